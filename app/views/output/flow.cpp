@@ -6,9 +6,9 @@
 #include "app/run/analyses/logit_flow.h"
 #include "app/views/output/flow_legend.h"
 #include "app/views/output/flow_paint.h"
+#include "app/views/output/flow_table.h"
 #include "app/views/output/logit_options.h"
 #include "app/views/parts/declare.h"
-#include "app/views/parts/file_rows.h"
 #include "app/views/parts/frame.h"
 #include "app/views/parts/landmarks.h"
 #include "app/views/parts/menu_lines.h"
@@ -20,6 +20,9 @@
 #include "viz/scene/scale.h"
 
 namespace headscope::app {
+
+View flow_view();  // its captions
+
 namespace {
 
 using namespace flow_picture;
@@ -113,9 +116,9 @@ std::string edge_label(const FlowEdge& edge, LabelStyle labels) {
   return labels == LabelStyle::narrow ? head + " " + number : head;
 }
 
-Poster poster_of(const ViewContext& c, const LogitFlow& flow, int edges, LabelStyle style) {
+Poster poster_of(const ViewContext& c, const LogitFlow& flow, std::vector<FlowEdge> edges, LabelStyle style) {
   Poster poster;
-  poster.graph = graph_of(flow, graph_options(c, flow, edges));
+  poster.graph = graph_with(flow, std::move(edges));
   poster.first = c.options[kFirst];
   poster.tokens = c.run->tokens.labels;
   const bool compact = is_compact(c);
@@ -127,6 +130,7 @@ Poster poster_of(const ViewContext& c, const LogitFlow& flow, int edges, LabelSt
                        signed_words(column.mlps[layer]));
   }
   poster.rest = "rest " + signed_words(poster.graph.rest);
+  poster.others = compact ? "others" : "other tokens";
   poster.panel = (compact ? 4 : 9) * c.font_size;
   return poster;
 }
@@ -162,9 +166,9 @@ struct Shown {
   std::vector<GuessBar> bars;
   Legend legend;
   Confidence confidence;
-  double longest_bar = 1;  ///< probability
-  int wanted = 0;          ///< edges
-  bool all_edges = true;   ///< false: there was no room for all that are wanted
+  double bar_scale = std::numeric_limits<double>::infinity();  ///< logical pixels for a probability of 1
+  int wanted = 0;                                              ///< edges
+  bool all_edges = true;  ///< false: there was no room for all that are wanted
 };
 
 /// How to read the numbers: what they hold fixed, and what they do not say.
@@ -181,13 +185,15 @@ std::string edges_words(const ViewContext& c, const Shown& s) {
 Legend legend_of(const ViewContext& c, const Shown& s) {
   using enum Legend::Sample;
   const LogitFlow& flow = *s.flow;
+  const Graph& graph = s.poster.graph;
   Legend legend;
   legend.entries = {{width, ""},
                     {adds, "adds"},
                     {takes, "takes away"},
                     {mlp, "MLP (hatched: takes away)"},
-                    {rest, flow.edited ? "rest: not drawn, biases, edits (sum of sizes)"
-                                       : "rest: not drawn, biases (sum of sizes)"}};
+                    {rest, "rest: all that is not drawn (width: sum of sizes; number: net)"}};
+  if (c.options[kFirst] == FirstToken::stubs && std::ranges::any_of(graph.edges, is_stub))
+    legend.entries.push_back({stub, "attention to the first token: stubs", true});
   legend.entries.push_back({scale,
                             c.options[kColor] == RibbonColor::token
                                 ? "probability of “" + label_of(c, flow.token) + "” by the logit lens"
@@ -198,7 +204,8 @@ Legend legend_of(const ViewContext& c, const Shown& s) {
   legend.entries.push_back({none, edges_words(c, s), true});
   if (flow.edge_magnitude > 0)
     legend.entries.push_back(
-        {none, percent(s.poster.graph.magnitude / flow.edge_magnitude) + " of the width of all edges"});
+        {.words = percent(graph.magnitude / flow.edge_magnitude) + " of the width of all edges",
+         .follows = true});
   if (!c.note_in_caption)
     for (const std::string_view words : kReading) legend.entries.push_back({none, std::string(words), true});
   legend.wrap(below_title(c).w, style_of(c), c.in_pane && is_low(c));
@@ -213,41 +220,71 @@ bool names_edges(const Shown& s) {
          std::ranges::count(s.poster.graph.edges, target, &FlowEdge::query);
 }
 
-/// One side of a comparison without regard to the other; `max_scale`: see `lay_out`.
-std::optional<Shown> shown_alone(const ViewContext& c,
-                                 double max_scale = std::numeric_limits<double>::infinity()) {
+/// Whether the target's strongest MLPs and the rest have their numbers, which a chosen number of edges must
+/// not push out.
+bool says_sources(const Shown& s) {
+  const Graph& graph = s.poster.graph;
+  const int target = graph.column_of(graph.target);
+  const std::vector<double>& mlps = graph.columns[target].mlps;
+  const auto strongest = std::ranges::max_element(mlps, {}, [](double v) { return std::abs(v); });
+  const auto labelled = [&](Label::Of of, int index, int column) {
+    return std::ranges::any_of(s.layout.labels, [&](const Label& label) {
+      return label.of == of && label.index == index && label.column == column;
+    });
+  };
+  return (std::abs(*strongest) < 0.02 * std::abs(graph.logit) ||
+          labelled(Label::Of::mlp, static_cast<int>(strongest - mlps.begin()), target)) &&
+         (std::abs(graph.rest) < 0.005 || labelled(Label::Of::rest, 0, -1));
+}
+
+/// One side of a comparison without regard to the other; `scale`: see `lay_out`.
+std::optional<Shown> shown_alone(const ViewContext& c, std::optional<double> scale = {}) {
   Shown s;
   s.flow = flow_of(c);
   if (!s.flow) return std::nullopt;
   constexpr int kMost = 24, kMostIfCompact = 12, kFew = 3;  // edges without a chosen number
   s.wanted = !is_automatic(c) ? c.options[kEdges] : is_compact(c) ? kMostIfCompact : kMost;
+  const std::vector<FlowEdge> all =
+      leading_edges(*s.flow, graph_options(c, *s.flow, is_automatic(c) ? kMost : s.wanted));
   // About the tokens of all edges that are wanted, whatever there is room for: resizing asks nothing new.
-  s.lens =
-      lens_of(c, *s.flow, graph_of(*s.flow, graph_options(c, *s.flow, is_automatic(c) ? kMost : s.wanted)));
+  s.lens = lens_of(c, *s.flow, graph_with(*s.flow, all));
   s.bars = bars_of(c, *s.flow, bar_count(c));
-  s.longest_bar = most_probable(s.bars);
   const viz::Style style = style_of(c);
   const auto try_edges = [&](int edges, LabelStyle labels, bool keeps_edges = false) {
-    s.poster = poster_of(c, *s.flow, edges, labels);
+    s.poster = poster_of(c, *s.flow, {all.begin(), all.begin() + edges}, labels);
     s.poster.keeps_edges = keeps_edges;
     viz::Rect area = below_title(c);
     s.legend = legend_of(c, s);
     area.h -= legend_height(s.legend, style) + 2 * style.unit();
-    s.layout = lay_out(s.poster, area, guesses_height(c, bar_count(c)), style, max_scale);
+    s.layout = lay_out(s.poster, area, guesses_height(c, bar_count(c)), style, scale);
     return s.layout.fits;
   };
   // Where there is little room, fewer edges are drawn; the legend says how many. A chosen number holds while
-  // there is room for its strands, with or without names and numbers.
+  // there is room for its strands and for the numbers of the sources, with or without names and numbers.
   const LabelStyle labels = is_compact(c) ? LabelStyle::narrow : LabelStyle::full;
-  for (int edges = s.wanted;; edges = edges * 5 / 6) {
-    const bool fits = try_edges(edges, labels) ||
-                      (!is_automatic(c) &&
-                       (try_edges(edges, LabelStyle::names) || try_edges(edges, LabelStyle::names, true)));
-    const bool is_enough = !is_automatic(c) || edges <= kFew || names_edges(s);
-    if ((fits && is_enough) || edges == 0) break;
-    s.all_edges = false;
+  const int wanted = std::min(s.wanted, static_cast<int>(all.size()));
+  bool says_all = true;
+  const auto has_room = [&](int edges) {
+    if (is_automatic(c)) return try_edges(edges, labels) && (edges <= kFew || names_edges(s));
+    const auto holds = [&](LabelStyle of, bool keeps_edges) {
+      return try_edges(edges, of, keeps_edges) && (!says_all || says_sources(s));
+    };
+    return holds(labels, false) || holds(LabelStyle::names, false) ||
+           (edges == wanted && holds(LabelStyle::names, true));
+  };
+  for (const bool all_sources : {true, false}) {
+    says_all = all_sources;
+    s.all_edges = has_room(wanted);
+    if (s.all_edges) break;
+    int most = 0;  // edges for which there is room
+    for (int high = wanted; high - most > 1;) {
+      const int middle = (most + high) / 2;
+      (has_room(middle) ? most : high) = middle;
+    }
+    if (has_room(most)) break;
   }
   s.confidence = confidence_of(s.lens.get(), c.options[kColor], s.poster.graph);
+  if (s.layout.fits) s.bar_scale = scale_of_bars(c, s.layout, s.poster.graph, s.bars);
   return s;
 }
 
@@ -271,25 +308,54 @@ std::optional<ViewContext> other_side(const ViewContext& c) {
   return other;
 }
 
+/// Large enough for every layer's strands, and for a legend that takes more lines where it is narrow.
+viz::Point figure_size(const ViewContext& c) {
+  const float layers = c.run ? static_cast<float>(c.run->run->config.n_layer) : 1;
+  const float em = c.font_size, legend = is_compact(c) ? 6 * em : 0;
+  return {66 * em, legend + std::clamp((16 + 5 * layers) * em, 46 * em, 160 * em)};
+}
+
+/// The height for which the scale of two compared figures is made. Each has a page of its own, which grows
+/// until all has room and loses lines to its caption: the scale depends on neither.
+float common_height(const ViewContext& c, const ViewContext& other) {
+  if (c.in_pane) return c.height;
+  const auto captions = [](const ViewContext& of) {
+    return caption_height(caption(flow_view(), of), of.width, of);
+  };
+  const float least = std::min(c.height, c.height + captions(c) - captions(other));
+  const viz::Point size = figure_size(c);
+  float height = 0.85F * size.y * std::max(1.F, c.width / size.x);
+  while (height > least) height *= 0.8F;
+  return height;
+}
+
 /// Both sides of a comparison have the same scales, of widths, colours and bars, so that they can be
 /// compared.
 std::optional<Shown> shown(const ViewContext& c) {
-  auto s = shown_alone(c);
-  const auto other = s ? other_side(c) : std::nullopt;
-  if (other) {
-    const auto there = shown_alone(*other);
-    if (!there) {
-      const auto question = question_of(*other);
-      const bool is_pending = !question || other->failure(*question).empty();
-      if (is_pending) return std::nullopt;
-    } else {
-      if (there->layout.fits && there->layout.scale < s->layout.scale)
-        s = shown_alone(c, there->layout.scale);
-      s->confidence.high = std::max(s->confidence.high, there->confidence.high);
-      s->longest_bar = std::max(s->longest_bar, there->longest_bar);
-    }
+  const auto other = c.run ? other_side(c) : std::nullopt;
+  if (!other) return shown_alone(c);
+  const auto at_height = [](ViewContext of, float height) {
+    of.height = height;
+    return shown_alone(of);
+  };
+  const float height = common_height(c, *other);
+  auto here = at_height(c, height), there = at_height(*other, height);
+  if (!here) return std::nullopt;
+  if (!there) {
+    const auto question = question_of(*other);
+    const bool is_pending = !question || other->failure(*question).empty();
+    return is_pending ? std::nullopt : shown_alone(c);
   }
-  if (s) s->legend.scale = scale_of(s->confidence);
+  if (height != c.height && !(here->layout.fits && there->layout.fits))
+    here = shown_alone(c), there = at_height(*other, c.height);
+  if (!here->layout.fits || !there->layout.fits) return shown_alone(c);
+  auto s = shown_alone(c, std::min(here->layout.scale, there->layout.scale));
+  if (!s->layout.fits) {
+    s = shown_alone(c);
+    s->all_edges = false;  // a larger page has room for the scale
+  }
+  s->bar_scale = std::min(here->bar_scale, there->bar_scale);
+  s->confidence.high = std::max(here->confidence.high, there->confidence.high);
   return s;
 }
 
@@ -300,11 +366,12 @@ Picture build(const ViewContext& c) {
   }
   const auto question = question_of(c);
   if (!question) return message(c, kComputing);
-  const auto s = shown(c);
+  auto s = shown(c);
   if (auto words = waiting(c, *question, s.has_value())) return *words;
   if (!s->layout.fits) return too_small(c, "for the flow");
   Picture picture = blank(c);
   picture.exact_widths = true;
+  s->legend.scale = scale_of(s->confidence);
   const std::string subtitle = "after " + token_name(c.run->tokens, s->flow->position) + ": " +
                                (s->flow->against == -1 ? "logit " : "difference ") +
                                viz::fixed_number(s->flow->logit, 2);
@@ -312,7 +379,7 @@ Picture build(const ViewContext& c) {
               subtitle);
   const Confidence& confidence = s->confidence;
   paint_flow(picture, c, s->poster, s->layout, confidence);
-  paint_guesses(picture, c, s->layout, s->poster.graph.column_of(s->flow->position), s->bars, s->longest_bar,
+  paint_guesses(picture, c, s->layout, s->poster.graph.column_of(s->flow->position), s->bars, s->bar_scale,
                 confidence);
   const viz::Rect below = below_title(c);
   const viz::Style style = style_of(c);
@@ -385,7 +452,7 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
     const int layer = region.id % (graph.layers + 1);
     facts.overlay.add(viz::StrokeRect{region.rect.inset(0.5F), c.theme->text, 1, 1});
     facts.say(name(column.position) + " into layer " + std::to_string(layer));
-    say_number(facts, "flow", column.stream[layer]);
+    say_number(facts, layer == 0 ? "flow: its embedding" : "flow", column.stream[layer]);
     say_number(facts, "into the next layer", column.stream[layer + 1], Fact::Location::tooltip);
     if (s->lens) {
       const auto row = static_cast<std::size_t>(s->confidence.rows[region.id / (graph.layers + 1)]);
@@ -397,6 +464,8 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
     }
     say_number(facts, "edges in that are drawn", column.arrived[layer], Fact::Location::tooltip);
     say_number(facts, "edges out that are drawn", column.sent[layer], Fact::Location::tooltip);
+    if (layer < graph.layers)
+      say_number(facts, "MLP " + std::to_string(layer), column.mlps[layer], Fact::Location::tooltip);
     say_number(facts, "rest", column.rest[layer], Fact::Location::tooltip);
     facts.commands.push_back(choose_query(c, column.position));
     add_choice_of_key(facts.commands, c, column.position, c.selection.query);
@@ -460,66 +529,9 @@ ViewActions click(const ViewContext& c, const Picture& picture, const viz::Hit& 
   return actions;
 }
 
-// ---- the table ----
-
-/// One row for each edge and each source; the sources add up to the logit. Sorted by magnitude after the
-/// first.
 Table table(const ViewContext& c) {
-  Table result;
   const auto flow = flow_of(c);
-  if (!flow) return result;
-  const LogitFlow& f = *flow;
-  result.header = {"kind",       "part",        "layer",    "head",         "from position",
-                   "from token", "to position", "to token", "contribution", "share"};
-  struct Row {
-    std::string kind, part;
-    int layer = -1, head = -1, from = -1, to = -1;
-    double value = 0;
-  };
-  std::vector<Row> rows;
-  double kept = 0;
-  for (const FlowEdge& edge : f.edges) {
-    rows.push_back({"edge", "attention", edge.layer, edge.head, edge.key, edge.query, edge.value});
-    kept += edge.value;
-  }
-  double all = 0;
-  for (const double v : f.arrived) all += v;
-  if (std::ssize(f.edges) < f.edge_count)
-    rows.push_back(
-        {"other edges", grouped(f.edge_count - std::ssize(f.edges)) + " edges", -1, -1, -1, -1, all - kept});
-  const auto source = [&](std::string part, int layer, int position, double value) {
-    rows.push_back({"source", std::move(part), layer, -1, position, -1, value});
-  };
-  for (int position = 0; position < f.positions; ++position) {
-    source("token embedding", -1, position, f.token_embedding[position]);
-    source("position embedding", -1, position, f.position_embedding[position]);
-    for (int layer = 0; layer < f.layers; ++layer) {
-      const std::size_t i = f.at(layer, position);
-      source("MLP", layer, position, f.mlps[i]);
-      source("bias", layer, position, f.key_biases[i] + f.query_biases[i]);
-      if (f.edited) source("edits", layer, position, f.input_edits[i] + f.key_edits[i] + f.query_edits[i]);
-    }
-  }
-  source("ln_f bias", -1, f.position, f.final_bias);
-  if (f.edited) source("edits after the layers", -1, f.position, f.final_edits);
-  source("rounding error", -1, -1, f.rounding_error());
-  std::ranges::stable_sort(rows, std::ranges::greater(), [](const Row& row) { return std::abs(row.value); });
-  rows.insert(rows.begin(),
-              {"logit", "logit of " + logit_words(c, f.token, f.against), -1, -1, -1, f.position, f.logit});
-  const auto known = [](int index) { return index >= 0 ? std::optional(index) : std::nullopt; };
-  const auto token = [&](int position) {
-    return position >= 0 ? c.run->tokens.labels[position] : std::string();
-  };
-  for (const Row& row : rows)
-    add_row(result, row.kind, row.part, known(row.layer), known(row.head), known(row.from), token(row.from),
-            known(row.to), token(row.to), row.value, f.logit != 0 ? row.value / f.logit : NAN);
-  return result;
-}
-
-/// Large enough for every layer's strands.
-viz::Point figure_size(const ViewContext& c) {
-  const float layers = c.run ? static_cast<float>(c.run->run->config.n_layer) : 1;
-  return {66 * c.font_size, std::clamp((16 + 5 * layers) * c.font_size, 46 * c.font_size, 160 * c.font_size)};
+  return flow ? table_of(c, *flow) : Table{};
 }
 
 }  // namespace

@@ -19,7 +19,7 @@ std::vector<Band> bands_of(const Graph& graph, FirstToken first, double scale) {
     const FlowEdge& edge = graph.edges[i];
     Lane lane{i,     strand_width(edge.value, scale), edge.query == graph.target,
               false, edge.query == edge.key,          0};
-    lane.stub = first == FirstToken::stubs && edge.key == 0 && !lane.loop;
+    lane.stub = first == FirstToken::stubs && is_stub(edge);
     bands[edge.layer].lanes.push_back(lane);
   }
   for (int layer = 0; layer < graph.layers; ++layer)

@@ -3,51 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <utility>
 
 namespace headscope::app::flow_picture {
 namespace {
-
-/// Whether what an edge brings goes on to the logit by drawn edges.
-bool leads_on(const FlowEdge& edge, int target, const std::vector<FlowEdge>& drawn) {
-  return edge.query == target || std::ranges::any_of(drawn, [&](const FlowEdge& next) {
-           return next.key == edge.query && next.layer > edge.layer;
-         });
-}
-
-std::vector<FlowEdge> drawn_edges(const LogitFlow& flow, const GraphOptions& options) {
-  std::vector<FlowEdge> drawn;
-  const auto wanted = static_cast<std::size_t>(std::max(0, options.edges));
-  const auto is_wanted = [&](const FlowEdge& edge) {
-    const bool first = edge.key == 0 && edge.query != 0;
-    return !(first && options.first == FirstToken::hidden);
-  };
-  std::vector<const FlowEdge*> waiting;  // do not lead on yet
-  const auto take_waiting = [&] {
-    for (auto at = waiting.begin(); at != waiting.end() && drawn.size() < wanted;) {
-      if (leads_on(**at, flow.position, drawn)) {
-        drawn.push_back(**at);
-        waiting.erase(at);
-        at = waiting.begin();
-      } else {
-        ++at;
-      }
-    }
-  };
-  constexpr std::size_t kMostWaiting = 1000;  // the same for any number: fewer edges are the first of more
-  for (const FlowEdge& edge : flow.edges) {
-    if (drawn.size() >= wanted || !(std::abs(edge.value) >= options.least)) break;
-    if (!is_wanted(edge)) continue;
-    if (leads_on(edge, flow.position, drawn)) {
-      drawn.push_back(edge);
-      take_waiting();
-    } else if (waiting.size() < kMostWaiting) {
-      waiting.push_back(&edge);
-    }
-  }
-  std::ranges::stable_sort(drawn, std::ranges::greater(),
-                           [](const FlowEdge& edge) { return std::abs(edge.value); });
-  return drawn;
-}
 
 Column column_at(const LogitFlow& flow, int position) {
   Column column;
@@ -79,12 +38,53 @@ int Graph::column_of(int position) const {
                                                                : -1;
 }
 
-Graph graph_of(const LogitFlow& flow, const GraphOptions& options) {
+std::vector<FlowEdge> leading_edges(const LogitFlow& flow, const GraphOptions& options) {
+  std::vector<FlowEdge> drawn;
+  const auto wanted = static_cast<std::size_t>(std::max(0, options.edges));
+  const auto is_wanted = [&](const FlowEdge& edge) {
+    return !(is_stub(edge) && options.first == FirstToken::hidden);
+  };
+  std::vector<int> leaves_in(flow.positions, -1);  // the last layer in which a drawn edge leaves a position
+  leaves_in[flow.position] = flow.layers;
+  const auto take = [&](const FlowEdge& edge) {
+    drawn.push_back(edge);
+    leaves_in[edge.key] = std::max(leaves_in[edge.key], edge.layer);
+  };
+  const auto leads_on = [&](const FlowEdge& edge) { return leaves_in[edge.query] > edge.layer; };
+  std::vector<const FlowEdge*> waiting;  // do not lead on yet
+  const auto take_waiting = [&] {
+    for (auto at = waiting.begin(); at != waiting.end() && drawn.size() < wanted;) {
+      if (leads_on(**at)) {
+        take(**at);
+        waiting.erase(at);
+        at = waiting.begin();
+      } else {
+        ++at;
+      }
+    }
+  };
+  constexpr std::size_t kMostWaiting = 1000;  // the same for any number: fewer edges are the first of more
+  for (const FlowEdge& edge : flow.edges) {
+    if (drawn.size() >= wanted || !(std::abs(edge.value) >= options.least)) break;
+    if (!is_wanted(edge)) continue;
+    if (leads_on(edge)) {
+      take(edge);
+      take_waiting();
+    } else if (waiting.size() < kMostWaiting) {
+      waiting.push_back(&edge);
+    }
+  }
+  return drawn;
+}
+
+Graph graph_with(const LogitFlow& flow, std::vector<FlowEdge> edges) {
   Graph graph;
   graph.layers = flow.layers;
   graph.target = flow.position;
   graph.logit = flow.logit;
-  graph.edges = drawn_edges(flow, options);
+  graph.edges = std::move(edges);
+  std::ranges::stable_sort(graph.edges, std::ranges::greater(),
+                           [](const FlowEdge& edge) { return std::abs(edge.value); });
   std::vector<int> positions{flow.position};
   for (const FlowEdge& edge : graph.edges) positions.insert(positions.end(), {edge.query, edge.key});
   std::ranges::sort(positions);

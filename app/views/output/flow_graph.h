@@ -28,6 +28,11 @@ struct Column {
   double sources() const { return embedding + mlp; }
 };
 
+/// Whether only the ends of an edge are drawn if the first token has stubs.
+inline bool is_stub(const FlowEdge& edge) {
+  return edge.key == 0 && edge.query != 0;
+}
+
 /// The drawn part of a flow. The columns' sources and the rest add up to the logit.
 struct Graph {
   int layers = 0;
@@ -41,7 +46,12 @@ struct Graph {
   int column_of(int position) const;  ///< index; -1: it has none
 };
 
-/// The strongest edges from which drawn edges lead to the logit.
-Graph graph_of(const LogitFlow& flow, const GraphOptions& options);
+/// The strongest edges from which edges before them lead to the logit. Fewer are the first of more.
+std::vector<FlowEdge> leading_edges(const LogitFlow& flow, const GraphOptions& options);
+/// With these edges drawn.
+Graph graph_with(const LogitFlow& flow, std::vector<FlowEdge> edges);
+inline Graph graph_of(const LogitFlow& flow, const GraphOptions& options) {
+  return graph_with(flow, leading_edges(flow, options));
+}
 
 }  // namespace headscope::app::flow_picture

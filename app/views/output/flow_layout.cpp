@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "app/views/output/flow_bands.h"
+#include "viz/scene/colormap.h"
 
 namespace headscope::app::flow_picture {
 namespace {
@@ -31,9 +32,9 @@ class Builder {
   Builder(const Poster& poster, const viz::Rect& area, float above, const viz::Style& style)
       : p_(poster), g_(poster.graph), area_(area), above_(above), style_(style) {}
 
-  Layout build(double max_scale) {
+  Layout build(std::optional<double> scale) {
     const float em = style_.font_size;
-    if (area_.w < 16 * em || area_.h < above_ + 9 * em) return {};
+    if (area_.w < 16 * em || area_.h < above_ + 8 * em) return {};
     double most = 1e-9;
     for (const Column& column : g_.columns)
       for (const double v : column.stream) most = std::max(most, std::abs(v));
@@ -43,11 +44,10 @@ class Builder {
     // Strands leave room for their labels.
     if (g_.magnitude > 0)
       widest = std::min(widest, 0.22F * area_.h * static_cast<float>(most / g_.magnitude));
-    const bool is_given = max_scale * most < static_cast<double>(widest);
-    if (is_given) widest = static_cast<float>(max_scale * most);
+    if (scale) widest = static_cast<float>(*scale * most);
     // Thinner strands make room, but widths have to be told apart: from some point on, fewer edges are
     // better, unless their number was chosen. Names are worth a little of the width.
-    const int attempts = g_.edges.empty() || p_.keeps_edges ? 14 : 5;
+    const int attempts = scale ? 1 : g_.edges.empty() || p_.keeps_edges ? 14 : 5;
     constexpr int kForNames = 3;
     Layout best;
     std::ptrdiff_t most_names = 0;
@@ -60,7 +60,7 @@ class Builder {
         best = std::move(out_);
         most_names = names;
       }
-      if (names_fit_ || is_given) break;
+      if (names_fit_) break;
     }
     return best;
   }
@@ -90,8 +90,13 @@ class Builder {
     axis_w_ = style_.width("L00", style_.small()) + 2 * u();
     rest_w_ = 0;
     for (const double v : g_.columns[target()].rest) rest_w_ += px(v);
-    panel_ = rest_w_ + 5.5F * u() + std::max(p_.panel, widest_mlp_label());
-    label_gap_ = widest_edge_label() + 3 * u();
+    double sources = 0;
+    for (const Column& column : g_.columns) sources += std::abs(column.sources());
+    panel_ =
+        std::max(rest_w_ + 5.5F * u() + std::max(p_.panel, widest(p_.mlps[target()])),
+                 2.5F * u() + std::max(style_.width(p_.others + " " + signed_words(sources), style_.small()),
+                                       style_.width(p_.rest, style_.small())));
+    label_gap_ = widest(p_.edges) + 3 * u();
     const float room = area_.w - axis_w_ - panel_ - label_gap_;
     // From the most legible to the narrowest.
     for (const auto& [upright, gaps] :
@@ -104,7 +109,8 @@ class Builder {
       }
       if (needed > room || (!gaps && idle > 0.55F * room)) continue;
       upright_ = upright;
-      tokens_h_ = upright ? std::min(7 * style_.font_size, longest_token()) + 2 * u() : 2 * line() + u();
+      tokens_h_ = 2 * line() + u();  // of the rest's words, too
+      if (upright) tokens_h_ = std::max(tokens_h_, std::min(7 * style_.font_size, longest_token()) + 2 * u());
       return true;
     }
     return false;
@@ -120,15 +126,9 @@ class Builder {
     if (stop.count > 1) return std::to_string(stop.count) + " more";
     return p_.tokens[stop.first];
   }
-  float widest_mlp_label() const {
+  float widest(const std::vector<std::string>& labels) const {
     float widest = 0;
-    for (const std::string& text : p_.mlps[target()])
-      widest = std::max(widest, style_.width(text, style_.small()));
-    return std::max(widest, style_.width(p_.rest, style_.small()));
-  }
-  float widest_edge_label() const {
-    float widest = 0;
-    for (const std::string& text : p_.edges) widest = std::max(widest, style_.width(text, style_.small()));
+    for (const std::string& text : labels) widest = std::max(widest, style_.width(text, style_.small()));
     return widest;
   }
   /// The widest that a column's ribbon gets, roughly: its largest flow and what leaves or enters there.
@@ -353,52 +353,16 @@ class Builder {
 
   // ---- strands ----
 
-  static void add_arc(std::vector<viz::Point>& points, viz::Point center, float radius, float from,
-                      float to) {
-    const int steps = std::clamp(static_cast<int>(radius), 6, 16);
-    for (int i = 0; i <= steps; ++i) {
-      const float angle = from + (to - from) * static_cast<float>(i) / static_cast<float>(steps);
-      points.push_back({center.x + radius * std::cos(angle), center.y + radius * std::sin(angle)});
-    }
-  }
-
   void add_strand(const Lane& lane) {
-    constexpr float kPi = std::numbers::pi_v<float>;
     const FlowEdge& of = edge(lane.edge);
     const Ends& ends = ends_[lane.edge];
-    const float from = shift_of_[g_.column_of(of.key)] + ends.key_x,
-                to = shift_of_[g_.column_of(of.query)] + ends.query_x;
-    const float radius = lane.width / 2 + turn();
     Strand strand{lane.edge, of.layer, lane.width, of.value < 0, {}, {}, {}};
     if (of.key == of.query) {  // a loop on the left
-      const float x = shift_of_[g_.column_of(of.query)] + ends.query_edge, r = u() + lane.width / 2;
-      std::vector<viz::Point> points;
-      add_arc(points, {x, lane.y}, r, kPi / 2, 1.5F * kPi);
-      strand.lines.push_back(std::move(points));
-      out_.strands.push_back(std::move(strand));
-      return;
-    }
-    const float way = to > from ? 1.F : -1.F;
-    strand.ends = {{from, ends.key_y}, {to, ends.query_y}};
-    // Turns become narrower between near columns.
-    const float r = std::min(radius, std::abs(to - from) / 2);
-    std::vector<viz::Point> out, in;
-    if (ends.key_y > lane.y + r + 0.1F) out.push_back({from, ends.key_y});
-    add_arc(out, {from + way * r, lane.y + r}, r, way > 0 ? kPi : 0, way > 0 ? 1.5F * kPi : -kPi / 2);
-    add_arc(in, {to - way * r, lane.y - r}, r, kPi / 2, way > 0 ? 0 : kPi);
-    if (ends.query_y < lane.y - r - 0.1F) in.push_back({to, ends.query_y});
-    if (!lane.stub) {
-      out.insert(out.end(), in.begin(), in.end());
-      strand.lines.push_back(std::move(out));
+      make_loop(strand, {shift_of_[g_.column_of(of.query)] + ends.query_edge, lane.y}, style_);
     } else {
-      const float length = std::min(5 * u(), std::abs(to - from) / 2 - r);
-      const auto taper = [&](float x, float by) {
-        const float half = lane.width / 2;
-        strand.tapers.push_back({{x, lane.y - half}, {x + by, lane.y}, {x, lane.y + half}});
-      };
-      taper(from + way * r, way * length);
-      taper(to - way * r, -way * length);
-      strand.lines = {std::move(out), std::move(in)};
+      strand.ends = {{shift_of_[g_.column_of(of.key)] + ends.key_x, ends.key_y},
+                     {shift_of_[g_.column_of(of.query)] + ends.query_x, ends.query_y}};
+      make_way(strand, lane.y, turn(), lane.stub, style_);
     }
     out_.strands.push_back(std::move(strand));
   }
@@ -432,17 +396,19 @@ class Builder {
   bool is_free(const viz::Rect& rect) const {
     return std::ranges::none_of(out_.labels, [&](const Label& label) { return label.rect.overlaps(rect); });
   }
-  /// Whether no other ribbon and no strand is there.
-  bool is_open(const viz::Rect& rect, int column) const {
-    for (int other = 0; other < std::ssize(out_.columns); ++other)
-      if (other != column && out_.columns[other].rect.overlaps(rect)) return false;
-    for (const Strand& strand : out_.strands)
-      for (const auto& points : strand.lines)
-        for (const viz::Point& p : points)
-          if (rect.inset(-strand.width / 2).contains(p) ||
-              (p.y > rect.y && p.y < rect.bottom() && p.x < rect.x))
-            return false;
-    return true;
+  /// Whether no ribbon, no other wedge and no strand is there.
+  bool is_open(const viz::Rect& rect, const Wedge& of) const {
+    const auto is_there = [&](float left, float right, float top, float bottom) {
+      return viz::Rect{left, top, right - left, bottom - top}.overlaps(rect);
+    };
+    return std::ranges::none_of(out_.slices,
+                                [&](const Slice& s) {
+                                  return is_there(std::min(s.left0, s.left1), std::max(s.right0, s.right1),
+                                                  s.y1, s.y0);
+                                }) &&
+           std::ranges::none_of(
+               out_.wedges, [&](const Wedge& wedge) { return &wedge != &of && wedge.rect.overlaps(rect); }) &&
+           std::ranges::none_of(out_.strands, [&](const Strand& strand) { return crosses(strand, rect); });
   }
   bool add_label(Label label, viz::FontStyle face = viz::FontStyle::regular) {
     const float w =
@@ -511,26 +477,83 @@ class Builder {
       }
     }
   }
+  /// The strongest first, as far as there is room beside the wedge.
   void label_mlps() {
-    const float x = out_.rest.right() + 2.5F * u();
-    // The strongest first, as far as there is room.
     std::vector<const Wedge*> wedges;
     for (const Wedge& wedge : out_.wedges) wedges.push_back(&wedge);
-    const auto size_of = [&](const Wedge* wedge) { return px(g_.columns[wedge->column].mlps[wedge->layer]); };
-    std::ranges::stable_sort(wedges, std::ranges::greater(), size_of);
+    const auto value_of = [&](const Wedge* wedge) {
+      return std::abs(g_.columns[wedge->column].mlps[wedge->layer]);
+    };
+    std::ranges::stable_sort(wedges, std::ranges::greater(), value_of);
+    bool has_room = true;
     for (const Wedge* wedge : wedges) {
       const bool own = wedge->column == target();
-      if (size_of(wedge) < (own ? 1.5F : 2 * u())) continue;
-      const viz::Point at{own ? x : wedge->rect.right() + 1.5F * u(), wedge->rect.center().y};
-      const Label label{Label::Of::mlp, wedge->layer, wedge->column, p_.mlps[wedge->column][wedge->layer],
-                        at};
-      const float width = style_.width(label.text, style_.small());
-      if (own || is_open({at.x, at.y - line() / 2, width, line()}, wedge->column)) add_label(label);
+      const double part = value_of(wedge) / std::max(1e-9, std::abs(g_.logit));
+      if (part < 0.02 && px(value_of(wedge)) < (own ? 1.5F : 2 * u())) continue;
+      if (!own && !has_room) continue;
+      // At other tokens: the number alone where its name has no room; none smaller than one without room.
+      const std::string& text = p_.mlps[wedge->column][wedge->layer];
+      has_room &=
+          label_mlp(*wedge, text, own) || own || label_mlp(*wedge, text.substr(text.rfind(' ') + 1), own);
     }
-    if (rest_w_ >= 1) {
-      Label label{Label::Of::rest, 0, -1, p_.rest, {out_.rest.x, out_.levels.front() + u() + line() / 2}};
-      add_label(std::move(label));
+  }
+  bool label_mlp(const Wedge& wedge, const std::string& text, bool own) {
+    Label label{Label::Of::mlp, wedge.layer, wedge.column, text};
+    const float width = style_.width(label.text, style_.small()), gap = 1.5F * u();
+    const float middle = wedge.rect.center().y;
+    float left = wedge.rect.x;  // of the ribbon
+    for (const Slice& slice : out_.slices)
+      if (slice.column == wedge.column && slice.y1 <= wedge.rect.bottom() && wedge.rect.y <= slice.y0)
+        left = std::min({left, slice.left0, slice.left1});
+    for (const float by : {0.F, -0.5F, 0.5F, -1.F, 1.F})
+      for (const float x :
+           {own ? out_.rest.right() + 2.5F * u() : wedge.rect.right() + gap, left - gap - width}) {
+        if (own && x < out_.rest.x) continue;
+        label.at = {x, middle + by * line()};
+        if ((own || is_open({x, label.at.y - line() / 2, width, line()}, wedge)) && add_label(label))
+          return true;
+      }
+    return false;
+  }
+
+  static std::string signed_words(double value) {
+    return (value >= 0 ? "+" : "") + viz::fixed_number(value, 2);
+  }
+  /// What each token's embedding and MLPs come to, the largest first; those without room together, beside the
+  /// rest: with it, all numbers are the logit.
+  void label_sources() {
+    float x = out_.rest.x;
+    for (const Label& label : out_.labels) x = std::max(x, label.rect.right() + 2 * u());  // of tokens
+    const float y = out_.levels.front() + u() + line() / 2;
+    if (std::abs(g_.rest) >= 0.005) out_.all_labels &= add_label({Label::Of::rest, 0, -1, p_.rest, {x, y}});
+    double others = 0;
+    std::vector<Label> labels;
+    for (const Label& label : out_.labels)
+      if (label.of == Label::Of::token && label.column >= 0) labels.push_back(label);
+    const auto value_of = [&](const Label& label) { return g_.columns[label.column].sources(); };
+    for (const Column& column : g_.columns) others += column.sources();
+    std::ranges::stable_sort(labels, std::ranges::greater(),
+                             [&](const Label& label) { return std::abs(value_of(label)); });
+    bool any = false;
+    for (Label& label : labels) {
+      if (upright_ || std::abs(value_of(label)) < 0.01 * std::abs(g_.logit)) continue;
+      const double value = value_of(label);
+      label.of = Label::Of::source;
+      label.text = signed_words(value);
+      label.at.y = y + line();
+      const float half = style_.width(label.text, style_.small()) / 2 + u();
+      if (label.at.x + half > x || !is_free({label.at.x - half, y + line() / 2, 2 * half, line()}) ||
+          !add_label(label))
+        continue;
+      others -= value;
+      any = true;
     }
+    if (std::abs(others) >= 0.005)
+      out_.all_labels &= add_label({Label::Of::others,
+                                    0,
+                                    -1,
+                                    (any ? p_.others : "tokens") + " " + signed_words(others),
+                                    {x, y + line()}});
   }
 
   void finish() {
@@ -539,9 +562,10 @@ class Builder {
     std::ranges::stable_sort(out_.strands, {}, &Strand::width);
     add_rest();
     label_tokens();
+    label_sources();
     label_edges();
+    label_layers();  // where labels are narrow, they tell whose MLP it is
     label_mlps();
-    label_layers();
   }
 
   struct Ends {
@@ -565,26 +589,11 @@ class Builder {
   std::vector<float> shift_of_;  // x of each column
 };
 
-float length_of(const std::vector<viz::Point>& points) {
-  float length = 0;
-  for (std::size_t i = 1; i < points.size(); ++i)
-    length += std::hypot(points[i].x - points[i - 1].x, points[i].y - points[i - 1].y);
-  return length;
-}
-
 }  // namespace
 
 Layout lay_out(const Poster& poster, const viz::Rect& area, float above, const viz::Style& style,
-               double max_scale) {
-  return Builder(poster, area, above, style).build(max_scale);
-}
-
-float area_of(const Strand& strand) {
-  float area = 0;
-  for (const auto& line : strand.lines) area += strand.width * length_of(line);
-  for (const auto& taper : strand.tapers)  // triangles
-    area += strand.width * std::abs(taper[1].x - taper[0].x) / 2;
-  return area;
+               std::optional<double> scale) {
+  return Builder(poster, area, above, style).build(scale);
 }
 
 }  // namespace headscope::app::flow_picture

@@ -1,5 +1,5 @@
 #pragma once
-#include <limits>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,6 +17,7 @@ struct Poster {
   std::vector<std::string> edges;              ///< labels of the graph's edges
   std::vector<std::vector<std::string>> mlps;  ///< labels of MLPs, [columns][layers]
   std::string rest;                            ///< label of the rest
+  std::string others = "others";               ///< drawn tokens without a number
   FirstToken first = FirstToken::stubs;
   float panel = 0;           ///< least width of the space to the right of the target's ribbon
   bool keeps_edges = false;  ///< thin strands are better than fewer
@@ -57,10 +58,10 @@ struct Strand {
 
 /// A text with its middle at the left, centre or right of its place.
 struct Label {
-  enum class Of { edge, mlp, token, gap, layer, rest };
+  enum class Of { edge, mlp, token, gap, layer, rest, source, others };
   Of of = Of::edge;
   int index = 0;    ///< edge, layer, position
-  int column = -1;  ///< of an MLP: its column; of a token: whether it has one
+  int column = -1;  ///< of an MLP or a token's sources: its column; of a token: whether it has one
   std::string text = {};
   viz::Point at = {};
   viz::Align align = viz::Align::left;
@@ -92,11 +93,17 @@ struct Layout {
   float tokens_bottom = 0;  ///< y below the tokens' labels
 };
 
-/// The picture inside `area`; `above`: the height needed above the ribbon's end. Its scale is at most
-/// `max_scale`, and that one if there is room.
+/// The picture inside `area`; `above`: the height needed above the ribbon's end. A given scale holds, or the
+/// picture does not fit.
 Layout lay_out(const Poster& poster, const viz::Rect& area, float above, const viz::Style& style,
-               double max_scale = std::numeric_limits<double>::infinity());
+               std::optional<double> scale = {});
 
+/// Gives a strand its line: around the left of a token's ribbon, at `at`.
+void make_loop(Strand& strand, viz::Point at, const viz::Style& style);
+/// From its first end to its last, level at `y` between two turns of inner radius `turn`, or as a stub.
+void make_way(Strand& strand, float y, float turn, bool stub, const viz::Style& style);
+/// Whether a strand's lines are in a rectangle.
+bool crosses(const Strand& strand, const viz::Rect& rect);
 /// The area that a strand covers.
 float area_of(const Strand& strand);
 

@@ -49,8 +49,13 @@ void Legend::wrap(float width, const viz::Style& style, bool brief) {
     const Entry& entry = entries[i];
     if (brief && !entry.needed) continue;
     const float w = width_of(*this, entry, style);
+    // What follows an entry moves to the next line with it.
+    float with_next = w;
+    if (i + 1 < std::ssize(entries) && entries[i + 1].follows && !(brief && !entries[i + 1].needed))
+      with_next += kGap * style.unit() + width_of(*this, entries[i + 1], style);
+    if (with_next > width) with_next = w;
     const bool begins = entry.sample == Sample::scale && lines.size() == 1 && !brief;
-    if (x > 0 && (x + w > width || begins)) {
+    if (x > 0 && (x + with_next > width || begins)) {
       lines.emplace_back();
       x = 0;
     }
@@ -91,6 +96,12 @@ void paint_legend(Picture& picture, const ViewContext& c, const Legend& legend, 
             viz::FillPolygon{{{x, y - half}, {x + sample, y - half}, {x, y + half}}, wedge_color(c, false)});
       } else if (entry.sample == Sample::rest) {
         scene.add(viz::FillRect{{x, y - 0.5F * u, sample, u}, rest_color(c)});
+      } else if (entry.sample == Sample::stub) {
+        Strand strand;
+        strand.width = 0.9F * u;
+        strand.lines = {{{x, y}, {x + 2 * u, y}}};
+        strand.tapers = {{{x + 2 * u, y - u / 2}, {x + sample, y}, {x + 2 * u, y + u / 2}}};
+        paint_strand(scene, c, strand, edge_color(c, false));
       }
       if (entry.sample == Sample::scale) {
         picture.whole &= viz::paint_color_scale_in(scene, legend.scale, entry.words, std::nullopt, {x, y},

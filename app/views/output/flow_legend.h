@@ -10,11 +10,12 @@ namespace headscope::app::flow_picture {
 
 /// Its entries, distributed over lines of text.
 struct Legend {
-  enum class Sample { none, width, adds, takes, mlp, rest, scale };
+  enum class Sample { none, width, adds, takes, mlp, rest, stub, scale };
   struct Entry {
     Sample sample = Sample::none;
     std::string words;
-    bool needed = false;  ///< in a pane with little room, too
+    bool needed = false;   ///< in a pane with little room, too
+    bool follows = false;  ///< on the line of the entry before it, if a line has room for both
   };
   std::vector<Entry> entries;
   viz::ColorScale scale;                ///< of the ribbons

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "app/views/parts/frame.h"
 #include "app/views/parts/names.h"
@@ -169,10 +170,9 @@ void paint_fades(viz::Scene& scene, const Strand& strand, viz::Color color, floa
   }
 }
 
-void paint_labels(Picture& picture, const ViewContext& c, const Poster& poster, const Layout& layout) {
+void paint_labels(Picture& picture, const ViewContext& c, const Layout& layout) {
   const viz::Style style = style_of(c);
   viz::Scene& scene = picture.scene;
-  std::vector<std::pair<float, float>> numbers;  // where they are, from left to right
   for (const Label& label : layout.labels) {
     const bool column = label.of == Label::Of::token && label.column >= 0;
     const bool strong = column || label.of == Label::Of::mlp || label.of == Label::Of::edge;
@@ -194,22 +194,27 @@ void paint_labels(Picture& picture, const ViewContext& c, const Poster& poster, 
               std::min(rect.h, c.height - rect.y)};
       picture.regions.push_back({.role = kToken, .id = label.index, .rect = rect});
     }
-    // What a token's embedding and MLPs come to.
-    if (column && label.angle == 0) {
-      const Column& of = poster.graph.columns[label.column];
-      const std::string number = (of.sources() >= 0 ? "+" : "") + viz::fixed_number(of.sources(), 2);
-      const float width = style.width(number, style.small());
-      const float x0 = label.at.x - width / 2 - style.unit(), x1 = label.at.x + width / 2 + style.unit();
-      const bool matters = std::abs(of.sources()) >= 0.01 * std::abs(poster.graph.logit);
-      const bool is_free = std::ranges::none_of(
-          numbers, [&](const auto& other) { return other.first < x1 && x0 < other.second; });
-      if (matters && is_free && x0 >= 0 && x1 <= layout.rest.x) {
-        numbers.emplace_back(x0, x1);
-        viz::add_muted(scene, style, number,
-                       {label.at.x, label.rect.bottom() + style.line(style.small()) / 2}, viz::Align::center);
-      }
-    }
   }
+}
+
+constexpr float kBarGap = 1.5F;  // units between a bar and its words
+
+/// Where the target's ribbon ends; null: it has no stretch.
+const Slice* end_of(const Layout& layout, int target) {
+  const Slice* end = nullptr;
+  for (const Slice& slice : layout.slices)
+    if (slice.column == target) end = &slice;
+  return end;
+}
+
+viz::FontStyle face_of(const GuessBar& bar) {
+  return bar.chosen ? viz::FontStyle::bold : viz::FontStyle::regular;
+}
+
+float words_width(const GuessBar& bar, const viz::Style& style) {
+  return style.width(bar.label, style.small(), face_of(bar)) +
+         style.width("  " + percent(bar.probability), style.small()) + kBarGap * style.unit() +
+         0.5F;  // for rounding
 }
 
 }  // namespace
@@ -309,7 +314,7 @@ void paint_flow(Picture& picture, const ViewContext& c, const Poster& poster, co
     paint_strand(scene, c, strand, color);
     add_regions(picture, c, strand);
   }
-  paint_labels(picture, c, poster, layout);
+  paint_labels(picture, c, layout);
 }
 
 void drop_covered_regions(std::vector<viz::Region>& regions) {
@@ -330,25 +335,33 @@ void drop_covered_regions(std::vector<viz::Region>& regions) {
   std::erase_if(regions, [&](const viz::Region&) { return covered[i++]; });
 }
 
-double most_probable(const std::vector<GuessBar>& bars) {
-  double most = 0;
-  for (const GuessBar& bar : bars) most = std::max(most, bar.probability);
-  return most;
-}
-
 float guesses_height(const ViewContext& c, int bars) {
   const viz::Style style = style_of(c);
   return static_cast<float>(bars) * style.line(style.small()) + 2 * style.unit();
 }
 
+double scale_of_bars(const ViewContext& c, const Layout& layout, const Graph& graph,
+                     const std::vector<GuessBar>& bars) {
+  const viz::Style style = style_of(c);
+  double scale = std::numeric_limits<double>::infinity();
+  const Slice* end = end_of(layout, graph.column_of(graph.target));
+  if (end == nullptr) return scale;
+  const float room = layout.plot.right() - end->left1;
+  const float longest = std::min(0.45F * room, 9 * style.font_size);
+  for (const GuessBar& bar : bars)
+    if (bar.probability > 0)
+      scale = std::min(scale, static_cast<double>(std::min(
+                                  longest, std::max(2 * style.unit(), room - words_width(bar, style)))) /
+                                  bar.probability);
+  return scale;
+}
+
 void paint_guesses(Picture& picture, const ViewContext& c, const Layout& layout, int target,
-                   const std::vector<GuessBar>& bars, double most, const Confidence& confidence) {
+                   const std::vector<GuessBar>& bars, double scale, const Confidence& confidence) {
   if (bars.empty()) return;
   const viz::Style style = style_of(c);
   const float u = style.unit(), line = style.line(style.small());
-  const Slice* end = nullptr;
-  for (const Slice& slice : layout.slices)
-    if (slice.column == target) end = &slice;
+  const Slice* end = end_of(layout, target);
   if (end == nullptr) return;
   // The ribbon ends in an arrow towards the guesses.
   const float middle = (end->left1 + end->right1) / 2, half = (end->right1 - end->left1) / 2;
@@ -358,23 +371,10 @@ void paint_guesses(Picture& picture, const ViewContext& c, const Layout& layout,
   const float tip = std::clamp(0.35F * half, u, 2.5F * u);
   picture.scene.add(viz::FillPolygon{
       {{end->left1, end->y1 + 0.4F}, {middle, end->y1 - tip}, {end->right1, end->y1 + 0.4F}}, color});
-  const float x = end->left1, right = layout.plot.right(), gap = 1.5F * u;
-  const auto face_of = [](const GuessBar& bar) {
-    return bar.chosen ? viz::FontStyle::bold : viz::FontStyle::regular;
-  };
-  const auto words_width = [&](const GuessBar& bar) {
-    return style.width(bar.label, style.small(), face_of(bar)) +
-           style.width("  " + percent(bar.probability), style.small()) + gap + 0.5F;  // for rounding
-  };
-  // Bars are in proportion, and as short as the names of the guesses need.
-  float longest = std::min(0.45F * (right - x), 9 * style.font_size);
-  for (const GuessBar& bar : bars)
-    if (bar.probability > 0)
-      longest = std::min(longest, std::max(2 * u, (right - x - words_width(bar)) *
-                                                      static_cast<float>(most / bar.probability)));
+  const float x = end->left1, right = layout.plot.right(), gap = kBarGap * u;
   float y = layout.end - guesses_height(c, static_cast<int>(bars.size())) + line / 2;
   for (const GuessBar& bar : bars) {
-    const float length = most > 0 ? std::max(1.F, static_cast<float>(bar.probability / most) * longest) : 1;
+    const float length = bar.probability > 0 ? std::max(1.F, static_cast<float>(bar.probability * scale)) : 1;
     const viz::Rect rect{x, y - 0.3F * line, length, 0.6F * line};
     picture.scene.add(viz::FillRect{rect, bar.chosen ? c.theme->text : c.theme->bar, 1});
     if (bar.chosen)
@@ -383,7 +383,7 @@ void paint_guesses(Picture& picture, const ViewContext& c, const Layout& layout,
     const std::string number = percent(bar.probability);
     const float number_w = style.width("  " + number, style.small()), at = x + length + gap;
     const auto face = face_of(bar);
-    if (right - at < words_width(bar) - gap) picture.whole = false;
+    if (right - at < words_width(bar, style) - gap) picture.whole = false;
     const float room = std::max(0.F, right - at - number_w);
     viz::add_label(picture.scene, style, bar.label, {at, y}, style.small(), c.theme->text, face,
                    viz::Align::left, room);

@@ -45,12 +45,12 @@ viz::Color wedge_color(const ViewContext& context, bool negative);  ///< of what
 
 void paint_flow(Picture& picture, const ViewContext& context, const Poster& poster, const Layout& layout,
                 const Confidence& confidence);
-/// The bars above the end of the target's ribbon, best first; `most`: the probability of the longest that the
-/// scale has room for.
+/// The bars above the end of the target's ribbon, best first; `scale`: logical pixels for a probability of 1.
 void paint_guesses(Picture& picture, const ViewContext& context, const Layout& layout, int target,
-                   const std::vector<GuessBar>& bars, double most, const Confidence& confidence);
-/// The largest probability; 0: no bars.
-double most_probable(const std::vector<GuessBar>& bars);
+                   const std::vector<GuessBar>& bars, double scale, const Confidence& confidence);
+/// The largest scale of bars that leaves room for the guesses' names.
+double scale_of_bars(const ViewContext& context, const Layout& layout, const Graph& graph,
+                     const std::vector<GuessBar>& bars);
 /// Takes regions away of which later ones, painted over them, leave nothing.
 void drop_covered_regions(std::vector<viz::Region>& regions);
 /// Height that the bars need.

@@ -1,9 +1,13 @@
 // What a flow's figures say in every medium: how many edges, how their numbers are to be read, which scales
 // two of them share, and what has room in a column.
+#include <chrono>
+
 #include "app/run/analyses/logit_flow.h"
+#include "app/run/analyses/next_token.h"
 #include "app/views/export.h"
 #include "app/views/output/flow_graph.h"
 #include "app/views/parts/names.h"
+#include "model/pass/statistics.h"
 #include "tests/app/view_fixture.h"
 #include "viz/scene/scale.h"
 
@@ -146,6 +150,16 @@ double end_of_colors(const viz::Scene& scene) {
   return std::stod(number);
 }
 
+/// Length of the guesses' bars for a probability of 1.
+double scale_of_bars(const ViewContext& c, const viz::Scene& scene) {
+  const auto next = c.ask(NextAfter{c.selection.query});
+  const double best = model::largest_logits(next->logits, 1).front().logit - model::log_sum_exp(next->logits);
+  float longest = 0;
+  for (const viz::FillRect& rect : items_of<viz::FillRect>(scene))
+    if (rect.radius == 1) longest = std::max(longest, rect.rect.w);
+  return static_cast<double>(longest) / std::exp(best);
+}
+
 /// Two pictures that are compared have one scale of widths, colours and bars; without a comparison, each has
 /// its own.
 TEST(FlowFigure, BothSidesOfAComparisonHaveOneScale) {
@@ -155,13 +169,20 @@ TEST(FlowFigure, BothSidesOfAComparisonHaveOneScale) {
     const View& view = *find_view("flow");
     const Scenario compared = edited(edits, {2, 1, -1}, kMary), alone(kMary);
     for (const char* edges : {"auto", "24"}) {
+      std::vector<double> bars;
       const auto scene = [&](Side side, const Scenario& s) {
         ViewContext c = s.context(1191, 842);
         c.options.set(*find_option("flow-edges"), parse_option(*find_option("flow-edges"), edges));
-        return view.build(on_side(side, view, c)).scene;
+        c = on_side(side, view, c);
+        viz::Scene drawn = view.build(c).scene;
+        bars.push_back(scale_of_bars(c, drawn));
+        return drawn;
       };
       const viz::Scene run = scene(Side::run, compared), baseline = scene(Side::baseline, compared);
       const double common = scale_of_legend(run);
+      EXPECT_GT(bars[0], 0);
+      EXPECT_NEAR(bars[0], bars[1], 1e-3 * bars[0]);
+      EXPECT_EQ(scene(Side::difference, compared), run) << "there is no difference: the run is shown";
       EXPECT_GT(common, 0);
       EXPECT_NEAR(common, scale_of_legend(baseline), 1e-3 * common);
       EXPECT_LE(common, scale_of_legend(scene(Side::run, alone)) * 1.001);
@@ -172,6 +193,208 @@ TEST(FlowFigure, BothSidesOfAComparisonHaveOneScale) {
     }
   }
   EXPECT_GT(differ, 0) << "on its own a side would have another end of colours";
+}
+
+/// Two figures that are compared have one scale, too: each has a page of its own, with as many lines of title
+/// and caption as it needs, and may have to grow until all has room.
+TEST(FlowFigure, BothFiguresOfAComparisonHaveOneScale) {
+  const View& view = *find_view("flow");
+  for (const char* edits : {"L2H5.z=0", "L0.mlp_out=0"}) {
+    const Scenario compared = edited(edits, {2, 1, -1}, kMary);
+    for (const Target target : {Target::screen, Target::column, Target::page, Target::slide})
+      for (const Page page : {Page::at_least, Page::exact})
+        for (const char* edges : {"auto", "24"}) {
+          SCOPED_TRACE(std::string(edits) + ", target " + std::to_string(static_cast<int>(target)) +
+                       (page == Page::exact ? ", exact, " : ", ") + edges + " edges");
+          const bool given = target == Target::column || target == Target::page;  // its width
+          if (given && page == Page::exact) continue;
+          std::array<double, 2> widths{}, bars{};
+          for (const Side side : {Side::run, Side::baseline}) {
+            ViewContext c = on_side(side, view, printed_context(target, compared, edges));
+            if (page == Page::exact && target == Target::screen) c.width = 1600, c.height = 900;
+            const viz::Scene scene =
+                export_scene_of(view, c, {.page = given ? Page::width : page, .target = target});
+            widths[side == Side::run] = scale_of_legend(scene);
+            bars[side == Side::run] = scale_of_bars(c, scene);
+          }
+          EXPECT_GT(widths[0], 0);
+          EXPECT_NEAR(widths[0], widths[1], 1e-3 * widths[0]);
+          EXPECT_NEAR(bars[0], bars[1], 1e-3 * bars[0]);
+        }
+  }
+}
+
+/// Exact sizes, with captions that take lines of their own, and slides whose letters grow.
+TEST(FlowFigure, FiguresOfOneSizeHaveOneScale) {
+  const View& view = *find_view("flow");
+  for (const char* edits :
+       {"L2H5.z=0", "L0.mlp_out=0", "L5.mlp_out*=3", "L4H3.z=0; L3H6.z=0; L4H5.z=0; L2H1.z=0"}) {
+    const Scenario compared = edited(edits, {2, 1, -1}, kMary);
+    for (const auto& [width, height, size] : {std::array{640.F, 480.F, 14.F},
+                                              {700.F, 520.F, 14.F},
+                                              {800.F, 600.F, 14.F},
+                                              {1000.F, 600.F, 14.F},
+                                              {1000.F, 700.F, 14.F},
+                                              {1280.F, 720.F, 14.F},
+                                              {1600.F, 900.F, 14.F},
+                                              {3840.F, 2160.F, 14.F},
+                                              {1280.F, 720.F, 20.F}})
+      for (const bool slide : {false, true}) {
+        SCOPED_TRACE(std::string(edits) + ", " + std::to_string(width) + (slide ? ", slide" : ""));
+        std::array<double, 2> widths{}, bars{};
+        for (const Side side : {Side::run, Side::baseline}) {
+          ViewContext c = compared.context(width, height);
+          c.font_size = size;
+          c = on_side(side, view, c);
+          const viz::Scene scene = export_scene_of(
+              view, c,
+              {.page = Page::exact, .target = slide ? Target::slide : Target::screen, .letters_grow = slide});
+          widths[side == Side::run] = scale_of_legend(scene);
+          bars[side == Side::run] = scale_of_bars(c, scene);
+        }
+        EXPECT_GT(widths[0], 0);
+        EXPECT_GT(bars[0], 0);
+        EXPECT_NEAR(widths[0], widths[1], 1e-3 * widths[0]);
+        EXPECT_NEAR(bars[0], bars[1], 1e-3 * bars[0]);
+      }
+  }
+}
+
+/// "−0.37" or "+0.37"; NaN: it is no such number.
+double signed_number(std::string text) {
+  constexpr std::string_view kMinus = "−";
+  if (text.starts_with(kMinus)) text = "-" + text.substr(kMinus.size());
+  if (!text.starts_with('+') && !text.starts_with('-')) return NAN;
+  return text.find_first_not_of("+-.0123456789") == text.npos ? std::stod(text) : NAN;
+}
+
+/// "+0.37" at the end of a text that begins so; 0: there is none.
+double number_after(const viz::Scene& scene, std::string_view words) {
+  for (const std::string& text : texts(scene))
+    if (text.starts_with(words)) return signed_number(text.substr(words.size()));
+  return 0;
+}
+
+/// The numbers below the tokens, what the others come to, and the rest: together they are the logit,
+/// whichever tokens have room for their numbers.
+TEST(FlowFigure, NumbersBelowTheTokensAndTheRestAreTheLogit) {
+  constexpr const char* kLong =
+      "Once upon a time there was a king who had a golden crown. Once upon a time there was a queen who had "
+      "a "
+      "golden";
+  const View& view = *find_view("flow");
+  int with_others = 0;
+  for (const char* prompt : {kMary, kLong, "The"}) {
+    const Scenario s(prompt);
+    const double logit = s.ask(LogitFlowOf{s.length() - 1})->logit;
+    const auto check = [&](const viz::Scene& scene) {
+      int numbers = 0;
+      double sum = 0;
+      float row = 0;  // numbers further up are those of MLPs
+      const auto runs = items_of<viz::GlyphRun>(scene);
+      for (const viz::GlyphRun& run : runs)
+        if (run.text.starts_with("rest ")) row = run.origin.y;
+      for (const viz::GlyphRun& run : runs)
+        if (const double part = signed_number(run.text); !std::isnan(part) && run.origin.y > row)
+          sum += part, ++numbers;
+      for (const char* words : {"rest ", "others ", "other tokens ", "tokens "}) {
+        const double part = number_after(scene, words);
+        sum += part;
+        with_others += part != 0 && std::string_view(words) != "rest " ? 1 : 0;
+      }
+      EXPECT_NEAR(sum, logit, 0.006 * (numbers + 2));
+    };
+    for (const char* edges : {"auto", "24"}) {
+      for (const auto& [width, height] : {std::pair{1191.F, 842.F},
+                                          {468.F, 560.F},
+                                          {1600.F, 900.F},
+                                          {900.F, 700.F},
+                                          {3840.F, 2160.F},
+                                          {640.F, 480.F}}) {
+        SCOPED_TRACE(std::string(prompt) + ", " + edges + " edges, " + std::to_string(width));
+        const ViewFixture shown("flow", s, width, height, {{"flow-edges", edges}});
+        if (shown.picture().readable) check(shown.scene());
+      }
+      for (const Target target : {Target::column, Target::page, Target::slide}) {
+        SCOPED_TRACE(std::string(prompt) + ", " + edges + " edges, target " +
+                     std::to_string(static_cast<int>(target)));
+        check(
+            export_scene_of(view, printed_context(target, s, edges),
+                            {.page = target == Target::slide ? Page::exact : Page::width, .target = target}));
+      }
+    }
+  }
+  EXPECT_GT(with_others, 0);
+}
+
+TEST(FlowFigure, TheLegendExplainsStubs) {
+  const Scenario s(kMary);
+  constexpr const char* kWords = "attention to the first token: stubs";
+  for (const auto& [width, height] : kSizes) {
+    EXPECT_THAT(texts(ViewFixture("flow", s, width, height, {{"flow-edges", "24"}}).scene()),
+                Contains(kWords));
+    EXPECT_THAT(texts(ViewFixture("flow", s, width, height, {{"flow-first", "edges"}}).scene()),
+                Not(Contains(kWords)));
+  }
+}
+
+/// What is drawn of the edges and their part of the width are on one line.
+TEST(FlowFigure, TheShareOfTheWidthStaysWithTheNumberOfEdges) {
+  const Scenario s(kMary);
+  for (const auto& [width, height] :
+       {std::pair{1191.F, 842.F}, {1000.F, 700.F}, {624.F, 700.F}, {468.F, 560.F}}) {
+    std::vector<float> y;
+    const viz::Scene scene = ViewFixture("flow", s, width, height).scene();
+    const std::vector<std::string> all = texts(scene);
+    const auto runs = items_of<viz::GlyphRun>(scene);
+    ASSERT_EQ(runs.size(), all.size());
+    for (std::size_t i = 0; i < all.size(); ++i)
+      if (all[i].ends_with(" edges")) y.push_back(runs[i].origin.y);
+    ASSERT_EQ(y.size(), 2U) << width;
+    EXPECT_EQ(y[0], y[1]) << width;
+  }
+}
+
+/// The largest MLPs of the token have their numbers, others if there is room.
+TEST(FlowFigure, TheLargestMlpsHaveTheirNumbers) {
+  for (const char* prompt : {kMary, "The"}) {
+    const Scenario s(prompt);
+    const auto flow = s.ask(LogitFlowOf{s.length() - 1});
+    for (const auto& [width, height] : {std::pair{1191.F, 842.F}, {1280.F, 640.F}, {900.F, 700.F}}) {
+      const std::vector<std::string> all = texts(ViewFixture("flow", s, width, height).scene());
+      for (int layer = 0; layer < flow->layers; ++layer) {
+        const double value = flow->mlps[flow->at(layer, flow->position)];
+        if (std::abs(value) < 0.05 * std::abs(flow->logit)) continue;
+        const std::string number = (value > 0 ? "+" : "") + viz::fixed_number(value, 2);
+        EXPECT_THAT(all, Contains("MLP " + std::to_string(layer) + " " + number)) << prompt << ", " << width;
+      }
+    }
+  }
+}
+
+/// A chosen number of edges takes neither the rest's nor the MLPs' numbers: there are fewer, and the legend
+/// says so.
+TEST(FlowFigure, ChosenEdgesLeaveRoomForTheSources) {
+  const Scenario s(kMary);
+  for (const float width : {330.F, 420.F, 500.F}) {
+    ViewContext c = s.context(width, 560);
+    c.in_pane = true;
+    c.options.set(*find_option("flow-edges"), 48);
+    const viz::Scene scene = find_view("flow")->build(c).scene;
+    EXPECT_THAT(texts(scene), Contains(StartsWith("rest "))) << width;
+    EXPECT_THAT(texts(scene), Contains(StartsWith("MLP +"))) << width;
+    EXPECT_THAT(edges_words(scene), AnyOf(StartsWith("48 of "), StartsWith("no room for 48: "))) << width;
+  }
+}
+
+/// A search for the number of edges that fit stays short, however many are wanted.
+TEST(FlowFigure, ManyEdgesInLittleRoomAreFoundSoon) {
+  const Scenario s(kMary);
+  for (const float side : {200.F, 260.F, 320.F}) {
+    const auto begin = std::chrono::steady_clock::now();
+    static_cast<void>(ViewFixture("flow", s, side, side, {{"flow-edges", "200"}}).picture());
+    EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(1)) << side;
+  }
 }
 
 /// A figure for a column has its heads' numbers, and strands whose widths can be told apart.

@@ -304,6 +304,35 @@ TEST(FlowView, ClicksSelectTokensLayersAndTheTokenOfTheLogit) {
   EXPECT_THAT(in_words(shown.click(shown.find(kGuess, guesses[2]))), HasSubstr("3"));
 }
 
+/// What comes in equals what goes out, in the tooltip, too.
+TEST(FlowView, TheNumbersOfARibbonBalance) {
+  const Scenario s(kMary);
+  const ViewFixture shown("flow", s, 1191, 842, {{"flow-edges", "24"}});
+  const Graph graph = graph_of(*s.ask(LogitFlowOf{s.length() - 1}), {});
+  int compared = 0;
+  for (int column = 0; column < std::ssize(graph.columns); ++column)
+    for (const int layer : {0, 1, graph.layers - 1}) {
+      const int region = shown.find(kStream, column * (graph.layers + 1) + layer);
+      if (region < 0) continue;
+      double flow = 0, next = 0;
+      for (const std::string& line : shown.tooltip(region)) {
+        const auto number = [&](std::string_view label) {
+          if (!line.starts_with(label)) return 0.0;
+          std::string digits = line.substr(line.find_last_of(' ') + 1);
+          constexpr std::string_view kMinus = "−";
+          for (auto at = digits.find(kMinus); at != digits.npos; at = digits.find(kMinus))
+            digits.replace(at, kMinus.size(), "-");
+          return std::stod(digits);
+        };
+        flow += number("flow") + number("edges in") - number("edges out") + number("MLP") + number("rest");
+        next += number("into the next layer");
+      }
+      EXPECT_NEAR(flow, next, 0.03) << ::testing::PrintToString(shown.tooltip(region));
+      ++compared;
+    }
+  EXPECT_GT(compared, 6);
+}
+
 /// An MLP's flow is not the number that Attribution has for it: the place where it is shown says so.
 TEST(FlowView, TheMouseTellsHowAnMlpsNumberDiffersFromAttributions) {
   const Scenario s(kMary);
