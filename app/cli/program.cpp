@@ -8,6 +8,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "app/cli/arguments/argument_values.h"
 #include "app/cli/arguments/command.h"
 #include "app/cli/arguments/standard_streams.h"
 #include "app/text/terminal_text.h"
@@ -20,9 +21,9 @@ namespace {
 constexpr std::string_view kNoMemory =
     "not enough memory; use a shorter prompt, a smaller picture or a smaller model";
 
-int failed(const Streams& streams, std::string_view why) {
+int failed(const Streams& streams, std::string_view why, int status = 1) {
   streams.err << "headscope: " << one_line(why) << '\n';
-  return 1;
+  return status;
 }
 
 }  // namespace
@@ -53,6 +54,8 @@ int run_program(const std::vector<std::string>& arguments, const Streams& stream
     return error.quiet() ? 1 : failed(streams, error.what());
   } catch (const system::Interrupted& interrupted) {
     return system::end_by_signal(interrupted);
+  } catch (const UsageError& error) {  // that only a run can tell
+    return failed(streams, error.what(), 2);
   } catch (const std::bad_alloc&) {
     return failed(streams, kNoMemory);
   } catch (const std::exception& error) {

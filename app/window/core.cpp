@@ -354,12 +354,12 @@ void Core::apply_given_edits() {
 
 std::optional<double> Core::seconds_until_update() const {
   if (window_.moving) return 0;
-  if (state_.playing.option != nullptr) return seconds_until_change(state_.playing);
-  const auto next = message_until_ && define_at_ ? std::min(message_until_, define_at_)
-                    : message_until_             ? message_until_
-                                                 : define_at_;
-  if (!next) return std::nullopt;
-  return std::chrono::duration<double>(*next - std::chrono::steady_clock::now()).count();
+  std::optional<double> seconds;
+  const auto at_most = [&](double other) { seconds = std::min(seconds.value_or(other), other); };
+  if (state_.playing.option != nullptr) at_most(seconds_until_change(state_.playing));
+  for (const auto& until : {message_until_, define_at_})
+    if (until) at_most(std::chrono::duration<double>(*until - std::chrono::steady_clock::now()).count());
+  return seconds;
 }
 
 void Core::settle() {
@@ -547,6 +547,7 @@ Settings Core::settings() const {
   s.recent_folders = state_.recent_folders;
   s.offer_models = state_.offer_models;
   s.all_controls = state_.all_controls;
+  // What only the desktop wants is not kept, so that its setting goes on being followed.
   if (!options_.reduce_motion || !state_.reduce_motion) s.reduce_motion = state_.reduce_motion;
   s.recent_sessions = state_.recent_sessions;
   s.export_folder = state_.export_form.folder;

@@ -64,12 +64,12 @@ class Core {
   void apply(const Action& action);
 
   /// Takes the results of the worker and of background tasks, dismisses a message whose time is up, and shows
-  /// a definition whose time has come, or the next picture of a transition.
+  /// a definition whose time has come, the next value of an option that plays, or the next picture of a
+  /// transition.
   /// Returns true if the window must be redrawn.
   bool take_results();
-  /// Seconds until take_results has to be called even if no result arrives, for a message, a definition or a
-  /// transition;
-  /// nothing: never.
+  /// Seconds until take_results has to be called even if no result arrives, for a message, a definition, an
+  /// option that plays or a transition; nothing: never.
   std::optional<double> seconds_until_update() const;
   /// Waits until everything is computed and takes the results; for pictures without a window and for tests.
   void settle();

@@ -174,6 +174,7 @@ void show_prompt_list_view(UiState& state) {
 void show_session(UiState& state, const OpenSession& opened) {
   const Recipe& recipe = opened.recipe;
   const Session& s = recipe.session;
+  state.playing = {};
   state.options = s.options;
   state.selection = s.selection;
   const Session::Second second = s.second.value_or(Session::Second{.text = "", .on = false});

@@ -166,10 +166,43 @@ TEST(AnimateCommand, GoesThroughLayersQueriesAndOptions) {
   const auto frames = [&](const Words& words) { return animation_of(animate(words + same)).frames.size(); };
   EXPECT_EQ(frames({"heatmap", "--through", "layer"}), 6U * 2);
   EXPECT_EQ(frames({"heatmap", "--through", "query", "--range", "2:4"}), 3U * 2);
-  EXPECT_EQ(frames({"scores", "--through", "score-stage"}), 4U * 2);
+  EXPECT_EQ(frames({"scores", "--through", "score-stage"}), 4U * 2 - 1)
+      << "it does not go back through the stages";
   EXPECT_GE(frames({"heatmap", "--through", "value-scale"}), 3U);
   EXPECT_EQ(frames({"heatmap", "--through", "head", "--range", "3:3"}), 1U)
       << "a picture alone does not move";
+}
+
+TEST(AnimateCommand, TakesTheValuesOfARangeWhoseLimitsAreRounded) {
+  const Words same{"--prompt", kPrompt, "--size", "500x500", "--fps", "4", "--hold", "0.2", "--no-recipe"};
+  const auto frames = [&](const Words& words) { return animation_of(animate(words + same)).frames.size(); };
+  EXPECT_EQ(frames({"next", "--through", "temperature", "--range", "0.1:0.15"}), 2U);
+  EXPECT_EQ(frames({"sampling", "--through", "seed", "--range", "3:5"}), 3U);
+  EXPECT_EQ(frames({"flow", "--through", "flow-edges", "--range", "-1:4"}), 2U) << "auto is no number";
+}
+
+TEST(AnimateCommand, UntilHalfwayTheWordsAreThoseOfThePictureBefore) {
+  const Words same{"--prompt", kPrompt, "--size", "400x500", "--no-recipe"};
+  const Animation read = animation_of(
+      animate(Words{"scores", "--through", "score-stage", "--range", "1:2", "--fps", "16"} + same));
+  ASSERT_EQ(read.frames.size(), 2U + 3);
+  // First the dot and the map change, not the caption below them.
+  const Frame &early = read.frames[1], &late = read.frames[2];
+  EXPECT_LT(early.y + early.height, 470U);
+  EXPECT_GT(late.y + late.height, 470U);
+}
+
+TEST(AnimateCommand, RefusesWhatChangesNothing) {
+  for (const Words& words : {Words{"lens", "--through", "head"}, Words{"flow", "--through", "layer"}})
+    EXPECT_THAT(
+        fail(Words{"animate"} + words + Words{"--prompt", kPrompt, "--size", "500x500", "--out", "-"} +
+                 Words{"--format", "png"},
+             2),
+        HasSubstr(words[2] + " changes nothing in the view " + words[0]));
+}
+
+TEST(AnimateCommand, HelpNamesItsOwnScale) {
+  EXPECT_THAT(succeed({"animate", "--help"}), HasSubstr("(default: 2; of an animation: 1)"));
 }
 
 TEST(AnimateCommand, IsTheSameToTheByte) {

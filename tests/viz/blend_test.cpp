@@ -248,6 +248,41 @@ TEST(Blend, ImagesOfDifferentSizesFade) {
   EXPECT_EQ(both[1].bitmap->pixels[0].a, 64);
 }
 
+// A list: a name and a bar in each row.
+Scene list_of(const std::vector<std::string>& names, float length) {
+  Scene scene = scene_of({text("most probable tokens", {5, 12})});
+  float y = 30;
+  for (const std::string& name : names) {
+    scene.add(text(name, {5, y}));
+    scene.add(text(std::to_string(static_cast<int>(length)) + " %", {80, y}));
+    scene.add(FillRect{{40, y - 8, length, 8}, kRed});
+    y += 16, length *= 0.7F;
+  }
+  return scene;
+}
+
+// Between two orders, a bar next to a name would belong to neither, and texts would be over each other.
+TEST(Blend, ThereIsNoTransitionBetweenListsInDifferentOrders) {
+  const Scene from = list_of({"the", "cat", "dog"}, 30);
+  const Scene longer = list_of({"the", "cat", "dog"}, 50);
+  EXPECT_TRUE(can_blend(from, longer));
+  const Scene swapped = list_of({"cat", "the", "dog"}, 50);
+  EXPECT_FALSE(can_blend(from, swapped));
+  for (const float t : {0.F, 0.04F, 0.5F, 0.9F}) expect_equal(blend(from, swapped, t), swapped);
+  const Scene heads = list_of({"L5H1", "L2H0", "L0H7"}, 30), sorted = list_of({"L2H0", "L0H7", "L5H1"}, 50);
+  EXPECT_FALSE(can_blend(heads, sorted));
+  EXPECT_FALSE(can_blend(from, list_of({"a", "king", "had"}, 50))) << "all are other ones";
+  EXPECT_FALSE(can_blend(from, list_of({"one more", "the", "cat", "dog"}, 50)))
+      << "all are a row further down";
+}
+
+TEST(Blend, AnotherTitleOrAMarkThatMovesIsStillTheSamePicture) {
+  Scene from = list_of({"the", "cat", "dog"}, 30), to = list_of({"the", "cat", "dog"}, 50);
+  from.add(text("score", {60, 12})), to.add(text("weight", {62, 12}));
+  from.add(text("▶", {0, 30})), to.add(text("▶", {0, 62}));
+  EXPECT_TRUE(can_blend(from, to));
+}
+
 TEST(Blend, ThereIsNoTransitionBetweenUnlikePictures) {
   const Scene from = scene_of({FillRect{{0, 0, 5, 5}, kRed}});
   Scene wide = from;

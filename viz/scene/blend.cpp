@@ -121,6 +121,64 @@ std::array<std::vector<int>, kKinds> by_kind(const Scene& scene) {
   return lists;
 }
 
+bool has_digit(std::string_view text) {
+  return text.find_first_of("0123456789") != std::string_view::npos;
+}
+/// Whether a text names what stands next to it: a word, or a name such as "L5H1".
+bool is_name(std::string_view text) {
+  const char first = text.empty() ? '0' : text.front();
+  return !has_digit(text) || (first >= 'A' && first <= 'Z') || (first >= 'a' && first <= 'z');
+}
+
+std::vector<const GlyphRun*> names_in(const Scene& scene) {
+  std::vector<const GlyphRun*> names;
+  for (const Item& item : scene.items)
+    if (const auto* run = std::get_if<GlyphRun>(&item); run && is_name(run->text)) names.push_back(run);
+  return names;
+}
+
+/// Whether two texts are at about the same place: their pictures may be laid out a little differently.
+bool is_near(const GlyphRun& a, const GlyphRun& b) {
+  return std::abs(a.origin.y - b.origin.y) <= 0.5F * b.size && std::abs(a.origin.x - b.origin.x) <= b.size;
+}
+
+/// Whether names are where they were, so that what stands next to them is still about the same things. If a
+/// list is in another order, a bar on its way between two rows would belong to neither, and texts on their
+/// way would be printed over others. One name may move, such as a mark, and two may become other ones, such
+/// as a title and the unit of a scale.
+bool same_frame(const Scene& from, const Scene& to) {
+  constexpr int kMostMoved = 1, kMostChanged = 2;
+  std::vector<const GlyphRun*> before = names_in(from);
+  const std::vector<const GlyphRun*> after = names_in(to);
+  std::unordered_map<std::string_view, const GlyphRun*> once_before, once_after;  // null: more than once
+  const auto count = [](auto& once, const GlyphRun* run) {
+    const auto [at, added] = once.try_emplace(run->text, run);
+    if (!added) at->second = nullptr;
+  };
+  for (const GlyphRun* run : before) count(once_before, run);
+  for (const GlyphRun* run : after) count(once_after, run);
+  const auto y_of = [](const GlyphRun* run) { return run->origin.y; };
+  std::ranges::sort(before, {}, y_of);
+  int moved = 0, changed = 0;
+  for (const GlyphRun* run : after) {
+    const auto same = once_before.find(run->text);
+    const bool known = same != once_before.end() && same->second && once_after.at(run->text);
+    if (known && !is_near(*same->second, *run)) {
+      ++moved, ++changed;
+    } else if (!known && !has_digit(run->text)) {
+      bool replaces = false;
+      for (auto other = std::ranges::lower_bound(before, run->origin.y - 0.5F * run->size, {}, y_of);
+           other != before.end() && (*other)->origin.y <= run->origin.y + 0.5F * run->size; ++other) {
+        if (!is_near(**other, *run)) continue;
+        replaces = (*other)->text != run->text;
+        if (!replaces) break;
+      }
+      changed += replaces ? 1 : 0;
+    }
+  }
+  return moved <= kMostMoved && changed <= kMostChanged;
+}
+
 /// Which items of two scenes correspond: for each item its partner's index, or kNone.
 struct Partners {
   std::vector<int> of_from, of_to;
@@ -218,15 +276,12 @@ struct Partners {
   /// way to another cell or to another place of an axis it would say what is not true.
   void pair_unique_words(const Scene& from, const Scene& to, const std::vector<int>& left,
                          const std::vector<int>& right) {
-    const auto is_number = [](std::string_view text) {
-      return text.find_first_of("0123456789") != std::string_view::npos;
-    };
     const auto once = [&](const Scene& scene, const std::vector<int>& list,
                           const std::vector<int>& partners) {
       std::unordered_map<std::string_view, int> texts;  // kNone: more than once
       for (const int i : list) {
         const std::string_view text = std::get<GlyphRun>(scene.items[i]).text;
-        if (partners[i] != kNone || is_number(text)) continue;
+        if (partners[i] != kNone || has_digit(text)) continue;
         const auto [at, added] = texts.try_emplace(text, i);
         if (!added) at->second = kNone;
       }
@@ -432,7 +487,8 @@ namespace {
 
 /// The partners of two scenes that can be blended; else nothing.
 std::optional<Partners> partners_of(const Scene& from, const Scene& to) {
-  if (from.width != to.width || from.height != to.height || from.items.size() + to.items.size() > kMostItems)
+  if (from.width != to.width || from.height != to.height ||
+      from.items.size() + to.items.size() > kMostItems || !same_frame(from, to))
     return std::nullopt;
   Partners partners(from, to);
   if (!partners.shapes || pixels_to_mix(from, to, partners) > kMostPixels) return std::nullopt;

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <iterator>
+#include <numeric>
 #include <optional>
 #include <variant>
 
@@ -36,49 +39,73 @@ const OptionSpec* option_of(const View& view, std::string_view name) {
   return found == view.options.end() ? nullptr : *found;
 }
 
-/// The values of an option, in order; empty if they cannot be listed.
-std::vector<OptionValue> values_through(const OptionSpec& option) {
-  std::vector<OptionValue> values;
-  const bool real = std::holds_alternative<double>(option.default_value);
-  const auto add = [&](double value) {
-    if (real) values.emplace_back(value);
-    if (!real) values.emplace_back(static_cast<int>(std::lround(value)));
-  };
-  if (std::holds_alternative<bool>(option.default_value)) return {false, true};
-  if (!real && !std::holds_alternative<int>(option.default_value)) return values;
-  if (!option.choices.empty()) {
-    for (std::size_t i = 0; i < option.choices.size(); ++i) add(static_cast<double>(i));
-  } else if (!option.steps.empty()) {
-    for (const double step : option.steps) add(step);
-  } else if (const double last = (option.high - option.low) / option.step; last <= 10 * double{kMostSteps}) {
-    for (int i = 0; i <= static_cast<int>(std::lround(last)); ++i) add(option.low + i * option.step);
-  }
+using Range = std::optional<std::pair<double, double>>;
+
+std::vector<double> within(const Range& range, std::vector<double> values) {
+  if (range) std::erase_if(values, [&](double v) { return v < range->first || v > range->second; });
   return values;
 }
 
-double as_number(const OptionValue& value) {
-  if (const int* whole = std::get_if<int>(&value)) return *whole;
-  if (const double* real = std::get_if<double>(&value)) return *real;
-  return std::get<bool>(value) ? 1 : 0;
+void require_few(const std::string& what, double count) {
+  if (count > double{kMostSteps})
+    throw model::RunError(what + " has " + grouped(static_cast<std::int64_t>(count)) +
+                          " values, but an animation takes at most " + std::to_string(kMostSteps) +
+                          "; choose some with --range FIRST:LAST");
+}
+
+/// Whether an animation can go through an option's values.
+bool can_go_through(const OptionSpec& option) {
+  return std::holds_alternative<bool>(option.default_value) ||
+         std::holds_alternative<int>(option.default_value) ||
+         std::holds_alternative<double>(option.default_value);
+}
+
+/// The numbers of an option's values in a range, in order, without special ones such as "auto". Throws
+/// model::RunError if there are too many.
+std::vector<double> numbers_through(const OptionSpec& option, const Range& range) {
+  if (std::holds_alternative<bool>(option.default_value)) return within(range, {0, 1});
+  std::vector<double> numbers;
+  if (!option.choices.empty()) {
+    for (std::size_t i = 0; i < option.choices.size(); ++i) numbers.push_back(static_cast<double>(i));
+    return within(range, numbers);
+  }
+  if (!option.steps.empty()) {
+    std::ranges::copy_if(option.steps, std::back_inserter(numbers),
+                         [&](double step) { return step >= option.low && step <= option.high; });
+    return within(range, numbers);
+  }
+  // A sum of steps is not exact, and neither are the limits of a range.
+  const double nearly = 0.01;
+  const auto steps_to = [&](double value) { return (value - option.low) / option.step; };
+  const double last = std::round(steps_to(option.high));
+  const double first = range ? std::max(0.0, std::ceil(steps_to(range->first) - nearly)) : 0;
+  const double end = range ? std::min(last, std::floor(steps_to(range->second) + nearly)) : last;
+  require_few("--through " + std::string(option.name), end - first + 1);
+  for (double i = first; i <= end; ++i) numbers.push_back(option.low + i * option.step);
+  return numbers;
+}
+
+OptionValue value_of(const OptionSpec& option, double number) {
+  if (std::holds_alternative<bool>(option.default_value)) return number != 0;
+  if (std::holds_alternative<int>(option.default_value)) return static_cast<int>(std::lround(number));
+  return number;
 }
 
 /// The figures that the animation goes through: the command with one selection or option after the other.
 std::vector<PlotCommand> steps_of(const AnimateCommand& command, const View& view, const PromptRun& run) {
   const Selection chosen = clamped(command.selection.value_or(Selection{}), run);
-  const auto within = [&](double value) {
-    return !command.range || (value >= command.range->first && value <= command.range->second);
-  };
+  const std::string what = "--through " + command.through;
   std::vector<PlotCommand> steps;
-  const auto add = [&](double value, const auto& change) {
-    if (!within(value)) return;
-    change(steps.emplace_back(command));
-  };
   const auto select = [&](int count, int Selection::*member) {
-    for (int i = 0; i < count; ++i)
-      add(i, [&](PlotCommand& step) {
-        step.selection = chosen;
-        (*step.selection).*member = i;
-      });
+    std::vector<double> all(static_cast<std::size_t>(count));
+    std::iota(all.begin(), all.end(), 0);
+    all = within(command.range, std::move(all));
+    require_few(what, static_cast<double>(all.size()));
+    for (const double i : all) {
+      PlotCommand& step = steps.emplace_back(command);
+      step.selection = chosen;
+      (*step.selection).*member = static_cast<int>(i);
+    }
   };
   const model::Config& config = run.run->config;
   if (command.through == kHead) {
@@ -89,15 +116,10 @@ std::vector<PlotCommand> steps_of(const AnimateCommand& command, const View& vie
     select(run.run->length(), &Selection::query);
   } else {
     const OptionSpec& option = *option_of(view, command.through);
-    for (const OptionValue& value : values_through(option))
-      add(as_number(value), [&](PlotCommand& step) { step.options.set(option, value); });
+    for (const double number : numbers_through(option, command.range))
+      steps.emplace_back(command).options.set(option, value_of(option, number));
   }
-  const std::string what = "--through " + command.through;
   if (steps.empty()) throw model::RunError(what + " has no value in --range; leave it out for all values");
-  if (steps.size() > kMostSteps)
-    throw model::RunError(what + " has " + grouped(std::ssize(steps)) +
-                          " values, but an animation takes at most " + std::to_string(kMostSteps) +
-                          "; choose some with --range FIRST:LAST");
   return steps;
 }
 
@@ -114,27 +136,48 @@ float eased(double t) {
   return static_cast<float>(t * t * (3 - 2 * t));
 }
 
-/// Each picture for a while, with a transition to the next, and from the last to the first.
-std::string animation(const AnimateCommand& command, const std::vector<viz::Scene>& scenes,
+/// Whether a picture between the last value and the first would say that it goes back through all others.
+bool is_ordered(const OptionSpec* option) {
+  return option != nullptr && option->choices.empty() && !std::holds_alternative<bool>(option->default_value);
+}
+
+/// The picture between two, with numbers and words of the nearer one.
+viz::Scene picture_between(const viz::Scene& from, const viz::Scene& to, float t) {
+  return t < 0.5F ? viz::blend(to, from, 1 - t) : viz::blend(from, to, t);
+}
+
+/// Each picture for a while, with a transition to the next and, if it `returns`, from the last to the first.
+std::string animation(const AnimateCommand& command, const std::vector<viz::Scene>& scenes, bool returns,
                       const viz::Fonts& fonts, std::vector<viz::Note> notes, StatusLine& line) {
   const float scale = command.picture.scale;
   viz::AnimatedPng file(scale, notes);
-  const int between = static_cast<int>(std::lround(kTransitionSeconds * command.fps)) - 1;
+  const int frames = static_cast<int>(std::lround(kTransitionSeconds * command.fps)) - 1;
   const auto milliseconds = [](double seconds) { return static_cast<int>(std::lround(1000 * seconds)); };
   for (std::size_t i = 0; i < scenes.size(); ++i) {
     const viz::Scene &from = scenes[i], &to = scenes[(i + 1) % scenes.size()];
     file.add(viz::rasterize(from, fonts, scale), milliseconds(command.hold));
-    if (scenes.size() == 1) break;
-    for (int frame = 1; frame <= between; ++frame) {
-      const double done = frame / (between + 1.0);
+    if (i + 1 == scenes.size() && !returns) break;
+    for (int frame = 1; frame <= frames; ++frame) {
+      const double done = frame / (frames + 1.0);
       // The ends of all frames are rounded, not their durations, so that they add up.
       const double last = frame, rate = command.fps;
       const int begin = milliseconds((last - 1) / rate), end = milliseconds(last / rate);
-      file.add(viz::rasterize(viz::blend(from, to, eased(done)), fonts, scale), end - begin);
+      file.add(viz::rasterize(picture_between(from, to, eased(done)), fonts, scale), end - begin);
       line.tell_work("", "frames", (static_cast<double>(i) + done) / static_cast<double>(scenes.size()));
     }
   }
   return std::move(file).take();
+}
+
+/// Throws UsageError if all pictures are the same.
+void require_change(const AnimateCommand& command, const View& view, const std::vector<viz::Scene>& scenes) {
+  const viz::Scene& first = scenes.front();
+  if (scenes.size() == 1 || std::ranges::any_of(scenes, [&](const viz::Scene& scene) {
+        return scene.width != first.width || scene.height != first.height || scene.items != first.items;
+      }))
+    return;
+  throw UsageError("--through " + command.through + " changes nothing in the view " +
+                   std::string(view.name()) + " here, so there is nothing to animate");
 }
 
 void draw(const AnimateCommand& command, Engine& engine, PromptRun made, const std::string& where,
@@ -154,11 +197,13 @@ void draw(const AnimateCommand& command, Engine& engine, PromptRun made, const s
   std::vector<viz::Scene> scenes;
   for (const PlotCommand& step : steps)
     scenes.push_back(figure_scene(step, view, run, answers, *fonts, where));
+  require_change(command, view, scenes);
   make_equal(scenes);
+  const bool returns = scenes.size() > 1 && !is_ordered(option_of(view, command.through));
   const WeightHashes weights =
       command.no_recipe ? WeightHashes{} : weights_of(*engine.model, engine.second.get());
-  const std::string bytes =
-      animation(command, scenes, *fonts, figure_notes(steps.front(), view, *run, nullptr, weights), line);
+  const std::string bytes = animation(command, scenes, returns, *fonts,
+                                      figure_notes(steps.front(), view, *run, nullptr, weights), line);
   line.clear();
   write_output(command.out, bytes, streams);
 }
@@ -187,10 +232,10 @@ void check_animate(AnimateCommand& animate) {
     throw UsageError("animate needs --through: head, layer, query or an option of the view");
   if (!is_of_selection(animate.through)) {
     const OptionSpec* option = option_of(view, animate.through);
-    if (option == nullptr || values_through(*option).empty()) {
+    if (option == nullptr || !can_go_through(*option)) {
       std::string names;
       for (const OptionSpec* other : view.options)
-        if (!values_through(*other).empty()) names += ", " + std::string(other->name);
+        if (can_go_through(*other)) names += ", " + std::string(other->name);
       throw UsageError("--through takes head, layer, query" + names + " with the view " +
                        std::string(view.name()) + ", not " + model::quote(animate.through));
     }
@@ -237,7 +282,7 @@ void add_options(CommandSyntax& command, AnimateCommand& own) {
   picture.flag("no-title", "omit the title, for figures whose title is in the text around them",
                own.no_title);
   command.no_recipe(own.no_recipe);
-  command.picture_out("png", "the file, an animated PNG (--scale: 1 by default)");
+  command.picture_out("png", "the file, an animated PNG");
 }
 
 }  // namespace

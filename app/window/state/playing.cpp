@@ -20,6 +20,21 @@ double eased(double t) {
   return t * t * (3 - 2 * t);
 }
 
+bool is_shown(const OptionSpec* option, const ViewSlice& s) {
+  return std::ranges::any_of(shown_tabs(s),
+                             [&](const View* view) { return std::ranges::count(view->options, option) > 0; });
+}
+
+void show_value(UiState& s) {
+  s.options.set(*s.playing.option, played_value(s.playing));
+}
+
+/// Whether the option still has the value that was set last. It does not if something else has set it since,
+/// such as a session that was opened.
+bool is_undisturbed(const UiState& s) {
+  return s.options.value(*s.playing.option) == OptionValue(played_value(s.playing));
+}
+
 }  // namespace
 
 double played_value(const Playing& playing) {
@@ -33,7 +48,8 @@ double played_value(const Playing& playing) {
 double seconds_until_change(const Playing& playing) {
   const double within = std::fmod(playing.seconds, kRest + kMove);
   const double pause = playing.in_steps ? kRest + kMove : kRest;
-  return within < pause ? pause - within : 0;
+  const double left = std::max(0.0, duration(*playing.option) - playing.seconds);
+  return within < pause ? std::min(pause - within, left) : 0;
 }
 
 bool has_ended(const Playing& playing) {
@@ -45,13 +61,18 @@ void reduce(UiState& s, const PlayOption& a, World&) {
   s.playing = {};
   if (stops) return;
   s.playing = {a.option, 0, s.reduce_motion};
-  s.options.set(*a.option, played_value(s.playing));
+  show_value(s);
 }
 
 void reduce(UiState& s, const AdvancePlaying& a, World&) {
-  if (s.playing.option == nullptr) return;
+  const OptionSpec* option = s.playing.option;
+  if (option == nullptr) return;
+  if (!is_undisturbed(s) || !is_shown(option, s)) {
+    s.playing = {};
+    return;
+  }
   s.playing.seconds += a.seconds;
-  s.options.set(*s.playing.option, played_value(s.playing));
+  show_value(s);
   if (has_ended(s.playing)) s.playing = {};
 }
 

@@ -22,7 +22,8 @@ bool has_ended(const Playing& playing);
 struct PlayOption {
   const OptionSpec* option = nullptr;
 };
-/// Time has passed.
+/// Time has passed. Stops if the option no longer has the value that was set last, because something else has
+/// set it, such as a session that was opened; or if no view with it is shown.
 struct AdvancePlaying {
   double seconds = 0;
 };

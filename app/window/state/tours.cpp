@@ -80,6 +80,7 @@ void reduce(UiState& s, const OpenTour& a, World& w) {
 void reduce(UiState& s, const CloseTour&, World& w) {
   Options own = own_options(s);
   const bool changed = own != s.options;
+  if (changed) s.playing = {};
   s.options = std::move(own);
   if (s.tour.saved_edits && s.edits.list == s.tour.edits) replace_edits(s.edits, *s.tour.saved_edits);
   const ViewState view = own_view(s);
@@ -114,6 +115,7 @@ void reduce(UiState& s, const GoToStop& a, World& w) {
     replace_prompt(s, {*now.prompt, {}, s.start_token}, w);  // an example's note stays with its own prompt
   }
   s.tour.prompt = now.prompt.value_or("");
+  s.playing = {};
   if (returns) s.options = s.tour.options;
   for (const TourStop& stop : tour.stops)
     for (const auto& [option, value] : stop.options) set_option(s, *option, option->default_value);

@@ -1,6 +1,7 @@
 // An option that runs through its values.
 #include "app/window/state/playing.h"
 
+#include "app/window/sessions.h"
 #include "tests/app/core_fixture.h"
 
 namespace headscope::app {
@@ -93,6 +94,69 @@ TEST_F(PlayingTest, StopsWhenThePersonChoosesSomething) {
   play();
   core_.apply(PlayOption{&stage_option()});
   EXPECT_EQ(core_.state().playing.option, nullptr);
+}
+
+// Each of these sets the option without SetOption.
+TEST_F(PlayingTest, StopsWhenTheOptionIsRestored) {
+  const auto play = [&] {
+    core_.apply(ShowView{"scores"});
+    core_.apply(BeginClick{});
+    core_.apply(PlayOption{&stage_option()});
+    shown(core_);
+    pass(2);
+    ASSERT_NE(core_.state().playing.option, nullptr);
+    ASSERT_GT(stage(), 1);
+  };
+  play();
+  core_.apply(UndoClick{});
+  ASSERT_EQ(stage(), 0);
+  pass(1);
+  EXPECT_EQ(stage(), 0);
+  EXPECT_EQ(core_.state().playing.option, nullptr);
+
+  play();
+  Recipe recipe{session_of(core_.state(), core_.snapshot()), {}};
+  const double of_session = stage();  // opened at that very moment
+  core_.apply(OpenSession{.recipe = recipe, .model = bundled_folder()});
+  shown(core_);
+  pass(5);
+  EXPECT_EQ(stage(), of_session);
+  EXPECT_EQ(core_.state().playing.option, nullptr);
+}
+
+TEST_F(PlayingTest, StopsWhereNobodySeesIt) {
+  apply_and_show(core_, ShowView{"heatmap"});
+  core_.apply(ShowView{"scores"});
+  core_.apply(PlayOption{&stage_option()});
+  shown(core_);
+  pass(1.2);
+  const double before = stage();
+  core_.apply(Revisit{});
+  ASSERT_EQ(core_.state().view, "heatmap");
+  pass(1);
+  EXPECT_EQ(stage(), before);
+  EXPECT_EQ(core_.state().playing.option, nullptr);
+  shown(core_);
+  EXPECT_FALSE(core_.take_results());
+  EXPECT_FALSE(core_.seconds_until_update());
+}
+
+TEST_F(PlayingTest, AMessageEndsInTimeMeanwhile) {
+  CoreOptions given = with_clock();
+  given.message_time = std::chrono::milliseconds(100);
+  MemoryScreen screen;
+  given.screen = &screen;
+  Core core(given);
+  shown(core);
+  apply_and_show(core, ShowView{"scores"}, PlayOption{&stage_option()}, ShowMessage{"Copied."});
+  ASSERT_TRUE(core.seconds_until_update());
+  EXPECT_LE(*core.seconds_until_update(), 0.1);
+}
+
+TEST_F(PlayingTest, TheLastValueRestsAsLongWithReducedMotion) {
+  const double last = 3 * 1.6;  // three values before it
+  EXPECT_NEAR(seconds_until_change({&stage_option(), last, true}),
+              seconds_until_change({&stage_option(), last}), 1e-9);
 }
 
 TEST_F(PlayingTest, GoesFromStageToStageWithReducedMotion) {

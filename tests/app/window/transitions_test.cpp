@@ -226,6 +226,16 @@ class Shown {
     picture.context.theme = &testing::light();
     picture.context.selection.head = head;
   }
+  /// Adds names below each other.
+  Shown with(std::vector<std::string> names) && {
+    Picture made = *picture.picture;
+    static const auto fonts = viz::Fonts::load();
+    float y = 30;
+    for (const std::string& name : names)
+      made.scene.add(viz::make_text(*fonts, name, {0, y}, 12, {0, 0, 0, 255})), y += 16;
+    picture.picture = std::make_shared<const Picture>(std::move(made));
+    return std::move(*this);
+  }
   Shown of_run(std::shared_ptr<const PromptRun> run) && {
     picture.context.run = std::move(run);
     return std::move(*this);
@@ -257,6 +267,15 @@ TEST_F(OneBar, ANewChoiceDuringATransitionStartsFromWhatIsShown) {
   EXPECT_FLOAT_EQ(length(c, kTransition), half + (90 - half) * progress_of_transition(kTransition / 2));
   EXPECT_EQ(length(c, 1.6 * kTransition), 90);
   EXPECT_FALSE(moving_);
+}
+
+TEST_F(OneBar, AListThatGetsAnotherOrderIsThereAtOnce) {
+  const auto run = testing::Scenario("A robot").run;
+  length(Shown(10, 0).with({"the", "cat"}).of_run(run), 0);
+  EXPECT_EQ(length(Shown(50, 1).with({"cat", "the"}).of_run(run), 0), 50);
+  EXPECT_FALSE(moving_);
+  EXPECT_EQ(length(Shown(90, 2).with({"cat", "the"}).of_run(run), 1), 50);
+  EXPECT_TRUE(moving_);
 }
 
 TEST_F(OneBar, MoreOfTheSamePictureIsWhereATransitionGoesThen) {
