@@ -246,7 +246,11 @@ Picture export_picture_of(const View& view, ViewContext context, const ExportOpt
   const bool cuts = options.page == Page::trimmed || options.page == Page::width;
   const bool exact = options.page == Page::exact;
   Frame frame{cuts ? std::string() : words, options.title, true, context.printed && exact};
-  const Size asked{context.width, context.height};
+  // On paper the caption below is on the sheet, too.
+  const bool is_on_sheet = context.printed && options.page == Page::width;
+  const float under = words.empty() ? 0 : caption_height(words, context.width, context);
+  const float highest = kSheet - under - margin(context);
+  const Size asked{context.width, is_on_sheet ? std::min(context.height, highest) : context.height};
   if (frame.fills && options.letters_grow) context.font_size = filling_font_size(view, context, frame, asked);
   // An exact page has what fits, like a pane of the window; other pages have all.
   const auto fits = [&](const Picture& picture) { return picture.readable && (exact || picture.whole); };
@@ -258,12 +262,12 @@ Picture export_picture_of(const View& view, ViewContext context, const ExportOpt
     frame.subtitle = false;
     picture = on_page(view, context, frame, asked);
   }
-  if (!fits(picture) && context.printed && options.page == Page::width) {
+  if (!fits(picture) && is_on_sheet) {
     // A list is cut to the rows that fit a sheet of paper; other pictures are as in a pane of that width.
-    const bool is_whole = holds(asked.width, kSheet);
-    const Size sheet{asked.width, is_whole       ? least(asked.height, kSheet,
+    const bool is_whole = holds(asked.width, highest);
+    const Size sheet{asked.width, is_whole       ? least(asked.height, highest,
                                                          [&](float side) { return holds(asked.width, side); })
-                                  : view.scrolls ? kSheet
+                                  : view.scrolls ? highest
                                                  : asked.height};
     Picture on_sheet = on_page(view, context, frame, sheet);
     if (on_sheet.readable) picture = std::move(on_sheet), picture.whole = true;

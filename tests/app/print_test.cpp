@@ -68,7 +68,7 @@ TEST_P(EveryPrintedFigure, HasTheSizeLettersAndLinesOfItsTarget) {
       if (spec.height > 0) {
         EXPECT_EQ(scene.height, spec.height);
       }
-      EXPECT_LE(scene.height, 9 * 96 + 120) << "a sheet of paper and the lines around the picture";
+      EXPECT_LE(scene.height, 9 * 96) << "a sheet of paper, title and caption included";
       EXPECT_EQ(text_faults(scene, *fonts()), "");
       for (const viz::GlyphRun& run : items_of<viz::GlyphRun>(scene)) {
         const bool is_superscript =
@@ -165,8 +165,8 @@ constexpr Exception kExceptions[] = {
     {"cache", Target::page, 0.3},
     {"cache", Target::slide, 0.25},
     // The strip of tokens is as large as their texts.
-    {"tokens", Target::column, 0.36},
-    {"tokens", Target::page, 0.4},
+    {"tokens", Target::column, 0.25},
+    {"tokens", Target::page, 0.34},
     {"tokens", Target::slide, 0.15},
 };
 
@@ -181,6 +181,103 @@ TEST_P(EveryPrintedFigure, IsMostlyItsPlot) {
   }
 }
 
+/// The words of a whole figure, with their spaces.
+std::string all_words(const viz::Scene& scene) {
+  std::string all;
+  for (const std::string& text : texts(scene)) all += text + " ";
+  return all;
+}
+
+TEST(Figure, SaysInItsSubtitleThatNothingDiffersAndCoversNothing) {
+  Scenario s = edited("L0H0.z=0", {0, 0, -1});
+  for (const char* id : {"heatmap", "scores", "lines"}) {
+    const View& view = *find_view(id);
+    for (const Target target : kPrinted) {
+      ViewContext c = on_side(Side::difference, view, context_for(view, target, s));
+      const Picture picture = export_picture_of(view, c, options_for(target));
+      EXPECT_THAT(picture.subtitle, HasSubstr(": no difference")) << id;
+      EXPECT_THAT(all_words(picture.scene), Not(HasSubstr("Logit lens"))) << id;
+      EXPECT_EQ(text_faults(picture.scene, *fonts()), "") << id;
+    }
+  }
+}
+
+TEST(Figure, NamesTheColumnsItLeavesOut) {
+  const Scenario& s = scenario(100);
+  for (const char* id : {"softmax", "query"}) {
+    const View& view = *find_view(id);
+    const ViewContext column = context_for(view, Target::column, s);
+    EXPECT_THAT(export_picture_of(view, column, options_for(Target::column)).subtitle,
+                HasSubstr("; not shown: "))
+        << id;
+    const ViewContext wide = s.context(2400, 900);
+    EXPECT_THAT(view.build(wide).subtitle, Not(HasSubstr("not shown"))) << id;
+  }
+}
+
+TEST(Figure, OfTheCacheExplainsItsFourColoursInAColumn) {
+  const View& view = *find_view("cache");
+  const ViewContext c = context_for(view, Target::column, scenario(17));
+  const auto all = texts(export_picture_of(view, c, options_for(Target::column)).scene);
+  for (const char* words : {"keys computed", "values computed", "keys kept", "values kept"})
+    EXPECT_THAT(all, Contains(words));
+}
+
+TEST(Figure, OfLinesHasThinnerLinesInNarrowerRows) {
+  const View& view = *find_view("lines");
+  const auto part_of_row = [&](int length) {
+    const ViewContext c = context_for(view, Target::slide, scenario(length));
+    const Picture picture = export_picture_of(view, c, options_for(Target::slide));
+    float widest = 0;
+    for (const auto& lines : items_of<viz::Segments>(picture.scene))
+      if (lines.points.size() > 2) widest = std::max(widest, lines.width);
+    EXPECT_GT(widest, 0);
+    return widest * static_cast<float>(length) / picture.regions.front().rect.h;
+  };
+  EXPECT_LE(part_of_row(17), 0.45F);
+  EXPECT_LE(part_of_row(100), 0.45F) << "lines of neighbours stay apart";
+}
+
+TEST(Figure, OfTokensSaysWhatItsShadesMean) {
+  const View& view = *find_view("tokens");
+  for (const Target target : kPrinted) {
+    const Picture picture =
+        export_picture_of(view, context_for(view, target, scenario(17)), options_for(target));
+    EXPECT_THAT(picture.title, StartsWith("Attention from query "));
+    EXPECT_THAT(all_words(picture.scene), HasSubstr("the darker a token"));
+  }
+}
+
+TEST(Figure, OfQueriesAndKeysSaysHowManyAreNamed) {
+  const View& view = *find_view("query_key_space");
+  const ViewContext c = context_for(view, Target::column, scenario(100));
+  EXPECT_THAT(export_picture_of(view, c, options_for(Target::column)).subtitle, HasSubstr(" of 200 named"));
+}
+
+TEST(Figure, OfASearchShowsTheQueryAtTheEndOfItsContext) {
+  const View& view = *find_view("search");
+  const ViewContext c = context_for(view, Target::column, scenario(17));
+  const Table table = view.table(c);
+  const std::string query = scenario(17).run->tokens.labels.back();
+  int excerpts = 0;
+  for (const std::string& text : texts(export_picture_of(view, c, options_for(Target::column)).scene)) {
+    if (!text.starts_with("…")) continue;
+    EXPECT_TRUE(text.ends_with(query)) << text;
+    ++excerpts;
+  }
+  EXPECT_GT(excerpts, 0);
+}
+
+TEST(Figure, OfTheLensDropsNoSingleColumn) {
+  const View& view = *find_view("lens");
+  for (int length = 12; length < 18; ++length) {
+    const ViewContext c = context_for(view, Target::page, scenario(length));
+    const Picture picture = export_picture_of(view, c, options_for(Target::page));
+    const auto shown = static_cast<int>(picture.regions.front().cols);
+    EXPECT_TRUE(shown == length || shown < length - 1) << shown << " of " << length;
+  }
+}
+
 TEST(Title, IsLeftOutWithTheSpaceItTook) {
   for (const char* id : {"heatmap", "query", "lens", "mlp", "heads", "tokens"}) {
     const View& view = *find_view(id);
@@ -192,7 +289,7 @@ TEST(Title, IsLeftOutWithTheSpaceItTook) {
       options.title = false;
       const Picture without = export_picture_of(view, c, options);
       EXPECT_EQ(without.title, with.title) << "files still say it";
-      if (with.title.empty()) continue;  // the strip of tokens
+      if (with.title.empty()) continue;
       EXPECT_THAT(texts(with.scene), Contains(with.title)) << id;
       EXPECT_THAT(texts(without.scene), Not(Contains(with.title))) << id;
       if (target != Target::slide) {

@@ -153,6 +153,20 @@ TEST(Captions, NameTheHeadsThatAreDrawn) {
               AllOf(HasSubstr(" · L5 H5, L1 H6 · query"), Not(HasSubstr("line-heads"))));
 }
 
+TEST(Captions, NameOptionsAsTheirControlsDo) {
+  const Scenario s("A king lived");
+  const auto caption_with = [&](const char* view, const char* option, const char* value) {
+    ViewContext c = s.context(800, 600);
+    set(c, option, value);
+    return caption(*find_view(view), c);
+  };
+  EXPECT_THAT(caption_with("heatmap", "cell-values", "values"), EndsWith(" · cells: weighted values"));
+  EXPECT_THAT(caption_with("lines", "arrangement", "arcs"), EndsWith(" · tokens: arcs"));
+  EXPECT_THAT(caption_with("circuits", "circuit", "pairs"), EndsWith(" · circuit: QK pairs"));
+  EXPECT_THAT(caption_with("softmax", "strongest-first", "yes"), EndsWith(" · strongest first"));
+  EXPECT_THAT(caption_with("next", "temperature", "0.8"), EndsWith(" · temperature 0.8"));
+}
+
 TEST(Captions, AreWrappedUnderThePicture) {
   const Scenario s(long_text().substr(0, 60));
   const ViewContext c = s.context(260, 300);

@@ -66,6 +66,12 @@ struct Links {
            (static_cast<float>(series) - (all - 1) / 2) * apart;
   }
 
+  /// What all widths are multiplied by: in narrow rows lines of neighbours stay apart.
+  float width_scale() const {
+    const float narrowest = is_row() ? pitch() : std::min(pitch(), pitch(End::to));
+    return std::min(1.F, std::max(1.F, 0.3F * narrowest) / stroke_width(kStrokes - 1, style));
+  }
+
   /// The index of a weight's line width, in [0, kStrokes).
   int stroke(float weight) const {
     const double part = chart.full > 0 ? static_cast<double>(weight) / chart.full : 0;
@@ -102,10 +108,10 @@ struct Links {
   }
 
   void paint_arcs(Scene& scene, std::span<const Link> links) const {
-    const float base = layout.drawing.bottom();
+    const float base = layout.drawing.bottom(), scale = width_scale();
     for (const Link& link : links) {
       Polyline line = arc(link);
-      line.width = stroke_width(stroke(link.weight), style);
+      line.width = scale * stroke_width(stroke(link.weight), style);
       line.color = stroke_color(chart.series[link.series].color, stroke(link.weight));
       const float arrow = arrow_size(pitch(), line.width, style);
       line.dashes = dashes_of(chart.series[link.series].dashes, style.unit());
@@ -126,13 +132,14 @@ struct Links {
 
   /// Links are sorted by weight: those of one stroke and series are consecutive, except for the series.
   void paint_straight(Scene& scene, std::span<const Link> links) const {
+    const float scale = width_scale();
     std::vector<Segments> by_series(chart.series.size());
     int current = 0;
     const auto flush = [&] {
       for (std::size_t s = 0; s < by_series.size(); ++s) {
         if (by_series[s].points.empty()) continue;
         by_series[s].color = stroke_color(chart.series[s].color, current);
-        by_series[s].width = stroke_width(current, style);
+        by_series[s].width = scale * stroke_width(current, style);
         by_series[s].dashes = dashes_of(chart.series[s].dashes, style.unit());
         scene.add(std::exchange(by_series[s], {}));
       }
@@ -226,7 +233,7 @@ float paint_widths(Scene& scene, const Links& links, Point right_middle, float r
     const int stroke = links.stroke(static_cast<float>(parts[i] * links.chart.full));
     x += 3 * u;
     scene.add_line({x, y}, {x + 4 * u, y}, stroke_color(style.theme.text, stroke),
-                   stroke_width(stroke, style));
+                   links.width_scale() * stroke_width(stroke, style));
     x += 5 * u;
     add_muted(scene, style, texts[i], {x, y});
     x += style.width(texts[i], style.small());

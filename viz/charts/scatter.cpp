@@ -58,9 +58,10 @@ void add_mark(Scene& scene, const ScatterChart& chart, const ScatterChart::Mark&
   add_shape(scene, kind.shape, at, r, mark.fill);
 }
 
-/// Labels the chosen marks first, then the others whose labels cover nothing.
-void paint_labels(Scene& scene, const ScatterChart& chart, const ScatterLayout& layout, const Style& style) {
-  if (chart.marks.size() > kMaxLabelled) return;
+/// Labels the chosen marks first, then the others whose labels cover nothing. Returns how many.
+int paint_labels(Scene& scene, const ScatterChart& chart, const ScatterLayout& layout, const Style& style) {
+  int labelled = 0;
+  if (chart.marks.size() > kMaxLabelled) return labelled;
   const float r = scatter_radius(chart, style), line = style.line(style.small());
   std::vector<Rect> taken;
   for (const Point& place : layout.places) taken.push_back(Rect::around(place, r));
@@ -76,6 +77,7 @@ void paint_labels(Scene& scene, const ScatterChart& chart, const ScatterLayout& 
           std::ranges::any_of(taken, [&](const Rect& other) { return place.overlaps(other); }))
         continue;
       taken.push_back(place);
+      ++labelled;
       add_label(scene, style, mark.label, {place.x, place.center().y}, style.small(),
                 chart.kinds[mark.kind].color, mark.chosen ? FontStyle::medium : FontStyle::regular);
       return;
@@ -84,6 +86,7 @@ void paint_labels(Scene& scene, const ScatterChart& chart, const ScatterLayout& 
   for (const bool chosen : {true, false})
     for (std::size_t i = 0; i < chart.marks.size(); ++i)
       if (chart.marks[i].chosen == chosen && !chart.marks[i].label.empty()) put(i);
+  return labelled;
 }
 
 /// Paints the names of the kinds, at the right end of the line above the frame.
@@ -127,8 +130,8 @@ ScatterLayout lay_out_scatter(const ScatterChart& chart, Rect area, const Style&
   return layout;
 }
 
-void paint_scatter(Picture& picture, const ScatterChart& chart, const ScatterLayout& layout,
-                   const Style& style) {
+int paint_scatter(Picture& picture, const ScatterChart& chart, const ScatterLayout& layout,
+                  const Style& style) {
   paint_function_plot(picture, axes_of(chart, layout), layout.frame, style);
   picture.regions.back() =
       Region::grid(chart.role, 0, layout.frame, std::max(1, static_cast<int>(layout.frame.h)),
@@ -140,7 +143,7 @@ void paint_scatter(Picture& picture, const ScatterChart& chart, const ScatterLay
       if (chart.marks[i].chosen == chosen)
         add_mark(picture.scene, chart, chart.marks[i], layout.places[i], r, style);
   }
-  paint_labels(picture.scene, chart, layout, style);
+  return paint_labels(picture.scene, chart, layout, style);
 }
 
 }  // namespace headscope::viz

@@ -90,11 +90,12 @@ struct Table {
   int marked = -1;    ///< index of a row on a ground of `mark`; -1: none
   Color mark;
   TableOrder order;
-  std::string filter;                 ///< only rows in which some text contains it, byte by byte; empty: all
-  std::string row_names;              ///< in the note: "keys", "strongest keys"
-  bool in_order_of_strength = false;  ///< the rows are sorted so, and `row_names` says it
-  int first_number = 0;               ///< number of the first row in the note
-  int row_role = 0;                   ///< role of the rows' regions; their ids are the rows' indices
+  std::string filter;     ///< only rows in which some text contains it, byte by byte; empty: all
+  std::string row_names;  ///< in the note: "keys", "strongest keys"
+  std::string strongest = "strongest";  ///< in the note: what rows with large numbers of `strength` are
+  bool in_order_of_strength = false;    ///< the rows are sorted so, and `row_names` says it
+  int first_number = 0;                 ///< number of the first row in the note
+  int row_role = 0;                     ///< role of the rows' regions; their ids are the rows' indices
   int vector_role =
       0;  ///< role of the strips' regions: a column for each component, ids are the rows' indices
 };

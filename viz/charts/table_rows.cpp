@@ -80,8 +80,8 @@ std::string note_of_selection(const Table& table, std::span<const int> rows, std
   if (table.strength >= 0 && !table.in_order_of_strength) {
     const bool chosen_too = !strongest_has(table, rows, count, table.marked) &&
                             std::ranges::find(selected, table.marked) != selected.end();
-    const std::string strongest = chosen_too ? ", the strongest and the chosen one" : ", the strongest";
-    return std::to_string(count) + " of " + std::to_string(rows.size()) + " " + table.row_names + strongest;
+    return std::to_string(count) + " of " + std::to_string(rows.size()) + " " + table.row_names + ", the " +
+           table.strongest + (chosen_too ? " and the chosen one" : "");
   }
   const auto in_order = static_cast<int>(first_ones ? count : count - 1);
   const int all = static_cast<int>(rows.size());

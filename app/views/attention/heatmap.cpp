@@ -94,11 +94,13 @@ Picture build(const ViewContext& c) {
   Picture picture = blank(c);
   const Words words = words_of(c, *pattern);
   const bool is_difference = c.side == Side::difference;
+  const bool nothing_differs = is_difference && viz::value_range(pattern->matrix()).magnitude() == 0;
   const bool is_off =
       c.options[kCells] != Cells::rollout && output_factor(c, c.selection.layer, c.selection.head) == 0;
   const viz::Rect area =
       paint_title(picture, c, words.title + difference_suffix(c),
-                  is_difference ? difference_words(c) : (is_off ? "writes nothing; " : "") + words.subtitle);
+                  is_difference ? difference_words(c) + (nothing_differs ? kNoDifference : "")
+                                : (is_off ? "writes nothing; " : "") + words.subtitle);
   const PatternScale scale =
       pattern_scale(c, pattern->matrix(), words.quantity, pattern->masked.causal(),
                     c.options[kCells] == Cells::weights ? range_of_differences(c) : viz::ValueRange{});
@@ -112,8 +114,8 @@ Picture build(const ViewContext& c) {
   if (c.in_pane) map.stretch = 1.35F;  // the map takes the room there is
   const viz::Region grid = viz::paint_heatmap(picture, map, area, style_of(c));
   paint_shape(picture.scene, c, grid);
-  if (is_difference && viz::value_range(pattern->matrix()).magnitude() == 0)
-    paint_no_difference(picture, c, c.selection.layer, grid.rect);
+  // In a figure its subtitle says so.
+  if (nothing_differs && c.in_pane) paint_no_difference(picture, c, c.selection.layer, grid.rect);
   return picture;
 }
 

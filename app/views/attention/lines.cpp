@@ -267,8 +267,17 @@ viz::LinkChart chart_of(const ViewContext& c, const std::vector<Source>& sources
   return chart;
 }
 
-std::string subtitle_of(const ViewContext& c) {
-  if (c.side == Side::difference) return difference_words(c) + "; line width shows the difference";
+/// On the difference side: whether all weights are as in the baseline.
+bool nothing_differs(const std::vector<Source>& sources) {
+  return std::ranges::all_of(sources, [](const Source& source) {
+    return viz::value_range(source.pattern->matrix()).magnitude() == 0;
+  });
+}
+
+std::string subtitle_of(const ViewContext& c, const std::vector<Source>& sources) {
+  if (c.side == Side::difference)
+    return difference_words(c) +
+           (nothing_differs(sources) ? kNoDifference : "; line width shows the difference");
   return draws_arcs(c) ? "arcs lead from queries to their keys" : "lines join queries and their keys";
 }
 
@@ -298,12 +307,9 @@ Picture build(const ViewContext& c) {
                   (heads.size() == 1 ? head_title(c, heads.front().layer, heads.front().head)
                                      : std::to_string(heads.size()) + " heads") +
                   difference_suffix(c),
-              subtitle_of(c));
+              subtitle_of(c, sources));
   viz::paint_links(picture, chart, layout, style);
-  const bool none = std::ranges::all_of(sources, [](const Source& source) {
-    return viz::value_range(source.pattern->matrix()).magnitude() == 0;
-  });
-  if (c.side == Side::difference && none)
+  if (c.side == Side::difference && c.in_pane && nothing_differs(sources))
     paint_no_difference(picture, c, heads.front().layer, below_title(c));
   return picture;
 }

@@ -242,19 +242,6 @@ List list_of(const ViewContext& c, const Numbers& n) {
   return list;
 }
 
-/// "; no room for value v, weight × v": the vectors that a narrow list has left out.
-std::string left_out(const List& list) {
-  std::string names;
-  const auto count = static_cast<int>(list.table.columns.size());
-  for (int i = 0; i < count; ++i) {
-    const viz::TableColumn& column = list.table.columns[i];
-    const bool is_vector = column.kind == viz::TableColumn::Kind::strip && !column.hidden;
-    if (is_vector && list.layout().place_of(i) == nullptr)
-      names += (names.empty() ? "" : ", ") + column.heading;
-  }
-  return names.empty() ? "" : "; no room for " + names;
-}
-
 /// Of all ranges of `shown` rows with the strongest key, the first row of the one with most weight.
 int first_with_strongest(std::span<const float> weights, int shown) {
   const auto weight = [&](int key) { return std::isfinite(weights[key]) ? std::abs(weights[key]) : 0.F; };
@@ -295,7 +282,7 @@ Picture build(const ViewContext& c) {
   paint_title(picture, c, "Attention from query " + token_name(c.run->tokens, n.query) + difference_suffix(c),
               head_title(c, n.layer, c.selection.head) + words +
                   (n.factor == 0 && !is_difference(c) ? ": writes nothing" : "") + list.note(", ") +
-                  left_out(list));
+                  list.left_out("; not shown: "));
   list.paint(picture);
   return picture;
 }

@@ -235,9 +235,12 @@ Picture build(const ViewContext& c) {
   if (layout.frame.w < 8 * c.font_size || layout.frame.h < 6 * c.font_size)
     return too_small(c, "for the points");
   Picture picture = blank(c);
+  const int named = viz::paint_scatter(picture, chart, layout, style_of(c));
+  const std::int64_t all = std::ssize(chart.marks);
+  const std::string some =
+      named < all && !c.in_pane ? "; " + grouped(named) + " of " + grouped(all) + " named" : "";
   paint_title(picture, c, "Queries and keys of " + head_title(c, c.selection.layer, c.selection.head),
-              subtitle_of(c, *shown));
-  viz::paint_scatter(picture, chart, layout, style_of(c));
+              subtitle_of(c, *shown) + some);
   paint_legend(picture, c, *shown);
   return picture;
 }

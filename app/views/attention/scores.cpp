@@ -321,11 +321,15 @@ viz::Heatmap stage_map(const ViewContext& c, const Maps& maps, Stage stage) {
   return map;
 }
 
-void note_no_difference(Picture& picture, const ViewContext& c, const Maps& maps, viz::Rect area) {
+bool nothing_differs(const Maps& maps) {
   const auto is_zero = [](float value) { return !std::isfinite(value) || value == 0; };
-  if (maps.is_difference && std::ranges::all_of(maps.stages->values.scores, is_zero) &&
-      std::ranges::all_of(maps.stages->values.pattern, is_zero))
-    paint_no_difference(picture, c, c.selection.layer, area);
+  return maps.is_difference && std::ranges::all_of(maps.stages->values.scores, is_zero) &&
+         std::ranges::all_of(maps.stages->values.pattern, is_zero);
+}
+
+/// Over the maps of a pane; a figure's subtitle says it.
+void note_no_difference(Picture& picture, const ViewContext& c, const Maps& maps, viz::Rect area) {
+  if (c.in_pane && nothing_differs(maps)) paint_no_difference(picture, c, c.selection.layer, area);
 }
 
 viz::Rect paint_heading(Picture& picture, const ViewContext& c, const Maps& maps) {
@@ -333,7 +337,7 @@ viz::Rect paint_heading(Picture& picture, const ViewContext& c, const Maps& maps
       picture, c,
       "From scores to weights, " + head_title(c, c.selection.layer, c.selection.head) + difference_suffix(c),
       maps.is_difference
-          ? difference_words(c)
+          ? difference_words(c) + (nothing_differs(maps) ? kNoDifference : "")
           : "softmax(q·k × " + scale_factor(c.run->run->config, c.selection.layer) + " + mask)");
 }
 

@@ -195,8 +195,20 @@ int chosen_row(const ViewContext& c, const FoundWeights& found) {
 }
 
 const ListRows kRows{.role = kRow, .first = kFirstRow, .names = "matches"};
+constexpr std::string_view kContext = "context";  // heading of the column of excerpts
 
-List list_of(const ViewContext& c, const FoundWeights& found) {
+/// The end of an excerpt that fits a width: what comes last is the query. Cut before a space if there is one.
+std::string end_of(const std::string& excerpt, float width, const viz::Style& style) {
+  const auto fits = [&](const std::string& words) { return style.width(words, style.font_size) <= width; };
+  if (fits(excerpt)) return excerpt;
+  const std::string_view space = "·";
+  for (std::size_t at = excerpt.find(space, 1); at != excerpt.npos; at = excerpt.find(space, at + 1))
+    if (std::string end = "…" + excerpt.substr(at); fits(end)) return end;
+  return excerpt;
+}
+
+/// `excerpts`: one for each match, as they are shown.
+List list_of(const ViewContext& c, const FoundWeights& found, const std::vector<std::string>& excerpts) {
   const viz::Theme& theme = *c.theme;
   const auto of = [&found](auto field) {
     return [&found, field](int row) { return found.best[row].*field; };
@@ -221,7 +233,7 @@ List list_of(const ViewContext& c, const FoundWeights& found) {
   list.text("query", 7, token(&FoundWeight::query_id), {.file = "query token", .heading = theme.query});
   position("", 2, &FoundWeight::key, "key");
   list.text("key", 5, token(&FoundWeight::key_id), {.file = "key token", .heading = theme.key});
-  list.text("context", 4, found.excerpts, {.color = theme.text_muted, .most = 34 * c.font_size});
+  list.text(std::string(kContext), 4, excerpts, {.color = theme.text_muted, .most = 34 * c.font_size});
   list.file(of_shape(c) ? "part" : "weight", of(&FoundWeight::weight));
   list.table.marked = chosen_row(c, found);
   return list;
@@ -234,7 +246,6 @@ Picture build(const ViewContext& c) {
   const auto [question, found] = *search_reply(c);
   if (auto words = waiting(c, question, found != nullptr)) return *words;
   const viz::Style style = style_of(c);
-  List list = list_of(c, *found);
   viz::Rect area = below_title(c);
   const float line = style.line(style.small());
   const std::string subtitle = subtitle_of(c, *found);
@@ -245,6 +256,12 @@ Picture build(const ViewContext& c) {
   if (!subtitle_fits)
     area.h = std::max(0.F, area.h - line - style.unit());  // a line of its own, under the list
   if (area.h < 3 * line) return too_small(c, "for the list");
+  std::vector<std::string> excerpts = found->excerpts;
+  if (List wide = list_of(c, *found, found->excerpts); wide.lay_out(area))
+    for (const viz::TableLayout::Place& place : wide.layout().places)
+      if (wide.table.columns[static_cast<std::size_t>(place.column)].heading == kContext)
+        for (std::string& excerpt : excerpts) excerpt = end_of(excerpt, place.w, style);
+  List list = list_of(c, *found, excerpts);
   if (!list.lay_out(area) && !found->best.empty()) return too_small(c, "for the list");
   Picture picture = blank(c);
   const std::string rows = c.in_pane ? "" : list.note("; ");
@@ -271,7 +288,7 @@ int row_at(const FoundWeights* found, const Picture& picture, const viz::Hit& hi
 
 Table table(const ViewContext& c) {
   const auto found = found_of(c);
-  return found ? list_of(c, *found).exported() : Table{};
+  return found ? list_of(c, *found, found->excerpts).exported() : Table{};
 }
 
 /// Shows the place of a match without altering the search: the place shares the searched tokens with the

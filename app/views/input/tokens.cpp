@@ -150,6 +150,17 @@ void paint_note(Picture& picture, const ViewContext& c) {
   }
 }
 
+/// What a figure says about its chips; in the window the strip has no room for a title.
+void add_title(Picture& picture, const ViewContext& c) {
+  const auto pattern = current_pattern(c);
+  if (shading_of(c, pattern.get()).empty()) return;
+  const double full = c.options[kValueMax] > 0 ? c.options[kValueMax] : 1;
+  picture.title = "Attention from query " + token_name(c.run->tokens, c.selection.query);
+  picture.subtitle = "the darker a token, the larger its weight in " +
+                     head_name(c.selection.layer, c.selection.head) + ", from 0 to " + plain(full) +
+                     "; outlined: the query" + (c.selection.key >= 0 ? " and the key" : "");
+}
+
 Picture build(const ViewContext& c) {
   static_cast<void>(current_pattern(c));  // requested before there is a run, so that it arrives with it
   if (auto words = waiting(c)) return *words;
@@ -158,6 +169,7 @@ Picture build(const ViewContext& c) {
   viz::paint_chips(picture, strip.flow, strip.places, strip.lines.first, strip.area, style_of(c));
   if (picture.regions.empty()) picture.whole = false;
   if (c.in_pane && strip.lines.scrolls()) paint_note(picture, c);
+  if (c.printed) add_title(picture, c);
   return picture;
 }
 

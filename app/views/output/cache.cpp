@@ -108,8 +108,28 @@ struct Layout {
   viz::LabelRoom rows, columns;
   float numbers = 0;  ///< width of the words right of the grid; 0: no room
   std::vector<std::string> notes;
-  float notes_y = 0, legend_y = 0;
+  float notes_y = 0;
+  std::vector<viz::Point> legend;  ///< left ends and middles of its entries
 };
+
+constexpr const char* kLegend[] = {"keys computed", "values computed", "keys kept", "values kept"};
+
+float legend_entry_width(const char* words, const viz::Style& style) {
+  return 5 * style.unit() + style.width(words, style.small());
+}
+
+/// The legend's entries on as few lines as possible, from (0, 0) on.
+std::vector<viz::Point> legend_places(float width, const viz::Style& style) {
+  std::vector<viz::Point> places;
+  viz::Point at;
+  for (const char* words : kLegend) {
+    const float entry = legend_entry_width(words, style);
+    if (at.x > 0 && at.x + entry > width) at = {0, at.y + style.line(style.small())};
+    places.push_back(at);
+    at.x += entry + 4 * style.unit();
+  }
+  return places;
+}
 
 Layout lay_out(const ViewContext& c, const Passes& p) {
   const viz::Style style = style_of(c);
@@ -119,7 +139,8 @@ Layout lay_out(const ViewContext& c, const Passes& p) {
   for (const std::string& note : notes_of(c, p))
     for (std::string& words : viz::wrap(style, note, style.small(), viz::FontStyle::regular, area.w))
       l.notes.push_back(std::move(words));
-  const float legend = line + 3 * u;
+  l.legend = legend_places(area.w, style);
+  const float legend = l.legend.back().y + line + 3 * u;
   const auto rows = static_cast<float>(p.passes.size());
   const float least = rows * std::round(0.9F * style.font_size) + 5 * style.font_size;
   const auto notes_height = [&] { return static_cast<float>(l.notes.size()) * line + 2 * u; };
@@ -143,8 +164,8 @@ Layout lay_out(const ViewContext& c, const Passes& p) {
                  row * rows};
   l.grid.rows = l.grid.row_count = static_cast<int>(p.passes.size());
   l.grid.cols = l.grid.col_count = p.length();
-  l.legend_y = l.grid.rect.bottom() + 2 * u + line / 2;
-  l.notes_y = l.legend_y + line / 2 + 2 * u;
+  for (viz::Point& entry : l.legend) entry.x += area.x, entry.y += l.grid.rect.bottom() + 2 * u + line / 2;
+  l.notes_y = l.legend.back().y + line / 2 + 2 * u;
   return l;
 }
 
@@ -186,18 +207,14 @@ void paint_grid(Picture& picture, const ViewContext& c, const Passes& p, const L
 void paint_legend(Picture& picture, const ViewContext& c, const Layout& l) {
   const viz::Style style = style_of(c);
   const float u = style.unit();
-  float x = below_title(c).x;
-  const auto entry = [&](viz::Color color, const char* words) {
-    const float width = 5 * u + style.width(words, style.small());
-    if (x + width > c.width - margin(c)) return;
-    picture.scene.add(viz::FillRect{{x, l.legend_y - 1.25F * u, 3 * u, 2.5F * u}, color});
-    viz::add_label(picture.scene, style, words, {x + 4 * u, l.legend_y}, style.small(), c.theme->text_muted);
-    x += width + 4 * u;
-  };
-  entry(c.theme->key, "keys computed");
-  entry(c.theme->value, "values computed");
-  entry(c.theme->key.with_alpha(kPale), "keys kept");
-  entry(c.theme->value.with_alpha(kPale), "values kept");
+  const viz::Color colors[] = {c.theme->key, c.theme->value, c.theme->key.with_alpha(kPale),
+                               c.theme->value.with_alpha(kPale)};
+  for (std::size_t i = 0; i < l.legend.size(); ++i) {
+    const viz::Point at = l.legend[i];
+    picture.scene.add(viz::FillRect{{at.x, at.y - 1.25F * u, 3 * u, 2.5F * u}, colors[i]});
+    viz::add_label(picture.scene, style, kLegend[i], {at.x + 4 * u, at.y}, style.small(),
+                   c.theme->text_muted);
+  }
 }
 
 Picture build(const ViewContext& c) {
@@ -255,7 +272,7 @@ viz::Point figure_size(const ViewContext& c) {
   const viz::Style style = style_of(c);
   const float height = below_title(c).y + 9 * style.font_size +
                        highest_row(c) * style.font_size * static_cast<float>(c.options[kAhead] + 1) +
-                       5 * style.line(style.small()) + margin(c);
+                       6 * style.line(style.small()) + margin(c);
   return {c.width, height};
 }
 

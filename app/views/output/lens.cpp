@@ -216,6 +216,10 @@ void place_columns(const ViewContext& c, Layout& l, float width) {
   const float least = l.text > 0 ? 3.6F * c.font_size : kMinBare,
               most = (l.text > 0 ? 7.F : 2.6F) * c.font_size;
   l.shown = std::clamp(static_cast<int>(width / least), 0, l.length);
+  // Somewhat narrower columns rather than one or two left out.
+  constexpr float kNarrower = 0.85F;
+  if (l.shown + 2 >= l.length && static_cast<float>(l.length) * kNarrower * least <= width)
+    l.shown = l.length;
   if (l.shown == 0) return;
   const auto cell = static_cast<double>(std::min(width / static_cast<float>(l.shown), most));
   l.grid.cols = l.shown;

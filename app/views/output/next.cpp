@@ -93,7 +93,8 @@ double axis_end(const ViewContext& c, const Guesses& g) {
     most = std::max(most, shows_differences(c, g) ? std::abs(now - before) : std::max(now, before));
   };
   for (const int id : g.best) add(id);
-  if (g.actual >= 0) add(g.actual);
+  for (const int id : {g.actual, g.best_before})  // these have bars wherever they rank
+    if (id >= 0) add(id);
   if (shows_differences(c, g) && most < kRoundingError) most = 0;  // not blown up to full bars
   return std::min(100.0, viz::round_limit(100 * most));
 }
@@ -203,6 +204,9 @@ Picture build(const ViewContext& c) {
   const bool cut = height_of(shown, notes) > area.h;  // a line says so
   while (cut && shown > 1 && height_of(shown, notes + 1) > area.h) --shown;
   if (cut) picture.whole = false;
+  const auto wanted = g.best.size() + static_cast<std::size_t>(std::ranges::count_if(pinned, [&](int id) {
+                        return std::ranges::count(g.best, id) == 0;
+                      }));
   double mass = 0, mass_before = 0;
   const auto add_bar = [&](int id) {
     chart.bars.push_back(make_bar(c, *next, g, id));
@@ -216,8 +220,11 @@ Picture build(const ViewContext& c) {
     if (is_shown || chart.bars.size() + 1 > room) continue;
     add_bar(id);
     --others;
-    if (shown < g.best.size() && g.best[shown] == id) ++shown;  // it would have come next
   }
+  const std::size_t drawn = chart.bars.size();
+  // Both are less probable than the best shown; they have an order of their own.
+  if (drawn == shown + 2 && chart.bars[shown].value < chart.bars[shown + 1].value)
+    std::swap(chart.bars[shown], chart.bars[shown + 1]);
   if (others > 0) {
     viz::Bar& rest = chart.bars.emplace_back();
     rest.muted = true;
@@ -258,9 +265,8 @@ Picture build(const ViewContext& c) {
     word(words, area.x + 3 * u, middle);
   }
   const float below = area.y + used + u + (static_cast<float>(notes) + 0.5F) * line;
-  if (cut && shown < g.best.size() && below + line / 2 <= area.bottom() + u)
-    word("room for " + std::to_string(shown) + " of " + std::to_string(g.best.size()) + " bars", area.x,
-         below);
+  if (cut && drawn < wanted && below + line / 2 <= area.bottom() + u)
+    word("room for " + std::to_string(drawn) + " of " + std::to_string(wanted) + " bars", area.x, below);
   return picture;
 }
 

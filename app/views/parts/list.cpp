@@ -152,6 +152,19 @@ std::string List::note(std::string_view after) const {
   return layout_.note.empty() || layout_.note_below ? "" : std::string(after) + layout_.note;
 }
 
+std::string List::left_out(std::string_view after) const {
+  std::string names;
+  for (int i = 0; i < static_cast<int>(table.columns.size()); ++i) {
+    const viz::TableColumn& column = table.columns[i];
+    if (column.hidden || column.heading.empty() || layout_.place_of(i) != nullptr) continue;
+    names += names.empty() ? "" : ", ";
+    if (column.heading.starts_with("× ") && i > 0)
+      names += table.columns[i - 1].heading + " ";  // its multiple
+    names += column.heading;
+  }
+  return names.empty() ? "" : std::string(after) + names;
+}
+
 void List::paint(Picture& picture) const {
   const bool whole = picture.whole;
   viz::paint_table(picture, table, layout_, style_of(context_));

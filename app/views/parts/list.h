@@ -182,6 +182,8 @@ class List {
   const viz::Table& filled();
   /// Says which rows are shown, preceded by `after`; empty if all are.
   std::string note(std::string_view after) const;
+  /// The columns that a narrow list has left out, preceded by `after`; empty if all are shown.
+  std::string left_out(std::string_view after) const;
   /// Draws the list. Scrolled rows and dropped columns do not make the picture incomplete: `picture.whole`
   /// stays.
   void paint(Picture& picture) const;

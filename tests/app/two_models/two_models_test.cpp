@@ -275,7 +275,7 @@ TEST(TwoModels, HeadMetricsOfTextsThatAreNoPromptAreSubtractedToo) {
   }
   ViewContext c = on_side(Side::difference, view, s.context(1200, 900));
   testing::set(c, "metrics-text", "list");
-  EXPECT_EQ(caption(view, c), "tales · 2 prompts of “two.txt” · minus other · metrics-text list");
+  EXPECT_EQ(caption(view, c), "tales · 2 prompts of “two.txt” · minus other · text: list");
 }
 
 TEST(TwoModels, TextsThatMayFollowArePatchedToTheirEnds) {

@@ -180,9 +180,9 @@ TEST(HeadMetrics, TheCaptionOfRepeatedTokensNamesNoPrompt) {
   ViewContext c = s.context(900, 700);
   EXPECT_THAT(caption(view, c), HasSubstr("A robot must"));
   set(c, "metrics-text", "repeated");
-  EXPECT_EQ(caption(view, c), "tales · metrics-text repeated");
+  EXPECT_EQ(caption(view, c), "tales · text: repeated");
   set(c, "metrics-text", "list");
-  EXPECT_EQ(caption(view, c), "tales · 2 prompts of “two.txt” · metrics-text list");
+  EXPECT_EQ(caption(view, c), "tales · 2 prompts of “two.txt” · text: list");
   for (const char* id : {"plane", "search"})
     EXPECT_THAT(caption(*find_view(id), c), Not(HasSubstr("prompts of"))) << "this one is of the prompt";
 }

@@ -4,11 +4,35 @@
 
 #include "app/run/analyses/next_token.h"
 #include "app/run/analyses/token_statistics.h"
+#include "model/tokens/sampling.h"
 #include "tests/app/view_fixture.h"
 #include "viz/charts/number_axis.h"
 
 namespace headscope::app {
 namespace {
+
+/// The longest bar and the bars' axis, read from the picture.
+struct DrawnBars {
+  std::vector<viz::Rect> bars;
+  viz::Rect axis;  ///< from the first number to the last
+  double low = 0, high = 0;
+};
+DrawnBars drawn_bars(const Picture& picture, const std::vector<viz::Color>& colors) {
+  DrawnBars drawn;
+  for (const viz::FillRect& fill : items_of<viz::FillRect>(picture.scene))
+    if (std::ranges::count(colors, fill.color) > 0) drawn.bars.push_back(fill.rect);
+  std::vector<viz::testing::TextBox> numbers;
+  for (const viz::testing::TextBox& box : viz::testing::text_boxes(picture.scene, *fonts()))
+    if (box.bounds.bottom() < picture.regions.front().rect.y && read_number(box.text)) numbers.push_back(box);
+  std::ranges::sort(numbers, {}, [](const auto& box) { return box.bounds.x; });
+  const auto value = [](const std::string& text) {
+    return read_number(text)->value * (text.ends_with('%') ? 100 : 1);
+  };
+  drawn.low = value(numbers.front().text), drawn.high = value(numbers.back().text);
+  const float from = numbers.front().bounds.center().x;
+  drawn.axis = {from, 0, numbers.back().bounds.center().x - from, 1};
+  return drawn;
+}
 
 TEST(Next, BarsAreTheMostProbableTokensAndTheRest) {
   Scenario s(kRobot, {0, 0, 5});
@@ -32,17 +56,18 @@ TEST(Next, SaysHowManyOfTheBarsHaveRoom) {
     for (float height = 200; height < 520; height += 7) {
       const Scenario s = compares ? edited("L0H0.z=0") : Scenario(kRobot);
       const ViewFixture shown("next", s, 216, height);
-      // The token that the unedited run prefers has a bar of its own, if there are too few for it.
-      std::size_t bars = 0;
-      const auto ids = ids_of_role(shown.picture(), kGuessRole);
-      const Table table = shown.table();
-      while (bars < ids.size() && std::to_string(ids[bars]) == table.rows[bars][1]) ++bars;
-      const std::string words = "room for " + std::to_string(bars) + " of 10 bars";
+      // The token that follows has a bar of its own if it is not among the best, and so has the one that the
+      // unedited run prefers.
+      const std::size_t bars = ids_of_role(shown.picture(), kGuessRole).size();
+      const ViewFixture whole("next", s, 216, 2000);
+      const std::size_t wanted = ids_of_role(whole.picture(), kGuessRole).size();
+      const std::string words =
+          "room for " + std::to_string(bars) + " of " + std::to_string(wanted) + " bars";
       const auto all = texts(shown.scene());
-      if (bars < 10 && bars > 2) {
+      if (bars < wanted && bars > 3) {
         EXPECT_THAT(all, Contains(words)) << height;
         ++cut;
-      } else if (bars == 10) {
+      } else if (bars == wanted) {
         EXPECT_THAT(all, Not(Contains(HasSubstr("room for ")))) << height;
       }
     }
@@ -65,6 +90,27 @@ TEST(Next, TheBestGuessOfTheUneditedRunKeepsABar) {
   EXPECT_EQ(ids_of_role(all.picture(), kGuessRole).size(), 90U) << "not twice";
 }
 
+TEST(Next, AFormerBestGuessHasItsMarkOnTheAxisAndItsBarInOrder) {
+  constexpr const char* kFox = "The king gave Mr. Fox a horse. Then the king gave Mr.";
+  const Scenario s = edited("L0H0.z=0; L1H1.z=0; L1H6.z=0; L2H5.z=0", {1, 6, 5}, kFox);
+  const auto probabilities = [&](Side side) {
+    const auto next = s.context(1, 1).ask_on(side, NextAfter{5});
+    std::vector<double> all(next->logits.size());
+    model::softmax(next->logits, 1, all);
+    return all;
+  };
+  const auto before = probabilities(Side::baseline), now = probabilities(Side::run);
+  for (const char* count : {"1", "3", "10"}) {
+    const ViewFixture shown("next", s, 700, 700, {{"count", count}});
+    const auto ids = ids_of_role(shown.picture(), kGuessRole);
+    double most = 0;
+    for (const int id : ids) most = std::max({most, 100 * before[id], 100 * now[id]});
+    EXPECT_GE(drawn_bars(shown.picture(), {light().bar}).high, most) << count;
+    EXPECT_TRUE(std::ranges::is_sorted(ids, std::ranges::greater(), [&](int id) { return now[id]; }))
+        << count;
+  }
+}
+
 TEST(Next, OnTheDifferenceSideTheRestSaysItsDifferenceToo) {
   Scenario s(Prompt{"The old king had a daughter", {}, false});
   s.compare(Prompt{"The young king had a dog", {}, false});
@@ -85,29 +131,6 @@ TEST(Next, OnTheDifferenceSideTheRestSaysItsDifferenceToo) {
   ASSERT_GT(std::abs(difference), 1e-3);
   EXPECT_THAT(texts(picture.scene),
               Contains((difference < 0 ? "−" : "+") + viz::number(100 * std::abs(difference), 3)));
-}
-
-/// The longest bar and the bars' axis, read from the picture.
-struct DrawnBars {
-  std::vector<viz::Rect> bars;
-  viz::Rect axis;  ///< from the first number to the last
-  double low = 0, high = 0;
-};
-DrawnBars drawn_bars(const Picture& picture, const std::vector<viz::Color>& colors) {
-  DrawnBars drawn;
-  for (const viz::FillRect& fill : items_of<viz::FillRect>(picture.scene))
-    if (std::ranges::count(colors, fill.color) > 0) drawn.bars.push_back(fill.rect);
-  std::vector<viz::testing::TextBox> numbers;
-  for (const viz::testing::TextBox& box : viz::testing::text_boxes(picture.scene, *fonts()))
-    if (box.bounds.bottom() < picture.regions.front().rect.y && read_number(box.text)) numbers.push_back(box);
-  std::ranges::sort(numbers, {}, [](const auto& box) { return box.bounds.x; });
-  const auto value = [](const std::string& text) {
-    return read_number(text)->value * (text.ends_with('%') ? 100 : 1);
-  };
-  drawn.low = value(numbers.front().text), drawn.high = value(numbers.back().text);
-  const float from = numbers.front().bounds.center().x;
-  drawn.axis = {from, 0, numbers.back().bounds.center().x - from, 1};
-  return drawn;
 }
 
 TEST(Next, TheAxisEndsAtTheRoundPercentageAboveTheLargestBar) {
