@@ -309,7 +309,7 @@ TEST(ReducedMotion, IsSaidByAVariableOrByTheDesktopsSettings) {
   };
   const auto write = [&](const std::string& name, const std::string& text) {
     fs::create_directories((folder.path() / name).parent_path());
-    model::write_file_atomically(folder.path() / name, text);
+    system::write_file_atomically(folder.path() / name, text);
   };
   EXPECT_FALSE(wanted());
   write("kdeglobals", "[Other]\nX=1\n[KDE]\nAnimationDurationFactor = 0\r\n");
