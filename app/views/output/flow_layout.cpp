@@ -564,8 +564,8 @@ class Builder {
     label_tokens();
     label_sources();
     label_edges();
+    label_layers();  // where labels are narrow, they tell whose MLP it is
     label_mlps();
-    label_layers();
   }
 
   struct Ends {

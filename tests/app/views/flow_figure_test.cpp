@@ -150,6 +150,16 @@ double end_of_colors(const viz::Scene& scene) {
   return std::stod(number);
 }
 
+/// Length of the guesses' bars for a probability of 1.
+double scale_of_bars(const ViewContext& c, const viz::Scene& scene) {
+  const auto next = c.ask(NextAfter{c.selection.query});
+  const double best = model::largest_logits(next->logits, 1).front().logit - model::log_sum_exp(next->logits);
+  float longest = 0;
+  for (const viz::FillRect& rect : items_of<viz::FillRect>(scene))
+    if (rect.radius == 1) longest = std::max(longest, rect.rect.w);
+  return static_cast<double>(longest) / std::exp(best);
+}
+
 /// Two pictures that are compared have one scale of widths, colours and bars; without a comparison, each has
 /// its own.
 TEST(FlowFigure, BothSidesOfAComparisonHaveOneScale) {
@@ -159,13 +169,21 @@ TEST(FlowFigure, BothSidesOfAComparisonHaveOneScale) {
     const View& view = *find_view("flow");
     const Scenario compared = edited(edits, {2, 1, -1}, kMary), alone(kMary);
     for (const char* edges : {"auto", "24"}) {
+      std::vector<double> bars;
       const auto scene = [&](Side side, const Scenario& s) {
         ViewContext c = s.context(1191, 842);
         c.options.set(*find_option("flow-edges"), parse_option(*find_option("flow-edges"), edges));
-        return view.build(on_side(side, view, c)).scene;
+        c = on_side(side, view, c);
+        viz::Scene drawn = view.build(c).scene;
+        bars.push_back(scale_of_bars(c, drawn));
+        return drawn;
       };
       const viz::Scene run = scene(Side::run, compared), baseline = scene(Side::baseline, compared);
       const double common = scale_of_legend(run);
+      EXPECT_GT(bars[0], 0);
+      EXPECT_NEAR(bars[0], bars[1], 1e-3 * bars[0]);
+      EXPECT_TRUE(scene(Side::difference, compared).items == run.items)
+          << "there is no difference: the run is shown";
       EXPECT_GT(common, 0);
       EXPECT_NEAR(common, scale_of_legend(baseline), 1e-3 * common);
       EXPECT_LE(common, scale_of_legend(scene(Side::run, alone)) * 1.001);
@@ -176,16 +194,6 @@ TEST(FlowFigure, BothSidesOfAComparisonHaveOneScale) {
     }
   }
   EXPECT_GT(differ, 0) << "on its own a side would have another end of colours";
-}
-
-/// Length of the guesses' bars for a probability of 1.
-double scale_of_bars(const ViewContext& c, const viz::Scene& scene) {
-  const auto next = c.ask(NextAfter{c.selection.query});
-  const double best = model::largest_logits(next->logits, 1).front().logit - model::log_sum_exp(next->logits);
-  float longest = 0;
-  for (const viz::FillRect& rect : items_of<viz::FillRect>(scene))
-    if (rect.radius == 1) longest = std::max(longest, rect.rect.w);
-  return static_cast<double>(longest) / std::exp(best);
 }
 
 /// Two figures that are compared have one scale, too: each has a page of its own, with as many lines of title
