@@ -94,7 +94,7 @@ class Builder {
     for (const Column& column : g_.columns) sources += std::abs(column.sources());
     panel_ =
         std::max(rest_w_ + 5.5F * u() + std::max(p_.panel, widest(p_.mlps[target()])),
-                 2.5F * u() + std::max(style_.width(p_.others + " " + signed_words(sources), style_.small()),
+                 3.5F * u() + std::max(style_.width(p_.others + " " + signed_words(sources), style_.small()),
                                        style_.width(p_.rest, style_.small())));
     label_gap_ = widest(p_.edges) + 3 * u();
     const float room = area_.w - axis_w_ - panel_ - label_gap_;
@@ -552,7 +552,7 @@ class Builder {
       out_.all_labels &= add_label({Label::Of::others,
                                     0,
                                     -1,
-                                    (any ? p_.others : "tokens") + " " + signed_words(others),
+                                    (any ? p_.others + " " : "tokens ") + signed_words(others),
                                     {x, y + line()}});
   }
 

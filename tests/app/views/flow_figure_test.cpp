@@ -182,7 +182,8 @@ TEST(FlowFigure, BothSidesOfAComparisonHaveOneScale) {
       const double common = scale_of_legend(run);
       EXPECT_GT(bars[0], 0);
       EXPECT_NEAR(bars[0], bars[1], 1e-3 * bars[0]);
-      EXPECT_EQ(scene(Side::difference, compared), run) << "there is no difference: the run is shown";
+      EXPECT_TRUE(scene(Side::difference, compared).items == run.items)
+          << "there is no difference: the run is shown";
       EXPECT_GT(common, 0);
       EXPECT_NEAR(common, scale_of_legend(baseline), 1e-3 * common);
       EXPECT_LE(common, scale_of_legend(scene(Side::run, alone)) * 1.001);
