@@ -148,7 +148,7 @@ TEST(AnimatedPng, AFrameThatLastsLongerThanAFrameCanIsTwo) {
 }
 
 TEST(AnimateCommand, BeginsWithThePictureThatPlotDraws) {
-  const Words words{"heatmap", "--prompt", kPrompt, "--layer", "2", "--size", "420x400"};
+  const Words words{"heatmap", "--prompt", kPrompt, "--layer", "2", "--size", "420x400", "--value-max", "1"};
   const Animation read =
       animation_of(animate(words + Words{"--through", "head", "--fps", "10", "--no-recipe"}));
   EXPECT_EQ(read.width, 420U);
@@ -199,6 +199,31 @@ TEST(AnimateCommand, RefusesWhatChangesNothing) {
                  Words{"--format", "png"},
              2),
         HasSubstr(words[2] + " changes nothing in the view " + words[0]));
+}
+
+TEST(AnimateCommand, OneColourIsTheSameWeightInAllPictures) {
+  const TemporaryFolder folder;
+  const std::string file = (folder.path() / "loop.png").string();
+  // Of layer 1, head 0 has smaller weights than another head.
+  const Words same{"heatmap", "--prompt", kPrompt, "--layer", "1", "--size", "420x400", "--cell-values"};
+  for (const char* cells : {"weights", "values"}) {
+    const Words words = same + Words{cells};
+    succeed(Words{"animate"} + words + Words{"--through", "head", "--fps", "4", "--out", file});
+    const std::string recipe = succeed({"info", file});
+    const std::size_t at = recipe.find("--value-max ");
+    ASSERT_NE(at, std::string::npos) << recipe;
+    const std::string most = recipe.substr(at + 12, recipe.find_first_of(" \n", at + 12) - at - 12);
+    EXPECT_LE(most.size(), 5U) << most << ": it is read in the caption";
+    const auto first = [&](const Words& more) {
+      return animation_of(animate(words + Words{"--through", "head", "--fps", "4", "--no-recipe"} + more))
+          .frames.front()
+          .pixels;
+    };
+    EXPECT_EQ(first({}), first({"--value-max", most}));
+    EXPECT_EQ(first({}), pixels_of_png(plot(words + Words{"--head", "0", "--scale", "1", "--no-recipe",
+                                                          "--value-max", most})));
+    EXPECT_NE(first({}), first({"--range", "0:0"})) << "a picture alone has its own scale";
+  }
 }
 
 TEST(AnimateCommand, HelpNamesItsOwnScale) {

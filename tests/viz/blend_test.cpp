@@ -283,6 +283,12 @@ TEST(Blend, AnotherTitleOrAMarkThatMovesIsStillTheSamePicture) {
   EXPECT_TRUE(can_blend(from, to));
 }
 
+TEST(Blend, ImagesWithoutAnIdAreComparedByTheirPixels) {
+  const Image a{{0, 0, 10, 10}, noise(8, 8, 1), 0}, b{{0, 0, 10, 10}, noise(8, 8, 2), 0};
+  EXPECT_TRUE(can_blend(scene_of({a}), scene_of({b})));
+  EXPECT_FALSE(can_blend(scene_of({a}), scene_of({a})));
+}
+
 TEST(Blend, ThereIsNoTransitionBetweenUnlikePictures) {
   const Scene from = scene_of({FillRect{{0, 0, 5, 5}, kRed}});
   Scene wide = from;

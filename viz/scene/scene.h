@@ -69,7 +69,9 @@ struct Image {
   Rect dest;
   std::shared_ptr<const Bitmap> bitmap;
   std::uint64_t content_id = 0;  ///< see content_hash(); 0: not computed, so a cache must do it
-  bool operator==(const Image& o) const { return dest == o.dest && content_id == o.content_id; }
+  bool operator==(const Image& o) const {
+    return dest == o.dest && content_id == o.content_id && (content_id != 0 || bitmap == o.bitmap);
+  }
 };
 
 /// A hash of size and pixels, at least as good as FNV-1a.

@@ -189,11 +189,13 @@ void draw(const AnimateCommand& command, Engine& engine, PromptRun made, const s
   require_below(run->run->config.n_head, selection.head, where, "head", "; see --head");
   require_below(run->run->length(), selection.query, where, "token", "; see --query");
   const View& view = *find_view(command.views.front());
-  const std::vector<PlotCommand> steps = steps_of(command, view, *run);
+  std::vector<PlotCommand> steps = steps_of(command, view, *run);
   const auto fonts = viz::Fonts::load();
   StatusLine line(streams);
   DirectAnswers answers(run, engine.workspace,
                         [&](std::string_view work, double done) { line.tell_work(where, work, done); });
+  if (is_of_selection(command.through) && steps.size() > 1)
+    share_scale(steps, view, run, answers, *fonts, where);
   std::vector<viz::Scene> scenes;
   for (const PlotCommand& step : steps)
     scenes.push_back(figure_scene(step, view, run, answers, *fonts, where));
@@ -269,7 +271,8 @@ void add_options(CommandSyntax& command, AnimateCommand& own) {
   CommandSyntax motion = command.under("Animation");
   motion.option("through", "head|layer|query|OPTION",
                 "what changes from picture to picture: the heads of the layer, the layers, the\n"
-                "queries, or the values of one of the view's options",
+                "queries, or the values of one of the view's options; heads and layers have the same\n"
+                "colours for the same weights, where the view can",
                 own.through);
   motion.option("range", "FIRST:LAST", "only these values of it, from FIRST to LAST (default: all)",
                 own.range, range_of);

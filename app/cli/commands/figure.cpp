@@ -107,6 +107,22 @@ viz::Scene figure_scene(const PlotCommand& command, const View& view,
                      });
 }
 
+void share_scale(std::vector<PlotCommand>& commands, const View& view,
+                 const std::shared_ptr<const PromptRun>& run, Answers& answers, const viz::Fonts& fonts,
+                 const std::string& where) {
+  if (view.widen_scale == nullptr) return;
+  Options shared;
+  for (const PlotCommand& command : commands)
+    make_figure(command, view, run, command.prompts, answers, fonts, where,
+                [&](const ViewContext& context, const ExportOptions&) {
+                  view.widen_scale(context, shared);
+                  return true;
+                });
+  for (PlotCommand& command : commands)
+    for (const OptionSpec* option : view.options)
+      if (shared.value(*option) != option->default_value) command.options.set(*option, shared.value(*option));
+}
+
 std::vector<viz::Note> figure_notes(const PlotCommand& command, const View& view, const PromptRun& run,
                                     const PromptList* prompts, const WeightHashes& weights) {
   if (command.no_recipe) return {};
