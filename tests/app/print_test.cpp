@@ -166,8 +166,8 @@ constexpr Exception kExceptions[] = {
     {"cache", Target::slide, 0.25},
     // The strip of tokens is as large as their texts.
     {"tokens", Target::column, 0.25},
-    {"tokens", Target::page, 0.34},
-    {"tokens", Target::slide, 0.15},
+    {"tokens", Target::page, 0.32},
+    {"tokens", Target::slide, 0.13},
 };
 
 TEST_P(EveryPrintedFigure, IsMostlyItsPlot) {

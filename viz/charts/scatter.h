@@ -41,6 +41,6 @@ float scatter_radius(const ScatterChart& chart, const Style& style);  ///< radiu
 /// Draws axes with numbers and titles, the kinds' names above, and the marks. Labels that do not fit are left
 /// out. Returns how many marks got their labels.
 int paint_scatter(Picture& picture, const ScatterChart& chart, const ScatterLayout& layout,
-                   const Style& style);
+                  const Style& style);
 
 }  // namespace headscope::viz

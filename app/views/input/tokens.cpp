@@ -79,7 +79,7 @@ struct Strip {
 };
 
 viz::Rect whole_area(const ViewContext& c) {
-  const float m = std::min(margin(c), 2 * style_of(c).unit());
+  const float m = c.printed ? margin(c) : std::min(margin(c), 2 * style_of(c).unit());  // under its title
   return {m, m, std::max(0.F, c.width - 2 * m), std::max(0.F, c.height - 2 * m)};
 }
 
