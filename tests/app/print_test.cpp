@@ -244,7 +244,7 @@ TEST(Figure, OfTokensSaysWhatItsShadesMean) {
     const Picture picture =
         export_picture_of(view, context_for(view, target, scenario(17)), options_for(target));
     EXPECT_THAT(picture.title, StartsWith("Attention from query "));
-    EXPECT_THAT(all_words(picture.scene), HasSubstr("the darker a token"));
+    EXPECT_THAT(all_words(picture.scene), HasSubstr("the stronger a token's colour"));
   }
 }
 

@@ -156,7 +156,7 @@ void add_title(Picture& picture, const ViewContext& c) {
   if (shading_of(c, pattern.get()).empty()) return;
   const double full = c.options[kValueMax] > 0 ? c.options[kValueMax] : 1;
   picture.title = "Attention from query " + token_name(c.run->tokens, c.selection.query);
-  picture.subtitle = "the darker a token, the larger its weight in " +
+  picture.subtitle = "the stronger a token's colour, the larger its weight in " +
                      head_name(c.selection.layer, c.selection.head) + ", from 0 to " + plain(full) +
                      "; outlined: the query" + (c.selection.key >= 0 ? " and the key" : "");
 }
