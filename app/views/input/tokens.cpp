@@ -79,7 +79,7 @@ struct Strip {
 };
 
 viz::Rect whole_area(const ViewContext& c) {
-  const float m = std::min(margin(c), 2 * style_of(c).unit());
+  const float m = c.printed ? margin(c) : std::min(margin(c), 2 * style_of(c).unit());  // under its title
   return {m, m, std::max(0.F, c.width - 2 * m), std::max(0.F, c.height - 2 * m)};
 }
 
@@ -156,7 +156,7 @@ void add_title(Picture& picture, const ViewContext& c) {
   if (shading_of(c, pattern.get()).empty()) return;
   const double full = c.options[kValueMax] > 0 ? c.options[kValueMax] : 1;
   picture.title = "Attention from query " + token_name(c.run->tokens, c.selection.query);
-  picture.subtitle = "the darker a token, the larger its weight in " +
+  picture.subtitle = "the stronger a token's colour, the larger its weight in " +
                      head_name(c.selection.layer, c.selection.head) + ", from 0 to " + plain(full) +
                      "; outlined: the query" + (c.selection.key >= 0 ? " and the key" : "");
 }
