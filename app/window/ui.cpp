@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "viz/players/imgui_compat.h"
 #include "viz/scene/picture.h"
@@ -225,6 +226,9 @@ Rect Ui::begin_list(const char* id, const Rect& rect, float height) {
   begin_scene();
   const ImVec2 at = ImGui::GetCursorScreenPos();
   ImGui::Dummy({1, height});
+  // Dear ImGui has a scroll bar for the height of the frame before.
+  float& known = *ImGui::GetStateStorage()->GetFloatRef(ImGui::GetID("height"), -1);
+  if (std::exchange(known, height) != height) out.settling = true;
   const float bar = height > rect.h ? ImGui::GetStyle().ScrollbarSize : 0;
   return {at.x, at.y, rect.w - bar, height};
 }

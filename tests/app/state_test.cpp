@@ -399,5 +399,21 @@ TEST(State, WhatIsKeptIsSavedAtOnceButASplitterOnlyWhenItIsLetGo) {
   EXPECT_TRUE(has_effect<SaveEffect>(apply(UiState{}, SetPanes{{300, 0, 0}}, kFive)));
 }
 
+TEST(State, AnExampleAboutAHeadIsShownWhereItsAttentionIs) {
+  const auto shown_after = [](Group group, const std::string& hint) {
+    UiState state;
+    const View& view = **std::ranges::find(tabs(), group, &View::group);
+    state.view = view.id;
+    state = after(state, {SetPrompt{"theirs", ExamplePrompt::Head{2, 1}, hint}});
+    return std::pair{std::string(view.id), state.view};
+  };
+  const auto from_output = shown_after(Group::output, "Look at this head.");
+  EXPECT_EQ(find_view(from_output.second)->group, Group::attention);
+  const auto from_attention = shown_after(Group::attention, "Look at this head.");
+  EXPECT_EQ(from_attention.second, from_attention.first) << "who compares examples in a view stays there";
+  const auto without_hint = shown_after(Group::output, "");
+  EXPECT_EQ(without_hint.second, without_hint.first);
+}
+
 }  // namespace
 }  // namespace headscope::app

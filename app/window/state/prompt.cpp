@@ -124,6 +124,10 @@ void reduce(UiState& s, const SetPrompt& a, World& w) {
   replace_prompt(s, {a.text, {}, s.start_token}, w);
   s.selection.query = s.selection.key = -1;
   if (a.head) reduce(s, SelectHead{a.head->layer, a.head->head}, w);
+  // A hint is about the attention of that head.
+  const View* const attention = view_of(Part::attention);
+  if (a.head && !a.hint.empty() && attention && find_view(s.view)->group != attention->group)
+    reduce(s, ShowView{std::string(attention->id)}, w);
   s.hint = a.hint;
   s.hint_text = a.text;
 }
