@@ -3,7 +3,7 @@
 
 #include "app/desktop/reduced_motion.h"
 #include "app/views/parts/edit_menu.h"
-#include "model/files/file_io.h"
+#include "system/atomic_file.h"
 #include "tests/app/core_fixture.h"
 #include "tests/app/view_fixture.h"
 #include "viz/players/imgui_compat.h"
