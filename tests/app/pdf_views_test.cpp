@@ -71,6 +71,7 @@ struct Allowance {
 /// If many columns or several lines share a pixel, their blend depends on the reader.
 Allowance allowance_of(const std::string& view) {
   if (view == "mlp" || view == "parameters" || view == "positions" || view == "shift") return {2000, 2000};
+  if (view == "flow") return {150, 200};
   return {};
 }
 

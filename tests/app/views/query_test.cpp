@@ -280,13 +280,17 @@ TEST(Query, WithShiftTheyChooseTheKeyInTheOrderOfTheRows) {
 }
 
 // The size in a window of 1024 x 700.
-TEST(Query, SmallPanesKeepTheScoresRatherThanTheVectors) {
+// How the output comes about: each key's score, weight and share of the sum. The steps between come last.
+TEST(Query, SmallPanesKeepTheScoresTheWeightsAndTheSum) {
   const ViewFixture shown("query", scenario(23), 470, 330);
   const auto all = texts(shown.scene());
-  for (const std::string& heading : {std::string("score q·k"), std::string("× 1/√32"), std::string("weight")})
+  for (const std::string& heading :
+       {std::string("score q·k"), std::string("weight"), std::string("weight × v")})
     EXPECT_THAT(all, Contains(heading));
-  EXPECT_THAT(all, Not(Contains("value v")));
-  EXPECT_GE(ids_of_role(shown.picture(), kKeyRole).size(), 7U);
+  for (const std::string& heading : {std::string("× 1/√32"), std::string("masked"), std::string("value v")})
+    EXPECT_THAT(all, Not(Contains(heading)));
+  EXPECT_GE(shown.strip(Vector::z, 22), 0);
+  EXPECT_GE(ids_of_role(shown.picture(), kKeyRole).size(), 6U);
 }
 
 TEST(Query, TheMenuChoosesAndCopies) {
