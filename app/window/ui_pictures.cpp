@@ -267,7 +267,7 @@ void Ui::editor(Field field, EditorLook look) {
       actions.emplace_back(ScrollField{field, static_cast<float>(first)});
   }
   ImGui::SetCursorScreenPos({look.rect.x, look.rect.y});
-  ImGui::InvisibleButton("##text", {look.rect.w, look.rect.h});
+  ImGui::InvisibleButton("##text", {std::max(1.F, look.rect.w), std::max(1.F, look.rect.h)});
   const PlacedField placed{field, look, ImGui::GetItemID(), layer_};
   record_item(std::string(name_of(field)), look.rect, true, true);
   if (look.focused) out.caret = caret_rect(text.edit, metric, look).inset(-u(2));

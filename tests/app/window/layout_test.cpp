@@ -195,5 +195,17 @@ TEST_F(LayoutTest, WhatCannotBePressedSaysWhy) {
   EXPECT_GT(disabled, 20) << "Back, Forward, Fit, All ...";
 }
 
+// While a window is dragged, it has every size, and without a window manager it can be smaller than its
+// limits.
+TEST_F(LayoutTest, AWindowOfAnySizeIsDrawn) {
+  CoreFixture core(options());
+  for (const float side : {1.F, 19.F, 20.F, 21.F, 32.F, 40.F, 44.F, 64.F, 84.F, 200.F}) {
+    shown(core, side, 900);
+    shown(core, 1200, side);
+    shown(core, side, side);
+  }
+  EXPECT_FALSE(shown(core).pictures.empty());
+}
+
 }  // namespace
 }  // namespace headscope::app
