@@ -12,6 +12,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include "viz/scene/item_parts.h"
+
 namespace headscope::viz {
 namespace {
 
@@ -20,14 +22,6 @@ constexpr std::size_t kMostPixels = 1'300'000;
 constexpr std::size_t kKinds = std::variant_size_v<Item>;
 constexpr int kNone = -1;
 
-template <class T>
-concept HasPoints = requires(T t) {
-  t.points;
-};
-template <class T>
-concept HasRect = requires(T t) {
-  t.rect;
-};
 template <class T>
 concept HasColor = requires(T t) {
   t.color;

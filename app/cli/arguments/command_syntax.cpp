@@ -326,6 +326,12 @@ void CommandSyntax::resume() {
                        given_->prompt.resume);
 }
 
+void CommandSyntax::figure_words(bool& no_caption, bool& no_title) {
+  CommandSyntax group = under(kPicture);
+  group.flag("no-caption", "omit the caption, which names model, prompt, layer and head", no_caption);
+  group.flag("no-title", "omit the title, for figures whose title is in the text around them", no_title);
+}
+
 void CommandSyntax::picture_out(const std::string& formats, const std::string& help) {
   out("FILE." + formats, help + "; -: standard output");
   option("format", formats, "the format on standard output", given_->out_format,

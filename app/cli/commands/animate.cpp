@@ -21,6 +21,7 @@
 #include "viz/players/animated_png.h"
 #include "viz/players/players.h"
 #include "viz/scene/blend.h"
+#include "viz/scene/easing.h"
 
 namespace headscope::app {
 namespace {
@@ -131,11 +132,6 @@ void make_equal(std::vector<viz::Scene>& scenes) {
   for (viz::Scene& scene : scenes) scene.width = width, scene.height = height;
 }
 
-/// Slow at both ends.
-float eased(double t) {
-  return static_cast<float>(t * t * (3 - 2 * t));
-}
-
 /// Whether a picture between the last value and the first would say that it goes back through all others.
 bool is_ordered(const OptionSpec* option) {
   return option != nullptr && option->choices.empty() && !std::holds_alternative<bool>(option->default_value);
@@ -162,7 +158,8 @@ std::string animation(const AnimateCommand& command, const std::vector<viz::Scen
       // The ends of all frames are rounded, not their durations, so that they add up.
       const double last = frame, rate = command.fps;
       const int begin = milliseconds((last - 1) / rate), end = milliseconds(last / rate);
-      file.add(viz::rasterize(picture_between(from, to, eased(done)), fonts, scale), end - begin);
+      file.add(viz::rasterize(picture_between(from, to, static_cast<float>(viz::eased(done))), fonts, scale),
+               end - begin);
       line.tell_work("", "frames", (static_cast<double>(i) + done) / static_cast<double>(scenes.size()));
     }
   }
@@ -280,10 +277,7 @@ void add_options(CommandSyntax& command, AnimateCommand& own) {
                 between(0.01, 60, "from 0.01 to 60"));
   motion.option("fps", "N", "pictures per second of a transition (default: 25)", own.fps, whole(1, 60));
   command.picture();
-  CommandSyntax picture = command.under(CommandSyntax::kPicture);
-  picture.flag("no-caption", "omit the caption, which names model, prompt, layer and head", own.no_caption);
-  picture.flag("no-title", "omit the title, for figures whose title is in the text around them",
-               own.no_title);
+  command.figure_words(own.no_caption, own.no_title);
   command.no_recipe(own.no_recipe);
   command.picture_out("png", "the file, an animated PNG");
 }

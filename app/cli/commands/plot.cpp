@@ -130,11 +130,9 @@ void add_plot_options(CommandSyntax& command, PlotCommand& own) {
   command.selection();
   command.over();
   command.picture();
-  CommandSyntax picture = command.under(CommandSyntax::kPicture);
-  picture.flag("svg-text", "keep text in SVG files as text instead of outlines", own.svg_text);
-  picture.flag("no-caption", "omit the caption, which names model, prompt, layer and head", own.no_caption);
-  picture.flag("no-title", "omit the title, for figures whose title is in the text around them",
-               own.no_title);
+  command.under(CommandSyntax::kPicture)
+      .flag("svg-text", "keep text in SVG files as text instead of outlines", own.svg_text);
+  command.figure_words(own.no_caption, own.no_title);
   command.recipe(own.no_recipe);
   command.picture_out("png|svg|pdf|csv",
                       "the file: a picture, or its data (csv); {view} in its\nname becomes the view's, {n} "

@@ -83,10 +83,6 @@ std::shared_ptr<const LogitFlow> flow_of(const ViewContext& c) {
   return flow && flow->positions > 0 ? flow : nullptr;
 }
 
-std::string signed_words(double value) {
-  return (value >= 0 ? "+" : "") + viz::fixed_number(value, 2);
-}
-
 std::string edge_name(const FlowEdge& edge) {
   return edge.head < 0 ? "L" + std::to_string(edge.layer) : head_name(edge.layer, edge.head);
 }

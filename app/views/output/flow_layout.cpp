@@ -7,6 +7,7 @@
 
 #include "app/views/output/flow_bands.h"
 #include "viz/scene/colormap.h"
+#include "viz/scene/easing.h"
 
 namespace headscope::app::flow_picture {
 namespace {
@@ -270,7 +271,8 @@ class Builder {
       for (int step = 1; step <= kWedgeSteps; ++step) {
         const float part = static_cast<float>(step) / kWedgeSteps;
         const float y = std::min(at, wedge_bottom + part * (band.wedge_top - wedge_bottom));
-        value = step == kWedgeSteps ? after : before + (after - before) * static_cast<double>(eased(part));
+        value =
+            step == kWedgeSteps ? after : before + (after - before) * static_cast<double>(viz::eased(part));
         go_to(ribbon, slices, index, at, y, value, true, level_at(at), level_at(y));
       }
       go_to(ribbon, slices, index, at, band.top, value, true, level_at(at), static_cast<float>(layer + 1));
@@ -280,16 +282,13 @@ class Builder {
     go_to(ribbon, slices, index, at, out_.end + 2 * u(), g_.logit, true, top, top);
   }
 
-  /// An S-shaped course from 0 to 1.
-  static float eased(float t) { return t * t * (3 - 2 * t); }
-
   void add_wedge(int column, int layer, const Ribbon& ribbon, float y0, float y1) {
     const double value = g_.columns[column].mlps[layer];
     const float by = px(ribbon.value + value) - px(ribbon.value);
     if (std::abs(by) < 0.25F || y1 >= y0) return;
     Wedge wedge{column, layer, {}, value < 0, {}};
     for (int step = 0; step <= kWedgeSteps; ++step) {
-      const float part = static_cast<float>(step) / kWedgeSteps, moved = by * eased(part);
+      const float part = static_cast<float>(step) / kWedgeSteps, moved = by * viz::eased(part);
       // What is added lies inside the ribbon, what is taken away outside.
       wedge.sides.push_back({ribbon.right, ribbon.right + moved, y0 + part * (y1 - y0)});
     }
@@ -516,9 +515,6 @@ class Builder {
     return false;
   }
 
-  static std::string signed_words(double value) {
-    return (value >= 0 ? "+" : "") + viz::fixed_number(value, 2);
-  }
   /// What each token's embedding and MLPs come to, the largest first; those without room together, beside the
   /// rest: with it, all numbers are the logit.
   void label_sources() {
@@ -594,6 +590,10 @@ class Builder {
 Layout lay_out(const Poster& poster, const viz::Rect& area, float above, const viz::Style& style,
                std::optional<double> scale) {
   return Builder(poster, area, above, style).build(scale);
+}
+
+std::string signed_words(double value) {
+  return (value >= 0 ? "+" : "") + viz::fixed_number(value, 2);
 }
 
 }  // namespace headscope::app::flow_picture

@@ -107,4 +107,7 @@ bool crosses(const Strand& strand, const viz::Rect& rect);
 /// The area that a strand covers.
 float area_of(const Strand& strand);
 
+/// A contribution as the drawing writes it: "+0.28", "−0.11".
+std::string signed_words(double value);
+
 }  // namespace headscope::app::flow_picture

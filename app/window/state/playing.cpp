@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "app/window/state.h"
+#include "viz/scene/easing.h"
 
 namespace headscope::app {
 namespace {
@@ -13,11 +14,6 @@ constexpr double kRest = 0.9, kMove = 0.7;  // seconds at a value, and between t
 double duration(const OptionSpec& option) {
   const double steps = option.high - option.low;
   return steps * (kRest + kMove) + kRest;
-}
-
-/// Slow at both ends.
-double eased(double t) {
-  return t * t * (3 - 2 * t);
 }
 
 bool is_shown(const OptionSpec* option, const ViewSlice& s) {
@@ -41,7 +37,7 @@ double played_value(const Playing& playing) {
   const OptionSpec& option = *playing.option;
   const double step = std::floor(std::max(0.0, playing.seconds) / (kRest + kMove));
   const double within = playing.seconds - step * (kRest + kMove);
-  const double moved = playing.in_steps ? 0 : eased(std::clamp((within - kRest) / kMove, 0.0, 1.0));
+  const double moved = playing.in_steps ? 0 : viz::eased(std::clamp((within - kRest) / kMove, 0.0, 1.0));
   return std::min(option.low + step + moved, option.high);
 }
 
