@@ -10,6 +10,9 @@
 
 namespace headscope::viz {
 
+/// The pixels of a side of a bitmap. Throws like rasterize.
+int bitmap_side(float logical, float scale);
+
 /// Draws a scene as pixels, `scale` device pixels per logical pixel, anti-aliased, with unsmoothed images.
 /// The bitmap is ceil(width * scale) x ceil(height * scale), and opaque where the background is. Throws
 /// std::runtime_error if a side would exceed 32768.

@@ -16,18 +16,6 @@ namespace {
 
 constexpr int kLargestSide = 32768;
 
-int pixels(float logical, float scale) {
-  // A size slightly above a whole number is a rounding error and needs no further pixel.
-  constexpr float kHair = 1e-3F;
-  const float size = std::ceil(logical * scale - kHair);
-  if (!(size > 0)) return 0;
-  if (size > kLargestSide) {
-    throw std::runtime_error("a picture may be at most " + std::to_string(kLargestSide) +
-                             " pixels wide and high");
-  }
-  return static_cast<int>(size);
-}
-
 std::uint8_t mixed(int from, int to, int alpha) {  // alpha: 0..255
   return static_cast<std::uint8_t>((from * (255 - alpha) + to * alpha + 127) / 255);
 }
@@ -179,8 +167,21 @@ class RasterPlayer : public DevicePlayer {
 
 }  // namespace
 
+int bitmap_side(float logical, float scale) {
+  // A size slightly above a whole number is a rounding error and needs no further pixel.
+  constexpr float kHair = 1e-3F;
+  const float size = std::ceil(logical * scale - kHair);
+  if (!(size > 0)) return 0;
+  if (size > kLargestSide) {
+    throw std::runtime_error("a picture may be at most " + std::to_string(kLargestSide) +
+                             " pixels wide and high");
+  }
+  return static_cast<int>(size);
+}
+
 Bitmap rasterize(const Scene& scene, const Fonts& fonts, float scale) {
-  Bitmap bitmap = Bitmap::filled(pixels(scene.width, scale), pixels(scene.height, scale), scene.background);
+  Bitmap bitmap =
+      Bitmap::filled(bitmap_side(scene.width, scale), bitmap_side(scene.height, scale), scene.background);
   if (bitmap.empty()) return bitmap;
   RasterPlayer player(bitmap, fonts, scale);
   play(scene, player);

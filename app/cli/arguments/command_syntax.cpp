@@ -248,10 +248,11 @@ void CommandSyntax::picture(bool of_window) {
   PictureArguments& picture = given_->picture;
   CommandSyntax group = under(kPicture);
   group.on_option("size", of_window ? "WxH" : "WxH|W|fit",
-                  of_window ? "the window's size in logical pixels (default: 1600x1000)"
-                            : "the picture's size in logical pixels, or in in, cm, mm or pt (84mmx60mm),\n"
-                              "caption included: lists are cut to the rows that fit; W: a width, as high as\n"
-                              "needed; fit (the default): cropped to the content",
+                  of_window
+                      ? "the window's size in logical pixels (default: 1600x1000)"
+                      : "the picture's size in logical pixels, or with a unit (in, cm, mm, pt): 84mmx60mm,\n"
+                        "caption included: lists are cut to the rows that fit; W: a width, as high as\n"
+                        "needed; fit (the default): cropped to the content",
                   [given = given_.get()](const std::string&, const std::string& text) {
                     set_size(given->picture, text);
                     given->size_given = true;
@@ -324,6 +325,15 @@ void CommandSyntax::json() {
 void CommandSyntax::resume() {
   under("Prompt").flag("resume", "with --prompts: skip those whose file already exists",
                        given_->prompt.resume);
+}
+
+void CommandSyntax::each_view(const std::function<void(CommandSyntax&)>& add) {
+  for (const View& view : views()) {
+    CommandSyntax of_view = choice(view.name(), view.help, view.id);
+    if (!may_name(view.name()) && !may_name(view.id)) continue;
+    add(of_view);
+    of_view.view_options("View", view.options);
+  }
 }
 
 void CommandSyntax::figure_words(bool& no_caption, bool& no_title) {

@@ -86,6 +86,8 @@ class CommandSyntax {
     on_word(name, help, [&value, name, read](const std::string& text) { value = read(name, text); });
   }
   /// Options of views, under a heading.
+  /// A choice for each view: the options that `add` adds, then the view's own.
+  void each_view(const std::function<void(CommandSyntax&)>& add);
   void view_options(const std::string& heading, std::span<const OptionSpec* const> options);
   /// A previous name of the last option: still accepted, but not listed.
   void old_name(const std::string& name);

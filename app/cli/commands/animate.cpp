@@ -288,12 +288,7 @@ Finish describe_animate(CommandSyntax& command) {
   const auto own = std::make_shared<AnimateCommand>();
   add_options(command, *own);
   command.footer("headscope animate VIEW --help lists the options of a view.");
-  for (const View& view : views()) {
-    CommandSyntax of_view = command.choice(view.name(), view.help, view.id);
-    if (!command.may_name(view.name()) && !command.may_name(view.id)) continue;
-    add_options(of_view, *own);
-    of_view.view_options("View", view.options);
-  }
+  command.each_view([&](CommandSyntax& of_view) { add_options(of_view, *own); });
   return command.finish(own, check_animate, run_animate);
 }
 

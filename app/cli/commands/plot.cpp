@@ -148,12 +148,7 @@ Finish describe_plot(CommandSyntax& command) {
   command.footer(
       "headscope plot VIEW --help lists the options of a view. Several views may be given,\neach followed by "
       "its own options.");
-  for (const View& view : views()) {
-    CommandSyntax of_view = command.choice(view.name(), view.help, view.id);
-    if (!command.may_name(view.name()) && !command.may_name(view.id)) continue;
-    add_plot_options(of_view, *own);
-    of_view.view_options("View", view.options);
-  }
+  command.each_view([&](CommandSyntax& of_view) { add_plot_options(of_view, *own); });
   return command.finish(own, check_plot, run_plot);
 }
 

@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstdio>
 #include <iterator>
 #include <stdexcept>
@@ -11,6 +10,7 @@
 #include "app/window/exporting.h"
 #include "app/window/panels/panels.h"
 #include "system/picture_clipboard.h"
+#include "viz/players/players.h"
 
 namespace headscope::app {
 
@@ -136,7 +136,7 @@ std::string dimensions(const viz::Scene& page, const ExportForm& form, float sca
   std::array<char, 160> text{};
   std::snprintf(text.data(), text.size(), "%.3g × %.3g in (%.0f × %.0f mm)", w, h, 25.4 * w, 25.4 * h);
   if (form.kind != FileFormat::png) return text.data();
-  const auto pixels = [scale](float side) { return grouped(std::llround(std::ceil(side * scale))); };
+  const auto pixels = [scale](float side) { return grouped(viz::bitmap_side(side, scale)); };
   return pixels(page.width) + " × " + pixels(page.height) + " pixels, " + text.data();
 }
 
