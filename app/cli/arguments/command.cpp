@@ -195,7 +195,10 @@ class CommandLine {
         if (option) throw UsageError("unknown option " + quote(word.substr(0, word.find('='))));
         if (app == &app_ && app->get_subcommands().empty())
           throw UsageError("unknown command " + quote(word));
-        throw UsageError("unexpected argument " + quote(word));
+        const bool has_prompt = std::ranges::any_of(
+            chosen(), [](const CLI::App* one) { return one->get_option_no_throw("--prompt") != nullptr; });
+        throw UsageError("unexpected argument " + quote(word) +
+                         (has_prompt ? "; a prompt is given as --prompt TEXT" : ""));
       }
     }
   }

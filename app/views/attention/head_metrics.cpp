@@ -10,6 +10,7 @@
 #include "app/views/parts/declare.h"
 #include "app/views/parts/difference.h"
 #include "app/views/parts/edit_menu.h"
+#include "app/views/parts/edited.h"
 #include "app/views/parts/file_rows.h"
 #include "app/views/parts/frame.h"
 #include "app/views/parts/landmarks.h"
@@ -173,7 +174,10 @@ List list_of(const ViewContext& c, const Numbers& n, const std::vector<int>& hea
     return [of = value(metric)](int row) { return std::isnan(of(row)); };
   };
   List list(c, kRows, static_cast<int>(heads.size()));
-  list.text("head", 9, [&](int row) { return n.names[heads[row]]; });
+  list.text("head", 9, [&](int row) {
+    const int head = heads[row];
+    return ignores_prompt(c) ? n.names[head] : head_label(c, head / n.heads, head % n.heads);
+  });
   const HeadMetricKind& chosen = kind_of(c.options[kMetric]);
   list.bar(std::string(chosen.heading), 8, value(chosen.id),
            {.heading = c.theme->text,

@@ -6,6 +6,7 @@
 #include "app/views/parts/comparison_words.h"
 #include "app/views/parts/declare.h"
 #include "app/views/parts/difference.h"
+#include "app/views/parts/edited.h"
 #include "app/views/parts/file_rows.h"
 #include "app/views/parts/frame.h"
 #include "app/views/parts/landmarks.h"
@@ -111,7 +112,10 @@ viz::ColorScale scale_of_parts(const Numbers& n) {
 /// In files the sum and the residual stream before and after are rows, too.
 List list_of(const ViewContext& c, const Numbers& n) {
   List list(c, kRows, n.heads + 1);
-  list.text("part", 9, n.names, {.file = "part"});
+  const auto label = [&](int row) {
+    return row < n.heads ? head_label(c, c.selection.layer, row) : n.names[row];
+  };
+  list.text("part", 9, label, {.file = "part"}).file_text = [&n](int row) { return n.names[row]; };
   ListColumn& z =
       list.strip("z", 5, kOwnZ, n.z,
                  {.file = "z", .heading = c.theme->value, .most = 12 * c.font_size, .blank = [&n](int row) {

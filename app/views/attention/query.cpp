@@ -161,7 +161,8 @@ viz::FixedRow query_row(const ViewContext& c, const Numbers& n, const List& list
 }
 
 viz::FixedRow sum_row(const ViewContext& c, const Numbers& n, const List& list) {
-  viz::FixedRow row{list.cell(kTokenColumn, "sum"),
+  const std::string words = n.k.size() > 1 ? "sum of all " + std::to_string(n.k.size()) : "sum";
+  viz::FixedRow row{list.cell(kTokenColumn, words),
                     list.cell(kWeightColumn, viz::fixed_number(n.weight_sum, 4))};
   if (c.options[kStrips] == Strips::products) return row;
   row.push_back(vector_cell(list, kWeightedColumn, n.z, Vector::z, n.query, c.theme->value));

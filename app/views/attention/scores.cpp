@@ -241,10 +241,13 @@ void paint_numbers(Picture& picture, const ViewContext& c, const Stages& stages,
     viz::add_label(picture.scene, style, words, {at, y + line / 2}, style.small(), color,
                    viz::FontStyle::regular, align, room);
   };
-  if (panels.is_left(i)) {
-    const std::string name = "query " + token_name(c.run->tokens, query);
-    draw(name, x, c.theme->query, viz::Align::left, panels.side);
-  }
+  const auto seen = static_cast<std::size_t>(stages.masked.count_of(query));
+  std::string name = panels.is_left(i) ? "query " + token_name(c.run->tokens, query) : "";
+  const std::string count = std::to_string(keys.size()) + " of " + std::to_string(seen) + " keys";
+  const bool same_line = panels.grid.cols == 1, counted = keys.size() < seen;
+  if (same_line && counted) name += ", " + count;
+  draw(name, x, c.theme->query, viz::Align::left, panels.side);
+  if (!same_line && counted && i == 1) draw(count, x, c.theme->text_muted, viz::Align::left, panels.side);
   y += line;
   float largest = 0;
   for (const int key : keys)

@@ -142,23 +142,23 @@ std::string subtitle_of(const ViewContext& c) {
 }
 
 /// Lines below the bars: what the mark means, and the sum of the tokens not shown; in comparisons also the
-/// baseline's first guess.
+/// baseline's first guess, and words about the comparison, which may take two lines.
 std::size_t max_extra_lines(const ViewContext& c) {
-  return c.compared() ? 3 : 2;
+  return c.compared() ? 4 : 2;
 }
 
-/// A note on the marks on the bars, where there are any, and the divergence of the two distributions.
-std::string compared_words(const ViewContext& c, const Guesses& g, float room) {
+/// Lines on the marks on the bars, where there are any, and the divergence of the two distributions. None
+/// without a comparison.
+std::vector<std::string> compared_words(const ViewContext& c, const Guesses& g, float room) {
+  if (g.before.empty()) return {};
   const bool second = compares_different_inputs(*c.run);
-  const std::string amount = " " + viz::number(bits(divergence(g.before, g.probabilities)), 3) + " bits",
-                    mark = "mark: " + (second ? second_name(*c.run) : "unedited"),
-                    kl = (second ? "KL(second ‖ first)" : "KL(unedited ‖ edited)") + amount;
+  const std::string kl = (second ? "KL(second ‖ first) " : "KL(unedited ‖ edited) ") +
+                         viz::number(bits(divergence(g.before, g.probabilities)), 3) + " bits";
+  if (shows_differences(c, g)) return {kl};
+  const std::string mark = "mark: " + (second ? second_name(*c.run) : "unedited"), both = mark + ", " + kl;
   const viz::Style style = style_of(c);
-  std::vector<std::string> choices{kl, "KL" + amount};
-  if (!shows_differences(c, g)) choices.insert(choices.begin(), {mark + ", " + kl, mark + ", KL" + amount});
-  for (const std::string& words : choices)
-    if (style.width(words, style.small()) <= room) return words;
-  return choices.back();
+  if (style.width(both, style.small()) <= room) return {both};
+  return {mark, kl};
 }
 
 Picture build(const ViewContext& c) {
@@ -192,7 +192,8 @@ Picture build(const ViewContext& c) {
   if (g.best_before >= 0 && g.best_before != g.actual) pinned.push_back(g.best_before);
   if (lines < 2 || area.w < 10 * style.font_size) picture.readable = false;
   const float line = style.line(style.small()), u = style.unit();
-  const auto notes = static_cast<std::size_t>((g.actual >= 0) + !g.before.empty());  // lines under the bars
+  const std::vector<std::string> compared = compared_words(c, g, area.w);
+  const std::size_t notes = (g.actual >= 0 ? 1 : 0) + compared.size();  // lines under the bars
   // The best tokens, those that are shown wherever they rank, and the rest.
   const auto height_of = [&](std::size_t bars, std::size_t lines_below) {
     std::size_t rows = bars + 1;
@@ -243,13 +244,14 @@ Picture build(const ViewContext& c) {
     viz::add_label(picture.scene, style, words, {x, y}, style.small(), c.theme->text_muted,
                    viz::FontStyle::regular, viz::Align::left, area.right() - x);
   };
-  if (!g.before.empty()) {
-    const float middle = area.y + used + u + (g.actual >= 0 ? 1.5F : 0.5F) * line;
-    if (middle + line / 2 > area.bottom() + u) {
+  float note = area.y + used + u + (g.actual >= 0 ? 1.5F : 0.5F) * line;
+  for (const std::string& words : compared) {
+    if (note + line / 2 > area.bottom() + u) {
       picture.whole = false;
-    } else {
-      word(compared_words(c, g, area.w), area.x, middle);
+      break;
     }
+    word(words, area.x, note);
+    note += line;
   }
   if (g.actual >= 0 && used + line + u > area.h) {
     picture.whole = false;

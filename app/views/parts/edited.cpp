@@ -141,6 +141,11 @@ std::string factor_words(double factor) {
   return "× " + digits;
 }
 
+std::string head_label(const ViewContext& c, int layer, int head) {
+  const std::string words = factor_words(output_factor(c, layer, head).value_or(1));
+  return head_name(layer, head) + (words.empty() ? "" : " " + words);
+}
+
 std::string head_title(const ViewContext& c, int layer, int head) {
   const std::string name = head_name(layer, head);
   const std::vector<model::Edit> edits = edits_of_head(c, layer, head);

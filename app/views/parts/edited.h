@@ -25,6 +25,8 @@ std::optional<double> output_factor(const ViewContext& context, int layer, int h
 /// "off", "× 0.5"; empty for an unedited head.
 std::string factor_words(double factor);
 
+/// The name for lists: "L5 H1", "L5 H1 off", "L5 H1 × 0.5".
+std::string head_label(const ViewContext& context, int layer, int head);
 /// The name for titles: "L5 H1", "L5 H1 (off)" if it is off or has a single edit, with others "L5 H1
 /// (edited)".
 std::string head_title(const ViewContext& context, int layer, int head);
