@@ -30,9 +30,10 @@ Truth has_bundled_model(const TourStop&, const ViewContext& c) {
   return answer ? Truth(answer->yes) : std::nullopt;
 }
 
-/// Edited as the stop says, and compared with nothing but the unedited run.
+/// Edited as the stop says, and compared with nothing but the unedited run, which is not what is shown.
 Truth has_edits(const TourStop& stop, const ViewContext& c) {
   if (c.run->baseline && compares_different_inputs(*c.run)) return false;
+  if (c.run->baseline && c.side != Side::run) return false;
   try {
     if (stop.edits.empty()) return c.run->prompt.edits.empty();
     return c.run->prompt.edits == parse_edits(stop.edits, *c.run->model);

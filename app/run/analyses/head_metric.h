@@ -45,6 +45,10 @@ const HeadMetricKind& kind_of(HeadMetric metric);
 /// The metric with this name in files and on the command line; nothing: there is none.
 std::optional<HeadMetric> head_metric(std::string_view name);
 
+/// The number of a text's queries that count for a metric. `earlier`: for all of its positions, see
+/// QueryWeights.
+int counted_queries(const HeadMetricKind& metric, std::span<const int> earlier);
+
 /// A query's weights with their entropy and mean distance.
 QueryWeights query_weights(int query, std::span<const float> weights, std::span<const int> earlier);
 

@@ -257,10 +257,20 @@ constexpr std::string_view kSumWords =
     "A head's metrics can add up to more than 1: each is a mean over its own queries, and one key can count "
     "for several.";
 
+/// "1 query": those of the prompt that a metric is about, where not all are. A mean over few of them says
+/// little.
+std::string queries_of(const ViewContext& c, const HeadMetricKind& metric) {
+  if (ignores_prompt(c) || is_difference(c) || metric.lacking.empty()) return "";
+  const int count = counted_queries(metric, earlier_occurrences(c.run->run->tokens));
+  return count == 1 ? "1 query" : std::to_string(count) + " queries";
+}
+
 /// The averaged quantity, and the queries it is averaged over.
 std::string detail_of(const ViewContext& c, const Numbers& n) {
-  const std::string detail(kind_of(c.options[kMetric]).detail);
-  if (!ignores_prompt(c)) return detail;
+  const HeadMetricKind& kind = kind_of(c.options[kMetric]);
+  const std::string detail(kind.detail);
+  const std::string queries = queries_of(c, kind);
+  if (!ignores_prompt(c)) return detail + (queries.empty() ? "" : ": " + queries);
   const std::string model = c.run->prompt.edits.empty() ? "" : "unedited model; ";
   if (uses_list(c)) return model + n.texts + "; " + detail;
   const RepeatedTokens texts = repeated_tokens(c);
@@ -383,10 +393,14 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
     const float value = n.of(metric.id)[head];
     const bool weight = metric.unit == "weight", none = std::isnan(value),
                chosen = metric.id == c.options[kMetric];
+    const std::string queries = queries_of(c, metric);
     facts.said.push_back({.label = (is_difference(c) ? difference_prefix(c) : "") +
                                    std::string(weight ? "weight: " : "") + std::string(metric.heading),
                           .value = none ? "none" : exact(value),
-                          .unit = weight || none ? "" : std::string(metric.unit),
+                          .unit = none               ? ""
+                                  : !queries.empty() ? "over " + queries
+                                  : weight           ? ""
+                                                     : std::string(metric.unit),
                           .copied = chosen && std::isfinite(value) ? plain(value) : "",
                           .location = chosen ? Fact::Location::both : Fact::Location::tooltip});
   }

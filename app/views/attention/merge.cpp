@@ -136,7 +136,8 @@ List list_of(const ViewContext& c, const Numbers& n) {
   sum.vector = n.sum(), sum.vector_id = n.heads + 1, sum.vector_row = kSum;
   sum.scale = strip_scale(n.sum()), sum.scale_title = "sum";
   const std::string norm = viz::fixed_number(n.norm, viz::decimals_for(n.norm));
-  list.table.footer = {{list.cell(0, "sum"), sum, list.cell(norms, norm), list.cell(norms + 1, norm)}};
+  list.table.footer = {{list.cell(0, "sum of all " + std::to_string(n.heads + 1)), sum,
+                        list.cell(norms, norm), list.cell(norms + 1, norm)}};
   list.table.legend = true;
   list.table.strength = norms;
   if (c.options[kLargestFirst]) list.table.order = {norms};
@@ -174,7 +175,12 @@ Layout lay_out(const ViewContext& c, const viz::Table& table) {
   layout.note =
       viz::wrap(style, kNote, style.small(), viz::FontStyle::regular, std::min(area.w, 60 * c.font_size));
   const float note = static_cast<float>(layout.note.size()) * line + gap;
-  if (layout.table.h < whole + note) layout.note.clear();
+  if (layout.table.h < whole + note) {
+    // A figure must say it; a pane shows the rows instead.
+    const bool shortens = !c.in_pane && layout.table.h - note >= kMinTable * c.font_size;
+    if (shortens) layout.table.h -= note;
+    if (!shortens) layout.note.clear();
+  }
   return layout;
 }
 
@@ -210,7 +216,8 @@ Picture build(const ViewContext& c) {
   }
   picture.whole = picture.whole && (layout.strips.h > 0 || c.in_pane);
   list.paint(picture);
-  const float y = layout.table.y + viz::table_height(list.table, style) + 3 * style.unit();
+  const float y =
+      layout.table.y + std::min(layout.table.h, viz::table_height(list.table, style)) + 3 * style.unit();
   paint_small_lines(picture, c, layout.note, {layout.table.x, y});
   return picture;
 }

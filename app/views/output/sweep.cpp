@@ -132,8 +132,8 @@ std::string metric_name(const ViewContext& c, const Sweep& sweep) {
 std::string subtitle_of(const ViewContext& c, const Sweep& sweep) {
   const std::string after = " after " + token_name(c.run->tokens, sweep.position);
   if (c.options[kMetric] == SweepMetric::divergence) return metric_name(c, sweep) + "," + after;
-  return "difference in " + metric_name(c, sweep) + after + ", which is " +
-         viz::number(sweep.before.of(c.options[kMetric]), 4) + " in this run";
+  return metric_name(c, sweep) + after + ": with the edit minus without it (" +
+         viz::number(sweep.before.of(c.options[kMetric]), 4) + ")";
 }
 
 std::string scale_title(const ViewContext& c) {

@@ -30,8 +30,10 @@ std::string notice(const UiState& state, const Snapshot& snapshot) {
   if (tokens.was_empty) return "The prompt is empty: only the start token <|endoftext|> is run.";
   const View* view = find_view(state.view);
   const bool shows_attention = view && view->group == Group::attention;  // which the hints are about
+  const Prompt& run = snapshot.run->prompt;  // the hints are about the text alone, unedited
   const bool hint_holds =
-      state.prompt.edit.text == state.hint_text && shows_attention && state.tour.tour < 0 &&
+      state.prompt.edit.text == state.hint_text && run.edits.empty() && !run.start_token && shows_attention &&
+      state.tour.tour < 0 &&
       (state.examples_model.empty() || snapshot.run->model->folder == state.examples_model);
   return hint_holds ? state.hint : "";
 }

@@ -1,4 +1,5 @@
 #pragma once
+#include <algorithm>
 #include <cmath>
 
 #include "app/run/edits/edit_kind.h"
@@ -55,20 +56,26 @@ struct EditKind<model::SetCells> : WholeEdit<model::SetCells> {
               (set.renormalise ? "~=" : "=") + number_text(cell.value);
     return text;
   }
+  /// "key 3 masked for query 8", "weights of 2 queries on keys 3-5 = 0".
   static std::string words(const Set& set) {
-    const std::string where =
-        "L" + std::to_string(set.point.layer) + (set.head ? " H" + std::to_string(*set.head) : "");
-    const model::CellValue& cell = set.cells.front();
-    const std::string key = std::to_string(cell.key);
-    const bool one_key = std::ranges::all_of(set.cells, [&](const model::CellValue& other) {
-      return other.key == cell.key && other.value == kHiddenScore;
-    });
-    if (set.cells.size() > 1 && one_key) return where + " key " + key + " masked";
-    if (set.cells.size() > 1) return where + " " + std::to_string(set.cells.size()) + " cells";
-    const std::string query = "query " + std::to_string(cell.query);
-    if (cell.value == kHiddenScore || (cell.value == 0 && set.point.site == model::Site::pattern))
-      return where + " key " + key + " masked for " + query;
-    return where + " " + query + ", key " + key + " = " + number_text(cell.value);
+    const std::vector<int> queries = all_of(set, &model::CellValue::query),
+                           keys = all_of(set, &model::CellValue::key);
+    const float value = set.cells.front().value;
+    const bool one_value =
+        std::ranges::all_of(set.cells, [&](const auto& cell) { return cell.value == value; });
+    // All queries that see the key.
+    const bool column = keys.size() == 1 && queries.size() > 1 && queries.front() == keys.front() &&
+                        queries.back() - queries.front() + 1 == std::ssize(queries);
+    const std::string on = positions_words(keys, "key", "keys"),
+                      of = column ? "" : positions_words(queries, "query", "queries");
+    std::string words = "L" + std::to_string(set.point.layer) + " ";
+    if (set.head) words += "H" + std::to_string(*set.head) + " ";
+    if (set.cells.size() != queries.size() * keys.size() && !column) words += "some ";
+    if (one_value && value == kHiddenScore) return words + on + " masked" + (column ? "" : " for " + of);
+    words += set.point.site == model::Site::pattern ? "weight" : "score";
+    words += (set.cells.size() > 1 ? "s" : "") + (column ? "" : " of " + of) + " on " + on;
+    words += one_value ? " = " + number_text(value) : " set";
+    return words + (set.renormalise ? ", the others rescaled" : "");
   }
 
   static bool replaces(const Set& next, const Set& before) {
@@ -125,6 +132,23 @@ struct EditKind<model::SetCells> : WholeEdit<model::SetCells> {
   }
 
  private:
+  /// One of the two positions of all cells, in order, each once.
+  static std::vector<int> all_of(const Set& set, int model::CellValue::*position) {
+    std::vector<int> all;
+    for (const model::CellValue& cell : set.cells) all.push_back(cell.*position);
+    std::ranges::sort(all);
+    all.erase(std::ranges::unique(all).begin(), all.end());
+    return all;
+  }
+  /// "key 3", "keys 3,5-8", "40 keys".
+  static std::string positions_words(const std::vector<int>& positions, const std::string& one,
+                                     const std::string& several) {
+    constexpr std::size_t kMany = 12;
+    if (positions.size() == 1) return one + " " + std::to_string(positions.front());
+    if (positions.size() > kMany) return std::to_string(positions.size()) + " " + several;
+    return several + " " + list_text(positions);
+  }
+
   /// Removes the cells that are in `others`; `rows`: also those that share a query with one.
   static void take_out(Cells& cells, const Cells& others, bool rows) {
     std::erase_if(cells, [&](const model::CellValue& cell) {

@@ -27,7 +27,9 @@ struct EditKind<model::SetValues> : EditAtPlace<model::SetValues> {
   static std::string operand(const Set& set) { return vector_text(set.values); }
   static std::string what(const Set& set) {
     if (set.values.size() > 1) return " set";
-    return set.values.front() == 0 ? " off" : " = " + number_text(set.values.front());
+    // Scores of 0 weigh all keys alike: that is not off.
+    const bool off = set.values.front() == 0 && set.at.point.site != model::Site::attn_scores;
+    return off ? " off" : " = " + number_text(set.values.front());
   }
 };
 
@@ -60,7 +62,8 @@ struct EditKind<model::ScaleValues> : EditAtPlace<model::ScaleValues> {
   static Scale from_json(const EditObject& in) { return {in.at, in.number("scale")}; }
   static std::string operand(const Scale& scale) { return number_text(scale.factor); }
   static std::string what(const Scale& scale) {
-    return scale.factor == 0 ? " off" : " × " + number_text(scale.factor);
+    const bool off = scale.factor == 0 && scale.at.point.site != model::Site::attn_scores;
+    return off ? " off" : " × " + number_text(scale.factor);
   }
   static std::optional<Strength> strength(const Scale& scale) {
     const auto factor = static_cast<double>(scale.factor);
