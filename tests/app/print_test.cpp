@@ -209,7 +209,7 @@ TEST(Figure, NamesTheColumnsItLeavesOut) {
     const View& view = *find_view(id);
     const ViewContext column = context_for(view, Target::column, s);
     EXPECT_THAT(export_picture_of(view, column, options_for(Target::column)).subtitle,
-                HasSubstr("; not shown: "))
+                HasSubstr("; columns not shown: "))
         << id;
     const ViewContext wide = s.context(2400, 900);
     EXPECT_THAT(view.build(wide).subtitle, Not(HasSubstr("not shown"))) << id;

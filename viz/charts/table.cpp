@@ -286,7 +286,9 @@ struct Painter {
       if (!cell.text.empty()) {
         const float size = cell.size > 0 ? cell.size : style.small();
         if (alignment(column_of(*place)) == Align::left) {  // may extend into empty cells
-          words(cell.text, place->x, FontStyle::medium, Align::left, end - place->x, size);
+          const bool fits = style.width(cell.text, size, FontStyle::medium) <= end - place->x;
+          words(fits || cell.short_text.empty() ? cell.text : cell.short_text, place->x, FontStyle::medium,
+                Align::left, end - place->x, size);
         } else {
           text(cell.text, *place, middle, size, cell.color, FontStyle::medium);
         }

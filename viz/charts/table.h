@@ -54,6 +54,7 @@ struct TableColumn {
 struct FixedCell {
   int column = 0;
   std::string text;               ///< aligned like the column's
+  std::string short_text;         ///< instead of a text that has no room; empty: it is cut
   float size = 0;                 ///< size of the text; 0: small
   Color color;                    ///< colour of all text in the cell
   std::span<const float> vector;  ///< for a strip; must outlive the table

@@ -225,6 +225,8 @@ class CommandLine {
     if (!given_->tour.name.empty() && !given_->prompt_options.empty())
       throw UsageError("a tour has its own prompt: both --tour and " + given_->prompt_options[0] +
                        " were given");
+    if (!given_->tour.name.empty() && given_->comparison.side != Side::run)
+      throw UsageError("each stop of a tour chooses what is shown: both --tour and --show were given");
     if (given_->tour.name.empty() && given_->tour.stop != 1) throw UsageError("--stop requires --tour");
     if (given_->model.get && !given_->model.model) throw UsageError("--get requires --model");
     const CLI::App* app = app_.get_subcommands().empty() ? &app_ : app_.get_subcommands().front();

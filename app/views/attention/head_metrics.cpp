@@ -309,14 +309,16 @@ Picture build(const ViewContext& c) {
   const float note_y = std::min(chart.bottom() + style.unit(), cells_end + 2 * style.unit());
   std::vector<std::string> notes;
   if (!note.empty()) notes.push_back(note);
-  const std::vector<std::string> sums =
-      viz::wrap(style, kSumWords, style.small(), viz::FontStyle::regular, chart.w);
   const bool several = lists && list.layout().places.size() > 2 && !is_difference(c);
   const bool is_above = list_area.w > 0 && list_area.y > chart.y;
   const float end = is_above ? list_area.y : c.height - margin(c);
-  const auto lines = static_cast<float>(notes.size() + sums.size());
-  if (several && note_y + lines * style.line(style.small()) <= end)
-    notes.insert(notes.end(), sums.begin(), sums.end());
+  for (const std::string& words : {lists ? list.left_out("") : "", std::string(several ? kSumWords : "")}) {
+    const std::vector<std::string> lines =
+        viz::wrap(style, words, style.small(), viz::FontStyle::regular, chart.w);
+    const auto count = static_cast<float>(notes.size() + lines.size());
+    if (words.empty() || note_y + count * style.line(style.small()) > end) continue;
+    notes.insert(notes.end(), lines.begin(), lines.end());
+  }
   paint_small_lines(picture, c, notes, {chart.x, note_y}, chart.w);
   return picture;
 }

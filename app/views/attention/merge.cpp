@@ -135,9 +135,9 @@ List list_of(const ViewContext& c, const Numbers& n) {
   viz::FixedCell sum = list.cell(vectors, "");
   sum.vector = n.sum(), sum.vector_id = n.heads + 1, sum.vector_row = kSum;
   sum.scale = strip_scale(n.sum()), sum.scale_title = "sum";
+  // Its norm stands under the components, which add up to it, and not under the norms, which do not.
   const std::string norm = viz::fixed_number(n.norm, viz::decimals_for(n.norm));
-  list.table.footer = {{list.cell(0, "sum of all " + std::to_string(n.heads + 1)), sum,
-                        list.cell(norms, norm), list.cell(norms + 1, norm)}};
+  list.table.footer = {{list.sum_cell(0, n.z.size()), sum, list.cell(norms + 1, norm)}};
   list.table.legend = true;
   list.table.strength = norms;
   if (c.options[kLargestFirst]) list.table.order = {norms};
@@ -148,8 +148,7 @@ List list_of(const ViewContext& c, const Numbers& n) {
 
 /// Lines under the table, if there is room.
 constexpr const char* kNote =
-    "Norms of the parts need not add up to the norm of the sum, because parts may cancel. Their components "
-    "along the sum do add up.";
+    "The components along the sum add up to its norm. Norms do not: parts may cancel.";
 
 /// Strips above, the table under them, and the note.
 struct Layout {
@@ -208,7 +207,7 @@ Picture build(const ViewContext& c) {
                  "; layer "
            : "layer ") +
           std::to_string(c.selection.layer) + ": z of the heads through c_proj into the residual stream" +
-          list.note(", "));
+          list.note(", ") + list.left_out("; "));
   if (layout.strips.h > 0) {
     const StripStack stack = stack_strips(c, layout.strips, kStrips);
     for (const NamedStrip& strip : strips_of(c, *n))

@@ -161,8 +161,7 @@ viz::FixedRow query_row(const ViewContext& c, const Numbers& n, const List& list
 }
 
 viz::FixedRow sum_row(const ViewContext& c, const Numbers& n, const List& list) {
-  const std::string words = n.k.size() > 1 ? "sum of all " + std::to_string(n.k.size()) : "sum";
-  viz::FixedRow row{list.cell(kTokenColumn, words),
+  viz::FixedRow row{list.sum_cell(kTokenColumn, n.k.size()),
                     list.cell(kWeightColumn, viz::fixed_number(n.weight_sum, 4))};
   if (c.options[kStrips] == Strips::products) return row;
   row.push_back(vector_cell(list, kWeightedColumn, n.z, Vector::z, n.query, c.theme->value));
@@ -283,7 +282,7 @@ Picture build(const ViewContext& c) {
   paint_title(picture, c, "Attention from query " + token_name(c.run->tokens, n.query) + difference_suffix(c),
               head_title(c, n.layer, c.selection.head) + words +
                   (n.factor == 0 && !is_difference(c) ? ": writes nothing" : "") + list.note(", ") +
-                  list.left_out("; not shown: "));
+                  list.left_out("; "));
   list.paint(picture);
   return picture;
 }

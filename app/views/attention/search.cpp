@@ -160,7 +160,9 @@ std::string words_of(const TokenSelector& selector, const char* any) {
 std::string title_of(const ViewContext& c) {
   if (of_shape(c)) return "Heads with this shape";
   const WeightSearch search = search_of(c);
-  return "Weights from " + words_of(search.from, "any query") + " to " + words_of(search.to, "any key");
+  const bool lacks_key = c.selection.key < 0 && c.options[kKeys] != KeyChoice::any;
+  return "Weights from " + words_of(search.from, "any query") + " to " +
+         words_of(search.to, lacks_key ? "any key: none is chosen" : "any key");
 }
 
 std::string subtitle_of(const ViewContext& c, const FoundWeights& found) {
@@ -264,7 +266,7 @@ Picture build(const ViewContext& c) {
   List list = list_of(c, *found, excerpts);
   if (!list.lay_out(area) && !found->best.empty()) return too_small(c, "for the list");
   Picture picture = blank(c);
-  const std::string rows = c.in_pane ? "" : list.note("; ");
+  const std::string rows = (c.in_pane ? "" : list.note("; ")) + list.left_out("; ");
   paint_title(picture, c, title_of(c), subtitle_fits ? subtitle + rows : "");
   if (!subtitle_fits)
     paint_small_lines(picture, c, {subtitle + rows}, {area.x, area.bottom() + style.unit()}, area.w);

@@ -290,7 +290,7 @@ Picture build(const ViewContext& c) {
   if (!list.lay_out(area)) return too_small(c, "for the table");
   Picture picture = blank(c);
   paint_title(picture, c, n->title + (n->is_difference ? difference_suffix(c) : ""),
-              summary(c, *n) + list.note(", ") + list.left_out("; not shown: "));
+              summary(c, *n) + list.note(", ") + list.left_out("; "));
   list.paint(picture);
   const float y = std::min(area.bottom(), area.y + viz::table_height(list.table, style)) + 2 * style.unit();
   paint_small_lines(picture, c, note, {area.x, y});

@@ -328,7 +328,7 @@ Picture build(const ViewContext& c) {
                             token_name(c.run->tokens, c.selection.query) + difference_suffix(c);
   const std::string first =
       is_difference ? difference_subtitle(c, {n.vectors.begin(), n.vectors.end()}) : steps;
-  std::string subtitle = first + places.note("; ");
+  std::string subtitle = first + places.note("; ") + places.left_out("; ");
   const float room =
       c.width - 2 * margin(c) - 3 * style.unit() - style.width(title, style.title(), viz::FontStyle::medium);
   if (c.titled && style.width(subtitle, style.small()) > room) subtitle = first;

@@ -127,6 +127,7 @@ Poster poster_of(const ViewContext& c, const LogitFlow& flow, std::vector<FlowEd
   }
   poster.rest = "rest " + signed_words(poster.graph.rest);
   poster.others = compact ? "others" : "other tokens";
+  poster.all = compact ? "tokens" : "tokens and MLPs";
   poster.panel = (compact ? 4 : 9) * c.font_size;
   return poster;
 }
@@ -184,10 +185,11 @@ Legend legend_of(const ViewContext& c, const Shown& s) {
   const Graph& graph = s.poster.graph;
   Legend legend;
   legend.entries = {{width, ""},
-                    {adds, "adds"},
-                    {takes, "takes away"},
-                    {mlp, "MLP (hatched: takes away)"},
-                    {rest, "rest: all that is not drawn (width: sum of sizes; number: net)"}};
+                    {adds, "adds", true},
+                    {takes, "takes away", true},
+                    {mlp, "MLP (hatched: takes away)", true},
+                    {rest, "rest: all that is not drawn (width: sum of sizes; number: net)", true}};
+  if (c.in_pane && is_low(c)) legend.entries.back().words = "not drawn";
   if (c.options[kFirst] == FirstToken::stubs && std::ranges::any_of(graph.edges, is_stub))
     legend.entries.push_back({stub, "attention to the first token: stubs", true});
   legend.entries.push_back({scale,
@@ -202,6 +204,7 @@ Legend legend_of(const ViewContext& c, const Shown& s) {
     legend.entries.push_back(
         {.words = percent(graph.magnitude / flow.edge_magnitude) + " of the width of all edges",
          .follows = true});
+  if (is_compact(c)) legend.entries.push_back({none, "tokens: embeddings and MLPs", true});
   if (!c.note_in_caption)
     for (const std::string_view words : kReading) legend.entries.push_back({none, std::string(words), true});
   legend.wrap(below_title(c).w, style_of(c), c.in_pane && is_low(c));

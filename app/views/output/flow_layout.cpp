@@ -95,7 +95,7 @@ class Builder {
     for (const Column& column : g_.columns) sources += std::abs(column.sources());
     panel_ =
         std::max(rest_w_ + 5.5F * u() + std::max(p_.panel, widest(p_.mlps[target()])),
-                 3.5F * u() + std::max(style_.width(p_.others + " " + signed_words(sources), style_.small()),
+                 3.5F * u() + std::max(style_.width(p_.all + " " + signed_words(sources), style_.small()),
                                        style_.width(p_.rest, style_.small())));
     label_gap_ = widest(p_.edges) + 3 * u();
     const float room = area_.w - axis_w_ - panel_ - label_gap_;
@@ -490,10 +490,8 @@ class Builder {
       const double part = value_of(wedge) / std::max(1e-9, std::abs(g_.logit));
       if (part < 0.02 && px(value_of(wedge)) < (own ? 1.5F : 2 * u())) continue;
       if (!own && !has_room) continue;
-      // At other tokens: the number alone where its name has no room; none smaller than one without room.
-      const std::string& text = p_.mlps[wedge->column][wedge->layer];
-      has_room &=
-          label_mlp(*wedge, text, own) || own || label_mlp(*wedge, text.substr(text.rfind(' ') + 1), own);
+      // At other tokens: none smaller than one without room.
+      has_room &= label_mlp(*wedge, p_.mlps[wedge->column][wedge->layer], own) || own;
     }
   }
   bool label_mlp(const Wedge& wedge, const std::string& text, bool own) {
@@ -548,7 +546,7 @@ class Builder {
       out_.all_labels &= add_label({Label::Of::others,
                                     0,
                                     -1,
-                                    (any ? p_.others + " " : "tokens ") + signed_words(others),
+                                    (any ? p_.others : p_.all) + " " + signed_words(others),
                                     {x, y + line()}});
   }
 

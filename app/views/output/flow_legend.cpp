@@ -86,7 +86,7 @@ void paint_legend(Picture& picture, const ViewContext& c, const Legend& legend, 
         scene.add(viz::FillRect{{x, y - h / 2, sample, h}, c.theme->bar});
       } else if (entry.sample == Sample::adds || entry.sample == Sample::takes) {
         Strand strand;
-        strand.width = 0.9F * u;
+        strand.width = 0.4F * u;  // as thin as most
         strand.negative = entry.sample == Sample::takes;
         strand.lines = {{{x, y}, {x + sample, y}}};
         paint_strand(scene, c, strand, edge_color(c, strand.negative));

@@ -121,6 +121,14 @@ viz::FixedCell List::cell(int column, std::string text) const {
   return cell;
 }
 
+viz::FixedCell List::sum_cell(int column, std::size_t count) const {
+  viz::FixedCell sum = cell(column, "sum");
+  if (count < 2) return sum;
+  sum.short_text = sum.text;
+  sum.text += " of all " + std::to_string(count);
+  return sum;
+}
+
 const viz::Table& List::filled() {
   if (filled_) return table;
   filled_ = true;
@@ -162,7 +170,7 @@ std::string List::left_out(std::string_view after) const {
       names += table.columns[i - 1].heading + " ";  // its multiple
     names += column.heading;
   }
-  return names.empty() ? "" : std::string(after) + names;
+  return names.empty() ? "" : std::string(after) + "columns not shown: " + names;
 }
 
 void List::paint(Picture& picture) const {

@@ -172,6 +172,8 @@ class List {
   int last() const;
   /// A cell of a fixed row above or below the others, in the theme's text colour.
   viz::FixedCell cell(int column, std::string text) const;
+  /// "sum of all 9" under a list of `count`, or "sum".
+  viz::FixedCell sum_cell(int column, std::size_t count) const;
 
   // For pictures.
   viz::Table table;  ///< complete except for its columns, until it is laid out
@@ -182,7 +184,8 @@ class List {
   const viz::Table& filled();
   /// Says which rows are shown, preceded by `after`; empty if all are.
   std::string note(std::string_view after) const;
-  /// The columns that a narrow list has left out, preceded by `after`; empty if all are shown.
+  /// "columns not shown: key k, masked": those that a narrow list has left out, preceded by `after`; empty if
+  /// all are shown.
   std::string left_out(std::string_view after) const;
   /// Draws the list. Scrolled rows and dropped columns do not make the picture incomplete: `picture.whole`
   /// stays.

@@ -89,20 +89,23 @@ void draw_stop(Ui& ui, const Rect& inner, const Tour& tour) {
   const ViewContext context =
       make_context(nullptr, ui.state, ui.snapshot, *ui.input.answers, ui.fonts(), 1, 1, 1);
   const float top = head.rest().bottom() + ui.u(6);
-  const Rect body{inner.x, top, inner.w, foot.y - ui.u(6) - top};
+  Rect body{inner.x, top, inner.w, foot.y - ui.u(6) - top};
   const float gap = ui.u(9), width = body.w - ui.u(16);
   const std::vector<std::string> words = shown_paragraphs(*resolved_tour_stop(ui.state), context);
+  const bool asks = stop.wait != nullptr && (!context.run || stop.wait->is_possible(context));
+  const std::string task(asks ? (is_stop_done(ui.state) ? "✓ " : "") + std::string(stop.wait->request) : "");
+  if (!task.empty()) {  // what is to be done is in sight, however long the text is
+    const float height = ui.paragraph_height(task, inner.w);
+    body.h -= height + gap;
+    ui.paragraph(task, {body.x, body.bottom() + gap / 2, inner.w, height}, ui.theme().accent);
+  }
   float height = ui.paragraph_height(stop.title, width, kTitle) + gap;
   for (const std::string& paragraph : words) height += ui.paragraph_height(paragraph, width) + gap;
-  const bool asks = stop.wait != nullptr && (!context.run || stop.wait->is_possible(context));
-  const std::string task(asks ? stop.wait->request : "");
-  if (!task.empty()) height += ui.paragraph_height(task, width) + gap;
 
   const Rect list = ui.begin_list("caption", body, height);
   Rect line{list.x, list.y, width, 0};
   line.y += ui.paragraph(stop.title, line, ui.theme().text, kTitle) + gap;
   for (const std::string& paragraph : words) line.y += ui.paragraph(paragraph, line, ui.theme().text) + gap;
-  if (!task.empty()) ui.paragraph(is_stop_done(ui.state) ? "✓ " + task : task, line, ui.theme().accent);
   ui.end_list();
 }
 

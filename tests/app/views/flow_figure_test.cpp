@@ -298,7 +298,7 @@ TEST(FlowFigure, NumbersBelowTheTokensAndTheRestAreTheLogit) {
       for (const viz::GlyphRun& run : runs)
         if (const double part = signed_number(run.text); !std::isnan(part) && run.origin.y > row)
           sum += part, ++numbers;
-      for (const char* words : {"rest ", "others ", "other tokens ", "tokens "}) {
+      for (const char* words : {"rest ", "others ", "other tokens ", "tokens and MLPs ", "tokens "}) {
         const double part = number_after(scene, words);
         sum += part;
         with_others += part != 0 && std::string_view(words) != "rest " ? 1 : 0;

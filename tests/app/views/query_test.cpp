@@ -50,7 +50,7 @@ TEST(Query, NumbersInTheRowsAreThoseOfTheTableAndTheReference) {
     }
   }
   // The sum of the weights is below them.
-  const auto sum = page.place_of("sum");
+  const auto sum = page.place_of("sum of all " + std::to_string(kQuery + 1));
   ASSERT_TRUE(sum);
   const auto drawn = page.take(viz::Rect{0, sum->y - 3, shown.scene().width, sum->h + 6});
   ASSERT_EQ(drawn.size(), 3U);  // sum, its number, z =
