@@ -272,7 +272,8 @@ double signed_number(std::string text) {
 /// "+0.37" at the end of a text that begins so; 0: there is none.
 double number_after(const viz::Scene& scene, std::string_view words) {
   for (const std::string& text : texts(scene))
-    if (text.starts_with(words)) return signed_number(text.substr(words.size()));
+    if (text.starts_with(words))
+      if (const double number = signed_number(text.substr(words.size())); !std::isnan(number)) return number;
   return 0;
 }
 
