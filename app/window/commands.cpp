@@ -72,7 +72,7 @@ Maybe save_session(const UiState& s) {
 
 Maybe switch_edits(const UiState& s) {
   if (s.edits.list.edits.empty()) return {};
-  return SwitchEdits{!s.edits.list.all_off};
+  return SwitchEdits{!s.edits.list.muted};
 }
 
 Maybe next_side(const UiState& s) {
@@ -118,7 +118,7 @@ constexpr Command
              [](const UiState& s) -> Maybe { return SetStartToken{!s.start_token}; }},
             begins_group({Id::unnamed, Key::i, kCtrl, "Edits bar", "show or hide the Edits bar",
                           [](const UiState& s) -> Maybe { return ShowEdits{!s.edits.open}; }}),
-            unavailable_if("There are no edits.", {Id::all_edits_off, Key::i, kCtrlShift, "Mute edits",
+            unavailable_if("There are no edits.", {Id::mute_edits, Key::i, kCtrlShift, "Mute edits",
                                                    "mute all edits or apply them", switch_edits}),
             unavailable_if("There is no edit to undo.", {Id::undo_edit, Key::u, kCtrl, "Undo edit",
                                                          "undo the last edit", undo_edits<false>}),

@@ -20,7 +20,7 @@ enum class CommandId {
   open,
   generate,
   start_token,
-  all_edits_off,
+  mute_edits,
   undo_edit,
   second_prompt,
   second_model,

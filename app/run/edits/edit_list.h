@@ -18,7 +18,7 @@ struct ListedEdit {
 /// The edits of the forward pass, in the order in which they are applied.
 struct EditList {
   std::vector<ListedEdit> edits;
-  bool all_off = false;
+  bool muted = false;
   bool operator==(const EditList&) const = default;
   model::Edits active() const;  ///< the edits that are on; none while all are off
 };

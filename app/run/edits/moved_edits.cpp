@@ -62,7 +62,7 @@ MovedEdits moved_edits(EditList list, std::span<const int> positions, int n_ctx)
     if (map.lost()) moved.gone.push_back(std::move(listed.edit));
     if (left) moved.list.edits.push_back(std::move(now));
   }
-  moved.list.all_off = list.all_off;
+  moved.list.muted = list.muted;
   return moved;
 }
 

@@ -166,14 +166,16 @@ std::optional<Tree> tree_of(const ViewContext& c) {
 
 // ---- the drawing ----
 
-/// The end of the root's text, as much as fits.
+/// The end of the root's text, as much as fits; cut before a space if there is one.
 std::string root_label(const ViewContext& c, const Tree& tree, float room) {
   const viz::Style style = style_of(c);
-  std::string words;
+  std::string words, whole_words;
   for (int i = tree.root_tokens; i-- > 0;) {
     std::string longer = c.run->tokens.labels[i] + words;
-    if (!words.empty() && style.width("…" + longer, style.font_size) > room) return "…" + words;
+    if (!words.empty() && style.width("…" + longer, style.font_size) > room)
+      return "…" + (whole_words.empty() ? words : whole_words);
     words = std::move(longer);
+    if (words.starts_with("·")) whole_words = words;
   }
   return words;
 }

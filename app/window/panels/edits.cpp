@@ -87,7 +87,7 @@ float chips_width(const Ui& ui) {
 void draw_chip(Ui& ui, const Rect& rect, std::size_t index) {
   const EditList& list = ui.state.edits.list;
   const ListedEdit& listed = list.edits[index];
-  const bool on = listed.on && !list.all_off;
+  const bool on = listed.on && !list.muted;
   const bool beyond = ui.snapshot.run && is_beyond(listed.edit, ui.snapshot.run->run->length());
   const bool lacks = model::patches_from_second(listed.edit) &&
                      (ui.state.second.model.empty() || !ui.snapshot.second_problem.empty());
@@ -152,8 +152,8 @@ void draw_edits(Ui& ui, const Rect& rect, bool with_sides) {
   Places row(rect, ui.u(kGap));
   draw_label(ui, row, "Edits");
   if (with_sides) draw_sides(ui, row);
-  const bool any = !edits.list.edits.empty(), off = edits.list.all_off;
-  const Command& all = command(CommandId::all_edits_off);
+  const bool any = !edits.list.edits.empty(), off = edits.list.muted;
+  const Command& all = command(CommandId::mute_edits);
   if (ui.button(row.right(ui.button_width("Mute edits")), "Mute edits",
                 {.on = off,
                  .unavailable = any ? "" : std::string(all.unavailable),
@@ -294,7 +294,7 @@ void draw_edit_menus(Ui& ui) {
       const ListedEdit& listed = list.edits[i];
       if (lines.row({.label = edit_words(listed.edit),
                      .tip = edit_brief(listed.edit),
-                     .marked = listed.on && !list.all_off,
+                     .marked = listed.on && !list.muted,
                      .closes = false},
                     row))
         list_becomes(ui, switched(list, i));

@@ -33,7 +33,7 @@ void replace_if_supported(EditsState& edits, EditList list, const Snapshot& snap
 
 void replace_edits(EditsState& edits, EditList list, bool continues_step) {
   edits.is_brushing = false;
-  if (list.edits.empty()) list.all_off = false;
+  if (list.edits.empty()) list.muted = false;
   if (list == edits.list) return;
   EditList was = std::exchange(edits.list, std::move(list));
   edits.after.clear();
@@ -45,7 +45,7 @@ void replace_edits(EditsState& edits, EditList list, bool continues_step) {
 void reduce(EditsSlice& s, const AddEdits& a, World& w) {
   EditList list = s.edits.list;
   for (const model::Edit& edit : a.edits) list.edits.push_back({edit, true});
-  list.all_off = false;
+  list.muted = false;
   replace_if_supported(s.edits, std::move(list), w.snapshot);
 }
 
@@ -85,7 +85,7 @@ void reduce(EditsSlice& s, const SwitchEdits& a, World&) {
   s.edits.problem.clear();
   if (s.edits.list.edits.empty()) return;
   EditList list = s.edits.list;
-  list.all_off = a.off;
+  list.muted = a.off;
   replace_edits(s.edits, std::move(list));
 }
 

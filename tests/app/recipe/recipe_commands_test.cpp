@@ -151,10 +151,10 @@ TEST_F(RecipeCommands, ADifferenceWithNothingToCompareShowsTheRun) {
   made(std::vector<std::string>{"plot", "heatmap"} + kAsked +
            std::vector<std::string>{"--edit", "L0H1.z=0", "--show", "difference"},
        "a.svg");
-  Recipe all_off = recipe("a.svg");
-  all_off.session.edits_off = true;
-  EXPECT_THAT(command_of(all_off), Not(HasSubstr("--show")));
-  folder_.write("off.headscope", to_json(all_off));
+  Recipe muted = recipe("a.svg");
+  muted.session.edits_off = true;
+  EXPECT_THAT(command_of(muted), Not(HasSubstr("--show")));
+  folder_.write("off.headscope", to_json(muted));
   const auto picture = [](const std::string& svg) { return svg.substr(svg.find("</metadata>")); };
   EXPECT_EQ(picture(made({"plot", "--recipe", file("off.headscope")}, "off.svg")),
             picture(bytes("plain.svg")));

@@ -382,7 +382,7 @@ class ReachTest : public HandsTest {
          [](const Core& core) { return core.state().edits.list.active().empty(); }, head_off_before},
         {"all changes off", index_of<SwitchEdits>(), item_click("Mute edits"),
          key(Key::i, {.ctrl = true, .shift = true}),
-         [](const Core& core) { return core.state().edits.list.all_off; }, head_off_before},
+         [](const Core& core) { return core.state().edits.list.muted; }, head_off_before},
         {"a change undone", index_of<UndoEdits>(), item_click("Undo edit"), key(Key::u, {.ctrl = true}),
          [](const Core& core) { return core.state().edits.list.edits.empty(); }, head_off_before},
         {"a change in words", index_of<TypeEdits>(), type_edit, type_edit,
