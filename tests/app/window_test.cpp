@@ -231,7 +231,7 @@ TEST_F(WindowTest, TheStatusLineSaysTheMemoryOfRunsInMegabytes) {
   const std::size_t budget = core.snapshot().memo_budget;
   ASSERT_EQ(budget, Memo::budget(core.snapshot().model->transformer->config()));
   ASSERT_GE(budget, std::size_t{64} << 20);
-  EXPECT_TRUE(says(core, "earlier runs " + megabytes(core.snapshot().memo_bytes) + " MB"));
+  EXPECT_TRUE(says(core, "kept " + megabytes(core.snapshot().memo_bytes) + " MB"));
 }
 
 // --- between two runs ---

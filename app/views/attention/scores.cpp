@@ -116,7 +116,7 @@ float numbers_height(int lines, const viz::Style& style) {
 /// width of the widest colour scale next to a map.
 Panels panels_of(Arrangement grid, viz::Rect area, const viz::AxisLabels& rows, const viz::AxisLabels& cols,
                  float scale, int lines, const viz::Style& style) {
-  constexpr float kMinSide = 3;  // ems; below, labels are unreadable
+  constexpr float kMinSide = 5;  // ems; below, the room of the labels makes larger maps
   const float em = style.font_size, u = style.unit(), gap = 3 * u, small = style.line(style.small()) + u;
   const auto across = static_cast<float>(grid.cols), down = static_cast<float>(grid.rows);
   Panels panels;
@@ -155,10 +155,11 @@ Panels panels_of(Arrangement grid, viz::Rect area, const viz::AxisLabels& rows, 
 }
 
 /// The arrangement with the largest maps: side by side, two by two, or on top of each other; with numbers
-/// under the maps if these do not shrink much. `scale`, `level`: the width of the widest colour scale next to
-/// a map and above it.
+/// under the maps if these do not shrink much. `scale`: the width of the widest colour scale next to a map;
+/// `fit_above(width)`: whether all scales fit above maps.
+template <class FitAbove>
 Panels place_panels(viz::Rect area, const viz::AxisLabels& rows, const viz::AxisLabels& cols, float scale,
-                    float level, int keys, const viz::Style& style) {
+                    const FitAbove& fit_above, int keys, const viz::Style& style) {
   constexpr int kWantedLines = 4, kMaxLines = 12;
   constexpr float kNumbersCost = 0.7F;  // fraction of the maps' side that must remain
   const auto largest = [&](int lines) {
@@ -166,7 +167,7 @@ Panels place_panels(viz::Rect area, const viz::AxisLabels& rows, const viz::Axis
     for (const bool level_scales : {false, true})
       for (const auto& [down, across] : {std::pair{1, 4}, {2, 2}, {4, 1}}) {
         const Panels panels = panels_of({down, across, level_scales}, area, rows, cols, scale, lines, style);
-        if (level_scales && panels.places[1].w < level) continue;
+        if (level_scales && !fit_above(panels.places[1].w)) continue;
         if (panels.side > best.side * (level_scales ? 1.05F : 1)) best = panels;
       }
     return best;
@@ -351,14 +352,15 @@ Picture build_all(const ViewContext& c, const Maps& maps) {
   Picture picture = blank(c);
   const viz::Rect area = paint_heading(picture, c, maps);
   const float upright = scale_width(c, maps);
-  float level_width = 0;  // of the widest scale above a map
-  for (const viz::ColorScale& scale : maps.scales) {
-    viz::Scene measured;
-    level_width = std::max(level_width, viz::paint_color_scale_line(measured, scale, "", {}, style));
-  }
+  const auto fit_above = [&](float width) {
+    return std::ranges::all_of(maps.scales, [&](const viz::ColorScale& scale) {
+      viz::Scene measured;
+      return viz::paint_color_scale_in(measured, scale, "", std::nullopt, {}, width, style);
+    });
+  };
   const Panels panels = place_panels(area, token_axis(c, "query", c.theme->query, c.selection.query),
                                      token_axis(c, "key", c.theme->key, c.selection.key), upright + 4 * u,
-                                     level_width, c.selection.query + 1, style);
+                                     fit_above, c.selection.query + 1, style);
   if (panels.side < 2 * style.font_size) return too_small(c, "for the four maps");
   const std::vector<int> keys = listed_keys(c, stages, panels.lines);
   for (const Stage stage : kAllStages) {
@@ -382,7 +384,7 @@ Picture build_all(const ViewContext& c, const Maps& maps) {
     paint_shape(picture.scene, c, viz::paint_heatmap(picture, map, place, style));
     if (panels.grid.level_scales) {
       const viz::Point at{panel.x, panel.y + line + style.line(style.small()) / 2};
-      viz::paint_color_scale_line(picture.scene, map.cells.scale, "", at, style);
+      viz::paint_color_scale_in(picture.scene, map.cells.scale, "", std::nullopt, at, panel.w, style);
     }
     paint_numbers(picture, c, stages, panels, stage, keys);
   }

@@ -47,8 +47,8 @@ std::string about_run(const Ui& ui) {
     const int tokens = (other ? *snapshot.run->baseline : *snapshot.run).tokens.run_length;
     words += std::to_string(tokens) + (tokens == 1 ? " token · " : " tokens · ");
     if (!ui.input.frame.still)
-      words += milliseconds(snapshot.run->milliseconds) + " · earlier runs " +
-               megabytes(snapshot.memo_bytes) + " MB · ";
+      words +=
+          milliseconds(snapshot.run->milliseconds) + " · kept " + megabytes(snapshot.memo_bytes) + " MB · ";
   }
   if (snapshot.model && snapshot.model->patterns) {
     const std::string& name = snapshot.model->name;
@@ -111,8 +111,8 @@ void draw_status(Ui& ui, const Rect& rect) {
   const Rect about = line.right(ui.width(right, viz::FontStyle::regular, Ui::kSmall));
   if (ui.snapshot.run)
     ui.explain(about, "",
-               "Earlier runs are kept in memory, up to " + megabytes(ui.snapshot.memo_budget) +
-                   " MB, so that going back to them takes no time.");
+               "Memory of this run, of earlier ones and of their answers, up to " +
+                   megabytes(ui.snapshot.memo_budget) + " MB. It is kept, so that going back takes no time.");
   say_loading(ui, line);
   if (!ui.status().empty()) return say(ui, line, ui.status(), ui.theme().text);
   const Message& message = ui.state.message;

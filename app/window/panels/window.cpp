@@ -55,8 +55,8 @@ bool needs_next(const UiState& state) {
 }
 
 /// In a wide window a tour has its own column. Otherwise it replaces the heads, which move to the column of
-/// the next token if the stop needs them. The next token is left out if room is short or the stop points only
-/// at the view, so that the view keeps its size.
+/// the next token if the stop needs them. The next token is left out if room is short, beside two views or
+/// because the stop points only at the view, so that views keep their size.
 void draw_body(Ui& ui, Rect body) {
   const float gap = ui.u(10), own = ui.u(300);
   const bool tour = ui.state.tour.open, wide = body.w >= ui.u(1250);
@@ -65,8 +65,9 @@ void draw_body(Ui& ui, Rect body) {
     body = {body.x + own + gap, body.y, body.w - own - gap, body.h};
   }
   const bool instead = tour && !wide, heads_right = instead && needs_heads(ui.state);
-  const bool has_right = !instead || heads_right || (body.w >= ui.u(900) && needs_next(ui.state));
   const bool two = !ui.state.second_view.empty();
+  const bool has_right =
+      heads_right || (instead ? body.w >= ui.u(900) && needs_next(ui.state) : wide || !two);
   PaneSizes c = columns(ui, body.w - (has_right ? 2 : 1) * gap, body.h, has_right);
   if (instead) c.heads = std::max(c.heads, ui.u(232));
   const Rect left{body.x, body.y, c.heads, body.h};

@@ -121,13 +121,14 @@ TEST_F(Edits, InWords) {
   EXPECT_EQ(words("mask=none"), "no mask");
   EXPECT_EQ(words("L2.mask=none"), "no mask in L2");
   EXPECT_EQ(words("L3H0.scores[8,3]=null"), "L3 H0 key 3 masked for query 8");
-  EXPECT_EQ(words("L3H0.scores[*,3]=null"), "L3 H0 key 3 masked");
-  EXPECT_EQ(words("L3H0.scores[4-6,3]=null"), "L3 H0 key 3 masked for queries 4-6");
+  const std::string all = "queries 3-" + std::to_string(model_->transformer->config().n_ctx - 1);
+  EXPECT_EQ(words("L3H0.scores[*,3]=null"), "L3 H0 key 3 masked for " + all);
+  EXPECT_EQ(words("L3H0.scores[3-5,3]=null"), "L3 H0 key 3 masked for queries 3-5") << "not for all";
   EXPECT_EQ(words("L3H0.scores[8,3]=0.5"), "L3 H0 score of query 8 on key 3 = 0.5");
   EXPECT_EQ(words("L3H0.pattern[8,3]=0.5"), "L3 H0 weight of query 8 on key 3 = 0.5");
   EXPECT_EQ(words("L3H0.pattern[8,3]=0"), "L3 H0 weight of query 8 on key 3 = 0");
   EXPECT_EQ(words("L3H0.pattern[8,3]~=0"), "L3 H0 weight of query 8 on key 3 = 0, the others rescaled");
-  EXPECT_EQ(words("L3.pattern[*,3]=0"), "L3 weights on key 3 = 0");
+  EXPECT_EQ(words("L3.pattern[*,3]=0"), "L3 weights of " + all + " on key 3 = 0");
   EXPECT_EQ(words("L3H0.pattern[8-9,3-4]=0"), "L3 H0 weights of queries 8,9 on keys 3,4 = 0");
   EXPECT_EQ(words("L3H0.pattern[8,3]=0; L3H0.pattern[9,4]=0.5"),
             "L3 H0 some weights of queries 8,9 on keys 3,4 set");

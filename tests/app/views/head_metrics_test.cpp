@@ -2,6 +2,7 @@
 // and read from the picture.
 
 #include "app/run/analyses/thumbnails.h"
+#include "app/run/edits/edit_text.h"
 #include "app/views/parts/names.h"
 #include "tests/app/view_fixture.h"
 
@@ -226,4 +227,30 @@ TEST(HeadMetrics, SomeOfTheSequencesAreShownAsSome) {
 }
 
 }  // namespace
+TEST(HeadMetrics, SayOverHowManyQueriesTheyAreMeans) {
+  // Positions of the last occurrence before, as in "a b a a".
+  const std::vector<int> earlier{-1, -1, 0, 2};
+  EXPECT_EQ(counted_queries(kind_of(HeadMetric::first), earlier), 3);
+  EXPECT_EQ(counted_queries(kind_of(HeadMetric::duplicate), earlier), 2);
+  EXPECT_EQ(counted_queries(kind_of(HeadMetric::induction), earlier), 2) << "after the a at 0, for both";
+  const std::vector<int> twice{-1, 0};
+  EXPECT_EQ(counted_queries(kind_of(HeadMetric::induction), twice), 0) << "nothing is between the two";
+  EXPECT_EQ(counted_queries(kind_of(HeadMetric::first), std::vector<int>{-1}), 0);
+  const Scenario s(kTwice);
+  int again = 0;
+  for (const int at : earlier_occurrences(s.run->run->tokens)) again += at >= 0 ? 1 : 0;
+  const std::vector<std::string> shown =
+      texts(ViewFixture("metrics", s, 1200, 900, {{"metric", "duplicate"}}).scene());
+  EXPECT_THAT(shown, Contains("mean weight on earlier occurrences of the query's token: " +
+                              std::to_string(again) + " queries"));
+}
+
+TEST(HeadMetrics, ListsSayWhichHeadsAreOff) {
+  const Scenario s(Prompt{kTwice, {}, false, parse_edits("L1H2.z=0; L3H4.z*=0.5", *bundled())});
+  const std::vector<std::string> shown = texts(ViewFixture("metrics", s, 1200, 2400).scene());
+  EXPECT_THAT(shown, Contains("L1 H2 off"));
+  EXPECT_THAT(shown, Contains("L3 H4 × 0.5"));
+  EXPECT_THAT(shown, Contains("L1 H3"));
+}
+
 }  // namespace headscope::app

@@ -44,6 +44,12 @@ TEST(SearchView, ListsTheWeightsBetweenSuchTokens) {
                 std::to_string(first.query) + ", key " + std::to_string(first.key) + ", chosen-found 0");
 }
 
+TEST(SearchView, SaysThatNoKeyIsChosen) {
+  const Scenario s("The king and the queen", {2, 1, 3, -1});
+  EXPECT_THAT(texts(ViewFixture("search", s, 1200, 700).scene()),
+              Contains(EndsWith("to any key: none is chosen")));
+}
+
 TEST(SearchView, OfAListAClickShowsThePromptAndThePlaceInIt) {
   const Scenario s = kings();
   const ViewFixture shown("search", s, 1200, 700,

@@ -56,24 +56,24 @@ struct EditKind<model::SetCells> : WholeEdit<model::SetCells> {
               (set.renormalise ? "~=" : "=") + number_text(cell.value);
     return text;
   }
-  /// "key 3 masked for query 8", "weights of 2 queries on keys 3-5 = 0".
+  /// "key 3 masked for query 8", "weights of queries 5-9 on key 3 = 0". Of very many cells only the kind: the
+  /// window says it in every frame.
   static std::string words(const Set& set) {
+    constexpr std::size_t kVeryMany = 4096;
+    const std::string of_what = set.point.site == model::Site::pattern ? "weight" : "score";
+    std::string words = "L" + std::to_string(set.point.layer) + " ";
+    if (set.head) words += "H" + std::to_string(*set.head) + " ";
+    if (set.cells.size() > kVeryMany) return words + "many " + of_what + "s set";
     const std::vector<int> queries = all_of(set, &model::CellValue::query),
                            keys = all_of(set, &model::CellValue::key);
+    const std::string of = positions_words(queries, "query", "queries"),
+                      on = positions_words(keys, "key", "keys");
     const float value = set.cells.front().value;
     const bool one_value =
         std::ranges::all_of(set.cells, [&](const auto& cell) { return cell.value == value; });
-    // All queries that see the key.
-    const bool column = keys.size() == 1 && queries.size() > 1 && queries.front() == keys.front() &&
-                        queries.back() - queries.front() + 1 == std::ssize(queries);
-    const std::string on = positions_words(keys, "key", "keys"),
-                      of = column ? "" : positions_words(queries, "query", "queries");
-    std::string words = "L" + std::to_string(set.point.layer) + " ";
-    if (set.head) words += "H" + std::to_string(*set.head) + " ";
-    if (set.cells.size() != queries.size() * keys.size() && !column) words += "some ";
-    if (one_value && value == kHiddenScore) return words + on + " masked" + (column ? "" : " for " + of);
-    words += set.point.site == model::Site::pattern ? "weight" : "score";
-    words += (set.cells.size() > 1 ? "s" : "") + (column ? "" : " of " + of) + " on " + on;
+    if (set.cells.size() != queries.size() * keys.size()) words += "some ";
+    if (one_value && value == kHiddenScore) return words + on + " masked for " + of;
+    words += of_what + (set.cells.size() > 1 ? "s" : "") + " of " + of + " on " + on;
     words += one_value ? " = " + number_text(value) : " set";
     return words + (set.renormalise ? ", the others rescaled" : "");
   }
@@ -140,13 +140,13 @@ struct EditKind<model::SetCells> : WholeEdit<model::SetCells> {
     all.erase(std::ranges::unique(all).begin(), all.end());
     return all;
   }
-  /// "key 3", "keys 3,5-8", "40 keys".
+  /// "key 3", "keys 3,5-255", "40 keys" if a list of them is long.
   static std::string positions_words(const std::vector<int>& positions, const std::string& one,
                                      const std::string& several) {
-    constexpr std::size_t kMany = 12;
-    if (positions.size() == 1) return one + " " + std::to_string(positions.front());
-    if (positions.size() > kMany) return std::to_string(positions.size()) + " " + several;
-    return several + " " + list_text(positions);
+    constexpr std::size_t kLong = 24;  // letters
+    const std::string list = list_text(positions);
+    if (positions.size() == 1) return one + " " + list;
+    return list.size() > kLong ? std::to_string(positions.size()) + " " + several : several + " " + list;
   }
 
   /// Removes the cells that are in `others`; `rows`: also those that share a query with one.
