@@ -55,6 +55,13 @@ std::string subtracted(const PromptRun& run, bool of_run, bool printed) {
   return (another ? quoted_prompt(second, printed) + " in " : "") + second.model->name;
 }
 
+/// Whether positions are compared with others than the same ones.
+bool matches_tokens(const PromptRun& run) {
+  for (int position = 0; position < std::ssize(run.aligned); ++position)
+    if (run.aligned[position] >= 0 && run.aligned[position] != position) return true;
+  return false;
+}
+
 /// "L5H1.z=0; mask=none", or if that is long "L5H1.z=0; and 12 more edits".
 std::string edits_of(const model::Plan& plan) {
   constexpr std::size_t kMost = 100;  // bytes
@@ -135,6 +142,7 @@ std::string caption(const View& view, const ViewContext& c) {
   if (c.side == Side::difference && (of_run || compares_models(*c.run))) {
     text += " · minus " + subtracted(*c.run, of_run, c.printed);
     if (edited || !compares_different_inputs(*c.run)) text += " without edits";
+    if (of_run && matches_tokens(*c.run)) text += " · equal tokens matched";
   } else if (view.on_baseline && view.on_baseline(c) && compares_different_inputs(*c.run)) {
     text += " · second: " + subtracted(*c.run, true, c.printed);
   } else if (edited && c.run->second_model && model::patches_from_second(c.run->run->plan->edits())) {

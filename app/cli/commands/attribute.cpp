@@ -36,14 +36,18 @@ void check_inside(const Report& report, int position, const std::string& where) 
 
 Json layer_json(const Report& report, int layer) {
   const Attribution& a = *report.of;
-  Json heads = Json::array(), sources = Json::object();
+  Json heads = Json::array(), sources = Json::object(), edits = Json::object();
   for (int head = 0; head < a.n_head(); ++head) {
     heads.push_back(a.head(layer, head));
-    if (report.shows_sources(layer, head)) sources[std::to_string(head)] = report.sources(layer, head)->parts;
+    if (!report.shows_sources(layer, head)) continue;
+    const auto of = report.sources(layer, head);
+    sources[std::to_string(head)] = of->parts;
+    if (of->edited) edits[std::to_string(head)] = of->edits;
   }
   Json json = {
       {"heads", std::move(heads)}, {"attention_bias", a.attention_bias[layer]}, {"mlp", a.mlps[layer]}};
   if (!sources.empty()) json["sources"] = std::move(sources);
+  if (!edits.empty()) json["source_edits"] = std::move(edits);
   return json;
 }
 
@@ -88,6 +92,7 @@ void write_sources(const Report& report, int layer, int head, std::ostream& out)
   std::vector<NamedNumber> lines;
   for (std::size_t key = 0; key < sources->parts.size(); ++key)
     lines.push_back({sources->parts[key], std::to_string(key) + "  " + report.run.tokens.labels[key]});
+  if (sources->edited) lines.push_back({sources->edits, "edits of its output"});
   out << "by source, " << head_name(layer, head) << '\n';
   write_by_size(std::move(lines), kNumber, out);
 }

@@ -6,6 +6,7 @@
 #include <numeric>
 #include <string>
 #include <utility>
+#include <variant>
 
 #include "app/run/analyses/logit_direction.h"
 #include "app/run/analyses/parameter_rows.h"
@@ -104,6 +105,23 @@ double edits_on_stream(const PromptRun& run, const Attribution& parts, const Log
   return sum;
 }
 
+/// Whether edits act on what a head writes, after the weighted sum of its values.
+bool edits_output(const model::Plan* plan, int layer, int head) {
+  return plan != nullptr && std::ranges::any_of(plan->edits(), [&](const model::Edit& edit) {
+           return std::visit(
+               [&](const auto& one) {
+                 if constexpr (requires { one.at.point; }) {
+                   const model::HookPoint point = one.at.point;
+                   return (point.site == model::Site::z || point.site == model::Site::result) &&
+                          point.layer == layer && one.at.head.value_or(head) == head;
+                 } else {
+                   return false;
+                 }
+               },
+               edit);
+         });
+}
+
 void add_attention_parts(const PromptRun& run, const LogitDirection& direction,
                          const Computation<Attribution>& computation, Attribution& result) {
   const model::Transformer& transformer = *run.model->transformer;
@@ -164,6 +182,8 @@ SourceParts SourcesOf::difference(const SourceParts& after, const SourceParts& b
                                   const PromptRun& run) const {
   SourceParts result = after;
   result.unmatched = -std::accumulate(before.parts.begin(), before.parts.end(), 0.0);
+  result.edits -= before.edits;
+  result.edited |= before.edited;
   for (std::size_t key = 0; key < result.parts.size(); ++key) {
     const int there = run.baseline ? run.aligned[key] : static_cast<int>(key);
     if (there < 0 || there >= std::ssize(before.parts)) continue;
@@ -175,7 +195,7 @@ SourceParts SourcesOf::difference(const SourceParts& after, const SourceParts& b
 }
 
 double SourceParts::sum() const {
-  return std::accumulate(parts.begin(), parts.end(), unmatched);
+  return std::accumulate(parts.begin(), parts.end(), unmatched) + edits;
 }
 
 Attribution AttributionOf::compute(const PromptRun& run, const Computation<Attribution>& computation) const {
@@ -228,6 +248,13 @@ SourceParts SourcesOf::compute(const PromptRun& run, const Computation<SourcePar
   for (int key = 0; key < std::ssize(result.weights); ++key)
     result.parts.push_back(static_cast<double>(result.weights[key]) *
                            product(along, run.run->v(layer, head, key)));
+  result.edited = edits_output(run.run->plan.get(), layer, head);
+  if (!result.edited) return result;
+  const model::AttentionOutput out =
+      transformer.attention_output(*run.run, layer, position, computation.workspace);
+  const auto d_model = static_cast<std::size_t>(config.n_embd);
+  result.edits =
+      product(direction.along, std::span(out.results).subspan(head * d_model, d_model)) - result.sum();
   return result;
 }
 

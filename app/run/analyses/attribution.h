@@ -68,7 +68,9 @@ struct AttributionOf {
 /// c_proj.weight and ln_f, in the direction of the token.
 struct SourceParts {
   std::vector<float> weights;  ///< [position + 1], or [T] if the head sees later keys
-  std::vector<double> parts;   ///< same length; they add up to the head's part, except for rounding
+  std::vector<double> parts;   ///< same length; with `edits` they add up to the head's part, but for rounding
+  double edits = 0;     ///< what edits of the head's output, which come after the sum of its values, add
+  bool edited = false;  ///< whether there are such edits
   /// On the difference side: minus the contribution of baseline positions without a counterpart here.
   double unmatched = 0;
   double sum() const;

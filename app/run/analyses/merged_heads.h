@@ -10,9 +10,10 @@ namespace headscope::app {
 struct MergedHeads {
   model::AttentionOutput of;
   std::vector<float> bias;    ///< [d_model]: c_proj's
+  std::vector<float> edits;   ///< [d_model]: what edits of the sum add to it; empty: there are none
   std::vector<float> before;  ///< [d_model]: the residual stream before the block
   std::vector<float> after;   ///< [d_model]: with the attention's output added
-  std::size_t bytes() const { return bytes_of(of.z, of.results, of.out, bias, before, after); }
+  std::size_t bytes() const { return bytes_of(of.z, of.results, of.out, bias, edits, before, after); }
 };
 
 struct MergedHeadsOf {

@@ -101,10 +101,13 @@ bool may_see(const PromptRun& run, model::HeadIndex head, int query, int key) {
   if (key <= query || !sees_later(run, head)) return key <= query;
   const model::Plan& plan = *run.run->plan;
   return plan.sees(head.layer, head.head, query, key) ||
-         std::ranges::any_of(plan.edits(), [&](const model::Edit& edit) {
-           return std::visit(
-               [&](const auto& one) { return KindOf<decltype(one)>::fills(one, head, query, key); }, edit);
-         });
+         std::ranges::any_of(plan.edits(),
+                             [&](const model::Edit& edit) { return sets_cell(edit, head, query, key); });
+}
+
+bool sets_cell(const model::Edit& edit, model::HeadIndex head, int query, int key) {
+  return std::visit([&](const auto& one) { return KindOf<decltype(one)>::fills(one, head, query, key); },
+                    edit);
 }
 
 }  // namespace headscope::app

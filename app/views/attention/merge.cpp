@@ -41,6 +41,7 @@ MergedHeadsOf question_of(const ViewContext& c) {
 struct Numbers {
   std::shared_ptr<const MergedHeads> merged;
   int heads = 0;
+  int count = 0;  ///< of the parts that add up to the sum: the heads, the bias, and edits of the sum if any
   // After the parts: their sum, and the residual stream before and after it.
   std::vector<std::string> names;
   std::vector<std::span<const float>> z;      ///< z of each head, [d_head]; empty for the bias
@@ -66,16 +67,23 @@ std::optional<Numbers> numbers_of(const ViewContext& c) {
     n.z.push_back(std::span(merged->of.z).subspan(head * d_head, d_head));
     n.parts.push_back(std::span(merged->of.results).subspan(head * d, d));
   }
-  n.z.emplace_back();
-  n.names.insert(n.names.end(), {"bias", "sum", "residual stream before", "residual stream after"});
-  for (const std::vector<float>* vector : {&merged->bias, &merged->of.out, &merged->before, &merged->after})
-    n.parts.emplace_back(*vector);
+  const auto add = [&](const char* name, const std::vector<float>& vector) {
+    n.names.emplace_back(name);
+    n.parts.emplace_back(vector);
+  };
+  add("bias", merged->bias);
+  if (!merged->edits.empty()) add("edits", merged->edits);
+  n.count = static_cast<int>(n.parts.size());
+  n.z.resize(n.parts.size());
+  add("sum", merged->of.out);
+  add("residual stream before", merged->before);
+  add("residual stream after", merged->after);
   n.norm = norm_of(n.sum());
   for (const std::span<const float> part : n.parts) {
     n.norms.push_back(static_cast<float>(norm_of(part)));
     n.along.push_back(n.norm > 0 ? static_cast<float>(dot(part, n.sum()) / n.norm) : 0.F);
   }
-  n.along[n.heads + 1] = static_cast<float>(n.norm);
+  n.along[n.count] = static_cast<float>(n.norm);
   return n;
 }
 
@@ -111,7 +119,7 @@ viz::ColorScale scale_of_parts(const Numbers& n) {
 
 /// In files the sum and the residual stream before and after are rows, too.
 List list_of(const ViewContext& c, const Numbers& n) {
-  List list(c, kRows, n.heads + 1);
+  List list(c, kRows, n.count);
   const auto label = [&](int row) {
     return row < n.heads ? head_label(c, c.selection.layer, row) : n.names[row];
   };
@@ -129,11 +137,10 @@ List list_of(const ViewContext& c, const Numbers& n) {
   const int vectors = list.last();
   list.bar("norm", 8, n.norms, {.file = "norm", .is_signed = false});
   const int norms = list.last();
-  list.bar("along the sum", 6, n.along, {.file = "along the sum", .is_signed = true, .blank = [&n](int row) {
-                                           return row > n.heads + 1;
-                                         }});
+  list.bar("along the sum", 6, n.along,
+           {.file = "along the sum", .is_signed = true, .blank = [&n](int row) { return row > n.count; }});
   viz::FixedCell sum = list.cell(vectors, "");
-  sum.vector = n.sum(), sum.vector_id = n.heads + 1, sum.vector_row = kSum;
+  sum.vector = n.sum(), sum.vector_id = n.count, sum.vector_row = kSum;
   sum.scale = strip_scale(n.sum()), sum.scale_title = "sum";
   // Its norm stands under the components, which add up to it, and not under the norms, which do not.
   const std::string norm = viz::fixed_number(n.norm, viz::decimals_for(n.norm));
@@ -240,7 +247,7 @@ Place place_of(const ViewContext& c, const Numbers& n, const Picture& picture, c
     place.values = strip.values;
     place.of = strip.name;
     if (region.id == kZ) place.part = hit.col / c.run->run->config.d_head();
-  } else if (region.id <= n.heads) {
+  } else if (region.id < n.count) {
     place.part = region.id;
     if (region.role == kComponent) {
       place.component = hit.col;
@@ -299,7 +306,7 @@ Table table(const ViewContext& c) {
 float whole_height(const ViewContext& c) {
   const viz::Style style = style_of(c);
   viz::Table table;
-  table.rows = (c.run ? c.run->run->config.n_head : 1) + 1;
+  table.rows = (c.run ? c.run->run->config.n_head : 1) + 2;  // with the bias and, perhaps, edits
   table.footer.resize(1);
   table.legend = true;
   constexpr float kStep = 3, kNoteLines = 4;

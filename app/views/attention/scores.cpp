@@ -56,16 +56,20 @@ struct StageName {
 constexpr std::array<StageName, kStages> kNames{
     {{"1 scores", "scores"}, {"2 scaled", "scaled"}, {"3 masked", "masked"}, {"4 pattern", "pattern"}}};
 
-std::string stage_note(const ViewContext& c, Stage stage, bool causal) {
+/// What a stage computes, or that an edit had the last word.
+std::string stage_note(const ViewContext& c, Stage stage, bool is_difference) {
+  const auto edited = [&](model::Site site) {
+    return !is_difference && is_edited_at(c, site, c.selection.layer, c.selection.head);
+  };
   switch (stage) {
     case Stage::scores:
       return "q·k";
     case Stage::scaled:
       return "× " + scale_factor(c.run->run->config, c.selection.layer);
     case Stage::masked:
-      return causal ? "later keys −∞" : "as edited";
+      return edited(model::Site::attn_scores) ? "as edited" : "later keys −∞";
     case Stage::pattern:
-      return "softmax of each row";
+      return edited(model::Site::pattern) ? "as edited" : "softmax of each row";
   }
   return {};
 }
@@ -210,12 +214,14 @@ void share_labels(Picture& picture, const ViewContext& c, const Panels& panels, 
         style.small(), c.theme->key, viz::FontStyle::medium, viz::Align::right);
 }
 
-/// The keys of the chosen query whose numbers are shown, in order: the chosen one and those with the
-/// strongest weights, or with the largest differences.
+/// The keys of the chosen query whose numbers are shown, in order: the chosen one, those that an edit sets,
+/// and those with the strongest weights, or with the largest differences.
 std::vector<int> listed_keys(const ViewContext& c, const Stages& stages, int count) {
   const viz::Matrix weights = stages.matrix(Stage::pattern);
   const auto strength = [&](int key) {
-    return key == c.selection.key ? INFINITY : std::abs(weights.at(c.selection.query, key));
+    const auto [layer, head, query, chosen] = c.selection;
+    return key == chosen || is_edited_cell(c, layer, head, query, key) ? INFINITY
+                                                                       : std::abs(weights.at(query, key));
   };
   std::vector<int> keys;
   for (int key = 0; key < weights.cols; ++key)
@@ -342,7 +348,9 @@ viz::Rect paint_heading(Picture& picture, const ViewContext& c, const Maps& maps
       "From scores to weights, " + head_title(c, c.selection.layer, c.selection.head) + difference_suffix(c),
       maps.is_difference
           ? difference_words(c) + (nothing_differs(maps) ? kNoDifference : "")
-          : "softmax(q·k × " + scale_factor(c.run->run->config, c.selection.layer) + " + mask)");
+          : "softmax(q·k × " + scale_factor(c.run->run->config, c.selection.layer) + " + mask)" +
+                (is_edited_at(c, model::Site::pattern, c.selection.layer, c.selection.head) ? ", then edited"
+                                                                                            : ""));
 }
 
 Picture build_all(const ViewContext& c, const Maps& maps) {
@@ -370,8 +378,8 @@ Picture build_all(const ViewContext& c, const Maps& maps) {
     viz::add_label(picture.scene, style, kNames[i].title, {panel.x, y}, style.font_size, c.theme->text,
                    viz::FontStyle::medium, viz::Align::left, panel.w);
     const float used = style.width(kNames[i].title, style.font_size, viz::FontStyle::medium) + 2 * u;
-    viz::add_whole_label(picture.scene, style, stage_note(c, stage, maps.is_difference || maps.causal),
-                         {panel.x + used, y}, panel.w - used, c.theme->text_muted);
+    viz::add_whole_label(picture.scene, style, stage_note(c, stage, maps.is_difference), {panel.x + used, y},
+                         panel.w - used, c.theme->text_muted);
 
     viz::Heatmap map = stage_map(c, maps, stage);
     map.show_scale = !panels.grid.level_scales;
@@ -404,8 +412,7 @@ float paint_stops(Picture& picture, const ViewContext& c, const Maps& maps, viz:
   picture.scene.add_line(at(Stage::scores), at(Stage::pattern), c.theme->text_muted, 0.5F * u);
   bool notes = true;  // all of them or none
   for (const Stage stage : kAllStages)
-    notes &=
-        style.width(stage_note(c, stage, maps.is_difference || maps.causal), style.small()) <= each - gap;
+    notes &= style.width(stage_note(c, stage, maps.is_difference), style.small()) <= each - gap;
   for (const Stage stage : kAllStages) {
     const int i = static_cast<int>(stage);
     const float x = at(stage).x - large;
@@ -414,7 +421,7 @@ float paint_stops(Picture& picture, const ViewContext& c, const Maps& maps, viz:
                    stage == shown ? c.theme->text : c.theme->text_muted, viz::FontStyle::medium,
                    viz::Align::left, each - u);
     if (notes)
-      viz::add_muted(picture.scene, style, stage_note(c, stage, maps.is_difference || maps.causal),
+      viz::add_muted(picture.scene, style, stage_note(c, stage, maps.is_difference),
                      {x, words + line + style.line(style.small()) / 2}, viz::Align::left, each);
     picture.regions.push_back(viz::Region::grid(
         kStop, i, {x, area.y, each - gap, words + line + (notes ? style.line(style.small()) : 0) - area.y}, 1,

@@ -142,6 +142,8 @@ List list_of(const ViewContext& c, const Numbers& n) {
   if (shows_unmatched(c, n))
     footer("only in the " + second_name(*c.run), viz::fixed_number(n.sources->unmatched, 4),
            theme.text_muted);
+  if (sources && n.sources && n.sources->edited)
+    footer("edits of its output", viz::fixed_number(n.sources->edits, 4), theme.text_muted);
   footer("sum", sources && !n.sources ? kComputing : viz::fixed_number(n.sum, 4), theme.text);
   if (listed != AttributionList::layers) list.table.row_names = sources ? "sources" : "parts";
   const auto marked = std::ranges::find_if(n.ids, [&](int id) {
@@ -403,8 +405,10 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   const std::string what = n->of->against < 0 ? "logit" : "difference";
   const bool is_difference = c.side == Side::difference;
   facts.say(name);
-  facts.say(is_difference ? difference_prefix(c) + what + " through it " + exact(value)
-                          : "adds " + exact(value) + " to the " + what);
+  facts.say(is_difference
+                ? difference_prefix(c) + what + " through it " + exact(value)
+                : "adds " + exact(value) + " to the " + what +
+                      (at.source >= 0 && n->sources->edited ? ", before the edits of its output" : ""));
   facts.number("contribution", value, Fact::Location::menu);
   if (at.source >= 0) {
     facts.number(is_difference ? difference_prefix(c) + std::string("weight") : "weight",
@@ -445,6 +449,7 @@ Table table(const ViewContext& c) {
   if (!n->sources) return result;
   if (shows_unmatched(c, *n)) add("sources of the " + second_name(*c.run) + " alone", n->sources->unmatched);
   const auto [layer, head, query, chosen] = c.selection;
+  if (n->sources->edited) add("edits of its output", n->sources->edits, layer, head);
   for (int key = 0; key < std::ssize(n->sources->parts); ++key)
     add_row(result, head_name(layer, head), layer, head, key, c.run->tokens.labels[key],
             n->sources->weights[key], n->sources->parts[key]);

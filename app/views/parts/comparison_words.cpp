@@ -1,5 +1,8 @@
 #include "app/views/parts/comparison_words.h"
 
+#include <algorithm>
+
+#include "app/counted.h"
 #include "app/views/parts/frame.h"
 #include "app/views/parts/names.h"
 
@@ -31,11 +34,19 @@ static bool is_between_two(const ViewContext& c) {
   return c.compared() && compares_different_inputs(*c.run);
 }
 
+/// "; 4 tokens have no counterpart": what a difference leaves out. Empty: nothing.
+static std::string unmatched_words(const ViewContext& c) {
+  const auto alone = std::ranges::count(c.run->aligned, -1);
+  if (alone == 0) return "";
+  return "; " + counted(alone, "token") + (alone == 1 ? " has" : " have") + " no counterpart";
+}
+
 std::string difference_words(const ViewContext& c) {
   if (!is_between_two(c)) return "edited − unedited";
-  if (!c.run->run->plan) return "first − " + second_words(*c.run);
+  const std::string alone = unmatched_words(c);
+  if (!c.run->run->plan) return "first − " + second_words(*c.run) + alone;
   return std::string(compares_texts(*c.run) ? "first prompt" : "first model") + ", edited − " +
-         second_words(*c.run) + ", unedited";
+         second_words(*c.run) + ", unedited" + alone;
 }
 
 const char* difference_suffix(const ViewContext& c) {

@@ -4,6 +4,7 @@
 #include <type_traits>
 #include <variant>
 
+#include "app/run/analyses/patterns.h"
 #include "app/run/edits/edit_text.h"
 #include "app/views/parts/comparison_words.h"
 #include "app/views/parts/frame.h"
@@ -117,11 +118,20 @@ bool is_edited_head(const ViewContext& c, int layer, int head) {
                                       [&](const model::Edit& edit) { return is_of_head(edit, layer, head); });
 }
 
+bool is_edited_at(const ViewContext& c, Site site, int layer, int head) {
+  return c.run && std::ranges::any_of(c.run->prompt.edits, [&](const model::Edit& edit) {
+           return is_of_head(edit, layer, head) && model::point_of(edit).site == site;
+         });
+}
+
+bool is_edited_cell(const ViewContext& c, int layer, int head, int query, int key) {
+  return c.run && std::ranges::any_of(c.run->prompt.edits, [&](const model::Edit& edit) {
+           return sets_cell(edit, {layer, head}, query, key);
+         });
+}
+
 bool is_edited_output(const ViewContext& c, int layer, int head) {
-  return std::ranges::any_of(edits_of_head(c, layer, head), [](const model::Edit& edit) {
-    const Site site = model::point_of(edit).site;
-    return site == Site::z || site == Site::result;
-  });
+  return is_edited_at(c, Site::z, layer, head) || is_edited_at(c, Site::result, layer, head);
 }
 
 std::optional<double> output_factor(const ViewContext& c, int layer, int head, int query) {

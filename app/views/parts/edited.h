@@ -14,6 +14,11 @@ bool is_edited_head(const ViewContext& context, int layer, int head);
 /// values, scores, mask, pattern or output.
 std::vector<model::Edit> edits_of_head(const ViewContext& context, int layer, int head);
 
+/// Whether an edit acts on a head's activations at a site; a mask is one of its scores.
+bool is_edited_at(const ViewContext& context, model::Site site, int layer, int head);
+/// Whether an edit sets single scores or weights of a head there.
+bool is_edited_cell(const ViewContext& context, int layer, int head, int query, int key);
+
 /// Whether an edit acts on what the head writes, so that its pattern and values do not tell that.
 bool is_edited_output(const ViewContext& context, int layer, int head);
 

@@ -66,8 +66,8 @@ struct EditKind<model::SetCells> : WholeEdit<model::SetCells> {
     if (set.cells.size() > kVeryMany) return words + "many " + of_what + "s set";
     const std::vector<int> queries = all_of(set, &model::CellValue::query),
                            keys = all_of(set, &model::CellValue::key);
-    const std::string of = positions_words(queries, "query", "queries"),
-                      on = positions_words(keys, "key", "keys");
+    const std::string of = positions_words(queries, "query ", "queries "),
+                      on = positions_words(keys, "key ", "keys ");
     const float value = set.cells.front().value;
     const bool one_value =
         std::ranges::all_of(set.cells, [&](const auto& cell) { return cell.value == value; });
@@ -145,8 +145,10 @@ struct EditKind<model::SetCells> : WholeEdit<model::SetCells> {
                                      const std::string& several) {
     constexpr std::size_t kLong = 24;  // letters
     const std::string list = list_text(positions);
-    if (positions.size() == 1) return one + " " + list;
-    return list.size() > kLong ? std::to_string(positions.size()) + " " + several : several + " " + list;
+    if (positions.size() == 1) return one + list;
+    return list.size() > kLong
+               ? std::to_string(positions.size()) + " " + several.substr(0, several.size() - 1)
+               : several + list;
   }
 
   /// Removes the cells that are in `others`; `rows`: also those that share a query with one.
