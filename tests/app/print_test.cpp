@@ -2,6 +2,7 @@
 // printed.
 
 #include <map>
+#include <set>
 
 #include "app/views/export.h"
 #include "app/views/print_target.h"
@@ -277,6 +278,46 @@ TEST(Figure, OfTheLensDropsNoSingleColumn) {
     const auto shown = static_cast<int>(picture.regions.front().cols);
     EXPECT_TRUE(shown == length || shown < length - 1) << shown << " of " << length;
   }
+}
+
+TEST(Figure, OfSamplingListsTheDrawnTokenAndExplainsItsBar) {
+  const Scenario s("The king gave the queen a red rose and she smiled.");
+  const View& view = *find_view("sampling");
+  for (const Target target : kPrinted) {
+    SCOPED_TRACE(name_of(target));
+    const Picture picture = export_picture_of(view, context_for(view, target, s), options_for(target));
+    const std::vector<std::string> all = texts(picture.scene);
+    EXPECT_THAT(all_words(picture.scene), HasSubstr("(rank 39, ")) << "it is beyond the list's 30 rows";
+    EXPECT_THAT(all, Contains("39"));
+    EXPECT_THAT(all, Contains("drawn"));
+    EXPECT_THAT(all, Contains("one token each"));
+    EXPECT_THAT(all, Contains(StartsWith("the others, each at most ")));
+    // The pointer does not touch the words above it.
+    float pointer = 0;
+    for (const auto& shape : items_of<viz::FillPolygon>(picture.scene))
+      pointer = std::min({shape.points[0].y, shape.points[1].y, shape.points[2].y});
+    for (const TextBox& box : text_boxes(picture.scene, *fonts()))
+      if (box.text.starts_with("seed ")) {
+        EXPECT_LT(box.bounds.bottom() + 1, pointer);
+      }
+  }
+}
+
+TEST(Figure, OfSamplingListsItsGuessesInTwoColumnsWhereOneWouldLeaveHalfOfItEmpty) {
+  const View& view = *find_view("sampling");
+  const auto columns = [&](Target target) {
+    std::set<float> left;
+    std::set<int> ranks;
+    for (const viz::Region& region :
+         export_picture_of(view, context_for(view, target, scenario(17)), options_for(target)).regions)
+      if (region.role == kGuessRole) left.insert(region.rect.x), ranks.insert(region.id);
+    EXPECT_EQ(*ranks.rbegin() + 1, std::ssize(ranks)) << "no rank is left out";
+    return std::pair{left.size(), ranks.size()};
+  };
+  EXPECT_EQ(columns(Target::column), (std::pair<std::size_t, std::size_t>(1, 30)));
+  EXPECT_EQ(columns(Target::page), (std::pair<std::size_t, std::size_t>(2, 30)));
+  EXPECT_EQ(columns(Target::slide).first, 2U);
+  EXPECT_GT(columns(Target::slide).second, 15U);
 }
 
 TEST(Title, IsLeftOutWithTheSpaceItTook) {

@@ -6,10 +6,11 @@
 namespace headscope::viz {
 namespace {
 
-constexpr float kMinPart = 1.5F;  // logical pixels: narrower parts would overlap
 constexpr float kMinRegion = 3;
 
-void hatch(Scene& scene, const Rect& rect, Color color) {
+}  // namespace
+
+void paint_hatching(Scene& scene, const Rect& rect, Color color) {
   Segments lines{{}, color, 1};
   constexpr float kStep = 6;
   for (float c = rect.x + rect.y + kStep; c < rect.right() + rect.bottom(); c += kStep) {
@@ -19,8 +20,6 @@ void hatch(Scene& scene, const Rect& rect, Color color) {
   }
   if (!lines.points.empty()) scene.add(std::move(lines));
 }
-
-}  // namespace
 
 float share_x(const ShareBar& shares, Rect bar, double size) {
   const double part = shares.total > 0 ? std::clamp(size / shares.total, 0.0, 1.0) : 0;
@@ -39,9 +38,9 @@ void paint_share_bar(Picture& picture, const ShareBar& shares, Rect bar, const S
     passed += share.size;
     if (!share.hatched) kept = passed;
     const float width = share_x(shares, bar, passed) - left;
-    if (width < kMinPart) continue;
+    if (width < kLeastShare) continue;
     const Rect part{left, bar.y, width, bar.h};
-    scene.add(FillRect{part, share.fill});
+    if (share.fill != shares.rest) scene.add(FillRect{part, share.fill});
     if (share.hatched) continue;
     if (i > 0) scene.add(FillRect{{part.x, part.y, 1, part.h}, theme.surface});
     add_whole_label(scene, style, share.label, part.center(), part.w - 2 * u,
@@ -50,7 +49,7 @@ void paint_share_bar(Picture& picture, const ShareBar& shares, Rect bar, const S
     if (part.w >= kMinRegion) picture.regions.push_back({shares.role, share.id, part});
   }
   const float end = share_x(shares, bar, kept);
-  if (kept < passed) hatch(scene, {end, bar.y, bar.right() - end, bar.h}, theme.hatch);
+  if (kept < passed) paint_hatching(scene, {end, bar.y, bar.right() - end, bar.h}, theme.hatch);
   scene.add(StrokeRect{bar, theme.line, 1, 2});
   if (shares.mark < 0) return;
   const float x = share_x(shares, bar, shares.mark);
