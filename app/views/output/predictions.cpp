@@ -226,7 +226,6 @@ viz::ChipFlow chips_of(const ViewContext& c, const Numbers& n) {
   flow.role = kChip;
   const viz::ColorTable colors(chip_scale(n), *c.theme);
   const std::vector<double>& shown = n.is_difference ? n.difference : n.loss;
-  const viz::Color opposite = c.theme->surface;
   for (int i = 0; i < n.length; ++i) {
     viz::Chip chip;
     chip.label = c.run->tokens.labels[i];
@@ -236,7 +235,7 @@ viz::ChipFlow chips_of(const ViewContext& c, const Numbers& n) {
     const auto value = static_cast<float>(i > 0 && i <= n.count() ? shown[i - 1] : kNone);
     if (i > 0 && i <= n.count() && !(n.is_difference && std::isnan(value))) {
       chip.fill = colors(value);
-      chip.text = viz::readable_on(chip.fill, c.theme->text, opposite);
+      chip.text = text_on(c, chip.fill);
     } else {
       chip.outline = c.theme->line;
     }
