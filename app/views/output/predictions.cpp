@@ -336,6 +336,13 @@ std::string subtitle_of(const ViewContext& c, const Numbers& n) {
   return words;
 }
 
+/// Whether there is room for a column of guesses.
+bool shows_guesses(const Layout& l) {
+  return std::ranges::any_of(l.list.layout().places, [&](const viz::TableLayout::Place& place) {
+    return !l.list.table.columns[place.column].framed.empty();
+  });
+}
+
 void paint_legend(Picture& picture, const ViewContext& c, const Numbers& n, const Layout& l, int first,
                   int last) {
   const viz::Style style = style_of(c);
@@ -344,11 +351,17 @@ void paint_legend(Picture& picture, const ViewContext& c, const Numbers& n, cons
       (n.is_difference ? difference_prefix(c) : std::string()) +
           (n.is_difference ? "each token's loss, bits" : "loss of each token, bits"),
       {l.area.x, l.legend}, style);
+  const float gap = 5 * style.unit();
+  float room = l.area.w - used - gap;
+  if (const std::string words = "guesses: shaded by probability, framed if that token follows";
+      shows_guesses(l) && style.width(words, style.small()) <= room) {
+    paint_note(picture, c, words, {l.area.x + used + gap, l.legend});
+    room -= style.width(words, style.small()) + gap;
+  }
   if (lines_of(l.places) == l.shown_lines) return;
   const std::string note = "tokens " + grouped(first) + "–" + grouped(last) + " of " + grouped(n.length);
-  if (used + 4 * style.unit() + style.width(note, style.small()) > l.area.w) return;
-  viz::add_label(picture.scene, style, note, {l.area.right(), l.legend}, style.small(), c.theme->text_muted,
-                 viz::FontStyle::regular, viz::Align::right);
+  if (style.width(note, style.small()) > room) return;
+  viz::add_muted(picture.scene, style, note, {l.area.right(), l.legend}, viz::Align::right);
 }
 
 Picture build(const ViewContext& c) {
