@@ -318,6 +318,60 @@ TEST(Figure, OfSamplingListsItsGuessesInTwoColumnsWhereOneWouldLeaveHalfOfItEmpt
   EXPECT_GT(columns(Target::slide).second, 15U);
 }
 
+TEST(Figure, OfPredictionsExplainsShadesAndFramesWhereItHasGuesses) {
+  const View& view = *find_view("predictions");
+  for (const Target target : kPrinted) {
+    const Picture picture =
+        export_picture_of(view, context_for(view, target, scenario(100)), options_for(target));
+    const std::vector<std::string> all = texts(picture.scene);
+    EXPECT_EQ(std::ranges::count(all, "guesses: shaded by probability, framed if that token follows"),
+              std::ranges::count(all, "1st guess"))
+        << name_of(target);
+  }
+}
+
+TEST(Figure, OfTokenizationListsMergesAsFarAsThereIsRoom) {
+  const Scenario s("Once there was a little girl who lived by the sea with a big black dog.");
+  const View& view = *find_view("tokenization");
+  for (const Target target : kPrinted) {
+    const Picture picture = export_picture_of(view, context_for(view, target, s), options_for(target));
+    int lists = 0;
+    for (const std::string& text : texts(picture.scene)) {
+      EXPECT_FALSE(text.ends_with(" merges")) << text;
+      lists += text.find('+') != text.npos && text.find(", ") != text.npos ? 1 : 0;
+    }
+    EXPECT_GT(lists, 2) << name_of(target);
+  }
+}
+
+TEST(Figure, OfPositionsSaysInItsCaptionWhatIsDrawn) {
+  const std::pair<const char*, const char*> said[] = {
+      {"cosines", "curves of some positions over a map of all"},
+      {"positions", "curves of some dimensions over a map of all"},
+      {"staircase", "nearer parts are thicker"},
+      {"shift", "no map: T is the identity"},
+      {"parameters", "the values of the marked one"},
+  };
+  for (const auto& [id, words] : said)
+    for (const Target target : kPrinted) {
+      const View& view = *find_view(id);
+      ExportOptions options = options_for(target);
+      options.title = false;
+      const Picture picture = export_picture_of(view, context_for(view, target, scenario(17)), options);
+      EXPECT_THAT(all_words(picture.scene), HasSubstr(words)) << id << " for " << name_of(target);
+    }
+}
+
+TEST(Figure, OfPositionsNamesTheNumbersOfItsCurvesAndColours) {
+  for (const auto& [id, words] : {std::pair{"cosines", "cosine"}, {"positions", "value"}})
+    for (const Target target : kPrinted) {
+      const View& view = *find_view(id);
+      const auto all =
+          texts(export_picture_of(view, context_for(view, target, scenario(17)), options_for(target)).scene);
+      EXPECT_EQ(std::ranges::count(all, words), 4) << id << ": two plots and two scales, " << name_of(target);
+    }
+}
+
 TEST(Title, IsLeftOutWithTheSpaceItTook) {
   for (const char* id : {"heatmap", "query", "lens", "mlp", "heads", "tokens"}) {
     const View& view = *find_view(id);
