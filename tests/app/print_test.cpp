@@ -301,6 +301,27 @@ TEST(Figure, OfSamplingListsTheDrawnTokenAndExplainsItsBar) {
   }
 }
 
+TEST(Figure, OfSamplingHasNoLabelUnderItsPointer) {
+  // The pointer is in the middle of the most probable token.
+  const Scenario s(
+      "Once there was a little girl who lived by the sea with a big black dog. Every morning she");
+  const View& view = *find_view("sampling");
+  int labels = 0;
+  for (const Target target : kPrinted) {
+    const Picture picture = export_picture_of(view, context_for(view, target, s), options_for(target));
+    const auto shapes = items_of<viz::FillPolygon>(picture.scene);
+    ASSERT_EQ(shapes.size(), 1U);
+    const viz::Point tip = shapes.front().points[2];
+    for (const TextBox& box : text_boxes(picture.scene, *fonts())) {
+      const viz::Rect& b = box.bounds;
+      if (b.y < tip.y || b.y > tip.y + 30) continue;
+      EXPECT_FALSE(b.x < tip.x && tip.x < b.right()) << box.text;
+      labels += box.text == "·was" ? 1 : 0;
+    }
+  }
+  EXPECT_GE(labels, 2) << "next to it";
+}
+
 TEST(Figure, OfSamplingListsItsGuessesInTwoColumnsWhereOneWouldLeaveHalfOfItEmpty) {
   const View& view = *find_view("sampling");
   const auto columns = [&](Target target) {
