@@ -314,7 +314,7 @@ TEST(Figure, OfSamplingHasNoLabelUnderItsPointer) {
     const viz::Point tip = shapes.front().points[2];
     for (const TextBox& box : text_boxes(picture.scene, *fonts())) {
       const viz::Rect& b = box.bounds;
-      if (b.y < tip.y || b.y > tip.y + 30) continue;
+      if (b.y < tip.y || b.bottom() > tip.y + 2 * spec_of(target).font_size) continue;
       EXPECT_FALSE(b.x < tip.x && tip.x < b.right()) << box.text;
       labels += box.text == "·was" ? 1 : 0;
     }

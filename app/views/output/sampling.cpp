@@ -253,6 +253,17 @@ void paint_legend(viz::Scene& scene, const ViewContext& c, const Draw& draw, con
 
 const ListRows kRows{.role = kGuess, .first = kFirstRank, .names = "guesses", .keys = ListKeys::pages};
 
+std::string logit_words(const Draw& draw, int id) {
+  return viz::fixed_number(static_cast<double>(draw.next->logits[id]), 2);
+}
+
+/// The width of a column with this heading and a number as the footer writes it.
+float least_width(const ViewContext& c, std::string_view heading, const std::string& number) {
+  const viz::Style style = style_of(c);
+  return std::ceil(std::max(style.width(heading, style.small()),
+                            style.width(number, style.small(), viz::FontStyle::medium)));
+}
+
 /// Adds a row for a drawn token that is not among the others.
 void add_drawn(List& list, const ViewContext& c, const Draw& draw) {
   const std::vector<viz::TableColumn>& columns = list.filled().columns;
@@ -262,10 +273,10 @@ void add_drawn(List& list, const ViewContext& c, const Draw& draw) {
     made.color = c.theme->accent;
     return made;
   };
-  list.table.footer.push_back(
-      {cell("rank", grouped(draw.rank + 1)), cell("token", label_of(c, draw.drawn)),
-       cell("logit", viz::fixed_number(static_cast<double>(draw.next->logits[draw.drawn]), 2)),
-       cell("probability", viz::fixed_number(draw.probability(draw.drawn), 4)), cell("cumulative", "drawn")});
+  list.table.footer.push_back({cell("rank", grouped(draw.rank + 1)), cell("token", label_of(c, draw.drawn)),
+                               cell("logit", logit_words(draw, draw.drawn)),
+                               cell("probability", viz::fixed_number(draw.probability(draw.drawn), 4)),
+                               cell("cumulative", "drawn")});
 }
 
 /// The tokens by descending probability; `rows` of them in a file.
@@ -280,12 +291,17 @@ List list_of(const ViewContext& c, Draw& draw, int rows) {
   const double limit = std::min(1.0, viz::round_limit(high));
   const viz::Color muted = c.theme->text_muted;
   List list(c, kRows, row_count(draw));
-  list.number("rank", 6, [](int rank) { return rank + 1; }, {.file = "rank", .color = muted, .digits = 0});
+  list.number(
+      "rank", 6, [](int rank) { return rank + 1; },
+      {.file = "rank", .color = muted, .digits = 0, .least = least_width(c, "rank", grouped(draw.rank + 1))});
   list.file("id", id);
   list.text("token", 9, [&c, id](int rank) { return label_of(c, id(rank)); }, {.file = "token"});
   list.file("bytes", [&c, id](int rank) { return bytes_as_hex(c.run->model->tokenizer->bytes(id(rank))); });
-  list.number("logit", 4, [&draw, id](int rank) { return draw.next->logits[id(rank)]; },
-              {.file = "logit", .digits = 2});
+  const auto logit = [&draw, id](int rank) { return draw.next->logits[id(rank)]; };
+  float logit_width = 0;  // logits descend, so that the ends are the widest
+  for (const int rank : {0, list.table.rows - 1, draw.rank})
+    logit_width = std::max(logit_width, least_width(c, "logit", logit_words(draw, id(rank))));
+  list.number("logit", 4, logit, {.file = "logit", .digits = 2, .least = logit_width});
   list.bar("probability", 8, probability,
            {.file = "probability", .digits = 4, .scientific = 0.001, .high = limit, .axis = true});
   const int probabilities = list.last();

@@ -19,6 +19,7 @@
 namespace headscope::app {
 namespace {
 
+constexpr const char* kColumn = "position";  // what a column is
 constexpr float kQuarterTurn = std::numbers::pi_v<float> / 2;
 constexpr std::size_t kMaxCurves = 6;  // more colours would not be distinguishable
 
@@ -149,7 +150,7 @@ bool paint_panel(Picture& picture, const ViewContext& c, const EncodingPanel& pa
       {plot.x - style.width("−0.00", style.small()) - 3 * u - line / 2, plot.center().y}, plot.h,
       c.theme->text_muted, viz::FontStyle::regular, viz::Align::center, -kQuarterTurn);
   if (!titled || style.width(look.row_title, style.small()) > grid.rect.h ||
-      style.width("position", style.small()) > grid.rect.w ||
+      style.width(kColumn, style.small()) > grid.rect.w ||
       static_cast<float>(chart.curves.size()) * line > plot.h) {
     picture.whole = false;
   }
@@ -163,9 +164,10 @@ bool paint_panel(Picture& picture, const ViewContext& c, const EncodingPanel& pa
   viz::paint_cells(picture.scene, cells, grid, style);
   paint_length_mark(picture.scene, grid, c.run->run->length(), c.theme->text_muted);
   viz::paint_row_numbers(picture.scene, grid, look.row_title, style);
-  viz::paint_column_numbers(picture.scene, grid, "position", style);
+  viz::paint_column_numbers(picture.scene, grid, kColumn, style);
   viz::PooledCells pooled = viz::pooled_cells(grid, style);
-  pooled.row_names = look.square ? "positions" : "dimensions", pooled.col_names = "positions";
+  const std::string rows = look.row_title + "s", cols = std::string(kColumn) + "s";
+  pooled.row_names = rows.c_str(), pooled.col_names = cols.c_str();
   paint_note(picture, c, viz::pooling_words(cells.pooling, pooled, width + room.right, style),
              {grid.rect.x, grid.rect.bottom() + viz::column_numbers_height(style) + line / 2});
   viz::paint_color_scale(picture.scene, panel.scale, look.value_title, std::nullopt,
