@@ -120,6 +120,13 @@ TEST(Links, AmongManyItemsTheOneWithTheLargestFanIsNamed) {
     const Picture picture = painted(c, layout);
     EXPECT_EQ(text_faults(picture.scene, *fonts()), "");
     EXPECT_THAT(texts(picture.scene), ::testing::Contains("69 word"));
+    // Where all have about the same, labels are at regular steps.
+    c.links.clear();
+    for (int i = 1; i < kCount; ++i) c.links.push_back({i, i - 1, 0, i % 2 == 0 ? 0.9F : 1.F});
+    for (const std::string& text : texts(painted(c, layout).scene))
+      if (text.ends_with(" word")) {
+        EXPECT_EQ(std::stoi(text) % 5, 0) << text;
+      }
   }
 }
 

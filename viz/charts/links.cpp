@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <numbers>
+#include <numeric>
 #include <utility>
 
 #include "viz/scene/colormap.h"
@@ -248,11 +249,15 @@ float paint_widths(Scene& scene, const Links& links, Point right_middle, float r
   return width;
 }
 
-/// The sum of the weights of the lines to each item.
+/// The sum of the weights of the lines to each item that has far more than most, 0 for the others.
 std::vector<float> arriving_weights(const LinkChart& chart) {
+  constexpr float kFarMore = 2;  // of the mean
   const bool is_row = chart.arrangement == LinkChart::Arrangement::arcs;
   std::vector<float> sums((is_row ? chart.from : chart.to).labels.size(), 0.F);
   for (const Link& link : chart.links) sums[link.to] += link.weight;
+  const float mean = std::accumulate(sums.begin(), sums.end(), 0.F) / static_cast<float>(sums.size());
+  std::ranges::replace_if(
+      sums, [&](float sum) { return sum < kFarMore * mean; }, 0.F);
   return sums;
 }
 AxisLabels with_strengths(AxisLabels axis, std::span<const float> strengths) {

@@ -155,7 +155,9 @@ void paint_products(Picture& picture, const ViewContext& c, const std::vector<do
   const double limit = viz::round_limit(largest);
   constexpr int kTicks = 5;
   viz::PlotFrame axes{area, {}, {-limit, limit}};
-  axes.y.ticks = viz::labelled_ticks(-limit, limit, viz::upright_tick_count(area.h, kTicks, style));
+  const double step = viz::upright_tick_count(area.h, kTicks, style) == kTicks ? limit / 2 : limit;
+  for (double value = -limit; value <= limit; value += step)
+    axes.y.ticks.push_back({value, viz::tick_label(value, step)});
   viz::paint_y_numbers(picture.scene, axes, style);
   const float width = area.w / static_cast<float>(products.size()), zero = axes.y_of(0);
   const float thin = std::max(1.F, std::floor(0.7F * width));
