@@ -443,6 +443,20 @@ TEST(Superscripts, AreSmallerAndHigher) {
               10 + style.width(text, 14), 0.01F);
 }
 
+TEST(Superscripts, OfTheLeastReadableSizeAreNoHigherThanSmallerOnes) {
+  viz::Scene scene;
+  viz::Style style{light(), *fonts(), 10};
+  const std::string text = "T" + viz::superscript("2");
+  viz::add_label(scene, style, text, {10, 20}, 8.5F, light().text);
+  style.smallest = 8;
+  viz::add_label(scene, style, text, {60, 20}, 8.5F, light().text);
+  const auto boxes = text_boxes(scene, *fonts());
+  ASSERT_EQ(boxes.size(), 4U);
+  EXPECT_NEAR(boxes[1].bounds.y, boxes[3].bounds.y, 0.3F);
+  EXPECT_LT(boxes[3].bounds.y, boxes[2].bounds.y - 1);
+  EXPECT_EQ(items_of<viz::GlyphRun>(scene)[3].size, 8);
+}
+
 TEST(Described, FilesSayWhatTheyShow) {
   const View& view = *find_view("shift");
   const ViewContext c = context_for(view, Target::page, scenario(17));

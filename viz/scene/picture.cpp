@@ -23,6 +23,12 @@ bool has_superscripts(std::string_view text) {
   return text.find(kRaise) != std::string_view::npos;
 }
 
+/// How far a superscript of `own` size is above its text. Larger ones do not reach higher.
+float raised_by(float own, float size) {
+  constexpr float kHalfOfCapital = 0.36F;
+  return kSuperscriptRise * size - kHalfOfCapital * (own - kSuperscriptSize * size);
+}
+
 /// Calls `use(part, is_raised)` for the parts of a text.
 template <class Use>
 void for_parts(std::string_view text, const Use& use) {
@@ -42,7 +48,7 @@ void add_with_superscripts(Scene& scene, const Style& style, std::string_view te
   float along = align == Align::left ? 0 : align == Align::center ? -width / 2 : -width;
   for_parts(text, [&](std::string_view part, bool is_raised) {
     const float own = is_raised ? raised_size(style, size) : size,
-                down = is_raised ? -kSuperscriptRise * size : 0;
+                down = is_raised ? -raised_by(own, size) : 0;
     const Point at{anchor.x + along * cosine - down * sine, anchor.y + along * sine + down * cosine};
     scene.add(make_text_middle(style.fonts, part, at, own, color, face, Align::left, angle));
     along += style.fonts.width(part, face, own);
