@@ -64,6 +64,12 @@ int row_count(const Draw& draw) {
   return std::min(draw.vocabulary(), std::max(rows, kDefaultRows));
 }
 
+/// Whether a row under the others shows the drawn token. In a pane the words at the bar do, and the list may
+/// not move while somebody types.
+bool adds_drawn(const ViewContext& c, const Draw& draw) {
+  return !c.in_pane && draw.rank >= row_count(draw);
+}
+
 /// The step that removes the token with this rank; empty: it is kept.
 std::string_view removed_by(const Draw& draw, int rank) {
   if (rank < draw.candidates.kept()) return "";
@@ -291,15 +297,17 @@ List list_of(const ViewContext& c, Draw& draw, int rows) {
   const double limit = std::min(1.0, viz::round_limit(high));
   const viz::Color muted = c.theme->text_muted;
   List list(c, kRows, row_count(draw));
-  list.number(
-      "rank", 6, [](int rank) { return rank + 1; },
-      {.file = "rank", .color = muted, .digits = 0, .least = least_width(c, "rank", grouped(draw.rank + 1))});
+  list.number("rank", 6, [](int rank) { return rank + 1; },
+              {.file = "rank",
+               .color = muted,
+               .digits = 0,
+               .least = least_width(c, "rank", grouped(adds_drawn(c, draw) ? draw.rank + 1 : 1))});
   list.file("id", id);
   list.text("token", 9, [&c, id](int rank) { return label_of(c, id(rank)); }, {.file = "token"});
   list.file("bytes", [&c, id](int rank) { return bytes_as_hex(c.run->model->tokenizer->bytes(id(rank))); });
   const auto logit = [&draw, id](int rank) { return draw.next->logits[id(rank)]; };
   float logit_width = 0;  // logits descend, so that the ends are the widest
-  for (const int rank : {0, list.table.rows - 1, draw.rank})
+  for (const int rank : {0, list.table.rows - 1, adds_drawn(c, draw) ? draw.rank : 0})
     logit_width = std::max(logit_width, least_width(c, "logit", logit_words(draw, id(rank))));
   list.number("logit", 4, logit, {.file = "logit", .digits = 2, .least = logit_width});
   list.bar("probability", 8, probability,
@@ -320,7 +328,7 @@ List list_of(const ViewContext& c, Draw& draw, int rows) {
   list.table.marked = draw.rank < list.table.rows ? draw.rank : -1;
   list.table.footer = {{list.cell(1, "the rest"), list.cell(probabilities, "")}};
   for (viz::FixedCell& cell : list.table.footer.front()) cell.color = c.theme->text_muted;
-  if (draw.rank >= list.table.rows) add_drawn(list, c, draw);
+  if (adds_drawn(c, draw)) add_drawn(list, c, draw);
   return list;
 }
 
@@ -458,7 +466,7 @@ float whole_height(const ViewContext& c) {
   table.rows = kDefaultRows;
   if (const auto draw = c.run ? draw_of(c) : std::nullopt) {
     table.rows = row_count(*draw);
-    if (draw->rank >= table.rows) table.footer.resize(2);
+    if (adds_drawn(c, *draw)) table.footer.resize(2);
     if (is_in_two(c, *draw)) table.rows = first_half(table.rows);
   }
   return below_title(c).y + 2 * (words_height(style) + bar_height_of(style) + 4 * style.unit()) +
