@@ -171,15 +171,15 @@ TEST(Positions, WhereRowsAreFewerThanDimensionsTheyAreSinesAndCosinesNotTheirMea
   }
   EXPECT_EQ(sines, 6);
   EXPECT_EQ(cosines, 6);
-  EXPECT_THAT(texts(picture.scene), Contains(HasSubstr(" % of the pairs of rows")));
+  EXPECT_THAT(texts(picture.scene), Contains(HasSubstr("room for 50 % of the dimensions")));
 }
 
 TEST(Positions, SayHowCellsArePooled) {
   const ViewContext small = shortest().context(420, 600);
-  EXPECT_THAT(texts(find_view("positions")->build(small).scene), Contains(HasSubstr("mean of ")));
+  EXPECT_THAT(texts(find_view("positions")->build(small).scene), Contains(HasSubstr("positions averaged")));
   ViewContext c = small;
   set(c, "encoding-zoom", "0:8,0:8");
-  EXPECT_THAT(texts(find_view("positions")->build(c).scene), Not(Contains(HasSubstr("mean of "))));
+  EXPECT_THAT(texts(find_view("positions")->build(c).scene), Not(Contains(HasSubstr("averaged"))));
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 // printed.
 
 #include <map>
+#include <set>
 
 #include "app/views/export.h"
 #include "app/views/print_target.h"
@@ -71,9 +72,7 @@ TEST_P(EveryPrintedFigure, HasTheSizeLettersAndLinesOfItsTarget) {
       EXPECT_LE(scene.height, 9 * 96) << "a sheet of paper, title and caption included";
       EXPECT_EQ(text_faults(scene, *fonts()), "");
       for (const viz::GlyphRun& run : items_of<viz::GlyphRun>(scene)) {
-        const bool is_superscript =
-            run.text == "k" || run.text.find_first_not_of("0123456789.−i/") == run.text.npos;
-        EXPECT_GE(run.size, (is_superscript ? 4.5F : 6) * kPoint) << run.text;
+        EXPECT_GE(run.size, 6 * kPoint) << run.text;
         const bool is_cut = run.text.find("…") != run.text.npos || run.text.find("...") != run.text.npos;
         EXPECT_TRUE(!is_cut || is_cut_token_text(run.text, s)) << run.text;
       }
@@ -279,6 +278,121 @@ TEST(Figure, OfTheLensDropsNoSingleColumn) {
   }
 }
 
+TEST(Figure, OfSamplingListsTheDrawnTokenAndExplainsItsBar) {
+  const Scenario s("The king gave the queen a red rose and she smiled.");
+  const View& view = *find_view("sampling");
+  for (const Target target : kPrinted) {
+    SCOPED_TRACE(name_of(target));
+    const Picture picture = export_picture_of(view, context_for(view, target, s), options_for(target));
+    const std::vector<std::string> all = texts(picture.scene);
+    EXPECT_THAT(all_words(picture.scene), HasSubstr("(rank 39, ")) << "it is beyond the list's 30 rows";
+    EXPECT_THAT(all, Contains("39"));
+    EXPECT_THAT(all, Contains("drawn"));
+    EXPECT_THAT(all, Contains("one token each"));
+    EXPECT_THAT(all, Contains(StartsWith("the others, each at most ")));
+    // The pointer does not touch the words above it.
+    float pointer = 0;
+    for (const auto& shape : items_of<viz::FillPolygon>(picture.scene))
+      pointer = std::min({shape.points[0].y, shape.points[1].y, shape.points[2].y});
+    for (const TextBox& box : text_boxes(picture.scene, *fonts()))
+      if (box.text.starts_with("seed ")) {
+        EXPECT_LT(box.bounds.bottom() + 1, pointer);
+      }
+  }
+}
+
+TEST(Figure, OfSamplingHasNoLabelUnderItsPointer) {
+  // The pointer is in the middle of the most probable token.
+  const Scenario s(
+      "Once there was a little girl who lived by the sea with a big black dog. Every morning she");
+  const View& view = *find_view("sampling");
+  int labels = 0;
+  for (const Target target : kPrinted) {
+    const Picture picture = export_picture_of(view, context_for(view, target, s), options_for(target));
+    const auto shapes = items_of<viz::FillPolygon>(picture.scene);
+    ASSERT_EQ(shapes.size(), 1U);
+    const viz::Point tip = shapes.front().points[2];
+    for (const TextBox& box : text_boxes(picture.scene, *fonts())) {
+      const viz::Rect& b = box.bounds;
+      if (b.y < tip.y || b.bottom() > tip.y + 2 * spec_of(target).font_size) continue;
+      EXPECT_FALSE(b.x < tip.x && tip.x < b.right()) << box.text;
+      labels += box.text == "·was" ? 1 : 0;
+    }
+  }
+  EXPECT_GE(labels, 2) << "next to it";
+}
+
+TEST(Figure, OfSamplingListsItsGuessesInTwoColumnsWhereOneWouldLeaveHalfOfItEmpty) {
+  const View& view = *find_view("sampling");
+  const auto columns = [&](Target target) {
+    std::set<float> left;
+    std::set<int> ranks;
+    for (const viz::Region& region :
+         export_picture_of(view, context_for(view, target, scenario(17)), options_for(target)).regions)
+      if (region.role == kGuessRole) left.insert(region.rect.x), ranks.insert(region.id);
+    EXPECT_EQ(*ranks.rbegin() + 1, std::ssize(ranks)) << "no rank is left out";
+    return std::pair{left.size(), ranks.size()};
+  };
+  EXPECT_EQ(columns(Target::column), (std::pair<std::size_t, std::size_t>(1, 30)));
+  EXPECT_EQ(columns(Target::page), (std::pair<std::size_t, std::size_t>(2, 30)));
+  EXPECT_EQ(columns(Target::slide).first, 2U);
+  EXPECT_GT(columns(Target::slide).second, 15U);
+}
+
+TEST(Figure, OfPredictionsExplainsShadesAndFramesWhereItHasGuesses) {
+  const View& view = *find_view("predictions");
+  for (const Target target : kPrinted) {
+    const Picture picture =
+        export_picture_of(view, context_for(view, target, scenario(100)), options_for(target));
+    const std::vector<std::string> all = texts(picture.scene);
+    EXPECT_EQ(std::ranges::count(all, "guesses: shaded by probability, framed if that token follows"),
+              std::ranges::count(all, "1st guess"))
+        << name_of(target);
+  }
+}
+
+TEST(Figure, OfTokenizationListsMergesAsFarAsThereIsRoom) {
+  const Scenario s("Once there was a little girl who lived by the sea with a big black dog.");
+  const View& view = *find_view("tokenization");
+  for (const Target target : kPrinted) {
+    const Picture picture = export_picture_of(view, context_for(view, target, s), options_for(target));
+    int lists = 0;
+    for (const std::string& text : texts(picture.scene)) {
+      EXPECT_FALSE(text.ends_with(" merges")) << text;
+      lists += text.find('+') != text.npos && text.find(", ") != text.npos ? 1 : 0;
+    }
+    EXPECT_GT(lists, 2) << name_of(target);
+  }
+}
+
+TEST(Figure, OfPositionsSaysInItsCaptionWhatIsDrawn) {
+  const std::pair<const char*, const char*> said[] = {
+      {"cosines", "curves of some positions over a map of all"},
+      {"positions", "curves of some dimensions over a map of all"},
+      {"staircase", "nearer parts are thicker"},
+      {"shift", "no map: T is the identity"},
+      {"parameters", "the values of the marked one"},
+  };
+  for (const auto& [id, words] : said)
+    for (const Target target : kPrinted) {
+      const View& view = *find_view(id);
+      ExportOptions options = options_for(target);
+      options.title = false;
+      const Picture picture = export_picture_of(view, context_for(view, target, scenario(17)), options);
+      EXPECT_THAT(all_words(picture.scene), HasSubstr(words)) << id << " for " << name_of(target);
+    }
+}
+
+TEST(Figure, OfPositionsNamesTheNumbersOfItsCurvesAndColours) {
+  for (const auto& [id, words] : {std::pair{"cosines", "cosine"}, {"positions", "value"}})
+    for (const Target target : kPrinted) {
+      const View& view = *find_view(id);
+      const auto all =
+          texts(export_picture_of(view, context_for(view, target, scenario(17)), options_for(target)).scene);
+      EXPECT_EQ(std::ranges::count(all, words), 4) << id << ": two plots and two scales, " << name_of(target);
+    }
+}
+
 TEST(Title, IsLeftOutWithTheSpaceItTook) {
   for (const char* id : {"heatmap", "query", "lens", "mlp", "heads", "tokens"}) {
     const View& view = *find_view(id);
@@ -327,6 +441,20 @@ TEST(Superscripts, AreSmallerAndHigher) {
   EXPECT_EQ(runs[2].origin.y, runs[0].origin.y);
   EXPECT_NEAR(runs[3].origin.x + style.fonts.width("2i/256", viz::FontStyle::regular, runs[3].size),
               10 + style.width(text, 14), 0.01F);
+}
+
+TEST(Superscripts, OfTheLeastReadableSizeAreNoHigherThanSmallerOnes) {
+  viz::Scene scene;
+  viz::Style style{light(), *fonts(), 10};
+  const std::string text = "T" + viz::superscript("2");
+  viz::add_label(scene, style, text, {10, 20}, 8.5F, light().text);
+  style.smallest = 8;
+  viz::add_label(scene, style, text, {60, 20}, 8.5F, light().text);
+  const auto boxes = text_boxes(scene, *fonts());
+  ASSERT_EQ(boxes.size(), 4U);
+  EXPECT_NEAR(boxes[1].bounds.y, boxes[3].bounds.y, 0.3F);
+  EXPECT_LT(boxes[3].bounds.y, boxes[2].bounds.y - 1);
+  EXPECT_EQ(items_of<viz::GlyphRun>(scene)[3].size, 8);
 }
 
 TEST(Described, FilesSayWhatTheyShow) {

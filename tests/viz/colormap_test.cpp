@@ -1,11 +1,12 @@
 #include "viz/scene/colormap.h"
-#include "viz/charts/curves.h"
 
 #include <cmath>
 #include <limits>
 
 #include "tests/support/matchers.h"
 #include "tests/viz/color_science.h"
+#include "viz/charts/curves.h"
+#include "viz/scene/contrast.h"
 
 namespace headscope::viz {
 namespace {
@@ -144,6 +145,25 @@ TEST_P(Themes, CategoriesAreToldApartByEveryReaderAndStandOutFromTheGround) {
        {theme_.bar, theme_.field_line, theme_.accent, sign_color(theme_, 1), sign_color(theme_, -1)})
     EXPECT_GE(contrast(mark, theme_.surface), 3) << int{mark.r} << " " << int{mark.g} << " " << int{mark.b};
   EXPECT_EQ(categorical(theme_, kCount), categorical(theme_, 0));
+}
+
+TEST_P(Themes, WordsAboutCurvesAreReadableInTheirHue) {
+  for (int i = 0; i < 7; ++i) {
+    const Color curve = categorical(theme_, i), word = word_color(curve, theme_.text, theme_.surface);
+    EXPECT_GE(contrast(word, theme_.surface), 4.5) << i;
+    if (contrast(curve, theme_.surface) >= 4.5) {
+      EXPECT_EQ(word, curve) << i;
+    }
+    EXPECT_NE(word, theme_.text) << i;
+  }
+}
+
+TEST_P(Themes, LettersOnCellsAreReadableOnEveryColour) {
+  for (int i = 0; i <= 200; ++i) {
+    const double t = i / 200.0;
+    for (const Color ground : {sequential(theme_, t), diverging(theme_, t), diverging(theme_, -t)})
+      EXPECT_GE(contrast(text_on(theme_, ground), ground), 4.5) << t;
+  }
 }
 
 TEST_P(Themes, DivergingIsNeutralAtZero) {

@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "tests/viz/color_science.h"
 #include "tests/viz/pictures.h"
 #include "tests/viz/text_boxes.h"
 
@@ -47,6 +48,48 @@ TEST(Curves, GoThroughTheirValues) {
     EXPECT_NEAR(p.y, 140 - 100 * values[i], 0.01);
   }
   EXPECT_THAT(texts(picture.scene), ::testing::IsSupersetOf({"7", "prompt: 23"}));
+}
+
+TEST(Curves, AnArrowMarksWhereACurveLeavesThePlot) {
+  const std::vector<float> inside{0, 1, 2}, above{0, 1, 3, 9}, below{0, -1, -3, 0, -3};
+  CurveChart chart;
+  chart.low = -2, chart.high = 2, chart.count = 5;
+  chart.curves = {{Matrix::row(inside), "inside", categorical(kTheme, 0)},
+                  {Matrix::row(above), "above", categorical(kTheme, 1)},
+                  {Matrix::row(below), "below", categorical(kTheme, 2)}};
+  Picture picture{testing::blank(500, 300), {}};
+  const Rect plot{60, 40, 300, 200};
+  const Region region = paint_curves(picture, chart, plot, {kTheme, *fonts(), 14, 1});
+  const auto arrows = items_of<FillPolygon>(picture.scene);
+  ASSERT_EQ(arrows.size(), 2U) << "one where a curve first leaves";
+  for (std::size_t i = 0; i < 2; ++i) {
+    EXPECT_EQ(arrows[i].color, chart.curves[i + 1].color);
+    const Point tip = arrows[i].points[2];
+    EXPECT_NEAR(tip.x, (region.cell_rect(0, 1).center().x + region.cell_rect(0, 2).center().x) / 2, 0.5);
+    EXPECT_TRUE(i == 0 ? tip.y < plot.y : tip.y > plot.bottom());
+  }
+}
+
+TEST(Curves, NamesAreReadableAndCurvesKeepTheirColour) {
+  const std::vector<float> flat(9, 0.1F);
+  for (const Theme& theme : {light_theme(), dark_theme()}) {
+    CurveChart chart;
+    for (int i = 0; i < 7; ++i)
+      chart.curves.push_back({Matrix::row(flat), "curve " + std::to_string(i), categorical(theme, i)});
+    chart.count = 9;
+    Picture picture{testing::blank(500, 300), {}};
+    paint_curves(picture, chart, {60, 40, 300, 240}, {theme, *fonts(), 14, 1});
+    int names = 0;
+    for (const GlyphRun& run : items_of<GlyphRun>(picture.scene)) {
+      if (!run.text.starts_with("curve ")) continue;
+      EXPECT_GE(contrast(run.color, theme.surface), 4.5) << run.text;
+      ++names;
+    }
+    EXPECT_EQ(names, 7);
+    const auto lines = items_of<Polyline>(picture.scene);
+    ASSERT_EQ(lines.size(), 7U);
+    for (int i = 0; i < 7; ++i) EXPECT_EQ(lines[static_cast<std::size_t>(i)].color, categorical(theme, i));
+  }
 }
 
 TEST(Curves, ManyNamesDoNotTouch) {

@@ -23,8 +23,8 @@ struct PaintedHistogram {
 PaintedHistogram paint(const std::vector<std::int64_t>& bins, float width, double low = -2, double high = 2) {
   PaintedHistogram p;
   p.picture.scene = testing::blank(width + 40, 200, kLight.surface);
-  p.region =
-      paint_histogram(p.picture, {bins, low, high, "value", kLight.accent, 3}, {20, 10, width, 150}, kStyle);
+  p.region = paint_histogram(p.picture, {bins, low, high, "value", "", kLight.accent, 3},
+                             {20, 10, width, 150}, kStyle);
   return p;
 }
 
@@ -59,6 +59,25 @@ TEST(Histogram, NumbersStandWhereTheirValuesLie) {
     }
     EXPECT_GE(numbers, width > 300 ? 3 : width > 100 ? 1 : 0) << width;
   }
+}
+
+TEST(Histogram, NumbersAtItsLeftAreTheCountsOfThatHeight) {
+  Picture picture;
+  picture.scene = testing::blank(400, 220, kLight.surface);
+  const std::vector<std::int64_t> bins{100, 2300, 900};
+  const Rect plot = paint_histogram(picture, {bins, -2, 2, "value", "number of values", kLight.accent, 3},
+                                    {80, 10, 300, 200}, kStyle)
+                        .rect;
+  EXPECT_EQ(testing::text_faults(picture.scene, *fonts()), "");
+  EXPECT_THAT(texts(picture.scene), ::testing::IsSupersetOf({"value", "number of values", "0"}));
+  int numbers = 0;
+  for (const auto& box : testing::text_boxes(picture.scene, *fonts())) {
+    if (box.bounds.right() > plot.x) continue;
+    const float count = std::stof(box.text);
+    EXPECT_NEAR(box.bounds.center().y, plot.bottom() - count / 2300 * plot.h, 1.5F) << box.text;
+    ++numbers;
+  }
+  EXPECT_GE(numbers, 2);
 }
 
 TEST(Histogram, OfNothingOrOneValueIsAnAxis) {

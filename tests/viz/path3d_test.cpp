@@ -98,6 +98,16 @@ TEST(Path3, WordsNeverCoverEachOther) {
   EXPECT_THAT(texts(paint(path).scene), Not(Contains("north"))) << "seen along it";
 }
 
+TEST(Path3, EveryAxisHasANumberAtBothEnds) {
+  Path3 path = steps();
+  path.low = {-1, -2, -3}, path.high = {11, 12, 13};
+  path.labelled.clear();
+  path.camera = {30, 25};
+  for (const float size : {200.F, 300.F, 500.F})
+    EXPECT_THAT(texts(paint(path, size).scene), ::testing::IsSupersetOf({"−1", "−2", "−3", "11", "12", "13"}))
+        << size;
+}
+
 TEST(Path3, NumbersStandBesideThePathNotOnIt) {
   Path3 path;
   constexpr int kPoints = 400;

@@ -212,10 +212,12 @@ TEST(PoolingWords, SayWhatAndHowMany) {
   EXPECT_EQ(pooling_words(Pooling::mean, {1, 1}, 500, s), "");
   EXPECT_EQ(pooling_words(Pooling::mean, {1, 1.02}, 500, s), "") << "a mean of one cell";
   EXPECT_EQ(pooling_words(Pooling::mean, {1.02, 3}, 500, s), "each cell: the mean of 1 × 3");
-  EXPECT_EQ(pooling_words(Pooling::row_pairs, {2, 1}, 500, s), "50 % of the pairs of rows");
-  EXPECT_EQ(pooling_words(Pooling::row_pairs, {1, 3}, 500, s), "each cell: the mean of 3 columns");
-  EXPECT_EQ(pooling_words(Pooling::row_pairs, {3, 2.5}, 500, s),
-            "33 % of the pairs of rows; each cell: the mean of 2.5 columns");
+  EXPECT_EQ(pooling_words(Pooling::row_pairs, {2, 1}, 500, s), "room for 50 % of the rows");
+  EXPECT_EQ(pooling_words(Pooling::row_pairs, {1, 3}, 500, s), "neighbouring columns averaged");
+  EXPECT_EQ(pooling_words(Pooling::row_pairs, {3, 2.5, "dimensions", "positions"}, 500, s),
+            "room for 33 % of the dimensions; neighbouring positions averaged");
+  EXPECT_EQ(pooling_words(Pooling::row_pairs, {3, 2.5}, s.width("33 % of rows", s.small()) + 1, s),
+            "33 % of rows");
 }
 
 TEST(PoolingWords, StandUnderALongPromptsHeatmapUnlessItIsZoomedTo) {

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "tests/support/matchers.h"
+#include "tests/viz/color_science.h"
 #include "tests/viz/pictures.h"
 #include "tests/viz/tables.h"
 #include "tests/viz/text_boxes.h"
@@ -434,6 +435,26 @@ TEST(Tables, ACellsDetailStandsAtItsRightEndOnItsGround) {
     ASSERT_EQ(frames.size(), 1U);
     EXPECT_EQ(frames[0].color, theme->accent);
     EXPECT_TRUE(painted.picture.regions[1].rect.contains(frames[0].rect.center()));
+  }
+}
+
+TEST(Tables, WordsAreReadableOnEveryShade) {
+  constexpr int kShades = 40;
+  std::vector<std::string> words;
+  for (int i = 0; i < kShades; ++i) words.push_back("word " + std::to_string(i));
+  for (const Theme* theme : {&kLight, &kDark}) {
+    Table table;
+    table.rows = kShades;
+    TableColumn& column = table.columns.emplace_back();
+    column.color = theme->text;
+    column.texts = words;
+    for (int i = 0; i < kShades; ++i)
+      column.grounds.push_back(theme->bar.with_alpha(static_cast<std::uint8_t>(255 * i / (kShades - 1))));
+    for (const auto& run : items_of<GlyphRun>(paint(table, 300, 1200, style(*theme)).picture.scene)) {
+      if (!run.text.starts_with("word ")) continue;
+      const Color ground = column.grounds[std::stoul(run.text.substr(5))];
+      EXPECT_GE(contrast(run.color, blended(theme->surface, ground)), 4.5) << run.text;
+    }
   }
 }
 

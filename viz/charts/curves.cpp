@@ -4,8 +4,10 @@
 #include <array>
 #include <cmath>
 #include <numeric>
+#include <utility>
 
 #include "viz/charts/number_axis.h"
+#include "viz/scene/contrast.h"
 #include "viz/scene/dashes.h"
 
 namespace headscope::viz {
@@ -53,6 +55,30 @@ std::vector<float> spread_apart(std::vector<float> centers, float height, float 
   return centers;
 }
 
+namespace {
+
+/// An arrow where a curve first leaves the plot at its top, and one at its bottom: it goes on there.
+template <class XOf>
+void paint_exits(Scene& scene, const Curve& curve, const PlotFrame& frame, const XOf& x_of, int begin,
+                 int end, const Style& style) {
+  const Rect& plot = frame.area;
+  const float u = style.unit();
+  bool up = false, down = false;
+  for (int i = begin + 1; i < std::min(end, curve.values.cols); ++i) {
+    const float from = frame.y_of(static_cast<double>(curve.values.at(0, i - 1))),
+                to = frame.y_of(static_cast<double>(curve.values.at(0, i)));
+    const auto arrow = [&](bool& painted, float edge, float away) {
+      const float x = x_of(i - 1) + (edge - from) / (to - from) * (x_of(i) - x_of(i - 1));
+      if (std::exchange(painted, true) || x < plot.x || x > plot.right()) return;
+      scene.add(FillPolygon{{{x - u, edge}, {x + u, edge}, {x, edge + away * 2 * u}}, curve.color});
+    };
+    if (from > plot.y && to < plot.y - 1) arrow(up, plot.y, -1);
+    if (from < plot.bottom() && to > plot.bottom() + 1) arrow(down, plot.bottom(), 1);
+  }
+}
+
+}  // namespace
+
 Region paint_curves(Picture& picture, const CurveChart& chart, Rect plot, const Style& style) {
   const Theme& theme = style.theme;
   Scene& scene = picture.scene;
@@ -83,6 +109,7 @@ Region paint_curves(Picture& picture, const CurveChart& chart, Rect plot, const 
     if (path.points.size() > 1) scene.add(std::move(path));
   }
   scene.add(PopClip{});
+  for (const Curve& curve : chart.curves) paint_exits(scene, curve, frame, x_of, begin, end, style);
   const double marked = (chart.marked_x - region.first_col) / region.cols;
   if (chart.marked_x >= 0 && marked >= 0 && marked <= 1) {
     const float x = plot.x + static_cast<float>(marked) * plot.w;
@@ -114,7 +141,8 @@ Region paint_curves(Picture& picture, const CurveChart& chart, Rect plot, const 
                        curve.color,
                        1.5F,
                        dashes_of(curve.dashes, u)});
-    add_label(scene, style, curve.label, {label, spread[i]}, style.small(), curve.color, FontStyle::medium);
+    add_label(scene, style, curve.label, {label, spread[i]}, style.small(),
+              word_color(curve.color, theme.text, theme.surface), FontStyle::medium);
   }
   return picture.regions.emplace_back(region);
 }

@@ -37,8 +37,8 @@ struct CurveChart {
 /// Room to the right of the plot for the names of the curves, each after a sample of its line.
 float curve_labels_width(const CurveChart& chart, const Style& style);
 
-/// Curves in `plot` (the frame); y numbers go left of it, the curves' names right of it. Returns the region,
-/// also added.
+/// Curves in `plot` (the frame), with an arrow where one leaves it; y numbers go left of it, the curves'
+/// names right of it. Returns the region, also added.
 Region paint_curves(Picture& picture, const CurveChart& chart, Rect plot, const Style& style);
 
 /// Moves positions (centres of labels of `height`) apart as little as necessary, keeping them inside [top,

@@ -5,6 +5,8 @@
 #include <numbers>
 #include <optional>
 
+#include "viz/scene/contrast.h"
+
 namespace headscope::viz {
 namespace {
 
@@ -158,7 +160,6 @@ bool paint_cell_values(Scene& scene, const HeatmapCells& cells, const Region& gr
   const float widest = style.width(fixed_number(static_cast<double>(-range.magnitude()), *digits), size);
   if (widest + style.unit() > cw) return false;
   const ColorTable color(cells.scale, style.theme);
-  const Color opposite = style.theme.dark ? Color{16, 18, 24, 255} : Color{255, 255, 255, 255};
   const int first_row = std::max(0, static_cast<int>(std::ceil(grid.first_row))),
             first_col = std::max(0, static_cast<int>(std::ceil(grid.first_col)));
   for (int r = first_row; r < std::min<double>(grid.row_count, std::floor(grid.first_row + grid.rows + 1e-6));
@@ -168,9 +169,9 @@ bool paint_cell_values(Scene& scene, const HeatmapCells& cells, const Region& gr
       if (cells.is_masked(r, c)) continue;
       const float v = cells.matrix.at(r, c);
       const Color under = c == cells.outside_column ? outside_color(style.theme) : color(v * cells.factor(r));
-      scene.add(make_text_middle(
-          style.fonts, fixed_number(static_cast<double>(v), *digits), grid.cell_rect(r, c).center(), size,
-          readable_on(under, style.theme.text, opposite), FontStyle::regular, Align::center));
+      scene.add(make_text_middle(style.fonts, fixed_number(static_cast<double>(v), *digits),
+                                 grid.cell_rect(r, c).center(), size, text_on(style.theme, under),
+                                 FontStyle::regular, Align::center));
     }
   }
   return true;

@@ -48,11 +48,13 @@ Image heatmap_image(const HeatmapCells& cells, const Region& grid, const Style& 
 struct PooledCells {
   double rows = 1;
   double cols = 1;
+  const char* row_names = "rows";  ///< in `pooling_words` for row_pairs
+  const char* col_names = "columns";
 };
 PooledCells pooled_cells(const Region& grid, const Style& style);
 
 /// "each cell: the largest of 4 × 4", or without its beginning if `width` is too small; empty if no cells are
-/// pooled. For row_pairs "50 % of the pairs of rows; each cell: the mean of 3 columns".
+/// pooled. For row_pairs "room for 50 % of the rows; neighbouring columns averaged".
 std::string pooling_words(Pooling pooling, const PooledCells& cells, float width, const Style& style);
 
 /// Draws hatching, image, thin gaps between large cells, and a frame, inside grid.rect.

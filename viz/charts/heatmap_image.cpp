@@ -237,11 +237,14 @@ std::string pooling_words(Pooling pooling, const PooledCells& cells, float width
   const std::string rows = pooled_count(cells.rows, pooling), cols = pooled_count(cells.cols, pooling);
   const auto fits = [&](const std::string& text) { return style.width(text, style.small()) <= width; };
   if (pooling == Pooling::row_pairs) {
-    const std::string pairs = cells.rows > one ? number(100 / cells.rows, 2) + " % of the pairs of rows" : "",
-                      means = cells.cols > one ? "mean of " + cols + " columns" : "",
-                      between = pairs.empty() || means.empty() ? "" : "; ";
-    for (const std::string& text :
-         {pairs + between + (means.empty() ? "" : "each cell: the " + means), pairs + between + means, pairs})
+    const bool left_out = cells.rows > one, averaged = cells.cols > one;
+    const std::string share = number(100 / cells.rows, 2) + " % of ", names = cells.row_names,
+                      means = cells.col_names + std::string(" averaged");
+    const auto joined = [&](const std::string& rows_words, const std::string& col_words) {
+      return (left_out ? rows_words : "") + (left_out && averaged ? "; " : "") + (averaged ? col_words : "");
+    };
+    for (const std::string& text : {joined("room for " + share + "the " + names, "neighbouring " + means),
+                                    joined(share + names, means), left_out ? share + names : means})
       if (fits(text)) return text;
     return "";
   }

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <numbers>
+#include <numeric>
 #include <utility>
 
 #include "viz/scene/colormap.h"
@@ -211,12 +212,15 @@ bool paint_legend(Scene& scene, const LinkChart& chart, Rect area, const Style& 
   return whole;
 }
 
-/// Paints "weight — 0.25 — 0.5 — 1" with the chart's title, right-aligned. Returns its width; paints nothing
-/// if it does not fit.
+/// Paints "weight — 0.25 — 0.5 — 1" with the chart's title, right-aligned. Where all lines are about equally
+/// thin, their shades alone tell the weights, and swatches show these. Returns its width; paints nothing if
+/// it does not fit.
 float paint_widths(Scene& scene, const Links& links, Point right_middle, float room) {
   const Style& style = links.style;
   const float u = style.unit();
-  const std::string& title = links.chart.width_title;
+  const bool by_shade = links.width_scale() * stroke_width(kStrokes - 1, style) < u / 2;
+  const std::string title = links.chart.width_title + (by_shade ? " (shade)" : "");
+  const Color color = links.chart.series.size() == 1 ? links.chart.series[0].color : style.theme.text;
   float width = style.width(title, style.small());
   std::array<std::string, 3> texts;
   const std::array<double, 3> parts{0.25, 0.5, 1};
@@ -232,13 +236,33 @@ float paint_widths(Scene& scene, const Links& links, Point right_middle, float r
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const int stroke = links.stroke(static_cast<float>(parts[i] * links.chart.full));
     x += 3 * u;
-    scene.add_line({x, y}, {x + 4 * u, y}, stroke_color(style.theme.text, stroke),
-                   links.width_scale() * stroke_width(stroke, style));
+    if (by_shade) {
+      scene.add(FillRect{{x, y - u, 4 * u, 2 * u}, stroke_color(color, stroke)});
+    } else {
+      scene.add_line({x, y}, {x + 4 * u, y}, stroke_color(color, stroke),
+                     links.width_scale() * stroke_width(stroke, style));
+    }
     x += 5 * u;
     add_muted(scene, style, texts[i], {x, y});
     x += style.width(texts[i], style.small());
   }
   return width;
+}
+
+/// The sum of the weights of the lines to each item that has far more than most, 0 for the others.
+std::vector<float> arriving_weights(const LinkChart& chart) {
+  constexpr float kFarMore = 2;  // of the mean
+  const bool is_row = chart.arrangement == LinkChart::Arrangement::arcs;
+  std::vector<float> sums((is_row ? chart.from : chart.to).labels.size(), 0.F);
+  for (const Link& link : chart.links) sums[link.to] += link.weight;
+  const float mean = std::accumulate(sums.begin(), sums.end(), 0.F) / static_cast<float>(sums.size());
+  std::ranges::replace_if(
+      sums, [&](float sum) { return sum < kFarMore * mean; }, 0.F);
+  return sums;
+}
+AxisLabels with_strengths(AxisLabels axis, std::span<const float> strengths) {
+  axis.strengths = strengths;
+  return axis;
 }
 
 void place_columns(LinkLayout& layout, const LinkChart& chart, Rect inner, const Style& style) {
@@ -308,6 +332,7 @@ LinkLayout lay_out_links(const LinkChart& chart, Rect area, const Style& style) 
 
 void paint_links(Picture& picture, const LinkChart& chart, const LinkLayout& layout, const Style& style) {
   Scene& scene = picture.scene;
+  const std::vector<float> arriving = arriving_weights(chart);
   const Links links{chart, layout, style};
   const Rect& area = layout.area;
   picture.whole &= layout.legend && layout.note;
@@ -317,16 +342,16 @@ void paint_links(Picture& picture, const LinkChart& chart, const LinkLayout& lay
   const Region grid = links.grid();
   float bottom = layout.drawing.bottom();
   if (links.is_row()) {
-    picture.whole &=
-        paint_column_labels(scene, chart.from, layout.from_room, grid, area.x, style, LabelSide::after);
+    picture.whole &= paint_column_labels(scene, with_strengths(chart.from, arriving), layout.from_room, grid,
+                                         area.x, style, LabelSide::after);
     bottom += layout.from_room.size;
     const float y = layout.drawing.bottom();
     scene.add_line({layout.drawing.x, y}, {layout.drawing.right(), y}, style.theme.line);
     picture.regions.push_back(layout.from);
   } else {
     picture.whole &= paint_row_labels(scene, chart.from, layout.from_room, grid, style);
-    picture.whole &=
-        paint_row_labels(scene, chart.to, layout.to_room, links.grid(End::to), style, LabelSide::after);
+    picture.whole &= paint_row_labels(scene, with_strengths(chart.to, arriving), layout.to_room,
+                                      links.grid(End::to), style, LabelSide::after);
     picture.regions.push_back(layout.from);
     picture.regions.push_back(layout.to);
   }

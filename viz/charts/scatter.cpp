@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <utility>
 
 #include "viz/charts/function_plot.h"
 
@@ -58,34 +59,160 @@ void add_mark(Scene& scene, const ScatterChart& chart, const ScatterChart::Mark&
   add_shape(scene, kind.shape, at, r, mark.fill);
 }
 
-/// Labels the chosen marks first, then the others whose labels cover nothing. Returns how many.
+float distance(Point a, Point b) {
+  return std::hypot(a.x - b.x, a.y - b.y);
+}
+Point nearest_in(const Rect& r, Point p) {
+  return {std::clamp(p.x, r.x, r.right()), std::clamp(p.y, r.y, r.bottom())};
+}
+float distance_to(const Rect& r, Point p) {
+  return distance(nearest_in(r, p), p);
+}
+/// The distance of a point from the line between two others.
+float distance_to_line(Point a, Point b, Point p) {
+  const float length = distance(a, b);
+  if (length <= 0) return distance(a, p);
+  const float along =
+      std::clamp(((p.x - a.x) * (b.x - a.x) + (p.y - a.y) * (b.y - a.y)) / length, 0.F, length) / length;
+  return distance({a.x + along * (b.x - a.x), a.y + along * (b.y - a.y)}, p);
+}
+/// Whether the line between two points comes into a rectangle.
+bool crosses(const Rect& r, Point a, Point b) {
+  constexpr int kSteps = 24;
+  for (int i = 0; i <= kSteps; ++i) {
+    const float t = static_cast<float>(i) / kSteps;
+    if (r.contains({a.x + t * (b.x - a.x), a.y + t * (b.y - a.y)})) return true;
+  }
+  return false;
+}
+
+/// Finds room for labels such that it is clear which mark each one belongs to: it touches its mark, and no
+/// other mark is as near; or a line leads to it.
+class Labels {
+ public:
+  Labels(const ScatterChart& chart, const ScatterLayout& layout, const Style& style)
+      : chart_(chart), layout_(layout), style_(style), r_(scatter_radius(chart, style)) {
+    // No axis strikes a label through.
+    const PlotFrame plot{layout.frame, layout.x, layout.y};
+    const Point zero = plot.place(0, 0);
+    const Rect& f = layout.frame;
+    taken_.push_back({zero.x - 1, f.y, 2, f.h});
+    taken_.push_back({f.x, zero.y - 1, f.w, 2});
+  }
+
+  /// Whether there was room.
+  bool add(Scene& scene, std::size_t i) {
+    constexpr std::size_t kFew = 100;  // among more marks, lines would be taken for data
+    if (add_touching(scene, i)) return true;
+    return (chart_.marks.size() <= kFew || chart_.marks[i].chosen) && add_with_line(scene, i);
+  }
+
+ private:
+  float radius_of(std::size_t i) const { return (chart_.marks[i].chosen ? 1.9F : 1.2F) * r_; }
+
+  /// The box of a label's letters around a point.
+  Rect box_at(const ScatterChart::Mark& mark, Point middle) const {
+    const FontStyle face = mark.chosen ? FontStyle::medium : FontStyle::regular;
+    const float w = style_.width(mark.label, style_.small(), face), h = 1.1F * style_.small();
+    return {middle.x - w / 2, middle.y - h / 2, w, h};
+  }
+
+  /// Whether a label covers neither labels nor lines and no mark but its own comes near it.
+  bool is_free(const Rect& box, std::size_t own, float clearance) const {
+    const float apart = 0.5F * style_.font_size, above = 0.1F * style_.font_size;
+    if (!layout_.frame.encloses(box)) return false;
+    const Rect room{box.x - apart, box.y - above, box.w + 2 * apart, box.h + 2 * above};
+    if (std::ranges::any_of(labels_, [&](const Rect& other) { return room.overlaps(other); })) return false;
+    if (std::ranges::any_of(taken_, [&](const Rect& other) { return box.overlaps(other); })) return false;
+    if (std::ranges::any_of(lines_, [&](const auto& line) { return crosses(room, line.first, line.second); }))
+      return false;
+    for (std::size_t i = 0; i < layout_.places.size(); ++i) {
+      if (i == own) continue;
+      const float gap = distance_to(box, layout_.places[i]) - radius_of(i);
+      const bool alike = chart_.marks[i].kind == chart_.marks[own].kind;
+      if (gap < (alike ? clearance + 0.2F * style_.font_size : std::max(clearance, 0.15F * style_.font_size)))
+        return false;
+    }
+    return true;
+  }
+
+  bool add_touching(Scene& scene, std::size_t i) {
+    const Point at = layout_.places[i];
+    const float gap = style_.unit() / 2 + 1, away = radius_of(i) + gap;
+    const Rect size = box_at(chart_.marks[i], at);
+    const float w = size.w / 2, h = size.h / 2, slanted = 0.7F * away;
+    for (const Point by : {Point{away + w, 0},
+                           {-away - w, 0},
+                           {0, -away - h},
+                           {0, away + h},
+                           {slanted + w, -slanted - h},
+                           {slanted + w, slanted + h},
+                           {-slanted - w, -slanted - h},
+                           {-slanted - w, slanted + h}}) {
+      const Rect box = box_at(chart_.marks[i], {at.x + by.x, at.y + by.y});
+      if (!is_free(box, i, gap)) continue;
+      write(scene, i, box);
+      return true;
+    }
+    return false;
+  }
+
+  bool add_with_line(Scene& scene, std::size_t i) {
+    constexpr int kDirections = 16;
+    const Point at = layout_.places[i];
+    const Rect size = box_at(chart_.marks[i], at);
+    for (const float reach : {1.2F, 1.8F, 2.5F, 3.2F}) {
+      for (int k = 0; k < kDirections; ++k) {
+        const float turn = 2 * std::numbers::pi_v<float> * static_cast<float>(k) / kDirections;
+        const Point out{std::cos(turn), std::sin(turn)};
+        const float away = radius_of(i) + reach * style_.font_size;
+        const Rect box =
+            box_at(chart_.marks[i], {at.x + out.x * (away + size.w / 2), at.y + out.y * (away + size.h / 2)});
+        const Point end = nearest_in(box.inset(-1), at);
+        const float length = distance(end, at);
+        if (length <= radius_of(i) + style_.unit() || !is_free(box, i, 0.3F * style_.font_size)) continue;
+        const float part = radius_of(i) / length;
+        const Point start{at.x + part * (end.x - at.x), at.y + part * (end.y - at.y)};
+        if (!is_free_line(start, end, i)) continue;
+        lines_.emplace_back(start, end);
+        scene.add_line(start, end, chart_.kinds[chart_.marks[i].kind].color, style_.unit() / 5);
+        write(scene, i, box);
+        return true;
+      }
+    }
+    return false;
+  }
+
+  bool is_free_line(Point a, Point b, std::size_t own) const {
+    for (std::size_t i = 0; i < layout_.places.size(); ++i)
+      if (i != own && distance_to_line(a, b, layout_.places[i]) < radius_of(i) + 1.5F) return false;
+    return std::ranges::none_of(labels_, [&](const Rect& label) { return crosses(label.inset(-2), a, b); });
+  }
+
+  void write(Scene& scene, std::size_t i, const Rect& box) {
+    const ScatterChart::Mark& mark = chart_.marks[i];
+    labels_.push_back(box);
+    add_label(scene, style_, mark.label, {box.x, box.center().y}, style_.small(),
+              chart_.kinds[mark.kind].color, mark.chosen ? FontStyle::medium : FontStyle::regular);
+  }
+
+  const ScatterChart& chart_;
+  const ScatterLayout& layout_;
+  const Style& style_;
+  float r_;
+  std::vector<Rect> taken_, labels_;  // what no label may cover
+  std::vector<std::pair<Point, Point>> lines_;
+};
+
+/// Labels the chosen marks first, then the others that have room. Returns how many.
 int paint_labels(Scene& scene, const ScatterChart& chart, const ScatterLayout& layout, const Style& style) {
   int labelled = 0;
   if (chart.marks.size() > kMaxLabelled) return labelled;
-  const float r = scatter_radius(chart, style), line = style.line(style.small());
-  std::vector<Rect> taken;
-  for (const Point& place : layout.places) taken.push_back(Rect::around(place, r));
-  const auto put = [&](std::size_t i) {
-    const ScatterChart::Mark& mark = chart.marks[i];
-    const Point at = layout.places[i];
-    const float gap = (mark.chosen ? 2 * r : r) + style.unit();
-    const float w = style.width(mark.label, style.small());
-    for (const Rect place :
-         {Rect{at.x + gap, at.y - line / 2, w, line}, Rect{at.x - gap - w, at.y - line / 2, w, line},
-          Rect{at.x - w / 2, at.y - gap - line, w, line}, Rect{at.x - w / 2, at.y + gap, w, line}}) {
-      if (!layout.frame.encloses(place) ||
-          std::ranges::any_of(taken, [&](const Rect& other) { return place.overlaps(other); }))
-        continue;
-      taken.push_back(place);
-      ++labelled;
-      add_label(scene, style, mark.label, {place.x, place.center().y}, style.small(),
-                chart.kinds[mark.kind].color, mark.chosen ? FontStyle::medium : FontStyle::regular);
-      return;
-    }
-  };
+  Labels labels(chart, layout, style);
   for (const bool chosen : {true, false})
     for (std::size_t i = 0; i < chart.marks.size(); ++i)
-      if (chart.marks[i].chosen == chosen && !chart.marks[i].label.empty()) put(i);
+      if (chart.marks[i].chosen == chosen && !chart.marks[i].label.empty())
+        labelled += labels.add(scene, i) ? 1 : 0;
   return labelled;
 }
 

@@ -3,13 +3,24 @@
 #include <algorithm>
 #include <cmath>
 
+#include "viz/scene/contrast.h"
+
 namespace headscope::viz {
 namespace {
 
-constexpr float kMinPart = 1.5F;  // logical pixels: narrower parts would overlap
+/// The part of a share for a label as wide as `label`: all of it, or if the mark's line would strike the
+/// label through, the larger side of that.
+Rect room_for_label(const Rect& part, float label, float mark, float unit) {
+  if (std::abs(mark - part.center().x) > label / 2 + unit) return part;
+  const float left = mark - part.x, right = part.right() - mark;
+  return left > right ? Rect{part.x, part.y, left, part.h} : Rect{mark, part.y, right, part.h};
+}
+
 constexpr float kMinRegion = 3;
 
-void hatch(Scene& scene, const Rect& rect, Color color) {
+}  // namespace
+
+void paint_hatching(Scene& scene, const Rect& rect, Color color) {
   Segments lines{{}, color, 1};
   constexpr float kStep = 6;
   for (float c = rect.x + rect.y + kStep; c < rect.right() + rect.bottom(); c += kStep) {
@@ -19,8 +30,6 @@ void hatch(Scene& scene, const Rect& rect, Color color) {
   }
   if (!lines.points.empty()) scene.add(std::move(lines));
 }
-
-}  // namespace
 
 float share_x(const ShareBar& shares, Rect bar, double size) {
   const double part = shares.total > 0 ? std::clamp(size / shares.total, 0.0, 1.0) : 0;
@@ -32,6 +41,7 @@ void paint_share_bar(Picture& picture, const ShareBar& shares, Rect bar, const S
   const Theme& theme = style.theme;
   const float u = style.unit();
   scene.add(FillRect{bar, shares.rest, 2});
+  const float mark = shares.mark < 0 ? bar.x - 1 : share_x(shares, bar, shares.mark);
   double passed = 0, kept = 0;
   for (std::size_t i = 0; i < shares.shares.size(); ++i) {
     const Share& share = shares.shares[i];
@@ -39,24 +49,24 @@ void paint_share_bar(Picture& picture, const ShareBar& shares, Rect bar, const S
     passed += share.size;
     if (!share.hatched) kept = passed;
     const float width = share_x(shares, bar, passed) - left;
-    if (width < kMinPart) continue;
+    if (width < kLeastShare) continue;
     const Rect part{left, bar.y, width, bar.h};
-    scene.add(FillRect{part, share.fill});
+    if (share.fill != shares.rest) scene.add(FillRect{part, share.fill});
     if (share.hatched) continue;
     if (i > 0) scene.add(FillRect{{part.x, part.y, 1, part.h}, theme.surface});
-    add_whole_label(scene, style, share.label, part.center(), part.w - 2 * u,
-                    readable_on(blended(theme.surface, share.fill), theme.text, theme.surface),
-                    FontStyle::regular, Align::center);
+    const Rect room = room_for_label(part, style.width(share.label, style.small()), mark, u);
+    add_whole_label(scene, style, share.label, room.center(), room.w - 2 * u,
+                    text_on(theme, blended(theme.surface, share.fill)), FontStyle::regular, Align::center);
     if (part.w >= kMinRegion) picture.regions.push_back({shares.role, share.id, part});
   }
   const float end = share_x(shares, bar, kept);
-  if (kept < passed) hatch(scene, {end, bar.y, bar.right() - end, bar.h}, theme.hatch);
+  if (kept < passed) paint_hatching(scene, {end, bar.y, bar.right() - end, bar.h}, theme.hatch);
   scene.add(StrokeRect{bar, theme.line, 1, 2});
   if (shares.mark < 0) return;
-  const float x = share_x(shares, bar, shares.mark);
-  scene.add(FillRect{{x - 0.75F, bar.y - u, 1.5F, bar.h + 2 * u}, shares.mark_color});
-  scene.add(FillPolygon{{{x - 1.5F * u, bar.y - 2.5F * u}, {x + 1.5F * u, bar.y - 2.5F * u}, {x, bar.y}},
-                        shares.mark_color});
+  scene.add(FillRect{{mark - 0.75F, bar.y - u, 1.5F, bar.h + 2 * u}, shares.mark_color});
+  scene.add(
+      FillPolygon{{{mark - 1.5F * u, bar.y - 2.5F * u}, {mark + 1.5F * u, bar.y - 2.5F * u}, {mark, bar.y}},
+                  shares.mark_color});
 }
 
 }  // namespace headscope::viz

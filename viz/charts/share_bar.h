@@ -25,8 +25,13 @@ struct ShareBar {
   int role = 0;  ///< role of the regions, one for each part that is not hatched and wide enough to point at
 };
 
+constexpr float kLeastShare = 1.5F;  ///< logical pixels: narrower parts are not told apart from the rest
+
 /// Draws the parts in `bar`, each with its label if it fits; the triangle is above it.
 void paint_share_bar(Picture& picture, const ShareBar& shares, Rect bar, const Style& style);
+
+/// Fills a rectangle with lines, like parts that are excluded.
+void paint_hatching(Scene& scene, const Rect& rect, Color color);
 
 /// The x of a size measured from the bar's left.
 float share_x(const ShareBar& shares, Rect bar, double size);

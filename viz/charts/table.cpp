@@ -10,6 +10,7 @@
 #include "viz/charts/bars.h"
 #include "viz/charts/table_rows.h"
 #include "viz/charts/vector_strip.h"
+#include "viz/scene/contrast.h"
 
 namespace headscope::viz {
 namespace {
@@ -346,7 +347,9 @@ struct Painter {
     Color color = column.color;
     if (!column.grounds.empty() && column.grounds[row].a > 0) {
       picture.scene.add(FillRect{box, column.grounds[row], u});
-      color = readable_on(blended(style.theme.surface, column.grounds[row]), color, style.theme.surface);
+      const Color ground = blended(style.theme.surface, column.grounds[row]);
+      color = readable_on(ground, color, style.theme.surface);
+      if (contrast_ratio(color, ground) < kReadable) color = text_on(style.theme, ground);
     }
     if (!column.framed.empty() && column.framed[row])
       picture.scene.add(StrokeRect{box.inset(0.75F), column.frame, 1.5F, u});

@@ -81,12 +81,16 @@ class Labels {
     return true;
   }
 
-  /// Paints words next to a point, where they cover the fewest points of a path; false: no room.
+  /// Paints words next to a point, where they cover the fewest points of a path, with a line to the point if
+  /// they are not right next to it; false: no room.
   bool add_around(std::string_view words, Point point, std::span<const Point> path, Color color) {
     const float w = style_.width(words, style_.small()) + 2, h = style_.line(style_.small());
+    constexpr float kNext = 0.4F;  // ems
     Rect best;
+    float best_gap = kNext;
     std::ptrdiff_t fewest = std::ssize(path) + 1;
-    for (const float gap : {0.4F, 1.F}) {
+    for (const float gap : {kNext, 1.F, 1.8F, 2.6F}) {
+      if (fewest == 0) break;
       for (const auto& [dx, dy] :
            {Point{0, -1}, {1, 0}, {-1, 0}, {0, 1}, {1, -1}, {-1, -1}, {1, 1}, {-1, 1}}) {
         const float away = gap * style_.font_size;
@@ -94,10 +98,15 @@ class Labels {
         if (!area_.encloses(box) || !is_free(box)) continue;
         const Rect wide = box.inset(-2);
         const auto covered = std::ranges::count_if(path, [&](Point p) { return wide.contains(p); });
-        if (covered < fewest) fewest = covered, best = box;
+        if (covered < fewest) fewest = covered, best = box, best_gap = gap;
       }
     }
     if (fewest > std::ssize(path)) return false;
+    if (best_gap > kNext) {
+      const Point end{std::clamp(point.x, best.x, best.right()),
+                      std::clamp(point.y, best.y + h / 4, best.bottom() - h / 4)};
+      scene_.add_line(point, end, style_.theme.text_muted);
+    }
     if (fewest > 0) scene_.add(FillRect{best, style_.theme.surface.with_alpha(200), 2});
     write(words, best, color, FontStyle::regular);
     return true;
@@ -146,14 +155,14 @@ bool paint_axis(Labels& labels, const Path3& path, const Stage& stage, std::size
   const Point above{top.x, top.y - 1.5F * style.line(style.small())};
   const bool named =
       beside(axis == 2 ? above : middle, path.titles[axis], style.theme.text, FontStyle::medium);
-  // Numbers are slightly inside the ends, because edges share the corners.
-  const auto towards_middle = [&](Point p) {
-    return Point{p.x + 0.08F * (middle.x - p.x), p.y + 0.08F * (middle.y - p.y)};
+  // Numbers are inside the ends, because edges share the corners, as far as they find room.
+  const auto add_number = [&](Point end, double value) {
+    for (const float inside : {0.3F, 0.45F, 0.15F, 0.05F}) {
+      const Point at{end.x + inside * (middle.x - end.x), end.y + inside * (middle.y - end.y)};
+      if (beside(at, number(value, 2), style.theme.text_muted, FontStyle::regular)) return;
+    }
   };
-  if (path.high[axis] > path.low[axis]) {
-    beside(towards_middle(from), number(path.low[axis], 2), style.theme.text_muted, FontStyle::regular);
-    beside(towards_middle(to), number(path.high[axis], 2), style.theme.text_muted, FontStyle::regular);
-  }
+  if (path.high[axis] > path.low[axis]) add_number(from, path.low[axis]), add_number(to, path.high[axis]);
   return named;
 }
 

@@ -1,40 +1,32 @@
 #include "viz/scene/picture.h"
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <cmath>
 
+#include "viz/scene/contrast.h"
+
 namespace headscope::viz {
 namespace {
-
-std::array<double, 256> linear_of_srgb() {
-  std::array<double, 256> linear{};
-  for (std::size_t v = 0; v < linear.size(); ++v) {
-    const double s = static_cast<double>(v) / 255;
-    linear[v] = s <= 0.04045 ? s / 12.92 : std::pow((s + 0.055) / 1.055, 2.4);
-  }
-  return linear;
-}
-
-/// Relative luminance of sRGB, WCAG 2.
-double luminance(Color c) {
-  static const std::array<double, 256> linear = linear_of_srgb();
-  return 0.2126 * linear[c.r] + 0.7152 * linear[c.g] + 0.0722 * linear[c.b];
-}
-
-double contrast(Color a, Color b) {
-  const auto [low, high] = std::minmax({luminance(a), luminance(b)});
-  return (high + 0.05) / (low + 0.05);
-}
 
 // Control characters, which no drawable text contains.
 constexpr char kRaise = '\x0E', kLower = '\x0F';
 
 constexpr float kSuperscriptSize = 0.72F, kSuperscriptRise = 0.36F;  // of the text's size
 
+/// The size of superscripts: not below the smallest that can be read on paper.
+float raised_size(const Style& style, float size) {
+  return std::max(kSuperscriptSize * size, std::min(size, style.smallest));
+}
+
 bool has_superscripts(std::string_view text) {
   return text.find(kRaise) != std::string_view::npos;
+}
+
+/// How far a superscript of `own` size is above its text. Larger ones do not reach higher.
+float raised_by(float own, float size) {
+  constexpr float kHalfOfCapital = 0.36F;
+  return kSuperscriptRise * size - kHalfOfCapital * (own - kSuperscriptSize * size);
 }
 
 /// Calls `use(part, is_raised)` for the parts of a text.
@@ -55,8 +47,8 @@ void add_with_superscripts(Scene& scene, const Style& style, std::string_view te
   const float cosine = std::cos(angle), sine = std::sin(angle);
   float along = align == Align::left ? 0 : align == Align::center ? -width / 2 : -width;
   for_parts(text, [&](std::string_view part, bool is_raised) {
-    const float own = is_raised ? kSuperscriptSize * size : size,
-                down = is_raised ? -kSuperscriptRise * size : 0;
+    const float own = is_raised ? raised_size(style, size) : size,
+                down = is_raised ? -raised_by(own, size) : 0;
     const Point at{anchor.x + along * cosine - down * sine, anchor.y + along * sine + down * cosine};
     scene.add(make_text_middle(style.fonts, part, at, own, color, face, Align::left, angle));
     along += style.fonts.width(part, face, own);
@@ -69,7 +61,7 @@ float Style::width(std::string_view text, float size, FontStyle style) const {
   if (!has_superscripts(text)) return fonts.width(text, style, size);
   float sum = 0;
   for_parts(text, [&](std::string_view part, bool is_raised) {
-    sum += fonts.width(part, style, is_raised ? kSuperscriptSize * size : size);
+    sum += fonts.width(part, style, is_raised ? raised_size(*this, size) : size);
   });
   return sum;
 }
@@ -146,7 +138,7 @@ std::vector<std::string> wrap(const Style& style, std::string_view text, float s
 }
 
 Color readable_on(Color background, Color a, Color b) {
-  return contrast(background, a) >= contrast(background, b) ? a : b;
+  return contrast_ratio(background, a) >= contrast_ratio(background, b) ? a : b;
 }
 
 Color blended(Color bottom, Color top) {

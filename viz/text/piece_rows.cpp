@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "viz/scene/contrast.h"
+
 namespace headscope::viz {
 namespace {
 
@@ -72,7 +74,7 @@ void paint_piece_rows(Picture& picture, const PieceRows& p, Rect area, const Sty
       const Rect box{area.x + static_cast<float>(piece.start) * unit_w + 1, y, box_width(piece), h};
       const Color fill = piece.made ? p.made : theme.raised;
       picture.scene.add(FillRect{box, fill, u});
-      const Color text = readable_on(blended(theme.surface, fill), theme.text, theme.surface);
+      const Color text = text_on(theme, blended(theme.surface, fill));
       add_label(picture.scene, style, piece.label, box.center(), size, text, FontStyle::regular,
                 Align::center, box.w - 1);
       if (style.width(piece.label, size) > box.w - 1) picture.whole = false;

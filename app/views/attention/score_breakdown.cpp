@@ -15,7 +15,8 @@
 #include "app/views/parts/names.h"
 #include "app/views/parts/navigation.h"
 #include "app/views/view.h"
-#include "viz/charts/bars.h"
+#include "viz/charts/axis.h"
+#include "viz/charts/number_axis.h"
 #include "viz/charts/vector_strip.h"
 #include "viz/scene/colormap.h"
 
@@ -34,23 +35,28 @@ enum Vector { kQuery, kKeyVector, kProduct };
 constexpr const char* kNote = "= exact, ≈ rounded so that each line adds up";
 constexpr const char* kMore = "; hover for all digits";
 
-/// Heights from above: vectors, bars and their numbers, steps, the row, the note.
+/// Heights of the parts: vectors, bars and their numbers, steps, the row, the note.
 struct Heights {
   float strip = 0, bars = 0, numbers = 0, step = 0, steps = 0, keys = 0, note = 0, gap = 0;
-  float vectors() const { return 2 * strip + gap / 2 + bars + gap + numbers + gap; }
-  float rest() const { return steps + gap + keys + gap + note; }
+  float around_bars() const { return 2 * strip + gap / 2 + gap + numbers; }
 };
 
-Heights heights_of(const ViewContext& c) {
+/// In ems: narrower strips have their colour scale on a line of its own, under the numbers' title.
+constexpr float kScaleBesideTitle = 32;
+
+/// `vectors_w`: width of the vectors.
+Heights heights_of(const ViewContext& c, float vectors_w) {
   const viz::Style style = style_of(c);
+  const float line = style.line(style.small());
   Heights h;
   h.gap = 3 * style.unit();
   h.strip = std::round(1.5F * style.font_size);
   h.bars = std::round(6 * style.font_size);
   h.numbers = viz::column_numbers_height(style);
+  if (vectors_w < kScaleBesideTitle * style.font_size) h.numbers += line;
   h.step = std::round(1.65F * style.font_size);
   h.steps = static_cast<float>(step_count(c)) * h.step;
-  h.note = style.line(style.small());
+  h.note = line;
   h.keys = h.note + style.unit() + h.strip;
   return h;
 }
@@ -71,38 +77,67 @@ struct Layout {
   bool fits = true;
 };
 
+/// Width of the vectors' names, with the numbers of the bars' axis after the products' own.
+float names_width(const ViewContext& c) {
+  const viz::Style style = style_of(c);
+  const auto width = [&](Vector which) {
+    return style.width(name_of(c, which), style.font_size, viz::FontStyle::medium);
+  };
+  const float numbers = style.width("−0.00", style.small()) + style.unit();
+  return std::ceil(std::max({width(kQuery), width(kKeyVector), width(kProduct) + numbers})) +
+         3 * style.unit();
+}
+
+/// Places the vectors in `area`, the bars up to their largest useful height.
+void place_vectors(Layout& layout, const Heights& h, float names, float bars, viz::Rect area) {
+  const float x = area.x + names, w = area.w - names;
+  layout.q = {x, area.y, w, h.strip};
+  layout.k = {x, layout.q.bottom(), w, h.strip};
+  layout.bars = {x, layout.k.bottom() + h.gap / 2, w, bars};
+}
+
 Layout lay_out(const ViewContext& c) {
   const viz::Style style = style_of(c);
-  const Heights h = heights_of(c);
   Layout layout;
   layout.area = below_title(c);
-  layout.line = h.step;
   const viz::Rect& area = layout.area;
-  const float widest = 90 * style.font_size;
-  float names = 0;  // width of the vectors' names
-  for (const Vector which : {kQuery, kKeyVector, kProduct})
-    names = std::max(names, style.width(name_of(c, which), style.font_size, viz::FontStyle::medium));
-  names = 3 * style.unit() + std::ceil(names);
+  const float em = style.font_size, widest = 90 * em, names = names_width(c);
+  const float wide = std::min(area.w, widest + names);
+  Heights h = heights_of(c, wide - names);
+  layout.line = h.step;
+  // The products are what the steps begin with: in a low area they are next to these if it is wide; else they
+  // get shorter, then replace the row.
+  const float least = std::round(2.5F * em), most = h.bars + 6 * em;
+  const float under = h.keys + h.gap + h.note;
+  const float between = 3 * em, full_steps = 38 * em, brief_steps = 29 * em;
+  const float steps_w = area.w >= full_steps + between + names + 32 * em ? full_steps : brief_steps;
+  const float beside_w = area.w - steps_w - between;
+  float room = area.h - h.around_bars() - h.gap - h.steps - h.gap - under;
   float y = area.y;
-  // The products are what the steps begin with: in little room they get shorter, then replace the row.
-  const float least = std::round(2.5F * style.font_size), most = h.bars + 6 * style.font_size;
-  float room = area.h - h.rest() - h.vectors() + h.bars;
-  if (room < least) room += h.keys + h.gap;
-  if (room >= least) {
-    const float x = area.x + names, w = std::min(area.w - names, widest);
-    layout.q = {x, y, w, h.strip};
-    layout.k = {x, layout.q.bottom(), w, h.strip};
-    layout.bars = {x, layout.k.bottom() + h.gap / 2, w, std::min(room, most)};
-    y = layout.bars.bottom() + h.gap + h.numbers + h.gap;
+  if (const Heights beside = heights_of(c, beside_w - names);
+      room < h.bars && beside_w >= names + 20 * em && area.h >= beside.steps + beside.gap + under) {
+    h = beside;
+    room = std::min(area.h - under - h.gap - h.around_bars(), most);
+    place_vectors(layout, h, names, room, {area.x, y, std::min(beside_w, widest + names), 0});
+    layout.steps = {area.right() - steps_w, y, steps_w, h.steps};
+    y = std::max(layout.bars.bottom() + h.gap + h.numbers, layout.steps.bottom()) + h.gap;
+    layout.keys.w = area.w;
+  } else {
+    if (room < least) room += h.keys + h.gap;
+    if (room >= least) {
+      place_vectors(layout, h, names, std::min(room, most), {area.x, y, wide, 0});
+      y = layout.bars.bottom() + h.gap + h.numbers + h.gap;
+    }
+    layout.steps = {area.x, y, wide, h.steps};
+    y = layout.steps.bottom() + h.gap;
+    layout.keys.w = wide;
   }
-  layout.steps = {area.x, y, std::min(area.w, widest + names), h.steps};
-  y = layout.steps.bottom() + h.gap;
-  if (y + h.keys + h.gap + h.note <= area.bottom() + 0.5F) {
-    layout.keys = {area.x, y, layout.steps.w, h.keys};
+  if (y + under <= area.bottom() + 0.5F) {
+    layout.keys = {area.x, y, layout.keys.w, h.keys};
     y += h.keys + h.gap;
   }
   layout.note_y = y + h.note / 2;
-  layout.fits = layout.steps.bottom() <= area.bottom() + 0.5F && area.w >= 15 * style.font_size;
+  layout.fits = layout.steps.bottom() <= area.bottom() + 0.5F && area.w >= 15 * em;
   return layout;
 }
 
@@ -118,24 +153,22 @@ void paint_products(Picture& picture, const ViewContext& c, const std::vector<do
   for (const double p : products)
     if (std::isfinite(p)) largest = std::max(largest, std::abs(p));
   const double limit = viz::round_limit(largest);
-  const float width = area.w / static_cast<float>(products.size()), zero = area.y + area.h / 2;
+  constexpr int kTicks = 5;
+  viz::PlotFrame axes{area, {}, {-limit, limit}};
+  const double step = viz::upright_tick_count(area.h, kTicks, style) == kTicks ? limit / 2 : limit;
+  for (double value = -limit; value <= limit; value += step)
+    axes.y.ticks.push_back({value, viz::tick_label(value, step)});
+  viz::paint_y_numbers(picture.scene, axes, style);
+  const float width = area.w / static_cast<float>(products.size()), zero = axes.y_of(0);
   const float thin = std::max(1.F, std::floor(0.7F * width));
   for (std::size_t i = 0; i < products.size(); ++i) {
     if (!std::isfinite(products[i])) continue;
-    const float h = static_cast<float>(std::abs(products[i]) / limit) * area.h / 2;
+    const float end = axes.y_of(products[i]), h = std::abs(end - zero);
     const float x = area.x + (static_cast<float>(i) + 0.5F) * width - thin / 2;
-    const bool up = products[i] >= 0;
-    if (h > 0) picture.scene.add(viz::FillRect{{x, up ? zero - h : zero, thin, h}, signed_color(c, up)});
+    if (h > 0)
+      picture.scene.add(viz::FillRect{{x, std::min(zero, end), thin, h}, signed_color(c, products[i] >= 0)});
   }
   picture.scene.add(viz::Segments{{{area.x, zero}, {area.right(), zero}}, c.theme->text_muted, 1});
-  const auto number = [&](double value, float y) {
-    viz::add_label(picture.scene, style, (value > 0 ? "+" : "") + viz::tick_label(value, value),
-                   {area.x - 2 * style.unit(), y}, style.small(), c.theme->text_muted,
-                   viz::FontStyle::regular, viz::Align::right);
-  };
-  const float half = style.line(style.small()) / 2;
-  number(limit, area.y + half);
-  number(-limit, area.bottom() - half);
   viz::Region region;
   region.role = kComponent;
   region.id = kProduct;
@@ -165,13 +198,17 @@ void paint_vectors(Picture& picture, const ViewContext& c, const Numbers& n, con
   strip(n.q, kQuery, layout.q);
   strip(n.k, kKeyVector, layout.k);
   paint_products(picture, c, n.products, layout.bars);
-  // Between the numbers' title and the edge, if there is room.
+  // After the numbers' title or, in narrow pictures, under it.
+  const float line = style.line(style.small());
+  const bool beside = layout.bars.w >= kScaleBesideTitle * style.font_size;
+  const float y = layout.bars.bottom() + 1.5F * style.unit() + (beside ? 1.5F : 2.5F) * line;
   viz::Scene measured;
-  const float y = layout.bars.bottom() + 1.5F * style.unit() + 1.5F * style.line(style.small());
   const float w = viz::paint_color_scale_line(measured, scale, scale_title, {0, 0}, style);
-  const float room = layout.bars.w / 2 - style.width("component", style.small()) / 2 - 3 * style.unit();
-  if (w <= room)
+  const float title = beside ? style.width("component", style.small()) / 2 + 3 * style.unit() : 0;
+  if (w <= (beside ? layout.bars.w / 2 : layout.bars.w) - title)
     viz::paint_color_scale_line(picture.scene, scale, scale_title, {layout.bars.right() - w, y}, style);
+  else
+    picture.whole = false;
 }
 
 /// The colour of a result: differences by their sign, else the weight is highlighted.
@@ -379,8 +416,10 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
 }
 
 float whole_height(const ViewContext& c) {
-  const Heights h = heights_of(c);
-  return below_title(c).y + h.vectors() + h.rest() + margin(c) + 2 * c.font_size;
+  const viz::Rect area = below_title(c);
+  const Heights h = heights_of(c, area.w - names_width(c));
+  return area.y + h.around_bars() + h.bars + 3 * h.gap + h.steps + h.keys + h.note + margin(c) +
+         2 * c.font_size;
 }
 
 }  // namespace

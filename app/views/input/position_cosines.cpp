@@ -69,7 +69,8 @@ Picture build(const ViewContext& c) {
                           1.05,
                           shown_part(kEncodings, c),
                           viz::Pooling::mean,
-                          true};
+                          true,
+                          "cosine"};
   const viz::ColorScale scale = viz::diverging_scale(1);
   if (!paint_encodings(picture, c,
                        {{kLearned, kLearnedTitle, learned_note(c), learned, scale, {}},
@@ -127,7 +128,9 @@ View position_cosines_view() {
                         "cosine similarity of every two position vectors, learned and sinusoidal", build,
                         facts, table);
   view.print_shape = [](const ViewContext& c) { return is_column_wide(c) ? 2.5F : 0.85F; };
-  add_encodings<kEncodings>(view, {}, "Show all positions");
+  add_encodings<kEncodings>(view, {}, "Show all positions",
+                            "cosines between the position vectors of any two positions: curves of some "
+                            "positions over a map of all");
   return view;
 }
 

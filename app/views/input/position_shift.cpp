@@ -32,20 +32,26 @@ constexpr std::array<Method, 4> kMethods{{
 
 constexpr double kMaxShown = 2;  // larger errors are clipped: a guess twice as long as e itself is useless
 
+/// The largest error.
+double most_of(const PositionShift& shift) {
+  double most = 0;
+  for (const Method& method : kMethods)
+    for (const float e : shift.*method.errors)
+      if (std::isfinite(e)) most = std::max(most, static_cast<double>(e));
+  return most;
+}
+
 viz::CurveChart chart_of(const ViewContext& c, const PositionShift& shift) {
   viz::CurveChart chart;
   chart.count = shift.steps + 1;
   chart.role = kErrors;
   chart.low = 0;
-  double most = 0;
   for (std::size_t i = 0; i < kMethods.size(); ++i) {
     const std::vector<float>& errors = shift.*kMethods[i].errors;
     chart.curves.push_back({viz::Matrix::row(errors), kMethods[i].name,
                             viz::categorical(*c.theme, static_cast<int>(i)), static_cast<int>(i)});
-    for (const float e : errors)
-      if (std::isfinite(e)) most = std::max(most, static_cast<double>(e));
   }
-  chart.high = std::min(kMaxShown, 1.08 * std::max(most, 1e-6));
+  chart.high = std::min(kMaxShown, 1.08 * std::max(most_of(shift), 1e-6));
   return chart;
 }
 
@@ -104,16 +110,18 @@ Picture build(const ViewContext& c) {
   const viz::CurveChart chart = chart_of(c, *shift);
   const float left = style.width("0.00", style.small()) + 3 * u,
               right = viz::curve_labels_width(chart, style);
-  const float top = line + 2 * u, bottom = viz::column_numbers_height(style);
+  const float top = line + 4 * u, bottom = viz::column_numbers_height(style);
   const viz::Rect plot{style.snapped(area.x + left), style.snapped(area.y + top),
                        std::floor(area.w - left - right), std::floor(area.h - top - bottom)};
   if (plot.h < 4 * style.font_size || plot.w < 6 * style.font_size) return too_small(c);
   const viz::Region region = viz::paint_curves(picture, chart, plot, style);
   viz::paint_column_numbers(picture.scene, region, "k, positions ahead", style);
   if (static_cast<float>(chart.curves.size()) * line > plot.h) picture.whole = false;  // names had no room
-  viz::add_label(picture.scene, style, "√(Σ |T" + viz::superscript("k") + " e(t) − e(t+k)|² / Σ |e(t+k)|²)",
-                 {plot.x, plot.y - line / 2}, style.small(), c.theme->text_muted, viz::FontStyle::regular,
-                 viz::Align::left, plot.w);
+  const std::string error = "√(Σ |T" + viz::superscript("k") + " e(t) − e(t+k)|² / Σ |e(t+k)|²)",
+                    off = chart.high < most_of(*shift) ? "; arrow: beyond " + viz::number(chart.high, 2) : "";
+  const viz::Point above{plot.x, plot.y - 2 * u - line / 2};
+  if (!viz::add_whole_label(picture.scene, style, error + off, above, plot.w + right, c.theme->text_muted))
+    viz::add_muted(picture.scene, style, error, above, viz::Align::left, plot.w + right);
   return picture;
 }
 
@@ -157,9 +165,14 @@ View position_shift_view() {
                 "whether one linear map takes every position to the next: exact for the sinusoids, and how "
                 "large the error is for the learned embeddings",
                 build, facts, table);
-  view.print_shape = [](const ViewContext& c) { return is_column_wide(c) ? 0.95F : 0.65F; };
+  view.print_shape = [](const ViewContext& c) { return is_column_wide(c) ? 1.1F : 0.65F; };
   view.needs = Capability::weights | Capability::positions_table;
-  view.caption = {false, false, false};
+  view.caption = {
+      .prompt = false,
+      .note =
+          "relative error of predicting the position vector e(t+k) from e(t) by applying a linear "
+          "map T k times; sinusoidal: T is exact; learned: T fitted to all positions t; unseen: "
+          "T fitted to even t, tested at odd t; no map: T is the identity"};
   view.landmarks = {landmark<kErrors>("errors")};
   return view;
 }

@@ -138,7 +138,8 @@ View positions_view() {
       view,
       {{"D", "‹", "Previous dimensions", [](const ViewContext& c, int) { return step(c, -1); }},
        {"d", "›", "Next dimensions", [](const ViewContext& c, int) { return step(c, 1); }}},
-      "Show the whole encodings");
+      "Show the whole encodings",
+      "position embeddings of the model next to sinusoids: curves of some dimensions over a map of all");
   return view;
 }
 

@@ -266,7 +266,11 @@ View staircase_view() {
   view.on = on;
   view.refuse = refuse;
   view.needs = Capability::weights | Capability::positions_table;
-  view.caption = {false, false, false};
+  view.caption = {
+      .prompt = false,
+      .note =
+          "the vectors of all positions as paths, coloured by position; nearer parts are thicker; "
+          "numbers are positions"};
   view.landmarks = {landmark<kSpace, kLearned>("learned path"),
                     landmark<kSpace, kSinusoidal>("sinusoidal path")};
   return view;

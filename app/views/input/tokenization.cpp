@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <span>
 
 #include "app/run/analyses/token_merges.h"
 #include "app/views/parts/declare.h"
@@ -80,7 +81,7 @@ std::string subtitle_of(const ViewContext& c, const std::vector<model::MergeStep
 // ---- all tokens ----
 
 /// "a+b 12, ab+c 400"
-std::string merges_words(const ViewContext& c, const std::vector<model::MergeStep>& steps) {
+std::string merges_words(const ViewContext& c, std::span<const model::MergeStep> steps) {
   std::string words;
   for (const model::MergeStep& step : steps)
     words += (words.empty() ? "" : ", ") + label_of(c, step.left) + "+" + label_of(c, step.right) + " " +
@@ -88,31 +89,42 @@ std::string merges_words(const ViewContext& c, const std::vector<model::MergeSte
   return words;
 }
 
+/// The same for a printed figure, which has no tooltip with the rest of a long cell: "a+b 12, 3 more" if all
+/// do not fit.
+std::string merges_that_fit(const ViewContext& c, std::span<const model::MergeStep> steps, float room) {
+  const viz::Style style = style_of(c);
+  std::string words = merges_words(c, steps);
+  for (std::size_t count = steps.size(); style.width(words, style.font_size) > room;) {
+    if (--count == 0) return std::to_string(steps.size()) + " merges";
+    words = merges_words(c, steps.first(count)) + ", " + std::to_string(steps.size() - count) + " more";
+  }
+  return words;
+}
+
 const ListRows kRows{.role = kToken, .first = kFirstToken, .names = "tokens", .runs_on = true};
 
-List list_of(const ViewContext& c, const TokenMerges& merges) {
+/// `room`: width of the column of merges.
+List list_of(const ViewContext& c, const TokenMerges& merges, float room) {
   const viz::Color muted = c.theme->text_muted;
   const auto id = [&c](int position) { return token_at(c, position).id; };
   List list(c, kRows, c.run->run->length());
   list.number("", 1, [](int position) { return position; }, {.color = muted, .digits = 0});
   list.text("token", 4, c.run->tokens.labels);
   list.number("id", 2, id, {.digits = 0});
-  // A printed figure has no tooltip with the rest of a long cell.
-  const auto short_enough = [&c](std::string words, float ems, std::size_t count, const char* things) {
-    if (!c.printed || style_of(c).width(words, c.font_size) <= ems * c.font_size) return words;
-    return std::to_string(count) + things;
-  };
   list.text("bytes", 0,
-            [&c, id, short_enough](int position) {
+            [&c, id](int position) {
+              constexpr float kMost = 10;  // ems, as much as the column may take
               const std::string_view bytes = bytes_of(c, id(position));
-              return short_enough(bytes_as_hex(bytes), 8, bytes.size(), " bytes");
+              std::string words = bytes_as_hex(bytes);
+              if (!c.printed || style_of(c).width(words, c.font_size) <= kMost * c.font_size) return words;
+              return std::to_string(bytes.size()) + " bytes";
             },
             {.color = muted});
   const float merges_room = std::min((c.printed ? 24 : 12) * c.font_size, 0.4F * c.width);
   list.text("merges and their ranks", 3,
-            [&c, &merges, short_enough, ems = merges_room / c.font_size](int position) {
+            [&c, &merges, room](int position) {
               const auto& steps = steps_of(c, merges, position);
-              return short_enough(merges_words(c, steps), ems, steps.size(), " merges");
+              return c.printed ? merges_that_fit(c, steps, room) : merges_words(c, steps);
             },
             {.least = merges_room, .most = 1e4F});  // all the room there is
   list.table.first_number = 0;
@@ -153,7 +165,10 @@ Picture build(const ViewContext& c) {
   const Layout l = lay_out(c, pieces.rows.size());
   if (l.steps.h < viz::piece_rows_height(1, style) || l.steps.w < 6 * c.font_size) return too_small(c);
   Picture picture = blank(c);
-  List list = list_of(c, *merges);
+  List measured = list_of(c, *merges, 0);
+  measured.lay_out(l.table);
+  const viz::TableLayout::Place* place = measured.layout().place_of(measured.last());
+  List list = list_of(c, *merges, place ? place->w : 0);
   list.lay_out(l.table);
   if (c.options[kFirstToken] < 0)
     list.table.first = first_row_showing(c.selection.query, static_cast<int>(std::ssize(list.layout().rows)));

@@ -311,6 +311,7 @@ void paint_tensor(Picture& picture, const ViewContext& c, const TensorPicture* p
                         .low = p->bins_low,
                         .high = p->bins_high,
                         .title = "value",
+                        .count_title = "number of values",
                         .color = c.theme->bar,
                         .role = kBins},
                        {map.x, below.bottom() - bins_h, map.w, bins_h}, style);
@@ -496,7 +497,9 @@ View parameters_view() {
   add_list<kRows, click, on_key>(view);
   view.scrolls = scrolls;
   view.figure_size = figure_size;
-  view.caption = {false, false, false};
+  view.caption = {
+      .prompt = false,
+      .note = "the model's tensors with their shares of all parameters, and the values of the marked one"};
   view.landmarks = {landmark<kRow>("tensors"), landmark<kMap>("values")};
   return view;
 }

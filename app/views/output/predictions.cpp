@@ -226,7 +226,6 @@ viz::ChipFlow chips_of(const ViewContext& c, const Numbers& n) {
   flow.role = kChip;
   const viz::ColorTable colors(chip_scale(n), *c.theme);
   const std::vector<double>& shown = n.is_difference ? n.difference : n.loss;
-  const viz::Color opposite = c.theme->surface;
   for (int i = 0; i < n.length; ++i) {
     viz::Chip chip;
     chip.label = c.run->tokens.labels[i];
@@ -236,7 +235,7 @@ viz::ChipFlow chips_of(const ViewContext& c, const Numbers& n) {
     const auto value = static_cast<float>(i > 0 && i <= n.count() ? shown[i - 1] : kNone);
     if (i > 0 && i <= n.count() && !(n.is_difference && std::isnan(value))) {
       chip.fill = colors(value);
-      chip.text = viz::readable_on(chip.fill, c.theme->text, opposite);
+      chip.text = text_on(c, chip.fill);
     } else {
       chip.outline = c.theme->line;
     }
@@ -337,6 +336,13 @@ std::string subtitle_of(const ViewContext& c, const Numbers& n) {
   return words;
 }
 
+/// Whether there is room for a column of guesses.
+bool shows_guesses(const Layout& l) {
+  return std::ranges::any_of(l.list.layout().places, [&](const viz::TableLayout::Place& place) {
+    return !l.list.table.columns[place.column].framed.empty();
+  });
+}
+
 void paint_legend(Picture& picture, const ViewContext& c, const Numbers& n, const Layout& l, int first,
                   int last) {
   const viz::Style style = style_of(c);
@@ -345,11 +351,17 @@ void paint_legend(Picture& picture, const ViewContext& c, const Numbers& n, cons
       (n.is_difference ? difference_prefix(c) : std::string()) +
           (n.is_difference ? "each token's loss, bits" : "loss of each token, bits"),
       {l.area.x, l.legend}, style);
+  const float gap = 5 * style.unit();
+  float room = l.area.w - used - gap;
+  if (const std::string words = "guesses: shaded by probability, framed if that token follows";
+      shows_guesses(l) && style.width(words, style.small()) <= room) {
+    paint_note(picture, c, words, {l.area.x + used + gap, l.legend});
+    room -= style.width(words, style.small()) + gap;
+  }
   if (lines_of(l.places) == l.shown_lines) return;
   const std::string note = "tokens " + grouped(first) + "–" + grouped(last) + " of " + grouped(n.length);
-  if (used + 4 * style.unit() + style.width(note, style.small()) > l.area.w) return;
-  viz::add_label(picture.scene, style, note, {l.area.right(), l.legend}, style.small(), c.theme->text_muted,
-                 viz::FontStyle::regular, viz::Align::right);
+  if (style.width(note, style.small()) > room) return;
+  viz::add_muted(picture.scene, style, note, {l.area.right(), l.legend}, viz::Align::right);
 }
 
 Picture build(const ViewContext& c) {

@@ -1,5 +1,7 @@
 #include <algorithm>
 #include <cmath>
+#include <initializer_list>
+#include <utility>
 
 #include "app/views/output/continuation.h"
 #include "app/views/output/sampling_options.h"
@@ -62,6 +64,12 @@ int row_count(const Draw& draw) {
   return std::min(draw.vocabulary(), std::max(rows, kDefaultRows));
 }
 
+/// Whether a row under the others shows the drawn token. In a pane the words at the bar do, and the list may
+/// not move while somebody types.
+bool adds_drawn(const ViewContext& c, const Draw& draw) {
+  return !c.in_pane && draw.rank >= row_count(draw);
+}
+
 /// The step that removes the token with this rank; empty: it is kept.
 std::string_view removed_by(const Draw& draw, int rank) {
   if (rank < draw.candidates.kept()) return "";
@@ -70,6 +78,8 @@ std::string_view removed_by(const Draw& draw, int rank) {
 
 // ---- the bars ----
 
+constexpr std::uint8_t kOthers = 70;  // alpha of tokens that are not told apart
+
 /// Kept tokens alternate between lighter and darker, so that neighbours are distinguishable.
 viz::Color fill_of(const ViewContext& c, const Draw& draw, int rank) {
   if (rank == draw.rank) return c.theme->accent;
@@ -77,23 +87,35 @@ viz::Color fill_of(const ViewContext& c, const Draw& draw, int rank) {
   return c.theme->bar.with_alpha(rank % 2 == 0 ? 255 : 200);
 }
 
-viz::ShareBar shares_of(const ViewContext& c, const Draw& draw, bool kept_alone) {
+/// The tokens that a bar of this width shows one by one: ranks below this.
+int told_apart(const Draw& draw, double total, float width) {
+  int count = 0;
+  const int most = std::min(static_cast<int>(draw.ids.size()), kMaxParts);
+  while (count < most &&
+         draw.probability(draw.ids[count]) / total * static_cast<double>(width) >= viz::kLeastShare)
+    ++count;
+  return count;
+}
+
+/// The most probable tokens one by one, then the others that are kept, then those that are removed.
+viz::ShareBar shares_of(const ViewContext& c, const Draw& draw, bool kept_alone, float width) {
   viz::ShareBar bar;
   bar.role = kPart;
+  const int kept = draw.candidates.kept();
   bar.total = kept_alone ? draw.candidates.mass() : 1;
-  const int count = std::min(static_cast<int>(draw.ids.size()), kMaxParts);
-  const int shown = kept_alone ? std::min(draw.candidates.kept(), count) : count;
+  bar.rest = c.theme->bar.with_alpha(kOthers);
+  const int told = told_apart(draw, bar.total, width), shown = kept_alone ? std::min(kept, told) : told;
   double passed = 0;
   for (int rank = 0; rank < shown; ++rank) {
     const int id = draw.ids[rank];
-    const bool removed = rank >= draw.candidates.kept();
-    bar.shares.push_back({label_of(c, id), draw.probability(id), fill_of(c, draw, rank), removed, id});
+    bar.shares.push_back({label_of(c, id), draw.probability(id), fill_of(c, draw, rank), rank >= kept, id});
     passed += draw.probability(id);
   }
-  bar.rest = kept_alone || !draw.removes() ? c.theme->bar.with_alpha(70) : c.theme->raised;
-  if (!kept_alone && shown < draw.vocabulary())
+  if (shown < kept)
     bar.shares.push_back(
-        {grouped(draw.vocabulary() - shown) + " others", 1 - passed, bar.rest, draw.removes(), -1});
+        {grouped(kept - shown) + " others", draw.candidates.mass() - passed, bar.rest, false, -1});
+  if (!kept_alone && draw.removes())
+    bar.shares.push_back({"", 1 - std::max(passed, draw.candidates.mass()), c.theme->raised, true, -1});
   if (kept_alone || !draw.removes()) {
     bar.mark = draw.number * bar.total;
     bar.mark_color = c.theme->text;
@@ -130,11 +152,20 @@ std::string kept_words(const ViewContext& c, const Draw& draw) {
 struct Layout {
   viz::Rect area;
   viz::Rect all, kept;  ///< h == 0: no room, or nothing is removed
+  float legend = 0;     ///< middle of its line, if there is one
   viz::Rect rows;
 };
 
+/// Space between a bar and the words above it, for the pointer.
+float pointer_height(const viz::Style& style) {
+  return 4 * style.unit();
+}
 float words_height(const viz::Style& style) {
-  return style.line(style.small()) + 3 * style.unit();
+  return style.line(style.small()) + pointer_height(style);
+}
+/// Height of the line under the bars that explains their colours: nobody can point at them on paper.
+float legend_height(const ViewContext& c) {
+  return c.printed ? style_of(c).line(style_of(c).small()) + style_of(c).unit() : 0;
 }
 float bar_height_of(const viz::Style& style) {
   return std::round(2 * style.font_size);
@@ -159,6 +190,10 @@ Layout lay_out(const ViewContext& c, bool two) {
   const float two_rows = viz::table_height(viz::Table{}, style) + 3 * viz::table_row_height(style);
   const bool alone = l.area.h < two_rows + one;  // the draw is more important than a row or two
   if (both || l.area.h >= one + two_rows || (alone && l.area.h >= one)) place(two ? l.kept : l.all);
+  if (y > l.area.y && c.printed) {
+    l.legend = y - 4 * style.unit() + legend_height(c) / 2 + style.unit() / 2;
+    y += legend_height(c);
+  }
   l.rows.y = y;
   l.rows.h = std::max(0.F, l.area.bottom() - y);
   return l;
@@ -166,8 +201,8 @@ Layout lay_out(const ViewContext& c, bool two) {
 
 void paint_bar(Picture& picture, const ViewContext& c, const Draw& draw, const viz::Rect& bar, bool kept) {
   const viz::Style style = style_of(c);
-  const viz::ShareBar shares = shares_of(c, draw, kept);
-  const float middle = bar.y - 3 * style.unit() - style.line(style.small()) / 2;
+  const viz::ShareBar shares = shares_of(c, draw, kept, bar.w);
+  const float middle = bar.y - pointer_height(style) - style.line(style.small()) / 2;
   const std::string left = kept ? kept_words(c, draw) : all_words(c, draw);
   const std::string right = shares.mark >= 0 ? number_words(c, draw) : "";
   const float left_w = style.width(left, style.small()), right_w = style.width(right, style.small());
@@ -190,9 +225,65 @@ void paint_link(viz::Scene& scene, const ViewContext& c, const Draw& draw, const
                              c.theme->accent.with_alpha(28)});
 }
 
+/// What the colours of the bars mean; entries that do not fit are left out, the first ones last.
+void paint_legend(viz::Scene& scene, const ViewContext& c, const Draw& draw, const Layout& l) {
+  const viz::Style style = style_of(c);
+  const float u = style.unit();
+  const viz::Rect& bar = l.kept.h > 0 ? l.kept : l.all;
+  const bool kept = l.kept.h > 0;
+  const int told = told_apart(draw, kept ? draw.candidates.mass() : 1, bar.w);
+  float x = l.area.x;
+  const auto entry = [&](const std::string& words, std::initializer_list<viz::Color> fills, bool hatched) {
+    const float swatch = 3 * u, size = static_cast<float>(fills.size()) * swatch;
+    const float w = size + u + style.width(words, style.small());
+    if (x + w > l.area.right()) return;
+    for (const viz::Color fill : fills) {
+      const viz::Rect place{x, l.legend - u, swatch - 1, 2 * u};
+      scene.add(viz::FillRect{place, fill});
+      if (hatched) viz::paint_hatching(scene, place, c.theme->hatch);
+      x += swatch;
+    }
+    viz::add_muted(scene, style, words, {x + u, l.legend});
+    x += w - size + 4 * u;
+  };
+  const viz::Color bars = c.theme->bar;
+  entry("one token each", {bars, bars.with_alpha(200)}, false);
+  if (told < draw.candidates.kept())
+    entry("the others, each at most " + percent(draw.probability(draw.ids[told - (told > 0 ? 1 : 0)])),
+          {bars.with_alpha(kOthers)}, false);
+  if (draw.removes() && l.all.h > 0) entry("removed", {c.theme->raised}, true);
+  if (draw.rank < told) entry("drawn", {c.theme->accent}, false);
+}
+
 // ---- the table ----
 
 const ListRows kRows{.role = kGuess, .first = kFirstRank, .names = "guesses", .keys = ListKeys::pages};
+
+std::string logit_words(const Draw& draw, int id) {
+  return viz::fixed_number(static_cast<double>(draw.next->logits[id]), 2);
+}
+
+/// The width of a column with this heading and a number as the footer writes it.
+float least_width(const ViewContext& c, std::string_view heading, const std::string& number) {
+  const viz::Style style = style_of(c);
+  return std::ceil(std::max(style.width(heading, style.small()),
+                            style.width(number, style.small(), viz::FontStyle::medium)));
+}
+
+/// Adds a row for a drawn token that is not among the others.
+void add_drawn(List& list, const ViewContext& c, const Draw& draw) {
+  const std::vector<viz::TableColumn>& columns = list.filled().columns;
+  const auto cell = [&](std::string_view heading, std::string text) {
+    const auto found = std::ranges::find(columns, heading, &viz::TableColumn::heading);
+    viz::FixedCell made = list.cell(static_cast<int>(found - columns.begin()), std::move(text));
+    made.color = c.theme->accent;
+    return made;
+  };
+  list.table.footer.push_back({cell("rank", grouped(draw.rank + 1)), cell("token", label_of(c, draw.drawn)),
+                               cell("logit", logit_words(draw, draw.drawn)),
+                               cell("probability", viz::fixed_number(draw.probability(draw.drawn), 4)),
+                               cell("cumulative", "drawn")});
+}
 
 /// The tokens by descending probability; `rows` of them in a file.
 List list_of(const ViewContext& c, Draw& draw, int rows) {
@@ -206,12 +297,19 @@ List list_of(const ViewContext& c, Draw& draw, int rows) {
   const double limit = std::min(1.0, viz::round_limit(high));
   const viz::Color muted = c.theme->text_muted;
   List list(c, kRows, row_count(draw));
-  list.number("rank", 6, [](int rank) { return rank + 1; }, {.file = "rank", .color = muted, .digits = 0});
+  list.number("rank", 6, [](int rank) { return rank + 1; },
+              {.file = "rank",
+               .color = muted,
+               .digits = 0,
+               .least = least_width(c, "rank", grouped(adds_drawn(c, draw) ? draw.rank + 1 : 1))});
   list.file("id", id);
   list.text("token", 9, [&c, id](int rank) { return label_of(c, id(rank)); }, {.file = "token"});
   list.file("bytes", [&c, id](int rank) { return bytes_as_hex(c.run->model->tokenizer->bytes(id(rank))); });
-  list.number("logit", 4, [&draw, id](int rank) { return draw.next->logits[id(rank)]; },
-              {.file = "logit", .digits = 2});
+  const auto logit = [&draw, id](int rank) { return draw.next->logits[id(rank)]; };
+  float logit_width = 0;  // logits descend, so that the ends are the widest
+  for (const int rank : {0, list.table.rows - 1, adds_drawn(c, draw) ? draw.rank : 0})
+    logit_width = std::max(logit_width, least_width(c, "logit", logit_words(draw, id(rank))));
+  list.number("logit", 4, logit, {.file = "logit", .digits = 2, .least = logit_width});
   list.bar("probability", 8, probability,
            {.file = "probability", .digits = 4, .scientific = 0.001, .high = limit, .axis = true});
   const int probabilities = list.last();
@@ -230,7 +328,51 @@ List list_of(const ViewContext& c, Draw& draw, int rows) {
   list.table.marked = draw.rank < list.table.rows ? draw.rank : -1;
   list.table.footer = {{list.cell(1, "the rest"), list.cell(probabilities, "")}};
   for (viz::FixedCell& cell : list.table.footer.front()) cell.color = c.theme->text_muted;
+  if (adds_drawn(c, draw)) add_drawn(list, c, draw);
   return list;
+}
+
+/// Whether the list continues in a second column: on pages and slides, which cannot be scrolled.
+bool is_in_two(const ViewContext& c, const Draw& draw) {
+  return c.printed && !draw.removes() && below_title(c).w >= 52 * c.font_size;
+}
+int first_half(int rows) {
+  return (rows + 1) / 2;
+}
+
+/// The probability of all tokens after the last visible row.
+void say_rest(List& list, const Draw& draw) {
+  if (list.layout().rows.empty()) return;
+  const double shown = static_cast<double>(static_cast<float>(draw.cumulative[list.layout().rows.back()]));
+  list.table.footer.front().back().text = viz::fixed_number(std::max(0.0, 1 - shown), 4);
+}
+
+/// Draws the list in two columns, the second one with the rows at the bottom. Returns which guesses are
+/// shown, for the subtitle, or nothing if there is no room for all columns of the table twice.
+std::optional<std::string> paint_in_two(Picture& picture, const ViewContext& c, const Draw& draw, List& list,
+                                        const viz::Rect& area) {
+  const float gap = 2.5F * c.font_size, w = std::floor((area.w - gap) / 2);
+  const viz::Rect left{area.x, area.y, w, area.h}, right{area.right() - w, area.y, w, area.h};
+  list.table.selects = list.table.note_below = false;
+  list.table.max_rows = first_half(list.table.rows);
+  const bool fits = list.lay_out(right) && list.left_out("").empty();
+  if (!fits) return std::nullopt;
+  const int rows = static_cast<int>(list.layout().rows.size()), first = list.table.first;
+  const int shown = std::min(2 * rows, list.table.rows - first);
+  if (draw.rank >= first + shown && draw.rank < list.table.rows) add_drawn(list, c, draw);
+  std::vector<viz::FixedRow> footer = std::exchange(list.table.footer, {});
+  list.table.max_rows = rows;
+  list.lay_out(left);
+  list.paint(picture);
+  list.table.footer = std::move(footer);
+  list.table.first = first + rows;
+  list.lay_out(right);
+  say_rest(list, draw);
+  list.paint(picture);
+  picture.rows = {first, list.table.rows};
+  if (shown == list.table.rows) return "";
+  return "guesses " + grouped(first + 1) + " to " + grouped(first + shown) + " of " +
+         grouped(list.table.rows);
 }
 
 std::string title_of(const ViewContext& c) {
@@ -246,21 +388,28 @@ Picture build(const ViewContext& c) {
   List list = list_of(c, *draw, row_count(*draw));
   const bool has_table = list.lay_out(l.rows);
   if (!has_table && l.all.h <= 0 && l.kept.h <= 0) return too_small(c, "for the table");
-  if (has_table) {  // tokens less probable than the last visible row
-    const double shown = static_cast<double>(static_cast<float>(draw->cumulative[list.layout().rows.back()]));
-    list.table.footer.front().back().text = viz::fixed_number(std::max(0.0, 1 - shown), 4);
-  }
   Picture picture = blank(c);
-  const bool bars = l.all.h > 0 || l.kept.h > 0;
-  const std::string draws = bars ? "" : number_words(c, *draw);
-  paint_title(picture, c, title_of(c),
-              "position " + std::to_string(c.selection.query) + (draws.empty() ? "" : ", ") + draws +
-                  list.note(", "));
   const bool whole = picture.whole;
   if (l.all.h > 0 && l.kept.h > 0) paint_link(picture.scene, c, *draw, l);
   if (l.all.h > 0) paint_bar(picture, c, *draw, l.all, false);
   if (l.kept.h > 0) paint_bar(picture, c, *draw, l.kept, true);
-  if (has_table) list.paint(picture);
+  if (l.legend > 0) paint_legend(picture.scene, c, *draw, l);
+  std::string note = list.note(", ");
+  std::optional<std::string> shown;
+  if (has_table && is_in_two(c, *draw)) {
+    List both = list_of(c, *draw, row_count(*draw));
+    shown = paint_in_two(picture, c, *draw, both, l.rows);
+  }
+  if (shown) {
+    note = shown->empty() ? "" : ", " + *shown;
+  } else if (has_table) {
+    say_rest(list, *draw);
+    list.paint(picture);
+  }
+  const bool bars = l.all.h > 0 || l.kept.h > 0;
+  const std::string draws = bars ? "" : number_words(c, *draw);
+  paint_title(picture, c, title_of(c),
+              "position " + std::to_string(c.selection.query) + (draws.empty() ? "" : ", ") + draws + note);
   picture.whole = whole && has_table && (c.in_pane || (l.kept.h > 0) == draw->removes());
   if (!c.in_pane && l.all.h <= 0) picture.whole = false;
   return picture;
@@ -315,9 +464,13 @@ float whole_height(const ViewContext& c) {
   viz::Table table;
   table.footer.resize(1);
   table.rows = kDefaultRows;
-  if (const auto draw = c.run ? draw_of(c) : std::nullopt) table.rows = row_count(*draw);
+  if (const auto draw = c.run ? draw_of(c) : std::nullopt) {
+    table.rows = row_count(*draw);
+    if (adds_drawn(c, *draw)) table.footer.resize(2);
+    if (is_in_two(c, *draw)) table.rows = first_half(table.rows);
+  }
   return below_title(c).y + 2 * (words_height(style) + bar_height_of(style) + 4 * style.unit()) +
-         link_height(style) + viz::table_height(table, style) + margin(c) + 1;
+         link_height(style) + legend_height(c) + viz::table_height(table, style) + margin(c) + 1;
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 
 #include "app/run/analyses/bundled_model.h"
 #include "app/views/parts/declare.h"
@@ -18,6 +19,8 @@
 namespace headscope::app {
 namespace {
 
+constexpr const char* kColumn = "position";  // what a column is
+constexpr float kQuarterTurn = std::numbers::pi_v<float> / 2;
 constexpr std::size_t kMaxCurves = 6;  // more colours would not be distinguishable
 
 /// Draws title and note in as many lines as needed, and a formula if it fits into one; returns their height.
@@ -91,9 +94,9 @@ Room room_for(const ViewContext& c, const EncodingPanel& panel, const EncodingLo
   Picture scratch;
   Room room;
   room.title = paint_panel_title(scratch, c, panel, {0, 0, width, 0});
-  room.left =
-      std::max(viz::row_numbers_width(panel.values.rows, style), style.width("−0.00", style.small()) + 3 * u);
-  room.legend = viz::color_scale_width(panel.scale, "", std::nullopt, style);
+  room.left = std::max(viz::row_numbers_width(panel.values.rows, style),
+                       style.width("−0.00", style.small()) + style.line(style.small()) + 3 * u);
+  room.legend = viz::color_scale_width(panel.scale, look.value_title, std::nullopt, style);
   room.right = std::max(room.legend, viz::curve_labels_width(make_curves(c, panel, look), style)) + 2 * u;
   return room;
 }
@@ -142,8 +145,12 @@ bool paint_panel(Picture& picture, const ViewContext& c, const EncodingPanel& pa
   const viz::CurveChart chart = make_curves(c, panel, look);
   viz::paint_curves(picture, chart, plot, style);
   // Names without room, of the axes and of curves.
-  if (style.width(look.row_title, style.small()) > grid.rect.h ||
-      style.width("position", style.small()) > grid.rect.w ||
+  const bool titled = viz::add_whole_label(
+      picture.scene, style, look.value_title,
+      {plot.x - style.width("−0.00", style.small()) - 3 * u - line / 2, plot.center().y}, plot.h,
+      c.theme->text_muted, viz::FontStyle::regular, viz::Align::center, -kQuarterTurn);
+  if (!titled || style.width(look.row_title, style.small()) > grid.rect.h ||
+      style.width(kColumn, style.small()) > grid.rect.w ||
       static_cast<float>(chart.curves.size()) * line > plot.h) {
     picture.whole = false;
   }
@@ -157,11 +164,13 @@ bool paint_panel(Picture& picture, const ViewContext& c, const EncodingPanel& pa
   viz::paint_cells(picture.scene, cells, grid, style);
   paint_length_mark(picture.scene, grid, c.run->run->length(), c.theme->text_muted);
   viz::paint_row_numbers(picture.scene, grid, look.row_title, style);
-  viz::paint_column_numbers(picture.scene, grid, "position", style);
-  paint_note(picture, c,
-             viz::pooling_words(cells.pooling, viz::pooled_cells(grid, style), width + room.right, style),
+  viz::paint_column_numbers(picture.scene, grid, kColumn, style);
+  viz::PooledCells pooled = viz::pooled_cells(grid, style);
+  const std::string rows = look.row_title + "s", cols = std::string(kColumn) + "s";
+  pooled.row_names = rows.c_str(), pooled.col_names = cols.c_str();
+  paint_note(picture, c, viz::pooling_words(cells.pooling, pooled, width + room.right, style),
              {grid.rect.x, grid.rect.bottom() + viz::column_numbers_height(style) + line / 2});
-  viz::paint_color_scale(picture.scene, panel.scale, "", std::nullopt,
+  viz::paint_color_scale(picture.scene, panel.scale, look.value_title, std::nullopt,
                          {grid.rect.right() + 2 * u, grid.rect.y, room.legend + 1, grid.rect.h}, style);
   picture.regions.push_back(grid);
   return true;

@@ -42,7 +42,8 @@ struct EncodingLook {
   Zoom zoom;        ///< zoom of the maps; empty: everything
   /// How cells of the maps are combined below a pixel. Neighbours have different signs.
   viz::Pooling pooling = viz::Pooling::mean;
-  bool square = false;  ///< whether the maps are square: rows and columns are the same things
+  bool square = false;                ///< whether the maps are square: rows and columns are the same things
+  std::string value_title = "value";  ///< what curves and colours show
 };
 
 /// "PE(p, 2i) = sin(p / 10000^(2i/768)), PE(p, 2i+1) = cos(…)", for a model's dimensions.
@@ -89,9 +90,11 @@ ViewActions on_encodings(const EncodingView& view, const ViewContext& context, c
                          const viz::Hit* hit, const Gesture& gesture);
 
 /// Gives a view of encodings its options, gestures and menu, and after `commands` those of the zoom;
-/// `help_whole` is the help of the last one.
+/// `help_whole` is the help of the last one. `note`: what is drawn, for
+/// its caption.
 template <const EncodingView& kEncodings>
-void add_encodings(View& view, std::vector<KeyCommand> commands, std::string_view help_whole) {
+void add_encodings(View& view, std::vector<KeyCommand> commands, std::string_view help_whole,
+                   std::string note) {
   view.options = {&kEncodings.curves, &kEncodings.zoom};
   view.commands = std::move(commands);
   view.commands.push_back({"+=-", "", "Zoom the maps", [](const ViewContext& c, int which) {
@@ -115,7 +118,7 @@ void add_encodings(View& view, std::vector<KeyCommand> commands, std::string_vie
                     landmark<kEncodingMap, kSinusoidal>("sinusoidal map"),
                     landmark<kEncodingCurves, kLearned>("learned curves"),
                     landmark<kEncodingCurves, kSinusoidal>("sinusoidal curves")};
-  view.caption = {.prompt = false};
+  view.caption = {.prompt = false, .note = std::move(note)};
 }
 
 }  // namespace headscope::app

@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "viz/scene/contrast.h"
+
 namespace headscope::app {
 
 viz::Style style_of(const ViewContext& c) {
@@ -56,8 +58,7 @@ const viz::Region& region_of(const Picture& picture, const viz::Hit& hit) {
 }
 
 viz::Color text_on(const ViewContext& c, viz::Color ground) {
-  const viz::Color opposite = c.theme->dark ? viz::Color{16, 18, 24, 255} : viz::Color{255, 255, 255, 255};
-  return viz::readable_on(ground, c.theme->text, opposite);
+  return viz::text_on(*c.theme, ground);
 }
 
 std::optional<Picture> waiting(const ViewContext& c) {

@@ -139,6 +139,45 @@ TEST(ScoreView, BarsAreTheProducts) {
   EXPECT_GT(factor, 0);
 }
 
+// A reader who measures a bar against the axis' numbers gets the product.
+TEST(ScoreView, TheNumbersOfTheBarsAxisAreAtTheirValues) {
+  const Scenario s = robot(3);
+  const auto& head = reference_head(s);
+  for (const auto& [width, height] : {std::pair{900.F, 800.F}, {320.F, 560.F}, {1280.F, 430.F}}) {
+    SCOPED_TRACE(width);
+    const ViewFixture shown("cell", s, width, height);
+    const viz::Rect area = shown.region(shown.find(kComponent, 2)).rect;
+    const double zero = static_cast<double>(area.center().y);
+    double largest = 0, per_unit = 0;  // pixels
+    for (std::size_t i = 0; i < head.q[kQuery].size(); ++i)
+      largest = std::max(largest, std::abs(head.q[kQuery][i] * head.k[3][i]));
+    for (const viz::FillRect& bar : items_of<viz::FillRect>(shown.scene()))
+      if (area.contains(bar.rect.center()))
+        per_unit = std::max(per_unit, static_cast<double>(bar.rect.h) / largest);
+    int numbers = 0;
+    for (const TextBox& box : text_boxes(shown.scene(), *fonts())) {
+      const viz::Point middle = box.bounds.center();
+      const auto value = read_number(box.text);
+      if (!value || middle.x > area.x || middle.y < area.y - 8 || middle.y > area.bottom() + 8) continue;
+      EXPECT_NEAR(static_cast<double>(middle.y), zero - value->value * per_unit, 1.5) << box.text;
+      ++numbers;
+    }
+    EXPECT_GE(numbers, 3);
+  }
+}
+
+TEST(ScoreView, HasAColourScaleForTheStripsAtEveryWidth) {
+  for (const float width : {320.F, 520.F, 900.F, 1300.F})
+    EXPECT_THAT(texts(ViewFixture("cell", robot(3), width, 640).scene()), Contains("q, k")) << width;
+}
+
+TEST(ScoreView, ALowWidePictureHasTheStepsNextToBarsOfFullHeight) {
+  const ViewFixture shown("cell", robot(3), 1280, 430);
+  const viz::Rect bars = shown.region(shown.find(kComponent, 2)).rect;
+  EXPECT_GT(shown.region(shown.find(kStep, 0)).rect.x, bars.right());
+  EXPECT_GT(bars.h, 80);
+}
+
 TEST(ScoreView, AClickOnTheRowChoosesTheKey) {
   const ViewFixture shown("cell", robot(3), 900, 800);
   const int keys = shown.find(kKey, kQuery);
