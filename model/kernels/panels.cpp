@@ -20,6 +20,8 @@ bool has_avx512() {
 }
 
 }  // namespace
+#elif defined(HEADSCOPE_ARM_KERNELS)
+PanelKernels neon_kernels();
 #endif
 
 std::vector<PanelKernels> runnable_kernels() {
@@ -27,6 +29,8 @@ std::vector<PanelKernels> runnable_kernels() {
 #ifdef HEADSCOPE_X86_KERNELS
   if (has_avx512()) kernels.push_back(avx512_kernels());
   if (has_avx2()) kernels.push_back(avx2_kernels());
+#elif defined(HEADSCOPE_ARM_KERNELS)
+  kernels.push_back(neon_kernels());
 #endif
   kernels.push_back(plain_kernels());
   return kernels;
@@ -36,6 +40,8 @@ PanelKernels fastest_kernels() {
 #ifdef HEADSCOPE_X86_KERNELS
   if (has_avx512()) return avx512_kernels();
   if (has_avx2()) return avx2_kernels();
+#elif defined(HEADSCOPE_ARM_KERNELS)
+  return neon_kernels();
 #endif
   return plain_kernels();
 }
