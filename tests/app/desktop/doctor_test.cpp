@@ -167,5 +167,20 @@ TEST(Surroundings, WithoutAHomeThereIsNeitherCacheNorSettings) {
   EXPECT_FALSE(facts.settings);
 }
 
+TEST(Doctor, RemediesAreThoseOfTheSystem) {
+  Surroundings bare;
+  bare.windows = true;
+  bare.version = "1";
+  bare.build = "b";
+  bare.loops = {"plain"};
+  bare.fonts.regular = "segoeui.ttf";
+  bare.fonts.scripts = {{"emoji", "fonts-symbola", false}};
+  for (const Finding& f : examine(bare)) {
+    EXPECT_EQ(f.state == State::fine, f.remedy.empty()) << f.part << ", " << f.name;
+    for (const char* const of_linux : {"apt-get", "DISPLAY", "/proc", "HOME is", "XDG"})
+      EXPECT_THAT(f.text + f.remedy, Not(HasSubstr(of_linux))) << f.part << ", " << f.name;
+  }
+}
+
 }  // namespace
 }  // namespace headscope::app
