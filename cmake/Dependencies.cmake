@@ -36,22 +36,38 @@ find_package(PkgConfig QUIET)
 headscope_find(eigen Eigen3::Eigen Eigen3 3.4 NO_MODULE)
 headscope_find(json nlohmann_json::nlohmann_json nlohmann_json 3.10)
 headscope_find_module(utf8proc UTF8PROC libutf8proc)
+if(NOT WIN32)  # which has its own hashes
+  headscope_find(openssl OpenSSL::Crypto OpenSSL 1.1.1)
+endif()
 if(NOT HEADSCOPE_MODEL_ONLY)
-  find_package(OpenGL QUIET COMPONENTS OpenGL EGL)
+  if(WIN32)
+    find_package(OpenGL QUIET)
+    set(opengl OpenGL::GL)
+  else()
+    find_package(OpenGL QUIET COMPONENTS OpenGL EGL)
+    set(opengl OpenGL::OpenGL)
+  endif()
   headscope_find(cli11 CLI11::CLI11 CLI11 2.1)
   headscope_find(glfw glfw glfw3 3.3)
   headscope_find(curl CURL::libcurl CURL 7.85)  # CURLOPT_PROTOCOLS_STR
-  headscope_find(openssl OpenSSL::Crypto OpenSSL 1.1.1)
   headscope_find_module(cairo CAIRO cairo-pdf cairo-ft fontconfig)
   headscope_find_module(stb STB stb)
   headscope_find_module(imgui IMGUI imgui freetype2)  # Debian's libimgui.a calls FreeType, and its imgui.pc does not say so
-  find_package(Fontconfig QUIET)  # optional: finds fonts of other names than Debian's
+  if(NOT WIN32)  # whose fonts have the same names everywhere
+    find_package(Fontconfig QUIET)  # optional: finds fonts of other names than Debian's
+  endif()
 endif()
 if(HEADSCOPE_TESTS)
   headscope_find(googletest GTest::gmock_main GTest 1.12)
 endif()
 if(HEADSCOPE_BENCHMARKS)
   headscope_find(benchmark benchmark::benchmark benchmark 1.7)
+endif()
+
+# The -pthread of its libraries defines a macro, so that precompiled headers would not fit. Cairo has its buffers checked.
+if(MINGW AND TARGET PkgConfig::CAIRO)
+  set_property(TARGET PkgConfig::CAIRO PROPERTY INTERFACE_COMPILE_OPTIONS "")
+  set_property(TARGET PkgConfig::CAIRO APPEND PROPERTY INTERFACE_LINK_LIBRARIES ssp)
 endif()
 
 # A package fits the next release of a system, too, in which libutf8proc.so has another number.
@@ -62,7 +78,7 @@ if(HEADSCOPE_PACKAGE AND TARGET PkgConfig::UTF8PROC)
 endif()
 
 set(packages_to_install "")
-if(NOT HEADSCOPE_MODEL_ONLY AND (NOT TARGET OpenGL::OpenGL OR NOT TARGET OpenGL::EGL))
+if(NOT HEADSCOPE_MODEL_ONLY AND (NOT TARGET ${opengl} OR (NOT WIN32 AND NOT TARGET OpenGL::EGL)))
   list(APPEND packages_to_install libgl-dev libopengl-dev libegl-dev)
 endif()
 foreach(name IN LISTS missing)
@@ -94,4 +110,4 @@ endif()
 add_library(headscope_stb INTERFACE)
 target_include_directories(headscope_stb SYSTEM INTERFACE ${STB_INCLUDE_DIRS})
 add_library(headscope_imgui INTERFACE)
-target_link_libraries(headscope_imgui INTERFACE PkgConfig::IMGUI glfw OpenGL::OpenGL)
+target_link_libraries(headscope_imgui INTERFACE PkgConfig::IMGUI glfw ${opengl})

@@ -18,11 +18,12 @@ endif()
 if(MINGW)
   # Its stack is aligned to 16 bytes, so vectors of 32 and 64 on it must be moved as unaligned (GCC bug 54412).
   target_compile_options(headscope_options INTERFACE -Wa,-muse-unaligned-vector-move)
+  target_link_options(headscope_options INTERFACE -Wl,--stack,8388608)  # as on Linux, for all threads
 endif()
 if(HEADSCOPE_WERROR)
   target_compile_options(headscope_options INTERFACE -Werror)
 endif()
-if(HEADSCOPE_PACKAGE)
+if(HEADSCOPE_PACKAGE AND NOT WIN32)
   target_link_options(headscope_options INTERFACE -Wl,-z,relro,-z,now)
 endif()
 if(HEADSCOPE_SANITIZE)

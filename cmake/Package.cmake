@@ -1,11 +1,6 @@
-# cpack: a .deb and a tar.gz that runs wherever it is unpacked. The preset `package` has what packages want of a build.
+# cpack: a .deb and a tar.gz, or for Windows a zip, that runs wherever it is unpacked. The presets `package` and
+# `windows-package` have what packages want of a build.
 set(HEADSCOPE_CONTACT "the headscope authors <authors@headscope.example>" CACHE STRING "Who answers for the packages")
-
-execute_process(COMMAND ${CMAKE_COMMAND} -E env LC_ALL=C date -u -R -d ${HEADSCOPE_DATE}
-                OUTPUT_VARIABLE changelog_date OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
-configure_file(assets/package/changelog.in changelog @ONLY)
-execute_process(COMMAND gzip -9nf ${PROJECT_BINARY_DIR}/changelog COMMAND_ERROR_IS_FATAL ANY)
-install(FILES ${PROJECT_BINARY_DIR}/changelog.gz DESTINATION share/doc/headscope)
 
 set(CPACK_GENERATOR DEB TGZ)
 set(CPACK_PACKAGE_NAME headscope)
@@ -16,6 +11,18 @@ set(CPACK_STRIP_FILES ON)
 set(CPACK_THREADS 0)
 set(CPACK_INSTALL_DEFAULT_DIRECTORY_PERMISSIONS
     OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
+
+if(WIN32)
+  set(CPACK_GENERATOR ZIP)
+  include(CPack)
+  return()
+endif()
+
+execute_process(COMMAND ${CMAKE_COMMAND} -E env LC_ALL=C date -u -R -d ${HEADSCOPE_DATE}
+                OUTPUT_VARIABLE changelog_date OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+configure_file(assets/package/changelog.in changelog @ONLY)
+execute_process(COMMAND gzip -9nf ${PROJECT_BINARY_DIR}/changelog COMMAND_ERROR_IS_FATAL ANY)
+install(FILES ${PROJECT_BINARY_DIR}/changelog.gz DESTINATION share/doc/headscope)
 
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION science)

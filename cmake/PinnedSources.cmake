@@ -101,7 +101,7 @@ function(headscope_fetch_imgui)
     ${imgui_SOURCE_DIR}/backends/imgui_impl_opengl3.cpp)
   # Debian keeps the backends' headers in a folder of the include path, as the sources do.
   target_include_directories(imgui SYSTEM PUBLIC ${imgui_SOURCE_DIR} ${imgui_SOURCE_DIR}/backends)
-  target_link_libraries(imgui PUBLIC ${CMAKE_DL_LIBS})
+  target_link_libraries(imgui PUBLIC ${CMAKE_DL_LIBS} $<$<BOOL:${WIN32}>:imm32>)
   add_library(PkgConfig::IMGUI ALIAS imgui)
 endfunction()
 

@@ -44,7 +44,7 @@ build_identity() {
 is_built() {
   local stamp=$root/build/$1/.built
   [[ -f $stamp && $(<"$stamp") == "$(build_identity)" ]] || return 1
-  [[ -z $(find "$root"/{CMakeLists.txt,CMakePresets.json,cmake,model,viz,app} -newer "$stamp" -print -quit) ]]
+  [[ -z $(find "$root"/{CMakeLists.txt,CMakePresets.json,cmake,system,model,viz,app} -newer "$stamp" -print -quit) ]]
 }
 
 # build PRESET TARGET: configures and builds. The stamp is as old as the start of the build, so that a file saved

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "system/machine.h"
+#include "system/path_text.h"
 
 namespace headscope::system {
 
@@ -85,13 +86,13 @@ void AtomicFile::commit() {
 }
 
 void AtomicFile::fail(const std::error_code& error) const {
-  throw std::runtime_error("cannot write " + path_.string() + ": " + error.message());
+  throw std::runtime_error("cannot write " + text_of(path_) + ": " + error.message());
 }
 
 void make_folders(const fs::path& folder) {
   std::error_code error;
   fs::create_directories(folder, error);
-  if (error) throw std::runtime_error("cannot create the folder " + folder.string() + ": " + error.message());
+  if (error) throw std::runtime_error("cannot create the folder " + text_of(folder) + ": " + error.message());
 }
 
 void write_file_atomically(const fs::path& path, std::string_view bytes) {

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "system/atomic_file.h"
+#include "system/path_text.h"
 #include "system/posix_calls.h"
 
 namespace headscope::system {
@@ -15,7 +16,7 @@ namespace fs = std::filesystem;
 
 // /dev/stdout may lead to a regular file, but the user did not mean to replace that file.
 bool names_a_descriptor(const fs::path& path) {
-  const std::string text = path.lexically_normal().string();
+  const std::string text = text_of(path.lexically_normal());
   return text == "/dev/stdout" || text == "/dev/stderr" || text.starts_with("/dev/fd/") ||
          text.starts_with("/proc/");
 }

@@ -27,6 +27,10 @@ std::size_t terminal_columns();
 /// The arguments after the program's name: on Windows in UTF-8, wherever `argv` comes from.
 std::vector<std::string> program_arguments(int argc, char** argv);
 
+/// Closes a console that the system has opened for this program alone, as Windows does where no terminal
+/// started it. Nothing happens on Linux.
+void leave_own_console();
+
 /// Writes a message to standard error and ends the program at once, without allocating.
 [[noreturn]] void end_with_message(int status, std::initializer_list<std::string_view> parts) noexcept;
 

@@ -47,6 +47,8 @@ std::vector<std::string> program_arguments(int argc, char** argv) {
   return {argv + (argc > 0 ? 1 : 0), argv + argc};
 }
 
+void leave_own_console() {}
+
 void end_with_message(int status, std::initializer_list<std::string_view> parts) noexcept {
   for (const std::string_view part : parts)
     if (::write(STDERR_FILENO, part.data(), part.size()) < 0) break;

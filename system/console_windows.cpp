@@ -63,6 +63,11 @@ std::vector<std::string> program_arguments(int /*argc*/, char** /*argv*/) {
   return arguments;
 }
 
+void leave_own_console() {
+  DWORD processes[2];
+  if (::GetConsoleProcessList(processes, 2) == 1) ::FreeConsole();
+}
+
 void end_with_message(int status, std::initializer_list<std::string_view> parts) noexcept {
   for (const std::string_view part : parts) {
     DWORD written = 0;

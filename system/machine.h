@@ -23,6 +23,9 @@ MemoryFacts memory_here();
 /// The most memory this process ever had in use, in bytes; 0 if unknown.
 double peak_memory_bytes();
 
+/// Whether this system is Windows, else Linux: for words that users read.
+bool is_windows();
+
 /// A number that no other running process has.
 std::uint64_t process_id();
 

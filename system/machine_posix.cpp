@@ -92,6 +92,10 @@ double peak_memory_bytes() {
   return 0;
 }
 
+bool is_windows() {
+  return false;
+}
+
 std::uint64_t process_id() {
   return static_cast<std::uint64_t>(::getpid());
 }

@@ -69,6 +69,10 @@ double peak_memory_bytes() {
   return static_cast<double>(counters.PeakWorkingSetSize);
 }
 
+bool is_windows() {
+  return true;
+}
+
 std::uint64_t process_id() {
   return ::GetCurrentProcessId();
 }

@@ -12,6 +12,7 @@
 #include <system_error>
 #include <thread>
 
+#include "system/path_text.h"
 #include "system/posix_calls.h"
 
 extern char** environ;  // POSIX does not declare it
@@ -38,7 +39,7 @@ std::optional<fs::path> program_in_path(const Environment& environment, std::str
 /// Starts the program with `input` as standard input and without output: it keeps running to serve the
 /// picture and must not hold this program's terminal or pipe open. Returns 0 or errno.
 int start(const PictureClipboard& clipboard, int input, pid_t& process) {
-  std::vector<std::string> words{clipboard.program.string()};
+  std::vector<std::string> words{text_of(clipboard.program)};
   words.insert(words.end(), clipboard.arguments.begin(), clipboard.arguments.end());
   std::vector<char*> argv;
   for (std::string& word : words) argv.push_back(word.data());
@@ -88,7 +89,7 @@ std::string_view no_picture_clipboard() {
 
 std::string copy_picture(const PictureClipboard& clipboard, std::string_view png,
                          std::chrono::milliseconds patience) {
-  const std::string name = clipboard.program.filename().string();
+  const std::string name = text_of(clipboard.program.filename());
   // The program reads the picture from a memory file. A pipe would block the writer as long as the program
   // likes, and raise SIGPIPE if the program ends early.
   File picture;
@@ -101,7 +102,7 @@ std::string copy_picture(const PictureClipboard& clipboard, std::string_view png
   }
   pid_t process = 0;
   if (const int error = start(clipboard, number(picture), process))
-    return "The picture was not copied: " + clipboard.program.string() + " cannot be started (" +
+    return "The picture was not copied: " + text_of(clipboard.program) + " cannot be started (" +
            std::generic_category().message(error) + ").";
   const auto status = wait_for(process, patience);
   if (!status) return "The picture was not copied: " + name + " did not finish and was stopped.";

@@ -25,11 +25,11 @@ install_arm64_packages() {
 
 if [[ " $* " == *" build "* ]]; then
   install_arm64_packages
-  (cd "$root" && cmake --preset arm64 && cmake --build --preset arm64 --target headscope model_tests model_forward_tests) >&2
+  (cd "$root" && cmake --preset arm64 && cmake --build --preset arm64 --target headscope model_tests) >&2
 fi
 
 if [[ " $* " == *" model "* ]]; then
-  for test in model_tests model_forward_tests; do qemu-aarch64-static "$tree/tests/model/$test" --gtest_brief=1; done
+  for test in "$tree"/tests/model/*_tests; do qemu-aarch64-static "$test" --gtest_brief=1; done
 fi
 
 if [[ " $* " == *" compare "* ]]; then
@@ -50,6 +50,7 @@ if [[ " $* " == *" compare "* ]]; then
   compare trace.safetensors trace
   views=$("${here[@]}" plot --help | sed -n '/^Views:/,$ s/^  \([a-z0-9_-]\{1,\}\) .*/\1/p')
   for view in $views; do compare "$view.png" plot "$view"; done
+  [[ -n $views ]] || { echo "headscope plot --help names no views" >&2; exit 1; }
   echo "compared the activations and the pictures of $(wc -w <<<"$views") views: $differ differ"
   ((differ == 0))
 fi

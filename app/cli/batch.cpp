@@ -12,6 +12,7 @@
 #include "app/cli/status_line.h"
 #include "app/text/terminal_text.h"
 #include "model/files/file_io.h"
+#include "system/path_text.h"
 
 namespace headscope::app {
 namespace {
@@ -88,17 +89,17 @@ bool goes_well(bool skip, const PromptSource& source, std::ostream& err, Progres
 
 std::filesystem::path with_name(const std::filesystem::path& pattern, std::string_view key,
                                 std::string_view name) {
-  std::string path = pattern.string();
+  std::string path = system::text_of(pattern);
   for (std::size_t at = path.find(key); at != std::string::npos; at = path.find(key, at + name.size()))
     path.replace(at, key.size(), name);
-  return path;
+  return system::path_of(path);
 }
 
 PromptSource::PromptSource(const PromptArguments& arguments, std::istream& standard_input)
     : start_token_(arguments.start_token), shard_(arguments.shard), resume_(arguments.resume) {
   using From = PromptArguments::From;
   const bool standard = arguments.file == "-";
-  name_ = standard ? "standard input" : terminal_safe(arguments.file.string());
+  name_ = standard ? "standard input" : terminal_safe(system::text_of(arguments.file));
   switch (arguments.from) {
     case From::nothing:
       break;

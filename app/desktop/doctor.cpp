@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "system/path_text.h"
+
 namespace headscope::app {
 namespace {
 
@@ -18,11 +20,6 @@ std::string joined(const std::vector<std::string>& words) {
   std::string text;
   for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
   return text;
-}
-
-/// The command that installs packages on Debian and its derivatives.
-std::string install(const std::string& packages) {
-  return "sudo apt-get install " + packages;
 }
 
 class Examiner {
@@ -44,6 +41,10 @@ class Examiner {
   std::vector<Finding> findings_;
   const char* part_ = "";
 
+  /// The command that installs packages on Debian and its derivatives; on Windows what to do instead.
+  std::string install(const std::string& packages, const std::string& on_windows) const {
+    return facts_.windows ? on_windows : "sudo apt-get install " + packages;
+  }
   void fine(std::string name, std::string text) { check(true, std::move(name), std::move(text), "", ""); }
   void lacks(std::string name, std::string text, std::string remedy) {
     check(false, std::move(name), "", std::move(text), std::move(remedy));
@@ -66,7 +67,8 @@ class Examiner {
                       (facts_.loops.size() > 1 ? "; this processor supports " + joined(facts_.loops) : ""));
     fine("processors", std::to_string(facts_.processors) +
                            (facts_.processor.empty() ? std::string() : ", " + facts_.processor));
-    if (facts_.memory == 0) return lacks("memory", "unknown", "mount /proc");
+    if (facts_.memory == 0)
+      return lacks("memory", "unknown", facts_.windows ? "restart Windows" : "mount /proc");
     const std::string text = gigabytes(facts_.memory) + ", " + gigabytes(facts_.memory_free) + " free";
     check(facts_.memory_free >= facts_.window_memory, "memory", text,
           text + "; the window may need " + gigabytes(facts_.window_memory) + " with the bundled model",
@@ -76,41 +78,50 @@ class Examiner {
   void window() {
     const OpenGlFacts& gl = facts_.open_gl;
     const bool display = !gl.display.empty();
-    check(display, "display", gl.display, "none: neither DISPLAY nor WAYLAND_DISPLAY is set",
+    check(display, "display", gl.display,
+          facts_.windows ? "none" : "none: neither DISPLAY nor WAYLAND_DISPLAY is set",
           "start headscope in a desktop session, or with ssh -X; all commands except the window work without "
           "it");
     check(!gl.renderer.empty(), "OpenGL", gl.renderer, gl.problem.empty() ? "no OpenGL 3.3" : gl.problem,
-          gl.surfaceless.empty() ? install("libgl1 libegl1 libgl1-mesa-dri")
-                                 : "drivers are installed (" + gl.surfaceless +
-                                       "): check that DISPLAY names a display that this user may open",
+          gl.surfaceless.empty()
+              ? install("libgl1 libegl1 libgl1-mesa-dri", "install the driver of the graphics card's maker")
+              : "drivers are installed (" + gl.surfaceless +
+                    "): check that DISPLAY names a display that this user may open",
           display ? State::broken : State::missing);
   }
 
   void fonts() {
     const FontFacts& fonts = facts_.fonts;
     const bool any = fonts.problem.empty();
-    check(any, "regular", fonts.regular.string(), "none", install("fonts-inter fonts-dejavu-core"),
-          State::broken);
+    check(any, "regular", system::text_of(fonts.regular), "none",
+          install("fonts-inter fonts-dejavu-core", "install the fonts Inter and DejaVu"), State::broken);
     if (!any) return;
-    const auto style = [&](const char* name, const std::filesystem::path& file, const char* package) {
-      check(file != fonts.regular, name, file.string(), "none; the regular font is used instead",
-            install(package));
+    const auto style = [&](const char* name, const std::filesystem::path& file, const char* package,
+                           const char* font) {
+      check(file != fonts.regular, name, system::text_of(file), "none; the regular font is used instead",
+            install(package, std::string("install the font ") + font));
     };
-    style("medium", fonts.medium, "fonts-inter");
-    style("bold", fonts.bold, "fonts-inter");
-    style("mono", fonts.mono, "fonts-dejavu-core");
+    style("medium", fonts.medium, "fonts-inter", "Inter");
+    style("bold", fonts.bold, "fonts-inter", "Inter");
+    style("mono", fonts.mono, "fonts-dejavu-core", "DejaVu Sans Mono");
     for (const ScriptFact& script : fonts.scripts)
-      check(script.shown, script.name, "shown", "shown as boxes with code points", install(script.package));
+      check(script.shown, script.name, "shown", "shown as boxes with code points",
+            install(script.package,
+                    "in Settings, under Optional features, add the script's supplemental fonts"));
   }
+
+  std::string home() const { return facts_.windows ? "USERPROFILE" : "HOME"; }
 
   void models() {
     const ModelFact& bundled = facts_.bundled;
-    check(bundled.problem.empty(), "bundled", bundled.folder.string(), bundled.problem,
+    check(bundled.problem.empty(), "bundled", system::text_of(bundled.folder), bundled.problem,
           "reinstall headscope, or give a model with --model", State::broken);
     if (!facts_.cache) {
-      lacks("cache", "none: HOME is not set", "set HOME or HF_HOME, or give models by folder");
+      lacks("cache", "none: " + home() + " is not set",
+            "set " + home() + " or HF_HOME, or give models by folder");
     } else {
-      check(!facts_.cached.empty(), "cache", facts_.cache->string(), "no GPT-2 in " + facts_.cache->string(),
+      check(!facts_.cached.empty(), "cache", system::text_of(*facts_.cache),
+            "no GPT-2 in " + system::text_of(*facts_.cache),
             "run headscope get gpt2, or give a model's folder with --model");
     }
     for (const ModelFact& model : facts_.cached) folder(model, "headscope get " + model.name);
@@ -119,20 +130,23 @@ class Examiner {
   }
 
   void folder(const ModelFact& model, const std::string& remedy) {
-    check(model.problem.empty(), model.name, model.folder.string(), model.problem, remedy);
+    check(model.problem.empty(), model.name, system::text_of(model.folder), model.problem, remedy);
   }
 
   void desktop() {
     if (!facts_.settings) {
-      lacks("settings", "not saved: neither XDG_CONFIG_HOME nor HOME is set", "set one of them");
+      lacks("settings",
+            facts_.windows ? "not saved: the user has no folder for them"
+                           : "not saved: neither XDG_CONFIG_HOME nor HOME is set",
+            facts_.windows ? "set APPDATA" : "set one of them");
     } else {
-      check(facts_.settings_problem.empty(), "settings", facts_.settings->string(), facts_.settings_problem,
-            "fix or remove the file; headscope rewrites it");
+      check(facts_.settings_problem.empty(), "settings", system::text_of(*facts_.settings),
+            facts_.settings_problem, "fix or remove the file; headscope rewrites it");
     }
     if (facts_.open_gl.display.empty()) return;
-    check(!facts_.clipboard.empty(), "clipboard", facts_.clipboard.string(),
-          "pictures cannot be copied, only exported",
-          install(facts_.open_gl.display.starts_with("Wayland") ? "wl-clipboard" : "xclip"));
+    check(
+        !facts_.clipboard.empty(), "clipboard", facts_.clipboard, "pictures cannot be copied, only exported",
+        install(facts_.open_gl.display.starts_with("Wayland") ? "wl-clipboard" : "xclip", "restart Windows"));
   }
 };
 

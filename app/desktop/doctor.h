@@ -14,7 +14,7 @@ namespace headscope::app {
 
 /// OpenGL on this machine.
 struct OpenGlFacts {
-  std::string display = {};      ///< "X11 :0", "Wayland wayland-0"; empty: none
+  std::string display = {};      ///< "X11 :0", "Wayland wayland-0", "Windows"; empty: none
   std::string renderer = {};     ///< name and version of OpenGL; empty: no OpenGL 3.3
   std::string problem = {};      ///< why OpenGL 3.3 is not available; empty: unknown
   std::string surfaceless = {};  ///< OpenGL without a display, if it is not available with one
@@ -41,6 +41,7 @@ struct ModelFact {
 };
 
 struct Surroundings {
+  bool windows = false;  ///< the system, which has other remedies than Linux
   std::string version;
   std::string build;               ///< build type, compiler, target processor
   std::vector<std::string> loops;  ///< inner loops that this processor supports, preferred ones first
@@ -59,7 +60,7 @@ struct Surroundings {
       settings;                   ///< the settings file, which need not exist; nothing without a home folder
   std::string settings_problem;   ///< empty: none
   std::vector<ModelFact> recent;  ///< recent models outside the cache
-  std::filesystem::path clipboard;  ///< the program that copies pictures; empty: none
+  std::string clipboard;          ///< what copies pictures: a program, or "Windows"; empty: nothing
 };
 
 /// Gathers everything except `open_gl`, which needs a toolkit. Never throws.

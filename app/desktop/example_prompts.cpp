@@ -7,6 +7,7 @@
 #include "model/files/error.h"
 #include "model/files/file_io.h"
 #include "model/files/quote.h"
+#include "system/path_text.h"
 
 namespace headscope::app {
 namespace {
@@ -119,7 +120,7 @@ std::vector<ExamplePrompt> parse_example_prompts(std::string_view text, const st
 
 std::vector<ExamplePrompt> load_example_prompts(const std::filesystem::path& file) {
   constexpr std::size_t kMaxBytes = 1 << 20;
-  return parse_example_prompts(model::read_file(file, kMaxBytes), file.string());
+  return parse_example_prompts(model::read_file(file, kMaxBytes), system::text_of(file));
 }
 
 std::vector<ExamplePrompt> bundled_examples() {

@@ -13,6 +13,8 @@
 #include "app/run/sources/model_discovery.h"
 #include "app/run/sources/pattern_file.h"
 #include "app/views/export.h"
+#include "system/machine.h"
+#include "system/path_text.h"
 
 namespace headscope::app {
 namespace {
@@ -52,7 +54,7 @@ int natural_order(std::string_view a, std::string_view b) {
 }
 
 std::string why_not(const fs::path& folder, const std::error_code& error) {
-  const std::string name = folder.string();
+  const std::string name = system::text_of(folder);
   if (error == std::errc::no_such_file_or_directory) return "There is no folder " + name + ".";
   if (error == std::errc::not_a_directory) return name + " is a file, not a folder.";
   if (error == std::errc::permission_denied || error == std::errc::operation_not_permitted)
@@ -67,7 +69,7 @@ std::string why_not(const fs::path& folder, const std::error_code& error) {
 /// can be opened.
 std::optional<FolderEntry::Kind> kind_of(const fs::path& path) {
   using Kind = FolderEntry::Kind;
-  const std::string name = path.filename().string();
+  const std::string name = system::text_of(path.filename());
   std::error_code unreadable;
   if (name.starts_with('.')) return std::nullopt;
   if (fs::is_directory(path, unreadable)) return is_gpt2(path) ? Kind::model : Kind::folder;
@@ -94,7 +96,7 @@ std::optional<std::string> command_in(const fs::path& picture) {
 
 /// What the browser shows for a path; nothing: it is left out.
 std::optional<FolderEntry> entry_of(const fs::path& path) {
-  FolderEntry entry{path.filename().string()};
+  FolderEntry entry{system::text_of(path.filename())};
   const auto kind = kind_of(path);
   if (kind) entry.kind = *kind;
   if (kind != FolderEntry::Kind::figure) return kind ? std::optional(entry) : std::nullopt;
@@ -107,7 +109,9 @@ std::optional<FolderEntry> entry_of(const fs::path& path) {
 /// Why a path cannot be listed, judged without reading the folder; empty: it may be listed.
 std::string problem_of(const fs::path& folder) {
   if (folder.empty()) return "Type the path of a folder.";
-  if (folder.is_relative()) return folder.string() + " is not an absolute path: it must begin with / or ~/.";
+  if (folder.is_relative())
+    return system::text_of(folder) + " is not an absolute path: it must begin with " +
+           (system::is_windows() ? "a drive, as C:\\, or ~/." : "/ or ~/.");
   return "";
 }
 

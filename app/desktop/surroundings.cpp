@@ -10,6 +10,7 @@
 #include "model/files/tensor_source.h"
 #include "model/kernels/panels.h"
 #include "system/machine.h"
+#include "system/path_text.h"
 #include "system/picture_clipboard.h"
 #include "viz/text/text.h"
 
@@ -50,7 +51,7 @@ ModelFact model_fact(std::string name, const fs::path& folder) {
   ModelFact fact{std::move(name), folder, {}};
   try {
     if (!is_gpt2(folder)) {
-      fact.problem = "GPT-2 is no longer in " + folder.string();
+      fact.problem = "GPT-2 is no longer in " + system::text_of(folder);
     } else {
       model::TensorSource::open(folder);
     }
@@ -87,7 +88,7 @@ void look_at_settings(Surroundings& facts, const Environment& environment) {
   for (const fs::path& recent : loaded.settings.recent_models) {
     const auto same = [&](const ModelFact& model) { return model.folder == recent; };
     if (!same(facts.bundled) && std::ranges::none_of(facts.cached, same))
-      facts.recent.push_back(model_fact(recent.string(), recent));
+      facts.recent.push_back(model_fact(system::text_of(recent), recent));
   }
 }
 
@@ -95,6 +96,7 @@ void look_at_settings(Surroundings& facts, const Environment& environment) {
 
 Surroundings surroundings(const Environment& environment) {
   Surroundings facts;
+  facts.windows = system::is_windows();
   facts.version = version();
   facts.build = HEADSCOPE_BUILD;
   for (const model::PanelKernels& kernels : model::runnable_kernels()) facts.loops.emplace_back(kernels.name);
@@ -107,7 +109,8 @@ Surroundings surroundings(const Environment& environment) {
   look_at_bundled(facts);
   look_at_cache(facts, environment);
   look_at_settings(facts, environment);
-  if (const auto clipboard = system::picture_clipboard(environment)) facts.clipboard = clipboard->program;
+  if (const auto clipboard = system::picture_clipboard(environment))
+    facts.clipboard = clipboard->program.empty() ? "Windows" : system::text_of(clipboard->program);
   return facts;
 }
 

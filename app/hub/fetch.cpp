@@ -15,6 +15,7 @@
 #include "app/hub/partial_file.h"
 #include "model/files/config.h"
 #include "model/files/error.h"
+#include "system/path_text.h"
 
 namespace headscope::app {
 namespace {
@@ -51,14 +52,14 @@ class Fetch {
         settings_(settings),
         options_(options),
         cache_(settings.cache, model),
-        http_({.certificates = settings.certificates.string()}) {}
+        http_({.certificates = system::text_of(settings.certificates)}) {}
 
   fs::path run() {
     if (const auto there = cache_.complete_snapshot();
         there && (settings_.offline || is_commit(model_.revision)))
       return *there;
     if (settings_.offline)
-      throw HubError(to_text(model_) + " is incomplete in " + settings_.cache.string() +
+      throw HubError(to_text(model_) + " is incomplete in " + system::text_of(settings_.cache) +
                      ", and HF_HUB_OFFLINE forbids fetching it");
     report(true);
     const std::string list =
@@ -262,7 +263,7 @@ class Fetch {
         options_.free_space ? options_.free_space(settings_.cache) : space_at(settings_.cache);
     if (needed > free)
       throw HubError(model_.repository + " needs " + bytes_text(needed) + " more in " +
-                     settings_.cache.string() + ", but only " + bytes_text(free) +
+                     system::text_of(settings_.cache) + ", but only " + bytes_text(free) +
                      " are free; free some space, or set HF_HOME to a folder on another disk");
   }
 

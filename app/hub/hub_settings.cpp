@@ -8,6 +8,7 @@
 #include "app/run/sources/model_discovery.h"
 #include "model/files/file_io.h"
 #include "model/files/quote.h"
+#include "system/path_text.h"
 
 namespace headscope::app {
 namespace {
@@ -21,7 +22,7 @@ std::string token_of(const Environment& environment) {
     if (const auto token = environment(name)) return std::string(trimmed(*token, kBlanks));
   fs::path file;
   if (const auto path = environment("HF_TOKEN_PATH")) {
-    file = *path;
+    file = system::path_of(*path);
   } else if (const auto home = hugging_face_home(environment)) {
     file = *home / "token";
   }
@@ -53,7 +54,7 @@ HubSettings hub_settings(const Environment& environment) {
         "the token for the Hugging Face hub (HF_TOKEN or the token file) contains invalid characters");
   for (const char* name : {"REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "SSL_CERT_FILE"})
     if (const auto file = environment(name); file && settings.certificates.empty())
-      settings.certificates = *file;
+      settings.certificates = system::path_of(*file);
   settings.offline =
       switched_on(environment, "HF_HUB_OFFLINE") || switched_on(environment, "TRANSFORMERS_OFFLINE");
   const auto cache = hugging_face_cache(environment);

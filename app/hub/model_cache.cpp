@@ -8,6 +8,7 @@
 #include "model/files/file_io.h"
 #include "system/atomic_file.h"
 #include "system/machine.h"
+#include "system/path_text.h"
 
 namespace headscope::app {
 
@@ -16,7 +17,7 @@ namespace fs = std::filesystem;
 namespace {
 
 [[noreturn]] void fail(const fs::path& path, const std::system_error& error) {
-  throw HubError("cannot write " + path.string() + ": " + error.code().message());
+  throw HubError("cannot write " + system::text_of(path) + ": " + error.code().message());
 }
 
 std::string folder_name(const std::string& repository) {
@@ -128,7 +129,7 @@ bool has_size(const fs::path& file, std::uint64_t bytes) {
 void make_folder(const fs::path& folder) {
   std::error_code error;
   fs::create_directories(folder, error);
-  if (error) throw HubError("cannot create the folder " + folder.string() + ": " + error.message());
+  if (error) throw HubError("cannot create the folder " + system::text_of(folder) + ": " + error.message());
 }
 
 FileLock::FileLock(fs::path path) : path_(std::move(path)) {

@@ -5,6 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "system/path_text.h"
+
 namespace headscope::app {
 
 PartialFile::PartialFile(std::filesystem::path path, FileFacts facts, const std::function<void()>& poll)
@@ -69,7 +71,7 @@ bool PartialFile::finish(const std::filesystem::path& goal) {
 }
 
 void PartialFile::fail(const std::error_code& error) const {
-  throw HubError("cannot write " + path_.string() + ": " + error.message());
+  throw HubError("cannot write " + system::text_of(path_) + ": " + error.message());
 }
 
 }  // namespace headscope::app

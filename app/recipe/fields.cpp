@@ -9,6 +9,7 @@
 #include "app/views/view.h"
 #include "model/files/error.h"
 #include "model/files/quote.h"
+#include "system/path_text.h"
 
 namespace headscope::app {
 namespace {
@@ -93,9 +94,9 @@ void FieldReader::bytes(const char* key, std::size_t most, std::string& out) con
 }
 
 void FieldReader::path(const char* key, std::size_t most, std::filesystem::path& out) const {
-  std::string name = out.string();
+  std::string name = system::text_of(out);
   bytes(key, most, name);
-  out = name;
+  out = system::path_of(name);
 }
 
 void FieldReader::integers(const char* key, int low, std::size_t most, std::vector<int>& out) const {

@@ -10,6 +10,7 @@
 
 #include "app/run/named.h"
 #include "app/views/option.h"
+#include "system/path_text.h"
 
 namespace headscope::app {
 
@@ -120,7 +121,7 @@ class FieldWriter {
     if (!value.empty()) bytes(key, most, value);
   }
   void path(const char* key, std::size_t most, const std::filesystem::path& value) {
-    bytes(key, most, value.string());
+    bytes(key, most, system::text_of(value));
   }
   void integers(const char* key, int, std::size_t, const std::vector<int>& value) { object_[key] = value; }
   void shares(const char* key, std::size_t, const std::vector<double>& value) { object_[key] = value; }

@@ -19,6 +19,7 @@
 #include "model/files/file_io.h"
 #include "model/files/json.h"
 #include "model/files/quote.h"
+#include "system/path_text.h"
 
 namespace headscope::app {
 namespace {
@@ -46,7 +47,8 @@ void describe_weights(auto& form, const std::string& weights) {
 
 void describe_attention(auto& form, auto& name) {
   form.bytes_if_any("attention", kMaxNameBytes, name);
-  if (!name.empty() && !is_file_name(name)) form.reject("attention", "the name of a file, without a folder");
+  if (!name.empty() && !system::is_file_name(name))
+    form.reject("attention", "the name of a file, without a folder");
 }
 
 void describe_model(auto& form, auto& model) {
@@ -224,7 +226,7 @@ Recipe recipe_of(std::string_view file_bytes, const std::string& file) {
 
 Recipe read_recipe(const std::filesystem::path& file) {
   constexpr std::size_t kMaxFileBytes = std::size_t{1} << 28;
-  return recipe_of(model::read_file(file, kMaxFileBytes), file.string());
+  return recipe_of(model::read_file(file, kMaxFileBytes), system::text_of(file));
 }
 
 bool fits_vocabulary(const TriedText& tried, int vocabulary) {

@@ -11,6 +11,7 @@
 #include "model/files/file_io.h"
 #include "model/files/json.h"
 #include "system/atomic_file.h"
+#include "system/path_text.h"
 
 namespace headscope::app {
 namespace {
@@ -31,14 +32,14 @@ void describe_recent(FieldReader& form, const char* key, std::vector<std::filesy
   bool all = true;
   for (auto name = names.rbegin(); name != names.rend(); ++name) {
     const bool usable = *name && !(*name)->empty();
-    if (usable) remember(out, **name);
+    if (usable) remember(out, system::path_of(**name));
     all = all && usable;
   }
   if (!all) form.add_unusable_key(key);
 }
 void describe_recent(FieldWriter& form, const char* key, const std::vector<std::filesystem::path>& recent) {
   std::vector<std::string> names;
-  for (const auto& path : recent) names.push_back(path.string());
+  for (const auto& path : recent) names.push_back(system::text_of(path));
   form.texts(key, names);
 }
 
@@ -109,7 +110,7 @@ LoadedSettings load_settings(const std::filesystem::path& file) {
   std::error_code ignored;
   if (!std::filesystem::exists(std::filesystem::symlink_status(file, ignored))) return {};
   try {
-    return parse_settings(model::read_file(file, 4 * kMaxPromptBytes + (1 << 16)), file.string());
+    return parse_settings(model::read_file(file, 4 * kMaxPromptBytes + (1 << 16)), system::text_of(file));
   } catch (const std::exception& error) {
     return {{}, std::string(error.what()) + "; the default settings are used"};
   }

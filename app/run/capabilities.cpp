@@ -3,6 +3,7 @@
 #include "app/run/prompt_run.h"
 #include "model/files/error.h"
 #include "model/files/quote.h"
+#include "system/path_text.h"
 
 namespace headscope::app {
 
@@ -29,7 +30,7 @@ std::string missing(const std::string& name, Capabilities there, Capabilities ne
 
 std::string missing(const LoadedModel& model, Capabilities needed) {
   const Capabilities there = model.capabilities();
-  return there.has(needed) ? "" : missing(model.folder.filename().string(), there, needed);
+  return there.has(needed) ? "" : missing(system::text_of(model.folder.filename()), there, needed);
 }
 
 void require(const LoadedModel& model, Capabilities needed) {

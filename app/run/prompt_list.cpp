@@ -10,6 +10,7 @@
 #include "model/files/file_io.h"
 #include "model/files/json.h"
 #include "model/files/quote.h"
+#include "system/path_text.h"
 #include "viz/text/text.h"
 
 namespace headscope::app {
@@ -75,10 +76,10 @@ bool may_hold_prompts(const std::filesystem::path& file) {
 }
 
 PromptList read_prompt_list(const std::filesystem::path& file) {
-  const std::string name = viz::visible(file.string());
+  const std::string name = viz::visible(system::text_of(file));
   const std::string bytes = model::read_file(file, PromptList::kMaxBytes);
   const bool plain = has_plain_lines(file);
-  PromptList list{viz::visible(file.filename().string()), {}};
+  PromptList list{viz::visible(system::text_of(file.filename())), {}};
   int number = 0;
   for (std::string_view rest = bytes; !rest.empty();) {
     const std::size_t end = std::min(rest.find('\n'), rest.size());

@@ -12,6 +12,7 @@
 #include "model/files/error.h"
 #include "model/files/quote.h"
 #include "model/pass/not_finite.h"
+#include "system/path_text.h"
 #include "viz/text/text.h"
 
 namespace headscope::app {
@@ -19,7 +20,7 @@ namespace {
 
 /// Whether a file is named like a model's weights, or a part of them.
 bool holds_weights(const std::filesystem::path& file) {
-  const std::string name = file.filename().string();
+  const std::string name = system::text_of(file.filename());
   return name == "model.safetensors" || (name.starts_with("model-") && name.find("-of-") != name.npos);
 }
 
@@ -221,7 +222,7 @@ std::shared_ptr<const LoadedModel> load_model(const std::filesystem::path& folde
   loaded->transformer = model::Transformer::load(folder, options);
   const int embedded = loaded->transformer->config().vocab_size;
   if (loaded->tokenizer->size() > embedded) {
-    throw model::LoadError(folder.string() + ": the tokenizer has ids up to " +
+    throw model::LoadError(system::text_of(folder) + ": the tokenizer has ids up to " +
                            std::to_string(loaded->tokenizer->size() - 1) +
                            ", but wte.weight has rows for only " + std::to_string(embedded) +
                            " tokens; the folder may mix the files of two models.");

@@ -18,6 +18,7 @@
 #include "app/run/sources/weights_hash.h"
 #include "model/files/error.h"
 #include "model/pass/plan.h"
+#include "system/path_text.h"
 
 namespace headscope::app {
 namespace {
@@ -234,7 +235,7 @@ struct Worker::Impl {
     });
     publish([&](Snapshot& s) {
       s.busy = Busy::loading;
-      s.loading = want.model.filename().string();
+      s.loading = system::text_of(want.model.filename());
       s.fraction = 0;
       s.error.clear();
       s.load_problem.clear();
@@ -316,7 +317,8 @@ struct Worker::Impl {
       return wanted.load_request != want.load_request || !runs_the_same(wanted, want);
     });
     publish([&](Snapshot& s) {
-      s.busy = Busy::loading_second, s.loading = want.second_model.filename().string(), s.fraction = 0;
+      s.busy = Busy::loading_second, s.loading = system::text_of(want.second_model.filename()),
+      s.fraction = 0;
     });
     return load_showing(want.second_model, stop);
   }
@@ -360,12 +362,13 @@ struct Worker::Impl {
   /// For patterns the prompt is not run, and the baseline is the file named by the second prompt, if any.
   PromptRun run_of_file(const WorkerRequest& want, const std::stop_token& stop) {
     PromptRun run = run_of_patterns(shown->model);
+    if (!want.second) return run;
+    const std::filesystem::path file = system::path_of(want.second->text);
     std::error_code error;
-    if (!want.second || !std::filesystem::is_regular_file(want.second->text, error)) return run;
-    if (!second_patterns || second_patterns->folder != want.second->text ||
-        second_patterns->weights_stamp != weights_stamp(want.second->text))
-      second_patterns =
-          load_patterns(want.second->text, {.precision = options.precision, .stop = stop, .progress = {}});
+    if (!std::filesystem::is_regular_file(file, error)) return run;
+    if (!second_patterns || second_patterns->folder != file ||
+        second_patterns->weights_stamp != weights_stamp(file))
+      second_patterns = load_patterns(file, {.precision = options.precision, .stop = stop, .progress = {}});
     compare_with_patterns(run, second_patterns, want.alignment);
     return run;
   }

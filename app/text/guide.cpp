@@ -7,6 +7,7 @@
 
 #include "app/ascii.h"
 #include "model/files/error.h"
+#include "system/path_text.h"
 
 namespace headscope::app {
 namespace {
@@ -26,7 +27,7 @@ class Parser {
   }
 
   GuidePage parse() {
-    GuidePage page{std::filesystem::path(file_).stem().string(), {}, {}};
+    GuidePage page{system::text_of(system::path_of(file_).stem()), {}, {}};
     while (at_ < lines_.size()) {
       if (auto block = next()) page.blocks.push_back(*std::move(block));
       if (!page.blocks.empty() &&

@@ -11,6 +11,7 @@
 #include "model/files/error.h"
 #include "model/files/file_io.h"
 #include "model/files/quote.h"
+#include "system/path_text.h"
 
 namespace headscope::app {
 namespace {
@@ -34,7 +35,7 @@ class Parser {
 
   Tour parse() {
     next();
-    tour_.id = std::filesystem::path(file_).stem().string();
+    tour_.id = system::text_of(system::path_of(file_).stem());
     while (!at_end_ && line_.empty()) next();
     if (at_end_ || !line_.starts_with("# ")) fail("\"# title of the tour\"");
     tour_.title = title(2);
@@ -266,9 +267,9 @@ Tour load_tour(const std::filesystem::path& file) {
   const std::filesystem::file_status status = std::filesystem::status(file, error);
   if (std::filesystem::exists(status) &&
       !std::filesystem::is_regular_file(status))  // reading a pipe may never end
-    throw model::LoadError(file.string() + ": expected a file, found something else");
+    throw model::LoadError(system::text_of(file) + ": expected a file, found something else");
   constexpr std::size_t kMaxBytes = 1 << 20;
-  return parse_tour(model::read_file(file, kMaxBytes), file.string());
+  return parse_tour(model::read_file(file, kMaxBytes), system::text_of(file));
 }
 
 }  // namespace
@@ -303,7 +304,7 @@ LoadedTours load_tours(const std::vector<std::filesystem::path>& folders) {
 std::size_t find_tour(LoadedTours& loaded, const std::string& name) {
   std::vector<Tour>& tours = loaded.tours;
   if (name.ends_with(".md")) {
-    tours.push_back(load_tour(name));
+    tours.push_back(load_tour(system::path_of(name)));
     return tours.size() - 1;
   }
   const auto found = std::ranges::find(tours, name, &Tour::id);

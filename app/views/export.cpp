@@ -12,6 +12,7 @@
 #include "app/views/exported_table.h"
 #include "app/views/parts/comparison_words.h"
 #include "app/views/parts/frame.h"
+#include "system/path_text.h"
 #include "viz/players/players.h"
 #include "viz/scene/content_bounds.h"
 
@@ -211,7 +212,7 @@ std::string_view extension_of(FileFormat format) {
 }
 
 std::optional<FileFormat> format_of(const std::filesystem::path& file) {
-  const std::string extension = lowered(file.extension().string());
+  const std::string extension = lowered(system::text_of(file.extension()));
   const auto found = std::ranges::find(kExtensions, extension);
   if (found == kExtensions.end()) return std::nullopt;
   return static_cast<FileFormat>(found - kExtensions.begin());

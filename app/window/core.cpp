@@ -19,6 +19,7 @@
 #include "model/files/error.h"
 #include "model/files/quote.h"
 #include "system/atomic_file.h"
+#include "system/path_text.h"
 
 namespace headscope::app {
 namespace {
@@ -84,7 +85,8 @@ UiState first_state(const CoreOptions& options) {
 
 /// The path of the second model or of the second attention file.
 std::optional<fs::path> second_of(const WindowOptions& window) {
-  if (window.second_is_file) return window.second;
+  if (window.second_is_file)
+    return window.second ? std::optional(system::path_of(*window.second)) : std::nullopt;
   return window.second_model.empty() ? std::nullopt : std::optional(window.second_model);
 }
 
@@ -112,8 +114,8 @@ fs::path last_session(const fs::path& folder) {
 void require_file_name(const fs::path& path, const std::string& example) {
   std::error_code error;
   if (!path.has_filename() || fs::is_directory(path, error))
-    throw std::runtime_error(path.string() + " is a folder; add a file name, e.g. " +
-                             (path / example).string() + ".");
+    throw std::runtime_error(system::text_of(path) + " is a folder; add a file name, e.g. " +
+                             system::text_of(path / system::path_of(example)) + ".");
 }
 
 Action read_prompts(const fs::path& file) {
@@ -242,7 +244,7 @@ viz::Bitmap Core::picture(const WindowFrame& frame) const {
 void Core::apply(const Action& action) {
   const std::string said = state_.message.text, text = state_.prompt.edit.text;
   if (const auto* open = action.get_if<OpenModel>()) {
-    const fs::path folder = expanded(open->folder.string(), options_.environment);
+    const fs::path folder = expanded(system::text_of(open->folder), options_.environment);
     if (folder != open->folder) return apply(OpenModel{folder});
   }
   if (action.get_if<ShowDialog>()) pending_export_.reset();  // drops the pending export of a closed dialog
@@ -395,7 +397,7 @@ void Core::perform(const SaveEffect&) {
 }
 
 void Core::perform(const BrowseFolder& effect) {
-  const fs::path folder = expanded(effect.folder.string(), options_.environment);
+  const fs::path folder = expanded(system::text_of(effect.folder), options_.environment);
   try {
     background_.run("folder", [folder]() -> Action { return FolderListed{list_folder(folder)}; });
   } catch (const NoThread& e) {
@@ -436,7 +438,7 @@ void Core::perform(const CancelFetch&) {
 
 void Core::perform(const SaveSession& effect) {
   try {
-    fs::path file = expanded(effect.file.string(), options_.environment);
+    fs::path file = expanded(system::text_of(effect.file), options_.environment);
     require_file_name(file, "tales" + std::string(kSessionExtension));
     if (file.extension() != kSessionExtension) file += kSessionExtension;
     if (state_.pending_session)
@@ -458,7 +460,7 @@ void Core::perform(const SaveSession& effect) {
 }
 
 void Core::perform(const OpenFile& effect) {
-  const fs::path file = expanded(effect.file.string(), options_.environment);
+  const fs::path file = expanded(system::text_of(effect.file), options_.environment);
   if (may_hold_prompts(file)) return background_.run("prompts", [file] { return read_prompts(file); });
   SearchPlaces places;  // open and recent models and files, which a search need not find
   places.has_model = !snapshot_->model || !snapshot_->model->patterns;
@@ -471,7 +473,7 @@ void Core::perform(const OpenFile& effect) {
   };
   for (const auto& open : {snapshot_->model, snapshot_->second_model})
     if (open) add(open->folder, open->name);
-  if (state_.second.is_file) add(state_.second.text.edit.text, "");
+  if (state_.second.is_file) add(system::path_of(state_.second.text.edit.text), "");
   for (const fs::path& path : state_.recent_models) add(path, model_name(path));
   background_.run("session", [file, places, find = options_.find_models]() mutable -> Action {
     if (find) std::ranges::move(find(), std::back_inserter(places.models));
@@ -531,7 +533,7 @@ void Core::perform(const ExportEffect& effect) {
       return;
     }
     system::write_file_atomically(path, *bytes);
-    apply(ExportEnded{How::saved, "Saved " + path.string() + ".", path.parent_path()});
+    apply(ExportEnded{How::saved, "Saved " + system::text_of(path) + ".", path.parent_path()});
   } catch (const std::exception& e) {
     apply(ExportEnded{How::failed, e.what()});
   }

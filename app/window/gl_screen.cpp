@@ -1,14 +1,13 @@
-#define GL_GLEXT_PROTOTYPES
 #include "app/window/gl_screen.h"
 
-#include <GL/gl.h>
-#include <GL/glext.h>
 #include <backends/imgui_impl_opengl3.h>
 #include <imgui.h>
 
 #include <algorithm>
 #include <cmath>
 #include <stdexcept>
+
+#include "app/window/gl.h"
 
 namespace headscope::app {
 namespace {

@@ -1,13 +1,8 @@
 #include "app/window/gl_textures.h"
 
-#include <GL/gl.h>
+#include "app/window/gl.h"
 
 namespace headscope::app {
-namespace {
-
-constexpr GLint kClampToEdge = 0x812F;  // GL_CLAMP_TO_EDGE: OpenGL 1.2, may be missing from <GL/gl.h>
-
-}  // namespace
 
 GlTextures::~GlTextures() {
   for (const auto& [id, name] : live_) glDeleteTextures(1, &name);
@@ -20,8 +15,8 @@ std::uint64_t GlTextures::create(const viz::Bitmap& bitmap, bool nearest) {
   const GLint filter = nearest ? GL_NEAREST : GL_LINEAR;
   glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MIN_FILTER, filter);
   glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_MAG_FILTER, filter);
-  glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_WRAP_S, kClampToEdge);
-  glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_WRAP_T, kClampToEdge);
+  glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_WRAP_S, GL_CLAMP_TO_EDGE);
+  glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_WRAP_T, GL_CLAMP_TO_EDGE);
   glPixelStorei(GL_UNPACK_ALIGNMENT, 1);
   glTexImage2D(GL_TEXTURE_2D, 0, GL_RGBA, bitmap.width, bitmap.height, 0, GL_RGBA, GL_UNSIGNED_BYTE,
                bitmap.pixels.data());

@@ -9,6 +9,7 @@
 #include "app/window/commands.h"
 #include "app/window/palette.h"
 #include "app/window/sessions.h"
+#include "system/path_text.h"
 
 namespace headscope::app {
 namespace {
@@ -60,7 +61,7 @@ class Keys {
     std::string left;
     DroppedFiles taken;
     for (const std::filesystem::path& path : e.paths)
-      if (!take(path, taken)) left += (left.empty() ? "" : ", ") + terminal_safe(path.string());
+      if (!take(path, taken)) left += (left.empty() ? "" : ", ") + terminal_safe(system::text_of(path));
     if (!left.empty()) add(ShowMessage{"Not opened: " + left + ". Drop only one file of each kind."});
   }
 
@@ -94,7 +95,7 @@ class Keys {
       taken.model = taken.second = true;
       if (!s_.second.on || !s_.second.is_file) add(CompareWith{true, s_.second.alignment});
       add(TypeInField{Field::second, SelectAll{}});
-      add(TypeInField{Field::second, Insert{path.string(), false}});
+      add(TypeInField{Field::second, Insert{system::text_of(path), false}});
       return true;
     }
     if (!folder && path.parent_path() == taken.folder && !(patterns && PatternFile::is_one(path)))
@@ -227,8 +228,8 @@ class Keys {
       case Dialog::open:
         if (const auto model = typed_model(s_)) {
           add(FetchModel{*model});
-        } else if (const std::string& typed = s_.open_form.path.edit.text;
-                   typed != s_.open_form.listing.folder.string()) {
+        } else if (const auto typed = system::path_of(s_.open_form.path.edit.text);
+                   s_.open_form.path.edit.text != system::text_of(s_.open_form.listing.folder)) {
           add(is_for_open_file(typed)    ? Action(OpenFile{typed})
               : may_hold_patterns(typed) ? Action(OpenModel{typed})
                                          : Action(BrowseFolder{typed}));
@@ -238,7 +239,7 @@ class Keys {
         break;
       case Dialog::save:
         if (const std::string& typed = s_.save_form.path.edit.text; !typed.empty() && !s_.save_form.asked)
-          add(SaveSession{typed});
+          add(SaveSession{system::path_of(typed)});
         break;
       case Dialog::help:
         add(ShowDialog{Dialog::none});

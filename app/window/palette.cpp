@@ -13,6 +13,7 @@
 #include "app/views/parts/edit_menu.h"
 #include "app/views/parts/names.h"
 #include "app/window/commands.h"
+#include "system/path_text.h"
 #include "viz/scene/colormap.h"
 
 namespace headscope::app {
@@ -192,14 +193,14 @@ void add_files(Entries& entries, const UiState& state) {
                        .acts = {ShowGuide{"glossary", anchor_of({{.text = entry.term}})}}});
   }
   for (const std::filesystem::path& model : state.recent_models)
-    entries.push_back({.label = model.filename().string(),
+    entries.push_back({.label = system::text_of(model.filename()),
                        .kind = "recent model",
-                       .also = model.string(),
+                       .also = system::text_of(model),
                        .acts = {OpenModel{model}}});
   for (const std::filesystem::path& session : state.recent_sessions)
-    entries.push_back({.label = session.filename().string(),
+    entries.push_back({.label = system::text_of(session.filename()),
                        .kind = "recent session",
-                       .also = session.string(),
+                       .also = system::text_of(session),
                        .acts = {OpenFile{session}}});
 }
 

@@ -10,12 +10,13 @@
 #include "app/window/state/edits.h"
 #include "model/files/error.h"
 #include "model/files/quote.h"
+#include "system/path_text.h"
 
 namespace headscope::app {
 namespace {
 
 std::string lower_extension(const std::filesystem::path& file) {
-  return lowered(file.extension().string());
+  return lowered(system::text_of(file.extension()));
 }
 
 /// Hash of the second model's or file's weights; empty: it is not open.
@@ -91,11 +92,11 @@ Session session_of(const UiState& state, const Snapshot& snapshot) {
   const bool patterns = snapshot.model && snapshot.model->patterns;  // attention without a prompt
   const std::string& second = state.second.text.edit.text;
   if (patterns) {  // a session holds no paths
-    s.model.attention = snapshot.model->folder.filename().string();
-    const std::string other = std::filesystem::path(second).filename().string();
-    if (state.second.is_file && is_file_name(other))
+    s.model.attention = system::text_of(snapshot.model->folder.filename());
+    const std::string other = system::text_of(system::path_of(second).filename());
+    if (state.second.is_file && system::is_file_name(other))
       s.second = Session::Second{"", state.second.on, state.second.alignment, other,
-                                 snapshot.run ? hash_of_second(*snapshot.run, second) : ""};
+                                 snapshot.run ? hash_of_second(*snapshot.run, system::path_of(second)) : ""};
   } else {
     s.prompt = typed_prompt(state);
     s.edits = written_edits(state.edits.list, true);
@@ -181,7 +182,7 @@ void show_session(UiState& state, const OpenSession& opened) {
   state.second.is_file = !s.model.attention.empty();
   state.second.on = second.on && (opened.second || !state.second.is_file);
   state.second.text.edit =
-      make_text_state(state.second.is_file ? opened.second.value_or("").string() : second.text);
+      make_text_state(state.second.is_file ? system::text_of(opened.second.value_or("")) : second.text);
   state.second.alignment = second.alignment;
   state.second.model = s.second_model && opened.second ? *opened.second : std::filesystem::path();
   state.side = s.side;
@@ -217,7 +218,8 @@ OpenSession read_session(const std::filesystem::path& file, const SearchPlaces& 
     if (s.model.attention.empty()) {
       open.model = model_named(s.model.name, places.models);
       if (!open.model && !places.has_model)
-        throw model::LoadError(file.string() + ": it was made with the model " + model::quote(s.model.name) +
+        throw model::LoadError(system::text_of(file) + ": it was made with the model " +
+                               model::quote(s.model.name) +
                                ", which was not found; open another model first to use in its place");
       if (s.second_model) find_second_model(open, *s.second_model, places);
       return open;
@@ -226,7 +228,7 @@ OpenSession read_session(const std::filesystem::path& file, const SearchPlaces& 
     folders.insert(folders.end(), places.attention.begin(), places.attention.end());
     open.model = attention_named(s.model.attention, s.model.weights, folders);
     if (!open.model)
-      throw model::LoadError(file.string() + ": it was made from the attention patterns in " +
+      throw model::LoadError(system::text_of(file) + ": it was made from the attention patterns in " +
                              model::quote(s.model.attention) +
                              ", found neither next to it nor among the recent files; open that file first");
     folders.insert(folders.begin(), open.model->parent_path());
@@ -289,10 +291,10 @@ std::string finish_session(UiState& state, const Snapshot& snapshot) {
 }
 
 std::string suggested_session(const UiState& state, const Snapshot& snapshot) {
-  if (!state.session.empty()) return state.session.string();
+  if (!state.session.empty()) return system::text_of(state.session);
   std::string name = snapshot.model ? snapshot.model->name : "headscope";
   std::ranges::replace(name, '/', '-');
-  return (state.export_form.folder / (name + std::string(kSessionExtension))).string();
+  return system::text_of(state.export_form.folder / system::path_of(name + std::string(kSessionExtension)));
 }
 
 std::string suggested_figure(const UiState& state, const Snapshot& snapshot) {
@@ -303,7 +305,7 @@ std::string suggested_figure(const UiState& state, const Snapshot& snapshot) {
   if (view && view->caption.head)
     name += "-L" + std::to_string(state.selection.layer) + "H" + std::to_string(state.selection.head);
   name += "-" + (view ? std::string(view->name()) : "window");
-  return (form.folder / name.append(extension_of(form.kind))).string();
+  return system::text_of(form.folder / system::path_of(name.append(extension_of(form.kind))));
 }
 
 bool may_hold_recipe(const std::filesystem::path& file) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <memory>
 #include <stdexcept>
@@ -22,6 +23,8 @@
 #include "app/window/input.h"
 #include "app/window/lost_display.h"
 #include "app/window/sessions.h"
+#include "system/console.h"
+#include "system/path_text.h"
 #include "system/picture_clipboard.h"
 #include "viz/text/utf8.h"
 
@@ -237,7 +240,9 @@ class Shell {
   }
 
   void dropped(int count, const char** paths) {
-    feed(FilesDropped{std::vector<std::filesystem::path>(paths, paths + count)});
+    FilesDropped event;
+    std::transform(paths, paths + count, std::back_inserter(event.paths), system::path_of);
+    feed(event);
   }
 
   void redraw() { draw(); }
@@ -479,6 +484,7 @@ int run_window(const WindowOptions& options) {
   const WindowSize size = on_screen({width, height});
   window = create_window(size.width, size.height);
   clipboard_window = window.get();
+  system::leave_own_console();
   window_ready = true;
   if (!message.empty()) core.apply(ShowMessage{message, true});
   const LostDisplayGuard guard([&core] { core.close(); });

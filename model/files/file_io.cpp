@@ -6,6 +6,7 @@
 
 #include "model/files/error.h"
 #include "system/file.h"
+#include "system/path_text.h"
 
 namespace headscope::model {
 namespace {
@@ -15,7 +16,7 @@ using system::FileKind;
 using system::FileStatus;
 
 [[noreturn]] void fail(const fs::path& path, const std::string& why) {
-  throw LoadError("cannot read " + path.string() + ": " + why);
+  throw LoadError("cannot read " + system::text_of(path) + ": " + why);
 }
 
 std::string content_of(const fs::path& path, std::size_t max_bytes, system::Open how, bool only_regular) try {

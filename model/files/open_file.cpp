@@ -4,12 +4,13 @@
 #include <system_error>
 
 #include "model/files/error.h"
+#include "system/path_text.h"
 
 namespace headscope::model {
 namespace {
 
 [[noreturn]] void fail(const std::filesystem::path& path, const std::string& why) {
-  throw LoadError("cannot read " + path.string() + ": " + why);
+  throw LoadError("cannot read " + system::text_of(path) + ": " + why);
 }
 
 }  // namespace

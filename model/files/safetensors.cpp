@@ -11,6 +11,7 @@
 #include "model/files/error.h"
 #include "model/files/json.h"
 #include "model/files/quote.h"
+#include "system/path_text.h"
 
 namespace headscope::model {
 namespace {
@@ -159,7 +160,7 @@ class HeaderReader {
   }
 
   [[noreturn]] void fail(const std::string& what) const {
-    throw LoadError(file_.path().string() + ": " + what);
+    throw LoadError(system::text_of(file_.path()) + ": " + what);
   }
 
   static std::string kind(const json& value) {
@@ -204,7 +205,7 @@ SafetensorsFile SafetensorsFile::open(const fs::path& path) {
 
   const std::string text = reader.header_text();
   const std::uint64_t first = kLengthBytes + text.size();  // offset of the data in the file
-  const json header = parse_json(text, path.string() + ": safetensors header", kMaxDepth);
+  const json header = parse_json(text, system::text_of(path) + ": safetensors header", kMaxDepth);
   if (!header.is_object())
     reader.fail("safetensors header: expected an object, found " + reader.kind(header));
 

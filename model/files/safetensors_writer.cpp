@@ -6,6 +6,7 @@
 
 #include "model/files/safetensors.h"
 #include "system/atomic_file.h"
+#include "system/path_text.h"
 
 namespace headscope::model {
 namespace {
@@ -29,7 +30,7 @@ std::uint64_t element_count(const std::filesystem::path& file, const TensorSpec&
   for (const std::int64_t extent : tensor.shape) {
     if (extent < 0 || __builtin_mul_overflow(count, static_cast<std::uint64_t>(extent), &count) ||
         count > std::numeric_limits<std::int64_t>::max() / kAlignment) {
-      throw std::runtime_error("cannot write " + file.string() + ": tensor " + tensor.name +
+      throw std::runtime_error("cannot write " + system::text_of(file) + ": tensor " + tensor.name +
                                " is too large for any file");
     }
   }
@@ -72,7 +73,8 @@ SafetensorsWriter::SafetensorsWriter(const std::filesystem::path& file,
   for (const TensorSpec& tensor : ordered) {
     const Place place{tensor.type, end, element_count(file, tensor)};
     if (__builtin_add_overflow(end, place.elements * element_bytes(tensor.type), &end)) {
-      throw std::runtime_error("cannot write " + file.string() + ": its tensors are too large for any file");
+      throw std::runtime_error("cannot write " + system::text_of(file) +
+                               ": its tensors are too large for any file");
     }
     if (tensor.name == "__metadata__" || !places.emplace(tensor.name, place).second) {
       throw std::logic_error("tensor " + tensor.name + " is announced twice, or has the metadata's name");

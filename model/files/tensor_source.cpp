@@ -8,6 +8,7 @@
 #include "model/files/file_io.h"
 #include "model/files/json.h"
 #include "model/files/quote.h"
+#include "system/path_text.h"
 
 namespace headscope::model {
 namespace {
@@ -20,7 +21,7 @@ bool is_there(const fs::path& path) {
 }
 
 [[noreturn]] void fail_without_safetensors(const fs::path& folder) {
-  const std::string expected = folder.string() + ": expected model.safetensors, found ";
+  const std::string expected = system::text_of(folder) + ": expected model.safetensors, found ";
   if (is_there(folder / "pytorch_model.bin") || is_there(folder / "pytorch_model.bin.index.json")) {
     throw LoadError(
         expected +
@@ -39,8 +40,8 @@ bool is_there(const fs::path& path) {
 /// A shard's name must be a file name without a folder, in printable ASCII so that messages can show it.
 bool is_plain_name(const std::string& name) {
   constexpr std::size_t kLongest = 255;  // limit of a file name on Linux
-  return !name.empty() && name.size() <= kLongest && name != "." && name != ".." &&
-         std::ranges::none_of(name, [](unsigned char c) { return c == '/' || c < 0x20 || c >= 0x7f; });
+  return system::is_file_name(name) && name.size() <= kLongest &&
+         std::ranges::none_of(name, [](unsigned char c) { return c < 0x20 || c >= 0x7f; });
 }
 
 }  // namespace
@@ -63,10 +64,10 @@ TensorSource TensorSource::open(const fs::path& folder) {
   const fs::path single = folder / "model.safetensors";
   const fs::path index = folder / "model.safetensors.index.json";
   if (is_there(single)) {
-    source.main_file_ = single.string();
+    source.main_file_ = system::text_of(single);
     source.add_shard(single);
   } else if (is_there(index)) {
-    source.main_file_ = index.string();
+    source.main_file_ = system::text_of(index);
     source.read_index(folder, index);
   } else {
     fail_without_safetensors(folder);
@@ -85,21 +86,21 @@ const TensorSource::Entry* TensorSource::find(const std::string& name) const {
 void TensorSource::add_shard(const fs::path& file) {
   files_.push_back(std::make_shared<const SafetensorsFile>(SafetensorsFile::open(file)));
   for (const auto& [name, view] : files_.back()->tensors()) {
-    entries_.insert_or_assign(name, Entry{file.string(), &view, files_.back().get()});
+    entries_.insert_or_assign(name, Entry{system::text_of(file), &view, files_.back().get()});
   }
 }
 
 void TensorSource::read_index(const fs::path& folder, const fs::path& index) {
-  const auto map = weight_map(read_regular_file(index), index.string());
+  const auto map = weight_map(read_regular_file(index), system::text_of(index));
   std::set<std::string> shards;
   for (const auto& [tensor, shard] : map) {
-    if (!is_plain_name(shard)) fail_at_shard(index.string(), tensor, quote(shard));
-    if (shards.insert(shard).second) add_shard(folder / shard);
+    if (!is_plain_name(shard)) fail_at_shard(system::text_of(index), tensor, quote(shard));
+    if (shards.insert(shard).second) add_shard(folder / system::path_of(shard));
   }
   for (const auto& [tensor, shard] : map) {
     if (entries_.contains(tensor)) continue;
-    throw LoadError((folder / shard).string() + ": expected tensor " + quote(tensor) + " as " +
-                    index.filename().string() + " says, found no such tensor");
+    throw LoadError(system::text_of(folder / system::path_of(shard)) + ": expected tensor " + quote(tensor) +
+                    " as " + system::text_of(index.filename()) + " says, found no such tensor");
   }
 }
 

@@ -17,6 +17,7 @@
 #include "model/kernels/thread_pool.h"
 #include "model/kernels/workspace.h"
 #include "model/pass/parameters.h"
+#include "system/path_text.h"
 
 namespace headscope::model {
 namespace {
@@ -191,14 +192,14 @@ class Loader {
 Weights load_weights(const fs::path& folder, const LoadOptions& options) {
   std::error_code ignored;
   if (!fs::is_directory(folder, ignored)) {
-    throw LoadError(folder.string() + ": expected a GPT-2 model folder, found " +
+    throw LoadError(system::text_of(folder) + ": expected a GPT-2 model folder, found " +
                     (fs::exists(folder, ignored) ? "a file" : "nothing"));
   }
   const fs::path config_file = folder / "config.json";
   if (!fs::exists(config_file, ignored)) {
-    throw LoadError(folder.string() + ": expected a GPT-2 model folder, found no config.json in it");
+    throw LoadError(system::text_of(folder) + ": expected a GPT-2 model folder, found no config.json in it");
   }
-  Config config = parse_config(read_regular_file(config_file), config_file.string());
+  Config config = parse_config(read_regular_file(config_file), system::text_of(config_file));
   return Loader(std::move(config), TensorSource::open(folder), options).load();
 }
 

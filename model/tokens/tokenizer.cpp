@@ -12,6 +12,7 @@
 #include "model/tokens/byte_alphabet.h"
 #include "model/tokens/pretokenizer.h"
 #include "model/tokens/tokenizer_files.h"
+#include "system/path_text.h"
 
 namespace headscope::model {
 namespace {
@@ -210,17 +211,17 @@ Tokenizer Tokenizer::load(const fs::path& folder) {
   const auto has = [&](const char* name) { return fs::exists(folder / name, ignored); };
   if (has("vocab.json") && has("merges.txt")) {
     return from_vocab_and_merges(read_regular_file(folder / "vocab.json"),
-                                 read_regular_file(folder / "merges.txt"), folder.string());
+                                 read_regular_file(folder / "merges.txt"), system::text_of(folder));
   }
   if (has("tokenizer.json")) {
     return from_tokenizer_json(read_regular_file(folder / "tokenizer.json"),
-                               (folder / "tokenizer.json").string());
+                               system::text_of(folder / "tokenizer.json"));
   }
   if (!fs::is_directory(folder, ignored)) {
-    throw LoadError(folder.string() + ": expected a model folder, found " +
+    throw LoadError(system::text_of(folder) + ": expected a model folder, found " +
                     (fs::exists(folder, ignored) ? "something else" : "nothing of that name"));
   }
-  throw LoadError(folder.string() +
+  throw LoadError(system::text_of(folder) +
                   ": expected the tokenizer's files vocab.json and merges.txt, or tokenizer.json, found " +
                   (has("vocab.json")   ? "only vocab.json"
                    : has("merges.txt") ? "only merges.txt"

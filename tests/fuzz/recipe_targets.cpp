@@ -50,8 +50,8 @@ void promise_recipe(const Recipe& recipe) {
   const Command command = command_from(figure, kOut);
   // Attention files are named without a folder and searched in the user's folders.
   const auto names_no_place = [](const ModelArguments& model, const ComparisonArguments& compared) {
-    return (model.patterns ? is_file_name(*model.model) : !model.model) &&
-           (compared.second_attention.empty() || is_file_name(compared.second_attention.string()));
+    return (model.patterns ? system::is_file_name(*model.model) : !model.model) &&
+           (compared.second_attention.empty() || system::is_file_name(compared.second_attention.string()));
   };
   if (const auto* plot = command_arguments<PlotCommand>(command))
     promise(plot->out.file == "x.png" && names_no_place(plot->model, plot->comparison) &&

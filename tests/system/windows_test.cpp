@@ -5,6 +5,7 @@
 #include "system/atomic_file.h"
 #include "system/console.h"
 #include "system/folders.h"
+#include "system/path_text.h"
 #include "system/windows_calls.h"
 #include "tests/support/environment.h"
 #include "tests/support/matchers.h"
@@ -24,8 +25,16 @@ TEST(Utf16, IsUtf8InOtherUnits) {
   EXPECT_EQ(utf16(""), L"");
 }
 
-TEST(Paths, AreWrittenInUtf8) {
-  EXPECT_EQ(fs::path(L"Zo\u00eb").string(), "Zo\u00eb");
+TEST(PathText, IsUtf8WhateverTheSystemsCodePage) {
+  EXPECT_EQ(path_of("Zo\u00eb").native(), L"Zo\u00eb");
+  EXPECT_EQ(text_of(fs::path(L"Zo\u00eb")), "Zo\u00eb");
+  EXPECT_EQ(text_of(fs::path(L"a\xd800z")), "a\ufffdz");
+}
+
+TEST(FileName, HasNothingThatWindowsReadsInAnotherWay) {
+  for (const char* const name : {"..\\a", "C:a", "a:stream", "a*", "a?", "a\nb", "a.", "a ", "a\"b"})
+    EXPECT_FALSE(is_file_name(name)) << name;
+  EXPECT_TRUE(is_file_name("a b.c"));
 }
 
 TEST(LongPath, IsWhatTheSystemTakesWhateverItsLength) {

@@ -280,7 +280,8 @@ TEST_F(FontFolder, WithABrokenFontIsAsGoodAsEmpty) {
 }
 
 TEST_F(FontFolder, WithOneFontServesEveryStyle) {
-  std::filesystem::copy(fonts().file(FontStyle::mono), folder_);
+  const std::filesystem::path file = fonts().file(FontStyle::mono);
+  std::filesystem::copy(file, folder_ / file.filename());
   const auto loaded = Fonts::load(std::span(&folder_, 1));
   for (const FontStyle style : {FontStyle::regular, FontStyle::medium, FontStyle::bold, FontStyle::mono}) {
     EXPECT_EQ(loaded->file(style).parent_path(), folder_);

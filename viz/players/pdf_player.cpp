@@ -15,6 +15,7 @@
 #include <string_view>
 #include <vector>
 
+#include "system/path_text.h"
 #include "viz/players/cell_images.h"
 #include "viz/players/players.h"
 #include "viz/scene/play.h"
@@ -305,7 +306,7 @@ class PdfWriter {
   cairo_font_face_t* face_of(const Glyph& glyph) {
     const auto [at, added] = faces_.try_emplace(glyph.font);
     if (!added) return at->second.get();
-    const std::string file = fonts_.file(glyph).string();
+    const std::string file = system::text_of(fonts_.file(glyph));
     if (file.empty()) return nullptr;
     const Handle<FcPattern> pattern(FcPatternCreate());
     if (!pattern ||

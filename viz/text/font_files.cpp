@@ -6,22 +6,30 @@
 #include <string>
 #include <string_view>
 
+#include "system/path_text.h"
+
 namespace headscope::viz {
 namespace {
 
 namespace fs = std::filesystem;
 
-// The first installed file is the style's face. Bold is used for emphasis, so semi-bold is preferred.
-constexpr std::string_view kRegular[] = {"Inter-Regular.otf",          "Inter-Regular.ttf",
-                                         "NotoSans-Regular.ttf",       "DejaVuSans.ttf",
-                                         "LiberationSans-Regular.ttf", "FreeSans.ttf"};
+// Those of Linux, then those that come with Windows. The first installed file is the style's face. Bold is
+// used for emphasis, so semi-bold is preferred.
+constexpr std::string_view kRegular[] = {
+    "Inter-Regular.otf",          "Inter-Regular.ttf", "NotoSans-Regular.ttf", "DejaVuSans.ttf",
+    "LiberationSans-Regular.ttf", "FreeSans.ttf",      "segoeui.ttf",          "arial.ttf"};
 constexpr std::string_view kMedium[] = {"Inter-Medium.otf", "Inter-Medium.ttf", "NotoSans-Medium.ttf"};
 constexpr std::string_view kBold[] = {"Inter-SemiBold.otf", "Inter-SemiBold.ttf",  "NotoSans-SemiBold.ttf",
                                       "NotoSans-Bold.ttf",  "DejaVuSans-Bold.ttf", "LiberationSans-Bold.ttf",
-                                      "FreeSansBold.ttf"};
-constexpr std::string_view kMono[] = {"JetBrainsMono-Regular.ttf", "DejaVuSansMono.ttf",
-                                      "NotoSansMono-Regular.ttf", "LiberationMono-Regular.ttf",
-                                      "FreeMono.ttf"};
+                                      "FreeSansBold.ttf",   "seguisb.ttf",         "segoeuib.ttf",
+                                      "arialbd.ttf"};
+constexpr std::string_view kMono[] = {"JetBrainsMono-Regular.ttf",
+                                      "DejaVuSansMono.ttf",
+                                      "NotoSansMono-Regular.ttf",
+                                      "LiberationMono-Regular.ttf",
+                                      "FreeMono.ttf",
+                                      "consola.ttf",
+                                      "cour.ttf"};
 
 constexpr std::string_view kBoldFallbacks[] = {"DejaVuSans-Bold.ttf", "NotoSansCJK-Bold.ttc"};
 constexpr std::string_view kFallbacks[] = {"DejaVuSans.ttf",
@@ -37,7 +45,14 @@ constexpr std::string_view kFallbacks[] = {"DejaVuSans.ttf",
                                            "DroidSansFallback.ttf",
                                            "FreeSans.ttf",
                                            "unifont.ttf",
-                                           "unifont_upper.ttf"};
+                                           "unifont_upper.ttf",
+                                           "segoeui.ttf",
+                                           "seguisym.ttf",
+                                           "seguiemj.ttf",
+                                           "msyh.ttc",
+                                           "YuGothM.ttc",
+                                           "malgun.ttf",
+                                           "arial.ttf"};
 
 /// Fonts for a single script, e.g. NotoSansThai-Regular.ttf.
 bool is_noto_script(std::string_view name) {
@@ -61,7 +76,7 @@ Found scan(std::span<const fs::path> folders) {
     std::error_code error;
     fs::recursive_directory_iterator it(folder, fs::directory_options::skip_permission_denied, error);
     for (; !error && it != fs::recursive_directory_iterator(); it.increment(error)) {
-      std::string name = it->path().filename().string();
+      std::string name = system::text_of(it->path().filename());
       std::error_code ignored;
       if (!is_known(name) || !it->is_regular_file(ignored)) continue;
       const auto [entry, added] = here.try_emplace(std::move(name), it->path());

@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "system/folders.h"
+#include "system/path_text.h"
 #include "viz/text/font_face.h"
 #include "viz/text/font_files.h"
 #include "viz/text/fontconfig.h"
@@ -92,7 +93,9 @@ Outline outline(char32_t code, const FontFace& digits) {
 
 [[noreturn]] void throw_no_fonts() {
   throw std::runtime_error(
-      "no usable font found: install one of the packages fonts-inter, fonts-dejavu-core or fonts-noto-core");
+      "no usable font found: install Inter, DejaVu or Noto (on Debian, the package fonts-inter, "
+      "fonts-dejavu-core "
+      "or fonts-noto-core)");
 }
 
 /// Glyphs of this font index are boxes, and their index is the code point.
@@ -355,10 +358,10 @@ std::string Fonts::family(const Glyph& glyph) const {
 
 int Fonts::weight(const Glyph& glyph) const {
   if (glyph.font >= impl_->files.size()) return 400;
-  const std::string name = impl_->files[glyph.font]->path.stem().string();
+  const std::string name = system::text_of(impl_->files[glyph.font]->path.stem());
   if (name.ends_with("-Medium")) return 500;
-  if (name.ends_with("-SemiBold")) return 600;
-  return name.ends_with("Bold") ? 700 : 400;
+  if (name.ends_with("-SemiBold") || name == "seguisb") return 600;
+  return name.ends_with("Bold") || name == "segoeuib" || name == "arialbd" ? 700 : 400;
 }
 
 }  // namespace headscope::viz

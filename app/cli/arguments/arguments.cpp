@@ -4,6 +4,7 @@
 
 #include "app/cli/arguments/argument_values.h"
 #include "model/files/quote.h"
+#include "system/path_text.h"
 
 namespace headscope::app {
 using model::quote;
@@ -71,8 +72,9 @@ Destination destination_of(const Arguments& given, const char* example,
   if (standard && !given.out_format) throw UsageError("--out - requires --format: " + names);
   if (!standard && given.out_format)
     throw UsageError("--format applies only to --out -; a file's format is the ending of its name");
-  const auto format = standard ? given.out_format : format_of(given.out_name);
-  if (format && std::ranges::find(formats, *format) != formats.end()) return {given.out_name, *format};
+  const auto format = standard ? given.out_format : format_of(system::path_of(given.out_name));
+  if (format && std::ranges::find(formats, *format) != formats.end())
+    return {system::path_of(given.out_name), *format};
   throw UsageError(standard ? "--format takes " + names + " here"
                             : "the file after --out must end in " + names + "; " + quote(given.out_name) +
                                   " does not");

@@ -1,14 +1,18 @@
 #pragma once
+#include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "app/cli/arguments/argument_values.h"
 #include "app/cli/arguments/command.h"
+#include "system/path_text.h"
 
 namespace CLI {
 class App;
@@ -55,10 +59,7 @@ class CommandSyntax {
   void option(const std::string& name, const std::string& values, const std::string& help, Value& value,
               Read read) {
     on_option(name, values, help, [&value, read](const std::string& flag, const std::string& text) {
-      if constexpr (std::is_arithmetic_v<Value>)
-        value = static_cast<Value>(read(flag, text));
-      else
-        value = read(flag, text);
+      store(value, read(flag, text));
     });
   }
   /// An option that takes any text.
@@ -76,14 +77,16 @@ class CommandSyntax {
   template <class Value>
   void list_option(const std::string& name, const std::string& values, const std::string& help,
                    std::vector<Value>& list, bool repeated) {
-    on_list(name, values, help, repeated,
-            [&list](const std::vector<std::string>& texts) { list.assign(texts.begin(), texts.end()); });
+    on_list(name, values, help, repeated, [&list](const std::vector<std::string>& texts) {
+      list.clear();
+      for (const std::string& text : texts) store(list.emplace_back(), text);
+    });
   }
   void flag(const std::string& name, const std::string& help, bool& value);
   /// A positional argument.
   template <class Value, class Read>
   void word(const std::string& name, const std::string& help, Value& value, Read read) {
-    on_word(name, help, [&value, name, read](const std::string& text) { value = read(name, text); });
+    on_word(name, help, [&value, name, read](const std::string& text) { store(value, read(name, text)); });
   }
   /// Options of views, under a heading.
   /// A choice for each view: the options that `add` adds, then the view's own.
@@ -130,6 +133,19 @@ class CommandSyntax {
   void resume();  ///< for commands that write a file for each prompt
 
  private:
+  /// Stores what was read; text becomes a path where a path is wanted.
+  template <class Value, class Read>
+  static void store(Value& value, Read read) {
+    constexpr bool kIsPath = std::is_same_v<Value, std::filesystem::path> ||
+                             std::is_same_v<Value, std::optional<std::filesystem::path>>;
+    if constexpr (std::is_arithmetic_v<Value>)
+      value = static_cast<Value>(read);
+    else if constexpr (kIsPath && std::is_same_v<Read, std::string>)
+      value = system::path_of(read);
+    else
+      value = std::move(read);
+  }
+
   using Set = std::function<void(const std::string& flag, const std::string& text)>;
   CLI::App* app_;
   std::shared_ptr<Arguments> given_;

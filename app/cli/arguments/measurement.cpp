@@ -13,6 +13,7 @@
 #include "model/files/file_io.h"
 #include "model/files/json.h"
 #include "model/files/quote.h"
+#include "system/path_text.h"
 
 namespace headscope::app {
 namespace {
@@ -144,8 +145,8 @@ Measurement merge(std::span<const std::filesystem::path> files) {
   std::set<std::string> texts;
   for (const std::filesystem::path& file : files) {
     const auto [text, is_new] = texts.insert(model::read_file(file));
-    parts.push_back({file.string(), parse_measurement(*text, file.string())});
-    if (!is_new) throw model::LoadError(file.string() + ": the same part was given twice");
+    parts.push_back({system::text_of(file), parse_measurement(*text, system::text_of(file))});
+    if (!is_new) throw model::LoadError(system::text_of(file) + ": the same part was given twice");
   }
   return merge(parts);
 }

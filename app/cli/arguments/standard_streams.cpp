@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "model/files/error.h"
+#include "system/path_text.h"
 
 namespace headscope::app {
 namespace {
@@ -18,7 +19,7 @@ system::File opened(const std::filesystem::path& path) {
   try {
     return {path, system::Open::read};
   } catch (const std::system_error& error) {
-    fail_to_read(path.string(), error);
+    fail_to_read(system::text_of(path), error);
   }
 }
 
@@ -64,7 +65,7 @@ InputBuffer::int_type InputBuffer::underflow() {
 }
 
 InputFile::InputFile(const std::filesystem::path& path)
-    : std::istream(nullptr), buffer_(opened(path), path.string()) {
+    : std::istream(nullptr), buffer_(opened(path), system::text_of(path)) {
   rdbuf(&buffer_);
   exceptions(std::ios::badbit);
 }

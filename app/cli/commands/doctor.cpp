@@ -4,6 +4,7 @@
 #include "app/cli/commands/output.h"
 #include "app/desktop/doctor.h"
 #include "app/window/surfaceless_gl.h"
+#include "system/machine.h"
 
 namespace headscope::app {
 namespace {
@@ -16,6 +17,7 @@ OpenGlFacts open_gl_facts(const Environment& environment) {
   if (const auto x11 = environment("DISPLAY")) facts.display = "X11 " + *x11;
   if (const auto wayland = environment("WAYLAND_DISPLAY"))
     facts.display = "Wayland " + *wayland + (facts.display.empty() ? "" : ", " + facts.display);
+  if (system::is_windows()) facts.display = "Windows";
   if (facts.display.empty()) {
     const SurfacelessGl found = surfaceless_gl();
     facts.renderer = found.renderer;
@@ -72,7 +74,7 @@ int run_doctor(const Arguments& command, const Streams& streams) {
                 << (!works                       ? "Something is broken: see above.\n"
                     : count(State::missing) == 0 ? "Everything is here.\n"
                                                  : "headscope works, without what is lacking.\n")
-                << "Package names are Debian's.\n";
+                << (facts.windows ? "" : "Package names are Debian's.\n");
   }
   return works ? 0 : 1;
 }

@@ -1,7 +1,9 @@
 #include "app/cli/commands/engine.h"
 
+#include <algorithm>
 #include <cstdarg>
 #include <cstdio>
+#include <new>
 #include <ostream>
 
 #include "app/cli/batch.h"
@@ -17,6 +19,7 @@
 #include "app/views/parts/names.h"
 #include "model/files/file_io.h"
 #include "model/files/quote.h"
+#include "system/path_text.h"
 
 namespace headscope::app {
 
@@ -34,7 +37,7 @@ std::optional<HubModel> hub_model(const std::string& text) {
 
 std::optional<std::filesystem::path> find_model(const std::string& name) {
   std::error_code ignored;
-  if (std::filesystem::exists(name, ignored)) return name;
+  if (auto path = system::path_of(name); std::filesystem::exists(path, ignored)) return path;
   const auto cache = hugging_face_cache(process_environment());
   if (!cache) return std::nullopt;
   if (const auto named = hub_model(name))
@@ -48,8 +51,9 @@ std::filesystem::path model_folder(const ModelArguments& arguments, const std::s
   if (!arguments.model) return bundled_model();
   if (arguments.patterns) {
     std::error_code error;
-    if (std::filesystem::is_regular_file(*arguments.model, error)) return *arguments.model;
-    const bool there = std::filesystem::exists(*arguments.model, error);
+    std::filesystem::path file = system::path_of(*arguments.model);
+    if (std::filesystem::is_regular_file(file, error)) return file;
+    const bool there = std::filesystem::exists(file, error);
     throw model::LoadError("cannot read " + *arguments.model +
                            ": expected a file of attention patterns, found " +
                            (there ? "something else" : "none"));
@@ -68,7 +72,7 @@ std::filesystem::path model_folder(const ModelArguments& arguments, const std::s
         model::quote(*arguments.model) +
         " is neither a folder nor a model in the Hugging Face cache; to fetch it, run headscope get " +
         to_text(*named));
-  return *arguments.model;
+  return system::path_of(*arguments.model);
 }
 
 namespace {
@@ -108,7 +112,7 @@ Engine start_engine(const ModelArguments& arguments, const EditArguments& edits,
 
 model::Edits edits_from(const EditArguments& edits, const LoadedModel& model) {
   model::Edits all;
-  if (edits.file) all = parse_edits_json(model::read_file(*edits.file), edits.file->string(), model);
+  if (edits.file) all = parse_edits_json(model::read_file(*edits.file), system::text_of(*edits.file), model);
   for (const std::string& text : edits.texts)
     for (model::Edit& edit : parse_edits(text, model)) all.push_back(std::move(edit));
   return all;
@@ -241,7 +245,7 @@ WindowOptions window_options(const Arguments& given, const Streams& streams) {
                         .threads = given.model.threads,
                         .precision = given.model.precision};
   if (!comparison.second_attention.empty())
-    options.second = comparison.second_attention.string(), options.second_is_file = true;
+    options.second = system::text_of(comparison.second_attention), options.second_is_file = true;
   const EditArguments& edits = given.prompt.edits;
   if (edits.second_model) options.second_model = second_folder(*edits.second_model);
   if (!edits.empty())
@@ -264,14 +268,16 @@ void warn_about(const PromptRun& run, const std::string& where, std::ostream& er
 }
 
 std::string format(const char* pattern, ...) {
-  std::va_list arguments;
+  std::va_list arguments, again;
   va_start(arguments, pattern);
-  char* text = nullptr;
-  const int length = ::vasprintf(&text, pattern, arguments);
+  va_copy(again, arguments);
+  const int length = std::vsnprintf(nullptr, 0, pattern, arguments);
   va_end(arguments);
+  std::string text(static_cast<std::size_t>(std::max(length, 0)), '\0');
+  std::vsnprintf(text.data(), text.size() + 1, pattern, again);
+  va_end(again);
   if (length < 0) throw std::bad_alloc();
-  const std::unique_ptr<char, decltype(&std::free)> owner(text, &std::free);
-  return {text, static_cast<std::size_t>(length)};
+  return text;
 }
 
 }  // namespace headscope::app

@@ -9,6 +9,7 @@
 #include "app/hub/fetch.h"
 #include "app/hub/model_cache.h"
 #include "system/interrupt.h"
+#include "system/path_text.h"
 
 namespace headscope::app {
 namespace {
@@ -56,7 +57,8 @@ std::filesystem::path fetch(const HubModel& model, const HubSettings& settings, 
 }
 
 void run_get(const GetCommand& command, const Streams& streams) {
-  const std::string folder = fetch(command.wanted, hub_settings(process_environment()), streams).string();
+  const std::string folder =
+      system::text_of(fetch(command.wanted, hub_settings(process_environment()), streams));
   streams.out << (streams.out_is_terminal ? terminal_safe(folder) : folder) << '\n';
 }
 
@@ -92,8 +94,10 @@ void fetch_if_missing(ModelArguments& model, const Streams& streams) {
   // The cache may hold an incomplete model, for example if a library fetched only its configuration.
   std::error_code ignored;
   const auto found = find_model(*model.model);
-  if (found && (std::filesystem::exists(*model.model, ignored) || is_complete_model(*found))) return;
-  model.model = fetch(parse_hub_model(*model.model), hub_settings(process_environment()), streams).string();
+  if (found && (std::filesystem::exists(system::path_of(*model.model), ignored) || is_complete_model(*found)))
+    return;
+  model.model =
+      system::text_of(fetch(parse_hub_model(*model.model), hub_settings(process_environment()), streams));
 }
 
 }  // namespace headscope::app

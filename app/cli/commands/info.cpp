@@ -4,6 +4,7 @@
 #include "app/cli/commands/output.h"
 #include "app/cli/commands/recipes.h"
 #include "app/run/memory_budget.h"
+#include "system/path_text.h"
 
 namespace headscope::app {
 namespace {
@@ -53,7 +54,7 @@ Json info_json(const LoadedModel& model, int threads) {
                           {"dtype", parameter.dtype},
                           {"count", model::value_count(parameter)}});
   return {{"name", utf8_or_replacement(model.name)},
-          {"folder", utf8_or_replacement(model.folder.string())},
+          {"folder", utf8_or_replacement(system::text_of(model.folder))},
           {"config", config_json(model.transformer->config())},
           {"parameter_count", model.transformer->parameter_count()},
           {"weight_bytes", model.transformer->weight_bytes()},
@@ -62,7 +63,7 @@ Json info_json(const LoadedModel& model, int threads) {
 }
 
 void write_config(const LoadedModel& model, std::ostream& out) {
-  out << terminal_safe(model.name) << "  (" << terminal_safe(model.folder.string()) << ")\n\n";
+  out << terminal_safe(model.name) << "  (" << terminal_safe(system::text_of(model.folder)) << ")\n\n";
   const Json config = config_json(model.transformer->config());
   for (const auto& [key, value] : config.items()) {
     if (value.is_null()) continue;

@@ -14,6 +14,7 @@
 #include "app/run/sources/weights_hash.h"
 #include "model/files/quote.h"
 #include "model/pass/plan.h"
+#include "system/path_text.h"
 
 namespace headscope::app {
 namespace {
@@ -148,7 +149,7 @@ void run_metrics(const MetricsCommand& command, const Streams& streams) {
         ++measured.texts;
       });
   if (measured.texts == 0 && command.prompt.shard.count == 1)
-    throw model::RunError("there is no prompt in " + command.prompt.file.string());
+    throw model::RunError("there is no prompt in " + system::text_of(command.prompt.file));
   write(measured, command, streams.out);
 }
 

@@ -79,7 +79,7 @@ void write_guesses(const model::Tokenizer& tokenizer, const std::vector<model::G
   out << format("%6s %13s %10s %8s  %s\n", "rank", "probability", "logit", "id", "token");
   for (std::size_t i = 0; i < guesses.size(); ++i) {
     const model::Guess& guess = guesses[i];
-    out << format("%6zu %12.6f%% %10.4f %8d  ", i + 1, 100 * printable(guess.probability),
+    out << format("%6d %12.6f%% %10.4f %8d  ", static_cast<int>(i) + 1, 100 * printable(guess.probability),
                   printable(static_cast<double>(guess.logit)), guess.id)
         << viz::visible(tokenizer.bytes(guess.id)) << '\n';
   }

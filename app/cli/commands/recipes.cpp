@@ -16,6 +16,7 @@
 #include "app/views/view.h"
 #include "model/files/error.h"
 #include "model/files/quote.h"
+#include "system/path_text.h"
 #include "viz/text/text.h"
 
 namespace headscope::app {
@@ -128,7 +129,7 @@ Arguments arguments_from(const Recipe& recipe, const View& view, std::span<const
     if (s.second->attention.empty()) {
       a.comparison.second = s.second->text;
     } else if (!gives_model) {
-      a.comparison.second_attention = s.second->attention;
+      a.comparison.second_attention = system::path_of(s.second->attention);
     }
   }
   const auto is_given = [&](const char* option) { return has_option(given, option); };
@@ -154,13 +155,13 @@ Recipe recipe_of(const PlotCommand& command, const View& view, const PromptRun& 
   Session s;
   s.model = {run.model->name, weights.model, command.model.precision};
   if (run.second_model) s.second_model = {run.second_model->name, weights.second};
-  if (run.model->patterns) s.model.attention = run.model->patterns->path().filename().string();
+  if (run.model->patterns) s.model.attention = system::text_of(run.model->patterns->path().filename());
   s.prompt = {run.prompt.text, run.prompt.ids, run.prompt.start_token};
   s.edits = written_edits(run.prompt.edits);
   if (command.comparison.second)
     s.second = Session::Second{*command.comparison.second, true, command.comparison.alignment};
   if (const auto& second = command.comparison.second_attention; !second.empty())
-    s.second = Session::Second{"", true, command.comparison.alignment, second.filename().string(),
+    s.second = Session::Second{"", true, command.comparison.alignment, system::text_of(second.filename()),
                                run.baseline ? run.baseline->model->patterns->hash() : ""};
   s.side = command.comparison.side;
   s.options = command.options;
@@ -210,7 +211,7 @@ void find_subject(Session& session, const std::filesystem::path& file, ModelArgu
     const std::vector<std::filesystem::path> places{std::filesystem::absolute(file).parent_path(),
                                                     std::filesystem::current_path()};
     if (auto there = attention_named(name, weights, places)) return *there;
-    throw model::LoadError(file.string() + ": it was made from the attention patterns in " +
+    throw model::LoadError(system::text_of(file) + ": it was made from the attention patterns in " +
                            model::quote(name) +
                            ", found neither next to it nor in this folder; give the file with " + option);
   };
@@ -218,7 +219,7 @@ void find_subject(Session& session, const std::filesystem::path& file, ModelArgu
     model.patterns = !session.model.attention.empty();
     model.by_name = !model.patterns;
     model.model = model.patterns
-                      ? found(session.model.attention, session.model.weights, "--attention").string()
+                      ? system::text_of(found(session.model.attention, session.model.weights, "--attention"))
                       : session.model.name;
   }
   if (!model.patterns) {
@@ -232,12 +233,12 @@ void find_subject(Session& session, const std::filesystem::path& file, ModelArgu
   std::optional<Session::Second>& second = session.second;
   if (!second_attention.empty()) {
     second = Session::Second{"", true, second ? second->alignment : Alignment::position,
-                             second_attention.filename().string()};
+                             system::text_of(second_attention.filename())};
   } else if (second && second->on && !second->attention.empty()) {
     second_attention = found(second->attention, second->weights, "--second-attention");
     if (!second->weights.empty() && weights_hash(second_attention) != second->weights)
       throw model::RunError(
-          "the file " + model::quote(second_attention.string()) +
+          "the file " + model::quote(system::text_of(second_attention)) +
           " has different weights from the one the figure compared with; --second-attention accepts a "
           "file with any weights");
   }
@@ -256,7 +257,7 @@ namespace {
 Command command_of_recipe(const RecipeCommand& command) {
   Recipe recipe = read_recipe(command.file);
   if (!recipe.unknown.empty())
-    throw model::RunError(command.file.string() + ": it was made with the option " +
+    throw model::RunError(system::text_of(command.file) + ": it was made with the option " +
                           model::quote(recipe.unknown.front()) + " (by headscope " +
                           model::quote(recipe.program) + "), which this version does not have");
   recipe.figure = figure_of(command, recipe);
@@ -305,7 +306,7 @@ std::optional<Command> recipe_command(const std::vector<std::string>& arguments)
     if (word.option == "--help" || word.option == "-h") return std::nullopt;
     if (word.option == "--recipe") {
       if (word.value.empty()) return std::nullopt;
-      command.file = word.value;
+      command.file = system::path_of(word.value);
       ++recipes;
     } else if (name.empty() && word.option.empty()) {
       name = word.value;

@@ -6,6 +6,7 @@
 #include "app/cli/batch.h"
 #include "app/cli/commands/output.h"
 #include "model/files/quote.h"
+#include "system/path_text.h"
 
 namespace headscope::app {
 namespace {
@@ -84,7 +85,7 @@ void run_search(const SearchCommand& command, const Streams& streams) {
     some = true;
   });
   if (!some && command.prompt.shard.count == 1)
-    throw model::RunError("there is no prompt in " + command.prompt.file.string());
+    throw model::RunError("there is no prompt in " + system::text_of(command.prompt.file));
   const model::Tokenizer& tokenizer = *engine.model->tokenizer;
   if (command.json) {
     write_json(tokenizer, found, streams.out);

@@ -44,7 +44,9 @@ void write_table(const model::Tokenizer& tokenizer, const std::vector<model::Tok
   out << format("%8s %8s %8s %8s  %s\n", "position", "id", "start", "end", "text");
   for (std::size_t i = 0; i < tokens.size(); ++i) {
     const model::Token& token = tokens[i];
-    out << format("%8zu %8d %8zu %8zu  ", i, token.id, token.start, token.end)
+    const auto text = [](std::size_t number) { return std::to_string(number); };
+    out << format("%8s %8d %8s %8s  ", text(i).c_str(), token.id, text(token.start).c_str(),
+                  text(token.end).c_str())
         << viz::visible(tokenizer.bytes(token.id)) << '\n';
   }
 }

@@ -13,6 +13,7 @@
 #include "model/files/safetensors.h"
 #include "model/pass/hooks.h"
 #include "system/interrupt.h"
+#include "system/path_text.h"
 
 namespace headscope::app {
 namespace {
@@ -141,7 +142,7 @@ Finish describe_trace(CommandSyntax& command) {
     require_out(trace, "run.safetensors");
     if (trace.out_name == "-")
       throw UsageError("a trace cannot be written to standard output; name a file after --out");
-    trace.out = trace.out_name;
+    trace.out = system::path_of(trace.out_name);
   };
   return command.finish(own, check, run_trace);
 }

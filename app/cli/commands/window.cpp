@@ -8,6 +8,7 @@
 #include "app/run/sources/paths.h"
 #include "app/window/sessions.h"
 #include "model/files/quote.h"
+#include "system/path_text.h"
 
 namespace headscope::app {
 namespace {
@@ -32,7 +33,7 @@ std::filesystem::path absolute_path(const std::filesystem::path& path) {
 int open_window(WindowCommand command, const Streams& streams) {
   std::optional<Recipe> session;
   if (!command.file.empty() && may_hold_patterns(command.file)) {
-    command.model.model = command.file.string(), command.model.patterns = true;
+    command.model.model = system::text_of(command.file), command.model.patterns = true;
   } else if (!command.file.empty()) {
     session = read_recipe(command.file);
     std::optional<ModelArguments>& second = command.prompt.edits.second_model;
@@ -40,7 +41,7 @@ int open_window(WindowCommand command, const Streams& streams) {
     for (ModelArguments* named : {&command.model, second ? &*second : nullptr})
       if (named != nullptr && named->by_name)
         if (const auto folder = recent_model(*named->model))
-          named->model = folder->string(), named->by_name = false;
+          named->model = system::text_of(*folder), named->by_name = false;
     if (second && second->by_name) try {
         static_cast<void>(model_folder(*second));
       } catch (const model::LoadError&) {  // the window reports it and shows the rest
@@ -50,7 +51,8 @@ int open_window(WindowCommand command, const Streams& streams) {
   WindowOptions options = window_options(command, streams);
   options.model = absolute_path(options.model);
   options.second_model = absolute_path(options.second_model);
-  if (options.second_is_file) options.second = absolute_path(*options.second).string();
+  if (options.second_is_file)
+    options.second = system::text_of(absolute_path(system::path_of(*options.second)));
   if (session) options.session_file = std::filesystem::absolute(command.file);
   options.session = std::move(session);
   return run_window(options);
@@ -60,10 +62,10 @@ void check_window(WindowCommand& window) {
   const std::filesystem::path& file = window.file;
   if (!file.empty() && !window.prompt_options.empty())
     throw UsageError("a session has its own prompt: both " + window.prompt_options[0] + " and " +
-                     model::quote(file.string()) + " were given");
+                     model::quote(system::text_of(file)) + " were given");
   if (file.extension() == ".safetensors" && window.model.patterns)
     throw UsageError("one file of attention patterns at a time: both --attention and " +
-                     model::quote(file.string()) + " were given");
+                     model::quote(system::text_of(file)) + " were given");
   if (window.model.patterns || (file.empty() && !window.comparison.second_attention.empty()))
     require_prompt_or_attention(window);
 }
@@ -82,7 +84,7 @@ Finish describe_window(CommandSyntax& program) {
                "a session (*.headscope), a figure made by headscope, or attention\npatterns (*.safetensors), "
                "to open in the window",
                own->file, [](const std::string&, const std::string& text) {
-                 const std::filesystem::path path(text);
+                 std::filesystem::path path = system::path_of(text);
                  if (!path.has_extension() && !path.has_parent_path())
                    throw UsageError("unknown command " + model::quote(text));
                  return path;

@@ -7,6 +7,7 @@
 
 #include "app/run/sources/paths.h"
 #include "app/run/sources/weights_hash.h"
+#include "system/path_text.h"
 
 namespace headscope::app {
 namespace {
@@ -16,7 +17,7 @@ namespace fs = std::filesystem;
 std::uintmax_t size_of_weights(const fs::path& folder) {
   std::uintmax_t size = 0;
   for (const std::string& name : weight_files(folder))
-    size += fs::file_size(name.empty() ? folder : folder / name);
+    size += fs::file_size(name.empty() ? folder : folder / system::path_of(name));
   return size;
 }
 

@@ -1,49 +1,33 @@
 #include "app/run/sources/digest.h"
 
-#include <openssl/evp.h>
-
 #include <algorithm>
-#include <array>
-#include <stdexcept>
 
 namespace headscope::app {
 
-struct Digest::State {
-  std::unique_ptr<EVP_MD_CTX, decltype(&EVP_MD_CTX_free)> context{EVP_MD_CTX_new(), &EVP_MD_CTX_free};
+using system::Hash;
 
-  static void expect(bool fine) {
-    if (!fine) throw std::runtime_error("OpenSSL could not compute the hash");
-  }
-};
+Digest::Digest(Hash::Kind kind) : hash_(kind) {}
 
-Digest::Digest(bool git) : state_(std::make_unique<State>()) {
-  State::expect(state_->context &&
-                EVP_DigestInit_ex(state_->context.get(), git ? EVP_sha1() : EVP_sha256(), nullptr) == 1);
-}
-
-Digest::Digest(std::string_view expected, std::uint64_t bytes) : Digest(expected.size() == 40) {
+Digest::Digest(std::string_view expected, std::uint64_t bytes)
+    : Digest(expected.size() == 40 ? Hash::Kind::sha1 : Hash::Kind::sha256) {
   if (expected.size() == 40) add("blob " + std::to_string(bytes) + std::string(1, '\0'));
 }
 
 Digest Digest::sha256() {
-  return Digest(false);
+  return Digest(Hash::Kind::sha256);
 }
 
-Digest::Digest(Digest&&) noexcept = default;
-Digest& Digest::operator=(Digest&&) noexcept = default;
-Digest::~Digest() = default;
-
 void Digest::add(std::string_view bytes) {
-  State::expect(EVP_DigestUpdate(state_->context.get(), bytes.data(), bytes.size()) == 1);
+  hash_.add(bytes);
 }
 
 std::string Digest::hex() {
   constexpr char kHex[] = "0123456789abcdef";
-  std::array<unsigned char, EVP_MAX_MD_SIZE> bytes{};
-  unsigned size = 0;
-  State::expect(EVP_DigestFinal_ex(state_->context.get(), bytes.data(), &size) == 1);
   std::string text;
-  for (unsigned i = 0; i < size; ++i) text += {kHex[bytes[i] >> 4], kHex[bytes[i] & 15]};
+  for (const char byte : hash_.finish()) {
+    const auto value = static_cast<unsigned char>(byte);
+    text += {kHex[value >> 4], kHex[value & 15]};
+  }
   return text;
 }
 

@@ -9,6 +9,7 @@
 #include "model/files/error.h"
 #include "model/files/file_io.h"
 #include "model/files/json.h"
+#include "system/path_text.h"
 
 namespace headscope::app {
 namespace {
@@ -31,9 +32,8 @@ std::optional<fs::path> main_snapshot(const fs::path& model) {
   try {
     std::string revision = model::read_file(model / "refs" / "main", 4096);
     while (revision.ends_with('\n') || revision.ends_with('\r')) revision.pop_back();
-    if (revision.empty() || revision.find('/') != std::string::npos || revision.front() == '.')
-      return std::nullopt;
-    return model / "snapshots" / revision;
+    if (!system::is_file_name(revision) || revision.front() == '.') return std::nullopt;
+    return model / "snapshots" / system::path_of(revision);
   } catch (const std::exception&) {
     return std::nullopt;
   }
@@ -78,7 +78,7 @@ bool is_gpt2(const fs::path& folder) {
   try {
     const fs::path file = folder / "config.json";
     if (!fs::is_regular_file(file)) return false;  // reading a pipe would block
-    const auto config = model::parse_json(model::read_file(file, kMaxBytes), file.string());
+    const auto config = model::parse_json(model::read_file(file, kMaxBytes), system::text_of(file));
     return config.is_object() && config.contains("model_type") && config["model_type"] == "gpt2";
   } catch (const std::exception&) {
     return false;  // a broken download is no model
@@ -86,14 +86,14 @@ bool is_gpt2(const fs::path& folder) {
 }
 
 std::optional<fs::path> hugging_face_home(const Environment& environment) {
-  if (const auto home = environment("HF_HOME")) return fs::path(*home);
-  if (const auto cache = environment("XDG_CACHE_HOME")) return fs::path(*cache) / "huggingface";
+  if (const auto home = environment("HF_HOME")) return system::path_of(*home);
+  if (const auto cache = environment("XDG_CACHE_HOME")) return system::path_of(*cache) / "huggingface";
   if (const auto home = system::home_folder(environment)) return *home / ".cache" / "huggingface";
   return std::nullopt;
 }
 
 std::optional<fs::path> hugging_face_cache(const Environment& environment) {
-  if (const auto cache = environment("HF_HUB_CACHE")) return fs::path(*cache);
+  if (const auto cache = environment("HF_HUB_CACHE")) return system::path_of(*cache);
   if (const auto home = hugging_face_home(environment)) return *home / "hub";
   return std::nullopt;
 }
@@ -101,7 +101,7 @@ std::optional<fs::path> hugging_face_cache(const Environment& environment) {
 std::vector<DiscoveredModel> discover_models(const fs::path& cache) {
   std::vector<DiscoveredModel> models;
   for (const fs::path& folder : entries(cache)) {
-    const std::string name = folder.filename().string();
+    const std::string name = system::text_of(folder.filename());
     if (!name.starts_with(kPrefix)) continue;
     const std::vector<fs::path> candidates = snapshots(folder);
     const auto best = std::ranges::find_if(candidates, is_gpt2);
@@ -116,18 +116,14 @@ std::optional<fs::path> model_named(const std::string& name, const std::vector<D
   return discovered(name, models);
 }
 
-bool is_file_name(const std::string& name) {
-  return !name.empty() && name != "." && name != ".." &&
-         name.find_first_of(std::string_view("/\0", 2)) == name.npos;
-}
-
 std::optional<fs::path> attention_named(const std::string& name, const std::string& weights,
                                         const std::vector<fs::path>& places) {
-  if (!is_file_name(name)) return std::nullopt;
+  if (!system::is_file_name(name)) return std::nullopt;
   std::optional<fs::path> first;
   for (const fs::path& place : places) {
     std::error_code error;
-    const fs::path file = place.filename() == name && !fs::is_directory(place, error) ? place : place / name;
+    const fs::path own = system::path_of(name);
+    const fs::path file = place.filename() == own && !fs::is_directory(place, error) ? place : place / own;
     if (!PatternFile::is_one(file)) continue;
     if (!first) first = file;
     try {
@@ -140,13 +136,14 @@ std::optional<fs::path> attention_named(const std::string& name, const std::stri
 
 fs::path resolve_model(const std::string& argument, const std::vector<DiscoveredModel>& models) {
   std::error_code ignored;
-  if (fs::exists(argument, ignored)) return argument;
-  return discovered(argument, models).value_or(argument);
+  const fs::path path = system::path_of(argument);
+  if (fs::exists(path, ignored)) return path;
+  return discovered(argument, models).value_or(path);
 }
 
 fs::path shelf_of(const fs::path& model) {
   for (fs::path p = model; p.has_relative_path(); p = p.parent_path())
-    if (p.filename().string().starts_with(kPrefix)) return p.parent_path();
+    if (system::text_of(p.filename()).starts_with(kPrefix)) return p.parent_path();
   return model.parent_path();
 }
 
@@ -156,10 +153,10 @@ std::string model_name(const fs::path& folder) {
   if (error) whole = folder;
   if (whole.filename().empty()) whole = whole.parent_path();
   const fs::path snapshots = whole.parent_path();
-  const std::string repository = snapshots.parent_path().filename().string();
+  const std::string repository = system::text_of(snapshots.parent_path().filename());
   if (snapshots.filename() == "snapshots" && repository.starts_with(kPrefix))
     return repository_name(repository);
-  return whole.filename().string();
+  return system::text_of(whole.filename());
 }
 
 }  // namespace headscope::app

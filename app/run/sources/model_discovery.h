@@ -40,9 +40,6 @@ std::filesystem::path resolve_model(const std::string& argument, const std::vect
 std::optional<std::filesystem::path> model_named(const std::string& name,
                                                  const std::vector<DiscoveredModel>& models);
 
-/// Whether a text is a plain file name, without a path.
-bool is_file_name(const std::string& name);
-
 /// The file of attention patterns with that name, which is never taken for a path. `places` are candidate
 /// files and folders: among files with that name, the first with these weights (see weights_hash; empty:
 /// any), else the first. Nothing if there is none. Reads whole files.

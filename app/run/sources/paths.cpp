@@ -4,6 +4,7 @@
 #include <system_error>
 
 #include "system/machine.h"
+#include "system/path_text.h"
 
 namespace headscope::app {
 
@@ -17,12 +18,12 @@ fs::path assets_folder(const fs::path& program_folder) {
   std::error_code ignored;
   fs::path installed = (program_folder / ".." / "share" / "headscope").lexically_normal();
   if (fs::is_directory(installed / "models", ignored)) return installed;
-  const fs::path source = HEADSCOPE_SOURCE_ASSETS;  // empty in packages
+  const fs::path source = system::path_of(HEADSCOPE_SOURCE_ASSETS);  // empty in packages
   if (!source.empty() && fs::is_directory(source / "models", ignored)) return source;
   throw std::runtime_error("the program's files are missing: " +
-                           (source.empty()
-                                ? installed.string() + " does not exist"
-                                : "neither " + installed.string() + " nor " + source.string() + " exists") +
+                           (source.empty() ? system::text_of(installed) + " does not exist"
+                                           : "neither " + system::text_of(installed) + " nor " +
+                                                 system::text_of(source) + " exists") +
                            "; install headscope again or name a model with --model");
 }
 
@@ -47,13 +48,14 @@ std::optional<fs::path> state_folder(const Environment& environment) {
 fs::path expanded(std::string_view typed, const Environment& environment) {
   if (typed.starts_with('~')) {
     const auto home = system::home_folder(environment);
-    if (!home || (typed.size() > 1 && typed[1] != '/')) return typed;
+    if (!home || (typed.size() > 1 && typed[1] != '/')) return system::path_of(typed);
     const std::size_t inside = typed.find_first_not_of('/', 1);
-    return inside == std::string_view::npos ? *home : *home / typed.substr(inside);
+    return inside == std::string_view::npos ? *home : *home / system::path_of(typed.substr(inside));
   }
   std::error_code error;
-  fs::path whole = fs::absolute(typed, error);
-  return error ? fs::path(typed) : whole;
+  fs::path path = system::path_of(typed);
+  fs::path whole = fs::absolute(path, error);
+  return error ? path : whole;
 }
 
 }  // namespace headscope::app

@@ -17,6 +17,7 @@
 #include "model/files/json.h"
 #include "model/files/quote.h"
 #include "model/files/safetensors.h"
+#include "system/path_text.h"
 #include "viz/text/text.h"
 
 namespace headscope::app {
@@ -225,7 +226,7 @@ bool PatternFile::is_one(const std::filesystem::path& file) noexcept {
 }
 
 void PatternFile::read_header() {
-  Header header{path_.string(), model::SafetensorsFile::open(path_)};
+  Header header{system::text_of(path_), model::SafetensorsFile::open(path_)};
   file_ = header.file.file();
   std::map<int, const std::pair<const std::string, model::TensorView>*> found;
   for (const auto& entry : header.file.tensors())
@@ -312,7 +313,7 @@ void PatternFile::scan(const model::LoadOptions& options) {
   }
   if (!mask_said_) causal_ = has_own_keys() && sees_later.empty();
   if (mask_said_ && causal_ && !sees_later.empty())
-    throw model::LoadError(path_.string() +
+    throw model::LoadError(system::text_of(path_) +
                            ": metadata \"causal\": expected no weight on later keys, found some in " +
                            sees_later);
 }
@@ -333,7 +334,7 @@ void PatternFile::read(int layer, int head, int first_query, std::span<float> ou
 }
 
 std::string PatternFile::name() const {
-  return printable(path_.filename().string(), 100);
+  return printable(system::text_of(path_.filename()), 100);
 }
 
 std::string PatternFile::mask_words() const {

@@ -9,6 +9,7 @@
 #include "model/files/file_io.h"
 #include "model/files/open_file.h"
 #include "model/files/tensor_source.h"
+#include "system/path_text.h"
 
 namespace headscope::app {
 namespace {
@@ -23,7 +24,7 @@ std::string hash_of_blob(const fs::path& file) {
   std::error_code error;
   if (!fs::is_symlink(file, error)) return "";
   const fs::path blob = fs::canonical(file, error);
-  const std::string name = blob.filename().string();
+  const std::string name = system::text_of(blob.filename());
   const bool named = name.size() == 64 && is_digest(name);
   return !error && named && blob.parent_path().filename() == "blobs" ? name : "";
 }
@@ -50,7 +51,8 @@ std::set<std::string> weight_files(const fs::path& folder) {
   if (fs::exists(folder / kSingle, ignored)) return {kSingle};
   const fs::path index = folder / "model.safetensors.index.json";
   std::set<std::string> shards;
-  for (const auto& [tensor, shard] : model::weight_map(model::read_regular_file(index), index.string()))
+  for (const auto& [tensor, shard] :
+       model::weight_map(model::read_regular_file(index), system::text_of(index)))
     shards.insert(shard);
   return shards;
 }
@@ -60,14 +62,16 @@ std::string weights_hash(const fs::path& folder, const std::stop_token& stop) {
   if (files.contains("")) return std::string(kKind) + hash_of_file(folder, stop);
   if (files.contains(kSingle)) return std::string(kKind) + hash_of_file(folder / kSingle, stop);
   Digest all = Digest::sha256();
-  for (const std::string& shard : files) all.add(hash_of_file(folder / shard, stop) + "  " + shard + "\n");
+  for (const std::string& shard : files)
+    all.add(hash_of_file(folder / system::path_of(shard), stop) + "  " + shard + "\n");
   return std::string(kKind) + all.hex();
 }
 
 std::string weights_hash(const LoadedModel& model, const std::stop_token& stop) {
   std::string hash = model.patterns ? model.patterns->hash() : weights_hash(model.folder, stop);
   if (weights_stamp(model.folder) != model.weights_stamp)
-    throw model::LoadError(model.folder.string() + ": the weights have changed since they were loaded");
+    throw model::LoadError(system::text_of(model.folder) +
+                           ": the weights have changed since they were loaded");
   return hash;
 }
 
@@ -79,7 +83,7 @@ std::string weights_stamp(const fs::path& folder) {
   std::string stamp;
   try {
     for (const std::string& name : weight_files(folder)) {
-      const fs::path file = fs::canonical(name.empty() ? folder : folder / name);
+      const fs::path file = fs::canonical(name.empty() ? folder : folder / system::path_of(name));
       stamp += name + " " + std::to_string(fs::file_size(file)) + " " +
                std::to_string(fs::last_write_time(file).time_since_epoch().count()) + "\n";
     }

@@ -5,6 +5,7 @@
 #include "app/window/commands.h"
 #include "app/window/panels/panels.h"
 #include "app/window/sessions.h"
+#include "system/path_text.h"
 
 namespace headscope::app {
 
@@ -24,7 +25,7 @@ void draw_save(Ui& ui) {
   draw_path_message(ui, {body->x, y + ui.u(38), body->w, body->bottom() - ui.u(76) - y}, form.problem,
                     form.asked);
   if (draw_write_button(ui, *body, "Save", "Save session", form.path, form.asked))
-    ui.actions.emplace_back(SaveSession{form.path.edit.text, form.asked});
+    ui.actions.emplace_back(SaveSession{system::path_of(form.path.edit.text), form.asked});
   draw_text_menu(ui);
   ui.end_dialog();
 }
@@ -40,8 +41,9 @@ void draw_recent_folders(Ui& ui, const Rect& rect) {
   Lines lines(ui, rows);
   lines.heading("Recent", row);
   for (const std::filesystem::path& folder : recent) {
-    const std::string name = folder.filename().empty() ? folder.string() : folder.filename().string();
-    lines.row({.label = name, .tip = folder.string(), .closes = false}, row, BrowseFolder{folder});
+    const std::string name =
+        folder.filename().empty() ? system::text_of(folder) : system::text_of(folder.filename());
+    lines.row({.label = name, .tip = system::text_of(folder), .closes = false}, row, BrowseFolder{folder});
   }
   ui.end_list();
 }
@@ -67,7 +69,7 @@ void draw_entries(Ui& ui, const Rect& frame, const std::vector<FolderEntry>& ent
   }
   Lines lines(ui, rows);
   for (const FolderEntry& entry : entries) {
-    const std::filesystem::path path = listing.folder / entry.name;
+    const std::filesystem::path path = listing.folder / system::path_of(entry.name);
     const bool opens = entry.kind != Kind::folder;  // opens itself instead of being listed
     constexpr const char* kNames[] = {"", "GPT-2 model", "session", "figure", "attention", "prompts"};
     lines.row({.label = entry.name + (opens ? "" : "/"),
@@ -131,7 +133,7 @@ void draw_open(Ui& ui) {
 
   const auto distant = typed_model(ui.state);
   const bool known_wrong = (!listing.problem.empty() || (form.second && !listing.is_model)) &&
-                           form.path.edit.text == listing.folder.string();
+                           form.path.edit.text == system::text_of(listing.folder);
   const std::string label = distant ? "Fetch this model" : "Open this folder";
   const float wide = ui.button_width(label);
   if (ui.button({body->right() - wide, foot, wide, ui.u(32)}, label,
@@ -142,7 +144,8 @@ void draw_open(Ui& ui) {
                                                               : "",
                  .tip = distant ? "Fetch " + to_text(*distant) + " into the Hugging Face cache and open it"
                                 : "Load the model in this folder"}))
-    ui.actions.push_back(distant ? Action(FetchModel{*distant}) : Action(OpenModel{form.path.edit.text}));
+    ui.actions.push_back(distant ? Action(FetchModel{*distant})
+                                 : Action(OpenModel{system::path_of(form.path.edit.text)}));
   draw_text_menu(ui);
   ui.end_dialog();
 }

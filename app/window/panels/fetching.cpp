@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "app/window/panels/panels.h"
+#include "system/path_text.h"
 
 namespace headscope::app {
 
@@ -49,7 +50,8 @@ void draw_offer(Ui& ui, const Rect& rect) {
   if (ui.icon(line.right(rect.h), Icon::close, "Close the offer", "Do not offer this again"))
     ui.actions.emplace_back(DismissOffer{});
   if (here != ui.state.models.end()) {
-    if (ui.button(line.right(ui.button_width("Open GPT-2")), "Open GPT-2", {.tip = here->folder.string()}))
+    if (ui.button(line.right(ui.button_width("Open GPT-2")), "Open GPT-2",
+                  {.tip = system::text_of(here->folder)}))
       ui.actions.emplace_back(OpenModel{here->folder});
   } else if (ui.button(line.right(ui.button_width("Fetch GPT-2")), "Fetch GPT-2",
                        {.tip = "Fetch it into the Hugging Face cache and open it"})) {

@@ -6,6 +6,7 @@
 #include "app/window/input.h"
 #include "app/window/panels/panels.h"
 #include "app/window/sessions.h"
+#include "system/path_text.h"
 
 namespace headscope::app {
 namespace {
@@ -53,7 +54,8 @@ void draw_models(Ui& ui) {
   draw_menu(ui, Menu::models, ui.below_button(Menu::models, true, width), width, [&](Lines& lines) {
     const auto draw = [&](const DiscoveredModel& model) {
       const bool open = ui.snapshot.model && ui.snapshot.model->folder == model.folder;
-      if (lines.row({.label = model.name, .more = model.folder.string(), .marked = open}, row) && !open)
+      if (lines.row({.label = model.name, .more = system::text_of(model.folder), .marked = open}, row) &&
+          !open)
         ui.actions.emplace_back(OpenModel{model.folder});
     };
     std::ranges::for_each(ui.state.models, draw);
@@ -88,8 +90,9 @@ void draw_second_models(Ui& ui) {
     });
     const std::filesystem::path& chosen = ui.state.second.model;
     for (const DiscoveredModel& model : models)
-      lines.row({.label = model.name, .more = model.folder.string(), .marked = model.folder == chosen},
-                ui.u(46), CompareModel{model.folder});
+      lines.row(
+          {.label = model.name, .more = system::text_of(model.folder), .marked = model.folder == chosen},
+          ui.u(46), CompareModel{model.folder});
     if (!models.empty()) lines.gap();
     lines.row({.label = "Compare with folder…"}, small, ShowDialog{.dialog = Dialog::open, .second = true});
     if (!chosen.empty()) lines.row({.label = "No second model"}, small, CompareModel{});
@@ -120,8 +123,8 @@ void draw_sessions(Ui& ui) {
   const float row = ui.u(46), small = ui.u(34), width = menu_width(ui, 540);
   draw_menu(ui, Menu::sessions, ui.below_button(Menu::more, true, width), width, [&](Lines& lines) {
     for (const std::filesystem::path& file : ui.state.recent_sessions)
-      lines.row({.label = file.stem().string(),
-                 .more = file.parent_path().string(),
+      lines.row({.label = system::text_of(file.stem()),
+                 .more = system::text_of(file.parent_path()),
                  .marked = file == ui.state.session},
                 row, OpenFile{file});
     if (!ui.state.last_session.empty())

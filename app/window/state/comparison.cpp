@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "app/window/state.h"
+#include "system/path_text.h"
 
 namespace headscope::app {
 namespace {
@@ -21,7 +22,7 @@ void reduce(UiState& s, const CompareWith& a, World& w) {
   const auto& model = w.snapshot.model;
   const bool files = model && model->patterns;
   if (a.on && !s.second.on && (s.second.text.edit.text.empty() || s.second.is_file != files))
-    s.second.text.edit = apply(make_text_state(files ? model->folder.string() : s.prompt.edit.text),
+    s.second.text.edit = apply(make_text_state(files ? system::text_of(model->folder) : s.prompt.edit.text),
                                SelectAll{});  // typing replaces the text
   if (a.on) s.second.is_file = files;
   if (s.second.on && !a.on) s.side = Side::run;

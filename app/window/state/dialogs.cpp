@@ -5,6 +5,7 @@
 
 #include "app/window/sessions.h"
 #include "app/window/state.h"
+#include "system/path_text.h"
 
 namespace headscope::app {
 namespace {
@@ -22,7 +23,7 @@ void clear_answer(ExportForm& form) {
 }
 
 void follow_extension(ExportForm& form) {
-  const std::optional<FileFormat> typed = format_of(form.path.edit.text);
+  const std::optional<FileFormat> typed = format_of(system::path_of(form.path.edit.text));
   const bool is_window = form.subject.empty();
   if (typed && (!is_window || *typed == FileFormat::png || *typed == FileFormat::pdf)) form.kind = *typed;
 }
@@ -72,9 +73,10 @@ void reduce(UiState& s, const SetExport& a, World& w) {
   form.path = std::move(path), form.size = std::move(size);
   if (form.subject.empty() && form.kind != FileFormat::pdf) form.kind = FileFormat::png;
   form.scale = std::clamp(form.scale, 1, kMaxExportScale);
-  std::filesystem::path name = renamed ? form.path.edit.text : suggested_figure(s, w.snapshot);
+  std::filesystem::path name =
+      system::path_of(renamed ? form.path.edit.text : suggested_figure(s, w.snapshot));
   if (renamed) name.replace_extension(extension_of(form.kind));
-  form.path.edit = make_text_state(name.string());
+  form.path.edit = make_text_state(system::text_of(name));
   clear_answer(form);
 }
 
@@ -112,7 +114,7 @@ void reduce(UiState& s, const SessionSaved& a, World& w) {
   remember(s.recent_sessions, a.file);
   remember(s.recent_folders, a.file.parent_path());
   if (s.dialog == Dialog::save) s.dialog = Dialog::none;
-  reduce(s, ShowMessage{"Saved " + a.file.string() + "."}, w);
+  reduce(s, ShowMessage{"Saved " + system::text_of(a.file) + "."}, w);
   w.save();
 }
 
@@ -127,12 +129,13 @@ void reduce(DialogSlice& s, const FolderListed& a, World&) {
   form.loading = false;
   form.listing = a.listing;
   if (form.path.edit.text == form.asked)
-    form.path.edit = apply(make_text_state(a.listing.folder.string()), SelectAll{});
+    form.path.edit = apply(make_text_state(system::text_of(a.listing.folder)), SelectAll{});
 }
 
 std::optional<HubModel> typed_model(const UiState& state) {
   const std::string& text = state.open_form.path.edit.text;
-  const bool is_file = is_for_open_file(text) || may_hold_patterns(text);
+  const std::filesystem::path path = system::path_of(text);
+  const bool is_file = is_for_open_file(path) || may_hold_patterns(path);
   return state.can_fetch && !state.fetching.model && !state.open_form.second && !is_file
              ? guess_hub_model(text)
              : std::nullopt;

@@ -1,5 +1,6 @@
 #include "app/desktop/doctor.h"
 
+#include "system/machine.h"
 #include "tests/support/environment.h"
 #include "tests/support/matchers.h"
 #include "tests/support/temporary_folder.h"
@@ -120,9 +121,13 @@ TEST(Doctor, TooLittleMemoryIsSaid) {
   EXPECT_EQ(finding(facts, "computing", "memory").state, State::missing);
 }
 
+// The variables that name the user's folders.
+const char* const kHome = system::is_windows() ? "USERPROFILE" : "HOME";
+const char* const kSettings = system::is_windows() ? "APPDATA" : "XDG_CONFIG_HOME";
+
 TEST(Surroundings, AreThoseOfThisMachine) {
   const TemporaryFolder home;
-  const Surroundings facts = surroundings(environment({{"HOME", home.path().string()}}));
+  const Surroundings facts = surroundings(environment({{kHome, home.path().string()}}));
   EXPECT_THAT(facts.loops, Contains("plain"));
   EXPECT_GE(facts.processors, 1);
   EXPECT_GT(facts.memory, 0U);
@@ -137,7 +142,7 @@ TEST(Surroundings, AreThoseOfThisMachine) {
 TEST(Surroundings, HoldNoSecret) {
   const TemporaryFolder home;
   home.write("huggingface/token", "hf_in_a_file");
-  const Environment secret = environment({{"HOME", home.path().string()},
+  const Environment secret = environment({{kHome, home.path().string()},
                                           {"HF_HOME", (home.path() / "huggingface").string()},
                                           {"HF_TOKEN", "hf_secret"},
                                           {"HUGGING_FACE_HUB_TOKEN", "hf_older"},
@@ -152,8 +157,8 @@ TEST(Surroundings, SayWhichModelsAreNotWhole) {
   const TemporaryFolder home;
   home.write("models--some--model/snapshots/abc/config.json", R"({"model_type": "gpt2"})");
   home.write("headscope/settings.json", R"({"recent_models": ["/gone/away"]})");
-  const Surroundings facts = surroundings(
-      environment({{"HF_HUB_CACHE", home.path().string()}, {"XDG_CONFIG_HOME", home.path().string()}}));
+  const Surroundings facts =
+      surroundings(environment({{"HF_HUB_CACHE", home.path().string()}, {kSettings, home.path().string()}}));
   ASSERT_EQ(facts.cached.size(), 1U);
   EXPECT_EQ(facts.cached[0].name, "some/model");
   EXPECT_THAT(facts.cached[0].problem, HasSubstr("model.safetensors"));
@@ -162,9 +167,25 @@ TEST(Surroundings, SayWhichModelsAreNotWhole) {
 }
 
 TEST(Surroundings, WithoutAHomeThereIsNeitherCacheNorSettings) {
+  if (system::is_windows()) GTEST_SKIP() << "Windows knows the user's folders without the environment";
   const Surroundings facts = surroundings(environment({}));
   EXPECT_FALSE(facts.cache);
   EXPECT_FALSE(facts.settings);
+}
+
+TEST(Doctor, RemediesAreThoseOfTheSystem) {
+  Surroundings bare;
+  bare.windows = true;
+  bare.version = "1";
+  bare.build = "b";
+  bare.loops = {"plain"};
+  bare.fonts.regular = "segoeui.ttf";
+  bare.fonts.scripts = {{"emoji", "fonts-symbola", false}};
+  for (const Finding& f : examine(bare)) {
+    EXPECT_EQ(f.state == State::fine, f.remedy.empty()) << f.part << ", " << f.name;
+    for (const char* const of_linux : {"apt-get", "DISPLAY", "/proc", "HOME is", "XDG"})
+      EXPECT_THAT(f.text + f.remedy, Not(HasSubstr(of_linux))) << f.part << ", " << f.name;
+  }
 }
 
 }  // namespace

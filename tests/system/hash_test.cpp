@@ -1,0 +1,31 @@
+#include "system/hash.h"
+
+#include "tests/support/matchers.h"
+
+namespace headscope::system {
+namespace {
+
+std::string hex(const std::string& bytes) {
+  std::string text;
+  for (const unsigned char byte : bytes) {
+    text += "0123456789abcdef"[byte >> 4];
+    text += "0123456789abcdef"[byte & 15];
+  }
+  return text;
+}
+
+// The examples of FIPS 180.
+TEST(Hash, IsThatOfTheStandard) {
+  Hash sha1(Hash::Kind::sha1), sha256(Hash::Kind::sha256);
+  for (const char* const part : {"a", "", "bc"}) sha1.add(part), sha256.add(part);
+  EXPECT_EQ(hex(sha1.finish()), "a9993e364706816aba3e25717850c26c9cd0d89d");
+  EXPECT_EQ(hex(sha256.finish()), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+}
+
+TEST(Hash, OfNothingIsThatOfNoBytes) {
+  EXPECT_EQ(hex(Hash(Hash::Kind::sha256).finish()),
+            "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+}
+
+}  // namespace
+}  // namespace headscope::system
