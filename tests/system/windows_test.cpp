@@ -2,10 +2,13 @@
 
 #include <windows.h>
 
+#include <cstring>
+
 #include "system/atomic_file.h"
 #include "system/console.h"
 #include "system/folders.h"
 #include "system/path_text.h"
+#include "system/picture_clipboard.h"
 #include "system/windows_calls.h"
 #include "tests/support/environment.h"
 #include "tests/support/matchers.h"
@@ -77,6 +80,41 @@ TEST(Folders, AreThoseOfTheEnvironmentElseTheSystems) {
 TEST(Arguments, AreThoseOfTheCommandLine) {
   const std::string line = utf8(::GetCommandLineW());
   for (const std::string& argument : program_arguments(0, nullptr)) EXPECT_THAT(line, HasSubstr(argument));
+}
+
+/// What the clipboard holds in a format; empty: nothing.
+std::string clipboard_bytes(UINT format) {
+  std::string bytes;
+  if (!::OpenClipboard(nullptr)) return bytes;
+  if (const HANDLE memory = ::GetClipboardData(format)) {
+    bytes.assign(static_cast<const char*>(::GlobalLock(memory)), ::GlobalSize(memory));
+    ::GlobalUnlock(memory);
+  }
+  ::CloseClipboard();
+  return bytes;
+}
+
+TEST(PictureClipboard, HoldsThePngAndItsPixels) {
+  const auto clipboard = picture_clipboard(testing::environment({}));
+  ASSERT_TRUE(clipboard);
+  EXPECT_TRUE(clipboard->program.empty());
+  // Red beside half of blue.
+  constexpr unsigned char kPng[] = {0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0x00, 0x00, 0x00, 0x0d,
+                                    0x49, 0x48, 0x44, 0x52, 0x00, 0x00, 0x00, 0x02, 0x00, 0x00, 0x00, 0x01,
+                                    0x08, 0x06, 0x00, 0x00, 0x00, 0xf4, 0x22, 0x7f, 0x8a, 0x00, 0x00, 0x00,
+                                    0x0e, 0x49, 0x44, 0x41, 0x54, 0x78, 0xda, 0x63, 0xf8, 0xcf, 0xc0, 0x00,
+                                    0x42, 0x0d, 0x00, 0x0f, 0x7a, 0x03, 0x7e, 0x6a, 0x81, 0x31, 0xe1, 0x00,
+                                    0x00, 0x00, 0x00, 0x49, 0x45, 0x4e, 0x44, 0xae, 0x42, 0x60, 0x82};
+  const std::string png(reinterpret_cast<const char*>(kPng), sizeof kPng);
+  ASSERT_EQ(copy_picture(*clipboard, png), "");
+  EXPECT_THAT(clipboard_bytes(::RegisterClipboardFormatW(L"PNG")), StartsWith(png));
+  const std::string bitmap = clipboard_bytes(CF_DIBV5);
+  BITMAPV5HEADER header{};
+  ASSERT_GE(bitmap.size(), sizeof header + 8);
+  std::memcpy(&header, bitmap.data(), sizeof header);
+  EXPECT_EQ(header.bV5Width, 2);
+  EXPECT_EQ(header.bV5Height, 1);
+  EXPECT_EQ(bitmap.substr(sizeof header, 8), std::string("\x00\x00\xff\xff\xff\x00\x00\x80", 8));
 }
 
 TEST(AtomicFile, IsDeletedIfItsHandleIsClosedBeforeItIsWhole) {
