@@ -5,6 +5,7 @@
 #include <set>
 
 #include "app/views/export.h"
+#include "app/views/output/sampling_options.h"
 #include "app/views/print_target.h"
 #include "tests/app/view_fixture.h"
 #include "tests/app/views/view_suite.h"
@@ -337,6 +338,24 @@ TEST(Figure, OfSamplingListsItsGuessesInTwoColumnsWhereOneWouldLeaveHalfOfItEmpt
   EXPECT_EQ(columns(Target::page), (std::pair<std::size_t, std::size_t>(2, 30)));
   EXPECT_EQ(columns(Target::slide).first, 2U);
   EXPECT_GT(columns(Target::slide).second, 15U);
+}
+
+TEST(Figure, OfSamplingSaysHowManyGuessesItListsWhateverIsDrawn) {
+  const Scenario s("The king gave the queen a red rose and she smiled.");
+  const View& view = *find_view("sampling");
+  int beyond = 0;
+  for (int seed = 0; seed < 40; ++seed) {
+    ViewContext c = context_for(view, Target::slide, s);
+    c.options.set(kSeed, seed);
+    const Picture picture = export_picture_of(view, c, options_for(Target::slide));
+    int listed = 0;
+    for (const viz::Region& region : picture.regions) listed += region.role == kGuessRole ? 1 : 0;
+    EXPECT_THAT(picture.subtitle, HasSubstr("guesses 1 to " + std::to_string(listed) + " of 30")) << seed;
+    for (int rank = listed + 1; rank <= 30; ++rank)
+      beyond +=
+          all_words(picture.scene).find("(rank " + std::to_string(rank) + ", ") != std::string::npos ? 1 : 0;
+  }
+  EXPECT_GT(beyond, 0) << "a drawn token that has a row under the list";
 }
 
 TEST(Figure, OfPredictionsExplainsShadesAndFramesWhereItHasGuesses) {

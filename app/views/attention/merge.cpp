@@ -190,6 +190,16 @@ Layout lay_out(const ViewContext& c, const viz::Table& table) {
   return layout;
 }
 
+/// Where the selected head stands in the list.
+int row_of_head(const ViewContext& c, const Numbers& n) {
+  const int head = c.selection.head;
+  if (!c.options[kLargestFirst]) return head;
+  int row = 0;
+  for (int part = 0; part < n.count; ++part)
+    row += n.norms[part] > n.norms[head] || (part < head && n.norms[part] == n.norms[head]) ? 1 : 0;
+  return row;
+}
+
 Picture build(const ViewContext& c) {
   if (!c.run) {
     static_cast<void>(c.ask(MergedHeadsOf{c.selection.layer, 0}));
@@ -201,8 +211,9 @@ Picture build(const ViewContext& c) {
   List list = list_of(c, *n);
   const Layout layout = lay_out(c, list.table);
   if (!list.lay_out(layout.table)) return too_small(c, "for the heads");
-  if (c.in_pane && c.options[kFirstPart] < 0 && !c.options[kLargestFirst]) {
-    list.table.first = first_row_showing(c.selection.head, static_cast<int>(std::ssize(list.layout().rows)));
+  if (c.in_pane && c.options[kFirstPart] < 0) {
+    list.table.first =
+        first_row_showing(row_of_head(c, *n), static_cast<int>(std::ssize(list.layout().rows)));
     list.lay_out(layout.table);
   }
   Picture picture = blank(c);

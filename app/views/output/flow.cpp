@@ -126,8 +126,8 @@ Poster poster_of(const ViewContext& c, const LogitFlow& flow, std::vector<FlowEd
                        signed_words(column.mlps[layer]));
   }
   poster.rest = "rest " + signed_words(poster.graph.rest);
-  poster.others = compact ? "others" : "other tokens";
-  poster.all = compact ? "tokens" : "tokens and MLPs";
+  poster.others = compact ? "others " : "other tokens ";
+  poster.all = compact ? "tokens " : "tokens and MLPs ";
   poster.panel = (compact ? 4 : 9) * c.font_size;
   return poster;
 }

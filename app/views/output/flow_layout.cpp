@@ -93,10 +93,9 @@ class Builder {
     for (const double v : g_.columns[target()].rest) rest_w_ += px(v);
     double sources = 0;
     for (const Column& column : g_.columns) sources += std::abs(column.sources());
-    panel_ =
-        std::max(rest_w_ + 5.5F * u() + std::max(p_.panel, widest(p_.mlps[target()])),
-                 3.5F * u() + std::max(style_.width(p_.all + " " + signed_words(sources), style_.small()),
-                                       style_.width(p_.rest, style_.small())));
+    panel_ = std::max(rest_w_ + 5.5F * u() + std::max(p_.panel, widest(p_.mlps[target()])),
+                      3.5F * u() + std::max(style_.width(p_.all + signed_words(sources), style_.small()),
+                                            style_.width(p_.rest, style_.small())));
     label_gap_ = widest(p_.edges) + 3 * u();
     const float room = area_.w - axis_w_ - panel_ - label_gap_;
     // From the most legible to the narrowest.
@@ -543,11 +542,8 @@ class Builder {
       any = true;
     }
     if (std::abs(others) >= 0.005)
-      out_.all_labels &= add_label({Label::Of::others,
-                                    0,
-                                    -1,
-                                    (any ? p_.others : p_.all) + " " + signed_words(others),
-                                    {x, y + line()}});
+      out_.all_labels &= add_label(
+          {Label::Of::others, 0, -1, (any ? p_.others : p_.all) + signed_words(others), {x, y + line()}});
   }
 
   void finish() {

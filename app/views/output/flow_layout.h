@@ -17,8 +17,8 @@ struct Poster {
   std::vector<std::string> edges;              ///< labels of the graph's edges
   std::vector<std::vector<std::string>> mlps;  ///< labels of MLPs, [columns][layers]
   std::string rest;                            ///< label of the rest
-  std::string others = "others";               ///< drawn tokens without a number
-  std::string all = "tokens and MLPs";         ///< all drawn tokens, where none has a number
+  std::string others = "others ";              ///< drawn tokens without a number
+  std::string all = "tokens and MLPs ";        ///< all drawn tokens, where none has a number
   FirstToken first = FirstToken::stubs;
   float panel = 0;           ///< least width of the space to the right of the target's ribbon
   bool keeps_edges = false;  ///< thin strands are better than fewer

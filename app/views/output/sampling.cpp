@@ -357,9 +357,14 @@ std::optional<std::string> paint_in_two(Picture& picture, const ViewContext& c, 
   list.table.max_rows = first_half(list.table.rows);
   const bool fits = list.lay_out(right) && list.left_out("").empty();
   if (!fits) return std::nullopt;
-  const int rows = static_cast<int>(list.layout().rows.size()), first = list.table.first;
-  const int shown = std::min(2 * rows, list.table.rows - first);
-  if (draw.rank >= first + shown && draw.rank < list.table.rows) add_drawn(list, c, draw);
+  const int first = list.table.first;
+  const auto rows_in_column = [&] { return static_cast<int>(list.layout().rows.size()); };
+  const auto shown_in_both = [&] { return std::min(2 * rows_in_column(), list.table.rows - first); };
+  if (draw.rank >= first + shown_in_both() && draw.rank < list.table.rows) {
+    add_drawn(list, c, draw);
+    list.lay_out(right);  // a row under the list may take the room of one in it
+  }
+  const int rows = rows_in_column(), shown = shown_in_both();
   std::vector<viz::FixedRow> footer = std::exchange(list.table.footer, {});
   list.table.max_rows = rows;
   list.lay_out(left);

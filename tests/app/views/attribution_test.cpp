@@ -203,6 +203,26 @@ TEST(AttributionView, ListsPartsStrongestFirstLayersAndSources) {
   EXPECT_THAT(in_words(shown.click(shown.find(kListRole))), HasSubstr("key "));
 }
 
+/// Sources are shown as the head's pattern and values give them; what edits of its output make of that is a
+/// row.
+TEST(AttributionView, SourcesAndEditsOfTheOutputAddUpToTheHead) {
+  for (const char* edits : {"L2H1.z=0", "L2H1.z*=0.5", "L2H1.result[*][7]+=3", "L2.z=0.25"}) {
+    SCOPED_TRACE(edits);
+    const Scenario s = with_edits(edits);
+    const auto a = s.ask(AttributionOf{s.length() - 1});
+    const auto sources = s.ask(SourcesOf{2, 1, s.length() - 1, a->token, a->against});
+    EXPECT_TRUE(sources->edited);
+    EXPECT_NEAR(sources->sum(), a->head(2, 1), 1e-6);
+    EXPECT_GT(std::abs(sources->edits), 1e-3);
+    const ViewFixture shown("attribution", s, 1000, 1800, {{"attribution-list", "sources"}});
+    EXPECT_THAT(texts(shown.scene()), Contains("edits of its output"));
+    EXPECT_EQ(in_table(shown.table(), "edits of its output"), sources->edits);
+  }
+  const Scenario other = with_edits("L2H2.z=0");
+  const auto a = other.ask(AttributionOf{other.length() - 1});
+  EXPECT_FALSE(other.ask(SourcesOf{2, 1, other.length() - 1, a->token, a->against})->edited);
+}
+
 TEST(AttributionView, SaysWhatTheSumIs) {
   const Scenario s(kRobot);
   const ViewFixture shown("attribution", s, 1300, 700);

@@ -6,6 +6,7 @@
 #include "app/run/analyses/thumbnails.h"
 #include "app/run/edits/edit_text.h"
 #include "app/views/export.h"
+#include "app/views/parts/comparison_words.h"
 #include "model/tokens/sampling.h"
 #include "tests/app/view_fixture.h"
 
@@ -197,6 +198,15 @@ TEST(Comparison, CaptionsSayWhatIsSubtracted) {
   both.compare(Prompt{"The very old king had daughter", {}, false});
   EXPECT_THAT(caption(view, on_side(Side::difference, view, both.context(800, 600))),
               HasSubstr("minus “The very old king had daughter” without edits"));
+}
+
+TEST(Comparison, DifferencesSayHowManyTokensHaveNoCounterpart) {
+  const Scenario two = of_two();
+  const auto alone = std::ranges::count(two.run->aligned, -1);
+  ASSERT_EQ(alone, 1);
+  ViewContext c = two.context(1000, 700);
+  c.side = Side::difference;
+  EXPECT_EQ(difference_words(c), "first − second prompt; 1 token has no counterpart");
 }
 
 }  // namespace

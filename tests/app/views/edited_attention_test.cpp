@@ -398,5 +398,26 @@ TEST(EditedOutput, TitlesSayThatAHeadIsOff) {
   EXPECT_THAT(heatmap.picture().subtitle, StartsWith("writes nothing; "));
 }
 
+TEST(EditedAttention, ScoresSaysWhichStageAnEditSets) {
+  const auto notes = [](const char* edits) {
+    Prompt prompt{kRobot, {}, false};
+    if (*edits) prompt.edits = parse_edits(edits, *bundled());
+    const Scenario s(prompt, {kLayer, kHead, 8});
+    return texts(ViewFixture("scores", s, 1600, 700).scene());
+  };
+  const auto clean = notes(""), pattern = notes("L2H1.pattern[8,0]=0"), scores = notes("L2H1.scores[8,0]=1"),
+             other = notes("L2H2.pattern[8,0]=0");
+  for (const auto& said : {clean, other}) {
+    EXPECT_THAT(said, Contains("later keys −∞"));
+    EXPECT_THAT(said, Contains("softmax of each row"));
+  }
+  EXPECT_THAT(pattern, Contains("later keys −∞"));
+  EXPECT_THAT(pattern, Not(Contains("softmax of each row")));
+  EXPECT_THAT(pattern, Contains("as edited"));
+  EXPECT_THAT(pattern, Contains(EndsWith("+ mask), then edited")));
+  EXPECT_THAT(scores, Contains("softmax of each row"));
+  EXPECT_THAT(scores, Not(Contains("later keys −∞")));
+}
+
 }  // namespace
 }  // namespace headscope::app

@@ -1,6 +1,7 @@
 // From the heads back to the residual stream: the numbers of the pass, and parts that add up.
 
 #include "app/run/analyses/merged_heads.h"
+#include "app/run/edits/edit_text.h"
 #include "app/views/parts/names.h"
 #include "model/pass/hooks.h"
 #include "tests/app/view_fixture.h"
@@ -157,6 +158,35 @@ TEST(Merge, HeadsCanStandByWhatTheyAdd) {
     norms.push_back(std::stod(shown.table().rows.at(static_cast<std::size_t>(part))[1]));
   EXPECT_EQ(norms.size(), static_cast<std::size_t>(s.config().n_head) + 1);
   EXPECT_TRUE(std::ranges::is_sorted(norms, std::greater{}));
+}
+
+TEST(Merge, KeepsTheChosenHeadInViewInEitherOrder) {
+  for (const char* largest : {"no", "yes"})
+    for (int head = 0; head < 8; ++head) {
+      Scenario s(kRobot, {1, head, kPosition});
+      const ViewFixture shown("merge", s, 700, 420, {{"largest-first", largest}});
+      const std::vector<int> parts = ids_of_role(shown.picture(), kPart);
+      EXPECT_LT(parts.size(), 9U) << "there is no room for all";
+      EXPECT_THAT(parts, Contains(head)) << largest;
+    }
+}
+
+TEST(Merge, EditsOfTheSumAreAPart) {
+  for (const char* edits : {"L1.attn_out[5]*=0.5", "L1.attn_out=0", "L1.attn_out[*][3]+=2"}) {
+    SCOPED_TRACE(edits);
+    const Scenario s(Prompt{kRobot, {}, false, parse_edits(edits, *bundled())}, {1, 2, kPosition});
+    const auto merged = s.ask(MergedHeadsOf{1, kPosition});
+    const std::size_t d = merged->bias.size();
+    ASSERT_EQ(merged->edits.size(), d);
+    for (std::size_t i = 0; i < d; ++i) {
+      float sum = merged->bias[i] + merged->edits[i];
+      for (std::size_t at = i; at < merged->of.results.size(); at += d) sum += merged->of.results[at];
+      EXPECT_NEAR(sum, merged->of.out[i], 1e-4);
+    }
+    const ViewFixture shown("merge", s, 1400, 900);
+    EXPECT_THAT(texts(shown.scene()), Contains("edits"));
+    EXPECT_THAT(texts(shown.scene()), Contains("sum of all 10"));
+  }
 }
 
 }  // namespace
