@@ -12,6 +12,7 @@
 #include "app/recipe/recipe.h"
 #include "app/run/sources/model_discovery.h"
 #include "model/files/error.h"
+#include "system/path_text.h"
 #include "tests/fuzz/targets.h"
 
 namespace headscope::fuzz {
