@@ -315,7 +315,7 @@ static viz::Description description_of(const View& view, const ViewContext& cont
 Table exported_table(const View& view, const ViewContext& context) {
   Table table = view.table(context);
   if (context.side != Side::difference || table.header.empty()) return table;
-  std::string words = difference_words(context);
+  std::string words = subtraction_words(context);
   constexpr std::string_view kMinus = "−";
   for (std::size_t at = 0; (at = words.find(kMinus, at)) != std::string::npos;)
     words.replace(at, kMinus.size(), "-");

@@ -120,7 +120,7 @@ float numbers_height(int lines, const viz::Style& style) {
 /// width of the widest colour scale next to a map.
 Panels panels_of(Arrangement grid, viz::Rect area, const viz::AxisLabels& rows, const viz::AxisLabels& cols,
                  float scale, int lines, const viz::Style& style) {
-  constexpr float kMinSide = 5;  // ems; below, the room of the labels makes larger maps
+  constexpr float kMinSide = 3;  // ems; below, labels are unreadable
   const float em = style.font_size, u = style.unit(), gap = 3 * u, small = style.line(style.small()) + u;
   const auto across = static_cast<float>(grid.cols), down = static_cast<float>(grid.rows);
   Panels panels;

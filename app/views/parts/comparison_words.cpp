@@ -34,19 +34,18 @@ static bool is_between_two(const ViewContext& c) {
   return c.compared() && compares_different_inputs(*c.run);
 }
 
-/// "; 4 tokens have no counterpart": what a difference leaves out. Empty: nothing.
-static std::string unmatched_words(const ViewContext& c) {
-  const auto alone = std::ranges::count(c.run->aligned, -1);
-  if (alone == 0) return "";
-  return "; " + counted(alone, "token") + (alone == 1 ? " has" : " have") + " no counterpart";
+std::string subtraction_words(const ViewContext& c) {
+  if (!is_between_two(c)) return "edited − unedited";
+  if (!c.run->run->plan) return "first − " + second_words(*c.run);
+  return std::string(compares_texts(*c.run) ? "first prompt" : "first model") + ", edited − " +
+         second_words(*c.run) + ", unedited";
 }
 
 std::string difference_words(const ViewContext& c) {
-  if (!is_between_two(c)) return "edited − unedited";
-  const std::string alone = unmatched_words(c);
-  if (!c.run->run->plan) return "first − " + second_words(*c.run) + alone;
-  return std::string(compares_texts(*c.run) ? "first prompt" : "first model") + ", edited − " +
-         second_words(*c.run) + ", unedited" + alone;
+  const auto alone = is_between_two(c) ? std::ranges::count(c.run->aligned, -1) : 0;
+  if (alone == 0) return subtraction_words(c);
+  return subtraction_words(c) + "; " + counted(alone, "token") + (alone == 1 ? " has" : " have") +
+         " no counterpart";
 }
 
 const char* difference_suffix(const ViewContext& c) {

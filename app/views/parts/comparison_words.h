@@ -16,7 +16,9 @@ std::string second_name(const PromptRun& run);
 std::string second_words(const PromptRun& run);
 /// "no counterpart in the second prompt".
 std::string no_counterpart_words(const ViewContext& context);
-/// "edited − unedited", "first − second prompt; 4 tokens have no counterpart".
+/// "edited − unedited", "first − second prompt".
+std::string subtraction_words(const ViewContext& context);
+/// The same with what a difference leaves out: "first − second prompt; 4 tokens have no counterpart".
 std::string difference_words(const ViewContext& context);
 /// Suffix of titles on the difference side: ": difference"; else empty.
 const char* difference_suffix(const ViewContext& context);
