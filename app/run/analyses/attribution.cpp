@@ -6,10 +6,10 @@
 #include <numeric>
 #include <string>
 #include <utility>
-#include <variant>
 
 #include "app/run/analyses/logit_direction.h"
 #include "app/run/analyses/parameter_rows.h"
+#include "app/run/analyses/patterns.h"
 #include "app/run/recompute.h"
 #include "model/files/error.h"
 #include "model/pass/hooks.h"
@@ -106,19 +106,10 @@ double edits_on_stream(const PromptRun& run, const Attribution& parts, const Log
 }
 
 /// Whether edits act on what a head writes, after the weighted sum of its values.
-bool edits_output(const model::Plan* plan, int layer, int head) {
+bool edits_output(const model::Plan* plan, model::HeadIndex head) {
   return plan != nullptr && std::ranges::any_of(plan->edits(), [&](const model::Edit& edit) {
-           return std::visit(
-               [&](const auto& one) {
-                 if constexpr (requires { one.at.point; }) {
-                   const model::HookPoint point = one.at.point;
-                   return (point.site == model::Site::z || point.site == model::Site::result) &&
-                          point.layer == layer && one.at.head.value_or(head) == head;
-                 } else {
-                   return false;
-                 }
-               },
-               edit);
+           const model::Site site = model::point_of(edit).site;
+           return (site == model::Site::z || site == model::Site::result) && acts_on_head(edit, head);
          });
 }
 
@@ -248,7 +239,7 @@ SourceParts SourcesOf::compute(const PromptRun& run, const Computation<SourcePar
   for (int key = 0; key < std::ssize(result.weights); ++key)
     result.parts.push_back(static_cast<double>(result.weights[key]) *
                            product(along, run.run->v(layer, head, key)));
-  result.edited = edits_output(run.run->plan.get(), layer, head);
+  result.edited = edits_output(run.run->plan.get(), {layer, head});
   if (!result.edited) return result;
   const model::AttentionOutput out =
       transformer.attention_output(*run.run, layer, position, computation.workspace);

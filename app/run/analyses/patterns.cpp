@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <type_traits>
+#include <variant>
 
 #include "app/run/edits/edit_kinds.h"
 #include "app/run/sources/pattern_file.h"
@@ -103,6 +105,25 @@ bool may_see(const PromptRun& run, model::HeadIndex head, int query, int key) {
   return plan.sees(head.layer, head.head, query, key) ||
          std::ranges::any_of(plan.edits(),
                              [&](const model::Edit& edit) { return sets_cell(edit, head, query, key); });
+}
+
+bool acts_on_head(const model::Edit& edit, model::HeadIndex head) {
+  return std::visit(
+      [&](const auto& one) {
+        using Kind = std::remove_cvref_t<decltype(one)>;
+        if constexpr (std::is_same_v<Kind, model::SetPositionIds>) {
+          return false;
+        } else if constexpr (std::is_same_v<Kind, model::SetMask>) {
+          return one.layer.value_or(head.layer) == head.layer && one.head.value_or(head.head) == head.head;
+        } else if constexpr (std::is_same_v<Kind, model::SetCells>) {
+          return one.point.layer == head.layer && one.head.value_or(head.head) == head.head;
+        } else {
+          const model::HookPoint point = one.at.point;
+          return model::has_heads(point.site) && point.layer == head.layer &&
+                 one.at.head.value_or(head.head) == head.head;
+        }
+      },
+      edit);
 }
 
 bool sets_cell(const model::Edit& edit, model::HeadIndex head, int query, int key) {

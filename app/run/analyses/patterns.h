@@ -52,6 +52,8 @@ int end_of_keys(const PromptRun& run, model::HeadIndex head, int query);
 /// Whether a query may have weight on a key, even if it has none: always for keys up to the query; for later
 /// keys if edits unmask them, or a pattern file has no mask.
 bool may_see(const PromptRun& run, model::HeadIndex head, int query, int key);
+/// Whether an edit is about a head: its queries, keys, values, scores, mask, pattern or output.
+bool acts_on_head(const model::Edit& edit, model::HeadIndex head);
 /// Whether an edit sets a head's score or weight of a query on a key.
 bool sets_cell(const model::Edit& edit, model::HeadIndex head, int query, int key);
 

@@ -1,8 +1,6 @@
 #include "app/views/parts/edited.h"
 
 #include <algorithm>
-#include <type_traits>
-#include <variant>
 
 #include "app/run/analyses/patterns.h"
 #include "app/run/edits/edit_text.h"
@@ -18,24 +16,6 @@ namespace {
 using model::Site;
 
 constexpr std::uint8_t kFaded = 170;  // opacity of the ground over the map of a head that is off
-
-bool is_of_head(const model::Edit& edit, int layer, int head) {
-  return std::visit(
-      [&](const auto& one) {
-        using Kind = std::remove_cvref_t<decltype(one)>;
-        if constexpr (std::is_same_v<Kind, model::SetPositionIds>) {
-          return false;
-        } else if constexpr (std::is_same_v<Kind, model::SetMask>) {
-          return one.layer.value_or(layer) == layer && one.head.value_or(head) == head;
-        } else if constexpr (std::is_same_v<Kind, model::SetCells>) {
-          return one.point.layer == layer && one.head.value_or(head) == head;
-        } else {
-          const model::HookPoint point = one.at.point;
-          return model::has_heads(point.site) && point.layer == layer && one.at.head.value_or(head) == head;
-        }
-      },
-      edit);
-}
 
 /// Whether a place includes a query; nothing if it includes some queries, and `query` stands for all of them.
 std::optional<bool> includes(const model::EditSite& at, std::optional<int> query) {
@@ -108,19 +88,21 @@ bool paint_factor(viz::Scene& scene, const ViewContext& c, const viz::Rect& tile
 std::vector<model::Edit> edits_of_head(const ViewContext& c, int layer, int head) {
   std::vector<model::Edit> edits;
   if (!c.run) return edits;
-  std::ranges::copy_if(c.run->prompt.edits, std::back_inserter(edits),
-                       [&](const model::Edit& edit) { return is_of_head(edit, layer, head); });
+  std::ranges::copy_if(c.run->prompt.edits, std::back_inserter(edits), [&](const model::Edit& edit) {
+    return acts_on_head(edit, {layer, head});
+  });
   return edits;
 }
 
 bool is_edited_head(const ViewContext& c, int layer, int head) {
-  return c.run && std::ranges::any_of(c.run->prompt.edits,
-                                      [&](const model::Edit& edit) { return is_of_head(edit, layer, head); });
+  return c.run && std::ranges::any_of(c.run->prompt.edits, [&](const model::Edit& edit) {
+           return acts_on_head(edit, {layer, head});
+         });
 }
 
 bool is_edited_at(const ViewContext& c, Site site, int layer, int head) {
   return c.run && std::ranges::any_of(c.run->prompt.edits, [&](const model::Edit& edit) {
-           return is_of_head(edit, layer, head) && model::point_of(edit).site == site;
+           return acts_on_head(edit, {layer, head}) && model::point_of(edit).site == site;
          });
 }
 
