@@ -1,6 +1,7 @@
 #include "app/views/parts/edited.h"
 
 #include <algorithm>
+#include <variant>
 
 #include "app/run/analyses/patterns.h"
 #include "app/run/edits/edit_text.h"
