@@ -217,4 +217,17 @@ bool section_has(const GuidePage& page, const GuideSection& section, std::string
   return text_has(all, search);
 }
 
+int section_rank(const GuidePage& page, const GuideSection& section, std::string_view search) {
+  const std::string heading = lowered(plain_text(page.blocks[section.first].text));
+  const std::string wanted = lowered(trimmed(search));
+  if (heading == wanted) return 0;
+  const auto in_word = [&](std::size_t at) {
+    return at < heading.size() &&
+           (std::isalnum(static_cast<unsigned char>(heading[at])) != 0 || (heading[at] & 0x80) != 0);
+  };
+  for (std::size_t at = heading.find(wanted); at != heading.npos; at = heading.find(wanted, at + 1))
+    if ((at == 0 || !in_word(at - 1)) && !in_word(at + wanted.size())) return 1;
+  return text_has(heading, search) ? 2 : 3;
+}
+
 }  // namespace headscope::app

@@ -76,6 +76,15 @@ TEST(GuidePage, IsSearchedBySections) {
   EXPECT_FALSE(section_has(page, sections[1], "  "));
 }
 
+TEST(Guide, SectionsRankByHowWellTheirHeadingFits) {
+  const GuidePage page =
+      parse_guide_page("# Title\n\n## Overhead\n\n## Head, layer\n\n## Head\n\n## Other\n\na head\n", "p.md");
+  std::vector<int> ranks;
+  for (const GuideSection& section : sections_of(page))
+    ranks.push_back(section_rank(page, section, " HEAD "));
+  EXPECT_EQ(ranks, (std::vector{3, 2, 1, 0, 3}));
+}
+
 class TheGuide : public ::testing::Test {
  protected:
   const std::filesystem::path folder_ = source_dir() / "assets/guide";

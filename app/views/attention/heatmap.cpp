@@ -115,7 +115,7 @@ Picture build(const ViewContext& c) {
       c.options[kCells] != Cells::rollout && output_factor(c, c.selection.layer, c.selection.head) == 0;
   const viz::Rect area =
       paint_title(picture, c, words.title + difference_suffix(c),
-                  is_difference ? difference_words(c) + (nothing_differs ? kNoDifference : "")
+                  is_difference ? difference_words(c, ": hatched") + (nothing_differs ? kNoDifference : "")
                                 : (is_off ? "writes nothing; " : "") + words.subtitle);
   const PatternScale scale =
       pattern_scale(c, pattern->matrix(), words.quantity, pattern->masked.causal(),

@@ -259,13 +259,24 @@ int first_with_strongest(std::span<const float> weights, int shown) {
   return best;
 }
 
-/// Lays out the list; without a chosen first row it keeps the strongest key in view.
+/// The key that a list must show, if it cannot show all: the chosen one, else one whose score or weight an
+/// edit set; -1: none.
+int wanted_key(const ViewContext& c, const Numbers& n) {
+  if (c.selection.key >= 0) return std::min(c.selection.key, n.keys - 1);
+  for (int key = 0; key < n.keys; ++key)
+    if (is_edited_cell(c, n.layer, c.selection.head, n.query, key)) return key;
+  return -1;
+}
+
+/// Lays out the list; without a chosen first row it keeps that key in view, or else the strongest.
 bool lay_out(const ViewContext& c, const Numbers& n, List& list) {
   const viz::Rect area = below_title(c);
   const bool fits = list.lay_out(area);
   const auto shown = static_cast<int>(std::ssize(list.layout().rows));
   if (!fits || c.options[kFirstKey] >= 0 || c.options[kStrongestFirst] || shown >= n.keys) return fits;
-  list.table.first = first_with_strongest(n.of(Stage::pattern).first(n.k.size()), shown);
+  const int wanted = wanted_key(c, n);
+  int& first = list.table.first = first_with_strongest(n.of(Stage::pattern).first(n.k.size()), shown);
+  if (wanted >= 0 && (wanted < first || wanted >= first + shown)) first = first_row_showing(wanted, shown);
   return list.lay_out(area);
 }
 

@@ -17,7 +17,6 @@
 #include "app/views/parts/navigation.h"
 #include "app/views/parts/selected.h"
 #include "app/views/view.h"
-#include "model/pass/plan.h"
 #include "viz/charts/bars.h"
 #include "viz/scene/colormap.h"
 #include "viz/scene/scale.h"
@@ -60,6 +59,7 @@ struct Numbers {
   double entropy = 0;  ///< bits, of the first group
   bool one_group = true;
   bool is_difference = false;
+  bool replaced = false;  ///< edits of the pattern act on the weights afterwards
 };
 
 /// "robot must obey orders": raw scores of each token with all four; later keys are masked.
@@ -112,9 +112,7 @@ Numbers numbers_of_row(const ViewContext& c, const SoftmaxRow& row) {
   n.other_name = n.other_column = "unscaled";
   n.note = std::string(edited ? "scores as edited × " : "scores × ") +
            (factor == 1 ? "" : viz::number(factor, 3) + " × ") + scale_factor(config, c.selection.layer);
-  const model::Plan* plan = c.run->run->plan.get();
-  if (plan != nullptr && plan->edits({model::Site::pattern, c.selection.layer}))
-    n.note += "; edits replace these weights";
+  n.replaced = is_edited_at(c, model::Site::pattern, c.selection.layer, c.selection.head);
   n.other_note = "; last column: without the scale";
   finish(n, factor * double{of_model}, 1, {n.scores.size()});
   return n;
@@ -251,14 +249,15 @@ List list_of(const ViewContext& c, const Numbers& n) {
 }
 
 std::string summary(const ViewContext& c, const Numbers& n) {
+  const std::string before_edits = n.replaced ? "before the edits of the pattern: " : "";
   if (n.is_difference) {
-    return difference_subtitle(c, {n.scores, n.weights}) + "; entropy " + (n.entropy > 0 ? "+" : "") +
-           viz::number(n.entropy, 3) + " bits";
+    return before_edits + difference_subtitle(c, {n.scores, n.weights}) + "; entropy " +
+           (n.entropy > 0 ? "+" : "") + viz::number(n.entropy, 3) + " bits";
   }
   if (!n.one_group) return "each query's weights sum to 1; later keys are masked";
   const double most = std::log2(static_cast<double>(n.weights.size()));
-  return "entropy " + viz::number(n.entropy, 3) + " of " + viz::number(most, 3) + " bits, largest weight " +
-         viz::number(largest(n.weights), 3);
+  return before_edits + "entropy " + viz::number(n.entropy, 3) + " of " + viz::number(most, 3) +
+         " bits, largest weight " + viz::number(largest(n.weights), 3);
 }
 
 /// The list's area above the note, which is empty if there is no room.

@@ -107,6 +107,22 @@ bool is_edited_at(const ViewContext& c, Site site, int layer, int head) {
          });
 }
 
+bool is_edited_at(const ViewContext& c, model::HookPoint point, int position) {
+  const auto acts = [&](const auto& edit) {
+    if constexpr (requires { edit.at; })
+      return edit.at.point == point && includes(edit.at, position).value_or(false);
+    return false;
+  };
+  return c.run && std::ranges::any_of(c.run->prompt.edits,
+                                      [&](const model::Edit& edit) { return std::visit(acts, edit); });
+}
+
+std::string with_edits(const ViewContext& c, std::string words, model::HookPoint point, int position) {
+  if (is_edited_at(c, point, position) && !words.ends_with("edited"))
+    words += words.empty() ? "edited" : "; edited";
+  return words;
+}
+
 bool is_edited_cell(const ViewContext& c, int layer, int head, int query, int key) {
   return c.run && std::ranges::any_of(c.run->prompt.edits, [&](const model::Edit& edit) {
            return sets_cell(edit, {layer, head}, query, key);

@@ -16,6 +16,10 @@ std::vector<model::Edit> edits_of_head(const ViewContext& context, int layer, in
 
 /// Whether an edit acts on a head's activations at a site; a mask is one of its scores.
 bool is_edited_at(const ViewContext& context, model::Site site, int layer, int head);
+/// Whether an edit acts on an activation at a position, for any of its heads if it has heads.
+bool is_edited_at(const ViewContext& context, model::HookPoint point, int position);
+/// What a vector is, and whether an edit changed it at the position: "the block's input; edited".
+std::string with_edits(const ViewContext& context, std::string words, model::HookPoint point, int position);
 /// Whether an edit sets single scores or weights of a head there.
 bool is_edited_cell(const ViewContext& context, int layer, int head, int query, int key);
 

@@ -106,6 +106,8 @@ viz::Rect paint_title(Picture& picture, const ViewContext& c, std::string_view t
   if (width > c.width - 2 * m) picture.whole = false;
   // A few letters and an ellipsis are useless: shows all of the subtitle or most of it.
   const float room = c.width - 2 * m - used;
+  picture.cuts_heading =
+      width > c.width - 2 * m || (!subtitle.empty() && style.width(subtitle, style.small()) > room);
   if (room >= std::min(14 * style.font_size, style.width(subtitle, style.small()))) {
     // On the title's baseline, not on its middle.
     const float lower = (c.fonts->cap_height(viz::FontStyle::medium, style.title()) -

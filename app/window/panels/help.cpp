@@ -313,15 +313,24 @@ Column content(const Ui& ui, const GuidePage& keys, float width) {
     for (const GuideSection& section : sections_of(page)) column.add(page, section, "");
     return column;
   }
+  struct Found {
+    const GuidePage* page;
+    GuideSection section;
+    int rank;
+  };
+  std::vector<Found> all;
   const auto add_found = [&](const GuidePage& page) {
     for (const GuideSection& section : sections_of(page))
-      if (section_has(page, section, search)) column.add(page, section, search);
+      if (section_has(page, section, search))
+        all.push_back({&page, section, section_rank(page, section, search)});
   };
-  // Definitions first: they are what a single word is looked up for.
+  // Definitions first among equals: they are what a single word is looked up for.
   if (const GuidePage* glossary = ui.state.guide->find("glossary")) add_found(*glossary);
   add_found(keys);
   for (const GuidePage& page : ui.state.guide->pages)
     if (page.name != "glossary") add_found(page);
+  std::ranges::stable_sort(all, {}, &Found::rank);
+  for (const Found& found : all) column.add(*found.page, found.section, search);
   return column;
 }
 
