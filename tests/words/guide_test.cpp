@@ -82,7 +82,9 @@ TEST(Guide, SectionsRankByHowWellTheirHeadingFits) {
   std::vector<int> ranks;
   for (const GuideSection& section : sections_of(page))
     ranks.push_back(section_rank(page, section, " HEAD "));
-  EXPECT_EQ(ranks, (std::vector{3, 2, 1, 0, 3}));
+  EXPECT_EQ(ranks, (std::vector{4, 2, 1, 0, 3}));
+  const GuidePage apart = parse_guide_page("# Keys\n\nswitch here\n\noff there\n", "p.md");
+  EXPECT_EQ(section_rank(apart, sections_of(apart).front(), "off switch"), 4);
 }
 
 class TheGuide : public ::testing::Test {

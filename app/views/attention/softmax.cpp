@@ -44,7 +44,9 @@ const Option<double> kScale{{.name = "softmax-scale",
                              .step = 0.05,
                              .keys = "xX",
                              .kept = false}};
-const Option<int> kFirst = first_row_option("first-score", "First score", "first row shown", true);
+const Option<int> kFirst =
+    first_row_option("first-score", "First score",
+                     "first row shown (auto: keeps the chosen or the strongest key in view)", true, -1);
 
 /// Scores in groups whose weights each sum to 1. On the difference side: differences, NaN without a
 /// counterpart, ±inf if the key is masked on one side only.
@@ -83,13 +85,20 @@ std::vector<float> softmax_of_groups(const std::vector<float>& scores, double sc
   return weights;
 }
 
+/// In bits.
+double entropy_of(const std::vector<float>& weights) {
+  double entropy = 0;
+  for (const double w : weights)
+    if (w > 0) entropy -= w * std::log2(w);
+  return entropy;
+}
+
 void finish(Numbers& n, double factor, double other, const std::vector<std::size_t>& sizes) {
   n.scale = factor;
   n.weights = softmax_of_groups(n.scores, factor, sizes);
   if (other > 0) n.other = softmax_of_groups(n.scores, other, sizes);
   for (const float score : n.scores) n.scaled.push_back(static_cast<float>(factor) * score);
-  for (const double w : n.weights)
-    if (w > 0) n.entropy -= w * std::log2(w);
+  n.entropy = entropy_of(n.weights);
   n.one_group = sizes.size() == 1;
 }
 
@@ -187,7 +196,7 @@ std::optional<Numbers> numbers_of(const ViewContext& c) {
   if (rows->before)
     return difference_of_rows(std::move(n), numbers_of_row(c, *rows->before), rows->counterparts,
                               second_name(*c.run));
-  n.other_note += ": the weights concentrate on few keys";
+  n.other_note += ", entropy " + viz::number(entropy_of(n.other), 3) + " bits";
   return n;
 }
 
@@ -240,6 +249,7 @@ List list_of(const ViewContext& c, const Numbers& n) {
   if (sorted) list.table.order = {order};
   list.table.marked = row ? c.selection.key : -1;
   list.table.mark = theme.key;
+  list.table.kept = row ? wanted_key(c, c.selection.query, static_cast<int>(n.names.size())) : -1;
   list.table.in_order_of_strength = sorted;
   list.table.row_names = sorted ? n.is_difference ? "keys that differ most" : "strongest keys"
                          : row  ? "keys"
@@ -255,7 +265,9 @@ std::string summary(const ViewContext& c, const Numbers& n) {
            (n.entropy > 0 ? "+" : "") + viz::number(n.entropy, 3) + " bits";
   }
   if (!n.one_group) return "each query's weights sum to 1; later keys are masked";
-  const double most = std::log2(static_cast<double>(n.weights.size()));
+  const auto seen = std::ranges::count_if(
+      n.scaled, [](float score) { return score > -std::numeric_limits<float>::infinity(); });
+  const double most = std::log2(static_cast<double>(std::max<std::ptrdiff_t>(seen, 1)));
   return before_edits + "entropy " + viz::number(n.entropy, 3) + " of " + viz::number(most, 3) +
          " bits, largest weight " + viz::number(largest(n.weights), 3);
 }
@@ -287,9 +299,16 @@ Picture build(const ViewContext& c) {
   std::vector<std::string> note;
   const viz::Rect area = lay_out(c, *n, list, note);
   if (!list.lay_out(area)) return too_small(c, "for the table");
+  const bool row = c.options[kSource] == Source::row;
+  if (const int shown = static_cast<int>(std::ssize(list.layout().rows));
+      row && c.in_pane && c.options[kFirst] < 0 && !c.options[kStrongestFirst] && shown < list.table.rows) {
+    list.table.first = first_row_showing(n->weights, list.table.kept, shown);
+    list.lay_out(area);
+  }
   Picture picture = blank(c);
+  const std::string shown_keys = list.note("");
   paint_title(picture, c, n->title + (n->is_difference ? difference_suffix(c) : ""),
-              summary(c, *n) + list.note(", ") + list.left_out("; "));
+              shown_keys + (shown_keys.empty() ? "" : "; ") + summary(c, *n) + list.left_out("; "));
   list.paint(picture);
   const float y = std::min(area.bottom(), area.y + viz::table_height(list.table, style)) + 2 * style.unit();
   paint_small_lines(picture, c, note, {area.x, y});

@@ -129,6 +129,13 @@ bool is_edited_cell(const ViewContext& c, int layer, int head, int query, int ke
          });
 }
 
+int wanted_key(const ViewContext& c, int query, int keys) {
+  if (c.selection.key >= 0) return std::min(c.selection.key, keys - 1);
+  for (int key = 0; key < keys; ++key)
+    if (is_edited_cell(c, c.selection.layer, c.selection.head, query, key)) return key;
+  return -1;
+}
+
 bool is_edited_output(const ViewContext& c, int layer, int head) {
   return is_edited_at(c, Site::z, layer, head) || is_edited_at(c, Site::result, layer, head);
 }

@@ -23,6 +23,10 @@ std::string with_edits(const ViewContext& context, std::string words, model::Hoo
 /// Whether an edit sets single scores or weights of a head there.
 bool is_edited_cell(const ViewContext& context, int layer, int head, int query, int key);
 
+/// The key that a list of the chosen head must show even if it cannot show all `keys`: the chosen one, else
+/// one whose score or weight an edit sets; -1: none.
+int wanted_key(const ViewContext& context, int query, int keys);
+
 /// Whether an edit acts on what the head writes, so that its pattern and values do not tell that.
 bool is_edited_output(const ViewContext& context, int layer, int head);
 

@@ -48,7 +48,9 @@ Picture message(const ViewContext& c, std::string_view words) {
 }
 
 Picture too_small(const ViewContext& c, std::string_view words) {
-  Picture picture = message(c, "too small" + (words.empty() ? "" : " " + std::string(words)));
+  const bool can_say_more = c.in_pane && c.height > 10 * c.font_size;
+  Picture picture = message(c, "too small" + (words.empty() ? "" : " " + std::string(words)) +
+                                   (can_say_more ? ": widen its pane or enlarge the window" : ""));
   picture.readable = false;
   return picture;
 }
