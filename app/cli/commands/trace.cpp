@@ -9,6 +9,7 @@
 #include "app/cli/arguments/command_syntax.h"
 #include "app/cli/batch.h"
 #include "app/cli/commands/output.h"
+#include "app/run/edits/edit_text.h"
 #include "app/run/version.h"
 #include "model/files/safetensors.h"
 #include "model/pass/hooks.h"
@@ -69,14 +70,18 @@ class TensorStream {
   }
 };
 
-/// The file's metadata: the tokens' names, as in attention files (see PatternFile), and the prompt's text.
-std::map<std::string, std::string> metadata_of(const LoadedModel& model, std::span<const int> ids) {
+/// The file's metadata: the tokens' names, as in attention files (see PatternFile), the prompt's text, and
+/// what the run was edited by.
+std::map<std::string, std::string> metadata_of(const LoadedModel& model, std::span<const int> ids,
+                                               const model::Edits& edits) {
   Json texts = Json::array();
   for (const int id : ids) texts.push_back(utf8_or_replacement(model.tokenizer->bytes(id)));
-  return {{"producer", "headscope " + version()},
-          {"model", utf8_or_replacement(model.name)},
-          {"tokens", texts.dump()},
-          {"text", utf8_or_replacement(model.tokenizer->decode(ids))}};
+  std::map<std::string, std::string> metadata{{"producer", "headscope " + version()},
+                                              {"model", utf8_or_replacement(model.name)},
+                                              {"tokens", texts.dump()},
+                                              {"text", utf8_or_replacement(model.tokenizer->decode(ids))}};
+  if (!edits.empty()) metadata["edits"] = edit_text(edits);
+  return metadata;
 }
 
 /// Runs the prompt and writes the hooked activations piece by piece, so that the file may be larger than
@@ -90,7 +95,8 @@ void trace_prompt(Engine& engine, const std::vector<model::HookPoint>& points, c
     specs.push_back(
         {hook_name(point), hook_shape(engine.config(), point, length), model::TensorSpec::Type::f32});
   const std::vector<int> ids = tokens.ids();
-  model::SafetensorsWriter writer(out, specs, metadata_of(*engine.model, ids));
+  const model::Edits edits = engine.plan ? engine.plan->edits() : model::Edits();
+  model::SafetensorsWriter writer(out, specs, metadata_of(*engine.model, ids, edits));
 
   writer.write("tokens", 0, std::vector<std::int64_t>(ids.begin(), ids.end()));
   std::vector<TensorStream> streams;
@@ -109,7 +115,6 @@ void trace_prompt(Engine& engine, const std::vector<model::HookPoint>& points, c
   const auto run = engine.model->transformer->forward(ids, engine.workspace, options);
   interrupts.check();
   writer.finish();
-  const model::Edits edits = engine.plan ? engine.plan->edits() : model::Edits();
   warn_about(not_finite_note(*run), edits, run->length(), where, err);
 }
 
