@@ -54,7 +54,8 @@ TEST(Errors, HaveTheNamesThatLinuxGivesThem) {
   EXPECT_EQ(windows_error(ERROR_DISK_FULL), std::errc::no_space_on_device);
   EXPECT_EQ(windows_error(ERROR_PATH_NOT_FOUND).message(), "No such file or directory");
   EXPECT_EQ(windows_error(ERROR_SHARING_VIOLATION), std::errc::permission_denied);
-  EXPECT_EQ(windows_error(ERROR_NO_DATA), std::errc::broken_pipe);
+  for (const DWORD gone : {ERROR_NO_DATA, ERROR_BROKEN_PIPE, ERROR_PIPE_NOT_CONNECTED})
+    EXPECT_EQ(windows_error(gone), std::errc::broken_pipe) << gone;
   EXPECT_FALSE(windows_error(ERROR_BAD_FORMAT).message().empty());
 }
 
