@@ -58,8 +58,7 @@ window_picture() {
       if [[ $now == "$before" ]] && (($(identify -format %k "$out/$name.png") > 100)); then status=0 && break; fi
       before=$now
     done
-    xdotool key ctrl+q
-    wait $process || status=1
+    close_window $process || status=1
   fi
   stop_display
   ((status == 0)) || { echo "$name: no window that stands still, or it ended badly" >&2; cat "$out/$name.txt" >&2; }

@@ -19,26 +19,27 @@ settings=$home/AppData/Roaming/headscope kept=$home/AppData/Local/headscope
 menu="$home/AppData/Roaming/Microsoft/Windows/Start Menu/Programs/headscope.lnk"
 listed='HKCU\Software\Microsoft\Windows\CurrentVersion\Uninstall\headscope'
 
-# The program and its installers that run in this Windows.
+# running NAMES: the programs of this Windows whose files or folders are called so.
 running() {
   local process
   for process in $(grep -lzF "WINEPREFIX=$WINEPREFIX" /proc/[0-9]*/environ 2>/dev/null | cut -d/ -f3); do
-    tr '\0' ' ' 2>/dev/null <"/proc/$process/cmdline" | grep -aiE '\\(headscope|uninstall|~nsu)[^ ]*\.exe' || true
+    tr '\0' ' ' 2>/dev/null <"/proc/$process/cmdline" | grep -aiE "\\\\($1)[^ ]*\.exe" || true
   done
 }
 
-# Waits until they have ended: uninstallers go on in a copy of themselves.
+# settle [NAMES]: waits until they have ended; uninstallers go on in a copy of themselves.
 settle() {
-  local turn
+  local turn names=${1:-headscope|uninstall|~nsu}
   for turn in {1..150}; do
-    [[ -n $(running) ]] || return 0
+    [[ -n $(running "$names") ]] || return 0
     sleep 0.2
   done
-  fail "still running: $(running)"
+  fail "still running: $(running "$names")"
 }
 
-# state NAME: every file outside temporary folders, where NSIS's uninstallers leave the copy of themselves that ran, and every key
-# and value of the registry but those that Wine keeps for itself.
+# state NAME: every file outside temporary folders, where an uninstaller leaves the copy of itself that ran and a note in the
+# registry that it may go at the next start; and every key and value of the registry but those that Wine keeps of its consoles,
+# screens and fonts.
 state() {
   settle
   (cd "$WINEPREFIX/drive_c" && find . \( -path ./windows/temp -o -path './users/*/Temp' \) -prune -o -printf '%P %y\n' | sort) >"$out/$1.files"
@@ -46,7 +47,11 @@ state() {
   for hive in HKCU HKLM; do
     "$wine" reg export $hive "Z:${out//\//\\}\\$hive.reg" /y >/dev/null
     iconv -f UTF-16 -t UTF-8 "$out/$hive.reg" | tr -d '\r' |
-      awk '/^\[/ { wines = /\\Software\\Wine(\\|\])/ || /\\(Volatile Environment|DynData|HARDWARE)(\\|\])/ } !wines'
+      awk '/^\[/ { wines = /\\Software\\Wine(\\|\])/ || /\\(Volatile Environment|DynData|HARDWARE|Control\\Video)(\\|\])/ ||
+                      /^\[HKEY_CURRENT_USER\\Console(\\|\])/ }
+           /^"PendingFileRenameOperations"/ { note = 1 }
+           note { note = /\\$/; next }
+           !wines && NF'
   done >"$out/$1.registry"
 }
 
@@ -64,8 +69,7 @@ use_window() {
   local process=$!
   find_window $process || fail "$*: $(cat "$out/window.txt")"
   sleep 3
-  xdotool windowfocus "$window" key ctrl+q
-  wait $process || true
+  close_window $process || fail "$*: it ended with status $?: $(cat "$out/window.txt")"
   settle
 }
 
@@ -84,9 +88,14 @@ done
   fail "the list of programs has another version"
 (cd / && "$wine" "$program" predict --prompt "Once upon a" --top 1 | grep -q .) || fail "the installed program does not run"
 
-use_window "$wine" start /wait "Z:${session//\//\\}"  # by its name's ending
+# By its name's ending. Wine 8 looks only where programs for all users are registered, so what the installer wrote for this one is
+# copied there for a moment.
+for key in .headscope headscope.session; do
+  "$wine" reg copy "HKCU\\Software\\Classes\\$key" "HKLM\\Software\\Classes\\$key" /s /f >/dev/null || fail "$key is not registered"
+done
+use_window "$wine" start /wait "Z:${session//\//\\}"
+for key in .headscope headscope.session; do "$wine" reg delete "HKLM\\Software\\Classes\\$key" /f >/dev/null; done
 grep -q 'The old queen' "$kept/last.headscope" || fail "the session's second prompt is not in the window that opened"
-"$wine" "$installed/bin/headscope.exe" doctor >"$out/doctor.txt" || true
 
 # Over an older version, one of whose files is no longer there, while somebody has put a file of their own beside them.
 echo mine >"$installed/mine.txt"
@@ -98,12 +107,11 @@ settle
 "$wine" "$program" --prompt "Once upon" >/dev/null 2>&1 &
 process=$!
 find_window $process || fail "no window"
-"$wine" "$installed/uninstall.exe" /S "_?=C:\\users\\$(basename "$home")\\AppData\\Local\\Programs\\headscope" &&
-  fail "it was removed while it ran"
-[[ -f $program && -f $installed/share/headscope/models/tales/config.json ]] || fail "half of it was removed while it ran"
-sleep 3
-xdotool windowfocus "$window" key ctrl+q
-wait $process || true
+"$wine" "$installed/uninstall.exe" /S
+settle 'uninstall|~nsu'
+[[ -f $program && -f $installed/share/headscope/models/tales/config.json && -f $menu ]] ||
+  fail "some of it was removed while it ran"
+close_window $process || fail "the window ended with status $?"
 
 rm "$installed/mine.txt"
 "$wine" "$installed/uninstall.exe" /S

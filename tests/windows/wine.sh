@@ -10,12 +10,15 @@ export LC_ALL=C.UTF-8 WINEDEBUG=${WINEDEBUG:--all} WINEDLLOVERRIDES="mscoree=;ms
 start_windows() {
   export WINEPREFIX=$1
   [[ -x $wine ]] || { echo "Wine is missing: install the packages of [windows] in cmake/debian-packages.txt" >&2; exit 1; }
-  [[ -d $WINEPREFIX/drive_c/windows ]] || "$wine" wineboot --init >/dev/null 2>&1
+  if [[ ! -d $WINEPREFIX/drive_c/windows ]]; then
+    "$wine" wineboot --init >/dev/null 2>&1
+    "$wineserver" -w  # until it has written all of it
+  fi
   local fonts
   fonts=$(profile)/AppData/Local/Microsoft/Windows
   mkdir -p "$fonts"
   ln -sfn /usr/share/fonts "$fonts/Fonts"
-  "$wineserver" -p
+  "$wineserver" -p || true  # it runs already
 }
 
 stop_windows() {
@@ -54,4 +57,17 @@ find_window() {
   done
   echo "no window came within a minute" >&2
   return 1
+}
+
+# close_window PROCESS: with the keyboard, as a person would; returns its status.
+close_window() {
+  local turn
+  for turn in {1..60}; do
+    kill -0 "$1" 2>/dev/null || break
+    # The window that was found first may be one that GLFW made only to ask what there is.
+    window=$(xdotool search --onlyvisible --name headscope 2>/dev/null | tail -n 1 || true)
+    [[ -z $window ]] || xdotool windowfocus "$window" key ctrl+q 2>/dev/null || true
+    sleep 1
+  done
+  wait "$1"
 }
