@@ -50,10 +50,13 @@ window_picture() {
   XDG_CONFIG_HOME=$out/none XDG_STATE_HOME=$out/none "${@:2}" --prompt "The old king had a daughter" >"$out/$name.txt" 2>&1 &
   process=$!
   if find_window $process; then
-    xdotool windowmove "$window" 0 0 windowsize --sync "$window" 1600 1000 mousemove 1650 1050 windowfocus "$window" || true
+    sleep 3
+    xdotool mousemove 1690 1090
     for turn in {1..30}; do
       sleep 2
-      import -window "$window" "$out/$name.png"
+      window=$(xdotool search --onlyvisible --name headscope | tail -n 1)
+      xdotool windowfocus "$window" || true
+      import -window "$window" "$out/$name.png" || continue
       now=$(identify -format '%#' "$out/$name.png")
       if [[ $now == "$before" ]] && (($(identify -format %k "$out/$name.png") > 100)); then status=0 && break; fi
       before=$now

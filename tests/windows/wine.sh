@@ -6,7 +6,8 @@ wineserver=/usr/lib/wine/wineserver
 export LC_ALL=C.UTF-8 WINEDEBUG=${WINEDEBUG:--all} WINEDLLOVERRIDES="mscoree=;mshtml=;winemenubuilder.exe="
 
 # start_windows FOLDER: that Windows, made if it is not there, for what runs from here on. It has this machine's fonts, so that both
-# systems' programs draw with the same ones. The server stays until stop_windows, so that each program starts at once.
+# systems' programs draw with the same ones. A program that waits keeps its services until stop_windows: each other program starts at
+# once, and none of them is the one that starts them, whose output they would hold open.
 start_windows() {
   export WINEPREFIX=$1
   [[ -x $wine ]] || { echo "Wine is missing: install the packages of [windows] in cmake/debian-packages.txt" >&2; exit 1; }
@@ -18,7 +19,9 @@ start_windows() {
   fonts=$(profile)/AppData/Local/Microsoft/Windows
   mkdir -p "$fonts"
   ln -sfn /usr/share/fonts "$fonts/Fonts"
-  "$wineserver" -p || true  # it runs already
+  [[ -p $WINEPREFIX/never ]] || mkfifo "$WINEPREFIX/never"
+  "$wine" cmd /c pause <>"$WINEPREFIX/never" >/dev/null 2>&1 &
+  "$wine" cmd /c exit >/dev/null 2>&1
 }
 
 stop_windows() {
