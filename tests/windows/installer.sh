@@ -7,6 +7,7 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 source "$root/tests/windows/wine.sh"
 fail() { echo "FAILED: $*" >&2; exit 1; }
 
+[[ ! -d $out/wine ]] || WINEPREFIX=$out/wine "$wineserver" -k || true  # one that a test left when it was stopped
 rm -rf "$out/wine" && mkdir -p "$out/wine"
 export USER='Zoë Ω'  # the name of the user's folder
 start_windows "$out/wine"
