@@ -1,5 +1,5 @@
-# cpack: a .deb and a tar.gz, or for Windows a zip, that runs wherever it is unpacked. The presets `package` and
-# `windows-package` have what packages want of a build.
+# cpack: a .deb and a tar.gz that runs wherever it is unpacked, or for Windows a zip that does and an installer. The presets
+# `package` and `windows-package` have what packages want of a build.
 set(HEADSCOPE_CONTACT "the headscope authors <authors@headscope.example>" CACHE STRING "Who answers for the packages")
 
 set(CPACK_GENERATOR DEB TGZ)
@@ -13,7 +13,11 @@ set(CPACK_INSTALL_DEFAULT_DIRECTORY_PERMISSIONS
     OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
 
 if(WIN32)
-  set(CPACK_GENERATOR ZIP)
+  set(CPACK_GENERATOR ZIP NSIS)
+  set(CPACK_MODULE_PATH ${PROJECT_SOURCE_DIR}/assets/windows)  # has NSIS.template.in, which replaces CPack's own
+  set(CPACK_NSIS_MUI_ICON ${PROJECT_BINARY_DIR}/headscope.ico)  # WindowsResources.cmake draws it
+  set(CPACK_NSIS_MUI_UNIICON ${PROJECT_BINARY_DIR}/headscope.ico)
+  set(CPACK_RESOURCE_FILE_LICENSE ${PROJECT_SOURCE_DIR}/LICENSE)
   include(CPack)
   return()
 endif()

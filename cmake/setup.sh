@@ -29,7 +29,10 @@ install_packages() {
   fi
   echo "Installing Debian packages: ${missing[*]}" >&2
   local apt=("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q -y)
-  "${apt[@]}" update >&2 || true  # old lists may still do
+  if [[ -z ${packages_updated-} ]]; then
+    "${apt[@]}" update >&2 || true  # old lists may still do
+    packages_updated=yes
+  fi
   "${apt[@]}" install --no-install-recommends "${missing[@]}" >&2 ||
     echo "apt-get failed (no network?). Install these by hand: apt-get install ${missing[*]}" >&2
 }

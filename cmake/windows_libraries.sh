@@ -5,7 +5,8 @@
 #   cmake/windows_libraries.sh [FOLDER]    usual: $HEADSCOPE_WINDOWS_LIBRARIES, else ~/.cache/headscope/windows
 #
 # src/NAME has the unpacked sources (CMake compiles those that PinnedSources.cmake names); the rest is built here, static,
-# into FOLDER itself. Done once for each version: what has not changed is left alone.
+# into FOLDER itself. Done once for each version: what has not changed is left alone. Lists of packages are brought up to date
+# once a run.
 set -euo pipefail
 folder=${1:-${HEADSCOPE_WINDOWS_LIBRARIES:-${XDG_CACHE_HOME:-$HOME/.cache}/headscope/windows}}
 mkdir -p "$folder"/{apt/lists/partial,apt/cache,src,built,log}
@@ -27,28 +28,39 @@ apt-get indextargets --format \
   'Created-By: Packages' 'Origin: Debian' 'Component: main' | sort -u >"$folder/apt/sources.list"
 apt_get update >"$folder/log/apt" 2>&1
 
-# sources NAME PACKAGE [without-patches]: unpacks a source package, with Debian's patches, into src/NAME. The stamp says which
-# version. The third argument lets it go on with the authors' archive alone where the mirror lacks Debian's part; it says so.
+# sources NAME PACKAGE VERSION [authors-alone]: unpacks a source package into src/NAME, with Debian's patches; apt checks what it
+# downloads against the signed lists. VERSION is the authors', and no other is taken; Debian's own revisions of it, which mend
+# security holes, are. The stamp has the whole version. The fourth argument takes the authors' archive alone.
 sources() {
-  local name=$1 package=$2 version log=$folder/log/$1
-  version=$(apt_get source --print-uris "$package" 2>/dev/null | awk '$2 ~ /\.dsc$/ { print $2; exit }')
-  [[ -n $version ]] || { echo "there are no sources of $package" >&2; exit 1; }
-  [[ -d $folder/src/$name && $(cat "$folder/src/$name.version" 2>/dev/null) == "$version"* ]] && return
-  echo "$name: $version" >&2
-  rm -rf "$folder/src/$name" "$folder/apt/$name" "$folder/built/$name"
-  mkdir "$folder/apt/$name"
-  if (cd "$folder/apt/$name" && apt_get source --download-only "$package" &&
-      dpkg-source --no-copy -x "$version" "$folder/src/$name") >"$log" 2>&1; then
-    echo "$version" >"$folder/src/$name.version"
-  elif [[ ${3-} == without-patches ]] && mkdir "$folder/src/$name" && (cd "$folder/apt/$name" &&
-      apt_get source --download-only --tar-only "$package" &&
-      tar -xf ./*.orig.tar.* -C "$folder/src/$name" --strip-components=1) >>"$log" 2>&1; then
-    echo "$name: the mirror lacks Debian's patches of $version; building without them (see $log)" >&2
-    echo "$version without Debian's patches" >"$folder/src/$name.version"
-  else
-    tail -20 "$log" >&2
+  local name=$1 package=$2 pinned=$3 whole found log=$folder/log/$1
+  whole=$(apt_get source --print-uris "$package" 2>/dev/null | awk '$2 ~ /\.dsc$/ { print $2; exit }')
+  [[ -n $whole ]] || { echo "$name: Debian's lists have no sources of the package $package" >&2; exit 1; }
+  found=${whole#*_} found=${found%.dsc} found=${found%-*}
+  if [[ $found != "$pinned" ]]; then
+    echo "$name: Debian has version $found of ${package%%/*}, but headscope was built for Windows with $pinned. To build with" \
+      "$found, put its number into cmake/windows_libraries.sh and run tests/windows.sh." >&2
     exit 1
   fi
+  [[ $(cat "$folder/src/$name.version" 2>/dev/null) == "$whole${4:+ $4}" ]] && return
+  echo "$name: $whole" >&2
+  rm -rf "$folder/src/$name" "$folder/apt/$name" "$folder/built/$name"
+  mkdir "$folder/apt/$name"
+  local status=0
+  set +e
+  (set -e
+    cd "$folder/apt/$name"
+    if [[ ${4-} == authors-alone ]]; then
+      apt_get source --download-only --tar-only "$package"
+      mkdir "$folder/src/$name"
+      tar -xf ./*.orig.tar.* -C "$folder/src/$name" --strip-components=1
+    else
+      apt_get source --download-only "$package"
+      dpkg-source --no-copy -x "$whole" "$folder/src/$name"
+    fi) >"$log" 2>&1
+  status=$?
+  set -e
+  ((status == 0)) || { tail -20 "$log" >&2; echo "$name: its sources were not had (the whole log is $log)" >&2; exit 1; }
+  echo "$whole${4:+ $4}" >"$folder/src/$name.version"
   rm -rf "$folder/apt/$name"
 }
 
@@ -132,23 +144,23 @@ build_curl() {
     -DCURL_ZLIB=OFF -DUSE_LIBIDN2=OFF -DCURL_USE_LIBSSH2=OFF -DENABLE_MANUAL=OFF -DCURL_DISABLE_LDAP=ON
 }
 
-sources eigen eigen3
-sources json nlohmann-json3
-sources cli11 cli11
-sources stb libstb
-sources imgui imgui
-sources glfw glfw3
-sources utf8proc utf8proc
-sources googletest googletest
-sources zlib zlib
-sources freetype freetype
-sources pixman pixman without-patches
+sources eigen eigen3 3.4.0
+sources json nlohmann-json3 3.11.2
+sources cli11 cli11 2.1.2+ds
+sources stb libstb 0.0~git20220908.8b5f1f3+ds
+sources imgui imgui 1.86+ds
+sources glfw glfw3 3.3.8
+sources utf8proc utf8proc 2.8.0
+sources googletest googletest 1.12.1
+sources zlib zlib 1.2.13.dfsg
+sources freetype freetype 2.12.1+dfsg
+sources pixman pixman 0.42.2 authors-alone  # not every mirror has Debian's part
 # The release's own, not the security archive's, which not every mirror has whole: fontconfig would read its configuration
 # with it, and the program has it read none.
-sources expat "expat/$(. /etc/os-release && echo "$VERSION_CODENAME")"
-sources fontconfig fontconfig
-sources cairo cairo
-sources curl curl
+sources expat "expat/$(. /etc/os-release && echo "$VERSION_CODENAME")" 2.5.0
+sources fontconfig fontconfig 2.14.1
+sources cairo cairo 1.16.0
+sources curl curl 7.88.1
 for name in zlib freetype pixman expat fontconfig cairo curl; do
   once $name
 done

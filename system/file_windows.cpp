@@ -62,10 +62,6 @@ DWORD length_of(std::size_t bytes) {
   return static_cast<DWORD>(std::min(bytes, kMostAtOnce));
 }
 
-std::uint64_t whole(DWORD high, DWORD low) {
-  return (std::uint64_t{high} << 32) | low;
-}
-
 bool is_console(HANDLE handle) {
   DWORD mode = 0;
   return ::GetConsoleMode(handle, &mode) != 0;
@@ -157,13 +153,16 @@ File::~File() {
 FileStatus File::status() const {
   const HANDLE handle = handle_of(*this);
   if (::GetFileType(handle) != FILE_TYPE_DISK) return {};
-  BY_HANDLE_FILE_INFORMATION facts{};
-  if (!::GetFileInformationByHandle(handle, &facts)) fail_with_last_error();
-  const bool folder = (facts.dwFileAttributes & FILE_ATTRIBUTE_DIRECTORY) != 0;
-  const std::uint64_t ticks =
-      whole(facts.ftLastWriteTime.dwHighDateTime, facts.ftLastWriteTime.dwLowDateTime);
-  return {folder ? FileKind::folder : FileKind::regular, whole(facts.nFileSizeHigh, facts.nFileSizeLow),
-          static_cast<std::int64_t>(ticks * 100)};  // of 100 nanoseconds
+  // Not GetFileInformationByHandle, which also looks up the volume: models ask after each piece that they
+  // read, and that took longer than reading it.
+  FILE_BASIC_INFO times{};
+  FILE_STANDARD_INFO sizes{};
+  if (!::GetFileInformationByHandleEx(handle, FileBasicInfo, &times, sizeof times) ||
+      !::GetFileInformationByHandleEx(handle, FileStandardInfo, &sizes, sizeof sizes))
+    fail_with_last_error();
+  const auto size = sizes.Directory ? 0 : static_cast<std::uint64_t>(sizes.EndOfFile.QuadPart);
+  return {sizes.Directory ? FileKind::folder : FileKind::regular, size,
+          times.LastWriteTime.QuadPart * 100};  // of 100 nanoseconds
 }
 
 std::size_t File::read(std::span<char> out) const {
@@ -299,11 +298,10 @@ void remove_file(const fs::path& path) noexcept {
 void make_link(const fs::path& target, const fs::path& link) {
   const std::wstring name = long_path(link);
   const std::wstring words = fs::path(target).make_preferred().native();
-  constexpr DWORD kUnprivileged = 2;  // for developers; others lack the right
-  if (::CreateSymbolicLinkW(name.c_str(), words.c_str(), kUnprivileged)) return;
-  const DWORD error = ::GetLastError();
-  if (error == ERROR_ALREADY_EXISTS || error == ERROR_FILE_EXISTS)
-    throw std::system_error(windows_error(error));
+  const auto is_there = [&] { return ::GetFileAttributesW(name.c_str()) != INVALID_FILE_ATTRIBUTES; };
+  if (is_there()) fail(std::errc::file_exists);
+  constexpr DWORD kUnprivileged = 2;  // for developers; others lack the right, and Wine only says that it did
+  if (::CreateSymbolicLinkW(name.c_str(), words.c_str(), kUnprivileged) && is_there()) return;
   const std::wstring whole_target = long_path(link.parent_path() / target);
   if (!::CreateHardLinkW(name.c_str(), whole_target.c_str(), nullptr)) fail_with_last_error();
 }

@@ -27,6 +27,7 @@ std::errc errc_of(DWORD number) {
       return std::errc::no_space_on_device;
     case ERROR_BROKEN_PIPE:
     case ERROR_NO_DATA:
+    case ERROR_PIPE_NOT_CONNECTED:
       return std::errc::broken_pipe;
     case ERROR_INVALID_HANDLE:
       return std::errc::bad_file_descriptor;

@@ -24,6 +24,7 @@ struct Rows {
     return data +
            (static_cast<std::size_t>(row) * width + static_cast<std::size_t>(col)) * element_bytes(precision);
   }
+  Rows from(int row) const { return {at(row, 0), width, precision}; }
 };
 
 Rows rows_of(const MatrixSource& source, int width, int first, int rows, int thread) {
@@ -33,6 +34,20 @@ Rows rows_of(const MatrixSource& source, int width, int first, int rows, int thr
       source.read ? source.read(begin, static_cast<std::size_t>(rows) * wide, thread)
                   : static_cast<const std::byte*>(source.data) + begin * element_bytes(source.precision);
   return {static_cast<const std::byte*>(data), wide, source.precision};
+}
+
+int blocks_of(int count, int at_once) {
+  return (count + at_once - 1) / at_once;
+}
+
+/// How many of `groups` groups, each of so many elements, to read at a time: small pieces take longer to ask
+/// the system for than to read. Each thread gets some.
+int read_at_once(int groups, int rows, int width, Precision precision, const ThreadPool& pool) {
+  constexpr std::size_t kBytes = 256 << 10;
+  const std::size_t bytes =
+      static_cast<std::size_t>(rows) * static_cast<std::size_t>(width) * element_bytes(precision);
+  const auto fit = static_cast<int>(kBytes / std::max<std::size_t>(bytes, 1));
+  return std::clamp(fit, 1, std::max(blocks_of(groups, pool.threads()), 1));
 }
 
 /// Rows [first, first + rows) of all panels.
@@ -123,16 +138,23 @@ PanelMatrix pack(const MatrixSource& source, int depth, int cols, Precision prec
   const PanelMatrix m{memory, depth, cols, precision};
   if (source.transposed) {
     const PanelKernels kernels = fastest_kernels();
-    pool.parallel_for(m.panels(), [&](int panel, int thread) {
-      const Rows rows = rows_of(source, depth, panel * kPanelCols, count_of(m, panel), thread);
-      pack_transposed(kernels, rows, m, panel, memory);
+    const int at_once = read_at_once(m.panels(), kPanelCols, depth, source.precision, pool);
+    pool.parallel_for(blocks_of(m.panels(), at_once), [&](int block, int thread) {
+      const int first = block * at_once, last = std::min(first + at_once, m.panels());
+      const int col = first * kPanelCols;
+      const Rows rows = rows_of(source, depth, col, std::min(last * kPanelCols, cols) - col, thread);
+      for (int panel = first; panel < last; ++panel)
+        pack_transposed(kernels, rows.from((panel - first) * kPanelCols), m, panel, memory);
     });
     return m;
   }
-  constexpr int kRows = 16;  // at a time: reads whole rows, and writes 4 KiB of each panel
-  pool.parallel_for((depth + kRows - 1) / kRows, [&](int block, int thread) {
-    const int first = block * kRows, rows = std::min(kRows, depth - first);
-    pack_rows(rows_of(source, cols, first, rows, thread), m, first, rows, memory);
+  constexpr int kRows = 16;  // packed at a time: writes 4 KiB of each panel
+  const int at_once = kRows * read_at_once(blocks_of(depth, kRows), kRows, cols, source.precision, pool);
+  pool.parallel_for(blocks_of(depth, at_once), [&](int block, int thread) {
+    const int first = block * at_once, count = std::min(at_once, depth - first);
+    const Rows rows = rows_of(source, cols, first, count, thread);
+    for (int row = 0; row < count; row += kRows)
+      pack_rows(rows.from(row), m, first + row, std::min(kRows, count - row), memory);
   });
   return m;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <utility>
 
 #include "model/files/error.h"
 #include "model/kernels/eigen_maps.h"
@@ -11,8 +12,7 @@
 #include "model/kernels/product.h"
 #include "model/kernels/workspace.h"
 #include "model/maths/decompositions.h"
-
-#include <Eigen/Cholesky>
+#include "model/maths/ordered_algebra.h"
 
 namespace headscope::model {
 namespace {
@@ -39,14 +39,14 @@ struct OwnedPanels {
   PanelMatrix matrix;
 };
 
-/// a a^T, or a b^T if b is given, in blocks, checking for a stop between them.
-Doubles products(const Doubles& a, const Doubles& b, const std::stop_token& stop) {
+/// a a^T in blocks, checking for a stop between them.
+Doubles gram_of(const Doubles& a, const std::stop_token& stop) {
   constexpr Eigen::Index kBlock = 128;
-  Doubles out(a.rows(), b.rows());
+  Doubles out(a.rows(), a.rows());
   for (Eigen::Index first = 0; first < a.rows(); first += kBlock) {
     throw_if_stopped(stop);
     const Eigen::Index rows = std::min(kBlock, a.rows() - first);
-    out.middleRows(first, rows).noalias() = a.middleRows(first, rows) * b.transpose();
+    out.middleRows(first, rows).noalias() = a.middleRows(first, rows) * a.transpose();
   }
   return out;
 }
@@ -54,12 +54,11 @@ Doubles products(const Doubles& a, const Doubles& b, const std::stop_token& stop
 /// The x with gram x = right, where gram is positive semidefinite. A small multiple of the unit matrix, below
 /// the precision of float, makes it definite.
 Doubles solved(Doubles gram, const Doubles& right, const std::stop_token& stop) {
-  const double mean = gram.diagonal().mean();
+  double sum = 0;
+  for (Eigen::Index i = 0; i < gram.rows(); ++i) sum += gram(i, i);
+  const double mean = sum / static_cast<double>(gram.rows());
   gram.diagonal().array() += mean > 0 ? 1e-11 * mean : 1;
-  throw_if_stopped(stop);
-  const Eigen::LLT<Doubles> factors(gram);
-  throw_if_stopped(stop);
-  return factors.solve(right);
+  return solve_positive_definite(std::move(gram), right, stop);
 }
 
 }  // namespace
@@ -90,7 +89,7 @@ PrincipalDirections principal_directions(ConstFloatRows x, int count, const std:
   const bool wide = x.cols > x.rows;
   // The smaller of the two products has the same eigenvalues.
   const Doubles across = wide ? rows : Doubles(rows.transpose());
-  const Doubles gram = products(across, across, stop);
+  const Doubles gram = gram_of(across, stop);
   throw_if_stopped(stop);
   const SymmetricEigen eigen = symmetric_eigen(gram);
   throw_if_stopped(stop);
@@ -120,10 +119,10 @@ std::vector<float> best_linear_map(ConstFloatRows from, ConstFloatRows to, const
   const Doubles a = doubles(from), b = doubles(to);
   Doubles map;
   if (from.rows >= from.cols) {
-    const Doubles at = a.transpose();
-    map = solved(products(at, at, stop), products(at, b.transpose(), stop), stop);
+    map = solved(transposed_product(a, a, stop), transposed_product(a, b, stop), stop);
   } else {
-    map = a.transpose() * solved(products(a, a, stop), b, stop);
+    const Doubles at = a.transpose();
+    map = transposed_product(a, solved(transposed_product(at, at, stop), b, stop), stop);
   }
   const RowMajor<float> found = map.cast<float>();
   return {found.data(), found.data() + found.size()};

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from program import CONFIG, HEADSCOPE, PROMPT, TALES, ProgramCase, main, random_model, run  # first: it finds the reference
+from program import CONFIG, HEADSCOPE, PROMPT, TALES, ProgramCase, main, only_on_linux, random_model, run  # first: it finds the reference
 import gpt2_reference
 import safetensors_io
 
@@ -269,6 +269,7 @@ class Output(ProgramCase):
         for command in self.writers(taken, taken):
             self.fail_with(1, *command, contains="cannot write")
 
+    @only_on_linux("/dev/full")
     def test_a_full_disk(self):
         for name in ("full.png", "full.svg", "full.csv", "full.safetensors"):
             (self.folder / name).symlink_to("/dev/full")
@@ -281,6 +282,7 @@ class Output(ProgramCase):
             self.assertEqual(done.returncode, 1)
             self.assertIn("No space left", self.sentence(done.stderr))
 
+    @only_on_linux("limits of a process's files")
     def test_a_file_size_limit_leaves_nothing(self):
         for command in self.writers(self.folder / "a.png", self.folder / "a.safetensors"):
             limited = ["bash", "-c", 'trap "" XFSZ; ulimit -f 8; exec "$@"', "bash", HEADSCOPE, *map(str, command)]
@@ -289,6 +291,7 @@ class Output(ProgramCase):
             self.assertIn("cannot write", self.sentence(done.stderr))
             self.assertEqual(list(self.folder.iterdir()), [])
 
+    @only_on_linux("streams that are closed when a program starts")
     def test_a_closed_standard_output(self):
         done = subprocess.run(["bash", "-c", '"$0" tokens --prompt x >&-', HEADSCOPE], capture_output=True, timeout=60)
         self.assertEqual(done.returncode, 1)
@@ -307,6 +310,7 @@ class Output(ProgramCase):
         process.stderr.close()
         self.assertEqual(process.wait(60), 1)
 
+    @only_on_linux("signals")
     def test_a_signal_leaves_nothing(self):
         model = random_model(self.folder / "model", layers=2, heads=4, d_model=16, ctx=3000)
         out = self.folder / "out"
@@ -324,6 +328,7 @@ class Output(ProgramCase):
             self.assertEqual(list(out.iterdir()), [])
 
 
+@only_on_linux("programs without a display")
 class NoDisplay(ProgramCase):
     def test_is_one_sentence(self):
         environment = {key: value for key, value in os.environ.items() if key not in ("DISPLAY", "WAYLAND_DISPLAY")}

@@ -4,7 +4,7 @@ import json
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-from program import TALES, ProgramCase
+from program import TALES, ProgramCase, spelled
 
 COMMIT = "89abcdef" * 5
 NAME = "a-school/tiny-tales"
@@ -73,7 +73,7 @@ class HubCase(ProgramCase):
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
         self.addCleanup(self.server.server_close)
         self.addCleanup(self.server.shutdown)
-        self.env = {"HF_HOME": str(self.folder / "home"), "HF_ENDPOINT": f"http://127.0.0.1:{self.server.server_port}",
+        self.env = {"HF_HOME": spelled(self.folder / "home"), "HF_ENDPOINT": f"http://127.0.0.1:{self.server.server_port}",
                     "HF_TOKEN": "", "HF_HUB_CACHE": "", "HF_HUB_OFFLINE": "", "no_proxy": "127.0.0.1"}
         self.model = self.folder / "home/hub" / ("models--" + NAME.replace("/", "--"))
         self.snapshot = self.model / "snapshots" / COMMIT

@@ -19,8 +19,26 @@ TALES = ROOT / "assets" / "models" / "tales"
 CONFIG = json.loads((TALES / "config.json").read_text())
 sys.path.insert(0, str(ROOT / "tests" / "model" / "reference"))
 
+# The program for Windows, run by Wine: HEADSCOPE is a script that becomes the process of Wine.
+ON_WINDOWS = os.environ.get("HEADSCOPE_SYSTEM") == "windows"
+
 END_OF_TEXT = "<|endoftext|>"
 PROMPT = "Once upon a time there was a little girl, and the little girl"
+
+
+def only_on_linux(reason):
+    """For tests of what Windows has not, or has in another way."""
+    return unittest.skipIf(ON_WINDOWS, "only on Linux: " + reason)
+
+
+def spelled(path):
+    """A path as the program's system spells it; Wine's drive Z is the root."""
+    return "Z:" + str(path).replace("/", "\\") if ON_WINDOWS and str(path).startswith("/") else str(path)
+
+
+def passed(argument):
+    """An argument as the program takes it."""
+    return spelled(argument) if isinstance(argument, Path) else os.fspath(argument)
 
 
 def run(*arguments, stdin=b"", env=None, **more):
@@ -28,8 +46,11 @@ def run(*arguments, stdin=b"", env=None, **more):
     environment = {**os.environ, **(env or {})}
     if "stdout" not in more:
         more["stdout"] = subprocess.PIPE
-    return subprocess.run([HEADSCOPE, *map(os.fspath, arguments)], input=stdin, stderr=subprocess.PIPE, env=environment,
+    done = subprocess.run([HEADSCOPE, *map(passed, arguments)], input=stdin, stderr=subprocess.PIPE, env=environment,
                           timeout=120, **more)
+    if ON_WINDOWS:
+        done.stderr = done.stderr.replace(b"\r\n", b"\n")
+    return done
 
 
 class ProgramCase(unittest.TestCase):
@@ -58,6 +79,8 @@ class ProgramCase(unittest.TestCase):
 
     def pseudo_terminal(self):
         """Both ends of one; skips the test where the system has none to give."""
+        if ON_WINDOWS:
+            self.skipTest("only on Linux: consoles of Windows are no files")
         try:
             return pty.openpty()
         except OSError as error:

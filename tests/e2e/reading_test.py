@@ -8,7 +8,7 @@ import unittest
 import numpy as np
 
 import strict_safetensors
-from program import CONFIG, END_OF_TEXT, HEADSCOPE, PROMPT, TALES, ProgramCase, main, run  # first: it finds the reference
+from program import CONFIG, END_OF_TEXT, HEADSCOPE, ON_WINDOWS, PROMPT, TALES, ProgramCase, main, run, spelled  # first: it finds the reference
 import gpt2_reference
 import safetensors_io
 
@@ -16,6 +16,15 @@ HOSTILE_PROMPTS = [
     b"", b" ", b"\n\n\t ", "h\u00e9llo \u4e16\u754c \U0001f642\u200d\U0001f600 e\u0301".encode(), b"\xff\xfe\xe2\x82 \x80", b"--help", b"-", b"{}", b"%s%n",
     b"\x01\x1b[31m\x7f", END_OF_TEXT.encode(), b"a <|endoftext|> b", b"'s 'll 123 !!!", b"\xed\xa0\x80\xc0\xaf",
 ]
+
+
+def is_text(prompt):
+    """Whether an argument can have these bytes on Windows, whose arguments are UTF-16."""
+    try:
+        prompt.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 class Info(ProgramCase):
@@ -48,8 +57,8 @@ class HuggingFaceCache(ProgramCase):
             shutil.copy(file, repository / "blobs" / str(number))
             (snapshot / file.name).symlink_to(f"../../blobs/{number}")
         for name in ("a-school/tiny-tales", "tiny-tales"):
-            info = self.json("info", "--model", name, env={"HF_HOME": str(self.folder)})
-            self.assertEqual((info["name"], info["folder"]), ("a-school/tiny-tales", str(snapshot)))
+            info = self.json("info", "--model", name, env={"HF_HOME": spelled(self.folder)})
+            self.assertEqual((info["name"], info["folder"]), ("a-school/tiny-tales", spelled(snapshot)))
         self.assertEqual(run("info", "--model", "tiny-tales", env={"HF_HOME": "/nowhere"}).returncode, 1)
 
 
@@ -59,9 +68,10 @@ class Tokens(ProgramCase):
             file = self.folder / f"prompt-{number}"
             file.write_bytes(prompt)
             ways = [self.json("tokens", "--prompt-file", file), self.json("tokens", "--prompt-file", "-", stdin=prompt)]
-            ways.append(self.json("tokens", "--prompt", prompt))
-            self.assertEqual(ways[0], ways[1])
-            self.assertEqual(ways[0], ways[2])
+            if not ON_WINDOWS or is_text(prompt):
+                ways.append(self.json("tokens", "--prompt", prompt))
+            for way in ways:
+                self.assertEqual(way, ways[0])
             tokens = ways[0]["tokens"]
             self.assertEqual(b"".join(bytes(token["bytes"]) for token in tokens), prompt)
             end = 0
@@ -86,7 +96,7 @@ class Tokens(ProgramCase):
         self.assertEqual((first["text"], first["start"], first["end"]), (END_OF_TEXT, 0, 0))
 
     def test_table_for_people(self):
-        text = self.succeed("tokens", "--prompt", b"a \xff").decode("utf-8", "strict")
+        text = self.succeed("tokens", "--prompt-file", "-", stdin=b"a \xff").decode("utf-8", "strict")
         self.assertIn("<FF>", text)
 
     def test_many_prompts_answer_line_by_line(self):
@@ -393,7 +403,7 @@ class Generate(ProgramCase):
 
     def test_no_tokens_at_all(self):
         self.assertEqual(self.succeed("generate", "--prompt", PROMPT, "--tokens", "0"), b"")
-        self.assertEqual(self.succeed("generate", "--prompt", b"\xff", "--tokens", "0", "--echo"), b"\xff")
+        self.assertEqual(self.succeed("generate", "--prompt-file", "-", "--tokens", "0", "--echo", stdin=b"\xff"), b"\xff")
 
     def on_a_terminal(self, *arguments):
         """What a terminal shows for both streams, with the newlines it was sent."""

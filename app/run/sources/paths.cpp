@@ -19,7 +19,8 @@ fs::path assets_folder(const fs::path& program_folder) {
   fs::path installed = (program_folder / ".." / "share" / "headscope").lexically_normal();
   if (fs::is_directory(installed / "models", ignored)) return installed;
   const fs::path source = system::path_of(HEADSCOPE_SOURCE_ASSETS);  // empty in packages
-  if (!source.empty() && fs::is_directory(source / "models", ignored)) return source;
+  if (!source.empty() && fs::is_directory(source / "models", ignored))
+    return fs::absolute(source, ignored);  // built on Linux it has no drive, which Windows' own paths have
   throw std::runtime_error("the program's files are missing: " +
                            (source.empty() ? system::text_of(installed) + " does not exist"
                                            : "neither " + system::text_of(installed) + " nor " +

@@ -1,8 +1,6 @@
 // Tour files: what their lines mean, and the messages about invalid ones.
 #include "app/tour/tour.h"
 
-#include <sys/stat.h>
-
 #include "app/run/analyses/next_token.h"
 #include "app/run/sources/paths.h"
 #include "app/tour/numbers.h"
@@ -293,17 +291,6 @@ TEST(Tours, AreReadFromFoldersAndAWrongOneKeepsTheOthers) {
   EXPECT_EQ(find_tour(loaded, "b"), 1);
   EXPECT_EQ(find_tour(loaded, (folder.path() / "a.md").string()), 2) << "a file is added";
   EXPECT_THROW(find_tour(loaded, "z"), std::runtime_error);
-}
-
-TEST(Tours, AreFilesAndNothingElse) {
-  const TemporaryFolder folder;
-  folder.write("a.md", kTour);
-  ASSERT_EQ(::mkfifo((folder.path() / "pipe.md").c_str(), 0600), 0);
-  std::filesystem::create_directory(folder.path() / "sub.md");
-  LoadedTours loaded = load_tours({folder.path()});
-  EXPECT_EQ(loaded.tours.size(), 1);
-  EXPECT_THAT(loaded.problem, HasSubstr("pipe.md: expected a file"));
-  EXPECT_THROW(find_tour(loaded, (folder.path() / "pipe.md").string()), std::runtime_error);
 }
 
 /// Gives the same answer to every question.

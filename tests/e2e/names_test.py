@@ -1,0 +1,75 @@
+"""Folders with names of any script, paths longer than Windows once took (260 characters), and files whose lines end as there."""
+import json
+import shutil
+
+import strict_safetensors
+from program import PROMPT, TALES, ProgramCase, main, png_size, spelled
+
+NAMES = ("Zoë Müller", "日本語 😀", "Ω—naïve & (co) %TEMP%", "a'b`c$d")
+
+
+class Names(ProgramCase):
+    def use(self, folder):
+        """Reads and writes there."""
+        folder.mkdir(parents=True)
+        model = folder / "model"
+        shutil.copytree(TALES, model, ignore=shutil.ignore_patterns("*.py"))
+        prompts = folder / "prompts.jsonl"
+        prompts.write_text(json.dumps(PROMPT) + "\n")
+        given = ["--model", model, "--prompt", PROMPT]
+        self.assertEqual(self.json("info", "--model", model)["folder"], spelled(model))
+        self.assertEqual(self.json("predict", *given), self.json("predict", "--prompt", PROMPT))
+        self.assertEqual(self.json("predict", "--model", model, "--prompts", prompts), self.json("predict", "--prompt", PROMPT))
+        self.succeed("trace", *given, "--hooks", "logits", "--out", folder / "a.safetensors")
+        strict_safetensors.read(folder / "a.safetensors")
+        for _ in range(2):  # the second takes the first one's place
+            self.succeed("plot", "heatmap", *given, "--out", folder / "a.png")
+        png_size((folder / "a.png").read_bytes())
+        self.succeed("plot", "--recipe", folder / "a.png", "--model", model, "--out", folder / "b.png")
+        self.assertEqual((folder / "b.png").read_bytes()[:8], (folder / "a.png").read_bytes()[:8])
+        (folder / "bad.json").write_text("{")
+        self.fail_with(1, "predict", *given, "--edits", folder / "bad.json", contains="bad.json")
+        self.assertEqual(sorted(path.name for path in folder.iterdir()),
+                         ["a.png", "a.safetensors", "b.png", "bad.json", "model", "prompts.jsonl"])
+
+    def test_of_any_script(self):
+        for name in NAMES:
+            with self.subTest(name):
+                self.use(self.folder / name)
+
+    def test_longer_than_windows_once_took(self):
+        folder = self.folder.joinpath(*[f"{n}" * 60 for n in range(8)])
+        self.assertGreater(len(str(folder)), 400)
+        self.use(folder)
+
+
+class LineEnds(ProgramCase):
+    def test_of_a_list_of_prompts(self):
+        lines = [json.dumps("one"), "", json.dumps({"prompt": "two\r\nthree"}), json.dumps({"ids": [1, 2]})]
+        ways = []
+        for end in ("\n", "\r\n"):
+            file = self.folder / "prompts.jsonl"
+            file.write_bytes(end.join([*lines, ""]).encode())
+            ways += [self.succeed("predict", "--prompts", file, "--json"), self.succeed("predict", "--prompts", "-", "--json", stdin=file.read_bytes())]
+            self.assertEqual(len(ways[-1].splitlines()), 3)
+        self.assertEqual(set(ways), {ways[0]})
+
+    def test_of_edits(self):
+        ways = []
+        for end in ("\n", "\r\n"):
+            file = self.folder / "edits.json"
+            file.write_bytes(end.join(["[", '{"site": "blocks.5.attn.hook_z", "head": 1, "set": 0}', "]"]).encode())
+            ways.append(self.json("predict", "--prompt", PROMPT, "--edits", file))
+        self.assertEqual(*ways)
+
+    def test_of_a_prompt_belong_to_it(self):
+        file = self.folder / "prompt.txt"
+        file.write_bytes(b"one\r\ntwo\x1athree")
+        for way in (self.json("tokens", "--prompt-file", file), self.json("tokens", "--prompt-file", "-", stdin=file.read_bytes())):
+            self.assertEqual(b"".join(bytes(token["bytes"]) for token in way["tokens"]), file.read_bytes())
+        out = self.succeed("generate", "--prompt-file", file, "--tokens", "0", "--echo")
+        self.assertEqual(out, file.read_bytes())
+
+
+if __name__ == "__main__":
+    main()
