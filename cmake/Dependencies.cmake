@@ -36,7 +36,7 @@ find_package(PkgConfig QUIET)
 headscope_find(eigen Eigen3::Eigen Eigen3 3.4 NO_MODULE)
 headscope_find(json nlohmann_json::nlohmann_json nlohmann_json 3.10)
 headscope_find_module(utf8proc UTF8PROC libutf8proc)
-if(NOT WIN32)  # which has its own hashes
+if(HEADSCOPE_SYSTEM MATCHES "^(linux|posix)$")  # others have their own hashes
   headscope_find(openssl OpenSSL::Crypto OpenSSL 1.1.1)
 endif()
 if(NOT HEADSCOPE_MODEL_ONLY)
