@@ -18,6 +18,8 @@ fs::path assets_folder(const fs::path& program_folder) {
   std::error_code ignored;
   fs::path installed = (program_folder / ".." / "share" / "headscope").lexically_normal();
   if (fs::is_directory(installed / "models", ignored)) return installed;
+  const fs::path bundled = (program_folder / ".." / "Resources").lexically_normal();
+  if (fs::is_directory(bundled / "models", ignored)) return bundled;
   const fs::path source = system::path_of(HEADSCOPE_SOURCE_ASSETS);  // empty in packages
   if (!source.empty() && fs::is_directory(source / "models", ignored)) return source;
   throw std::runtime_error("the program's files are missing: " +
