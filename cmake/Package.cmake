@@ -1,5 +1,5 @@
-# cpack: a .deb and a tar.gz, or for Windows a zip, that runs wherever it is unpacked. The presets `package` and
-# `windows-package` have what packages want of a build.
+# cpack: a .deb and a tar.gz, or for Windows a zip and for macOS a disk image, that run wherever they are
+# unpacked. The presets whose names end in `package` have what packages want of a build.
 set(HEADSCOPE_CONTACT "the headscope authors <authors@headscope.example>" CACHE STRING "Who answers for the packages")
 
 set(CPACK_GENERATOR DEB TGZ)
@@ -12,8 +12,11 @@ set(CPACK_THREADS 0)
 set(CPACK_INSTALL_DEFAULT_DIRECTORY_PERMISSIONS
     OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
 
-if(WIN32)
+if(WIN32 OR APPLE)
   set(CPACK_GENERATOR ZIP)
+  if(APPLE)
+    set(CPACK_GENERATOR DragNDrop)
+  endif()
   include(CPack)
   return()
 endif()
