@@ -24,10 +24,11 @@ void sync_folder(const fs::path& folder) {
 }  // namespace
 
 void AtomicFile::open() {
-  // /dev/stdout may lead to a regular file, but the user did not mean to replace that file.
-  std::error_code ignored;
-  if (const fs::path resolved = fs::canonical(path_, ignored); !ignored && !names_a_descriptor(path_)) {
-    goal_ = resolved;
+  // /dev/stdout may lead to a regular file, but the user did not mean to replace that file. Nor is "" the
+  // current folder, as LLVM's library has it.
+  if (!path_.empty() && !names_a_descriptor(path_)) {
+    std::error_code error;
+    if (const fs::path resolved = fs::canonical(path_, error); !error) goal_ = resolved;
   }
   struct stat status {};
   const bool exists = ::stat(goal_.c_str(), &status) == 0;

@@ -54,6 +54,7 @@ fs::path expanded(std::string_view typed, const Environment& environment) {
     const std::size_t inside = typed.find_first_not_of('/', 1);
     return inside == std::string_view::npos ? *home : *home / system::path_of(typed.substr(inside));
   }
+  if (typed.empty()) return {};  // not the current folder, as LLVM's library has it
   std::error_code error;
   fs::path path = system::path_of(typed);
   fs::path whole = fs::absolute(path, error);
