@@ -12,9 +12,9 @@ namespace headscope::system {
 
 /// A file that appears under its name only when it is complete. On Linux it is written without a name, on the
 /// target's file system, and `commit` gives it the name. Without `commit` nothing remains, even if the
-/// process is killed; the exception is a `.headscope-*.part` next to the target, on file systems without
-/// unnamed files and at the moment an existing file is replaced. A target that is not a regular file (a
-/// device, a pipe, /dev/stdout) is written directly, and a symbolic link stays one. All members throw
+/// process is killed; the exception is a `.headscope-*.part` next to the target, on systems and file systems
+/// without unnamed files and at the moment an existing file is replaced. A target that is not a regular file
+/// (a device, a pipe, /dev/stdout) is written directly, and a symbolic link stays one. All members throw
 /// std::runtime_error, one sentence with the path and the system's reason (unwritable, full disk ...).
 class AtomicFile {
  public:

@@ -28,7 +28,7 @@ std::size_t terminal_columns();
 std::vector<std::string> program_arguments(int argc, char** argv);
 
 /// Closes a console that the system has opened for this program alone, as Windows does where no terminal
-/// started it. Nothing happens on Linux.
+/// started it. Nothing happens on other systems.
 void leave_own_console();
 
 /// Writes a message to standard error and ends the program at once, without allocating.

@@ -16,7 +16,7 @@ enum class FileKind {
 
 struct FileStatus {
   FileKind kind = FileKind::other;
-  std::uint64_t size = 0;    ///< in bytes; 0 for devices, pipes and what the system makes up (/proc)
+  std::uint64_t size = 0;    ///< in bytes; 0 for devices, pipes and what the system makes up
   std::int64_t written = 0;  ///< modification time in nanoseconds, to compare with another one
 };
 
@@ -33,7 +33,7 @@ enum class Open {
 /// Members throw std::system_error; its code is comparable with std::errc, and its message is the system's.
 class File {
  public:
-  /// What the system knows an open file by: a descriptor on Linux, a HANDLE on Windows.
+  /// What the system knows an open file by: a descriptor, or a HANDLE on Windows.
   using Handle = std::intptr_t;
 
   File() = default;  ///< no file

@@ -7,6 +7,7 @@
 #include <limits>
 #include <utility>
 
+#include "system/beyond_posix.h"
 #include "system/file.h"
 #include "system/posix_calls.h"
 
@@ -103,12 +104,12 @@ void File::resize(std::uint64_t size) const {
 void File::reserve(std::uint64_t size) const {
   const off_t length = offset_of(size);
   if (length == 0) return;
-  const int error = uninterrupted([&] { return ::fallocate(number(*this), 0, 0, length); });
+  const int error = reserve_space(number(*this), length);
   if (error != 0 && error != EOPNOTSUPP && error != ENOSYS && error != EINVAL) fail(error);
 }
 
 void File::sync() const {
-  const int error = uninterrupted([&] { return ::fsync(number(*this)); });
+  const int error = sync_to_disk(number(*this));
   if (error != 0 && error != EINVAL && error != ENOTSUP && error != ENOSYS && error != EROFS) fail(error);
 }
 

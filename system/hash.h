@@ -5,8 +5,8 @@
 
 namespace headscope::system {
 
-/// A cryptographic hash as the system computes it: by OpenSSL on Linux, by Windows itself there. Members
-/// throw std::runtime_error (one sentence) if the system lacks it.
+/// A cryptographic hash as the system computes it: by Windows and macOS themselves, elsewhere by OpenSSL.
+/// Members throw std::runtime_error (one sentence) if the system lacks it.
 class Hash {
  public:
   enum class Kind { sha1, sha256 };

@@ -15,7 +15,7 @@ std::string processor_name();
 /// In bytes; 0: unknown.
 struct MemoryFacts {
   std::uint64_t all = 0;
-  std::uint64_t free = 0;  ///< what the process can still have
+  std::uint64_t free = 0;  ///< what the process can still have; 0 also if only this is unknown
 };
 /// The machine's memory or, if it is limited, that of the process's control group.
 MemoryFacts memory_here();
@@ -23,8 +23,9 @@ MemoryFacts memory_here();
 /// The most memory this process ever had in use, in bytes; 0 if unknown.
 double peak_memory_bytes();
 
-/// Whether this system is Windows, else Linux: for words that users read.
+/// Whether this system is Windows or macOS, else Linux or like it: for words that users read.
 bool is_windows();
+bool is_macos();
 
 /// A number that no other running process has.
 std::uint64_t process_id();

@@ -73,6 +73,10 @@ bool is_windows() {
   return true;
 }
 
+bool is_macos() {
+  return false;
+}
+
 std::uint64_t process_id() {
   return ::GetCurrentProcessId();
 }

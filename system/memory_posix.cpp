@@ -20,10 +20,6 @@ void free_pages(void* memory, std::size_t bytes) noexcept {
   ::munmap(memory, bytes);
 }
 
-void prefer_huge_pages(void* memory, std::size_t bytes) noexcept {
-  ::madvise(memory, bytes, MADV_HUGEPAGE);
-}
-
 MappedFile::MappedFile(const std::filesystem::path& path) {
   try {
     const File file(path, Open::read);

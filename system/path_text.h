@@ -5,8 +5,8 @@
 
 namespace headscope::system {
 
-/// The path that a text names: an argument, an environment variable, what a file says or a user typed. On
-/// Linux any bytes; UTF-8 on Windows, where the path's own constructor would read the bytes in another
+/// The path that a text names: an argument, an environment variable, what a file says or a user typed. Any
+/// bytes; UTF-8 on Windows, where the path's own constructor would read the bytes in another
 /// encoding.
 std::filesystem::path path_of(std::string_view text);
 

@@ -3,15 +3,16 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
-#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
+#include <optional>
+#include <span>
 #include <system_error>
 #include <thread>
 
+#include "system/nameless_file.h"
 #include "system/path_text.h"
 #include "system/posix_calls.h"
 
@@ -22,25 +23,33 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::optional<fs::path> program_in_path(const Environment& environment, std::string_view name) {
-  const std::string folders = environment("PATH").value_or("");
-  for (std::size_t at = 0; at <= folders.size();) {
-    const std::size_t end = std::min(folders.find(':', at), folders.size());
-    const fs::path program = fs::path(folders.substr(at, end - at)) / name;
-    std::error_code error;
-    // Ignore relative paths: never run a program from the current folder.
-    if (program.is_absolute() && fs::is_regular_file(program, error) && ::access(program.c_str(), X_OK) == 0)
-      return program;
-    at = end + 1;
+/// What the program reads the picture from: a file, even as standard input. A pipe would block the writer as
+/// long as the program likes, and raise SIGPIPE if the program ends early.
+class PictureFile {
+ public:
+  /// Throws std::system_error.
+  explicit PictureFile(bool named) : file_(named ? temporary_file(name_) : scratch_file()) {}
+  PictureFile(const PictureFile&) = delete;
+  PictureFile& operator=(const PictureFile&) = delete;
+  ~PictureFile() {
+    if (!name_.empty()) remove_file(name_);
   }
-  return std::nullopt;
-}
 
-/// Starts the program with `input` as standard input and without output: it keeps running to serve the
+  const File& file() const { return file_; }
+  const fs::path& name() const { return name_; }
+
+ private:
+  fs::path name_;  // before the file, whose creation names it
+  File file_;
+};
+
+/// Starts the program with the picture as standard input and without output: it keeps running to serve the
 /// picture and must not hold this program's terminal or pipe open. Returns 0 or errno.
-int start(const PictureClipboard& clipboard, int input, pid_t& process) {
+int start(const PictureClipboard& clipboard, const PictureFile& picture, pid_t& process) {
+  const int input = number(picture.file());
   std::vector<std::string> words{text_of(clipboard.program)};
   words.insert(words.end(), clipboard.arguments.begin(), clipboard.arguments.end());
+  if (!picture.name().empty()) words.push_back(text_of(picture.name()));
   std::vector<char*> argv;
   for (std::string& word : words) argv.push_back(word.data());
   argv.push_back(nullptr);
@@ -72,36 +81,18 @@ std::optional<int> wait_for(pid_t process, std::chrono::milliseconds patience) {
 
 }  // namespace
 
-std::optional<PictureClipboard> picture_clipboard(const Environment& environment) {
-  if (environment("WAYLAND_DISPLAY"))
-    if (auto program = program_in_path(environment, "wl-copy"))
-      return PictureClipboard{std::move(*program), {"--type", "image/png"}};
-  if (environment("DISPLAY"))
-    if (auto program = program_in_path(environment, "xclip"))
-      return PictureClipboard{std::move(*program), {"-selection", "clipboard", "-t", "image/png", "-i"}};
-  return std::nullopt;
-}
-
-std::string_view no_picture_clipboard() {
-  return "Copying pictures requires wl-copy (package wl-clipboard) on Wayland, or xclip on X11; neither was "
-         "found.";
-}
-
 std::string copy_picture(const PictureClipboard& clipboard, std::string_view png,
                          std::chrono::milliseconds patience) {
   const std::string name = text_of(clipboard.program.filename());
-  // The program reads the picture from a memory file. A pipe would block the writer as long as the program
-  // likes, and raise SIGPIPE if the program ends early.
-  File picture;
+  std::optional<PictureFile> picture;
   try {
-    picture = File::owned(::memfd_create("headscope picture", MFD_CLOEXEC));
-    if (!picture.is_open()) fail(errno);
-    picture.write_at(0, std::as_bytes(std::span(png)));  // leaves the place to read from at the start
+    picture.emplace(clipboard.from_file);
+    picture->file().write_at(0, std::as_bytes(std::span(png)));  // leaves the place to read from at the start
   } catch (const std::system_error& error) {
-    return "The picture was not copied: not enough memory (" + error.code().message() + ").";
+    return "The picture was not copied: not enough space (" + error.code().message() + ").";
   }
   pid_t process = 0;
-  if (const int error = start(clipboard, number(picture), process))
+  if (const int error = start(clipboard, *picture, process))
     return "The picture was not copied: " + text_of(clipboard.program) + " cannot be started (" +
            std::generic_category().message(error) + ").";
   const auto status = wait_for(process, patience);

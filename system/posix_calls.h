@@ -1,12 +1,15 @@
 #pragma once
 #include <cerrno>
 #include <filesystem>
+#include <optional>
+#include <string_view>
 
 #include "system/file.h"
+#include "system/folders.h"
 
 struct stat;  // the system's
 
-// What the Linux bodies share.
+// What the POSIX bodies share.
 namespace headscope::system {
 
 /// Throws std::system_error for a value of errno.
@@ -29,5 +32,11 @@ inline int number(const File& file) {
 }
 
 FileStatus status_of(const struct stat& status);
+
+/// Creates a file for this user alone among the temporary ones, and says its name. Throws std::system_error.
+File temporary_file(std::filesystem::path& name);
+
+/// A program in one of the folders of $PATH; nothing if none has it.
+std::optional<std::filesystem::path> program_in_path(const Environment& environment, std::string_view name);
 
 }  // namespace headscope::system

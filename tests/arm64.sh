@@ -1,15 +1,14 @@
 #!/usr/bin/env bash
-# Builds headscope for 64-bit ARM on a Debian 12 of another kind of processor, runs the model's tests in an emulator (qemu), and
-# compares what the program writes with what this machine's build writes: activations to the bit, and the picture of every view
-# to the pixel. Installs what it needs, as root. Takes about an hour on two cores, most of it emulation.
+# Builds headscope for 64-bit ARM on a Debian 12 of another kind of processor, runs the model's tests in an emulator (qemu), makes
+# the .deb and runs its program, and compares what that writes with what this machine's build writes: activations to the bit, and
+# the picture of every view to the pixel. Installs what it needs, as root. Takes about an hour on two cores, most of it emulation.
 #
 #   tests/arm64.sh              all of it
-#   tests/arm64.sh build model  some parts: build, model, compare
+#   tests/arm64.sh build model  some parts: build, model, package, compare
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 . "$root/cmake/setup.sh"
-(($# > 0)) || set -- build model compare
-tree=$root/build/arm64
+(($# > 0)) || set -- build model package compare
 
 # The libraries' arm64 packages live beside this machine's own.
 install_arm64_packages() {
@@ -25,16 +24,43 @@ install_arm64_packages() {
 
 if [[ " $* " == *" build "* ]]; then
   install_arm64_packages
-  (cd "$root" && cmake --preset arm64 && cmake --build --preset arm64 --target headscope model_tests) >&2
+  (cd "$root" && cmake --preset arm64 && cmake --build --preset arm64 --target model_tests) >&2
+  (cd "$root" && cmake --preset arm64-package && cmake --build --preset arm64-package && cpack --preset arm64-package) >&2
 fi
 
 if [[ " $* " == *" model "* ]]; then
-  for test in "$tree"/tests/model/*_tests; do qemu-aarch64-static "$test" --gtest_brief=1; done
+  for test in "$root"/build/arm64/tests/model/*_tests; do qemu-aarch64-static "$test" --gtest_brief=1; done
+fi
+
+# What the .deb says and holds, and its program where it is unpacked.
+unpacked=$root/build/arm64-package/unpacked
+program=(qemu-aarch64-static "$unpacked/usr/bin/headscope")
+unpack() {
+  rm -rf "$unpacked"
+  dpkg-deb -x "$root"/build/arm64-package/headscope_*_arm64.deb "$unpacked"
+}
+
+if [[ " $* " == *" package "* ]]; then
+  unpack
+  deb=$(echo "$root"/build/arm64-package/headscope_*_arm64.deb)
+  dpkg-deb -f "$deb" Package Version Architecture Depends
+  [[ $(dpkg-deb -f "$deb" Architecture) == arm64 ]] || { echo "$deb is not for arm64" >&2; exit 1; }
+  file -b "$unpacked/usr/bin/headscope" | grep -q 'ARM aarch64' || { echo "its program is not for ARM" >&2; exit 1; }
+  for file in share/man/man1/headscope.1.gz share/headscope/models/tales/model.safetensors share/headscope/guide/views.md; do
+    [[ -f $unpacked/usr/$file ]] || { echo "$deb has no usr/$file" >&2; exit 1; }
+  done
+  "${program[@]}" --version
+  "${program[@]}" predict --prompt "Once upon a" --top 3
+  "${program[@]}" plot lens --prompt "Once upon a time" --out "$unpacked/lens.svg" >/dev/null
+  grep -q '</svg>' "$unpacked/lens.svg" || { echo "the lens was not drawn" >&2; exit 1; }
+  "${program[@]}" doctor | tee "$unpacked/doctor.txt"
+  grep -q 'loops  *NEON' "$unpacked/doctor.txt" || { echo "doctor does not know NEON" >&2; exit 1; }
 fi
 
 if [[ " $* " == *" compare "* ]]; then
   build portable headscope  # others compute for the processor at hand, and shift's fit of many powers shows the rounding
-  there=(qemu-aarch64-static "$tree/app/headscope") here=("$root/build/portable/app/headscope")
+  [[ -d $unpacked ]] || unpack
+  there=("${program[@]}") here=("$root/build/portable/app/headscope")
   folder=$(mktemp -d)
   trap 'rm -rf "$folder"' EXIT
   export XDG_CONFIG_HOME=$folder XDG_DATA_HOME=$folder XDG_CACHE_HOME=$folder XDG_STATE_HOME=$folder
@@ -45,9 +71,9 @@ if [[ " $* " == *" compare "* ]]; then
     local file=$1
     local place
     for place in here there; do
-      local -n program=$place
-      "${program[@]}" "${@:2}" --prompt "$prompt" --out "$folder/$place-$file" >/dev/null 2>"$folder/$place.txt" ||
-        { echo "failed: ${program[*]} ${*:2}: $(tail -n 1 "$folder/$place.txt")"; differ=$((differ + 1)); return; }
+      local -n run=$place
+      "${run[@]}" "${@:2}" --prompt "$prompt" --out "$folder/$place-$file" >/dev/null 2>"$folder/$place.txt" ||
+        { echo "failed: ${run[*]} ${*:2}: $(tail -n 1 "$folder/$place.txt")"; differ=$((differ + 1)); return; }
     done
     cmp -s "$folder/here-$file" "$folder/there-$file" || { differ=$((differ + 1)); echo "differs: ${*:2}"; }
   }

@@ -41,10 +41,13 @@ class Examiner {
   std::vector<Finding> findings_;
   const char* part_ = "";
 
-  /// The command that installs packages on Debian and its derivatives; on Windows what to do instead.
-  std::string install(const std::string& packages, const std::string& on_windows) const {
-    return facts_.windows ? on_windows : "sudo apt-get install " + packages;
+  /// The command that installs packages on Debian and its derivatives; on Windows and macOS what to do
+  /// instead.
+  std::string install(const std::string& packages, const std::string& on_windows,
+                      const std::string& on_macos) const {
+    return facts_.windows ? on_windows : facts_.macos ? on_macos : "sudo apt-get install " + packages;
   }
+  bool is_linux() const { return !facts_.windows && !facts_.macos; }
   void fine(std::string name, std::string text) { check(true, std::move(name), std::move(text), "", ""); }
   void lacks(std::string name, std::string text, std::string remedy) {
     check(false, std::move(name), "", std::move(text), std::move(remedy));
@@ -68,9 +71,11 @@ class Examiner {
     fine("processors", std::to_string(facts_.processors) +
                            (facts_.processor.empty() ? std::string() : ", " + facts_.processor));
     if (facts_.memory == 0)
-      return lacks("memory", "unknown", facts_.windows ? "restart Windows" : "mount /proc");
-    const std::string text = gigabytes(facts_.memory) + ", " + gigabytes(facts_.memory_free) + " free";
-    check(facts_.memory_free >= facts_.window_memory, "memory", text,
+      return lacks("memory", "unknown", is_linux() ? "mount /proc" : "restart the computer");
+    const bool knows_free = facts_.memory_free != 0;
+    const std::string text =
+        gigabytes(facts_.memory) + (knows_free ? ", " + gigabytes(facts_.memory_free) + " free" : "");
+    check(!knows_free || facts_.memory_free >= facts_.window_memory, "memory", text,
           text + "; the window may need " + gigabytes(facts_.window_memory) + " with the bundled model",
           "close other programs, or use shorter prompts");
   }
@@ -79,12 +84,13 @@ class Examiner {
     const OpenGlFacts& gl = facts_.open_gl;
     const bool display = !gl.display.empty();
     check(display, "display", gl.display,
-          facts_.windows ? "none" : "none: neither DISPLAY nor WAYLAND_DISPLAY is set",
+          !is_linux() ? "none" : "none: neither DISPLAY nor WAYLAND_DISPLAY is set",
           "start headscope in a desktop session, or with ssh -X; all commands except the window work without "
           "it");
     check(!gl.renderer.empty(), "OpenGL", gl.renderer, gl.problem.empty() ? "no OpenGL 3.3" : gl.problem,
           gl.surfaceless.empty()
-              ? install("libgl1 libegl1 libgl1-mesa-dri", "install the driver of the graphics card's maker")
+              ? install("libgl1 libegl1 libgl1-mesa-dri", "install the driver of the graphics card's maker",
+                        "start headscope from the Mac's own desktop")
               : "drivers are installed (" + gl.surfaceless +
                     "): check that DISPLAY names a display that this user may open",
           display ? State::broken : State::missing);
@@ -94,20 +100,24 @@ class Examiner {
     const FontFacts& fonts = facts_.fonts;
     const bool any = fonts.problem.empty();
     check(any, "regular", system::text_of(fonts.regular), "none",
-          install("fonts-inter fonts-dejavu-core", "install the fonts Inter and DejaVu"), State::broken);
+          install("fonts-inter fonts-dejavu-core", "install the fonts Inter and DejaVu",
+                  "install the fonts Inter and DejaVu"),
+          State::broken);
     if (!any) return;
     const auto style = [&](const char* name, const std::filesystem::path& file, const char* package,
                            const char* font) {
-      check(file != fonts.regular, name, system::text_of(file), "none; the regular font is used instead",
-            install(package, std::string("install the font ") + font));
+      check(
+          file != fonts.regular, name, system::text_of(file), "none; the regular font is used instead",
+          install(package, std::string("install the font ") + font, std::string("install the font ") + font));
     };
     style("medium", fonts.medium, "fonts-inter", "Inter");
     style("bold", fonts.bold, "fonts-inter", "Inter");
     style("mono", fonts.mono, "fonts-dejavu-core", "DejaVu Sans Mono");
     for (const ScriptFact& script : fonts.scripts)
-      check(script.shown, script.name, "shown", "shown as boxes with code points",
-            install(script.package,
-                    "in Settings, under Optional features, add the script's supplemental fonts"));
+      check(
+          script.shown, script.name, "shown", "shown as boxes with code points",
+          install(script.package, "in Settings, under Optional features, add the script's supplemental fonts",
+                  "install a font that has these characters and outlines"));
   }
 
   std::string home() const { return facts_.windows ? "USERPROFILE" : "HOME"; }
@@ -137,16 +147,20 @@ class Examiner {
     if (!facts_.settings) {
       lacks("settings",
             facts_.windows ? "not saved: the user has no folder for them"
+            : facts_.macos ? "not saved: HOME is not set"
                            : "not saved: neither XDG_CONFIG_HOME nor HOME is set",
-            facts_.windows ? "set APPDATA" : "set one of them");
+            facts_.windows ? "set APPDATA"
+            : facts_.macos ? "set HOME"
+                           : "set one of them");
     } else {
       check(facts_.settings_problem.empty(), "settings", system::text_of(*facts_.settings),
             facts_.settings_problem, "fix or remove the file; headscope rewrites it");
     }
     if (facts_.open_gl.display.empty()) return;
-    check(
-        !facts_.clipboard.empty(), "clipboard", facts_.clipboard, "pictures cannot be copied, only exported",
-        install(facts_.open_gl.display.starts_with("Wayland") ? "wl-clipboard" : "xclip", "restart Windows"));
+    check(!facts_.clipboard.empty(), "clipboard", facts_.clipboard,
+          "pictures cannot be copied, only exported",
+          install(facts_.open_gl.display.starts_with("Wayland") ? "wl-clipboard" : "xclip", "restart Windows",
+                  "add /usr/bin to PATH"));
   }
 };
 

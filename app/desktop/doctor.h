@@ -14,7 +14,7 @@ namespace headscope::app {
 
 /// OpenGL on this machine.
 struct OpenGlFacts {
-  std::string display = {};      ///< "X11 :0", "Wayland wayland-0", "Windows"; empty: none
+  std::string display = {};      ///< "X11 :0", "Wayland wayland-0", "Windows", "macOS"; empty: none
   std::string renderer = {};     ///< name and version of OpenGL; empty: no OpenGL 3.3
   std::string problem = {};      ///< why OpenGL 3.3 is not available; empty: unknown
   std::string surfaceless = {};  ///< OpenGL without a display, if it is not available with one
@@ -41,7 +41,8 @@ struct ModelFact {
 };
 
 struct Surroundings {
-  bool windows = false;  ///< the system, which has other remedies than Linux
+  bool windows = false;  ///< the system is Windows or macOS, which have other remedies than Linux
+  bool macos = false;
   std::string version;
   std::string build;               ///< build type, compiler, target processor
   std::vector<std::string> loops;  ///< inner loops that this processor supports, preferred ones first

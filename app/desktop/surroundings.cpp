@@ -97,6 +97,7 @@ void look_at_settings(Surroundings& facts, const Environment& environment) {
 Surroundings surroundings(const Environment& environment) {
   Surroundings facts;
   facts.windows = system::is_windows();
+  facts.macos = system::is_macos();
   facts.version = version();
   facts.build = HEADSCOPE_BUILD;
   for (const model::PanelKernels& kernels : model::runnable_kernels()) facts.loops.emplace_back(kernels.name);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "system/key_words.h"
+
 namespace headscope::app {
 namespace {
 
@@ -239,14 +241,20 @@ Action toggle_second_view(const UiState& state) {
 std::string keys_of(const Command& command) {
   if (command.key == Key::none) return "";
   const Modifiers& m = command.modifiers;
-  return std::string(m.ctrl ? "Ctrl+" : "") + (m.alt ? "Alt+" : "") + (m.shift ? "Shift+" : "") +
-         name_of(command.key);
+  return system::with_own_key_names(std::string(m.ctrl ? "Ctrl+" : "") + (m.alt ? "Alt+" : "") +
+                                    (m.shift ? "Shift+" : "") + name_of(command.key));
 }
 
 std::string key_name(char key) {
-  if (key >= 'a' && key <= 'z') return std::string("Alt+") + static_cast<char>(key - 'a' + 'A');
-  if (key >= 'A' && key <= 'Z') return std::string("Alt+Shift+") + key;
-  return key == '-' ? std::string("Alt+−") : std::string("Alt+") + key;
+  std::string words = "Alt+";
+  if (key >= 'a' && key <= 'z') {
+    words += static_cast<char>(key - 'a' + 'A');
+  } else if (key >= 'A' && key <= 'Z') {
+    words += std::string("Shift+") + key;
+  } else {
+    words += key == '-' ? "−" : std::string(1, key);
+  }
+  return system::with_own_key_names(words);
 }
 
 std::vector<KeyHelp> list_of_keys() {

@@ -35,17 +35,34 @@ bool is_network(std::string_view include) {
   return include.starts_with("curl/");
 }
 
-/// Whether a header is the operating system's own: of POSIX, Linux or Windows.
+/// Whether a header is the operating system's own: of POSIX, Linux, macOS or Windows.
 bool is_system_header(std::string_view include) {
   static const std::regex header(
-      R"re((sys|linux|asm|net|netinet|arpa|bits|mach)/.*|csignal|(aio|dirent|dlfcn|err|fcntl|fnmatch|ftw|glob|grp|langinfo|libgen|netdb|poll|pthread|pty|pwd|sched|semaphore|signal|spawn|strings|syslog|termios|unistd|utime|wordexp|conio|direct|io|process|tchar)\.h|(win|shl|shell|aclapi|bcrypt|consoleapi|dbghelp|fileapi|handleapi|initguid|knownfolders|memoryapi|namedpipeapi|objbase|processthreadsapi|psapi|synchapi|tlhelp32|versionhelpers).*\.h)re",
+      R"re((sys|linux|asm|net|netinet|arpa|bits|mach|mach-o|objc|CommonCrypto|CoreFoundation|AppKit)/.*|csignal|(aio|dirent|dlfcn|err|fcntl|fnmatch|ftw|glob|grp|langinfo|libgen|netdb|poll|pthread|pty|pwd|sched|semaphore|signal|spawn|strings|syslog|termios|unistd|utime|wordexp|conio|direct|io|process|tchar)\.h|(win|shl|shell|aclapi|bcrypt|consoleapi|dbghelp|fileapi|handleapi|initguid|knownfolders|memoryapi|namedpipeapi|objbase|processthreadsapi|psapi|synchapi|tlhelp32|versionhelpers).*\.h)re",
       std::regex::icase);
   return std::regex_match(include.begin(), include.end(), header);
 }
 
 /// Whether a file is a body for one system: names say which.
 bool is_body_of_one_system(std::string_view file) {
-  return file.ends_with("_posix.cpp") || file.ends_with("_windows.cpp");
+  return std::ranges::any_of(
+      std::array{"_generic.cpp", "_linux.cpp", "_macos.cpp", "_posix.cpp", "_windows.cpp"},
+      [&](std::string_view end) { return file.ends_with(end); });
+}
+
+/// One sentence for each file that uses what only Linux has, other than the bodies for Linux.
+std::vector<std::string> linux_outside_its_bodies(const Sources& sources) {
+  static const std::regex comment(R"re(//[^\n]*)re");
+  static const std::regex only_linux(
+      R"re("/(proc|sys)/|\b(O_TMPFILE|MAP_POPULATE|MADV_HUGEPAGE|__linux__|_GNU_SOURCE|CPU_COUNT)\b|\b(memfd_create|fallocate|sched_[gs]etaffinity|prctl|epoll_\w+|inotify_\w+|eventfd|sendfile|copy_file_range|renameat2|getrandom)[ \t]*\(|#[ \t]*include[ \t]*<(linux/|sys/(prctl|epoll|inotify|eventfd|sendfile|sysinfo|random)\.h|malloc\.h))re");
+  std::vector<std::string> faults;
+  for (const auto& [file, text] : sources) {
+    if (file.starts_with("tests/") || (file.starts_with("system/") && file.ends_with("_linux.cpp"))) continue;
+    const std::string code = std::regex_replace(text, comment, "");
+    if (std::smatch found; std::regex_search(code, found, only_linux))
+      faults.push_back(file + " has " + found.str() + ": only system/*_linux.cpp know Linux");
+  }
+  return faults;
 }
 
 bool may_see_imgui(std::string_view file) {
@@ -109,7 +126,7 @@ std::string include_fault(std::string_view file, std::string_view include) {
       (include.starts_with("model/") || include.starts_with("viz/") || include.starts_with("app/")))
     return "system/ is below all the rest of the program";
   if (!in_tests && is_system_header(include) && !(in_system && is_body_of_one_system(file)))
-    return "only system/*_posix.cpp and system/*_windows.cpp see the operating system";
+    return "only the bodies of system/ for one system or several see the operating system";
   if (in_model && (include.starts_with("viz/") || include.starts_with("app/")))
     return "model/ knows neither pictures nor the program";
   if (in_viz && (include.starts_with("model/") || include.starts_with("app/")))
@@ -309,6 +326,27 @@ TEST(Architecture, NothingGoesThroughAShellOrIsAFormat) {
   EXPECT_THAT(forbidden_calls(read_sources(headscope::testing::source_dir())), IsEmpty());
 }
 
+TEST(Architecture, OnlyTheBodiesForLinuxKnowLinux) {
+  EXPECT_THAT(linux_outside_its_bodies(read_sources(headscope::testing::source_dir())), IsEmpty());
+}
+
+TEST(ArchitectureRules, OnlyTheBodiesForLinuxKnowLinux) {
+  const auto faults = [](const std::string& file, const std::string& text) {
+    return linux_outside_its_bodies({{file, text}});
+  };
+  for (const char* text : {"std::ifstream(\"/proc/self/maps\")", "open(path, O_TMPFILE | O_RDWR)",
+                           "::memfd_create(\"x\", 0)", "::fallocate(file, 0, 0, size)", "#ifdef __linux__\n",
+                           "#include <linux/fs.h>\n", "sched_getaffinity(0, size, &set)"}) {
+    EXPECT_THAT(faults("model/files/file_io.cpp", text), ElementsAre(HasSubstr("only system/*_linux.cpp")));
+    EXPECT_THAT(faults("system/file_posix.cpp", text), SizeIs(1)) << text;
+    EXPECT_THAT(faults("system/file_linux.cpp", text), IsEmpty()) << text;
+    EXPECT_THAT(faults("app/window/screen_linux.cpp", text), SizeIs(1)) << text;
+  }
+  EXPECT_THAT(faults("model/files/file_io.cpp",
+                     "int size;  // O_TMPFILE and \"/proc/self\"\nposix_fallocate(1, 0, 2); \"mount /proc\""),
+              IsEmpty());
+}
+
 TEST(ArchitectureRules, NothingGoesThroughAShellOrIsAFormat) {
   const auto faults = [](const std::string& text) {
     return forbidden_calls({{"app/window/core.cpp", text}});
@@ -428,6 +466,8 @@ TEST(ArchitectureRules, EachFolderIncludesWhatItMay) {
            {"app/cli/main.cpp", "<ShlObj.h>", "operating system"},
            {"system/file.h", "<fcntl.h>", "operating system"},
            {"system/file.cpp", "<windows.h>", "operating system"},
+           {"app/window/window.cpp", "<objc/runtime.h>", "operating system"},
+           {"system/machine.cpp", "<mach/mach.h>", "operating system"},
            {"system/file_posix.cpp", "model/files/error.h", "below all the rest"},
            {"system/file.h", "app/run/memo.h", "below all the rest"},
            {"system/file.h", "<imgui.h>", "see ImGui"},
@@ -445,6 +485,9 @@ TEST(ArchitectureRules, EachFolderIncludesWhatItMay) {
           {{"app/view.cpp", including("model/pass/run.h") + including("viz/scene/scene.h")},
            {"system/file_posix.cpp", including("<sys/file.h>") + including("<unistd.h>")},
            {"system/file_windows.cpp", including("<windows.h>") + including("system/file.h")},
+           {"system/file_macos.cpp", including("<mach/mach.h>") + including("<mach-o/dyld.h>")},
+           {"system/file_linux.cpp", including("<sched.h>")},
+           {"system/file_generic.cpp", including("<dlfcn.h>")},
            {"model/files/read.cpp", including("system/file.h") + including("<iostream>")},
            {"viz/text/text.cpp", including("system/file.h") + including("<cairo-ft.h>")},
            {"app/window.cpp", including("<GLFW/glfw3.h>") + including("<backends/imgui_impl_glfw.h>")},

@@ -1,15 +1,12 @@
-// What can be tested only with the devices, pipes and limits of Linux.
+// What can be tested only with devices, pipes and limits.
 
-#include <sched.h>
 #include <sys/stat.h>
 
 #include "model/files/error.h"
 #include "model/files/file_io.h"
 #include "model/files/safetensors.h"
-#include "model/kernels/thread_pool.h"
 #include "model/pass/transformer.h"
 #include "model/tokens/tokenizer.h"
-#include "system/machine.h"
 #include "tests/support/file_size_limit.h"
 #include "tests/support/gpt2_folder.h"
 #include "tests/support/matchers.h"
@@ -23,7 +20,6 @@ namespace fs = std::filesystem;
 using namespace headscope::testing;
 
 TEST(ReadFile, EndsWhereADeviceHasNoEnd) {
-  EXPECT_FALSE(read_file("/proc/self/status").empty());  // a file whose size is reported as 0
   EXPECT_THAT(message_of<LoadError>([] { read_file("/dev/zero", 100'000); }), HasSubstr("found more"));
 }
 
@@ -70,20 +66,6 @@ TEST(SafetensorsWriter, TellsOfAFullDiskBeforeTheWork) {
   EXPECT_TRUE(is_sentence(message)) << message;
   EXPECT_THAT(message, HasSubstr(path.string()));
   EXPECT_EQ(folder.file_count(), 0);
-}
-
-TEST(ThreadPool, HasNoMoreThreadsThanProcessorsThatItMayUse) {
-  cpu_set_t before;
-  ASSERT_EQ(::sched_getaffinity(0, sizeof before, &before), 0);
-  cpu_set_t one;
-  CPU_ZERO(&one);
-  for (int cpu = 0; cpu < CPU_SETSIZE && CPU_COUNT(&one) == 0; ++cpu)
-    if (CPU_ISSET(cpu, &before)) CPU_SET(cpu, &one);
-  ASSERT_EQ(::sched_setaffinity(0, sizeof one, &one), 0);
-  EXPECT_EQ(system::available_processors(), 1);
-  EXPECT_EQ(ThreadPool(0).threads(), 1);
-  ASSERT_EQ(::sched_setaffinity(0, sizeof before, &before), 0);
-  EXPECT_LE(system::available_processors(), CPU_COUNT(&before));
 }
 
 }  // namespace

@@ -1,9 +1,3 @@
-#include <fcntl.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <csignal>
-
 #include "system/atomic_file.h"
 #include "tests/support/file_size_limit.h"
 #include "tests/support/matchers.h"
@@ -30,26 +24,6 @@ TEST(AtomicFile, TakesThePlaceOfTheOldOneWithItsPermissions) {
   EXPECT_EQ(folder.file_count(), 1U);
 }
 
-TEST(AtomicFile, OfAProcessThatIsKilledLeavesNothing) {
-  const TemporaryFolder folder;
-  const int nameless = ::open(folder.path().c_str(), O_TMPFILE | O_RDWR, 0600);
-  if (nameless < 0) GTEST_SKIP() << "this file system has no files without names";
-  ::close(nameless);
-  folder.write("goal", "old");
-  const pid_t child = ::fork();
-  if (child == 0) {
-    AtomicFile file(folder.path() / "goal");
-    file.resize(1 << 20);
-    file.append("half");
-    ::raise(SIGKILL);
-  }
-  int status = 0;
-  ASSERT_EQ(::waitpid(child, &status, 0), child);
-  ASSERT_TRUE(WIFSIGNALED(status));
-  EXPECT_EQ(bytes_of_file(folder.path() / "goal"), "old");
-  EXPECT_EQ(folder.file_count(), 1U);
-}
-
 TEST(AtomicFile, KeepsLinksAndPermissions) {
   const TemporaryFolder folder;
   const fs::path real = folder.write("real", "old");
@@ -65,6 +39,7 @@ TEST(AtomicFile, KeepsLinksAndPermissions) {
 TEST(AtomicFile, WritesDevicesDirectly) {
   write_file_atomically("/dev/null", "anything");
   EXPECT_TRUE(fs::is_character_file("/dev/null"));
+  if (!fs::exists("/dev/full")) GTEST_SKIP() << "this system has no device that is always full";
   const std::string message =
       message_of<std::runtime_error>([] { write_file_atomically("/dev/full", "anything"); });
   EXPECT_EQ(message, "cannot write /dev/full: No space left on device");

@@ -5,6 +5,7 @@
 #include <csignal>
 
 #include "system/interrupt.h"
+#include "system/machine.h"
 #include "system/shared_library.h"
 #include "tests/support/matchers.h"
 #include "tests/support/temporary_folder.h"
@@ -53,7 +54,7 @@ TEST(Interrupts, AreRememberedOnceAndThenObeyed) {
 
 TEST(SharedLibrary, HasFunctionsIfItIsThere) {
   EXPECT_FALSE(SharedLibrary::open("libthatisnothere.so.9"));
-  const auto library = SharedLibrary::if_open("libc.so.6");
+  const auto library = SharedLibrary::if_open(is_macos() ? "libSystem.B.dylib" : "libc.so.6");
   ASSERT_TRUE(library);
   EXPECT_EQ(library.function<int(int)>("toupper")('a'), 'A');
   EXPECT_EQ(library.function<int()>("no_such_function"), nullptr);

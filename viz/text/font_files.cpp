@@ -13,23 +13,31 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Those of Linux, then those that come with Windows. The first installed file is the style's face. Bold is
-// used for emphasis, so semi-bold is preferred.
-constexpr std::string_view kRegular[] = {
-    "Inter-Regular.otf",          "Inter-Regular.ttf", "NotoSans-Regular.ttf", "DejaVuSans.ttf",
-    "LiberationSans-Regular.ttf", "FreeSans.ttf",      "segoeui.ttf",          "arial.ttf"};
+// Those of Linux, then those that come with Windows and macOS. The first installed file is the style's face.
+// Bold is used for emphasis, so semi-bold is preferred.
+constexpr std::string_view kRegular[] = {"Inter-Regular.otf",
+                                         "Inter-Regular.ttf",
+                                         "NotoSans-Regular.ttf",
+                                         "DejaVuSans.ttf",
+                                         "LiberationSans-Regular.ttf",
+                                         "FreeSans.ttf",
+                                         "segoeui.ttf",
+                                         "arial.ttf",
+                                         "Arial.ttf"};
 constexpr std::string_view kMedium[] = {"Inter-Medium.otf", "Inter-Medium.ttf", "NotoSans-Medium.ttf"};
 constexpr std::string_view kBold[] = {"Inter-SemiBold.otf", "Inter-SemiBold.ttf",  "NotoSans-SemiBold.ttf",
                                       "NotoSans-Bold.ttf",  "DejaVuSans-Bold.ttf", "LiberationSans-Bold.ttf",
                                       "FreeSansBold.ttf",   "seguisb.ttf",         "segoeuib.ttf",
-                                      "arialbd.ttf"};
+                                      "arialbd.ttf",        "Arial Bold.ttf"};
 constexpr std::string_view kMono[] = {"JetBrainsMono-Regular.ttf",
                                       "DejaVuSansMono.ttf",
                                       "NotoSansMono-Regular.ttf",
                                       "LiberationMono-Regular.ttf",
                                       "FreeMono.ttf",
                                       "consola.ttf",
-                                      "cour.ttf"};
+                                      "cour.ttf",
+                                      "Menlo.ttc",
+                                      "Courier New.ttf"};
 
 constexpr std::string_view kBoldFallbacks[] = {"DejaVuSans-Bold.ttf", "NotoSansCJK-Bold.ttc"};
 constexpr std::string_view kFallbacks[] = {"DejaVuSans.ttf",
@@ -52,7 +60,11 @@ constexpr std::string_view kFallbacks[] = {"DejaVuSans.ttf",
                                            "msyh.ttc",
                                            "YuGothM.ttc",
                                            "malgun.ttf",
-                                           "arial.ttf"};
+                                           "arial.ttf",
+                                           "Arial Unicode.ttf",
+                                           "Apple Symbols.ttf",
+                                           "AppleSDGothicNeo.ttc",
+                                           "Arial.ttf"};
 
 /// Fonts for a single script, e.g. NotoSansThai-Regular.ttf.
 bool is_noto_script(std::string_view name) {

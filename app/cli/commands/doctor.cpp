@@ -18,6 +18,7 @@ OpenGlFacts open_gl_facts(const Environment& environment) {
   if (const auto wayland = environment("WAYLAND_DISPLAY"))
     facts.display = "Wayland " + *wayland + (facts.display.empty() ? "" : ", " + facts.display);
   if (system::is_windows()) facts.display = "Windows";
+  if (system::is_macos()) facts.display = "macOS";
   if (facts.display.empty()) {
     const SurfacelessGl found = surfaceless_gl();
     facts.renderer = found.renderer;
@@ -74,7 +75,7 @@ int run_doctor(const Arguments& command, const Streams& streams) {
                 << (!works                       ? "Something is broken: see above.\n"
                     : count(State::missing) == 0 ? "Everything is here.\n"
                                                  : "headscope works, without what is lacking.\n")
-                << (facts.windows ? "" : "Package names are Debian's.\n");
+                << (facts.windows || facts.macos ? "" : "Package names are Debian's.\n");
   }
   return works ? 0 : 1;
 }

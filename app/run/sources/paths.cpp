@@ -18,6 +18,8 @@ fs::path assets_folder(const fs::path& program_folder) {
   std::error_code ignored;
   fs::path installed = (program_folder / ".." / "share" / "headscope").lexically_normal();
   if (fs::is_directory(installed / "models", ignored)) return installed;
+  const fs::path bundled = (program_folder / ".." / "Resources").lexically_normal();
+  if (fs::is_directory(bundled / "models", ignored)) return bundled;
   const fs::path source = system::path_of(HEADSCOPE_SOURCE_ASSETS);  // empty in packages
   if (!source.empty() && fs::is_directory(source / "models", ignored))
     return fs::absolute(source, ignored);  // built on Linux it has no drive, which Windows' own paths have
@@ -53,6 +55,7 @@ fs::path expanded(std::string_view typed, const Environment& environment) {
     const std::size_t inside = typed.find_first_not_of('/', 1);
     return inside == std::string_view::npos ? *home : *home / system::path_of(typed.substr(inside));
   }
+  if (typed.empty()) return {};  // not the current folder, as LLVM's library has it
   std::error_code error;
   fs::path path = system::path_of(typed);
   fs::path whole = fs::absolute(path, error);

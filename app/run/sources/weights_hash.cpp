@@ -1,6 +1,7 @@
 #include "app/run/sources/weights_hash.h"
 
 #include <algorithm>
+#include <chrono>
 #include <span>
 
 #include "app/run/sources/digest.h"
@@ -84,8 +85,10 @@ std::string weights_stamp(const fs::path& folder) {
   try {
     for (const std::string& name : weight_files(folder)) {
       const fs::path file = fs::canonical(name.empty() ? folder : folder / system::path_of(name));
-      stamp += name + " " + std::to_string(fs::file_size(file)) + " " +
-               std::to_string(fs::last_write_time(file).time_since_epoch().count()) + "\n";
+      const auto written =
+          std::chrono::duration_cast<std::chrono::nanoseconds>(fs::last_write_time(file).time_since_epoch());
+      stamp += name + " " + std::to_string(fs::file_size(file)) + " ";
+      stamp += std::to_string(written.count()) + "\n";
     }
   } catch (const std::runtime_error&) {
     return "";

@@ -6,6 +6,7 @@
 #include "app/run/edits/edit_text.h"
 #include "app/window/state.h"
 #include "model/files/error.h"
+#include "system/key_words.h"
 
 namespace headscope::app {
 namespace {
@@ -87,7 +88,8 @@ void reduce(UiState& s, const CloseTour&, World& w) {
   if (const Prompt prompt = own_prompt(s); prompt != typed_prompt(s)) {
     replace_prompt(s, prompt, w);
     s.selection.query = s.selection.key = -1;
-    s.message = {"Your prompt from before the tour is back; Ctrl+Z returns to the tour's."};
+    s.message = {system::with_own_key_names(
+        "Your prompt from before the tour is back; Ctrl+Z returns to the tour's.")};
   }
   if (const auto& compared = s.tour.saved_comparison)
     s.second.on = compared->prompt, s.second.model = compared->model;

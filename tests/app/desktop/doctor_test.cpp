@@ -123,7 +123,9 @@ TEST(Doctor, TooLittleMemoryIsSaid) {
 
 // The variables that name the user's folders.
 const char* const kHome = system::is_windows() ? "USERPROFILE" : "HOME";
-const char* const kSettings = system::is_windows() ? "APPDATA" : "XDG_CONFIG_HOME";
+const char* const kSettings = system::is_windows() ? "APPDATA"
+                              : system::is_macos() ? "HOME"
+                                                   : "XDG_CONFIG_HOME";
 
 TEST(Surroundings, AreThoseOfThisMachine) {
   const TemporaryFolder home;
@@ -156,7 +158,9 @@ TEST(Surroundings, HoldNoSecret) {
 TEST(Surroundings, SayWhichModelsAreNotWhole) {
   const TemporaryFolder home;
   home.write("models--some--model/snapshots/abc/config.json", R"({"model_type": "gpt2"})");
-  home.write("headscope/settings.json", R"({"recent_models": ["/gone/away"]})");
+  home.write(
+      system::is_macos() ? "Library/Application Support/headscope/settings.json" : "headscope/settings.json",
+      R"({"recent_models": ["/gone/away"]})");
   const Surroundings facts =
       surroundings(environment({{"HF_HUB_CACHE", home.path().string()}, {kSettings, home.path().string()}}));
   ASSERT_EQ(facts.cached.size(), 1U);
@@ -171,6 +175,30 @@ TEST(Surroundings, WithoutAHomeThereIsNeitherCacheNorSettings) {
   const Surroundings facts = surroundings(environment({}));
   EXPECT_FALSE(facts.cache);
   EXPECT_FALSE(facts.settings);
+}
+
+TEST(Doctor, FreeMemoryThatIsUnknownLacksNothing) {
+  Surroundings facts = whole();
+  facts.memory_free = 0;
+  EXPECT_EQ(finding(facts, "computing", "memory").state, State::fine);
+  EXPECT_EQ(finding(facts, "computing", "memory").text, "16.0 GB");
+}
+
+TEST(Doctor, RemediesOfAMacAreIts) {
+  Surroundings bare;
+  bare.macos = true;
+  bare.version = "1";
+  bare.build = "b";
+  bare.loops = {"plain"};
+  bare.open_gl.display = "macOS";
+  bare.fonts.regular = "Arial.ttf";
+  bare.fonts.scripts = {{"emoji", "fonts-symbola", false}};
+  for (const Finding& f : examine(bare)) {
+    EXPECT_EQ(f.state == State::fine, f.remedy.empty()) << f.part << ", " << f.name;
+    for (const char* const of_others :
+         {"apt-get", "DISPLAY", "/proc", "XDG", "Windows", "APPDATA", "USERPROFILE"})
+      EXPECT_THAT(f.text + f.remedy, Not(HasSubstr(of_others))) << f.part << ", " << f.name;
+  }
 }
 
 TEST(Doctor, RemediesAreThoseOfTheSystem) {
