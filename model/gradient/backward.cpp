@@ -159,7 +159,8 @@ class Backward {
       value = std::accumulate(values.begin(), values.end(), 0.0);
     }
     change({Site::logits}, first, logits);
-    product_with_transposed(logits, weights_.lm_head, {}, workers_, d_branch_.middle_rows(first, count));
+    product_with_transposed(logits, weights_.lm_head, {}, workers_, workspace_.turned,
+                            d_branch_.middle_rows(first, count));
     return value;
   }
 
@@ -190,11 +191,11 @@ class Backward {
       std::ranges::copy(d_resid_.row(first + i), d_branch.row_data(i));
     });
     change({Site::mlp_out, layer}, first, d_branch);
-    product_with_transposed(d_branch, block.mlp_c_proj.weight, {}, workers_, d_mlp);
+    product_with_transposed(d_branch, block.mlp_c_proj.weight, {}, workers_, workspace_.turned, d_mlp);
     change({Site::mlp_post, layer}, first, d_mlp);
     for_rows(count, [&](int i) { multiply_terms(pre.row(i), d_mlp.row(i)); });
     change({Site::mlp_pre, layer}, first, d_mlp);
-    product_with_transposed(d_mlp, block.mlp_c_fc.weight, {}, workers_, d_branch);
+    product_with_transposed(d_mlp, block.mlp_c_fc.weight, {}, workers_, workspace_.turned, d_branch);
     layer_norm(block.ln_2, scale, normalized, first, d_branch, resid_of);
   }
 
@@ -247,7 +248,7 @@ class Backward {
     change({Site::k, layer}, 0, d_qkv_.middle_cols(d, d));
     change({Site::q, layer}, 0, d_qkv_.middle_cols(0, d));
     throw_if_stopped();
-    product_with_transposed(d_qkv_, block.attn_c_attn.weight, {}, workers_, d_branch_);
+    product_with_transposed(d_qkv_, block.attn_c_attn.weight, {}, workers_, workspace_.turned, d_branch_);
     layer_norm(block.ln_1, {Site::ln1_scale, layer}, {Site::ln1_normalized, layer}, 0, d_branch_,
                [&](int position) { return run_.resid(layer, position); });
     change({Site::resid_pre, layer}, 0, d_resid_);
@@ -258,12 +259,12 @@ class Backward {
   void split_among_heads(int layer, const PanelMatrix& projection) {
     const HookPoint point{Site::result, layer};
     if (!hooks_want(point) && !edits(point))
-      return product_with_transposed(d_branch_, projection, {}, workers_, z_);
+      return product_with_transposed(d_branch_, projection, {}, workers_, workspace_.turned, z_);
     const FloatRows result = workspace_.result.rows(length_, config_.n_embd);
     for (int head = 0; head < config_.n_head; ++head) {
       copy(d_branch_, result);
       change(point, 0, result, head);
-      product_with_transposed(result, projection, {head * config_.d_head(), 0}, workers_,
+      product_with_transposed(result, projection, {head * config_.d_head(), 0}, workers_, workspace_.turned,
                               columns_of(z_, head));
     }
   }
