@@ -3,45 +3,18 @@
 
 #include <algorithm>
 
-#include "tests/model/every_edit.h"
 #include "tests/model/gradients_fixture.h"
 
 namespace headscope::model {
 namespace {
 
-using testing::ReferenceGradients;
-
-class GradientEditsTest : public ::testing::Test {
+class GradientEditsTest : public GradientsFixture {
  protected:
-  static void SetUpTestSuite() {
-    folder_ = std::make_unique<testing::TemporaryFolder>();
-    const testing::Gpt2Shape shape = shape_for_edits();
-    write_gpt2(*folder_, gpt2_config(shape), gpt2_tensors(shape));
-    transformer_ = Transformer::load(folder_->path());
-    reference_ = std::make_unique<ReferenceGradients>(folder_->path());
-  }
-  static void TearDownTestSuite() {
-    transformer_.reset();
-    reference_.reset();
-    folder_.reset();
-  }
-
   void expect_right(const Edits& edits, int length, const Metric& metric = LogProbability{7}) {
-    ForwardOptions options;
-    options.plan = transformer_->plan(edits, workspace_);
-    const auto run = transformer_->forward(tokens_of(length), workspace_, options);
-    expect_reference_gradients(*reference_, *transformer_, *run, metric, workspace_);
+    expect_reference_gradients(*reference_, *transformer_, *run(tokens_of(length), edits), metric,
+                               workspace_);
   }
-
-  Workspace workspace_{2};
-  static std::unique_ptr<testing::TemporaryFolder> folder_;
-  static std::shared_ptr<const Transformer> transformer_;
-  static std::unique_ptr<ReferenceGradients> reference_;
 };
-
-std::unique_ptr<testing::TemporaryFolder> GradientEditsTest::folder_;
-std::shared_ptr<const Transformer> GradientEditsTest::transformer_;
-std::unique_ptr<ReferenceGradients> GradientEditsTest::reference_;
 
 class GradientOfEveryKind : public GradientEditsTest, public ::testing::WithParamInterface<EditCase> {};
 

@@ -7,7 +7,6 @@
 #include <random>
 
 #include "model/files/error.h"
-#include "tests/model/every_edit.h"
 #include "tests/model/gradients_fixture.h"
 #include "tests/support/sentences.h"
 
@@ -42,39 +41,12 @@ std::vector<Metric> every_metric(int vocabulary, int length) {
   return all;
 }
 
-class GradientsTest : public ::testing::Test {
+class GradientsTest : public GradientsFixture {
  protected:
-  static void SetUpTestSuite() {
-    folder_ = std::make_unique<testing::TemporaryFolder>();
-    const testing::Gpt2Shape shape = shape_for_edits();
-    write_gpt2(*folder_, gpt2_config(shape), gpt2_tensors(shape));
-    transformer_ = Transformer::load(folder_->path());
-    reference_ = std::make_unique<ReferenceGradients>(folder_->path());
-  }
-  static void TearDownTestSuite() {
-    transformer_.reset();
-    reference_.reset();
-    folder_.reset();
-  }
-
-  std::shared_ptr<const model::Run> run(std::span<const int> ids, const Edits& edits = {}) {
-    ForwardOptions options;
-    options.plan = transformer_->plan(edits, workspace_);
-    return transformer_->forward(ids, workspace_, options);
-  }
   void expect_reference(const model::Run& run, const Metric& metric) {
     expect_reference_gradients(*reference_, *transformer_, run, metric, workspace_);
   }
-
-  Workspace workspace_{2};
-  static std::unique_ptr<testing::TemporaryFolder> folder_;
-  static std::shared_ptr<const Transformer> transformer_;
-  static std::unique_ptr<ReferenceGradients> reference_;
 };
-
-std::unique_ptr<testing::TemporaryFolder> GradientsTest::folder_;
-std::shared_ptr<const Transformer> GradientsTest::transformer_;
-std::unique_ptr<ReferenceGradients> GradientsTest::reference_;
 
 // --- the reference ---
 
@@ -154,18 +126,13 @@ TEST_F(GradientsTest, OfSeveralPagesAndChunksAreTheReferences) {
   expect_reference(*of, PromptLoss{});
 }
 
-TEST_F(GradientsTest, OfPrecisionsAreThoseOfTheRoundedWeights) {
-  for (const auto& [dtype, precision] :
-       {std::pair("F16", Precision::f16), std::pair("BF16", Precision::bf16)}) {
-    const testing::TemporaryFolder folder;
-    const testing::Gpt2Shape shape = shape_for_edits();
-    write_gpt2(folder, gpt2_config(shape), gpt2_tensors(shape, dtype, 5));
+TEST_F(GradientsTest, OfWeightsIn16BitsAreTheReferences) {
+  for (const Precision precision : {Precision::f16, Precision::bf16}) {
     LoadOptions options;
     options.precision = precision;
-    const auto transformer = Transformer::load(folder.path(), options);
+    const auto transformer = Transformer::load(folder_->path(), options);
     const auto of = transformer->forward(tokens_of(9), workspace_);
-    expect_reference_gradients(ReferenceGradients(folder.path()), *transformer, *of, PromptLoss{},
-                               workspace_);
+    expect_reference_gradients(*reference_, *transformer, *of, PromptLoss{}, workspace_);
   }
 }
 
