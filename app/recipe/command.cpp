@@ -43,6 +43,12 @@ std::string shell_word(std::string_view word) {
   return quoted + "'";
 }
 
+/// As the command line calls it; recipes know views by their ids.
+std::string name_of_view(const std::string& id) {
+  const View* view = find_view(id);
+  return view != nullptr ? std::string(view->name()) : id;
+}
+
 }  // namespace
 
 std::vector<std::string> arguments_of(const Recipe& recipe) {
@@ -58,10 +64,10 @@ std::vector<std::string> arguments_of(const Recipe& recipe) {
     }
   };
   if (figure.window) {
-    add("view", s.view);
-    if (!s.second_view.empty() && s.second_view != s.view) add("beside", s.second_view);
+    add("view", name_of_view(s.view));
+    if (!s.second_view.empty() && s.second_view != s.view) add("beside", name_of_view(s.second_view));
   } else {
-    words.push_back(s.view);
+    words.push_back(name_of_view(s.view));
   }
   if (s.model.precision != model::Precision::f32) add("precision", std::string(name_of(s.model.precision)));
   if (!s.model.attention.empty()) {
@@ -89,7 +95,7 @@ std::vector<std::string> arguments_of(const Recipe& recipe) {
   const Selection by_default;
   if (s.selection.layer != by_default.layer) add("layer", std::to_string(s.selection.layer));
   if (s.selection.head != by_default.head) add("head", std::to_string(s.selection.head));
-  if (s.selection.query != by_default.query) add("token", std::to_string(s.selection.query));
+  if (s.selection.query != by_default.query) add("query", std::to_string(s.selection.query));
   if (s.selection.key != by_default.key) add("key", std::to_string(s.selection.key));
   for (const OptionSpec* option : all_options())
     if (s.options.value(*option) != option->default_value)

@@ -205,16 +205,43 @@ bool text_has(std::string_view text, std::string_view search) {
   return some;
 }
 
-bool section_has(const GuidePage& page, const GuideSection& section, std::string_view search) {
-  std::string all;
+/// The texts of a section: of each paragraph, each item, all lines of code, and each row of a table.
+static std::vector<std::string> texts_of(const GuidePage& page, const GuideSection& section) {
+  std::vector<std::string> texts;
   for (std::size_t i = section.first; i < section.last; ++i) {
     const GuideBlock& block = page.blocks[i];
-    all += plain_text(block.text) + "\n";
-    for (const std::string& line : block.code) all += line + "\n";
-    for (const auto& row : block.rows)
-      for (const GuideText& cell : row) all += plain_text(cell) + "\n";
+    std::string text = plain_text(block.text);
+    for (const std::string& line : block.code) text += line + "\n";
+    texts.push_back(std::move(text));
+    for (const auto& row : block.rows) {
+      std::string& cells = texts.emplace_back();
+      for (const GuideText& cell : row) cells += plain_text(cell) + "\n";
+    }
   }
+  return texts;
+}
+
+bool section_has(const GuidePage& page, const GuideSection& section, std::string_view search) {
+  std::string all;
+  for (const std::string& text : texts_of(page, section)) all += text + "\n";
   return text_has(all, search);
+}
+
+int section_rank(const GuidePage& page, const GuideSection& section, std::string_view search) {
+  const std::string heading = lowered(plain_text(page.blocks[section.first].text));
+  const std::string wanted = lowered(trimmed(search));
+  if (heading == wanted) return 0;
+  const auto in_word = [&](std::size_t at) {
+    return at < heading.size() &&
+           (std::isalnum(static_cast<unsigned char>(heading[at])) != 0 || (heading[at] & 0x80) != 0);
+  };
+  for (std::size_t at = heading.find(wanted); at != heading.npos; at = heading.find(wanted, at + 1))
+    if ((at == 0 || !in_word(at - 1)) && !in_word(at + wanted.size())) return 1;
+  if (text_has(heading, search)) return 2;
+  return std::ranges::any_of(texts_of(page, section),
+                             [&](const auto& text) { return text_has(text, search); })
+             ? 3
+             : 4;
 }
 
 }  // namespace headscope::app

@@ -55,7 +55,11 @@ std::vector<GuideSection> sections_of(const GuidePage& page);
 /// Whether a section contains every word of a search, in any order, letters of any case. False for a search
 /// without words.
 bool section_has(const GuidePage& page, const GuideSection& section, std::string_view search);
-/// The same for any text.
+/// How well the heading of such a section fits the search; less is better. 0: it is the search, 1: it has it
+/// as a word or words of its own, 2: it contains all words of the search, 3: one text below does, 4: only
+/// several texts together do.
+int section_rank(const GuidePage& page, const GuideSection& section, std::string_view search);
+/// Whether any text contains every word of a search.
 bool text_has(std::string_view text, std::string_view search);
 
 }  // namespace headscope::app

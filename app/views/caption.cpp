@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <variant>
 
 #include "app/run/edits/edit_text.h"
 #include "app/run/sources/pattern_file.h"
@@ -20,16 +21,9 @@ bool shorten(std::string& text, std::size_t most) {
   return true;
 }
 
-/// The prompt for a caption: truncated between characters, spaces kept, line ends and the like made visible.
-std::string quoted_prompt(const PromptRun& run, bool printed) {
+/// A prompt in quotes: truncated between characters, spaces kept, line ends and the like made visible.
+std::string quoted(std::string text, bool printed) {
   constexpr std::size_t kOnScreen = 60, kPrinted = 240;  // bytes
-  if (run.model->patterns) {
-    const std::string& named = run.model->patterns->text();
-    return named.empty() ? run.model->patterns->name() : "“" + named + "”";
-  }
-  std::string text = run.prompt.text;
-  if (!run.prompt.ids.empty()) text = run.model->tokenizer->decode(run.prompt.ids);
-  if (run.tokens.was_empty) return "the empty prompt";
   const bool cut = shorten(text, printed ? kPrinted : kOnScreen);
   if (const std::size_t space = text.rfind(' '); cut && printed && space != text.npos && space > kOnScreen)
     text.resize(space);
@@ -43,6 +37,18 @@ std::string quoted_prompt(const PromptRun& run, bool printed) {
     start = space + 1;
   }
   return "“" + shown + (cut ? "…" : "") + "”";
+}
+
+/// The prompt for a caption.
+std::string quoted_prompt(const PromptRun& run, bool printed) {
+  if (run.model->patterns) {
+    const std::string& named = run.model->patterns->text();
+    return named.empty() ? run.model->patterns->name() : "“" + named + "”";
+  }
+  std::string text = run.prompt.text;
+  if (!run.prompt.ids.empty()) text = run.model->tokenizer->decode(run.prompt.ids);
+  if (run.tokens.was_empty) return "the empty prompt";
+  return quoted(std::move(text), printed);
 }
 
 /// The baseline's description; for a picture that does not depend on the run, the second model's.
@@ -62,13 +68,24 @@ bool matches_tokens(const PromptRun& run) {
   return false;
 }
 
+/// The text of an edit, with the prompt that it patches from instead of the ids of its tokens.
+std::string edit_in_caption(const PromptRun& run, const model::Edit& edit, bool printed) {
+  std::string text = edit_brief(edit);
+  const auto* patch = std::get_if<model::PatchFrom>(&edit);
+  const std::size_t ids = patch != nullptr ? text.find("ids(") : text.npos;
+  if (ids == text.npos) return text;
+  return text.replace(ids, text.find(')', ids) + 1 - ids,
+                      quoted(run.model->tokenizer->decode(patch->tokens), printed));
+}
+
 /// "L5H1.z=0; mask=none", or if that is long "L5H1.z=0; and 12 more edits".
-std::string edits_of(const model::Plan& plan) {
+std::string edits_of(const PromptRun& run, bool printed) {
   constexpr std::size_t kMost = 100;  // bytes
   std::string text;
-  std::ptrdiff_t left = std::ssize(plan.edits());
-  for (const model::Edit& edit : plan.edits()) {
-    std::string brief = edit_brief(edit);
+  const model::Edits& all = run.run->plan->edits();
+  std::ptrdiff_t left = std::ssize(all);
+  for (const model::Edit& edit : all) {
+    std::string brief = edit_in_caption(run, edit, printed);
     if (text.empty() && brief.size() > kMost) break;
     if (!text.empty() && text.size() + brief.size() > kMost) break;
     text += (text.empty() ? "" : "; ") + std::move(brief);
@@ -138,7 +155,7 @@ std::string caption(const View& view, const ViewContext& c) {
   if (is_over_list(view, c.options) && c.prompts)
     text += " · " + grouped(std::ssize(c.prompts->prompts)) + " prompts of “" + c.prompts->name + "”";
   const bool edited = c.run->run->plan && of_run;
-  if (edited) text += " · with " + edits_of(*c.run->run->plan);
+  if (edited) text += " · with " + edits_of(*c.run, c.printed);
   if (c.side == Side::difference && (of_run || compares_models(*c.run))) {
     text += " · minus " + subtracted(*c.run, of_run, c.printed);
     if (edited || !compares_different_inputs(*c.run)) text += " without edits";

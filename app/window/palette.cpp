@@ -174,6 +174,17 @@ void add_places(Entries& entries, const Snapshot& snapshot) {
                        .acts = {DoAll{{SelectQuery{position}}}}});
 }
 
+/// How the tokens of two prompts are matched.
+void add_alignments(Entries& entries, const UiState& state) {
+  if (!state.second.on) return;
+  for (const auto& [label, alignment] :
+       {std::pair("By position", Alignment::position), std::pair("By token", Alignment::subsequence)})
+    entries.push_back({.label = label,
+                       .kind = "comparison",
+                       .also = "compare tokens two prompts align",
+                       .acts = {CompareWith{true, alignment}}});
+}
+
 void add_files(Entries& entries, const UiState& state) {
   for (const ExamplePrompt& example : state.examples)
     entries.push_back({.label = example.title,
@@ -228,6 +239,7 @@ std::vector<PaletteEntry> palette_entries(const UiState& state, const Snapshot& 
   add_views(entries);
   add_view_commands(entries, state, pictures);
   add_options(entries, state, snapshot, pictures);
+  add_alignments(entries, state);
   add_files(entries, state);
   if (const ViewContext* c = context_with_run(pictures)) {
     add_head_edits(entries, *c);

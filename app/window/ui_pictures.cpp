@@ -1,7 +1,9 @@
 // The widgets that Dear ImGui does not have: views' pictures, text editors, splitters and the tooltip.
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
+#include "app/views/parts/frame.h"
 #include "app/window/ui.h"
 #include "viz/players/imgui_compat.h"
 #include "viz/scene/text_at.h"
@@ -132,6 +134,12 @@ void Ui::hover_picture(const PlacedPicture& placed) {
   if (!input.frame.pointer || moment.press) return;
   const Point at = within(placed, *input.frame.pointer);
   const auto hit = viz::hit_test(placed.picture->regions, at);
+  if (!hit && placed.picture->cuts_heading && at.y < below_title(placed.context).y) {
+    constexpr float kColumns = 60;
+    std::vector<std::string> lines{placed.picture->title};
+    std::ranges::move(wrapped(placed.picture->subtitle, kColumns * width("0"), 1), std::back_inserter(lines));
+    tooltip(std::move(lines));
+  }
   if (!hit) return define_text(placed, at);
   if (!placed.view->facts || !placed.context.run) return;
   Facts facts = placed.view->facts(placed.context, *placed.picture, *hit);

@@ -100,6 +100,7 @@ TEST(Cli, WhatNoCommandTakesIsNamedWithoutItsValue) {
   EXPECT_THAT(wrong_use({"plot", "heatmap", "--prompt", "x", "--top=5"}),
               HasSubstr("unknown option \"--top\""));
   EXPECT_THAT(wrong_use({"--unheard-of=5"}), HasSubstr("unknown option \"--unheard-of\""));
+  EXPECT_THAT(wrong_use({"--unheard-of", "5"}), HasSubstr("unknown option \"--unheard-of\""));
   EXPECT_THAT(wrong_use({"plot", "scores", "some text"}),
               HasSubstr("unexpected argument \"some text\"; a prompt is given as --prompt TEXT"));
   EXPECT_THAT(wrong_use({"doctor", "some text"}), Not(HasSubstr("--prompt")));

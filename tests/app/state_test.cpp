@@ -84,6 +84,20 @@ TEST(State, MovingTheCaretDoesNotEndGenerating) {
   EXPECT_TRUE(state.generation.running);
 }
 
+TEST(State, ChosenTokensAreOfAPromptThatIsEditedNotOfANewOne) {
+  const auto type = [](TextCommand command) { return TypeInField{Field::prompt, std::move(command)}; };
+  UiState chosen;
+  chosen.prompt.edit = make_text_state("The old king");
+  chosen.selection.query = 2, chosen.selection.key = 1;
+  const auto tokens = [](const UiState& state) {
+    return std::pair(state.selection.query, state.selection.key);
+  };
+  EXPECT_EQ(tokens(after(chosen, {type(Insert{" slept", true})})), std::pair(2, 1));
+  EXPECT_EQ(tokens(after(chosen, {type(SelectAll{})})), std::pair(2, 1));
+  EXPECT_EQ(tokens(after(chosen, {type(SelectAll{}), type(Insert{"The", true})})), std::pair(-1, -1));
+  EXPECT_EQ(tokens(after(chosen, {type(SelectAll{}), type(Erase{})})), std::pair(-1, -1));
+}
+
 TEST(State, AnExampleReplacesThePromptAsOneUndoableStep) {
   UiState state;
   state.prompt.edit = make_text_state("mine");

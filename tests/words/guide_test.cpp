@@ -76,6 +76,17 @@ TEST(GuidePage, IsSearchedBySections) {
   EXPECT_FALSE(section_has(page, sections[1], "  "));
 }
 
+TEST(Guide, SectionsRankByHowWellTheirHeadingFits) {
+  const GuidePage page =
+      parse_guide_page("# Title\n\n## Overhead\n\n## Head, layer\n\n## Head\n\n## Other\n\na head\n", "p.md");
+  std::vector<int> ranks;
+  for (const GuideSection& section : sections_of(page))
+    ranks.push_back(section_rank(page, section, " HEAD "));
+  EXPECT_EQ(ranks, (std::vector{4, 2, 1, 0, 3}));
+  const GuidePage apart = parse_guide_page("# Keys\n\nswitch here\n\noff there\n", "p.md");
+  EXPECT_EQ(section_rank(apart, sections_of(apart).front(), "off switch"), 4);
+}
+
 class TheGuide : public ::testing::Test {
  protected:
   const std::filesystem::path folder_ = source_dir() / "assets/guide";

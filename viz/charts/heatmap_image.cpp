@@ -244,7 +244,7 @@ std::string pooling_words(Pooling pooling, const PooledCells& cells, float width
       return (left_out ? rows_words : "") + (left_out && averaged ? "; " : "") + (averaged ? col_words : "");
     };
     for (const std::string& text : {joined("room for " + share + "the " + names, "neighbouring " + means),
-                                    joined(share + names, means), left_out ? share + names : means})
+                                    joined("drawn: " + share + names, means), left_out ? share + names : means})
       if (fits(text)) return text;
     return "";
   }

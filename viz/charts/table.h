@@ -89,6 +89,7 @@ struct Table {
   int strength = -1;  ///< column whose largest magnitudes are strongest; -1: the first rows of the order are
   int max_rows = 0;   ///< maximum number of rows; 0: as many as fit
   int marked = -1;    ///< index of a row on a ground of `mark`; -1: none
+  int kept = -1;      ///< another row that is always selected, unless in order of strength; -1: none
   Color mark;
   TableOrder order;
   std::string filter;     ///< only rows in which some text contains it, byte by byte; empty: all

@@ -64,9 +64,10 @@ std::string note_of(const Table& table, int rows, int first, int count) {
 
 std::vector<int> selected_rows(const Table& table, std::span<const int> rows, int count) {
   std::vector<int> strongest = by_strength(table, rows);
-  const auto marked = std::ranges::find(strongest, table.marked);
-  if (count > 0 && marked != strongest.end() && marked - strongest.begin() >= count)
-    strongest[count - 1] = table.marked;
+  // The wanted ones come first, whatever their strength.
+  for (const int row : {table.in_order_of_strength ? -1 : table.kept, table.marked})
+    if (const auto at = std::ranges::find(strongest, row); at != strongest.end())
+      std::rotate(strongest.begin(), at, at + 1);
   strongest.resize(count);
   std::vector<int> selected;
   std::ranges::copy_if(rows, std::back_inserter(selected),
@@ -78,10 +79,12 @@ std::string note_of_selection(const Table& table, std::span<const int> rows, std
   const std::size_t count = selected.size();
   const bool first_ones = std::ranges::equal(selected, rows.first(count));
   if (table.strength >= 0 && !table.in_order_of_strength) {
-    const bool chosen_too = !strongest_has(table, rows, count, table.marked) &&
-                            std::ranges::find(selected, table.marked) != selected.end();
+    const auto besides = [&](int row) {
+      return std::ranges::find(selected, row) != selected.end() && !strongest_has(table, rows, count, row);
+    };
+    const bool chosen = besides(table.marked), another = table.kept != table.marked && besides(table.kept);
     return std::to_string(count) + " of " + std::to_string(rows.size()) + " " + table.row_names + ", the " +
-           table.strongest + (chosen_too ? " and the chosen one" : "");
+           table.strongest + (chosen ? " and the chosen one" : "") + (another ? " and another" : "");
   }
   const auto in_order = static_cast<int>(first_ones ? count : count - 1);
   const int all = static_cast<int>(rows.size());

@@ -12,7 +12,8 @@ namespace headscope::viz {
 /// left out by the filter.
 std::string note_of(const Table& table, int rows, int first, int count);
 
-/// `count` of these rows, which are in the table's order: the marked one, and the strongest of the others.
+/// `count` of these rows, which are in the table's order: the marked and the kept one, and the strongest
+/// of the others.
 std::vector<int> selected_rows(const Table& table, std::span<const int> rows, int count);
 
 /// Which rows were selected: "24 of 48 keys, the strongest", "heads 1 to 23 of 48, and the chosen one".

@@ -26,6 +26,7 @@ struct Picture {
   bool readable = true;       ///< false: there is no room for anything but words that say so
   TableWindow rows = {};
   std::string title = {}, subtitle = {};  ///< what its heading says, drawn or not
+  bool cuts_heading = false;              ///< some of the two is not drawn, for want of room
 };
 
 /// How a picture looks. Sizes are in logical pixels; distances are multiples of `unit`.

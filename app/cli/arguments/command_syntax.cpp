@@ -272,7 +272,7 @@ void CommandSyntax::picture(bool of_window) {
     group.option(
         "rows", "N",
         "at most N rows of a list: the chosen one and the strongest, or the first ones if rows have\n"
-        "no strength (default: all; with --size WxH, those that fit)",
+        "no strength (default: all where the list is the whole picture, else those that fit)",
         picture.rows, whole(1));
   group.option("scale", "S",
                of_window ? "file pixels per logical pixel"

@@ -102,7 +102,7 @@ Finish describe_search(CommandSyntax& command) {
   command.reading();
   command.option("from", "TEXT|@N|any",
                  "queries: tokens with this text, with or without a leading space;\n@3: position 3, @-1: the "
-                 "last; any (the default)",
+                 "last; any (the default); not position 0 where it sees only itself",
                  search.from, tokens_meant(TokenSelector::Kind::from_end));
   command.option("to", "TEXT|@N|any", "keys: likewise, but @-1 is the token before the query", search.to,
                  tokens_meant(TokenSelector::Kind::before_query));

@@ -60,6 +60,8 @@ int open_window(WindowCommand command, const Streams& streams) {
 
 void check_window(WindowCommand& window) {
   const std::filesystem::path& file = window.file;
+  if (!file.empty() && !file.has_extension() && !file.has_parent_path())
+    throw UsageError("unknown command " + model::quote(system::text_of(file)));
   if (!file.empty() && !window.prompt_options.empty())
     throw UsageError("a session has its own prompt: both " + window.prompt_options[0] + " and " +
                      model::quote(system::text_of(file)) + " were given");
@@ -83,12 +85,7 @@ Finish describe_window(CommandSyntax& program) {
   program.word("FILE",
                "a session (*.headscope), a figure made by headscope, or attention\npatterns (*.safetensors), "
                "to open in the window",
-               own->file, [](const std::string&, const std::string& text) {
-                 std::filesystem::path path = system::path_of(text);
-                 if (!path.has_extension() && !path.has_parent_path())
-                   throw UsageError("unknown command " + model::quote(text));
-                 return path;
-               });
+               own->file, [](const std::string&, const std::string& text) { return system::path_of(text); });
   return program.finish(own, check_window, open_window);
 }
 

@@ -9,12 +9,13 @@
 namespace headscope::app {
 namespace {
 
-void measure(BlockPass& block, std::span<const float> resid_pre) {
+void measure(BlockPass& block) {
+  block.pre_norm = norm_of(block.resid_pre);
   block.attn_norm = norm_of(block.attn_out);
   block.mid_norm = norm_of(block.resid_mid);
   block.mlp_norm = norm_of(block.mlp_out);
   block.post_norm = norm_of(block.resid_post);
-  block.attn_cosine = cosine_of(resid_pre, block.resid_mid);
+  block.attn_cosine = cosine_of(block.resid_pre, block.resid_mid);
   block.mlp_cosine = cosine_of(block.resid_mid, block.resid_post);
 }
 
@@ -28,11 +29,11 @@ TokenPass PassOfToken::difference(const TokenPass& after, const TokenPass& befor
   for (std::size_t i = 0; i < std::min(after.blocks.size(), before.blocks.size()); ++i) {
     const BlockPass &a = *after.blocks[i], &b = *before.blocks[i];
     BlockPass block;
-    for (const auto vector :
-         {&BlockPass::ln_1, &BlockPass::attn_out, &BlockPass::resid_mid, &BlockPass::ln_2,
-          &BlockPass::mlp_pre, &BlockPass::mlp_post, &BlockPass::mlp_out, &BlockPass::resid_post})
+    for (const auto vector : {&BlockPass::resid_pre, &BlockPass::ln_1, &BlockPass::attn_out,
+                              &BlockPass::resid_mid, &BlockPass::ln_2, &BlockPass::mlp_pre,
+                              &BlockPass::mlp_post, &BlockPass::mlp_out, &BlockPass::resid_post})
       block.*vector = difference_of(a.*vector, b.*vector);
-    measure(block, result.resid(static_cast<int>(i)));
+    measure(block);
     result.blocks.push_back(std::make_shared<const BlockPass>(std::move(block)));
   }
   result.ln_f = difference_of(after.ln_f, before.ln_f);
@@ -40,7 +41,7 @@ TokenPass PassOfToken::difference(const TokenPass& after, const TokenPass& befor
 }
 
 std::size_t BlockPass::bytes() const {
-  return (6 * attn_out.size() + 2 * mlp_pre.size()) * sizeof(float);
+  return (7 * attn_out.size() + 2 * mlp_pre.size()) * sizeof(float);
 }
 
 std::size_t TokenPass::bytes() const {
@@ -67,6 +68,7 @@ TokenPass PassOfToken::compute(const PromptRun& run, const Computation<TokenPass
   keep(Site::resid_pre, 0, pass.embedded);
   hooks.watch({Site::resid_pre, 0}, [&](const model::ConstActivation2d&) { pass.blocks.clear(); });
   for (int layer = 0; layer < layers; ++layer) {
+    keep(Site::resid_pre, layer, block.resid_pre);
     keep(Site::ln1_normalized, layer, block.ln_1);
     keep(Site::attn_out, layer, block.attn_out);
     keep(Site::resid_mid, layer, block.resid_mid);
@@ -77,7 +79,7 @@ TokenPass PassOfToken::compute(const PromptRun& run, const Computation<TokenPass
     keep(Site::resid_post, layer, block.resid_post);
     hooks.watch({Site::resid_post, layer}, [&, layer](const model::ConstActivation2d&) {
       if (layer == 0) pass.embedded_norm = norm_of(pass.embedded);
-      measure(block, pass.resid(layer));
+      measure(block);
       pass.blocks.push_back(std::make_shared<const BlockPass>(std::move(block)));
       block = {};
       if (layer + 1 < layers) computation.show(pass, static_cast<double>(layer + 1) / layers);

@@ -9,13 +9,14 @@ namespace headscope::app {
 
 /// A block's activations at one position, bit-identical to those of the forward pass.
 struct BlockPass {
-  std::vector<float> ln_1;                 ///< [d_model], normalized, before gain and bias
+  std::vector<float> resid_pre;  ///< [d_model]; other than the last block's resid_post if it is edited
+  std::vector<float> ln_1;       ///< [d_model], normalized, before gain and bias
   std::vector<float> attn_out, resid_mid;  ///< [d_model]
   std::vector<float> ln_2;                 ///< [d_model], normalized, before gain and bias
   std::vector<float> mlp_pre, mlp_post;    ///< [n_inner], before and after the non-linearity
   std::vector<float> mlp_out, resid_post;  ///< [d_model]
   // Norms and cosines of the vectors above, summed in double.
-  double attn_norm = 0, mid_norm = 0, mlp_norm = 0, post_norm = 0;
+  double pre_norm = 0, attn_norm = 0, mid_norm = 0, mlp_norm = 0, post_norm = 0;
   double attn_cosine = 0;  ///< cosine of the residual stream before and after adding the attention's output
   double mlp_cosine = 0;   ///< the same for the MLP's output
   std::size_t bytes() const;
@@ -24,18 +25,22 @@ struct BlockPass {
 /// The forward pass of one position.
 struct TokenPass {
   int position = 0;
-  std::vector<float> embedded;  ///< [d_model], the residual stream that enters block 0
+  std::vector<float> embedded;  ///< [d_model], the residual stream that enters block 0: its resid_pre
   double embedded_norm = 0;
   std::vector<std::shared_ptr<const BlockPass>> blocks;  ///< a partial answer has those computed so far
   std::vector<float> ln_f;  ///< [d_model], normalized, before gain and bias; empty until all blocks are done
   std::size_t bytes() const;
 
-  /// The residual stream that enters a block; for a block after the last: the one that leaves it. It must be
-  /// there.
+  /// The residual stream that enters a block; for a block after the last, or as long as that block is not
+  /// known, the one that leaves the block before it. It must be there.
   const std::vector<float>& resid(int layer) const {
+    if (layer < static_cast<int>(blocks.size())) return blocks[layer]->resid_pre;
     return layer == 0 ? embedded : blocks[layer - 1]->resid_post;
   }
-  double resid_norm(int layer) const { return layer == 0 ? embedded_norm : blocks[layer - 1]->post_norm; }
+  double resid_norm(int layer) const {
+    if (layer < static_cast<int>(blocks.size())) return blocks[layer]->pre_norm;
+    return layer == 0 ? embedded_norm : blocks[layer - 1]->post_norm;
+  }
 };
 
 /// Recomputes one position, using the keys and values that the run keeps of earlier positions.

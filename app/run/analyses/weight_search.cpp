@@ -176,7 +176,7 @@ void search_weights(const PromptRun& run, const WeightSearch& search, int prompt
   // The matching keys of each query; the patterns come later, one query after the other.
   std::vector<std::vector<int>> keys(ids.size());
   const bool later = std::ranges::any_of(heads, [&](model::HeadIndex head) { return sees_later(run, head); });
-  for (int query = 1; query < length; ++query) {
+  for (int query = 0; query < length; ++query) {
     if (!search.from.matches(bytes(query), query, length, query)) continue;
     for (int key = 0; key < (later ? length : query + 1); ++key) {
       if (search.to.matches(bytes(key), key, length, query)) keys[query].push_back(key);
@@ -188,6 +188,8 @@ void search_weights(const PromptRun& run, const WeightSearch& search, int prompt
       [&](std::size_t index, int first_query, model::ConstFloatRows rows) {
         for (int i = 0; i < rows.rows; ++i) {
           const int query = first_query + i;
+          // Its weight on itself is 1 in every head that shows it no other key.
+          if (query == 0 && !sees_later(run, heads[index])) continue;
           for (const int key : keys[query]) {
             if (!may_see(run, heads[index], query, key)) continue;
             const float weight = rows.row_data(i)[key];

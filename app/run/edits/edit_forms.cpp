@@ -37,6 +37,10 @@ std::string short_name(Site site) {
 
 }  // namespace
 
+std::string site_names() {
+  return listed(std::vector<std::string>(kShortNames.begin(), kShortNames.end()), " and ");
+}
+
 std::optional<Site> site_named(std::string_view name) {
   const auto found = std::ranges::find(kShortNames, name);
   if (found == kShortNames.end()) return std::nullopt;
@@ -180,6 +184,10 @@ std::string place_words(const model::EditSite& at) {
     words += " unit " + list_text(at.units);
   }
   return words;
+}
+
+std::string after_place(const model::EditSite& at, std::string_view words) {
+  return (at.positions.empty() && at.units.empty() ? " " : ", ") + std::string(words);
 }
 
 namespace {

@@ -25,6 +25,7 @@ std::string listed(const std::vector<std::string>& words, std::string_view last)
 // ---- text ----
 
 std::optional<model::Site> site_named(std::string_view short_name);
+std::string site_names();  ///< "embed, pos_embed, ... and logits"
 
 /// A list of whole numbers, or all.
 struct Numbers {
@@ -78,6 +79,8 @@ std::string vector_text(const std::vector<float>& values);
 std::string point_text(model::HookPoint point, const std::optional<int>& head);  ///< "L5H1.z"
 std::string place_text(const model::EditSite& at);                               ///< "L5H1.z[3,5-8]"
 std::string place_words(const model::EditSite& at);                              ///< "L5 H1 at 3,5-8"
+/// What follows these words: after a comma where they end with a number, which it does not belong to.
+std::string after_place(const model::EditSite& at, std::string_view words);
 
 // ---- JSON ----
 

@@ -107,7 +107,7 @@ model::Edits read_edit(std::string_view text, const LoadedModel& model) {
   });
   if (!named) {
     const std::optional<model::Site> site = site_named(name);
-    if (!site) in.fail(model::quote(name) + " is not a site; see headscope predict --help");
+    if (!site) in.fail(model::quote(name) + " is not a site; sites are " + site_names());
     const bool block = model::in_block(*site);
     if (block && !layers) in.fail("this site needs a layer, as in L5." + std::string(name));
     if (!block && layers) in.fail(model::quote(name) + " takes no layer prefix");

@@ -70,7 +70,7 @@ CircuitWords words_of(const ViewContext& c) {
     case Circuit::keys:
       return {" would look for",
               "scores with each key token, scaled",
-              {"looks for, score", "looks away from, score"},
+              {"looks for, score", "looks for least, score"},
               {"sought", "avoided"},
               "score"};
     case Circuit::pairs:

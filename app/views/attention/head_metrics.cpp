@@ -295,7 +295,7 @@ Picture build(const ViewContext& c) {
   Picture picture = blank(c);
   const std::string title(kind_of(c.options[kMetric]).title);
   paint_title(picture, c, title + (is_difference(c) ? difference_suffix(c) : ""),
-              (is_difference(c) ? difference_words(c) + "; " : "") + detail_of(c, n));
+              (is_difference(c) ? subtraction_words(c) + "; " : "") + detail_of(c, n));
   const float cells_end = chart.w > 0 ? paint_grid(picture, c, n, chart) : 0;
   std::string note = note_of(c, n);
   if (lists) list.paint(picture);

@@ -113,13 +113,17 @@ Picture build(const ViewContext& c) {
   const bool nothing_differs = is_difference && viz::value_range(pattern->matrix()).magnitude() == 0;
   const bool is_off =
       c.options[kCells] != Cells::rollout && output_factor(c, c.selection.layer, c.selection.head) == 0;
-  const viz::Rect area =
-      paint_title(picture, c, words.title + difference_suffix(c),
-                  is_difference ? difference_words(c) + (nothing_differs ? kNoDifference : "")
-                                : (is_off ? "writes nothing; " : "") + words.subtitle);
+  const viz::ValueRange of_all =
+      c.options[kCells] == Cells::weights ? range_of_differences(c) : viz::ValueRange{};
+  const float own = viz::value_range(pattern->matrix()).magnitude();
+  const bool is_shared = is_difference && own > 0 && of_all.magnitude() > own && c.options[kValueMax] <= 0;
+  const viz::Rect area = paint_title(
+      picture, c, words.title + difference_suffix(c),
+      is_difference ? difference_words(c, ": hatched") + (nothing_differs ? kNoDifference : "") +
+                          (is_shared ? "; colours of all heads: here up to " + viz::number(own, 3) : "")
+                    : (is_off ? "writes nothing; " : "") + words.subtitle);
   const PatternScale scale =
-      pattern_scale(c, pattern->matrix(), words.quantity, pattern->masked.causal(),
-                    c.options[kCells] == Cells::weights ? range_of_differences(c) : viz::ValueRange{});
+      pattern_scale(c, pattern->matrix(), words.quantity, pattern->masked.causal(), of_all);
   viz::Heatmap map = attention_map(c, pattern->matrix(), kCell);
   if (const viz::Matrix& m = map.cells.matrix; m.col_stride == 1)
     map.cols.strengths = {m.data + m.row_stride * c.selection.query, static_cast<std::size_t>(m.cols)};

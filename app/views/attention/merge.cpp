@@ -94,14 +94,22 @@ std::vector<NamedStrip> strips_of(const ViewContext& c, const Numbers& n) {
   const viz::Theme& t = *c.theme;
   const viz::ColorScale residual = strip_scale(m.after);
   const std::string prefix = delta(c), bias = prefix.empty() ? " + bias" : "";
-  return {{kZ, prefix + "z, side by side", shape_in_heads(config), "each head's sum of weight × value",
-           t.value, m.of.z, strip_scale(m.of.z), n.heads, c.selection.head},
+  const auto detail = [&](std::string words, std::initializer_list<model::Site> sites) {
+    for (const model::Site site : sites)
+      words = with_edits(c, std::move(words), {site, c.selection.layer}, c.selection.query);
+    return words;
+  };
+  using model::Site;
+  return {{kZ, prefix + "z, side by side", shape_in_heads(config),
+           detail("each head's sum of weight × value", {Site::z}), t.value, m.of.z, strip_scale(m.of.z),
+           n.heads, c.selection.head},
           {kOut, prefix + "z × c_proj.weight" + bias, shape,
-           "weight [" + d + " × " + d + "]: what attention writes", t.text, m.of.out, strip_scale(m.of.out)},
-          {kBefore, prefix + "residual stream before", shape, "the block's input at this position", t.text,
-           m.before, residual},
-          {kAfter, prefix + "residual stream after", shape, "with what attention writes", t.text, m.after,
-           residual}};
+           detail("weight [" + d + " × " + d + "]: what attention writes", {Site::result, Site::attn_out}),
+           t.text, m.of.out, strip_scale(m.of.out)},
+          {kBefore, prefix + "residual stream before", shape,
+           detail("the block's input at this position", {Site::resid_pre}), t.text, m.before, residual},
+          {kAfter, prefix + "residual stream after", shape,
+           detail("with what attention writes", {Site::resid_mid}), t.text, m.after, residual}};
 }
 
 // ---- the picture ----
@@ -190,16 +198,6 @@ Layout lay_out(const ViewContext& c, const viz::Table& table) {
   return layout;
 }
 
-/// Where the selected head stands in the list.
-int row_of_head(const ViewContext& c, const Numbers& n) {
-  const int head = c.selection.head;
-  if (!c.options[kLargestFirst]) return head;
-  int row = 0;
-  for (int part = 0; part < n.count; ++part)
-    row += n.norms[part] > n.norms[head] || (part < head && n.norms[part] == n.norms[head]) ? 1 : 0;
-  return row;
-}
-
 Picture build(const ViewContext& c) {
   if (!c.run) {
     static_cast<void>(c.ask(MergedHeadsOf{c.selection.layer, 0}));
@@ -212,8 +210,10 @@ Picture build(const ViewContext& c) {
   const Layout layout = lay_out(c, list.table);
   if (!list.lay_out(layout.table)) return too_small(c, "for the heads");
   if (c.in_pane && c.options[kFirstPart] < 0) {
+    const std::vector<int> rows = viz::table_rows(list.table);
+    const auto row = std::ranges::find(rows, c.selection.head) - rows.begin();
     list.table.first =
-        first_row_showing(row_of_head(c, *n), static_cast<int>(std::ssize(list.layout().rows)));
+        first_row_showing(static_cast<int>(row), static_cast<int>(std::ssize(list.layout().rows)));
     list.lay_out(layout.table);
   }
   Picture picture = blank(c);

@@ -8,6 +8,7 @@
 #include "app/views/parts/comparison_words.h"
 #include "app/views/parts/declare.h"
 #include "app/views/parts/difference.h"
+#include "app/views/parts/edited.h"
 #include "app/views/parts/file_rows.h"
 #include "app/views/parts/frame.h"
 #include "app/views/parts/landmarks.h"
@@ -60,12 +61,27 @@ std::vector<NamedStrip> strips_of(const ViewContext& c, const AttentionInput& in
     strips.push_back({kQueryHead + i, std::string(names[i]) + " of " + head_name(c.selection.layer, head),
                       shape_of(d_head), "", of_thirds[i], output.subspan(i * d + head * d_head, d_head),
                       of_output});
+  using model::Site;
   if (c.side == Side::difference) {
     for (NamedStrip& strip : strips) strip.name.insert(0, delta(c));
     strips[kNormed].detail = "input to all heads";
     const bool same = std::ranges::all_of(input.bias, [](float difference) { return difference == 0; });
     strips[kBias].detail = same ? "the same in both" : "differs between the models";
     strips[kOutput].name = "Δ ln_1 × c_attn.weight";
+  }
+  // Three values that attention reads are edited after this product, where the strip already shows them so.
+  constexpr std::array<std::pair<Row, Site>, 9> kEdited{{{kResidual, Site::resid_pre},
+                                                         {kNormed, Site::ln1_scale},
+                                                         {kNormed, Site::ln1_normalized},
+                                                         {kOutput, Site::q},
+                                                         {kOutput, Site::k},
+                                                         {kOutput, Site::v},
+                                                         {kQuery, Site::q},
+                                                         {kKey, Site::k},
+                                                         {kValue, Site::v}}};
+  for (const auto& [row, site] : kEdited) {
+    std::string& words = strips[row].detail;
+    words = with_edits(c, std::move(words), {site, c.selection.layer}, c.selection.query);
   }
   return strips;
 }

@@ -29,8 +29,9 @@ enum Role { kKey, kComponent };
 enum class Vector : int { query, key, value, weighted_value, z, product, edited_z };
 enum class Strips { values, products };
 
-const Option<int> kFirstKey = first_row_option(
-    "first-key", "First key", "first row shown (auto: keeps the strongest key in view)", true, -1);
+const Option<int> kFirstKey =
+    first_row_option("first-key", "First key",
+                     "first row shown (auto: keeps the chosen or the strongest key in view)", true, -1);
 const Option<Strips> kStrips = choice_option<Strips>(
     "strips", "Strips", "qQ", "which vectors are shown next to the keys",
     {{"values", "Values", "The values, as weighted by attention, and their sum"},
@@ -238,34 +239,19 @@ List list_of(const ViewContext& c, const Numbers& n) {
   }
   list.table.marked = c.selection.key;
   list.table.mark = theme.key;
+  list.table.kept = wanted_key(c, n.query, n.keys);
   list.table.vector_role = kComponent;
   return list;
 }
 
-/// Of all ranges of `shown` rows with the strongest key, the first row of the one with most weight.
-int first_with_strongest(std::span<const float> weights, int shown) {
-  const auto weight = [&](int key) { return std::isfinite(weights[key]) ? std::abs(weights[key]) : 0.F; };
-  const auto keys = static_cast<int>(weights.size());
-  int strongest = 0;
-  for (int key = 1; key < keys; ++key)
-    if (weight(key) > weight(strongest)) strongest = key;
-  const int last = std::min(strongest, keys - shown);
-  int best = std::max(0, strongest + 1 - shown);
-  double sum = 0, most = 0;  // relative to the first range
-  for (int first = best + 1; first <= last; ++first) {
-    sum += double{weight(first + shown - 1)} - double{weight(first - 1)};
-    if (sum > most) most = sum, best = first;
-  }
-  return best;
-}
-
-/// Lays out the list; without a chosen first row it keeps the strongest key in view.
+/// Lays out the list; without a chosen first row it keeps the wanted key in view, or else the strongest.
 bool lay_out(const ViewContext& c, const Numbers& n, List& list) {
   const viz::Rect area = below_title(c);
   const bool fits = list.lay_out(area);
   const auto shown = static_cast<int>(std::ssize(list.layout().rows));
   if (!fits || c.options[kFirstKey] >= 0 || c.options[kStrongestFirst] || shown >= n.keys) return fits;
-  list.table.first = first_with_strongest(n.of(Stage::pattern).first(n.k.size()), shown);
+  list.table.first =
+      first_row_showing(n.of(Stage::pattern).first(n.k.size()), wanted_key(c, n.query, n.keys), shown);
   return list.lay_out(area);
 }
 

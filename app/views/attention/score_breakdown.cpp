@@ -249,11 +249,14 @@ void paint_steps(Picture& picture, const ViewContext& c, const std::vector<Step>
     const float y = rect.center().y;
     paint_note(picture, c, step.*said, {rect.x, y},
                all ? names + 1 : std::max(0.F, sign_x - sign / 2 - 2 * u - rect.x));
-    if (all)
+    // Without room for all expressions, those that fit beside their own step's name.
+    const float name = rect.x + style.width(step.*said, style.small()) + 4 * u;
+    if (all || name + style.width(step.expression, size) <= sign_x - sign / 2) {
       viz::add_label(scene, style, step.expression, {sign_x - sign / 2, y}, size, c.theme->text,
                      viz::FontStyle::regular, viz::Align::right);
-    viz::add_label(scene, style, step.sign, {sign_x, y}, size, c.theme->text_muted, viz::FontStyle::regular,
-                   viz::Align::center);
+      viz::add_label(scene, style, step.sign, {sign_x, y}, size, c.theme->text_muted, viz::FontStyle::regular,
+                     viz::Align::center);
+    }
     viz::add_label(scene, style, step.result, {sign_x + sign / 2, y}, size,
                    color_of(c, step, i + 1 == steps.size()), viz::FontStyle::medium);
     viz::Region region;

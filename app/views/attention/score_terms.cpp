@@ -242,6 +242,11 @@ std::vector<Step> pair_steps(const ViewContext& c, const ScoreTerms& terms) {
                 {"scaled " + exact(terms.scaled()),
                  "score " + exact(terms.score()) + " × " + exact(config.attention_scale(terms.layer))}));
   steps.push_back(mask_step(terms, of_shift));
+  if (std::isinf(largest)) {  // there is no softmax of no key: the model sets all weights to 0
+    steps.push_back(make_step("weight: all keys are masked", "by definition", terms.weight(), kFewest,
+                              {"weight " + exact(terms.weight())}));
+    return steps;
+  }
   steps.push_back(make_step(
       "shifted: minus the row's maximum",
       written(masked, of_shift) + (largest < 0 ? " + " : " − ") + written(std::abs(largest), of_shift),

@@ -347,7 +347,7 @@ viz::Rect paint_heading(Picture& picture, const ViewContext& c, const Maps& maps
       picture, c,
       "From scores to weights, " + head_title(c, c.selection.layer, c.selection.head) + difference_suffix(c),
       maps.is_difference
-          ? difference_words(c) + (nothing_differs(maps) ? kNoDifference : "")
+          ? difference_words(c, ": hatched") + (nothing_differs(maps) ? kNoDifference : "")
           : "softmax(q·k × " + scale_factor(c.run->run->config, c.selection.layer) + " + mask)" +
                 (is_edited_at(c, model::Site::pattern, c.selection.layer, c.selection.head) ? ", then edited"
                                                                                             : ""));

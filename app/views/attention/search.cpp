@@ -162,7 +162,7 @@ std::string title_of(const ViewContext& c) {
   const WeightSearch search = search_of(c);
   const bool lacks_key = c.selection.key < 0 && c.options[kKeys] != KeyChoice::any;
   return "Weights from " + words_of(search.from, "any query") + " to " +
-         words_of(search.to, lacks_key ? "any key: none is chosen" : "any key");
+         words_of(search.to, lacks_key ? "any key (none is chosen)" : "any key");
 }
 
 std::string subtitle_of(const ViewContext& c, const FoundWeights& found) {
@@ -170,6 +170,8 @@ std::string subtitle_of(const ViewContext& c, const FoundWeights& found) {
   if (std::cmp_less(found.best.size(), found.count))
     words += ", largest " + grouped(std::ssize(found.best)) + " shown";
   words += "; " + (uses_list(c) ? list_words(c, found.progress) : "this prompt");
+  // In every head it sees only itself, with a weight of 1.
+  if (!c.run->run->plan) words += ", without query 0, which sees only itself";
   words += ", " + (c.options[kHeads] == Heads::chosen ? head_name(c.selection.layer, c.selection.head)
                                                       : std::string("all heads"));
   if (!of_shape(c)) return words;
@@ -274,7 +276,8 @@ Picture build(const ViewContext& c) {
   list.paint(picture);
   const std::size_t prompts = uses_list(c) ? c.prompts->prompts.size() : 0;  // as the answer counts them
   if (found->best.empty() && found->progress.done == prompts)
-    paint_small_lines(picture, c, {"nothing found: lower the threshold or choose other tokens"},
+    paint_small_lines(picture, c,
+                      {"nothing found: lower the threshold or choose other tokens; query 0 is left out"},
                       {area.x, list.layout().rows_top + line / 2}, area.w);
   picture.whole = whole;
   return picture;
@@ -357,8 +360,17 @@ std::vector<Scroll> scrolls(const ViewContext& c, const Picture& picture) {
   return c.in_pane ? list_scrolls(kRows, c, picture) : std::vector<Scroll>();
 }
 
+/// High enough for the rows that are asked for, or else for a sheet of them.
 viz::Point figure_size(const ViewContext& c) {
-  return {70 * c.font_size, 36 * c.font_size};
+  constexpr int kSome = 40;
+  const viz::Style style = style_of(c);
+  const auto found = found_of(c);
+  viz::Table table;
+  table.rows =
+      std::min(found ? static_cast<int>(found->best.size()) : 0, c.max_rows > 0 ? c.max_rows : kSome);
+  const float rows =
+      below_title(c).y + viz::table_height(table, style) + 2 * style.line(style.small()) + margin(c);
+  return {70 * c.font_size, std::max(12 * c.font_size, rows)};
 }
 
 }  // namespace

@@ -17,7 +17,6 @@
 #include "app/views/parts/navigation.h"
 #include "app/views/parts/selected.h"
 #include "app/views/view.h"
-#include "model/pass/plan.h"
 #include "viz/charts/bars.h"
 #include "viz/scene/colormap.h"
 #include "viz/scene/scale.h"
@@ -45,7 +44,9 @@ const Option<double> kScale{{.name = "softmax-scale",
                              .step = 0.05,
                              .keys = "xX",
                              .kept = false}};
-const Option<int> kFirst = first_row_option("first-score", "First score", "first row shown", true);
+const Option<int> kFirst =
+    first_row_option("first-score", "First score",
+                     "first row shown (auto: keeps the chosen or the strongest key in view)", true, -1);
 
 /// Scores in groups whose weights each sum to 1. On the difference side: differences, NaN without a
 /// counterpart, ±inf if the key is masked on one side only.
@@ -60,6 +61,7 @@ struct Numbers {
   double entropy = 0;  ///< bits, of the first group
   bool one_group = true;
   bool is_difference = false;
+  bool replaced = false;  ///< edits of the pattern act on the weights afterwards
 };
 
 /// "robot must obey orders": raw scores of each token with all four; later keys are masked.
@@ -83,13 +85,20 @@ std::vector<float> softmax_of_groups(const std::vector<float>& scores, double sc
   return weights;
 }
 
+/// In bits.
+double entropy_of(const std::vector<float>& weights) {
+  double entropy = 0;
+  for (const double w : weights)
+    if (w > 0) entropy -= w * std::log2(w);
+  return entropy;
+}
+
 void finish(Numbers& n, double factor, double other, const std::vector<std::size_t>& sizes) {
   n.scale = factor;
   n.weights = softmax_of_groups(n.scores, factor, sizes);
   if (other > 0) n.other = softmax_of_groups(n.scores, other, sizes);
   for (const float score : n.scores) n.scaled.push_back(static_cast<float>(factor) * score);
-  for (const double w : n.weights)
-    if (w > 0) n.entropy -= w * std::log2(w);
+  n.entropy = entropy_of(n.weights);
   n.one_group = sizes.size() == 1;
 }
 
@@ -112,9 +121,7 @@ Numbers numbers_of_row(const ViewContext& c, const SoftmaxRow& row) {
   n.other_name = n.other_column = "unscaled";
   n.note = std::string(edited ? "scores as edited × " : "scores × ") +
            (factor == 1 ? "" : viz::number(factor, 3) + " × ") + scale_factor(config, c.selection.layer);
-  const model::Plan* plan = c.run->run->plan.get();
-  if (plan != nullptr && plan->edits({model::Site::pattern, c.selection.layer}))
-    n.note += "; edits replace these weights";
+  n.replaced = is_edited_at(c, model::Site::pattern, c.selection.layer, c.selection.head);
   n.other_note = "; last column: without the scale";
   finish(n, factor * double{of_model}, 1, {n.scores.size()});
   return n;
@@ -189,7 +196,7 @@ std::optional<Numbers> numbers_of(const ViewContext& c) {
   if (rows->before)
     return difference_of_rows(std::move(n), numbers_of_row(c, *rows->before), rows->counterparts,
                               second_name(*c.run));
-  n.other_note += ": the weights concentrate on few keys";
+  n.other_note += ", entropy " + viz::number(entropy_of(n.other), 3) + " bits";
   return n;
 }
 
@@ -242,6 +249,7 @@ List list_of(const ViewContext& c, const Numbers& n) {
   if (sorted) list.table.order = {order};
   list.table.marked = row ? c.selection.key : -1;
   list.table.mark = theme.key;
+  list.table.kept = row ? wanted_key(c, c.selection.query, static_cast<int>(n.names.size())) : -1;
   list.table.in_order_of_strength = sorted;
   list.table.row_names = sorted ? n.is_difference ? "keys that differ most" : "strongest keys"
                          : row  ? "keys"
@@ -251,14 +259,17 @@ List list_of(const ViewContext& c, const Numbers& n) {
 }
 
 std::string summary(const ViewContext& c, const Numbers& n) {
+  const std::string before_edits = n.replaced ? "before the edits of the pattern: " : "";
   if (n.is_difference) {
-    return difference_subtitle(c, {n.scores, n.weights}) + "; entropy " + (n.entropy > 0 ? "+" : "") +
-           viz::number(n.entropy, 3) + " bits";
+    return before_edits + difference_subtitle(c, {n.scores, n.weights}) + "; entropy " +
+           (n.entropy > 0 ? "+" : "") + viz::number(n.entropy, 3) + " bits";
   }
   if (!n.one_group) return "each query's weights sum to 1; later keys are masked";
-  const double most = std::log2(static_cast<double>(n.weights.size()));
-  return "entropy " + viz::number(n.entropy, 3) + " of " + viz::number(most, 3) + " bits, largest weight " +
-         viz::number(largest(n.weights), 3);
+  const auto seen = std::ranges::count_if(
+      n.scaled, [](float score) { return score > -std::numeric_limits<float>::infinity(); });
+  const double most = std::log2(static_cast<double>(std::max<std::ptrdiff_t>(seen, 1)));
+  return before_edits + "entropy " + viz::number(n.entropy, 3) + " of " + viz::number(most, 3) +
+         " bits, largest weight " + viz::number(largest(n.weights), 3);
 }
 
 /// The list's area above the note, which is empty if there is no room.
@@ -288,9 +299,16 @@ Picture build(const ViewContext& c) {
   std::vector<std::string> note;
   const viz::Rect area = lay_out(c, *n, list, note);
   if (!list.lay_out(area)) return too_small(c, "for the table");
+  const bool row = c.options[kSource] == Source::row;
+  if (const int shown = static_cast<int>(std::ssize(list.layout().rows));
+      row && c.in_pane && c.options[kFirst] < 0 && !c.options[kStrongestFirst] && shown < list.table.rows) {
+    list.table.first = first_row_showing(n->weights, list.table.kept, shown);
+    list.lay_out(area);
+  }
   Picture picture = blank(c);
+  const std::string shown_keys = list.note("");
   paint_title(picture, c, n->title + (n->is_difference ? difference_suffix(c) : ""),
-              summary(c, *n) + list.note(", ") + list.left_out("; "));
+              shown_keys + (shown_keys.empty() ? "" : "; ") + summary(c, *n) + list.left_out("; "));
   list.paint(picture);
   const float y = std::min(area.bottom(), area.y + viz::table_height(list.table, style)) + 2 * style.unit();
   paint_small_lines(picture, c, note, {area.x, y});

@@ -8,6 +8,7 @@
 #include "app/views/parts/declare.h"
 #include "app/views/parts/difference.h"
 #include "app/views/parts/edit_menu.h"
+#include "app/views/parts/edited.h"
 #include "app/views/parts/landmarks.h"
 #include "app/views/parts/list.h"
 #include "app/views/parts/navigation.h"
@@ -174,7 +175,13 @@ struct Layout {
 std::array<std::string, kVectors> names_of(const ViewContext& c) {
   const std::string f = activation_name(c.run->run->config);
   std::array<std::string, kVectors> names{"ln_2, normalized", "before " + f, "after " + f, "mlp_out"};
-  for (std::string& name : names) name.insert(0, delta(c));
+  using model::Site;
+  constexpr std::array<Site, kVectors> kSites{Site::ln2_normalized, Site::mlp_pre, Site::mlp_post,
+                                              Site::mlp_out};
+  for (std::size_t i = 0; i < kVectors; ++i) {
+    names[i].insert(0, delta(c));
+    if (is_edited_at(c, {kSites[i], c.selection.layer}, c.selection.query)) names[i] += ", edited";
+  }
   return names;
 }
 

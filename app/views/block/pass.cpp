@@ -143,9 +143,23 @@ void paint_legend(Picture& picture, const ViewContext& c, const Numbers& n, cons
       normalized, n.normalized, is_difference ? "difference, normalized" : "normalized", {0, 0}, style);
   const float gap = 4 * style.unit(), both = first + gap + second;
   const float x = from + both <= right ? from : l.drawing.x + both <= right ? right - both : l.drawing.x;
-  if (x + first > right) return;
-  viz::append(picture.scene, stream, {x, l.legend});
-  if (x + both <= right) viz::append(picture.scene, normalized, {x + first + gap, l.legend});
+  if (x + both <= right) {
+    viz::append(picture.scene, stream, {x, l.legend});
+    viz::append(picture.scene, normalized, {x + first + gap, l.legend});
+    return;
+  }
+  // One ramp for both scales, which differ only in their limits.
+  const std::string limit = viz::number(n.stream.high, 3), ln = viz::number(n.normalized.high, 3);
+  for (const std::string& high : {"+limit, which is " + limit + ", of ln_1, ln_2, ln_f " + ln,
+                                  "+limit " + limit + ", of ln " + ln, limit + ", ln " + ln}) {
+    viz::Scene ramp;
+    const bool bare = high.front() != '+';
+    if (l.drawing.x + viz::paint_color_ramp(ramp, n.stream, bare ? "−" : "−limit", bare ? "±" + high : high,
+                                            {0, 0}, style) >
+        right)
+      continue;
+    return viz::append(picture.scene, ramp, {l.drawing.x, l.legend});
+  }
 }
 
 void paint_charts(Picture& picture, const ViewContext& c, const TokenPass& pass, const Layout& l) {
@@ -181,8 +195,10 @@ Picture build(const ViewContext& c) {
   std::string title = "Forward pass of " + token + " through the model" + what;
   if (style.width(title, style.title(), viz::FontStyle::medium) > c.width - 2 * margin(c))
     title = "Forward pass of " + token + what;
-  const std::string block =
+  std::string block =
       "block " + std::to_string(c.selection.layer) + " of 0–" + std::to_string(layers - 1) + " expanded";
+  for (const Line& line : n.lines)
+    if (line.edited) block += "; " + line.vector;
   paint_title(picture, c, title, is_difference ? difference_subtitle(c, vectors) + "; " + block : block);
   // Parts left out for lack of room do not make the picture incomplete.
   const bool whole = picture.whole;
@@ -330,7 +346,10 @@ std::vector<std::string> chart_words(const ViewContext& c, const TokenPass& pass
       (c.side == Side::difference ? "norm of the difference in what it adds " : "adds a vector of norm ") +
       viz::number(a.norm(), 5));
   lines.push_back(stream + viz::number(before, 5) + " → " + viz::number(a.stream(), 5));
-  if (!std::isnan(a.cosine())) lines.push_back("cosine of before and after " + viz::number(a.cosine(), 5));
+  if (!std::isnan(a.cosine()))
+    lines.push_back((c.side == Side::difference ? "cosine of the differences before and after it "
+                                                : "cosine of the stream before and after it ") +
+                    viz::number(a.cosine(), 5));
   return lines;
 }
 
@@ -341,15 +360,18 @@ std::vector<std::string> dimension_words(const ViewContext& c, const Numbers& n,
     return std::move(words) + (line && !line->values.empty() ? exact(line->values[dimension]) : "…");
   };
   const std::string name = difference_prefix(c) + ("dimension " + std::to_string(dimension));
+  const bool is_sum = !line_of(n, step)->edited;
   if (step == kAddAttention)
-    return {name, value("resid_pre ", input_of(n)), value("+ attn_out ", kAttention), value("= ", step)};
+    return {name, value("resid_pre ", input_of(n)), value("+ attn_out ", kAttention),
+            value(is_sum ? "= " : "edited to ", step)};
   if (step == kAddMlp)
-    return {name, value("resid_mid ", kAddAttention), value("+ mlp_out ", kMlp), value("= ", step)};
+    return {name, value("resid_mid ", kAddAttention), value("+ mlp_out ", kMlp),
+            value(is_sum ? "= " : "edited to ", step)};
   return {name, value(line_of(n, step)->vector + " ", step)};
 }
 
 /// A row for the embedding, and for each layer four: what attention adds, the stream, what the MLP adds, the
-/// stream.
+/// stream; before them the stream that enters a block if edits make it another than left the block before.
 Table table(const ViewContext& c) {
   Table result;
   const auto pass = c.run ? pass_of(c) : nullptr;
@@ -359,6 +381,8 @@ Table table(const ViewContext& c) {
   add_row(result, "", "wte + wpe", pass->embedded_norm, "", pass->embedded);
   for (std::size_t i = 0; i < pass->blocks.size(); ++i) {
     const BlockPass& block = *pass->blocks[i];
+    if (block.resid_pre != (i > 0 ? pass->blocks[i - 1]->resid_post : pass->embedded))
+      add_row(result, i, "resid_pre", block.pre_norm, "", block.resid_pre);
     add_row(result, i, "attn_out", block.attn_norm, "", block.attn_out);
     add_row(result, i, "resid_mid", block.mid_norm, block.attn_cosine, block.resid_mid);
     add_row(result, i, "mlp_out", block.mlp_norm, "", block.mlp_out);

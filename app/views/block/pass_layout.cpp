@@ -4,8 +4,10 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <map>
 
 #include "app/views/parts/comparison_words.h"
+#include "app/views/parts/edited.h"
 #include "app/views/parts/frame.h"
 #include "app/views/parts/names.h"
 #include "app/views/parts/vector_scale.h"
@@ -53,6 +55,29 @@ std::vector<Line> lines_of(const ViewContext& c, const TokenPass& pass) {
     lines.push_back({kAfter, layers_name(layer + 1, layers - 1), "resid_post", stream, resid(layers)});
   lines.push_back({kLnF, "ln_f", "normalized", stream, pass.ln_f});
   lines.push_back({kUnembedding, "unembed", "logits", shape_of(length, config.vocab_size), {}});
+  using model::Site;
+  const std::multimap<Step, model::HookPoint> edited{
+      {kEmbedding, {Site::embed}},
+      {kEmbedding, {Site::pos_embed}},
+      {layer > 0 ? kBefore : kEmbedding, {Site::resid_pre, layer}},
+      {kLn1, {Site::ln1_scale, layer}},
+      {kLn1, {Site::ln1_normalized, layer}},
+      {kAttention, {Site::attn_out, layer}},
+      {kAddAttention, {Site::resid_mid, layer}},
+      {kLn2, {Site::ln2_scale, layer}},
+      {kLn2, {Site::ln2_normalized, layer}},
+      {kMlp, {Site::mlp_out, layer}},
+      {kAddMlp, {Site::resid_post, layer}},
+      {kAfter, {Site::resid_post, layers - 1}},
+      {kLnF, {Site::ln_final_scale}},
+      {kLnF, {Site::ln_final_normalized}},
+      {kUnembedding, {Site::logits}}};
+  for (Line& line : lines) {
+    const auto [first, last] = edited.equal_range(line.step);
+    line.edited = std::any_of(
+        first, last, [&](const auto& one) { return is_edited_at(c, one.second, c.selection.query); });
+    if (line.edited) line.vector += ", edited";
+  }
   return lines;
 }
 
@@ -230,7 +255,8 @@ viz::ColumnChart chart_of(const ViewContext& c, const TokenPass& pass, Chart whi
       {{"norm of " + streams + " after each addition", "norm of " + streams, "stream's " + difference,
         "norm"},
        {"norm of the " + added + ": attention left, MLP right", "norm of the " + added, added, "added"},
-       {"cosine of " + streams + " before and after the addition", "cosine before · after", "cosine"}}};
+       {"cosine of " + streams + " before and after the addition", "cosine of the differences",
+        "of differences"}}};
   static const std::array<std::vector<std::string>, kCharts> titles{
       {{"norm of the residual stream after each addition", "norm of the residual stream", "residual stream",
         "norm"},

@@ -45,6 +45,7 @@ struct Line {
   std::string vector;  ///< its output: "attn_out"
   std::string shape;
   std::span<const float> values;  ///< values of the chosen token; empty: pending, or none
+  bool edited = false;            ///< an edit acts on it at the chosen token
 };
 
 struct Numbers {

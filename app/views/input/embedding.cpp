@@ -5,6 +5,7 @@
 #include "app/run/analyses/nearest_tokens.h"
 #include "app/run/analyses/vectors.h"
 #include "app/views/parts/declare.h"
+#include "app/views/parts/edited.h"
 #include "app/views/parts/frame.h"
 #include "app/views/parts/landmarks.h"
 #include "app/views/parts/list.h"
@@ -38,6 +39,7 @@ struct Numbers {
   std::array<std::span<const float>, kVectors> vectors;
   std::array<std::string, kVectors> names;  ///< "wte[464]"
   viz::ColorScale scale;
+  bool edited = false;  ///< by edits of the two vectors or of their sum: it is not that of the rows
 
   /// "wte[464][17]"
   std::string component_name(int vector, int dimension) const {
@@ -65,8 +67,11 @@ Numbers numbers_of(const ViewContext& c) {
   n.vectors = {n.token,
                positioned ? wpe.subspan(static_cast<std::size_t>(n.row_of_wpe) * d, d) : n.no_position,
                run.resid(0, n.position)};
+  for (const model::Site site : {model::Site::embed, model::Site::pos_embed, model::Site::resid_pre})
+    n.edited |= is_edited_at(c, {site}, n.position);
   n.names = {"wte[" + std::to_string(n.id) + "]",
-             positioned ? "wpe[" + std::to_string(n.row_of_wpe) + "]" : "no wpe", "sum"};
+             positioned ? "wpe[" + std::to_string(n.row_of_wpe) + "]" : "no wpe",
+             n.edited ? "after edits" : "sum"};
   std::vector<float> all;
   for (const auto& vector : n.vectors) all.insert(all.end(), vector.begin(), vector.end());
   n.scale = viz::robust_scale(viz::Matrix::row(all), kOutliers);
@@ -134,7 +139,7 @@ float label_width(const ViewContext& c, const Numbers& n) {
   const viz::Style style = style_of(c);
   float width = 0;
   for (const std::string& name : n.names)
-    width = std::max(width, style.width("+ " + name, style.small(), viz::FontStyle::medium));
+    width = std::max(width, style.width("→ " + name, style.small(), viz::FontStyle::medium));
   return std::ceil(width) + 2 * style.unit();
 }
 
@@ -180,8 +185,8 @@ void paint_product(Picture& picture, const ViewContext& c, const Numbers& n, con
 
 void paint_strips(Picture& picture, const ViewContext& c, const Numbers& n, const Layout& l) {
   const viz::Style style = style_of(c);
-  constexpr std::array<const char*, kVectors> kSigns{"", "+", "="};
-  const float x = below_title(c).x, sign_w = style.width("+ ", style.small(), viz::FontStyle::medium);
+  const std::array<const char*, kVectors> signs{"", "+", n.edited ? "→" : "="};
+  const float x = below_title(c).x, sign_w = style.width("→ ", style.small(), viz::FontStyle::medium);
   const auto word = [&](std::string_view words, viz::Point at, viz::Color color, viz::FontStyle face,
                         viz::Align align = viz::Align::left) {
     viz::add_label(picture.scene, style, words, at, style.small(), color, face, align);
@@ -189,7 +194,7 @@ void paint_strips(Picture& picture, const ViewContext& c, const Numbers& n, cons
   for (std::size_t i = 0; i < kVectors; ++i) {
     const viz::Rect& rect = l.strips[i];
     const float middle = rect.center().y;
-    word(kSigns[i], {x, middle}, c.theme->text_muted, viz::FontStyle::medium);
+    word(signs[i], {x, middle}, c.theme->text_muted, viz::FontStyle::medium);
     word(n.names[i], {x + sign_w, middle}, c.theme->text, viz::FontStyle::medium);
     const int index = static_cast<int>(i);
     viz::paint_vector_strip(picture, {n.vectors[i], n.scale, kStrip, index, index}, rect, style);
@@ -241,7 +246,8 @@ Picture build(const ViewContext& c) {
               "row " + std::to_string(n.id) + " of wte " + shape(config.vocab_size, config.n_embd) +
                   (n.row_of_wpe < 0 ? ", without a position"
                                     : " + row " + std::to_string(n.row_of_wpe) + " of wpe " +
-                                          shape(config.n_ctx, config.n_embd)));
+                                          shape(config.n_ctx, config.n_embd)) +
+                  (n.edited ? "; edits make another vector of their sum" : ""));
   // Scrolled rows and parts left out for lack of room do not make the picture incomplete.
   const bool whole = picture.whole;
   if (l.product.h > 0) paint_product(picture, c, n, l);
@@ -289,7 +295,7 @@ Facts facts_of_component(const ViewContext& c, const Picture& picture, const Num
   facts.say("dimension " + std::to_string(dimension));
   facts.say(equation(kToken));
   facts.say("+ " + equation(kPosition));
-  facts.say("= " + exact(n.vectors[kSum][dimension]) + ", the input of block 0");
+  facts.say((n.edited ? "edited to " : "= ") + exact(n.vectors[kSum][dimension]) + ", the input of block 0");
   for (int i = 0; i < kVectors; ++i)
     facts.number(n.component_name(i, dimension), n.vectors[i][dimension], Fact::Location::menu);
   return facts;

@@ -242,13 +242,20 @@ bool paint_ends(Picture& picture, const ViewContext& c, const Numbers& n, const 
   const float gap = 2 * style.unit(), small = style.small();
   const std::vector<std::string> names = end_names(*n.of);
   const auto count = static_cast<float>(names.size());
-  const float width = (line.w - gap * (count - 1)) / count;
-  for (const std::string& name : names)
-    if (style.width(name, small) > width) return false;
+  const float room = line.w - gap * (count - 1);
+  float widest = 0, all = 0;
+  for (const std::string& name : names) {
+    widest = std::max(widest, style.width(name, small));
+    all += style.width(name, small);
+  }
+  if (all > room) return false;
+  // As wide as each other, or else as their names need.
+  const bool even = widest <= room / count;
+  float x = line.x;
   for (int end = 0; end < std::ssize(names); ++end) {
     const auto value = end_of(*n.of, end);
-    const float x = style.snapped(line.x + static_cast<float>(end) * (width + gap));
-    const viz::Rect cell{x, style.snapped(line.y + line.h / 2), width, line.h / 2};
+    const float width = even ? room / count : style.width(names[end], small) + (room - all) / count;
+    const viz::Rect cell{style.snapped(x), style.snapped(line.y + line.h / 2), width, line.h / 2};
     viz::add_label(picture.scene, style, names[end], {cell.center().x, line.y + line.h / 4}, small,
                    c.theme->text_muted, viz::FontStyle::regular, viz::Align::center, width);
     picture.scene.add(viz::FillRect{cell, viz::diverging(*c.theme, 0), 1});
@@ -256,6 +263,7 @@ bool paint_ends(Picture& picture, const ViewContext& c, const Numbers& n, const 
     viz::add_label(picture.scene, style, viz::fixed_number(value, 3), cell.center(), small, c.theme->text,
                    viz::FontStyle::regular, viz::Align::center, width);
     picture.regions.push_back({.role = kEnd, .id = end, .rect = cell});
+    x += width + gap;
   }
   return true;
 }
@@ -294,7 +302,7 @@ Picture build(const ViewContext& c) {
   const std::string after = "after " + token_name(c.run->tokens, c.selection.query);
   if (is_difference) {
     paint_title(picture, c, "Logit of " + target_of(c, *n->of) + difference_suffix(c),
-                after + ": " + difference_words(c) + ", each with its own ln_f scale");
+                after + ": " + subtraction_words(c) + ", each with its own ln_f scale");
   } else {
     paint_title(picture, c, "Logit of " + target_of(c, *n->of),
                 after + ": what each part of the model adds, with the ln_f scale fixed at " +

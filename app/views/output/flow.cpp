@@ -2,6 +2,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 #include "app/run/analyses/logit_flow.h"
 #include "app/views/output/flow_legend.h"
@@ -81,6 +82,16 @@ std::shared_ptr<const LogitFlow> flow_of(const ViewContext& c) {
   const auto question = c.run ? question_of(c) : std::nullopt;
   auto flow = question ? c.ask(*question) : nullptr;
   return flow && flow->positions > 0 ? flow : nullptr;
+}
+
+/// "; edits add +1.53": they are part of the rest and of what the embeddings add. Scaling adds nothing.
+std::string words_of_edits(const LogitFlow& flow) {
+  if (!flow.edited) return "";
+  double sum = flow.final_edits;
+  for (const std::vector<double>* edits : {&flow.input_edits, &flow.key_edits, &flow.query_edits})
+    sum = std::accumulate(edits->begin(), edits->end(), sum);
+  return sum == 0 ? "; edits scale what is carried"
+                  : "; edits add " + signed_words(sum) + ", part of the rest";
 }
 
 std::string edge_name(const FlowEdge& edge) {
@@ -373,7 +384,7 @@ Picture build(const ViewContext& c) {
   s->legend.scale = scale_of(s->confidence);
   const std::string subtitle = "after " + token_name(c.run->tokens, s->flow->position) + ": " +
                                (s->flow->against == -1 ? "logit " : "difference ") +
-                               viz::fixed_number(s->flow->logit, 2);
+                               viz::fixed_number(s->flow->logit, 2) + words_of_edits(*s->flow);
   paint_title(picture, c, "Flow to the logit of " + logit_words(c, s->flow->token, s->flow->against),
               subtitle);
   const Confidence& confidence = s->confidence;

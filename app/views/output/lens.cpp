@@ -125,6 +125,16 @@ struct Legend {
   std::string title, shorter;
 };
 
+/// Whose final answer the colours of a difference are about.
+std::string whose_answer(const ViewContext& c) {
+  return compares_different_inputs(*c.run) ? "the " + second_name(*c.run) + "'s final answer"
+                                           : "the unedited run's final answer";
+}
+/// Of the final answer in a cell.
+const char* bold_words(const ViewContext& c) {
+  return c.side == Side::difference ? "bold: that answer" : "bold: the final answer";
+}
+
 /// The values of all shown places and positions that are known.
 std::vector<float> shown_values(const ViewContext& c, const LensBlocks& lens) {
   std::vector<float> values;
@@ -145,9 +155,7 @@ Legend legend_of(const ViewContext& c, const LensBlocks& lens) {
     const std::string prefix = difference_prefix(c);
     if (coloring == Coloring::divergence) return {scale, prefix + "KL(end ‖ here), bits", prefix + "KL"};
     const std::string what = coloring == Coloring::rank ? "rank" : "probability";
-    const std::string whose =
-        compares_different_inputs(*c.run) ? "the " + second_name(*c.run) + "'s" : "the unedited run's";
-    return {scale, prefix + "the " + what + " of " + whose + " final answer", prefix + what};
+    return {scale, prefix + "the " + what + " of " + whose_answer(c), prefix + "its " + what};
   }
   if (coloring == Coloring::probability)
     return {viz::linear_scale(1), "probability of the best guess", "probability"};
@@ -156,7 +164,7 @@ Legend legend_of(const ViewContext& c, const LensBlocks& lens) {
     scale.logarithmic = true;
     scale.low = 1;
     scale.high = std::max(2, c.run->run->config.vocab_size);
-    return {scale, "rank of the final answer, logarithmic", "rank, log"};
+    return {scale, "rank of the final answer, logarithmic", "final answer's rank, log"};
   }
   // The embedding's prediction is very different: its divergence would leave the rest without colour.
   const float most = viz::robust_magnitude(all, kBeyond), largest = viz::value_range(all).high;
@@ -228,7 +236,12 @@ void place_columns(const ViewContext& c, Layout& l, float width) {
       c.options[kFirstColumn] >= 0 ? c.options[kFirstColumn] : first_row_showing(c.selection.query, l.shown);
   l.first = std::clamp(wanted, 0, l.length - l.shown);
   l.grid.first_col = l.first;
-  l.columns = viz::column_label_room(column_axis(c, l), l.grid.rect.w / static_cast<float>(l.shown),
+  // A pane that scrolls keeps its rows where they are, however long the names of the shown tokens.
+  viz::AxisLabels shown = column_axis(c, l);
+  if (!c.in_pane && std::ssize(shown.labels) == l.length)
+    shown.labels = shown.labels.subspan(static_cast<std::size_t>(l.first), static_cast<std::size_t>(l.shown)),
+    shown.emphasised -= l.first;
+  l.columns = viz::column_label_room(shown, l.grid.rect.w / static_cast<float>(l.shown),
                                      std::min(0.25F * l.area.h, 7 * c.font_size), style);
 }
 
@@ -319,12 +332,15 @@ void paint_part(Picture& picture, const ViewContext& c, const LensBlocks& lens, 
   if (l.text <= 0) return;
   const viz::ColorTable color(scale, *c.theme);
   for (int col = first; col < first + count; ++col) {
+    // The answer is the baseline's, which a position without a counterpart does not have.
+    const LogitLens& block = lens.known_block(col);
+    const bool has_answer = c.side != Side::difference || block.compares(col);
     for (int row = 0; row < rows; ++row) {
       const int id = lens.at(col, l.places[row]).guesses.top.front().id;
       const viz::Rect cell = part.cell_rect(row, col);
       viz::add_label(picture.scene, style, label_of(c, id), cell.center(), l.text,
                      text_on(c, color(cells.matrix.at(row, col - first))),
-                     id == lens.known_block(col).answer(col) ? viz::FontStyle::bold : viz::FontStyle::regular,
+                     has_answer && id == block.answer(col) ? viz::FontStyle::bold : viz::FontStyle::regular,
                      viz::Align::center, cell.w - 1.5F * style.unit());
     }
   }
@@ -365,9 +381,9 @@ void paint_legend(Picture& picture, const ViewContext& c, const Layout& l, const
     const float used = viz::paint_color_scale_line(line, legend.scale, *title, at, style);
     if (used > l.area.w) continue;
     viz::append(picture.scene, line, {0, 0});
-    const char* words = c.side == Side::difference ? "bold: that answer" : "bold: the final answer";
+    const char* words = bold_words(c);
     const float gap = 6 * style.unit();
-    if (l.text > 0 && used + gap + style.width(words, style.small()) <= l.area.w)
+    if (l.text > 0 && !c.printed && used + gap + style.width(words, style.small()) <= l.area.w)
       viz::add_label(picture.scene, style, words, {at.x + used + gap, at.y}, style.small(),
                      c.theme->text_muted);
     return;
@@ -386,10 +402,17 @@ std::string subtitle_of(const ViewContext& c, const Layout& l, const LensBlocks&
   const int known = lens.positions();
   if (known < l.shown)
     return waiting_words(c, l, "computing… " + grouped(known) + " of " + grouped(l.shown) + " positions");
-  if (c.side != Side::difference)
-    return "the prediction from each place in the residual stream, through ln_f and the unembedding";
-  return difference_words(c) + "; guesses are from " +
-         (compares_different_inputs(*c.run) ? "the first" : "the edited run");
+  const Coloring coloring = c.options[kColoring];
+  // On paper all that the colours and letters mean is here, since the legend has one line.
+  const std::string bold = c.printed && l.text > 0 ? std::string("; ") + bold_words(c) : "";
+  if (c.side != Side::difference) {
+    const char* of = c.printed && coloring == Coloring::rank ? "; colours: the rank of the final answer" : "";
+    return "the prediction from each place in the residual stream, through ln_f and the unembedding" +
+           std::string(of) + bold;
+  }
+  const std::string of = coloring == Coloring::divergence ? "" : "; colours are of " + whose_answer(c);
+  return difference_words(c) + of + "; guesses are from " +
+         (compares_different_inputs(*c.run) ? "the first" : "the edited run") + bold;
 }
 
 Picture build(const ViewContext& c) {

@@ -152,11 +152,12 @@ std::size_t max_extra_lines(const ViewContext& c) {
 std::vector<std::string> compared_words(const ViewContext& c, const Guesses& g, float room) {
   if (g.before.empty()) return {};
   const bool second = compares_different_inputs(*c.run);
-  const std::string kl = (second ? "KL(second ‖ first) " : "KL(unedited ‖ edited) ") +
-                         viz::number(bits(divergence(g.before, g.probabilities)), 3) + " bits";
+  const viz::Style style = style_of(c);
+  const std::string amount = viz::number(bits(divergence(g.before, g.probabilities)), 3) + " bits";
+  std::string kl = (second ? "KL(second ‖ first) " : "KL(unedited ‖ edited) ") + amount;
+  if (style.width(kl, style.small()) > room) kl = "KL " + amount;  // its unit must not be cut off
   if (shows_differences(c, g)) return {kl};
   const std::string mark = "mark: " + (second ? second_name(*c.run) : "unedited"), both = mark + ", " + kl;
-  const viz::Style style = style_of(c);
   if (style.width(both, style.small()) <= room) return {both};
   return {mark, kl};
 }
@@ -164,6 +165,7 @@ std::vector<std::string> compared_words(const ViewContext& c, const Guesses& g, 
 Picture build(const ViewContext& c) {
   const auto next = current_next(c);
   if (auto words = waiting(c, NextAfter{c.chosen_query}, next != nullptr)) return *words;
+  if (c.side == Side::difference && compared_query(c) < 0) return no_counterpart(c);
   const viz::Style style = style_of(c);
   const Guesses g = guesses_of(c, *next);
   Picture picture = blank(c);
@@ -274,7 +276,7 @@ Picture build(const ViewContext& c) {
 
 Table table(const ViewContext& c) {
   const auto next = current_next(c);
-  if (!next) return {};
+  if (!next || (c.side == Side::difference && compared_query(c) < 0)) return {};
   const Guesses g = guesses_of(c, *next);
   Table result{{"rank", "id", "token", "bytes", "logit", "probability", "follows"}, {}};
   if (!g.before.empty()) add_cells(result.header, "probability compared with", difference_column(c));

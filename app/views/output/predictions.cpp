@@ -6,6 +6,7 @@
 #include <numbers>
 #include <optional>
 
+#include "app/counted.h"
 #include "app/run/analyses/token_statistics.h"
 #include "app/views/output/continuation.h"
 #include "app/views/parts/comparison_words.h"
@@ -183,7 +184,7 @@ List list_of(const ViewContext& c, const Numbers& n) {
               !is_difference ? kNames[g]
               : two          ? "guess"
                              : "guess now",
-              is_difference ? 6 : static_cast<int>(kGuesses - g) - 1);
+              is_difference ? 8 : static_cast<int>(kGuesses - g) - 1);
   if (is_difference) {
     const auto guess_before = [&n](const auto& words) {
       return [&n, words](int i) {
@@ -191,11 +192,11 @@ List list_of(const ViewContext& c, const Numbers& n) {
         return s == nullptr || s->top.empty() ? std::string() : words(s->top.front());
       };
     };
-    list.text(two ? "guess there" : "before", 7,
+    list.text(two ? "guess there" : "guess before", 7,
               guess_before([&c](const model::Guess& one) { return label_of(c, one.id); }))
         .detail = guess_before([](const model::Guess& one) { return percent(one.probability); });
     list.number(two ? "loss, bits" : "loss now, bits", 5, n.loss, {.digits = 3, .blank = last});
-    list.number(two ? "loss there" : "before", 4, n.loss_before,
+    list.number(two ? "loss there" : "loss before", 4, n.loss_before,
                 {.file = "compared loss", .digits = 3, .blank = incomparable});
     list.bar("difference, bits", 9, n.difference,
              {.file = difference_column_prefix(c) + "loss", .digits = 3, .blank = incomparable});
@@ -324,10 +325,9 @@ std::string subtitle_of(const ViewContext& c, const Numbers& n) {
   std::string words = "no token follows";
   if (n.is_difference && n.tokens > 0) {
     words = n.comparable == 0 ? "no token follows in both prompts"
-                              : difference_words(c) + ", mean of " + grouped(n.comparable) +
-                                    (n.comparable == 1 ? " token: " : " tokens: ") +
-                                    viz::fixed_number(n.mean_before + n.mean_difference, 3) + " − " +
-                                    viz::fixed_number(n.mean_before, 3);
+                              : "mean of " + grouped(n.comparable) + " of " + counted(n.tokens, "token") +
+                                    ": " + viz::fixed_number(n.mean_before + n.mean_difference, 3) + " − " +
+                                    viz::fixed_number(n.mean_before, 3) + "; " + difference_words(c);
   } else if (n.tokens > 0) {
     words = "2" + viz::superscript(viz::fixed_number(n.mean, 3)) + ", the mean loss of " + grouped(n.tokens) +
             (n.tokens == 1 ? " token" : " tokens");
@@ -372,7 +372,7 @@ Picture build(const ViewContext& c) {
   if (!l.fits) return too_small(c, "for the table");
   const viz::Style style = style_of(c);
   Picture picture = blank(c);
-  paint_title(picture, c, title_of(n), subtitle_of(c, n) + l.list.note("; "));
+  paint_title(picture, c, title_of(n), subtitle_of(c, n) + l.list.note("; ") + l.list.left_out("; "));
   // Scrolled chips do not make the picture incomplete.
   const bool whole = picture.whole;
   if (l.shown_lines > 0) {
@@ -407,7 +407,7 @@ std::vector<std::string> lines_at(const ViewContext& c, const Numbers& n, int po
   }
   const model::PositionStatistics* before = n.is_difference ? n.before[position] : nullptr;
   if (n.is_difference && !std::isnan(n.difference[position]))
-    lines.push_back("loss before " + bits(n.loss_before[position]) + " bits, difference " +
+    lines.push_back("loss " + there + " " + bits(n.loss_before[position]) + " bits, difference " +
                     bits(n.difference[position]));
   else if (two)
     lines.push_back((before ? "another token follows " : "no counterpart ") + there);

@@ -41,11 +41,11 @@ std::string subtraction_words(const ViewContext& c) {
          second_words(*c.run) + ", unedited";
 }
 
-std::string difference_words(const ViewContext& c) {
+std::string difference_words(const ViewContext& c, const char* drawn) {
   const auto alone = is_between_two(c) ? std::ranges::count(c.run->aligned, -1) : 0;
   if (alone == 0) return subtraction_words(c);
   return subtraction_words(c) + "; " + counted(alone, "token") + (alone == 1 ? " has" : " have") +
-         " no counterpart";
+         " no counterpart" + drawn;
 }
 
 const char* difference_suffix(const ViewContext& c) {

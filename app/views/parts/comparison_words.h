@@ -18,8 +18,9 @@ std::string second_words(const PromptRun& run);
 std::string no_counterpart_words(const ViewContext& context);
 /// "edited − unedited", "first − second prompt".
 std::string subtraction_words(const ViewContext& context);
-/// The same with what a difference leaves out: "first − second prompt; 4 tokens have no counterpart".
-std::string difference_words(const ViewContext& context);
+/// The same with what a difference leaves out, and how that is drawn: "first − second prompt; 4 tokens have
+/// no counterpart", "... have no counterpart: hatched".
+std::string difference_words(const ViewContext& context, const char* drawn = "");
 /// Suffix of titles on the difference side: ": difference"; else empty.
 const char* difference_suffix(const ViewContext& context);
 /// Prefix of names of numbers on the difference side: "difference in "; else empty.

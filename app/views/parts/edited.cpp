@@ -107,10 +107,33 @@ bool is_edited_at(const ViewContext& c, Site site, int layer, int head) {
          });
 }
 
+bool is_edited_at(const ViewContext& c, model::HookPoint point, int position) {
+  const auto acts = [&](const auto& edit) {
+    if constexpr (requires { edit.at; })
+      return edit.at.point == point && includes(edit.at, position).value_or(false);
+    return false;
+  };
+  return c.run && std::ranges::any_of(c.run->prompt.edits,
+                                      [&](const model::Edit& edit) { return std::visit(acts, edit); });
+}
+
+std::string with_edits(const ViewContext& c, std::string words, model::HookPoint point, int position) {
+  if (is_edited_at(c, point, position) && !words.ends_with("edited"))
+    words += words.empty() ? "edited" : "; edited";
+  return words;
+}
+
 bool is_edited_cell(const ViewContext& c, int layer, int head, int query, int key) {
   return c.run && std::ranges::any_of(c.run->prompt.edits, [&](const model::Edit& edit) {
            return sets_cell(edit, {layer, head}, query, key);
          });
+}
+
+int wanted_key(const ViewContext& c, int query, int keys) {
+  if (c.selection.key >= 0) return std::min(c.selection.key, keys - 1);
+  for (int key = 0; key < keys; ++key)
+    if (is_edited_cell(c, c.selection.layer, c.selection.head, query, key)) return key;
+  return -1;
 }
 
 bool is_edited_output(const ViewContext& c, int layer, int head) {

@@ -16,8 +16,16 @@ std::vector<model::Edit> edits_of_head(const ViewContext& context, int layer, in
 
 /// Whether an edit acts on a head's activations at a site; a mask is one of its scores.
 bool is_edited_at(const ViewContext& context, model::Site site, int layer, int head);
+/// Whether an edit acts on an activation at a position, for any of its heads if it has heads.
+bool is_edited_at(const ViewContext& context, model::HookPoint point, int position);
+/// What a vector is, and whether an edit changed it at the position: "the block's input; edited".
+std::string with_edits(const ViewContext& context, std::string words, model::HookPoint point, int position);
 /// Whether an edit sets single scores or weights of a head there.
 bool is_edited_cell(const ViewContext& context, int layer, int head, int query, int key);
+
+/// The key that a list of the chosen head must show even if it cannot show all `keys`: the chosen one, else
+/// one whose score or weight an edit sets; -1: none.
+int wanted_key(const ViewContext& context, int query, int keys);
 
 /// Whether an edit acts on what the head writes, so that its pattern and values do not tell that.
 bool is_edited_output(const ViewContext& context, int layer, int head);

@@ -133,7 +133,9 @@ bool paint_panel(Picture& picture, const ViewContext& c, const EncodingPanel& pa
   // The map is taller if that shows every dimension. Cells of uneven pixel sizes would show stripes that are
   // not in the values.
   const float every_dimension = static_cast<float>(grid.row_count) / style.device_scale;
-  const float tallest = 0.75F * height, side = std::min(width, tallest);
+  const float names = static_cast<float>(look.curves.size()) * line;  // of the curves, beside them
+  const float tallest = std::min(0.75F * height, std::max(0.5F * height, height - names)),
+              side = std::min(width, tallest);
   const float w = look.square ? side : width,
               h = look.square ? side : std::clamp(every_dimension, 0.58F * height, tallest);
   grid.rect.w = even_size(w, grid.col_count, style);

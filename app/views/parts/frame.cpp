@@ -48,7 +48,9 @@ Picture message(const ViewContext& c, std::string_view words) {
 }
 
 Picture too_small(const ViewContext& c, std::string_view words) {
-  Picture picture = message(c, "too small" + (words.empty() ? "" : " " + std::string(words)));
+  const bool can_say_more = c.in_pane && c.height > 10 * c.font_size;
+  Picture picture = message(c, "too small" + (words.empty() ? "" : " " + std::string(words)) +
+                                   (can_say_more ? ": widen its pane or enlarge the window" : ""));
   picture.readable = false;
   return picture;
 }
@@ -106,6 +108,8 @@ viz::Rect paint_title(Picture& picture, const ViewContext& c, std::string_view t
   if (width > c.width - 2 * m) picture.whole = false;
   // A few letters and an ellipsis are useless: shows all of the subtitle or most of it.
   const float room = c.width - 2 * m - used;
+  picture.cuts_heading =
+      width > c.width - 2 * m || (!subtitle.empty() && style.width(subtitle, style.small()) > room);
   if (room >= std::min(14 * style.font_size, style.width(subtitle, style.small()))) {
     // On the title's baseline, not on its middle.
     const float lower = (c.fonts->cap_height(viz::FontStyle::medium, style.title()) -

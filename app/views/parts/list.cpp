@@ -19,6 +19,24 @@ int first_row_showing(int row, int shown) {
   return row < shown ? 0 : row - shown / 2;
 }
 
+int first_row_showing(std::span<const float> strengths, int wanted, int shown) {
+  const auto strength = [&](int row) {
+    return std::isfinite(strengths[row]) ? std::abs(strengths[row]) : 0.F;
+  };
+  const auto rows = static_cast<int>(strengths.size());
+  int strongest = 0;
+  for (int row = 1; row < rows; ++row)
+    if (strength(row) > strength(strongest)) strongest = row;
+  const int last = std::min(strongest, rows - shown);
+  int best = std::max(0, strongest + 1 - shown);
+  double sum = 0, most = 0;  // relative to the first range
+  for (int first = best + 1; first <= last; ++first) {
+    sum += double{strength(first + shown - 1)} - double{strength(first - 1)};
+    if (sum > most) most = sum, best = first;
+  }
+  return wanted >= 0 && (wanted < best || wanted >= best + shown) ? first_row_showing(wanted, shown) : best;
+}
+
 SetOption TableRows::from(double row) const {
   return {option, static_cast<int>(std::lround(std::clamp<double>(row, 0, all - shown)))};
 }

@@ -28,6 +28,9 @@ Option<int> first_row_option(std::string_view name, std::string_view label, std:
                              bool reset_on_prompt_change = false, int by_default = 0, int last = 1 << 24);
 /// The first of `shown` rows such that a given row is visible.
 int first_row_showing(int row, int shown);
+/// The same for a row that is wanted (-1: none is), and apart from that such that the row of the largest
+/// strength is visible, and as much strength as possible next to it. There are more rows than are shown.
+int first_row_showing(std::span<const float> strengths, int wanted, int shown);
 
 /// Sorts lists with a row for each key.
 extern const Option<bool> kStrongestFirst;

@@ -19,12 +19,11 @@ std::string shortest(T value) {
   return {text.data(), result.ptr};
 }
 
-template <class T>
-std::string typeset(T value) {
+std::string typeset(double value, std::string_view digits) {
   if (std::isnan(value)) return "NaN";
   if (std::isinf(value)) return value > 0 ? "∞" : "−∞";
   std::string text;
-  for (const char c : shortest(value)) text += c == '-' ? std::string("−") : std::string(1, c);
+  for (const char c : digits) text += c == '-' ? std::string("−") : std::string(1, c);
   return text;
 }
 
@@ -45,11 +44,14 @@ std::string label_of(const ViewContext& c, int id) {
 }
 
 std::string exact(float value) {
-  return typeset(value);
+  return typeset(double{value}, shortest(value));
 }
 
 std::string exact(double value) {
-  return typeset(value);
+  std::array<char, 64> text{};
+  const auto result =
+      std::to_chars(text.data(), text.data() + text.size(), value, std::chars_format::general, 9);
+  return typeset(value, {text.data(), result.ptr});
 }
 
 std::string plain(float value) {

@@ -12,8 +12,9 @@ std::string head_name(int layer, int head);                        ///< "L5 H1"
 std::string token_name(const PromptTokens& tokens, int position);  ///< "8 “·it”"
 std::string label_of(const ViewContext& context, int id);  ///< "·it"; "#50300" for an id without a token
 std::string exact(float value);  ///< shortest text that reads back as this float; real minus sign, −∞
+/// The same for what is computed from floats: at most nine digits, as many as a float can need.
 std::string exact(double value);
-std::string plain(float value);  ///< the same in ASCII, for files
+std::string plain(float value);  ///< shortest text that reads back as this number, in ASCII, for files
 std::string plain(double value);
 std::string percent(double fraction);                              ///< "41.2 %", "0.031 %"
 std::string bytes_as_hex(std::string_view bytes);                  ///< "20 69 74"

@@ -228,6 +228,7 @@ class Column {
       return text_has(all, search);
     };
     const bool some_found = std::any_of(table.rows.begin() + 1, table.rows.end(), found);
+    if (!search.empty() && !some_found) return;
     for (std::size_t r = 0; r < table.rows.size(); ++r) {
       const auto& row = table.rows[r];
       if (r > 0 && some_found && !found(row)) continue;
@@ -313,15 +314,28 @@ Column content(const Ui& ui, const GuidePage& keys, float width) {
     for (const GuideSection& section : sections_of(page)) column.add(page, section, "");
     return column;
   }
+  struct Found {
+    const GuidePage* page;
+    GuideSection section;
+    int rank;
+  };
+  std::vector<Found> all;
   const auto add_found = [&](const GuidePage& page) {
     for (const GuideSection& section : sections_of(page))
-      if (section_has(page, section, search)) column.add(page, section, search);
+      if (section_has(page, section, search))
+        all.push_back({&page, section, section_rank(page, section, search)});
   };
-  // Definitions first: they are what a single word is looked up for.
+  // Definitions first among equals: they are what a single word is looked up for.
   if (const GuidePage* glossary = ui.state.guide->find("glossary")) add_found(*glossary);
   add_found(keys);
   for (const GuidePage& page : ui.state.guide->pages)
     if (page.name != "glossary") add_found(page);
+  std::ranges::stable_sort(all, {}, &Found::rank);
+  // Words that are far apart are rarely meant; their sections are shown whole, if there are no others.
+  constexpr int kApart = 4;
+  const bool apart = !all.empty() && all.front().rank == kApart;
+  for (const Found& found : all)
+    if (apart || found.rank < kApart) column.add(*found.page, found.section, apart ? "" : search);
   return column;
 }
 

@@ -105,9 +105,14 @@ void reduce(UiState& s, const TypeInField& a, World& w) {
   const bool moves_only =
       std::holds_alternative<Move>(a.command) || std::holds_alternative<MoveTo>(a.command) ||
       std::holds_alternative<Select>(a.command) || std::holds_alternative<SelectAll>(a.command);
+  const bool all_selected =
+      !field.edit.text.empty() && field.edit.selected().size() == field.edit.text.size();
   field.edit = apply(std::move(field.edit), a.command);
   if (moves_only) return;
   if (a.field == Field::prompt) prompt_changed(s);
+  // Tokens that were chosen in one prompt say nothing about a wholly new one.
+  if (a.field == Field::prompt && (all_selected || field.edit.text.empty()))
+    s.selection.query = s.selection.key = -1;
   if (a.field == Field::option) set_typed_option(s, w);
   if (a.field == Field::palette) s.palette.chosen = 0;
   if (a.field == Field::edits) s.edits.problem.clear();

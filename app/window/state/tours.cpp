@@ -111,6 +111,9 @@ void reduce(UiState& s, const GoToStop& a, World& w) {
   const bool returns = before == s.tour.stop;
   const bool goes_on = before >= 0 && !returns && resolve_stop(tour, before).prompt == now.prompt;
   if (!goes_on && now.prompt && *now.prompt != s.prompt.edit.text) {
+    const std::string& own = s.prompt.edit.text;
+    if (!s.tour.saved_prompt && !own.empty() && own != s.hint_text)  // an example is nobody's own
+      s.message = {"The tour has its own prompt; yours comes back when the tour is closed."};
     if (!s.tour.saved_prompt) s.tour.saved_prompt = typed_prompt(s);
     replace_prompt(s, {*now.prompt, {}, s.start_token}, w);  // an example's note stays with its own prompt
   }

@@ -259,6 +259,12 @@ TEST(Command, SaysWhatNoCommandLineCan) {
   s.model.name = "tales";
   s.prompt.text = std::string("a\0b", 3);
   EXPECT_EQ(command_of({s, Figure{}}), "headscope plot --recipe THIS_FILE");
+  s = {};
+  s.model.name = "tales";
+  s.prompt.text = "a king";
+  s.view = "way", s.selection.query = 1;
+  EXPECT_EQ(command_of({s, Figure{}}), "headscope plot pass --prompt 'a king' --query 1 --scale 2")
+      << "as the help calls them";
 }
 
 TEST(Command, WhatBeginsWithADashIsNoOption) {

@@ -117,6 +117,8 @@ TEST_F(Edits, InWords) {
   const auto words = [](std::string_view edit) { return edit_words(text(edit).at(0)); };
   EXPECT_EQ(words("L5H1.z=0"), "L5 H1 off");
   EXPECT_EQ(words("L5H1.z*=0.5"), "L5 H1 × 0.5");
+  EXPECT_EQ(words("L5H1.z[2,8]*=0.5"), "L5 H1 at 2,8, × 0.5");
+  EXPECT_EQ(words("L3.attn_out[8][5]+=2"), "L3 attn_out at 8 unit 5, plus 2");
   EXPECT_EQ(words("L5H1.z=mean"), "L5 H1 = mean");
   EXPECT_EQ(words("mask=none"), "no mask");
   EXPECT_EQ(words("L2.mask=none"), "no mask in L2");
@@ -124,7 +126,7 @@ TEST_F(Edits, InWords) {
   const std::string all = "queries 3-" + std::to_string(model_->transformer->config().n_ctx - 1);
   EXPECT_EQ(words("L3H0.scores[*,3]=null"), "L3 H0 key 3 masked for " + all);
   EXPECT_EQ(words("L3H0.scores[3-5,3]=null"), "L3 H0 key 3 masked for queries 3-5") << "not for all";
-  EXPECT_EQ(words("L3H0.scores[8,3]=0.5"), "L3 H0 score of query 8 on key 3 = 0.5");
+  EXPECT_EQ(words("L3H0.scores[8,3]=0.5"), "L3 H0 scaled score of query 8 on key 3 = 0.5");
   EXPECT_EQ(words("L3H0.pattern[8,3]=0.5"), "L3 H0 weight of query 8 on key 3 = 0.5");
   EXPECT_EQ(words("L3H0.pattern[8,3]=0"), "L3 H0 weight of query 8 on key 3 = 0");
   EXPECT_EQ(words("L3H0.pattern[8,3]~=0"), "L3 H0 weight of query 8 on key 3 = 0, the others rescaled");

@@ -203,6 +203,20 @@ TEST(AttributionView, ListsPartsStrongestFirstLayersAndSources) {
   EXPECT_THAT(in_words(shown.click(shown.find(kListRole))), HasSubstr("key "));
 }
 
+/// Four parts outside the layers need the room that three do and that of a short word.
+TEST(AttributionView, ThePartOfEditsFitsBesideTheOthers) {
+  for (const float width : {520.F, 620.F, 760.F, 1000.F}) {
+    const Picture plain = ViewFixture("attribution", Scenario(kRobot), width, 800).picture();
+    const Picture edited =
+        ViewFixture("attribution", with_edits("L2.attn_out[*]*=0.5"), width, 800).picture();
+    EXPECT_EQ(ids_of_role(plain, kEndRole).size(), 3U) << width;
+    EXPECT_EQ(ids_of_role(edited, kEndRole).size(), 4U) << width;
+    for (const viz::Region& a : edited.regions)
+      for (const viz::Region& b : edited.regions)
+        EXPECT_TRUE(a.role != kEndRole || b.role != kEndRole || a.id >= b.id || a.rect.right() < b.rect.x);
+  }
+}
+
 /// Sources are shown as the head's pattern and values give them; what edits of its output make of that is a
 /// row.
 TEST(AttributionView, SourcesAndEditsOfTheOutputAddUpToTheHead) {

@@ -209,5 +209,56 @@ TEST(Comparison, DifferencesSayHowManyTokensHaveNoCounterpart) {
   EXPECT_EQ(difference_words(c), "first − second prompt; 1 token has no counterpart");
 }
 
+TEST(Comparison, WhatASingleTokenWithoutCounterpartHasIsNoDifference) {
+  const Scenario alone = of_two({2, 1, 4});
+  const std::string words = "4 “·a” has no counterpart in the second prompt";
+  for (const char* view : {"next", "attribution", "query", "merge"}) {
+    const ViewContext c = on(Side::difference, view, alone, 900, 700);
+    EXPECT_THAT(texts(find_view(view)->build(c).scene), ElementsAre(words)) << view;
+    EXPECT_TRUE(find_view(view)->table(c).rows.empty()) << view;
+  }
+}
+
+TEST(Comparison, TheLensOnPaperSaysWhoseAnswerItsColoursAreOf) {
+  const Scenario two = of_two(), changed = edited("L4.attn_out=0");
+  for (const auto& [scenario, whose] :
+       {std::pair(&two, "the second prompt's final answer"), {&changed, "the unedited run's final answer"}}) {
+    for (const float width : {317.F, 624.F}) {
+      ViewContext c = on(Side::difference, "lens", *scenario, width, 400);
+      c.printed = true;
+      const std::string subtitle = find_view("lens")->build(c).subtitle;
+      EXPECT_THAT(subtitle, HasSubstr(std::string("; colours are of ") + whose));
+      EXPECT_THAT(subtitle, EndsWith("; bold: that answer"));
+    }
+  }
+}
+
+TEST(Comparison, TheLensHasNoAnswerWhereNothingIsCompared) {
+  const Scenario two = of_two();
+  const ViewContext c = on(Side::difference, "lens", two, 900, 700);
+  const Picture picture = find_view("lens")->build(c);
+  const viz::Region& grid = picture.regions.back();
+  int bold = 0;
+  for (const viz::GlyphRun& run : items_of<viz::GlyphRun>(picture.scene)) {
+    if (!grid.rect.contains(run.origin) || run.text == ",") continue;
+    if (run.glyphs != fonts()->layout(run.text, viz::FontStyle::bold, run.size).glyphs) continue;
+    ++bold;
+    const viz::Rect alone = grid.cell_rect(0, 4);
+    EXPECT_FALSE(alone.x < run.origin.x && run.origin.x < alone.right()) << run.text;
+  }
+  EXPECT_GT(bold, 0);
+}
+
+TEST(Comparison, PredictionsKeepTheRunsOwnGuessLongest) {
+  for (const float width : {420.F, 520.F}) {
+    ViewContext c = on(Side::difference, "predictions", edited("L4.attn_out=0"), width, 600);
+    c.in_pane = true;
+    const Picture picture = find_view("predictions")->build(c);
+    const auto said = texts(picture.scene);
+    if (std::ranges::count(said, "guess before") > 0) EXPECT_THAT(said, Contains("guess now")) << width;
+    EXPECT_THAT(picture.subtitle, HasSubstr("columns not shown: ")) << width;
+  }
+}
+
 }  // namespace
 }  // namespace headscope::app

@@ -419,5 +419,38 @@ TEST(EditedAttention, ScoresSaysWhichStageAnEditSets) {
   EXPECT_THAT(scores, Not(Contains("later keys −∞")));
 }
 
+TEST(EditedAttention, SoftmaxSaysThatItsWeightsAreNotYetEdited) {
+  const auto subtitle = [](const char* edits) {
+    return ViewFixture("softmax", scenario_of(edits, {kLayer, kHead, 8}), 1200, 700).picture().subtitle;
+  };
+  EXPECT_THAT(subtitle("L2H1.pattern[8,0]=0"), StartsWith("before the edits of the pattern: entropy "));
+  EXPECT_THAT(subtitle("L2H2.pattern[8,0]=0"), StartsWith("entropy "));
+}
+
+TEST(EditedAttention, AListOfKeysThatIsCutShowsTheEditedOrTheChosenOne) {
+  const Selection last{kLayer, kHead, 199};
+  const auto keys = [&](const std::string& edits, int chosen) {
+    Selection selection = last;
+    selection.key = chosen;
+    Scenario s = Scenario::of_length(200);
+    Prompt prompt = s.run->prompt;
+    prompt.edits = parse_edits(edits, *bundled());
+    const ViewFixture shown("query", Scenario(prompt, selection), 1200, 500);
+    std::vector<int> rows;
+    for (const int i : ids_of_role(shown.picture(), kKeyRole)) rows.push_back(i);
+    return rows;
+  };
+  for (const int key : {3, 60, 150}) {
+    EXPECT_THAT(keys("L2H1.pattern[199," + std::to_string(key) + "]=0", -1), Contains(key));
+    EXPECT_THAT(keys("L2H1.pattern[199,100]=0", key), Contains(key));
+  }
+}
+
+TEST(EditedAttention, CaptionsQuoteThePromptThatIsPatchedFrom) {
+  const Scenario s = scenario_of("L2H1.z[8]<-\"A robot may not harm a human\"[2]", {kLayer, kHead, 8});
+  EXPECT_THAT(caption(*find_view("heatmap"), s.context(900, 600)),
+              HasSubstr("L2H1.z[8]<-“A robot may not harm a human”[2]"));
+}
+
 }  // namespace
 }  // namespace headscope::app

@@ -47,7 +47,7 @@ TEST(SearchView, ListsTheWeightsBetweenSuchTokens) {
 TEST(SearchView, SaysThatNoKeyIsChosen) {
   const Scenario s("The king and the queen", {2, 1, 3, -1});
   EXPECT_THAT(texts(ViewFixture("search", s, 1200, 700).scene()),
-              Contains(EndsWith("to any key: none is chosen")));
+              Contains(EndsWith("to any key (none is chosen)")));
 }
 
 TEST(SearchView, OfAListAClickShowsThePromptAndThePlaceInIt) {

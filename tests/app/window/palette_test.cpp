@@ -199,6 +199,17 @@ TEST_F(PaletteTest, AClickPerformsAnEntry) {
   EXPECT_EQ(core.state().dialog, Dialog::none);
 }
 
+TEST_F(PaletteTest, TwoPromptsAreAlignedByTheirButtonsNames) {
+  CoreFixture core(options("The old king"));
+  for (const auto& entry : found(core, "by token")) EXPECT_NE(entry.kind, "comparison");
+  apply_and_show(core, CompareWith{true, Alignment::position});
+  press_and_show(core, Key::k, {.ctrl = true});
+  type_and_show(core, "by token");
+  press_and_show(core, Key::enter);
+  EXPECT_EQ(core.state().second.alignment, Alignment::subsequence);
+  EXPECT_FALSE(core.state().generation.running);
+}
+
 TEST_F(PaletteTest, WordsThatNothingHasAreSearchedInTheHelp) {
   CoreFixture core(options());
   press_and_show(core, Key::k, {.ctrl = true});

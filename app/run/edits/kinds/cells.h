@@ -60,7 +60,7 @@ struct EditKind<model::SetCells> : WholeEdit<model::SetCells> {
   /// window says it in every frame.
   static std::string words(const Set& set) {
     constexpr std::size_t kVeryMany = 4096;
-    const std::string of_what = set.point.site == model::Site::pattern ? "weight" : "score";
+    const std::string of_what = set.point.site == model::Site::pattern ? "weight" : "scaled score";
     std::string words = "L" + std::to_string(set.point.layer) + " ";
     if (set.head) words += "H" + std::to_string(*set.head) + " ";
     if (set.cells.size() > kVeryMany) return words + "many " + of_what + "s set";

@@ -63,7 +63,7 @@ struct EditKind<model::ScaleValues> : EditAtPlace<model::ScaleValues> {
   static std::string operand(const Scale& scale) { return number_text(scale.factor); }
   static std::string what(const Scale& scale) {
     const bool off = scale.factor == 0 && scale.at.point.site != model::Site::attn_scores;
-    return off ? " off" : " × " + number_text(scale.factor);
+    return off ? " off" : after_place(scale.at, "× ") + number_text(scale.factor);
   }
   static std::optional<Strength> strength(const Scale& scale) {
     const auto factor = static_cast<double>(scale.factor);
@@ -97,8 +97,9 @@ struct EditKind<model::AddVector> : EditAtPlace<model::AddVector> {
     return (add.factor != 1 ? number_text(add.factor) + "*" : "") + vector_text(add.vector);
   }
   static std::string what(const Add& add) {
-    if (add.vector.size() > 1) return " + " + number_text(add.factor) + " v";
-    return " + " + number_text(add.factor * add.vector.front());
+    const std::string plus = after_place(add.at, "plus ");
+    if (add.vector.size() > 1) return plus + number_text(add.factor) + " × a vector";
+    return plus + number_text(add.factor * add.vector.front());
   }
   static bool replaces(const Add& next, const Add& before) {
     return next.at == before.at && next.vector == before.vector;
