@@ -268,7 +268,7 @@ Finish describe_trace(CommandSyntax& command) {
                  "difference:464,3290 (default: the most probable of the unedited run)",
                  own->gradients, given_metric);
   command.option("position", "I",
-                 "the position of the prediction that is measured, from 0 (default -1: the last)",
+                 "the position of the prediction that is measured, from 0\n(default -1: the last)",
                  own->position, whole(-1));
   command.second_prompt("the baseline of KL (default: the unedited run, or the second model)");
   command.out("FILE.safetensors", "the file; with --prompts, {n} in its name is the prompt's\nnumber from 1");
