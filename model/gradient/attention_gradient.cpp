@@ -55,9 +55,9 @@ class Block {
                gradient_.middle_cols(key, count));
       add_turned(pattern_, key, count, z, gradients.v);
     });
-    change(Site::pattern, visit);
+    before_edits(Site::pattern, visit);
     for (int i = 0; i < gradient_.rows; ++i) softmax_gradient(weights_.row(i), gradient_.row(i));
-    change(Site::attn_scores, visit);
+    before_edits(Site::attn_scores, visit);
     scale_scores(run_.config.attention_scale(head_.layer), gradient_);
     for_pages([&](int page, int key, int count) {
       multiply(kernels_, gradient_.middle_cols(key, count),
@@ -94,7 +94,7 @@ class Block {
   }
 
   /// From the derivatives after the site's edits to those before.
-  void change(Site site, const CellsVisitor& visit) {
+  void before_edits(Site site, const CellsVisitor& visit) {
     const Activation2d piece = piece_of(site, gradient_);
     if (visit) visit(piece);
     if (is_edited()) run_.plan->apply_gradient(piece, run_.means, weights_);

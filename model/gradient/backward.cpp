@@ -130,7 +130,7 @@ class Backward {
       product_with_columns(row, weights_.lm_head, first, workers_, logits);
       EndOfPass{&run_, position}.apply(Site::logits, logits, 0, first);
       value += static_cast<double>(of.weight) * logits.row(0)[of.token - first];
-      change({Site::logits}, position, {&of.weight, 1, 1, 1}, 0, of.token);
+      before_edits({Site::logits}, position, {&of.weight, 1, 1, 1}, 0, of.token);
       weights_.lm_head.column(workers_.kernels(), of.token, of_token);
       const std::span<float> sum = d_branch_.row(position);
       for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += of.weight * of_token[i];
@@ -158,7 +158,7 @@ class Backward {
       });
       value = std::accumulate(values.begin(), values.end(), 0.0);
     }
-    change({Site::logits}, first, logits);
+    before_edits({Site::logits}, first, logits);
     product_with_transposed(logits, weights_.lm_head, {}, workers_, workspace_.turned,
                             d_branch_.middle_rows(first, count));
     return value;
@@ -169,12 +169,12 @@ class Backward {
   void mlp(int layer) {
     throw_if_stopped();
     find_resid_mid(layer);
-    change({Site::resid_post, layer}, 0, d_resid_);
+    before_edits({Site::resid_post, layer}, 0, d_resid_);
     for (int first = 0; first < length_; first += mlp_rows_) {
       throw_if_stopped();
       mlp_of(layer, first, std::min(mlp_rows_, length_ - first));
     }
-    change({Site::resid_mid, layer}, 0, d_resid_);
+    before_edits({Site::resid_mid, layer}, 0, d_resid_);
   }
 
   void mlp_of(int layer, int first, int count) {
@@ -190,11 +190,11 @@ class Backward {
       activation_slopes(workers_.kernels().rows, config_.activation, pre.row(i));
       std::ranges::copy(d_resid_.row(first + i), d_branch.row_data(i));
     });
-    change({Site::mlp_out, layer}, first, d_branch);
+    before_edits({Site::mlp_out, layer}, first, d_branch);
     product_with_transposed(d_branch, block.mlp_c_proj.weight, {}, workers_, workspace_.turned, d_mlp);
-    change({Site::mlp_post, layer}, first, d_mlp);
+    before_edits({Site::mlp_post, layer}, first, d_mlp);
     for_rows(count, [&](int i) { multiply_terms(pre.row(i), d_mlp.row(i)); });
-    change({Site::mlp_pre, layer}, first, d_mlp);
+    before_edits({Site::mlp_pre, layer}, first, d_mlp);
     product_with_transposed(d_mlp, block.mlp_c_fc.weight, {}, workers_, workspace_.turned, d_branch);
     layer_norm(block.ln_2, scale, normalized, first, d_branch, resid_of);
   }
@@ -238,20 +238,20 @@ class Backward {
     throw_if_stopped();
     const BlockWeights& block = weights_.h[layer];
     copy(d_resid_, d_branch_);
-    change({Site::attn_out, layer}, 0, d_branch_);
+    before_edits({Site::attn_out, layer}, 0, d_branch_);
     split_among_heads(layer, block.attn_c_proj.weight);
-    change({Site::z, layer}, 0, z_);
+    before_edits({Site::z, layer}, 0, z_);
     throw_if_stopped();
     heads(layer);
     const int d = config_.n_embd;
-    change({Site::v, layer}, 0, d_qkv_.middle_cols(2 * d, d));
-    change({Site::k, layer}, 0, d_qkv_.middle_cols(d, d));
-    change({Site::q, layer}, 0, d_qkv_.middle_cols(0, d));
+    before_edits({Site::v, layer}, 0, d_qkv_.middle_cols(2 * d, d));
+    before_edits({Site::k, layer}, 0, d_qkv_.middle_cols(d, d));
+    before_edits({Site::q, layer}, 0, d_qkv_.middle_cols(0, d));
     throw_if_stopped();
     product_with_transposed(d_qkv_, block.attn_c_attn.weight, {}, workers_, workspace_.turned, d_branch_);
     layer_norm(block.ln_1, {Site::ln1_scale, layer}, {Site::ln1_normalized, layer}, 0, d_branch_,
                [&](int position) { return run_.resid(layer, position); });
-    change({Site::resid_pre, layer}, 0, d_resid_);
+    before_edits({Site::resid_pre, layer}, 0, d_resid_);
   }
 
   /// z_ = the derivatives of the heads' outputs, from those of their sum in d_branch_, which each head's
@@ -263,7 +263,7 @@ class Backward {
     const FloatRows result = workspace_.result.rows(length_, config_.n_embd);
     for (int head = 0; head < config_.n_head; ++head) {
       copy(d_branch_, result);
-      change(point, 0, result, head);
+      before_edits(point, 0, result, head);
       product_with_transposed(result, projection, {head * config_.d_head(), 0}, workers_, workspace_.turned,
                               columns_of(z_, head));
     }
@@ -297,7 +297,7 @@ class Backward {
   void embeddings() {
     for (const Site site : {Site::pos_embed, Site::embed}) {
       copy(d_resid_, d_branch_);
-      change({site}, 0, d_branch_);
+      before_edits({site}, 0, d_branch_);
     }
   }
 
@@ -332,11 +332,11 @@ class Backward {
       multiply_terms(w.gain, d_out.row(i));
     });
     edit(scale_point, first, used);
-    change(normalized_point, first, d_out);
+    before_edits(normalized_point, first, d_out);
     for_rows(count, [&](int i) {
       *d_scale.row_data(i) = scale_gradient(d_out.row(i), centered.row(i), *used.row_data(i));
     });
-    change(scale_point, first, d_scale);
+    before_edits(scale_point, first, d_scale);
     for_rows(count, [&](int i) {
       layer_norm_gradient(centered.row(i), {*computed.row_data(i), *used.row_data(i)}, *d_scale.row_data(i),
                           d_out.row(i));
@@ -350,7 +350,7 @@ class Backward {
   }
 
   /// From derivatives after a site's edits, which the callbacks see, to those before them.
-  void change(HookPoint point, int first, FloatRows rows, int head = 0, int first_col = 0) const {
+  void before_edits(HookPoint point, int first, FloatRows rows, int head = 0, int first_col = 0) const {
     const Activation2d piece = piece_of(point, first, rows, head, first_col);
     if (options_.hooks != nullptr) options_.hooks->call(piece);
     if (edits(point)) run_.plan->apply_gradient(piece, run_.means);
