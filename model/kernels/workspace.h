@@ -83,7 +83,9 @@ struct Workspace::Impl {
   std::shared_ptr<PageMemory> pages = std::make_shared<PageMemory>();
   std::vector<std::optional<Page::ClaimedRows>> claimed;  // in the pages of the last pass's run
   Buffer activations;             // activations of one chunk of a pass, or a block of statistics
-  Buffer scores, result, logits;  // complete only for hooks
+  Buffer gradients;               // derivatives, and what is recomputed for them
+  Buffer turned;                  // derivatives, transposed for a product
+  Buffer scores, result, logits;  // complete only for hooks; logits also for derivatives
 };
 
 }  // namespace headscope::model

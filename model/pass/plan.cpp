@@ -8,25 +8,12 @@
 #include <utility>
 #include <variant>
 
+#include "model/pass/plan_values.h"
+
 namespace headscope::model {
 namespace {
 
-constexpr float kHidden = -std::numeric_limits<float>::infinity();
 constexpr std::size_t kSites = static_cast<std::size_t>(Site::logits) + 1;
-
-/// A visitor with one function for each kind of edit; a missing one is a compile error.
-template <class... Cases>
-struct EachKind : Cases... {
-  using Cases::operator()...;
-};
-template <class... Cases>
-EachKind(Cases...) -> EachKind<Cases...>;  // Clang 16 does not deduce it
-
-/// Whether a piece holds all heads side by side, as for q, k, v and z. For scores, patterns and results it
-/// holds one.
-bool holds_all_heads(Site site) {
-  return has_heads(site) && !has_cells(site) && site != Site::result;
-}
 
 std::size_t place_of(HookPoint point) {
   return (in_block(point.site) ? point.layer : 0) * kSites + static_cast<std::size_t>(point.site);
@@ -255,57 +242,25 @@ Means Plan::no_means() const {
   return means;
 }
 
-/// Calls body(position, head, unit, index of the value, value) for the part of the piece that lies in the
-/// place: `unit` counts in the activation, the index in the place's list. For scores and patterns the unit is
-/// the key, the index is 0, and only keys that the query sees are visited.
-template <class Body>
-void Plan::for_each_value(std::size_t op, const EditSite& at, const Activation2d& piece,
-                          const Body& body) const {
-  const Site site = piece.point.site;
-  const bool all_heads = holds_all_heads(site), cells = has_cells(site);
-  if (!all_heads && at.head && *at.head != piece.head) return;
-  const int width = all_heads ? config_.d_head() : piece.cols;
-  const int first_head = all_heads ? at.head.value_or(0) : piece.head;
-  const int heads = all_heads && !at.head ? config_.n_head : 1;
-  for (int i = 0; i < piece.rows; ++i) {
-    const int position = piece.first_pos + i;
-    if (!is_in(op, position)) continue;
-    for (int head = first_head; head < first_head + heads; ++head) {
-      float* values = piece.row(i).data() + (all_heads ? head * width : 0);
-      if (cells) {
-        for (int key = 0; key < width; ++key)
-          if (sees(piece.point.layer, head, position, key)) body(position, head, key, 0, values[key]);
-      } else if (at.units.empty()) {
-        for (int j = 0; j < width; ++j)
-          body(position, head, piece.first_col + j, piece.first_col + j, values[j]);
-      } else {
-        for (int k = 0; k < std::ssize(at.units); ++k) {
-          const int unit = at.units[k], j = unit - piece.first_col;
-          if (j >= 0 && j < width) body(position, head, unit, k, values[j]);
-        }
-      }
-    }
-  }
-}
-
 bool Plan::is_in(std::size_t op, int position) const {
   const std::vector<int>& slots = ops_[op].slots;
   if (slots.empty()) return true;
   return position < std::ssize(slots) && slots[position] >= 0;
 }
 
+std::span<const float> Plan::source_row(std::size_t op, const PatchFrom& patch, HookPoint point, int head,
+                                        int position) const {
+  const Source& source = *ops_[op].source;
+  const bool own_part = has_heads(point.site) && !holds_all_heads(point.site);
+  const int from = patch.positions.empty() ? position : patch.positions[ops_[op].slots[position]];
+  if (from >= source.rows) return {};
+  return std::span(source.parts[own_part ? head : 0])
+      .subspan(static_cast<std::size_t>(from) * source.columns, static_cast<std::size_t>(source.columns));
+}
+
 void Plan::put_patch(std::size_t op, const PatchFrom& patch, const Activation2d& piece) const {
   const Site site = piece.point.site;
-  const Source& source = *ops_[op].source;
-  const bool own_part = has_heads(site) && !holds_all_heads(site);
-  const std::vector<float>& part = source.parts[own_part ? piece.head : 0];
-  /// The source's row for a position; empty: the source is shorter.
-  const auto row_for = [&](int position) -> std::span<const float> {
-    const int from = patch.positions.empty() ? position : patch.positions[ops_[op].slots[position]];
-    if (from >= source.rows) return {};
-    return std::span(part).subspan(static_cast<std::size_t>(from) * source.columns,
-                                   static_cast<std::size_t>(source.columns));
-  };
+  const auto row_for = [&](int position) { return source_row(op, patch, piece.point, piece.head, position); };
   if (!has_cells(site)) {
     const int width = holds_all_heads(site) ? config_.d_head() : 0;
     for_each_value(op, patch.at, piece, [&](int position, int head, int unit, int, float& value) {

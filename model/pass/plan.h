@@ -59,6 +59,21 @@ class Plan {
   void apply_to_all(const Activation2d& piece, Means& means) const;
   Means no_means() const;  ///< empty means with the right sizes
 
+  /// The derivative of `apply`: replaces the derivatives with respect to an activation after the edits by
+  /// those with respect to it before them.
+  /// - A value that is set, or patched, has none before; one that is scaled has the factor times it; one that
+  /// a
+  ///   vector is added to keeps it.
+  /// - A mean passes on, to each position, what all places that take it have, divided by the number of
+  /// positions:
+  ///   the piece must have all positions of the run where means are taken.
+  /// - A rescaled weight passes on the factor times its own and, since the factor depends on the sum of the
+  /// row,
+  ///   the same amount for all of the row that was not set.
+  /// - A hidden score has none.
+  /// `before`: the activation before the edits, which only a pattern with rescaled cells needs.
+  void apply_gradient(const Activation2d& gradient, const Means& means, ConstFloatRows before = {}) const;
+
  private:
   struct Op {
     std::vector<int> slots;  // for each position its index in the place's list, -1: not in it
@@ -67,9 +82,18 @@ class Plan {
   std::size_t index(int layer, int head) const;
   std::span<const std::size_t> ops_at(HookPoint point) const;
   bool is_in(std::size_t op, int position) const;
+  /// The row that is copied to a position; empty: the source is shorter.
+  std::span<const float> source_row(std::size_t op, const PatchFrom& patch, HookPoint point, int head,
+                                    int position) const;
   void put_patch(std::size_t op, const PatchFrom& patch, const Activation2d& piece) const;
   void find_mean(std::size_t op, const Activation2d& piece, Means& means) const;
   void apply_op(std::size_t op, const Activation2d& piece, const Means& means) const;
+  void op_gradient(std::size_t op, const Activation2d& gradient, const Means& means,
+                   ConstFloatRows before) const;
+  void patch_gradient(std::size_t op, const PatchFrom& patch, const Activation2d& gradient) const;
+  void mean_gradient(std::size_t op, const SetMean& mean, const Activation2d& gradient) const;
+  void cells_gradient(std::size_t op, const SetCells& set, const Activation2d& gradient, const Means& means,
+                      ConstFloatRows before) const;
   template <class Body>
   void for_each_value(std::size_t op, const EditSite& at, const Activation2d& piece, const Body& body) const;
   void add_op(std::size_t op);

@@ -12,6 +12,7 @@
 
 #include "model/files/error.h"
 #include "model/files/weights.h"
+#include "model/gradient/backward.h"
 #include "model/kernels/kernels.h"
 #include "model/kernels/product.h"
 #include "model/kernels/workspace.h"
@@ -289,6 +290,11 @@ void Transformer::variants(const Run& clean, std::span<const std::shared_ptr<con
                            int count, Workspace& workspace, const VariantVisitor& visit,
                            std::stop_token stop) const {
   run_variants(impl_->weights, impl_->identity, clean, plans, first, count, workspace.impl(), visit, stop);
+}
+
+double Transformer::gradients(const Run& run, const Metric& metric, Workspace& workspace,
+                              const GradientOptions& options) const {
+  return backward_pass(impl_->weights, impl_->identity, run, metric, workspace.impl(), options);
 }
 
 void Transformer::logits(const Run& run, int first, int count, Workspace& workspace,

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "model/files/config.h"
+#include "model/gradient/metric.h"
 #include "model/kernels/precision.h"
 #include "model/kernels/view.h"
 #include "model/pass/edits.h"
@@ -74,6 +75,16 @@ struct ForwardOptions {
   std::shared_ptr<const Run>* partial = nullptr;  ///< when stopped: the completed chunks, as a shorter run
   Progress progress;
   int chunk = 128;  ///< maximum number of positions computed at a time
+};
+
+struct GradientOptions {
+  /// Called with the derivatives with respect to the activations at their points, instead of the activations:
+  /// from the logits down, of the shapes of the pass, in pieces like its own. Scores and patterns come with
+  /// all keys of the run. A callback that edits replaces derivatives, and what comes earlier in the pass gets
+  /// the new ones.
+  const Hooks* hooks = nullptr;
+  std::stop_token stop;  ///< polled within each layer
+  Progress progress;
 };
 
 /// The four stages of attention, [T, T] row-major each (row: query, column: key).
@@ -192,6 +203,20 @@ class Transformer {
   /// about 512 positions, but of at least one variant. Throws RunError or Stopped.
   void variants(const Run& clean, std::span<const std::shared_ptr<const Plan>> plans, int first, int count,
                 Workspace& workspace, const VariantVisitor& visit, std::stop_token stop = {}) const;
+
+  /// The derivatives of a metric with respect to a run's activations, by one pass from the logits down to the
+  /// first layer for which there are hooks. Returns the metric's value. As in TransformerLens, the derivative
+  /// at a hook point is that with respect to the activation as edits left it, through all of the rest of the
+  /// pass: one that is set has derivatives, but what it was computed from has none through it. See
+  /// Plan::apply_gradient for each kind of edit, and Backward for what is recomputed. Derivatives of a layer
+  /// norm's scale are those through the division by it; of `normalized`, before gain and bias.
+  ///
+  /// float32, bit-identical for any number of threads. Memory besides the run: for each position 8 d_model
+  /// floats, for 128 positions 2 n_inner floats (for all positions with a mean or without the mask), and the
+  /// logits of 64 positions if the metric depends on all of a position's. Throws RunError for a metric that
+  /// the model or run does not have, a run of other weights, and one that hooks edited; or Stopped.
+  double gradients(const Run& run, const Metric& metric, Workspace& workspace,
+                   const GradientOptions& options = {}) const;
 
   /// Logits of positions [first, first + count) of a run: out is [count, vocab_size] row-major.
   void logits(const Run& run, int first, int count, Workspace& workspace, std::span<float> out) const;

@@ -19,8 +19,8 @@ BenchReport some_report() {
   report.threads = 2;
   report.kernels = "plain";
   report.peak_memory = 3 << 20;
-  report.rows.push_back({16, 5, 1e-3, 3e-3, 2e-3, 5e-4, std::nullopt, std::nullopt});
-  report.rows.push_back({64, 5, 4e-3, 6e-3, 5e-3, 6e-4, std::nullopt, std::nullopt});
+  report.rows.push_back({16, 5, 1e-3, 3e-3, 2e-3, 5e-4, 6e-3, std::nullopt, std::nullopt});
+  report.rows.push_back({64, 5, 4e-3, 6e-3, 5e-3, 6e-4, 8e-3, std::nullopt, std::nullopt});
   return report;
 }
 
@@ -46,6 +46,7 @@ TEST(BenchJson, SaysMillisecondsOfWhatWasMeasured) {
   EXPECT_DOUBLE_EQ(run["pass_all_logits_ms"], 6);
   EXPECT_DOUBLE_EQ(run["pass_last_logits_ms"], 5);
   EXPECT_DOUBLE_EQ(run["one_more_token_ms"], 0.6);
+  EXPECT_DOUBLE_EQ(run["gradients_ms"], 8);
   EXPECT_DOUBLE_EQ(run["pass_all_maps_ms"], 7);
   EXPECT_DOUBLE_EQ(run["pass_all_maps_all_logits_ms"], 9);
   const auto& window = json["window"][0];

@@ -184,6 +184,36 @@ TEST(Cli, Trace) {
   parsed<TraceCommand>({"trace", "--prompts", "x", "--out", "t{n}.safetensors"});
 }
 
+TEST(Cli, TraceTakesAMetricWithItsTokens) {
+  const auto trace = [](std::vector<std::string> more) {
+    more.insert(more.begin(), {"trace", "--prompt", "x", "--out", "t.safetensors"});
+    return more;
+  };
+  const auto metric = [&](const char* text) {
+    return parsed<TraceCommand>(trace({"--gradients", text})).gradients.value();
+  };
+  EXPECT_EQ(parsed<TraceCommand>(trace({})).gradients, std::nullopt);
+  EXPECT_EQ(metric("logit"), (GivenMetric{GradientMetric::logit}));
+  EXPECT_EQ(metric("logit: it"), (GivenMetric{GradientMetric::logit, " it"}));
+  EXPECT_EQ(metric("logit:,"), (GivenMetric{GradientMetric::logit, ","}));
+  EXPECT_EQ(metric("logprob::"), (GivenMetric{GradientMetric::log_probability, ":"}));
+  EXPECT_EQ(metric("difference: Mary, John"), (GivenMetric{GradientMetric::difference, " Mary", " John"}));
+  EXPECT_EQ(metric("loss"), (GivenMetric{GradientMetric::loss}));
+  for (const char* text : {"", "log", "logit:", "difference:", "difference: Mary", "difference:,",
+                           "difference:a,", "difference:a,b,c", "loss:", "kl:1", "kl"})
+    EXPECT_THAT(wrong_use(trace({"--gradients", text})), HasSubstr("--gradients")) << text;
+  for (const std::vector<std::string>& baseline : {Words{"--edit", "L1H1.z=0"}, Words{"--edits", "e.json"},
+                                                   Words{"--second", "y"}, Words{"--second-model", "m"}}) {
+    Words words = trace({"--gradients", "kl"});
+    words.insert(words.end(), baseline.begin(), baseline.end());
+    EXPECT_EQ(parsed<TraceCommand>(words).gradients, (GivenMetric{GradientMetric::divergence}));
+  }
+  EXPECT_EQ(parsed<TraceCommand>(trace({"--gradients", "logit", "--position", "4"})).position, 4);
+  EXPECT_THAT(wrong_use(trace({"--position", "4"})), HasSubstr("--position requires --gradients"));
+  EXPECT_THAT(wrong_use(trace({"--second", "y", "--gradients", "logit"})), HasSubstr("--second requires"));
+  EXPECT_THAT(wrong_use(trace({"--position", "4", "--gradients", "loss"})), HasSubstr("does not apply"));
+}
+
 TEST(Cli, EveryViewCanBePlottedWithEachOfItsOptions) {
   for (const View& view : views()) {
     const std::string id(view.name());

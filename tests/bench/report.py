@@ -16,6 +16,7 @@ COLUMNS = [  # heading, key of a run, decimals, factor, unit
     ("all maps", "pass_all_maps_ms", 1, 1, ""),
     ("maps and logits", "pass_all_maps_all_logits_ms", 1, 1, ""),
     ("one more token", "one_more_token_ms", 1, 1, ""),
+    ("gradients", "gradients_ms", 1, 1, ""),
     ("pass, of products", "pass_of_products", 0, 100, " %"),
     ("pass, of the limit", "pass_of_limit", 0, 100, " %"),
     ("one more, of reading", "one_more_token_of_read_bandwidth", 0, 100, " %"),

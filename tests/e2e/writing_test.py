@@ -210,7 +210,7 @@ class Bench(ProgramCase):
         self.assertEqual([entry["tokens"] for entry in report["runs"]], [8, 64])
         self.assertEqual(len(report["window"]), 2)
         self.assertEqual(set(report["runs"][0]), {
-            "tokens", "repetitions", "pass_ms", "pass_all_logits_ms", "pass_last_logits_ms", "one_more_token_ms",
+            "tokens", "repetitions", "pass_ms", "pass_all_logits_ms", "pass_last_logits_ms", "one_more_token_ms", "gradients_ms",
             "pass_all_maps_ms", "pass_all_maps_all_logits_ms"})
         for entry in report["runs"] + report["window"]:
             views = entry.pop("views", [])

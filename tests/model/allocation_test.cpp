@@ -35,6 +35,7 @@ void* operator new[](std::size_t size) {
 }
 void* operator new(std::size_t size, std::align_val_t alignment) {
   ++allocations;
+  if (size > largest) largest = size;
   void* memory = nullptr;
   if (::posix_memalign(&memory, static_cast<std::size_t>(alignment), size) == 0) return memory;
   throw std::bad_alloc();
@@ -85,6 +86,28 @@ TEST(Allocation, LayersThatAreNotThereTakeNoMemory) {
     EXPECT_NE(std::string(error.what()).find("h.2.ln_1.weight"), std::string::npos) << error.what();
   }
   EXPECT_LT(largest, std::size_t{1} << 20);
+}
+
+// A pattern or its derivatives would be T x T floats for each head.
+TEST(Allocation, GradientsHoldNothingOfTheSizeOfAPattern) {
+  const testing::TemporaryFolder folder;
+  constexpr int kLength = 1024;
+  const testing::Gpt2Shape shape{.positions = kLength};
+  write_gpt2(folder, gpt2_config(shape), gpt2_tensors(shape));
+  const auto transformer = Transformer::load(folder.path());
+  const std::vector<int> ids(kLength, 7);
+  Workspace workspace(2);
+  const auto run = transformer->forward(ids, workspace);
+  Hooks hooks;
+  bool called = false;
+  for (const Site site : {Site::embed, Site::pattern, Site::attn_scores})
+    hooks.watch({site}, [&](const ConstActivation2d&) { called = true; });
+  GradientOptions options;
+  options.hooks = &hooks;
+  largest = 0;
+  transformer->gradients(*run, PromptLoss{}, workspace, options);
+  EXPECT_TRUE(called);
+  EXPECT_LT(largest, sizeof(float) * kLength * kLength);
 }
 
 TEST(Allocation, TheCounterCounts) {

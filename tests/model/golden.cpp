@@ -75,23 +75,27 @@ Golden read_golden(const fs::path& folder, const std::string& file) {
   return golden;
 }
 
+void assemble(const model::Config& config, HookPoint point, int length, model::Hooks& hooks,
+              Activations& activations) {
+  Tensor& whole = activations[hook_name(point)];
+  whole.shape = hook_shape(config, point, length);
+  // Keys after a chunk are not passed to hooks: no query of the chunk sees them.
+  whole.values.assign(size_of(whole.shape), point.site == Site::attn_scores ? -INFINITY : 0.0F);
+  hooks.watch(point, [&whole](const ConstActivation2d& piece) {
+    for (int i = 0; i < piece.rows; ++i) {
+      const std::span<const float> row = piece.row(i);
+      std::copy(row.begin(), row.end(),
+                whole.values.begin() + static_cast<std::ptrdiff_t>(offset_of(whole, piece, i)));
+    }
+  });
+}
+
 Activations record(const model::Transformer& transformer, std::span<const int> tokens,
                    model::Workspace& workspace, const std::vector<HookPoint>& points, int chunk,
                    const std::shared_ptr<const model::Plan>& plan, model::Hooks hooks) {
   Activations activations;
-  for (const HookPoint& point : points) {
-    Tensor& whole = activations[hook_name(point)];
-    whole.shape = hook_shape(transformer.config(), point, static_cast<int>(tokens.size()));
-    // Keys after a chunk are not passed to hooks: no query of the chunk sees them.
-    whole.values.assign(size_of(whole.shape), point.site == Site::attn_scores ? -INFINITY : 0.0F);
-    hooks.watch(point, [&whole](const ConstActivation2d& piece) {
-      for (int i = 0; i < piece.rows; ++i) {
-        const std::span<const float> row = piece.row(i);
-        std::copy(row.begin(), row.end(),
-                  whole.values.begin() + static_cast<std::ptrdiff_t>(offset_of(whole, piece, i)));
-      }
-    });
-  }
+  for (const HookPoint& point : points)
+    assemble(transformer.config(), point, static_cast<int>(tokens.size()), hooks, activations);
   model::ForwardOptions options;
   options.hooks = &hooks;
   options.chunk = chunk;

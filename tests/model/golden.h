@@ -32,6 +32,11 @@ std::vector<std::string> golden_names();
 /// Reads goldens.safetensors, or another file.
 Golden read_golden(const std::filesystem::path& folder, const std::string& file = "goldens.safetensors");
 
+/// Adds a hook that assembles the pieces at `point`, of a run of `length` tokens, in `activations`, which
+/// must outlive the hooks.
+void assemble(const model::Config& config, model::HookPoint point, int length, model::Hooks& hooks,
+              Activations& activations);
+
 /// Runs the model with a hook at each of `points`, called after those in `hooks`, and assembles the pieces.
 Activations record(const model::Transformer& transformer, std::span<const int> tokens,
                    model::Workspace& workspace, const std::vector<model::HookPoint>& points, int chunk = 256,

@@ -6,32 +6,14 @@
 #include <string>
 #include <vector>
 
-#include "model/kernels/arena.h"
 #include "tests/support/number_matrix.h"
+#include "tests/support/packed_weights.h"
 #include "tests/support/parameter_names.h"
 
 namespace headscope::model {
 namespace {
 
 using namespace headscope::testing;
-
-/// Packed weights for products, and the exact numbers they hold.
-class PackedWeights {
- public:
-  PackedWeights(int depth, int cols, Precision precision, std::mt19937& generator)
-      : numbers_(depth, cols, precision, generator), arena_(panel_matrix_bytes(depth, cols, precision)) {
-    ThreadPool pool(1);
-    matrix_ =
-        pack({numbers_.data(), precision, false}, depth, cols, precision, arena_.take(arena_.size()), pool);
-  }
-  float operator()(int row, int col) const { return numbers_(row, col); }
-  const PanelMatrix& matrix() const { return matrix_; }
-
- private:
-  NumberMatrix numbers_;
-  Arena arena_;
-  PanelMatrix matrix_;
-};
 
 /// Compares y with start(j) + sum over k of x(i, k) * w(k, j).
 template <class Weight, class Start>

@@ -199,11 +199,15 @@ void CommandSyntax::edits() {
   if (!name().empty()) footer(edit_grammar());
 }
 
+void CommandSyntax::second_prompt(const std::string& help) {
+  option("second", "TEXT", help, given_->comparison.second);
+}
+
 void CommandSyntax::comparison() {
   edits();
   ComparisonArguments& comparison = given_->comparison;
   CommandSyntax group = under("Comparison");
-  group.option("second", "TEXT", "a second prompt to compare with", comparison.second);
+  group.second_prompt("a second prompt to compare with");
   group.choice_option("align",
                       "compare the tokens at the same positions, or those of the longest\ncommon subsequence "
                       "(default: position)",

@@ -112,6 +112,7 @@ class CommandSyntax {
   void computing();  ///< the model and how it computes
   void prompt(bool many);
   void edits();
+  void second_prompt(const std::string& help);
   void comparison();  ///< for commands that make pictures; includes the edits
   /// An attention file instead of a model and a prompt; `compared`: also one to compare it with.
   void attention(bool compared);

@@ -46,7 +46,8 @@ Json run_json(const PassTiming& timing) {
                {"pass_ms", 1e3 * timing.pass},
                {"pass_all_logits_ms", 1e3 * timing.all_logits},
                {"pass_last_logits_ms", 1e3 * timing.last_logits},
-               {"one_more_token_ms", 1e3 * timing.next_token}};
+               {"one_more_token_ms", 1e3 * timing.next_token},
+               {"gradients_ms", 1e3 * timing.gradients}};
   if (timing.all_patterns) json["pass_all_maps_ms"] = 1e3 * *timing.all_patterns;
   if (timing.patterns_and_logits) json["pass_all_maps_all_logits_ms"] = 1e3 * *timing.patterns_and_logits;
   return json;
@@ -70,13 +71,14 @@ Json window_json(const WindowTiming& timing) {
 
 std::string passes_text(const BenchReport& report) {
   const bool maps = !report.rows.empty() && report.rows.front().patterns_and_logits.has_value();
-  std::string text = format("%6s %12s %12s", "tokens", "last logits", "all logits");
-  if (maps) text += format(" %16s", "maps and logits");
-  text += format(" %15s %6s\n", "one more token", "runs");
+  std::string text = format("%6s %11s %10s", "tokens", "last logits", "all logits");
+  if (maps) text += format(" %15s", "maps and logits");
+  text += format(" %14s %10s %5s\n", "one more token", "gradients", "runs");
   for (const PassTiming& timing : report.rows) {
-    text += format("%6d %12.3f %12.3f", timing.tokens, 1e3 * timing.last_logits, 1e3 * timing.all_logits);
-    if (maps) text += format(" %16.3f", 1e3 * timing.patterns_and_logits.value());
-    text += format(" %15.3f %6d\n", 1e3 * timing.next_token, timing.repetitions);
+    text += format("%6d %11.3f %10.3f", timing.tokens, 1e3 * timing.last_logits, 1e3 * timing.all_logits);
+    if (maps) text += format(" %15.3f", 1e3 * timing.patterns_and_logits.value());
+    text +=
+        format(" %14.3f %10.3f %5d\n", 1e3 * timing.next_token, 1e3 * timing.gradients, timing.repetitions);
   }
   return text;
 }

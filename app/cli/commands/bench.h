@@ -23,6 +23,7 @@ struct PassTiming {
   double all_logits = 0;   ///< the whole prompt and the logits at every position
   double last_logits = 0;  ///< the whole prompt and the logits after it
   double next_token = 0;   ///< one more token and the logits after it, reusing everything before it
+  double gradients = 0;    ///< gradients of a token's log probability at every activation, after the pass
   std::optional<double> all_patterns;  ///< the whole prompt and the pattern of every head
   std::optional<double>
       patterns_and_logits;  ///< the whole prompt, every pattern and the logits at every position
@@ -32,7 +33,7 @@ struct PassTiming {
 /// is allocated before timing starts.
 PassTiming measure_passes(Engine& engine, int tokens, bool materialize);
 
-/// Runs once everything that is measured, except the patterns.
+/// Runs once everything that is measured, except the patterns and the gradients.
 void warm_up_passes(Engine& engine, int tokens);
 
 /// Times in seconds of opening a view once, after the views before it in tab order.

@@ -43,7 +43,7 @@ class Pass {
   }
 
   /// Measures one round. `patterns` is empty if they are not measured.
-  PassTiming measure(std::span<float> patterns) {
+  PassTiming measure(std::span<float> patterns, bool gradients) {
     model::Workspace& workspace = engine_.workspace;
     PassTiming round;
     round.tokens = static_cast<int>(ids_.size());
@@ -54,6 +54,7 @@ class Pass {
         seconds([&] { transformer().statistics(*run, 0, run->length(), 10, workspace); });
     round.all_logits = round.pass + statistics;
     round.next_token = next_token(run);
+    if (gradients) round.gradients = seconds([&] { all_gradients(*run); });
     if (!patterns.empty()) {
       round.all_patterns = round.pass + seconds([&] {
                              write_patterns(transformer(), *run, workspace.impl().workers, patterns);
@@ -82,6 +83,15 @@ class Pass {
     return seconds([&] { last_logits(*transformer().forward(ids, engine_.workspace, cached)); });
   }
 
+  /// Down to the embedding, which nobody reads.
+  void all_gradients(const model::Run& run) {
+    model::Hooks hooks;
+    hooks.watch({model::Site::embed}, [](const model::ConstActivation2d&) {});
+    model::GradientOptions options;
+    options.hooks = &hooks;
+    transformer().gradients(run, model::LogProbability{}, engine_.workspace, options);
+  }
+
   const model::Transformer& transformer() const { return *engine_.model->transformer; }
   void last_logits(const model::Run& run) {
     transformer().logits(run, run.length() - 1, 1, engine_.workspace, logits_);
@@ -108,14 +118,14 @@ PassTiming measure_passes(Engine& engine, int tokens, bool materialize) {
     patterns.resize(static_cast<std::size_t>(config.n_layer) * static_cast<std::size_t>(config.n_head) *
                     static_cast<std::size_t>(tokens) * static_cast<std::size_t>(tokens));
   Pass prompt(engine, tokens);
-  prompt.measure(patterns);  // warm-up
+  prompt.measure(patterns, true);  // warm-up
   std::vector<PassTiming> rounds;
   for (double spent = 0; std::ssize(rounds) < kFewest || (std::ssize(rounds) < kMax && spent < kEnough);)
-    spent += seconds([&] { rounds.push_back(prompt.measure(patterns)); });
+    spent += seconds([&] { rounds.push_back(prompt.measure(patterns, true)); });
   PassTiming timing = rounds.front();
   timing.repetitions = static_cast<int>(rounds.size());
-  for (const auto what :
-       {&PassTiming::pass, &PassTiming::last_logits, &PassTiming::all_logits, &PassTiming::next_token})
+  for (const auto what : {&PassTiming::pass, &PassTiming::last_logits, &PassTiming::all_logits,
+                          &PassTiming::next_token, &PassTiming::gradients})
     timing.*what = median_of(rounds, what);
   if (materialize)
     for (const auto what : {&PassTiming::all_patterns, &PassTiming::patterns_and_logits})
@@ -124,7 +134,7 @@ PassTiming measure_passes(Engine& engine, int tokens, bool materialize) {
 }
 
 void warm_up_passes(Engine& engine, int tokens) {
-  Pass(engine, tokens).measure({});
+  Pass(engine, tokens).measure({}, false);
 }
 
 }  // namespace headscope::app

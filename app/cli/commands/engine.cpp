@@ -102,7 +102,7 @@ Engine start_engine(const ModelArguments& arguments, const EditArguments& edits,
   if (engine.second && second == SecondModelUse::patch_source && !model::patches_from_second(wanted))
     throw model::RunError(
         "--second-model has no effect here without an edit that patches from it (<-second); plot, shot, the "
-        "window, and sweep without --ablate also compare with it");
+        "window, sweep without --ablate, and trace --gradients kl also compare with it");
   if (!wanted.empty())
     engine.plan =
         engine.model->transformer->plan(std::move(wanted), engine.workspace, {},

@@ -11,6 +11,7 @@
 #include "app/cli/commands/output.h"
 #include "app/run/edits/edit_text.h"
 #include "app/run/version.h"
+#include "model/files/quote.h"
 #include "model/files/safetensors.h"
 #include "model/pass/hooks.h"
 #include "system/interrupt.h"
@@ -70,8 +71,53 @@ class TensorStream {
   }
 };
 
+/// The tensors of a file, and the callbacks that write them as a pass computes them.
+class TraceFile {
+ public:
+  TraceFile(const std::filesystem::path& out, const model::Config& config,
+            const std::vector<model::HookPoint>& points, const std::vector<int>& ids, bool gradients,
+            const std::map<std::string, std::string>& metadata)
+      : points_(points),
+        specs_(specs_of(config, points, static_cast<int>(ids.size()), gradients)),
+        writer_(out, specs_, metadata) {
+    writer_.write(specs_[0].name, 0, std::vector<std::int64_t>(ids.begin(), ids.end()));
+  }
+
+  /// The callbacks for the activations, or for the gradients.
+  model::Hooks hooks(const system::InterruptGuard& interrupts, bool gradients) {
+    model::Hooks hooks;
+    for (std::size_t i = 0; i < points_.size(); ++i) {
+      const model::TensorSpec& spec = specs_[1 + i + (gradients ? points_.size() : 0)];
+      hooks.watch(points_[i], [&interrupts, stream = TensorStream(writer_, spec.name, spec.shape)](
+                                  const model::ConstActivation2d& piece) mutable {
+        interrupts.check();
+        stream.write(piece);
+      });
+    }
+    return hooks;
+  }
+
+  void finish() { writer_.finish(); }
+
+ private:
+  static std::vector<model::TensorSpec> specs_of(const model::Config& config,
+                                                 const std::vector<model::HookPoint>& points, int length,
+                                                 bool gradients) {
+    std::vector<model::TensorSpec> specs = {{"tokens", {length}, model::TensorSpec::Type::i64}};
+    for (const char* suffix : {"", "_grad"})
+      for (const model::HookPoint& point : points)
+        if (*suffix == '\0' || gradients)
+          specs.push_back({hook_name(point) + suffix, hook_shape(config, point, length)});
+    return specs;
+  }
+
+  const std::vector<model::HookPoint>& points_;
+  std::vector<model::TensorSpec> specs_;
+  model::SafetensorsWriter writer_;
+};
+
 /// The file's metadata: the tokens' names, as in attention files (see PatternFile), the prompt's text, and
-/// what the run was edited by.
+/// what the run is edited by.
 std::map<std::string, std::string> metadata_of(const LoadedModel& model, std::span<const int> ids,
                                                const model::Edits& edits) {
   Json texts = Json::array();
@@ -84,52 +130,132 @@ std::map<std::string, std::string> metadata_of(const LoadedModel& model, std::sp
   return metadata;
 }
 
+/// The metric of a run, and its value.
+struct Measured {
+  model::Metric metric;
+  double value = 0;
+};
+
+/// What a trace of several prompts has in common.
+struct Tracing {
+  const TraceCommand& command;
+  std::vector<model::HookPoint> points;
+  std::optional<MetricChoice> metric = {};
+  std::shared_ptr<const PromptRun> second = {};  ///< the second prompt's run; null: none
+};
+
+Tracing tracing_of(const TraceCommand& command, Engine& engine) {
+  Tracing tracing{command, match_hook_points(engine.config(), command.hooks)};
+  if (!command.gradients) return tracing;
+  const model::Tokenizer& tokenizer = *engine.model->tokenizer;
+  MetricChoice& choice = tracing.metric.emplace();
+  choice.metric = command.gradients->metric;
+  choice.token = token_of(tokenizer, command.gradients->token, "--gradients", choice.token);
+  choice.against = token_of(tokenizer, command.gradients->against, "--gradients", choice.against);
+  choice.position = command.position.value_or(-1);
+  tracing.second = baseline_of(engine, command.comparison, command.prompt.start_token).second;
+  return tracing;
+}
+
+/// What gradients are taken of in a run, whose baseline is found first.
+Measured measured(const Tracing& tracing, Engine& engine, PromptRun& run, const std::string& where) {
+  try {
+    if (tracing.metric->metric == GradientMetric::divergence) {
+      compare(engine, run, {tracing.second});
+    } else {
+      compare_with_unedited(engine, run);
+    }
+    Measured result{metric_for(*tracing.metric, run, engine.workspace)};
+    result.value = engine.model->transformer->gradients(*run.run, result.metric, engine.workspace);
+    return result;
+  } catch (const model::RunError& error) {
+    throw model::RunError(where + error.what());
+  }
+}
+
 /// Runs the prompt and writes the hooked activations piece by piece, so that the file may be larger than
-/// memory.
-void trace_prompt(Engine& engine, const std::vector<model::HookPoint>& points, const PromptTokens& tokens,
+/// memory; then the gradients, if they are asked for.
+void trace_prompt(Engine& engine, const Tracing& tracing, const Prompt& prompt,
                   const std::filesystem::path& out, const std::string& where, std::ostream& err) {
   const system::InterruptGuard interrupts;  // a signal must not leave an incomplete file behind
-  const int length = tokens.run_length;
-  std::vector<model::TensorSpec> specs = {{"tokens", {length}, model::TensorSpec::Type::i64}};
-  for (const model::HookPoint& point : points)
-    specs.push_back(
-        {hook_name(point), hook_shape(engine.config(), point, length), model::TensorSpec::Type::f32});
-  const std::vector<int> ids = tokens.ids();
+  const model::Transformer& transformer = *engine.model->transformer;
   const model::Edits edits = engine.plan ? engine.plan->edits() : model::Edits();
-  model::SafetensorsWriter writer(out, specs, metadata_of(*engine.model, ids, edits));
-
-  writer.write("tokens", 0, std::vector<std::int64_t>(ids.begin(), ids.end()));
-  std::vector<TensorStream> streams;
-  for (std::size_t i = 0; i < points.size(); ++i)
-    streams.emplace_back(writer, specs[i + 1].name, specs[i + 1].shape);
-  model::Hooks hooks;
-  for (std::size_t i = 0; i < points.size(); ++i) {
-    hooks.watch(points[i], [&interrupts, &stream = streams[i]](const model::ConstActivation2d& piece) {
-      interrupts.check();
-      stream.write(piece);
-    });
+  PromptRun run;
+  std::optional<Measured> metric;
+  std::map<std::string, std::string> metadata;
+  if (tracing.metric) {  // the file's beginning names the metric, which may depend on the run
+    run = run_prompt(engine, prompt, where);
+    metadata = metadata_of(*engine.model, run.run->tokens, edits);
+    metric = measured(tracing, engine, run, where);
+    metadata["gradient_metric"] = describe(metric->metric, run);
+    metadata["gradient_metric_value"] = format("%.9g", metric->value);
+  } else {
+    run.tokens = tokenize_whole(*engine.model, prompt, where);
+    metadata = metadata_of(*engine.model, run.tokens.ids(), edits);
   }
-  model::ForwardOptions options;
-  options.hooks = &hooks;
-  options.plan = plan_for(engine, ids);
-  const auto run = engine.model->transformer->forward(ids, engine.workspace, options);
+  const std::vector<int> ids = run.tokens.ids();
   interrupts.check();
-  writer.finish();
-  warn_about(not_finite_note(*run), edits, run->length(), where, err);
+  TraceFile file(out, engine.config(), tracing.points, ids, metric.has_value(), metadata);
+  const model::Hooks activations = file.hooks(interrupts, false);
+  model::ForwardOptions options;
+  options.hooks = &activations;
+  options.plan = run.run != nullptr ? run.run->plan : plan_for(engine, ids);
+  run.run = transformer.forward(ids, engine.workspace, options);
+  if (metric) {
+    const model::Hooks gradients = file.hooks(interrupts, true);
+    model::GradientOptions gradient_options;
+    gradient_options.hooks = &gradients;
+    transformer.gradients(*run.run, metric->metric, engine.workspace, gradient_options);
+  }
+  interrupts.check();
+  file.finish();
+  warn_about(not_finite_note(*run.run), edits, run.run->length(), where, err);
 }
 
 void run_trace(const TraceCommand& command, const Streams& streams) {
-  Engine engine = start_engine(command.model, command.prompt.edits);
-  const std::vector<model::HookPoint> points = match_hook_points(engine.config(), command.hooks);
+  const bool divergence = command.gradients && command.gradients->metric == GradientMetric::divergence;
+  Engine engine = start_engine(command.model, command.prompt.edits, Capability::weights,
+                               divergence ? SecondModelUse::baseline : SecondModelUse::patch_source);
+  const Tracing tracing = tracing_of(command, engine);
   for_each_prompt(command.prompt, streams, [&](const PromptSource& source, const Prompt& prompt) {
-    const auto file = source.file(command.out);
-    if (!file) return;
-    const PromptTokens tokens = tokenize_whole(*engine.model, prompt, source.where());
-    trace_prompt(engine, points, tokens, *file, source.where(), streams.err);
+    if (const auto file = source.file(command.out))
+      trace_prompt(engine, tracing, prompt, *file, source.where(), streams.err);
   });
 }
 
+/// Checks what belongs to gradients alone.
+void check_gradients(const TraceCommand& trace) {
+  if (!trace.gradients && trace.position) throw UsageError("--position requires --gradients");
+  const bool divergence = trace.gradients && trace.gradients->metric == GradientMetric::divergence;
+  if (trace.comparison.second && !divergence) throw UsageError("--second requires --gradients kl");
+  const EditArguments& edits = trace.prompt.edits;
+  if (divergence && !trace.comparison.second && edits.empty() && !edits.second_model)
+    throw UsageError(
+        "--gradients kl compares the run with a baseline: give --edit, --edits, --second or --second-model");
+  if (trace.position && trace.gradients->metric == GradientMetric::loss)
+    throw UsageError("--gradients loss is over all positions; --position does not apply");
+}
+
 }  // namespace
+
+GivenMetric given_metric(const std::string& option, const std::string& text) {
+  const auto parted = halves(text, ':');
+  const std::string name(parted ? parted->first : text), tokens(parted ? parted->second : "");
+  GivenMetric given{one_of(kGradientMetrics)(option, name)};
+  if (!parted) return given;
+  const int count = token_count(given.metric);
+  if (count == 0) throw UsageError(option + " " + name + " names no token, so nothing may follow it");
+  given.token = token_text(option, tokens);
+  if (count == 1) return given;
+  // A token that has a comma itself must be given by its id.
+  const auto two = halves(tokens, ',');
+  if (!two || two->first.empty() || two->second.empty() || two->second.find(',') != std::string_view::npos)
+    throw UsageError(option + " " + name + " takes two tokens with a comma between, e.g. " + name +
+                     ":464,3290, not " + model::quote(tokens));
+  given.token = two->first;
+  given.against = two->second;
+  return given;
+}
 
 Finish describe_trace(CommandSyntax& command) {
   const auto own = std::make_shared<TraceCommand>();
@@ -140,10 +266,21 @@ Finish describe_trace(CommandSyntax& command) {
                  "only the hooks whose names match, e.g. blocks.0.attn.*,logits\n"
                  "(default: all; hook_result only when it is named)",
                  own->hooks);
+  command.option("gradients", names_of(kGradientMetrics, "|"),
+                 "also write the gradients of a metric, as NAME_grad: a token's logit, the\n"
+                 "difference of two, a token's log probability, the prompt's loss, or\n"
+                 "KL(baseline || run); tokens follow a colon, e.g. logit:\" it\" or\n"
+                 "difference:464,3290 (default: the most probable of the unedited run)",
+                 own->gradients, given_metric);
+  command.option("position", "I",
+                 "the position of the prediction that is measured, from 0\n(default -1: the last)",
+                 own->position, whole(-1));
+  command.second_prompt("the baseline of KL (default: the unedited run, or the second model)");
   command.out("FILE.safetensors", "the file; with --prompts, {n} in its name is the prompt's\nnumber from 1");
   command.resume();
   const auto check = [](TraceCommand& trace) {
     require_prompt(trace);
+    check_gradients(trace);
     require_out(trace, "run.safetensors");
     if (trace.out_name == "-")
       throw UsageError("a trace cannot be written to standard output; name a file after --out");

@@ -1,14 +1,29 @@
 #pragma once
 #include <filesystem>
+#include <optional>
 #include <string>
 
 #include "app/cli/arguments/arguments.h"
+#include "app/run/analyses/metric_choice.h"
 
 namespace headscope::app {
 
-/// Writes activations to a safetensors file.
+/// A metric as given: its tokens are read once the model is known.
+struct GivenMetric {
+  GradientMetric metric = GradientMetric::logit;
+  std::string token = {};    ///< text or id; empty: the most probable
+  std::string against = {};  ///< text or id; empty: the second most probable
+  bool operator==(const GivenMetric&) const = default;
+};
+
+/// Reads "logit", "logit:TOKEN" or "difference:TOKEN,TOKEN". Throws UsageError.
+GivenMetric given_metric(const std::string& option, const std::string& text);
+
+/// Writes activations and gradients to a safetensors file.
 struct TraceCommand : Arguments {
-  std::string hooks;  ///< globs, comma-separated; empty: all
+  std::string hooks;                     ///< globs, comma-separated; empty: all
+  std::optional<GivenMetric> gradients;  ///< nothing: no gradients
+  std::optional<int> position;           ///< of the prediction that is measured; -1, or not given: the last
   std::filesystem::path out;
 };
 

@@ -19,6 +19,7 @@ except ImportError:
     print("skipped: numpy is not installed (Debian: apt install python3-numpy)")
     sys.exit(77)
 
+import gpt2_gradients
 import gpt2_reference
 import safetensors_io
 from make_random_gpt2 import make
@@ -31,6 +32,18 @@ def is_compared(name):
     return name == "logits" or name in {f"blocks.{layer}.attn.hook_pattern" for layer in LAYERS_COMPARED}
 
 
+def gradient_is_compared(name):
+    """All of the first, a middle and the last layer, and what is outside of layers, but for what each head adds."""
+    layer = name.split(".")[1] if name.startswith("blocks.") else None
+    return (layer is None or int(layer) in LAYERS_COMPARED) and not name.endswith("hook_result")
+
+
+def write(path, tokens, activations):
+    records = [("tokens", "I64", (len(tokens),), lambda: np.array(tokens))]
+    records += [(name, "F32", value.shape, lambda value=value: value) for name, value in activations.items()]
+    safetensors_io.write(path, records)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--work", type=Path, required=True)
@@ -40,9 +53,9 @@ def main():
         make(arguments.work)
         tokens = [int(token) for token in np.random.default_rng(5).integers(0, 50257, LENGTH)]
         activations = gpt2_reference.run_folder(arguments.work, tokens, is_compared)
-        records = [("tokens", "I64", (LENGTH,), lambda: np.array(tokens))]
-        records += [(name, "F32", value.shape, lambda value=value: value) for name, value in activations.items()]
-        safetensors_io.write(arguments.work / "goldens.safetensors", records)
+        write(arguments.work / "goldens.safetensors", tokens, activations)
+        write(arguments.work / "gradients.safetensors", tokens,
+              gpt2_gradients.gradients_of_folder(arguments.work, tokens, gpt2_gradients.loss(tokens), gradient_is_compared))
         environment = {**os.environ, "HEADSCOPE_SMALL_SHAPE": str(arguments.work)}
         for test in arguments.test:
             status = subprocess.run([test], env=environment, check=False).returncode

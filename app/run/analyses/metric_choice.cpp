@@ -1,0 +1,70 @@
+#include "app/run/analyses/metric_choice.h"
+
+#include <utility>
+#include <vector>
+
+#include "model/files/error.h"
+#include "model/pass/each_kind.h"
+#include "viz/text/text.h"
+
+namespace headscope::app {
+namespace {
+
+std::vector<float> logits_after(const PromptRun& run, int position, model::Workspace& workspace) {
+  const model::Transformer& transformer = *run.model->transformer;
+  std::vector<float> logits(transformer.config().vocab_size);
+  transformer.logits(*run.run, position, 1, workspace, logits);
+  return logits;
+}
+
+/// The run whose guesses ranks count.
+const PromptRun& ranking_run(const PromptRun& run) {
+  return run.baseline && !compares_different_inputs(run) ? *run.baseline : run;
+}
+
+std::vector<float> baseline_logits(const PromptRun& run, int position, model::Workspace& workspace) {
+  if (!run.baseline) throw model::RunError("KL needs a baseline to compare the run with, but there is none");
+  const int length = run.baseline->run->length(), at = position < 0 ? length - 1 : position;
+  if (at >= length)
+    throw model::RunError("KL compares the predictions after position " + std::to_string(at) +
+                          ", but the baseline has positions 0 to " + std::to_string(length - 1));
+  return logits_after(*run.baseline, at, workspace);
+}
+
+}  // namespace
+
+model::Metric metric_for(const MetricChoice& choice, const PromptRun& run, model::Workspace& workspace) {
+  const int length = run.run->length(), at = choice.position < 0 ? length - 1 : choice.position;
+  if (choice.metric == GradientMetric::loss) return model::PromptLoss{};
+  if (at >= length)
+    throw model::RunError("there is no position " + std::to_string(at) + ": the last one is " +
+                          std::to_string(length - 1));
+  if (choice.metric == GradientMetric::divergence)
+    return model::Divergence{baseline_logits(run, choice.position, workspace), at};
+  const std::vector<float> logits = logits_after(ranking_run(run), at, workspace);
+  const int token = id_of(choice.token, logits);
+  if (choice.metric == GradientMetric::difference)
+    return model::LogitDifference{token, id_of(choice.against, logits), at};
+  if (choice.metric == GradientMetric::logit) return model::TokenLogit{token, at};
+  return model::LogProbability{token, at};
+}
+
+std::string describe(const model::Metric& metric, const PromptRun& run) {
+  const auto token = [&](int id) { return viz::visible(run.model->tokenizer->bytes(id)); };
+  const auto after = [](int position) { return " after position " + std::to_string(position); };
+  return std::visit(
+      model::EachKind{
+          [&](const model::TokenLogit& of) { return "logit of " + token(of.token) + after(of.position); },
+          [&](const model::LogitDifference& of) {
+            return "logit of " + token(of.token) + " minus " + token(of.against) + after(of.position);
+          },
+          [&](const model::LogProbability& of) {
+            return "log probability of " + token(of.token) + after(of.position) + ", nats";
+          },
+          [](const model::PromptLoss&) { return std::string("loss of the prompt, nats"); },
+          [&](const model::Divergence& of) { return "KL(baseline || run)" + after(of.position) + ", nats"; },
+      },
+      metric);
+}
+
+}  // namespace headscope::app

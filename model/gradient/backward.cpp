@@ -1,0 +1,425 @@
+#include "model/gradient/backward.h"
+
+#include <algorithm>
+#include <numeric>
+#include <vector>
+
+#include "model/files/error.h"
+#include "model/gradient/attention_gradient.h"
+#include "model/gradient/steps.h"
+#include "model/gradient/transposed_product.h"
+#include "model/kernels/kernels.h"
+#include "model/kernels/product.h"
+#include "model/pass/end_of_pass.h"
+
+namespace headscope::model {
+namespace {
+
+/// Positions whose logits, or whose MLP, are processed at a time.
+constexpr int kPositionsOfLogits = 64, kPositionsOfMlp = 128;
+
+/// The layer from which on some callback wants derivatives; -1: also before the first layer, n_layer: only
+/// after the last.
+int first_wanted_layer(const Config& config, const Hooks* hooks) {
+  if (hooks == nullptr || hooks->empty()) return config.n_layer;
+  for (const HookPoint point : all_hook_points(config))
+    if (hooks->wants(point))
+      return in_block(point.site) ? point.layer : point.site < Site::resid_pre ? -1 : config.n_layer;
+  return config.n_layer;
+}
+
+/// See Transformer::gradients. Rows without a comment are [T, d_model]. `d_` begins the names of derivatives.
+class Backward {
+ public:
+  Backward(const Weights& weights, const Run& run, const Metric& metric, Workspace::Impl& workspace,
+           const GradientOptions& options)
+      : weights_(weights),
+        config_(weights.config),
+        run_(run),
+        metric_(metric),
+        workspace_(workspace),
+        workers_(workspace.workers),
+        options_(options),
+        length_(run.length()) {
+    workers_.reserve_scratch(std::max({attention_scratch(config_), attention_gradient_scratch(config_),
+                                       product_scratch(), transposed_product_scratch()}));
+    lay_out();
+  }
+
+  double go() {
+    const double value = end_of_pass();
+    const int lowest = first_wanted_layer(config_, options_.hooks);
+    for (int layer = config_.n_layer - 1; layer >= std::max(lowest, 0); --layer) {
+      report_progress(layer + 1);
+      mlp(layer);
+      attention(layer);
+    }
+    if (lowest < 0) embeddings();
+    report_progress(0);
+    return value;
+  }
+
+ private:
+  void lay_out() {
+    const int d = config_.n_embd;
+    mlp_rows_ = run_.plan && run_.plan->needs_whole_run() ? length_ : std::min(length_, kPositionsOfMlp);
+    const auto floats = static_cast<std::size_t>(length_) * (8 * static_cast<std::size_t>(d) + 3) +
+                        2 * static_cast<std::size_t>(mlp_rows_) * config_.n_inner;
+    float* next = workspace_.gradients.reserve(floats);
+    const auto take = [&](int rows, int cols) {
+      const FloatRows taken{next, rows, cols, cols};
+      next += static_cast<std::ptrdiff_t>(rows) * cols;
+      return taken;
+    };
+    d_resid_ = take(length_, d);
+    d_branch_ = take(length_, d);
+    d_qkv_ = take(length_, 3 * d);
+    z_ = take(length_, d);
+    resid_ = take(length_, d);
+    centered_ = take(length_, d);
+    d_mlp_ = take(mlp_rows_, config_.n_inner);
+    mlp_ = take(mlp_rows_, config_.n_inner);
+    scale_ = take(length_, 1);
+    used_scale_ = take(length_, 1);
+    d_scale_ = take(length_, 1);
+  }
+
+  // --- from the metric to the end of the residual stream ---
+
+  /// Returns the metric's value.
+  double end_of_pass() {
+    fill(d_resid_, 0);
+    fill(d_branch_, 0);
+    const Positions measured = positions_of(metric_, length_);
+    const bool all = hooks_want({Site::logits}) || hooks_want({Site::ln_final_normalized}) ||
+                     hooks_want({Site::ln_final_scale}) || takes_final_means();
+    const Positions range = all ? Positions{0, length_} : measured;
+    std::vector<LogitWeight> weights = logit_weights(metric_);
+    double value = 0;
+    if (!weights.empty() && !hooks_want({Site::logits})) {
+      value = single_logits(measured.first, weights);
+    } else {
+      const Positions of_logits = hooks_want({Site::logits}) ? range : measured;
+      for (int done = 0; done < of_logits.count; done += kPositionsOfLogits) {
+        throw_if_stopped();
+        value += block_of_logits(of_logits.first + done, std::min(kPositionsOfLogits, of_logits.count - done),
+                                 measured);
+      }
+    }
+    layer_norm(weights_.ln_f, {Site::ln_final_scale}, {Site::ln_final_normalized}, range.first,
+               d_branch_.middle_rows(range.first, range.count),
+               [&](int position) { return run_.resid(config_.n_layer, position); });
+    return value;
+  }
+
+  bool takes_final_means() const {
+    return run_.plan && (run_.plan->takes_means({Site::ln_final_scale}) ||
+                         run_.plan->takes_means({Site::ln_final_normalized}));
+  }
+
+  /// A sum of a few weighted logits of one position: the whole unembedding is not needed.
+  double single_logits(int position, std::vector<LogitWeight>& weights) {
+    const FloatRows row = z_.middle_rows(0, 1);
+    std::vector<float> memory(kPanelCols + static_cast<std::size_t>(config_.n_embd));
+    const std::span<float> of_token = std::span(memory).subspan(kPanelCols);
+    final_layer_norm(weights_, run_, position, workers_, row);
+    double value = 0;
+    for (LogitWeight& of : weights) {
+      const int first = of.token / kPanelCols * kPanelCols;
+      const FloatRows logits{memory.data(), 1, std::min(kPanelCols, config_.vocab_size - first), kPanelCols};
+      product_with_columns(row, weights_.lm_head, first, workers_, logits);
+      EndOfPass{&run_, position}.apply(Site::logits, logits, 0, first);
+      value += static_cast<double>(of.weight) * logits.row(0)[of.token - first];
+      before_edits({Site::logits}, position, {&of.weight, 1, 1, 1}, 0, of.token);
+      weights_.lm_head.column(workers_.kernels(), of.token, of_token);
+      const std::span<float> sum = d_branch_.row(position);
+      for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += of.weight * of_token[i];
+    }
+    return value;
+  }
+
+  /// Positions [first, first + count), of which some are measured.
+  double block_of_logits(int first, int count, Positions measured) {
+    const FloatRows logits = workspace_.logits.rows(count, config_.vocab_size);
+    fill(logits, 0);
+    const int begin = std::max(first, measured.first),
+              end = std::min(first + count, measured.first + measured.count);
+    double value = 0;
+    if (begin < end) {
+      const FloatRows normalized = z_.middle_rows(begin, end - begin),
+                      part = logits.middle_rows(begin - first, end - begin);
+      final_layer_norm(weights_, run_, begin, workers_, normalized);
+      product_with_columns(normalized, weights_.lm_head, 0, workers_, part);
+      EndOfPass{&run_, begin}.apply(Site::logits, part);
+      const MetricMeter meter(metric_, run_.tokens);
+      std::vector<double> values(static_cast<std::size_t>(part.rows));
+      for_rows(part.rows, [&](int i) {
+        values[i] = meter.differentiate(workers_.kernels().rows, begin + i, part.row(i));
+      });
+      value = std::accumulate(values.begin(), values.end(), 0.0);
+    }
+    before_edits({Site::logits}, first, logits);
+    product_with_transposed(logits, weights_.lm_head, {}, workers_, workspace_.turned,
+                            d_branch_.middle_rows(first, count));
+    return value;
+  }
+
+  // --- MLP ---
+
+  void mlp(int layer) {
+    throw_if_stopped();
+    find_resid_mid(layer);
+    before_edits({Site::resid_post, layer}, 0, d_resid_);
+    for (int first = 0; first < length_; first += mlp_rows_) {
+      throw_if_stopped();
+      mlp_of(layer, first, std::min(mlp_rows_, length_ - first));
+    }
+    before_edits({Site::resid_mid, layer}, 0, d_resid_);
+  }
+
+  void mlp_of(int layer, int first, int count) {
+    const BlockWeights& block = weights_.h[layer];
+    const HookPoint scale{Site::ln2_scale, layer}, normalized{Site::ln2_normalized, layer};
+    const auto resid_of = [&](int position) { return std::span<const float>(resid_.row(position)); };
+    const FloatRows pre = mlp_.middle_rows(0, count), d_mlp = d_mlp_.middle_rows(0, count),
+                    d_branch = d_branch_.middle_rows(first, count), input = z_.middle_rows(first, count);
+    find_normalized(block.ln_2, scale, normalized, first, resid_of, input);
+    linear(input, block.mlp_c_fc, workers_, pre);
+    edit({Site::mlp_pre, layer}, first, pre);
+    for_rows(count, [&](int i) {
+      activation_slopes(workers_.kernels().rows, config_.activation, pre.row(i));
+      std::ranges::copy(d_resid_.row(first + i), d_branch.row_data(i));
+    });
+    before_edits({Site::mlp_out, layer}, first, d_branch);
+    product_with_transposed(d_branch, block.mlp_c_proj.weight, {}, workers_, workspace_.turned, d_mlp);
+    before_edits({Site::mlp_post, layer}, first, d_mlp);
+    for_rows(count, [&](int i) { multiply_terms(pre.row(i), d_mlp.row(i)); });
+    before_edits({Site::mlp_pre, layer}, first, d_mlp);
+    product_with_transposed(d_mlp, block.mlp_c_fc.weight, {}, workers_, workspace_.turned, d_branch);
+    layer_norm(block.ln_2, scale, normalized, first, d_branch, resid_of);
+  }
+
+  // --- attention ---
+
+  /// resid_ = the stream after the layer's attention, which a run does not keep.
+  void find_resid_mid(int layer) {
+    const int blocks = (length_ + kQueriesPerBlock - 1) / kQueriesPerBlock;
+    workers_.parallel_for(config_.n_head * blocks, [&](int task, float* scratch) {
+      const int block = blocks - 1 - task / config_.n_head, head = task % config_.n_head;
+      const int first = block * kQueriesPerBlock, rows = std::min(kQueriesPerBlock, length_ - first);
+      const HeadCache kept = head_of(config_, run_.pages, layer, head);
+      attend(workers_.kernels(), run_, kept, first, kept.q(block, rows), scratch,
+             columns_of(z_, head).middle_rows(first, rows));
+    });
+    edit({Site::z, layer}, 0, z_);
+    add_up_heads(layer, weights_.h[layer].attn_c_proj);
+    edit({Site::attn_out, layer}, 0, d_branch_);
+    for_rows(length_, [&](int i) {
+      std::ranges::copy(run_.resid(layer, i), resid_.row_data(i));
+      add(d_branch_.row(i), resid_.row(i));
+    });
+    edit({Site::resid_mid, layer}, 0, resid_);
+  }
+
+  /// d_branch_ = z_ times the projection, plus bias, summed as in the pass.
+  void add_up_heads(int layer, const LinearWeights& projection) {
+    const HookPoint point{Site::result, layer};
+    if (!edits(point)) return linear(z_, projection, workers_, d_branch_);
+    const FloatRows result = workspace_.result.rows(length_, config_.n_embd);
+    for (int i = 0; i < length_; ++i) std::ranges::copy(projection.bias, d_branch_.row_data(i));
+    for (int head = 0; head < config_.n_head; ++head) {
+      product_with_slice(columns_of(z_, head), projection.weight, head * config_.d_head(), workers_, result);
+      edit(point, 0, result, head);
+      for (int i = 0; i < length_; ++i) add(result.row(i), d_branch_.row(i));
+    }
+  }
+
+  void attention(int layer) {
+    throw_if_stopped();
+    const BlockWeights& block = weights_.h[layer];
+    copy(d_resid_, d_branch_);
+    before_edits({Site::attn_out, layer}, 0, d_branch_);
+    split_among_heads(layer, block.attn_c_proj.weight);
+    before_edits({Site::z, layer}, 0, z_);
+    throw_if_stopped();
+    heads(layer);
+    const int d = config_.n_embd;
+    before_edits({Site::v, layer}, 0, d_qkv_.middle_cols(2 * d, d));
+    before_edits({Site::k, layer}, 0, d_qkv_.middle_cols(d, d));
+    before_edits({Site::q, layer}, 0, d_qkv_.middle_cols(0, d));
+    throw_if_stopped();
+    product_with_transposed(d_qkv_, block.attn_c_attn.weight, {}, workers_, workspace_.turned, d_branch_);
+    layer_norm(block.ln_1, {Site::ln1_scale, layer}, {Site::ln1_normalized, layer}, 0, d_branch_,
+               [&](int position) { return run_.resid(layer, position); });
+    before_edits({Site::resid_pre, layer}, 0, d_resid_);
+  }
+
+  /// z_ = the derivatives of the heads' outputs, from those of their sum in d_branch_, which each head's
+  /// result has.
+  void split_among_heads(int layer, const PanelMatrix& projection) {
+    const HookPoint point{Site::result, layer};
+    if (!hooks_want(point) && !edits(point))
+      return product_with_transposed(d_branch_, projection, {}, workers_, workspace_.turned, z_);
+    const FloatRows result = workspace_.result.rows(length_, config_.n_embd);
+    for (int head = 0; head < config_.n_head; ++head) {
+      copy(d_branch_, result);
+      before_edits(point, 0, result, head);
+      product_with_transposed(result, projection, {head * config_.d_head(), 0}, workers_, workspace_.turned,
+                              columns_of(z_, head));
+    }
+  }
+
+  /// d_qkv_ from the derivatives in z_. Callbacks are called on this thread, and then the heads are processed
+  /// one after another.
+  void heads(int layer) {
+    const int d = config_.n_embd;
+    const auto of_head = [&](int head, const CellsVisitor& visit, float* scratch) {
+      attention_gradient(
+          workers_.kernels(), run_, head_of(config_, run_.pages, layer, head),
+          {columns_of(z_, head), columns_of(d_qkv_.middle_cols(0, d), head),
+           columns_of(d_qkv_.middle_cols(d, d), head), columns_of(d_qkv_.middle_cols(2 * d, d), head)},
+          visit, scratch);
+    };
+    if (!hooks_want({Site::attn_scores, layer}) && !hooks_want({Site::pattern, layer})) {
+      workers_.parallel_for(config_.n_head, [&](int head, float* scratch) { of_head(head, {}, scratch); });
+      return;
+    }
+    float* scratch = workspace_.scores.reserve(attention_gradient_scratch(config_));
+    for (int head = 0; head < config_.n_head; ++head) {
+      throw_if_stopped();
+      of_head(
+          head, [&](const Activation2d& gradient) { options_.hooks->call(gradient); }, scratch);
+    }
+  }
+
+  // --- before the first layer ---
+
+  void embeddings() {
+    for (const Site site : {Site::pos_embed, Site::embed}) {
+      copy(d_resid_, d_branch_);
+      before_edits({site}, 0, d_branch_);
+    }
+  }
+
+  // --- steps shared by several of the above ---
+
+  /// out = layer norm of rows from `first` on, with gain and bias, as in the pass.
+  template <class RowOf>
+  void find_normalized(const LayerNormWeights& w, HookPoint scale_point, HookPoint normalized_point,
+                       int first, const RowOf& row_of, FloatRows out) {
+    const FloatRows scale = scale_.middle_rows(first, out.rows);
+    for_rows(out.rows, [&](int i) {
+      *scale.row_data(i) = center(row_of(first + i), config_.layer_norm_epsilon, out.row(i));
+    });
+    edit(scale_point, first, scale);
+    for_rows(out.rows, [&](int i) { divide(out.row(i), *scale.row_data(i)); });
+    edit(normalized_point, first, out);
+    for_rows(out.rows, [&](int i) { apply_gain_and_bias(w.gain, w.bias, out.row(i)); });
+  }
+
+  /// Adds to d_resid_, from `first` on, the derivatives with respect to a layer norm's input,
+  /// row_of(position); d_out: those with respect to its output, which are overwritten.
+  template <class RowOf>
+  void layer_norm(const LayerNormWeights& w, HookPoint scale_point, HookPoint normalized_point, int first,
+                  FloatRows d_out, const RowOf& row_of) {
+    const int count = d_out.rows;
+    const FloatRows centered = centered_.middle_rows(first, count),
+                    computed = scale_.middle_rows(first, count), used = used_scale_.middle_rows(first, count),
+                    d_scale = d_scale_.middle_rows(first, count);
+    for_rows(count, [&](int i) {
+      *computed.row_data(i) = *used.row_data(i) =
+          center(row_of(first + i), config_.layer_norm_epsilon, centered.row(i));
+      multiply_terms(w.gain, d_out.row(i));
+    });
+    edit(scale_point, first, used);
+    before_edits(normalized_point, first, d_out);
+    for_rows(count, [&](int i) {
+      *d_scale.row_data(i) = scale_gradient(d_out.row(i), centered.row(i), *used.row_data(i));
+    });
+    before_edits(scale_point, first, d_scale);
+    for_rows(count, [&](int i) {
+      layer_norm_gradient(centered.row(i), {*computed.row_data(i), *used.row_data(i)}, *d_scale.row_data(i),
+                          d_out.row(i));
+      add(d_out.row(i), d_resid_.row(first + i));
+    });
+  }
+
+  /// Edits an activation that is computed again.
+  void edit(HookPoint point, int first, FloatRows rows, int head = 0) const {
+    if (edits(point)) run_.plan->apply(piece_of(point, first, rows, head, 0), run_.means);
+  }
+
+  /// From derivatives after a site's edits, which the callbacks see, to those before them.
+  void before_edits(HookPoint point, int first, FloatRows rows, int head = 0, int first_col = 0) const {
+    const Activation2d piece = piece_of(point, first, rows, head, first_col);
+    if (options_.hooks != nullptr) options_.hooks->call(piece);
+    if (edits(point)) run_.plan->apply_gradient(piece, run_.means);
+  }
+
+  static Activation2d piece_of(HookPoint point, int first, FloatRows rows, int head, int first_col) {
+    return {point, head, first, first_col, rows.rows, rows.cols, rows.stride, rows.data};
+  }
+
+  bool edits(HookPoint point) const { return run_.plan && run_.plan->edits(point); }
+  bool hooks_want(HookPoint point) const { return options_.hooks != nullptr && options_.hooks->wants(point); }
+
+  FloatRows columns_of(FloatRows rows, int head) const {
+    return rows.middle_cols(head * config_.d_head(), config_.d_head());
+  }
+
+  /// Calls body(i) for rows [0, rows), several rows per task.
+  template <class Body>
+  void for_rows(int rows, const Body& body) const {
+    constexpr int kGroupsPerThread = 4, kMaxRows = 16;
+    const int group = std::clamp(rows / (workers_.threads() * kGroupsPerThread), 1, kMaxRows);
+    workers_.parallel_for_rows(rows, group, [&](int first, int count) {
+      for (int i = first; i < first + count; ++i) body(i);
+    });
+  }
+
+  void copy(FloatRows from, FloatRows to) const {
+    for_rows(from.rows, [&](int i) { std::ranges::copy(from.row(i), to.row_data(i)); });
+  }
+
+  void fill(FloatRows rows, float value) const {
+    for_rows(rows.rows, [&](int i) { std::ranges::fill(rows.row(i), value); });
+  }
+
+  void throw_if_stopped() const {
+    if (options_.stop.stop_requested()) throw Stopped();
+  }
+
+  void report_progress(int layers_left) const {
+    if (options_.progress)
+      options_.progress(1 - static_cast<double>(layers_left) / config_.n_layer, "computing gradients");
+  }
+
+  const Weights& weights_;
+  const Config& config_;
+  const Run& run_;
+  const Metric& metric_;
+  Workspace::Impl& workspace_;
+  Workers& workers_;
+  const GradientOptions& options_;
+  int length_;        // T
+  int mlp_rows_ = 0;  // positions of the MLP at a time
+
+  FloatRows d_resid_, d_branch_;
+  FloatRows d_qkv_;                         // [T, 3 d_model]
+  FloatRows z_, resid_, centered_;          // z_ also holds other rows while it is free
+  FloatRows d_mlp_, mlp_;                   // [mlp_rows_, n_inner]
+  FloatRows scale_, used_scale_, d_scale_;  // [T, 1]
+};
+
+}  // namespace
+
+double backward_pass(const Weights& weights, const std::shared_ptr<const void>& identity, const Run& run,
+                     const Metric& metric, Workspace::Impl& workspace, const GradientOptions& options) {
+  if (run.weights != identity) throw RunError("the run whose gradients are asked for is another model's");
+  if (run.edited)
+    throw RunError("the run whose gradients are asked for was edited by hooks, which cannot be repeated");
+  check(weights.config, run.length(), metric);
+  return Backward(weights, run, metric, workspace, options).go();
+}
+
+}  // namespace headscope::model

@@ -1,0 +1,157 @@
+#include "model/gradient/metric.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "model/files/error.h"
+#include "model/pass/each_kind.h"
+#include "model/pass/statistics.h"
+
+namespace headscope::model {
+namespace {
+
+void check_token(const Config& config, int token) {
+  if (token >= 0 && token < config.vocab_size) return;
+  throw RunError("the metric names the token " + std::to_string(token) +
+                 ", but the model's vocabulary has the ids 0 to " + std::to_string(config.vocab_size - 1));
+}
+
+void check_position(int length, int position) {
+  if (position >= kLastPosition && position < length) return;
+  throw RunError("the metric names the position " + std::to_string(position) +
+                 ", but the run has positions 0 to " + std::to_string(length - 1));
+}
+
+void check_baseline(const Config& config, const Divergence& divergence) {
+  const auto count = static_cast<int>(divergence.baseline.size());
+  if (count != config.vocab_size)
+    throw RunError("the metric's baseline has " + std::to_string(count) + " logits, but the model has " +
+                   std::to_string(config.vocab_size));
+  if (!std::isfinite(log_sum_exp(divergence.baseline)))
+    throw RunError(
+        "the metric's baseline is not a distribution: its logits must be finite or -inf, not all of them "
+        "-inf");
+}
+
+int position_in(int length, int position) {
+  return position == kLastPosition ? length - 1 : position;
+}
+
+double log_sum(const RowKernels& kernels, std::span<const float> logits) {
+  const auto n = static_cast<int>(logits.size());
+  const float largest = kernels.largest(logits.data(), n);
+  return static_cast<double>(largest) + std::log(kernels.sum_of_exp(logits.data(), n, largest));
+}
+
+/// Replaces logits by probabilities. In two steps, since a sum in float32 over a vocabulary would be off by
+/// more than a single probability's rounding.
+void to_probabilities(const RowKernels& kernels, double log_sum, std::span<float> logits) {
+  for (float& logit : logits) logit = static_cast<float>(static_cast<double>(logit) - log_sum);
+  kernels.exp(logits.data(), static_cast<int>(logits.size()));
+}
+
+}  // namespace
+
+void check(const Config& config, int length, const Metric& metric) {
+  std::visit(EachKind{
+                 [&](const TokenLogit& logit) {
+                   check_token(config, logit.token);
+                   check_position(length, logit.position);
+                 },
+                 [&](const LogitDifference& difference) {
+                   check_token(config, difference.token);
+                   check_token(config, difference.against);
+                   check_position(length, difference.position);
+                 },
+                 [&](const LogProbability& log) {
+                   check_token(config, log.token);
+                   check_position(length, log.position);
+                 },
+                 [&](const PromptLoss&) {
+                   if (length < 2)
+                     throw RunError("the loss needs a token that follows another, but the prompt has " +
+                                    std::to_string(length) + " token");
+                 },
+                 [&](const Divergence& divergence) {
+                   check_baseline(config, divergence);
+                   check_position(length, divergence.position);
+                 },
+             },
+             metric);
+}
+
+Positions positions_of(const Metric& metric, int length) {
+  return std::visit(EachKind{
+                        [&](const PromptLoss&) {
+                          return Positions{0, length - 1};
+                        },
+                        [&](const auto& at_position) {
+                          return Positions{position_in(length, at_position.position), 1};
+                        },
+                    },
+                    metric);
+}
+
+std::vector<LogitWeight> logit_weights(const Metric& metric) {
+  if (const auto* logit = std::get_if<TokenLogit>(&metric)) return {{logit->token, 1}};
+  if (const auto* difference = std::get_if<LogitDifference>(&metric))
+    return {{difference->token, 1}, {difference->against, -1}};
+  return {};
+}
+
+MetricMeter::MetricMeter(const Metric& metric, std::span<const int> tokens)
+    : metric_(metric), tokens_(tokens) {
+  if (const auto* divergence = std::get_if<Divergence>(&metric))
+    baseline_log_sum_ = log_sum_exp(divergence->baseline);
+}
+
+double MetricMeter::differentiate(const RowKernels& kernels, int position, std::span<float> logits) const {
+  const auto log_probability = [&](int token, double factor) {
+    const double total = log_sum(kernels, logits), logit = logits[token];
+    const auto share = static_cast<float>(factor);
+    to_probabilities(kernels, total, logits);
+    for (float& value : logits) value *= -share;
+    logits[token] += share;
+    return factor * (logit - total);
+  };
+  return std::visit(
+      EachKind{
+          [&](const TokenLogit& of) {
+            const double logit = logits[of.token];
+            std::ranges::fill(logits, 0.0F);
+            logits[of.token] = 1;
+            return logit;
+          },
+          [&](const LogitDifference& of) {
+            const double difference = static_cast<double>(logits[of.token]) - logits[of.against];
+            std::ranges::fill(logits, 0.0F);
+            logits[of.token] += 1;
+            logits[of.against] -= 1;
+            return difference;
+          },
+          [&](const LogProbability& of) { return log_probability(of.token, 1); },
+          [&](const PromptLoss&) {
+            const auto followed = static_cast<double>(tokens_.size() - 1);
+            return log_probability(tokens_[position + 1], -1 / followed);
+          },
+          [&](const Divergence& of) {
+            const double total = log_sum(kernels, logits);
+            double sum = 0;
+            for (std::size_t i = 0; i < logits.size(); ++i) {
+              const double log = static_cast<double>(of.baseline[i]) - baseline_log_sum_;
+              if (const double p = std::exp(log); p > 0)
+                sum += p * (log - (static_cast<double>(logits[i]) - total));
+            }
+            to_probabilities(kernels, total, logits);
+            for (std::size_t i = 0; i < logits.size(); ++i)
+              logits[i] =
+                  static_cast<float>(static_cast<double>(logits[i]) -
+                                     std::exp(static_cast<double>(of.baseline[i]) - baseline_log_sum_));
+            return sum < 0 ? 0.0 : sum;  // rounding must not make it negative
+          },
+      },
+      metric_);
+}
+
+}  // namespace headscope::model

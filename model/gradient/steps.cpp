@@ -1,0 +1,138 @@
+#include "model/gradient/steps.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numbers>
+
+namespace headscope::model {
+namespace {
+
+/// Sums term(i) over [0, n).
+template <class Term>
+double sum(std::size_t n, const Term& term) {
+  constexpr std::size_t kDoubles = 8;
+  std::array<double, kDoubles> partial{};
+  const std::size_t whole = n / kDoubles * kDoubles;
+  for (std::size_t i = 0; i < whole; i += kDoubles)
+    for (std::size_t lane = 0; lane < kDoubles; ++lane) partial[lane] += term(i + lane);
+  for (std::size_t i = whole; i < n; ++i) partial[i - whole] += term(i);
+  double total = 0;
+  for (const double value : partial) total += value;
+  return total;
+}
+
+/// Values at a time in a stack buffer.
+constexpr std::size_t kPart = 256;
+
+/// Calls body(part of the row, buffer of the same size).
+template <class Body>
+void for_parts(std::span<float> row, const Body& body) {
+  std::array<float, kPart> buffer;
+  for (std::size_t first = 0; first < row.size(); first += kPart) {
+    const std::size_t count = std::min(kPart, row.size() - first);
+    body(row.subspan(first, count), std::span(buffer).first(count));
+  }
+}
+
+/// Beyond this, the slope of gelu_new and silu is that of a straight line in float32; without a limit their
+/// terms would overflow.
+constexpr float kStraight = 100;
+
+float limited(float x) {
+  return std::clamp(x, -kStraight, kStraight);  // NaN stays NaN
+}
+
+/// x s(2u), with u = sqrt(2/pi) (x + 0.044715 x^3) and the logistic s: see model::activate.
+void gelu_new_slopes(const RowKernels& kernels, std::span<float> row) {
+  constexpr float kTwoRootTwoOverPi = 1.5957691216057308F, kCubic = 0.044715F;
+  for_parts(row, [&](std::span<float> part, std::span<float> powers) {
+    for (std::size_t i = 0; i < part.size(); ++i) {
+      const float x = part[i] = limited(part[i]);
+      powers[i] = -kTwoRootTwoOverPi * (x + kCubic * x * x * x);
+    }
+    kernels.exp(powers.data(), static_cast<int>(powers.size()));
+    for (std::size_t i = 0; i < part.size(); ++i) {
+      const float x = part[i], s = 1 / (1 + powers[i]);
+      part[i] = s + x * s * (1 - s) * kTwoRootTwoOverPi * (1 + 3 * kCubic * x * x);
+    }
+  });
+}
+
+void silu_slopes(const RowKernels& kernels, std::span<float> row) {
+  for_parts(row, [&](std::span<float> part, std::span<float> powers) {
+    for (std::size_t i = 0; i < part.size(); ++i) powers[i] = -(part[i] = limited(part[i]));
+    kernels.exp(powers.data(), static_cast<int>(powers.size()));
+    for (std::size_t i = 0; i < part.size(); ++i) {
+      const float s = 1 / (1 + powers[i]);
+      part[i] = s * (1 + part[i] * (1 - s));
+    }
+  });
+}
+
+float gelu_slope(float x) {
+  constexpr float kRootTwo = std::numbers::sqrt2_v<float>;
+  constexpr float kInverseRootTwoPi = std::numbers::inv_sqrtpi_v<float> / kRootTwo;
+  x = limited(x);
+  return 0.5F * std::erfc(-x / kRootTwo) + x * kInverseRootTwoPi * std::exp(-0.5F * x * x);
+}
+
+float tanh_slope(float x) {
+  const float y = std::tanh(x);
+  return (1 - y) * (1 + y);
+}
+
+float relu_slope(float x) {
+  return x > 0 ? 1.0F : x <= 0 ? 0.0F : x;  // NaN stays NaN
+}
+
+}  // namespace
+
+void activation_slopes(const RowKernels& kernels, Activation activation, std::span<float> row) {
+  switch (activation) {
+    case Activation::gelu_new:
+      return gelu_new_slopes(kernels, row);
+    case Activation::gelu:
+      for (float& x : row) x = gelu_slope(x);
+      break;
+    case Activation::relu:
+      for (float& x : row) x = relu_slope(x);
+      break;
+    case Activation::silu:
+      return silu_slopes(kernels, row);
+    case Activation::tanh:
+      for (float& x : row) x = tanh_slope(x);
+      break;
+  }
+}
+
+float scale_gradient(std::span<const float> gradient, std::span<const float> centered, float scale) {
+  const double dot = sum(gradient.size(), [&](std::size_t i) {
+    return static_cast<double>(gradient[i]) * static_cast<double>(centered[i]);
+  });
+  return static_cast<float>(-dot / (static_cast<double>(scale) * scale));
+}
+
+void layer_norm_gradient(std::span<const float> centered, LayerNormScale scale, float of_scale,
+                         std::span<float> gradient) {
+  const std::size_t n = gradient.size();
+  const double quotient = 1 / static_cast<double>(scale.used);
+  const double slope = of_scale / (static_cast<double>(n) * scale.computed);
+  const auto of_centered = [&](std::size_t i) { return gradient[i] * quotient + slope * centered[i]; };
+  const double mean = sum(n, of_centered) / static_cast<double>(n);
+  for (std::size_t i = 0; i < n; ++i) gradient[i] = static_cast<float>(of_centered(i) - mean);
+}
+
+void softmax_gradient(std::span<const float> weights, std::span<float> gradient) {
+  const double mean = sum(weights.size(), [&](std::size_t i) {
+    return static_cast<double>(weights[i]) * static_cast<double>(gradient[i]);
+  });
+  for (std::size_t i = 0; i < weights.size(); ++i)
+    gradient[i] = static_cast<float>(weights[i] * (gradient[i] - mean));
+}
+
+void multiply_terms(std::span<const float> other, std::span<float> row) {
+  for (std::size_t i = 0; i < row.size(); ++i) row[i] *= other[i];
+}
+
+}  // namespace headscope::model

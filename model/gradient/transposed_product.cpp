@@ -1,0 +1,146 @@
+#include "model/gradient/transposed_product.h"
+
+#include <algorithm>
+#include <cassert>
+
+#include "model/files/convert.h"
+#include "model/kernels/kernels.h"
+
+namespace headscope::model {
+namespace {
+
+/// Positions at a time, so that their part of a panel's product stays in the L2 cache.
+constexpr int kRowsOfX = 128;
+
+constexpr int kRowsOfW = 96;  // at a time, by one thread
+
+/// Rows of w that are multiplied at a time: a whole number of tiles for every kind of processor. They are
+/// gathered in the L1 cache, where those of two panels adjoin, so that chains are as long as in the forward
+/// pass; meanwhile the next ones are prefetched.
+constexpr int kGroup = 12;
+
+/// Columns of w that are multiplied at a time.
+constexpr int kDepth = 2 * kPanelCols;
+
+constexpr std::size_t kGathered = std::size_t{kGroup} * kDepth, kSums = std::size_t{kRowsOfW} * kRowsOfX;
+
+/// Positions, filled up with zeros to whole vectors: with 33 to 64 of them the widest tiles are faster.
+int padded(int rows) {
+  constexpr int kVector = 16, kTile = 64;
+  const int rest = rows % kTile;
+  return rows + (rest == 0 ? 0 : rest > kTile / 2 ? kTile - rest : (kVector - rest % kVector) % kVector);
+}
+
+/// A part of a product: all rows of x that one thread multiplies, transposed, [columns, rows].
+struct Part {
+  ConstFloatRows turned;
+  const PanelMatrix& w;
+  MatrixCorner at;  ///< of w, for row 0 of `turned`
+};
+
+/// Calls body(panel, first column in it, count, columns before) for the panels with columns [col, col +
+/// count).
+template <class Body>
+void for_panels(int col, int count, const Body& body) {
+  for (int done = 0; done < count;) {
+    const int first = (col + done) % kPanelCols, n = std::min(kPanelCols - first, count - done);
+    body((col + done) / kPanelCols, first, n, done);
+    done += n;
+  }
+}
+
+/// out = a part of w, as float32.
+void gather(const PanelKernels& kernels, const PanelMatrix& w, MatrixCorner at, FloatRows out) {
+  for_panels(at.col, out.cols, [&](int panel, int first, int count, int done) {
+    const std::size_t bytes = element_bytes(w.precision);
+    const auto* from =
+        static_cast<const std::byte*>(w.at(panel, at.row)) + static_cast<std::size_t>(first) * bytes;
+    for (int i = 0; i < out.rows; ++i, from += kPanelCols * bytes)
+      kernels.widen(from, w.precision, count, out.row_data(i) + done);
+  });
+}
+
+void prefetch(const PanelMatrix& w, MatrixCorner at, int rows, int cols) {
+  for_panels(at.col, cols, [&](int panel, int, int, int) {
+    const auto* from = static_cast<const char*>(w.at(panel, at.row));
+    const std::size_t bytes = static_cast<std::size_t>(rows) * kPanelCols * element_bytes(w.precision);
+    for (std::size_t i = 0; i < bytes; i += kCacheLineBytes) __builtin_prefetch(from + i, 0, 3);
+  });
+}
+
+/// sums [rows, part.turned.cols] = rows of w from part.at.row on, times part.turned.
+void multiply(const PanelKernels& kernels, const Part& part, float* gathered, FloatRows sums) {
+  for (int done = 0; done < part.turned.rows; done += kDepth) {
+    const int depth = std::min(kDepth, part.turned.rows - done), next = done + depth;
+    for (int row = 0; row < sums.rows; row += kGroup) {
+      const FloatRows w{gathered, std::min(kGroup, sums.rows - row), depth, depth};
+      gather(kernels, part.w, {part.at.row + row, part.at.col + done}, w);
+      if (const int following = row + w.rows; following < sums.rows) {
+        prefetch(part.w, {part.at.row + following, part.at.col + done},
+                 std::min(kGroup, sums.rows - following), depth);
+      } else if (next < part.turned.rows) {
+        prefetch(part.w, {part.at.row, part.at.col + next}, std::min(kGroup, sums.rows),
+                 std::min(kDepth, part.turned.rows - next));
+      }
+      kernels.multiply({.x = w.data,
+                        .x_stride = w.stride,
+                        .w = part.turned.row_data(done),
+                        .w_stride = part.turned.stride,
+                        .y = sums.row_data(row),
+                        .y_stride = sums.stride,
+                        .rows = w.rows,
+                        .depth = depth,
+                        .cols = sums.cols,
+                        .accumulate = done > 0});
+    }
+  }
+}
+
+/// y (+)= the transpose of sums, whose first y.rows columns count.
+void put(const PanelKernels& kernels, ConstFloatRows sums, bool accumulate, float* scratch, FloatRows y) {
+  if (!accumulate) {
+    kernels.transpose(sums.data, sums.stride, sums.rows, y.rows, y.data, y.stride);
+    return;
+  }
+  const FloatRows turned{scratch, y.rows, y.cols, y.cols};
+  kernels.transpose(sums.data, sums.stride, sums.rows, y.rows, turned.data, turned.stride);
+  for (int i = 0; i < y.rows; ++i) add(turned.row(i), y.row(i));
+}
+
+/// out [x.cols, padded(x.rows)] = the transpose of x.
+void turn(ConstFloatRows x, Workers& workers, FloatRows out) {
+  workers.parallel_for_rows(x.cols, kPanelCols, [&](int first, int count) {
+    workers.kernels().transpose(x.data + first, x.stride, x.rows, count, out.row_data(first), out.stride);
+    for (int row = first; row < first + count; ++row) std::ranges::fill(out.row(row).subspan(x.rows), 0.0F);
+  });
+}
+
+}  // namespace
+
+std::size_t transposed_product_scratch() {
+  return kGathered + 2 * kSums;
+}
+
+void product_with_transposed(ConstFloatRows x, const PanelMatrix& w, MatrixCorner at, Workers& workers,
+                             Buffer& turned, FloatRows y) {
+  assert(x.rows == y.rows && at.row + y.cols <= w.depth && at.col + x.cols <= w.cols);
+  if (y.rows == 0 || y.cols == 0) return;
+  workers.reserve_scratch(transposed_product_scratch());
+  const int blocks = (y.cols + kRowsOfW - 1) / kRowsOfW;
+  for (int row = 0; row < x.rows; row += kRowsOfX)
+    for (int col = 0; col < x.cols; col += kColumnsTurned) {
+      const ConstFloatRows part = x.middle_rows(row, std::min(kRowsOfX, x.rows - row))
+                                      .middle_cols(col, std::min(kColumnsTurned, x.cols - col));
+      const FloatRows columns = turned.rows(part.cols, padded(part.rows));
+      turn(part, workers, columns);
+      workers.parallel_for(blocks, [&](int block, float* scratch) {
+        const int first = block * kRowsOfW, count = std::min(kRowsOfW, y.cols - first);
+        const FloatRows sums{scratch + kGathered, count, columns.cols, columns.cols};
+        multiply(workers.kernels(), {columns, w, {at.row + first, at.col + col}}, scratch, sums);
+        put(workers.kernels(), sums, col > 0, scratch + kGathered + kSums,
+            y.middle_rows(row, part.rows).middle_cols(first, count));
+      });
+    }
+}
+
+}  // namespace headscope::model

@@ -1,0 +1,120 @@
+// From a choice of a metric to the metric of one run.
+#include "app/run/analyses/metric_choice.h"
+
+#include "model/files/error.h"
+#include "model/pass/statistics.h"
+#include "tests/support/gpt2_folder.h"
+#include "tests/support/matchers.h"
+#include "tests/support/sentences.h"
+
+namespace headscope::app {
+namespace {
+
+class MetricChoiceTest : public ::testing::Test {
+ protected:
+  MetricChoiceTest() {
+    write_other_model(folder_);
+    model_ = load_model(folder_.path(), {});
+  }
+
+  PromptRun run_of(const std::string& text, const model::Edits& edits = {}) {
+    PromptRun run;
+    run.model = model_;
+    run.tokens = tokenize(*model_, {text, {}, false});
+    model::ForwardOptions options;
+    options.plan = model_->transformer->plan(edits, workspace_);
+    run.run = model_->transformer->forward(run.tokens.ids(), workspace_, options);
+    return run;
+  }
+  std::vector<float> logits(const PromptRun& run, int position) {
+    std::vector<float> all(model_->config().vocab_size);
+    model_->transformer->logits(*run.run, position, 1, workspace_, all);
+    return all;
+  }
+  int guess(const PromptRun& run, int position, int rank = 0) {
+    return model::largest_logits(logits(run, position), rank + 1).back().id;
+  }
+  model::Metric metric(const MetricChoice& choice, const PromptRun& run) {
+    return metric_for(choice, run, workspace_);
+  }
+
+  TemporaryFolder folder_;
+  std::shared_ptr<const LoadedModel> model_;
+  model::Workspace workspace_{1};
+};
+
+const char* const kText = "The old king had a dog";
+const model::Edits kEdit{model::SetValues{{{model::Site::resid_post, 0}, {}, {}, {}}, {1}}};
+
+TEST_F(MetricChoiceTest, RanksAreGuessesAtThePosition) {
+  const PromptRun run = run_of(kText);
+  const int last = run.run->length() - 1;
+  EXPECT_EQ(metric({GradientMetric::logit}, run), (model::Metric{model::TokenLogit{guess(run, last), last}}));
+  EXPECT_EQ(metric({.metric = GradientMetric::difference, .position = 1}, run),
+            (model::Metric{model::LogitDifference{guess(run, 1), guess(run, 1, 1), 1}}));
+  EXPECT_EQ(metric({GradientMetric::log_probability, TokenChoice::of(7)}, run),
+            (model::Metric{model::LogProbability{7, last}}));
+  EXPECT_EQ(metric({GradientMetric::loss}, run), model::Metric{model::PromptLoss{}});
+}
+
+TEST_F(MetricChoiceTest, RanksOfAnEditedRunAreThoseOfTheUneditedOne) {
+  PromptRun run = run_of(kText, kEdit);
+  const PromptRun unedited = run_of(kText);
+  const int last = run.run->length() - 1;
+  ASSERT_NE(guess(run, last), guess(unedited, last));
+  EXPECT_EQ(metric({GradientMetric::logit}, run), (model::Metric{model::TokenLogit{guess(run, last), last}}))
+      << "no baseline";
+  compare_with_unedited(run, unedited.run);
+  EXPECT_EQ(metric({GradientMetric::logit}, run),
+            (model::Metric{model::TokenLogit{guess(unedited, last), last}}));
+}
+
+TEST_F(MetricChoiceTest, ADivergenceIsFromTheBaselineAtTheSamePositionOrItsLast) {
+  PromptRun run = run_of(kText);
+  const auto other = std::make_shared<const PromptRun>(run_of("The old"));
+  ASSERT_LT(other->run->length(), run.run->length());
+  EXPECT_THAT(testing::message_of<model::RunError>([&] { metric({GradientMetric::divergence}, run); }),
+              HasSubstr("KL needs a baseline"));
+  compare_with(run, other, Alignment::position);
+  const int last = run.run->length() - 1;
+  EXPECT_EQ(metric({GradientMetric::divergence}, run),
+            (model::Metric{model::Divergence{logits(*other, other->run->length() - 1), last}}));
+  EXPECT_EQ(metric({.metric = GradientMetric::divergence, .position = 0}, run),
+            (model::Metric{model::Divergence{logits(*other, 0), 0}}));
+  const std::string said = testing::message_of<model::RunError>(
+      [&] { metric({.metric = GradientMetric::divergence, .position = last}, run); });
+  EXPECT_THAT(said,
+              HasSubstr("but the baseline has positions 0 to " + std::to_string(other->run->length() - 1)));
+}
+
+TEST_F(MetricChoiceTest, WhatDoesNotExistIsOneSentence) {
+  const PromptRun run = run_of(kText);
+  const std::string last = std::to_string(run.run->length() - 1);
+  EXPECT_THAT(testing::message_of<model::RunError>(
+                  [&] { metric({.metric = GradientMetric::logit, .position = 50}, run); }),
+              HasSubstr("there is no position 50: the last one is " + last));
+  EXPECT_THAT(testing::message_of<model::RunError>([&] {
+                metric({GradientMetric::logit, TokenChoice::of(4096)}, run);
+              }),
+              HasSubstr("there is no token 4096"));
+  EXPECT_THAT(testing::message_of<model::RunError>([&] {
+                metric({GradientMetric::difference, TokenChoice::of(1), TokenChoice::of(-1)}, run);
+              }),
+              HasSubstr("there is no token -1"));
+}
+
+TEST_F(MetricChoiceTest, IsDescribedInWords) {
+  const PromptRun run = run_of(kText);
+  EXPECT_EQ(describe(model::PromptLoss{}, run), "loss of the prompt, nats");
+  EXPECT_EQ(describe(model::Divergence{{}, 3}, run), "KL(baseline || run) after position 3, nats");
+  const int the = run.run->tokens[0];
+  EXPECT_EQ(describe(model::TokenLogit{the, 2}, run),
+            "logit of " + run.tokens.labels[0] + " after position 2");
+  EXPECT_EQ(describe(model::LogitDifference{the, run.run->tokens[1], 2}, run),
+            "logit of " + run.tokens.labels[0] + " minus " + run.tokens.labels[1] + " after position 2");
+  EXPECT_EQ(describe(model::LogProbability{the, 2}, run),
+            "log probability of " + run.tokens.labels[0] + " after position 2, nats");
+}
+
+}  // namespace
+}  // namespace headscope::app

@@ -1,0 +1,339 @@
+// Derivatives of every metric at every site, compared with a tape in float64, and the tape with finite
+// differences.
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <limits>
+#include <random>
+
+#include "model/files/error.h"
+#include "tests/model/gradients_fixture.h"
+#include "tests/support/sentences.h"
+
+namespace headscope::model {
+namespace {
+
+using testing::Activations;
+using ::testing::HasSubstr;
+using testing::message_of;
+using testing::ReferenceGradients;
+using testing::same_bits;
+
+/// Logits of another distribution over `count` tokens.
+std::vector<float> some_logits(int count, int seed = 1) {
+  std::mt19937 random(static_cast<unsigned>(seed));
+  std::normal_distribution<float> normal;
+  std::vector<float> logits;
+  for (int i = 0; i < count; ++i) logits.push_back(normal(random));
+  return logits;
+}
+
+std::vector<Metric> every_metric(int vocabulary, int length) {
+  std::vector<Metric> all{TokenLogit{3},
+                          LogitDifference{1, vocabulary - 1},
+                          LogProbability{2},
+                          Divergence{some_logits(vocabulary)},
+                          TokenLogit{0, 0},
+                          LogitDifference{5, 6, length / 2},
+                          LogProbability{vocabulary - 2, length / 2},
+                          Divergence{some_logits(vocabulary, 2), 0}};
+  if (length > 1) all.emplace_back(PromptLoss{});
+  return all;
+}
+
+class GradientsTest : public GradientsFixture {
+ protected:
+  void expect_reference(const model::Run& run, const Metric& metric) {
+    expect_reference_gradients(*reference_, *transformer_, run, metric, workspace_);
+  }
+};
+
+// --- the reference ---
+
+TEST_F(GradientsTest, TheReferenceIsTheSlopeOfItsMetricAtEverySite) {
+  const std::vector<int> ids = tokens_of(5);
+  const Edits edits{SetCells{{Site::pattern, 1}, 1, {{4, 2, 0.25F}}, true},
+                    SetMean{{{Site::z, 1}, 0, {1, 3}, {}}}};
+  std::mt19937 random(7);
+  for (const Metric& metric : {Metric{LogProbability{4}}, Metric{PromptLoss{}}}) {
+    const auto result = reference_->run(ids, edits, metric);
+    for (const auto& [name, gradient] : result.gradients)
+      for (int repetition = 0; repetition < 3; ++repetition) {
+        const std::size_t cell = random() % gradient.size();
+        if (std::isinf(result.values.at(name)[cell])) continue;
+        constexpr double kStep = 1e-5;
+        const double above = reference_->run(ids, edits, metric, {name, cell, kStep}).metric,
+                     below = reference_->run(ids, edits, metric, {name, cell, -kStep}).metric;
+        const double largest =
+            std::abs(*std::ranges::max_element(gradient, {}, [](double value) { return std::abs(value); }));
+        EXPECT_NEAR((above - below) / (2 * kStep), gradient[cell], 1e-7 + 1e-6 * largest)
+            << name << " " << cell;
+      }
+  }
+}
+
+TEST_F(GradientsTest, TheReferenceComputesWhatTheModelDoes) {
+  const std::vector<int> ids = tokens_of(9);
+  const auto expected = reference_->run(ids, {}, TokenLogit{3});
+  const Activations found =
+      testing::record(*transformer_, ids, workspace_, all_hook_points(transformer_->config()));
+  for (const auto& [name, tensor] : found)
+    testing::expect_close(name, as_floats(expected.values.at(name), tensor.shape), tensor, 1e-5);
+}
+
+// --- finite differences of the program's own metric, in the reference ---
+
+TEST_F(GradientsTest, AreSlopesOfTheMetricAtEverySite) {
+  const std::vector<int> ids = tokens_of(6);
+  const Metric metric = LogitDifference{3, 8, 4};
+  const Activations found = gradients_of(*transformer_, *run(ids), metric, workspace_);
+  const auto values = reference_->run(ids, {}, metric).values;
+  std::mt19937 random(9);
+  for (const auto& [name, gradient] : found) {
+    const double largest = std::abs(static_cast<double>(
+        *std::ranges::max_element(gradient.values, {}, [](float value) { return std::abs(value); })));
+    for (int repetition = 0; repetition < 3; ++repetition) {
+      const std::size_t cell = random() % gradient.values.size();
+      if (std::isinf(values.at(name)[cell])) continue;
+      constexpr double kStep = 1e-5;
+      const double slope = (reference_->run(ids, {}, metric, {name, cell, kStep}).metric -
+                            reference_->run(ids, {}, metric, {name, cell, -kStep}).metric) /
+                           (2 * kStep);
+      EXPECT_NEAR(gradient.values[cell], slope, 1e-7 + kGradientTolerance * largest) << name << " " << cell;
+    }
+  }
+}
+
+// --- against the reference ---
+
+TEST_F(GradientsTest, OfEveryMetricAreTheReferences) {
+  const std::vector<int> ids = tokens_of(9);
+  const auto of = run(ids);
+  for (const Metric& metric : every_metric(kVocabulary, 9)) {
+    SCOPED_TRACE(metric.index());
+    expect_reference(*of, metric);
+  }
+}
+
+TEST_F(GradientsTest, OfOneTokenAreTheReferences) {
+  const auto of = run(tokens_of(1));
+  for (const Metric& metric : every_metric(kVocabulary, 1)) expect_reference(*of, metric);
+}
+
+TEST_F(GradientsTest, OfSeveralPagesAndChunksAreTheReferences) {
+  const auto of = run(tokens_of(132));
+  expect_reference(*of, LogProbability{7});
+  expect_reference(*of, PromptLoss{});
+}
+
+TEST_F(GradientsTest, OfWeightsIn16BitsAreTheReferences) {
+  for (const Precision precision : {Precision::f16, Precision::bf16}) {
+    LoadOptions options;
+    options.precision = precision;
+    const auto transformer = Transformer::load(folder_->path(), options);
+    const auto of = transformer->forward(tokens_of(9), workspace_);
+    expect_reference_gradients(*reference_, *transformer, *of, PromptLoss{}, workspace_);
+  }
+}
+
+/// Models with every activation, with and without tied embeddings, scaled scores, other widths.
+class GradientsOfGoldens : public ::testing::TestWithParam<std::string> {};
+INSTANTIATE_TEST_SUITE_P(Models, GradientsOfGoldens, ::testing::ValuesIn(testing::golden_names()),
+                         [](const auto& model) { return model.param; });
+
+TEST_P(GradientsOfGoldens, AreTheReferences) {
+  const auto folder = testing::golden_folder(GetParam());
+  const auto transformer = Transformer::load(folder);
+  const ReferenceGradients reference(folder);
+  Workspace workspace(2);
+  const std::vector<int> ids = testing::read_golden(folder).tokens;
+  const auto of = transformer->forward(ids, workspace);
+  const int vocabulary = transformer->config().vocab_size;
+  const std::vector<Metric> all = every_metric(vocabulary, of->length());
+  for (const std::size_t i : {all.size() - 1, std::size_t{1}, std::size_t{2}})
+    expect_reference_gradients(reference, *transformer, *of, all[i], workspace);
+}
+
+// --- the same whatever the circumstances ---
+
+TEST_F(GradientsTest, AreTheSameToTheBitForAnyNumberOfThreadsAndHooks) {
+  const Edits edits{SetCells{{Site::pattern, 1}, 1, {{100, 2, 0.25F}}, true},
+                    ScaleValues{{{Site::result, 0}, 2, {}, {}}, 2}};
+  const auto of = run(tokens_of(132), edits);
+  for (const Metric& metric : {Metric{PromptLoss{}}, Metric{TokenLogit{5}}}) {
+    Activations first;
+    for (const int threads : {1, 2, 3}) {
+      Workspace workspace(threads);
+      const Activations found = gradients_of(*transformer_, *of, metric, workspace);
+      if (threads == 1) first = found;
+      for (const auto& [name, tensor] : found)
+        EXPECT_TRUE(same_bits(first.at(name).values, tensor.values)) << name << ", " << threads << " threads";
+    }
+    for (const HookPoint point : all_hook_points(transformer_->config())) {  // one hook at a time
+      Hooks hooks;
+      Activations alone;
+      testing::assemble(transformer_->config(), point, of->length(), hooks, alone);
+      GradientOptions options;
+      options.hooks = &hooks;
+      transformer_->gradients(*of, metric, workspace_, options);
+      EXPECT_TRUE(same_bits(first.at(hook_name(point)).values, alone.at(hook_name(point)).values))
+          << hook_name(point) << " alone";
+    }
+  }
+}
+
+TEST_F(GradientsTest, AreTheSameToTheBitWhateverTheRunReused) {
+  const std::vector<int> ids = tokens_of(100);
+  const auto clean = run(ids), part = run(std::span(ids).first(70));
+  const Edits edits{ScaleValues{{{Site::z, 1}, 2, {}, {}}, 0.5F}};
+  const auto expected = gradients_of(*transformer_, *run(ids, edits), PromptLoss{}, workspace_);
+  ForwardOptions options;
+  options.plan = transformer_->plan(edits, workspace_);
+  options.clean = clean.get();
+  options.base = part.get();
+  options.chunk = 17;
+  const auto reusing = transformer_->forward(ids, workspace_, options);
+  for (const auto& [name, tensor] : gradients_of(*transformer_, *reusing, PromptLoss{}, workspace_))
+    EXPECT_TRUE(same_bits(expected.at(name).values, tensor.values)) << name;
+}
+
+TEST_F(GradientsTest, CallbacksThatEditReplaceThem) {
+  const auto of = run(tokens_of(9));
+  const Activations before = gradients_of(*transformer_, *of, LogProbability{7}, workspace_);
+  for (const HookPoint edited : {HookPoint{Site::resid_post, 2}, HookPoint{Site::resid_mid, 1}}) {
+    Hooks hooks;
+    hooks.edit(edited, [](const Activation2d& gradient) {
+      for (int i = 0; i < gradient.rows; ++i)
+        for (float& value : gradient.row(i)) value *= 2;
+    });
+    Activations found;
+    for (const HookPoint point : {HookPoint{Site::embed}, HookPoint{Site::k, 0}, HookPoint{Site::pattern, 1}})
+      testing::assemble(transformer_->config(), point, 9, hooks, found);
+    GradientOptions options;
+    options.hooks = &hooks;
+    transformer_->gradients(*of, LogProbability{7}, workspace_, options);
+    for (auto& [name, tensor] : found) {
+      std::vector<float> doubled = before.at(name).values;
+      for (float& value : doubled) value *= 2;
+      EXPECT_TRUE(same_bits(doubled, tensor.values)) << name << " after " << hook_name(edited);
+    }
+  }
+}
+
+// --- amount of computation ---
+
+TEST_F(GradientsTest, EndAtTheFirstLayerWithAHook) {
+  const auto of = run(tokens_of(9));
+  const auto layers_with = [&](const std::vector<HookPoint>& points) {
+    Hooks hooks;
+    for (const HookPoint point : points) hooks.watch(point, [](const ConstActivation2d&) {});
+    GradientOptions options;
+    options.hooks = &hooks;
+    int layers = -1;  // the last report is the end
+    double last = -1;
+    options.progress = [&](double fraction, const char* what) {
+      EXPECT_STREQ(what, "computing gradients");
+      EXPECT_GE(fraction, last);
+      last = fraction;
+      ++layers;
+    };
+    transformer_->gradients(*of, PromptLoss{}, workspace_, options);
+    EXPECT_EQ(last, 1);
+    return layers;
+  };
+  EXPECT_EQ(layers_with({}), 0);
+  EXPECT_EQ(layers_with({{Site::logits}}), 0);
+  EXPECT_EQ(layers_with({{Site::mlp_out, 2}}), 1);
+  EXPECT_EQ(layers_with({{Site::mlp_out, 2}, {Site::q, 1}}), 2);
+  EXPECT_EQ(layers_with({{Site::resid_pre, 0}}), 3);
+  EXPECT_EQ(layers_with({{Site::pos_embed}}), 3);
+}
+
+TEST_F(GradientsTest, AreStopped) {
+  const auto of = run(tokens_of(9));
+  for (const HookPoint point : all_hook_points(transformer_->config())) {
+    std::stop_source source;
+    GradientOptions options;
+    Hooks hooks;
+    hooks.watch({Site::embed}, [](const ConstActivation2d&) { FAIL() << "the pass went on"; });
+    const bool late =
+        point.site < Site::resid_pre || (point.layer == 0 && point.site < Site::q && in_block(point.site));
+    if (late) continue;  // nothing is polled after that
+    hooks.watch(point, [&](const ConstActivation2d&) { source.request_stop(); });
+    options.hooks = &hooks;
+    options.stop = source.get_token();
+    EXPECT_THROW(transformer_->gradients(*of, PromptLoss{}, workspace_, options), Stopped)
+        << hook_name(point);
+  }
+}
+
+TEST_F(GradientsTest, OfANonFiniteRunAreNotFinite) {
+  const auto of = run(tokens_of(9), {ScaleValues{{{Site::resid_pre, 1}, {}, {3}, {2}}, 3e38F},
+                                     ScaleValues{{{Site::resid_pre, 1}, {}, {3}, {2}}, 3e38F}});
+  const Activations found = gradients_of(*transformer_, *of, TokenLogit{1}, workspace_);
+  EXPECT_TRUE(
+      std::ranges::any_of(found.at("blocks.1.hook_resid_pre").values, [](float x) { return std::isnan(x); }));
+}
+
+// --- rejected metrics and runs ---
+
+struct RejectedMetric {
+  Metric metric;
+  const char* says;
+};
+
+TEST_F(GradientsTest, AWrongMetricIsOneSentence) {
+  const auto of = run(tokens_of(4)), single = run(tokens_of(1));
+  std::vector<float> nan = some_logits(kVocabulary), hidden(kVocabulary, -kInfinity), infinite = nan;
+  nan[4] = std::numeric_limits<float>::quiet_NaN();
+  infinite[4] = kInfinity;
+  const char* ids = "but the model's vocabulary has the ids 0 to 89";
+  const char* positions = "but the run has positions 0 to 3";
+  const std::vector<RejectedMetric> all{
+      {TokenLogit{90}, ids},
+      {TokenLogit{-1}, "names the token -1"},
+      {LogitDifference{90, 0}, ids},
+      {LogitDifference{0, 90}, "names the token 90"},
+      {LogProbability{90}, ids},
+      {TokenLogit{0, 4}, positions},
+      {TokenLogit{0, -2}, "names the position -2"},
+      {LogitDifference{0, 1, 4}, positions},
+      {LogProbability{0, 4}, positions},
+      {Divergence{some_logits(kVocabulary), 4}, positions},
+      {Divergence{some_logits(89)}, "has 89 logits, but the model has 90"},
+      {Divergence{}, "has 0 logits"},
+      {Divergence{nan}, "is not a distribution"},
+      {Divergence{hidden}, "is not a distribution"},
+      {Divergence{infinite}, "is not a distribution"},
+  };
+  for (const auto& [metric, says] : all) {
+    const std::string said = message_of<RunError>([&] { transformer_->gradients(*of, metric, workspace_); });
+    EXPECT_THAT(said, HasSubstr(says));
+    EXPECT_TRUE(testing::is_sentence(said)) << said;
+  }
+  EXPECT_THAT(message_of<RunError>([&] { transformer_->gradients(*single, PromptLoss{}, workspace_); }),
+              HasSubstr("the prompt has 1 token"));
+}
+
+TEST_F(GradientsTest, ABaselineMayHideTokens) {
+  std::vector<float> baseline = some_logits(kVocabulary);
+  baseline[3] = -kInfinity;
+  expect_reference(*run(tokens_of(5)), Divergence{baseline});
+}
+
+TEST_F(GradientsTest, ARunOfAnotherModelOrOneThatHooksEditedIsRejected) {
+  const auto other = Transformer::load(folder_->path());
+  const auto foreign = other->forward(tokens_of(4), workspace_);
+  EXPECT_THAT(message_of<RunError>([&] { transformer_->gradients(*foreign, TokenLogit{}, workspace_); }),
+              HasSubstr("another model's"));
+  Hooks hooks;
+  hooks.edit({Site::z, 1}, [](const Activation2d&) {});
+  ForwardOptions options;
+  options.hooks = &hooks;
+  const auto hooked = transformer_->forward(tokens_of(4), workspace_, options);
+  EXPECT_THAT(message_of<RunError>([&] { transformer_->gradients(*hooked, TokenLogit{}, workspace_); }),
+              HasSubstr("edited by hooks"));
+}
+
+}  // namespace
+}  // namespace headscope::model
