@@ -95,7 +95,8 @@ std::vector<std::string> arguments_of(const Recipe& recipe) {
   const Selection by_default;
   if (s.selection.layer != by_default.layer) add("layer", std::to_string(s.selection.layer));
   if (s.selection.head != by_default.head) add("head", std::to_string(s.selection.head));
-  if (s.selection.query != by_default.query) add("query", std::to_string(s.selection.query));
+  if (s.selection.query != by_default.query)
+    words.insert(words.end(), {"--query", std::to_string(s.selection.query)});
   if (s.selection.key != by_default.key) add("key", std::to_string(s.selection.key));
   for (const OptionSpec* option : all_options())
     if (s.options.value(*option) != option->default_value)

@@ -4,6 +4,7 @@
 
 #include "app/run/edits/edit_text.h"
 #include "app/run/sources/pattern_file.h"
+#include "app/run/sources/precision_names.h"
 #include "app/views/parts/frame.h"
 #include "app/views/parts/names.h"
 #include "app/views/view.h"
@@ -42,8 +43,9 @@ std::string quoted(std::string text, bool printed) {
 /// The prompt for a caption.
 std::string quoted_prompt(const PromptRun& run, bool printed) {
   if (run.model->patterns) {
-    const std::string& named = run.model->patterns->text();
-    return named.empty() ? run.model->patterns->name() : "“" + named + "”";
+    const PatternFile& file = *run.model->patterns;
+    return (file.text().empty() ? file.name() : "“" + file.text() + "”") +
+           (file.edits().empty() ? "" : " · with " + file.edits());
   }
   std::string text = run.prompt.text;
   if (!run.prompt.ids.empty()) text = run.model->tokenizer->decode(run.prompt.ids);
@@ -70,8 +72,8 @@ bool matches_tokens(const PromptRun& run) {
 
 /// The text of an edit, with the prompt that it patches from instead of the ids of its tokens.
 std::string edit_in_caption(const PromptRun& run, const model::Edit& edit, bool printed) {
-  std::string text = edit_brief(edit);
   const auto* patch = std::get_if<model::PatchFrom>(&edit);
+  std::string text = patch != nullptr ? edit_text(edit) : edit_brief(edit);
   const std::size_t ids = patch != nullptr ? text.find("ids(") : text.npos;
   if (ids == text.npos) return text;
   return text.replace(ids, text.find(')', ids) + 1 - ids,
@@ -149,12 +151,16 @@ std::string without_spaces(std::string text) {
 std::string caption(const View& view, const ViewContext& c) {
   if (!c.run || !c.run->run) return std::string(view.title);
   std::string text = c.run->model->name;
+  if (const auto& weights = c.run->model->transformer;
+      weights && weights->precision() != model::Precision::f32)
+    text += " in " + std::string(name_of(weights->precision()));
   const bool of_run = !(view.of_model && view.of_model(c));
   const std::string prompt = quoted_prompt(*c.run, c.printed);
   if (view.caption.prompt && of_run && prompt != text) text += " · " + prompt;
   if (is_over_list(view, c.options) && c.prompts)
     text += " · " + grouped(std::ssize(c.prompts->prompts)) + " prompts of “" + c.prompts->name + "”";
-  const bool edited = c.run->run->plan && of_run;
+  // What is of the weights alone is as it is without edits.
+  const bool edited = c.run->run->plan && of_run && view.caption.prompt;
   if (edited) text += " · with " + edits_of(*c.run, c.printed);
   if (c.side == Side::difference && (of_run || compares_models(*c.run))) {
     text += " · minus " + subtracted(*c.run, of_run, c.printed);
@@ -173,6 +179,7 @@ std::string caption(const View& view, const ViewContext& c) {
   for (const OptionSpec* option : view.options) {
     const OptionValue& value = c.options.value(*option);
     if (option->pane_only || option->reset_on_prompt_change || value == option->default_value) continue;
+    if (option->applies != nullptr && !option->applies(c.options)) continue;
     if (view.shown_heads && std::holds_alternative<std::vector<int>>(value)) continue;
     text += " · " + option_words(*option, value);
   }

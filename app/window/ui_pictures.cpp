@@ -331,9 +331,13 @@ void Ui::finish() {
   const auto pointer = input.frame.pointer;
   constexpr float kSize = 0.93F, kColumns = 60;
   std::vector<Line> lines;
-  for (const std::string& words : tip_lines_)
-    lines.push_back({words, lines.empty() ? FontStyle::medium : FontStyle::regular,
-                     lines.empty() ? theme().text : theme().text_muted});
+  const float most = input.frame.width * 0.57F;  // of a line; a heading's letters are somewhat wider
+  for (std::size_t i = 0; i < tip_lines_.size(); ++i) {
+    const bool long_line = width(tip_lines_[i], FontStyle::medium, kSize) > most;
+    for (std::string& words : long_line ? wrapped(tip_lines_[i], most, kSize) : std::vector{tip_lines_[i]})
+      lines.push_back({std::move(words), i == 0 ? FontStyle::medium : FontStyle::regular,
+                       i == 0 ? theme().text : theme().text_muted});
+  }
   const std::size_t own = lines.size();
   if (tip_term_ != nullptr && input.frame.defines) {
     lines.push_back({tip_term_->term, FontStyle::medium, theme().text, own > 0 ? u(8) : 0});

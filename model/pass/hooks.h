@@ -11,8 +11,8 @@
 
 namespace headscope::model {
 
-/// Places in the forward pass, in execution order. Their names and meanings are those of TransformerLens'
-/// `from_pretrained_no_processing`; see `hook_name`.
+/// Places in the forward pass, in execution order, named as by TransformerLens without processing; but
+/// hook_normalized comes before gain and bias, as where it has folded these; see `hook_name`.
 enum class Site {
   embed,           ///< hook_embed                      [pos, d_model]
   pos_embed,       ///< hook_pos_embed                  [pos, d_model]

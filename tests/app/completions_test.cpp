@@ -40,6 +40,15 @@ std::vector<std::vector<std::string>> every_path() {
   return paths;
 }
 
+TEST(Manual, HasTheGrammarOfEdits) {
+  const std::string page = output({"manual"});
+  const std::size_t at = page.find("\n.SH EDITS\n");
+  ASSERT_NE(at, std::string::npos);
+  const std::string edits = page.substr(at + 1, page.find("\n.SH ", at + 1) - at);
+  for (const char* written : {"L5H1.z=0", "mask=none", "positions=0,0,", "L4.resid_pre[5]<"})
+    EXPECT_THAT(edits, HasSubstr(written));
+}
+
 TEST(Completions, HaveEveryCommandAndEveryOption) {
   const std::string bash = output({"completion", "bash"}), zsh = output({"completion", "zsh"}),
                     fish = output({"completion", "fish"}), manual = output({"manual"});

@@ -218,6 +218,10 @@ class CommandLine {
 
   Command command() {
     reject_unknown_arguments();
+    // A file for the window to open and a command: the word was meant as another command.
+    if (const CLI::Option* file = app_.get_option_no_throw("FILE");
+        file != nullptr && file->count() > 0 && !app_.get_subcommands().empty())
+      throw UsageError("unknown command " + quote(file->results().front()));
     if (given_->prompt_options.size() > 1)
       throw UsageError("one prompt at a time: both " + given_->prompt_options[0] + " and " +
                        given_->prompt_options[1] + " were given");

@@ -155,7 +155,7 @@ class Manual {
       write_entry(bold(command.name + " " + below.name), below.help + ".");
       write_own_options(below, command);
     }
-    if (command.footer.empty()) return;
+    if (command.footer.empty() || command.footer == program_.footer) return;  // which commands inherit
     if (std::ranges::count(program_.commands, command.footer, &CommandTree::footer) > 1) {
       edits_ = command.footer;
     } else {

@@ -9,6 +9,7 @@
 #include "app/cli/arguments/command_syntax.h"
 #include "app/cli/batch.h"
 #include "app/cli/commands/output.h"
+#include "app/run/edits/edit_text.h"
 #include "app/run/version.h"
 #include "model/files/quote.h"
 #include "model/files/safetensors.h"
@@ -115,14 +116,18 @@ class TraceFile {
   model::SafetensorsWriter writer_;
 };
 
-/// The file's metadata: the tokens' names, as in attention files (see PatternFile), and the prompt's text.
-std::map<std::string, std::string> metadata_of(const LoadedModel& model, std::span<const int> ids) {
+/// The file's metadata: the tokens' names, as in attention files (see PatternFile), the prompt's text, and
+/// what the run was edited by.
+std::map<std::string, std::string> metadata_of(const LoadedModel& model, std::span<const int> ids,
+                                               const model::Edits& edits) {
   Json texts = Json::array();
   for (const int id : ids) texts.push_back(utf8_or_replacement(model.tokenizer->bytes(id)));
-  return {{"producer", "headscope " + version()},
-          {"model", utf8_or_replacement(model.name)},
-          {"tokens", texts.dump()},
-          {"text", utf8_or_replacement(model.tokenizer->decode(ids))}};
+  std::map<std::string, std::string> metadata{{"producer", "headscope " + version()},
+                                              {"model", utf8_or_replacement(model.name)},
+                                              {"tokens", texts.dump()},
+                                              {"text", utf8_or_replacement(model.tokenizer->decode(ids))}};
+  if (!edits.empty()) metadata["edits"] = edit_text(edits);
+  return metadata;
 }
 
 /// The metric of a run, and its value.
@@ -176,16 +181,17 @@ void trace_prompt(Engine& engine, const Tracing& tracing, const Prompt& prompt,
   const model::Transformer& transformer = *engine.model->transformer;
   PromptRun run;
   std::optional<Measured> metric;
+  const model::Edits edits = engine.plan ? engine.plan->edits() : model::Edits();
   std::map<std::string, std::string> metadata;
   if (tracing.metric) {  // the file's beginning names the metric, which may depend on the run
     run = run_prompt(engine, prompt, where);
-    metadata = metadata_of(*engine.model, run.run->tokens);
+    metadata = metadata_of(*engine.model, run.run->tokens, edits);
     metric = measured(tracing, engine, run, where);
     metadata["gradient_metric"] = describe(metric->metric, run);
     metadata["gradient_metric_value"] = format("%.9g", metric->value);
   } else {
     run.tokens = tokenize_whole(*engine.model, prompt, where);
-    metadata = metadata_of(*engine.model, run.tokens.ids());
+    metadata = metadata_of(*engine.model, run.tokens.ids(), edits);
   }
   const std::vector<int> ids = run.tokens.ids();
   interrupts.check();
@@ -203,7 +209,6 @@ void trace_prompt(Engine& engine, const Tracing& tracing, const Prompt& prompt,
   }
   interrupts.check();
   file.finish();
-  const model::Edits edits = engine.plan ? engine.plan->edits() : model::Edits();
   warn_about(not_finite_note(*run.run), edits, run.run->length(), where, err);
 }
 

@@ -182,14 +182,17 @@ void search_weights(const PromptRun& run, const WeightSearch& search, int prompt
       if (search.to.matches(bytes(key), key, length, query)) keys[query].push_back(key);
     }
   }
+  // Query 0's weight on itself is 1 in every head that shows it no other key.
+  std::vector<bool> sees_others(heads.size());
+  for (std::size_t i = 0; i < heads.size(); ++i)
+    for (int key = 1; key < length && !sees_others[i]; ++key) sees_others[i] = may_see(run, heads[i], 0, key);
   std::vector<BestWeights> of_heads(heads.size(), best.none());
   run.model->transformer->patterns(
       *run.run, heads, workspace,
       [&](std::size_t index, int first_query, model::ConstFloatRows rows) {
         for (int i = 0; i < rows.rows; ++i) {
           const int query = first_query + i;
-          // Its weight on itself is 1 in every head that shows it no other key.
-          if (query == 0 && !sees_later(run, heads[index])) continue;
+          if (query == 0 && !sees_others[index]) continue;
           for (const int key : keys[query]) {
             if (!may_see(run, heads[index], query, key)) continue;
             const float weight = rows.row_data(i)[key];

@@ -261,6 +261,7 @@ void PatternFile::read_header() {
   constexpr std::size_t kMaxName = 100, kMaxText = 1000;  // bytes
   model_ = printable(header.metadata("model").value_or(""), kMaxName);
   text_ = printable(header.metadata("text").value_or(""), kMaxText);
+  edits_ = printable(header.metadata("edits").value_or(""), kMaxText);
   if (const auto said = header.metadata("causal")) {
     if (*said != "true" && *said != "false")
       header.fail("metadata \"causal\": expected \"true\" or \"false\", found " + quote(*said));
@@ -355,7 +356,8 @@ std::string PatternFile::summary() const {
   if (!has_own_keys())
     tokens = std::to_string(query_count()) + (query_count() == 1 ? " query, " : " queries, ") +
              counted(key_count(), "key");
-  return counted(layers(), "layer") + " of " + counted(heads_, "head") + ", " + tokens + ", " + mask_words();
+  return counted(layers(), "layer") + " of " + counted(heads_, "head") + ", " + tokens + ", " + mask_words() +
+         (edits_.empty() ? "" : ", with " + edits_);
 }
 
 std::shared_ptr<const LoadedModel> load_patterns(const std::filesystem::path& file,

@@ -22,6 +22,7 @@ namespace headscope::app {
 ///   tokens; else they are other tokens.
 /// - the metadata `causal`, "true" or "false"; without it patterns are causal if keys are the queries' tokens
 ///   and no query has weight on a later one. `model`: what made them. `text`: the text they belong to.
+///   `edits`: those of their run.
 ///
 /// Keeps the file open and no weights in memory. Reading is thread-safe.
 class PatternFile {
@@ -41,7 +42,8 @@ class PatternFile {
   /// As stated in the file, printable; empty: not stated.
   const std::string& model() const { return model_; }
   const std::string& text() const { return text_; }
-  const std::string& hash() const { return hash_; }  ///< the file's hash, see weights_hash
+  const std::string& edits() const { return edits_; }  ///< those of the run that they are of
+  const std::string& hash() const { return hash_; }    ///< the file's hash, see weights_hash
   int layers() const { return static_cast<int>(layers_.size()); }
   int heads() const { return heads_; }
   int query_count() const { return queries_.length(); }
@@ -84,7 +86,7 @@ class PatternFile {
   PromptTokens queries_;
   std::optional<PromptTokens> keys_;
   std::vector<int> ids_;
-  std::string model_, text_, hash_;
+  std::string model_, text_, edits_, hash_;
   bool causal_ = false, mask_said_ = false;
   std::string not_finite_, below_zero_, odd_sum_;  ///< phrases; empty: no such anomaly
 };

@@ -174,10 +174,15 @@ List list_of(const ViewContext& c, const Numbers& n, const std::vector<int>& hea
     return [of = value(metric)](int row) { return std::isnan(of(row)); };
   };
   List list(c, kRows, static_cast<int>(heads.size()));
-  list.text("head", 9, [&](int row) {
+  const auto label = [&](int row) {
     const int head = heads[row];
     return ignores_prompt(c) ? n.names[head] : head_label(c, head / n.heads, head % n.heads);
-  });
+  };
+  const viz::Style style = style_of(c);
+  float widest = 0;  // what follows the number, as "off", must not be cut off
+  for (int row = 0; row < std::ssize(heads); ++row)
+    widest = std::max(widest, style.width(label(row), style.font_size));
+  list.text("head", 9, label, {.least = std::ceil(widest) + 1});
   const HeadMetricKind& chosen = kind_of(c.options[kMetric]);
   list.bar(std::string(chosen.heading), 8, value(chosen.id),
            {.heading = c.theme->text,

@@ -52,7 +52,12 @@ std::string sum_words(const MaskedCells& masked, int queries) {
 Words words_of(const ViewContext& c, const Pattern& pattern) {
   const std::string head = head_title(c, c.selection.layer, c.selection.head);
   const model::Plan* plan = c.run->run->plan.get();
-  const bool edited = plan != nullptr && plan->edits({model::Site::pattern, c.selection.layer});
+  const bool rollout = c.options[kCells] == Cells::rollout;
+  bool edited =
+      false;  // such that the rows need not sum to 1; the rollout is of all layers up to the chosen one
+  for (int layer = rollout ? 0 : c.selection.layer; plan != nullptr && layer <= c.selection.layer; ++layer)
+    edited |= plan->edits({model::Site::pattern, layer}) ||
+              (rollout && plan->edits({model::Site::attn_scores, layer}));
   const PatternFile* file = c.run->model->patterns.get();
   const bool even = file ? file->rows_sum_to_one() : !edited;
   const std::string mask = file ? "; " + file->mask_words() : "",
@@ -184,6 +189,12 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   const float weight = answer->matrix().at(hit.row, hit.col);
   const Words words = words_of(c, *answer);
   facts.number(difference_prefix(c) + std::string(words.quantity), weight);
+  if (const std::string query = counterpart_words(c, hit.row), key = counterpart_words(c, hit.col);
+      c.side == Side::difference && has_own_keys(*c.run) && !(query.empty() && key.empty()))
+    facts.say(query.empty() ? "key " + key
+              : key.empty() ? "query " + query
+                            : "query " + query + ", key " + key,
+              Fact::Location::tooltip);
   if (c.side == Side::difference || !std::isfinite(weight)) return facts;
   const double part = c.options[kCells] == Cells::values
                           ? static_cast<double>(weight) / sum_of_row(*answer, hit.row)

@@ -49,7 +49,8 @@ struct Numbers {
   std::vector<std::vector<float>> products;            ///< q[i] k[i] of each key; only if they are shown
   std::array<std::span<const float>, kStages> stages;  ///< the query's row of each, [T]
   std::vector<float> z;                                ///< sum over keys of weight x value
-  double factor = 1;                                   ///< by which edits multiply z; 0: the head is off
+  double factor = 1;                                   ///< by which edits multiply z
+  bool silent = false;                                 ///< the head writes nothing
   std::vector<float> edited_z;                         ///< factor x z
   double weight_sum = 0;
 
@@ -89,7 +90,8 @@ Numbers numbers_of(const ViewContext& c, const Stages& stages) {
     for (std::size_t i = 0; i < n.d_head; ++i) z[i] += w * n.v.back()[i];
   }
   n.z.assign(z.begin(), z.end());
-  n.factor = output_factor(c, n.layer, head, n.query).value_or(1);
+  n.factor = z_factor(c, n.layer, head, n.query).value_or(1);
+  n.silent = output_factor(c, n.layer, head, n.query) == 0;
   for (const float value : n.z) n.edited_z.push_back(static_cast<float>(n.factor) * value);
   return n;
 }
@@ -131,7 +133,7 @@ List empty_list(const ViewContext& c) {
   viz::Table& table = list.table;
   if (is_difference(c)) return list;
   const bool scaled =
-      c.run && output_factor(c, c.selection.layer, c.selection.head, c.selection.query).value_or(1) != 1;
+      c.run && z_factor(c, c.selection.layer, c.selection.head, c.selection.query).value_or(1) != 1;
   table.header.resize(1);
   table.footer.resize(scaled ? 2 : 1);
   table.legend = true;
@@ -264,10 +266,10 @@ Picture build(const ViewContext& c) {
   List list = list_of(c, n);
   if (!lay_out(c, n, list)) return too_small(c, "for the table");
   Picture picture = blank(c);
-  const std::string words = is_difference(c) ? ", " + difference_words(c) : "";
+  const std::string words = is_difference(c) ? ", " + query_difference_words(c) : "";
   paint_title(picture, c, "Attention from query " + token_name(c.run->tokens, n.query) + difference_suffix(c),
               head_title(c, n.layer, c.selection.head) + words +
-                  (n.factor == 0 && !is_difference(c) ? ": writes nothing" : "") + list.note(", ") +
+                  (n.silent && !is_difference(c) ? ": writes nothing" : "") + list.note(", ") +
                   list.left_out("; "));
   list.paint(picture);
   return picture;

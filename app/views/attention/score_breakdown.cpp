@@ -302,7 +302,7 @@ std::string subtitle_of(const ViewContext& c, const Numbers& n) {
   const std::string head = head_title(c, n.now.layer, n.now.head);
   const bool chosen = c.selection.key >= 0;
   if (!n.before) return head + ": attention to " + (chosen ? "the chosen key" : "the strongest key");
-  return difference_words(c) + (unchanged(n) ? kNoDifference : "") + "; " + head +
+  return query_difference_words(c) + (unchanged(n) ? kNoDifference : "") + "; " + head +
          (chosen ? ", the chosen key" : ", the key that differs most");
 }
 

@@ -170,11 +170,10 @@ std::string subtitle_of(const ViewContext& c, const FoundWeights& found) {
   if (std::cmp_less(found.best.size(), found.count))
     words += ", largest " + grouped(std::ssize(found.best)) + " shown";
   words += "; " + (uses_list(c) ? list_words(c, found.progress) : "this prompt");
-  // In every head it sees only itself, with a weight of 1.
-  if (!c.run->run->plan) words += ", without query 0, which sees only itself";
   words += ", " + (c.options[kHeads] == Heads::chosen ? head_name(c.selection.layer, c.selection.head)
                                                       : std::string("all heads"));
-  if (!of_shape(c)) return words;
+  // In every head it sees only itself, with a weight of 1, unless an edit shows it more.
+  if (!of_shape(c)) return words + (c.run->run->plan ? "" : "; not query 0, which sees only itself");
   const auto cells = std::ssize(c.options[kShape]);
   return words + ", " + grouped(cells) + (cells == 1 ? " cell" : " cells") +
          (c.options[kMoves] ? " anywhere" : "");
@@ -276,9 +275,11 @@ Picture build(const ViewContext& c) {
   list.paint(picture);
   const std::size_t prompts = uses_list(c) ? c.prompts->prompts.size() : 0;  // as the answer counts them
   if (found->best.empty() && found->progress.done == prompts)
-    paint_small_lines(picture, c,
-                      {"nothing found: lower the threshold or choose other tokens; query 0 is left out"},
-                      {area.x, list.layout().rows_top + line / 2}, area.w);
+    paint_small_lines(
+        picture, c,
+        viz::wrap(style, "nothing found: lower the threshold or choose other tokens; query 0 is left out",
+                  style.small(), viz::FontStyle::regular, area.w),
+        {area.x, list.layout().rows_top + line / 2}, area.w);
   picture.whole = whole;
   return picture;
 }

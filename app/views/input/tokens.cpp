@@ -52,7 +52,7 @@ viz::ChipFlow make_flow(const ViewContext& c) {
   for (int i = 0; i < tokens.length(); ++i) {
     viz::Chip chip;
     chip.label = tokens.labels[i];
-    chip.break_after = chip.label.ends_with("↵");
+    chip.break_after = !c.in_pane && chip.label.ends_with("↵");  // the strip has few lines
     chip.fill = theme.raised;
     chip.text = theme.text;
     if (i >= tokens.run_length) {  // beyond what the model can take

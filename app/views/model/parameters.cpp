@@ -256,10 +256,13 @@ void paint_tensor(Picture& picture, const ViewContext& c, const TensorPicture* p
   const bool there = p != nullptr && !p->pooled.empty();
   std::string words = there ? statistics_of(*p) : c.failure(PictureOfTensor{tensor_of(c)});
   if (words.empty()) words = kComputing;
-  viz::Point note{below.x + style.width(words, style.small()) + 3 * u, below.y + line / 2};
-  paint_small_lines(picture, c, {words}, {below.x, below.y}, below.w);
+  const std::vector<std::string> lines =
+      viz::wrap(style, words, style.small(), viz::FontStyle::regular, below.w);
+  paint_small_lines(picture, c, lines, {below.x, below.y}, below.w);
+  const float more = line * static_cast<float>(std::ssize(lines) - 1);
+  viz::Point note{below.x + style.width(lines.back(), style.small()) + 3 * u, below.y + more + line / 2};
   // The note on pooling gets its own line if the statistics leave no room for it.
-  float used = line + 2 * u;
+  float used = more + line + 2 * u;
   if (below.right() - note.x < 15 * em && below.h >= 20 * em) {
     note = {below.x, note.y + line};
     used += line;

@@ -302,7 +302,7 @@ Picture build(const ViewContext& c) {
   const std::string after = "after " + token_name(c.run->tokens, c.selection.query);
   if (is_difference) {
     paint_title(picture, c, "Logit of " + target_of(c, *n->of) + difference_suffix(c),
-                after + ": " + subtraction_words(c) + ", each with its own ln_f scale");
+                after + ": " + query_difference_words(c) + ", each with its own ln_f scale");
   } else {
     paint_title(picture, c, "Logit of " + target_of(c, *n->of),
                 after + ": what each part of the model adds, with the ln_f scale fixed at " +

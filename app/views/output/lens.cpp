@@ -1,13 +1,13 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numeric>
 
-#include "app/run/analyses/logit_lens.h"
 #include "app/run/analyses/next_token.h"
 #include "app/views/output/continuation.h"
+#include "app/views/output/lens_blocks.h"
 #include "app/views/parts/comparison_words.h"
 #include "app/views/parts/declare.h"
+#include "app/views/parts/difference.h"
 #include "app/views/parts/edit_menu.h"
 #include "app/views/parts/frame.h"
 #include "app/views/parts/landmarks.h"
@@ -41,61 +41,12 @@ const auto kFirstColumn = first_row_option("first-column", "First column",
 
 // ---- places ----
 
-std::string place_name(const ViewContext& c, int place) {
-  return lens_place_name(place, c.run->run->config.n_layer);
-}
-
-std::string place_words(const ViewContext& c, int place) {
-  const auto [layer, mid] = lens_place(place);
-  const std::string block = "block " + std::to_string(layer);
-  if (layer == c.run->run->config.n_layer) return "the end of the stream";
-  if (mid) return block + ", between attention and MLP";
-  return layer == 0 ? "embedding, before block 0" : "before " + block;
-}
-
 /// The stream runs upwards: the last place comes first.
 std::vector<int> shown_places(const ViewContext& c) {
   std::vector<int> places;
   for (int place = 2 * c.run->run->config.n_layer; place >= 0; --place)
     if (c.options[kMid] || !lens_place(place).mid) places.push_back(place);
   return places;
-}
-
-// ---- answers ----
-
-/// The lens at positions [first, first + count), as far as known; the rest has been requested.
-struct LensBlocks {
-  int first = 0, count = 0;
-  std::vector<std::shared_ptr<const LogitLens>> blocks;  ///< null: not known yet
-
-  bool knows(int position) const { return block_of(position) && block_of(position)->knows(position); }
-  const LogitLens& known_block(int position) const { return *block_of(position); }
-  const model::LensReading& at(int position, int place) const {
-    return known_block(position).at(position, place);
-  }
-  const model::LensReading& before(int position, int place) const {
-    return known_block(position).before_at(position, place);
-  }
-  int positions() const {
-    int sum = 0;
-    for (int i = first; i < first + count; ++i) sum += knows(i) ? 1 : 0;
-    return sum;
-  }
-
- private:
-  const LogitLens* block_of(int position) const { return blocks[LensOf::around(position).block].get(); }
-};
-
-/// Asks for the query's block first, then for the others by their distance from it.
-LensBlocks lens_blocks(const ViewContext& c, int first, int count) {
-  LensBlocks known{first, count, {}};
-  known.blocks.resize(LensOf::blocks(c.run->run->length()));
-  const int from = LensOf::around(first).block, query = LensOf::around(c.selection.query).block;
-  std::vector<int> wanted(LensOf::around(first + count - 1).block + 1 - from);
-  std::iota(wanted.begin(), wanted.end(), from);
-  std::ranges::stable_sort(wanted, {}, [&](int block) { return std::abs(block - query); });
-  for (const int block : wanted) known.blocks[block] = c.ask(LensOf{block});
-  return known;
 }
 
 // ---- colours ----
@@ -122,7 +73,7 @@ float shown_value(const ViewContext& c, const LensBlocks& lens, int position, in
 
 struct Legend {
   viz::ColorScale scale;
-  std::string title, shorter;
+  std::vector<std::string> titles;  ///< the longest first
 };
 
 /// Whose final answer the colours of a difference are about.
@@ -132,7 +83,7 @@ std::string whose_answer(const ViewContext& c) {
 }
 /// Of the final answer in a cell.
 const char* bold_words(const ViewContext& c) {
-  return c.side == Side::difference ? "bold: that answer" : "bold: the final answer";
+  return c.side == Side::difference ? "bold: the answer" : "bold: the final answer";
 }
 
 /// The values of all shown places and positions that are known.
@@ -153,24 +104,28 @@ Legend legend_of(const ViewContext& c, const LensBlocks& lens) {
     const viz::ColorScale scale =
         viz::robust_scale(all, coloring == Coloring::probability ? 0 : kBeyond, viz::value_range(all));
     const std::string prefix = difference_prefix(c);
-    if (coloring == Coloring::divergence) return {scale, prefix + "KL(end ‖ here), bits", prefix + "KL"};
+    if (coloring == Coloring::divergence) return {scale, {prefix + "KL(end ‖ here), bits", prefix + "KL"}};
     const std::string what = coloring == Coloring::rank ? "rank" : "probability";
-    return {scale, prefix + "the " + what + " of " + whose_answer(c), prefix + "its " + what};
+    const std::string answer =
+        compares_different_inputs(*c.run) ? second_name(*c.run) + "'s answer" : "unedited answer";
+    return {scale,
+            {prefix + "the " + what + " of " + whose_answer(c), delta(c) + what + " of the " + answer,
+             "Δ " + what + " of the answer"}};
   }
   if (coloring == Coloring::probability)
-    return {viz::linear_scale(1), "probability of the best guess", "probability"};
+    return {viz::linear_scale(1), {"probability of the best guess", "probability"}};
   if (coloring == Coloring::rank) {
     viz::ColorScale scale;
     scale.logarithmic = true;
     scale.low = 1;
     scale.high = std::max(2, c.run->run->config.vocab_size);
-    return {scale, "rank of the final answer, logarithmic", "final answer's rank, log"};
+    return {scale, {"rank of the final answer, logarithmic", "final answer's rank, log"}};
   }
   // The embedding's prediction is very different: its divergence would leave the rest without colour.
   const float most = viz::robust_magnitude(all, kBeyond), largest = viz::value_range(all).high;
   viz::ColorScale scale = viz::linear_scale(static_cast<double>(most > 0 ? most : largest));
   scale.values_above = static_cast<double>(largest) > scale.high;
-  return {scale, "KL(end ‖ here), bits", "KL, bits"};
+  return {scale, {"KL(end ‖ here), bits", "KL, bits"}};
 }
 
 // ---- layout ----
@@ -249,6 +204,12 @@ float legend_height(const viz::Style& style) {
   return style.line(style.small()) + 2 * style.unit();
 }
 
+/// Whether a line above the cells names the answers that their colours are about: those of the baseline,
+/// which need not be any cell's own guess.
+bool names_answers(const ViewContext& c) {
+  return c.side == Side::difference && c.options[kWords] && c.options[kColoring] != Coloring::divergence;
+}
+
 Layout lay_out(const ViewContext& c) {
   const viz::Style style = style_of(c);
   Layout l;
@@ -262,7 +223,9 @@ Layout lay_out(const ViewContext& c) {
 
   for (const int place : l.places) l.names.push_back(place_name(c, place));
   l.rows = viz::row_label_room(row_axis(c, l), 2 * c.font_size, 0.24F * l.area.w, style);
-  const float width = l.area.w - l.rows.size, top = l.area.y + legend_height(style);
+  const float width = l.area.w - l.rows.size;
+  const float answers = names_answers(c) ? style.line(style.small()) + style.unit() : 0;
+  const float top = l.area.y + legend_height(style) + answers;
   // Circular: the height of rows depends on the column labels, these on the width of cells for the text, and
   // whether there is text on the height of rows.
   float row = 0;
@@ -372,13 +335,29 @@ void paint_axes(Picture& picture, const ViewContext& c, const Layout& l) {
   if (!rows || !columns) picture.whole = false;
 }
 
+/// The baseline's answer above each column that has one.
+void paint_answers(Picture& picture, const ViewContext& c, const LensBlocks& lens, const Layout& l) {
+  if (!names_answers(c) || l.text <= 0) return;
+  const viz::Style style = style_of(c);
+  const float middle = l.grid.rect.y - style.unit() / 2 - style.line(style.small()) / 2;
+  viz::add_label(picture.scene, style, "answer", {l.grid.rect.x - 2 * style.unit(), middle}, style.small(),
+                 c.theme->text_muted, viz::FontStyle::regular, viz::Align::right, l.rows.size);
+  for (int col = l.first; col < l.first + l.shown; ++col) {
+    if (!lens.knows(col) || !lens.known_block(col).compares(col)) continue;
+    const viz::Rect cell = l.grid.cell_rect(0, col);
+    viz::add_label(picture.scene, style, label_of(c, lens.known_block(col).answer(col)),
+                   {cell.center().x, middle}, l.text, c.theme->text, viz::FontStyle::bold, viz::Align::center,
+                   cell.w - style.unit());
+  }
+}
+
 /// Above the grid.
 void paint_legend(Picture& picture, const ViewContext& c, const Layout& l, const Legend& legend) {
   const viz::Style style = style_of(c);
   const viz::Point at{l.area.x, l.area.y + style.line(style.small()) / 2};
-  for (const std::string* title : {&legend.title, &legend.shorter}) {
+  for (const std::string& title : legend.titles) {
     viz::Scene line;
-    const float used = viz::paint_color_scale_line(line, legend.scale, *title, at, style);
+    const float used = viz::paint_color_scale_line(line, legend.scale, title, at, style);
     if (used > l.area.w) continue;
     viz::append(picture.scene, line, {0, 0});
     const char* words = bold_words(c);
@@ -428,6 +407,7 @@ Picture build(const ViewContext& c) {
   paint_title(picture, c, std::string("Logit lens") + difference_suffix(c), subtitle_of(c, l, lens));
   const Legend legend = legend_of(c, lens);
   paint_legend(picture, c, l, legend);
+  paint_answers(picture, c, lens, l);
   paint_grid(picture, c, lens, l, legend.scale);
   paint_axes(picture, c, l);
   picture.regions.push_back(l.grid);

@@ -6,9 +6,10 @@
 
 namespace headscope::app {
 
-const Option<int> kLogitRank = make_option<int>(
-    "logit-rank", "Token", "the token whose logit is decomposed, by rank (of the baseline when comparing)",
-    {.default_value = 1, .low = 1, .high = 100, .keys = "hH"});
+const Option<int> kLogitRank =
+    make_option<int>("logit-rank", "Token",
+                     "the token whose logit is decomposed, by rank (of the unedited run, while edits are on)",
+                     {.default_value = 1, .low = 1, .high = 100, .keys = "hH"});
 const Option<int> kAgainstRank =
     make_option<int>("against-rank", "Against", "the token whose logit is subtracted, by rank (0: none)",
                      {.default_value = 0, .default_name = "none", .low = 0, .high = 100, .keys = "wW"});

@@ -136,7 +136,7 @@ std::string title_of(const ViewContext& c) {
 
 std::string subtitle_of(const ViewContext& c) {
   std::string text = "position " + std::to_string(c.selection.query);
-  if (c.side == Side::difference && compared_next(c)) text += ", largest differences first";
+  if (c.side == Side::difference) text += ", " + query_difference_words(c) + ", largest differences first";
   if (c.options[kTemperature] != 1) text += ", temperature " + viz::number(c.options[kTemperature], 3);
   return text;
 }

@@ -316,7 +316,8 @@ Layout lay_out(const ViewContext& c, const Numbers& n) {
 std::string title_of(const Numbers& n) {
   if (n.is_difference && n.comparable > 0)
     return "Loss difference " + std::string(n.mean_difference < 0 ? "" : "+") +
-           viz::fixed_number(n.mean_difference, 3) + " bits per token";
+           viz::fixed_number(n.mean_difference, 3) + " bits per token" +
+           (n.comparable < n.tokens ? ", " + grouped(n.comparable) + " of " + grouped(n.tokens) : "");
   if (n.tokens == 0) return "Predictions";
   return "Perplexity " + viz::number(std::exp2(n.mean), 4);
 }

@@ -311,7 +311,12 @@ List list_of(const ViewContext& c, Draw& draw, int rows) {
     logit_width = std::max(logit_width, least_width(c, "logit", logit_words(draw, id(rank))));
   list.number("logit", 4, logit, {.file = "logit", .digits = 2, .least = logit_width});
   list.bar("probability", 8, probability,
-           {.file = "probability", .digits = 4, .scientific = 0.001, .high = limit, .axis = true});
+           {.file = "probability",
+            .digits = 4,
+            .scientific = 0.001,
+            .high = limit,
+            .axis = true,
+            .most = c.in_pane ? 40 * c.font_size : 0});
   const int probabilities = list.last();
   list.number("cumulative", 5, draw.cumulative, {.file = "together", .digits = 4});
   list.text("removed by", 3, [&draw](int rank) { return std::string(removed_by(draw, rank)); },

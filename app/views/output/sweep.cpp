@@ -1,4 +1,5 @@
 #include "app/run/analyses/sweep.h"
+#include "app/counted.h"
 
 #include <algorithm>
 #include <cmath>
@@ -45,7 +46,8 @@ const auto kSite =
 
 constexpr int kMaxIds = 1 << 24;
 const auto kToken = make_option<int>(
-    "sweep-rank", "Token", "the token, by its rank among the predictions (of the baseline when comparing)",
+    "sweep-rank", "Token",
+    "the token, by its rank among the predictions (of the unedited run, while edits are on)",
     {.default_value = 1, .low = 1, .high = 100, .keys = "lL", .applies = [](const Options& options) {
        return options[kMetric] != SweepMetric::divergence;
      }});
@@ -129,11 +131,24 @@ std::string metric_name(const ViewContext& c, const Sweep& sweep) {
          (metric == SweepMetric::difference ? " − " + quoted(c, sweep.against) : "");
 }
 
-std::string subtitle_of(const ViewContext& c, const Sweep& sweep) {
-  const std::string after = " after " + token_name(c.run->tokens, sweep.position);
-  if (c.options[kMetric] == SweepMetric::divergence) return metric_name(c, sweep) + "," + after;
+/// "; 11 of 27 positions patched, each from the equal token": which ones a patch reaches.
+std::string patched_words(const ViewContext& c, const SweepOf& question) {
+  if (question.edit != SweepEdit::patch || !c.compared() || !compares_texts(*c.run)) return "";
+  const std::vector<int>& aligned = c.run->aligned;
+  const auto count = std::ssize(aligned) - std::ranges::count(aligned, -1);
+  bool moves = false;
+  for (int position = 0; position < std::ssize(aligned); ++position)
+    moves |= aligned[position] >= 0 && aligned[position] != position;
+  return "; " + grouped(count) + " of " + counted(std::ssize(aligned), "position") + " patched, " +
+         (moves ? "from equal tokens" : "from the same positions");
+}
+
+std::string subtitle_of(const ViewContext& c, const SweepOf& question, const Sweep& sweep) {
+  const std::string after = " after " + token_name(c.run->tokens, sweep.position),
+                    patched = patched_words(c, question);
+  if (c.options[kMetric] == SweepMetric::divergence) return metric_name(c, sweep) + "," + after + patched;
   return metric_name(c, sweep) + after + ": with the edit minus without it (" +
-         viz::number(sweep.before.of(c.options[kMetric]), 4) + ")";
+         viz::number(sweep.before.of(c.options[kMetric]), 4) + ")" + patched;
 }
 
 std::string scale_title(const ViewContext& c) {
@@ -257,7 +272,7 @@ Picture build(const ViewContext& c) {
   area.h -= 1.5F * line;
   if (area.w < 10 * c.font_size || area.h < 6 * c.font_size) return too_small(c, "for a sweep");
   Picture picture = blank(c);
-  paint_title(picture, c, title_of(c, question), subtitle_of(c, *sweep));
+  paint_title(picture, c, title_of(c, question), subtitle_of(c, question, *sweep));
   const std::vector<float> values = values_of(c, *sweep);
   std::vector<std::string> layers, heads;
   for (int layer = 0; layer < sweep->layers; ++layer) layers.push_back("L" + std::to_string(layer));

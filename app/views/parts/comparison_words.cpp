@@ -42,10 +42,32 @@ std::string subtraction_words(const ViewContext& c) {
 }
 
 std::string difference_words(const ViewContext& c, const char* drawn) {
-  const auto alone = is_between_two(c) ? std::ranges::count(c.run->aligned, -1) : 0;
-  if (alone == 0) return subtraction_words(c);
-  return subtraction_words(c) + "; " + counted(alone, "token") + (alone == 1 ? " has" : " have") +
-         " no counterpart" + drawn;
+  std::string words = subtraction_words(c);
+  if (!is_between_two(c)) return words;
+  const std::vector<int>& aligned = c.run->aligned;
+  const auto alone = std::ranges::count(aligned, -1);
+  std::int64_t others = 0;
+  for (int position = 0; position < std::ssize(aligned); ++position)
+    others += aligned[position] >= 0 &&
+              c.run->run->tokens[position] != c.run->baseline->run->tokens[aligned[position]];
+  if (others > 0)
+    words += "; " + counted(others, "token") + (others == 1 ? " is" : " are") + " compared with other ones";
+  if (alone > 0)
+    words += "; " + counted(alone, "token") + (alone == 1 ? " has" : " have") + " no counterpart" + drawn;
+  return words;
+}
+
+std::string counterpart_words(const ViewContext& c, int position) {
+  if (!is_between_two(c) || position < 0 || position >= std::ssize(c.run->aligned)) return "";
+  const int there = c.run->aligned[position];
+  if (there < 0 || (there == position && c.run->run->tokens[position] == c.run->baseline->run->tokens[there]))
+    return "";
+  return "there " + token_name(c.run->baseline->tokens, there);
+}
+
+std::string query_difference_words(const ViewContext& c) {
+  const std::string there = counterpart_words(c, c.selection.query);
+  return subtraction_words(c) + (there.empty() ? "" : "; " + there);
 }
 
 const char* difference_suffix(const ViewContext& c) {

@@ -21,6 +21,11 @@ std::string subtraction_words(const ViewContext& context);
 /// The same with what a difference leaves out, and how that is drawn: "first − second prompt; 4 tokens have
 /// no counterpart", "... have no counterpart: hatched".
 std::string difference_words(const ViewContext& context, const char* drawn = "");
+/// "first − second prompt; there 11 “·old”": a difference of the selected query alone, with its counterpart
+/// if that is another token or stands elsewhere.
+std::string query_difference_words(const ViewContext& context);
+/// "there 11 “·old”", or empty.
+std::string counterpart_words(const ViewContext& context, int position);
 /// Suffix of titles on the difference side: ": difference"; else empty.
 const char* difference_suffix(const ViewContext& context);
 /// Prefix of names of numbers on the difference side: "difference in "; else empty.

@@ -30,7 +30,7 @@ inline std::string difference_subtitle(const ViewContext& c,
   const bool none = std::ranges::all_of(vectors, [](std::span<const float> vector) {
     return !vector.empty() && std::ranges::all_of(vector, [](float v) { return v == 0; });
   });
-  return subtraction_words(c) + (none ? kNoDifference : "");
+  return query_difference_words(c) + (none ? kNoDifference : "");
 }
 
 /// A short difference_prefix: "Δ ".

@@ -43,10 +43,12 @@ std::optional<double> factor_after(const model::Edit& edit, std::optional<double
   return std::nullopt;
 }
 
-std::optional<double> factor_of(const ViewContext& c, int layer, int head, std::optional<int> query) {
+/// `sites`: in the order of the pass.
+std::optional<double> factor_of(const ViewContext& c, int layer, int head, std::optional<int> query,
+                                std::initializer_list<Site> sites = {Site::z, Site::result}) {
   std::optional<double> factor = 1;
   const std::vector<model::Edit> edits = edits_of_head(c, layer, head);
-  for (const Site site : {Site::z, Site::result})  // in the order of the pass
+  for (const Site site : sites)
     for (const model::Edit& edit : edits)
       if (model::point_of(edit).site == site) factor = factor_after(edit, factor, query);
   return factor;
@@ -142,6 +144,10 @@ bool is_edited_output(const ViewContext& c, int layer, int head) {
 
 std::optional<double> output_factor(const ViewContext& c, int layer, int head, int query) {
   return factor_of(c, layer, head, query);
+}
+
+std::optional<double> z_factor(const ViewContext& c, int layer, int head, int query) {
+  return factor_of(c, layer, head, query, {Site::z});
 }
 
 std::optional<double> output_factor(const ViewContext& c, int layer, int head) {

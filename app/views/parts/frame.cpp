@@ -117,6 +117,9 @@ viz::Rect paint_title(Picture& picture, const ViewContext& c, std::string_view t
                         2;
     viz::add_label(picture.scene, style, subtitle, {m + used, middle + lower}, style.small(),
                    c.theme->text_muted, viz::FontStyle::regular, viz::Align::left, room);
+  } else if (c.in_pane && !subtitle.empty() && room >= style.width("…", style.small())) {
+    viz::add_label(picture.scene, style, "…", {m + used, middle}, style.small(),
+                   c.theme->text_muted);  // hover it
   }
   return below_title(c);
 }

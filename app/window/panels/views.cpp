@@ -176,7 +176,8 @@ void draw_tabs(Ui& ui, const Rect& rect, bool second_view) {
         shown, make_context(&shown, ui.state, ui.snapshot, *ui.input.answers, ui.fonts(), rect.w, rect.h, 1));
   };
   if (ui.state.side == Side::difference && has_comparison(ui.state) && !differs()) {
-    ui.text(shown.shows_difference     ? "This is about the unedited model: there is no difference."
+    ui.text(!shown.caption.prompt      ? "This view shows weights of the model, which no run changes."
+            : shown.shows_difference   ? "This is about the unedited model: there is no difference."
             : ui.state.second.on       ? "This view has no differences: it shows the first prompt."
             : ui.state.second.is_set() ? "This view has no differences: it shows the first model."
                                        : "This view has no differences: it shows the edited run.",

@@ -129,9 +129,12 @@ void reduce(UiState& s, const SetPrompt& a, World& w) {
   replace_prompt(s, {a.text, {}, s.start_token}, w);
   s.selection.query = s.selection.key = -1;
   if (a.head) reduce(s, SelectHead{a.head->layer, a.head->head}, w);
-  // A hint is about the attention of that head.
+  // A hint is about the attention pattern of that head: a view that needs more than patterns shows others.
   const View* const attention = view_of(Part::attention);
-  if (a.head && !a.hint.empty() && attention && find_view(s.view)->group != attention->group)
+  const View& now = *find_view(s.view);
+  const bool shows_patterns =
+      attention && now.group == attention->group && now.can_be_made_of(Capability::patterns);
+  if (a.head && !a.hint.empty() && attention && !shows_patterns)
     reduce(s, ShowView{std::string(attention->id)}, w);
   s.hint = a.hint;
   s.hint_text = a.text;

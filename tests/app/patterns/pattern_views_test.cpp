@@ -149,6 +149,10 @@ TEST_F(PatternViews, CaptionsNameTheModelAndTheTextOfTheFile) {
             "marian · bert.safetensors · L1 H2 · query 4 “.”");
   const Scenario plain_file = scenario({2, 3, 4, 4}, even_rows(4), R"({"text":"the cat sat"})");
   EXPECT_EQ(caption(*find_view("heads"), plain_file.context(900, 600)), "bert.safetensors · “the cat sat”");
+  const Scenario edited =
+      scenario({2, 3, 4, 4}, even_rows(4), R"({"text":"the cat sat","edits":"L0H0.z=0"})");
+  EXPECT_EQ(caption(*find_view("heads"), edited.context(900, 600)),
+            "bert.safetensors · “the cat sat” · with L0H0.z=0");
 }
 
 TEST_F(PatternViews, DifferencesAreBetweenTwoFiles) {

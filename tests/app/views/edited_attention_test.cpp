@@ -270,7 +270,9 @@ TEST(EditedAttention, MetricsAndSearchTakeLaterKeysIn) {
     BestWeights best(200);
     search_weights(*s.run, search, 1, workspace, best);
     std::int64_t expected = 0;
-    for (int q = 1; q < s.length(); ++q)
+    int keys_of_first = 0;
+    for (int k = 0; k < s.length(); ++k) keys_of_first += !edited.masked(0, k);
+    for (int q = keys_of_first > 1 ? 0 : 1; q < s.length(); ++q)
       for (int k = 0; k < s.length(); ++k) expected += !edited.masked(q, k) && weights[q][k] > 0.02;
     EXPECT_EQ(best.count(), expected);
     std::vector<HeadMetrics> heads;

@@ -3,6 +3,7 @@
 #include "app/run/analyses/token_pass.h"
 #include "app/run/analyses/vectors.h"
 #include "app/run/edits/edit_text.h"
+#include "app/views/parts/names.h"
 #include "tests/app/view_fixture.h"
 
 namespace headscope::app {
@@ -11,7 +12,9 @@ namespace {
 constexpr int kLayer = 2, kHead = 1, kQuery = 5;
 
 Scenario scenario_of(const char* edits, Selection selection = {kLayer, kHead, kQuery}) {
-  return Scenario(Prompt{kRobot, {}, false, parse_edits(edits, *bundled())}, selection);
+  Prompt prompt{kRobot, {}, false};
+  if (*edits) prompt.edits = parse_edits(edits, *bundled());
+  return Scenario(prompt, selection);
 }
 
 /// The texts of a view of an edited run at query 5 of L2 H1.
@@ -49,8 +52,12 @@ TEST(EditedVectors, ThePassShowsTheStreamThatEntersABlock) {
   EXPECT_THAT(shown.picture().subtitle, EndsWith("; resid_pre, edited"));
   EXPECT_THAT(texts(shown.scene()), Contains(viz::number(norm_of(kept), 4)));
   int rows = 0;
-  for (const auto& row : shown.table().rows)
-    if (row[1] == "resid_pre") ++rows, EXPECT_EQ(row[0], "2"), EXPECT_EQ(row[2], plain(block.pre_norm));
+  for (const auto& row : shown.table().rows) {
+    if (row[1] != "resid_pre") continue;
+    ++rows;
+    EXPECT_EQ(row[0], "2");
+    EXPECT_EQ(row[2], plain(block.pre_norm));
+  }
   EXPECT_EQ(rows, 1) << "where it is not the last row again";
   EXPECT_THAT(texts(ViewFixture("way", scenario_of("L2.resid_pre[4]*=0.5"), 1400, 900).scene()),
               Not(Contains("resid_pre, edited")));
@@ -70,12 +77,43 @@ TEST(EditedVectors, AnEmbeddingThatIsEditedIsNotCalledASum) {
   for (const char* edits : {"embed[5]*=2", "pos_embed[5]=0", "L0.resid_pre[5]*=2"}) {
     EXPECT_THAT(said(edits), Contains("after edits")) << edits;
     EXPECT_THAT(said(edits), Not(Contains("sum"))) << edits;
-    EXPECT_THAT(said(edits), Not(Contains("="))) << edits;
+    EXPECT_THAT(said(edits), Contains("→")) << edits;
   }
   for (const char* edits : {"embed[4]*=2", "L1.resid_pre[5]*=2"}) {
     EXPECT_THAT(said(edits), Contains("sum")) << edits;
-    EXPECT_THAT(said(edits), Contains("=")) << edits;
+    EXPECT_THAT(said(edits), Not(Contains("→"))) << edits;
   }
+}
+
+/// z comes before the result, of which it is no part.
+TEST(EditedVectors, AnEditedResultLeavesZAsItIs) {
+  for (const char* edits : {"L2H1.result[5]*=2", "L2H1.result=0"}) {
+    const ViewFixture shown("query", scenario_of(edits), 1400, 800),
+        plain("query", scenario_of(""), 1400, 800);
+    EXPECT_THAT(texts(shown.scene()), Not(Contains(HasSubstr("edited, z ="))));
+    EXPECT_EQ(shown.table().rows.size(), plain.table().rows.size()) << "no row of an edited sum";
+  }
+  EXPECT_THAT(ViewFixture("query", scenario_of("L2H1.result=0"), 1400, 800).picture().subtitle,
+              HasSubstr(": writes nothing"));
+}
+
+TEST(EditedAttention, ARolloutSaysThatItsRowsSumToOneOnlyIfTheyDo) {
+  const auto subtitle = [](const char* edits) {
+    return ViewFixture("heatmap", scenario_of(edits), 1200, 900, {{"cell-values", "rollout"}})
+        .picture()
+        .subtitle;
+  };
+  for (const char* even : {"", "L1H3.z=0", "L3H1.pattern[5,2]=0.5", "mask=none"})
+    EXPECT_THAT(subtitle(even), HasSubstr("rows sum to 1")) << even;
+  for (const char* odd : {"L1.pattern=0", "L1H3.pattern[5,2]=0.5", "L2H2.scores[5,*]=null"})
+    EXPECT_THAT(subtitle(odd), Not(HasSubstr("sum to 1"))) << odd;
+}
+
+TEST(EditedVectors, WhatIsOfTheWeightsAloneIsNotCalledEdited) {
+  const Scenario s = scenario_of("L2H1.z=0");
+  EXPECT_THAT(caption(*find_view("heatmap"), s.context(900, 600)), HasSubstr("with L2H1.z=0"));
+  for (const char* view : {"circuits", "positions", "cosines", "parameters"})
+    EXPECT_THAT(caption(*find_view(view), s.context(900, 600)), Not(HasSubstr("L2H1.z=0"))) << view;
 }
 
 TEST(EditedAttention, AQueryWithoutKeysHasWeightsOfZeroByDefinition) {

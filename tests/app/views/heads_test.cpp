@@ -86,7 +86,7 @@ TEST(Heads, TilesShowAMetricInPlaceOfMaps) {
         EXPECT_TRUE(agree(drawn[0].text, row[2], expected, 1e-4)) << layer << " " << head;
         const std::vector<std::string> lines = shown.tooltip(map);
         EXPECT_EQ(lines[1], std::string(distance ? "Distance" : "Weight on the previous token") + ": " +
-                                row[2] + (distance ? " tokens back" : " weight"));
+                                row[2] + (distance ? " tokens away" : " weight"));
         EXPECT_EQ(in_words(shown.click(map)), "head " + std::to_string(layer) + " " + std::to_string(head));
       }
     }

@@ -20,6 +20,22 @@ SweepOf of_heads(const Scenario& s) {
   return {.position = s.selection.query};
 }
 
+TEST(SweepView, SaysWhichPositionsAPatchReaches) {
+  const auto subtitle = [](Alignment by, const char* metric) {
+    const Scenario two = of_two({2, 1, -1}, by);
+    return ViewFixture("sweep", two, 1000, 700, {{"sweep-edit", "patch"}, {"sweep-metric", metric}})
+        .picture()
+        .subtitle;
+  };
+  for (const char* metric : {"logit", "kl"}) {
+    EXPECT_THAT(subtitle(Alignment::subsequence, metric),
+                EndsWith("; 5 of 6 positions patched, from equal tokens"));
+    EXPECT_THAT(subtitle(Alignment::position, metric),
+                EndsWith("; 6 of 6 positions patched, from the same positions"));
+  }
+  EXPECT_THAT(ViewFixture("sweep", of_two(), 1000, 700).picture().subtitle, Not(HasSubstr("patched")));
+}
+
 TEST(SweepView, CellsAndTooltipsAreTheAnswers) {
   const Scenario s(kRobot);
   const ViewFixture shown("sweep", s, 1000, 700);

@@ -126,6 +126,7 @@ About.
 - head: 0
 - token: last
 - key: One two
+- first-key: 20
 - point: key
 
 W.
@@ -137,7 +138,7 @@ TEST_F(TourPointsTest, WhatIsScrolledAwayIsBroughtIntoView) {
   const WindowPicture& window = shown(core, 1024, 700);
   ASSERT_EQ(window.outlines.size(), 1U);
   const PlacedPicture& query = picture(window, "query");
-  EXPECT_EQ(value<int>(core, "first-key"), 0) << "not where the strongest key is";
+  EXPECT_EQ(value<int>(core, "first-key"), 0) << "not where the stop scrolled to";
   const int key = clamped(core.state().selection, *core.snapshot().run).key;
   EXPECT_EQ(core.snapshot().run->tokens.labels[key], "·two");
   const auto row = std::ranges::find(query.picture->regions, key, &viz::Region::id);

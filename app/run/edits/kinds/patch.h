@@ -68,7 +68,10 @@ struct EditKind<model::PatchFrom> : EditAtPlace<model::PatchFrom, &model::PatchF
   }
   static std::string what(const Patch& patch) {
     if (patch.tokens.empty()) return " from the second model";
-    return patch.second ? " from the second model, own tokens" : " patched";
+    // From a shorter prompt only the positions that it has.
+    const bool up_to = patch.at.positions.empty() && patch.positions.empty();
+    const std::string until = up_to ? " up to position " + std::to_string(patch.tokens.size() - 1) : "";
+    return (patch.second ? " from the second model, own tokens" : " patched") + until;
   }
 
   static bool move(Patch& patch, PositionMap& map) {

@@ -1,0 +1,41 @@
+#pragma once
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "app/run/analyses/logit_lens.h"
+#include "app/views/view.h"
+
+// The answers that the logit lens shows, and the names of its places on the residual stream.
+namespace headscope::app {
+
+/// The lens at positions [first, first + count), as far as known; the rest has been requested.
+struct LensBlocks {
+  int first = 0, count = 0;
+  std::vector<std::shared_ptr<const LogitLens>> blocks;  ///< null: not known yet
+
+  bool knows(int position) const { return block_of(position) && block_of(position)->knows(position); }
+  const LogitLens& known_block(int position) const { return *block_of(position); }
+  const model::LensReading& at(int position, int place) const {
+    return known_block(position).at(position, place);
+  }
+  const model::LensReading& before(int position, int place) const {
+    return known_block(position).before_at(position, place);
+  }
+  int positions() const {
+    int sum = 0;
+    for (int i = first; i < first + count; ++i) sum += knows(i) ? 1 : 0;
+    return sum;
+  }
+
+ private:
+  const LogitLens* block_of(int position) const { return blocks[LensOf::around(position).block].get(); }
+};
+
+/// Asks for the query's block first, then for the others by their distance from it.
+LensBlocks lens_blocks(const ViewContext& context, int first, int count);
+
+std::string place_name(const ViewContext& context, int place);   ///< "5 mid"
+std::string place_words(const ViewContext& context, int place);  ///< "block 5, between attention and MLP"
+
+}  // namespace headscope::app
