@@ -141,10 +141,11 @@ class Backward {
   /// Positions [first, first + count), of which some are measured.
   double block_of_logits(int first, int count, Positions measured) {
     const FloatRows logits = workspace_.logits.rows(count, config_.vocab_size);
-    fill(logits, 0);
     const int begin = std::max(first, measured.first),
               end = std::min(first + count, measured.first + measured.count);
     double value = 0;
+    for (int i = 0; i < count; ++i)
+      if (first + i < begin || first + i >= end) std::ranges::fill(logits.row(i), 0.0F);
     if (begin < end) {
       const FloatRows normalized = z_.middle_rows(begin, end - begin),
                       part = logits.middle_rows(begin - first, end - begin);
@@ -159,8 +160,9 @@ class Backward {
       value = std::accumulate(values.begin(), values.end(), 0.0);
     }
     before_edits({Site::logits}, first, logits);
-    product_with_transposed(logits, weights_.lm_head, {}, workers_, workspace_.turned,
-                            d_branch_.middle_rows(first, count));
+    if (begin < end || options_.hooks->edits({Site::logits}))  // else all are 0, as is d_branch_
+      product_with_transposed(logits, weights_.lm_head, {}, workers_, workspace_.turned,
+                              d_branch_.middle_rows(first, count));
     return value;
   }
 

@@ -197,6 +197,29 @@ TEST_F(GradientsTest, AreTheSameToTheBitWhateverTheRunReused) {
     EXPECT_TRUE(same_bits(expected.at(name).values, tensor.values)) << name;
 }
 
+TEST_F(GradientsTest, CallbacksThatEditLogitsReplaceThemAtEveryPosition) {
+  // The derivatives of the mean of a logit over all positions, of which the metric measures one.
+  constexpr int kLength = 70, kToken = 5;
+  const auto of = run(tokens_of(kLength));
+  Hooks hooks;
+  hooks.edit({Site::logits}, [](const Activation2d& gradient) {
+    for (int i = 0; i < gradient.rows; ++i) gradient.row(i)[kToken] = 1.0F / kLength;
+  });
+  Activations found;
+  testing::assemble(transformer_->config(), {Site::embed}, kLength, hooks, found);
+  GradientOptions options;
+  options.hooks = &hooks;
+  transformer_->gradients(*of, TokenLogit{kToken}, workspace_, options);
+  std::vector<double> expected(found.at("hook_embed").values.size());
+  for (int position = 0; position < kLength; ++position) {
+    const Activations one = gradients_of(*transformer_, *of, TokenLogit{kToken, position}, workspace_);
+    for (std::size_t i = 0; i < expected.size(); ++i)
+      expected[i] += static_cast<double>(one.at("hook_embed").values[i]) / kLength;
+  }
+  testing::expect_close("hook_embed", as_floats(expected, found.at("hook_embed").shape),
+                        found.at("hook_embed"), kGradientTolerance);
+}
+
 TEST_F(GradientsTest, CallbacksThatEditReplaceThem) {
   const auto of = run(tokens_of(9));
   const Activations before = gradients_of(*transformer_, *of, LogProbability{7}, workspace_);
