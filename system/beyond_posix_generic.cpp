@@ -26,4 +26,6 @@ std::int64_t modification_time(const struct stat& status) {
 
 void prefer_huge_pages(void* /*memory*/, std::size_t /*bytes*/) noexcept {}
 
+void return_freed_memory() noexcept {}
+
 }  // namespace headscope::system

@@ -1,6 +1,9 @@
 #include "system/beyond_posix.h"
 
 #include <fcntl.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -25,6 +28,12 @@ std::int64_t modification_time(const struct stat& status) {
 
 void prefer_huge_pages(void* memory, std::size_t bytes) noexcept {
   ::madvise(memory, bytes, MADV_HUGEPAGE);
+}
+
+void return_freed_memory() noexcept {
+#ifdef __GLIBC__
+  ::malloc_trim(0);
+#endif
 }
 
 }  // namespace headscope::system

@@ -23,6 +23,8 @@ void free_pages(void* memory, std::size_t /*bytes*/) noexcept {
 // Large pages must be asked for when memory is allocated, by users with a right of their own.
 void prefer_huge_pages(void* /*memory*/, std::size_t /*bytes*/) noexcept {}
 
+void return_freed_memory() noexcept {}
+
 MappedFile::MappedFile(const std::filesystem::path& path) {
   try {
     const File file(path, Open::read);

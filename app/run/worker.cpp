@@ -10,26 +10,15 @@
 #include <thread>
 #include <utility>
 
-#ifdef __GLIBC__
-#include <malloc.h>
-#endif
-
 #include "app/run/sources/pattern_file.h"
 #include "app/run/sources/weights_hash.h"
 #include "model/files/error.h"
 #include "model/pass/plan.h"
+#include "system/memory.h"
 #include "system/path_text.h"
 
 namespace headscope::app {
 namespace {
-
-/// The allocator keeps freed memory between blocks in use, up to twice the live memory within an hour.
-/// Returns it to the system while the worker is idle.
-void give_back_memory() {
-#ifdef __GLIBC__
-  ::malloc_trim(0);
-#endif
-}
 
 using Clock = std::chrono::steady_clock;
 constexpr auto kShowEvery = std::chrono::milliseconds(40);  // parts of an answer, progress of a load
@@ -155,7 +144,7 @@ struct Worker::Impl {
       constexpr std::chrono::seconds kRest(1);
       if (wakeup.wait_for(lock, kRest, asked)) continue;
       lock.unlock();
-      give_back_memory();
+      system::return_freed_memory();
       lock.lock();
       wakeup.wait(lock, asked);
     }
