@@ -21,6 +21,7 @@ start_windows() {
   ln -sfn /usr/share/fonts "$fonts/Fonts"
   [[ -p $WINEPREFIX/never ]] || mkfifo "$WINEPREFIX/never"
   "$wine" cmd /c pause <>"$WINEPREFIX/never" >/dev/null 2>&1 &
+  "$wine" explorer.exe /desktop >/dev/null 2>&1 &
   "$wine" cmd /c exit >/dev/null 2>&1
 }
 
