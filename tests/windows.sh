@@ -87,7 +87,7 @@ for part in "${parts[@]}"; do
   good=yes
   case $part in
     build) build_all ;;
-    tests) start_windows "$root/build/windows/wine"; run_tests || good=no; stop_windows ;;
+    tests) start_windows "$root/build/windows/wine"; start_desktop; run_tests || good=no; stop_windows ;;
     views) start_windows "$root/build/windows/wine"; compare_views || good=no; stop_windows ;;
     window) start_windows "$root/build/windows/wine"; compare_windows || good=no; stop_windows ;;
     package) package ;;

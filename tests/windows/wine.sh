@@ -24,6 +24,9 @@ start_windows() {
   "$wine" cmd /c exit >/dev/null 2>&1
 }
 
+# A desktop without a display, for tests that ask for a clipboard: else the first of them starts it, which holds its output open.
+start_desktop() { "$wine" explorer.exe /desktop >/dev/null 2>&1 & }
+
 stop_windows() {
   "$wineserver" -k || true  # of this prefix alone
   "$wineserver" -w
