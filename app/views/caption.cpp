@@ -50,7 +50,7 @@ std::string quoted_prompt(const PromptRun& run, bool printed) {
   std::string text = run.prompt.text;
   if (!run.prompt.ids.empty()) text = run.model->tokenizer->decode(run.prompt.ids);
   if (run.tokens.was_empty) return "the empty prompt";
-  return quoted(std::move(text), printed);
+  return quoted(std::move(text), printed) + (run.prompt.start_token ? " after the start token" : "");
 }
 
 /// The baseline's description; for a picture that does not depend on the run, the second model's.
@@ -82,7 +82,7 @@ std::string edit_in_caption(const PromptRun& run, const model::Edit& edit, bool 
 
 /// "L5H1.z=0; mask=none", or if that is long "L5H1.z=0; and 12 more edits".
 std::string edits_of(const PromptRun& run, bool printed) {
-  constexpr std::size_t kMost = 100;  // bytes
+  constexpr std::size_t kMost = 200;  // bytes
   std::string text;
   const model::Edits& all = run.run->plan->edits();
   std::ptrdiff_t left = std::ssize(all);
@@ -165,7 +165,8 @@ std::string caption(const View& view, const ViewContext& c) {
   if (c.side == Side::difference && (of_run || compares_models(*c.run))) {
     text += " · minus " + subtracted(*c.run, of_run, c.printed);
     if (edited || !compares_different_inputs(*c.run)) text += " without edits";
-    if (of_run && matches_tokens(*c.run)) text += " · equal tokens matched";
+    // What may be of a list of prompts are means, which match no tokens.
+    if (of_run && view.over_list == nullptr && matches_tokens(*c.run)) text += " · equal tokens matched";
   } else if (view.on_baseline && view.on_baseline(c) && compares_different_inputs(*c.run)) {
     text += " · second: " + subtracted(*c.run, true, c.printed);
   } else if (edited && c.run->second_model && model::patches_from_second(c.run->run->plan->edits())) {

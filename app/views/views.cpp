@@ -129,9 +129,11 @@ ViewContext on_side(Side side, const View& view, ViewContext c) {
   const auto there = [](const std::vector<int>& aligned, int position) {
     return position < 0 ? -1 : aligned[position];
   };
-  c.selection.query = there(c.run->aligned, c.selection.query);
+  const int query = there(c.run->aligned, c.selection.query);
+  c.selection.query = query;
   c.selection.key = there(aligned_keys(*c.run), c.selection.key);
-  c.chosen_query = there(c.run->aligned, std::min(c.chosen_query, c.run->run->length() - 1));
+  // What follows the end of the run stands at its counterpart, which need not be the end there.
+  if (c.chosen_query >= 0 || query + 1 != c.run->baseline->run->length()) c.chosen_query = query;
   if (compares_models(*c.run)) c.tries = nullptr;  // they have the first model's probabilities
   c.run = c.run->baseline;
   c.selection = clamped(c.selection, *c.run);

@@ -172,6 +172,7 @@ const std::set<std::pair<std::string, std::string>>& other_meanings() {
       {"app/cli/commands/commands.cpp", "search"},
       {"app/cli/arguments/command_syntax.cpp", "query"},  // the chosen position
       {"app/cli/commands/recipes.cpp", "query"},
+      {"app/recipe/command.cpp", "query"},
       {"app/cli/commands/plot.cpp", "query"},
       {"app/cli/commands/animate.cpp", "query"},     // the queries to go through
       {"app/cli/commands/metrics.cpp", "merge"},     // parts that are merged

@@ -243,8 +243,9 @@ std::string pooling_words(Pooling pooling, const PooledCells& cells, float width
     const auto joined = [&](const std::string& rows_words, const std::string& col_words) {
       return (left_out ? rows_words : "") + (left_out && averaged ? "; " : "") + (averaged ? col_words : "");
     };
-    for (const std::string& text : {joined("room for " + share + "the " + names, "neighbouring " + means),
-                                    joined("drawn: " + share + names, means), left_out ? share + names : means})
+    for (const std::string& text :
+         {joined("room for " + share + "the " + names, "neighbouring " + means),
+          joined("drawn: " + share + names, means), left_out ? share + names : means})
       if (fits(text)) return text;
     return "";
   }

@@ -182,7 +182,6 @@ void trace_prompt(Engine& engine, const Tracing& tracing, const Prompt& prompt,
   const model::Edits edits = engine.plan ? engine.plan->edits() : model::Edits();
   PromptRun run;
   std::optional<Measured> metric;
-  const model::Edits edits = engine.plan ? engine.plan->edits() : model::Edits();
   std::map<std::string, std::string> metadata;
   if (tracing.metric) {  // the file's beginning names the metric, which may depend on the run
     run = run_prompt(engine, prompt, where);

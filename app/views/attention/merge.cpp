@@ -143,7 +143,8 @@ List list_of(const ViewContext& c, const Numbers& n) {
                  n.parts, {.file = "", .heading = c.theme->text, .most = kWidest * c.font_size});
   part.scale = scale_of_parts(n), part.scale_title = "parts";
   const int vectors = list.last();
-  list.bar("norm", 8, n.norms, {.file = "norm", .is_signed = false});
+  list.bar("norm", 8, n.norms,
+           {.file = c.side == Side::difference ? "norm of the difference" : "norm", .is_signed = false});
   const int norms = list.last();
   list.bar("along the sum", 6, n.along,
            {.file = "along the sum", .is_signed = true, .blank = [&n](int row) { return row > n.count; }});

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "app/run/analyses/attention_stages.h"
+#include "app/run/analyses/merged_heads.h"
 #include "app/views/parts/comparison_words.h"
 #include "app/views/parts/declare.h"
 #include "app/views/parts/difference.h"
@@ -51,7 +52,9 @@ struct Numbers {
   std::vector<float> z;                                ///< sum over keys of weight x value
   double factor = 1;                                   ///< by which edits multiply z
   bool silent = false;                                 ///< the head writes nothing
-  std::vector<float> edited_z;                         ///< factor x z
+  bool edited = false;                                 ///< edits make edited_z of z
+  bool set = false;                                    ///< not by a factor
+  std::vector<float> edited_z;
   double weight_sum = 0;
 
   std::span<const float> of(Stage stage) const { return stages[static_cast<std::size_t>(stage)]; }
@@ -90,9 +93,18 @@ Numbers numbers_of(const ViewContext& c, const Stages& stages) {
     for (std::size_t i = 0; i < n.d_head; ++i) z[i] += w * n.v.back()[i];
   }
   n.z.assign(z.begin(), z.end());
-  n.factor = z_factor(c, n.layer, head, n.query).value_or(1);
+  const auto factor = z_factor(c, n.layer, head, n.query);
+  n.factor = factor.value_or(1);
   n.silent = output_factor(c, n.layer, head, n.query) == 0;
+  n.edited = factor != 1;
   for (const float value : n.z) n.edited_z.push_back(static_cast<float>(n.factor) * value);
+  if (factor || is_difference(c)) return n;
+  // What else edits may do to it, the model has done.
+  const auto merged = c.ask(MergedHeadsOf{n.layer, n.query});
+  n.set = n.edited = merged != nullptr;
+  if (!merged) return n;
+  const auto own = std::span(merged->of.z).subspan(static_cast<std::size_t>(head) * n.d_head, n.d_head);
+  n.edited_z.assign(own.begin(), own.end());
   return n;
 }
 
@@ -132,8 +144,7 @@ List empty_list(const ViewContext& c) {
   List list(c, kRows, key_count(c));
   viz::Table& table = list.table;
   if (is_difference(c)) return list;
-  const bool scaled =
-      c.run && z_factor(c, c.selection.layer, c.selection.head, c.selection.query).value_or(1) != 1;
+  const bool scaled = c.run && z_factor(c, c.selection.layer, c.selection.head, c.selection.query) != 1;
   table.header.resize(1);
   table.footer.resize(scaled ? 2 : 1);
   table.legend = true;
@@ -177,13 +188,22 @@ viz::FixedRow sum_row(const ViewContext& c, const Numbers& n, const List& list) 
 /// What edits that switch the head off or scale it make of the sum.
 viz::FixedRow edited_row(const ViewContext& c, const Numbers& n, const List& list) {
   const std::string words =
-      factor_words(n.factor) + (n.factor == 0 ? ": this head writes nothing" : ": edited");
+      n.set ? "edited" : factor_words(n.factor) + (n.factor == 0 ? ": this head writes nothing" : ": edited");
   viz::FixedRow row{list.cell(kTokenColumn, words)};
   row.front().color = c.theme->accent;
   if (c.options[kStrips] == Strips::products) return row;
   row.push_back(vector_cell(list, kWeightedColumn, n.edited_z, Vector::edited_z, n.query, c.theme->value));
   row.back().before = "z =";
   return row;
+}
+
+/// Whether the difference of scores is another before the mask, or an edit, than after it.
+bool masks_differ(const Numbers& n) {
+  for (int key = 0; key < n.keys; ++key) {
+    const float scaled = n.at(Stage::scaled, key), masked = n.at(Stage::masked, key);
+    if (scaled != masked && !(std::isnan(scaled) && std::isnan(masked))) return true;
+  }
+  return false;
 }
 
 /// Columns by importance: the keys, their weights and scores, then the sum, then the steps between.
@@ -217,7 +237,7 @@ List list_of(const ViewContext& c, const Numbers& n) {
         !products, "q*k");
   bar("score q·k", 6, Stage::scores, "score", {.is_signed = true});
   bar("× " + scale_factor(c.run->run->config, n.layer), 3, Stage::scaled, "scaled", {.is_signed = true});
-  bar("masked", 1, Stage::masked, "masked", {.is_signed = true, .hidden = differs});
+  bar("masked", 1, Stage::masked, "masked", {.is_signed = true, .hidden = differs && !masks_differ(n)});
   bar("weight", 8, Stage::pattern, "weight",
       {.digits = 4, .scientific = 0.001, .high = high, .axis = !differs});
   strip("value v", 4, Vector::value, theme.value, largest_magnitude(n.v), "v", n.v, products, "v");
@@ -227,7 +247,7 @@ List list_of(const ViewContext& c, const Numbers& n) {
   if (!differs) {
     list.table.header = {query_row(c, n, list)};
     list.table.footer = {sum_row(c, n, list)};
-    if (n.factor != 1) list.table.footer.push_back(edited_row(c, n, list));
+    if (n.edited) list.table.footer.push_back(edited_row(c, n, list));
   }
   list.table.strength = kWeightColumn;
   if (c.options[kStrongestFirst]) {
@@ -294,8 +314,9 @@ std::vector<std::string> component_lines(const Numbers& n, Vector which, int key
     case Vector::z:
       return {"z" + at + " = " + exact(n.z[i]), "the sum of weight × v" + at + " over all keys"};
     case Vector::edited_z:
-      return {"z" + at + " = " + exact(n.edited_z[i]),
-              n.factor == 0 ? "set to 0 by an edit" : exact(n.factor) + " × the sum"};
+      return {"z" + at + " = " + exact(n.edited_z[i]), n.set           ? "as an edit makes it"
+                                                       : n.factor == 0 ? "set to 0 by an edit"
+                                                                       : exact(n.factor) + " × the sum"};
   }
   return {};
 }
@@ -313,7 +334,7 @@ Table table(const ViewContext& c) {
   if (c.options[kStrips] == Strips::values)
     std::ranges::transform(n.z, sum.end() - std::ssize(n.z), [](float v) { return plain(v); });
   result.rows.push_back(std::move(sum));
-  if (n.factor == 1) return result;
+  if (!n.edited) return result;
   std::vector<std::string> edited{"edited sum"};
   edited.resize(result.header.size());
   if (c.options[kStrips] == Strips::values)

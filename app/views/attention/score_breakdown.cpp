@@ -283,9 +283,11 @@ void paint_row(Picture& picture, const ViewContext& c, const Numbers& n, const v
   const std::string words =
       n.before ? difference_prefix(c) + std::string("weight for each key of this query: ") +
                      viz::number(scale.low, 3) + " to " + viz::number(scale.high, 3)
-               : "exponentials of all keys of this query, 0 to 1; they add up to the row sum";
+      : std::ranges::all_of(n.of_keys, [](float value) { return std::isnan(value); })
+          ? "no exponentials: this query sees no key"
+          : "exponentials of all keys of this query, 0 to 1; they add up to the row sum";
   std::vector<std::uint8_t> absent;
-  for (const float value : n.of_keys) absent.push_back(n.before && std::isnan(value) ? 1 : 0);
+  for (const float value : n.of_keys) absent.push_back(std::isnan(value) ? 1 : 0);
   paint_note(picture, c, words + (c.in_pane ? "; click one for its breakdown" : ""),
              {area.x, area.y + line / 2}, area.w);
   const viz::Rect strip{area.x, area.y + line + u, area.w, area.h - line - u};

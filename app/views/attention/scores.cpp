@@ -74,15 +74,16 @@ std::string stage_note(const ViewContext& c, Stage stage, bool is_difference) {
   return {};
 }
 
-/// Scales of the stages. Masking does not affect the remaining scores: stages 2 and 3 share a scale, except
-/// with edited scores. A difference is infinite if only one side is masked.
+/// Scales of the stages. Masking does not affect the remaining scores: stages 2 and 3 share a scale, unless
+/// edits made scores larger. A difference is infinite if only one side is masked.
 std::array<viz::ColorScale, kStages> stage_scales(const Stages& stages, const viz::ColorScale& pattern,
                                                   bool is_difference) {
   const auto signed_scale = [&](Stage stage) {
     return viz::diverging_scale(static_cast<double>(viz::value_range(stages.matrix(stage)).magnitude()));
   };
   const viz::ColorScale scaled = signed_scale(Stage::scaled);
-  viz::ColorScale masked = stages.masked.causal() ? scaled : signed_scale(Stage::masked);
+  const viz::ColorScale own = signed_scale(Stage::masked);
+  viz::ColorScale masked = stages.masked.causal() && own.high <= scaled.high ? scaled : own;
   for (const float value :
        is_difference ? std::span<const float>(stages.values.masked) : std::span<const float>()) {
     masked.values_above |= value == INFINITY;

@@ -274,12 +274,15 @@ Picture build(const ViewContext& c) {
   const bool whole = picture.whole;
   list.paint(picture);
   const std::size_t prompts = uses_list(c) ? c.prompts->prompts.size() : 0;  // as the answer counts them
-  if (found->best.empty() && found->progress.done == prompts)
-    paint_small_lines(
-        picture, c,
+  if (found->best.empty() && found->progress.done == prompts) {
+    const float top = list.layout().rows_top + line / 2;
+    std::vector<std::string> words =
         viz::wrap(style, "nothing found: lower the threshold or choose other tokens; query 0 is left out",
-                  style.small(), viz::FontStyle::regular, area.w),
-        {area.x, list.layout().rows_top + line / 2}, area.w);
+                  style.small(), viz::FontStyle::regular, area.w);
+    const auto room = static_cast<std::size_t>(std::max(1.F, (area.bottom() - top) / line));
+    words.resize(std::min(words.size(), room));
+    paint_small_lines(picture, c, words, {area.x, top}, area.w);
+  }
   picture.whole = whole;
   return picture;
 }

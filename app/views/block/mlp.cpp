@@ -215,7 +215,7 @@ Layout lay_out(const ViewContext& c, const Numbers& n) {
     l.norms = right;
     right -= norm;
   }
-  const float ends = std::ceil(style.width("±00.00", style.small())) + 2 * u;
+  const float ends = std::ceil(style.width("±0.0e−00", style.small())) + 2 * u;
   if (right - left - ends >= 9 * em) {
     right -= ends;
     l.scales = right + 2 * u;
@@ -285,7 +285,7 @@ void paint_legend(Picture& picture, const ViewContext& c, const Layout& l) {
   const viz::Style style = style_of(c);
   viz::Scene legend;
   const viz::ColorScale parts = viz::diverging_scale(1);
-  const float room = l.scales + style.width("±00.00", style.small()) - l.strips[0].x;
+  const float room = l.scales + style.width("±0.0e−00", style.small()) - l.strips[0].x;
   for (const char* high :
        {"+limit; the limit of each strip is at its right", "+limit, at the right (±)", "+limit"}) {
     legend.items.clear();

@@ -376,8 +376,11 @@ Table table(const ViewContext& c) {
   Table result;
   const auto pass = c.run ? pass_of(c) : nullptr;
   if (!pass) return result;
-  add_cells(result.header, "layer", "vector", "norm", "cosine of the stream before and after",
-            component_headings(c.run->run->config.n_embd));
+  const bool is_difference = c.side == Side::difference;
+  add_cells(
+      result.header, "layer", "vector", is_difference ? "norm of the difference" : "norm",
+      is_difference ? "cosine of the differences before and after" : "cosine of the stream before and after",
+      component_headings(c.run->run->config.n_embd));
   add_row(result, "", "wte + wpe", pass->embedded_norm, "", pass->embedded);
   for (std::size_t i = 0; i < pass->blocks.size(); ++i) {
     const BlockPass& block = *pass->blocks[i];

@@ -126,6 +126,10 @@ void reduce(UiState& s, const GoToStop& a, World& w) {
     for (const auto& [option, value] : stop.options) set_option(s, *option, option->default_value);
   if (const View* view = find_view(now.view))
     for (const OptionSpec* option : options_shown_with(*view)) set_option(s, *option, option->default_value);
+  // The panes at the sides are always there, and texts say their numbers.
+  for (const View& view : views())
+    if (view.place != Place::tab)
+      for (const OptionSpec* option : view.options) set_option(s, *option, option->default_value);
   for (const auto& [option, value] : now.options) set_option(s, *option, value);
   if (!now.view.empty()) reduce(s, ShowView{now.view}, w);
   show_option_text(s);

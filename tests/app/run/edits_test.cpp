@@ -139,7 +139,7 @@ TEST_F(Edits, InWords) {
   EXPECT_EQ(words("pos_embed[3]=0"), "pos_embed at 3 off");
   EXPECT_EQ(words("positions=none"), "no positions");
   EXPECT_EQ(words("L2H1.z<-second"), "L2 H1 from the second model");
-  EXPECT_EQ(words("L2H1.z<-second ids(1,2)"), "L2 H1 from the second model, own tokens");
+  EXPECT_EQ(words("L2H1.z<-second ids(1,2)"), "L2 H1 from the second model, own tokens up to position 1");
 }
 
 TEST_F(Edits, AWrongTextIsOneSentence) {

@@ -233,6 +233,32 @@ TEST(Comparison, AnotherTokenAtTheSamePositionIsNamed) {
               HasSubstr("; there 2 “·old”"));
 }
 
+TEST(Comparison, CaptionsSayWhatIsMatchedAndWhereATextStarts) {
+  const Scenario two = of_two();
+  const auto caption_of = [&](const char* view) {
+    return caption(*find_view(view), on(Side::difference, view, two, 900, 700));
+  };
+  EXPECT_THAT(caption_of("heatmap"), HasSubstr("equal tokens matched"));
+  EXPECT_THAT(caption_of("metrics"), Not(HasSubstr("matched"))) << "means over each prompt";
+  const Scenario started(Prompt{"The old king", {}, true});
+  EXPECT_THAT(caption(*find_view("metrics"), started.context(900, 700)),
+              HasSubstr("“The old king” after the start token"));
+}
+
+/// The query follows the end of a prompt that is shorter than the other.
+TEST(Comparison, TheSecondPromptsNextTokenIsAtTheCounterpart) {
+  Scenario two("The old king had", {2, 1, 3});
+  two.compare(Prompt{"The old king had a daughter", {}, false});
+  ViewContext chosen = two.context(400, 600), follows = chosen;
+  chosen.chosen_query = 3, follows.chosen_query = -1;
+  const View& view = *find_view("next");
+  const Table at_three = view.table(on_side(Side::baseline, view, chosen)),
+              at_end = view.table(on_side(Side::baseline, view, follows));
+  ASSERT_FALSE(at_three.rows.empty());
+  EXPECT_EQ(at_end.rows, at_three.rows);
+  EXPECT_EQ(view.build(on_side(Side::baseline, view, follows)).subtitle, "position 3");
+}
+
 TEST(Comparison, TheLensOnPaperSaysWhoseAnswerItsColoursAreOf) {
   const Scenario two = of_two(), changed = edited("L4.attn_out=0");
   for (const auto& [scenario, whose] :

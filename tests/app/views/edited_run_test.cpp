@@ -1,5 +1,6 @@
 // Views of edited runs: their vectors and steps are the run's, and their words say where an edit acts.
 
+#include "app/run/analyses/merged_heads.h"
 #include "app/run/analyses/token_pass.h"
 #include "app/run/analyses/vectors.h"
 #include "app/run/edits/edit_text.h"
@@ -95,6 +96,41 @@ TEST(EditedVectors, AnEditedResultLeavesZAsItIs) {
   }
   EXPECT_THAT(ViewFixture("query", scenario_of("L2H1.result=0"), 1400, 800).picture().subtitle,
               HasSubstr(": writes nothing"));
+}
+
+/// z may become anything, which the list shows in a row of its own.
+TEST(EditedVectors, AZThatIsSetIsShown) {
+  for (const char* edits :
+       {"L2H1.z=mean", "L2H1.z[5][3]=1", "L2H1.z[5]*=0.5", "L2H1.z<-\"The old king had a daughter\""}) {
+    const Scenario s = scenario_of(edits);
+    const Table table = ViewFixture("query", s, 1400, 800).table();
+    ASSERT_EQ(table.rows.back().front(), "edited sum") << edits;
+    const auto merged = s.ask(MergedHeadsOf{kLayer, kQuery});
+    const auto d = static_cast<std::size_t>(s.config().d_head());
+    const auto z = std::span(merged->of.z).subspan(kHead * d, d);
+    for (std::size_t i = 0; i < d; ++i)
+      EXPECT_NEAR(std::stod(table.rows.back()[table.header.size() - d + i]), z[i], 1e-5) << edits << " " << i;
+  }
+  EXPECT_EQ(ViewFixture("query", scenario_of("L2H1.z[4]=mean"), 1400, 800).table().rows.back().front(),
+            "sum");
+}
+
+TEST(EditedAttention, AnEditedScoreIsInTheRangeOfItsColours) {
+  const auto largest_said = [](const ViewContext& c) {
+    double largest = 0;
+    for (std::string words : texts(find_view("scores")->build(c).scene)) {
+      const std::size_t digit = words.find_first_of("0123456789");
+      if (digit != words.npos && words.find("·") == words.npos)
+        largest = std::max(largest, std::strtod(words.c_str() + digit, nullptr));
+    }
+    return largest;
+  };
+  const Scenario s = edited("L2H1.scores[5,3]=200", {kLayer, kHead, 7});
+  for (const Side side : {Side::run, Side::difference}) {
+    ViewContext c = on(side, "scores", s, 900, 800);
+    set(c, "score-stage", "3");
+    EXPECT_GE(largest_said(c), 150) << "at the end of the colour bar";
+  }
 }
 
 TEST(EditedAttention, ARolloutSaysThatItsRowsSumToOneOnlyIfTheyDo) {

@@ -23,7 +23,7 @@ SweepOf of_heads(const Scenario& s) {
 TEST(SweepView, SaysWhichPositionsAPatchReaches) {
   const auto subtitle = [](Alignment by, const char* metric) {
     const Scenario two = of_two({2, 1, -1}, by);
-    return ViewFixture("sweep", two, 1000, 700, {{"sweep-edit", "patch"}, {"sweep-metric", metric}})
+    return ViewFixture("sweep", two, 1000, 700, {{"sweep-change", "patch"}, {"sweep-metric", metric}})
         .picture()
         .subtitle;
   };

@@ -126,7 +126,7 @@ About.
 - head: 0
 - token: last
 - key: One two
-- first-key: 20
+- option: first-key 20
 - point: key
 
 W.

@@ -149,10 +149,10 @@ TEST_F(ToursTest, DraggedOptionsAreAtTheirDefaultsAtTheNextStop) {
 
 TEST_F(ToursTest, OptionsAreAsBeforeOnceTheTourIsClosed) {
   Core core(with_tours());
-  const OptionSpec &strips = option("strips"), &scale = option("value-scale");
+  const OptionSpec &strips = option("strips"), &metric = option("sweep-metric");
   ASSERT_TRUE(strips.kept);
   const OptionValue own = stepped(strips, strips.default_value, 1),
-                    log = stepped(scale, scale.default_value, 1);
+                    other = stepped(metric, metric.default_value, 1);
   core.apply(SetOption{&strips, own});
   const Settings before = core.settings();
   for (const std::size_t t : {0, 1}) {
@@ -167,10 +167,22 @@ TEST_F(ToursTest, OptionsAreAsBeforeOnceTheTourIsClosed) {
     }
   }
   EXPECT_NE(core.state().options.value(strips), own) << "the tours do set it";
-  core.apply(SetOption{&scale, log});
+  core.apply(SetOption{&metric, other});
   core.apply(CloseTour{});
   EXPECT_EQ(core.state().options.value(strips), own);
-  EXPECT_EQ(core.state().options.value(scale), log) << "no tour has set it";
+  EXPECT_EQ(core.state().options.value(metric), other) << "no tour has set it";
+}
+
+TEST_F(ToursTest, TheNextTokensPaneIsAtItsDefaultsWhichTextsAreAbout) {
+  Core core(with_tours());
+  core.apply(SetOption{&option("temperature"), 1.75});
+  core.apply(SetOption{&option("value-scale"),
+                       stepped(option("value-scale"), option("value-scale").default_value, 1)});
+  core.apply(OpenTour{0});
+  EXPECT_EQ(value<double>(core, "temperature"), 1);
+  EXPECT_EQ(core.state().options.value(option("value-scale")), option("value-scale").default_value);
+  core.apply(CloseTour{});
+  EXPECT_EQ(value<double>(core, "temperature"), 1.75);
 }
 
 TEST_F(ToursTest, ThePromptFromBeforeComesBackOnceTheTourIsClosed) {
