@@ -29,17 +29,19 @@ std::optional<bool> includes(const model::EditSite& at, std::optional<int> query
 /// that no factor expresses. Setting the output to 0 does not depend on what was before.
 std::optional<double> factor_after(const model::Edit& edit, std::optional<double> before,
                                    std::optional<int> query) {
-  if (const auto* scale = std::get_if<model::ScaleValues>(&edit); scale && scale->at.units.empty()) {
-    const auto here = includes(scale->at, query);
-    if (here && !*here) return before;
-    if (here && scale->factor == 0) return 0;
-    if (here && before) return *before * double{scale->factor};
+  const auto here = std::visit(
+      [&](const auto& one) -> std::optional<bool> {
+        if constexpr (requires { one.at; }) return includes(one.at, query);
+        return std::nullopt;
+      },
+      edit);
+  if (here && !*here) return before;
+  if (const auto* scale = std::get_if<model::ScaleValues>(&edit); scale && here && scale->at.units.empty()) {
+    if (scale->factor == 0) return 0;
+    if (before) return *before * double{scale->factor};
   }
-  if (const auto* set = std::get_if<model::SetValues>(&edit); set && set->at.units.empty()) {
-    const auto here = includes(set->at, query);
-    if (here && !*here) return before;
-    if (here && std::ranges::all_of(set->values, [](float value) { return value == 0; })) return 0;
-  }
+  if (const auto* set = std::get_if<model::SetValues>(&edit); set && here && set->at.units.empty())
+    if (std::ranges::all_of(set->values, [](float value) { return value == 0; })) return 0;
   return std::nullopt;
 }
 

@@ -214,7 +214,7 @@ TEST(ViewDifference, ThePassIsTheDifferenceOfEachVector) {
   const Table table = table_of(Side::difference, "way", scenario);
   const auto after = scenario.ask(PassOfToken{-1}), before = clean.ask(PassOfToken{-1});
   ASSERT_EQ(table.rows.size(), 1 + 4 * after->blocks.size());
-  const std::size_t norm = column(table, "norm"), first = column(table, "[0]");
+  const std::size_t norm = column(table, "norm of the difference"), first = column(table, "[0]");
   for (std::size_t row = 0; row < 1 + 4 * 2; ++row)
     EXPECT_EQ(std::stod(table.rows[row][norm]), 0) << "before the edit of layer 2, row " << row;
   for (std::size_t layer = 2; layer < after->blocks.size(); ++layer) {
@@ -266,7 +266,7 @@ TEST(ViewDifference, PartsOfMergedHeadsAddUpToTheDifferenceOfTheirSum) {
   scenario.select({2, 1, 5});
   const Table table = table_of(Side::difference, "merge", scenario);
   const auto after = scenario.ask(MergedHeadsOf{2, 5}), before = clean.ask(MergedHeadsOf{2, 5});
-  const std::size_t norm = column(table, "norm"), first = column(table, "[0]");
+  const std::size_t norm = column(table, "norm of the difference"), first = column(table, "[0]");
   const auto row = [&](std::string_view name) {
     return *std::ranges::find(table.rows, name, [](const auto& cells) { return std::string_view(cells[0]); });
   };
