@@ -2,16 +2,11 @@
 
 #include <windows.h>
 
-#include <algorithm>
-#include <atomic>
 #include <cstring>
-#include <random>
-#include <thread>
 
 #include "system/atomic_file.h"
 #include "system/console.h"
 #include "system/folders.h"
-#include "system/machine.h"
 #include "system/path_text.h"
 #include "system/picture_clipboard.h"
 #include "system/windows_calls.h"
@@ -121,70 +116,6 @@ TEST(PictureClipboard, HoldsThePngAndItsPixels) {
   EXPECT_EQ(header.bV5Width, 2);
   EXPECT_EQ(header.bV5Height, 1);
   EXPECT_EQ(bitmap.substr(sizeof header, 8), std::string("\x00\x00\xff\xff\xff\x00\x00\x80", 8));
-}
-
-/// Strings of all lengths that small blocks have, and longer ones, each of one letter.
-std::vector<std::string> strings(unsigned seed, std::size_t count) {
-  std::mt19937 random(seed);
-  std::vector<std::string> made;
-  for (std::size_t i = 0; i < count; ++i)
-    made.emplace_back(1 + random() % 700, static_cast<char>('a' + random() % 26));
-  return made;
-}
-
-bool are_whole(const std::vector<std::string>& all) {
-  return std::ranges::all_of(
-      all, [](const std::string& one) { return one.find_first_not_of(one[0]) == std::string::npos; });
-}
-
-TEST(SmallBlocks, MayBeFreedByAnotherThread) {
-  constexpr unsigned kThreads = 4, kRounds = 30;
-  constexpr std::size_t kStrings = 2000;
-  std::vector<std::vector<std::string>> kept(kThreads);
-  for (unsigned round = 0; round < kRounds; ++round) {
-    std::atomic<unsigned> broken = 0;
-    std::vector<std::thread> threads;
-    for (unsigned i = 0; i < kThreads; ++i) {
-      threads.emplace_back([&, i] {  // frees what another thread made that has ended
-        broken += !are_whole(kept[i]);
-        kept[i] = strings(round * kThreads + i, kStrings);
-      });
-    }
-    for (std::thread& thread : threads) thread.join();
-    std::ranges::rotate(kept, kept.begin() + 1);
-    EXPECT_EQ(broken, 0U);
-  }
-}
-
-TEST(SmallBlocks, AreUsedAgain) {
-  const auto churn = [] {
-    for (int i = 0; i < 100; ++i) std::thread([] { static_cast<void>(strings(5, 300)); }).join();
-  };
-  churn();
-  const double before = peak_memory_bytes();
-  for (int i = 0; i < 5; ++i) churn();
-  EXPECT_LT(peak_memory_bytes() - before, 4e6) << "each of 500 threads made and freed 100 kB";
-}
-
-TEST(SmallBlocks, LeaveTheLastErrorAsItWas) {
-  ::SetLastError(ERROR_CRC);
-  std::thread([] {
-    ::SetLastError(ERROR_CRC);
-    static_cast<void>(strings(6, 1000));
-    EXPECT_EQ(::GetLastError(), DWORD{ERROR_CRC});
-  }).join();
-  ::SetLastError(ERROR_CRC);
-  static_cast<void>(strings(7, 1000));
-  EXPECT_EQ(::GetLastError(), DWORD{ERROR_CRC});
-}
-
-TEST(SmallBlocks, AreAlignedForAnything) {
-  for (std::size_t bytes = 1; bytes < 600; ++bytes) {
-    void* const memory = ::operator new(bytes);
-    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(memory) % 16, 0U) << bytes;
-    std::memset(memory, 0xff, bytes);
-    ::operator delete(memory);
-  }
 }
 
 TEST(AtomicFile, IsDeletedIfItsHandleIsClosedBeforeItIsWhole) {
