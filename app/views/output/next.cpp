@@ -130,8 +130,12 @@ viz::Bar make_bar(const ViewContext& c, const NextToken& next, const Guesses& g,
   return bar;
 }
 
+/// "After “·it”", or where another token is compared, "After “·it” − “·because”".
 std::string title_of(const ViewContext& c) {
-  return "After “" + c.run->tokens.labels[c.selection.query] + "”";
+  const std::string& label = c.run->tokens.labels[c.selection.query];
+  const int there = c.side == Side::difference ? compared_query(c) : -1;
+  const std::string& other = there < 0 ? label : c.run->baseline->tokens.labels[there];
+  return "After “" + label + "”" + (other == label ? "" : " − “" + other + "”");
 }
 
 std::string subtitle_of(const ViewContext& c) {

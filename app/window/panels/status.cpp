@@ -67,8 +67,16 @@ void say(Ui& ui, Places& line, std::string_view words, viz::Color color) {
 }
 
 void say_selection(Ui& ui, Places& line) {
-  const Selection selection = clamped(ui.state.selection, *ui.snapshot.run);
-  const PromptRun& run = *ui.snapshot.run;
+  const PromptRun& first = *ui.snapshot.run;
+  Selection selection = clamped(ui.state.selection, first);
+  // The second prompt's side has its own tokens.
+  const bool second = ui.state.side == Side::baseline && first.baseline != nullptr && compares_texts(first);
+  const PromptRun& run = second ? *first.baseline : first;
+  if (second) {
+    selection.query = first.aligned[selection.query];
+    if (selection.key >= 0) selection.key = aligned_keys(first)[selection.key];
+    selection = clamped(selection, run);
+  }
   say(ui, line, head_name(selection.layer, selection.head), ui.theme().text);
   const auto position = [&](const char* what, const PromptTokens& tokens, int at, viz::Color color) {
     const std::string& label = tokens.labels[at];

@@ -225,6 +225,8 @@ TEST(Comparison, AnotherTokenAtTheSamePositionIsNamed) {
     const ViewContext c = on(Side::difference, view, two, 1600, 900);
     EXPECT_THAT(find_view(view)->build(c).subtitle, HasSubstr("; there 1 “·very”")) << view;
   }
+  EXPECT_EQ(find_view("next")->build(on(Side::difference, "next", two, 900, 700)).title,
+            "After “·old” − “·very”");
   const ViewContext map = on(Side::difference, "heatmap", two, 900, 700);
   EXPECT_THAT(find_view("heatmap")->build(map).subtitle,
               HasSubstr("; 4 tokens are compared with other ones"));

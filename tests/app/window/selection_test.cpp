@@ -245,5 +245,16 @@ TEST_F(SelectionTest, AChipThatTheModelDoesNotReadCannotBeChosen) {
   EXPECT_GT(beyond, 0);
 }
 
+/// On its side the second prompt's own tokens are named.
+TEST_F(SelectionTest, TheStatusLineNamesTheTokensOfTheShownSide) {
+  CoreFixture core(options("The old king"));
+  apply_and_show(core, SelectQuery{1}, CompareWith{true, Alignment::position},
+                 TypeInField{Field::second, Replace{"The very old king"}});
+  EXPECT_TRUE(says(core, "query 1 “·old”"));
+  apply_and_show(core, SetSide{Side::baseline});
+  EXPECT_TRUE(says(core, "query 1 “·very”"));
+  EXPECT_FALSE(says(core, "query 1 “·old”"));
+}
+
 }  // namespace
 }  // namespace headscope::app
