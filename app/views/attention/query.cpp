@@ -272,8 +272,7 @@ bool lay_out(const ViewContext& c, const Numbers& n, List& list) {
   const bool fits = list.lay_out(area);
   const auto shown = static_cast<int>(std::ssize(list.layout().rows));
   if (!fits || c.options[kFirstKey] >= 0 || c.options[kStrongestFirst] || shown >= n.keys) return fits;
-  list.table.first =
-      first_row_showing(n.of(Stage::pattern).first(n.k.size()), wanted_key(c, n.query, n.keys), shown);
+  list.table.first = first_row_showing(n.of(Stage::pattern).first(n.k.size()), list.table.kept, shown);
   return list.lay_out(area);
 }
 

@@ -384,7 +384,7 @@ Table table(const ViewContext& c) {
   add_row(result, "", "wte + wpe", pass->embedded_norm, "", pass->embedded);
   for (std::size_t i = 0; i < pass->blocks.size(); ++i) {
     const BlockPass& block = *pass->blocks[i];
-    if (block.resid_pre != (i > 0 ? pass->blocks[i - 1]->resid_post : pass->embedded))
+    if (i > 0 && block.resid_pre != pass->blocks[i - 1]->resid_post)
       add_row(result, i, "resid_pre", block.pre_norm, "", block.resid_pre);
     add_row(result, i, "attn_out", block.attn_norm, "", block.attn_out);
     add_row(result, i, "resid_mid", block.mid_norm, block.attn_cosine, block.resid_mid);

@@ -4,7 +4,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
-#include <map>
+#include <utility>
 
 #include "app/views/parts/comparison_words.h"
 #include "app/views/parts/edited.h"
@@ -56,7 +56,7 @@ std::vector<Line> lines_of(const ViewContext& c, const TokenPass& pass) {
   lines.push_back({kLnF, "ln_f", "normalized", stream, pass.ln_f});
   lines.push_back({kUnembedding, "unembed", "logits", shape_of(length, config.vocab_size), {}});
   using model::Site;
-  const std::multimap<Step, model::HookPoint> edited{
+  const std::pair<Step, model::HookPoint> points[]{
       {kEmbedding, {Site::embed}},
       {kEmbedding, {Site::pos_embed}},
       {layer > 0 ? kBefore : kEmbedding, {Site::resid_pre, layer}},
@@ -73,9 +73,9 @@ std::vector<Line> lines_of(const ViewContext& c, const TokenPass& pass) {
       {kLnF, {Site::ln_final_normalized}},
       {kUnembedding, {Site::logits}}};
   for (Line& line : lines) {
-    const auto [first, last] = edited.equal_range(line.step);
-    line.edited = std::any_of(
-        first, last, [&](const auto& one) { return is_edited_at(c, one.second, c.selection.query); });
+    line.edited = std::ranges::any_of(points, [&](const auto& of) {
+      return of.first == line.step && is_edited_at(c, of.second, c.selection.query);
+    });
     if (line.edited) line.vector += ", edited";
   }
   return lines;

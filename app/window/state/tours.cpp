@@ -124,11 +124,9 @@ void reduce(UiState& s, const GoToStop& a, World& w) {
   if (returns) s.options = s.tour.options;
   for (const TourStop& stop : tour.stops)
     for (const auto& [option, value] : stop.options) set_option(s, *option, option->default_value);
-  if (const View* view = find_view(now.view))
-    for (const OptionSpec* option : options_shown_with(*view)) set_option(s, *option, option->default_value);
   // The panes at the sides are always there, and texts say their numbers.
   for (const View& view : views())
-    if (view.place != Place::tab)
+    if (view.place != Place::tab || &view == find_view(now.view))
       for (const OptionSpec* option : view.options) set_option(s, *option, option->default_value);
   for (const auto& [option, value] : now.options) set_option(s, *option, value);
   if (!now.view.empty()) reduce(s, ShowView{now.view}, w);
