@@ -5,6 +5,7 @@
 #include "app/run/edits/edit_text.h"
 #include "app/run/sources/pattern_file.h"
 #include "app/run/sources/precision_names.h"
+#include "app/views/parts/comparison_words.h"
 #include "app/views/parts/frame.h"
 #include "app/views/parts/names.h"
 #include "app/views/view.h"
@@ -61,13 +62,6 @@ std::string subtracted(const PromptRun& run, bool of_run, bool printed) {
   if (!compares_models(run)) return quoted_prompt(second, printed);
   const bool another = of_run && compares_texts(run);
   return (another ? quoted_prompt(second, printed) + " in " : "") + second.model->name;
-}
-
-/// Whether positions are compared with others than the same ones.
-bool matches_tokens(const PromptRun& run) {
-  for (int position = 0; position < std::ssize(run.aligned); ++position)
-    if (run.aligned[position] >= 0 && run.aligned[position] != position) return true;
-  return false;
 }
 
 /// The text of an edit, with the prompt that it patches from instead of the ids of its tokens.
@@ -166,7 +160,8 @@ std::string caption(const View& view, const ViewContext& c) {
     text += " · minus " + subtracted(*c.run, of_run, c.printed);
     if (edited || !compares_different_inputs(*c.run)) text += " without edits";
     // What may be of a list of prompts are means, which match no tokens.
-    if (of_run && view.over_list == nullptr && matches_tokens(*c.run)) text += " · equal tokens matched";
+    if (of_run && view.over_list == nullptr && matches_other_positions(*c.run))
+      text += " · equal tokens matched";
   } else if (view.on_baseline && view.on_baseline(c) && compares_different_inputs(*c.run)) {
     text += " · second: " + subtracted(*c.run, true, c.printed);
   } else if (edited && c.run->second_model && model::patches_from_second(c.run->run->plan->edits())) {

@@ -288,12 +288,6 @@ class EveryKind : public EditsTest, public ::testing::WithParamInterface<EditCas
   Edits list() const { return edits_from(GetParam(), config()); }
 };
 
-std::string name_of(const ::testing::TestParamInfo<EditCase>& info) {
-  std::string name = hook_name(info.param.point) + "_" + info.param.kind;
-  std::ranges::replace(name, '.', '_');
-  return name;
-}
-
 INSTANTIATE_TEST_SUITE_P(Sites, EveryKind, ::testing::ValuesIn(edit_cases()), name_of);
 
 TEST_P(EveryKind, IsAFreeHookToTheBit) {

@@ -1,7 +1,11 @@
 #pragma once
 // Every kind of edit at every site of a small model.
+#include <gtest/gtest.h>
+
+#include <algorithm>
 #include <limits>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -28,6 +32,12 @@ struct EditCase {
   const char* kind;
   HookPoint point;
 };
+
+inline std::string name_of(const ::testing::TestParamInfo<EditCase>& info) {
+  std::string name = hook_name(info.param.point) + "_" + info.param.kind;
+  std::ranges::replace(name, '.', '_');
+  return name;
+}
 
 inline std::vector<EditCase> edit_cases() {
   std::vector<EditCase> all;

@@ -18,12 +18,6 @@ class GradientEditsTest : public GradientsFixture {
 
 class GradientOfEveryKind : public GradientEditsTest, public ::testing::WithParamInterface<EditCase> {};
 
-std::string name_of(const ::testing::TestParamInfo<EditCase>& info) {
-  std::string name = hook_name(info.param.point) + "_" + info.param.kind;
-  std::ranges::replace(name, '.', '_');
-  return name;
-}
-
 INSTANTIATE_TEST_SUITE_P(Sites, GradientOfEveryKind, ::testing::ValuesIn(edit_cases()), name_of);
 
 TEST_P(GradientOfEveryKind, IsTheReferences) {

@@ -1,12 +1,10 @@
 #include <fcntl.h>
-#include <sys/wait.h>
 #include <unistd.h>
-
-#include <csignal>
 
 #include "system/atomic_file.h"
 #include "tests/support/matchers.h"
 #include "tests/support/temporary_folder.h"
+#include "tests/system/killed_while_writing.h"
 
 namespace headscope::system {
 namespace {
@@ -20,16 +18,7 @@ TEST(AtomicFile, OfAProcessThatIsKilledLeavesNothing) {
   if (nameless < 0) GTEST_SKIP() << "this file system has no files without names";
   ::close(nameless);
   folder.write("goal", "old");
-  const pid_t child = ::fork();
-  if (child == 0) {
-    AtomicFile file(folder.path() / "goal");
-    file.resize(1 << 20);
-    file.append("half");
-    ::raise(SIGKILL);
-  }
-  int status = 0;
-  ASSERT_EQ(::waitpid(child, &status, 0), child);
-  ASSERT_TRUE(WIFSIGNALED(status));
+  ASSERT_TRUE(killed_while_writing(folder.path() / "goal"));
   EXPECT_EQ(bytes_of_file(folder.path() / "goal"), "old");
   EXPECT_EQ(folder.file_count(), 1U);
 }

@@ -94,22 +94,18 @@ std::vector<NamedStrip> strips_of(const ViewContext& c, const Numbers& n) {
   const viz::Theme& t = *c.theme;
   const viz::ColorScale residual = strip_scale(m.after);
   const std::string prefix = delta(c), bias = prefix.empty() ? " + bias" : "";
-  const auto detail = [&](std::string words, std::initializer_list<model::Site> sites) {
-    for (const model::Site site : sites)
-      words = with_edits(c, std::move(words), {site, c.selection.layer}, c.selection.query);
-    return words;
-  };
   using model::Site;
-  return {{kZ, prefix + "z, side by side", shape_in_heads(config),
-           detail("each head's sum of weight × value", {Site::z}), t.value, m.of.z, strip_scale(m.of.z),
-           n.heads, c.selection.head},
-          {kOut, prefix + "z × c_proj.weight" + bias, shape,
-           detail("weight [" + d + " × " + d + "]: what attention writes", {Site::result, Site::attn_out}),
-           t.text, m.of.out, strip_scale(m.of.out)},
-          {kBefore, prefix + "residual stream before", shape,
-           detail("the block's input at this position", {Site::resid_pre}), t.text, m.before, residual},
-          {kAfter, prefix + "residual stream after", shape,
-           detail("with what attention writes", {Site::resid_mid}), t.text, m.after, residual}};
+  return {
+      {kZ, prefix + "z, side by side", shape_in_heads(config),
+       with_edits(c, "each head's sum of weight × value", {Site::z}), t.value, m.of.z, strip_scale(m.of.z),
+       n.heads, c.selection.head},
+      {kOut, prefix + "z × c_proj.weight" + bias, shape,
+       with_edits(c, "weight [" + d + " × " + d + "]: what attention writes", {Site::result, Site::attn_out}),
+       t.text, m.of.out, strip_scale(m.of.out)},
+      {kBefore, prefix + "residual stream before", shape,
+       with_edits(c, "the block's input at this position", {Site::resid_pre}), t.text, m.before, residual},
+      {kAfter, prefix + "residual stream after", shape,
+       with_edits(c, "with what attention writes", {Site::resid_mid}), t.text, m.after, residual}};
 }
 
 // ---- the picture ----

@@ -69,20 +69,16 @@ std::vector<NamedStrip> strips_of(const ViewContext& c, const AttentionInput& in
     strips[kBias].detail = same ? "the same in both" : "differs between the models";
     strips[kOutput].name = "Δ ln_1 × c_attn.weight";
   }
-  // Three values that attention reads are edited after this product, where the strip already shows them so.
-  constexpr std::array<std::pair<Row, Site>, 9> kEdited{{{kResidual, Site::resid_pre},
-                                                         {kNormed, Site::ln1_scale},
-                                                         {kNormed, Site::ln1_normalized},
-                                                         {kOutput, Site::q},
-                                                         {kOutput, Site::k},
-                                                         {kOutput, Site::v},
-                                                         {kQuery, Site::q},
-                                                         {kKey, Site::k},
-                                                         {kValue, Site::v}}};
-  for (const auto& [row, site] : kEdited) {
-    std::string& words = strips[row].detail;
-    words = with_edits(c, std::move(words), {site, c.selection.layer}, c.selection.query);
-  }
+  // Edits of q, k and v act after the product, whose strip shows them as they left it.
+  const auto mark = [&](Row row, std::initializer_list<Site> sites) {
+    strips[row].detail = with_edits(c, std::move(strips[row].detail), sites);
+  };
+  mark(kResidual, {Site::resid_pre});
+  mark(kNormed, {Site::ln1_scale, Site::ln1_normalized});
+  mark(kOutput, {Site::q, Site::k, Site::v});
+  mark(kQuery, {Site::q});
+  mark(kKey, {Site::k});
+  mark(kValue, {Site::v});
   return strips;
 }
 

@@ -266,16 +266,6 @@ List list_of(const ViewContext& c, const Numbers& n) {
   return list;
 }
 
-/// Lays out the list; without a chosen first row it keeps the wanted key in view, or else the strongest.
-bool lay_out(const ViewContext& c, const Numbers& n, List& list) {
-  const viz::Rect area = below_title(c);
-  const bool fits = list.lay_out(area);
-  const auto shown = static_cast<int>(std::ssize(list.layout().rows));
-  if (!fits || c.options[kFirstKey] >= 0 || c.options[kStrongestFirst] || shown >= n.keys) return fits;
-  list.table.first = first_row_showing(n.of(Stage::pattern).first(n.k.size()), list.table.kept, shown);
-  return list.lay_out(area);
-}
-
 Picture build(const ViewContext& c) {
   const auto stages = current_stages(c);
   if (auto words = waiting(c, StagesOf{c.selection.layer, c.selection.head}, stages != nullptr))
@@ -283,7 +273,8 @@ Picture build(const ViewContext& c) {
   if (is_difference(c) && compared_query(c) < 0) return no_counterpart(c);
   const Numbers n = numbers_of(c, *stages);
   List list = list_of(c, n);
-  if (!lay_out(c, n, list)) return too_small(c, "for the table");
+  if (!list.lay_out_showing(below_title(c), n.of(Stage::pattern).first(n.k.size())))
+    return too_small(c, "for the table");
   Picture picture = blank(c);
   const std::string words = is_difference(c) ? ", " + query_difference_words(c) : "";
   paint_title(picture, c, "Attention from query " + token_name(c.run->tokens, n.query) + difference_suffix(c),

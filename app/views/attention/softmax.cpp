@@ -298,13 +298,9 @@ Picture build(const ViewContext& c) {
   List list = list_of(c, *n);
   std::vector<std::string> note;
   const viz::Rect area = lay_out(c, *n, list, note);
-  if (!list.lay_out(area)) return too_small(c, "for the table");
-  const bool row = c.options[kSource] == Source::row;
-  if (const int shown = static_cast<int>(std::ssize(list.layout().rows));
-      row && c.in_pane && c.options[kFirst] < 0 && !c.options[kStrongestFirst] && shown < list.table.rows) {
-    list.table.first = first_row_showing(n->weights, list.table.kept, shown);
-    list.lay_out(area);
-  }
+  const bool row = c.options[kSource] == Source::row;  // the numbers of an example begin at their first
+  if (!(row ? list.lay_out_showing(area, n->weights) : list.lay_out(area)))
+    return too_small(c, "for the table");
   Picture picture = blank(c);
   const std::string shown_keys = list.note("");
   paint_title(picture, c, n->title + (n->is_difference ? difference_suffix(c) : ""),

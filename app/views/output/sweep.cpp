@@ -136,11 +136,8 @@ std::string patched_words(const ViewContext& c, const SweepOf& question) {
   if (question.edit != SweepEdit::patch || !c.compared() || !compares_texts(*c.run)) return "";
   const std::vector<int>& aligned = c.run->aligned;
   const auto count = std::ssize(aligned) - std::ranges::count(aligned, -1);
-  bool moves = false;
-  for (int position = 0; position < std::ssize(aligned); ++position)
-    moves |= aligned[position] >= 0 && aligned[position] != position;
   return "; " + grouped(count) + " of " + counted(std::ssize(aligned), "position") + " patched, " +
-         (moves ? "from equal tokens" : "from the same positions");
+         (matches_other_positions(*c.run) ? "from equal tokens" : "from the same positions");
 }
 
 std::string subtitle_of(const ViewContext& c, const SweepOf& question, const Sweep& sweep) {

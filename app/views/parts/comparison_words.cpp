@@ -57,6 +57,12 @@ std::string difference_words(const ViewContext& c, const char* drawn) {
   return words;
 }
 
+bool matches_other_positions(const PromptRun& run) {
+  for (int position = 0; position < std::ssize(run.aligned); ++position)
+    if (run.aligned[position] >= 0 && run.aligned[position] != position) return true;
+  return false;
+}
+
 std::string counterpart_words(const ViewContext& c, int position) {
   if (!is_between_two(c) || position < 0 || position >= std::ssize(c.run->aligned)) return "";
   const int there = c.run->aligned[position];

@@ -24,6 +24,8 @@ std::string difference_words(const ViewContext& context, const char* drawn = "")
 /// "first − second prompt; there 11 “·old”": a difference of the selected query alone, with its counterpart
 /// if that is another token or stands elsewhere.
 std::string query_difference_words(const ViewContext& context);
+/// Whether some positions are compared with others than the same ones.
+bool matches_other_positions(const PromptRun& run);
 /// "there 11 “·old”", or empty.
 std::string counterpart_words(const ViewContext& context, int position);
 /// Suffix of titles on the difference side: ": difference"; else empty.

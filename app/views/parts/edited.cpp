@@ -121,9 +121,11 @@ bool is_edited_at(const ViewContext& c, model::HookPoint point, int position) {
                                       [&](const model::Edit& edit) { return std::visit(acts, edit); });
 }
 
-std::string with_edits(const ViewContext& c, std::string words, model::HookPoint point, int position) {
-  if (is_edited_at(c, point, position) && !words.ends_with("edited"))
-    words += words.empty() ? "edited" : "; edited";
+std::string with_edits(const ViewContext& c, std::string words, std::initializer_list<Site> sites) {
+  const bool edited = std::ranges::any_of(sites, [&](Site site) {
+    return is_edited_at(c, {site, c.selection.layer}, c.selection.query);
+  });
+  if (edited) words += words.empty() ? "edited" : "; edited";
   return words;
 }
 

@@ -1,4 +1,5 @@
 #pragma once
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <vector>
@@ -18,8 +19,10 @@ std::vector<model::Edit> edits_of_head(const ViewContext& context, int layer, in
 bool is_edited_at(const ViewContext& context, model::Site site, int layer, int head);
 /// Whether an edit acts on an activation at a position, for any of its heads if it has heads.
 bool is_edited_at(const ViewContext& context, model::HookPoint point, int position);
-/// What a vector is, and whether an edit changed it at the position: "the block's input; edited".
-std::string with_edits(const ViewContext& context, std::string words, model::HookPoint point, int position);
+/// What a vector of the chosen layer and query is, and whether an edit at one of these sites changed it: "the
+/// block's input; edited".
+std::string with_edits(const ViewContext& context, std::string words,
+                       std::initializer_list<model::Site> sites);
 /// Whether an edit sets single scores or weights of a head there.
 bool is_edited_cell(const ViewContext& context, int layer, int head, int query, int key);
 

@@ -99,6 +99,7 @@ std::vector<Scroll> list_scrolls(const ListRows& list, const ViewContext& c, con
 List::List(const ViewContext& context, const ListRows& rows, int count) : context_(context) {
   table.rows = count;
   table.first = std::max(0, context.options[rows.first]);
+  automatic_ = context.options[rows.first] < 0;
   table.mark = context.theme->accent;
   table.row_names = rows.names;
   table.first_number = 1;
@@ -172,6 +173,14 @@ const viz::Table& List::filled() {
 bool List::lay_out(viz::Rect area) {
   layout_ = viz::lay_out_table(filled(), area, style_of(context_));
   return layout_.places.size() >= 2 && !layout_.rows.empty();
+}
+
+bool List::lay_out_showing(viz::Rect area, std::span<const float> strengths) {
+  const bool fits = lay_out(area);
+  const auto shown = static_cast<int>(layout_.rows.size());
+  if (!fits || !automatic_ || table.in_order_of_strength || shown >= table.rows) return fits;
+  table.first = first_row_showing(strengths, table.kept, shown);
+  return lay_out(area);
 }
 
 std::string List::note(std::string_view after) const {

@@ -182,6 +182,9 @@ class List {
   viz::Table table;  ///< complete except for its columns, until it is laid out
   /// Lays out the rows from the table's `first` on. Returns whether there is room for a row of two columns.
   bool lay_out(viz::Rect area);
+  /// The same, unless a first row is chosen or the rows are sorted by strength, from the row on that keeps
+  /// `table.kept` in view, or else the row of the largest strength: see first_row_showing.
+  bool lay_out_showing(viz::Rect area, std::span<const float> strengths);
   const viz::TableLayout& layout() const { return layout_; }
   /// The table with its columns' cells.
   const viz::Table& filled();
@@ -211,6 +214,7 @@ class List {
   }
 
   const ViewContext& context_;
+  bool automatic_ = false;  ///< no first row is chosen
   std::deque<ListColumn> columns_;
   std::deque<std::vector<std::string>> texts_;  // texts of the table's columns
   bool filled_ = false;
