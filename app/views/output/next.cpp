@@ -221,10 +221,11 @@ Picture build(const ViewContext& c) {
     const bool is_shown = std::ranges::count(std::span(g.best).first(shown), id) > 0;
     if (is_shown || chart.bars.size() + 1 > room) continue;
     add_bar(id);
-    // It does not come next: there is no bar for those between.
+    // The baseline's guess need not come next: there is no bar for those between. A note says the rank of the
+    // token that follows.
     const int rank = model::rank_of(next->logits, id) + 1;
-    if (rank > static_cast<int>(shown) + 1)
-      chart.bars.back().label = "rank " + std::to_string(rank) + " " + chart.bars.back().label;
+    if (id != g.actual && rank > static_cast<int>(shown) + 1)
+      chart.bars.back().label = std::to_string(rank) + ". " + chart.bars.back().label;
     --others;
   }
   const std::size_t drawn = chart.bars.size();

@@ -21,6 +21,7 @@ namespace {
 
 constexpr const char* kColumn = "position";  // what a column is
 constexpr float kQuarterTurn = std::numbers::pi_v<float> / 2;
+constexpr double kSquareEvenness = 0.85;
 constexpr float kSquareShare = 0.8F;   // of the height, for a square map under its curves
 constexpr std::size_t kMaxCurves = 6;  // more colours would not be distinguishable
 
@@ -108,12 +109,12 @@ float layout_scale(const ViewContext& c) {
 
 /// The largest size up to `most` at which all pixels show the same number of `count` cells, or all cells take
 /// the same number of pixels; `most` if that would cost too much of it.
-float even_size(float most, int count, float scale) {
+float even_size(float most, int count, float scale, double share = 0.7) {
   const double pixels = std::floor(static_cast<double>(most) * scale);
   if (pixels < 1) return most;
   const double even =
       pixels >= count ? std::floor(pixels / count) * count : count / std::ceil(count / pixels);
-  return static_cast<float>((even >= 0.7 * pixels ? even : pixels) / scale);
+  return static_cast<float>((even >= share * pixels ? even : pixels) / scale);
 }
 
 viz::Region map_region(const EncodingPanel& panel, const Zoom& zoom, const viz::Style& style) {
@@ -171,7 +172,8 @@ bool paint_panel(Picture& picture, const ViewContext& c, const EncodingPanel& pa
               side = std::min(width, tallest);
   const float w = look.square ? side : width,
               h = look.square ? side : std::clamp(every_dimension, 0.58F * height, tallest);
-  grid.rect.w = even_size(w, grid.col_count, scale);
+  // The cosines of neighbours hardly differ: their maps may be larger instead.
+  grid.rect.w = even_size(w, grid.col_count, scale, look.square ? kSquareEvenness : 0.7);
   grid.rect.h = look.square ? grid.rect.w : std::floor(even_size(h, grid.row_count, scale));
   grid.rect.x = style.snapped(area.x + room.left);
   // Curves over a square map are no higher than it.
@@ -247,8 +249,11 @@ bool paint_maps(Picture& picture, const ViewContext& c, const std::vector<Encodi
     grid.rect = {style.snapped(at.x + left), style.snapped(at.y + p.title + u), p.map.x, p.map.y};
     paint_map(picture, c, panels[i], look, grid);
     const float foot = grid.rect.bottom() + viz::column_numbers_height(style) + u + line / 2;
-    const float scale =
-        viz::paint_color_scale_line(picture.scene, panels[i].scale, look.value_title, {at.x, foot}, style);
+    viz::Scene measured;
+    const bool titled =
+        viz::paint_color_scale_line(measured, panels[i].scale, look.value_title, {0, 0}, style) <= p.w;
+    const float scale = viz::paint_color_scale_line(picture.scene, panels[i].scale,
+                                                    titled ? look.value_title : "", {at.x, foot}, style);
     const std::string pooled = pooled_words(look, grid, p.w - scale - 4 * u, style);
     paint_note(picture, c, pooled, {at.x + scale + 4 * u, foot});
   }
@@ -293,7 +298,7 @@ bool paint_encodings(Picture& picture, const ViewContext& c, const std::vector<E
         viz::column_numbers_height(style) + 2 * style.line(style.small()) + 5 * style.unit();
     const float most = std::min(sides_of(beside).x - room.left - room.right,
                                 kSquareShare * (sides_of(beside).y - room.title - numbers));
-    return even_size(most, panels.front().values.cols, layout_scale(c));
+    return even_size(most, panels.front().values.cols, layout_scale(c), kSquareEvenness);
   };
   const auto width_of = [&](bool beside) {
     const Room room = room_of(beside);

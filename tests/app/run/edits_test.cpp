@@ -256,7 +256,7 @@ TEST_F(Edits, AWrongListNamesFileAndEdit) {
        "\"edits\" of \"patch\" must name some"},
       {R"([{"site": "blocks.0.attn.hook_z", "patch": {"edits": [{"set": 0}]}}])",
        "edits.json: edit 1: edit 1: expected the key \"site\""},
-      {"[" + repeated(R"({"site": "blocks.0.attn.hook_z", "patch": {"edits": [)", 60) + repeated("]}}", 60) +
+      {"[" + repeated(R"({"site": "blocks.0.attn.hook_z", "patch": {"edits": [)", 7) + repeated("]}}", 7) +
            "]",
        "an edit patches through more than 4 runs"},
       {R"([{"mask": [[1, 2], [1, 1]]}])", "\"mask\" takes \"none\" or rows of 0 and 1"},

@@ -357,6 +357,21 @@ TEST(FlowFigure, ALowPaneIsForTheDrawing) {
   }
 }
 
+/// Both sides have one scale, in a layout that may leave the names less room.
+TEST(FlowFigure, GuessesKeepTheirNamesBesideTheOtherSide) {
+  const Scenario s = testing::edited(
+      "L0H0.z=0", {5, 5, -1},
+      "Once there was a little girl who lived by the sea with a big black dog. Every morning she");
+  for (const float height : {300.F, 330.F, 360.F, 400.F})
+    for (const float width : {450.F, 490.F, 530.F}) {
+      ViewContext c = on(Side::run, "flow", s, width, height);
+      c.in_pane = true;
+      const Picture picture = find_view("flow")->build(c);
+      if (picture.regions.empty()) continue;  // too small
+      EXPECT_THAT(texts(picture.scene), Contains("·was")) << width << " x " << height;
+    }
+}
+
 TEST(FlowFigure, TheLegendExplainsStubs) {
   const Scenario s(kMary);
   constexpr const char* kWords = "attention to the first token: stubs";

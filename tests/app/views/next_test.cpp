@@ -4,6 +4,7 @@
 
 #include "app/run/analyses/next_token.h"
 #include "app/run/analyses/token_statistics.h"
+#include "model/pass/statistics.h"
 #include "model/tokens/sampling.h"
 #include "tests/app/view_fixture.h"
 #include "viz/charts/number_axis.h"
@@ -374,6 +375,21 @@ TEST(Next, TheMenuCopiesTheProbabilityOfTheTable) {
   const ViewFixture shown("next", scenario(12), 420, 500);
   const std::string probability = shown.table().rows[0][5];
   EXPECT_EQ(in_words(shown.choose("Copy probability " + probability, 0)), "copy " + probability);
+}
+
+/// There are no bars for the tokens between: without its rank it would seem to come next.
+TEST(NextView, WhatWasFirstBeforeEditsHasItsRankWhereItIsNotNext) {
+  const std::string fish =
+      "The green fish walk under golden bread and sing. Then the green fish walk under golden";
+  const Scenario s = edited("L0H0.z=0", {2, 1, -1}, fish);
+  const auto next = s.ask(NextAfter{-1});
+  const int bread = s.run->model->tokenizer->encode(" bread").front().id;
+  const int rank = model::rank_of(next->logits, bread) + 1;
+  ASSERT_GT(rank, 100);
+  const auto words = texts(ViewFixture("next", s, 300, 500, {{"count", "6"}}).scene());
+  EXPECT_THAT(words, Contains(std::to_string(rank) + ". ·bread"));
+  const auto all = texts(ViewFixture("next", s, 300, 300, {{"count", "10"}}).scene());
+  EXPECT_THAT(all, Contains(EndsWith("of 10 bars"))) << "as many as were asked for";
 }
 
 }  // namespace
