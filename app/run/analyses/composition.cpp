@@ -138,7 +138,9 @@ Composition CompositionOf::compute(const PromptRun& run, const Computation<Compo
   const model::Transformer& transformer = *run.model->transformer;
   const model::Config& config = transformer.config();
   const int d = config.n_embd, d_head = config.d_head(), heads = config.n_head;
-  Composition result{config.n_layer, heads, random_composition(config), {}};
+  Composition result;
+  result.layers = config.n_layer, result.heads_per_layer = heads,
+  result.baseline = random_composition(config);
   result.values.assign(static_cast<std::size_t>(result.heads()) * static_cast<std::size_t>(result.heads()),
                        kNone);
   std::vector<ParameterRows> of_values;  // of the layers so far: factors of W_V
@@ -167,7 +169,8 @@ Composition CompositionOf::compute(const PromptRun& run, const Computation<Compo
               static_cast<float>(std::sqrt(squares[std::ptrdiff_t{s} * heads + r]) /
                                  (written_norms[s] * read_norms[r]));
     }
-    if (layer + 1 < config.n_layer)
+    result.done = layer + 1;
+    if (!result.complete())
       computation.show(result, static_cast<double>(layer * (layer + 1)) /
                                    static_cast<double>(config.n_layer * (config.n_layer - 1)));
   }

@@ -57,6 +57,7 @@ double random_composition(const model::Config& config);
 struct Composition {
   int layers = 0;
   int heads_per_layer = 0;
+  int done = 1;  ///< receivers of layers before this one are computed; those of layer 0 have no senders
   double baseline = 0;  ///< random_composition; of a difference 0
   /// [heads, heads], row: sender; NaN where the receiver is in no later layer, where a matrix is 0, and what
   /// is not computed yet.
@@ -64,6 +65,7 @@ struct Composition {
 
   int heads() const { return layers * heads_per_layer; }
   int layer_of(int head) const { return head / heads_per_layer; }
+  bool complete() const { return done >= layers; }
   bool is_pair(int sender, int receiver) const { return layer_of(sender) < layer_of(receiver); }
   float value(int sender, int receiver) const { return values[std::ptrdiff_t{sender} * heads() + receiver]; }
   /// The value minus the baseline.

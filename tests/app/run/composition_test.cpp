@@ -223,6 +223,8 @@ TEST(CompositionOf, ShowsReceiversLayerByLayerAndStops) {
     const int layer = static_cast<int>(done.size());
     EXPECT_TRUE(std::isfinite(part.value(0, layer * 8)));
     EXPECT_TRUE(std::isnan(part.value(0, (layer + 1) * 8)));
+    EXPECT_EQ(part.done, layer + 1);
+    EXPECT_FALSE(part.complete());
     if (done.size() == 3) stop.request_stop();
   };
   EXPECT_THROW(
@@ -267,7 +269,7 @@ TEST(RandomComposition, IsTheRootMeanSquareOfRandomMatrices) {
 }
 
 TEST(StrongestPairs, AreSortedAndOfAHead) {
-  Composition c{2, 2, 0.25, std::vector<float>(16, std::nanf(""))};
+  Composition c{2, 2, 2, 0.25, std::vector<float>(16, std::nanf(""))};
   c.values[2] = 0.5F, c.values[3] = 0.125F, c.values[6] = 0.75F, c.values[7] = 0.5F;
   const auto in_words = [](const std::vector<ComposedPair>& pairs) {
     std::string words;
@@ -281,7 +283,7 @@ TEST(StrongestPairs, AreSortedAndOfAHead) {
   EXPECT_EQ(in_words(strongest_pairs(c, 0, false, 0)), "0>2 0.250 0>3 −0.125 ");
   EXPECT_EQ(in_words(strongest_pairs(c, 0, false, 3)), "1>3 0.250 0>3 −0.125 ");
   const Composition difference =
-      CompositionOf{}.difference(Composition{2, 2, 0.25, std::vector<float>(16, 0.5F)}, c, PromptRun());
+      CompositionOf{}.difference(Composition{2, 2, 2, 0.25, std::vector<float>(16, 0.5F)}, c, PromptRun());
   EXPECT_EQ(difference.baseline, 0);
   EXPECT_EQ(in_words(strongest_pairs(difference, 2, true)), "0>3 0.375 1>2 −0.250 ");
 }
