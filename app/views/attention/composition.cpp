@@ -253,6 +253,13 @@ std::vector<std::string> formulas_of(const ViewContext& c) {
           formula};
 }
 
+/// "0.0123 above random".
+std::string amount_words(const ViewContext& c, const Numbers& n, int sender, int receiver) {
+  const double excess = n.of->excess(sender, receiver);
+  if (is_difference(c)) return "difference " + viz::fixed_number(excess, 4);
+  return viz::fixed_number(std::abs(excess), 4) + (excess < 0 ? " below random" : " above random");
+}
+
 std::vector<std::string> notes_of(const ViewContext& c, const Numbers& n, const List& list, bool lists,
                                   float room) {
   const viz::Style style = style_of(c);
@@ -265,8 +272,7 @@ std::vector<std::string> notes_of(const ViewContext& c, const Numbers& n, const 
   const int sender = marked_sender(c, *n.of), receiver = chosen_head(c, *n.of);
   if (sender >= 0 && n.of->is_pair(sender, receiver) && !std::isnan(n.of->value(sender, receiver)))
     notes.push_back(name_of(*n.of, sender) + " → " + name_of(*n.of, receiver) + ": " +
-                    viz::fixed_number(n.of->excess(sender, receiver), 4) +
-                    (is_difference(c) ? "" : " above random"));
+                    amount_words(c, n, sender, receiver));
   std::string words;
   if (!n.of->complete())
     words = "computing… receivers of layers up to " + std::to_string(n.of->done - 1);
