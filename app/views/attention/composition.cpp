@@ -25,7 +25,7 @@ namespace {
 enum Role { kCell, kRow };
 enum class Pairs { all, chosen };
 
-constexpr std::size_t kListed = 200;  // pairs in the list
+constexpr std::size_t kListed = 60;  // of all pairs
 
 const Option<CompositionKind> kKind = choice_option<CompositionKind>(
     "composition", "Composition", "cC", "through which input of the later head the two heads compose",
@@ -36,17 +36,16 @@ const Option<Pairs> kPairs = choice_option<Pairs>(
     "composition-pairs", "List", "pP", "which pairs of heads are listed",
     {{"all", "All pairs", "Pairs of all heads, the largest number first"},
      {"chosen", "Chosen head", "Only pairs of the chosen head, as receiver or as sender"}});
-const Option<std::vector<int>> kSender{{.name = "sender",
-                                        .label = "Sender",
-                                        .help = "the head that is marked as sender, as LAYER.HEAD",
-                                        .default_value = std::vector<int>{},
-                                        .default_name = "none",
-                                        .low = 0,
-                                        .high = kHeadNumbers * kHeadNumbers - 1,
-                                        .heads = true,
-                                        .most = 1,
-                                        .kept = false,
-                                        .control = Control::none}};
+const Option<std::vector<int>> kSenders{{.name = "senders",
+                                         .label = "Senders",
+                                         .help = "heads that are marked as senders, as LAYER.HEAD",
+                                         .default_value = std::vector<int>{},
+                                         .default_name = "none",
+                                         .low = 0,
+                                         .high = kHeadNumbers * kHeadNumbers - 1,
+                                         .heads = true,
+                                         .kept = false,
+                                         .control = Control::none}};
 const Option<int> kFirstRow = first_row_option("first-pair", "First pair", "first row shown in the list");
 
 CompositionOf question_of(const ViewContext& c) {
@@ -68,12 +67,20 @@ SelectHead selection_of(const Composition& of, int head) {
 int chosen_head(const ViewContext& c, const Composition& of) {
   return c.selection.layer * of.heads_per_layer + c.selection.head;
 }
-/// The marked sender; -1: none, or none of this model.
+/// The marked senders that this model has and that a later head can read.
+std::vector<int> marked_senders(const ViewContext& c, const Composition& of) {
+  std::vector<int> senders;
+  for (const int number : c.options[kSenders]) {
+    const auto [layer, head] = head_of_number(number);
+    if (layer + 1 < of.layers && head < of.heads_per_layer)
+      senders.push_back(layer * of.heads_per_layer + head);
+  }
+  return senders;
+}
+/// The first of them; -1: none.
 int marked_sender(const ViewContext& c, const Composition& of) {
-  const std::vector<int> marked = c.options[kSender];
-  if (marked.empty()) return -1;
-  const auto [layer, head] = head_of_number(marked.front());
-  return layer < of.layers && head < of.heads_per_layer ? layer * of.heads_per_layer + head : -1;
+  const std::vector<int> senders = marked_senders(c, of);
+  return senders.empty() ? -1 : senders.front();
 }
 
 /// The picture's numbers: the grid, and the listed pairs.
@@ -104,10 +111,10 @@ std::optional<Numbers> numbers_of(const ViewContext& c) {
       n.apart.push_back(n.of->is_pair(row, n.receiver(col)) ? 0 : 1);
     }
   }
-  const int head = c.options[kPairs] == Pairs::chosen ? chosen_head(c, *n.of) : -1;
-  n.listed = strongest_pairs(*n.of, 0, is_difference(c), head);
+  const bool all = c.options[kPairs] == Pairs::all;
+  n.listed = strongest_pairs(*n.of, 0, is_difference(c), all ? -1 : chosen_head(c, *n.of));
   n.pairs = n.listed.size();
-  n.listed.resize(std::min(n.pairs, kListed));
+  if (all) n.listed.resize(std::min(n.pairs, kListed));
   return n;
 }
 
@@ -162,21 +169,23 @@ void paint_layers(Picture& picture, const ViewContext& c, const Numbers& n, cons
   if (!lines.points.empty()) picture.scene.add(std::move(lines));
 }
 
-/// Marks the chosen head's column, the marked sender's row, and the cell of both.
+/// Marks the chosen head's column, the marked senders' rows, and the cells of both.
 void paint_marks(Picture& picture, const ViewContext& c, const Numbers& n, const viz::Region& grid) {
-  const int sender = marked_sender(c, *n.of), col = chosen_head(c, *n.of) - n.of->heads_per_layer;
+  const int col = chosen_head(c, *n.of) - n.of->heads_per_layer;
   const auto frame = [&](viz::Rect rect, viz::Color color, float width) {
     picture.scene.add(viz::StrokeRect{rect.inset(-0.5F), color, width, 1});
   };
-  if (sender >= 0 && sender < n.rows) {
+  const std::vector<int> senders = marked_senders(c, *n.of);
+  for (const int sender : senders) {
     const viz::Rect cell = grid.cell_rect(sender, 0);
     frame({grid.rect.x, cell.y, grid.rect.w, cell.h}, c.theme->text, 1);
   }
   if (col < 0) return;
   const viz::Rect cell = grid.cell_rect(0, col);
   frame({cell.x, grid.rect.y, cell.w, grid.rect.h}, c.theme->accent, 1);
-  if (sender >= 0 && sender < n.rows && n.of->is_pair(sender, n.receiver(col)))
-    frame(grid.cell_rect(sender, col).inset(-0.5F), c.theme->text, 2);
+  for (const int sender : senders)
+    if (n.of->is_pair(sender, n.receiver(col)))
+      frame(grid.cell_rect(sender, col).inset(-0.5F), c.theme->text, 2);
 }
 
 /// The words for the shown number: "above random", or its difference.
@@ -330,7 +339,7 @@ std::optional<ComposedPair> pair_at(const Numbers& n, const Picture& picture, co
 ViewActions mark(const Composition& of, const ComposedPair& pair) {
   const SelectHead sender = selection_of(of, pair.sender);
   return {selection_of(of, pair.receiver),
-          SetOption{&kSender, std::vector<int>{head_number(sender.layer, sender.head)}}};
+          SetOption{&kSenders, std::vector<int>{head_number(sender.layer, sender.head)}}};
 }
 
 ViewActions click(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
@@ -418,7 +427,7 @@ View composition_view() {
       make_view(Group::attention, "composition", "Composition",
                 "how much of what a head writes lies where a later head's queries, keys or values read",
                 build, facts, table);
-  view.options = {&kKind, &kPairs, &kSender, &kFirstRow};
+  view.options = {&kKind, &kPairs, &kSenders, &kFirstRow};
   add_list<kRows, click, on_key>(view);
   view.of_model = [](const ViewContext&) { return true; };
   view.shows_parts = true;

@@ -32,7 +32,7 @@ enum Role { kCell, kRow };
 enum class Parts { heads, layers };
 enum class Listed { pairs, query, key };
 
-constexpr std::size_t kMostPairs = 200;  // in the list
+constexpr std::size_t kMostPairs = 60;  // in the list
 
 const Option<Parts> kParts = choice_option<Parts>(
     "score-parts", "Parts", "pP", "the parts that q and k are taken apart into",
@@ -310,8 +310,9 @@ std::vector<Way> ways_of(const ViewContext& c, const Numbers& n, const Product& 
   const auto add = [&](int part, int position) {
     if (part < 0 || n.of->sources[part].head < 0) return;
     const auto [kind, layer, head] = n.of->sources[part];
-    ways.push_back({"Show " + head_name(layer, head) + " at query " + token_name(c.run->tokens, position),
-                    {SelectHead{layer, head}, SelectQuery{position}}});
+    Way way{"Show " + head_name(layer, head) + " at query " + token_name(c.run->tokens, position),
+            {SelectHead{layer, head}, SelectQuery{position}}};
+    if (ways.empty() || ways.front().label != way.label) ways.push_back(std::move(way));
   };
   add(product.of_key, n.terms.key);
   add(product.of_query, n.terms.query);
