@@ -20,7 +20,8 @@
 // Layer norms are folded into the weights, but for their scale, which depends on the stream: W_Q, W_K and W_V
 // are multiplied by their own ln_1's gain and read only what is left of a vector minus its mean, and of W_O,
 // each row minus its mean is written, since all that read it subtract the mean. Biases count for nothing.
-// These are the numbers of TransformerLens' all_composition_scores after its default processing.
+// The formulas are those of TransformerLens' all_composition_scores, whose default processing folds and
+// centers the weights in the same way.
 //
 // All matrices [d_model, d_model] have rank d_head, and none of them is made: with W_V = U R (U orthonormal
 // columns, so R^T R = W_V^T W_V) the norm of W_V W_O X is that of R W_O X, and likewise on the other side.

@@ -217,8 +217,7 @@ List list_of(const ViewContext& c, const Numbers& n) {
 /// "all products 3.2101, the model's scaled score 3.2101, rounding error 1.2e−7".
 std::string sum_words(const ViewContext& c, const ScoreSources& of) {
   return "all products " + viz::fixed_number(of.sum(), 4) +
-         (c.side == Side::difference ? ", the difference of the scaled scores "
-                                     : ", the model's scaled score ") +
+         (c.side == Side::difference ? ", the difference in scaled score " : ", the model's scaled score ") +
          viz::fixed_number(of.score, 4) + ", rounding error " + viz::number(of.rounding_error(), 2);
 }
 
