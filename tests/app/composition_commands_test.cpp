@@ -106,6 +106,9 @@ TEST(ScoreCommand, SaysWhatEditsMakeOfTheScore) {
   EXPECT_NE(set.at("scaled_score"), 2);
   EXPECT_THAT(succeed(kScore + Words{"--edit", "L3H2.scores[6,4]=2"}),
               HasSubstr("2.000000  what edits make of it"));
+  const json masked = json::parse(succeed(kScore + Words{"--edit", "L3H2.scores[6,4]=null", "--json"}));
+  EXPECT_TRUE(masked.at("edited_score").is_null());
+  EXPECT_EQ(masked.at("weight"), 0);
   const json added = json::parse(succeed(kScore + Words{"--edit", "L3H2.q[6][1]+=2", "--json"}));
   EXPECT_EQ(added.at("sources").back().at("kind"), "edits");
 }
@@ -116,8 +119,8 @@ TEST(ScoreCommand, RefusesPlacesThatAreNone) {
   EXPECT_THAT(with({"--head", "8"}), HasSubstr("there is no head 8: the last one is 7"));
   EXPECT_THAT(with({"--query", "99"}), HasSubstr("there is no token 99"));
   EXPECT_THAT(with({"--query", "3", "--key", "4"}), HasSubstr("there is no key 4: the last one is 3"));
-  EXPECT_THAT(with({"--query", "3", "--key", "2", "--edit", "L0H0.scores[3,2]=null"}),
-              HasSubstr("query 3 does not see key 2 in L0 H0"));
+  EXPECT_THAT(with({"--query", "1", "--key", "3", "--edit", "L0H0.mask=1000/1010/1110/1111"}),
+              HasSubstr("query 1 does not see key 3 in L0 H0"));
   EXPECT_THAT(wrong_use({"score"}), HasSubstr("--prompt"));
 }
 

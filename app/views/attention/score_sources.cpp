@@ -133,8 +133,13 @@ std::vector<int> places_of(const std::vector<int>& shown, int count) {
   return places;
 }
 
+/// Short, for the grid and the list.
 std::string name_in(const ScoreSources& of, int part, bool of_key) {
-  return part < 0 ? "others" : name_of(of.sources[part], of_key);
+  if (part < 0) return "others";
+  using Kind = ScoreSource::Kind;
+  const Kind kind = of.sources[part].kind;
+  if (kind == Kind::token_embedding) return "token";
+  return kind == Kind::position_embedding ? "position" : name_of(of.sources[part], of_key);
 }
 
 /// As many parts as have room for their names.
@@ -337,7 +342,7 @@ std::string words_of(const ScoreSources& of, const Product& product, bool of_lis
   const std::string whole = of_list ? "all of " : "others in ";
   const auto name = [&](int part, bool of_key) {
     const std::string vector = of_key ? "k" : "q";
-    return part < 0 ? whole + vector : name_in(of, part, of_key) + " in " + vector;
+    return part < 0 ? whole + vector : name_of(of.sources[part], of_key) + " in " + vector;
   };
   return name(product.of_query, false) + " × " + name(product.of_key, true);
 }
