@@ -112,9 +112,10 @@ std::optional<Numbers> numbers_of(const ViewContext& c) {
     }
   }
   const bool all = c.options[kPairs] == Pairs::all;
-  n.listed = strongest_pairs(*n.of, 0, is_difference(c), all ? -1 : chosen_head(c, *n.of));
-  n.pairs = n.listed.size();
-  if (all) n.listed.resize(std::min(n.pairs, kListed));
+  n.listed = strongest_pairs(*n.of, all ? kListed : 0, is_difference(c), all ? -1 : chosen_head(c, *n.of));
+  n.pairs = all ? static_cast<std::size_t>(
+                      std::ranges::count_if(n.of->values, [](float v) { return !std::isnan(v); }))
+                : n.listed.size();
   return n;
 }
 
@@ -196,12 +197,12 @@ std::string quantity(const ViewContext& c) {
 /// Returns the bottom of its cells, or of the scale under them.
 float paint_grid(Picture& picture, const ViewContext& c, const Numbers& n, const viz::Rect& area) {
   const viz::Matrix values = viz::Matrix::row_major(n.excess, n.rows, n.rows);
-  const float magnitude = viz::value_range(values).magnitude();
+  const auto magnitude = static_cast<double>(viz::value_range(values).magnitude());
   viz::Heatmap map;
   map.cells.matrix = values;
   map.cells.masked = n.apart;
   map.cells.hatched = false;
-  map.cells.scale = viz::diverging_scale(magnitude > 0 ? magnitude : 1);
+  map.cells.scale = is_difference(c) ? scale_of_differences(magnitude) : viz::diverging_scale(magnitude);
   std::optional<LayerAxes> layers;
   if (names_heads(c, n, area)) {
     map.rows = selectable_axis(c, n.senders, "sender", marked_sender(c, *n.of));
@@ -385,7 +386,7 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
     facts.number("above random", pair->excess);
     facts.say("random matrices: " + exact(n->of->baseline), Fact::Location::tooltip);
   }
-  facts.commands.push_back({"Mark " + sender + " → " + receiver, mark(*n->of, *pair)});
+  facts.commands.push_back({"Choose " + receiver + ", mark " + sender + " as sender", mark(*n->of, *pair)});
   facts.commands.push_back({"Show " + sender, {selection_of(*n->of, pair->sender)}});
   facts.commands.push_back({"Show " + receiver, {selection_of(*n->of, pair->receiver)}});
   return facts;

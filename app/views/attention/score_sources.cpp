@@ -174,10 +174,11 @@ std::string number_title(const ViewContext& c) {
 /// Returns the bottom of its cells, or of the scale under them.
 float paint_grid(Picture& picture, const ViewContext& c, const Grid& grid, const viz::Rect& area) {
   const viz::Matrix values = viz::Matrix::row_major(grid.values, grid.rows(), grid.cols());
-  const float magnitude = viz::value_range(values).magnitude();
+  const auto magnitude = static_cast<double>(viz::value_range(values).magnitude());
   viz::Heatmap map;
   map.cells.matrix = values;
-  map.cells.scale = viz::diverging_scale(magnitude > 0 ? magnitude : 1);
+  map.cells.scale =
+      c.side == Side::difference ? scale_of_differences(magnitude) : viz::diverging_scale(magnitude);
   map.rows = {grid.query_names, "part of q", c.theme->query};
   map.cols = {grid.key_names, "part of k", c.theme->key};
   map.scale_title = number_title(c);
@@ -273,17 +274,17 @@ Picture build(const ViewContext& c) {
   picture.whole = picture.whole && (lists || c.in_pane || c.options[kList] == Listed::pairs);
   std::vector<std::string> notes;
   const float room = chart.w;
-  const auto add = [&](const std::string& words) {
+  const float y = std::min(chart.bottom() + style.unit(), cells_end + 2 * style.unit());
+  const float end = list_area.w > 0 && list_area.y > chart.y ? list_area.y : c.height - margin(c);
+  const auto add = [&](const std::string& words) {  // all of them, or none
     const auto lines = viz::wrap(style, words, style.small(), viz::FontStyle::regular, room);
-    if (!words.empty()) notes.insert(notes.end(), lines.begin(), lines.end());
+    const auto count = static_cast<float>(notes.size() + lines.size());
+    if (words.empty() || y + count * style.line(style.small()) > end) return;
+    notes.insert(notes.end(), lines.begin(), lines.end());
   };
   add(sum_words(c, *n.of) + (lists ? list.note("; listed: ") : ""));
   add(replaced_words(c, n));
   add(reading_words(c, *n.of));
-  const float y = std::min(chart.bottom() + style.unit(), cells_end + 2 * style.unit());
-  const float end = list_area.w > 0 && list_area.y > chart.y ? list_area.y : c.height - margin(c);
-  const auto lines = static_cast<std::size_t>(std::max(0.F, (end - y) / style.line(style.small())));
-  if (notes.size() > lines) notes.resize(lines);
   paint_small_lines(picture, c, notes, {chart.x, y}, room);
   return picture;
 }
