@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <optional>
 #include <tuple>
@@ -66,6 +67,11 @@ ScoreSourcesOf question_of(const ScoreTerms& terms) {
   return {terms.layer, terms.head, terms.query, terms.key};
 }
 
+/// For sorting; numbers that are none come first.
+double size_of(double value) {
+  return std::isnan(value) ? std::numeric_limits<double>::infinity() : std::abs(value);
+}
+
 void add_list(Numbers& n, Listed list) {
   const ScoreSources& of = *n.of;
   for (int i = 0; i < of.count(); ++i) {
@@ -74,7 +80,7 @@ void add_list(Numbers& n, Listed list) {
     for (int j = 0; list == Listed::pairs && j < of.count(); ++j)
       n.listed.push_back({i, j, of.product(i, j)});
   }
-  const auto key = [](const Product& p) { return std::tuple(-std::abs(p.value), p.of_query, p.of_key); };
+  const auto key = [](const Product& p) { return std::tuple(-size_of(p.value), p.of_query, p.of_key); };
   const std::size_t most = list == Listed::pairs ? std::min(kMostPairs, n.listed.size()) : n.listed.size();
   std::ranges::partial_sort(n.listed, n.listed.begin() + static_cast<std::ptrdiff_t>(most), {}, key);
   n.listed.resize(most);
@@ -115,7 +121,7 @@ std::vector<int> strongest_parts(const ScoreSources& of, int most, bool of_key) 
   if (of.count() <= most) return parts;
   std::vector<double> sizes(parts.size());
   for (int i = 0; i < of.count(); ++i)
-    for (int j = 0; j < of.count(); ++j) sizes[of_key ? j : i] += std::abs(of.product(i, j));
+    for (int j = 0; j < of.count(); ++j) sizes[of_key ? j : i] += size_of(of.product(i, j));
   std::ranges::stable_sort(parts, std::greater<>(), [&](int i) { return sizes[i]; });
   parts.resize(static_cast<std::size_t>(most - 1));
   std::ranges::sort(parts);

@@ -5,6 +5,7 @@
 #include "app/views/parts/names.h"
 #include "tests/app/two_models/second_model.h"
 #include "tests/app/view_fixture.h"
+#include "tests/support/gpt2_folder.h"
 #include "viz/scene/scale.h"
 
 namespace headscope::app {
@@ -167,6 +168,23 @@ TEST(CompositionView, TwoModelsHaveADifference) {
   EXPECT_THAT(texts(shown.scene()), Contains("Q-composition of heads: difference"));
   EXPECT_EQ(shown.tooltip(kGrid, 19, 30)[1],
             "difference in Q-composition " + exact(a->value(19, 38) - b->value(19, 38)));
+}
+
+TEST(CompositionView, SaysWhereThereIsNoNumber) {
+  const TemporaryFolder folder;
+  const Gpt2Shape shape{.positions = 64, .vocabulary = 4096};
+  write_other_model(folder, shape);
+  auto tensors = gpt2_tensors(shape);
+  for (RawTensor& tensor : tensors)
+    if (tensor.name == "h.0.attn.c_proj.weight")
+      tensor.bytes.replace(0, 4, std::string("\0\0\xc0\x7f", 4));  // NaN
+  write_gpt2(folder, gpt2_config(shape), tensors);
+  const Scenario s(Prompt{kRobot, {}, false}, {1, 0, -1}, load_model(folder.path(), {}));
+  const ViewFixture shown("composition", s, 900, 700);
+  EXPECT_EQ(senseless_item(shown.scene()), -1);
+  EXPECT_EQ(shown.tooltip(kGrid, 0, 1)[1], "no number: one of the matrices is 0 or not finite");
+  EXPECT_THAT(shown.tooltip(kGrid, 1, 1)[1], StartsWith("Q-composition "));
+  EXPECT_EQ(shown.table().rows[0][4], "nan");
 }
 
 TEST(CompositionView, AModelOfOneLayerHasNone) {

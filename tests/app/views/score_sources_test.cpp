@@ -3,6 +3,7 @@
 
 #include "app/views/parts/names.h"
 #include "tests/app/view_fixture.h"
+#include "tests/support/gpt2_folder.h"
 
 namespace headscope::app {
 namespace {
@@ -173,6 +174,24 @@ TEST(ScoreSourcesView, ADifferenceIsThatOfTheProducts) {
   EXPECT_EQ(in_table(table, "score of the model"), d->score);
   const ViewFixture shown("score_sources", on(Side::difference, "score_sources", s, 1300, 900));
   EXPECT_THAT(texts(shown.scene()), Contains(EndsWith(": difference")));
+}
+
+TEST(ScoreSourcesView, SaysWhichNumbersAreNone) {
+  const TemporaryFolder folder;
+  const Gpt2Shape shape{.positions = 64, .vocabulary = 4096};
+  write_other_model(folder, shape);
+  auto tensors = gpt2_tensors(shape);
+  for (RawTensor& tensor : tensors)
+    if (tensor.name == "h.1.attn.c_attn.bias")
+      tensor.bytes.replace(0, 4, std::string("\0\0\xc0\x7f", 4));  // NaN
+  write_gpt2(folder, gpt2_config(shape), tensors);
+  const Scenario s(Prompt{kRobot, {}, false}, {1, 0, 6, 3}, load_model(folder.path(), {}));
+  const ViewFixture shown("score_sources", s, 1600, 1000);
+  EXPECT_EQ(senseless_item(shown.scene()), -1);
+  const Table table = shown.table();
+  EXPECT_EQ(in_table(table, "token embedding"), std::stod(table.rows[0][6]));
+  EXPECT_TRUE(std::isnan(in_table(table, "sum")));
+  EXPECT_THAT(texts(shown.scene()), Contains(HasSubstr("all products NaN")));
 }
 
 }  // namespace
