@@ -233,15 +233,11 @@ TEST(ScoreSourcesOf, TheEditsPartIsWhatTheEditAdds) {
 }
 
 TEST(ScoreSourcesOf, ADifferenceIsThatOfTheCounterparts) {
-  Scenario s(Prompt{"The old king had a daughter", {}, false});
-  s.compare(Prompt{"The old queen had a daughter", {}, false}, Alignment::subsequence);
-  const int query = s.length() - 1;
-  ASSERT_GE(counterpart_of(*s.run, query), 0);
-  const auto difference = s.ask_difference(ScoreSourcesOf{3, 2, query, 0});
-  const Scenario second(Prompt{"The old queen had a daughter", {}, false});
-  const auto after = s.ask(ScoreSourcesOf{3, 2, query, 0}),
-             before =
-                 second.ask(ScoreSourcesOf{3, 2, counterpart_of(*s.run, query), counterpart_of(*s.run, 0)});
+  const Scenario s = of_two(), second(PromptRun(*s.run->baseline));
+  const int query = counterpart_of(*s.run, 3), key = counterpart_of(*s.run, 1);
+  EXPECT_EQ(std::pair(query, key), std::pair(4, 2));
+  const auto difference = s.ask_difference(ScoreSourcesOf{3, 2, 3, 1});
+  const auto after = s.ask(ScoreSourcesOf{3, 2, 3, 1}), before = second.ask(ScoreSourcesOf{3, 2, query, key});
   EXPECT_EQ(difference->score, after->score - before->score);
   for (std::size_t i = 0; i < after->products.size(); ++i)
     EXPECT_EQ(difference->products[i], after->products[i] - before->products[i]);
