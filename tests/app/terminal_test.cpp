@@ -103,6 +103,8 @@ TEST_F(Terminal, NoCommandSendsAnythingButText) {
       {"predict", "--prompt", kHostile, "--all-positions"},
       {"lens", "--prompt", kHostile},
       {"attribute", "--prompt", kHostile},
+      {"score", "--prompt", kHostile},
+      {"composition"},
       {"sweep", "--prompt", kHostile},
       {"search", "--prompts", list},
       {"metrics", "--prompts", list},

@@ -170,6 +170,7 @@ const std::set<std::pair<std::string, std::string>>& other_meanings() {
       {"app/cli/commands/commands.cpp", "sweep"},
       {"app/cli/commands/commands.cpp", "metrics"},
       {"app/cli/commands/commands.cpp", "search"},
+      {"app/cli/commands/commands.cpp", "composition"},
       {"app/cli/arguments/command_syntax.cpp", "query"},  // the chosen position
       {"app/cli/commands/recipes.cpp", "query"},
       {"app/recipe/command.cpp", "query"},
@@ -190,6 +191,11 @@ const std::set<std::pair<std::string, std::string>>& other_meanings() {
       {"app/views/output/sweep_options.h", "heads"},  // a value of its option
       {"app/cli/commands/attribute.cpp", "heads"},    // keys of JSON
       {"app/cli/commands/attribute.cpp", "mlp"},
+      {"app/cli/commands/composition.cpp", "composition"},
+      {"app/cli/commands/score.cpp", "mlp"},
+      {"app/cli/commands/score.cpp", "query"},
+      {"app/views/attention/score_sources.cpp", "heads"},  // values of its options
+      {"app/views/attention/score_sources.cpp", "query"},
       {"app/cli/arguments/measurement.cpp", "heads"},  // keys of JSON
       {"app/cli/arguments/measurement.cpp", "count"},
       {"app/cli/commands/metrics.cpp", "heads"},

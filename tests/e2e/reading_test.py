@@ -209,7 +209,7 @@ class Edits(ProgramCase):
         self.assertEqual(self.json("predict", "--prompt", PROMPT, "--top", "5", "--edits", path, "--edit", "L5H1.z*=2"), off)
 
     def test_in_every_command_that_runs_the_model(self):
-        for command in (["predict"], ["lens"], ["attribute"], ["metrics"], ["generate", "--tokens", "5"],
+        for command in (["predict"], ["lens"], ["attribute"], ["score", "--layer", "1"], ["metrics"], ["generate", "--tokens", "5"],
                         ["search", "--from", "any", "--to", "any", "--above", "0.5"]):
             clean = self.succeed(*command, "--prompt", PROMPT)
             self.assertNotEqual(self.succeed(*command, "--prompt", PROMPT, "--edit", "mask=none"), clean, command)
@@ -455,7 +455,7 @@ class Views(ProgramCase):
 class Help(ProgramCase):
     def test_goes_to_standard_output(self):
         text = self.succeed("--help").decode()
-        for command in ("info", "tokens", "predict", "lens", "attribute", "generate", "trace", "metrics",
+        for command in ("info", "tokens", "predict", "lens", "attribute", "score", "composition", "generate", "trace", "metrics",
                         "search", "views", "plot", "shot", "bench"):
             self.assertIn(command, text)
             self.assertIn("--", self.succeed(command, "--help").decode())

@@ -17,7 +17,7 @@ ROOT = HERE.parents[1]
 TALES = ROOT / "assets" / "models" / "tales"
 DEMO = ROOT.parent / "shared" / "demo-model"  # of another shape, beside the repository; only the full set needs it
 SMALL, LARGE = "420x360", "1200x800"
-COMPUTING = {"predict", "lens", "attribute", "sweep", "generate", "trace", "metrics", "search", "plot", "shot"}  # take --threads
+COMPUTING = {"predict", "lens", "attribute", "score", "composition", "sweep", "generate", "trace", "metrics", "search", "plot", "shot"}  # take --threads
 QUICK_FILES = ("large.svg", "numbers.csv")  # of each view and option
 QUICK_GROUPS = ("json", "text", "trace", "files", "session", "errors")
 SHAPE = ["--shape-cells", "2.1,3.2,4.3"]
@@ -29,6 +29,7 @@ SAMPLES = {
     "dimensions": ["0,5,9"], "encoding-zoom": ["0:20,0:30"], "from-positions": ["0,7,30"], "cosine-zoom": ["0:40,10:60"],
     "coordinates": ["0,1,2"], "metric-least": ["0.2"], "threshold": ["0.3"], "temperature": ["0.7"], "top-k": ["5"],
     "top-p": ["0.6"], "seed": ["7"], "sweep-id": ["50"], "sweep-other-id": ["60"], "turn": ["75"], "heads-scroll": ["1"],
+    "senders": ["2.3,1.6"],
 }
 SCROLLING = re.compile("^first-|^tree-|scroll|zoom")  # what figures have no use for: they show everything
 # What an option needs beside it to show anything: (view, option), or the option wherever it is.

@@ -10,68 +10,22 @@
 #include "app/run/analyses/logit_direction.h"
 #include "app/run/analyses/parameter_rows.h"
 #include "app/run/analyses/patterns.h"
-#include "app/run/recompute.h"
+#include "app/run/analyses/stream_parts.h"
 #include "model/files/error.h"
-#include "model/pass/hooks.h"
 #include "model/pass/plan.h"
 #include "model/pass/statistics.h"
 
 namespace headscope::app {
 namespace {
 
-/// Activations of a forward pass at one position, at the points that were requested.
-class WatchedRows {
- public:
-  void want(model::HookPoint point) { rows_.push_back({point, {}}); }
-  void watch(const PromptRun& run, int position, model::Workspace& workspace, const std::stop_token& stop) {
-    model::Hooks hooks;
-    for (auto& [point, values] : rows_) {
-      hooks.watch(point, [position, &values = values](const model::ConstActivation2d& activation) {
-        const auto row = row_of(activation, position);
-        values.insert(values.end(), row.begin(), row.end());
-      });
-    }
-    recompute(run, position, position + 1, hooks, workspace, stop);
-  }
-  /// Empty if the point was not requested.
-  std::span<const float> at(model::Site site, int layer = 0) const {
-    const auto found = std::ranges::find(rows_, model::HookPoint{site, layer},
-                                         &std::pair<model::HookPoint, std::vector<float>>::first);
-    return found != rows_.end() ? std::span<const float>(found->second) : std::span<const float>();
-  }
-
- private:
-  std::vector<std::pair<model::HookPoint, std::vector<float>>> rows_;
-};
-
 /// Whether edits act on the stream itself or after it, not on what one part writes.
-bool edits_outside_parts(const model::Plan& plan, int layers) {
+bool edits_outside_parts(const PromptRun& run) {
+  const model::Plan* plan = run.run->plan.get();
+  if (plan == nullptr) return false;
   using model::Site;
-  for (int layer = 0; layer < layers; ++layer)
-    for (const Site site : {Site::resid_pre, Site::attn_out, Site::resid_mid, Site::resid_post})
-      if (plan.edits({site, layer})) return true;
   for (const Site site : {Site::ln_final_scale, Site::ln_final_normalized, Site::logits})
-    if (plan.edits({site, 0})) return true;
-  return false;
-}
-
-WatchedRows watch_stream(const PromptRun& run, int position, int layers, bool edited,
-                         const Computation<Attribution>& computation) {
-  using model::Site;
-  WatchedRows seen;
-  seen.want({Site::embed, 0});
-  seen.want({Site::pos_embed, 0});
-  for (int layer = 0; layer < layers; ++layer) {
-    seen.want({Site::mlp_out, layer});
-    if (!edited) continue;
-    for (const Site site : {Site::resid_pre, Site::attn_out, Site::resid_mid, Site::resid_post})
-      seen.want({site, layer});
-  }
-  if (run.run->plan != nullptr && run.run->plan->edits({Site::ln_final_scale, 0}))
-    seen.want({Site::ln_final_scale, 0});
-  if (edited) seen.want({Site::ln_final_normalized, 0});
-  seen.watch(run, position, computation.workspace, computation.stop);
-  return seen;
+    if (plan->edits({site, 0})) return true;
+  return edits_stream(run, run.run->config.n_layer);
 }
 
 /// ln_f's scale if it was edited, else 0.
@@ -80,28 +34,20 @@ double edited_scale(const WatchedRows& seen) {
   return scale.empty() ? 0 : static_cast<double>(scale.front());
 }
 
-/// What edits added outside the parts: at each point, the activation minus what arrived there. All edits
-/// except those of logits, which come after the unembedding.
-double edits_on_stream(const PromptRun& run, const Attribution& parts, const LogitDirection& direction,
-                       const WatchedRows& seen) {
-  using model::Site;
-  const model::Plan& plan = *run.run->plan;
-  const auto at = [&](Site site, int layer) { return product(direction.along, seen.at(site, layer)); };
-  double sum = 0, stream = parts.token_embedding + parts.position_embedding;
-  const auto arrive = [&](Site site, int layer, double came) {
-    stream = at(site, layer);
-    if (plan.edits({site, layer})) sum += stream - came;
-  };
-  for (int layer = 0; layer < parts.layers; ++layer) {
-    arrive(Site::resid_pre, layer, stream);
-    double attention = parts.attention_bias[layer];
-    for (int head = 0; head < parts.n_head(); ++head) attention += parts.head(layer, head);
-    if (plan.edits({Site::attn_out, layer})) sum += at(Site::attn_out, layer) - attention;
-    arrive(Site::resid_mid, layer, stream + at(Site::attn_out, layer));
-    arrive(Site::resid_post, layer, stream + parts.mlps[layer]);
-  }
-  if (plan.edits({Site::ln_final_normalized, 0}))
-    sum += product(direction.read, seen.at(Site::ln_final_normalized)) - stream;
+/// Requests ln_f's scale if edits act there.
+void want_edited_scale(WatchedRows& seen, const PromptRun& run) {
+  if (run.run->plan != nullptr && run.run->plan->edits({model::Site::ln_final_scale, 0}))
+    seen.want({model::Site::ln_final_scale, 0});
+}
+
+/// What edits added outside the parts, except those of logits, which come after the unembedding.
+double edits_before_logits(const PromptRun& run, int position, const StreamParts& parts,
+                           const LogitDirection& direction, const WatchedRows& seen) {
+  double sum = 0;
+  for (std::size_t i = 0; i < parts.edits.size(); ++i) sum += direction.along[i] * parts.edits[i];
+  if (run.run->plan->edits({model::Site::ln_final_normalized, 0}))
+    sum += product(direction.read, seen.at(model::Site::ln_final_normalized)) -
+           product(direction.along, run.run->resid(parts.layers, position));
   return sum;
 }
 
@@ -111,20 +57,6 @@ bool edits_output(const model::Plan* plan, model::HeadIndex head) {
            const model::Site site = model::point_of(edit).site;
            return (site == model::Site::z || site == model::Site::result) && acts_on_head(edit, head);
          });
-}
-
-void add_attention_parts(const PromptRun& run, const LogitDirection& direction,
-                         const Computation<Attribution>& computation, Attribution& result) {
-  const model::Transformer& transformer = *run.model->transformer;
-  const auto d_model = static_cast<std::size_t>(transformer.config().n_embd);
-  for (int layer = 0; layer < result.layers; ++layer) {
-    if (computation.stop.stop_requested()) throw model::Stopped();
-    const model::AttentionOutput out =
-        transformer.attention_output(*run.run, layer, result.position, computation.workspace);
-    for (std::size_t at = 0; at < out.results.size(); at += d_model)
-      result.heads.push_back(product(direction.along, std::span(out.results).subspan(at, d_model)));
-    result.attention_bias.push_back(product(direction.along, transformer.projection_bias(layer)));
-  }
 }
 
 }  // namespace
@@ -201,19 +133,29 @@ Attribution AttributionOf::compute(const PromptRun& run, const Computation<Attri
   result.against = id_of(against, logits);
   result.logit = logit_of(result.token) - (result.against >= 0 ? logit_of(result.against) : 0);
   const model::Plan* plan = run.run->plan.get();
-  result.edited = plan != nullptr && edits_outside_parts(*plan, result.layers);
-  const WatchedRows seen = watch_stream(run, position, result.layers, result.edited, computation);
+  result.edited = edits_outside_parts(run);
+  WatchedRows seen;
+  want_stream(seen, run, result.layers);
+  want_edited_scale(seen, run);
+  if (result.edited) seen.want({model::Site::ln_final_normalized, 0});
+  seen.watch(run, position, computation.workspace, computation.stop);
   const LogitDirection direction =
       logit_direction(run, position, result.token, result.against, edited_scale(seen));
+  const StreamParts parts =
+      stream_parts(run, position, result.layers, seen, computation.workspace, computation.stop);
+  const auto part = [&](std::span<const float> vector) { return product(direction.along, vector); };
   result.scale = direction.scale;
   result.final_bias = direction.bias;
-  result.token_embedding = product(direction.along, seen.at(model::Site::embed));
-  result.position_embedding = product(direction.along, seen.at(model::Site::pos_embed));
-  for (int layer = 0; layer < result.layers; ++layer)
-    result.mlps.push_back(product(direction.along, seen.at(model::Site::mlp_out, layer)));
-  add_attention_parts(run, direction, computation, result);
+  result.token_embedding = part(parts.token_embedding);
+  result.position_embedding = part(parts.position_embedding);
+  for (int layer = 0; layer < result.layers; ++layer) {
+    for (int head = 0; head < transformer.config().n_head; ++head)
+      result.heads.push_back(part(parts.head(layer, head)));
+    result.attention_bias.push_back(part(parts.attention_bias[layer]));
+    result.mlps.push_back(part(parts.mlps[layer]));
+  }
   if (!result.edited) return result;
-  result.edits = edits_on_stream(run, result, direction, seen);
+  result.edits = edits_before_logits(run, position, parts, direction, seen);
   if (plan->edits({model::Site::logits, 0}))
     result.edits +=
         result.logit - direction.bias - product(direction.read, seen.at(model::Site::ln_final_normalized));
@@ -224,10 +166,8 @@ SourceParts SourcesOf::compute(const PromptRun& run, const Computation<SourcePar
   const model::Transformer& transformer = *run.model->transformer;
   const model::Config& config = transformer.config();
   WatchedRows seen;
-  if (run.run->plan != nullptr && run.run->plan->edits({model::Site::ln_final_scale, 0})) {
-    seen.want({model::Site::ln_final_scale, 0});
-    seen.watch(run, position, computation.workspace, computation.stop);
-  }
+  want_edited_scale(seen, run);
+  if (!seen.empty()) seen.watch(run, position, computation.workspace, computation.stop);
   const LogitDirection direction = logit_direction(run, position, token, against, edited_scale(seen));
   const ParameterRows rows = parameter_rows(transformer, "h." + std::to_string(layer) + ".attn.c_proj.weight",
                                             head * config.d_head(), config.d_head());

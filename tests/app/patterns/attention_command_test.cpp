@@ -93,11 +93,12 @@ TEST_F(AttentionCommand, EveryOtherViewSaysThatItNeedsWeights) {
         << view.id;
   }
   EXPECT_GE(views_that_do, 20);
-  for (const char* command : {"predict", "lens", "attribute", "sweep", "search"})
+  for (const char* command : {"predict", "lens", "attribute", "score", "sweep", "search"})
     EXPECT_THAT(fail({command, "--model", square, "--prompt", "one two"}),
                 HasSubstr("this needs a model's weights"))
         << command;
-  EXPECT_THAT(fail({"info", "--model", square}), HasSubstr("this needs a model's weights"));
+  for (const char* command : {"info", "composition"})
+    EXPECT_THAT(fail({command, "--model", square}), HasSubstr("this needs a model's weights")) << command;
   EXPECT_THAT(fail({"trace", "--model", square, "--prompt", "one", "--out", path("t.safetensors")}),
               HasSubstr("this needs a model's weights"));
 }

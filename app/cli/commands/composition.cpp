@@ -1,0 +1,125 @@
+#include "app/run/analyses/composition.h"
+
+#include "app/cli/arguments/command_syntax.h"
+#include "app/cli/commands/output.h"
+#include "app/run/sources/precision_names.h"
+#include "app/run/sources/weights_hash.h"
+#include "app/views/table.h"
+#include "system/interrupt.h"
+
+namespace headscope::app {
+namespace {
+
+/// The composition of every pair of a model's heads.
+struct CompositionCommand : Arguments {
+  std::optional<CompositionKind> kind;  ///< nothing: all
+  int top = 0;                          ///< number of pairs of each kind; 0: by the format
+  bool csv = false;
+};
+
+constexpr int kTopInText = 20;
+constexpr Named<CompositionKind> kKinds[] = {
+    {"q", CompositionKind::q}, {"k", CompositionKind::k}, {"v", CompositionKind::v}};
+
+/// The pairs of one kind.
+struct Result {
+  const CompositionKindSpec& kind;
+  Composition of;
+  std::vector<ComposedPair> pairs;  ///< strongest first
+
+  std::pair<int, int> place(int head) const { return {of.layer_of(head), head % of.heads_per_layer}; }
+  std::string name(int head) const { return head_name(place(head).first, place(head).second); }
+};
+
+void write_text(const std::vector<Result>& results, std::ostream& out) {
+  for (const Result& result : results) {
+    if (&result != &results.front()) out << '\n';
+    out << result.kind.title << format(", minus %.6f of random matrices\n", printable(result.of.baseline));
+    for (const ComposedPair& pair : result.pairs)
+      out << format("%14.6f  ", pair.excess) << result.name(pair.sender) << " -> "
+          << result.name(pair.receiver) << '\n';
+  }
+}
+
+void write_csv(const std::vector<Result>& results, std::ostream& out) {
+  out << "kind,sender layer,sender head,receiver layer,receiver head,composition,random,above random\n";
+  for (const Result& result : results)
+    for (const ComposedPair& pair : result.pairs) {
+      const auto from = result.place(pair.sender), to = result.place(pair.receiver);
+      out << result.kind.name << ',' << from.first << ',' << from.second << ',' << to.first << ','
+          << to.second << ',' << plain(result.of.value(pair.sender, pair.receiver)) << ','
+          << plain(result.of.baseline) << ',' << plain(pair.excess) << '\n';
+    }
+}
+
+void write_json(const std::vector<Result>& results, const Engine& engine, const CompositionCommand& command,
+                std::ostream& out) {
+  const model::Config config = engine.config();
+  Json kinds = Json::array();
+  for (const Result& result : results) {
+    Json pairs = Json::array();
+    const auto head = [&](int of) -> Json {
+      const auto [layer, index] = result.place(of);
+      return {{"layer", layer}, {"head", index}};
+    };
+    for (const ComposedPair& pair : result.pairs)
+      pairs.push_back({{"sender", head(pair.sender)},
+                       {"receiver", head(pair.receiver)},
+                       {"composition", result.of.value(pair.sender, pair.receiver)},
+                       {"above_random", pair.excess}});
+    kinds.push_back({{"kind", result.kind.name},
+                     {"formula", result.kind.formula},
+                     {"random", result.of.baseline},
+                     {"pairs", std::move(pairs)}});
+  }
+  const Json answer = {{"model", utf8_or_replacement(engine.model->name)},
+                       {"weights", weights_hash(*engine.model)},
+                       {"precision", name_of(command.model.precision)},
+                       {"n_layer", config.n_layer},
+                       {"n_head", config.n_head},
+                       {"n_embd", config.n_embd},
+                       {"kinds", std::move(kinds)}};
+  out << json_line(answer) << '\n';
+}
+
+void run_composition(const CompositionCommand& command, const Streams& streams) {
+  Engine engine = start_engine(command.model);
+  PromptRun model_only;
+  model_only.model = engine.model;
+  const bool text = !command.csv && !command.json;
+  const auto top = static_cast<std::size_t>(command.top == 0 && text ? kTopInText : command.top);
+  const system::InterruptGuard interrupts;
+  std::vector<Result> results;
+  for (const CompositionKindSpec& kind : kCompositionKinds) {
+    if (command.kind && *command.kind != kind.kind) continue;
+    Composition of = CompositionOf{kind.kind}.compute(
+        model_only,
+        {engine.workspace, {}, nullptr, nullptr, [&](const Composition&, double) { interrupts.check(); }});
+    std::vector<ComposedPair> pairs = strongest_pairs(of, top);
+    results.push_back({kind, std::move(of), std::move(pairs)});
+  }
+  if (command.json) return write_json(results, engine, command, streams.out);
+  if (command.csv) return write_csv(results, streams.out);
+  write_text(results, streams.out);
+}
+
+}  // namespace
+
+Finish describe_composition(CommandSyntax& command) {
+  const auto own = std::make_shared<CompositionCommand>();
+  command.computing();
+  command.choice_option("kind",
+                        "through the later head's queries, keys or values (default: each of\nthem in turn)",
+                        own->kind, kKinds);
+  command.option("top", "N", "only the N strongest pairs (default: 20, as CSV and JSON all)", own->top,
+                 whole(1));
+  command.flag("csv", "write CSV to standard output", own->csv);
+  command.json();
+  const auto check = [](const CompositionCommand& composition) {
+    if (composition.csv && composition.json)
+      throw UsageError("one format at a time: both --csv and --json were given");
+  };
+  return command.finish(own, check, run_composition);
+}
+
+}  // namespace headscope::app

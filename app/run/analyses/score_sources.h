@@ -1,0 +1,81 @@
+#pragma once
+#include <cstddef>
+#include <string_view>
+#include <vector>
+
+#include "app/run/question.h"
+
+// Where a score comes from: the score of a query and a key in one head, taken apart by what wrote the
+// residual streams that q and k are read from.
+//
+// The stream at a position is a sum of parts: the embeddings, and what each earlier head, bias and MLP wrote.
+// With the scale s of ln_1 at the position held fixed, q is a sum of theirs, too (Elhage et al. 2021):
+//
+//     q = sum over parts p of ((p - mean(p)) / s * gain) W_Q  +  ln_1's bias W_Q  +  W_Q's own bias
+//
+// The gain multiplies every part; the two biases are parts of their own, the same for every position, and
+// each part has its own mean subtracted, which takes the mean of the whole stream. Likewise k. So the scaled
+// score, q . k times attention_scale, is the sum of the products of all parts of q with all parts of k, but
+// for float32 rounding.
+namespace headscope::app {
+
+/// What wrote a part of q and of k.
+struct ScoreSource {
+  enum class Kind {
+    token_embedding,
+    position_embedding,
+    head,
+    attention_bias,
+    mlp,
+    norm_bias,
+    own_bias,
+    edits
+  };
+  Kind kind = Kind::token_embedding;
+  int layer = -1;  ///< -1: outside the earlier layers
+  int head = -1;   ///< of `layer`; -1: no head
+  bool operator==(const ScoreSource&) const = default;
+};
+
+struct ScoreSources {
+  int layer = 0, head = 0, query = 0, key = 0;
+  double score = 0;        ///< scaled, as the model computed it, before the mask and edits of scores
+  double query_scale = 1;  ///< divisor of ln_1 at the query: sqrt(variance + epsilon), or as edited
+  double key_scale = 1;    ///< at the key
+  /// In the order of the pass. The last one is what edits added outside the parts, to the stream, to the
+  /// normalized stream, or to q and k; only if there are such edits.
+  std::vector<ScoreSource> sources;
+  std::vector<double> products;  ///< [sources, sources], row: part of q, column: part of k; scaled
+
+  int count() const { return static_cast<int>(sources.size()); }
+  double product(int of_query, int of_key) const {
+    return products[std::ptrdiff_t{of_query} * count() + of_key];
+  }
+  double of_query(int source) const;  ///< a part of q times all of k
+  double of_key(int source) const;    ///< a part of k times all of q
+  double sum() const;
+  /// The score minus the sum, which is the error of float32 rounding.
+  double rounding_error() const { return score - sum(); }
+  bool edited() const { return !sources.empty() && sources.back().kind == ScoreSource::Kind::edits; }
+  std::size_t bytes() const { return bytes_of(sources, products); }
+};
+
+struct ScoreSourcesOf {
+  using Answer = ScoreSources;
+  static constexpr std::string_view kName = "sources of a score";
+  int layer = 0;
+  int head = 0;
+  int query = 0;
+  int key = 0;
+  bool operator==(const ScoreSourcesOf&) const = default;
+  /// Throws RunError for a place that the run does not have, or Stopped.
+  ScoreSources compute(const PromptRun& run, const Computation<ScoreSources>& computation) const;
+  /// Pair by pair, from the counterparts of query and key in the baseline, each side with its own scales of
+  /// ln_1. Throws RunError without a counterpart.
+  ScoreSources compute_difference(const PromptRun& run, const Computation<ScoreSources>& computation) const;
+};
+
+/// The same with the heads and the bias of each layer's attention as one part.
+ScoreSources heads_together(const ScoreSources& sources);
+
+}  // namespace headscope::app

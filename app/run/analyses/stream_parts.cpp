@@ -1,0 +1,90 @@
+#include "app/run/analyses/stream_parts.h"
+
+#include "model/files/error.h"
+#include "model/pass/plan.h"
+
+namespace headscope::app {
+namespace {
+
+using model::Site;
+
+std::vector<float> copy_of(std::span<const float> row) {
+  return {row.begin(), row.end()};
+}
+
+/// Calls visit(point) for the points of the stream before a layer, and of attention's sum, in order.
+template <class Visit>
+void for_each_point(const PromptRun& run, int layers, const Visit& visit) {
+  for (int layer = 0; layer < layers; ++layer)
+    for (const Site site : {Site::resid_pre, Site::attn_out, Site::resid_mid, Site::resid_post})
+      visit(model::HookPoint{site, layer});
+  if (layers < run.run->config.n_layer) visit(model::HookPoint{Site::resid_pre, layers});
+}
+
+/// What edits added outside the parts: at each point, the activation minus what arrived there.
+std::vector<double> edits_of(const PromptRun& run, const StreamParts& parts, const WatchedRows& rows) {
+  const std::size_t d_model = parts.token_embedding.size();
+  const model::Plan& plan = *run.run->plan;
+  std::vector<double> edits(d_model), stream(d_model), arrived(d_model);
+  const auto add = [](std::vector<double>& sum, std::span<const float> part) {
+    for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += static_cast<double>(part[i]);
+  };
+  add(arrived, parts.token_embedding);
+  add(arrived, parts.position_embedding);
+  for_each_point(run, parts.layers, [&](model::HookPoint point) {
+    const std::span<const float> values = rows.at(point.site, point.layer);
+    if (point.site == Site::attn_out) {
+      arrived.assign(d_model, 0);
+      for (int head = 0; head < run.run->config.n_head; ++head) add(arrived, parts.head(point.layer, head));
+      add(arrived, parts.attention_bias[point.layer]);
+    } else if (point.site == Site::resid_mid) {
+      arrived = stream;
+      add(arrived, rows.at(Site::attn_out, point.layer));
+    } else if (point.site == Site::resid_post) {
+      arrived = stream;
+      add(arrived, parts.mlps[point.layer]);
+    } else if (point.layer > 0) {
+      arrived = stream;
+    }
+    if (plan.edits(point))
+      for (std::size_t i = 0; i < d_model; ++i) edits[i] += static_cast<double>(values[i]) - arrived[i];
+    if (point.site != Site::attn_out) stream.assign(values.begin(), values.end());
+  });
+  return edits;
+}
+
+}  // namespace
+
+bool edits_stream(const PromptRun& run, int layers) {
+  bool edited = false;
+  const model::Plan* plan = run.run->plan.get();
+  if (plan) for_each_point(run, layers, [&](model::HookPoint point) { edited |= plan->edits(point); });
+  return edited;
+}
+
+void want_stream(WatchedRows& rows, const PromptRun& run, int layers) {
+  rows.want({Site::embed, 0});
+  rows.want({Site::pos_embed, 0});
+  for (int layer = 0; layer < layers; ++layer) rows.want({Site::mlp_out, layer});
+  if (edits_stream(run, layers))
+    for_each_point(run, layers, [&](model::HookPoint point) { rows.want(point); });
+}
+
+StreamParts stream_parts(const PromptRun& run, int position, int layers, const WatchedRows& rows,
+                         model::Workspace& workspace, const std::stop_token& stop) {
+  const model::Transformer& transformer = *run.model->transformer;
+  StreamParts parts;
+  parts.layers = layers;
+  parts.token_embedding = copy_of(rows.at(Site::embed));
+  parts.position_embedding = copy_of(rows.at(Site::pos_embed));
+  for (int layer = 0; layer < layers; ++layer) {
+    if (stop.stop_requested()) throw model::Stopped();
+    parts.heads.push_back(transformer.attention_output(*run.run, layer, position, workspace).results);
+    parts.attention_bias.push_back(transformer.projection_bias(layer));
+    parts.mlps.push_back(copy_of(rows.at(Site::mlp_out, layer)));
+  }
+  if (edits_stream(run, layers)) parts.edits = edits_of(run, parts, rows);
+  return parts;
+}
+
+}  // namespace headscope::app

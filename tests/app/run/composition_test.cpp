@@ -1,0 +1,292 @@
+// Composition of heads: against whole matrices in double precision, and random matrices against the baseline.
+#include "app/run/analyses/composition.h"
+
+#include <random>
+
+#include "model/files/error.h"
+#include "tests/app/view_fixture.h"
+#include "tests/support/gpt2_folder.h"
+
+namespace headscope::app {
+namespace {
+
+/// A matrix [rows, cols] in double.
+struct Matrix {
+  int rows = 0, cols = 0;
+  std::vector<double> values;
+  Matrix(int of_rows, int of_cols)
+      : rows(of_rows),
+        cols(of_cols),
+        values(static_cast<std::size_t>(of_rows) * static_cast<std::size_t>(of_cols)) {}
+  double& at(int i, int j) {
+    return values[static_cast<std::size_t>(i) * static_cast<std::size_t>(cols) + j];
+  }
+  double at(int i, int j) const {
+    return values[static_cast<std::size_t>(i) * static_cast<std::size_t>(cols) + j];
+  }
+};
+
+Matrix operator*(const Matrix& a, const Matrix& b) {
+  Matrix c(a.rows, b.cols);
+  for (int i = 0; i < a.rows; ++i)
+    for (int k = 0; k < a.cols; ++k)
+      for (int j = 0; j < b.cols; ++j) c.at(i, j) += a.at(i, k) * b.at(k, j);
+  return c;
+}
+
+Matrix transposed(const Matrix& a) {
+  Matrix c(a.cols, a.rows);
+  for (int i = 0; i < a.rows; ++i)
+    for (int j = 0; j < a.cols; ++j) c.at(j, i) = a.at(i, j);
+  return c;
+}
+
+double frobenius(const Matrix& a) {
+  double sum = 0;
+  for (const double v : a.values) sum += v * v;
+  return std::sqrt(sum);
+}
+
+/// ||A B|| / (||A|| ||B||).
+double composed(const Matrix& a, const Matrix& b) {
+  return frobenius(a * b) / (frobenius(a) * frobenius(b));
+}
+
+/// The matrices of a head, [d_model, d_model], by the definition in the header.
+class Textbook {
+ public:
+  explicit Textbook(const ReferenceGpt2& model, const model::Config& config)
+      : model_(model), config_(config) {}
+
+  Matrix ov(int layer, int head) const { return reading(layer, head, 2) * writing(layer, head); }
+  Matrix qk(int layer, int head) const {
+    return reading(layer, head, 0) * transposed(reading(layer, head, 1));
+  }
+  double value(CompositionKind kind, int sender, int receiver) const {
+    const int heads = config_.n_head;
+    const Matrix written = ov(sender / heads, sender % heads);
+    const int layer = receiver / heads, head = receiver % heads;
+    if (kind == CompositionKind::q) return composed(written, qk(layer, head));
+    if (kind == CompositionKind::k) return composed(written, transposed(qk(layer, head)));
+    return composed(written, ov(layer, head));
+  }
+
+ private:
+  const ReferenceGpt2& model_;
+  model::Config config_;
+
+  /// column 0: W_Q, 1: W_K, 2: W_V.
+  Matrix reading(int layer, int head, int column) const {
+    const int d = config_.n_embd, width = config_.d_head();
+    const std::string block = "h." + std::to_string(layer) + ".";
+    const auto &w = model_.parameter(block + "attn.c_attn.weight"),
+               &gain = model_.parameter(block + "ln_1.weight");
+    Matrix result(d, width);
+    for (int j = 0; j < width; ++j) {
+      double mean = 0;
+      for (int i = 0; i < d; ++i) {
+        result.at(i, j) =
+            gain[static_cast<std::size_t>(i)] *
+            w[static_cast<std::size_t>(i) * static_cast<std::size_t>(3 * d) + column * d + head * width + j];
+        mean += result.at(i, j) / d;
+      }
+      for (int i = 0; i < d; ++i) result.at(i, j) -= mean;
+    }
+    return result;
+  }
+  Matrix writing(int layer, int head) const {
+    const int d = config_.n_embd, width = config_.d_head();
+    const auto& w = model_.parameter("h." + std::to_string(layer) + ".attn.c_proj.weight");
+    Matrix result(width, d);
+    for (int j = 0; j < width; ++j) {
+      double mean = 0;
+      for (int i = 0; i < d; ++i)
+        mean += w[static_cast<std::size_t>(head * width + j) * static_cast<std::size_t>(d) + i] / d;
+      for (int i = 0; i < d; ++i)
+        result.at(j, i) =
+            w[static_cast<std::size_t>(head * width + j) * static_cast<std::size_t>(d) + i] - mean;
+    }
+    return result;
+  }
+};
+
+/// A model of a folder, and its answers without a prompt.
+struct WeightsOf {
+  explicit WeightsOf(const std::filesystem::path& folder) : workspace(2) {
+    LoadedModel loaded;
+    loaded.transformer = model::Transformer::load(folder);
+    run.model = std::make_shared<const LoadedModel>(loaded);
+  }
+  Composition ask(CompositionKind kind) {
+    return CompositionOf{kind}.compute(run, {workspace, {}, nullptr, nullptr, {}});
+  }
+  const model::Config& config() const { return run.model->transformer->config(); }
+  model::Workspace workspace;
+  PromptRun run;
+};
+
+void expect_textbook(WeightsOf& model, const Textbook& textbook,
+                     const std::vector<std::pair<int, int>>& pairs) {
+  for (const CompositionKindSpec& kind : kCompositionKinds) {
+    const Composition c = model.ask(kind.kind);
+    ASSERT_EQ(c.heads(), model.config().n_layer * model.config().n_head);
+    for (const auto& [sender, receiver] : pairs) {
+      const double expected = textbook.value(kind.kind, sender, receiver);
+      EXPECT_NEAR(static_cast<double>(c.value(sender, receiver)), expected, 1e-5 * expected)
+          << kind.title << " " << sender << " " << receiver;
+      EXPECT_NEAR(c.excess(sender, receiver), expected - 1 / std::sqrt(model.config().n_embd - 1.0), 1e-5);
+    }
+    for (int s = 0; s < c.heads(); ++s)
+      for (int r = 0; r < c.heads(); ++r)
+        EXPECT_EQ(std::isnan(c.value(s, r)), !c.is_pair(s, r)) << kind.title << " " << s << " " << r;
+  }
+}
+
+TEST(CompositionOf, IsTheTextbooksOfWholeMatrices) {
+  WeightsOf model(kBundledModel);
+  expect_textbook(model, Textbook(reference_model(), model.config()), {{0, 8}, {3, 14}, {9, 47}, {39, 40}});
+}
+
+TEST(CompositionOf, IsTheTextbooksForEveryPairOfASmallModel) {
+  const TemporaryFolder folder;
+  const Gpt2Shape shape{.layers = 3, .heads = 3, .width = 12};
+  write_gpt2(folder, gpt2_config(shape), gpt2_tensors(shape));
+  WeightsOf model(folder.path());
+  std::vector<std::pair<int, int>> pairs;
+  for (int s = 0; s < 9; ++s)
+    for (int r = 3 * (s / 3 + 1); r < 9; ++r) pairs.emplace_back(s, r);
+  expect_textbook(model, Textbook(ReferenceGpt2(folder.path()), model.config()), pairs);
+}
+
+/// A copy of W_O in the receiver's W_Q makes it read just what the sender writes; and with a matrix of rank
+/// 1, of which half of the factor is 0, the composition is a cosine.
+TEST(CompositionOf, IsLargeForAHeadThatReadsWhatAnotherWrites) {
+  const TemporaryFolder folder;
+  const Gpt2Shape shape{.layers = 2, .heads = 2, .width = 8};
+  auto tensors = gpt2_tensors(shape);
+  const auto floats = [&](const std::string& name) {
+    for (RawTensor& tensor : tensors)
+      if (tensor.name == name) return reinterpret_cast<float*>(tensor.bytes.data());
+    throw std::runtime_error(name);
+  };
+  const auto set_gain = [&](int layer) {
+    std::fill_n(floats("h." + std::to_string(layer) + ".ln_1.weight"), 8, 1.F);
+  };
+  set_gain(0), set_gain(1);
+  // The sender, L0 H0, writes one direction, u; the receiver's queries (L1 H1) read along u or across it.
+  const std::array<float, 8> u{1, -1, 0, 0, 2, -2, 0, 0}, across{0, 0, 1, -1, 0, 0, 0, 0};
+  float *out = floats("h.0.attn.c_proj.weight"), *in = floats("h.1.attn.c_attn.weight");
+  for (int i = 0; i < 8; ++i) {
+    for (int j = 0; j < 4; ++j) {
+      out[j * 8 + i] = j == 2 ? u[i] : 0;
+      in[i * 24 + 4 + j] = j == 1 ? u[i] : 0;   // head 1's queries
+      in[i * 24 + j] = j == 1 ? across[i] : 0;  // head 0's
+    }
+  }
+  write_gpt2(folder, gpt2_config(shape), tensors);
+  WeightsOf model(folder.path());
+  const Composition c = model.ask(CompositionKind::q);
+  EXPECT_NEAR(static_cast<double>(c.value(0, 3)), 1, 1e-6);
+  EXPECT_NEAR(static_cast<double>(c.value(0, 2)), 0, 1e-6);
+  EXPECT_EQ(strongest_pairs(c, 1)[0].sender, 0);
+  EXPECT_EQ(strongest_pairs(c, 1)[0].receiver, 3);
+}
+
+TEST(CompositionOf, HasNoNumberForAHeadWithoutWeights) {
+  const TemporaryFolder folder;
+  const Gpt2Shape shape{.layers = 2, .heads = 2, .width = 8};
+  auto tensors = gpt2_tensors(shape);
+  for (RawTensor& tensor : tensors)
+    if (tensor.name == "h.0.attn.c_proj.weight") std::fill_n(tensor.bytes.begin(), 4 * 8 * 4, '\0');
+  write_gpt2(folder, gpt2_config(shape), tensors);
+  WeightsOf model(folder.path());
+  const Composition c = model.ask(CompositionKind::v);
+  EXPECT_TRUE(std::isnan(c.value(0, 2)) && std::isnan(c.value(0, 3)));
+  EXPECT_TRUE(std::isfinite(c.value(1, 2)) && std::isfinite(c.value(1, 3)));
+  EXPECT_EQ(strongest_pairs(c, 0).size(), 2U);
+}
+
+TEST(CompositionOf, HasNoPairsWithOneLayer) {
+  const TemporaryFolder folder;
+  const Gpt2Shape shape{.layers = 1};
+  write_gpt2(folder, gpt2_config(shape), gpt2_tensors(shape));
+  WeightsOf model(folder.path());
+  EXPECT_TRUE(strongest_pairs(model.ask(CompositionKind::q), 0).empty());
+}
+
+TEST(CompositionOf, ShowsReceiversLayerByLayerAndStops) {
+  WeightsOf model(kBundledModel);
+  std::vector<double> done;
+  std::stop_source stop;
+  const auto shown = [&](const Composition& part, double fraction) {
+    done.push_back(fraction);
+    const int layer = static_cast<int>(done.size());
+    EXPECT_TRUE(std::isfinite(part.value(0, layer * 8)));
+    EXPECT_TRUE(std::isnan(part.value(0, (layer + 1) * 8)));
+    EXPECT_EQ(part.done, layer + 1);
+    EXPECT_FALSE(part.complete());
+    if (done.size() == 3) stop.request_stop();
+  };
+  EXPECT_THROW(
+      CompositionOf{}.compute(model.run, {model.workspace, stop.get_token(), nullptr, nullptr, shown}),
+      model::Stopped);
+  EXPECT_THAT(done, ElementsAre(::testing::DoubleEq(2.0 / 30), ::testing::DoubleEq(6.0 / 30),
+                                ::testing::DoubleEq(12.0 / 30)));
+}
+
+/// Normally distributed factors of the shapes of a model with d_model = 40 + 1, d_head = 8, without a mean.
+TEST(RandomComposition, IsTheRootMeanSquareOfRandomMatrices) {
+  model::Config config;
+  config.n_embd = 41, config.n_head = 1;
+  const double baseline = random_composition(config);
+  std::mt19937_64 random(7);
+  const auto uniform = [&] { return (static_cast<double>(random() >> 11U) + 0.5) / 9007199254740992.0; };
+  const auto normal = [&] {
+    return std::sqrt(-2 * std::log(uniform())) * std::cos(6.283185307179586 * uniform());
+  };
+  const auto matrix = [&](int rows, int cols, bool steep) {
+    Matrix m(rows, cols);
+    for (int i = 0; i < rows; ++i)
+      for (int j = 0; j < cols; ++j)
+        m.at(i, j) = normal() * (steep ? std::pow(0.3, std::min(rows, cols) == rows ? i : j) : 1);
+    return m;
+  };
+  constexpr int kSamples = 400, kWidth = 40, kHead = 8;
+  for (const bool steep : {false, true}) {  // whatever the singular values are
+    double squares = 0, sum = 0;
+    for (int i = 0; i < kSamples; ++i) {
+      const double c = composed(matrix(kWidth, kHead, false) * matrix(kHead, kWidth, steep),
+                                matrix(kWidth, kHead, steep) * matrix(kHead, kWidth, false));
+      sum += c / kSamples, squares += c * c / kSamples;
+    }
+    EXPECT_NEAR(std::sqrt(squares), baseline, (steep ? 0.05 : 0.01) * baseline);
+    EXPECT_LE(sum, std::sqrt(squares));
+    if (steep) continue;
+    EXPECT_NEAR(sum, baseline * (1 - 1 / (4.0 * kHead * kHead)), 0.01 * baseline);
+  }
+  config.n_embd = 1;
+  EXPECT_TRUE(std::isnan(random_composition(config)));
+}
+
+TEST(StrongestPairs, AreSortedAndOfAHead) {
+  Composition c{2, 2, 2, 0.25, std::vector<float>(16, std::nanf(""))};
+  c.values[2] = 0.5F, c.values[3] = 0.125F, c.values[6] = 0.75F, c.values[7] = 0.5F;
+  const auto in_words = [](const std::vector<ComposedPair>& pairs) {
+    std::string words;
+    for (const ComposedPair& pair : pairs)
+      words += std::to_string(pair.sender) + ">" + std::to_string(pair.receiver) + " " +
+               viz::fixed_number(pair.excess, 3) + " ";
+    return words;
+  };
+  EXPECT_EQ(in_words(strongest_pairs(c, 0)), "1>2 0.500 0>2 0.250 1>3 0.250 0>3 −0.125 ");
+  EXPECT_EQ(in_words(strongest_pairs(c, 2)), "1>2 0.500 0>2 0.250 ");
+  EXPECT_EQ(in_words(strongest_pairs(c, 0, false, 0)), "0>2 0.250 0>3 −0.125 ");
+  EXPECT_EQ(in_words(strongest_pairs(c, 0, false, 3)), "1>3 0.250 0>3 −0.125 ");
+  const Composition difference =
+      CompositionOf{}.difference(Composition{2, 2, 2, 0.25, std::vector<float>(16, 0.5F)}, c, PromptRun());
+  EXPECT_EQ(difference.baseline, 0);
+  EXPECT_EQ(in_words(strongest_pairs(difference, 2, true)), "0>3 0.375 1>2 −0.250 ");
+}
+
+}  // namespace
+}  // namespace headscope::app

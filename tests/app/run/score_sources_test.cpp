@@ -1,0 +1,252 @@
+// Sources of a score: each product against the definition in double precision, and their sum.
+#include "app/run/analyses/score_sources.h"
+
+#include "model/files/error.h"
+#include "model/pass/hooks.h"
+#include "tests/app/view_fixture.h"
+
+namespace headscope::app {
+namespace {
+
+using Vector = std::vector<double>;
+using Kind = ScoreSource::Kind;
+
+std::size_t at(int i) {
+  return static_cast<std::size_t>(i);
+}
+
+/// The parts of q and k by the textbook, from the reference's own pass.
+class Textbook {
+ public:
+  Textbook(const ReferenceGpt2::Result& result, const std::vector<int>& ids, const model::Config& config,
+           int layer, int head)
+      : of_(result), ids_(ids), config_(config), layer_(layer), head_(head) {}
+
+  /// [sources][d_head]; column 0: q, 1: k.
+  std::vector<Vector> parts(int position, int column) const {
+    const Vector stream = of_.blocks[at(layer_)].resid_pre[at(position)];
+    double variance = 0;
+    for (const double v : centered(stream)) variance += v * v / static_cast<double>(stream.size());
+    const double scale = std::sqrt(variance + config_.layer_norm_epsilon);
+    std::vector<Vector> parts;
+    const auto add = [&](const Vector& written) {
+      Vector x = centered(written);
+      for (std::size_t i = 0; i < x.size(); ++i) x[i] *= row(block(layer_) + "ln_1.weight", 0)[i] / scale;
+      parts.push_back(read(x, column));
+    };
+    add(row("wte.weight", ids_[at(position)]));
+    add(row("wpe.weight", position));
+    for (int layer = 0; layer < layer_; ++layer) {
+      for (int head = 0; head < config_.n_head; ++head)
+        add(written(layer, head, of_.heads[at(layer)][at(head)].z[at(position)]));
+      add(row(block(layer) + "attn.c_proj.bias", 0));
+      add(of_.blocks[at(layer)].mlp_out[at(position)]);
+    }
+    parts.push_back(read(row(block(layer_) + "ln_1.bias", 0), column));
+    Vector bias;
+    for (int j = 0; j < config_.d_head(); ++j)
+      bias.push_back(reference_model().parameter(block(layer_) + "attn.c_attn.bias")[at(first(column) + j)]);
+    parts.push_back(bias);
+    return parts;
+  }
+  double score(int query, int key) const {
+    return of_.heads[at(layer_)][at(head_)].scaled[at(query)][at(key)];
+  }
+
+ private:
+  const ReferenceGpt2::Result& of_;
+  std::vector<int> ids_;
+  model::Config config_;
+  int layer_, head_;
+
+  static std::string block(int layer) { return "h." + std::to_string(layer) + "."; }
+  int first(int column) const { return column * config_.n_embd + head_ * config_.d_head(); }
+  Vector row(const std::string& name, int index) const {
+    const Vector& all = reference_model().parameter(name);
+    const auto begin = all.begin() + static_cast<std::ptrdiff_t>(index) * config_.n_embd;
+    return {begin, begin + config_.n_embd};
+  }
+  static Vector centered(Vector v) {
+    double mean = 0;
+    for (const double x : v) mean += x / static_cast<double>(v.size());
+    for (double& x : v) x -= mean;
+    return v;
+  }
+  Vector read(const Vector& x, int column) const {
+    const Vector& w = reference_model().parameter(block(layer_) + "attn.c_attn.weight");
+    Vector sum(at(config_.d_head()));
+    for (std::size_t i = 0; i < x.size(); ++i)
+      for (std::size_t j = 0; j < sum.size(); ++j)
+        sum[j] += x[i] * w[i * at(3 * config_.n_embd) + at(first(column)) + j];
+    return sum;
+  }
+  Vector written(int layer, int head, const Vector& z) const {
+    Vector sum(at(config_.n_embd));
+    for (int i = 0; i < config_.d_head(); ++i) {
+      const Vector weights = row(block(layer) + "attn.c_proj.weight", head * config_.d_head() + i);
+      for (std::size_t k = 0; k < sum.size(); ++k) sum[k] += z[at(i)] * weights[k];
+    }
+    return sum;
+  }
+};
+
+double largest_of(const std::vector<double>& values) {
+  double largest = 0;
+  for (const double v : values) largest = std::max(largest, std::abs(v));
+  return largest;
+}
+
+void expect_textbook(const ScoreSources& s, const Textbook& textbook, double factor) {
+  const auto q = textbook.parts(s.query, 0), k = textbook.parts(s.key, 1);
+  ASSERT_EQ(s.sources.size(), q.size());
+  const double largest = largest_of(s.products);
+  for (int i = 0; i < s.count(); ++i)
+    for (int j = 0; j < s.count(); ++j)
+      ASSERT_NEAR(s.product(i, j), factor * dot(q[at(i)], k[at(j)]), 2e-5 * largest) << i << " " << j;
+  EXPECT_NEAR(s.score, textbook.score(s.query, s.key), 2e-5 * std::max(largest, std::abs(s.score)));
+  EXPECT_LT(std::abs(s.rounding_error()), 1e-5 * largest);
+}
+
+TEST(ScoreSourcesOf, AreTheTextbooksAtTheFirstAndTheLastLayer) {
+  for (const int length : {1, 12, 256}) {
+    const Scenario& s = scenario(length);
+    const double factor = 1 / std::sqrt(static_cast<double>(s.config().d_head()));
+    for (const int layer : {0, 3, s.config().n_layer - 1})
+      for (const auto& [query, key] : std::vector<std::pair<int, int>>{
+               {length - 1, 0}, {length - 1, length / 2}, {length / 2, length / 2}}) {
+        SCOPED_TRACE(std::to_string(length) + " tokens, layer " + std::to_string(layer) + ", " +
+                     std::to_string(query) + " " + std::to_string(key));
+        const auto answer = s.ask(ScoreSourcesOf{layer, 5, query, key});
+        EXPECT_EQ(answer->count(), 2 + layer * (s.config().n_head + 2) + 2);
+        expect_textbook(*answer, Textbook(reference(s), s.run->tokens.ids(), s.config(), layer, 5), factor);
+      }
+  }
+}
+
+TEST(ScoreSourcesOf, SumsAreThoseOfRowsAndColumns) {
+  const Scenario& s = scenario(12);
+  const auto a = s.ask(ScoreSourcesOf{2, 1, 11, 3});
+  double q = 0, k = 0;
+  for (int i = 0; i < a->count(); ++i) q += a->of_query(i), k += a->of_key(i);
+  EXPECT_NEAR(q, a->sum(), 1e-9);
+  EXPECT_NEAR(k, a->sum(), 1e-9);
+  double row = 0, column = 0;
+  for (int i = 0; i < a->count(); ++i) row += a->product(4, i), column += a->product(i, 4);
+  EXPECT_NEAR(a->of_query(4), row, 1e-12);
+  EXPECT_NEAR(a->of_key(4), column, 1e-12);
+}
+
+TEST(ScoreSourcesOf, TogetherTheHeadsOfALayerAreOnePart) {
+  const Scenario& s = scenario(12);
+  const auto all = s.ask(ScoreSourcesOf{2, 1, 11, 3});
+  const ScoreSources layers = heads_together(*all);
+  EXPECT_EQ(layers.sources, (std::vector<ScoreSource>{{Kind::token_embedding},
+                                                      {Kind::position_embedding},
+                                                      {Kind::head, 0},
+                                                      {Kind::mlp, 0},
+                                                      {Kind::head, 1},
+                                                      {Kind::mlp, 1},
+                                                      {Kind::norm_bias},
+                                                      {Kind::own_bias}}));
+  EXPECT_NEAR(layers.sum(), all->sum(), 1e-9);
+  double attention = 0;  // of layer 0: heads 2 to 9, bias 10
+  for (int i = 2; i <= 10; ++i) attention += all->product(i, 11);
+  EXPECT_NEAR(layers.product(2, 3), attention, 1e-9);
+}
+
+TEST(ScoreSourcesOf, RefusesPlacesThatAreNone) {
+  const Scenario& s = scenario(12);
+  EXPECT_THROW(s.ask(ScoreSourcesOf{6, 0, 0, 0}), model::RunError);
+  EXPECT_THROW(s.ask(ScoreSourcesOf{0, 8, 0, 0}), model::RunError);
+  EXPECT_THROW(s.ask(ScoreSourcesOf{0, -1, 0, 0}), model::RunError);
+  EXPECT_THROW(s.ask(ScoreSourcesOf{0, 0, 12, 0}), model::RunError);
+  EXPECT_THROW(s.ask(ScoreSourcesOf{0, 0, 0, 12}), model::RunError);
+}
+
+TEST(ScoreSourcesOf, StopsBetweenLayers) {
+  const Scenario& s = scenario(12);
+  model::Workspace workspace(1);
+  std::stop_source stop;
+  stop.request_stop();
+  EXPECT_THROW(
+      (ScoreSourcesOf{5, 0, 11, 3}.compute(*s.run, {workspace, stop.get_token(), nullptr, nullptr, {}})),
+      model::Stopped);
+}
+
+/// An edit of one unit at every position, and whether it is outside the parts of layer 3.
+struct UnitEdit {
+  const char* text;
+  const char* hook;
+  int unit, head;
+  double factor, added;
+  bool outside;
+};
+
+constexpr UnitEdit kEdits[]{{"embed[*][2]+=1.5", "hook_embed", 2, -1, 1, 1.5, false},
+                            {"L0.resid_pre[*][5]+=1", "blocks.0.hook_resid_pre", 5, -1, 1, 1, true},
+                            {"L1.attn_out[*][7]*=0.5", "blocks.1.hook_attn_out", 7, -1, 0.5, 0, true},
+                            {"L2.resid_mid[*][3]+=2", "blocks.2.hook_resid_mid", 3, -1, 1, 2, true},
+                            {"L2.resid_post[*][9]*=3", "blocks.2.hook_resid_post", 9, -1, 3, 0, true},
+                            {"L3.resid_pre[*][11]+=1", "blocks.3.hook_resid_pre", 11, -1, 1, 1, true},
+                            {"L1.mlp_out[*][4]=0", "blocks.1.hook_mlp_out", 4, -1, 0, 0, false},
+                            {"L3.ln1_scale*=1.25", "blocks.3.ln1.hook_scale", 0, -1, 1.25, 0, false},
+                            {"L3.ln1[*][6]+=1", "blocks.3.ln1.hook_normalized", 6, -1, 1, 1, true},
+                            {"L3H2.q[*][3]+=1", "blocks.3.attn.hook_q", 3, 2, 1, 1, true},
+                            {"L3H2.k[*][8]*=2", "blocks.3.attn.hook_k", 8, 2, 2, 0, true},
+                            {"L3H4.q[*][3]+=1", "blocks.3.attn.hook_q", 3, 4, 1, 1, false},
+                            {"L3.resid_mid[*][1]+=1", "blocks.3.hook_resid_mid", 1, -1, 1, 1, false}};
+
+TEST(ScoreSourcesOf, WhatEditsAddIsAPartOfItsOwn) {
+  for (const UnitEdit& edit : kEdits) {
+    SCOPED_TRACE(edit.text);
+    const Scenario s = with_edits(edit.text);
+    const Scenario plain(kRobot);
+    const int query = s.length() - 1, key = 4;
+    const auto a = s.ask(ScoreSourcesOf{3, 2, query, key});
+    EXPECT_EQ(a->edited(), edit.outside);
+    const double largest = largest_of(a->products);
+    EXPECT_LT(std::abs(a->rounding_error()), 1e-5 * largest);
+    // The reference's score, with the same edit.
+    ReferenceGpt2::Edits edits;
+    edits.edit = [&](const std::string& hook, int head, ReferenceGpt2::Rows& rows) {
+      if (hook != edit.hook || (edit.head >= 0 && head != edit.head)) return;
+      for (Vector& row : rows) row[at(edit.unit)] = edit.factor * row[at(edit.unit)] + edit.added;
+    };
+    const auto result = reference_model().run(s.run->tokens.ids(), edits);
+    EXPECT_NEAR(a->score, result.heads[3][2].scaled[at(query)][at(key)], 2e-5 * largest);
+    // What the parts are does not depend on an edit after them.
+    if (std::string_view(edit.hook).starts_with("blocks.3.attn")) {
+      const auto b = plain.ask(ScoreSourcesOf{3, 2, query, key});
+      for (int i = 0; i < b->count(); ++i)
+        for (int j = 0; j < b->count(); ++j) ASSERT_EQ(a->product(i, j), b->product(i, j));
+    }
+  }
+}
+
+/// By hand: an edit that adds 1 to a unit of q adds 1/sqrt(d_head) times that unit of k.
+TEST(ScoreSourcesOf, TheEditsPartIsWhatTheEditAdds) {
+  const Scenario s = with_edits("L3H2.q[*][3]+=1");
+  const auto a = s.ask(ScoreSourcesOf{3, 2, 5, 4});
+  const double expected = static_cast<double>(s.run->run->k(3, 2, 4)[3]) / std::sqrt(32.0);
+  EXPECT_NEAR(a->of_query(a->count() - 1), expected, 1e-5 * largest_of(a->products));
+  EXPECT_NEAR(a->of_key(a->count() - 1), 0, 1e-12) << "the key is not edited";
+}
+
+TEST(ScoreSourcesOf, ADifferenceIsThatOfTheCounterparts) {
+  const Scenario s = of_two(), second(PromptRun(*s.run->baseline));
+  const int query = counterpart_of(*s.run, 3), key = counterpart_of(*s.run, 1);
+  EXPECT_EQ(std::pair(query, key), std::pair(4, 2));
+  const auto difference = s.ask_difference(ScoreSourcesOf{3, 2, 3, 1});
+  const auto after = s.ask(ScoreSourcesOf{3, 2, 3, 1}), before = second.ask(ScoreSourcesOf{3, 2, query, key});
+  EXPECT_EQ(difference->score, after->score - before->score);
+  for (std::size_t i = 0; i < after->products.size(); ++i)
+    EXPECT_EQ(difference->products[i], after->products[i] - before->products[i]);
+  const Scenario edits = edited("L1.attn_out[*][7]*=0.5");
+  const auto both = edits.ask_difference(ScoreSourcesOf{3, 2, 5, 4});
+  EXPECT_TRUE(both->edited()) << "the unedited run has a part of 0 there";
+  const auto whole = edits.ask(ScoreSourcesOf{3, 2, 5, 4});
+  EXPECT_NEAR(both->sum(), both->score, 1e-5 * largest_of(whole->products));
+}
+
+}  // namespace
+}  // namespace headscope::app
