@@ -85,6 +85,8 @@ SweepOf question_of(const ViewContext& c) {
   question.token = choice_of(c, kTokenId, kToken);
   question.against = choice_of(c, kAgainstId, kAgainst);
   question.position = std::max(0, c.selection.query);
+  question.estimates = true;
+  question.largest_of = c.options[kMetric];
   return question;
 }
 
@@ -171,13 +173,20 @@ double difference_in(const ViewContext& c, const Sweep& sweep, int layer, int co
   return shown_value(metric, sweep.difference(metric, layer, column));
 }
 
-/// The metric's difference in each cell, layer by layer; NaN if not known.
+/// The estimate of the metric's difference in a cell; NaN if there is none.
+double estimate_in(const ViewContext& c, const Sweep& sweep, int layer, int column) {
+  const SweepMetric metric = c.options[kMetric];
+  return sweep.estimates_metric(metric) ? sweep.estimate(metric, layer, column)
+                                        : std::numeric_limits<double>::quiet_NaN();
+}
+
+/// The metric's difference in each cell, layer by layer, or where it is not known its estimate.
 std::vector<float> values_of(const ViewContext& c, const Sweep& sweep) {
   std::vector<float> values;
   for (int layer = 0; layer < sweep.layers; ++layer)
     for (int column = 0; column < sweep.columns; ++column)
-      values.push_back(sweep.knows(layer, column) ? static_cast<float>(difference_in(c, sweep, layer, column))
-                                                  : std::numeric_limits<float>::quiet_NaN());
+      values.push_back(static_cast<float>(sweep.knows(layer, column) ? difference_in(c, sweep, layer, column)
+                                                                     : estimate_in(c, sweep, layer, column)));
   return values;
 }
 
@@ -193,41 +202,83 @@ viz::ColorScale scale_of(const ViewContext& c, const Sweep& sweep, const std::ve
   return viz::robust_scale(viz::Matrix::row(others), 0, range);
 }
 
-/// The strongest difference so far.
+/// "strongest: L5 H1  +0.25": of the differences so far, or if none will be computed, of the estimates.
 std::string strongest_words(const ViewContext& c, const Sweep& sweep) {
   double most = 0;
   std::string name;
   for (int layer = 0; layer < sweep.layers; ++layer)
     for (int column = 0; column < sweep.columns; ++column) {
-      const double difference = sweep.knows(layer, column) ? difference_in(c, sweep, layer, column) : 0;
-      if (!(std::abs(difference) > std::abs(most))) continue;
-      most = difference;
+      const double value = sweep.estimates_only         ? estimate_in(c, sweep, layer, column)
+                           : sweep.knows(layer, column) ? difference_in(c, sweep, layer, column)
+                                                        : 0;
+      if (!(std::abs(value) > std::abs(most))) continue;
+      most = value;
       name = cell_name(c, layer, column);
     }
   if (name.empty()) return "no effect";
-  return "strongest: " + name + "  " + (most > 0 ? "+" : "") + viz::number(most, 4);
+  return (sweep.estimates_only ? "strongest estimate: " : "strongest: ") + name + "  " +
+         (most > 0 ? "+" : "") + viz::number(most, 4);
+}
+
+bool is_complete(const Sweep& sweep) {
+  return sweep.known_count() == std::ssize(sweep.known);
 }
 
 std::string words_under(const ViewContext& c, const Sweep& sweep) {
-  const auto known = sweep.known_count(), all = static_cast<int>(std::ssize(sweep.known));
   const std::string words = strongest_words(c, sweep);
-  return known == all ? words : "computing… " + grouped(known) + " of " + grouped(all) + "; so far " + words;
+  if (is_complete(sweep) || sweep.estimates_only) return words;
+  const int known = sweep.known_count();
+  return "computing… " + grouped(known) + " of " + grouped(std::ssize(sweep.known)) +
+         (known > 0 ? "; so far " + words : "");
+}
+
+/// What the picture says of estimates; empty: nothing.
+std::string words_on_estimates(const ViewContext& c, const Sweep& sweep) {
+  const SweepMetric metric = c.options[kMetric];
+  if (sweep.estimates.empty()) return "";
+  if (!sweep.estimates_metric(metric))
+    return is_complete(sweep) ? ""
+                              : "no estimates: KL is smallest at the run itself, so its slope is 0 there";
+  const double correlation = sweep.estimate_correlation(metric);
+  const std::string how_good = std::isnan(correlation)
+                                   ? ""
+                                   : "rank correlation with the exact differences" +
+                                         std::string(is_complete(sweep) ? " " : " so far ") +
+                                         viz::fixed_number(correlation, 2);
+  if (is_complete(sweep)) return how_good.empty() ? "" : "first-order estimates: " + how_good;
+  return "half-height cells are first-order estimates" + (how_good.empty() ? "" : "; " + how_good);
 }
 
 // ---- the drawing ----
 
-/// Covers cells that are not known yet with the background.
-void cover_unknown(Picture& picture, const ViewContext& c, const Sweep& sweep, const viz::Region& grid) {
+/// Calls visit(first cell, end) for each run of cells of a row that are not known yet.
+template <class Visit>
+void for_each_unknown(const Sweep& sweep, const Visit& visit) {
   for (int layer = 0; layer < sweep.layers; ++layer)
     for (int column = 0; column < sweep.columns; ++column) {
       if (sweep.knows(layer, column)) continue;
       int end = column;
       while (end < sweep.columns && !sweep.knows(layer, end)) ++end;
-      viz::Rect rect = grid.cell_rect(layer, column);
-      rect.w = grid.cell_rect(layer, end).x - rect.x;
-      picture.scene.add(viz::FillRect{rect, c.theme->surface});
+      visit(layer, column, end);
       column = end;
     }
+}
+
+/// Covers cells that are not known yet with the background: whole ones, or with estimates the upper and the
+/// lower quarter, which a cell of a single pixel's width shows as well.
+void cover_unknown(Picture& picture, const ViewContext& c, const Sweep& sweep, const viz::Region& grid) {
+  const bool estimated = sweep.estimates_metric(c.options[kMetric]);
+  for_each_unknown(sweep, [&](int layer, int column, int end) {
+    viz::Rect rect = grid.cell_rect(layer, column);
+    rect.w = grid.cell_rect(layer, end).x - rect.x;
+    if (!estimated) {
+      picture.scene.add(viz::FillRect{rect, c.theme->surface});
+      return;
+    }
+    const float h = rect.h / 4;
+    picture.scene.add(viz::FillRect{{rect.x, rect.y, rect.w, h}, c.theme->surface});
+    picture.scene.add(viz::FillRect{{rect.x, rect.bottom() - h, rect.w, h}, c.theme->surface});
+  });
   picture.scene.add(viz::StrokeRect{grid.rect, c.theme->line, 1});
 }
 
@@ -266,10 +317,12 @@ Picture build(const ViewContext& c) {
   const viz::Style style = style_of(c);
   viz::Rect area = below_title(c);
   const float line = style.line(style.small());
-  area.h -= 1.5F * line;
+  const std::string on_estimates = words_on_estimates(c, *sweep);
+  area.h -= (on_estimates.empty() ? 1.5F : 2.5F) * line;
   if (area.w < 10 * c.font_size || area.h < 6 * c.font_size) return too_small(c, "for a sweep");
   Picture picture = blank(c);
-  paint_title(picture, c, title_of(c, question), subtitle_of(c, question, *sweep));
+  paint_title(picture, c, title_of(c, question) + (sweep->estimates_only ? ": estimates" : ""),
+              subtitle_of(c, question, *sweep));
   const std::vector<float> values = values_of(c, *sweep);
   std::vector<std::string> layers, heads;
   for (int layer = 0; layer < sweep->layers; ++layer) layers.push_back("L" + std::to_string(layer));
@@ -300,14 +353,18 @@ Picture build(const ViewContext& c) {
   map.role = kCell;
   const viz::Region grid = viz::paint_heatmap(picture, map, area, style);
   const float below = grid.rect.bottom() + viz::flat_scale_height(map, area, style);
-  if (sweep->known_count() < std::ssize(sweep->known)) cover_unknown(picture, c, *sweep, grid);
+  if (!is_complete(*sweep)) cover_unknown(picture, c, *sweep, grid);
   for (const auto& [layer, column] : applied) mark_applied(picture, c, grid.cell_rect(layer, column));
   const int marked = over_heads(c) ? c.selection.head : c.selection.key;
   if (marked >= 0 && marked < sweep->columns)
     picture.scene.add(viz::StrokeRect{grid.cell_rect(c.selection.layer, marked), c.theme->accent, 2, 1});
   const std::string words = words_under(c, *sweep) + (applied.empty() ? "" : "   • already edited");
-  viz::add_label(picture.scene, style, words, {area.x, std::min(area.bottom(), below + line / 2) + line},
-                 style.small(), c.theme->text_muted, viz::FontStyle::regular, viz::Align::left, area.w);
+  float y = std::min(area.bottom(), below + line / 2) + line;
+  for (const std::string& one : {words, on_estimates}) {
+    viz::add_label(picture.scene, style, one, {area.x, y}, style.small(), c.theme->text_muted,
+                   viz::FontStyle::regular, viz::Align::left, area.w);
+    y += line;
+  }
   return picture;
 }
 
@@ -384,8 +441,15 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   }
   const std::string words = edit_words(edits.front());
   facts.copy("the edit “" + words + "”", edit_text(edits.front()));
+  const double estimate = estimate_in(c, *sweep, hit.row, hit.col);
+  const auto say_estimate = [&] {
+    if (!std::isnan(estimate))
+      facts.said.push_back(
+          {.label = scale_title(c) + ", estimated", .value = with_sign(estimate), .copied = plain(estimate)});
+  };
   if (!sweep->knows(hit.row, hit.col)) {
-    facts.say(kComputing);
+    say_estimate();
+    if (!sweep->estimates_only) facts.say(kComputing);
     return facts;
   }
   facts.say(words);
@@ -395,12 +459,13 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   facts.said.push_back(
       {.label = scale_title(c), .value = with_sign(difference), .copied = plain(difference)});
   if (metric != SweepMetric::divergence) facts.say("from " + exact(before) + " to " + exact(after));
+  say_estimate();
   return facts;
 }
 
 // ---- the table ----
 
-/// A row for each known cell.
+/// A row for each cell that is known or estimated.
 Table table(const ViewContext& c) {
   const SweepOf question = question_of(c);
   const auto sweep = c.run && can_be_asked(question) ? c.ask(question) : nullptr;
@@ -410,13 +475,18 @@ Table table(const ViewContext& c) {
                            (metric == SweepMetric::divergence ? " in bits" : "");
   const std::string column_name = over_heads(c) ? "head" : "position";
   Table result{{"layer", column_name, "token", "edit", "change of " + name, name + " with it"}, {}};
+  const bool estimated = sweep->estimates_metric(metric);
+  if (estimated) result.header.push_back("estimated change of " + name);
   for (int layer = 0; layer < sweep->layers; ++layer)
     for (int column = 0; column < sweep->columns; ++column) {
-      if (!sweep->knows(layer, column)) continue;
+      const bool known = sweep->knows(layer, column);
+      if (!known && !estimated) continue;
       const model::Edits edits = question.edits(layer, column);
+      const auto number = [&](double value) { return known ? plain(value) : std::string(); };
       add_row(result, layer, column, over_heads(c) ? "" : c.run->tokens.labels[column],
-              edits.empty() ? "" : edit_words(edits.front()), difference_in(c, *sweep, layer, column),
-              shown_value(metric, sweep->at(layer, column).of(metric)));
+              edits.empty() ? "" : edit_words(edits.front()), number(difference_in(c, *sweep, layer, column)),
+              number(shown_value(metric, sweep->at(layer, column).of(metric))));
+      if (estimated) result.rows.back().back() = plain(estimate_in(c, *sweep, layer, column));
     }
   return result;
 }
