@@ -142,7 +142,10 @@ void integrate(const SaliencyOf& question, const Passes& passes, Saliency& resul
   std::vector<double> mean(embeddings.values.size());
   Rows gradient;
   for (std::size_t step = 0; step < nodes.size(); ++step) {
-    passes.computation.show(result, static_cast<double>(step) / static_cast<double>(nodes.size()));
+    Saliency pending = result;
+    pending.whole = false;
+    passes.computation.show(std::move(pending),
+                            static_cast<double>(step) / static_cast<double>(nodes.size()));
     const auto [part, weight] = nodes[step];
     passes.differentiate(*run_at(part), &gradient);
     for (std::size_t i = 0; i < mean.size(); ++i) mean[i] += weight * static_cast<double>(gradient.values[i]);
@@ -206,7 +209,9 @@ Saliency SaliencyOf::compute(const PromptRun& run, const Computation<Saliency>& 
   return result;
 }
 
-Saliency SaliencyOf::difference(const Saliency& after, const Saliency& before, const PromptRun& run) const {
+std::optional<Saliency> SaliencyOf::difference(const Saliency& after, const Saliency& before,
+                                               const PromptRun& run) const {
+  if (!after.whole || !before.whole) return std::nullopt;
   Saliency result = after;
   result.value -= before.value;
   result.start -= before.start;

@@ -1,5 +1,6 @@
 #pragma once
 #include <cstddef>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -38,6 +39,7 @@ struct Saliency {
   std::vector<double> parts;  ///< [T]
   /// On the difference side: minus the shares of baseline positions without a counterpart here.
   double unmatched = 0;
+  bool whole = true;  ///< false: its gradients are still being computed, and there are no shares
 
   double sum() const;
   /// By how much the parts of integrated gradients miss the metric's difference from the baseline.
@@ -67,8 +69,9 @@ struct SaliencyOf {
   /// Throws RunError for a position, a token or a baseline that does not exist, and for the loss of a single
   /// token.
   Saliency compute(const PromptRun& run, const Computation<Saliency>& computation) const;
-  /// Token by token; one without a counterpart had no share there.
-  Saliency difference(const Saliency& after, const Saliency& before, const PromptRun& run) const;
+  /// Token by token; one without a counterpart had no share there. Nothing while one is not whole.
+  std::optional<Saliency> difference(const Saliency& after, const Saliency& before,
+                                     const PromptRun& run) const;
 };
 
 }  // namespace headscope::app
