@@ -71,7 +71,7 @@ struct Passes {
 };
 
 /// The nodes of Gauss and Legendre's rule on [0, 1], and their weights, which add up to 1. It is exact for
-/// polynomials of a degree below 2n, so that few steps do where an even spacing would need many.
+/// polynomials of a degree below 2n.
 std::vector<std::pair<double, double>> quadrature(int n) {
   std::vector<std::pair<double, double>> nodes(n);
   for (int i = 0; i < n; ++i) {
@@ -126,38 +126,100 @@ model::Edits at_part(const Passes& passes, const std::vector<float>& start, doub
   return edits;
 }
 
-/// Fills in the shares by integrated gradients, and the metric at the start.
-void integrate(const SaliencyOf& question, const Passes& passes, Saliency& result) {
-  const std::vector<float> start = start_of(question.baseline, *passes.run.model);
-  const Rows embeddings = passes.embeddings();
-  const std::vector<std::pair<double, double>> nodes = quadrature(question.steps);
-  const auto run_at = [&](double part) {
-    model::ForwardOptions options;
-    options.plan = passes.transformer().plan(at_part(passes, start, part), passes.computation.workspace,
-                                             passes.computation.stop, second_of(passes.run));
-    options.stop = passes.computation.stop;
-    return passes.transformer().forward(passes.run.run->tokens, passes.computation.workspace, options);
+/// The way from the baseline to the embeddings, as [0, 1]. A trained model's metric changes within a few
+/// hundredths of it, where the stream's first layer norm magnifies little: gradients at places chosen in
+/// advance would miss that. But the metric's own values tell how far the gradients of each stretch are off,
+/// so the worst stretch is halved until all of them together are good enough.
+class Way {
+ public:
+  Way(const SaliencyOf& question, const Passes& passes)
+      : passes_(passes),
+        steps_(question.steps),
+        start_(start_of(question.baseline, *passes.run.model)),
+        embeddings_(passes.embeddings()),
+        rule_(quadrature(std::min(kNodes, question.steps))) {}
+
+  /// Fills in the shares, the metric at the start, and the number of gradients.
+  void integrate(Saliency& result) {
+    result.start = metric_at(0);
+    const double tolerance = std::max(kTolerance * std::abs(result.value - result.start), kLeastTolerance);
+    std::vector<Stretch> stretches{stretch(result, 0, 1, result.start, result.value)};
+    const auto miss = [](const Stretch& one) { return one.miss(); };
+    while (result.gradients + 2 * static_cast<int>(rule_.size()) <= steps_) {
+      double all = 0;
+      for (const Stretch& one : stretches) all += one.miss();
+      if (all <= tolerance) break;
+      const auto worst = std::ranges::max_element(stretches, {}, miss);
+      const Stretch halved = std::move(*worst);
+      stretches.erase(worst);
+      const double middle = (halved.from + halved.to) / 2, value = metric_at(middle);
+      stretches.push_back(stretch(result, halved.from, middle, halved.before, value));
+      stretches.push_back(stretch(result, middle, halved.to, value, halved.after));
+    }
+    for (const Stretch& one : stretches)
+      for (std::size_t i = 0; i < one.parts.size(); ++i) result.parts[i] += one.parts[i];
+  }
+
+ private:
+  /// Gradients in a stretch.
+  static constexpr int kNodes = 8;
+  /// How far the parts of all stretches may be off: a part of the metric's difference from the baseline, or
+  /// what the metric's float32 can tell.
+  static constexpr double kTolerance = 2e-4, kLeastTolerance = 1e-5;
+
+  /// Part of the way.
+  struct Stretch {
+    double from = 0, to = 1;
+    double before = 0, after = 0;  ///< the metric at its ends
+    std::vector<double> parts;     ///< [T], the tokens' shares in the metric's difference along it
+    double miss() const {
+      const double off = std::accumulate(parts.begin(), parts.end(), 0.0) - (after - before);
+      return std::isfinite(off) ? std::abs(off) : 0;  // more gradients would not help
+    }
   };
-  result.start = passes.differentiate(*run_at(0), nullptr);
-  std::vector<double> mean(embeddings.values.size());
-  Rows gradient;
-  for (std::size_t step = 0; step < nodes.size(); ++step) {
-    Saliency pending = result;
-    pending.whole = false;
-    passes.computation.show(std::move(pending),
-                            static_cast<double>(step) / static_cast<double>(nodes.size()));
-    const auto [part, weight] = nodes[step];
-    passes.differentiate(*run_at(part), &gradient);
-    for (std::size_t i = 0; i < mean.size(); ++i) mean[i] += weight * static_cast<double>(gradient.values[i]);
+
+  Stretch stretch(Saliency& result, double from, double to, double before, double after) {
+    Stretch made{from, to, before, after, std::vector<double>(static_cast<std::size_t>(passes_.length))};
+    for (const auto& [at, weight] : rule_) {
+      Saliency pending = result;
+      pending.whole = false;
+      passes_.computation.show(std::move(pending), static_cast<double>(result.gradients) / steps_);
+      ++result.gradients;
+      passes_.differentiate(*run_at(from + at * (to - from)), &gradient_);
+      for (int position = 0; position < passes_.length; ++position)
+        made.parts[position] += weight * (to - from) * slope_along(position);
+    }
+    return made;
   }
-  for (int position = 0; position < passes.length; ++position) {
-    const std::span<const float> row = embeddings.row(position);
-    const double* const slope = mean.data() + std::ptrdiff_t{position} * passes.cols;
-    for (std::size_t i = 0; i < row.size(); ++i)
-      result.parts[position] +=
-          slope[i] * (static_cast<double>(row[i]) - (start.empty() ? 0.0 : static_cast<double>(start[i])));
+
+  /// The last gradient of a token's embedding along the way.
+  double slope_along(int position) const {
+    const std::span<const float> slope = gradient_.row(position), end = embeddings_.row(position);
+    double sum = 0;
+    for (std::size_t i = 0; i < slope.size(); ++i) {
+      const double begin = start_.empty() ? 0 : static_cast<double>(start_[i]);
+      sum += static_cast<double>(slope[i]) * (static_cast<double>(end[i]) - begin);
+    }
+    return sum;
   }
-}
+
+  std::shared_ptr<const model::Run> run_at(double part) const {
+    const Computation<Saliency>& computation = passes_.computation;
+    model::ForwardOptions options;
+    options.plan = passes_.transformer().plan(at_part(passes_, start_, part), computation.workspace,
+                                              computation.stop, second_of(passes_.run));
+    options.stop = computation.stop;
+    return passes_.transformer().forward(passes_.run.run->tokens, computation.workspace, options);
+  }
+
+  double metric_at(double part) const { return passes_.differentiate(*run_at(part), nullptr); }
+
+  const Passes& passes_;
+  int steps_;
+  std::vector<float> start_;
+  Rows embeddings_, gradient_;
+  std::vector<std::pair<double, double>> rule_;
+};
 
 }  // namespace
 
@@ -177,6 +239,7 @@ Saliency SaliencyOf::compute(const PromptRun& run, const Computation<Saliency>& 
   Saliency result;
   result.metric = metric;
   result.method = method;
+  result.gradients = method == SaliencyMethod::integrated ? 0 : 1;
   std::visit(
       model::EachKind{
           [&](const model::TokenLogit& of) { result.position = of.position, result.token = of.token; },
@@ -192,7 +255,7 @@ Saliency SaliencyOf::compute(const PromptRun& run, const Computation<Saliency>& 
   result.parts.resize(static_cast<std::size_t>(passes.length));
   if (method == SaliencyMethod::integrated) {
     result.value = passes.differentiate(*run.run, nullptr);
-    integrate(*this, passes, result);
+    Way(*this, passes).integrate(result);
     return result;
   }
   Rows gradient;

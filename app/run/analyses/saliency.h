@@ -36,6 +36,7 @@ struct Saliency {
   int against = -1;           ///< id of the token whose logit is subtracted; -1: none
   double value = 0;           ///< the metric in the run
   double start = 0;           ///< the metric at the baseline of integrated gradients; else 0
+  int gradients = 1;          ///< number of gradients that were computed
   std::vector<double> parts;  ///< [T]
   /// On the difference side: minus the shares of baseline positions without a counterpart here.
   double unmatched = 0;
@@ -53,7 +54,7 @@ struct Saliency {
 struct SaliencyOf {
   using Answer = Saliency;
   static constexpr std::string_view kName = "saliency";
-  static constexpr int kDefaultSteps = 32;
+  static constexpr int kDefaultSteps = 256;
   static constexpr int kMaxSteps = 1024;
 
   GradientMetric metric = GradientMetric::logit;  ///< not the divergence
@@ -63,7 +64,7 @@ struct SaliencyOf {
   SaliencyMethod method = SaliencyMethod::gradient_input;
   // Of integrated gradients:
   SaliencyBaseline baseline = SaliencyBaseline::zero;
-  int steps = kDefaultSteps;  ///< gradients that are averaged, at least 1
+  int steps = kDefaultSteps;  ///< the most gradients, at least 1; fewer if the parts add up without them
   bool operator==(const SaliencyOf&) const = default;
 
   /// Throws RunError for a position, a token or a baseline that does not exist, and for the loss of a single

@@ -8,6 +8,7 @@
 #include "app/run/edits/edit_list.h"
 #include "app/run/edits/edit_text.h"
 #include "app/run/named.h"
+#include "app/views/output/logit_options.h"
 #include "app/views/output/sweep_options.h"
 #include "app/views/parts/comparison_words.h"
 #include "app/views/parts/declare.h"
@@ -44,7 +45,6 @@ const auto kSite =
                       .keys = "xX",
                       .applies = [](const Options& options) { return options[kOver] != SweepOver::heads; }});
 
-constexpr int kMaxIds = 1 << 24;
 const auto kToken = make_option<int>(
     "sweep-rank", "Token",
     "the token, by its rank among the predictions (of the unedited run, while edits are on)",
@@ -56,25 +56,12 @@ const auto kAgainst = make_option<int>(
     {.default_value = 2, .low = 1, .high = 100, .keys = "uU", .applies = [](const Options& options) {
        return options[kMetric] == SweepMetric::difference;
      }});
-const OptionSpec kId{.default_value = -1,
-                     .default_name = "none",
-                     .low = -1,
-                     .high = kMaxIds,
-                     .kept = false,
-                     .control = Control::none};
 const auto kTokenId =
-    make_option<int>("sweep-id", "Token id", "the token by its id, instead of its rank", kId);
+    make_option<int>("sweep-id", "Token id", "the token by its id, instead of its rank", token_id_option());
 const auto kAgainstId = make_option<int>("sweep-other-id", "Other token id",
-                                         "the other token by its id, instead of its rank", kId);
+                                         "the other token by its id, instead of its rank", token_id_option());
 
 // ---- the question ----
-
-/// By::none until it is known.
-TokenChoice choice_of(const ViewContext& c, const Option<int>& id, const Option<int>& rank) {
-  if (c.options[id] < 0) return guess_of_rank(c, c.options[rank] - 1).value_or(TokenChoice{});
-  const int last = c.run ? c.run->run->config.vocab_size - 1 : kMaxIds;
-  return TokenChoice::of(std::min(c.options[id], last));
-}
 
 SweepOf question_of(const ViewContext& c) {
   SweepOf question;
@@ -82,8 +69,8 @@ SweepOf question_of(const ViewContext& c) {
   question.site = question.over == SweepOver::heads ? model::Site::z : kSweepSites[c.options[kSite]].value;
   question.edit = c.options[kEdit];
   if (question.edit == SweepEdit::patch && c.run) question.from = patch_prompt_of(*c.run);
-  question.token = choice_of(c, kTokenId, kToken);
-  question.against = choice_of(c, kAgainstId, kAgainst);
+  question.token = token_choice(c, kTokenId, kToken).value_or(TokenChoice{});  // By::none until it is known
+  question.against = token_choice(c, kAgainstId, kAgainst).value_or(TokenChoice{});
   question.position = std::max(0, c.selection.query);
   question.estimates = true;
   question.largest_of = c.options[kMetric];
@@ -503,10 +490,7 @@ viz::Point figure_size(const ViewContext& c) {
 }
 
 std::string refuse(const ViewContext& c) {
-  for (const Option<int>* id : {&kTokenId, &kAgainstId})
-    if (c.run && c.options[*id] >= c.run->run->config.vocab_size)
-      return "there is no token " + std::to_string(c.options[*id]) + ": the vocabulary has ids 0 to " +
-             std::to_string(c.run->run->config.vocab_size - 1) + "; see --" + std::string(id->name);
+  if (std::string words = refuse_token_id(c, {&kTokenId, &kAgainstId}); !words.empty()) return words;
   if (c.run && !can_be_asked(question_of(c)))
     return "there is nothing to patch from; see --" + std::string(kEdit.name);
   return "";

@@ -196,12 +196,14 @@ TEST_F(SaliencyTest, DifferencesAreTokenByToken) {
   before.parts = {0.5, 10, 0.25, 1};
   after.value = 5, before.value = 2;
   after.start = 1, before.start = 4;
-  const Saliency found = SaliencyOf{}.difference(after, before, run);
+  const Saliency found = SaliencyOf{}.difference(after, before, run).value();
   EXPECT_EQ(found.parts, (std::vector<double>{0.5, 1.75, 3, 3}));
   EXPECT_EQ(found.unmatched, -10);
   EXPECT_EQ(found.value, 3);
   EXPECT_EQ(found.start, -3);
   EXPECT_EQ(found.sum(), after.sum() - before.sum());
+  after.whole = false;
+  EXPECT_FALSE(SaliencyOf{}.difference(after, before, run).has_value());
 }
 
 TEST_F(SaliencyTest, WhatCannotBeIsOneSentence) {
@@ -223,7 +225,8 @@ TEST_F(SaliencyTest, IsStopped) {
   const PromptRun of = prompt_run(tokens_of(5));
   std::stop_source stop;
   int shown = 0;
-  const auto show = [&](const Saliency&, double done) {
+  const auto show = [&](const Saliency& part, double done) {
+    EXPECT_FALSE(part.whole);
     EXPECT_NEAR(done, shown / 32.0, 1e-12);
     if (++shown == 3) stop.request_stop();
   };
