@@ -54,7 +54,7 @@ const auto kAgainstId = make_option<int>("saliency-other-id", "Other token id",
                                          "the other token by its id, instead of its rank", token_id_option());
 const auto kBaseline = applying_if(
     is_integrated,
-    choice_option<SaliencyBaseline>("saliency-baseline", "Baseline", "wW",
+    choice_option<SaliencyBaseline>("saliency-baseline", "Baseline embedding", "wW",
                                     "what integrated gradients begin with in place of the tokens' embeddings",
                                     choices_of(kSaliencyBaselines)));
 const auto kSteps = applying_if(
@@ -114,10 +114,15 @@ struct Numbers {
   double shown(double value) const { return unit * value; }
 };
 
+/// Whether the metric is the loss of a prompt in which no token follows another.
+bool has_no_loss(const ViewContext& c) {
+  return c.run && c.options[kMetric] == GradientMetric::loss && c.run->run->length() < 2;
+}
+
 /// Nullopt while there is no answer.
 std::optional<Numbers> numbers_of(const ViewContext& c) {
   const auto question = question_of(c);
-  auto of = c.run && question ? c.ask(*question) : nullptr;
+  auto of = c.run && question && !has_no_loss(c) ? c.ask(*question) : nullptr;
   if (!of || !of->whole) return std::nullopt;
   Numbers n;
   n.unit = shown_unit(of->metric);
@@ -216,8 +221,8 @@ List list_of(const ViewContext& c, const Numbers& n) {
                     std::string(kMethod.choices[static_cast<std::size_t>(c.options[kMethod])].name),
             .digits = 4,
             .scientific = 0.0001,
+            .most = 40 * c.font_size,
             .is_signed = has_sign(c)});
-  // Files have all digits.
   list.table.strength = list.last();
   const auto footer = [&](const std::string& name, double value, int digits) {
     viz::FixedRow& row = list.table.footer.emplace_back();
@@ -227,12 +232,13 @@ List list_of(const ViewContext& c, const Numbers& n) {
   if (shows_unmatched(c, n)) footer("only in the " + second_name(*c.run), n.shown(n.of->unmatched), 4);
   if (c.options[kMethod] != SaliencyMethod::gradient_norm) footer("sum", n.shown(n.of->sum()), 4);
   if (is_integrated(c.options)) {
-    footer("difference from the baseline", n.shown(n.of->value - n.of->start), 4);
+    footer("exact", n.shown(n.of->value - n.of->start), 4);
     footer("error", n.shown(n.of->error()), 0);
   }
   const bool sorted = c.options[kSorted];
   if (sorted) list.table.order = {list.last()};
   if (sorted) list.table.row_names = "rows";
+  list.table.first_number = sorted ? 1 : 0;
   const int chosen = chosen_token(c, n);
   if (chosen >= 0 && chosen < n.count()) list.table.marked = list.table.kept = chosen;
   list.table.mark = n.of->position < 0 ? c.theme->query : c.theme->key;
@@ -268,8 +274,10 @@ void paint_legend(Picture& picture, const ViewContext& c, const Numbers& n, cons
   const std::string title = delta(c) + std::string(c.options[kMethod] == SaliencyMethod::gradient_norm
                                                        ? "gradient norm of each token"
                                                        : "share of each token");
-  const float used = viz::paint_color_scale_line(picture.scene, scale_of(c, n), title,
-                                                 {tokens.area.x, tokens.legend}, style);
+  viz::Scene measured;
+  const float used = viz::paint_color_scale_line(measured, scale_of(c, n), title, {0, 0}, style);
+  viz::paint_color_scale_in(picture.scene, scale_of(c, n), title, std::nullopt,
+                            {tokens.area.x, tokens.legend}, tokens.area.w, style);
   if (!tokens.scrolls()) return;
   const std::string note = shown_tokens_words(picture, c.run->run->length());
   if (style.width(note, style.small()) > tokens.area.w - used - 5 * style.unit()) return;
@@ -302,6 +310,8 @@ Picture build(const ViewContext& c) {
   }
   if (c.side == Side::difference && names_token(c.options) && compared_query(c) < 0) return no_counterpart(c);
   if (!question) return message(c, kComputing);
+  if (has_no_loss(c))
+    return message(c, "the loss needs a token that follows another, but the prompt has 1 token");
   const auto n = numbers_of(c);
   if (auto words = waiting(c, *question, n.has_value())) return *words;
   const Layout l = lay_out(c, *n);
@@ -369,7 +379,8 @@ Table table(const ViewContext& c) {
   if (shows_unmatched(c, *n)) add("only in the baseline", n->of->unmatched);
   if (c.options[kMethod] != SaliencyMethod::gradient_norm) add("sum", n->of->sum());
   add("metric", n->of->value);
-  if (is_integrated(c.options)) add("metric at the baseline", n->of->start), add("error", n->of->error());
+  if (is_integrated(c.options))
+    add("metric at the baseline embedding", n->of->start), add("error", n->of->error());
   return result;
 }
 

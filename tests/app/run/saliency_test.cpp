@@ -227,7 +227,7 @@ TEST_F(SaliencyTest, IsStopped) {
   int shown = 0;
   const auto show = [&](const Saliency& part, double done) {
     EXPECT_FALSE(part.whole);
-    EXPECT_NEAR(done, shown / 32.0, 1e-12);
+    EXPECT_NEAR(done, shown / double{SaliencyOf::kDefaultSteps}, 1e-12);
     if (++shown == 3) stop.request_stop();
   };
   EXPECT_THROW(SaliencyOf{.method = SaliencyMethod::integrated}.compute(
