@@ -278,13 +278,14 @@ std::optional<Saliency> SaliencyOf::difference(const Saliency& after, const Sali
   Saliency result = after;
   result.value -= before.value;
   result.start -= before.start;
-  result.unmatched = -before.sum();
+  std::vector<double> unmatched = before.parts;
   for (std::size_t i = 0; i < result.parts.size(); ++i) {
     const int there = run.baseline ? run.aligned[i] : static_cast<int>(i);
     if (there < 0) continue;
-    result.unmatched += before.parts[there];
     result.parts[i] -= before.parts[there];
+    unmatched[there] = 0;
   }
+  result.unmatched = -std::accumulate(unmatched.begin(), unmatched.end(), 0.0);
   return result;
 }
 

@@ -214,14 +214,15 @@ List list_of(const ViewContext& c, const Numbers& n) {
   list.number("", 7, [](int i) { return i; },
               {.file = "position", .color = c.theme->text_muted, .digits = 0});
   list.file("id", [&tokens](int i) { return tokens.tokens[i].id; });
-  list.text("token", 10, [&tokens](int i) { return tokens.labels[i]; }, {.file = "token"});
+  list.text("token", 10, [&tokens](int i) { return tokens.labels[i]; },
+            {.file = "token", .least = 6 * c.font_size});
   const int named = list.last();
   list.bar(share_heading(c), 9, n.shares,
            {.file = difference_column_prefix(c) +
                     std::string(kMethod.choices[static_cast<std::size_t>(c.options[kMethod])].name),
             .digits = 4,
             .scientific = 0.0001,
-            .most = 40 * c.font_size,
+            .most = 30 * c.font_size,
             .is_signed = has_sign(c)});
   list.table.strength = list.last();
   const auto footer = [&](const std::string& name, double value, int digits) {
@@ -229,7 +230,10 @@ List list_of(const ViewContext& c, const Numbers& n) {
     row = {list.cell(named, name),
            list.cell(list.last(), digits > 0 ? viz::fixed_number(value, digits) : viz::number(value, 2))};
   };
-  if (shows_unmatched(c, n)) footer("only in the " + second_name(*c.run), n.shown(n.of->unmatched), 4);
+  if (shows_unmatched(c, n)) {
+    footer("only in the " + second_name(*c.run), n.shown(n.of->unmatched), 4);
+    list.table.footer.back().front().short_text = "only there";
+  }
   if (c.options[kMethod] != SaliencyMethod::gradient_norm) footer("sum", n.shown(n.of->sum()), 4);
   if (is_integrated(c.options)) {
     footer("exact", n.shown(n.of->value - n.of->start), 4);

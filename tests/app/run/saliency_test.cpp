@@ -202,6 +202,8 @@ TEST_F(SaliencyTest, DifferencesAreTokenByToken) {
   EXPECT_EQ(found.value, 3);
   EXPECT_EQ(found.start, -3);
   EXPECT_EQ(found.sum(), after.sum() - before.sum());
+  run.aligned = {1, 0, 3, 2};
+  EXPECT_EQ(SaliencyOf{}.difference(after, before, run)->unmatched, 0) << "to the bit: nothing is left out";
   after.whole = false;
   EXPECT_FALSE(SaliencyOf{}.difference(after, before, run).has_value());
 }
