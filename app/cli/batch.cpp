@@ -107,10 +107,11 @@ PromptSource::PromptSource(const PromptArguments& arguments, std::istream& stand
     case From::ids:
       single_ = Prompt{.text = arguments.text, .ids = arguments.ids};
       break;
-    case From::file:
-      single_ =
-          Prompt{.text = standard ? bytes_of(standard_input) : model::read_file(arguments.file), .ids = {}};
+    case From::file: {
+      const std::string bytes = standard ? bytes_of(standard_input) : model::read_file(arguments.file);
+      single_ = Prompt{.text = std::string(without_byte_order_mark(bytes)), .ids = {}};
       break;
+    }
     case From::list:
       if (standard) {
         lines_ = &standard_input;

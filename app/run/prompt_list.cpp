@@ -55,9 +55,14 @@ Prompt parse_prompt_line(std::string_view line, const std::string& where) {
   return {.text = value["prompt"].get<std::string>(), .ids = {}};
 }
 
-std::string_view bare_prompt_line(std::string_view line, bool first) {
+std::string_view without_byte_order_mark(std::string_view bytes) {
   constexpr std::string_view kMark = "\xef\xbb\xbf";
-  if (first && line.starts_with(kMark)) line.remove_prefix(kMark.size());
+  if (bytes.starts_with(kMark)) bytes.remove_prefix(kMark.size());
+  return bytes;
+}
+
+std::string_view bare_prompt_line(std::string_view line, bool first) {
+  if (first) line = without_byte_order_mark(line);
   if (line.ends_with('\r')) line.remove_suffix(1);
   return line;
 }

@@ -26,6 +26,8 @@ struct PromptList {
 /// whole numbers); other keys are ignored. Throws model::LoadError that begins with `where`.
 Prompt parse_prompt_line(std::string_view line, const std::string& where);
 
+/// A text file's bytes without UTF-8's byte order mark, which some editors write and which is no text.
+std::string_view without_byte_order_mark(std::string_view bytes);
 /// A line without UTF-8's byte order mark (on the first line) and the carriage return of a line end.
 std::string_view bare_prompt_line(std::string_view line, bool first);
 

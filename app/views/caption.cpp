@@ -2,6 +2,7 @@
 #include <cmath>
 #include <variant>
 
+#include "app/run/edits/edit_list.h"
 #include "app/run/edits/edit_text.h"
 #include "app/run/sources/pattern_file.h"
 #include "app/run/sources/precision_names.h"
@@ -25,7 +26,7 @@ bool shorten(std::string& text, std::size_t most) {
 
 /// A prompt in quotes: truncated between characters, spaces kept, line ends and the like made visible.
 std::string quoted(std::string text, bool printed) {
-  constexpr std::size_t kOnScreen = 60, kPrinted = 240;  // bytes
+  constexpr std::size_t kOnScreen = 60, kPrinted = 480;  // bytes
   const bool cut = shorten(text, printed ? kPrinted : kOnScreen);
   if (const std::size_t space = text.rfind(' '); cut && printed && space != text.npos && space > kOnScreen)
     text.resize(space);
@@ -74,11 +75,18 @@ std::string edit_in_caption(const PromptRun& run, const model::Edit& edit, bool 
                       quoted(run.model->tokenizer->decode(patch->tokens), printed));
 }
 
+/// The edits of a run, without those of positions that its prompt does not have.
+model::Edits edits_within(const PromptRun& run) {
+  model::Edits edits;
+  if (run.run->plan) edits = run.run->plan->edits();
+  std::erase_if(edits, [&](const model::Edit& edit) { return is_beyond(edit, run.run->length()); });
+  return edits;
+}
+
 /// "L5H1.z=0; mask=none", or if that is long "L5H1.z=0; and 12 more edits".
-std::string edits_of(const PromptRun& run, bool printed) {
+std::string words_of(const model::Edits& all, const PromptRun& run, bool printed) {
   constexpr std::size_t kMost = 200;  // bytes
   std::string text;
-  const model::Edits& all = run.run->plan->edits();
   std::ptrdiff_t left = std::ssize(all);
   for (const model::Edit& edit : all) {
     std::string brief = edit_in_caption(run, edit, printed);
@@ -154,8 +162,9 @@ std::string caption(const View& view, const ViewContext& c) {
   if (is_over_list(view, c.options) && c.prompts)
     text += " · " + grouped(std::ssize(c.prompts->prompts)) + " prompts of “" + c.prompts->name + "”";
   // What is of the weights alone is as it is without edits.
-  const bool edited = c.run->run->plan && of_run && view.caption.prompt;
-  if (edited) text += " · with " + edits_of(*c.run, c.printed);
+  const model::Edits edits = of_run && view.caption.prompt ? edits_within(*c.run) : model::Edits();
+  const bool edited = !edits.empty();
+  if (edited) text += " · with " + words_of(edits, *c.run, c.printed);
   if (c.side == Side::difference && (of_run || compares_models(*c.run))) {
     text += " · minus " + subtracted(*c.run, of_run, c.printed);
     if (edited || !compares_different_inputs(*c.run)) text += " without edits";
@@ -164,7 +173,7 @@ std::string caption(const View& view, const ViewContext& c) {
       text += " · equal tokens matched";
   } else if (view.on_baseline && view.on_baseline(c) && compares_different_inputs(*c.run)) {
     text += " · second: " + subtracted(*c.run, true, c.printed);
-  } else if (edited && c.run->second_model && model::patches_from_second(c.run->run->plan->edits())) {
+  } else if (edited && c.run->second_model && model::patches_from_second(edits)) {
     text += " · second: " + c.run->second_model->name;
   }
   if (view.caption.head)

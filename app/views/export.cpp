@@ -12,6 +12,8 @@
 #include "app/views/exported_table.h"
 #include "app/views/parts/comparison_words.h"
 #include "app/views/parts/frame.h"
+#include "app/views/parts/names.h"
+#include "app/views/parts/selected.h"
 #include "system/path_text.h"
 #include "viz/players/players.h"
 #include "viz/scene/content_bounds.h"
@@ -26,7 +28,8 @@ std::string png_bytes(const viz::Bitmap& bitmap, float scale, std::span<const vi
   return {png.begin(), png.end()};
 }
 
-constexpr float kSheet = 9 * 96;  // height of the text on letter paper, logical pixels
+constexpr float kSheet =
+    8.25F * 96;  // the text on letter paper without a caption of three lines, logical pixels
 
 struct Size {
   float width = 0;
@@ -241,6 +244,7 @@ Picture export_picture_of(const View& view, ViewContext context, const ExportOpt
   context.device_scale = options.scale;
   context.trimmed = options.page == Page::trimmed;
   context.printed = options.target != Target::screen;
+  context.least_line = spec_of(options.target).least_line;
   context.note_in_caption = options.caption && (context.printed || !options.title);
   const std::string words = options.caption ? caption(view, context) : std::string();
   // A trimmed page gets its caption after trimming.
@@ -331,8 +335,13 @@ std::string export_bytes(FileFormat format, const View& view, const ViewContext&
                          const ExportOptions& options) {
   if (format == FileFormat::csv) {
     const Table table = exported_table(view, context);
-    if (table.header.empty())
-      throw std::runtime_error("the view " + std::string(view.name()) + " has no data to export here");
+    if (table.header.empty()) {
+      const bool unmatched = context.side == Side::difference && compared_query(context) < 0;
+      throw std::runtime_error("the view " + std::string(view.name()) + " has no data to export here" +
+                               (unmatched ? ": " + token_name(context.run->tokens, context.selection.query) +
+                                                " has " + no_counterpart_words(context)
+                                          : ""));
+    }
     return to_csv(table);
   }
   ExportOptions layout = options;

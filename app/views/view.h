@@ -57,11 +57,13 @@ struct ViewContext {
   float width = 800;  ///< logical pixels
   float height = 600;
   float font_size = 14;
+  float least_line = 0;    ///< the thinnest line that is drawn, whatever it stands for; logical pixels
   float device_scale = 1;  ///< device pixels per logical pixel: images are pooled to what is visible
   bool in_pane = false;    ///< drawn in a pane, which has its own title: no title here, nor a legend if there
                            ///< is little room
   int max_rows = 0;        ///< maximum number of a list's rows; 0: as many as fit
   bool titled = true;      ///< false: the picture has no title, and begins where the title would be
+  int subtitle_lines = 0;  ///< lines of the subtitle under the title; 0: it is next to the title
   bool printed =
       false;  ///< for a column, a page or a slide: nobody can scroll it, but it may be as high as needed
   bool note_in_caption = false;  ///< the caption below the picture says `View::caption.note`

@@ -4,6 +4,7 @@
 #include "app/run/analyses/patterns.h"
 #include "app/views/parts/matrix_zoom.h"
 #include "app/views/parts/navigation.h"
+#include "app/views/parts/selected.h"
 #include "app/views/view.h"
 
 namespace headscope::app {
@@ -127,12 +128,8 @@ ViewContext on_side(Side side, const View& view, ViewContext c) {
   if (!c.run || !c.run->baseline || (side == Side::difference && !can_show_difference(view, c))) return c;
   c.side = side;
   if (side != Side::baseline) return c;
-  const auto there = [](const std::vector<int>& aligned, int position) {
-    return position < 0 ? -1 : aligned[position];
-  };
-  const int query = there(c.run->aligned, c.selection.query);
-  c.selection.query = query;
-  c.selection.key = there(aligned_keys(*c.run), c.selection.key);
+  c.selection = in_baseline(c.selection, *c.run);
+  const int query = c.selection.query;
   // What follows the end of the run stands at its counterpart, which need not be the end there.
   if (c.chosen_query >= 0 || query + 1 != c.run->baseline->run->length()) c.chosen_query = query;
   if (compares_models(*c.run)) c.tries = nullptr;  // they have the first model's probabilities

@@ -11,8 +11,14 @@
 namespace headscope::app {
 namespace {
 
-bool draws_from_other(const UiState& state, const Snapshot& snapshot) {
-  return state.side == Side::baseline && !state.second.on && snapshot.run && snapshot.run->baseline;
+/// The run whose text goes on: the shown side's. Null while there is none of what is typed.
+std::shared_ptr<const PromptRun> continued(const UiState& state, const Snapshot& snapshot) {
+  const auto& run = snapshot.run;
+  if (!run || run->prompt != prompt_of(state)) return nullptr;
+  if (continues_second(state))
+    return run->baseline && run->baseline->prompt.text == state.second.text.edit.text ? run->baseline
+                                                                                      : nullptr;
+  return state.side == Side::baseline && run->baseline ? run->baseline : run;
 }
 
 std::vector<Action> stop(std::string why, bool is_error) {
@@ -23,15 +29,16 @@ std::vector<Action> stop(std::string why, bool is_error) {
 
 Question next_token_question(const UiState& state, const Snapshot& snapshot) {
   const Question next = NextAfter{-1};
-  return draws_from_other(state, snapshot) ? next.on_baseline() : next;
+  const auto run = continued(state, snapshot);
+  return run && run != snapshot.run ? next.on_baseline() : next;
 }
 
 std::vector<Action> generation_actions(const UiState& state, const Snapshot& snapshot) {
-  if (!state.generation.running || !snapshot.run) return {};
+  const auto shown = state.generation.running ? continued(state, snapshot) : nullptr;
+  if (!shown) return {};
   const auto known = snapshot.answers->find(next_token_question(state, snapshot));
-  if (snapshot.run->prompt != prompt_of(state) || !known) return {};
+  if (!known) return {};
   if (!known->value) return stop(known->failure, true);
-  const auto shown = draws_from_other(state, snapshot) ? snapshot.run->baseline : snapshot.run;
   const auto& next = *std::static_pointer_cast<const NextToken>(known->value);
   const int n_ctx = shown->run->config.n_ctx;
   if (shown->tokens.length() >= n_ctx)

@@ -5,8 +5,7 @@
 
 namespace headscope::app {
 
-/// The question that generation asks: the next token after the prompt, or after the shown side of a
-/// comparison if its tokens are the prompt's.
+/// The question that generation asks: the next token after the shown side of a comparison, or the prompt.
 Question next_token_question(const UiState& state, const Snapshot& snapshot);
 
 /// The next step of generation: appends a token sampled once the model has answered for the whole prompt, or

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "app/views/parts/frame.h"
 #include "app/window/look.h"
 
 namespace headscope::app {
@@ -32,7 +33,7 @@ ViewContext make_context(const View* view, const UiState& state, const Snapshot&
 
 namespace {
 
-using Reply = std::pair<Question, std::shared_ptr<const Answer>>;
+using AnswerTo = std::pair<Question, std::shared_ptr<const Answer>>;
 
 /// Forwards questions to another Answers and records the replies.
 class RecordedAnswers final : public Answers {
@@ -45,17 +46,17 @@ class RecordedAnswers final : public Answers {
     replies_.emplace_back(question, asked_.ask(question));
     return replies_.back().second;
   }
-  std::vector<Reply> replies() && { return std::move(replies_); }
+  std::vector<AnswerTo> replies() && { return std::move(replies_); }
 
  private:
   SnapshotAnswers& asked_;
-  std::vector<Reply> replies_;
+  std::vector<AnswerTo> replies_;
 };
 
 /// The replies of a previous picture. New questions are possible only about the same run.
 class PreviousAnswers final : public Answers {
  public:
-  PreviousAnswers(std::vector<Reply> replies, std::shared_ptr<SnapshotAnswers> more)
+  PreviousAnswers(std::vector<AnswerTo> replies, std::shared_ptr<SnapshotAnswers> more)
       : replies_(std::move(replies)), more_(std::move(more)) {}
 
   std::shared_ptr<const Answer> ask(const Question& question) override {
@@ -65,27 +66,27 @@ class PreviousAnswers final : public Answers {
   }
 
  private:
-  std::vector<Reply> replies_;
+  std::vector<AnswerTo> replies_;
   std::shared_ptr<SnapshotAnswers> more_;  // null: the picture is of another run
 };
 
 /// Whether the replies are still the same. Asks every question again, which also keeps the shown answers
 /// wanted.
-bool same_replies(const std::vector<Reply>& replies, SnapshotAnswers& now) {
+bool same_replies(const std::vector<AnswerTo>& replies, SnapshotAnswers& now) {
   bool all = true;
   for (const auto& [question, answer] : replies) all = now.ask(question) == answer && all;
   return all;
 }
 
 /// Whether a picture with these replies is better than the previous picture.
-bool is_enough(const View& view, const std::vector<Reply>& replies) {
-  const auto known = [](const Reply& s) { return s.second != nullptr; };
+bool is_enough(const View& view, const std::vector<AnswerTo>& replies) {
+  const auto known = [](const AnswerTo& s) { return s.second != nullptr; };
   if (view.shows_parts && std::any_of(replies.begin(), replies.end(), known)) return true;
   return std::all_of(replies.begin(), replies.end(), known);
 }
-bool waits_for_a_quick_one(const std::vector<Reply>& replies) {
+bool waits_for_a_quick_one(const std::vector<AnswerTo>& replies) {
   return std::any_of(replies.begin(), replies.end(),
-                     [](const Reply& s) { return s.second == nullptr && s.first.quick(); });
+                     [](const AnswerTo& s) { return s.second == nullptr && s.first.quick(); });
 }
 
 /// Whether two contexts give the same picture of a view, given equal answers.
@@ -106,7 +107,7 @@ struct PictureCache::Slot {
   const View* view = nullptr;
   std::optional<ExportOptions> file;
   ViewContext context;
-  std::vector<Reply> replies;
+  std::vector<AnswerTo> replies;
   std::shared_ptr<const Picture> picture;
   std::shared_ptr<const std::vector<Scroll>> scrolls;
   std::string problem;
@@ -116,9 +117,12 @@ CachedPicture PictureCache::update(std::shared_ptr<const Slot>& slot, const View
                                    const ViewContext& wanted, const std::optional<ExportOptions>& file,
                                    const std::shared_ptr<SnapshotAnswers>& answers, const Build& build) {
   const bool same_kind = slot && slot->view == &view && slot->file == file;
-  if (same_kind && looks_same(view, slot->context, wanted) && same_replies(slot->replies, *answers))
-    return {slot->picture, slot->scrolls, wanted, answers, waits_for_a_quick_one(slot->replies),
+  ViewContext shown_in = wanted;
+  if (same_kind && looks_same(view, slot->context, wanted) && same_replies(slot->replies, *answers)) {
+    shown_in.subtitle_lines = slot->context.subtitle_lines;
+    return {slot->picture, slot->scrolls, shown_in, answers, waits_for_a_quick_one(slot->replies),
             slot->problem};
+  }
   RecordedAnswers recorded(*answers);
   ViewContext context = wanted;
   context.answers = &recorded;
@@ -134,8 +138,9 @@ CachedPicture PictureCache::update(std::shared_ptr<const Slot>& slot, const View
   auto scrolls = std::make_shared<const std::vector<Scroll>>(
       view.scrolls && wanted.run && !file ? view.scrolls(context, *picture) : std::vector<Scroll>());
   ++built_;
-  std::vector<Reply> replies = std::move(recorded).replies();
+  std::vector<AnswerTo> replies = std::move(recorded).replies();
   context.answers = nullptr;  // supplied when the slot is shown
+  shown_in.subtitle_lines = context.subtitle_lines;
   const bool waits = waits_for_a_quick_one(replies);
   if (!is_enough(view, replies) && same_kind && is_enough(view, slot->replies) && slot->context.run) {
     auto previous = std::make_shared<PreviousAnswers>(
@@ -146,13 +151,21 @@ CachedPicture PictureCache::update(std::shared_ptr<const Slot>& slot, const View
   }
   slot = std::make_shared<const Slot>(
       Slot{&view, file, std::move(context), std::move(replies), picture, scrolls, problem});
-  return {picture, scrolls, wanted, answers, waits, problem};
+  return {picture, scrolls, shown_in, answers, waits, problem};
 }
 
 CachedPicture PictureCache::get(const View& view, const ViewContext& wanted,
                                 const std::shared_ptr<SnapshotAnswers>& answers) {
   shown_.insert(view.id);
-  return update(slots_[view.id], view, wanted, std::nullopt, answers, view.build);
+  return update(slots_[view.id], view, wanted, std::nullopt, answers, [&](ViewContext& context) {
+    Picture beside = view.build(context);
+    context.subtitle_lines = wanted_subtitle_lines(beside, context);
+    if (context.subtitle_lines == 0) return beside;
+    Picture under = view.build(context);
+    if (under.readable) return under;
+    context.subtitle_lines = 0;
+    return beside;
+  });
 }
 
 CachedPicture PictureCache::get_file(const View& view, const ViewContext& wanted,
@@ -160,7 +173,7 @@ CachedPicture PictureCache::get_file(const View& view, const ViewContext& wanted
                                      const std::shared_ptr<SnapshotAnswers>& answers) {
   file_shown_ = true;
   return update(file_, view, wanted, options, answers,
-                [&](const ViewContext& context) { return export_picture_of(view, context, options); });
+                [&](ViewContext& context) { return export_picture_of(view, context, options); });
 }
 
 void PictureCache::drop_unused() {

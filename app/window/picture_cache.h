@@ -41,7 +41,7 @@ class PictureCache {
 
  private:
   struct Slot;
-  using Build = std::function<Picture(const ViewContext&)>;
+  using Build = std::function<Picture(ViewContext&)>;
   CachedPicture update(std::shared_ptr<const Slot>& slot, const View& view, const ViewContext& wanted,
                        const std::optional<ExportOptions>& file,
                        const std::shared_ptr<SnapshotAnswers>& answers, const Build& build);

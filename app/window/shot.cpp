@@ -40,8 +40,8 @@ Shot render_shot(const ShotOptions& options) {
   if (!snapshot.error.empty() || !snapshot.run)
     throw std::runtime_error(snapshot.error.empty() ? "The prompt could not be run." : snapshot.error);
   if (core.state().message.is_error) throw std::runtime_error(core.state().message.text);
-  if (!options.base.second_model.empty() && core.state().second.model.empty())
-    throw std::runtime_error("this stop of the tour compares with the unedited run, not with a second model");
+  if ((options.base.second || !options.base.second_model.empty()) && !core.state().second.is_set())
+    throw std::runtime_error("stops of a tour show no second prompt or model");
   if (options.report_run) options.report_run(*snapshot.run);
   for (const OptionSpec* option : all_options())
     if (options.options.value(*option) != option->default_value)  // the tour may have set the other options

@@ -568,6 +568,7 @@ bool Ui::row(const Rect& rect, const Row& row) {
   const bool enabled = row.unavailable.empty();
   if (!enabled) flags |= ImGuiSelectableFlags_Disabled;
   bool pressed = ImGui::Selectable("##row", false, flags, {rect.w, rect.h});
+  if (row.marked) ImGui::SetItemDefaultFocus();  // arrows start from what is chosen
   ImGui::PopID();
   ImGui::PopStyleColor();
   if (!row.closes && moment.press_clicks > 1 && input.event_as<MouseUp>()) pressed = false;

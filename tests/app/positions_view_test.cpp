@@ -175,7 +175,7 @@ TEST(Positions, WhereRowsAreFewerThanDimensionsTheyAreSinesAndCosinesNotTheirMea
 }
 
 TEST(Positions, SayHowCellsArePooled) {
-  const ViewContext small = shortest().context(420, 600);
+  const ViewContext small = shortest().context(640, 560);
   EXPECT_THAT(texts(find_view("positions")->build(small).scene), Contains(HasSubstr("positions averaged")));
   ViewContext c = small;
   set(c, "encoding-zoom", "0:8,0:8");

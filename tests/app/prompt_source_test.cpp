@@ -81,6 +81,14 @@ TEST(PromptSource, AFilesBytesAreThePrompt) {
   EXPECT_THROW(PromptSource(from_file(From::file, folder.path()), in), model::LoadError);
 }
 
+TEST(PromptSource, AByteOrderMarkIsNoText) {
+  const TemporaryFolder folder;
+  std::istringstream in("\xef\xbb\xbf\xef\xbb\xbf");
+  EXPECT_EQ(PromptSource(from_file(From::file, folder.write("p", "\xef\xbb\xbfThe king\n")), in).next()->text,
+            "The king\n");
+  EXPECT_EQ(PromptSource(from_file(From::file, "-"), in).next()->text, "\xef\xbb\xbf") << "but the first one";
+}
+
 TEST(PromptSource, AListIsReadLineByLine) {
   const TemporaryFolder folder;
   const auto file = folder.write("list.jsonl", "\"one\"\n\n{\"ids\": [2]}\r\n\"three");

@@ -14,6 +14,7 @@ struct Chip {
   Color text;
   Color outline{0, 0, 0, 0};  ///< invisible: none
   Color inner_outline{0, 0, 0, 0};
+  Color underline{0, 0, 0, 0};
   bool break_after = false;  ///< the next chip starts a line
 };
 

@@ -23,7 +23,7 @@ float stroke_width(int stroke, const Style& style) {
   return style.unit() / 4 * (0.7F + 2.6F * part_of_stroke(stroke));
 }
 Color stroke_color(Color color, int stroke) {
-  return color.with_alpha(static_cast<std::uint8_t>(std::lround(30 + 215 * part_of_stroke(stroke))));
+  return color.with_alpha(static_cast<std::uint8_t>(std::lround(64 + 181 * part_of_stroke(stroke))));
 }
 
 float loop_radius(float pitch, const Style& style) {
@@ -213,21 +213,23 @@ bool paint_legend(Scene& scene, const LinkChart& chart, Rect area, const Style& 
 }
 
 /// Paints "weight — 0.25 — 0.5 — 1" with the chart's title, right-aligned. Where all lines are about equally
-/// thin, their shades alone tell the weights, and swatches show these. Returns its width; paints nothing if
-/// it does not fit.
+/// thin, their shades alone tell the weights, and swatches show these. Without the title if there is no room
+/// for it. Returns its width; paints nothing if it does not fit.
 float paint_widths(Scene& scene, const Links& links, Point right_middle, float room) {
   const Style& style = links.style;
   const float u = style.unit();
   const bool by_shade = links.width_scale() * stroke_width(kStrokes - 1, style) < u / 2;
-  const std::string title = links.chart.width_title + (by_shade ? " (shade)" : "");
+  std::string title = links.chart.width_title + (by_shade ? " (shade)" : "");
   const Color color = links.chart.series.size() == 1 ? links.chart.series[0].color : style.theme.text;
-  float width = style.width(title, style.small());
+  float width = 0;
   std::array<std::string, 3> texts;
   const std::array<double, 3> parts{0.25, 0.5, 1};
   for (std::size_t i = 0; i < parts.size(); ++i) {
     texts[i] = number(parts[i] * links.chart.full, 2);
     width += 3 * u + 4 * u + u + style.width(texts[i], style.small());
   }
+  if (width + style.width(title, style.small()) > room) title.clear();
+  width += style.width(title, style.small());
   if (width > room) return 0;
   float x = right_middle.x - width;
   const float y = right_middle.y;

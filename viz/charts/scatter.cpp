@@ -86,6 +86,14 @@ bool crosses(const Rect& r, Point a, Point b) {
   return false;
 }
 
+/// Whether the lines between two pairs of points cross.
+bool crosses(Point a, Point b, Point c, Point d) {
+  const auto side = [](Point from, Point to, Point p) {
+    return (to.x - from.x) * (p.y - from.y) - (to.y - from.y) * (p.x - from.x);
+  };
+  return side(a, b, c) * side(a, b, d) < 0 && side(c, d, a) * side(c, d, b) < 0;
+}
+
 /// Finds room for labels such that it is clear which mark each one belongs to: it touches its mark, and no
 /// other mark is as near; or a line leads to it.
 class Labels {
@@ -141,16 +149,18 @@ class Labels {
     const float gap = style_.unit() / 2 + 1, away = radius_of(i) + gap;
     const Rect size = box_at(chart_.marks[i], at);
     const float w = size.w / 2, h = size.h / 2, slanted = 0.7F * away;
-    for (const Point by : {Point{away + w, 0},
-                           {-away - w, 0},
-                           {0, -away - h},
-                           {0, away + h},
-                           {slanted + w, -slanted - h},
-                           {slanted + w, slanted + h},
-                           {-slanted - w, -slanted - h},
-                           {-slanted - w, slanted + h}}) {
+    // A label at a corner seems to be of any mark that it is level with.
+    const float beside_others = 0.8F * style_.font_size;
+    for (const auto& [by, clearance] : {std::pair{Point{away + w, 0}, gap},
+                                        {{-away - w, 0}, gap},
+                                        {{0, -away - h}, gap},
+                                        {{0, away + h}, gap},
+                                        {{slanted + w, -slanted - h}, beside_others},
+                                        {{slanted + w, slanted + h}, beside_others},
+                                        {{-slanted - w, -slanted - h}, beside_others},
+                                        {{-slanted - w, slanted + h}, beside_others}}) {
       const Rect box = box_at(chart_.marks[i], {at.x + by.x, at.y + by.y});
-      if (!is_free(box, i, gap)) continue;
+      if (!is_free(box, i, clearance)) continue;
       write(scene, i, box);
       return true;
     }
@@ -161,16 +171,18 @@ class Labels {
     constexpr int kDirections = 16;
     const Point at = layout_.places[i];
     const Rect size = box_at(chart_.marks[i], at);
-    for (const float reach : {1.2F, 1.8F, 2.5F, 3.2F}) {
+    for (const float reach : {1.2F, 1.8F, 2.5F, 3.2F, 4.5F, 6.F}) {
       for (int k = 0; k < kDirections; ++k) {
         const float turn = 2 * std::numbers::pi_v<float> * static_cast<float>(k) / kDirections;
         const Point out{std::cos(turn), std::sin(turn)};
         const float away = radius_of(i) + reach * style_.font_size;
         const Rect box =
             box_at(chart_.marks[i], {at.x + out.x * (away + size.w / 2), at.y + out.y * (away + size.h / 2)});
-        const Point end = nearest_in(box.inset(-1), at);
+        // As near to the letters above and below them as beside them.
+        const float lead = 0.1F * style_.small();
+        const Point end = nearest_in({box.x - 1, box.y + lead, box.w + 2, box.h - 2 * lead}, at);
         const float length = distance(end, at);
-        if (length <= radius_of(i) + style_.unit() || !is_free(box, i, 0.3F * style_.font_size)) continue;
+        if (length <= radius_of(i) + style_.unit() || !is_free(box, i, 0.5F * style_.font_size)) continue;
         const float part = radius_of(i) / length;
         const Point start{at.x + part * (end.x - at.x), at.y + part * (end.y - at.y)};
         if (!is_free_line(start, end, i)) continue;
@@ -186,7 +198,9 @@ class Labels {
   bool is_free_line(Point a, Point b, std::size_t own) const {
     for (std::size_t i = 0; i < layout_.places.size(); ++i)
       if (i != own && distance_to_line(a, b, layout_.places[i]) < radius_of(i) + 1.5F) return false;
-    return std::ranges::none_of(labels_, [&](const Rect& label) { return crosses(label.inset(-2), a, b); });
+    return std::ranges::none_of(labels_, [&](const Rect& label) { return crosses(label.inset(-2), a, b); }) &&
+           std::ranges::none_of(lines_,
+                                [&](const auto& line) { return crosses(line.first, line.second, a, b); });
   }
 
   void write(Scene& scene, std::size_t i, const Rect& box) {

@@ -48,7 +48,8 @@ struct PromptArguments {
   From from = From::nothing;
   std::string text;            ///< From::text: any bytes; From::ids: the text of the ids, if known
   std::vector<int> ids;        ///< From::ids
-  std::filesystem::path file;  ///< From::file: its bytes are the prompt; From::list: one JSON value per line;
+  std::filesystem::path file;  ///< From::file: its bytes are the prompt, but for a byte order mark;
+                               ///< From::list: one JSON value per line;
                                ///< "-": standard input
   bool start_token = false;
   Shard shard = {};          ///< part of a list

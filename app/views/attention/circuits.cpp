@@ -277,7 +277,7 @@ Table table(const ViewContext& c) {
   }
   Table result{{"place"}, {}};
   for (const std::string& name : words.in_file)
-    result.header.insert(result.header.end(), {name + " id", name + " token", words.quantity});
+    result.header.insert(result.header.end(), {name + " id", name + " token", name + " " + words.quantity});
   for (std::size_t i = 0; i < std::min(up.size(), down.size()); ++i)
     add_row(result, i + 1, up[i].id, label_of(c, up[i].id), static_cast<float>(up[i].value), down[i].id,
             label_of(c, down[i].id), static_cast<float>(down[i].value));

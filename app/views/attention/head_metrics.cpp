@@ -217,7 +217,7 @@ float paint_grid(Picture& picture, const ViewContext& c, const Numbers& n, const
   const bool all = std::ranges::all_of(n.shown(c), [](float v) { return std::isfinite(v); });
   viz::Heatmap map;
   map.cells.matrix = values;
-  map.cells.scale = is_difference(c) ? viz::diverging_scale(range.magnitude() > 0 ? range.magnitude() : 1)
+  map.cells.scale = is_difference(c) ? scale_of_differences(static_cast<double>(range.magnitude()))
                                      : viz::linear_scale(range.high);
   std::vector<std::string> layers, heads;
   for (int layer = 0; layer < n.layers; ++layer) layers.push_back("L" + std::to_string(layer));

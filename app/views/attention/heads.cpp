@@ -269,9 +269,10 @@ Picture build(const ViewContext& c) {
   if (layout.has_titles) {
     const std::string_view all = c.options[kHeadsZoom] > 1 ? "Heads" : "All heads";
     std::string subtitle = "rows: layers; in each map, rows are queries and columns keys";
-    if (c.side == Side::difference) subtitle = "difference, " + difference_words(c) + "; " + subtitle;
+    if (c.side == Side::difference) subtitle = difference_words(c) + "; " + subtitle;
     if (metric) subtitle = kind_of(*metric).detail;
-    paint_title(picture, c, metric ? kind_of(*metric).title : all, subtitle);
+    paint_title(picture, c, std::string(metric ? kind_of(*metric).title : all) + difference_suffix(c),
+                subtitle);
   }
   if (inner.w < 8 || inner.h < 8) return too_small(c);
 
@@ -505,7 +506,7 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
     facts.say("masked");
   } else {
     const bool pooled = t->rows < c.run->run->length() || t->cols < key_count(*c.run);
-    facts.number(std::string(pooled ? "largest " : "") + difference_prefix(c) + "weight",
+    facts.number(std::string(pooled ? "this cell's largest " : "") + difference_prefix(c) + "weight",
                  t->values[hit.row * t->cols + hit.col]);
   }
   if (c.run->run->length() > 1 && c.side != Side::difference) {

@@ -136,7 +136,8 @@ Picture build(const ViewContext& c) {
   hatch_masked(map.cells, pattern->masked);
   map.scale_title = scale.title;
   map.centered = !c.trimmed;
-  if (c.in_pane) map.stretch = 1.35F;  // the map takes the room there is
+  const bool is_slide = c.printed && c.width > c.height;
+  if (c.in_pane || is_slide) map.stretch = 1.35F;  // the map takes the room there is
   const viz::Region grid = viz::paint_heatmap(picture, map, area, style_of(c));
   paint_shape(picture.scene, c, grid);
   // In a figure its subtitle says so.

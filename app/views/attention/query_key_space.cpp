@@ -168,7 +168,8 @@ viz::ScatterChart chart_of(const ViewContext& c, const Marks& shown) {
       mark.x = x, mark.y = y;
       mark.kind = key ? 1 : 0;
       mark.fill = color_of(c, fill, key, place);
-      mark.label = label_of(c, place.id);
+      // Of one prompt tokens are told apart by their positions, as they are elsewhere.
+      mark.label = (uses_list(c) ? "" : std::to_string(place.position) + " ") + label_of(c, place.id);
       mark.chosen = place.position == (key ? c.selection.key : c.selection.query) &&
                     (!uses_list(c) || is_shown_prompt(c, place.prompt));
       chart.marks.push_back(std::move(mark));

@@ -187,7 +187,7 @@ void paint_vectors(Picture& picture, const ViewContext& c, const Numbers& n, con
   float largest = 0;
   for (std::size_t i = 0; i < n.k.size(); ++i)
     largest = std::max({largest, std::abs(n.q[i]), std::abs(n.k[i])});
-  const viz::ColorScale scale = viz::diverging_scale(largest > 0 ? largest : 1);
+  const viz::ColorScale scale = viz::diverging_scale(largest);
   const std::string scale_title = difference_prefix(c) + std::string("q, k");
   const auto strip = [&](std::span<const float> values, Vector which, viz::Rect rect) {
     viz::paint_vector_strip(picture, {values, scale, kComponent, which, 0}, rect, style);
@@ -270,8 +270,7 @@ void paint_steps(Picture& picture, const ViewContext& c, const std::vector<Step>
 /// Symmetric about zero for differences.
 viz::ColorScale scale_of_keys(const Numbers& n) {
   if (!n.before) return viz::linear_scale(1);
-  const float largest = viz::value_range(viz::Matrix::row(n.of_keys)).magnitude();
-  return viz::diverging_scale(largest > 0 ? largest : 1);
+  return scale_of_differences(static_cast<double>(viz::value_range(viz::Matrix::row(n.of_keys)).magnitude()));
 }
 
 /// Draws the terms of the row sum, or the differences of the weights, one cell per key; a click selects

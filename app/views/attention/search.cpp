@@ -160,7 +160,7 @@ std::string words_of(const TokenSelector& selector, const char* any) {
 std::string title_of(const ViewContext& c) {
   if (of_shape(c)) return "Heads with this shape";
   const WeightSearch search = search_of(c);
-  const bool lacks_key = c.selection.key < 0 && c.options[kKeys] != KeyChoice::any;
+  const bool lacks_key = !c.printed && c.selection.key < 0 && c.options[kKeys] != KeyChoice::any;
   return "Weights from " + words_of(search.from, "any query") + " to " +
          words_of(search.to, lacks_key ? "any key (none is chosen)" : "any key");
 }

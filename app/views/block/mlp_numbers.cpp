@@ -24,6 +24,8 @@ Numbers numbers_of(std::shared_ptr<const BlockPass> block, int listed) {
   const auto stronger = [&](int a, int b) { return std::pair(-strength(a), a) < std::pair(-strength(b), b); };
   std::ranges::partial_sort(n.order, n.order.begin() + listed, stronger);
   n.order.resize(listed);
+  // Edits of some neurons leave all others as they were: those are not listed in the order of their numbers.
+  while (n.order.size() > 1 && strength(n.order.back()) == 0) n.order.pop_back();
   n.block = std::move(block);
   return n;
 }

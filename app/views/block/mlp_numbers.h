@@ -22,7 +22,7 @@ struct Numbers {
   std::vector<int> order;  ///< the strongest neurons, by descending magnitude of their output
 };
 
-/// `listed`: how many neurons to list, at most all.
+/// `listed`: how many neurons to list, at most all; those of output 0 are left out, but for the first.
 Numbers numbers_of(std::shared_ptr<const BlockPass> block, int listed);
 float value_of(const Numbers& numbers, Vector vector, int neuron);
 

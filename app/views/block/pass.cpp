@@ -219,6 +219,8 @@ std::string words_of(const ViewContext& c, Step step) {
     case kEmbedding:
       return "the token's row of wte + its position's row of wpe";
     case kBefore:
+      return "each block adds its attention and MLP output to the residual stream, which block " +
+             std::to_string(c.selection.layer) + " then reads";
     case kAfter:
       return "each block adds its attention and MLP output to the residual stream";
     case kLn1:

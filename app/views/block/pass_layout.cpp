@@ -44,7 +44,11 @@ std::vector<Line> lines_of(const ViewContext& c, const TokenPass& pass) {
   };
   std::vector<Line> lines;
   lines.push_back({kEmbedding, "embed", "wte + wpe", stream, pass.embedded});
-  if (layer > 0) lines.push_back({kBefore, layers_name(0, layer - 1), "resid_pre", stream, resid(layer)});
+  // The vectors next to collapsed blocks are of another block than the box says, or of one of its blocks.
+  const auto of_layer = [](int at) { return "L" + std::to_string(at) + " "; };
+  if (layer > 0)
+    lines.push_back(
+        {kBefore, layers_name(0, layer - 1), of_layer(layer) + "resid_pre", stream, resid(layer)});
   lines.push_back({kLn1, "ln_1", "normalized", stream, of_block(&BlockPass::ln_1)});
   lines.push_back({kAttention, "attention", "attn_out", stream, of_block(&BlockPass::attn_out)});
   lines.push_back({kAddAttention, "", "resid_mid", stream, of_block(&BlockPass::resid_mid)});
@@ -52,7 +56,8 @@ std::vector<Line> lines_of(const ViewContext& c, const TokenPass& pass) {
   lines.push_back({kMlp, "MLP", "mlp_out", stream, of_block(&BlockPass::mlp_out)});
   lines.push_back({kAddMlp, "", "resid_post", stream, of_block(&BlockPass::resid_post)});
   if (layer + 1 < layers)
-    lines.push_back({kAfter, layers_name(layer + 1, layers - 1), "resid_post", stream, resid(layers)});
+    lines.push_back({kAfter, layers_name(layer + 1, layers - 1), of_layer(layers - 1) + "resid_post", stream,
+                     resid(layers)});
   lines.push_back({kLnF, "ln_f", "normalized", stream, pass.ln_f});
   lines.push_back({kUnembedding, "unembed", "logits", shape_of(length, config.vocab_size), {}});
   using model::Site;
@@ -301,7 +306,7 @@ Layout lay_out(const ViewContext& c, const Numbers& n, const TokenPass& pass) {
   const float charts = kCharts * kChartHeight * em;
   const float pitch = std::floor(std::clamp((area.h - legend - line - charts) / count, least, 2.4F * em));
   const float drawn = pitch * count + legend;
-  const float heading = c.printed || area.h - drawn >= charts ? line + 2 * u : 0;
+  const float heading = c.printed || area.h - drawn >= charts / 2 ? line + 2 * u : 0;
   l.drawing = {area.x, area.y, area.w, drawn + heading};
   place_lines(l, c, n, pitch);
   float y = l.places.back().row.bottom();

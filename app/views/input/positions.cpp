@@ -133,7 +133,7 @@ View positions_view() {
       make_view(Group::input, "positions", "Positions",
                 "the learned position embeddings as curves and as a heatmap, next to sinusoidal encodings",
                 build, facts, table);
-  view.print_shape = [](const ViewContext& c) { return is_column_wide(c) ? 2.65F : 0.8F; };
+  view.print_shape = [](const ViewContext& c) { return is_column_wide(c) ? 2.4F : 0.8F; };
   add_encodings<kEncodings>(
       view,
       {{"D", "‹", "Previous dimensions", [](const ViewContext& c, int) { return step(c, -1); }},

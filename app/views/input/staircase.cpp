@@ -75,6 +75,15 @@ struct PathPanel {
   viz::Path3 path;
 };
 
+/// Adds a point; the axes reach from 0 as far as the points do.
+void include(viz::Path3& path, const viz::Point3& point) {
+  for (std::size_t i = 0; i < point.size(); ++i) {
+    path.low[i] = std::min(path.low[i], point[i]);
+    path.high[i] = std::max(path.high[i], point[i]);
+  }
+  path.points.push_back(point);
+}
+
 void finish(const ViewContext& c, viz::Path3& path, Encoding encoding) {
   const auto n = path.points.size();
   for (std::size_t i = 0; i < n; ++i) {
@@ -94,13 +103,11 @@ PathPanel sinusoidal_panel(const ViewContext& c) {
   const model::Config& config = c.run->run->config;
   PathPanel panel{kSinusoidalTitle, kSinusoidalNote, {}};
   const std::array<int, 3> dimensions = coordinates_of(c);
-  panel.path.low = {-1, -1, -1};
-  panel.path.high = {1, 1, 1};
   for (int p = 0; p < config.n_ctx; ++p) {
     viz::Point3 point;
     for (std::size_t i = 0; i < 3; ++i)
       point[i] = static_cast<double>(sinusoidal_value(p, dimensions[i], config.n_embd));
-    panel.path.points.push_back(point);
+    include(panel.path, point);
   }
   for (std::size_t i = 0; i < 3; ++i) panel.path.titles[i] = "dimension " + std::to_string(dimensions[i]);
   finish(c, panel.path, kSinusoidal);
@@ -115,12 +122,9 @@ PathPanel learned_panel(const ViewContext& c, const PositionPath& path) {
   const auto directions = static_cast<std::size_t>(path.directions);
   for (std::size_t p = 0; p < path.coordinates.size() / directions; ++p) {
     viz::Point3 point{};
-    for (std::size_t i = 0; i < directions; ++i) {
+    for (std::size_t i = 0; i < directions; ++i)
       point[i] = static_cast<double>(path.coordinates[p * directions + i]);
-      panel.path.low[i] = std::min(panel.path.low[i], point[i]);
-      panel.path.high[i] = std::max(panel.path.high[i], point[i]);
-    }
-    panel.path.points.push_back(point);
+    include(panel.path, point);
   }
   for (std::size_t i = 0; i < 3; ++i) {
     panel.path.titles[i] = "direction " + std::to_string(i + 1);

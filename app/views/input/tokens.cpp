@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "app/run/analyses/token_statistics.h"
+#include "app/views/parts/comparison_words.h"
 #include "app/views/parts/declare.h"
 #include "app/views/parts/edit_menu.h"
 #include "app/views/parts/frame.h"
@@ -62,6 +63,7 @@ viz::ChipFlow make_flow(const ViewContext& c) {
       chip.fill = shade_of(c, static_cast<double>(weights[i]));
       chip.text = text_on(c, chip.fill);
     }
+    if (other_token_words(c, i)) chip.underline = chip.text;
     if (i == c.selection.query) chip.outline = theme.query;
     if (i == c.selection.key && has_own_keys(*c.run))
       (i == c.selection.query ? chip.inner_outline : chip.outline) = theme.key;
@@ -294,6 +296,7 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
     facts.say("id " + std::to_string(token.id) + ", bytes " + bytes_as_hex(tokenizer->bytes(token.id)));
   if (const std::string whole = split_characters(c.run->prompt.text, token); !whole.empty())
     facts.say("a part of “" + whole + "”, which is split between tokens", Fact::Location::tooltip);
+  if (const auto other = other_token_words(c, position)) facts.say(*other, Fact::Location::tooltip);
   add_copies_of_position(facts, c, position);
   if (position >= tokens.run_length) {
     facts.say("beyond the model's " + grouped(c.run->run->config.n_ctx) + " positions: not run",
@@ -301,7 +304,7 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
     return facts;
   }
   if (const auto before = guessed_before(c, position)) {
-    std::string words = "predicted with " + percent(before->next_probability);
+    std::string words = "predicted with " + percent(before->next_probability) + shown_run_words(c);
     if (before->next_rank >= 0)  // else guesses have no order
       words += " (rank " + std::to_string(before->next_rank + 1) + " of " +
                grouped(c.run->run->config.vocab_size) + ")";
@@ -312,7 +315,8 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   if (weights.empty()) return facts;
   const std::string query = "query " + token_name(tokens, c.selection.query);
   if (!pattern->masked(c.selection.query, position)) {
-    facts.number("weight from " + query + " in " + head_name(c.selection.layer, c.selection.head) + ":",
+    facts.number("weight from " + query + " in " + head_name(c.selection.layer, c.selection.head) +
+                     shown_run_words(c) + ":",
                  weights[position]);
   } else {
     facts.say((position > c.selection.query ? "masked: comes after " : "masked by an edit for ") + query,

@@ -80,7 +80,7 @@ struct Scales {
   viz::ColorScale attention;  ///< heads, and attention's bias: all columns but the last
   double others = 1;  ///< a full bar: the largest magnitude of MLPs and of the parts outside the layers
 };
-Scales scales_of(const Numbers& n) {
+Scales scales_of(const ViewContext& c, const Numbers& n) {
   const Attribution& a = *n.of;
   std::vector<float> ends;
   for (int end = 0; end < std::ssize(end_names(a)); ++end) ends.push_back(static_cast<float>(end_of(a, end)));
@@ -88,8 +88,10 @@ Scales scales_of(const Numbers& n) {
   const int mlp = grid.cols - 1;
   const viz::ValueRange others =
       viz::united(viz::value_range(columns_of(grid, mlp, 1)), viz::value_range(viz::Matrix::row(ends)));
-  return {viz::diverging_scale(viz::value_range(columns_of(grid, 0, mlp)).magnitude()),
-          others.magnitude() > 0 ? static_cast<double>(others.magnitude()) : 1};
+  const auto attention = static_cast<double>(viz::value_range(columns_of(grid, 0, mlp)).magnitude());
+  const auto full = static_cast<double>(others.magnitude());
+  if (c.side == Side::difference) return {scale_of_differences(attention), std::max(full, kRounding)};
+  return {viz::diverging_scale(attention), full > 0 ? full : 1};
 }
 
 /// A part in a cell of its own: its number over a bar along the bottom, as long as the part is large.
@@ -161,7 +163,7 @@ List list_of(const ViewContext& c, const Numbers& n) {
 
 viz::Region paint_grid(Picture& picture, const ViewContext& c, const Numbers& n, const viz::Rect& area) {
   const viz::Style style = style_of(c);
-  const Scales scales = scales_of(n);
+  const Scales scales = scales_of(c, n);
   const viz::Matrix values = grid_of(n);
   const int mlp = values.cols - 1;
   std::vector<float> colored = n.grid;
@@ -210,7 +212,7 @@ float paint_scales(Picture& picture, const ViewContext& c, const Numbers& n, flo
                    float room) {
   const viz::Style style = style_of(c);
   const float line = style.line(style.small()), u = style.unit(), sample = 8 * u;
-  const Scales scales = scales_of(n);
+  const Scales scales = scales_of(c, n);
   const std::string logit = delta(c) + std::string("logit of "), full = viz::number(scales.others, 3);
   const auto width_of = [&](const std::string& title) {
     viz::Scene measured;
@@ -238,7 +240,7 @@ float paint_scales(Picture& picture, const ViewContext& c, const Numbers& n, flo
 /// Paints the parts outside the layers as a row of cells. Returns whether they fit.
 bool paint_ends(Picture& picture, const ViewContext& c, const Numbers& n, const viz::Rect& line) {
   const viz::Style style = style_of(c);
-  const double full = scales_of(n).others;
+  const double full = scales_of(c, n).others;
   const float gap = 2 * style.unit(), small = style.small();
   const std::vector<std::string> names = end_names(*n.of);
   const auto count = static_cast<float>(names.size());

@@ -195,12 +195,17 @@ Legend legend_of(const ViewContext& c, const Shown& s) {
   const LogitFlow& flow = *s.flow;
   const Graph& graph = s.poster.graph;
   Legend legend;
-  legend.entries = {{width, ""},
+  legend.entries = {{width, "", true},
                     {adds, "adds", true},
                     {takes, "takes away", true},
                     {mlp, "MLP (hatched: takes away)", true},
                     {rest, "rest: all that is not drawn (width: sum of sizes; number: net)", true}};
   if (c.in_pane && is_low(c)) legend.entries.back().words = "not drawn";
+  if (c.least_line > 0 && !graph.edges.empty()) {
+    legend.least = std::numeric_limits<double>::infinity();
+    for (const FlowEdge& edge : graph.edges) legend.least = std::min(legend.least, std::abs(edge.value));
+    legend.entries.insert(legend.entries.begin() + 1, {.sample = thinnest, .words = "", .follows = true});
+  }
   if (c.options[kFirst] == FirstToken::stubs && std::ranges::any_of(graph.edges, is_stub))
     legend.entries.push_back({stub, "attention to the first token: stubs", true});
   legend.entries.push_back({scale,

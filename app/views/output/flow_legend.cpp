@@ -21,7 +21,11 @@ float line_of(const viz::Style& style) {
 
 /// The sample of a width stands for a part of the logit that depends on the layout.
 std::string words_of(const Legend::Entry& entry, double unit = 0.05) {
+  if (entry.sample == Sample::thinnest) return "thinnest lines: " + viz::number(unit, 2) + " or less";
   return entry.sample == Sample::width ? "a width of " + plain(unit) + " in the logit" : entry.words;
+}
+bool has_sample(const Legend::Entry& entry) {
+  return entry.sample != Sample::none && entry.sample != Sample::thinnest;
 }
 
 float width_of(const Legend& legend, const Legend::Entry& entry, const viz::Style& style) {
@@ -30,14 +34,15 @@ float width_of(const Legend& legend, const Legend::Entry& entry, const viz::Styl
     return viz::paint_color_scale_line(measured, legend.scale, entry.words, {0, 0}, style);
   }
   const float words = style.width(words_of(entry), style.small());
-  return entry.sample == Sample::none ? words : words + (kSample + 1.5F) * style.unit();
+  return has_sample(entry) ? words + (kSample + 1.5F) * style.unit() : words;
 }
 
-/// A round part of the logit that is wide enough to be seen.
-double sample_of_width(double scale) {
-  for (const double part : {0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0})
-    if (scale * part >= 4) return part;
-  return 100;
+/// The largest round part of the logit that is no wider than `most`.
+double sample_of_width(double scale, float most) {
+  double chosen = 0.01;
+  for (const double part : {0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0})
+    if (scale * part <= static_cast<double>(most)) chosen = part;
+  return chosen;
 }
 
 }  // namespace
@@ -74,14 +79,17 @@ void paint_legend(Picture& picture, const ViewContext& c, const Legend& legend, 
   viz::Scene& scene = picture.scene;
   const float u = style.unit(), line = style.line(style.small()), sample = kSample * u;
   const float right = c.width - margin(c);
-  const double unit = sample_of_width(scale);
+  const double width = sample_of_width(scale, 0.6F * line);
   float y = top_left.y + line / 2;
   for (const auto& entries : legend.lines) {
     float x = top_left.x;
     for (const int index : entries) {
       const Legend::Entry& entry = legend.entries[index];
-      const float h = static_cast<float>(scale * unit);
+      const double unit =
+          entry.sample == Sample::thinnest ? static_cast<double>(c.least_line) / scale : width;
+      const float h = static_cast<float>(scale * width);
       if (entry.sample == Sample::width && h > 0.9F * line) continue;  // a clipped sample would be false
+      if (entry.sample == Sample::thinnest && legend.least >= unit) continue;
       if (entry.sample == Sample::width) {
         scene.add(viz::FillRect{{x, y - h / 2, sample, h}, c.theme->bar});
       } else if (entry.sample == Sample::adds || entry.sample == Sample::takes) {
@@ -107,7 +115,7 @@ void paint_legend(Picture& picture, const ViewContext& c, const Legend& legend, 
         picture.whole &= viz::paint_color_scale_in(scene, legend.scale, entry.words, std::nullopt, {x, y},
                                                    right - x, style);
       } else {
-        const float at = entry.sample == Sample::none ? x : x + sample + 1.5F * u;
+        const float at = has_sample(entry) ? x + sample + 1.5F * u : x;
         picture.whole &= viz::add_whole_label(scene, style, words_of(entry, unit), {at, y}, right - at,
                                               c.theme->text_muted);
       }

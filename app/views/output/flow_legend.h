@@ -10,7 +10,7 @@ namespace headscope::app::flow_picture {
 
 /// Its entries, distributed over lines of text.
 struct Legend {
-  enum class Sample { none, width, adds, takes, mlp, rest, stub, scale };
+  enum class Sample { none, width, thinnest, adds, takes, mlp, rest, stub, scale };
   struct Entry {
     Sample sample = Sample::none;
     std::string words;
@@ -19,6 +19,7 @@ struct Legend {
   };
   std::vector<Entry> entries;
   viz::ColorScale scale;                ///< of the ribbons
+  double least = 0;                     ///< what the thinnest edge stands for
   std::vector<std::vector<int>> lines;  ///< indices of entries
 
   /// Distributes the entries over lines of this width; `brief`: only those that a pane needs.

@@ -101,8 +101,8 @@ Legend legend_of(const ViewContext& c, const LensBlocks& lens) {
   const std::vector<float> values = shown_values(c, lens);
   const viz::Matrix all = viz::Matrix::row(values);
   if (c.side == Side::difference) {
-    const viz::ColorScale scale =
-        viz::robust_scale(all, coloring == Coloring::probability ? 0 : kBeyond, viz::value_range(all));
+    const viz::ColorScale scale = beyond_rounding(
+        viz::robust_scale(all, coloring == Coloring::probability ? 0 : kBeyond, viz::value_range(all)));
     const std::string prefix = difference_prefix(c);
     if (coloring == Coloring::divergence) return {scale, {prefix + "KL(end ‖ here), bits", prefix + "KL"}};
     const std::string what = coloring == Coloring::rank ? "rank" : "probability";

@@ -5,12 +5,14 @@
 #include <limits>
 #include <numbers>
 #include <optional>
+#include <span>
 
 #include "app/counted.h"
 #include "app/run/analyses/token_statistics.h"
 #include "app/views/output/continuation.h"
 #include "app/views/parts/comparison_words.h"
 #include "app/views/parts/declare.h"
+#include "app/views/parts/difference.h"
 #include "app/views/parts/frame.h"
 #include "app/views/parts/landmarks.h"
 #include "app/views/parts/list.h"
@@ -121,10 +123,23 @@ std::optional<Numbers> numbers_of(const ViewContext& c) {
 
 const ListRows kRows{.role = kRow, .first = kFirstPosition, .names = "positions", .runs_on = true};
 
+/// Shades the cells of guess `g` by probability, and frames it where its token follows. Null: no guesses.
+void mark_guesses(ListColumn& column, const ViewContext& c,
+                  std::span<const model::PositionStatistics* const> positions, std::size_t g) {
+  constexpr double kStrongest = 0.8;
+  column.frame = c.theme->text;
+  for (const model::PositionStatistics* s : positions) {
+    const bool known = s != nullptr && g < s->top.size();
+    const double p = known ? std::clamp(s->top[g].probability, 0.0, 1.0) : 0;
+    const double shade = std::isnan(p) ? 0 : 255 * kStrongest * p;
+    column.grounds.push_back(c.theme->bar.with_alpha(static_cast<std::uint8_t>(std::lround(shade))));
+    column.framed.push_back(known && s->next_rank == static_cast<int>(g));
+  }
+}
+
 /// Adds a column of guesses, shaded by probability and framed if the token follows.
 void add_guess(List& list, const ViewContext& c, const Numbers& n, std::size_t g, std::string heading,
                int importance) {
-  constexpr double kStrongest = 0.8;
   const auto guess = [&n, g](int position) -> const model::Guess* {
     const std::vector<model::Guess>& top = n.of[position]->top;
     return g < top.size() ? &top[g] : nullptr;
@@ -139,13 +154,7 @@ void add_guess(List& list, const ViewContext& c, const Numbers& n, std::size_t g
   list.file(name + "probability", cell([](const model::Guess& one) { return plain(one.probability); }));
   column.pictured = !n.is_difference || g == 0;
   column.detail = cell([](const model::Guess& one) { return percent(one.probability); });
-  column.frame = c.theme->text;
-  for (int i = 0; i < n.count(); ++i) {
-    const double p = guess(i) ? std::clamp(guess(i)->probability, 0.0, 1.0) : 0;
-    const double shade = std::isnan(p) ? 0 : 255 * kStrongest * p;
-    column.grounds.push_back(c.theme->bar.with_alpha(static_cast<std::uint8_t>(std::lround(shade))));
-    column.framed.push_back(n.of[i]->next_rank == static_cast<int>(g));
-  }
+  mark_guesses(column, c, n.of, g);
 }
 
 List list_of(const ViewContext& c, const Numbers& n) {
@@ -193,9 +202,11 @@ List list_of(const ViewContext& c, const Numbers& n) {
         return s == nullptr || s->top.empty() ? std::string() : words(s->top.front());
       };
     };
-    list.text(two ? "guess there" : "guess before", 7,
-              guess_before([&c](const model::Guess& one) { return label_of(c, one.id); }))
-        .detail = guess_before([](const model::Guess& one) { return percent(one.probability); });
+    ListColumn& before =
+        list.text(two ? "guess there" : "guess before", 7,
+                  guess_before([&c](const model::Guess& one) { return label_of(c, one.id); }));
+    before.detail = guess_before([](const model::Guess& one) { return percent(one.probability); });
+    mark_guesses(before, c, n.before, 0);
     list.number(two ? "loss, bits" : "loss now, bits", 5, n.loss, {.digits = 3, .blank = last});
     list.number(two ? "loss there" : "loss before", 4, n.loss_before,
                 {.file = "compared loss", .digits = 3, .blank = incomparable});
@@ -218,8 +229,7 @@ List list_of(const ViewContext& c, const Numbers& n) {
 // ---- the prompt, shaded ----
 
 viz::ColorScale chip_scale(const Numbers& n) {
-  if (n.is_difference)
-    return viz::diverging_scale(n.largest_difference > 0 ? static_cast<double>(n.largest_difference) : 1);
+  if (n.is_difference) return scale_of_differences(static_cast<double>(n.largest_difference));
   return viz::linear_scale(n.high);
 }
 

@@ -12,6 +12,7 @@
 #include "app/views/output/sweep_options.h"
 #include "app/views/parts/comparison_words.h"
 #include "app/views/parts/declare.h"
+#include "app/views/parts/difference.h"
 #include "app/views/parts/edit_menu.h"
 #include "app/views/parts/frame.h"
 #include "app/views/parts/landmarks.h"
@@ -133,8 +134,9 @@ std::string subtitle_of(const ViewContext& c, const SweepOf& question, const Swe
   const std::string after = " after " + token_name(c.run->tokens, sweep.position),
                     patched = patched_words(c, question);
   if (c.options[kMetric] == SweepMetric::divergence) return metric_name(c, sweep) + "," + after + patched;
-  return metric_name(c, sweep) + after + ": with the edit minus without it (" +
-         viz::number(sweep.before.of(c.options[kMetric]), 4) + ")" + patched;
+  return metric_name(c, sweep) + after + ": what each cell changes, from " +
+         viz::number(sweep.before.of(c.options[kMetric]), 4) +
+         (c.run->prompt.edits.empty() ? " in this run" : " in the edited run") + patched;
 }
 
 std::string scale_title(const ViewContext& c) {
@@ -186,7 +188,7 @@ viz::ColorScale scale_of(const ViewContext& c, const Sweep& sweep, const std::ve
   for (std::size_t i = 0; i < values.size(); ++i)
     if (over_heads(c) || sweep.columns == 1 || i % static_cast<std::size_t>(sweep.columns) > 0)
       others.push_back(values[i]);
-  return viz::robust_scale(viz::Matrix::row(others), 0, range);
+  return beyond_rounding(viz::robust_scale(viz::Matrix::row(others), 0, range));
 }
 
 /// "strongest: L5 H1  +0.25": of the differences so far, or if none will be computed, of the estimates.

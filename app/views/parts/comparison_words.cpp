@@ -16,9 +16,18 @@ Picture no_counterpart(const ViewContext& c) {
   return no_counterpart(c, c.selection.query);
 }
 
+/// What differs first between the two of a comparison: "prompt", "model" or "file".
+static const char* compared_thing(const PromptRun& run) {
+  if (run.model->patterns) return "file";
+  return compares_models(run) && !compares_texts(run) ? "model" : "prompt";
+}
+
+std::string first_name(const PromptRun& run) {
+  return std::string("first ") + compared_thing(run);
+}
+
 std::string second_name(const PromptRun& run) {
-  if (run.model->patterns) return "second file";
-  return compares_models(run) && !compares_texts(run) ? "second model" : "second prompt";
+  return std::string("second ") + compared_thing(run);
 }
 
 std::string second_words(const PromptRun& run) {
@@ -47,11 +56,15 @@ std::string difference_words(const ViewContext& c, const char* drawn) {
   const std::vector<int>& aligned = c.run->aligned;
   const auto alone = std::ranges::count(aligned, -1);
   std::int64_t others = 0;
-  for (int position = 0; position < std::ssize(aligned); ++position)
-    others += aligned[position] >= 0 &&
-              c.run->run->tokens[position] != c.run->baseline->run->tokens[aligned[position]];
+  std::string last;
+  for (int position = 0; position < std::ssize(aligned); ++position) {
+    if (aligned[position] < 0 || !other_token_words(c, position)) continue;
+    ++others;
+    last = token_name(c.run->tokens, position) + " is compared with " +
+           token_name(c.run->baseline->tokens, aligned[position]);
+  }
   if (others > 0)
-    words += "; " + counted(others, "token") + (others == 1 ? " is" : " are") + " compared with other ones";
+    words += "; " + (others == 1 ? last : counted(others, "token") + " are compared with others");
   if (alone > 0)
     words += "; " + counted(alone, "token") + (alone == 1 ? " has" : " have") + " no counterpart" + drawn;
   return words;
@@ -61,6 +74,29 @@ bool matches_other_positions(const PromptRun& run) {
   for (int position = 0; position < std::ssize(run.aligned); ++position)
     if (run.aligned[position] >= 0 && run.aligned[position] != position) return true;
   return false;
+}
+
+std::optional<std::string> other_token_words(const ViewContext& c, int position) {
+  const PromptRun* first = c.asked ? c.asked.get() : c.run.get();
+  if (first == nullptr || !compares_different_inputs(*first) || position >= c.run->run->length())
+    return std::nullopt;
+  const std::vector<int>& aligned = first->aligned;
+  const bool is_second = c.side == Side::baseline;
+  const auto found = is_second ? std::ranges::find(aligned, position) : aligned.begin() + position;
+  const std::string other = is_second ? first_name(*first) : second_name(*first);
+  if (found == aligned.end() || *found < 0) return "no counterpart in the " + other;
+  const int at = static_cast<int>(found - aligned.begin()), there = *found;
+  if (first->run->tokens[at] == first->baseline->run->tokens[there]) return std::nullopt;
+  return "in the " + other + " " +
+         (is_second ? token_name(first->tokens, at) : token_name(first->baseline->tokens, there));
+}
+
+std::string shown_run_words(const ViewContext& c) {
+  const PromptRun* first = c.asked ? c.asked.get() : c.run.get();
+  if (first == nullptr || !first->baseline) return "";
+  const bool second = c.side == Side::baseline;
+  if (!compares_different_inputs(*first)) return second ? " in the unedited run" : " in the edited run";
+  return " in the " + (second ? second_name(*first) : first_name(*first));
 }
 
 std::string counterpart_words(const ViewContext& c, int position) {

@@ -1,4 +1,5 @@
 #pragma once
+#include <optional>
 #include <string>
 
 #include "app/views/view.h"
@@ -12,6 +13,7 @@ Picture no_counterpart(const ViewContext& context);
 /// "second prompt", "second model" or "second file": what the run is compared with, named by the first thing
 /// that differs.
 std::string second_name(const PromptRun& run);
+std::string first_name(const PromptRun& run);
 /// The same, if both prompt and model differ: "second prompt in the second model".
 std::string second_words(const PromptRun& run);
 /// "no counterpart in the second prompt".
@@ -26,6 +28,12 @@ std::string difference_words(const ViewContext& context, const char* drawn = "")
 std::string query_difference_words(const ViewContext& context);
 /// Whether some positions are compared with others than the same ones.
 bool matches_other_positions(const PromptRun& run);
+/// "in the second prompt 8 “·boy”", "no counterpart in the first prompt": of two inputs, what a token of the
+/// shown one is compared with if that is not the same token. Nothing if it is.
+std::optional<std::string> other_token_words(const ViewContext& context, int position);
+/// " in the second prompt", " in the edited run": whose numbers a view without differences shows. Empty
+/// without a comparison.
+std::string shown_run_words(const ViewContext& context);
 /// "there 11 “·old”", or empty.
 std::string counterpart_words(const ViewContext& context, int position);
 /// Suffix of titles on the difference side: ": difference"; else empty.

@@ -10,6 +10,7 @@
 #include "app/views/parts/frame.h"
 #include "app/views/parts/selected.h"
 #include "app/views/view.h"
+#include "viz/scene/scale.h"
 
 // Wording for differences in views about one position: see Question::difference.
 namespace headscope::app {
@@ -19,6 +20,19 @@ namespace headscope::app {
 inline std::optional<Picture> waiting_for(const ViewContext& c, const Question& question, bool known) {
   if (c.side == Side::difference && c.run && compared_query(c) < 0) return no_counterpart(c);
   return waiting(c, question, known);
+}
+
+/// What rounding in float32 may leave of weights, probabilities and logits that are equal: scales of
+/// differences reach at least so far, lest it be drawn as if it were a difference.
+inline constexpr double kRounding = 1e-5;
+
+/// A scale of differences that reaches beyond rounding.
+inline viz::ColorScale beyond_rounding(const viz::ColorScale& scale) {
+  return scale.high < kRounding ? viz::diverging_scale(kRounding) : scale;
+}
+/// The scale of differences up to a magnitude.
+inline viz::ColorScale scale_of_differences(double magnitude) {
+  return viz::diverging_scale(std::max(magnitude, kRounding));
 }
 
 /// The end of a subtitle if nothing differs.

@@ -177,9 +177,13 @@ std::string head_title(const ViewContext& c, int layer, int head) {
   const std::vector<model::Edit> edits = edits_of_head(c, layer, head);
   if (edits.empty()) return name;
   if (output_factor(c, layer, head) == 0) return name + " (off)";
-  const std::string words = edits.size() == 1 ? edit_words(edits.front()) : "";
-  const bool is_its_own = words.starts_with(name + " ");
-  return name + " (" + (is_its_own ? words.substr(name.size() + 1) : "edited") + ")";
+  constexpr std::size_t kBrief = 24;  // bytes
+  std::string words = edits.size() == 1 ? edit_words(edits.front()) : "";
+  if (words.starts_with(name + " "))
+    words.erase(0, name.size() + 1);
+  else if (words.size() > kBrief)
+    words.clear();
+  return name + " (" + (words.empty() ? "edited" : words) + ")";
 }
 
 void paint_edited_head(viz::Scene& scene, const ViewContext& c, const viz::Rect& tile, int layer, int head) {

@@ -21,6 +21,7 @@ namespace {
 
 constexpr const char* kColumn = "position";  // what a column is
 constexpr float kQuarterTurn = std::numbers::pi_v<float> / 2;
+constexpr float kSquareShare = 0.8F;   // of the height, for a square map under its curves
 constexpr std::size_t kMaxCurves = 6;  // more colours would not be distinguishable
 
 /// Draws title and note in as many lines as needed, and a formula if it fits into one; returns their height.
@@ -134,16 +135,19 @@ bool paint_panel(Picture& picture, const ViewContext& c, const EncodingPanel& pa
   // not in the values.
   const float every_dimension = static_cast<float>(grid.row_count) / style.device_scale;
   const float names = static_cast<float>(look.curves.size()) * line;  // of the curves, beside them
-  const float tallest = std::min(0.75F * height, std::max(0.5F * height, height - names)),
+  const float most = look.square ? kSquareShare : 0.75F;
+  const float tallest = std::min(most * height, std::max(0.5F * height, height - names)),
               side = std::min(width, tallest);
   const float w = look.square ? side : width,
               h = look.square ? side : std::clamp(every_dimension, 0.58F * height, tallest);
   grid.rect.w = even_size(w, grid.col_count, style);
   grid.rect.h = look.square ? grid.rect.w : std::floor(even_size(h, grid.row_count, style));
   grid.rect.x = style.snapped(area.x + room.left);
-  grid.rect.y = style.snapped(top + height - grid.rect.h + 4 * u);
+  // Curves over a square map are no higher than it.
+  const float rest = height - grid.rect.h, curves = look.square ? std::min(rest, grid.rect.h) : rest;
+  grid.rect.y = style.snapped(top + curves + 4 * u);
 
-  const viz::Rect plot{grid.rect.x, style.snapped(top), grid.rect.w, std::floor(height - grid.rect.h)};
+  const viz::Rect plot{grid.rect.x, style.snapped(top), grid.rect.w, std::floor(curves)};
   const viz::CurveChart chart = make_curves(c, panel, look);
   viz::paint_curves(picture, chart, plot, style);
   // Names without room, of the axes and of curves.
@@ -196,15 +200,37 @@ bool paint_encodings(Picture& picture, const ViewContext& c, const std::vector<E
   const viz::Style style = style_of(c);
   const float gap = 5 * style.unit();
   const auto count = static_cast<float>(panels.size());
-  const bool side_by_side = area.w >= 1.1F * area.h || area.h < 40 * style.font_size;
-  const float w = side_by_side ? (area.w - (count - 1) * gap) / count : area.w,
-              h = side_by_side ? area.h : (area.h - (count - 1) * gap) / count;
-  Room room;
-  for (const EncodingPanel& panel : panels) {
-    const Room own = room_for(c, panel, look, w);
-    room = {std::max(room.title, own.title), std::max(room.left, own.left), std::max(room.right, own.right),
-            std::max(room.legend, own.legend)};
-  }
+  const auto sides_of = [&](bool beside) -> viz::Point {
+    return {beside ? (area.w - (count - 1) * gap) / count : area.w,
+            beside ? area.h : (area.h - (count - 1) * gap) / count};
+  };
+  const auto room_of = [&](bool beside) {
+    Room room;
+    for (const EncodingPanel& panel : panels) {
+      const Room own = room_for(c, panel, look, sides_of(beside).x);
+      room = {std::max(room.title, own.title), std::max(room.left, own.left), std::max(room.right, own.right),
+              std::max(room.legend, own.legend)};
+    }
+    return room;
+  };
+  const auto square_side = [&](bool beside) {
+    const Room room = room_of(beside);
+    const float numbers =
+        viz::column_numbers_height(style) + 2 * style.line(style.small()) + 5 * style.unit();
+    const float most = std::min(sides_of(beside).x - room.left - room.right,
+                                kSquareShare * (sides_of(beside).y - room.title - numbers));
+    return even_size(most, panels.front().values.cols, style);
+  };
+  const auto width_of = [&](bool beside) {
+    const Room room = room_of(beside);
+    return sides_of(beside).x - room.left - room.right;
+  };
+  // Square maps stand as they are largest, others beside each other if they are wide enough there.
+  const bool wide = area.w >= 1.1F * area.h || area.h < 40 * style.font_size;
+  const bool side_by_side =
+      look.square ? square_side(true) > square_side(false) : wide && width_of(true) >= 6 * style.font_size;
+  const auto [w, h] = sides_of(side_by_side);
+  const Room room = room_of(side_by_side);
   for (std::size_t i = 0; i < panels.size(); ++i) {
     const float step = static_cast<float>(i);
     const viz::Rect place = side_by_side ? viz::Rect{area.x + step * (w + gap), area.y, w, h}

@@ -90,10 +90,33 @@ void frame_regions(Facts& facts, const Picture& picture, int role, int id, viz::
 viz::Rect below_title(const ViewContext& c) {
   const viz::Style style = style_of(c);
   const float m = margin(c), gap = (c.in_pane ? 1 : 2) * style.unit();
-  const float top = c.titled ? m + style.line(style.title()) + gap : m;
+  const float subtitle = static_cast<float>(c.subtitle_lines) * style.line(style.small());
+  const float top = c.titled ? m + style.line(style.title()) + subtitle + gap : m;
   // A pane's picture may get scroll bars on its right and below it.
   const float end = c.in_pane ? std::max(m, kScrollBar * c.font_size + style.unit()) : m;
   return {m, top, std::max(0.F, c.width - m - end), std::max(0.F, c.height - top - end)};
+}
+
+/// Room for the subtitle next to the title, and whether it is enough for all or most of it: a few letters and
+/// an ellipsis are useless.
+static std::pair<float, bool> room_beside_title(const ViewContext& c, std::string_view title,
+                                                std::string_view subtitle) {
+  const viz::Style style = style_of(c);
+  const float room =
+      c.width - 2 * margin(c) - style.width(title, style.title(), viz::FontStyle::medium) - 3 * style.unit();
+  return {room, room >= std::min(14 * style.font_size, style.width(subtitle, style.small()))};
+}
+
+int wanted_subtitle_lines(const Picture& picture, const ViewContext& c) {
+  constexpr float kLeastHeight = 24;  // ems
+  if (!picture.cuts_heading || picture.subtitle.empty() || c.height < kLeastHeight * c.font_size) return 0;
+  const bool is_difference = c.side == Side::difference;
+  if (!is_difference && room_beside_title(c, picture.title, picture.subtitle).second) return 0;
+  const std::size_t most = is_difference ? 3 : 2;
+  const viz::Style style = style_of(c);
+  const auto lines =
+      viz::wrap(style, picture.subtitle, style.small(), viz::FontStyle::regular, c.width - 2 * margin(c));
+  return static_cast<int>(std::min(most, lines.size()));
 }
 
 viz::Rect paint_title(Picture& picture, const ViewContext& c, std::string_view title,
@@ -106,11 +129,23 @@ viz::Rect paint_title(Picture& picture, const ViewContext& c, std::string_view t
                  viz::FontStyle::medium, viz::Align::left, c.width - 2 * m);
   const float width = style.width(title, style.title(), viz::FontStyle::medium), used = width + 3 * u;
   if (width > c.width - 2 * m) picture.whole = false;
-  // A few letters and an ellipsis are useless: shows all of the subtitle or most of it.
-  const float room = c.width - 2 * m - used;
+  if (c.subtitle_lines > 0) {
+    std::vector<std::string> lines =
+        viz::wrap(style, subtitle, style.small(), viz::FontStyle::regular, c.width - 2 * m);
+    const auto most = static_cast<std::size_t>(c.subtitle_lines);
+    picture.cuts_heading = width > c.width - 2 * m || lines.size() > most;
+    for (; lines.size() > most; lines.pop_back()) lines[most - 1] += " " + lines[most];
+    float y = m + line + style.line(style.small()) / 2;
+    for (const std::string& words : lines) {
+      paint_note(picture, c, words, {m, y}, c.width - 2 * m);
+      y += style.line(style.small());
+    }
+    return below_title(c);
+  }
+  const auto [room, shows] = room_beside_title(c, title, subtitle);
   picture.cuts_heading =
       width > c.width - 2 * m || (!subtitle.empty() && style.width(subtitle, style.small()) > room);
-  if (room >= std::min(14 * style.font_size, style.width(subtitle, style.small()))) {
+  if (shows) {
     // On the title's baseline, not on its middle.
     const float lower = (c.fonts->cap_height(viz::FontStyle::medium, style.title()) -
                          c.fonts->cap_height(viz::FontStyle::regular, style.small())) /

@@ -51,8 +51,13 @@ void paint_note(Picture& picture, const ViewContext& context, std::string_view w
                 float room = 1e9F);
 /// Frames the regions of a role with an id.
 void frame_regions(Facts& facts, const Picture& picture, int role, int id, viz::Color color);
-/// Draws the title and, if it fits, a muted subtitle next to it; returns the area below.
+/// Draws the title and, if it fits, a muted subtitle next to it, or under it in as many lines as the context
+/// says; returns the area below.
 viz::Rect paint_title(Picture& picture, const ViewContext& context, std::string_view title,
                       std::string_view subtitle);
+
+/// The lines that a pane's subtitle needs under its title if next to it nothing was left of it or, of a
+/// difference, whose subtitle says what is subtracted from what, not all. 0: none, or the pane is too low.
+int wanted_subtitle_lines(const Picture& picture, const ViewContext& context);
 
 }  // namespace headscope::app

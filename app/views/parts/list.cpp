@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/views/parts/difference.h"
+
 namespace headscope::app {
 
 const Option<bool> kStrongestFirst = switch_option(
@@ -148,6 +150,15 @@ viz::FixedCell List::sum_cell(int column, std::size_t count) const {
   return sum;
 }
 
+/// Differences may be small: they are not written as 0, and what may be rounding has no long bar.
+static void show_small(viz::TableColumn& column) {
+  if (column.decimals > 0 && column.scientific_below == 0)
+    column.scientific_below = std::pow(10, -column.decimals);
+  if (column.kind == viz::TableColumn::Kind::bar && column.low == column.high &&
+      viz::value_range(viz::Matrix::row(column.numbers)).magnitude() < kRounding)
+    column.low = -kRounding, column.high = kRounding;
+}
+
 const viz::Table& List::filled() {
   if (filled_) return table;
   filled_ = true;
@@ -166,6 +177,7 @@ const viz::Table& List::filled() {
     for_rows(column.number, made.numbers);
     if (!column.hidden) for_rows(column.vector, made.vectors);
     for_rows(column.is_blank, made.blank);
+    if (context_.side == Side::difference) show_small(made);
   }
   return table;
 }

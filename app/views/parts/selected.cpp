@@ -23,6 +23,15 @@ int compared_query(const ViewContext& c) {
   return c.compared() ? c.run->aligned[c.selection.query] : -1;
 }
 
+Selection in_baseline(Selection selection, const PromptRun& run) {
+  const auto there = [](const std::vector<int>& aligned, int position) {
+    return position < 0 ? -1 : aligned[position];
+  };
+  selection.query = there(run.aligned, selection.query);
+  selection.key = there(aligned_keys(run), selection.key);
+  return selection;
+}
+
 std::optional<TokenChoice> guess_of_rank(const ViewContext& c, int rank) {
   const PromptRun* run = c.asked ? c.asked.get() : c.run.get();
   if (run == nullptr || run->baseline == nullptr) return TokenChoice::best(rank);

@@ -24,6 +24,8 @@ std::shared_ptr<const NextToken> compared_next(const ViewContext& context);
 std::optional<TokenChoice> guess_of_rank(const ViewContext& context, int rank);
 /// The counterpart of the selected query in the baseline; -1: none.
 int compared_query(const ViewContext& context);
+/// The positions of a selection in the run's baseline; -1: without a counterpart, or not selected.
+Selection in_baseline(Selection selection, const PromptRun& run);
 /// The selected query's weights in a pattern, up to the last key that it sees and at least itself; empty for
 /// null.
 std::span<const float> weights_of_query(const ViewContext& context, const Pattern* pattern);

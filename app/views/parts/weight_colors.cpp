@@ -4,6 +4,7 @@
 
 #include "app/views/parts/comparison_words.h"
 #include "app/views/parts/declare.h"
+#include "app/views/parts/difference.h"
 
 namespace headscope::app {
 
@@ -39,7 +40,7 @@ viz::ColorScale weight_scale(const viz::ValueRange& range, float automatic, cons
 viz::ColorScale difference_scale(const viz::ValueRange& range, const Options& options) {
   const bool chosen = options[kValueMax] > 0;
   const auto largest = static_cast<double>(range.magnitude());
-  viz::ColorScale scale = viz::diverging_scale(chosen ? options[kValueMax] : largest);
+  viz::ColorScale scale = chosen ? viz::diverging_scale(options[kValueMax]) : scale_of_differences(largest);
   scale.values_above = chosen && static_cast<double>(range.high) > scale.high * (1 + 1e-6);
   scale.values_below = chosen && static_cast<double>(range.low) < scale.low * (1 + 1e-6);
   return scale;
@@ -55,7 +56,8 @@ viz::ValueRange range_of_heads(const Thumbnails& thumbnails, const Options& opti
 }
 
 viz::ValueRange range_of_differences(const ViewContext& c) {
-  const auto thumbnails = c.side == Side::difference ? c.ask(ThumbnailsOfHeads{}) : nullptr;
+  const bool beside_others = c.side == Side::difference && !c.printed;
+  const auto thumbnails = beside_others ? c.ask(ThumbnailsOfHeads{}) : nullptr;
   return thumbnails ? range_of_heads(*thumbnails, c.options) : viz::ValueRange{};
 }
 

@@ -31,7 +31,8 @@ viz::ColorScale weight_scale(const viz::ValueRange& range, float automatic, cons
 /// The range of the weights of all heads, or of their differences, as far as these are known.
 viz::ValueRange range_of_heads(const Thumbnails& thumbnails, const Options& options);
 /// The same on the difference side, where all views have one scale for all heads: the same difference has the
-/// same colour everywhere. Empty on other sides.
+/// same colour everywhere. Empty on other sides, and on paper, where a head has a scale of its own: nobody
+/// sees it beside the others, and all of a weak head's would be white.
 viz::ValueRange range_of_differences(const ViewContext& context);
 
 /// The scale for signed differences, by magnitude, up to kValueMax if it is set.

@@ -30,15 +30,20 @@ bool has_second(const UiState& state, const Snapshot& snapshot) {
   return state.second.on || (!state.second.model.empty() && snapshot.second_problem.empty());
 }
 
-bool can_compare(const UiState& state, const Snapshot& snapshot) {
-  if (has_second(state, snapshot)) return true;
-  return !std::ranges::all_of(state.edits.list.active(),
-                              [](const auto& edit) { return model::patches_from_second(edit); });
+/// Why nothing is compared; empty: something is.
+std::string comparison_problem(const UiState& state, const Snapshot& snapshot) {
+  const model::Edits active = state.edits.list.active();
+  const bool same = state.second.model.empty() && !state.second.is_file && active.empty() &&
+                    state.ids.empty() && state.second.text.edit.text == state.prompt.edit.text;
+  if (state.second.on && same) return "Both prompts are the same: there is nothing to compare.";
+  if (has_second(state, snapshot)) return "";
+  const bool unedited =
+      std::ranges::all_of(active, [](const auto& edit) { return model::patches_from_second(edit); });
+  return unedited ? "No active edit has a baseline to compare with." : "";
 }
 
 std::array<Ui::Segment, 3> sides(const UiState& state, const Snapshot& snapshot) {
-  const std::string why =
-      can_compare(state, snapshot) ? "" : "No active edit has a baseline to compare with.";
+  const std::string why = comparison_problem(state, snapshot);
   if (!has_second(state, snapshot))
     return {Ui::Segment{"Edited", "Show the edited run", why},
             {"Baseline", "Show the unedited run", why},
@@ -52,7 +57,8 @@ std::array<Ui::Segment, 3> sides(const UiState& state, const Snapshot& snapshot)
 /// The sides of the comparison, at the right end of the row.
 void draw_sides(Ui& ui, Places& row) {
   const auto segments = sides(ui.state, ui.snapshot);
-  const int chosen = can_compare(ui.state, ui.snapshot) ? static_cast<int>(ui.state.side) : -1;
+  const bool compares = comparison_problem(ui.state, ui.snapshot).empty();
+  const int chosen = compares ? static_cast<int>(ui.state.side) : -1;
   const int pressed = ui.segmented(row.right(ui.segmented_width(segments)), "Show", segments, chosen);
   if (pressed >= 0) ui.actions.emplace_back(SetSide{static_cast<Side>(pressed)});
 }

@@ -142,7 +142,10 @@ void draw_slider(Ui& ui, const OptionSpec& option, const Rect& rect) {
   const bool special = named && value == default_value;
   const int decimals = option.step >= 1 && value == std::round(value) ? 0 : 2;
   const std::string shown = special ? label : label + " " + viz::fixed_number(value, decimals);
-  const float room = std::min(ui.width(label + " 0.00") + ui.u(14), rect.w - ui.u(56));
+  const float widest =
+      std::max(ui.width(label + " 0.00"),
+               ui.width(label + " " + viz::fixed_number(option.high, option.step >= 1 ? 0 : 2)));
+  const float room = std::min(widest + ui.u(14), rect.w - ui.u(56));
   ui.text(shown, {rect.x, rect.y, room - ui.u(10), rect.h}, ui.theme().text_muted);
   ui.explain({rect.x, rect.y, room - ui.u(10), rect.h}, label, tip_words(option.help, option.keys, 0));
   draw_slider_buttons(ui, option, {rect.x + room, rect.y, rect.h, rect.h});

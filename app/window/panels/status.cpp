@@ -6,6 +6,7 @@
 #include "app/run/analyses/next_token.h"
 #include "app/run/sources/pattern_file.h"
 #include "app/views/parts/names.h"
+#include "app/views/parts/selected.h"
 #include "app/views/view.h"
 #include "app/window/panels/panels.h"
 
@@ -72,11 +73,7 @@ void say_selection(Ui& ui, Places& line) {
   // The second prompt's side has its own tokens.
   const bool second = ui.state.side == Side::baseline && first.baseline != nullptr && compares_texts(first);
   const PromptRun& run = second ? *first.baseline : first;
-  if (second) {
-    selection.query = first.aligned[selection.query];
-    if (selection.key >= 0) selection.key = aligned_keys(first)[selection.key];
-    selection = clamped(selection, run);
-  }
+  if (second) selection = clamped(in_baseline(selection, first), run);
   say(ui, line, head_name(selection.layer, selection.head), ui.theme().text);
   const auto position = [&](const char* what, const PromptTokens& tokens, int at, viz::Color color) {
     const std::string& label = tokens.labels[at];

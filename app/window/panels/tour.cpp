@@ -67,9 +67,10 @@ void draw_buttons(Ui& ui, const Tour& tour, const Rect& foot) {
   const bool ends = stop + 1 == std::ssize(tour.stops);
   if (ui.button(line.left(ui.button_width("Done")), ends ? "Done" : "Next",
                 {.look = is_stop_done(ui.state) ? Ui::Look::primary : Ui::Look::raised,
-                 .tip = ends ? "Close the tour" : system::with_own_key_names("Next stop  Alt+Page down"),
+                 .tip = ends ? "Close the tour and show all tours"
+                             : system::with_own_key_names("Next stop  Alt+Page down"),
                  .name = "Next stop"}))
-    ui.actions.push_back(ends ? Action(CloseTour{}) : Action(GoToStop{stop + 1}));
+    ui.actions.push_back(ends ? Action(OpenTour{}) : Action(GoToStop{stop + 1}));
   const Rect stops = line.left(ui.button_width("Stops", true));
   ui.menu_button(stops, "Stops", Menu::stops, {.menu = true, .tip = "All stops of this tour"});
   draw_stops_menu(ui, tour, stops);

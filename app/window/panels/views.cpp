@@ -22,12 +22,23 @@ void draw_header_line(Ui& ui, const Rect& rect, float header) {
   ui.line({rect.x + 1, rect.y + header}, {rect.right() - 1, rect.y + header}, ui.theme().line);
 }
 
+/// Why the shown text cannot go on; empty: it can.
+std::string generating_problem(const Ui& ui) {
+  const auto& run = ui.snapshot.run;
+  if (!run) return "Nothing has run yet.";
+  const PromptRun& shown = ui.state.side == Side::baseline && run->baseline ? *run->baseline : *run;
+  const int n_ctx = shown.run->config.n_ctx;
+  return shown.tokens.length() < n_ctx
+             ? ""
+             : "Context full: this model reads at most " + counted(n_ctx, "token") + ".";
+}
+
 void draw_generate(Ui& ui, const Rect& rect) {
   const bool running = ui.state.generation.running;
   if (ui.button(rect, running ? "Stop" : "Generate",
                 {.icon = running ? Icon::stop : Icon::play,
                  .on = running,
-                 .unavailable = ui.snapshot.run ? "" : "Nothing has run yet.",
+                 .unavailable = running ? "" : generating_problem(ui),
                  .tip = running ? "Stop generating  Esc"
                                 : tip_words("Generate token by token at this temperature",
                                             command(CommandId::generate))}))

@@ -17,6 +17,15 @@ int own_position(const PromptRun& run, int position) {
 
 }  // namespace
 
+void reduce(UiState& s, const SetSide& a, World&) {
+  if (a.side != s.side) s.generation.running = false;  // of the side that was shown
+  s.side = a.side;
+}
+
+bool continues_second(const ComparisonSlice& state) {
+  return state.side == Side::baseline && state.second.on && !state.second.is_file;
+}
+
 void reduce(UiState& s, const CompareWith& a, World& w) {
   s.tour.saved_comparison.reset();
   const auto& model = w.snapshot.model;

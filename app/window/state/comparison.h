@@ -36,13 +36,13 @@ struct SecondOpened {  ///< the second model was loaded
   std::filesystem::path folder;
 };
 
-inline void reduce(ComparisonSlice& s, const SetSide& a, World&) {
-  s.side = a.side;
-}
+void reduce(UiState& s, const SetSide& a, World& w);
 void reduce(UiState& s, const CompareWith& a, World& w);
 void reduce(UiState& s, const CompareModel& a, World& w);
 void reduce(UiState& s, const SecondOpened& a, World& w);
 
+/// Whether what goes on is the second prompt's text, since its side is shown.
+bool continues_second(const ComparisonSlice& state);
 /// Whether there is a baseline: the unedited run, a second prompt or a second model.
 bool has_comparison(const UiState& state);
 /// Ends a comparison of a prompt with an attention file, or the reverse.

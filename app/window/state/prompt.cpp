@@ -27,16 +27,18 @@ bool is_other_of_these_tokens(const UiState& s, const Run& run, const Snapshot& 
 
 /// Whether a run is of the current second prompt.
 bool is_second_prompt(const UiState& s, const Run& run, const Snapshot& snapshot) {
-  return run && snapshot.run && run == snapshot.run->baseline && compares_texts(*snapshot.run) &&
-         s.second.on && !s.second.is_file && run->prompt.text == s.second.text.edit.text;
+  return run && snapshot.run && run == snapshot.run->baseline && s.second.on && !s.second.is_file &&
+         run->prompt.text == s.second.text.edit.text;
 }
 
 /// Appends a token to the second prompt, which is only text.
 void continue_second(UiState& s, const AppendToken& a) {
   TextState& edit = s.second.text.edit;
-  std::string text = a.after < 0 ? edit.text : edit.text.substr(0, a.of->tokens.tokens.at(a.after).end);
-  text += a.of->model->tokenizer->bytes(a.id);
-  edit = apply(std::move(edit), Replace{std::move(text)});
+  std::string bytes(a.of->model->tokenizer->bytes(a.id));
+  const TextCommand command =
+      a.after < 0 ? TextCommand(Append{std::move(bytes), s.generation.running})
+                  : TextCommand(Replace{edit.text.substr(0, a.of->tokens.tokens.at(a.after).end) + bytes});
+  edit = apply(std::move(edit), command);
   scroll_to_start(s);
 }
 
@@ -77,6 +79,10 @@ void replace_tokens(UiState& s, std::span<const int> before, std::span<const int
   scroll_to_start(s);
 }
 
+void count_generated(Generation& generation) {
+  if (generation.running && ++generation.token_count >= Generation::kMax) generation.running = false;
+}
+
 void prompt_changed(UiState& s) {
   s.generation.running = false;
   scroll_to_start(s);
@@ -113,6 +119,7 @@ void reduce(UiState& s, const TypeInField& a, World& w) {
   // Tokens that were chosen in one prompt say nothing about a wholly new one.
   if (a.field == Field::prompt && (all_selected || field.edit.text.empty()))
     s.selection.query = s.selection.key = -1;
+  if (a.field == Field::second) s.generation.running = false;
   if (a.field == Field::option) set_typed_option(s, w);
   if (a.field == Field::palette) s.palette.chosen = 0;
   if (a.field == Field::edits) s.edits.problem.clear();
@@ -138,6 +145,10 @@ void reduce(UiState& s, const SetPrompt& a, World& w) {
     reduce(s, ShowView{std::string(attention->id)}, w);
   s.hint = a.hint;
   s.hint_text = a.text;
+  // An example has words of its own, and another view than the stop of a tour describes.
+  if (a.hint.empty() || s.tour.tour < 0) return;
+  s.tour.saved_prompt.reset(), s.tour.saved_view.reset();
+  reduce(s, CloseTour{}, w);
 }
 
 void reduce(PromptSlice& s, const ShowIds& a, World&) {
@@ -157,7 +168,10 @@ void reduce(UiState& s, const ShowPrompt& a, World& w) {
 
 void reduce(UiState& s, const AppendToken& a, World& w) {
   const Snapshot& snapshot = w.snapshot;
-  if (is_second_prompt(s, a.of, snapshot)) return continue_second(s, a);
+  if (is_second_prompt(s, a.of, snapshot)) {
+    continue_second(s, a);
+    return count_generated(s.generation);
+  }
   const bool is_current_run = is_shown_run(s, a.of, snapshot);
   const bool is_current_text = is_current_run || is_other_of_these_tokens(s, a.of, snapshot);
   if (a.after >= 0 && !is_current_text) return;  // the guess is about a text that was replaced
@@ -168,7 +182,7 @@ void reduce(UiState& s, const AppendToken& a, World& w) {
   ids->push_back(a.id);
   const double probability = is_current_run ? a.probability : std::numeric_limits<double>::quiet_NaN();
   replace_tokens(s, before, *ids, {&probability, 1}, s.generation.running, snapshot);
-  if (s.generation.running && ++s.generation.token_count >= Generation::kMax) s.generation.running = false;
+  count_generated(s.generation);
 }
 
 void reduce(UiState& s, const SetTokens& a, World& w) {
@@ -197,11 +211,13 @@ void reduce(UiState& s, const Generate& a, World& w) {
   g.token_count = 0;
   if (!a.on) return;
   // Generating again from the same prompt: use the next seed to get another text.
-  if (g.start_prompt == prompt_of(s) && g.seed == s.options[kSeed]) s.options.set(kSeed, next_seed(g.seed));
-  g.start_prompt = prompt_of(s);
+  TextState& edit = continues_second(s) ? s.second.text.edit : s.prompt.edit;
+  const Prompt from = continues_second(s) ? Prompt{edit.text, {}, s.start_token} : prompt_of(s);
+  if (g.start_prompt == from && g.seed == s.options[kSeed]) s.options.set(kSeed, next_seed(g.seed));
+  g.start_prompt = from;
   g.seed = s.options[kSeed];
   // Moves the caret, so that the generated text is an undo step of its own.
-  s.prompt.edit = apply(std::move(s.prompt.edit), Move{Motion::text_end});
+  edit = apply(std::move(edit), Move{Motion::text_end});
   s.selection.query = -1;
   scroll_to_start(s);
 }

@@ -40,13 +40,14 @@ void select(UiState& s, const TourStop& stop, const Snapshot& snapshot) {
 /// Replaces all edits by the stop's, because its text is about those.
 void edit(UiState& s, const TourStop& stop, const Snapshot& snapshot) {
   TourPlace& tour = s.tour;
-  if (!tour.saved_edits) tour.saved_edits = s.edits.list;
+  const bool first = !tour.saved_edits, own = s.edits.list != tour.edits;
+  if (first) tour.saved_edits = s.edits.list;
   EditList list;
   s.side = Side::run;
-  if (!stop.edits.empty() && s.second.is_set()) {  // the stop compares with the unedited run
+  if (s.second.is_set()) {  // texts are about the tour's prompt alone, or compare with its unedited run
     tour.saved_comparison = {s.second.on, s.second.model};
     s.second.on = false, s.second.model.clear();
-    s.message = {"The tour compares with the unedited run; your comparison is restored afterwards."};
+    s.message = {"The tour shows no second prompt or model; yours comes back when the tour is closed."};
   }
   try {
     if (snapshot.model && !stop.edits.empty())
@@ -56,6 +57,9 @@ void edit(UiState& s, const TourStop& stop, const Snapshot& snapshot) {
     s.edits.open = true;
     s.edits.problem = e.what();
   }
+  if (own && list != s.edits.list)
+    s.message = {first ? "The tour puts your edits aside; they come back when it is closed."
+                       : system::with_own_key_names("The tour has replaced your edits; Ctrl+U undoes that.")};
   replace_edits(s.edits, std::move(list));
   tour.edits = s.edits.list;
 }

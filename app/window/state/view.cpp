@@ -120,11 +120,19 @@ void reduce(UiState& s, const Revisit& a, World& w) {
   w.save();
 }
 
+static std::ptrdiff_t selections_in(const ViewActions& actions) {
+  return std::ranges::count_if(actions, [](const ViewAction& action) {
+    return std::holds_alternative<SelectQuery>(action) || std::holds_alternative<SelectKey>(action);
+  });
+}
+
 void reduce(UiState& s, const DoAll& a, World& w) {
   const auto& run = w.snapshot.run;
   const bool of_another = s.side == Side::baseline && run && compares_different_inputs(*run);
-  for (const ViewAction& action : of_another ? translate_to_run(a.actions, *run) : a.actions)
-    std::visit([&](const auto& one) { reduce(s, one, w); }, action);
+  const ViewActions actions = of_another ? translate_to_run(a.actions, *run) : a.actions;
+  if (selections_in(actions) < selections_in(a.actions))
+    s.message = {"Tokens are chosen in the first prompt; this one has no counterpart there."};
+  for (const ViewAction& action : actions) std::visit([&](const auto& one) { reduce(s, one, w); }, action);
 }
 
 void reduce(UiState& s, const BeginClick&, World&) {

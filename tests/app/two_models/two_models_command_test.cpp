@@ -206,7 +206,7 @@ TEST_F(TwoModelsCommand, APictureWithoutAnythingOfItSaysSo) {
   const Ran tour = run_command({"shot", "--tour", "4-break-a-head", "--stop", "3", "--second-model",
                                 "org/second", "--out", file("b.png")});
   EXPECT_NE(tour.status, 0);
-  EXPECT_THAT(tour.err, HasSubstr("not with a second model"));
+  EXPECT_THAT(tour.err, HasSubstr("no second prompt or model"));
 }
 
 TEST_F(TwoModelsCommand, WhatCannotBeIsOneSentence) {

@@ -7,6 +7,8 @@
 #include "app/run/edits/edit_text.h"
 #include "app/views/export.h"
 #include "app/views/parts/comparison_words.h"
+#include "app/views/parts/names.h"
+#include "app/views/parts/weight_colors.h"
 #include "model/tokens/sampling.h"
 #include "tests/app/view_fixture.h"
 
@@ -228,11 +230,68 @@ TEST(Comparison, AnotherTokenAtTheSamePositionIsNamed) {
   EXPECT_EQ(find_view("next")->build(on(Side::difference, "next", two, 900, 700)).title,
             "After “·old” − “·very”");
   const ViewContext map = on(Side::difference, "heatmap", two, 900, 700);
-  EXPECT_THAT(find_view("heatmap")->build(map).subtitle,
-              HasSubstr("; 4 tokens are compared with other ones"));
+  EXPECT_THAT(find_view("heatmap")->build(map).subtitle, HasSubstr("; 4 tokens are compared with others"));
   const Scenario by_token = of_two({2, 1, 1});
   EXPECT_THAT(find_view("next")->build(on(Side::difference, "next", by_token, 900, 700)).subtitle,
               HasSubstr("; there 2 “·old”"));
+}
+
+TEST(Comparison, TheStripMarksTokensThatTheOtherPromptHasOthersFor) {
+  const Scenario two = of_two({2, 1, 1}, Alignment::position);
+  for (const Side side : {Side::run, Side::baseline}) {
+    const ViewContext c = on(side, "tokens", two, 900, 120);
+    const View& view = *find_view("tokens");
+    const Picture picture = view.build(c);
+    const bool second = side == Side::baseline;
+    const auto& own = (second ? *two.run->baseline : *two.run).tokens;
+    const auto& other = (second ? *two.run : *two.run->baseline).tokens;
+    for (const viz::Region& chip : picture.regions) {
+      const auto underlined = std::ranges::any_of(
+          items_of<viz::FillRect>(picture.scene),
+          [&](const auto& bar) { return bar.rect.h < 0.2F * chip.rect.h && chip.rect.encloses(bar.rect); });
+      const bool differs = chip.id >= other.length() || own.tokens[chip.id].id != other.tokens[chip.id].id;
+      EXPECT_EQ(underlined, differs) << chip.id;
+      if (!differs) continue;
+      const std::string prompt = second ? "first prompt" : "second prompt";
+      const std::string words = chip.id >= other.length()
+                                    ? "no counterpart in the " + prompt
+                                    : "in the " + prompt + " " + token_name(other, chip.id);
+      EXPECT_THAT(view.facts(c, picture, {static_cast<int>(&chip - picture.regions.data()), 0, 0}).tooltip(),
+                  Contains(words));
+    }
+  }
+}
+
+TEST(Comparison, NumbersOfViewsWithoutDifferencesSayWhoseTheyAre) {
+  const auto tooltip = [](const Scenario& s, Side side) {
+    const ViewContext c = on(side, "tokens", s, 900, 120);
+    return find_view("tokens")->facts(c, find_view("tokens")->build(c), {1, 0, 0}).tooltip();
+  };
+  EXPECT_THAT(tooltip(edited(), Side::difference), Contains(HasSubstr("% in the edited run")));
+  EXPECT_THAT(tooltip(edited(), Side::baseline), Contains(HasSubstr("% in the unedited run")));
+  EXPECT_THAT(tooltip(of_two(), Side::difference), Contains(HasSubstr("% in the first prompt")));
+  EXPECT_THAT(tooltip(Scenario(kRobot), Side::run), Not(Contains(HasSubstr(" in the first"))));
+}
+
+TEST(Comparison, OneTokenThatIsComparedWithAnotherIsNamed) {
+  Scenario two("The old king", {2, 1, 0});
+  two.compare(Prompt{"The old queen", {}, false}, Alignment::position);
+  ASSERT_EQ(two.length(), 3);
+  EXPECT_THAT(find_view("heatmap")->build(on(Side::difference, "heatmap", two, 900, 700)).subtitle,
+              HasSubstr("; 2 “·king” is compared with 2 “·queen”"));
+}
+
+TEST(Comparison, AFigureOfADifferenceHasAScaleOfItsOwn) {
+  const Scenario s = edited();
+  ViewContext c = on(Side::difference, "heatmap", s, 900, 700);
+  const auto full = [&](bool printed) {
+    c.printed = printed;
+    const auto pattern = s.ask_difference(PatternOf{2, 1});
+    return pattern_scale(c, pattern->matrix(), "", true, range_of_differences(c)).scale.high;
+  };
+  const auto pattern = s.ask_difference(PatternOf{2, 1});
+  EXPECT_FLOAT_EQ(static_cast<float>(full(true)), viz::value_range(pattern->matrix()).magnitude());
+  EXPECT_GT(full(false), full(true)) << "the window has one for all heads";
 }
 
 TEST(Comparison, CaptionsSayWhatIsMatchedAndWhereATextStarts) {

@@ -209,6 +209,17 @@ TEST(ViewDifference, NeuronsIsTheDifferenceOfEachOne) {
   EXPECT_GT(largest, 1e-3);
 }
 
+TEST(ViewDifference, NeuronsThatAreAsTheyWereAreNotListed) {
+  Scenario scenario = testing::edited("L3.mlp_post[*][7]=1");
+  scenario.select({3, 0, 5});
+  const Table table = table_of(Side::difference, "mlp", scenario);
+  ASSERT_EQ(table.rows.size(), 1U);
+  EXPECT_EQ(table.rows[0][column(table, "neuron")], "7");
+  Scenario other = testing::edited("L3.mlp_post[0][7]=1");
+  other.select({3, 0, 5});
+  EXPECT_EQ(table_of(Side::difference, "mlp", other).rows.size(), 1U) << "a list is never empty";
+}
+
 TEST(ViewDifference, ThePassIsTheDifferenceOfEachVector) {
   const Scenario scenario = edited(), clean(kRobot);
   const Table table = table_of(Side::difference, "way", scenario);

@@ -393,6 +393,11 @@ TEST(EditedOutput, SettingToZeroCountsWhateverWasBefore) {
   }
 }
 
+TEST(EditedOutput, TitlesSayInAFewWordsWhatTheEditOfAllHeadsIs) {
+  const Scenario s = scenario_of("mask=none", {kLayer, kHead, 5, -1});
+  EXPECT_EQ(ViewFixture("heatmap", s, 900, 700).picture().title, "Attention pattern of L2 H1 (no mask)");
+}
+
 TEST(EditedOutput, TitlesSayThatAHeadIsOff) {
   const Scenario s = scenario_of("L2H1.z=0; L2H1.mask=none", {kLayer, kHead, 5, -1});
   const ViewFixture heatmap("heatmap", s, 900, 700);

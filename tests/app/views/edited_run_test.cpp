@@ -49,8 +49,8 @@ TEST(EditedVectors, ThePassShowsTheStreamThatEntersABlock) {
   }
   EXPECT_NEAR(block.attn_cosine, cosine_of(kept, block.resid_mid), 1e-9);
   const ViewFixture shown("way", s, 1400, 900);
-  EXPECT_THAT(texts(shown.scene()), Contains("resid_pre, edited"));
-  EXPECT_THAT(shown.picture().subtitle, EndsWith("; resid_pre, edited"));
+  EXPECT_THAT(texts(shown.scene()), Contains("L2 resid_pre, edited"));
+  EXPECT_THAT(shown.picture().subtitle, EndsWith("; L2 resid_pre, edited"));
   EXPECT_THAT(texts(shown.scene()), Contains(viz::number(norm_of(kept), 4)));
   int rows = 0;
   for (const auto& row : shown.table().rows) {
@@ -61,7 +61,7 @@ TEST(EditedVectors, ThePassShowsTheStreamThatEntersABlock) {
   }
   EXPECT_EQ(rows, 1) << "where it is not the last row again";
   EXPECT_THAT(texts(ViewFixture("way", scenario_of("L2.resid_pre[4]*=0.5"), 1400, 900).scene()),
-              Not(Contains("resid_pre, edited")));
+              Not(Contains("L2 resid_pre, edited")));
 }
 
 TEST(EditedVectors, TheDifferenceOfAPassBeginsWhereTheEditActs) {
@@ -150,6 +150,12 @@ TEST(EditedVectors, WhatIsOfTheWeightsAloneIsNotCalledEdited) {
   EXPECT_THAT(caption(*find_view("heatmap"), s.context(900, 600)), HasSubstr("with L2H1.z=0"));
   for (const char* view : {"circuits", "positions", "cosines", "parameters"})
     EXPECT_THAT(caption(*find_view(view), s.context(900, 600)), Not(HasSubstr("L2H1.z=0"))) << view;
+}
+
+TEST(EditedVectors, EditsOfPositionsBeyondThePromptAreNotNamed) {
+  const Scenario s = scenario_of("L2H1.z[200]=0; L3H0.z=0"), none = scenario_of("L2H1.z[200]=0");
+  EXPECT_THAT(caption(*find_view("heatmap"), s.context(900, 600)), HasSubstr("with L3H0.z=0"));
+  EXPECT_THAT(caption(*find_view("heatmap"), none.context(900, 600)), Not(HasSubstr("with")));
 }
 
 TEST(EditedAttention, AQueryWithoutKeysHasWeightsOfZeroByDefinition) {

@@ -329,6 +329,25 @@ TEST(FlowFigure, NumbersBelowTheTokensAndTheRestAreTheLogit) {
   EXPECT_GT(with_others, 0);
 }
 
+/// On paper no line is thinner than half a point: widths of weak edges do not say how weak they are.
+TEST(FlowFigure, OnPaperTheLegendSaysWhatTheThinnestLinesStandFor) {
+  const Scenario s(kMary);
+  const View& view = *find_view("flow");
+  const ViewContext c = printed_context(Target::column, s, "24");
+  const Picture picture = export_picture_of(view, c, {.page = Page::width, .target = Target::column});
+  const auto words = texts(picture.scene);
+  EXPECT_THAT(words, Contains(StartsWith("a width of ")));
+  const auto said =
+      std::ranges::find_if(words, [](const auto& w) { return w.starts_with("thinnest lines: "); });
+  ASSERT_NE(said, words.end());
+  const double least = std::stod(said->substr(std::string("thinnest lines: ").size()));
+  const Table edges = view.table(c);
+  EXPECT_TRUE(std::ranges::any_of(edges.rows,
+                                  [&](const auto& row) { return std::abs(std::stod(row.back())) < least; }));
+  EXPECT_THAT(texts(ViewFixture("flow", s, 1600, 900).scene()), Not(Contains(StartsWith("thinnest"))))
+      << "on a screen they are as thin as they are";
+}
+
 TEST(FlowFigure, TheLegendExplainsStubs) {
   const Scenario s(kMary);
   constexpr const char* kWords = "attention to the first token: stubs";

@@ -79,6 +79,23 @@ TEST(List, ARowThatHasNoRoomIsInTheNote) {
   EXPECT_EQ(list.note("; "), "");
 }
 
+TEST(List, DifferencesThatMayBeRoundingHaveShortBarsAndAreNotWrittenAs0) {
+  ViewContext c = scenario(2).context(800, 300);
+  const std::vector<float> rounding{1e-7F, -3e-7F}, real{0.25F, 0.0002F};
+  const auto bars_of = [&](const std::vector<float>& numbers) {
+    List list(c, kLines, 2);
+    list.bar("", 1, numbers, {.digits = 3});
+    return list.filled().columns[0];
+  };
+  EXPECT_EQ(bars_of(rounding).high, 0) << "as long as the numbers need";
+  EXPECT_EQ(bars_of(rounding).scientific_below, 0);
+  c.side = Side::difference;
+  EXPECT_EQ(bars_of(rounding).low, -1e-5);
+  EXPECT_EQ(bars_of(rounding).high, 1e-5);
+  EXPECT_EQ(bars_of(real).high, 0);
+  EXPECT_DOUBLE_EQ(bars_of(real).scientific_below, 0.001);
+}
+
 TEST(List, KeysMoveTheRowsOrGoAlongThePrompt) {
   EXPECT_EQ(pressed(kLines, Key::down), "first-test-row 2");
   EXPECT_EQ(pressed(kLines, Key::end), "first-test-row 3");

@@ -97,6 +97,22 @@ TEST(PassView, AnAdditionAddsUpUnderTheMouse) {
   }
 }
 
+/// TransformerLens calls the output of block 2 blocks.3.hook_resid_pre: the box is of another block than it.
+TEST(PassView, VectorsOfCollapsedBlocksSayWhichLayerTheyAreOf) {
+  const Scenario s = robot();
+  const ViewFixture shown("way", s, 1400, 900);
+  const auto pass = s.ask(PassOfToken{kPosition});
+  const std::string own = "L" + std::to_string(kLayer);
+  EXPECT_THAT(texts(shown.scene()), Contains(own + " resid_pre"));
+  const auto before_it = shown.tooltip(shown.find(kStripRole, before), before, 3);
+  EXPECT_EQ(static_cast<float>(number_after(before_it, own + " resid_pre ")->value),
+            pass->blocks[kLayer]->resid_pre[3]);
+  const std::string last = "L" + std::to_string(s.config().n_layer - 1);
+  const auto after_it = shown.tooltip(shown.find(kStripRole, after), after, 3);
+  EXPECT_EQ(static_cast<float>(number_after(after_it, last + " resid_post ")->value),
+            pass->blocks.back()->resid_post[3]);
+}
+
 TEST(PassView, StripsHaveTheColoursOfTheirValues) {
   const Scenario s = robot();
   const ViewFixture shown("way", s, 1600, 1000, {}, light(), 8);

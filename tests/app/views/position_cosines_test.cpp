@@ -33,6 +33,16 @@ TEST(PositionCosinesView, MapsAreSquareAtEverySize) {
   }
 }
 
+TEST(PositionCosinesView, MapsStandAsTheyAreLargest) {
+  const ViewFixture square("cosines", scenario(12), 650, 600), tall("cosines", scenario(12), 400, 1000);
+  const auto map = [](const ViewFixture& shown, int which) {
+    return shown.region(shown.encoding(which)).rect;
+  };
+  EXPECT_EQ(map(square, 0).y, map(square, 1).y) << "side by side";
+  EXPECT_GT(map(square, 0).w, 120);
+  EXPECT_EQ(map(tall, 0).x, map(tall, 1).x) << "one above the other";
+}
+
 TEST(PositionCosinesView, TooltipsTellBothCosines) {
   const ViewFixture shown("cosines", scenario(12), 900, 700);
   const auto cosines = scenario(12).ask(CosinesOfPositions{});

@@ -121,6 +121,18 @@ TEST_F(EditsBarTest, ADraggedSliderIsOneStep) {
   EXPECT_FALSE(core.state().edits.dragging);
 }
 
+TEST_F(EditsBarTest, TwoEqualPromptsHaveNoSides) {
+  CoreFixture core(options("The old king"));
+  apply_and_show(core, CompareWith{true, Alignment::position});  // a copy of the first
+  EXPECT_FALSE(find_item(core, "Show Difference")->enabled);
+  apply_and_show(core, TypeInField{Field::second, Replace{"The old queen"}});
+  EXPECT_TRUE(find_item(core, "Show Difference")->enabled);
+  apply_and_show(core, TypeInField{Field::second, Replace{"The old king"}});
+  EXPECT_FALSE(find_item(core, "Show Difference")->enabled);
+  add(core, "L1H6.z=0");
+  EXPECT_TRUE(find_item(core, "Show Difference")->enabled) << "the edits make a difference";
+}
+
 TEST_F(EditsBarTest, EitherSideAndTheDifferenceAreShown) {
   CoreFixture core(options());
   EXPECT_FALSE(has_comparison(core.state()));

@@ -183,6 +183,15 @@ TEST_F(KeyboardTest, ArrowsMoveInAMenuAndEnterChooses) {
   EXPECT_EQ(prompt(core), "The second prompt!");
 }
 
+TEST_F(KeyboardTest, ArrowsStartFromTheChosenLine) {
+  CoreFixture core(options());
+  const std::vector<Choice> metrics = option("metric").choices;
+  apply_and_show(core, ShowView{"metrics"}, SetOption{&option("metric"), 2});
+  click_item(core, "Metric");
+  press_and_draw(core, Key::down);
+  EXPECT_EQ(keyboard_at(core), metrics[3].label);
+}
+
 TEST_F(KeyboardTest, TabMovesInAMenuToo) {
   CoreFixture core(options());
   press_and_draw(core, Key::f10);

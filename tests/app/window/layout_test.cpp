@@ -195,6 +195,29 @@ TEST_F(LayoutTest, WhatCannotBePressedSaysWhy) {
   EXPECT_GT(disabled, 20) << "Back, Forward, Fit, All ...";
 }
 
+// What is subtracted from what has to be read without a mouse.
+TEST_F(LayoutTest, ADifferencesSubtitleHasLinesOfItsOwnWhereItIsCut) {
+  CoreFixture core(options("The old king"));
+  apply_and_show(core, CompareWith{true, Alignment::position},
+                 TypeInField{Field::second, Replace{"The young king"}}, SetSide{Side::difference},
+                 ShowView{"heatmap"});
+  const WindowPicture& window = shown(core, 1366, 768);
+  for (const char* view : {"heatmap", "next"}) {
+    const PlacedPicture& placed = picture(window, view);
+    EXPECT_GT(placed.context.subtitle_lines, 0) << view;
+    EXPECT_FALSE(placed.picture->cuts_heading) << view;
+  }
+  EXPECT_TRUE(says(core, "first − second prompt"));
+  // What is under the mouse is where it is drawn.
+  const PlacedPicture& map = picture(window, "heatmap");
+  const viz::Rect cell = map.picture->regions.front().cell_rect(2, 1);
+  click(core, {map.where.x + cell.center().x, map.where.y + cell.center().y});
+  EXPECT_EQ(core.state().selection.query, 2);
+  EXPECT_EQ(core.state().selection.key, 1);
+  core.apply(SetSide{Side::run});
+  EXPECT_EQ(picture(shown(core, 1366, 768), "heatmap").context.subtitle_lines, 0) << "it has room there";
+}
+
 // While a window is dragged, it has every size, and without a window manager it can be smaller than its
 // limits.
 TEST_F(LayoutTest, AWindowOfAnySizeIsDrawn) {

@@ -245,6 +245,23 @@ TEST_F(SelectionTest, AChipThatTheModelDoesNotReadCannotBeChosen) {
   EXPECT_GT(beyond, 0);
 }
 
+TEST_F(SelectionTest, OnItsSideTheSecondPromptIsGenerated) {
+  CoreFixture alone(options("A wolf"));
+  generate(alone, 3);
+  CoreFixture core(options("The old king"));
+  apply_and_show(core, CompareWith{true, Alignment::position}, TypeInField{Field::second, Replace{"A wolf"}},
+                 SetSide{Side::baseline});
+  generate(core, 3);
+  EXPECT_EQ(core.state().second.text.edit.text, prompt(alone));
+  EXPECT_EQ(prompt(core), "The old king");
+  core.apply(TypeInField{Field::second, Undo{}});
+  EXPECT_EQ(core.state().second.text.edit.text, "A wolf") << "in one step";
+  shown(core);
+  core.apply(Generate{true});
+  core.apply(SetSide{Side::run});
+  EXPECT_FALSE(core.state().generation.running) << "of another text";
+}
+
 /// On its side the second prompt's own tokens are named.
 TEST_F(SelectionTest, TheStatusLineNamesTheTokensOfTheShownSide) {
   CoreFixture core(options("The old king"));
@@ -254,6 +271,9 @@ TEST_F(SelectionTest, TheStatusLineNamesTheTokensOfTheShownSide) {
   apply_and_show(core, SetSide{Side::baseline});
   EXPECT_TRUE(says(core, "query 1 “·very”"));
   EXPECT_FALSE(says(core, "query 1 “·old”"));
+  apply_and_show(core, DoAll{{SelectQuery{3}}});  // " king", which the first prompt lacks a fourth token for
+  EXPECT_EQ(core.state().selection.query, 1);
+  EXPECT_TRUE(says(core, "this one has no counterpart there"));
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // Walks through every bundled tour in the window, on the bundled model.
 
 #include "app/run/analyses/next_token.h"
+#include "app/views/parts/edit_menu.h"
 #include "model/pass/statistics.h"
 #include "model/tokens/sampling.h"
 #include "tests/app/window/tours_fixture.h"
@@ -222,6 +223,65 @@ TEST_F(ToursTest, TheViewAndTheSelectionFromBeforeComeBackToo) {
                  SelectHead{0, 5}, CloseTour{});
   EXPECT_EQ(core.state().view, "query");
   EXPECT_EQ(core.state().selection.head, 5);
+}
+
+TEST_F(ToursTest, TheSecondPromptIsPutAwayUntilTheTourIsClosed) {
+  CoreOptions o = options("My own prompt");
+  o.tours = {
+      parse_tour("# T\n\nAbout.\n\n## One\n- prompt: The tour's\n- view: query\n\nText.\n\n"
+                 "## Two\n\nText.\n",
+                 "a.md")};
+  CoreFixture core(std::move(o));
+  apply_and_show(core, CompareWith{true, Alignment::subsequence},
+                 TypeInField{Field::second, Replace{"Another"}}, SetSide{Side::difference}, OpenTour{0});
+  EXPECT_FALSE(core.state().second.on);
+  EXPECT_EQ(core.state().side, Side::run);
+  apply_and_show(core, GoToStop{1});
+  EXPECT_FALSE(core.state().second.on);
+  apply_and_show(core, CloseTour{});
+  EXPECT_TRUE(core.state().second.on);
+  EXPECT_EQ(core.state().second.text.edit.text, "Another");
+}
+
+TEST_F(ToursTest, AfterTheLastStopAllToursAreListed) {
+  CoreOptions o = options("My own prompt");
+  o.tours = {
+      parse_tour("# T\n\nAbout.\n\n## One\n- prompt: The tour's\n- view: query\n\nText.\n", "a.md"),
+      parse_tour("# Another tour\n\nMore.\n\n## One\n- prompt: Its\n- view: query\n\nText.\n", "b.md")};
+  CoreFixture core(std::move(o));
+  apply_and_show(core, OpenTour{0});
+  click_item(core, "Next stop");
+  shown(core);
+  EXPECT_EQ(prompt(core), "My own prompt");
+  EXPECT_LT(core.state().tour.tour, 0);
+  EXPECT_TRUE(says(core, "Another tour"));
+}
+
+TEST_F(ToursTest, AnExampleClosesTheTourAndShowsItsOwnWords) {
+  CoreOptions o = options("My own prompt");
+  o.tours = {parse_tour("# T\n\nAbout.\n\n## One\n- prompt: An example\n- view: query\n\nText.\n", "a.md")};
+  CoreFixture core(std::move(o));
+  apply_and_show(core, OpenTour{0});
+  apply_and_show(core, SetPrompt{"An example", ExamplePrompt::Head{1, 2}, "Look at this head."});
+  EXPECT_LT(core.state().tour.tour, 0);
+  EXPECT_EQ(prompt(core), "An example");
+  EXPECT_EQ(core.state().view, "heatmap");
+  EXPECT_TRUE(says(core, "Look at this head."));
+}
+
+TEST_F(ToursTest, EditsThatAStopReplacesAreSpokenOf) {
+  CoreOptions o = options("My own prompt");
+  o.tours = {parse_tour(
+      "# T\n\nAbout.\n\n## One\n- prompt: The tour's\n- view: query\n\nText.\n\n## Two\n\nText.\n", "a.md")};
+  CoreFixture core(std::move(o));
+  const model::Edit edit = head_off(1, 2);
+  apply_and_show(core, ToggleEdit{edit}, OpenTour{0});
+  EXPECT_THAT(core.state().message.text, HasSubstr("come back when it is closed"));
+  apply_and_show(core, ToggleEdit{edit}, GoToStop{1});
+  EXPECT_TRUE(core.state().edits.list.edits.empty());
+  EXPECT_THAT(core.state().message.text, HasSubstr("replaced your edits"));
+  apply_and_show(core, UndoEdits{});
+  EXPECT_EQ(core.state().edits.list.edits.size(), 1U);
 }
 
 TEST_F(ToursTest, TheNoteOfAnExampleComesBackToo) {
