@@ -103,6 +103,7 @@ TEST_F(Terminal, NoCommandSendsAnythingButText) {
       {"predict", "--prompt", kHostile, "--all-positions"},
       {"lens", "--prompt", kHostile},
       {"attribute", "--prompt", kHostile},
+      {"saliency", "--prompt", kHostile},
       {"sweep", "--prompt", kHostile},
       {"search", "--prompts", list},
       {"metrics", "--prompts", list},
