@@ -108,6 +108,8 @@ TEST(SweepCommand, WritesEstimatesBesidesTheExactDifferencesOrAlone) {
   EXPECT_THAT(succeed(text + Words{"also"}),
               HasSubstr("rank correlation of estimates and exact differences"));
   EXPECT_THAT(lines_of(succeed(text + Words{"only"})).front(), EndsWith(": first-order estimates"));
+  EXPECT_THAT(wrong_use({"--estimates", "only", "--out", "a.png"}),
+              StartsWith("--estimates only is for text and JSON; --out draws the exact differences"));
   EXPECT_THAT(wrong_use({"--estimates", "x"}), StartsWith("--estimates takes also or only, not"));
   EXPECT_THAT(wrong_use({"--estimates", "also", "--metric", "kl"}),
               StartsWith("--estimates has none of --metric kl: KL is smallest at the run itself"));

@@ -28,7 +28,8 @@ SweepOf question_of(const SweepCommand& command, const Engine& engine) {
   question.over = command.over;
   question.site = command.site;
   question.edit = command.edit;
-  question.estimates = command.estimates != EstimatesWritten::none;
+  // The view has estimates, and its picture must be the same when it is made again.
+  question.estimates = command.estimates != EstimatesWritten::none || !command.out.empty();
   question.largest_of = command.metric;
   const model::Tokenizer& tokenizer = *engine.model->tokenizer;
   question.token = token_of(tokenizer, command.token, "--token", question.token);
@@ -105,13 +106,13 @@ void write_json(const SweepCommand& command, const PromptRun& run, const Sweep& 
                  {"site", model::hook_name({command.site, 0}).substr(sizeof("blocks.0.") - 1)},
                  {"change", name_of(kSweepEdits, command.edit)},
                  {"before", sweep.before.of(command.metric)}};
-  if (!sweep.estimates_only)
+  if (command.estimates != EstimatesWritten::only)
     result["changes"] = cells_json(
         sweep, [&](int layer, int column) { return sweep.difference(command.metric, layer, column); });
-  if (sweep.estimates_metric(command.metric))
+  if (command.estimates != EstimatesWritten::none)
     result["estimates"] = cells_json(
         sweep, [&](int layer, int column) { return sweep.estimate(command.metric, layer, column); });
-  if (sweep.estimates_metric(command.metric) && !sweep.estimates_only)
+  if (command.estimates == EstimatesWritten::also)
     result["rank_correlation"] = sweep.estimate_correlation(command.metric);
   write_json_line(tokenizer, run.tokens.tokens, result, out);
 }
@@ -126,28 +127,27 @@ std::string subject_of(const SweepCommand& command, const PromptRun& run, const 
 
 void write_text(const SweepCommand& command, const PromptRun& run, const Sweep& sweep, std::ostream& out) {
   const SweepMetric metric = command.metric;
-  const bool estimated = sweep.estimates_metric(metric);
+  const bool also = command.estimates == EstimatesWritten::also,
+             only = command.estimates == EstimatesWritten::only;
   const char* comma = metric == SweepMetric::divergence ? "," : "";
   out << subject_of(command, run, sweep) << comma << format(" after position %d  ", sweep.position)
       << run.tokens.labels[sweep.position]
-      << (!estimated             ? ""
-          : sweep.estimates_only ? ": first-order estimates"
-                                 : ": exact, first-order estimate")
+      << (also   ? ": exact, first-order estimate"
+          : only ? ": first-order estimates"
+                 : "")
       << '\n';
   std::vector<NamedNumber> lines;
   for (int layer = 0; layer < sweep.layers; ++layer)
     for (int column = 0; column < sweep.columns; ++column) {
-      const double estimate = estimated ? sweep.estimate(metric, layer, column) : 0;
-      const double number =
-          sweep.estimates_only ? estimate : shown_value(metric, sweep.difference(metric, layer, column));
+      const double estimate = also || only ? sweep.estimate(metric, layer, column) : 0;
+      const double number = only ? estimate : shown_value(metric, sweep.difference(metric, layer, column));
       if (std::isnan(number)) continue;
-      const std::string second =
-          estimated && !sweep.estimates_only ? format("%+14.6f  ", printable(estimate)) : std::string();
+      const std::string second = also ? format("%+14.6f  ", printable(estimate)) : std::string();
       lines.push_back({number, second + cell_name(command, run, layer, column)});
     }
   write_by_size(std::move(lines), "%+14.6f  ", out);
   out << format("%14.6f  in this run\n", printable(shown_value(metric, sweep.before.of(metric))));
-  if (estimated && !sweep.estimates_only)
+  if (also)
     out << format("%14.6f  rank correlation of estimates and exact differences\n",
                   printable(sweep.estimate_correlation(metric)));
 }
@@ -236,6 +236,8 @@ void check_sweep(SweepCommand& sweep) {
   const auto unless_said = sweep.prompt.edits.second_model ? SweepEdit::patch : SweepEdit::zero;
   sweep.edit = sweep.from ? SweepEdit::patch : sweep.ablation.value_or(unless_said);
   sweep.site = sweep.given_site.value_or(over_heads ? model::Site::z : model::Site::resid_pre);
+  if (!sweep.out_name.empty() && sweep.estimates == EstimatesWritten::only)
+    throw UsageError("--estimates only is for text and JSON; --out draws the exact differences");
   if (!sweep.out_name.empty()) {
     sweep.out = destination_of(sweep, "sweep.png", kPicturesOrNumbers);
     check_pixels(sweep.picture, sweep.out.format);

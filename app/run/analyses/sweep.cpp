@@ -292,7 +292,6 @@ Sweep SweepOf::compute(const PromptRun& run, const Computation<Sweep>& computati
 Sweep SweepEstimatesOf::compute(const PromptRun& run, const Computation<Sweep>& computation) const {
   Sweep sweep = begin_sweep(of, run, computation.workspace).sweep;
   sweep.estimates = estimate_cells(of, sweep, run, computation.workspace, computation.stop);
-  sweep.estimates_only = true;
   return sweep;
 }
 

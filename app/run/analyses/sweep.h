@@ -55,7 +55,6 @@ struct Sweep {
   std::vector<SweepReading> readings;         ///< [layers, columns]; NaN if there is nothing to patch from
   std::vector<bool> known;                    ///< which readings are computed
   std::vector<SweepEstimate> estimates = {};  ///< [layers, columns]; empty: none
-  bool estimates_only = false;                ///< no cell will be computed
   int known_count() const;
   bool knows(int layer, int column) const { return known[index(layer, column)]; }
   const SweepReading& at(int layer, int column) const { return readings[index(layer, column)]; }
@@ -130,7 +129,7 @@ struct SweepOf {
   Sweep compute(const PromptRun& run, const Computation<Sweep>& computation) const;
 };
 
-/// Only the estimates of a sweep, which throws for the same reasons.
+/// A sweep with estimates alone: no cell is known. Throws for the same reasons.
 struct SweepEstimatesOf {
   using Answer = Sweep;
   static constexpr std::string_view kName = "estimates of a sweep";

@@ -191,22 +191,19 @@ viz::ColorScale scale_of(const ViewContext& c, const Sweep& sweep, const std::ve
   return beyond_rounding(viz::robust_scale(viz::Matrix::row(others), 0, range));
 }
 
-/// "strongest: L5 H1  +0.25": of the differences so far, or if none will be computed, of the estimates.
+/// The strongest difference so far.
 std::string strongest_words(const ViewContext& c, const Sweep& sweep) {
   double most = 0;
   std::string name;
   for (int layer = 0; layer < sweep.layers; ++layer)
     for (int column = 0; column < sweep.columns; ++column) {
-      const double value = sweep.estimates_only         ? estimate_in(c, sweep, layer, column)
-                           : sweep.knows(layer, column) ? difference_in(c, sweep, layer, column)
-                                                        : 0;
-      if (!(std::abs(value) > std::abs(most))) continue;
-      most = value;
+      const double difference = sweep.knows(layer, column) ? difference_in(c, sweep, layer, column) : 0;
+      if (!(std::abs(difference) > std::abs(most))) continue;
+      most = difference;
       name = cell_name(c, layer, column);
     }
   if (name.empty()) return "no effect";
-  return (sweep.estimates_only ? "strongest estimate: " : "strongest: ") + name + "  " +
-         (most > 0 ? "+" : "") + viz::number(most, 4);
+  return "strongest: " + name + "  " + (most > 0 ? "+" : "") + viz::number(most, 4);
 }
 
 bool is_complete(const Sweep& sweep) {
@@ -215,27 +212,33 @@ bool is_complete(const Sweep& sweep) {
 
 std::string words_under(const ViewContext& c, const Sweep& sweep) {
   const std::string words = strongest_words(c, sweep);
-  if (is_complete(sweep) || sweep.estimates_only) return words;
+  if (is_complete(sweep)) return words;
   const int known = sweep.known_count();
   return "computing… " + grouped(known) + " of " + grouped(std::ssize(sweep.known)) +
          (known > 0 ? "; so far " + words : "");
 }
 
-/// What the picture says of estimates; empty: nothing.
-std::string words_on_estimates(const ViewContext& c, const Sweep& sweep) {
+/// What the picture says of estimates, and the same for a narrow one; empty: nothing.
+std::pair<std::string, std::string> words_on_estimates(const ViewContext& c, const Sweep& sweep) {
   const SweepMetric metric = c.options[kMetric];
-  if (sweep.estimates.empty()) return "";
-  if (!sweep.estimates_metric(metric))
-    return is_complete(sweep) ? ""
-                              : "no estimates: KL is smallest at the run itself, so its slope is 0 there";
+  const bool complete = is_complete(sweep);
+  if (sweep.estimates.empty()) return {};
+  if (!sweep.estimates_metric(metric)) {
+    if (complete) return {};
+    return {"no estimates: KL is smallest at the run itself, so its slope is 0 there",
+            "no estimates: KL's slope is 0 at the run"};
+  }
+  std::string words = complete ? "first-order estimates" : "half-height cells are first-order estimates",
+              narrow = complete ? "estimates" : "half height: estimates";
   const double correlation = sweep.estimate_correlation(metric);
-  const std::string how_good = std::isnan(correlation)
-                                   ? ""
-                                   : "rank correlation with the exact differences" +
-                                         std::string(is_complete(sweep) ? " " : " so far ") +
-                                         viz::fixed_number(correlation, 2);
-  if (is_complete(sweep)) return how_good.empty() ? "" : "first-order estimates: " + how_good;
-  return "half-height cells are first-order estimates" + (how_good.empty() ? "" : "; " + how_good);
+  if (std::isnan(correlation))
+    return complete ? std::pair<std::string, std::string>() : std::pair(words, narrow);
+  const std::string number = viz::fixed_number(correlation, 2);
+  words += (complete ? ": rank correlation with the exact differences "
+                     : "; rank correlation with the exact differences so far ") +
+           number;
+  narrow += (complete ? ": rank correlation " : "; rank correlation ") + number;
+  return {words, narrow};
 }
 
 // ---- the drawing ----
@@ -306,12 +309,12 @@ Picture build(const ViewContext& c) {
   const viz::Style style = style_of(c);
   viz::Rect area = below_title(c);
   const float line = style.line(style.small());
-  const std::string on_estimates = words_on_estimates(c, *sweep);
+  const auto [wide, narrow] = words_on_estimates(c, *sweep);
+  const std::string& on_estimates = style.width(wide, style.small()) <= area.w ? wide : narrow;
   area.h -= (on_estimates.empty() ? 1.5F : 2.5F) * line;
   if (area.w < 10 * c.font_size || area.h < 6 * c.font_size) return too_small(c, "for a sweep");
   Picture picture = blank(c);
-  paint_title(picture, c, title_of(c, question) + (sweep->estimates_only ? ": estimates" : ""),
-              subtitle_of(c, question, *sweep));
+  paint_title(picture, c, title_of(c, question), subtitle_of(c, question, *sweep));
   const std::vector<float> values = values_of(c, *sweep);
   std::vector<std::string> layers, heads;
   for (int layer = 0; layer < sweep->layers; ++layer) layers.push_back("L" + std::to_string(layer));
@@ -438,7 +441,7 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   };
   if (!sweep->knows(hit.row, hit.col)) {
     say_estimate();
-    if (!sweep->estimates_only) facts.say(kComputing);
+    facts.say(kComputing);
     return facts;
   }
   facts.say(words);

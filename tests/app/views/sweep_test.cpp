@@ -155,9 +155,6 @@ TEST(SweepView, EstimatesAreRankedWithTheCells) {
   EXPECT_THAT(said("difference", part, false), Contains("half-height cells are first-order estimates"));
   EXPECT_THAT(said("kl", part, false),
               Contains("no estimates: KL is smallest at the run itself, so its slope is 0 there"));
-  part.estimates_only = true;
-  EXPECT_THAT(said("difference", part, true), Contains(StartsWith("strongest estimate: L")));
-  EXPECT_THAT(said("difference", part, true), Contains("Each head zeroed: estimates"));
 }
 
 TEST(SweepView, TheStrongestCellHasAColourOfItsOwn) {
