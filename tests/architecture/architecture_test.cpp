@@ -187,6 +187,7 @@ const std::set<std::pair<std::string, std::string>>& other_meanings() {
       {"app/cli/commands/search.cpp", "heads"},     // the heads to search
       {"app/views/attention/search.cpp", "query"},  // a heading
       {"app/cli/commands/sweep.cpp", "metric"},
+      {"app/cli/commands/saliency.cpp", "metric"},
       {"app/run/analyses/saliency.h", "saliency"},    // text for the status line
       {"app/run/analyses/sweep.h", "sweep"},          // text for the status line
       {"app/views/output/sweep_options.h", "heads"},  // a value of its option
@@ -226,6 +227,7 @@ const std::set<std::pair<std::string, std::string>>& other_meanings() {
       {"app/views/attention/lines.cpp", "query"},
       {"app/run/analyses/sweep.h", "sweep"},  // the computed question
       {"app/cli/commands/sweep.cpp", "metric"},
+      {"app/cli/commands/saliency.cpp", "metric"},
       {"app/views/output/sampling.cpp", "top-k"},  // which step removed a token
       {"app/views/output/sampling.cpp", "top-p"},
       {"app/views/attention/scores.cpp", "query"},

@@ -201,7 +201,7 @@ bool shows_unmatched(const ViewContext& c, const Numbers& n) {
 
 // ---- the list ----
 
-const ListRows kRows{.role = kRow, .first = kFirstRow, .names = "tokens", .runs_on = true};
+const ListRows kRows{.role = kRow, .first = kFirstRow, .names = "shares", .runs_on = true};
 
 /// The chosen token: the selected key, or for the loss the selected query.
 int chosen_token(const ViewContext& c, const Numbers& n) {
@@ -382,9 +382,9 @@ Table table(const ViewContext& c) {
   const auto add = [&](const char* name, double value) { add_row(result, "", "", name, n->shown(value)); };
   if (shows_unmatched(c, *n)) add("only in the baseline", n->of->unmatched);
   if (c.options[kMethod] != SaliencyMethod::gradient_norm) add("sum", n->of->sum());
-  add("metric", n->of->value);
+  add("value", n->of->value);
   if (is_integrated(c.options))
-    add("metric at the baseline embedding", n->of->start), add("error", n->of->error());
+    add("value at the baseline embedding", n->of->start), add("error", n->of->error());
   return result;
 }
 
@@ -418,7 +418,7 @@ View saliency_view() {
   view.whole_height = whole_height;
   view.refuse = refuse;
   view.caption = {true, false, true};
-  view.landmarks = {landmark<kRow>("tokens"), landmark<kChip>("shaded tokens")};
+  view.landmarks = {landmark<kRow>("shares"), landmark<kChip>("shaded tokens")};
   return view;
 }
 
