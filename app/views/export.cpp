@@ -245,6 +245,7 @@ Picture export_picture_of(const View& view, ViewContext context, const ExportOpt
   context.trimmed = options.page == Page::trimmed;
   context.printed = options.target != Target::screen;
   context.least_line = spec_of(options.target).least_line;
+  if (context.printed) context.print_scale = spec_of(options.target).scale;
   context.note_in_caption = options.caption && (context.printed || !options.title);
   const std::string words = options.caption ? caption(view, context) : std::string();
   // A trimmed page gets its caption after trimming.

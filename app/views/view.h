@@ -57,6 +57,8 @@ struct ViewContext {
   float width = 800;  ///< logical pixels
   float height = 600;
   float font_size = 14;
+  float print_scale = 0;   ///< device pixels per logical pixel that a page is laid out for, whatever its
+                           ///< file's format; 0: device_scale
   float least_line = 0;    ///< the thinnest line that is drawn, whatever it stands for; logical pixels
   float device_scale = 1;  ///< device pixels per logical pixel: images are pooled to what is visible
   bool in_pane = false;    ///< drawn in a pane, which has its own title: no title here, nor a legend if there

@@ -203,6 +203,25 @@ TEST(Figure, SaysInItsSubtitleThatNothingDiffersAndCoversNothing) {
   }
 }
 
+/// What is laid out for pixels is laid out for those of the target, not of the format.
+TEST(Figure, OfEncodingsHasOneLayoutInAllFormats) {
+  for (const char* id : {"cosines", "positions"}) {
+    const View& view = *find_view(id);
+    for (const Target target : kPrinted) {
+      const ViewContext c = context_for(view, target, scenario(12));
+      ExportOptions options = options_for(target);
+      const Picture png = export_picture_of(view, c, options);
+      options.scale = kVectorScale;
+      const Picture pdf = export_picture_of(view, c, options);
+      EXPECT_EQ(png.scene.height, pdf.scene.height) << id;
+      const viz::Rect &a = png.regions.front().rect, &b = pdf.regions.front().rect;
+      EXPECT_NEAR(a.w, b.w, 0.5) << id;
+      EXPECT_NEAR(a.h, b.h, 0.5) << id;
+      EXPECT_NEAR(a.y, b.y, 0.5) << id;
+    }
+  }
+}
+
 TEST(Figure, NamesTheColumnsItLeavesOut) {
   const Scenario& s = scenario(100);
   for (const char* id : {"softmax", "query"}) {

@@ -48,6 +48,19 @@ TEST(HeatmapValues, HaveTwoDigitsOfTheLargest) {
   EXPECT_THAT(cell_texts({2.5e-9F, 0}), ElementsAre()) << "the scale says how small they are";
 }
 
+TEST(HeatmapValues, HaveOneDigitWhereTwoAreTooWide) {
+  const auto texts_in = [](float width) {
+    const std::vector<float> values{-0.0949F, 0.0123F, 0.001F};
+    Scene scene;
+    paint_cell_values(scene, cells_of(values, 1, 3), whole_grid({0, 0, width, 100}, 1, 3), style());
+    return texts(scene);
+  };
+  using ::testing::ElementsAre;
+  EXPECT_THAT(texts_in(400), ElementsAre("−0.095", "0.012", "0.001"));
+  EXPECT_THAT(texts_in(114), ElementsAre("−0.09", "0.01", "0.00"));
+  EXPECT_THAT(texts_in(80), ElementsAre());
+}
+
 TEST(HeatmapImage, PoolsByLargestMagnitudeAndLosesNoCell) {
   constexpr int kSide = 1000;
   for (const auto& [row, col] : {std::pair{0, 0}, {777, 123}, {999, 999}, {500, 0}, {31, 998}}) {

@@ -174,6 +174,18 @@ TEST(RobustScale, SaysWhereValuesGoFurther) {
   EXPECT_TRUE(robust_scale(Matrix::row(values), 0.01, {-50, 50, 0}).values_above);
 }
 
+TEST(MarkedScale, SaysWhereOnlyTheseValuesGoFurther) {
+  const std::vector<float> wide{-3, 1, 1, 1}, narrow{-0.5F, 0.5F};
+  ColorScale scale = diverging_scale(1);
+  scale.values_above = true;  // of something else
+  const ColorScale of_wide = marked_for(scale, value_range(Matrix::row(wide)));
+  EXPECT_TRUE(of_wide.values_below);
+  EXPECT_FALSE(of_wide.values_above);
+  const ColorScale of_narrow = marked_for(of_wide, value_range(Matrix::row(narrow)));
+  EXPECT_FALSE(of_narrow.values_below || of_narrow.values_above);
+  EXPECT_EQ(of_narrow.high, 1);
+}
+
 TEST(ScaleLegend, SaysBothEndsInTheSameDigits) {
   ColorScale scale = diverging_scale(2.625);
   scale.values_above = true;

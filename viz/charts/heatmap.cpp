@@ -107,13 +107,18 @@ void limit_stretch(double& width, double& height, double stretch) {
   height = std::min(h, stretch * w);
 }
 
-/// Decimals of cells: three digits of the largest value from 1 on, two below. Nothing if it is too small to
-/// be written in a cell.
-std::optional<int> decimals_for(float largest) {
+/// Decimals of cells: three digits of the largest value from 1 on, two below, or one of these if two are too
+/// wide for a cell. Nothing if they are, too.
+std::optional<int> decimals_for(float largest, float room, float size, const Style& style) {
   if (!(largest > 0 && std::isfinite(largest))) return 2;
   const int leading = static_cast<int>(std::floor(std::log10(largest)));  // for 0.064: -2
   if (leading < -5) return std::nullopt;
-  return leading >= 0 ? std::max(0, 2 - leading) : 1 - leading;
+  const auto fits = [&](int digits) {
+    return style.width(fixed_number(static_cast<double>(-largest), digits), size) + style.unit() <= room;
+  };
+  const int wanted = leading >= 0 ? std::max(0, 2 - leading) : 1 - leading;
+  if (fits(wanted)) return wanted;
+  return leading < 0 && fits(-leading) ? std::optional(-leading) : std::nullopt;
 }
 
 }  // namespace
@@ -155,10 +160,8 @@ bool paint_cell_values(Scene& scene, const HeatmapCells& cells, const Region& gr
     return false;
   const ValueRange range =
       value_range(cells.matrix, {cells.masked.empty() && cells.masked_above_diagonal, -1});
-  const auto digits = decimals_for(range.magnitude());
+  const auto digits = decimals_for(range.magnitude(), cw, size, style);
   if (!digits) return false;
-  const float widest = style.width(fixed_number(static_cast<double>(-range.magnitude()), *digits), size);
-  if (widest + style.unit() > cw) return false;
   const ColorTable color(cells.scale, style.theme);
   const int first_row = std::max(0, static_cast<int>(std::ceil(grid.first_row))),
             first_col = std::max(0, static_cast<int>(std::ceil(grid.first_col)));

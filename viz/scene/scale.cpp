@@ -188,12 +188,15 @@ float robust_magnitude(const Matrix& m, double fraction) {
   return 0;
 }
 
-ColorScale robust_scale(const Matrix& m, double fraction, const ValueRange& range) {
-  const float most = robust_magnitude(m, fraction);
-  ColorScale scale = diverging_scale(static_cast<double>(most > 0 ? most : range.magnitude()));
+ColorScale marked_for(ColorScale scale, const ValueRange& range) {
   scale.values_above = static_cast<double>(range.high) > scale.high;
   scale.values_below = static_cast<double>(range.low) < scale.low;
   return scale;
+}
+
+ColorScale robust_scale(const Matrix& m, double fraction, const ValueRange& range) {
+  const float most = robust_magnitude(m, fraction);
+  return marked_for(diverging_scale(static_cast<double>(most > 0 ? most : range.magnitude())), range);
 }
 ColorScale robust_scale(const Matrix& m, double fraction) {
   return robust_scale(m, fraction, value_range(m));

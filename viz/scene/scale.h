@@ -60,6 +60,9 @@ struct RangeOptions {
   int first_row = 0;  ///< earlier rows are left out
 };
 ValueRange value_range(const Matrix& matrix, const RangeOptions& options = {});
+/// The scale with marks at its ends for values of this range beyond them: of one of several things that share
+/// it.
+ColorScale marked_for(ColorScale scale, const ValueRange& range);
 /// The union of two ranges.
 ValueRange united(const ValueRange& a, const ValueRange& b);
 

@@ -49,6 +49,15 @@ std::string sum_words(const MaskedCells& masked, int queries) {
   return "; rows sum to 1";
 }
 
+/// A rollout is of patterns alone: it counts heads that write nothing like all others.
+std::string words_of_heads_off(const ViewContext& c) {
+  for (int layer = 0; layer <= c.selection.layer; ++layer)
+    for (int head = 0; head < c.run->run->config.n_head; ++head)
+      if (output_factor(c, layer, head) == 0)
+        return "; " + head_name(layer, head) + " is off, but its pattern counts";
+  return "";
+}
+
 Words words_of(const ViewContext& c, const Pattern& pattern) {
   const std::string head = head_title(c, c.selection.layer, c.selection.head);
   const model::Plan* plan = c.run->run->plan.get();
@@ -73,8 +82,8 @@ Words words_of(const ViewContext& c, const Pattern& pattern) {
               "the row's sum"};
     case Cells::rollout:
       return {"Attention rollout through L" + std::to_string(c.selection.layer),
-              "mean of all heads, half residual stream in each layer" + sums, "rollout",
-              "what reaches this position"};
+              "mean of all heads, half residual stream in each layer" + sums + words_of_heads_off(c),
+              "rollout", "what reaches this position"};
   }
   return {"Attention pattern of " + head, "how much each query attends to each key" + sums, "weight",
           "this query's attention"};
@@ -125,6 +134,7 @@ Picture build(const ViewContext& c) {
   const viz::Rect area = paint_title(
       picture, c, words.title + difference_suffix(c),
       is_difference ? difference_words(c, ": hatched") + (nothing_differs ? kNoDifference : "") +
+                          (c.options[kCells] == Cells::rollout ? words_of_heads_off(c) : "") +
                           (is_shared ? "; colours of all heads: here up to " + viz::number(own, 3) : "")
                     : (is_off ? "writes nothing; " : "") + words.subtitle);
   const PatternScale scale =

@@ -139,11 +139,21 @@ List list_of(const ViewContext& c, const Numbers& n) {
                  n.parts, {.file = "", .heading = c.theme->text, .most = kWidest * c.font_size});
   part.scale = scale_of_parts(n), part.scale_title = "parts";
   const int vectors = list.last();
+  // Bars of one scale: a part's component along the sum is as long as its norm at most.
+  const std::span<const float> parts = std::span(n.norms).first(static_cast<std::size_t>(n.count)),
+                               along = std::span(n.along).first(static_cast<std::size_t>(n.count));
+  const auto low = std::min(0.0, static_cast<double>(std::ranges::min(along))),
+             high = static_cast<double>(std::ranges::max(parts));
   list.bar("norm", 8, n.norms,
-           {.file = c.side == Side::difference ? "norm of the difference" : "norm", .is_signed = false});
+           {.file = c.side == Side::difference ? "norm of the difference" : "norm",
+            .low = low,
+            .high = high,
+            .is_signed = false});
   const int norms = list.last();
   list.bar("along the sum", 6, n.along,
-           {.file = "along the sum", .is_signed = true, .blank = [&n](int row) { return row > n.count; }});
+           {.file = "along the sum", .low = low, .high = high, .is_signed = true, .blank = [&n](int row) {
+              return row > n.count;
+            }});
   viz::FixedCell sum = list.cell(vectors, "");
   sum.vector = n.sum(), sum.vector_id = n.count, sum.vector_row = kSum;
   sum.scale = strip_scale(n.sum()), sum.scale_title = "sum";

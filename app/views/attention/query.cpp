@@ -225,7 +225,7 @@ List list_of(const ViewContext& c, const Numbers& n) {
                        ListLook look) {
     if (!look.hidden) look.file = difference_column_prefix(c) + file;
     if (differs) look.blank = [&n, stage](int key) { return !std::isfinite(n.at(stage, key)); };
-    list.bar(heading, importance, n.of(stage), look);
+    list.bar(delta(c) + heading, importance, n.of(stage), look);
   };
   const auto weights = n.of(Stage::pattern).first(n.k.size());
   const double high = differs ? 0 : viz::round_limit(magnitude(weights));

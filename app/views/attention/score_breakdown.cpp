@@ -304,7 +304,9 @@ std::string subtitle_of(const ViewContext& c, const Numbers& n) {
   const bool chosen = c.selection.key >= 0;
   if (!n.before) return head + ": attention to " + (chosen ? "the chosen key" : "the strongest key");
   return query_difference_words(c) + (unchanged(n) ? kNoDifference : "") + "; " + head +
-         (chosen ? ", the chosen key" : ", the key that differs most");
+         (chosen         ? ", the chosen key"
+          : unchanged(n) ? ""
+                         : ", the key that differs most");
 }
 
 Picture build(const ViewContext& c) {

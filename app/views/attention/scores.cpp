@@ -183,19 +183,6 @@ Panels place_panels(viz::Rect area, const viz::AxisLabels& rows, const viz::Axis
   return best;
 }
 
-/// The rectangle around all maps.
-viz::Rect around_maps(const Panels& panels) {
-  float left = 1e9F, top = 1e9F, right = 0, bottom = 0;
-  for (int i = 0; i < kStages; ++i) {
-    const viz::Rect& place = panels.places[i];
-    const viz::Point at{place.x + (panels.is_left(i) ? panels.left.size : 0),
-                        place.y + panels.heading + (panels.is_top(i) ? panels.top.size : 0)};
-    left = std::min(left, at.x), top = std::min(top, at.y);
-    right = std::max(right, at.x + panels.side), bottom = std::max(bottom, at.y + panels.side);
-  }
-  return {left, top, right - left, bottom - top};
-}
-
 /// Draws the shared labels, or none if there is no room.
 void share_labels(Picture& picture, const ViewContext& c, const Panels& panels, int stage,
                   viz::Heatmap& map) {
@@ -251,7 +238,8 @@ void paint_numbers(Picture& picture, const ViewContext& c, const Stages& stages,
   };
   const auto seen = static_cast<std::size_t>(stages.masked.count_of(query));
   std::string name = panels.is_left(i) ? "query " + token_name(c.run->tokens, query) : "";
-  const std::string count = std::to_string(keys.size()) + " of " + std::to_string(seen) + " keys";
+  const std::string count =
+      "strongest " + std::to_string(keys.size()) + " of " + std::to_string(seen) + " keys";
   const bool same_line = panels.grid.cols == 1, counted = keys.size() < seen;
   if (same_line && counted) name += ", " + count;
   draw(name, x, c.theme->query, viz::Align::left, panels.side);
@@ -338,9 +326,11 @@ bool nothing_differs(const Maps& maps) {
          std::ranges::all_of(maps.stages->values.pattern, is_zero);
 }
 
-/// Over the maps of a pane; a figure's subtitle says it.
-void note_no_difference(Picture& picture, const ViewContext& c, const Maps& maps, viz::Rect area) {
-  if (c.in_pane && nothing_differs(maps)) paint_no_difference(picture, c, c.selection.layer, area);
+/// A note over the maps would cover their headings and scales.
+std::string difference_subtitle(const ViewContext& c, const Maps& maps) {
+  const std::string words = difference_words(c, ": hatched");
+  if (!nothing_differs(maps)) return words;
+  return c.in_pane ? words + ". " + no_difference_words(c, c.selection.layer) : words + kNoDifference;
 }
 
 viz::Rect paint_heading(Picture& picture, const ViewContext& c, const Maps& maps) {
@@ -348,7 +338,7 @@ viz::Rect paint_heading(Picture& picture, const ViewContext& c, const Maps& maps
       picture, c,
       "From scores to weights, " + head_title(c, c.selection.layer, c.selection.head) + difference_suffix(c),
       maps.is_difference
-          ? difference_words(c, ": hatched") + (nothing_differs(maps) ? kNoDifference : "")
+          ? difference_subtitle(c, maps)
           : "softmax(q·k × " + scale_factor(c.run->run->config, c.selection.layer) + " + mask)" +
                 (is_edited_at(c, model::Site::pattern, c.selection.layer, c.selection.head) ? ", then edited"
                                                                                             : ""));
@@ -397,7 +387,6 @@ Picture build_all(const ViewContext& c, const Maps& maps) {
     }
     paint_numbers(picture, c, stages, panels, stage, keys);
   }
-  note_no_difference(picture, c, maps, around_maps(panels));
   return picture;
 }
 
@@ -442,7 +431,6 @@ Picture build_one(const ViewContext& c, const Maps& maps, Stage stage) {
   map.least_scale_width = scale_width(c, maps);
   const viz::Region grid = viz::paint_heatmap(picture, map, area, style_of(c));
   paint_shape(picture.scene, c, grid);
-  note_no_difference(picture, c, maps, grid.rect);
   return picture;
 }
 

@@ -2,6 +2,7 @@
 
 #include "app/run/analyses/weight_search.h"
 #include "app/views/parts/declare.h"
+#include "app/views/parts/edited.h"
 #include "app/views/parts/landmarks.h"
 #include "app/views/parts/list.h"
 #include "app/views/parts/matrix_zoom.h"
@@ -220,9 +221,9 @@ List list_of(const ViewContext& c, const FoundWeights& found, const std::vector<
     return [&c, id_of = of(id)](int row) { return label_of(c, id_of(row)); };
   };
   List list(c, kRows, static_cast<int>(found.best.size()));
-  list.text("head", 8, [&found](int row) {
+  list.text("head", 8, [&c, &found](int row) {
     const FoundWeight& one = found.best[row];
-    return head_name(one.layer, one.head);
+    return head_label(c, one.layer, one.head);
   });
   list.bar(of_shape(c) ? "in the shape" : "weight", 9, of(&FoundWeight::weight),
            {.digits = 4, .low = 0, .high = 1, .axis = true, .most = 9 * c.font_size});

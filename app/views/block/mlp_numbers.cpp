@@ -80,7 +80,7 @@ viz::FunctionPlot plot_of(const model::Config& config, const Numbers& n, std::sp
   for (int i = 0; i < std::ssize(n.vectors[kBefore]); ++i) plot.points.push_back(point_of(n, i));
   for (const int row : shown) plot.dots.push_back(point_of(n, n.order[row]));
   plot.x_title = "before";
-  plot.y_title = activation_name(config) + ": after";
+  plot.y_title = activation_name(config) + ": after" + (shown.empty() ? "" : "; dots: listed");
   return plot;
 }
 

@@ -32,6 +32,11 @@ constexpr std::array<Method, 4> kMethods{{
 
 constexpr double kMaxShown = 2;  // larger errors are clipped: a guess twice as long as e itself is useless
 
+/// Whether the fitted map can be exact, so that its error is rounding at every k.
+bool fits_exactly(const ViewContext& c, const PositionShift& shift) {
+  return shift.pairs <= c.run->run->config.n_embd;
+}
+
 /// The largest error.
 double most_of(const PositionShift& shift) {
   double most = 0;
@@ -45,13 +50,16 @@ viz::CurveChart chart_of(const ViewContext& c, const PositionShift& shift) {
   viz::CurveChart chart;
   chart.count = shift.steps + 1;
   chart.role = kErrors;
-  chart.low = 0;
   for (std::size_t i = 0; i < kMethods.size(); ++i) {
     const std::vector<float>& errors = shift.*kMethods[i].errors;
-    chart.curves.push_back({viz::Matrix::row(errors), kMethods[i].name,
+    const bool rounds = kMethods[i].errors == &PositionShift::learned && fits_exactly(c, shift) &&
+                        !(c.printed && is_column_wide(c));  // where the caption alone says it
+    chart.curves.push_back({viz::Matrix::row(errors),
+                            std::string(kMethods[i].name) + (rounds ? ": rounding" : ""),
                             viz::categorical(*c.theme, static_cast<int>(i)), static_cast<int>(i)});
   }
   chart.high = std::min(kMaxShown, 1.08 * std::max(most_of(shift), 1e-6));
+  chart.low = -0.03 * chart.high;  // a curve along 0 is seen above the frame
   return chart;
 }
 
@@ -65,8 +73,10 @@ std::vector<std::string> words_of(const ViewContext& c, const PositionShift& shi
           " e(t) for every t; the remaining error is float32 rounding.",
       "Learned: T is the " + std::to_string(d) + " × " + std::to_string(d) +
           " least-squares map from e(t) to e(t+1), fitted to " + std::to_string(shift.pairs) + " pairs."};
-  if (shift.pairs <= d)
-    words.back() += " So few can be fitted without error; unseen positions are the real test.";
+  if (fits_exactly(c, shift))
+    words.back() +=
+        " So few can be fitted exactly: what grows with k is float32 rounding, which every step multiplies. "
+        "Unseen positions are the real test.";
   return words;
 }
 
@@ -171,7 +181,8 @@ View position_shift_view() {
       .prompt = false,
       .note =
           "relative error of predicting the position vector e(t+k) from e(t) by applying a linear "
-          "map T k times; sinusoidal: T is exact; learned: T fitted to all positions t; unseen: "
+          "map T k times; sinusoidal: T is exact; learned: T fitted to all positions t, exactly if "
+          "there are no more steps than dimensions, so that what grows is rounding; unseen: "
           "T fitted to even t, tested at odd t; no map: T is the identity"};
   view.landmarks = {landmark<kErrors>("errors")};
   return view;

@@ -309,15 +309,17 @@ void paint_tensor(Picture& picture, const ViewContext& c, const TensorPicture* p
                            {map.right() + 4 * u, map.y, scale_w, std::max(map.h, 6 * em)}, style);
   }
   if (bins_h <= 0) return;
-  viz::paint_histogram(picture,
-                       {.bins = p->bins,
-                        .low = p->bins_low,
-                        .high = p->bins_high,
-                        .title = "value",
-                        .count_title = "number of values",
-                        .color = c.theme->bar,
-                        .role = kBins},
-                       {map.x, below.bottom() - bins_h, map.w, bins_h}, style);
+  viz::paint_histogram(
+      picture,
+      {.bins = p->bins,
+       .low = p->bins_low,
+       .high = p->bins_high,
+       .title = "value",
+       .count_title =
+           "number of values" + (p->beyond > 0 ? "; " + grouped(p->beyond) + " beyond" : std::string()),
+       .color = c.theme->bar,
+       .role = kBins},
+      {map.x, below.bottom() - bins_h, map.w, bins_h}, style);
 }
 
 Picture build(const ViewContext& c) {

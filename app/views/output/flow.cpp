@@ -224,6 +224,11 @@ Legend legend_of(const ViewContext& c, const Shown& s) {
   if (!c.note_in_caption)
     for (const std::string_view words : kReading) legend.entries.push_back({none, std::string(words), true});
   legend.wrap(below_title(c).w, style_of(c), c.in_pane && is_low(c));
+  // A pane is for the drawing: what of the legend leaves too little of it is left out, from the end.
+  constexpr float kDrawing = 14;  // ems
+  while (c.in_pane && legend.lines.size() > 2 &&
+         legend_height(legend, style_of(c)) > below_title(c).h - kDrawing * c.font_size)
+    legend.lines.pop_back();
   return legend;
 }
 

@@ -22,7 +22,7 @@ float line_of(const viz::Style& style) {
 /// The sample of a width stands for a part of the logit that depends on the layout.
 std::string words_of(const Legend::Entry& entry, double unit = 0.05) {
   if (entry.sample == Sample::thinnest) return "thinnest lines: " + viz::number(unit, 2) + " or less";
-  return entry.sample == Sample::width ? "a width of " + plain(unit) + " in the logit" : entry.words;
+  return entry.sample == Sample::width ? "this thick: " + plain(unit) + " in the logit" : entry.words;
 }
 bool has_sample(const Legend::Entry& entry) {
   return entry.sample != Sample::none && entry.sample != Sample::thinnest;

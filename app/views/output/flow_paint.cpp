@@ -277,7 +277,14 @@ void paint_strand(viz::Scene& scene, const ViewContext& c, const Strand& strand,
     if (strand.negative && !thin)
       scene.add(viz::Polyline{line, c.theme->surface, std::max(1.F, 0.25F * strand.width), {1.25F * u, u}});
   }
-  for (const auto& taper : strand.tapers) scene.add(viz::FillPolygon{taper, color});
+  for (const auto& taper : strand.tapers) {
+    if (!strand.negative) {
+      scene.add(viz::FillPolygon{taper, color});
+      continue;
+    }
+    const viz::Point base{(taper[0].x + taper[2].x) / 2, (taper[0].y + taper[2].y) / 2};
+    scene.add(viz::Polyline{{base, taper[1]}, color, strand.width, {1.25F * u, 0.75F * u}});
+  }
 }
 
 void paint_flow(Picture& picture, const ViewContext& c, const Poster& poster, const Layout& layout,

@@ -184,7 +184,7 @@ viz::TokenTree drawing_of(const ViewContext& c, const Tree& tree) {
   const viz::Theme& theme = *c.theme;
   viz::TokenTree drawing;
   drawing.role = kNode;
-  drawing.widest = 12 * c.font_size;
+  drawing.widest = 24 * c.font_size;
   const float root_room = std::min(drawing.widest, 0.3F * below_title(c).w);
   for (std::size_t i = 0; i < tree.nodes.size(); ++i) {
     const Node& node = tree.nodes[i];

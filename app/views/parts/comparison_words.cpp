@@ -65,6 +65,9 @@ std::string difference_words(const ViewContext& c, const char* drawn) {
   }
   if (others > 0)
     words += "; " + (others == 1 ? last : counted(others, "token") + " are compared with others");
+  const bool shifted =
+      c.run->run->length() != c.run->baseline->run->length() && !matches_other_positions(*c.run);
+  if (c.in_pane && others > 1 && shifted) words += "; “By token” matches equal ones";
   if (alone > 0)
     words += "; " + counted(alone, "token") + (alone == 1 ? " has" : " have") + " no counterpart" + drawn;
   return words;

@@ -32,7 +32,7 @@ inline viz::ColorScale beyond_rounding(const viz::ColorScale& scale) {
 }
 /// The scale of differences up to a magnitude.
 inline viz::ColorScale scale_of_differences(double magnitude) {
-  return viz::diverging_scale(std::max(magnitude, kRounding));
+  return viz::diverging_scale(magnitude > 0 ? std::max(magnitude, kRounding) : 0);
 }
 
 /// The end of a subtitle if nothing differs.

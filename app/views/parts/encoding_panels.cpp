@@ -102,46 +102,78 @@ Room room_for(const ViewContext& c, const EncodingPanel& panel, const EncodingLo
   return room;
 }
 
+float layout_scale(const ViewContext& c) {
+  return c.print_scale > 0 ? c.print_scale : style_of(c).device_scale;
+}
+
 /// The largest size up to `most` at which all pixels show the same number of `count` cells, or all cells take
 /// the same number of pixels; `most` if that would cost too much of it.
-float even_size(float most, int count, const viz::Style& style) {
-  const double pixels = std::floor(static_cast<double>(most) * style.device_scale);
+float even_size(float most, int count, float scale) {
+  const double pixels = std::floor(static_cast<double>(most) * scale);
   if (pixels < 1) return most;
   const double even =
       pixels >= count ? std::floor(pixels / count) * count : count / std::ceil(count / pixels);
-  return static_cast<float>((even >= 0.7 * pixels ? even : pixels) / style.device_scale);
+  return static_cast<float>((even >= 0.7 * pixels ? even : pixels) / scale);
+}
+
+viz::Region map_region(const EncodingPanel& panel, const Zoom& zoom, const viz::Style& style) {
+  viz::Region grid = viz::fit_grid({}, panel.values.rows, panel.values.cols,
+                                   {zoom.row, zoom.col, zoom.rows, zoom.cols}, 0, style);
+  grid.role = kEncodingMap;
+  grid.id = panel.id;
+  return grid;
+}
+
+/// The part of a map whose rows differ from their neighbours. Where few of all rows have room, the first
+/// ones: of the others every third, say, would make waves that are not in the values.
+Zoom readable_part(const EncodingPanel& panel, const EncodingLook& look, float height, float scale) {
+  constexpr float kLeast = 0.45F;
+  const float room = height * scale;
+  if (look.square || look.zoom.rows > 0 || room >= kLeast * static_cast<float>(panel.values.rows))
+    return look.zoom;
+  return {0, 0, std::max(1.0, std::floor(static_cast<double>(room))), static_cast<double>(panel.values.cols)};
+}
+
+void paint_map(Picture& picture, const ViewContext& c, const EncodingPanel& panel, const EncodingLook& look,
+               const viz::Region& grid) {
+  const viz::Style style = style_of(c);
+  viz::HeatmapCells cells;
+  cells.matrix = panel.values;
+  cells.scale = panel.scale;
+  cells.pooling = look.pooling;
+  viz::paint_cells(picture.scene, cells, grid, style);
+  paint_length_mark(picture.scene, grid, c.run->run->length(), c.theme->text_muted);
+  viz::paint_row_numbers(picture.scene, grid, look.row_title, style);
+  viz::paint_column_numbers(picture.scene, grid, kColumn, style);
+  picture.regions.push_back(grid);
 }
 
 /// False: no room.
 bool paint_panel(Picture& picture, const ViewContext& c, const EncodingPanel& panel, const EncodingLook& look,
                  viz::Rect area, const Room& room) {
   const viz::Style style = style_of(c);
-  const float u = style.unit(), line = style.line(style.small());
+  const float u = style.unit(), line = style.line(style.small()), scale = layout_scale(c);
   paint_panel_title(picture, c, panel, area);
   const float top = area.y + room.title + line + u;
   const float width = area.w - room.left - room.right;
   const bool pools = std::min(width / static_cast<float>(panel.values.cols),
                               0.58F * area.h / static_cast<float>(panel.values.rows)) *
-                         style.device_scale <
+                         scale <
                      1;
   const float height = area.bottom() - top - viz::column_numbers_height(style) - 4 * u - (pools ? line : 0);
   if (width < 3 * style.font_size || height < 4 * style.font_size) return false;
-  const Zoom& zoom = look.zoom;
-  viz::Region grid = viz::fit_grid({}, panel.values.rows, panel.values.cols,
-                                   {zoom.row, zoom.col, zoom.rows, zoom.cols}, 0, style);
-  grid.role = kEncodingMap;
-  grid.id = panel.id;
+  viz::Region grid = map_region(panel, readable_part(panel, look, 0.58F * height, scale), style);
   // The map is taller if that shows every dimension. Cells of uneven pixel sizes would show stripes that are
   // not in the values.
-  const float every_dimension = static_cast<float>(grid.row_count) / style.device_scale;
+  const float every_dimension = static_cast<float>(grid.row_count) / scale;
   const float names = static_cast<float>(look.curves.size()) * line;  // of the curves, beside them
   const float most = look.square ? kSquareShare : 0.75F;
   const float tallest = std::min(most * height, std::max(0.5F * height, height - names)),
               side = std::min(width, tallest);
   const float w = look.square ? side : width,
               h = look.square ? side : std::clamp(every_dimension, 0.58F * height, tallest);
-  grid.rect.w = even_size(w, grid.col_count, style);
-  grid.rect.h = look.square ? grid.rect.w : std::floor(even_size(h, grid.row_count, style));
+  grid.rect.w = even_size(w, grid.col_count, scale);
+  grid.rect.h = look.square ? grid.rect.w : std::floor(even_size(h, grid.row_count, scale));
   grid.rect.x = style.snapped(area.x + room.left);
   // Curves over a square map are no higher than it.
   const float rest = height - grid.rect.h, curves = look.square ? std::min(rest, grid.rect.h) : rest;
@@ -163,22 +195,67 @@ bool paint_panel(Picture& picture, const ViewContext& c, const EncodingPanel& pa
   if (!chart.curves.empty() && style.width(look.curves_title, style.small()) <= room.right - u)
     paint_note(picture, c, look.curves_title, {plot.right() + 1.5F * u, plot.y - line / 2});
 
-  viz::HeatmapCells cells;
-  cells.matrix = panel.values;
-  cells.scale = panel.scale;
-  cells.pooling = look.pooling;
-  viz::paint_cells(picture.scene, cells, grid, style);
-  paint_length_mark(picture.scene, grid, c.run->run->length(), c.theme->text_muted);
-  viz::paint_row_numbers(picture.scene, grid, look.row_title, style);
-  viz::paint_column_numbers(picture.scene, grid, kColumn, style);
+  paint_map(picture, c, panel, look, grid);
   viz::PooledCells pooled = viz::pooled_cells(grid, style);
   const std::string rows = look.row_title + "s", cols = std::string(kColumn) + "s";
   pooled.row_names = rows.c_str(), pooled.col_names = cols.c_str();
-  paint_note(picture, c, viz::pooling_words(cells.pooling, pooled, width + room.right, style),
+  paint_note(picture, c, viz::pooling_words(look.pooling, pooled, width + room.right, style),
              {grid.rect.x, grid.rect.bottom() + viz::column_numbers_height(style) + line / 2});
   viz::paint_color_scale(picture.scene, panel.scale, look.value_title, std::nullopt,
                          {grid.rect.right() + 2 * u, grid.rect.y, room.legend + 1, grid.rect.h}, style);
-  picture.regions.push_back(grid);
+  return true;
+}
+
+/// The maps alone, with one scale under them: for a pane without room for curves. False: none for maps
+/// either.
+bool paint_maps(Picture& picture, const ViewContext& c, const std::vector<EncodingPanel>& panels,
+                const EncodingLook& look, viz::Rect area) {
+  const viz::Style style = style_of(c);
+  const float u = style.unit(), line = style.line(style.small()), gap = 3 * u;
+  const auto count = static_cast<float>(panels.size());
+  area.h -= line + 2 * u;
+  struct Places {
+    float w = 0, h = 0, title = 0;  ///< of a panel, and of its title
+    viz::Point map;                 ///< sides of the map
+  };
+  const float left = viz::row_numbers_width(panels.front().values.rows, style);
+  const auto places = [&](bool beside) {
+    Places p{beside ? (area.w - (count - 1) * gap) / count : area.w,
+             beside ? area.h : (area.h - (count - 1) * gap) / count,
+             0,
+             {}};
+    for (const EncodingPanel& panel : panels)
+      p.title = std::max(
+          p.title,
+          line * static_cast<float>(
+                     viz::wrap(style, panel.title, style.small(), viz::FontStyle::medium, p.w).size()));
+    p.map = {p.w - left - u, p.h - p.title - viz::column_numbers_height(style) - 2 * u};
+    if (look.square) p.map.x = p.map.y = std::min(p.map.x, p.map.y);
+    return p;
+  };
+  const auto area_of = [](const Places& p) { return std::max(0.F, p.map.x) * std::max(0.F, p.map.y); };
+  const bool beside = area_of(places(true)) >= area_of(places(false));
+  const Places p = places(beside);
+  if (std::min(p.map.x, p.map.y) < 4 * style.font_size) return false;
+  for (std::size_t i = 0; i < panels.size(); ++i) {
+    const float step = static_cast<float>(i);
+    const viz::Point at{area.x + (beside ? step * (p.w + gap) : 0),
+                        area.y + (beside ? 0 : step * (p.h + gap))};
+    float y = at.y;
+    for (const std::string& words :
+         viz::wrap(style, panels[i].title, style.small(), viz::FontStyle::medium, p.w)) {
+      viz::add_label(picture.scene, style, words, {at.x, y + line / 2}, style.small(), c.theme->text,
+                     viz::FontStyle::medium);
+      y += line;
+    }
+    viz::Region grid =
+        map_region(panels[i], readable_part(panels[i], look, p.map.y, style.device_scale), style);
+    grid.rect = {style.snapped(at.x + left), style.snapped(at.y + p.title + u), p.map.x, p.map.y};
+    paint_map(picture, c, panels[i], look, grid);
+  }
+  viz::paint_color_scale_line(picture.scene, panels.front().scale, look.value_title,
+                              {area.x, area.bottom() + u + line / 2}, style);
+  picture.whole = false;  // without curves
   return true;
 }
 
@@ -219,7 +296,7 @@ bool paint_encodings(Picture& picture, const ViewContext& c, const std::vector<E
         viz::column_numbers_height(style) + 2 * style.line(style.small()) + 5 * style.unit();
     const float most = std::min(sides_of(beside).x - room.left - room.right,
                                 kSquareShare * (sides_of(beside).y - room.title - numbers));
-    return even_size(most, panels.front().values.cols, style);
+    return even_size(most, panels.front().values.cols, layout_scale(c));
   };
   const auto width_of = [&](bool beside) {
     const Room room = room_of(beside);
@@ -231,6 +308,10 @@ bool paint_encodings(Picture& picture, const ViewContext& c, const std::vector<E
       look.square ? square_side(true) > square_side(false) : wide && width_of(true) >= 6 * style.font_size;
   const auto [w, h] = sides_of(side_by_side);
   const Room room = room_of(side_by_side);
+  const float least = 6 * style.font_size;
+  const bool small = look.square ? square_side(side_by_side) < least
+                                 : width_of(side_by_side) < least || h - room.title < 2.5F * least;
+  if (c.in_pane && small && paint_maps(picture, c, panels, look, area)) return true;
   for (std::size_t i = 0; i < panels.size(); ++i) {
     const float step = static_cast<float>(i);
     const viz::Rect place = side_by_side ? viz::Rect{area.x + step * (w + gap), area.y, w, h}

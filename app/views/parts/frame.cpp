@@ -110,9 +110,7 @@ static std::pair<float, bool> room_beside_title(const ViewContext& c, std::strin
 int wanted_subtitle_lines(const Picture& picture, const ViewContext& c) {
   constexpr float kLeastHeight = 24;  // ems
   if (!picture.cuts_heading || picture.subtitle.empty() || c.height < kLeastHeight * c.font_size) return 0;
-  const bool is_difference = c.side == Side::difference;
-  if (!is_difference && room_beside_title(c, picture.title, picture.subtitle).second) return 0;
-  const std::size_t most = is_difference ? 3 : 2;
+  const std::size_t most = c.side == Side::difference ? 3 : 2;
   const viz::Style style = style_of(c);
   const auto lines =
       viz::wrap(style, picture.subtitle, style.small(), viz::FontStyle::regular, c.width - 2 * margin(c));

@@ -56,8 +56,8 @@ void frame_regions(Facts& facts, const Picture& picture, int role, int id, viz::
 viz::Rect paint_title(Picture& picture, const ViewContext& context, std::string_view title,
                       std::string_view subtitle);
 
-/// The lines that a pane's subtitle needs under its title if next to it nothing was left of it or, of a
-/// difference, whose subtitle says what is subtracted from what, not all. 0: none, or the pane is too low.
+/// The lines that a pane's subtitle gets under its title if it was cut next to it: more for a difference,
+/// which has to say what is subtracted from what. 0: none, or the pane is too low.
 int wanted_subtitle_lines(const Picture& picture, const ViewContext& context);
 
 }  // namespace headscope::app

@@ -33,15 +33,18 @@ void paint_words(Picture& picture, const ViewContext& c, const NamedStrip& strip
                  viz::Align::left, rect.w);
   left += style.width(strip.name, style.small(), viz::FontStyle::medium) + 2 * style.unit();
   const float shape = style.width(strip.shape, style.small());
+  // Strips that share a scale need not share what is beyond it.
+  const viz::ColorScale scale =
+      viz::marked_for(strip.scale, viz::value_range(viz::Matrix::row(strip.values)));
   viz::Scene measured;
-  const float legend = viz::paint_color_scale_line(measured, strip.scale, "", {0, 0}, style);
+  const float legend = viz::paint_color_scale_line(measured, scale, "", {0, 0}, style);
   picture.whole &= left + shape <= right && left + shape + gap + legend <= right;
   if (left + shape > right) return;
   viz::add_label(scene, style, strip.shape, {left, y}, style.small(), c.theme->text);
   left += shape + gap;
   if (left + legend > right) return;
   right -= legend;
-  viz::paint_color_scale_line(scene, strip.scale, "", {right, y}, style);
+  viz::paint_color_scale_line(scene, scale, "", {right, y}, style);
   if (style.width(strip.detail, style.small()) <= right - gap - left)
     paint_note(picture, c, strip.detail, {left, y});
 }

@@ -94,6 +94,8 @@ void reduce(UiState& s, const CloseTour&, World& w) {
     s.selection.query = s.selection.key = -1;
     s.message = {system::with_own_key_names(
         "Your prompt from before the tour is back; Ctrl+Z returns to the tour's.")};
+  } else if (s.tour.saved_prompt && *s.tour.saved_prompt != typed_prompt(s)) {
+    s.message = {system::with_own_key_names("What was typed during the tour stays; Ctrl+Z goes back.")};
   }
   if (const auto& compared = s.tour.saved_comparison)
     s.second.on = compared->prompt, s.second.model = compared->model;

@@ -281,6 +281,20 @@ TEST(Comparison, OneTokenThatIsComparedWithAnotherIsNamed) {
               HasSubstr("; 2 “·king” is compared with 2 “·queen”"));
 }
 
+TEST(Comparison, APaneSaysWhatMatchesEqualTokens) {
+  Scenario two("The old king had a dog", {2, 1, 1});
+  const auto words = [&](Alignment by, bool in_pane) {
+    two.compare(Prompt{"The very old king had a dog", {}, false}, by);
+    ViewContext c = on(Side::difference, "heatmap", two, 900, 700);
+    c.in_pane = in_pane;
+    return difference_words(c);
+  };
+  EXPECT_THAT(words(Alignment::position, true), HasSubstr("; “By token” matches equal ones"));
+  EXPECT_THAT(words(Alignment::position, false), Not(HasSubstr("By token")))
+      << "a figure has no such control";
+  EXPECT_THAT(words(Alignment::subsequence, true), Not(HasSubstr("By token")));
+}
+
 TEST(Comparison, AFigureOfADifferenceHasAScaleOfItsOwn) {
   const Scenario s = edited();
   ViewContext c = on(Side::difference, "heatmap", s, 900, 700);

@@ -393,6 +393,25 @@ TEST(EditedOutput, SettingToZeroCountsWhateverWasBefore) {
   }
 }
 
+TEST(EditedOutput, ARolloutSaysThatItCountsHeadsThatAreOff) {
+  const auto subtitle = [](int layer) {
+    const Scenario s = scenario_of("L2H1.z=0", {layer, kHead, 5, -1});
+    return ViewFixture("heatmap", s, 900, 700, {{"cell-values", "rollout"}}).picture().subtitle;
+  };
+  EXPECT_THAT(subtitle(3), HasSubstr("L2 H1 is off, but its pattern counts"));
+  EXPECT_THAT(subtitle(1), Not(HasSubstr("off"))) << "of the layers up to that one";
+}
+
+/// The maps of a pane are small: a card over them would cover their headings.
+TEST(EditedOutput, ScoresSayInTheirSubtitleWhyNothingDiffers) {
+  const Scenario s = testing::edited("L2H1.z=0", {2, 1, -1});
+  ViewContext c = on(Side::difference, "scores", s, 700, 700);
+  c.in_pane = true;
+  const Picture picture = find_view("scores")->build(c);
+  EXPECT_THAT(picture.subtitle, HasSubstr("the edits act after this attention"));
+  EXPECT_EQ(viz::testing::text_faults(picture.scene, *viz::testing::fonts()), "");
+}
+
 TEST(EditedOutput, TitlesSayInAFewWordsWhatTheEditOfAllHeadsIs) {
   const Scenario s = scenario_of("mask=none", {kLayer, kHead, 5, -1});
   EXPECT_EQ(ViewFixture("heatmap", s, 900, 700).picture().title, "Attention pattern of L2 H1 (no mask)");

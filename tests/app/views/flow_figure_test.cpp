@@ -131,7 +131,7 @@ TEST(FlowFigure, NamesEveryEdgeToTheTokenByDefault) {
 double scale_of_legend(const viz::Scene& scene) {
   double part = 0;
   for (const std::string& text : texts(scene))
-    if (text.starts_with("a width of ")) part = std::stod(text.substr(11));
+    if (text.starts_with("this thick: ")) part = std::stod(text.substr(12));
   const auto rects = items_of<viz::FillRect>(scene);
   const auto sample = std::ranges::find_if(
       rects, [](const viz::FillRect& r) { return r.color == light().bar && r.radius == 0 && r.rect.w > 10; });
@@ -336,7 +336,7 @@ TEST(FlowFigure, OnPaperTheLegendSaysWhatTheThinnestLinesStandFor) {
   const ViewContext c = printed_context(Target::column, s, "24");
   const Picture picture = export_picture_of(view, c, {.page = Page::width, .target = Target::column});
   const auto words = texts(picture.scene);
-  EXPECT_THAT(words, Contains(StartsWith("a width of ")));
+  EXPECT_THAT(words, Contains(StartsWith("this thick: ")));
   const auto said =
       std::ranges::find_if(words, [](const auto& w) { return w.starts_with("thinnest lines: "); });
   ASSERT_NE(said, words.end());
@@ -346,6 +346,15 @@ TEST(FlowFigure, OnPaperTheLegendSaysWhatTheThinnestLinesStandFor) {
                                   [&](const auto& row) { return std::abs(std::stod(row.back())) < least; }));
   EXPECT_THAT(texts(ViewFixture("flow", s, 1600, 900).scene()), Not(Contains(StartsWith("thinnest"))))
       << "on a screen they are as thin as they are";
+}
+
+TEST(FlowFigure, ALowPaneIsForTheDrawing) {
+  const Scenario s(kMary);
+  for (const auto& [width, height] : {std::pair{345.F, 420.F}, {700.F, 300.F}}) {
+    ViewContext c = s.context(width, height);
+    c.in_pane = true;
+    EXPECT_THAT(edges_words(find_view("flow")->build(c).scene), Not(StartsWith("0 of "))) << width;
+  }
 }
 
 TEST(FlowFigure, TheLegendExplainsStubs) {

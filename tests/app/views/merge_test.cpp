@@ -3,6 +3,7 @@
 #include "app/run/analyses/merged_heads.h"
 #include "app/run/edits/edit_text.h"
 #include "app/views/parts/names.h"
+#include "app/views/parts/strips.h"
 #include "model/pass/hooks.h"
 #include "tests/app/view_fixture.h"
 
@@ -46,6 +47,41 @@ TEST(Merge, IsWhatThePassComputed) {
       EXPECT_THAT(merged->after, ElementsAreArray(after));
     }
   }
+}
+
+/// "before" shares the scale of "after", not what lies beyond it.
+TEST(Merge, EachStripSaysWhetherItsOwnValuesGoBeyondItsScale) {
+  const Scenario s(
+      "Once there was a little girl who lived by the sea with a big black dog. Every morning she",
+      {5, 5, -1});
+  const auto merged = s.ask(MergedHeadsOf{5, s.length() - 1});
+  const ViewFixture shown("merge", s, 1400, 900);
+  const viz::ColorScale shared = strip_scale(merged->after);
+  const auto low = static_cast<double>(std::ranges::min(merged->before));
+  ASSERT_LT(low, shared.low) << "the prompt on which it was wrong";
+  const auto written = viz::testing::text_boxes(shown.scene(), *viz::testing::fonts());
+  const auto name = std::ranges::find(written, "residual stream before", &viz::testing::TextBox::text);
+  ASSERT_NE(name, written.end());
+  EXPECT_TRUE(std::ranges::any_of(written, [&](const viz::testing::TextBox& box) {
+    return box.text.starts_with("≤ ") && std::abs(box.bounds.center().y - name->bounds.center().y) < 4;
+  }));
+}
+
+TEST(Merge, BothColumnsOfBarsHaveOneScale) {
+  const ViewFixture shown("merge", scenario(23), 1400, 900);
+  const Table table = shown.table();
+  std::vector<float> lengths;  // of the first row's bars
+  const viz::Rect& row = shown.region(shown.all_of(kPart).front()).rect;
+  for (const auto& bar : viz::testing::items_of<viz::FillRect>(shown.scene()))
+    if (bar.rect.center().y > row.y && bar.rect.center().y < row.bottom() && bar.rect.h < row.h &&
+        bar.rect.h > 3 && (bar.color == viz::sign_color(light(), 1) || bar.color == light().bar))
+      lengths.push_back(bar.rect.w);
+  ASSERT_EQ(lengths.size(), 2U);
+  const auto number = [&](const char* name) {
+    const auto at = std::ranges::find(table.header, name) - table.header.begin();
+    return std::stod(table.rows[0][static_cast<std::size_t>(at)]);
+  };
+  EXPECT_NEAR(static_cast<double>(lengths[1] / lengths[0]), number("along the sum") / number("norm"), 0.02);
 }
 
 TEST(Merge, PartsHaveAScaleOfTheirOwnOnWhichTheyCanBeRead) {

@@ -43,6 +43,25 @@ TEST(PositionCosinesView, MapsStandAsTheyAreLargest) {
   EXPECT_EQ(map(tall, 0).x, map(tall, 1).x) << "one above the other";
 }
 
+TEST(PositionCosinesView, APaneWithoutRoomForCurvesShowsTheMaps) {
+  for (const char* view : {"cosines", "positions"}) {
+    ViewContext c = scenario(12).context(345, 330);
+    c.in_pane = true;
+    const Picture picture = find_view(view)->build(c);
+    int maps = 0;
+    for (const viz::Region& region : picture.regions) {
+      if (region.role != 0) continue;
+      ++maps;
+      EXPECT_GT(region.rect.w, 90) << view;
+      EXPECT_GT(region.rect.h, 90) << view;
+      if (std::string(view) == "positions") {
+        EXPECT_LE(static_cast<float>(region.row_count), region.rect.h / 0.45F + 1) << "rows are not skipped";
+      }
+    }
+    EXPECT_EQ(maps, 2) << view;
+  }
+}
+
 TEST(PositionCosinesView, TooltipsTellBothCosines) {
   const ViewFixture shown("cosines", scenario(12), 900, 700);
   const auto cosines = scenario(12).ask(CosinesOfPositions{});

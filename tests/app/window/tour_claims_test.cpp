@@ -14,6 +14,7 @@
 #include "app/run/analyses/attribution.h"
 #include "app/run/analyses/nearest_tokens.h"
 #include "app/run/analyses/next_token.h"
+#include "app/run/analyses/position_geometry.h"
 #include "app/tour/numbers.h"
 #include "tests/app/window/tours_fixture.h"
 #include "tests/support/drawn_text.h"
@@ -141,13 +142,13 @@ class RunReader {
     return values.at(name)();
   }
 
- private:
   template <class Q>
   static typename Q::Answer computed(const Q& question, const PromptRun& run) {
     model::Workspace workspace;
     return question.compute(run, {workspace, {}, {}, {}, {}});
   }
 
+ private:
   const PromptRun& run_;
   Selection at_;
   int length_;
@@ -252,6 +253,14 @@ const std::vector<Claim>& claims() {
        }},
       {"Training did not discover the waves", began_as_sinusoids},
       {"The learned table of this model has waves", began_as_sinusoids},
+      {"This table has no more steps than dimensions",
+       [](const Core& core, const RunReader&) {
+         const PromptRun& run = *core.snapshot().run;
+         const PositionShift shift = RunReader::computed(ShiftOfPositions{}, run);
+         // Exact but for rounding, which has grown far at the last step.
+         return run.run->config.n_ctx - 1 <= run.run->config.n_embd && shift.learned[1] < 1e-5F &&
+                shift.learned.back() > 2 && *std::ranges::max_element(shift.sinusoidal) < 1e-5F;
+       }},
       {"Next to the diagonal, the similarity is still high",
        [](const Core&, const RunReader& run) {
          return cosines_at(run, 1).first > 0.6 && cosines_at(run, 1).first > 4 * cosines_at(run, 100).first;

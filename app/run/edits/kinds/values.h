@@ -47,7 +47,7 @@ struct EditKind<model::SetMean> : EditAtPlace<model::SetMean> {
     return {in.at};
   }
   static std::string operand(const Mean&) { return "mean"; }
-  static std::string what(const Mean&) { return " = mean"; }
+  static std::string what(const Mean&) { return " = mean over positions"; }
 };
 
 template <>
