@@ -222,7 +222,8 @@ std::string words_under(const ViewContext& c, const Sweep& sweep) {
 std::pair<std::string, std::string> words_on_estimates(const ViewContext& c, const Sweep& sweep) {
   const SweepMetric metric = c.options[kMetric];
   const bool complete = is_complete(sweep);
-  if (sweep.estimates.empty()) return {};
+  // In print, where room is for the plot, nothing hints at estimates once the cells are exact.
+  if (sweep.estimates.empty() || (complete && c.printed)) return {};
   if (!sweep.estimates_metric(metric)) {
     if (complete) return {};
     return {"no estimates: KL is smallest at the run itself, so its slope is 0 there",
