@@ -159,9 +159,9 @@ std::shared_ptr<const model::Plan> plan_for(std::span<const int> tokens,
                                             std::shared_ptr<const model::Plan> plan, const LoadedModel& model,
                                             const LoadedModel* second, model::Workspace& workspace,
                                             std::stop_token stop) {
-  if (plan == nullptr || second == nullptr || !patches_from_own_tokens(plan->edits())) return plan;
+  if (plan == nullptr || !patches_from_own_tokens(plan->edits())) return plan;
   return model.transformer->plan(plan->edits(), workspace, std::move(stop),
-                                 {second->transformer.get(), tokens});
+                                 {second != nullptr ? second->transformer.get() : nullptr, tokens});
 }
 
 bool compares_texts(const PromptRun& run) {

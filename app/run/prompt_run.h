@@ -104,7 +104,7 @@ bool compares_one_prompt(const PromptRun& run);
 model::SecondModel second_of(const PromptRun& run);
 
 /// The plan (null: no edits) for a run of other tokens than it was made for: the same plan, except for
-/// patches from the second model's run of the run's own tokens.
+/// patches from a run of the run's own tokens.
 std::shared_ptr<const model::Plan> plan_for(std::span<const int> tokens,
                                             std::shared_ptr<const model::Plan> plan, const LoadedModel& model,
                                             const LoadedModel* second, model::Workspace& workspace,

@@ -65,14 +65,24 @@ std::string subtracted(const PromptRun& run, bool of_run, bool printed) {
   return (another ? quoted_prompt(second, printed) + " in " : "") + second.model->name;
 }
 
-/// The text of an edit, with the prompt that it patches from instead of the ids of its tokens.
+/// The text of an edit, with the prompts that it patches from instead of the ids of their tokens.
 std::string edit_in_caption(const PromptRun& run, const model::Edit& edit, bool printed) {
   const auto* patch = std::get_if<model::PatchFrom>(&edit);
-  std::string text = patch != nullptr ? edit_text(edit) : edit_brief(edit);
-  const std::size_t ids = patch != nullptr ? text.find("ids(") : text.npos;
-  if (ids == text.npos) return text;
-  return text.replace(ids, text.find(')', ids) + 1 - ids,
-                      quoted(run.model->tokenizer->decode(patch->tokens), printed));
+  if (patch == nullptr) return edit_brief(edit);
+  // What stands before the edits of its source, and the positions after them.
+  model::PatchFrom source = *patch;
+  source.edits.clear();
+  std::string text = edit_text(model::Edit(source));
+  source.positions.clear();
+  const std::string positions = text.substr(edit_text(model::Edit(source)).size());
+  if (const std::size_t ids = text.find("ids("); ids != text.npos)
+    text.replace(ids, text.find(')', ids) + 1 - ids,
+                 quoted(run.model->tokenizer->decode(patch->tokens), printed));
+  if (patch->edits.empty()) return text;
+  std::string inside;
+  for (const model::Edit& one : patch->edits)
+    inside += (inside.empty() ? "" : "; ") + edit_in_caption(run, one, printed);
+  return text.insert(text.size() - positions.size(), "{" + inside + "}");
 }
 
 /// The edits of a run, without those of positions that its prompt does not have.

@@ -77,11 +77,30 @@ void check_kind(const Config& config, const AddVector& add) {
   check_number(add.at.point, add.factor, false);
 }
 
+int depth_of(const Edits& edits) {
+  int depth = 0;
+  for (const Edit& edit : edits)
+    if (const auto* patch = std::get_if<PatchFrom>(&edit))
+      depth = std::max(depth, 1 + depth_of(patch->edits));
+  return depth;
+}
+
+void check_source_edits(const Config& config, const PatchFrom& patch) {
+  const HookPoint point = patch.at.point;
+  if (depth_of(patch.edits) >= PatchFrom::kMostRuns)
+    refuse(point, "patches through more than " + std::to_string(PatchFrom::kMostRuns) + " runs");
+  if (patch.second && patches_from_second(patch.edits))
+    refuse(point, "patches from the second model a run that patches from it");
+  for (const Edit& edit : patch.edits) check(config, edit);
+}
+
 void check_kind(const Config& config, const PatchFrom& patch) {
   check_place(config, patch.at);
   const HookPoint point = patch.at.point;
+  check_source_edits(config, patch);
   const int length = static_cast<int>(patch.tokens.size());
-  if (length == 0 && patch.second && patch.positions.empty()) return;  // the tokens of the run
+  const bool own = patch.second || !patch.edits.empty();
+  if (length == 0 && own && patch.positions.empty()) return;  // the tokens of the run
   if (length == 0) refuse(point, "patches from a prompt without tokens");
   if (length > config.n_ctx)
     refuse(point, "patches from " + std::to_string(length) + " tokens, but the model takes at most " +
@@ -166,9 +185,11 @@ void check_kind(const Config& config, const SetPositionIds& set) {
 
 }  // namespace
 
+bool PatchFrom::operator==(const PatchFrom&) const = default;
+
 bool patches_from_second(const Edit& edit) {
   const auto* patch = std::get_if<PatchFrom>(&edit);
-  return patch != nullptr && patch->second;
+  return patch != nullptr && (patch->second || patches_from_second(patch->edits));
 }
 
 bool patches_from_second(const Edits& edits) {
@@ -177,7 +198,8 @@ bool patches_from_second(const Edits& edits) {
 
 bool patches_from_own_tokens(const Edits& edits) {
   return std::ranges::any_of(edits, [](const Edit& edit) {
-    return patches_from_second(edit) && std::get<PatchFrom>(edit).tokens.empty();
+    const auto* patch = std::get_if<PatchFrom>(&edit);
+    return patch != nullptr && patch->tokens.empty();
   });
 }
 

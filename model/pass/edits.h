@@ -49,17 +49,6 @@ struct AddVector {
   bool operator==(const AddVector&) const = default;
 };
 
-/// Copies the same site's values from an unedited run of other tokens (activation patching). For scores and
-/// patterns, the rows of queries; keys that the other run does not have are masked.
-struct PatchFrom {
-  EditSite at;
-  std::vector<int> tokens;     ///< [source's T]; empty, for a second model only: the run's own tokens
-  std::vector<int> positions;  ///< in the source, for each of the place's positions; empty: the same
-                               ///< positions, as far as they exist
-  bool second = false;         ///< from another model of the same shape: see Transformer::plan
-  bool operator==(const PatchFrom&) const = default;
-};
-
 struct CellValue {
   int query = 0;
   int key = 0;
@@ -91,19 +80,37 @@ struct SetPositionIds {
   bool operator==(const SetPositionIds&) const = default;
 };
 
+struct PatchFrom;
+
 /// In the order of help and messages. The compiler reports what is missing for a new kind: its check in
 /// edits.cpp, its effect on a pass in plan.cpp, and its EditKind.
 using Edit =
     std::variant<SetValues, SetMean, ScaleValues, AddVector, SetCells, PatchFrom, SetMask, SetPositionIds>;
 using Edits = std::vector<Edit>;
 
+/// Copies the same site's values from a run of other tokens (activation patching), or of the run's own tokens
+/// with other edits. For scores and patterns, the rows of queries; keys that the other run does not have are
+/// masked.
+struct PatchFrom {
+  EditSite at;
+  std::vector<int> tokens = {};     ///< [source's T]; empty, for a second model or with edits: the run's own
+  std::vector<int> positions = {};  ///< in the source, for each of the place's positions; empty: the same
+                                    ///< positions, as far as they exist
+  bool second = false;              ///< from another model of the same shape: see Transformer::plan
+  /// Of the source's run, which may patch from runs of its own: what one head changes on the way to another
+  /// (path patching, Wang et al. 2022) is patched from a run in which only that head is.
+  Edits edits = {};
+  static constexpr int kMostRuns = 4;  ///< that may be nested: each costs a pass, and is read recursively
+  bool operator==(const PatchFrom&) const;
+};
+
 /// The point where an edit first acts in a pass: masks at the scores, position ids at pos_embed.
 HookPoint point_of(const Edit& edit);
 
+/// Whether an edit, or one of the run that it patches from, patches from the second model.
 bool patches_from_second(const Edit& edit);
-/// Whether an edit patches from the second model.
 bool patches_from_second(const Edits& edits);
-/// Whether an edit patches from the second model's run of the run's own tokens.
+/// Whether an edit patches from a run of the run's own tokens: in the second model, or with other edits.
 bool patches_from_own_tokens(const Edits& edits);
 
 bool has_heads(Site site);  ///< q, k, v, scores, pattern, z and result

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <limits>
-#include <map>
 #include <numeric>
 #include <span>
 #include <string>
@@ -70,7 +69,7 @@ void pattern_block(const PanelKernels& kernels, const Run& run, const HeadCache&
   for (int i = 0; i < out.rows; ++i) std::ranges::fill(out.row(i).subspan(seen.row(i).size()), 0.0F);
 }
 
-/// Activations of unedited runs at each of the sources' sites; each prompt is run once.
+/// Activations of the runs that are patched from, at each of the sources' sites; each is run once.
 class RecordedSources {
  public:
   RecordedSources(const Transformer& transformer, const SecondModel& second)
@@ -101,21 +100,29 @@ class RecordedSources {
   std::shared_ptr<const Plan::Source> of(const PatchFrom& patch) { return find_or_add(patch); }
 
   void record(Workspace& workspace, const std::stop_token& stop) {
-    for (const auto& [prompt, sources] : by_prompt_) {
-      const auto& [second, tokens] = prompt;
+    for (const auto& [second, tokens, edits, sources] : runs_) {
       if (tokens.empty()) continue;  // no run yet: its plan is created later, with the run's tokens
+      const Transformer& from = second ? *second_ : transformer_;
       Hooks hooks;
       for (const auto& [point, source] : sources)
         hooks.watch(point, [&into = *source](const ConstActivation2d& piece) { put(piece, into); });
       ForwardOptions options;
       options.hooks = &hooks;
       options.stop = stop;
-      (second ? *second_ : transformer_).forward(tokens, workspace, options);
+      if (!edits.empty())
+        options.plan = from.plan(edits, workspace, stop, {second ? nullptr : second_, tokens});
+      from.forward(tokens, workspace, options);
     }
   }
 
  private:
   using Sources = std::vector<std::pair<HookPoint, std::shared_ptr<Plan::Source>>>;
+  struct SourceRun {
+    bool second = false;  ///< in the second model
+    std::vector<int> tokens;
+    Edits edits;
+    Sources sources;
+  };
 
   void check_second(HookPoint point) const {
     const std::string patches = "the edit of " + hook_name(point) + " patches from a second model, but ";
@@ -129,9 +136,14 @@ class RecordedSources {
   }
 
   std::shared_ptr<Plan::Source>& find_or_add(const PatchFrom& patch) {
-    Sources& sources = by_prompt_[{patch.second, tokens_of(patch)}];
-    const auto found = std::ranges::find(sources, patch.at.point, &Sources::value_type::first);
-    return found != sources.end() ? found->second : sources.emplace_back(patch.at.point, nullptr).second;
+    auto run = std::ranges::find_if(runs_, [&](const SourceRun& known) {
+      return known.second == patch.second && known.tokens == tokens_of(patch) && known.edits == patch.edits;
+    });
+    if (run == runs_.end())
+      run = runs_.insert(runs_.end(), {patch.second, tokens_of(patch), patch.edits, {}});
+    const auto found = std::ranges::find(run->sources, patch.at.point, &Sources::value_type::first);
+    return found != run->sources.end() ? found->second
+                                       : run->sources.emplace_back(patch.at.point, nullptr).second;
   }
 
   static void put(const ConstActivation2d& piece, Plan::Source& into) {
@@ -145,8 +157,7 @@ class RecordedSources {
   const Transformer& transformer_;
   const Transformer* second_;
   std::vector<int> own_;  // the tokens of the patched run, up to the second model's context length
-  std::map<std::pair<bool, std::vector<int>>, Sources>
-      by_prompt_;  // key: whether in the second model, tokens
+  std::vector<SourceRun> runs_;
 };
 
 }  // namespace

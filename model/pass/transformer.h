@@ -156,7 +156,7 @@ using VariantVisitor = std::function<void(std::size_t index, ConstFloatRows logi
 
 class Transformer;
 
-/// The second model, as a source of patches.
+/// What patches may come from besides the prompts that they name.
 struct SecondModel {
   const Transformer* model = nullptr;  ///< null: there is none
   std::span<const int> tokens = {};    ///< tokens of the patched run: see PatchFrom::tokens
@@ -179,9 +179,9 @@ class Transformer {
   const std::vector<Parameter>& parameters() const;  ///< in the model's order
   std::int64_t parameter_count() const;              ///< tied matrices count once
 
-  /// Creates a plan of edits for this model: runs the prompts that are patched from, in the second model if
-  /// PatchFrom says so. Throws RunError (one sentence: which edit, what it names and what the model has) or
-  /// Stopped.
+  /// Creates a plan of edits for this model: runs the prompts that are patched from, with their edits, in the
+  /// second model if PatchFrom says so. Throws RunError (one sentence: which edit, what it names and what the
+  /// model has) or Stopped.
   std::shared_ptr<const Plan> plan(Edits edits, Workspace& workspace, std::stop_token stop = {},
                                    const SecondModel& second = {}) const;
 

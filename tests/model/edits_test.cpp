@@ -64,7 +64,10 @@ class EditsTest : public ::testing::Test {
 
   const Config& config() const { return transformer_->config(); }
 
-  std::shared_ptr<const Plan> plan(Edits list) { return transformer_->plan(std::move(list), workspace_); }
+  /// `ids`: of the run that is edited; needed for patches from runs of the same tokens.
+  std::shared_ptr<const Plan> plan(Edits list, std::span<const int> ids = {}) {
+    return transformer_->plan(std::move(list), workspace_, {}, {nullptr, ids});
+  }
 
   std::shared_ptr<const model::Run> run(std::span<const int> ids, const std::shared_ptr<const Plan>& plan,
                                         const model::Run* base = nullptr, const model::Run* clean = nullptr,
@@ -86,12 +89,16 @@ class EditsTest : public ::testing::Test {
     return testing::record(*transformer_, ids, workspace_, points, 256, plan, std::move(hooks));
   }
 
-  SourceValues source_of(const Edit& what) {
+  /// `own`: the tokens of the run that is edited.
+  SourceValues source_of(const Edit& what, const std::vector<int>& own = {}) {
     SourceValues source;
     const auto* patch = std::get_if<PatchFrom>(&what);
     if (patch == nullptr) return source;
     const Site site = patch->at.point.site;
-    const Activations all = record(patch->tokens, nullptr, [&] {
+    const std::vector<int>& tokens = patch->tokens.empty() ? own : patch->tokens;
+    const auto plan =
+        patch->edits.empty() ? nullptr : transformer_->plan(patch->edits, workspace_, {}, {nullptr, tokens});
+    const Activations all = record(tokens, plan, [&] {
       Hooks hooks;
       if (site == Site::result) hooks.edit(patch->at.point, [](const Activation2d&) {});
       return hooks;
@@ -198,7 +205,7 @@ class EditsTest : public ::testing::Test {
   /// Logits differ by at most 1e-5 of the reference's largest one.
   void expect_reference(std::span<const int> ids, const Edits& list, std::span<const float> logits) {
     std::vector<SourceValues> sources;
-    for (const Edit& what : list) sources.push_back(source_of(what));
+    for (const Edit& what : list) sources.push_back(source_of(what, {ids.begin(), ids.end()}));
     ReferenceGpt2::Edits reference_edits;
     reference_edits.edit = [&](const std::string& hook, int head, ReferenceGpt2::Rows& rows) {
       for (std::size_t i = 0; i < list.size(); ++i) {
@@ -253,7 +260,7 @@ class EditsTest : public ::testing::Test {
   }
 
   void expect_right(const Edits& list, const std::vector<int>& ids, bool has_effect = true) {
-    const auto edited = plan(list);
+    const auto edited = plan(list, ids);
     const Activations pass = record(ids, edited);
     const auto found = run(ids, edited);
     expect_answers_of(*found, pass);
@@ -266,9 +273,9 @@ class EditsTest : public ::testing::Test {
   void expect_hooks(const Edits& list, const std::vector<int>& ids) {
     Hooks hooks;
     std::vector<SourceValues> sources;
-    for (const Edit& what : list) sources.push_back(source_of(what));
+    for (const Edit& what : list) sources.push_back(source_of(what, ids));
     for (std::size_t i = 0; i < list.size(); ++i) add_by_hand(hooks, list[i], sources[i]);
-    expect_same_bits(record(ids, nullptr, hooks), record(ids, plan(list)));
+    expect_same_bits(record(ids, nullptr, hooks), record(ids, plan(list, ids)));
   }
 
   Workspace workspace_{2};
@@ -321,6 +328,32 @@ TEST_F(EditsTest, AMaskIsAnyMatrix) {
     for (std::size_t key = query + 1; key < 6; ++key) sees[query][key] = false;
   expect_right({SetMask{1, {}, sees}}, tokens_of(9));
   EXPECT_FALSE(plan({SetMask{1, {}, sees}})->needs_whole_run());
+}
+
+/// What a head changes on its way to another one (path patching): the receiver's keys come from a run of the
+/// same tokens in which the sender's output comes from other tokens and the MLP between is held.
+TEST_F(EditsTest, WhatIsPatchedMayComeFromAnEditedRun) {
+  const std::vector<int> ids = tokens_of(9), others = tokens_of(9, 4);
+  const PatchFrom sender{{{Site::z, 0}, 1, {}, {}}, others}, held{{{Site::mlp_out, 0}, {}, {}, {}}, ids};
+  for (const Site receiver : {Site::q, Site::k, Site::v, Site::resid_pre}) {
+    SCOPED_TRACE(hook_name({receiver, 1}));
+    const EditSite at{{receiver, 1}, receiver == Site::resid_pre ? std::nullopt : std::optional(2), {}, {}};
+    const Edits path{PatchFrom{at, {}, {}, false, {sender, held}}};
+    expect_hooks(path, ids);
+    expect_right(path, ids);
+    expect_right({PatchFrom{at, others, {}, false, {ScaleValues{{{Site::z, 0}, 1, {}, {}}, 0}}}}, ids);
+  }
+  // A run inside a run, and two places that share one.
+  const PatchFrom inner{{{Site::z, 1}, 0, {}, {}}, {}, {}, false, {sender}};
+  expect_right({PatchFrom{{{Site::q, 2}, 1, {2, 3}, {}}, others, {1, 0}, false, {inner}},
+                PatchFrom{{{Site::k, 2}, 1, {}, {}}, others, {}, false, {inner}}},
+               ids);
+}
+
+/// Nothing changes where the source's edits undo themselves.
+TEST_F(EditsTest, ARunOfTheSameTokensWithoutAnEffectChangesNothing) {
+  const Edits none{ScaleValues{{{Site::z, 0}, 1, {}, {}}, 1}};
+  expect_right({PatchFrom{{{Site::q, 1}, 2, {}, {}}, {}, {}, false, none}}, tokens_of(9), false);
 }
 
 TEST_F(EditsTest, CellsOfTheFutureGetWeight) {

@@ -197,12 +197,43 @@ float note_height(const Style& style) {
   return line_height(style) + style.unit();
 }
 /// Height of the rows below and the legend.
-float foot_height(const Table& table, bool legend, const Style& style) {
+float foot_height(const Table& table, int legend, const Style& style) {
   float height = 0;
   if (!table.footer.empty())
     height += 2 * style.unit() + static_cast<float>(table.footer.size()) * table_row_height(style);
-  if (legend) height += 2 * style.unit() + line_height(style);
+  if (legend > 0) height += 2 * style.unit() + static_cast<float>(legend) * line_height(style);
   return height;
+}
+
+/// A strip's scale in the legend.
+struct LegendEntry {
+  const ColorScale* scale;
+  const std::string* title;
+  int line = 0;
+  float x = 0;
+};
+
+/// The scales of the strips that are visible, as many on a line as fit.
+std::vector<LegendEntry> legend_of(const Table& table, const TableLayout& layout, const Style& style) {
+  std::vector<LegendEntry> entries;
+  float x = layout.left();
+  int line = 0;
+  const auto add = [&](const ColorScale& scale, const std::string& title) {
+    if (title.empty()) return;
+    Scene measured;
+    const float width = paint_color_scale_line(measured, scale, title, {0, 0}, style);
+    if (x > layout.left() && x + width > layout.right()) x = layout.left(), ++line;
+    entries.push_back({&scale, &title, line, x});
+    x += width + 6 * style.unit();
+  };
+  for (const Place& place : layout.places)
+    if (const TableColumn& column = table.columns[place.column]; column.kind == Kind::strip)
+      add(column.scale, column.scale_title);
+  for (const std::vector<FixedRow>* rows : {&table.header, &table.footer})
+    for (const FixedRow& row : *rows)
+      for (const FixedCell& cell : row)
+        if (cell.scale && layout.place_of(cell.column)) add(*cell.scale, cell.scale_title);
+  return entries;
 }
 
 struct Painter {
@@ -411,25 +442,16 @@ struct Painter {
   }
 
   void legend(float middle) {
-    float x = layout.left();
-    const auto entry = [&](const ColorScale& scale, const std::string& title) {
-      if (title.empty()) return;
+    for (const LegendEntry& entry : legend_of(table, layout, style)) {
       Scene line;
-      const float width = paint_color_scale_line(line, scale, title, {x, middle}, style);
-      if (x + width > layout.right()) {
+      const float y = middle + static_cast<float>(entry.line) * line_height(style);
+      const float width = paint_color_scale_line(line, *entry.scale, *entry.title, {entry.x, y}, style);
+      if (entry.x + width > layout.right()) {
         picture.whole = false;
-        return;
+        continue;
       }
       append(picture.scene, line, {0, 0});
-      x += width + 6 * u;
-    };
-    for (const Place& place : layout.places)
-      if (const TableColumn& column = column_of(place); column.kind == Kind::strip)
-        entry(column.scale, column.scale_title);
-    for (const std::vector<FixedRow>& rows : {table.header, table.footer})
-      for (const FixedRow& row : rows)
-        for (const FixedCell& cell : row)
-          if (cell.scale && layout.place_of(cell.column)) entry(*cell.scale, cell.scale_title);
+    }
   }
 
   void hairline(float y, Color color) {
@@ -455,7 +477,7 @@ float table_row_height(const Style& style) {
 float table_height(const Table& table, const Style& style) {
   const bool limited = table.max_rows > 0 && table.max_rows < table.rows;
   const int lines = (limited ? table.max_rows : table.rows) + (table.masked.empty() ? 0 : 1);
-  return head_height(table, style) + foot_height(table, table.legend, style) +
+  return head_height(table, style) + foot_height(table, table.legend ? 1 : 0, style) +
          static_cast<float>(lines) * table_row_height(style) +
          (limited && table.note_below ? note_height(style) : 0);
 }
@@ -467,9 +489,13 @@ TableLayout lay_out_table(const Table& table, Rect area, const Style& style) {
   layout.rows_top = area.y + head_height(table, style);
   const std::vector<int> rows = table_rows(table);
   const float h = table_row_height(style);
-  layout.legend = table.legend && std::ranges::any_of(layout.places, [&](const Place& place) {
-                    return table.columns[place.column].kind == Kind::strip;
-                  });
+  const bool strips = table.legend && std::ranges::any_of(layout.places, [&](const Place& place) {
+                        return table.columns[place.column].kind == Kind::strip;
+                      });
+  if (strips) {
+    const std::vector<LegendEntry> entries = legend_of(table, layout, style);
+    layout.legend = entries.empty() ? 1 : entries.back().line + 1;
+  }
   const float room = area.h - head_height(table, style) - foot_height(table, layout.legend, style);
   layout.masked = !table.masked.empty() && room >= 2 * h;
   const int all = static_cast<int>(rows.size());
@@ -529,7 +555,7 @@ void paint_table(Picture& picture, const Table& table, const TableLayout& layout
       y += h;
     }
   }
-  if (layout.legend) paint.legend(y + 2 * u + line / 2);
+  if (layout.legend > 0) paint.legend(y + 2 * u + line / 2);
 }
 
 }  // namespace headscope::viz

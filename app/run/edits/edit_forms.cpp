@@ -125,6 +125,31 @@ std::string EditReader::quoted() {
   return text;
 }
 
+std::string_view EditReader::braced() {
+  expect("{");
+  Outside outside;
+  std::size_t end = 0;
+  for (; end < rest_.size() && (rest_[end] != '}' || outside.depth() > 0 || outside.is_quoted()); ++end) {
+    outside(rest_[end]);
+    if (outside.depth() > model::PatchFrom::kMostRuns)
+      fail("patches through more than " + std::to_string(model::PatchFrom::kMostRuns) + " runs");
+  }
+  if (end == rest_.size()) fail("expected \"}\" at the end");
+  const std::string_view inside = rest_.substr(0, end);
+  rest_.remove_prefix(end + 1);
+  if (inside.find_first_not_of(' ') == inside.npos) fail("there are no edits in {}");
+  return inside;
+}
+
+bool Outside::operator()(char letter) {
+  if (std::exchange(escaped_, false)) return false;
+  if (letter == '"') return quoted_ = !quoted_, false;
+  if (quoted_) return escaped_ = letter == '\\', false;
+  if (letter == '{') return ++depth_, false;
+  if (letter == '}') return depth_ = std::max(0, depth_ - 1), false;
+  return depth_ == 0;
+}
+
 std::string number_text(float value) {
   if (value == kHiddenScore) return "null";
   std::array<char, 32> digits{};

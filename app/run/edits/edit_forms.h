@@ -62,6 +62,7 @@ class EditReader {
   Numbers numbers(bool of_cells);
   std::vector<float> vector();  ///< "0.5" or "[0.5,1]"
   std::string quoted();
+  std::string_view braced();  ///< what stands between braces
 
  private:
   template <class T>
@@ -71,6 +72,19 @@ class EditReader {
   const LoadedModel& model_;
   const model::Config& config_;
   int count_;  // upper bound of positions and units, exclusive
+};
+
+/// Follows a text to what is outside its quotes and braces.
+class Outside {
+ public:
+  /// Whether a letter, one after the other, is outside; a quote or brace itself is not.
+  bool operator()(char letter);
+  int depth() const { return depth_; }  ///< of braces
+  bool is_quoted() const { return quoted_; }
+
+ private:
+  bool quoted_ = false, escaped_ = false;
+  int depth_ = 0;
 };
 
 std::string number_text(float value);
@@ -110,5 +124,8 @@ struct EditObject {
   std::vector<int> integers(std::string_view key) const;
   std::optional<int> whole(std::string_view key) const;
 };
+
+/// The edits of a list. Throws WrongEdit with the number of the wrong one.
+model::Edits edits_from_json(const Json& list, const LoadedModel& model);
 
 }  // namespace headscope::app

@@ -65,21 +65,42 @@ model::Edit read_edit(const Json& object, const LoadedModel& model) {
   return edit.value();
 }
 
+/// Whether edits are nested in the runs that they patch from more than `levels` deep.
+bool is_deeper(const Json& list, int levels) {
+  if (levels == 0) return true;
+  return list.is_array() && std::ranges::any_of(list, [&](const Json& edit) {
+           const bool nests = edit.is_object() && edit.contains("patch") && edit.at("patch").is_object() &&
+                              edit.at("patch").contains("edits");
+           return nests && is_deeper(edit.at("patch").at("edits"), levels - 1);
+         });
+}
+
 }  // namespace
 
-model::Edits parse_edits_json(std::string_view json, const std::string& file, const LoadedModel& model) {
-  const Json list = model::parse_json(json, file);
-  if (!list.is_array()) throw model::LoadError(file + ": expected a list of edits.");
+model::Edits edits_from_json(const Json& list, const LoadedModel& model) {
+  if (!list.is_array()) throw WrongEdit("expected a list of edits");
+  if (is_deeper(list, model::PatchFrom::kMostRuns + 2))
+    throw WrongEdit("an edit patches through more than " + std::to_string(model::PatchFrom::kMostRuns) +
+                    " runs");
   model::Edits all;
   for (std::size_t i = 0; i < list.size(); ++i) {
     try {
       all.push_back(read_edit(list[i], model));
       check(model.transformer->config(), all.back());
     } catch (const std::runtime_error& error) {
-      throw model::LoadError(file + ": edit " + std::to_string(i + 1) + ": " + error.what() + ".");
+      throw WrongEdit("edit " + std::to_string(i + 1) + ": " + error.what());
     }
   }
   return all;
+}
+
+model::Edits parse_edits_json(std::string_view json, const std::string& file, const LoadedModel& model) {
+  const Json list = model::parse_json(json, file);
+  try {
+    return edits_from_json(list, model);
+  } catch (const WrongEdit& error) {
+    throw model::LoadError(file + ": " + error.what() + ".");
+  }
 }
 
 }  // namespace headscope::app

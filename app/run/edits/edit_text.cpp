@@ -118,19 +118,13 @@ model::Edits read_edit(std::string_view text, const LoadedModel& model) {
   return result;
 }
 
-/// Splits at each ";" outside quotes.
+/// Splits at each ";" outside quotes and braces.
 std::vector<std::string_view> separate(std::string_view text) {
   std::vector<std::string_view> parts;
-  bool quoted = false;
+  Outside outside;
   std::size_t begin = 0;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] == '\\' && quoted)
-      ++i;
-    else if (text[i] == '"')
-      quoted = !quoted;
-    else if (text[i] == ';' && !quoted)
-      parts.push_back(text.substr(begin, i - begin)), begin = i + 1;
-  }
+  for (std::size_t i = 0; i < text.size(); ++i)
+    if (outside(text[i]) && text[i] == ';') parts.push_back(text.substr(begin, i - begin)), begin = i + 1;
   const std::string_view last = text.substr(begin);
   if (parts.empty() || last.find_first_not_of(' ') != std::string_view::npos) parts.push_back(last);
   return parts;
@@ -161,7 +155,7 @@ model::Edits parse_edits(std::string_view text, const LoadedModel& model) {
     }
     for (model::Edit& edit : read_edit(part, model)) {
       if (!has_parts(edit)) check(model.transformer->config(), edit);  // more cells may follow
-      numbers += std::visit([](const auto& one) { return KindOf<decltype(one)>::numbers(one); }, edit);
+      numbers += numbers_of(edit);
       if (numbers > kMaxNumbers)
         throw model::RunError("the edits up to " + model::quote(part) + " name more than " +
                               std::to_string(kMaxNumbers) + " positions, units and values");
@@ -189,6 +183,10 @@ std::string edit_text(const model::Edits& all) {
     text += edit_text(all[i]);
   }
   return text;
+}
+
+std::size_t numbers_of(const model::Edit& edit) {
+  return std::visit([](const auto& one) { return KindOf<decltype(one)>::numbers(one); }, edit);
 }
 
 std::string edit_brief(const model::Edit& edit) {

@@ -18,6 +18,9 @@ std::string edit_grammar();
 std::string edit_text(const model::Edit& edit);
 std::string edit_text(const model::Edits& all);
 
+/// About how many positions, units and values an edit names.
+std::size_t numbers_of(const model::Edit& edit);
+
 /// edit_text, or edit_words if that is too long.
 std::string edit_brief(const model::Edit& edit);
 

@@ -57,8 +57,7 @@ MovedEdits moved_edits(EditList list, std::span<const int> positions, int n_ctx)
   for (ListedEdit& listed : list.edits) {
     PositionMap map(positions, n_ctx);
     ListedEdit now = listed;
-    const bool left =
-        std::visit([&](auto& edit) { return KindOf<decltype(edit)>::move(edit, map); }, now.edit);
+    const bool left = move_edit(now.edit, map);
     if (map.lost()) moved.gone.push_back(std::move(listed.edit));
     if (left) moved.list.edits.push_back(std::move(now));
   }
@@ -66,11 +65,17 @@ MovedEdits moved_edits(EditList list, std::span<const int> positions, int n_ctx)
   return moved;
 }
 
+bool move_edit(model::Edit& edit, PositionMap& map) {
+  return std::visit([&](auto& one) { return KindOf<decltype(one)>::move(one, map); }, edit);
+}
+
+bool names_positions(const model::Edit& edit) {
+  return std::visit([](const auto& one) { return KindOf<decltype(one)>::has_positions(one); }, edit);
+}
+
 bool has_positions(const EditList& list) {
-  return std::ranges::any_of(list.edits, [](const ListedEdit& listed) {
-    return std::visit([](const auto& edit) { return KindOf<decltype(edit)>::has_positions(edit); },
-                      listed.edit);
-  });
+  return std::ranges::any_of(list.edits,
+                             [](const ListedEdit& listed) { return names_positions(listed.edit); });
 }
 
 }  // namespace headscope::app

@@ -56,7 +56,12 @@ struct MovedEdits {
 };
 MovedEdits moved_edits(EditList list, std::span<const int> positions, int n_ctx);
 
-/// Whether any edit of the list names positions.
+/// The same for one edit; returns whether anything of it is left.
+bool move_edit(model::Edit& edit, PositionMap& map);
+
+/// Whether an edit names positions.
+bool names_positions(const model::Edit& edit);
+/// Whether any edit of the list does.
 bool has_positions(const EditList& list);
 
 }  // namespace headscope::app

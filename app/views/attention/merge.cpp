@@ -129,14 +129,14 @@ List list_of(const ViewContext& c, const Numbers& n) {
   };
   list.text("part", 9, label, {.file = "part"}).file_text = [&n](int row) { return n.names[row]; };
   ListColumn& z =
-      list.strip("z", 5, kOwnZ, n.z,
+      list.strip(delta(c) + std::string("z"), 5, kOwnZ, n.z,
                  {.file = "z", .heading = c.theme->value, .most = 12 * c.font_size, .blank = [&n](int row) {
                     return row >= n.heads;
                   }});
   z.scale = strip_scale(n.merged->of.z), z.scale_title = "z";
-  ListColumn& part =
-      list.strip(c.printed && is_column_wide(c) ? "z × c_proj" : "z × its rows of c_proj.weight", 7, kOwnPart,
-                 n.parts, {.file = "", .heading = c.theme->text, .most = kWidest * c.font_size});
+  ListColumn& part = list.strip(
+      delta(c) + std::string(c.printed && is_column_wide(c) ? "z × c_proj" : "z × its rows of c_proj.weight"),
+      7, kOwnPart, n.parts, {.file = "", .heading = c.theme->text, .most = kWidest * c.font_size});
   part.scale = scale_of_parts(n), part.scale_title = "parts";
   const int vectors = list.last();
   // Bars of one scale: a part's component along the sum is as long as its norm at most.
@@ -144,7 +144,7 @@ List list_of(const ViewContext& c, const Numbers& n) {
                                along = std::span(n.along).first(static_cast<std::size_t>(n.count));
   const auto low = std::min(0.0, static_cast<double>(std::ranges::min(along))),
              high = static_cast<double>(std::ranges::max(parts));
-  list.bar("norm", 8, n.norms,
+  list.bar(c.side == Side::difference ? "norm of Δ" : "norm", 8, n.norms,
            {.file = c.side == Side::difference ? "norm of the difference" : "norm",
             .low = low,
             .high = high,
@@ -240,8 +240,9 @@ Picture build(const ViewContext& c) {
   }
   picture.whole = picture.whole && (layout.strips.h > 0 || c.in_pane);
   list.paint(picture);
-  const float y =
-      layout.table.y + std::min(layout.table.h, viz::table_height(list.table, style)) + 3 * style.unit();
+  const float more = static_cast<float>(std::max(1, list.layout().legend) - 1) * style.line(style.small());
+  const float y = layout.table.y + std::min(layout.table.h, viz::table_height(list.table, style) + more) +
+                  3 * style.unit();
   paint_small_lines(picture, c, layout.note, {layout.table.x, y});
   return picture;
 }
@@ -308,7 +309,8 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
     const std::string& name = n->names[place.part];
     if (place.part < n->heads)
       facts.commands.push_back({"Show " + name, {SelectHead{c.selection.layer, place.part}}});
-    facts.number(name + ": norm", n->norms[place.part]);
+    facts.number(name + (c.side == Side::difference ? ": norm of the difference" : ": norm"),
+                 n->norms[place.part]);
     facts.number("along the sum", n->along[place.part]);
     facts.said.back().unit = "of " + viz::number(n->norm, 4);
   }

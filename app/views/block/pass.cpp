@@ -96,7 +96,7 @@ void paint_lines(Picture& picture, const ViewContext& c, const Numbers& n, const
   for (const Edge& edge : edges_of(n, l, style))
     paint_edge(picture.scene, edge, c.theme->text_muted, 1.5F, style);
   if (l.heading > 0) {
-    word("norm", {l.norm, l.heading}, viz::Align::right);
+    word(c.side == Side::difference ? "norm of Δ" : "norm", {l.norm, l.heading}, viz::Align::right);
     if (l.shape > 0) word("shape", {l.shape, l.heading});
     if (l.vector > 0) word("vector", {l.vector, l.heading});
   }

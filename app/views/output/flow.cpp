@@ -374,7 +374,10 @@ std::optional<Shown> shown(const ViewContext& c) {
     s = shown_alone(c);
     s->all_edges = false;  // a larger page has room for the scale
   }
-  s->bar_scale = std::min(here->bar_scale, there->bar_scale);
+  // In this layout the names of the guesses may have less room than in that of this side alone.
+  s->bar_scale = std::min({here->bar_scale, there->bar_scale,
+                           s->layout.fits ? scale_of_bars(c, s->layout, s->poster.graph, s->bars)
+                                          : std::numeric_limits<double>::infinity()});
   s->confidence.high = std::max(here->confidence.high, there->confidence.high);
   return s;
 }

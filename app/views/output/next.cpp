@@ -161,9 +161,7 @@ std::vector<std::string> compared_words(const ViewContext& c, const Guesses& g, 
   std::string kl = (second ? "KL(second ‖ first) " : "KL(unedited ‖ edited) ") + amount;
   if (style.width(kl, style.small()) > room) kl = "KL " + amount;  // its unit must not be cut off
   if (shows_differences(c, g)) return {kl};
-  const std::string mark = "mark: " + (second ? second_name(*c.run) : "unedited"), both = mark + ", " + kl;
-  if (style.width(both, style.small()) <= room) return {both};
-  return {mark, kl};
+  return {"mark: " + (second ? second_name(*c.run) : "unedited"), kl};
 }
 
 Picture build(const ViewContext& c) {
@@ -211,9 +209,6 @@ Picture build(const ViewContext& c) {
   const bool cut = height_of(shown, notes) > area.h;  // a line says so
   while (cut && shown > 1 && height_of(shown, notes + 1) > area.h) --shown;
   if (cut) picture.whole = false;
-  const auto wanted = g.best.size() + static_cast<std::size_t>(std::ranges::count_if(pinned, [&](int id) {
-                        return std::ranges::count(g.best, id) == 0;
-                      }));
   double mass = 0, mass_before = 0;
   const auto add_bar = [&](int id) {
     chart.bars.push_back(make_bar(c, *next, g, id));
@@ -226,6 +221,10 @@ Picture build(const ViewContext& c) {
     const bool is_shown = std::ranges::count(std::span(g.best).first(shown), id) > 0;
     if (is_shown || chart.bars.size() + 1 > room) continue;
     add_bar(id);
+    // It does not come next: there is no bar for those between.
+    const int rank = model::rank_of(next->logits, id) + 1;
+    if (rank > static_cast<int>(shown) + 1)
+      chart.bars.back().label = "rank " + std::to_string(rank) + " " + chart.bars.back().label;
     --others;
   }
   const std::size_t drawn = chart.bars.size();
@@ -273,8 +272,9 @@ Picture build(const ViewContext& c) {
     word(words, area.x + 3 * u, middle);
   }
   const float below = area.y + used + u + (static_cast<float>(notes) + 0.5F) * line;
-  if (cut && drawn < wanted && below + line / 2 <= area.bottom() + u)
-    word("room for " + std::to_string(drawn) + " of " + std::to_string(wanted) + " bars", area.x, below);
+  if (cut && shown < g.best.size() && below + line / 2 <= area.bottom() + u)
+    word("room for " + std::to_string(shown) + " of " + std::to_string(g.best.size()) + " bars", area.x,
+         below);
   return picture;
 }
 

@@ -124,14 +124,13 @@ viz::Region map_region(const EncodingPanel& panel, const Zoom& zoom, const viz::
   return grid;
 }
 
-/// The part of a map whose rows differ from their neighbours. Where few of all rows have room, the first
-/// ones: of the others every third, say, would make waves that are not in the values.
-Zoom readable_part(const EncodingPanel& panel, const EncodingLook& look, float height, float scale) {
-  constexpr float kLeast = 0.45F;
-  const float room = height * scale;
-  if (look.square || look.zoom.rows > 0 || room >= kLeast * static_cast<float>(panel.values.rows))
-    return look.zoom;
-  return {0, 0, std::max(1.0, std::floor(static_cast<double>(room))), static_cast<double>(panel.values.cols)};
+/// What of a map's cells is drawn, where a pixel has several.
+std::string pooled_words(const EncodingLook& look, const viz::Region& grid, float room,
+                         const viz::Style& style) {
+  viz::PooledCells pooled = viz::pooled_cells(grid, style);
+  const std::string rows = look.row_title + "s", cols = std::string(kColumn) + "s";
+  pooled.row_names = rows.c_str(), pooled.col_names = cols.c_str();
+  return viz::pooling_words(look.pooling, pooled, room, style);
 }
 
 void paint_map(Picture& picture, const ViewContext& c, const EncodingPanel& panel, const EncodingLook& look,
@@ -162,7 +161,7 @@ bool paint_panel(Picture& picture, const ViewContext& c, const EncodingPanel& pa
                      1;
   const float height = area.bottom() - top - viz::column_numbers_height(style) - 4 * u - (pools ? line : 0);
   if (width < 3 * style.font_size || height < 4 * style.font_size) return false;
-  viz::Region grid = map_region(panel, readable_part(panel, look, 0.58F * height, scale), style);
+  viz::Region grid = map_region(panel, look.zoom, style);
   // The map is taller if that shows every dimension. Cells of uneven pixel sizes would show stripes that are
   // not in the values.
   const float every_dimension = static_cast<float>(grid.row_count) / scale;
@@ -196,24 +195,20 @@ bool paint_panel(Picture& picture, const ViewContext& c, const EncodingPanel& pa
     paint_note(picture, c, look.curves_title, {plot.right() + 1.5F * u, plot.y - line / 2});
 
   paint_map(picture, c, panel, look, grid);
-  viz::PooledCells pooled = viz::pooled_cells(grid, style);
-  const std::string rows = look.row_title + "s", cols = std::string(kColumn) + "s";
-  pooled.row_names = rows.c_str(), pooled.col_names = cols.c_str();
-  paint_note(picture, c, viz::pooling_words(look.pooling, pooled, width + room.right, style),
+  paint_note(picture, c, pooled_words(look, grid, width + room.right, style),
              {grid.rect.x, grid.rect.bottom() + viz::column_numbers_height(style) + line / 2});
   viz::paint_color_scale(picture.scene, panel.scale, look.value_title, std::nullopt,
                          {grid.rect.right() + 2 * u, grid.rect.y, room.legend + 1, grid.rect.h}, style);
   return true;
 }
 
-/// The maps alone, with one scale under them: for a pane without room for curves. False: none for maps
+/// The maps alone, each with its scale under it: for a pane without room for curves. False: none for maps
 /// either.
 bool paint_maps(Picture& picture, const ViewContext& c, const std::vector<EncodingPanel>& panels,
                 const EncodingLook& look, viz::Rect area) {
   const viz::Style style = style_of(c);
   const float u = style.unit(), line = style.line(style.small()), gap = 3 * u;
   const auto count = static_cast<float>(panels.size());
-  area.h -= line + 2 * u;
   struct Places {
     float w = 0, h = 0, title = 0;  ///< of a panel, and of its title
     viz::Point map;                 ///< sides of the map
@@ -229,7 +224,7 @@ bool paint_maps(Picture& picture, const ViewContext& c, const std::vector<Encodi
           p.title,
           line * static_cast<float>(
                      viz::wrap(style, panel.title, style.small(), viz::FontStyle::medium, p.w).size()));
-    p.map = {p.w - left - u, p.h - p.title - viz::column_numbers_height(style) - 2 * u};
+    p.map = {p.w - left - u, p.h - p.title - viz::column_numbers_height(style) - line - 3 * u};
     if (look.square) p.map.x = p.map.y = std::min(p.map.x, p.map.y);
     return p;
   };
@@ -248,13 +243,15 @@ bool paint_maps(Picture& picture, const ViewContext& c, const std::vector<Encodi
                      viz::FontStyle::medium);
       y += line;
     }
-    viz::Region grid =
-        map_region(panels[i], readable_part(panels[i], look, p.map.y, style.device_scale), style);
+    viz::Region grid = map_region(panels[i], look.zoom, style);
     grid.rect = {style.snapped(at.x + left), style.snapped(at.y + p.title + u), p.map.x, p.map.y};
     paint_map(picture, c, panels[i], look, grid);
+    const float foot = grid.rect.bottom() + viz::column_numbers_height(style) + u + line / 2;
+    const float scale =
+        viz::paint_color_scale_line(picture.scene, panels[i].scale, look.value_title, {at.x, foot}, style);
+    const std::string pooled = pooled_words(look, grid, p.w - scale - 4 * u, style);
+    paint_note(picture, c, pooled, {at.x + scale + 4 * u, foot});
   }
-  viz::paint_color_scale_line(picture.scene, panels.front().scale, look.value_title,
-                              {area.x, area.bottom() + u + line / 2}, style);
   picture.whole = false;  // without curves
   return true;
 }
@@ -304,8 +301,15 @@ bool paint_encodings(Picture& picture, const ViewContext& c, const std::vector<E
   };
   // Square maps stand as they are largest, others beside each other if they are wide enough there.
   const bool wide = area.w >= 1.1F * area.h || area.h < 40 * style.font_size;
-  const bool side_by_side =
-      look.square ? square_side(true) > square_side(false) : wide && width_of(true) >= 6 * style.font_size;
+  const auto shows_all_rows = [&](bool beside) {
+    const float numbers = viz::column_numbers_height(style) + 2 * style.line(style.small());
+    const float map = 0.58F * (sides_of(beside).y - room_of(beside).title - numbers);
+    return map * layout_scale(c) >= static_cast<float>(panels.front().values.rows);
+  };
+  // A row that is left out is worse than columns that are averaged.
+  const bool stacked_loses = c.in_pane && !shows_all_rows(false) && width_of(true) >= 8 * style.font_size;
+  const bool side_by_side = look.square ? square_side(true) > square_side(false)
+                                        : (wide || stacked_loses) && width_of(true) >= 6 * style.font_size;
   const auto [w, h] = sides_of(side_by_side);
   const Room room = room_of(side_by_side);
   const float least = 6 * style.font_size;

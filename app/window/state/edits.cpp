@@ -14,6 +14,12 @@ namespace {
 
 constexpr std::size_t kMaxUndone = 100;
 
+/// Whether an edit patches from a prompt, or from a run that does.
+bool names_tokens(const model::Edit& edit) {
+  const auto* patch = std::get_if<model::PatchFrom>(&edit);
+  return patch != nullptr && (!patch->tokens.empty() || std::ranges::any_of(patch->edits, names_tokens));
+}
+
 /// Replaces the list if the model supports it; otherwise sets the problem and leaves the list alone.
 void replace_if_supported(EditsState& edits, EditList list, const Snapshot& snapshot,
                           bool continues_step = false) {
@@ -156,8 +162,7 @@ void move_with_tokens(UiState& s, const Prompt& before, const Snapshot& snapshot
 
 int remove_unsupported(EditList& list, const model::Config& config) {
   return static_cast<int>(std::erase_if(list.edits, [&](const ListedEdit& listed) {
-    const auto* patch = std::get_if<model::PatchFrom>(&listed.edit);
-    if (patch != nullptr && !patch->tokens.empty()) return true;  // its ids mean other tokens now
+    if (names_tokens(listed.edit)) return true;  // its ids mean other tokens now
     try {
       check(config, listed.edit);
       return false;

@@ -59,6 +59,12 @@ TEST_F(Edits, TextAndJsonSayTheSame) {
        R"([{"site": "blocks.4.attn.hook_z", "head": 2, "positions": [5], "patch": {"model": "second"}}])"},
       {"L4H2.pattern[0+2]<-ids(1,2,3)[1,2]",
        R"([{"site": "blocks.4.attn.hook_pattern", "head": 2, "positions": [0, 2], "patch": {"ids": [1, 2, 3], "positions": [1, 2]}}])"},
+      {"L1H6.k<-{L0H0.z<-ids(1,2,3); L0.mlp_out*=0.5}",
+       R"([{"site": "blocks.1.attn.hook_k", "head": 6, "patch": {"edits": [{"site": "blocks.0.attn.hook_z", "head": 0, "patch": {"ids": [1, 2, 3]}}, {"site": "blocks.0.hook_mlp_out", "scale": 0.5}]}}])"},
+      {"L1H6.q[5]<-\"a;}\"{L0H0.z=0}[1]",
+       R"([{"site": "blocks.1.attn.hook_q", "head": 6, "positions": [5], "patch": {"prompt": "a;}", "positions": [1], "edits": [{"site": "blocks.0.attn.hook_z", "head": 0, "set": 0}]}}])"},
+      {"L1H6.q<-second{L0H0.z<-{L0H1.z=0}}",
+       R"([{"site": "blocks.1.attn.hook_q", "head": 6, "patch": {"model": "second", "edits": [{"site": "blocks.0.attn.hook_z", "head": 0, "patch": {"edits": [{"site": "blocks.0.attn.hook_z", "head": 1, "set": 0}]}}]}}])"},
       {"L4.scores[0+2-4]*=0.5",
        R"([{"site": "blocks.4.attn.hook_attn_scores", "positions": [0, 2, 3, 4], "scale": 0.5}])"},
       {"L4H2.pattern<-ids(1,2,3)",
@@ -113,6 +119,29 @@ TEST_F(Edits, OfCellsOneAfterTheOtherStayThat) {
     EXPECT_THROW(text(wrong), model::RunError) << wrong;
 }
 
+/// Path patching by hand: the previous-token head writes nothing, for the keys of three induction heads
+/// alone, first past the MLP between them, then also through it.
+TEST_F(Edits, OfARunThatIsPatchedFromChangeWhatOneHeadWritesForAnotherAlone) {
+  const std::string fox = "The king gave Mr. Fox a horse. Then the king gave Mr.";
+  const std::vector<int> tokens = ids(fox);
+  model::Workspace workspace;
+  const auto difference = [&](const std::string& sender) {
+    model::Edits edits;
+    for (const int head : {1, 3, 6})
+      if (!sender.empty())
+        edits.push_back(text("L1H" + std::to_string(head) + ".k<-{" + sender + "}").front());
+    model::ForwardOptions options;
+    options.plan = model_->transformer->plan(edits, workspace, {}, {nullptr, tokens});
+    const auto run = model_->transformer->forward(tokens, workspace, options);
+    std::vector<float> logits(static_cast<std::size_t>(run->config.vocab_size));
+    model_->transformer->logits(*run, run->length() - 1, 1, workspace, logits);
+    return logits[ids(" Fox").front()] - logits[ids(" Badger").front()];
+  };
+  EXPECT_NEAR(difference(""), 12.930, 1e-3);
+  EXPECT_NEAR(difference("L0H0.z=0; L0.mlp_out<-\"" + fox + "\""), 12.891, 1e-3);
+  EXPECT_NEAR(difference("L0H0.z=0"), 7.338, 1e-3);
+}
+
 TEST_F(Edits, InWords) {
   const auto words = [](std::string_view edit) { return edit_words(text(edit).at(0)); };
   EXPECT_EQ(words("L5H1.z=0"), "L5 H1 off");
@@ -139,6 +168,8 @@ TEST_F(Edits, InWords) {
   EXPECT_EQ(words("pos_embed[3]=0"), "pos_embed at 3 off");
   EXPECT_EQ(words("positions=none"), "no positions");
   EXPECT_EQ(words("L2H1.z<-second"), "L2 H1 from the second model");
+  EXPECT_EQ(words("L2H1.q<-{L0H0.z=0}"), "L2 H1 q from this prompt, edited");
+  EXPECT_EQ(words("L2H1.q<-ids(1,2){L0H0.z=0}"), "L2 H1 q patched up to position 1, from an edited run");
   EXPECT_EQ(words("L2H1.z<-second ids(1,2)"), "L2 H1 from the second model, own tokens up to position 1");
 }
 
@@ -148,7 +179,16 @@ TEST_F(Edits, AWrongTextIsOneSentence) {
       {"L5H1.zz=0", "\"zz\" is not a site"},
       {"z=0", "this site needs a layer, as in L5.z"},
       {"L1.z[2]<-second[1]", "<-second takes positions only after a \"text\" or ids(...)"},
-      {"L1.z<-seccond", "expected \"a text\", ids(...) or second after <-, found \"seccond\""},
+      {"L1.z<-seccond", "expected \"a text\", ids(...), {edits} or second after <-, found \"seccond\""},
+      {"L1.z<-{L0.z=0", "expected \"}\" at the end"},
+      {"L1.z<-{ }", "there are no edits in {}"},
+      {"L1.z<-{L0.zz=0}", "\"zz\" is not a site"},
+      {"L1.z<-{L9.z=0}", "names layer 9"},
+      {"L1.z<-{L0.z=0}[2]", "<-{...} takes positions only after a \"text\" or ids(...)"},
+      {"L1.z<-second{L0.z<-second}", "patches from the second model a run that patches from it"},
+      {"L1.z<-{L1.z<-{L1.z<-{L1.z<-{L1.z<-{L1.z=0}}}}}", "patches through more than 4 runs"},
+      {"L1.z<-" + repeated("{L1.z<-", 20000) + "0" + repeated("}", 20000),
+       "patches through more than 4 runs"},
       {"L1.z<-second \"\"", "the prompt to patch from has no tokens"},
       {"L1.logits=0", "\"logits\" takes no layer prefix"},
       {"L5H1.z", "no operation"},
@@ -212,6 +252,13 @@ TEST_F(Edits, AWrongListNamesFileAndEdit) {
        "\"patch\" takes an object with \"prompt\" or \"ids\""},
       {R"([{"site": "blocks.0.attn.hook_z", "patch": {"prompt": ""}}])",
        "the prompt to patch from has no tokens"},
+      {R"([{"site": "blocks.0.attn.hook_z", "patch": {"edits": []}}])",
+       "\"edits\" of \"patch\" must name some"},
+      {R"([{"site": "blocks.0.attn.hook_z", "patch": {"edits": [{"set": 0}]}}])",
+       "edits.json: edit 1: edit 1: expected the key \"site\""},
+      {"[" + repeated(R"({"site": "blocks.0.attn.hook_z", "patch": {"edits": [)", 60) + repeated("]}}", 60) +
+           "]",
+       "an edit patches through more than 4 runs"},
       {R"([{"mask": [[1, 2], [1, 1]]}])", "\"mask\" takes \"none\" or rows of 0 and 1"},
       {R"([{"mask": []}])", "\"mask\" is empty"},
       {R"([{"position_ids": [18446744073709551615]}])",

@@ -1,5 +1,6 @@
 #pragma once
 #include "app/run/edits/edit_kind.h"
+#include "app/run/edits/edit_text.h"
 #include "model/files/quote.h"
 
 namespace headscope::app {
@@ -12,17 +13,28 @@ struct EditKind<model::PatchFrom> : EditAtPlace<model::PatchFrom, &model::PatchF
       "  L3.pattern[2+5-8]<-\"text\"    in scores and pattern, rows of queries; + between them\n"
       "  L4.resid_pre[5]<-\"text\"[2]   patch from another prompt (its position 2; or give ids(1,2))\n"
       "  L4.resid_pre[5]<-second      patch from the second model; <-second \"text\"[2]: on another "
-      "prompt\n";
+      "prompt\n"
+      "  L1H6.q<-{L0H0.z=0}           patch from this prompt with other edits; <-\"text\"{...}: from "
+      "another\n"
+      "                               with edits: what a head changes on its way to another\n";
   static constexpr auto kKeys = keys_at_place("patch");
   static constexpr bool kOverwrites = true;
-  static std::size_t values(const Patch& patch) { return patch.tokens.size(); }
+  static std::size_t values(const Patch& patch) {
+    std::size_t sum = patch.tokens.size();
+    for (const model::Edit& edit : patch.edits) sum += numbers_of(edit);
+    return sum;
+  }
 
   static Patch read(EditReader& in, const Place& at) {
-    Patch patch{at, {}, {}, in.take("second")};
+    Patch patch{at, {}, {}, in.take("second"), {}};
     if (!in.sees("ids(") && !in.sees("\"")) {
-      if (!patch.second)
-        in.fail("expected \"a text\", ids(...) or second after <-, found " + model::quote(in.rest()));
-      if (in.sees("[")) in.fail("<-second takes positions only after a \"text\" or ids(...)");
+      if (!patch.second && !in.sees("{"))
+        in.fail("expected \"a text\", ids(...), {edits} or second after <-, found " +
+                model::quote(in.rest()));
+      read_edits(patch, in);
+      if (in.sees("["))
+        in.fail(std::string(patch.second ? "<-second" : "<-{...}") +
+                " takes positions only after a \"text\" or ids(...)");
       return patch;
     }
     if (in.take("ids(")) {
@@ -33,6 +45,7 @@ struct EditKind<model::PatchFrom> : EditAtPlace<model::PatchFrom, &model::PatchF
       add_tokens(patch, in.quoted(), in.model());
       if (patch.tokens.empty()) in.fail("the prompt to patch from has no tokens");
     }
+    read_edits(patch, in);
     if (in.take("[")) {
       patch.positions = in.numbers(false).list;
       in.expect("]");
@@ -44,37 +57,52 @@ struct EditKind<model::PatchFrom> : EditAtPlace<model::PatchFrom, &model::PatchF
     const Json& value = in.value("patch");
     const EditObject source{value, in.at, in.model};
     const bool second = value.is_object() && value.contains("model");
+    const bool edited = value.is_object() && value.contains("edits");
     const int sources = value.is_object() ? value.contains("prompt") + value.contains("ids") : 0;
-    if (sources > 1 || (sources == 0 && !second))
-      throw WrongEdit("\"patch\" takes an object with \"prompt\" or \"ids\", or with \"model\"");
-    allow(value, std::array<std::string_view, 4>{"prompt", "ids", "positions", "model"});
-    Patch patch{in.at, source.integers("ids"), source.integers("positions"), second};
+    if (sources > 1 || (sources == 0 && !second && !edited))
+      throw WrongEdit("\"patch\" takes an object with \"prompt\" or \"ids\", or with \"model\" or \"edits\"");
+    allow(value, std::array<std::string_view, 5>{"prompt", "ids", "positions", "model", "edits"});
+    Patch patch{in.at, source.integers("ids"), source.integers("positions"), second, {}};
+    if (edited) patch.edits = edits_from_json(value.at("edits"), in.model);
     if (second && value.at("model") != "second") throw WrongEdit("\"model\" of \"patch\" must be \"second\"");
     if (value.contains("prompt")) {
       if (!value.at("prompt").is_string()) throw WrongEdit("\"prompt\" takes text");
       add_tokens(patch, value.at("prompt").get_ref<const std::string&>(), in.model);
     }
+    if (edited && patch.edits.empty()) throw WrongEdit("\"edits\" of \"patch\" must name some");
     if (sources > 0 && patch.tokens.empty()) throw WrongEdit("the prompt to patch from has no tokens");
     return patch;
   }
 
   static std::string operand(const Patch& patch) {
     std::string text = patch.second ? "second" : "";
-    if (patch.tokens.empty()) return text;
-    text += patch.second ? " ids(" : "ids(";
-    for (const int id : patch.tokens) text += std::to_string(id) + ",";
-    text.back() = ')';
+    if (!patch.tokens.empty()) {
+      text += patch.second ? " ids(" : "ids(";
+      for (const int id : patch.tokens) text += std::to_string(id) + ",";
+      text.back() = ')';
+    }
+    if (!patch.edits.empty()) text += "{" + edit_text(patch.edits) + "}";
     return text + (patch.positions.empty() ? "" : "[" + list_text(patch.positions) + "]");
   }
   static std::string what(const Patch& patch) {
-    if (patch.tokens.empty()) return " from the second model";
+    const std::string edited = patch.edits.empty() ? "" : ", edited";
+    if (patch.tokens.empty()) return (patch.second ? " from the second model" : " from this prompt") + edited;
     // From a shorter prompt only the positions that it has.
     const bool up_to = patch.at.positions.empty() && patch.positions.empty();
     const std::string until = up_to ? " up to position " + std::to_string(patch.tokens.size() - 1) : "";
-    return (patch.second ? " from the second model, own tokens" : " patched") + until;
+    return (patch.second ? " from the second model, own tokens" : " patched") + until +
+           (patch.edits.empty() ? "" : ", from an edited run");
+  }
+
+  static bool has_positions(const Patch& patch) {
+    return !patch.at.positions.empty() ||
+           (patch.tokens.empty() && std::ranges::any_of(patch.edits, names_positions));
   }
 
   static bool move(Patch& patch, PositionMap& map) {
+    if (patch.tokens.empty())  // its source has this prompt's tokens
+      std::erase_if(patch.edits, [&](model::Edit& edit) { return !move_edit(edit, map); });
+    if (patch.tokens.empty() && !patch.second && patch.edits.empty()) return false;
     std::vector<int>& at = patch.at.positions;
     if (map.keeps(at)) return true;
     // A patch from the same positions keeps its sources when its positions move.
@@ -94,6 +122,10 @@ struct EditKind<model::PatchFrom> : EditAtPlace<model::PatchFrom, &model::PatchF
   }
 
  private:
+  /// "{L0H0.z=0; ...}", if it follows.
+  static void read_edits(Patch& patch, EditReader& in) {
+    if (in.sees("{")) patch.edits = parse_edits(in.braced(), in.model());
+  }
   static void add_tokens(Patch& patch, std::string_view prompt, const LoadedModel& model) {
     for (const model::Token& token : model.tokenizer->encode(prompt)) patch.tokens.push_back(token.id);
   }
