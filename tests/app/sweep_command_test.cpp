@@ -91,6 +91,30 @@ TEST(SweepCommand, EveryCellIsWhatPredictSaysUnderTheEdit) {
   }
 }
 
+TEST(SweepCommand, WritesEstimatesBesidesTheExactDifferencesOrAlone) {
+  const Words arguments{"sweep", "--prompt", kPrompt, "--json"};
+  const json exact = json::parse(succeed(arguments)),
+             both = json::parse(succeed(arguments + Words{"--estimates", "also"})),
+             alone = json::parse(succeed(arguments + Words{"--estimates", "only"}));
+  EXPECT_FALSE(exact.contains("estimates"));
+  EXPECT_EQ(both.at("changes"), exact.at("changes"));
+  EXPECT_EQ(both.at("estimates"), alone.at("estimates"));
+  EXPECT_FALSE(alone.contains("changes"));
+  EXPECT_FALSE(alone.contains("rank_correlation"));
+  EXPECT_GT(both.at("rank_correlation"), 0.9) << "single heads are nearly linear";
+  for (std::size_t head = 0; head < 8; ++head)
+    EXPECT_NEAR(both["estimates"][5][head], both["changes"][5][head], 0.02) << "of the last layer";
+  const Words text{"sweep", "--prompt", kPrompt, "--estimates"};
+  EXPECT_THAT(succeed(text + Words{"also"}),
+              HasSubstr("rank correlation of estimates and exact differences"));
+  EXPECT_THAT(lines_of(succeed(text + Words{"only"})).front(), EndsWith(": first-order estimates"));
+  EXPECT_THAT(wrong_use({"--estimates", "only", "--out", "a.png"}),
+              StartsWith("--estimates only is for text and JSON; --out draws the exact differences"));
+  EXPECT_THAT(wrong_use({"--estimates", "x"}), StartsWith("--estimates takes also or only, not"));
+  EXPECT_THAT(wrong_use({"--estimates", "also", "--metric", "kl"}),
+              StartsWith("--estimates has none of --metric kl: KL is smallest at the run itself"));
+}
+
 TEST(SweepCommand, ListsTheStrongestFirst) {
   std::istringstream lines(succeed({"sweep", "--prompt", kPrompt, "--over", "layer-position", "--metric",
                                     "logit", "--position", "3", "--site", "attn_out"}));

@@ -105,6 +105,7 @@ TEST_F(Terminal, NoCommandSendsAnythingButText) {
       {"attribute", "--prompt", kHostile},
       {"score", "--prompt", kHostile},
       {"composition"},
+      {"saliency", "--prompt", kHostile},
       {"sweep", "--prompt", kHostile},
       {"search", "--prompts", list},
       {"metrics", "--prompts", list},

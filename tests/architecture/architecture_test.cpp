@@ -167,6 +167,7 @@ const std::set<std::pair<std::string, std::string>>& other_meanings() {
   static const std::set<std::pair<std::string, std::string>> words{
       {"app/cli/commands/commands.cpp", "tokens"},  // commands
       {"app/cli/commands/commands.cpp", "lens"},
+      {"app/cli/commands/commands.cpp", "saliency"},
       {"app/cli/commands/commands.cpp", "sweep"},
       {"app/cli/commands/commands.cpp", "metrics"},
       {"app/cli/commands/commands.cpp", "search"},
@@ -187,6 +188,8 @@ const std::set<std::pair<std::string, std::string>>& other_meanings() {
       {"app/cli/commands/search.cpp", "heads"},     // the heads to search
       {"app/views/attention/search.cpp", "query"},  // a heading
       {"app/cli/commands/sweep.cpp", "metric"},
+      {"app/cli/commands/saliency.cpp", "metric"},
+      {"app/run/analyses/saliency.h", "saliency"},    // text for the status line
       {"app/run/analyses/sweep.h", "sweep"},          // text for the status line
       {"app/views/output/sweep_options.h", "heads"},  // a value of its option
       {"app/cli/commands/attribute.cpp", "heads"},    // keys of JSON
@@ -230,6 +233,7 @@ const std::set<std::pair<std::string, std::string>>& other_meanings() {
       {"app/views/attention/lines.cpp", "query"},
       {"app/run/analyses/sweep.h", "sweep"},  // the computed question
       {"app/cli/commands/sweep.cpp", "metric"},
+      {"app/cli/commands/saliency.cpp", "metric"},
       {"app/views/output/sampling.cpp", "top-k"},  // which step removed a token
       {"app/views/output/sampling.cpp", "top-p"},
       {"app/views/attention/scores.cpp", "query"},

@@ -19,12 +19,18 @@ namespace {
 
 constexpr Named<SweepEdit> kAblations[] = {{"zero", SweepEdit::zero}, {"mean", SweepEdit::mean}};
 
+constexpr Named<EstimatesWritten> kEstimates[] = {{"also", EstimatesWritten::also},
+                                                  {"only", EstimatesWritten::only}};
+
 /// The question that the arguments define for every prompt.
 SweepOf question_of(const SweepCommand& command, const Engine& engine) {
   SweepOf question;
   question.over = command.over;
   question.site = command.site;
   question.edit = command.edit;
+  // The view has estimates, and its picture must be the same when it is made again.
+  question.estimates = command.estimates != EstimatesWritten::none || !command.out.empty();
+  question.largest_of = command.metric;
   const model::Tokenizer& tokenizer = *engine.model->tokenizer;
   question.token = token_of(tokenizer, command.token, "--token", question.token);
   question.against = token_of(tokenizer, command.other_token, "--other-token", question.against);
@@ -59,7 +65,7 @@ class AnsweredSweep final : public Answers {
 };
 
 /// Computes the answer and shows the progress if it takes long.
-std::shared_ptr<const Answer> computed(const SweepOf& question, const PromptRun& run, Engine& engine,
+std::shared_ptr<const Answer> computed(const Question& question, const PromptRun& run, Engine& engine,
                                        const std::string& where, const Streams& streams) {
   const system::InterruptGuard interrupts;
   StatusLine line(streams);
@@ -67,8 +73,8 @@ std::shared_ptr<const Answer> computed(const SweepOf& question, const PromptRun&
     interrupts.check();
     line.tell_work(where, SweepOf::kName, done);
   };
-  auto answer = std::make_shared<const Answer>(
-      Question(question).compute(run, {engine.workspace, {}, nullptr, nullptr, show}));
+  auto answer =
+      std::make_shared<const Answer>(question.compute(run, {engine.workspace, {}, nullptr, nullptr, show}));
   if (answer->value == nullptr) throw model::RunError(where + answer->failure);
   return answer;
 }
@@ -78,24 +84,36 @@ std::string cell_name(const SweepCommand& command, const PromptRun& run, int lay
   return "L" + std::to_string(layer) + " at " + std::to_string(column) + "  " + run.tokens.labels[column];
 }
 
-void write_json(const SweepCommand& command, const PromptRun& run, const Sweep& sweep, std::ostream& out) {
-  const model::Tokenizer& tokenizer = *run.model->tokenizer;
-  Json edits = Json::array();
+/// A number for each cell, layer by layer; null if it is not finite.
+template <class Number>
+Json cells_json(const Sweep& sweep, const Number& number) {
+  Json rows = Json::array();
   for (int layer = 0; layer < sweep.layers; ++layer) {
     Json row = Json::array();
-    for (int column = 0; column < sweep.columns; ++column)
-      row.push_back(sweep.difference(command.metric, layer, column));  // null if not finite
-    edits.push_back(std::move(row));
+    for (int column = 0; column < sweep.columns; ++column) row.push_back(number(layer, column));
+    rows.push_back(std::move(row));
   }
-  const Json result = {{"position", sweep.position},
-                       {"token", token_or_null(tokenizer, sweep.token)},
-                       {"other_token", token_or_null(tokenizer, sweep.against)},
-                       {"metric", name_of(kSweepMetrics, command.metric)},
-                       {"over", name_of(kSweepOver, command.over)},
-                       {"site", model::hook_name({command.site, 0}).substr(sizeof("blocks.0.") - 1)},
-                       {"change", name_of(kSweepEdits, command.edit)},
-                       {"before", sweep.before.of(command.metric)},
-                       {"changes", std::move(edits)}};
+  return rows;
+}
+
+void write_json(const SweepCommand& command, const PromptRun& run, const Sweep& sweep, std::ostream& out) {
+  const model::Tokenizer& tokenizer = *run.model->tokenizer;
+  Json result = {{"position", sweep.position},
+                 {"token", token_or_null(tokenizer, sweep.token)},
+                 {"other_token", token_or_null(tokenizer, sweep.against)},
+                 {"metric", name_of(kSweepMetrics, command.metric)},
+                 {"over", name_of(kSweepOver, command.over)},
+                 {"site", model::hook_name({command.site, 0}).substr(sizeof("blocks.0.") - 1)},
+                 {"change", name_of(kSweepEdits, command.edit)},
+                 {"before", sweep.before.of(command.metric)}};
+  if (command.estimates != EstimatesWritten::only)
+    result["changes"] = cells_json(
+        sweep, [&](int layer, int column) { return sweep.difference(command.metric, layer, column); });
+  if (command.estimates != EstimatesWritten::none)
+    result["estimates"] = cells_json(
+        sweep, [&](int layer, int column) { return sweep.estimate(command.metric, layer, column); });
+  if (command.estimates == EstimatesWritten::also)
+    result["rank_correlation"] = sweep.estimate_correlation(command.metric);
   write_json_line(tokenizer, run.tokens.tokens, result, out);
 }
 
@@ -108,17 +126,30 @@ std::string subject_of(const SweepCommand& command, const PromptRun& run, const 
 }
 
 void write_text(const SweepCommand& command, const PromptRun& run, const Sweep& sweep, std::ostream& out) {
-  const char* comma = command.metric == SweepMetric::divergence ? "," : "";
+  const SweepMetric metric = command.metric;
+  const bool also = command.estimates == EstimatesWritten::also,
+             only = command.estimates == EstimatesWritten::only;
+  const char* comma = metric == SweepMetric::divergence ? "," : "";
   out << subject_of(command, run, sweep) << comma << format(" after position %d  ", sweep.position)
-      << run.tokens.labels[sweep.position] << '\n';
+      << run.tokens.labels[sweep.position]
+      << (also   ? ": exact, first-order estimate"
+          : only ? ": first-order estimates"
+                 : "")
+      << '\n';
   std::vector<NamedNumber> lines;
   for (int layer = 0; layer < sweep.layers; ++layer)
-    for (int column = 0; column < sweep.columns; ++column)
-      if (const double difference = sweep.difference(command.metric, layer, column); !std::isnan(difference))
-        lines.push_back({shown_value(command.metric, difference), cell_name(command, run, layer, column)});
+    for (int column = 0; column < sweep.columns; ++column) {
+      const double estimate = also || only ? sweep.estimate(metric, layer, column) : 0;
+      const double number = only ? estimate : shown_value(metric, sweep.difference(metric, layer, column));
+      if (std::isnan(number)) continue;
+      const std::string second = also ? format("%+14.6f  ", printable(estimate)) : std::string();
+      lines.push_back({number, second + cell_name(command, run, layer, column)});
+    }
   write_by_size(std::move(lines), "%+14.6f  ", out);
-  out << format("%14.6f  in this run\n",
-                printable(shown_value(command.metric, sweep.before.of(command.metric))));
+  out << format("%14.6f  in this run\n", printable(shown_value(metric, sweep.before.of(metric))));
+  if (also)
+    out << format("%14.6f  rank correlation of estimates and exact differences\n",
+                  printable(sweep.estimate_correlation(metric)));
 }
 
 /// The plot command for the sweep view.
@@ -162,7 +193,9 @@ void run_sweep(const SweepCommand& command, const Streams& streams) {
     }
     if (patches)
       patch_from(command, from ? from : run_second(engine, run->prompt, where), *run, where, question);
-    const auto answer = computed(question, *run, engine, where, streams);
+    const auto answer = computed(
+        command.estimates == EstimatesWritten::only ? Question(SweepEstimatesOf{question}) : question, *run,
+        engine, where, streams);
     const Sweep& sweep = *static_cast<const Sweep*>(answer->value.get());
     if (drawn) {
       // Name the tokens by id, so that the picture shows the same tokens whatever their rank in the baseline.
@@ -194,12 +227,17 @@ void check_sweep(SweepCommand& sweep) {
   if (sweep.alignment && !sweep.from) throw UsageError("--align requires --from");
   if (sweep.ablation && sweep.from)
     throw UsageError("one kind of edit at a time: both --ablate and --from were given");
+  if (sweep.estimates != EstimatesWritten::none && sweep.metric == SweepMetric::divergence)
+    throw UsageError(
+        "--estimates has none of --metric kl: KL is smallest at the run itself, so its slope is 0 there");
   const bool over_heads = sweep.over == SweepOver::heads;
   if (sweep.given_site && *sweep.given_site != model::Site::z && over_heads)
     throw UsageError("--site applies only to --sweep-over layer-position; heads have the site z");
   const auto unless_said = sweep.prompt.edits.second_model ? SweepEdit::patch : SweepEdit::zero;
   sweep.edit = sweep.from ? SweepEdit::patch : sweep.ablation.value_or(unless_said);
   sweep.site = sweep.given_site.value_or(over_heads ? model::Site::z : model::Site::resid_pre);
+  if (!sweep.out_name.empty() && sweep.estimates == EstimatesWritten::only)
+    throw UsageError("--estimates only is for text and JSON; --out draws the exact differences");
   if (!sweep.out_name.empty()) {
     sweep.out = destination_of(sweep, "sweep.png", kPicturesOrNumbers);
     check_pixels(sweep.picture, sweep.out.format);
@@ -235,6 +273,10 @@ Finish describe_sweep(CommandSyntax& command) {
       own->other_token, token_text);
   command.option("position", "I", "the position of the prediction, from 0 (default -1: the last)",
                  own->position, whole(-1));
+  command.choice_option("estimates",
+                        "first-order estimates of all cells by one backward pass (attribution\npatching): "
+                        "besides the exact differences, or only them (default: none)",
+                        own->estimates, kEstimates);
   command.option(
       "from", "TEXT",
       "patch from this prompt instead of ablating; it must have as many tokens,\nunless --align matches them",

@@ -7,15 +7,23 @@
 
 namespace headscope::app {
 
+/// Whether the first-order estimates of a sweep's cells are written.
+enum class EstimatesWritten {
+  none,
+  also,  ///< besides the exact differences
+  only,  ///< and no cell is computed
+};
+
 /// The effect on a guess of editing each head, or each layer at each position, one at a time.
 struct SweepCommand : Arguments {
   SweepMetric metric = SweepMetric::difference;
   SweepOver over = SweepOver::heads;
   SweepEdit edit = SweepEdit::zero;
   model::Site site = model::Site::z;
-  std::string token;                      ///< text or id; empty: the most probable
-  std::string other_token;                ///< text or id; empty: the second most probable
-  int position = -1;                      ///< -1: the last
+  std::string token;        ///< text or id; empty: the most probable
+  std::string other_token;  ///< text or id; empty: the second most probable
+  int position = -1;        ///< -1: the last
+  EstimatesWritten estimates = EstimatesWritten::none;
   std::optional<SweepEdit> ablation;      ///< as given; nothing: not given
   std::optional<model::Site> given_site;  ///< as given; nothing: not given
   std::optional<std::string> from;        ///< text of the prompt to patch from

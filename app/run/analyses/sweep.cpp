@@ -8,6 +8,8 @@
 #include <string>
 #include <utility>
 
+#include "app/run/analyses/rank_correlation.h"
+#include "app/run/analyses/sweep_estimates.h"
 #include "model/files/error.h"
 #include "model/pass/statistics.h"
 
@@ -16,6 +18,10 @@ namespace {
 
 /// Cells whose plans are in memory at a time.
 constexpr std::size_t kAtOnce = 512;
+
+/// Cells computed at a time in the order of their estimates: enough for one product with each weight of short
+/// prompts, few enough that the largest come first in fact.
+constexpr std::size_t kRankedTogether = 32;
 
 /// Minimum time between two parts that are shown.
 constexpr std::chrono::milliseconds kPause{40};
@@ -131,6 +137,31 @@ double SweepReading::of(SweepMetric metric) const {
   return divergence;
 }
 
+double SweepEstimate::of(SweepMetric metric) const {
+  switch (metric) {
+    case SweepMetric::logit:
+      return logit;
+    case SweepMetric::difference:
+      return logit - against;
+    case SweepMetric::probability:
+      return probability;
+    case SweepMetric::divergence:
+      break;
+  }
+  return std::numeric_limits<double>::quiet_NaN();
+}
+
+double Sweep::estimate_correlation(SweepMetric metric) const {
+  std::vector<double> estimated, exact;
+  for (int layer = 0; estimates_metric(metric) && layer < layers; ++layer)
+    for (int column = 0; column < columns; ++column) {
+      if (!knows(layer, column)) continue;
+      estimated.push_back(estimate(metric, layer, column));
+      exact.push_back(difference(metric, layer, column));
+    }
+  return rank_correlation(estimated, exact);
+}
+
 int Sweep::known_count() const {
   return static_cast<int>(std::ranges::count(known, true));
 }
@@ -151,9 +182,9 @@ model::Edits SweepOf::edits(int layer, int column) const {
   return {};
 }
 
-static model::Edits edits_of_cell(const SweepOf& question, const Sweep& sweep, std::size_t cell) {
+model::Edits SweepOf::edits_of_cell(const Sweep& sweep, std::size_t cell) const {
   const auto columns = static_cast<std::size_t>(sweep.columns);
-  return question.edits(static_cast<int>(cell / columns), static_cast<int>(cell % columns));
+  return edits(static_cast<int>(cell / columns), static_cast<int>(cell % columns));
 }
 
 /// The cells that are still missing, in order. Cells without edits are marked as known.
@@ -161,7 +192,7 @@ static std::vector<std::size_t> cells_to_compute(const SweepOf& question, Sweep&
   std::vector<std::size_t> cells;
   for (std::size_t cell = 0; cell < sweep.readings.size(); ++cell) {
     if (sweep.known[cell]) continue;
-    if (!edits_of_cell(question, sweep, cell).empty()) {
+    if (!question.edits_of_cell(sweep, cell).empty()) {
       cells.push_back(cell);
       continue;
     }
@@ -172,47 +203,95 @@ static std::vector<std::size_t> cells_to_compute(const SweepOf& question, Sweep&
   return cells;
 }
 
-Sweep SweepOf::compute(const PromptRun& run, const Computation<Sweep>& computation) const {
+/// Moves the cells with the largest estimates to the end. Returns whether there are estimates.
+static bool sort_by_estimates(const SweepOf& question, const Sweep& sweep, std::vector<std::size_t>& cells) {
+  if (!question.estimates || !sweep.estimates_metric(question.largest_of)) return false;
+  const auto size = [&](std::size_t cell) {
+    const double estimate = std::abs(sweep.estimates[cell].of(question.largest_of));
+    return std::isfinite(estimate) ? estimate : -1;
+  };
+  std::ranges::stable_sort(cells, {}, size);
+  return true;
+}
+
+/// Takes up to `count` from the end of a list.
+static std::vector<std::size_t> take_last(std::vector<std::size_t>& list, std::size_t count) {
+  const auto first = list.end() - static_cast<std::ptrdiff_t>(std::min(list.size(), count));
+  std::vector<std::size_t> taken(first, list.end());
+  list.erase(first, list.end());
+  return taken;
+}
+
+/// The sweep before any cell is computed, and what reads the cells' metrics.
+struct BegunSweep {
+  Sweep sweep;
+  Meter meter;
+};
+
+static BegunSweep begin_sweep(const SweepOf& question, const PromptRun& run, model::Workspace& workspace) {
   const model::Transformer& transformer = *run.model->transformer;
-  check_source(*this, run);
+  check_source(question, run);
   std::vector<float> logits(transformer.config().vocab_size);
-  transformer.logits(*run.run, position, 1, computation.workspace, logits);
-  Sweep sweep = begin(*this, run, logits);
+  transformer.logits(*run.run, question.position, 1, workspace, logits);
+  Sweep sweep = begin(question, run, logits);
   const Meter meter(sweep, logits);
   sweep.before = meter(logits);
   sweep.before.divergence = 0;
+  return {std::move(sweep), meter};
+}
+
+Sweep SweepOf::compute(const PromptRun& run, const Computation<Sweep>& computation) const {
+  const model::Transformer& transformer = *run.model->transformer;
+  BegunSweep begun = begin_sweep(*this, run, computation.workspace);
+  Sweep& sweep = begun.sweep;
   if (computation.partial != nullptr) sweep = *computation.partial;
+  const auto show = [&] {
+    computation.show(sweep,
+                     static_cast<double>(sweep.known_count()) / static_cast<double>(sweep.known.size()));
+  };
+  if (estimates && sweep.estimates.empty()) {
+    sweep.estimates = estimate_cells(*this, sweep, run, computation.workspace, computation.stop);
+    show();
+  }
 
   const model::Edits base = run.run->plan ? run.run->plan->edits() : model::Edits{};
   const auto clean = clean_run(run, computation);
   auto shown = std::chrono::steady_clock::now() - kPause;
-  for (std::vector<std::size_t> unknown = cells_to_compute(*this, sweep); !unknown.empty();) {
-    // Late layers first: their passes start late, so half of the grid is done after a quarter of the work.
-    // The results are the same in every order.
-    const std::size_t first = unknown.size() - std::min(unknown.size(), kAtOnce);
-    const std::vector<std::size_t> cells(unknown.begin() + static_cast<std::ptrdiff_t>(first), unknown.end());
-    unknown.resize(first);
+  // Without estimates late layers first: their passes start late, so half of the grid is done after a quarter
+  // of the work. The results are the same in every order.
+  std::vector<std::size_t> unknown = cells_to_compute(*this, sweep);
+  const std::size_t together = sort_by_estimates(*this, sweep, unknown) ? kRankedTogether : kAtOnce;
+  while (!unknown.empty()) {
+    std::vector<std::size_t> planned = take_last(unknown, kAtOnce);
     std::vector<model::Edits> lists;
-    for (const std::size_t cell : cells) {
-      const model::Edits own = edits_of_cell(*this, sweep, cell);
+    for (const std::size_t cell : planned) {
+      const model::Edits own = edits_of_cell(sweep, cell);
       lists.push_back(base);
       lists.back().insert(lists.back().end(), own.begin(), own.end());
     }
     const auto plans =
         transformer.plans(std::move(lists), computation.workspace, computation.stop, second_of(run));
-    transformer.variants(
-        *clean, plans, position, 1, computation.workspace,
-        [&](std::size_t i, model::ConstFloatRows edited) {
-          sweep.readings[cells[i]] = meter(edited.row(0));
-          sweep.known[cells[i]] = true;
-          const auto now = std::chrono::steady_clock::now();
-          if (now - shown < kPause) return;
-          shown = now;
-          computation.show(
-              sweep, static_cast<double>(sweep.known_count()) / static_cast<double>(sweep.known.size()));
-        },
-        computation.stop);
+    while (!planned.empty()) {
+      const std::vector<std::size_t> cells = take_last(planned, together);
+      transformer.variants(
+          *clean, std::span(plans).subspan(planned.size(), cells.size()), position, 1, computation.workspace,
+          [&](std::size_t i, model::ConstFloatRows edited) {
+            sweep.readings[cells[i]] = begun.meter(edited.row(0));
+            sweep.known[cells[i]] = true;
+            const auto now = std::chrono::steady_clock::now();
+            if (now - shown < kPause) return;
+            shown = now;
+            show();
+          },
+          computation.stop);
+    }
   }
+  return sweep;
+}
+
+Sweep SweepEstimatesOf::compute(const PromptRun& run, const Computation<Sweep>& computation) const {
+  Sweep sweep = begin_sweep(of, run, computation.workspace).sweep;
+  sweep.estimates = estimate_cells(of, sweep, run, computation.workspace, computation.stop);
   return sweep;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 #include <cstddef>
 #include <optional>
+#include <tuple>
 #include <vector>
 
 #include "app/run/analyses/attribution.h"
@@ -35,6 +36,14 @@ struct SweepReading {
   double of(SweepMetric metric) const;
 };
 
+/// First-order estimates of what an edit adds to the metrics: see estimate_cells.
+struct SweepEstimate {
+  double logit = 0;
+  double against = 0;
+  double probability = 0;
+  double of(SweepMetric metric) const;  ///< NaN for the divergence, which has none
+};
+
 /// How each of many single edits affects the prediction after a position.
 struct Sweep {
   int position = 0;
@@ -43,8 +52,9 @@ struct Sweep {
   int layers = 0;       ///< rows
   int columns = 0;      ///< heads, or positions up to the one the position whose prediction is measured
   SweepReading before;  ///< in the run
-  std::vector<SweepReading> readings;  ///< [layers, columns]; NaN if there is nothing to patch from
-  std::vector<bool> known;             ///< which readings are computed
+  std::vector<SweepReading> readings;         ///< [layers, columns]; NaN if there is nothing to patch from
+  std::vector<bool> known;                    ///< which readings are computed
+  std::vector<SweepEstimate> estimates = {};  ///< [layers, columns]; empty: none
   int known_count() const;
   bool knows(int layer, int column) const { return known[index(layer, column)]; }
   const SweepReading& at(int layer, int column) const { return readings[index(layer, column)]; }
@@ -52,7 +62,17 @@ struct Sweep {
   double difference(SweepMetric metric, int layer, int column) const {
     return at(layer, column).of(metric) - before.of(metric);
   }
-  std::size_t bytes() const { return bytes_of(readings) + known.size() / 8; }
+  /// Whether there are estimates of a metric.
+  bool estimates_metric(SweepMetric metric) const {
+    return !estimates.empty() && metric != SweepMetric::divergence;
+  }
+  /// The estimate of the difference.
+  double estimate(SweepMetric metric, int layer, int column) const {
+    return estimates[index(layer, column)].of(metric);
+  }
+  /// The rank correlation (Spearman) of estimates and known differences; NaN with fewer than two cells.
+  double estimate_correlation(SweepMetric metric) const;
+  std::size_t bytes() const { return bytes_of(readings, estimates) + known.size() / 8; }
 
  private:
   std::ptrdiff_t index(int layer, int column) const { return std::ptrdiff_t{layer} * columns + column; }
@@ -85,14 +105,36 @@ struct SweepOf {
   TokenChoice token = TokenChoice::best();  ///< ranks refer to the run
   TokenChoice against = TokenChoice::best(1);
   int position = 0;  ///< the position whose prediction is measured
-  bool operator==(const SweepOf&) const = default;
+
+  // Not compared, since no reading depends on these.
+  bool estimates =
+      false;  ///< first estimates all cells, then computes those with the largest estimates first
+  SweepMetric largest_of = SweepMetric::difference;  ///< whose estimates; the divergence has none
+
+  bool operator==(const SweepOf& other) const {
+    const auto asked = [](const SweepOf& of) {
+      return std::tie(of.over, of.site, of.edit, of.from, of.token, of.against, of.position);
+    };
+    return asked(*this) == asked(other);
+  }
 
   /// The edits for one cell, in addition to those of the run; empty if there is nothing to patch. Column
   /// -1: a whole row at once.
   model::Edits edits(int layer, int column) const;
+  /// The same for a cell of the sweep by its index.
+  model::Edits edits_of_cell(const Sweep& sweep, std::size_t cell) const;
 
   /// Throws RunError for an id outside the vocabulary, for another prompt of a different length, and if the
   /// run has no second model to patch from.
+  Sweep compute(const PromptRun& run, const Computation<Sweep>& computation) const;
+};
+
+/// A sweep with estimates alone: no cell is known. Throws for the same reasons.
+struct SweepEstimatesOf {
+  using Answer = Sweep;
+  static constexpr std::string_view kName = "estimates of a sweep";
+  SweepOf of;
+  bool operator==(const SweepEstimatesOf&) const = default;
   Sweep compute(const PromptRun& run, const Computation<Sweep>& computation) const;
 };
 

@@ -1,8 +1,11 @@
 #include "app/views/output/logit_options.h"
 
+#include <algorithm>
+
 #include "app/run/analyses/logit_direction.h"
 #include "app/views/parts/declare.h"
 #include "app/views/parts/names.h"
+#include "app/views/parts/selected.h"
 
 namespace headscope::app {
 
@@ -18,6 +21,32 @@ std::string logit_words(const ViewContext& c, int token, int against) {
   const std::string words = "“" + label_of(c, token) + "”";
   if (against == kVocabularyMean) return words + " − mean";
   return against < 0 ? words : words + " − “" + label_of(c, against) + "”";
+}
+
+constexpr int kMaxIds = 1 << 24;
+
+OptionSpec token_id_option() {
+  return {.default_value = -1,
+          .default_name = "none",
+          .low = -1,
+          .high = kMaxIds,
+          .kept = false,
+          .control = Control::none};
+}
+
+std::optional<TokenChoice> token_choice(const ViewContext& c, const Option<int>& id,
+                                        const Option<int>& rank) {
+  if (c.options[id] < 0) return guess_of_rank(c, c.options[rank] - 1);
+  const int last = c.run ? c.run->run->config.vocab_size - 1 : kMaxIds;
+  return TokenChoice::of(std::min(c.options[id], last));
+}
+
+std::string refuse_token_id(const ViewContext& c, std::initializer_list<const Option<int>*> ids) {
+  for (const Option<int>* id : ids)
+    if (c.run && c.options[*id] >= c.run->run->config.vocab_size)
+      return "there is no token " + std::to_string(c.options[*id]) + ": the vocabulary has ids 0 to " +
+             std::to_string(c.run->run->config.vocab_size - 1) + "; see --" + std::string(id->name);
+  return "";
 }
 
 }  // namespace headscope::app

@@ -1,6 +1,9 @@
 #pragma once
+#include <initializer_list>
+#include <optional>
 #include <string>
 
+#include "app/run/analyses/attribution.h"
 #include "app/views/view.h"
 
 // Options of views that take a logit, or the difference of two logits, apart.
@@ -11,5 +14,15 @@ extern const Option<int> kAgainstRank;  ///< rank of the token whose logit is su
 
 /// "“·it”", "“·it” − “·the”", "“·it” − mean"; `against`: -1: none; kVocabularyMean: the mean.
 std::string logit_words(const ViewContext& context, int token, int against);
+
+/// An option for a token's id, set by the command line alone: -1: none, the token is given by its rank.
+OptionSpec token_id_option();
+
+/// The token by its id or, without one, by its rank from 1. Nothing until it is known: see guess_of_rank.
+std::optional<TokenChoice> token_choice(const ViewContext& context, const Option<int>& id,
+                                        const Option<int>& rank);
+
+/// That the vocabulary does not have one of the ids, for View::refuse; empty if it has them.
+std::string refuse_token_id(const ViewContext& context, std::initializer_list<const Option<int>*> ids);
 
 }  // namespace headscope::app

@@ -17,6 +17,7 @@
 #include "app/views/parts/landmarks.h"
 #include "app/views/parts/list.h"
 #include "app/views/parts/menu_lines.h"
+#include "app/views/parts/shaded_tokens.h"
 #include "viz/charts/bars.h"
 #include "viz/charts/chips.h"
 #include "viz/scene/scale.h"
@@ -238,18 +239,10 @@ viz::ChipFlow chips_of(const ViewContext& c, const Numbers& n) {
   const viz::ColorTable colors(chip_scale(n), *c.theme);
   const std::vector<double>& shown = n.is_difference ? n.difference : n.loss;
   for (int i = 0; i < n.length; ++i) {
-    viz::Chip chip;
-    chip.label = c.run->tokens.labels[i];
-    chip.break_after = chip.label.ends_with("↵");
-    chip.fill = c.theme->surface;
-    chip.text = c.theme->text;
     const auto value = static_cast<float>(i > 0 && i <= n.count() ? shown[i - 1] : kNone);
-    if (i > 0 && i <= n.count() && !(n.is_difference && std::isnan(value))) {
-      chip.fill = colors(value);
-      chip.text = text_on(c, chip.fill);
-    } else {
-      chip.outline = c.theme->line;
-    }
+    const bool shaded = i > 0 && i <= n.count() && !(n.is_difference && std::isnan(value));
+    viz::Chip chip =
+        shaded_chip(c, c.run->tokens.labels[i], shaded ? std::optional(colors(value)) : std::nullopt);
     if (i == c.selection.query) chip.outline = c.theme->query;
     flow.chips.push_back(std::move(chip));
   }
@@ -258,27 +251,11 @@ viz::ChipFlow chips_of(const ViewContext& c, const Numbers& n) {
 
 // ---- both ----
 
-/// The maximum fraction of the height for the chips.
-constexpr float kMaxChips = 0.3F;
-
 struct Layout {
   List list;
-  viz::Rect area;  ///< the whole area
-  viz::ChipFlow flow = {};
-  std::vector<viz::ChipPlace> places = {};
-  int first_line = 0, shown_lines = 0;  ///< 0: no room
-  viz::Rect chips = {};
-  float legend = 0;  ///< middle of its line
+  ShadedTokens tokens;
   bool fits = false;
 };
-
-float legend_height(const viz::Style& style) {
-  return style.line(style.small()) + 3 * style.unit();
-}
-
-int lines_of(const std::vector<viz::ChipPlace>& places) {
-  return places.empty() ? 0 : places.back().line + 1;
-}
 
 /// The first row such that a position's row is visible.
 int first_row_with(List& list, int position, int shown) {
@@ -288,38 +265,18 @@ int first_row_with(List& list, int position, int shown) {
 }
 
 Layout lay_out(const ViewContext& c, const Numbers& n) {
-  const viz::Style style = style_of(c);
-  Layout l{list_of(c, n), below_title(c)};
-  l.flow = chips_of(c, n);
-  l.places = viz::place_chips(l.flow, l.area.w, style);
-  const float pitch = viz::chip_line_height(style);
-  const bool roomy = l.area.h >= 14 * style.font_size && l.area.w >= 14 * style.font_size;
-  if (roomy)
-    l.shown_lines =
-        std::min(lines_of(l.places), static_cast<int>(std::floor((l.area.h * kMaxChips + 0.5F) / pitch)));
-  viz::Rect below = l.area;
-  if (l.shown_lines > 0) {
-    const float h = static_cast<float>(l.shown_lines) * pitch;
-    l.chips = {l.area.x, l.area.y, l.area.w, h};
-    l.legend = l.chips.bottom() + style.line(style.small()) / 2;
-    below.y = l.chips.bottom() + legend_height(style);
-    below.h = std::max(0.F, l.area.bottom() - below.y);
-  }
+  Layout l{list_of(c, n), lay_out_shaded_tokens(c, chips_of(c, n))};
   // The number of rows that fit does not depend on the first one.
-  l.list.lay_out(below);
+  l.list.lay_out(l.tokens.list);
   const std::vector<int>& rows = l.list.layout().rows;
   const bool sorted = c.options[kSurprisingFirst];
   if (c.options[kFirstPosition] < 0)
     l.list.table.first =
         sorted ? 0 : first_row_with(l.list, c.selection.query, static_cast<int>(rows.size()));
-  l.fits = l.list.lay_out(below);
+  l.fits = l.list.lay_out(l.tokens.list);
   // The chips scroll with the rows, or if these are sorted, with the query.
-  if (!l.places.empty() && l.shown_lines > 0) {
-    const bool in_order = !sorted && !rows.empty();
-    const int anchor = in_order ? rows.front() : c.selection.query;
-    const int line = l.places[anchor].line - (in_order ? 0 : l.shown_lines / 2);
-    l.first_line = std::clamp(line, 0, lines_of(l.places) - l.shown_lines);
-  }
+  const bool in_order = !sorted && !rows.empty();
+  l.tokens.show_line_of(in_order ? rows.front() : c.selection.query, !in_order);
   return l;
 }
 
@@ -354,25 +311,26 @@ bool shows_guesses(const Layout& l) {
   });
 }
 
-void paint_legend(Picture& picture, const ViewContext& c, const Numbers& n, const Layout& l, int first,
-                  int last) {
+void paint_legend(Picture& picture, const ViewContext& c, const Numbers& n, const Layout& l) {
   const viz::Style style = style_of(c);
+  const viz::Rect& area = l.tokens.area;
+  const float legend = l.tokens.legend;
   const float used = viz::paint_color_scale_line(
       picture.scene, chip_scale(n),
       (n.is_difference ? difference_prefix(c) : std::string()) +
           (n.is_difference ? "each token's loss, bits" : "loss of each token, bits"),
-      {l.area.x, l.legend}, style);
+      {area.x, legend}, style);
   const float gap = 5 * style.unit();
-  float room = l.area.w - used - gap;
+  float room = area.w - used - gap;
   if (const std::string words = "guesses: shaded by probability, framed if that token follows";
       shows_guesses(l) && style.width(words, style.small()) <= room) {
-    paint_note(picture, c, words, {l.area.x + used + gap, l.legend});
+    paint_note(picture, c, words, {area.x + used + gap, legend});
     room -= style.width(words, style.small()) + gap;
   }
-  if (lines_of(l.places) == l.shown_lines) return;
-  const std::string note = "tokens " + grouped(first) + "–" + grouped(last) + " of " + grouped(n.length);
+  if (!l.tokens.scrolls()) return;
+  const std::string note = shown_tokens_words(picture, n.length);
   if (style.width(note, style.small()) > room) return;
-  viz::add_muted(picture.scene, style, note, {l.area.right(), l.legend}, viz::Align::right);
+  viz::add_muted(picture.scene, style, note, {area.right(), legend}, viz::Align::right);
 }
 
 Picture build(const ViewContext& c) {
@@ -381,14 +339,14 @@ Picture build(const ViewContext& c) {
   const Numbers& n = *numbers;
   const Layout l = lay_out(c, n);
   if (!l.fits) return too_small(c, "for the table");
-  const viz::Style style = style_of(c);
   Picture picture = blank(c);
   paint_title(picture, c, title_of(n), subtitle_of(c, n) + l.list.note("; ") + l.list.left_out("; "));
   // Scrolled chips do not make the picture incomplete.
   const bool whole = picture.whole;
-  if (l.shown_lines > 0) {
-    viz::paint_chips(picture, l.flow, l.places, l.first_line, l.chips, style);
-    paint_legend(picture, c, n, l, picture.regions.front().id, picture.regions.back().id);
+  const ShadedTokens& tokens = l.tokens;
+  if (tokens.shown_lines > 0) {
+    viz::paint_chips(picture, tokens.flow, tokens.places, tokens.first_line, tokens.chips, style_of(c));
+    paint_legend(picture, c, n, l);
   }
   picture.whole = whole;
   l.list.paint(picture);
@@ -480,17 +438,9 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
 
 float whole_height(const ViewContext& c) {
   if (!c.run) return c.height;
-  const viz::Style style = style_of(c);
-  const viz::Rect area = below_title(c);
   Numbers none;
   none.length = c.run->run->length();
-  const auto places = viz::place_chips(chips_of(c, none), area.w, style);
-  const float chips = static_cast<float>(lines_of(places)) * viz::chip_line_height(style);
-  viz::Table rows;
-  rows.rows = none.length;
-  rows.footer.resize(1);
-  const float all = chips + legend_height(style) + viz::table_height(rows, style);
-  return area.y + std::max({all, chips / kMaxChips, 14 * style.font_size}) + margin(c) + 1;
+  return shaded_tokens_height(c, chips_of(c, none), none.length, 1);
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "app/run/edits/edit_list.h"
 #include "app/run/edits/edit_text.h"
 #include "app/run/named.h"
+#include "app/views/output/logit_options.h"
 #include "app/views/output/sweep_options.h"
 #include "app/views/parts/comparison_words.h"
 #include "app/views/parts/declare.h"
@@ -45,7 +46,6 @@ const auto kSite =
                       .keys = "xX",
                       .applies = [](const Options& options) { return options[kOver] != SweepOver::heads; }});
 
-constexpr int kMaxIds = 1 << 24;
 const auto kToken = make_option<int>(
     "sweep-rank", "Token",
     "the token, by its rank among the predictions (of the unedited run, while edits are on)",
@@ -57,25 +57,12 @@ const auto kAgainst = make_option<int>(
     {.default_value = 2, .low = 1, .high = 100, .keys = "uU", .applies = [](const Options& options) {
        return options[kMetric] == SweepMetric::difference;
      }});
-const OptionSpec kId{.default_value = -1,
-                     .default_name = "none",
-                     .low = -1,
-                     .high = kMaxIds,
-                     .kept = false,
-                     .control = Control::none};
 const auto kTokenId =
-    make_option<int>("sweep-id", "Token id", "the token by its id, instead of its rank", kId);
+    make_option<int>("sweep-id", "Token id", "the token by its id, instead of its rank", token_id_option());
 const auto kAgainstId = make_option<int>("sweep-other-id", "Other token id",
-                                         "the other token by its id, instead of its rank", kId);
+                                         "the other token by its id, instead of its rank", token_id_option());
 
 // ---- the question ----
-
-/// By::none until it is known.
-TokenChoice choice_of(const ViewContext& c, const Option<int>& id, const Option<int>& rank) {
-  if (c.options[id] < 0) return guess_of_rank(c, c.options[rank] - 1).value_or(TokenChoice{});
-  const int last = c.run ? c.run->run->config.vocab_size - 1 : kMaxIds;
-  return TokenChoice::of(std::min(c.options[id], last));
-}
 
 SweepOf question_of(const ViewContext& c) {
   SweepOf question;
@@ -83,9 +70,11 @@ SweepOf question_of(const ViewContext& c) {
   question.site = question.over == SweepOver::heads ? model::Site::z : kSweepSites[c.options[kSite]].value;
   question.edit = c.options[kEdit];
   if (question.edit == SweepEdit::patch && c.run) question.from = patch_prompt_of(*c.run);
-  question.token = choice_of(c, kTokenId, kToken);
-  question.against = choice_of(c, kAgainstId, kAgainst);
+  question.token = token_choice(c, kTokenId, kToken).value_or(TokenChoice{});  // By::none until it is known
+  question.against = token_choice(c, kAgainstId, kAgainst).value_or(TokenChoice{});
   question.position = std::max(0, c.selection.query);
+  question.estimates = true;
+  question.largest_of = c.options[kMetric];
   return question;
 }
 
@@ -173,13 +162,20 @@ double difference_in(const ViewContext& c, const Sweep& sweep, int layer, int co
   return shown_value(metric, sweep.difference(metric, layer, column));
 }
 
-/// The metric's difference in each cell, layer by layer; NaN if not known.
+/// The estimate of the metric's difference in a cell; NaN if there is none.
+double estimate_in(const ViewContext& c, const Sweep& sweep, int layer, int column) {
+  const SweepMetric metric = c.options[kMetric];
+  return sweep.estimates_metric(metric) ? sweep.estimate(metric, layer, column)
+                                        : std::numeric_limits<double>::quiet_NaN();
+}
+
+/// The metric's difference in each cell, layer by layer, or where it is not known its estimate.
 std::vector<float> values_of(const ViewContext& c, const Sweep& sweep) {
   std::vector<float> values;
   for (int layer = 0; layer < sweep.layers; ++layer)
     for (int column = 0; column < sweep.columns; ++column)
-      values.push_back(sweep.knows(layer, column) ? static_cast<float>(difference_in(c, sweep, layer, column))
-                                                  : std::numeric_limits<float>::quiet_NaN());
+      values.push_back(static_cast<float>(sweep.knows(layer, column) ? difference_in(c, sweep, layer, column)
+                                                                     : estimate_in(c, sweep, layer, column)));
   return values;
 }
 
@@ -210,26 +206,72 @@ std::string strongest_words(const ViewContext& c, const Sweep& sweep) {
   return "strongest: " + name + "  " + (most > 0 ? "+" : "") + viz::number(most, 4);
 }
 
+bool is_complete(const Sweep& sweep) {
+  return sweep.known_count() == std::ssize(sweep.known);
+}
+
 std::string words_under(const ViewContext& c, const Sweep& sweep) {
-  const auto known = sweep.known_count(), all = static_cast<int>(std::ssize(sweep.known));
   const std::string words = strongest_words(c, sweep);
-  return known == all ? words : "computing… " + grouped(known) + " of " + grouped(all) + "; so far " + words;
+  if (is_complete(sweep)) return words;
+  const int known = sweep.known_count();
+  return "computing… " + grouped(known) + " of " + grouped(std::ssize(sweep.known)) +
+         (known > 0 ? "; so far " + words : "");
+}
+
+/// What the picture says of estimates, and the same for a narrow one; empty: nothing.
+std::pair<std::string, std::string> words_on_estimates(const ViewContext& c, const Sweep& sweep) {
+  const SweepMetric metric = c.options[kMetric];
+  const bool complete = is_complete(sweep);
+  // In print, where room is for the plot, nothing hints at estimates once the cells are exact.
+  if (sweep.estimates.empty() || (complete && c.printed)) return {};
+  if (!sweep.estimates_metric(metric)) {
+    if (complete) return {};
+    return {"no estimates: KL is smallest at the run itself, so its slope is 0 there",
+            "no estimates: KL's slope is 0 at the run"};
+  }
+  std::string words = complete ? "first-order estimates" : "half-height cells are first-order estimates",
+              narrow = complete ? "estimates" : "half height: estimates";
+  const double correlation = sweep.estimate_correlation(metric);
+  if (std::isnan(correlation))
+    return complete ? std::pair<std::string, std::string>() : std::pair(words, narrow);
+  const std::string number = viz::fixed_number(correlation, 2);
+  words += (complete ? ": rank correlation with the exact differences "
+                     : "; rank correlation with the exact differences so far ") +
+           number;
+  narrow += (complete ? ": rank correlation " : "; rank correlation ") + number;
+  return {words, narrow};
 }
 
 // ---- the drawing ----
 
-/// Covers cells that are not known yet with the background.
-void cover_unknown(Picture& picture, const ViewContext& c, const Sweep& sweep, const viz::Region& grid) {
+/// Calls visit(first cell, end) for each run of cells of a row that are not known yet.
+template <class Visit>
+void for_each_unknown(const Sweep& sweep, const Visit& visit) {
   for (int layer = 0; layer < sweep.layers; ++layer)
     for (int column = 0; column < sweep.columns; ++column) {
       if (sweep.knows(layer, column)) continue;
       int end = column;
       while (end < sweep.columns && !sweep.knows(layer, end)) ++end;
-      viz::Rect rect = grid.cell_rect(layer, column);
-      rect.w = grid.cell_rect(layer, end).x - rect.x;
-      picture.scene.add(viz::FillRect{rect, c.theme->surface});
+      visit(layer, column, end);
       column = end;
     }
+}
+
+/// Covers cells that are not known yet with the background: whole ones, or with estimates the upper and the
+/// lower quarter, which a cell of a single pixel's width shows as well.
+void cover_unknown(Picture& picture, const ViewContext& c, const Sweep& sweep, const viz::Region& grid) {
+  const bool estimated = sweep.estimates_metric(c.options[kMetric]);
+  for_each_unknown(sweep, [&](int layer, int column, int end) {
+    viz::Rect rect = grid.cell_rect(layer, column);
+    rect.w = grid.cell_rect(layer, end).x - rect.x;
+    if (!estimated) {
+      picture.scene.add(viz::FillRect{rect, c.theme->surface});
+      return;
+    }
+    const float h = rect.h / 4;
+    picture.scene.add(viz::FillRect{{rect.x, rect.y, rect.w, h}, c.theme->surface});
+    picture.scene.add(viz::FillRect{{rect.x, rect.bottom() - h, rect.w, h}, c.theme->surface});
+  });
   picture.scene.add(viz::StrokeRect{grid.rect, c.theme->line, 1});
 }
 
@@ -268,7 +310,9 @@ Picture build(const ViewContext& c) {
   const viz::Style style = style_of(c);
   viz::Rect area = below_title(c);
   const float line = style.line(style.small());
-  area.h -= 1.5F * line;
+  const auto [wide, narrow] = words_on_estimates(c, *sweep);
+  const std::string& on_estimates = style.width(wide, style.small()) <= area.w ? wide : narrow;
+  area.h -= (on_estimates.empty() ? 1.5F : 2.5F) * line;
   if (area.w < 10 * c.font_size || area.h < 6 * c.font_size) return too_small(c, "for a sweep");
   Picture picture = blank(c);
   paint_title(picture, c, title_of(c, question), subtitle_of(c, question, *sweep));
@@ -302,14 +346,18 @@ Picture build(const ViewContext& c) {
   map.role = kCell;
   const viz::Region grid = viz::paint_heatmap(picture, map, area, style);
   const float below = grid.rect.bottom() + viz::flat_scale_height(map, area, style);
-  if (sweep->known_count() < std::ssize(sweep->known)) cover_unknown(picture, c, *sweep, grid);
+  if (!is_complete(*sweep)) cover_unknown(picture, c, *sweep, grid);
   for (const auto& [layer, column] : applied) mark_applied(picture, c, grid.cell_rect(layer, column));
   const int marked = over_heads(c) ? c.selection.head : c.selection.key;
   if (marked >= 0 && marked < sweep->columns)
     picture.scene.add(viz::StrokeRect{grid.cell_rect(c.selection.layer, marked), c.theme->accent, 2, 1});
   const std::string words = words_under(c, *sweep) + (applied.empty() ? "" : "   • already edited");
-  viz::add_label(picture.scene, style, words, {area.x, std::min(area.bottom(), below + line / 2) + line},
-                 style.small(), c.theme->text_muted, viz::FontStyle::regular, viz::Align::left, area.w);
+  float y = std::min(area.bottom(), below + line / 2) + line;
+  for (const std::string& one : {words, on_estimates}) {
+    viz::add_label(picture.scene, style, one, {area.x, y}, style.small(), c.theme->text_muted,
+                   viz::FontStyle::regular, viz::Align::left, area.w);
+    y += line;
+  }
   return picture;
 }
 
@@ -386,7 +434,14 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   }
   const std::string words = edit_words(edits.front());
   facts.copy("the edit “" + words + "”", edit_text(edits.front()));
+  const double estimate = estimate_in(c, *sweep, hit.row, hit.col);
+  const auto say_estimate = [&] {
+    if (!std::isnan(estimate))
+      facts.said.push_back(
+          {.label = scale_title(c) + ", estimated", .value = with_sign(estimate), .copied = plain(estimate)});
+  };
   if (!sweep->knows(hit.row, hit.col)) {
+    say_estimate();
     facts.say(kComputing);
     return facts;
   }
@@ -397,12 +452,13 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   facts.said.push_back(
       {.label = scale_title(c), .value = with_sign(difference), .copied = plain(difference)});
   if (metric != SweepMetric::divergence) facts.say("from " + exact(before) + " to " + exact(after));
+  say_estimate();
   return facts;
 }
 
 // ---- the table ----
 
-/// A row for each known cell.
+/// A row for each cell that is known or estimated.
 Table table(const ViewContext& c) {
   const SweepOf question = question_of(c);
   const auto sweep = c.run && can_be_asked(question) ? c.ask(question) : nullptr;
@@ -412,13 +468,18 @@ Table table(const ViewContext& c) {
                            (metric == SweepMetric::divergence ? " in bits" : "");
   const std::string column_name = over_heads(c) ? "head" : "position";
   Table result{{"layer", column_name, "token", "edit", "change of " + name, name + " with it"}, {}};
+  const bool estimated = sweep->estimates_metric(metric);
+  if (estimated) result.header.push_back("estimated change of " + name);
   for (int layer = 0; layer < sweep->layers; ++layer)
     for (int column = 0; column < sweep->columns; ++column) {
-      if (!sweep->knows(layer, column)) continue;
+      const bool known = sweep->knows(layer, column);
+      if (!known && !estimated) continue;
       const model::Edits edits = question.edits(layer, column);
+      const auto number = [&](double value) { return known ? plain(value) : std::string(); };
       add_row(result, layer, column, over_heads(c) ? "" : c.run->tokens.labels[column],
-              edits.empty() ? "" : edit_words(edits.front()), difference_in(c, *sweep, layer, column),
-              shown_value(metric, sweep->at(layer, column).of(metric)));
+              edits.empty() ? "" : edit_words(edits.front()), number(difference_in(c, *sweep, layer, column)),
+              number(shown_value(metric, sweep->at(layer, column).of(metric))));
+      if (estimated) result.rows.back().back() = plain(estimate_in(c, *sweep, layer, column));
     }
   return result;
 }
@@ -435,10 +496,7 @@ viz::Point figure_size(const ViewContext& c) {
 }
 
 std::string refuse(const ViewContext& c) {
-  for (const Option<int>* id : {&kTokenId, &kAgainstId})
-    if (c.run && c.options[*id] >= c.run->run->config.vocab_size)
-      return "there is no token " + std::to_string(c.options[*id]) + ": the vocabulary has ids 0 to " +
-             std::to_string(c.run->run->config.vocab_size - 1) + "; see --" + std::string(id->name);
+  if (std::string words = refuse_token_id(c, {&kTokenId, &kAgainstId}); !words.empty()) return words;
   if (c.run && !can_be_asked(question_of(c)))
     return "there is nothing to patch from; see --" + std::string(kEdit.name);
   return "";

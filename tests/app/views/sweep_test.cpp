@@ -100,6 +100,63 @@ TEST(SweepView, ShowsWhatIsThereAlready) {
   EXPECT_EQ(std::ssize(shown.table().rows), 12);
 }
 
+/// The question with estimates, as the view asks it.
+SweepOf with_estimates(SweepOf question) {
+  question.estimates = true;
+  return question;
+}
+
+TEST(SweepView, CellsThatAreEstimatedAreHalfAsHighAndSaySo) {
+  const Scenario s(kRobot);
+  Sweep part = *s.ask(with_estimates(of_heads(s)));
+  for (std::size_t i = 12; i < part.known.size(); ++i) part.known[i] = false;
+  OneAnswer answers(of_heads(s), part, false);
+  const ViewFixture shown("sweep", s.context(900, 600, answers));
+  const std::string correlation = viz::fixed_number(part.estimate_correlation(SweepMetric::difference), 2);
+  EXPECT_THAT(
+      texts(shown.scene()),
+      Contains("half-height cells are first-order estimates; rank correlation with the exact differences "
+               "so far " +
+               correlation));
+  // Half of an estimated cell is covered.
+  const viz::Region& grid = shown.region(kGrid);
+  float covered = 0;
+  for (const viz::Item& item : shown.scene().items)
+    if (const auto* fill = std::get_if<viz::FillRect>(&item);
+        fill != nullptr && fill->color == light().surface && fill->radius == 0 &&
+        fill->rect.w < grid.rect.w + 1 && grid.rect.contains(fill->rect.center()))
+      covered += fill->rect.w * fill->rect.h;
+  EXPECT_NEAR(covered, 0.5F * grid.rect.w * grid.rect.h * 36 / 48, 0.02F * grid.rect.w * grid.rect.h);
+  const double estimate = part.estimate(SweepMetric::difference, 1, 4);
+  const std::string words =
+      "Δ logit difference, estimated " + std::string(estimate > 0 ? "+" : "") + exact(estimate);
+  EXPECT_THAT(shown.tooltip(kGrid, 1, 4), ElementsAre("L1 H4", words, "computing…"));
+  EXPECT_THAT(shown.tooltip(kGrid, 1, 3), Contains(HasSubstr("Δ logit difference, estimated ")));
+  const Table table = shown.table();
+  ASSERT_EQ(std::ssize(table.rows), 48);
+  EXPECT_EQ(table.header.back(), "estimated change of difference");
+  EXPECT_EQ(std::stod(table.rows[12].back()), part.estimate(SweepMetric::difference, 1, 4));
+  EXPECT_EQ(table.rows[12][4], "") << "not known yet";
+  EXPECT_NE(table.rows[11][4], "");
+}
+
+TEST(SweepView, EstimatesAreRankedWithTheCells) {
+  const Scenario s(kRobot);
+  const Sweep whole = *s.ask(with_estimates(of_heads(s)));
+  const auto said = [&](const char* metric, const Sweep& sweep, bool complete) {
+    OneAnswer answers(of_heads(s), sweep, complete);
+    return texts(ViewFixture("sweep", s.context(900, 600, answers), {{"sweep-metric", metric}}).scene());
+  };
+  EXPECT_THAT(said("logit", whole, true),
+              Contains("first-order estimates: rank correlation with the exact differences " +
+                       viz::fixed_number(whole.estimate_correlation(SweepMetric::logit), 2)));
+  Sweep part = whole;
+  part.known.assign(part.known.size(), false);
+  EXPECT_THAT(said("difference", part, false), Contains("half-height cells are first-order estimates"));
+  EXPECT_THAT(said("kl", part, false),
+              Contains("no estimates: KL is smallest at the run itself, so its slope is 0 there"));
+}
+
 TEST(SweepView, TheStrongestCellHasAColourOfItsOwn) {
   const Scenario s(kRobot);
   const SweepOf question{

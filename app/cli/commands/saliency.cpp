@@ -1,0 +1,171 @@
+#include "app/cli/commands/saliency.h"
+
+#include "app/cli/arguments/command_syntax.h"
+#include "app/cli/batch.h"
+#include "app/cli/commands/output.h"
+#include "app/cli/status_line.h"
+#include "app/run/edits/edit_text.h"
+#include "app/run/sources/weights_hash.h"
+#include "app/views/output/saliency_options.h"
+#include "system/interrupt.h"
+
+namespace headscope::app {
+namespace {
+
+/// The question that the arguments define for every prompt.
+SaliencyOf question_of(const SaliencyCommand& command, const Engine& engine) {
+  SaliencyOf question;
+  question.metric = command.metric;
+  question.method = command.method;
+  question.baseline = command.baseline.value_or(question.baseline);
+  question.steps = command.steps.value_or(question.steps);
+  question.position = command.position.value_or(-1);
+  const model::Tokenizer& tokenizer = *engine.model->tokenizer;
+  question.token = token_of(tokenizer, command.token, "--token", question.token);
+  question.against = token_of(tokenizer, command.other_token, "--other-token", question.against);
+  return question;
+}
+
+/// Computes the answer and shows the progress if it takes long.
+Saliency computed(const SaliencyOf& question, const PromptRun& run, Engine& engine, const std::string& where,
+                  const Streams& streams) {
+  const system::InterruptGuard interrupts;
+  StatusLine line(streams);
+  try {
+    return question.compute(run, {engine.workspace, {}, nullptr, nullptr, [&](const Saliency&, double done) {
+                                    interrupts.check();
+                                    line.tell_work(where, SaliencyOf::kName, done);
+                                  }});
+  } catch (const model::RunError& error) {
+    throw model::RunError(where + error.what());
+  }
+}
+
+/// "logit of it minus that after position 5  was"
+std::string subject_of(const PromptRun& run, const Saliency& of) {
+  const model::Tokenizer& tokenizer = *run.model->tokenizer;
+  if (of.metric == GradientMetric::loss) return "mean loss of the prompt, bits";
+  const std::string after =
+      format(" after position %d  ", of.position) + run.tokens.labels[static_cast<std::size_t>(of.position)];
+  if (of.metric == GradientMetric::log_probability)
+    return "log2 probability of " + viz::visible(tokenizer.bytes(of.token)) + after;
+  return logit_name(tokenizer, of.token, of.against) + after;
+}
+
+void write_text(const SaliencyCommand& command, const PromptRun& run, const Saliency& of, std::ostream& out) {
+  const double unit = shown_unit(of.metric);
+  const bool integrated = of.method == SaliencyMethod::integrated;
+  out << subject_of(run, of) << ": " << name_of(kSaliencyMethods, of.method) << '\n';
+  std::vector<NamedNumber> lines;
+  for (int i = 0; i < of.reach(); ++i)
+    lines.push_back({unit * of.parts[i], std::to_string(i) + "  " + run.tokens.labels[i]});
+  write_by_size(std::move(lines), "%+14.6f  ", out);
+  const auto line = [&](const char* pattern, double value) {
+    out << format(pattern, printable(unit * value));
+  };
+  if (of.method != SaliencyMethod::gradient_norm) line("%14.6f  sum\n", of.sum());
+  line("%14.6f  in this run\n", of.value);
+  if (!integrated) return;
+  out << format("%14.6f  at the baseline, ", printable(unit * of.start))
+      << name_of(kSaliencyBaselines, command.baseline.value_or(SaliencyBaseline::zero)) << '\n';
+  line("%14.6g  error of the sum", of.error());
+  out << format(", with %d gradients\n", of.gradients);
+}
+
+/// What the command line says of the run, and the shares.
+void write_json(const SaliencyCommand& command, const PromptRun& run, const Saliency& of,
+                const std::string& weights, std::ostream& out) {
+  const model::Tokenizer& tokenizer = *run.model->tokenizer;
+  Json edits = Json::array();
+  for (const model::Edit& edit : run.prompt.edits) edits.push_back(edit_text(edit));
+  Json result = {{"model", utf8_or_replacement(run.model->name)},
+                 {"weights", weights},
+                 {"prompt", utf8_or_replacement(tokenizer.decode(run.run->tokens))},
+                 {"edits", std::move(edits)},
+                 {"metric", name_of(kSaliencyMetrics, of.metric)},
+                 {"unit", shown_unit(of.metric) == 1 ? Json(nullptr) : Json("nats")},
+                 {"position", of.position < 0 ? Json(nullptr) : Json(of.position)},
+                 {"token", token_or_null(tokenizer, of.token)},
+                 {"other_token", token_or_null(tokenizer, of.against)},
+                 {"method", name_of(kSaliencyMethods, of.method)},
+                 {"parts", of.parts},
+                 {"sum", of.sum()},
+                 {"value", of.value}};
+  if (of.method == SaliencyMethod::integrated) {
+    result["baseline"] = name_of(kSaliencyBaselines, command.baseline.value_or(SaliencyBaseline::zero));
+    result["baseline_value"] = of.start;
+    result["error"] = of.error();
+    result["gradients"] = of.gradients;
+  }
+  write_json_line(tokenizer, run.tokens.tokens, result, out);
+}
+
+void run_saliency(const SaliencyCommand& command, const Streams& streams) {
+  Engine engine = start_engine(command.model, command.prompt.edits);
+  const SaliencyOf asked = question_of(command, engine);
+  const std::string weights = command.json ? weights_hash(*engine.model) : std::string();
+  for_each_prompt(command.prompt, streams, [&](const PromptSource& source, const Prompt& prompt) {
+    PromptRun run = run_prompt(engine, prompt, source.where());
+    compare_with_unedited(engine, run);
+    const Saliency of = computed(asked, run, engine, source.where(), streams);
+    if (command.json) {
+      write_json(command, run, of, weights, streams.out);
+    } else {
+      if (!source.is_first()) streams.out << '\n';
+      write_text(command, run, of, streams.out);
+    }
+    warn_about(run, source.where(), streams.err);
+  });
+}
+
+void check_saliency(SaliencyCommand& saliency) {
+  require_prompt(saliency);
+  const int tokens = token_count(saliency.metric);
+  const std::string metric = "--metric " + std::string(name_of(kSaliencyMetrics, saliency.metric));
+  if (tokens == 0 && !saliency.token.empty())
+    throw UsageError(metric + " names no token; --token does not apply");
+  if (tokens < 2 && !saliency.other_token.empty())
+    throw UsageError("--other-token requires --metric difference");
+  if (tokens == 0 && saliency.position)
+    throw UsageError(metric + " is over all positions; --position does not apply");
+  if (saliency.method == SaliencyMethod::integrated) return;
+  if (saliency.baseline) throw UsageError("--baseline requires --method integrated");
+  if (saliency.steps) throw UsageError("--steps requires --method integrated");
+}
+
+}  // namespace
+
+Finish describe_saliency(CommandSyntax& command) {
+  const auto own = std::make_shared<SaliencyCommand>();
+  command.reading();
+  command.choice_option("method",
+                        "the gradient at each token's embedding times the embedding, its length, or\n"
+                        "integrated gradients (default: gradient-input)",
+                        own->method, kSaliencyMethods);
+  command.choice_option("metric",
+                        "what the tokens have shares in: a token's logit, the difference of two, a\n"
+                        "token's log probability, or the prompt's mean loss (default: logit)",
+                        own->metric, kSaliencyMetrics);
+  command.option("token", "TEXT|ID",
+                 "the token, e.g. \" it\", or its id (default: the most probable\nof the unedited run)",
+                 own->token, token_text);
+  command.option(
+      "other-token", "TEXT|ID",
+      "the token whose logit is subtracted (default: the second most\nprobable of the unedited run)",
+      own->other_token, token_text);
+  command.option("position", "I", "the position of the prediction, from 0 (default -1: the last)",
+                 own->position, whole(-1));
+  command.choice_option("baseline",
+                        "what integrated gradients begin with in place of every token's embedding\n"
+                        "(default: zero)",
+                        own->baseline, kSaliencyBaselines);
+  command.option("steps", "N",
+                 "the most gradients on the way; fewer if the shares add up without them\n(default: " +
+                     std::to_string(SaliencyOf::kDefaultSteps) + ")",
+                 own->steps, [](const std::string& option, const std::string& text) {
+                   return std::optional(whole_number(option, text, 1, SaliencyOf::kMaxSteps));
+                 });
+  return command.finish(own, check_saliency, run_saliency);
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,292 @@
+#include "app/run/analyses/saliency.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <numeric>
+#include <span>
+#include <utility>
+
+#include "app/run/analyses/parameter_rows.h"
+#include "model/files/error.h"
+#include "model/pass/each_kind.h"
+
+namespace headscope::app {
+namespace {
+
+constexpr model::HookPoint kEmbed{model::Site::embed, 0};
+
+/// Rows [T, d_model].
+struct Rows {
+  std::vector<float> values;
+  int cols = 0;
+  std::span<const float> row(int i) const {
+    return std::span(values).subspan(std::ptrdiff_t{i} * cols, static_cast<std::size_t>(cols));
+  }
+};
+
+/// Callbacks that copy what is seen at the embedding.
+model::Hooks copying(Rows& rows, int length, int cols) {
+  rows.cols = cols;
+  rows.values.resize(static_cast<std::size_t>(length) * cols);
+  model::Hooks hooks;
+  hooks.watch(kEmbed, [&rows](const model::ConstActivation2d& piece) {
+    for (int i = 0; i < piece.rows; ++i)
+      std::ranges::copy(piece.row(i), rows.values.begin() + std::ptrdiff_t{piece.first_pos + i} * rows.cols +
+                                          piece.first_col);
+  });
+  return hooks;
+}
+
+/// What the passes of one answer have in common.
+struct Passes {
+  const PromptRun& run;
+  const model::Metric& metric;
+  const Computation<Saliency>& computation;
+  int length = 0, cols = 0;
+
+  const model::Transformer& transformer() const { return *run.model->transformer; }
+
+  /// The tokens' embeddings as edits left them.
+  Rows embeddings() const {
+    Rows rows;
+    const model::Hooks hooks = copying(rows, length, cols);
+    model::ForwardOptions options;
+    options.plan = run.run->plan;
+    options.hooks = &hooks;
+    options.stop = computation.stop;
+    transformer().forward(run.run->tokens, computation.workspace, options);
+    return rows;
+  }
+
+  /// The metric in a run, and if wanted its derivatives with respect to the embeddings.
+  double differentiate(const model::Run& at, Rows* gradient) const {
+    model::Hooks hooks;
+    if (gradient != nullptr) hooks = copying(*gradient, length, cols);
+    model::GradientOptions options;
+    options.hooks = &hooks;
+    options.stop = computation.stop;
+    return transformer().gradients(at, metric, computation.workspace, options);
+  }
+};
+
+/// The nodes of Gauss and Legendre's rule on [0, 1], and their weights, which add up to 1. It is exact for
+/// polynomials of a degree below 2n.
+std::vector<std::pair<double, double>> quadrature(int n) {
+  std::vector<std::pair<double, double>> nodes(n);
+  for (int i = 0; i < n; ++i) {
+    double x = std::cos(std::numbers::pi * (i + 0.75) / (n + 0.5)), slope = 1;
+    for (int step = 0; step < 100; ++step) {  // Newton's method for a root of the Legendre polynomial
+      double value = x, before = 1;
+      for (int k = 2; k <= n; ++k)
+        before = std::exchange(value, ((2 * k - 1) * x * value - (k - 1) * before) / k);
+      slope = n * (x * value - before) / (x * x - 1);
+      const double by = value / slope;
+      x -= by;
+      if (std::abs(by) < 1e-15) break;
+    }
+    nodes[i] = {(1 - x) / 2, 1 / ((1 - x * x) * slope * slope)};
+  }
+  return nodes;
+}
+
+/// The vector that replaces every embedding at the start of the path; empty: zeros.
+std::vector<float> start_of(SaliencyBaseline baseline, const LoadedModel& model) {
+  const model::Transformer& transformer = *model.transformer;
+  if (baseline == SaliencyBaseline::zero) return {};
+  if (baseline == SaliencyBaseline::end_of_text) {
+    const auto id = model.tokenizer ? model.tokenizer->end_of_text() : std::nullopt;
+    if (!id || *id >= transformer.config().vocab_size)
+      throw model::RunError(
+          "the baseline <|endoftext|> needs a token of that name, but the model has none; zero and mean are "
+          "possible");
+    return parameter_rows(transformer, "wte.weight", *id, 1).values;
+  }
+  constexpr int kRows = 1024;  // in memory at a time
+  const int vocabulary = transformer.config().vocab_size;
+  std::vector<double> sum(transformer.config().n_embd);
+  for (int first = 0; first < vocabulary; first += kRows) {
+    const ParameterRows rows =
+        parameter_rows(transformer, "wte.weight", first, std::min(kRows, vocabulary - first));
+    for (int row = 0; row < rows.rows; ++row)
+      for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += static_cast<double>(rows.row(row)[i]);
+  }
+  std::vector<float> mean;
+  for (const double value : sum) mean.push_back(static_cast<float>(value / vocabulary));
+  return mean;
+}
+
+/// The edits that move all embeddings to a part of the way from the start, after the run's own.
+model::Edits at_part(const Passes& passes, const std::vector<float>& start, double part) {
+  model::Edits edits = passes.run.run->plan ? passes.run.run->plan->edits() : model::Edits{};
+  const model::EditSite everywhere{kEmbed, {}, {}, {}};
+  const auto factor = static_cast<float>(part);
+  edits.emplace_back(model::ScaleValues{everywhere, factor});
+  if (!start.empty()) edits.emplace_back(model::AddVector{everywhere, start, 1 - factor});
+  return edits;
+}
+
+/// The way from the baseline to the embeddings, as [0, 1]. A trained model's metric changes within a few
+/// hundredths of it, where the stream's first layer norm magnifies little: gradients at places chosen in
+/// advance would miss that. But the metric's own values tell how far the gradients of each stretch are off,
+/// so the worst stretch is halved until all of them together are good enough.
+class Way {
+ public:
+  Way(const SaliencyOf& question, const Passes& passes)
+      : passes_(passes),
+        steps_(question.steps),
+        start_(start_of(question.baseline, *passes.run.model)),
+        embeddings_(passes.embeddings()),
+        rule_(quadrature(std::min(kNodes, question.steps))) {}
+
+  /// Fills in the shares, the metric at the start, and the number of gradients.
+  void integrate(Saliency& result) {
+    result.start = metric_at(0);
+    const double tolerance = std::max(kTolerance * std::abs(result.value - result.start), kLeastTolerance);
+    std::vector<Stretch> stretches{stretch(result, 0, 1, result.start, result.value)};
+    const auto miss = [](const Stretch& one) { return one.miss(); };
+    while (result.gradients + 2 * static_cast<int>(rule_.size()) <= steps_) {
+      double all = 0;
+      for (const Stretch& one : stretches) all += one.miss();
+      if (all <= tolerance) break;
+      const auto worst = std::ranges::max_element(stretches, {}, miss);
+      const Stretch halved = std::move(*worst);
+      stretches.erase(worst);
+      const double middle = (halved.from + halved.to) / 2, value = metric_at(middle);
+      stretches.push_back(stretch(result, halved.from, middle, halved.before, value));
+      stretches.push_back(stretch(result, middle, halved.to, value, halved.after));
+    }
+    for (const Stretch& one : stretches)
+      for (std::size_t i = 0; i < one.parts.size(); ++i) result.parts[i] += one.parts[i];
+  }
+
+ private:
+  /// Gradients in a stretch.
+  static constexpr int kNodes = 8;
+  /// How far the parts of all stretches may be off: a part of the metric's difference from the baseline, or
+  /// what the metric's float32 can tell.
+  static constexpr double kTolerance = 2e-4, kLeastTolerance = 1e-5;
+
+  /// Part of the way.
+  struct Stretch {
+    double from = 0, to = 1;
+    double before = 0, after = 0;  ///< the metric at its ends
+    std::vector<double> parts;     ///< [T], the tokens' shares in the metric's difference along it
+    double miss() const {
+      const double off = std::accumulate(parts.begin(), parts.end(), 0.0) - (after - before);
+      return std::isfinite(off) ? std::abs(off) : 0;  // more gradients would not help
+    }
+  };
+
+  Stretch stretch(Saliency& result, double from, double to, double before, double after) {
+    Stretch made{from, to, before, after, std::vector<double>(static_cast<std::size_t>(passes_.length))};
+    for (const auto& [at, weight] : rule_) {
+      Saliency pending = result;
+      pending.whole = false;
+      passes_.computation.show(std::move(pending), static_cast<double>(result.gradients) / steps_);
+      ++result.gradients;
+      passes_.differentiate(*run_at(from + at * (to - from)), &gradient_);
+      for (int position = 0; position < passes_.length; ++position)
+        made.parts[position] += weight * (to - from) * slope_along(position);
+    }
+    return made;
+  }
+
+  /// The last gradient of a token's embedding along the way.
+  double slope_along(int position) const {
+    const std::span<const float> slope = gradient_.row(position), end = embeddings_.row(position);
+    double sum = 0;
+    for (std::size_t i = 0; i < slope.size(); ++i) {
+      const double begin = start_.empty() ? 0 : static_cast<double>(start_[i]);
+      sum += static_cast<double>(slope[i]) * (static_cast<double>(end[i]) - begin);
+    }
+    return sum;
+  }
+
+  std::shared_ptr<const model::Run> run_at(double part) const {
+    const Computation<Saliency>& computation = passes_.computation;
+    model::ForwardOptions options;
+    options.plan = passes_.transformer().plan(at_part(passes_, start_, part), computation.workspace,
+                                              computation.stop, second_of(passes_.run));
+    options.stop = computation.stop;
+    return passes_.transformer().forward(passes_.run.run->tokens, computation.workspace, options);
+  }
+
+  double metric_at(double part) const { return passes_.differentiate(*run_at(part), nullptr); }
+
+  const Passes& passes_;
+  int steps_;
+  std::vector<float> start_;
+  Rows embeddings_, gradient_;
+  std::vector<std::pair<double, double>> rule_;
+};
+
+}  // namespace
+
+double Saliency::sum() const {
+  return std::accumulate(parts.begin(), parts.end(), unmatched);
+}
+
+int Saliency::reach() const {
+  auto count = static_cast<int>(parts.size());
+  if (position < 0) return count;
+  while (count > position + 1 && parts[count - 1] == 0) --count;
+  return count;
+}
+
+Saliency SaliencyOf::compute(const PromptRun& run, const Computation<Saliency>& computation) const {
+  const model::Metric measured = metric_for({metric, token, against, position}, run, computation.workspace);
+  Saliency result;
+  result.metric = metric;
+  result.method = method;
+  result.gradients = method == SaliencyMethod::integrated ? 0 : 1;
+  std::visit(
+      model::EachKind{
+          [&](const model::TokenLogit& of) { result.position = of.position, result.token = of.token; },
+          [&](const model::LogitDifference& of) {
+            result.position = of.position, result.token = of.token, result.against = of.against;
+          },
+          [&](const model::LogProbability& of) { result.position = of.position, result.token = of.token; },
+          [](const model::PromptLoss&) {},
+          [](const model::Divergence&) {},
+      },
+      measured);
+  const Passes passes{run, measured, computation, run.run->length(), run.run->config.n_embd};
+  result.parts.resize(static_cast<std::size_t>(passes.length));
+  if (method == SaliencyMethod::integrated) {
+    result.value = passes.differentiate(*run.run, nullptr);
+    Way(*this, passes).integrate(result);
+    return result;
+  }
+  Rows gradient;
+  result.value = passes.differentiate(*run.run, &gradient);
+  const Rows embeddings = method == SaliencyMethod::gradient_input ? passes.embeddings() : Rows();
+  for (int i = 0; i < passes.length; ++i) {
+    const std::span<const float> slope = gradient.row(i);
+    const std::span<const float> with = method == SaliencyMethod::gradient_input ? embeddings.row(i) : slope;
+    double sum = 0;
+    for (std::size_t j = 0; j < slope.size(); ++j)
+      sum += static_cast<double>(slope[j]) * static_cast<double>(with[j]);
+    result.parts[i] = method == SaliencyMethod::gradient_input ? sum : std::sqrt(sum);
+  }
+  return result;
+}
+
+std::optional<Saliency> SaliencyOf::difference(const Saliency& after, const Saliency& before,
+                                               const PromptRun& run) const {
+  if (!after.whole || !before.whole) return std::nullopt;
+  Saliency result = after;
+  result.value -= before.value;
+  result.start -= before.start;
+  std::vector<double> unmatched = before.parts;
+  for (std::size_t i = 0; i < result.parts.size(); ++i) {
+    const int there = run.baseline ? run.aligned[i] : static_cast<int>(i);
+    if (there < 0) continue;
+    result.parts[i] -= before.parts[there];
+    unmatched[there] = 0;
+  }
+  result.unmatched = -std::accumulate(unmatched.begin(), unmatched.end(), 0.0);
+  return result;
+}
+
+}  // namespace headscope::app

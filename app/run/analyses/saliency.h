@@ -1,0 +1,78 @@
+#pragma once
+#include <cstddef>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "app/run/analyses/metric_choice.h"
+#include "app/run/named.h"
+#include "app/run/question.h"
+
+namespace headscope::app {
+
+/// How a token's share in a metric is measured, by the metric's derivatives with respect to the tokens'
+/// embeddings, before positions are added.
+enum class SaliencyMethod {
+  gradient_input,  ///< gradient . embedding
+  gradient_norm,   ///< the gradient's Euclidean norm
+  /// Integrated gradients (Sundararajan et al. 2017): the mean gradient between a baseline and the embedding,
+  /// . (embedding - baseline); the tokens' shares add up to the metric's difference from the baseline.
+  integrated,
+};
+
+/// Where integrated gradients begin: what all tokens' embeddings are replaced by. Positions are kept.
+enum class SaliencyBaseline {
+  zero,         ///< zeros
+  mean,         ///< the mean of all embeddings of the vocabulary
+  end_of_text,  ///< the embedding of `<|endoftext|>`
+};
+
+/// The tokens' shares in a metric.
+struct Saliency {
+  GradientMetric metric = GradientMetric::logit;
+  SaliencyMethod method = SaliencyMethod::gradient_input;
+  int position = -1;          ///< of the prediction that is measured; -1: all, for the loss
+  int token = -1;             ///< id; -1: none
+  int against = -1;           ///< id of the token whose logit is subtracted; -1: none
+  double value = 0;           ///< the metric in the run
+  double start = 0;           ///< the metric at the baseline of integrated gradients; else 0
+  int gradients = 1;          ///< number of gradients that were computed
+  std::vector<double> parts;  ///< [T]
+  /// On the difference side: minus the shares of baseline positions without a counterpart here.
+  double unmatched = 0;
+  bool whole = true;  ///< false: its gradients are still being computed, and there are no shares
+
+  double sum() const;
+  /// By how much the parts of integrated gradients miss the metric's difference from the baseline.
+  double error() const { return sum() - (value - start); }
+  /// Number of tokens that may have a share: up to the position, or with edits that let it see later tokens,
+  /// up to the last one that has one.
+  int reach() const;
+  std::size_t bytes() const { return bytes_of(parts); }
+};
+
+struct SaliencyOf {
+  using Answer = Saliency;
+  static constexpr std::string_view kName = "saliency";
+  static constexpr int kDefaultSteps = 256;
+  static constexpr int kMaxSteps = 1024;
+
+  GradientMetric metric = GradientMetric::logit;  ///< not the divergence
+  TokenChoice token = TokenChoice::best();
+  TokenChoice against = TokenChoice::best(1);  ///< for a difference
+  int position = -1;                           ///< of the prediction; -1: the last; not for the loss
+  SaliencyMethod method = SaliencyMethod::gradient_input;
+  // Of integrated gradients:
+  SaliencyBaseline baseline = SaliencyBaseline::zero;
+  int steps = kDefaultSteps;  ///< the most gradients, at least 1; fewer if the parts add up without them
+  bool operator==(const SaliencyOf&) const = default;
+
+  /// Throws RunError for a position, a token or a baseline that does not exist, and for the loss of a single
+  /// token.
+  Saliency compute(const PromptRun& run, const Computation<Saliency>& computation) const;
+  /// Token by token; one without a counterpart had no share there. Nothing while one is not whole.
+  std::optional<Saliency> difference(const Saliency& after, const Saliency& before,
+                                     const PromptRun& run) const;
+};
+
+}  // namespace headscope::app

@@ -1,0 +1,425 @@
+#include "app/run/analyses/saliency.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "app/counted.h"
+#include "app/views/output/logit_options.h"
+#include "app/views/output/saliency_options.h"
+#include "app/views/parts/comparison_words.h"
+#include "app/views/parts/declare.h"
+#include "app/views/parts/difference.h"
+#include "app/views/parts/frame.h"
+#include "app/views/parts/landmarks.h"
+#include "app/views/parts/list.h"
+#include "app/views/parts/menu_lines.h"
+#include "app/views/parts/shaded_tokens.h"
+#include "viz/scene/scale.h"
+
+namespace headscope::app {
+namespace {
+
+enum Role { kRow, kChip };  // Region::id: position
+
+const auto kMethod = choice_option<SaliencyMethod>("saliency-method", "Method", "cC",
+                                                   "how a token's share in the metric is measured",
+                                                   choices_of(kSaliencyMethods));
+const auto kMetric =
+    choice_option<GradientMetric>("saliency-metric", "Metric", "hH",
+                                  "the number that the tokens have shares in", choices_of(kSaliencyMetrics));
+
+bool names_token(const Options& options) {
+  return token_count(options[kMetric]) > 0;
+}
+bool names_two(const Options& options) {
+  return token_count(options[kMetric]) > 1;
+}
+bool is_integrated(const Options& options) {
+  return options[kMethod] == SaliencyMethod::integrated;
+}
+
+const auto kToken = applying_if(
+    names_token,
+    make_option<int>("saliency-rank", "Token",
+                     "the token, by its rank among the predictions (of the unedited run, while edits are on)",
+                     {.default_value = 1, .low = 1, .high = 100, .keys = "lL"}));
+const auto kAgainst =
+    applying_if(names_two, make_option<int>("saliency-other-rank", "Against",
+                                            "the other token, by its rank among the predictions",
+                                            {.default_value = 2, .low = 1, .high = 100, .keys = "uU"}));
+const auto kTokenId = make_option<int>("saliency-id", "Token id", "the token by its id, instead of its rank",
+                                       token_id_option());
+const auto kAgainstId = make_option<int>("saliency-other-id", "Other token id",
+                                         "the other token by its id, instead of its rank", token_id_option());
+const auto kBaseline = applying_if(
+    is_integrated,
+    choice_option<SaliencyBaseline>("saliency-baseline", "Baseline embedding", "wW",
+                                    "what integrated gradients begin with in place of the tokens' embeddings",
+                                    choices_of(kSaliencyBaselines)));
+const auto kSteps = applying_if(
+    is_integrated, make_option<int>("saliency-steps", "Steps",
+                                    "the most gradients on the way; fewer if the shares add up without them",
+                                    {.default_value = SaliencyOf::kDefaultSteps,
+                                     .low = 1,
+                                     .high = SaliencyOf::kMaxSteps,
+                                     .steps = {1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024},
+                                     .keys = "xX"}));
+const auto kSorted = switch_option("salient-first", "Strongest first", "oO",
+                                   "sort tokens by their share, largest magnitude first");
+const auto kFirstRow =
+    first_row_option("first-salient", "First row",
+                     "first row shown (auto: keeps the chosen or the strongest token in view)", true, -1);
+
+// ---- the question ----
+
+/// The position whose prediction is measured; for the loss, which has none, the first one that a comparison
+/// has a counterpart for.
+int measured_position(const ViewContext& c) {
+  if (names_token(c.options)) return std::max(0, c.selection.query);
+  if (c.side != Side::difference || !c.run) return 0;
+  const auto matched = std::ranges::find_if(c.run->aligned, [](int there) { return there >= 0; });
+  return matched == c.run->aligned.end() ? 0 : static_cast<int>(matched - c.run->aligned.begin());
+}
+
+/// Nullopt until it is known which tokens are measured.
+std::optional<SaliencyOf> question_of(const ViewContext& c) {
+  SaliencyOf question;
+  question.metric = c.options[kMetric];
+  question.method = c.options[kMethod];
+  question.position = measured_position(c);
+  if (is_integrated(c.options)) {
+    question.baseline = c.options[kBaseline];
+    question.steps = c.options[kSteps];
+  }
+  if (names_token(c.options)) {
+    const auto token = token_choice(c, kTokenId, kToken);
+    if (!token) return std::nullopt;
+    question.token = *token;
+  }
+  if (names_two(c.options)) {
+    const auto against = token_choice(c, kAgainstId, kAgainst);
+    if (!against) return std::nullopt;
+    question.against = *against;
+  }
+  return question;
+}
+
+/// The numbers of the picture, in the unit that people read.
+struct Numbers {
+  std::shared_ptr<const Saliency> of;
+  double unit = 1;
+  std::vector<float> shares;  ///< by position, of the tokens that may have one
+  int count() const { return static_cast<int>(shares.size()); }
+  double shown(double value) const { return unit * value; }
+};
+
+/// Whether the metric is the loss of a prompt in which no token follows another.
+bool has_no_loss(const ViewContext& c) {
+  return c.run && c.options[kMetric] == GradientMetric::loss && c.run->run->length() < 2;
+}
+
+/// Nullopt while there is no answer.
+std::optional<Numbers> numbers_of(const ViewContext& c) {
+  const auto question = question_of(c);
+  auto of = c.run && question && !has_no_loss(c) ? c.ask(*question) : nullptr;
+  if (!of || !of->whole) return std::nullopt;
+  Numbers n;
+  n.unit = shown_unit(of->metric);
+  const int count = std::min(of->reach(), c.run->run->length());
+  for (int i = 0; i < count; ++i) n.shares.push_back(static_cast<float>(n.shown(of->parts[i])));
+  n.of = std::move(of);
+  return n;
+}
+
+bool has_sign(const ViewContext& c) {
+  return c.options[kMethod] != SaliencyMethod::gradient_norm || c.side == Side::difference;
+}
+
+// ---- words ----
+
+/// "logit of “·was” − “·had”", "mean loss, bits".
+std::string metric_words(const ViewContext& c, const Saliency& of) {
+  switch (of.metric) {
+    case GradientMetric::logit:
+    case GradientMetric::difference:
+      return "logit of " + logit_words(c, of.token, of.against);
+    case GradientMetric::log_probability:
+      return "log₂ probability of " + logit_words(c, of.token, -1);
+    case GradientMetric::loss:
+    case GradientMetric::divergence:
+      break;
+  }
+  return "mean loss of the prompt, bits";
+}
+
+std::string after_words(const ViewContext& c, const Saliency& of) {
+  return of.position < 0 ? "" : " after " + token_name(c.run->tokens, c.selection.query);
+}
+
+std::string title_of(const ViewContext& c, const Numbers& n) {
+  const std::string metric = metric_words(c, *n.of);
+  const std::string name(kMethod.choices[static_cast<std::size_t>(c.options[kMethod])].label);
+  return (is_integrated(c.options) ? "Integrated gradients" : name) + ": " + metric + difference_suffix(c);
+}
+
+/// "zero", "the mean embedding", "<|endoftext|>".
+std::string baseline_words(const ViewContext& c) {
+  switch (c.options[kBaseline]) {
+    case SaliencyBaseline::zero:
+      return "zero embeddings";
+    case SaliencyBaseline::mean:
+      return "the mean embedding";
+    case SaliencyBaseline::end_of_text:
+      break;
+  }
+  return "“<|endoftext|>” everywhere";
+}
+
+std::string subtitle_of(const ViewContext& c, const Numbers& n) {
+  const Saliency& of = *n.of;
+  std::string after = after_words(c, of);
+  if (!after.empty()) after = after.substr(1);
+  const std::string begin = after.empty() ? "" : after + ": ";
+  if (c.side == Side::difference)
+    return of.position < 0 ? difference_words(c) : begin + query_difference_words(c);
+  if (is_integrated(c.options))
+    return begin + "from " + viz::number(n.shown(of.start), 4) + " with " + baseline_words(c) + " to " +
+           viz::number(n.shown(of.value), 4) + ", by " + counted(of.gradients, "gradient");
+  return begin + viz::number(n.shown(of.value), 4) + ", and how it depends on each token's embedding";
+}
+
+std::string share_heading(const ViewContext& c) {
+  const char* const name = c.options[kMethod] == SaliencyMethod::gradient_norm ? "gradient norm" : "share";
+  return c.side == Side::difference ? "difference" : name;
+}
+
+/// Whether tokens that only the baseline has had shares.
+bool shows_unmatched(const ViewContext& c, const Numbers& n) {
+  return c.side == Side::difference && compares_different_inputs(*c.run) && n.of->unmatched != 0;
+}
+
+// ---- the list ----
+
+const ListRows kRows{.role = kRow, .first = kFirstRow, .names = "shares", .runs_on = true};
+
+/// The chosen token: the selected key, or for the loss the selected query.
+int chosen_token(const ViewContext& c, const Numbers& n) {
+  return n.of->position < 0 ? c.selection.query : c.selection.key;
+}
+
+List list_of(const ViewContext& c, const Numbers& n) {
+  const PromptTokens& tokens = c.run->tokens;
+  List list(c, kRows, n.count());
+  list.number("", 7, [](int i) { return i; },
+              {.file = "position", .color = c.theme->text_muted, .digits = 0});
+  list.file("id", [&tokens](int i) { return tokens.tokens[i].id; });
+  list.text("token", 10, [&tokens](int i) { return tokens.labels[i]; },
+            {.file = "token", .least = 6 * c.font_size});
+  const int named = list.last();
+  list.bar(share_heading(c), 9, n.shares,
+           {.file = difference_column_prefix(c) +
+                    std::string(kMethod.choices[static_cast<std::size_t>(c.options[kMethod])].name),
+            .digits = 4,
+            .scientific = 0.0001,
+            .most = 30 * c.font_size,
+            .is_signed = has_sign(c)});
+  list.table.strength = list.last();
+  const auto footer = [&](const std::string& name, double value, int digits) {
+    viz::FixedRow& row = list.table.footer.emplace_back();
+    row = {list.cell(named, name),
+           list.cell(list.last(), digits > 0 ? viz::fixed_number(value, digits) : viz::number(value, 2))};
+  };
+  if (shows_unmatched(c, n)) {
+    footer("only in the " + second_name(*c.run), n.shown(n.of->unmatched), 4);
+    list.table.footer.back().front().short_text = "only there";
+  }
+  if (c.options[kMethod] != SaliencyMethod::gradient_norm) footer("sum", n.shown(n.of->sum()), 4);
+  if (is_integrated(c.options)) {
+    footer("exact", n.shown(n.of->value - n.of->start), 4);
+    footer("error", n.shown(n.of->error()), 0);
+  }
+  const bool sorted = c.options[kSorted];
+  if (sorted) list.table.order = {list.last()};
+  if (sorted) list.table.row_names = "rows";
+  list.table.first_number = sorted ? 1 : 0;
+  const int chosen = chosen_token(c, n);
+  if (chosen >= 0 && chosen < n.count()) list.table.marked = list.table.kept = chosen;
+  list.table.mark = n.of->position < 0 ? c.theme->query : c.theme->key;
+  return list;
+}
+
+// ---- the prompt, shaded ----
+
+viz::ColorScale scale_of(const ViewContext& c, const Numbers& n) {
+  const viz::Matrix shares = viz::Matrix::row(n.shares);
+  const viz::ValueRange range = viz::value_range(shares);
+  if (!has_sign(c)) return viz::linear_scale(static_cast<double>(range.high));
+  // The first token may be far beyond all others; it must not take their colours away.
+  const std::vector<float> others(n.shares.begin() + (n.count() > 1 ? 1 : 0), n.shares.end());
+  return viz::robust_scale(viz::Matrix::row(others), 0, range);
+}
+
+viz::ChipFlow chips_of(const ViewContext& c, const Numbers& n) {
+  viz::ChipFlow flow;
+  flow.role = kChip;
+  const viz::ColorTable colors(scale_of(c, n), *c.theme);
+  for (int i = 0; i < c.run->run->length(); ++i) {
+    viz::Chip chip = shaded_chip(c, c.run->tokens.labels[i],
+                                 i < n.count() ? std::optional(colors(n.shares[i])) : std::nullopt);
+    if (i == chosen_token(c, n)) chip.outline = n.of->position < 0 ? c.theme->query : c.theme->key;
+    flow.chips.push_back(std::move(chip));
+  }
+  return flow;
+}
+
+void paint_legend(Picture& picture, const ViewContext& c, const Numbers& n, const ShadedTokens& tokens) {
+  const viz::Style style = style_of(c);
+  const std::string title = delta(c) + std::string(c.options[kMethod] == SaliencyMethod::gradient_norm
+                                                       ? "gradient norm of each token"
+                                                       : "share of each token");
+  viz::Scene measured;
+  const float used = viz::paint_color_scale_line(measured, scale_of(c, n), title, {0, 0}, style);
+  viz::paint_color_scale_in(picture.scene, scale_of(c, n), title, std::nullopt,
+                            {tokens.area.x, tokens.legend}, tokens.area.w, style);
+  if (!tokens.scrolls()) return;
+  const std::string note = shown_tokens_words(picture, c.run->run->length());
+  if (style.width(note, style.small()) > tokens.area.w - used - 5 * style.unit()) return;
+  viz::add_muted(picture.scene, style, note, {tokens.area.right(), tokens.legend}, viz::Align::right);
+}
+
+// ---- both ----
+
+struct Layout {
+  List list;
+  ShadedTokens tokens;
+  bool fits = false;
+};
+
+Layout lay_out(const ViewContext& c, const Numbers& n) {
+  Layout l{list_of(c, n), lay_out_shaded_tokens(c, chips_of(c, n))};
+  l.fits = l.list.lay_out_showing(l.tokens.list, n.shares);
+  const std::vector<int>& rows = l.list.layout().rows;
+  const bool in_order = !c.options[kSorted] && !rows.empty();
+  const int chosen = std::max(0, chosen_token(c, n));
+  l.tokens.show_line_of(in_order ? rows.front() : chosen, !in_order);
+  return l;
+}
+
+Picture build(const ViewContext& c) {
+  const auto question = question_of(c);
+  if (!c.run) {
+    if (question) static_cast<void>(c.ask(*question));
+    return *waiting(c);
+  }
+  if (c.side == Side::difference && names_token(c.options) && compared_query(c) < 0) return no_counterpart(c);
+  if (!question) return message(c, kComputing);
+  if (has_no_loss(c))
+    return message(c, "the loss needs a token that follows another, but the prompt has 1 token");
+  const auto n = numbers_of(c);
+  if (auto words = waiting(c, *question, n.has_value())) return *words;
+  const Layout l = lay_out(c, *n);
+  if (!l.fits) return too_small(c, "for the tokens");
+  Picture picture = blank(c);
+  paint_title(picture, c, title_of(c, *n), subtitle_of(c, *n) + l.list.note("; ") + l.list.left_out("; "));
+  // Scrolled chips do not make the picture incomplete.
+  const bool whole = picture.whole;
+  if (l.tokens.shown_lines > 0) {
+    viz::paint_chips(picture, l.tokens.flow, l.tokens.places, l.tokens.first_line, l.tokens.chips,
+                     style_of(c));
+    paint_legend(picture, c, *n, l.tokens);
+  }
+  picture.whole = whole;
+  l.list.paint(picture);
+  return picture;
+}
+
+// ---- the mouse ----
+
+/// Later tokens than the query can only be chosen as the query.
+ViewAction choice_of_token(const ViewContext& c, const Numbers& n, int position) {
+  if (n.of->position < 0 || position > c.selection.query) return SelectQuery{position};
+  return clicked_key(c, position);
+}
+
+ViewActions click(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
+  const int position = region_of(picture, hit).id;
+  const auto n = numbers_of(c);
+  if (!n || position >= c.run->run->length()) return {};
+  return {choice_of_token(c, *n, position)};
+}
+
+Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
+  const viz::Region& region = region_of(picture, hit);
+  const auto n = numbers_of(c);
+  const int position = region.id;
+  if (!n || position >= c.run->run->length()) return {};
+  Facts facts = facts_of_row(c, region.rect);
+  for (const Role other : {kRow, kChip})
+    if (other != region.role) frame_regions(facts, picture, other, position, c.theme->text);
+  facts.say(token_name(c.run->tokens, position));
+  if (position < n->count()) {
+    const double share = n->shown(n->of->parts[position]);
+    facts.said.push_back({.label = share_heading(c), .value = exact(share), .copied = plain(share)});
+    if (is_integrated(c.options) && n->of->sum() != 0)
+      facts.say(viz::fixed_number(100 * n->of->parts[position] / n->of->sum(), 1) + " % of the sum");
+  } else {
+    facts.say("the prediction does not depend on later tokens");
+  }
+  if (n->of->position >= 0) add_choice_of_key(facts.commands, c, position, c.selection.query);
+  facts.commands.push_back(choose_query(c, position));
+  add_copies_of_token(facts, c, c.run->tokens.tokens[position].id, c.run->tokens.labels[position]);
+  return facts;
+}
+
+// ---- the table ----
+
+/// A row for each token that may have a share, then the sums that the list ends with.
+Table table(const ViewContext& c) {
+  const auto n = numbers_of(c);
+  if (!n) return {};
+  Table result = list_of(c, *n).exported();
+  const auto add = [&](const char* name, double value) { add_row(result, "", "", name, n->shown(value)); };
+  if (shows_unmatched(c, *n)) add("only in the baseline", n->of->unmatched);
+  if (c.options[kMethod] != SaliencyMethod::gradient_norm) add("sum", n->of->sum());
+  add("value", n->of->value);
+  if (is_integrated(c.options))
+    add("value at the baseline embedding", n->of->start), add("error", n->of->error());
+  return result;
+}
+
+float whole_height(const ViewContext& c) {
+  if (!c.run) return c.height;
+  Numbers none;
+  auto of = std::make_shared<Saliency>();
+  of->position = names_token(c.options) ? c.selection.query : -1;
+  none.of = std::move(of);
+  const int rows = names_token(c.options) ? c.selection.query + 1 : c.run->run->length();
+  return shaded_tokens_height(c, chips_of(c, none), rows, 4);
+}
+
+std::string refuse(const ViewContext& c) {
+  return refuse_token_id(c, {&kTokenId, &kAgainstId});
+}
+
+}  // namespace
+
+View saliency_view() {
+  View view =
+      make_view(Group::output, "saliency", "Saliency",
+                "how much each token of the prompt counts for a prediction, by gradients at the tokens' "
+                "embeddings",
+                build, facts, table);
+  view.options = {&kMethod, &kMetric, &kToken,    &kAgainst, &kBaseline,
+                  &kSteps,  &kSorted, &kFirstRow, &kTokenId, &kAgainstId};
+  view.commands = query_steps("Previous query", "Next query");
+  add_list<kRows, click>(view);
+  view.shows_difference = true;
+  view.whole_height = whole_height;
+  view.refuse = refuse;
+  view.caption = {true, false, true};
+  view.landmarks = {landmark<kRow>("shares"), landmark<kChip>("shaded tokens")};
+  return view;
+}
+
+}  // namespace headscope::app

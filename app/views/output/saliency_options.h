@@ -1,0 +1,38 @@
+#pragma once
+#include <numbers>
+
+#include "app/run/analyses/saliency.h"
+#include "app/views/option.h"
+
+namespace headscope::app {
+
+// The choices of saliency, with their names on the command line and in the view.
+inline constexpr ChoiceOf<SaliencyMethod> kSaliencyMethods[] = {
+    {SaliencyMethod::gradient_input, "gradient-input", "Gradient × input",
+     "The gradient at each token's embedding times the embedding"},
+    {SaliencyMethod::gradient_norm, "gradient-norm", "Gradient norm",
+     "The length of the gradient at each token's embedding, without a sign"},
+    {SaliencyMethod::integrated, "integrated", "Integrated",
+     "Integrated gradients: the mean gradient on the way from a baseline, times the way"}};
+inline constexpr ChoiceOf<SaliencyBaseline> kSaliencyBaselines[] = {
+    {SaliencyBaseline::zero, "zero", "Zero", "Zeros in place of every token's embedding; positions are kept"},
+    {SaliencyBaseline::mean, "mean", "Mean",
+     "The mean embedding of the vocabulary in place of every token's; positions are kept"},
+    {SaliencyBaseline::end_of_text, "endoftext", "<|endoftext|>",
+     "The embedding of <|endoftext|> in place of every token's; positions are kept"}};
+inline constexpr ChoiceOf<GradientMetric> kSaliencyMetrics[] = {
+    {GradientMetric::logit, "logit", "Logit", "The logit of the token"},
+    {GradientMetric::difference, "difference", "Difference",
+     "The logit of the token minus that of the other token"},
+    {GradientMetric::log_probability, "logprob", "Log probability",
+     "The logarithm of the token's probability, in bits"},
+    {GradientMetric::loss, "loss", "Loss", "The mean loss of the prompt's tokens, in bits"}};
+static_assert(in_order(kSaliencyMethods) && in_order(kSaliencyBaselines) && in_order(kSaliencyMetrics));
+
+/// Numbers of a metric are multiplied by this for people: logarithms are shown in bits.
+inline double shown_unit(GradientMetric metric) {
+  return metric == GradientMetric::log_probability || metric == GradientMetric::loss ? std::numbers::log2e
+                                                                                     : 1;
+}
+
+}  // namespace headscope::app

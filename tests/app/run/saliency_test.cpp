@@ -1,0 +1,242 @@
+// Saliency compared with derivatives at the embeddings in double precision.
+#include "app/run/analyses/saliency.h"
+
+#include "model/files/error.h"
+#include "tests/model/gradients_fixture.h"
+#include "tests/support/matchers.h"
+#include "tests/support/sentences.h"
+
+namespace headscope::app {
+namespace {
+
+using model::Edits;
+using model::kVocabulary;
+using model::kWidth;
+using model::Site;
+using model::tokens_of;
+using testing::ReferenceGradients;
+
+constexpr const char* kEmbed = "hook_embed";
+
+class SaliencyTest : public model::GradientsFixture {
+ protected:
+  PromptRun prompt_run(const std::vector<int>& ids, const Edits& edits = {}) {
+    LoadedModel model;
+    model.transformer = transformer_;
+    PromptRun made;
+    made.model = std::make_shared<const LoadedModel>(std::move(model));
+    made.run = run(ids, edits);
+    return made;
+  }
+  Saliency saliency(const SaliencyOf& question, const PromptRun& of) {
+    return question.compute(of, {workspace_});
+  }
+  /// The metric and its derivatives in double precision.
+  static ReferenceGradients::Result reference(const PromptRun& of, const model::Metric& metric,
+                                              const Edits& more = {}) {
+    Edits edits = of.run->plan ? of.run->plan->edits() : Edits();
+    edits.insert(edits.end(), more.begin(), more.end());
+    return reference_->run(of.run->tokens, edits, metric);
+  }
+  /// The shares by integrated gradients in double precision, by many steps of equal length.
+  static std::vector<double> integrated(const PromptRun& of, const model::Metric& metric,
+                                        const std::vector<float>& start) {
+    constexpr int kSteps = 100;
+    const auto values = reference(of, metric).values.at(kEmbed);
+    std::vector<double> parts(values.size() / kWidth);
+    for (int step = 0; step < kSteps; ++step) {
+      const auto part = static_cast<float>((step + 0.5) / kSteps);
+      const auto slopes = reference(of, metric, path(start, part)).gradients.at(kEmbed);
+      for (std::size_t i = 0; i < slopes.size(); ++i)
+        parts[i / kWidth] += slopes[i] / kSteps * (values[i] - static_cast<double>(start[i % kWidth]));
+    }
+    return parts;
+  }
+  static Edits path(const std::vector<float>& start, float part) {
+    const model::EditSite all{{Site::embed}, {}, {}, {}};
+    return {model::ScaleValues{all, part}, model::AddVector{all, start, 1 - part}};
+  }
+  static std::vector<float> mean_embedding() {
+    const testing::ReferenceGpt2 model(folder_->path());
+    const std::vector<double>& wte = model.parameter("wte.weight");
+    std::vector<double> sum(kWidth);
+    for (std::size_t i = 0; i < wte.size(); ++i) sum[i % kWidth] += wte[i] / kVocabulary;
+    return {sum.begin(), sum.end()};
+  }
+};
+
+struct Case {
+  const char* name;
+  SaliencyOf question;
+  model::Metric metric;
+};
+
+std::vector<Case> cases() {
+  const auto token = TokenChoice::of;
+  return {{"logit", {.token = token(7), .position = 4}, model::TokenLogit{7, 4}},
+          {"difference",
+           {.metric = GradientMetric::difference, .token = token(7), .against = token(60), .position = 6},
+           model::LogitDifference{7, 60, 6}},
+          {"logprob",
+           {.metric = GradientMetric::log_probability, .token = token(3)},
+           model::LogProbability{3, 6}},
+          {"loss", {.metric = GradientMetric::loss}, model::PromptLoss{}}};
+}
+
+const Edits kEdits{model::ScaleValues{{{Site::embed}, {}, {1}, {}}, 2},
+                   model::SetValues{{{Site::mlp_out, 1}, {}, {3}, {}}, {0.5F}}, model::SetMask{2, {}, {}}};
+
+TEST_F(SaliencyTest, IsTheReferencesAtTheEmbeddings) {
+  for (const Edits& edits : {Edits(), kEdits}) {
+    const PromptRun of = prompt_run(tokens_of(7), edits);
+    for (Case one : cases()) {
+      SCOPED_TRACE(one.name);
+      const auto expected = reference(of, one.metric);
+      const std::vector<double>&values = expected.values.at(kEmbed), &slopes = expected.gradients.at(kEmbed);
+      const Saliency product = saliency(one.question, of);
+      one.question.method = SaliencyMethod::gradient_norm;
+      const Saliency norm = saliency(one.question, of);
+      ASSERT_EQ(product.parts.size(), 7U);
+      EXPECT_NEAR(product.value, expected.metric, 1e-5);
+      double sum = 0, largest = 0;
+      for (std::size_t i = 0; i < 7; ++i) {
+        double dot = 0, square = 0;
+        for (std::size_t j = i * kWidth; j < (i + 1) * kWidth; ++j) {
+          dot += slopes[j] * values[j];
+          square += slopes[j] * slopes[j];
+        }
+        EXPECT_NEAR(product.parts[i], dot, 1e-4 * std::max(1.0, std::abs(dot)));
+        EXPECT_NEAR(norm.parts[i], std::sqrt(square), 1e-4 * std::max(1.0, std::sqrt(square)));
+        sum += dot;
+        largest = std::max(largest, std::abs(dot));
+      }
+      EXPECT_NEAR(product.sum(), sum, 1e-3);
+      EXPECT_GT(largest, 1e-3);
+    }
+  }
+}
+
+TEST_F(SaliencyTest, ByIntegratedGradientsIsTheReferences) {
+  for (const Edits& edits : {Edits(), kEdits}) {
+    const PromptRun of = prompt_run(tokens_of(7), edits);
+    for (const auto& [baseline, start] : {std::pair(SaliencyBaseline::zero, std::vector<float>(kWidth)),
+                                          std::pair(SaliencyBaseline::mean, mean_embedding())})
+      for (Case one : cases()) {
+        SCOPED_TRACE(one.name + std::string(edits.empty() ? "" : ", edited") +
+                     (baseline == SaliencyBaseline::zero ? ", from zero" : ", from the mean"));
+        one.question.method = SaliencyMethod::integrated;
+        one.question.baseline = baseline;
+        const Saliency found = saliency(one.question, of);
+        const double value = reference(of, one.metric).metric,
+                     before = reference(of, one.metric, path(start, 0)).metric;
+        EXPECT_NEAR(found.value, value, 1e-5);
+        EXPECT_NEAR(found.start, before, 1e-5);
+        EXPECT_NEAR(found.sum(), value - before, 1e-3 * std::abs(value - before)) << "completeness";
+        EXPECT_NEAR(found.error(), found.sum() - (value - before), 2e-5);
+        const std::vector<double> expected = integrated(of, one.metric, start);
+        for (std::size_t i = 0; i < expected.size(); ++i)
+          EXPECT_NEAR(found.parts[i], expected[i], 1e-3 * std::max(1.0, std::abs(expected[i])));
+      }
+  }
+}
+
+TEST_F(SaliencyTest, IsCompleteAtTheDefaultStepsForManyTokens) {
+  for (const int length : {1, 12, 130}) {
+    const PromptRun of = prompt_run(tokens_of(length));
+    for (const SaliencyBaseline baseline : {SaliencyBaseline::zero, SaliencyBaseline::mean}) {
+      const Saliency found = saliency({.method = SaliencyMethod::integrated, .baseline = baseline}, of);
+      EXPECT_LT(std::abs(found.error()), 1e-3 * std::abs(found.value - found.start)) << length;
+    }
+  }
+}
+
+TEST_F(SaliencyTest, OneStepIsTheGradientHalfWay) {
+  const PromptRun of = prompt_run(tokens_of(5));
+  const Saliency found =
+      saliency({.token = TokenChoice::of(7), .method = SaliencyMethod::integrated, .steps = 1}, of);
+  const model::Metric metric = model::TokenLogit{7};
+  const auto slopes = reference(of, metric, path(std::vector<float>(kWidth), 0.5F)).gradients.at(kEmbed);
+  const auto values = reference(of, metric).values.at(kEmbed);
+  for (std::size_t i = 0; i < 5; ++i) {
+    double expected = 0;
+    for (std::size_t j = i * kWidth; j < (i + 1) * kWidth; ++j) expected += slopes[j] * values[j];
+    EXPECT_NEAR(found.parts[i], expected, 1e-4 * std::max(1.0, std::abs(expected)));
+  }
+}
+
+TEST_F(SaliencyTest, ReachesTheMeasuredPositionAndWithEditsLaterOnes) {
+  const PromptRun plain = prompt_run(tokens_of(7));
+  const Saliency found = saliency({.position = 3}, plain);
+  EXPECT_EQ(found.reach(), 4);
+  for (std::size_t i = 4; i < 7; ++i) EXPECT_EQ(found.parts[i], 0);
+  EXPECT_EQ(saliency({.metric = GradientMetric::loss}, plain).reach(), 7);
+  EXPECT_EQ(saliency({.position = 3}, prompt_run(tokens_of(7), {model::SetMask{1, {}, {}}})).reach(), 7);
+}
+
+TEST_F(SaliencyTest, NamesWhatItMeasures) {
+  const PromptRun of = prompt_run(tokens_of(7));
+  const Saliency difference = saliency({.metric = GradientMetric::difference, .position = 5}, of);
+  EXPECT_EQ(difference.position, 5);
+  EXPECT_GT(difference.value, 0) << "the best against the second";
+  EXPECT_NE(difference.token, difference.against);
+  const Saliency loss = saliency({.metric = GradientMetric::loss}, of);
+  EXPECT_EQ(loss.token, -1);
+  EXPECT_EQ(loss.position, -1);
+  const Saliency last = saliency({.metric = GradientMetric::log_probability}, of);
+  EXPECT_EQ(last.position, 6);
+  EXPECT_EQ(last.against, -1);
+}
+
+TEST_F(SaliencyTest, DifferencesAreTokenByToken) {
+  PromptRun run = prompt_run(tokens_of(4));
+  run.baseline = std::make_shared<const PromptRun>(prompt_run(tokens_of(4, 1)));
+  run.aligned = {0, 2, -1, 3};
+  Saliency after, before;
+  after.parts = {1, 2, 3, 4};
+  before.parts = {0.5, 10, 0.25, 1};
+  after.value = 5, before.value = 2;
+  after.start = 1, before.start = 4;
+  const Saliency found = SaliencyOf{}.difference(after, before, run).value();
+  EXPECT_EQ(found.parts, (std::vector<double>{0.5, 1.75, 3, 3}));
+  EXPECT_EQ(found.unmatched, -10);
+  EXPECT_EQ(found.value, 3);
+  EXPECT_EQ(found.start, -3);
+  EXPECT_EQ(found.sum(), after.sum() - before.sum());
+  run.aligned = {1, 0, 3, 2};
+  EXPECT_EQ(SaliencyOf{}.difference(after, before, run)->unmatched, 0) << "to the bit: nothing is left out";
+  after.whole = false;
+  EXPECT_FALSE(SaliencyOf{}.difference(after, before, run).has_value());
+}
+
+TEST_F(SaliencyTest, WhatCannotBeIsOneSentence) {
+  const PromptRun of = prompt_run(tokens_of(5));
+  const auto said = [&](const SaliencyOf& question, const PromptRun& run) {
+    const std::string words = testing::message_of<model::RunError>([&] { saliency(question, run); });
+    EXPECT_TRUE(testing::is_sentence(words)) << words;
+    return words;
+  };
+  EXPECT_THAT(said({.token = TokenChoice::of(90)}, of), HasSubstr("there is no token 90"));
+  EXPECT_THAT(said({.position = 5}, of), HasSubstr("there is no position 5: the last one is 4"));
+  EXPECT_THAT(said({.metric = GradientMetric::loss}, prompt_run(tokens_of(1))),
+              HasSubstr("the prompt has 1 token"));
+  EXPECT_THAT(said({.method = SaliencyMethod::integrated, .baseline = SaliencyBaseline::end_of_text}, of),
+              HasSubstr("needs a token of that name, but the model has none"));
+}
+
+TEST_F(SaliencyTest, IsStopped) {
+  const PromptRun of = prompt_run(tokens_of(5));
+  std::stop_source stop;
+  int shown = 0;
+  const auto show = [&](const Saliency& part, double done) {
+    EXPECT_FALSE(part.whole);
+    EXPECT_NEAR(done, shown / double{SaliencyOf::kDefaultSteps}, 1e-12);
+    if (++shown == 3) stop.request_stop();
+  };
+  EXPECT_THROW(SaliencyOf{.method = SaliencyMethod::integrated}.compute(
+                   of, {workspace_, stop.get_token(), nullptr, nullptr, show}),
+               model::Stopped);
+  EXPECT_EQ(shown, 3);
+}
+
+}  // namespace
+}  // namespace headscope::app

@@ -1,0 +1,237 @@
+// First-order estimates of sweeps: every cell compared with the directional derivative in double precision,
+// and the order in which the exact cells follow.
+#include "app/run/analyses/sweep_estimates.h"
+
+#include <numeric>
+
+#include "app/run/analyses/rank_correlation.h"
+#include "model/files/error.h"
+#include "tests/model/gradients_fixture.h"
+#include "tests/support/sentences.h"
+
+namespace headscope::app {
+namespace {
+
+using model::Edits;
+using model::kHeads;
+using model::kLayers;
+using model::kWidth;
+using model::Site;
+using model::tokens_of;
+using testing::ReferenceGradients;
+
+using SweepEstimates = model::GradientsFixture;
+
+PromptRun run_of(const std::shared_ptr<const model::Transformer>& transformer,
+                 std::shared_ptr<const model::Run> run) {
+  LoadedModel model;
+  model.transformer = transformer;
+  PromptRun made;
+  made.model = std::make_shared<const LoadedModel>(std::move(model));
+  made.run = std::move(run);
+  return made;
+}
+
+/// What a cell's edits replace values by, in double: [T, width].
+std::vector<double> edited_values(const SweepOf& question, std::vector<double> values, int layer,
+                                  const ReferenceGradients& reference) {
+  const auto length = values.size() / kWidth;
+  const std::string hook = model::hook_name({question.site, layer});
+  if (question.edit == SweepEdit::zero) return std::vector<double>(values.size());
+  if (question.edit == SweepEdit::mean) {
+    std::vector<double> mean(kWidth);
+    for (std::size_t i = 0; i < values.size(); ++i)
+      mean[i % kWidth] += values[i] / static_cast<double>(length);
+    for (std::size_t i = 0; i < values.size(); ++i) values[i] = mean[i % kWidth];
+    return values;
+  }
+  const auto source = reference.run(question.from.tokens, {}, model::TokenLogit{0}).values.at(hook);
+  for (std::size_t position = 0; position < length; ++position) {
+    const int from =
+        question.from.aligned.empty() ? static_cast<int>(position) : question.from.aligned[position];
+    for (int unit = 0; from >= 0 && unit < kWidth; ++unit)
+      values[position * kWidth + static_cast<std::size_t>(unit)] =
+          source[static_cast<std::size_t>(from * kWidth + unit)];
+  }
+  return values;
+}
+
+/// The metric's derivative along a cell's edit, in double.
+double directional(const SweepOf& question, const ReferenceGradients::Result& result, int layer, int column,
+                   const ReferenceGradients& reference) {
+  const std::string hook = model::hook_name({question.site, layer});
+  const std::vector<double>&values = result.values.at(hook), &slopes = result.gradients.at(hook);
+  const std::vector<double> edited = edited_values(question, values, layer, reference);
+  double sum = 0;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const auto unit = static_cast<int>(i % kWidth), position = static_cast<int>(i / kWidth);
+    const int at = question.over == SweepOver::heads ? unit / (kWidth / kHeads) : position;
+    if (at == column) sum += slopes[i] * (edited[i] - values[i]);
+  }
+  return sum;
+}
+
+void expect_derivatives(const SweepOf& question, const PromptRun& run, const ReferenceGradients& reference,
+                        model::Workspace& workspace) {
+  SweepOf asked = question;
+  asked.estimates = true;
+  const Sweep sweep = asked.compute(run, {workspace});
+  const Edits base = run.run->plan ? run.run->plan->edits() : Edits();
+  const auto of = [&](const model::Metric& metric) { return reference.run(run.run->tokens, base, metric); };
+  const auto logit = of(model::TokenLogit{sweep.token, sweep.position}),
+             difference = of(model::LogitDifference{sweep.token, sweep.against, sweep.position}),
+             log = of(model::LogProbability{sweep.token, sweep.position});
+  double largest = 0;
+  ASSERT_EQ(sweep.estimates.size(), sweep.readings.size());
+  for (int layer = 0; layer < kLayers; ++layer)
+    for (int column = 0; column < sweep.columns; ++column) {
+      SCOPED_TRACE("layer " + std::to_string(layer) + ", column " + std::to_string(column));
+      if (question.edits(layer, column).empty()) {
+        EXPECT_TRUE(std::isnan(sweep.estimate(SweepMetric::logit, layer, column)));
+        continue;
+      }
+      const auto expect = [&](SweepMetric metric, double expected) {
+        EXPECT_NEAR(sweep.estimate(metric, layer, column), expected,
+                    2e-5 * std::max(1.0, std::abs(expected)));
+        largest = std::max(largest, std::abs(expected));
+      };
+      const auto along = [&](const ReferenceGradients::Result& result) {
+        return directional(question, result, layer, column, reference);
+      };
+      expect(SweepMetric::logit, along(logit));
+      expect(SweepMetric::difference, along(difference));
+      expect(SweepMetric::probability, std::exp(log.metric) * along(log));
+      EXPECT_TRUE(std::isnan(sweep.estimate(SweepMetric::divergence, layer, column))) << "it has none";
+    }
+  EXPECT_GT(largest, 1e-3) << "something has an effect";
+}
+
+TEST_F(SweepEstimates, AreDirectionalDerivatives) {
+  const PromptRun run = run_of(transformer_, this->run(tokens_of(7)));
+  for (const SweepEdit edit : {SweepEdit::zero, SweepEdit::mean, SweepEdit::patch}) {
+    SCOPED_TRACE(static_cast<int>(edit));
+    SweepOf question{.edit = edit, .position = 5};
+    if (edit == SweepEdit::patch) question.from.tokens = tokens_of(7, 3);
+    expect_derivatives(question, run, *reference_, workspace_);
+    question.over = SweepOver::positions;
+    for (const Site site : {Site::resid_pre, Site::attn_out, Site::mlp_out, Site::z}) {
+      SCOPED_TRACE(static_cast<int>(site));
+      question.site = site;
+      expect_derivatives(question, run, *reference_, workspace_);
+    }
+  }
+}
+
+TEST_F(SweepEstimates, OfPatchesThatReachSomePositionsAreThese) {
+  SweepOf question{.edit = SweepEdit::patch, .position = 5};
+  question.from = {tokens_of(9, 4), {0, 1, -1, 5, 6, 8}};
+  const PromptRun run = run_of(transformer_, this->run(tokens_of(6)));
+  expect_derivatives(question, run, *reference_, workspace_);
+  question.over = SweepOver::positions;
+  question.site = Site::resid_pre;
+  expect_derivatives(question, run, *reference_, workspace_);
+}
+
+TEST_F(SweepEstimates, OfAnEditedRunAreAtWhatItsEditsLeft) {
+  const Edits base{model::ScaleValues{{{Site::z, 1}, 2, {}, {}}, -1},
+                   model::SetValues{{{Site::mlp_out, 1}, {}, {3}, {}}, {0.5F}}, model::SetMask{2, {}, {}}};
+  const PromptRun run = run_of(transformer_, this->run(tokens_of(6), base));
+  expect_derivatives({.position = 5}, run, *reference_, workspace_);
+  for (const SweepEdit edit : {SweepEdit::zero, SweepEdit::mean})
+    expect_derivatives({.over = SweepOver::positions, .site = Site::mlp_out, .edit = edit, .position = 5},
+                       run, *reference_, workspace_);
+}
+
+TEST_F(SweepEstimates, ExactCellsAreTheSameWithThemAndWithout) {
+  const PromptRun run = run_of(transformer_, this->run(tokens_of(40)));
+  for (const SweepMetric first :
+       {SweepMetric::logit, SweepMetric::difference, SweepMetric::probability, SweepMetric::divergence}) {
+    const SweepOf plain{.over = SweepOver::positions, .site = Site::resid_pre, .position = 39};
+    SweepOf ranked = plain;
+    ranked.estimates = true;
+    ranked.largest_of = first;
+    EXPECT_TRUE(ranked == plain) << "they are one question";
+    const Sweep without = plain.compute(run, {workspace_}), with = ranked.compute(run, {workspace_});
+    EXPECT_TRUE(without.estimates.empty());
+    EXPECT_EQ(with.known, without.known);
+    for (std::size_t i = 0; i < with.readings.size(); ++i)
+      for (const auto number : {&SweepReading::logit, &SweepReading::against, &SweepReading::probability,
+                                &SweepReading::divergence})
+        EXPECT_EQ(with.readings[i].*number, without.readings[i].*number);
+  }
+}
+
+TEST_F(SweepEstimates, ComeFirstAndThenTheCellsWithTheLargest) {
+  const PromptRun run = run_of(transformer_, this->run(tokens_of(70)));
+  for (const SweepMetric metric : {SweepMetric::logit, SweepMetric::difference, SweepMetric::probability}) {
+    const SweepOf question{.over = SweepOver::positions,
+                           .site = Site::mlp_out,
+                           .position = 69,
+                           .estimates = true,
+                           .largest_of = metric};
+    std::vector<Sweep> parts;
+    std::stop_source stop;
+    const auto show = [&](const Sweep& part, double done) {
+      parts.push_back(part);
+      EXPECT_NEAR(done, part.known_count() / (kLayers * 70.0), 1e-9);
+      if (parts.size() == 2) stop.request_stop();
+    };
+    EXPECT_THROW(question.compute(run, {workspace_, stop.get_token(), nullptr, nullptr, show}),
+                 model::Stopped);
+    ASSERT_EQ(parts.size(), 2U);
+    EXPECT_EQ(parts[0].known_count(), 0) << "all estimates are shown before any cell is computed";
+    EXPECT_EQ(parts[0].estimates.size(), kLayers * 70U);
+    std::vector<double> sizes;
+    for (const SweepEstimate& estimate : parts[1].estimates) sizes.push_back(std::abs(estimate.of(metric)));
+    std::vector<double> sorted = sizes;
+    std::ranges::sort(sorted, std::greater());
+    ASSERT_GT(parts[1].known_count(), 0);
+    for (std::size_t cell = 0; cell < sizes.size(); ++cell)
+      if (parts[1].known[cell]) {
+        EXPECT_GE(sizes[cell], sorted[31]) << "one of the 32 largest";
+      }
+    // It goes on where it was stopped, without estimating again.
+    Sweep part = parts[1];
+    part.estimates[0].logit = 1234;
+    const Sweep rest = question.compute(run, {workspace_, {}, &part});
+    EXPECT_EQ(rest.known_count(), kLayers * 70);
+    EXPECT_EQ(rest.estimates[0].logit, 1234);
+  }
+}
+
+TEST_F(SweepEstimates, AreComparedWithTheCellsThatAreKnown) {
+  const PromptRun run = run_of(transformer_, this->run(tokens_of(6)));
+  const Sweep sweep = SweepOf{.position = 5, .estimates = true}.compute(run, {workspace_});
+  std::vector<double> estimated, exact;
+  for (int layer = 0; layer < kLayers; ++layer)
+    for (int head = 0; head < kHeads; ++head) {
+      estimated.push_back(sweep.estimate(SweepMetric::logit, layer, head));
+      exact.push_back(sweep.difference(SweepMetric::logit, layer, head));
+    }
+  EXPECT_EQ(sweep.estimate_correlation(SweepMetric::logit), rank_correlation(estimated, exact));
+  EXPECT_TRUE(std::isnan(sweep.estimate_correlation(SweepMetric::divergence)));
+  Sweep part = sweep;
+  part.known.assign(part.known.size(), false);
+  EXPECT_TRUE(std::isnan(part.estimate_correlation(SweepMetric::logit)));
+  part.known[0] = part.known[1] = true;
+  part.estimates[0].logit = 1, part.estimates[1].logit = 2;
+  part.readings[0].logit = 5, part.readings[1].logit = 4;
+  EXPECT_EQ(part.estimate_correlation(SweepMetric::logit), -1);
+}
+
+TEST_F(SweepEstimates, AloneComputeNoCell) {
+  const PromptRun run = run_of(transformer_, this->run(tokens_of(6)));
+  const SweepOf question{.position = 5, .estimates = true};
+  const Sweep whole = question.compute(run, {workspace_}),
+              alone = SweepEstimatesOf{question}.compute(run, {workspace_});
+  EXPECT_EQ(alone.known_count(), 0);
+  EXPECT_EQ(alone.before.logit, whole.before.logit);
+  for (std::size_t i = 0; i < whole.estimates.size(); ++i)
+    EXPECT_EQ(alone.estimates[i].logit, whole.estimates[i].logit);
+  const auto said = testing::message_of<model::RunError>(
+      [&] { SweepEstimatesOf{{.edit = SweepEdit::patch, .position = 5}}.compute(run, {workspace_}); });
+  EXPECT_EQ(said, "there is no prompt to patch from");
+}
+
+}  // namespace
+}  // namespace headscope::app

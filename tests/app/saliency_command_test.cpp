@@ -1,0 +1,125 @@
+// headscope saliency: its arguments, and its output compared with gradients and single predictions.
+#include "app/cli/commands/saliency.h"
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "app/cli/arguments/command.h"
+#include "tests/app/command_runs.h"
+
+namespace headscope::app {
+namespace {
+
+using nlohmann::json;
+
+const Words kSaliency{"saliency", "--prompt", "Once upon a time there was"};
+
+json answer(const Words& more) {
+  return json::parse(succeed(kSaliency + Words{"--json"} + more));
+}
+std::string wrong_use(const Words& arguments) {
+  return testing::wrong_use(kSaliency + arguments);
+}
+
+TEST(SaliencyCommand, IsParsed) {
+  const auto defaults = testing::parsed<SaliencyCommand>(kSaliency);
+  EXPECT_EQ(defaults.metric, GradientMetric::logit);
+  EXPECT_EQ(defaults.method, SaliencyMethod::gradient_input);
+  EXPECT_FALSE(defaults.baseline || defaults.steps || defaults.position || defaults.json);
+  const auto full = testing::parsed<SaliencyCommand>(
+      kSaliency + Words{"--method", "integrated", "--metric", "difference", "--token", " it", "--other-token",
+                        "5", "--position", "2", "--baseline", "mean", "--steps", "64", "--json"});
+  EXPECT_EQ(full.metric, GradientMetric::difference);
+  EXPECT_EQ(full.method, SaliencyMethod::integrated);
+  EXPECT_EQ(full.baseline, SaliencyBaseline::mean);
+  EXPECT_EQ(full.steps, 64);
+  EXPECT_EQ(full.position, 2);
+  EXPECT_EQ(full.token, " it");
+  EXPECT_EQ(full.other_token, "5");
+  EXPECT_TRUE(full.json);
+}
+
+TEST(SaliencyCommand, WrongUseIsOneSentence) {
+  EXPECT_THAT(wrong_use({"--method", "x"}),
+              StartsWith("--method takes gradient-input, gradient-norm or integrated, not \"x\""));
+  EXPECT_THAT(wrong_use({"--metric", "kl"}),
+              StartsWith("--metric takes logit, difference, logprob or loss, not \"kl\""));
+  EXPECT_THAT(wrong_use({"--baseline", "mean"}), StartsWith("--baseline requires --method integrated"));
+  EXPECT_THAT(wrong_use({"--steps", "8"}), StartsWith("--steps requires --method integrated"));
+  EXPECT_THAT(wrong_use({"--method", "integrated", "--steps", "0"}), HasSubstr("from 1 to 1024"));
+  EXPECT_THAT(wrong_use({"--other-token", "5"}), StartsWith("--other-token requires --metric difference"));
+  EXPECT_THAT(wrong_use({"--metric", "loss", "--token", "5"}),
+              StartsWith("--metric loss names no token; --token does not apply"));
+  EXPECT_THAT(wrong_use({"--metric", "loss", "--position", "0"}),
+              StartsWith("--metric loss is over all positions; --position does not apply"));
+  EXPECT_THAT(fail({"saliency", "--prompt", "a", "--metric", "loss"}), HasSubstr("the prompt has 1 token"));
+  EXPECT_THAT(fail(kSaliency + Words{"--position", "6"}), HasSubstr("there is no position 6"));
+  EXPECT_THAT(fail(kSaliency + Words{"--token", "4096"}), HasSubstr("there is no token 4096"));
+  EXPECT_THAT(fail(kSaliency + Words{"--token", "a b"}), HasSubstr("--token takes one token"));
+}
+
+TEST(SaliencyCommand, JsonDescribesItself) {
+  const json found = answer({"--edit", "L1H1.z=0"});
+  EXPECT_EQ(found.at("model"), "tales");
+  EXPECT_THAT(found.at("weights").get<std::string>(), StartsWith("sha256:"));
+  EXPECT_EQ(found.at("prompt"), "Once upon a time there was");
+  EXPECT_EQ(found.at("edits"), json::array({"L1H1.z=0"}));
+  EXPECT_EQ(found.at("metric"), "logit");
+  EXPECT_EQ(found.at("method"), "gradient-input");
+  EXPECT_EQ(found.at("position"), 5);
+  EXPECT_TRUE(found.at("unit").is_null());
+  EXPECT_TRUE(found.at("other_token").is_null());
+  EXPECT_FALSE(found.contains("baseline"));
+  ASSERT_EQ(found.at("parts").size(), found.at("tokens").size());
+  double sum = 0;
+  for (const json& part : found.at("parts")) sum += part.get<double>();
+  EXPECT_NEAR(found.at("sum"), sum, 1e-9);
+  const json loss = answer({"--metric", "loss"});
+  EXPECT_EQ(loss.at("unit"), "nats");
+  EXPECT_TRUE(loss.at("position").is_null());
+  EXPECT_TRUE(loss.at("token").is_null());
+}
+
+TEST(SaliencyCommand, IntegratedGradientsAddUpToWhatPredictSays) {
+  const json found = answer({"--method", "integrated"});
+  const int token = found.at("token").at("id");
+  const auto logit = [&](const Words& edits) {
+    const json said = json::parse(succeed(
+        Words{"predict", "--prompt", "Once upon a time there was", "--json", "--top", "4096"} + edits));
+    for (const json& guess : said.at("next"))
+      if (guess.at("id") == token) return guess.at("logit").get<double>();
+    return std::nan("");
+  };
+  const double value = logit({}), start = logit({"--edit", "embed=0"});
+  EXPECT_NEAR(found.at("value"), value, 1e-5);
+  EXPECT_NEAR(found.at("baseline_value"), start, 1e-5);
+  EXPECT_NEAR(found.at("sum"), value - start, 1e-3 * std::abs(value - start));
+  EXPECT_NEAR(found.at("error"), found.at("sum").get<double>() - (value - start), 2e-5);
+  EXPECT_EQ(found.at("baseline"), "zero");
+  EXPECT_LE(found.at("gradients"), 256);
+  EXPECT_EQ(answer({"--method", "integrated", "--steps", "5"}).at("gradients"), 5);
+}
+
+TEST(SaliencyCommand, TextHasTheStrongestFirst) {
+  const std::vector<std::string> lines = lines_of(succeed(kSaliency + Words{"--method", "integrated"}));
+  ASSERT_EQ(lines.size(), 1 + 6 + 4U);
+  EXPECT_THAT(lines[0], HasSubstr("after position 5  ·was: integrated"));
+  for (std::size_t i = 2; i < 7; ++i)
+    EXPECT_LE(std::abs(std::stod(lines[i])), std::abs(std::stod(lines[i - 1])));
+  EXPECT_THAT(lines[7], HasSubstr("  sum"));
+  EXPECT_THAT(lines[9], HasSubstr("at the baseline, zero"));
+  EXPECT_THAT(lines[10], HasSubstr("error of the sum, with "));
+  EXPECT_THAT(lines_of(succeed(kSaliency + Words{"--metric", "loss"})).front(),
+              HasSubstr("mean loss of the prompt, bits: gradient-input"));
+}
+
+TEST(SaliencyCommand, OfManyPrompts) {
+  const auto lines = lines_of(succeed({"saliency", "--prompts", "-", "--json"},
+                                      "\"The king had a daughter\"\n\"Once upon a time\"\n"));
+  ASSERT_EQ(lines.size(), 2U);
+  EXPECT_EQ(json::parse(lines[0]).at("position"), 4);
+  EXPECT_EQ(json::parse(lines[1]).at("parts").size(), 4U);
+}
+
+}  // namespace
+}  // namespace headscope::app

@@ -1,0 +1,160 @@
+// The picture of saliency compared with the answer, and what its tokens do.
+#include "app/run/analyses/saliency.h"
+
+#include <numbers>
+
+#include "app/views/parts/names.h"
+#include "tests/app/view_fixture.h"
+
+namespace headscope::app {
+namespace {
+
+constexpr int kRow = 0, kChip = 1;  // roles of the regions
+
+SaliencyOf question(const Scenario& s, SaliencyMethod method, GradientMetric metric = GradientMetric::logit) {
+  return {
+      .metric = metric, .position = metric == GradientMetric::loss ? 0 : s.selection.query, .method = method};
+}
+
+/// The numbers in a list's row, in order.
+std::vector<std::string> row_texts(DrawnPage& page, const ViewFixture& shown, int position) {
+  std::vector<std::string> texts;
+  for (const auto& drawn : page.take(shown.region(shown.find(kRow, position)).rect))
+    texts.push_back(drawn.text);
+  return texts;
+}
+
+TEST(SaliencyView, RowsChipsAndTooltipsAreTheAnswers) {
+  const Scenario s(kRobot);
+  for (const auto& [name, method] : {std::pair("gradient-input", SaliencyMethod::gradient_input),
+                                     std::pair("gradient-norm", SaliencyMethod::gradient_norm),
+                                     std::pair("integrated", SaliencyMethod::integrated)}) {
+    SCOPED_TRACE(name);
+    const ViewFixture shown("saliency", s, 900, 700, {{"saliency-method", name}});
+    const auto answer = s.ask(question(s, method));
+    const Table table = shown.table();
+    DrawnPage page = shown.page();
+    double largest = 0;
+    for (const double part : answer->parts) largest = std::max(largest, std::abs(part));
+    for (int i = 0; i < s.length(); ++i) {
+      const double part = answer->parts[i];
+      const auto texts = row_texts(page, shown, i);
+      ASSERT_EQ(texts.size(), 3U);
+      EXPECT_EQ(texts[0], std::to_string(i));
+      EXPECT_EQ(texts[1], s.run->tokens.labels[i]);
+      EXPECT_TRUE(agree(texts[2], table.rows[i][3], part, 1e-6 * std::max(1.0, largest)));
+      EXPECT_THAT(shown.tooltip(shown.find(kRow, i)), Contains(HasSubstr(exact(part))));
+      EXPECT_EQ(shown.tooltip(shown.find(kChip, i)), shown.tooltip(shown.find(kRow, i)));
+    }
+  }
+}
+
+TEST(SaliencyView, IntegratedGradientsEndWithTheirSumTheExactDifferenceAndTheError) {
+  const Scenario s(kRobot);
+  const ViewFixture shown("saliency", s, 900, 700, {{"saliency-method", "integrated"}});
+  const auto answer = s.ask(question(s, SaliencyMethod::integrated));
+  EXPECT_NEAR(answer->sum(), answer->value - answer->start, 1e-3 * std::abs(answer->value - answer->start))
+      << "complete with the default number of steps";
+  const auto said = texts(shown.scene());
+  EXPECT_THAT(said, Contains(viz::fixed_number(answer->sum(), 4)));
+  EXPECT_THAT(said, Contains(viz::fixed_number(answer->value - answer->start, 4)));
+  EXPECT_THAT(said, Contains(viz::number(answer->error(), 2)));
+  EXPECT_THAT(
+      shown.picture().subtitle,
+      HasSubstr("from " + viz::number(answer->start, 4) + " with zero embeddings to " +
+                viz::number(answer->value, 4) + ", by " + std::to_string(answer->gradients) + " gradients"));
+  const Table table = shown.table();
+  ASSERT_EQ(std::ssize(table.rows), s.length() + 4);
+  const auto last = [&](std::size_t back) { return table.rows[table.rows.size() - back]; };
+  EXPECT_EQ(last(4)[2], "sum");
+  EXPECT_EQ(std::stod(last(4)[3]), answer->sum());
+  EXPECT_EQ(std::stod(last(3)[3]), answer->value);
+  EXPECT_EQ(std::stod(last(2)[3]), answer->start);
+  EXPECT_EQ(std::stod(last(1)[3]), answer->error());
+  for (const auto& [name, words] : {std::pair("mean", "the mean embedding"), {"endoftext", "<|endoftext|>"}})
+    EXPECT_THAT(
+        ViewFixture("saliency", s, 900, 700, {{"saliency-method", "integrated"}, {"saliency-baseline", name}})
+            .picture()
+            .subtitle,
+        HasSubstr(words));
+}
+
+TEST(SaliencyView, LogarithmsAreInBits) {
+  const Scenario s(kRobot);
+  const ViewFixture shown("saliency", s, 900, 700, {{"saliency-metric", "loss"}});
+  const auto answer = s.ask(question(s, SaliencyMethod::gradient_input, GradientMetric::loss));
+  EXPECT_THAT(texts(shown.scene()), Contains("Gradient × input: mean loss of the prompt, bits"));
+  const Table table = shown.table();
+  ASSERT_GE(std::ssize(table.rows), s.length());
+  for (int i = 0; i < s.length(); ++i)
+    EXPECT_NEAR(std::stod(table.rows[i][3]), answer->parts[i] * std::numbers::log2e,
+                1e-6 * std::abs(answer->parts[i]));
+}
+
+TEST(SaliencyView, TokensAfterTheQueryHaveNoRow) {
+  Scenario s(kRobot);
+  s.select({2, 1, 3});
+  const ViewFixture shown("saliency", s, 900, 700);
+  EXPECT_EQ(ids_of_role(shown.picture(), kRow), (std::vector<int>{0, 1, 2, 3}));
+  EXPECT_EQ(std::ssize(ids_of_role(shown.picture(), kChip)), s.length());
+  EXPECT_THAT(shown.tooltip(shown.find(kChip, 5)),
+              Contains("the prediction does not depend on later tokens"));
+  EXPECT_EQ(in_words(shown.click(shown.find(kChip, 5))), "query 5");
+}
+
+TEST(SaliencyView, AClickChoosesTheToken) {
+  const Scenario s(kRobot);
+  const ViewFixture logit("saliency", s, 900, 700);
+  EXPECT_EQ(in_words(logit.click(logit.find(kChip, 2))), "key 2");
+  EXPECT_EQ(in_words(logit.click(logit.find(kRow, 4))), "key 4");
+  const ViewFixture loss("saliency", s, 900, 700, {{"saliency-metric", "loss"}});
+  EXPECT_EQ(in_words(loss.click(loss.find(kRow, 4))), "query 4") << "the loss has no query";
+}
+
+TEST(SaliencyView, SortsByShare) {
+  const Scenario s(kRobot);
+  const ViewFixture shown("saliency", s, 900, 700, {{"salient-first", "yes"}});
+  const auto answer = s.ask(question(s, SaliencyMethod::gradient_input));
+  double last = std::numeric_limits<double>::infinity();
+  for (const int id : ids_of_role(shown.picture(), kRow)) {
+    EXPECT_LE(answer->parts[id], last) << "falling";
+    last = answer->parts[id];
+  }
+}
+
+TEST(SaliencyView, DifferencesAreTokenByToken) {
+  const Scenario s = edited("L1H1.z=0");
+  const Table run = table_of(Side::run, "saliency", s), before = table_of(Side::baseline, "saliency", s),
+              difference = table_of(Side::difference, "saliency", s);
+  ASSERT_GE(std::ssize(difference.rows), s.length());
+  double most = 0;
+  for (int i = 0; i < s.length(); ++i) {
+    const double expected = std::stod(run.rows[i][3]) - std::stod(before.rows[i][3]);
+    EXPECT_NEAR(std::stod(difference.rows[i][3]), expected, 1e-5);
+    most = std::max(most, std::abs(expected));
+  }
+  EXPECT_GT(most, 1e-3);
+  EXPECT_EQ(difference.header[3], "change of gradient-input");
+}
+
+TEST(SaliencyView, WhatCannotBeIsSaid) {
+  const ViewFixture single("saliency", Scenario("a"), 900, 600, {{"saliency-metric", "loss"}});
+  EXPECT_THAT(texts(single.scene()), Contains(HasSubstr("the prompt has 1 token")));
+  EXPECT_TRUE(single.table().rows.empty());
+  const ViewFixture unknown("saliency", Scenario(kRobot), 900, 600, {{"saliency-id", "4096"}});
+  EXPECT_EQ(find_view("saliency")->refuse(unknown.context()),
+            "there is no token 4096: the vocabulary has ids 0 to 4095; see --saliency-id");
+}
+
+TEST(SaliencyView, ThatIsNotWholeIsNotShown) {
+  const Scenario s(kRobot);
+  const SaliencyOf asked = question(s, SaliencyMethod::integrated);
+  Saliency part = *s.ask(asked);
+  part.whole = false;
+  OneAnswer answers(asked, part, false);
+  const ViewFixture shown("saliency", s.context(900, 600, answers), {{"saliency-method", "integrated"}});
+  EXPECT_THAT(texts(shown.scene()), ElementsAre("computing…"));
+}
+
+}  // namespace
+}  // namespace headscope::app
