@@ -130,11 +130,12 @@ build_expat() {
 build_fontconfig() {
   with_meson fontconfig -Dtests=disabled -Dtools=disabled -Dcache-build=disabled -Ddoc=disabled -Dnls=disabled
 }
-# Only what PDF takes.
+# Only what PDF takes. Its _FORTIFY_SOURCE brings a library of MinGW that opens Windows' cryptography when the program starts, and
+# with that those of windows and fonts.
 build_cairo() {
   "$folder/src/cairo/configure" --host=$host --prefix="$folder" --disable-shared --enable-static \
     --disable-{xlib,xcb,png,ps,svg,script,gobject,interpreter,trace,win32,win32-font,valgrind,gtk-doc} \
-    --enable-{pdf,ft,fc} CC=$host-gcc-posix CPPFLAGS="-I$folder/include" LDFLAGS="-L$folder/lib" PKG_CONFIG="pkg-config --static"
+    --enable-{pdf,ft,fc} CC=$host-gcc-posix CFLAGS="-O2 -Wp,-U_FORTIFY_SOURCE" CPPFLAGS="-I$folder/include" LDFLAGS="-L$folder/lib" PKG_CONFIG="pkg-config --static"
   make -C src -j2 install AUTOMAKE=: AUTOCONF=: ACLOCAL=:
   install -D -m 644 -t "$folder/lib/pkgconfig" src/cairo.pc src/cairo-pdf.pc src/cairo-ft.pc
 }

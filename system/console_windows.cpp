@@ -2,12 +2,15 @@
 
 #include <windows.h>
 
-// These need it.
-#include <shellapi.h>
-
 #include <cstdlib>
+#include <stdexcept>
 
 #include "system/windows_calls.h"
+
+// The C library's own start of programs calls it. CommandLineToArgvW, which does the same, is of the
+// desktop's library, which takes longer to start than the program does.
+extern "C" int __wgetmainargs(int* count, wchar_t*** words, wchar_t*** environment, int expand,  // NOLINT
+                              int* new_mode);
 
 namespace headscope::system {
 namespace {
@@ -55,11 +58,13 @@ std::size_t terminal_columns() {
 }
 
 std::vector<std::string> program_arguments(int /*argc*/, char** /*argv*/) {
-  int count = 0;
-  wchar_t** const words = ::CommandLineToArgvW(::GetCommandLineW(), &count);
+  int count = 0, new_mode = 0;
+  wchar_t **words = nullptr, **environment = nullptr;
+  constexpr int kNoWildcards = 0;
+  if (::__wgetmainargs(&count, &words, &environment, kNoWildcards, &new_mode) < 0)
+    throw std::runtime_error("cannot read the command line");
   std::vector<std::string> arguments;
   for (int i = 1; i < count; ++i) arguments.push_back(utf8(words[i]));
-  ::LocalFree(words);
   return arguments;
 }
 

@@ -52,7 +52,10 @@ std::optional<fs::path> state_folder(const Environment& environment) {
 std::vector<fs::path> font_folders(const Environment& environment) {
   std::vector<fs::path> folders;
   if (const auto own = state_folder(environment)) folders.push_back(*own / "Microsoft" / "Windows" / "Fonts");
-  if (const auto all = known_folder(FOLDERID_Fonts)) folders.push_back(*all);
+  // FOLDERID_Fonts, which is always there, is known to a library that would be started for it alone.
+  wchar_t windows[MAX_PATH];
+  const UINT length = ::GetSystemWindowsDirectoryW(windows, MAX_PATH);
+  if (length > 0 && length < MAX_PATH) folders.push_back(fs::path(windows) / "Fonts");
   return folders;
 }
 

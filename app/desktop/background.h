@@ -1,18 +1,18 @@
 #pragma once
 #include <atomic>
 #include <chrono>
-#include <condition_variable>
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <stdexcept>
 #include <string>
 #include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
+
+#include "system/condition.h"
 
 namespace headscope::app {
 
@@ -103,13 +103,13 @@ class Background {
   };
 
   struct Shared {
-    std::mutex mutex;  // held only briefly
+    system::Mutex mutex;  // held only briefly
     std::uint64_t tickets = 0;
     std::map<std::string, std::uint64_t> newest;  // ticket of the newest task on each topic
     std::map<std::string, int> running;           // number of tasks on each topic
-    std::condition_variable ended;                // notified when a task ends
+    system::Condition ended;                      // notified when a task ends
     std::vector<Result> results;
-    std::mutex waking;  // held while `wake` runs, so that the destructor can wait for just that
+    system::Mutex waking;  // held while `wake` runs, so that the destructor can wait for just that
     std::function<void()> wake;
 
     /// Counts a task on the topic as running until the last copy of the returned pointer is gone.

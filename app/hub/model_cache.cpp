@@ -1,6 +1,7 @@
 #include "app/hub/model_cache.h"
 
 #include <algorithm>
+#include <atomic>
 #include <exception>
 #include <system_error>
 
@@ -77,13 +78,17 @@ void ModelCache::link(const std::string& commit, const std::string& file, const 
   std::error_code ignored;
   if (fs::read_symlink(link, ignored) == target) return;
   make_folder(link.parent_path());
-  // Created under a temporary name and renamed, because making a link does not replace a file.
+  // Created under a temporary name, another for each thread, and renamed, because making a link does not
+  // replace a file.
+  static std::atomic<unsigned> links = 0;
   fs::path temporary = link;
-  temporary.replace_filename("." + file + "." + std::to_string(system::process_id()) + ".link");
+  temporary.replace_filename("." + file + "." + std::to_string(system::process_id()) + "-" +
+                             std::to_string(links++) + ".link");
   system::remove_file(temporary);
   try {
     system::make_link(target, temporary);
     system::rename_over(temporary, link);
+    system::remove_file(temporary);  // is still there if both were names of the same file
   } catch (const std::system_error& error) {
     system::remove_file(temporary);
     fail(link, error);

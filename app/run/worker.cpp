@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <condition_variable>
-#include <mutex>
 #include <new>
 #include <stdexcept>
 #include <system_error>
@@ -14,6 +12,7 @@
 #include "app/run/sources/weights_hash.h"
 #include "model/files/error.h"
 #include "model/pass/plan.h"
+#include "system/condition.h"
 #include "system/memory.h"
 #include "system/path_text.h"
 
@@ -56,8 +55,8 @@ struct Worker::Impl {
   WorkerOptions options;
   model::Workspace workspace;  // the worker's thread only
 
-  mutable std::mutex mutex;
-  std::condition_variable wakeup;
+  mutable system::Mutex mutex;
+  system::Condition wakeup;
   WorkerRequest wanted;
   std::uint64_t version = 1;  // version of `wanted`
   std::uint64_t settled = 0;  // the version with nothing left to do

@@ -1,9 +1,9 @@
 #pragma once
 #include <cstddef>
-#include <mutex>
 #include <vector>
 
 #include "model/kernels/float_memory.h"
+#include "system/condition.h"
 
 namespace headscope::model {
 
@@ -28,7 +28,7 @@ class PageMemory {
   };
   void shrink();  // to the limit; the mutex must be held
 
-  mutable std::mutex mutex_;
+  mutable system::Mutex mutex_;
   std::vector<Piece> free_;
   std::size_t most_ = 0, used_bytes_ = 0, free_bytes_ = 0;
 };

@@ -1,11 +1,11 @@
 #pragma once
 #include <atomic>
-#include <condition_variable>
 #include <cstdint>
 #include <exception>
-#include <mutex>
 #include <thread>
 #include <vector>
+
+#include "system/condition.h"
 
 namespace headscope::model {
 
@@ -42,8 +42,8 @@ class ThreadPool {
   void sleep_and_work(int thread);
   void take_blocks(int thread);
 
-  std::mutex mutex_;
-  std::condition_variable wake_, done_;
+  system::Mutex mutex_;
+  system::Condition wake_, done_;
   // Written while the mutex is held; awake threads read it without.
   std::atomic<std::uint64_t> generation_ = 0;
   std::atomic<int> working_ = 0;

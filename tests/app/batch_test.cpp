@@ -238,7 +238,7 @@ TEST(PromptsThatFail, KeepTheNumbersOfTheOthers) {
   EXPECT_EQ(ran.status, 0) << ran.err;
   std::vector<std::string> names;
   for (const auto& entry : std::filesystem::directory_iterator(folder.path()))
-    names.push_back(entry.path().filename());
+    names.push_back(entry.path().filename().string());
   EXPECT_THAT(names, UnorderedElementsAre("1.svg", "4.svg"));
 }
 
@@ -247,7 +247,7 @@ TEST(SeveralViews, AreAFileEach) {
   const auto files = [&] {
     std::vector<std::string> names;
     for (const auto& entry : std::filesystem::directory_iterator(folder.path()))
-      names.push_back(entry.path().filename());
+      names.push_back(entry.path().filename().string());
     return names;
   };
   const std::string pattern = (folder.path() / "{n}-{view}.csv").string();

@@ -1,11 +1,10 @@
 #include "app/run/sources/paths.h"
 
-#include <cstdlib>
-
 #include "tests/support/environment.h"
 #include "tests/support/matchers.h"
 #include "tests/support/source_folders.h"
 #include "tests/support/temporary_folder.h"
+#include "tests/support/variables.h"
 
 namespace headscope::app {
 namespace {
@@ -19,11 +18,11 @@ TEST(Paths, ConfigFolderFollowsTheXdgSpecification) {
 }
 
 TEST(Paths, AnEmptyVariableCountsAsUnset) {
-  ::setenv("HEADSCOPE_PATHS_TEST", "", 1);
+  set_variable("HEADSCOPE_PATHS_TEST", "");
   EXPECT_EQ(process_environment()("HEADSCOPE_PATHS_TEST"), std::nullopt);
-  ::setenv("HEADSCOPE_PATHS_TEST", "x", 1);
+  set_variable("HEADSCOPE_PATHS_TEST", "x");
   EXPECT_EQ(process_environment()("HEADSCOPE_PATHS_TEST"), "x");
-  ::unsetenv("HEADSCOPE_PATHS_TEST");
+  unset_variable("HEADSCOPE_PATHS_TEST");
 }
 
 TEST(Paths, InstalledAssetsLieBesideTheProgramAndWin) {

@@ -1,9 +1,14 @@
 #include "tests/support/loopback_server.h"
 
+#if defined(_WIN32)
+#include <winsock2.h>
+#include <ws2tcpip.h>
+#else
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <unistd.h>
+#endif
 
 #include <algorithm>
 #include <array>
@@ -13,12 +18,44 @@
 namespace headscope::testing {
 namespace {
 
+using Socket = LoopbackServer::Socket;
+
+// What sockets of Windows call otherwise.
+#if defined(_WIN32)
+constexpr int kStream = SOCK_STREAM, kNoSignal = 0, kBoth = SD_BOTH;
+constexpr Socket kNone = static_cast<Socket>(INVALID_SOCKET);
+
+void use_sockets() {
+  WSADATA facts{};
+  if (::WSAStartup(MAKEWORD(2, 2), &facts) != 0) throw std::runtime_error("there are no sockets");
+}
+void give_up_sockets() {
+  ::WSACleanup();
+}
+void close_socket(Socket socket) {
+  ::closesocket(socket);
+}
+#else
+constexpr int kStream = SOCK_STREAM | SOCK_CLOEXEC, kNoSignal = MSG_NOSIGNAL, kBoth = SHUT_RDWR;
+constexpr Socket kNone = -1;
+
+void use_sockets() {}
+void give_up_sockets() {}
+void close_socket(Socket socket) {
+  ::close(socket);
+}
+#endif
+
+int as_length(std::size_t bytes) {
+  return static_cast<int>(std::min<std::size_t>(bytes, 1 << 30));
+}
+
 /// Reads a request with its "name: value" lines; false if the connection ended too early.
-bool read_request(int connection, std::string& pending, WebRequest& request) {
+bool read_request(Socket connection, std::string& pending, WebRequest& request) {
   std::size_t end = 0;
   while ((end = pending.find("\r\n\r\n")) == std::string::npos) {
     std::array<char, 4096> buffer{};
-    const ssize_t got = ::recv(connection, buffer.data(), buffer.size(), 0);
+    const auto got = ::recv(connection, buffer.data(), as_length(buffer.size()), 0);
     if (got <= 0) return false;
     pending.append(buffer.data(), static_cast<std::size_t>(got));
   }
@@ -52,11 +89,11 @@ std::string wire(const WebReply& reply, bool head) {
   return head ? text : text + reply.body;
 }
 
-bool send_all(int connection, std::string_view bytes) {
+bool send_all(Socket connection, std::string_view bytes) {
   while (!bytes.empty()) {
-    const ssize_t sent = ::send(connection, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+    const auto sent = ::send(connection, bytes.data(), as_length(bytes.size()), kNoSignal);
     if (sent <= 0) return false;
-    bytes.remove_prefix(sent);
+    bytes.remove_prefix(static_cast<std::size_t>(sent));
   }
   return true;
 }
@@ -69,12 +106,13 @@ std::string WebRequest::header(const std::string& name) const {
 }
 
 LoopbackServer::LoopbackServer(Handler handler) : handler_(std::move(handler)) {
-  listener_ = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  use_sockets();
+  listener_ = static_cast<Socket>(::socket(AF_INET, kStream, 0));
   sockaddr_in address{};
   address.sin_family = AF_INET;
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   socklen_t size = sizeof address;
-  if (listener_ < 0 || ::bind(listener_, reinterpret_cast<sockaddr*>(&address), size) != 0 ||
+  if (listener_ == kNone || ::bind(listener_, reinterpret_cast<sockaddr*>(&address), size) != 0 ||
       ::listen(listener_, 64) != 0 ||
       ::getsockname(listener_, reinterpret_cast<sockaddr*>(&address), &size) != 0)
     throw std::runtime_error("no server can be had on the loopback");
@@ -84,14 +122,20 @@ LoopbackServer::LoopbackServer(Handler handler) : handler_(std::move(handler)) {
 
 LoopbackServer::~LoopbackServer() {
   ending_ = true;
-  ::shutdown(listener_, SHUT_RDWR);
+#if defined(_WIN32)
+  close_socket(listener_);  // accept() returns only then
   acceptor_.join();
+#else
+  ::shutdown(listener_, kBoth);
+  acceptor_.join();
+  close_socket(listener_);
+#endif
   {
     const std::lock_guard lock(mutex_);
-    for (const int connection : connections_) ::shutdown(connection, SHUT_RDWR);
+    for (const Socket connection : connections_) ::shutdown(connection, kBoth);
   }
   for (std::thread& thread : threads_) thread.join();
-  ::close(listener_);
+  give_up_sockets();
 }
 
 std::vector<WebRequest> LoopbackServer::requests() const {
@@ -106,15 +150,19 @@ void LoopbackServer::forget_requests() {
 
 void LoopbackServer::accept_all() {
   while (!ending_) {
-    const int connection = ::accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC);
-    if (connection < 0) continue;
+#if defined(_WIN32)
+    const auto connection = static_cast<Socket>(::accept(listener_, nullptr, nullptr));
+#else
+    const Socket connection = ::accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC);
+#endif
+    if (connection == kNone) continue;
     const std::lock_guard lock(mutex_);
     connections_.insert(connection);
     threads_.emplace_back([this, connection] { serve(connection); });
   }
 }
 
-void LoopbackServer::serve(int connection) {
+void LoopbackServer::serve(Socket connection) {
   std::string pending;
   for (WebRequest request; !ending_ && read_request(connection, pending, request); request = {}) {
     {
@@ -136,7 +184,7 @@ void LoopbackServer::serve(int connection) {
   }
   const std::lock_guard lock(mutex_);
   connections_.erase(connection);
-  ::close(connection);
+  close_socket(connection);
 }
 
 }  // namespace headscope::testing

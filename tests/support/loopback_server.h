@@ -1,6 +1,7 @@
 #pragma once
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <mutex>
@@ -38,6 +39,11 @@ struct WebReply {
 /// stays open for more requests unless it is cut. The destructor stops it.
 class LoopbackServer {
  public:
+#if defined(_WIN32)
+  using Socket = std::intptr_t;
+#else
+  using Socket = int;
+#endif
   using Handler = std::function<WebReply(const WebRequest&)>;
 
   explicit LoopbackServer(Handler handler);
@@ -45,20 +51,22 @@ class LoopbackServer {
   LoopbackServer& operator=(const LoopbackServer&) = delete;
   ~LoopbackServer();
 
-  int port() const { return port_; }
+  int port() const {
+    return port_;
+  }
   std::vector<WebRequest> requests() const;  ///< all received so far
   void forget_requests();
 
  private:
   void accept_all();
-  void serve(int connection);
+  void serve(Socket connection);
 
   Handler handler_;
-  int listener_ = -1;
+  Socket listener_ = -1;
   int port_ = 0;
   mutable std::mutex mutex_;
   std::vector<WebRequest> requests_;
-  std::set<int> connections_;
+  std::set<Socket> connections_;
   std::vector<std::thread> threads_;
   std::atomic<bool> ending_ = false;
   std::thread acceptor_;  // last: it uses the members above

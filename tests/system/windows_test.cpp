@@ -2,6 +2,9 @@
 
 #include <windows.h>
 
+// These need it.
+#include <shellapi.h>
+
 #include <cstring>
 
 #include "system/atomic_file.h"
@@ -79,8 +82,13 @@ TEST(Folders, AreThoseOfTheEnvironmentElseTheSystems) {
 }
 
 TEST(Arguments, AreThoseOfTheCommandLine) {
-  const std::string line = utf8(::GetCommandLineW());
-  for (const std::string& argument : program_arguments(0, nullptr)) EXPECT_THAT(line, HasSubstr(argument));
+  int count = 0;
+  wchar_t** const words = ::CommandLineToArgvW(::GetCommandLineW(), &count);
+  ASSERT_TRUE(words);
+  std::vector<std::string> shells;
+  for (int i = 1; i < count; ++i) shells.push_back(utf8(words[i]));
+  ::LocalFree(words);
+  EXPECT_EQ(program_arguments(0, nullptr), shells);
 }
 
 /// What the clipboard holds in a format; empty: nothing.

@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <unordered_map>
 
+#include "system/condition.h"
 #include "system/folders.h"
 #include "system/path_text.h"
 #include "viz/text/font_face.h"
@@ -120,7 +121,7 @@ struct Fonts::Impl {
   std::vector<std::unique_ptr<File>> files;
   std::array<std::vector<std::uint16_t>, kStyles> order;
   mutable std::array<AsciiTable, kStyles> ascii;
-  mutable std::mutex mutex;  ///< guards `others`
+  mutable system::Mutex mutex;  ///< guards `others`
   mutable std::array<std::unordered_map<char32_t, Metrics>, kStyles> others;
 
   /// Null if a style has no readable face.

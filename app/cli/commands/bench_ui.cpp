@@ -1,14 +1,13 @@
 #include "app/cli/commands/bench.h"
 
 #include <algorithm>
-#include <condition_variable>
-#include <mutex>
 #include <stdexcept>
 #include <string>
 
 #include "app/cli/stopwatch.h"
 #include "app/views/parts/edit_menu.h"
 #include "app/window/core.h"
+#include "system/condition.h"
 
 namespace headscope::app {
 namespace {
@@ -41,8 +40,8 @@ class HeadlessWindow {
 
  private:
   WindowFrame frame_;
-  std::mutex mutex_;
-  std::condition_variable woken_;
+  system::Mutex mutex_;
+  system::Condition woken_;
   bool news_ = false;
   std::shared_ptr<const viz::Fonts> fonts_;
   NullScreen screen_;

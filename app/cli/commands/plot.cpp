@@ -42,14 +42,22 @@ bool lacks_second(const PlotCommand& command, const View& view, const PromptRun&
 }
 
 void run_plot(const PlotCommand& command, const Streams& streams) {
+  const bool hashed =
+      (!command.no_recipe && command.out.format != FileFormat::csv) || !command.weights.empty();
+  std::optional<PendingHash> begun;
+  if (hashed && !command.model.patterns) begun.emplace(model_folder(command.model), command.model.threads);
   Engine engine =
       start_engine(command.model, command.prompt.edits, Capability::patterns, SecondModelUse::baseline);
   const Selection selection = command.selection.value_or(Selection{});
-  const bool hashed =
-      (!command.no_recipe && command.out.format != FileFormat::csv) || !command.weights.empty();
-  const WeightHashes weights = hashed ? weights_of(*engine.model, engine.second.get()) : WeightHashes{};
-  require_weights(command.weights, weights, command.model, engine.model->name,
-                  engine.second ? engine.second->name : "");
+  std::optional<WeightHashes> known_weights;
+  const auto weights = [&]() -> const WeightHashes& {
+    if (!known_weights && hashed)
+      known_weights = weights_of(*engine.model, engine.second.get(), begun ? &*begun : nullptr);
+    return known_weights ? *known_weights : known_weights.emplace();
+  };
+  if (!command.weights.empty())
+    require_weights(command.weights, weights(), command.model, engine.model->name,
+                    engine.second ? engine.second->name : "");
   const auto fonts = viz::Fonts::load();
   const std::shared_ptr<const PromptList> prompts =
       command.over_list.empty() ? command.prompts : list_of_prompts(command.over_list);
@@ -68,7 +76,7 @@ void run_plot(const PlotCommand& command, const Streams& streams) {
       if (lacks_second(command, *view, *run))
         streams.err << "headscope: " << where << "with these options, the view " << view->name()
                     << " shows nothing of the second model\n";
-      const std::string bytes = figure_bytes(command, *view, run, prompts, answers, *fonts, weights, where);
+      const std::string bytes = figure_bytes(command, *view, run, prompts, answers, *fonts, weights(), where);
       line.clear();
       write_output(out, bytes, streams);
     }

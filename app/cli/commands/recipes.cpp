@@ -183,8 +183,10 @@ Recipe recipe_of(const PlotCommand& command, const View& view, const PromptRun& 
                  .title = !command.no_title}};
 }
 
-WeightHashes weights_of(const LoadedModel& model, const LoadedModel* second) {
-  return {weights_hash(model), second ? weights_hash(*second) : std::string()};
+WeightHashes weights_of(const LoadedModel& model, const LoadedModel* second, const PendingHash* begun) {
+  const bool known = begun && !model.patterns && begun->folder() == model.folder;
+  return {known ? weights_hash(model, begun->get()) : weights_hash(model),
+          second ? weights_hash(*second) : std::string()};
 }
 
 void require_weights(const WeightHashes& wanted, const WeightHashes& found, const ModelArguments& model,

@@ -7,6 +7,7 @@
 #include "app/cli/arguments/command.h"
 #include "app/cli/arguments/words.h"
 #include "app/cli/commands/figure.h"
+#include "app/cli/commands/pending_hash.h"
 #include "app/run/prompt_run.h"
 
 namespace headscope::app {
@@ -34,8 +35,10 @@ void write_recipe(const std::filesystem::path& file, bool json, std::ostream& ou
 Recipe recipe_of(const PlotCommand& command, const View& view, const PromptRun& run,
                  const PromptList* prompts, const WeightHashes& weights);
 
-/// Hashes of a run's models; `second` null: none. Throws like weights_hash.
-WeightHashes weights_of(const LoadedModel& model, const LoadedModel* second);
+/// Hashes of a run's models; `second` null: none; `begun` null, or of another folder: not begun yet. Throws
+/// like weights_hash.
+WeightHashes weights_of(const LoadedModel& model, const LoadedModel* second,
+                        const PendingHash* begun = nullptr);
 
 /// Throws model::RunError if the weights of the named models, or of an attention file, are not the wanted
 /// ones.

@@ -69,7 +69,10 @@ std::string weights_hash(const fs::path& folder, const std::stop_token& stop) {
 }
 
 std::string weights_hash(const LoadedModel& model, const std::stop_token& stop) {
-  std::string hash = model.patterns ? model.patterns->hash() : weights_hash(model.folder, stop);
+  return weights_hash(model, model.patterns ? model.patterns->hash() : weights_hash(model.folder, stop));
+}
+
+std::string weights_hash(const LoadedModel& model, std::string hash) {
   if (weights_stamp(model.folder) != model.weights_stamp)
     throw model::LoadError(system::text_of(model.folder) +
                            ": the weights have changed since they were loaded");

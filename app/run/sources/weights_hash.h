@@ -20,6 +20,8 @@ std::string weights_hash(const std::filesystem::path& folder, const std::stop_to
 /// The same for a model in memory. Throws model::LoadError also if the files have changed since it was
 /// loaded.
 std::string weights_hash(const LoadedModel& model, const std::stop_token& stop = {});
+/// The same, of files that were hashed in the meantime: `hash` is of the model's folder.
+std::string weights_hash(const LoadedModel& model, std::string hash);
 
 /// Names of the weight files in a folder, sorted; for a file itself the empty name. Throws model::LoadError
 /// for an unreadable index.

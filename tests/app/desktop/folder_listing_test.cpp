@@ -1,10 +1,7 @@
 #include "app/desktop/folder_listing.h"
 
-#include <unistd.h>
-
 #include "app/recipe/recipe.h"
-#include "tests/support/matchers.h"
-#include "tests/support/temporary_folder.h"
+#include "tests/app/desktop/listed_folders.h"
 #include "viz/players/players.h"
 
 namespace headscope::app {
@@ -12,38 +9,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kModel = R"({"model_type": "gpt2"})";
-
 std::vector<std::string> names(const FolderListing& listing) {
   std::vector<std::string> found;
   for (const FolderEntry& entry : listing.entries) found.push_back(entry.name);
   return found;
 }
-
-/// Checks for one helpful sentence that names the folder, without C++ messages.
-void expect_problem(const fs::path& folder, const std::string& part) {
-  const FolderListing listing = list_folder(folder);
-  EXPECT_EQ(listing.folder, folder);
-  EXPECT_THAT(listing.entries, IsEmpty());
-  EXPECT_THAT(listing.problem, AllOf(HasSubstr(part), EndsWith("."), Not(HasSubstr("filesystem")),
-                                     Not(HasSubstr("directory iterator"))));
-}
-
-/// Drops root's rights, because root may read everything.
-class WithoutRootsRights {
- public:
-  WithoutRootsRights() {
-    if (root_ && ::seteuid(65534) != 0) ADD_FAILURE() << "cannot give up root's rights";
-  }
-  ~WithoutRootsRights() {
-    if (root_ && ::seteuid(0) != 0) ADD_FAILURE() << "cannot take root's rights back";
-  }
-  WithoutRootsRights(const WithoutRootsRights&) = delete;
-  WithoutRootsRights& operator=(const WithoutRootsRights&) = delete;
-
- private:
-  bool root_ = ::geteuid() == 0;
-};
 
 TEST(FolderListing, AFigureIsListedWithTheCommandThatMakesIt) {
   const TemporaryFolder folder;
@@ -94,14 +64,6 @@ TEST(FolderListing, ResolvesLinksAndPassesOverBrokenOnes) {
   expect_problem(folder.path() / "broken", "There is no folder");
 }
 
-TEST(FolderListing, NamesMayHaveAnyBytes) {
-  const TemporaryFolder folder;
-  const std::string name = "\xff\xfe \n\x01 \xf0\x9f\x98\x80";
-  folder.write(fs::path(name) / "config.json", kModel);
-  EXPECT_THAT(list_folder(folder.path()).entries, ElementsAre(FolderEntry{name, FolderEntry::Kind::model}));
-  EXPECT_TRUE(list_folder(folder.path() / name).is_model);
-}
-
 TEST(FolderListing, SaysWhatIsWrongInOneSentence) {
   const TemporaryFolder folder;
   folder.write("file", "x");
@@ -113,22 +75,6 @@ TEST(FolderListing, SaysWhatIsWrongInOneSentence) {
   expect_problem(folder.path() / "file/below", "is a file, not a folder");
   expect_problem(folder.path() / std::string(300, 'x'), "too long");
   expect_problem("/" + std::string(5000, 'x'), "too long");
-}
-
-TEST(FolderListing, WhatMayNotBeReadIsSaidOfTheFolderAndPassedOverInside) {
-  const TemporaryFolder folder;
-  folder.write("open/config.json", kModel);
-  folder.write("shut/config.json", kModel);
-  fs::permissions(folder.path(), fs::perms::all);
-  fs::permissions(folder.path() / "shut", fs::perms::none);
-  {
-    const WithoutRootsRights somebody;
-    expect_problem(folder.path() / "shut", "No permission to read the folder");
-    expect_problem(folder.path() / "shut/below", "No permission to read the folder");
-    EXPECT_THAT(list_folder(folder.path()).entries,
-                ElementsAre(FolderEntry{"open", FolderEntry::Kind::model}, FolderEntry{"shut"}));
-  }
-  fs::permissions(folder.path() / "shut", fs::perms::owner_all);
 }
 
 TEST(FolderListing, FollowsTheOrderInWhichPeopleLook) {

@@ -5,9 +5,11 @@
 #include "app/hub/model_cache.h"
 #include "app/run/sources/model_discovery.h"
 #include "model/files/error.h"
+#include "tests/app/hub/expect_leads_to.h"
 #include "tests/app/hub/fake_hub.h"
 #include "tests/support/matchers.h"
 #include "tests/support/sentences.h"
+#include "tests/support/variables.h"
 
 namespace headscope::app {
 
@@ -18,7 +20,7 @@ using std::chrono::milliseconds;
 class HubFetch : public ::testing::Test {
  protected:
   HubFetch() {
-    ::setenv("no_proxy", "127.0.0.1,localhost", 1);
+    set_variable("no_proxy", "127.0.0.1,localhost");
     options_.wait = [this](milliseconds time) { waits_.push_back(time); };
   }
 
@@ -55,7 +57,7 @@ class HubFetch : public ::testing::Test {
     std::set<std::string> found;
     if (fs::exists(cache().folder() / folder))
       for (const auto& entry : fs::directory_iterator(cache().folder() / folder))
-        found.insert(entry.path().filename());
+        found.insert(entry.path().filename().string());
     return found;
   }
   /// Checks that everything was fetched correctly and nothing is left over.
@@ -63,10 +65,10 @@ class HubFetch : public ::testing::Test {
     EXPECT_EQ(snapshot, cache().snapshot(hub_.commit));
     EXPECT_TRUE(is_complete_model(snapshot));
     for (const auto& entry : fs::directory_iterator(snapshot)) {
-      const std::string file = entry.path().filename();
+      const std::string file = entry.path().filename().string();
       ASSERT_TRUE(hub_.files.contains(file)) << file;
       EXPECT_EQ(bytes_of_file(entry.path()), hub_.files.at(file)) << file;
-      EXPECT_EQ(fs::read_symlink(entry.path()), "../../blobs/" + digest(file));
+      expect_leads_to(entry.path(), "../../blobs/" + digest(file));
     }
     for (const std::string& blob : names("blobs")) EXPECT_FALSE(blob.ends_with(".incomplete")) << blob;
   }

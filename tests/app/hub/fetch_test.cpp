@@ -1,6 +1,4 @@
 // Fetching from a hub on the loopback that behaves well or badly, or is not the hub.
-#include <sys/resource.h>
-#include <csignal>
 #include <thread>
 
 #include "tests/app/hub/fetch_fixture.h"
@@ -256,22 +254,6 @@ TEST_F(HubFetch, ItHasToFitOnTheDisk) {
   EXPECT_THAT(names("blobs"), IsEmpty());
 }
 
-TEST_F(HubFetch, AFullDiskIsASentenceAndGoesOnTheNextTime) {
-  rlimit before{};
-  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
-  const auto handler = std::signal(SIGXFSZ, SIG_IGN);
-  const rlimit small{100'000, before.rlim_max};
-  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &small), 0);
-  const std::string message = refused();
-  ::setrlimit(RLIMIT_FSIZE, &before);
-  std::signal(SIGXFSZ, handler);
-  EXPECT_THAT(message, HasSubstr(part().string()));
-  EXPECT_EQ(fs::file_size(part()), 100'000U);
-  hub_.forget_requests();
-  expect_whole(fetch());
-  EXPECT_THAT(ranges_at_store(), ElementsAre("bytes=100000-"));
-}
-
 TEST_F(HubFetch, ACacheThatCannotBeIsASentence) {
   refused_with(hub_.settings(cache_.write("file", "")));
 }
@@ -361,11 +343,11 @@ TEST_F(HubFetch, ProgressGoesUpToTheWhole) {
 
 TEST_F(HubFetch, AProxyOfTheEnvironmentIsAsked) {
   LoopbackServer proxy([](const WebRequest&) { return WebReply{.status = 404}; });
-  ::setenv("http_proxy", ("http://127.0.0.1:" + std::to_string(proxy.port())).c_str(), 1);
+  set_variable("http_proxy", "http://127.0.0.1:" + std::to_string(proxy.port()));
   HubSettings settings = hub_.settings(cache_.path());
   settings.endpoint = *parse_url("http://hub.example");
   refused_with(settings);
-  ::unsetenv("http_proxy");
+  unset_variable("http_proxy");
   ASSERT_EQ(proxy.requests().size(), 1U);
   EXPECT_EQ(proxy.requests()[0].target, "http://hub.example/api/models/some-org/tiny-gpt2/revision/main");
 }

@@ -91,14 +91,14 @@ TEST(HubSettings, TheTokenMayLieInAFile) {
   const TemporaryFolder folder;
   folder.write("token", "hf_home\n");
   folder.write("elsewhere", "hf_path");
-  EXPECT_EQ(hub_settings(environment({{"HF_HOME", folder.path()}})).token, "hf_home");
-  EXPECT_EQ(
-      hub_settings(environment({{"HF_HOME", folder.path()}, {"HF_TOKEN_PATH", folder.path() / "elsewhere"}}))
-          .token,
-      "hf_path");
-  EXPECT_EQ(hub_settings(environment({{"HF_HOME", folder.path()}, {"HF_TOKEN", "hf_given"}})).token,
+  EXPECT_EQ(hub_settings(environment({{"HF_HOME", folder.path().string()}})).token, "hf_home");
+  EXPECT_EQ(hub_settings(environment({{"HF_HOME", folder.path().string()},
+                                      {"HF_TOKEN_PATH", (folder.path() / "elsewhere").string()}}))
+                .token,
+            "hf_path");
+  EXPECT_EQ(hub_settings(environment({{"HF_HOME", folder.path().string()}, {"HF_TOKEN", "hf_given"}})).token,
             "hf_given");
-  EXPECT_EQ(hub_settings(environment({{"HF_TOKEN_PATH", folder.path()}})).token, "")
+  EXPECT_EQ(hub_settings(environment({{"HF_TOKEN_PATH", folder.path().string()}})).token, "")
       << "a folder is no token";
 }
 

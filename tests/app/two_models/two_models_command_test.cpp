@@ -1,11 +1,11 @@
 // Two models on the command line.
-#include <stdlib.h>
 #include <nlohmann/json.hpp>
 
 #include "app/recipe/recipe.h"
 #include "app/run/sources/weights_hash.h"
 #include "tests/app/command_runs.h"
 #include "tests/app/two_models/second_model.h"
+#include "tests/support/variables.h"
 
 namespace headscope::app {
 namespace {
@@ -23,11 +23,11 @@ class TwoModelsCommand : public ::testing::Test {
     cache_->write("models--org--second/refs/main", "abc");
     fs::create_directories(folder / "snapshots");
     fs::copy(made.path(), folder / "snapshots" / "abc");
-    ::setenv("HF_HUB_CACHE", cache_->path().c_str(), 1);
+    set_variable("HF_HUB_CACHE", cache_->path().string());
   }
   static void TearDownTestSuite() {
     delete cache_;
-    ::unsetenv("HF_HUB_CACHE");
+    unset_variable("HF_HUB_CACHE");
   }
 
   static fs::path second() { return cache_->path() / "models--org--second" / "snapshots" / "abc"; }

@@ -80,8 +80,8 @@ TEST(TwoModels, HaveTokensThatMeanTheSame) {
   std::ofstream(other.path() / "vocab.json", std::ios::binary) << exchanged;
   EXPECT_THAT(
       message_of<model::RunError>([&] { check_comparable(*bundled(), *load_model(other.path(), {})); }),
-      ::testing::MatchesRegex(
-          R"(tales and b cannot be compared: token [0-9]+ is "A" in the first, "B" in the second)"));
+      AllOf(StartsWith("tales and b cannot be compared: token "),
+            EndsWith(R"( is "A" in the first, "B" in the second)")));
 }
 
 TEST(TwoModels, AreSubtractedCellByCell) {
