@@ -43,6 +43,16 @@ Truth has_edits(const TourStop& stop, const ViewContext& c) {
   }
 }
 
+/// Whether the run that is shown is one without edits.
+Truth is_unedited(const TourStop&, const ViewContext& c) {
+  if (c.run->baseline && compares_different_inputs(*c.run)) return false;
+  return c.run->prompt.edits.empty() || (c.run->baseline && c.side == Side::baseline);
+}
+
+Truth is_difference_from_unedited(const TourStop&, const ViewContext& c) {
+  return c.run->baseline && !compares_different_inputs(*c.run) && c.side == Side::difference;
+}
+
 bool is_index(const std::optional<int>& given, int selected, int count) {
   return given && (*given < 0 ? count - 1 : *given) == selected;
 }
@@ -108,6 +118,8 @@ constexpr ConditionKind kKinds[] = {
     {"this prompt", has_prompt},
     {"this model", has_bundled_model},
     {"these edits", has_edits},
+    {"unedited run", is_unedited},
+    {"difference", is_difference_from_unedited},
     {"this layer", is_layer, lacks_layer},
     {"this head", is_head, lacks_head},
     {"this token", is_token, lacks_token},

@@ -189,7 +189,7 @@ TEST_F(OptionsInTheWindow, EachHasItsControlOnceAndNoOtherHasOne) {
 TEST_F(OptionsInTheWindow, ManyControlsAreShownOnDemandAndRemembered) {
   core_.apply(ShowMoreControls{false});
   show(*find_view("sweep"));
-  EXPECT_NE(find_item(core_, "Metric Difference"), nullptr);
+  EXPECT_NE(find_item(core_, "Metric Logit difference"), nullptr);
   EXPECT_EQ(find_item(core_, "Next ›"), nullptr);
   press_item("More options");
   EXPECT_NE(find_item(core_, "Next ›"), nullptr);

@@ -119,16 +119,25 @@ bool unchanged(const Numbers& n) {
 namespace {
 
 constexpr int kFewest = 4, kMaxDecimals = 7;
+constexpr int kFloatDigits = std::numeric_limits<float>::digits10 + 1;
 constexpr const char* kInWords = "→";
 
-/// The fewest decimals for which a and b, rounded, add up to the rounded sum.
-int decimals_that_add_up(double a, double b, double sum) {
-  for (int decimals = kFewest; decimals <= kMaxDecimals; ++decimals) {
+/// Decimals for which a and b, rounded, add up to the rounded sum: four if they do, else the next that do.
+/// At most those that the numbers have: `digits` significant ones, seven of float32.
+int decimals_that_add_up(double a, double b, double sum, int digits = kFloatDigits) {
+  const double largest = std::max(std::abs(a), std::abs(b));
+  if (!std::isfinite(a + b + sum) || largest > 1e15) return kFewest;
+  const int before = largest >= 1 ? static_cast<int>(std::log10(largest)) + 1 : 0;
+  const int most = std::clamp(digits - before, 0, kMaxDecimals), fewest = std::clamp(most - 2, 0, kFewest);
+  const auto add_up = [&](int decimals) {
     const double unit = std::pow(10, decimals);
-    if (std::abs(a * unit) > 1e15 || !std::isfinite(a + b + sum)) return kFewest;
-    if (std::llround(a * unit) + std::llround(b * unit) == std::llround(sum * unit)) return decimals;
-  }
-  return kFewest;
+    return std::llround(a * unit) + std::llround(b * unit) == std::llround(sum * unit);
+  };
+  for (int decimals = fewest; decimals <= most; ++decimals)
+    if (add_up(decimals)) return decimals;
+  for (int decimals = fewest - 1; decimals > 0; --decimals)
+    if (add_up(decimals)) return decimals;
+  return fewest;
 }
 
 /// Numbers with `decimals` decimals, very small ones with significant digits.
@@ -315,7 +324,7 @@ std::vector<Step> difference_steps(const ViewContext& c, const Numbers& n) {
   const SideWords sides{names.first, names.second, difference_prefix(c)};
   const std::string factor = scale_factor(c.run->run->config, now.layer);
   const double both = n.through_q + n.through_k;
-  const int of_both = decimals_that_add_up(n.through_q, n.through_k, both);
+  const int of_both = decimals_that_add_up(n.through_q, n.through_k, both, kFloatDigits + 1);
   std::vector<Step> steps;
   steps.push_back(difference_step("score: q·k", now.score(), before.score(), sides));
   steps.push_back(

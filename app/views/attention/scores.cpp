@@ -238,9 +238,10 @@ void paint_numbers(Picture& picture, const ViewContext& c, const Stages& stages,
   };
   const auto seen = static_cast<std::size_t>(stages.masked.count_of(query));
   std::string name = panels.is_left(i) ? "query " + token_name(c.run->tokens, query) : "";
-  const std::string count =
-      "strongest " + std::to_string(keys.size()) + " of " + std::to_string(seen) + " keys";
   const bool same_line = panels.grid.cols == 1, counted = keys.size() < seen;
+  const std::string keys_shown = std::to_string(keys.size()) + " of " + std::to_string(seen) + " keys";
+  std::string count = "strongest " + keys_shown;
+  if (!same_line && style.width(count, style.small()) > panels.side) count = keys_shown;
   if (same_line && counted) name += ", " + count;
   draw(name, x, c.theme->query, viz::Align::left, panels.side);
   if (!same_line && counted && i == 1) draw(count, x, c.theme->text_muted, viz::Align::left, panels.side);

@@ -22,7 +22,7 @@ inline constexpr ChoiceOf<SaliencyBaseline> kSaliencyBaselines[] = {
      "The embedding of <|endoftext|> in place of every token's; positions are kept"}};
 inline constexpr ChoiceOf<GradientMetric> kSaliencyMetrics[] = {
     {GradientMetric::logit, "logit", "Logit", "The logit of the token"},
-    {GradientMetric::difference, "difference", "Difference",
+    {GradientMetric::difference, "difference", "Logit difference",
      "The logit of the token minus that of the other token"},
     {GradientMetric::log_probability, "logprob", "Log probability",
      "The logarithm of the token's probability, in bits"},

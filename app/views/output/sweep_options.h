@@ -8,7 +8,7 @@ namespace headscope::app {
 // The values of a sweep, with their names on the command line and in the view.
 inline constexpr ChoiceOf<SweepMetric> kSweepMetrics[] = {
     {SweepMetric::logit, "logit", "Logit", "The logit of the token"},
-    {SweepMetric::difference, "difference", "Difference",
+    {SweepMetric::difference, "difference", "Logit difference",
      "The logit of the token minus that of the other token"},
     {SweepMetric::probability, "probability", "Probability", "The probability of the token"},
     {SweepMetric::divergence, "kl", "KL",

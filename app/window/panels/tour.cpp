@@ -88,8 +88,8 @@ void draw_stop(Ui& ui, const Rect& inner, const Tour& tour) {
   const Rect foot{inner.x, inner.bottom() - ui.u(30), inner.w, ui.u(30)};
   draw_buttons(ui, tour, foot);
 
-  const ViewContext context =
-      make_context(nullptr, ui.state, ui.snapshot, *ui.input.answers, ui.fonts(), 1, 1, 1);
+  ViewContext context = make_context(nullptr, ui.state, ui.snapshot, *ui.input.answers, ui.fonts(), 1, 1, 1);
+  if (context.run && context.run->baseline) context.side = ui.state.side;  // of no view, but conditions ask
   const float top = head.rest().bottom() + ui.u(6);
   Rect body{inner.x, top, inner.w, foot.y - ui.u(6) - top};
   const float gap = ui.u(9), width = body.w - ui.u(16);

@@ -50,6 +50,28 @@ TEST_F(TourConditionsTest, NoEditsIsWhatAStopWithoutThemSays) {
   EXPECT_FALSE(holds_after(core, AddEdits{{model::ScaleValues{{{model::Site::z, 1}, 6, {}, {}}, 0.5F}}}));
 }
 
+TEST_F(TourConditionsTest, TheSideThatIsShown) {
+  const std::string edit = "- edit: L1H6.z=0\n";
+  CoreFixture these(asking("these edits", edit)), unedited(asking("unedited run", edit)),
+      difference(asking("difference", edit));
+  EXPECT_FALSE(holds(unedited));
+  EXPECT_FALSE(holds(difference));
+  EXPECT_FALSE(holds_after(these, SetSide{Side::baseline}));
+  EXPECT_FALSE(holds_after(these, SetSide{Side::difference}));
+  EXPECT_TRUE(holds_after(unedited, SetSide{Side::baseline}));
+  EXPECT_FALSE(holds_after(unedited, SetSide{Side::difference}));
+  EXPECT_TRUE(holds_after(difference, SetSide{Side::difference}));
+  EXPECT_FALSE(holds_after(difference, SetSide{Side::baseline}));
+  EXPECT_TRUE(holds_after(unedited, SetSide{Side::run}, SwitchEdits{true})) << "muted";
+}
+
+TEST_F(TourConditionsTest, ThePaneSaysWhatTheShownSideIs) {
+  CoreFixture core(asking("these edits", "- edit: L1H6.z=0\n"));
+  EXPECT_THAT(words_of_panels(core), ::testing::HasSubstr("Yes."));
+  apply_and_show(core, SetSide{Side::baseline});
+  EXPECT_THAT(words_of_panels(core), ::testing::HasSubstr("No."));
+}
+
 TEST_F(TourConditionsTest, ThisLayerAndThisHead) {
   const std::string lines = "- layer: 1\n- head: -1\n";
   CoreFixture layer(asking("this layer", lines)), head(asking("this head", lines));

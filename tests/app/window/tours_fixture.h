@@ -41,7 +41,7 @@ class ToursTest : public HandsTest {
   static std::vector<std::string> paragraphs_of(const Core& core) {
     ViewContext context = core.window().pictures.front().context;
     context.run = core.snapshot().run;
-    context.side = Side::run;
+    context.side = context.run->baseline ? core.state().side : Side::run;
     context.selection = clamped(core.state().selection, *context.run);
     context.chosen_query = core.state().selection.query;
     return shown_paragraphs(resolve_stop(open_tour(core), core.state().tour.stop), context);
