@@ -45,8 +45,8 @@ Truth has_edits(const TourStop& stop, const ViewContext& c) {
 
 /// Whether the run that is shown is one without edits.
 Truth is_unedited(const TourStop&, const ViewContext& c) {
-  if (c.run->baseline && compares_different_inputs(*c.run)) return false;
-  return c.run->prompt.edits.empty() || (c.run->baseline && c.side == Side::baseline);
+  const bool other_input = c.run->baseline && compares_different_inputs(*c.run);
+  return !other_input && (c.run->prompt.edits.empty() || (c.run->baseline && c.side == Side::baseline));
 }
 
 Truth is_difference_from_unedited(const TourStop&, const ViewContext& c) {

@@ -217,7 +217,7 @@ ScoreSources ScoreSourcesOf::compute(const PromptRun& run,
 
 ScoreSources ScoreSourcesOf::compute_difference(const PromptRun& run,
                                                 const Computation<ScoreSources>& computation) const {
-  const PromptRun& baseline = *run.baseline;
+  const PromptRun& baseline = run.baseline ? *run.baseline : run;
   ScoreSourcesOf there = *this;
   there.query = counterpart_of(run, query), there.key = counterpart_of(run, key);
   if (there.query < 0 || there.key < 0) throw model::RunError("the query or the key has no counterpart");

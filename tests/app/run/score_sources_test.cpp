@@ -232,6 +232,12 @@ TEST(ScoreSourcesOf, TheEditsPartIsWhatTheEditAdds) {
   EXPECT_NEAR(a->of_key(a->count() - 1), 0, 1e-12) << "the key is not edited";
 }
 
+TEST(ScoreSourcesOf, WithoutABaselineBothSidesAreTheRun) {
+  const auto difference = Scenario(kRobot).ask_difference(ScoreSourcesOf{3, 2, 3, 1});
+  EXPECT_EQ(difference->score, 0);
+  EXPECT_THAT(difference->products, ::testing::Each(0));
+}
+
 TEST(ScoreSourcesOf, ADifferenceIsThatOfTheCounterparts) {
   const Scenario s = of_two(), second(PromptRun(*s.run->baseline));
   const int query = counterpart_of(*s.run, 3), key = counterpart_of(*s.run, 1);
