@@ -315,9 +315,14 @@ Picture build(const ViewContext& c) {
   y += paint_scales(picture, c, *n, l.chart.x, y, l.chart.w) + style.unit();
   const bool ends = paint_ends(picture, c, *n, {l.chart.x, y, l.chart.w, ends_h});
   const float words_y = y + (ends ? ends_h + 2 * style.unit() : 0);
-  const std::string words = sum_words(*n->of) + (lists       ? list.note("; listed: ")
-                                                 : c.in_pane ? "; a wider pane has a list"
-                                                             : "; not shown: the numbers of all parts");
+  const bool of_one_logit = is_difference && n->of->against < 0;
+  const std::string words = sum_words(*n->of) +
+                            (of_one_logit ? "; the probability depends on all logits, so it may move the "
+                                            "other way"
+                                          : "") +
+                            (lists       ? list.note("; listed: ")
+                             : c.in_pane ? "; a wider pane has a list"
+                                         : "; not shown: the numbers of all parts");
   paint_small_lines(picture, c, viz::wrap(style, words, style.small(), viz::FontStyle::regular, l.chart.w),
                     {l.chart.x, words_y}, l.chart.w);
   if (lists) list.paint(picture);

@@ -246,5 +246,17 @@ TEST(AttributionView, SaysWhatTheSumIs) {
   EXPECT_THAT(texts(shown.scene()), Contains("token embedding"));
 }
 
+TEST(AttributionView, ALogitsDifferenceIsNotThatOfItsProbability) {
+  const auto all_words = [](Side side) {
+    std::string words;
+    const Scenario s = edited("L0H0.z=0");
+    const ViewFixture shown("attribution", on(side, "attribution", s, 1300, 900));
+    for (const std::string& text : texts(shown.scene())) words += text + " ";
+    return words;
+  };
+  EXPECT_THAT(all_words(Side::difference), HasSubstr("the probability depends on all logits"));
+  EXPECT_THAT(all_words(Side::run), Not(HasSubstr("the probability depends")));
+}
+
 }  // namespace
 }  // namespace headscope::app
