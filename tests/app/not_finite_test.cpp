@@ -14,19 +14,9 @@ namespace fs = std::filesystem;
 
 constexpr char kNote[] = "non-finite values, first seen in blocks.1.attn.hook_q, head 1, position 0";
 
-/// Writes a model with the bundled model's vocabulary, and NaN in the queries of L1 H1 if wanted.
-void write_model(const testing::TemporaryFolder& folder, bool with_nan) {
-  const testing::Gpt2Shape shape{.positions = 64, .vocabulary = 4096};
-  std::vector<testing::RawTensor> tensors = gpt2_tensors(shape);
-  const float nan = std::numeric_limits<float>::quiet_NaN();
-  for (testing::RawTensor& tensor : tensors) {
-    if (with_nan && tensor.name == "h.1.attn.c_attn.bias") {
-      std::memcpy(tensor.bytes.data() + 5 * sizeof(float), &nan, sizeof nan);
-    }
-  }
-  write_gpt2(folder, gpt2_config(shape), tensors);
-  const fs::path bundled = headscope::testing::source_dir() / "assets/models/tales";
-  for (const char* name : {"vocab.json", "merges.txt"}) fs::copy_file(bundled / name, folder.path() / name);
+/// A model with NaN in the queries of L1 H1.
+void write_bad(const testing::TemporaryFolder& folder) {
+  write_model_with_nan(folder, "h.1.attn.c_attn.bias", 5);
 }
 
 int times_said(Core& core, const std::string& words) {
@@ -56,8 +46,8 @@ CoreOptions options(const testing::TemporaryFolder& folder, MemoryScreen& screen
 
 TEST(NotFiniteWindow, SaysOnceWhereNaNBegins) {
   const testing::TemporaryFolder good, bad;
-  write_model(good, false);
-  write_model(bad, true);
+  write_other_model(good);
+  write_bad(bad);
   MemoryScreen first, second;
   Core finite(options(good, first)), core(options(bad, second));
   EXPECT_EQ(times_said(finite, "non-finite"), 0);
@@ -67,7 +57,7 @@ TEST(NotFiniteWindow, SaysOnceWhereNaNBegins) {
 
 TEST(NotFiniteWindow, GeneratesNothing) {
   const testing::TemporaryFolder folder;
-  write_model(folder, true);
+  write_bad(folder);
   MemoryScreen screen;
   Core core(options(folder, screen));
   times_said(core, "");

@@ -1,10 +1,13 @@
 #include "tests/support/gpt2_folder.h"
 #include "tests/support/source_folders.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <filesystem>
+#include <limits>
 #include <random>
+#include <stdexcept>
 
 namespace headscope::testing {
 namespace {
@@ -100,6 +103,17 @@ void write_other_model(const TemporaryFolder& folder, const Gpt2Shape& shape) {
                                folder.path() / file);
   }
   write_gpt2(folder, gpt2_config(shape), gpt2_tensors(shape));
+}
+
+void write_model_with_nan(const TemporaryFolder& folder, std::string_view tensor, std::size_t at) {
+  const Gpt2Shape shape{.positions = 64, .vocabulary = 4096};
+  write_other_model(folder, shape);
+  auto tensors = gpt2_tensors(shape);
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  const auto found = std::ranges::find(tensors, tensor, &RawTensor::name);
+  if (found == tensors.end()) throw std::invalid_argument("no tensor " + std::string(tensor));
+  std::memcpy(found->bytes.data() + at * sizeof nan, &nan, sizeof nan);
+  write_gpt2(folder, gpt2_config(shape), tensors);
 }
 
 }  // namespace headscope::testing

@@ -39,4 +39,7 @@ void write_gpt2(const TemporaryFolder& folder, const std::string& config,
 void write_other_model(const TemporaryFolder& folder,
                        const Gpt2Shape& shape = {.positions = 64, .vocabulary = 4096});
 
+/// The same with NaN as one value of a tensor.
+void write_model_with_nan(const TemporaryFolder& folder, std::string_view tensor, std::size_t at = 0);
+
 }  // namespace headscope::testing

@@ -10,22 +10,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A small model with the bundled one's vocabulary, in which one value of a tensor is NaN.
-void write_model(const TemporaryFolder& folder, const std::string& with_nan, std::size_t at) {
-  const testing::Gpt2Shape shape{.positions = 64, .vocabulary = 4096};
-  write_other_model(folder, shape);
-  auto tensors = gpt2_tensors(shape);
-  const float nan = std::numeric_limits<float>::quiet_NaN();
-  for (testing::RawTensor& tensor : tensors)
-    if (tensor.name == with_nan) std::memcpy(tensor.bytes.data() + at * sizeof nan, &nan, sizeof nan);
-  write_gpt2(folder, gpt2_config(shape), tensors);
-}
-
 class NextTokenTest : public ::testing::Test {
  protected:
   NextToken after(int position, const std::string& with_nan = "", std::size_t at = 0) {
     const TemporaryFolder folder;
-    write_model(folder, with_nan, at);
+    if (with_nan.empty()) {
+      write_other_model(folder);
+    } else {
+      write_model_with_nan(folder, with_nan, at);
+    }
     PromptRun run;
     run.model = load_model(folder.path(), {});
     run.tokens = tokenize(*run.model, {"The old king", {}, false});

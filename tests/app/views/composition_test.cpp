@@ -172,13 +172,7 @@ TEST(CompositionView, TwoModelsHaveADifference) {
 
 TEST(CompositionView, SaysWhereThereIsNoNumber) {
   const TemporaryFolder folder;
-  const Gpt2Shape shape{.positions = 64, .vocabulary = 4096};
-  write_other_model(folder, shape);
-  auto tensors = gpt2_tensors(shape);
-  for (RawTensor& tensor : tensors)
-    if (tensor.name == "h.0.attn.c_proj.weight")
-      tensor.bytes.replace(0, 4, std::string("\0\0\xc0\x7f", 4));  // NaN
-  write_gpt2(folder, gpt2_config(shape), tensors);
+  write_model_with_nan(folder, "h.0.attn.c_proj.weight");
   const Scenario s(Prompt{kRobot, {}, false}, {1, 0, -1}, load_model(folder.path(), {}));
   const ViewFixture shown("composition", s, 900, 700);
   EXPECT_EQ(senseless_item(shown.scene()), -1);

@@ -178,13 +178,7 @@ TEST(ScoreSourcesView, ADifferenceIsThatOfTheProducts) {
 
 TEST(ScoreSourcesView, SaysWhichNumbersAreNone) {
   const TemporaryFolder folder;
-  const Gpt2Shape shape{.positions = 64, .vocabulary = 4096};
-  write_other_model(folder, shape);
-  auto tensors = gpt2_tensors(shape);
-  for (RawTensor& tensor : tensors)
-    if (tensor.name == "h.1.attn.c_attn.bias")
-      tensor.bytes.replace(0, 4, std::string("\0\0\xc0\x7f", 4));  // NaN
-  write_gpt2(folder, gpt2_config(shape), tensors);
+  write_model_with_nan(folder, "h.1.attn.c_attn.bias");
   const Scenario s(Prompt{kRobot, {}, false}, {1, 0, 6, 3}, load_model(folder.path(), {}));
   const ViewFixture shown("score_sources", s, 1600, 1000);
   EXPECT_EQ(senseless_item(shown.scene()), -1);
