@@ -1,5 +1,8 @@
 #include "app/run/recompute.h"
 
+#include <algorithm>
+#include <cstddef>
+
 namespace headscope::app {
 
 void recompute(const PromptRun& run, int first, int end, const model::Hooks& hooks,
@@ -14,6 +17,15 @@ void recompute(const PromptRun& run, int first, int end, const model::Hooks& hoo
   options.stop = stop;
   const auto tokens = std::span(kept.tokens).first(whole ? kept.length() : end);
   run.model->transformer->forward(tokens, workspace, options);
+}
+
+void copy_activation(model::Hooks& hooks, model::HookPoint point, std::span<float> values, int cols) {
+  hooks.watch(point, [values, cols](const model::ConstActivation2d& piece) {
+    const auto positions = static_cast<int>(std::ssize(values) / cols);
+    for (int i = 0; i < piece.rows && piece.first_pos + i < positions; ++i)
+      std::ranges::copy(piece.row(i),
+                        values.begin() + std::ptrdiff_t{piece.first_pos + i} * cols + piece.first_col);
+  });
 }
 
 std::span<const float> row_of(const model::ConstActivation2d& piece, int position) {

@@ -13,6 +13,10 @@ namespace headscope::app {
 void recompute(const PromptRun& run, int first, int end, const model::Hooks& hooks,
                model::Workspace& workspace, const std::stop_token& stop);
 
+/// Has hooks copy what they see at a point into `values`, [positions, cols] row-major: positions from 0, as
+/// far as there is room.
+void copy_activation(model::Hooks& hooks, model::HookPoint point, std::span<float> values, int cols);
+
 /// The row of a position in part of an activation; empty if the part has other positions.
 std::span<const float> row_of(const model::ConstActivation2d& piece, int position);
 

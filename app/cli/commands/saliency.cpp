@@ -2,6 +2,7 @@
 
 #include "app/cli/arguments/command_syntax.h"
 #include "app/cli/batch.h"
+#include "app/cli/commands/measured_tokens.h"
 #include "app/cli/commands/output.h"
 #include "app/cli/status_line.h"
 #include "app/run/edits/edit_text.h"
@@ -20,9 +21,7 @@ SaliencyOf question_of(const SaliencyCommand& command, const Engine& engine) {
   question.baseline = command.baseline.value_or(question.baseline);
   question.steps = command.steps.value_or(question.steps);
   question.position = command.position.value_or(-1);
-  const model::Tokenizer& tokenizer = *engine.model->tokenizer;
-  question.token = token_of(tokenizer, command.token, "--token", question.token);
-  question.against = token_of(tokenizer, command.other_token, "--other-token", question.against);
+  set_tokens(question, command, *engine.model->tokenizer);
   return question;
 }
 
@@ -146,15 +145,7 @@ Finish describe_saliency(CommandSyntax& command) {
                         "what the tokens have shares in: a token's logit, the difference of two, a\n"
                         "token's log probability, or the prompt's mean loss (default: logit)",
                         own->metric, kSaliencyMetrics);
-  command.option("token", "TEXT|ID",
-                 "the token, e.g. \" it\", or its id (default: the most probable\nof the unedited run)",
-                 own->token, token_text);
-  command.option(
-      "other-token", "TEXT|ID",
-      "the token whose logit is subtracted (default: the second most\nprobable of the unedited run)",
-      own->other_token, token_text);
-  command.option("position", "I", "the position of the prediction, from 0 (default -1: the last)",
-                 own->position, whole(-1));
+  measured_tokens(command, *own);
   command.choice_option("baseline",
                         "what integrated gradients begin with in place of every token's embedding\n"
                         "(default: zero)",

@@ -5,6 +5,7 @@
 #include "app/cli/arguments/command_syntax.h"
 #include "app/cli/batch.h"
 #include "app/cli/commands/figure.h"
+#include "app/cli/commands/measured_tokens.h"
 #include "app/cli/commands/output.h"
 #include "app/cli/commands/recipes.h"
 #include "app/cli/status_line.h"
@@ -31,9 +32,7 @@ SweepOf question_of(const SweepCommand& command, const Engine& engine) {
   // The view has estimates, and its picture must be the same when it is made again.
   question.estimates = command.estimates != EstimatesWritten::none || !command.out.empty();
   question.largest_of = command.metric;
-  const model::Tokenizer& tokenizer = *engine.model->tokenizer;
-  question.token = token_of(tokenizer, command.token, "--token", question.token);
-  question.against = token_of(tokenizer, command.other_token, "--other-token", question.against);
+  set_tokens(question, command, *engine.model->tokenizer);
   return question;
 }
 
@@ -264,15 +263,7 @@ Finish describe_sweep(CommandSyntax& command) {
                         own->ablation, kAblations);
   command.choice_option("site", "the activation of each layer to edit (default: resid_pre; for heads: z)",
                         own->given_site, kSweepSites);
-  command.option("token", "TEXT|ID",
-                 "the token, e.g. \" it\", or its id (default: the most probable\nof the unedited run)",
-                 own->token, token_text);
-  command.option(
-      "other-token", "TEXT|ID",
-      "the token whose logit is subtracted (default: the second most\nprobable of the unedited run)",
-      own->other_token, token_text);
-  command.option("position", "I", "the position of the prediction, from 0 (default -1: the last)",
-                 own->position, whole(-1));
+  measured_tokens(command, *own);
   command.choice_option("estimates",
                         "first-order estimates of all cells by one backward pass (attribution\npatching): "
                         "besides the exact differences, or only them (default: none)",

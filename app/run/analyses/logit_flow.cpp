@@ -207,10 +207,7 @@ class BackwardPass {
     model::Hooks hooks;
     for (Watched& at : watched_) {
       at.values.resize(static_cast<std::size_t>(positions_) * static_cast<std::size_t>(at.cols));
-      hooks.watch(at.point, [&at, this](const model::ConstActivation2d& piece) {
-        for (int i = 0; i < piece.rows && piece.first_pos + i < positions_; ++i)
-          std::ranges::copy(piece.row(i), at.values.begin() + std::ptrdiff_t{piece.first_pos + i} * at.cols);
-      });
+      copy_activation(hooks, at.point, at.values, at.cols);
     }
     recompute(run_, 0, positions_, hooks, computation_.workspace, computation_.stop);
   }

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "app/run/analyses/parameter_rows.h"
+#include "app/run/recompute.h"
 #include "model/files/error.h"
 #include "model/pass/each_kind.h"
 
@@ -30,11 +31,7 @@ model::Hooks copying(Rows& rows, int length, int cols) {
   rows.cols = cols;
   rows.values.resize(static_cast<std::size_t>(length) * cols);
   model::Hooks hooks;
-  hooks.watch(kEmbed, [&rows](const model::ConstActivation2d& piece) {
-    for (int i = 0; i < piece.rows; ++i)
-      std::ranges::copy(piece.row(i), rows.values.begin() + std::ptrdiff_t{piece.first_pos + i} * rows.cols +
-                                          piece.first_col);
-  });
+  copy_activation(hooks, kEmbed, rows.values, cols);
   return hooks;
 }
 
@@ -50,12 +47,7 @@ struct Passes {
   /// The tokens' embeddings as edits left them.
   Rows embeddings() const {
     Rows rows;
-    const model::Hooks hooks = copying(rows, length, cols);
-    model::ForwardOptions options;
-    options.plan = run.run->plan;
-    options.hooks = &hooks;
-    options.stop = computation.stop;
-    transformer().forward(run.run->tokens, computation.workspace, options);
+    recompute(run, 0, length, copying(rows, length, cols), computation.workspace, computation.stop);
     return rows;
   }
 

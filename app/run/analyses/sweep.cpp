@@ -138,17 +138,7 @@ double SweepReading::of(SweepMetric metric) const {
 }
 
 double SweepEstimate::of(SweepMetric metric) const {
-  switch (metric) {
-    case SweepMetric::logit:
-      return logit;
-    case SweepMetric::difference:
-      return logit - against;
-    case SweepMetric::probability:
-      return probability;
-    case SweepMetric::divergence:
-      break;
-  }
-  return std::numeric_limits<double>::quiet_NaN();
+  return SweepReading{logit, against, probability, std::numeric_limits<double>::quiet_NaN()}.of(metric);
 }
 
 double Sweep::estimate_correlation(SweepMetric metric) const {

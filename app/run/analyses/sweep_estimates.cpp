@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <limits>
 
+#include "app/run/recompute.h"
 #include "model/pass/hooks.h"
 
 namespace headscope::app {
@@ -18,13 +19,12 @@ class Changes {
         length_(run.run->length()),
         columns_(run.run->config.n_embd),
         rows_(static_cast<std::size_t>(sweep.layers)) {
-    const model::Transformer& transformer = *run.model->transformer;
     model::Edits whole_layers;
     for (int layer = 0; layer < sweep.layers; ++layer)
       for (model::Edit& edit : question.edits(layer, -1)) whole_layers.push_back(std::move(edit));
     if (whole_layers.empty()) return;
-    read_values(transformer, run, workspace, stop);
-    const auto plan = transformer.plan(std::move(whole_layers), workspace, stop, second_of(run));
+    read_values(run, workspace, stop);
+    const auto plan = run.model->transformer->plan(std::move(whole_layers), workspace, stop, second_of(run));
     model::Means means = plan->no_means();
     for (int layer = 0; layer < sweep.layers; ++layer) {
       std::vector<float>& values = rows_[layer];
@@ -45,23 +45,13 @@ class Changes {
 
  private:
   /// rows_ = the run's activations, as its edits left them.
-  void read_values(const model::Transformer& transformer, const PromptRun& run, model::Workspace& workspace,
-                   const std::stop_token& stop) {
+  void read_values(const PromptRun& run, model::Workspace& workspace, const std::stop_token& stop) {
     model::Hooks hooks;
     for (int layer = 0; layer < std::ssize(rows_); ++layer) {
       rows_[layer].resize(static_cast<std::size_t>(length_) * columns_);
-      hooks.watch({site_, layer}, [&, layer](const model::ConstActivation2d& piece) {
-        for (int i = 0; i < piece.rows; ++i) {
-          const std::ptrdiff_t at = std::ptrdiff_t{piece.first_pos + i} * columns_ + piece.first_col;
-          std::ranges::copy(piece.row(i), rows_[layer].begin() + at);
-        }
-      });
+      copy_activation(hooks, {site_, layer}, rows_[layer], columns_);
     }
-    model::ForwardOptions options;
-    options.plan = run.run->plan;
-    options.hooks = &hooks;
-    options.stop = stop;
-    transformer.forward(run.run->tokens, workspace, options);
+    recompute(run, 0, length_, hooks, workspace, stop);
   }
 
   model::Site site_;
