@@ -9,6 +9,9 @@
 #include <tuple>
 #include <utility>
 
+#include "model/circuit/cut_pass.h"
+#include "model/circuit/edge_attribution.h"
+#include "model/circuit/stream_writes.h"
 #include "model/files/error.h"
 #include "model/files/weights.h"
 #include "model/gradient/backward.h"
@@ -306,6 +309,23 @@ void Transformer::variants(const Run& clean, std::span<const std::shared_ptr<con
 double Transformer::gradients(const Run& run, const Metric& metric, Workspace& workspace,
                               const GradientOptions& options) const {
   return backward_pass(impl_->weights, impl_->identity, run, metric, workspace.impl(), options);
+}
+
+StreamWrites Transformer::stream_writes(const Run& run, Workspace& workspace, std::stop_token stop) const {
+  return read_stream_writes(impl_->weights, impl_->identity, run, workspace.impl(), stop);
+}
+
+double Transformer::attribute_edges(const Run& run, const Metric& metric, const StreamWrites& changes,
+                                    double factor, Rows<double> sums, Workspace& workspace,
+                                    std::stop_token stop) const {
+  return model::attribute_edges(impl_->weights, impl_->identity, run, metric, changes, factor, sums,
+                                workspace.impl(), stop);
+}
+
+double Transformer::cut_pass(const Run& run, std::span<const float> embedding, const StreamWrites& cut,
+                             const KeptEdges& kept, const Metric& metric, Workspace& workspace,
+                             std::stop_token stop) const {
+  return model::cut_pass(impl_->weights, run.tokens, embedding, cut, kept, metric, workspace.impl(), stop);
 }
 
 void Transformer::logits(const Run& run, int first, int count, Workspace& workspace,

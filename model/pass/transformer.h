@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "model/circuit/stream_graph.h"
 #include "model/files/config.h"
 #include "model/gradient/metric.h"
 #include "model/kernels/precision.h"
@@ -217,6 +218,28 @@ class Transformer {
   /// the model or run does not have, a run of other weights, and one that hooks edited; or Stopped.
   double gradients(const Run& run, const Metric& metric, Workspace& workspace,
                    const GradientOptions& options = {}) const;
+
+  /// What the parts of the model wrote in a run. Throws Stopped.
+  StreamWrites stream_writes(const Run& run, Workspace& workspace, std::stop_token stop = {}) const;
+
+  /// Edge attribution (Syed et al. 2023, "Attribution Patching Outperforms Automated Circuit Discovery"):
+  /// what a change of a writer's output, as one reader sees it, adds to a metric, to first order: the
+  /// metric's derivative with respect to the stream that the reader sees, times the change. Adds `factor`
+  /// times that to `sums` for every edge of StreamGraph: [1, edge_count], or by position [T, edge_count].
+  /// Returns the metric's value. The derivatives are those in the run, which may have edits of the embeddings
+  /// only. `changes`: of T positions. Memory: the run's derivatives, 4 d_model floats a layer and position,
+  /// and for 64 positions the changes of all writers. Throws RunError as `gradients` does; or Stopped.
+  double attribute_edges(const Run& run, const Metric& metric, const StreamWrites& changes, double factor,
+                         Rows<double> sums, Workspace& workspace, std::stop_token stop = {}) const;
+
+  /// A pass over an unedited run's tokens in which the edges that are not kept carry what their writers wrote
+  /// in another run, `cut`, of as many tokens (as in Conmy et al. 2023, "Towards Automated Circuit Discovery
+  /// for Mechanistic Interpretability"). Returns the metric. With all edges it is that of the run, with none
+  /// that of `cut`, except for rounding. `embedding`: the run's, StreamWrites::embedding. Holds what all
+  /// writers wrote. Throws RunError for a metric that the run does not have; or Stopped.
+  double cut_pass(const Run& run, std::span<const float> embedding, const StreamWrites& cut,
+                  const KeptEdges& kept, const Metric& metric, Workspace& workspace,
+                  std::stop_token stop = {}) const;
 
   /// Logits of positions [first, first + count) of a run: out is [count, vocab_size] row-major.
   void logits(const Run& run, int first, int count, Workspace& workspace, std::span<float> out) const;

@@ -1,0 +1,223 @@
+#include "model/circuit/cut_pass.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <utility>
+#include <vector>
+
+#include "model/files/error.h"
+#include "model/kernels/eigen_maps.h"
+#include "model/kernels/kernels.h"
+#include "model/kernels/product.h"
+#include "model/pass/attention.h"
+
+namespace headscope::model {
+namespace {
+
+/// Positions whose logits are held.
+constexpr int kPositionsOfLogits = 64;
+
+void subtract(std::span<const float> other, std::span<float> row) {
+  std::ranges::transform(row, other, row.begin(), std::minus<>());
+}
+
+/// See Transformer::cut_pass. Rows are [T, d_model]. What a reader sees is the cut run's stream, plus for
+/// each kept edge the difference between what its writer wrote here and what it wrote there.
+class CutPass {
+ public:
+  CutPass(const Weights& weights, std::span<const int> tokens, const StreamWrites& cut, const KeptEdges& kept,
+          Workers& workers, const std::stop_token& stop)
+      : weights_(weights),
+        config_(weights.config),
+        graph_(config_),
+        tokens_(tokens),
+        cut_(cut),
+        kept_(kept),
+        workers_(workers),
+        stop_(stop),
+        length_(static_cast<int>(tokens.size())),
+        width_(config_.n_embd),
+        base_(floats(width_)),
+        all_(floats(width_)),
+        stream_(floats(width_)),
+        read_(floats(width_)),
+        qkv_(floats(3 * width_)),
+        z_(floats(width_)),
+        columns_(floats(kPanelCols + config_.d_head())),
+        hidden_(floats(config_.n_inner)),
+        out_(floats(width_)) {
+    workers_.reserve_scratch(std::max(product_scratch(), attention_scratch(config_)));
+  }
+
+  double go(std::span<const float> embedding, const Metric& metric, Buffer& logits) {
+    std::ranges::copy(cut_.embedding, base_.begin());
+    std::ranges::copy(embedding, out_.begin());
+    wrote(cut_.embedding);
+    for (int layer = 0; layer < config_.n_layer; ++layer) {
+      if (stop_.stop_requested()) throw Stopped();
+      attention(layer);
+      mlp(layer);
+    }
+    return measure(metric, logits);
+  }
+
+ private:
+  std::vector<float> floats(int cols) const {
+    return std::vector<float>(static_cast<std::size_t>(length_) * cols);
+  }
+  FloatRows rows(std::vector<float>& values, int cols) const { return {values.data(), length_, cols, cols}; }
+  FloatRows rows(std::vector<float>& values) const { return rows(values, width_); }
+  ConstFloatRows rows(const std::vector<float>& values) const {
+    return {values.data(), length_, width_, width_};
+  }
+
+  template <class Body>
+  void for_positions(const Body& body) {
+    workers_.parallel_for_rows(length_, 8, [&](int first, int count) {
+      for (int i = first; i < first + count; ++i) body(i);
+    });
+  }
+
+  /// read_ = the layer norm of the stream that a reader sees.
+  void read(StreamReader reader, const LayerNormWeights& norm) {
+    const int index = graph_.index(reader), sources = graph_.sources(reader);
+    for_positions([&](int i) {
+      const std::span<float> seen = rows(stream_).row(i), row = rows(read_).row(i);
+      sum_seen(i,
+               kept_row(i).subspan(static_cast<std::size_t>(graph_.first_edge(index)),
+                                   static_cast<std::size_t>(sources)),
+               seen);
+      divide(row, center(seen, config_.layer_norm_epsilon, row));
+      apply_gain_and_bias(norm.gain, norm.bias, row);
+    });
+  }
+
+  std::span<const std::uint8_t> kept_row(int position) const {
+    const auto edges = static_cast<std::size_t>(graph_.edge_count());
+    return std::span(kept_.edges)
+        .subspan(kept_.rows == 1 ? 0 : edges * static_cast<std::size_t>(position), edges);
+  }
+
+  /// sum = what the kept edges and the cut run bring to a position. Adds what is kept, or subtracts what is
+  /// cut from all of it, whichever is less.
+  void sum_seen(int position, std::span<const std::uint8_t> kept, std::span<float> sum) const {
+    std::ranges::copy(rows(base_).row(position), sum.begin());
+    const bool most = 2 * std::ranges::count(kept, 1) > std::ssize(kept);
+    if (most) add(rows(all_).row(position), sum);
+    for (std::size_t writer = 0; writer < kept.size(); ++writer) {
+      const std::span<const float> written = rows(written_[writer]).row(position);
+      if (most && kept[writer] == 0) subtract(written, sum);
+      if (!most && kept[writer] != 0) add(written, sum);
+    }
+  }
+
+  /// Keeps the difference between out_ and what the cut run has in its place.
+  void wrote(const std::vector<float>& there) {
+    for_positions([&](int i) { subtract(rows(there).row(i), rows(out_).row(i)); });
+    wrote_difference();
+  }
+  void wrote_difference() {
+    for_positions([&](int i) { add(rows(out_).row(i), rows(all_).row(i)); });
+    written_.push_back(out_);
+  }
+
+  void attention(int layer) {
+    const BlockWeights& block = weights_.h[layer];
+    const int d_head = config_.d_head();
+    for (int head = 0; head < config_.n_head; ++head)
+      for (const StreamReader::Kind kind :
+           {StreamReader::Kind::q, StreamReader::Kind::k, StreamReader::Kind::v}) {
+        read({kind, layer, head}, block.ln_1);
+        const int column = static_cast<int>(kind) * width_ + head * d_head,
+                  first = column / kPanelCols * kPanelCols;
+        const FloatRows found = rows(columns_, kPanelCols + d_head).middle_cols(0, column - first + d_head);
+        linear(rows(std::as_const(read_)), block.attn_c_attn, workers_, found, first);
+        for_positions([&](int i) {
+          std::ranges::copy(found.row(i).subspan(static_cast<std::size_t>(column - first)),
+                            rows(qkv_, 3 * width_).row_data(i) + column);
+        });
+      }
+    workers_.parallel_for(config_.n_head, [&](int head, float*) { attend(layer, head); });
+    for_positions([&](int i) { subtract(rows(cut_.z[layer]).row(i), rows(z_).row(i)); });
+    for (int head = 0; head < config_.n_head; ++head) {
+      product_with_slice(rows(z_).middle_cols(head * d_head, d_head), block.attn_c_proj.weight, head * d_head,
+                         workers_, rows(out_));
+      wrote_difference();
+    }
+    linear(rows(cut_.z[layer]), block.attn_c_proj, workers_, rows(out_));
+    add_to_base(out_);
+  }
+
+  /// z_ of a head, from qkv_.
+  void attend(int layer, int head) {
+    const int d_head = config_.d_head();
+    const auto part = [&](int which) {
+      return map(rows(qkv_, 3 * width_).middle_cols(which * width_ + head * d_head, d_head));
+    };
+    std::vector<float> memory(static_cast<std::size_t>(length_) * length_);
+    const FloatRows scores{memory.data(), length_, length_, length_};
+    map(scores).noalias() = part(0) * part(1).transpose();
+    scale_scores(config_.attention_scale(layer), scores);
+    mask_future(0, scores);
+    softmax_rows(workers_.kernels(), scores);
+    map(rows(z_).middle_cols(head * d_head, d_head)).noalias() = map(scores) * part(2);
+  }
+
+  void mlp(int layer) {
+    const BlockWeights& block = weights_.h[layer];
+    read({StreamReader::Kind::mlp, layer, 0}, block.ln_2);
+    const FloatRows hidden = rows(hidden_, config_.n_inner);
+    linear(rows(std::as_const(read_)), block.mlp_c_fc, workers_, hidden);
+    for_positions([&](int i) { activate(workers_.kernels().rows, config_.activation, hidden.row(i)); });
+    linear(hidden, block.mlp_c_proj, workers_, rows(out_));
+    wrote(cut_.mlp[layer]);
+    add_to_base(cut_.mlp[layer]);
+  }
+
+  void add_to_base(const std::vector<float>& written) {
+    for_positions([&](int i) { add(rows(written).row(i), rows(base_).row(i)); });
+  }
+
+  double measure(const Metric& metric, Buffer& memory) {
+    read({}, weights_.ln_f);
+    const Positions measured = positions_of(metric, length_);
+    const MetricMeter meter(metric, tokens_);
+    double value = 0;
+    for (int done = 0; done < measured.count; done += kPositionsOfLogits) {
+      if (stop_.stop_requested()) throw Stopped();
+      const int first = measured.first + done, count = std::min(kPositionsOfLogits, measured.count - done);
+      const FloatRows logits = memory.rows(count, config_.vocab_size);
+      product_with_columns(rows(read_).middle_rows(first, count), weights_.lm_head, 0, workers_, logits);
+      for (int i = 0; i < count; ++i)
+        value += meter.differentiate(workers_.kernels().rows, first + i, logits.row(i));
+    }
+    return value;
+  }
+
+  const Weights& weights_;
+  const Config& config_;
+  StreamGraph graph_;
+  std::span<const int> tokens_;
+  const StreamWrites& cut_;
+  const KeptEdges& kept_;
+  Workers& workers_;
+  const std::stop_token& stop_;
+  int length_, width_;
+  std::vector<float> base_;                  // the cut run's stream
+  std::vector<float> all_;                   // the sum of written_
+  std::vector<std::vector<float>> written_;  // [writers]: minus what the cut run has in their place
+  std::vector<float> stream_, read_, qkv_, z_, columns_, hidden_, out_;
+};
+
+}  // namespace
+
+double cut_pass(const Weights& weights, std::span<const int> tokens, std::span<const float> embedding,
+                const StreamWrites& cut, const KeptEdges& kept, const Metric& metric,
+                Workspace::Impl& workspace, const std::stop_token& stop) {
+  check(weights.config, static_cast<int>(tokens.size()), metric);
+  return CutPass(weights, tokens, cut, kept, workspace.workers, stop).go(embedding, metric, workspace.logits);
+}
+
+}  // namespace headscope::model

@@ -1,0 +1,218 @@
+#include "model/circuit/edge_attribution.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <functional>
+#include <utility>
+#include <vector>
+
+#include "model/files/error.h"
+#include "model/gradient/backward.h"
+#include "model/gradient/steps.h"
+#include "model/gradient/transposed_product.h"
+#include "model/kernels/eigen_maps.h"
+#include "model/kernels/kernels.h"
+#include "model/kernels/product.h"
+
+namespace headscope::model {
+namespace {
+
+/// Positions whose edges are computed together.
+constexpr int kPositionsTogether = 64;
+
+FloatRows rows_in(std::vector<float>& values, int cols) {
+  return {values.data(), static_cast<int>(std::ssize(values) / cols), cols, cols};
+}
+ConstFloatRows rows_in(const std::vector<float>& values, int cols) {
+  return {values.data(), static_cast<int>(std::ssize(values) / cols), cols, cols};
+}
+
+void copy(ConstFloatRows from, FloatRows to) {
+  for (int i = 0; i < from.rows; ++i) std::ranges::copy(from.row(i), to.row_data(i));
+}
+
+/// The metric's derivatives with respect to what the parts of the model read.
+struct ReadGradients {
+  std::vector<std::vector<float>> qkv;  ///< [layers][T, 3 d_model]
+  std::vector<std::vector<float>> mlp;  ///< [layers][T, d_model]: the stream that the MLP reads
+  std::vector<float> logits;            ///< [T, d_model]: the stream that ln_f reads
+  double value = 0;                     ///< the metric
+};
+
+ReadGradients read_gradients(const Weights& weights, const std::shared_ptr<const void>& identity,
+                             const Run& run, const Metric& metric, Workspace::Impl& workspace,
+                             const std::stop_token& stop) {
+  const int d = weights.config.n_embd, n_layer = weights.config.n_layer;
+  const auto floats = static_cast<std::size_t>(run.length()) * d;
+  ReadGradients found;
+  found.qkv.assign(n_layer, std::vector<float>(3 * floats));
+  found.mlp.assign(n_layer, std::vector<float>(floats));
+  found.logits.resize(floats);
+  const auto part = [](std::vector<float>& values, int cols, int first_col, const ConstActivation2d& piece) {
+    return rows_in(values, cols).middle_rows(piece.first_pos, piece.rows).middle_cols(first_col, piece.cols);
+  };
+  Hooks hooks;
+  for (int layer = 0; layer < n_layer; ++layer) {
+    for (const auto& [site, first_col] : {std::pair(Site::q, 0), {Site::k, d}, {Site::v, 2 * d}})
+      hooks.watch({site, layer}, [&, layer, first_col](const ConstActivation2d& piece) {
+        const FloatRows to = part(found.qkv[layer], 3 * d, first_col, piece);
+        for (int i = 0; i < piece.rows; ++i) std::ranges::copy(piece.row(i), to.row_data(i));
+      });
+    // After the MLP the stream has the derivatives of what follows; before it those of what the MLP reads are
+    // added.
+    hooks.watch({Site::resid_post, layer}, [&, layer](const ConstActivation2d& piece) {
+      for (int i = 0; i < piece.rows; ++i) {
+        std::ranges::copy(piece.row(i), part(found.mlp[layer], d, 0, piece).row_data(i));
+        if (layer == n_layer - 1)
+          std::ranges::copy(piece.row(i), part(found.logits, d, 0, piece).row_data(i));
+      }
+    });
+    hooks.watch({Site::resid_mid, layer}, [&, layer](const ConstActivation2d& piece) {
+      const FloatRows after = part(found.mlp[layer], d, 0, piece);
+      for (int i = 0; i < piece.rows; ++i)
+        std::ranges::transform(piece.row(i), after.row(i), after.row_data(i), std::minus<>());
+    });
+  }
+  GradientOptions options;
+  options.hooks = &hooks;
+  options.stop = stop;
+  found.value = backward_pass(weights, identity, run, metric, workspace, options);
+  return found;
+}
+
+/// See attribute_edges. Rows are [positions together, d_model].
+class EdgeAttribution {
+ public:
+  EdgeAttribution(const Weights& weights, const Run& run, const StreamWrites& changes,
+                  const ReadGradients& gradients, Workers& workers, Buffer& turned)
+      : weights_(weights),
+        config_(weights.config),
+        graph_(config_),
+        run_(run),
+        changes_of_run_(changes),
+        gradients_(gradients),
+        workers_(workers),
+        turned_(turned),
+        width_(config_.n_embd) {
+    const auto together = static_cast<std::size_t>(std::min(run.length(), kPositionsTogether));
+    const std::size_t floats = together * width_;
+    changes_.resize(floats * graph_.writer_count());
+    reads_.resize(floats * std::max(3 * config_.n_head, 1));
+    centered_.resize(floats);
+    workers_.reserve_scratch(std::max(product_scratch(), transposed_product_scratch()));
+  }
+
+  void add_to(Rows<double> sums, double factor, const std::stop_token& stop) {
+    sums_ = sums;
+    factor_ = factor;
+    for (first_ = 0; first_ < run_.length(); first_ += kPositionsTogether) {
+      count_ = std::min(kPositionsTogether, run_.length() - first_);
+      find_changes();
+      for (int layer = 0; layer < config_.n_layer; ++layer) {
+        if (stop.stop_requested()) throw Stopped();
+        for (int head = 0; head < config_.n_head; ++head)
+          for (int kind = 0; kind < 3; ++kind) find_head_read(layer, head, kind);
+        multiply({StreamReader::Kind::q, layer, 0}, 3 * config_.n_head);
+        copy(here(gradients_.mlp[layer]), read(0));
+        multiply({StreamReader::Kind::mlp, layer, 0}, 1);
+      }
+      copy(here(gradients_.logits), read(0));
+      multiply({}, 1);
+    }
+  }
+
+ private:
+  ConstFloatRows here(const std::vector<float>& values) const {
+    return rows_in(values, width_).middle_rows(first_, count_);
+  }
+  FloatRows block(std::vector<float>& memory, int index) const {
+    return {memory.data() + std::ptrdiff_t{index} * count_ * width_, count_, width_, width_};
+  }
+  FloatRows change(int writer) { return block(changes_, writer); }
+  FloatRows read(int reader) { return block(reads_, reader); }
+
+  /// changes_ = what the writers' changes add to the stream, [writers].
+  void find_changes() {
+    const int d_head = config_.d_head();
+    for (int index = 0; index < graph_.writer_count(); ++index) {
+      const auto [kind, layer, head] = graph_.writer(index);
+      if (kind == StreamWriter::Kind::head)
+        product_with_slice(here(changes_of_run_.z[layer]).middle_cols(head * d_head, d_head),
+                           weights_.h[layer].attn_c_proj.weight, head * d_head, workers_, change(index));
+      else
+        copy(here(kind == StreamWriter::Kind::mlp ? changes_of_run_.mlp[layer] : changes_of_run_.embedding),
+             change(index));
+    }
+  }
+
+  /// The metric's derivative with respect to the stream that one of a head's readers sees.
+  void find_head_read(int layer, int head, int kind) {
+    const int d_head = config_.d_head(), first_col = kind * width_ + head * d_head;
+    const FloatRows out = read(3 * head + kind), centered = block(centered_, 0);
+    const ConstFloatRows gradients =
+        rows_in(gradients_.qkv[layer], 3 * width_).middle_rows(first_, count_).middle_cols(first_col, d_head);
+    product_with_transposed(gradients, weights_.h[layer].attn_c_attn.weight, {0, first_col}, workers_,
+                            turned_, out);
+    workers_.parallel_for_rows(count_, 8, [&](int first, int count) {
+      for (int i = first; i < first + count; ++i) {
+        const std::span<float> row = out.row(i);
+        multiply_terms(weights_.h[layer].ln_1.gain, row);
+        const float scale =
+            center(run_.resid(layer, first_ + i), config_.layer_norm_epsilon, centered.row(i));
+        layer_norm_gradient(centered.row(i), {scale, scale}, scale_gradient(row, centered.row(i), scale),
+                            row);
+      }
+    });
+  }
+
+  /// Adds the products of the first `count` rows of reads_ with all changes that these readers see.
+  void multiply(StreamReader first_reader, int count) {
+    const int sources = graph_.sources(first_reader), reader = graph_.index(first_reader);
+    const auto strided = [&](std::vector<float>& memory, int position, int rows) {
+      return FloatRows{memory.data() + std::ptrdiff_t{position} * width_, rows, width_,
+                       std::ptrdiff_t{count_} * width_};
+    };
+    const std::ptrdiff_t cells = std::ptrdiff_t{count} * sources;
+    products_.resize(static_cast<std::size_t>(cells * count_));
+    workers_.parallel_for(count_, [&](int position, float*) {
+      map(FloatRows{products_.data() + cells * position, count, sources, sources}).noalias() =
+          map(strided(reads_, position, count)) * map(strided(changes_, position, sources)).transpose();
+    });
+    for (int position = 0; position < count_; ++position) {
+      double* const to = sums_.row_data(sums_.rows == 1 ? 0 : first_ + position) + graph_.first_edge(reader);
+      const float* const from = products_.data() + cells * position;
+      for (std::ptrdiff_t i = 0; i < cells; ++i) to[i] += factor_ * static_cast<double>(from[i]);
+    }
+  }
+
+  const Weights& weights_;
+  const Config& config_;
+  StreamGraph graph_;
+  const Run& run_;
+  const StreamWrites& changes_of_run_;
+  const ReadGradients& gradients_;
+  Workers& workers_;
+  Buffer& turned_;
+  int width_, first_ = 0, count_ = 0;
+  std::vector<float> changes_, reads_;  // [writers], [readers of a layer]: blocks of positions
+  std::vector<float> centered_, products_;
+  Rows<double> sums_;
+  double factor_ = 1;
+};
+
+}  // namespace
+
+double attribute_edges(const Weights& weights, const std::shared_ptr<const void>& identity, const Run& run,
+                       const Metric& metric, const StreamWrites& changes, double factor, Rows<double> sums,
+                       Workspace::Impl& workspace, const std::stop_token& stop) {
+  if (run.plan != nullptr && std::ranges::any_of(run.plan->edits(), [](const Edit& edit) {
+        return point_of(edit).site > Site::pos_embed;
+      }))
+    throw RunError("edges are attributed in runs without edits, but this run has edits");
+  const ReadGradients gradients = read_gradients(weights, identity, run, metric, workspace, stop);
+  EdgeAttribution(weights, run, changes, gradients, workspace.workers, workspace.turned)
+      .add_to(sums, factor, stop);
+  return gradients.value;
+}
+
+}  // namespace headscope::model

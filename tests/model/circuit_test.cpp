@@ -1,0 +1,241 @@
+// The residual stream as a graph: what edges carry, by first-order estimates and with edges cut, against a
+// pass in double precision in which every part of the model reads a stream of its own.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdint>
+#include <functional>
+#include <numeric>
+#include <random>
+
+#include "model/files/error.h"
+#include "tests/model/gradients_fixture.h"
+#include "tests/support/reference_circuit.h"
+
+namespace headscope::model {
+namespace {
+
+using testing::ReferenceCircuit;
+
+/// The metric of a reference's logits.
+double reference_metric(const ReferenceCircuit::Rows& logits, std::span<const int> tokens,
+                        const Metric& metric) {
+  const auto log_probability = [&](std::size_t pos, int token) {
+    double sum = 0;
+    for (const double logit : logits[pos]) sum += std::exp(logit);
+    return logits[pos][token] - std::log(sum);
+  };
+  if (const auto* of = std::get_if<LogitDifference>(&metric))
+    return logits[of->position][of->token] - logits[of->position][of->against];
+  if (const auto* of = std::get_if<LogProbability>(&metric)) return log_probability(of->position, of->token);
+  double loss = 0;
+  for (std::size_t pos = 0; pos + 1 < tokens.size(); ++pos)
+    loss -= log_probability(pos, tokens[pos + 1]) / static_cast<double>(tokens.size() - 1);
+  return loss;
+}
+
+class CircuitTest : public GradientsFixture {
+ protected:
+  CircuitTest() : reference_circuit_(folder_->path()), graph_(reference_circuit_.graph()) {}
+
+  std::size_t edges() const { return static_cast<std::size_t>(graph_.edge_count()); }
+
+  /// Kept with probability 1/2.
+  KeptEdges some_edges(int rows) const {
+    KeptEdges kept{std::vector<std::uint8_t>(edges() * rows), rows};
+    std::mt19937 random(7);
+    for (std::uint8_t& edge : kept.edges) edge = random() % 2;
+    return kept;
+  }
+
+  double reference_cut(std::span<const int> tokens, std::span<const int> cut, const KeptEdges& kept,
+                       const Metric& metric) const {
+    const auto there = reference_circuit_.run(cut);
+    const auto carry = [&](int writer, int reader, std::size_t pos, const ReferenceCircuit::Row& written) {
+      const std::size_t row = kept.rows == 1 ? 0 : pos;
+      return kept.edges[row * edges() + graph_.edge(writer, reader)] != 0 ? written
+                                                                          : there.written[writer][pos];
+    };
+    return reference_metric(reference_circuit_.run(tokens, carry).logits, tokens, metric);
+  }
+
+  double found_cut(std::span<const int> tokens, std::span<const int> cut, const KeptEdges& kept,
+                   const Metric& metric) {
+    const auto here = run(tokens), there = run(cut);
+    return transformer_->cut_pass(*here, transformer_->stream_writes(*here, workspace_).embedding,
+                                  transformer_->stream_writes(*there, workspace_), kept, metric, workspace_);
+  }
+
+  ReferenceCircuit reference_circuit_;
+  StreamGraph graph_;
+};
+
+TEST_F(CircuitTest, NumbersEveryPartAndEveryEdgeBetweenAWriterAndALaterReader) {
+  for (int i = 0; i < graph_.writer_count(); ++i) EXPECT_EQ(graph_.index(graph_.writer(i)), i);
+  for (int i = 0; i < graph_.reader_count(); ++i) EXPECT_EQ(graph_.index(graph_.reader(i)), i);
+  int next = 0;
+  for (int reader = 0; reader < graph_.reader_count(); ++reader)
+    for (int writer = 0; writer < graph_.sources(graph_.reader(reader)); ++writer, ++next) {
+      EXPECT_EQ(graph_.edge(writer, reader), next);
+      EXPECT_EQ(graph_.reader_of(next), reader);
+      EXPECT_EQ(graph_.writer_of(next), writer);
+    }
+  EXPECT_EQ(graph_.edge_count(), next);
+  EXPECT_EQ(StreamGraph(12, 12).edge_count(), 32491);  // as in the paper on edge attribution patching
+  // Heads of one layer do not read each other; the layer's MLP reads them.
+  EXPECT_EQ(graph_.sources({StreamReader::Kind::v, 1, 2}),
+            graph_.index(StreamWriter{StreamWriter::Kind::head, 1, 0}));
+  EXPECT_EQ(graph_.sources({StreamReader::Kind::mlp, 1, 0}),
+            graph_.index(StreamWriter{StreamWriter::Kind::mlp, 1, 0}));
+}
+
+TEST_F(CircuitTest, WhatTheWritersWroteIsTheReferences) {
+  const std::vector<int> tokens = tokens_of(9);
+  const StreamWrites found = transformer_->stream_writes(*run(tokens), workspace_);
+  const auto expected = reference_circuit_.run(tokens);
+  const auto expect_rows = [&](const std::vector<float>& rows, const ReferenceCircuit::Rows& reference) {
+    for (std::size_t pos = 0; pos < reference.size(); ++pos)
+      for (std::size_t i = 0; i < kWidth; ++i)
+        ASSERT_NEAR(static_cast<double>(rows[pos * kWidth + i]), reference[pos][i], 1e-5);
+  };
+  expect_rows(found.embedding, expected.written[0]);
+  for (int layer = 0; layer < kLayers; ++layer) {
+    expect_rows(found.z[layer], expected.z[layer]);
+    expect_rows(found.mlp[layer],
+                expected.written[graph_.index(StreamWriter{StreamWriter::Kind::mlp, layer, 0})]);
+  }
+}
+
+TEST_F(CircuitTest, WithAllEdgesItIsTheRunAndWithNoneTheOtherRun) {
+  const std::vector<int> tokens = tokens_of(70), cut = tokens_of(70, 3);
+  const Metric metric = LogitDifference{5, 17, 69};
+  const auto value_in = [&](std::span<const int> of) {
+    return transformer_->gradients(*run(of), metric, workspace_);
+  };
+  const auto with = [&](std::uint8_t kept) {
+    return found_cut(tokens, cut, {std::vector<std::uint8_t>(edges(), kept), 1}, metric);
+  };
+  EXPECT_NEAR(with(1), value_in(tokens), 1e-4);
+  EXPECT_NEAR(with(0), value_in(cut), 1e-4);
+  EXPECT_GT(std::abs(with(1) - with(0)), 0.01);
+}
+
+TEST_F(CircuitTest, CutEdgesCarryWhatTheOtherRunWrote) {
+  const std::vector<int> tokens = tokens_of(11), cut = tokens_of(11, 3);
+  for (const Metric& metric :
+       {Metric(LogitDifference{5, 17, 10}), Metric(LogProbability{8, 4}), Metric(PromptLoss{})})
+    for (const int rows : {1, 11}) {
+      const KeptEdges kept = some_edges(rows);
+      EXPECT_NEAR(found_cut(tokens, cut, kept, metric), reference_cut(tokens, cut, kept, metric), 1e-4);
+    }
+}
+
+TEST_F(CircuitTest, CutsASingleEdgeAndKeepsASingleOne) {
+  const std::vector<int> tokens = tokens_of(8), cut = tokens_of(8, 3);
+  const Metric metric = LogitDifference{5, 17, 7};
+  std::mt19937 random(11);
+  for (int i = 0; i < 20; ++i)
+    for (const std::uint8_t most : {std::uint8_t{0}, std::uint8_t{1}}) {
+      KeptEdges kept{std::vector<std::uint8_t>(edges(), most), 1};
+      kept.edges[random() % edges()] = static_cast<std::uint8_t>(1 - most);
+      EXPECT_NEAR(found_cut(tokens, cut, kept, metric), reference_cut(tokens, cut, kept, metric), 1e-4);
+    }
+}
+
+/// All edges of a short run, and some of one with more positions than are computed together.
+TEST_F(CircuitTest, EstimatesAreTheDerivativesAlongEachEdge) {
+  for (const int length : {6, 67}) {
+    const std::vector<int> tokens = tokens_of(length), cut = tokens_of(length, 3);
+    const auto there = run(cut), here = run(tokens);
+    StreamWrites changes = transformer_->stream_writes(*there, workspace_);
+    const StreamWrites writes = transformer_->stream_writes(*here, workspace_);
+    const auto subtract = [](std::vector<float>& from, const std::vector<float>& what) {
+      std::ranges::transform(from, what, from.begin(), std::minus<>());
+    };
+    subtract(changes.embedding, writes.embedding);
+    for (int layer = 0; layer < kLayers; ++layer) {
+      subtract(changes.z[layer], writes.z[layer]);
+      subtract(changes.mlp[layer], writes.mlp[layer]);
+    }
+    const auto reference_here = reference_circuit_.run(tokens), reference_there = reference_circuit_.run(cut);
+    for (const Metric& metric : {Metric(LogitDifference{5, 17, length - 1}), Metric(PromptLoss{})}) {
+      std::vector<double> sums(edges()), by_position(edges() * length);
+      const int columns = graph_.edge_count();
+      transformer_->attribute_edges(*here, metric, changes, 1, {sums.data(), 1, columns, columns},
+                                    workspace_);
+      transformer_->attribute_edges(*here, metric, changes, 0.5,
+                                    {by_position.data(), length, columns, columns}, workspace_);
+      const double largest =
+          std::abs(*std::ranges::max_element(sums, {}, [](double x) { return std::abs(x); }));
+      const std::size_t step = length > 10 ? 29 : 1;
+      for (std::size_t edge = 0; edge < edges(); edge += step) {
+        double of_positions = 0;
+        for (int pos = 0; pos < length; ++pos) of_positions += 2 * by_position[pos * edges() + edge];
+        EXPECT_NEAR(of_positions, sums[edge], 1e-6 * largest);
+        const int reader = graph_.reader_of(static_cast<int>(edge)),
+                  writer = graph_.writer_of(static_cast<int>(edge));
+        const auto metric_at = [&](double part, int position) {
+          const auto carry = [&](int from, int to, std::size_t pos, const ReferenceCircuit::Row& written) {
+            ReferenceCircuit::Row row = written;
+            if (from != writer || to != reader || (position >= 0 && static_cast<int>(pos) != position))
+              return row;
+            for (std::size_t i = 0; i < row.size(); ++i)
+              row[i] += part * (reference_there.written[from][pos][i] - reference_here.written[from][pos][i]);
+            return row;
+          };
+          return reference_metric(reference_circuit_.run(tokens, carry).logits, tokens, metric);
+        };
+        constexpr double kStep = 1e-4;
+        const auto slope = [&](int position) {
+          return (metric_at(kStep, position) - metric_at(-kStep, position)) / (2 * kStep);
+        };
+        EXPECT_NEAR(sums[edge], slope(-1), 1e-4 * largest) << "edge " << edge;
+        if (length > 10) continue;
+        EXPECT_NEAR(2 * by_position[2 * edges() + edge], slope(2), 1e-4 * largest) << "edge " << edge;
+      }
+    }
+  }
+}
+
+TEST_F(CircuitTest, TheNumberOfThreadsChangesNoBit) {
+  const std::vector<int> tokens = tokens_of(66), cut = tokens_of(66, 3);
+  const Metric metric = LogitDifference{5, 17, 65};
+  const auto here = run(tokens), there = run(cut);
+  std::vector<std::vector<double>> sums;
+  std::vector<double> values;
+  for (const int threads : {1, 2, 3}) {
+    Workspace workspace(threads);
+    const StreamWrites writes = transformer_->stream_writes(*there, workspace);
+    std::vector<double>& found = sums.emplace_back(edges());
+    const int columns = graph_.edge_count();
+    transformer_->attribute_edges(*here, metric, writes, 1, {found.data(), 1, columns, columns}, workspace);
+    values.push_back(transformer_->cut_pass(*here, transformer_->stream_writes(*here, workspace).embedding,
+                                            writes, some_edges(1), metric, workspace));
+  }
+  EXPECT_EQ(sums[1], sums[0]);
+  EXPECT_EQ(sums[2], sums[0]);
+  EXPECT_EQ(values[1], values[0]);
+  EXPECT_EQ(values[2], values[0]);
+}
+
+TEST_F(CircuitTest, RefusesEditedRunsAndStops) {
+  const std::vector<int> tokens = tokens_of(5);
+  const auto edited = run(tokens, {SetValues{{{Site::z, 0}, 0, {}, {}}, {0}}});
+  const auto plain = run(tokens);
+  const StreamWrites writes = transformer_->stream_writes(*plain, workspace_);
+  std::vector<double> sums(edges());
+  const int columns = graph_.edge_count();
+  const Rows<double> out{sums.data(), 1, columns, columns};
+  const Metric metric = TokenLogit{3, 4};
+  EXPECT_THROW(transformer_->attribute_edges(*edited, metric, writes, 1, out, workspace_), RunError);
+  std::stop_source stopped;
+  stopped.request_stop();
+  EXPECT_THROW(transformer_->attribute_edges(*plain, metric, writes, 1, out, workspace_, stopped.get_token()),
+               Stopped);
+  EXPECT_THROW(transformer_->cut_pass(*plain, writes.embedding, writes, some_edges(1), metric, workspace_,
+                                      stopped.get_token()),
+               Stopped);
+}
+
+}  // namespace
+}  // namespace headscope::model
