@@ -1,0 +1,105 @@
+#pragma once
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "app/run/analyses/metric_choice.h"
+#include "app/run/question.h"
+#include "model/circuit/stream_graph.h"
+
+// Which edges between the parts of the model matter for a prediction: see model::StreamGraph.
+namespace headscope::app {
+
+/// How much an edge matters.
+enum class CircuitMethod {
+  attribution,  ///< edge attribution (Syed et al. 2023): the metric's derivative along the edge times its
+                ///< change
+  /// The same with the mean derivative between the two runs' embeddings (Hanna et al. 2024, "Have Faith in
+  /// Faithfulness", EAP-IG with inputs interpolated).
+  integrated,
+  /// Information flow routes (Ferrando and Voita 2024): which share of what arrives at the logits came this
+  /// way, see circuit_flow.h. Without a metric and without a second run.
+  flow,
+};
+
+/// What edges carry outside a circuit, and what the edges' changes are measured from.
+enum class CircuitCut {
+  second,  ///< what their writers wrote in the baseline
+  mean,    ///< the mean of what they wrote at all positions of the run
+  zero,
+};
+
+/// The edges' scores, and the metric with all edges and with none.
+struct Circuit {
+  model::StreamGraph graph{0, 0};
+  int length = 0;             ///< T
+  int rows = 1;               ///< 1: positions together; T: by position
+  std::vector<float> scores;  ///< [rows, edges]: how much more of the metric there is with the edge, or for
+                              ///< the flow its share
+  model::Metric metric;       ///< with ids in place of ranks
+  double value = 0;           ///< the metric in the run
+  double cut_value = 0;       ///< with no edge kept
+
+  float score(std::size_t place) const { return scores[place]; }  ///< place = row * edges + edge
+  std::size_t bytes() const { return bytes_of(scores) + sizeof(float) * graph.reader_count(); }
+};
+
+/// What the pass with edges cut needs besides the run.
+struct CutOf {
+  CircuitCut cut = CircuitCut::second;
+  bool operator==(const CutOf&) const = default;
+
+  /// What the edges carry that are cut. Positions without a counterpart in the baseline keep what they have.
+  /// Throws RunError if there is no baseline of the same model without edits, or the run has edits.
+  model::StreamWrites writes(const PromptRun& run, const model::StreamWrites& own,
+                             model::Workspace& workspace, const std::stop_token& stop) const;
+};
+
+struct CircuitOf {
+  using Answer = Circuit;
+  static constexpr std::string_view kName = "circuit";
+  static constexpr int kSteps = 5;  ///< of the way between the embeddings, as in the paper
+
+  MetricChoice metric;  ///< not the divergence
+  CircuitMethod method = CircuitMethod::attribution;
+  CutOf cut = {};
+  int steps = kSteps;  ///< of `integrated`, at least 1
+  bool by_position = false;
+  bool operator==(const CircuitOf&) const = default;
+
+  /// Throws RunError for a position, token or baseline that does not exist, and for runs with edits.
+  Circuit compute(const PromptRun& run, const Computation<Circuit>& computation) const;
+};
+
+/// A set of edges of a circuit, as row * edge_count + edge, ascending.
+using EdgeList = std::vector<int>;
+
+/// The `most` strongest edges of a circuit that are not 0, without those that lie on no path of these from
+/// the embeddings to the logits.
+EdgeList strongest_edges(const Circuit& circuit, int most);
+
+/// The metric in a pass in which only some edges carry what is written in it.
+struct CutMetric {
+  double value = 0;
+  std::size_t bytes() const { return 0; }
+};
+
+struct CutMetricOf {
+  using Answer = CutMetric;
+  static constexpr std::string_view kName = "pass with edges cut";
+  model::Metric metric;
+  CutOf cut = {};
+  int rows = 1;  ///< as in the circuit
+  EdgeList edges;
+  bool all_others = false;  ///< keeps all but these
+  bool operator==(const CutMetricOf&) const = default;
+  std::size_t hash() const;
+  CutMetric compute(const PromptRun& run, const Computation<CutMetric>& computation) const;
+};
+
+/// Which part of the difference that cutting all edges makes to the metric the kept edges retain (Hanna et
+/// al. 2024: faithfulness); NaN if cutting makes none.
+double faithfulness(const Circuit& circuit, double kept_value);
+}  // namespace headscope::app

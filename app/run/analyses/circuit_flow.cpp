@@ -1,0 +1,205 @@
+#include "app/run/analyses/circuit_flow.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <span>
+#include <string>
+
+#include "app/run/analyses/parameter_rows.h"
+#include "model/files/error.h"
+
+namespace headscope::app {
+namespace {
+
+using model::StreamReader;
+using model::StreamWriter;
+
+/// Shares below this are followed no further: all of them together are below a thousandth.
+constexpr double kLeastShare = 1e-7;
+
+double size_of(std::span<const float> row) {
+  float sum = 0;
+  for (const float value : row) sum += std::abs(value);
+  return static_cast<double>(sum);
+}
+
+double distance(std::span<const float> a, std::span<const float> b) {
+  float sum = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) sum += std::abs(a[i] - b[i]);
+  return static_cast<double>(sum);
+}
+
+/// Divides proximities by their sum; all stay 0 if none is near.
+void normalize(std::span<float> proximities) {
+  double sum = 0;
+  for (const float value : proximities) sum += static_cast<double>(value);
+  if (sum > 0)
+    for (float& value : proximities) value = static_cast<float>(static_cast<double>(value) / sum);
+}
+
+/// See flow_shares.
+class Flow {
+ public:
+  Flow(const PromptRun& run, const model::StreamWrites& writes, bool by_position, const std::stop_token& stop)
+      : run_(run),
+        writes_(writes),
+        stop_(stop),
+        config_(run.run->config),
+        graph_(config_),
+        length_(run.run->length()),
+        width_(static_cast<std::size_t>(config_.n_embd)),
+        rows_(by_position ? length_ : 1),
+        arrived_(static_cast<std::size_t>(graph_.writer_count()) * length_),
+        shares_(static_cast<std::size_t>(2 * config_.n_layer + 1) * length_ * graph_.writer_count()),
+        scores_(static_cast<std::size_t>(rows_) * graph_.edge_count()) {
+    for (int layer = 0; layer < config_.n_layer; ++layer)
+      projections_.push_back(
+          parameter_rows(*run.model->transformer, "h." + std::to_string(layer) + ".attn.c_proj.weight"));
+  }
+
+  std::vector<float> from(model::Positions measured) {
+    for (int position = 0; position < length_; ++position) find_shares(position);
+    for (int i = 0; i < measured.count; ++i) divide({}, measured.first + i, 1.0 / measured.count);
+    for (int layer = config_.n_layer - 1; layer >= 0; --layer) {
+      const int mlp = graph_.index(StreamWriter{StreamWriter::Kind::mlp, layer, 0});
+      for (int position = 0; position < length_; ++position)
+        divide({StreamReader::Kind::mlp, layer, 0}, position, arrived(mlp, position));
+      for (int head = 0; head < config_.n_head; ++head) divide_head(layer, head);
+    }
+    return {scores_.begin(), scores_.end()};
+  }
+
+ private:
+  double& arrived(int writer, int position) {
+    return arrived_[static_cast<std::size_t>(writer) * length_ + position];
+  }
+  /// Sums of the stream: before each layer's attention, before its MLP, and at the end.
+  static int sum_of(StreamReader reader, int n_layer) {
+    if (reader.kind == StreamReader::Kind::logits) return 2 * n_layer;
+    return 2 * reader.layer + (reader.kind == StreamReader::Kind::mlp ? 1 : 0);
+  }
+  std::span<float> shares(int sum, int position) {
+    const auto writers = static_cast<std::size_t>(graph_.writer_count());
+    return std::span(shares_).subspan((static_cast<std::size_t>(sum) * length_ + position) * writers,
+                                      writers);
+  }
+  std::span<const float> row(const std::vector<float>& values, int position) const {
+    return std::span(values).subspan(static_cast<std::size_t>(position) * width_, width_);
+  }
+
+  /// out += factor * z of a head times its rows of c_proj.weight.
+  void project(int layer, int head, std::span<const float> z, float factor, std::span<float> out) const {
+    for (int i = 0; i < config_.d_head(); ++i) {
+      const float by = factor * z[i];
+      const std::span<const float> weights = projections_[layer].row(head * config_.d_head() + i);
+      for (std::size_t j = 0; j < out.size(); ++j) out[j] += by * weights[j];
+    }
+  }
+
+  /// The shares of all parts in every sum of a position.
+  void find_shares(int position) {
+    if (stop_.stop_requested()) throw model::Stopped();
+    std::vector<std::vector<float>> parts;
+    std::vector<float> stream(width_);
+    const auto write = [&](std::span<const float> written) {
+      parts.emplace_back(written.begin(), written.end());
+      for (std::size_t i = 0; i < width_; ++i) stream[i] += written[i];
+    };
+    const auto divide_sum = [&](int sum) {
+      const double size = size_of(stream);
+      const std::span<float> to = shares(sum, position);
+      for (std::size_t part = 0; part < parts.size(); ++part)
+        to[part] = static_cast<float>(std::max(0.0, size - distance(parts[part], stream)));
+      normalize(to);
+    };
+    write(row(writes_.embedding, position));
+    for (int layer = 0; layer < config_.n_layer; ++layer) {
+      divide_sum(2 * layer);
+      for (int head = 0; head < config_.n_head; ++head) {
+        std::vector<float> result(width_);
+        project(layer, head, z_of(layer, head, position), 1, result);
+        write(result);
+      }
+      const std::span<const float> bias = run_.model->transformer->projection_bias(layer);
+      for (std::size_t i = 0; i < width_; ++i) stream[i] += bias[i];
+      divide_sum(2 * layer + 1);
+      write(row(writes_.mlp[layer], position));
+    }
+    divide_sum(2 * config_.n_layer);
+  }
+
+  std::span<const float> z_of(int layer, int head, int position) const {
+    const auto d_head = static_cast<std::size_t>(config_.d_head());
+    return row(writes_.z[layer], position).subspan(static_cast<std::size_t>(head) * d_head, d_head);
+  }
+
+  /// Divides what arrives at a reader among the parts that it reads.
+  void divide(StreamReader reader, int position, double share) {
+    if (share < kLeastShare) return;
+    const std::span<const float> of = shares(sum_of(reader, config_.n_layer), position);
+    const int first = graph_.first_edge(graph_.index(reader));
+    double* const to =
+        scores_.data() + (rows_ == 1 ? 0 : std::ptrdiff_t{position} * graph_.edge_count()) + first;
+    for (int writer = 0; writer < graph_.sources(reader); ++writer) {
+      const double part = share * static_cast<double>(of[writer]);
+      to[writer] += part;
+      arrived(writer, position) += part;
+    }
+  }
+
+  /// Divides what arrives at a head among the values of its keys.
+  void divide_head(int layer, int head) {
+    const int writer = graph_.index(StreamWriter{StreamWriter::Kind::head, layer, head});
+    const auto takes = [&](int position) { return arrived(writer, position) >= kLeastShare; };
+    int last = length_ - 1;
+    while (last >= 0 && !takes(last)) --last;
+    if (last < 0) return;
+    if (stop_.stop_requested()) throw model::Stopped();
+    std::vector<std::vector<float>> values;  // [keys][d_model], as each would arrive with weight 1
+    for (int key = 0; key <= last; ++key)
+      project(layer, head, run_.run->v(layer, head, key), 1, values.emplace_back(width_));
+    std::vector<double> to(static_cast<std::size_t>(last + 1));
+    std::vector<float> pattern(static_cast<std::size_t>(length_) * length_);
+    run_.model->transformer->pattern(*run_.run, layer, head, pattern);
+    for (int query = 0; query <= last; ++query) {
+      if (!takes(query)) continue;
+      const auto weights = std::span(pattern).subspan(static_cast<std::size_t>(query) * length_, query + 1);
+      std::vector<float> sum(width_), near(weights.size());
+      for (std::size_t key = 0; key < weights.size(); ++key)
+        for (std::size_t i = 0; i < width_; ++i) sum[i] += weights[key] * values[key][i];
+      const double size = size_of(sum);
+      for (std::size_t key = 0; key < weights.size(); ++key) {
+        float apart = 0;
+        for (std::size_t i = 0; i < width_; ++i) apart += std::abs(weights[key] * values[key][i] - sum[i]);
+        near[key] = static_cast<float>(std::max(0.0, size - static_cast<double>(apart)));
+      }
+      normalize(near);
+      for (std::size_t key = 0; key < near.size(); ++key)
+        to[key] += arrived(writer, query) * static_cast<double>(near[key]);
+    }
+    for (int key = 0; key <= last; ++key) divide({StreamReader::Kind::v, layer, head}, key, to[key]);
+  }
+
+  const PromptRun& run_;
+  const model::StreamWrites& writes_;
+  const std::stop_token& stop_;
+  const model::Config config_;
+  model::StreamGraph graph_;
+  int length_;
+  std::size_t width_;
+  int rows_;
+  std::vector<ParameterRows> projections_;  // [layers]
+  std::vector<double> arrived_;             // [writers, T]
+  std::vector<float> shares_;               // [2 layers + 1, T, writers]
+  std::vector<double> scores_;              // [rows_, edges]
+};
+
+}  // namespace
+
+std::vector<float> flow_shares(const PromptRun& run, const model::StreamWrites& writes,
+                               const model::Metric& metric, bool by_position, const std::stop_token& stop) {
+  return Flow(run, writes, by_position, stop).from(model::positions_of(metric, run.run->length()));
+}
+
+}  // namespace headscope::app
