@@ -15,9 +15,9 @@ namespace headscope::app {
           row(head_metrics_view) row(circuits_view) row(composition_view) row(tokenization_view)             \
               row(embedding_view) row(positions_view) row(position_cosines_view) row(staircase_view)         \
                   row(position_shift_view) row(pass_view) row(mlp_view) row(predictions_view) row(lens_view) \
-                      row(attribution_view) row(saliency_view) row(flow_view) row(sweep_view)                \
-                          row(sampling_view) row(tree_view) row(cache_view) row(parameters_view)             \
-                              row(heads_view) row(tokens_view) row(next_view)
+                      row(attribution_view) row(saliency_view) row(circuit_graph_view) row(flow_view)        \
+                          row(sweep_view) row(sampling_view) row(tree_view) row(cache_view)                  \
+                              row(parameters_view) row(heads_view) row(tokens_view) row(next_view)
 
 #define HEADSCOPE_DECLARE(view) View view();
 HEADSCOPE_VIEWS(HEADSCOPE_DECLARE)

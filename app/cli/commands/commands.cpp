@@ -5,9 +5,9 @@ namespace headscope::app {
 // Each is defined in the file of its name.
 using Describe = Finish(CommandSyntax& command);
 Describe describe_get, describe_info, describe_tokens, describe_predict, describe_lens, describe_attribute,
-    describe_score, describe_composition, describe_saliency, describe_sweep, describe_generate,
-    describe_trace, describe_metrics, describe_search, describe_views, describe_plot, describe_animate,
-    describe_shot, describe_bench, describe_doctor, describe_completion, describe_manual;
+    describe_score, describe_composition, describe_saliency, describe_circuit, describe_sweep,
+    describe_generate, describe_trace, describe_metrics, describe_search, describe_views, describe_plot,
+    describe_animate, describe_shot, describe_bench, describe_doctor, describe_completion, describe_manual;
 
 std::span<const CommandRow> command_rows() {
   static constexpr CommandRow kRows[] = {
@@ -26,6 +26,9 @@ std::span<const CommandRow> command_rows() {
        describe_composition},
       {"saliency", "show how much each token of the prompt counts for a prediction, by gradients",
        describe_saliency},
+      {"circuit",
+       "find the heads, MLPs and embeddings that make a prediction, and the strongest edges between them",
+       describe_circuit},
       {"sweep",
        "measure the effect of ablating or patching each head, or each layer at each position, on a "
        "prediction",

@@ -1,0 +1,304 @@
+#include "app/cli/commands/circuit.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "app/cli/arguments/command_syntax.h"
+#include "app/cli/batch.h"
+#include "app/cli/commands/figure.h"
+#include "app/cli/commands/measured_tokens.h"
+#include "app/cli/commands/output.h"
+#include "app/cli/commands/recipes.h"
+#include "app/cli/status_line.h"
+#include "app/run/answers.h"
+#include "app/run/sources/weights_hash.h"
+#include "model/files/error.h"
+#include "system/interrupt.h"
+
+namespace headscope::app {
+namespace {
+
+constexpr Named<CircuitCut> kAblations[] = {{"zero", CircuitCut::zero}, {"mean", CircuitCut::mean}};
+
+std::string_view name_of_cut(CircuitCut cut) {
+  return cut == CircuitCut::second ? "second" : cut == CircuitCut::mean ? "mean" : "zero";
+}
+
+/// The question for a run, whose metric names its tokens by id.
+CircuitOf question_of(const CircuitCommand& command, const PromptRun& run, Engine& engine) {
+  CircuitOf question;
+  question.metric.metric = command.metric;
+  question.metric.position = command.position.value_or(-1);
+  set_tokens(question.metric, command, *engine.model->tokenizer);
+  question.method = command.method;
+  question.cut.cut = command.ablation.value_or(run.baseline ? CircuitCut::second : CircuitCut::mean);
+  question.steps = command.steps.value_or(CircuitOf::kSteps);
+  question.by_position = command.by_position;
+  const model::Metric metric = metric_for(question.metric, run, engine.workspace);
+  const auto set = [&](int token, int against, int position) {
+    question.metric.token = TokenChoice::of(token);
+    if (against >= 0) question.metric.against = TokenChoice::of(against);
+    question.metric.position = position;
+  };
+  if (const auto* of = std::get_if<model::TokenLogit>(&metric)) set(of->token, -1, of->position);
+  if (const auto* of = std::get_if<model::LogitDifference>(&metric))
+    set(of->token, of->against, of->position);
+  if (const auto* of = std::get_if<model::LogProbability>(&metric)) set(of->token, -1, of->position);
+  return question;
+}
+
+/// The circuit of a run, its strongest edges, and what they keep.
+struct Found {
+  std::shared_ptr<const Circuit> circuit;
+  EdgeList edges;  ///< the strongest first
+  double kept = 0;
+};
+
+Found find_circuit(const CircuitOf& question, int edges, Answers& answers) {
+  Found found;
+  found.circuit = ask(answers, question);
+  found.edges = strongest_edges(*found.circuit, edges);
+  found.kept =
+      ask(answers, CutMetricOf{found.circuit->metric, question.cut, found.circuit->rows, found.edges, false})
+          ->value;
+  std::ranges::stable_sort(found.edges, std::ranges::greater(),
+                           [&](int place) { return std::abs(found.circuit->scores[place]); });
+  return found;
+}
+
+/// An edge in the words of the command line: "L0H4 -> L1H6.k".
+struct EdgeNames {
+  std::string from, to;
+  int row = 0;
+};
+
+EdgeNames names_of(const Circuit& circuit, int place) {
+  const auto plain = [](std::string name) {
+    std::erase(name, ' ');
+    return name;
+  };
+  const int edge = place % circuit.graph.edge_count();
+  const model::StreamReader reader = circuit.graph.reader(circuit.graph.reader_of(edge));
+  EdgeNames names{plain(name_of(circuit.graph.writer(circuit.graph.writer_of(edge)))), plain(name_of(reader)),
+                  place / circuit.graph.edge_count()};
+  if (reader.is_head()) names.to.insert(names.to.size() - 1, ".");
+  return names;
+}
+
+int count_parts(const Circuit& circuit, const EdgeList& edges) {
+  std::set<std::pair<std::string, int>> parts;
+  for (const int place : edges) {
+    const EdgeNames names = names_of(circuit, place);
+    parts.insert({names.from, names.row});
+    parts.insert({names.to.substr(0, names.to.find('.')), names.row});
+  }
+  return static_cast<int>(parts.size());
+}
+
+void write_text(const PromptRun& run, const Circuit& circuit, const Found& found, const CircuitOf& question,
+                std::ostream& out) {
+  const double unit = shown_unit(question.metric.metric);
+  const bool flow = question.method == CircuitMethod::flow;
+  out << (flow ? "share of what arrives at the logits" : describe(circuit.metric, run)) << ": "
+      << kCircuitMethods[static_cast<std::size_t>(question.method)].name << ", "
+      << name_of_cut(question.cut.cut) << " elsewhere\n";
+  for (const int place : found.edges) {
+    const EdgeNames names = names_of(circuit, place);
+    const double score = (flow ? 1 : unit) * static_cast<double>(circuit.scores[place]);
+    out << format("%+14.6f  ", printable(score)) << names.from << " -> " << names.to;
+    if (circuit.rows > 1) out << format("  at %d  ", names.row) << run.tokens.labels[names.row];
+    out << '\n';
+  }
+  const auto line = [&](double value, const std::string& words) {
+    out << format("%14.6f  ", printable(unit * value)) << words << '\n';
+  };
+  line(circuit.value, "with all edges");
+  line(circuit.cut_value, "with none");
+  line(found.kept, "with these " + std::to_string(found.edges.size()) + ", between " +
+                       std::to_string(count_parts(circuit, found.edges)) + " parts");
+  const double part = faithfulness(circuit, found.kept);
+  if (std::isfinite(part)) out << format("%14.6f  kept part of the difference (faithfulness)\n", part);
+}
+
+void write_json(const PromptRun& run, const Circuit& circuit, const Found& found, const CircuitOf& question,
+                const std::string& weights, std::ostream& out) {
+  const model::Tokenizer& tokenizer = *run.model->tokenizer;
+  const auto id = [](const TokenChoice& token) {
+    return token.by == TokenChoice::By::id ? token.number : -1;
+  };
+  Json edges = Json::array();
+  for (const int place : found.edges) {
+    const EdgeNames names = names_of(circuit, place);
+    Json edge = {{"from", names.from}, {"to", names.to}};
+    if (circuit.rows > 1) edge["position"] = names.row;
+    edge["score"] = circuit.scores[place];
+    edges.push_back(std::move(edge));
+  }
+  const double part = faithfulness(circuit, found.kept);
+  const bool second = question.cut.cut == CircuitCut::second;
+  const Json result = {
+      {"model", utf8_or_replacement(run.model->name)},
+      {"weights", weights},
+      {"prompt", utf8_or_replacement(tokenizer.decode(run.run->tokens))},
+      {"second_prompt",
+       second ? Json(utf8_or_replacement(tokenizer.decode(run.baseline->run->tokens))) : Json(nullptr)},
+      {"metric", name_of(kGradientMetrics, question.metric.metric)},
+      {"unit", shown_unit(question.metric.metric) == 1 ? Json(nullptr) : Json("nats")},
+      {"position", token_count(question.metric.metric) > 0 ? Json(question.metric.position) : Json(nullptr)},
+      {"token",
+       token_or_null(tokenizer, token_count(question.metric.metric) > 0 ? id(question.metric.token) : -1)},
+      {"other_token",
+       token_or_null(tokenizer, token_count(question.metric.metric) > 1 ? id(question.metric.against) : -1)},
+      {"method", kCircuitMethods[static_cast<std::size_t>(question.method)].name},
+      {"steps", question.method == CircuitMethod::integrated ? Json(question.steps) : Json(nullptr)},
+      {"elsewhere", name_of_cut(question.cut.cut)},
+      {"all_edges", circuit.scores.size()},
+      {"value", circuit.value},
+      {"value_without_edges", circuit.cut_value},
+      {"value_of_circuit", found.kept},
+      {"faithfulness", std::isfinite(part) ? Json(part) : Json(nullptr)},
+      {"edges", std::move(edges)}};
+  write_json_line(tokenizer, run.tokens.tokens, result, out);
+}
+
+/// The plot command for the view.
+PlotCommand plot_of(const CircuitCommand& command, const PromptRun& run, const CircuitOf& question) {
+  PlotCommand plot;
+  plot.model = command.model;
+  if (command.from)
+    plot.comparison = {command.from, command.alignment.value_or(Alignment::position), Side::run};
+  const int position =
+      token_count(question.metric.metric) > 0 ? question.metric.position : run.run->length() - 1;
+  plot.selection = Selection{0, 0, position, -1};
+  const CircuitElsewhere elsewhere = question.cut.cut == CircuitCut::second ? CircuitElsewhere::second
+                                     : question.cut.cut == CircuitCut::mean ? CircuitElsewhere::mean
+                                                                            : CircuitElsewhere::zero;
+  plot.options = circuit_options(question, elsewhere, command.edges);
+  plot.picture = command.picture;
+  plot.no_recipe = command.no_recipe;
+  plot.out = command.out;
+  return plot;
+}
+
+void run_circuit(const CircuitCommand& command, const Streams& streams) {
+  Engine engine = start_engine(command.model);
+  const auto from = command.from
+                        ? run_second(engine, {*command.from, {}, command.prompt.start_token}, "--from: ")
+                        : nullptr;
+  const bool drawn = !command.out.empty();
+  const auto fonts = drawn ? viz::Fonts::load() : nullptr;
+  const WeightHashes hashes = drawn && !command.no_recipe && command.out.format != FileFormat::csv
+                                  ? weights_of(*engine.model, nullptr)
+                                  : WeightHashes{};
+  const std::string weights = command.json ? weights_hash(*engine.model) : std::string();
+  for_each_prompt(command.prompt, streams, [&](const PromptSource& source, const Prompt& prompt) {
+    const auto file = source.file(command.out.file);
+    if (!file) return;
+    const std::string where = source.where();
+    const auto run = std::make_shared<PromptRun>(run_prompt(engine, prompt, where));
+    if (from) compare_with(*run, from, command.alignment.value_or(Alignment::position));
+    if (from && !command.alignment && from->run->length() != run->run->length())
+      throw model::RunError(where + "the --from prompt has " + grouped(from->run->length()) +
+                            " tokens, but the prompt has " + grouped(run->run->length()) +
+                            "; give --align to match them");
+    try {
+      const system::InterruptGuard interrupts;
+      StatusLine line(streams);
+      const CircuitOf question = question_of(command, *run, engine);
+      DirectAnswers answers(run, engine.workspace, [&](std::string_view work, double done) {
+        interrupts.check();
+        line.tell_work(where, work, done);
+      });
+      const Found found = find_circuit(question, command.edges, answers);
+      if (drawn)
+        write_output({*file, command.out.format},
+                     figure_bytes(plot_of(command, *run, question), view_of_circuits(), run, nullptr, answers,
+                                  *fonts, hashes, where),
+                     streams);
+      if (command.json) {
+        write_json(*run, *found.circuit, found, question, weights, streams.out);
+      } else if (!drawn) {
+        if (!source.is_first()) streams.out << '\n';
+        write_text(*run, *found.circuit, found, question, streams.out);
+      }
+    } catch (const model::RunError& error) {
+      throw model::RunError(where + error.what());
+    }
+    warn_about(*run, where, streams.err);
+  });
+}
+
+void check_circuit(CircuitCommand& circuit) {
+  require_prompt(circuit);
+  if (circuit.prompt.resume && (circuit.out_name.empty() || circuit.json))
+    throw UsageError("--resume requires --out and cannot be combined with --json");
+  if (circuit.alignment && !circuit.from) throw UsageError("--align requires --from");
+  if (circuit.ablation && circuit.from)
+    throw UsageError("edges outside the circuit carry one thing: both --ablate and --from were given");
+  if (circuit.steps && circuit.method != CircuitMethod::integrated)
+    throw UsageError("--steps requires --method integrated");
+  const int tokens = token_count(circuit.metric);
+  const std::string metric = "--metric " + std::string(name_of(kGradientMetrics, circuit.metric));
+  if (tokens == 0 && !circuit.token.empty())
+    throw UsageError(metric + " names no token; --token does not apply");
+  if (tokens < 2 && !circuit.other_token.empty())
+    throw UsageError("--other-token requires --metric difference");
+  if (tokens == 0 && circuit.position)
+    throw UsageError(metric + " is over all positions; --position does not apply");
+  if (!circuit.out_name.empty()) {
+    circuit.out = destination_of(circuit, "circuit.png", kPicturesOrNumbers);
+    check_pixels(circuit.picture, circuit.out.format);
+  }
+  if (circuit.out_name == "-" && circuit.json)
+    throw UsageError("standard output takes only one result: both --json and --out - were given");
+}
+
+}  // namespace
+
+Finish describe_circuit(CommandSyntax& command) {
+  const auto own = std::make_shared<CircuitCommand>();
+  command.reading();
+  command.choice_option("method",
+                        "how much an edge matters: edge attribution patching, the same with integrated\n"
+                        "gradients, or information flow routes (default: attribution)",
+                        own->method, kCircuitMethods);
+  command.choice_option("metric",
+                        "the number that edges matter for: the difference of two tokens' logits, a\n"
+                        "token's logit, its log probability, or the prompt's mean loss (default: difference)",
+                        own->metric, kSaliencyMetrics);
+  measured_tokens(command, *own);
+  command.choice_option("ablate",
+                        "what edges outside the circuit carry: zeros, or each part's mean over the\n"
+                        "prompt (default: mean; with --from what the part wrote there)",
+                        own->ablation, kAblations);
+  command.option("from", "TEXT",
+                 "edges outside the circuit carry what this prompt has; it must have as many\ntokens, unless "
+                 "--align matches them",
+                 own->from);
+  command.choice_option("align",
+                        "match tokens at the same positions, as far as both prompts go, or those\nof the "
+                        "longest common subsequence",
+                        own->alignment, kAlignmentNames);
+  command.option("edges", "N",
+                 "the number of edges, the strongest ones (default: " + std::to_string(kCircuitEdges) + ")",
+                 own->edges, [](const std::string& option, const std::string& text) {
+                   return whole_number(option, text, 1, kMostCircuitEdges);
+                 });
+  command.option("steps", "N",
+                 "gradients on the way between the two runs' embeddings (default: " +
+                     std::to_string(CircuitOf::kSteps) + ")",
+                 own->steps, [](const std::string& option, const std::string& text) {
+                   return std::optional(whole_number(option, text, 1, 100));
+                 });
+  command.flag("by-position", "each part at each position apart", own->by_position);
+  command.picture();
+  command.no_recipe(own->no_recipe);
+  command.picture_out("png|svg|pdf|csv",
+                      "a picture, or its data as csv (default: a list, the\nstrongest first); with "
+                      "--prompts, {n} in its name is the prompt's number from 1");
+  command.resume();
+  return command.finish(own, check_circuit, run_circuit);
+}
+
+}  // namespace headscope::app

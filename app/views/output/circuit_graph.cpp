@@ -1,0 +1,598 @@
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "app/counted.h"
+#include "app/views/output/circuit_layout.h"
+#include "app/views/output/circuit_options.h"
+#include "app/views/output/logit_options.h"
+#include "app/views/parts/comparison_words.h"
+#include "app/views/parts/declare.h"
+#include "app/views/parts/file_rows.h"
+#include "app/views/parts/frame.h"
+#include "app/views/parts/landmarks.h"
+#include "app/views/parts/list.h"
+#include "app/views/parts/menu_lines.h"
+#include "app/views/parts/names.h"
+#include "app/views/parts/navigation.h"
+#include "viz/scene/scale.h"
+
+namespace headscope::app {
+namespace {
+
+using circuit_picture::Layout;
+using circuit_picture::Link;
+using circuit_picture::Node;
+using model::StreamReader;
+
+enum Role { kNode, kEdge };  // Region::id: a node; an edge's place in the circuit
+
+const auto kMethod = choice_option<CircuitMethod>("circuit-method", "Method", "cC",
+                                                  "how much an edge between two parts of the model matters",
+                                                  choices_of(kCircuitMethods));
+const auto kElsewhere =
+    choice_option<CircuitElsewhere>("circuit-elsewhere", "Elsewhere", "wW",
+                                    "what edges outside the circuit carry", choices_of(kCircuitElsewhere));
+const auto kMetric =
+    make_option<GradientMetric>("circuit-metric", "Metric", "the number that edges matter for",
+                                {.default_value = 1, .choices = choices_of(kSaliencyMetrics), .keys = "hH"});
+const auto kEdges =
+    make_option<int>("circuit-edges", "Edges", "the number of edges, the strongest ones",
+                     {.default_value = kCircuitEdges,
+                      .low = 1,
+                      .high = kMostCircuitEdges,
+                      .steps = {1, 2, 3, 5, 7, 10, 15, 20, 30, 40, 50, 70, 100, 150, 200, 300, 500, 1000},
+                      .keys = "xX"});
+const auto kByPosition = switch_option("circuit-positions", "By position", "oO",
+                                       "each part at each position apart, in columns of tokens");
+
+bool names_token(const Options& options) {
+  return token_count(options[kMetric]) > 0;
+}
+bool names_two(const Options& options) {
+  return token_count(options[kMetric]) > 1;
+}
+const auto kToken = applying_if(
+    names_token, make_option<int>("circuit-rank", "Token", "the token, by its rank among the predictions",
+                                  {.default_value = 1, .low = 1, .high = 100, .keys = "lL"}));
+const auto kAgainst =
+    applying_if(names_two, make_option<int>("circuit-other-rank", "Against",
+                                            "the other token, by its rank among the predictions",
+                                            {.default_value = 2, .low = 1, .high = 100, .keys = "uU"}));
+const auto kTokenId =
+    make_option<int>("circuit-id", "Token id", "the token by its id, instead of its rank", token_id_option());
+const auto kAgainstId = make_option<int>("circuit-other-id", "Other token id",
+                                         "the other token by its id, instead of its rank", token_id_option());
+const auto kSteps = applying_if(
+    [](const Options& options) { return options[kMethod] == CircuitMethod::integrated; },
+    make_option<int>(
+        "circuit-steps", "Steps", "gradients on the way between the two runs' embeddings",
+        {.default_value = CircuitOf::kSteps, .low = 1, .high = 100, .steps = {1, 2, 5, 10, 20, 50, 100}}));
+/// The edge that was clicked, as its place in the circuit.
+Option<int> chosen_edge_option() {
+  auto option =
+      gesture_option("circuit-edge", "Edge", "the edge whose exact effect is shown", -1, -1, 1 << 30, "none");
+  option.reset_on_prompt_change = true;
+  return option;
+}
+const auto kChosen = chosen_edge_option();
+
+// ---- the questions ----
+
+CircuitCut cut_of(const ViewContext& c) {
+  switch (c.options[kElsewhere]) {
+    case CircuitElsewhere::second:
+      return CircuitCut::second;
+    case CircuitElsewhere::mean:
+      return CircuitCut::mean;
+    case CircuitElsewhere::zero:
+      return CircuitCut::zero;
+    case CircuitElsewhere::automatic:
+      break;
+  }
+  return c.run && c.run->baseline && compares_texts(*c.run) && !compares_models(*c.run) ? CircuitCut::second
+                                                                                        : CircuitCut::mean;
+}
+
+/// Nullopt until it is known which tokens are measured.
+std::optional<CircuitOf> question_of(const ViewContext& c) {
+  CircuitOf question;
+  question.metric.metric = c.options[kMetric];
+  question.metric.position = names_token(c.options) ? std::max(0, c.selection.query) : -1;
+  question.method = c.options[kMethod];
+  question.cut = {cut_of(c)};
+  question.steps = question.method == CircuitMethod::integrated ? c.options[kSteps] : CircuitOf::kSteps;
+  question.by_position = c.options[kByPosition];
+  if (names_token(c.options)) {
+    const auto token = token_choice(c, kTokenId, kToken);
+    if (!token) return std::nullopt;
+    question.metric.token = *token;
+  }
+  if (names_two(c.options)) {
+    const auto against = token_choice(c, kAgainstId, kAgainst);
+    if (!against) return std::nullopt;
+    question.metric.against = *against;
+  }
+  return question;
+}
+
+/// The circuit's edges, and what they keep of the metric.
+struct Numbers {
+  std::shared_ptr<const Circuit> circuit;
+  EdgeList edges;
+  std::optional<double> kept;     ///< the metric with these edges alone
+  int chosen = -1;                ///< the chosen edge's place; -1: none
+  std::optional<double> without;  ///< the metric without that edge
+  double unit = 1;
+  double shown(double value) const { return unit * value; }
+};
+
+bool has_no_loss(const ViewContext& c) {
+  return c.run && c.options[kMetric] == GradientMetric::loss && c.run->run->length() < 2;
+}
+
+std::optional<Numbers> numbers_of(const ViewContext& c) {
+  const auto question = question_of(c);
+  auto circuit = c.run && question && !has_no_loss(c) ? c.ask(*question) : nullptr;
+  if (!circuit || circuit->scores.empty()) return std::nullopt;
+  Numbers n;
+  n.unit = shown_unit(c.options[kMetric]);
+  n.edges = strongest_edges(*circuit, c.options[kEdges]);
+  CutMetricOf kept{circuit->metric, question->cut, circuit->rows, n.edges, false};
+  if (const auto answer = c.ask(kept)) n.kept = answer->value;
+  const int chosen = c.options[kChosen];
+  if (std::ranges::binary_search(n.edges, chosen)) {
+    n.chosen = chosen;
+    kept.edges = {chosen};
+    kept.all_others = true;
+    if (const auto answer = c.ask(kept)) n.without = answer->value;
+  }
+  n.circuit = std::move(circuit);
+  return n;
+}
+
+// ---- words ----
+
+std::string metric_words(const ViewContext& c, const Circuit& circuit) {
+  if (const auto* of = std::get_if<model::TokenLogit>(&circuit.metric))
+    return "logit of " + logit_words(c, of->token, -1);
+  if (const auto* of = std::get_if<model::LogitDifference>(&circuit.metric))
+    return "logit of " + logit_words(c, of->token, of->against);
+  if (const auto* of = std::get_if<model::LogProbability>(&circuit.metric))
+    return "log₂ probability of " + logit_words(c, of->token, -1);
+  return "mean loss of the prompt, bits";
+}
+
+std::string elsewhere_words(const ViewContext& c) {
+  switch (cut_of(c)) {
+    case CircuitCut::second:
+      return "the second prompt's values";
+    case CircuitCut::mean:
+      return "means";
+    case CircuitCut::zero:
+      break;
+  }
+  return "zeros";
+}
+
+std::string edge_name(const ViewContext& c, const Circuit& circuit, int place) {
+  const int edge = place % circuit.graph.edge_count(), row = place / circuit.graph.edge_count();
+  std::string name = name_of(circuit.graph.writer(circuit.graph.writer_of(edge))) + " → " +
+                     name_of(circuit.graph.reader(circuit.graph.reader_of(edge)));
+  if (circuit.rows > 1) name += " at " + token_name(c.run->tokens, row);
+  return name;
+}
+
+std::string with_sign(double value) {
+  return (value > 0 ? "+" : "") + viz::number(value, 4);
+}
+
+bool is_flow(const ViewContext& c) {
+  return c.options[kMethod] == CircuitMethod::flow;
+}
+
+std::string title_of(const ViewContext& c, const Numbers& n) {
+  return (is_flow(c) ? "Information flow to the prediction" : "Circuit: " + metric_words(c, *n.circuit));
+}
+
+std::string subtitle_of(const ViewContext& c, const Numbers& n) {
+  std::string words =
+      names_token(c.options) ? "after " + token_name(c.run->tokens, c.selection.query) + ": " : "";
+  words += "the strongest of " + grouped(std::ssize(n.circuit->scores)) + " edges; ";
+  if (is_flow(c)) return words + "thickness: share of what arrives at the logits";
+  return words + "thickness: what the edge keeps of the metric, to first order";
+}
+
+/// "30 edges between 14 parts keep 87 % of the metric: 3.41 of 3.92; with no edge 0.02".
+std::string kept_words(const ViewContext& c, const Numbers& n, int parts) {
+  std::string words = counted(std::ssize(n.edges), "edge") + " between " + counted(parts, "part");
+  if (!n.kept) return words + ": computing what they keep…";
+  const double part = faithfulness(*n.circuit, *n.kept);
+  const auto shown = [&](double value) { return viz::number(n.shown(value), 4); };
+  words += std::isfinite(part) ? " keep " + viz::fixed_number(100 * part, 0) + " % of the metric: " : ": ";
+  words +=
+      shown(*n.kept) + "; all edges: " + shown(n.circuit->value) + "; none: " + shown(n.circuit->cut_value);
+  return words + ", with " + elsewhere_words(c) + " elsewhere";
+}
+
+std::string chosen_words(const ViewContext& c, const Numbers& n) {
+  if (n.chosen < 0) return "";
+  const auto score = static_cast<double>(n.circuit->score(static_cast<std::size_t>(n.chosen)));
+  std::string words = edge_name(c, *n.circuit, n.chosen) + ": ";
+  words += is_flow(c) ? "share " + percent(score) : "estimate " + with_sign(n.shown(score));
+  if (!n.without) return words + ", exact: computing…";
+  return words + ", exact " + with_sign(n.shown(n.circuit->value - *n.without)) + ": " +
+         viz::number(n.shown(n.circuit->value), 4) + " with it, " + viz::number(n.shown(*n.without), 4) +
+         " without";
+}
+
+// ---- the picture ----
+
+viz::Color color_of(const ViewContext& c, StreamReader::Kind reads) {
+  switch (reads) {
+    case StreamReader::Kind::q:
+      return c.theme->query;
+    case StreamReader::Kind::k:
+      return c.theme->key;
+    case StreamReader::Kind::v:
+      return c.theme->value;
+    case StreamReader::Kind::mlp:
+    case StreamReader::Kind::logits:
+      break;
+  }
+  return c.theme->text_muted;
+}
+
+void paint_link(viz::Scene& scene, const ViewContext& c, const Link& link, viz::Color color) {
+  viz::Polyline line{link.points, color, link.width};
+  const float u = style_of(c).unit();
+  if (link.score < 0) line.dashes = {1.5F * u, u + link.width};
+  scene.add(std::move(line));
+}
+
+void paint_bands(Picture& picture, const ViewContext& c, const Layout& layout) {
+  const viz::Style style = style_of(c);
+  for (const auto& [layer, top, bottom] : layout.bands) {
+    const float left = layout.area.x - layout.label_width;
+    picture.scene.add(
+        viz::FillRect{{left, top, layout.area.right() - left, bottom - top}, c.theme->raised, style.unit()});
+    viz::add_muted(picture.scene, style, "L" + std::to_string(layer),
+                   {left + style.unit(), (top + bottom) / 2});
+  }
+}
+
+void paint_nodes(Picture& picture, const ViewContext& c, const Layout& layout) {
+  const viz::Style style = style_of(c);
+  for (int i = 0; i < std::ssize(layout.nodes); ++i) {
+    const Node& node = layout.nodes[i];
+    const bool head = node.kind == Node::Kind::head;
+    const float radius = head ? node.box.h / 2 : 0.75F * style.unit();
+    const bool chosen = head && node.layer == c.selection.layer && node.head == c.selection.head;
+    picture.scene.add(viz::FillRect{node.box, c.theme->surface, radius});
+    picture.scene.add(viz::StrokeRect{node.box, chosen ? c.theme->accent : c.theme->field_line,
+                                      chosen ? 2.F : 1.F, radius});
+    viz::add_label(picture.scene, style, node.label, node.box.center(), style.small(), c.theme->text,
+                   viz::FontStyle::regular, viz::Align::center);
+    picture.regions.push_back({.role = kNode, .id = i, .rect = node.box});
+  }
+}
+
+/// Boxes along a link that react to the mouse.
+void add_regions(Picture& picture, const Link& link) {
+  const float reach = std::max(link.width / 2, 3.F);
+  for (std::size_t i = 1; i < link.points.size(); ++i) {
+    const viz::Point &a = link.points[i - 1], &b = link.points[i];
+    picture.regions.push_back(
+        {.role = kEdge,
+         .id = link.place,
+         .rect = {std::min(a.x, b.x) - reach, std::min(a.y, b.y), std::abs(a.x - b.x) + 2 * reach,
+                  std::max(std::abs(a.y - b.y), 1.F)}});
+  }
+}
+
+/// The tokens under their columns.
+void paint_columns(Picture& picture, const ViewContext& c, const Layout& layout, float y) {
+  const viz::Style style = style_of(c);
+  for (std::size_t i = 0; i < layout.columns.size(); ++i) {
+    const float room = layout.area.w / static_cast<float>(layout.columns.size()) - style.unit();
+    viz::add_label(picture.scene, style, c.run->tokens.labels[layout.columns[i]], {layout.column_at[i], y},
+                   style.small(), c.theme->text, viz::FontStyle::regular, viz::Align::center, room);
+  }
+}
+
+/// What the kinds of lines stand for. Returns whether there was room.
+bool paint_legend(Picture& picture, const ViewContext& c, const Numbers& n, const Layout& layout,
+                  viz::Point at, float right) {
+  struct Sample {
+    std::string words;
+    viz::Color color;
+    bool negative = false;
+    float width = 0;
+  };
+  const viz::Style style = style_of(c);
+  const float u = style.unit();
+  std::vector<Sample> samples;
+  const auto has = [&](StreamReader::Kind reads) {
+    return std::ranges::any_of(layout.links, [&](const Link& link) { return link.reads == reads; });
+  };
+  if (has(StreamReader::Kind::q)) samples.push_back({"to queries", c.theme->query, false, 0.8F * u});
+  if (has(StreamReader::Kind::k)) samples.push_back({"to keys", c.theme->key, false, 0.8F * u});
+  if (has(StreamReader::Kind::v)) samples.push_back({"to values", c.theme->value, false, 0.8F * u});
+  if (has(StreamReader::Kind::mlp) || has(StreamReader::Kind::logits))
+    samples.push_back({"to MLPs, logits", c.theme->text_muted, false, 0.8F * u});
+  if (std::ranges::any_of(layout.links, [](const Link& link) { return link.score < 0; }))
+    samples.push_back({"lowers the metric", c.theme->text_muted, true, 0.8F * u});
+  samples.push_back({is_flow(c) ? percent(layout.strongest) : viz::number(n.shown(layout.strongest), 2),
+                     c.theme->text_muted, false, layout.thickest});
+  float x = at.x;
+  bool whole = true;
+  for (const Sample& sample : samples) {
+    const float length = 6 * u, width = style.width(sample.words, style.small());
+    if (x + length + u + width > right) {
+      whole = false;
+      break;
+    }
+    Link line;
+    line.points = {{x, at.y}, {x + length, at.y}};
+    line.width = sample.width;
+    line.score = sample.negative ? -1.F : 1.F;
+    paint_link(picture.scene, c, line, sample.color);
+    viz::add_muted(picture.scene, style, sample.words, {x + length + u, at.y});
+    x += length + 4 * u + width;
+  }
+  return whole;
+}
+
+/// The lines of words under the drawing.
+std::vector<std::string> notes_of(const ViewContext& c, const Numbers& n, int parts, float width) {
+  const viz::Style style = style_of(c);
+  std::vector<std::string> lines;
+  for (const std::string& words : {kept_words(c, n, parts), chosen_words(c, n)}) {
+    if (words.empty()) continue;
+    const auto wrapped = viz::wrap(style, words, style.small(), viz::FontStyle::regular, width);
+    lines.insert(lines.end(), wrapped.begin(), wrapped.end());
+  }
+  return lines;
+}
+
+int count_parts(const Layout& layout) {
+  return static_cast<int>(layout.nodes.size());
+}
+
+/// The drawing, between the title and the words below it.
+struct Drawing {
+  Layout layout;
+  viz::Rect area;
+  std::vector<std::string> notes;
+  float columns_y = 0, legend_y = 0, notes_y = 0;
+};
+
+Drawing draw(const ViewContext& c, const Numbers& n) {
+  const viz::Style style = style_of(c);
+  const float line = style.line(style.small()), u = style.unit();
+  Drawing d;
+  d.area = below_title(c);
+  d.layout = circuit_picture::lay_out(c, *n.circuit, n.edges, d.area);
+  d.notes = notes_of(c, n, count_parts(d.layout), d.area.w);
+  const float words = line * static_cast<float>(d.notes.size() + 1) + 2 * u,
+              columns = n.circuit->rows > 1 ? line + u : 0;
+  viz::Rect nodes = d.area;
+  nodes.y += u, nodes.h -= words + columns + 2 * u;
+  d.layout = circuit_picture::lay_out(c, *n.circuit, n.edges, nodes);
+  d.columns_y = nodes.bottom() + u + line / 2;
+  d.legend_y = nodes.bottom() + columns + 2 * u + line / 2;
+  d.notes_y = d.legend_y + line;
+  return d;
+}
+
+Picture build(const ViewContext& c) {
+  const auto question = question_of(c);
+  if (!c.run) {
+    if (question) static_cast<void>(c.ask(*question));
+    return *waiting(c);
+  }
+  if (!question) return message(c, kComputing);
+  if (has_no_loss(c))
+    return message(c, "the loss needs a token that follows another, but the prompt has 1 token");
+  const auto n = numbers_of(c);
+  if (auto words = waiting(c, *question, n.has_value())) return *words;
+  if (n->edges.empty()) return message(c, "no edge on a way from the embeddings to the logits matters");
+  const Drawing d = draw(c, *n);
+  const viz::Style style = style_of(c);
+  if (d.area.w < 16 * c.font_size || !d.layout.fits)
+    return too_small(c, "for this many parts; show fewer edges");
+  Picture picture = blank(c);
+  paint_title(picture, c, title_of(c, *n), subtitle_of(c, *n));
+  paint_bands(picture, c, d.layout);
+  for (const auto& passage : d.layout.passages)
+    picture.scene.add(
+        viz::Polyline{passage.points, c.theme->field_line, 1, {style.unit() / 2, style.unit()}});
+  for (const Link& link : d.layout.links) {
+    paint_link(picture.scene, c, link, link.place == n->chosen ? c.theme->accent : color_of(c, link.reads));
+    add_regions(picture, link);
+  }
+  paint_nodes(picture, c, d.layout);
+  if (n->circuit->rows > 1) paint_columns(picture, c, d.layout, d.columns_y);
+  picture.whole &= paint_legend(picture, c, *n, d.layout, {d.area.x, d.legend_y}, d.area.right());
+  float y = d.notes_y;
+  for (const std::string& note : d.notes) {
+    viz::add_muted(picture.scene, style, note, {d.area.x, y}, viz::Align::left, d.area.w);
+    y += style.line(style.small());
+  }
+  return picture;
+}
+
+// ---- the mouse ----
+
+ViewActions on(const ViewContext& c, const Picture& picture, const viz::Hit* hit, const Gesture& gesture) {
+  if (gesture.kind != Gesture::Kind::click) return {};
+  const auto n = numbers_of(c);
+  if (!n) return {};
+  if (hit == nullptr) return n->chosen < 0 ? ViewActions{} : ViewActions{SetOption{&kChosen, -1}};
+  const viz::Region& region = region_of(picture, *hit);
+  if (region.role == kEdge) return {SetOption{&kChosen, region.id == n->chosen ? -1 : region.id}};
+  const Layout layout = draw(c, *n).layout;
+  if (region.id >= std::ssize(layout.nodes)) return {};
+  const Node& node = layout.nodes[region.id];
+  ViewActions actions;
+  if (node.kind == Node::Kind::head) actions.push_back(SelectHead{node.layer, node.head});
+  if (n->circuit->rows > 1 && node.row <= c.selection.query) actions.push_back(clicked_key(c, node.row));
+  return actions;
+}
+
+/// What a part's edges in the circuit carry.
+void say_node(Facts& facts, const ViewContext& c, const Numbers& n, const Layout& layout, int index) {
+  const Node& node = layout.nodes[index];
+  facts.say(node.label + (n.circuit->rows > 1 ? " at " + token_name(c.run->tokens, node.row) : ""));
+  double in = 0, out = 0;
+  int ins = 0, outs = 0;
+  for (const Link& link : layout.links) {
+    if (link.to == index) in += static_cast<double>(link.score), ++ins;
+    if (link.from == index) out += static_cast<double>(link.score), ++outs;
+    if (link.to == index || link.from == index) paint_link(facts.overlay, c, link, c.theme->text);
+  }
+  if (ins > 0) facts.value("through " + counted(ins, "edge") + " in", with_sign(n.shown(in)));
+  if (outs > 0) facts.value("through " + counted(outs, "edge") + " out", with_sign(n.shown(out)));
+  if (node.kind == Node::Kind::head)
+    facts.commands.push_back({"Show " + node.label, {SelectHead{node.layer, node.head}}});
+}
+
+Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
+  Facts facts;
+  const auto n = numbers_of(c);
+  if (!n) return facts;
+  const viz::Region& region = region_of(picture, hit);
+  const Layout layout = draw(c, *n).layout;
+  if (region.role == kNode) {
+    if (region.id < std::ssize(layout.nodes)) say_node(facts, c, *n, layout, region.id);
+    return facts;
+  }
+  const auto link = std::ranges::find(layout.links, region.id, &Link::place);
+  if (link == layout.links.end()) return facts;
+  paint_link(facts.overlay, c, *link, c.theme->text);
+  facts.say(edge_name(c, *n->circuit, link->place));
+  const double score = n->shown(static_cast<double>(link->score));
+  facts.said.push_back(
+      {.label = is_flow(c) ? "share" : "estimate", .value = exact(score), .copied = plain(score)});
+  if (link->place == n->chosen && n->without) {
+    const double effect = n->shown(n->circuit->value - *n->without);
+    facts.said.push_back({.label = "exact", .value = exact(effect), .copied = plain(effect)});
+  } else {
+    facts.commands.push_back({"Show the exact effect", {SetOption{&kChosen, link->place}}});
+  }
+  for (const int end : {link->from, link->to}) {
+    const Node& node = layout.nodes[end];
+    if (node.kind == Node::Kind::head)
+      facts.commands.push_back({"Show " + node.label, {SelectHead{node.layer, node.head}}});
+  }
+  return facts;
+}
+
+// ---- the table ----
+
+/// A row for each edge, the strongest first.
+Table table(const ViewContext& c) {
+  const auto n = numbers_of(c);
+  if (!n) return {};
+  const Circuit& circuit = *n->circuit;
+  Table result{{"from", "to", is_flow(c) ? "share" : "estimate"}, {}};
+  if (circuit.rows > 1) result.header.insert(result.header.begin() + 2, {"position", "token"});
+  EdgeList edges = n->edges;
+  std::ranges::stable_sort(edges, std::ranges::greater(),
+                           [&](int place) { return std::abs(circuit.scores[place]); });
+  for (const int place : edges) {
+    const int edge = place % circuit.graph.edge_count(), row = place / circuit.graph.edge_count();
+    const std::string from = name_of(circuit.graph.writer(circuit.graph.writer_of(edge))),
+                      to = name_of(circuit.graph.reader(circuit.graph.reader_of(edge)));
+    const double score = n->shown(static_cast<double>(circuit.scores[place]));
+    if (circuit.rows > 1)
+      add_row(result, from, to, row, c.run->tokens.labels[row], score);
+    else
+      add_row(result, from, to, score);
+  }
+  return result;
+}
+
+/// The shape of a printed figure: as high as the levels need.
+float print_shape(const ViewContext& c) {
+  const auto n = numbers_of(c);
+  if (!n) return 0.7F;
+  const viz::Style style = style_of(c);
+  const float words = 6 * style.line(style.small()),
+              height = circuit_picture::needed_height(c, *n->circuit, n->edges);
+  return std::clamp((1.4F * height + words) / std::max(c.width, 1.F), 0.5F, 1.4F);
+}
+
+std::string refuse(const ViewContext& c) {
+  return refuse_token_id(c, {&kTokenId, &kAgainstId});
+}
+
+}  // namespace
+
+std::string name_of(model::StreamWriter part) {
+  switch (part.kind) {
+    case model::StreamWriter::Kind::embedding:
+      return "embedding";
+    case model::StreamWriter::Kind::head:
+      return head_name(part.layer, part.head);
+    case model::StreamWriter::Kind::mlp:
+      break;
+  }
+  return "MLP " + std::to_string(part.layer);
+}
+
+std::string name_of(StreamReader part) {
+  switch (part.kind) {
+    case StreamReader::Kind::q:
+      return head_name(part.layer, part.head) + " q";
+    case StreamReader::Kind::k:
+      return head_name(part.layer, part.head) + " k";
+    case StreamReader::Kind::v:
+      return head_name(part.layer, part.head) + " v";
+    case StreamReader::Kind::mlp:
+      return "MLP " + std::to_string(part.layer);
+    case StreamReader::Kind::logits:
+      break;
+  }
+  return "logits";
+}
+
+Options circuit_options(const CircuitOf& question, CircuitElsewhere elsewhere, int edges) {
+  Options options;
+  options.set(kMethod, question.method);
+  options.set(kElsewhere, elsewhere);
+  options.set(kMetric, question.metric.metric);
+  options.set(kEdges, edges);
+  options.set(kByPosition, question.by_position);
+  options.set(kSteps, question.steps);
+  const auto set = [&](const TokenChoice& token, const Option<int>& rank, const Option<int>& id) {
+    if (token.by == TokenChoice::By::rank) options.set(rank, token.number + 1);
+    if (token.by == TokenChoice::By::id) options.set(id, token.number);
+  };
+  set(question.metric.token, kToken, kTokenId);
+  set(question.metric.against, kAgainst, kAgainstId);
+  return options;
+}
+
+View circuit_graph_view() {
+  View view =
+      make_view(Group::output, "circuit_graph", "Circuit",
+                "the heads, MLPs and embeddings that make a prediction, and the strongest edges between them",
+                build, facts, table);
+  view.options = {&kMethod,     &kElsewhere, &kMetric,  &kToken,     &kAgainst, &kEdges,
+                  &kByPosition, &kSteps,     &kTokenId, &kAgainstId, &kChosen};
+  view.commands = query_steps("Previous query", "Next query");
+  view.on = on;
+  view.refuse = refuse;
+  view.print_shape = print_shape;
+  view.on_baseline = [](const ViewContext& c) { return cut_of(c) == CircuitCut::second; };
+  view.caption = {.prompt = true, .query = true};
+  view.landmarks = {landmark<kNode>("parts"), landmark<kEdge>("edges")};
+  return view;
+}
+
+const View& view_of_circuits() {
+  return *find_view("circuit_graph");
+}
+
+}  // namespace headscope::app

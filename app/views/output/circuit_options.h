@@ -1,0 +1,39 @@
+#pragma once
+#include "app/run/analyses/circuit.h"
+#include "app/views/output/saliency_options.h"
+#include "app/views/view.h"
+
+namespace headscope::app {
+
+// The choices of circuits, with their names on the command line and in the view.
+inline constexpr ChoiceOf<CircuitMethod> kCircuitMethods[] = {
+    {CircuitMethod::attribution, "attribution", "Attribution",
+     "Edge attribution patching: the metric's gradient along each edge times the edge's change"},
+    {CircuitMethod::integrated, "integrated", "Integrated",
+     "The same with the mean gradient on the way between the two runs' embeddings"},
+    {CircuitMethod::flow, "flow", "Information flow",
+     "The share of what reaches the logits that came along each edge, without gradients"}};
+/// What edges carry outside a circuit.
+enum class CircuitElsewhere { automatic, second, mean, zero };
+inline constexpr ChoiceOf<CircuitElsewhere> kCircuitElsewhere[] = {
+    {CircuitElsewhere::automatic, "auto", "Auto", "The second prompt if there is one, else the mean"},
+    {CircuitElsewhere::second, "second", "Second prompt", "What the same part wrote in the second prompt"},
+    {CircuitElsewhere::mean, "mean", "Mean", "What the part writes on average over the prompt's positions"},
+    {CircuitElsewhere::zero, "zero", "Zero", "Zeros"}};
+static_assert(in_order(kCircuitMethods) && in_order(kCircuitElsewhere));
+
+/// Edges that are shown unless another number is asked for, and at most.
+inline constexpr int kCircuitEdges = 30, kMostCircuitEdges = 1000;
+
+/// "L5 H1", "MLP 5", "embedding".
+std::string name_of(model::StreamWriter part);
+/// "L5 H1 q", "MLP 5", "logits".
+std::string name_of(model::StreamReader part);
+
+/// Options with which the view asks the question; the position is the selected query.
+Options circuit_options(const CircuitOf& question, CircuitElsewhere elsewhere, int edges);
+
+/// The view itself.
+const View& view_of_circuits();
+
+}  // namespace headscope::app
