@@ -11,6 +11,7 @@
 #include "app/cli/commands/output.h"
 #include "app/cli/commands/recipes.h"
 #include "app/cli/status_line.h"
+#include "app/recipe/names.h"
 #include "app/run/answers.h"
 #include "app/run/sources/weights_hash.h"
 #include "model/files/error.h"

@@ -31,13 +31,13 @@ struct Link {
   model::StreamReader::Kind reads = model::StreamReader::Kind::logits;
   float score = 0;
   float width = 1;
-  std::vector<viz::Point> points;
+  std::vector<viz::Point> points = {};
 };
 
 /// A head's way from a key's position to a query's, if the circuit is by position.
 struct Passage {
   int from = 0, to = 0;  ///< nodes of the head
-  std::vector<viz::Point> points;
+  std::vector<viz::Point> points = {};
 };
 
 /// A layer's levels.
