@@ -261,8 +261,8 @@ Finish describe_circuit(CommandSyntax& command) {
   const auto own = std::make_shared<CircuitCommand>();
   command.reading();
   command.choice_option("method",
-                        "how much an edge matters: edge attribution patching, the same with integrated\n"
-                        "gradients, or information flow routes (default: attribution)",
+                        "how much an edge matters: edge attribution patching with integrated gradients or\n"
+                        "with the run's alone, or information flow routes (default: integrated)",
                         own->method, kCircuitMethods);
   command.choice_option("metric",
                         "the number that edges matter for: the difference of two tokens' logits, a\n"

@@ -9,7 +9,7 @@ namespace headscope::app {
 
 /// The strongest edges between the parts of the model, and what they keep of a metric.
 struct CircuitCommand : Arguments {
-  CircuitMethod method = CircuitMethod::attribution;
+  CircuitMethod method = CircuitMethod::integrated;
   GradientMetric metric = GradientMetric::difference;
   std::optional<CircuitCut> ablation;  ///< nothing: not given
   std::optional<std::string> from;     ///< the second prompt

@@ -14,11 +14,12 @@ namespace headscope::app {
 
 /// How much an edge matters.
 enum class CircuitMethod {
-  attribution,  ///< edge attribution (Syed et al. 2023): the metric's derivative along the edge times its
-                ///< change
-  /// The same with the mean derivative between the two runs' embeddings (Hanna et al. 2024, "Have Faith in
-  /// Faithfulness", EAP-IG with inputs interpolated).
+  /// Edge attribution (Syed et al. 2023), the metric's derivative along the edge times its change, with the
+  /// mean
+  /// derivative on the way between the two runs' embeddings (Hanna et al. 2024, "Have Faith in Faithfulness":
+  /// EAP-IG on inputs).
   integrated,
+  attribution,  ///< with the derivative in the run alone
   /// Information flow routes (Ferrando and Voita 2024): which share of what arrives at the logits came this
   /// way, see circuit_flow.h. Without a metric and without a second run.
   flow,
@@ -63,7 +64,7 @@ struct CircuitOf {
   static constexpr int kSteps = 5;  ///< of the way between the embeddings, as in the paper
 
   MetricChoice metric;  ///< not the divergence
-  CircuitMethod method = CircuitMethod::attribution;
+  CircuitMethod method = CircuitMethod::integrated;
   CutOf cut = {};
   int steps = kSteps;  ///< of `integrated`, at least 1
   bool by_position = false;

@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "app/counted.h"
+#include "app/run/analyses/attention_pattern.h"
 #include "app/views/output/circuit_layout.h"
 #include "app/views/output/circuit_options.h"
 #include "app/views/output/logit_options.h"
@@ -209,7 +210,9 @@ std::string kept_words(const ViewContext& c, const Numbers& n, int parts) {
   if (!n.kept) return words + ": computing what they keep…";
   const double part = faithfulness(*n.circuit, *n.kept);
   const auto shown = [&](double value) { return viz::number(n.shown(value), 4); };
-  words += std::isfinite(part) ? " keep " + viz::fixed_number(100 * part, 0) + " % of the metric: " : ": ";
+  words += std::isfinite(part)
+               ? " keep " + viz::fixed_number(100 * part, 0) + " % of the metric's difference: "
+               : ": ";
   words +=
       shown(*n.kept) + "; all edges: " + shown(n.circuit->value) + "; none: " + shown(n.circuit->cut_value);
   return words + ", with " + elsewhere_words(c) + " elsewhere";
@@ -267,13 +270,41 @@ void paint_nodes(Picture& picture, const ViewContext& c, const Layout& layout) {
     const Node& node = layout.nodes[i];
     const bool head = node.kind == Node::Kind::head;
     const float radius = head ? node.box.h / 2 : 0.75F * style.unit();
-    const bool chosen = head && node.layer == c.selection.layer && node.head == c.selection.head;
+    const bool chosen = c.in_pane && head && node.layer == c.selection.layer && node.head == c.selection.head;
     picture.scene.add(viz::FillRect{node.box, c.theme->surface, radius});
     picture.scene.add(viz::StrokeRect{node.box, chosen ? c.theme->accent : c.theme->field_line,
                                       chosen ? 2.F : 1.F, radius});
     viz::add_label(picture.scene, style, node.label, node.box.center(), style.small(), c.theme->text,
                    viz::FontStyle::regular, viz::Align::center);
     picture.regions.push_back({.role = kNode, .id = i, .rect = node.box});
+  }
+}
+
+/// How much of a head's values goes from a key's position to a query's; NaN while that is not known.
+double weight_of(const ViewContext& c, const Node& key, const Node& query) {
+  const auto pattern = c.ask(PatternOf{key.layer, key.head});
+  return pattern ? static_cast<double>(pattern->matrix().at(query.row, key.row)) : std::nan("");
+}
+
+/// Dotted lines over what lies between, thick as the attention weight, from keys to queries.
+void paint_passages(Picture& picture, const ViewContext& c, const Layout& layout) {
+  constexpr double kLeast = 0.05;
+  constexpr int kPoints = 24;
+  const float u = style_of(c).unit();
+  for (const auto& [from, to] : layout.passages) {
+    const Node &key = layout.nodes[from], &query = layout.nodes[to];
+    const double weight = weight_of(c, key, query);
+    if (!(weight >= kLeast)) continue;
+    const float width = std::max(0.5F * u * static_cast<float>(weight), c.least_line);
+    const viz::Point start{key.box.right(), key.box.center().y}, end{query.box.x, query.box.center().y};
+    const bool near = end.x - start.x < key.box.w;
+    viz::Polyline line{{}, c.theme->text_muted, width, {width, 0.75F * u}};
+    for (int i = 0; i <= kPoints; ++i) {
+      const float t = static_cast<float>(i) / kPoints,
+                  rise = near ? 0 : 1.05F * key.box.h * std::sqrt(std::sqrt(4 * t * (1 - t)));
+      line.points.push_back({start.x + t * (end.x - start.x), start.y + t * (end.y - start.y) - rise * 0.8F});
+    }
+    picture.scene.add(std::move(line));
   }
 }
 
@@ -322,8 +353,11 @@ bool paint_legend(Picture& picture, const ViewContext& c, const Numbers& n, cons
     samples.push_back({"to MLPs, logits", c.theme->text_muted, false, 0.8F * u});
   if (std::ranges::any_of(layout.links, [](const Link& link) { return link.score < 0; }))
     samples.push_back({"lowers the metric", c.theme->text_muted, true, 0.8F * u});
-  samples.push_back({is_flow(c) ? percent(layout.strongest) : viz::number(n.shown(layout.strongest), 2),
+  samples.push_back({is_flow(c) ? percent(layout.strongest) + " of the flow"
+                                : viz::number(n.shown(layout.strongest), 2) + " in the metric",
                      c.theme->text_muted, false, layout.thickest});
+  if (!layout.passages.empty())
+    samples.push_back({"attention, from key to query", c.theme->text_muted, false, 0});
   float x = at.x;
   bool whole = true;
   for (const Sample& sample : samples) {
@@ -336,7 +370,10 @@ bool paint_legend(Picture& picture, const ViewContext& c, const Numbers& n, cons
     line.points = {{x, at.y}, {x + length, at.y}};
     line.width = sample.width;
     line.score = sample.negative ? -1.F : 1.F;
-    paint_link(picture.scene, c, line, sample.color);
+    if (sample.width > 0)
+      paint_link(picture.scene, c, line, sample.color);
+    else
+      picture.scene.add(viz::Polyline{line.points, sample.color, 0.4F * u, {0.4F * u, 0.75F * u}});
     viz::add_muted(picture.scene, style, sample.words, {x + length + u, at.y});
     x += length + 4 * u + width;
   }
@@ -404,9 +441,7 @@ Picture build(const ViewContext& c) {
   Picture picture = blank(c);
   paint_title(picture, c, title_of(c, *n), subtitle_of(c, *n));
   paint_bands(picture, c, d.layout);
-  for (const auto& passage : d.layout.passages)
-    picture.scene.add(
-        viz::Polyline{passage.points, c.theme->field_line, 1, {style.unit() / 2, style.unit()}});
+  paint_passages(picture, c, d.layout);
   for (const Link& link : d.layout.links) {
     paint_link(picture.scene, c, link, link.place == n->chosen ? c.theme->accent : color_of(c, link.reads));
     add_regions(picture, link);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <map>
 #include <numeric>
 #include <set>
@@ -75,22 +76,11 @@ int find_nodes(Layout& layout, const Circuit& circuit, std::span<const int> edge
   return static_cast<int>(orders.size());
 }
 
-/// The links of each node.
-std::vector<std::vector<int>> links_of_nodes(const Layout& layout) {
-  std::vector<std::vector<int>> links(layout.nodes.size());
-  for (int i = 0; i < std::ssize(layout.links); ++i) {
-    links[layout.links[i].from].push_back(i);
-    links[layout.links[i].to].push_back(i);
-  }
-  return links;
-}
-
-/// Puts the middles of boxes as near to the wanted places as they may be without touching.
-void spread(std::vector<float>& middles, const std::vector<float>& widths, float gap, float left,
-            float right) {
+/// Puts middles, in ascending order, as near to where they are as their widths allow.
+void spread(std::vector<float>& middles, const std::vector<float>& widths, float left, float right) {
   const std::size_t n = middles.size();
   const std::vector<float> wanted = middles;
-  const auto apart = [&](std::size_t i) { return (widths[i - 1] + widths[i]) / 2 + gap; };
+  const auto apart = [&](std::size_t i) { return (widths[i - 1] + widths[i]) / 2; };
   std::vector<float> low(n), high(n);
   for (std::size_t i = 0; i < n; ++i)
     low[i] = std::max(wanted[i], i == 0 ? left + widths[0] / 2 : low[i - 1] + apart(i));
@@ -104,59 +94,133 @@ void spread(std::vector<float>& middles, const std::vector<float>& widths, float
     middles[i] = std::min(middles[i], i + 1 == n ? right - widths[i] / 2 : middles[i + 1] - apart(i + 1));
 }
 
-/// Nodes of each level, sorted by `x`.
-std::vector<std::vector<int>> by_level(const Layout& layout, int levels) {
-  std::vector<std::vector<int>> result(static_cast<std::size_t>(levels));
-  for (int i = 0; i < std::ssize(layout.nodes); ++i) result[layout.nodes[i].level].push_back(i);
-  return result;
-}
-
-/// Places for positions together: each part near the middle of those it is joined to, weighted by the edges'
-/// strength, as in drawings of layered graphs (Sugiyama et al. 1981).
-void place_freely(Layout& layout, int levels, float gap) {
-  constexpr int kRounds = 12;
-  const auto links = links_of_nodes(layout);
-  std::vector<std::vector<int>> rows = by_level(layout, levels);
-  const float left = layout.area.x, right = layout.area.right();
-  const auto x_of = [&](int node) -> float { return layout.nodes[node].box.center().x; };
-  const auto set_x = [&](int node, float x) { layout.nodes[node].box.x = x - layout.nodes[node].box.w / 2; };
-  const auto settle = [&](std::vector<int>& row) {
-    std::vector<float> middles, widths;
-    for (const int node : row) {
-      middles.push_back(x_of(node));
-      widths.push_back(layout.nodes[node].box.w);
-    }
-    const float all = std::accumulate(widths.begin(), widths.end(), 0.F);
-    const auto between = static_cast<float>(row.size() > 1 ? row.size() - 1 : 1);
-    const float room = std::clamp((right - left - all) / between, 0.F, gap);
-    if (all + room * static_cast<float>(row.size() - 1) > right - left + 0.5F) layout.fits = false;
-    spread(middles, widths, room, left, right);
-    for (std::size_t i = 0; i < row.size(); ++i) set_x(row[i], middles[i]);
+/// What needs room in a level: a part, or an edge that passes it.
+struct Place {
+  int node = -1;  ///< -1: an edge passes
+  float x = 0;    ///< its middle
+  float width = 0;
+  struct Neighbour {
+    int place;
+    float weight;
   };
-  for (std::vector<int>& row : rows) {
-    std::ranges::sort(row, {}, [&](int node) { return layout.nodes[node].head; });
-    for (std::size_t i = 0; i < row.size(); ++i)
-      set_x(row[i], left + (right - left) * (static_cast<float>(i) + 0.5F) / static_cast<float>(row.size()));
-  }
-  for (int round = 0; round < kRounds; ++round)
-    for (int step = 0; step < levels; ++step) {
-      std::vector<int>& row = rows[round % 2 == 0 ? step : levels - 1 - step];
-      std::map<int, float> wanted;
-      for (const int node : row) {
-        float sum = 0, weight = 0;
-        for (const int link : links[node]) {
-          const Link& of = layout.links[link];
-          const float by = std::abs(of.score);
-          sum += by * x_of(of.from == node ? of.to : of.from);
-          weight += by;
-        }
-        wanted[node] = weight > 0 ? sum / weight : x_of(node);
-      }
-      std::ranges::stable_sort(row, {}, [&](int node) { return wanted[node]; });
-      for (const int node : row) set_x(node, wanted[node]);
-      settle(row);
+  std::vector<Neighbour> neighbours = {};  ///< in the next levels
+};
+
+/// Drawings of layered graphs (Sugiyama et al. 1981): edges get room in every level that they pass, and each
+/// place is moved near to the middle of those it is joined to.
+class Layers {
+ public:
+  /// `gap`: between parts; `lane`: between edges that pass; `wanted`: which parts.
+  Layers(Layout& layout, int levels, float gap, float lane, const std::function<bool(const Node&)>& wanted)
+      : layout_(layout), gap_(gap), levels_(static_cast<std::size_t>(levels)) {
+    std::vector<int> places(layout.nodes.size(), -1);
+    for (int i = 0; i < std::ssize(layout.nodes); ++i)
+      if (wanted(layout.nodes[i])) places[i] = add(layout.nodes[i].level, {i, 0, layout.nodes[i].box.w});
+    for (int i = 0; i < std::ssize(layout.links); ++i) {
+      const Link& link = layout.links[i];
+      if (places[link.from] < 0) continue;
+      std::vector<int> chain{places[link.from]};
+      for (int level = layout.nodes[link.from].level + 1; level < layout.nodes[link.to].level; ++level)
+        chain.push_back(add(level, {-1, 0, link.width + lane}));
+      chain.push_back(places[link.to]);
+      for (std::size_t k = 1; k < chain.size(); ++k) join(chain[k - 1], chain[k]);
+      chains_.push_back({i, std::move(chain)});
     }
-}
+  }
+
+  /// The room that the fullest level needs.
+  float least_width() const {
+    float most = 0;
+    for (const std::vector<int>& row : levels_) {
+      float all = 0;
+      for (const int place : row) all += room_of(place);
+      most = std::max(most, all);
+    }
+    return most;
+  }
+
+  /// Puts all places between `left` and `right`.
+  void settle(float left, float right) {
+    constexpr int kRounds = 24;
+    left_ = left, right_ = right;
+    for (std::vector<int>& row : levels_) {
+      std::ranges::stable_sort(row, {}, [&](int place) {
+        return places_[place].node < 0 ? 0 : layout_.nodes[places_[place].node].head;
+      });
+      for (std::size_t i = 0; i < row.size(); ++i)
+        places_[row[i]].x =
+            left_ + (right_ - left_) * (static_cast<float>(i) + 0.5F) / static_cast<float>(row.size());
+    }
+    for (int round = 0; round < kRounds; ++round)
+      for (std::size_t step = 0; step < levels_.size(); ++step)
+        settle_level(levels_[round % 2 == 0 ? step : levels_.size() - 1 - step]);
+    widen();
+    for (const Place& place : places_)
+      if (place.node >= 0) layout_.nodes[place.node].box.x = place.x - place.width / 2;
+  }
+
+  /// Calls visit(link, the middles at the levels it passes).
+  template <class Visit>
+  void for_each_chain(const Visit& visit) const {
+    for (const auto& [link, chain] : chains_) {
+      std::vector<float> passed;
+      for (std::size_t i = 1; i + 1 < chain.size(); ++i) passed.push_back(places_[chain[i]].x);
+      visit(link, passed);
+    }
+  }
+
+ private:
+  int add(int level, Place place) {
+    places_.push_back(std::move(place));
+    levels_[level].push_back(static_cast<int>(std::ssize(places_)) - 1);
+    return levels_[level].back();
+  }
+  /// Passing edges stay straight rather than parts near to each other.
+  void join(int a, int b) {
+    const int passing = (places_[a].node < 0 ? 1 : 0) + (places_[b].node < 0 ? 1 : 0);
+    const float weight = passing == 2 ? 8.F : passing == 1 ? 2.F : 1.F;
+    places_[a].neighbours.push_back({b, weight});
+    places_[b].neighbours.push_back({a, weight});
+  }
+
+  /// Centers the places, and moves them apart where there is room.
+  void widen() {
+    constexpr float kMost = 2;
+    float from = right_, to = left_, widest = 0;
+    for (const Place& place : places_) {
+      from = std::min(from, place.x), to = std::max(to, place.x);
+      widest = std::max(widest, place.width + gap_);
+    }
+    if (places_.empty()) return;
+    const float room = right_ - left_ - widest,
+                by = to > from ? std::clamp(room / (to - from), 1.F, kMost) : 1;
+    for (Place& place : places_) place.x = (left_ + right_) / 2 + by * (place.x - (from + to) / 2);
+  }
+
+  float room_of(int place) const { return places_[place].width + (places_[place].node < 0 ? 0 : gap_); }
+
+  void settle_level(std::vector<int>& row) {
+    for (const int place : row) {
+      float sum = 0, weight = 0;
+      for (const auto& [other, by] : places_[place].neighbours) sum += by * places_[other].x, weight += by;
+      if (weight > 0) places_[place].x = sum / weight;
+    }
+    std::ranges::stable_sort(row, {}, [&](int place) { return places_[place].x; });
+    std::vector<float> middles, widths;
+    for (const int place : row) {
+      middles.push_back(places_[place].x);
+      widths.push_back(room_of(place));
+    }
+    spread(middles, widths, left_, right_);
+    for (std::size_t i = 0; i < row.size(); ++i) places_[row[i]].x = middles[i];
+  }
+
+  Layout& layout_;
+  float gap_, left_ = 0, right_ = 0;
+  std::vector<Place> places_;
+  std::vector<std::vector<int>> levels_;                  // places, from left to right
+  std::vector<std::pair<int, std::vector<int>>> chains_;  // a link and its places, from its writer on
+};
 
 /// Places in columns of positions. Parts of one level and position lie above each other. Returns the largest
 /// number of these at each level.
@@ -168,17 +232,20 @@ std::vector<int> stacks_of(const Layout& layout, int levels) {
   return most;
 }
 
-/// A curve from the top of one box to a point at the bottom of another.
-std::vector<viz::Point> curve(viz::Point from, viz::Point to) {
-  std::vector<viz::Point> points;
+/// Adds a curve that leaves and arrives upright.
+void add_curve(std::vector<viz::Point>& points, viz::Point to) {
+  const viz::Point from = points.back();
   const float bend = 0.5F * (from.y - to.y);
-  for (int i = 0; i <= kCurvePoints; ++i) {
+  if (from.x == to.x) {
+    points.push_back(to);
+    return;
+  }
+  for (int i = 1; i <= kCurvePoints; ++i) {
     const float t = static_cast<float>(i) / kCurvePoints, s = 1 - t;
     const float a = s * s * s, b = 3 * s * s * t, c = 3 * s * t * t, d = t * t * t;
     points.push_back(
         {(a + b) * from.x + (c + d) * to.x, a * from.y + b * (from.y - bend) + c * (to.y + bend) + d * to.y});
   }
-  return points;
 }
 
 /// Where an edge ends at the bottom of a box: queries at the left, keys in the middle, values at the right.
@@ -210,53 +277,99 @@ float needed_height(const ViewContext& c, const Circuit& circuit, std::span<cons
   return boxes * (box_height(style) + box_gap(style)) + static_cast<float>(levels) * level_gap(style);
 }
 
-Layout lay_out(const ViewContext& c, const Circuit& circuit, std::span<const int> edges, viz::Rect area) {
-  const viz::Style style = style_of(c);
-  Layout layout;
-  const int levels = find_nodes(layout, circuit, edges);
-  const float u = style.unit(), height = box_height(style), gap = box_gap(style);
-  const bool by_position = circuit.rows > 1;
-  layout.label_width = style.width("L" + std::to_string(circuit.graph.n_layer() - 1), style.small()) + 2 * u;
-  layout.area = {area.x + layout.label_width, area.y, area.w - layout.label_width, area.h};
-  for (Node& node : layout.nodes)
-    node.box = {layout.area.x, 0, style.width(node.label, style.small()) + 3 * u, height};
-  const std::vector<int> stacks =
-      by_position ? stacks_of(layout, levels) : std::vector<int>(static_cast<std::size_t>(levels), 1);
+namespace {
 
-  // Levels from the bottom up.
+/// Widths of lines, by the scores.
+void set_widths(Layout& layout, float thickest, float least) {
+  for (const Link& link : layout.links)
+    layout.strongest = std::max(layout.strongest, std::abs(static_cast<double>(link.score)));
+  layout.thickest = thickest;
+  for (Link& link : layout.links)
+    link.width = std::max(least, thickest * std::abs(link.score) / static_cast<float>(layout.strongest));
+}
+
+/// Tops of the levels from the bottom up, with `stacks` boxes above each other.
+std::vector<float> tops_of(Layout& layout, const std::vector<int>& stacks, const viz::Style& style) {
+  const float height = box_height(style), gap = box_gap(style);
   float boxes = 0;
   for (const int stack : stacks) boxes += static_cast<float>(stack) * (height + gap) - gap;
-  const float between = levels > 1 ? (area.h - boxes) / static_cast<float>(levels - 1) : 0;
+  const auto levels = static_cast<float>(stacks.size());
+  const float between = levels > 1 ? (layout.area.h - boxes) / (levels - 1) : 0;
   if (levels > 1 && between < level_gap(style) / 2) layout.fits = false;
-  std::vector<float> tops(static_cast<std::size_t>(levels));
-  float y = area.bottom();
-  for (int level = 0; level < levels; ++level) {
-    y -= static_cast<float>(stacks[level]) * (height + gap) - gap;
-    tops[level] = y;
+  std::vector<float> tops;
+  float y = layout.area.bottom();
+  for (const int stack : stacks) {
+    y -= static_cast<float>(stack) * (height + gap) - gap;
+    tops.push_back(y);
     y -= between;
   }
-  if (by_position) {
-    std::set<int> positions;
-    for (const Node& node : layout.nodes) positions.insert(node.row);
-    layout.columns.assign(positions.begin(), positions.end());
-    const float column = layout.area.w / static_cast<float>(layout.columns.size());
-    for (std::size_t i = 0; i < layout.columns.size(); ++i)
-      layout.column_at.push_back(layout.area.x + column * (static_cast<float>(i) + 0.5F));
-    std::map<std::pair<int, int>, int> used;
-    for (Node& node : layout.nodes) {
-      const auto at = std::ranges::lower_bound(layout.columns, node.row) - layout.columns.begin();
-      if (node.box.w > column - u) layout.fits = false;
-      node.box.x = layout.column_at[at] - node.box.w / 2;
-      node.box.y = tops[node.level] + static_cast<float>(used[{node.level, node.row}]++) * (height + gap);
-    }
-  } else {
-    for (Node& node : layout.nodes) node.box.y = tops[node.level];
-    place_freely(layout, levels, 4 * u);
-  }
+  return tops;
+}
 
+/// Draws a link past the levels between its ends, at these places.
+void route(Layout& layout, Link& link, const std::vector<float>& passed, const std::vector<float>& tops,
+           float height) {
+  const Node &from = layout.nodes[link.from], &to = layout.nodes[link.to];
+  link.points = {{from.box.center().x, from.box.y}};
+  for (std::size_t i = 0; i < passed.size(); ++i) {
+    const float top = tops[static_cast<std::size_t>(from.level) + i + 1];
+    add_curve(link.points, {passed[i], top + height});
+    link.points.push_back({passed[i], top});
+  }
+  add_curve(link.points, {port(to.box, link.reads), to.box.bottom()});
+}
+
+/// Parts beside each other, each group in a strip of its own. Returns whether there is room.
+bool place_beside(Layout& layout, int levels, const viz::Style& style) {
+  const float u = style.unit();
+  std::vector<Layers> groups;
+  float least = 0;
+  const auto add = [&](const std::function<bool(const Node&)>& wanted) {
+    least += groups.emplace_back(layout, levels, 3 * u, 1.25F * u, wanted).least_width();
+  };
+  if (layout.columns.empty()) add([](const Node&) { return true; });
+  for (const int position : layout.columns)
+    add([position](const Node& node) { return node.row == position; });
+  const float spare = (layout.area.w - least) / static_cast<float>(groups.size());
+  if (spare < 0) return false;
+  const std::vector<float> tops =
+      tops_of(layout, std::vector<int>(static_cast<std::size_t>(levels), 1), style);
+  for (Node& node : layout.nodes) node.box.y = tops[node.level];
+  float x = layout.area.x;
+  layout.column_at.clear();
+  for (Layers& group : groups) {
+    const float width = group.least_width() + spare;
+    group.settle(x, x + width);
+    layout.column_at.push_back(x + width / 2);
+    x += width;
+    group.for_each_chain([&](int link, const std::vector<float>& passed) {
+      route(layout, layout.links[link], passed, tops, box_height(style));
+    });
+  }
+  return true;
+}
+
+/// Parts of a position and level above each other, which takes less width; edges pass beneath them.
+void place_above(Layout& layout, int levels, const viz::Style& style) {
+  const std::vector<float> tops = tops_of(layout, stacks_of(layout, levels), style);
+  const float column = layout.area.w / static_cast<float>(layout.columns.size());
+  for (std::size_t i = 0; i < layout.columns.size(); ++i)
+    layout.column_at.push_back(layout.area.x + column * (static_cast<float>(i) + 0.5F));
+  std::map<std::pair<int, int>, int> used;
+  for (Node& node : layout.nodes) {
+    const auto at = std::ranges::lower_bound(layout.columns, node.row) - layout.columns.begin();
+    if (node.box.w > column - style.unit()) layout.fits = false;
+    const auto above = static_cast<float>(used[{node.level, node.row}]++);
+    node.box.x = layout.column_at[at] - node.box.w / 2;
+    node.box.y = tops[node.level] + above * (box_height(style) + box_gap(style));
+  }
+  for (Link& link : layout.links) route(layout, link, {}, tops, 0);
+}
+
+void find_bands(Layout& layout, float margin) {
   for (const Node& node : layout.nodes) {
     if (node.kind != Node::Kind::head && node.kind != Node::Kind::mlp) continue;
-    const float top = node.box.y - u, bottom = node.box.bottom() + u;
+    const float top = node.box.y - margin, bottom = node.box.bottom() + margin;
     const auto band = std::ranges::find(layout.bands, node.layer, &Band::layer);
     if (band == layout.bands.end()) {
       layout.bands.push_back({node.layer, top, bottom});
@@ -264,32 +377,53 @@ Layout lay_out(const ViewContext& c, const Circuit& circuit, std::span<const int
       band->top = std::min(band->top, top), band->bottom = std::max(band->bottom, bottom);
     }
   }
+}
 
-  for (const Link& link : layout.links)
-    layout.strongest = std::max(layout.strongest, std::abs(static_cast<double>(link.score)));
-  layout.thickest = 1.6F * u;
-  const float least = std::max(c.least_line, 0.75F);
-  for (Link& link : layout.links) {
-    const viz::Rect &from = layout.nodes[link.from].box, &to = layout.nodes[link.to].box;
-    link.points = curve({from.center().x, from.y}, {port(to, link.reads), to.bottom()});
-    link.width =
-        std::max(least, layout.thickest * std::abs(link.score) / static_cast<float>(layout.strongest));
-  }
-  std::ranges::stable_sort(layout.links, {}, [](const Link& link) { return std::abs(link.score); });
-  if (!by_position) return layout;
+/// From each place where a head's keys or values are read to each later one where it writes.
+void find_passages(Layout& layout) {
+  const auto reads = [&](int node) {
+    return std::ranges::any_of(layout.links, [&](const Link& link) {
+      return link.to == node && (link.reads == StreamReader::Kind::k || link.reads == StreamReader::Kind::v);
+    });
+  };
+  const auto writes = [&](int node) {
+    return std::ranges::any_of(layout.links, [&](const Link& link) { return link.from == node; });
+  };
   for (int from = 0; from < std::ssize(layout.nodes); ++from)
     for (int to = 0; to < std::ssize(layout.nodes); ++to) {
       const Node &a = layout.nodes[from], &b = layout.nodes[to];
-      if (a.kind != Node::Kind::head || b.kind != a.kind || a.layer != b.layer || a.head != b.head ||
-          a.row >= b.row)
-        continue;
-      const auto reads = [&](const Link& link) {
-        return link.to == from &&
-               (link.reads == StreamReader::Kind::k || link.reads == StreamReader::Kind::v);
-      };
-      if (std::ranges::none_of(layout.links, reads)) continue;
-      layout.passages.push_back({from, to, {{a.box.right(), a.box.center().y}, {b.box.x, b.box.center().y}}});
+      const bool of_head =
+          a.kind == Node::Kind::head && b.kind == a.kind && a.layer == b.layer && a.head == b.head;
+      if (of_head && a.row < b.row && reads(from) && writes(to)) layout.passages.push_back({from, to});
     }
+}
+
+}  // namespace
+
+Layout lay_out(const ViewContext& c, const Circuit& circuit, std::span<const int> edges, viz::Rect area) {
+  const viz::Style style = style_of(c);
+  const float u = style.unit();
+  Layout layout;
+  const int levels = find_nodes(layout, circuit, edges);
+  set_widths(layout, 1.6F * u, std::max(c.least_line, 0.75F));
+  layout.label_width = style.width("L" + std::to_string(circuit.graph.n_layer() - 1), style.small()) + 2 * u;
+  layout.area = {area.x + layout.label_width, area.y, area.w - layout.label_width, area.h};
+  for (Node& node : layout.nodes)
+    node.box = {layout.area.x, 0, style.width(node.label, style.small()) + 3 * u, box_height(style)};
+  if (circuit.rows > 1) {
+    std::set<int> positions;
+    for (const Node& node : layout.nodes) positions.insert(node.row);
+    layout.columns.assign(positions.begin(), positions.end());
+  }
+  if (!place_beside(layout, levels, style)) {
+    if (layout.columns.empty())
+      layout.fits = false;
+    else
+      place_above(layout, levels, style);
+  }
+  find_bands(layout, u);
+  std::ranges::stable_sort(layout.links, {}, [](const Link& link) { return std::abs(link.score); });
+  find_passages(layout);
   return layout;
 }
 

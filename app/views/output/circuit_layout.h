@@ -37,7 +37,6 @@ struct Link {
 /// A head's way from a key's position to a query's, if the circuit is by position.
 struct Passage {
   int from = 0, to = 0;  ///< nodes of the head
-  std::vector<viz::Point> points = {};
 };
 
 /// A layer's levels.

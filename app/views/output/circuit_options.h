@@ -7,10 +7,12 @@ namespace headscope::app {
 
 // The choices of circuits, with their names on the command line and in the view.
 inline constexpr ChoiceOf<CircuitMethod> kCircuitMethods[] = {
+    {CircuitMethod::integrated, "integrated", "Integrated",
+     "Edge attribution patching with integrated gradients: the mean gradient on the way between the two "
+     "runs' "
+     "embeddings, along each edge, times the edge's change"},
     {CircuitMethod::attribution, "attribution", "Attribution",
      "Edge attribution patching: the metric's gradient along each edge times the edge's change"},
-    {CircuitMethod::integrated, "integrated", "Integrated",
-     "The same with the mean gradient on the way between the two runs' embeddings"},
     {CircuitMethod::flow, "flow", "Information flow",
      "The share of what reaches the logits that came along each edge, without gradients"}};
 /// What edges carry outside a circuit.
