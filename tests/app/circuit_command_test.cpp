@@ -1,0 +1,109 @@
+// headscope circuit: its arguments, and its output compared with the answers.
+#include "app/cli/commands/circuit.h"
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "app/cli/arguments/command.h"
+#include "tests/app/command_runs.h"
+
+namespace headscope::app {
+namespace {
+
+using nlohmann::json;
+
+const Words kCircuit{"circuit", "--prompt", "The king gave Mr. Fox a horse. Then the king gave Mr."};
+const Words kFrom{"--from", "The king gave to a Fox a horse. Then the king gave Mr."};
+
+std::string wrong_use(const Words& arguments) {
+  return testing::wrong_use(kCircuit + arguments);
+}
+json answer(const Words& more) {
+  return json::parse(succeed(kCircuit + Words{"--json"} + more));
+}
+
+TEST(CircuitCommand, IsParsed) {
+  const auto defaults = testing::parsed<CircuitCommand>(kCircuit);
+  EXPECT_EQ(defaults.method, CircuitMethod::integrated);
+  EXPECT_EQ(defaults.metric, GradientMetric::difference);
+  EXPECT_EQ(defaults.edges, kCircuitEdges);
+  EXPECT_FALSE(defaults.ablation || defaults.from || defaults.steps || defaults.position ||
+               defaults.by_position);
+  const auto full = testing::parsed<CircuitCommand>(
+      kCircuit + Words{"--method", "integrated", "--metric", "logprob", "--token", " it", "--position", "2",
+                       "--ablate", "zero", "--edges", "7", "--steps", "9", "--by-position", "--json"});
+  EXPECT_EQ(full.metric, GradientMetric::log_probability);
+  EXPECT_EQ(full.ablation, CircuitCut::zero);
+  EXPECT_EQ(full.edges, 7);
+  EXPECT_EQ(full.steps, 9);
+  EXPECT_EQ(full.position, 2);
+  EXPECT_TRUE(full.by_position && full.json);
+}
+
+TEST(CircuitCommand, WrongUseIsOneSentence) {
+  EXPECT_THAT(wrong_use({"--method", "x"}),
+              StartsWith("--method takes integrated, attribution or flow, not \"x\""));
+  EXPECT_THAT(wrong_use({"--edges", "0"}), HasSubstr("from 1 to 1000"));
+  EXPECT_THAT(wrong_use({"--steps", "3", "--method", "flow"}),
+              StartsWith("--steps requires --method integrated"));
+  EXPECT_THAT(wrong_use(kFrom + Words{"--ablate", "mean"}),
+              StartsWith("edges outside the circuit carry one thing: both --ablate and --from were given"));
+  EXPECT_THAT(wrong_use({"--align", "position"}), StartsWith("--align requires --from"));
+  EXPECT_THAT(wrong_use({"--metric", "loss", "--token", "5"}), StartsWith("--metric loss names no token"));
+  EXPECT_THAT(wrong_use({"--metric", "logit", "--other-token", "5"}),
+              StartsWith("--other-token requires --metric difference"));
+  EXPECT_THAT(wrong_use({"--metric", "loss", "--position", "0"}),
+              StartsWith("--metric loss is over all positions"));
+  EXPECT_THAT(wrong_use({"--json", "--out", "-"}), HasSubstr("standard output takes only one result"));
+  EXPECT_THAT(fail(kCircuit + Words{"--from", "A b"}), HasSubstr("the --from prompt has"));
+  EXPECT_THAT(fail(kCircuit + Words{"--position", "99"}), HasSubstr("there is no position 99"));
+  EXPECT_THAT(fail(kCircuit + Words{"--token", "4096"}), HasSubstr("there is no token 4096"));
+}
+
+TEST(CircuitCommand, JsonHasEdgesAndWhatTheyKeep) {
+  const json circuit = answer(kFrom + Words{"--token", " Fox", "--other-token", " Badger", "--edges", "60"});
+  EXPECT_EQ(circuit["elsewhere"], "second");
+  EXPECT_EQ(circuit["method"], "integrated");
+  EXPECT_EQ(circuit["token"]["text"], " Fox");
+  EXPECT_EQ(circuit["other_token"]["text"], " Badger");
+  EXPECT_NEAR(circuit["value"].get<double>(), 12.930, 1e-3);
+  const double value = circuit["value"], none = circuit["value_without_edges"],
+               kept = circuit["value_of_circuit"];
+  EXPECT_NEAR(circuit["faithfulness"].get<double>(), (kept - none) / (value - none), 1e-9);
+  EXPECT_GT(circuit["faithfulness"].get<double>(), 0.7);
+  EXPECT_EQ(circuit["all_edges"], 3628);
+  ASSERT_FALSE(circuit["edges"].empty());
+  EXPECT_EQ(circuit["edges"][0]["from"], "embedding");
+  EXPECT_EQ(circuit["edges"][0]["to"], "L0H0.v");
+  double before = INFINITY;
+  for (const json& edge : circuit["edges"]) {
+    EXPECT_LE(std::abs(edge["score"].get<double>()), before);
+    before = std::abs(edge["score"].get<double>());
+  }
+  const json positions =
+      answer({"--by-position", "--method", "flow", "--ablate", "zero", "--metric", "loss"});
+  EXPECT_EQ(positions["elsewhere"], "zero");
+  EXPECT_TRUE(positions["token"].is_null());
+  EXPECT_TRUE(positions["position"].is_null());
+  EXPECT_TRUE(positions["edges"][0].contains("position"));
+}
+
+TEST(CircuitCommand, TextEndsWithTheKeptPart) {
+  const auto lines = lines_of(succeed(kCircuit + kFrom + Words{"--edges", "30"}));
+  EXPECT_THAT(lines.front(), AllOf(HasSubstr("logit of"), HasSubstr("second elsewhere")));
+  EXPECT_THAT(lines.back(), HasSubstr("kept part of the difference (faithfulness)"));
+}
+
+TEST(CircuitCommand, WritesTheNumbersThatPlotWrites) {
+  const std::string drawn = succeed(kCircuit + Words{"--ablate", "mean", "--edges", "20", "--out", "-",
+                                                     "--format", "csv"}),
+                    plotted =
+                        succeed({"plot", "circuit_graph", "--prompt", kCircuit[2], "--circuit-elsewhere",
+                                 "mean", "--circuit-edges", "20", "--out", "-", "--format", "csv"});
+  EXPECT_THAT(drawn, StartsWith("from,to,estimate"));
+  EXPECT_GT(lines_of(drawn).size(), 5U);
+  EXPECT_EQ(drawn, plotted);
+}
+
+}  // namespace
+}  // namespace headscope::app

@@ -1,0 +1,164 @@
+// The picture of a circuit compared with the answer, and what its parts and edges do.
+#include "app/views/output/circuit_layout.h"
+#include "app/views/output/circuit_options.h"
+#include "app/views/parts/names.h"
+#include "tests/app/view_fixture.h"
+
+namespace headscope::app {
+namespace {
+
+constexpr int kNode = 0, kEdge = 1;  // roles of the regions
+constexpr const char* kFox = "The king gave Mr. Fox a horse. Then the king gave Mr.";
+constexpr const char* kOther = "The king gave to a Fox a horse. Then the king gave Mr.";
+
+Scenario of_foxes() {
+  Scenario s(kFox);
+  s.compare(Prompt{kOther, {}, false});
+  return s;
+}
+
+CircuitOf question(const Scenario& s, CircuitMethod method = CircuitMethod::integrated,
+                   CircuitCut cut = CircuitCut::second) {
+  CircuitOf of;
+  of.metric = {GradientMetric::difference, TokenChoice::best(), TokenChoice::best(1), s.selection.query};
+  of.method = method;
+  of.cut.cut = cut;
+  return of;
+}
+
+/// The places of the edges that a picture shows.
+std::vector<int> shown_edges(const Picture& picture) {
+  std::vector<int> places = ids_of_role(picture, kEdge);
+  std::ranges::sort(places);
+  places.erase(std::unique(places.begin(), places.end()), places.end());
+  return places;
+}
+
+TEST(CircuitView, ShowsTheStrongestEdgesAndSaysWhatTheyKeep) {
+  const Scenario s = of_foxes();
+  for (const char* edges : {"10", "30", "70"})
+    for (const auto& [name, rows] : {std::pair("no", 1), {"yes", s.length()}}) {
+      const ViewFixture shown("circuit_graph", s, 1200, 900,
+                              {{"circuit-edges", edges}, {"circuit-positions", name}});
+      CircuitOf of = question(s);
+      of.by_position = rows > 1;
+      const auto circuit = s.ask(of);
+      const EdgeList expected = strongest_edges(*circuit, std::stoi(edges));
+      EXPECT_EQ(shown_edges(shown.picture()), expected) << edges << " " << rows;
+      EXPECT_EQ(shown.table().rows.size(), expected.size());
+      const double kept = s.ask(CutMetricOf{circuit->metric, {}, rows, expected, false})->value;
+      const auto said = texts(shown.scene());
+      EXPECT_THAT(said,
+                  Contains(AllOf(HasSubstr(std::to_string(expected.size()) + " edges between"),
+                                 HasSubstr(viz::fixed_number(100 * faithfulness(*circuit, kept), 0) + " %"),
+                                 HasSubstr(viz::number(kept, 4)))));
+      EXPECT_TRUE(shown.picture().whole);
+    }
+}
+
+TEST(CircuitView, TheTableHasTheScoresTheStrongestFirst) {
+  const Scenario s = of_foxes();
+  const auto circuit = s.ask(question(s));
+  const Table table = ViewFixture("circuit_graph", s, 1200, 900).table();
+  EXPECT_THAT(table.header, ::testing::ElementsAre("from", "to", "estimate"));
+  double before = INFINITY;
+  for (const auto& row : table.rows) {
+    const double score = std::stod(row[2]);
+    EXPECT_LE(std::abs(score), before);
+    before = std::abs(score);
+    EXPECT_TRUE(std::ranges::any_of(circuit->scores,
+                                    [&](float of) { return plain(static_cast<double>(of)) == row[2]; }));
+  }
+  EXPECT_EQ(table.rows[0][0], "embedding");
+  EXPECT_EQ(table.rows[0][1], "L0 H0 v");
+}
+
+TEST(CircuitView, AClickOnAnEdgeShowsItsExactEffect) {
+  const Scenario s = of_foxes();
+  const ViewFixture shown("circuit_graph", s, 1200, 900);
+  const int region = shown.all_of(kEdge).front(), place = shown.region(region).id;
+  EXPECT_THAT(in_words(shown.click(region)), HasSubstr("circuit-edge " + std::to_string(place)));
+  const std::string text = std::to_string(place);
+  const ViewFixture chosen("circuit_graph", s, 1200, 900, {{"circuit-edge", text}});
+  const auto circuit = s.ask(question(s));
+  const double without = s.ask(CutMetricOf{circuit->metric, {}, 1, {place}, true})->value;
+  const auto said = texts(chosen.scene());
+  EXPECT_THAT(said, Contains(AllOf(HasSubstr("estimate"), HasSubstr("exact"),
+                                   HasSubstr(viz::number(without, 4) + " without"))));
+  EXPECT_THAT(in_words(chosen.click(region)), HasSubstr("circuit-edge none"));
+  EXPECT_THAT(chosen.tooltip(region), Contains(HasSubstr("exact")));
+}
+
+TEST(CircuitView, AClickOnAHeadChoosesIt) {
+  const Scenario s = of_foxes();
+  const ViewFixture shown("circuit_graph", s, 1200, 900);
+  int heads = 0;
+  for (const int region : shown.all_of(kNode)) {
+    const std::string name = shown.tooltip(region).front();
+    if (!name.starts_with("L")) {
+      EXPECT_EQ(in_words(shown.click(region)), "") << name;
+      continue;
+    }
+    ++heads;
+    EXPECT_EQ("head " + name.substr(1, 1) + " " + name.substr(4, 1), in_words(shown.click(region))) << name;
+  }
+  EXPECT_GE(heads, 4);
+}
+
+/// Boxes do not touch each other, stay in the picture, and edges end at them.
+void expect_readable(const circuit_picture::Layout& layout, const viz::Rect& area) {
+  for (const auto& a : layout.nodes) {
+    EXPECT_TRUE(area.inset(-0.5F).encloses(a.box)) << a.label;
+    for (const auto& b : layout.nodes)
+      EXPECT_TRUE(&a == &b || !a.box.inset(0.5F).overlaps(b.box.inset(0.5F)))
+          << a.label << " and " << b.label;
+  }
+  for (const auto& link : layout.links) {
+    EXPECT_FLOAT_EQ(link.points.front().y, layout.nodes[link.from].box.y);
+    EXPECT_FLOAT_EQ(link.points.back().y, layout.nodes[link.to].box.bottom());
+    for (std::size_t i = 1; i < link.points.size(); ++i)
+      EXPECT_LE(link.points[i].y, link.points[i - 1].y + 0.5F);
+  }
+}
+
+TEST(CircuitLayout, PartsKeepApartAndEdgesRise) {
+  const Scenario s = of_foxes();
+  for (const bool by_position : {false, true})
+    for (const int count : {5, 30, 100, 300}) {
+      CircuitOf of = question(s, CircuitMethod::attribution, CircuitCut::mean);
+      of.by_position = by_position;
+      const auto circuit = s.ask(of);
+      const viz::Rect area{10, 10, 1400, 1400};
+      const auto layout =
+          circuit_picture::lay_out(s.context(1420, 1420), *circuit, strongest_edges(*circuit, count), area);
+      if (layout.fits) expect_readable(layout, area);
+      EXPECT_TRUE(layout.fits || count > 30) << count << " " << by_position;
+    }
+}
+
+TEST(CircuitView, WithoutASecondPromptItCutsToMeans) {
+  const Scenario s(kRobot);
+  const ViewFixture shown("circuit_graph", s, 1200, 900);
+  EXPECT_EQ(shown_edges(shown.picture()),
+            strongest_edges(*s.ask(question(s, CircuitMethod::integrated, CircuitCut::mean)), kCircuitEdges));
+  EXPECT_THAT(texts(shown.scene()), Contains(HasSubstr("with means elsewhere")));
+  const ViewFixture flow("circuit_graph", s, 1200, 900, {{"circuit-method", "flow"}});
+  EXPECT_THAT(flow.picture().title, HasSubstr("Information flow"));
+  EXPECT_THAT(ViewFixture("circuit_graph", s, 1200, 900, {{"circuit-metric", "loss"}}).picture().title,
+              HasSubstr("mean loss"));
+}
+
+TEST(CircuitView, SaysWhyThereIsNone) {
+  EXPECT_THAT(
+      texts(ViewFixture("circuit_graph", Scenario("A"), 900, 700, {{"circuit-metric", "loss"}}).scene()),
+      Contains(HasSubstr("the loss needs a token that follows another")));
+  // One token is its own mean, so that nothing differs when edges are cut to it.
+  EXPECT_THAT(texts(ViewFixture("circuit_graph", Scenario("A"), 900, 700).scene()),
+              Contains(HasSubstr("no edge on a way from the embeddings to the logits matters")));
+  EXPECT_FALSE(ViewFixture("circuit_graph", Scenario("A"), 900, 700, {{"circuit-elsewhere", "zero"}})
+                   .picture()
+                   .regions.empty());
+}
+
+}  // namespace
+}  // namespace headscope::app
