@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <numeric>
 #include <string>
 #include <utility>
 
@@ -98,67 +99,84 @@ std::vector<float> attributed_edges(const CircuitOf& question, const PromptRun& 
   return {sums.begin(), sums.end()};
 }
 
-/// Which rows and parts can be reached along some edges.
+constexpr int kNever = std::numeric_limits<int>::max();
+
+/// For each part at each row how many of the strongest edges it takes to join it to the embeddings, or to the
+/// logits: the least, over all paths, of the largest rank of an edge on the path.
 class Paths {
  public:
-  explicit Paths(const Circuit& circuit)
-      : graph_(circuit.graph),
-        rows_(circuit.rows),
-        from_start_(cells(graph_.writer_count())),
-        to_end_(cells(graph_.writer_count())) {}
+  /// `ranks`: of the edges, [rows, edges], from 1; kNever: not an edge.
+  Paths(const StreamGraph& graph, int rows, std::span<const int> ranks)
+      : graph_(graph),
+        rows_(rows),
+        ranks_(ranks),
+        from_start_(static_cast<std::size_t>(graph.writer_count()) * rows, kNever),
+        to_end_(from_start_),
+        after_(static_cast<std::size_t>(graph.reader_count()) * rows) {
+    std::fill_n(from_start_.begin(), rows, 0);  // the embeddings
+    for (int reader = 0; reader < graph.reader_count(); ++reader) begin_at(reader);
+    for (int reader = graph.reader_count() - 1; reader >= 0; --reader) end_at(reader);
+  }
 
-  /// Removes edges that are on no path.
-  void prune(EdgeList& edges) {
-    const int count = graph_.edge_count();
-    for (int row = 0; row < rows_; ++row) from_start_[row] = true;  // the embeddings
-    // Edges in the order of the pass: those of earlier readers first, at all positions.
-    std::ranges::sort(edges, {}, [&](int place) { return std::pair(place % count, place / count); });
-    for (const int place : edges)
-      if (from_start_[cell(graph_.writer_of(place % count), place / count)])
-        reach(place % count, place / count);
-    const auto starts = [&](int place) {
-      return from_start_[cell(graph_.writer_of(place % count), place / count)];
-    };
-    std::erase_if(edges, [&](int place) { return !starts(place); });
-    for (auto place = edges.rbegin(); place != edges.rend(); ++place)
-      if (leads_on(*place % count, *place / count))
-        to_end_[cell(graph_.writer_of(*place % count), *place / count)] = true;
-    std::erase_if(edges, [&](int place) { return !leads_on(place % count, place / count); });
-    std::ranges::sort(edges);
+  /// The number of the strongest edges with which this one is on a path.
+  int needed(int place) const {
+    const int edge = place % graph_.edge_count(), row = place / graph_.edge_count();
+    const int reader = graph_.reader_of(edge), writer = edge - graph_.first_edge(reader);
+    return std::max({ranks_[place], from_start_[cell(writer, row)], after_[cell(reader, row)]});
   }
 
  private:
-  std::vector<bool> cells(int parts) const {
-    return std::vector<bool>(static_cast<std::size_t>(parts) * static_cast<std::size_t>(rows_));
+  std::size_t cell(int part, int row) const {
+    return static_cast<std::size_t>(part) * rows_ + static_cast<std::size_t>(row);
   }
-  std::size_t cell(int writer, int row) const {
-    return static_cast<std::size_t>(writer) * static_cast<std::size_t>(rows_) + static_cast<std::size_t>(row);
+  int rank(int reader, int writer, int row) const {
+    return ranks_[static_cast<std::size_t>(row) * graph_.edge_count() + graph_.edge(writer, reader)];
+  }
+  /// The part that reads, as a writer; -1: the logits.
+  int writer_of(StreamReader reader) const {
+    if (reader.kind == StreamReader::Kind::logits) return -1;
+    return graph_.index(StreamWriter{reader.is_head() ? StreamWriter::Kind::head : StreamWriter::Kind::mlp,
+                                     reader.layer, reader.head});
+  }
+  /// Whether what is read at a row is written at all later ones, too.
+  static bool moves(StreamReader reader) {
+    return reader.kind == StreamReader::Kind::k || reader.kind == StreamReader::Kind::v;
   }
 
-  /// Calls visit(writer, row) for the places that a reader's part writes to with what it read at a row: its
-  /// own, or for keys and values that of every later query.
-  template <class Visit>
-  void for_each_written(int edge, int row, const Visit& visit) const {
-    const StreamReader reader = graph_.reader(graph_.reader_of(edge));
-    if (reader.kind == StreamReader::Kind::logits) return;
-    const StreamWriter writer{reader.is_head() ? StreamWriter::Kind::head : StreamWriter::Kind::mlp,
-                              reader.layer, reader.head};
-    const bool on = reader.kind == StreamReader::Kind::k || reader.kind == StreamReader::Kind::v;
-    for (int to = row; to < (on ? rows_ : row + 1); ++to) visit(graph_.index(writer), to);
+  void begin_at(int index) {
+    const StreamReader reader = graph_.reader(index);
+    const int writer = writer_of(reader);
+    if (writer < 0) return;
+    int earlier = kNever;
+    for (int row = 0; row < rows_; ++row) {
+      int best = kNever;
+      for (int source = 0; source < graph_.sources(reader); ++source)
+        best = std::min(best, std::max(rank(index, source, row), from_start_[cell(source, row)]));
+      if (moves(reader)) best = earlier = std::min(earlier, best);
+      int& there = from_start_[cell(writer, row)];
+      there = std::min(there, best);
+    }
   }
-  void reach(int edge, int row) {
-    for_each_written(edge, row, [&](int writer, int to) { from_start_[cell(writer, to)] = true; });
-  }
-  bool leads_on(int edge, int row) const {
-    if (graph_.reader_of(edge) == graph_.reader_count() - 1) return true;
-    bool leads = false;
-    for_each_written(edge, row, [&](int writer, int to) { leads = leads || to_end_[cell(writer, to)]; });
-    return leads;
+
+  void end_at(int index) {
+    const StreamReader reader = graph_.reader(index);
+    const int writer = writer_of(reader);
+    for (int row = rows_ - 1; row >= 0; --row) {
+      int& next = after_[cell(index, row)];
+      if (writer >= 0) next = to_end_[cell(writer, row)];
+      if (moves(reader) && row + 1 < rows_) next = std::min(next, after_[cell(index, row + 1)]);
+      for (int source = 0; source < graph_.sources(reader); ++source) {
+        int& there = to_end_[cell(source, row)];
+        there = std::min(there, std::max(rank(index, source, row), next));
+      }
+    }
   }
 
   const StreamGraph& graph_;
   int rows_;
-  std::vector<bool> from_start_, to_end_;  // [writers, rows]
+  std::span<const int> ranks_;
+  std::vector<int> from_start_, to_end_;  // [writers, rows]
+  std::vector<int> after_;                // [readers, rows]: from there to the logits
 };
 
 }  // namespace
@@ -197,21 +215,43 @@ Circuit CircuitOf::compute(const PromptRun& run, const Computation<Circuit>& com
   circuit.scores = method == CircuitMethod::flow
                        ? flow_shares(run, own, circuit.metric, by_position, computation.stop)
                        : attributed_edges(*this, run, circuit, own, there, computation);
+  circuit.ranked = ranked_edges(circuit.graph, circuit.rows, circuit.scores);
   return circuit;
 }
 
-EdgeList strongest_edges(const Circuit& circuit, int most) {
-  EdgeList places(circuit.scores.size());
-  for (std::size_t i = 0; i < places.size(); ++i) places[i] = static_cast<int>(i);
-  std::erase_if(places, [&](int place) { return !(std::abs(circuit.scores[place]) > 0); });
-  const auto first = static_cast<std::ptrdiff_t>(std::min<std::size_t>(places.size(), std::max(most, 0)));
-  std::ranges::partial_sort(places, places.begin() + first, [&](int a, int b) {
-    const float of_a = std::abs(circuit.scores[a]), of_b = std::abs(circuit.scores[b]);
+std::vector<RankedEdge> ranked_edges(const StreamGraph& graph, int rows, std::span<const float> scores) {
+  std::vector<int> places(scores.size()), ranks(scores.size(), kNever);
+  std::iota(places.begin(), places.end(), 0);
+  std::erase_if(places, [&](int place) { return !(std::abs(scores[place]) > 0); });
+  std::ranges::sort(places, [&](int a, int b) {
+    const float of_a = std::abs(scores[a]), of_b = std::abs(scores[b]);
     return of_a != of_b ? of_a > of_b : a < b;
   });
-  places.resize(first);
-  Paths(circuit).prune(places);
-  return places;
+  for (std::size_t i = 0; i < places.size(); ++i) ranks[places[i]] = static_cast<int>(i) + 1;
+  const Paths paths(graph, rows, ranks);
+  std::vector<RankedEdge> ranked;
+  for (const int place : places)
+    if (const int needed = paths.needed(place); needed != kNever) ranked.push_back({place, needed});
+  std::ranges::stable_sort(ranked, {}, &RankedEdge::needed);
+  std::size_t kept = std::min(ranked.size(), kMostRanked);
+  while (kept > 0 && kept < ranked.size() && ranked[kept].needed == ranked[kept - 1].needed) ++kept;
+  ranked.resize(kept);
+  return ranked;
+}
+
+EdgeList strongest_edges(const Circuit& circuit, int most) {
+  const std::vector<RankedEdge>& ranked = circuit.ranked;
+  const auto end_of = [&](std::ptrdiff_t first) {  // of those that come to a path together
+    const int needed = ranked[first].needed;
+    while (first < std::ssize(ranked) && ranked[first].needed == needed) ++first;
+    return first;
+  };
+  std::ptrdiff_t end = 0;
+  while (end < std::ssize(ranked) && (end == 0 || end_of(end) <= most)) end = end_of(end);
+  EdgeList edges;
+  for (std::ptrdiff_t i = 0; i < end; ++i) edges.push_back(ranked[i].place);
+  std::ranges::sort(edges);
+  return edges;
 }
 
 std::size_t CutMetricOf::hash() const {

@@ -32,6 +32,13 @@ enum class CircuitCut {
   zero,
 };
 
+/// An edge that lies on a path from the embeddings to the logits.
+struct RankedEdge {
+  int place = 0;  ///< row * edge_count + edge
+  int needed =
+      0;  ///< how many of the strongest edges it takes until this one is among them and on such a path
+};
+
 /// The edges' scores, and the metric with all edges and with none.
 struct Circuit {
   model::StreamGraph graph{0, 0};
@@ -39,12 +46,13 @@ struct Circuit {
   int rows = 1;               ///< 1: positions together; T: by position
   std::vector<float> scores;  ///< [rows, edges]: how much more of the metric there is with the edge, or for
                               ///< the flow its share
-  model::Metric metric;       ///< with ids in place of ranks
-  double value = 0;           ///< the metric in the run
-  double cut_value = 0;       ///< with no edge kept
+  std::vector<RankedEdge> ranked = {};  ///< those that come to paths first
+  model::Metric metric;                 ///< with ids in place of ranks
+  double value = 0;                     ///< the metric in the run
+  double cut_value = 0;                 ///< with no edge kept
 
   float score(std::size_t place) const { return scores[place]; }  ///< place = row * edges + edge
-  std::size_t bytes() const { return bytes_of(scores) + sizeof(float) * graph.reader_count(); }
+  std::size_t bytes() const { return bytes_of(scores, ranked) + sizeof(float) * graph.reader_count(); }
 };
 
 /// What the pass with edges cut needs besides the run.
@@ -74,11 +82,18 @@ struct CircuitOf {
   Circuit compute(const PromptRun& run, const Computation<Circuit>& computation) const;
 };
 
+/// The edges on paths, ordered by `needed`. scores: [rows, edges]; those that are 0 or NaN are no edges. Not
+/// more than kMostRanked, and those that come to paths together.
+inline constexpr std::size_t kMostRanked = 4096;
+std::vector<RankedEdge> ranked_edges(const model::StreamGraph& graph, int rows,
+                                     std::span<const float> scores);
+
 /// A set of edges of a circuit, as row * edge_count + edge, ascending.
 using EdgeList = std::vector<int>;
 
-/// The `most` strongest edges of a circuit that are not 0, without those that lie on no path of these from
-/// the embeddings to the logits.
+/// The strongest edges of a circuit that lie on paths of such edges from the embeddings to the logits: as
+/// many of the strongest are taken as leave at most `most` on paths. If even the strongest path has more, its
+/// edges.
 EdgeList strongest_edges(const Circuit& circuit, int most);
 
 /// The metric in a pass in which only some edges carry what is written in it.
