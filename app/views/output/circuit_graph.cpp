@@ -3,9 +3,9 @@
 #include <optional>
 
 #include "app/counted.h"
-#include "app/run/analyses/attention_pattern.h"
 #include "app/views/output/circuit_layout.h"
 #include "app/views/output/circuit_options.h"
+#include "app/views/output/circuit_paint.h"
 #include "app/views/output/logit_options.h"
 #include "app/views/parts/comparison_words.h"
 #include "app/views/parts/declare.h"
@@ -26,7 +26,9 @@ using circuit_picture::Link;
 using circuit_picture::Node;
 using model::StreamReader;
 
-enum Role { kNode, kEdge };  // Region::id: a node; an edge's place in the circuit
+using circuit_picture::kEdge;
+using circuit_picture::kNode;
+using circuit_picture::Sample;
 
 const auto kMethod = choice_option<CircuitMethod>("circuit-method", "Method", "cC",
                                                   "how much an edge between two parts of the model matters",
@@ -128,6 +130,34 @@ struct Numbers {
   double shown(double value) const { return unit * value; }
 };
 
+/// Where parts and edges are drawn; what is below has about as many lines for any circuit.
+viz::Rect drawing_area(const ViewContext& c, bool by_position) {
+  constexpr float kLines = 3.5F;
+  const viz::Style style = style_of(c);
+  const float line = style.line(style.small()), u = style.unit();
+  viz::Rect area = below_title(c);
+  area.y += u;
+  area.h -= (by_position ? kLines + 1 : kLines) * line + 4 * u;
+  return area;
+}
+
+/// As many edges as were asked for, or the most that have room; all if even the fewest have none.
+EdgeList edges_with_room(const ViewContext& c, const Circuit& circuit) {
+  const int asked = c.options[kEdges];
+  EdgeList edges = strongest_edges(circuit, asked);
+  const viz::Rect area = drawing_area(c, circuit.rows > 1);
+  const auto fits = [&](const EdgeList& some) {
+    return circuit_picture::lay_out(c, circuit, some, area).fits;
+  };
+  if (edges.empty() || fits(edges)) return edges;
+  for (auto most = kEdges.steps.rbegin(); most != kEdges.steps.rend(); ++most) {
+    if (*most >= asked) continue;
+    EdgeList fewer = strongest_edges(circuit, static_cast<int>(*most));
+    if (fits(fewer)) return fewer;
+  }
+  return edges;
+}
+
 bool has_no_loss(const ViewContext& c) {
   return c.run && c.options[kMetric] == GradientMetric::loss && c.run->run->length() < 2;
 }
@@ -138,7 +168,7 @@ std::optional<Numbers> numbers_of(const ViewContext& c) {
   if (!circuit || circuit->scores.empty()) return std::nullopt;
   Numbers n;
   n.unit = shown_unit(c.options[kMetric]);
-  n.edges = strongest_edges(*circuit, c.options[kEdges]);
+  n.edges = edges_with_room(c, *circuit);
   CutMetricOf kept{circuit->metric, question->cut, circuit->rows, n.edges, false};
   if (const auto answer = c.ask(kept)) n.kept = answer->value;
   const int chosen = c.options[kChosen];
@@ -215,7 +245,11 @@ std::string kept_words(const ViewContext& c, const Numbers& n, int parts) {
                : ": ";
   words +=
       shown(*n.kept) + "; all edges: " + shown(n.circuit->value) + "; none: " + shown(n.circuit->cut_value);
-  return words + ", with " + elsewhere_words(c) + " elsewhere";
+  words += ", with " + elsewhere_words(c) + " elsewhere";
+  const auto asked = strongest_edges(*n.circuit, c.options[kEdges]).size();
+  if (n.edges.size() < asked)
+    words += "; room for " + std::to_string(n.edges.size()) + " of " + std::to_string(asked) + " edges";
+  return words;
 }
 
 std::string chosen_words(const ViewContext& c, const Numbers& n) {
@@ -231,153 +265,25 @@ std::string chosen_words(const ViewContext& c, const Numbers& n) {
 
 // ---- the picture ----
 
-viz::Color color_of(const ViewContext& c, StreamReader::Kind reads) {
-  switch (reads) {
-    case StreamReader::Kind::q:
-      return c.theme->query;
-    case StreamReader::Kind::k:
-      return c.theme->key;
-    case StreamReader::Kind::v:
-      return c.theme->value;
-    case StreamReader::Kind::mlp:
-    case StreamReader::Kind::logits:
-      break;
-  }
-  return c.theme->text_muted;
-}
-
-void paint_link(viz::Scene& scene, const ViewContext& c, const Link& link, viz::Color color) {
-  viz::Polyline line{link.points, color, link.width};
-  const float u = style_of(c).unit();
-  if (link.score < 0) line.dashes = {1.5F * u, u + link.width};
-  scene.add(std::move(line));
-}
-
-void paint_bands(Picture& picture, const ViewContext& c, const Layout& layout) {
-  const viz::Style style = style_of(c);
-  for (const auto& [layer, top, bottom] : layout.bands) {
-    const float left = layout.area.x - layout.label_width;
-    picture.scene.add(
-        viz::FillRect{{left, top, layout.area.right() - left, bottom - top}, c.theme->raised, style.unit()});
-    viz::add_muted(picture.scene, style, "L" + std::to_string(layer),
-                   {left + style.unit(), (top + bottom) / 2});
-  }
-}
-
-void paint_nodes(Picture& picture, const ViewContext& c, const Layout& layout) {
-  const viz::Style style = style_of(c);
-  for (int i = 0; i < std::ssize(layout.nodes); ++i) {
-    const Node& node = layout.nodes[i];
-    const bool head = node.kind == Node::Kind::head;
-    const float radius = head ? node.box.h / 2 : 0.75F * style.unit();
-    const bool chosen = c.in_pane && head && node.layer == c.selection.layer && node.head == c.selection.head;
-    picture.scene.add(viz::FillRect{node.box, c.theme->surface, radius});
-    picture.scene.add(viz::StrokeRect{node.box, chosen ? c.theme->accent : c.theme->field_line,
-                                      chosen ? 2.F : 1.F, radius});
-    viz::add_label(picture.scene, style, node.label, node.box.center(), style.small(), c.theme->text,
-                   viz::FontStyle::regular, viz::Align::center);
-    picture.regions.push_back({.role = kNode, .id = i, .rect = node.box});
-  }
-}
-
-/// How much of a head's values goes from a key's position to a query's; NaN while that is not known.
-double weight_of(const ViewContext& c, const Node& key, const Node& query) {
-  const auto pattern = c.ask(PatternOf{key.layer, key.head});
-  return pattern ? static_cast<double>(pattern->matrix().at(query.row, key.row)) : std::nan("");
-}
-
-/// Dotted lines over what lies between, thick as the attention weight, from keys to queries.
-void paint_passages(Picture& picture, const ViewContext& c, const Layout& layout) {
-  constexpr double kLeast = 0.05;
-  constexpr int kPoints = 24;
-  const float u = style_of(c).unit();
-  for (const auto& [from, to] : layout.passages) {
-    const Node &key = layout.nodes[from], &query = layout.nodes[to];
-    const double weight = weight_of(c, key, query);
-    if (!(weight >= kLeast)) continue;
-    const float width = std::max(0.5F * u * static_cast<float>(weight), c.least_line);
-    const viz::Point start{key.box.right(), key.box.center().y}, end{query.box.x, query.box.center().y};
-    const bool near = end.x - start.x < key.box.w;
-    viz::Polyline line{{}, c.theme->text_muted, width, {width, 0.75F * u}};
-    for (int i = 0; i <= kPoints; ++i) {
-      const float t = static_cast<float>(i) / kPoints,
-                  rise = near ? 0 : 1.05F * key.box.h * std::sqrt(std::sqrt(4 * t * (1 - t)));
-      line.points.push_back({start.x + t * (end.x - start.x), start.y + t * (end.y - start.y) - rise * 0.8F});
-    }
-    picture.scene.add(std::move(line));
-  }
-}
-
-/// Boxes along a link that react to the mouse.
-void add_regions(Picture& picture, const Link& link) {
-  const float reach = std::max(link.width / 2, 3.F);
-  for (std::size_t i = 1; i < link.points.size(); ++i) {
-    const viz::Point &a = link.points[i - 1], &b = link.points[i];
-    picture.regions.push_back(
-        {.role = kEdge,
-         .id = link.place,
-         .rect = {std::min(a.x, b.x) - reach, std::min(a.y, b.y), std::abs(a.x - b.x) + 2 * reach,
-                  std::max(std::abs(a.y - b.y), 1.F)}});
-  }
-}
-
-/// The tokens under their columns.
-void paint_columns(Picture& picture, const ViewContext& c, const Layout& layout, float y) {
-  const viz::Style style = style_of(c);
-  for (std::size_t i = 0; i < layout.columns.size(); ++i) {
-    const float room = layout.area.w / static_cast<float>(layout.columns.size()) - style.unit();
-    viz::add_label(picture.scene, style, c.run->tokens.labels[layout.columns[i]], {layout.column_at[i], y},
-                   style.small(), c.theme->text, viz::FontStyle::regular, viz::Align::center, room);
-  }
-}
-
-/// What the kinds of lines stand for. Returns whether there was room.
-bool paint_legend(Picture& picture, const ViewContext& c, const Numbers& n, const Layout& layout,
-                  viz::Point at, float right) {
-  struct Sample {
-    std::string words;
-    viz::Color color;
-    bool negative = false;
-    float width = 0;
-  };
-  const viz::Style style = style_of(c);
-  const float u = style.unit();
+std::vector<Sample> samples_of(const ViewContext& c, const Numbers& n, const Layout& layout) {
+  const float usual = 0.8F * style_of(c).unit();
+  const viz::Color plain = c.theme->text_muted;
   std::vector<Sample> samples;
   const auto has = [&](StreamReader::Kind reads) {
     return std::ranges::any_of(layout.links, [&](const Link& link) { return link.reads == reads; });
   };
-  if (has(StreamReader::Kind::q)) samples.push_back({"to queries", c.theme->query, false, 0.8F * u});
-  if (has(StreamReader::Kind::k)) samples.push_back({"to keys", c.theme->key, false, 0.8F * u});
-  if (has(StreamReader::Kind::v)) samples.push_back({"to values", c.theme->value, false, 0.8F * u});
-  if (has(StreamReader::Kind::mlp) || has(StreamReader::Kind::logits))
-    samples.push_back({"to MLPs, logits", c.theme->text_muted, false, 0.8F * u});
+  for (const auto& [reads, words] : {std::pair(StreamReader::Kind::q, "to queries"),
+                                     {StreamReader::Kind::k, "to keys"},
+                                     {StreamReader::Kind::v, "to values"}})
+    if (has(reads)) samples.push_back({words, circuit_picture::color_of(c, reads), usual});
+  samples.push_back({has(StreamReader::Kind::mlp) ? "to MLPs, logits" : "to logits", plain, usual});
   if (std::ranges::any_of(layout.links, [](const Link& link) { return link.score < 0; }))
-    samples.push_back({"lowers the metric", c.theme->text_muted, true, 0.8F * u});
+    samples.push_back({"lowers the metric", plain, usual, true});
   samples.push_back({is_flow(c) ? percent(layout.strongest) + " of the flow"
                                 : viz::number(n.shown(layout.strongest), 2) + " in the metric",
-                     c.theme->text_muted, false, layout.thickest});
-  if (!layout.passages.empty())
-    samples.push_back({"attention, from key to query", c.theme->text_muted, false, 0});
-  float x = at.x;
-  bool whole = true;
-  for (const Sample& sample : samples) {
-    const float length = 6 * u, width = style.width(sample.words, style.small());
-    if (x + length + u + width > right) {
-      whole = false;
-      break;
-    }
-    Link line;
-    line.points = {{x, at.y}, {x + length, at.y}};
-    line.width = sample.width;
-    line.score = sample.negative ? -1.F : 1.F;
-    if (sample.width > 0)
-      paint_link(picture.scene, c, line, sample.color);
-    else
-      picture.scene.add(viz::Polyline{line.points, sample.color, 0.4F * u, {0.4F * u, 0.75F * u}});
-    viz::add_muted(picture.scene, style, sample.words, {x + length + u, at.y});
-    x += length + 4 * u + width;
-  }
-  return whole;
+                     plain, layout.thickest});
+  if (!layout.passages.empty()) samples.push_back({"attention, from key to query", plain});
+  return samples;
 }
 
 /// The lines of words under the drawing.
@@ -396,29 +302,29 @@ int count_parts(const Layout& layout) {
   return static_cast<int>(layout.nodes.size());
 }
 
-/// The drawing, between the title and the words below it.
+/// The drawing, and the words below it.
 struct Drawing {
   Layout layout;
-  viz::Rect area;
   std::vector<std::string> notes;
-  float columns_y = 0, legend_y = 0, notes_y = 0;
+  std::vector<Sample> samples;
+  viz::Rect area;
+  float columns_y = 0, legend_y = 0, notes_y = 0;  ///< middles of first lines
 };
 
 Drawing draw(const ViewContext& c, const Numbers& n) {
   const viz::Style style = style_of(c);
   const float line = style.line(style.small()), u = style.unit();
   Drawing d;
-  d.area = below_title(c);
+  d.area = drawing_area(c, n.circuit->rows > 1);
   d.layout = circuit_picture::lay_out(c, *n.circuit, n.edges, d.area);
   d.notes = notes_of(c, n, count_parts(d.layout), d.area.w);
-  const float words = line * static_cast<float>(d.notes.size() + 1) + 2 * u,
-              columns = n.circuit->rows > 1 ? line + u : 0;
-  viz::Rect nodes = d.area;
-  nodes.y += u, nodes.h -= words + columns + 2 * u;
-  d.layout = circuit_picture::lay_out(c, *n.circuit, n.edges, nodes);
-  d.columns_y = nodes.bottom() + u + line / 2;
-  d.legend_y = nodes.bottom() + columns + 2 * u + line / 2;
-  d.notes_y = d.legend_y + line;
+  d.samples = samples_of(c, n, d.layout);
+  float y = d.area.bottom() + 2 * u + line / 2;
+  d.columns_y = y;
+  if (n.circuit->rows > 1) y += line + u;
+  d.legend_y = y;
+  d.notes_y = y + line * static_cast<float>(circuit_picture::paint_legend(nullptr, c, d.samples,
+                                                                          {d.area.x, y}, d.area.right()));
   return d;
 }
 
@@ -440,19 +346,26 @@ Picture build(const ViewContext& c) {
     return too_small(c, "for this many parts; show fewer edges");
   Picture picture = blank(c);
   paint_title(picture, c, title_of(c, *n), subtitle_of(c, *n));
-  paint_bands(picture, c, d.layout);
-  paint_passages(picture, c, d.layout);
+  circuit_picture::paint_bands(picture, c, d.layout);
+  circuit_picture::paint_passages(picture, c, d.layout);
   for (const Link& link : d.layout.links) {
-    paint_link(picture.scene, c, link, link.place == n->chosen ? c.theme->accent : color_of(c, link.reads));
-    add_regions(picture, link);
+    circuit_picture::paint_link(
+        picture.scene, c, link,
+        link.place == n->chosen ? c.theme->accent : circuit_picture::color_of(c, link.reads));
+    circuit_picture::add_regions(picture, link);
   }
-  paint_nodes(picture, c, d.layout);
-  if (n->circuit->rows > 1) paint_columns(picture, c, d.layout, d.columns_y);
-  picture.whole &= paint_legend(picture, c, *n, d.layout, {d.area.x, d.legend_y}, d.area.right());
+  circuit_picture::paint_nodes(picture, c, d.layout);
+  if (n->circuit->rows > 1) circuit_picture::paint_columns(picture, c, d.layout, d.columns_y);
+  circuit_picture::paint_legend(&picture, c, d.samples, {d.area.x, d.legend_y}, d.area.right());
   float y = d.notes_y;
+  const float line = style.line(style.small());
   for (const std::string& note : d.notes) {
+    if (y + line / 2 > c.height) {
+      picture.whole = false;
+      break;
+    }
     viz::add_muted(picture.scene, style, note, {d.area.x, y}, viz::Align::left, d.area.w);
-    y += style.line(style.small());
+    y += line;
   }
   return picture;
 }
@@ -484,7 +397,8 @@ void say_node(Facts& facts, const ViewContext& c, const Numbers& n, const Layout
   for (const Link& link : layout.links) {
     if (link.to == index) in += static_cast<double>(link.score), ++ins;
     if (link.from == index) out += static_cast<double>(link.score), ++outs;
-    if (link.to == index || link.from == index) paint_link(facts.overlay, c, link, c.theme->text);
+    if (link.to == index || link.from == index)
+      circuit_picture::paint_link(facts.overlay, c, link, c.theme->text);
   }
   if (ins > 0) facts.value("through " + counted(ins, "edge") + " in", with_sign(n.shown(in)));
   if (outs > 0) facts.value("through " + counted(outs, "edge") + " out", with_sign(n.shown(out)));
@@ -504,7 +418,7 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   }
   const auto link = std::ranges::find(layout.links, region.id, &Link::place);
   if (link == layout.links.end()) return facts;
-  paint_link(facts.overlay, c, *link, c.theme->text);
+  circuit_picture::paint_link(facts.overlay, c, *link, c.theme->text);
   facts.say(edge_name(c, *n->circuit, link->place));
   const double score = n->shown(static_cast<double>(link->score));
   facts.said.push_back(

@@ -1,0 +1,145 @@
+#include "app/views/output/circuit_paint.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/run/analyses/attention_pattern.h"
+#include "app/views/parts/frame.h"
+
+namespace headscope::app::circuit_picture {
+
+using model::StreamReader;
+
+viz::Color color_of(const ViewContext& c, StreamReader::Kind reads) {
+  switch (reads) {
+    case StreamReader::Kind::q:
+      return c.theme->query;
+    case StreamReader::Kind::k:
+      return c.theme->key;
+    case StreamReader::Kind::v:
+      return c.theme->value;
+    case StreamReader::Kind::mlp:
+    case StreamReader::Kind::logits:
+      break;
+  }
+  return c.theme->text_muted;
+}
+
+static std::vector<float> dashes_of_negative(float width, float unit) {
+  return {1.5F * unit, unit + width};
+}
+
+void paint_link(viz::Scene& scene, const ViewContext& c, const Link& link, viz::Color color) {
+  viz::Polyline line{link.points, color, link.width};
+  if (link.score < 0) line.dashes = dashes_of_negative(link.width, style_of(c).unit());
+  scene.add(std::move(line));
+}
+
+void paint_bands(Picture& picture, const ViewContext& c, const Layout& layout) {
+  const viz::Style style = style_of(c);
+  for (const auto& [layer, top, bottom] : layout.bands) {
+    const float left = layout.area.x - layout.label_width;
+    picture.scene.add(
+        viz::FillRect{{left, top, layout.area.right() - left, bottom - top}, c.theme->raised, style.unit()});
+    viz::add_muted(picture.scene, style, "L" + std::to_string(layer),
+                   {left + style.unit(), (top + bottom) / 2});
+  }
+}
+
+void paint_nodes(Picture& picture, const ViewContext& c, const Layout& layout) {
+  const viz::Style style = style_of(c);
+  for (int i = 0; i < std::ssize(layout.nodes); ++i) {
+    const Node& node = layout.nodes[i];
+    const bool head = node.kind == Node::Kind::head;
+    const float radius = head ? node.box.h / 2 : 0.75F * style.unit();
+    const bool chosen = c.in_pane && head && node.layer == c.selection.layer && node.head == c.selection.head;
+    picture.scene.add(viz::FillRect{node.box, c.theme->surface, radius});
+    picture.scene.add(viz::StrokeRect{node.box, chosen ? c.theme->accent : c.theme->field_line,
+                                      chosen ? 2.F : 1.F, radius});
+    viz::add_label(picture.scene, style, node.label, node.box.center(), style.small(), c.theme->text,
+                   viz::FontStyle::regular, viz::Align::center);
+    picture.regions.push_back({.role = kNode, .id = i, .rect = node.box});
+  }
+}
+
+/// How much of a head's values goes from a key's position to a query's; NaN while that is not known.
+static double weight_of(const ViewContext& c, const Node& key, const Node& query) {
+  const auto pattern = c.ask(PatternOf{key.layer, key.head});
+  return pattern ? static_cast<double>(pattern->matrix().at(query.row, key.row)) : std::nan("");
+}
+
+void paint_passages(Picture& picture, const ViewContext& c, const Layout& layout) {
+  constexpr double kSmall = 0.05;
+  constexpr int kPoints = 24;
+  const float u = style_of(c).unit();
+  const auto weight = [&](const circuit_picture::Passage& of) {
+    return weight_of(c, layout.nodes[of.from], layout.nodes[of.to]);
+  };
+  for (const auto& passage : layout.passages) {
+    const double of = weight(passage);
+    const auto larger = [&](const circuit_picture::Passage& other) {
+      return other.from == passage.from && weight(other) > of;
+    };
+    if (!std::isfinite(of) || (of < kSmall && std::ranges::any_of(layout.passages, larger))) continue;
+    const viz::Rect &key = layout.nodes[passage.from].box, &query = layout.nodes[passage.to].box;
+    const float width = std::max({0.5F * u * static_cast<float>(of), c.least_line, 0.5F});
+    const viz::Point start{key.right(), key.center().y}, end{query.x, query.center().y};
+    const float rise = end.x - start.x < key.w ? 0 : 0.84F * key.h;
+    viz::Polyline line{{}, c.theme->text_muted, width, {width, 0.75F * u}};
+    for (int i = 0; i <= kPoints; ++i) {
+      const float t = static_cast<float>(i) / kPoints;
+      line.points.push_back({start.x + t * (end.x - start.x),
+                             start.y + t * (end.y - start.y) - rise * std::sqrt(std::sqrt(4 * t * (1 - t)))});
+    }
+    picture.scene.add(std::move(line));
+  }
+}
+
+void add_regions(Picture& picture, const Link& link) {
+  const float reach = std::max(link.width / 2, 3.F);
+  for (std::size_t i = 1; i < link.points.size(); ++i) {
+    const viz::Point &a = link.points[i - 1], &b = link.points[i];
+    picture.regions.push_back(
+        {.role = kEdge,
+         .id = link.place,
+         .rect = {std::min(a.x, b.x) - reach, std::min(a.y, b.y), std::abs(a.x - b.x) + 2 * reach,
+                  std::max(std::abs(a.y - b.y), 1.F)}});
+  }
+}
+
+void paint_columns(Picture& picture, const ViewContext& c, const Layout& layout, float y) {
+  const viz::Style style = style_of(c);
+  for (std::size_t i = 0; i < layout.columns.size(); ++i) {
+    const float room = layout.area.w / static_cast<float>(layout.columns.size()) - style.unit();
+    viz::add_label(picture.scene, style, c.run->tokens.labels[layout.columns[i]], {layout.column_at[i], y},
+                   style.small(), c.theme->text, viz::FontStyle::regular, viz::Align::center, room);
+  }
+}
+
+int paint_legend(Picture* picture, const ViewContext& c, const std::vector<Sample>& samples, viz::Point at,
+                 float right) {
+  const viz::Style style = style_of(c);
+  const float u = style.unit(), length = 6 * u;
+  float x = at.x;
+  int lines = 1;
+  for (const Sample& sample : samples) {
+    const float width = length + u + style.width(sample.words, style.small());
+    if (x > at.x && x + width > right) {
+      x = at.x;
+      ++lines;
+    }
+    const float y = at.y + static_cast<float>(lines - 1) * style.line(style.small());
+    if (picture != nullptr) {
+      viz::Polyline line{{{x, y}, {x + length, y}}, sample.color, sample.width};
+      if (sample.width == 0) line.width = 0.4F * u, line.dashes = {0.4F * u, 0.75F * u};
+      if (sample.negative) line.dashes = dashes_of_negative(sample.width, u);
+      picture->scene.add(std::move(line));
+      picture->whole &= viz::add_whole_label(picture->scene, style, sample.words, {x + length + u, y},
+                                             right - x - length - u, c.theme->text_muted);
+    }
+    x += width + 3 * u;
+  }
+  return lines;
+}
+
+}  // namespace headscope::app::circuit_picture

@@ -1,0 +1,40 @@
+#pragma once
+#include <string>
+#include <vector>
+
+#include "app/views/output/circuit_layout.h"
+#include "app/views/view.h"
+
+// The drawing of a circuit whose parts have places.
+namespace headscope::app::circuit_picture {
+
+enum Role { kNode, kEdge };  ///< Region::id: a node; an edge's place in the circuit
+
+/// The colour of edges to a kind of reader.
+viz::Color color_of(const ViewContext& c, model::StreamReader::Kind reads);
+void paint_link(viz::Scene& scene, const ViewContext& c, const Link& link, viz::Color color);
+/// The layers, behind their parts.
+void paint_bands(Picture& picture, const ViewContext& c, const Layout& layout);
+/// The parts, with their regions; in a pane the selected head is marked.
+void paint_nodes(Picture& picture, const ViewContext& c, const Layout& layout);
+/// Dotted lines over what lies between, thick as the attention weight, from keys to queries: of small weights
+/// only each key's largest.
+void paint_passages(Picture& picture, const ViewContext& c, const Layout& layout);
+/// Boxes along a link that react to the mouse.
+void add_regions(Picture& picture, const Link& link);
+/// The tokens under their columns.
+void paint_columns(Picture& picture, const ViewContext& c, const Layout& layout, float y);
+
+/// What a kind of line stands for.
+struct Sample {
+  std::string words;
+  viz::Color color;
+  float width = 0;  ///< 0: dotted
+  bool negative = false;
+};
+
+/// Draws samples in lines from `at` on, or measures them without a picture. Returns the number of lines.
+int paint_legend(Picture* picture, const ViewContext& c, const std::vector<Sample>& samples, viz::Point at,
+                 float right);
+
+}  // namespace headscope::app::circuit_picture
