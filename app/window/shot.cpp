@@ -46,16 +46,17 @@ Shot render_shot(const ShotOptions& options) {
   for (const OptionSpec* option : all_options())
     if (options.options.value(*option) != option->default_value)  // the tour may have set the other options
       core.apply(SetOption{option, options.options.value(*option)});
-  core.settle();
-  for (const Question& question : core.window().asked)
-    if (const auto known = core.snapshot().answers->find(question); known && known->lacked_memory)
-      throw std::runtime_error(known->failure);
-
   WindowFrame frame;
   frame.width = static_cast<float>(options.width);
   frame.height = static_cast<float>(options.height);
   frame.device_scale = options.scale;
   frame.still = true;
+  core.draw(frame);  // what is asked may depend on the room for it
+  core.settle();
+  for (const Question& question : core.window().asked)
+    if (const auto known = core.snapshot().answers->find(question); known && known->lacked_memory)
+      throw std::runtime_error(known->failure);
+
   Session session = session_of(core.state(), core.snapshot());
   session.model.precision = options.base.precision;
   return {core.picture(frame), std::move(session)};

@@ -130,14 +130,27 @@ struct Numbers {
   double shown(double value) const { return unit * value; }
 };
 
-/// Where parts and edges are drawn; what is below has about as many lines for any circuit.
+/// Where parts and edges are drawn: above as many lines of words as any circuit has.
 viz::Rect drawing_area(const ViewContext& c, bool by_position) {
-  constexpr float kLines = 3.5F;
   const viz::Style style = style_of(c);
   const float line = style.line(style.small()), u = style.unit();
   viz::Rect area = below_title(c);
+  const auto lines = [&](const char* longest) {
+    return viz::wrap(style, longest, style.small(), viz::FontStyle::regular, area.w).size();
+  };
+  std::size_t below = lines(
+      "100 edges between 50 parts keep 100 % of the metric's difference: −12.34; all edges: −12.34; none: "
+      "−12.34, "
+      "with the second prompt's values elsewhere; room for 100 of 200 edges");
+  below += lines(
+      "—— to queries —— to keys —— to values —— to MLPs, logits —— lowers the metric —— 12.3 in the metric");
+  if (by_position)
+    below += 1 + lines("—— attention, from key to query") - (area.w > 70 * c.font_size ? 1 : 0);
+  if (c.options[kChosen] >= 0)
+    below += lines(
+        "L10 H10 → L11 H11 q at 100 “·token”: estimate −12.34, exact −12.34: −12.34 with it, −12.34 without");
   area.y += u;
-  area.h -= (by_position ? kLines + 1 : kLines) * line + 4 * u;
+  area.h -= static_cast<float>(below) * line + 4 * u;
   return area;
 }
 
