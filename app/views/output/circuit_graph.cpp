@@ -538,7 +538,7 @@ Options circuit_options(const CircuitOf& question, CircuitElsewhere elsewhere, i
 
 View circuit_graph_view() {
   View view =
-      make_view(Group::output, "circuit_graph", "Circuit",
+      make_view(Group::output, "circuit_graph", "Circuit graph",
                 "the heads, MLPs and embeddings that make a prediction, and the strongest edges between them",
                 build, facts, table);
   view.options = {&kMethod,     &kElsewhere, &kMetric,  &kToken,     &kAgainst, &kEdges,
