@@ -54,7 +54,8 @@ TEST(CircuitCommand, WrongUseIsOneSentence) {
               StartsWith("--other-token requires --metric difference"));
   EXPECT_THAT(wrong_use({"--metric", "loss", "--position", "0"}),
               StartsWith("--metric loss is over all positions"));
-  EXPECT_THAT(wrong_use({"--json", "--out", "-"}), HasSubstr("standard output takes only one result"));
+  EXPECT_THAT(wrong_use({"--json", "--out", "-", "--format", "svg"}),
+              HasSubstr("standard output takes only one result"));
   EXPECT_THAT(fail(kCircuit + Words{"--from", "A b"}), HasSubstr("the --from prompt has"));
   EXPECT_THAT(fail(kCircuit + Words{"--position", "99"}), HasSubstr("there is no position 99"));
   EXPECT_THAT(fail(kCircuit + Words{"--token", "4096"}), HasSubstr("there is no token 4096"));

@@ -185,7 +185,7 @@ class Layers {
 
   /// Centers the places, and moves them apart where there is room.
   void widen() {
-    constexpr float kMost = 3;
+    constexpr float kMost = 5;
     float from = right_, to = left_, widest = 0;
     for (const Place& place : places_) {
       from = std::min(from, place.x), to = std::max(to, place.x);
