@@ -33,7 +33,7 @@ CircuitOf question_of(const CircuitCommand& command, const PromptRun& run, Engin
   question.metric.position = command.position.value_or(-1);
   set_tokens(question.metric, command, *engine.model->tokenizer);
   question.method = command.method;
-  question.cut.cut = command.ablation.value_or(run.baseline ? CircuitCut::second : CircuitCut::mean);
+  question.cut = command.ablation ? CutOf{*command.ablation} : CutOf::usual(run);
   question.steps = command.steps.value_or(CircuitOf::kSteps);
   question.by_position = command.by_position;
   const model::Metric metric = metric_for(question.metric, run, engine.workspace);

@@ -20,9 +20,8 @@ using model::StreamReader;
 using model::StreamWriter;
 using model::StreamWrites;
 
-void check_unedited(const PromptRun& run) {
-  if (run.run->plan != nullptr && !run.run->plan->edits().empty())
-    throw model::RunError("a circuit is found in a run without edits, but this run has edits");
+bool is_edited(const PromptRun& run) {
+  return run.run->plan != nullptr && !run.run->plan->edits().empty();
 }
 
 /// Calls transform(rows of a) for all arrays, with those of b.
@@ -181,22 +180,32 @@ class Paths {
 
 }  // namespace
 
+CutOf CutOf::usual(const PromptRun& run) {
+  if (run.baseline && compares_texts(run) && !compares_models(run)) return {CircuitCut::second};
+  return {run.run->length() > 1 ? CircuitCut::mean : CircuitCut::zero};
+}
+
+std::string CutOf::problem(const PromptRun& run) const {
+  if (is_edited(run)) return "a circuit is found in a run without edits, but this run has edits";
+  if (cut != CircuitCut::second) return "";
+  if (!run.baseline || !compares_texts(run)) return "edges are cut to a second prompt, but there is none";
+  if (compares_models(run)) return "edges can be cut to a prompt in the same model only";
+  return is_edited(*run.baseline) ? "edges are cut to a run without edits, but the second prompt's has edits"
+                                  : "";
+}
+
 model::StreamWrites CutOf::writes(const PromptRun& run, const model::StreamWrites& own,
                                   model::Workspace& workspace, const std::stop_token& stop) const {
-  check_unedited(run);
+  if (const std::string words = problem(run); !words.empty()) throw model::RunError(words);
   if (cut == CircuitCut::mean) return means_of(own);
   if (cut == CircuitCut::zero)
     return own.transformed([](std::span<float> rows) { std::ranges::fill(rows, 0.0F); });
-  if (!run.baseline || !compares_texts(run))
-    throw model::RunError("edges are cut to a second prompt, but there is none");
-  if (compares_models(run)) throw model::RunError("edges can be cut to a prompt in the same model only");
-  check_unedited(*run.baseline);
   return aligned(own, run.model->transformer->stream_writes(*run.baseline->run, workspace, stop),
                  run.aligned);
 }
 
 Circuit CircuitOf::compute(const PromptRun& run, const Computation<Circuit>& computation) const {
-  check_unedited(run);
+  if (const std::string words = cut.problem(run); !words.empty()) throw model::RunError(words);
   const model::Transformer& transformer = *run.model->transformer;
   Circuit circuit;
   circuit.graph = StreamGraph(run.run->config);

@@ -2,6 +2,7 @@
 #include <cstddef>
 #include <memory>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -60,8 +61,13 @@ struct CutOf {
   CircuitCut cut = CircuitCut::second;
   bool operator==(const CutOf&) const = default;
 
+  /// What edges are cut to unless something else is asked for: the second prompt if there is one, else means,
+  /// but zeros for a single token, which is its own mean.
+  static CutOf usual(const PromptRun& run);
+  /// Why there is no circuit of a run with this cut, one sentence; empty: there is one.
+  std::string problem(const PromptRun& run) const;
   /// What the edges carry that are cut. Positions without a counterpart in the baseline keep what they have.
-  /// Throws RunError if there is no baseline of the same model without edits, or the run has edits.
+  /// Throws RunError with the problem.
   model::StreamWrites writes(const PromptRun& run, const model::StreamWrites& own,
                              model::Workspace& workspace, const std::stop_token& stop) const;
 };

@@ -68,9 +68,12 @@ const auto kAgainstId = make_option<int>("circuit-other-id", "Other token id",
                                          "the other token by its id, instead of its rank", token_id_option());
 const auto kSteps = applying_if(
     [](const Options& options) { return options[kMethod] == CircuitMethod::integrated; },
-    make_option<int>(
-        "circuit-steps", "Steps", "gradients on the way between the two runs' embeddings",
-        {.default_value = CircuitOf::kSteps, .low = 1, .high = 100, .steps = {1, 2, 5, 10, 20, 50, 100}}));
+    make_option<int>("circuit-steps", "Steps", "gradients on the way between the two runs' embeddings",
+                     {.default_value = CircuitOf::kSteps,
+                      .low = 1,
+                      .high = 100,
+                      .steps = {1, 2, 5, 10, 20, 50, 100},
+                      .keys = "pP"}));
 /// The edge that was clicked, as its place in the circuit.
 Option<int> chosen_edge_option() {
   auto option =
@@ -93,8 +96,7 @@ CircuitCut cut_of(const ViewContext& c) {
     case CircuitElsewhere::automatic:
       break;
   }
-  return c.run && c.run->baseline && compares_texts(*c.run) && !compares_models(*c.run) ? CircuitCut::second
-                                                                                        : CircuitCut::mean;
+  return c.run ? CutOf::usual(*c.run).cut : CircuitCut::mean;
 }
 
 /// Nullopt until it is known which tokens are measured.
@@ -177,7 +179,8 @@ bool has_no_loss(const ViewContext& c) {
 
 std::optional<Numbers> numbers_of(const ViewContext& c) {
   const auto question = question_of(c);
-  auto circuit = c.run && question && !has_no_loss(c) ? c.ask(*question) : nullptr;
+  const bool possible = c.run && question && !has_no_loss(c) && question->cut.problem(*c.run).empty();
+  auto circuit = possible ? c.ask(*question) : nullptr;
   if (!circuit || circuit->scores.empty()) return std::nullopt;
   Numbers n;
   n.unit = shown_unit(c.options[kMetric]);
@@ -350,6 +353,7 @@ Picture build(const ViewContext& c) {
   if (!question) return message(c, kComputing);
   if (has_no_loss(c))
     return message(c, "the loss needs a token that follows another, but the prompt has 1 token");
+  if (const std::string problem = question->cut.problem(*c.run); !problem.empty()) return message(c, problem);
   const auto n = numbers_of(c);
   if (auto words = waiting(c, *question, n.has_value())) return *words;
   if (n->edges.empty()) return message(c, "no edge on a way from the embeddings to the logits matters");

@@ -18,7 +18,8 @@ inline constexpr ChoiceOf<CircuitMethod> kCircuitMethods[] = {
 /// What edges carry outside a circuit.
 enum class CircuitElsewhere { automatic, second, mean, zero };
 inline constexpr ChoiceOf<CircuitElsewhere> kCircuitElsewhere[] = {
-    {CircuitElsewhere::automatic, "auto", "Auto", "The second prompt if there is one, else the mean"},
+    {CircuitElsewhere::automatic, "auto", "Auto",
+     "The second prompt if there is one, else the mean; zeros for a single token"},
     {CircuitElsewhere::second, "second", "Second prompt", "What the same part wrote in the second prompt"},
     {CircuitElsewhere::mean, "mean", "Mean", "What the part writes on average over the prompt's positions"},
     {CircuitElsewhere::zero, "zero", "Zero", "Zeros"}};

@@ -153,11 +153,17 @@ TEST(CircuitView, SaysWhyThereIsNone) {
       texts(ViewFixture("circuit_graph", Scenario("A"), 900, 700, {{"circuit-metric", "loss"}}).scene()),
       Contains(HasSubstr("the loss needs a token that follows another")));
   // One token is its own mean, so that nothing differs when edges are cut to it.
-  EXPECT_THAT(texts(ViewFixture("circuit_graph", Scenario("A"), 900, 700).scene()),
-              Contains(HasSubstr("no edge on a way from the embeddings to the logits matters")));
-  EXPECT_FALSE(ViewFixture("circuit_graph", Scenario("A"), 900, 700, {{"circuit-elsewhere", "zero"}})
-                   .picture()
-                   .regions.empty());
+  EXPECT_THAT(
+      texts(ViewFixture("circuit_graph", Scenario("A"), 900, 700, {{"circuit-elsewhere", "mean"}}).scene()),
+      Contains(HasSubstr("no edge on a way from the embeddings to the logits matters")));
+  EXPECT_FALSE(ViewFixture("circuit_graph", Scenario("A"), 900, 700).picture().regions.empty())
+      << "cut to zeros, unless something else is asked for";
+  EXPECT_THAT(
+      texts(ViewFixture("circuit_graph", Scenario(kRobot), 900, 700, {{"circuit-elsewhere", "second"}})
+                .scene()),
+      Contains(HasSubstr("edges are cut to a second prompt, but there is none")));
+  EXPECT_THAT(texts(ViewFixture("circuit_graph", with_edits("L1H1.z=0"), 900, 700).scene()),
+              Contains(HasSubstr("a circuit is found in a run without edits")));
 }
 
 }  // namespace
