@@ -365,12 +365,11 @@ Picture build(const ViewContext& c) {
   paint_title(picture, c, title_of(c, *n), subtitle_of(c, *n));
   circuit_picture::paint_bands(picture, c, d.layout);
   circuit_picture::paint_passages(picture, c, d.layout);
-  for (const Link& link : d.layout.links) {
+  for (const Link& link : d.layout.links)
     circuit_picture::paint_link(
         picture.scene, c, link,
         link.place == n->chosen ? c.theme->accent : circuit_picture::color_of(c, link.reads));
-    circuit_picture::add_regions(picture, link);
-  }
+  picture.regions.push_back(circuit_picture::edges_region(d.layout));
   circuit_picture::paint_nodes(picture, c, d.layout);
   if (n->circuit->rows > 1) circuit_picture::paint_columns(picture, c, d.layout, d.columns_y);
   circuit_picture::paint_legend(&picture, c, d.samples, {d.area.x, d.legend_y}, d.area.right());
@@ -389,16 +388,26 @@ Picture build(const ViewContext& c) {
 
 // ---- the mouse ----
 
+/// The link in a cell of the edges' region; null: none.
+const Link* link_in(const Layout& layout, const Picture& picture, const viz::Hit& hit) {
+  const int link =
+      circuit_picture::link_at(layout, region_of(picture, hit).cell_rect(hit.row, hit.col).center());
+  return link < 0 ? nullptr : &layout.links[link];
+}
+
 ViewActions on(const ViewContext& c, const Picture& picture, const viz::Hit* hit, const Gesture& gesture) {
   if (gesture.kind != Gesture::Kind::click) return {};
   const auto n = numbers_of(c);
   if (!n) return {};
-  if (hit == nullptr) return n->chosen < 0 ? ViewActions{} : ViewActions{SetOption{&kChosen, -1}};
-  const viz::Region& region = region_of(picture, *hit);
-  if (region.role == kEdge) return {SetOption{&kChosen, region.id == n->chosen ? -1 : region.id}};
   const Layout layout = draw(c, *n).layout;
-  if (region.id >= std::ssize(layout.nodes)) return {};
-  const Node& node = layout.nodes[region.id];
+  const viz::Region* const region = hit == nullptr ? nullptr : &region_of(picture, *hit);
+  if (region == nullptr || region->role == kEdge) {
+    const Link* const link = region == nullptr ? nullptr : link_in(layout, picture, *hit);
+    const int place = link == nullptr || link->place == n->chosen ? -1 : link->place;
+    return place == n->chosen ? ViewActions{} : ViewActions{SetOption{&kChosen, place}};
+  }
+  if (region->id >= std::ssize(layout.nodes)) return {};
+  const Node& node = layout.nodes[region->id];
   ViewActions actions;
   if (node.kind == Node::Kind::head) actions.push_back(SelectHead{node.layer, node.head});
   if (n->circuit->rows > 1 && node.row <= c.selection.query) actions.push_back(clicked_key(c, node.row));
@@ -433,8 +442,8 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
     if (region.id < std::ssize(layout.nodes)) say_node(facts, c, *n, layout, region.id);
     return facts;
   }
-  const auto link = std::ranges::find(layout.links, region.id, &Link::place);
-  if (link == layout.links.end()) return facts;
+  const Link* const link = link_in(layout, picture, hit);
+  if (link == nullptr) return facts;
   circuit_picture::paint_link(facts.overlay, c, *link, c.theme->text);
   facts.say(edge_name(c, *n->circuit, link->place));
   const double score = n->shown(static_cast<double>(link->score));
@@ -490,6 +499,8 @@ float print_shape(const ViewContext& c) {
 }
 
 std::string refuse(const ViewContext& c) {
+  const auto question = c.run ? question_of(c) : std::nullopt;
+  if (question && !question->cut.problem(*c.run).empty()) return question->cut.problem(*c.run);
   return refuse_token_id(c, {&kTokenId, &kAgainstId});
 }
 

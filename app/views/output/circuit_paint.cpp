@@ -95,16 +95,31 @@ void paint_passages(Picture& picture, const ViewContext& c, const Layout& layout
   }
 }
 
-void add_regions(Picture& picture, const Link& link) {
-  const float reach = std::max(link.width / 2, 3.F);
-  for (std::size_t i = 1; i < link.points.size(); ++i) {
-    const viz::Point &a = link.points[i - 1], &b = link.points[i];
-    picture.regions.push_back(
-        {.role = kEdge,
-         .id = link.place,
-         .rect = {std::min(a.x, b.x) - reach, std::min(a.y, b.y), std::abs(a.x - b.x) + 2 * reach,
-                  std::max(std::abs(a.y - b.y), 1.F)}});
+viz::Region edges_region(const Layout& layout) {
+  constexpr float kCell = 2;
+  const auto count = [](float size) { return std::max(1, static_cast<int>(size / kCell)); };
+  return viz::Region::grid(kEdge, 0, layout.area, count(layout.area.h), count(layout.area.w));
+}
+
+/// The distance of a point from a stretch of a line.
+static float distance(viz::Point p, viz::Point a, viz::Point b) {
+  const float dx = b.x - a.x, dy = b.y - a.y, length = dx * dx + dy * dy;
+  const float t = length > 0 ? std::clamp(((p.x - a.x) * dx + (p.y - a.y) * dy) / length, 0.F, 1.F) : 0;
+  return std::hypot(p.x - a.x - t * dx, p.y - a.y - t * dy);
+}
+
+int link_at(const Layout& layout, viz::Point at) {
+  constexpr float kReach = 4;
+  int nearest = -1;
+  float least = kReach;
+  for (int i = 0; i < std::ssize(layout.links); ++i) {
+    const Link& link = layout.links[i];
+    for (std::size_t k = 1; k < link.points.size(); ++k) {
+      const float away = std::max(0.F, distance(at, link.points[k - 1], link.points[k]) - link.width / 2);
+      if (away <= least) least = away, nearest = i;
+    }
   }
+  return nearest;
 }
 
 void paint_columns(Picture& picture, const ViewContext& c, const Layout& layout, float y) {

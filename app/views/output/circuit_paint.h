@@ -8,7 +8,7 @@
 // The drawing of a circuit whose parts have places.
 namespace headscope::app::circuit_picture {
 
-enum Role { kNode, kEdge };  ///< Region::id: a node; an edge's place in the circuit
+enum Role { kNode, kEdge };  ///< kNode: id: the node; kEdge: all edges, see link_at
 
 /// The colour of edges to a kind of reader.
 viz::Color color_of(const ViewContext& c, model::StreamReader::Kind reads);
@@ -20,8 +20,10 @@ void paint_nodes(Picture& picture, const ViewContext& c, const Layout& layout);
 /// Dotted lines over what lies between, thick as the attention weight, from keys to queries: of small weights
 /// only each key's largest.
 void paint_passages(Picture& picture, const ViewContext& c, const Layout& layout);
-/// Boxes along a link that react to the mouse.
-void add_regions(Picture& picture, const Link& link);
+/// The region of the edges: a fine grid.
+viz::Region edges_region(const Layout& layout);
+/// The link at a point, the nearest if there are several; -1: none near enough.
+int link_at(const Layout& layout, viz::Point at);
 /// The tokens under their columns.
 void paint_columns(Picture& picture, const ViewContext& c, const Layout& layout, float y);
 

@@ -26,12 +26,27 @@ CircuitOf question(const Scenario& s, CircuitMethod method = CircuitMethod::inte
   return of;
 }
 
-/// The places of the edges that a picture shows.
-std::vector<int> shown_edges(const Picture& picture) {
-  std::vector<int> places = ids_of_role(picture, kEdge);
-  std::ranges::sort(places);
-  places.erase(std::unique(places.begin(), places.end()), places.end());
-  return places;
+circuit_picture::Layout layout_of(const ViewFixture& shown, const Circuit& circuit, const EdgeList& edges) {
+  return circuit_picture::lay_out(shown.context(), circuit, edges, shown.region(shown.find(kEdge)).rect);
+}
+
+/// The names of the edges in a picture's table.
+std::vector<std::string> names_in(const Table& table) {
+  std::vector<std::string> names;
+  for (const auto& row : table.rows)
+    names.push_back(row[0] + " → " + row[1] + (row.size() > 3 ? " " + row[2] : ""));
+  std::ranges::sort(names);
+  return names;
+}
+std::vector<std::string> names_of(const Circuit& circuit, const EdgeList& edges) {
+  std::vector<std::string> names;
+  const int count = circuit.graph.edge_count();
+  for (const int place : edges)
+    names.push_back(name_of(circuit.graph.writer(circuit.graph.writer_of(place % count))) + " → " +
+                    name_of(circuit.graph.reader(circuit.graph.reader_of(place % count))) +
+                    (circuit.rows > 1 ? " " + std::to_string(place / count) : ""));
+  std::ranges::sort(names);
+  return names;
 }
 
 TEST(CircuitView, ShowsTheStrongestEdgesAndSaysWhatTheyKeep) {
@@ -44,8 +59,7 @@ TEST(CircuitView, ShowsTheStrongestEdgesAndSaysWhatTheyKeep) {
       of.by_position = rows > 1;
       const auto circuit = s.ask(of);
       const EdgeList expected = strongest_edges(*circuit, std::stoi(edges));
-      EXPECT_EQ(shown_edges(shown.picture()), expected) << edges << " " << rows;
-      EXPECT_EQ(shown.table().rows.size(), expected.size());
+      EXPECT_EQ(names_in(shown.table()), names_of(*circuit, expected)) << edges << " " << rows;
       const double kept = s.ask(CutMetricOf{circuit->metric, {}, rows, expected, false})->value;
       const auto said = texts(shown.scene());
       EXPECT_THAT(said,
@@ -76,17 +90,24 @@ TEST(CircuitView, TheTableHasTheScoresTheStrongestFirst) {
 TEST(CircuitView, AClickOnAnEdgeShowsItsExactEffect) {
   const Scenario s = of_foxes();
   const ViewFixture shown("circuit_graph", s, 1200, 900);
-  const int region = shown.all_of(kEdge).front(), place = shown.region(region).id;
-  EXPECT_THAT(in_words(shown.click(region)), HasSubstr("circuit-edge " + std::to_string(place)));
-  const std::string text = std::to_string(place);
-  const ViewFixture chosen("circuit_graph", s, 1200, 900, {{"circuit-edge", text}});
   const auto circuit = s.ask(question(s));
-  const double without = s.ask(CutMetricOf{circuit->metric, {}, 1, {place}, true})->value;
-  const auto said = texts(chosen.scene());
-  EXPECT_THAT(said, Contains(AllOf(HasSubstr("estimate"), HasSubstr("exact"),
-                                   HasSubstr(viz::number(without, 4) + " without"))));
-  EXPECT_THAT(in_words(chosen.click(region)), HasSubstr("circuit-edge none"));
-  EXPECT_THAT(chosen.tooltip(region), Contains(HasSubstr("exact")));
+  const auto layout = layout_of(shown, *circuit, strongest_edges(*circuit, kCircuitEdges));
+  const int region = shown.find(kEdge);
+  const auto cell_of = [&](viz::Point at) {  // the inverse of the region's cells
+    const viz::Region& grid = shown.region(region);
+    return std::pair(static_cast<int>((at.y - grid.rect.y) / grid.rect.h * grid.rows),
+                     static_cast<int>((at.x - grid.rect.x) / grid.rect.w * grid.cols));
+  };
+  for (const auto& link : {layout.links.front(), layout.links.back()}) {
+    const auto [row, col] = cell_of(link.points[link.points.size() / 2]);
+    const std::string place = std::to_string(link.place);
+    EXPECT_THAT(in_words(shown.click(region, row, col)), HasSubstr("circuit-edge " + place));
+    const ViewFixture chosen("circuit_graph", s, 1200, 900, {{"circuit-edge", place}});
+    const double without = s.ask(CutMetricOf{circuit->metric, {}, 1, {link.place}, true})->value;
+    EXPECT_THAT(texts(chosen.scene()), Contains(AllOf(HasSubstr("estimate"), HasSubstr("exact"),
+                                                      HasSubstr(viz::number(without, 4) + " without"))));
+  }
+  EXPECT_EQ(in_words(shown.click(region, 0, 0)), "") << "a corner without edges";
 }
 
 TEST(CircuitView, AClickOnAHeadChoosesIt) {
@@ -139,8 +160,8 @@ TEST(CircuitLayout, PartsKeepApartAndEdgesRise) {
 TEST(CircuitView, WithoutASecondPromptItCutsToMeans) {
   const Scenario s(kRobot);
   const ViewFixture shown("circuit_graph", s, 1200, 900);
-  EXPECT_EQ(shown_edges(shown.picture()),
-            strongest_edges(*s.ask(question(s, CircuitMethod::integrated, CircuitCut::mean)), kCircuitEdges));
+  const auto circuit = s.ask(question(s, CircuitMethod::integrated, CircuitCut::mean));
+  EXPECT_EQ(names_in(shown.table()), names_of(*circuit, strongest_edges(*circuit, kCircuitEdges)));
   EXPECT_THAT(texts(shown.scene()), Contains(HasSubstr("with means elsewhere")));
   const ViewFixture flow("circuit_graph", s, 1200, 900, {{"circuit-method", "flow"}});
   EXPECT_THAT(flow.picture().title, HasSubstr("Information flow"));
