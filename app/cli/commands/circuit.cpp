@@ -290,7 +290,7 @@ Finish describe_circuit(CommandSyntax& command) {
                  "gradients on the way between the two runs' embeddings (default: " +
                      std::to_string(CircuitOf::kSteps) + ")",
                  own->steps, [](const std::string& option, const std::string& text) {
-                   return std::optional(whole_number(option, text, 1, 100));
+                   return std::optional(whole_number(option, text, 1, CircuitOf::kMostSteps));
                  });
   command.flag("by-position", "each part at each position apart", own->by_position);
   command.picture();

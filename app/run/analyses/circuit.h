@@ -76,6 +76,7 @@ struct CircuitOf {
   using Answer = Circuit;
   static constexpr std::string_view kName = "circuit";
   static constexpr int kSteps = 5;  ///< of the way between the embeddings, as in the paper
+  static constexpr int kMostSteps = 50;
 
   MetricChoice metric;  ///< not the divergence
   CircuitMethod method = CircuitMethod::integrated;

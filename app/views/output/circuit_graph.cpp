@@ -71,8 +71,8 @@ const auto kSteps = applying_if(
     make_option<int>("circuit-steps", "Steps", "gradients on the way between the two runs' embeddings",
                      {.default_value = CircuitOf::kSteps,
                       .low = 1,
-                      .high = 100,
-                      .steps = {1, 2, 5, 10, 20, 50, 100},
+                      .high = CircuitOf::kMostSteps,
+                      .steps = {1, 2, 3, 5, 10, 20, 50},
                       .keys = "pP"}));
 /// The edge that was clicked, as its place in the circuit.
 Option<int> chosen_edge_option() {
@@ -82,6 +82,15 @@ Option<int> chosen_edge_option() {
   return option;
 }
 const auto kChosen = chosen_edge_option();
+
+/// Whether the difference is that of a token and itself.
+bool names_one_twice(const Options& options) {
+  if (!names_two(options)) return false;
+  const int id = options[kTokenId], against = options[kAgainstId];
+  return id >= 0 || against >= 0 ? id == against : options[kToken] == options[kAgainst];
+}
+constexpr const char* kOneTwice =
+    "both tokens are the same, so that their logits do not differ; choose another";
 
 // ---- the questions ----
 
@@ -353,6 +362,7 @@ Picture build(const ViewContext& c) {
   if (!question) return message(c, kComputing);
   if (has_no_loss(c))
     return message(c, "the loss needs a token that follows another, but the prompt has 1 token");
+  if (names_one_twice(c.options)) return message(c, kOneTwice);
   if (const std::string problem = question->cut.problem(*c.run); !problem.empty()) return message(c, problem);
   const auto n = numbers_of(c);
   if (auto words = waiting(c, *question, n.has_value())) return *words;
@@ -391,7 +401,7 @@ Picture build(const ViewContext& c) {
 /// The link in a cell of the edges' region; null: none.
 const Link* link_in(const Layout& layout, const Picture& picture, const viz::Hit& hit) {
   const int link =
-      circuit_picture::link_at(layout, region_of(picture, hit).cell_rect(hit.row, hit.col).center());
+      circuit_picture::nearest_link(layout, region_of(picture, hit).cell_rect(hit.row, hit.col).center());
   return link < 0 ? nullptr : &layout.links[link];
 }
 
@@ -499,6 +509,7 @@ float print_shape(const ViewContext& c) {
 }
 
 std::string refuse(const ViewContext& c) {
+  if (names_one_twice(c.options)) return kOneTwice;
   const auto question = c.run ? question_of(c) : std::nullopt;
   if (question && !question->cut.problem(*c.run).empty()) return question->cut.problem(*c.run);
   return refuse_token_id(c, {&kTokenId, &kAgainstId});

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "app/run/analyses/attention_pattern.h"
 #include "app/views/parts/frame.h"
@@ -108,15 +109,14 @@ static float distance(viz::Point p, viz::Point a, viz::Point b) {
   return std::hypot(p.x - a.x - t * dx, p.y - a.y - t * dy);
 }
 
-int link_at(const Layout& layout, viz::Point at) {
-  constexpr float kReach = 4;
+int nearest_link(const Layout& layout, viz::Point at) {
   int nearest = -1;
-  float least = kReach;
+  float least = std::numeric_limits<float>::infinity();
   for (int i = 0; i < std::ssize(layout.links); ++i) {
     const Link& link = layout.links[i];
     for (std::size_t k = 1; k < link.points.size(); ++k) {
       const float away = std::max(0.F, distance(at, link.points[k - 1], link.points[k]) - link.width / 2);
-      if (away <= least) least = away, nearest = i;
+      if (away < least) least = away, nearest = i;
     }
   }
   return nearest;

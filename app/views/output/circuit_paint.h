@@ -8,7 +8,7 @@
 // The drawing of a circuit whose parts have places.
 namespace headscope::app::circuit_picture {
 
-enum Role { kNode, kEdge };  ///< kNode: id: the node; kEdge: all edges, see link_at
+enum Role { kNode, kEdge };  ///< kNode: id: the node; kEdge: all edges, see nearest_link
 
 /// The colour of edges to a kind of reader.
 viz::Color color_of(const ViewContext& c, model::StreamReader::Kind reads);
@@ -22,8 +22,8 @@ void paint_nodes(Picture& picture, const ViewContext& c, const Layout& layout);
 void paint_passages(Picture& picture, const ViewContext& c, const Layout& layout);
 /// The region of the edges: a fine grid.
 viz::Region edges_region(const Layout& layout);
-/// The link at a point, the nearest if there are several; -1: none near enough.
-int link_at(const Layout& layout, viz::Point at);
+/// The link that is nearest to a point; -1: there are none.
+int nearest_link(const Layout& layout, viz::Point at);
 /// The tokens under their columns.
 void paint_columns(Picture& picture, const ViewContext& c, const Layout& layout, float y);
 
