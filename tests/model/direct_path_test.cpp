@@ -5,9 +5,9 @@
 
 #include "model/files/error.h"
 #include "model/pass/transformer.h"
-#include "tests/model/edits_by_hand.h"
 #include "tests/model/every_edit.h"
 #include "tests/model/golden.h"
+#include "tests/model/path_by_hand.h"
 #include "tests/support/reference_gpt2.h"
 #include "tests/support/sentences.h"
 
@@ -24,9 +24,6 @@ constexpr HookPoint kEnd{Site::resid_post, kLayers - 1};
 EditSite head_of_layer(Site site, int layer, int head) {
   return {{site, layer}, head, {}, {}};
 }
-
-/// Values by hook and head.
-using Recorded = std::map<std::string, SourceValues>;
 
 class DirectPathTest : public ::testing::Test {
  protected:
@@ -75,63 +72,12 @@ class DirectPathTest : public ::testing::Test {
     return {receiver, {}, {}, false, edits};
   }
 
-  Recorded reference_values(const std::vector<int>& ids) {
-    Recorded all;
-    ReferenceGpt2::Edits watch;
-    watch.edit = [&](const std::string& hook, int head, ReferenceGpt2::Rows& rows) {
-      all[hook][head] = rows;
-    };
-    reference_->run(ids, watch);
-    return all;
-  }
-
-  /// Applies an edit of this point, whose patches are from kOthers.
-  void apply(const Edit& edit, const std::string& hook, int head, ReferenceGpt2::Rows& rows) {
-    if (hook_name(point_of(edit)) == hook) ByHand<double>(edit, others_.at(hook))(head, rows);
-  }
-
-  /// The logits with paths into one receiver each, on top of `edits`: [pos][vocabulary].
-  ReferenceGpt2::Rows reference_logits(const std::vector<PatchFrom>& paths, const Edits& edits) {
-    Recorded base;
-    ReferenceGpt2::Edits watch;
-    watch.edit = [&](const std::string& hook, int head, ReferenceGpt2::Rows& rows) {
-      for (const Edit& edit : edits) apply(edit, hook, head, rows);
-      base[hook][head] = rows;
-    };
-    reference_->run(kIds, watch);
-    std::vector<SourceValues> received(paths.size());
-    for (std::size_t i = 0; i < paths.size(); ++i) {
-      const Edit& sender = paths[i].edits.front();
-      ReferenceGpt2::Edits freeze;
-      freeze.edit = [&](const std::string& hook, int head, ReferenceGpt2::Rows& rows) {
-        const bool is_attention = hook.ends_with("hook_attn_out"), is_mlp = hook.ends_with("hook_mlp_out");
-        const bool sends =
-            hook == hook_name({Site::attn_out, point_of(sender).layer}) && point_of(sender).site == Site::z;
-        if (is_mlp || (is_attention && !sends)) {
-          rows = base.at(hook).at(head);
-        } else {
-          for (const Edit& edit : edits) apply(edit, hook, head, rows);
-        }
-        apply(sender, hook, head, rows);
-        if (hook == hook_name(paths[i].at.point)) received[i][head] = rows;
-      };
-      reference_->run(kIds, freeze);
-    }
-    ReferenceGpt2::Edits all;
-    all.edit = [&](const std::string& hook, int head, ReferenceGpt2::Rows& rows) {
-      for (const Edit& edit : edits) apply(edit, hook, head, rows);
-      for (std::size_t i = 0; i < paths.size(); ++i)
-        if (hook == hook_name(paths[i].at.point)) ByHand<double>(paths[i], received[i])(head, rows);
-    };
-    return reference_->run(kIds, all).logits;
-  }
-
   /// Returns the largest difference from the run without the paths.
   double expect_reference(const std::vector<PatchFrom>& paths, const Edits& edits = {}) {
     Edits all = edits;
     all.insert(all.end(), paths.begin(), paths.end());
     const std::vector<float> found = logits(all), without = logits(edits);
-    const ReferenceGpt2::Rows expected = reference_logits(paths, edits);
+    const ReferenceGpt2::Rows expected = logits_by_hand(*reference_, kIds, paths, others_, edits);
     double most = 0, wrong = 0, effect = 0;
     for (std::size_t pos = 0; pos < kIds.size(); ++pos)
       for (std::size_t id = 0; id < kVocabulary; ++id) {
@@ -155,7 +101,7 @@ class DirectPathTest : public ::testing::Test {
   }
 
   Workspace workspace_{2};
-  Recorded others_ = reference_values(kOthers);
+  RecordedValues others_ = record_by_hand(*reference_, kOthers);
   static std::shared_ptr<const Transformer> transformer_;
   static std::unique_ptr<ReferenceGpt2> reference_;
 };
