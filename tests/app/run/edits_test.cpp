@@ -100,7 +100,7 @@ TEST_F(Edits, WhatIsReadIsWhatIsMeant) {
             (List{model::SetCells{{Site::attn_scores, 1}, 0, {{2, 0, kHidden}, {3, 0, kHidden}}}}));
   EXPECT_EQ(text("L1H0.pattern[2]=0"), (List{model::SetValues{{{Site::pattern, 1}, 0, {2}, {}}, {0}}}));
   EXPECT_EQ(text("L*H3.z=0").size(), 6U);
-  EXPECT_EQ(text("L2H1.z -> L4H0.q <- \"a b\"[2]"), text("L2H1.z<-\"a b\"[2] -> L4H0.q"));
+  EXPECT_EQ(text("L2H1.z[5] -> L4H0.q <- \"a b\"[1]"), text("L2H1.z[5]<-\"a b\"[1] -> L4H0.q"));
   EXPECT_EQ(edit_text(text("L2H1.z <- ids(1,2) -> logits")), "L2H1.z -> logits <- ids(1,2)");
   EXPECT_EQ(edit_text(text("L2H1.z[3]=[0]->L4H0.q[3,4-6]")), "L2H1.z[3]=0 -> L4H0.q[3-6]");
   EXPECT_EQ(text("L*H3.z=0 -> logits").size(), 6U);
