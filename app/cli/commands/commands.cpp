@@ -27,8 +27,8 @@ std::span<const CommandRow> command_rows() {
       {"saliency", "show how much each token of the prompt counts for a prediction, by gradients",
        describe_saliency},
       {"sweep",
-       "measure the effect of ablating or patching each head, or each layer at each position, on a "
-       "prediction",
+       "measure the effect of ablating or patching each head, each layer at each position, or each path to "
+       "a receiver, on a prediction",
        describe_sweep},
       {"generate", "continue the prompt; stops early at <|endoftext|> or when the context is full",
        describe_generate},
