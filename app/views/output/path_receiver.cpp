@@ -30,14 +30,24 @@ std::string name_of(PathTo to) {
 const Option<SweepOver> kSweptOver =
     choice_option<SweepOver>("sweep-over", "Over", "hH", "what is edited in turn", choices_of(kSweepOver));
 const Option<PathTo> kReceiver =
-    applying_if(over_senders, choice_option<PathTo>("sweep-receiver", "Receiver", "",
+    applying_if(over_senders, choice_option<PathTo>("sweep-receiver", "Receiver", "tT",
                                                     "what the senders' paths lead to", choices_of(kPathTo)));
-const Option<int> kReceiverLayer = make_option<int>(
-    "sweep-receiver-layer", "Receiver layer", "the layer that the paths lead to",
-    {.default_value = -1, .default_name = "last", .low = -1, .high = kMost, .applies = leads_to_head});
-const Option<int> kReceiverHead = make_option<int>(
-    "sweep-receiver-head", "Receiver head", "the head that the paths lead to",
-    {.default_value = -1, .default_name = "all", .low = -1, .high = kMost, .applies = leads_to_head});
+const Option<int> kReceiverLayer =
+    make_option<int>("sweep-receiver-layer", "Receiver layer", "the layer that the paths lead to",
+                     {.default_value = -1,
+                      .default_name = "last",
+                      .low = -1,
+                      .high = kMost,
+                      .keys = "oO",
+                      .applies = leads_to_head});
+const Option<int> kReceiverHead =
+    make_option<int>("sweep-receiver-head", "Receiver head", "the head that the paths lead to",
+                     {.default_value = -1,
+                      .default_name = "all",
+                      .low = -1,
+                      .high = kMost,
+                      .keys = "eE",
+                      .applies = leads_to_head});
 
 bool over_senders(const Options& options) {
   return options[kSweptOver] == SweepOver::senders;
