@@ -69,6 +69,7 @@ std::string subtracted(const PromptRun& run, bool of_run, bool printed) {
 std::string edit_in_caption(const PromptRun& run, const model::Edit& edit, bool printed) {
   const auto* patch = std::get_if<model::PatchFrom>(&edit);
   if (patch == nullptr) return edit_brief(edit);
+  if (patch->direct) return path_text(*patch, edit_in_caption(run, patch->edits.front(), printed));
   // What stands before the edits of its source, and the positions after them.
   model::PatchFrom source = *patch;
   source.edits.clear();

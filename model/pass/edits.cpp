@@ -94,10 +94,28 @@ void check_source_edits(const Config& config, const PatchFrom& patch) {
   for (const Edit& edit : patch.edits) check(config, edit);
 }
 
+/// Checks a path patch, whose edits are checked already.
+void check_path(const Config& config, const PatchFrom& patch) {
+  const HookPoint receiver = patch.at.point;
+  const bool from_elsewhere = !patch.tokens.empty() || !patch.positions.empty() || patch.second;
+  if (patch.edits.size() != 1 || from_elsewhere)
+    refuse(receiver, "takes a path from one edit of a sender, and nothing else");
+  const bool is_end = receiver == HookPoint{Site::resid_post, config.n_layer - 1};
+  if (!is_end && receiver.site != Site::q && receiver.site != Site::k && receiver.site != Site::v)
+    refuse(receiver, "takes a path, but only q, k, v and the logits (resid_post of the last layer) receive");
+  const Edit& edit = patch.edits.front();
+  const HookPoint sender = point_of(edit);
+  if (sender.site != Site::z && sender.site != Site::mlp_out)
+    refuse(receiver, "takes a path from " + hook_name(sender) + ", but only z and mlp_out send");
+  if (!is_end && sender.layer >= receiver.layer)
+    refuse(receiver, "takes a path from " + hook_name(sender) + ", which is not in an earlier layer");
+}
+
 void check_kind(const Config& config, const PatchFrom& patch) {
   check_place(config, patch.at);
   const HookPoint point = patch.at.point;
   check_source_edits(config, patch);
+  if (patch.direct) return check_path(config, patch);
   const int length = static_cast<int>(patch.tokens.size());
   const bool own = patch.second || !patch.edits.empty();
   if (length == 0 && own && patch.positions.empty()) return;  // the tokens of the run
@@ -187,6 +205,11 @@ void check_kind(const Config& config, const SetPositionIds& set) {
 
 bool PatchFrom::operator==(const PatchFrom&) const = default;
 
+const PatchFrom* path_patch(const Edit& edit) {
+  const auto* patch = std::get_if<PatchFrom>(&edit);
+  return patch != nullptr && patch->direct ? patch : nullptr;
+}
+
 bool patches_from_second(const Edit& edit) {
   const auto* patch = std::get_if<PatchFrom>(&edit);
   return patch != nullptr && (patch->second || patches_from_second(patch->edits));
@@ -218,6 +241,13 @@ HookPoint point_of(const Edit& edit) {
         }
       },
       edit);
+}
+
+bool comes_before(const Config& config, HookPoint a, HookPoint b) {
+  const auto layer = [&](HookPoint point) {
+    return in_block(point.site) ? point.layer : point.site < Site::resid_pre ? -1 : config.n_layer;
+  };
+  return std::pair(layer(a), a.site) < std::pair(layer(b), b.site);
 }
 
 bool has_heads(Site site) {

@@ -100,12 +100,25 @@ struct PatchFrom {
   /// Of the source's run, which may patch from runs of its own: what one head changes on the way to another
   /// (path patching, Wang et al. 2022) is patched from a run in which only that head is.
   Edits edits = {};
+  /// A path patch (Wang et al. 2022): copies the values that the place, the receiver, has if the one edit of
+  /// `edits`, of a sender, acts while all other heads and MLPs before the receiver write what they do in the
+  /// run: the direct path through the stream. In the paper, MLPs between are recomputed. Senders are z and
+  /// mlp_out; receivers q, k and v of later layers, and resid_post of the last layer, for the logits. The run
+  /// has its other edits except paths into other receivers, so that each path has the effect of its sender
+  /// alone; a later path into the same receiver adds to an earlier one.
+  bool direct = false;
   static constexpr int kMostRuns = 4;  ///< that may be nested: each costs a pass, and is read recursively
   bool operator==(const PatchFrom&) const;
 };
 
 /// The point where an edit first acts in a pass: masks at the scores, position ids at pos_embed.
 HookPoint point_of(const Edit& edit);
+
+/// Whether `a` comes before `b` in a pass.
+bool comes_before(const Config& config, HookPoint a, HookPoint b);
+
+/// The edit as a path patch; null: it is none.
+const PatchFrom* path_patch(const Edit& edit);
 
 /// Whether an edit, or one of the run that it patches from, patches from the second model.
 bool patches_from_second(const Edit& edit);

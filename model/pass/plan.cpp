@@ -89,14 +89,6 @@ void set_cells(const SetCells& set, const Activation2d& piece) {
   }
 }
 
-/// Whether `a` comes before `b` in a pass.
-bool is_before(const Config& config, HookPoint a, HookPoint b) {
-  const auto layer = [&](HookPoint point) {
-    return in_block(point.site) ? point.layer : point.site < Site::resid_pre ? -1 : config.n_layer;
-  };
-  return std::pair(layer(a), a.site) < std::pair(layer(b), b.site);
-}
-
 }  // namespace
 
 std::size_t Plan::source_bytes() const {
@@ -127,6 +119,7 @@ Plan::Plan(const Config& config, Edits edits, std::vector<std::shared_ptr<const 
   for (std::size_t i = 0; i < edits_.size(); ++i) {
     check(config_, edits_[i]);
     add_op(i);
+    if (ops_[i].source != nullptr && ops_[i].source->depends_on_later) needs_whole_run_ = true;
   }
   if (needs_whole_run_) first_position_ = 0;
 }
@@ -160,7 +153,7 @@ void Plan::mark_cells(HookPoint point, const std::optional<int>& head, bool futu
 
 void Plan::add_op(std::size_t i) {
   const HookPoint point = point_of(edits_[i]);
-  if (is_before(config_, point, first_point_)) first_point_ = point;
+  if (comes_before(config_, point, first_point_)) first_point_ = point;
   const int first =
       std::visit(EachKind{
                      [&](const SetValues& set) { return add_values(i, set.at); },

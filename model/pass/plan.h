@@ -23,6 +23,7 @@ class Plan {
     std::vector<std::vector<float>> parts;  ///< [head][rows * columns]
     int rows = 0;                           ///< positions
     int columns = 0;
+    bool depends_on_later = false;  ///< whether values of the run's own tokens depend on later ones
   };
 
   /// sources: one for each edit, null except for PatchFrom. Throws RunError, see check.

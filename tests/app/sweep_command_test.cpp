@@ -65,7 +65,7 @@ TEST(SweepCommand, IsParsed) {
 TEST(SweepCommand, WrongUseIsOneSentence) {
   EXPECT_THAT(wrong_use({"--metric", "x"}),
               StartsWith("--metric takes logit, difference, probability or kl, not \"x\""));
-  EXPECT_THAT(wrong_use({"--over", "x"}), StartsWith("--over takes heads or layer-position, not"));
+  EXPECT_THAT(wrong_use({"--over", "x"}), StartsWith("--over takes heads, layer-position or senders, not"));
   EXPECT_THAT(wrong_use({"--ablate", "x"}), StartsWith("--ablate takes zero or mean, not"));
   EXPECT_THAT(wrong_use({"--site", "q"}), StartsWith("--site takes resid_pre, attn_out, mlp_out or z, not"));
   EXPECT_THAT(wrong_use({"--site", "mlp_out"}), HasSubstr("heads have the site z"));
@@ -89,6 +89,49 @@ TEST(SweepCommand, EveryCellIsWhatPredictSaysUnderTheEdit) {
     const std::string edit = "L" + std::to_string(layer) + "H" + std::to_string(head) + ".z=0";
     EXPECT_NEAR(answer["changes"][layer][head], logit(edit, token) - logit(edit, other) - before, 1e-5);
   }
+}
+
+TEST(SweepCommand, EveryPathIsWhatPredictSaysUnderItsEdit) {
+  const Words arguments{"sweep", "--prompt", kPrompt, "--sweep-over", "senders", "--receiver", "L3H2.k"};
+  const json answer = json::parse(succeed(arguments + Words{"--json"}));
+  const int token = answer.at("token").at("id"), other = answer.at("other_token").at("id");
+  EXPECT_EQ(answer.at("over"), "senders");
+  EXPECT_EQ(answer.at("receiver"), "L3H2.k");
+  EXPECT_FALSE(answer.contains("site"));
+  const double before = logit("", token) - logit("", other);
+  const json& changes = answer.at("changes");
+  ASSERT_EQ(changes.size(), 6U);
+  ASSERT_EQ(changes[0].size(), 9U) << "eight heads and the MLP";
+  for (const auto& [layer, column, sender] :
+       {std::tuple(0, 0, "L0H0.z"), std::tuple(2, 5, "L2H5.z"), std::tuple(1, 8, "L1.mlp_out")}) {
+    const std::string edit = std::string(sender) + "=0 -> L3H2.k";
+    EXPECT_NEAR(changes[layer][column], logit(edit, token) - logit(edit, other) - before, 1e-5);
+  }
+  EXPECT_TRUE(changes[3][0].is_null()) << "not before the receiver";
+  const std::vector<std::string> lines = lines_of(succeed(arguments));
+  EXPECT_THAT(lines.front(), EndsWith("; direct paths into L3 H2 k"));
+  EXPECT_EQ(lines.size(), 1 + 3 * 9 + 1U);
+  EXPECT_THAT(lines, Contains(EndsWith("L1 MLP")));
+  const json patched = json::parse(succeed({"sweep", "--prompt", "The king had a daughter", "--from",
+                                            "The king had a son", "--over", "senders", "--json"}));
+  EXPECT_EQ(patched.at("receiver"), "logits");
+  EXPECT_EQ(patched.at("change"), "patch");
+  EXPECT_NE(patched.at("changes")[5][8], 0);
+}
+
+TEST(SweepCommand, AWrongReceiverIsOneSentence) {
+  EXPECT_THAT(wrong_use({"--receiver", "L3H2.k"}), StartsWith("--receiver requires --sweep-over senders"));
+  EXPECT_THAT(wrong_use({"--over", "senders", "--estimates", "also"}),
+              StartsWith("--estimates has none of --sweep-over senders"));
+  EXPECT_THAT(wrong_use({"--over", "senders", "--site", "z"}), StartsWith("--site applies only to"));
+  const auto said = [](const char* receiver) {
+    return fail({"sweep", "--prompt", "The king", "--over", "senders", "--receiver", receiver});
+  };
+  EXPECT_THAT(said("L3H2"), HasSubstr("the receiver \"L3H2\" cannot be read: expected \".\" at the end"));
+  EXPECT_THAT(said("L3H2.k<-"), HasSubstr("unexpected \"<-\""));
+  EXPECT_THAT(said("L3H2.z"), HasSubstr("only q, k, v and the logits"));
+  EXPECT_THAT(said("L9H2.q"), HasSubstr("names layer 9"));
+  EXPECT_THAT(said("L0H2.q"), HasSubstr("nothing sends to layer 0"));
 }
 
 TEST(SweepCommand, WritesEstimatesBesidesTheExactDifferencesOrAlone) {
@@ -170,6 +213,10 @@ TEST(SweepCommand, WritesPicturesAndNumbers) {
   const std::string csv = written("a.csv", {"--token", "11", "--metric", "logit"});
   EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'), 1 + 6 * 8);
   EXPECT_THAT(csv, StartsWith("layer,head,"));
+  EXPECT_THAT(written("b.png", {"--over", "senders", "--receiver", "L2.v"}), StartsWith("\x89PNG"));
+  const std::string paths = written("b.csv", {"--over", "senders", "--ablate", "mean"});
+  EXPECT_EQ(std::count(paths.begin(), paths.end(), '\n'), 1 + 6 * 9);
+  EXPECT_THAT(paths, StartsWith("layer,sender,"));
 }
 
 TEST(SweepCommand, OfManyPrompts) {

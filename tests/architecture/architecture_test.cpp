@@ -191,8 +191,9 @@ const std::set<std::pair<std::string, std::string>>& other_meanings() {
       {"app/cli/commands/saliency.cpp", "metric"},
       {"app/run/analyses/saliency.h", "saliency"},    // text for the status line
       {"app/run/analyses/sweep.h", "sweep"},          // text for the status line
-      {"app/views/output/sweep_options.h", "heads"},  // a value of its option
-      {"app/cli/commands/attribute.cpp", "heads"},    // keys of JSON
+      {"app/views/output/path_receiver.h", "heads"},  // values of its option
+      {"app/views/output/path_receiver.h", "senders"},
+      {"app/cli/commands/attribute.cpp", "heads"},  // keys of JSON
       {"app/cli/commands/attribute.cpp", "mlp"},
       {"app/cli/commands/composition.cpp", "composition"},
       {"app/cli/commands/score.cpp", "mlp"},

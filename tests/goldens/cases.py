@@ -40,6 +40,9 @@ COMPANIONS = {
     ("search", "search-text"): LIST, ("plane", "plane-text"): LIST, ("metrics", "metrics-text"): LIST,
     ("search", "first-found"): ["--search-from", "any", "--search-above", "0.1"],
     ("search", "chosen-found"): ["--search-from", "any", "--search-above", "0.1"],
+    "sweep-receiver": ["--sweep-over", "senders"],
+    "sweep-receiver-layer": ["--sweep-over", "senders", "--sweep-receiver", "k"],
+    "sweep-receiver-head": ["--sweep-over", "senders", "--sweep-receiver", "k"],
     "sweep-site": ["--sweep-over", "layer-position"], "sweep-change": SECOND,
     "heads-scroll": ["--heads-zoom", "4"], "heads-scroll-x": ["--heads-zoom", "4"],
 }

@@ -11,6 +11,7 @@
 #include "app/cli/status_line.h"
 #include "app/recipe/names.h"
 #include "app/run/answers.h"
+#include "app/run/edits/edit_text.h"
 #include "app/views/output/sweep_options.h"
 #include "model/pass/hooks.h"
 #include "system/interrupt.h"
@@ -29,8 +30,12 @@ SweepOf question_of(const SweepCommand& command, const Engine& engine) {
   question.over = command.over;
   question.site = command.site;
   question.edit = command.edit;
+  if (command.over == SweepOver::senders)
+    question.receiver = {parse_receiver(command.receiver.value_or("logits"), *engine.model),
+                         engine.model->config().n_head};
   // The view has estimates, and its picture must be the same when it is made again.
-  question.estimates = command.estimates != EstimatesWritten::none || !command.out.empty();
+  question.estimates =
+      question.has_estimates() && (command.estimates != EstimatesWritten::none || !command.out.empty());
   question.largest_of = command.metric;
   set_tokens(question, command, *engine.model->tokenizer);
   return question;
@@ -78,8 +83,9 @@ std::shared_ptr<const Answer> computed(const Question& question, const PromptRun
   return answer;
 }
 
-std::string cell_name(const SweepCommand& command, const PromptRun& run, int layer, int column) {
-  if (command.over == SweepOver::heads) return head_name(layer, column);
+std::string cell_name(const SweepOf& question, const PromptRun& run, int layer, int column) {
+  if (question.over == SweepOver::senders) return sender_name(question.receiver, layer, column);
+  if (question.over == SweepOver::heads) return head_name(layer, column);
   return "L" + std::to_string(layer) + " at " + std::to_string(column) + "  " + run.tokens.labels[column];
 }
 
@@ -95,16 +101,21 @@ Json cells_json(const Sweep& sweep, const Number& number) {
   return rows;
 }
 
-void write_json(const SweepCommand& command, const PromptRun& run, const Sweep& sweep, std::ostream& out) {
+void write_json(const SweepCommand& command, const SweepOf& question, const PromptRun& run,
+                const Sweep& sweep, std::ostream& out) {
   const model::Tokenizer& tokenizer = *run.model->tokenizer;
   Json result = {{"position", sweep.position},
                  {"token", token_or_null(tokenizer, sweep.token)},
                  {"other_token", token_or_null(tokenizer, sweep.against)},
                  {"metric", name_of(kSweepMetrics, command.metric)},
                  {"over", name_of(kSweepOver, command.over)},
-                 {"site", model::hook_name({command.site, 0}).substr(sizeof("blocks.0.") - 1)},
                  {"change", name_of(kSweepEdits, command.edit)},
                  {"before", sweep.before.of(command.metric)}};
+  if (command.over == SweepOver::senders) {
+    result["receiver"] = receiver_text(question.receiver.at);
+  } else {
+    result["site"] = model::hook_name({command.site, 0}).substr(sizeof("blocks.0.") - 1);
+  }
   if (command.estimates != EstimatesWritten::only)
     result["changes"] = cells_json(
         sweep, [&](int layer, int column) { return sweep.difference(command.metric, layer, column); });
@@ -124,13 +135,15 @@ std::string subject_of(const SweepCommand& command, const PromptRun& run, const 
   return logit_name(tokenizer, sweep.token, command.metric == SweepMetric::difference ? sweep.against : -1);
 }
 
-void write_text(const SweepCommand& command, const PromptRun& run, const Sweep& sweep, std::ostream& out) {
+void write_text(const SweepCommand& command, const SweepOf& question, const PromptRun& run,
+                const Sweep& sweep, std::ostream& out) {
   const SweepMetric metric = command.metric;
   const bool also = command.estimates == EstimatesWritten::also,
              only = command.estimates == EstimatesWritten::only;
   const char* comma = metric == SweepMetric::divergence ? "," : "";
   out << subject_of(command, run, sweep) << comma << format(" after position %d  ", sweep.position)
       << run.tokens.labels[sweep.position]
+      << (command.over == SweepOver::senders ? "; direct paths into " + receiver_name(question.receiver) : "")
       << (also   ? ": exact, first-order estimate"
           : only ? ": first-order estimates"
                  : "")
@@ -142,7 +155,7 @@ void write_text(const SweepCommand& command, const PromptRun& run, const Sweep& 
       const double number = only ? estimate : shown_value(metric, sweep.difference(metric, layer, column));
       if (std::isnan(number)) continue;
       const std::string second = also ? format("%+14.6f  ", printable(estimate)) : std::string();
-      lines.push_back({number, second + cell_name(command, run, layer, column)});
+      lines.push_back({number, second + cell_name(question, run, layer, column)});
     }
   write_by_size(std::move(lines), "%+14.6f  ", out);
   out << format("%14.6f  in this run\n", printable(shown_value(metric, sweep.before.of(metric))));
@@ -209,10 +222,10 @@ void run_sweep(const SweepCommand& command, const Streams& streams) {
                    streams);
     }
     if (command.json) {
-      write_json(command, *run, sweep, streams.out);
+      write_json(command, question, *run, sweep, streams.out);
     } else if (!drawn) {
       if (!source.is_first()) streams.out << '\n';
-      write_text(command, *run, sweep, streams.out);
+      write_text(command, question, *run, sweep, streams.out);
     }
     warn_about(*run, where, streams.err);
   });
@@ -229,12 +242,18 @@ void check_sweep(SweepCommand& sweep) {
   if (sweep.estimates != EstimatesWritten::none && sweep.metric == SweepMetric::divergence)
     throw UsageError(
         "--estimates has none of --metric kl: KL is smallest at the run itself, so its slope is 0 there");
-  const bool over_heads = sweep.over == SweepOver::heads;
+  const bool over_heads = sweep.over == SweepOver::heads, over_senders = sweep.over == SweepOver::senders;
   if (sweep.given_site && *sweep.given_site != model::Site::z && over_heads)
     throw UsageError("--site applies only to --sweep-over layer-position; heads have the site z");
+  if (sweep.given_site && over_senders)
+    throw UsageError("--site applies only to --sweep-over layer-position; senders are heads (z) and MLPs");
+  if (sweep.receiver && !over_senders) throw UsageError("--receiver requires --sweep-over senders");
+  if (sweep.estimates != EstimatesWritten::none && over_senders)
+    throw UsageError("--estimates has none of --sweep-over senders: each path is computed exactly");
   const auto unless_said = sweep.prompt.edits.second_model ? SweepEdit::patch : SweepEdit::zero;
   sweep.edit = sweep.from ? SweepEdit::patch : sweep.ablation.value_or(unless_said);
-  sweep.site = sweep.given_site.value_or(over_heads ? model::Site::z : model::Site::resid_pre);
+  sweep.site =
+      sweep.given_site.value_or(over_heads || over_senders ? model::Site::z : model::Site::resid_pre);
   if (!sweep.out_name.empty() && sweep.estimates == EstimatesWritten::only)
     throw UsageError("--estimates only is for text and JSON; --out draws the exact differences");
   if (!sweep.out_name.empty()) {
@@ -263,6 +282,10 @@ Finish describe_sweep(CommandSyntax& command) {
                         own->ablation, kAblations);
   command.choice_option("site", "the activation of each layer to edit (default: resid_pre; for heads: z)",
                         own->given_site, kSweepSites);
+  command.option("receiver", "RECEIVER",
+                 "of --sweep-over senders: logits, or a later head's q, k or v, as in L9H6.q\n(default: "
+                 "logits). Each head and MLP before it is edited on its direct path alone\n(path patching)",
+                 own->receiver);
   measured_tokens(command, *own);
   command.choice_option("estimates",
                         "first-order estimates of all cells by one backward pass (attribution\npatching): "

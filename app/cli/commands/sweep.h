@@ -26,6 +26,7 @@ struct SweepCommand : Arguments {
   EstimatesWritten estimates = EstimatesWritten::none;
   std::optional<SweepEdit> ablation;      ///< as given; nothing: not given
   std::optional<model::Site> given_site;  ///< as given; nothing: not given
+  std::optional<std::string> receiver;    ///< as given; nothing: not given
   std::optional<std::string> from;        ///< text of the prompt to patch from
   std::optional<Alignment> alignment;     ///< alignment of prompts of different lengths
   bool no_recipe = false;                 ///< the picture's file carries no recipe

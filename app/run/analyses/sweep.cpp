@@ -23,6 +23,9 @@ constexpr std::size_t kAtOnce = 512;
 /// prompts, few enough that the largest come first in fact.
 constexpr std::size_t kRankedTogether = 32;
 
+/// Memory for what the receivers of cells' paths get, in floats, at a time.
+constexpr std::size_t kReceivedAtOnce = std::size_t{1} << 24;
+
 /// Minimum time between two parts that are shown.
 constexpr std::chrono::milliseconds kPause{40};
 
@@ -68,6 +71,14 @@ void check_source(const SweepOf& question, const PromptRun& run) {
                         ", and no alignment between them is given");
 }
 
+void check_receiver(const SweepOf& question, const model::Config& config) {
+  if (question.over != SweepOver::senders) return;
+  if (!question.receiver.has_senders())
+    throw model::RunError("nothing sends to layer 0: the receiver must be in a later layer");
+  const model::SetValues first{{{model::Site::mlp_out, 0}, {}, {}, {}}, {0}};
+  check(config, model::PatchFrom{question.receiver.at, {}, {}, false, {first}, true});
+}
+
 /// A sweep without any reading yet.
 Sweep begin(const SweepOf& question, const PromptRun& run, std::span<const float> logits) {
   Sweep sweep;
@@ -75,7 +86,9 @@ Sweep begin(const SweepOf& question, const PromptRun& run, std::span<const float
   sweep.token = id_of(question.token, logits);
   sweep.against = id_of(question.against, logits);
   sweep.layers = run.run->config.n_layer;
-  sweep.columns = question.over == SweepOver::heads ? run.run->config.n_head : question.position + 1;
+  sweep.columns = question.over == SweepOver::positions
+                      ? question.position + 1
+                      : run.run->config.n_head + (question.over == SweepOver::senders);
   const auto cells = std::ptrdiff_t{sweep.layers} * sweep.columns;
   sweep.readings.resize(cells);
   sweep.known.resize(cells);
@@ -157,19 +170,26 @@ int Sweep::known_count() const {
 }
 
 model::Edits SweepOf::edits(int layer, int column) const {
-  model::EditSite at{{site, layer}, {}, {}, {}};
-  if (column >= 0 && over == SweepOver::heads) at.head = column;
+  const bool sends = over == SweepOver::senders, is_mlp = sends && column == receiver.heads;
+  if (sends && !receiver.is_after(layer)) return {};
+  const model::Site edited = is_mlp ? model::Site::mlp_out : sends ? model::Site::z : site;
+  model::EditSite at{{edited, layer}, {}, {}, {}};
+  if (column >= 0 && over != SweepOver::positions && !is_mlp) at.head = column;
   if (column >= 0 && over == SweepOver::positions) at.positions = {column};
+  model::Edits edits;
   switch (edit) {
     case SweepEdit::zero:
-      return {model::SetValues{at, {0}}};
+      edits.emplace_back(model::SetValues{at, {0}});
+      break;
     case SweepEdit::mean:
-      return {model::SetMean{at}};
+      edits.emplace_back(model::SetMean{at});
+      break;
     case SweepEdit::patch:
+      if (const auto patch = from.at(at)) edits.emplace_back(*patch);
       break;
   }
-  if (const auto patch = from.at(at)) return {*patch};
-  return {};
+  if (!sends || edits.empty()) return edits;
+  return {model::PatchFrom{receiver.at, {}, {}, false, std::move(edits), true}};
 }
 
 model::Edits SweepOf::edits_of_cell(const Sweep& sweep, std::size_t cell) const {
@@ -221,6 +241,7 @@ struct BegunSweep {
 static BegunSweep begin_sweep(const SweepOf& question, const PromptRun& run, model::Workspace& workspace) {
   const model::Transformer& transformer = *run.model->transformer;
   check_source(question, run);
+  check_receiver(question, transformer.config());
   std::vector<float> logits(transformer.config().vocab_size);
   transformer.logits(*run.run, question.position, 1, workspace, logits);
   Sweep sweep = begin(question, run, logits);
@@ -239,7 +260,7 @@ Sweep SweepOf::compute(const PromptRun& run, const Computation<Sweep>& computati
     computation.show(sweep,
                      static_cast<double>(sweep.known_count()) / static_cast<double>(sweep.known.size()));
   };
-  if (estimates && sweep.estimates.empty()) {
+  if (estimates && has_estimates() && sweep.estimates.empty()) {
     sweep.estimates = estimate_cells(*this, sweep, run, computation.workspace, computation.stop);
     show();
   }
@@ -251,8 +272,11 @@ Sweep SweepOf::compute(const PromptRun& run, const Computation<Sweep>& computati
   // of the work. The results are the same in every order.
   std::vector<std::size_t> unknown = cells_to_compute(*this, sweep);
   const std::size_t together = sort_by_estimates(*this, sweep, unknown) ? kRankedTogether : kAtOnce;
+  const std::size_t received = run.run->tokens.size() * static_cast<std::size_t>(clean->config.n_embd);
+  const std::size_t at_once =
+      over == SweepOver::senders ? std::clamp<std::size_t>(kReceivedAtOnce / received, 1, kAtOnce) : kAtOnce;
   while (!unknown.empty()) {
-    std::vector<std::size_t> planned = take_last(unknown, kAtOnce);
+    std::vector<std::size_t> planned = take_last(unknown, at_once);
     std::vector<model::Edits> lists;
     for (const std::size_t cell : planned) {
       const model::Edits own = edits_of_cell(sweep, cell);
@@ -280,6 +304,7 @@ Sweep SweepOf::compute(const PromptRun& run, const Computation<Sweep>& computati
 }
 
 Sweep SweepEstimatesOf::compute(const PromptRun& run, const Computation<Sweep>& computation) const {
+  if (!of.has_estimates()) throw model::RunError("there are no estimates of paths");
   Sweep sweep = begin_sweep(of, run, computation.workspace).sweep;
   sweep.estimates = estimate_cells(of, sweep, run, computation.workspace, computation.stop);
   return sweep;

@@ -10,8 +10,8 @@
 
 namespace headscope::app {
 
-/// What is edited in turn: each head, or each layer at each position.
-enum class SweepOver { heads, positions };
+/// What is edited in turn: each head, each layer at each position, or each sender of a path to one receiver.
+enum class SweepOver { heads, positions, senders };
 
 enum class SweepEdit {
   zero,   ///< zero ablation
@@ -50,7 +50,7 @@ struct Sweep {
   int token = 0;        ///< id
   int against = -1;     ///< id of the token whose logit is subtracted; -1: none
   int layers = 0;       ///< rows
-  int columns = 0;      ///< heads, or positions up to the one the position whose prediction is measured
+  int columns = 0;      ///< heads; heads and the MLP; or positions up to the one that is measured
   SweepReading before;  ///< in the run
   std::vector<SweepReading> readings;         ///< [layers, columns]; NaN if there is nothing to patch from
   std::vector<bool> known;                    ///< which readings are computed
@@ -94,17 +94,32 @@ struct PatchPrompt {
 /// The baseline of a run as a source of patches; empty without a baseline.
 PatchPrompt patch_prompt_of(const PromptRun& run);
 
+/// The receiver of a sweep over senders.
+struct SweepReceiver {
+  model::EditSite at = {};  ///< see model::PatchFrom::direct
+  int heads = 0;            ///< of a layer; the column after theirs is its MLP
+  bool has_senders() const { return is_after(0); }
+  bool is_after(int layer) const {  ///< the senders of a layer
+    return at.point.site == model::Site::resid_post || layer < at.point.layer;
+  }
+  bool operator==(const SweepReceiver&) const = default;
+};
+
 struct SweepOf {
   using Answer = Sweep;
   static constexpr std::string_view kName = "sweep";
 
   SweepOver over = SweepOver::heads;
-  model::Site site = model::Site::z;  ///< z for heads; else resid_pre, attn_out or mlp_out
+  model::Site site = model::Site::z;  ///< z for heads; for positions also resid_pre, attn_out or mlp_out
+  SweepReceiver receiver = {};        ///< of senders, which are z of heads and mlp_out whatever the site
   SweepEdit edit = SweepEdit::zero;
   PatchPrompt from = {};                    ///< source of a patch
   TokenChoice token = TokenChoice::best();  ///< ranks refer to the run
   TokenChoice against = TokenChoice::best(1);
   int position = 0;  ///< the position whose prediction is measured
+
+  /// Whether there are estimates of its cells: senders have none.
+  bool has_estimates() const { return over != SweepOver::senders; }
 
   // Not compared, since no reading depends on these.
   bool estimates =
@@ -113,23 +128,24 @@ struct SweepOf {
 
   bool operator==(const SweepOf& other) const {
     const auto asked = [](const SweepOf& of) {
-      return std::tie(of.over, of.site, of.edit, of.from, of.token, of.against, of.position);
+      return std::tie(of.over, of.site, of.receiver, of.edit, of.from, of.token, of.against, of.position);
     };
     return asked(*this) == asked(other);
   }
 
-  /// The edits for one cell, in addition to those of the run; empty if there is nothing to patch. Column
-  /// -1: a whole row at once.
+  /// The edits for one cell, in addition to those of the run; empty if there is nothing to patch, or if the
+  /// receiver is not after the sender. Column -1: a whole row at once, of senders all heads.
   model::Edits edits(int layer, int column) const;
   /// The same for a cell of the sweep by its index.
   model::Edits edits_of_cell(const Sweep& sweep, std::size_t cell) const;
 
-  /// Throws RunError for an id outside the vocabulary, for another prompt of a different length, and if the
-  /// run has no second model to patch from.
+  /// Throws RunError for an id outside the vocabulary, for another prompt of a different length, for a
+  /// receiver that the model does not have or that has no senders, and if the run has no second model to
+  /// patch from.
   Sweep compute(const PromptRun& run, const Computation<Sweep>& computation) const;
 };
 
-/// A sweep with estimates alone: no cell is known. Throws for the same reasons.
+/// A sweep with estimates alone: no cell is known. Throws for the same reasons, and if it has none.
 struct SweepEstimatesOf {
   using Answer = Sweep;
   static constexpr std::string_view kName = "estimates of a sweep";

@@ -48,15 +48,16 @@ std::optional<Site> site_named(std::string_view name) {
   return static_cast<Site>(found - kShortNames.begin());
 }
 
-EditReader::EditReader(std::string_view text, const LoadedModel& model)
+EditReader::EditReader(std::string_view text, const LoadedModel& model, std::string_view what)
     : whole_(text),
       rest_(text),
+      what_(what),
       model_(model),
       config_(weights_of(model).config()),
       count_(std::max({config_.n_ctx, config_.n_embd, config_.n_inner, config_.vocab_size})) {}
 
 void EditReader::fail(const std::string& why) const {
-  throw model::RunError("the edit " + model::quote(whole_) + " cannot be read: " + why);
+  throw model::RunError("the " + std::string(what_) + " " + model::quote(whole_) + " cannot be read: " + why);
 }
 
 bool EditReader::sees(std::string_view token) {
@@ -190,6 +191,11 @@ std::string place_text(const model::EditSite& at) {
   if (!positions.empty()) text += "[" + positions + "]";
   if (!at.units.empty()) text += (at.positions.empty() ? "[*][" : "[") + list_text(at.units) + "]";
   return text;
+}
+
+model::EditSite named_receiver(model::EditSite at) {
+  if (at.point.site == Site::resid_post) at.point = {Site::logits};
+  return at;
 }
 
 std::string place_words(const model::EditSite& at) {

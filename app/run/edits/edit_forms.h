@@ -37,7 +37,8 @@ struct Numbers {
 /// with the whole text.
 class EditReader {
  public:
-  EditReader(std::string_view text, const LoadedModel& model);
+  /// what: what the text is, for messages.
+  EditReader(std::string_view text, const LoadedModel& model, std::string_view what = "edit");
 
   const LoadedModel& model() const { return model_; }
   const model::Config& config() const { return config_; }
@@ -68,7 +69,7 @@ class EditReader {
   template <class T>
   T read(const char* expected);
 
-  std::string_view whole_, rest_;
+  std::string_view whole_, rest_, what_;
   const LoadedModel& model_;
   const model::Config& config_;
   int count_;  // upper bound of positions and units, exclusive
@@ -93,6 +94,8 @@ std::string vector_text(const std::vector<float>& values);
 std::string point_text(model::HookPoint point, const std::optional<int>& head);  ///< "L5H1.z"
 std::string place_text(const model::EditSite& at);                               ///< "L5H1.z[3,5-8]"
 std::string place_words(const model::EditSite& at);                              ///< "L5 H1 at 3,5-8"
+/// The receiver of a path patch as it is named: the end of the stream as logits.
+model::EditSite named_receiver(model::EditSite at);
 /// What follows these words: after a comma where they end with a number, which it does not belong to.
 std::string after_place(const model::EditSite& at, std::string_view words);
 

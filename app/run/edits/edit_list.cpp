@@ -11,6 +11,10 @@ using model::Edit;
 
 /// Whether `next` replaces `before`, so that `before` is removed.
 bool supersedes(const Edit& next, const Edit& before) {
+  if (const auto* path = model::path_patch(next)) {  // paths from several senders add up
+    const auto* other = model::path_patch(before);
+    return other != nullptr && other->at == path->at && supersedes(path->edits.front(), other->edits.front());
+  }
   return std::visit(
       [](const auto& a, const auto& b) {
         if constexpr (KindOf<decltype(a)>::kOverwrites && KindOf<decltype(b)>::kOverwrites)

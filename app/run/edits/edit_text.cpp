@@ -47,24 +47,68 @@ std::string_view read_operator(EditReader& in) {
   in.fail(in.rest().empty() ? "no operation: " + expected : expected + " at " + model::quote(in.rest()));
 }
 
-/// Reads what follows the name of a site: one edit for each layer.
-void read_edits_of_site(EditReader& in, model::Site site, const std::vector<int>& layers,
-                        const std::optional<int>& head, model::Edits& result) {
+std::string_view read_name(EditReader& in) {
+  return in.take_while([](unsigned char letter) { return std::isalnum(letter) || letter == '_'; });
+}
+
+/// The site with a name that was read after `layers`.
+model::Site read_site(const EditReader& in, std::string_view name, const Layers& layers) {
+  const std::optional<model::Site> site = site_named(name);
+  if (!site) in.fail(model::quote(name) + " is not a site; sites are " + site_names());
+  const bool block = model::in_block(*site);
+  if (block && !layers) in.fail("this site needs a layer, as in L5." + std::string(name));
+  if (!block && layers) in.fail(model::quote(name) + " takes no layer prefix");
+  return *site;
+}
+
+/// The part of a site that is named in brackets.
+struct Part {
   Numbers positions{.all = true, .list = {}}, others{.all = true, .list = {}};
   bool cells = false;
-  if (in.take("[")) {
-    const bool of_cells = model::has_cells(site);
-    positions = in.numbers(of_cells);
-    if (of_cells && in.take(",")) {
-      others = in.numbers(true);
-      cells = !others.all;
-    }
-    in.expect("]");
-    if (!of_cells && in.take("[")) {
-      others = in.numbers(false);
-      in.expect("]");
-    }
+};
+
+Part read_part(EditReader& in, model::Site site) {
+  Part part;
+  if (!in.take("[")) return part;
+  const bool of_cells = model::has_cells(site);
+  part.positions = in.numbers(of_cells);
+  if (of_cells && in.take(",")) {
+    part.others = in.numbers(true);
+    part.cells = !part.others.all;
   }
+  in.expect("]");
+  if (!of_cells && in.take("[")) {
+    part.others = in.numbers(false);
+    in.expect("]");
+  }
+  return part;
+}
+
+model::EditSite read_receiver(EditReader& in) {
+  std::optional<int> head;
+  const Layers layers = read_layers(in, head);
+  const model::Site site = read_site(in, read_name(in), layers);
+  if (layers && layers->size() > 1) in.fail("a path has one receiver");
+  const Part part = read_part(in, site);
+  const bool end = site == model::Site::logits;  // of the stream
+  const model::HookPoint point = end ? model::HookPoint{model::Site::resid_post, in.config().n_layer - 1}
+                                     : model::HookPoint{site, layers ? layers->front() : 0};
+  return {point, head, part.positions.list, part.others.list};
+}
+
+void expect_end(EditReader& in) {
+  in.sees("");
+  if (!in.rest().empty()) in.fail("unexpected " + model::quote(in.rest()));
+}
+
+/// Reads what follows the name of a site: one edit for each layer. `result` has none yet.
+void read_edits_of_site(EditReader& in, model::Site site, const std::vector<int>& layers,
+                        const std::optional<int>& head, model::Edits& result) {
+  const auto [positions, others, cells] = read_part(in, site);
+  std::optional<model::EditSite> receiver;  // of a path
+  if (in.take("->")) receiver = read_receiver(in);
+  if (receiver && !in.sees("<-"))
+    in.fail("expected <- after the receiver; other operations stand before ->, as in L0H0.z=0 -> L1H6.k");
   const std::string_view op = read_operator(in);
   if (cells && op != "=" && op != "~=") in.fail("single cells take only = or ~=");
   if (!cells && op == "~=") in.fail("~= sets single cells of a pattern, as in L3.pattern[8,3]~=0");
@@ -72,7 +116,7 @@ void read_edits_of_site(EditReader& in, model::Site site, const std::vector<int>
   for (const int layer : layers) {
     in.rewind(operand);
     const Place at{{site, layer}, head, positions.list, cells ? std::vector<int>{} : others.list};
-    any_kind([&]<class T>() {
+    any_kind([&, &positions = positions, &others = others, cells = cells]<class T>() {
       if constexpr (requires { EditKind<T>::kOperator; }) {
         if (cells || op != EditKind<T>::kOperator) return false;
         std::optional<model::Edit> edit = EditKind<T>::read(in, at);
@@ -87,6 +131,9 @@ void read_edits_of_site(EditReader& in, model::Site site, const std::vector<int>
       }
     });
   }
+  if (!receiver && in.take("->")) receiver = read_receiver(in);
+  for (model::Edit& edit : result)
+    if (receiver) edit = model::PatchFrom{*receiver, {}, {}, false, {std::move(edit)}, true};
 }
 
 /// Reads one edit, or the same edit in several layers.
@@ -95,8 +142,7 @@ model::Edits read_edit(std::string_view text, const LoadedModel& model) {
   model::Edits result;
   std::optional<int> head;
   const Layers layers = read_layers(in, head);
-  const std::string_view name =
-      in.take_while([](unsigned char letter) { return std::isalnum(letter) || letter == '_'; });
+  const std::string_view name = read_name(in);
   const bool named = any_kind([&]<class T>() {
     if constexpr (requires { EditKind<T>::kName; }) {
       if (name == EditKind<T>::kName) EditKind<T>::read(in, layers, head, result);
@@ -106,15 +152,10 @@ model::Edits read_edit(std::string_view text, const LoadedModel& model) {
     }
   });
   if (!named) {
-    const std::optional<model::Site> site = site_named(name);
-    if (!site) in.fail(model::quote(name) + " is not a site; sites are " + site_names());
-    const bool block = model::in_block(*site);
-    if (block && !layers) in.fail("this site needs a layer, as in L5." + std::string(name));
-    if (!block && layers) in.fail(model::quote(name) + " takes no layer prefix");
-    read_edits_of_site(in, *site, layers.value_or(std::vector{0}), head, result);
+    const model::Site site = read_site(in, name, layers);
+    read_edits_of_site(in, site, layers.value_or(std::vector{0}), head, result);
   }
-  in.sees("");
-  if (!in.rest().empty()) in.fail("unexpected " + model::quote(in.rest()));
+  expect_end(in);
   return result;
 }
 
@@ -183,6 +224,25 @@ std::string edit_text(const model::Edits& all) {
     text += edit_text(all[i]);
   }
   return text;
+}
+
+model::EditSite parse_receiver(std::string_view text, const LoadedModel& model) {
+  EditReader in(text, model, "receiver");
+  model::EditSite at = read_receiver(in);
+  expect_end(in);
+  return at;
+}
+
+std::string receiver_text(const model::EditSite& at) {
+  return place_text(named_receiver(at));
+}
+
+std::string path_text(const model::PatchFrom& path, const std::string& sender) {
+  const std::string receiver = " -> " + receiver_text(path.at);
+  const auto* patch = std::get_if<model::PatchFrom>(&path.edits.front());
+  if (patch == nullptr) return sender + receiver;
+  const std::string place = place_text(patch->at);
+  return place + receiver + " <- " + sender.substr(place.size() + std::string_view("<-").size());
 }
 
 std::size_t numbers_of(const model::Edit& edit) {

@@ -9,6 +9,7 @@
 #include "app/run/edits/edit_text.h"
 #include "app/run/named.h"
 #include "app/views/output/logit_options.h"
+#include "app/views/output/path_receiver.h"
 #include "app/views/output/sweep_options.h"
 #include "app/views/parts/comparison_words.h"
 #include "app/views/parts/declare.h"
@@ -30,21 +31,20 @@ namespace {
 
 enum Role { kCell };           // row: layer; col: head or position
 constexpr int kWholeRow = -1;  // in place of a column
+constexpr const char* kNoSenders = "nothing sends to layer 0: choose a receiver in a later layer";
 
 const auto kMetric =
     make_option<SweepMetric>("sweep-metric", "Metric", "how the prediction is compared with the run's",
                              {.default_value = 1, .choices = choices_of(kSweepMetrics), .keys = "cC"});
-const auto kOver =
-    choice_option<SweepOver>("sweep-over", "Over", "hH", "what is edited in turn", choices_of(kSweepOver));
 const auto kEdit = choice_option<SweepEdit>("sweep-change", "Edit", "wW", "the edit applied to each",
                                             choices_of(kSweepEdits));
 
-const auto kSite =
-    make_option<int>("sweep-site", "Site", "the site edited in each layer, position by position",
-                     {.default_value = 0,
-                      .choices = choices_of(kSweepSites),
-                      .keys = "xX",
-                      .applies = [](const Options& options) { return options[kOver] != SweepOver::heads; }});
+const auto kSite = make_option<int>(
+    "sweep-site", "Site", "the site edited in each layer, position by position",
+    {.default_value = 0,
+     .choices = choices_of(kSweepSites),
+     .keys = "xX",
+     .applies = [](const Options& options) { return options[kSweptOver] == SweepOver::positions; }});
 
 const auto kToken = make_option<int>(
     "sweep-rank", "Token",
@@ -66,14 +66,15 @@ const auto kAgainstId = make_option<int>("sweep-other-id", "Other token id",
 
 SweepOf question_of(const ViewContext& c) {
   SweepOf question;
-  question.over = c.options[kOver];
-  question.site = question.over == SweepOver::heads ? model::Site::z : kSweepSites[c.options[kSite]].value;
+  question.over = c.options[kSweptOver];
+  if (question.over == SweepOver::positions) question.site = kSweepSites[c.options[kSite]].value;
+  if (question.over == SweepOver::senders) question.receiver = receiver_of(c);
   question.edit = c.options[kEdit];
   if (question.edit == SweepEdit::patch && c.run) question.from = patch_prompt_of(*c.run);
   question.token = token_choice(c, kTokenId, kToken).value_or(TokenChoice{});  // By::none until it is known
   question.against = token_choice(c, kAgainstId, kAgainst).value_or(TokenChoice{});
   question.position = std::max(0, c.selection.query);
-  question.estimates = true;
+  question.estimates = question.has_estimates();
   question.largest_of = c.options[kMetric];
   return question;
 }
@@ -81,15 +82,24 @@ SweepOf question_of(const ViewContext& c) {
 bool has_source(const SweepOf& question) {
   return question.edit != SweepEdit::patch || !question.from.tokens.empty();
 }
+bool has_senders(const SweepOf& question) {
+  return question.over != SweepOver::senders || question.receiver.has_senders();
+}
 bool can_be_asked(const SweepOf& question) {
   const auto known = [](const TokenChoice& token) { return token.by != TokenChoice::By::none; };
-  return has_source(question) && known(question.token) && known(question.against);
+  return has_source(question) && has_senders(question) && known(question.token) && known(question.against);
 }
 
 // ---- words ----
 
+/// Whether a column is a head, or after these the MLP.
 bool over_heads(const ViewContext& c) {
-  return c.options[kOver] == SweepOver::heads;
+  return c.options[kSweptOver] != SweepOver::positions;
+}
+
+/// Whether a column is the MLP, which no head can be selected for.
+bool is_mlp(const ViewContext& c, int column) {
+  return over_senders(c.options) && column == c.run->run->config.n_head;
 }
 
 std::string quoted(const ViewContext& c, int id) {
@@ -102,9 +112,13 @@ std::string source_words(const PromptRun& run) {
   return (compares_texts(run) ? "the second prompt in " : "") + run.baseline->model->name;
 }
 
-/// "Each head zeroed", "mlp_out replaced by its mean, by layer and position".
+/// "Each head zeroed", "mlp_out replaced by its mean, by layer and position", "Paths into L9 H6 q, each
+/// sender zeroed".
 std::string title_of(const ViewContext& c, const SweepOf& question) {
-  const std::string what = over_heads(c) ? "Each head" : std::string(kSite.choices[c.options[kSite]].name);
+  const bool paths = question.over == SweepOver::senders;
+  const std::string what = paths ? "Paths into " + receiver_name(question.receiver) + ", each sender"
+                           : over_heads(c) ? "Each head"
+                                           : std::string(kSite.choices[c.options[kSite]].name);
   const std::string how = question.edit == SweepEdit::zero   ? " zeroed"
                           : question.edit == SweepEdit::mean ? " replaced by its mean"
                           : c.compared() && compares_different_inputs(*c.run)
@@ -136,7 +150,8 @@ std::string subtitle_of(const ViewContext& c, const SweepOf& question, const Swe
   if (c.options[kMetric] == SweepMetric::divergence) return metric_name(c, sweep) + "," + after + patched;
   return metric_name(c, sweep) + after + ": what each cell changes, from " +
          viz::number(sweep.before.of(c.options[kMetric]), 4) +
-         (c.run->prompt.edits.empty() ? " in this run" : " in the edited run") + patched;
+         (c.run->prompt.edits.empty() ? " in this run" : " in the edited run") + patched +
+         (over_senders(c.options) ? "; direct paths, past other heads and MLPs" : "");
 }
 
 std::string scale_title(const ViewContext& c) {
@@ -147,6 +162,7 @@ std::string scale_title(const ViewContext& c) {
 }
 
 std::string cell_name(const ViewContext& c, int layer, int column) {
+  if (over_senders(c.options)) return sender_name(receiver_of(c), layer, column);
   if (over_heads(c)) return head_name(layer, column);
   return "L" + std::to_string(layer) + " at " + token_name(c.run->tokens, column);
 }
@@ -299,6 +315,7 @@ Picture build(const ViewContext& c) {
     static_cast<void>(c.ask(question));
     return *waiting(c);
   }
+  if (!has_senders(question)) return message(c, kNoSenders);
   if (!has_source(question))
     return message(c, c.side == Side::baseline
                           ? "patches come from this run; show the other run to see their effect"
@@ -319,7 +336,8 @@ Picture build(const ViewContext& c) {
   const std::vector<float> values = values_of(c, *sweep);
   std::vector<std::string> layers, heads;
   for (int layer = 0; layer < sweep->layers; ++layer) layers.push_back("L" + std::to_string(layer));
-  for (int head = 0; head < sweep->columns; ++head) heads.push_back("H" + std::to_string(head));
+  for (int column = 0; column < sweep->columns; ++column)
+    heads.push_back(is_mlp(c, column) ? "MLP" : "H" + std::to_string(column));
   viz::Heatmap map;
   map.cells.matrix = viz::Matrix::row_major(values, sweep->layers, sweep->columns);
   map.cells.scale = scale_of(c, *sweep, values);
@@ -334,7 +352,7 @@ Picture build(const ViewContext& c) {
   map.cells.masked = nothing;
   map.rows = selectable_axis(c, layers, "layer", c.selection.layer);
   if (over_heads(c)) {
-    map.cols = selectable_axis(c, heads, "head", c.selection.head);
+    map.cols = selectable_axis(c, heads, over_senders(c.options) ? "sender" : "head", c.selection.head);
   } else {
     map.cols = token_axis(c, "position", c.theme->key, c.selection.key);
     map.cols.labels = map.cols.labels.first(sweep->columns);
@@ -384,9 +402,10 @@ ViewActions edits_of_drag(const ViewContext& c, const Picture& picture, const vi
   const SweepOf question = question_of(c);
   if (!has_source(question) || !can_edit(c)) return {};
   const model::Config& config = c.run->run->config;
+  const int columns = over_heads(c) ? config.n_head + over_senders(c.options) : c.run->run->length();
   ViewActions actions;
   for (const auto& [layer, column] : dragged_cells(picture, hit, gesture)) {
-    if (layer >= config.n_layer || column >= (over_heads(c) ? config.n_head : c.run->run->length())) continue;
+    if (layer >= config.n_layer || column >= columns) continue;
     for (model::Edit& edit : question.edits(layer, gesture.modifiers.shift ? kWholeRow : column))
       actions.emplace_back(DragEdit{std::move(edit)});
   }
@@ -403,6 +422,7 @@ ViewActions on(const ViewContext& c, const Picture& picture, const viz::Hit* hit
     return edits.empty() ? ViewActions{} : toggled(edits.front());
   }
   if (gesture.kind != Gesture::Kind::click) return {};
+  if (is_mlp(c, hit->col)) return {SelectHead{hit->row, c.selection.head}};
   if (over_heads(c)) return {SelectHead{hit->row, hit->col}};
   return {SelectHead{hit->row, c.selection.head}, SelectKey{hit->col}};
 }
@@ -423,13 +443,14 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   const model::Edits edits = question.edits(hit.row, hit.col);
   add("Apply ", "Undo ", edits);
   add("Apply to the whole row: ", "Undo for the whole row: ", question.edits(hit.row, kWholeRow));
-  if (over_heads(c)) {
+  if (!over_heads(c)) facts.commands.push_back(choose_query(c, hit.col));
+  if (over_heads(c) && !is_mlp(c, hit.col)) {
     facts.commands.push_back({"Show " + head_name(hit.row, hit.col), {SelectHead{hit.row, hit.col}}});
-  } else {
-    facts.commands.push_back(choose_query(c, hit.col));
+    if (hit.row > 0) facts.commands.push_back(show_paths(c.options, hit.row, hit.col));
   }
   if (edits.empty()) {
-    facts.say("no counterpart in the other prompt");
+    const bool before = question.over != SweepOver::senders || question.receiver.is_after(hit.row);
+    facts.say(before ? "no counterpart in the other prompt" : "not before the receiver");
     return facts;
   }
   const std::string words = edit_words(edits.front());
@@ -466,7 +487,7 @@ Table table(const ViewContext& c) {
   const SweepMetric metric = c.options[kMetric];
   const std::string name = std::string(app::name_of(kSweepMetrics, metric)) +
                            (metric == SweepMetric::divergence ? " in bits" : "");
-  const std::string column_name = over_heads(c) ? "head" : "position";
+  const std::string column_name = over_senders(c.options) ? "sender" : over_heads(c) ? "head" : "position";
   Table result{{"layer", column_name, "token", "edit", "change of " + name, name + " with it"}, {}};
   const bool estimated = sweep->estimates_metric(metric);
   if (estimated) result.header.push_back("estimated change of " + name);
@@ -476,7 +497,8 @@ Table table(const ViewContext& c) {
       if (!known && !estimated) continue;
       const model::Edits edits = question.edits(layer, column);
       const auto number = [&](double value) { return known ? plain(value) : std::string(); };
-      add_row(result, layer, column, over_heads(c) ? "" : c.run->tokens.labels[column],
+      add_row(result, layer, is_mlp(c, column) ? "MLP" : std::to_string(column),
+              over_heads(c) ? "" : c.run->tokens.labels[column],
               edits.empty() ? "" : edit_words(edits.front()), number(difference_in(c, *sweep, layer, column)),
               number(shown_value(metric, sweep->at(layer, column).of(metric))));
       if (estimated) result.rows.back().back() = plain(estimate_in(c, *sweep, layer, column));
@@ -487,7 +509,8 @@ Table table(const ViewContext& c) {
 viz::Point figure_size(const ViewContext& c) {
   if (!c.run) return {60 * c.font_size, 40 * c.font_size};
   const model::Config& config = c.run->run->config;
-  const float columns = static_cast<float>(over_heads(c) ? config.n_head : c.selection.query + 1);
+  const float columns =
+      static_cast<float>(over_heads(c) ? config.n_head + over_senders(c.options) : c.selection.query + 1);
   const float cell = over_heads(c) ? 2.6F : 1.8F;
   if (c.printed && over_heads(c))  // cells are square
     return {c.width, static_cast<float>(config.n_layer) * c.width / columns + 14 * c.font_size};
@@ -497,6 +520,8 @@ viz::Point figure_size(const ViewContext& c) {
 
 std::string refuse(const ViewContext& c) {
   if (std::string words = refuse_token_id(c, {&kTokenId, &kAgainstId}); !words.empty()) return words;
+  if (c.run && !has_senders(question_of(c)))
+    return std::string(kNoSenders) + "; see --" + std::string(kReceiverLayer.name);
   if (c.run && !can_be_asked(question_of(c)))
     return "there is nothing to patch from; see --" + std::string(kEdit.name);
   return "";
@@ -507,11 +532,12 @@ std::string refuse(const ViewContext& c) {
 Options sweep_options(const SweepOf& question, SweepMetric metric) {
   Options options;
   options.set(kMetric, metric);
-  options.set(kOver, question.over);
+  options.set(kSweptOver, question.over);
   options.set(kEdit, question.edit);
   const auto* const site = std::ranges::find(kSweepSites, question.site, &ChoiceOf<model::Site>::value);
   if (question.over == SweepOver::positions && site != std::end(kSweepSites))
     options.set(kSite, static_cast<int>(site - kSweepSites));
+  if (question.over == SweepOver::senders) set_receiver(options, question.receiver);
   const auto set = [&](const TokenChoice& choice, const Option<int>& id, const Option<int>& rank) {
     if (choice.by == TokenChoice::By::id) options.set(id, choice.number);
     if (choice.by == TokenChoice::By::rank) options.set(rank, choice.number + 1);
@@ -528,9 +554,11 @@ const View& view_of_sweeps() {
 View sweep_view() {
   View view = make_view(
       Group::output, "sweep", "Sweep",
-      "how much a prediction changes when each head, or each layer at each position, is ablated or patched",
+      "how much a prediction changes when each head, each layer at each position, or each path to a head or "
+      "the logits is ablated or patched",
       build, facts, table);
-  view.options = {&kMetric, &kOver, &kEdit, &kSite, &kToken, &kAgainst, &kTokenId, &kAgainstId};
+  view.options = {&kMetric,       &kSweptOver, &kEdit,    &kSite,    &kReceiver, &kReceiverLayer,
+                  &kReceiverHead, &kToken,     &kAgainst, &kTokenId, &kAgainstId};
   view.commands = query_steps("Previous query", "Next query");
   view.on = on;
   view.shows_parts = true;

@@ -1,6 +1,7 @@
 #pragma once
 #include "app/run/analyses/next_token.h"
 #include "app/run/analyses/sweep.h"
+#include "app/views/output/path_receiver.h"
 #include "app/views/view.h"
 
 namespace headscope::app {
@@ -17,15 +18,12 @@ inline constexpr ChoiceOf<SweepMetric> kSweepMetrics[] = {
 inline double shown_value(SweepMetric metric, double value) {
   return metric == SweepMetric::divergence ? bits(value) : value;
 }
-inline constexpr ChoiceOf<SweepOver> kSweepOver[] = {
-    {SweepOver::heads, "heads", "Heads", "Each head, at all positions"},
-    {SweepOver::positions, "layer-position", "Layers × positions", "Each layer at each position"}};
 inline constexpr ChoiceOf<SweepEdit> kSweepEdits[] = {
     {SweepEdit::zero, "zero", "Zero", "Set to zero (zero ablation)"},
     {SweepEdit::mean, "mean", "Mean", "Set to the mean over the prompt's positions (mean ablation)"},
     {SweepEdit::patch, "patch", "Patch",
      "Replace by the value in the second prompt, second model or unedited run (activation patching)"}};
-static_assert(in_order(kSweepMetrics) && in_order(kSweepOver) && in_order(kSweepEdits));
+static_assert(in_order(kSweepMetrics) && in_order(kSweepEdits));
 /// The site that is edited in a layer at a position.
 inline constexpr ChoiceOf<model::Site> kSweepSites[] = {
     {model::Site::resid_pre, "resid_pre", "Stream", "The residual stream before the layer"},

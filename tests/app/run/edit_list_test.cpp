@@ -151,6 +151,47 @@ TEST(EditList, SlidersMoveWhatHasAStrength) {
   }
 }
 
+model::PatchFrom path(model::Edit sender, int receiver = 0) {
+  return {{{Site::q, 2}, receiver, {}, {}}, {}, {}, false, {std::move(sender)}, true};
+}
+
+TEST(EditList, PathsFromSeveralSendersAddUp) {
+  const auto off = [](int of) { return model::SetValues{head(0, of), {0}}; };
+  EditList list = with_edit(list_of({path(off(0))}), path(off(1)));
+  EXPECT_EQ(list, list_of({path(off(0)), path(off(1))}));
+  list = with_edit(list, path(model::SetMean{head(0, 1)}));
+  EXPECT_EQ(list, list_of({path(off(0)), path(model::SetMean{head(0, 1)})})) << "another edit of the sender";
+  EXPECT_EQ(with_edit(list, path(off(1), 3)).edits.size(), 3U) << "another receiver";
+  EXPECT_EQ(with_joined_edit(list, path(off(2))).edits.size(), 3U);
+  EXPECT_EQ(without_edit(list, path(off(0))), list_of({path(model::SetMean{head(0, 1)})}));
+  const model::Edit set = model::SetValues{path(off(0)).at, {0}};
+  EXPECT_EQ(with_edit(list, set), list_of({set})) << "the receiver is set: paths into it mean nothing";
+  EXPECT_EQ(with_edit(list_of({set}), path(off(0))), list_of({set, path(off(0))}));
+}
+
+TEST(EditList, APathHasTheStrengthAndThePositionsOfItsSender) {
+  const model::Edit half = path(model::ScaleValues{head(0, 1), 0.5F});
+  ASSERT_TRUE(strength_of(half));
+  EXPECT_EQ(strength_of(half)->value, 0.5);
+  EXPECT_EQ(with_strength(half, 2), model::Edit(path(model::ScaleValues{head(0, 1), 2})));
+  EXPECT_FALSE(strength_of(path(model::SetMean{head(0, 1)})));
+  const auto at = [](std::vector<int> positions) {
+    return path(model::SetValues{{{Site::z, 0}, 1, std::move(positions), {}}, {0}});
+  };
+  EXPECT_TRUE(is_beyond(at({7, 8}), 7));
+  EXPECT_FALSE(is_beyond(at({6, 8}), 7));
+  EXPECT_FALSE(is_beyond(at({}), 7));
+  EXPECT_TRUE(has_positions(list_of({at({2})})));
+  EXPECT_FALSE(has_positions(list_of({at({})})));
+  model::PatchFrom both = at({1, 2});
+  both.at.positions = {2};
+  const auto moved = moved_edits(list_of({both, at({1})}), std::vector<int>{0, -1, 1}, 16);
+  both = at({1});
+  both.at.positions = {1};
+  EXPECT_EQ(moved.list, list_of({both}));
+  EXPECT_EQ(moved.gone.size(), 2U);
+}
+
 TEST(MovedEdits, TokensAreFoundByWhatBothTextsBeginAndEndWith) {
   const auto moved = [](std::vector<int> before, std::vector<int> now, int fixed = 0) {
     return moved_positions(before, now, fixed);

@@ -65,6 +65,16 @@ TEST_F(Edits, TextAndJsonSayTheSame) {
        R"([{"site": "blocks.1.attn.hook_q", "head": 6, "positions": [5], "patch": {"prompt": "a;}", "positions": [1], "edits": [{"site": "blocks.0.attn.hook_z", "head": 0, "set": 0}]}}])"},
       {"L1H6.q<-second{L0H0.z<-{L0H1.z=0}}",
        R"([{"site": "blocks.1.attn.hook_q", "head": 6, "patch": {"model": "second", "edits": [{"site": "blocks.0.attn.hook_z", "head": 0, "patch": {"edits": [{"site": "blocks.0.attn.hook_z", "head": 1, "set": 0}]}}]}}])"},
+      {"L0H1.z=0 -> L1H6.k",
+       R"([{"site": "blocks.1.attn.hook_k", "head": 6, "patch": {"direct": true, "edits": [{"site": "blocks.0.attn.hook_z", "head": 1, "set": 0}]}}])"},
+      {"L0H1.z[5] -> L3H6.q[5] <- \"a -> b\"[2]",
+       R"([{"site": "blocks.3.attn.hook_q", "head": 6, "positions": [5], "patch": {"direct": true, "edits": [{"site": "blocks.0.attn.hook_z", "head": 1, "positions": [5], "patch": {"prompt": "a -> b", "positions": [2]}}]}}])"},
+      {"L2.mlp_out->logits<-second",
+       R"([{"site": "blocks.5.hook_resid_post", "patch": {"direct": true, "edits": [{"site": "blocks.2.hook_mlp_out", "patch": {"model": "second"}}]}}])"},
+      {"L1H2.z*=0.5->L4.v; L1H2.z=mean -> L4H0.v",
+       R"([{"site": "blocks.4.attn.hook_v", "patch": {"direct": true, "edits": [{"site": "blocks.1.attn.hook_z", "head": 2, "scale": 0.5}]}}, {"site": "blocks.4.attn.hook_v", "head": 0, "patch": {"direct": true, "edits": [{"site": "blocks.1.attn.hook_z", "head": 2, "set": "mean"}]}}])"},
+      {"L2H1.q<-ids(1,2){L0H1.z -> L1H6.k <- {L0H2.z=0}}",
+       R"([{"site": "blocks.2.attn.hook_q", "head": 1, "patch": {"ids": [1, 2], "edits": [{"site": "blocks.1.attn.hook_k", "head": 6, "patch": {"direct": true, "edits": [{"site": "blocks.0.attn.hook_z", "head": 1, "patch": {"direct": false, "edits": [{"site": "blocks.0.attn.hook_z", "head": 2, "set": 0}]}}]}}]}}])"},
       {"L4.scores[0+2-4]*=0.5",
        R"([{"site": "blocks.4.attn.hook_attn_scores", "positions": [0, 2, 3, 4], "scale": 0.5}])"},
       {"L4H2.pattern<-ids(1,2,3)",
@@ -90,6 +100,12 @@ TEST_F(Edits, WhatIsReadIsWhatIsMeant) {
             (List{model::SetCells{{Site::attn_scores, 1}, 0, {{2, 0, kHidden}, {3, 0, kHidden}}}}));
   EXPECT_EQ(text("L1H0.pattern[2]=0"), (List{model::SetValues{{{Site::pattern, 1}, 0, {2}, {}}, {0}}}));
   EXPECT_EQ(text("L*H3.z=0").size(), 6U);
+  EXPECT_EQ(text("L2H1.z[5] -> L4H0.q <- \"a b\"[1]"), text("L2H1.z[5]<-\"a b\"[1] -> L4H0.q"));
+  EXPECT_EQ(edit_text(text("L2H1.z <- ids(1,2) -> logits")), "L2H1.z -> logits <- ids(1,2)");
+  EXPECT_EQ(edit_text(text("L2H1.z[3]=[0]->L4H0.q[3,4-6]")), "L2H1.z[3]=0 -> L4H0.q[3-6]");
+  EXPECT_EQ(text("L*H3.z=0 -> logits").size(), 6U);
+  EXPECT_EQ(parse_receiver(" logits ", *model_), (model::EditSite{{Site::resid_post, 5}, {}, {}, {}}));
+  EXPECT_EQ(receiver_text(parse_receiver("L4H2.q", *model_)), "L4H2.q");
   EXPECT_EQ(text("L4.resid_pre[5]<-\"a; \\\"b\\\"\"[2]"),
             (List{model::PatchFrom{{{Site::resid_pre, 4}, {}, {5}, {}}, ids("a; \"b\""), {2}}}));
   const auto column = std::get<model::SetCells>(text("L1H0.pattern[*,250]=0").at(0));
@@ -125,11 +141,7 @@ TEST_F(Edits, OfARunThatIsPatchedFromChangeWhatOneHeadWritesForAnotherAlone) {
   const std::string fox = "The king gave Mr. Fox a horse. Then the king gave Mr.";
   const std::vector<int> tokens = ids(fox);
   model::Workspace workspace;
-  const auto difference = [&](const std::string& sender) {
-    model::Edits edits;
-    for (const int head : {1, 3, 6})
-      if (!sender.empty())
-        edits.push_back(text("L1H" + std::to_string(head) + ".k<-{" + sender + "}").front());
+  const auto difference_with = [&](const model::Edits& edits) {
     model::ForwardOptions options;
     options.plan = model_->transformer->plan(edits, workspace, {}, {nullptr, tokens});
     const auto run = model_->transformer->forward(tokens, workspace, options);
@@ -137,9 +149,19 @@ TEST_F(Edits, OfARunThatIsPatchedFromChangeWhatOneHeadWritesForAnotherAlone) {
     model_->transformer->logits(*run, run->length() - 1, 1, workspace, logits);
     return logits[ids(" Fox").front()] - logits[ids(" Badger").front()];
   };
+  model::Edits edits;
+  const auto difference = [&](const std::string& sender) {
+    edits.clear();
+    for (const int head : {1, 3, 6})
+      if (!sender.empty())
+        edits.push_back(text("L1H" + std::to_string(head) + ".k<-{" + sender + "}").front());
+    return difference_with(edits);
+  };
   EXPECT_NEAR(difference(""), 12.930, 1e-3);
   EXPECT_NEAR(difference("L0H0.z=0; L0.mlp_out<-\"" + fox + "\""), 12.891, 1e-3);
   EXPECT_NEAR(difference("L0H0.z=0"), 7.338, 1e-3);
+  edits = text("L0H0.z=0 -> L1H1.k; L0H0.z=0 -> L1H3.k; L0H0.z=0 -> L1H6.k");
+  EXPECT_NEAR(difference_with(edits), 12.891, 1e-3) << "the direct path, in short";
 }
 
 TEST_F(Edits, InWords) {
@@ -170,6 +192,9 @@ TEST_F(Edits, InWords) {
   EXPECT_EQ(words("L2H1.z<-second"), "L2 H1 from the second model");
   EXPECT_EQ(words("L2H1.q<-{L0H0.z=0}"), "L2 H1 q from this prompt, edited");
   EXPECT_EQ(words("L2H1.q<-ids(1,2){L0H0.z=0}"), "L2 H1 q patched up to position 1, from an edited run");
+  EXPECT_EQ(words("L0H0.z=0 -> L2H1.q"), "L0 H0 off on the direct path to L2 H1 q");
+  EXPECT_EQ(words("L0.mlp_out -> logits <- ids(1,2)"),
+            "L0 mlp_out patched up to position 1 on the direct path to the logits");
   EXPECT_EQ(words("L2H1.z<-second ids(1,2)"), "L2 H1 from the second model, own tokens up to position 1");
 }
 
@@ -189,6 +214,21 @@ TEST_F(Edits, AWrongTextIsOneSentence) {
       {"L1.z<-{L1.z<-{L1.z<-{L1.z<-{L1.z<-{L1.z=0}}}}}", "patches through more than 4 runs"},
       {"L1.z<-" + repeated("{L1.z<-", 20000) + "0" + repeated("}", 20000),
        "patches through more than 4 runs"},
+      {"L0H0.z -> L1H6.k = 0", "expected <- after the receiver; other operations stand before ->"},
+      {"L0H0.z -> L1H6.k", "expected <- after the receiver"},
+      {"L0H0.z -> <- \"a\"", "\"\" is not a site"},
+      {"L0H0.z=0 ->", "\"\" is not a site"},
+      {"L0H0.z=0 -> k", "this site needs a layer, as in L5.k"},
+      {"L0H0.z=0 -> L*.k", "a path has one receiver"},
+      {"L0H0.z=0 -> L1H6.k -> L2H1.q", "unexpected \"-> L2H1.q\""},
+      {"L0H0.z=0 -> L1H9.k", "names head 9"},
+      {"L1H0.z=0 -> L1H6.k", "takes a path from blocks.1.attn.hook_z, which is not in an earlier layer"},
+      {"L0H0.q=0 -> L1H6.k", "only z and mlp_out send"},
+      {"L0H0.pattern[3,1]=0 -> L1H6.k", "only z and mlp_out send"},
+      {"L0H0.z=0 -> L1H6.z", "only q, k, v and the logits"},
+      {"L0H0.z=0 -> L1.resid_post", "only q, k, v and the logits"},
+      {"L*H0.z=0 -> L3H6.k", "takes a path from blocks.3.attn.hook_z, which is not in an earlier layer"},
+      {"mask=none -> L1H6.k", "unexpected \"-> L1H6.k\""},
       {"L1.z<-second \"\"", "the prompt to patch from has no tokens"},
       {"L1.logits=0", "\"logits\" takes no layer prefix"},
       {"L5H1.z", "no operation"},
@@ -252,6 +292,13 @@ TEST_F(Edits, AWrongListNamesFileAndEdit) {
        "\"patch\" takes an object with \"prompt\" or \"ids\""},
       {R"([{"site": "blocks.0.attn.hook_z", "patch": {"prompt": ""}}])",
        "the prompt to patch from has no tokens"},
+      {R"([{"site": "blocks.1.attn.hook_q", "patch": {"direct": 1, "edits": [{"mask": "none"}]}}])",
+       "\"direct\" of \"patch\" takes true or false"},
+      {R"([{"site": "blocks.1.attn.hook_q", "patch": {"direct": true, "edits": [{"mask": "none"}]}}])",
+       "only z and mlp_out send"},
+      {R"([{"site": "blocks.1.attn.hook_q", "patch": {"direct": true, "prompt": "a"}}])",
+       "takes a path from one edit of a sender, and nothing else"},
+      {R"([{"site": "blocks.1.attn.hook_q", "patch": {"direct": true}}])", "\"patch\" takes an object with"},
       {R"([{"site": "blocks.0.attn.hook_z", "patch": {"edits": []}}])",
        "\"edits\" of \"patch\" must name some"},
       {R"([{"site": "blocks.0.attn.hook_z", "patch": {"edits": [{"set": 0}]}}])",

@@ -2,7 +2,7 @@
 #include "app/run/analyses/sweep.h"
 
 #include "model/files/error.h"
-#include "tests/model/edits_by_hand.h"
+#include "tests/model/path_by_hand.h"
 #include "tests/support/gpt2_folder.h"
 #include "tests/support/matchers.h"
 #include "tests/support/reference_gpt2.h"
@@ -228,6 +228,72 @@ TEST_F(SweepTest, APromptThatStandsForItselfIsPatchedAsAWhole) {
   EXPECT_NE(question.edits(1, 2), edits);
 }
 
+TEST_F(SweepTest, OverSendersIsTheReferencesWithAllElseHeld) {
+  const std::vector<int> ids = tokens_of(9);
+  const std::vector<std::pair<PatchPrompt, SweepEdit>> sources = {
+      {{}, SweepEdit::zero},
+      {{}, SweepEdit::mean},
+      {{tokens_of(9, 3), {}}, SweepEdit::patch},
+      {{tokens_of(9, 4), {0, 1, -1, 5, 6, 8, 2, 3, 3}}, SweepEdit::patch}};
+  const model::Edits base{model::ScaleValues{{{Site::z, 0}, 2, {}, {}}, -1},
+                          model::ScaleValues{{{Site::resid_mid, 1}, {}, {2}, {}}, 2}};
+  for (const model::EditSite& at :
+       {model::EditSite{{Site::q, 2}, 1, {}, {}}, model::EditSite{{Site::k, 1}, {}, {}, {}},
+        model::EditSite{{Site::resid_post, kLayers - 1}, {}, {}, {}}})
+    for (const auto& [from, edit] : sources)
+      for (const model::Edits& edits : {model::Edits{}, base}) {
+        SCOPED_TRACE(hook_name(at.point) + " " + std::to_string(static_cast<int>(edit)));
+        const SweepOf question{
+            .over = SweepOver::senders, .receiver = {at, kHeads}, .edit = edit, .from = from, .position = 8};
+        const Sweep found = sweep(question, run_of(ids, edits));
+        ASSERT_EQ(found.columns, kHeads + 1);
+        EXPECT_EQ(found.known_count(), kLayers * (kHeads + 1));
+        const auto others = from.tokens.empty() ? model::RecordedValues() : activations(from.tokens);
+        const auto run = reference_logits(ids, edits, 8, others);
+        double largest = 0;
+        for (int layer = 0; layer < kLayers; ++layer)
+          for (int column = 0; column <= kHeads; ++column) {
+            const model::Edits cell = question.edits(layer, column);
+            const bool before = at.point.site == Site::resid_post || layer < at.point.layer;
+            ASSERT_EQ(cell.size(), before ? 1U : 0U);
+            if (!before) {
+              EXPECT_TRUE(std::isnan(found.at(layer, column).logit)) << "not before the receiver";
+              continue;
+            }
+            const auto& path = std::get<model::PatchFrom>(cell.front());
+            EXPECT_TRUE(path.direct);
+            EXPECT_EQ(point_of(path.edits.front()),
+                      (model::HookPoint{column == kHeads ? Site::mlp_out : Site::z, layer}));
+            const auto edited = model::logits_by_hand(*reference_, ids, {path}, others, edits).at(8);
+            for (const SweepMetric which : kMetrics) {
+              const double expected = metric(which, found, run, edited);
+              largest = std::max(largest, std::abs(expected));
+              EXPECT_NEAR(found.difference(which, layer, column), expected, 2e-5) << layer << " " << column;
+            }
+          }
+        EXPECT_GT(largest, 1e-4) << "something has an effect";
+      }
+}
+
+/// Paths into the run's edits: each cell is measured on top of a path that is applied already.
+TEST_F(SweepTest, OverSendersAddsToAPathThatIsThere) {
+  const SweepOf question{
+      .over = SweepOver::senders, .receiver = {{{Site::q, 2}, 1, {}, {}}, kHeads}, .position = 7};
+  const auto run_with = [&](const model::Edits& edits) {
+    PromptRun run = run_of(tokens_of(8));
+    model::ForwardOptions options;
+    options.plan = model_->transformer->plan(edits, workspace_, {}, {nullptr, run.run->tokens});
+    run.run = model_->transformer->forward(tokens_of(8), workspace_, options);
+    return run;
+  };
+  const model::Edits first = question.edits(0, 1), second = question.edits(1, kHeads);
+  const Sweep on_top = sweep(question, run_with(first)),
+              both = sweep(question, run_with({first.front(), second.front()}));
+  EXPECT_EQ(on_top.at(1, kHeads).logit, both.before.logit);
+  EXPECT_EQ(on_top.at(0, 1).logit, on_top.before.logit) << "it is off already";
+  EXPECT_NE(on_top.before.logit, both.before.logit);
+}
+
 TEST_F(SweepTest, TokensAreTakenByRankInTheRunOrById) {
   const PromptRun run = run_of(tokens_of(7));
   const Sweep best = sweep({.position = 6}, run);
@@ -298,6 +364,20 @@ TEST_F(SweepTest, RefusesWhatCannotBe) {
   EXPECT_EQ(said({.edit = SweepEdit::patch, .from = {tokens_of(4), {}}, .position = 4}),
             "the prompt to patch from has 4 tokens, but the prompt has 5, and no alignment "
             "between them is given");
+  const auto into = [&](const model::EditSite& at) {
+    return said({.over = SweepOver::senders, .receiver = {at, kHeads}, .position = 4});
+  };
+  EXPECT_EQ(into({{Site::q, 0}, 1, {}, {}}),
+            "nothing sends to layer 0: the receiver must be in a later layer");
+  EXPECT_THAT(into({{Site::q, 3}, 1, {}, {}}), HasSubstr("names layer 3"));
+  EXPECT_THAT(into({{Site::q, 2}, 3, {}, {}}), HasSubstr("names head 3"));
+  EXPECT_THAT(into({{Site::z, 2}, 1, {}, {}}), HasSubstr("only q, k, v and the logits"));
+  const SweepOf paths{.over = SweepOver::senders, .receiver = {{{Site::q, 2}, 1, {}, {}}, kHeads}};
+  EXPECT_EQ(
+      message_of<model::RunError>([&] {
+        SweepEstimatesOf{paths}.compute(run, {workspace_, {}, nullptr, nullptr, [](const Sweep&, double) {}});
+      }),
+      "there are no estimates of paths");
 }
 
 }  // namespace

@@ -8,6 +8,7 @@ namespace headscope::app {
 template <>
 struct EditKind<model::PatchFrom> : EditAtPlace<model::PatchFrom, &model::PatchFrom::positions> {
   using Patch = model::PatchFrom;
+  using AtPlace = EditAtPlace<Patch, &Patch::positions>;
   static constexpr std::string_view kOperator = "<-";
   static constexpr std::string_view kGrammar =
       "  L3.pattern[2+5-8]<-\"text\"    in scores and pattern, rows of queries; + between them\n"
@@ -16,7 +17,10 @@ struct EditKind<model::PatchFrom> : EditAtPlace<model::PatchFrom, &model::PatchF
       "prompt\n"
       "  L1H6.q<-{L0H0.z=0}           patch from this prompt with other edits; <-\"text\"{...}: from "
       "another\n"
-      "                               with edits: what a head changes on its way to another\n";
+      "                               with edits: what a head changes on its way to another\n"
+      "  L5H1.z -> L9H6.q <- \"text\"   patch a head or mlp_out on its direct path to a later head's q, k "
+      "or v, or to\n"
+      "                               logits: all other heads and MLPs stay; also L0H0.z=0 -> L1H6.k\n";
   static constexpr auto kKeys = keys_at_place("patch");
   static constexpr bool kOverwrites = true;
   static std::size_t values(const Patch& patch) {
@@ -61,9 +65,13 @@ struct EditKind<model::PatchFrom> : EditAtPlace<model::PatchFrom, &model::PatchF
     const int sources = value.is_object() ? value.contains("prompt") + value.contains("ids") : 0;
     if (sources > 1 || (sources == 0 && !second && !edited))
       throw WrongEdit("\"patch\" takes an object with \"prompt\" or \"ids\", or with \"model\" or \"edits\"");
-    allow(value, std::array<std::string_view, 5>{"prompt", "ids", "positions", "model", "edits"});
+    allow(value, std::array<std::string_view, 6>{"prompt", "ids", "positions", "model", "edits", "direct"});
     Patch patch{in.at, source.integers("ids"), source.integers("positions"), second, {}};
     if (edited) patch.edits = edits_from_json(value.at("edits"), in.model);
+    if (value.contains("direct")) {
+      if (!value.at("direct").is_boolean()) throw WrongEdit("\"direct\" of \"patch\" takes true or false");
+      patch.direct = value.at("direct").get<bool>();
+    }
     if (second && value.at("model") != "second") throw WrongEdit("\"model\" of \"patch\" must be \"second\"");
     if (value.contains("prompt")) {
       if (!value.at("prompt").is_string()) throw WrongEdit("\"prompt\" takes text");
@@ -74,6 +82,15 @@ struct EditKind<model::PatchFrom> : EditAtPlace<model::PatchFrom, &model::PatchF
     return patch;
   }
 
+  static std::string text(const Patch& patch) {
+    return patch.direct ? path_text(patch, edit_text(patch.edits.front())) : AtPlace::text(patch);
+  }
+  static std::string words(const Patch& patch) {
+    if (!patch.direct) return AtPlace::words(patch);
+    const std::string to = patch.at.point.site == model::Site::resid_post ? " on the direct path to the "
+                                                                          : " on the direct path to ";
+    return edit_words(patch.edits.front()) + to + place_words(named_receiver(patch.at));
+  }
   static std::string operand(const Patch& patch) {
     std::string text = patch.second ? "second" : "";
     if (!patch.tokens.empty()) {
@@ -94,6 +111,16 @@ struct EditKind<model::PatchFrom> : EditAtPlace<model::PatchFrom, &model::PatchF
            (patch.edits.empty() ? "" : ", from an edited run");
   }
 
+  static std::optional<Strength> strength(const Patch& patch) {
+    return patch.direct ? strength_of(patch.edits.front()) : std::nullopt;
+  }
+  static void set_strength(Patch& patch, float value) {
+    patch.edits.front() = with_strength(std::move(patch.edits.front()), double{value});
+  }
+
+  static bool is_beyond(const Patch& patch, int length) {
+    return AtPlace::is_beyond(patch, length) || (patch.direct && app::is_beyond(patch.edits.front(), length));
+  }
   static bool has_positions(const Patch& patch) {
     return !patch.at.positions.empty() ||
            (patch.tokens.empty() && std::ranges::any_of(patch.edits, names_positions));

@@ -1,0 +1,47 @@
+#pragma once
+#include <string>
+
+#include "app/run/analyses/sweep.h"
+#include "app/views/view.h"
+
+// What a sweep edits in turn, and for paths their receiver: the options, their values and names.
+namespace headscope::app {
+
+inline constexpr ChoiceOf<SweepOver> kSweepOver[] = {
+    {SweepOver::heads, "heads", "Heads", "Each head, at all positions"},
+    {SweepOver::positions, "layer-position", "Layers × positions", "Each layer at each position"},
+    {SweepOver::senders, "senders", "Senders",
+     "Each head and MLP, on its direct path to a later head or the logits (path patching)"}};
+
+/// Where a path leads to.
+enum class PathTo { logits, q, k, v };
+inline constexpr ChoiceOf<PathTo> kPathTo[] = {
+    {PathTo::logits, "logits", "Logits", "The logits: the residual stream at its end"},
+    {PathTo::q, "q", "q", "The queries of a head"},
+    {PathTo::k, "k", "k", "The keys of a head"},
+    {PathTo::v, "v", "v", "The values of a head"}};
+static_assert(in_order(kSweepOver) && in_order(kPathTo));
+
+extern const Option<SweepOver> kSweptOver;
+extern const Option<PathTo> kReceiver;
+extern const Option<int> kReceiverLayer;  ///< -1: the last
+extern const Option<int> kReceiverHead;   ///< -1: all heads of the layer
+
+bool over_senders(const Options& options);
+
+/// The receiver of the options in the run's model.
+SweepReceiver receiver_of(const ViewContext& context);
+
+/// Sets the options with which receiver_of returns this receiver.
+void set_receiver(Options& options, const SweepReceiver& receiver);
+
+/// "the logits", "L9 H6 q".
+std::string receiver_name(const SweepReceiver& receiver);
+
+/// "L4 H3", "L4 MLP": the sender of a cell.
+std::string sender_name(const SweepReceiver& receiver, int layer, int column);
+
+/// Shows the paths into a head: "Show paths into L4 H3 q".
+MenuLine show_paths(const Options& options, int layer, int head);
+
+}  // namespace headscope::app

@@ -1,0 +1,239 @@
+// Path patches: the direct path alone, as in a float64 pass in which all other heads and MLPs are held, and
+// bit-identical to a patch whose source holds them by edits.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "model/files/error.h"
+#include "model/pass/transformer.h"
+#include "tests/model/every_edit.h"
+#include "tests/model/golden.h"
+#include "tests/model/path_by_hand.h"
+#include "tests/support/reference_gpt2.h"
+#include "tests/support/sentences.h"
+
+namespace headscope::model {
+namespace {
+
+using ::testing::HasSubstr;
+using testing::message_of;
+using testing::ReferenceGpt2;
+
+const std::vector<int> kIds = tokens_of(9), kOthers = tokens_of(9, 4);
+constexpr HookPoint kEnd{Site::resid_post, kLayers - 1};
+
+EditSite head_of_layer(Site site, int layer, int head) {
+  return {{site, layer}, head, {}, {}};
+}
+
+class DirectPathTest : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    const testing::TemporaryFolder folder;
+    const testing::Gpt2Shape shape = shape_for_edits();
+    write_gpt2(folder, gpt2_config(shape), gpt2_tensors(shape));
+    transformer_ = Transformer::load(folder.path());
+    reference_ = std::make_unique<ReferenceGpt2>(folder.path());
+  }
+  static void TearDownTestSuite() {
+    transformer_.reset();
+    reference_.reset();
+  }
+
+  static PatchFrom path(Edit sender, EditSite receiver) {
+    return {std::move(receiver), {}, {}, false, {std::move(sender)}, true};
+  }
+
+  std::shared_ptr<const Plan> plan(const Edits& edits, std::span<const int> ids = kIds) {
+    return transformer_->plan(edits, workspace_, {}, {nullptr, ids});
+  }
+
+  std::shared_ptr<const model::Run> run(const Edits& edits, std::span<const int> ids = kIds,
+                                        const model::Run* base = nullptr) {
+    ForwardOptions options;
+    options.plan = plan(edits, ids);
+    options.base = base;
+    return transformer_->forward(ids, workspace_, options);
+  }
+
+  std::vector<float> logits(const Edits& edits) {
+    return testing::all_logits(*transformer_, *run(edits), workspace_);
+  }
+
+  /// The same with the braces form: edits of the source hold what is not on the path at the unedited run's
+  /// values. Senders: of one layer and site.
+  static PatchFrom held(const Edits& senders, const EditSite& receiver) {
+    const HookPoint from = point_of(senders.front());
+    const Edits no_effect{ScaleValues{{{Site::embed}, {}, {}, {}}, 1}};
+    Edits edits = senders;
+    for (int layer = from.layer; layer < receiver.point.layer + (receiver.point == kEnd); ++layer)
+      for (const HookPoint point : {HookPoint{Site::attn_out, layer}, HookPoint{Site::mlp_out, layer}})
+        if (layer > from.layer || (from.site == Site::z && point.site == Site::mlp_out))
+          edits.emplace_back(PatchFrom{{point, {}, {}, {}}, {}, {}, false, no_effect});
+    return {receiver, {}, {}, false, edits};
+  }
+
+  /// Returns the largest difference from the run without the paths.
+  double expect_reference(const std::vector<PatchFrom>& paths, const Edits& edits = {}) {
+    Edits all = edits;
+    all.insert(all.end(), paths.begin(), paths.end());
+    const std::vector<float> found = logits(all), without = logits(edits);
+    const ReferenceGpt2::Rows expected = logits_by_hand(*reference_, kIds, paths, others_, edits);
+    double most = 0, wrong = 0, effect = 0;
+    for (std::size_t pos = 0; pos < kIds.size(); ++pos)
+      for (std::size_t id = 0; id < kVocabulary; ++id) {
+        const auto here = static_cast<double>(found[pos * kVocabulary + id]);
+        most = std::max(most, std::abs(expected[pos][id]));
+        wrong = std::max(wrong, std::abs(expected[pos][id] - here));
+        effect = std::max(effect, std::abs(static_cast<double>(without[pos * kVocabulary + id]) - here));
+      }
+    EXPECT_LE(wrong, 1e-5 * most);
+    return effect;
+  }
+
+  /// Edits of a sender.
+  static Edits senders(const EditSite& at) {
+    EditSite some = at, unit = at;
+    some.positions = {2, 5};
+    unit.units = {1};  // layer norm would take the same for all units away
+    return {SetValues{at, {0}},     SetMean{at},
+            ScaleValues{some, -2},  AddVector{unit, {1}, 3},
+            PatchFrom{at, kOthers}, PatchFrom{some, kOthers, {1, 7}}};
+  }
+
+  Workspace workspace_{2};
+  RecordedValues others_ = record_by_hand(*reference_, kOthers);
+  static std::shared_ptr<const Transformer> transformer_;
+  static std::unique_ptr<ReferenceGpt2> reference_;
+};
+
+std::shared_ptr<const Transformer> DirectPathTest::transformer_;
+std::unique_ptr<ReferenceGpt2> DirectPathTest::reference_;
+
+TEST_F(DirectPathTest, IsTheReferencesWithAllElseHeld) {
+  const EditSite end{kEnd, {}, {}, {}};
+  for (const EditSite& sender : {head_of_layer(Site::z, 0, 1), EditSite{{Site::z, 0}, {}, {}, {}},
+                                 EditSite{{Site::mlp_out, 0}, {}, {}, {}}})
+    for (const EditSite& receiver :
+         {head_of_layer(Site::q, 2, 1), head_of_layer(Site::k, 2, 0), head_of_layer(Site::v, 1, 2),
+          EditSite{{Site::k, 2}, {}, {2, 4}, {}}, end})
+      for (const Edit& edit : senders(sender)) {
+        SCOPED_TRACE(hook_name(sender.point) + " " + hook_name(receiver.point) + " " +
+                     std::to_string(edit.index()));
+        EXPECT_GT(expect_reference({path(edit, receiver)}), 1e-6) << "it has an effect";
+        if (receiver.positions.empty()) {
+          EXPECT_EQ(logits({path(edit, receiver)}), logits({held({edit}, receiver)}))
+              << "the same to the bit as holding the rest by edits";
+        }
+      }
+  EXPECT_GT(expect_reference({path(SetValues{head_of_layer(Site::z, 2, 1), {0}}, end)}), 1e-3);
+  EXPECT_GT(expect_reference({path(SetValues{{{Site::mlp_out, 2}, {}, {}, {}}, {0}}, end)}), 1e-3);
+}
+
+TEST_F(DirectPathTest, IsOnTopOfTheOtherEdits) {
+  const Edits base{ScaleValues{head_of_layer(Site::z, 0, 2), -1},
+                   AddVector{{{Site::resid_mid, 1}, {}, {3}, {0, 4}}, {1}, 2},
+                   ScaleValues{head_of_layer(Site::q, 2, 1), 1.5F},
+                   ScaleValues{{{Site::ln1_scale, 2}, {}, {}, {}}, 0.75F},
+                   SetMean{{{Site::attn_out, 1}, {}, {}, {}}},
+                   ScaleValues{{{Site::attn_out, 0}, {}, {}, {}}, 0.5F},
+                   ScaleValues{{{Site::resid_post, 0}, {}, {4}, {}}, 3},
+                   ScaleValues{{{Site::resid_pre, 1}, {}, {}, {1}}, 3}};
+  for (const EditSite& receiver :
+       {head_of_layer(Site::q, 2, 1), head_of_layer(Site::k, 1, 0), EditSite{kEnd, {}, {}, {}}})
+    for (const Edit& edit : senders(head_of_layer(Site::z, 0, 1))) {
+      SCOPED_TRACE(hook_name(receiver.point) + " " + std::to_string(edit.index()));
+      EXPECT_GT(expect_reference({path(edit, receiver)}, base), 1e-6);
+      Edits nothing = base;
+      nothing.emplace_back(path(ScaleValues{head_of_layer(Site::z, 0, 1), 1}, receiver));
+      EXPECT_EQ(logits(nothing), logits(base)) << "a sender that writes the same changes no bit";
+    }
+  // An edit of the receiver after the path acts once, on what it received.
+  const Edit way = path(SetValues{head_of_layer(Site::z, 0, 1), {0}}, head_of_layer(Site::k, 1, 0)),
+             twice = ScaleValues{head_of_layer(Site::k, 1, 0), 2};
+  EXPECT_EQ(logits({way, twice}), logits({twice, way}));
+  EXPECT_NE(logits({way, twice}), logits({way}));
+  // Edits of heads' results are summed as in the pass.
+  const Edits results{ScaleValues{head_of_layer(Site::result, 0, 1), -2}};
+  EXPECT_GT(expect_reference(
+                {path(SetValues{head_of_layer(Site::z, 0, 1), {0}}, head_of_layer(Site::k, 1, 0))}, results),
+            1e-6);
+}
+
+TEST_F(DirectPathTest, EachPathHasItsOwnSendersEffect) {
+  const auto off = [](int head) { return SetValues{head_of_layer(Site::z, 0, head), {0}}; };
+  const EditSite first = head_of_layer(Site::k, 1, 0), second = head_of_layer(Site::q, 2, 2);
+  expect_reference({path(off(1), first), path(off(1), second)});
+  EXPECT_EQ(logits({path(off(1), first), path(off(2), second)}),
+            logits({path(off(2), second), path(off(1), first)}));
+  // Two senders of one receiver are one path of both.
+  EXPECT_EQ(logits({path(off(0), first), path(off(2), first)}), logits({held({off(0), off(2)}, first)}))
+      << "held at the values without them";
+}
+
+TEST_F(DirectPathTest, ALongerPromptWithAMeanIsComputedAnew) {
+  const Edits mean{path(SetMean{head_of_layer(Site::z, 0, 1)}, head_of_layer(Site::k, 1, 0))};
+  const auto first = run(mean, std::span(kIds).first(6));
+  EXPECT_EQ(testing::kept_values(*run(mean, kIds, first.get())), testing::kept_values(*run(mean)));
+  const Edits braces{
+      PatchFrom{head_of_layer(Site::k, 1, 0), {}, {}, false, {SetMean{head_of_layer(Site::z, 0, 1)}}}};
+  const auto part = run(braces, std::span(kIds).first(6));
+  EXPECT_EQ(testing::kept_values(*run(braces, kIds, part.get())), testing::kept_values(*run(braces)));
+}
+
+TEST_F(DirectPathTest, WithoutTokensThePlanChangesNothingYet) {
+  const Edits edits{path(SetValues{head_of_layer(Site::z, 0, 1), {0}}, head_of_layer(Site::k, 1, 0))};
+  EXPECT_TRUE(patches_from_own_tokens(edits));
+  ForwardOptions options;
+  options.plan = transformer_->plan(edits, workspace_);
+  const auto found = transformer_->forward(kIds, workspace_, options);
+  EXPECT_EQ(testing::all_logits(*transformer_, *found, workspace_), logits({}));
+}
+
+TEST_F(DirectPathTest, PlansShareTheirRuns) {
+  const Edit way = path(PatchFrom{head_of_layer(Site::z, 0, 1), kOthers}, head_of_layer(Site::k, 2, 0));
+  std::vector<Edits> lists(3, {way});
+  lists[2].insert(lists[2].begin(), SetValues{head_of_layer(Site::z, 1, 1), {0}});
+  const auto plans = transformer_->plans(lists, workspace_, {}, {nullptr, kIds});
+  for (std::size_t i = 0; i < lists.size(); ++i) {
+    ForwardOptions options;
+    options.plan = plans[i];
+    EXPECT_EQ(
+        testing::all_logits(*transformer_, *transformer_->forward(kIds, workspace_, options), workspace_),
+        logits(lists[i]));
+  }
+  std::stop_source stop;
+  stop.request_stop();
+  EXPECT_THROW(transformer_->plans(lists, workspace_, stop.get_token(), {nullptr, kIds}), Stopped);
+}
+
+TEST_F(DirectPathTest, RefusesWhatIsNoPath) {
+  const Edit off = SetValues{head_of_layer(Site::z, 1, 1), {0}};
+  const EditSite keys = head_of_layer(Site::k, 2, 0);
+  PatchFrom two = path(off, keys), elsewhere = path(off, keys), none = path(off, keys);
+  two.edits.push_back(off);
+  elsewhere.tokens = kOthers;
+  none.edits.clear();
+  const std::vector<std::pair<PatchFrom, std::string>> all = {
+      {two, "takes a path from one edit of a sender, and nothing else"},
+      {elsewhere, "takes a path from one edit of a sender, and nothing else"},
+      {none, "takes a path from one edit of a sender, and nothing else"},
+      {path(off, head_of_layer(Site::z, 2, 0)), "only q, k, v and the logits"},
+      {path(off, {{Site::resid_post, 1}, {}, {}, {}}), "only q, k, v and the logits"},
+      {path(off, head_of_layer(Site::q, 1, 0)),
+       "takes a path from blocks.1.attn.hook_z, which is not in an earlier layer"},
+      {path(SetValues{{{Site::resid_pre, 0}, {}, {}, {}}, {0}}, keys), "but only z and mlp_out send"},
+      {path(SetMask{}, keys), "but only z and mlp_out send"},
+      {path(path(off, keys), {kEnd, {}, {}, {}}), "but only z and mlp_out send"},
+      {path(off, head_of_layer(Site::k, 2, 3)), "names head 3"},
+      {path(off, head_of_layer(Site::k, 3, 0)), "names layer 3"},
+      {path(SetValues{head_of_layer(Site::z, 1, 7), {0}}, keys), "names head 7"},
+  };
+  for (const auto& [edit, says] : all) {
+    const std::string said = message_of<RunError>([&, &what = edit] { plan({what}); });
+    EXPECT_THAT(said, HasSubstr(says));
+    EXPECT_EQ(said.find('\n'), std::string::npos);
+  }
+}
+
+}  // namespace
+}  // namespace headscope::model
