@@ -149,10 +149,6 @@ struct Exception {
   double least;
 };
 constexpr Exception kExceptions[] = {
-    // A square map on a page of 16:9, with the labels of its tokens.
-    {"heatmap", Target::slide, 0.2},
-    {"sweep", Target::slide, 0.33},
-    {"cosines", Target::slide, 0.4},
     // In a column the words around the maps, of the smallest letters that can be printed, take the rest.
     {"heatmap", Target::column, 0.36},
     {"scores", Target::column, 0.36},
