@@ -188,13 +188,17 @@ std::vector<int> labelled_cells(double first, double count, int total, float cel
   return {labelled.begin(), labelled.end()};
 }
 
+/// A room that grows in steps where labels may change, so that the grid does not move with every typed
+/// letter.
+static float in_steps(float size, float step, const AxisLabels& axis) {
+  return std::ceil(axis.is_still ? size : std::ceil(size / step) * step);
+}
+
 LabelRoom row_label_room(const AxisLabels& axis, float cell, float most, const Style& style) {
   if (axis.labels.empty() || most < 2 * style.small()) return {title_room(axis, style), 0, LabelAngle::level};
   LabelRoom room;
   room.widest = widest_label(axis, cell, most, style);
-  // In steps, so that the grid does not move with every typed letter.
-  room.size = std::ceil((room.widest + 2 * style.unit()) / (4 * style.unit())) * 4 * style.unit() +
-              title_room(axis, style);
+  room.size = in_steps(room.widest + 2 * style.unit(), 4 * style.unit(), axis) + title_room(axis, style);
   return room;
 }
 
@@ -217,8 +221,7 @@ LabelRoom column_label_room(const AxisLabels& axis, float cell, float most, cons
     room.widest = std::min(widest, most);
     height = room.widest;
   }
-  room.size = std::ceil((height + 2 * style.unit()) / (2 * style.unit())) * 2 * style.unit() +
-              title_room(axis, style);
+  room.size = in_steps(height + 2 * style.unit(), 2 * style.unit(), axis) + title_room(axis, style);
   return room;
 }
 

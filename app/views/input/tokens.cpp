@@ -140,10 +140,11 @@ Strip lay_out(const ViewContext& c) {
   const auto place = [&] {
     strip.places = viz::place_chips(strip.flow, strip.area.w, style_of_chips(c, strip.font_size));
     lines = strip.places.empty() ? 0 : strip.places.back().line + 1;
-    return lines <= lines_in(strip.area, style_of_chips(c, strip.font_size));
+    const viz::Style style = style_of_chips(c, strip.font_size);
+    return static_cast<float>(lines) * viz::chip_line_height(style) <= strip.area.h + style.unit() + 0.5F;
   };
   place();
-  // Nothing else is on a printed page, so letters are as large as it allows.
+  // Nothing else is on a page, so letters are as large as a given height allows.
   constexpr float kLargest = 4, kStep = 0.95F;
   if (c.printed && place())
     for (strip.font_size *= kLargest; !place() && strip.font_size * kStep > c.font_size;)

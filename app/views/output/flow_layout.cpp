@@ -461,7 +461,8 @@ class Builder {
     int step = 1;
     for (float least = 2; !fits(step); ++least) step = viz::label_step(1, least);
     for (int layer = 0; layer < g_.layers; layer += step)
-      add_label({Label::Of::layer, layer, -1, "L" + std::to_string(layer), {out_.plot.x, middle(layer)}});
+      if (add_label({Label::Of::layer, layer, -1, "L" + std::to_string(layer), {out_.plot.x, middle(layer)}}))
+        out_.labels.back().rect.w += 2 * u();  // an MLP's name keeps its distance
   }
   void label_edges() {
     for (const Band& band : bands_) {
