@@ -317,11 +317,11 @@ float paint_line(Scene& scene, const ColorScale& scale, const std::string& title
 
 float paint_line(Scene& scene, const ColorScale& scale, const std::string& title, Point left_middle,
                  float bar_length, const Style& style) {
-  // Both ends with the same number of digits, and a limit that several scales share with the same ones in
-  // all.
+  // Both ends with the same number of digits. A limit that several scales share, such as 3.625, is the same
+  // in all: it is not rounded where that could be up or down.
   const auto end = [&](double value) {
-    if (scale.values_below || scale.values_above) return limit_number(value);
-    return number(value, std::max(3, exact_digits(value)));
+    const bool is_tie = exact_digits(value) == 4 && limit_number(value).ends_with('5');
+    return scale.values_below || scale.values_above || is_tie ? limit_number(value) : number(value, 3);
   };
   return paint_line(scene, scale, title, (scale.values_below ? "≤ " : "") + end(scale.low),
                     (scale.values_above ? "≥ " : "") + end(scale.high), left_middle, bar_length, style);
