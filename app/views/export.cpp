@@ -78,6 +78,48 @@ void place_in_middle(Picture& picture, const ViewContext& context, bool fills) {
   for (viz::Region& region : picture.regions) region.rect.x += by.x, region.rect.y += by.y;
 }
 
+/// The area around all that carries data, from the first region to the last.
+float plot_area(const Picture& picture) {
+  if (picture.regions.empty()) return 0;
+  float left = picture.scene.width, top = picture.scene.height, right = 0, bottom = 0;
+  for (const viz::Region& region : picture.regions) {
+    left = std::min(left, region.rect.x), right = std::max(right, region.rect.right());
+    top = std::min(top, region.rect.y), bottom = std::max(bottom, region.rect.bottom());
+  }
+  return (right - left) * (bottom - top);
+}
+
+/// The figure on a page of this size with its title and caption in a column at the left, so that the drawing
+/// has the page's whole height.
+Picture beside_words(const View& view, ViewContext context, const Frame& frame, Size page) {
+  constexpr float kColumn = 0.22F;  // a part of the page's width
+  const float column = std::floor(kColumn * page.width), left = column - margin(context);
+  context.titled = false;
+  context.width = page.width - left, context.height = page.height;
+  Picture picture = built(view, context);
+  place_in_middle(picture, context, true);
+  Picture words = blank(context);
+  words.scene.width = column, words.scene.height = 0;
+  if (frame.title) {
+    words.title = picture.title;
+    if (frame.subtitle) words.subtitle = picture.subtitle;
+    words = with_heading(std::move(words), context);
+  }
+  if (!frame.caption.empty()) {
+    const float below = caption_height(frame.caption, column, context);
+    if (words.scene.height + below > page.height) words.whole = false;
+    words.scene.height = page.height - below;
+    words = with_caption(std::move(words), frame.caption, context);
+  }
+  viz::Scene scene = std::move(words.scene);
+  scene.width = page.width, scene.height = page.height;
+  viz::append(scene, picture.scene, {left, 0});
+  for (viz::Region& region : picture.regions) region.rect.x += left;
+  picture.scene = std::move(scene);
+  if (!words.whole) picture.whole = picture.readable = false;
+  return picture;
+}
+
 /// The figure on a page of this size, title and caption inside.
 Picture on_page(const View& view, ViewContext context, const Frame& frame, Size page) {
   context.width = page.width;
@@ -111,7 +153,12 @@ Picture on_page(const View& view, ViewContext context, const Frame& frame, Size 
   if (!frame.caption.empty()) picture = with_caption(std::move(picture), frame.caption, context);
   if (picture.scene.height > page.height + 0.5F) picture.whole = picture.readable = false;
   picture.scene.height = page.height;
-  return picture;
+  if (!frame.fills || !(frame.title || !frame.caption.empty())) return picture;
+  // What is about as high as it is wide, between the lines above and below it, leaves much of the page empty.
+  constexpr float kLarger = 1.15F;
+  Picture beside = beside_words(view, context, frame, page);
+  const bool as_whole = beside.readable && (beside.whole || !picture.whole);
+  return as_whole && plot_area(beside) > kLarger * plot_area(picture) ? beside : picture;
 }
 
 /// The font size, up to twice the context's, at which a picture that would leave a part of its page empty

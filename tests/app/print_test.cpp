@@ -149,10 +149,6 @@ struct Exception {
   double least;
 };
 constexpr Exception kExceptions[] = {
-    // A square map on a page of 16:9, with the labels of its tokens.
-    {"heatmap", Target::slide, 0.2},
-    {"sweep", Target::slide, 0.33},
-    {"cosines", Target::slide, 0.4},
     // In a column the words around the maps, of the smallest letters that can be printed, take the rest.
     {"heatmap", Target::column, 0.36},
     {"scores", Target::column, 0.36},
@@ -265,6 +261,58 @@ TEST(Figure, OfTokensSaysWhatItsShadesMean) {
         export_picture_of(view, context_for(view, target, scenario(17)), options_for(target));
     EXPECT_THAT(picture.title, StartsWith("Attention from query "));
     EXPECT_THAT(all_words(picture.scene), HasSubstr("the stronger a token's colour"));
+  }
+}
+
+TEST(Figure, OfTokensIsAsLargeAsItsPageAndHasAKeyOfItsColours) {
+  const View& view = *find_view("tokens");
+  for (const int length : {1, 17, 100}) {
+    const Picture picture = export_picture_of(view, context_for(view, Target::slide, scenario(length)),
+                                              options_for(Target::slide));
+    EXPECT_GT(picture.regions.front().rect.h, length == 1 ? 100 : length == 17 ? 60 : 30) << length;
+    EXPECT_THAT(texts(picture.scene), IsSupersetOf({"weight 0", "1"})) << length;
+    EXPECT_EQ(text_faults(picture.scene, *fonts()), "") << length;
+  }
+}
+
+TEST(Figure, OfTokenizationHasItsListBesideTheStepsOnASlide) {
+  const View& view = *find_view("tokenization");
+  const Picture picture =
+      export_picture_of(view, context_for(view, Target::slide, scenario(17)), options_for(Target::slide));
+  float steps = 0, list = 1e9F;
+  int tokens = 0;
+  for (const viz::Region& region : picture.regions) {
+    const bool is_token = region.role == 0;
+    tokens += is_token ? 1 : 0;
+    (is_token ? list : steps) =
+        is_token ? std::min(list, region.rect.x) : std::max(steps, region.rect.right());
+  }
+  EXPECT_GT(list, steps);
+  EXPECT_GE(tokens, 14);
+}
+
+TEST(Figure, OfASearchSaysAContextThatAllMatchesHaveOnce) {
+  const View& view = *find_view("search");
+  const Scenario s("When Mary and John went to the store, John gave");
+  const Picture picture =
+      export_picture_of(view, context_for(view, Target::page, s), options_for(Target::page));
+  const std::string all = all_words(picture.scene);
+  EXPECT_THAT(picture.subtitle, HasSubstr("context: “When·Mary·and·John"));
+  EXPECT_EQ(all.find("When·Mary"), all.rfind("When·Mary"));
+  EXPECT_THAT(texts(picture.scene), Not(Contains("context")));
+}
+
+TEST(Figure, HasBarsOfTheRowsThatItShows) {
+  const Scenario& s = scenario(100);
+  for (const char* id : {"softmax", "query"}) {
+    const View& view = *find_view(id);
+    const Picture picture =
+        export_picture_of(view, context_for(view, Target::slide, s), options_for(Target::slide));
+    ASSERT_LT(picture.regions.size(), 100U * (std::string_view(id) == "query" ? 3U : 1U));
+    float widest = 0;
+    for (const viz::FillRect& rect : items_of<viz::FillRect>(picture.scene))
+      if (rect.color == viz::sign_color(light(), 1)) widest = std::max(widest, rect.rect.w);
+    EXPECT_GT(widest, 2.4F * spec_of(Target::slide).font_size) << id << ": the whole axis of its column";
   }
 }
 

@@ -234,6 +234,50 @@ TEST(Labels, AreThinnedToNiceSteps) {
   EXPECT_THAT(labelled_cells(2.6, 4, 10, 40, 15, -1), ::testing::ElementsAre(3, 4, 5, 6));
 }
 
+TEST(Labels, OfAPictureThatStaysNeedRoomOnlyWhereTheyAreWritten) {
+  std::vector<std::string> labels(60, "·w");
+  labels[31] = "·extraordinarily";  // between labels at steps of 2
+  AxisLabels axis{.labels = labels, .title = "key", .color = kTheme.key};
+  const auto room = [&](bool still) {
+    axis.is_still = still;
+    return column_label_room(axis, 9, 400, style()).size;
+  };
+  EXPECT_LT(room(true), 0.7F * room(false));
+  axis.emphasised = 31;
+  EXPECT_NEAR(room(true), room(false), 2 * style().unit()) << "now it is written";
+}
+
+TEST(Labels, AreNumbersWhereWordsWouldBeCutToAFewLetters) {
+  std::vector<std::string> labels(100, "·golden");
+  const auto written = [&](float height) {
+    const std::vector<float> values(300, 0.5F);
+    Heatmap map;
+    map.cells = cells_of(values, 3, 100);
+    map.cols = {.labels = labels, .title = "position", .color = kTheme.key};
+    map.show_scale = false;
+    map.stretch = 0;
+    Picture picture{testing::blank(340, height), {}};
+    paint_heatmap(picture, map, {8, 8, 324, height - 16}, style());
+    EXPECT_EQ(testing::text_faults(picture.scene, *fonts()), "");
+    return testing::texts(picture.scene);
+  };
+  EXPECT_THAT(written(400), ::testing::Contains("50 ·golden"));
+  EXPECT_THAT(written(150), ::testing::IsSupersetOf({"0", "50", "80"}));
+  EXPECT_THAT(written(150), ::testing::Each(::testing::Not(::testing::HasSubstr("…"))));
+}
+
+TEST(Labels, ThatHaveNumbersGetNoSecondOnes) {
+  std::vector<std::string> labels;
+  for (int i = 0; i < 12; ++i) labels.push_back("L" + std::to_string(i));
+  for (const bool numbered : {false, true}) {
+    Picture picture{testing::blank(200, 100), {}};
+    const AxisLabels axis{.labels = labels, .title = "", .color = kTheme.text, .numbered = numbered};
+    paint_row_labels(picture.scene, axis, row_label_room(axis, 7, 100, style()),
+                     Region::grid(0, 0, {60, 5, 100, 84}, 12, 12), style());
+    EXPECT_EQ(testing::texts(picture.scene).front(), numbered ? "L0" : "0 L0");
+  }
+}
+
 TEST(Heatmaps, LabelsStandUprightSlantedOrLevelAndNeverTouch) {
   std::vector<std::string> labels;
   for (int i = 0; i < 120; ++i) labels.push_back(i % 7 == 3 ? "·extraordinarily" : "·w" + std::to_string(i));

@@ -27,6 +27,23 @@ std::vector<float> noise(int count) {
   return values;
 }
 
+/// Scales that share a limit write it alike, whether or not something is beyond it.
+TEST(ColorScaleLine, WritesALimitAlikeWhereSomethingIsBeyondIt) {
+  const Theme theme = light_theme();
+  const Style style{theme, *testing::fonts(), 14};
+  const auto written = [&](double limit, bool beyond) {
+    ColorScale scale = diverging_scale(limit);
+    scale.values_above = beyond;
+    Scene scene;
+    paint_color_scale_line(scene, scale, "", {0, 20}, style);
+    return testing::texts(scene);
+  };
+  for (const double limit : {3.625, 0.5625, 9.0, 4.75}) {
+    EXPECT_THAT(written(limit, true), ::testing::Contains(written(limit, false).front()));
+  }
+  EXPECT_THAT(written(0.06649, false), ::testing::Contains("0.0665"));
+}
+
 TEST(ColorScale, PlacesValuesOnTheMap) {
   EXPECT_EQ(linear_scale(4).parameter(1), 0.25);
   EXPECT_EQ(linear_scale(4).parameter(9), 1);

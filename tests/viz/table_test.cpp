@@ -11,6 +11,7 @@
 #include "tests/viz/pictures.h"
 #include "tests/viz/tables.h"
 #include "tests/viz/text_boxes.h"
+#include "viz/charts/number_axis.h"
 #include "viz/charts/vector_strip.h"
 
 namespace headscope::viz {
@@ -33,6 +34,44 @@ TEST(Table, AnAxisEndsAtTheNumberThatIsWritten) {
   EXPECT_THAT(ends(-20, 20), Contains("20"));
   EXPECT_THAT(ends(-1.191, 1.077), ::testing::AllOf(Contains("1.1"), Contains("−1.2")));
   EXPECT_THAT(ends(-0.2, 0.2), Contains("0.2"));
+}
+
+TEST(Table, BarsHaveTheAxisOfTheRowsThatAreShownWhereNothingScrolls) {
+  const Data data;
+  Table table = table_of(data);
+  TableColumn& score = table.columns[kScore];
+  score.low = score.high = 0;
+  score.numbers.assign(kRows, 1);
+  score.numbers.back() = 100;
+  const auto axis_end = [&](bool scrolls, int rows) {
+    table.note_below = !scrolls, table.max_rows = rows;
+    return paint(table, 900, 900).layout.place_of(kScore)->high;
+  };
+  EXPECT_EQ(axis_end(false, 0), 100);
+  EXPECT_EQ(axis_end(false, 5), 1) << "the largest number is not shown";
+  EXPECT_EQ(axis_end(true, 5), 100) << "bars keep their length while the table scrolls";
+}
+
+TEST(Table, ColumnsOfOneGroupHaveOneRoundAxis) {
+  const Data data;
+  Table table = table_of(data);
+  table.columns.push_back(table.columns[kScore]);
+  const auto other = std::ssize(table.columns) - 1;
+  for (const auto column : {std::ptrdiff_t{kScore}, other}) {
+    table.columns[column].low = table.columns[column].high = 0;
+    table.columns[column].numbers.assign(kRows, column == other ? 0.37F : 0.11F);
+    table.columns[column].rounds = true;
+  }
+  const auto ends = [&] {
+    const TableLayout layout = paint(table, 1600, 900).layout;
+    return std::pair{layout.place_of(kScore)->high, layout.place_of(static_cast<int>(other))->high};
+  };
+  EXPECT_EQ(ends(), (std::pair{round_limit(double{0.11F}), round_limit(double{0.37F})}));
+  table.columns[kScore].axis_group = table.columns[other].axis_group = 1;
+  EXPECT_EQ(ends(), (std::pair{round_limit(double{0.37F}), round_limit(double{0.37F})}));
+  table.columns[other].is_signed = true;
+  EXPECT_EQ(paint(table, 1600, 900).layout.place_of(static_cast<int>(other))->low,
+            -round_limit(double{0.37F}));
 }
 
 TEST(TableColumns, StandBesideEachOtherInsideTheArea) {

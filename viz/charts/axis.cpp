@@ -23,10 +23,23 @@ float row_pitch(const Style& style) {
 std::string written(const AxisLabels& axis, int i, int step) {
   const std::string& label = axis.labels[i];
   const std::string number = std::to_string(i);
-  return step > 1 && label != number ? number + " " + label : label;
+  return step > 1 && !axis.numbered && label != number ? number + " " + label : label;
 }
 
-float widest_label(const AxisLabels& axis, int step, float most, const Style& style) {
+/// The widest of the labels that are written where a cell is about so large: it is an estimate.
+float widest_written_label(const AxisLabels& axis, float cell, float most, const Style& style) {
+  const int count = static_cast<int>(axis.labels.size()), step = label_step(cell, row_pitch(style));
+  float widest = 0;
+  for (const float size : {0.92F * cell, cell, 1.08F * cell})
+    for (const int i :
+         labelled_cells(0, count, count, size, row_pitch(style), axis.emphasised, axis.strengths))
+      widest = std::max(widest, style.width(written(axis, i, step), style.small()));
+  return std::ceil(std::min(widest, most));
+}
+
+float widest_label(const AxisLabels& axis, float cell, float most, const Style& style) {
+  if (axis.is_still) return widest_written_label(axis, cell, most, style);
+  const int step = label_step(cell, row_pitch(style));
   float widest = 0;
   const int count = static_cast<int>(axis.labels.size()), stride = std::max(1, count / kMeasured);
   for (int i = 0; i < count && widest < most; i += stride)
@@ -36,6 +49,13 @@ float widest_label(const AxisLabels& axis, int step, float most, const Style& st
     widest = std::max(widest, style.width(std::to_string(count - 1), style.small()) + 3 * style.small());
   }
   return std::ceil(std::min(widest, most));
+}
+
+/// Whether upright labels would be cut to a few letters, so that numbers say more.
+bool has_numbers_only(const AxisLabels& axis, float cell, float widest, float most, const Style& style) {
+  constexpr float kReadable = 4;  // ems
+  return !axis.numbered && label_step(cell, row_pitch(style)) > 1 && most < kReadable * style.small() &&
+         widest > most;
 }
 
 float title_room(const AxisLabels& axis, const Style& style) {
@@ -81,6 +101,21 @@ struct Side {
   }
 };
 
+/// The numbers of columns whose labels have no room.
+void paint_level_numbers(Scene& scene, const AxisLabels& axis, const Side& side, float limit,
+                         const Style& style) {
+  const float widest = style.width(std::to_string(axis.labels.size()), style.small());
+  for (const int i : side.labelled(widest + 2 * style.unit(), axis.emphasised, axis.strengths)) {
+    const bool marked = i == axis.emphasised;
+    const std::string number = std::to_string(i);
+    const float half = style.width(number, style.small()) / 2;
+    Point at = side.at(i, style.unit() + style.line(style.small()) / 2);
+    at.x = std::min(at.x, limit - half);
+    add_label(scene, style, number, at, style.small(), marked ? axis.color : style.theme.text,
+              marked ? FontStyle::medium : FontStyle::regular, Align::center);
+  }
+}
+
 /// `limit`: where slanted labels of columns end.
 bool paint_labels(Scene& scene, const AxisLabels& axis, const LabelRoom& room, const Side& side, float limit,
                   const Style& style) {
@@ -92,6 +127,10 @@ bool paint_labels(Scene& scene, const AxisLabels& axis, const LabelRoom& room, c
                         axis.title_color.value_or(axis.color), FontStyle::medium, Align::center, side.turn());
   if (room.widest <= 0) return whole;
   const int step = label_step(side.cell(), row_pitch(style));
+  if (!side.rows && room.angle == LabelAngle::level && step > 1) {
+    paint_level_numbers(scene, axis, side, limit, style);
+    return whole;
+  }
   // Rotated labels begin or end at the grid, like those of rows.
   const Align inner = side.before == side.rows ? Align::right : Align::left;
   for (const int i : side.labelled(row_pitch(style), axis.emphasised, axis.strengths)) {
@@ -149,22 +188,27 @@ std::vector<int> labelled_cells(double first, double count, int total, float cel
   return {labelled.begin(), labelled.end()};
 }
 
+/// A room that grows in steps where labels may change, so that the grid does not move with every typed
+/// letter.
+static float in_steps(float size, float step, const AxisLabels& axis) {
+  return std::ceil(axis.is_still ? size : std::ceil(size / step) * step);
+}
+
 LabelRoom row_label_room(const AxisLabels& axis, float cell, float most, const Style& style) {
   if (axis.labels.empty() || most < 2 * style.small()) return {title_room(axis, style), 0, LabelAngle::level};
   LabelRoom room;
-  room.widest = widest_label(axis, label_step(cell, row_pitch(style)), most, style);
-  // In steps, so that the grid does not move with every typed letter.
-  room.size = std::ceil((room.widest + 2 * style.unit()) / (4 * style.unit())) * 4 * style.unit() +
-              title_room(axis, style);
+  room.widest = widest_label(axis, cell, most, style);
+  room.size = in_steps(room.widest + 2 * style.unit(), 4 * style.unit(), axis) + title_room(axis, style);
   return room;
 }
 
 LabelRoom column_label_room(const AxisLabels& axis, float cell, float most, const Style& style) {
   if (axis.labels.empty() || most < 2 * style.small()) return {title_room(axis, style), 0, LabelAngle::level};
-  const float widest = widest_label(axis, label_step(cell, row_pitch(style)), 1e9F, style);
+  const float widest = widest_label(axis, cell, 1e9F, style);
+  const bool numbers = has_numbers_only(axis, cell, widest, most, style);
   LabelRoom room;
   float height = 0;
-  if (widest + 2 * style.unit() <= cell) {
+  if (numbers || widest + 2 * style.unit() <= cell) {
     room.angle = LabelAngle::level;
     room.widest = widest;
     height = style.line(style.small());
@@ -177,8 +221,7 @@ LabelRoom column_label_room(const AxisLabels& axis, float cell, float most, cons
     room.widest = std::min(widest, most);
     height = room.widest;
   }
-  room.size = std::ceil((height + 2 * style.unit()) / (2 * style.unit())) * 2 * style.unit() +
-              title_room(axis, style);
+  room.size = in_steps(height + 2 * style.unit(), 2 * style.unit(), axis) + title_room(axis, style);
   return room;
 }
 

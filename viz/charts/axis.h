@@ -18,6 +18,10 @@ struct AxisLabels {
   /// One per row (column): where there is no room for all labels, those of the largest strengths stay; empty:
   /// those at regular steps.
   std::span<const float> strengths = {};
+  bool numbered = false;  ///< labels have the number of their row (column): it is not put before them
+  /// All rows (columns) are shown, and labels may change their room: it is no larger than those need that are
+  /// written. Else it is that of the widest, so that nothing moves.
+  bool is_still = false;
 };
 
 /// The cells among [first, first + count) of `total` that get a label, if a cell is `cell` pixels and a label
@@ -30,7 +34,8 @@ std::vector<int> labelled_cells(double first, double count, int total, float cel
 /// The step between labels in `labelled_cells`.
 int label_step(float cell, float needed);
 
-/// Column labels are level if they fit, else slanted by 45 degrees, else upright.
+/// Column labels are level if they fit, else slanted by 45 degrees, else upright. Where upright ones would be
+/// cut to a few letters, there are level numbers instead.
 enum class LabelAngle { level, slanted, upright };
 
 /// Room for labels next to a grid: at the left for rows, above for columns. Titles included.

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <iterator>
 #include <numeric>
+#include <tuple>
 #include <utility>
 
 #include "viz/charts/bars.h"
@@ -49,9 +50,19 @@ std::pair<double, double> range_with_zero(std::span<const float> numbers) {
   return {low, high};
 }
 
-/// The axis of a column's bars.
-std::pair<double, double> axis_of(const TableColumn& column) {
-  return column.low < column.high ? std::pair{column.low, column.high} : range_with_zero(column.numbers);
+/// The axis of a column's bars in these rows.
+std::pair<double, double> axis_of(const Table& table, const TableColumn& column, std::span<const int> rows) {
+  if (column.low < column.high) return {column.low, column.high};
+  std::vector<float> numbers;
+  for (const TableColumn& other : table.columns) {
+    const bool together = column.axis_group > 0 && other.axis_group == column.axis_group;
+    if (has_numbers(other) && (together || &other == &column))
+      for (const int row : rows) numbers.push_back(other.numbers[static_cast<std::size_t>(row)]);
+  }
+  const auto [low, high] = range_with_zero(numbers);
+  if (!column.rounds) return {low, high};
+  const double limit = round_limit(std::max(-low, high));
+  return {column.is_signed ? -limit : 0, limit};
 }
 
 /// The label of an axis' end: one digit if that is exact.
@@ -178,7 +189,7 @@ std::vector<Place> place_columns(const Table& table, Rect area, const Style& sty
   for (const int i : columns) {
     const auto [least, most] = widths[i];
     const float w = std::floor(least + share * (most - least));
-    places.push_back({i, x, w});
+    places.push_back({i, x, w, 0, 0});
     x += w + gap;
   }
   return places;
@@ -283,8 +294,7 @@ struct Painter {
   void axis_ends(const Place& place, float middle) {
     const TableColumn& column = column_of(place);
     const Rect bars = bar_rect(place, 0);
-    const auto [lowest, highest] = axis_of(column);
-    const std::string low = end_label(lowest), high = end_label(highest);
+    const std::string low = end_label(place.low), high = end_label(place.high);
     const auto width_of = [&](const std::string& words) { return style.width(words, style.small()); };
     const float width = width_of(high);
     const float end =
@@ -396,13 +406,12 @@ struct Painter {
   void bar(const Place& place, double value, float y) {
     const TableColumn& column = column_of(place);
     const Rect rect = bar_rect(place, y);
-    const auto [low, high] = axis_of(column);
     if (column.axis) {
       picture.scene.add_line({rect.right(), rect.y - 1}, {rect.right(), rect.bottom() + 1}, style.theme.line);
     }
     if (std::isinf(value)) return;
     const Color color = column.is_signed ? sign_color(style.theme, value) : style.theme.bar;
-    paint_signed_bar(picture.scene, rect, value, low, high, color, style);
+    paint_signed_bar(picture.scene, rect, value, place.low, place.high, color, style);
   }
 
   /// A pale background, with a bar at its side in case it is hardly visible.
@@ -516,6 +525,13 @@ TableLayout lay_out_table(const Table& table, Rect area, const Style& style) {
     layout.window = {first, all};
     layout.note = note_of(table, all, first, count);
   }
+  std::vector<int> scaled = layout.rows;
+  if (!table.note_below) {  // bars keep their length while the table scrolls
+    scaled.resize(static_cast<std::size_t>(table.rows));
+    std::iota(scaled.begin(), scaled.end(), 0);
+  }
+  for (Place& place : layout.places)
+    std::tie(place.low, place.high) = axis_of(table, table.columns[place.column], scaled);
   const auto shown = std::ranges::count(table.columns, false, &TableColumn::hidden);
   layout.whole =
       count == most && std::ssize(layout.places) == shown && layout.masked == !table.masked.empty();

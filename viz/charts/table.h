@@ -39,9 +39,13 @@ struct TableColumn {
   int decimals = -1;            ///< decimal points are aligned; -1: as many as fit with the largest number
   double scientific_below = 0;  ///< smaller ones but 0 are written "2.1e−5"; millions are "1.23e6" always
 
-  bool is_signed = false;    ///< bars take the colours of their signs
-  double low = 0, high = 0;  ///< limits of the bars' axis, which includes 0; equal: those of the numbers
-  bool axis = false;         ///< its limits are written next to the heading, with a line at the upper one
+  bool is_signed = false;  ///< bars take the colours of their signs
+  /// Limits of the bars' axis, which includes 0. Equal: those of the numbers, in a table that cannot scroll
+  /// of the rows that are shown.
+  double low = 0, high = 0;
+  bool rounds = false;  ///< such limits are round numbers, for signed bars of both signs
+  int axis_group = 0;   ///< bars of the columns of one group have one axis; 0: none
+  bool axis = false;    ///< its limits are written next to the heading, with a line at the upper one
 
   std::vector<std::span<const float>> vectors;  ///< for strip; must outlive the table
   std::vector<float> factors;                   ///< a row's vector is multiplied by; empty: none
@@ -111,6 +115,7 @@ struct TableLayout {
     int column = 0;
     float x = 0;
     float w = 0;
+    double low = 0, high = 0;  ///< limits of the axis of bars
     float right() const { return x + w; }
   };
   Rect area;

@@ -32,15 +32,20 @@ double along(const ColorScale& scale, double value) {
   return scale.map == ColorScale::Map::sequential ? t : (t + 1) / 2;
 }
 
-/// The end of a scale: exact if it was chosen and takes few digits, else with two digits.
-std::string limit_number(double value) {
-  if (value == 0) return number(value, 2);
+/// The digits that a number takes exactly; 0: more than four.
+int exact_digits(double value) {
+  if (value == 0) return 1;
   for (int digits = 1; digits <= 4; ++digits) {
     const double unit = std::pow(10.0, std::floor(std::log10(std::abs(value))) + 1 - digits);
-    if (std::abs(std::round(value / unit) * unit - value) < 1e-6 * std::abs(value))
-      return number(value, digits);
+    if (std::abs(std::round(value / unit) * unit - value) < 1e-6 * std::abs(value)) return digits;
   }
-  return number(value, 2);
+  return 0;
+}
+
+/// The end of a scale: exact if it was chosen and takes few digits, else with two digits.
+std::string limit_number(double value) {
+  const int digits = exact_digits(value);
+  return number(value, value != 0 && digits > 0 ? digits : 2);
 }
 
 std::string limit_text(const ColorScale& scale, const Tick& tick) {
@@ -312,9 +317,11 @@ float paint_line(Scene& scene, const ColorScale& scale, const std::string& title
 
 float paint_line(Scene& scene, const ColorScale& scale, const std::string& title, Point left_middle,
                  float bar_length, const Style& style) {
-  // Both ends with the same number of digits.
+  // Both ends with the same number of digits. A limit that several scales share, such as 3.625, is the same
+  // in all: it is not rounded where that could be up or down.
   const auto end = [&](double value) {
-    return scale.values_below || scale.values_above ? limit_number(value) : number(value, 3);
+    const bool is_tie = exact_digits(value) == 4 && limit_number(value).ends_with('5');
+    return scale.values_below || scale.values_above || is_tie ? limit_number(value) : number(value, 3);
   };
   return paint_line(scene, scale, title, (scale.values_below ? "≤ " : "") + end(scale.low),
                     (scale.values_above ? "≥ " : "") + end(scale.high), left_middle, bar_length, style);

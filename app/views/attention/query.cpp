@@ -228,7 +228,6 @@ List list_of(const ViewContext& c, const Numbers& n) {
     list.bar(delta(c) + heading, importance, n.of(stage), look);
   };
   const auto weights = n.of(Stage::pattern).first(n.k.size());
-  const double high = differs ? 0 : viz::round_limit(magnitude(weights));
   list.number("", 7, [](int key) { return key; }, {.file = "key", .color = theme.text_muted, .digits = 0});
   list.text("token", 9, c.run->tokens.labels, {.file = "token", .heading = theme.key});
   strip("key k", 2, Vector::key, theme.key, std::max(magnitude(n.q), largest_magnitude(n.k)), "q, k", n.k,
@@ -239,7 +238,7 @@ List list_of(const ViewContext& c, const Numbers& n) {
   bar("× " + scale_factor(c.run->run->config, n.layer), 3, Stage::scaled, "scaled", {.is_signed = true});
   bar("masked", 1, Stage::masked, "masked", {.is_signed = true, .hidden = differs && !masks_differ(n)});
   bar("weight", 8, Stage::pattern, "weight",
-      {.digits = 4, .scientific = 0.001, .high = high, .axis = !differs});
+      {.digits = 4, .scientific = 0.001, .rounds = !differs, .axis = !differs});
   strip("value v", 4, Vector::value, theme.value, largest_magnitude(n.v), "v", n.v, products, "v");
   strip("weight × v", 5, Vector::weighted_value, theme.value, weighted_magnitude(n), "weight × v, z", n.v,
         products, "weight*v")

@@ -166,6 +166,13 @@ std::string title_of(const ViewContext& c) {
          words_of(search.to, lacks_key ? "any key (none is chosen)" : "any key");
 }
 
+/// The context of all matches, which is said once; empty: they have several.
+std::string common_context(const FoundWeights& found) {
+  const std::vector<std::string>& all = found.excerpts;
+  const bool is_common = all.size() > 1 && std::ranges::count(all, all.front()) == std::ssize(all);
+  return is_common ? all.front() : "";
+}
+
 std::string subtitle_of(const ViewContext& c, const FoundWeights& found) {
   std::string words = grouped(found.count) + " above " + plain(c.options[kAbove]);
   if (std::cmp_less(found.best.size(), found.count))
@@ -173,11 +180,14 @@ std::string subtitle_of(const ViewContext& c, const FoundWeights& found) {
   words += "; " + (uses_list(c) ? list_words(c, found.progress) : "this prompt");
   words += ", " + (c.options[kHeads] == Heads::chosen ? head_name(c.selection.layer, c.selection.head)
                                                       : std::string("all heads"));
-  // In every head it sees only itself, with a weight of 1, unless an edit shows it more.
-  if (!of_shape(c)) return words + (c.run->run->plan ? "" : "; not query 0, which sees only itself");
   const auto cells = std::ssize(c.options[kShape]);
-  return words + ", " + grouped(cells) + (cells == 1 ? " cell" : " cells") +
-         (c.options[kMoves] ? " anywhere" : "");
+  if (of_shape(c))
+    words +=
+        ", " + grouped(cells) + (cells == 1 ? " cell" : " cells") + (c.options[kMoves] ? " anywhere" : "");
+  else if (!c.run->run->plan)  // in every head it has a weight of 1, unless an edit shows it more
+    words += "; not query 0, which sees only itself";
+  const std::string context = common_context(found);
+  return words + (context.empty() ? "" : "; context: “" + context + "”");
 }
 
 // ---- the list ----
@@ -211,6 +221,12 @@ std::string end_of(const std::string& excerpt, float width, const viz::Style& st
   return excerpt;
 }
 
+/// What a row has in common with the shown row above it becomes a ditto mark.
+void say_repeated_once(std::vector<std::string>& excerpts, const std::vector<int>& rows) {
+  for (std::size_t i = rows.size(); i-- > 1;)
+    if (excerpts[rows[i]] == excerpts[rows[i - 1]]) excerpts[rows[i]] = "″";
+}
+
 /// `excerpts`: one for each match, as they are shown.
 List list_of(const ViewContext& c, const FoundWeights& found, const std::vector<std::string>& excerpts) {
   const viz::Theme& theme = *c.theme;
@@ -237,7 +253,8 @@ List list_of(const ViewContext& c, const FoundWeights& found, const std::vector<
   list.text("query", 7, token(&FoundWeight::query_id), {.file = "query token", .heading = theme.query});
   position("", 2, &FoundWeight::key, "key");
   list.text("key", 5, token(&FoundWeight::key_id), {.file = "key token", .heading = theme.key});
-  list.text(std::string(kContext), 4, excerpts, {.color = theme.text_muted, .most = 34 * c.font_size});
+  list.text(std::string(kContext), 4, excerpts,
+            {.color = theme.text_muted, .most = 34 * c.font_size, .hidden = !common_context(found).empty()});
   list.file(of_shape(c) ? "part" : "weight", of(&FoundWeight::weight));
   list.table.marked = chosen_row(c, found);
   return list;
@@ -261,10 +278,12 @@ Picture build(const ViewContext& c) {
     area.h = std::max(0.F, area.h - line - style.unit());  // a line of its own, under the list
   if (area.h < 3 * line) return too_small(c, "for the list");
   std::vector<std::string> excerpts = found->excerpts;
-  if (List wide = list_of(c, *found, found->excerpts); wide.lay_out(area))
+  if (List wide = list_of(c, *found, found->excerpts); wide.lay_out(area)) {
     for (const viz::TableLayout::Place& place : wide.layout().places)
       if (wide.table.columns[static_cast<std::size_t>(place.column)].heading == kContext)
         for (std::string& excerpt : excerpts) excerpt = end_of(excerpt, place.w, style);
+    say_repeated_once(excerpts, wide.layout().rows);
+  }
   List list = list_of(c, *found, excerpts);
   if (!list.lay_out(area) && !found->best.empty()) return too_small(c, "for the list");
   Picture picture = blank(c);

@@ -224,12 +224,11 @@ List list_of(const ViewContext& c, const Numbers& n) {
   };
   // Both on one axis, so that a spike stands out from the others. Differences have their own axes, because
   // spikes would hide the rest.
-  const float both = std::max(largest(n.weights), largest(n.other));
+  const int together = n.is_difference ? 0 : 1;
   const auto weights = [&](const std::string& heading, const std::string& file, int importance,
                            const std::vector<float>& values) {
-    const double high = viz::round_limit(n.is_difference ? largest(values) : both);
     bars(heading, file, importance, values,
-         {.digits = 4, .scientific = 0.001, .low = n.is_difference ? -high : 0, .high = high, .axis = true});
+         {.digits = 4, .scientific = 0.001, .rounds = true, .axis_group = together, .axis = true});
   };
   list.text(row ? "key" : "score of", 9, n.names,
             {.file = "of", .heading = row ? theme.key : theme.text_muted});

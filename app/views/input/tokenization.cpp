@@ -149,6 +149,17 @@ Layout lay_out(const ViewContext& c, std::size_t rows) {
   least.rows = std::min(kMinRows, c.run->run->length());
   const float table = viz::table_height(least, style) + style.font_size,
               steps = viz::piece_rows_height(rows, style);
+  // A wide page has room for both side by side, where the list is too long to be below.
+  constexpr float kWide = 1.5F, kSteps = 0.32F;
+  viz::Table all;
+  all.rows = c.run->run->length();
+  const bool is_long = steps + style.font_size + viz::table_height(all, style) > area.h;
+  if (c.printed && is_long && area.w > kWide * area.h && area.h > 24 * style.font_size) {
+    l.steps.w = kSteps * area.w;
+    const float x = l.steps.right() + 2 * style.font_size;
+    l.table = {x, area.y, area.right() - x, area.h};
+    return l;
+  }
   if (area.h < std::min(steps + table, 24 * style.font_size)) return l;
   l.steps.h = std::min(steps, area.h - table);
   l.table = {area.x, l.steps.bottom() + style.font_size, area.w, 0};

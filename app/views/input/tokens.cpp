@@ -75,6 +75,7 @@ viz::ChipFlow make_flow(const ViewContext& c) {
 /// The chips in lines, of which some are shown.
 struct Strip {
   viz::Rect area;
+  float font_size = 0;  ///< of the chips
   viz::ChipFlow flow;
   std::vector<viz::ChipPlace> places;
   TableRows lines;
@@ -110,19 +111,45 @@ float note_room(const ViewContext& c, const Note& note) {
   return note.width + 3 * style_of(c).unit() + kScrollBar * c.font_size;
 }
 
-Strip lay_out(const ViewContext& c) {
+viz::Style style_of_chips(const ViewContext& c, float font_size) {
+  viz::Style style = style_of(c);
+  style.font_size = font_size;
+  return style;
+}
+
+/// The height of the line under a figure's chips that says what their colours mean; 0: there is none.
+float scale_height(const ViewContext& c) {
   const viz::Style style = style_of(c);
+  const bool shades = c.printed && !shading_of(c, current_pattern(c).get()).empty();
+  return shades ? style.line(style.small()) + 3 * style.unit() : 0;
+}
+
+/// The lines that fit an area.
+int lines_in(const viz::Rect& area, const viz::Style& style) {
+  return std::max(
+      1, static_cast<int>(std::floor((area.h + style.unit() + 0.5F) / viz::chip_line_height(style))));
+}
+
+Strip lay_out(const ViewContext& c) {
   Strip strip;
   strip.area = whole_area(c);
+  strip.area.h = std::max(0.F, strip.area.h - scale_height(c));
+  strip.font_size = c.font_size;
   strip.flow = make_flow(c);
-  const int room = std::max(
-      1, static_cast<int>(std::floor((strip.area.h + style.unit() + 0.5F) / viz::chip_line_height(style))));
   int lines = 0;
   const auto place = [&] {
-    strip.places = viz::place_chips(strip.flow, strip.area.w, style);
+    strip.places = viz::place_chips(strip.flow, strip.area.w, style_of_chips(c, strip.font_size));
     lines = strip.places.empty() ? 0 : strip.places.back().line + 1;
+    const viz::Style style = style_of_chips(c, strip.font_size);
+    return static_cast<float>(lines) * viz::chip_line_height(style) <= strip.area.h + style.unit() + 0.5F;
   };
   place();
+  // Nothing else is on a page, so letters are as large as a given height allows.
+  constexpr float kLargest = 4, kStep = 0.95F;
+  if (c.printed && place())
+    for (strip.font_size *= kLargest; !place() && strip.font_size * kStep > c.font_size;)
+      strip.font_size *= kStep;
+  const int room = lines_in(strip.area, style_of_chips(c, strip.font_size));
   if (c.in_pane && lines > room) {
     const int count = static_cast<int>(strip.places.size());
     strip.area.w = std::max(0.F, strip.area.w - note_room(c, note_of(c, 0, 0, count, strip.area.h)));
@@ -163,15 +190,40 @@ void add_title(Picture& picture, const ViewContext& c) {
                      "; outlined: the query" + (c.selection.key >= 0 ? " and the key" : "");
 }
 
+/// Below a figure's chips: "weight 0", chips of some weights, "1".
+void paint_scale(Picture& picture, const ViewContext& c, viz::Point top_left) {
+  constexpr int kSamples = 6;
+  const viz::Style style = style_of(c);
+  const float u = style.unit(), line = style.line(style.small());
+  const double full = c.options[kValueMax] > 0 ? c.options[kValueMax] : 1;
+  float x = top_left.x;
+  const float y = top_left.y + 3 * u + line / 2;
+  const auto say = [&](const std::string& words) {
+    viz::add_muted(picture.scene, style, words, {x, y});
+    x += style.width(words, style.small()) + u;
+  };
+  say("weight 0");
+  for (int i = 0; i < kSamples; ++i) {
+    const viz::Rect box{x, y - 1.5F * u, 4 * u, 3 * u};
+    picture.scene.add(viz::FillRect{box, shade_of(c, full * i / (kSamples - 1))});
+    x = box.right();
+  }
+  x += u;
+  say(plain(full));
+}
+
 Picture build(const ViewContext& c) {
   static_cast<void>(current_pattern(c));  // requested before there is a run, so that it arrives with it
   if (auto words = waiting(c)) return *words;
   Picture picture = blank(c);
   const Strip strip = lay_out(c);
-  viz::paint_chips(picture, strip.flow, strip.places, strip.lines.first, strip.area, style_of(c));
+  viz::paint_chips(picture, strip.flow, strip.places, strip.lines.first, strip.area,
+                   style_of_chips(c, strip.font_size));
   if (picture.regions.empty()) picture.whole = false;
   if (c.in_pane && strip.lines.scrolls()) paint_note(picture, c);
   if (c.printed) add_title(picture, c);
+  if (scale_height(c) > 0 && !picture.regions.empty())
+    paint_scale(picture, c, {strip.area.x, picture.regions.back().rect.bottom()});
   return picture;
 }
 
@@ -212,7 +264,8 @@ float whole_height(const ViewContext& c) {
   const viz::Rect area = whole_area(c);
   const std::vector<viz::ChipPlace> places = viz::place_chips(make_flow(c), area.w, style);
   const int lines = places.empty() ? 0 : places.back().line + 1;
-  return static_cast<float>(lines) * viz::chip_line_height(style) - style.unit() + 2 * area.y;
+  return static_cast<float>(lines) * viz::chip_line_height(style) - style.unit() + scale_height(c) +
+         2 * area.y;
 }
 
 /// Selects the chip above or below the query's, the nearest by its middle.

@@ -34,6 +34,7 @@ struct Measure {
   const viz::Style& style;
   float turn = 0;
   bool tight = false;  // many layers or lanes, with little room for each
+  float least = 0;     // height of a layer: that of its name, if there is room
   float u() const { return style.unit(); }
   float line() const { return style.line(style.small()); }
   float wedge(const Band& band) const {
@@ -50,7 +51,7 @@ struct Measure {
     float h = (band.lanes.empty() ? 0 : 2 * turn) + wedge(band) + (tight ? 0.25F : 1) * u();
     for (const Lane& one : band.lanes) h += lane(one);
     // The uppermost label is to the left of what is above its lane.
-    return h - std::min(label(band), turn + wedge(band));
+    return std::max(least, h - std::min(label(band), turn + wedge(band)));
   }
   float all(const std::vector<Band>& bands) const {
     float h = 0;
@@ -99,12 +100,14 @@ float strand_width(double value, double scale) {
 Bands lay_out_bands(const Graph& graph, FirstToken first, double scale, float bottom, float top,
                     const viz::Style& style, bool keeps_edges) {
   constexpr float kWithoutNames = 1.25F, kTightest = 0.75F;
+  constexpr float kForNames = 0.6F;  // the part of the room that the names of the layers may take
   constexpr int kMany = 24;
-  const float room = bottom - top;
+  const float room = bottom - top, names = static_cast<float>(graph.layers) * style.line(style.small());
+  const float least = names <= kForNames * room ? style.line(style.small()) : 0;
   for (const float turn : {3.F, 2.F, kWithoutNames, kTightest}) {
     if (turn == kTightest && !keeps_edges) break;
     Bands bands{bands_of(graph, first, scale), turn * style.unit(), true};
-    const Measure measure{style, bands.turn, graph.layers > kMany || turn == kTightest};
+    const Measure measure{style, bands.turn, graph.layers > kMany || turn == kTightest, least};
     if (turn <= kWithoutNames) drop_labels(bands, graph, measure, room);
     if (measure.all(bands.layers) > room) continue;
     place(bands.layers, measure, bottom, room);

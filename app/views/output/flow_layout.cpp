@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "app/views/output/flow_bands.h"
+#include "viz/charts/axis.h"
 #include "viz/scene/colormap.h"
 #include "viz/scene/easing.h"
 
@@ -449,15 +450,19 @@ class Builder {
       }
     }
   }
+  /// All layers, or every second, fifth, ... one.
   void label_layers() {
-    for (int layer = 0; layer < g_.layers; ++layer) {
-      const Band& band = bands_[layer];
-      add_label({Label::Of::layer,
-                 layer,
-                 -1,
-                 "L" + std::to_string(layer),
-                 {out_.plot.x, (band.bottom + band.top) / 2}});
-    }
+    const auto middle = [&](int layer) { return (bands_[layer].bottom + bands_[layer].top) / 2; };
+    const auto fits = [&](int step) {
+      for (int layer = step; layer < g_.layers; layer += step)
+        if (middle(layer - step) - middle(layer) < line()) return false;
+      return true;
+    };
+    int step = 1;
+    for (float least = 2; !fits(step); ++least) step = viz::label_step(1, least);
+    for (int layer = 0; layer < g_.layers; layer += step)
+      if (add_label({Label::Of::layer, layer, -1, "L" + std::to_string(layer), {out_.plot.x, middle(layer)}}))
+        out_.labels.back().rect.w += 2 * u();  // an MLP's name keeps its distance
   }
   void label_edges() {
     for (const Band& band : bands_) {

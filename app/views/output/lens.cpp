@@ -146,9 +146,14 @@ struct Layout {
   bool scrolls() const { return scrolled().scrolls(); }
 };
 
+/// The smallest text size of guesses.
+float least_size(const viz::Style& style) {
+  return std::max(0.7F * style.font_size, style.smallest);
+}
+
 /// Text size of guesses in rows of this height; 0: not legible.
 float text_size(float row, const viz::Style& style) {
-  for (const float size : {style.small(), std::max(0.7F * style.font_size, style.smallest)})
+  for (const float size : {style.small(), least_size(style)})
     if (row >= 1.25F * size) return size;
   return 0;
 }
@@ -301,10 +306,15 @@ void paint_part(Picture& picture, const ViewContext& c, const LensBlocks& lens, 
     for (int row = 0; row < rows; ++row) {
       const int id = lens.at(col, l.places[row]).guesses.top.front().id;
       const viz::Rect cell = part.cell_rect(row, col);
-      viz::add_label(picture.scene, style, label_of(c, id), cell.center(), l.text,
-                     text_on(c, color(cells.matrix.at(row, col - first))),
-                     has_answer && id == block.answer(col) ? viz::FontStyle::bold : viz::FontStyle::regular,
-                     viz::Align::center, cell.w - 1.5F * style.unit());
+      const std::string words = label_of(c, id);
+      const auto face =
+          has_answer && id == block.answer(col) ? viz::FontStyle::bold : viz::FontStyle::regular;
+      const float room = cell.w - 1.5F * style.unit();
+      // Rather small than cut.
+      const float size =
+          style.width(words, l.text, face) > room ? std::min(l.text, least_size(style)) : l.text;
+      viz::add_label(picture.scene, style, words, cell.center(), size,
+                     text_on(c, color(cells.matrix.at(row, col - first))), face, viz::Align::center, room);
     }
   }
 }

@@ -145,6 +145,14 @@ std::string subtitle_of(const ViewContext& c) {
   return text;
 }
 
+/// The heading of the column of differences, with their unit where it has room.
+std::string difference_title(const ViewContext& c, float room) {
+  const viz::Style style = style_of(c);
+  for (const char* words : {"difference, percentage points", "percentage points"})
+    if (style.width(words, style.small()) < 0.2F * room) return words;
+  return "difference";
+}
+
 /// Lines below the bars: what the mark means, and the sum of the tokens not shown; in comparisons also the
 /// baseline's first guess, and words about the comparison, which may take two lines.
 std::size_t max_extra_lines(const ViewContext& c) {
@@ -176,7 +184,8 @@ Picture build(const ViewContext& c) {
   viz::BarChart chart;
   chart.role = kGuess;
   chart.number_title = "probability";
-  chart.detail_title = g.before.empty() ? "logit" : "difference";
+  chart.detail_title = "logit";
+  if (!g.before.empty()) chart.detail_title = difference_title(c, area.w);
   chart.longest = axis_end(c, g);
   if (shows_differences(c, g)) {
     chart.number_title = "difference, percentage points";

@@ -222,7 +222,7 @@ List list_of(const ViewContext& c, const Numbers& n) {
                     std::string(kMethod.choices[static_cast<std::size_t>(c.options[kMethod])].name),
             .digits = 4,
             .scientific = 0.0001,
-            .most = 30 * c.font_size,
+            .most = c.printed ? c.width : 30 * c.font_size,
             .is_signed = has_sign(c)});
   list.table.strength = list.last();
   const auto footer = [&](const std::string& name, double value, int digits) {

@@ -180,6 +180,11 @@ std::string root_label(const ViewContext& c, const Tree& tree, float room) {
   return words;
 }
 
+/// Width of the line to a token of this probability.
+float line_width(double probability) {
+  return 1 + (std::isnan(probability) ? 0.5F : 2.5F * static_cast<float>(std::sqrt(probability)));
+}
+
 viz::TokenTree drawing_of(const ViewContext& c, const Tree& tree) {
   const viz::Theme& theme = *c.theme;
   viz::TokenTree drawing;
@@ -197,10 +202,60 @@ viz::TokenTree drawing_of(const ViewContext& c, const Tree& tree) {
     if (node.source == Source::tried) n.fill = theme.raised, n.outline = n.line = theme.text_muted;
     if (node.source == Source::drawn) n.outline = n.line = theme.text_muted.with_alpha(150);
     if (node.source == Source::guess) n.text = theme.text_muted, n.line = theme.text_muted.with_alpha(110);
-    n.line_width =
-        1 + (std::isnan(node.probability) ? 0.5F : 2.5F * static_cast<float>(std::sqrt(node.probability)));
+    n.line_width = line_width(node.probability);
   }
   return drawing;
+}
+
+/// A word's look, or the width of the line to it, and what it stands for.
+struct LegendEntry {
+  viz::TreeNode sample;
+  bool is_line = false;
+  std::string words;
+  viz::Point at = {};  ///< left end and middle, relative to the legend's corner
+
+  float width(const viz::Style& style) const { return 10 * style.unit() + style.width(words, style.small()); }
+};
+
+/// The legend's entries, on as many lines as the width needs.
+std::vector<LegendEntry> legend_of(const ViewContext& c, const Tree& tree, const viz::TokenTree& drawing,
+                                   float width) {
+  const viz::Style style = style_of(c);
+  std::vector<LegendEntry> entries;
+  const auto name = [&](Source source, std::string words) {
+    const auto found = std::ranges::find(tree.nodes, source, &Node::source);
+    if (found == tree.nodes.end()) return;
+    const viz::TreeNode& sample = drawing.nodes[static_cast<std::size_t>(found - tree.nodes.begin())];
+    const bool is_bare = sample.fill.a == 0 && sample.outline.a == 0;
+    entries.push_back({sample, is_bare, std::move(words)});
+    entries.back().sample.line_width = 1;
+  };
+  const int seed = c.options[kSeed];
+  const std::string first = std::to_string(seed), last = std::to_string(seed + tree.drawn - 1);
+  name(Source::prompt, "prompt");
+  name(Source::tried, "tried before");
+  name(Source::drawn,
+       tree.drawn > 1 ? "sampled with seeds " + first + " to " + last : "sampled with seed " + first);
+  name(Source::guess, "guess");
+  if (!std::ranges::all_of(tree.nodes, [](const Node& node) { return std::isnan(node.probability); }))
+    for (const double probability : {0.01, 0.25, 1.0}) {
+      LegendEntry& entry = entries.emplace_back();
+      entry.is_line = true;
+      entry.sample.line = c.theme->text_muted, entry.sample.line_width = line_width(probability);
+      entry.words = (probability == 0.01 ? "probability " : "") + viz::number(100 * probability, 3) + " %";
+    }
+  viz::Point at;
+  for (LegendEntry& entry : entries) {
+    const float own = entry.width(style);
+    if (at.x > 0 && at.x + own - 4 * style.unit() > width) at = {0, at.y + style.line(style.small())};
+    entry.at = at;
+    at.x += own;
+  }
+  return entries;
+}
+
+float legend_height(const std::vector<LegendEntry>& entries, const viz::Style& style) {
+  return (entries.empty() ? 0 : entries.back().at.y) + style.line(style.small()) + 3 * style.unit();
 }
 
 /// The placed and scrolled tree.
@@ -209,8 +264,8 @@ struct Layout {
   viz::TreeLayout tree;
   viz::Rect area;
   TableRows lines;
-  double shift = 0, columns = 0;  ///< ems
-  bool legend = false;
+  double shift = 0, columns = 0;    ///< ems
+  std::vector<LegendEntry> legend;  ///< empty: no room
   viz::Point origin;
   bool fits(float em) const { return lines.shown > 0 && area.w >= 12 * em; }
   double most_shift(float em) const { return std::max(0.0, static_cast<double>(tree.width / em) - columns); }
@@ -262,10 +317,12 @@ Layout lay_out(const ViewContext& c, const Tree& tree) {
   l.drawing = drawing_of(c, tree);
   l.tree = viz::lay_out_tree(l.drawing, style);
   l.area = below_title(c);
-  const float legend = style.line(style.small()) + 3 * style.unit();
   const float pitch = viz::tree_row_height(style), em = c.font_size;
-  l.legend = l.area.h >= legend + 6 * pitch;
-  if (l.legend) l.area.h -= legend;
+  l.legend = legend_of(c, tree, l.drawing, l.area.w);
+  if (const float legend = legend_height(l.legend, style); l.area.h >= legend + 6 * pitch)
+    l.area.h -= legend;
+  else
+    l.legend.clear();
   const int all = l.tree.row_count, shown = std::clamp(static_cast<int>((l.area.h + 1) / pitch), 0, all);
   l.columns = static_cast<double>(l.area.w / em);
   const int row = l.tree.rows[tree.end];
@@ -279,33 +336,23 @@ Layout lay_out(const ViewContext& c, const Tree& tree) {
   return l;
 }
 
-void paint_legend(Picture& picture, const ViewContext& c, const Tree& tree, const Layout& l) {
+void paint_legend(Picture& picture, const ViewContext& c, const Layout& l) {
   const viz::Style style = style_of(c);
   const float u = style.unit(), line = style.line(style.small());
-  float x = l.area.x;
-  const float y = std::min(l.area.bottom(), l.area.y + l.tree.height) + 3 * u + line / 2;
-  const auto entry = [&](const viz::TreeNode& node, const std::string& words) {
-    const float width = style.width(words, style.small());
-    if (x + 6 * u + width > l.area.right()) return;
+  const float top = std::min(l.area.bottom(), l.area.y + l.tree.height) + 3 * u + line / 2;
+  for (const LegendEntry& entry : l.legend) {
+    const viz::TreeNode& sample = entry.sample;
+    const float x = l.area.x + entry.at.x, y = top + entry.at.y;
     const viz::Rect box{x, y - 1.5F * u, 4 * u, 3 * u};
-    if (node.fill.a > 0) picture.scene.add(viz::FillRect{box, node.fill, u});
-    if (node.outline.a > 0) picture.scene.add(viz::StrokeRect{box.inset(0.5F), node.outline, 1, u});
-    if (node.fill.a == 0 && node.outline.a == 0)
-      picture.scene.add(viz::FillRect{{box.x, y - 0.5F, box.w, 1}, node.line});
-    viz::add_label(picture.scene, style, words, {x + 6 * u, y}, style.small(), c.theme->text_muted);
-    x += 10 * u + width;
-  };
-  const auto named = [&](Source source, const std::string& words) {
-    for (std::size_t i = 0; i < tree.nodes.size(); ++i)
-      if (tree.nodes[i].source == source) return entry(l.drawing.nodes[i], words);
-  };
-  const int seed = c.options[kSeed];
-  const std::string first = std::to_string(seed), last = std::to_string(seed + tree.drawn - 1);
-  named(Source::prompt, "prompt");
-  named(Source::tried, "tried before");
-  named(Source::drawn,
-        tree.drawn > 1 ? "sampled with seeds " + first + " to " + last : "sampled with seed " + first);
-  named(Source::guess, "guess");
+    if (entry.is_line) {
+      picture.scene.add_line({box.x, y}, {box.right(), y}, sample.line, sample.line_width);
+    } else {
+      if (sample.fill.a > 0) picture.scene.add(viz::FillRect{box, sample.fill, u});
+      if (sample.outline.a > 0) picture.scene.add(viz::StrokeRect{box.inset(0.5F), sample.outline, 1, u});
+    }
+    picture.whole &= viz::add_whole_label(picture.scene, style, entry.words, {x + 6 * u, y},
+                                          l.area.right() - x - 6 * u, c.theme->text_muted);
+  }
 }
 
 std::string subtitle_of(const ViewContext& c, const Tree& tree, const Layout& l, bool cut) {
@@ -333,7 +380,7 @@ Picture build(const ViewContext& c) {
   const float height = static_cast<float>(l.lines.shown) * viz::tree_row_height(style);
   paint_title(picture, c, "Possible continuations", subtitle_of(c, *tree, l, part.has_value()));
   viz::paint_tree(picture, l.drawing, l.tree, l.origin, {l.area.x, l.area.y, l.area.w, height}, style);
-  if (l.legend) paint_legend(picture, c, *tree, l);
+  paint_legend(picture, c, l);
   if (!c.in_pane && (l.lines.scrolls() || l.tree.width > l.area.w)) picture.whole = false;
   return picture;
 }
@@ -478,10 +525,14 @@ viz::Point figure_size(const ViewContext& c) {
   const viz::Rect area = below_title(c);
   const auto tree = tree_of(c);
   if (!tree) return {c.width, c.height};
-  const viz::TreeLayout layout = viz::lay_out_tree(drawing_of(c, *tree), style);
-  return {std::min(kMax, std::max(40 * c.font_size, layout.width + 2 * area.x + 1)),
-          std::min(kMax, area.y + std::max(layout.height, 6 * viz::tree_row_height(style)) +
-                             style.line(style.small()) + 4 * style.unit() + margin(c))};
+  const viz::TokenTree drawing = drawing_of(c, *tree);
+  const viz::TreeLayout layout = viz::lay_out_tree(drawing, style);
+  const float wide = std::max(40 * c.font_size, layout.width + 2 * area.x + 1);
+  const float legend =
+      legend_height(legend_of(c, *tree, drawing, c.printed ? area.w : wide - 2 * area.x), style);
+  return {std::min(kMax, wide),
+          std::min(kMax, area.y + std::max(layout.height, 6 * viz::tree_row_height(style)) + legend +
+                             style.unit() + margin(c))};
 }
 
 }  // namespace

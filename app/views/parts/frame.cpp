@@ -108,9 +108,12 @@ static std::pair<float, bool> room_beside_title(const ViewContext& c, std::strin
 }
 
 int wanted_subtitle_lines(const Picture& picture, const ViewContext& c) {
-  constexpr float kLeastHeight = 24;  // ems
-  if (!picture.cuts_heading || picture.subtitle.empty() || c.height < kLeastHeight * c.font_size) return 0;
-  const std::size_t most = c.side == Side::difference ? 3 : 2;
+  constexpr float kLeastHeight = 24, kLeastWithNone = 18;  // ems
+  if (!picture.cuts_heading || picture.subtitle.empty()) return 0;
+  // A lone ellipsis is worth a line even in a low pane.
+  const bool shows_some = room_beside_title(c, picture.title, picture.subtitle).second;
+  if (c.height < (shows_some ? kLeastHeight : kLeastWithNone) * c.font_size) return 0;
+  const std::size_t most = c.height < kLeastHeight * c.font_size ? 1 : c.side == Side::difference ? 3 : 2;
   const viz::Style style = style_of(c);
   const auto lines =
       viz::wrap(style, picture.subtitle, style.small(), viz::FontStyle::regular, c.width - 2 * margin(c));

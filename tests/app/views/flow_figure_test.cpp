@@ -62,6 +62,35 @@ TEST(FlowFigure, SaysWhyThereAreFewerEdgesThanChosen) {
   EXPECT_THAT(edges_words(shown.scene()), StartsWith("no room for 200: "));
 }
 
+/// The layers whose names are drawn.
+std::set<int> named_layers(const viz::Scene& scene) {
+  std::set<int> layers;
+  for (const std::string& text : texts(scene))
+    if (text.size() == 2 && text[0] == 'L') layers.insert(text[1] - '0');
+  return layers;
+}
+
+TEST(FlowFigure, NamesAllLayersOrThoseAtEqualSteps) {
+  for (const char* prompt : {kMary, "The", "The king gave the queen a"}) {
+    const Scenario s(prompt);
+    const ViewContext slide = printed_context(Target::slide, s, "auto");
+    EXPECT_EQ(named_layers(export_scene_of(*find_view("flow"), slide, {.target = Target::slide})),
+              (std::set{0, 1, 2, 3, 4, 5}))
+        << prompt;
+    int steps = 0;
+    for (float height = 260; height < 700; height += 20) {
+      ViewContext c = s.context(340, height);
+      c.in_pane = true;
+      const std::set<int> named = named_layers(find_view("flow")->build(c).scene);
+      if (named.empty()) continue;  // too small
+      const auto all = std::set{0, 1, 2, 3, 4, 5}, second = std::set{0, 2, 4}, ends = std::set{0, 5};
+      EXPECT_TRUE(named == all || named == second || named == ends) << prompt << ", " << height;
+      steps += named == all ? 0 : 1;
+    }
+    EXPECT_GT(steps, 0) << prompt;
+  }
+}
+
 std::string all_text(const viz::Scene& scene) {
   std::string all;
   for (const std::string& text : texts(scene)) all += text + " ";

@@ -48,6 +48,16 @@ TEST(Tree, HasTheTenBestGuessesWithTheReferencesProbabilities) {
   }
 }
 
+/// Lines are as wide as the legend says for their probabilities.
+TEST(Tree, HasAKeyOfTheWidthsOfItsLines) {
+  const Scenario s(kRobot);
+  for (const float width : {400.F, 1200.F}) {
+    const ViewFixture shown("tree", s, width, 700);
+    const std::vector<std::string> all = texts(shown.scene());
+    for (const char* words : {"probability 1 %", "25 %", "100 %"}) EXPECT_THAT(all, Contains(words)) << width;
+  }
+}
+
 TEST(Tree, HasEveryTextThatIsDrawnAhead) {
   const Scenario s(kRobot);
   const ViewFixture shown("tree", s, 900, 700, {{"texts", "4"}, {"ahead", "5"}, {"seed", "3"}});
