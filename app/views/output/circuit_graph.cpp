@@ -137,8 +137,12 @@ struct Numbers {
   std::optional<double> kept;     ///< the metric with these edges alone
   int chosen = -1;                ///< the chosen edge's place; -1: none
   std::optional<double> without;  ///< the metric without that edge
-  double unit = 1;
+  double unit = 1;                ///< of the metric
+  double score_unit = 1;          ///< of an edge's score: a share of the flow has none
   double shown(double value) const { return unit * value; }
+  double score(int place) const {
+    return score_unit * static_cast<double>(circuit->score(static_cast<std::size_t>(place)));
+  }
 };
 
 /// Where parts and edges are drawn: above as many lines of words as any circuit has.
@@ -193,6 +197,7 @@ std::optional<Numbers> numbers_of(const ViewContext& c) {
   if (!circuit || circuit->scores.empty()) return std::nullopt;
   Numbers n;
   n.unit = shown_unit(c.options[kMetric]);
+  n.score_unit = c.options[kMethod] == CircuitMethod::flow ? 1 : n.unit;
   n.edges = edges_with_room(c, *circuit);
   CutMetricOf kept{circuit->metric, question->cut, circuit->rows, n.edges, false};
   if (const auto answer = c.ask(kept)) n.kept = answer->value;
@@ -279,9 +284,9 @@ std::string kept_words(const ViewContext& c, const Numbers& n, int parts) {
 
 std::string chosen_words(const ViewContext& c, const Numbers& n) {
   if (n.chosen < 0) return "";
-  const auto score = static_cast<double>(n.circuit->score(static_cast<std::size_t>(n.chosen)));
+  const double score = n.score(n.chosen);
   std::string words = edge_name(c, *n.circuit, n.chosen) + ": ";
-  words += is_flow(c) ? "share " + percent(score) : "estimate " + with_sign(n.shown(score));
+  words += is_flow(c) ? "share " + percent(score) : "estimate " + with_sign(score);
   if (!n.without) return words + ", exact: computing…";
   return words + ", exact " + with_sign(n.shown(n.circuit->value - *n.without)) + ": " +
          viz::number(n.shown(n.circuit->value), 4) + " with it, " + viz::number(n.shown(*n.without), 4) +
@@ -431,13 +436,13 @@ void say_node(Facts& facts, const ViewContext& c, const Numbers& n, const Layout
   double in = 0, out = 0;
   int ins = 0, outs = 0;
   for (const Link& link : layout.links) {
-    if (link.to == index) in += static_cast<double>(link.score), ++ins;
-    if (link.from == index) out += static_cast<double>(link.score), ++outs;
+    if (link.to == index) in += n.score(link.place), ++ins;
+    if (link.from == index) out += n.score(link.place), ++outs;
     if (link.to == index || link.from == index)
       circuit_picture::paint_link(facts.overlay, c, link, c.theme->text);
   }
-  if (ins > 0) facts.value("through " + counted(ins, "edge") + " in", with_sign(n.shown(in)));
-  if (outs > 0) facts.value("through " + counted(outs, "edge") + " out", with_sign(n.shown(out)));
+  if (ins > 0) facts.value("through " + counted(ins, "edge") + " in", with_sign(in));
+  if (outs > 0) facts.value("through " + counted(outs, "edge") + " out", with_sign(out));
   if (node.kind == Node::Kind::head)
     facts.commands.push_back({"Show " + node.label, {SelectHead{node.layer, node.head}}});
 }
@@ -456,7 +461,7 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   if (link == nullptr) return facts;
   circuit_picture::paint_link(facts.overlay, c, *link, c.theme->text);
   facts.say(edge_name(c, *n->circuit, link->place));
-  const double score = n->shown(static_cast<double>(link->score));
+  const double score = n->score(link->place);
   facts.said.push_back(
       {.label = is_flow(c) ? "share" : "estimate", .value = exact(score), .copied = plain(score)});
   if (link->place == n->chosen && n->without) {
@@ -489,7 +494,7 @@ Table table(const ViewContext& c) {
     const int edge = place % circuit.graph.edge_count(), row = place / circuit.graph.edge_count();
     const std::string from = name_of(circuit.graph.writer(circuit.graph.writer_of(edge))),
                       to = name_of(circuit.graph.reader(circuit.graph.reader_of(edge)));
-    const double score = n->shown(static_cast<double>(circuit.scores[place]));
+    const double score = n->score(place);
     if (circuit.rows > 1)
       add_row(result, from, to, row, c.run->tokens.labels[row], score);
     else

@@ -177,6 +177,12 @@ TEST(CircuitView, WithoutASecondPromptItCutsToMeans) {
   EXPECT_THAT(texts(shown.scene()), Contains(HasSubstr("with means elsewhere")));
   const ViewFixture flow("circuit_graph", s, 1200, 900, {{"circuit-method", "flow"}});
   EXPECT_THAT(flow.picture().title, HasSubstr("Information flow"));
+  // Shares have no unit, whatever the metric is that the circuit keeps.
+  EXPECT_EQ(
+      ViewFixture("circuit_graph", s, 1200, 900, {{"circuit-method", "flow"}, {"circuit-metric", "logprob"}})
+          .table()
+          .rows,
+      flow.table().rows);
   EXPECT_THAT(ViewFixture("circuit_graph", s, 1200, 900, {{"circuit-metric", "loss"}}).picture().title,
               HasSubstr("mean loss"));
 }
