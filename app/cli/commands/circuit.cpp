@@ -64,7 +64,7 @@ Found find_circuit(const CircuitOf& question, int edges, Answers& answers) {
       ask(answers, CutMetricOf{found.circuit->metric, question.cut, found.circuit->rows, found.edges, false})
           ->value;
   std::ranges::stable_sort(found.edges, std::ranges::greater(),
-                           [&](int place) { return std::abs(found.circuit->scores[place]); });
+                           [&](int place) { return std::abs(found.circuit->score(place)); });
   return found;
 }
 
@@ -106,7 +106,7 @@ void write_text(const PromptRun& run, const Circuit& circuit, const Found& found
       << name_of_cut(question.cut.cut) << " elsewhere\n";
   for (const int place : found.edges) {
     const EdgeNames names = names_of(circuit, place);
-    const double score = (flow ? 1 : unit) * static_cast<double>(circuit.scores[place]);
+    const double score = (flow ? 1 : unit) * static_cast<double>(circuit.score(place));
     out << format("%+14.6f  ", printable(score)) << names.from << " -> " << names.to;
     if (circuit.rows > 1) out << format("  at %d  ", names.row) << run.tokens.labels[names.row];
     out << '\n';
@@ -133,7 +133,7 @@ void write_json(const PromptRun& run, const Circuit& circuit, const Found& found
     const EdgeNames names = names_of(circuit, place);
     Json edge = {{"from", names.from}, {"to", names.to}};
     if (circuit.rows > 1) edge["position"] = names.row;
-    edge["score"] = circuit.scores[place];
+    edge["score"] = circuit.score(place);
     edges.push_back(std::move(edge));
   }
   const double part = faithfulness(circuit, found.kept);
@@ -154,7 +154,7 @@ void write_json(const PromptRun& run, const Circuit& circuit, const Found& found
       {"method", kCircuitMethods[static_cast<std::size_t>(question.method)].name},
       {"steps", question.method == CircuitMethod::integrated ? Json(question.steps) : Json(nullptr)},
       {"elsewhere", name_of_cut(question.cut.cut)},
-      {"all_edges", circuit.scores.size()},
+      {"all_edges", circuit.edge_count()},
       {"value", circuit.value},
       {"value_without_edges", circuit.cut_value},
       {"value_of_circuit", found.kept},

@@ -9,6 +9,7 @@
 #include <string>
 #include <utility>
 
+#include "app/counted.h"
 #include "app/run/analyses/circuit_flow.h"
 #include "model/files/error.h"
 
@@ -93,7 +94,9 @@ std::vector<float> attributed_edges(const CircuitOf& question, const PromptRun& 
     transformer.attribute_edges(*at, circuit.metric, changes, -1.0 / steps,
                                 {sums.data(), circuit.rows, edges, edges}, computation.workspace,
                                 computation.stop);
-    computation.show(circuit, (step + 1.0) / (steps + 1.0));
+    Circuit pending = circuit;
+    pending.whole = false;
+    computation.show(std::move(pending), (step + 1.0) / (steps + 1.0));
   }
   return {sums.begin(), sums.end()};
 }
@@ -204,31 +207,63 @@ model::StreamWrites CutOf::writes(const PromptRun& run, const model::StreamWrite
                  run.aligned);
 }
 
-Circuit CircuitOf::compute(const PromptRun& run, const Computation<Circuit>& computation) const {
-  if (const std::string words = cut.problem(run); !words.empty()) throw model::RunError(words);
-  const model::Transformer& transformer = *run.model->transformer;
+namespace {
+
+/// A circuit without edges, and what is written in the run and where edges are cut.
+struct Begun {
   Circuit circuit;
+  StreamWrites own, there;
+};
+
+Begun begin(const CircuitOf& question, const PromptRun& run, const Computation<Circuit>& computation) {
+  if (const std::string words = question.cut.problem(run); !words.empty()) throw model::RunError(words);
+  Begun begun;
+  Circuit& circuit = begun.circuit;
   circuit.graph = StreamGraph(run.run->config);
-  circuit.length = run.run->length();
-  circuit.rows = by_position ? circuit.length : 1;
-  circuit.metric = metric_for(metric, run, computation.workspace);
-  const StreamWrites own = transformer.stream_writes(*run.run, computation.workspace, computation.stop);
-  const StreamWrites there = cut.writes(run, own, computation.workspace, computation.stop);
-  const auto kept = [&](std::uint8_t all) {
-    const model::KeptEdges edges{std::vector<std::uint8_t>(circuit.graph.edge_count(), all), 1};
-    return transformer.cut_pass(*run.run, own.embedding, there, edges, circuit.metric, computation.workspace,
-                                computation.stop);
-  };
-  circuit.value = transformer.gradients(*run.run, circuit.metric, computation.workspace);
-  circuit.cut_value = kept(0);
-  circuit.scores = method == CircuitMethod::flow
-                       ? flow_shares(run, own, circuit.metric, by_position, computation.stop)
-                       : attributed_edges(*this, run, circuit, own, there, computation);
-  circuit.ranked = ranked_edges(circuit.graph, circuit.rows, circuit.scores);
-  return circuit;
+  circuit.rows = question.by_position ? run.run->length() : 1;
+  const std::int64_t edges = std::int64_t{circuit.rows} * circuit.graph.edge_count();
+  if (edges > CircuitOf::kMostEdges)
+    throw model::RunError("by position, the parts of this model have " + grouped(edges) +
+                          " edges with this prompt, but at most " + grouped(CircuitOf::kMostEdges) +
+                          " are possible: take a shorter prompt, or all positions together");
+  circuit.metric = metric_for(question.metric, run, computation.workspace);
+  begun.own = run.model->transformer->stream_writes(*run.run, computation.workspace, computation.stop);
+  begun.there = question.cut.writes(run, begun.own, computation.workspace, computation.stop);
+  return begun;
 }
 
-std::vector<RankedEdge> ranked_edges(const StreamGraph& graph, int rows, std::span<const float> scores) {
+std::vector<float> scores_of(const CircuitOf& question, const PromptRun& run, const Begun& begun,
+                             const Computation<Circuit>& computation) {
+  if (question.method != CircuitMethod::flow)
+    return attributed_edges(question, run, begun.circuit, begun.own, begun.there, computation);
+  return flow_shares(run, begun.own, begun.circuit.metric, question.by_position, computation.stop);
+}
+
+}  // namespace
+
+float Circuit::score(int place) const {
+  const auto found = std::ranges::lower_bound(by_place, place, {}, [&](int i) { return ranked[i].place; });
+  return found != by_place.end() && ranked[*found].place == place ? ranked[*found].score : 0;
+}
+
+std::vector<float> edge_scores(const CircuitOf& question, const PromptRun& run,
+                               const Computation<Circuit>& computation) {
+  return scores_of(question, run, begin(question, run, computation), computation);
+}
+
+Circuit CircuitOf::compute(const PromptRun& run, const Computation<Circuit>& computation) const {
+  const model::Transformer& transformer = *run.model->transformer;
+  Begun begun = begin(*this, run, computation);
+  Circuit& circuit = begun.circuit;
+  circuit.value = transformer.gradients(*run.run, circuit.metric, computation.workspace);
+  const model::KeptEdges none{std::vector<std::uint8_t>(circuit.graph.edge_count()), 1};
+  circuit.cut_value = transformer.cut_pass(*run.run, begun.own.embedding, begun.there, none, circuit.metric,
+                                           computation.workspace, computation.stop);
+  rank_edges(circuit, scores_of(*this, run, begun, computation));
+  return std::move(circuit);
+}
+
+void rank_edges(Circuit& circuit, std::span<const float> scores) {
   std::vector<int> places(scores.size()), ranks(scores.size(), kNever);
   std::iota(places.begin(), places.end(), 0);
   std::erase_if(places, [&](int place) { return !(std::abs(scores[place]) > 0); });
@@ -237,15 +272,20 @@ std::vector<RankedEdge> ranked_edges(const StreamGraph& graph, int rows, std::sp
     return of_a != of_b ? of_a > of_b : a < b;
   });
   for (std::size_t i = 0; i < places.size(); ++i) ranks[places[i]] = static_cast<int>(i) + 1;
-  const Paths paths(graph, rows, ranks);
-  std::vector<RankedEdge> ranked;
+  const Paths paths(circuit.graph, circuit.rows, ranks);
+  std::vector<RankedEdge>& ranked = circuit.ranked;
+  ranked.clear();
   for (const int place : places)
-    if (const int needed = paths.needed(place); needed != kNever) ranked.push_back({place, needed});
+    if (const int needed = paths.needed(place); needed != kNever)
+      ranked.push_back({place, scores[place], needed});
   std::ranges::stable_sort(ranked, {}, &RankedEdge::needed);
   std::size_t kept = std::min(ranked.size(), kMostRanked);
   while (kept > 0 && kept < ranked.size() && ranked[kept].needed == ranked[kept - 1].needed) ++kept;
   ranked.resize(kept);
-  return ranked;
+  ranked.shrink_to_fit();
+  circuit.by_place.resize(kept);
+  std::iota(circuit.by_place.begin(), circuit.by_place.end(), 0);
+  std::ranges::sort(circuit.by_place, {}, [&](int i) { return ranked[i].place; });
 }
 
 EdgeList strongest_edges(const Circuit& circuit, int most) {

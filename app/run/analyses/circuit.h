@@ -1,5 +1,6 @@
 #pragma once
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
@@ -35,25 +36,26 @@ enum class CircuitCut {
 
 /// An edge that lies on a path from the embeddings to the logits.
 struct RankedEdge {
-  int place = 0;  ///< row * edge_count + edge
+  int place = 0;    ///< row * edge_count + edge
+  float score = 0;  ///< how much more of the metric there is with it, or for the flow its share
   int needed =
       0;  ///< how many of the strongest edges it takes until this one is among them and on such a path
 };
 
-/// The edges' scores, and the metric with all edges and with none.
+/// The strongest edges, and the metric with all edges and with none.
 struct Circuit {
   model::StreamGraph graph{0, 0};
-  int length = 0;             ///< T
-  int rows = 1;               ///< 1: positions together; T: by position
-  std::vector<float> scores;  ///< [rows, edges]: how much more of the metric there is with the edge, or for
-                              ///< the flow its share
-  std::vector<RankedEdge> ranked = {};  ///< those that come to paths first
-  model::Metric metric;                 ///< with ids in place of ranks
-  double value = 0;                     ///< the metric in the run
-  double cut_value = 0;                 ///< with no edge kept
+  int rows = 1;                    ///< 1: positions together; T: by position
+  std::vector<RankedEdge> ranked;  ///< ordered by `needed`
+  std::vector<int> by_place;       ///< their indices in the order of their places
+  model::Metric metric;            ///< with ids in place of ranks
+  double value = 0;                ///< the metric in the run
+  double cut_value = 0;            ///< with no edge kept
+  bool whole = true;               ///< false: the edges are still being computed, and there are none
 
-  float score(std::size_t place) const { return scores[place]; }  ///< place = row * edges + edge
-  std::size_t bytes() const { return bytes_of(scores, ranked) + sizeof(float) * graph.reader_count(); }
+  int edge_count() const { return rows * graph.edge_count(); }
+  float score(int place) const;  ///< of a ranked edge; 0 of others
+  std::size_t bytes() const { return bytes_of(ranked, by_place) + sizeof(float) * graph.reader_count(); }
 };
 
 /// What the pass with edges cut needs besides the run.
@@ -77,6 +79,7 @@ struct CircuitOf {
   static constexpr std::string_view kName = "circuit";
   static constexpr int kSteps = 5;  ///< of the way between the embeddings, as in the paper
   static constexpr int kMostSteps = 50;
+  static constexpr std::int64_t kMostEdges = 1 << 26;  ///< by position; 12 bytes each while they are ranked
 
   MetricChoice metric;  ///< not the divergence
   CircuitMethod method = CircuitMethod::integrated;
@@ -85,15 +88,20 @@ struct CircuitOf {
   bool by_position = false;
   bool operator==(const CircuitOf&) const = default;
 
-  /// Throws RunError for a position, token or baseline that does not exist, and for runs with edits.
+  /// Throws RunError for a position, token or baseline that does not exist, for runs with edits, and for too
+  /// many edges.
   Circuit compute(const PromptRun& run, const Computation<Circuit>& computation) const;
 };
 
-/// The edges on paths, ordered by `needed`. scores: [rows, edges]; those that are 0 or NaN are no edges. Not
-/// more than kMostRanked, and those that come to paths together.
+/// The scores of all edges, [rows, edges], of which a circuit keeps the strongest. Throws like
+/// CircuitOf::compute.
+std::vector<float> edge_scores(const CircuitOf& question, const PromptRun& run,
+                               const Computation<Circuit>& computation);
+
+/// Ranks edges with these scores, [rows, edges]; those that are 0 or NaN are no edges. Keeps kMostRanked of
+/// those on paths, and what comes to a path together with the last of these.
 inline constexpr std::size_t kMostRanked = 4096;
-std::vector<RankedEdge> ranked_edges(const model::StreamGraph& graph, int rows,
-                                     std::span<const float> scores);
+void rank_edges(Circuit& circuit, std::span<const float> scores);
 
 /// A set of edges of a circuit, as row * edge_count + edge, ascending.
 using EdgeList = std::vector<int>;

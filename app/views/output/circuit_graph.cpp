@@ -140,9 +140,7 @@ struct Numbers {
   double unit = 1;                ///< of the metric
   double score_unit = 1;          ///< of an edge's score: a share of the flow has none
   double shown(double value) const { return unit * value; }
-  double score(int place) const {
-    return score_unit * static_cast<double>(circuit->score(static_cast<std::size_t>(place)));
-  }
+  double score(int place) const { return score_unit * static_cast<double>(circuit->score(place)); }
 };
 
 /// Where parts and edges are drawn: above as many lines of words as any circuit has.
@@ -194,7 +192,7 @@ std::optional<Numbers> numbers_of(const ViewContext& c) {
   const auto question = question_of(c);
   const bool possible = c.run && question && !has_no_loss(c) && question->cut.problem(*c.run).empty();
   auto circuit = possible ? c.ask(*question) : nullptr;
-  if (!circuit || circuit->scores.empty()) return std::nullopt;
+  if (!circuit || !circuit->whole) return std::nullopt;
   Numbers n;
   n.unit = shown_unit(c.options[kMetric]);
   n.score_unit = c.options[kMethod] == CircuitMethod::flow ? 1 : n.unit;
@@ -259,7 +257,7 @@ std::string title_of(const ViewContext& c, const Numbers& n) {
 std::string subtitle_of(const ViewContext& c, const Numbers& n) {
   std::string words =
       names_token(c.options) ? "after " + token_name(c.run->tokens, c.selection.query) + ": " : "";
-  words += "the strongest of " + grouped(std::ssize(n.circuit->scores)) + " edges; ";
+  words += "the strongest of " + grouped(n.circuit->edge_count()) + " edges; ";
   if (is_flow(c)) return words + "thickness: share of what arrives at the logits";
   return words + "thickness: what the edge keeps of the metric, to first order";
 }
@@ -489,7 +487,7 @@ Table table(const ViewContext& c) {
   if (circuit.rows > 1) result.header.insert(result.header.begin() + 2, {"position", "token"});
   EdgeList edges = n->edges;
   std::ranges::stable_sort(edges, std::ranges::greater(),
-                           [&](int place) { return std::abs(circuit.scores[place]); });
+                           [&](int place) { return std::abs(circuit.score(place)); });
   for (const int place : edges) {
     const int edge = place % circuit.graph.edge_count(), row = place / circuit.graph.edge_count();
     const std::string from = name_of(circuit.graph.writer(circuit.graph.writer_of(edge))),

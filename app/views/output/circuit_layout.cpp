@@ -67,7 +67,7 @@ int find_nodes(Layout& layout, const Circuit& circuit, std::span<const int> edge
     const int from = add(node_of(circuit.graph.writer(circuit.graph.writer_of(edge)), row)),
               to = add(node_of(reader, row));
     layout.links.push_back(
-        {.place = place, .from = from, .to = to, .reads = reader.kind, .score = circuit.scores[place]});
+        {.place = place, .from = from, .to = to, .reads = reader.kind, .score = circuit.score(place)});
   }
   std::set<int> orders;
   for (const Node& node : layout.nodes) orders.insert(order_of(node));

@@ -66,6 +66,9 @@ class CircuitTest : public model::GradientsFixture {
     return question;
   }
   Circuit find(const CircuitOf& question, const PromptRun& of) { return question.compute(of, {workspace_}); }
+  std::vector<float> scores(const CircuitOf& question, const PromptRun& of) {
+    return edge_scores(question, of, {workspace_});
+  }
   double kept(const CutMetricOf& question, const PromptRun& of) {
     return question.compute(of, {workspace_}).value;
   }
@@ -102,9 +105,9 @@ TEST_F(CircuitTest, ScoresAreTheMeanDerivativesOnTheWayBetweenTheEmbeddings) {
          {std::pair(CircuitMethod::attribution, 1), {CircuitMethod::integrated, 3}}) {
       CircuitOf of = question(method, cut);
       of.steps = 3;
-      const Circuit circuit = find(of, run);
-      ASSERT_EQ(std::ssize(circuit.scores), graph_.edge_count());
-      std::vector<double> expected(circuit.scores.size());
+      const std::vector<float> found = scores(of, run);
+      ASSERT_EQ(std::ssize(found), graph_.edge_count());
+      std::vector<double> expected(found.size());
       for (int edge = 0; edge < graph_.edge_count(); ++edge) {
         const int reader = graph_.reader_of(edge), writer = graph_.writer_of(edge);
         for (int step = 0; step < steps; ++step) {
@@ -128,15 +131,19 @@ TEST_F(CircuitTest, ScoresAreTheMeanDerivativesOnTheWayBetweenTheEmbeddings) {
       const double largest =
           std::abs(*std::ranges::max_element(expected, {}, [](double x) { return std::abs(x); }));
       for (std::size_t edge = 0; edge < expected.size(); ++edge)
-        EXPECT_NEAR(static_cast<double>(circuit.scores[edge]), expected[edge], 1e-4 * largest)
-            << "edge " << edge;
+        EXPECT_NEAR(static_cast<double>(found[edge]), expected[edge], 1e-4 * largest) << "edge " << edge;
+      const Circuit circuit = find(of, run);
+      for (const RankedEdge& ranked : circuit.ranked) {
+        EXPECT_EQ(ranked.score, found[ranked.place]);
+        EXPECT_EQ(circuit.score(ranked.place), found[ranked.place]);
+      }
       of.by_position = true;
-      const Circuit positions = find(of, run);
-      ASSERT_EQ(positions.rows, kLength);
+      const std::vector<float> positions = scores(of, run);
+      ASSERT_EQ(positions.size(), kLength * found.size());
       for (std::size_t edge = 0; edge < expected.size(); ++edge) {
         double sum = 0;
         for (std::size_t row = 0; row < kLength; ++row)
-          sum += static_cast<double>(positions.scores[row * expected.size() + edge]);
+          sum += static_cast<double>(positions[row * expected.size() + edge]);
         EXPECT_NEAR(sum, expected[edge], 1e-4 * largest);
       }
     }
@@ -246,22 +253,21 @@ TEST_F(CircuitTest, FlowDividesWhatArrivesAtTheLogitsByProximity) {
   const std::vector<int> tokens = tokens_of(kLength);
   CircuitOf of = question(CircuitMethod::flow);
   of.by_position = true;
-  const Circuit positions = find(of, run);
+  const std::vector<float> positions = scores(of, run);
   of.by_position = false;
-  const Circuit together = find(of, run);
+  const std::vector<float> together = scores(of, run);
   const auto expected =
       reference_flow(folder_->path(), graph_, reference_circuit_.run(tokens).written, tokens);
   const auto edges = static_cast<std::size_t>(graph_.edge_count());
-  ASSERT_EQ(positions.scores.size(), expected.size());
+  ASSERT_EQ(positions.size(), expected.size());
   double to_logits = 0;
   for (std::size_t edge = 0; edge < edges; ++edge) {
     double sum = 0;
     for (std::size_t row = 0; row < kLength; ++row) {
-      EXPECT_NEAR(static_cast<double>(positions.scores[row * edges + edge]), expected[row * edges + edge],
-                  1e-5);
+      EXPECT_NEAR(static_cast<double>(positions[row * edges + edge]), expected[row * edges + edge], 1e-5);
       sum += expected[row * edges + edge];
     }
-    EXPECT_NEAR(static_cast<double>(together.scores[edge]), sum, 1e-5);
+    EXPECT_NEAR(static_cast<double>(together[edge]), sum, 1e-5);
     if (graph_.reader_of(static_cast<int>(edge)) == graph_.reader_count() - 1) to_logits += sum;
   }
   EXPECT_NEAR(to_logits, 1, 1e-5);
@@ -271,11 +277,10 @@ TEST_F(CircuitTest, FlowDividesWhatArrivesAtTheLogitsByProximity) {
 Circuit small_circuit(int rows, const std::vector<std::pair<int, float>>& scores) {
   Circuit circuit;
   circuit.graph = StreamGraph(1, 1);
-  circuit.length = rows;
   circuit.rows = rows;
-  circuit.scores.resize(static_cast<std::size_t>(rows) * circuit.graph.edge_count());
-  for (const auto& [place, score] : scores) circuit.scores[place] = score;
-  circuit.ranked = ranked_edges(circuit.graph, rows, circuit.scores);
+  std::vector<float> all(circuit.edge_count());
+  for (const auto& [place, score] : scores) all[place] = score;
+  rank_edges(circuit, all);
   return circuit;
 }
 
@@ -345,6 +350,29 @@ TEST(BundledCircuit, FindsTheInductionCircuitWhichKeepsMostOfThePrediction) {
   EXPECT_GT(
       faithfulness(*positions, s.ask(CutMetricOf{positions->metric, {}, positions->rows, at, false})->value),
       0.6);
+}
+
+/// Of a model with as many layers and heads as GPT-2 XL, whose edges by position could not be counted in an
+/// int.
+TEST(LargeCircuit, IsRefusedInOneSentence) {
+  const testing::TemporaryFolder folder;
+  const testing::Gpt2Shape shape{.layers = 48, .heads = 25, .width = 50, .positions = 64, .vocabulary = 90};
+  write_gpt2(folder, gpt2_config(shape), gpt2_tensors(shape));
+  LoadedModel model;
+  model.transformer = model::Transformer::load(folder.path());
+  model::Workspace workspace(2);
+  PromptRun run;
+  run.model = std::make_shared<const LoadedModel>(std::move(model));
+  std::vector<int> tokens(64, 3);
+  run.run = run.model->transformer->forward(tokens, workspace);
+  CircuitOf of;
+  of.cut.cut = CircuitCut::zero;
+  of.by_position = true;
+  of.method = CircuitMethod::flow;
+  const std::string words =
+      testing::message_of<model::RunError>([&] { static_cast<void>(of.compute(run, {workspace})); });
+  EXPECT_THAT(words, ::testing::HasSubstr("143,041,600 edges"));
+  EXPECT_TRUE(testing::is_sentence(words)) << words;
 }
 
 TEST_F(CircuitTest, RefusesWhatHasNoCircuit) {

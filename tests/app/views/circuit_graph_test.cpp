@@ -85,8 +85,9 @@ TEST(CircuitView, TheTableHasTheScoresTheStrongestFirst) {
     const double score = std::stod(row[2]);
     EXPECT_LE(std::abs(score), before);
     before = std::abs(score);
-    EXPECT_TRUE(std::ranges::any_of(circuit->scores,
-                                    [&](float of) { return plain(static_cast<double>(of)) == row[2]; }));
+    EXPECT_TRUE(std::ranges::any_of(circuit->ranked, [&](const RankedEdge& of) {
+      return plain(static_cast<double>(of.score)) == row[2];
+    }));
   }
   EXPECT_EQ(table.rows[0][0], "embedding");
   EXPECT_EQ(table.rows[0][1], "L0 H0 v");
