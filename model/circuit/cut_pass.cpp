@@ -24,7 +24,8 @@ void subtract(std::span<const float> other, std::span<float> row) {
 }
 
 /// See Transformer::cut_pass. Rows are [T, d_model]. What a reader sees is the cut run's stream, plus for
-/// each kept edge the difference between what its writer wrote here and what it wrote there.
+/// each kept edge the difference between what its writer wrote here and what it wrote there. Parts without a
+/// kept edge from them are left out.
 class CutPass {
  public:
   CutPass(const Weights& weights, std::span<const int> tokens, const StreamWrites& cut, const KeptEdges& kept,
@@ -47,14 +48,22 @@ class CutPass {
         z_(floats(width_)),
         columns_(floats(kPanelCols + config_.d_head())),
         hidden_(floats(config_.n_inner)),
-        out_(floats(width_)) {
+        out_(floats(width_)),
+        used_(static_cast<std::size_t>(graph_.writer_count())) {
+    for (int row = 0; row < kept_.rows; ++row)
+      for (int reader = 0; reader < graph_.reader_count(); ++reader) {
+        const auto edges = kept_edges(row, reader);
+        for (std::size_t writer = 0; writer < edges.size(); ++writer) used_[writer] |= edges[writer];
+      }
     workers_.reserve_scratch(std::max(product_scratch(), attention_scratch(config_)));
   }
 
   double go(std::span<const float> embedding, const Metric& metric, Buffer& logits) {
     std::ranges::copy(cut_.embedding, base_.begin());
-    std::ranges::copy(embedding, out_.begin());
-    wrote(cut_.embedding);
+    if (!leaves_out_next()) {
+      std::ranges::copy(embedding, out_.begin());
+      wrote(cut_.embedding);
+    }
     for (int layer = 0; layer < config_.n_layer; ++layer) {
       if (stop_.stop_requested()) throw Stopped();
       attention(layer);
@@ -82,22 +91,20 @@ class CutPass {
 
   /// read_ = the layer norm of the stream that a reader sees.
   void read(StreamReader reader, const LayerNormWeights& norm) {
-    const int index = graph_.index(reader), sources = graph_.sources(reader);
+    const int index = graph_.index(reader);
     for_positions([&](int i) {
       const std::span<float> seen = rows(stream_).row(i), row = rows(read_).row(i);
-      sum_seen(i,
-               kept_row(i).subspan(static_cast<std::size_t>(graph_.first_edge(index)),
-                                   static_cast<std::size_t>(sources)),
-               seen);
+      sum_seen(i, kept_edges(kept_.rows == 1 ? 0 : i, index), seen);
       divide(row, center(seen, config_.layer_norm_epsilon, row));
       apply_gain_and_bias(norm.gain, norm.bias, row);
     });
   }
 
-  std::span<const std::uint8_t> kept_row(int position) const {
-    const auto edges = static_cast<std::size_t>(graph_.edge_count());
+  /// The edges to a reader.
+  std::span<const std::uint8_t> kept_edges(int row, int reader) const {
+    const std::size_t first = static_cast<std::size_t>(row) * graph_.edge_count() + graph_.first_edge(reader);
     return std::span(kept_.edges)
-        .subspan(kept_.rows == 1 ? 0 : edges * static_cast<std::size_t>(position), edges);
+        .subspan(first, static_cast<std::size_t>(graph_.sources(graph_.reader(reader))));
   }
 
   /// sum = what the kept edges and the cut run bring to a position. Adds what is kept, or subtracts what is
@@ -107,10 +114,18 @@ class CutPass {
     const bool most = 2 * std::ranges::count(kept, 1) > std::ssize(kept);
     if (most) add(rows(all_).row(position), sum);
     for (std::size_t writer = 0; writer < kept.size(); ++writer) {
+      if (!used_[writer]) continue;
       const std::span<const float> written = rows(written_[writer]).row(position);
       if (most && kept[writer] == 0) subtract(written, sum);
       if (!most && kept[writer] != 0) add(written, sum);
     }
+  }
+
+  /// Whether the next writer is left out, which then has written nothing.
+  bool leaves_out_next() {
+    if (used_[written_.size()]) return false;
+    written_.emplace_back();
+    return true;
   }
 
   /// Keeps the difference between out_ and what the cut run has in its place.
@@ -126,9 +141,13 @@ class CutPass {
   void attention(int layer) {
     const BlockWeights& block = weights_.h[layer];
     const int d_head = config_.d_head();
+    const auto is_used = [&](int head) {
+      return used_[graph_.index(StreamWriter{StreamWriter::Kind::head, layer, head})];
+    };
     for (int head = 0; head < config_.n_head; ++head)
       for (const StreamReader::Kind kind :
            {StreamReader::Kind::q, StreamReader::Kind::k, StreamReader::Kind::v}) {
+        if (!is_used(head)) continue;
         read({kind, layer, head}, block.ln_1);
         const int column = static_cast<int>(kind) * width_ + head * d_head,
                   first = column / kPanelCols * kPanelCols;
@@ -139,9 +158,12 @@ class CutPass {
                             rows(qkv_, 3 * width_).row_data(i) + column);
         });
       }
-    workers_.parallel_for(config_.n_head, [&](int head, float*) { attend(layer, head); });
+    workers_.parallel_for(config_.n_head, [&](int head, float*) {
+      if (is_used(head)) attend(layer, head);
+    });
     for_positions([&](int i) { subtract(rows(cut_.z[layer]).row(i), rows(z_).row(i)); });
     for (int head = 0; head < config_.n_head; ++head) {
+      if (leaves_out_next()) continue;
       product_with_slice(rows(z_).middle_cols(head * d_head, d_head), block.attn_c_proj.weight, head * d_head,
                          workers_, rows(out_));
       wrote_difference();
@@ -166,6 +188,7 @@ class CutPass {
   }
 
   void mlp(int layer) {
+    if (leaves_out_next()) return add_to_base(cut_.mlp[layer]);
     const BlockWeights& block = weights_.h[layer];
     read({StreamReader::Kind::mlp, layer, 0}, block.ln_2);
     const FloatRows hidden = rows(hidden_, config_.n_inner);
@@ -209,6 +232,7 @@ class CutPass {
   std::vector<float> all_;                   // the sum of written_
   std::vector<std::vector<float>> written_;  // [writers]: minus what the cut run has in their place
   std::vector<float> stream_, read_, qkv_, z_, columns_, hidden_, out_;
+  std::vector<std::uint8_t> used_;  // [writers]: whether an edge from it is kept
 };
 
 }  // namespace

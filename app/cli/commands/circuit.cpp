@@ -33,7 +33,9 @@ CircuitOf question_of(const CircuitCommand& command, const PromptRun& run, Engin
   question.metric.position = command.position.value_or(-1);
   set_tokens(question.metric, command, *engine.model->tokenizer);
   question.method = command.method;
-  question.cut = command.ablation ? CutOf{*command.ablation} : CutOf::usual(run);
+  question.cut = command.from       ? CutOf{CircuitCut::second}
+                 : command.ablation ? CutOf{*command.ablation}
+                                    : CutOf::default_for(run);
   question.steps = command.steps.value_or(CircuitOf::kSteps);
   question.by_position = command.by_position;
   const model::Metric metric = metric_for(question.metric, run, engine.workspace);
@@ -43,8 +45,12 @@ CircuitOf question_of(const CircuitCommand& command, const PromptRun& run, Engin
     question.metric.position = position;
   };
   if (const auto* of = std::get_if<model::TokenLogit>(&metric)) set(of->token, -1, of->position);
-  if (const auto* of = std::get_if<model::LogitDifference>(&metric))
+  if (const auto* of = std::get_if<model::LogitDifference>(&metric)) {
+    if (of->token == of->against && question.method != CircuitMethod::flow)
+      throw model::RunError(
+          "both tokens are the same, so that their logits do not differ; see --other-token");
     set(of->token, of->against, of->position);
+  }
   if (const auto* of = std::get_if<model::LogProbability>(&metric)) set(of->token, -1, of->position);
   return question;
 }
@@ -183,7 +189,7 @@ PlotCommand plot_of(const CircuitCommand& command, const PromptRun& run, const C
 }
 
 void run_circuit(const CircuitCommand& command, const Streams& streams) {
-  Engine engine = start_engine(command.model);
+  Engine engine = start_engine(command.model, command.prompt.edits);
   const auto from = command.from
                         ? run_second(engine, {*command.from, {}, command.prompt.start_token}, "--from: ")
                         : nullptr;
@@ -269,10 +275,11 @@ Finish describe_circuit(CommandSyntax& command) {
                         "token's logit, its log probability, or the prompt's mean loss (default: difference)",
                         own->metric, kSaliencyMetrics);
   measured_tokens(command, *own);
-  command.choice_option("ablate",
-                        "what edges outside the circuit carry: zeros, or each part's mean over the\n"
-                        "prompt (default: mean; with --from what the part wrote there)",
-                        own->ablation, kAblations);
+  command.choice_option(
+      "ablate",
+      "what edges outside the circuit carry: zeros, or each part's mean over the\n"
+      "prompt (default: mean, zero for a single token; with --from what the part\nwrote there)",
+      own->ablation, kAblations);
   command.option("from", "TEXT",
                  "edges outside the circuit carry what this prompt has; it must have as many\ntokens, unless "
                  "--align matches them",
@@ -282,16 +289,17 @@ Finish describe_circuit(CommandSyntax& command) {
                         "longest common subsequence",
                         own->alignment, kAlignmentNames);
   command.option("edges", "N",
-                 "the number of edges, the strongest ones (default: " + std::to_string(kCircuitEdges) + ")",
+                 "the most edges, the strongest ones; at least those of one path (default: " +
+                     std::to_string(kCircuitEdges) + ")",
                  own->edges, [](const std::string& option, const std::string& text) {
                    return whole_number(option, text, 1, kMostCircuitEdges);
                  });
-  command.option("steps", "N",
-                 "gradients on the way between the two runs' embeddings (default: " +
-                     std::to_string(CircuitOf::kSteps) + ")",
-                 own->steps, [](const std::string& option, const std::string& text) {
-                   return std::optional(whole_number(option, text, 1, CircuitOf::kMostSteps));
-                 });
+  command.option(
+      "steps", "N",
+      "gradients between the two runs' embeddings (default: " + std::to_string(CircuitOf::kSteps) + ")",
+      own->steps, [](const std::string& option, const std::string& text) {
+        return std::optional(whole_number(option, text, 1, CircuitOf::kMostSteps));
+      });
   command.flag("by-position", "each part at each position apart", own->by_position);
   command.picture();
   command.no_recipe(own->no_recipe);

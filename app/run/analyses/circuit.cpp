@@ -183,7 +183,7 @@ class Paths {
 
 }  // namespace
 
-CutOf CutOf::usual(const PromptRun& run) {
+CutOf CutOf::default_for(const PromptRun& run) {
   if (run.baseline && compares_texts(run) && !compares_models(run)) return {CircuitCut::second};
   return {run.run->length() > 1 ? CircuitCut::mean : CircuitCut::zero};
 }
@@ -210,15 +210,15 @@ model::StreamWrites CutOf::writes(const PromptRun& run, const model::StreamWrite
 namespace {
 
 /// A circuit without edges, and what is written in the run and where edges are cut.
-struct Begun {
+struct Start {
   Circuit circuit;
   StreamWrites own, there;
 };
 
-Begun begin(const CircuitOf& question, const PromptRun& run, const Computation<Circuit>& computation) {
+Start begin(const CircuitOf& question, const PromptRun& run, const Computation<Circuit>& computation) {
   if (const std::string words = question.cut.problem(run); !words.empty()) throw model::RunError(words);
-  Begun begun;
-  Circuit& circuit = begun.circuit;
+  Start start;
+  Circuit& circuit = start.circuit;
   circuit.graph = StreamGraph(run.run->config);
   circuit.rows = question.by_position ? run.run->length() : 1;
   const std::int64_t edges = std::int64_t{circuit.rows} * circuit.graph.edge_count();
@@ -227,16 +227,21 @@ Begun begin(const CircuitOf& question, const PromptRun& run, const Computation<C
                           " edges with this prompt, but at most " + grouped(CircuitOf::kMostEdges) +
                           " are possible: take a shorter prompt, or all positions together");
   circuit.metric = metric_for(question.metric, run, computation.workspace);
-  begun.own = run.model->transformer->stream_writes(*run.run, computation.workspace, computation.stop);
-  begun.there = question.cut.writes(run, begun.own, computation.workspace, computation.stop);
-  return begun;
+  start.own = run.model->transformer->stream_writes(*run.run, computation.workspace, computation.stop);
+  start.there = question.cut.writes(run, start.own, computation.workspace, computation.stop);
+  return start;
 }
 
-std::vector<float> scores_of(const CircuitOf& question, const PromptRun& run, const Begun& begun,
+std::vector<float> scores_of(const CircuitOf& question, const PromptRun& run, const Start& start,
                              const Computation<Circuit>& computation) {
   if (question.method != CircuitMethod::flow)
-    return attributed_edges(question, run, begun.circuit, begun.own, begun.there, computation);
-  return flow_shares(run, begun.own, begun.circuit.metric, question.by_position, computation.stop);
+    return attributed_edges(question, run, start.circuit, start.own, start.there, computation);
+  const auto progress = [&](double done) {
+    Circuit pending = start.circuit;
+    pending.whole = false;
+    computation.show(std::move(pending), done);
+  };
+  return flow_shares(run, start.own, start.circuit.metric, question.by_position, computation.stop, progress);
 }
 
 }  // namespace
@@ -253,39 +258,50 @@ std::vector<float> edge_scores(const CircuitOf& question, const PromptRun& run,
 
 Circuit CircuitOf::compute(const PromptRun& run, const Computation<Circuit>& computation) const {
   const model::Transformer& transformer = *run.model->transformer;
-  Begun begun = begin(*this, run, computation);
-  Circuit& circuit = begun.circuit;
-  circuit.value = transformer.gradients(*run.run, circuit.metric, computation.workspace);
+  Start start = begin(*this, run, computation);
+  Circuit& circuit = start.circuit;
+  model::GradientOptions no_gradients;
+  no_gradients.stop = computation.stop;
+  circuit.value = transformer.gradients(*run.run, circuit.metric, computation.workspace, no_gradients);
   const model::KeptEdges none{std::vector<std::uint8_t>(circuit.graph.edge_count()), 1};
-  circuit.cut_value = transformer.cut_pass(*run.run, begun.own.embedding, begun.there, none, circuit.metric,
+  circuit.cut_value = transformer.cut_pass(*run.run, start.own.embedding, start.there, none, circuit.metric,
                                            computation.workspace, computation.stop);
-  rank_edges(circuit, scores_of(*this, run, begun, computation));
+  rank_edges(circuit, scores_of(*this, run, start, computation), computation.stop);
   return std::move(circuit);
 }
 
-void rank_edges(Circuit& circuit, std::span<const float> scores) {
+void rank_edges(Circuit& circuit, std::span<const float> scores, const std::stop_token& stop) {
+  const auto poll = [&] {
+    if (stop.stop_requested()) throw model::Stopped();
+  };
   std::vector<int> places(scores.size()), ranks(scores.size(), kNever);
   std::iota(places.begin(), places.end(), 0);
-  std::erase_if(places, [&](int place) { return !(std::abs(scores[place]) > 0); });
+  std::erase_if(places, [&](int place) { return scores[place] == 0 || !std::isfinite(scores[place]); });
   std::ranges::sort(places, [&](int a, int b) {
     const float of_a = std::abs(scores[a]), of_b = std::abs(scores[b]);
     return of_a != of_b ? of_a > of_b : a < b;
   });
+  poll();
   for (std::size_t i = 0; i < places.size(); ++i) ranks[places[i]] = static_cast<int>(i) + 1;
   const Paths paths(circuit.graph, circuit.rows, ranks);
-  std::vector<RankedEdge>& ranked = circuit.ranked;
-  ranked.clear();
-  for (const int place : places)
-    if (const int needed = paths.needed(place); needed != kNever)
-      ranked.push_back({place, scores[place], needed});
-  std::ranges::stable_sort(ranked, {}, &RankedEdge::needed);
-  std::size_t kept = std::min(ranked.size(), kMostRanked);
-  while (kept > 0 && kept < ranked.size() && ranked[kept].needed == ranked[kept - 1].needed) ++kept;
-  ranked.resize(kept);
-  ranked.shrink_to_fit();
-  circuit.by_place.resize(kept);
+  poll();
+  std::vector<int> needed;
+  needed.reserve(places.size());
+  for (const int place : places) needed.push_back(paths.needed(place));
+  // The number with which the last edge that is kept comes to a path.
+  int most = kNever - 1;
+  if (needed.size() > kMostRanked) {
+    std::vector<int> ordered = needed;
+    std::ranges::nth_element(ordered, ordered.begin() + (kMostRanked - 1));
+    most = std::min(most, ordered[kMostRanked - 1]);
+  }
+  circuit.ranked.clear();
+  for (std::size_t i = 0; i < places.size(); ++i)
+    if (needed[i] <= most) circuit.ranked.push_back({places[i], scores[places[i]], needed[i]});
+  std::ranges::stable_sort(circuit.ranked, {}, &RankedEdge::needed);
+  circuit.by_place.resize(circuit.ranked.size());
   std::iota(circuit.by_place.begin(), circuit.by_place.end(), 0);
-  std::ranges::sort(circuit.by_place, {}, [&](int i) { return ranked[i].place; });
+  std::ranges::sort(circuit.by_place, {}, [&](int i) { return circuit.ranked[i].place; });
 }
 
 EdgeList strongest_edges(const Circuit& circuit, int most) {
@@ -321,8 +337,11 @@ CutMetric CutMetricOf::compute(const PromptRun& run, const Computation<CutMetric
 }
 
 double faithfulness(const Circuit& circuit, double kept_value) {
-  const double whole = circuit.value - circuit.cut_value;
-  return whole == 0 ? std::numeric_limits<double>::quiet_NaN() : (kept_value - circuit.cut_value) / whole;
+  constexpr double kRounding = 1e-6;
+  const double whole = circuit.value - circuit.cut_value,
+               size = std::max(std::abs(circuit.value), std::abs(circuit.cut_value));
+  if (std::abs(whole) <= kRounding * size) return std::numeric_limits<double>::quiet_NaN();
+  return (kept_value - circuit.cut_value) / whole;
 }
 
 }  // namespace headscope::app

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -65,7 +66,7 @@ struct CutOf {
 
   /// What edges are cut to unless something else is asked for: the second prompt if there is one, else means,
   /// but zeros for a single token, which is its own mean.
-  static CutOf usual(const PromptRun& run);
+  static CutOf default_for(const PromptRun& run);
   /// Why there is no circuit of a run with this cut, one sentence; empty: there is one.
   std::string problem(const PromptRun& run) const;
   /// What the edges carry that are cut. Positions without a counterpart in the baseline keep what they have.
@@ -79,7 +80,7 @@ struct CircuitOf {
   static constexpr std::string_view kName = "circuit";
   static constexpr int kSteps = 5;  ///< of the way between the embeddings, as in the paper
   static constexpr int kMostSteps = 50;
-  static constexpr std::int64_t kMostEdges = 1 << 26;  ///< by position; 12 bytes each while they are ranked
+  static constexpr std::int64_t kMostEdges = 1 << 26;  ///< by position; 20 bytes each while they are ranked
 
   MetricChoice metric;  ///< not the divergence
   CircuitMethod method = CircuitMethod::integrated;
@@ -98,10 +99,10 @@ struct CircuitOf {
 std::vector<float> edge_scores(const CircuitOf& question, const PromptRun& run,
                                const Computation<Circuit>& computation);
 
-/// Ranks edges with these scores, [rows, edges]; those that are 0 or NaN are no edges. Keeps kMostRanked of
-/// those on paths, and what comes to a path together with the last of these.
+/// Ranks edges with these scores, [rows, edges]; those that are 0 or not finite are no edges. Keeps
+/// kMostRanked of those on paths, and what comes to a path together with the last of these.
 inline constexpr std::size_t kMostRanked = 4096;
-void rank_edges(Circuit& circuit, std::span<const float> scores);
+void rank_edges(Circuit& circuit, std::span<const float> scores, const std::stop_token& stop = {});
 
 /// A set of edges of a circuit, as row * edge_count + edge, ascending.
 using EdgeList = std::vector<int>;
@@ -131,6 +132,6 @@ struct CutMetricOf {
 };
 
 /// Which part of the difference that cutting all edges makes to the metric the kept edges retain (Hanna et
-/// al. 2024: faithfulness); NaN if cutting makes none.
+/// al. 2024: faithfulness); NaN if cutting makes none but rounding.
 double faithfulness(const Circuit& circuit, double kept_value);
 }  // namespace headscope::app

@@ -1,8 +1,10 @@
 #include "app/run/analyses/circuit_flow.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
+#include <numeric>
 #include <span>
 #include <string>
 
@@ -15,19 +17,28 @@ namespace {
 using model::StreamReader;
 using model::StreamWriter;
 
-/// Shares below this are followed no further: all of them together are below a thousandth.
-constexpr double kLeastShare = 1e-7;
+/// All shares that are not followed further, because they are too small, together.
+constexpr double kLeftOut = 1e-3;
+
+/// The sum of term(i) for i in [0, n), in double: proximities are differences of sums that may be much
+/// larger. In lanes, so that the compiler can add several at once.
+template <class Term>
+double sum_terms(std::size_t n, const Term& term) {
+  constexpr std::size_t kLanes = 16;
+  std::array<double, kLanes> lanes{};
+  const std::size_t whole = n / kLanes * kLanes;
+  for (std::size_t i = 0; i < whole; i += kLanes)
+    for (std::size_t lane = 0; lane < kLanes; ++lane) lanes[lane] += static_cast<double>(term(i + lane));
+  for (std::size_t i = whole; i < n; ++i) lanes[i - whole] += static_cast<double>(term(i));
+  return std::accumulate(lanes.begin(), lanes.end(), 0.0);
+}
 
 double size_of(std::span<const float> row) {
-  float sum = 0;
-  for (const float value : row) sum += std::abs(value);
-  return static_cast<double>(sum);
+  return sum_terms(row.size(), [&](std::size_t i) { return std::abs(row[i]); });
 }
 
 double distance(std::span<const float> a, std::span<const float> b) {
-  float sum = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) sum += std::abs(a[i] - b[i]);
-  return static_cast<double>(sum);
+  return sum_terms(a.size(), [&](std::size_t i) { return std::abs(a[i] - b[i]); });
 }
 
 /// Divides proximities by their sum; all stay 0 if none is near.
@@ -41,10 +52,12 @@ void normalize(std::span<float> proximities) {
 /// See flow_shares.
 class Flow {
  public:
-  Flow(const PromptRun& run, const model::StreamWrites& writes, bool by_position, const std::stop_token& stop)
+  Flow(const PromptRun& run, const model::StreamWrites& writes, bool by_position, const std::stop_token& stop,
+       const std::function<void(double)>& progress)
       : run_(run),
         writes_(writes),
         stop_(stop),
+        progress_(progress),
         config_(run.run->config),
         graph_(config_),
         length_(run.run->length()),
@@ -52,25 +65,35 @@ class Flow {
         rows_(by_position ? length_ : 1),
         arrived_(static_cast<std::size_t>(graph_.writer_count()) * length_),
         shares_(static_cast<std::size_t>(2 * config_.n_layer + 1) * length_ * graph_.writer_count()),
-        scores_(static_cast<std::size_t>(rows_) * graph_.edge_count()) {
+        scores_(static_cast<std::size_t>(rows_) * graph_.edge_count()),
+        least_(kLeftOut / static_cast<double>(arrived_.size())) {
     for (int layer = 0; layer < config_.n_layer; ++layer)
       projections_.push_back(
           parameter_rows(*run.model->transformer, "h." + std::to_string(layer) + ".attn.c_proj.weight"));
   }
 
   std::vector<float> from(model::Positions measured) {
-    for (int position = 0; position < length_; ++position) find_shares(position);
+    for (int position = 0; position < length_; ++position) {
+      find_shares(position);
+      report(0.5 * position / length_);
+    }
     for (int i = 0; i < measured.count; ++i) divide({}, measured.first + i, 1.0 / measured.count);
     for (int layer = config_.n_layer - 1; layer >= 0; --layer) {
       const int mlp = graph_.index(StreamWriter{StreamWriter::Kind::mlp, layer, 0});
       for (int position = 0; position < length_; ++position)
         divide({StreamReader::Kind::mlp, layer, 0}, position, arrived(mlp, position));
-      for (int head = 0; head < config_.n_head; ++head) divide_head(layer, head);
+      for (int head = 0; head < config_.n_head; ++head) {
+        divide_head(layer, head);
+        report(1 - 0.5 * (layer - static_cast<double>(head) / config_.n_head) / config_.n_layer);
+      }
     }
     return {scores_.begin(), scores_.end()};
   }
 
  private:
+  void report(double done) const {
+    if (progress_) progress_(std::clamp(done, 0.0, 1.0));
+  }
   double& arrived(int writer, int position) {
     return arrived_[static_cast<std::size_t>(writer) * length_ + position];
   }
@@ -136,7 +159,7 @@ class Flow {
 
   /// Divides what arrives at a reader among the parts that it reads.
   void divide(StreamReader reader, int position, double share) {
-    if (share < kLeastShare) return;
+    if (share < least_) return;
     const std::span<const float> of = shares(sum_of(reader, config_.n_layer), position);
     const int first = graph_.first_edge(graph_.index(reader));
     double* const to =
@@ -151,7 +174,7 @@ class Flow {
   /// Divides what arrives at a head among the values of its keys.
   void divide_head(int layer, int head) {
     const int writer = graph_.index(StreamWriter{StreamWriter::Kind::head, layer, head});
-    const auto takes = [&](int position) { return arrived(writer, position) >= kLeastShare; };
+    const auto takes = [&](int position) { return arrived(writer, position) >= least_; };
     int last = length_ - 1;
     while (last >= 0 && !takes(last)) --last;
     if (last < 0) return;
@@ -170,9 +193,9 @@ class Flow {
         for (std::size_t i = 0; i < width_; ++i) sum[i] += weights[key] * values[key][i];
       const double size = size_of(sum);
       for (std::size_t key = 0; key < weights.size(); ++key) {
-        float apart = 0;
-        for (std::size_t i = 0; i < width_; ++i) apart += std::abs(weights[key] * values[key][i] - sum[i]);
-        near[key] = static_cast<float>(std::max(0.0, size - static_cast<double>(apart)));
+        const double apart = sum_terms(
+            width_, [&](std::size_t i) { return std::abs(weights[key] * values[key][i] - sum[i]); });
+        near[key] = static_cast<float>(std::max(0.0, size - apart));
       }
       normalize(near);
       for (std::size_t key = 0; key < near.size(); ++key)
@@ -184,6 +207,7 @@ class Flow {
   const PromptRun& run_;
   const model::StreamWrites& writes_;
   const std::stop_token& stop_;
+  const std::function<void(double)>& progress_;
   const model::Config config_;
   model::StreamGraph graph_;
   int length_;
@@ -193,13 +217,15 @@ class Flow {
   std::vector<double> arrived_;             // [writers, T]
   std::vector<float> shares_;               // [2 layers + 1, T, writers]
   std::vector<double> scores_;              // [rows_, edges]
+  double least_;                            // shares below this are not followed
 };
 
 }  // namespace
 
 std::vector<float> flow_shares(const PromptRun& run, const model::StreamWrites& writes,
-                               const model::Metric& metric, bool by_position, const std::stop_token& stop) {
-  return Flow(run, writes, by_position, stop).from(model::positions_of(metric, run.run->length()));
+                               const model::Metric& metric, bool by_position, const std::stop_token& stop,
+                               const std::function<void(double)>& progress) {
+  return Flow(run, writes, by_position, stop, progress).from(model::positions_of(metric, run.run->length()));
 }
 
 }  // namespace headscope::app

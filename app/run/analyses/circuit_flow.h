@@ -1,4 +1,5 @@
 #pragma once
+#include <functional>
 #include <stop_token>
 #include <vector>
 
@@ -19,9 +20,10 @@ namespace headscope::app {
 /// which do not depend on the prompt, get no share. Queries and keys get none: they choose what flows, but do
 /// not flow themselves.
 ///
-/// Returns the edges' shares, [1, edges] or by position [T, edges]; those to the logits add up to 1. Throws
-/// model::Stopped.
+/// Returns the edges' shares, [1, edges] or by position [T, edges]; those to the logits add up to 1.
+/// `progress`: called with the fraction done. Throws model::Stopped.
 std::vector<float> flow_shares(const PromptRun& run, const model::StreamWrites& writes,
-                               const model::Metric& metric, bool by_position, const std::stop_token& stop);
+                               const model::Metric& metric, bool by_position, const std::stop_token& stop,
+                               const std::function<void(double done)>& progress = {});
 
 }  // namespace headscope::app

@@ -39,13 +39,13 @@ const auto kElsewhere =
 const auto kMetric =
     make_option<GradientMetric>("circuit-metric", "Metric", "the number that edges matter for",
                                 {.default_value = 1, .choices = choices_of(kSaliencyMetrics), .keys = "hH"});
-const auto kEdges =
-    make_option<int>("circuit-edges", "Edges", "the number of edges, the strongest ones",
-                     {.default_value = kCircuitEdges,
-                      .low = 1,
-                      .high = kMostCircuitEdges,
-                      .steps = {1, 2, 3, 5, 7, 10, 15, 20, 30, 40, 50, 70, 100, 150, 200, 300, 500, 1000},
-                      .keys = "xX"});
+const auto kEdges = make_option<int>(
+    "circuit-edges", "Edges", "the most edges, the strongest ones; at least those of one path",
+    {.default_value = kCircuitEdges,
+     .low = 1,
+     .high = kMostCircuitEdges,
+     .steps = {1, 2, 3, 5, 7, 10, 15, 20, 30, 40, 50, 70, 100, 150, 200, 300, 500, 1000},
+     .keys = "xX"});
 const auto kByPosition = switch_option("circuit-positions", "By position", "oO",
                                        "each part at each position apart, in columns of tokens");
 
@@ -66,15 +66,15 @@ const auto kTokenId =
     make_option<int>("circuit-id", "Token id", "the token by its id, instead of its rank", token_id_option());
 const auto kAgainstId = make_option<int>("circuit-other-id", "Other token id",
                                          "the other token by its id, instead of its rank", token_id_option());
-const auto kSteps = applying_if(
-    [](const Options& options) { return options[kMethod] == CircuitMethod::integrated; },
-    make_option<int>("circuit-steps", "Steps", "gradients on the way between the two runs' embeddings",
-                     {.default_value = CircuitOf::kSteps,
-                      .low = 1,
-                      .high = CircuitOf::kMostSteps,
-                      .steps = {1, 2, 3, 5, 10, 20, 50},
-                      .keys = "pP"}));
-/// The edge that was clicked, as its place in the circuit.
+const auto kSteps =
+    applying_if([](const Options& options) { return options[kMethod] == CircuitMethod::integrated; },
+                make_option<int>("circuit-steps", "Steps", "gradients between the two runs' embeddings",
+                                 {.default_value = CircuitOf::kSteps,
+                                  .low = 1,
+                                  .high = CircuitOf::kMostSteps,
+                                  .steps = {1, 2, 3, 5, 10, 20, 50},
+                                  .keys = "pP"}));
+/// The edge that was clicked: its place in the circuit, by position after all places without.
 Option<int> chosen_edge_option() {
   auto option =
       gesture_option("circuit-edge", "Edge", "the edge whose exact effect is shown", -1, -1, 1 << 30, "none");
@@ -82,10 +82,21 @@ Option<int> chosen_edge_option() {
   return option;
 }
 const auto kChosen = chosen_edge_option();
+constexpr int kByPositionFrom = 1 << 28;
+static_assert(kByPositionFrom > CircuitOf::kMostEdges);
 
-/// Whether the difference is that of a token and itself.
+/// The place that the option names; -1: none, or one of the other kind.
+int place_of(int chosen, bool by_position) {
+  if (chosen < 0 || by_position != (chosen >= kByPositionFrom)) return -1;
+  return by_position ? chosen - kByPositionFrom : chosen;
+}
+SetOption choose_edge(const Circuit& circuit, int place) {
+  return {&kChosen, place >= 0 && circuit.rows > 1 ? place + kByPositionFrom : place};
+}
+
+/// Whether gradients are those of the difference of a token and itself.
 bool names_one_twice(const Options& options) {
-  if (!names_two(options)) return false;
+  if (!names_two(options) || options[kMethod] == CircuitMethod::flow) return false;
   const int id = options[kTokenId], against = options[kAgainstId];
   return id >= 0 || against >= 0 ? id == against : options[kToken] == options[kAgainst];
 }
@@ -105,7 +116,7 @@ CircuitCut cut_of(const ViewContext& c) {
     case CircuitElsewhere::automatic:
       break;
   }
-  return c.run ? CutOf::usual(*c.run).cut : CircuitCut::mean;
+  return c.run ? CutOf::default_for(*c.run).cut : CircuitCut::mean;
 }
 
 /// Nullopt until it is known which tokens are measured.
@@ -188,7 +199,8 @@ bool has_no_loss(const ViewContext& c) {
   return c.run && c.options[kMetric] == GradientMetric::loss && c.run->run->length() < 2;
 }
 
-std::optional<Numbers> numbers_of(const ViewContext& c) {
+/// `all`: also edges without room.
+std::optional<Numbers> numbers_of(const ViewContext& c, bool all = false) {
   const auto question = question_of(c);
   const bool possible = c.run && question && !has_no_loss(c) && question->cut.problem(*c.run).empty();
   auto circuit = possible ? c.ask(*question) : nullptr;
@@ -196,10 +208,10 @@ std::optional<Numbers> numbers_of(const ViewContext& c) {
   Numbers n;
   n.unit = shown_unit(c.options[kMetric]);
   n.score_unit = c.options[kMethod] == CircuitMethod::flow ? 1 : n.unit;
-  n.edges = edges_with_room(c, *circuit);
+  n.edges = all ? strongest_edges(*circuit, c.options[kEdges]) : edges_with_room(c, *circuit);
   CutMetricOf kept{circuit->metric, question->cut, circuit->rows, n.edges, false};
   if (const auto answer = c.ask(kept)) n.kept = answer->value;
-  const int chosen = c.options[kChosen];
+  const int chosen = place_of(c.options[kChosen], circuit->rows > 1);
   if (std::ranges::binary_search(n.edges, chosen)) {
     n.chosen = chosen;
     kept.edges = {chosen};
@@ -369,7 +381,7 @@ Picture build(const ViewContext& c) {
   if (const std::string problem = question->cut.problem(*c.run); !problem.empty()) return message(c, problem);
   const auto n = numbers_of(c);
   if (auto words = waiting(c, *question, n.has_value())) return *words;
-  if (n->edges.empty()) return message(c, "no edge on a way from the embeddings to the logits matters");
+  if (n->edges.empty()) return message(c, "no edge on a path from the embeddings to the logits matters");
   const Drawing d = draw(c, *n);
   const viz::Style style = style_of(c);
   if (d.area.w < 16 * c.font_size || !d.layout.fits)
@@ -417,7 +429,7 @@ ViewActions on(const ViewContext& c, const Picture& picture, const viz::Hit* hit
   if (region == nullptr || region->role == kEdge) {
     const Link* const link = region == nullptr ? nullptr : link_in(layout, picture, *hit);
     const int place = link == nullptr || link->place == n->chosen ? -1 : link->place;
-    return place == n->chosen ? ViewActions{} : ViewActions{SetOption{&kChosen, place}};
+    return place == n->chosen ? ViewActions{} : ViewActions{choose_edge(*n->circuit, place)};
   }
   if (region->id >= std::ssize(layout.nodes)) return {};
   const Node& node = layout.nodes[region->id];
@@ -466,7 +478,7 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
     const double effect = n->shown(n->circuit->value - *n->without);
     facts.said.push_back({.label = "exact", .value = exact(effect), .copied = plain(effect)});
   } else {
-    facts.commands.push_back({"Show the exact effect", {SetOption{&kChosen, link->place}}});
+    facts.commands.push_back({"Show the exact effect", {choose_edge(*n->circuit, link->place)}});
   }
   for (const int end : {link->from, link->to}) {
     const Node& node = layout.nodes[end];
@@ -480,7 +492,7 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
 
 /// A row for each edge, the strongest first.
 Table table(const ViewContext& c) {
-  const auto n = numbers_of(c);
+  const auto n = numbers_of(c, true);
   if (!n) return {};
   const Circuit& circuit = *n->circuit;
   Table result{{"from", "to", is_flow(c) ? "share" : "estimate"}, {}};

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 
 #include "app/run/analyses/attention_pattern.h"
 #include "app/views/parts/frame.h"
@@ -73,22 +74,24 @@ void paint_passages(Picture& picture, const ViewContext& c, const Layout& layout
   constexpr double kSmall = 0.05;
   constexpr int kPoints = 24;
   const float u = style_of(c).unit();
-  const auto weight = [&](const circuit_picture::Passage& of) {
-    return weight_of(c, layout.nodes[of.from], layout.nodes[of.to]);
-  };
-  for (const auto& passage : layout.passages) {
-    const double of = weight(passage);
-    const auto larger = [&](const circuit_picture::Passage& other) {
-      return other.from == passage.from && weight(other) > of;
-    };
-    if (!std::isfinite(of) || (of < kSmall && std::ranges::any_of(layout.passages, larger))) continue;
+  std::vector<double> weights;
+  std::map<int, double> largest;  // by the key's node
+  for (const Passage& passage : layout.passages) {
+    weights.push_back(weight_of(c, layout.nodes[passage.from], layout.nodes[passage.to]));
+    const auto [known, is_new] = largest.try_emplace(passage.from, weights.back());
+    if (!is_new) known->second = std::max(known->second, weights.back());
+  }
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    const Passage& passage = layout.passages[i];
+    const double of = weights[i];
+    if (!std::isfinite(of) || (of < kSmall && of < largest[passage.from])) continue;
     const viz::Rect &key = layout.nodes[passage.from].box, &query = layout.nodes[passage.to].box;
     const float width = std::max({0.5F * u * static_cast<float>(of), c.least_line, 0.5F});
     const viz::Point start{key.right(), key.center().y}, end{query.x, query.center().y};
     const float rise = end.x - start.x < key.w ? 0 : 0.84F * key.h;
     viz::Polyline line{{}, c.theme->text_muted, width, {width, 0.75F * u}};
-    for (int i = 0; i <= kPoints; ++i) {
-      const float t = static_cast<float>(i) / kPoints;
+    for (int step = 0; step <= kPoints; ++step) {
+      const float t = static_cast<float>(step) / kPoints;
       line.points.push_back({start.x + t * (end.x - start.x),
                              start.y + t * (end.y - start.y) - rise * std::sqrt(std::sqrt(4 * t * (1 - t)))});
     }

@@ -195,7 +195,7 @@ TEST(CircuitView, SaysWhyThereIsNone) {
   // One token is its own mean, so that nothing differs when edges are cut to it.
   EXPECT_THAT(
       texts(ViewFixture("circuit_graph", Scenario("A"), 900, 700, {{"circuit-elsewhere", "mean"}}).scene()),
-      Contains(HasSubstr("no edge on a way from the embeddings to the logits matters")));
+      Contains(HasSubstr("no edge on a path from the embeddings to the logits matters")));
   EXPECT_FALSE(ViewFixture("circuit_graph", Scenario("A"), 900, 700).picture().regions.empty())
       << "cut to zeros, unless something else is asked for";
   EXPECT_THAT(
