@@ -149,6 +149,8 @@ struct Exception {
   double least;
 };
 constexpr Exception kExceptions[] = {
+    // Two square maps side by side, with curves above them.
+    {"cosines", Target::slide, 0.44},
     // In a column the words around the maps, of the smallest letters that can be printed, take the rest.
     {"heatmap", Target::column, 0.36},
     {"scores", Target::column, 0.36},
@@ -163,7 +165,7 @@ constexpr Exception kExceptions[] = {
     {"cache", Target::slide, 0.25},
     // The strip of tokens is as large as their texts.
     {"tokens", Target::column, 0.25},
-    {"tokens", Target::page, 0.32},
+    {"tokens", Target::page, 0.28},
     {"tokens", Target::slide, 0.13},
 };
 
