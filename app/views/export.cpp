@@ -92,7 +92,7 @@ float plot_area(const Picture& picture) {
 /// The figure on a page of this size with its title and caption in a column at the left, so that the drawing
 /// has the page's whole height.
 Picture beside_words(const View& view, ViewContext context, const Frame& frame, Size page) {
-  constexpr float kColumn = 0.22F;  // a part of the page's width
+  constexpr float kColumn = 0.2F;  // a part of the page's width
   const float column = std::floor(kColumn * page.width), left = column - margin(context);
   context.titled = false;
   context.width = page.width - left, context.height = page.height;

@@ -166,13 +166,6 @@ std::string title_of(const ViewContext& c) {
          words_of(search.to, lacks_key ? "any key (none is chosen)" : "any key");
 }
 
-/// The context of all matches, which is said once; empty: they have several.
-std::string common_context(const FoundWeights& found) {
-  const std::vector<std::string>& all = found.excerpts;
-  const bool is_common = all.size() > 1 && std::ranges::count(all, all.front()) == std::ssize(all);
-  return is_common ? all.front() : "";
-}
-
 std::string subtitle_of(const ViewContext& c, const FoundWeights& found) {
   std::string words = grouped(found.count) + " above " + plain(c.options[kAbove]);
   if (std::cmp_less(found.best.size(), found.count))
@@ -180,14 +173,11 @@ std::string subtitle_of(const ViewContext& c, const FoundWeights& found) {
   words += "; " + (uses_list(c) ? list_words(c, found.progress) : "this prompt");
   words += ", " + (c.options[kHeads] == Heads::chosen ? head_name(c.selection.layer, c.selection.head)
                                                       : std::string("all heads"));
+  // In every head it sees only itself, with a weight of 1, unless an edit shows it more.
+  if (!of_shape(c)) return words + (c.run->run->plan ? "" : "; not query 0, which sees only itself");
   const auto cells = std::ssize(c.options[kShape]);
-  if (of_shape(c))
-    words +=
-        ", " + grouped(cells) + (cells == 1 ? " cell" : " cells") + (c.options[kMoves] ? " anywhere" : "");
-  else if (!c.run->run->plan)  // in every head it has a weight of 1, unless an edit shows it more
-    words += "; not query 0, which sees only itself";
-  const std::string context = common_context(found);
-  return words + (context.empty() ? "" : "; context: “" + context + "”");
+  return words + ", " + grouped(cells) + (cells == 1 ? " cell" : " cells") +
+         (c.options[kMoves] ? " anywhere" : "");
 }
 
 // ---- the list ----
@@ -253,8 +243,7 @@ List list_of(const ViewContext& c, const FoundWeights& found, const std::vector<
   list.text("query", 7, token(&FoundWeight::query_id), {.file = "query token", .heading = theme.query});
   position("", 2, &FoundWeight::key, "key");
   list.text("key", 5, token(&FoundWeight::key_id), {.file = "key token", .heading = theme.key});
-  list.text(std::string(kContext), 4, excerpts,
-            {.color = theme.text_muted, .most = 34 * c.font_size, .hidden = !common_context(found).empty()});
+  list.text(std::string(kContext), 4, excerpts, {.color = theme.text_muted, .most = 34 * c.font_size});
   list.file(of_shape(c) ? "part" : "weight", of(&FoundWeight::weight));
   list.table.marked = chosen_row(c, found);
   return list;
