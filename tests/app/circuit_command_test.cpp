@@ -96,14 +96,39 @@ TEST(CircuitCommand, TextEndsWithTheKeptPart) {
 }
 
 TEST(CircuitCommand, WritesTheNumbersThatPlotWrites) {
-  const std::string drawn = succeed(kCircuit + Words{"--ablate", "mean", "--edges", "20", "--out", "-",
-                                                     "--format", "csv"}),
-                    plotted =
-                        succeed({"plot", "circuit_graph", "--prompt", kCircuit[2], "--circuit-elsewhere",
-                                 "mean", "--circuit-edges", "20", "--out", "-", "--format", "csv"});
-  EXPECT_THAT(drawn, StartsWith("from,to,estimate"));
-  EXPECT_GT(lines_of(drawn).size(), 5U);
-  EXPECT_EQ(drawn, plotted);
+  const Words plot{"plot", "circuit_graph", "--prompt", kCircuit[2]}, csv{"--out", "-", "--format", "csv"};
+  const Words second{"--second", kFrom[1]};
+  struct Case {
+    Words command, plotted;
+  };
+  for (const auto& [command, plotted] : {
+           Case{{"--ablate", "mean", "--edges", "20"},
+                {"--circuit-elsewhere", "mean", "--circuit-edges", "20"}},
+           Case{kFrom + Words{"--edges", "1000"}, second + Words{"--circuit-edges", "1000"}},
+           Case{kFrom + Words{"--by-position", "--method", "attribution", "--metric", "logprob"},
+                second + Words{"--circuit-positions", "yes", "--circuit-method", "attribution",
+                               "--circuit-metric", "logprob"}},
+           Case{{"--method", "flow", "--ablate", "zero", "--position", "5"},
+                {"--circuit-method", "flow", "--circuit-elsewhere", "zero", "--query", "5"}},
+       }) {
+    const std::string drawn = succeed(kCircuit + command + csv);
+    EXPECT_THAT(drawn, StartsWith("from,to,"));
+    EXPECT_GT(lines_of(drawn).size(), 5U);
+    EXPECT_EQ(drawn, succeed(plot + plotted + csv));
+  }
+  const json all = answer(kFrom + Words{"--edges", "1000"});
+  EXPECT_EQ(all["edges"].size() + 1,
+            lines_of(succeed(kCircuit + kFrom + Words{"--edges", "1000"} + csv)).size())
+      << "a file has edges without room in a picture, too";
+}
+
+TEST(CircuitCommand, RefusesWhatItCannotDo) {
+  EXPECT_THAT(fail(kCircuit + Words{"--edit", "L1H1.z=0"}),
+              HasSubstr("a circuit is found in a run without edits"));
+  EXPECT_THAT(fail(kCircuit + Words{"--from", kCircuit[2]}),
+              HasSubstr("edges are cut to a second prompt, but there is none"));
+  EXPECT_THAT(fail(kCircuit + Words{"--token", " Fox", "--other-token", " Fox"}),
+              HasSubstr("both tokens are the same"));
 }
 
 }  // namespace

@@ -120,6 +120,9 @@ TEST(SweepCommand, EveryPathIsWhatPredictSaysUnderItsEdit) {
 }
 
 TEST(SweepCommand, AWrongReceiverIsOneSentence) {
+  for (const char* receiver : {"L3H2.q[3]", "logits[2]"})
+    EXPECT_THAT(fail({"sweep", "--prompt", kPrompt, "--sweep-over", "senders", "--receiver", receiver}),
+                HasSubstr("takes no positions or units"));
   EXPECT_THAT(wrong_use({"--receiver", "L3H2.k"}), StartsWith("--receiver requires --sweep-over senders"));
   EXPECT_THAT(wrong_use({"--over", "senders", "--estimates", "also"}),
               StartsWith("--estimates has none of --sweep-over senders"));

@@ -106,6 +106,7 @@ TEST_F(Terminal, NoCommandSendsAnythingButText) {
       {"score", "--prompt", kHostile},
       {"composition"},
       {"saliency", "--prompt", kHostile},
+      {"circuit", "--prompt", kHostile, "--by-position"},
       {"sweep", "--prompt", kHostile},
       {"search", "--prompts", list},
       {"metrics", "--prompts", list},

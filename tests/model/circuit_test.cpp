@@ -198,6 +198,60 @@ TEST_F(CircuitTest, EstimatesAreTheDerivativesAlongEachEdge) {
   }
 }
 
+/// Heads whose columns of c_attn begin within panels of weights and reach over their ends.
+TEST(WideCircuit, IsTheReferences) {
+  const testing::TemporaryFolder folder;
+  const testing::Gpt2Shape shape{.layers = 2, .heads = 3, .width = 144, .positions = 16, .vocabulary = 90};
+  write_gpt2(folder, gpt2_config(shape, R"(,"scale_attn_by_inverse_layer_idx":true)"), gpt2_tensors(shape));
+  const auto transformer = Transformer::load(folder.path());
+  const ReferenceCircuit reference(folder.path());
+  const StreamGraph& graph = reference.graph();
+  Workspace workspace(2);
+  const std::vector<int> tokens = tokens_of(5), cut = tokens_of(5, 3);
+  const auto here = transformer->forward(tokens, workspace), there = transformer->forward(cut, workspace);
+  StreamWrites changes = transformer->stream_writes(*there, workspace);
+  const StreamWrites own = transformer->stream_writes(*here, workspace);
+  const Metric metric = LogitDifference{5, 17, 4};
+  const auto reference_here = reference.run(tokens), reference_there = reference.run(cut);
+
+  KeptEdges kept{std::vector<std::uint8_t>(graph.edge_count()), 1};
+  std::mt19937 random(5);
+  for (std::uint8_t& edge : kept.edges) edge = random() % 2;
+  const auto carry = [&](int writer, int reader, std::size_t pos, const ReferenceCircuit::Row& written) {
+    return kept.edges[graph.edge(writer, reader)] != 0 ? written : reference_there.written[writer][pos];
+  };
+  const double expected = reference_metric(reference.run(tokens, carry).logits, tokens, metric);
+  EXPECT_NEAR(transformer->cut_pass(*here, own.embedding, changes, kept, metric, workspace), expected,
+              1e-4 * std::max(1.0, std::abs(expected)));
+
+  const auto subtract = [](std::vector<float>& from, const std::vector<float>& what) {
+    std::ranges::transform(from, what, from.begin(), std::minus<>());
+  };
+  subtract(changes.embedding, own.embedding);
+  for (int layer = 0; layer < shape.layers; ++layer) {
+    subtract(changes.z[layer], own.z[layer]);
+    subtract(changes.mlp[layer], own.mlp[layer]);
+  }
+  std::vector<double> sums(graph.edge_count());
+  transformer->attribute_edges(*here, metric, changes, 1,
+                               {sums.data(), 1, graph.edge_count(), graph.edge_count()}, workspace);
+  const double largest = std::abs(*std::ranges::max_element(sums, {}, [](double x) { return std::abs(x); }));
+  for (int edge = 0; edge < graph.edge_count(); edge += 3) {
+    const int reader = graph.reader_of(edge), writer = graph.writer_of(edge);
+    const auto metric_at = [&](double part) {
+      const auto moved = [&](int from, int to, std::size_t pos, const ReferenceCircuit::Row& written) {
+        ReferenceCircuit::Row row = written;
+        if (from == writer && to == reader)
+          for (std::size_t i = 0; i < row.size(); ++i)
+            row[i] += part * (reference_there.written[from][pos][i] - reference_here.written[from][pos][i]);
+        return row;
+      };
+      return reference_metric(reference.run(tokens, moved).logits, tokens, metric);
+    };
+    EXPECT_NEAR(sums[edge], (metric_at(1e-4) - metric_at(-1e-4)) / 2e-4, 1e-4 * largest) << "edge " << edge;
+  }
+}
+
 TEST_F(CircuitTest, TheNumberOfThreadsChangesNoBit) {
   const std::vector<int> tokens = tokens_of(66), cut = tokens_of(66, 3);
   const Metric metric = LogitDifference{5, 17, 65};

@@ -75,6 +75,9 @@ void check_receiver(const SweepOf& question, const model::Config& config) {
   if (question.over != SweepOver::senders) return;
   if (!question.receiver.has_senders())
     throw model::RunError("nothing sends to layer 0: the receiver must be in a later layer");
+  if (!question.receiver.at.positions.empty() || !question.receiver.at.units.empty())
+    throw model::RunError(
+        "the receiver of a sweep takes no positions or units: every sender's path goes to all of it");
   const model::SetValues first{{{model::Site::mlp_out, 0}, {}, {}, {}}, {0}};
   check(config, model::PatchFrom{question.receiver.at, {}, {}, false, {first}, true});
 }

@@ -338,10 +338,6 @@ std::vector<std::string> notes_of(const ViewContext& c, const Numbers& n, int pa
   return lines;
 }
 
-int count_parts(const Layout& layout) {
-  return static_cast<int>(layout.nodes.size());
-}
-
 /// The drawing, and the words below it.
 struct Drawing {
   Layout layout;
@@ -357,7 +353,7 @@ Drawing draw(const ViewContext& c, const Numbers& n) {
   Drawing d;
   d.area = drawing_area(c, n.circuit->rows > 1);
   d.layout = circuit_picture::lay_out(c, *n.circuit, n.edges, d.area);
-  d.notes = notes_of(c, n, count_parts(d.layout), d.area.w);
+  d.notes = notes_of(c, n, static_cast<int>(d.layout.nodes.size()), d.area.w);
   d.samples = samples_of(c, n, d.layout);
   float y = d.area.bottom() + 2 * u + line / 2;
   d.columns_y = y;

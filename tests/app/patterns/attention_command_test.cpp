@@ -93,7 +93,8 @@ TEST_F(AttentionCommand, EveryOtherViewSaysThatItNeedsWeights) {
         << view.id;
   }
   EXPECT_GE(views_that_do, 20);
-  for (const char* command : {"predict", "lens", "attribute", "score", "saliency", "sweep", "search"})
+  for (const char* command :
+       {"predict", "lens", "attribute", "score", "saliency", "circuit", "sweep", "search"})
     EXPECT_THAT(fail({command, "--model", square, "--prompt", "one two"}),
                 HasSubstr("this needs a model's weights"))
         << command;
