@@ -31,10 +31,20 @@ Truth has_bundled_model(const TourStop&, const ViewContext& c) {
   return answer ? Truth(answer->yes) : std::nullopt;
 }
 
-/// Edited as the stop says, and compared with nothing but the unedited run, which is not what is shown.
+/// Compared with the stop's second prompt, position by position, or with no second prompt and no second
+/// model. What is shown is the run itself.
+Truth has_comparison(const TourStop& stop, const ViewContext& c) {
+  const PromptRun& run = *c.run;
+  if (run.baseline && c.side != Side::run) return false;
+  if (!stop.second) return !compares_different_inputs(run);
+  if (!compares_texts(run) || compares_models(run) || run.baseline->prompt.text != stop.second) return false;
+  const model::Run &first = *run.run, &second = *run.baseline->run;
+  return run.aligned == aligned_positions(first.tokens, second.tokens, Alignment::position);
+}
+
+/// Edited and compared as the stop says.
 Truth has_edits(const TourStop& stop, const ViewContext& c) {
-  if (c.run->baseline && compares_different_inputs(*c.run)) return false;
-  if (c.run->baseline && c.side != Side::run) return false;
+  if (has_comparison(stop, c) == false) return false;
   try {
     if (stop.edits.empty()) return c.run->prompt.edits.empty();
     return c.run->prompt.edits == parse_edits(stop.edits, *c.run->model);
@@ -118,6 +128,7 @@ constexpr ConditionKind kKinds[] = {
     {"this prompt", has_prompt},
     {"this model", has_bundled_model},
     {"these edits", has_edits},
+    {"this comparison", has_comparison},
     {"unedited run", is_unedited},
     {"difference", is_difference_from_unedited},
     {"this layer", is_layer, lacks_layer},

@@ -185,6 +185,8 @@ class Parser {
     if (value.empty() && name != "prompt") fail("a line like \"- view: heatmap\"");
     if (name == "prompt") {
       stop.prompt = value;
+    } else if (name == "second") {
+      stop.second = value;
     } else if (name == "view") {
       const View* view = find_view(value);
       if (!view || view->place != Place::tab) fail("the id of a view");
@@ -207,7 +209,7 @@ class Parser {
       stop.wait = find_wait(value);
       if (stop.wait == nullptr && value != "nothing") fail(names_of_waits() + " to wait for");
     } else {
-      fail("prompt, view, layer, head, token, key, option, edit, point or wait");
+      fail("prompt, second, view, layer, head, token, key, option, edit, point or wait");
     }
   }
 

@@ -32,6 +32,8 @@ Shot render_shot(const ShotOptions& options) {
   core_options.guide = bundled_guide();
   core_options.examples_model = bundled_model();
   open_tours(core_options, load_tours(tour_folders()));
+  if (core_options.tour && (options.base.second || !options.base.second_model.empty()))
+    throw std::runtime_error("a stop of a tour shows its own second prompt, or no second prompt or model");
   MemoryScreen screen;
   core_options.screen = &screen;
   Core core(std::move(core_options));
@@ -40,8 +42,6 @@ Shot render_shot(const ShotOptions& options) {
   if (!snapshot.error.empty() || !snapshot.run)
     throw std::runtime_error(snapshot.error.empty() ? "The prompt could not be run." : snapshot.error);
   if (core.state().message.is_error) throw std::runtime_error(core.state().message.text);
-  if ((options.base.second || !options.base.second_model.empty()) && !core.state().second.is_set())
-    throw std::runtime_error("stops of a tour show no second prompt or model");
   if (options.report_run) options.report_run(*snapshot.run);
   for (const OptionSpec* option : all_options())
     if (options.options.value(*option) != option->default_value)  // the tour may have set the other options

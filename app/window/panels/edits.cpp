@@ -154,7 +154,6 @@ void draw_chips(Ui& ui, Places& row) {
 
 void draw_edits(Ui& ui, const Rect& rect, bool with_sides) {
   const EditsState& edits = ui.state.edits;
-  ui.area(WindowArea::kEdits, rect);
   Places row(rect, ui.u(kGap));
   draw_label(ui, row, "Edits");
   if (with_sides) draw_sides(ui, row);
@@ -269,8 +268,11 @@ void draw_edit_bars(Ui& ui, const Rect& rect) {
     draw_second(ui, row, !shows_edits(ui.state));
     row.y = row.bottom() + ui.u(kGap);
   }
-  if (!second.model.empty() && row.bottom() <= rect.bottom())
+  if (!second.model.empty() && row.bottom() <= rect.bottom()) {
     draw_second_model(ui, row, !shows_edits(ui.state) && !second.on);
+    row.y = row.bottom() + ui.u(kGap);
+  }
+  if (row.y > rect.y) ui.area(WindowArea::kEdits, {rect.x, rect.y, rect.w, row.y - ui.u(kGap) - rect.y});
   if (edits.dragging && !ImGui::IsMouseDown(0)) list_becomes(ui, edits.list);
 }
 

@@ -27,7 +27,6 @@ bool continues_second(const ComparisonSlice& state) {
 }
 
 void reduce(UiState& s, const CompareWith& a, World& w) {
-  s.tour.saved_comparison.reset();
   const auto& model = w.snapshot.model;
   const bool files = model && model->patterns;
   if (a.on && !s.second.on && (s.second.text.edit.text.empty() || s.second.is_file != files))
@@ -45,7 +44,6 @@ void reduce(UiState& s, const CompareModel& a, World& w) {
     s.message = {missing(*model, Capability::weights), true};
     return;
   }
-  s.tour.saved_comparison.reset();
   if (a.folder.empty()) s.side = Side::run;
   s.second.model = a.folder;
   ++s.second.request;
@@ -61,7 +59,7 @@ bool has_comparison(const UiState& state) {
 
 void end_mixed_comparison(UiState& state, const Snapshot& snapshot) {
   const bool patterns = snapshot.model && snapshot.model->patterns;
-  if (patterns) state.second.model.clear(), state.tour.saved_comparison.reset();
+  if (patterns) state.second.model.clear();
   if (state.second.is_file == patterns) return;
   if (std::exchange(state.second.on, false)) state.side = Side::run;
 }

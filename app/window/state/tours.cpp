@@ -37,18 +37,37 @@ void select(UiState& s, const TourStop& stop, const Snapshot& snapshot) {
   }
 }
 
+/// Whether the run is compared with the stop's second prompt, or with none and with no second model.
+bool compares_as_stop(const UiState& s) {
+  const std::string& second = s.tour.second;
+  if (second.empty()) return !s.second.is_set();
+  return s.second.on && s.second.model.empty() && s.second.text.edit.text == second &&
+         s.second.alignment == Alignment::position;
+}
+
+/// Replaces the second prompt and model by the stop's, because its text is about those.
+void compare(UiState& s, const TourStop& stop, const Snapshot& snapshot) {
+  if (s.second.is_set() && !compares_as_stop(s))
+    s.message = {std::string(stop.second ? "The tour has its own second prompt"
+                                         : "The tour shows no second prompt or model") +
+                 "; yours comes back when the tour is closed."};
+  SecondPrompt own = own_second(s);
+  s.second = own;
+  s.second.on = false, s.second.model.clear();
+  s.side = Side::run;
+  const bool has_text = !snapshot.model || !snapshot.model->patterns;
+  s.tour.second = has_text ? stop.second.value_or("") : "";
+  if (!s.tour.second.empty())
+    s.second = {.on = true, .text = {make_text_state(s.tour.second)}, .request = s.second.request};
+  s.tour.saved_second = std::move(own);
+}
+
 /// Replaces all edits by the stop's, because its text is about those.
 void edit(UiState& s, const TourStop& stop, const Snapshot& snapshot) {
   TourPlace& tour = s.tour;
   const bool first = !tour.saved_edits, own = s.edits.list != tour.edits;
   if (first) tour.saved_edits = s.edits.list;
   EditList list;
-  s.side = Side::run;
-  if (s.second.is_set()) {  // texts are about the tour's prompt alone, or compare with its unedited run
-    tour.saved_comparison = {s.second.on, s.second.model};
-    s.second.on = false, s.second.model.clear();
-    s.message = {"The tour shows no second prompt or model; yours comes back when the tour is closed."};
-  }
   try {
     if (snapshot.model && !stop.edits.empty())
       for (model::Edit& edit : parse_edits(stop.edits, *snapshot.model))
@@ -97,8 +116,12 @@ void reduce(UiState& s, const CloseTour&, World& w) {
   } else if (s.tour.saved_prompt && *s.tour.saved_prompt != typed_prompt(s)) {
     s.message = {system::with_own_key_names("What was typed during the tour stays; Ctrl+Z goes back.")};
   }
-  if (const auto& compared = s.tour.saved_comparison)
-    s.second.on = compared->prompt, s.second.model = compared->model;
+  if (s.tour.saved_second) {
+    const bool compared = s.second.is_set();
+    s.second = own_second(s);
+    if (compared && !s.second.is_set()) s.side = Side::run;
+    end_mixed_comparison(s, w.snapshot);  // another model may have been opened during the tour
+  }
   const bool leaves = view != view_state(s);
   s.view = view.view, s.second_view = view.second_view;
   s.selection = view.selection;  // the run may be pending
@@ -138,6 +161,7 @@ void reduce(UiState& s, const GoToStop& a, World& w) {
   if (!now.view.empty()) reduce(s, ShowView{now.view}, w);
   show_option_text(s);
   select(s, now, w.snapshot);
+  compare(s, now, w.snapshot);
   edit(s, now, w.snapshot);
   s.tour.entered = view_state(s);
   s.tour.options = s.options;
@@ -153,6 +177,18 @@ ViewState own_view(const UiState& s) {
   return is_tours ? *s.tour.saved_view : view_state(s);
 }
 
+SecondPrompt own_second(const UiState& s) {
+  if (!s.tour.saved_second) return s.second;
+  const std::string& tours = s.tour.second;
+  const bool is_tours_text = !tours.empty() && s.second.text.edit.text == tours;
+  SecondPrompt own = *s.tour.saved_second;
+  own.request = s.second.request;
+  if (s.second.model.empty() && s.second.on == is_tours_text) return own;
+  if (!is_tours_text) return s.second;
+  own.on = false, own.model = s.second.model;  // the user has ended the tour's comparison
+  return own;
+}
+
 void reduce(UiState& s, const RevealPoint& a, World&) {
   if (s.tour.tour < 0) return;
   for (const ViewAction& action : a.scroll)
@@ -164,6 +200,7 @@ void apply_stop_to_model(UiState& s, const Snapshot& snapshot) {
   if (s.tour.tour < 0 || view_state(s) != s.tour.entered) return;
   const TourStop stop = resolve_stop(s.tours.at(s.tour.tour), s.tour.stop);
   select(s, stop, snapshot);
+  compare(s, stop, snapshot);
   edit(s, stop, snapshot);
   s.tour.entered = view_state(s);
 }
@@ -195,7 +232,7 @@ bool is_stop_done(const UiState& state) {
 bool has_left_stop(const UiState& state) {
   const TourPlace& stop = state.tour;
   return view_state(state) != stop.entered || state.prompt.edit.text != stop.prompt ||
-         state.options != stop.options || state.edits.list != stop.edits;
+         state.options != stop.options || state.edits.list != stop.edits || !compares_as_stop(state);
 }
 
 Options own_options(const UiState& state) {

@@ -7,6 +7,7 @@
 
 #include "app/run/edits/edit_list.h"
 #include "app/tour/tour.h"
+#include "app/window/state/comparison.h"
 #include "app/window/state/slice.h"
 
 namespace headscope::app {
@@ -25,14 +26,10 @@ struct TourPlace {
   std::optional<Prompt> saved_prompt;   ///< from before the tour's first prompt; nothing: it set none
   std::optional<ViewState> saved_view;  ///< from before the tour's first stop; nothing: none was open
   std::optional<EditList>
-      saved_edits;  ///< the user's edits from before the tour made its own; nothing: it made none
-  struct ComparisonState {
-    bool prompt = false;
-    std::filesystem::path model;
-    bool operator==(const ComparisonState&) const = default;
-  };
-  std::optional<ComparisonState> saved_comparison;  ///< a comparison that a stop ended; nothing: none
-  bool operator==(const TourPlace&) const = default;
+      saved_edits;     ///< the user's edits from before the tour made its own; nothing: it made none
+  std::string second;  ///< the stop's second prompt; empty: none
+  /// The user's own second prompt and model from before the tour's stop; nothing: no stop was open
+  std::optional<SecondPrompt> saved_second;
 };
 
 struct TourSlice {
@@ -78,5 +75,7 @@ Options own_options(const UiState& state);
 Prompt own_prompt(const UiState& state);
 /// The user's own view and selection, likewise.
 ViewState own_view(const UiState& state);
+/// The user's own second prompt and model, likewise.
+SecondPrompt own_second(const UiState& state);
 
 }  // namespace headscope::app

@@ -32,6 +32,7 @@ go on.
 A second paragraph.
 
 ## Second
+- second: The old queen
 - key: old
 - wait: head
 
@@ -86,11 +87,14 @@ TEST(Tour, AStopStandsOnThoseBeforeIt) {
   EXPECT_EQ(second.token, "king");
   EXPECT_EQ(second.key, "old");
   EXPECT_TRUE(second.options.empty()) << "they are of one stop";
+  EXPECT_FALSE(resolve_stop(tour, 0).second);
+  EXPECT_EQ(second.second, "The old queen");
   const TourStop third = resolve_stop(tour, 2);
   EXPECT_EQ(third.prompt, "Another text");
   EXPECT_EQ(third.view, "scores");
   EXPECT_FALSE(third.token) << "a token of another prompt";
   EXPECT_FALSE(third.key);
+  EXPECT_FALSE(third.second);
 }
 
 TEST(Tour, AWrongLineIsASentenceWithItsNumber) {
@@ -112,8 +116,10 @@ TEST(Tour, AWrongLineIsASentenceWithItsNumber) {
            Case{head + "- layer: -2\n\nW.\n", "walk.md:7: expected a number"},
            Case{head + "- layer: 99999999999\n\nW.\n", "walk.md:7: expected a number"},
            Case{head + "- colour: red\n\nW.\n",
-                "walk.md:7: expected prompt, view, layer, head, token, key, option, edit, point or wait"},
+                "walk.md:7: expected prompt, second, view, layer, head, token, key, option, edit, point or "
+                "wait"},
            Case{head + "- view\n\nW.\n", "walk.md:7: expected"},
+           Case{head + "- second:\n\nW.\n", "walk.md:7: expected a line like \"- view: heatmap\""},
            Case{head + "- \n\nW.\n", "walk.md:7: expected"},
            Case{head + "- token:\n\nW.\n", "walk.md:7: expected a line like \"- view: heatmap\""},
            Case{head + "- option: value-scale red\n\nW.\n", "walk.md:7: --value-scale takes"},

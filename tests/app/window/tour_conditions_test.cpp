@@ -65,6 +65,37 @@ TEST_F(TourConditionsTest, TheSideThatIsShown) {
   EXPECT_TRUE(holds_after(unedited, SetSide{Side::run}, SwitchEdits{true})) << "muted";
 }
 
+TEST_F(TourConditionsTest, ThisComparison) {
+  const Action second = CompareWith{true, Alignment::position};
+  CoreFixture none(asking("this comparison")),
+      own(asking("this comparison", "- second: a cat saw the dog\n"));
+  EXPECT_TRUE(holds(none));
+  EXPECT_TRUE(holds_after(none, AddEdits{{model::ScaleValues{{{model::Site::z, 1}, 6, {}, {}}, 0}}}));
+  EXPECT_FALSE(holds_after(none, SetSide{Side::baseline})) << "the unedited run";
+  EXPECT_FALSE(holds_after(none, TypeInField{Field::second, Replace{"a cat"}}, second, SetSide{Side::run}));
+  EXPECT_TRUE(holds_after(none, GoToStop{0})) << "which puts it aside";
+  EXPECT_TRUE(holds(own));
+  EXPECT_FALSE(holds_after(own, SetSide{Side::baseline}));
+  EXPECT_FALSE(holds_after(own, SetSide{Side::difference}));
+  EXPECT_FALSE(holds_after(own, SetSide{Side::run}, TypeInField{Field::second, Replace{"a cat saw"}}));
+  EXPECT_TRUE(holds_after(own, GoToStop{0}));
+  EXPECT_FALSE(holds_after(own, CompareWith{true, Alignment::subsequence})) << "other tokens are compared";
+  EXPECT_FALSE(holds_after(own, CompareWith{false, Alignment::position}));
+}
+
+TEST_F(TourConditionsTest, TheseEditsAreComparedAsTheStopSays) {
+  const model::Edit off = model::ScaleValues{{{model::Site::z, 1}, 6, {}, {}}, 0};
+  const std::string second = "- second: a cat saw the dog\n";
+  CoreFixture unedited(asking("these edits", second)),
+      edited(asking("these edits", second + "- edit: L1H6.z=0\n"));
+  EXPECT_TRUE(holds(unedited));
+  EXPECT_TRUE(holds(edited));
+  EXPECT_FALSE(holds_after(edited, SwitchEdits{true}));
+  EXPECT_FALSE(holds_after(unedited, AddEdits{{off}}));
+  EXPECT_TRUE(holds_after(unedited, GoToStop{0}));
+  EXPECT_FALSE(holds_after(unedited, CompareWith{false, Alignment::position}));
+}
+
 TEST_F(TourConditionsTest, ThePaneSaysWhatTheShownSideIs) {
   CoreFixture core(asking("these edits", "- edit: L1H6.z=0\n"));
   EXPECT_THAT(words_of_panels(core), ::testing::HasSubstr("Yes."));

@@ -243,6 +243,92 @@ TEST_F(ToursTest, TheSecondPromptIsPutAwayUntilTheTourIsClosed) {
   EXPECT_EQ(core.state().second.text.edit.text, "Another");
 }
 
+/// A tour whose second stop has a second prompt.
+constexpr std::string_view kTwoPrompts =
+    "# T\n\nAbout.\n\n## One\n- prompt: The tour's\n- view: query\n\nText.\n\n"
+    "## Two\n- second: The tour's second\n\nText.\n\n## Three\n\nText.\n";
+
+TEST_F(ToursTest, AStopComparesWithItsSecondPromptUntilTheNext) {
+  CoreFixture core(with_tour(kTwoPrompts));
+  const auto second = [&] { return core.state().second.text.edit.text; };
+  EXPECT_FALSE(core.state().second.on);
+  apply_and_show(core, DismissMessage{}, GoToStop{1});
+  EXPECT_TRUE(core.state().second.on);
+  EXPECT_EQ(second(), "The tour's second");
+  ASSERT_TRUE(core.snapshot().run->baseline);
+  EXPECT_EQ(core.snapshot().run->baseline->prompt.text, "The tour's second");
+  EXPECT_EQ(core.state().message.text, "");
+  EXPECT_FALSE(has_left_stop(core.state()));
+  apply_and_show(core, GoToStop{2});
+  EXPECT_FALSE(core.state().second.on);
+  EXPECT_EQ(second(), "") << "nobody has typed one";
+  EXPECT_FALSE(has_left_stop(core.state()));
+  apply_and_show(core, GoToStop{1}, SetSide{Side::difference}, CloseTour{});
+  EXPECT_FALSE(core.state().second.on);
+  EXPECT_EQ(second(), "");
+  EXPECT_EQ(core.state().side, Side::run);
+}
+
+TEST_F(ToursTest, TheUsersSecondPromptComesBackAfterTheTours) {
+  CoreOptions o = options("My own prompt");
+  o.tours = {parse_tour(kTwoPrompts, "a.md"), parse_tour(kTwoPrompts, "b.md")};
+  CoreFixture core(std::move(o));
+  apply_and_show(core, CompareWith{true, Alignment::subsequence},
+                 TypeInField{Field::second, Replace{"My second"}}, OpenTour{0}, GoToStop{1});
+  EXPECT_EQ(core.state().second.text.edit.text, "The tour's second");
+  EXPECT_EQ(core.state().second.alignment, Alignment::position);
+  apply_and_show(core, OpenTour{1}, GoToStop{1}, CloseTour{});
+  EXPECT_TRUE(core.state().second.on);
+  EXPECT_EQ(core.state().second.text.edit.text, "My second");
+  EXPECT_EQ(core.state().second.alignment, Alignment::subsequence);
+  apply_and_show(core, TypeInField{Field::second, Undo{}});
+  EXPECT_EQ(core.state().second.text.edit.text, "My own prompt") << "what was typed can be undone";
+}
+
+TEST_F(ToursTest, AStopWithASecondPromptSaysThatItPutsTheUsersAside) {
+  CoreOptions o = options("My own prompt");
+  o.tours = {parse_tour(kTwoPrompts, "a.md")};
+  CoreFixture core(std::move(o));
+  apply_and_show(core, OpenTour{0}, CompareWith{true, Alignment::position},
+                 TypeInField{Field::second, Replace{"My second"}});
+  EXPECT_TRUE(has_left_stop(core.state()));
+  apply_and_show(core, GoToStop{1});
+  EXPECT_TRUE(says(core, "The tour has its own second prompt; yours comes back when the tour is closed."));
+  apply_and_show(core, GoToStop{2});
+  EXPECT_EQ(core.state().second.text.edit.text, "My second") << "in its field, switched off";
+  apply_and_show(core, CloseTour{});
+  EXPECT_TRUE(core.state().second.on);
+  EXPECT_EQ(core.state().second.text.edit.text, "My second");
+}
+
+TEST_F(ToursTest, WhoChangesTheSecondPromptOfAStopHasLeftIt) {
+  CoreFixture core(with_tour(kTwoPrompts));
+  for (const Action& change :
+       {Action(TypeInField{Field::second, Replace{"Typed"}}), Action(CompareWith{false, Alignment::position}),
+        Action(CompareWith{true, Alignment::subsequence})}) {
+    apply_and_show(core, GoToStop{1});
+    ASSERT_EQ(find_item(core, "Return to the stop"), nullptr);
+    apply_and_show(core, change);
+    click_item(core, "Return to the stop");
+    EXPECT_FALSE(has_left_stop(core.state()));
+    EXPECT_EQ(core.state().second.text.edit.text, "The tour's second");
+  }
+  apply_and_show(core, TypeInField{Field::second, Replace{"Typed"}}, CloseTour{});
+  EXPECT_TRUE(core.state().second.on);
+  EXPECT_EQ(core.state().second.text.edit.text, "Typed") << "what was typed during the tour stays";
+}
+
+TEST_F(ToursTest, WhoEndsTheComparisonOfAStopIsGivenNoOther) {
+  CoreOptions o = options("My own prompt");
+  o.tours = {parse_tour(kTwoPrompts, "a.md")};
+  CoreFixture core(std::move(o));
+  apply_and_show(core, CompareWith{true, Alignment::position},
+                 TypeInField{Field::second, Replace{"My second"}}, OpenTour{0}, GoToStop{1},
+                 CompareWith{false, Alignment::position}, CloseTour{});
+  EXPECT_FALSE(core.state().second.on);
+  EXPECT_EQ(core.state().second.text.edit.text, "My second") << "but it is not lost";
+}
+
 TEST_F(ToursTest, AfterTheLastStopAllToursAreListed) {
   CoreOptions o = options("My own prompt");
   o.tours = {
