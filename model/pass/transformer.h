@@ -235,8 +235,8 @@ class Transformer {
   /// A pass over an unedited run's tokens in which the edges that are not kept carry what their writers wrote
   /// in another run, `cut`, of as many tokens (as in Conmy et al. 2023, "Towards Automated Circuit Discovery
   /// for Mechanistic Interpretability"). Returns the metric. With all edges it is that of the run, with none
-  /// that of `cut`, except for rounding. `embedding`: the run's, StreamWrites::embedding. Holds what all
-  /// writers wrote. Throws RunError for a metric that the run does not have; or Stopped.
+  /// that of `cut`, except for rounding. `embedding`: the run's, StreamWrites::embedding. Holds what
+  /// writers with a kept edge wrote. Throws RunError for a metric that the run does not have; or Stopped.
   double cut_pass(const Run& run, std::span<const float> embedding, const StreamWrites& cut,
                   const KeptEdges& kept, const Metric& metric, Workspace& workspace,
                   std::stop_token stop = {}) const;
