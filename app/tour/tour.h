@@ -23,9 +23,8 @@ struct TourStop {
       token;  ///< words of the prompt whose last token is the query, or "last"; nothing: the previous stop's
   std::optional<std::string> key;  ///< the same for the key; nothing: no key is selected
   std::vector<std::pair<const OptionSpec*, OptionValue>> options;  ///< for this stop only
-  std::optional<std::string>
-      second;         ///< the second prompt at this stop, compared by position; nothing: none
-  std::string edits;  ///< the edits at this stop, in the notation of parse_edits; empty: none
+  std::optional<std::string> second;  ///< the second prompt at this stop, compared by position; nothing: none
+  std::string edits;                  ///< the edits at this stop, in the notation of parse_edits; empty: none
   std::vector<TourPoint> points;
   const Wait* wait = nullptr;  ///< null: nothing
   std::vector<TourParagraph> caption;
