@@ -1,5 +1,7 @@
 // The table of keys: each does what the list of keys says, and no key has two meanings at once.
 
+#include <tuple>
+
 #include "app/run/sources/paths.h"
 #include "app/text/prompt_editor.h"
 #include "app/views/parts/edit_menu.h"
@@ -36,7 +38,8 @@ class KeyTable : public HandsTest {
     if (s.edits.list != before.edits.list) words += "changes ";
     if (s.second.on != before.second.on) words += "second ";
     if (s.side != before.side) words += "side ";
-    if (s.tour != before.tour) return "stop ";  // a stop sets everything else
+    const auto place = [](const TourPlace& tour) { return std::tuple(tour.open, tour.tour, tour.stop); };
+    if (place(s.tour) != place(before.tour)) return "stop ";  // a stop sets everything else
     if (s.quit != before.quit) words += "quit ";
     if (s.prompt.edit.text != before.prompt.edit.text) words += "prompt ";
     if (clipboard() != copied) words += "clipboard ";
