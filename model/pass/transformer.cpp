@@ -95,6 +95,26 @@ Edits senders_of_path(const Edits& list, std::size_t i) {
   return senders;
 }
 
+/// Throws RunError for paths into receivers that have parts in common but are not the same: each would
+/// replace the other's there.
+void check_receivers(const Edits& list) {
+  const auto meet = [](const auto& a, const auto& b) {
+    return a.empty() || b.empty() ||
+           std::ranges::any_of(a, [&](int x) { return std::ranges::count(b, x) > 0; });
+  };
+  for (std::size_t i = 0; i < list.size(); ++i)
+    for (std::size_t j = 0; j < i; ++j) {
+      const PatchFrom *path = path_patch(list[i]), *other = path_patch(list[j]);
+      if (path == nullptr || other == nullptr || path->at == other->at || path->at.point != other->at.point)
+        continue;
+      const EditSite &a = path->at, &b = other->at;
+      if ((!a.head || !b.head || a.head == b.head) && meet(a.positions, b.positions) &&
+          meet(a.units, b.units))
+        throw RunError("two paths into " + hook_name(a.point) +
+                       " have receivers that overlap but are not the same, so that they would not add up");
+    }
+}
+
 /// Activations of the runs that are patched from, at each of the sources' sites; each is run once.
 class RecordedSources {
  public:
@@ -359,6 +379,7 @@ std::vector<std::shared_ptr<const Plan>> Transformer::plans(std::vector<Edits> l
   std::vector<std::vector<std::shared_ptr<const Plan::Source>>> sources_of_lists;
   for (const Edits& list : lists) {
     for (const Edit& edit : list) check(config(), edit);
+    check_receivers(list);
     auto& of = sources_of_lists.emplace_back(list.size());
     for (std::size_t i = 0; i < list.size(); ++i)
       if (std::holds_alternative<PatchFrom>(list[i])) of[i] = sources.want(list, i);

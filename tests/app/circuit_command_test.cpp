@@ -126,7 +126,7 @@ TEST(CircuitCommand, RefusesWhatItCannotDo) {
   EXPECT_THAT(fail(kCircuit + Words{"--edit", "L1H1.z=0"}),
               HasSubstr("a circuit is found in a run without edits"));
   EXPECT_THAT(fail(kCircuit + Words{"--from", kCircuit[2]}),
-              HasSubstr("edges are cut to a second prompt, but there is none"));
+              HasSubstr("edges are cut to a second prompt that differs from the first"));
   EXPECT_THAT(fail(kCircuit + Words{"--token", " Fox", "--other-token", " Fox"}),
               HasSubstr("both tokens are the same"));
 }

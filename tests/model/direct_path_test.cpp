@@ -235,5 +235,19 @@ TEST_F(DirectPathTest, RefusesWhatIsNoPath) {
   }
 }
 
+/// One would replace the other where both receive; equal receivers add up.
+TEST_F(DirectPathTest, RefusesReceiversThatOverlap) {
+  const Edit off = SetValues{head_of_layer(Site::z, 0, 1), {0}};
+  const auto at = [&](std::optional<int> head, std::vector<int> positions) {
+    return Edit(path(off, {{Site::k, 2}, head, std::move(positions), {}}));
+  };
+  for (const auto& [one, other] :
+       {std::pair(at(0, {2}), at(0, {})), {at({}, {}), at(1, {})}, {at(0, {1, 2}), at(0, {2, 3})}}) {
+    EXPECT_THAT(message_of<RunError>([&] { plan({one, other}); }), HasSubstr("overlap"));
+    EXPECT_THAT(message_of<RunError>([&] { plan({other, one}); }), HasSubstr("overlap"));
+  }
+  EXPECT_NO_THROW(plan({at(0, {1}), at(0, {2}), at(1, {1}), at(0, {1})}));
+}
+
 }  // namespace
 }  // namespace headscope::model

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <set>
 
 #include "app/cli/arguments/command_syntax.h"
 #include "app/cli/batch.h"
@@ -93,16 +92,6 @@ EdgeNames names_of(const Circuit& circuit, int place) {
   return names;
 }
 
-int count_parts(const Circuit& circuit, const EdgeList& edges) {
-  std::set<std::pair<std::string, int>> parts;
-  for (const int place : edges) {
-    const EdgeNames names = names_of(circuit, place);
-    parts.insert({names.from, names.row});
-    parts.insert({names.to.substr(0, names.to.find('.')), names.row});
-  }
-  return static_cast<int>(parts.size());
-}
-
 void write_text(const PromptRun& run, const Circuit& circuit, const Found& found, const CircuitOf& question,
                 std::ostream& out) {
   const double unit = shown_unit(question.metric.metric);
@@ -124,6 +113,9 @@ void write_text(const PromptRun& run, const Circuit& circuit, const Found& found
   line(circuit.cut_value, "with none");
   line(found.kept, "with these " + std::to_string(found.edges.size()) + ", between " +
                        std::to_string(count_parts(circuit, found.edges)) + " parts");
+  if (const int uncut = question.cut.uncut_positions(run); uncut > 0)
+    out << format("%14d  ", uncut)
+        << "positions without a counterpart in the --from prompt, at which nothing is cut\n";
   const double part = faithfulness(circuit, found.kept);
   if (std::isfinite(part)) out << format("%14.6f  kept part of the difference (faithfulness)\n", part);
 }
@@ -160,6 +152,7 @@ void write_json(const PromptRun& run, const Circuit& circuit, const Found& found
       {"method", kCircuitMethods[static_cast<std::size_t>(question.method)].name},
       {"steps", question.method == CircuitMethod::integrated ? Json(question.steps) : Json(nullptr)},
       {"elsewhere", name_of_cut(question.cut.cut)},
+      {"uncut_positions", question.cut.uncut_positions(run)},
       {"all_edges", circuit.edge_count()},
       {"value", circuit.value},
       {"value_without_edges", circuit.cut_value},

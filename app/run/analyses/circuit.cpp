@@ -6,6 +6,7 @@
 #include <functional>
 #include <limits>
 #include <numeric>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -127,18 +128,19 @@ class Paths {
     return std::max({ranks_[place], from_start_[cell(writer, row)], after_[cell(reader, row)]});
   }
 
+  /// The part that reads, as a writer; -1: the logits.
+  static int writer_of(const StreamGraph& graph, StreamReader reader) {
+    if (reader.kind == StreamReader::Kind::logits) return -1;
+    return graph.index(StreamWriter{reader.is_head() ? StreamWriter::Kind::head : StreamWriter::Kind::mlp,
+                                    reader.layer, reader.head});
+  }
+
  private:
   std::size_t cell(int part, int row) const {
     return static_cast<std::size_t>(part) * rows_ + static_cast<std::size_t>(row);
   }
   int rank(int reader, int writer, int row) const {
     return ranks_[static_cast<std::size_t>(row) * graph_.edge_count() + graph_.edge(writer, reader)];
-  }
-  /// The part that reads, as a writer; -1: the logits.
-  int writer_of(StreamReader reader) const {
-    if (reader.kind == StreamReader::Kind::logits) return -1;
-    return graph_.index(StreamWriter{reader.is_head() ? StreamWriter::Kind::head : StreamWriter::Kind::mlp,
-                                     reader.layer, reader.head});
   }
   /// Whether what is read at a row is written at all later ones, too.
   static bool moves(StreamReader reader) {
@@ -147,7 +149,7 @@ class Paths {
 
   void begin_at(int index) {
     const StreamReader reader = graph_.reader(index);
-    const int writer = writer_of(reader);
+    const int writer = writer_of(graph_, reader);
     if (writer < 0) return;
     int earlier = kNever;
     for (int row = 0; row < rows_; ++row) {
@@ -162,7 +164,7 @@ class Paths {
 
   void end_at(int index) {
     const StreamReader reader = graph_.reader(index);
-    const int writer = writer_of(reader);
+    const int writer = writer_of(graph_, reader);
     for (int row = rows_ - 1; row >= 0; --row) {
       int& next = after_[cell(index, row)];
       if (writer >= 0) next = to_end_[cell(writer, row)];
@@ -191,10 +193,22 @@ CutOf CutOf::default_for(const PromptRun& run) {
 std::string CutOf::problem(const PromptRun& run) const {
   if (is_edited(run)) return "a circuit is found in a run without edits, but this run has edits";
   if (cut != CircuitCut::second) return "";
-  if (!run.baseline || !compares_texts(run)) return "edges are cut to a second prompt, but there is none";
+  if (!run.baseline || !compares_texts(run))
+    return "edges are cut to a second prompt that differs from the first, but there is none";
   if (compares_models(run)) return "edges can be cut to a prompt in the same model only";
+  const int length = run.run->length(), second = run.baseline->run->length();
+  bool same_places = true;
+  for (int i = 0; i < length; ++i) same_places &= run.aligned[i] < 0 || run.aligned[i] == i;
+  if (same_places && length != second)
+    return "edges are cut to a second prompt of as many tokens, but it has " + grouped(second) +
+           ", and the prompt " + grouped(length);
+  if (uncut_positions(run) == length) return "no token of the prompt has a counterpart in the second prompt";
   return is_edited(*run.baseline) ? "edges are cut to a run without edits, but the second prompt's has edits"
                                   : "";
+}
+
+int CutOf::uncut_positions(const PromptRun& run) const {
+  return cut == CircuitCut::second ? static_cast<int>(std::ranges::count(run.aligned, -1)) : 0;
 }
 
 model::StreamWrites CutOf::writes(const PromptRun& run, const model::StreamWrites& own,
@@ -317,6 +331,18 @@ EdgeList strongest_edges(const Circuit& circuit, int most) {
   for (std::ptrdiff_t i = 0; i < end; ++i) edges.push_back(ranked[i].place);
   std::ranges::sort(edges);
   return edges;
+}
+
+int count_parts(const Circuit& circuit, const EdgeList& edges) {
+  std::set<std::pair<int, int>> parts;  // writers, and after these the logits, with rows
+  const StreamGraph& graph = circuit.graph;
+  for (const int place : edges) {
+    const int edge = place % graph.edge_count(), row = place / graph.edge_count();
+    const int reader = Paths::writer_of(graph, graph.reader(graph.reader_of(edge)));
+    parts.insert({graph.writer_of(edge), row});
+    parts.insert({reader < 0 ? graph.writer_count() : reader, row});
+  }
+  return static_cast<int>(parts.size());
 }
 
 std::size_t CutMetricOf::hash() const {

@@ -69,6 +69,8 @@ struct CutOf {
   static CutOf default_for(const PromptRun& run);
   /// Why there is no circuit of a run with this cut, one sentence; empty: there is one.
   std::string problem(const PromptRun& run) const;
+  /// The number of positions without a counterpart in the second prompt, at which nothing is cut.
+  int uncut_positions(const PromptRun& run) const;
   /// What the edges carry that are cut. Positions without a counterpart in the baseline keep what they have.
   /// Throws RunError with the problem.
   model::StreamWrites writes(const PromptRun& run, const model::StreamWrites& own,
@@ -111,6 +113,9 @@ using EdgeList = std::vector<int>;
 /// many of the strongest are taken as leave at most `most` on paths. If even the strongest path has more, its
 /// edges.
 EdgeList strongest_edges(const Circuit& circuit, int most);
+
+/// The number of parts that edges join; by position, of parts at positions.
+int count_parts(const Circuit& circuit, const EdgeList& edges);
 
 /// The metric in a pass in which only some edges carry what is written in it.
 struct CutMetric {

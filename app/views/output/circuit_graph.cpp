@@ -144,8 +144,9 @@ std::optional<CircuitOf> question_of(const ViewContext& c) {
 /// The circuit's edges, and what they keep of the metric.
 struct Numbers {
   std::shared_ptr<const Circuit> circuit;
-  EdgeList edges;
-  std::optional<double> kept;     ///< the metric with these edges alone
+  EdgeList edges;                 ///< drawn
+  EdgeList asked;                 ///< of which these are, or all
+  std::optional<double> kept;     ///< the metric with the asked ones alone
   int chosen = -1;                ///< the chosen edge's place; -1: none
   std::optional<double> without;  ///< the metric without that edge
   double unit = 1;                ///< of the metric
@@ -163,14 +164,14 @@ viz::Rect drawing_area(const ViewContext& c, bool by_position) {
     return viz::wrap(style, longest, style.small(), viz::FontStyle::regular, area.w).size();
   };
   std::size_t below = lines(
-      "100 edges between 50 parts keep 100 % of the metric's difference: −12.34; all edges: −12.34; none: "
-      "−12.34, "
-      "with the second prompt's values elsewhere; room for 100 of 200 edges");
+      "100 edges between 50 parts keep 100 % of the difference in the metric: −12.34; all edges: −12.34; "
+      "none: "
+      "−12.34, with the second prompt's values elsewhere; room for the strongest 100");
   below += lines(
       "—— to queries —— to keys —— to values —— to MLPs, logits —— lowers the metric —— 12.3 in the metric");
   if (by_position)
     below += 1 + lines("—— attention, from key to query") - (area.w > 70 * c.font_size ? 1 : 0);
-  if (c.options[kChosen] >= 0)
+  if (c.in_pane || c.options[kChosen] >= 0)  // a click must not move the drawing
     below += lines(
         "L10 H10 → L11 H11 q at 100 “·token”: estimate −12.34, exact −12.34: −12.34 with it, −12.34 without");
   area.y += u;
@@ -178,28 +179,25 @@ viz::Rect drawing_area(const ViewContext& c, bool by_position) {
   return area;
 }
 
-/// As many edges as were asked for, or the most that have room; all if even the fewest have none.
-EdgeList edges_with_room(const ViewContext& c, const Circuit& circuit) {
-  const int asked = c.options[kEdges];
-  EdgeList edges = strongest_edges(circuit, asked);
+/// As many of the asked edges as have room; all if even the fewest have none.
+EdgeList edges_with_room(const ViewContext& c, const Circuit& circuit, const EdgeList& asked) {
   const viz::Rect area = drawing_area(c, circuit.rows > 1);
   const auto fits = [&](const EdgeList& some) {
     return circuit_picture::lay_out(c, circuit, some, area).fits;
   };
-  if (edges.empty() || fits(edges)) return edges;
+  if (asked.empty() || fits(asked)) return asked;
   for (auto most = kEdges.steps.rbegin(); most != kEdges.steps.rend(); ++most) {
-    if (*most >= asked) continue;
     EdgeList fewer = strongest_edges(circuit, static_cast<int>(*most));
-    if (fits(fewer)) return fewer;
+    if (fewer.size() < asked.size() && fits(fewer)) return fewer;
   }
-  return edges;
+  return asked;
 }
 
 bool has_no_loss(const ViewContext& c) {
   return c.run && c.options[kMetric] == GradientMetric::loss && c.run->run->length() < 2;
 }
 
-/// `all`: also edges without room.
+/// `all`: also draws edges without room.
 std::optional<Numbers> numbers_of(const ViewContext& c, bool all = false) {
   const auto question = question_of(c);
   const bool possible = c.run && question && !has_no_loss(c) && question->cut.problem(*c.run).empty();
@@ -208,8 +206,9 @@ std::optional<Numbers> numbers_of(const ViewContext& c, bool all = false) {
   Numbers n;
   n.unit = shown_unit(c.options[kMetric]);
   n.score_unit = c.options[kMethod] == CircuitMethod::flow ? 1 : n.unit;
-  n.edges = all ? strongest_edges(*circuit, c.options[kEdges]) : edges_with_room(c, *circuit);
-  CutMetricOf kept{circuit->metric, question->cut, circuit->rows, n.edges, false};
+  n.asked = strongest_edges(*circuit, c.options[kEdges]);
+  n.edges = all ? n.asked : edges_with_room(c, *circuit, n.asked);
+  CutMetricOf kept{circuit->metric, question->cut, circuit->rows, n.asked, false};
   if (const auto answer = c.ask(kept)) n.kept = answer->value;
   const int chosen = place_of(c.options[kChosen], circuit->rows > 1);
   if (std::ranges::binary_search(n.edges, chosen)) {
@@ -266,29 +265,39 @@ std::string title_of(const ViewContext& c, const Numbers& n) {
   return (is_flow(c) ? "Information flow to the prediction" : "Circuit: " + metric_words(c, *n.circuit));
 }
 
+/// "EAP-IG, 5 steps".
+std::string method_words(const ViewContext& c) {
+  return c.options[kMethod] == CircuitMethod::integrated ? "EAP-IG, " + counted(c.options[kSteps], "step")
+                                                         : "EAP";
+}
+
 std::string subtitle_of(const ViewContext& c, const Numbers& n) {
   std::string words =
       names_token(c.options) ? "after " + token_name(c.run->tokens, c.selection.query) + ": " : "";
-  words += "the strongest of " + grouped(n.circuit->edge_count()) + " edges; ";
+  words += "the strongest paths among " + grouped(n.circuit->edge_count()) + " edges; ";
   if (is_flow(c)) return words + "thickness: share of what arrives at the logits";
-  return words + "thickness: what the edge keeps of the metric, to first order";
+  return words + "thickness: what the edge keeps of the metric (" + method_words(c) + ")";
 }
 
-/// "30 edges between 14 parts keep 87 % of the metric: 3.41 of 3.92; with no edge 0.02".
-std::string kept_words(const ViewContext& c, const Numbers& n, int parts) {
-  std::string words = counted(std::ssize(n.edges), "edge") + " between " + counted(parts, "part");
+/// "30 edges between 14 parts keep 87 % of the metric's difference: 3.41; all edges: 3.92; none: 0.02, with
+/// means elsewhere".
+std::string kept_words(const ViewContext& c, const Numbers& n) {
+  const auto count = std::ssize(n.asked);
+  std::string words =
+      counted(count, "edge") + " between " + counted(count_parts(*n.circuit, n.asked), "part");
   if (!n.kept) return words + ": computing what they keep…";
   const double part = faithfulness(*n.circuit, *n.kept);
   const auto shown = [&](double value) { return viz::number(n.shown(value), 4); };
-  words += std::isfinite(part)
-               ? " keep " + viz::fixed_number(100 * part, 0) + " % of the metric's difference: "
-               : ": ";
-  words +=
-      shown(*n.kept) + "; all edges: " + shown(n.circuit->value) + "; none: " + shown(n.circuit->cut_value);
-  words += ", with " + elsewhere_words(c) + " elsewhere";
-  const auto asked = strongest_edges(*n.circuit, c.options[kEdges]).size();
-  if (n.edges.size() < asked)
-    words += "; room for " + std::to_string(n.edges.size()) + " of " + std::to_string(asked) + " edges";
+  words += count == 1 ? " keeps " : " keep ";
+  if (std::isfinite(part)) words += viz::fixed_number(100 * part, 0) + " % of the difference in the ";
+  words += (is_flow(c) ? metric_words(c, *n.circuit) : std::string("metric")) + ": " + shown(*n.kept) +
+           "; all edges: " + shown(n.circuit->value) + "; none: " + shown(n.circuit->cut_value) + ", with " +
+           elsewhere_words(c) + " elsewhere";
+  if (const int uncut = CutOf{cut_of(c)}.uncut_positions(*c.run); uncut > 0)
+    words += "; " + counted(uncut, "position") + " without a counterpart " + (uncut == 1 ? "is" : "are") +
+             " not cut";
+  if (count > c.options[kEdges]) words += "; no path has fewer edges of that strength";
+  if (n.edges.size() < n.asked.size()) words += "; room for the strongest " + std::to_string(n.edges.size());
   return words;
 }
 
@@ -327,10 +336,10 @@ std::vector<Sample> samples_of(const ViewContext& c, const Numbers& n, const Lay
 }
 
 /// The lines of words under the drawing.
-std::vector<std::string> notes_of(const ViewContext& c, const Numbers& n, int parts, float width) {
+std::vector<std::string> notes_of(const ViewContext& c, const Numbers& n, float width) {
   const viz::Style style = style_of(c);
   std::vector<std::string> lines;
-  for (const std::string& words : {kept_words(c, n, parts), chosen_words(c, n)}) {
+  for (const std::string& words : {kept_words(c, n), chosen_words(c, n)}) {
     if (words.empty()) continue;
     const auto wrapped = viz::wrap(style, words, style.small(), viz::FontStyle::regular, width);
     lines.insert(lines.end(), wrapped.begin(), wrapped.end());
@@ -353,7 +362,7 @@ Drawing draw(const ViewContext& c, const Numbers& n) {
   Drawing d;
   d.area = drawing_area(c, n.circuit->rows > 1);
   d.layout = circuit_picture::lay_out(c, *n.circuit, n.edges, d.area);
-  d.notes = notes_of(c, n, static_cast<int>(d.layout.nodes.size()), d.area.w);
+  d.notes = notes_of(c, n, d.area.w);
   d.samples = samples_of(c, n, d.layout);
   float y = d.area.bottom() + 2 * u + line / 2;
   d.columns_y = y;
@@ -380,8 +389,7 @@ Picture build(const ViewContext& c) {
   if (n->edges.empty()) return message(c, "no edge on a path from the embeddings to the logits matters");
   const Drawing d = draw(c, *n);
   const viz::Style style = style_of(c);
-  if (d.area.w < 16 * c.font_size || !d.layout.fits)
-    return too_small(c, "for this many parts; show fewer edges");
+  if (d.area.w < 16 * c.font_size || !d.layout.fits) return too_small(c, "for the circuit");
   Picture picture = blank(c);
   paint_title(picture, c, title_of(c, *n), subtitle_of(c, *n));
   circuit_picture::paint_bands(picture, c, d.layout);
@@ -435,6 +443,10 @@ ViewActions on(const ViewContext& c, const Picture& picture, const viz::Hit* hit
   return actions;
 }
 
+std::string worth(const ViewContext& c, double score) {
+  return is_flow(c) ? percent(score) : with_sign(score);
+}
+
 /// What a part's edges in the circuit carry.
 void say_node(Facts& facts, const ViewContext& c, const Numbers& n, const Layout& layout, int index) {
   const Node& node = layout.nodes[index];
@@ -444,11 +456,10 @@ void say_node(Facts& facts, const ViewContext& c, const Numbers& n, const Layout
   for (const Link& link : layout.links) {
     if (link.to == index) in += n.score(link.place), ++ins;
     if (link.from == index) out += n.score(link.place), ++outs;
-    if (link.to == index || link.from == index)
-      circuit_picture::paint_link(facts.overlay, c, link, c.theme->text);
+    if (link.to == index || link.from == index) circuit_picture::paint_hovered(facts.overlay, c, link);
   }
-  if (ins > 0) facts.value("through " + counted(ins, "edge") + " in", with_sign(in));
-  if (outs > 0) facts.value("through " + counted(outs, "edge") + " out", with_sign(out));
+  if (ins > 0) facts.value("through " + counted(ins, "edge") + " in", worth(c, in));
+  if (outs > 0) facts.value("through " + counted(outs, "edge") + " out", worth(c, out));
   if (node.kind == Node::Kind::head)
     facts.commands.push_back({"Show " + node.label, {SelectHead{node.layer, node.head}}});
 }
@@ -465,11 +476,12 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   }
   const Link* const link = link_in(layout, picture, hit);
   if (link == nullptr) return facts;
-  circuit_picture::paint_link(facts.overlay, c, *link, c.theme->text);
+  circuit_picture::paint_hovered(facts.overlay, c, *link);
   facts.say(edge_name(c, *n->circuit, link->place));
   const double score = n->score(link->place);
-  facts.said.push_back(
-      {.label = is_flow(c) ? "share" : "estimate", .value = exact(score), .copied = plain(score)});
+  facts.said.push_back({.label = is_flow(c) ? "share" : "estimate",
+                        .value = is_flow(c) ? percent(score) : exact(score),
+                        .copied = plain(score)});
   if (link->place == n->chosen && n->without) {
     const double effect = n->shown(n->circuit->value - *n->without);
     facts.said.push_back({.label = "exact", .value = exact(effect), .copied = plain(effect)});
@@ -527,34 +539,6 @@ std::string refuse(const ViewContext& c) {
 }
 
 }  // namespace
-
-std::string name_of(model::StreamWriter part) {
-  switch (part.kind) {
-    case model::StreamWriter::Kind::embedding:
-      return "embedding";
-    case model::StreamWriter::Kind::head:
-      return head_name(part.layer, part.head);
-    case model::StreamWriter::Kind::mlp:
-      break;
-  }
-  return "MLP " + std::to_string(part.layer);
-}
-
-std::string name_of(StreamReader part) {
-  switch (part.kind) {
-    case StreamReader::Kind::q:
-      return head_name(part.layer, part.head) + " q";
-    case StreamReader::Kind::k:
-      return head_name(part.layer, part.head) + " k";
-    case StreamReader::Kind::v:
-      return head_name(part.layer, part.head) + " v";
-    case StreamReader::Kind::mlp:
-      return "MLP " + std::to_string(part.layer);
-    case StreamReader::Kind::logits:
-      break;
-  }
-  return "logits";
-}
 
 Options circuit_options(const CircuitOf& question, CircuitElsewhere elsewhere, int edges) {
   Options options;

@@ -7,6 +7,7 @@
 #include <numeric>
 #include <set>
 
+#include "app/views/output/circuit_options.h"
 #include "app/views/parts/frame.h"
 #include "app/views/parts/names.h"
 
@@ -45,10 +46,17 @@ int order_of(const Node& node) {
 }
 
 std::string label_of_node(const Node& node) {
-  if (node.kind == Node::Kind::embedding) return "embedding";
-  if (node.kind == Node::Kind::head) return head_name(node.layer, node.head);
-  if (node.kind == Node::Kind::mlp) return "MLP " + std::to_string(node.layer);
-  return "logits";
+  switch (node.kind) {
+    case Node::Kind::embedding:
+      return name_of(StreamWriter{});
+    case Node::Kind::head:
+      return name_of(StreamWriter{StreamWriter::Kind::head, node.layer, node.head});
+    case Node::Kind::mlp:
+      return name_of(StreamWriter{StreamWriter::Kind::mlp, node.layer, 0});
+    case Node::Kind::logits:
+      break;
+  }
+  return name_of(StreamReader{});
 }
 
 /// Nodes and links without places, and the number of levels that have nodes.
@@ -255,7 +263,7 @@ float port(const viz::Rect& box, StreamReader::Kind reads) {
 }
 
 float box_height(const viz::Style& style) {
-  return std::ceil(style.line(style.small()) + 1.5F * style.unit());
+  return std::ceil(style.line(style.small()) + style.unit());
 }
 float box_gap(const viz::Style& style) {  // between parts above each other
   return 1.5F * style.unit();
@@ -295,7 +303,7 @@ std::vector<float> tops_of(Layout& layout, const std::vector<int>& stacks, const
   for (const int stack : stacks) boxes += static_cast<float>(stack) * (height + gap) - gap;
   const auto levels = static_cast<float>(stacks.size());
   const float between = levels > 1 ? (layout.area.h - boxes) / (levels - 1) : 0;
-  if (levels > 1 && between < level_gap(style) / 2) layout.fits = false;
+  if (levels > 1 && between < 1.5F * style.unit()) layout.fits = false;
   std::vector<float> tops;
   float y = layout.area.bottom();
   for (const int stack : stacks) {
@@ -306,17 +314,53 @@ std::vector<float> tops_of(Layout& layout, const std::vector<int>& stacks, const
   return tops;
 }
 
+/// Where a link leaves the top of a box and arrives at the bottom of another.
+struct Ends {
+  float from = 0, to = 0;
+};
+
+/// Links of a box beside each other, in the order in which they come and go.
+std::vector<Ends> spread_ends(const Layout& layout, const std::vector<std::vector<float>>& ways) {
+  constexpr float kPart = 0.6F;  // of a box's width; of a head's only what keeps its ports apart
+  std::vector<Ends> ends;
+  for (const Link& link : layout.links)
+    ends.push_back({layout.nodes[link.from].box.center().x, port(layout.nodes[link.to].box, link.reads)});
+  const auto spread = [&](std::vector<int> links, float width, float Ends::*end, const auto& other) {
+    std::ranges::sort(links, {}, other);
+    for (std::size_t i = 0; i < links.size(); ++i)
+      ends[links[i]].*end +=
+          width * ((static_cast<float>(i) + 0.5F) / static_cast<float>(links.size()) - 0.5F);
+  };
+  for (int node = 0; node < std::ssize(layout.nodes); ++node) {
+    const viz::Rect& box = layout.nodes[node].box;
+    std::vector<int> out;
+    std::map<StreamReader::Kind, std::vector<int>> in;
+    for (int i = 0; i < std::ssize(layout.links); ++i) {
+      if (layout.links[i].from == node) out.push_back(i);
+      if (layout.links[i].to == node) in[layout.links[i].reads].push_back(i);
+    }
+    spread(out, kPart * box.w, &Ends::from, [&](int i) {
+      return ways[i].empty() ? layout.nodes[layout.links[i].to].box.center().x : ways[i].front();
+    });
+    for (const auto& [reads, links] : in)
+      spread(links, (reads < StreamReader::Kind::mlp ? 0.22F : kPart) * box.w, &Ends::to, [&](int i) {
+        return ways[i].empty() ? layout.nodes[layout.links[i].from].box.center().x : ways[i].back();
+      });
+  }
+  return ends;
+}
+
 /// Draws a link past the levels between its ends, at these places.
-void route(Layout& layout, Link& link, const std::vector<float>& passed, const std::vector<float>& tops,
-           float height) {
+void route(Layout& layout, Link& link, Ends ends, const std::vector<float>& passed,
+           const std::vector<float>& tops, float height) {
   const Node &from = layout.nodes[link.from], &to = layout.nodes[link.to];
-  link.points = {{from.box.center().x, from.box.y}};
+  link.points = {{ends.from, from.box.y}};
   for (std::size_t i = 0; i < passed.size(); ++i) {
     const float top = tops[static_cast<std::size_t>(from.level) + i + 1];
     add_curve(link.points, {passed[i], top + height});
     link.points.push_back({passed[i], top});
   }
-  add_curve(link.points, {port(to.box, link.reads), to.box.bottom()});
+  add_curve(link.points, {ends.to, to.box.bottom()});
 }
 
 /// Parts beside each other, each group in a strip of its own. Returns whether there is room.
@@ -330,22 +374,24 @@ bool place_beside(Layout& layout, int levels, const viz::Style& style) {
   if (layout.columns.empty()) add([](const Node&) { return true; });
   for (const int position : layout.columns)
     add([position](const Node& node) { return node.row == position; });
-  const float spare = (layout.area.w - least) / static_cast<float>(groups.size());
-  if (spare < 0) return false;
+  if (least > layout.area.w) return false;
+  const float wider = layout.area.w / least;
   const std::vector<float> tops =
       tops_of(layout, std::vector<int>(static_cast<std::size_t>(levels), 1), style);
   for (Node& node : layout.nodes) node.box.y = tops[node.level];
+  std::vector<std::vector<float>> ways(layout.links.size());
   float x = layout.area.x;
   layout.column_at.clear();
   for (Layers& group : groups) {
-    const float width = group.least_width() + spare;
+    const float width = wider * group.least_width();
     group.settle(x, x + width);
     layout.column_at.push_back(x + width / 2);
     x += width;
-    group.for_each_chain([&](int link, const std::vector<float>& passed) {
-      route(layout, layout.links[link], passed, tops, box_height(style));
-    });
+    group.for_each_chain([&](int link, const std::vector<float>& passed) { ways[link] = passed; });
   }
+  const std::vector<Ends> ends = spread_ends(layout, ways);
+  for (std::size_t i = 0; i < ways.size(); ++i)
+    route(layout, layout.links[i], ends[i], ways[i], tops, box_height(style));
   return true;
 }
 
@@ -363,7 +409,9 @@ void place_above(Layout& layout, int levels, const viz::Style& style) {
     node.box.x = layout.column_at[at] - node.box.w / 2;
     node.box.y = tops[node.level] + above * (box_height(style) + box_gap(style));
   }
-  for (Link& link : layout.links) route(layout, link, {}, tops, 0);
+  const std::vector<std::vector<float>> straight(layout.links.size());
+  const std::vector<Ends> ends = spread_ends(layout, straight);
+  for (std::size_t i = 0; i < ends.size(); ++i) route(layout, layout.links[i], ends[i], {}, tops, 0);
 }
 
 void find_bands(Layout& layout, float margin) {
@@ -428,3 +476,35 @@ Layout lay_out(const ViewContext& c, const Circuit& circuit, std::span<const int
 }
 
 }  // namespace headscope::app::circuit_picture
+
+namespace headscope::app {
+
+std::string name_of(model::StreamWriter part) {
+  switch (part.kind) {
+    case model::StreamWriter::Kind::embedding:
+      return "embedding";
+    case model::StreamWriter::Kind::head:
+      return head_name(part.layer, part.head);
+    case model::StreamWriter::Kind::mlp:
+      break;
+  }
+  return "MLP " + std::to_string(part.layer);
+}
+
+std::string name_of(model::StreamReader part) {
+  switch (part.kind) {
+    case model::StreamReader::Kind::q:
+      return head_name(part.layer, part.head) + " q";
+    case model::StreamReader::Kind::k:
+      return head_name(part.layer, part.head) + " k";
+    case model::StreamReader::Kind::v:
+      return head_name(part.layer, part.head) + " v";
+    case model::StreamReader::Kind::mlp:
+      return "MLP " + std::to_string(part.layer);
+    case model::StreamReader::Kind::logits:
+      break;
+  }
+  return "logits";
+}
+
+}  // namespace headscope::app

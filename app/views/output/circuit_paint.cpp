@@ -37,6 +37,12 @@ void paint_link(viz::Scene& scene, const ViewContext& c, const Link& link, viz::
   scene.add(std::move(line));
 }
 
+void paint_hovered(viz::Scene& scene, const ViewContext& c, const Link& link) {
+  Link wider = link;
+  wider.width += 0.6F * style_of(c).unit();
+  paint_link(scene, c, wider, color_of(c, link.reads));
+}
+
 void paint_bands(Picture& picture, const ViewContext& c, const Layout& layout) {
   const viz::Style style = style_of(c);
   for (const auto& [layer, top, bottom] : layout.bands) {
@@ -86,7 +92,7 @@ void paint_passages(Picture& picture, const ViewContext& c, const Layout& layout
     const double of = weights[i];
     if (!std::isfinite(of) || (of < kSmall && of < largest[passage.from])) continue;
     const viz::Rect &key = layout.nodes[passage.from].box, &query = layout.nodes[passage.to].box;
-    const float width = std::max({0.5F * u * static_cast<float>(of), c.least_line, 0.5F});
+    const float width = std::max({0.5F * u * static_cast<float>(of), c.least_line, 0.9F});
     const viz::Point start{key.right(), key.center().y}, end{query.x, query.center().y};
     const float rise = end.x - start.x < key.w ? 0 : 0.84F * key.h;
     viz::Polyline line{{}, c.theme->text_muted, width, {width, 0.75F * u}};
@@ -127,10 +133,18 @@ int nearest_link(const Layout& layout, viz::Point at) {
 
 void paint_columns(Picture& picture, const ViewContext& c, const Layout& layout, float y) {
   const viz::Style style = style_of(c);
+  const float u = style.unit();
   for (std::size_t i = 0; i < layout.columns.size(); ++i) {
-    const float room = layout.area.w / static_cast<float>(layout.columns.size()) - style.unit();
-    viz::add_label(picture.scene, style, c.run->tokens.labels[layout.columns[i]], {layout.column_at[i], y},
-                   style.small(), c.theme->text, viz::FontStyle::regular, viz::Align::center, room);
+    const int position = layout.columns[i];
+    const float left = i == 0 ? layout.area.x : (layout.column_at[i - 1] + layout.column_at[i]) / 2,
+                right = i + 1 == layout.columns.size() ? layout.area.right()
+                                                       : (layout.column_at[i] + layout.column_at[i + 1]) / 2;
+    const float room = 2 * std::min(layout.column_at[i] - left, right - layout.column_at[i]) - 3 * u;
+    viz::add_label(picture.scene, style, std::to_string(position) + " " + c.run->tokens.labels[position],
+                   {layout.column_at[i], y}, style.small(), c.theme->text, viz::FontStyle::regular,
+                   viz::Align::center, room);
+    if (i > 0 && position > layout.columns[i - 1] + 1)
+      viz::add_muted(picture.scene, style, "…", {left, y}, viz::Align::center);
   }
 }
 

@@ -13,6 +13,8 @@ enum Role { kNode, kEdge };  ///< kNode: id: the node; kEdge: all edges, see nea
 /// The colour of edges to a kind of reader.
 viz::Color color_of(const ViewContext& c, model::StreamReader::Kind reads);
 void paint_link(viz::Scene& scene, const ViewContext& c, const Link& link, viz::Color color);
+/// A link under the mouse: wider, in its own colour.
+void paint_hovered(viz::Scene& scene, const ViewContext& c, const Link& link);
 /// The layers, behind their parts.
 void paint_bands(Picture& picture, const ViewContext& c, const Layout& layout);
 /// The parts, with their regions; in a pane the selected head is marked.
@@ -24,7 +26,7 @@ void paint_passages(Picture& picture, const ViewContext& c, const Layout& layout
 viz::Region edges_region(const Layout& layout);
 /// The link that is nearest to a point; -1: there are none.
 int nearest_link(const Layout& layout, viz::Point at);
-/// The tokens under their columns.
+/// The tokens under their columns, with their positions, and dots where others are left out between them.
 void paint_columns(Picture& picture, const ViewContext& c, const Layout& layout, float y);
 
 /// What a kind of line stands for.

@@ -179,17 +179,30 @@ TEST_F(CircuitTest, TheMetricOfSomeEdgesIsThatOfAPassWithTheOthersCut) {
 TEST_F(CircuitTest, PositionsWithoutACounterpartKeepWhatTheyHave) {
   PromptRun run = compared();
   run.baseline = prompt_run(tokens_of(kLength - 2, 3));
-  run.aligned = {0, 1, 2, 3, -1, -1};
+  run.aligned = {-1, 0, 1, 2, 3, -1};
   const auto there = reference_circuit_.run(tokens_of(kLength - 2, 3)).written,
              here = reference_circuit_.run(tokens_of(kLength)).written;
-  const Circuit circuit = find(question(CircuitMethod::attribution), run);
+  const CircuitOf of = question(CircuitMethod::attribution);
+  const Circuit circuit = find(of, run);
+  EXPECT_EQ(of.cut.uncut_positions(run), 2);
   EXPECT_NEAR(circuit.cut_value,
               metric_of(reference_circuit_.run(tokens_of(kLength),
                                                [&](int writer, int, std::size_t pos, const Row&) {
-                                                 return pos < kLength - 2 ? there[writer][pos]
-                                                                          : here[writer][pos];
+                                                 const int counterpart = run.aligned[pos];
+                                                 return counterpart < 0 ? here[writer][pos]
+                                                                        : there[writer][counterpart];
                                                })),
               1e-4);
+  run.aligned = {0, 1, 2, 3, -1, -1};
+  EXPECT_EQ(of.cut.problem(run),
+            "edges are cut to a second prompt of as many tokens, but it has 4, and the prompt 6");
+  run.baseline = prompt_run(tokens_of(kLength + 2, 3));
+  run.aligned = {0, 1, 2, 3, 4, 5};
+  EXPECT_EQ(of.cut.problem(run),
+            "edges are cut to a second prompt of as many tokens, but it has 8, and the prompt 6");
+  run.baseline = prompt_run(tokens_of(kLength, 3));
+  run.aligned = std::vector<int>(kLength, -1);
+  EXPECT_EQ(of.cut.problem(run), "no token of the prompt has a counterpart in the second prompt");
 }
 
 /// Information flow routes, from the paper's formulas, in double precision.
@@ -386,7 +399,7 @@ TEST_F(CircuitTest, RefusesWhatHasNoCircuit) {
   };
   const PromptRun alone = *prompt_run(tokens_of(kLength));
   EXPECT_EQ(refused(question(CircuitMethod::integrated), alone),
-            "edges are cut to a second prompt, but there is none");
+            "edges are cut to a second prompt that differs from the first, but there is none");
   const PromptRun edited =
       *prompt_run(tokens_of(kLength), {model::SetValues{{{model::Site::z, 0}, 0, {}, {}}, {0}}});
   for (const CircuitMethod method : {CircuitMethod::integrated, CircuitMethod::flow})

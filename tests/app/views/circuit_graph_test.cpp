@@ -201,7 +201,7 @@ TEST(CircuitView, SaysWhyThereIsNone) {
   EXPECT_THAT(
       texts(ViewFixture("circuit_graph", Scenario(kRobot), 900, 700, {{"circuit-elsewhere", "second"}})
                 .scene()),
-      Contains(HasSubstr("edges are cut to a second prompt, but there is none")));
+      Contains(HasSubstr("edges are cut to a second prompt that differs from the first")));
   EXPECT_THAT(
       texts(ViewFixture("circuit_graph", Scenario(kRobot), 900, 700, {{"circuit-other-rank", "1"}}).scene()),
       Contains(HasSubstr("both tokens are the same")));

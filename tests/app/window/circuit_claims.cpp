@@ -136,7 +136,7 @@ std::vector<Claim> claims_of_circuits() {
        [](const Core& core, const RunReader&) {
          const CircuitReader of(core);
          return std::abs(of.kept_by(kDrawn) - 0.5) < 0.05 && std::abs(of.kept_by(40) - 2.0 / 3) < 0.02 &&
-                of.kept_by(100) > 0.8 && of.circuit.scores.size() == 3628;
+                of.kept_by(100) > 0.8 && of.circuit.edge_count() == 3628;
        }},
       {"Click the edge from L0 H0 to MLP 0",
        [](const Core& core, const RunReader&) {
