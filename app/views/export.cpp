@@ -154,6 +154,7 @@ Picture on_page(const View& view, ViewContext context, const Frame& frame, Size 
   if (picture.scene.height > page.height + 0.5F) picture.whole = picture.readable = false;
   picture.scene.height = page.height;
   if (!frame.fills || !(frame.title || !frame.caption.empty())) return picture;
+  if (picture.exact_widths) return picture;  // figures of one size have one scale, whatever their words are
   // What is about as high as it is wide, between the lines above and below it, leaves much of the page empty.
   constexpr float kLarger = 1.15F;
   Picture beside = beside_words(view, context, frame, page);

@@ -110,7 +110,7 @@ void paint_level_numbers(Scene& scene, const AxisLabels& axis, const Side& side,
     const std::string number = std::to_string(i);
     const float half = style.width(number, style.small()) / 2;
     Point at = side.at(i, style.unit() + style.line(style.small()) / 2);
-    at.x = std::min(at.x, limit - half);
+    at.x = std::min(at.x, std::max(limit, side.grid.rect.right()) - half);
     add_label(scene, style, number, at, style.small(), marked ? axis.color : style.theme.text,
               marked ? FontStyle::medium : FontStyle::regular, Align::center);
   }
