@@ -23,21 +23,34 @@ class OptionsInTheWindow : public CoreTest {
   }
   void redraw() { shown(core_, size_.width, size_.height); }
 
-  /// Gives another option of the view the value with which this one applies. Returns that option; null: it
-  /// applies already.
-  const OptionSpec* make_apply(const OptionSpec& option, const View& view) {
-    if (!option.applies || option.applies(core_.state().options)) return nullptr;
-    for (const OptionSpec* other : view.options)
-      for (int i = 0; i < static_cast<int>(other->choices.size()); ++i) {
-        Options tried = core_.state().options;
-        tried.set(*other, i);
-        if (!option.applies(tried)) continue;
-        core_.apply(SetOption{other, i});
+  /// Gives other options of the view, one or two, the values with which this one applies. Returns those
+  /// options.
+  std::vector<const OptionSpec*> make_apply(const OptionSpec& option, const View& view) {
+    if (!option.applies || option.applies(core_.state().options)) return {};
+    using Choices = std::vector<std::pair<const OptionSpec*, int>>;
+    std::vector<Choices> all{{}};  // shorter ones first
+    for (std::size_t done = 0; done < all.size(); ++done) {
+      const Choices before = all[done];
+      Options tried = core_.state().options;
+      for (const auto& [other, i] : before) tried.set(*other, i);
+      if (option.applies(tried)) {
+        std::vector<const OptionSpec*> changed;
+        for (const auto& [other, i] : before) {
+          core_.apply(SetOption{other, i});
+          changed.push_back(other);
+        }
         redraw();
-        return other;
+        return changed;
       }
+      if (before.size() == 2) continue;
+      for (const OptionSpec* other : view.options)
+        for (int i = 0; i < static_cast<int>(other->choices.size()); ++i) {
+          all.push_back(before);
+          all.back().emplace_back(other, i);
+        }
+    }
     ADD_FAILURE() << option.name << " never applies";
-    return nullptr;
+    return {};
   }
 
   OptionValue now(const OptionSpec& option) const { return core_.state().options.value(option); }
@@ -156,9 +169,9 @@ TEST_F(OptionsInTheWindow, EachIsChangedWithTheMouse) {
         SCOPED_TRACE(std::string(view.id) + " " + std::string(option->name) + " at " +
                      std::to_string(size.width));
         if (option->control == Control::automatic) {
-          const OptionSpec* changed = make_apply(*option, view);
+          const std::vector<const OptionSpec*> changed = make_apply(*option, view);
           ASSERT_NO_FATAL_FAILURE(expect_changed_by_mouse(*option));
-          if (changed) core_.apply(SetOption{changed, changed->default_value});
+          for (const OptionSpec* other : changed) core_.apply(SetOption{other, other->default_value});
           redraw();
         }
         EXPECT_EQ(now(*option), option->default_value);

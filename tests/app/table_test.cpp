@@ -51,8 +51,8 @@ TEST(Views, AreInTheirOrderWithDistinctNames) {
       ids, ElementsAre("heatmap", "scores", "qkv", "query", "cell", "score_sources", "softmax", "merge",
                        "lines", "search", "plane", "metrics", "circuits", "composition", "tokenization",
                        "embedding", "positions", "cosines", "staircase", "shift", "way", "mlp", "predictions",
-                       "lens", "attribution", "saliency", "flow", "sweep", "sampling", "tree", "cache",
-                       "parameters", "heads", "tokens", "next"));
+                       "lens", "attribution", "saliency", "circuit_graph", "flow", "sweep", "sampling",
+                       "tree", "cache", "parameters", "heads", "tokens", "next"));
   EXPECT_EQ(find_view("nothing"), nullptr);
 }
 

@@ -228,7 +228,12 @@ List list_of(const ViewContext& c, const Numbers& n) {
   const auto weights = [&](const std::string& heading, const std::string& file, int importance,
                            const std::vector<float>& values) {
     bars(heading, file, importance, values,
-         {.digits = 4, .scientific = 0.001, .rounds = true, .axis_group = together, .axis = true});
+         {.digits = 4,
+          .scientific = 0.001,
+          .rounds = true,
+          .axis_group = together,
+          .axis = true,
+          .is_signed = n.is_difference});
   };
   list.text(row ? "key" : "score of", 9, n.names,
             {.file = "of", .heading = row ? theme.key : theme.text_muted});

@@ -16,12 +16,12 @@ inline constexpr ChoiceOf<CircuitMethod> kCircuitMethods[] = {
     {CircuitMethod::flow, "flow", "Information flow",
      "The share of what reaches the logits that came along each edge, without gradients"}};
 /// What edges carry outside a circuit.
-enum class CircuitElsewhere { automatic, second, mean, zero };
+enum class CircuitElsewhere { automatic, mean, second, zero };
 inline constexpr ChoiceOf<CircuitElsewhere> kCircuitElsewhere[] = {
     {CircuitElsewhere::automatic, "auto", "Auto",
      "The second prompt if there is one, else the mean; zeros for a single token"},
-    {CircuitElsewhere::second, "second", "Second prompt", "What the same part wrote in the second prompt"},
     {CircuitElsewhere::mean, "mean", "Mean", "What the part writes on average over the prompt's positions"},
+    {CircuitElsewhere::second, "second", "Second prompt", "What the same part wrote in the second prompt"},
     {CircuitElsewhere::zero, "zero", "Zero", "Zeros"}};
 static_assert(in_order(kCircuitMethods) && in_order(kCircuitElsewhere));
 

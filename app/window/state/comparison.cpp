@@ -34,6 +34,8 @@ void reduce(UiState& s, const CompareWith& a, World& w) {
                                SelectAll{});  // typing replaces the text
   if (a.on) s.second.is_file = files;
   if (s.second.on && !a.on) s.side = Side::run;
+  // What a tour put aside is taken away, too.
+  if (!a.on && s.tour.saved_second && s.tour.second.empty()) s.tour.saved_second->on = false;
   s.second.on = a.on;
   s.second.alignment = a.alignment;
 }
@@ -45,6 +47,7 @@ void reduce(UiState& s, const CompareModel& a, World& w) {
     return;
   }
   if (a.folder.empty()) s.side = Side::run;
+  if (a.folder.empty() && s.tour.saved_second) s.tour.saved_second->model.clear();
   s.second.model = a.folder;
   ++s.second.request;
 }
