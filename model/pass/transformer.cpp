@@ -221,9 +221,10 @@ class RecordedSources {
     const Transformer& from = run.second ? *second_ : transformer_;
     if (!run.edits.empty())
       run.plan = from.plan(run.edits, workspace, stop, {run.second ? nullptr : second_, run.tokens});
+    const bool grows = run.tokens == own_ || run.tokens == own_of_second_;  // with the patched run
     Hooks hooks;
     for (const auto& [point, source] : run.sources) {
-      source->depends_on_later = run.plan != nullptr && run.plan->needs_whole_run();
+      source->depends_on_later = grows && run.plan != nullptr && run.plan->needs_whole_run();
       hooks.watch(point, [&into = *source](const ConstActivation2d& piece) { put(piece, into); });
     }
     ForwardOptions options;

@@ -155,6 +155,11 @@ struct Numbers {
   double score(int place) const { return score_unit * static_cast<double>(circuit->score(place)); }
 };
 
+/// Whether a pane is so low that the drawing takes the legend's room; tooltips say what it would.
+bool is_low(const ViewContext& c) {
+  return c.in_pane && below_title(c).h < 26 * c.font_size;
+}
+
 /// Where parts and edges are drawn: above as many lines of words as any circuit has.
 viz::Rect drawing_area(const ViewContext& c, bool by_position) {
   const viz::Style style = style_of(c);
@@ -167,11 +172,14 @@ viz::Rect drawing_area(const ViewContext& c, bool by_position) {
       "100 edges between 50 parts keep 100 % of the difference in the metric: −12.34; all edges: −12.34; "
       "none: "
       "−12.34, with the second prompt's values elsewhere; room for the strongest 100");
-  below += lines(
-      "—— to queries —— to keys —— to values —— to MLPs, logits —— lowers the metric —— 12.3 in the metric");
-  if (by_position)
-    below += 1 + lines("—— attention, from key to query") - (area.w > 70 * c.font_size ? 1 : 0);
-  if (c.in_pane || c.options[kChosen] >= 0)  // a click must not move the drawing
+  if (!is_low(c)) {
+    below += lines(
+        "—— to queries —— to keys —— to values —— to MLPs, logits —— lowers the metric —— 12.3 in the "
+        "metric");
+    if (by_position) below += lines("—— attention, from key to query") - (area.w > 70 * c.font_size ? 1 : 0);
+  }
+  if (by_position) ++below;
+  if ((c.in_pane && !is_low(c)) || c.options[kChosen] >= 0)  // a click must not move the drawing
     below += lines(
         "L10 H10 → L11 H11 q at 100 “·token”: estimate −12.34, exact −12.34: −12.34 with it, −12.34 without");
   area.y += u;
@@ -363,7 +371,7 @@ Drawing draw(const ViewContext& c, const Numbers& n) {
   d.area = drawing_area(c, n.circuit->rows > 1);
   d.layout = circuit_picture::lay_out(c, *n.circuit, n.edges, d.area);
   d.notes = notes_of(c, n, d.area.w);
-  d.samples = samples_of(c, n, d.layout);
+  if (!is_low(c)) d.samples = samples_of(c, n, d.layout);
   float y = d.area.bottom() + 2 * u + line / 2;
   d.columns_y = y;
   if (n.circuit->rows > 1) y += line + u;

@@ -152,6 +152,7 @@ int paint_legend(Picture* picture, const ViewContext& c, const std::vector<Sampl
                  float right) {
   const viz::Style style = style_of(c);
   const float u = style.unit(), length = 6 * u;
+  if (samples.empty()) return 0;
   float x = at.x;
   int lines = 1;
   for (const Sample& sample : samples) {
