@@ -10,6 +10,7 @@ she="Once there was a little girl who lived by the sea with a big black dog. Eve
 fish="The green fish walk under golden bread and sing. Then the green fish walk under golden"
 bear="The little fox and the old bear ran. The little fox and the old"
 fox="The king gave Mr. Fox a horse. Then the king gave Mr."
+to_a_fox="The king gave to a Fox a horse. Then the king gave Mr."
 king="The king gave Mr. Pellinor a horse. Then the king gave Mr."
 
 # NAME and the arguments of plot: view, then options.
@@ -42,8 +43,7 @@ picture predictions predictions --prompt "$fish" --size 560x420
 picture lens lens --prompt "$she" --size 560x460
 picture attribution attribution --prompt "$she" --layer 4 --head 7 --size 640x420
 picture saliency saliency --prompt "$king" --saliency-method integrated --size 560x420
-picture circuit-graph circuit_graph --prompt "$fox" --second "The king gave to a Fox a horse. Then the king gave Mr." \
-  --circuit-id 2900 --circuit-other-id 2737 --circuit-positions yes --circuit-edges 30 --size 760x560
+picture circuit-graph circuit_graph --prompt "$fox" --second "$to_a_fox" --circuit-id 2900 --circuit-other-id 2737 --circuit-positions yes --size 760x560
 picture flow flow --prompt "$bear" --size 760x560
 picture sweep sweep --prompt "$king" --layer 1 --head 6 --size 560x480
 picture query-key-space query_key_space --prompt "$fish" --layer 2 --head 5 --size 520x460

@@ -172,6 +172,7 @@ const std::set<std::pair<std::string, std::string>>& other_meanings() {
       {"app/cli/commands/commands.cpp", "metrics"},
       {"app/cli/commands/commands.cpp", "search"},
       {"app/cli/commands/commands.cpp", "composition"},
+      {"app/cli/commands/commands.cpp", "circuit"},
       {"app/cli/arguments/command_syntax.cpp", "query"},  // the chosen position
       {"app/cli/commands/recipes.cpp", "query"},
       {"app/recipe/command.cpp", "query"},
@@ -189,8 +190,14 @@ const std::set<std::pair<std::string, std::string>>& other_meanings() {
       {"app/views/attention/search.cpp", "query"},  // a heading
       {"app/cli/commands/sweep.cpp", "metric"},
       {"app/cli/commands/saliency.cpp", "metric"},
-      {"app/run/analyses/saliency.h", "saliency"},    // text for the status line
-      {"app/run/analyses/sweep.h", "sweep"},          // text for the status line
+      {"app/run/analyses/saliency.h", "saliency"},  // text for the status line
+      {"app/run/analyses/sweep.h", "sweep"},        // text for the status line
+      {"app/run/analyses/circuit.h", "circuit"},
+      {"app/cli/commands/circuit.cpp", "metric"},
+      {"app/views/output/circuit_graph.cpp", "metric"},       // words of sentences
+      {"app/views/output/circuit_layout.cpp", "embedding"},   // a part of the model
+      {"app/views/output/circuit_options.h", "attribution"},  // values of its option
+      {"app/views/output/circuit_options.h", "flow"},
       {"app/views/output/path_receiver.h", "heads"},  // values of its option
       {"app/views/output/path_receiver.h", "senders"},
       {"app/cli/commands/attribute.cpp", "heads"},  // keys of JSON

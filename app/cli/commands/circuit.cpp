@@ -10,7 +10,6 @@
 #include "app/cli/commands/output.h"
 #include "app/cli/commands/recipes.h"
 #include "app/cli/status_line.h"
-#include "app/recipe/names.h"
 #include "app/run/answers.h"
 #include "app/run/sources/weights_hash.h"
 #include "model/files/error.h"
@@ -197,11 +196,7 @@ void run_circuit(const CircuitCommand& command, const Streams& streams) {
     if (!file) return;
     const std::string where = source.where();
     const auto run = std::make_shared<PromptRun>(run_prompt(engine, prompt, where));
-    if (from) compare_with(*run, from, command.alignment.value_or(Alignment::position));
-    if (from && !command.alignment && from->run->length() != run->run->length())
-      throw model::RunError(where + "the --from prompt has " + grouped(from->run->length()) +
-                            " tokens, but the prompt has " + grouped(run->run->length()) +
-                            "; give --align to match them");
+    if (from) compare_with_second(command, *run, from, where);
     try {
       const system::InterruptGuard interrupts;
       StatusLine line(streams);
@@ -231,27 +226,12 @@ void run_circuit(const CircuitCommand& command, const Streams& streams) {
 
 void check_circuit(CircuitCommand& circuit) {
   require_prompt(circuit);
-  if (circuit.prompt.resume && (circuit.out_name.empty() || circuit.json))
-    throw UsageError("--resume requires --out and cannot be combined with --json");
-  if (circuit.alignment && !circuit.from) throw UsageError("--align requires --from");
   if (circuit.ablation && circuit.from)
     throw UsageError("edges outside the circuit carry one thing: both --ablate and --from were given");
   if (circuit.steps && circuit.method != CircuitMethod::integrated)
     throw UsageError("--steps requires --method integrated");
-  const int tokens = token_count(circuit.metric);
-  const std::string metric = "--metric " + std::string(name_of(kGradientMetrics, circuit.metric));
-  if (tokens == 0 && !circuit.token.empty())
-    throw UsageError(metric + " names no token; --token does not apply");
-  if (tokens < 2 && !circuit.other_token.empty())
-    throw UsageError("--other-token requires --metric difference");
-  if (tokens == 0 && circuit.position)
-    throw UsageError(metric + " is over all positions; --position does not apply");
-  if (!circuit.out_name.empty()) {
-    circuit.out = destination_of(circuit, "circuit.png", kPicturesOrNumbers);
-    check_pixels(circuit.picture, circuit.out.format);
-  }
-  if (circuit.out_name == "-" && circuit.json)
-    throw UsageError("standard output takes only one result: both --json and --out - were given");
+  check_measured_tokens(circuit, name_of(kGradientMetrics, circuit.metric));
+  check_drawn(circuit, "circuit.png");
 }
 
 }  // namespace
@@ -277,10 +257,7 @@ Finish describe_circuit(CommandSyntax& command) {
                  "edges outside the circuit carry what this prompt has; it must have as many\ntokens, unless "
                  "--align matches them",
                  own->from);
-  command.choice_option("align",
-                        "match tokens at the same positions, as far as both prompts go, or those\nof the "
-                        "longest common subsequence",
-                        own->alignment, kAlignmentNames);
+  second_prompt_alignment(command, *own);
   command.option("edges", "N",
                  "the most edges, the strongest ones; at least those of one path (default: " +
                      std::to_string(kCircuitEdges) + ")",

@@ -119,14 +119,7 @@ void run_saliency(const SaliencyCommand& command, const Streams& streams) {
 
 void check_saliency(SaliencyCommand& saliency) {
   require_prompt(saliency);
-  const int tokens = token_count(saliency.metric);
-  const std::string metric = "--metric " + std::string(name_of(kSaliencyMetrics, saliency.metric));
-  if (tokens == 0 && !saliency.token.empty())
-    throw UsageError(metric + " names no token; --token does not apply");
-  if (tokens < 2 && !saliency.other_token.empty())
-    throw UsageError("--other-token requires --metric difference");
-  if (tokens == 0 && saliency.position)
-    throw UsageError(metric + " is over all positions; --position does not apply");
+  check_measured_tokens(saliency, name_of(kSaliencyMetrics, saliency.metric));
   if (saliency.method == SaliencyMethod::integrated) return;
   if (saliency.baseline) throw UsageError("--baseline requires --method integrated");
   if (saliency.steps) throw UsageError("--steps requires --method integrated");

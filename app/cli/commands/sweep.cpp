@@ -9,7 +9,6 @@
 #include "app/cli/commands/output.h"
 #include "app/cli/commands/recipes.h"
 #include "app/cli/status_line.h"
-#include "app/recipe/names.h"
 #include "app/run/answers.h"
 #include "app/run/edits/edit_text.h"
 #include "app/views/output/sweep_options.h"
@@ -45,12 +44,8 @@ SweepOf question_of(const SweepCommand& command, const Engine& engine) {
 /// the same prompt in the second model.
 void patch_from(const SweepCommand& command, std::shared_ptr<const PromptRun> from, PromptRun& run,
                 const std::string& where, SweepOf& question) {
-  compare_with(run, std::move(from), command.alignment.value_or(Alignment::position));
+  compare_with_second(command, run, std::move(from), where);
   question.from = patch_prompt_of(run);
-  if (!command.from || command.alignment || question.from.tokens.size() == run.aligned.size()) return;
-  throw model::RunError(where + "the --from prompt has " + grouped(std::ssize(question.from.tokens)) +
-                        " tokens, but the prompt has " + grouped(run.run->length()) +
-                        "; give --align to match them");
 }
 
 /// Answers with one answer known in advance.
@@ -234,9 +229,6 @@ void run_sweep(const SweepCommand& command, const Streams& streams) {
 /// Checks and completes the arguments.
 void check_sweep(SweepCommand& sweep) {
   require_prompt(sweep);
-  if (sweep.prompt.resume && (sweep.out_name.empty() || sweep.json))
-    throw UsageError("--resume requires --out and cannot be combined with --json");
-  if (sweep.alignment && !sweep.from) throw UsageError("--align requires --from");
   if (sweep.ablation && sweep.from)
     throw UsageError("one kind of edit at a time: both --ablate and --from were given");
   if (sweep.estimates != EstimatesWritten::none && sweep.metric == SweepMetric::divergence)
@@ -256,12 +248,7 @@ void check_sweep(SweepCommand& sweep) {
       sweep.given_site.value_or(over_heads || over_senders ? model::Site::z : model::Site::resid_pre);
   if (!sweep.out_name.empty() && sweep.estimates == EstimatesWritten::only)
     throw UsageError("--estimates only is for text and JSON; --out draws the exact differences");
-  if (!sweep.out_name.empty()) {
-    sweep.out = destination_of(sweep, "sweep.png", kPicturesOrNumbers);
-    check_pixels(sweep.picture, sweep.out.format);
-  }
-  if (sweep.out_name == "-" && sweep.json)
-    throw UsageError("standard output takes only one result: both --json and --out - were given");
+  check_drawn(sweep, "sweep.png");
 }
 
 }  // namespace
@@ -295,10 +282,7 @@ Finish describe_sweep(CommandSyntax& command) {
       "from", "TEXT",
       "patch from this prompt instead of ablating; it must have as many tokens,\nunless --align matches them",
       own->from);
-  command.choice_option("align",
-                        "match tokens at the same positions, as far as both prompts go, or those\nof the "
-                        "longest common subsequence",
-                        own->alignment, kAlignmentNames);
+  second_prompt_alignment(command, *own);
   command.picture();
   command.no_recipe(own->no_recipe);
   command.picture_out("png|svg|pdf|csv",
