@@ -271,12 +271,7 @@ Finish describe_circuit(CommandSyntax& command) {
         return std::optional(whole_number(option, text, 1, CircuitOf::kMostSteps));
       });
   command.flag("by-position", "each part at each position apart", own->by_position);
-  command.picture();
-  command.no_recipe(own->no_recipe);
-  command.picture_out("png|svg|pdf|csv",
-                      "a picture, or its data as csv (default: a list, the\nstrongest first); with "
-                      "--prompts, {n} in its name is the prompt's number from 1");
-  command.resume();
+  drawn_output(command, *own);
   return command.finish(own, check_circuit, run_circuit);
 }
 

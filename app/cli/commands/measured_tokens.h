@@ -63,6 +63,17 @@ void compare_with_second(const Command& command, PromptRun& run, std::shared_ptr
                         grouped(run.run->length()) + "; give --align to match them");
 }
 
+/// Declares how a command draws its picture, or writes its numbers, and --resume.
+template <class Command>
+void drawn_output(CommandSyntax& command, Command& own) {
+  command.picture();
+  command.no_recipe(own.no_recipe);
+  command.picture_out("png|svg|pdf|csv",
+                      "a picture, or its data as csv (default: a list, the\nstrongest first); with "
+                      "--prompts, {n} in its name is the prompt's number from 1");
+  command.resume();
+}
+
 /// Completes the output of a command that draws a picture or writes its numbers, and checks what goes with
 /// it. Throws UsageError.
 template <class Command>

@@ -283,12 +283,7 @@ Finish describe_sweep(CommandSyntax& command) {
       "patch from this prompt instead of ablating; it must have as many tokens,\nunless --align matches them",
       own->from);
   second_prompt_alignment(command, *own);
-  command.picture();
-  command.no_recipe(own->no_recipe);
-  command.picture_out("png|svg|pdf|csv",
-                      "a picture, or its data as csv (default: a list, the\nstrongest first); with "
-                      "--prompts, {n} in its name is the prompt's number from 1");
-  command.resume();
+  drawn_output(command, *own);
   return command.finish(own, check_sweep, run_sweep);
 }
 
