@@ -5,21 +5,15 @@
 #include <cmath>
 #include <numbers>
 
+#include "model/maths/sum.h"
+
 namespace headscope::model {
 namespace {
 
 /// Sums term(i) over [0, n).
 template <class Term>
 double sum(std::size_t n, const Term& term) {
-  constexpr std::size_t kDoubles = 8;
-  std::array<double, kDoubles> partial{};
-  const std::size_t whole = n / kDoubles * kDoubles;
-  for (std::size_t i = 0; i < whole; i += kDoubles)
-    for (std::size_t lane = 0; lane < kDoubles; ++lane) partial[lane] += term(i + lane);
-  for (std::size_t i = whole; i < n; ++i) partial[i - whole] += term(i);
-  double total = 0;
-  for (const double value : partial) total += value;
-  return total;
+  return sum_in_lanes<8>(n, term);
 }
 
 /// Values at a time in a stack buffer.

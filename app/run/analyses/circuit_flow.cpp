@@ -1,15 +1,14 @@
 #include "app/run/analyses/circuit_flow.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstddef>
-#include <numeric>
 #include <span>
 #include <string>
 
 #include "app/run/analyses/parameter_rows.h"
 #include "model/files/error.h"
+#include "model/maths/sum.h"
 
 namespace headscope::app {
 namespace {
@@ -20,17 +19,10 @@ using model::StreamWriter;
 /// All shares that are not followed further, because they are too small, together.
 constexpr double kLeftOut = 1e-3;
 
-/// The sum of term(i) for i in [0, n), in double: proximities are differences of sums that may be much
-/// larger. In lanes, so that the compiler can add several at once.
+/// In double: proximities are differences of sums that may be much larger.
 template <class Term>
 double sum_terms(std::size_t n, const Term& term) {
-  constexpr std::size_t kLanes = 16;
-  std::array<double, kLanes> lanes{};
-  const std::size_t whole = n / kLanes * kLanes;
-  for (std::size_t i = 0; i < whole; i += kLanes)
-    for (std::size_t lane = 0; lane < kLanes; ++lane) lanes[lane] += static_cast<double>(term(i + lane));
-  for (std::size_t i = whole; i < n; ++i) lanes[i - whole] += static_cast<double>(term(i));
-  return std::accumulate(lanes.begin(), lanes.end(), 0.0);
+  return model::sum_in_lanes<16>(n, term);
 }
 
 double size_of(std::span<const float> row) {

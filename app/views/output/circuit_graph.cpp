@@ -170,8 +170,7 @@ viz::Rect drawing_area(const ViewContext& c, bool by_position) {
   };
   std::size_t below = lines(
       "100 edges between 50 parts keep 100 % of the difference in the metric: −12.34; all edges: −12.34; "
-      "none: "
-      "−12.34, with the second prompt's values elsewhere; room for the strongest 100");
+      "none: −12.34, with the second prompt's values elsewhere; room for the strongest 100");
   if (!is_low(c)) {
     below += lines(
         "—— to queries —— to keys —— to values —— to MLPs, logits —— lowers the metric —— 12.3 in the "
@@ -201,14 +200,11 @@ EdgeList edges_with_room(const ViewContext& c, const Circuit& circuit, const Edg
   return asked;
 }
 
-bool has_no_loss(const ViewContext& c) {
-  return c.run && c.options[kMetric] == GradientMetric::loss && c.run->run->length() < 2;
-}
-
 /// `all`: also draws edges without room.
 std::optional<Numbers> numbers_of(const ViewContext& c, bool all = false) {
   const auto question = question_of(c);
-  const bool possible = c.run && question && !has_no_loss(c) && question->cut.problem(*c.run).empty();
+  const bool possible =
+      c.run && question && !has_no_loss(*c.run, c.options[kMetric]) && question->cut.problem(*c.run).empty();
   auto circuit = possible ? c.ask(*question) : nullptr;
   if (!circuit || !circuit->whole) return std::nullopt;
   Numbers n;
@@ -388,8 +384,7 @@ Picture build(const ViewContext& c) {
     return *waiting(c);
   }
   if (!question) return message(c, kComputing);
-  if (has_no_loss(c))
-    return message(c, "the loss needs a token that follows another, but the prompt has 1 token");
+  if (has_no_loss(*c.run, c.options[kMetric])) return message(c, kNoLoss);
   if (names_one_twice(c.options)) return message(c, kOneTwice);
   if (const std::string problem = question->cut.problem(*c.run); !problem.empty()) return message(c, problem);
   const auto n = numbers_of(c);

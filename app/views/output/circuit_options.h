@@ -9,8 +9,7 @@ namespace headscope::app {
 inline constexpr ChoiceOf<CircuitMethod> kCircuitMethods[] = {
     {CircuitMethod::integrated, "integrated", "Integrated",
      "Edge attribution patching with integrated gradients: the mean gradient on the way between the two "
-     "runs' "
-     "embeddings, along each edge, times the edge's change"},
+     "runs' embeddings, along each edge, times the edge's change"},
     {CircuitMethod::attribution, "attribution", "Attribution",
      "Edge attribution patching: the metric's gradient along each edge times the edge's change"},
     {CircuitMethod::flow, "flow", "Information flow",

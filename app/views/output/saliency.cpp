@@ -114,15 +114,10 @@ struct Numbers {
   double shown(double value) const { return unit * value; }
 };
 
-/// Whether the metric is the loss of a prompt in which no token follows another.
-bool has_no_loss(const ViewContext& c) {
-  return c.run && c.options[kMetric] == GradientMetric::loss && c.run->run->length() < 2;
-}
-
 /// Nullopt while there is no answer.
 std::optional<Numbers> numbers_of(const ViewContext& c) {
   const auto question = question_of(c);
-  auto of = c.run && question && !has_no_loss(c) ? c.ask(*question) : nullptr;
+  auto of = c.run && question && !has_no_loss(*c.run, c.options[kMetric]) ? c.ask(*question) : nullptr;
   if (!of || !of->whole) return std::nullopt;
   Numbers n;
   n.unit = shown_unit(of->metric);
@@ -314,8 +309,7 @@ Picture build(const ViewContext& c) {
   }
   if (c.side == Side::difference && names_token(c.options) && compared_query(c) < 0) return no_counterpart(c);
   if (!question) return message(c, kComputing);
-  if (has_no_loss(c))
-    return message(c, "the loss needs a token that follows another, but the prompt has 1 token");
+  if (has_no_loss(*c.run, c.options[kMetric])) return message(c, kNoLoss);
   const auto n = numbers_of(c);
   if (auto words = waiting(c, *question, n.has_value())) return *words;
   const Layout l = lay_out(c, *n);

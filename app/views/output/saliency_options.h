@@ -35,4 +35,11 @@ inline double shown_unit(GradientMetric metric) {
                                                                                      : 1;
 }
 
+/// What a picture says in place of the loss of a prompt in which no token follows another.
+inline constexpr const char* kNoLoss =
+    "the loss needs a token that follows another, but the prompt has 1 token";
+inline bool has_no_loss(const PromptRun& run, GradientMetric metric) {
+  return metric == GradientMetric::loss && run.run->length() < 2;
+}
+
 }  // namespace headscope::app
