@@ -12,25 +12,38 @@ namespace {
 using viz::Bitmap;
 using viz::Color;
 
-/// For each pixel the minimum (or maximum) of every channel within `radius`.
+/// Each of `count` bytes becomes what `choose` makes of it and the one `offset` bytes behind it.
+template <class Choose>
+void choose_with(std::uint8_t* bytes, std::size_t count, std::size_t offset, const Choose& choose) {
+  for (std::size_t i = 0; i < count; ++i) bytes[i] = choose(bytes[i], bytes[i + offset]);
+}
+
+/// For each pixel the minimum (or maximum) of every channel within `radius`, along rows and columns. A window
+/// that is twice as large is chosen from two windows, so that the radius hardly matters.
 template <class Choose>
 Bitmap extremes(const Bitmap& bitmap, int radius, const Choose& choose) {
-  const auto along = [&](const Bitmap& from, int dx, int dy) {
-    Bitmap to = from;
-    for (int y = 0; y < from.height; ++y) {
-      for (int x = 0; x < from.width; ++x) {
-        Color& best = to.at(x, y);
-        for (int k = -radius; k <= radius; ++k) {
-          const int nx = x + k * dx, ny = y + k * dy;
-          if (nx < 0 || ny < 0 || nx >= from.width || ny >= from.height) continue;
-          const Color c = from.at(nx, ny);
-          best = {choose(best.r, c.r), choose(best.g, c.g), choose(best.b, c.b), 255};
-        }
-      }
+  constexpr std::size_t kChannels = sizeof(Color);
+  const auto width = static_cast<std::size_t>(bitmap.width), height = static_cast<std::size_t>(bitmap.height),
+             r = static_cast<std::size_t>(radius), wanted = 2 * r + 1;
+  const std::size_t across = width + 2 * r, down = height + 2 * r;
+  // The pixels at the edges are repeated around the bitmap, which changes no extreme.
+  std::vector<Color> padded(across * down);
+  for (std::size_t y = 0; y < down; ++y)
+    for (std::size_t x = 0; x < across; ++x)
+      padded[y * across + x] = bitmap.at(static_cast<int>(std::clamp(x, r, r + width - 1) - r),
+                                         static_cast<int>(std::clamp(y, r, r + height - 1) - r));
+  auto* bytes = reinterpret_cast<std::uint8_t*>(padded.data());
+  const auto along = [&](std::size_t stride) {
+    for (std::size_t window = 1, more = 0; window < wanted; window += more) {
+      more = std::min(window, wanted - window);
+      choose_with(bytes, (padded.size() - more * stride) * kChannels, more * stride * kChannels, choose);
     }
-    return to;
   };
-  return along(along(bitmap, 1, 0), 0, 1);
+  along(1);
+  along(across);
+  Bitmap chosen = bitmap;
+  for (std::size_t y = 0; y < height; ++y) std::copy_n(&padded[y * across], width, &chosen.pixels[y * width]);
+  return chosen;
 }
 
 /// Counts pixels whose colour is outside the range of those at and next to the same place in a picture twice
