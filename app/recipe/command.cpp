@@ -98,8 +98,10 @@ std::vector<std::string> arguments_of(const Recipe& recipe) {
   if (s.selection.query != by_default.query)
     words.insert(words.end(), {"--query", std::to_string(s.selection.query)});
   if (s.selection.key != by_default.key) add("key", std::to_string(s.selection.key));
+  // What has no effect on the picture of a view would be refused.
   for (const OptionSpec* option : all_options())
-    if (s.options.value(*option) != option->default_value)
+    if (s.options.value(*option) != option->default_value &&
+        (figure.window || option->applies == nullptr || option->applies(s.options)))
       add(std::string(option->name), to_text(*option, s.options.value(*option)));
   if (const std::string size = size_words(figure); !size.empty()) add("size", size);
   if (figure.rows > 0) add("rows", std::to_string(figure.rows));

@@ -6,6 +6,7 @@
 #include "app/run/edits/edit_text.h"
 #include "app/run/sources/pattern_file.h"
 #include "app/run/sources/precision_names.h"
+#include "app/views/option_words.h"
 #include "app/views/parts/comparison_words.h"
 #include "app/views/parts/frame.h"
 #include "app/views/parts/names.h"
@@ -111,23 +112,6 @@ std::string words_of(const model::Edits& all, const PromptRun& run, bool printed
   return text.empty() ? edits : text + "; and " + edits;
 }
 
-/// A label inside a sentence: "Cells" becomes "cells", "MLP" stays.
-std::string inside_sentence(std::string_view label) {
-  const auto is_between = [](char c, char low, char high) { return low <= c && c <= high; };
-  std::string text(label);
-  if (text.size() > 1 && is_between(text[0], 'A', 'Z') && is_between(text[1], 'a', 'z'))
-    text[0] = static_cast<char>(text[0] - 'A' + 'a');
-  return text;
-}
-
-/// An option with the words of its control: "cells: values", "temperature 0.8", "strongest first".
-std::string option_words(const OptionSpec& option, const OptionValue& value) {
-  const std::string label = inside_sentence(option.label);
-  if (const bool* on = std::get_if<bool>(&value)) return label + (*on ? "" : ": no");
-  if (option.choices.empty()) return label + " " + to_text(option, value);
-  return label + ": " + inside_sentence(option.choices[static_cast<std::size_t>(std::get<int>(value))].label);
-}
-
 std::vector<std::string> caption_lines(const std::string& words, float width, const ViewContext& c) {
   const viz::Style style = style_of(c);
   return viz::wrap(style, words, style.small(), viz::FontStyle::regular, width - 2 * margin(c));
@@ -197,7 +181,7 @@ std::string caption(const View& view, const ViewContext& c) {
     if (option->pane_only || option->reset_on_prompt_change || value == option->default_value) continue;
     if (option->applies != nullptr && !option->applies(c.options)) continue;
     if (view.shown_heads && std::holds_alternative<std::vector<int>>(value)) continue;
-    text += " · " + option_words(*option, value);
+    text += " · " + option_words(view, *option, c);
   }
   if (c.note_in_caption && !view.caption.note.empty()) text += " · " + view.caption.note;
   return text;

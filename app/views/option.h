@@ -64,7 +64,10 @@ class Options;
 /// Everything about an option of a view: its control, flag, line in `views --json`, setting and tests are
 /// derived from it. An option that several views list has one value for all of them.
 struct OptionSpec {
-  std::string_view name = {};   ///< without dashes; no other option has it: "value-scale"
+  std::string_view name = {};  ///< without dashes; no other option has it: "value-scale"
+  /// Its name on the command line after the view's, where other views may have the same: "metric". Empty:
+  /// name.
+  std::string_view flag = {};
   std::string_view label = {};  ///< next to its control, "Scale"
   std::string_view help = {};   ///< one line
   OptionValue default_value = {};
@@ -88,8 +91,10 @@ struct OptionSpec {
   bool plays = false;       ///< its slider has a button that runs through its values
   bool pane_only = false;   ///< what part of the picture a pane shows; figures show all
   Control control = Control::automatic;
-  /// Whether it has an effect, given the other options: else the window shows no control. Null: always.
+  /// Whether it has an effect, given the other options: else the window shows no control, and the command
+  /// line refuses it. Null: always.
   bool (*applies)(const Options&) = nullptr;
+  std::string_view flag_name() const { return flag.empty() ? name : flag; }
 };
 
 /// A spec with its type: bool, int, double, an enum with choices, Zoom or a list of numbers.

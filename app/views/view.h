@@ -277,6 +277,21 @@ constexpr const GroupSpec& spec_of(Group group) {
   return kGroups[static_cast<std::size_t>(group)];
 }
 
+/// The options of a view that name the token it measures, and a token to subtract: --token and --other-token.
+/// The rank from 1, or the id, which stands in place of it. Null: the view has no such token.
+struct TokenOptions {
+  const OptionSpec* rank = nullptr;
+  const OptionSpec* id = nullptr;
+  const OptionSpec* other_rank = nullptr;
+  const OptionSpec* other_id = nullptr;
+  const OptionSpec* metric = nullptr;  ///< what an other token chooses: null: nothing
+  OptionValue difference = {};         ///< of the metric
+  bool has(const OptionSpec* option) const {
+    return option != nullptr &&
+           (option == rank || option == id || option == other_rank || option == other_id);
+  }
+};
+
 /// Where the window shows a view: in a tab, or always in a place of its own.
 enum class Place { tab, left, right, strip };
 
@@ -291,6 +306,7 @@ struct View {
   Place place = Place::tab;
   std::optional<Part> part;  ///< the part whose main view it is; none: of no part
   std::vector<const OptionSpec*> options;
+  TokenOptions tokens = {};
   std::vector<KeyCommand> commands;
   std::vector<Landmark> landmarks;  ///< what a tour can point at, besides the whole pane
   Picture (*build)(const ViewContext&) = nullptr;

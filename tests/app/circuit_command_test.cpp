@@ -13,7 +13,7 @@ namespace {
 using nlohmann::json;
 
 const Words kCircuit{"circuit", "--prompt", "The king gave Mr. Fox a horse. Then the king gave Mr."};
-const Words kFrom{"--from", "The king gave to a Fox a horse. Then the king gave Mr."};
+const Words kFrom{"--second", "The king gave to a Fox a horse. Then the king gave Mr."};
 
 std::string wrong_use(const Words& arguments) {
   return testing::wrong_use(kCircuit + arguments);
@@ -25,18 +25,18 @@ json answer(const Words& more) {
 TEST(CircuitCommand, IsParsed) {
   const auto defaults = testing::parsed<CircuitCommand>(kCircuit);
   EXPECT_EQ(defaults.method, CircuitMethod::integrated);
-  EXPECT_EQ(defaults.metric, GradientMetric::difference);
+  EXPECT_EQ(defaults.measured.metric, GradientMetric::difference);
   EXPECT_EQ(defaults.edges, kCircuitEdges);
-  EXPECT_FALSE(defaults.ablation || defaults.from || defaults.steps || defaults.position ||
+  EXPECT_FALSE(defaults.ablation || defaults.second || defaults.steps || defaults.measured.position ||
                defaults.by_position);
   const auto full = testing::parsed<CircuitCommand>(
       kCircuit + Words{"--method", "integrated", "--metric", "logprob", "--token", " it", "--position", "2",
                        "--ablate", "zero", "--edges", "7", "--steps", "9", "--by-position", "--json"});
-  EXPECT_EQ(full.metric, GradientMetric::log_probability);
+  EXPECT_EQ(full.measured.metric, GradientMetric::log_probability);
   EXPECT_EQ(full.ablation, CircuitCut::zero);
   EXPECT_EQ(full.edges, 7);
   EXPECT_EQ(full.steps, 9);
-  EXPECT_EQ(full.position, 2);
+  EXPECT_EQ(full.measured.position, 2);
   EXPECT_TRUE(full.by_position && full.json);
 }
 
@@ -47,18 +47,18 @@ TEST(CircuitCommand, WrongUseIsOneSentence) {
   EXPECT_THAT(wrong_use({"--steps", "3", "--method", "flow"}),
               StartsWith("--steps requires --method integrated"));
   EXPECT_THAT(wrong_use(kFrom + Words{"--ablate", "mean"}),
-              StartsWith("edges outside the circuit carry one thing: both --ablate and --from were given"));
-  EXPECT_THAT(wrong_use({"--align", "position"}), StartsWith("--align requires --from"));
-  EXPECT_THAT(wrong_use({"--metric", "loss", "--token", "5"}), StartsWith("--metric loss names no token"));
-  EXPECT_THAT(wrong_use({"--metric", "logit", "--other-token", "5"}),
+              StartsWith("edges outside the circuit carry one thing: both --ablate and --second were given"));
+  EXPECT_THAT(wrong_use({"--align", "position"}), StartsWith("--align requires --second"));
+  EXPECT_THAT(wrong_use({"--metric", "loss", "--token", "a"}), StartsWith("--metric loss names no token"));
+  EXPECT_THAT(wrong_use({"--metric", "logit", "--other-token", "a"}),
               StartsWith("--other-token requires --metric difference"));
   EXPECT_THAT(wrong_use({"--metric", "loss", "--position", "0"}),
               StartsWith("--metric loss is over all positions"));
   EXPECT_THAT(wrong_use({"--json", "--out", "-", "--format", "svg"}),
               HasSubstr("standard output takes only one result"));
-  EXPECT_THAT(fail(kCircuit + Words{"--from", "A b"}), HasSubstr("the --from prompt has"));
+  EXPECT_THAT(fail(kCircuit + Words{"--from", "A b"}), HasSubstr("the --second prompt has"));
   EXPECT_THAT(fail(kCircuit + Words{"--position", "99"}), HasSubstr("there is no position 99"));
-  EXPECT_THAT(fail(kCircuit + Words{"--token", "4096"}), HasSubstr("there is no token 4096"));
+  EXPECT_THAT(fail(kCircuit + Words{"--token", "id:4096"}), HasSubstr("there is no token 4096"));
 }
 
 TEST(CircuitCommand, JsonHasEdgesAndWhatTheyKeep) {
@@ -93,6 +93,9 @@ TEST(CircuitCommand, TextEndsWithTheKeptPart) {
   const auto lines = lines_of(succeed(kCircuit + kFrom + Words{"--edges", "30"}));
   EXPECT_THAT(lines.front(), AllOf(HasSubstr("logit of"), HasSubstr("second elsewhere")));
   EXPECT_THAT(lines.back(), HasSubstr("kept part of the difference (faithfulness)"));
+  const std::string fox =
+      lines_of(succeed(kCircuit + Words{"--token", " Fox", "--edges", "5", "--metric", "logprob"})).front();
+  EXPECT_THAT(fox, StartsWith("log2 probability of ·Fox (id ")) << "numbers are in bits";
 }
 
 TEST(CircuitCommand, WritesTheNumbersThatPlotWrites) {

@@ -194,10 +194,23 @@ TEST(Cli, TraceTakesAMetricWithItsTokens) {
   };
   EXPECT_EQ(parsed<TraceCommand>(trace({})).gradients, std::nullopt);
   EXPECT_EQ(metric("logit"), (GivenMetric{GradientMetric::logit}));
-  EXPECT_EQ(metric("logit: it"), (GivenMetric{GradientMetric::logit, " it"}));
-  EXPECT_EQ(metric("logit:,"), (GivenMetric{GradientMetric::logit, ","}));
-  EXPECT_EQ(metric("logprob::"), (GivenMetric{GradientMetric::log_probability, ":"}));
-  EXPECT_EQ(metric("difference: Mary, John"), (GivenMetric{GradientMetric::difference, " Mary", " John"}));
+  const auto of_text = [](const char* token) { return GivenToken{GivenToken::By::text, token}; };
+  EXPECT_EQ(metric("logit: it"), (GivenMetric{GradientMetric::logit, of_text(" it")}));
+  EXPECT_EQ(metric("logit:,"), (GivenMetric{GradientMetric::logit, of_text(",")}));
+  EXPECT_EQ(metric("logprob::"), (GivenMetric{GradientMetric::log_probability, of_text(":")}));
+  EXPECT_EQ(metric("logit:id:4"), (GivenMetric{GradientMetric::logit, {GivenToken::By::id, "", 4}}));
+  EXPECT_EQ(metric("difference: Mary, John"),
+            (GivenMetric{GradientMetric::difference, of_text(" Mary"), of_text(" John")}));
+  EXPECT_EQ(
+      parsed<TraceCommand>(trace({"--gradients", "difference", "--token", " Mary", "--other-token", " John"}))
+          .gradients,
+      metric("difference: Mary, John"));
+  EXPECT_THAT(wrong_use(trace({"--gradients", "loss", "--token", "a"})),
+              StartsWith("--gradients loss names no token; --token does not apply"));
+  EXPECT_THAT(wrong_use(trace({"--gradients", "logit:a", "--token", "a"})), HasSubstr("after the colon"));
+  EXPECT_THAT(wrong_use(trace({"--gradients", "logit", "--other-token", "a"})),
+              StartsWith("--other-token requires --gradients difference"));
+  EXPECT_THAT(wrong_use(trace({"--token", "a"})), StartsWith("--token requires --gradients"));
   EXPECT_EQ(metric("loss"), (GivenMetric{GradientMetric::loss}));
   for (const char* text : {"", "log", "logit:", "difference:", "difference: Mary", "difference:,",
                            "difference:a,", "difference:a,b,c", "loss:", "kl:1", "kl"})
@@ -222,7 +235,9 @@ TEST(Cli, EveryViewCanBePlottedWithEachOfItsOptions) {
     EXPECT_EQ(plot.options, Options{});
     const std::string help = answered({"plot", id, "--help"}).text;
     for (const OptionSpec* option : view.options)
-      EXPECT_THAT(help, HasSubstr("--" + std::string(option->name) + " " + values_of(*option)));
+      EXPECT_THAT(help, HasSubstr(view.tokens.has(option)
+                                      ? "--token TOKEN"
+                                      : "--" + std::string(option->flag_name()) + " " + values_of(*option)));
   }
 }
 
@@ -286,7 +301,7 @@ TEST(Cli, PlotsPicture) {
                                          "2",      "--head",      "3",        "--token",    "4",
                                          "--size", "640x480",     "--scale",  "1.5",        "--theme",
                                          "dark",   "--font-size", "12",       "--svg-text", "--no-caption",
-                                         "--out",  "a.PNG"});
+                                         "--out",  "a.SVG"});
   EXPECT_EQ(plot.selection, (Selection{2, 3, 4}));
   EXPECT_EQ(plot.picture.width, 640);
   EXPECT_EQ(plot.picture.height, 480);
@@ -380,13 +395,20 @@ TEST(Cli, LensAndAttribute) {
   EXPECT_THAT(wrong_use({"lens"}), HasSubstr("--prompt"));
 
   const auto bare = parsed<AttributeCommand>({"attribute", "--prompt", "x"});
-  EXPECT_TRUE(bare.token.empty() && bare.against.empty() && !bare.sources && !bare.all_sources && !bare.json);
-  EXPECT_EQ(bare.position, -1);
-  const auto full = parsed<AttributeCommand>({"attribute", "--prompt", "x", "--token", " it", "--against",
-                                              "11", "--position", "3", "--sources", "2.1", "--json"});
-  EXPECT_EQ(full.token, " it");
-  EXPECT_EQ(full.against, "11");
-  EXPECT_EQ(full.position, 3);
+  EXPECT_TRUE(bare.measured.token.empty() && bare.measured.other_token.empty() && !bare.sources &&
+              !bare.all_sources && !bare.json);
+  EXPECT_EQ(bare.measured.metric, GradientMetric::logit);
+  EXPECT_FALSE(bare.measured.position);
+  const auto full = parsed<AttributeCommand>({"attribute", "--prompt", "x", "--token", " it", "--other-token",
+                                              "id:11", "--position", "3", "--sources", "2.1", "--json"});
+  EXPECT_EQ(full.measured.token, (GivenToken{GivenToken::By::text, " it"}));
+  EXPECT_EQ(full.measured.other_token, (GivenToken{GivenToken::By::id, "", 11}));
+  EXPECT_EQ(full.measured.metric, GradientMetric::difference);
+  EXPECT_EQ(full.measured.position, 3);
+  EXPECT_EQ(parsed<AttributeCommand>({"attribute", "--prompt", "x", "--against", "a"}).measured.other_token,
+            (GivenToken{GivenToken::By::text, "a"}));
+  EXPECT_THAT(wrong_use({"attribute", "--prompt", "x", "--metric", "logit", "--other-token", "a"}),
+              StartsWith("--other-token requires --metric difference"));
   ASSERT_TRUE(full.sources);
   EXPECT_EQ(full.sources->layer, 2);
   EXPECT_EQ(full.sources->head, 1);

@@ -13,8 +13,8 @@ using nlohmann::json;
 
 TEST(CompositionCommand, WritesEveryPairStrongestFirst) {
   const json all = json::parse(succeed({"composition", "--json"}));
-  EXPECT_EQ(all.at("model"), "tales");
-  EXPECT_THAT(all.at("weights").get<std::string>(), StartsWith("sha256:"));
+  EXPECT_EQ(all.at("how").at("model"), "tales");
+  EXPECT_THAT(all.at("how").at("weights").get<std::string>(), StartsWith("sha256:"));
   EXPECT_EQ(all.at("n_layer"), 6);
   EXPECT_EQ(all.at("n_head"), 8);
   ASSERT_EQ(all.at("kinds").size(), 3U);

@@ -23,19 +23,19 @@ std::string wrong_use(const Words& arguments) {
 
 TEST(SaliencyCommand, IsParsed) {
   const auto defaults = testing::parsed<SaliencyCommand>(kSaliency);
-  EXPECT_EQ(defaults.metric, GradientMetric::logit);
+  EXPECT_EQ(defaults.measured.metric, GradientMetric::logit);
   EXPECT_EQ(defaults.method, SaliencyMethod::gradient_input);
-  EXPECT_FALSE(defaults.baseline || defaults.steps || defaults.position || defaults.json);
+  EXPECT_FALSE(defaults.baseline || defaults.steps || defaults.measured.position || defaults.json);
   const auto full = testing::parsed<SaliencyCommand>(
       kSaliency + Words{"--method", "integrated", "--metric", "difference", "--token", " it", "--other-token",
-                        "5", "--position", "2", "--baseline", "mean", "--steps", "64", "--json"});
-  EXPECT_EQ(full.metric, GradientMetric::difference);
+                        "id:5", "--position", "2", "--baseline", "mean", "--steps", "64", "--json"});
+  EXPECT_EQ(full.measured.metric, GradientMetric::difference);
   EXPECT_EQ(full.method, SaliencyMethod::integrated);
   EXPECT_EQ(full.baseline, SaliencyBaseline::mean);
   EXPECT_EQ(full.steps, 64);
-  EXPECT_EQ(full.position, 2);
-  EXPECT_EQ(full.token, " it");
-  EXPECT_EQ(full.other_token, "5");
+  EXPECT_EQ(full.measured.position, 2);
+  EXPECT_EQ(full.measured.token, (GivenToken{GivenToken::By::text, " it"}));
+  EXPECT_EQ(full.measured.other_token, (GivenToken{GivenToken::By::id, "", 5}));
   EXPECT_TRUE(full.json);
 }
 
@@ -47,23 +47,25 @@ TEST(SaliencyCommand, WrongUseIsOneSentence) {
   EXPECT_THAT(wrong_use({"--baseline", "mean"}), StartsWith("--baseline requires --method integrated"));
   EXPECT_THAT(wrong_use({"--steps", "8"}), StartsWith("--steps requires --method integrated"));
   EXPECT_THAT(wrong_use({"--method", "integrated", "--steps", "0"}), HasSubstr("from 1 to 1024"));
-  EXPECT_THAT(wrong_use({"--other-token", "5"}), StartsWith("--other-token requires --metric difference"));
-  EXPECT_THAT(wrong_use({"--metric", "loss", "--token", "5"}),
+  EXPECT_THAT(wrong_use({"--metric", "logit", "--other-token", "a"}),
+              StartsWith("--other-token requires --metric difference"));
+  EXPECT_THAT(wrong_use({"--metric", "loss", "--token", "a"}),
               StartsWith("--metric loss names no token; --token does not apply"));
   EXPECT_THAT(wrong_use({"--metric", "loss", "--position", "0"}),
               StartsWith("--metric loss is over all positions; --position does not apply"));
   EXPECT_THAT(fail({"saliency", "--prompt", "a", "--metric", "loss"}), HasSubstr("the prompt has 1 token"));
   EXPECT_THAT(fail(kSaliency + Words{"--position", "6"}), HasSubstr("there is no position 6"));
-  EXPECT_THAT(fail(kSaliency + Words{"--token", "4096"}), HasSubstr("there is no token 4096"));
+  EXPECT_THAT(fail(kSaliency + Words{"--token", "id:4096"}), HasSubstr("there is no token 4096"));
   EXPECT_THAT(fail(kSaliency + Words{"--token", "a b"}), HasSubstr("--token takes one token"));
 }
 
 TEST(SaliencyCommand, JsonDescribesItself) {
   const json found = answer({"--edit", "L1H1.z=0"});
-  EXPECT_EQ(found.at("model"), "tales");
-  EXPECT_THAT(found.at("weights").get<std::string>(), StartsWith("sha256:"));
-  EXPECT_EQ(found.at("prompt"), "Once upon a time there was");
-  EXPECT_EQ(found.at("edits"), json::array({"L1H1.z=0"}));
+  const json how = found.at("how");
+  EXPECT_EQ(how.at("model"), "tales");
+  EXPECT_THAT(how.at("weights").get<std::string>(), StartsWith("sha256:"));
+  EXPECT_EQ(how.at("prompt"), "Once upon a time there was");
+  EXPECT_EQ(how.at("edits"), json::array({"L1H1.z=0"}));
   EXPECT_EQ(found.at("metric"), "logit");
   EXPECT_EQ(found.at("method"), "gradient-input");
   EXPECT_EQ(found.at("position"), 5);

@@ -36,30 +36,30 @@ double logit(const std::string& edit, int id) {
 
 TEST(SweepCommand, IsParsed) {
   const SweepCommand defaults = parsed({});
-  EXPECT_EQ(defaults.metric, SweepMetric::difference);
+  EXPECT_EQ(defaults.measured.metric, SweepMetric::difference);
   EXPECT_EQ(defaults.over, SweepOver::heads);
   EXPECT_EQ(defaults.edit, SweepEdit::zero);
   EXPECT_EQ(defaults.site, model::Site::z);
-  EXPECT_EQ(defaults.position, -1);
-  EXPECT_FALSE(defaults.from || defaults.json);
+  EXPECT_FALSE(defaults.measured.position || defaults.second || defaults.json);
   const SweepCommand full =
-      parsed({"--metric", "kl",      "--over", "layer-position", "--ablate", "mean",       "--site",
-              "mlp_out",  "--token", " it",    "--other-token",  "5",        "--position", "0",
-              "--json",   "--out",   "a.svg",  "--size",         "700x500",  "--edit",     "L1H1.z=0"});
-  EXPECT_EQ(full.metric, SweepMetric::divergence);
+      parsed({"--metric", "difference", "--over", "layer-position", "--ablate", "mean",       "--site",
+              "mlp_out",  "--token",    " it",    "--other-token",  "id:5",     "--position", "0",
+              "--json",   "--out",      "a.svg",  "--size",         "700x500",  "--edit",     "L1H1.z=0"});
+  EXPECT_EQ(full.measured.metric, SweepMetric::difference);
   EXPECT_EQ(full.over, SweepOver::positions);
   EXPECT_EQ(full.edit, SweepEdit::mean);
   EXPECT_EQ(full.site, model::Site::mlp_out);
-  EXPECT_EQ(full.token, " it");
-  EXPECT_EQ(full.other_token, "5");
-  EXPECT_EQ(full.position, 0);
+  EXPECT_EQ(full.measured.token, (GivenToken{GivenToken::By::text, " it"}));
+  EXPECT_EQ(full.measured.other_token, (GivenToken{GivenToken::By::id, "", 5}));
+  EXPECT_EQ(full.measured.position, 0);
   EXPECT_EQ(full.out.file, "a.svg");
   EXPECT_EQ(full.picture.width, 700);
   EXPECT_EQ(full.prompt.edits.texts, Words{"L1H1.z=0"});
   EXPECT_EQ(parsed({"--over", "layer-position"}).site, model::Site::resid_pre);
-  const SweepCommand patch = parsed({"--from", "y"});
+  const SweepCommand patch = parsed({"--second", "y"});
   EXPECT_EQ(patch.edit, SweepEdit::patch);
-  EXPECT_EQ(patch.from, "y");
+  EXPECT_EQ(patch.second, "y");
+  EXPECT_EQ(parsed({"--from", "y"}).second, "y") << "the old name";
 }
 
 TEST(SweepCommand, WrongUseIsOneSentence) {
@@ -69,10 +69,17 @@ TEST(SweepCommand, WrongUseIsOneSentence) {
   EXPECT_THAT(wrong_use({"--ablate", "x"}), StartsWith("--ablate takes zero or mean, not"));
   EXPECT_THAT(wrong_use({"--site", "q"}), StartsWith("--site takes resid_pre, attn_out, mlp_out or z, not"));
   EXPECT_THAT(wrong_use({"--site", "mlp_out"}), HasSubstr("heads have the site z"));
-  EXPECT_THAT(wrong_use({"--ablate", "mean", "--from", "y"}), StartsWith("one kind of edit at a time"));
-  EXPECT_THAT(wrong_use({"--align", "token"}), StartsWith("--align requires --from"));
-  EXPECT_THAT(wrong_use({"--token", ""}), StartsWith("--token is empty: give a token's text or its id"));
-  EXPECT_THAT(wrong_use({"--out", "a.txt"}), StartsWith("the file after --out must end in"));
+  EXPECT_THAT(wrong_use({"--ablate", "mean", "--second", "y"}), StartsWith("one kind of edit at a time"));
+  EXPECT_THAT(wrong_use({"--align", "token"}), StartsWith("--align requires --second"));
+  EXPECT_THAT(wrong_use({"--token", ""}),
+              StartsWith("--token is empty: give a token's text, or id:N or rank:N"));
+  EXPECT_THAT(wrong_use({"--out", "a.gif"}), StartsWith("the file after --out must end in"));
+  EXPECT_THAT(wrong_use({"--metric", "kl", "--token", " it"}),
+              StartsWith("--metric kl names no token; --token does not apply"));
+  EXPECT_THAT(wrong_use({"--metric", "kl", "--other-token", " it"}),
+              StartsWith("--metric kl names no token; --other-token does not apply"));
+  EXPECT_THAT(wrong_use({"--metric", "probability", "--other-token", " it"}),
+              StartsWith("--other-token requires --metric difference"));
 }
 
 TEST(SweepCommand, EveryCellIsWhatPredictSaysUnderTheEdit) {
@@ -112,7 +119,7 @@ TEST(SweepCommand, EveryPathIsWhatPredictSaysUnderItsEdit) {
   EXPECT_THAT(lines.front(), EndsWith("; direct paths into L3 H2 k"));
   EXPECT_EQ(lines.size(), 1 + 3 * 9 + 1U);
   EXPECT_THAT(lines, Contains(EndsWith("L1 MLP")));
-  const json patched = json::parse(succeed({"sweep", "--prompt", "The king had a daughter", "--from",
+  const json patched = json::parse(succeed({"sweep", "--prompt", "The king had a daughter", "--second",
                                             "The king had a son", "--over", "senders", "--json"}));
   EXPECT_EQ(patched.at("receiver"), "logits");
   EXPECT_EQ(patched.at("change"), "patch");
@@ -154,8 +161,9 @@ TEST(SweepCommand, WritesEstimatesBesidesTheExactDifferencesOrAlone) {
   EXPECT_THAT(succeed(text + Words{"also"}),
               HasSubstr("rank correlation of estimates and exact differences"));
   EXPECT_THAT(lines_of(succeed(text + Words{"only"})).front(), EndsWith(": first-order estimates"));
-  EXPECT_THAT(wrong_use({"--estimates", "only", "--out", "a.png"}),
-              StartsWith("--estimates only is for text and JSON; --out draws the exact differences"));
+  EXPECT_THAT(
+      wrong_use({"--estimates", "only", "--out", "a.png"}),
+      StartsWith("--estimates only is for text and JSON; pictures and csv have the exact differences"));
   EXPECT_THAT(wrong_use({"--estimates", "x"}), StartsWith("--estimates takes also or only, not"));
   EXPECT_THAT(wrong_use({"--estimates", "also", "--metric", "kl"}),
               StartsWith("--estimates has none of --metric kl: KL is smallest at the run itself"));
@@ -186,8 +194,8 @@ TEST(SweepCommand, PatchesFromAPromptAsLong) {
     all.insert(all.end(), more.begin(), more.end());
     return all;
   };
-  const json same = json::parse(succeed(with({"--from", "The king had a daughter"})));
-  const json other = json::parse(succeed(with({"--from", "The king had a son"})));
+  const json same = json::parse(succeed(with({"--second", "The king had a daughter"})));
+  const json other = json::parse(succeed(with({"--second", "The king had a son"})));
   EXPECT_EQ(same.at("change"), "patch");
   double most_same = 0, most_other = 0;
   for (std::size_t layer = 0; layer < 6; ++layer)
@@ -197,9 +205,9 @@ TEST(SweepCommand, PatchesFromAPromptAsLong) {
     }
   EXPECT_EQ(most_same, 0) << "nothing is changed";
   EXPECT_GT(most_other, 0.001);
-  EXPECT_THAT(fail(with({"--from", "The king had a daughter and a son"})),
-              HasSubstr("the --from prompt has 8 tokens, but the prompt has 5; give --align"));
-  succeed(with({"--from", "The king had a daughter and a son", "--align", "token"}));
+  EXPECT_THAT(fail(with({"--second", "The king had a daughter and a son"})),
+              HasSubstr("the --second prompt has 8 tokens, but the prompt has 5; give --align"));
+  succeed(with({"--second", "The king had a daughter and a son", "--align", "token"}));
 }
 
 TEST(SweepCommand, WritesPicturesAndNumbers) {
@@ -211,9 +219,9 @@ TEST(SweepCommand, WritesPicturesAndNumbers) {
     std::ifstream stream(file, std::ios::binary);
     return std::string(std::istreambuf_iterator<char>(stream), {});
   };
-  EXPECT_THAT(written("a.png", {"--from", "The king had a son"}), StartsWith("\x89PNG"));
+  EXPECT_THAT(written("a.png", {"--second", "The king had a son"}), StartsWith("\x89PNG"));
   EXPECT_THAT(written("a.svg", {"--over", "layer-position", "--size", "600x400"}), HasSubstr("<svg"));
-  const std::string csv = written("a.csv", {"--token", "11", "--metric", "logit"});
+  const std::string csv = written("a.csv", {"--token", "id:11", "--metric", "logit"});
   EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'), 1 + 6 * 8);
   EXPECT_THAT(csv, StartsWith("layer,head,"));
   EXPECT_THAT(written("b.png", {"--over", "senders", "--receiver", "L2.v"}), StartsWith("\x89PNG"));
@@ -237,7 +245,7 @@ TEST(SweepCommand, OfManyPrompts) {
 TEST(SweepCommand, WhatTheModelHasNotIsOneSentence) {
   EXPECT_THAT(fail({"sweep", "--prompt", "The king", "--position", "2"}),
               HasSubstr("there is no position 2"));
-  EXPECT_THAT(fail({"sweep", "--prompt", "The king", "--token", "4096"}),
+  EXPECT_THAT(fail({"sweep", "--prompt", "The king", "--token", "id:4096"}),
               HasSubstr("there is no token 4096"));
   EXPECT_THAT(fail({"sweep", "--prompt", "The king", "--token", "The king"}),
               HasSubstr("--token takes one token"));

@@ -38,9 +38,9 @@ class Gradients(ProgramCase):
         log_p = logits - np.log(np.exp(logits).sum(axis=-1, keepdims=True))
         for metric, d_logits, value in (
                 ("logit", gpt2_gradients.logit(best), logits[-1, best]),
-                ("logit:7", gpt2_gradients.logit(7), logits[-1, 7]),
+                ("logit:id:7", gpt2_gradients.logit(7), logits[-1, 7]),
                 ("difference", gpt2_gradients.logit(best, -1, second), logits[-1, best] - logits[-1, second]),
-                ("difference:7,9", gpt2_gradients.logit(7, -1, 9), logits[-1, 7] - logits[-1, 9]),
+                ("difference:id:7,id:9", gpt2_gradients.logit(7, -1, 9), logits[-1, 7] - logits[-1, 9]),
                 ("logprob", gpt2_gradients.log_probability(best), log_p[-1, best]),
                 ("loss", gpt2_gradients.loss(tokens), -log_p[np.arange(len(tokens) - 1), tokens[1:]].mean())):
             with self.subTest(metric):
@@ -49,7 +49,7 @@ class Gradients(ProgramCase):
                 self.assertAlmostEqual(float(metadata["gradient_metric_value"]), value, delta=1e-4)
 
     def test_another_position(self):
-        tensors, metadata = self.trace("--prompt", PROMPT, "--gradients", "logprob:7", "--position", "3")
+        tensors, metadata = self.trace("--prompt", PROMPT, "--gradients", "logprob:id:7", "--position", "3")
         self.compare(tensors, gpt2_gradients.gradients_of_folder(
             TALES, tensors["tokens"].tolist(), gpt2_gradients.log_probability(7, 3), name_is_kept))
         self.assertRegex(metadata["gradient_metric"], r"\Alog probability of .+ after position 3, nats\Z")
@@ -72,8 +72,8 @@ class Gradients(ProgramCase):
         edit = ("--edit", "L1H1.z=0")
         tensors, metadata = self.trace("--prompt", PROMPT, "--gradients", "kl", *edit)
         self.assertGreater(float(metadata["gradient_metric_value"]), 0)
-        unedited, plain = self.trace("--prompt", PROMPT, "--gradients", "logit:7")
-        edited, changed = self.trace("--prompt", PROMPT, "--gradients", "logit:7", *edit)
+        unedited, plain = self.trace("--prompt", PROMPT, "--gradients", "logit:id:7")
+        edited, changed = self.trace("--prompt", PROMPT, "--gradients", "logit:id:7", *edit)
         self.assertNotEqual(plain["gradient_metric_value"], changed["gradient_metric_value"])
         for name in ("q", "k", "v"):
             gradient = edited[f"blocks.1.attn.hook_{name}_grad"]
@@ -108,19 +108,20 @@ class Gradients(ProgramCase):
         given = ("trace", "--prompt", PROMPT, "--out", out, "--gradients")
         for status, arguments, contains in (
                 (2, ["entropy"], "--gradients takes logit, difference, logprob, loss or kl, not \"entropy\""),
-                (2, ["logit:"], "is empty: give a token's text or its id"),
-                (2, ["difference:7"], "takes two tokens with a comma between"),
+                (2, ["logit:"], "is empty: give a token's text, or id:N or rank:N"),
+                (2, ["logit:7"], "could be a text, an id or a rank"),
+                (2, ["difference:a"], "takes two tokens with a comma between"),
                 (2, ["difference:,"], "takes two tokens with a comma between"),
-                (2, ["difference:1,2,3"], "takes two tokens with a comma between"),
+                (2, ["difference:a,b,c"], "takes two tokens with a comma between"),
                 (2, ["loss:7"], "--gradients loss names no token"),
                 (2, ["kl:7"], "--gradients kl names no token"),
                 (2, ["kl"], "--gradients kl compares the run with a baseline"),
                 (2, ["loss", "--position", "2"], "--position does not apply"),
                 (2, ["logit", "--second", "x"], "--second requires --gradients kl"),
                 (1, ["logit:a b c"], "--gradients takes one token"),
-                (1, ["logit:99999999"], "there is no token 99999999"),
-                (1, ["difference:3,-1"], "there is no token -1"),
-                (1, ["logit:7", "--position", "500"], "there is no position 500: the last one is"),
+                (1, ["logit:id:99999999"], "there is no token 99999999"),
+                (1, ["difference:id:3,id:99999999"], "there is no token 99999999"),
+                (1, ["logit:id:7", "--position", "500"], "there is no position 500: the last one is"),
                 (1, ["kl", "--second", "x", "--position", "5"], "but the baseline has positions 0 to 0")):
             with self.subTest(arguments):
                 self.fail_with(status, *given, *arguments, contains=contains)

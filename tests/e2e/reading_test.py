@@ -85,8 +85,8 @@ class Tokens(ProgramCase):
     def test_needs_only_the_tokenizers_files(self):
         for name in ("vocab.json", "merges.txt"):
             shutil.copy(TALES / name, self.folder)
-        self.assertEqual(self.json("tokens", "--model", self.folder, "--prompt", PROMPT),
-                         self.json("tokens", "--model", TALES, "--prompt", PROMPT))
+        self.assertEqual(self.json("tokens", "--model", self.folder, "--prompt", PROMPT)["tokens"],
+                         self.json("tokens", "--model", TALES, "--prompt", PROMPT)["tokens"])
 
     def test_ids_and_the_start_token(self):
         ids = [token["id"] for token in self.json("tokens", "--prompt", PROMPT)["tokens"]]
@@ -206,7 +206,10 @@ class Edits(ProgramCase):
         path.write_text('[{"site": "blocks.5.attn.hook_z", "head": 1, "set": 0},'
                         ' {"site": "blocks.1.attn.hook_z", "head": 6, "set": 0}]')
         self.assertEqual(self.json("predict", "--prompt", PROMPT, "--top", "5", "--edits", path), off)
-        self.assertEqual(self.json("predict", "--prompt", PROMPT, "--top", "5", "--edits", path, "--edit", "L5H1.z*=2"), off)
+        self.assertEqual(self.json("predict", "--prompt", PROMPT, "--top", "5", "--edits", path, "--edit", "L5H1.z*=2")["next"],
+                         off["next"])
+        by_name = self.json("predict", "--prompt", PROMPT, "--edit", "blocks.5.attn.hook_z=0")
+        self.assertEqual(by_name, self.json("predict", "--prompt", PROMPT, "--edit", "L5.z=0"))
 
     def test_in_every_command_that_runs_the_model(self):
         for command in (["predict"], ["lens"], ["attribute"], ["score", "--layer", "1"], ["metrics"], ["generate", "--tokens", "5"],
@@ -285,6 +288,22 @@ class Lens(Reference):
                     self.assertAlmostEqual(guess["probability"], best, delta=1e-4)
             self.assertEqual((entry["places"][-1]["rank"], entry["places"][-1]["kl"]), (1, 0))
 
+    def test_of_a_token_and_a_position(self):
+        token = self.json("tokens", "--prompt", " the")["tokens"][0]["id"]
+        answer = self.json("lens", "--prompt", PROMPT, "--token", " the", "--position", "4")
+        (entry,) = answer["positions"]
+        self.assertEqual((entry["position"], entry["answer"]["id"]), (4, token))
+        for place in entry["places"]:
+            here = gpt2_reference.softmax(self.unembed(self.activations[place["hook"]][4]))
+            self.assertAlmostEqual(place["probability"], here[token], delta=1e-4)
+            self.assertTrue(np.sum(here > 1.001 * here[token]) < place["rank"] <= np.sum(here >= 0.999 * here[token]))
+        self.assertEqual(self.json("lens", "--prompt", PROMPT, "--position", "-1")["positions"],
+                         self.json("lens", "--prompt", PROMPT)["positions"][-1:])
+        third = self.json("predict", "--prompt", PROMPT, "--top", "3")["next"][2]
+        last = self.json("lens", "--prompt", PROMPT, "--token", "rank:3", "--position", "-1")["positions"][0]
+        self.assertEqual((last["answer"]["id"], last["places"][-1]["rank"]), (third["id"], 3))
+        self.fail_with(1, "lens", "--prompt", PROMPT, "--position", "9999", contains="there is no position 9999")
+
     def test_many_prompts(self):
         file = self.folder / "prompts.jsonl"
         file.write_text(json.dumps(PROMPT) + "\n" + json.dumps({"ids": self.ids[:3]}) + "\n")
@@ -326,24 +345,24 @@ class Attribute(Reference):
             near(parts["mlp"], self.activations[f"blocks.{layer}.hook_mlp_out"][position] @ along)
             total += sum(parts["heads"]) + parts["attention_bias"] + parts["mlp"]
         self.assertAlmostEqual(answer["sum"], total, delta=1e-9)
-        self.assertAlmostEqual(answer["sum"] + answer["left"], answer["logit"], delta=1e-9)
-        self.assertLess(abs(answer["left"]), 1e-4)
+        self.assertAlmostEqual(answer["sum"] + answer["rounding_error"], answer["logit"], delta=1e-9)
+        self.assertLess(abs(answer["rounding_error"]), 1e-4)
 
     def test_is_what_the_reference_computes(self):
         last = len(self.ids) - 1
         best = np.argsort(-self.activations["logits"], kind="stable")
         self.check(self.json("attribute", "--prompt", PROMPT), last, int(best[-1][0]), None)
         second = int(best[3][1])
-        self.check(self.json("attribute", "--prompt", PROMPT, "--position", "3", "--against", str(second)), 3, int(best[3][0]),
+        self.check(self.json("attribute", "--prompt", PROMPT, "--position", "3", "--other-token", f"id:{second}"), 3, int(best[3][0]),
                    second)
 
     def test_takes_a_token_by_its_text(self):
         token = self.json("tokens", "--prompt", " the")["tokens"]
         self.assertEqual(len(token), 1)
         self.assertEqual(self.json("attribute", "--prompt", PROMPT, "--token", " the"),
-                         self.json("attribute", "--prompt", PROMPT, "--token", str(token[0]["id"])))
+                         self.json("attribute", "--prompt", PROMPT, "--token", f"id:{token[0]['id']}"))
         self.fail_with(1, "attribute", "--prompt", PROMPT, "--token", "the the the", contains=["one token", "--token"])
-        self.fail_with(1, "attribute", "--prompt", PROMPT, "--against", "9999999", contains=["9999999"])
+        self.fail_with(1, "attribute", "--prompt", PROMPT, "--against", "id:9999999", contains=["9999999", "--other-token"])
         self.fail_with(1, "attribute", "--prompt", PROMPT, "--position", "9999", contains=["position 9999"])
         self.fail_with(1, "attribute", "--prompt", PROMPT, "--sources", "0.999", contains=["head 999"])
 
@@ -385,6 +404,21 @@ class Generate(ProgramCase):
         self.assertEqual(self.succeed("generate", "--prompt", "Once upon a", "--tokens", "12", "--top-k", "1"), expected)
         self.assertEqual(self.succeed("generate", "--prompt", "Once upon a", "--tokens", "12", "--temperature", "0", "--echo"),
                          b"Once upon a" + expected)
+
+    def test_json_has_the_same_text_and_its_probabilities(self):
+        given = ["generate", "--prompt", "Once upon a", "--tokens", "9", "--seed", "4", "--temperature", "0.8"]
+        answer = self.json(*given)
+        self.assertEqual(answer["text"].encode(), self.succeed(*given))
+        self.assertEqual(b"".join(bytes(token["bytes"]) for token in answer["generated"]).decode(), answer["text"])
+        self.assertEqual(answer["how"]["sampling"], {"temperature": 0.8, "top_k": 0, "top_p": 1, "seed": 4})
+        ids = [token["id"] for token in answer["tokens"]]
+        for token in answer["generated"]:
+            guesses = self.json("predict", "--ids", ",".join(map(str, ids)), "--top", "9999")["next"]
+            (same,) = [guess for guess in guesses if guess["id"] == token["id"]]
+            self.assertAlmostEqual(token["probability"], same["probability"], delta=1e-5)
+            ids.append(token["id"])
+        self.assertEqual(answer["end"], "length")
+        self.fail_with(2, *given, "--json", "--echo", contains="--echo is for text")
 
     def test_a_seed_decides(self):
         def text(seed):
@@ -449,7 +483,7 @@ class Views(ProgramCase):
             self.assertTrue(view["title"])
             self.assertIn(view["name"], text)
             for option in view["options"]:
-                self.assertIn("--" + option["name"], text)
+                self.assertIn("--" + option["flag"], text)
 
 
 class Help(ProgramCase):

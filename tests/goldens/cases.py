@@ -44,7 +44,14 @@ COMPANIONS = {
     "sweep-receiver-layer": ["--sweep-over", "senders", "--sweep-receiver", "k"],
     "sweep-receiver-head": ["--sweep-over", "senders", "--sweep-receiver", "k"],
     "sweep-site": ["--sweep-over", "layer-position"], "sweep-change": SECOND,
+    "saliency-other-rank": ["--saliency-metric", "difference"], "saliency-other-id": ["--saliency-metric", "difference"],
+    "saliency-baseline": ["--saliency-method", "integrated"], "saliency-steps": ["--saliency-method", "integrated"],
     "heads-scroll": ["--heads-zoom", "4"], "heads-scroll-x": ["--heads-zoom", "4"],
+}
+# Options that have no effect with the first other value of the view's others, and are refused then.
+APART = {
+    "search-from", "search-to", "saliency-baseline", "saliency-steps", "circuit-other-rank", "circuit-other-id", "circuit-steps",
+    "flow-minus-mean", "sweep-other-rank", "sweep-other-id", "sweep-receiver", "sweep-receiver-layer", "sweep-receiver-head",
 }
 GIRL = ["--prompt-file", "girl.txt"]
 EDITS = ["--edit", "L1H1.z=0", "--edit", "L3.pattern[6,2]~=0.5", "--edit", "L2.mlp_out[3-5]*=0.5"]
@@ -109,7 +116,7 @@ def recipe_cases(views):
     """Figures that are read back: each view at its defaults, and with all of its options at another value."""
     for view in views:
         chosen = {name.partition("=")[0]: arguments[:2] for name, arguments in reversed(list(variations(view)))
-                  if LIST[0] not in arguments}
+                  if LIST[0] not in arguments and name.partition("=")[0] not in APART}
         for name, options in {"defaults": [], "options": list(itertools.chain(*chosen.values()))}.items():
             yield Case(f"recipe/{view['id']}/{name}", [
                 ["plot", view["id"], *GIRL, *AT, *EDITS, *SECOND, *options, "--out", "figure.svg"],

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <tuple>
 
 #include "app/ascii.h"
 #include "app/recipe/recipe.h"
@@ -25,9 +26,13 @@ std::optional<T> parsed(std::string_view text) {
   return value;
 }
 
+bool has_only_digits(std::string_view text) {
+  return !text.empty() && std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
+}
+
 bool looks_like_an_integer(std::string_view text) {
   if (text.starts_with('-')) text.remove_prefix(1);
-  return !text.empty() && std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
+  return has_only_digits(text);
 }
 
 }  // namespace
@@ -118,9 +123,41 @@ std::vector<int> lengths(const std::string& option, std::string_view text) {
   return numbers;
 }
 
-std::string token_text(const std::string& option, const std::string& text) {
-  if (text.empty()) throw UsageError(option + " is empty: give a token's text or its id");
-  return text;
+GivenToken given_token(const std::string& option, const std::string& text) {
+  using By = GivenToken::By;
+  const std::string_view whole = text;
+  for (const auto& [prefix, by, low] : {std::tuple("id:", By::id, 0), std::tuple("rank:", By::rank, 1)})
+    if (whole.starts_with(prefix))
+      return {by, "",
+              whole_number(option + " " + prefix, whole.substr(std::string_view(prefix).size()), low)};
+  constexpr std::string_view kText = "text:";
+  const bool escaped = whole.starts_with(kText);
+  const std::string_view token = escaped ? whole.substr(kText.size()) : whole;
+  if (token.empty()) throw UsageError(option + " is empty: give a token's text, or id:N or rank:N");
+  if (!escaped && has_only_digits(token)) {
+    const std::string digits(token.substr(0, 64));
+    throw UsageError(option + " " + digits + " could be a text, an id or a rank: give text:" + digits +
+                     ", id:" + digits + " or rank:" + digits);
+  }
+  return {By::text, std::string(token), 0};
+}
+
+std::string metric_line(std::string_view name) {
+  constexpr std::pair<std::string_view, std::string_view> kMeanings[] = {
+      {"logit", "the logit of --token"},
+      {"difference", "the logit of --token minus that of --other-token"},
+      {"probability", "the probability of --token, from 0 to 1"},
+      {"logprob",
+       "the logarithm of that probability; in bits (base 2), in JSON and gradients in nats (base e)"},
+      {"loss", "the mean of -log p over the prompt's tokens from the second on; units as for logprob"},
+      {"kl",
+       "the divergence of all tokens' predictions: KL(run || edited run), in trace\n                "
+       "KL(baseline || run); units as for logprob"}};
+  const auto* const found =
+      std::ranges::find(kMeanings, name, &std::pair<std::string_view, std::string_view>::first);
+  std::string line = "  " + std::string(name);
+  line.resize(std::max<std::size_t>(line.size(), 14), ' ');
+  return line + std::string(found == std::end(kMeanings) ? "" : found->second) + "\n";
 }
 
 std::pair<int, int> pair_of(const std::string& option, const std::string& what, std::string_view text) {

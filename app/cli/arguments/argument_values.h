@@ -50,8 +50,23 @@ inline auto between(double low, double high, const char* range) {
 
 std::uint64_t seed_number(const std::string& option, std::string_view text);
 
-/// A token's text or its id; must not be empty.
-std::string token_text(const std::string& option, const std::string& text);
+/// "text:4", "id:4", "rank:4" (from 1), or a text that is no number. Throws UsageError also for a number
+/// alone, which could be any of them.
+GivenToken given_token(const std::string& option, const std::string& text);
+inline constexpr const char* kTokenValues = "TOKEN";  ///< what such options take, for help
+inline constexpr const char* kTokenGrammar =
+    "TOKEN: a token's text, e.g. \" it\" with its space, or id:N, the token with that id, or rank:N, the one "
+    "with\n"
+    "that rank among the predictions (1: the most probable; of the unedited run). text:4 is the text 4.\n";
+
+std::string metric_line(std::string_view name);
+/// "difference: the logit of ...", a line for each of a command's metrics, with its unit.
+template <class Rows>
+std::string metric_grammar(const Rows& rows) {
+  std::string lines = "Metrics:\n";
+  for (const auto& row : rows) lines += metric_line(row.name);
+  return lines;
+}
 
 /// The parts between separators, at least one. Blanks around them are kept.
 std::vector<std::string_view> split(std::string_view text, char separator);

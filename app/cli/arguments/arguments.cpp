@@ -80,6 +80,64 @@ Destination destination_of(const Arguments& given, const char* example,
                                   " does not");
 }
 
+void reject_picture_options(const Arguments& given, const std::string& why) {
+  if (!given.picture_options.empty()) throw UsageError(given.picture_options.front() + " " + why);
+}
+
+namespace {
+
+/// The values that an option could have instead.
+std::vector<OptionValue> other_values(const OptionSpec& option, OptionValue value) {
+  const bool is_switch = std::holds_alternative<bool>(option.default_value);
+  if (option.choices.empty() && !is_switch) return {option.default_value};
+  std::vector<OptionValue> others;
+  for (std::size_t i = 0; i < std::max<std::size_t>(1, option.choices.size()); ++i)
+    others.push_back(value = stepped(option, value, 1));
+  return others;
+}
+
+/// "--metric loss": the option of the view, as it is set, without which another option would have an effect;
+/// empty: there is no such one.
+std::string obstacle(const View& view, const OptionSpec& option, const Options& options) {
+  for (const OptionSpec* other : view.options) {
+    if (other == &option) continue;
+    for (const OptionValue& value : other_values(*other, options.value(*other))) {
+      Options changed = options;
+      changed.set(*other, value);
+      if (!option.applies(changed)) continue;
+      if (other == view.tokens.id || other == view.tokens.other_id)
+        return other == view.tokens.id ? "--token" : "--other-token";
+      return "--" + std::string(other->flag_name()) + " " + to_text(*other, options.value(*other));
+    }
+  }
+  return "";
+}
+
+}  // namespace
+
+void check_given_options(Arguments& given) {
+  const auto is_given = [&](const OptionSpec* option) {
+    return std::ranges::any_of(given.given_options,
+                               [&](const GivenOption& one) { return one.option == option; });
+  };
+  std::vector<GivenOption> all = given.given_options;
+  for (const ViewToken& token : given.tokens) {
+    const TokenOptions& of = token.view->tokens;
+    all.push_back({token.flag, token.view, token.other ? of.other_rank : of.rank});
+    if (token.other && of.metric != nullptr && !is_given(of.metric) && !given.from_recipe)
+      given.options.set(*of.metric, of.difference);
+  }
+  Options options = given.options;  // with some ids for the tokens, which are not known yet
+  for (const ViewToken& token : given.tokens)
+    options.set(*(token.other ? token.view->tokens.other_id : token.view->tokens.id), 0);
+  for (const auto& [flag, view, option] : all) {
+    if (option->applies == nullptr || option->applies(options)) continue;
+    const std::string by = obstacle(*view, *option, options);
+    throw UsageError(flag + " has no effect with " +
+                     (by.empty() ? "the other options of the view " + std::string(view->name()) : by));
+  }
+}
+
 void require_at_most_one(std::span<const std::string> commands) {
   if (commands.size() > 1)
     throw UsageError("one command at a time: both " + commands[0] + " and " + commands[1] + " were given");

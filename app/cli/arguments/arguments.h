@@ -93,6 +93,31 @@ struct ComparisonArguments {
       {};  ///< attention file to compare an attention file with; empty: none
 };
 
+/// A token as it was given, before the vocabulary is known.
+struct GivenToken {
+  enum class By { none, text, id, rank };
+  By by = By::none;
+  std::string text = {};  ///< By::text
+  int number = 0;         ///< the id, or the rank from 1
+  bool empty() const { return by == By::none; }
+  bool operator==(const GivenToken&) const = default;
+};
+
+/// A token given for one of a view's options.
+struct ViewToken {
+  std::string flag;  ///< "--token"
+  GivenToken token;
+  const View* view = nullptr;
+  bool other = false;  ///< for the option of the other token
+};
+
+/// An option of a view as it was given, under one of its names.
+struct GivenOption {
+  std::string flag;  ///< "--metric"
+  const View* view = nullptr;
+  const OptionSpec* option = nullptr;
+};
+
 /// The arguments of a command: the options that several commands share. A command with its own options
 /// derives from it.
 struct Arguments {
@@ -104,14 +129,19 @@ struct Arguments {
   TourArguments tour;
   std::filesystem::path over_list;  ///< list of prompts, for views that can show one; empty: none
   Options options;                  ///< options of views
+  std::vector<ViewToken> tokens;    ///< options of views that name tokens, until the vocabulary is known
+  std::vector<GivenOption> given_options;    ///< the views' options that were given
+  std::vector<std::string> picture_options;  ///< the options of a picture that were given
   PictureArguments picture;
   bool size_given = false;
   bool scale_given = false;
   bool font_size_given = false;
   std::string out_name;                  ///< name of the output file; empty: none; "-": standard output
   std::optional<FileFormat> out_format;  ///< format on standard output
+  std::string answer_format;             ///< --format of an answer in text or JSON; empty: not given
   bool recipe_given = false;             ///< --recipe was given in a form that recipe_command does not handle
   bool json = false;
+  bool from_recipe = false;          ///< the defaults are those of a figure or session
   std::vector<std::string> choices;  ///< the words after the command's name: views
 
   Arguments() = default;
@@ -138,6 +168,16 @@ void reject_recipe(const Arguments& given);
 /// The output of a picture or its numbers, in one of these formats.
 Destination destination_of(const Arguments& given, const char* example,
                            std::initializer_list<FileFormat> formats);
+
+/// Why options of a picture do not apply.
+inline constexpr const char* kNoPicture = "is for pictures; a csv file has only numbers";
+/// Throws UsageError for options of a picture, where `why` is the reason that none is drawn: "--size is for
+/// pictures; csv has numbers alone".
+void reject_picture_options(const Arguments& given, const std::string& why);
+
+/// Throws UsageError for a view's option that has no effect with its other options. Another token without a
+/// metric chooses the difference.
+void check_given_options(Arguments& given);
 
 void require_at_most_one(std::span<const std::string> commands);
 

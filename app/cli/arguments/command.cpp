@@ -30,6 +30,14 @@ const OptionSpec* view_option(std::string_view name) {
   return name.starts_with("--") ? find_option(name.substr(2)) : nullptr;
 }
 
+/// Whether views have such an option under any of its names.
+bool names_view_option(std::string_view name) {
+  if (view_option(name) != nullptr || name == "--token" || name == "--other-token") return true;
+  return name.starts_with("--") && std::ranges::any_of(all_options(), [&](const OptionSpec* option) {
+           return option->flag == name.substr(2);
+         });
+}
+
 /// Help that lists choices without their old names.
 class ChoiceFormatter : public CLI::Formatter {
  public:
@@ -161,7 +169,7 @@ class CommandLine {
   /// Whether an option takes a value. View options are known even without their view, since the view may come
   /// from a recipe.
   bool takes_value(const std::string& name) const {
-    if (view_option(name) != nullptr) return true;
+    if (names_view_option(name)) return true;
     const auto named = [&](const CLI::Option* option) {
       return name.starts_with("--") && option->check_lname(name.substr(2)) &&
              option->get_items_expected_max() > 0;

@@ -21,6 +21,30 @@ std::string non_empty(const std::string& option, const std::string& text) {
   return text;
 }
 
+/// Sets a view's option that was given as `flag`.
+void set_view_option(Arguments& given, const View& view, const OptionSpec& option, const std::string& flag,
+                     const std::string& text) {
+  OptionSpec named = option;  // in messages
+  named.name = std::string_view(flag).substr(2);
+  try {
+    given.options.set(option, parse_option(named, text));
+  } catch (const std::invalid_argument& error) {
+    throw UsageError(error.what());
+  }
+  given.given_options.push_back({flag, &view, &option});
+}
+
+/// A token, which --query was once called after.
+GivenToken given_view_token(const std::string& flag, const std::string& text) {
+  try {
+    return given_token(flag, text);
+  } catch (const UsageError& error) {
+    const bool position = flag == "--token" && text.find(':') == text.npos && !text.empty();
+    throw UsageError(error.what() +
+                     std::string(position ? "; the position of the prediction is --query" : ""));
+  }
+}
+
 /// A line for each target on paper or a slide.
 std::string target_words() {
   std::string words;
@@ -36,7 +60,11 @@ std::string target_words() {
 
 void CommandSyntax::on_option(const std::string& name, const std::string& values, const std::string& help,
                               Set set) {
-  const auto named = [set, flag = "--" + name](const std::string& text) { set(flag, text); };
+  const bool of_picture = heading_ == kPicture && name != "recipe";
+  const auto named = [set, flag = "--" + name, of_picture, given = given_.get()](const std::string& text) {
+    if (of_picture) given->picture_options.push_back(flag);
+    set(flag, text);
+  };
   last_ =
       app_->add_option_function<std::string>("--" + name, named, help)->type_name(values)->group(heading_);
   set_last_ = std::move(set);
@@ -73,8 +101,44 @@ void CommandSyntax::view_options(const std::string& heading, std::span<const Opt
                     });
 }
 
-void CommandSyntax::old_name(const std::string& name) {
-  const auto set = [option = last_, set = set_last_, flag = "--" + name](const auto& texts) {
+/// Declares the options of a view by the names that they have after its own.
+void CommandSyntax::options_of_view(const View& view) {
+  CommandSyntax group = under("View");
+  if (view.tokens.rank != nullptr) group.view_token(view, false);
+  if (view.tokens.other_rank != nullptr) group.view_token(view, true);
+  for (const OptionSpec* option : view.options) {
+    if (view.tokens.has(option)) continue;
+    const std::string flag(option->flag_name());
+    group.on_option(flag, values_of(*option), std::string(option->help),
+                    [given = given_.get(), &view, option](const std::string& named, const std::string& text) {
+                      set_view_option(*given, view, *option, named, text);
+                    });
+    if (flag != option->name) group.old_name(std::string(option->name));
+  }
+}
+
+/// Declares --token or --other-token of a view. Old names are those of the options for its rank and its id.
+void CommandSyntax::view_token(const View& view, bool other) {
+  const TokenOptions& of = view.tokens;
+  const OptionSpec *rank = other ? of.other_rank : of.rank, *id = other ? of.other_id : of.id;
+  const std::string by_default = to_text(*rank, rank->default_value);
+  on_option(other ? "other-token" : "token", kTokenValues,
+            std::string(other ? "the token whose logit is subtracted" : "the token that is measured") +
+                " (default: " + (rank->default_name.empty() ? "rank:" : "") + by_default + ")",
+            [given = given_.get(), &view, other](const std::string& flag, const std::string& text) {
+              given->tokens.push_back({flag, given_view_token(flag, text), &view, other});
+            });
+  for (const OptionSpec* option : {rank, id})
+    old_name(std::string(option->name),
+             [given = given_.get(), &view, option, another = option == id ? rank : id](
+                 const std::string& flag, const std::string& text) {
+               given->options.set(*another, another->default_value);
+               set_view_option(*given, view, *option, flag, text);
+             });
+}
+
+void CommandSyntax::old_name(const std::string& name, const Set& to) {
+  const auto set = [option = last_, set = to, flag = "--" + name](const auto& texts) {
     if (texts.size() > 1)
       throw UsageError(flag + ": At Most 1 required but received " + std::to_string(texts.size()));
     if (option->count() > 0)
@@ -90,7 +154,10 @@ void CommandSyntax::old_name(const std::string& name) {
 }
 
 void CommandSyntax::footer(const std::string& text) {
-  app_->footer(text);
+  // The first paragraph replaces what the parser takes from the command above.
+  const std::string before = has_footer_ ? app_->get_footer() : "";
+  app_->footer(before.empty() ? text : before + (before.ends_with('\n') ? "\n" : "\n\n") + text);
+  has_footer_ = true;
 }
 
 CommandSyntax CommandSyntax::under(const std::string& heading) const {
@@ -218,7 +285,7 @@ void CommandSyntax::comparison() {
                       comparison.side, kSideNames);
 }
 
-void CommandSyntax::selection() {
+void CommandSyntax::selection(bool takes_token) {
   CommandSyntax group = under("Selection");
   const auto chosen = [&](const std::string& name, const char* values, int low, int Selection::*member,
                           const char* help) {
@@ -231,7 +298,7 @@ void CommandSyntax::selection() {
   chosen("layer", "L", 0, &Selection::layer, "the layer, from 0 (default: 0)");
   chosen("head", "H", 0, &Selection::head, "the head, from 0 (default: 0)");
   chosen("query", "I", -1, &Selection::query, "the position of the query, from 0 (default -1: the last)");
-  group.old_name("token");
+  if (!takes_token) group.old_name("token");
   chosen("key", "I", -1, &Selection::key, "the position of the key, at most --query (default -1: none)");
 }
 
@@ -331,12 +398,12 @@ void CommandSyntax::resume() {
                        given_->prompt.resume);
 }
 
-void CommandSyntax::each_view(const std::function<void(CommandSyntax&)>& add) {
+void CommandSyntax::each_view(const std::function<void(CommandSyntax&, const View&)>& add) {
   for (const View& view : views()) {
     CommandSyntax of_view = choice(view.name(), view.help, view.id);
     if (!may_name(view.name()) && !may_name(view.id)) continue;
-    add(of_view);
-    of_view.view_options("View", view.options);
+    add(of_view, view);
+    of_view.options_of_view(view);
   }
 }
 
@@ -348,12 +415,25 @@ void CommandSyntax::figure_words(bool& no_caption, bool& no_title) {
 
 void CommandSyntax::picture_out(const std::string& formats, const std::string& help) {
   out("FILE." + formats, help + "; -: standard output");
+  const bool answers = formats.find("json") != formats.npos;
+  if (answers) answers_ = AnswerOut::or_picture;
   option("format", formats, "the format on standard output", given_->out_format,
-         [](const std::string&, const std::string& text) {
+         [given = given_.get(), answers](const std::string&, const std::string& text) {
+           if (answers && is_answer_format(text)) {
+             given->answer_format = text;
+             return std::optional<FileFormat>();
+           }
            const auto format = format_of("x." + text);
            if (!format) throw UsageError("unknown format " + model::quote(text) + "; see --out");
            return format;
          });
+}
+
+void CommandSyntax::answer_out() {
+  answers_ = AnswerOut::always;
+  const std::string formats = app_->get_option_no_throw("--csv") != nullptr ? "txt|json|csv" : "txt|json";
+  out("FILE." + formats, "write the answer to this file instead of standard output (-)");
+  option("format", formats, "the format with --out -", given_->answer_format);
 }
 
 void CommandSyntax::out(const std::string& values, const std::string& help) {

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "app/cli/arguments/answer_file.h"
 #include "app/cli/arguments/argument_values.h"
 #include "app/cli/arguments/command.h"
 #include "system/path_text.h"
@@ -37,14 +38,23 @@ class CommandSyntax {
   /// completes them.
   template <class Own, class Check, class Run>
   Finish finish(std::shared_ptr<Own> own, Check check, Run run) {
-    return [own, check, run, given = given_, name = name(), has_model = has_model_]() -> Command {
+    return [own, check, run, given = given_, name = name(), has_model = has_model_,
+            answers = answers_]() -> Command {
       static_cast<Arguments&>(*own) = *given;
+      bool* csv = nullptr;
+      if constexpr (requires { own->csv; }) csv = &own->csv;
+      if (writes_answer(answers, *own)) choose_answer_format(*own, csv);
       check(*own);
-      return Task{name, own, [own, run, has_model](const Streams& streams) {
+      const bool to_file = writes_answer(answers, *own);
+      return Task{name, own, [own, run, has_model, to_file](const Streams& streams) {
                     if (has_model) fetch_if_missing(own->model, streams);
-                    if constexpr (!std::is_void_v<decltype(run(*own, streams))>) return run(*own, streams);
-                    run(*own, streams);
-                    return 0;
+                    if (to_file) {
+                      AnswerFile file(*own, streams);
+                      const int status = status_of(run, *own, file.streams());
+                      file.commit();
+                      return status;
+                    }
+                    return status_of(run, *own, streams);
                   }};
     };
   }
@@ -88,14 +98,14 @@ class CommandSyntax {
   void word(const std::string& name, const std::string& help, Value& value, Read read) {
     on_word(name, help, [&value, name, read](const std::string& text) { store(value, read(name, text)); });
   }
-  /// Options of views, under a heading.
-  /// A choice for each view: the options that `add` adds, then the view's own.
-  void each_view(const std::function<void(CommandSyntax&)>& add);
+  /// Options of views, by their names that no other option has, under a heading.
   void view_options(const std::string& heading, std::span<const OptionSpec* const> options);
+  /// A choice for each view: the options that `add` adds, then the view's own.
+  void each_view(const std::function<void(CommandSyntax&, const View&)>& add);
   /// A previous name of the last option: still accepted, but not listed.
-  void old_name(const std::string& name);
+  void old_name(const std::string& name) { old_name(name, set_last_); }
 
-  /// Text after the options in the help.
+  /// A paragraph after the options in the help.
   void footer(const std::string& text);
   const Arguments& given() const { return *given_; }  ///< outlives the parser's functions
   std::string name() const;                           ///< name of the command; empty: the program
@@ -116,7 +126,8 @@ class CommandSyntax {
   void comparison();  ///< for commands that make pictures; includes the edits
   /// An attention file instead of a model and a prompt; `compared`: also one to compare it with.
   void attention(bool compared);
-  void selection();
+  /// `takes_token`: the command has another option --token, which is the old name of --query elsewhere.
+  void selection(bool takes_token = false);
   void tour();
   void over();  ///< a list of prompts for views that can show one
   void picture(bool of_window = false);
@@ -129,11 +140,30 @@ class CommandSyntax {
   void reading();
   void json();
   void out(const std::string& values, const std::string& help);
-  /// The same for a picture in one of these formats ("png|svg"), which may go to standard output.
+  /// The same for a picture in one of these formats ("png|svg"), which may go to standard output. With "json"
+  /// among them, the answer that the command prints may go there, too.
   void picture_out(const std::string& formats, const std::string& help);
+  /// A file for the answer of a command that prints it as text or JSON, and as CSV if it has a flag for that.
+  void answer_out();
   void resume();  ///< for commands that write a file for each prompt
 
  private:
+  /// Whether a command's --out takes the answer that it prints otherwise.
+  enum class AnswerOut { never, or_picture, always };
+
+  static bool writes_answer(AnswerOut answers, const Arguments& given) {
+    return answers == AnswerOut::always ||
+           (answers == AnswerOut::or_picture && is_answer_format(answer_format(given)));
+  }
+
+  /// The exit status of a command's function.
+  template <class Own, class Run>
+  static int status_of(const Run& run, const Own& own, const Streams& streams) {
+    if constexpr (!std::is_void_v<decltype(run(own, streams))>) return run(own, streams);
+    run(own, streams);
+    return 0;
+  }
+
   /// Stores what was read; text becomes a path where a path is wanted.
   template <class Value, class Read>
   static void store(Value& value, Read read) {
@@ -153,10 +183,15 @@ class CommandSyntax {
   const std::vector<std::string>* line_;
   std::string heading_ = "Options";
   bool has_model_ = false;
+  bool has_footer_ = false;
+  AnswerOut answers_ = AnswerOut::never;
   CLI::Option* last_ = nullptr;
   Set set_last_;
 
   void on_option(const std::string& name, const std::string& values, const std::string& help, Set set);
+  void old_name(const std::string& name, const Set& set);
+  void options_of_view(const View& view);
+  void view_token(const View& view, bool other);
   void on_list(const std::string& name, const std::string& values, const std::string& help, bool repeated,
                const std::function<void(const std::vector<std::string>&)>& set);
   void on_word(const std::string& name, const std::string& help,

@@ -58,6 +58,7 @@ Measurement measurement_of(const Json& part) {
   if (part.contains("repeated")) throw std::invalid_argument("it measures repeated tokens");
   for (const char* key : {"edits", "model", "precision", "start_token", "weights"})
     measured.conditions[key] = part.at("how").at(key).dump();
+  measured.conditions["second_model"] = part.at("how").value("second_model", Json()).dump();
   measured.texts = whole(part, "prompts", 0);
   measured.skipped = whole(part, "skipped", 0);
   if (part.contains("shard")) {

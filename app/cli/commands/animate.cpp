@@ -35,8 +35,18 @@ bool is_of_selection(std::string_view through) {
   return through == kHead || through == kLayer || through == kQuery;
 }
 
+std::string through_name(const View& view, const OptionSpec& option) {
+  if (&option == view.tokens.rank) return "token";
+  return std::string(&option == view.tokens.other_rank ? "other-token" : option.flag_name());
+}
+
+/// The option that --through names, by any of its names; null: none.
 const OptionSpec* option_of(const View& view, std::string_view name) {
-  const auto found = std::ranges::find(view.options, name, &OptionSpec::name);
+  if (name == "token") return view.tokens.rank;
+  if (name == "other-token") return view.tokens.other_rank;
+  const auto found = std::ranges::find_if(view.options, [&](const OptionSpec* option) {
+    return name == option->name || name == option->flag_name();
+  });
   return found == view.options.end() ? nullptr : *found;
 }
 
@@ -207,9 +217,10 @@ void draw(const AnimateCommand& command, Engine& engine, PromptRun made, const s
   write_output(command.out, bytes, streams);
 }
 
-void run_animate(const AnimateCommand& command, const Streams& streams) {
+void run_animate(const AnimateCommand& given, const Streams& streams) {
   Engine engine =
-      start_engine(command.model, command.prompt.edits, Capability::patterns, SecondModelUse::baseline);
+      start_engine(given.model, given.prompt.edits, Capability::patterns, SecondModelUse::baseline);
+  const AnimateCommand command = with_tokens(given, *engine.model);
   if (engine.model->patterns)
     return draw(command, engine, run_of_patterns(engine, command.prompt, command.comparison, streams.err), "",
                 streams);
@@ -234,12 +245,13 @@ void check_animate(AnimateCommand& animate) {
     if (option == nullptr || !can_go_through(*option)) {
       std::string names;
       for (const OptionSpec* other : view.options)
-        if (can_go_through(*other)) names += ", " + std::string(other->name);
+        if (can_go_through(*other)) names += ", " + through_name(view, *other);
       throw UsageError("--through takes head, layer, query" + names + " with the view " +
                        std::string(view.name()) + ", not " + model::quote(animate.through));
     }
   }
   require_prompt_or_attention(animate);
+  check_given_options(animate);
   animate.out = destination_of(animate, "loop.png", {FileFormat::png});
   if (!animate.scale_given && animate.picture.target == Target::screen) animate.picture.scale = 1;
   set_for_target(animate);
@@ -259,12 +271,12 @@ std::pair<double, double> range_of(const std::string& option, const std::string&
   return range;
 }
 
-void add_options(CommandSyntax& command, AnimateCommand& own) {
+void add_options(CommandSyntax& command, AnimateCommand& own, bool takes_token = false) {
   command.computing();
   command.prompt(false);
   command.attention(true);
   command.comparison();
-  command.selection();
+  command.selection(takes_token);
   CommandSyntax motion = command.under("Animation");
   motion.option("through", "head|layer|query|OPTION",
                 "what changes from picture to picture: the heads of the layer, the layers, the\n"
@@ -288,7 +300,10 @@ Finish describe_animate(CommandSyntax& command) {
   const auto own = std::make_shared<AnimateCommand>();
   add_options(command, *own);
   command.footer("headscope animate VIEW --help lists the options of a view.");
-  command.each_view([&](CommandSyntax& of_view) { add_options(of_view, *own); });
+  command.each_view([&](CommandSyntax& of_view, const View& view) {
+    add_options(of_view, *own, view.tokens.rank != nullptr);
+    if (view.tokens.rank != nullptr) of_view.footer(kTokenGrammar);
+  });
   return command.finish(own, check_animate, run_animate);
 }
 

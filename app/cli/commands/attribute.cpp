@@ -2,12 +2,18 @@
 
 #include "app/cli/arguments/command_syntax.h"
 #include "app/cli/batch.h"
+#include "app/cli/commands/how.h"
+#include "app/cli/commands/measured_tokens.h"
 #include "app/cli/commands/output.h"
 #include "app/run/answers.h"
 #include "model/files/quote.h"
 
 namespace headscope::app {
 namespace {
+
+/// The metrics that are sums of parts.
+constexpr Named<GradientMetric> kMetrics[] = {{"logit", GradientMetric::logit},
+                                              {"difference", GradientMetric::difference}};
 
 constexpr const char* kNumber = "%14.6f  ";
 
@@ -51,24 +57,25 @@ Json layer_json(const Report& report, int layer) {
   return json;
 }
 
-void write_json(const Report& report, std::ostream& out) {
+void write_json(const Json& how, const Report& report, std::ostream& out) {
   const Attribution& a = *report.of;
   const model::Tokenizer& tokenizer = *report.run.model->tokenizer;
   Json layers = Json::array();
   for (int layer = 0; layer < a.layers; ++layer) layers.push_back(layer_json(report, layer));
   Json parts = {{"position", a.position},
                 {"token", token_or_null(tokenizer, a.token)},
-                {"against", token_or_null(tokenizer, a.against)},
+                {"other_token", token_or_null(tokenizer, a.against)},
+                {"metric", name_of(kMetrics, report.command.measured.metric)},
                 {"logit", a.logit},
                 {"sum", a.sum()},
-                {"left", a.rounding_error()},
+                {"rounding_error", a.rounding_error()},
                 {"ln_f_scale", a.scale},
                 {"token_embedding", a.token_embedding},
                 {"position_embedding", a.position_embedding},
                 {"layers", std::move(layers)},
                 {"ln_f_bias", a.final_bias}};
   if (a.edited) parts["edits"] = a.edits;
-  write_json_line(tokenizer, report.run.tokens.tokens, parts, out);
+  write_json_line(how, tokenizer, report.run.tokens.tokens, parts, out);
 }
 
 std::vector<NamedNumber> lines_of(const Report& report) {
@@ -110,22 +117,25 @@ void write_text(const Report& report, std::ostream& out) {
 }
 
 void run_attribute(const AttributeCommand& command, const Streams& streams) {
+  How how(command);
   Engine engine = start_engine(command.model, command.prompt.edits);
-  const model::Tokenizer& tokenizer = *engine.model->tokenizer;
-  const TokenChoice token = token_of(tokenizer, command.token, "--token", TokenChoice::best());
-  const TokenChoice against = token_of(tokenizer, command.against, "--against", {});
+  AttributionOf asked;
+  asked.against =
+      command.measured.metric == GradientMetric::difference ? TokenChoice::best(1) : TokenChoice{};
+  set_tokens(asked, command.measured, *engine.model->tokenizer);
   for_each_prompt(command.prompt, streams, [&](const PromptSource& source, const Prompt& prompt) {
     PromptRun made = run_prompt(engine, prompt, source.where());
     compare_with_unedited(engine, made);
     const auto run = std::make_shared<const PromptRun>(std::move(made));
     DirectAnswers answers(run, engine.workspace);
     Report report{command, *run, answers, nullptr};
-    const int position = command.position < 0 ? run->run->length() - 1 : command.position;
+    const int wanted = command.measured.position.value_or(-1),
+              position = wanted < 0 ? run->run->length() - 1 : wanted;
     check_inside(report, position, source.where());
-    report.of = ask(answers, AttributionOf{position, baseline_guess(token, *run, position, engine),
-                                           baseline_guess(against, *run, position, engine)});
+    report.of = ask(answers, AttributionOf{position, baseline_guess(asked.token, *run, position, engine),
+                                           baseline_guess(asked.against, *run, position, engine)});
     if (command.json) {
-      write_json(report, streams.out);
+      write_json(how.of(engine, *run), report, streams.out);
     } else {
       if (!source.is_first()) streams.out << '\n';
       write_text(report, streams.out);
@@ -139,14 +149,8 @@ void run_attribute(const AttributeCommand& command, const Streams& streams) {
 Finish describe_attribute(CommandSyntax& command) {
   const auto own = std::make_shared<AttributeCommand>();
   command.reading();
-  command.option("token", "TEXT|ID",
-                 "the token whose logit is attributed, e.g. \" it\", or its id (default:\nthe most probable "
-                 "of the unedited run)",
-                 own->token, token_text);
-  command.option("against", "TEXT|ID", "the token whose logit is subtracted (default: none)", own->against,
-                 token_text);
-  command.option("position", "I", "the position of the prediction, from 0 (default -1: the last)",
-                 own->position, whole(-1));
+  measured_options(command, own->measured, kMetrics, "what is attributed to the parts of the model",
+                   {.other_token = "against"});
   command.option("sources", "L.H", "also split head H of layer L by source token; all: every head",
                  own->sources, [own = own.get()](const std::string& option, const std::string& text) {
                    own->all_sources = text == "all";
@@ -155,7 +159,12 @@ Finish describe_attribute(CommandSyntax& command) {
                        option, "a layer and a head, e.g. 5.1, or all, not " + model::quote(text), text);
                    return std::optional(model::HeadIndex{layer, head});
                  });
-  return command.finish(own, require_prompt, run_attribute);
+  command.answer_out();
+  const auto check = [](AttributeCommand& attribute) {
+    require_prompt(attribute);
+    check_measured(attribute.measured, kMetrics);
+  };
+  return command.finish(own, check, run_attribute);
 }
 
 }  // namespace headscope::app

@@ -5,6 +5,7 @@
 #include <iterator>
 
 #include "app/cli/arguments/command_syntax.h"
+#include "app/cli/commands/how.h"
 #include "app/cli/commands/output.h"
 #include "app/run/memory_budget.h"
 #include "app/run/sources/precision_names.h"
@@ -142,11 +143,18 @@ std::string bench_text(const BenchReport& report) {
 
 namespace {
 
+/// The report with what it was measured by.
+Json of_program(Json report) {
+  Json answer = {{"how", {{"program", program_name()}}}};
+  answer.update(report);
+  return answer;
+}
+
 void run_bench(const BenchCommand& command, const Streams& streams) {
   Engine engine = start_engine(command.model);
   const BenchReport report = measure_bench(command, engine);
   if (command.json) {
-    streams.out << json_line(bench_json(report)) << '\n';
+    streams.out << json_line(of_program(bench_json(report))) << '\n';
   } else {
     streams.out << bench_text(report);
   }
@@ -163,6 +171,7 @@ Finish describe_bench(CommandSyntax& command) {
   command.flag("materialize", "also time passes that return the patterns of all heads", own->materialize);
   command.flag("ui", "also time the window, from a keystroke or another head to its picture", own->ui);
   command.json();
+  command.answer_out();
   return command.finish(
       own, [](BenchCommand&) {}, run_bench);
 }

@@ -6,12 +6,12 @@
 #include "app/cli/arguments/command_syntax.h"
 #include "app/cli/batch.h"
 #include "app/cli/commands/figure.h"
+#include "app/cli/commands/how.h"
 #include "app/cli/commands/measured_tokens.h"
 #include "app/cli/commands/output.h"
 #include "app/cli/commands/recipes.h"
 #include "app/cli/status_line.h"
 #include "app/run/answers.h"
-#include "app/run/sources/weights_hash.h"
 #include "model/files/error.h"
 #include "system/interrupt.h"
 
@@ -27,11 +27,11 @@ std::string_view name_of_cut(CircuitCut cut) {
 /// The question for a run, whose metric names its tokens by id.
 CircuitOf question_of(const CircuitCommand& command, const PromptRun& run, Engine& engine) {
   CircuitOf question;
-  question.metric.metric = command.metric;
-  question.metric.position = command.position.value_or(-1);
-  set_tokens(question.metric, command, *engine.model->tokenizer);
+  question.metric.metric = command.measured.metric;
+  question.metric.position = command.measured.position.value_or(-1);
+  set_tokens(question.metric, command.measured, *engine.model->tokenizer);
   question.method = command.method;
-  question.cut = command.from       ? CutOf{CircuitCut::second}
+  question.cut = command.second     ? CutOf{CircuitCut::second}
                  : command.ablation ? CutOf{*command.ablation}
                                     : CutOf::default_for(run);
   question.steps = command.steps.value_or(CircuitOf::kSteps);
@@ -95,8 +95,10 @@ void write_text(const PromptRun& run, const Circuit& circuit, const Found& found
                 std::ostream& out) {
   const double unit = shown_unit(question.metric.metric);
   const bool flow = question.method == CircuitMethod::flow;
-  out << (flow ? "share of what arrives at the logits" : describe(circuit.metric, run)) << ": "
-      << kCircuitMethods[static_cast<std::size_t>(question.method)].name << ", "
+  const MetricChoice& metric = question.metric;
+  out << (flow ? "share of what arrives at the logits"
+               : metric_name(metric.metric, metric.token.number, metric.against.number, metric.position, run))
+      << ": " << kCircuitMethods[static_cast<std::size_t>(question.method)].name << ", "
       << name_of_cut(question.cut.cut) << " elsewhere\n";
   for (const int place : found.edges) {
     const EdgeNames names = names_of(circuit, place);
@@ -114,13 +116,13 @@ void write_text(const PromptRun& run, const Circuit& circuit, const Found& found
                        std::to_string(count_parts(circuit, found.edges)) + " parts");
   if (const int uncut = question.cut.uncut_positions(run); uncut > 0)
     out << format("%14d  ", uncut)
-        << "positions without a counterpart in the --from prompt, at which nothing is cut\n";
+        << "positions without a counterpart in the --second prompt, at which nothing is cut\n";
   const double part = faithfulness(circuit, found.kept);
   if (std::isfinite(part)) out << format("%14.6f  kept part of the difference (faithfulness)\n", part);
 }
 
-void write_json(const PromptRun& run, const Circuit& circuit, const Found& found, const CircuitOf& question,
-                const std::string& weights, std::ostream& out) {
+void write_json(const Json& how, const PromptRun& run, const Circuit& circuit, const Found& found,
+                const CircuitOf& question, std::ostream& out) {
   const model::Tokenizer& tokenizer = *run.model->tokenizer;
   const auto id = [](const TokenChoice& token) {
     return token.by == TokenChoice::By::id ? token.number : -1;
@@ -134,13 +136,7 @@ void write_json(const PromptRun& run, const Circuit& circuit, const Found& found
     edges.push_back(std::move(edge));
   }
   const double part = faithfulness(circuit, found.kept);
-  const bool second = question.cut.cut == CircuitCut::second;
   const Json result = {
-      {"model", utf8_or_replacement(run.model->name)},
-      {"weights", weights},
-      {"prompt", utf8_or_replacement(tokenizer.decode(run.run->tokens))},
-      {"second_prompt",
-       second ? Json(utf8_or_replacement(tokenizer.decode(run.baseline->run->tokens))) : Json(nullptr)},
       {"metric", name_of(kGradientMetrics, question.metric.metric)},
       {"unit", shown_unit(question.metric.metric) == 1 ? Json(nullptr) : Json("nats")},
       {"position", token_count(question.metric.metric) > 0 ? Json(question.metric.position) : Json(nullptr)},
@@ -158,15 +154,15 @@ void write_json(const PromptRun& run, const Circuit& circuit, const Found& found
       {"value_of_circuit", found.kept},
       {"faithfulness", std::isfinite(part) ? Json(part) : Json(nullptr)},
       {"edges", std::move(edges)}};
-  write_json_line(tokenizer, run.tokens.tokens, result, out);
+  write_json_line(how, tokenizer, run.tokens.tokens, result, out);
 }
 
 /// The plot command for the view.
 PlotCommand plot_of(const CircuitCommand& command, const PromptRun& run, const CircuitOf& question) {
   PlotCommand plot;
   plot.model = command.model;
-  if (command.from)
-    plot.comparison = {command.from, command.alignment.value_or(Alignment::position), Side::run};
+  if (command.second)
+    plot.comparison = {command.second, command.alignment.value_or(Alignment::position), Side::run};
   const int position =
       token_count(question.metric.metric) > 0 ? question.metric.position : run.run->length() - 1;
   plot.selection = Selection{0, 0, position, -1};
@@ -181,22 +177,22 @@ PlotCommand plot_of(const CircuitCommand& command, const PromptRun& run, const C
 }
 
 void run_circuit(const CircuitCommand& command, const Streams& streams) {
+  How how(command);
   Engine engine = start_engine(command.model, command.prompt.edits);
-  const auto from = command.from
-                        ? run_second(engine, {*command.from, {}, command.prompt.start_token}, "--from: ")
-                        : nullptr;
+  const auto second =
+      command.second ? run_second(engine, {*command.second, {}, command.prompt.start_token}, "--second: ")
+                     : nullptr;
   const bool drawn = !command.out.empty();
   const auto fonts = drawn ? viz::Fonts::load() : nullptr;
   const WeightHashes hashes = drawn && !command.no_recipe && command.out.format != FileFormat::csv
                                   ? weights_of(*engine.model, nullptr)
                                   : WeightHashes{};
-  const std::string weights = command.json ? weights_hash(*engine.model) : std::string();
   for_each_prompt(command.prompt, streams, [&](const PromptSource& source, const Prompt& prompt) {
     const auto file = source.file(command.out.file);
     if (!file) return;
     const std::string where = source.where();
     const auto run = std::make_shared<PromptRun>(run_prompt(engine, prompt, where));
-    if (from) compare_with_second(command, *run, from, where);
+    if (second) compare_with_second(command, *run, second, where);
     try {
       const system::InterruptGuard interrupts;
       StatusLine line(streams);
@@ -212,7 +208,7 @@ void run_circuit(const CircuitCommand& command, const Streams& streams) {
                                   *fonts, hashes, where),
                      streams);
       if (command.json) {
-        write_json(*run, *found.circuit, found, question, weights, streams.out);
+        write_json(how.of(engine, *run), *run, *found.circuit, found, question, streams.out);
       } else if (!drawn) {
         if (!source.is_first()) streams.out << '\n';
         write_text(*run, *found.circuit, found, question, streams.out);
@@ -226,11 +222,11 @@ void run_circuit(const CircuitCommand& command, const Streams& streams) {
 
 void check_circuit(CircuitCommand& circuit) {
   require_prompt(circuit);
-  if (circuit.ablation && circuit.from)
-    throw UsageError("edges outside the circuit carry one thing: both --ablate and --from were given");
+  if (circuit.ablation && circuit.second)
+    throw UsageError("edges outside the circuit carry one thing: both --ablate and --second were given");
   if (circuit.steps && circuit.method != CircuitMethod::integrated)
     throw UsageError("--steps requires --method integrated");
-  check_measured_tokens(circuit, name_of(kGradientMetrics, circuit.metric));
+  check_measured(circuit.measured, kSaliencyMetrics);
   check_drawn(circuit, "circuit.png");
 }
 
@@ -243,21 +239,15 @@ Finish describe_circuit(CommandSyntax& command) {
                         "how much an edge matters: edge attribution patching with integrated gradients or\n"
                         "with the run's alone, or information flow routes (default: integrated)",
                         own->method, kCircuitMethods);
-  command.choice_option("metric",
-                        "the number that edges matter for: the difference of two tokens' logits, a\n"
-                        "token's logit, its log probability, or the prompt's mean loss (default: difference)",
-                        own->metric, kSaliencyMetrics);
-  measured_tokens(command, *own);
+  measured_options(command, own->measured, kSaliencyMetrics, "the number that edges matter for");
   command.choice_option(
       "ablate",
       "what edges outside the circuit carry: zeros, or each part's mean over the\n"
-      "prompt (default: mean, zero for a single token; with --from what the part\nwrote there)",
+      "prompt (default: mean, zero for a single token; with --second what the part\nwrote there)",
       own->ablation, kAblations);
-  command.option("from", "TEXT",
-                 "edges outside the circuit carry what this prompt has; it must have as many\ntokens, unless "
-                 "--align matches them",
-                 own->from);
-  second_prompt_alignment(command, *own);
+  second_prompt_options(command, *own,
+                        "edges outside the circuit carry what this prompt has; it must have as many\ntokens, "
+                        "unless --align matches them");
   command.option("edges", "N",
                  "the most edges, the strongest ones; at least those of one path (default: " +
                      std::to_string(kCircuitEdges) + ")",

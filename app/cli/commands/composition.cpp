@@ -1,9 +1,7 @@
 #include "app/run/analyses/composition.h"
 
 #include "app/cli/arguments/command_syntax.h"
-#include "app/cli/commands/output.h"
-#include "app/run/sources/precision_names.h"
-#include "app/run/sources/weights_hash.h"
+#include "app/cli/commands/how.h"
 #include "app/views/table.h"
 #include "system/interrupt.h"
 
@@ -52,7 +50,7 @@ void write_csv(const std::vector<Result>& results, std::ostream& out) {
     }
 }
 
-void write_json(const std::vector<Result>& results, const Engine& engine, const CompositionCommand& command,
+void write_json(const Json& how, const std::vector<Result>& results, const Engine& engine,
                 std::ostream& out) {
   const model::Config config = engine.config();
   Json kinds = Json::array();
@@ -72,9 +70,7 @@ void write_json(const std::vector<Result>& results, const Engine& engine, const 
                      {"random", result.of.baseline},
                      {"pairs", std::move(pairs)}});
   }
-  const Json answer = {{"model", utf8_or_replacement(engine.model->name)},
-                       {"weights", weights_hash(*engine.model)},
-                       {"precision", name_of(command.model.precision)},
+  const Json answer = {{"how", how},
                        {"n_layer", config.n_layer},
                        {"n_head", config.n_head},
                        {"n_embd", config.n_embd},
@@ -83,6 +79,7 @@ void write_json(const std::vector<Result>& results, const Engine& engine, const 
 }
 
 void run_composition(const CompositionCommand& command, const Streams& streams) {
+  How how(command);
   Engine engine = start_engine(command.model);
   PromptRun model_only;
   model_only.model = engine.model;
@@ -98,7 +95,7 @@ void run_composition(const CompositionCommand& command, const Streams& streams) 
     std::vector<ComposedPair> pairs = strongest_pairs(of, top);
     results.push_back({kind, std::move(of), std::move(pairs)});
   }
-  if (command.json) return write_json(results, engine, command, streams.out);
+  if (command.json) return write_json(how.shared(engine), results, engine, streams.out);
   if (command.csv) return write_csv(results, streams.out);
   write_text(results, streams.out);
 }
@@ -115,6 +112,7 @@ Finish describe_composition(CommandSyntax& command) {
                  whole(1));
   command.flag("csv", "write CSV to standard output", own->csv);
   command.json();
+  command.answer_out();
   const auto check = [](const CompositionCommand& composition) {
     if (composition.csv && composition.json)
       throw UsageError("one format at a time: both --csv and --json were given");

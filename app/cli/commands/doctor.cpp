@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "app/cli/arguments/command_syntax.h"
+#include "app/cli/commands/how.h"
 #include "app/cli/commands/output.h"
 #include "app/desktop/doctor.h"
 #include "app/window/surfaceless_gl.h"
@@ -68,7 +69,10 @@ int run_doctor(const Arguments& command, const Streams& streams) {
                       {"state", word_of(finding.state)},
                       {"text", utf8_or_replacement(finding.text)},
                       {"remedy", utf8_or_replacement(finding.remedy)}});
-    streams.out << json_line(Json{{"works", works}, {"findings", std::move(list)}}) << '\n';
+    streams.out << json_line(Json{{"how", {{"program", program_name()}}},
+                                  {"works", works},
+                                  {"findings", std::move(list)}})
+                << '\n';
   } else {
     write_text(findings, streams.out);
     streams.out << '\n'
@@ -84,6 +88,7 @@ int run_doctor(const Arguments& command, const Streams& streams) {
 
 Finish describe_doctor(CommandSyntax& command) {
   command.json();
+  command.answer_out();
   command.footer(
       "Exit status: 0 if headscope works here, 1 if something is broken: no font, no bundled model, or "
       "a\ndisplay without OpenGL 3.3. Parts that are merely lacking do not count.");

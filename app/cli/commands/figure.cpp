@@ -4,6 +4,7 @@
 #include <cmath>
 #include <ostream>
 
+#include "app/cli/commands/output.h"
 #include "app/cli/commands/recipes.h"
 #include "model/files/error.h"
 #include "model/files/quote.h"
@@ -121,6 +122,26 @@ void share_scale(std::vector<PlotCommand>& commands, const View& view,
   for (PlotCommand& command : commands)
     for (const OptionSpec* option : view.options)
       if (shared.value(*option) != option->default_value) command.options.set(*option, shared.value(*option));
+}
+
+void set_tokens(Options& options, const std::vector<ViewToken>& tokens, const LoadedModel& model) {
+  if (!tokens.empty() && model.tokenizer == nullptr)
+    throw model::RunError(tokens.front().flag + " names a token, but attention patterns have no vocabulary");
+  for (const auto& [flag, token, view, other] : tokens) {
+    const OptionSpec &rank = *(other ? view->tokens.other_rank : view->tokens.rank),
+                     &id = *(other ? view->tokens.other_id : view->tokens.id);
+    options.set(rank, rank.default_value);
+    options.set(id, id.default_value);
+    const TokenChoice chosen = token_of(*model.tokenizer, token, flag, {});
+    if (chosen.by == TokenChoice::By::id) {
+      options.set(id, chosen.number);
+    } else if (const int wanted = chosen.number + 1; wanted <= rank.high) {
+      options.set(rank, wanted);
+    } else {
+      throw model::RunError(flag + " takes ranks from 1 to " + plain(rank.high) + " in the view " +
+                            std::string(view->name()) + ", not " + std::to_string(wanted));
+    }
+  }
 }
 
 std::vector<viz::Note> figure_notes(const PlotCommand& command, const View& view, const PromptRun& run,

@@ -1,8 +1,12 @@
 #include "app/cli/commands/generate.h"
 
+#include <algorithm>
+#include <cmath>
+#include <sstream>
+
 #include "app/cli/arguments/command_syntax.h"
 #include "app/cli/batch.h"
-#include "app/cli/commands/output.h"
+#include "app/cli/commands/how.h"
 
 namespace headscope::app {
 namespace {
@@ -42,14 +46,47 @@ class Text {
   bool line_is_open_ = false;
 };
 
+/// The probability of a token at temperature 1: softmax of the logits.
+double probability_of(std::span<const float> logits, int id) {
+  const auto largest = static_cast<double>(*std::ranges::max_element(logits));
+  double sum = 0;
+  for (const float logit : logits) sum += std::exp(static_cast<double>(logit) - largest);
+  return std::exp(static_cast<double>(logits[static_cast<std::size_t>(id)]) - largest) / sum;
+}
+
+/// The tokens that were made, for JSON.
+struct Made {
+  Json tokens = Json::array();
+  std::string bytes;
+  const char* end = "length";  ///< why it ended: "length", "end_of_text" or "context"
+};
+
+void write_json(Json how, const GenerateCommand& command, const model::Tokenizer& tokenizer,
+                const PromptTokens& prompt, Made made, std::ostream& out) {
+  const model::SamplingOptions& sampling = command.sampling;
+  how["sampling"] = {{"temperature", sampling.temperature},
+                     {"top_k", sampling.top_k},
+                     {"top_p", sampling.top_p},
+                     {"seed", command.seed}};
+  write_json_line(
+      how, tokenizer, prompt.tokens,
+      {{"generated", std::move(made.tokens)}, {"text", utf8_or_replacement(made.bytes)}, {"end", made.end}},
+      out);
+}
+
 void run_generate(const GenerateCommand& command, const Streams& streams) {
   PromptSource source(command.prompt, streams.in);
   const Prompt prompt = source.next().value();
+  How how(command);
   Engine engine = start_engine(command.model, command.prompt.edits);
   const model::Transformer& transformer = *engine.model->transformer;
   const model::Tokenizer& tokenizer = *engine.model->tokenizer;
-  std::vector<int> ids = tokenize_whole(*engine.model, prompt, source.where()).ids();
-  Text text(streams);
+  const PromptTokens prompt_tokens = tokenize_whole(*engine.model, prompt, source.where());
+  std::vector<int> ids = prompt_tokens.ids();
+  std::ostringstream nowhere;
+  const Streams silent{streams.in, nowhere, streams.err, false, streams.err_is_terminal};
+  Text text(command.json ? silent : streams);
+  Made result;
   if (command.echo) text.write(prompt.ids.empty() ? prompt.text : tokenizer.decode(prompt.ids));
 
   std::vector<float> logits(engine.config().vocab_size);
@@ -72,13 +109,21 @@ void run_generate(const GenerateCommand& command, const Streams& streams) {
     }();
     if (id == tokenizer.end_of_text()) {
       text.end();
+      result.end = "end_of_text";
       streams.err << "headscope: the model ended the text after " << made << " of " << command.tokens
                   << " tokens\n";
       break;
     }
     text.write(tokenizer.bytes(id));
+    if (command.json) {
+      Json token = token_json(id, tokenizer.bytes(id));
+      token["probability"] = probability_of(logits, id);
+      result.tokens.push_back(std::move(token));
+      result.bytes += tokenizer.bytes(id);
+    }
     if (run->length() == engine.config().n_ctx && made + 1 < command.tokens) {
       text.end();
+      result.end = "context";
       streams.err << "headscope: stopped after " << made + 1 << " of " << command.tokens
                   << " tokens: the context of " << engine.config().n_ctx << " tokens is full\n";
       break;
@@ -86,6 +131,10 @@ void run_generate(const GenerateCommand& command, const Streams& streams) {
     ids.push_back(id);
   }
   text.end();
+  if (!command.json) return;
+  PromptRun made;
+  made.prompt = prompt;
+  write_json(how.of(engine, made), command, tokenizer, prompt_tokens, std::move(result), streams.out);
 }
 
 }  // namespace
@@ -104,7 +153,13 @@ Finish describe_generate(CommandSyntax& command) {
                  own->sampling.top_p, between(0, 1, "from 0 to 1"));
   command.option("seed", "S", "the same seed gives the same text (default: 0)", own->seed, seed_number);
   command.flag("echo", "write the prompt first", own->echo);
-  return command.finish(own, require_prompt, run_generate);
+  command.json();
+  command.answer_out();
+  const auto check = [](const GenerateCommand& generate) {
+    require_prompt(generate);
+    if (generate.echo && generate.json) throw UsageError("--echo is for text; JSON has the prompt's tokens");
+  };
+  return command.finish(own, check, run_generate);
 }
 
 }  // namespace headscope::app

@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include "app/cli/arguments/command_syntax.h"
-#include "app/cli/commands/output.h"
+#include "app/cli/commands/how.h"
 #include "app/cli/commands/recipes.h"
 #include "app/run/memory_budget.h"
 #include "system/path_text.h"
@@ -46,14 +46,15 @@ std::string shape_text(const model::Parameter& parameter) {
   return text;
 }
 
-Json info_json(const LoadedModel& model, int threads) {
+Json info_json(const Json& how, const LoadedModel& model, int threads) {
   Json parameters = Json::array();
   for (const model::Parameter& parameter : model.transformer->parameters())
     parameters.push_back({{"name", utf8_or_replacement(parameter.name)},
                           {"shape", parameter.shape},
                           {"dtype", parameter.dtype},
                           {"count", model::value_count(parameter)}});
-  return {{"name", utf8_or_replacement(model.name)},
+  return {{"how", how},
+          {"name", utf8_or_replacement(model.name)},
           {"folder", utf8_or_replacement(system::text_of(model.folder))},
           {"config", config_json(model.transformer->config())},
           {"parameter_count", model.transformer->parameter_count()},
@@ -95,11 +96,12 @@ void write_parameters(const LoadedModel& model, std::ostream& out) {
 
 void run_info(const InfoCommand& command, const Streams& streams) {
   if (!command.file.empty()) return write_recipe(command.file, command.json, streams.out);
+  How how(command);
   const Engine engine = start_engine(command.model);
   const auto& model = engine.model;
   const int threads = engine.workspace.threads();
   if (command.json) {
-    streams.out << json_line(info_json(*model, threads)) << '\n';
+    streams.out << json_line(info_json(how.shared(engine), *model, threads)) << '\n';
     return;
   }
   write_config(*model, streams.out);
@@ -121,6 +123,7 @@ Finish describe_info(CommandSyntax& command) {
                });
   command.model();
   command.json();
+  command.answer_out();
   const auto check = [](const InfoCommand& info) {
     if (info.model.model && !info.file.empty())
       throw UsageError("info takes a file or a model; give only one of them");

@@ -2,7 +2,7 @@
 
 #include "app/cli/arguments/command_syntax.h"
 #include "app/cli/batch.h"
-#include "app/cli/commands/output.h"
+#include "app/cli/commands/how.h"
 #include "app/run/analyses/logit_lens.h"
 #include "app/run/analyses/next_token.h"
 #include "model/pass/hooks.h"
@@ -22,13 +22,22 @@ std::span<const model::Guess> best_of(const model::LensReading& reading, int top
   return std::span(all).first(std::min(all.size(), static_cast<std::size_t>(top)));
 }
 
+/// A run, and what is read of it.
+struct Reading {
+  const LensCommand& command;
+  const PromptRun& run;
+  TokenChoice token;
+  int first = 0, end = 0;  ///< positions
+};
+
 /// Calls `use(lens, position)` for each position, in order, with at most one block of positions in memory.
 template <class Use>
-void for_each_position(Engine& engine, const PromptRun& run, const Use& use) {
+void for_each_position(Engine& engine, const Reading& reading, const Use& use) {
   const auto part = [](const LogitLens&, double) {};
-  for (int block = 0; block < LensOf::blocks(run.run->length()); ++block) {
-    const LogitLens lens = LensOf{block}.compute(run, {engine.workspace, {}, nullptr, nullptr, part});
-    for (int i = 0; i < lens.positions(); ++i) use(lens, lens.first + i);
+  for (int first = reading.first; first < reading.end;) {
+    const LogitLens lens = LensOf::around(first, reading.token)
+                               .compute(reading.run, {engine.workspace, {}, nullptr, nullptr, part});
+    for (; first < reading.end && lens.knows(first); ++first) use(lens, first);
   }
 }
 
@@ -50,21 +59,28 @@ Json position_json(const PromptRun& run, const LogitLens& lens, int position, in
           {"places", std::move(places)}};
 }
 
-void write_json(Engine& engine, const PromptRun& run, int top, std::ostream& out) {
-  out << '{';
+void write_json(const Json& how, Engine& engine, const Reading& reading, std::ostream& out) {
+  const PromptRun& run = reading.run;
+  begin_json(how, out);
+  out << ',';
   write_tokens_json(*run.model->tokenizer, run.tokens.tokens, out);
   out << ",\"positions\":[";
-  for_each_position(engine, run, [&](const LogitLens& lens, int position) {
-    out << (position > 0 ? "," : "") << json_line(position_json(run, lens, position, top));
+  for_each_position(engine, reading, [&](const LogitLens& lens, int position) {
+    out << (position > reading.first ? "," : "")
+        << json_line(position_json(run, lens, position, reading.command.top));
   });
   out << "]}\n";
 }
 
-void write_position(const PromptRun& run, const LogitLens& lens, int position, int top, std::ostream& out) {
+void write_position(const Reading& shown, const LogitLens& lens, int position, std::ostream& out) {
+  const PromptRun& run = shown.run;
+  const int top = shown.command.top;
   const model::Tokenizer& tokenizer = *run.model->tokenizer;
+  const bool chosen = !shown.command.token.empty();
   out << format("after position %d  ", position) << run.tokens.labels[position]
-      << "   answer: " << viz::visible(tokenizer.bytes(lens.answer(position))) << '\n'
-      << format("%8s %9s %7s %12s  %s\n", "place", "KL, bits", "rank", "of answer", "guesses");
+      << (chosen ? "   token: " : "   answer: ") << token_words(tokenizer, lens.answer(position)) << '\n'
+      << format("%8s %9s %7s %12s  %s\n", "place", "KL, bits", "rank", chosen ? "of token" : "of answer",
+                "guesses");
   for (int place = 0; place < lens.places; ++place) {
     const model::LensReading& reading = lens.at(position, place);
     const int rank = reading.guesses.next_rank;
@@ -80,15 +96,23 @@ void write_position(const PromptRun& run, const LogitLens& lens, int position, i
 }
 
 void run_lens(const LensCommand& command, const Streams& streams) {
+  How how(command);
   Engine engine = start_engine(command.model, command.prompt.edits);
+  const TokenChoice token = token_of(*engine.model->tokenizer, command.token, "--token", TokenChoice::best());
   for_each_prompt(command.prompt, streams, [&](const PromptSource& source, const Prompt& prompt) {
     const PromptRun run = run_prompt(engine, prompt, source.where());
+    Reading reading{command, run, token, 0, run.run->length()};
+    if (command.position) {
+      require_below(reading.end, *command.position, source.where(), "position");
+      reading.first = *command.position < 0 ? reading.end - 1 : *command.position;
+      reading.end = reading.first + 1;
+    }
     if (command.json) {
-      write_json(engine, run, command.top, streams.out);
+      write_json(how.of(engine, run), engine, reading, streams.out);
     } else {
       if (!source.is_first()) streams.out << '\n';
-      for_each_position(engine, run, [&](const LogitLens& lens, int position) {
-        write_position(run, lens, position, command.top, streams.out);
+      for_each_position(engine, reading, [&](const LogitLens& lens, int position) {
+        write_position(reading, lens, position, streams.out);
       });
     }
     warn_about(run, source.where(), streams.err);
@@ -103,6 +127,14 @@ Finish describe_lens(CommandSyntax& command) {
   command.reading();
   command.option("top", "K", "guesses per place, at most " + most + " (default: " + most + ")", own->top,
                  whole(1, LogitLens::kGuesses));
+  command.option("token", kTokenValues,
+                 "the token whose probability and rank are shown at each place (default: the\nfinal answer; "
+                 "ranks count there)",
+                 own->token, given_token);
+  command.option("position", "I", "only after this position, from 0; -1: the last (default: all)",
+                 own->position, whole(-1));
+  command.footer(kTokenGrammar);
+  command.answer_out();
   return command.finish(own, require_prompt, run_lens);
 }
 

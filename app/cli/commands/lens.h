@@ -3,9 +3,11 @@
 
 namespace headscope::app {
 
-/// The logit lens after every position.
+/// The logit lens after every position, or after one.
 struct LensCommand : Arguments {
-  int top = 5;  ///< guesses at each place
+  int top = 5;                       ///< guesses at each place
+  GivenToken token = {};             ///< whose probability and rank are shown; none: the final answer
+  std::optional<int> position = {};  ///< -1: the last; nothing: all
 };
 
 }  // namespace headscope::app

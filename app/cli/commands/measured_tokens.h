@@ -1,66 +1,91 @@
 #pragma once
 #include "app/cli/arguments/command_syntax.h"
 #include "app/cli/commands/figure.h"
+#include "app/cli/commands/measured_metric.h"
 #include "app/cli/commands/output.h"
 #include "app/recipe/names.h"
 
-// What commands share that measure a prediction by one token's logit, or two tokens', perhaps against a
-// second prompt, and may draw it.
+// What commands share that measure a prediction by a metric of one token, or two, perhaps against a second
+// prompt, and may draw it.
 namespace headscope::app {
 
-/// Declares --token, --other-token and --position of a command with such members.
-template <class Command>
-void measured_tokens(CommandSyntax& command, Command& own) {
-  command.option("token", "TEXT|ID",
-                 "the token, e.g. \" it\", or its id (default: the most probable\nof the unedited run)",
-                 own.token, token_text);
+/// Old names of options, which are still accepted; empty: none.
+struct OldNames {
+  std::string other_token = {};
+};
+
+/// Declares --metric, one of `metrics`, --token, --other-token and --position. `help` says what is measured.
+/// The default is `usual`, or the difference if --other-token is given.
+template <class Metric, class Row, std::size_t kCount>
+void measured_options(CommandSyntax& command, MeasuredMetric<Metric>& own, const Row (&metrics)[kCount],
+                      const std::string& help, const OldNames& old = {}) {
+  const std::string usual(listed_name(*std::ranges::find(metrics, own.metric, &Row::value)));
+  command.choice_option("metric",
+                        help + " (default: " + usual +
+                            (own.metric == Metric::difference ? ")" : "; with\n--other-token difference)"),
+                        own.given_metric, metrics);
+  command.option("token", kTokenValues, "the token (default: the most probable of the unedited run)",
+                 own.token, given_token);
   command.option(
-      "other-token", "TEXT|ID",
+      "other-token", kTokenValues,
       "the token whose logit is subtracted (default: the second most\nprobable of the unedited run)",
-      own.other_token, token_text);
+      own.other_token, given_token);
+  if (!old.other_token.empty()) command.old_name(old.other_token);
   command.option("position", "I", "the position of the prediction, from 0 (default -1: the last)",
                  own.position, whole(-1));
+  command.footer(kTokenGrammar + metric_grammar(metrics));
 }
 
 /// Sets the question's tokens to those that were given. Throws model::RunError that begins with the option.
-template <class Question, class Command>
-void set_tokens(Question& question, const Command& command, const model::Tokenizer& tokenizer) {
-  question.token = token_of(tokenizer, command.token, "--token", question.token);
-  question.against = token_of(tokenizer, command.other_token, "--other-token", question.against);
+template <class Question, class Metric>
+void set_tokens(Question& question, const MeasuredMetric<Metric>& measured,
+                const model::Tokenizer& tokenizer) {
+  question.token = token_of(tokenizer, measured.token, "--token", question.token);
+  question.against = token_of(tokenizer, measured.other_token, "--other-token", question.against);
 }
 
-/// Throws UsageError for tokens and a position that the command's metric does not have: `name` is its name.
-template <class Command>
-void check_measured_tokens(const Command& command, std::string_view name) {
-  const int tokens = token_count(command.metric);
-  const std::string metric = "--metric " + std::string(name);
-  if (tokens == 0 && !command.token.empty())
-    throw UsageError(metric + " names no token; --token does not apply");
-  if (tokens < 2 && !command.other_token.empty())
+/// Completes the metric. Throws UsageError for tokens and a position that it does not have: `metrics` has its
+/// name.
+template <class Metric, class Row, std::size_t kCount>
+void check_measured(MeasuredMetric<Metric>& measured, const Row (&metrics)[kCount]) {
+  if (measured.given_metric)
+    measured.metric = *measured.given_metric;
+  else if (!measured.other_token.empty())
+    measured.metric = Metric::difference;
+  const int tokens = token_count(measured.metric);
+  const std::string metric = "--metric " + std::string(name_of(metrics, measured.metric));
+  for (const auto& [option, token] :
+       {std::pair("--token", &measured.token), std::pair("--other-token", &measured.other_token)})
+    if (tokens == 0 && !token->empty())
+      throw UsageError(metric + " names no token; " + option + " does not apply");
+  if (tokens < 2 && !measured.other_token.empty())
     throw UsageError("--other-token requires --metric difference");
-  if (tokens == 0 && command.position)
+  if (!has_position(measured.metric) && measured.position)
     throw UsageError(metric + " is over all positions; --position does not apply");
 }
 
-/// Declares --align of a command with --from, a second prompt.
+/// Declares --second, a prompt that a command compares with, and --align.
 template <class Command>
-void second_prompt_alignment(CommandSyntax& command, Command& own) {
+void second_prompt_options(CommandSyntax& command, Command& own, const std::string& help) {
+  command.option("second", "TEXT", help, own.second);
+  command.old_name("from");
   command.choice_option("align",
                         "match tokens at the same positions, as far as both prompts go, or those\nof the "
                         "longest common subsequence",
                         own.alignment, kAlignmentNames);
 }
 
-/// Compares the run with that of --from. Throws model::RunError that begins with `where` if their lengths
+/// Compares the run with that of --second. Throws model::RunError that begins with `where` if their lengths
 /// differ and no alignment is given.
 template <class Command>
-void compare_with_second(const Command& command, PromptRun& run, std::shared_ptr<const PromptRun> from,
+void compare_with_second(const Command& command, PromptRun& run, std::shared_ptr<const PromptRun> second,
                          const std::string& where) {
-  const int length = from->run->length();
-  compare_with(run, std::move(from), command.alignment.value_or(Alignment::position));
-  if (!command.from || command.alignment || length == run.run->length()) return;
-  throw model::RunError(where + "the --from prompt has " + grouped(length) + " tokens, but the prompt has " +
-                        grouped(run.run->length()) + "; give --align to match them");
+  const int length = second->run->length();
+  compare_with(run, std::move(second), command.alignment.value_or(Alignment::position));
+  if (!command.second || command.alignment || length == run.run->length()) return;
+  throw model::RunError(where + "the --second prompt has " + grouped(length) +
+                        " tokens, but the prompt has " + grouped(run.run->length()) +
+                        "; give --align to match them");
 }
 
 /// Declares how a command draws its picture, or writes its numbers, and --resume.
@@ -68,9 +93,10 @@ template <class Command>
 void drawn_output(CommandSyntax& command, Command& own) {
   command.picture();
   command.no_recipe(own.no_recipe);
-  command.picture_out("png|svg|pdf|csv",
-                      "a picture, or its data as csv (default: a list, the\nstrongest first); with "
-                      "--prompts, {n} in its name is the prompt's number from 1");
+  command.picture_out(
+      "png|svg|pdf|csv|txt|json",
+      "a picture, its data as csv, or the\nanswer as txt or json (default: a list, the "
+      "strongest first); with --prompts, {n}\nin a picture's name is the prompt's number from 1");
   command.resume();
 }
 
@@ -78,15 +104,22 @@ void drawn_output(CommandSyntax& command, Command& own) {
 /// it. Throws UsageError.
 template <class Command>
 void check_drawn(Command& command, const char* example) {
-  if (command.prompt.resume && (command.out_name.empty() || command.json))
+  const bool answer = is_answer_format(answer_format(command));
+  if (command.prompt.resume && (command.out_name.empty() || command.json || answer))
     throw UsageError("--resume requires --out and cannot be combined with --json");
-  if (command.alignment && !command.from) throw UsageError("--align requires --from");
-  if (!command.out_name.empty()) {
+  if (command.alignment && !command.second) throw UsageError("--align requires --second");
+  if (command.out_name.empty() || answer) {
+    if (command.out_format) throw UsageError("--format applies only to --out -");
+    reject_picture_options(command, "is for a picture; name its file after --out");
+    if (command.no_recipe) throw UsageError("--no-recipe is for a picture; name its file after --out");
+  } else {
     command.out = destination_of(command, example, kPicturesOrNumbers);
+    if (command.out.format == FileFormat::csv) reject_picture_options(command, kNoPicture);
+    set_for_target(command);
     check_pixels(command.picture, command.out.format);
+    if (command.out_name == "-" && command.json)
+      throw UsageError("standard output takes only one result: both --json and --out - were given");
   }
-  if (command.out_name == "-" && command.json)
-    throw UsageError("standard output takes only one result: both --json and --out - were given");
 }
 
 }  // namespace headscope::app

@@ -8,27 +8,19 @@
 #include "app/cli/arguments/command_syntax.h"
 #include "app/cli/arguments/measurement.h"
 #include "app/cli/batch.h"
-#include "app/cli/commands/output.h"
-#include "app/run/edits/edit_text.h"
-#include "app/run/sources/precision_names.h"
-#include "app/run/sources/weights_hash.h"
+#include "app/cli/commands/how.h"
 #include "model/files/quote.h"
-#include "model/pass/plan.h"
 #include "system/path_text.h"
 
 namespace headscope::app {
 namespace {
 
-/// The conditions that must be equal in parts to be added up.
-std::map<std::string, std::string> how_of(const Engine& engine, const MetricsCommand& command) {
-  Json edits = Json::array();
-  if (engine.plan)
-    for (const model::Edit& edit : engine.plan->edits()) edits.push_back(edit_text(edit));
-  return {{"edits", json_line(edits)},
-          {"model", Json(utf8_or_replacement(engine.model->name)).dump()},
-          {"precision", Json(name_of(command.model.precision)).dump()},
-          {"start_token", Json(command.prompt.start_token).dump()},
-          {"weights", Json(engine.model->patterns ? "" : weights_hash(*engine.model)).dump()}};
+/// The conditions that must be equal in parts to be added up: all but the program's version.
+std::map<std::string, std::string> conditions_of(const Json& how) {
+  std::map<std::string, std::string> conditions;
+  for (const auto& [key, value] : how.items())
+    if (key != "program") conditions[key] = value.dump();
+  return conditions;
 }
 
 Measurement measure_repeated(Engine& engine, const RepeatedTokens& texts) {
@@ -85,6 +77,7 @@ void write_json(const Measurement& measured, const MetricsCommand& command, cons
   Json answer;
   if (measured.shard.count > 1)
     answer["shard"] = {{"index", measured.shard.index}, {"count", measured.shard.count}};
+  answer["how"] = {{"program", program_name()}};
   for (const auto& [key, value] : measured.conditions) answer["how"][key] = Json::parse(value);
   answer["prompts"] = measured.texts;
   if (command.repeated)
@@ -126,15 +119,22 @@ void write(const Measurement& measured, const MetricsCommand& command, std::ostr
 
 void run_metrics(const MetricsCommand& command, const Streams& streams) {
   if (!command.merge.empty()) return write(merge(command.merge), command, streams.out);
+  How how(command);
   Engine engine = start_engine(command.model, command.prompt.edits,
                                command.repeated ? Capability::weights : Capability::patterns);
-  if (command.repeated) return write(measure_repeated(engine, *command.repeated), command, streams.out);
+  const bool json = command.form == MetricsCommand::Form::json;
+  const auto conditions = json ? conditions_of(how.shared(engine)) : std::map<std::string, std::string>{};
+  if (command.repeated) {
+    Measurement measured = measure_repeated(engine, *command.repeated);
+    measured.conditions = conditions;
+    return write(measured, command, streams.out);
+  }
   const model::Config& config = engine.config();
   Measurement measured;
   measured.heads.resize(config.n_layer * config.n_head);
   measured.n_head = config.n_head;
   measured.shard = command.prompt.shard;
-  if (command.form == MetricsCommand::Form::json) measured.conditions = how_of(engine, command);
+  measured.conditions = conditions;
   if (engine.model->patterns) {
     add_head_metrics(run_of_patterns(engine, command.prompt, {}, streams.err), engine.workspace,
                      measured.heads);
@@ -178,6 +178,7 @@ RepeatedTokens repeated(const std::string& option, const std::string& text) {
 }
 
 void check_metrics(MetricsCommand& metrics) {
+  if (metrics.seed && !metrics.repeated) throw UsageError("--seed requires --repeated");
   if (!metrics.merge.empty()) {
     if (metrics.repeated || !metrics.prompt_options.empty())
       throw UsageError("--merge replaces " + (metrics.repeated ? "--repeated" : metrics.prompt_options[0]) +
@@ -194,7 +195,7 @@ void check_metrics(MetricsCommand& metrics) {
   } else if (!metrics.prompt_options.empty()) {
     throw UsageError("--repeated replaces " + metrics.prompt_options[0] + "; give only one of them");
   } else {
-    metrics.repeated->seed = metrics.seed;
+    metrics.repeated->seed = metrics.seed.value_or(0);
     const EditArguments& edits = metrics.prompt.edits;
     if (!edits.empty())
       throw UsageError("--repeated measures the unedited model; --edit and --edits apply only to prompts");
@@ -217,12 +218,16 @@ Finish describe_metrics(CommandSyntax& command) {
       "repeated", "N,L",
       "instead of a prompt: N sequences of L random tokens, each written\ntwice after the start token",
       own->repeated, repeated);
-  command.option("seed", "S", "seed of the random tokens (default: 0)", own->seed, seed_number);
+  command.option("seed", "S", "seed of the random tokens (default: 0)", own->seed,
+                 [](const std::string& option, const std::string& text) {
+                   return std::optional(seed_number(option, text));
+                 });
   command.list_option(
       "merge", "FILE.json...",
       "instead of a prompt: combine what --json wrote for parts of the\nprompts (see --shard)", own->merge,
       false);
   command.flag("csv", "write CSV to standard output", own->csv);
+  command.answer_out();
   return command.finish(own, check_metrics, run_metrics);
 }
 

@@ -14,7 +14,7 @@ struct MetricsCommand : Arguments {
   enum class Form { text, csv, json };
   std::optional<RepeatedTokens> repeated;         ///< instead of prompts
   std::vector<std::filesystem::path> merge = {};  ///< parts of a measurement, instead of prompts
-  std::uint64_t seed = 0;                         ///< seed of the random tokens
+  std::optional<std::uint64_t> seed;              ///< seed of the random tokens; nothing: 0
   std::optional<HeadMetric> sort;                 ///< sort by this, largest first; nothing: by layer and head
   int top = 0;                                    ///< number of heads; 0: all
   bool csv = false;

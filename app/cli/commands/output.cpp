@@ -1,7 +1,6 @@
 #include "app/cli/commands/output.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <utility>
 
@@ -13,9 +12,23 @@ double printable(double number) {
   return std::isnan(number) ? std::abs(number) : number;
 }
 
+std::string token_words(const model::Tokenizer& tokenizer, int id) {
+  return viz::visible(tokenizer.bytes(id)) + " (id " + std::to_string(id) + ")";
+}
+
 std::string logit_name(const model::Tokenizer& tokenizer, int token, int against) {
-  const std::string name = "logit of " + viz::visible(tokenizer.bytes(token));
-  return against < 0 ? name : name + " minus " + viz::visible(tokenizer.bytes(against));
+  const std::string name = "logit of " + token_words(tokenizer, token);
+  return against < 0 ? name : name + " minus " + token_words(tokenizer, against);
+}
+
+std::string metric_name(GradientMetric metric, int token, int against, int position, const PromptRun& run) {
+  const model::Tokenizer& tokenizer = *run.model->tokenizer;
+  if (metric == GradientMetric::loss) return "mean loss of the prompt, bits";
+  const std::string after =
+      format(" after position %d  ", position) + run.tokens.labels[static_cast<std::size_t>(position)];
+  if (metric == GradientMetric::log_probability)
+    return "log2 probability of " + token_words(tokenizer, token) + after;
+  return logit_name(tokenizer, token, metric == GradientMetric::difference ? against : -1) + after;
 }
 
 void write_by_size(std::vector<NamedNumber> lines, const char* pattern, std::ostream& out) {
@@ -36,9 +49,9 @@ void write_tokens_json(const model::Tokenizer& tokenizer, std::span<const model:
   out << ']';
 }
 
-void write_json_line(const model::Tokenizer& tokenizer, std::span<const model::Token> tokens,
+void write_json_line(const Json& how, const model::Tokenizer& tokenizer, std::span<const model::Token> tokens,
                      const Json& rest, std::ostream& out) {
-  out << '{';
+  out << "{\"how\":" << json_line(how) << ',';
   write_tokens_json(tokenizer, tokens, out);
   out << (rest.empty() ? "" : ",") << json_line(rest).substr(1) << '\n';
 }
@@ -58,19 +71,26 @@ Json guesses_json(const model::Tokenizer& tokenizer, std::span<const model::Gues
   return array;
 }
 
-TokenChoice token_of(const model::Tokenizer& tokenizer, const std::string& text, const char* option,
+TokenChoice token_of(const model::Tokenizer& tokenizer, const GivenToken& token, const std::string& option,
                      TokenChoice default_) {
-  if (text.empty()) return default_;
-  int id = 0;
-  const char* const end = text.data() + text.size();
-  if (const auto [rest, error] = std::from_chars(text.data(), end, id); error == std::errc() && rest == end)
-    return TokenChoice::of(id);
+  using By = GivenToken::By;
+  if (token.by == By::none) return default_;
+  if (token.by == By::id && token.number >= tokenizer.size())
+    throw model::RunError("there is no token " + std::to_string(token.number) +
+                          ": the vocabulary has ids 0 to " + std::to_string(tokenizer.size() - 1) + "; see " +
+                          option);
+  if (token.by == By::rank && token.number > tokenizer.size())
+    throw model::RunError("there is no rank " + std::to_string(token.number) + ": the vocabulary has " +
+                          grouped(tokenizer.size()) + " tokens; see " + option);
+  if (token.by == By::id) return TokenChoice::of(token.number);
+  if (token.by == By::rank) return TokenChoice::best(token.number - 1);
+  const std::string& text = token.text;
   const std::vector<model::Token> tokens = tokenizer.encode(text);
   if (tokens.size() == 1) return TokenChoice::of(tokens[0].id);
   std::string parts;
-  for (const model::Token& token : tokens)
-    parts += (parts.empty() ? "" : ", ") + model::quote(std::string(tokenizer.bytes(token.id)));
-  throw model::RunError(std::string(option) + " takes one token; " + model::quote(text) + " has " +
+  for (const model::Token& one : tokens)
+    parts += (parts.empty() ? "" : ", ") + model::quote(std::string(tokenizer.bytes(one.id)));
+  throw model::RunError(option + " takes one token; " + model::quote(text) + " has " +
                         std::to_string(tokens.size()) + ": " + parts);
 }
 

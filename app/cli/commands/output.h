@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "app/cli/commands/engine.h"
+#include "app/run/analyses/metric_choice.h"
 #include "app/text/json_text.h"
 #include "app/text/terminal_text.h"
 #include "app/views/parts/names.h"
@@ -20,8 +21,15 @@ using Json = nlohmann::ordered_json;
 /// Drops the sign of a NaN, which printf would write.
 double printable(double number);
 
-/// "logit of it", or "logit of it minus that" if there is a second token (`against` is not -1).
+/// "·it (id 340)": a token for people, who may have given it by its rank.
+std::string token_words(const model::Tokenizer& tokenizer, int id);
+
+/// "logit of ·it (id 340)", or "... minus ·that (id 326)" if there is a second token (`against` is not -1).
 std::string logit_name(const model::Tokenizer& tokenizer, int token, int against);
+
+/// A gradient's metric as people read it: "logit of ·it (id 340) after position 5  ·was", "mean loss of the
+/// prompt, bits". `token` and `against`: ids, as far as the metric names them.
+std::string metric_name(GradientMetric metric, int token, int against, int position, const PromptRun& run);
 
 struct NamedNumber {
   double number = 0;
@@ -35,8 +43,8 @@ void write_by_size(std::vector<NamedNumber> lines, const char* pattern, std::ost
 void write_tokens_json(const model::Tokenizer& tokenizer, std::span<const model::Token> tokens,
                        std::ostream& out);
 
-/// Writes one line: an object with the tokens, then the keys of `rest`.
-void write_json_line(const model::Tokenizer& tokenizer, std::span<const model::Token> tokens,
+/// Writes one line: an object with `how`, the tokens, then the keys of `rest`.
+void write_json_line(const Json& how, const model::Tokenizer& tokenizer, std::span<const model::Token> tokens,
                      const Json& rest, std::ostream& out);
 
 /// As token_json; null if there is no token (id -1).
@@ -45,9 +53,9 @@ Json token_or_null(const model::Tokenizer& tokenizer, int id);
 /// `[{"id":..,"text":..,"bytes":[..],"logit":..,"probability":..},..]`; numbers that are not finite are null.
 Json guesses_json(const model::Tokenizer& tokenizer, std::span<const model::Guess> guesses);
 
-/// A token by its id in digits, else by its text, which must be a single token; `default_` if the text is
-/// empty. Throws model::RunError that begins with the option.
-TokenChoice token_of(const model::Tokenizer& tokenizer, const std::string& text, const char* option,
+/// A token as it was given; `default_` if none was. Throws model::RunError that names the option for a text
+/// that is not a single token, and for ids and ranks that the vocabulary does not have.
+TokenChoice token_of(const model::Tokenizer& tokenizer, const GivenToken& token, const std::string& option,
                      TokenChoice default_);
 
 }  // namespace headscope::app

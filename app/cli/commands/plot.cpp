@@ -41,13 +41,13 @@ bool lacks_second(const PlotCommand& command, const View& view, const PromptRun&
   return !view.on_baseline(c) && !model::patches_from_second(run.prompt.edits);
 }
 
-void run_plot(const PlotCommand& command, const Streams& streams) {
-  const bool hashed =
-      (!command.no_recipe && command.out.format != FileFormat::csv) || !command.weights.empty();
+void run_plot(const PlotCommand& given, const Streams& streams) {
+  const bool hashed = (!given.no_recipe && given.out.format != FileFormat::csv) || !given.weights.empty();
   std::optional<PendingHash> begun;
-  if (hashed && !command.model.patterns) begun.emplace(model_folder(command.model), command.model.threads);
+  if (hashed && !given.model.patterns) begun.emplace(model_folder(given.model), given.model.threads);
   Engine engine =
-      start_engine(command.model, command.prompt.edits, Capability::patterns, SecondModelUse::baseline);
+      start_engine(given.model, given.prompt.edits, Capability::patterns, SecondModelUse::baseline);
+  const PlotCommand command = with_tokens(given, *engine.model);
   const Selection selection = command.selection.value_or(Selection{});
   std::optional<WeightHashes> known_weights;
   const auto weights = [&]() -> const WeightHashes& {
@@ -123,6 +123,17 @@ void check_plot(PlotCommand& plot) {
   plot.out = destination_of(plot, "heads.png", kPicturesOrNumbers);
   set_over(plot);
   reject_recipe(plot);
+  check_given_options(plot);
+  if (plot.out.format == FileFormat::csv && !plot.from_recipe) {
+    reject_picture_options(plot, kNoPicture);
+    if (plot.no_caption || plot.no_title || plot.svg_text)
+      throw UsageError(std::string(plot.svg_text     ? "--svg-text "
+                                   : plot.no_caption ? "--no-caption "
+                                                     : "--no-title ") +
+                       kNoPicture);
+  }
+  if (plot.svg_text && plot.out.format != FileFormat::svg && !plot.from_recipe)
+    throw UsageError("--svg-text is for SVG files; those of other formats have their text in one form");
   set_for_target(plot);
   check_pixels(plot.picture, plot.out.format);
   if (plot.prompt.from == PromptArguments::From::nothing && !plot.model.patterns)
@@ -130,12 +141,12 @@ void check_plot(PlotCommand& plot) {
 }
 
 /// Adds the options that `plot` and each of its views take.
-void add_plot_options(CommandSyntax& command, PlotCommand& own) {
+void add_plot_options(CommandSyntax& command, PlotCommand& own, bool takes_token = false) {
   command.computing();
   command.prompt(true);
   command.attention(true);
   command.comparison();
-  command.selection();
+  command.selection(takes_token);
   command.over();
   command.picture();
   command.under(CommandSyntax::kPicture)
@@ -156,7 +167,10 @@ Finish describe_plot(CommandSyntax& command) {
   command.footer(
       "headscope plot VIEW --help lists the options of a view. Several views may be given,\neach followed by "
       "its own options.");
-  command.each_view([&](CommandSyntax& of_view) { add_plot_options(of_view, *own); });
+  command.each_view([&](CommandSyntax& of_view, const View& view) {
+    add_plot_options(of_view, *own, view.tokens.rank != nullptr);
+    if (view.tokens.rank != nullptr) of_view.footer(kTokenGrammar);
+  });
   return command.finish(own, check_plot, run_plot);
 }
 

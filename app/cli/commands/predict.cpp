@@ -6,7 +6,7 @@
 
 #include "app/cli/arguments/command_syntax.h"
 #include "app/cli/batch.h"
-#include "app/cli/commands/output.h"
+#include "app/cli/commands/how.h"
 
 namespace headscope::app {
 namespace {
@@ -55,12 +55,13 @@ void for_each_position(Engine& engine, const PromptRun& run, int first, int end,
   }
 }
 
-void write_json(Engine& engine, const PromptRun& run, int top, bool all_positions, std::ostream& out,
-                std::string& not_finite) {
+void write_json(const Json& how, Engine& engine, const PromptRun& run, int top, bool all_positions,
+                std::ostream& out, std::string& not_finite) {
   const int length = run.run->length();
   const model::Tokenizer& tokenizer = *run.model->tokenizer;
   std::vector<model::Guess> last;
-  out << '{';
+  begin_json(how, out);
+  out << ',';
   write_tokens_json(tokenizer, run.tokens.tokens, out);
   if (all_positions) out << ",\"positions\":[";
   for_each_position(engine, run, all_positions ? 0 : length - 1, length, top, not_finite,
@@ -101,13 +102,14 @@ void write_text(Engine& engine, const PromptRun& run, int top, bool all_position
 }
 
 void run_predict(const PredictCommand& command, const Streams& streams) {
+  How how(command);
   Engine engine = start_engine(command.model, command.prompt.edits);
   const int top = std::min(command.top, engine.config().vocab_size);
   for_each_prompt(command.prompt, streams, [&](const PromptSource& source, const Prompt& prompt) {
     const PromptRun run = run_prompt(engine, prompt, source.where());
     std::string not_finite = not_finite_note(*run.run);
     if (command.json) {
-      write_json(engine, run, top, command.all_positions, streams.out, not_finite);
+      write_json(how.of(engine, run), engine, run, top, command.all_positions, streams.out, not_finite);
     } else {
       if (!source.is_first()) streams.out << '\n';
       write_text(engine, run, top, command.all_positions, streams.out, not_finite);
@@ -124,6 +126,7 @@ Finish describe_predict(CommandSyntax& command) {
   command.option("top", "K", "number of tokens (default: 10)", own->top, whole(1));
   command.flag("all-positions", "after every position, with the rank (from 1) of the actual next token",
                own->all_positions);
+  command.answer_out();
   return command.finish(own, require_prompt, run_predict);
 }
 

@@ -112,6 +112,7 @@ Arguments arguments_from(const Recipe& recipe, const View& view, std::span<const
   const bool gives_patterns = has_option(given, "--attention"), gives_model = has_option(given, "--model");
   const bool patterns = !s.model.attention.empty();
   Arguments a;
+  a.from_recipe = true;
   a.model.precision = s.model.precision;
   if (patterns && !gives_model && !gives_patterns) a.model.model = s.model.attention, a.model.patterns = true;
   if (!patterns && !gives_patterns && !gives_prompt(given)) {

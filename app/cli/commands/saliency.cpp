@@ -2,11 +2,10 @@
 
 #include "app/cli/arguments/command_syntax.h"
 #include "app/cli/batch.h"
+#include "app/cli/commands/how.h"
 #include "app/cli/commands/measured_tokens.h"
 #include "app/cli/commands/output.h"
 #include "app/cli/status_line.h"
-#include "app/run/edits/edit_text.h"
-#include "app/run/sources/weights_hash.h"
 #include "app/views/output/saliency_options.h"
 #include "system/interrupt.h"
 
@@ -16,12 +15,12 @@ namespace {
 /// The question that the arguments define for every prompt.
 SaliencyOf question_of(const SaliencyCommand& command, const Engine& engine) {
   SaliencyOf question;
-  question.metric = command.metric;
+  question.metric = command.measured.metric;
   question.method = command.method;
   question.baseline = command.baseline.value_or(question.baseline);
   question.steps = command.steps.value_or(question.steps);
-  question.position = command.position.value_or(-1);
-  set_tokens(question, command, *engine.model->tokenizer);
+  question.position = command.measured.position.value_or(-1);
+  set_tokens(question, command.measured, *engine.model->tokenizer);
   return question;
 }
 
@@ -40,21 +39,11 @@ Saliency computed(const SaliencyOf& question, const PromptRun& run, Engine& engi
   }
 }
 
-/// "logit of it minus that after position 5  was"
-std::string subject_of(const PromptRun& run, const Saliency& of) {
-  const model::Tokenizer& tokenizer = *run.model->tokenizer;
-  if (of.metric == GradientMetric::loss) return "mean loss of the prompt, bits";
-  const std::string after =
-      format(" after position %d  ", of.position) + run.tokens.labels[static_cast<std::size_t>(of.position)];
-  if (of.metric == GradientMetric::log_probability)
-    return "log2 probability of " + viz::visible(tokenizer.bytes(of.token)) + after;
-  return logit_name(tokenizer, of.token, of.against) + after;
-}
-
 void write_text(const SaliencyCommand& command, const PromptRun& run, const Saliency& of, std::ostream& out) {
   const double unit = shown_unit(of.metric);
   const bool integrated = of.method == SaliencyMethod::integrated;
-  out << subject_of(run, of) << ": " << name_of(kSaliencyMethods, of.method) << '\n';
+  out << metric_name(of.metric, of.token, of.against, of.position, run) << ": "
+      << name_of(kSaliencyMethods, of.method) << '\n';
   std::vector<NamedNumber> lines;
   for (int i = 0; i < of.reach(); ++i)
     lines.push_back({unit * of.parts[i], std::to_string(i) + "  " + run.tokens.labels[i]});
@@ -72,16 +61,10 @@ void write_text(const SaliencyCommand& command, const PromptRun& run, const Sali
 }
 
 /// What the command line says of the run, and the shares.
-void write_json(const SaliencyCommand& command, const PromptRun& run, const Saliency& of,
-                const std::string& weights, std::ostream& out) {
+void write_json(const Json& how, const SaliencyCommand& command, const PromptRun& run, const Saliency& of,
+                std::ostream& out) {
   const model::Tokenizer& tokenizer = *run.model->tokenizer;
-  Json edits = Json::array();
-  for (const model::Edit& edit : run.prompt.edits) edits.push_back(edit_text(edit));
-  Json result = {{"model", utf8_or_replacement(run.model->name)},
-                 {"weights", weights},
-                 {"prompt", utf8_or_replacement(tokenizer.decode(run.run->tokens))},
-                 {"edits", std::move(edits)},
-                 {"metric", name_of(kSaliencyMetrics, of.metric)},
+  Json result = {{"metric", name_of(kSaliencyMetrics, of.metric)},
                  {"unit", shown_unit(of.metric) == 1 ? Json(nullptr) : Json("nats")},
                  {"position", of.position < 0 ? Json(nullptr) : Json(of.position)},
                  {"token", token_or_null(tokenizer, of.token)},
@@ -96,19 +79,19 @@ void write_json(const SaliencyCommand& command, const PromptRun& run, const Sali
     result["error"] = of.error();
     result["gradients"] = of.gradients;
   }
-  write_json_line(tokenizer, run.tokens.tokens, result, out);
+  write_json_line(how, tokenizer, run.tokens.tokens, result, out);
 }
 
 void run_saliency(const SaliencyCommand& command, const Streams& streams) {
+  How how(command);
   Engine engine = start_engine(command.model, command.prompt.edits);
   const SaliencyOf asked = question_of(command, engine);
-  const std::string weights = command.json ? weights_hash(*engine.model) : std::string();
   for_each_prompt(command.prompt, streams, [&](const PromptSource& source, const Prompt& prompt) {
     PromptRun run = run_prompt(engine, prompt, source.where());
     compare_with_unedited(engine, run);
     const Saliency of = computed(asked, run, engine, source.where(), streams);
     if (command.json) {
-      write_json(command, run, of, weights, streams.out);
+      write_json(how.of(engine, run), command, run, of, streams.out);
     } else {
       if (!source.is_first()) streams.out << '\n';
       write_text(command, run, of, streams.out);
@@ -119,7 +102,7 @@ void run_saliency(const SaliencyCommand& command, const Streams& streams) {
 
 void check_saliency(SaliencyCommand& saliency) {
   require_prompt(saliency);
-  check_measured_tokens(saliency, name_of(kSaliencyMetrics, saliency.metric));
+  check_measured(saliency.measured, kSaliencyMetrics);
   if (saliency.method == SaliencyMethod::integrated) return;
   if (saliency.baseline) throw UsageError("--baseline requires --method integrated");
   if (saliency.steps) throw UsageError("--steps requires --method integrated");
@@ -134,11 +117,7 @@ Finish describe_saliency(CommandSyntax& command) {
                         "the gradient at each token's embedding times the embedding, its length, or\n"
                         "integrated gradients (default: gradient-input)",
                         own->method, kSaliencyMethods);
-  command.choice_option("metric",
-                        "what the tokens have shares in: a token's logit, the difference of two, a\n"
-                        "token's log probability, or the prompt's mean loss (default: logit)",
-                        own->metric, kSaliencyMetrics);
-  measured_tokens(command, *own);
+  measured_options(command, own->measured, kSaliencyMetrics, "what the tokens have shares in");
   command.choice_option("baseline",
                         "what integrated gradients begin with in place of every token's embedding\n"
                         "(default: zero)",
@@ -149,6 +128,7 @@ Finish describe_saliency(CommandSyntax& command) {
                  own->steps, [](const std::string& option, const std::string& text) {
                    return std::optional(whole_number(option, text, 1, SaliencyOf::kMaxSteps));
                  });
+  command.answer_out();
   return command.finish(own, check_saliency, run_saliency);
 }
 

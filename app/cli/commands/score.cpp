@@ -2,7 +2,7 @@
 
 #include "app/cli/arguments/command_syntax.h"
 #include "app/cli/batch.h"
-#include "app/cli/commands/output.h"
+#include "app/cli/commands/how.h"
 #include "app/run/analyses/patterns.h"
 #include "app/run/analyses/score_sources.h"
 #include "app/run/analyses/softmax_row.h"
@@ -14,9 +14,10 @@ namespace {
 
 /// The sources of the score of a query and a key.
 struct ScoreCommand : Arguments {
-  int top = 20;  ///< number of products in text
+  std::optional<int> top;  ///< number of products in text; nothing: kTop
 };
 
+constexpr int kTop = 20;
 constexpr const char* kNumber = "%14.6f  ";
 
 constexpr const char* kKindNames[] = {
@@ -42,7 +43,7 @@ Json source_json(const ScoreSource& source) {
   return json;
 }
 
-void write_json(const Report& report, std::ostream& out) {
+void write_json(const Json& how, const Report& report, std::ostream& out) {
   const ScoreSources& of = report.of;
   Json sources = Json::array(), products = Json::array();
   for (int i = 0; i < of.count(); ++i) {
@@ -64,7 +65,7 @@ void write_json(const Report& report, std::ostream& out) {
                {"sources", std::move(sources)},
                {"products", std::move(products)}};
   if (report.replaced()) json["edited_score"] = report.masked();  // null: masked
-  write_json_line(*report.run.model->tokenizer, report.run.tokens.tokens, json, out);
+  write_json_line(how, *report.run.model->tokenizer, report.run.tokens.tokens, json, out);
 }
 
 void write_text(const Report& report, int top, std::ostream& out) {
@@ -113,6 +114,7 @@ Selection place_in(const PromptRun& run, const ScoreCommand& command, const std:
 }
 
 void run_score(const ScoreCommand& command, const Streams& streams) {
+  How how(command);
   Engine engine = start_engine(command.model, command.prompt.edits);
   for_each_prompt(command.prompt, streams, [&](const PromptSource& source, const Prompt& prompt) {
     const auto run = std::make_shared<const PromptRun>(run_prompt(engine, prompt, source.where()));
@@ -122,10 +124,10 @@ void run_score(const ScoreCommand& command, const Streams& streams) {
     const auto of = ask(answers, ScoreSourcesOf{at.layer, at.head, at.query, at.key});
     const Report report{*run, *of, *row};
     if (command.json) {
-      write_json(report, streams.out);
+      write_json(how.of(engine, *run), report, streams.out);
     } else {
       if (!source.is_first()) streams.out << '\n';
-      write_text(report, command.top, streams.out);
+      write_text(report, command.top.value_or(kTop), streams.out);
     }
     warn_about(*run, source.where(), streams.err);
   });
@@ -139,7 +141,12 @@ Finish describe_score(CommandSyntax& command) {
   command.selection();
   command.option("top", "N", "only the N strongest products (default: 20; JSON has all)", own->top, whole(1));
   command.footer("Without --key it is the key with the largest weight.");
-  return command.finish(own, require_prompt, run_score);
+  command.answer_out();
+  const auto check = [](const ScoreCommand& score) {
+    require_prompt(score);
+    if (score.top && score.json) throw UsageError("--top is for text; JSON has all products");
+  };
+  return command.finish(own, check, run_score);
 }
 
 }  // namespace headscope::app

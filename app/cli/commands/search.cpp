@@ -4,14 +4,15 @@
 
 #include "app/cli/arguments/command_syntax.h"
 #include "app/cli/batch.h"
-#include "app/cli/commands/output.h"
+#include "app/cli/commands/how.h"
 #include "model/files/quote.h"
 #include "system/path_text.h"
 
 namespace headscope::app {
 namespace {
 
-void write_json(const model::Tokenizer& tokenizer, const BestWeights& found, std::ostream& out) {
+void write_json(const Json& how, const model::Tokenizer& tokenizer, const BestWeights& found,
+                std::ostream& out) {
   const auto token = [&](int position, int id) {
     Json object = token_json(id, tokenizer.bytes(id));
     object["position"] = position;
@@ -26,7 +27,7 @@ void write_json(const model::Tokenizer& tokenizer, const BestWeights& found, std
                     {"key", token(f.key, f.key_id)},
                     {"weight", f.weight}});
   }
-  out << json_line(Json{{"count", found.count()}, {"best", std::move(best)}}) << '\n';
+  out << json_line(Json{{"how", how}, {"count", found.count()}, {"best", std::move(best)}}) << '\n';
 }
 
 void write_text(const model::Tokenizer& tokenizer, const BestWeights& found, std::ostream& out) {
@@ -75,6 +76,7 @@ auto pairs(const std::string& what) {
 }
 
 void run_search(const SearchCommand& command, const Streams& streams) {
+  How how(command);
   Engine engine = start_engine(command.model, command.prompt.edits);
   BestWeights found(static_cast<std::size_t>(command.top));
   bool some = false;
@@ -88,7 +90,7 @@ void run_search(const SearchCommand& command, const Streams& streams) {
     throw model::RunError("there is no prompt in " + system::text_of(command.prompt.file));
   const model::Tokenizer& tokenizer = *engine.model->tokenizer;
   if (command.json) {
-    write_json(tokenizer, found, streams.out);
+    write_json(how.shared(engine), tokenizer, found, streams.out);
   } else {
     write_text(tokenizer, found, streams.out);
   }
@@ -117,6 +119,7 @@ Finish describe_search(CommandSyntax& command) {
   command.option("shape-moves", "yes|no", "also find the shape elsewhere along the diagonal (default: yes)",
                  search.moves, one_of(kYesOrNo));
   command.option("top", "N", "the N largest (default: 20)", own->top, whole(1, 1000000));
+  command.answer_out();
   return command.finish(own, require_prompt, run_search);
 }
 

@@ -5,6 +5,7 @@
 #include "app/cli/arguments/command_syntax.h"
 #include "app/cli/batch.h"
 #include "app/cli/commands/figure.h"
+#include "app/cli/commands/how.h"
 #include "app/cli/commands/measured_tokens.h"
 #include "app/cli/commands/output.h"
 #include "app/cli/commands/recipes.h"
@@ -35,16 +36,16 @@ SweepOf question_of(const SweepCommand& command, const Engine& engine) {
   // The view has estimates, and its picture must be the same when it is made again.
   question.estimates =
       question.has_estimates() && (command.estimates != EstimatesWritten::none || !command.out.empty());
-  question.largest_of = command.metric;
-  set_tokens(question, command, *engine.model->tokenizer);
+  question.largest_of = command.measured.metric;
+  set_tokens(question, command.measured, *engine.model->tokenizer);
   return question;
 }
 
-/// Sets the source of the patches in the run and the question: the prompt of --from, which ran as `from`, or
-/// the same prompt in the second model.
-void patch_from(const SweepCommand& command, std::shared_ptr<const PromptRun> from, PromptRun& run,
+/// Sets the source of the patches in the run and the question: the prompt of --second, which ran as `second`,
+/// or the same prompt in the second model.
+void patch_from(const SweepCommand& command, std::shared_ptr<const PromptRun> second, PromptRun& run,
                 const std::string& where, SweepOf& question) {
-  compare_with_second(command, run, std::move(from), where);
+  compare_with_second(command, run, std::move(second), where);
   question.from = patch_prompt_of(run);
 }
 
@@ -96,47 +97,49 @@ Json cells_json(const Sweep& sweep, const Number& number) {
   return rows;
 }
 
-void write_json(const SweepCommand& command, const SweepOf& question, const PromptRun& run,
+void write_json(const Json& how, const SweepCommand& command, const SweepOf& question, const PromptRun& run,
                 const Sweep& sweep, std::ostream& out) {
   const model::Tokenizer& tokenizer = *run.model->tokenizer;
+  const SweepMetric metric = command.measured.metric;
+  const int tokens = token_count(metric);
   Json result = {{"position", sweep.position},
-                 {"token", token_or_null(tokenizer, sweep.token)},
-                 {"other_token", token_or_null(tokenizer, sweep.against)},
-                 {"metric", name_of(kSweepMetrics, command.metric)},
+                 {"token", token_or_null(tokenizer, tokens > 0 ? sweep.token : -1)},
+                 {"other_token", token_or_null(tokenizer, tokens > 1 ? sweep.against : -1)},
+                 {"metric", name_of(kSweepMetrics, metric)},
+                 {"unit", metric == SweepMetric::divergence ? Json("nats") : Json(nullptr)},
                  {"over", name_of(kSweepOver, command.over)},
                  {"change", name_of(kSweepEdits, command.edit)},
-                 {"before", sweep.before.of(command.metric)}};
+                 {"before", sweep.before.of(metric)}};
   if (command.over == SweepOver::senders) {
     result["receiver"] = receiver_text(question.receiver.at);
   } else {
     result["site"] = model::hook_name({command.site, 0}).substr(sizeof("blocks.0.") - 1);
   }
   if (command.estimates != EstimatesWritten::only)
-    result["changes"] = cells_json(
-        sweep, [&](int layer, int column) { return sweep.difference(command.metric, layer, column); });
+    result["changes"] =
+        cells_json(sweep, [&](int layer, int column) { return sweep.difference(metric, layer, column); });
   if (command.estimates != EstimatesWritten::none)
-    result["estimates"] = cells_json(
-        sweep, [&](int layer, int column) { return sweep.estimate(command.metric, layer, column); });
+    result["estimates"] =
+        cells_json(sweep, [&](int layer, int column) { return sweep.estimate(metric, layer, column); });
   if (command.estimates == EstimatesWritten::also)
-    result["rank_correlation"] = sweep.estimate_correlation(command.metric);
-  write_json_line(tokenizer, run.tokens.tokens, result, out);
+    result["rank_correlation"] = sweep.estimate_correlation(metric);
+  write_json_line(how, tokenizer, run.tokens.tokens, result, out);
 }
 
-std::string subject_of(const SweepCommand& command, const PromptRun& run, const Sweep& sweep) {
+std::string subject_of(SweepMetric metric, const PromptRun& run, const Sweep& sweep) {
   const model::Tokenizer& tokenizer = *run.model->tokenizer;
-  if (command.metric == SweepMetric::divergence) return "KL(run || edited), bits";
-  if (command.metric == SweepMetric::probability)
-    return "probability of " + viz::visible(tokenizer.bytes(sweep.token));
-  return logit_name(tokenizer, sweep.token, command.metric == SweepMetric::difference ? sweep.against : -1);
+  if (metric == SweepMetric::divergence) return "KL(run || edited), bits";
+  if (metric == SweepMetric::probability) return "probability of " + token_words(tokenizer, sweep.token);
+  return logit_name(tokenizer, sweep.token, metric == SweepMetric::difference ? sweep.against : -1);
 }
 
 void write_text(const SweepCommand& command, const SweepOf& question, const PromptRun& run,
                 const Sweep& sweep, std::ostream& out) {
-  const SweepMetric metric = command.metric;
+  const SweepMetric metric = command.measured.metric;
   const bool also = command.estimates == EstimatesWritten::also,
              only = command.estimates == EstimatesWritten::only;
   const char* comma = metric == SweepMetric::divergence ? "," : "";
-  out << subject_of(command, run, sweep) << comma << format(" after position %d  ", sweep.position)
+  out << subject_of(metric, run, sweep) << comma << format(" after position %d  ", sweep.position)
       << run.tokens.labels[sweep.position]
       << (command.over == SweepOver::senders ? "; direct paths into " + receiver_name(question.receiver) : "")
       << (also   ? ": exact, first-order estimate"
@@ -163,10 +166,10 @@ void write_text(const SweepCommand& command, const SweepOf& question, const Prom
 PlotCommand plot_of(const SweepCommand& command, const SweepOf& question) {
   PlotCommand plot;
   plot.model = command.model;
-  if (command.from)
-    plot.comparison = {command.from, command.alignment.value_or(Alignment::position), Side::run};
+  if (command.second)
+    plot.comparison = {command.second, command.alignment.value_or(Alignment::position), Side::run};
   plot.selection = Selection{0, 0, question.position, -1};
-  plot.options = sweep_options(question, command.metric);
+  plot.options = sweep_options(question, command.measured.metric);
   plot.picture = command.picture;
   plot.no_recipe = command.no_recipe;
   plot.out = command.out;
@@ -175,12 +178,13 @@ PlotCommand plot_of(const SweepCommand& command, const SweepOf& question) {
 
 void run_sweep(const SweepCommand& command, const Streams& streams) {
   const bool patches = command.edit == SweepEdit::patch;
+  How how(command);
   Engine engine = start_engine(command.model, command.prompt.edits, Capability::weights,
                                patches ? SecondModelUse::baseline : SecondModelUse::patch_source);
   const SweepOf asked = question_of(command, engine);
-  const auto from = command.from
-                        ? run_second(engine, {*command.from, {}, command.prompt.start_token}, "--from: ")
-                        : nullptr;
+  const auto second =
+      command.second ? run_second(engine, {*command.second, {}, command.prompt.start_token}, "--second: ")
+                     : nullptr;
   const bool drawn = !command.out.empty();
   const auto fonts = drawn ? viz::Fonts::load() : nullptr;
   const WeightHashes weights = drawn && !command.no_recipe && command.out.format != FileFormat::csv
@@ -192,14 +196,15 @@ void run_sweep(const SweepCommand& command, const Streams& streams) {
     const std::string where = source.where();
     const auto run = std::make_shared<PromptRun>(run_prompt(engine, prompt, where));
     SweepOf question = asked;
-    question.position = command.position < 0 ? run->run->length() - 1 : command.position;
+    const int position = command.measured.position.value_or(-1);
+    question.position = position < 0 ? run->run->length() - 1 : position;
     if (!patches) {
       compare_with_unedited(engine, *run);
       question.token = baseline_guess(question.token, *run, question.position, engine);
       question.against = baseline_guess(question.against, *run, question.position, engine);
     }
     if (patches)
-      patch_from(command, from ? from : run_second(engine, run->prompt, where), *run, where, question);
+      patch_from(command, second ? second : run_second(engine, run->prompt, where), *run, where, question);
     const auto answer = computed(
         command.estimates == EstimatesWritten::only ? Question(SweepEstimatesOf{question}) : question, *run,
         engine, where, streams);
@@ -217,7 +222,7 @@ void run_sweep(const SweepCommand& command, const Streams& streams) {
                    streams);
     }
     if (command.json) {
-      write_json(command, question, *run, sweep, streams.out);
+      write_json(how.of(engine, *run), command, question, *run, sweep, streams.out);
     } else if (!drawn) {
       if (!source.is_first()) streams.out << '\n';
       write_text(command, question, *run, sweep, streams.out);
@@ -229,9 +234,10 @@ void run_sweep(const SweepCommand& command, const Streams& streams) {
 /// Checks and completes the arguments.
 void check_sweep(SweepCommand& sweep) {
   require_prompt(sweep);
-  if (sweep.ablation && sweep.from)
-    throw UsageError("one kind of edit at a time: both --ablate and --from were given");
-  if (sweep.estimates != EstimatesWritten::none && sweep.metric == SweepMetric::divergence)
+  check_measured(sweep.measured, kSweepMetrics);
+  if (sweep.ablation && sweep.second)
+    throw UsageError("one kind of edit at a time: both --ablate and --second were given");
+  if (sweep.estimates != EstimatesWritten::none && sweep.measured.metric == SweepMetric::divergence)
     throw UsageError(
         "--estimates has none of --metric kl: KL is smallest at the run itself, so its slope is 0 there");
   const bool over_heads = sweep.over == SweepOver::heads, over_senders = sweep.over == SweepOver::senders;
@@ -243,12 +249,12 @@ void check_sweep(SweepCommand& sweep) {
   if (sweep.estimates != EstimatesWritten::none && over_senders)
     throw UsageError("--estimates has none of --sweep-over senders: each path is computed exactly");
   const auto unless_said = sweep.prompt.edits.second_model ? SweepEdit::patch : SweepEdit::zero;
-  sweep.edit = sweep.from ? SweepEdit::patch : sweep.ablation.value_or(unless_said);
+  sweep.edit = sweep.second ? SweepEdit::patch : sweep.ablation.value_or(unless_said);
   sweep.site =
       sweep.given_site.value_or(over_heads || over_senders ? model::Site::z : model::Site::resid_pre);
-  if (!sweep.out_name.empty() && sweep.estimates == EstimatesWritten::only)
-    throw UsageError("--estimates only is for text and JSON; --out draws the exact differences");
   check_drawn(sweep, "sweep.png");
+  if (!sweep.out.empty() && sweep.estimates == EstimatesWritten::only)
+    throw UsageError("--estimates only is for text and JSON; pictures and csv have the exact differences");
 }
 
 }  // namespace
@@ -256,15 +262,12 @@ void check_sweep(SweepCommand& sweep) {
 Finish describe_sweep(CommandSyntax& command) {
   const auto own = std::make_shared<SweepCommand>();
   command.reading();
-  command.choice_option("metric",
-                        "what is measured: a token's logit, the difference of two tokens' logits,\na token's "
-                        "probability, or KL(run || edited) (default: difference)",
-                        own->metric, kSweepMetrics);
+  measured_options(command, own->measured, kSweepMetrics, "what is measured of the prediction");
   command.choice_option("sweep-over", "what is edited, one at a time (default: heads)", own->over,
                         kSweepOver);
   command.old_name("over");
   command.choice_option("ablate",
-                        "set each to zero, or to its mean over the prompt (default: zero; with\n--from or "
+                        "set each to zero, or to its mean over the prompt (default: zero; with\n--second or "
                         "--second-model each is patched)",
                         own->ablation, kAblations);
   command.choice_option("site", "the activation of each layer to edit (default: resid_pre; for heads: z)",
@@ -273,16 +276,13 @@ Finish describe_sweep(CommandSyntax& command) {
                  "of --sweep-over senders: logits, or a later head's q, k or v, as in L9H6.q\n(default: "
                  "logits). Each head and MLP before it is edited on its direct path alone\n(path patching)",
                  own->receiver);
-  measured_tokens(command, *own);
   command.choice_option("estimates",
                         "first-order estimates of all cells by one backward pass (attribution\npatching): "
                         "besides the exact differences, or only them (default: none)",
                         own->estimates, kEstimates);
-  command.option(
-      "from", "TEXT",
-      "patch from this prompt instead of ablating; it must have as many tokens,\nunless --align matches them",
-      own->from);
-  second_prompt_alignment(command, *own);
+  second_prompt_options(command, *own,
+                        "patch from this prompt instead of ablating; it must have as many tokens,\nunless "
+                        "--align matches them");
   drawn_output(command, *own);
   return command.finish(own, check_sweep, run_sweep);
 }

@@ -2,7 +2,7 @@
 #include <optional>
 #include <string>
 
-#include "app/cli/arguments/arguments.h"
+#include "app/cli/commands/measured_metric.h"
 #include "app/run/analyses/sweep.h"
 
 namespace headscope::app {
@@ -16,18 +16,15 @@ enum class EstimatesWritten {
 
 /// The effect on a guess of editing each head, or each layer at each position, one at a time.
 struct SweepCommand : Arguments {
-  SweepMetric metric = SweepMetric::difference;
+  MeasuredMetric<SweepMetric> measured{SweepMetric::difference};
   SweepOver over = SweepOver::heads;
   SweepEdit edit = SweepEdit::zero;
   model::Site site = model::Site::z;
-  std::string token;        ///< text or id; empty: the most probable
-  std::string other_token;  ///< text or id; empty: the second most probable
-  int position = -1;        ///< -1: the last
   EstimatesWritten estimates = EstimatesWritten::none;
   std::optional<SweepEdit> ablation;      ///< as given; nothing: not given
   std::optional<model::Site> given_site;  ///< as given; nothing: not given
   std::optional<std::string> receiver;    ///< as given; nothing: not given
-  std::optional<std::string> from;        ///< text of the prompt to patch from
+  std::optional<std::string> second;      ///< text of the prompt to patch from
   std::optional<Alignment> alignment;     ///< alignment of prompts of different lengths
   bool no_recipe = false;                 ///< the picture's file carries no recipe
   Destination out = {};

@@ -1,6 +1,7 @@
 #include "app/cli/arguments/command_syntax.h"
 #include "app/cli/batch.h"
-#include "app/cli/commands/output.h"
+#include "app/cli/commands/how.h"
+#include "app/run/sources/model_discovery.h"
 
 namespace headscope::app {
 namespace {
@@ -52,11 +53,17 @@ void write_table(const model::Tokenizer& tokenizer, const std::vector<model::Tok
 }
 
 void run_tokens(const Arguments& command, const Streams& streams) {
-  const model::Tokenizer tokenizer = model::Tokenizer::load(model_folder(command.model));
+  const std::filesystem::path folder = model_folder(command.model);
+  const model::Tokenizer tokenizer = model::Tokenizer::load(folder);
+  const Json how = {{"program", program_name()},
+                    {"model", utf8_or_replacement(model_name(folder))},
+                    {"start_token", command.prompt.start_token}};
   for_each_prompt(command.prompt, streams, [&](const PromptSource& source, const Prompt& prompt) {
     const std::vector<model::Token> tokens = tokens_of(tokenizer, prompt, source.where());
     if (command.json) {
-      write_json_line(tokenizer, tokens, Json::object(), streams.out);
+      Json of_prompt = how;
+      of_prompt["prompt"] = prompt_json(tokenizer, prompt);
+      write_json_line(of_prompt, tokenizer, tokens, Json::object(), streams.out);
     } else {
       if (!source.is_first()) streams.out << '\n';
       write_table(tokenizer, tokens, streams.out);
@@ -70,6 +77,7 @@ Finish describe_tokens(CommandSyntax& command) {
   command.model();
   command.prompt(true);
   command.json();
+  command.answer_out();
   return command.finish(std::make_shared<Arguments>(), require_prompt, run_tokens);
 }
 

@@ -5,6 +5,7 @@
 #include <limits>
 #include <map>
 #include <numeric>
+#include <tuple>
 
 #include "app/cli/arguments/command_syntax.h"
 #include "app/cli/batch.h"
@@ -150,8 +151,13 @@ Tracing tracing_of(const TraceCommand& command, Engine& engine) {
   const model::Tokenizer& tokenizer = *engine.model->tokenizer;
   MetricChoice& choice = tracing.metric.emplace();
   choice.metric = command.gradients->metric;
-  choice.token = token_of(tokenizer, command.gradients->token, "--gradients", choice.token);
-  choice.against = token_of(tokenizer, command.gradients->against, "--gradients", choice.against);
+  const auto option = [](const GivenToken& given, const char* name) {
+    return given.empty() ? "--gradients" : name;
+  };
+  choice.token =
+      token_of(tokenizer, command.gradients->token, option(command.token, "--token"), choice.token);
+  choice.against = token_of(tokenizer, command.gradients->against,
+                            option(command.other_token, "--other-token"), choice.against);
   choice.position = command.position.value_or(-1);
   tracing.second = baseline_of(engine, command.comparison, command.prompt.start_token).second;
   return tracing;
@@ -223,6 +229,24 @@ void run_trace(const TraceCommand& command, const Streams& streams) {
   });
 }
 
+/// Takes the tokens of options of their own into the metric.
+void complete_metric(TraceCommand& trace) {
+  for (const auto& [option, given, at, least] :
+       {std::tuple("--token", &trace.token, &GivenMetric::token, 1),
+        std::tuple("--other-token", &trace.other_token, &GivenMetric::against, 2)}) {
+    if (given->empty()) continue;
+    if (!trace.gradients) throw UsageError(option + std::string(" requires --gradients"));
+    const std::string metric =
+        "--gradients " + std::string(name_of(kGradientMetrics, trace.gradients->metric));
+    if (token_count(trace.gradients->metric) < least)
+      throw UsageError(least == 2 ? "--other-token requires --gradients difference"
+                                  : metric + " names no token; --token does not apply");
+    if (!((*trace.gradients).*at).empty())
+      throw UsageError(metric + " has its tokens after the colon; " + option + " does not apply");
+    (*trace.gradients).*at = *given;
+  }
+}
+
 /// Checks what belongs to gradients alone.
 void check_gradients(const TraceCommand& trace) {
   if (!trace.gradients && trace.position) throw UsageError("--position requires --gradients");
@@ -245,15 +269,17 @@ GivenMetric given_metric(const std::string& option, const std::string& text) {
   if (!parted) return given;
   const int count = token_count(given.metric);
   if (count == 0) throw UsageError(option + " " + name + " names no token, so nothing may follow it");
-  given.token = token_text(option, tokens);
-  if (count == 1) return given;
+  if (count == 1) {
+    given.token = given_token(option, tokens);
+    return given;
+  }
   // A token that has a comma itself must be given by its id.
   const auto two = halves(tokens, ',');
   if (!two || two->first.empty() || two->second.empty() || two->second.find(',') != std::string_view::npos)
     throw UsageError(option + " " + name + " takes two tokens with a comma between, e.g. " + name +
-                     ":464,3290, not " + model::quote(tokens));
-  given.token = two->first;
-  given.against = two->second;
+                     ": Mary, John, not " + model::quote(tokens));
+  given.token = given_token(option, std::string(two->first));
+  given.against = given_token(option, std::string(two->second));
   return given;
 }
 
@@ -269,17 +295,27 @@ Finish describe_trace(CommandSyntax& command) {
   command.option("gradients", names_of(kGradientMetrics, "|"),
                  "also write the gradients of a metric, as NAME_grad: a token's logit, the\n"
                  "difference of two, a token's log probability, the prompt's loss, or\n"
-                 "KL(baseline || run); tokens follow a colon, e.g. logit:\" it\" or\n"
-                 "difference:464,3290 (default: the most probable of the unedited run)",
+                 "KL(baseline || run)",
                  own->gradients, given_metric);
+  command.option(
+      "token", kTokenValues,
+      "the token of the metric (default: the most probable of the\nunedited run); it may also follow "
+      "a colon, e.g. logit:\" it\"",
+      own->token, given_token);
+  command.option(
+      "other-token", kTokenValues,
+      "the token whose logit is subtracted (default: the second most\nprobable of the unedited run)",
+      own->other_token, given_token);
   command.option("position", "I",
                  "the position of the prediction that is measured, from 0\n(default -1: the last)",
                  own->position, whole(-1));
   command.second_prompt("the baseline of KL (default: the unedited run, or the second model)");
   command.out("FILE.safetensors", "the file; with --prompts, {n} in its name is the prompt's\nnumber from 1");
   command.resume();
+  command.footer(kTokenGrammar + metric_grammar(kGradientMetrics));
   const auto check = [](TraceCommand& trace) {
     require_prompt(trace);
+    complete_metric(trace);
     check_gradients(trace);
     require_out(trace, "run.safetensors");
     if (trace.out_name == "-")

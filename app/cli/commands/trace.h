@@ -11,8 +11,8 @@ namespace headscope::app {
 /// A metric as given: its tokens are read once the model is known.
 struct GivenMetric {
   GradientMetric metric = GradientMetric::logit;
-  std::string token = {};    ///< text or id; empty: the most probable
-  std::string against = {};  ///< text or id; empty: the second most probable
+  GivenToken token = {};    ///< none: the most probable
+  GivenToken against = {};  ///< none: the second most probable
   bool operator==(const GivenMetric&) const = default;
 };
 
@@ -23,6 +23,7 @@ GivenMetric given_metric(const std::string& option, const std::string& text);
 struct TraceCommand : Arguments {
   std::string hooks;                     ///< globs, comma-separated; empty: all
   std::optional<GivenMetric> gradients;  ///< nothing: no gradients
+  GivenToken token, other_token;         ///< as given by options of their own; none: not given
   std::optional<int> position;           ///< of the prediction that is measured; -1, or not given: the last
   std::filesystem::path out;
 };

@@ -1,11 +1,19 @@
 #include "app/cli/arguments/command_syntax.h"
-#include "app/cli/commands/output.h"
+#include "app/cli/commands/how.h"
 
 namespace headscope::app {
 namespace {
 
-Json json_of(const OptionSpec& option) {
+/// What an option is called after its view's name: its own name, or "token" for a rank or an id.
+std::string flag_of(const View& view, const OptionSpec& option) {
+  if (view.tokens.has(&option))
+    return &option == view.tokens.rank || &option == view.tokens.id ? "token" : "other-token";
+  return std::string(option.flag_name());
+}
+
+Json json_of(const View& view, const OptionSpec& option) {
   Json json{{"name", option.name},
+            {"flag", flag_of(view, option)},
             {"values", values_of(option)},
             {"help", option.help},
             {"default", to_text(option, option.default_value)}};
@@ -22,7 +30,7 @@ Json views_json() {
   Json array = Json::array();
   for (const View& view : views()) {
     Json options = Json::array();
-    for (const OptionSpec* option : view.options) options.push_back(json_of(*option));
+    for (const OptionSpec* option : view.options) options.push_back(json_of(view, *option));
     array.push_back({{"id", view.id},
                      {"name", view.name()},
                      {"title", view.title},
@@ -30,15 +38,22 @@ Json views_json() {
                      {"help", view.help},
                      {"options", std::move(options)}});
   }
-  return {{"views", std::move(array)}};
+  return {{"how", {{"program", program_name()}}}, {"views", std::move(array)}};
 }
 
 void write_text(std::ostream& out) {
   for (const View& view : views()) {
     out << format("%-10s %s\n", std::string(view.name()).c_str(), std::string(view.help).c_str());
     for (const OptionSpec* option : view.options) {
-      const std::string flag = "--" + std::string(option->name) + " " + values_of(*option);
-      out << format("           %-28s %s (default: %s)\n", flag.c_str(), std::string(option->help).c_str(),
+      if (option == view.tokens.id || option == view.tokens.other_id) continue;
+      const bool token = view.tokens.has(option);
+      const std::string flag =
+          "--" + flag_of(view, *option) + " " + (token ? kTokenValues : values_of(*option));
+      const std::string help(!token                       ? option->help
+                             : option == view.tokens.rank ? "the token that is measured"
+                                                          : "the token whose logit is subtracted");
+      out << format("           %-28s %s (default: %s%s)\n", flag.c_str(), help.c_str(),
+                    token && option->default_name.empty() ? "rank:" : "",
                     to_text(*option, option->default_value).c_str());
     }
   }
@@ -56,6 +71,7 @@ void run_views(const Arguments& command, const Streams& streams) {
 
 Finish describe_views(CommandSyntax& command) {
   command.json();
+  command.answer_out();
   return command.finish(
       std::make_shared<Arguments>(), [](Arguments&) {}, run_views);
 }

@@ -40,13 +40,15 @@ std::vector<float> stream_of(const PromptRun& run, int first, int count,
   return rows;
 }
 
-/// The most probable token after each of the positions.
-std::vector<int> answers_of(const PromptRun& run, int first, int count,
+/// The token that is read after each of the positions.
+std::vector<int> targets_of(const TokenChoice& token, const PromptRun& run, int first, int count,
                             const Computation<LogitLens>& computation) {
+  if (token.by == TokenChoice::By::id) return std::vector<int>(count, token.number);
+  const int rank = std::min(token.number, run.run->config.vocab_size - 1);
   std::vector<int> ids;
-  for (const model::PositionStatistics& s :
-       run.model->transformer->statistics(*run.run, first, count, 1, computation.workspace, computation.stop))
-    ids.push_back(s.top.front().id);
+  for (const model::PositionStatistics& s : run.model->transformer->statistics(
+           *run.run, first, count, rank + 1, computation.workspace, computation.stop))
+    ids.push_back(s.top.back().id);
   return ids;
 }
 
@@ -70,16 +72,19 @@ LogitLens first_part(const LensOf& question, const LogitLens& previous, const Pr
   kept.places = places_of(run);
   const auto end = std::min<std::ptrdiff_t>(kept.first + LensOf::kPositions, std::ssize(tokens));
   kept.tokens.assign(tokens.begin(), tokens.begin() + end);
+  kept.token = question.token;
+  if (previous.token != question.token) return kept;
   const auto same = std::ranges::mismatch(previous.tokens, kept.tokens).in1 - previous.tokens.begin();
   const auto positions = std::clamp<std::ptrdiff_t>(same - kept.first, 0, previous.positions());
   kept.readings.assign(previous.readings.begin(), previous.readings.begin() + positions * previous.places);
+  kept.targets.assign(previous.targets.begin(), previous.targets.begin() + positions);
   return kept;
 }
 
 }  // namespace
 
 std::size_t LogitLens::bytes() const {
-  return tokens.size() * sizeof(int) +
+  return (tokens.size() + targets.size()) * sizeof(int) +
          (readings.size() + before.size()) * (sizeof(model::LensReading) + kGuesses * sizeof(model::Guess));
 }
 
@@ -102,7 +107,9 @@ LogitLens LensOf::compute(const PromptRun& run, const Computation<LogitLens>& co
   const auto end = static_cast<int>(result.tokens.size());
   for (int first = result.first + result.positions(); first < end; first += kChunk) {
     const int count = std::min(kChunk, end - first);
-    append(result.readings, readings_of(run, first, answers_of(run, first, count, computation), computation));
+    const std::vector<int> targets = targets_of(token, run, first, count, computation);
+    append(result.readings, readings_of(run, first, targets, computation));
+    std::ranges::copy(targets, std::back_inserter(result.targets));
     if (first + count < end)
       computation.show(result, static_cast<double>(result.positions()) / (end - result.first));
   }
@@ -133,10 +140,11 @@ LogitLens LensOf::compute_difference(const PromptRun& run, const Computation<Log
   for (int first = result.first + result.positions(); first < end;) {
     const auto [there, count] = stretch_at(run, first, std::min(kChunk, end - first));
     const std::vector<int> targets =
-        answers_of(there >= 0 ? baseline : run, there >= 0 ? there : first, count, computation);
+        targets_of(token, there >= 0 ? baseline : run, there >= 0 ? there : first, count, computation);
     append(result.before, there >= 0 ? readings_of(baseline, there, targets, computation)
                                      : std::vector<model::LensReading>(result.places * count));
     append(result.readings, readings_of(run, first, targets, computation));
+    std::ranges::copy(targets, std::back_inserter(result.targets));
     first += count;
     if (first < end) computation.show(result, static_cast<double>(result.positions()) / (end - result.first));
   }

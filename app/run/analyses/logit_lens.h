@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "app/run/analyses/attribution.h"
 #include "app/run/question.h"
 
 namespace headscope::app {
@@ -14,13 +15,15 @@ struct LogitLens {
   static constexpr int kGuesses = 5;  ///< number of guesses per place
   int first = 0;                      ///< position
   int places = 0;                     ///< 2 n_layer + 1: see lens_place
-  /// [positions, places]; a part has the block's first positions. The target, `next_*`, is the final answer:
-  /// the most probable token at the end of the stream.
+  /// [positions, places]; a part has the block's first positions. The target, `next_*`, is the token of the
+  /// question: by default the final answer, the most probable token at the end of the stream.
   std::vector<model::LensReading> readings;
   /// On the difference side: the readings of each position's counterpart in the baseline, NaN without one.
-  /// The target on both sides is the baseline's final answer.
+  /// The target on both sides is the baseline's.
   std::vector<model::LensReading> before = {};
-  std::vector<int> tokens;  ///< the run's tokens from the first to the block's last
+  std::vector<int> targets = {};            ///< [positions]: ids
+  TokenChoice token = TokenChoice::best();  ///< the question's
+  std::vector<int> tokens;                  ///< the run's tokens from the first to the block's last
 
   int positions() const { return places > 0 ? static_cast<int>(readings.size()) / places : 0; }
   bool knows(int position) const { return position >= first && position < first + positions(); }
@@ -32,11 +35,8 @@ struct LogitLens {
   }
   /// On the difference side: whether the position has a counterpart.
   bool compares(int position) const { return !before_at(position, 0).guesses.top.empty(); }
-  /// The most probable token at the end of the stream; on the difference side, of the baseline's stream.
-  int answer(int position) const {
-    const auto& end = before.empty() || !compares(position) ? readings : before;
-    return end[index(position, places - 1)].guesses.top.front().id;
-  }
+  /// The target's id; on the difference side the baseline's.
+  int answer(int position) const { return targets[position - first]; }
   std::size_t bytes() const;
 
  private:
@@ -64,9 +64,13 @@ struct LensOf {
   static constexpr int kPositions = 32;
   static constexpr int blocks(int length) { return (length + kPositions - 1) / kPositions; }
   /// The block of a position.
-  static constexpr LensOf around(int position) { return {position / kPositions}; }
+  static constexpr LensOf around(int position, TokenChoice token = TokenChoice::best()) {
+    return {position / kPositions, token};
+  }
 
   int block = 0;  ///< inside the run
+  /// The token whose probability and rank are read; ranks count at the end of the stream.
+  TokenChoice token = TokenChoice::best();
   bool operator==(const LensOf&) const = default;
   /// Positions that the previous run had with the same tokens are taken from it.
   LogitLens compute(const PromptRun& run, const Computation<LogitLens>& computation) const;

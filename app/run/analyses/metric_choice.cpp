@@ -50,7 +50,9 @@ model::Metric metric_for(const MetricChoice& choice, const PromptRun& run, model
 }
 
 std::string describe(const model::Metric& metric, const PromptRun& run) {
-  const auto token = [&](int id) { return viz::visible(run.model->tokenizer->bytes(id)); };
+  const auto token = [&](int id) {
+    return viz::visible(run.model->tokenizer->bytes(id)) + " (id " + std::to_string(id) + ")";
+  };
   const auto after = [](int position) { return " after position " + std::to_string(position); };
   return std::visit(
       model::EachKind{

@@ -37,6 +37,11 @@ constexpr int token_count(GradientMetric metric) {
   return 0;
 }
 
+/// Whether a metric is of the prediction after one position.
+constexpr bool has_position(GradientMetric metric) {
+  return metric != GradientMetric::loss;
+}
+
 /// A metric whose tokens may be ranks and whose baseline is the run's.
 struct MetricChoice {
   GradientMetric metric = GradientMetric::logit;
@@ -51,7 +56,7 @@ struct MetricChoice {
 /// token or a baseline that does not exist.
 model::Metric metric_for(const MetricChoice& choice, const PromptRun& run, model::Workspace& workspace);
 
-/// "logit of it minus that after position 5"
+/// "logit of ·it (id 340) minus ·that (id 326) after position 5"
 std::string describe(const model::Metric& metric, const PromptRun& run);
 
 }  // namespace headscope::app

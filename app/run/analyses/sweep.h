@@ -27,6 +27,15 @@ enum class SweepMetric {
   divergence,   ///< KL(run || edited run) of all tokens, in nats
 };
 
+/// How many tokens a metric names.
+constexpr int token_count(SweepMetric metric) {
+  return metric == SweepMetric::divergence ? 0 : metric == SweepMetric::difference ? 2 : 1;
+}
+/// Each is of the prediction after one position.
+constexpr bool has_position(SweepMetric) {
+  return true;
+}
+
 /// All metrics at once; the logits are the expensive part.
 struct SweepReading {
   double logit = 0;    ///< logit of the token

@@ -48,6 +48,17 @@ std::optional<Site> site_named(std::string_view name) {
   return static_cast<Site>(found - kShortNames.begin());
 }
 
+std::optional<Site> site_of_hook(std::string_view hook, bool in_layer) {
+  for (std::size_t i = 0; i < kShortNames.size(); ++i) {
+    const Site site = static_cast<Site>(i);
+    const std::string name = model::hook_name({site, 0});
+    const std::string_view prefix = model::in_block(site) ? "blocks.0." : "";
+    if (model::in_block(site) == in_layer && std::string_view(name).substr(prefix.size()) == hook)
+      return site;
+  }
+  return std::nullopt;
+}
+
 EditReader::EditReader(std::string_view text, const LoadedModel& model, std::string_view what)
     : whole_(text),
       rest_(text),

@@ -25,6 +25,8 @@ std::string listed(const std::vector<std::string>& words, std::string_view last)
 // ---- text ----
 
 std::optional<model::Site> site_named(std::string_view short_name);
+/// By the name of its hook, in a layer what follows "blocks.5.": "attn.hook_z".
+std::optional<model::Site> site_of_hook(std::string_view hook, bool in_layer);
 std::string site_names();  ///< "embed, pos_embed, ... and logits"
 
 /// A list of whole numbers, or all.

@@ -51,8 +51,50 @@ std::string_view read_name(EditReader& in) {
   return in.take_while([](unsigned char letter) { return std::isalnum(letter) || letter == '_'; });
 }
 
-/// The site with a name that was read after `layers`.
-model::Site read_site(const EditReader& in, std::string_view name, const Layers& layers) {
+/// What stands before the operation of an edit, "L5H1.z", or the name of a hook, "blocks.5.attn.hook_z".
+struct SiteName {
+  Layers layers;
+  std::optional<int> head;
+  std::string_view name;
+  bool is_hook = false;
+};
+
+/// Reads the rest of a hook's name after "blocks.5.".
+std::string_view read_hook(EditReader& in) {
+  return in.take_while(
+      [](unsigned char letter) { return std::isalnum(letter) || letter == '_' || letter == '.'; });
+}
+
+SiteName read_site_name(EditReader& in) {
+  SiteName read;
+  if (in.take("blocks.")) {
+    read.is_hook = true;
+    std::vector<int>& layers = read.layers.emplace();
+    if (in.take("*")) {
+      for (int layer = 0; layer < in.config().n_layer; ++layer) layers.push_back(layer);
+    } else {
+      layers.push_back(in.whole());
+    }
+    in.expect(".");
+    read.name = read_hook(in);
+  } else if (in.sees("hook_") || in.sees("ln_final.")) {
+    read.is_hook = true;
+    read.name = read_hook(in);
+  } else {
+    read.layers = read_layers(in, read.head);
+    read.name = read_name(in);
+  }
+  return read;
+}
+
+/// The site of a name.
+model::Site read_site(const EditReader& in, const SiteName& of) {
+  const auto& [layers, head, name, is_hook] = of;
+  if (is_hook) {
+    if (const auto site = site_of_hook(name, layers.has_value())) return *site;
+    in.fail(model::quote((layers ? "blocks.L." : "") + std::string(name)) +
+            " is not a hook; a name is e.g. blocks.5.attn.hook_z");
+  }
   const std::optional<model::Site> site = site_named(name);
   if (!site) in.fail(model::quote(name) + " is not a site; sites are " + site_names());
   const bool block = model::in_block(*site);
@@ -85,9 +127,9 @@ Part read_part(EditReader& in, model::Site site) {
 }
 
 model::EditSite read_receiver(EditReader& in) {
-  std::optional<int> head;
-  const Layers layers = read_layers(in, head);
-  const model::Site site = read_site(in, read_name(in), layers);
+  const SiteName name = read_site_name(in);
+  const auto& [layers, head, words, is_hook] = name;
+  const model::Site site = read_site(in, name);
   if (layers && layers->size() > 1) in.fail("a path has one receiver");
   const Part part = read_part(in, site);
   const bool end = site == model::Site::logits;  // of the stream
@@ -140,9 +182,10 @@ void read_edits_of_site(EditReader& in, model::Site site, const std::vector<int>
 model::Edits read_edit(std::string_view text, const LoadedModel& model) {
   EditReader in(text, model);
   model::Edits result;
-  std::optional<int> head;
-  const Layers layers = read_layers(in, head);
-  const std::string_view name = read_name(in);
+  const SiteName site_name = read_site_name(in);
+  const Layers& layers = site_name.layers;
+  const std::optional<int>& head = site_name.head;
+  const std::string_view name = site_name.name;
   const bool named = any_kind([&]<class T>() {
     if constexpr (requires { EditKind<T>::kName; }) {
       if (name == EditKind<T>::kName) EditKind<T>::read(in, layers, head, result);
@@ -152,7 +195,7 @@ model::Edits read_edit(std::string_view text, const LoadedModel& model) {
     }
   });
   if (!named) {
-    const model::Site site = read_site(in, name, layers);
+    const model::Site site = read_site(in, site_name);
     read_edits_of_site(in, site, layers.value_or(std::vector{0}), head, result);
   }
   expect_end(in);
@@ -271,7 +314,8 @@ std::string edit_grammar() {
          "Sites: embed, pos_embed, logits, ln_final_scale, ln_final; in a layer resid_pre, ln1_scale, ln1, "
          "q, k,\n"
          "v, scores, pattern, z, result, attn_out, resid_mid, ln2_scale, ln2, mlp_pre, mlp_post, mlp_out,\n"
-         "resid_post. These are TransformerLens hooks.\n";
+         "resid_post. These are TransformerLens hooks; their full names do as well, for all heads:\n"
+         "blocks.5.attn.hook_z=0 is L5.z=0.\n";
 }
 
 }  // namespace headscope::app

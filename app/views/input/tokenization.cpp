@@ -59,7 +59,7 @@ viz::PieceRows pieces_of(const ViewContext& c, const std::vector<model::MergeSte
     left.label = label_of(c, step.merged);
     left.made = true;
     row.pieces.erase(row.pieces.begin() + static_cast<std::ptrdiff_t>(step.at) + 1);
-    row.number = grouped(step.rank);
+    row.number = grouped(step.rank + 1);
     row.note = pair_words(c, step);
     result.rows.push_back(row);
   }
@@ -85,7 +85,7 @@ std::string merges_words(const ViewContext& c, std::span<const model::MergeStep>
   std::string words;
   for (const model::MergeStep& step : steps)
     words += (words.empty() ? "" : ", ") + label_of(c, step.left) + "+" + label_of(c, step.right) + " " +
-             grouped(step.rank);
+             grouped(step.rank + 1);
   return words;
 }
 
@@ -200,7 +200,7 @@ std::vector<std::string> step_lines(const ViewContext& c, const std::vector<mode
     return {"before any merge", "bytes " + bytes_as_hex(bytes_of(c, token_at(c, c.selection.query).id))};
   const model::MergeStep& step = steps[row - 1];
   return {"merge " + std::to_string(row) + " of " + std::to_string(steps.size()) + ", rank " +
-              grouped(step.rank) + " in merges.txt",
+              grouped(step.rank + 1) + " in merges.txt",
           pair_words(c, step) + " → “" + label_of(c, step.merged) + "”",
           "id " + std::to_string(step.left) + " + id " + std::to_string(step.right) + " → id " +
               std::to_string(step.merged)};
@@ -210,7 +210,7 @@ std::vector<std::string> step_lines(const ViewContext& c, const std::vector<mode
 Table table(const ViewContext& c) {
   const auto merges = c.run ? c.ask(MergesOfTokens{}) : nullptr;
   if (!merges) return {};
-  Table result{{"position", "token", "id", "bytes", "merge", "rank", "left", "right", "merged"}, {}};
+  Table result{{"position", "token", "id", "bytes", "merge", "merge rank", "left", "right", "merged"}, {}};
   for (int i = 0; i < c.run->run->length(); ++i) {
     const int id = token_at(c, i).id;
     const auto add = [&](const auto&... merge) {
@@ -219,7 +219,7 @@ Table table(const ViewContext& c) {
     const auto& steps = steps_of(c, *merges, i);
     if (steps.empty()) add();
     for (int k = 0; k < std::ssize(steps); ++k)
-      add(k + 1, steps[k].rank, label_of(c, steps[k].left), label_of(c, steps[k].right),
+      add(k + 1, steps[k].rank + 1, label_of(c, steps[k].left), label_of(c, steps[k].right),
           label_of(c, steps[k].merged));
   }
   return result;
@@ -245,7 +245,8 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   Facts facts = facts_of_row(c, region.rect);
   if (step) {
     facts.say(step_lines(c, steps, region.id), 2);
-    if (region.id > 0) facts.value("rank", std::to_string(steps[region.id - 1].rank), Fact::Location::menu);
+    if (region.id > 0)
+      facts.value("rank", std::to_string(steps[region.id - 1].rank + 1), Fact::Location::menu);
     return facts;
   }
   const int id = token_at(c, region.id).id;

@@ -38,11 +38,9 @@ const auto kFirstRow =
 
 /// Nullopt until it is known which token's logit is attributed.
 std::optional<AttributionOf> question_of(const ViewContext& c) {
-  const int against = c.options[kAgainstRank];
-  const auto token = guess_of_rank(c, c.options[kLogitRank] - 1);
-  const auto other = against > 0 ? guess_of_rank(c, against - 1) : TokenChoice{};
-  if (!token || !other) return std::nullopt;
-  return AttributionOf{std::max(0, c.selection.query), *token, *other};
+  const auto tokens = logit_tokens(c);
+  if (!tokens) return std::nullopt;
+  return AttributionOf{std::max(0, c.selection.query), tokens->token, tokens->against};
 }
 
 std::string target_of(const ViewContext& c, const Attribution& a) {
@@ -482,7 +480,9 @@ View attribution_view() {
   View view = make_view(Group::output, "attribution", "Attribution",
                         "what each head, MLP, bias and embedding adds to a logit or logit difference", build,
                         facts, table);
-  view.options = {&kLogitRank, &kAgainstRank, &kList, &kFirstRow};
+  view.options = {&kLogitRank, &kAgainstRank, &kList, &kFirstRow, &kLogitId, &kLogitOtherId};
+  view.tokens = logit_token_options();
+  view.refuse = [](const ViewContext& c) { return refuse_token_id(c, {&kLogitId, &kLogitOtherId}); };
   view.commands = query_steps("Previous query", "Next query");
   add_list<kRows, click, on_key>(view);
   view.shows_difference = true;

@@ -30,18 +30,21 @@ using circuit_picture::kEdge;
 using circuit_picture::kNode;
 using circuit_picture::Sample;
 
-const auto kMethod = choice_option<CircuitMethod>("circuit-method", "Method", "cC",
-                                                  "how much an edge between two parts of the model matters",
-                                                  choices_of(kCircuitMethods));
+const auto kMethod = with_flag(
+    "method", choice_option<CircuitMethod>("circuit-method", "Method", "cC",
+                                           "how much an edge between two parts of the model matters",
+                                           choices_of(kCircuitMethods)));
 const auto kElsewhere =
-    choice_option<CircuitElsewhere>("circuit-elsewhere", "Elsewhere", "wW",
-                                    "what edges outside the circuit carry", choices_of(kCircuitElsewhere));
-const auto kMetric =
-    make_option<GradientMetric>("circuit-metric", "Metric", "the number that edges matter for",
-                                {.default_value = 1, .choices = choices_of(kSaliencyMetrics), .keys = "hH"});
+    with_flag("elsewhere", choice_option<CircuitElsewhere>("circuit-elsewhere", "Elsewhere", "wW",
+                                                           "what edges outside the circuit carry",
+                                                           choices_of(kCircuitElsewhere)));
+const auto kMetric = make_option<GradientMetric>(
+    "circuit-metric", "Metric", "the number that edges matter for",
+    {.flag = "metric", .default_value = 1, .choices = choices_of(kSaliencyMetrics), .keys = "hH"});
 const auto kEdges = make_option<int>(
     "circuit-edges", "Edges", "the most edges, the strongest ones; at least those of one path",
-    {.default_value = kCircuitEdges,
+    {.flag = "edges",
+     .default_value = kCircuitEdges,
      .low = 1,
      .high = kMostCircuitEdges,
      .steps = {1, 2, 3, 5, 7, 10, 15, 20, 30, 40, 50, 70, 100, 150, 200, 300, 500, 1000},
@@ -69,7 +72,8 @@ const auto kAgainstId = make_option<int>("circuit-other-id", "Other token id",
 const auto kSteps =
     applying_if([](const Options& options) { return options[kMethod] == CircuitMethod::integrated; },
                 make_option<int>("circuit-steps", "Steps", "gradients between the two runs' embeddings",
-                                 {.default_value = CircuitOf::kSteps,
+                                 {.flag = "steps",
+                                  .default_value = CircuitOf::kSteps,
                                   .low = 1,
                                   .high = CircuitOf::kMostSteps,
                                   .steps = {1, 2, 3, 5, 10, 20, 50},
@@ -567,6 +571,8 @@ View circuit_graph_view() {
                 build, facts, table);
   view.options = {&kMethod,     &kElsewhere, &kMetric,  &kToken,     &kAgainst, &kEdges,
                   &kByPosition, &kSteps,     &kTokenId, &kAgainstId, &kChosen};
+  view.tokens = {&kToken,     &kTokenId, &kAgainst,
+                 &kAgainstId, &kMetric,  static_cast<int>(GradientMetric::difference)};
   view.commands = query_steps("Previous query", "Next query");
   view.on = on;
   view.refuse = refuse;

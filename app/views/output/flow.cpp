@@ -42,7 +42,7 @@ const auto kLeast =
     number_option("flow-least", "From", "tT", "smallest edge drawn, as a percentage of the logit", 0, 0, 100,
                   {0, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100});
 const auto kMinusMean = applying_if(
-    [](const Options& options) { return options[kAgainstRank] == 0; },
+    [](const Options& options) { return !subtracts_token(options); },
     switch_option("flow-minus-mean", "Minus mean", "cC",
                   "subtract the mean of the vocabulary's logits, which does not change the prediction"));
 const auto kTogether = switch_option("flow-together", "Heads together", "lL",
@@ -69,12 +69,10 @@ int bar_count(const ViewContext& c) {
 
 /// Nullopt until it is known which token's logit it is.
 std::optional<LogitFlowOf> question_of(const ViewContext& c) {
-  const int against = c.options[kAgainstRank];
-  const auto token = guess_of_rank(c, c.options[kLogitRank] - 1);
-  const auto other = against > 0 ? guess_of_rank(c, against - 1) : TokenChoice{};
-  if (!token || !other) return std::nullopt;
-  return LogitFlowOf{std::max(0, c.selection.query), *token, *other, !c.options[kTogether],
-                     c.options[kMinusMean] && against == 0};
+  const auto tokens = logit_tokens(c);
+  if (!tokens) return std::nullopt;
+  return LogitFlowOf{std::max(0, c.selection.query), tokens->token, tokens->against, !c.options[kTogether],
+                     c.options[kMinusMean] && !tokens->subtracts()};
 }
 
 /// Null until there is a whole answer.
@@ -535,7 +533,7 @@ ViewActions click(const ViewContext& c, const Picture& picture, const viz::Hit& 
     const auto best = model::largest_logits(next->logits, static_cast<int>(kLogitRank.high));
     const auto found = std::ranges::find(best, region.id, &model::Guess::id);
     if (found == best.end()) return {};
-    return {SetOption{&kLogitRank, static_cast<int>(found - best.begin()) + 1}};
+    return {SetOption{&kLogitId, -1}, SetOption{&kLogitRank, static_cast<int>(found - best.begin()) + 1}};
   }
   const auto s = shown(c);
   if (!s) return {};
@@ -562,7 +560,10 @@ View flow_view() {
                         "a logit as the sum of what embeddings, MLPs and biases add to it, and the attention "
                         "edges that carry it",
                         build, facts, table);
-  view.options = {&kLogitRank, &kAgainstRank, &kMinusMean, &kEdges, &kLeast, &kTogether, &kColor, &kFirst};
+  view.options = {&kLogitRank, &kAgainstRank, &kMinusMean, &kEdges,   &kLeast,
+                  &kTogether,  &kColor,       &kFirst,     &kLogitId, &kLogitOtherId};
+  view.tokens = logit_token_options();
+  view.refuse = [](const ViewContext& c) { return refuse_token_id(c, {&kLogitId, &kLogitOtherId}); };
   add_gestures<click, layers_by_lines>(view);
   view.figure_size = figure_size;
   view.caption = {.prompt = true, .head = false, .query = true};

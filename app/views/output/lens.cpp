@@ -5,6 +5,7 @@
 #include "app/run/analyses/next_token.h"
 #include "app/views/output/continuation.h"
 #include "app/views/output/lens_blocks.h"
+#include "app/views/output/logit_options.h"
 #include "app/views/parts/comparison_words.h"
 #include "app/views/parts/declare.h"
 #include "app/views/parts/difference.h"
@@ -25,12 +26,14 @@ namespace {
 enum Role { kCell };  // row: place on the stream, its end on top; col: position
 enum class Coloring { probability, rank, divergence };
 
-const auto kColoring = choice_option<Coloring>(
-    "lens-color", "Colour", "cC", "what the cell colours show",
-    {{"probability", "Probability",
-      "Probability of the best guess; for differences, of the baseline's final answer"},
-     {"rank", "Rank", "Rank of the final answer, on a logarithmic scale"},
-     {"kl", "KL", "KL divergence of the final distribution from the one here, in bits"}});
+const auto kColoring = with_flag(
+    "metric",
+    choice_option<Coloring>(
+        "lens-color", "Colour", "cC", "what the cell colours show",
+        {{"probability", "Probability",
+          "Probability of the best guess, or of --token; for differences, of the baseline's final answer"},
+         {"rank", "Rank", "Rank of the final answer, on a logarithmic scale"},
+         {"kl", "KL", "KL divergence of the final distribution from the one here, in bits"}}));
 const auto kMid =
     switch_option("lens-mid", "Inside blocks", "hH", "also show the stream between attention and MLP", true);
 const auto kWords = switch_option("lens-guesses", "Guesses", "wW",
@@ -51,9 +54,10 @@ std::vector<int> shown_places(const ViewContext& c) {
 
 // ---- colours ----
 
-float value_of(const model::LensReading& reading, Coloring coloring) {
+float value_of(const ViewContext& c, const model::LensReading& reading, Coloring coloring) {
   const model::PositionStatistics& guesses = reading.guesses;
-  if (coloring == Coloring::probability) return static_cast<float>(guesses.top.front().probability);
+  if (coloring == Coloring::probability)
+    return static_cast<float>(chooses_token(c) ? guesses.next_probability : guesses.top.front().probability);
   if (coloring == Coloring::divergence) return static_cast<float>(bits(reading.divergence));
   return guesses.next_rank < 0 ? std::numeric_limits<float>::quiet_NaN()
                                : static_cast<float>(guesses.next_rank + 1);
@@ -63,12 +67,12 @@ float value_of(const model::LensReading& reading, Coloring coloring) {
 float shown_value(const ViewContext& c, const LensBlocks& lens, int position, int place) {
   const Coloring coloring = c.options[kColoring];
   const model::LensReading& reading = lens.at(position, place);
-  if (c.side != Side::difference) return value_of(reading, coloring);
+  if (c.side != Side::difference) return value_of(c, reading, coloring);
   const model::LensReading& before = lens.before(position, place);
   if (!lens.known_block(position).compares(position)) return std::numeric_limits<float>::quiet_NaN();
   if (coloring == Coloring::probability)
     return static_cast<float>(reading.guesses.next_probability - before.guesses.next_probability);
-  return value_of(reading, coloring) - value_of(before, coloring);
+  return value_of(c, reading, coloring) - value_of(c, before, coloring);
 }
 
 struct Legend {
@@ -78,12 +82,13 @@ struct Legend {
 
 /// Whose final answer the colours of a difference are about.
 std::string whose_answer(const ViewContext& c) {
+  if (chooses_token(c)) return lens_target(c);
   return compares_different_inputs(*c.run) ? "the " + second_name(*c.run) + "'s final answer"
                                            : "the unedited run's final answer";
 }
 /// Of the final answer in a cell.
-const char* bold_words(const ViewContext& c) {
-  return c.side == Side::difference ? "bold: the answer" : "bold: the final answer";
+std::string bold_words(const ViewContext& c) {
+  return "bold: " + (c.side == Side::difference && !chooses_token(c) ? "the answer" : lens_target(c));
 }
 
 /// The values of all shown places and positions that are known.
@@ -106,20 +111,24 @@ Legend legend_of(const ViewContext& c, const LensBlocks& lens) {
     const std::string prefix = difference_prefix(c);
     if (coloring == Coloring::divergence) return {scale, {prefix + "KL(end ‖ here), bits", prefix + "KL"}};
     const std::string what = coloring == Coloring::rank ? "rank" : "probability";
-    const std::string answer =
-        compares_different_inputs(*c.run) ? second_name(*c.run) + "'s answer" : "unedited answer";
+    const std::string answer = chooses_token(c)                    ? "token"
+                               : compares_different_inputs(*c.run) ? second_name(*c.run) + "'s answer"
+                                                                   : "unedited answer";
     return {scale,
             {prefix + "the " + what + " of " + whose_answer(c), delta(c) + what + " of the " + answer,
-             "Δ " + what + " of the answer"}};
+             "Δ " + what + " of the " + (chooses_token(c) ? "token" : "answer")}};
   }
   if (coloring == Coloring::probability)
-    return {viz::linear_scale(1), {"probability of the best guess", "probability"}};
+    return {viz::linear_scale(1),
+            {"probability of " + (chooses_token(c) ? lens_target(c) : "the best guess"), "probability"}};
   if (coloring == Coloring::rank) {
     viz::ColorScale scale;
     scale.logarithmic = true;
     scale.low = 1;
     scale.high = std::max(2, c.run->run->config.vocab_size);
-    return {scale, {"rank of the final answer, logarithmic", "final answer's rank, log"}};
+    return {scale,
+            {"rank of " + lens_target(c) + ", logarithmic",
+             chooses_token(c) ? "the token's rank, log" : "final answer's rank, log"}};
   }
   // The embedding's prediction is very different: its divergence would leave the rest without colour.
   const float most = viz::robust_magnitude(all, kBeyond), largest = viz::value_range(all).high;
@@ -212,7 +221,8 @@ float legend_height(const viz::Style& style) {
 /// Whether a line above the cells names the answers that their colours are about: those of the baseline,
 /// which need not be any cell's own guess.
 bool names_answers(const ViewContext& c) {
-  return c.side == Side::difference && c.options[kWords] && c.options[kColoring] != Coloring::divergence;
+  return c.side == Side::difference && c.options[kWords] && c.options[kColoring] != Coloring::divergence &&
+         c.options[kLensId] < 0;
 }
 
 Layout lay_out(const ViewContext& c) {
@@ -370,7 +380,7 @@ void paint_legend(Picture& picture, const ViewContext& c, const Layout& l, const
     const float used = viz::paint_color_scale_line(line, legend.scale, title, at, style);
     if (used > l.area.w) continue;
     viz::append(picture.scene, line, {0, 0});
-    const char* words = bold_words(c);
+    const std::string words = bold_words(c);
     const float gap = 6 * style.unit();
     if (l.text > 0 && !c.printed && used + gap + style.width(words, style.small()) <= l.area.w)
       viz::add_label(picture.scene, style, words, {at.x + used + gap, at.y}, style.small(),
@@ -383,7 +393,7 @@ void paint_legend(Picture& picture, const ViewContext& c, const Layout& l, const
 /// Why a shown block failed; `computing` if none did.
 std::string waiting_words(const ViewContext& c, const Layout& l, std::string computing) {
   for (int b = LensOf::around(l.first).block; b <= LensOf::around(l.first + l.shown - 1).block; ++b)
-    if (std::string sentence = c.failure(LensOf{b}); !sentence.empty()) return sentence;
+    if (std::string sentence = c.failure(LensOf{b, lens_token(c)}); !sentence.empty()) return sentence;
   return computing;
 }
 
@@ -393,11 +403,16 @@ std::string subtitle_of(const ViewContext& c, const Layout& l, const LensBlocks&
     return waiting_words(c, l, "computing… " + grouped(known) + " of " + grouped(l.shown) + " positions");
   const Coloring coloring = c.options[kColoring];
   // On paper all that the colours and letters mean is here, since the legend has one line.
-  const std::string bold = c.printed && l.text > 0 ? std::string("; ") + bold_words(c) : "";
+  const std::string bold = c.printed && l.text > 0 ? "; " + bold_words(c) : "";
   if (c.side != Side::difference) {
-    const char* of = c.printed && coloring == Coloring::rank ? "; colours: the rank of the final answer" : "";
-    return "the prediction from each place in the residual stream, through ln_f and the unembedding" +
-           std::string(of) + bold;
+    const bool names_target =
+        c.printed && (coloring == Coloring::rank || (coloring == Coloring::probability && chooses_token(c)));
+    const std::string of = names_target ? std::string("; colours: the ") +
+                                              (coloring == Coloring::rank ? "rank" : "probability") + " of " +
+                                              lens_target(c)
+                                        : "";
+    return "the prediction from each place in the residual stream, through ln_f and the unembedding" + of +
+           bold;
   }
   const std::string of = coloring == Coloring::divergence ? "" : "; colours are of " + whose_answer(c);
   return difference_words(c) + of + "; guesses are from " +
@@ -406,7 +421,7 @@ std::string subtitle_of(const ViewContext& c, const Layout& l, const LensBlocks&
 
 Picture build(const ViewContext& c) {
   if (!c.run) {
-    static_cast<void>(c.ask(LensOf::around(std::max(0, c.selection.query))));
+    static_cast<void>(c.ask(LensOf::around(std::max(0, c.selection.query), lens_token(c))));
     return *waiting(c);
   }
   const Layout l = lay_out(c);
@@ -437,8 +452,9 @@ Table table(const ViewContext& c) {
   for (int g = 1; g <= LogitLens::kGuesses; ++g)
     for (const char* what : {" id", " token", " probability"})
       result.header.push_back("guess " + std::to_string(g) + what);
-  add_cells(result.header, "final id", "final token", "final probability here", "final rank here",
-            "divergence in bits");
+  for (const char* what : {" id", " token", " probability here", " rank here"})
+    result.header.push_back((chooses_token(c) ? "chosen" : "final") + std::string(what));
+  add_cells(result.header, "divergence in bits");
   if (is_difference)
     add_cells(result.header, "compared probability", "compared rank", "compared divergence in bits");
   const auto add_reading = [](std::vector<std::string>& row, const model::LensReading& of) {
@@ -489,12 +505,6 @@ ViewActions click(const ViewContext& c, const Picture&, const viz::Hit& hit) {
   return actions;
 }
 
-/// The hook point of a place.
-model::HookPoint point_of(int place) {
-  if (place == 0) return {model::Site::resid_pre, 0};
-  return {place % 2 == 1 ? model::Site::resid_mid : model::Site::resid_post, (place - 1) / 2};
-}
-
 Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   Facts facts;
   const std::vector<int> places = c.run ? shown_places(c) : std::vector<int>{};
@@ -508,7 +518,7 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   facts.say("position " + token_name(c.run->tokens, hit.col));
   facts.say(place_name(c, place), Fact::Location::status);
   facts.say(place_name(c, place) + ": " + place_words(c, place), Fact::Location::tooltip);
-  const auto lens = c.ask(LensOf::around(hit.col));
+  const auto lens = c.ask(LensOf::around(hit.col, lens_token(c)));
   if (!lens || !lens->knows(hit.col)) {
     facts.say(kComputing);
     return facts;
@@ -519,7 +529,8 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   facts.say(guess_words(c, best), Fact::Location::status);
   for (std::size_t i = 0; i < s.top.size(); ++i)
     facts.say("guess " + std::to_string(i + 1) + ": " + guess_words(c, s.top[i]), Fact::Location::tooltip);
-  std::string answer = "final answer “" + label_of(c, lens->answer(hit.col)) + "” ";
+  const std::string target = chooses_token(c) ? "token" : "final answer";
+  std::string answer = target + " “" + label_of(c, lens->answer(hit.col)) + "” ";
   if (c.side == Side::difference && lens->compares(hit.col)) {
     const model::PositionStatistics& before = lens->before_at(hit.col, place).guesses;
     facts.say((compares_different_inputs(*c.run) ? "in the " + second_name(*c.run) : "before") + ": " +
@@ -537,9 +548,9 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
 
   add_copies_of_token(facts, c, best.id);
   facts.value("probability", plain(best.probability), Fact::Location::menu);
-  facts.value("the final answer's probability", plain(s.next_probability), Fact::Location::menu);
+  facts.value("the " + target + "'s probability", plain(s.next_probability), Fact::Location::menu);
   if (s.next_rank >= 0)
-    facts.value("the final answer's rank", std::to_string(s.next_rank + 1), Fact::Location::menu);
+    facts.value("the " + target + "'s rank", std::to_string(s.next_rank + 1), Fact::Location::menu);
   facts.value("KL", plain(bits(reading.divergence)), Fact::Location::menu);
   add_patch(facts.commands, c, point_of(place), hit.col, "the stream here (" + place_name(c, place) + ")");
   return facts;
@@ -570,7 +581,9 @@ View lens_view() {
   View view = make_view(Group::output, "lens", "Logit lens",
                         "what the model would predict if it stopped at each place in the residual stream",
                         build, facts, table);
-  view.options = {&kColoring, &kMid, &kWords, &kFirstColumn};
+  view.options = {&kColoring, &kLensRank, &kLensId, &kMid, &kWords, &kFirstColumn};
+  view.tokens = {&kLensRank, &kLensId};
+  view.refuse = [](const ViewContext& c) { return refuse_token_id(c, {&kLensId}); };
   add_gestures<click, on_key, on_wheel>(view);
   view.scrolls = scrolls;
   view.shows_difference = true;

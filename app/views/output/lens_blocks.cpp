@@ -4,7 +4,36 @@
 #include <cstdlib>
 #include <numeric>
 
+#include "app/views/output/logit_options.h"
+#include "app/views/parts/declare.h"
+#include "app/views/parts/names.h"
+
 namespace headscope::app {
+
+const Option<int> kLensRank = [] {
+  OptionSpec spec = token_id_option();
+  spec.default_value = 1, spec.default_name = "", spec.low = 1, spec.high = 100;
+  return make_option<int>("lens-rank", "Token",
+                          "the token whose probability and rank are read, by its rank at the end", spec);
+}();
+const Option<int> kLensId =
+    make_option<int>("lens-id", "Token id", "the token by its id, instead of its rank", token_id_option());
+
+TokenChoice lens_token(const ViewContext& c) {
+  if (c.options[kLensId] < 0) return TokenChoice::best(c.options[kLensRank] - 1);
+  return TokenChoice::of(c.run ? std::min(c.options[kLensId], c.run->run->config.vocab_size - 1) : 0);
+}
+
+bool chooses_token(const ViewContext& c) {
+  return lens_token(c) != TokenChoice::best();
+}
+
+std::string lens_target(const ViewContext& c) {
+  const TokenChoice token = lens_token(c);
+  if (!chooses_token(c)) return "the final answer";
+  return token.by == TokenChoice::By::id ? "“" + label_of(c, token.number) + "”"
+                                         : "the final guess of rank " + std::to_string(token.number + 1);
+}
 
 LensBlocks lens_blocks(const ViewContext& c, int first, int count) {
   LensBlocks known{first, count, {}};
@@ -13,7 +42,7 @@ LensBlocks lens_blocks(const ViewContext& c, int first, int count) {
   std::vector<int> wanted(LensOf::around(first + count - 1).block + 1 - from);
   std::iota(wanted.begin(), wanted.end(), from);
   std::ranges::stable_sort(wanted, {}, [&](int block) { return std::abs(block - query); });
-  for (const int block : wanted) known.blocks[block] = c.ask(LensOf{block});
+  for (const int block : wanted) known.blocks[block] = c.ask(LensOf{block, lens_token(c)});
   return known;
 }
 
@@ -27,6 +56,11 @@ std::string place_words(const ViewContext& c, int place) {
   if (layer == c.run->run->config.n_layer) return "the end of the stream";
   if (mid) return block + ", between attention and MLP";
   return layer == 0 ? "embedding, before block 0" : "before " + block;
+}
+
+model::HookPoint point_of(int place) {
+  if (place == 0) return {model::Site::resid_pre, 0};
+  return {place % 2 == 1 ? model::Site::resid_mid : model::Site::resid_post, (place - 1) / 2};
 }
 
 }  // namespace headscope::app

@@ -9,6 +9,15 @@
 // The answers that the logit lens shows, and the names of its places on the residual stream.
 namespace headscope::app {
 
+/// The token whose probability and rank are read, set by the command line alone: by its rank from 1 at the
+/// end of the stream, or by its id; -1: by its rank.
+extern const Option<int> kLensRank, kLensId;
+
+TokenChoice lens_token(const ViewContext& context);
+/// Whether it is not the final answer.
+bool chooses_token(const ViewContext& context);
+std::string lens_target(const ViewContext& context);  ///< "the final answer", "“·it”"
+
 /// The lens at positions [first, first + count), as far as known; the rest has been requested.
 struct LensBlocks {
   int first = 0, count = 0;
@@ -37,5 +46,6 @@ LensBlocks lens_blocks(const ViewContext& context, int first, int count);
 
 std::string place_name(const ViewContext& context, int place);   ///< "5 mid"
 std::string place_words(const ViewContext& context, int place);  ///< "block 5, between attention and MLP"
+model::HookPoint point_of(int place);                            ///< the hook point of a place
 
 }  // namespace headscope::app

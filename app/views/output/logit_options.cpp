@@ -17,6 +17,28 @@ const Option<int> kAgainstRank =
     make_option<int>("against-rank", "Against", "the token whose logit is subtracted, by rank (0: none)",
                      {.default_value = 0, .default_name = "none", .low = 0, .high = 100, .keys = "wW"});
 
+const Option<int> kLogitId =
+    make_option<int>("logit-id", "Token id", "the token by its id, instead of its rank", token_id_option());
+const Option<int> kLogitOtherId =
+    make_option<int>("against-id", "Against id",
+                     "the token whose logit is subtracted by its id, instead of its rank", token_id_option());
+
+bool subtracts_token(const Options& options) {
+  return options[kAgainstRank] > 0 || options[kLogitOtherId] >= 0;
+}
+
+std::optional<LogitTokens> logit_tokens(const ViewContext& c) {
+  const auto token = token_choice(c, kLogitId, kLogitRank);
+  const auto other =
+      subtracts_token(c.options) ? token_choice(c, kLogitOtherId, kAgainstRank) : TokenChoice{};
+  if (!token || !other) return std::nullopt;
+  return LogitTokens{*token, *other};
+}
+
+TokenOptions logit_token_options() {
+  return {&kLogitRank, &kLogitId, &kAgainstRank, &kLogitOtherId};
+}
+
 std::string logit_words(const ViewContext& c, int token, int against) {
   const std::string words = "“" + label_of(c, token) + "”";
   if (against == kVocabularyMean) return words + " − mean";

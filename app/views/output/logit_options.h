@@ -9,8 +9,22 @@
 // Options of views that take a logit, or the difference of two logits, apart.
 namespace headscope::app {
 
-extern const Option<int> kLogitRank;    ///< rank of the token, from 1
-extern const Option<int> kAgainstRank;  ///< rank of the token whose logit is subtracted; 0: none
+extern const Option<int> kLogitRank;     ///< rank of the token, from 1
+extern const Option<int> kAgainstRank;   ///< rank of the token whose logit is subtracted; 0: none
+extern const Option<int> kLogitId;       ///< id of the token, in place of its rank; -1: none
+extern const Option<int> kLogitOtherId;  ///< likewise of the token whose logit is subtracted
+
+/// The tokens of these options.
+struct LogitTokens {
+  TokenChoice token, against;
+  bool subtracts() const { return against.by != TokenChoice::By::none; }
+};
+/// Nothing until they are known: see guess_of_rank.
+std::optional<LogitTokens> logit_tokens(const ViewContext& context);
+/// Whether there is a token whose logit is subtracted.
+bool subtracts_token(const Options& options);
+/// These options as those of a view.
+TokenOptions logit_token_options();
 
 /// "“·it”", "“·it” − “·the”", "“·it” − mean"; `against`: -1: none; kVocabularyMean: the mean.
 std::string logit_words(const ViewContext& context, int token, int against);

@@ -22,12 +22,14 @@ namespace {
 
 enum Role { kRow, kChip };  // Region::id: position
 
-const auto kMethod = choice_option<SaliencyMethod>("saliency-method", "Method", "cC",
-                                                   "how a token's share in the metric is measured",
-                                                   choices_of(kSaliencyMethods));
+const auto kMethod =
+    with_flag("method", choice_option<SaliencyMethod>("saliency-method", "Method", "cC",
+                                                      "how a token's share in the metric is measured",
+                                                      choices_of(kSaliencyMethods)));
 const auto kMetric =
-    choice_option<GradientMetric>("saliency-metric", "Metric", "hH",
-                                  "the number that the tokens have shares in", choices_of(kSaliencyMetrics));
+    with_flag("metric", choice_option<GradientMetric>("saliency-metric", "Metric", "hH",
+                                                      "the number that the tokens have shares in",
+                                                      choices_of(kSaliencyMetrics)));
 
 bool names_token(const Options& options) {
   return token_count(options[kMetric]) > 0;
@@ -54,13 +56,15 @@ const auto kAgainstId = make_option<int>("saliency-other-id", "Other token id",
                                          "the other token by its id, instead of its rank", token_id_option());
 const auto kBaseline = applying_if(
     is_integrated,
-    choice_option<SaliencyBaseline>("saliency-baseline", "Baseline embedding", "wW",
-                                    "what integrated gradients begin with in place of the tokens' embeddings",
-                                    choices_of(kSaliencyBaselines)));
+    with_flag("baseline", choice_option<SaliencyBaseline>(
+                              "saliency-baseline", "Baseline embedding", "wW",
+                              "what integrated gradients begin with in place of the tokens' embeddings",
+                              choices_of(kSaliencyBaselines))));
 const auto kSteps = applying_if(
     is_integrated, make_option<int>("saliency-steps", "Steps",
                                     "the most gradients on the way; fewer if the shares add up without them",
-                                    {.default_value = SaliencyOf::kDefaultSteps,
+                                    {.flag = "steps",
+                                     .default_value = SaliencyOf::kDefaultSteps,
                                      .low = 1,
                                      .high = SaliencyOf::kMaxSteps,
                                      .steps = {1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024},
@@ -406,6 +410,8 @@ View saliency_view() {
                 build, facts, table);
   view.options = {&kMethod, &kMetric, &kToken,    &kAgainst, &kBaseline,
                   &kSteps,  &kSorted, &kFirstRow, &kTokenId, &kAgainstId};
+  view.tokens = {&kToken,     &kTokenId, &kAgainst,
+                 &kAgainstId, &kMetric,  static_cast<int>(GradientMetric::difference)};
   view.commands = query_steps("Previous query", "Next query");
   add_list<kRows, click>(view);
   view.shows_difference = true;

@@ -33,15 +33,17 @@ enum Role { kCell };           // row: layer; col: head or position
 constexpr int kWholeRow = -1;  // in place of a column
 constexpr const char* kNoSenders = "nothing sends to layer 0: choose a receiver in a later layer";
 
-const auto kMetric =
+const auto kMetric = with_flag(
+    "metric",
     make_option<SweepMetric>("sweep-metric", "Metric", "how the prediction is compared with the run's",
-                             {.default_value = 1, .choices = choices_of(kSweepMetrics), .keys = "cC"});
+                             {.default_value = 1, .choices = choices_of(kSweepMetrics), .keys = "cC"}));
 const auto kEdit = choice_option<SweepEdit>("sweep-change", "Edit", "wW", "the edit applied to each",
                                             choices_of(kSweepEdits));
 
 const auto kSite = make_option<int>(
     "sweep-site", "Site", "the site edited in each layer, position by position",
-    {.default_value = 0,
+    {.flag = "site",
+     .default_value = 0,
      .choices = choices_of(kSweepSites),
      .keys = "xX",
      .applies = [](const Options& options) { return options[kSweptOver] == SweepOver::positions; }});
@@ -560,6 +562,8 @@ View sweep_view() {
       build, facts, table);
   view.options = {&kMetric,       &kSweptOver, &kEdit,    &kSite,    &kReceiver, &kReceiverLayer,
                   &kReceiverHead, &kToken,     &kAgainst, &kTokenId, &kAgainstId};
+  view.tokens = {&kToken,     &kTokenId, &kAgainst,
+                 &kAgainstId, &kMetric,  static_cast<int>(SweepMetric::difference)};
   view.commands = query_steps("Previous query", "Next query");
   view.on = on;
   view.shows_parts = true;

@@ -24,6 +24,13 @@ Option<T> applying_if(bool (*applies)(const Options&), Option<T> option) {
   return option;
 }
 
+/// The option with its `flag`.
+template <class T>
+Option<T> with_flag(std::string_view flag, Option<T> option) {
+  option.flag = flag;
+  return option;
+}
+
 // Common kinds of options, by name, label, keys (empty: none) and help.
 
 inline Option<bool> switch_option(std::string_view name, std::string_view label, std::string_view keys,

@@ -167,7 +167,7 @@ TEST_F(RecipeCommands, SweepsAreMadeAgainAsPlots) {
   const std::vector<std::vector<std::string>> others{
       {},
       {"--over", "layer-position", "--metric", "kl", "--size", "700x600", "--theme", "dark"},
-      {"--token", "11", "--position", "3", "--metric", "probability", "--ablate", "mean"},
+      {"--token", "id:11", "--position", "3", "--metric", "probability", "--ablate", "mean"},
       {"--from", "The old king had a cat", "--edit", "L0H1.z=0"},
       {"--from", "The young queen had a small cat", "--align", "token"}};
   for (const auto& more : others) {

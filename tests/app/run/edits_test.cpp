@@ -116,6 +116,25 @@ TEST_F(Edits, WhatIsReadIsWhatIsMeant) {
   EXPECT_EQ(text(edit_text(none)), List{none});
 }
 
+TEST_F(Edits, ASiteMayHaveTheFullNameOfItsHook) {
+  for (const auto& [full, brief] : {std::pair("blocks.5.attn.hook_z=0", "L5.z=0"),
+                                    {"blocks.*.hook_mlp_out*=0.5", "L*.mlp_out*=0.5"},
+                                    {"blocks.2.hook_resid_pre[3,5-8]=mean", "L2.resid_pre[3,5-8]=mean"},
+                                    {"blocks.1.ln1.hook_normalized=0", "L1.ln1=0"},
+                                    {"hook_pos_embed=0", "pos_embed=0"},
+                                    {"ln_final.hook_scale=1", "ln_final_scale=1"},
+                                    {"blocks.1.attn.hook_attn_scores[2,0]=null", "L1.scores[2,0]=null"},
+                                    {"blocks.0.mlp.hook_post[*][17]=0", "L0.mlp_post[*][17]=0"},
+                                    {"blocks.2.attn.hook_z=0 -> blocks.4.attn.hook_q", "L2.z=0 -> L4.q"},
+                                    {"blocks.4.attn.hook_result=0", "L4.result=0"}})
+    EXPECT_EQ(text(full), text(brief)) << full;
+  EXPECT_EQ(parse_receiver("blocks.4.attn.hook_k", *model_), parse_receiver("L4.k", *model_));
+  for (const char* wrong :
+       {"blocks.5.hook_z=0", "blocks.attn.hook_z=0", "blocks.5=0", "hook_z=0", "blocks.9.attn.hook_z=0",
+        "blocks.-1.attn.hook_z=0", "blocks.5.z=0", "ln_final.hook_z=0", "blocks.*"})
+    EXPECT_THROW(text(wrong), model::RunError) << wrong;
+}
+
 TEST_F(Edits, OfCellsOneAfterTheOtherStayThat) {
   EXPECT_EQ(text("L1.pattern[3,1]~=0.9; L1.pattern[3,2]~=0.1").size(), 1U) << "the row is renormalised once";
   const auto apart = text("L1.pattern[3,1]~=0.9;; L1.pattern[3,2]~=0.9; L1.pattern[4,2]~=0.5");

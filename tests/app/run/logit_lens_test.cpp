@@ -58,6 +58,27 @@ TEST(LensOf, ReadsTheRowsOfThePassAtEveryPlace) {
   }
 }
 
+TEST(LensOf, ReadsAChosenToken) {
+  const Scenario& s = scenario(40);
+  const auto plain = s.ask(LensOf{0});
+  const int id = 17;
+  const auto lens = s.ask(LensOf{0, TokenChoice::of(id)});
+  const auto third = s.ask(LensOf{0, TokenChoice::best(2)});
+  for (int position = 0; position < plain->positions(); ++position) {
+    EXPECT_EQ(lens->answer(position), id);
+    EXPECT_EQ(third->answer(position), plain->at(position, plain->places - 1).guesses.top[2].id);
+    EXPECT_EQ(third->at(position, plain->places - 1).guesses.next_rank, 2);
+    for (int place = 0; place < plain->places; ++place) {
+      EXPECT_EQ(lens->at(position, place).divergence, plain->at(position, place).divergence);
+      const auto& top = plain->at(position, place).guesses.top;
+      const auto found = std::ranges::find(top, id, &model::Guess::id);
+      if (found == top.end()) continue;
+      EXPECT_EQ(lens->at(position, place).guesses.next_rank, found - top.begin());
+    }
+  }
+  EXPECT_FALSE((LensOf{0, TokenChoice::of(id)}.reusable_part(*plain, *s.run))) << "it is of another token";
+}
+
 TEST(LensOf, EndsInTheModelsOwnGuess) {
   const Scenario& s = scenario(40);
   const auto statistics = s.ask(StatisticsOfTokens{});

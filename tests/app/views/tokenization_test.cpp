@@ -69,7 +69,7 @@ TEST(Tokenization, RowsLeadFromTheBytesToTheTokenAsTheTokenizerMergesThem) {
       const viz::Rect r = shown.region(region).rect;
       const auto beside = drawn_in(page, {r.right(), r.y, shown.scene().width - r.right(), r.h});
       ASSERT_EQ(beside.size(), 2U);
-      EXPECT_EQ(beside[0], with_commas(static_cast<std::size_t>(step.rank)));
+      EXPECT_EQ(beside[0], with_commas(static_cast<std::size_t>(step.rank + 1)));
       EXPECT_EQ(beside[1], "“" + viz::visible(tokenizer.bytes(step.left)) + "” + “" +
                                viz::visible(tokenizer.bytes(step.right)) + "”");
     }
@@ -88,7 +88,7 @@ TEST(Tokenization, TheTableHasARowForEachMerge) {
     for (std::size_t k = 0; k < std::max<std::size_t>(1, steps.size()); ++k, ++row) {
       ASSERT_LT(row, table.rows.size());
       EXPECT_EQ(table.rows[row][0], std::to_string(i));
-      EXPECT_EQ(table.rows[row][5], steps.empty() ? "" : std::to_string(steps[k].rank));
+      EXPECT_EQ(table.rows[row][5], steps.empty() ? "" : std::to_string(steps[k].rank + 1));
     }
   }
   EXPECT_EQ(row, table.rows.size());
@@ -128,10 +128,11 @@ TEST(Tokenization, TooltipsTellTheMerge) {
   const auto lines = shown.tooltip(shown.find(kStepRole, 2));
   const auto rank = number_after(lines, "rank ");
   ASSERT_TRUE(rank);
-  EXPECT_EQ(rank->value, steps[1].rank);
+  EXPECT_EQ(rank->value, steps[1].rank + 1);
   EXPECT_THAT(lines, Contains(HasSubstr("→ id " + std::to_string(steps[1].merged))));
-  EXPECT_EQ(in_words(shown.choose("Copy rank " + std::to_string(steps[1].rank), shown.find(kStepRole, 2))),
-            "copy " + std::to_string(steps[1].rank));
+  EXPECT_EQ(
+      in_words(shown.choose("Copy rank " + std::to_string(steps[1].rank + 1), shown.find(kStepRole, 2))),
+      "copy " + std::to_string(steps[1].rank + 1));
 }
 
 TEST(Tokenization, ARowChoosesItsToken) {

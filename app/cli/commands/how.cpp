@@ -1,0 +1,57 @@
+#include "app/cli/commands/how.h"
+
+#include "app/cli/commands/recipes.h"
+#include "app/run/edits/edit_text.h"
+#include "app/run/sources/precision_names.h"
+#include "app/run/version.h"
+#include "model/pass/plan.h"
+
+namespace headscope::app {
+
+std::string program_name() {
+  return "headscope " + version();
+}
+
+Json prompt_json(const model::Tokenizer& tokenizer, const Prompt& prompt) {
+  return utf8_or_replacement(prompt.ids.empty() ? prompt.text : tokenizer.decode(prompt.ids));
+}
+
+void begin_json(const Json& how, std::ostream& out) {
+  out << "{\"how\":" << json_line(how);
+}
+
+How::How(const Arguments& command) : command_(command) {
+  if (command.json && !command.model.patterns)
+    begun_.emplace(model_folder(command.model), command.model.threads);
+}
+
+Json How::shared(const Engine& engine) {
+  if (shared_) return *shared_;
+  const LoadedModel& model = *engine.model;
+  const WeightHashes weights = weights_of(model, engine.second.get(), begun_ ? &*begun_ : nullptr);
+  Json edits = Json::array();
+  if (engine.plan)
+    for (const model::Edit& edit : engine.plan->edits())
+      edits.push_back(utf8_or_replacement(edit_text(edit)));
+  const auto named = [](const LoadedModel& of, const std::string& hash) {
+    return Json{{"model", utf8_or_replacement(of.name)}, {"weights", hash}};
+  };
+  Json how = {{"program", program_name()}};
+  how.update(named(model, weights.model));
+  how["second_model"] = engine.second ? named(*engine.second, weights.second) : Json(nullptr);
+  how["precision"] = name_of(command_.model.precision);
+  how["start_token"] = command_.prompt.start_token;
+  how["edits"] = std::move(edits);
+  return shared_.emplace(std::move(how));
+}
+
+Json How::of(const Engine& engine, const PromptRun& run) {
+  Json how = shared(engine);
+  const model::Tokenizer& tokenizer = *engine.model->tokenizer;
+  how["prompt"] = prompt_json(tokenizer, run.prompt);
+  how["second_prompt"] =
+      run.baseline && compares_texts(run) ? prompt_json(tokenizer, run.baseline->prompt) : Json(nullptr);
+  return how;
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,38 @@
+#pragma once
+#include <optional>
+
+#include "app/cli/commands/engine.h"
+#include "app/cli/commands/output.h"
+#include "app/cli/commands/pending_hash.h"
+
+namespace headscope::app {
+
+/// How the answers of a command are made: the member `how` of their JSON.
+class How {
+ public:
+  /// Begins to compute the hash of the weights, if JSON is written: it takes about as long as loading a
+  /// model.
+  explicit How(const Arguments& command);
+
+  /// What all answers of a command have in common: program, models and the hashes of their weights,
+  /// precision, start token and edits. Throws like weights_hash.
+  Json shared(const Engine& engine);
+  /// The same with the prompt, and the second prompt if the run is compared with one.
+  Json of(const Engine& engine, const PromptRun& run);
+
+ private:
+  const Arguments& command_;
+  std::optional<PendingHash> begun_;
+  std::optional<Json> shared_;  ///< once it has been asked for
+};
+
+/// "headscope 1.2.3".
+std::string program_name();
+
+/// The prompt as `how` has it: its text, or that of its ids.
+Json prompt_json(const model::Tokenizer& tokenizer, const Prompt& prompt);
+
+/// Writes the beginning of an object: `{"how":{...}`.
+void begin_json(const Json& how, std::ostream& out);
+
+}  // namespace headscope::app

@@ -1,0 +1,12 @@
+#pragma once
+#include <string>
+
+#include "app/views/view.h"
+
+namespace headscope::app {
+
+/// What an option with another value than its default does, in the words of a caption: "cells: weighted
+/// values", "at most 5 edges", "token “·it”".
+std::string option_words(const View& view, const OptionSpec& option, const ViewContext& context);
+
+}  // namespace headscope::app

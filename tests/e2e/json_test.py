@@ -1,0 +1,218 @@
+"""The page of the guide about JSON, compared with what every command writes: each written field is in it, and each field in it is written."""
+import json
+import re
+import unittest
+
+from program import ON_WINDOWS, ROOT, TALES, ProgramCase, main
+
+PROMPT = ["--prompt", "The king gave Mr. Fox a horse. Then the king gave Mr."]
+SECOND = ["--second", "The king gave to a Fox a horse. Then the king gave Mr."]
+SHORT = ["--prompt", "The king"]
+EDIT = ["--edit", "L1H1.z=0"]
+# The arguments of each command, which together write each of its fields.
+RUNS = {
+    "tokens": [PROMPT, ["--prompt", ""]],
+    "predict": [[*PROMPT, "--all-positions", "--top", "2", "--bos"], [*SHORT, *EDIT, "--edit", "L2.z<-second", "--second-model", TALES]],
+    "lens": [[*SHORT, "--top", "2"], [*SHORT, "--token", " the", "--position", "0"]],
+    "attribute": [SHORT, [*SHORT, "--metric", "difference", "--sources", "all", "--edit", "L1H1.z*=0.5; L2.resid_pre+=0.1"]],
+    "score": [SHORT, [*SHORT, "--layer", "1", "--key", "0", "--edit", "L1.scores[1,0]=null"],
+              [*SHORT, "--layer", "1", "--key", "0", "--edit", "L1.scores[1,0]=2.5"]],
+    "composition": [["--top", "1"]],
+    "saliency": [SHORT, [*SHORT, "--metric", "loss"], [*SHORT, "--metric", "difference", "--method", "integrated", "--steps", "2"]],
+    "circuit": [[*PROMPT, *SECOND, "--steps", "1", "--edges", "5"],
+                [*PROMPT, "--metric", "loss", "--method", "flow", "--by-position", "--edges", "5"]],
+    "sweep": [[*SHORT, "--estimates", "also"], [*SHORT, "--second", "A king", "--metric", "kl", "--sweep-over", "senders"]],
+    "generate": [[*SHORT, "--tokens", "2", "--temperature", "0.7", "--top-k", "9", "--top-p", "0.9", "--seed", "3"]],
+    "metrics": [["--repeated", "1,3"], SHORT, "shard"],
+    "search": [[*PROMPT, "--top", "2"]],
+    "info": [[]],
+    "views": [[]],
+    "doctor": [[]],
+    "bench": [["--tokens", "4", "--materialize", "--ui"]],
+}
+SHARED = {"how": "How an answer was made", "prompt token": "Tokens of a prompt", "token": "A token", "guess": "A guess"}
+
+
+def page():
+    """Its tables: heading -> {field: [types]}."""
+    tables, heading = {}, ""
+    for line in (ROOT / "assets" / "guide" / "json.md").read_text().splitlines():
+        if line.startswith("#"):
+            heading = line.lstrip("# ")
+        elif found := re.match(r"\| `([^`]+)` \| ([^|]+?) \|", line):
+            fields = tables.setdefault(heading, {})
+            assert found[1] not in fields, f"{heading}: {found[1]} is there twice"
+            fields[found[1]] = found[2].split(" or ")
+    return tables
+
+
+def expanded(fields, tables):
+    """The fields of a command with those of the shared tables that they name."""
+    result = {}
+    for field, types in fields.items():
+        result[field] = [("object" if kind in SHARED else kind) for kind in types]
+        for kind in types:
+            if kind in SHARED:
+                if field.endswith("[]"):
+                    del result[field]
+                for name, inner in tables[SHARED[kind]].items():
+                    result[f"{field}.{name}"] = inner
+    return result
+
+
+def kind_of(value):
+    if value is None:
+        return "null"
+    return {bool: "boolean", int: "integer", float: "number", str: "string", list: "list", dict: "object"}[type(value)]
+
+
+def documented(path, fields):
+    """The documented field of a written one, whose name may be a variable part."""
+    if path in fields:
+        return path
+    for field in fields:
+        if "*" in field and re.fullmatch(re.escape(field).replace(r"\*", r"[^.\[\]]+"), path):
+            return field
+    return None
+
+
+def written(value, path=""):
+    """The fields of a value with their types; of an object in a list, its own fields."""
+    if path and not (path.endswith("[]") and isinstance(value, dict)):
+        yield path, kind_of(value)
+    if isinstance(value, dict):
+        for name, inner in value.items():
+            yield from written(inner, f"{path}.{name}" if path else name)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from written(inner, path + "[]")
+
+
+class JsonPage(ProgramCase):
+    def answers(self, command, arguments):
+        if arguments == "shard":
+            prompts = self.folder / "prompts.txt"
+            prompts.write_text("one two one\ntwo one two\n")
+            arguments = ["--prompts", prompts, "--shard", "0/2"]
+        return self.json(command, *arguments)
+
+    def test_has_each_field_that_is_written_and_no_other(self):
+        tables = page()
+        shared_seen = {kind: set() for kind in SHARED}
+        for command, runs in RUNS.items():
+            fields, seen = expanded(tables[command], tables), {}
+            for arguments in runs:
+                for path, kind in written(self.answers(command, arguments)):
+                    field = documented(path, fields)
+                    self.assertIsNotNone(field, f"{command} {arguments}: {path} is not on the page")
+                    kinds = fields[field]
+                    fits = kind in kinds or (kind == "integer" and "number" in kinds)
+                    self.assertTrue(fits, f"{command} {arguments}: {path} is {kind}, but the page says {kinds}")
+                    seen.setdefault(field, set()).add(kind)
+            for field in fields:
+                if field in tables[command]:
+                    self.assertIn(field, seen, f"{command} never writes {field}")
+                    self.assertTrue(seen[field] - {"null"}, f"{command}: {field} is always null")
+            for field, kinds in tables[command].items():
+                for kind in set(kinds) & set(SHARED):
+                    inner = {name for name in tables[SHARED[kind]] if f"{field}.{name}" in seen}
+                    shared_seen[kind] |= inner
+        for kind, seen in shared_seen.items():
+            self.assertEqual(set(tables[SHARED[kind]]), seen, kind)
+
+    def test_has_every_command_with_json(self):
+        commands = re.findall(r"^headscope +(\w+) .*?(?=^headscope|\Z)", self.succeed("--help").decode(), re.M)
+        tables = page()
+        self.assertEqual(set(RUNS), set(tables) - set(SHARED.values()))
+        for command in re.findall(r"^  ([a-z]+)  ", self.succeed("--help").decode(), re.M):
+            if "--json" in self.succeed(command, "--help").decode():
+                self.assertIn(command, RUNS)
+
+    def test_how_is_what_was_asked_for(self):
+        how = self.json("sweep", *PROMPT, *SECOND, "--precision", "bf16", "--edit", "blocks.1.attn.hook_z=0")["how"]
+        self.assertRegex(how["program"], r"\Aheadscope \d+\.\d+\.\d+\Z")
+        self.assertRegex(how["weights"], r"\Asha256:[0-9a-f]{64}\Z")
+        self.assertEqual((how["model"], how["second_model"], how["precision"], how["start_token"], how["edits"]),
+                         ("tales", None, "bf16", False, ["L1.z=0"]))
+        self.assertEqual((how["prompt"], how["second_prompt"]), (PROMPT[1], SECOND[1]))
+        lines = self.succeed("predict", "--prompts", "-", "--json", stdin=b'"one"\n{"ids": [5]}\n').decode().splitlines()
+        first, second = (json.loads(line)["how"] for line in lines)
+        self.assertEqual(first["prompt"], "one")
+        self.assertEqual(second["prompt"], self.json("tokens", "--ids", "5")["tokens"][0]["text"])
+        self.assertEqual(first["weights"], second["weights"])
+
+
+class AnswersInFiles(ProgramCase):
+    """--out of the commands that print an answer."""
+    COMMANDS = (["tokens", *SHORT], ["predict", *SHORT], ["lens", *SHORT], ["attribute", *SHORT], ["score", *SHORT], ["composition"],
+                ["saliency", *SHORT], ["circuit", *PROMPT, "--steps", "1"], ["sweep", *SHORT], ["generate", *SHORT, "--tokens", "3"],
+                ["metrics", *SHORT], ["search", *SHORT], ["info"], ["views"])
+
+    def test_are_those_of_standard_output(self):
+        for command in self.COMMANDS:
+            for ending, flags in (("txt", []), ("json", ["--json"])):
+                out = self.folder / f"{command[0]}.{ending}"
+                self.assertEqual(self.succeed(*command, "--out", out), b"", command)
+                self.assertEqual(out.read_bytes(), self.succeed(*command, *flags), command)
+                self.assertEqual(self.succeed(*command, "--out", "-", "--format", ending), out.read_bytes(), command)
+        for command in (["metrics", *SHORT], ["composition", "--top", "2"]):
+            out = self.folder / "numbers.csv"
+            self.succeed(*command, "--out", out)
+            self.assertEqual(out.read_bytes(), self.succeed(*command, "--csv"))
+
+    def test_have_all_prompts_in_one_file(self):
+        out = self.folder / "answers.jsonl"
+        self.succeed("predict", "--prompts", "-", "--out", out, stdin=b'"one"\n"two"\n')
+        self.assertEqual([json.loads(line)["how"]["prompt"] for line in out.read_text().splitlines()], ["one", "two"])
+
+    def test_are_refused_in_one_sentence(self):
+        out = self.folder / "answer"
+        for command in self.COMMANDS:
+            self.fail_with(2, *command, "--out", f"{out}.gif", contains="must end in")
+            self.fail_with(2, *command, "--out", f"{out}.txt", "--json", contains="one format at a time")
+            self.fail_with(2, *command, "--out", "-", contains="--out - requires --format")
+            self.fail_with(2, *command, "--format", "json", contains="--format applies only to --out -")
+            self.fail_with(2, *command, "--out", f"{out}.json", "--format", "json", contains="--format applies only to --out -")
+        self.fail_with(2, "predict", "--prompts", "-", "--out", f"{out}{{n}}.json", contains="leave {n} out")
+        self.fail_with(1, "predict", *SHORT, "--out", self.folder / "none" / "a.json", contains="none")
+
+    def test_are_not_there_when_the_run_fails(self):
+        out = self.folder / "answer.json"
+        out.write_text("before")
+        self.fail_with(1, "attribute", *SHORT, "--position", "9", "--out", out, contains="position 9")
+        self.assertEqual(out.read_text(), "before")
+        self.assertEqual([file.name for file in self.folder.iterdir()], ["answer.json"])
+
+    @unittest.skipIf(ON_WINDOWS, "only on Linux: a full device")
+    def test_a_full_disk_is_one_sentence(self):
+        link = self.folder / "full.json"
+        link.symlink_to("/dev/full")
+        self.fail_with(1, "predict", *SHORT, "--out", link, contains="No space left")
+
+
+class Tokens(ProgramCase):
+    def test_a_number_alone_is_never_taken_for_an_id(self):
+        for command in ("attribute", "sweep", "saliency", "circuit", "lens"):
+            self.fail_with(2, command, "--prompt", "5 + 4 =", "--token", "4", contains=["text:4", "id:4", "rank:4"])
+
+    def test_each_way_names_its_token(self):
+        text = self.json("attribute", "--prompt", "5 + 4 =", "--token", "text:4")["token"]
+        self.assertEqual(text["text"], "4")
+        id_of = self.json("attribute", "--prompt", "5 + 4 =", "--token", "id:4")["token"]
+        self.assertEqual((id_of["id"], id_of["text"]), (4, "%"))
+        best = [guess["id"] for guess in self.json("predict", "--prompt", "5 + 4 =", "--top", "3")["next"]]
+        self.assertEqual(self.json("attribute", "--prompt", "5 + 4 =", "--token", "rank:3")["token"]["id"], best[2])
+        self.assertIn(b"(id 4)", self.succeed("attribute", "--prompt", "5 + 4 =", "--token", "id:4"))
+        for command, spelling in (("lens", "lens-id"), ("attribution", "logit-id"), ("flow", "logit-id"), ("sweep", "sweep-id"),
+                                  ("saliency", "saliency-id")):
+            plot = ["plot", command, *PROMPT, "--out", "-", "--format", "csv"]
+            token = self.json("tokens", "--prompt", " the")["tokens"][0]["id"]
+            by_text = self.succeed(*plot, "--token", " the")
+            self.assertEqual(by_text, self.succeed(*plot, "--token", f"id:{token}"), command)
+            self.assertEqual(by_text, self.succeed(*plot, f"--{spelling}", str(token)), command)
+            self.assertNotEqual(by_text, self.succeed(*plot), command)
+            self.assertEqual(self.succeed(*plot, "--token", "rank:1"), self.succeed(*plot), command)
+
+
+if __name__ == "__main__":
+    main()
