@@ -1,6 +1,7 @@
 #include "app/views/output/logit_options.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "app/run/analyses/logit_direction.h"
 #include "app/views/parts/declare.h"
@@ -16,6 +17,15 @@ const Option<int> kLogitRank =
 const Option<int> kAgainstRank =
     make_option<int>("against-rank", "Against", "the token whose logit is subtracted, by rank (0: none)",
                      {.default_value = 0, .default_name = "none", .low = 0, .high = 100, .keys = "wW"});
+
+std::vector<TokenOptions> token_options() {
+  std::vector<TokenOptions> all{{&kLogitRank, &kAgainstRank}};
+  for (const auto& [token, other] : {std::pair{"sweep-rank", "sweep-other-rank"},
+                                     {"saliency-rank", "saliency-other-rank"},
+                                     {"circuit-rank", "circuit-other-rank"}})
+    all.push_back({find_option(token), find_option(other)});
+  return all;
+}
 
 std::string logit_words(const ViewContext& c, int token, int against) {
   const std::string words = "“" + label_of(c, token) + "”";

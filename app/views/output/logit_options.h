@@ -2,6 +2,7 @@
 #include <initializer_list>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "app/run/analyses/attribution.h"
 #include "app/views/view.h"
@@ -11,6 +12,14 @@ namespace headscope::app {
 
 extern const Option<int> kLogitRank;    ///< rank of the token, from 1
 extern const Option<int> kAgainstRank;  ///< rank of the token whose logit is subtracted; 0: none
+
+/// The options with which a view chooses its token and the other one, by rank.
+struct TokenOptions {
+  const OptionSpec* token;
+  const OptionSpec* other;
+};
+/// Those of all views that have them; a view with such options of its own has a row there.
+std::vector<TokenOptions> token_options();
 
 /// "“·it”", "“·it” − “·the”", "“·it” − mean"; `against`: -1: none; kVocabularyMean: the mean.
 std::string logit_words(const ViewContext& context, int token, int against);

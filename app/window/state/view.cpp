@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "app/views/output/logit_options.h"
 #include "app/window/state.h"
 
 namespace headscope::app {
@@ -51,8 +52,27 @@ void reduce(ViewSlice& s, const SelectKey& a, World& w) {
   s.selection.key = a.position < extent(w.snapshot).keys ? a.position : -1;
 }
 
+/// A token chosen in one view is the others' token, too. One that was their other token changes places with
+/// the token before it; no other token, which some views may have, stays none.
+void carry_token_choice(Options& options, const OptionSpec& option) {
+  const std::vector<TokenOptions> all = token_options();
+  const auto number = [&](const OptionSpec& of) { return std::get<int>(options.value(of)); };
+  for (const OptionSpec* TokenOptions::*kind : {&TokenOptions::token, &TokenOptions::other}) {
+    if (std::ranges::find(all, &option, kind) == all.end()) continue;
+    const int chosen = number(option);
+    for (const TokenOptions& view : all) {
+      const OptionSpec& same = *(view.*kind);
+      const int before = number(same);
+      if (&same == &option || chosen <= 0 || before <= 0) continue;
+      options.set(same, chosen);
+      if (kind == &TokenOptions::token && number(*view.other) == chosen) options.set(*view.other, before);
+    }
+  }
+}
+
 void reduce(ViewSlice& s, const SetOption& a, World& w) {
   s.options.set(*a.option, a.value);
+  carry_token_choice(s.options, *a.option);
   if (s.playing.option == a.option) s.playing = {};
   if (list_option(s) == a.option) show_option_text(s);
   if (a.option->kept) w.save();
