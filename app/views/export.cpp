@@ -249,10 +249,14 @@ Picture trimmed(Picture picture, const std::string& words, const ViewContext& co
   return picture;
 }
 
-/// The picture without empty space below its drawing, except for its margin.
-Picture cut_below(Picture picture, const ViewContext& context) {
+/// The picture without empty space below its drawing, except for its margin or a gap above its caption.
+Picture cut_below(Picture picture, const ViewContext& context, bool captioned) {
+  // What snaps to pixels may be so much lower in one format than in another.
+  constexpr float kSnapped = 0.25F;
+  const viz::Style style{*context.theme, *context.fonts, context.font_size, context.device_scale};
   const viz::Rect content = viz::content_bounds(picture.scene, *context.fonts);
-  picture.scene.height = std::ceil(content.bottom() + margin(context));
+  const float end = std::max(margin(context), captioned ? 2 * style.unit() : 0);
+  picture.scene.height = std::ceil(content.bottom() + end - kSnapped);
   return picture;
 }
 
@@ -271,6 +275,7 @@ std::optional<FileFormat> format_of(const std::filesystem::path& file) {
 
 float height_for_width(const View& view, ViewContext context, float scale, Target target) {
   const bool printed = context.printed = target != Target::screen;
+  context.least_line = spec_of(target).least_line;
   const float lowest = printed ? 1 : 700;
 
   // Height of a picture without a size of its own, as a part of its width.
@@ -344,8 +349,8 @@ Picture export_picture_of(const View& view, ViewContext context, const ExportOpt
   }
   set_line_widths(picture, spec_of(options.target));
   if (!cuts) return picture;
-  picture =
-      context.trimmed ? trimmed(std::move(picture), words, context) : cut_below(std::move(picture), context);
+  picture = context.trimmed ? trimmed(std::move(picture), words, context)
+                            : cut_below(std::move(picture), context, !words.empty());
   return words.empty() ? picture : with_caption(std::move(picture), words, context);
 }
 

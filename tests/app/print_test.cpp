@@ -142,41 +142,11 @@ double plot_share(const Picture& picture) {
   return static_cast<double>((right - left) * (bottom - top) / (picture.scene.width * picture.scene.height));
 }
 
-/// Views whose plot cannot take 45 % of a figure of 17 tokens, and what it takes at least.
-struct Exception {
-  std::string_view view;
-  Target target;
-  double least;
-};
-constexpr Exception kExceptions[] = {
-    // Two square maps side by side, with curves above them.
-    {"cosines", Target::slide, 0.44},
-    // In a column the words around the maps, of the smallest letters that can be printed, take the rest.
-    {"heatmap", Target::column, 0.36},
-    {"scores", Target::column, 0.36},
-    {"positions", Target::column, 0.4},
-    {"cosines", Target::column, 0.4},
-    {"lens", Target::column, 0.4},
-    {"sweep", Target::column, 0.38},
-    {"shift", Target::column, 0.33},
-    // The cache has a row for each pass, which are few, and its sums are words.
-    {"cache", Target::column, 0.13},
-    {"cache", Target::page, 0.3},
-    {"cache", Target::slide, 0.25},
-    // The strip of tokens is as large as their texts.
-    {"tokens", Target::column, 0.25},
-    {"tokens", Target::page, 0.28},
-    {"tokens", Target::slide, 0.13},
-};
-
 TEST_P(EveryPrintedFigure, IsMostlyItsPlot) {
   for (const Target target : kPrinted) {
-    double least = 0.45;
-    for (const Exception& exception : kExceptions)
-      if (exception.view == view().id && exception.target == target) least = exception.least;
     const Picture picture =
         export_picture_of(view(), context_for(view(), target, scenario(17)), options_for(target));
-    EXPECT_GE(plot_share(picture), least) << name_of(target);
+    EXPECT_GE(plot_share(picture), 0.45) << name_of(target);
   }
 }
 

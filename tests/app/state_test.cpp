@@ -48,6 +48,28 @@ TEST(State, HeadsMoveWithinTheModel) {
   EXPECT_EQ(state.selection.head, 0);
 }
 
+TEST(State, TokensChosenInOneViewAreChosenInTheOthers) {
+  const auto chosen = [](const UiState& state) {
+    std::vector<std::string> choices;
+    for (const char* name : {"logit-rank", "against-rank", "sweep-rank", "sweep-other-rank", "saliency-rank",
+                             "saliency-other-rank", "circuit-rank", "circuit-other-rank"})
+      choices.push_back(to_text(*find_option(name), state.options.value(*find_option(name))));
+    return choices;
+  };
+  UiState state =
+      after({}, {SetOption{find_option("sweep-other-rank"), 5}, SetOption{find_option("logit-rank"), 3}});
+  EXPECT_THAT(chosen(state), ElementsAre("3", "none", "3", "5", "3", "5", "3", "5"));
+  state = after(state, {SetOption{find_option("against-rank"), 7}});
+  EXPECT_THAT(chosen(state), ElementsAre("3", "7", "3", "7", "3", "7", "3", "7"));
+  state = after(state, {SetOption{find_option("sweep-other-rank"), 4}});
+  EXPECT_THAT(chosen(state), ElementsAre("3", "4", "3", "4", "3", "4", "3", "4"));
+  state = after(state, {SetOption{find_option("against-rank"), 0}});
+  EXPECT_THAT(chosen(state), ElementsAre("3", "none", "3", "4", "3", "4", "3", "4"))
+      << "the others always have another token";
+  state = after({}, {SetOption{find_option("logit-rank"), 2}});
+  EXPECT_THAT(chosen(state), ElementsAre("2", "none", "2", "1", "2", "1", "2", "1")) << "not 2 minus 2";
+}
+
 TEST(State, TheQueryFollowsTheEndUntilOneIsChosen) {
   UiState state = after({}, {MoveQuery{-1}});
   EXPECT_EQ(state.selection.query, 3);

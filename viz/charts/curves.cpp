@@ -77,7 +77,23 @@ void paint_exits(Scene& scene, const Curve& curve, const PlotFrame& frame, const
   }
 }
 
+/// Draws a sample of a curve's line and its name. Returns their width.
+float paint_name(Scene& scene, const Curve& curve, Point at, const Style& style) {
+  const float u = style.unit(), name = (kDashSample + 1) * u;
+  scene.add(Segments{{at, {at.x + kDashSample * u, at.y}}, curve.color, 1.5F, dashes_of(curve.dashes, u)});
+  add_label(scene, style, curve.label, {at.x + name, at.y}, style.small(),
+            word_color(curve.color, style.theme.text, style.theme.surface), FontStyle::medium);
+  return name + style.width(curve.label, style.small(), FontStyle::medium);
+}
+
 }  // namespace
+
+float paint_curve_names(Scene& scene, const CurveChart& chart, Point at, const Style& style) {
+  const float gap = 3 * style.unit();
+  float x = at.x;
+  for (const Curve& curve : chart.curves) x += paint_name(scene, curve, {x, at.y}, style) + gap;
+  return std::max(0.F, x - gap - at.x);
+}
 
 Region paint_curves(Picture& picture, const CurveChart& chart, Rect plot, const Style& style) {
   const Theme& theme = style.theme;
@@ -134,16 +150,8 @@ Region paint_curves(Picture& picture, const CurveChart& chart, Rect plot, const 
     ends.push_back(std::clamp(y_of(curve, last), plot.y, plot.bottom()));
   }
   const std::vector<float> spread = spread_apart(ends, line, plot.y, plot.bottom());
-  const float u = style.unit(), sample = plot.right() + 1.5F * u, label = sample + (kDashSample + 1) * u;
-  for (std::size_t i = 0; i < spread.size(); ++i) {
-    const Curve& curve = chart.curves[i];
-    scene.add(Segments{{{sample, spread[i]}, {sample + kDashSample * u, spread[i]}},
-                       curve.color,
-                       1.5F,
-                       dashes_of(curve.dashes, u)});
-    add_label(scene, style, curve.label, {label, spread[i]}, style.small(),
-              word_color(curve.color, theme.text, theme.surface), FontStyle::medium);
-  }
+  for (std::size_t i = 0; chart.names_beside && i < spread.size(); ++i)
+    paint_name(scene, chart.curves[i], {plot.right() + 1.5F * style.unit(), spread[i]}, style);
   return picture.regions.emplace_back(region);
 }
 

@@ -83,8 +83,9 @@ struct Heatmap {
   AxisLabels cols;
   std::string scale_title;
   bool show_scale = true;
-  bool saves_width = false;     ///< the scale is a line under the grid where that makes the grid much larger
-  float least_scale_width = 0;  ///< so that maps side by side are aligned
+  bool saves_width = false;  ///< the scale is a line under the grid where that makes the grid much larger
+  bool titles_in_corner = false;  ///< the axes' titles are in the corner between the labels, if it is free
+  float least_scale_width = 0;    ///< so that maps side by side are aligned
   /// Room for labels shared by several maps, already reserved for the scale, too; none: as needed.
   std::optional<LabelRoom> row_room, col_room;
   std::string outside_text;  ///< legend of `outside_column`

@@ -293,7 +293,8 @@ bool paint_color_scale(Scene& scene, const ColorScale& scale, const std::string&
 
 namespace {
 
-constexpr float kLineBar = 12, kShortLineBar = 6;  // units: length of the colour bar in a line of text
+constexpr float kLineBar = 12, kShortLineBar = 6,
+                kShortestLineBar = 4;  // units: length of the colour bar in a line of text
 
 /// Draws "title low [bar] high" and returns its width.
 float paint_line(Scene& scene, const ColorScale& scale, const std::string& title, const std::string& low,
@@ -343,10 +344,13 @@ float paint_color_ramp(Scene& scene, const ColorScale& scale, const std::string&
 bool paint_color_scale_in(Scene& scene, const ColorScale& scale, const std::string& title,
                           const std::optional<Outside>& outside, Point at, float room, const Style& style) {
   const float u = style.unit();
-  for (const auto& [name, bar] :
-       {std::pair{title, kLineBar}, {std::string(), kLineBar}, {std::string(), kShortLineBar}}) {
+  for (const auto& [name, bar] : {std::pair{title, kLineBar},
+                                  {std::string(), kLineBar},
+                                  {std::string(), kShortLineBar},
+                                  {std::string(), kShortestLineBar}}) {
     Scene line;
-    float used = paint_line(line, scale, name, at, bar, style);
+    const float gap = name.empty() ? 1.5F * u : 0;  // after the title
+    float used = paint_line(line, scale, name, {at.x - gap, at.y}, bar, style) - gap;
     if (used > room) continue;
     append(scene, line, {0, 0});
     used += 3 * u;

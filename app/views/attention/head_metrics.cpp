@@ -159,7 +159,9 @@ ChartAndList lay_out(const ViewContext& c) {
   const viz::Style style = style_of(c);
   const model::Config& config = c.run->run->config;
   const float shape = static_cast<float>(config.n_layer) / static_cast<float>(config.n_head);
-  const ChartAndList l = lay_out_with_list(c, 30, 0.56F, 24, style.line(style.small()) + style.unit(), shape);
+  const float beside = c.printed ? 36 : 30;  // ems: wider than a column of a paper
+  const float under = style.line(style.small()) + style.unit();
+  const ChartAndList l = lay_out_with_list(c, beside, 0.56F, 24, under, shape);
   return l.chart.h < 6 * c.font_size ? ChartAndList{{}, below_title(c)} : l;
 }
 

@@ -175,7 +175,7 @@ View position_shift_view() {
                 "whether one linear map takes every position to the next: exact for the sinusoids, and how "
                 "large the error is for the learned embeddings",
                 build, facts, table);
-  view.print_shape = [](const ViewContext& c) { return is_column_wide(c) ? 1.1F : 0.65F; };
+  view.print_shape = [](const ViewContext& c) { return is_column_wide(c) ? 1.3F : 0.65F; };
   view.needs = Capability::weights | Capability::positions_table;
   view.caption = {
       .prompt = false,

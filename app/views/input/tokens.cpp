@@ -5,6 +5,7 @@
 #include "app/run/analyses/token_statistics.h"
 #include "app/views/parts/comparison_words.h"
 #include "app/views/parts/declare.h"
+#include "app/views/parts/difference.h"
 #include "app/views/parts/edit_menu.h"
 #include "app/views/parts/frame.h"
 #include "app/views/parts/landmarks.h"
@@ -33,19 +34,28 @@ std::span<const float> shading_of(const ViewContext& c, const Pattern* pattern) 
   return has_own_keys(*c.run) ? weights_of_query(c, pattern) : std::span<const float>();
 }
 
-/// A chip's colour for a weight; NaN as in heatmaps.
+/// The weight of the strongest shade; for differences, as in the head's heatmap.
+double strongest_weight(const ViewContext& c, const Pattern& pattern) {
+  if (c.options[kValueMax] > 0) return c.options[kValueMax];
+  if (c.side != Side::difference) return 1;
+  return pattern_scale(c, pattern.matrix(), "", pattern.masked.causal(), range_of_differences(c)).scale.high;
+}
+
+/// A chip's colour for a weight, as a part of the strongest one, or for a difference; NaN as in heatmaps.
 viz::Color shade_of(const ViewContext& c, double weight) {
-  weight /= c.options[kValueMax] > 0 ? c.options[kValueMax] : 1;
   if (std::isnan(weight)) return viz::sequential(*c.theme, weight);
-  const auto alpha =
-      static_cast<std::uint8_t>(std::lround(255 * kStrongestShade * std::clamp(weight, 0.0, 1.0)));
-  return viz::blended(c.theme->raised, c.theme->key.with_alpha(alpha));
+  const bool is_difference = c.side == Side::difference;
+  const viz::Color full = is_difference ? viz::sign_color(*c.theme, weight) : c.theme->key;
+  const double strength = std::clamp(is_difference ? std::abs(weight) : weight, 0.0, 1.0);
+  const auto alpha = static_cast<std::uint8_t>(std::lround(255 * kStrongestShade * strength));
+  return viz::blended(c.theme->raised, full.with_alpha(alpha));
 }
 
 viz::ChipFlow make_flow(const ViewContext& c) {
   const PromptTokens& tokens = c.run->tokens;
   const auto pattern = current_pattern(c);
   const std::span<const float> weights = shading_of(c, pattern.get());
+  const double strongest = weights.empty() ? 1 : strongest_weight(c, *pattern);
   const viz::Theme& theme = *c.theme;
   viz::ChipFlow flow;
   flow.role = kChip;
@@ -60,7 +70,7 @@ viz::ChipFlow make_flow(const ViewContext& c) {
       chip.fill = theme.surface;
       chip.text = theme.text_muted.with_alpha(150);
     } else if (i < std::ssize(weights) && !pattern->masked(c.selection.query, i)) {
-      chip.fill = shade_of(c, static_cast<double>(weights[i]));
+      chip.fill = shade_of(c, static_cast<double>(weights[i]) / strongest);
       chip.text = text_on(c, chip.fill);
     }
     if (other_token_words(c, i)) chip.underline = chip.text;
@@ -124,6 +134,26 @@ float scale_height(const ViewContext& c) {
   return shades ? style.line(style.small()) + 3 * style.unit() : 0;
 }
 
+/// The height of the chips in letters of a size; nothing if one of them would be cut.
+std::optional<float> height_of_chips(const ViewContext& c, const viz::ChipFlow& flow, float width,
+                                     float font_size) {
+  const viz::Style style = style_of_chips(c, font_size);
+  const std::vector<viz::ChipPlace> places = viz::place_chips(flow, width, style);
+  if (std::ranges::any_of(places, [&](const viz::ChipPlace& place) { return place.w >= width; }))
+    return std::nullopt;
+  const int lines = places.empty() ? 0 : places.back().line + 1;
+  return static_cast<float>(lines) * viz::chip_line_height(style) - style.unit();
+}
+
+/// The size of a figure's letters: nothing else is on a page, so they are as large as its height allows.
+float fitting_size(const ViewContext& c, const viz::ChipFlow& flow, const viz::Rect& area) {
+  constexpr float kLargest = 4, kStep = 0.95F;
+  for (float size = kLargest * c.font_size; size > c.font_size; size *= kStep)
+    if (const auto height = height_of_chips(c, flow, area.w, size); height && *height <= area.h + 0.5F)
+      return size;
+  return c.font_size;
+}
+
 /// The lines that fit an area.
 int lines_in(const viz::Rect& area, const viz::Style& style) {
   return std::max(
@@ -134,21 +164,14 @@ Strip lay_out(const ViewContext& c) {
   Strip strip;
   strip.area = whole_area(c);
   strip.area.h = std::max(0.F, strip.area.h - scale_height(c));
-  strip.font_size = c.font_size;
   strip.flow = make_flow(c);
+  strip.font_size = c.printed ? fitting_size(c, strip.flow, strip.area) : c.font_size;
   int lines = 0;
   const auto place = [&] {
     strip.places = viz::place_chips(strip.flow, strip.area.w, style_of_chips(c, strip.font_size));
     lines = strip.places.empty() ? 0 : strip.places.back().line + 1;
-    const viz::Style style = style_of_chips(c, strip.font_size);
-    return static_cast<float>(lines) * viz::chip_line_height(style) <= strip.area.h + style.unit() + 0.5F;
   };
   place();
-  // Nothing else is on a page, so letters are as large as a given height allows.
-  constexpr float kLargest = 4, kStep = 0.95F;
-  if (c.printed && place())
-    for (strip.font_size *= kLargest; !place() && strip.font_size * kStep > c.font_size;)
-      strip.font_size *= kStep;
   const int room = lines_in(strip.area, style_of_chips(c, strip.font_size));
   if (c.in_pane && lines > room) {
     const int count = static_cast<int>(strip.places.size());
@@ -180,36 +203,42 @@ void paint_note(Picture& picture, const ViewContext& c) {
 }
 
 /// What a figure says about its chips; in the window the strip has no room for a title.
-void add_title(Picture& picture, const ViewContext& c) {
+struct Heading {
+  std::string title, subtitle;
+};
+Heading heading_of(const ViewContext& c) {
   const auto pattern = current_pattern(c);
-  if (shading_of(c, pattern.get()).empty()) return;
-  const double full = c.options[kValueMax] > 0 ? c.options[kValueMax] : 1;
-  picture.title = "Attention from query " + token_name(c.run->tokens, c.selection.query);
-  picture.subtitle = "the stronger a token's colour, the larger its weight in " +
-                     head_name(c.selection.layer, c.selection.head) + ", from 0 to " + plain(full) +
-                     "; outlined: the query" + (c.selection.key >= 0 ? " and the key" : "");
+  if (shading_of(c, pattern.get()).empty()) return {};
+  const std::string head = head_name(c.selection.layer, c.selection.head);
+  const std::string shades = c.side == Side::difference
+                                 ? "the more its weight in " + head + " differs; " + query_difference_words(c)
+                                 : "the larger its weight in " + head;
+  return {"Attention from query " + token_name(c.run->tokens, c.selection.query) + difference_suffix(c),
+          "the stronger a token's colour, " + shades + "; outlined: the query" +
+              (c.selection.key >= 0 ? " and the key" : "")};
 }
 
 /// Below a figure's chips: "weight 0", chips of some weights, "1".
-void paint_scale(Picture& picture, const ViewContext& c, viz::Point top_left) {
-  constexpr int kSamples = 6;
+void paint_scale(Picture& picture, const ViewContext& c, const Pattern& pattern, viz::Point top_left) {
+  constexpr int kSamples = 6;  // from nothing to the strongest
   const viz::Style style = style_of(c);
   const float u = style.unit(), line = style.line(style.small());
-  const double full = c.options[kValueMax] > 0 ? c.options[kValueMax] : 1;
+  const double strongest = strongest_weight(c, pattern);
+  const int first = c.side == Side::difference ? 1 - kSamples : 0;
   float x = top_left.x;
   const float y = top_left.y + 3 * u + line / 2;
   const auto say = [&](const std::string& words) {
     viz::add_muted(picture.scene, style, words, {x, y});
     x += style.width(words, style.small()) + u;
   };
-  say("weight 0");
-  for (int i = 0; i < kSamples; ++i) {
+  say(difference_prefix(c) + std::string("weight ") + (first < 0 ? viz::number(-strongest, 3) : "0"));
+  for (int i = first; i < kSamples; ++i) {
     const viz::Rect box{x, y - 1.5F * u, 4 * u, 3 * u};
-    picture.scene.add(viz::FillRect{box, shade_of(c, full * i / (kSamples - 1))});
+    picture.scene.add(viz::FillRect{box, shade_of(c, static_cast<double>(i) / (kSamples - 1))});
     x = box.right();
   }
   x += u;
-  say(plain(full));
+  say(first < 0 ? viz::number(strongest, 3) : plain(strongest));
 }
 
 Picture build(const ViewContext& c) {
@@ -221,15 +250,20 @@ Picture build(const ViewContext& c) {
                    style_of_chips(c, strip.font_size));
   if (picture.regions.empty()) picture.whole = false;
   if (c.in_pane && strip.lines.scrolls()) paint_note(picture, c);
-  if (c.printed) add_title(picture, c);
+  if (c.printed) {
+    const Heading heading = heading_of(c);
+    picture.title = heading.title, picture.subtitle = heading.subtitle;
+  }
   if (scale_height(c) > 0 && !picture.regions.empty())
-    paint_scale(picture, c, {strip.area.x, picture.regions.back().rect.bottom()});
+    paint_scale(picture, c, *current_pattern(c), {strip.area.x, picture.regions.back().rect.bottom()});
   return picture;
 }
 
-/// The prediction of a position's token from the tokens before it; none: not known, or the first position.
+/// The prediction of a position's token from the tokens before it, by the shown run; none: not known, or the
+/// first position.
 std::optional<model::PositionStatistics> guessed_before(const ViewContext& c, int position) {
-  const auto statistics = c.run->model->tokenizer ? c.ask(StatisticsOfTokens{}) : nullptr;
+  const Side shown = c.side == Side::difference ? Side::run : c.side;
+  const auto statistics = c.run->model->tokenizer ? c.ask_on(shown, StatisticsOfTokens{}) : nullptr;
   const bool known = statistics && position > 0 && position < c.run->tokens.run_length &&
                      position <= std::ssize(statistics->positions);
   return known ? std::optional(statistics->positions[position - 1]) : std::nullopt;
@@ -241,7 +275,9 @@ Table table(const ViewContext& c) {
   const auto& tokenizer = c.run->model->tokenizer;
   const auto pattern = current_pattern(c);
   const std::span<const float> weights = shading_of(c, pattern.get());
-  Table result{{"position", "id", "token", "bytes", "start", "end", "probability", "rank", "weight"}, {}};
+  Table result{{"position", "id", "token", "bytes", "start", "end", "probability", "rank",
+                difference_column_prefix(c) + "weight"},
+               {}};
   for (int i = 0; i < tokens.length(); ++i) {
     const model::Token& token = tokens.tokens[i];
     std::optional<double> probability;
@@ -260,11 +296,16 @@ Table table(const ViewContext& c) {
 
 float whole_height(const ViewContext& c) {
   if (!c.run) return c.height;
-  const viz::Style style = style_of(c);
-  const viz::Rect area = whole_area(c);
-  const std::vector<viz::ChipPlace> places = viz::place_chips(make_flow(c), area.w, style);
+  constexpr float kInPrint = 12;  // ems: more than the words above and below the chips take
+  const viz::ChipFlow flow = make_flow(c);
+  viz::Rect area = whole_area(c);
+  area.h = kInPrint * c.font_size;
+  const viz::Style style = style_of_chips(c, c.printed ? fitting_size(c, flow, area) : c.font_size);
+  const std::vector<viz::ChipPlace> places = viz::place_chips(flow, area.w, style);
   const int lines = places.empty() ? 0 : places.back().line + 1;
-  return static_cast<float>(lines) * viz::chip_line_height(style) - style.unit() + scale_height(c) +
+  const Heading heading = c.printed ? heading_of(c) : Heading();
+  return heading_height(heading.title, heading.subtitle, c.width, c) +
+         static_cast<float>(lines) * viz::chip_line_height(style) - style.unit() + scale_height(c) +
          2 * area.y;
 }
 
@@ -368,9 +409,12 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   if (weights.empty()) return facts;
   const std::string query = "query " + token_name(tokens, c.selection.query);
   if (!pattern->masked(c.selection.query, position)) {
-    facts.number("weight from " + query + " in " + head_name(c.selection.layer, c.selection.head) +
-                     shown_run_words(c) + ":",
+    const std::string of = c.side == Side::difference ? "" : shown_run_words(c);
+    facts.number(difference_prefix(c) + ("weight from " + query) + " in " +
+                     head_name(c.selection.layer, c.selection.head) + of + ":",
                  weights[position]);
+  } else if (c.side == Side::difference && position <= c.selection.query) {
+    facts.say("masked on both sides, or a token without counterpart", Fact::Location::tooltip);
   } else {
     facts.say((position > c.selection.query ? "masked: comes after " : "masked by an edit for ") + query,
               Fact::Location::tooltip);
@@ -401,6 +445,7 @@ View tokens_view() {
   add_gestures<click, on_key, on_wheel>(view);
   view.menu = menu;
   view.scrolls = scrolls;
+  view.shows_difference = true;
   view.needs = Capability::patterns;
   view.whole_height = whole_height;
   view.caption = {true, true, true};

@@ -93,20 +93,29 @@ std::vector<std::string> notes_of(const ViewContext& c, const Passes& p) {
 
 // ---- the drawing ----
 
-/// Ems.
-float highest_row(const ViewContext& c) {
-  return c.printed ? 2.8F : 1.9F;
+/// The largest cell, in ems: in print, where nothing else shows the cache, cells fill the figure.
+viz::Point largest_cell(const ViewContext& c) {
+  return c.printed ? viz::Point{6, 8} : viz::Point{2.2F, 1.9F};
 }
 
 std::string pass_words(const Pass& pass) {
   return grouped(pass.computed) + (pass.kept > 0 ? " + " + grouped(pass.kept) + " kept" : "");
 }
 
+/// The same for readers without tooltips.
+std::string whole_pass_words(const Pass& pass) {
+  return grouped(pass.computed) + " computed" + (pass.kept > 0 ? ", " + grouped(pass.kept) + " kept" : "");
+}
+
+constexpr const char *kRows = "pass", *kColumns = "position";  // what they are
+
 struct Layout {
   viz::Region grid;  ///< its rectangle is empty if there is no room
   viz::AxisLabels row_axis, column_axis;
   viz::LabelRoom rows, columns;
-  float numbers = 0;  ///< width of the words right of the grid; 0: no room
+  float numbers = 0;    ///< width of the words right of the grid; 0: none are there
+  bool inside = false;  ///< the words are in the rows, which are high enough for two lines
+  float around = 0;     ///< the height of all but the title and the grid
   std::vector<std::string> notes;
   float notes_y = 0;
   std::vector<viz::Point> legend;  ///< left ends and middles of its entries
@@ -146,18 +155,33 @@ Layout lay_out(const ViewContext& c, const Passes& p) {
   const auto notes_height = [&] { return static_cast<float>(l.notes.size()) * line + 2 * u; };
   if (area.h - legend - notes_height() < least) l.notes.clear();
   const float notes = notes_height();
-  l.row_axis = {.labels = p.names, .title = "pass", .color = c.theme->text_muted};
-  l.column_axis = {.labels = p.labels, .title = "position", .color = c.theme->text_muted};
+  // In print, where the grid is as large as it can be, the titles are in the corner between the labels.
+  l.row_axis = {.labels = p.names, .title = c.printed ? "" : kRows, .color = c.theme->text_muted};
+  l.column_axis = {.labels = p.labels, .title = c.printed ? "" : kColumns, .color = c.theme->text_muted};
   l.rows = viz::row_label_room(l.row_axis, style.font_size, 0.25F * area.w, style);
+  const float corner = style.width(kColumns, style.small(), viz::FontStyle::medium) + 3 * u;
+  if (c.printed) l.rows.size = std::max(l.rows.size, corner);
   for (const Pass& pass : p.passes)
     l.numbers = std::max(l.numbers, style.width(pass_words(pass), style.small()) + 3 * u);
-  if (area.w - l.rows.size - l.numbers < 12 * style.font_size) l.numbers = 0;
+  if (c.printed || area.w - l.rows.size - l.numbers < 12 * style.font_size) l.numbers = 0;
   const float width = area.w - l.rows.size - l.numbers;
-  const float cell = std::min(2.2F * style.font_size, width / static_cast<float>(p.length()));
-  l.columns =
-      viz::column_label_room(l.column_axis, cell, std::min(7 * style.font_size, 0.3F * area.h), style);
-  const float height = area.h - l.columns.size - legend - notes;
-  const float row = std::min(highest_row(c) * style.font_size, height / rows);
+  const auto [widest, highest] = largest_cell(c);
+  float cell = std::min(widest * style.font_size, width / static_cast<float>(p.length()));
+  const auto label_room = [&] {
+    const float most = std::min(7 * style.font_size, 0.3F * area.h);
+    viz::LabelRoom room = viz::column_label_room(l.column_axis, cell, most, style);
+    if (c.printed) room.size = std::max(room.size, 2 * line + u);
+    return room;
+  };
+  l.columns = label_room();
+  if (c.printed && l.columns.angle == viz::LabelAngle::slanted) {  // the last one leans out of the grid
+    const float out = 0.71F * (style.width(p.labels.back(), style.small()) + 1.5F * style.small());
+    cell = std::min(cell, (width - std::max(0.F, out - cell / 2)) / static_cast<float>(p.length()));
+    l.columns = label_room();
+  }
+  l.around = l.columns.size + legend + notes;
+  const float row = std::min(highest * style.font_size, (area.h - l.around) / rows);
+  l.inside = c.printed && row >= 2 * (line + u);
   if (width < 6 * style.font_size || row < 3) return l;
   l.grid.role = kCell;
   l.grid.rect = {area.x + l.rows.size, area.y + l.columns.size, cell * static_cast<float>(p.length()),
@@ -176,6 +200,18 @@ void paint_cells(viz::Scene& scene, const ViewContext& c, const viz::Rect& rect,
   scene.add(viz::FillRect{{rect.x, rect.y, rect.w, rect.h / 2}, c.theme->key.with_alpha(alpha)});
   scene.add(
       viz::FillRect{{rect.x, rect.y + rect.h / 2, rect.w, rect.h / 2}, c.theme->value.with_alpha(alpha)});
+}
+
+/// Draws words in the keys of a row, over the lines between its cells, if there is room for all.
+void paint_inside(viz::Scene& scene, const ViewContext& c, const std::string& words, const viz::Rect& keys,
+                  std::uint8_t alpha) {
+  const viz::Style style = style_of(c);
+  const float u = style.unit(), width = style.width(words, style.small()), line = style.line(style.small());
+  if (width + 4 * u > keys.w) return;
+  const viz::Color ground = viz::blended(c.theme->surface, c.theme->key.with_alpha(alpha));
+  const float middle = keys.center().y;
+  scene.add(viz::FillRect{{keys.x + u, middle - line / 2, width + 2 * u, line}, ground});
+  viz::add_label(scene, style, words, {keys.x + 2 * u, middle}, style.small(), text_on(c, ground));
 }
 
 void paint_grid(Picture& picture, const ViewContext& c, const Passes& p, const Layout& l) {
@@ -198,9 +234,13 @@ void paint_grid(Picture& picture, const ViewContext& c, const Passes& p, const L
       }
       if (!lines.points.empty()) picture.scene.add(std::move(lines));
     }
-    if (l.numbers > 0 && row >= style.line(style.small()) - 3)
+    if (l.inside) {
+      paint_inside(picture.scene, c, whole_pass_words(pass), {grid.x, y, pass.kept > 0 ? kept : all, h / 2},
+                   pass.kept > 0 ? kPale : 255);
+    } else if (l.numbers > 0 && row >= style.line(style.small()) - 3) {
       viz::add_label(picture.scene, style, pass_words(pass), {grid.right() + 2 * style.unit(), y + h / 2},
                      style.small(), c.theme->text_muted);
+    }
   }
 }
 
@@ -229,6 +269,11 @@ Picture build(const ViewContext& c) {
   picture.regions.push_back(l.grid);
   viz::paint_row_labels(picture.scene, l.row_axis, l.rows, l.grid, style);
   viz::paint_column_labels(picture.scene, l.column_axis, l.columns, l.grid, c.width - 2, style);
+  if (c.printed) {
+    viz::AxisLabels rows = l.row_axis, columns = l.column_axis;
+    rows.title = kRows, columns.title = kColumns;
+    viz::paint_corner_titles(picture.scene, rows, columns, l.columns, l.grid, style);
+  }
   paint_legend(picture, c, l);
   paint_small_lines(picture, c, l.notes, {below_title(c).x, l.notes_y});
   if (!c.in_pane && l.notes.empty()) picture.whole = false;
@@ -270,10 +315,17 @@ ViewActions click(const ViewContext& c, const Picture&, const viz::Hit& hit) {
 
 viz::Point figure_size(const ViewContext& c) {
   const viz::Style style = style_of(c);
-  const float height = below_title(c).y + 9 * style.font_size +
-                       highest_row(c) * style.font_size * static_cast<float>(c.options[kAhead] + 1) +
-                       6 * style.line(style.small()) + margin(c);
-  return {c.width, height};
+  const auto rows = static_cast<float>(c.options[kAhead] + 1);
+  const float top = below_title(c).y, end = margin(c);
+  if (const auto passes = c.printed ? passes_of(c) : std::nullopt) {
+    constexpr float kOfWords = 2.3F;  // the grid is the figure, not what is said around it
+    ViewContext tall = c;
+    tall.height = 100 * style.font_size;
+    const float around = lay_out(tall, *passes).around;
+    return {c.width, top + around + std::max(kOfWords * around, 1.9F * style.font_size * rows) + end};
+  }
+  const float row = largest_cell(c).y * style.font_size;
+  return {c.width, top + 9 * style.font_size + row * rows + 6 * style.line(style.small()) + end};
 }
 
 }  // namespace

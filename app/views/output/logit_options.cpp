@@ -1,6 +1,7 @@
 #include "app/views/output/logit_options.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "app/run/analyses/logit_direction.h"
 #include "app/views/parts/declare.h"

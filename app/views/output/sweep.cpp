@@ -363,7 +363,8 @@ Picture build(const ViewContext& c) {
   map.scale_title = scale_title(c);
   map.centered = !c.trimmed;
   map.saves_width = true;
-  if (over_heads(c) && c.printed && c.width > c.height) map.stretch = 1.35F;  // a slide is wide
+  map.titles_in_corner = c.printed && is_column_wide(c);
+  if (over_heads(c) && c.printed && c.width > c.height) map.stretch = 1.7F;  // a slide is wide
   map.role = kCell;
   const viz::Region grid = viz::paint_heatmap(picture, map, area, style);
   const float below = grid.rect.bottom() + viz::flat_scale_height(map, area, style);

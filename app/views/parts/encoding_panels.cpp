@@ -25,25 +25,30 @@ constexpr double kSquareEvenness = 0.85;
 constexpr float kSquareShare = 0.8F;   // of the height, for a square map under its curves
 constexpr std::size_t kMaxCurves = 6;  // more colours would not be distinguishable
 
-/// Draws title and note in as many lines as needed, and a formula if it fits into one; returns their height.
-/// The title of an encoding that is not GPT-2's is never dropped.
+/// Draws title and note in as many lines as needed, and a formula if it fits into one; in print, what fits
+/// next to the words before it is there. Returns their height. The title of an encoding that is not GPT-2's
+/// is never dropped.
 float paint_panel_title(Picture& picture, const ViewContext& c, const EncodingPanel& panel, viz::Rect area) {
-  const viz::Style style = style_of(c);
-  const float line = style.line(style.font_size);
-  float y = area.y;
-  const auto add = [&](const std::string& words, float size, viz::Color color,
-                       viz::FontStyle face = viz::FontStyle::regular) {
-    viz::add_label(picture.scene, style, words, {area.x, y + line / 2}, size, color, face);
-    y += line;
-  };
   using viz::FontStyle;
-  for (const std::string& words : viz::wrap(style, panel.title, style.font_size, FontStyle::medium, area.w))
-    add(words, style.font_size, c.theme->text, FontStyle::medium);
-  for (const std::string& words : viz::wrap(style, panel.note, style.small(), FontStyle::regular, area.w))
-    add(words, style.small(), c.theme->text_muted);
+  const viz::Style style = style_of(c);
+  const float line = style.line(style.font_size), gap = 3 * style.unit();
+  float y = area.y - line, end = area.w;
+  const auto add = [&](const std::string& text, float size, viz::Color color,
+                       FontStyle face = FontStyle::regular) {
+    for (const std::string& words : viz::wrap(style, text, size, face, area.w)) {
+      const float width = style.width(words, size, face);
+      const bool beside = c.printed && end + gap + width <= area.w;
+      const float x = beside ? end + gap : 0;
+      if (!beside) y += line;
+      viz::add_label(picture.scene, style, words, {area.x + x, y + line / 2}, size, color, face);
+      end = x + width;
+    }
+  };
+  add(panel.title, style.font_size, c.theme->text, FontStyle::medium);
+  add(panel.note, style.small(), c.theme->text_muted);
   if (!panel.formula.empty() && style.width(panel.formula, style.small()) <= area.w)
     add(panel.formula, style.small(), c.theme->text);
-  return y - area.y;
+  return y + line - area.y;
 }
 
 void paint_length_mark(viz::Scene& scene, const viz::Region& grid, int length, viz::Color color) {
@@ -82,13 +87,23 @@ viz::CurveChart make_curves(const ViewContext& c, const EncodingPanel& panel, co
   return chart;
 }
 
-/// Room around the plots, the same in both panels so that they are aligned.
+/// Room around the plots, the same in panels side by side so that they are aligned; on top of each other,
+/// each has a title of its own height.
 struct Room {
   float title = 0;
   float left = 0;
   float right = 0;
   float legend = 0;
+  bool lines = false;  ///< names of the curves and the colour scale are lines above and below the plots
 };
+
+/// Draws what the curves are of, "dim.", and their names in a line. Returns its width.
+float paint_names(viz::Scene& scene, const viz::CurveChart& chart, const EncodingLook& look, viz::Point at,
+                  const viz::Style& style) {
+  viz::add_muted(scene, style, look.curves_title, at);
+  const float used = style.width(look.curves_title, style.small()) + 2 * style.unit();
+  return used + viz::paint_curve_names(scene, chart, {at.x + used, at.y}, style);
+}
 
 Room room_for(const ViewContext& c, const EncodingPanel& panel, const EncodingLook& look, float width) {
   const viz::Style style = style_of(c);
@@ -98,8 +113,17 @@ Room room_for(const ViewContext& c, const EncodingPanel& panel, const EncodingLo
   room.title = paint_panel_title(scratch, c, panel, {0, 0, width, 0});
   room.left = std::max(viz::row_numbers_width(panel.values.rows, style),
                        style.width("−0.00", style.small()) + style.line(style.small()) + 3 * u);
+  // In a column, plots are as wide as they can be; square ones are as wide as they are high.
+  viz::Scene measured;
+  room.lines = c.printed && is_column_wide(c) && !look.square &&
+               paint_names(measured, make_curves(c, panel, look), look, {}, style) <= width;
+  if (room.lines) {
+    room.title += style.line(style.small());
+    room.right = 2 * u;
+    return room;
+  }
   room.legend = viz::color_scale_width(panel.scale, look.value_title, std::nullopt, style);
-  room.right = std::max(room.legend, viz::curve_labels_width(make_curves(c, panel, look), style)) + 2 * u;
+  room.right = std::max(room.legend + 2 * u, viz::curve_labels_width(make_curves(c, panel, look), style));
   return room;
 }
 
@@ -153,6 +177,8 @@ bool paint_panel(Picture& picture, const ViewContext& c, const EncodingPanel& pa
                  viz::Rect area, const Room& room) {
   const viz::Style style = style_of(c);
   const float u = style.unit(), line = style.line(style.small()), scale = layout_scale(c);
+  // To the pixels of the page, whatever the file's format.
+  const auto snapped = [&](float v) { return std::round(v * scale) / scale; };
   paint_panel_title(picture, c, panel, area);
   const float top = area.y + room.title + line + u;
   const float width = area.w - room.left - room.right;
@@ -160,7 +186,10 @@ bool paint_panel(Picture& picture, const ViewContext& c, const EncodingPanel& pa
                               0.58F * area.h / static_cast<float>(panel.values.rows)) *
                          scale <
                      1;
-  const float height = area.bottom() - top - viz::column_numbers_height(style) - 4 * u - (pools ? line : 0);
+  const float height = area.bottom() - top - viz::column_numbers_height(style) - 4 * u -
+                       (room.lines ? line + u
+                        : pools    ? line
+                                   : 0);
   if (width < 3 * style.font_size || height < 4 * style.font_size) return false;
   viz::Region grid = map_region(panel, look.zoom, style);
   // The map is taller if that shows every dimension. Cells of uneven pixel sizes would show stripes that are
@@ -175,13 +204,14 @@ bool paint_panel(Picture& picture, const ViewContext& c, const EncodingPanel& pa
   // The cosines of neighbours hardly differ: their maps may be larger instead.
   grid.rect.w = even_size(w, grid.col_count, scale, look.square ? kSquareEvenness : 0.7);
   grid.rect.h = look.square ? grid.rect.w : std::floor(even_size(h, grid.row_count, scale));
-  grid.rect.x = style.snapped(area.x + room.left);
+  grid.rect.x = snapped(area.x + room.left);
   // Curves over a square map are no higher than it.
   const float rest = height - grid.rect.h, curves = look.square ? std::min(rest, grid.rect.h) : rest;
-  grid.rect.y = style.snapped(top + curves + 4 * u);
+  grid.rect.y = snapped(top + curves + 4 * u);
 
-  const viz::Rect plot{grid.rect.x, style.snapped(top), grid.rect.w, std::floor(curves)};
-  const viz::CurveChart chart = make_curves(c, panel, look);
+  const viz::Rect plot{grid.rect.x, snapped(top), grid.rect.w, std::floor(curves)};
+  viz::CurveChart chart = make_curves(c, panel, look);
+  chart.names_beside = !room.lines;
   viz::paint_curves(picture, chart, plot, style);
   // Names without room, of the axes and of curves.
   const bool titled = viz::add_whole_label(
@@ -190,13 +220,22 @@ bool paint_panel(Picture& picture, const ViewContext& c, const EncodingPanel& pa
       c.theme->text_muted, viz::FontStyle::regular, viz::Align::center, -kQuarterTurn);
   if (!titled || style.width(look.row_title, style.small()) > grid.rect.h ||
       style.width(kColumn, style.small()) > grid.rect.w ||
-      static_cast<float>(chart.curves.size()) * line > plot.h) {
+      (chart.names_beside && static_cast<float>(chart.curves.size()) * line > plot.h)) {
     picture.whole = false;
+  }
+  paint_map(picture, c, panel, look, grid);
+  if (room.lines) {
+    paint_names(picture.scene, chart, look, {area.x, area.y + room.title - line / 2}, style);
+    const float y = std::round(grid.rect.bottom() + viz::column_numbers_height(style) + u + line / 2);
+    const float legend =
+        viz::paint_color_scale_line(picture.scene, panel.scale, look.value_title, {grid.rect.x, y}, style);
+    const float used = legend + 4 * u;
+    paint_note(picture, c, pooled_words(look, grid, area.right() - grid.rect.x - used, style),
+               {grid.rect.x + used, y});
+    return true;
   }
   if (!chart.curves.empty() && style.width(look.curves_title, style.small()) <= room.right - u)
     paint_note(picture, c, look.curves_title, {plot.right() + 1.5F * u, plot.y - line / 2});
-
-  paint_map(picture, c, panel, look, grid);
   paint_note(picture, c, pooled_words(look, grid, width + room.right, style),
              {grid.rect.x, grid.rect.bottom() + viz::column_numbers_height(style) + line / 2});
   viz::paint_color_scale(picture.scene, panel.scale, look.value_title, std::nullopt,
@@ -288,7 +327,7 @@ bool paint_encodings(Picture& picture, const ViewContext& c, const std::vector<E
     for (const EncodingPanel& panel : panels) {
       const Room own = room_for(c, panel, look, sides_of(beside).x);
       room = {std::max(room.title, own.title), std::max(room.left, own.left), std::max(room.right, own.right),
-              std::max(room.legend, own.legend)};
+              std::max(room.legend, own.legend), own.lines};
     }
     return room;
   };
@@ -321,11 +360,17 @@ bool paint_encodings(Picture& picture, const ViewContext& c, const std::vector<E
   const bool small = look.square ? square_side(side_by_side) < least
                                  : width_of(side_by_side) < least || h - room.title < 2.5F * least;
   if (c.in_pane && small && paint_maps(picture, c, panels, look, area)) return true;
-  for (std::size_t i = 0; i < panels.size(); ++i) {
-    const float step = static_cast<float>(i);
-    const viz::Rect place = side_by_side ? viz::Rect{area.x + step * (w + gap), area.y, w, h}
-                                         : viz::Rect{area.x, area.y + step * (h + gap), w, h};
-    if (!paint_panel(picture, c, panels[i], look, place, room)) return false;
+  float titles = 0;  // of panels on top of each other, whose plots are equally high
+  for (const EncodingPanel& panel : panels) titles += room_for(c, panel, look, w).title;
+  viz::Rect place{area.x, area.y, w, h};
+  for (const EncodingPanel& panel : panels) {
+    Room own = room;
+    if (!side_by_side) {
+      own.title = room_for(c, panel, look, w).title;
+      place.h = h - titles / count + own.title;
+    }
+    if (!paint_panel(picture, c, panel, look, place, own)) return false;
+    (side_by_side ? place.x : place.y) += (side_by_side ? w : place.h) + gap;
   }
   return true;
 }

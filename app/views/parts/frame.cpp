@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "app/views/print_target.h"
 #include "viz/scene/contrast.h"
 
 namespace headscope::app {
@@ -13,8 +14,14 @@ viz::Style style_of(const ViewContext& c) {
   return {*c.theme, *c.fonts, c.font_size, c.device_scale, c.printed ? kSixPoints : 0};
 }
 
+/// Whether the picture stands in a paper, among text with margins of its own; a slide has none around it.
+static bool is_on_paper(const ViewContext& c) {
+  return c.printed && c.least_line < spec_of(Target::slide).least_line;
+}
+
 float margin(const ViewContext& c) {
   const float unit = style_of(c).unit();  // a pane has a margin of its own
+  if (is_on_paper(c)) return unit;
   return c.in_pane || c.width < 25 * c.font_size ? 2 * unit : 4 * unit;
 }
 

@@ -233,6 +233,7 @@ viz::Heatmap attention_map(const ViewContext& c, const viz::Matrix& matrix, int 
   map.shown = shown_cells(part_of(c.options[kZoom], matrix.rows, matrix.cols));
   map.role = role;
   map.saves_width = c.printed;
+  map.titles_in_corner = c.printed && is_column_wide(c);
   return map;
 }
 

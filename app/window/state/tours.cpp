@@ -52,6 +52,7 @@ void compare(UiState& s, const TourStop& stop, const Snapshot& snapshot) {
                                          : "The tour shows no second prompt or model") +
                  "; yours comes back when the tour is closed."};
   SecondPrompt own = own_second(s);
+  if (!s.tour.saved_second && has_comparison(s)) s.tour.saved_side = s.side;
   s.second = own;
   s.second.on = false, s.second.model.clear();
   s.side = Side::run;
@@ -122,6 +123,7 @@ void reduce(UiState& s, const CloseTour&, World& w) {
     if (compared && !s.second.is_set()) s.side = Side::run;
     end_mixed_comparison(s, w.snapshot);  // another model may have been opened during the tour
   }
+  if (s.tour.saved_side && has_comparison(s)) s.side = *s.tour.saved_side;
   const bool leaves = view != view_state(s);
   s.view = view.view, s.second_view = view.second_view;
   s.selection = view.selection;  // the run may be pending

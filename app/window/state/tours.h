@@ -30,6 +30,7 @@ struct TourPlace {
   std::string second;  ///< the stop's second prompt; empty: none
   /// The user's own second prompt and model from before the tour's stop; nothing: no stop was open
   std::optional<SecondPrompt> saved_second;
+  std::optional<Side> saved_side;  ///< the side of the user's comparison, likewise; nothing: there was none
 };
 
 struct TourSlice {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "app/views/view.h"
 #include "app/window/state.h"
 
 namespace headscope::app {
@@ -51,8 +52,30 @@ void reduce(ViewSlice& s, const SelectKey& a, World& w) {
   s.selection.key = a.position < extent(w.snapshot).keys ? a.position : -1;
 }
 
+/// A token chosen in one view is the others' token, too. One that was their other token changes places with
+/// the token before it; no other token, which some views may have, stays none.
+void carry_token_choice(Options& options, const OptionSpec& option) {
+  const auto rank = [&](const OptionSpec& of) { return std::get<int>(options.value(of)); };
+  for (const OptionSpec* TokenOptions::*kind : {&TokenOptions::rank, &TokenOptions::other_rank}) {
+    if (std::ranges::none_of(views(), [&](const View& view) { return view.tokens.*kind == &option; }))
+      continue;
+    const int chosen = rank(option);
+    for (const View& view : views()) {
+      const OptionSpec* const same = view.tokens.*kind;
+      if (same == nullptr || same == &option) continue;
+      const int before = rank(*same);
+      if (chosen <= 0 || before <= 0) continue;
+      options.set(*same, chosen);
+      const OptionSpec* const other = view.tokens.other_rank;
+      if (kind == &TokenOptions::rank && other != nullptr && rank(*other) == chosen)
+        options.set(*other, before);
+    }
+  }
+}
+
 void reduce(ViewSlice& s, const SetOption& a, World& w) {
   s.options.set(*a.option, a.value);
+  carry_token_choice(s.options, *a.option);
   if (s.playing.option == a.option) s.playing = {};
   if (list_option(s) == a.option) show_option_text(s);
   if (a.option->kept) w.save();

@@ -1,5 +1,7 @@
 // The four stages: numbers and colours read from the picture, compared with the table and the reference.
 
+#include <set>
+
 #include "tests/app/view_fixture.h"
 
 namespace headscope::app {
@@ -232,6 +234,27 @@ TEST(Scores, SmallPanesShareTheirLabels) {
 }
 
 constexpr std::array<const char*, 4> kTitles{"1 scores", "2 scaled", "3 masked", "4 pattern"};
+
+TEST(Scores, DifferencesInANarrowPaneAreTwoByTwoWithTheirScalesAboveThem) {
+  const Scenario s =
+      edited("L0H3.z=0", {2, 1, -1}, "When Mary and John went to the store, John gave a drink to");
+  const View& view = *find_view("scores");
+  for (const auto& [width, height] : {std::pair{325.F, 335.F}, {335.F, 305.F}}) {
+    ViewContext c = on_side(Side::difference, view, s.context(width, height));
+    c.in_pane = true;
+    c.titled = false;
+    const Picture picture = view.build(c);
+    std::set<float> columns;
+    for (const viz::Region& region : picture.regions) {
+      if (region.role != kCellRole) continue;
+      columns.insert(region.rect.x);
+      EXPECT_GT(region.rect.w, 3.5F * c.font_size) << width;
+    }
+    EXPECT_EQ(columns.size(), 2U) << width;
+    EXPECT_THAT(texts(picture.scene), Contains("key")) << "the labels are there";
+    EXPECT_EQ(text_faults(picture.scene, *fonts()), "");
+  }
+}
 
 TEST(Scores, AStageAloneIsALargeMapOfItsNumbersWithItsScale) {
   const Scenario s("The king and his");

@@ -76,6 +76,41 @@ TEST(Tokens, LabelsShadesAndNumbersAreThoseOfTheTableAndTheReference) {
   EXPECT_EQ(page.numbers_left(), "");
 }
 
+TEST(Tokens, InADifferenceTheyAreShadedByTheDifferenceOfTheirWeights) {
+  const Scenario s = edited("L0H3.z=0", {2, 1, 7});
+  const View& view = *find_view("tokens");
+  const ViewContext c = on_side(Side::difference, view, s.context(900, 120));
+  ASSERT_EQ(c.side, Side::difference);
+  const Picture picture = view.build(c);
+  const auto pattern = s.ask_difference(PatternOf{2, 1});
+  const auto fill_of = [&](int position) {
+    for (const viz::FillRect& item : items_of<viz::FillRect>(picture.scene))
+      if (item.rect == picture.regions[position].rect) return item.color;
+    return viz::Color{0, 0, 0, 0};
+  };
+  // Less weight is more red than blue, more weight the reverse, as in the heatmap.
+  const viz::Color more = viz::sign_color(light(), 1), less = viz::sign_color(light(), -1);
+  ASSERT_GT(more.b - more.r, 0);
+  ASSERT_LT(less.b - less.r, 0);
+  const int blank = light().raised.b - light().raised.r;
+  int colored = 0;
+  for (int key = 0; key <= 7; ++key) {
+    SCOPED_TRACE(key);
+    const float difference = pattern->matrix().at(7, key);
+    const int tint = fill_of(key).b - fill_of(key).r - blank;
+    if (std::abs(tint) > 2) {
+      EXPECT_EQ(tint > 0, difference > 0);
+      ++colored;
+    }
+    const std::vector<std::string> tooltip = view.facts(c, picture, {key, 0, 0}).tooltip();
+    EXPECT_THAT(tooltip, Contains(HasSubstr("difference in weight from query 7 ")));
+    EXPECT_NEAR(number_after(tooltip, "in L2 H1: ")->value, static_cast<double>(difference), 1e-6);
+    EXPECT_THAT(tooltip, Not(Contains(HasSubstr("edited run:"))));
+  }
+  EXPECT_GT(colored, 1);
+  EXPECT_THAT(view.table(c).header, Contains("change of weight"));
+}
+
 TEST(Tokens, LineEndsBreakLinesAndScrollingFollows) {
   const Scenario s("one\ntwo\nthree\nfour\nfive\nsix");
   ViewContext c = s.context(800, 60);

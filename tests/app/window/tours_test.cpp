@@ -1,6 +1,7 @@
 // Walks through every bundled tour in the window, on the bundled model.
 
 #include "app/run/analyses/next_token.h"
+#include "app/run/edits/edit_text.h"
 #include "app/views/parts/edit_menu.h"
 #include "model/pass/statistics.h"
 #include "model/tokens/sampling.h"
@@ -241,6 +242,16 @@ TEST_F(ToursTest, TheSecondPromptIsPutAwayUntilTheTourIsClosed) {
   apply_and_show(core, CloseTour{});
   EXPECT_TRUE(core.state().second.on);
   EXPECT_EQ(core.state().second.text.edit.text, "Another");
+  EXPECT_EQ(core.state().side, Side::difference) << "as before the tour";
+}
+
+TEST_F(ToursTest, TheSideOfEditsComesBackWithThem) {
+  CoreFixture core(with_tour("# T\n\nAbout.\n\n## One\n- prompt: The tour's\n\nText.\n\n## Two\n\nText.\n"));
+  apply_and_show(core, CloseTour{}, AddEdits{parse_edits("L0H3.z=0", *core.snapshot().model)},
+                 SetSide{Side::baseline}, OpenTour{0}, GoToStop{1});
+  EXPECT_EQ(core.state().side, Side::run);
+  apply_and_show(core, CloseTour{});
+  EXPECT_EQ(core.state().side, Side::baseline);
 }
 
 /// A tour whose second stop has a second prompt.
