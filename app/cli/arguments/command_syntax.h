@@ -37,10 +37,11 @@ class CommandSyntax {
   /// completes them.
   template <class Own, class Check, class Run>
   Finish finish(std::shared_ptr<Own> own, Check check, Run run) {
-    return [own, check, run, given = given_, name = name(), has_model = has_model_]() -> Command {
+    return [own, check, run, given = given_, name = name(), has_model = has_model_,
+            has_json = has_json_]() -> Command {
       static_cast<Arguments&>(*own) = *given;
       check(*own);
-      return Task{name, own, [own, run, has_model](const Streams& streams) {
+      return Task{name, own, has_json, [own, run, has_model](const Streams& streams) {
                     if (has_model) fetch_if_missing(own->model, streams);
                     if constexpr (!std::is_void_v<decltype(run(*own, streams))>) return run(*own, streams);
                     run(*own, streams);
@@ -153,6 +154,7 @@ class CommandSyntax {
   const std::vector<std::string>* line_;
   std::string heading_ = "Options";
   bool has_model_ = false;
+  bool has_json_ = false;
   CLI::Option* last_ = nullptr;
   Set set_last_;
 

@@ -268,6 +268,7 @@ Command command_of_recipe(const RecipeCommand& command) {
   Command made = command_from(recipe, command.words);
   const auto add = [&](auto& picture) {
     add_rest(picture, recipe, command.words);
+    picture.model.kept = command.model.kept;
     const bool given = has_option(command.words, "--model") || has_option(command.words, "--attention");
     if (!given) picture.model.model.reset();
     if (!has_option(command.words, "--second-attention")) picture.comparison.second_attention.clear();
@@ -291,7 +292,7 @@ Command command_of_recipe(const RecipeCommand& command) {
 
 }  // namespace
 
-std::optional<Command> recipe_command(const std::vector<std::string>& arguments) {
+std::optional<Command> recipe_command(const std::vector<std::string>& arguments, const Arguments& start) {
   if (std::ranges::none_of(arguments, [](const std::string& text) { return text.starts_with("--recipe"); }))
     return std::nullopt;
   std::vector<Word> words;
@@ -302,6 +303,7 @@ std::optional<Command> recipe_command(const std::vector<std::string>& arguments)
   }
   const auto own = std::make_shared<RecipeCommand>();
   RecipeCommand& command = *own;
+  command.model.kept = start.model.kept;
   std::string name;
   int recipes = 0;
   for (const Word& word : words) {
@@ -318,7 +320,8 @@ std::optional<Command> recipe_command(const std::vector<std::string>& arguments)
   }
   if (recipes != 1 || (name != "plot" && name != "shot")) return std::nullopt;
   command.window = name == "shot";
-  return Task{name, own, [own](const Streams& streams) { return run(command_of_recipe(*own), streams); }};
+  return Task{name, own, false,
+              [own](const Streams& streams) { return run(command_of_recipe(*own), streams); }};
 }
 
 Command command_from(Recipe recipe, std::span<const Word> given) {

@@ -52,7 +52,8 @@ void write_table(const model::Tokenizer& tokenizer, const std::vector<model::Tok
 }
 
 void run_tokens(const Arguments& command, const Streams& streams) {
-  const model::Tokenizer tokenizer = model::Tokenizer::load(model_folder(command.model));
+  const std::shared_ptr<const model::Tokenizer> loaded = load_tokenizer(command.model);
+  const model::Tokenizer& tokenizer = *loaded;
   for_each_prompt(command.prompt, streams, [&](const PromptSource& source, const Prompt& prompt) {
     const std::vector<model::Token> tokens = tokens_of(tokenizer, prompt, source.where());
     if (command.json) {
