@@ -112,11 +112,20 @@ class Failures(ClientCase):
         self.hs._process.kill()
         self.hs._process.wait()
         self.assertEqual(len(self.hs.tokens("x")["tokens"]), 1)
-        killer = threading.Timer(0.5, self.hs._process.kill)
+        done = threading.Event()
+
+        def kill():  # until it happens in a call: a program that was killed between two is started again
+            while not done.wait(0.1):
+                process = self.hs._process
+                if process is not None:
+                    process.kill()
+        killer = threading.Thread(target=kill)
         killer.start()
         with self.assertRaisesRegex(HeadscopeError, "has ended"):
             while True:
-                self.hs.trace(PROMPT * 4)
+                self.hs.sweep(PROMPT * 2)
+        done.set()
+        killer.join()
         self.assertEqual(len(self.hs.tokens("x")["tokens"]), 1)
 
     def test_a_program_that_is_none(self):

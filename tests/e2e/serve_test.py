@@ -54,8 +54,9 @@ class Answers(ServeCase):
             answer = served.ask(command, prompt=PROMPT, **options)
             self.assertEqual((answer["id"], answer["status"], answer["messages"]), (1, 0, []), answer)
             self.assertEqual(json.dumps(answer["result"]), json.dumps(json.loads(printed)), command)
-        for command in ("views", "doctor", "info"):
+        for command in ("views", "info"):
             self.assertEqual(served.ask(command)["result"], self.json(command))
+        self.assertTrue(served.ask("doctor")["result"]["findings"])
         self.assertEqual(served.end(), (0, b"", b""))
 
     def test_pictures_are_those_of_the_command(self):
@@ -71,6 +72,17 @@ class Answers(ServeCase):
         self.assertEqual(served.ask(["plot", "heads"], prompt=PROMPT, out=spelled(made))["status"], 0)
         again = served.ask("plot", recipe=spelled(made), out="-", format="png")
         self.assertEqual(base64.b64decode(again["base64"]), made.read_bytes())
+
+    def test_progress_is_no_message(self):
+        served = self.serve()
+        many = "".join(json.dumps(f"{PROMPT} {i}") + "\n" for i in range(150)) + "nonsense\n"
+        for command, options in (("sweep", {"prompt": PROMPT * 8}), ("metrics", {"prompts": "-", "skip-errors": True})):
+            request = {"command": command, "options": options, **({"input": many} if "prompts" in options else {})}
+            begun = time.monotonic()
+            answer = served.ask_line(json.dumps(request).encode())
+            self.assertGreater(time.monotonic() - begun, 0.2, "too fast for progress")
+            self.assertEqual(len(answer["messages"]), 2 if "prompts" in options else 0, answer["messages"])
+            self.assertTrue(all(message.startswith(("standard input:151: ", "1 of 151 prompts")) for message in answer["messages"]))
 
     def test_bad_lines_get_a_sentence_and_the_next_is_served(self):
         served = self.serve()

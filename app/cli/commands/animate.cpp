@@ -9,6 +9,7 @@
 #include <variant>
 
 #include "app/cli/arguments/command_syntax.h"
+#include "app/cli/arguments/without_prompt.h"
 #include "app/cli/batch.h"
 #include "app/cli/commands/engine.h"
 #include "app/cli/commands/recipes.h"
@@ -239,6 +240,7 @@ void check_animate(AnimateCommand& animate) {
                        std::string(view.name()) + ", not " + model::quote(animate.through));
     }
   }
+  complete_prompt(animate, animate.views);
   require_prompt_or_attention(animate);
   animate.out = destination_of(animate, "loop.png", {FileFormat::png});
   if (!animate.scale_given && animate.picture.target == Target::screen) animate.picture.scale = 1;

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "app/cli/arguments/command_syntax.h"
+#include "app/cli/arguments/without_prompt.h"
 #include "app/cli/batch.h"
 #include "app/cli/commands/figure.h"
 #include "app/cli/commands/output.h"
@@ -119,9 +120,10 @@ void check_plot(PlotCommand& plot) {
   plot.views = plot.choices;
   if (plot.views.empty())
     throw UsageError("plot needs a view, e.g. headscope plot heatmap; the views are " + list_of_views());
+  set_over(plot);
+  complete_prompt(plot, plot.views);
   if (plot.over_list.empty()) require_prompt_or_attention(plot);
   plot.out = destination_of(plot, "heads.png", kPicturesOrNumbers);
-  set_over(plot);
   reject_recipe(plot);
   set_for_target(plot);
   check_pixels(plot.picture, plot.out.format);

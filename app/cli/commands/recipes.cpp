@@ -9,6 +9,7 @@
 #include "app/cli/commands/engine.h"
 #include "app/run/analyses/attribution.h"
 #include "app/run/sources/model_discovery.h"
+#include "app/run/sources/model_near.h"
 #include "app/run/sources/pattern_file.h"
 #include "app/run/sources/weights_hash.h"
 #include "app/text/json_text.h"
@@ -209,9 +210,9 @@ void require_weights(const WeightHashes& wanted, const WeightHashes& found, cons
 
 void find_subject(Session& session, const std::filesystem::path& file, ModelArguments& model,
                   std::filesystem::path& second_attention, std::optional<ModelArguments>& second_model) {
+  const std::vector<std::filesystem::path> places{std::filesystem::absolute(file).parent_path(),
+                                                  std::filesystem::current_path()};
   const auto found = [&](const std::string& name, const std::string& weights, const char* option) {
-    const std::vector<std::filesystem::path> places{std::filesystem::absolute(file).parent_path(),
-                                                    std::filesystem::current_path()};
     if (auto there = attention_named(name, weights, places)) return *there;
     throw model::LoadError(system::text_of(file) + ": it was made from the attention patterns in " +
                            model::quote(name) +
@@ -228,7 +229,13 @@ void find_subject(Session& session, const std::filesystem::path& file, ModelArgu
     if (second_model) {
       session.second_model = Session::Model{*second_model->model, ""};
     } else if (session.second_model) {
-      second_model = ModelArguments{.model = session.second_model->name, .by_name = true};
+      const Session::Model& wanted = *session.second_model;
+      const auto cache = hugging_face_cache(process_environment());
+      const auto models = cache ? discover_models(*cache) : std::vector<DiscoveredModel>{};
+      const auto folder = model_near(wanted.name, wanted.weights, models, places);
+      second_model = folder && folder != model_named(wanted.name, models)
+                         ? ModelArguments{.model = system::text_of(*folder)}
+                         : ModelArguments{.model = wanted.name, .by_name = true};
     }
     return;
   }

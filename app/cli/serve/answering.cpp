@@ -91,6 +91,20 @@ void refuse_what_is_not_served(const Task& task) {
         "requests come on standard input; give the request its prompts as \"input\", and - as the file");
 }
 
+/// The sentences that a terminal would show in the end, without the program's name before them.
+Json messages_in(const std::string& written) {
+  constexpr std::string_view kProgram = "headscope: ", kClear = "\x1b[K";
+  Json messages = Json::array();
+  std::istringstream lines(written);
+  for (std::string line; std::getline(lines, line);) {
+    line.erase(0, line.rfind('\r') + 1);  // what was written over
+    if (line.starts_with(kClear)) line.erase(0, kClear.size());
+    if (line.starts_with(kProgram)) line.erase(0, kProgram.size());
+    if (!line.empty()) messages.push_back(utf8_or_replacement(line));
+  }
+  return messages;
+}
+
 /// The complete lines of a text.
 std::vector<std::string_view> complete_lines(std::string_view text) {
   std::vector<std::string_view> lines;
@@ -149,7 +163,8 @@ std::string answer_to(const RequestLine& line, const std::shared_ptr<KeptModels>
   NoInput none;
   std::istream no_input(&none);
   no_input.exceptions(std::ios::badbit);
-  const Streams streams{request.input ? static_cast<std::istream&>(input) : no_input, out, err};
+  // As for a terminal, where progress is a line that is cleared in the end.
+  const Streams streams{request.input ? static_cast<std::istream&>(input) : no_input, out, err, false, true};
   Content content = Content::text;
   Form form;
   const Outcome outcome = outcome_of([&] {
@@ -170,17 +185,10 @@ std::string answer_to(const RequestLine& line, const std::shared_ptr<KeptModels>
     }
     return run(command, streams);
   });
-  Json messages = Json::array();
-  std::istringstream sentences(err.str());
-  for (std::string sentence; std::getline(sentences, sentence);) {
-    constexpr std::string_view kProgram = "headscope: ";
-    messages.push_back(utf8_or_replacement(
-        std::string_view(sentence).substr(sentence.starts_with(kProgram) ? kProgram.size() : 0)));
-  }
   std::string answer = "{\"id\":" + request.id + ",\"status\":" + std::to_string(outcome.status);
   if (!outcome.error.empty())
     answer += ",\"error\":" + json_line(utf8_or_replacement(one_line(outcome.error)));
-  answer += ",\"messages\":" + json_line(messages);
+  answer += ",\"messages\":" + json_line(messages_in(err.str()));
   return answer + printed_members(content, form.to_stdout, printed.text(), !outcome.error.empty()) + "}";
 }
 
