@@ -81,7 +81,7 @@ def _program():
     if os.environ.get("HEADSCOPE"):
         return os.environ["HEADSCOPE"]
     name = "headscope.exe" if os.name == "nt" else "headscope"
-    for folder in Path(__file__).resolve().parents[:5]:  # share/headscope/python, or assets/python of the sources
+    for folder in list(Path(__file__).resolve().parents)[:5]:  # share/headscope/python, or assets/python of the sources
         for place in ("bin", "build/app", "Contents/MacOS", "."):
             if (folder / place / name).is_file():
                 return str(folder / place / name)
