@@ -7,7 +7,7 @@ endif()
 install(TARGETS headscope RUNTIME DESTINATION bin BUNDLE DESTINATION .)
 install(DIRECTORY assets/models DESTINATION ${files} PATTERN "*.py" EXCLUDE)
 install(FILES assets/prompts.txt DESTINATION ${files})
-install(DIRECTORY assets/tours assets/guide DESTINATION ${files})
+install(DIRECTORY assets/tours assets/guide assets/python DESTINATION ${files} PATTERN "__pycache__" EXCLUDE)
 # The pictures that the guide shows.
 install(DIRECTORY assets/gallery DESTINATION ${files} FILES_MATCHING PATTERN "*.png")
 if(APPLE)

@@ -19,6 +19,7 @@ void remember(int signal) {
 
 struct InterruptGuard::Previous {
   std::array<struct sigaction, kSignals.size()> actions{};
+  bool told = false;
 };
 
 InterruptGuard::InterruptGuard() : previous_(std::make_unique<Previous>()) {
@@ -35,9 +36,11 @@ InterruptGuard::InterruptGuard() : previous_(std::make_unique<Previous>()) {
 
 InterruptGuard::~InterruptGuard() {
   for (std::size_t i = 0; i < kSignals.size(); ++i) ::sigaction(kSignals[i], &previous_->actions[i], nullptr);
+  if (received_signal != 0 && !previous_->told) std::raise(received_signal);
 }
 
 bool InterruptGuard::interrupted() const {
+  previous_->told |= received_signal != 0;
   return received_signal != 0;
 }
 

@@ -7,7 +7,8 @@
 namespace headscope::system {
 namespace {
 
-constexpr int kNone = -1;  // CTRL_C_EVENT is 0
+constexpr int kNone = -1;                // CTRL_C_EVENT is 0
+constexpr DWORD kControlC = 0xC000013A;  // how the system ends programs that have no handler
 
 // Static, because the system passes its handler nothing else. It runs on a thread of its own.
 std::atomic<int> received_event = kNone;
@@ -22,18 +23,22 @@ BOOL WINAPI remember(DWORD event) {
 
 }  // namespace
 
-struct InterruptGuard::Previous {};
+struct InterruptGuard::Previous {
+  bool told = false;
+};
 
-InterruptGuard::InterruptGuard() {
+InterruptGuard::InterruptGuard() : previous_(std::make_unique<Previous>()) {
   received_event = kNone;
   ::SetConsoleCtrlHandler(remember, TRUE);
 }
 
 InterruptGuard::~InterruptGuard() {
   ::SetConsoleCtrlHandler(remember, FALSE);
+  if (received_event != kNone && !previous_->told) ::ExitProcess(kControlC);
 }
 
 bool InterruptGuard::interrupted() const {
+  previous_->told |= received_event != kNone;
   return received_event != kNone;
 }
 
@@ -42,7 +47,6 @@ void InterruptGuard::check() const {
 }
 
 int end_by_signal(Interrupted /*interrupted*/) {
-  constexpr DWORD kControlC = 0xC000013A;  // how the system ends programs that have no handler
   return static_cast<int>(kControlC);
 }
 

@@ -21,11 +21,6 @@ namespace {
 constexpr std::string_view kNoMemory =
     "not enough memory; use a shorter prompt, a smaller picture or a smaller model";
 
-int failed(const Streams& streams, std::string_view why, int status = 1) {
-  streams.err << "headscope: " << one_line(why) << '\n';
-  return status;
-}
-
 }  // namespace
 
 std::string one_line(std::string_view text) {
@@ -37,29 +32,37 @@ std::string one_line(std::string_view text) {
 int run(const Command& command, const Streams& streams) {
   if (const auto* task = std::get_if<Task>(&command)) return task->run(streams);
   const Reply& reply = std::get<Reply>(command);
-  if (reply.status == 0) {
-    streams.out << reply.text;
-  } else {
-    streams.err << "headscope: " << one_line(reply.text) << '\n';
+  if (reply.status == 2) throw UsageError(reply.text);
+  if (reply.status != 0) throw UnusableValue(reply.text);
+  streams.out << reply.text;
+  return 0;
+}
+
+Outcome outcome_of(const std::function<int()>& work) {
+  try {
+    return {work()};
+  } catch (const StreamError& error) {
+    return {1, error.quiet() ? "" : error.what()};
+  } catch (const UsageError& error) {
+    return {2, error.what()};
+  } catch (const std::bad_alloc&) {
+    return {1, std::string(kNoMemory)};
+  } catch (const std::exception& error) {
+    return {1, error.what()};
   }
-  return reply.status;
 }
 
 int run_program(const std::vector<std::string>& arguments, const Streams& streams) {
   try {
-    const int status = run(parse_command_line(arguments), streams);
-    streams.out.flush();
-    return status;
-  } catch (const StreamError& error) {
-    return error.quiet() ? 1 : failed(streams, error.what());
+    const Outcome outcome = outcome_of([&] {
+      const int status = run(parse_command_line(arguments), streams);
+      streams.out.flush();
+      return status;
+    });
+    if (!outcome.error.empty()) streams.err << "headscope: " << one_line(outcome.error) << '\n';
+    return outcome.status;
   } catch (const system::Interrupted& interrupted) {
     return system::end_by_signal(interrupted);
-  } catch (const UsageError& error) {  // that only a run can tell
-    return failed(streams, error.what(), 2);
-  } catch (const std::bad_alloc&) {
-    return failed(streams, kNoMemory);
-  } catch (const std::exception& error) {
-    return failed(streams, error.what());
   }
 }
 

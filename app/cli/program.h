@@ -1,4 +1,5 @@
 #pragma once
+#include <functional>
 #include <iosfwd>
 #include <string>
 #include <string_view>
@@ -19,9 +20,18 @@ struct Streams {
 /// A sentence for `err`: on one line and safe for a terminal.
 std::string one_line(std::string_view text);
 
+/// How something ended: the exit status, and the sentence about a failure; empty: none.
+struct Outcome {
+  int status = 0;
+  std::string error = {};
+};
+
+/// Calls `work`, which returns an exit status, and catches its exceptions: the only place in the command line
+/// that catches all. Throws system::Interrupted.
+Outcome outcome_of(const std::function<int()>& work);
+
 /// Runs the program with the arguments after its name and returns the exit status: 0, 1 (failure: one line on
-/// `err`) or 2 (wrong usage: one line on `err`). The only place in the command line that catches all
-/// exceptions.
+/// `err`) or 2 (wrong usage: one line on `err`).
 int run_program(const std::vector<std::string>& arguments, const Streams& streams);
 
 /// Call at the start of main: if memory runs out where nothing can be thrown (the JSON library's destructors

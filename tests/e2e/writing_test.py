@@ -217,7 +217,9 @@ class Bench(ProgramCase):
             self.assertTrue(all(value > 0 for value in entry.values()), entry)
             for view in views:
                 self.assertTrue(view.pop("view") and all(value > 0 for value in view.values()), view)
-        self.assertGreater(report["peak_memory_bytes"], 1 << 20)
+        passes = self.json("bench", "--tokens", "64,8", "--threads", "2")  # whose memory is less than a window's
+        self.assertGreater(passes["peak_memory_bytes"], 1 << 20)
+        self.assertGreater(report["peak_memory_bytes"], 1.5 * passes["peak_memory_bytes"])
 
     def test_the_table_for_people(self):
         text = self.succeed("bench", "--tokens", "8").decode()

@@ -1,12 +1,15 @@
 // The program's own formats: edits, tours, settings, prompts, arguments.
 #include <algorithm>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <sstream>
 #include <variant>
 
+#include "app/cli/arguments/argument_values.h"
 #include "app/cli/arguments/command.h"
 #include "app/cli/arguments/measurement.h"
 #include "app/cli/batch.h"
+#include "app/cli/serve/request.h"
 #include "app/desktop/example_prompts.h"
 #include "app/recipe/settings.h"
 #include "app/run/analyses/patterns.h"
@@ -184,6 +187,22 @@ Outcome check_command_line(std::string_view words) {
   if (reply->status == 0) return Outcome::read;
   promise_sentence(reply->text);
   return Outcome::refused;
+}
+
+/// A line for headscope serve, up to the command that it names.
+Outcome check_request(std::string_view line) {
+  const Request request = parse_request(line);
+  promise(nlohmann::json::accept(request.id), "an id is JSON");
+  if (!request.problem.empty()) {
+    promise_sentence(request.problem);
+    return Outcome::refused;
+  }
+  promise(!request.words.empty(), "a request names a command");
+  return read_or_refused<UsageError>([&] {
+    const Command command = parse_command_line(with_options(request.words, request.options));
+    const Reply* reply = std::get_if<Reply>(&command);
+    if (reply != nullptr && reply->status != 0) promise_sentence(reply->text);
+  });
 }
 
 Outcome check_attention(std::string_view file) {

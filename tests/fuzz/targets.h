@@ -49,6 +49,7 @@ Outcome check_example_prompts(std::string_view text);
 Outcome check_prompt_list(std::string_view lines);
 Outcome check_measured(std::string_view json);
 Outcome check_command_line(std::string_view words);
+Outcome check_request(std::string_view line);
 
 Outcome check_session(std::string_view json);
 Outcome check_figure(std::string_view file);

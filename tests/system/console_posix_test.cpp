@@ -52,6 +52,14 @@ TEST(Interrupts, AreRememberedOnceAndThenObeyed) {
   EXPECT_EXIT(end_by_signal({SIGINT}), ::testing::KilledBySignal(SIGINT), "");
 }
 
+TEST(Interrupts, ThatNobodyAskedAboutAreFollowedAfterTheWork) {
+  const auto work = [] {
+    const InterruptGuard guard;
+    std::raise(SIGINT);
+  };
+  EXPECT_EXIT(work(), ::testing::KilledBySignal(SIGINT), "");
+}
+
 TEST(SharedLibrary, HasFunctionsIfItIsThere) {
   EXPECT_FALSE(SharedLibrary::open("libthatisnothere.so.9"));
   const auto library = SharedLibrary::if_open(is_macos() ? "libSystem.B.dylib" : "libc.so.6");

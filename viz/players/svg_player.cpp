@@ -8,7 +8,9 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
+#include "viz/players/base64.h"
 #include "viz/players/cell_images.h"
 #include "viz/players/players.h"
 #include "viz/scene/play.h"
@@ -92,19 +94,6 @@ std::string escaped(std::string_view text) {
     at += c.length;
   }
   return result;
-}
-
-std::string base64(std::span<const std::uint8_t> bytes) {
-  constexpr std::string_view kAlphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::string text;
-  text.reserve((bytes.size() + 2) / 3 * 4);
-  for (std::size_t i = 0; i < bytes.size(); i += 3) {
-    const std::size_t count = std::min<std::size_t>(3, bytes.size() - i);
-    std::uint32_t group = 0;
-    for (std::size_t k = 0; k < 3; ++k) group = group << 8 | (k < count ? bytes[i + k] : 0U);
-    for (std::size_t k = 0; k < 4; ++k) text += k <= count ? kAlphabet[group >> (18 - 6 * k) & 63] : '=';
-  }
-  return text;
 }
 
 std::string path_data(const Outline& outline) {
@@ -261,11 +250,12 @@ class SvgWriter {
 
   void write_embedded(const Image& item) {
     const Bitmap big = enlarged(*item.bitmap, enlargement_of(*item.bitmap, item.dest, resolution_));
+    const std::vector<std::uint8_t> png = encode_png(big, 1);
     body_ += join(
         "<image", box(item.dest),
         " preserveAspectRatio=\"none\" image-rendering=\"optimizeSpeed\" style=\"image-rendering:pixelated\""
         " xlink:href=\"data:image/png;base64,",
-        base64(encode_png(big, 1)), "\"/>\n");
+        base64(std::as_bytes(std::span(png))), "\"/>\n");
   }
 
   static std::string placement(const GlyphRun& item) {

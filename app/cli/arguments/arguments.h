@@ -1,6 +1,7 @@
 #pragma once
 #include <filesystem>
 #include <initializer_list>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -12,7 +13,16 @@
 
 namespace headscope::app {
 
+class KeptModels;
+
 // The values of options that several commands share. No file has been read yet.
+
+/// The models that stay loaded in this process; none: each command loads its own. Equal to any other, since
+/// no answer depends on it.
+struct KeptModelsHere {
+  std::shared_ptr<KeptModels> models;
+  bool operator==(const KeptModelsHere&) const { return true; }
+};
 
 struct ModelArguments {
   std::optional<std::string>
@@ -22,6 +32,7 @@ struct ModelArguments {
   bool by_name = false;   ///< `model` is a name from a file, never a folder
   bool patterns = false;  ///< `model` is an attention file, without weights
   bool get = false;       ///< fetch it from the hub if it is not on this machine
+  KeptModelsHere kept = {};
   bool operator==(const ModelArguments&) const = default;
 };
 

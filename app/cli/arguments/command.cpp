@@ -108,6 +108,43 @@ class CommandLine {
     return words;
   }
 
+  /// The arguments for an option, see with_options.
+  std::vector<std::string> arguments_of(const NamedOption& named) const {
+    const std::string flag = "--" + named.name;
+    const CLI::Option* option = nullptr;
+    for (const CLI::App* app : every_)
+      for (const CLI::Option* one : app->get_options())
+        if (option == nullptr && one->check_lname(named.name)) option = one;
+    const OptionSpec* of_view = view_option(flag);
+    if (named.name.find('=') != std::string::npos || (option == nullptr && of_view == nullptr))
+      throw UsageError("unknown option " + quote(named.name));
+    const std::string values = of_view != nullptr                     ? values_of(*of_view)
+                               : option->get_items_expected_max() > 0 ? option->get_type_name()
+                                                                      : "";
+    if (const auto* yes = std::get_if<bool>(&named.value)) {
+      if (values == "yes|no") return {flag + (*yes ? "=yes" : "=no")};
+      if (!values.empty()) throw UsageError(flag + " takes " + values + ", not true or false");
+      return *yes ? std::vector{flag} : std::vector<std::string>();
+    }
+    if (values.empty()) throw UsageError(flag + " takes true or false");
+    if (const auto* text = std::get_if<std::string>(&named.value)) return {flag + "=" + *text};
+    const auto& texts = std::get<std::vector<std::string>>(named.value);
+    if (option != nullptr && (option->get_items_expected_max() > 1 ||
+                              option->get_multi_option_policy() == CLI::MultiOptionPolicy::TakeAll)) {
+      std::vector<std::string> arguments;
+      for (const std::string& text : texts) arguments.push_back(flag + "=" + text);
+      return arguments;
+    }
+    std::string joined;
+    for (const std::string& text : texts) {
+      if (text.find(',') != std::string::npos)
+        throw UsageError(flag + ": " + quote(text) +
+                         " has a comma, which separates the texts of a list; give the option as one text");
+      joined += (&text == &texts.front() ? "" : ",") + text;
+    }
+    return {flag + "=" + joined};
+  }
+
   Command parse() {
     try {
       std::vector<std::string> reversed;
@@ -253,12 +290,24 @@ std::vector<Word> words_of(const std::vector<std::string>& arguments) {
   return CommandLine(&arguments).words();
 }
 
+std::vector<std::string> with_options(const std::vector<std::string>& words,
+                                      std::span<const NamedOption> options) {
+  std::vector<std::string> arguments = words;
+  if (options.empty()) return arguments;
+  const CommandLine line(&words);
+  for (const NamedOption& option : options) {
+    const std::vector<std::string> own = line.arguments_of(option);
+    arguments.insert(arguments.end(), own.begin(), own.end());
+  }
+  return arguments;
+}
+
 bool has_option(std::span<const Word> words, std::string_view option) {
   return std::ranges::any_of(words, [&](const Word& word) { return word.option == option; });
 }
 
 Command parse_command_line(const std::vector<std::string>& arguments, const Arguments& start) {
-  if (auto recipe = recipe_command(arguments)) return *std::move(recipe);
+  if (auto recipe = recipe_command(arguments, start)) return *std::move(recipe);
   return CommandLine(&arguments, start).parse();
 }
 

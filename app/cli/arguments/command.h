@@ -22,6 +22,7 @@ struct Reply {
 struct Task {
   std::string command;  ///< its name; empty: the window
   std::shared_ptr<Arguments> arguments;
+  bool has_json = false;  ///< it takes --json
   std::function<int(const Streams&)> run;
 };
 
@@ -38,7 +39,8 @@ Wanted* command_arguments(const Command& command) {
 /// reads nothing else, and never throws for anything a user can type.
 Command parse_command_line(const std::vector<std::string>& arguments, const Arguments& start = {});
 
-/// Writes the reply or runs the task. Returns the exit status.
+/// Writes the reply or runs the task. Returns the exit status. Throws what the task throws, and UsageError or
+/// UnusableValue for a reply that is an error.
 int run(const Command& command, const Streams& streams);
 
 }  // namespace headscope::app

@@ -390,6 +390,7 @@ void CommandSyntax::reading() {
 }
 
 void CommandSyntax::json() {
+  has_json_ = true;
   flag("json", "write JSON to standard output", given_->json);
 }
 

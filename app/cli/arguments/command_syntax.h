@@ -38,15 +38,15 @@ class CommandSyntax {
   /// completes them.
   template <class Own, class Check, class Run>
   Finish finish(std::shared_ptr<Own> own, Check check, Run run) {
-    return [own, check, run, given = given_, name = name(), has_model = has_model_,
-            answers = answers_]() -> Command {
+    return [own, check, run, given = given_, name = name(), has_model = has_model_, answers = answers_,
+            has_json = has_json_]() -> Command {
       static_cast<Arguments&>(*own) = *given;
       bool* csv = nullptr;
       if constexpr (requires { own->csv; }) csv = &own->csv;
       if (writes_answer(answers, *own)) choose_answer_format(*own, csv);
       check(*own);
       const bool to_file = writes_answer(answers, *own);
-      return Task{name, own, [own, run, has_model, to_file](const Streams& streams) {
+      return Task{name, own, has_json, [own, run, has_model, to_file](const Streams& streams) {
                     if (has_model) fetch_if_missing(own->model, streams);
                     if (to_file) {
                       AnswerFile file(*own, streams);
@@ -183,6 +183,7 @@ class CommandSyntax {
   const std::vector<std::string>* line_;
   std::string heading_ = "Options";
   bool has_model_ = false;
+  bool has_json_ = false;
   bool has_footer_ = false;
   AnswerOut answers_ = AnswerOut::never;
   CLI::Option* last_ = nullptr;

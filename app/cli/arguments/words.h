@@ -2,6 +2,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 namespace headscope::app {
@@ -19,5 +20,18 @@ std::vector<Word> words_of(const std::vector<std::string>& arguments);
 
 /// Whether the words contain an option.
 bool has_option(std::span<const Word> words, std::string_view option);
+
+/// An option by its name without dashes. Its value: whether a flag is given, or yes or no for an option that
+/// takes these; the text after the option; or several texts.
+struct NamedOption {
+  std::string name;
+  std::variant<bool, std::string, std::vector<std::string>> value;
+};
+
+/// The arguments of a command line: the words, then the options. Several texts are given one by one to an
+/// option that takes several values or may be repeated, to others joined by commas. Throws UsageError for an
+/// option that cannot have such a value.
+std::vector<std::string> with_options(const std::vector<std::string>& words,
+                                      std::span<const NamedOption> options);
 
 }  // namespace headscope::app

@@ -9,6 +9,7 @@
 #include <variant>
 
 #include "app/cli/arguments/command_syntax.h"
+#include "app/cli/arguments/without_prompt.h"
 #include "app/cli/batch.h"
 #include "app/cli/commands/engine.h"
 #include "app/cli/commands/recipes.h"
@@ -209,8 +210,7 @@ void draw(const AnimateCommand& command, Engine& engine, PromptRun made, const s
   require_change(command, view, scenes);
   make_equal(scenes);
   const bool returns = scenes.size() > 1 && !is_ordered(option_of(view, command.through));
-  const WeightHashes weights =
-      command.no_recipe ? WeightHashes{} : weights_of(*engine.model, engine.second.get());
+  const WeightHashes weights = command.no_recipe ? WeightHashes{} : weights_of(engine);
   const std::string bytes = animation(command, scenes, returns, *fonts,
                                       figure_notes(steps.front(), view, *run, nullptr, weights), line);
   line.clear();
@@ -250,6 +250,7 @@ void check_animate(AnimateCommand& animate) {
                        std::string(view.name()) + ", not " + model::quote(animate.through));
     }
   }
+  complete_prompt(animate, animate.views);
   require_prompt_or_attention(animate);
   check_given_options(animate);
   animate.out = destination_of(animate, "loop.png", {FileFormat::png});

@@ -112,12 +112,15 @@ BenchReport measure_bench(const BenchCommand& command, Engine& engine,
   const std::vector<int> lengths = lengths_to_measure(command, engine.config());
   BenchReport report = report_on(engine);
   warm_up_passes(engine, lengths.back());
-  report.peak_memory = system::peak_memory_bytes();  // before patterns and window allocate theirs
+  report.peak_memory = system::peak_memory_bytes();  // before patterns are materialized
   for (const int length : lengths) {
     report.rows.push_back(measure_passes(engine, length, command.materialize));
     if (after_row) after_row(report.rows.back());
   }
-  if (command.ui) report.window = measure_window(*engine.model, command.model, lengths);
+  if (command.ui) {
+    report.window = measure_window(*engine.model, command.model, lengths);
+    report.peak_memory = system::peak_memory_bytes();
+  }
   return report;
 }
 

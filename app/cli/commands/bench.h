@@ -71,7 +71,8 @@ struct BenchReport {
   std::string kernels;  ///< the processor features that the inner loops use
   std::vector<PassTiming> rows;
   std::vector<WindowTiming> window;  ///< empty if not measured
-  double peak_memory = 0;            ///< bytes, during passes without materialized patterns
+  double peak_memory =
+      0;  ///< bytes: of passes without materialized patterns; with the window, of the whole program
 };
 
 /// Runs the benchmarks of the command. `after_row` is called after the passes of each length. Throws

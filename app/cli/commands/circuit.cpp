@@ -185,7 +185,7 @@ void run_circuit(const CircuitCommand& command, const Streams& streams) {
   const bool drawn = !command.out.empty();
   const auto fonts = drawn ? viz::Fonts::load() : nullptr;
   const WeightHashes hashes = drawn && !command.no_recipe && command.out.format != FileFormat::csv
-                                  ? weights_of(*engine.model, nullptr)
+                                  ? weights_of(engine)
                                   : WeightHashes{};
   for_each_prompt(command.prompt, streams, [&](const PromptSource& source, const Prompt& prompt) {
     const auto file = source.file(command.out.file);

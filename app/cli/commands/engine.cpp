@@ -13,6 +13,7 @@
 #include "app/run/edits/edit_json.h"
 #include "app/run/edits/edit_list.h"
 #include "app/run/edits/edit_text.h"
+#include "app/run/kept_models.h"
 #include "app/run/sources/model_discovery.h"
 #include "app/run/sources/paths.h"
 #include "app/run/sources/pattern_file.h"
@@ -84,18 +85,32 @@ std::filesystem::path second_folder(const ModelArguments& arguments) {
   return std::filesystem::is_regular_file(folder, error) ? folder.parent_path() : folder;
 }
 
+/// The model in a folder, or the patterns of a file.
+std::shared_ptr<const LoadedModel> loaded(const ModelArguments& arguments,
+                                          const std::filesystem::path& folder, bool patterns) {
+  if (KeptModels* kept = arguments.kept.models.get())
+    return patterns ? kept->patterns(folder) : kept->model(folder, arguments.precision);
+  const model::LoadOptions options{.precision = arguments.precision, .stop = {}, .progress = {}};
+  return patterns ? load_patterns(folder, options) : load_model(folder, options);
+}
+
 }  // namespace
+
+std::shared_ptr<const model::Tokenizer> load_tokenizer(const ModelArguments& arguments) {
+  const std::filesystem::path folder = model_folder(arguments);
+  if (KeptModels* kept = arguments.kept.models.get()) return kept->tokenizer(folder);
+  return std::make_shared<const model::Tokenizer>(model::Tokenizer::load(folder));
+}
 
 Engine start_engine(const ModelArguments& arguments, const EditArguments& edits, Capabilities needs,
                     SecondModelUse second) {
-  Engine engine{(arguments.patterns ? load_patterns : load_model)(
-                    model_folder(arguments), {.precision = arguments.precision, .stop = {}, .progress = {}}),
+  Engine engine{loaded(arguments, model_folder(arguments), arguments.patterns),
                 model::Workspace(arguments.threads), nullptr};
+  engine.kept = arguments.kept.models;
   require(*engine.model, edits.empty() ? needs : needs | Capability::weights);
   if (engine.model->patterns) return engine;
   if (edits.second_model) {
-    engine.second = load_model(second_folder(*edits.second_model),
-                               {.precision = arguments.precision, .stop = {}, .progress = {}});
+    engine.second = loaded(arguments, second_folder(*edits.second_model), false);
     check_comparable(*engine.model, *engine.second);
   }
   model::Edits wanted = edits_from(edits, *engine.model);

@@ -27,20 +27,25 @@ std::optional<std::filesystem::path> find_model(const std::string& name);
 /// model::LoadError that says how to get it.
 std::filesystem::path model_folder(const ModelArguments& arguments, const std::string& option = "--model");
 
+/// The tokenizer of the model that the arguments name, which may be kept. Throws model::LoadError.
+std::shared_ptr<const model::Tokenizer> load_tokenizer(const ModelArguments& arguments);
+
 /// A loaded model and the workspace for its runs.
 struct Engine {
   std::shared_ptr<const LoadedModel> model;
   model::Workspace workspace;
   std::shared_ptr<const model::Plan> plan;         ///< the edits of every run, see plan_for; null: none
   std::shared_ptr<const LoadedModel> second = {};  ///< a model to compare with; null: none
+  std::shared_ptr<KeptModels> kept = {};           ///< what the models stay loaded in; null: nothing
   model::Config config() const { return model->config(); }
 };
 
 /// What a command uses a second model for.
 enum class SecondModelUse { patch_source, baseline };
 
-/// Loads the models and reads the edits. Throws model::LoadError, and model::RunError for edits that cannot
-/// be parsed or that this model does not support, and for a second model that is not used.
+/// Loads the models, unless they are kept, and reads the edits. Throws model::LoadError, and model::RunError
+/// for edits that cannot be parsed or that this model does not support, and for a second model that is not
+/// used.
 Engine start_engine(const ModelArguments& arguments, const EditArguments& edits = {},
                     Capabilities needs = Capability::weights,
                     SecondModelUse second = SecondModelUse::patch_source);

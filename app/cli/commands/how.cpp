@@ -21,14 +21,14 @@ void begin_json(const Json& how, std::ostream& out) {
 }
 
 How::How(const Arguments& command) : command_(command) {
-  if (command.json && !command.model.patterns)
+  if (command.json && !command.model.patterns && !command.model.kept.models)
     begun_.emplace(model_folder(command.model), command.model.threads);
 }
 
 Json How::shared(const Engine& engine) {
   if (shared_) return *shared_;
   const LoadedModel& model = *engine.model;
-  const WeightHashes weights = weights_of(model, engine.second.get(), begun_ ? &*begun_ : nullptr);
+  const WeightHashes weights = weights_of(engine, begun_ ? &*begun_ : nullptr);
   Json edits = Json::array();
   if (engine.plan)
     for (const model::Edit& edit : engine.plan->edits())

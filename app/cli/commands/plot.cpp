@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "app/cli/arguments/command_syntax.h"
+#include "app/cli/arguments/without_prompt.h"
 #include "app/cli/batch.h"
 #include "app/cli/commands/figure.h"
 #include "app/cli/commands/output.h"
@@ -44,15 +45,15 @@ bool lacks_second(const PlotCommand& command, const View& view, const PromptRun&
 void run_plot(const PlotCommand& given, const Streams& streams) {
   const bool hashed = (!given.no_recipe && given.out.format != FileFormat::csv) || !given.weights.empty();
   std::optional<PendingHash> begun;
-  if (hashed && !given.model.patterns) begun.emplace(model_folder(given.model), given.model.threads);
+  if (hashed && !given.model.patterns && !given.model.kept.models)
+    begun.emplace(model_folder(given.model), given.model.threads);
   Engine engine =
       start_engine(given.model, given.prompt.edits, Capability::patterns, SecondModelUse::baseline);
   const PlotCommand command = with_tokens(given, *engine.model);
   const Selection selection = command.selection.value_or(Selection{});
   std::optional<WeightHashes> known_weights;
   const auto weights = [&]() -> const WeightHashes& {
-    if (!known_weights && hashed)
-      known_weights = weights_of(*engine.model, engine.second.get(), begun ? &*begun : nullptr);
+    if (!known_weights && hashed) known_weights = weights_of(engine, begun ? &*begun : nullptr);
     return known_weights ? *known_weights : known_weights.emplace();
   };
   if (!command.weights.empty())
@@ -119,9 +120,10 @@ void check_plot(PlotCommand& plot) {
   plot.views = plot.choices;
   if (plot.views.empty())
     throw UsageError("plot needs a view, e.g. headscope plot heatmap; the views are " + list_of_views());
+  set_over(plot);
+  complete_prompt(plot, plot.views);
   if (plot.over_list.empty()) require_prompt_or_attention(plot);
   plot.out = destination_of(plot, "heads.png", kPicturesOrNumbers);
-  set_over(plot);
   reject_recipe(plot);
   check_given_options(plot);
   if (plot.out.format == FileFormat::csv && !plot.from_recipe) {

@@ -8,7 +8,9 @@
 #include "app/cli/arguments/argument_values.h"
 #include "app/cli/commands/engine.h"
 #include "app/run/analyses/attribution.h"
+#include "app/run/kept_models.h"
 #include "app/run/sources/model_discovery.h"
+#include "app/run/sources/model_near.h"
 #include "app/run/sources/pattern_file.h"
 #include "app/run/sources/weights_hash.h"
 #include "app/text/json_text.h"
@@ -184,10 +186,12 @@ Recipe recipe_of(const PlotCommand& command, const View& view, const PromptRun& 
                  .title = !command.no_title}};
 }
 
-WeightHashes weights_of(const LoadedModel& model, const LoadedModel* second, const PendingHash* begun) {
-  const bool known = begun && !model.patterns && begun->folder() == model.folder;
-  return {known ? weights_hash(model, begun->get()) : weights_hash(model),
-          second ? weights_hash(*second) : std::string()};
+WeightHashes weights_of(const Engine& engine, const PendingHash* begun) {
+  const auto hash = [&](const LoadedModel& model) {
+    if (begun && !model.patterns && begun->folder() == model.folder) return weights_hash(model, begun->get());
+    return engine.kept ? engine.kept->weights_hash(model) : weights_hash(model);
+  };
+  return {hash(*engine.model), engine.second ? hash(*engine.second) : std::string()};
 }
 
 void require_weights(const WeightHashes& wanted, const WeightHashes& found, const ModelArguments& model,
@@ -210,9 +214,9 @@ void require_weights(const WeightHashes& wanted, const WeightHashes& found, cons
 
 void find_subject(Session& session, const std::filesystem::path& file, ModelArguments& model,
                   std::filesystem::path& second_attention, std::optional<ModelArguments>& second_model) {
+  const std::vector<std::filesystem::path> places{std::filesystem::absolute(file).parent_path(),
+                                                  std::filesystem::current_path()};
   const auto found = [&](const std::string& name, const std::string& weights, const char* option) {
-    const std::vector<std::filesystem::path> places{std::filesystem::absolute(file).parent_path(),
-                                                    std::filesystem::current_path()};
     if (auto there = attention_named(name, weights, places)) return *there;
     throw model::LoadError(system::text_of(file) + ": it was made from the attention patterns in " +
                            model::quote(name) +
@@ -229,7 +233,13 @@ void find_subject(Session& session, const std::filesystem::path& file, ModelArgu
     if (second_model) {
       session.second_model = Session::Model{*second_model->model, ""};
     } else if (session.second_model) {
-      second_model = ModelArguments{.model = session.second_model->name, .by_name = true};
+      const Session::Model& wanted = *session.second_model;
+      const auto cache = hugging_face_cache(process_environment());
+      const auto models = cache ? discover_models(*cache) : std::vector<DiscoveredModel>{};
+      const auto folder = model_near(wanted.name, wanted.weights, models, places);
+      second_model = folder && folder != model_named(wanted.name, models)
+                         ? ModelArguments{.model = system::text_of(*folder)}
+                         : ModelArguments{.model = wanted.name, .by_name = true};
     }
     return;
   }
@@ -269,6 +279,7 @@ Command command_of_recipe(const RecipeCommand& command) {
   Command made = command_from(recipe, command.words);
   const auto add = [&](auto& picture) {
     add_rest(picture, recipe, command.words);
+    picture.model.kept = command.model.kept;
     const bool given = has_option(command.words, "--model") || has_option(command.words, "--attention");
     if (!given) picture.model.model.reset();
     if (!has_option(command.words, "--second-attention")) picture.comparison.second_attention.clear();
@@ -292,7 +303,7 @@ Command command_of_recipe(const RecipeCommand& command) {
 
 }  // namespace
 
-std::optional<Command> recipe_command(const std::vector<std::string>& arguments) {
+std::optional<Command> recipe_command(const std::vector<std::string>& arguments, const Arguments& start) {
   if (std::ranges::none_of(arguments, [](const std::string& text) { return text.starts_with("--recipe"); }))
     return std::nullopt;
   std::vector<Word> words;
@@ -303,6 +314,7 @@ std::optional<Command> recipe_command(const std::vector<std::string>& arguments)
   }
   const auto own = std::make_shared<RecipeCommand>();
   RecipeCommand& command = *own;
+  command.model.kept = start.model.kept;
   std::string name;
   int recipes = 0;
   for (const Word& word : words) {
@@ -319,7 +331,8 @@ std::optional<Command> recipe_command(const std::vector<std::string>& arguments)
   }
   if (recipes != 1 || (name != "plot" && name != "shot")) return std::nullopt;
   command.window = name == "shot";
-  return Task{name, own, [own](const Streams& streams) { return run(command_of_recipe(*own), streams); }};
+  return Task{name, own, false,
+              [own](const Streams& streams) { return run(command_of_recipe(*own), streams); }};
 }
 
 Command command_from(Recipe recipe, std::span<const Word> given) {

@@ -20,7 +20,8 @@ struct RecipeCommand : Arguments {
 };
 
 /// Parses `plot` or `shot` with a recipe in a file; nothing if it is something else, or if help is requested.
-std::optional<Command> recipe_command(const std::vector<std::string>& arguments);
+/// Models that stay loaded are those of `start`.
+std::optional<Command> recipe_command(const std::vector<std::string>& arguments, const Arguments& start = {});
 /// The command that makes a recipe's figure. The words `given`, which do not contain the command's name,
 /// override parts of the recipe. If they name another view, it keeps those of the recipe's options that it
 /// has. The command does not yet have the paths of models and files, nor what only the rest of the recipe
@@ -35,10 +36,8 @@ void write_recipe(const std::filesystem::path& file, bool json, std::ostream& ou
 Recipe recipe_of(const PlotCommand& command, const View& view, const PromptRun& run,
                  const PromptList* prompts, const WeightHashes& weights);
 
-/// Hashes of a run's models; `second` null: none; `begun` null, or of another folder: not begun yet. Throws
-/// like weights_hash.
-WeightHashes weights_of(const LoadedModel& model, const LoadedModel* second,
-                        const PendingHash* begun = nullptr);
+/// Hashes of the models; `begun` null, or of another folder: not begun yet. Throws like weights_hash.
+WeightHashes weights_of(const Engine& engine, const PendingHash* begun = nullptr);
 
 /// Throws model::RunError if the weights of the named models, or of an attention file, are not the wanted
 /// ones.

@@ -11,10 +11,24 @@
 namespace headscope::app {
 namespace {
 
-void write_json(const Json& how, const model::Tokenizer& tokenizer, const BestWeights& found,
-                std::ostream& out) {
-  const auto token = [&](int position, int id) {
-    Json object = token_json(id, tokenizer.bytes(id));
+/// Names the tokens of what was found: by the tokenizer, or by the labels of an attention file, which has one
+/// run alone.
+struct TokenNames {
+  const model::Tokenizer* tokenizer = nullptr;  ///< null: an attention file
+  const PromptTokens* queries = nullptr;
+  const PromptTokens* keys = nullptr;
+
+  std::string query(const FoundWeight& f) const {
+    return tokenizer ? viz::visible(tokenizer->bytes(f.query_id)) : queries->labels[f.query];
+  }
+  std::string key(const FoundWeight& f) const {
+    return tokenizer ? viz::visible(tokenizer->bytes(f.key_id)) : keys->labels[f.key];
+  }
+};
+
+void write_json(const Json& how, const TokenNames& names, const BestWeights& found, std::ostream& out) {
+  const auto token = [&](int position, int id, const std::string& label) {
+    Json object = names.tokenizer ? token_json(id, names.tokenizer->bytes(id)) : Json{{"text", label}};
     object["position"] = position;
     return object;
   };
@@ -23,14 +37,14 @@ void write_json(const Json& how, const model::Tokenizer& tokenizer, const BestWe
     best.push_back({{"prompt", f.prompt},
                     {"layer", f.layer},
                     {"head", f.head},
-                    {"query", token(f.query, f.query_id)},
-                    {"key", token(f.key, f.key_id)},
+                    {"query", token(f.query, f.query_id, names.query(f))},
+                    {"key", token(f.key, f.key_id, names.key(f))},
                     {"weight", f.weight}});
   }
   out << json_line(Json{{"how", how}, {"count", found.count()}, {"best", std::move(best)}}) << '\n';
 }
 
-void write_text(const model::Tokenizer& tokenizer, const BestWeights& found, std::ostream& out) {
+void write_text(const TokenNames& names, const BestWeights& found, std::ostream& out) {
   const std::vector<FoundWeight> best = found.best();
   out << grouped(found.count()) << (found.count() == 1 ? " weight" : " weights");
   if (static_cast<std::int64_t>(best.size()) < found.count())
@@ -41,8 +55,7 @@ void write_text(const model::Tokenizer& tokenizer, const BestWeights& found, std
   for (const FoundWeight& f : best) {
     out << format("%8.4f %7d %-8s %6d %6d  ", static_cast<double>(f.weight), f.prompt,
                   head_name(f.layer, f.head).c_str(), f.query, f.key)
-        << viz::visible(tokenizer.bytes(f.query_id)) << " → " << viz::visible(tokenizer.bytes(f.key_id))
-        << '\n';
+        << names.query(f) << " → " << names.key(f) << '\n';
   }
 }
 
@@ -77,8 +90,17 @@ auto pairs(const std::string& what) {
 
 void run_search(const SearchCommand& command, const Streams& streams) {
   How how(command);
-  Engine engine = start_engine(command.model, command.prompt.edits);
+  Engine engine = start_engine(command.model, command.prompt.edits, Capability::patterns);
   BestWeights found(static_cast<std::size_t>(command.top));
+  const auto write = [&](const TokenNames& names) {
+    if (command.json) return write_json(how.shared(engine), names, found, streams.out);
+    write_text(names, found, streams.out);
+  };
+  if (engine.model->patterns) {
+    const PromptRun run = run_of_patterns(engine, command.prompt, {}, streams.err);
+    search_weights(run, command.search, 1, engine.workspace, found);
+    return write({nullptr, &run.tokens, &key_tokens(run)});
+  }
   bool some = false;
   for_each_prompt(command.prompt, streams, [&](const PromptSource& source, const Prompt& prompt) {
     const PromptRun run = run_prompt(engine, prompt, source.where());
@@ -88,12 +110,7 @@ void run_search(const SearchCommand& command, const Streams& streams) {
   });
   if (!some && command.prompt.shard.count == 1)
     throw model::RunError("there is no prompt in " + system::text_of(command.prompt.file));
-  const model::Tokenizer& tokenizer = *engine.model->tokenizer;
-  if (command.json) {
-    write_json(how.shared(engine), tokenizer, found, streams.out);
-  } else {
-    write_text(tokenizer, found, streams.out);
-  }
+  write({.tokenizer = engine.model->tokenizer.get()});
 }
 
 }  // namespace
@@ -102,6 +119,7 @@ Finish describe_search(CommandSyntax& command) {
   const auto own = std::make_shared<SearchCommand>();
   WeightSearch& search = own->search;
   command.reading();
+  command.attention(false);
   command.option("from", "TEXT|@N|any",
                  "queries: tokens with this text, with or without a leading space;\n@3: position 3, @-1: the "
                  "last; any (the default); not position 0 where it sees only itself",
@@ -120,7 +138,7 @@ Finish describe_search(CommandSyntax& command) {
                  search.moves, one_of(kYesOrNo));
   command.option("top", "N", "the N largest (default: 20)", own->top, whole(1, 1000000));
   command.answer_out();
-  return command.finish(own, require_prompt, run_search);
+  return command.finish(own, require_prompt_or_attention, run_search);
 }
 
 }  // namespace headscope::app

@@ -188,7 +188,7 @@ void run_sweep(const SweepCommand& command, const Streams& streams) {
   const bool drawn = !command.out.empty();
   const auto fonts = drawn ? viz::Fonts::load() : nullptr;
   const WeightHashes weights = drawn && !command.no_recipe && command.out.format != FileFormat::csv
-                                   ? weights_of(*engine.model, engine.second.get())
+                                   ? weights_of(engine)
                                    : WeightHashes{};
   for_each_prompt(command.prompt, streams, [&](const PromptSource& source, const Prompt& prompt) {
     const auto file = source.file(command.out.file);

@@ -53,10 +53,10 @@ void write_table(const model::Tokenizer& tokenizer, const std::vector<model::Tok
 }
 
 void run_tokens(const Arguments& command, const Streams& streams) {
-  const std::filesystem::path folder = model_folder(command.model);
-  const model::Tokenizer tokenizer = model::Tokenizer::load(folder);
+  const std::shared_ptr<const model::Tokenizer> loaded = load_tokenizer(command.model);
+  const model::Tokenizer& tokenizer = *loaded;
   const Json how = {{"program", program_name()},
-                    {"model", utf8_or_replacement(model_name(folder))},
+                    {"model", utf8_or_replacement(model_name(model_folder(command.model)))},
                     {"start_token", command.prompt.start_token}};
   for_each_prompt(command.prompt, streams, [&](const PromptSource& source, const Prompt& prompt) {
     const std::vector<model::Token> tokens = tokens_of(tokenizer, prompt, source.where());

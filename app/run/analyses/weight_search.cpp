@@ -7,7 +7,9 @@
 
 #include "app/run/analyses/over_prompts.h"
 #include "app/run/analyses/patterns.h"
+#include "app/run/sources/pattern_file.h"
 #include "model/files/error.h"
+#include "viz/text/text.h"
 
 namespace headscope::app {
 namespace {
@@ -32,10 +34,14 @@ std::vector<model::HeadIndex> heads_of(const WeightSearch& search, const PromptR
   return search.heads.empty() ? all_heads(config) : search.heads;
 }
 
+int key_id(const PromptRun& run, int key) {
+  return run.model->patterns ? key_tokens(run).tokens[key].id : run.run->tokens[key];
+}
+
 /// How well a shape fits one head's pattern at each of its places.
 class ShapeFit {
  public:
-  ShapeFit(const WeightSearch& search, int length) : shape_(search.shape) {
+  ShapeFit(const WeightSearch& search, int queries, int keys) : shape_(search.shape) {
     if (!search.moves) std::erase_if(shape_, [](const WeightSearch::Cell& cell) { return cell.query == 0; });
     if (shape_.empty()) return;
     std::ranges::sort(shape_, {},
@@ -49,7 +55,7 @@ class ShapeFit {
       queries_ += cell.query != std::exchange(before, cell.query);
     }
     const std::int64_t least_query = shape_.front().query, most_query = shape_.back().query;
-    std::int64_t last_move = length - 1 - std::max(most_query, most_key);
+    std::int64_t last_move = std::min(queries - 1 - most_query, keys - 1 - most_key);
     first_move_ = std::max(1 - least_query, -least_key);
     if (!search.moves) {
       if (last_move < 0) return;
@@ -96,10 +102,9 @@ class ShapeFit {
 void search_shape(const PromptRun& run, const WeightSearch& search, int prompt, model::Workspace& workspace,
                   BestWeights& best, std::stop_token stop) {
   const std::vector<model::HeadIndex> heads = heads_of(search, run);
-  const std::vector<int>& ids = run.run->tokens;
-  std::vector<ShapeFit> fits(heads.size(), ShapeFit(search, run.run->length()));
-  run.model->transformer->patterns(
-      *run.run, heads, workspace,
+  std::vector<ShapeFit> fits(heads.size(), ShapeFit(search, run.run->length(), key_count(run)));
+  patterns_of(
+      run, heads, workspace,
       [&](std::size_t index, int first_query, model::ConstFloatRows rows) {
         for (int i = 0; i < rows.rows; ++i) fits[index].add(first_query + i, rows.row(i));
       },
@@ -107,9 +112,21 @@ void search_shape(const PromptRun& run, const WeightSearch& search, int prompt, 
   for (std::size_t i = 0; i < heads.size(); ++i) {
     const auto found = fits[i].best();
     if (!found || !(found->fit > search.above)) continue;
-    best.add({prompt, heads[i].layer, heads[i].head, found->query, found->key, ids[found->query],
-              ids[found->key], static_cast<float>(found->fit)});
+    best.add({prompt, heads[i].layer, heads[i].head, found->query, found->key, run.run->tokens[found->query],
+              key_id(run, found->key), static_cast<float>(found->fit)});
   }
+}
+
+/// Whether a selector means a position's token. The tokens of attention files have labels, but no bytes.
+bool is_meant(const TokenSelector& selector, const PromptRun& run, const PromptTokens& tokens, int position,
+              int query) {
+  if (!run.model->patterns)
+    return selector.matches(run.model->tokenizer->bytes(run.run->tokens[position]), position,
+                            run.run->length(), query);
+  if (selector.kind != TokenSelector::Kind::text)
+    return selector.matches("", position, run.run->length(), query);
+  const std::string& label = tokens.labels[position];
+  return label == viz::visible(selector.text) || label == viz::visible(" " + selector.text);
 }
 
 }  // namespace
@@ -171,24 +188,25 @@ void search_weights(const PromptRun& run, const WeightSearch& search, int prompt
   if (!search.shape.empty()) return search_shape(run, search, prompt, workspace, best, std::move(stop));
   const std::vector<model::HeadIndex> heads = heads_of(search, run);
   const std::vector<int>& ids = run.run->tokens;
-  const int length = run.run->length();
-  const auto bytes = [&](int position) { return run.model->tokenizer->bytes(ids[position]); };
+  const PromptTokens& key_side = key_tokens(run);
+  const int length = run.run->length(), key_length = key_count(run);
   // The matching keys of each query; the patterns come later, one query after the other.
   std::vector<std::vector<int>> keys(ids.size());
   const bool later = std::ranges::any_of(heads, [&](model::HeadIndex head) { return sees_later(run, head); });
   for (int query = 0; query < length; ++query) {
-    if (!search.from.matches(bytes(query), query, length, query)) continue;
-    for (int key = 0; key < (later ? length : query + 1); ++key) {
-      if (search.to.matches(bytes(key), key, length, query)) keys[query].push_back(key);
+    if (!is_meant(search.from, run, run.tokens, query, query)) continue;
+    for (int key = 0; key < (later ? key_length : std::min(query + 1, key_length)); ++key) {
+      if (is_meant(search.to, run, key_side, key, query)) keys[query].push_back(key);
     }
   }
   // Query 0's weight on itself is 1 in every head that shows it no other key.
   std::vector<bool> sees_others(heads.size());
   for (std::size_t i = 0; i < heads.size(); ++i)
-    for (int key = 1; key < length && !sees_others[i]; ++key) sees_others[i] = may_see(run, heads[i], 0, key);
+    for (int key = 1; key < key_length && !sees_others[i]; ++key)
+      sees_others[i] = may_see(run, heads[i], 0, key);
   std::vector<BestWeights> of_heads(heads.size(), best.none());
-  run.model->transformer->patterns(
-      *run.run, heads, workspace,
+  patterns_of(
+      run, heads, workspace,
       [&](std::size_t index, int first_query, model::ConstFloatRows rows) {
         for (int i = 0; i < rows.rows; ++i) {
           const int query = first_query + i;
@@ -197,8 +215,8 @@ void search_weights(const PromptRun& run, const WeightSearch& search, int prompt
             if (!may_see(run, heads[index], query, key)) continue;
             const float weight = rows.row_data(i)[key];
             if (!(static_cast<double>(weight) > search.above)) continue;
-            of_heads[index].add(
-                {prompt, heads[index].layer, heads[index].head, query, key, ids[query], ids[key], weight});
+            of_heads[index].add({prompt, heads[index].layer, heads[index].head, query, key, ids[query],
+                                 key_id(run, key), weight});
           }
         }
       },

@@ -328,6 +328,7 @@ View circuits_view() {
   view.figure_size = figure_size;
   view.whole_height = whole_height;
   view.caption = {false, true, false};
+  view.of_model = [](const ViewContext& c) { return c.options[kCircuit] == Circuit::pairs; };
   view.landmarks = {landmark<kToken>("list")};
   return view;
 }

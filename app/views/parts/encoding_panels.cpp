@@ -51,6 +51,12 @@ float paint_panel_title(Picture& picture, const ViewContext& c, const EncodingPa
   return y + line - area.y;
 }
 
+/// One past the prompt's last position in a table of `count`, where it is marked; the end if there is no
+/// prompt.
+int marked_length(const ViewContext& c, int count) {
+  return c.run->tokens.was_empty ? count : c.run->run->length();
+}
+
 void paint_length_mark(viz::Scene& scene, const viz::Region& grid, int length, viz::Color color) {
   if (length >= grid.col_count) return;
   const float x = grid.cell_rect(0, length).x;
@@ -59,7 +65,7 @@ void paint_length_mark(viz::Scene& scene, const viz::Region& grid, int length, v
 }
 
 viz::CurveChart make_curves(const ViewContext& c, const EncodingPanel& panel, const EncodingLook& look) {
-  const int length = c.run->run->length();
+  const int length = marked_length(c, panel.values.cols);
   viz::CurveChart chart;
   chart.count = panel.values.cols;
   const Zoom& zoom = look.zoom;
@@ -166,7 +172,7 @@ void paint_map(Picture& picture, const ViewContext& c, const EncodingPanel& pane
   cells.scale = panel.scale;
   cells.pooling = look.pooling;
   viz::paint_cells(picture.scene, cells, grid, style);
-  paint_length_mark(picture.scene, grid, c.run->run->length(), c.theme->text_muted);
+  paint_length_mark(picture.scene, grid, marked_length(c, grid.col_count), c.theme->text_muted);
   viz::paint_row_numbers(picture.scene, grid, look.row_title, style);
   viz::paint_column_numbers(picture.scene, grid, kColumn, style);
   picture.regions.push_back(grid);

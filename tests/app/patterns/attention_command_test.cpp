@@ -93,8 +93,7 @@ TEST_F(AttentionCommand, EveryOtherViewSaysThatItNeedsWeights) {
         << view.id;
   }
   EXPECT_GE(views_that_do, 20);
-  for (const char* command :
-       {"predict", "lens", "attribute", "score", "saliency", "circuit", "sweep", "search"})
+  for (const char* command : {"predict", "lens", "attribute", "score", "saliency", "circuit", "sweep"})
     EXPECT_THAT(fail({command, "--model", square, "--prompt", "one two"}),
                 HasSubstr("this needs a model's weights"))
         << command;
@@ -195,6 +194,51 @@ TEST_F(AttentionCommand, WhatTraceWritesOpensWhole) {
              model = json::parse(succeed({"metrics", "--prompt", prompt, "--json"}));
   EXPECT_EQ(file.at("heads"), model.at("heads"));
   EXPECT_EQ(file.at("how").at("model"), model.at("how").at("model"));
+}
+
+TEST_F(AttentionCommand, SearchFindsInAFileWhatItFindsInTheModel) {
+  const std::string prompt = "The old king had a daughter, and the old king had a dog";
+  succeed({"trace", "--prompt", prompt, "--hooks", "*hook_pattern", "--out", path("all.safetensors")});
+  const auto found = [&](std::vector<std::string> source, const std::vector<std::string>& more) {
+    source.insert(source.end(), more.begin(), more.end());
+    json places = json::array();
+    const json answer = json::parse(succeed(source));
+    for (const json& one : answer.at("best"))
+      places.push_back(
+          {one["layer"], one["head"], one["query"]["position"], one["key"]["position"], one["weight"]});
+    return json{answer.at("count"), places};
+  };
+  for (const std::vector<std::string>& more : {std::vector<std::string>{},
+                                               {"--from", "king", "--to", " old"},
+                                               {"--to", "@-1", "--above", "0.2"},
+                                               {"--from", "@-1", "--heads", "1.2,3.4"},
+                                               {"--shape", "3.1,4.2"},
+                                               {"--shape", "3.1,4.2", "--shape-moves", "no"}}) {
+    const json model = found({"search", "--json", "--prompt", prompt}, more);
+    EXPECT_EQ(found({"search", "--json", "--attention", path("all.safetensors")}, more), model);
+    EXPECT_GT(model[0], 0);
+  }
+  EXPECT_THAT(succeed({"search", "--attention", path("all.safetensors"), "--from", "king", "--top", "1"}),
+              HasSubstr("·king → "));
+}
+
+TEST_F(AttentionCommand, SearchTakesKeysThatAreOtherTokens) {
+  const std::string cross = file({1, 2, 3, 8}, even_rows(8), "cross.safetensors",
+                                 R"({"key_tokens": "[\"a\", )"
+                                 R"(\"b\", \"c\", \"d\", \"e\", \"f\", \"g\", \" h\"]"})");
+  const json all = json::parse(succeed({"search", "--attention", cross, "--json", "--above", "0.3"}));
+  EXPECT_EQ(all.at("count"), 2 * 3)
+      << "one key of each query and head has more than half, the first query's too";
+  const json last = json::parse(succeed({"search", "--attention", cross, "--json", "--to", "h"}));
+  EXPECT_EQ(last.at("count"), 2 * 3);
+  EXPECT_EQ(last.at("best")[0].at("key"), (json{{"text", "·h"}, {"position", 7}}));
+  EXPECT_EQ(json::parse(
+                succeed({"search", "--attention", cross, "--json", "--shape", "2.7", "--shape-moves", "no"}))
+                .at("count"),
+            2);
+  EXPECT_THAT(fail({"search", "--attention", cross, "--heads", "0.2"}), HasSubstr("has no head 0.2"));
+  EXPECT_THAT(fail({"search", "--attention", cross, "--prompt", "x"}, 2), HasSubstr("replaces the prompt"));
+  EXPECT_THAT(fail({"search"}, 2), HasSubstr("a prompt is missing"));
 }
 
 TEST_F(AttentionCommand, AFigureOfAFileIsMadeAgainFromItsRecipe) {

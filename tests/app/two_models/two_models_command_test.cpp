@@ -109,6 +109,26 @@ TEST_F(TwoModelsCommand, OtherWeightsOfTheSecondAreASentenceUnlessItIsNamed) {
   EXPECT_FALSE(fs::exists(file("c.png")));
 }
 
+TEST_F(TwoModelsCommand, TheSecondIsFoundNextToTheFigure) {
+  const SecondModelFolder other, same_name("other", 7);
+  const std::string made_there = (other.parent() / "a.svg").string();
+  const Words difference{"--second-model", other.path().string(), "--show", "difference", "--out",
+                         made_there};
+  ASSERT_EQ(run_command(kHeatmap + difference).status, 0);
+  const std::string figure = bytes_of_file(made_there);
+  EXPECT_EQ(run_command({"plot", "--recipe", made_there, "--out", file("b.svg")}).err, "");
+  EXPECT_EQ(bytes_of_file(file("b.svg")), figure);
+  // Elsewhere it is not found, and one of other weights is not taken for it.
+  const auto moved = folder_.write("a.svg", figure);
+  EXPECT_THAT(fail({"plot", "--recipe", moved.string(), "--out", file("c.svg")}),
+              AllOf(HasSubstr("\"other\""), HasSubstr("--second-model")));
+  const auto beside = same_name.parent() / "a.svg";
+  fs::copy(moved, beside);
+  EXPECT_THAT(fail({"plot", "--recipe", beside.string(), "--out", file("c.svg")}),
+              HasSubstr("the second model \"other\" has different weights"));
+  EXPECT_FALSE(fs::exists(file("c.svg")));
+}
+
 TEST_F(TwoModelsCommand, SweepsPatchFromTheSecond) {
   const Words sweep{"sweep", "--prompt", "The old king had a dog", "--second-model", "org/second", "--json"};
   const json heads = json::parse(run_command(sweep).out);

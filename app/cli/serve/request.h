@@ -1,0 +1,40 @@
+#pragma once
+#include <cstddef>
+#include <istream>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "app/cli/arguments/words.h"
+
+namespace headscope::app {
+
+/// What a line asks the program for.
+struct Request {
+  std::string id = "null";           ///< JSON that the answer has, too: a text, a whole number or null
+  std::vector<std::string> words;    ///< the command and what follows it, as on the command line
+  std::vector<NamedOption> options;  ///< come after the words
+  std::optional<std::string> input;  ///< what the command reads from standard input, any bytes
+  std::string problem;               ///< why the line is no request, one sentence; empty: it is one
+};
+
+/// Parses a line of JSON: an object with `command` (a text, or a list of texts: the command and the words
+/// after it) and perhaps `id`, `options` (an object: each option's value by its name) and `input` (a text, or
+/// a list of bytes). Never throws for anything a line can hold.
+Request parse_request(std::string_view line);
+
+/// A line without its end.
+struct RequestLine {
+  std::string text;
+  bool too_long = false;  ///< it was longer than the limit, and has been left out
+};
+
+/// Longer lines are left out, so that a sender without line breaks does not take all memory.
+inline constexpr std::size_t kMaxRequestBytes = std::size_t{64} << 20;
+
+/// Reads the next line; nothing at the end. A last line without its end counts. Throws like the stream's
+/// buffer.
+std::optional<RequestLine> next_request_line(std::istream& in, std::size_t limit = kMaxRequestBytes);
+
+}  // namespace headscope::app

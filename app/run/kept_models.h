@@ -1,0 +1,60 @@
+#pragma once
+#include <cstddef>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/run/prompt_run.h"
+#include "model/kernels/precision.h"
+
+namespace headscope::app {
+
+/// Models, attention files and tokenizers that stay loaded in a process that runs many commands. What was
+/// loaded from a file is loaded again when the file has another size or time. Not for several threads.
+class KeptModels {
+ public:
+  /// Keeps at most `limit` bytes: what was used longest ago is dropped first, also before something that
+  /// would go beyond the limit is loaded, and what is larger by itself is not kept. What is still used
+  /// elsewhere stays in memory until it no longer is.
+  explicit KeptModels(std::size_t limit) : limit_(limit) {}
+  KeptModels(const KeptModels&) = delete;
+  KeptModels& operator=(const KeptModels&) = delete;
+
+  /// Like load_model.
+  std::shared_ptr<const LoadedModel> model(const std::filesystem::path& folder, model::Precision precision);
+  /// Like load_patterns.
+  std::shared_ptr<const LoadedModel> patterns(const std::filesystem::path& file);
+  /// The tokenizer of a folder: that of a model which is kept, or loaded without one. Throws
+  /// model::LoadError.
+  std::shared_ptr<const model::Tokenizer> tokenizer(const std::filesystem::path& folder);
+
+  /// The hash of a model's weights, see weights_hash: computed once while the model is kept. Throws like it.
+  std::string weights_hash(const LoadedModel& model);
+
+  std::size_t bytes() const;  ///< the memory of what is kept, about
+  std::size_t count() const { return kept_.size(); }
+
+ private:
+  enum class Kind { model, patterns, tokenizer };
+  struct Kept {
+    Kind kind = Kind::model;
+    std::filesystem::path path;  ///< as it was named, since answers have it
+    model::Precision precision = model::Precision::f32;
+    std::string stamp = {};  ///< names, sizes and times of the files
+    std::size_t bytes = 0;
+    std::shared_ptr<const LoadedModel> model = {};  ///< null for a tokenizer
+    std::shared_ptr<const model::Tokenizer> tokenizer = {};
+    std::string weights_hash = {};  ///< empty: not computed yet
+  };
+
+  template <class Load>
+  Kept find_or_load(Kept wanted, const Load& load);
+  void make_room(std::size_t bytes);
+
+  std::size_t limit_;
+  std::vector<Kept> kept_;  ///< used longest ago first
+};
+
+}  // namespace headscope::app

@@ -1,0 +1,158 @@
+// Requests of headscope serve: how lines are read, and what arguments they stand for.
+#include "app/cli/serve/request.h"
+
+#include <sstream>
+
+#include "app/cli/arguments/argument_values.h"
+#include "app/cli/commands/figure.h"
+#include "app/cli/commands/metrics.h"
+#include "app/cli/commands/predict.h"
+#include "tests/app/command_runs.h"
+#include "tests/support/matchers.h"
+
+namespace headscope::app {
+namespace {
+
+using testing::parsed;
+using testing::Words;
+
+/// The arguments that a request stands for.
+Words arguments_of(std::string_view line) {
+  const Request request = parse_request(line);
+  EXPECT_EQ(request.problem, "") << line;
+  return with_options(request.words, request.options);
+}
+
+/// What is wrong with a request, a sentence.
+std::string problem_of(std::string_view line) {
+  const Request request = parse_request(line);
+  if (!request.problem.empty()) return request.problem;
+  try {
+    with_options(request.words, request.options);
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Requests, NameACommandAndItsOptions) {
+  const Request request =
+      parse_request(R"({"id": "a", "command": "predict", "options": {"prompt": "Once", "top": 3}})");
+  EXPECT_EQ(request.problem, "");
+  EXPECT_EQ(request.id, "\"a\"");
+  EXPECT_EQ(request.input, std::nullopt);
+  const auto command = parsed<PredictCommand>(with_options(request.words, request.options));
+  EXPECT_EQ(command.prompt.text, "Once");
+  EXPECT_EQ(command.top, 3);
+}
+
+TEST(Requests, MayBeWordsAsOnTheCommandLine) {
+  EXPECT_EQ(arguments_of(R"({"command": ["predict", "--prompt", "x"]})"),
+            (Words{"predict", "--prompt", "x"}));
+  const auto plot = parsed<PlotCommand>(arguments_of(
+      R"({"command": ["plot", "heatmap"], "options": {"prompt": "x", "layer": 2, "out": "h.svg"}})"));
+  EXPECT_EQ(plot.selection.value().layer, 2);
+  EXPECT_EQ(plot.views, (Words{"heatmap"}));
+}
+
+TEST(Requests, FlagsAreTrueOrFalse) {
+  EXPECT_EQ(arguments_of(R"({"command": "predict", "options": {"all-positions": true, "bos": false}})"),
+            (Words{"predict", "--all-positions"}));
+  EXPECT_EQ(arguments_of(R"({"command": "search", "options": {"shape-moves": false}})"),
+            (Words{"search", "--shape-moves=no"}));
+  EXPECT_EQ(arguments_of(R"({"command": ["plot", "metrics"], "options": {"least-first": true}})").back(),
+            "--least-first=yes");
+  EXPECT_THAT(problem_of(R"({"command": "predict", "options": {"top": true}})"), HasSubstr("--top takes K"));
+  EXPECT_THAT(problem_of(R"({"command": "predict", "options": {"bos": "yes"}})"),
+              HasSubstr("--bos takes true or false"));
+}
+
+TEST(Requests, ListsAreJoinedOrRepeatedAsTheOptionTakesThem) {
+  EXPECT_EQ(arguments_of(R"({"command": "predict", "options": {"ids": [1, 2, 3]}})"),
+            (Words{"predict", "--ids=1,2,3"}));
+  EXPECT_EQ(
+      arguments_of(R"({"command": "predict", "options": {"edit": ["L0H1.z=0", "L1H0.pattern[1,2]=0"]}})"),
+      (Words{"predict", "--edit=L0H1.z=0", "--edit=L1H0.pattern[1,2]=0"}));
+  EXPECT_EQ(parsed<MetricsCommand>(
+                arguments_of(R"({"command": "metrics", "options": {"merge": ["a.json", "b.json"]}})"))
+                .merge.size(),
+            2U);
+  EXPECT_THAT(problem_of(R"({"command": "trace", "options": {"hooks": ["a,b", "c"]}})"), HasSubstr("comma"));
+}
+
+TEST(Requests, ValuesNeverBecomeOtherOptions) {
+  const auto command =
+      parsed<PredictCommand>(arguments_of(R"({"command": "predict", "options": {"prompt": "--json"}})"));
+  EXPECT_EQ(command.prompt.text, "--json");
+  EXPECT_FALSE(command.json);
+  EXPECT_EQ(parsed<PredictCommand>(arguments_of(R"({"command": "predict", "options": {"prompt": ""}})"))
+                .prompt.text,
+            "");
+  for (const char* name : {"nonsense", "", "prompt=x", "--prompt", "top=1 --json", "h"})
+    EXPECT_THAT(problem_of(R"({"command": "predict", "options": {")" + std::string(name) + R"(": "x"}})"),
+                HasSubstr("unknown option"))
+        << name;
+}
+
+TEST(Requests, WhatIsWrongIsASentence) {
+  const auto wrong = [](std::string_view line, const char* part) {
+    EXPECT_THAT(problem_of(line), HasSubstr(part)) << line.substr(0, 100);
+  };
+  wrong("", "expected JSON");
+  wrong("predict", "expected JSON");
+  wrong("[]", "a request is a JSON object, found array");
+  wrong("{}", "no \"command\"");
+  wrong(R"({"command": ""} x)", "syntax error");
+  wrong(R"({"command": []})", "list of texts");
+  wrong(R"({"command": [1]})", "list of texts");
+  wrong(R"({"command": 7})", "list of texts");
+  wrong(R"({"command": "info", "option": {}})", "found \"option\"");
+  wrong(R"({"command": "info", "options": []})", "each option's value by its name");
+  wrong(R"({"command": "info", "options": {"model": {}}})", "found object");
+  wrong(R"({"command": "info", "options": {"model": [[]]}})", "a list in a list");
+  wrong(R"({"command": "info", "options": {"model": [true]}})", "true or false in a list");
+  wrong(R"({"command": "info", "options": {"model": "a\u0000b"}})", "null character");
+  wrong(R"({"command": "info", "input": [256]})", "list of bytes");
+  wrong(R"({"command": "info", "id": {}})", "a text or a whole number, found object");
+  wrong(R"({"command": "info", "id": 1.5})", "a text or a whole number");
+  wrong(R"({"command": "info", "command": "info"})", "each key once");
+  wrong(R"({"command": "info", "id": 1e999})", "");
+  wrong("{\"command\": \"\xff\"}", "no UTF-8");
+  wrong(std::string(100000, '['), "nested at most");
+}
+
+TEST(Requests, TheIdIsKnownEvenIfTheRestIsWrong) {
+  const Request request = parse_request(R"({"command": 7, "id": 12})");
+  EXPECT_NE(request.problem, "");
+  EXPECT_EQ(request.id, "12");
+}
+
+TEST(Requests, InputIsAnyBytes) {
+  EXPECT_EQ(parse_request(R"({"command": "tokens", "input": "a\u0000b\n"})").input, std::string("a\0b\n", 4));
+  EXPECT_EQ(parse_request(R"({"command": "tokens", "input": [255, 0]})").input, std::string("\xff\0", 2));
+}
+
+TEST(RequestLines, EndAtLineBreaksAndAtTheEnd) {
+  std::istringstream in("one\n\ntwo\r\nthree");
+  std::vector<std::string> lines;
+  while (const auto line = next_request_line(in)) lines.push_back(line->text);
+  EXPECT_THAT(lines, ElementsAre("one", "", "two\r", "three"));
+}
+
+TEST(RequestLines, LongOnesAreLeftOut) {
+  std::istringstream in("12345\n123456\n" + std::string(1000, 'x') + "\nok");
+  const auto next = [&] { return next_request_line(in, 5).value(); };
+  EXPECT_EQ(next().text, "12345");
+  for (int i = 0; i < 2; ++i) {
+    const RequestLine line = next();
+    EXPECT_TRUE(line.too_long);
+    EXPECT_EQ(line.text, "");
+  }
+  const RequestLine last = next();
+  EXPECT_FALSE(last.too_long);
+  EXPECT_EQ(last.text, "ok");
+  EXPECT_FALSE(next_request_line(in, 5).has_value());
+}
+
+}  // namespace
+}  // namespace headscope::app

@@ -1,0 +1,180 @@
+"""assets/python/headscope.py: the client for notebooks, with the real program."""
+import os
+import signal
+import subprocess
+import sys
+import threading
+import unittest
+
+import numpy as np
+
+from program import CONFIG, HEADSCOPE, PROMPT, ROOT, TALES, ProgramCase, main, only_on_linux, png_size
+import safetensors_io
+
+sys.path.insert(0, str(ROOT / "assets" / "python"))
+import headscope
+from headscope import Headscope, HeadscopeError, HeadscopeWarning
+
+
+class ClientCase(ProgramCase):
+    def setUp(self):
+        super().setUp()
+        self.hs = Headscope(program=HEADSCOPE)
+        self.addCleanup(self.hs.close)
+
+
+class Arrays(ClientCase):
+    def test_json_has_arrays_and_bytes(self):
+        answer = self.hs.predict(PROMPT, top=3, all_positions=True)
+        plain = self.json("predict", "--prompt", PROMPT, "--top", "3", "--all-positions")
+        self.assertEqual([guess["id"] for guess in answer["next"]], [guess["id"] for guess in plain["next"]])
+        self.assertEqual(b"".join(token["bytes"] for token in answer["tokens"]), PROMPT.encode())
+        sweep, printed = self.hs.sweep(PROMPT), self.json("sweep", "--prompt", PROMPT)
+        self.assertEqual(sweep["changes"].shape, (CONFIG["n_layer"], CONFIG["n_head"]))
+        np.testing.assert_array_equal(sweep["changes"], np.array(printed["changes"], float))
+        parts = self.hs.attribute(PROMPT)
+        heads = np.stack([layer["heads"] for layer in parts["layers"]])
+        self.assertEqual(heads.shape, (CONFIG["n_layer"], CONFIG["n_head"]))
+
+    def test_trace_has_the_activations_by_name(self):
+        traced = self.hs.trace(PROMPT, hooks=["blocks.0.attn.hook_z", "logits"])
+        file = self.folder / "t.safetensors"
+        self.succeed("trace", "--prompt", PROMPT, "--hooks", "blocks.0.attn.hook_z,logits", "--out", file)
+        expected = safetensors_io.read(file)
+        self.assertEqual(sorted(traced), sorted(expected))
+        for name, array in expected.items():
+            np.testing.assert_array_equal(traced[name], array)
+        ids = [int(i) for i in traced["tokens"]]
+        patterns = self.hs.patterns(ids)
+        self.assertEqual(patterns.shape, (CONFIG["n_layer"], CONFIG["n_head"], len(ids), len(ids)))
+        np.testing.assert_allclose(patterns.sum(-1), 1, atol=1e-5)
+        self.assertEqual(self.hs.residuals(PROMPT).shape, (CONFIG["n_layer"], len(ids), CONFIG["n_embd"]))
+        np.testing.assert_array_equal(self.hs.logits(PROMPT), traced["logits"])
+        edited = self.hs.patterns(PROMPT, edit=["L0H1.pattern=0", "L1H0.pattern=0"])
+        self.assertEqual((np.abs(edited[0, 1]).max(), np.abs(edited[1, 0]).max()), (0, 0))
+
+    def test_numbers_become_arrays_only_where_they_are_a_grid(self):
+        convert = headscope._with_arrays
+        self.assertEqual(convert({"a": [], "b": [1, "x"], "c": [[1], [1, 2]][0:0]}), {"a": [], "b": [1, "x"], "c": []})
+        np.testing.assert_array_equal(convert([[1, None], [2, 3]]), [[1, np.nan], [2, 3]])
+        self.assertEqual(convert([1, 2]).dtype.kind, "i")
+        ragged = convert([[1, 2], [3]])
+        self.assertIsInstance(ragged, list)
+        np.testing.assert_array_equal(ragged[1], [3])
+        self.assertEqual(convert([True, False]), [True, False])
+        self.assertTrue(np.isnan(convert([None, None])).all())
+
+    def test_any_prompt(self):
+        for prompt in ("", "x", "e\u0301\U0001f642\x00", b"\xff\xfe\x00 a", "--json", "\u2028"):
+            expected = prompt if isinstance(prompt, bytes) else prompt.encode()
+            if "\x00" in str(prompt):
+                prompt = expected
+            tokens = self.hs.tokens(prompt)["tokens"]
+            self.assertEqual(b"".join(token["bytes"] for token in tokens), expected)
+        several = self.hs.predict(prompts=["one", [1, 2, 3], "three"], top=1)
+        self.assertEqual(len(several), 3)
+        self.assertEqual(self.hs.run("search", prompts=["a b a b"], top=2)[0]["best"][0]["prompt"], 1)
+
+
+class Figures(ClientCase):
+    def test_a_notebook_shows_them(self):
+        png = self.hs.plot("heatmap", PROMPT, layer=1)
+        data, size = png._repr_png_()
+        self.assertEqual(size["width"] * 2, png_size(data)[0])
+        self.assertIsNone(png._repr_svg_())
+        svg = self.hs.plot("heatmap", PROMPT, format="svg", layer=1)
+        self.assertIn("<svg", svg._repr_svg_())
+        self.assertIsNone(svg._repr_png_())
+        svg.save(self.folder / "x.svg")
+        self.assertEqual((self.folder / "x.svg").read_bytes(),
+                         self.succeed("plot", "heatmap", "--prompt", PROMPT, "--layer", "1", "--out", "-", "--format", "svg"))
+        self.assertIn(",", self.hs.plot("heatmap", PROMPT, format="csv"))
+        self.assertIn("pdf", repr(self.hs.plot("lens", PROMPT, format="pdf")))
+
+
+class Failures(ClientCase):
+    def test_are_the_programs_sentences(self):
+        for status, call in ((2, lambda: self.hs.run("nothing")), (2, lambda: self.hs.predict()), (2, lambda: self.hs.predict("x", top="y")),
+                             (1, lambda: self.hs.predict("x", model="/nowhere")), (2, lambda: self.hs.predict("x", nonsense=1)),
+                             (1, lambda: self.hs.predict("x", edit="L99H0.z=0")), (2, lambda: self.hs.tokens("a\x00b"))):
+            with self.assertRaises(HeadscopeError) as caught:
+                call()
+            self.assertEqual(caught.exception.status, status)
+            self.assertRegex(str(caught.exception), r"\A[^\n]{10,}\Z")
+        self.assertEqual(len(self.hs.tokens("x")["tokens"]), 1)
+
+    def test_notes_are_warnings(self):
+        with self.assertWarnsRegex(HeadscopeWarning, "has no effect"):
+            self.hs.predict("x", edit="L0H0.z[50]=0")
+
+    def test_a_program_that_dies_is_said_and_started_again(self):
+        self.hs.tokens("x")
+        self.hs._process.kill()
+        self.hs._process.wait()
+        self.assertEqual(len(self.hs.tokens("x")["tokens"]), 1)
+        done = threading.Event()
+
+        def kill():  # until it happens in a call: a program that was killed between two is started again
+            while not done.wait(0.1):
+                process = self.hs._process
+                if process is not None:
+                    process.kill()
+        killer = threading.Thread(target=kill)
+        killer.start()
+        with self.assertRaisesRegex(HeadscopeError, "has ended"):
+            while True:
+                self.hs.sweep(PROMPT * 2)
+        done.set()
+        killer.join()
+        self.assertEqual(len(self.hs.tokens("x")["tokens"]), 1)
+
+    def test_a_program_that_is_none(self):
+        with self.assertRaisesRegex(HeadscopeError, "cannot start /nowhere/headscope"):
+            Headscope(program="/nowhere/headscope").tokens("x")
+        with self.assertRaisesRegex(HeadscopeError, "has ended"):
+            Headscope(program=sys.executable).tokens("x")
+
+    @only_on_linux("signals")
+    def test_an_interrupted_call_does_not_disturb_the_next(self):
+        self.hs.tokens("x")
+        threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
+        with self.assertRaises(KeyboardInterrupt):
+            while True:
+                self.hs.trace(PROMPT * 4)
+        self.assertEqual(self.hs.tokens("a b")["tokens"][0]["text"], "a")
+
+
+class Process(ClientCase):
+    def test_is_one_for_all_calls_and_ends_with_the_block(self):
+        with Headscope(model=TALES, precision="bf16", threads=1, memory=100, program=HEADSCOPE) as hs:
+            self.assertEqual(hs.info()["name"], "tales")
+            process = hs._process
+            hs.predict("x"), hs.tokens("x"), hs.plot("heads", "x")
+            self.assertIs(hs._process, process)
+        self.assertEqual(process.returncode, 0)
+        hs.close()
+        self.assertEqual(len(hs.tokens("x")["tokens"]), 1)
+        hs.close()
+
+    def test_threads_wait_for_each_other(self):
+        wrong = []
+
+        def ask(text):
+            for _ in range(20):
+                if self.hs.tokens(text)["tokens"][0]["text"] != text:
+                    wrong.append(text)
+        threads = [threading.Thread(target=ask, args=(text,)) for text in "abcd"]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(wrong, [])
+
+    def test_is_found(self):
+        found = subprocess.run([sys.executable, "-c", "import headscope; print(headscope._program())"], capture_output=True, text=True,
+                               env={**os.environ, "PYTHONPATH": str(ROOT / "assets" / "python"), "HEADSCOPE": HEADSCOPE})
+        self.assertEqual(found.stdout.strip(), HEADSCOPE)
+
+
+if __name__ == "__main__":
+    main()
