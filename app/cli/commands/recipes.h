@@ -6,6 +6,7 @@
 
 #include "app/cli/arguments/command.h"
 #include "app/cli/arguments/words.h"
+#include "app/cli/commands/engine.h"
 #include "app/cli/commands/figure.h"
 #include "app/cli/commands/pending_hash.h"
 #include "app/run/prompt_run.h"
