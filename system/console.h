@@ -18,6 +18,14 @@ File standard_input();
 File standard_output();
 File standard_error();
 
+/// The same stream apart from its name: hide_standard_streams leaves it as it is.
+File without_name(const File& stream);
+
+/// Points the names that the system has for standard input and output, such as /dev/stdin, elsewhere: nothing
+/// is read there, and what is written goes to standard error. For a program that speaks a protocol there,
+/// which files by these names would disturb. Nothing happens on systems that have no such names.
+void hide_standard_streams();
+
 /// Whether a person reads or types there.
 bool is_terminal(const File& file);
 

@@ -33,6 +33,19 @@ File standard_error() {
   return File::borrowed(STDERR_FILENO);
 }
 
+File without_name(const File& stream) {
+  const int copy = ::fcntl(number(stream), F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+  return copy < 0 ? File::borrowed(number(stream)) : File::owned(copy);
+}
+
+void hide_standard_streams() {
+  ::dup2(STDERR_FILENO, STDOUT_FILENO);
+  const int nothing = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+  if (nothing < 0) return;
+  ::dup2(nothing, STDIN_FILENO);
+  ::close(nothing);
+}
+
 bool is_terminal(const File& file) {
   return ::isatty(number(file)) == 1;
 }

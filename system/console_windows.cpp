@@ -45,6 +45,12 @@ File standard_error() {
   return standard_file(STD_ERROR_HANDLE);
 }
 
+File without_name(const File& stream) {
+  return File::borrowed(stream.handle());
+}
+
+void hide_standard_streams() {}
+
 bool is_terminal(const File& file) {
   DWORD mode = 0;
   return ::GetConsoleMode(handle_of(file), &mode) != 0;

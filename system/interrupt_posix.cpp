@@ -40,8 +40,9 @@ InterruptGuard::~InterruptGuard() {
 }
 
 bool InterruptGuard::interrupted() const {
-  previous_->told |= received_signal != 0;
-  return received_signal != 0;
+  const bool received = received_signal != 0;  // once: the handler may set it in between
+  previous_->told |= received;
+  return received;
 }
 
 void InterruptGuard::check() const {

@@ -38,8 +38,9 @@ InterruptGuard::~InterruptGuard() {
 }
 
 bool InterruptGuard::interrupted() const {
-  previous_->told |= received_event != kNone;
-  return received_event != kNone;
+  const bool received = received_event != kNone;  // once: the handler may set it in between
+  previous_->told |= received;
+  return received;
 }
 
 void InterruptGuard::check() const {

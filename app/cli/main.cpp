@@ -12,15 +12,16 @@ int main(int argc, char** argv) {
   using namespace headscope::app;
   system::prepare_standard_streams();
   report_out_of_memory();
-  InputBuffer input(system::standard_input(), "standard input");
+  InputBuffer input(system::without_name(system::standard_input()), "standard input");
   std::istream in(&input);
   in.exceptions(std::ios::badbit);
-  OutputBuffer buffer(system::standard_output(), "standard output");
+  OutputBuffer buffer(system::without_name(system::standard_output()), "standard output");
   std::ostream out(&buffer);
   out.exceptions(std::ios::badbit);
-  const int status = run_program(system::program_arguments(argc, argv),
-                                 {in, out, std::cerr, system::is_terminal(system::standard_output()),
-                                  system::is_terminal(system::standard_error())});
+  const int status =
+      run_program(system::program_arguments(argc, argv),
+                  {in, out, std::cerr, system::is_terminal(system::standard_output()),
+                   system::is_terminal(system::standard_error()), system::hide_standard_streams});
   if (running_tasks > 0) std::_Exit(status);  // a hanging task may still use statics
   return status;
 }

@@ -15,6 +15,9 @@ struct Streams {
   std::ostream& err;
   bool out_is_terminal = false;  ///< a person reads `out` in a terminal
   bool err_is_terminal = false;
+  /// For a command that speaks a protocol by `in` and `out`: takes the system's names for them away from all
+  /// else. Empty: they have none.
+  std::function<void()> hide = {};
 };
 
 /// A sentence for `err`: on one line and safe for a terminal.

@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 /// What a model or a file of patterns is loaded from.
 struct Files {
   std::string stamp;
-  std::uintmax_t bytes = 0;
+  std::uintmax_t weights = 0;  ///< bytes of the files that have weights
 };
 
 void add(Files& files, const fs::path& file) {
@@ -29,7 +29,7 @@ void add(Files& files, const fs::path& file) {
   using std::chrono::nanoseconds;
   files.stamp += system::text_of(file.filename()) + " " + std::to_string(size) + " " +
                  std::to_string(std::chrono::duration_cast<nanoseconds>(time).count()) + "\n";
-  files.bytes += size;
+  if (file.extension() == ".safetensors") files.weights += size;
 }
 
 /// Adds the files of a model's folder that loading reads; a hub's folder also has others.
@@ -51,9 +51,9 @@ Files files_of(const fs::path& place) {
     add_folder(files, place);
     return files;
   }
-  add(files, place);
   // The file of a model's weights stands for its folder.
   if (fs::exists(place.parent_path() / "config.json", error)) add_folder(files, place.parent_path());
+  if (files.stamp.empty()) add(files, place);
   return files;
 }
 
@@ -63,8 +63,9 @@ std::size_t bytes_of(const model::Tokenizer& tokenizer) {
   return static_cast<std::size_t>(tokenizer.size()) * kPerToken;
 }
 
+constexpr std::size_t kPatterns = 1 << 20;  // their weights stay in the file
+
 std::size_t bytes_of(const LoadedModel& model) {
-  constexpr std::size_t kPatterns = 1 << 20;  // their weights stay in the file
   return model.patterns ? kPatterns : model.transformer->weight_bytes() + bytes_of(*model.tokenizer);
 }
 
@@ -82,6 +83,8 @@ void KeptModels::make_room(std::size_t bytes) {
 
 template <class Load>
 KeptModels::Kept KeptModels::find_or_load(Kept wanted, const Load& load) {
+  wanted.path = fs::absolute(wanted.path).lexically_normal();
+  if (!wanted.path.has_filename()) wanted.path = wanted.path.parent_path();
   const Files files = files_of(wanted.path);  // before they are read: what changes meanwhile is read again
   std::erase_if(kept_,
                 [&](const Kept& kept) { return kept.path == wanted.path && kept.stamp != files.stamp; });
@@ -94,7 +97,7 @@ KeptModels::Kept KeptModels::find_or_load(Kept wanted, const Load& load) {
     std::rotate(found, found + 1, kept_.end());
     return kept_.back();
   }
-  make_room(static_cast<std::size_t>(files.bytes));
+  if (wanted.kind == Kind::model) make_room(static_cast<std::size_t>(files.weights));
   load(wanted);
   wanted.stamp = files.stamp;
   wanted.bytes = wanted.model ? bytes_of(*wanted.model) : bytes_of(*wanted.tokenizer);

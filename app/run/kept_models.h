@@ -40,7 +40,7 @@ class KeptModels {
   enum class Kind { model, patterns, tokenizer };
   struct Kept {
     Kind kind = Kind::model;
-    std::filesystem::path path;  ///< as it was named, since answers have it
+    std::filesystem::path path;  ///< absolute; links are not followed, since answers have its name
     model::Precision precision = model::Precision::f32;
     std::string stamp = {};  ///< names, sizes and times of the files
     std::size_t bytes = 0;

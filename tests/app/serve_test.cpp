@@ -87,13 +87,40 @@ TEST(Serve, PicturesAreInTheAnswer) {
 }
 
 TEST(Serve, OtherOutputIsText) {
-  const Json generated = answer_to(request(R"("generate")", R"("prompt": "Once", "tokens": 3)"));
+  const Json generated =
+      answer_to(request(R"("generate")", R"("prompt": "Once", "tokens": 3, "json": false)"));
   EXPECT_EQ(generated["text"], testing::succeed({"generate", "--model", testing::kBundledModel.string(),
                                                  "--prompt", "Once", "--tokens", "3"}));
   EXPECT_THAT(answer_to(R"({"command": ["lens", "--help"]})")["text"].get<std::string>(), HasSubstr("--top"));
   EXPECT_THAT(
       answer_to(request(R"("metrics")", R"("prompt": "a b a b", "csv": true)"))["text"].get<std::string>(),
       StartsWith("layer,head"));
+}
+
+TEST(Serve, AnswersAreJsonUnlessTheRequestChoosesAnotherForm) {
+  const testing::TemporaryFolder folder;
+  const auto named = [&](const char* name) { return Json((folder.path() / name).string()).dump(); };
+  const std::string prompt = R"("prompt": "a b a b a", )";
+  for (const auto& [command, options, member] :
+       {std::tuple<std::string, std::string, const char*>{"generate", R"("tokens": 2)", "result"},
+        {"generate", R"("tokens": 2, "echo": true)", "text"},
+        {"score", R"("top": 3)", "text"},
+        {"predict", R"("json": false)", "text"},
+        {"predict", R"("json": true)", "result"},
+        {"predict", R"("out": "-", "format": "json")", "result"},
+        {"predict", R"("out": "-", "format": "txt")", "base64"}}) {
+    const Json answer = answer_to(request("\"" + command + "\"", prompt + options));
+    EXPECT_EQ(answer["status"], 0) << answer.dump();
+    EXPECT_TRUE(answer.contains(member)) << command << options;
+  }
+  for (const auto& [command, options, file] :
+       {std::tuple<std::string, std::string, const char*>{"metrics", "", "m.csv"},
+        {"predict", "", "p.txt"},
+        {"sweep", "", "s.png"}}) {
+    const Json answer = answer_to(request("\"" + command + "\"", prompt + R"("out": )" + named(file)));
+    EXPECT_EQ(answer["status"], 0) << answer.dump();
+    EXPECT_TRUE(std::filesystem::exists(folder.path() / file)) << file;
+  }
 }
 
 TEST(Serve, AListOfPromptsComesAsInput) {

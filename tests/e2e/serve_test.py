@@ -129,6 +129,20 @@ class Answers(ServeCase):
         self.assertEqual(served.ask("tokens", prompt_file="/dev/stdin")["status"], 2)
         self.assertEqual(served.ask("tokens", prompt="x")["status"], 0)
 
+    @only_on_linux("its standard streams have names")
+    def test_no_file_by_their_names_disturbs_requests_and_answers(self):
+        figure, link = self.folder / "figure.svg", self.folder / "x.svg"
+        self.succeed("plot", "heatmap", "--prompt", "x", "--out", figure)
+        link.symlink_to("/dev/stdout")
+        served = self.serve()
+        drawn = ["plot", "--recipe", str(figure), "--out", str(link)]
+        for command, options in ((drawn, {}), ("metrics", {"merge": ["/dev/stdin"]}), (["plot", "sweep"], {"over": "/dev/stdin", "prompt": "x", "out": "-", "format": "svg"}),
+                                 ("predict", {"edits": "/dev/stdin", "prompt": "x"}), ("info", {"model": "/dev/stdin"})):
+            self.assertIn("status", served.ask(command, **options))
+            self.assertEqual(served.ask("tokens", prompt="x")["status"], 0, command)
+        self.assertEqual(served.process.stdin.close(), None)
+        self.assertEqual((served.process.wait(timeout=60), served.process.stdout.read()), (0, b""))
+
 
 class Ends(ServeCase):
     def test_at_the_end_of_its_input(self):

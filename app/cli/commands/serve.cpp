@@ -24,6 +24,7 @@ std::size_t memory_limit(int mebibytes) {
 }
 
 void run_serve(const ServeCommand& command, const Streams& streams) {
+  if (streams.hide) streams.hide();
   const auto models = std::make_shared<KeptModels>(memory_limit(command.memory));
   while (const auto line = next_request_line(streams.in)) {
     if (line->text.find_first_not_of(" \t\r") == std::string::npos && !line->too_long) continue;

@@ -9,10 +9,11 @@
 
 #include "app/cli/arguments/argument_values.h"
 #include "app/cli/arguments/command.h"
+#include "app/cli/arguments/standard_streams.h"
+#include "app/cli/commands/recipes.h"
 #include "app/cli/program.h"
 #include "app/run/kept_models.h"
 #include "app/text/json_text.h"
-#include "model/files/error.h"
 #include "system/console.h"
 #include "system/path_text.h"
 #include "viz/players/base64.h"
@@ -35,8 +36,9 @@ class Printed : public std::streambuf {
   }
   std::streamsize xsputn(const char* bytes, std::streamsize count) override {
     if (static_cast<std::size_t>(count) > kMaxAnswerBytes - text_.size())
-      throw model::RunError("the answer has more than " + std::to_string(kMaxAnswerBytes >> 20) +
-                            " MiB; ask for less, or run the command without serve");
+      throw StreamError("the answer has more than " + std::to_string(kMaxAnswerBytes >> 20) +
+                            " MiB; ask for less, or run the command without serve",
+                        false);
     text_.append(bytes, static_cast<std::size_t>(count));
     return count;
   }
@@ -55,28 +57,36 @@ class NoInput : public std::streambuf {
   }
 };
 
-/// How a request says that a command answers.
-struct Form {
-  bool json = true;       ///< as JSON, if the command has it
-  std::string to_stdout;  ///< the format of `--out -`; empty: there is none
-};
+bool says_whether_json(const Request& request) {
+  return std::ranges::any_of(request.options,
+                             [](const NamedOption& option) { return option.name == "json"; });
+}
 
-Form form_of(const Request& request) {
-  bool csv = false, out = false;
-  std::string format;
-  const auto note = [&](std::string_view option, const std::string& value) {
-    csv |= option == "csv" && value != "no";
-    if (option == "out") out = value == "-";
-    if (option == "format") format = value;
-  };
-  if (request.words.size() > 1)
-    for (const Word& word : words_of(request.words))
-      if (word.option.starts_with("--")) note(std::string_view(word.option).substr(2), word.value);
-  for (const NamedOption& option : request.options) {
-    if (const auto* text = std::get_if<std::string>(&option.value)) note(option.name, *text);
-    if (const auto* yes = std::get_if<bool>(&option.value)) note(option.name, *yes ? "yes" : "no");
+/// The command of a request. It answers as JSON, unless it cannot, or the request says how it answers.
+Command command_of(const Request& request, const std::shared_ptr<KeptModels>& models) {
+  const std::vector<std::string> arguments = with_options(request.words, request.options);
+  Arguments start;
+  start.model.kept = {models};
+  start.json = !says_whether_json(request);
+  Command command = parse_command_line(arguments, start);
+  if (!start.json || std::holds_alternative<Task>(command)) return command;
+  start.json = false;
+  return parse_command_line(arguments, start);
+}
+
+/// The format of what a command writes to standard output for `--out -`; empty: it does not.
+std::string format_of_out(const Task& task) {
+  const Arguments& given = *task.arguments;
+  if (const auto* recipe = dynamic_cast<const RecipeCommand*>(&given)) {  // reads its words when it runs
+    const auto value_of = [&](std::string_view option) {
+      const auto found = std::ranges::find(recipe->words, option, &Word::option);
+      return found == recipe->words.end() ? std::string() : found->value;
+    };
+    return value_of("--out") == "-" ? value_of("--format") : "";
   }
-  return {!csv && !out, out ? format : ""};
+  if (given.out_name != "-") return "";
+  if (!given.answer_format.empty()) return given.answer_format;
+  return given.out_format ? std::string(extension_of(*given.out_format).substr(1)) : "";
 }
 
 void refuse_what_is_not_served(const Task& task) {
@@ -154,42 +164,41 @@ std::string printed_members(Content content, const std::string& format, std::str
 }  // namespace
 
 std::string answer_to(const RequestLine& line, const std::shared_ptr<KeptModels>& models) {
-  const Request request = line.too_long ? Request{} : parse_request(line.text);
+  Request request;
   Printed printed;
   std::ostream out(&printed);
   out.exceptions(std::ios::badbit);
   std::ostringstream err;
-  std::istringstream input(request.input.value_or(""));
+  std::istringstream input;
   NoInput none;
   std::istream no_input(&none);
   no_input.exceptions(std::ios::badbit);
-  // As for a terminal, where progress is a line that is cleared in the end.
-  const Streams streams{request.input ? static_cast<std::istream&>(input) : no_input, out, err, false, true};
   Content content = Content::text;
-  Form form;
+  std::string format;
   const Outcome outcome = outcome_of([&] {
     if (line.too_long)
       throw UsageError("the request is longer than " + std::to_string(kMaxRequestBytes >> 20) + " MiB");
+    request = parse_request(line.text);
     if (!request.problem.empty()) throw UsageError(request.problem);
-    form = form_of(request);
-    Arguments start;
-    start.model.kept = {models};
-    start.json = form.json;
-    const Command command = parse_command_line(with_options(request.words, request.options), start);
+    const Command command = command_of(request, models);
     if (const auto* task = std::get_if<Task>(&command)) {
       refuse_what_is_not_served(*task);
       using From = PromptArguments::From;
       const bool many = task->arguments->prompt.from == From::list;
-      if (!form.to_stdout.empty()) content = Content::file;
+      format = format_of_out(*task);
+      if (!format.empty()) content = Content::file;
       if (task->has_json && task->arguments->json) content = many ? Content::json_lines : Content::json;
     }
-    return run(command, streams);
+    if (request.input) input.str(*request.input);
+    // As for a terminal, where progress is a line that is cleared in the end.
+    std::istream& in = request.input ? static_cast<std::istream&>(input) : no_input;
+    return run(command, {in, out, err, false, true});
   });
   std::string answer = "{\"id\":" + request.id + ",\"status\":" + std::to_string(outcome.status);
   if (!outcome.error.empty())
     answer += ",\"error\":" + json_line(utf8_or_replacement(one_line(outcome.error)));
   answer += ",\"messages\":" + json_line(messages_in(err.str()));
-  return answer + printed_members(content, form.to_stdout, printed.text(), !outcome.error.empty()) + "}";
+  return answer + printed_members(content, format, printed.text(), !outcome.error.empty()) + "}";
 }
 
 }  // namespace headscope::app

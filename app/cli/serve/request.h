@@ -30,8 +30,9 @@ struct RequestLine {
   bool too_long = false;  ///< it was longer than the limit, and has been left out
 };
 
-/// Longer lines are left out, so that a sender without line breaks does not take all memory.
-inline constexpr std::size_t kMaxRequestBytes = std::size_t{64} << 20;
+/// Longer lines are left out: parsing JSON takes many times its size, and a sender without line breaks must
+/// not take all memory.
+inline constexpr std::size_t kMaxRequestBytes = std::size_t{8} << 20;
 
 /// Reads the next line; nothing at the end. A last line without its end counts. Throws like the stream's
 /// buffer.

@@ -1,5 +1,6 @@
 #include "app/run/kept_models.h"
 
+#include "app/run/sources/weights_hash.h"
 #include "model/files/error.h"
 #include "tests/app/view_fixture.h"
 #include "tests/support/gpt2_folder.h"
@@ -63,6 +64,46 @@ TEST(KeptModels, ATokenizerIsThatOfItsModel) {
   const auto model = others.model(disk.path(), Precision::f32);
   EXPECT_EQ(others.tokenizer(disk.path()), model->tokenizer);
   EXPECT_EQ(others.count(), 1U);
+}
+
+TEST(KeptModels, ATokenizerAndPatternsMakeNoModelLeave) {
+  const OnDisk a, b;
+  KeptModels measured(kPlenty);
+  static_cast<void>(measured.model(a.path(), Precision::f32));
+  const std::size_t of_model = measured.bytes();
+  KeptModels alone(kPlenty);
+  static_cast<void>(alone.tokenizer(b.path()));
+  KeptModels models(of_model + alone.bytes());  // no room for the other folder's weights
+  const auto model = models.model(a.path(), Precision::f32);
+  static_cast<void>(models.tokenizer(b.path()));
+  EXPECT_EQ(models.model(a.path(), Precision::f32), model);
+}
+
+TEST(KeptModels, AFolderIsOneHoweverItIsNamed) {
+  const OnDisk disk;
+  KeptModels models(kPlenty);
+  const auto model = models.model(disk.path(), Precision::f32);
+  EXPECT_EQ(models.model(disk.path() / "", Precision::f32), model);
+  EXPECT_EQ(models.model(disk.path() / ".", Precision::f32), model);
+  EXPECT_EQ(models.model(disk.path() / ".." / disk.path().filename(), Precision::f32), model);
+  EXPECT_EQ(models.count(), 1U);
+}
+
+TEST(KeptModels, WeightsAreHashedOnce) {
+  const OnDisk disk;
+  KeptModels models(kPlenty);
+  const auto model = models.model(disk.path(), Precision::f32);
+  const std::string hash = weights_hash(*model);
+  EXPECT_EQ(models.weights_hash(*model), hash);
+  // Other bytes in a file of the same size and time: not read again.
+  const auto weights = disk.path() / "model.safetensors";
+  const auto time = std::filesystem::last_write_time(weights);
+  std::string bytes = testing::bytes_of_file(weights);
+  bytes.back() = static_cast<char>(bytes.back() ^ 1);
+  disk.folder.write("model.safetensors", bytes);
+  std::filesystem::last_write_time(weights, time);
+  EXPECT_NE(weights_hash(*model), hash);
+  EXPECT_EQ(models.weights_hash(*model), hash);
 }
 
 TEST(KeptModels, TheOneUsedLongestAgoIsDropped) {
