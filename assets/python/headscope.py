@@ -14,9 +14,11 @@ One file that needs numpy alone: install it with headscope, or copy it to where 
 import base64
 import json
 import os
+import re
 import shutil
 import struct
 import subprocess
+import sys
 import tempfile
 import threading
 import warnings
@@ -42,8 +44,8 @@ class HeadscopeWarning(UserWarning):
 class Figure:
     """A figure as the bytes of its file; a notebook shows it."""
 
-    def __init__(self, data, format, scale=1):
-        self.data, self.format, self._scale = data, format, scale
+    def __init__(self, data, format):
+        self.data, self.format = data, format
 
     def save(self, path):
         Path(path).write_bytes(self.data)
@@ -51,8 +53,11 @@ class Figure:
     def _repr_png_(self):
         if self.format != "png":
             return None
-        width = struct.unpack(">I", self.data[16:20])[0]  # in the header that every PNG begins with
-        return self.data, {"width": round(width / self._scale)}
+        resolution = self.data.find(b"pHYs") + 4
+        if resolution < 4:
+            return self.data
+        width, per_metre = (struct.unpack_from(">I", self.data, at)[0] for at in (16, resolution))
+        return self.data, {"width": round(width / per_metre / 0.0254 * 96)}  # in pixels of a page, 96 to an inch
 
     def _repr_svg_(self):
         return self.data.decode("utf-8") if self.format == "svg" else None
@@ -72,23 +77,36 @@ def read_safetensors(path):
         if name == "__metadata__":
             continue
         begin, end = (8 + length + offset for offset in tensor["data_offsets"])
-        tensors[name] = np.frombuffer(data[begin:end], types[tensor["dtype"]]).reshape(tensor["shape"])
+        flat = np.frombuffer(memoryview(data)[begin:end], types[tensor["dtype"]])
+        tensors[name] = flat.reshape(tensor["shape"]).copy()  # one that can be written to
     return tensors
 
 
 def _program():
-    """The program to start: $HEADSCOPE, the one that this file was installed with, or the one on the path."""
+    """The program to start: $HEADSCOPE, the one installed with this file or last built in its source tree, or the one on the path."""
     if os.environ.get("HEADSCOPE"):
         return os.environ["HEADSCOPE"]
     name = "headscope.exe" if os.name == "nt" else "headscope"
-    for folder in list(Path(__file__).resolve().parents)[:5]:  # share/headscope/python, or assets/python of the sources
-        for place in ("bin", "build/app", "Contents/MacOS", "."):
-            if (folder / place / name).is_file():
-                return str(folder / place / name)
+    file = Path(__file__).resolve()
+    for own, folders in (("share/headscope/python", ["bin"]), ("Contents/Resources/python", ["Contents/MacOS"]),
+                         ("assets/python", ["build/*/app", "build/*/app/headscope.app/Contents/MacOS"])):
+        if file.parent.as_posix().endswith("/" + own):
+            root = file.parents[own.count("/") + 1]
+            places = [place for folder in folders for place in root.glob(f"{folder}/{name}") if shutil.which(str(place))]
+            if places:
+                return str(max(places, key=lambda place: place.stat().st_mtime))
     found = shutil.which(name)
     if found is None:
         raise HeadscopeError("headscope was not found: install it, set the variable HEADSCOPE, or name the program")
     return found
+
+
+def _warn(message):
+    """Warns of the line that called this file: where a warning is from decides whether it is shown again."""
+    level, frame = 1, sys._getframe()
+    while frame.f_back is not None and frame.f_globals is globals():
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, HeadscopeWarning, stacklevel=level)
 
 
 def _plain(value):
@@ -124,12 +142,13 @@ def _with_arrays(value):
 
 
 class Headscope:
-    """The program, running. `model`, `precision` and `threads` are those of all calls that do not say otherwise; `memory` is how many MiB
-    of models stay loaded. Use it in a `with`, or call `close`. Calls from several threads come one after another."""
+    """The program, running. `model`, `precision` and `threads` are those of all calls that take them and do not say otherwise; `memory` is
+    how many MiB of models stay loaded. Use it in a `with`, or call `close`. Calls from several threads come one after another."""
 
     def __init__(self, model=None, *, precision=None, threads=None, memory=None, program=None):
-        self._options = {name: value for name, value in
+        self._options = {name: _plain(value) for name, value in
                          (("model", model), ("precision", precision), ("threads", threads)) if value is not None}
+        self._taken = {}
         self._command = [os.fspath(program or _program()), "serve", "--stdio"]
         if memory is not None:
             self._command += ["--memory", str(memory)]
@@ -158,6 +177,8 @@ class Headscope:
         """Runs a command with its options: `run("sweep", prompt="The cat", metric="kl")`. Returns what it prints: JSON as dicts with
         arrays, a Figure, or text. `prompts`, a list of texts or of lists of ids, gives a list of answers; so does the name of a file."""
         options = {name.rstrip("_").replace("_", "-"): _plain(value) for name, value in options.items() if value is not None}
+        command = [os.fspath(word) for word in command]
+        options = {**self._defaults(command, options), **options}
         if prompts is not None and not isinstance(prompts, (str, os.PathLike)):
             lines = [prompt if isinstance(prompt, str) else {"ids": _plain(prompt)} for prompt in prompts]
             input, prompts = "".join(json.dumps(line) + "\n" for line in lines), "-"
@@ -165,84 +186,88 @@ class Headscope:
             options["prompts"] = os.fspath(prompts)
         if isinstance(options.get("prompt"), bytes):  # which need not be UTF-8
             input, options["prompt-file"] = options.pop("prompt"), "-"
-        request = {"command": list(command), "options": options}
+        elif not isinstance(options.get("prompt", ""), str):
+            options["ids"] = options.pop("prompt")
+        request = {"command": command, "options": options}
         if input is not None:
             request["input"] = list(input) if isinstance(input, bytes) else input
         answer = self._answer(request)
         for message in answer["messages"]:
-            warnings.warn(message, HeadscopeWarning, stacklevel=3)
+            _warn(message)
         if "error" in answer:
             raise HeadscopeError(answer["error"], answer["status"])
         if "format" in answer:
             data = base64.b64decode(answer["base64"])
-            if answer["format"] == "csv":
-                return data.decode("utf-8")
-            return Figure(data, answer["format"], options.get("scale", 1 if command[0] != "plot" else 2))
+            return data.decode("utf-8", "replace") if answer["format"] in ("csv", "txt") else Figure(data, answer["format"])
         if "text" in answer:
             return base64.b64decode(answer["base64"]) if "base64" in answer else answer["text"]
         return _with_arrays(answer.get("results" if "results" in answer else "result"))
 
-    def _model(self, options):
-        attention = {"precision", "threads"} if "attention" in options else self._options
-        return {**{name: self._options[name] for name in self._options if name in attention}, **options}
-
-    def _on_prompt(self, command, prompt, options):
-        if prompt is not None:
-            options["prompt" if isinstance(prompt, (str, bytes)) else "ids"] = prompt
-        return self.run(command, **self._model(options))
+    def _defaults(self, command, options):
+        """The model, precision and threads of all calls, as far as this command takes them and nothing given replaces them."""
+        if not self._options:
+            return {}
+        name = "".join(command[:1])
+        if name not in self._taken:
+            help = self._answer({"command": [name, "--help"]}).get("text", "")
+            self._taken[name] = set(re.findall("^  --([a-z-]+)", help, re.MULTILINE))
+        given = {*options, *(word[2:].partition("=")[0] for word in command if word.startswith("--"))}
+        if "recipe" in given:
+            given |= {"model", "precision"}
+        if "attention" in given or (name == "info" and not all(word.startswith("-") for word in command[1:])):  # info of a file
+            given.add("model")
+        return {option: value for option, value in self._options.items() if option in self._taken[name] - given}
 
     # ---- numbers; a prompt is a text, bytes, or a list of ids ----
 
     def info(self, **options):
         """The configuration and the parameters of the model."""
-        model = {name: value for name, value in self._options.items() if name == "model"}
-        return self.run("info", **{**model, **options})
+        return self.run("info", **options)
 
     def tokens(self, prompt=None, **options):
         """The tokens of a prompt."""
-        model = {name: value for name, value in self._options.items() if name == "model"}
-        if prompt is not None:
-            options["prompt" if isinstance(prompt, (str, bytes)) else "ids"] = prompt
-        return self.run("tokens", **{**model, **options})
+        return self.run("tokens", prompt=prompt, **options)
 
     def predict(self, prompt=None, **options):
         """The most probable next tokens."""
-        return self._on_prompt("predict", prompt, options)
+        return self.run("predict", prompt=prompt, **options)
 
     def lens(self, prompt=None, **options):
         """The model's guesses along the residual stream."""
-        return self._on_prompt("lens", prompt, options)
+        return self.run("lens", prompt=prompt, **options)
 
     def attribute(self, prompt=None, **options):
         """What each part of the model adds to a token's logit."""
-        return self._on_prompt("attribute", prompt, options)
+        return self.run("attribute", prompt=prompt, **options)
 
     def saliency(self, prompt=None, **options):
         """How much each token counts for a prediction."""
-        return self._on_prompt("saliency", prompt, options)
+        return self.run("saliency", prompt=prompt, **options)
 
     def sweep(self, prompt=None, **options):
         """The effect of each head or layer on a prediction."""
-        return self._on_prompt("sweep", prompt, options)
+        return self.run("sweep", prompt=prompt, **options)
 
     def circuit(self, prompt=None, **options):
         """The parts and edges that make a prediction."""
-        return self._on_prompt("circuit", prompt, options)
+        return self.run("circuit", prompt=prompt, **options)
 
     def metrics(self, prompt=None, **options):
         """Metrics of each head."""
-        return self._on_prompt("metrics", prompt, options)
+        return self.run("metrics", prompt=prompt, **options)
 
-    def generate(self, prompt=None, **options):
-        """Continues a prompt; bytes if the text is no UTF-8."""
-        return self._on_prompt("generate", prompt, options) or ""
+    def generate(self, prompt=None, details=False, **options):
+        """Continues a prompt, and returns the new text, with U+FFFD for what is not UTF-8. With `details` a dict that also has the tokens,
+        their bytes and probabilities, and why the text ends."""
+        answer = self.run("generate", prompt=prompt, **options)
+        return answer["text"] if isinstance(answer, dict) and not details else answer
 
     def trace(self, prompt=None, hooks=None, **options):
         """Activations by their names in TransformerLens: `{"blocks.0.attn.hook_pattern": array [head, query, key], ...}`, and `tokens`.
         `hooks` are names with `*`, as a text or a list."""
         with tempfile.TemporaryDirectory(prefix="headscope-") as folder:
             file = Path(folder) / "trace.safetensors"
-            self._on_prompt("trace", prompt, {**options, "hooks": hooks, "out": file})
+            self.run("trace", prompt=prompt, hooks=hooks, out=file, **options)
             return read_safetensors(file)
 
     def patterns(self, prompt=None, **options):
@@ -259,29 +284,22 @@ class Headscope:
 
     def _stacked(self, name, prompt, options):
         traced = self.trace(prompt, name.format("*"), **options)
-        return np.stack([traced[name.format(layer)] for layer in range(len(traced) - 1)])  # and the tokens
+        layers = map(name.format, range(len(traced)))
+        return np.stack([traced[layer] for layer in layers if layer in traced])
 
     # ---- figures ----
 
     def plot(self, view, prompt=None, format="png", **options):
         """The picture of a view, as a Figure; with `format="csv"` its numbers as text. `headscope views` lists the views."""
-        return self._figure(("plot", view), prompt, format, options)
+        return self.run("plot", view, prompt=prompt, **{"out": "-", "format": format, **options})
 
     def animate(self, view, prompt=None, through="head", **options):
         """An animation of a view: head by head, layer by layer, query by query, or through an option's values."""
-        return self._figure(("animate", view), prompt, "png", {"through": through, **options})
+        return self.run("animate", view, prompt=prompt, through=through, **{"out": "-", "format": "png", **options})
 
     def shot(self, prompt=None, **options):
         """A picture of the whole window."""
-        return self._figure(("shot",), prompt, "png", options)
-
-    def _figure(self, command, prompt, format, options):
-        options = {"out": "-", "format": format, **options}
-        if prompt is not None:
-            options["prompt" if isinstance(prompt, (str, bytes)) else "ids"] = prompt
-        if "recipe" not in options:
-            options = self._model(options)
-        return self.run(*command, **options)
+        return self.run("shot", prompt=prompt, **{"out": "-", "format": "png", **options})
 
     # ---- the process ----
 
@@ -326,7 +344,10 @@ class Headscope:
     def _answer(self, request):
         with self._lock:
             self._count += 1
-            line = json.dumps({"id": self._count, **request}).encode() + b"\n"
+            try:
+                line = json.dumps({"id": self._count, **request}, allow_nan=False).encode() + b"\n"
+            except ValueError:
+                raise ValueError("the options and ids of a call must be finite numbers, found nan or infinity") from None
             if self._process is None or self._process.poll() is not None:
                 self._end()
                 self._start()
@@ -340,7 +361,7 @@ class Headscope:
                 if not answer.endswith(b"\n"):
                     raise self._died()
                 answer = json.loads(answer)
-                if answer["id"] != self._count:
+                if answer["id"] != self._count and not (answer["id"] is None and "error" in answer):  # it could not read even the id
                     raise HeadscopeError("headscope has answered another request")
                 return answer
             except BaseException as error:

@@ -1,10 +1,13 @@
 """assets/python/headscope.py: the client for notebooks, with the real program."""
+import importlib.util
 import os
+import shutil
 import signal
-import subprocess
 import sys
 import threading
 import unittest
+import warnings
+from unittest import mock
 
 import numpy as np
 
@@ -13,7 +16,7 @@ import safetensors_io
 
 sys.path.insert(0, str(ROOT / "assets" / "python"))
 import headscope
-from headscope import Headscope, HeadscopeError, HeadscopeWarning
+from headscope import Figure, Headscope, HeadscopeError, HeadscopeWarning
 
 
 class ClientCase(ProgramCase):
@@ -52,6 +55,8 @@ class Arrays(ClientCase):
         np.testing.assert_array_equal(self.hs.logits(PROMPT), traced["logits"])
         edited = self.hs.patterns(PROMPT, edit=["L0H1.pattern=0", "L1H0.pattern=0"])
         self.assertEqual((np.abs(edited[0, 1]).max(), np.abs(edited[1, 0]).max()), (0, 0))
+        np.testing.assert_array_equal(self.hs.patterns(PROMPT, gradients="logit"), patterns)
+        traced["logits"] *= 2  # as an array of one's own
 
     def test_numbers_become_arrays_only_where_they_are_a_grid(self):
         convert = headscope._with_arrays
@@ -75,6 +80,15 @@ class Arrays(ClientCase):
         self.assertEqual(len(several), 3)
         self.assertEqual(self.hs.run("search", prompts=["a b a b"], top=2)[0]["best"][0]["prompt"], 1)
 
+    def test_generate_gives_the_text_or_everything(self):
+        text = self.hs.generate(PROMPT, tokens=5)
+        self.assertEqual(text, self.succeed("generate", "--prompt", PROMPT, "--tokens", "5").decode().removesuffix("\n"))
+        everything = self.hs.generate(PROMPT, tokens=5, details=True)
+        self.assertEqual((everything["text"], everything["end"], len(everything["generated"])), (text, "length", 5))
+        self.assertEqual(b"".join(token["bytes"] for token in everything["generated"]), text.encode())
+        self.assertEqual(self.hs.generate(PROMPT, tokens=5, out="-", format="txt").removesuffix("\n"), text)
+        self.assertEqual(self.hs.generate(PROMPT, tokens=0), "")
+
 
 class Figures(ClientCase):
     def test_a_notebook_shows_them(self):
@@ -82,6 +96,11 @@ class Figures(ClientCase):
         data, size = png._repr_png_()
         self.assertEqual(size["width"] * 2, png_size(data)[0])
         self.assertIsNone(png._repr_svg_())
+        for width, figure in ((317, self.hs.plot("heatmap", PROMPT, for_="column")),  # 3.3 inches
+                              (1280, self.hs.plot("heatmap", PROMPT, for_="slide")), (1600, self.hs.shot(PROMPT)),
+                              (800, self.hs.run("plot", "lens", prompt=PROMPT, size=800, scale=3, out="-", format="png"))):
+            self.assertEqual(figure._repr_png_()[1], {"width": width})
+        self.assertEqual(Figure(data.replace(b"pHYs", b"pHYx"), "png")._repr_png_()[:8], data[:8])
         svg = self.hs.plot("heatmap", PROMPT, format="svg", layer=1)
         self.assertIn("<svg", svg._repr_svg_())
         self.assertIsNone(svg._repr_png_())
@@ -104,8 +123,26 @@ class Failures(ClientCase):
         self.assertEqual(len(self.hs.tokens("x")["tokens"]), 1)
 
     def test_notes_are_warnings(self):
-        with self.assertWarnsRegex(HeadscopeWarning, "has no effect"):
-            self.hs.predict("x", edit="L0H0.z[50]=0")
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("default")  # once for each line that they are about
+            for _ in range(2):
+                self.hs.predict("x", edit="L0H0.z[50]=0")
+            self.hs.patterns("x", edit="L0H0.z[50]=0")
+            self.hs.run("predict", prompt="x", edit="L0H0.z[50]=0")
+        self.assertEqual([(warning.category, warning.filename) for warning in caught], [(HeadscopeWarning, __file__)] * 3)
+        self.assertRegex(str(caught[0].message), "has no effect")
+
+    def test_a_request_that_cannot_be_read_leaves_the_program_running(self):
+        self.hs.tokens("x")
+        process = self.hs._process
+        with self.assertRaisesRegex(HeadscopeError, "^the request: ") as caught:
+            self.hs.predict("\ud800")
+        self.assertEqual(caught.exception.status, 2)
+        for call in (lambda: self.hs.predict("x", top=float("nan")), lambda: self.hs.tokens(np.array([1, np.inf]))):
+            with self.assertRaisesRegex(ValueError, "finite numbers"):
+                call()
+        self.assertEqual(self.hs.tokens("a b")["tokens"][0]["text"], "a")
+        self.assertIs(self.hs._process, process)
 
     def test_a_program_that_dies_is_said_and_started_again(self):
         self.hs.tokens("x")
@@ -170,10 +207,74 @@ class Process(ClientCase):
             thread.join()
         self.assertEqual(wrong, [])
 
-    def test_is_found(self):
-        found = subprocess.run([sys.executable, "-c", "import headscope; print(headscope._program())"], capture_output=True, text=True,
-                               env={**os.environ, "PYTHONPATH": str(ROOT / "assets" / "python"), "HEADSCOPE": HEADSCOPE})
-        self.assertEqual(found.stdout.strip(), HEADSCOPE)
+    def test_options_of_all_calls_are_those_of_the_calls_that_take_them(self):
+        attention, figure = self.folder / "attention.safetensors", self.folder / "figure.png"
+        self.succeed("trace", "--prompt", PROMPT, "--hooks", "*hook_pattern", "--out", attention)
+        copy = shutil.copytree(TALES, self.folder / "copy")
+        with Headscope(copy, precision="bf16", threads=1, program=HEADSCOPE) as hs:
+            def made(answer):
+                return answer["how"]["model"], answer["how"].get("precision")
+            self.assertEqual(made(hs.run("search", prompt="a b a b")), ("copy", "bf16"))
+            self.assertEqual(made(hs.run("search", "--model", os.fspath(TALES), "--precision=f16", prompt="a")), ("tales", "f16"))
+            self.assertEqual(made(hs.run("search", prompts=["a"], model=TALES, precision=None)[0]), ("tales", "bf16"))
+            self.assertEqual(hs.run("info")["name"], "copy")
+            self.assertEqual(hs.run("tokens", prompt="a")["how"]["model"], "copy")
+            self.assertIn("views", hs.run("views"))
+            self.assertIn("headscope", hs.run("completion", "bash"))
+            self.assertIn("best", hs.run("search", attention=attention))
+            hs.plot("heatmap", "a b", precision="f16").save(figure)
+            recipe = hs.run("info", figure)
+            self.assertEqual(recipe, self.hs.run("info", figure))
+            again = hs.plot("heatmap", recipe=figure, model=copy)
+            again.save(self.folder / "again.png")
+            self.assertEqual(hs.run("info", self.folder / "again.png"), recipe)
+            with self.assertRaisesRegex(HeadscopeError, "unknown command"):
+                hs.run("nothing")
+        with Headscope("/nowhere", program=HEADSCOPE) as hs, self.assertRaisesRegex(HeadscopeError, "/nowhere"):
+            hs.run("search", prompt="a")
+
+    def test_is_found_beside_the_file(self):
+        root = self.folder.resolve()
+
+        def program(place, when=0, mode=0o755):
+            file = root / place / "headscope"
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.touch()
+            file.chmod(mode)
+            os.utime(file, (when, when))
+            return str(file)
+
+        def found(place):
+            (root / place).mkdir(parents=True, exist_ok=True)
+            copy = shutil.copy(headscope.__file__, root / place)
+            spec = importlib.util.spec_from_file_location("copied", copy)
+            module = importlib.util.module_from_spec(spec)
+            spec.loader.exec_module(module)
+            return module._program()
+
+        with mock.patch.dict(os.environ, PATH=str(root / "path")):
+            os.environ.pop("HEADSCOPE", None)
+            for place in (".", "a", "a/bin", "a/b", "a/b/bin", "a/build/app", "tree", "tree/build/app"):  # none is where one belongs
+                program(place)
+            for place in ("prefix/bin", "tree/build/test/app"):  # no programs
+                program(place, mode=0o644)
+            for place in ("a/b/c", "prefix/share/headscope/python", "tree/assets/python"):
+                with self.assertRaisesRegex(RuntimeError, "was not found"):
+                    found(place)
+            on_path = program("path")
+            self.assertEqual(found("a/b/c"), on_path)
+            program("tree/build/ci/app", when=1)
+            newest = program("tree/build/release/app", when=2)
+            program("tree/build/debug/app", when=1)
+            self.assertEqual(found("tree/assets/python"), newest)
+            self.assertEqual(found("a/b/c"), on_path)
+            self.assertEqual(found("other/share/headscope/python"), on_path)
+            installed = program("other/bin")
+            self.assertEqual(found("other/share/headscope/python"), installed)
+            bundled = program("headscope.app/Contents/MacOS")
+            self.assertEqual(found("headscope.app/Contents/Resources/python"), bundled)
+            os.environ["HEADSCOPE"] = "/named"
+            self.assertEqual(found("other/share/headscope/python"), "/named")
 
 
 if __name__ == "__main__":
