@@ -6,7 +6,7 @@ namespace headscope::system {
 /// While alive, remembers the first request to end the program (Ctrl+C, SIGTERM or SIGHUP; on Windows Ctrl+C,
 /// Ctrl+Break or a closed console) instead of following it, so that work in progress can clean up; a second
 /// one ends the program. A request that no member has told of is followed in the destructor, so that none is
-/// lost between the last check and the end of the work. At most one instance.
+/// lost between the last check and the end of the work. An inner one tells for an outer one, too.
 class InterruptGuard {
  public:
   InterruptGuard();

@@ -10,6 +10,9 @@ constexpr std::array kSignals = {SIGINT, SIGTERM, SIGHUP};
 
 // Static, because a signal handler cannot reach anything else.
 volatile std::sig_atomic_t received_signal = 0;
+// Of all guards that are alive: an inner one keeps what an outer one has received, and tells for it.
+int guards = 0;
+bool told = false;
 
 void remember(int signal) {
   received_signal = signal;
@@ -19,11 +22,10 @@ void remember(int signal) {
 
 struct InterruptGuard::Previous {
   std::array<struct sigaction, kSignals.size()> actions{};
-  bool told = false;
 };
 
 InterruptGuard::InterruptGuard() : previous_(std::make_unique<Previous>()) {
-  received_signal = 0;
+  if (guards++ == 0) received_signal = 0, told = false;
   struct sigaction action {};
   action.sa_handler = remember;
   action.sa_flags = SA_RESTART | static_cast<int>(SA_RESETHAND);
@@ -36,12 +38,12 @@ InterruptGuard::InterruptGuard() : previous_(std::make_unique<Previous>()) {
 
 InterruptGuard::~InterruptGuard() {
   for (std::size_t i = 0; i < kSignals.size(); ++i) ::sigaction(kSignals[i], &previous_->actions[i], nullptr);
-  if (received_signal != 0 && !previous_->told) std::raise(received_signal);
+  if (--guards == 0 && received_signal != 0 && !told) std::raise(received_signal);
 }
 
 bool InterruptGuard::interrupted() const {
   const bool received = received_signal != 0;  // once: the handler may set it in between
-  previous_->told |= received;
+  told |= received;
   return received;
 }
 

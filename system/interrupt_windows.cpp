@@ -12,6 +12,9 @@ constexpr DWORD kControlC = 0xC000013A;  // how the system ends programs that ha
 
 // Static, because the system passes its handler nothing else. It runs on a thread of its own.
 std::atomic<int> received_event = kNone;
+// Of all guards that are alive: an inner one keeps what an outer one has received, and tells for it.
+int guards = 0;
+bool told = false;
 
 BOOL WINAPI remember(DWORD event) {
   int none = kNone;
@@ -23,23 +26,23 @@ BOOL WINAPI remember(DWORD event) {
 
 }  // namespace
 
-struct InterruptGuard::Previous {
-  bool told = false;
-};
+struct InterruptGuard::Previous {};
 
-InterruptGuard::InterruptGuard() : previous_(std::make_unique<Previous>()) {
-  received_event = kNone;
+InterruptGuard::InterruptGuard() {
+  if (guards++ > 0) return;
+  received_event = kNone, told = false;
   ::SetConsoleCtrlHandler(remember, TRUE);
 }
 
 InterruptGuard::~InterruptGuard() {
+  if (--guards > 0) return;
   ::SetConsoleCtrlHandler(remember, FALSE);
-  if (received_event != kNone && !previous_->told) ::ExitProcess(kControlC);
+  if (received_event != kNone && !told) ::ExitProcess(kControlC);
 }
 
 bool InterruptGuard::interrupted() const {
   const bool received = received_event != kNone;  // once: the handler may set it in between
-  previous_->told |= received;
+  told |= received;
   return received;
 }
 

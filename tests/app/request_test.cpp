@@ -116,7 +116,7 @@ TEST(Requests, WhatIsWrongIsASentence) {
   wrong(R"({"command": "info", "id": {}})", "a text or a whole number, found object");
   wrong(R"({"command": "info", "id": 1.5})", "a text or a whole number");
   wrong(R"({"command": "info", "command": "info"})", "each key once");
-  wrong(R"({"command": "info", "id": 1e999})", "");
+  wrong(R"({"command": "info", "id": 1e999})", "a number that is out of range");
   wrong("{\"command\": \"\xff\"}", "no UTF-8");
   wrong(std::string(100000, '['), "nested at most");
 }

@@ -67,7 +67,14 @@ TEST(State, TokensChosenInOneViewAreChosenInTheOthers) {
   EXPECT_THAT(chosen(state), ElementsAre("3", "none", "3", "4", "3", "4", "3", "4"))
       << "the others always have another token";
   state = after({}, {SetOption{find_option("logit-rank"), 2}});
-  EXPECT_THAT(chosen(state), ElementsAre("2", "none", "2", "1", "2", "1", "2", "1")) << "not 2 minus 2";
+  EXPECT_THAT(chosen(state), ElementsAre("2", "none", "2", "auto", "2", "auto", "2", "auto"));
+  state = after({}, {SetOption{find_option("sweep-other-rank"), 3}, SetOption{find_option("logit-rank"), 3}});
+  EXPECT_THAT(chosen(state), ElementsAre("3", "none", "3", "1", "3", "1", "3", "1")) << "not 3 minus 3";
+  state = after({}, {SetOption{find_option("against-rank"), 4}});
+  EXPECT_THAT(chosen(state), ElementsAre("1", "4", "1", "4", "1", "4", "1", "4"));
+  state = after(state, {SetOption{find_option("logit-rank"), 6}});
+  EXPECT_EQ(to_text(*find_option("lens-rank"), state.options.value(*find_option("lens-rank"))), "1")
+      << "the lens has no control that would undo it";
 }
 
 TEST(State, TheQueryFollowsTheEndUntilOneIsChosen) {

@@ -1,10 +1,15 @@
 // The words that commands and views share: tokens, metrics and second prompts, their old names, and that what
 // has no effect is refused.
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+
 #include "app/cli/commands/circuit.h"
 #include "app/cli/commands/figure.h"
 #include "app/cli/commands/lens.h"
 #include "app/cli/commands/sweep.h"
 #include "tests/app/command_runs.h"
+#include "tests/support/temporary_folder.h"
 
 namespace headscope::app {
 namespace {
@@ -60,6 +65,99 @@ TEST(Vocabulary, ViewsTakeTheOptionsOfTheCommandsAndTheirOldNames) {
   const std::string help = answered({"plot", "sweep", "--help"}).text;
   EXPECT_THAT(help, AllOf(HasSubstr("--metric logit|"), HasSubstr("--token TOKEN"), HasSubstr("rank:N"),
                           Not(HasSubstr("--sweep-metric")), Not(HasSubstr("--sweep-rank"))));
+}
+
+using nlohmann::json;
+
+const Words kPrompt{"--prompt", "The king had a daughter"};
+const Words kEdit{"--edit", "L3.mlp_out=0"};
+
+json answer(const Words& arguments) {
+  return json::parse(succeed(arguments + Words{"--json"}));
+}
+
+/// The ids of the three most probable tokens.
+std::vector<int> best(const Words& edit = {}) {
+  std::vector<int> ids;
+  for (const json& guess : answer(Words{"predict", "--top", "3"} + kPrompt + edit).at("next"))
+    ids.push_back(guess.at("id"));
+  return ids;
+}
+
+/// A trace's metric, which its metadata names.
+std::string traced(const Words& more) {
+  const TemporaryFolder folder;
+  const std::string out = (folder.path() / "a.safetensors").string();
+  succeed(Words{"trace", "--hooks", "logits", "--gradients", "difference", "--out", out} + kPrompt + more);
+  std::ifstream file(out, std::ios::binary);
+  const std::string bytes(std::istreambuf_iterator<char>(file), {}), key = "\"gradient_metric\":\"";
+  const std::size_t begin = bytes.find(key) + key.size();
+  return bytes.substr(begin, bytes.find('"', begin) - begin);
+}
+
+TEST(Tokens, TheOtherOneIsTheMostProbableOtherOne) {
+  const std::vector<int> ids = best();
+  const std::string second = "id:" + std::to_string(ids[1]);
+  const std::vector<Words> commands{{"attribute"}, {"saliency"}, {"sweep"}, {"circuit", "--steps", "1"}};
+  for (const Words& command : commands) {
+    const Words difference = command + kPrompt + Words{"--metric", "difference"};
+    const auto others = [&](const Words& more) {
+      const json made = answer(difference + more);
+      return std::pair<int, int>(made.at("token").at("id"), made.at("other_token").at("id"));
+    };
+    EXPECT_EQ(others({}), std::pair(ids[0], ids[1])) << command[0];
+    EXPECT_EQ(others({"--token", "rank:2"}), std::pair(ids[1], ids[0])) << command[0];
+    EXPECT_EQ(others({"--token", second}), std::pair(ids[1], ids[0])) << command[0];
+    for (const char* other : {"rank:2", second.c_str()})
+      EXPECT_THAT(fail(difference + Words{"--token", "rank:2", "--other-token", other}),
+                  HasSubstr("both tokens are the same, so that their logits do not differ"))
+          << command[0];
+  }
+  const auto named = [](int id) { return "(id " + std::to_string(id) + ")"; };
+  EXPECT_THAT(traced({"--token", "rank:2"}), HasSubstr(named(ids[1]) + " minus "));
+  EXPECT_THAT(traced({"--token", "rank:2"}), HasSubstr(named(ids[0]) + " after"));
+  EXPECT_THAT(fail(Words{"trace", "--gradients", "difference", "--token", "rank:2", "--other-token", second,
+                         "--out", "none.safetensors"} +
+                   kPrompt),
+              HasSubstr("both tokens are the same"));
+}
+
+TEST(Tokens, TheOtherOneOfAViewIsThatOfItsCommand) {
+  const std::vector<int> ids = best();
+  const std::string first = "id:" + std::to_string(ids[0]), second = "id:" + std::to_string(ids[1]);
+  for (const char* view : {"sweep", "saliency", "circuit_graph"}) {
+    const Words plot =
+        Words{"plot", view, "--metric", "difference", "--out", "-", "--format", "csv"} + kPrompt;
+    EXPECT_EQ(succeed(plot + Words{"--token", "rank:2"}),
+              succeed(plot + Words{"--token", second, "--other-token", first}))
+        << view;
+    EXPECT_EQ(succeed(plot), succeed(plot + Words{"--token", first, "--other-token", second})) << view;
+  }
+  for (const char* view : {"sweep", "saliency", "circuit_graph", "attribution", "flow"})
+    for (const char* other : {"rank:2", second.c_str()})
+      EXPECT_THAT(fail({"plot", view, "--prompt", kPrompt[1], "--token", "rank:2", "--other-token", other,
+                        "--out", "-", "--format", "csv"}),
+                  HasSubstr("both tokens are the same"))
+          << view;
+}
+
+TEST(Tokens, RanksAreThoseOfTheUneditedRun) {
+  const int third = best()[2];
+  ASSERT_NE(third, best(kEdit)[2]);
+  for (const Words& command : {Words{"attribute"}, Words{"saliency"}, Words{"sweep"},
+                               Words{"sweep", "--second", "The king had a son"},
+                               Words{"sweep", "--second", "The old king had a son", "--align", "token"}})
+    EXPECT_EQ(answer(command + kPrompt + kEdit + Words{"--token", "rank:3"}).at("token").at("id"), third)
+        << command.back();
+  const auto lens = [](const Words& more) {
+    return answer(Words{"lens", "--position", "-1"} + kPrompt + more).at("positions").at(0);
+  };
+  const json by_rank = lens(kEdit + Words{"--token", "rank:3"});
+  EXPECT_EQ(by_rank.at("answer").at("id"), third);
+  EXPECT_EQ(by_rank, lens(kEdit + Words{"--token", "id:" + std::to_string(third)}));
+  EXPECT_EQ(lens(kEdit).at("answer").at("id"), best(kEdit)[0]) << "the final answer is the run's own";
+  EXPECT_THAT(traced(kEdit + Words{"--token", "rank:3"}),
+              HasSubstr("(id " + std::to_string(third) + ") minus"));
 }
 
 TEST(Vocabulary, WhatHasNoEffectIsRefused) {

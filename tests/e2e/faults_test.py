@@ -9,9 +9,12 @@ import os
 import random
 import re
 import shutil
+import signal
+import subprocess
+import time
 
 from hub import NAME, HubCase
-from program import PROMPT, ProgramCase, main, random_model  # first: it finds the reference
+from program import HEADSCOPE, PROMPT, ProgramCase, main, random_model  # first: it finds the reference
 from faulty import Fault, Place, contents, side_by_side
 from screen import Screen, end_of
 import safetensors_io
@@ -196,6 +199,23 @@ def test_of(words):
 
 for name, words in COMMANDS.items():
     setattr(Commands, "test_" + name.replace(" ", "_"), test_of(words))
+
+
+class Interrupted(FaultCase):
+    def test_leaves_no_part_of_an_answer_where_files_must_have_names(self):
+        for number in (signal.SIGINT, signal.SIGTERM):
+            for words in (["predict", "--json"], ["saliency"]):
+                place = self.place()
+                out = place.folder / "out"
+                environment = place.environment(Fault("create", 1, errno.EOPNOTSUPP)) | {"FAULTY_PATH": str(out)}
+                process = subprocess.Popen([HEADSCOPE, *words, "--prompts", "-", "--out", out / ("a.json" if "--json" in words else "a.txt")],
+                                           stdin=subprocess.PIPE, stderr=subprocess.PIPE, env=environment)
+                while process.poll() is None and not any(out.iterdir()):
+                    time.sleep(0.001)
+                self.assertRegex(next(out.iterdir()).name, r"\A\.headscope-.*\.part\Z")
+                process.send_signal(number)
+                self.assertEqual(process.communicate(b'"one"\n"two"\n', timeout=120), (None, b""))
+                self.assertEqual((process.returncode, list(out.iterdir())), (-number, []), words)
 
 
 class AModelThatChanges(ModelCase):

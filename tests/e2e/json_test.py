@@ -3,7 +3,11 @@ import json
 import re
 import unittest
 
+import numpy as np
+
 from program import ON_WINDOWS, ROOT, TALES, ProgramCase, main
+
+import safetensors_io
 
 PROMPT = ["--prompt", "The king gave Mr. Fox a horse. Then the king gave Mr."]
 SECOND = ["--second", "The king gave to a Fox a horse. Then the king gave Mr."]
@@ -24,7 +28,7 @@ RUNS = {
     "sweep": [[*SHORT, "--estimates", "also"], [*SHORT, "--second", "A king", "--metric", "kl", "--sweep-over", "senders"]],
     "generate": [[*SHORT, "--tokens", "2", "--temperature", "0.7", "--top-k", "9", "--top-p", "0.9", "--seed", "3"]],
     "metrics": [["--repeated", "1,3"], SHORT, "shard"],
-    "search": [[*PROMPT, "--top", "2"]],
+    "search": [[*PROMPT, "--top", "2"], "attention"],
     "info": [[]],
     "views": [[]],
     "doctor": [[]],
@@ -94,7 +98,15 @@ class JsonPage(ProgramCase):
             prompts = self.folder / "prompts.txt"
             prompts.write_text("one two one\ntwo one two\n")
             arguments = ["--prompts", prompts, "--shard", "0/2"]
+        if arguments == "attention":
+            arguments = ["--attention", self.attention_file()]
         return self.json(command, *arguments)
+
+    def attention_file(self):
+        file = self.folder / "attention.safetensors"
+        safetensors_io.write(file, [("blocks.0.attn.hook_pattern", "F32", [1, 2, 2], lambda: np.array([[[1, 0], [0.25, 0.75]]], "<f4"))],
+                             {"tokens": json.dumps(["the", "king"])})
+        return file
 
     def test_has_each_field_that_is_written_and_no_other(self):
         tables = page()
@@ -121,12 +133,22 @@ class JsonPage(ProgramCase):
             self.assertEqual(set(tables[SHARED[kind]]), seen, kind)
 
     def test_has_every_command_with_json(self):
-        commands = re.findall(r"^headscope +(\w+) .*?(?=^headscope|\Z)", self.succeed("--help").decode(), re.M)
-        tables = page()
-        self.assertEqual(set(RUNS), set(tables) - set(SHARED.values()))
-        for command in re.findall(r"^  ([a-z]+)  ", self.succeed("--help").decode(), re.M):
-            if "--json" in self.succeed(command, "--help").decode():
-                self.assertIn(command, RUNS)
+        self.assertEqual(set(RUNS), set(page()) - set(SHARED.values()))
+        commands = re.findall(r"^  ([a-z]+)  ", self.succeed("--help").decode(), re.M)
+        self.assertEqual(set(RUNS), {command for command in commands
+                                     if re.search(r"^ +--json\b", self.succeed(command, "--help").decode(), re.M)})
+
+    def test_says_which_fields_attention_files_do_not_have(self):
+        fields = {path for path, _ in written(self.answers("search", "attention"))}
+        lines = (ROOT / "assets" / "guide" / "json.md").read_text().split("\n## search\n")[1].split("\n## ")[0]
+        for field, words in re.findall(r"^\| `(best\[\][^`]*)` \| [^|]+ \|([^|]*)\|", lines, re.M):
+            self.assertEqual(field not in fields, words.startswith(" of a prompt: ") or field.endswith(".bytes[]"), field)
+
+    def test_how_is_first_and_says_which_tokens_were_matched(self):
+        self.assertEqual(next(iter(self.answers("metrics", "shard"))), "how")
+        prompts = ["--prompt", "The king", "--second", "The old king"]
+        counterparts = {by: self.json("sweep", *prompts, "--align", by)["how"]["counterparts"] for by in ("position", "token")}
+        self.assertEqual(counterparts, {"position": [0, 1], "token": [0, 2]})
 
     def test_how_is_what_was_asked_for(self):
         how = self.json("sweep", *PROMPT, *SECOND, "--precision", "bf16", "--edit", "blocks.1.attn.hook_z=0")["how"]

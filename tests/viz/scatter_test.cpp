@@ -109,6 +109,21 @@ float gap_between(const Rect& r, Point p) {
                     std::max({r.y - p.y, 0.F, p.y - r.bottom()}));
 }
 
+TEST(Scatter, OfVeryManyMarksTheChosenOneAndTheOutermostAreNamed) {
+  ScatterChart chart = chart_of(0);
+  for (int i = 0; i < 600; ++i) {  // a spiral, dense in its middle
+    const double turn = 2.4 * i, away = i * i / 600.0;
+    chart.marks.push_back({away * std::cos(turn), away * std::sin(turn), 0, kTheme.query,
+                           "label " + std::to_string(i), i == 40});
+  }
+  const Painted result = painted(chart, {0, 0, 700, 500});
+  std::vector<std::size_t> named;
+  for (const auto& [mark, box] : result.labels) named.push_back(mark);
+  EXPECT_EQ(std::ranges::count(named, 40U), 1) << "the chosen one, in the midst";
+  EXPECT_GT(std::ranges::count_if(named, [](std::size_t mark) { return mark > 500; }), 5);
+  EXPECT_EQ(testing::text_faults(result.picture.scene, *fonts()), "");
+}
+
 TEST(Scatter, LabelsOfNeighboursDoNotFuse) {
   for (const int count : {30, 100, 236}) {
     const Painted all = painted(chart_of(count), {0, 0, 700, 500});

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <numbers>
+#include <numeric>
 #include <utility>
 
 #include "viz/charts/function_plot.h"
@@ -10,9 +12,9 @@
 namespace headscope::viz {
 namespace {
 
-constexpr double kMargin = 0.06;  // fraction of the range beyond the outermost marks
-constexpr std::size_t kMaxLabelled =
-    400;  // maximum number of marks that are labelled; with more there is no room
+constexpr double kMargin = 0.06;           // fraction of the range beyond the outermost marks
+constexpr std::size_t kAllLabelled = 400;  // maximum number of marks for which labels are all tried
+constexpr std::size_t kOutermost = 60;     // of more marks these are: in their midst there is no room
 
 struct Range {
   double low = 0, high = 0;
@@ -112,7 +114,9 @@ class Labels {
   bool add(Scene& scene, std::size_t i) {
     constexpr std::size_t kFew = 100;  // among more marks, lines would be taken for data
     if (add_touching(scene, i)) return true;
-    return (chart_.marks.size() <= kFew || chart_.marks[i].chosen) && add_with_line(scene, i);
+    const bool chosen = chart_.marks[i].chosen;
+    if ((chart_.marks.size() <= kFew || chosen) && add_with_line(scene, i)) return true;
+    return chosen && add_on_ground(scene, i);
   }
 
  private:
@@ -195,6 +199,26 @@ class Labels {
     return false;
   }
 
+  /// A chosen mark has its label even among many others: above or below them, or on a ground that dims them.
+  bool add_on_ground(Scene& scene, std::size_t i) {
+    const Point at = layout_.places[i];
+    const Rect size = box_at(chart_.marks[i], at);
+    const float away = radius_of(i) + 1.2F * style_.font_size;
+    for (const float up : {-1.F, 1.F}) {
+      const Rect box = box_at(chart_.marks[i], {at.x, at.y + up * (away + size.h / 2)});
+      if (!layout_.frame.encloses(box) ||
+          std::ranges::any_of(labels_, [&](const Rect& other) { return box.overlaps(other); }))
+        continue;
+      scene.add(FillRect{box.inset(-style_.unit() / 2), style_.theme.surface.with_alpha(225), 2});
+      const Point end{at.x, up < 0 ? box.bottom() : box.y};
+      scene.add_line({at.x, at.y + up * radius_of(i)}, end, chart_.kinds[chart_.marks[i].kind].color,
+                     style_.unit() / 5);
+      write(scene, i, box);
+      return true;
+    }
+    return false;
+  }
+
   bool is_free_line(Point a, Point b, std::size_t own) const {
     for (std::size_t i = 0; i < layout_.places.size(); ++i)
       if (i != own && distance_to_line(a, b, layout_.places[i]) < radius_of(i) + 1.5F) return false;
@@ -218,15 +242,29 @@ class Labels {
   std::vector<std::pair<Point, Point>> lines_;
 };
 
-/// Labels the chosen marks first, then the others that have room. Returns how many.
+/// The marks that labels are tried for, in that order: the chosen ones, then all others, or of many those
+/// farthest from their middle.
+std::vector<std::size_t> order_of_labels(const ScatterChart& chart, const ScatterLayout& layout) {
+  std::vector<std::size_t> order(chart.marks.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  const auto others =
+      std::ranges::stable_partition(order, [&](std::size_t i) { return chart.marks[i].chosen; });
+  if (order.size() <= kAllLabelled) return order;
+  Point middle;
+  const auto count = static_cast<float>(layout.places.size());
+  for (const Point& place : layout.places) middle.x += place.x / count, middle.y += place.y / count;
+  std::ranges::stable_sort(others, std::greater<>(),
+                           [&](std::size_t i) { return distance(layout.places[i], middle); });
+  order.resize(std::min(order.size(), order.size() - others.size() + kOutermost));
+  return order;
+}
+
+/// Labels the marks that have room. Returns how many.
 int paint_labels(Scene& scene, const ScatterChart& chart, const ScatterLayout& layout, const Style& style) {
   int labelled = 0;
-  if (chart.marks.size() > kMaxLabelled) return labelled;
   Labels labels(chart, layout, style);
-  for (const bool chosen : {true, false})
-    for (std::size_t i = 0; i < chart.marks.size(); ++i)
-      if (chart.marks[i].chosen == chosen && !chart.marks[i].label.empty())
-        labelled += labels.add(scene, i) ? 1 : 0;
+  for (const std::size_t i : order_of_labels(chart, layout))
+    if (!chart.marks[i].label.empty()) labelled += labels.add(scene, i) ? 1 : 0;
   return labelled;
 }
 

@@ -7,6 +7,7 @@
 #include "app/cli/arguments/argument_values.h"
 #include "model/files/quote.h"
 #include "system/atomic_file.h"
+#include "system/interrupt.h"
 #include "system/path_text.h"
 
 namespace headscope::app {
@@ -50,24 +51,31 @@ void choose_answer_format(Arguments& given, bool* csv) {
   if (csv != nullptr) *csv = is_csv;
 }
 
-/// Writes to a file through a buffer.
+/// Writes to a file through a buffer. Throws system::Interrupted instead of writing on after a signal, and
+/// removes the incomplete file before one that came between writes is followed.
 class AnswerFile::Buffer : public std::streambuf {
  public:
   explicit Buffer(const std::filesystem::path& path) : file_(path) {
     setp(buffer_.data(), buffer_.data() + buffer_.size());
   }
   void commit() {
+    interrupts_.check();
     write_out();
     file_.commit();
   }
 
  protected:
+  std::streamsize xsputn(const char* bytes, std::streamsize count) override {
+    interrupts_.check();
+    return std::streambuf::xsputn(bytes, count);
+  }
   int_type overflow(int_type character) override {
     write_out();
     if (traits_type::eq_int_type(character, traits_type::eof())) return traits_type::not_eof(character);
     return sputc(traits_type::to_char_type(character));
   }
   int sync() override {
+    interrupts_.check();
     write_out();
     return 0;
   }
@@ -79,6 +87,7 @@ class AnswerFile::Buffer : public std::streambuf {
     file_.append(bytes);
   }
 
+  system::InterruptGuard interrupts_;  // outlives the file
   system::AtomicFile file_;
   std::array<char, 1 << 16> buffer_{};
 };

@@ -121,7 +121,9 @@ void CommandSyntax::options_of_view(const View& view) {
 void CommandSyntax::view_token(const View& view, bool other) {
   const TokenOptions& of = view.tokens;
   const OptionSpec *rank = other ? of.other_rank : of.rank, *id = other ? of.other_id : of.id;
-  const std::string by_default = to_text(*rank, rank->default_value);
+  const bool has_other = other && of.metric != nullptr;
+  const std::string by_default =
+      has_other ? "the most probable other one" : to_text(*rank, rank->default_value);
   on_option(other ? "other-token" : "token", kTokenValues,
             std::string(other ? "the token whose logit is subtracted" : "the token that is measured") +
                 " (default: " + (rank->default_name.empty() ? "rank:" : "") + by_default + ")",

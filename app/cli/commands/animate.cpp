@@ -250,6 +250,10 @@ void check_animate(AnimateCommand& animate) {
                        std::string(view.name()) + ", not " + model::quote(animate.through));
     }
   }
+  for (const ViewToken& token : animate.tokens)
+    if (option_of(view, animate.through) == (token.other ? view.tokens.other_rank : view.tokens.rank))
+      throw UsageError(token.flag + " has no effect with --through " + animate.through +
+                       ", which goes through the tokens by their ranks");
   complete_prompt(animate, animate.views);
   require_prompt_or_attention(animate);
   check_given_options(animate);

@@ -121,7 +121,7 @@ void run_attribute(const AttributeCommand& command, const Streams& streams) {
   Engine engine = start_engine(command.model, command.prompt.edits);
   AttributionOf asked;
   asked.against =
-      command.measured.metric == GradientMetric::difference ? TokenChoice::best(1) : TokenChoice{};
+      command.measured.metric == GradientMetric::difference ? TokenChoice::other() : TokenChoice{};
   set_tokens(asked, command.measured, *engine.model->tokenizer);
   for_each_prompt(command.prompt, streams, [&](const PromptSource& source, const Prompt& prompt) {
     PromptRun made = run_prompt(engine, prompt, source.where());
@@ -132,8 +132,10 @@ void run_attribute(const AttributeCommand& command, const Streams& streams) {
     const int wanted = command.measured.position.value_or(-1),
               position = wanted < 0 ? run->run->length() - 1 : wanted;
     check_inside(report, position, source.where());
-    report.of = ask(answers, AttributionOf{position, baseline_guess(asked.token, *run, position, engine),
-                                           baseline_guess(asked.against, *run, position, engine)});
+    AttributionOf question = asked;
+    question.position = position;
+    name_by_id(question.token, question.against, *run, position, engine, source.where());
+    report.of = ask(answers, question);
     if (command.json) {
       write_json(how.of(engine, *run), report, streams.out);
     } else {

@@ -36,20 +36,12 @@ CircuitOf question_of(const CircuitCommand& command, const PromptRun& run, Engin
                                     : CutOf::default_for(run);
   question.steps = command.steps.value_or(CircuitOf::kSteps);
   question.by_position = command.by_position;
-  const model::Metric metric = metric_for(question.metric, run, engine.workspace);
-  const auto set = [&](int token, int against, int position) {
-    question.metric.token = TokenChoice::of(token);
-    if (against >= 0) question.metric.against = TokenChoice::of(against);
-    question.metric.position = position;
-  };
-  if (const auto* of = std::get_if<model::TokenLogit>(&metric)) set(of->token, -1, of->position);
-  if (const auto* of = std::get_if<model::LogitDifference>(&metric)) {
-    if (of->token == of->against && question.method != CircuitMethod::flow)
-      throw model::RunError(
-          "both tokens are the same, so that their logits do not differ; see --other-token");
-    set(of->token, of->against, of->position);
-  }
-  if (const auto* of = std::get_if<model::LogProbability>(&metric)) set(of->token, -1, of->position);
+  MetricChoice& metric = question.metric;
+  if (token_count(metric.metric) == 0) return question;
+  TokenChoice none;
+  name_by_id(metric.token, token_count(metric.metric) > 1 ? metric.against : none, run, metric.position,
+             engine, "");
+  if (metric.position < 0) metric.position = run.run->length() - 1;
   return question;
 }
 

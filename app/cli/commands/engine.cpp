@@ -210,10 +210,29 @@ void compare_with_unedited(Engine& engine, PromptRun& run) {
     compare_with_unedited(run, engine.model->transformer->forward(run.tokens.ids(), engine.workspace));
 }
 
-TokenChoice baseline_guess(const TokenChoice& choice, const PromptRun& run, int position, Engine& engine) {
-  if (choice.by != TokenChoice::By::rank || !run.baseline || compares_different_inputs(run)) return choice;
-  DirectAnswers baseline(run.baseline, engine.workspace);
-  return TokenChoice::of(id_of(choice, ask(baseline, NextAfter{position})->logits));
+std::shared_ptr<const model::Run> unedited_run(const PromptRun& run, Engine& engine) {
+  if (run.run->plan == nullptr) return run.run;
+  if (run.baseline && !compares_different_inputs(run)) return run.baseline->run;
+  return engine.model->transformer->forward(run.tokens.ids(), engine.workspace);
+}
+
+void name_by_id(TokenChoice& token, TokenChoice& against, const PromptRun& run, int position, Engine& engine,
+                const std::string& where) {
+  const int at = position < 0 ? run.run->length() - 1 : position;
+  if (at >= run.run->length()) return;
+  std::vector<float> logits(engine.config().vocab_size);
+  engine.model->transformer->logits(*unedited_run(run, engine), at, 1, engine.workspace, logits);
+  try {
+    token = TokenChoice::of(id_of(token, logits));
+    if (against.by == TokenChoice::By::none) return;
+    const int other = id_of(against, logits, token.number);
+    if (other == token.number)
+      throw model::RunError(
+          "both tokens are the same, so that their logits do not differ; see --other-token");
+    against = TokenChoice::of(other);
+  } catch (const model::RunError& error) {
+    throw model::RunError(where + error.what());
+  }
 }
 
 PromptRun run_of_patterns(const Engine& engine, const PromptArguments& prompt,

@@ -80,9 +80,14 @@ void compare(Engine& engine, PromptRun& run, const Baseline& baseline);
 /// Sets the unedited run as the baseline of an edited one.
 void compare_with_unedited(Engine& engine, PromptRun& run);
 
-/// Resolves a rank to the baseline's guess of that rank, so that it names the same token whatever the edits
-/// do. Other choices are returned as they are.
-TokenChoice baseline_guess(const TokenChoice& choice, const PromptRun& run, int position, Engine& engine);
+/// The run of the same tokens without edits, which may be this one. It runs unless it is the baseline.
+std::shared_ptr<const model::Run> unedited_run(const PromptRun& run, Engine& engine);
+
+/// Names the tokens of a prediction by their ids: ranks are those of the unedited run, whatever the baseline.
+/// `against`: may be none. Positions that do not exist are left to what measures there. Throws
+/// model::RunError that begins with `where` for an id outside the vocabulary, and if both are one.
+void name_by_id(TokenChoice& token, TokenChoice& against, const PromptRun& run, int position, Engine& engine,
+                const std::string& where);
 
 /// The patterns of an attention file as a run, compared with those of a second file if one is named. Reports
 /// oddities on `err`. Throws model::LoadError, and model::RunError if the files cannot be compared, for a

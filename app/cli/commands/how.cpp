@@ -49,8 +49,13 @@ Json How::of(const Engine& engine, const PromptRun& run) {
   Json how = shared(engine);
   const model::Tokenizer& tokenizer = *engine.model->tokenizer;
   how["prompt"] = prompt_json(tokenizer, run.prompt);
-  how["second_prompt"] =
-      run.baseline && compares_texts(run) ? prompt_json(tokenizer, run.baseline->prompt) : Json(nullptr);
+  const bool compared = run.baseline && compares_texts(run);
+  how["second_prompt"] = compared ? prompt_json(tokenizer, run.baseline->prompt) : Json(nullptr);
+  if (compared) {
+    how["counterparts"] = Json::array();
+    for (const int position : run.aligned)
+      how["counterparts"].push_back(position < 0 ? Json(nullptr) : Json(position));
+  }
   return how;
 }
 

@@ -35,8 +35,11 @@ template <class Use>
 void for_each_position(Engine& engine, const Reading& reading, const Use& use) {
   const auto part = [](const LogitLens&, double) {};
   for (int first = reading.first; first < reading.end;) {
-    const LogitLens lens = LensOf::around(first, reading.token)
-                               .compute(reading.run, {engine.workspace, {}, nullptr, nullptr, part});
+    const LensOf question = LensOf::around(first, reading.token);
+    const Computation<LogitLens> computation{engine.workspace, {}, nullptr, nullptr, part};
+    // The difference reads the targets of the baseline.
+    const LogitLens lens = reading.run.baseline ? question.compute_difference(reading.run, computation)
+                                                : question.compute(reading.run, computation);
     for (; first < reading.end && lens.knows(first); ++first) use(lens, first);
   }
 }
@@ -100,7 +103,8 @@ void run_lens(const LensCommand& command, const Streams& streams) {
   Engine engine = start_engine(command.model, command.prompt.edits);
   const TokenChoice token = token_of(*engine.model->tokenizer, command.token, "--token", TokenChoice::best());
   for_each_prompt(command.prompt, streams, [&](const PromptSource& source, const Prompt& prompt) {
-    const PromptRun run = run_prompt(engine, prompt, source.where());
+    PromptRun run = run_prompt(engine, prompt, source.where());
+    if (command.token.by == GivenToken::By::rank) compare_with_unedited(engine, run);
     Reading reading{command, run, token, 0, run.run->length()};
     if (command.position) {
       require_below(reading.end, *command.position, source.where(), "position");
@@ -128,8 +132,7 @@ Finish describe_lens(CommandSyntax& command) {
   command.option("top", "K", "guesses per place, at most " + most + " (default: " + most + ")", own->top,
                  whole(1, LogitLens::kGuesses));
   command.option("token", kTokenValues,
-                 "the token whose probability and rank are shown at each place (default: the\nfinal answer; "
-                 "ranks count there)",
+                 "the token whose probability and rank are shown at each place (default: the\nfinal answer)",
                  own->token, given_token);
   command.option("position", "I", "only after this position, from 0; -1: the last (default: all)",
                  own->position, whole(-1));

@@ -11,7 +11,7 @@ struct MeasuredMetric {
   Metric metric = Metric::logit;  ///< complete once check_measured has been called
   std::optional<Metric> given_metric = {};
   GivenToken token = {};             ///< none: the most probable
-  GivenToken other_token = {};       ///< none: the second most probable
+  GivenToken other_token = {};       ///< none: the most probable other one
   std::optional<int> position = {};  ///< -1, or not given: the last
 };
 

@@ -28,7 +28,7 @@ void measured_options(CommandSyntax& command, MeasuredMetric<Metric>& own, const
                  own.token, given_token);
   command.option(
       "other-token", kTokenValues,
-      "the token whose logit is subtracted (default: the second most\nprobable of the unedited run)",
+      "the token whose logit is subtracted (default: the most probable\nother one of the unedited run)",
       own.other_token, given_token);
   if (!old.other_token.empty()) command.old_name(old.other_token);
   command.option("position", "I", "the position of the prediction, from 0 (default -1: the last)",

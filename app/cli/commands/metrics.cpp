@@ -75,10 +75,10 @@ void write_csv(const Measurement& measured, const std::vector<int>& order, std::
 void write_json(const Measurement& measured, const MetricsCommand& command, const std::vector<int>& order,
                 std::ostream& out) {
   Json answer;
-  if (measured.shard.count > 1)
-    answer["shard"] = {{"index", measured.shard.index}, {"count", measured.shard.count}};
   answer["how"] = {{"program", program_name()}};
   for (const auto& [key, value] : measured.conditions) answer["how"][key] = Json::parse(value);
+  if (measured.shard.count > 1)
+    answer["shard"] = {{"index", measured.shard.index}, {"count", measured.shard.count}};
   answer["prompts"] = measured.texts;
   if (command.repeated)
     answer["repeated"] = {{"sequences", command.repeated->sequences},

@@ -89,7 +89,10 @@ void run_saliency(const SaliencyCommand& command, const Streams& streams) {
   for_each_prompt(command.prompt, streams, [&](const PromptSource& source, const Prompt& prompt) {
     PromptRun run = run_prompt(engine, prompt, source.where());
     compare_with_unedited(engine, run);
-    const Saliency of = computed(asked, run, engine, source.where(), streams);
+    SaliencyOf question = asked;
+    if (token_count(asked.metric) > 0)
+      name_by_id(question.token, question.against, run, asked.position, engine, source.where());
+    const Saliency of = computed(question, run, engine, source.where(), streams);
     if (command.json) {
       write_json(how.of(engine, run), command, run, of, streams.out);
     } else {

@@ -198,11 +198,8 @@ void run_sweep(const SweepCommand& command, const Streams& streams) {
     SweepOf question = asked;
     const int position = command.measured.position.value_or(-1);
     question.position = position < 0 ? run->run->length() - 1 : position;
-    if (!patches) {
-      compare_with_unedited(engine, *run);
-      question.token = baseline_guess(question.token, *run, question.position, engine);
-      question.against = baseline_guess(question.against, *run, question.position, engine);
-    }
+    if (!patches) compare_with_unedited(engine, *run);
+    name_by_id(question.token, question.against, *run, question.position, engine, where);
     if (patches)
       patch_from(command, second ? second : run_second(engine, run->prompt, where), *run, where, question);
     const auto answer = computed(
@@ -210,14 +207,10 @@ void run_sweep(const SweepCommand& command, const Streams& streams) {
         engine, where, streams);
     const Sweep& sweep = *static_cast<const Sweep*>(answer->value.get());
     if (drawn) {
-      // Name the tokens by id, so that the picture shows the same tokens whatever their rank in the baseline.
-      SweepOf by_id = question;
-      by_id.token = TokenChoice::of(sweep.token);
-      if (sweep.against >= 0) by_id.against = TokenChoice::of(sweep.against);
       DirectAnswers others(run, engine.workspace);
-      AnsweredSweep answers(by_id, answer, others);
+      AnsweredSweep answers(question, answer, others);
       write_output({*file, command.out.format},
-                   figure_bytes(plot_of(command, by_id), view_of_sweeps(), run, nullptr, answers, *fonts,
+                   figure_bytes(plot_of(command, question), view_of_sweeps(), run, nullptr, answers, *fonts,
                                 weights, where),
                    streams);
     }

@@ -171,7 +171,10 @@ Measured measured(const Tracing& tracing, Engine& engine, PromptRun& run, const 
     } else {
       compare_with_unedited(engine, run);
     }
-    Measured result{metric_for(*tracing.metric, run, engine.workspace)};
+    MetricChoice choice = *tracing.metric;
+    if (token_count(choice.metric) > 0)
+      name_by_id(choice.token, choice.against, run, choice.position, engine, "");
+    Measured result{metric_for(choice, run, engine.workspace)};
     result.value = engine.model->transformer->gradients(*run.run, result.metric, engine.workspace);
     return result;
   } catch (const model::RunError& error) {
@@ -304,7 +307,7 @@ Finish describe_trace(CommandSyntax& command) {
       own->token, given_token);
   command.option(
       "other-token", kTokenValues,
-      "the token whose logit is subtracted (default: the second most\nprobable of the unedited run)",
+      "the token whose logit is subtracted (default: the most probable\nother one of the unedited run)",
       own->other_token, given_token);
   command.option("position", "I",
                  "the position of the prediction that is measured, from 0\n(default -1: the last)",

@@ -12,7 +12,7 @@ namespace headscope::app {
 struct GivenMetric {
   GradientMetric metric = GradientMetric::logit;
   GivenToken token = {};    ///< none: the most probable
-  GivenToken against = {};  ///< none: the second most probable
+  GivenToken against = {};  ///< none: the most probable other one
   bool operator==(const GivenMetric&) const = default;
 };
 

@@ -61,13 +61,17 @@ bool edits_output(const model::Plan* plan, model::HeadIndex head) {
 
 }  // namespace
 
-int id_of(const TokenChoice& choice, std::span<const float> logits) {
+int id_of(const TokenChoice& choice, std::span<const float> logits, int token) {
   const auto vocabulary = static_cast<int>(logits.size());
   switch (choice.by) {
     case TokenChoice::By::none:
       return -1;
     case TokenChoice::By::rank:
       return model::largest_logits(logits, std::clamp(choice.number, 0, vocabulary - 1) + 1).back().id;
+    case TokenChoice::By::other: {
+      const auto best = model::largest_logits(logits, std::min(2, vocabulary));
+      return best.front().id == token ? best.back().id : best.front().id;
+    }
     case TokenChoice::By::id:
       break;
   }
@@ -75,6 +79,12 @@ int id_of(const TokenChoice& choice, std::span<const float> logits) {
     throw model::RunError("there is no token " + std::to_string(choice.number) +
                           ": the vocabulary has ids 0 to " + std::to_string(vocabulary - 1));
   return choice.number;
+}
+
+int other_id_of(const TokenChoice& choice, std::span<const float> logits, int token) {
+  const int id = id_of(choice, logits, token);
+  if (id == token) throw model::RunError(kOneTwice);
+  return id;
 }
 
 double Attribution::layer(int layer) const {
@@ -130,7 +140,7 @@ Attribution AttributionOf::compute(const PromptRun& run, const Computation<Attri
   result.position = position;
   result.layers = transformer.config().n_layer;
   result.token = id_of(token, logits);
-  result.against = id_of(against, logits);
+  result.against = other_id_of(against, logits, result.token);
   result.logit = logit_of(result.token) - (result.against >= 0 ? logit_of(result.against) : 0);
   const model::Plan* plan = run.run->plan.get();
   result.edited = edits_outside_parts(run);

@@ -6,19 +6,26 @@
 
 namespace headscope::app {
 
-/// A token of the vocabulary, given by its id or by its rank among the model's guesses after a position.
+/// A token of the vocabulary, given by its id or by its rank among the model's guesses after a position, or
+/// as the most probable one that is not the token it is compared with.
 struct TokenChoice {
-  enum class By { none, rank, id };
+  enum class By { none, rank, id, other };
   By by = By::none;
   int number = 0;  ///< rank: 0 is the most probable; beyond the vocabulary: the least probable
   static constexpr TokenChoice best(int rank = 0) { return {By::rank, rank}; }
   static constexpr TokenChoice of(int id) { return {By::id, id}; }
+  static constexpr TokenChoice other() { return {By::other, 0}; }
   bool operator==(const TokenChoice&) const = default;
 };
 
-/// The chosen token's id, resolved by the logits after the position; -1: none. Throws RunError for an id
-/// outside the vocabulary.
-int id_of(const TokenChoice& choice, std::span<const float> logits);
+/// The chosen token's id, resolved by the logits after the position; -1: none. `token`: the id of the one
+/// that it is compared with. Throws RunError for an id outside the vocabulary.
+int id_of(const TokenChoice& choice, std::span<const float> logits, int token = -1);
+/// The same for the token whose logit is subtracted from that of `token`. Throws RunError for the token
+/// itself, too.
+int other_id_of(const TokenChoice& choice, std::span<const float> logits, int token);
+inline constexpr const char* kOneTwice =
+    "both tokens are the same, so that their logits do not differ; choose another";
 
 /// What each part of the model adds to a logit after one position, or to the difference of two logits: direct
 /// logit attribution (Elhage et al. 2021; the direct effects of Wang et al. 2022). The final layer norm is

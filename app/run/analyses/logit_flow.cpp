@@ -179,7 +179,7 @@ class BackwardPass {
     flow_.layers = config_.n_layer;
     flow_.positions = positions_;
     flow_.token = id_of(question_.token, logits);
-    flow_.against = id_of(question_.against, logits);
+    flow_.against = other_id_of(question_.against, logits, flow_.token);
     if (flow_.against < 0 && question_.minus_mean) flow_.against = kVocabularyMean;
     flow_.logit = static_cast<double>(logits[flow_.token]);
     if (flow_.against >= 0) flow_.logit -= static_cast<double>(logits[flow_.against]);

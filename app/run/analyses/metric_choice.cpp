@@ -44,7 +44,7 @@ model::Metric metric_for(const MetricChoice& choice, const PromptRun& run, model
   const std::vector<float> logits = logits_after(ranking_run(run), at, workspace);
   const int token = id_of(choice.token, logits);
   if (choice.metric == GradientMetric::difference)
-    return model::LogitDifference{token, id_of(choice.against, logits), at};
+    return model::LogitDifference{token, other_id_of(choice.against, logits, token), at};
   if (choice.metric == GradientMetric::logit) return model::TokenLogit{token, at};
   return model::LogProbability{token, at};
 }

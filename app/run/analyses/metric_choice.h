@@ -46,7 +46,7 @@ constexpr bool has_position(GradientMetric metric) {
 struct MetricChoice {
   GradientMetric metric = GradientMetric::logit;
   TokenChoice token = TokenChoice::best();
-  TokenChoice against = TokenChoice::best(1);  ///< for a difference
+  TokenChoice against = TokenChoice::other();  ///< for a difference
   int position = -1;                           ///< of the prediction; -1: the last; not for the loss
   bool operator==(const MetricChoice&) const = default;
 };

@@ -59,7 +59,7 @@ struct SaliencyOf {
 
   GradientMetric metric = GradientMetric::logit;  ///< not the divergence
   TokenChoice token = TokenChoice::best();
-  TokenChoice against = TokenChoice::best(1);  ///< for a difference
+  TokenChoice against = TokenChoice::other();  ///< for a difference
   int position = -1;                           ///< of the prediction; -1: the last; not for the loss
   SaliencyMethod method = SaliencyMethod::gradient_input;
   // Of integrated gradients:

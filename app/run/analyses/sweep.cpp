@@ -87,7 +87,7 @@ Sweep begin(const SweepOf& question, const PromptRun& run, std::span<const float
   Sweep sweep;
   sweep.position = question.position;
   sweep.token = id_of(question.token, logits);
-  sweep.against = id_of(question.against, logits);
+  sweep.against = id_of(question.against, logits, sweep.token);
   sweep.layers = run.run->config.n_layer;
   sweep.columns = question.over == SweepOver::positions
                       ? question.position + 1

@@ -124,7 +124,7 @@ struct SweepOf {
   SweepEdit edit = SweepEdit::zero;
   PatchPrompt from = {};                    ///< source of a patch
   TokenChoice token = TokenChoice::best();  ///< ranks refer to the run
-  TokenChoice against = TokenChoice::best(1);
+  TokenChoice against = TokenChoice::other();
   int position = 0;  ///< the position whose prediction is measured
 
   /// Whether there are estimates of its cells: senders have none.

@@ -61,10 +61,11 @@ bool names_two(const Options& options) {
 const auto kToken = applying_if(
     names_token, make_option<int>("circuit-rank", "Token", "the token, by its rank among the predictions",
                                   {.default_value = 1, .low = 1, .high = 100, .keys = "lL"}));
-const auto kAgainst =
-    applying_if(names_two, make_option<int>("circuit-other-rank", "Against",
-                                            "the other token, by its rank among the predictions",
-                                            {.default_value = 2, .low = 1, .high = 100, .keys = "uU"}));
+const auto kAgainst = applying_if(
+    names_two,
+    make_option<int>("circuit-other-rank", "Against",
+                     "the other token, by its rank among the predictions (auto: the most probable other one)",
+                     other_rank_option()));
 const auto kTokenId =
     make_option<int>("circuit-id", "Token id", "the token by its id, instead of its rank", token_id_option());
 const auto kAgainstId = make_option<int>("circuit-other-id", "Other token id",
@@ -98,14 +99,12 @@ SetOption choose_edge(const Circuit& circuit, int place) {
   return {&kChosen, place >= 0 && circuit.rows > 1 ? place + kByPositionFrom : place};
 }
 
-/// Whether gradients are those of the difference of a token and itself.
+/// Whether the metric is the difference of a token and itself.
 bool names_one_twice(const Options& options) {
-  if (!names_two(options) || options[kMethod] == CircuitMethod::flow) return false;
+  if (!names_two(options)) return false;
   const int id = options[kTokenId], against = options[kAgainstId];
   return id >= 0 || against >= 0 ? id == against : options[kToken] == options[kAgainst];
 }
-constexpr const char* kOneTwice =
-    "both tokens are the same, so that their logits do not differ; choose another";
 
 // ---- the questions ----
 
@@ -138,7 +137,7 @@ std::optional<CircuitOf> question_of(const ViewContext& c) {
     question.metric.token = *token;
   }
   if (names_two(c.options)) {
-    const auto against = token_choice(c, kAgainstId, kAgainst);
+    const auto against = other_token_choice(c, question.metric.token, kAgainstId, kAgainst);
     if (!against) return std::nullopt;
     question.metric.against = *against;
   }

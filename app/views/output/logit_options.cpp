@@ -64,6 +64,27 @@ std::optional<TokenChoice> token_choice(const ViewContext& c, const Option<int>&
   return TokenChoice::of(std::min(c.options[id], last));
 }
 
+std::optional<TokenChoice> other_token_choice(const ViewContext& c, const std::optional<TokenChoice>& token,
+                                              const Option<int>& id, const Option<int>& rank) {
+  if (!token || c.options[id] >= 0 || c.options[rank] > 0) return token_choice(c, id, rank);
+  return guess_other_than(c, *token);
+}
+
+OptionSpec other_rank_option() {
+  return {.default_value = 0, .default_name = "auto", .low = 0, .high = 100, .keys = "uU"};
+}
+
+bool is_one_twice(const ViewContext& c, const TokenChoice& token, const TokenChoice& against) {
+  using By = TokenChoice::By;
+  const auto is_known = [](const TokenChoice& choice) {
+    return choice.by == By::id || choice.by == By::rank;
+  };
+  if (!is_known(token) || !is_known(against)) return false;
+  if (token.by == against.by) return token == against;
+  const auto next = c.run ? current_next(c) : nullptr;  // ranks are of this run: others were resolved
+  return next && id_of(token, next->logits) == id_of(against, next->logits);
+}
+
 std::string refuse_token_id(const ViewContext& c, std::initializer_list<const Option<int>*> ids) {
   for (const Option<int>* id : ids)
     if (c.run && c.options[*id] >= c.run->run->config.vocab_size)

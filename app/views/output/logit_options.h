@@ -36,6 +36,16 @@ OptionSpec token_id_option();
 std::optional<TokenChoice> token_choice(const ViewContext& context, const Option<int>& id,
                                         const Option<int>& rank);
 
+/// The token that another one is compared with, by its id or by its rank from 1; at rank 0 the most probable
+/// one that is not `token`. Nothing until both are known.
+std::optional<TokenChoice> other_token_choice(const ViewContext& context,
+                                              const std::optional<TokenChoice>& token, const Option<int>& id,
+                                              const Option<int>& rank);
+/// An option for the rank of that token.
+OptionSpec other_rank_option();
+/// Whether two tokens are one, as far as the prediction is known.
+bool is_one_twice(const ViewContext& context, const TokenChoice& token, const TokenChoice& against);
+
 /// That the vocabulary does not have one of the ids, for View::refuse; empty if it has them.
 std::string refuse_token_id(const ViewContext& context, std::initializer_list<const Option<int>*> ids);
 

@@ -46,10 +46,11 @@ const auto kToken = applying_if(
     make_option<int>("saliency-rank", "Token",
                      "the token, by its rank among the predictions (of the unedited run, while edits are on)",
                      {.default_value = 1, .low = 1, .high = 100, .keys = "lL"}));
-const auto kAgainst =
-    applying_if(names_two, make_option<int>("saliency-other-rank", "Against",
-                                            "the other token, by its rank among the predictions",
-                                            {.default_value = 2, .low = 1, .high = 100, .keys = "uU"}));
+const auto kAgainst = applying_if(
+    names_two,
+    make_option<int>("saliency-other-rank", "Against",
+                     "the other token, by its rank among the predictions (auto: the most probable other one)",
+                     other_rank_option()));
 const auto kTokenId = make_option<int>("saliency-id", "Token id", "the token by its id, instead of its rank",
                                        token_id_option());
 const auto kAgainstId = make_option<int>("saliency-other-id", "Other token id",
@@ -102,7 +103,7 @@ std::optional<SaliencyOf> question_of(const ViewContext& c) {
     question.token = *token;
   }
   if (names_two(c.options)) {
-    const auto against = token_choice(c, kAgainstId, kAgainst);
+    const auto against = other_token_choice(c, question.token, kAgainstId, kAgainst);
     if (!against) return std::nullopt;
     question.against = *against;
   }
@@ -200,7 +201,7 @@ bool shows_unmatched(const ViewContext& c, const Numbers& n) {
 
 // ---- the list ----
 
-const ListRows kRows{.role = kRow, .first = kFirstRow, .names = "shares", .runs_on = true};
+const ListRows kRows{.role = kRow, .first = kFirstRow, .names = "shares"};
 
 /// The chosen token: the selected key, or for the loss the selected query.
 int chosen_token(const ViewContext& c, const Numbers& n) {

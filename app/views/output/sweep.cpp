@@ -54,11 +54,11 @@ const auto kToken = make_option<int>(
     {.default_value = 1, .low = 1, .high = 100, .keys = "lL", .applies = [](const Options& options) {
        return options[kMetric] != SweepMetric::divergence;
      }});
-const auto kAgainst = make_option<int>(
-    "sweep-other-rank", "Against", "the other token, by its rank among the predictions",
-    {.default_value = 2, .low = 1, .high = 100, .keys = "uU", .applies = [](const Options& options) {
-       return options[kMetric] == SweepMetric::difference;
-     }});
+const auto kAgainst = applying_if(
+    [](const Options& options) { return options[kMetric] == SweepMetric::difference; },
+    make_option<int>("sweep-other-rank", "Against",
+                     "the other token, by its rank among the predictions (auto: the most probable other one)",
+                     other_rank_option()));
 const auto kTokenId =
     make_option<int>("sweep-id", "Token id", "the token by its id, instead of its rank", token_id_option());
 const auto kAgainstId = make_option<int>("sweep-other-id", "Other token id",
@@ -73,8 +73,9 @@ SweepOf question_of(const ViewContext& c) {
   if (question.over == SweepOver::senders) question.receiver = receiver_of(c);
   question.edit = c.options[kEdit];
   if (question.edit == SweepEdit::patch && c.run) question.from = patch_prompt_of(*c.run);
-  question.token = token_choice(c, kTokenId, kToken).value_or(TokenChoice{});  // By::none until it is known
-  question.against = token_choice(c, kAgainstId, kAgainst).value_or(TokenChoice{});
+  const auto token = token_choice(c, kTokenId, kToken);
+  question.token = token.value_or(TokenChoice{});  // By::none until it is known
+  question.against = other_token_choice(c, token, kAgainstId, kAgainst).value_or(TokenChoice{});
   question.position = std::max(0, c.selection.query);
   question.estimates = question.has_estimates();
   question.largest_of = c.options[kMetric];
@@ -90,6 +91,10 @@ bool has_senders(const SweepOf& question) {
 bool can_be_asked(const SweepOf& question) {
   const auto known = [](const TokenChoice& token) { return token.by != TokenChoice::By::none; };
   return has_source(question) && has_senders(question) && known(question.token) && known(question.against);
+}
+
+bool names_one_twice(const ViewContext& c, const SweepOf& question) {
+  return c.options[kMetric] == SweepMetric::difference && is_one_twice(c, question.token, question.against);
 }
 
 // ---- words ----
@@ -324,6 +329,7 @@ Picture build(const ViewContext& c) {
                           : "nothing to patch from: set a second prompt or model, or edit "
                             "this run");
   if (!can_be_asked(question)) return message(c, kComputing);
+  if (names_one_twice(c, question)) return message(c, kOneTwice);
   const auto sweep = c.ask(question);
   if (auto words = waiting(c, question, sweep != nullptr)) return *words;
   const viz::Style style = style_of(c);
@@ -528,6 +534,7 @@ std::string refuse(const ViewContext& c) {
     return std::string(kNoSenders) + "; see --" + std::string(kReceiverLayer.name);
   if (c.run && !can_be_asked(question_of(c)))
     return "there is nothing to patch from; see --" + std::string(kEdit.name);
+  if (c.run && names_one_twice(c, question_of(c))) return kOneTwice;
   return "";
 }
 

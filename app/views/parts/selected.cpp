@@ -32,20 +32,33 @@ Selection in_baseline(Selection selection, const PromptRun& run) {
   return selection;
 }
 
-std::optional<TokenChoice> guess_of_rank(const ViewContext& c, int rank) {
+namespace {
+
+/// A guess, by its id in comparisons. `token`: the id of the one that it is compared with.
+std::optional<TokenChoice> resolved(const ViewContext& c, const TokenChoice& guess, int token) {
   const PromptRun* run = c.asked ? c.asked.get() : c.run.get();
-  if (run == nullptr || run->baseline == nullptr) return TokenChoice::best(rank);
+  if (run == nullptr || run->baseline == nullptr) return guess;
   const bool two = compares_different_inputs(*run);
-  if (two && c.side == Side::run) return TokenChoice::best(rank);
+  if (two && c.side == Side::run) return guess;
   int position = c.selection.query;
   if (two && c.side == Side::baseline) {
     const auto stands = std::ranges::find(run->aligned, position);
-    if (stands == run->aligned.end()) return TokenChoice::best(rank);
+    if (stands == run->aligned.end()) return guess;
     position = static_cast<int>(stands - run->aligned.begin());
   }
   const auto next = c.ask_on(two ? Side::run : Side::baseline, NextAfter{position});
   if (!next) return std::nullopt;
-  return TokenChoice::of(model::largest_logits(next->logits, rank + 1).back().id);
+  return TokenChoice::of(id_of(guess, next->logits, token));
+}
+
+}  // namespace
+
+std::optional<TokenChoice> guess_of_rank(const ViewContext& c, int rank) {
+  return resolved(c, TokenChoice::best(rank), -1);
+}
+
+std::optional<TokenChoice> guess_other_than(const ViewContext& c, const TokenChoice& token) {
+  return resolved(c, TokenChoice::other(), token.by == TokenChoice::By::id ? token.number : -1);
 }
 
 std::shared_ptr<const NextToken> compared_next(const ViewContext& c) {

@@ -22,6 +22,8 @@ std::shared_ptr<const NextToken> compared_next(const ViewContext& context);
 /// same on all sides: a guess of the baseline, or of the first of two prompts. Nothing while that is not
 /// known.
 std::optional<TokenChoice> guess_of_rank(const ViewContext& context, int rank);
+/// The most probable guess that is not the token, likewise.
+std::optional<TokenChoice> guess_other_than(const ViewContext& context, const TokenChoice& token);
 /// The counterpart of the selected query in the baseline; -1: none.
 int compared_query(const ViewContext& context);
 /// The positions of a selection in the run's baseline; -1: without a counterpart, or not selected.

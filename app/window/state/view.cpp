@@ -52,8 +52,9 @@ void reduce(ViewSlice& s, const SelectKey& a, World& w) {
   s.selection.key = a.position < extent(w.snapshot).keys ? a.position : -1;
 }
 
-/// A token chosen in one view is the others' token, too. One that was their other token changes places with
-/// the token before it; no other token, which some views may have, stays none.
+/// A token chosen in one view is the others' token, too, if they have a control for it. One that was their
+/// other token changes places with the token before it; no other token, which views without a metric may
+/// have, stays none.
 void carry_token_choice(Options& options, const OptionSpec& option) {
   const auto rank = [&](const OptionSpec& of) { return std::get<int>(options.value(of)); };
   for (const OptionSpec* TokenOptions::*kind : {&TokenOptions::rank, &TokenOptions::other_rank}) {
@@ -62,9 +63,9 @@ void carry_token_choice(Options& options, const OptionSpec& option) {
     const int chosen = rank(option);
     for (const View& view : views()) {
       const OptionSpec* const same = view.tokens.*kind;
-      if (same == nullptr || same == &option) continue;
+      if (same == nullptr || same == &option || same->control == Control::none) continue;
       const int before = rank(*same);
-      if (chosen <= 0 || before <= 0) continue;
+      if (chosen <= 0 || (before <= 0 && view.tokens.metric == nullptr)) continue;
       options.set(*same, chosen);
       const OptionSpec* const other = view.tokens.other_rank;
       if (kind == &TokenOptions::rank && other != nullptr && rank(*other) == chosen)
