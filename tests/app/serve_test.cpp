@@ -3,6 +3,7 @@
 
 #include "tests/app/command_runs.h"
 #include "tests/app/view_fixture.h"
+#include "tests/support/temporary_folder.h"
 
 namespace headscope::app {
 namespace {
@@ -98,7 +99,7 @@ TEST(Serve, OtherOutputIsText) {
 }
 
 TEST(Serve, AnswersAreJsonUnlessTheRequestChoosesAnotherForm) {
-  const testing::TemporaryFolder folder;
+  const headscope::testing::TemporaryFolder folder;
   const auto named = [&](const char* name) { return Json((folder.path() / name).string()).dump(); };
   const std::string prompt = R"("prompt": "a b a b a", )";
   for (const auto& [command, options, member] :

@@ -65,7 +65,8 @@ void carry_token_choice(Options& options, const OptionSpec& option) {
       const OptionSpec* const same = view.tokens.*kind;
       if (same == nullptr || same == &option || same->control == Control::none) continue;
       const int before = rank(*same);
-      if (chosen <= 0 || (before <= 0 && view.tokens.metric == nullptr)) continue;
+      const bool may_be_none = kind == &TokenOptions::other_rank && view.tokens.metric == nullptr;
+      if (may_be_none && (chosen <= 0 || before <= 0)) continue;
       options.set(*same, chosen);
       const OptionSpec* const other = view.tokens.other_rank;
       if (kind == &TokenOptions::rank && other != nullptr && rank(*other) == chosen)
