@@ -8,30 +8,6 @@
 namespace headscope::app {
 namespace {
 
-/// How captions say an option whose label and value would read like a command line; {} is the value.
-struct Phrase {
-  std::string_view option, words;
-};
-constexpr Phrase kPhrases[] = {
-    {"chosen-found", "row {} chosen"},
-    {"circuit-edges", "at most {} edges"},
-    {"circuit-steps", "{} steps"},
-    {"count", "{} guesses"},
-    {"flow-edges", "{} edges"},
-    {"flow-least", "edges from {} % of the logit"},
-    {"lens-mid", "without the stream inside blocks"},
-    {"metric-least", "from {}"},
-    {"neurons", "{} neurons"},
-    {"saliency-steps", "at most {} gradients"},
-    {"search-above", "weights above {}"},
-    {"shape-cells", "marked cells {}"},
-    {"softmax-scale", "scores times {}"},
-    {"threshold", "weights from {}"},
-    {"tilt", "tilted by {}°"},
-    {"turn", "turned by {}°"},
-    {"value-max", "colours up to {}"},
-};
-
 /// A label inside a sentence: "Cells" becomes "cells", "MLP" stays.
 std::string inside_sentence(std::string_view label) {
   const auto is_between = [](char c, char low, char high) { return low <= c && c <= high; };
@@ -90,14 +66,7 @@ std::string option_words(const View& view, const OptionSpec& option, const ViewC
     return (other ? "minus " : "token: ") + token_words(view, option, c);
   }
   if (const Zoom* zoom = std::get_if<Zoom>(&value)) return zoom_words(*zoom);
-  const auto* const phrase = std::ranges::find(kPhrases, option.name, &Phrase::option);
   const std::string label = inside_sentence(option.label);
-  if (phrase != std::end(kPhrases)) {
-    std::string words(phrase->words);
-    if (const std::size_t at = words.find("{}"); at != words.npos)
-      words.replace(at, 2, value_words(option, value));
-    return words;
-  }
   if (const bool* on = std::get_if<bool>(&value)) return (*on ? "" : "without ") + label;
   constexpr std::string_view kFirst = "first ";
   if (option.choices.empty() && label.starts_with(kFirst))  // where a list begins

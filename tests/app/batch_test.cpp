@@ -303,7 +303,7 @@ TEST(Guesses, AreThoseOfTheBaselineInEditedRuns) {
   EXPECT_THAT(lines_of(with({"attribute"})).front(), HasSubstr("logit of ·P "));
   EXPECT_THAT(with({"plot", "attribution"}, {"--out", "-", "--format", "svg", "--svg-text"}),
               HasSubstr("Logit of “·P”"));
-  EXPECT_THAT(lines_of(with({"sweep"})).front(), HasSubstr("logit of ·P minus"));
+  EXPECT_THAT(lines_of(with({"sweep"})).front(), HasSubstr("logit of ·P (id 410) minus"));
 }
 
 TEST(SecondPrompt, HasAStartTokenWhereTheFirstHasOne) {

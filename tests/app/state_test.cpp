@@ -64,7 +64,7 @@ TEST(State, TokensChosenInOneViewAreChosenInTheOthers) {
   state = after(state, {SetOption{find_option("sweep-other-rank"), 4}});
   EXPECT_THAT(chosen(state), ElementsAre("3", "4", "3", "4", "3", "4", "3", "4"));
   state = after(state, {SetOption{find_option("against-rank"), 0}});
-  EXPECT_THAT(chosen(state), ElementsAre("3", "none", "3", "4", "3", "4", "3", "4"))
+  EXPECT_THAT(chosen(state), ElementsAre("3", "none", "3", "auto", "3", "auto", "3", "auto"))
       << "the others always have another token";
   state = after({}, {SetOption{find_option("logit-rank"), 2}});
   EXPECT_THAT(chosen(state), ElementsAre("2", "none", "2", "auto", "2", "auto", "2", "auto"));

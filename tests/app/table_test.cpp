@@ -166,12 +166,12 @@ TEST(Captions, NameOptionsAsTheirControlsDo) {
   EXPECT_THAT(caption_with("circuits", "circuit", "pairs"), EndsWith(" · circuit: QK pairs"));
   EXPECT_THAT(caption_with("softmax", "strongest-first", "yes"), EndsWith(" · strongest first"));
   EXPECT_THAT(caption_with("next", "temperature", "0.8"), EndsWith(" · temperature 0.8"));
-  EXPECT_THAT(caption_with("heatmap", "value-max", "0.5"), EndsWith(" · colours up to 0.5"));
+  EXPECT_THAT(caption_with("heatmap", "value-max", "0.5"), EndsWith(" · max 0.5"));
   EXPECT_THAT(caption_with("heatmap", "zoom", "2:5,1:4"), EndsWith(" · rows 2–4, columns 1–3"));
-  EXPECT_THAT(caption_with("heatmap", "shape-cells", "2.1,3.2"), EndsWith(" · marked cells (2, 1), (3, 2)"));
+  EXPECT_THAT(caption_with("heatmap", "shape-cells", "2.1,3.2"), EndsWith(" · shape (2, 1), (3, 2)"));
   EXPECT_THAT(caption_with("circuits", "token-norm", "no"), EndsWith(" · without ln_1"));
   EXPECT_THAT(caption_with("composition", "senders", "2.3,1.6"), EndsWith(" · senders L2 H3, L1 H6"));
-  EXPECT_THAT(caption_with("lens", "lens-mid", "no"), EndsWith(" · without the stream inside blocks"));
+  EXPECT_THAT(caption_with("lens", "lens-mid", "no"), EndsWith(" · without inside blocks"));
   EXPECT_THAT(caption_with("attribution", "logit-rank", "2"), EndsWith(" · token: the guess of rank 2"));
   EXPECT_THAT(caption_with("attribution", "against-rank", "3"), EndsWith(" · minus the guess of rank 3"));
   EXPECT_THAT(caption_with("sweep", "sweep-id", "4"), EndsWith(" · token: “%”"));

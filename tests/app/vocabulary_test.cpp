@@ -78,9 +78,9 @@ json answer(const Words& arguments) {
 
 /// The ids of the three most probable tokens.
 std::vector<int> best(const Words& edit = {}) {
+  const json made = answer(Words{"predict", "--top", "3"} + kPrompt + edit);
   std::vector<int> ids;
-  for (const json& guess : answer(Words{"predict", "--top", "3"} + kPrompt + edit).at("next"))
-    ids.push_back(guess.at("id"));
+  for (const json& guess : made.at("next")) ids.push_back(guess.at("id"));
   return ids;
 }
 

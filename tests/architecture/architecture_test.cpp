@@ -188,7 +188,13 @@ const std::set<std::pair<std::string, std::string>>& other_meanings() {
       {"app/cli/commands/generate.cpp", "seed"},
       {"app/cli/commands/search.cpp", "heads"},     // the heads to search
       {"app/views/attention/search.cpp", "query"},  // a heading
-      {"app/cli/commands/sweep.cpp", "metric"},
+      {"app/cli/commands/sweep.cpp", "metric"},     // what is measured of a prediction, and the flag for it
+      {"app/cli/commands/attribute.cpp", "metric"},
+      {"app/cli/commands/measured_tokens.h", "metric"},
+      {"app/views/output/lens.cpp", "metric"},
+      {"app/views/output/saliency.cpp", "metric"},
+      {"app/views/output/sweep.cpp", "metric"},
+      {"app/cli/commands/generate.cpp", "sampling"},  // how tokens were drawn, a key of JSON
       {"app/cli/commands/saliency.cpp", "metric"},
       {"app/run/analyses/saliency.h", "saliency"},  // text for the status line
       {"app/run/analyses/sweep.h", "sweep"},        // text for the status line
@@ -239,8 +245,14 @@ const std::set<std::pair<std::string, std::string>>& other_meanings() {
       {"app/views/attention/heatmap.cpp", "query"},       // an axis, a column
       {"app/views/attention/head_metrics.cpp", "heads"},  // rows of its list
       {"app/views/attention/lines.cpp", "query"},
-      {"app/run/analyses/sweep.h", "sweep"},  // the computed question
-      {"app/cli/commands/sweep.cpp", "metric"},
+      {"app/run/analyses/sweep.h", "sweep"},     // the computed question
+      {"app/cli/commands/sweep.cpp", "metric"},  // what is measured of a prediction, and the flag for it
+      {"app/cli/commands/attribute.cpp", "metric"},
+      {"app/cli/commands/measured_tokens.h", "metric"},
+      {"app/views/output/lens.cpp", "metric"},
+      {"app/views/output/saliency.cpp", "metric"},
+      {"app/views/output/sweep.cpp", "metric"},
+      {"app/cli/commands/generate.cpp", "sampling"},  // how tokens were drawn, a key of JSON
       {"app/cli/commands/saliency.cpp", "metric"},
       {"app/views/output/sampling.cpp", "top-k"},  // which step removed a token
       {"app/views/output/sampling.cpp", "top-p"},

@@ -65,11 +65,19 @@ TEST_P(EveryView, IsMadeAgainToTheByte) {
 TEST_P(EveryView, IsMadeAgainWithItsOptions) {
   const View& view = *find_view(GetParam());
   std::vector<std::string> plot = std::vector<std::string>{"plot", GetParam()} + kAsked;
+  const auto next = [](const OptionSpec& option) { return stepped(option, option.default_value, 1); };
+  std::vector<const OptionSpec*> changed;
+  Options all;
   for (const OptionSpec* option : view.options) {
-    const OptionValue next = stepped(*option, option->default_value, 1);
-    if (next != option->default_value && !option->reset_on_prompt_change)
-      plot = plot + std::vector<std::string>{"--" + std::string(option->name), to_text(*option, next)};
+    const bool is_same_token = option == view.tokens.other_id;  // ids begin with the same one
+    if (next(*option) == option->default_value || option->reset_on_prompt_change || is_same_token) continue;
+    changed.push_back(option);
+    all.set(*option, next(*option));
   }
+  for (const OptionSpec* option : changed)
+    if (option->applies == nullptr || option->applies(all))  // else it is refused
+      plot =
+          plot + std::vector<std::string>{"--" + std::string(option->name), to_text(*option, next(*option))};
   plot =
       plot + std::vector<std::string>{"--theme", "dark", "--font-size",  "12.5",  "--size",      "1400x1600",
                                       "--scale", "0.75", "--no-caption", "--bos", "--precision", "f16"};
