@@ -19,6 +19,16 @@ void recompute(const PromptRun& run, int first, int end, const model::Hooks& hoo
   run.model->transformer->forward(tokens, workspace, options);
 }
 
+std::shared_ptr<const model::Run> unedited_run(const PromptRun& run, model::Workspace& workspace,
+                                               const std::stop_token& stop) {
+  if (run.run->plan == nullptr) return run.run;
+  if (run.baseline && run.baseline->run->plan == nullptr && !compares_different_inputs(run))
+    return run.baseline->run;
+  model::ForwardOptions options;
+  options.stop = stop;
+  return run.model->transformer->forward(run.run->tokens, workspace, options);
+}
+
 void copy_activation(model::Hooks& hooks, model::HookPoint point, std::span<float> values, int cols) {
   hooks.watch(point, [values, cols](const model::ConstActivation2d& piece) {
     const auto positions = static_cast<int>(std::ssize(values) / cols);

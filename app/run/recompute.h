@@ -1,4 +1,5 @@
 #pragma once
+#include <memory>
 #include <span>
 #include <stop_token>
 
@@ -12,6 +13,10 @@ namespace headscope::app {
 /// after `end` if edits make earlier positions depend on them. Throws model::Stopped.
 void recompute(const PromptRun& run, int first, int end, const model::Hooks& hooks,
                model::Workspace& workspace, const std::stop_token& stop);
+
+/// The run of the same tokens without edits: this one, or the baseline, or it is made. Throws model::Stopped.
+std::shared_ptr<const model::Run> unedited_run(const PromptRun& run, model::Workspace& workspace,
+                                               const std::stop_token& stop);
 
 /// Has hooks copy what they see at a point into `values`, [positions, cols] row-major: positions from 0, as
 /// far as there is room.

@@ -245,15 +245,7 @@ const std::set<std::pair<std::string, std::string>>& other_meanings() {
       {"app/views/attention/heatmap.cpp", "query"},       // an axis, a column
       {"app/views/attention/head_metrics.cpp", "heads"},  // rows of its list
       {"app/views/attention/lines.cpp", "query"},
-      {"app/run/analyses/sweep.h", "sweep"},     // the computed question
-      {"app/cli/commands/sweep.cpp", "metric"},  // what is measured of a prediction, and the flag for it
-      {"app/cli/commands/attribute.cpp", "metric"},
-      {"app/cli/commands/measured_tokens.h", "metric"},
-      {"app/views/output/lens.cpp", "metric"},
-      {"app/views/output/saliency.cpp", "metric"},
-      {"app/views/output/sweep.cpp", "metric"},
-      {"app/cli/commands/generate.cpp", "sampling"},  // how tokens were drawn, a key of JSON
-      {"app/cli/commands/saliency.cpp", "metric"},
+      {"app/run/analyses/sweep.h", "sweep"},       // the computed question
       {"app/views/output/sampling.cpp", "top-k"},  // which step removed a token
       {"app/views/output/sampling.cpp", "top-p"},
       {"app/views/attention/scores.cpp", "query"},

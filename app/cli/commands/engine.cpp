@@ -14,6 +14,7 @@
 #include "app/run/edits/edit_list.h"
 #include "app/run/edits/edit_text.h"
 #include "app/run/kept_models.h"
+#include "app/run/recompute.h"
 #include "app/run/sources/model_discovery.h"
 #include "app/run/sources/paths.h"
 #include "app/run/sources/pattern_file.h"
@@ -210,18 +211,13 @@ void compare_with_unedited(Engine& engine, PromptRun& run) {
     compare_with_unedited(run, engine.model->transformer->forward(run.tokens.ids(), engine.workspace));
 }
 
-std::shared_ptr<const model::Run> unedited_run(const PromptRun& run, Engine& engine) {
-  if (run.run->plan == nullptr) return run.run;
-  if (run.baseline && !compares_different_inputs(run)) return run.baseline->run;
-  return engine.model->transformer->forward(run.tokens.ids(), engine.workspace);
-}
-
 void name_by_id(TokenChoice& token, TokenChoice& against, const PromptRun& run, int position, Engine& engine,
                 const std::string& where) {
   const int at = position < 0 ? run.run->length() - 1 : position;
   if (at >= run.run->length()) return;
   std::vector<float> logits(engine.config().vocab_size);
-  engine.model->transformer->logits(*unedited_run(run, engine), at, 1, engine.workspace, logits);
+  engine.model->transformer->logits(*unedited_run(run, engine.workspace, {}), at, 1, engine.workspace,
+                                    logits);
   try {
     token = TokenChoice::of(id_of(token, logits));
     if (against.by == TokenChoice::By::none) return;

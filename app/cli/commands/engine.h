@@ -80,9 +80,6 @@ void compare(Engine& engine, PromptRun& run, const Baseline& baseline);
 /// Sets the unedited run as the baseline of an edited one.
 void compare_with_unedited(Engine& engine, PromptRun& run);
 
-/// The run of the same tokens without edits, which may be this one. It runs unless it is the baseline.
-std::shared_ptr<const model::Run> unedited_run(const PromptRun& run, Engine& engine);
-
 /// Names the tokens of a prediction by their ids: ranks are those of the unedited run, whatever the baseline.
 /// `against`: may be none. Positions that do not exist are left to what measures there. Throws
 /// model::RunError that begins with `where` for an id outside the vocabulary, and if both are one.

@@ -10,6 +10,7 @@
 
 #include "app/run/analyses/rank_correlation.h"
 #include "app/run/analyses/sweep_estimates.h"
+#include "app/run/recompute.h"
 #include "model/files/error.h"
 #include "model/pass/statistics.h"
 
@@ -96,16 +97,6 @@ Sweep begin(const SweepOf& question, const PromptRun& run, std::span<const float
   sweep.readings.resize(cells);
   sweep.known.resize(cells);
   return sweep;
-}
-
-/// The same tokens without edits.
-std::shared_ptr<const model::Run> clean_run(const PromptRun& run, const Computation<Sweep>& computation) {
-  if (run.run->plan == nullptr) return run.run;
-  if (run.baseline && run.baseline->run->plan == nullptr && !compares_different_inputs(run))
-    return run.baseline->run;
-  model::ForwardOptions options;
-  options.stop = computation.stop;
-  return run.model->transformer->forward(run.run->tokens, computation.workspace, options);
 }
 
 }  // namespace
@@ -269,7 +260,7 @@ Sweep SweepOf::compute(const PromptRun& run, const Computation<Sweep>& computati
   }
 
   const model::Edits base = run.run->plan ? run.run->plan->edits() : model::Edits{};
-  const auto clean = clean_run(run, computation);
+  const auto clean = unedited_run(run, computation.workspace, computation.stop);
   auto shown = std::chrono::steady_clock::now() - kPause;
   // Without estimates late layers first: their passes start late, so half of the grid is done after a quarter
   // of the work. The results are the same in every order.
