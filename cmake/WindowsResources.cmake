@@ -23,6 +23,8 @@ add_custom_command(OUTPUT ${HEADSCOPE_ICON} ${draw}
 
 configure_file(${PROJECT_SOURCE_DIR}/assets/windows/headscope.manifest.in ${PROJECT_BINARY_DIR}/headscope.manifest @ONLY)
 configure_file(${PROJECT_SOURCE_DIR}/assets/windows/headscope.rc.in ${PROJECT_BINARY_DIR}/headscope.rc @ONLY)
-set_source_files_properties(${PROJECT_BINARY_DIR}/headscope.rc TARGET_DIRECTORY headscope PROPERTIES
+set_source_files_properties(${PROJECT_BINARY_DIR}/headscope.rc PROPERTIES
   OBJECT_DEPENDS "${HEADSCOPE_ICON};${PROJECT_BINARY_DIR}/headscope.manifest")
-target_sources(headscope PRIVATE ${PROJECT_BINARY_DIR}/headscope.rc)
+foreach(program headscope headscope_packaged)
+  target_sources(${program} PRIVATE ${PROJECT_BINARY_DIR}/headscope.rc)
+endforeach()

@@ -77,7 +77,7 @@ compare_windows() {
 }
 
 package() {
-  (cd "$root" && cmake --preset windows-package && cmake --build --preset windows-package && cpack --preset windows-package)
+  (cd "$root" && cpack --preset windows)
 }
 
 status=0
@@ -92,7 +92,7 @@ for part in "${parts[@]}"; do
     window) start_windows "$root/build/windows/wine"; compare_windows || good=no; stop_windows ;;
     package) package ;;
     installer)
-      "$root/tests/windows/installer.sh" "$root"/build/windows-package/headscope-*-win64.exe "$root/tests/data/session-1.headscope" \
+      "$root/tests/windows/installer.sh" "$root"/build/windows/headscope-*-win64.exe "$root/tests/data/session-1.headscope" \
         "$out" || good=no
       ;;
     speed)
