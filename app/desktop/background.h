@@ -8,11 +8,11 @@
 #include <stdexcept>
 #include <string>
 #include <system_error>
-#include <thread>
 #include <utility>
 #include <vector>
 
 #include "system/condition.h"
+#include "system/detached_thread.h"
 
 namespace headscope::app {
 
@@ -62,8 +62,8 @@ class Background {
     // Counts the task until the last copy is gone, also if no thread could be started.
     std::shared_ptr<void> count = shared_->counted(topic);
     try {
-      std::thread([shared = shared_, topic = std::move(topic), ticket, work = std::move(work),
-                   count = std::move(count)]() mutable noexcept {
+      system::start_detached([shared = shared_, topic = std::move(topic), ticket, work = std::move(work),
+                              count = std::move(count)]() mutable noexcept {
         try {
           const auto report = [&](T value) { shared->put({topic, std::move(value)}, ticket); };
           report(work(report));
@@ -71,7 +71,7 @@ class Background {
         }
         work = nullptr;
         count.reset();
-      }).detach();
+      });
     } catch (const std::system_error&) {
       throw NoThread();
     }

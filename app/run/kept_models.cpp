@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <cstdint>
 #include <utility>
 
@@ -22,14 +21,12 @@ struct Files {
 };
 
 void add(Files& files, const fs::path& file) {
+  const std::string stamp = file_stamp(file);
+  if (stamp.empty()) return;
+  files.stamp += system::text_of(file.filename()) + " " + stamp + "\n";
   std::error_code error;
   const std::uintmax_t size = fs::file_size(file, error);
-  if (error) return;
-  const auto time = fs::last_write_time(file, error).time_since_epoch();
-  using std::chrono::nanoseconds;
-  files.stamp += system::text_of(file.filename()) + " " + std::to_string(size) + " " +
-                 std::to_string(std::chrono::duration_cast<nanoseconds>(time).count()) + "\n";
-  if (file.extension() == ".safetensors") files.weights += size;
+  if (!error && file.extension() == ".safetensors") files.weights += size;
 }
 
 /// Adds the files of a model's folder that loading reads; a hub's folder also has others.

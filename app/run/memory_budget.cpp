@@ -35,7 +35,7 @@ MemoryBudget memory_budget(const model::Transformer& transformer, int threads) {
   const std::size_t logits = product({config.vocab_size, 2});
   const std::size_t work =
       (model::Buffer::room_for(activations) + model::Buffer::room_for(scratch) + logits) * kFloat;
-  constexpr std::size_t kProgram = std::size_t{24} << 20;
+  constexpr std::size_t kProgram = std::size_t{32} << 20;
   return {transformer.weight_bytes(), Memo::budget(config), images + 4 * thumbnails, work, kProgram};
 }
 

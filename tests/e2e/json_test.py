@@ -5,7 +5,7 @@ import unittest
 
 import numpy as np
 
-from program import ON_WINDOWS, ROOT, TALES, ProgramCase, main
+from program import ON_WINDOWS, ROOT, TALES, ProgramCase, main, run
 
 import safetensors_io
 
@@ -100,6 +100,8 @@ class JsonPage(ProgramCase):
             arguments = ["--prompts", prompts, "--shard", "0/2"]
         if arguments == "attention":
             arguments = ["--attention", self.attention_file()]
+        if command == "doctor":  # its status says whether all of the program works here
+            return json.loads(run(command, *arguments, "--json").stdout)
         return self.json(command, *arguments)
 
     def attention_file(self):

@@ -56,6 +56,7 @@ class CommandLine {
         line_(arguments),
         given_(std::make_shared<Arguments>(start)) {
     app_.allow_extras();  // also for subcommands: reject_unknown_arguments has better messages
+    app_.allow_windows_style_options(false);  // a path may begin with a slash there, too
     describe_program();
     for (const CommandRow& row : command_rows()) {
       CLI::App* app = app_.add_subcommand(std::string(row.name), std::string(row.help));

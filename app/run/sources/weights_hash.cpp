@@ -1,7 +1,6 @@
 #include "app/run/sources/weights_hash.h"
 
 #include <algorithm>
-#include <chrono>
 #include <span>
 
 #include "app/run/sources/digest.h"
@@ -10,6 +9,7 @@
 #include "model/files/file_io.h"
 #include "model/files/open_file.h"
 #include "model/files/tensor_source.h"
+#include "system/file.h"
 #include "system/path_text.h"
 
 namespace headscope::app {
@@ -83,15 +83,23 @@ bool is_weights_hash(std::string_view text) {
   return text.starts_with(kKind) && text.size() == kKind.size() + 64 && is_digest(text.substr(kKind.size()));
 }
 
+std::string file_stamp(const fs::path& file) {
+  try {
+    const system::FileStatus status = system::File(file, system::Open::read_at_once).status();
+    return std::to_string(status.size) + " " + std::to_string(status.written);
+  } catch (const std::system_error&) {
+    return "";
+  }
+}
+
 std::string weights_stamp(const fs::path& folder) {
   std::string stamp;
   try {
     for (const std::string& name : weight_files(folder)) {
       const fs::path file = fs::canonical(name.empty() ? folder : folder / system::path_of(name));
-      const auto written =
-          std::chrono::duration_cast<std::chrono::nanoseconds>(fs::last_write_time(file).time_since_epoch());
-      stamp += name + " " + std::to_string(fs::file_size(file)) + " ";
-      stamp += std::to_string(written.count()) + "\n";
+      const std::string written = file_stamp(file);
+      if (written.empty()) return "";
+      stamp += name + " " + written + "\n";
     }
   } catch (const std::runtime_error&) {
     return "";

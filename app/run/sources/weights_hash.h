@@ -30,6 +30,9 @@ std::set<std::string> weight_files(const std::filesystem::path& folder);
 /// Whether a text is such a hash.
 bool is_weights_hash(std::string_view text);
 
+/// Size and time of a file, as exact as the system has it, to detect that it was replaced; empty if it cannot
+/// be read.
+std::string file_stamp(const std::filesystem::path& file);
 /// Names, sizes and times of the weight files, to detect that they were replaced; empty if there are none.
 std::string weights_stamp(const std::filesystem::path& folder);
 
