@@ -105,11 +105,11 @@ PromptSource::PromptSource(const PromptArguments& arguments, std::istream& stand
       break;
     case From::text:
     case From::ids:
-      single_ = Prompt{.text = arguments.text, .ids = arguments.ids};
+      single_ = ListedPrompt{{.text = arguments.text, .ids = arguments.ids}};
       break;
     case From::file: {
       const std::string bytes = standard ? bytes_of(standard_input) : model::read_file(arguments.file);
-      single_ = Prompt{.text = std::string(without_byte_order_mark(bytes)), .ids = {}};
+      single_ = ListedPrompt{{.text = std::string(without_byte_order_mark(bytes)), .ids = {}}};
       break;
     }
     case From::list:
@@ -130,14 +130,14 @@ std::string PromptSource::where() const {
   return is_list() ? name_ + ":" + std::to_string(line_) + ": " : "";
 }
 
-std::optional<Prompt> PromptSource::next() {
-  std::optional<Prompt> prompt;
+std::optional<ListedPrompt> PromptSource::next() {
+  std::optional<ListedPrompt> prompt;
   if (is_list()) {
     std::string read;
     while (!prompt && std::getline(*lines_, read)) {
       const std::string_view line = bare_prompt_line(read, line_++ == 0);
       if (!is_prompt_line(line) || number_++ % shard_.count != shard_.index) continue;
-      prompt = plain_ ? Prompt{.text = std::string(line), .ids = {}}
+      prompt = plain_ ? ListedPrompt{{.text = std::string(line), .ids = {}}}
                       : parse_prompt_line(line, name_ + ":" + std::to_string(line_));
     }
   } else {

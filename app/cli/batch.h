@@ -27,7 +27,7 @@ class PromptSource {
 
   /// The next prompt, or the next one of the shard; nothing after the last one. Throws model::LoadError that
   /// names file and line.
-  std::optional<Prompt> next();
+  std::optional<ListedPrompt> next();
 
   /// The number, in the whole list and from 1, of the prompt that next() last returned or could not read.
   int number() const { return number_; }
@@ -43,7 +43,7 @@ class PromptSource {
   std::string where() const;
 
  private:
-  std::optional<Prompt> single_;
+  std::optional<ListedPrompt> single_;
   bool start_token_;
   Shard shard_;
   bool plain_ = false;  ///< each line is a prompt, as in a .txt file
@@ -57,7 +57,7 @@ class PromptSource {
 };
 
 /// Processes one prompt of a command.
-using PromptWork = std::function<void(const PromptSource& source, const Prompt& prompt)>;
+using PromptWork = std::function<void(const PromptSource& source, const ListedPrompt& prompt)>;
 
 /// Processes each prompt in turn, or those of the shard. Shows progress on a terminal, or an occasional line
 /// in a log. A prompt that cannot be read or run ends the loop (model::LoadError, model::RunError). If errors

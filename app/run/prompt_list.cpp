@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <stdexcept>
 #include <utility>
 
 #include "model/files/error.h"
@@ -32,9 +33,55 @@ std::vector<int> ids_of(const json& value, const std::string& where) {
   return ids;
 }
 
+/// The value of a key that a line may have; null: it has none.
+const json* at_key(const json& line, const char* key) {
+  const auto found = line.find(key);
+  return found == line.end() || found->is_null() ? nullptr : &*found;
+}
+
+std::string string_of(const json& value, const std::string& where, const char* key, const char* hint = "") {
+  if (!value.is_string())
+    throw model::LoadError(where + ": \"" + key + "\" must be a string, found " + model::quote(value.dump()) +
+                           hint);
+  return value.get<std::string>();
+}
+
+GivenToken token_at(const json& line, const std::string& where, const char* key) {
+  const json* value = at_key(line, key);
+  if (value == nullptr) return {};
+  const std::string text =
+      string_of(*value, where, key, "; a token is given by its text, or as \"id:4\" or \"rank:2\"");
+  try {
+    return parse_given_token(text);
+  } catch (const std::invalid_argument& error) {
+    throw model::LoadError(where + ": \"" + key + "\"" + error.what());
+  }
+}
+
+/// What an object says besides its prompt.
+void read_measured(const json& line, const std::string& where, ListedPrompt& prompt) {
+  const json *second = at_key(line, "second"), *from = at_key(line, "from");
+  if (second != nullptr && from != nullptr)
+    throw model::LoadError(where + ": \"second\" and \"from\" are two names of one text; give only one");
+  if (second != nullptr) prompt.second = string_of(*second, where, "second");
+  if (from != nullptr) prompt.second = string_of(*from, where, "from");
+  prompt.token = token_at(line, where, "token");
+  prompt.other_token = token_at(line, where, "other_token");
+  if (const json* position = at_key(line, "position")) {
+    const bool is_whole = position->is_number_integer() &&
+                          (!position->is_number_unsigned() ||
+                           position->get<std::uint64_t>() <= std::numeric_limits<int>::max()) &&
+                          position->get<std::int64_t>() >= -1;
+    if (!is_whole)
+      throw model::LoadError(where + ": \"position\" must be a whole number from -1 up, found " +
+                             model::quote(position->dump()));
+    prompt.position = position->get<int>();
+  }
+}
+
 }  // namespace
 
-Prompt parse_prompt_line(std::string_view line, const std::string& where) {
+ListedPrompt parse_prompt_line(std::string_view line, const std::string& where) {
   const json value = [&] {
     try {
       return model::parse_json(line, where);
@@ -43,16 +90,20 @@ Prompt parse_prompt_line(std::string_view line, const std::string& where) {
                              "; a line is a JSON string, as in \"A robot must obey\", or an object");
     }
   }();
-  if (value.is_string()) return {.text = value.get<std::string>(), .ids = {}};
+  if (value.is_string()) return {{.text = value.get<std::string>(), .ids = {}}};
   const bool has_text = value.is_object() && value.contains("prompt");
   const bool has_ids = value.is_object() && value.contains("ids");
   if (has_text == has_ids) {
     throw model::LoadError(where +
                            ": expected a JSON string, or an object with either \"prompt\" or \"ids\"");
   }
-  if (has_ids) return {.text = "", .ids = ids_of(value["ids"], where)};
-  if (!value["prompt"].is_string()) throw model::LoadError(where + ": \"prompt\" must be a string");
-  return {.text = value["prompt"].get<std::string>(), .ids = {}};
+  ListedPrompt prompt;
+  if (has_ids)
+    prompt.ids = ids_of(value["ids"], where);
+  else
+    prompt.text = string_of(value["prompt"], where, "prompt");
+  read_measured(value, where, prompt);
+  return prompt;
 }
 
 std::string_view without_byte_order_mark(std::string_view bytes) {
@@ -94,7 +145,7 @@ PromptList read_prompt_list(const std::filesystem::path& file) {
     if (list.prompts.size() == PromptList::kMaxPrompts)
       throw model::LoadError(name + ": expected at most " + std::to_string(PromptList::kMaxPrompts) +
                              " prompts, found more; the commands metrics and search take any number");
-    list.prompts.push_back(plain ? Prompt{.text = std::string(line), .ids = {}}
+    list.prompts.push_back(plain ? ListedPrompt{{.text = std::string(line), .ids = {}}}
                                  : parse_prompt_line(line, name + ":" + std::to_string(number)));
   }
   if (list.prompts.empty()) throw model::LoadError(name + ": expected one prompt per line, found none");

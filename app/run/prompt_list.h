@@ -2,29 +2,42 @@
 #include <cstddef>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "app/run/given_token.h"
 #include "app/run/prompt_run.h"
 
 // Lists of prompts that are analysed together.
 namespace headscope::app {
+
+/// A prompt of a list, and what its line says of how the prediction after it is measured, in the words of the
+/// command line; what it leaves out is as for the whole list.
+struct ListedPrompt : Prompt {
+  std::optional<std::string> second = {};  ///< the prompt that it is patched from
+  GivenToken token = {};
+  GivenToken other_token = {};
+  std::optional<int> position = {};  ///< -1: the last
+  bool operator==(const ListedPrompt&) const = default;
+};
 
 /// A list as one immutable value, small enough to be stored in sessions and exported figures.
 struct PromptList {
   static constexpr std::size_t kMaxBytes = std::size_t{1} << 20;  ///< limit of its file's size
   static constexpr std::size_t kMaxPrompts = 20'000;
 
-  std::string name;             ///< name of its file, for people: no path
-  std::vector<Prompt> prompts;  ///< text or ids each, without start token and edits
+  std::string name;                   ///< name of its file, for people: no path
+  std::vector<ListedPrompt> prompts;  ///< text or ids each, without start token and edits
   bool operator==(const PromptList&) const = default;
 };
 
 /// Parses a line of a list: a JSON string, or an object with either "prompt" (a string) or "ids" (an array of
-/// whole numbers); other keys are ignored. Throws model::LoadError that begins with `where`.
-Prompt parse_prompt_line(std::string_view line, const std::string& where);
+/// whole numbers), and perhaps "second" or "from" (the same), "token", "other_token" and "position". Other
+/// keys are ignored, and so are these where they are null. Throws model::LoadError that begins with `where`.
+ListedPrompt parse_prompt_line(std::string_view line, const std::string& where);
 
 /// A text file's bytes without UTF-8's byte order mark, which some editors write and which is no text.
 std::string_view without_byte_order_mark(std::string_view bytes);

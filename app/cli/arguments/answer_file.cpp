@@ -13,7 +13,8 @@
 namespace headscope::app {
 
 std::string answer_format(const Arguments& given) {
-  if (given.out_name.empty() || given.out_name == "-") return given.answer_format;
+  if (given.out_name.empty() || given.out_name == "-")
+    return given.out_format == FileFormat::csv ? "csv" : given.answer_format;
   std::string ending = system::text_of(system::path_of(given.out_name).extension());
   if (!ending.empty()) ending.erase(0, 1);
   for (char& letter : ending) letter = lower(letter);

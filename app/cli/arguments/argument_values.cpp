@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <tuple>
 
 #include "app/ascii.h"
 #include "app/recipe/recipe.h"
@@ -124,22 +123,11 @@ std::vector<int> lengths(const std::string& option, std::string_view text) {
 }
 
 GivenToken given_token(const std::string& option, const std::string& text) {
-  using By = GivenToken::By;
-  const std::string_view whole = text;
-  for (const auto& [prefix, by, low] : {std::tuple("id:", By::id, 0), std::tuple("rank:", By::rank, 1)})
-    if (whole.starts_with(prefix))
-      return {by, "",
-              whole_number(option + " " + prefix, whole.substr(std::string_view(prefix).size()), low)};
-  constexpr std::string_view kText = "text:";
-  const bool escaped = whole.starts_with(kText);
-  const std::string_view token = escaped ? whole.substr(kText.size()) : whole;
-  if (token.empty()) throw UsageError(option + " is empty: give a token's text, or id:N or rank:N");
-  if (!escaped && has_only_digits(token)) {
-    const std::string digits(token.substr(0, 64));
-    throw UsageError(option + " " + digits + " could be a text, an id or a rank: give text:" + digits +
-                     ", id:" + digits + " or rank:" + digits);
+  try {
+    return parse_given_token(text);
+  } catch (const std::invalid_argument& error) {
+    throw UsageError(option + error.what());
   }
-  return {By::text, std::string(token), 0};
 }
 
 std::string metric_line(std::string_view name) {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "app/run/given_token.h"
 #include "app/views/export.h"
 #include "app/views/view.h"
 #include "model/kernels/precision.h"
@@ -102,16 +103,6 @@ struct ComparisonArguments {
   Side side = Side::run;
   std::filesystem::path second_attention =
       {};  ///< attention file to compare an attention file with; empty: none
-};
-
-/// A token as it was given, before the vocabulary is known.
-struct GivenToken {
-  enum class By { none, text, id, rank };
-  By by = By::none;
-  std::string text = {};  ///< By::text
-  int number = 0;         ///< the id, or the rank from 1
-  bool empty() const { return by == By::none; }
-  bool operator==(const GivenToken&) const = default;
 };
 
 /// A token given for one of a view's options.

@@ -84,6 +84,18 @@ void CommandSyntax::on_word(const std::string& name, const std::string& help,
   app_->add_option_function<std::string>(name, set, help)->option_text(" ");
 }
 
+void CommandSyntax::check_alone(const CLI::App& app, const Alone& alone) {
+  if (alone.name.empty() || app.count("--" + alone.name) == 0) return;
+  std::string all;
+  for (std::size_t i = 0; i < alone.others.size(); ++i)
+    all += (i == 0 ? "--" : i + 1 < alone.others.size() ? ", --" : " and --") + alone.others[i];
+  for (const CLI::Option* option : app.get_options()) {
+    const std::string name = option->get_single_name();
+    if (option->count() == 0 || name == alone.name || std::ranges::count(alone.others, name) > 0) continue;
+    throw UsageError("--" + alone.name + " can be combined only with " + all + ", not with --" + name);
+  }
+}
+
 void CommandSyntax::flag(const std::string& name, const std::string& help, bool& value) {
   app_->add_flag("--" + name, value, help)->group(heading_);
 }

@@ -39,13 +39,14 @@ class CommandSyntax {
   template <class Own, class Check, class Run>
   Finish finish(std::shared_ptr<Own> own, Check check, Run run) {
     return [own, check, run, given = given_, name = name(), has_model = has_model_, answers = answers_,
-            has_json = has_json_]() -> Command {
+            has_json = has_json_, app = app_, alone = alone_]() -> Command {
+      check_alone(*app, alone);
       static_cast<Arguments&>(*own) = *given;
       bool* csv = nullptr;
       if constexpr (requires { own->csv; }) csv = &own->csv;
-      if (writes_answer(answers, *own)) choose_answer_format(*own, csv);
+      const bool to_file = writes_answer(answers, *own, csv != nullptr);
+      if (to_file) choose_answer_format(*own, csv);
       check(*own);
-      const bool to_file = writes_answer(answers, *own);
       return Task{name, own, has_json, [own, run, has_model, to_file](const Streams& streams) {
                     if (has_model) fetch_if_missing(own->model, streams);
                     if (to_file) {
@@ -105,6 +106,10 @@ class CommandSyntax {
   /// A previous name of the last option: still accepted, but not listed.
   void old_name(const std::string& name) { old_name(name, set_last_); }
 
+  /// An option that takes the place of all others but these ("out", ...): the command throws UsageError for
+  /// any other beside it.
+  void only_with(const std::string& name, const std::vector<std::string>& others) { alone_ = {name, others}; }
+
   /// A paragraph after the options in the help.
   void footer(const std::string& text);
   const Arguments& given() const { return *given_; }  ///< outlives the parser's functions
@@ -151,9 +156,12 @@ class CommandSyntax {
   /// Whether a command's --out takes the answer that it prints otherwise.
   enum class AnswerOut { never, or_picture, always };
 
-  static bool writes_answer(AnswerOut answers, const Arguments& given) {
-    return answers == AnswerOut::always ||
-           (answers == AnswerOut::or_picture && is_answer_format(answer_format(given)));
+  template <class Own>
+  static bool writes_answer(AnswerOut answers, const Own& own, bool csv) {
+    if (answers != AnswerOut::or_picture) return answers == AnswerOut::always;
+    if constexpr (requires { own.writes_means(); }) csv = csv && own.writes_means();
+    const std::string format = answer_format(own);
+    return is_answer_format(format) || (csv && format == "csv");
   }
 
   /// The exit status of a command's function.
@@ -177,6 +185,13 @@ class CommandSyntax {
       value = std::move(read);
   }
 
+  /// See only_with.
+  struct Alone {
+    std::string name = {};
+    std::vector<std::string> others = {};
+  };
+  static void check_alone(const CLI::App& app, const Alone& alone);
+
   using Set = std::function<void(const std::string& flag, const std::string& text)>;
   CLI::App* app_;
   std::shared_ptr<Arguments> given_;
@@ -186,6 +201,7 @@ class CommandSyntax {
   bool has_json_ = false;
   bool has_footer_ = false;
   AnswerOut answers_ = AnswerOut::never;
+  Alone alone_;
   CLI::Option* last_ = nullptr;
   Set set_last_;
 

@@ -1,25 +1,19 @@
 #pragma once
 #include <filesystem>
-#include <map>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "app/cli/arguments/arguments.h"
+#include "app/cli/arguments/list_part.h"
 #include "app/run/analyses/head_metrics.h"
 
 namespace headscope::app {
 
 /// Metrics of all heads over all texts, or over those of a shard.
-struct Measurement {
-  std::vector<HeadMetrics> heads;  ///< layer * n_head + head
+struct Measurement : ListPart {
+  std::vector<HeadMetrics> heads = {};  ///< layer * n_head + head
   int n_head = 0;
-  int texts = 0;
-  int skipped = 0;  ///< number of prompts that failed
-  std::map<std::string, std::string> conditions =
-      {};  ///< for prompts: the model and how it was run; values as JSON
-  Shard shard = {};
 };
 
 /// Parses the output of `headscope metrics --prompts --json`. Throws model::LoadError that begins with

@@ -22,6 +22,7 @@ struct Report {
   const AttributeCommand& command;
   const PromptRun& run;
   Answers& answers;
+  GradientMetric metric;
   std::shared_ptr<const Attribution> of;
 
   bool shows_sources(int layer, int head) const {
@@ -65,7 +66,7 @@ void write_json(const Json& how, const Report& report, std::ostream& out) {
   Json parts = {{"position", a.position},
                 {"token", token_or_null(tokenizer, a.token)},
                 {"other_token", token_or_null(tokenizer, a.against)},
-                {"metric", name_of(kMetrics, report.command.measured.metric)},
+                {"metric", name_of(kMetrics, report.metric)},
                 {"logit", a.logit},
                 {"sum", a.sum()},
                 {"rounding_error", a.rounding_error()},
@@ -116,34 +117,73 @@ void write_text(const Report& report, std::ostream& out) {
       if (report.shows_sources(layer, head)) write_sources(report, layer, head, out);
 }
 
+/// The parts as cells of means: the same for every prompt.
+void add_to(ListMeans& means, const Report& report, const std::string& where) {
+  const Attribution& a = *report.of;
+  std::vector<Cell> cells;
+  std::vector<double> numbers;
+  const auto add = [&](const std::string& name, Json place, double number) {
+    cells.push_back({name, std::move(place)});
+    numbers.push_back(number);
+  };
+  add("token embedding", {{"part", "token_embedding"}}, a.token_embedding);
+  add("position embedding", {{"part", "position_embedding"}}, a.position_embedding);
+  for (int layer = 0; layer < a.layers; ++layer) {
+    const std::string name = "L" + std::to_string(layer);
+    for (int head = 0; head < a.n_head(); ++head)
+      add(head_name(layer, head), {{"layer", layer}, {"head", head}}, a.head(layer, head));
+    add(name + " attention bias", {{"layer", layer}, {"part", "attention_bias"}}, a.attention_bias[layer]);
+    add(name + " MLP", {{"layer", layer}, {"part", "mlp"}}, a.mlps[layer]);
+  }
+  add("ln_f bias", {{"part", "ln_f_bias"}}, a.final_bias);
+  add("edits", {{"part", "edits"}}, a.edits);
+  add("the model's", nullptr, a.logit);
+  const std::string_view metric = name_of(kMetrics, report.metric);
+  const char* what =
+      report.metric == GradientMetric::difference ? "logit difference by part" : "logit by part";
+  means.add({{"command", "attribute"}, {"what", what}, {"metric", metric}}, cells, numbers, where);
+}
+
 void run_attribute(const AttributeCommand& command, const Streams& streams) {
+  if (!command.merge.empty())
+    return write_means(ListMeans::merge(command.merge, "attribute"), command, true, streams);
   How how(command);
   Engine engine = start_engine(command.model, command.prompt.edits);
   AttributionOf asked;
-  asked.against =
-      command.measured.metric == GradientMetric::difference ? TokenChoice::other() : TokenChoice{};
-  set_tokens(asked, command.measured, *engine.model->tokenizer);
-  for_each_prompt(command.prompt, streams, [&](const PromptSource& source, const Prompt& prompt) {
+  const model::Tokenizer& tokenizer = *engine.model->tokenizer;
+  set_tokens(asked, command.measured, tokenizer);
+  ListMeans means;
+  const auto work = [&](const PromptSource& source, const ListedPrompt& prompt) {
     PromptRun made = run_prompt(engine, prompt, source.where());
     compare_with_unedited(engine, made);
     const auto run = std::make_shared<const PromptRun>(std::move(made));
     DirectAnswers answers(run, engine.workspace);
-    Report report{command, *run, answers, nullptr};
-    const int wanted = command.measured.position.value_or(-1),
+    const auto measured = measured_of(command.measured, prompt);
+    Report report{command, *run, answers, measured.metric, nullptr};
+    const int wanted = measured.position.value_or(-1),
               position = wanted < 0 ? run->run->length() - 1 : wanted;
     check_inside(report, position, source.where());
     AttributionOf question = asked;
     question.position = position;
+    const bool is_difference = measured.metric == GradientMetric::difference;
+    if (is_difference && command.measured.other_token.empty()) question.against = TokenChoice::other();
+    set_tokens_of_line(question, prompt, tokenizer, source.where());
+    if (!is_difference) question.against = {};
     name_by_id(question.token, question.against, *run, position, engine, source.where());
     report.of = ask(answers, question);
+    warn_about(*run, source.where(), streams.err);
+    if (command.mean) return add_to(means, report, source.where());
     if (command.json) {
       write_json(how.of(engine, *run), report, streams.out);
     } else {
       if (!source.is_first()) streams.out << '\n';
       write_text(report, streams.out);
     }
-    warn_about(*run, source.where(), streams.err);
-  });
+  };
+  const int skipped = for_each_prompt(command.prompt, streams, work);
+  if (!command.mean) return;
+  means.finish(command.json ? how.shared(engine) : Json(), command.prompt, skipped);
+  write_means(means, command, true, streams);
 }
 
 }  // namespace
@@ -161,10 +201,14 @@ Finish describe_attribute(CommandSyntax& command) {
                        option, "a layer and a head, e.g. 5.1, or all, not " + model::quote(text), text);
                    return std::optional(model::HeadIndex{layer, head});
                  });
+  mean_options(command, *own);
+  mean_csv_option(command, *own);
   command.answer_out();
   const auto check = [](AttributeCommand& attribute) {
-    require_prompt(attribute);
+    check_means(attribute, attribute);
     check_measured(attribute.measured, kMetrics);
+    if (attribute.writes_means() && (attribute.sources || attribute.all_sources))
+      throw UsageError("sources are of one prompt's tokens; --mean and --sources cannot be combined");
   };
   return command.finish(own, check, run_attribute);
 }

@@ -1,13 +1,14 @@
 #pragma once
 #include <optional>
 
+#include "app/cli/commands/list_means.h"
 #include "app/cli/commands/measured_metric.h"
 #include "app/run/analyses/metric_choice.h"
 
 namespace headscope::app {
 
 /// The contribution of each part of the model to a logit.
-struct AttributeCommand : Arguments {
+struct AttributeCommand : Arguments, MeanArguments {
   MeasuredMetric<GradientMetric> measured;  ///< a logit or a difference
   std::optional<model::HeadIndex> sources;  ///< the head whose contribution is split by source token
   bool all_sources = false;                 ///< the same for every head

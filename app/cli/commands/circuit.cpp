@@ -24,16 +24,19 @@ std::string_view name_of_cut(CircuitCut cut) {
   return cut == CircuitCut::second ? "second" : cut == CircuitCut::mean ? "mean" : "zero";
 }
 
-/// The question for a run, whose metric names its tokens by id.
-CircuitOf question_of(const CircuitCommand& command, const PromptRun& run, Engine& engine) {
+/// The question for a run of a prompt, whose metric names its tokens by id.
+CircuitOf question_of(const CircuitCommand& command, const ListedPrompt& prompt, const PromptRun& run,
+                      Engine& engine) {
+  const auto measured = measured_of(command.measured, prompt);
   CircuitOf question;
-  question.metric.metric = command.measured.metric;
-  question.metric.position = command.measured.position.value_or(-1);
-  set_tokens(question.metric, command.measured, *engine.model->tokenizer);
+  question.metric.metric = measured.metric;
+  question.metric.position = measured.position.value_or(-1);
+  set_tokens(question.metric, measured, *engine.model->tokenizer);
+  set_tokens_of_line(question.metric, prompt, *engine.model->tokenizer, "");
   question.method = command.method;
-  question.cut = command.second     ? CutOf{CircuitCut::second}
-                 : command.ablation ? CutOf{*command.ablation}
-                                    : CutOf::default_for(run);
+  question.cut = second_of(command, prompt).text && !command.ablation ? CutOf{CircuitCut::second}
+                 : command.ablation                                   ? CutOf{*command.ablation}
+                                                                      : CutOf::default_for(run);
   question.steps = command.steps.value_or(CircuitOf::kSteps);
   question.by_position = command.by_position;
   MetricChoice& metric = question.metric;
@@ -150,11 +153,11 @@ void write_json(const Json& how, const PromptRun& run, const Circuit& circuit, c
 }
 
 /// The plot command for the view.
-PlotCommand plot_of(const CircuitCommand& command, const PromptRun& run, const CircuitOf& question) {
+PlotCommand plot_of(const CircuitCommand& command, const std::optional<std::string>& second,
+                    const PromptRun& run, const CircuitOf& question) {
   PlotCommand plot;
   plot.model = command.model;
-  if (command.second)
-    plot.comparison = {command.second, command.alignment.value_or(Alignment::position), Side::run};
+  if (second) plot.comparison = {second, command.alignment.value_or(Alignment::position), Side::run};
   const int position =
       token_count(question.metric.metric) > 0 ? question.metric.position : run.run->length() - 1;
   plot.selection = Selection{0, 0, position, -1};
@@ -179,16 +182,21 @@ void run_circuit(const CircuitCommand& command, const Streams& streams) {
   const WeightHashes hashes = drawn && !command.no_recipe && command.out.format != FileFormat::csv
                                   ? weights_of(engine)
                                   : WeightHashes{};
-  for_each_prompt(command.prompt, streams, [&](const PromptSource& source, const Prompt& prompt) {
+  for_each_prompt(command.prompt, streams, [&](const PromptSource& source, const ListedPrompt& prompt) {
     const auto file = source.file(command.out.file);
     if (!file) return;
     const std::string where = source.where();
     const auto run = std::make_shared<PromptRun>(run_prompt(engine, prompt, where));
-    if (second) compare_with_second(command, *run, second, where);
+    const SecondText second_text = second_of(command, prompt);
+    const auto from = prompt.second && !command.ablation
+                          ? run_second(engine, {*prompt.second, {}, command.prompt.start_token},
+                                       where + second_text.name + ": ")
+                          : second;
+    if (from) compare_with_second(command, *run, from, where, second_text);
     try {
       const system::InterruptGuard interrupts;
       StatusLine line(streams);
-      const CircuitOf question = question_of(command, *run, engine);
+      const CircuitOf question = question_of(command, prompt, *run, engine);
       DirectAnswers answers(run, engine.workspace, [&](std::string_view work, double done) {
         interrupts.check();
         line.tell_work(where, work, done);
@@ -196,8 +204,8 @@ void run_circuit(const CircuitCommand& command, const Streams& streams) {
       const Found found = find_circuit(question, command.edges, answers);
       if (drawn)
         write_output({*file, command.out.format},
-                     figure_bytes(plot_of(command, *run, question), view_of_circuits(), run, nullptr, answers,
-                                  *fonts, hashes, where),
+                     figure_bytes(plot_of(command, from ? second_text.text : std::nullopt, *run, question),
+                                  view_of_circuits(), run, nullptr, answers, *fonts, hashes, where),
                      streams);
       if (command.json) {
         write_json(how.of(engine, *run), *run, *found.circuit, found, question, streams.out);

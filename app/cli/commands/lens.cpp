@@ -1,5 +1,7 @@
 #include "app/cli/commands/lens.h"
 
+#include <limits>
+
 #include "app/cli/arguments/command_syntax.h"
 #include "app/cli/batch.h"
 #include "app/cli/commands/how.h"
@@ -98,19 +100,54 @@ void write_position(const Reading& shown, const LogitLens& lens, int position, s
   }
 }
 
+/// The readings at each place as cells of means: they begin at the same places for every prompt.
+void add_to(ListMeans& means, Engine& engine, const Reading& reading, const std::string& where) {
+  std::vector<Cell> cells;
+  std::vector<double> numbers;
+  const int n_layer = reading.run.run->config.n_layer;
+  for_each_position(engine, reading, [&](const LogitLens& lens, int position) {
+    for (int place = 0; place < lens.places; ++place) {
+      const model::LensReading& at = lens.at(position, place);
+      const auto add = [&](const char* quantity, const char* words, double number) {
+        cells.push_back({lens_place_name(place, n_layer) + " " + words,
+                         {{"hook", hook_of(place, n_layer)}, {"quantity", quantity}}});
+        numbers.push_back(number);
+      };
+      const int rank = at.guesses.next_rank;
+      add("probability", "probability", at.guesses.next_probability);
+      add("rank", "rank", rank < 0 ? std::numeric_limits<double>::quiet_NaN() : rank + 1);
+      add("kl", "KL, nats", at.divergence);
+    }
+  });
+  means.add({{"command", "lens"}, {"what", "logit lens"}}, cells, numbers, where);
+}
+
 void run_lens(const LensCommand& command, const Streams& streams) {
+  if (!command.merge.empty())
+    return write_means(ListMeans::merge(command.merge, "lens"), command, false, streams);
   How how(command);
   Engine engine = start_engine(command.model, command.prompt.edits);
   const TokenChoice token = token_of(*engine.model->tokenizer, command.token, "--token", TokenChoice::best());
-  for_each_prompt(command.prompt, streams, [&](const PromptSource& source, const Prompt& prompt) {
+  ListMeans means;
+  const auto work = [&](const PromptSource& source, const ListedPrompt& prompt) {
     PromptRun run = run_prompt(engine, prompt, source.where());
-    if (command.token.by == GivenToken::By::rank) compare_with_unedited(engine, run);
+    const GivenToken& given = prompt.token.empty() ? command.token : prompt.token;
+    if (given.by == GivenToken::By::rank) compare_with_unedited(engine, run);
     Reading reading{command, run, token, 0, run.run->length()};
-    if (command.position) {
-      require_below(reading.end, *command.position, source.where(), "position");
-      reading.first = *command.position < 0 ? reading.end - 1 : *command.position;
+    try {
+      reading.token = token_of(*engine.model->tokenizer, prompt.token, "\"token\"", token);
+    } catch (const model::RunError& error) {
+      throw model::RunError(source.where() + error.what());
+    }
+    auto position = prompt.position ? prompt.position : command.position;
+    if (command.mean && !position) position = -1;
+    if (position) {
+      require_below(reading.end, *position, source.where(), "position");
+      reading.first = *position < 0 ? reading.end - 1 : *position;
       reading.end = reading.first + 1;
     }
+    warn_about(run, source.where(), streams.err);
+    if (command.mean) return add_to(means, engine, reading, source.where());
     if (command.json) {
       write_json(how.of(engine, run), engine, reading, streams.out);
     } else {
@@ -119,8 +156,11 @@ void run_lens(const LensCommand& command, const Streams& streams) {
         write_position(reading, lens, position, streams.out);
       });
     }
-    warn_about(run, source.where(), streams.err);
-  });
+  };
+  const int skipped = for_each_prompt(command.prompt, streams, work);
+  if (!command.mean) return;
+  means.finish(command.json ? how.shared(engine) : Json(), command.prompt, skipped);
+  write_means(means, command, false, streams);
 }
 
 }  // namespace
@@ -137,8 +177,11 @@ Finish describe_lens(CommandSyntax& command) {
   command.option("position", "I", "only after this position, from 0; -1: the last (default: all)",
                  own->position, whole(-1));
   command.footer(kTokenGrammar);
+  mean_options(command, *own);
+  mean_csv_option(command, *own);
   command.answer_out();
-  return command.finish(own, require_prompt, run_lens);
+  return command.finish(
+      own, [](LensCommand& lens) { check_means(lens, lens); }, run_lens);
 }
 
 }  // namespace headscope::app

@@ -1,13 +1,14 @@
 #pragma once
 #include "app/cli/arguments/arguments.h"
+#include "app/cli/commands/list_means.h"
 
 namespace headscope::app {
 
 /// The logit lens after every position, or after one.
-struct LensCommand : Arguments {
+struct LensCommand : Arguments, MeanArguments {
   int top = 5;                       ///< guesses at each place
   GivenToken token = {};             ///< whose probability and rank are shown; none: the final answer
-  std::optional<int> position = {};  ///< -1: the last; nothing: all
+  std::optional<int> position = {};  ///< -1: the last; nothing: all, of means the last
 };
 
 }  // namespace headscope::app

@@ -44,6 +44,28 @@ void set_tokens(Question& question, const MeasuredMetric<Metric>& measured,
   question.against = token_of(tokenizer, measured.other_token, "--other-token", question.against);
 }
 
+/// What is measured of a prompt: what its line in a list says, else what the options say. Another token
+/// without a metric chooses the difference, as on the command line.
+template <class Metric>
+MeasuredMetric<Metric> measured_of(MeasuredMetric<Metric> measured, const ListedPrompt& line) {
+  if (!measured.given_metric && !line.other_token.empty()) measured.metric = Metric::difference;
+  if (line.position) measured.position = line.position;
+  return measured;
+}
+
+/// Sets the question's tokens to those that a prompt's line names. Throws model::RunError that begins with
+/// `where`.
+template <class Question>
+void set_tokens_of_line(Question& question, const ListedPrompt& line, const model::Tokenizer& tokenizer,
+                        const std::string& where) {
+  try {
+    question.token = token_of(tokenizer, line.token, "\"token\"", question.token);
+    question.against = token_of(tokenizer, line.other_token, "\"other_token\"", question.against);
+  } catch (const model::RunError& error) {
+    throw model::RunError(where + error.what());
+  }
+}
+
 /// Completes the metric. Throws UsageError for tokens and a position that it does not have: `metrics` has its
 /// name.
 template <class Metric, class Row, std::size_t kCount>
@@ -75,15 +97,26 @@ void second_prompt_options(CommandSyntax& command, Command& own, const std::stri
                         own.alignment, kAlignmentNames);
 }
 
-/// Compares the run with that of --second. Throws model::RunError that begins with `where` if their lengths
-/// differ and no alignment is given.
+/// The text of a prompt's second prompt: that of its line, else that of --second; nothing: none. `name` is
+/// what messages call it.
+struct SecondText {
+  std::optional<std::string> text;
+  std::string name = "--second";
+};
+template <class Command>
+SecondText second_of(const Command& command, const ListedPrompt& line) {
+  return line.second ? SecondText{line.second, "\"second\""} : SecondText{command.second};
+}
+
+/// Compares the run with that of its second prompt. Throws model::RunError that begins with `where` if their
+/// lengths differ and no alignment is given.
 template <class Command>
 void compare_with_second(const Command& command, PromptRun& run, std::shared_ptr<const PromptRun> second,
-                         const std::string& where) {
+                         const std::string& where, const SecondText& given) {
   const int length = second->run->length();
   compare_with(run, std::move(second), command.alignment.value_or(Alignment::position));
-  if (!command.second || command.alignment || length == run.run->length()) return;
-  throw model::RunError(where + "the --second prompt has " + grouped(length) +
+  if (!given.text || command.alignment || length == run.run->length()) return;
+  throw model::RunError(where + "the " + given.name + " prompt has " + grouped(length) +
                         " tokens, but the prompt has " + grouped(run.run->length()) +
                         "; give --align to match them");
 }
@@ -107,7 +140,8 @@ void check_drawn(Command& command, const char* example) {
   const bool answer = is_answer_format(answer_format(command));
   if (command.prompt.resume && (command.out_name.empty() || command.json || answer))
     throw UsageError("--resume requires --out and cannot be combined with --json");
-  if (command.alignment && !command.second) throw UsageError("--align requires --second");
+  const bool list = command.prompt.from == PromptArguments::From::list;  // whose lines may name a second one
+  if (command.alignment && !command.second && !list) throw UsageError("--align requires --second");
   if (command.out_name.empty() || answer) {
     if (command.out_format) throw UsageError("--format applies only to --out -");
     reject_picture_options(command, "is for a picture; name its file after --out");

@@ -15,20 +15,16 @@
 namespace headscope::app {
 namespace {
 
-/// The conditions that must be equal in parts to be added up: all but the program's version.
-std::map<std::string, std::string> conditions_of(const Json& how) {
-  std::map<std::string, std::string> conditions;
-  for (const auto& [key, value] : how.items())
-    if (key != "program") conditions[key] = value.dump();
-  return conditions;
-}
-
 Measurement measure_repeated(Engine& engine, const RepeatedTokens& texts) {
   PromptRun model_only;
   model_only.model = engine.model;
   HeadMetricsOf metrics = MetricsOnRepeated{texts}.compute(
       model_only, {engine.workspace, {}, nullptr, nullptr, [](const HeadMetricsOf&, double) {}});
-  return {std::move(metrics.sums), engine.config().n_head, metrics.sequences};
+  Measurement measured;
+  measured.prompts = metrics.sequences;
+  measured.heads = std::move(metrics.sums);
+  measured.n_head = engine.config().n_head;
+  return measured;
 }
 
 // ---- writing ----
@@ -77,15 +73,13 @@ void write_json(const Measurement& measured, const MetricsCommand& command, cons
   Json answer;
   answer["how"] = {{"program", program_name()}};
   for (const auto& [key, value] : measured.conditions) answer["how"][key] = Json::parse(value);
-  if (measured.shard.count > 1)
-    answer["shard"] = {{"index", measured.shard.index}, {"count", measured.shard.count}};
-  answer["prompts"] = measured.texts;
-  if (command.repeated)
+  add_part_members(measured, answer);
+  if (command.repeated) {
+    answer.erase("skipped");
     answer["repeated"] = {{"sequences", command.repeated->sequences},
                           {"length", command.repeated->length},
                           {"seed", command.repeated->seed}};
-  else
-    answer["skipped"] = measured.skipped;
+  }
   answer["n_layer"] = static_cast<int>(measured.heads.size()) / measured.n_head;
   answer["n_head"] = measured.n_head;
   for (const HeadMetricKind& metric : head_metrics()) answer["bits"][std::string(metric.name)] = metric.bits;
@@ -138,7 +132,7 @@ void run_metrics(const MetricsCommand& command, const Streams& streams) {
   if (engine.model->patterns) {
     add_head_metrics(run_of_patterns(engine, command.prompt, {}, streams.err), engine.workspace,
                      measured.heads);
-    measured.texts = 1;
+    measured.prompts = 1;
     return write(measured, command, streams.out);
   }
   measured.skipped =
@@ -146,9 +140,9 @@ void run_metrics(const MetricsCommand& command, const Streams& streams) {
         const PromptRun run = run_prompt(engine, prompt, source.where());
         warn_about(run, source.where(), streams.err);
         add_head_metrics(run, engine.workspace, measured.heads);
-        ++measured.texts;
+        ++measured.prompts;
       });
-  if (measured.texts == 0 && command.prompt.shard.count == 1)
+  if (measured.prompts == 0 && command.prompt.shard.count == 1)
     throw model::RunError("there is no prompt in " + system::text_of(command.prompt.file));
   write(measured, command, streams.out);
 }
@@ -180,14 +174,7 @@ RepeatedTokens repeated(const std::string& option, const std::string& text) {
 void check_metrics(MetricsCommand& metrics) {
   if (metrics.seed && !metrics.repeated) throw UsageError("--seed requires --repeated");
   if (!metrics.merge.empty()) {
-    if (metrics.repeated || !metrics.prompt_options.empty())
-      throw UsageError("--merge replaces " + (metrics.repeated ? "--repeated" : metrics.prompt_options[0]) +
-                       "; give only one of them");
-    const EditArguments& edits = metrics.prompt.edits;
-    const bool has_prompts = metrics.prompt.start_token || metrics.prompt.skip_errors ||
-                             metrics.prompt.shard != Shard{} || !edits.empty();
-    if (has_prompts || metrics.model != ModelArguments{})
-      throw UsageError("--merge can be combined only with --sort, --top, --csv and --json");
+    // only_with has checked what goes with it.
   } else if (!metrics.repeated) {
     require_prompt_or_attention(metrics);
   } else if (metrics.model.patterns) {
@@ -226,6 +213,7 @@ Finish describe_metrics(CommandSyntax& command) {
       "merge", "FILE.json...",
       "instead of a prompt: combine what --json wrote for parts of the\nprompts (see --shard)", own->merge,
       false);
+  command.only_with("merge", {"sort", "top", "csv", "json", "out", "format"});
   command.flag("csv", "write CSV to standard output", own->csv);
   command.answer_out();
   return command.finish(own, check_metrics, run_metrics);

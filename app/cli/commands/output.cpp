@@ -71,27 +71,4 @@ Json guesses_json(const model::Tokenizer& tokenizer, std::span<const model::Gues
   return array;
 }
 
-TokenChoice token_of(const model::Tokenizer& tokenizer, const GivenToken& token, const std::string& option,
-                     TokenChoice default_) {
-  using By = GivenToken::By;
-  if (token.by == By::none) return default_;
-  if (token.by == By::id && token.number >= tokenizer.size())
-    throw model::RunError("there is no token " + std::to_string(token.number) +
-                          ": the vocabulary has ids 0 to " + std::to_string(tokenizer.size() - 1) + "; see " +
-                          option);
-  if (token.by == By::rank && token.number > tokenizer.size())
-    throw model::RunError("there is no rank " + std::to_string(token.number) + ": the vocabulary has " +
-                          grouped(tokenizer.size()) + " tokens; see " + option);
-  if (token.by == By::id) return TokenChoice::of(token.number);
-  if (token.by == By::rank) return TokenChoice::best(token.number - 1);
-  const std::string& text = token.text;
-  const std::vector<model::Token> tokens = tokenizer.encode(text);
-  if (tokens.size() == 1) return TokenChoice::of(tokens[0].id);
-  std::string parts;
-  for (const model::Token& one : tokens)
-    parts += (parts.empty() ? "" : ", ") + model::quote(std::string(tokenizer.bytes(one.id)));
-  throw model::RunError(option + " takes one token; " + model::quote(text) + " has " +
-                        std::to_string(tokens.size()) + ": " + parts);
-}
-
 }  // namespace headscope::app

@@ -7,6 +7,7 @@
 
 #include "app/cli/commands/engine.h"
 #include "app/run/analyses/metric_choice.h"
+#include "app/run/given_token.h"
 #include "app/text/json_text.h"
 #include "app/text/terminal_text.h"
 #include "app/views/parts/names.h"
@@ -52,10 +53,5 @@ Json token_or_null(const model::Tokenizer& tokenizer, int id);
 
 /// `[{"id":..,"text":..,"bytes":[..],"logit":..,"probability":..},..]`; numbers that are not finite are null.
 Json guesses_json(const model::Tokenizer& tokenizer, std::span<const model::Guess> guesses);
-
-/// A token as it was given; `default_` if none was. Throws model::RunError that names the option for a text
-/// that is not a single token, and for ids and ranks that the vocabulary does not have.
-TokenChoice token_of(const model::Tokenizer& tokenizer, const GivenToken& token, const std::string& option,
-                     TokenChoice default_);
 
 }  // namespace headscope::app

@@ -15,11 +15,9 @@ namespace {
 /// The question that the arguments define for every prompt.
 SaliencyOf question_of(const SaliencyCommand& command, const Engine& engine) {
   SaliencyOf question;
-  question.metric = command.measured.metric;
   question.method = command.method;
   question.baseline = command.baseline.value_or(question.baseline);
   question.steps = command.steps.value_or(question.steps);
-  question.position = command.measured.position.value_or(-1);
   set_tokens(question, command.measured, *engine.model->tokenizer);
   return question;
 }
@@ -86,12 +84,16 @@ void run_saliency(const SaliencyCommand& command, const Streams& streams) {
   How how(command);
   Engine engine = start_engine(command.model, command.prompt.edits);
   const SaliencyOf asked = question_of(command, engine);
-  for_each_prompt(command.prompt, streams, [&](const PromptSource& source, const Prompt& prompt) {
+  for_each_prompt(command.prompt, streams, [&](const PromptSource& source, const ListedPrompt& prompt) {
     PromptRun run = run_prompt(engine, prompt, source.where());
     compare_with_unedited(engine, run);
+    const auto measured = measured_of(command.measured, prompt);
     SaliencyOf question = asked;
-    if (token_count(asked.metric) > 0)
-      name_by_id(question.token, question.against, run, asked.position, engine, source.where());
+    question.metric = measured.metric;
+    if (has_position(measured.metric)) question.position = measured.position.value_or(-1);
+    set_tokens_of_line(question, prompt, *engine.model->tokenizer, source.where());
+    if (token_count(question.metric) > 0)
+      name_by_id(question.token, question.against, run, question.position, engine, source.where());
     const Saliency of = computed(question, run, engine, source.where(), streams);
     if (command.json) {
       write_json(how.of(engine, run), command, run, of, streams.out);

@@ -6,10 +6,12 @@
 #include "app/cli/batch.h"
 #include "app/cli/commands/figure.h"
 #include "app/cli/commands/how.h"
+#include "app/cli/commands/list_means.h"
 #include "app/cli/commands/measured_tokens.h"
 #include "app/cli/commands/output.h"
 #include "app/cli/commands/recipes.h"
 #include "app/cli/status_line.h"
+#include "app/run/analyses/restored.h"
 #include "app/run/answers.h"
 #include "app/run/edits/edit_text.h"
 #include "app/views/output/sweep_options.h"
@@ -41,13 +43,24 @@ SweepOf question_of(const SweepCommand& command, const Engine& engine) {
   return question;
 }
 
-/// Sets the source of the patches in the run and the question: the prompt of --second, which ran as `second`,
-/// or the same prompt in the second model.
-void patch_from(const SweepCommand& command, std::shared_ptr<const PromptRun> second, PromptRun& run,
-                const std::string& where, SweepOf& question) {
-  compare_with_second(command, run, std::move(second), where);
-  question.from = patch_prompt_of(run);
-}
+/// A sweep of one prompt, and how it is written.
+struct Reading {
+  const SweepCommand& command;
+  const PromptRun& run;
+  const SweepOf& question;
+  const Sweep& sweep;
+  SweepMetric metric;
+  std::optional<SweepReading> source =
+      {};  ///< of what is patched from; nothing: changes are not shares of it
+
+  bool estimates_only() const { return command.estimates == EstimatesWritten::only; }
+  double change(int layer, int column) const {
+    return estimates_only() ? sweep.estimate(metric, layer, column) : sweep.difference(metric, layer, column);
+  }
+  double share(int layer, int column) const {
+    return restored(sweep, *source, metric, change(layer, column));
+  }
+};
 
 /// Answers with one answer known in advance.
 class AnsweredSweep final : public Answers {
@@ -97,23 +110,36 @@ Json cells_json(const Sweep& sweep, const Number& number) {
   return rows;
 }
 
-void write_json(const Json& how, const SweepCommand& command, const SweepOf& question, const PromptRun& run,
-                const Sweep& sweep, std::ostream& out) {
-  const model::Tokenizer& tokenizer = *run.model->tokenizer;
-  const SweepMetric metric = command.measured.metric;
+/// What is measured, of one prompt or of many.
+Json measure_json(const Reading& reading) {
+  const SweepMetric metric = reading.metric;
+  Json json = {{"metric", name_of(kSweepMetrics, metric)},
+               {"unit", metric == SweepMetric::divergence ? Json("nats") : Json(nullptr)},
+               {"over", name_of(kSweepOver, reading.command.over)},
+               {"change", name_of(kSweepEdits, reading.question.edit)}};
+  if (reading.command.over == SweepOver::senders) {
+    json["receiver"] = receiver_text(reading.question.receiver.at);
+  } else {
+    json["site"] = model::hook_name({reading.command.site, 0}).substr(sizeof("blocks.0.") - 1);
+  }
+  return json;
+}
+
+void write_json(const Json& how, const Reading& reading, std::ostream& out) {
+  const SweepCommand& command = reading.command;
+  const Sweep& sweep = reading.sweep;
+  const SweepMetric metric = reading.metric;
+  const model::Tokenizer& tokenizer = *reading.run.model->tokenizer;
   const int tokens = token_count(metric);
   Json result = {{"position", sweep.position},
                  {"token", token_or_null(tokenizer, tokens > 0 ? sweep.token : -1)},
-                 {"other_token", token_or_null(tokenizer, tokens > 1 ? sweep.against : -1)},
-                 {"metric", name_of(kSweepMetrics, metric)},
-                 {"unit", metric == SweepMetric::divergence ? Json("nats") : Json(nullptr)},
-                 {"over", name_of(kSweepOver, command.over)},
-                 {"change", name_of(kSweepEdits, command.edit)},
-                 {"before", sweep.before.of(metric)}};
-  if (command.over == SweepOver::senders) {
-    result["receiver"] = receiver_text(question.receiver.at);
-  } else {
-    result["site"] = model::hook_name({command.site, 0}).substr(sizeof("blocks.0.") - 1);
+                 {"other_token", token_or_null(tokenizer, tokens > 1 ? sweep.against : -1)}};
+  result.update(measure_json(reading));
+  result["before"] = sweep.before.of(metric);
+  if (reading.source) {
+    result["second"] = reading.source->of(metric);
+    result["restored"] =
+        cells_json(sweep, [&](int layer, int column) { return reading.share(layer, column); });
   }
   if (command.estimates != EstimatesWritten::only)
     result["changes"] =
@@ -123,7 +149,7 @@ void write_json(const Json& how, const SweepCommand& command, const SweepOf& que
         cells_json(sweep, [&](int layer, int column) { return sweep.estimate(metric, layer, column); });
   if (command.estimates == EstimatesWritten::also)
     result["rank_correlation"] = sweep.estimate_correlation(metric);
-  write_json_line(how, tokenizer, run.tokens.tokens, result, out);
+  write_json_line(how, tokenizer, reading.run.tokens.tokens, result, out);
 }
 
 std::string subject_of(SweepMetric metric, const PromptRun& run, const Sweep& sweep) {
@@ -133,14 +159,16 @@ std::string subject_of(SweepMetric metric, const PromptRun& run, const Sweep& sw
   return logit_name(tokenizer, sweep.token, metric == SweepMetric::difference ? sweep.against : -1);
 }
 
-void write_text(const SweepCommand& command, const SweepOf& question, const PromptRun& run,
-                const Sweep& sweep, std::ostream& out) {
-  const SweepMetric metric = command.measured.metric;
-  const bool also = command.estimates == EstimatesWritten::also,
-             only = command.estimates == EstimatesWritten::only;
+void write_text(const Reading& reading, std::ostream& out) {
+  const SweepCommand& command = reading.command;
+  const SweepOf& question = reading.question;
+  const PromptRun& run = reading.run;
+  const Sweep& sweep = reading.sweep;
+  const SweepMetric metric = reading.metric;
+  const bool also = command.estimates == EstimatesWritten::also, only = reading.estimates_only();
   const char* comma = metric == SweepMetric::divergence ? "," : "";
-  out << subject_of(metric, run, sweep) << comma << format(" after position %d  ", sweep.position)
-      << run.tokens.labels[sweep.position]
+  out << (reading.source ? "restored of " : "") << subject_of(metric, run, sweep) << comma
+      << format(" after position %d  ", sweep.position) << run.tokens.labels[sweep.position]
       << (command.over == SweepOver::senders ? "; direct paths into " + receiver_name(question.receiver) : "")
       << (also   ? ": exact, first-order estimate"
           : only ? ": first-order estimates"
@@ -150,37 +178,90 @@ void write_text(const SweepCommand& command, const SweepOf& question, const Prom
   for (int layer = 0; layer < sweep.layers; ++layer)
     for (int column = 0; column < sweep.columns; ++column) {
       const double estimate = also || only ? sweep.estimate(metric, layer, column) : 0;
-      const double number = only ? estimate : shown_value(metric, sweep.difference(metric, layer, column));
+      const double number = reading.source ? reading.share(layer, column)
+                            : only         ? estimate
+                                           : shown_value(metric, sweep.difference(metric, layer, column));
       if (std::isnan(number)) continue;
       const std::string second = also ? format("%+14.6f  ", printable(estimate)) : std::string();
       lines.push_back({number, second + cell_name(question, run, layer, column)});
     }
   write_by_size(std::move(lines), "%+14.6f  ", out);
   out << format("%14.6f  in this run\n", printable(shown_value(metric, sweep.before.of(metric))));
+  if (reading.source) out << format("%14.6f  in the second one\n", printable(reading.source->of(metric)));
   if (also)
     out << format("%14.6f  rank correlation of estimates and exact differences\n",
                   printable(sweep.estimate_correlation(metric)));
 }
 
+/// What is measured of all prompts whose changes are averaged.
+Json of_means(const Reading& reading) {
+  const bool shares = reading.source.has_value();
+  const std::string metric = reading.metric == SweepMetric::divergence ? "KL(run || edited), bits"
+                             : reading.metric == SweepMetric::difference
+                                 ? "logit difference"
+                                 : std::string(name_of(kSweepMetrics, reading.metric));
+  Json of = {{"command", "sweep"}, {"what", (shares ? "restored of " : "change of ") + metric}};
+  of.update(measure_json(reading));
+  if (reading.command.second) of["second"] = utf8_or_replacement(*reading.command.second);
+  of["restored"] = shares;
+  of["estimates"] = reading.estimates_only();
+  return of;
+}
+
+void add_to(ListMeans& means, const Reading& reading, const std::string& where) {
+  const Sweep& sweep = reading.sweep;
+  const SweepOver over = reading.command.over;
+  std::vector<Cell> cells;
+  std::vector<double> numbers;
+  for (int layer = 0; layer < sweep.layers; ++layer)
+    for (int column = 0; column < sweep.columns; ++column) {
+      const bool at_position = over == SweepOver::positions,
+                 is_mlp = over == SweepOver::senders && column == reading.question.receiver.heads;
+      cells.push_back({at_position ? "L" + std::to_string(layer) + " at " + std::to_string(column)
+                                   : cell_name(reading.question, reading.run, layer, column),
+                       {{"layer", layer}}});
+      if (is_mlp)
+        cells.back().place["part"] = "mlp";
+      else
+        cells.back().place[at_position ? "position" : "head"] = column;
+      numbers.push_back(reading.source ? reading.share(layer, column) : reading.change(layer, column));
+    }
+  cells.push_back({"in the run", nullptr});
+  numbers.push_back(sweep.before.of(reading.metric));
+  if (reading.source) {
+    cells.push_back({"in the second one", nullptr});
+    numbers.push_back(reading.source->of(reading.metric));
+  }
+  means.add(of_means(reading), cells, numbers, where);
+}
+
 /// The plot command for the sweep view.
-PlotCommand plot_of(const SweepCommand& command, const SweepOf& question) {
+PlotCommand plot_of(const Reading& reading, const SecondText& second) {
+  const SweepCommand& command = reading.command;
   PlotCommand plot;
   plot.model = command.model;
-  if (command.second)
-    plot.comparison = {command.second, command.alignment.value_or(Alignment::position), Side::run};
-  plot.selection = Selection{0, 0, question.position, -1};
-  plot.options = sweep_options(question, command.measured.metric);
+  if (reading.question.edit == SweepEdit::patch && second.text)
+    plot.comparison = {second.text, command.alignment.value_or(Alignment::position), Side::run};
+  plot.selection = Selection{0, 0, reading.question.position, -1};
+  plot.options = sweep_options(reading.question, reading.metric);
   plot.picture = command.picture;
   plot.no_recipe = command.no_recipe;
   plot.out = command.out;
   return plot;
 }
 
+/// The prompt's edit: a line with a second prompt is patched from it, unless an ablation is asked for.
+SweepEdit edit_of(const SweepCommand& command, const ListedPrompt& prompt) {
+  return prompt.second && !command.ablation ? SweepEdit::patch : command.edit;
+}
+
 void run_sweep(const SweepCommand& command, const Streams& streams) {
-  const bool patches = command.edit == SweepEdit::patch;
+  if (!command.merge.empty())
+    return write_means(ListMeans::merge(command.merge, "sweep"), command, true, streams);
   How how(command);
-  Engine engine = start_engine(command.model, command.prompt.edits, Capability::weights,
-                               patches ? SecondModelUse::baseline : SecondModelUse::patch_source);
+  Engine engine = start_engine(
+      command.model, command.prompt.edits, Capability::weights,
+      command.edit == SweepEdit::patch ? SecondModelUse::baseline : SecondModelUse::patch_source);
   const SweepOf asked = question_of(command, engine);
   const auto second =
       command.second ? run_second(engine, {*command.second, {}, command.prompt.start_token}, "--second: ")
@@ -190,43 +271,71 @@ void run_sweep(const SweepCommand& command, const Streams& streams) {
   const WeightHashes weights = drawn && !command.no_recipe && command.out.format != FileFormat::csv
                                    ? weights_of(engine)
                                    : WeightHashes{};
-  for_each_prompt(command.prompt, streams, [&](const PromptSource& source, const Prompt& prompt) {
+  ListMeans means;
+  const auto work = [&](const PromptSource& source, const ListedPrompt& prompt) {
     const auto file = source.file(command.out.file);
     if (!file) return;
     const std::string where = source.where();
+    const auto measured = measured_of(command.measured, prompt);
+    const SecondText second_text = second_of(command, prompt);
     const auto run = std::make_shared<PromptRun>(run_prompt(engine, prompt, where));
     SweepOf question = asked;
-    const int position = command.measured.position.value_or(-1);
+    question.edit = edit_of(command, prompt);
+    question.largest_of = measured.metric;
+    set_tokens_of_line(question, prompt, *engine.model->tokenizer, where);
+    const int position = measured.position.value_or(-1);
     question.position = position < 0 ? run->run->length() - 1 : position;
+    const bool patches = question.edit == SweepEdit::patch;
     if (!patches) compare_with_unedited(engine, *run);
     name_by_id(question.token, question.against, *run, question.position, engine, where);
-    if (patches)
-      patch_from(command, second ? second : run_second(engine, run->prompt, where), *run, where, question);
+    if (patches) {
+      const auto from = prompt.second ? run_second(engine, {*prompt.second, {}, command.prompt.start_token},
+                                                   where + second_text.name + ": ")
+                        : second      ? second
+                                      : run_second(engine, run->prompt, where);
+      compare_with_second(command, *run, from, where, second_text);
+      question.from = patch_prompt_of(*run);
+    }
     const auto answer = computed(
         command.estimates == EstimatesWritten::only ? Question(SweepEstimatesOf{question}) : question, *run,
         engine, where, streams);
     const Sweep& sweep = *static_cast<const Sweep*>(answer->value.get());
+    Reading reading{command, *run, question, sweep, measured.metric};
+    if (command.restored) {
+      if (!patches)
+        throw model::RunError(where + "it has no second prompt whose metric --restored could compare with");
+      try {
+        reading.source = source_reading(*run, sweep, engine.workspace);
+      } catch (const model::RunError& error) {
+        throw model::RunError(where + error.what());
+      }
+    }
+    warn_about(*run, where, streams.err);
+    if (command.mean) return add_to(means, reading, where);
     if (drawn) {
       DirectAnswers others(run, engine.workspace);
       AnsweredSweep answers(question, answer, others);
       write_output({*file, command.out.format},
-                   figure_bytes(plot_of(command, question), view_of_sweeps(), run, nullptr, answers, *fonts,
-                                weights, where),
+                   figure_bytes(plot_of(reading, second_text), view_of_sweeps(), run, nullptr, answers,
+                                *fonts, weights, where),
                    streams);
     }
     if (command.json) {
-      write_json(how.of(engine, *run), command, question, *run, sweep, streams.out);
+      write_json(how.of(engine, *run), reading, streams.out);
     } else if (!drawn) {
       if (!source.is_first()) streams.out << '\n';
-      write_text(command, question, *run, sweep, streams.out);
+      write_text(reading, streams.out);
     }
-    warn_about(*run, where, streams.err);
-  });
+  };
+  const int skipped = for_each_prompt(command.prompt, streams, work);
+  if (!command.mean) return;
+  means.finish(command.json ? how.shared(engine) : Json(), command.prompt, skipped);
+  write_means(means, command, true, streams);
 }
 
 /// Checks and completes the arguments.
 void check_sweep(SweepCommand& sweep) {
-  require_prompt(sweep);
+  check_means(sweep, sweep);
   check_measured(sweep.measured, kSweepMetrics);
   if (sweep.ablation && sweep.second)
     throw UsageError("one kind of edit at a time: both --ablate and --second were given");
@@ -245,7 +354,23 @@ void check_sweep(SweepCommand& sweep) {
   sweep.edit = sweep.second ? SweepEdit::patch : sweep.ablation.value_or(unless_said);
   sweep.site =
       sweep.given_site.value_or(over_heads || over_senders ? model::Site::z : model::Site::resid_pre);
+  if (sweep.restored && sweep.ablation)
+    throw UsageError("--restored compares with the second prompt, which --ablate does not use");
+  if (sweep.restored && sweep.measured.metric == SweepMetric::divergence)
+    throw UsageError("--metric kl has no value in the second prompt; --restored does not apply");
+  if (sweep.mean && sweep.estimates == EstimatesWritten::also)
+    throw UsageError("--mean has one number a cell: --estimates also does not apply, only does");
+  if (sweep.writes_means()) {
+    if (!sweep.out_name.empty() && !is_answer_format(answer_format(sweep)) && !sweep.csv)
+      throw UsageError("means are numbers: the file after --out must end in .txt, .json, .jsonl or .csv");
+    if (sweep.no_recipe) throw UsageError("--no-recipe is for a picture; means are numbers");
+    if (sweep.alignment && !sweep.second && sweep.ablation)
+      throw UsageError("--align matches the tokens of a second prompt, which --ablate does not use");
+    return reject_picture_options(sweep, "is for a picture; means are numbers");
+  }
   check_drawn(sweep, "sweep.png");
+  if (sweep.restored && !sweep.out.empty())
+    throw UsageError("--restored is for text and JSON, and for csv with --mean; pictures have the changes");
   if (!sweep.out.empty() && sweep.estimates == EstimatesWritten::only)
     throw UsageError("--estimates only is for text and JSON; pictures and csv have the exact differences");
 }
@@ -276,6 +401,11 @@ Finish describe_sweep(CommandSyntax& command) {
   second_prompt_options(command, *own,
                         "patch from this prompt instead of ablating; it must have as many tokens,\nunless "
                         "--align matches them");
+  command.flag("restored",
+               "each change as a share of the difference between both prompts' metrics:\n0 as in the prompt, "
+               "1 as in the second one",
+               own->restored);
+  mean_options(command, *own);
   drawn_output(command, *own);
   return command.finish(own, check_sweep, run_sweep);
 }

@@ -2,6 +2,7 @@
 #include <optional>
 #include <string>
 
+#include "app/cli/commands/list_means.h"
 #include "app/cli/commands/measured_metric.h"
 #include "app/run/analyses/sweep.h"
 
@@ -15,7 +16,7 @@ enum class EstimatesWritten {
 };
 
 /// The effect on a guess of editing each head, or each layer at each position, one at a time.
-struct SweepCommand : Arguments {
+struct SweepCommand : Arguments, MeanArguments {
   MeasuredMetric<SweepMetric> measured{SweepMetric::difference};
   SweepOver over = SweepOver::heads;
   SweepEdit edit = SweepEdit::zero;
@@ -26,6 +27,7 @@ struct SweepCommand : Arguments {
   std::optional<std::string> receiver;    ///< as given; nothing: not given
   std::optional<std::string> second;      ///< text of the prompt to patch from
   std::optional<Alignment> alignment;     ///< alignment of prompts of different lengths
+  bool restored = false;                  ///< changes as shares of the difference between both prompts
   bool no_recipe = false;                 ///< the picture's file carries no recipe
   Destination out = {};
 };

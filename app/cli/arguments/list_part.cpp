@@ -1,0 +1,124 @@
+#include "app/cli/arguments/list_part.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <stdexcept>
+#include <utility>
+
+#include "model/files/error.h"
+#include "model/files/file_io.h"
+#include "model/files/json.h"
+#include "model/files/quote.h"
+#include "system/path_text.h"
+
+namespace headscope::app {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// A value for a message: quoted from the file if it is short and plain.
+std::string brief(const std::string& text) {
+  constexpr std::size_t kMax = 80;
+  const auto plain = [](unsigned char c) { return c >= 0x20 && c < 0x7f; };
+  return text.size() <= kMax && std::ranges::all_of(text, plain) ? text : model::quote(text);
+}
+
+}  // namespace
+
+std::int64_t whole_at(const Json& of, const char* key, std::int64_t low, std::int64_t high) {
+  const auto& value = of.at(key);
+  if (!value.is_number_integer()) throw std::invalid_argument(std::string(key) + " is not a whole number");
+  const bool large =
+      value.is_number_unsigned() && value.get<std::uint64_t>() > static_cast<std::uint64_t>(high);
+  if (large || value.get<std::int64_t>() < low || value.get<std::int64_t>() > high)
+    throw std::invalid_argument(std::string(key) + " is " + value.dump() + ", not from " +
+                                std::to_string(low) + " to " + std::to_string(high));
+  return value.get<std::int64_t>();
+}
+
+std::map<std::string, std::string> conditions_of(const Json& how) {
+  std::map<std::string, std::string> conditions;
+  for (const auto& [key, value] : how.items())
+    if (key != "program") conditions[key] = value.dump();
+  return conditions;
+}
+
+void add_part_members(const ListPart& part, Json& answer) {
+  if (part.shard.count > 1) answer["shard"] = {{"index", part.shard.index}, {"count", part.shard.count}};
+  answer["prompts"] = part.prompts;
+  answer["skipped"] = part.skipped;
+}
+
+ListPart list_part_of(const Json& part) {
+  ListPart read;
+  for (const char* key : {"edits", "model", "precision", "start_token", "weights"})
+    read.conditions[key] = part.at("how").at(key).dump();
+  read.conditions["second_model"] = part.at("how").value("second_model", Json()).dump();
+  read.prompts = static_cast<int>(whole_at(part, "prompts", 0));
+  read.skipped = static_cast<int>(whole_at(part, "skipped", 0));
+  if (part.contains("shard")) {
+    read.shard.count = static_cast<int>(whole_at(part.at("shard"), "count", 1));
+    read.shard.index = static_cast<int>(whole_at(part.at("shard"), "index", 0, read.shard.count - 1));
+  }
+  return read;
+}
+
+void read_part(std::string_view json, const std::string& file, const std::string& expected,
+               const std::function<void(const Json&)>& read) {
+  const Json part(model::parse_json(json, file));
+  const auto fail = [&](const std::string& found) {
+    throw model::LoadError(file + ": expected " + expected + "; " + found);
+  };
+  try {
+    read(part);
+  } catch (const nlohmann::json::exception& error) {
+    const std::string words = error.what();
+    fail(brief(words.substr(words.find("] ") + 2)));
+  } catch (const std::invalid_argument& error) {
+    fail(error.what());
+  }
+}
+
+void ListParts::add(const ListPart& part, const std::string& file) {
+  if (first_file_.empty()) {
+    all_ = part;
+    all_.prompts = all_.skipped = 0;
+    first_file_ = file;
+  }
+  for (const auto& [key, value] : all_.conditions)
+    if (const std::string& found = part.conditions.at(key); found != value)
+      throw model::LoadError(file + ": its " + brief(key) + " is " + brief(found) + ", but that of " +
+                             first_file_ + " is " + brief(value));
+  if (part.shard.count != all_.shard.count)
+    throw model::LoadError(file + ": is one of " + std::to_string(part.shard.count) + " shards, but " +
+                           first_file_ + " one of " + std::to_string(all_.shard.count));
+  if (part.shard.count > 1 && !shards_.insert(part.shard.index).second)
+    throw model::LoadError(file + ": shard " + std::to_string(part.shard.index) + " was given twice");
+  constexpr int kMax = std::numeric_limits<int>::max();
+  if (part.prompts > kMax - all_.prompts || part.skipped > kMax - all_.skipped)
+    throw model::LoadError(file + ": there are too many prompts to add up");
+  all_.prompts += part.prompts;
+  all_.skipped += part.skipped;
+}
+
+ListPart ListParts::whole() const {
+  if (all_.shard.count > 1 && std::ssize(shards_) < all_.shard.count)
+    throw model::LoadError(std::to_string(shards_.size()) + " of " + std::to_string(all_.shard.count) +
+                           " shards were given; all of them are needed");
+  ListPart whole = all_;
+  whole.shard = {};
+  return whole;
+}
+
+void for_each_part(std::span<const std::filesystem::path> files,
+                   const std::function<void(const std::string& text, const std::string& file)>& add) {
+  std::set<std::string> texts;
+  for (const std::filesystem::path& file : files) {
+    const std::string name = system::text_of(file);
+    const auto [text, is_new] = texts.insert(model::read_file(file));
+    add(*text, name);
+    if (!is_new) throw model::LoadError(name + ": the same part was given twice");
+  }
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,65 @@
+#pragma once
+#include <filesystem>
+#include <functional>
+#include <limits>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "app/cli/arguments/arguments.h"
+
+// What commands write about a list of prompts, perhaps of a shard of it, and read again to add it up.
+namespace headscope::app {
+
+/// What all of them have in common.
+struct ListPart {
+  int prompts = 0;
+  int skipped = 0;  ///< number of prompts that failed
+  /// What parts must agree in: the models, how they were run, what was measured; values as JSON.
+  std::map<std::string, std::string> conditions = {};
+  Shard shard = {};
+};
+
+inline constexpr int kMostCounted = std::numeric_limits<int>::max() - 1;  // leaves room to add one
+
+/// The whole number in [low, high] at a key. Throws std::invalid_argument, and json::exception for no such
+/// key.
+std::int64_t whole_at(const nlohmann::ordered_json& of, const char* key, std::int64_t low,
+                      std::int64_t high = kMostCounted);
+
+/// The conditions in the member `how` of an answer: all but the program's version.
+std::map<std::string, std::string> conditions_of(const nlohmann::ordered_json& how);
+
+/// Writes a part's own members: "shard" if it is one, "prompts" and "skipped".
+void add_part_members(const ListPart& part, nlohmann::ordered_json& answer);
+/// Reads "how", "shard", "prompts" and "skipped". Throws like whole_at.
+ListPart list_part_of(const nlohmann::ordered_json& part);
+
+/// Reads a part with `read`, which may throw std::invalid_argument and json::exception. Throws
+/// model::LoadError that begins with `file` and says what was expected: "the output of ...".
+void read_part(std::string_view json, const std::string& file, const std::string& expected,
+               const std::function<void(const nlohmann::ordered_json&)>& read);
+
+/// Adds up parts: checks that they belong together, and counts their prompts.
+class ListParts {
+ public:
+  /// Throws model::LoadError for a part of another list or model, or one that is already there.
+  void add(const ListPart& part, const std::string& file);
+  /// The whole. Throws model::LoadError if shards are missing.
+  ListPart whole() const;
+
+ private:
+  ListPart all_;
+  std::string first_file_;
+  std::set<int> shards_;
+};
+
+/// Calls `add` with the text and the name of each file. Throws model::LoadError if one cannot be read or was
+/// given twice.
+void for_each_part(std::span<const std::filesystem::path> files,
+                   const std::function<void(const std::string& text, const std::string& file)>& add);
+
+}  // namespace headscope::app

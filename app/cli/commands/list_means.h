@@ -1,0 +1,81 @@
+#pragma once
+#include <filesystem>
+#include <ostream>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "app/cli/arguments/command_syntax.h"
+#include "app/cli/arguments/list_part.h"
+#include "app/cli/commands/how.h"
+#include "app/cli/commands/output.h"
+#include "app/run/exact_sum.h"
+
+// Means of a command's numbers over a list of prompts: what --mean writes, and --merge adds up.
+namespace headscope::app {
+
+/// A number that a command gives for every prompt.
+struct Cell {
+  std::string name;  ///< for people: "L0 H3"
+  Json place;        ///< {"layer": 0, "head": 3}; null: a number of the whole prompt, listed after the others
+  bool operator==(const Cell&) const = default;
+};
+
+/// Options of commands with means, which their arguments have as members.
+struct MeanArguments {
+  bool mean = false;
+  bool csv = false;
+  std::vector<std::filesystem::path> merge = {};  ///< parts, instead of a prompt
+  bool writes_means() const { return mean || !merge.empty(); }
+};
+
+/// Declares --mean and --merge.
+void mean_options(CommandSyntax& command, MeanArguments& own);
+/// Declares --csv, for a command that draws no picture.
+void mean_csv_option(CommandSyntax& command, MeanArguments& own);
+
+/// Throws UsageError for what --mean and --merge do not go with; else a prompt is required.
+void check_means(const Arguments& given, const MeanArguments& means);
+
+/// The mean of each cell over the prompts of a list, or of a part of it.
+class ListMeans {
+ public:
+  /// Adds a prompt's numbers, [cells]; those that are not finite do not count. `of`: what was measured, which
+  /// all prompts and parts must agree in; its member "command" names the command, "what" the numbers. Throws
+  /// model::RunError that begins with `where` if the prompt differs from the first one in that or in its
+  /// cells.
+  void add(const Json& of, const std::vector<Cell>& cells, std::span<const double> numbers,
+           const std::string& where);
+  /// Sets what an answer says besides: how it was made (null: nothing), and of which prompts. Throws
+  /// model::RunError if there are none in a whole list.
+  void finish(const Json& how, const PromptArguments& prompts, int skipped);
+
+  void write_text(std::ostream& out, bool by_size) const;
+  void write_csv(std::ostream& out) const;
+  void write_json(std::ostream& out) const;
+
+  /// Reads what write_json wrote for `command`. Throws model::LoadError that begins with `file`.
+  static ListMeans parse(std::string_view json, const std::string& file, const std::string& command);
+  /// Adds up parts, at least one: bit-identical to the means of the whole list. Throws model::LoadError if
+  /// they do not belong together.
+  static ListMeans merge(std::span<const std::filesystem::path> files, const std::string& command);
+
+  int prompts() const { return part_.prompts; }
+  const std::vector<SampleMean>& means() const { return means_; }
+
+ private:
+  Json of_;
+  ListPart part_;
+  std::vector<Cell> cells_;
+  std::vector<SampleMean> means_;
+};
+
+/// Writes means in the command's format. `by_size`: the largest first in text.
+template <class Command>
+void write_means(const ListMeans& means, const Command& command, bool by_size, const Streams& streams) {
+  if (command.json) return means.write_json(streams.out);
+  if (command.csv) return means.write_csv(streams.out);
+  means.write_text(streams.out, by_size);
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,69 @@
+#include "app/run/given_token.h"
+
+#include <algorithm>
+#include <stdexcept>
+#include <tuple>
+
+#include "app/counted.h"
+#include "model/files/error.h"
+#include "model/files/quote.h"
+#include "system/number_text.h"
+
+namespace headscope::app {
+namespace {
+
+bool has_only_digits(std::string_view text) {
+  return !text.empty() && std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
+}
+
+int number_of(std::string_view prefix, std::string_view text, int low) {
+  int value = 0;
+  const auto [end, error] = system::from_chars(text.data(), text.data() + text.size(), value);
+  if (error == std::errc{} && end == text.data() + text.size() && value >= low) return value;
+  throw std::invalid_argument(" " + std::string(prefix) + " takes a whole number from " +
+                              std::to_string(low) + " up, not " + model::quote(text));
+}
+
+}  // namespace
+
+GivenToken parse_given_token(std::string_view text) {
+  using By = GivenToken::By;
+  for (const auto& [prefix, by, low] : {std::tuple("id:", By::id, 0), std::tuple("rank:", By::rank, 1)})
+    if (text.starts_with(prefix))
+      return {by, "", number_of(prefix, text.substr(std::string_view(prefix).size()), low)};
+  constexpr std::string_view kText = "text:";
+  const bool escaped = text.starts_with(kText);
+  const std::string_view token = escaped ? text.substr(kText.size()) : text;
+  if (token.empty()) throw std::invalid_argument(" is empty: give a token's text, or id:N or rank:N");
+  if (!escaped && has_only_digits(token)) {
+    const std::string digits(token.substr(0, 64));
+    throw std::invalid_argument(" " + digits + " could be a text, an id or a rank: give text:" + digits +
+                                ", id:" + digits + " or rank:" + digits);
+  }
+  return {By::text, std::string(token), 0};
+}
+
+TokenChoice token_of(const model::Tokenizer& tokenizer, const GivenToken& token, const std::string& option,
+                     TokenChoice default_) {
+  using By = GivenToken::By;
+  if (token.by == By::none) return default_;
+  if (token.by == By::id && token.number >= tokenizer.size())
+    throw model::RunError("there is no token " + std::to_string(token.number) +
+                          ": the vocabulary has ids 0 to " + std::to_string(tokenizer.size() - 1) + "; see " +
+                          option);
+  if (token.by == By::rank && token.number > tokenizer.size())
+    throw model::RunError("there is no rank " + std::to_string(token.number) + ": the vocabulary has " +
+                          grouped(tokenizer.size()) + " tokens; see " + option);
+  if (token.by == By::id) return TokenChoice::of(token.number);
+  if (token.by == By::rank) return TokenChoice::best(token.number - 1);
+  const std::string& text = token.text;
+  const std::vector<model::Token> tokens = tokenizer.encode(text);
+  if (tokens.size() == 1) return TokenChoice::of(tokens[0].id);
+  std::string parts;
+  for (const model::Token& one : tokens)
+    parts += (parts.empty() ? "" : ", ") + model::quote(std::string(tokenizer.bytes(one.id)));
+  throw model::RunError(option + " takes one token; " + model::quote(text) + " has " +
+                        std::to_string(tokens.size()) + ": " + parts);
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,30 @@
+#pragma once
+#include <string>
+#include <string_view>
+
+#include "app/run/analyses/attribution.h"
+#include "model/tokens/tokenizer.h"
+
+namespace headscope::app {
+
+/// A token as it was given, before the vocabulary is known.
+struct GivenToken {
+  enum class By { none, text, id, rank };
+  By by = By::none;
+  std::string text = {};  ///< By::text
+  int number = 0;         ///< the id, or the rank from 1
+  bool empty() const { return by == By::none; }
+  bool operator==(const GivenToken&) const = default;
+};
+
+/// "text:4", "id:4", "rank:4" (from 1), or a text that is no number. Throws std::invalid_argument, also for a
+/// number alone, which could be any of them; its words go on after the name of what was given: " is empty:
+/// ...".
+GivenToken parse_given_token(std::string_view text);
+
+/// A token as it was given; `default_` if none was. Throws model::RunError that names the option for a text
+/// that is not a single token, and for ids and ranks that the vocabulary does not have.
+TokenChoice token_of(const model::Tokenizer& tokenizer, const GivenToken& token, const std::string& option,
+                     TokenChoice default_);
+
+}  // namespace headscope::app
