@@ -175,12 +175,13 @@ class Headscope:
 
     def run(self, *command, prompts=None, input=None, **options):
         """Runs a command with its options: `run("sweep", prompt="The cat", metric="kl")`. Returns what it prints: JSON as dicts with
-        arrays, a Figure, or text. `prompts`, a list of texts or of lists of ids, gives a list of answers; so does the name of a file."""
+        arrays, a Figure, or text. `prompts`, a list of texts, of lists of ids or of dicts (lines of a list), gives a list of answers; so
+        does the name of a file. With `mean=True` there is one answer."""
         options = {name.rstrip("_").replace("_", "-"): _plain(value) for name, value in options.items() if value is not None}
         command = [os.fspath(word) for word in command]
         options = {**self._defaults(command, options), **options}
         if prompts is not None and not isinstance(prompts, (str, os.PathLike)):
-            lines = [prompt if isinstance(prompt, str) else {"ids": _plain(prompt)} for prompt in prompts]
+            lines = [prompt if isinstance(prompt, (str, dict)) else {"ids": _plain(prompt)} for prompt in prompts]
             input, prompts = "".join(json.dumps(line) + "\n" for line in lines), "-"
         if prompts is not None:
             options["prompts"] = os.fspath(prompts)
@@ -205,7 +206,7 @@ class Headscope:
 
     def _defaults(self, command, options):
         """The model, precision and threads of all calls, as far as this command takes them and nothing given replaces them."""
-        if not self._options:
+        if not self._options or "merge" in options:  # which reads nothing but its files
             return {}
         name = "".join(command[:1])
         if name not in self._taken:

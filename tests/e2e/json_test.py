@@ -17,15 +17,17 @@ EDIT = ["--edit", "L1H1.z=0"]
 RUNS = {
     "tokens": [PROMPT, ["--prompt", ""]],
     "predict": [[*PROMPT, "--all-positions", "--top", "2", "--bos"], [*SHORT, *EDIT, "--edit", "L2.z<-second", "--second-model", TALES]],
-    "lens": [[*SHORT, "--top", "2"], [*SHORT, "--token", " the", "--position", "0"]],
-    "attribute": [SHORT, [*SHORT, "--metric", "difference", "--sources", "all", "--edit", "L1H1.z*=0.5; L2.resid_pre+=0.1"]],
+    "lens": [[*SHORT, "--top", "2"], [*SHORT, "--token", " the", "--position", "0"], ["pairs"]],
+    "attribute": [["pairs"], SHORT, [*SHORT, "--metric", "difference", "--sources", "all", "--edit", "L1H1.z*=0.5; L2.resid_pre+=0.1"]],
     "score": [SHORT, [*SHORT, "--layer", "1", "--key", "0", "--edit", "L1.scores[1,0]=null"],
               [*SHORT, "--layer", "1", "--key", "0", "--edit", "L1.scores[1,0]=2.5"]],
     "composition": [["--top", "1"]],
     "saliency": [SHORT, [*SHORT, "--metric", "loss"], [*SHORT, "--metric", "difference", "--method", "integrated", "--steps", "2"]],
     "circuit": [[*PROMPT, *SECOND, "--steps", "1", "--edges", "5"],
                 [*PROMPT, "--metric", "loss", "--method", "flow", "--by-position", "--edges", "5"]],
-    "sweep": [[*SHORT, "--estimates", "also"], [*SHORT, "--second", "A king", "--metric", "kl", "--sweep-over", "senders"]],
+    "sweep": [[*SHORT, "--estimates", "also"], [*SHORT, "--second", "A king", "--metric", "kl", "--sweep-over", "senders"],
+              [*SHORT, "--second", "A king", "--restored"], ["pairs"], ["pairs", "--second", "A king", "--sweep-over", "layer-position"],
+              ["pairs", "--sweep-over", "senders"]],
     "generate": [[*SHORT, "--tokens", "2", "--temperature", "0.7", "--top-k", "9", "--top-p", "0.9", "--seed", "3"]],
     "metrics": [["--repeated", "1,3"], SHORT, "shard"],
     "search": [[*PROMPT, "--top", "2"], "attention"],
@@ -34,7 +36,8 @@ RUNS = {
     "doctor": [[]],
     "bench": [["--tokens", "4", "--materialize", "--ui"]],
 }
-SHARED = {"how": "How an answer was made", "prompt token": "Tokens of a prompt", "token": "A token", "guess": "A guess"}
+SHARED = {"how": "How an answer was made", "prompt token": "Tokens of a prompt", "token": "A token", "guess": "A guess",
+          "cell mean": "Means over a list"}
 
 
 def page():
@@ -98,6 +101,11 @@ class JsonPage(ProgramCase):
             prompts = self.folder / "prompts.txt"
             prompts.write_text("one two one\ntwo one two\n")
             arguments = ["--prompts", prompts, "--shard", "0/2"]
+        if arguments[:1] == ["pairs"]:
+            pairs = self.folder / "pairs.jsonl"
+            pairs.write_text("".join(json.dumps({"prompt": text, "token": " the", "other_token": " a"}) + "\n"
+                                     for text in ("The king", "The queen")))
+            arguments = ["--prompts", pairs, "--shard", "0/1" if len(arguments) > 1 else "0/2", "--mean", *arguments[1:]]
         if arguments == "attention":
             arguments = ["--attention", self.attention_file()]
         if command == "doctor":  # its status says whether all of the program works here

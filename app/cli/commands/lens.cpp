@@ -29,6 +29,7 @@ struct Reading {
   const LensCommand& command;
   const PromptRun& run;
   TokenChoice token;
+  bool chosen = false;     ///< whether a token was given
   int first = 0, end = 0;  ///< positions
 };
 
@@ -81,11 +82,11 @@ void write_position(const Reading& shown, const LogitLens& lens, int position, s
   const PromptRun& run = shown.run;
   const int top = shown.command.top;
   const model::Tokenizer& tokenizer = *run.model->tokenizer;
-  const bool chosen = !shown.command.token.empty();
   out << format("after position %d  ", position) << run.tokens.labels[position]
-      << (chosen ? "   token: " : "   answer: ") << token_words(tokenizer, lens.answer(position)) << '\n'
-      << format("%8s %9s %7s %12s  %s\n", "place", "KL, bits", "rank", chosen ? "of token" : "of answer",
-                "guesses");
+      << (shown.chosen ? "   token: " : "   answer: ") << token_words(tokenizer, lens.answer(position))
+      << '\n'
+      << format("%8s %9s %7s %12s  %s\n", "place", "KL, bits", "rank",
+                shown.chosen ? "of token" : "of answer", "guesses");
   for (int place = 0; place < lens.places; ++place) {
     const model::LensReading& reading = lens.at(position, place);
     const int rank = reading.guesses.next_rank;
@@ -133,17 +134,17 @@ void run_lens(const LensCommand& command, const Streams& streams) {
     PromptRun run = run_prompt(engine, prompt, source.where());
     const GivenToken& given = prompt.token.empty() ? command.token : prompt.token;
     if (given.by == GivenToken::By::rank) compare_with_unedited(engine, run);
-    Reading reading{command, run, token, 0, run.run->length()};
+    Reading reading{command, run, token, !given.empty(), 0, run.run->length()};
     try {
       reading.token = token_of(*engine.model->tokenizer, prompt.token, "\"token\"", token);
     } catch (const model::RunError& error) {
       throw model::RunError(source.where() + error.what());
     }
-    auto position = prompt.position ? prompt.position : command.position;
-    if (command.mean && !position) position = -1;
-    if (position) {
-      require_below(reading.end, *position, source.where(), "position");
-      reading.first = *position < 0 ? reading.end - 1 : *position;
+    auto only = prompt.position ? prompt.position : command.position;
+    if (command.mean && !only) only = -1;
+    if (only) {
+      require_below(reading.end, *only, source.where(), "position");
+      reading.first = *only < 0 ? reading.end - 1 : *only;
       reading.end = reading.first + 1;
     }
     warn_about(run, source.where(), streams.err);

@@ -12,8 +12,8 @@ namespace {
 std::shared_ptr<const PromptList> two_prompts() {
   return std::make_shared<const PromptList>(
       PromptList{"pairs.txt",
-                 {{.text = "The king and the queen and the king", .ids = {}},
-                  {.text = "A king is no queen", .ids = {}}}});
+                 {{{.text = "The king and the queen and the king", .ids = {}}},
+                  {{.text = "A king is no queen", .ids = {}}}}});
 }
 
 Scenario kings() {

@@ -72,8 +72,9 @@ TEST_F(Lists, LeadToTheirPromptsAndBack) {
 TEST_F(Lists, AStepThroughWhatWasFoundStaysInTheSameSearch) {
   CoreFixture core(options("The queen and the king and the queen"));
   // The second prompt twice, the third by its ids.
-  PromptList list{"three",
-                  {{.text = "A king and a queen", .ids = {}}, {.text = "The king and his queen", .ids = {}}}};
+  PromptList list{
+      "three",
+      {{{.text = "A king and a queen", .ids = {}}}, {{.text = "The king and his queen", .ids = {}}}}};
   list.prompts.push_back(list.prompts[1]);
   list.prompts.push_back(
       {.text = "",
@@ -120,8 +121,9 @@ TEST_F(Lists, AreKeptBySessions) {
   ASSERT_TRUE(second.state().prompts);
   EXPECT_EQ(*second.state().prompts, *first.state().prompts);
   // Whatever can be read can be written and read back.
-  PromptList odd{"odd",
-                 {{.text = "", .ids = {-1, 999999}}, {.text = "\xff\n", .ids = {}}, {.text = "", .ids = {}}}};
+  PromptList odd{
+      "odd",
+      {{{.text = "", .ids = {-1, 999999}}}, {{.text = "\xff\n", .ids = {}}}, {{.text = "", .ids = {}}}}};
   Recipe strange{saved.session, {}};
   strange.session.prompts = odd;
   EXPECT_EQ(recipe_of(to_json(strange), "x").session.prompts, odd);
@@ -145,7 +147,7 @@ TEST_F(Lists, AListThatIsNotThereAtTheNextStartIsNotAskedFor) {
   Core core(std::move(o));
   EXPECT_FALSE(is_over_list(*find_view("metrics"), core.state().options));
   CoreOptions given = options("A robot");
-  given.window.prompts = std::make_shared<const PromptList>(PromptList{"a", {{.text = "x", .ids = {}}}});
+  given.window.prompts = std::make_shared<const PromptList>(PromptList{"a", {{{.text = "x", .ids = {}}}}});
   Core with(std::move(given));
   EXPECT_TRUE(is_over_list(*find_view("metrics"), with.state().options));
 }

@@ -373,7 +373,7 @@ class ReachTest : public HandsTest {
          [](Core& core) {
            apply_and_show(core,
                           PromptsRead{std::make_shared<const PromptList>(
-                                          PromptList{"one.txt", {{.text = "A very old king", .ids = {}}}}),
+                                          PromptList{"one.txt", {{{.text = "A very old king", .ids = {}}}}}),
                                       ""},
                           SetOption{find_option("search-from"), 2});
          }},

@@ -1,0 +1,294 @@
+// Lists of prompts whose lines say how they are measured, and means over them.
+#include <cmath>
+#include <fstream>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "app/cli/commands/sweep.h"
+#include "model/files/file_io.h"
+#include "tests/app/command_runs.h"
+#include "tests/support/temporary_folder.h"
+
+namespace headscope::app {
+namespace {
+
+using nlohmann::json;
+
+const Words kNames{"Fox", "Badger", "Wolf", "Lion", "Jack"};
+
+std::string text_with(const std::string& name) {
+  return "The king gave Mr. " + name + " a horse. Then the king gave Mr.";
+}
+
+/// Every pair of two names: the prompt has one, what it is patched from the other.
+std::vector<json> pairs() {
+  std::vector<json> lines;
+  for (const std::string& here : kNames)
+    for (const std::string& there : kNames)
+      if (here != there)
+        lines.push_back({{"prompt", text_with(here)},
+                         {"from", text_with(there)},
+                         {"token", " " + there},
+                         {"other_token", " " + here}});
+  return lines;
+}
+
+std::string list_of(const std::vector<json>& lines) {
+  std::string list;
+  for (const json& line : lines) list += line.dump() + "\n";
+  return list;
+}
+
+/// The mean and its standard error, in two passes.
+std::pair<double, double> mean_of(const std::vector<double>& numbers) {
+  const auto n = static_cast<double>(numbers.size());
+  double mean = 0, squares = 0;
+  for (const double number : numbers) mean += number / n;
+  for (const double number : numbers) squares += (number - mean) * (number - mean);
+  return {mean, std::sqrt(squares / (n - 1) / n)};
+}
+
+/// Runs a command on one line of a list, given as options.
+json alone(const std::string& command, const json& line, const Words& more) {
+  Words arguments{command,    "--json",
+                  "--prompt", line.at("prompt").get<std::string>(),
+                  "--token",  line.at("token").get<std::string>()};
+  if (command == "sweep")
+    arguments = arguments + Words{"--second", line.at("from"), "--other-token", line.at("other_token")};
+  return json::parse(succeed(arguments + more));
+}
+
+/// The lines are what the same options say of each prompt; the means are those of these answers.
+TEST(ListMeans, OfPairsAreThoseOfTheirSweeps) {
+  const std::vector<json> lines = pairs();
+  ASSERT_EQ(lines.size(), 20U);
+  const std::string list = list_of(lines);
+  const std::vector<std::string> each =
+      lines_of(succeed({"sweep", "--prompts", "-", "--json", "--restored"}, list));
+  ASSERT_EQ(each.size(), lines.size());
+  for (const std::size_t i : {std::size_t{0}, std::size_t{13}})
+    EXPECT_EQ(json::parse(each[i]), alone("sweep", lines[i], {"--restored"}));
+  for (const bool shares : {false, true}) {
+    const json means = json::parse(succeed(
+        Words{"sweep", "--prompts", "-", "--json", "--mean"} + (shares ? Words{"--restored"} : Words{}),
+        list));
+    EXPECT_EQ(means.at("prompts"), 20);
+    EXPECT_EQ(means.at("of").at("change"), "patch");
+    EXPECT_EQ(means.at("of").at("restored"), shares);
+    std::map<std::string, json> cells;
+    for (const json& cell : means.at("means")) cells[cell.at("cell")] = cell;
+    EXPECT_EQ(cells.size(), 6 * 8 + (shares ? 2U : 1U));
+    for (const auto& [layer, head] : {std::pair(0, 0), std::pair(1, 6), std::pair(5, 7)}) {
+      std::vector<double> numbers;
+      for (const std::string& one : each)
+        numbers.push_back(json::parse(one).at(shares ? "restored" : "changes")[layer][head]);
+      const json& cell = cells.at("L" + std::to_string(layer) + " H" + std::to_string(head));
+      const auto [mean, error] = mean_of(numbers);
+      EXPECT_NEAR(cell.at("mean"), mean, 1e-12);
+      EXPECT_NEAR(cell.at("standard_error"), error, 1e-12);
+      EXPECT_EQ(cell.at("count"), 20);
+      EXPECT_EQ(cell.at("layer"), layer);
+      EXPECT_EQ(cell.at("head"), head);
+    }
+  }
+}
+
+TEST(ListMeans, RestoredIsTheShareOfTheWay) {
+  const json line = pairs().front();
+  const json sweep = alone("sweep", line, {"--restored"});
+  const auto logit = [&](const std::string& text, const std::string& token, const Words& more = {}) {
+    const json answer =
+        json::parse(succeed(Words{"predict", "--prompt", text, "--json", "--top", "4096"} + more));
+    for (const json& guess : answer.at("next"))
+      if (guess.at("text") == token) return guess.at("logit").get<double>();
+    ADD_FAILURE() << token;
+    return 0.0;
+  };
+  const std::string corrupted = line.at("prompt"), clean = line.at("from"), token = line.at("token"),
+                    other = line.at("other_token");
+  const auto difference = [&](const std::string& text, const Words& more = {}) {
+    return logit(text, token, more) - logit(text, other, more);
+  };
+  const double before = difference(corrupted), after = difference(clean);
+  EXPECT_NEAR(sweep.at("second"), after, 1e-5);
+  const double patched = difference(corrupted, {"--edit", "L1H6.z<-\"" + clean + "\""});
+  EXPECT_NEAR(sweep.at("restored")[1][6], (patched - before) / (after - before), 1e-5);
+}
+
+TEST(ListMeans, AreTheSameToTheBitInParts) {
+  const TemporaryFolder folder;
+  const std::string list = list_of(pairs());
+  const std::vector<Words> commands{{"sweep", "--restored"},
+                                    {"sweep", "--sweep-over", "layer-position", "--ablate", "zero"},
+                                    {"sweep", "--sweep-over", "senders"},
+                                    {"attribute", "--metric", "difference"},
+                                    {"lens"}};
+  for (const Words& command : commands) {
+    const Words measure = command + Words{"--mean", "--json", "--prompts", "-"};
+    const std::string whole = succeed(measure, list);
+    Words merge{command[0], "--json", "--merge"};
+    for (int shard = 0; shard < 4; ++shard) {
+      const std::string index = std::to_string(shard);
+      merge.push_back((folder.path() / (index + ".json")).string());
+      std::ofstream(merge.back()) << succeed(measure + Words{"--shard", index + "/4"}, list);
+    }
+    EXPECT_EQ(succeed(merge), whole) << command[0];
+    EXPECT_THAT(fail({command[0], "--merge", merge[3], merge[4]}), HasSubstr("2 of 4 shards")) << command[0];
+    EXPECT_THAT(fail({"sweep" == command[0] ? "lens" : "sweep", "--merge", merge[3]}),
+                HasSubstr("it is of the command"))
+        << command[0];
+  }
+}
+
+TEST(ListMeans, OfAttributionsAndLensAreThoseOfTheirAnswers) {
+  const std::vector<json> lines = pairs();
+  const std::string list = list_of(lines);
+  const json parts = json::parse(
+      succeed({"attribute", "--metric", "difference", "--prompts", "-", "--mean", "--json"}, list));
+  const json lens = json::parse(succeed({"lens", "--prompts", "-", "--mean", "--json"}, list));
+  std::vector<double> mlps, probabilities;
+  for (const std::string& line :
+       lines_of(succeed({"attribute", "--metric", "difference", "--prompts", "-", "--json"}, list)))
+    mlps.push_back(json::parse(line).at("layers")[2].at("mlp"));
+  for (const json& line : lines)
+    probabilities.push_back(
+        alone("lens", line, {"--position", "-1"}).at("positions")[0].at("places")[3].at("probability"));
+  const auto cell_of = [](const json& means, const std::string& name) {
+    for (const json& cell : means.at("means"))
+      if (cell.at("cell") == name) return cell;
+    ADD_FAILURE() << name;
+    return json();
+  };
+  EXPECT_NEAR(cell_of(parts, "L2 MLP").at("mean"), mean_of(mlps).first, 1e-12);
+  EXPECT_NEAR(cell_of(parts, "L2 MLP").at("standard_error"), mean_of(mlps).second, 1e-12);
+  const json& place = lens.at("means")[9];
+  EXPECT_EQ(place.at("quantity"), "probability");
+  EXPECT_NEAR(place.at("mean"), mean_of(probabilities).first, 1e-12);
+}
+
+TEST(ListMeans, AreListedTheStrongestFirstAndAsCsv) {
+  const TemporaryFolder folder;
+  const std::string list = list_of(pairs());
+  const std::vector<std::string> lines =
+      lines_of(succeed({"sweep", "--prompts", "-", "--mean", "--restored"}, list));
+  EXPECT_EQ(lines.front(), "restored of logit difference: mean over 20 prompts ± standard error");
+  EXPECT_EQ(lines.size(), 1 + 6 * 8 + 2U);
+  EXPECT_THAT(lines.back(), EndsWith("  in the second one"));
+  const std::string file = (folder.path() / "means.csv").string();
+  succeed({"sweep", "--prompts", "-", "--mean", "--restored", "--out", file}, list);
+  const std::vector<std::string> rows = lines_of(model::read_file(file));
+  EXPECT_EQ(rows.front(), "cell,layer,head,mean,standard_error,count");
+  EXPECT_EQ(rows.size(), 1 + 6 * 8 + 2U);
+  EXPECT_THAT(rows[1], StartsWith("L0 H0,0,0,"));
+  EXPECT_EQ(lines_of(succeed({"lens", "--prompts", "-", "--mean", "--csv"}, list)).front(),
+            "cell,hook,quantity,mean,standard_error,count");
+  EXPECT_EQ(
+      succeed({"sweep", "--prompts", "-", "--mean", "--restored", "--out", "-", "--format", "csv"}, list),
+      model::read_file(file));
+}
+
+TEST(ListMeans, AreOfOneMeasurement) {
+  const std::string one = list_of({pairs().front()});
+  const Words mean{"sweep", "--prompts", "-", "--mean"};
+  const auto failing = [&](const Words& more, const std::string& list) {
+    const Ran ran = testing::run_command(mean + more, list);
+    EXPECT_EQ(ran.status, 1);
+    EXPECT_THAT(lines_of(ran.err), SizeIs(1)) << ran.err;
+    return ran.err;
+  };
+  EXPECT_THAT(failing({}, one + "\"no second prompt\"\n"),
+              HasSubstr("standard input:2: its change is \"zero\", that of the first prompt \"patch\""));
+  EXPECT_THAT(failing({"--sweep-over", "layer-position", "--ablate", "zero"}, one + "\"short\"\n"),
+              AllOf(HasSubstr("standard input:2: "), HasSubstr("prompts of the same length")));
+  EXPECT_THAT(failing({"--restored"}, "\"no second prompt\"\n"),
+              HasSubstr("standard input:1: it has no second"));
+  EXPECT_THAT(failing({}, "\n"), HasSubstr("there is no prompt"));
+  const Ran skipped = testing::run_command(mean + Words{"--skip-errors", "--json"},
+                                           one + "{\"prompt\": \"x\", \"token\": \" the king\"}\n");
+  EXPECT_EQ(skipped.status, 0);
+  EXPECT_THAT(skipped.err, HasSubstr("standard input:2: \"token\" takes one token"));
+  EXPECT_EQ(json::parse(skipped.out).at("skipped"), 1);
+}
+
+TEST(ListMeans, BadLinesAreOneSentenceWithFileAndLine) {
+  const TemporaryFolder folder;
+  for (const auto& [line, words] : std::vector<std::pair<std::string, std::string>>{
+           {R"({"prompt": "x", "token": 5})", "\"token\" must be a string"},
+           {R"({"prompt": "x", "token": "5"})", "\"token\" 5 could be a text, an id or a rank"},
+           {R"({"prompt": "x", "token": ""})", "\"token\" is empty"},
+           {R"({"prompt": "x", "token": "id:99999"})", "there is no token 99999"},
+           {R"({"prompt": "x", "token": "id:y"})", "\"token\" id: takes a whole number"},
+           {R"({"prompt": "x", "other_token": " the king"})", "\"other_token\" takes one token"},
+           {R"({"prompt": "x", "second": ["a"]})", "\"second\" must be a string"},
+           {R"({"prompt": "x", "second": "a", "from": "b"})", "two names of one text"},
+           {R"({"prompt": "x", "second": "a longer text"})", "\"second\" prompt has"},
+           {R"({"prompt": "x", "position": "1"})", "\"position\" must be a whole number"},
+           {R"({"prompt": "x", "position": -2})", "\"position\" must be a whole number"},
+           {R"({"prompt": "x", "position": 1e3})", "\"position\" must be a whole number"},
+           {R"({"prompt": "x", "position": 99})", "position"}}) {
+    const std::string file = folder.write("pairs.jsonl", "\"good\"\n" + line + "\n").string();
+    const Ran ran = testing::run_command({"sweep", "--prompts", file, "--json"});
+    EXPECT_EQ(ran.status, 1) << line;
+    EXPECT_THAT(lines_of(ran.err), SizeIs(1)) << ran.err;
+    EXPECT_THAT(ran.err, AllOf(HasSubstr("pairs.jsonl:2: "), HasSubstr(words))) << line;
+  }
+  EXPECT_EQ(testing::run_command({"sweep", "--prompts", "-", "--json"},
+                                 "{\"prompt\": \"x\", \"token\": null, \"from\": null, \"note\": 3}\n")
+                .status,
+            0);
+}
+
+TEST(ListMeans, WrongUseIsOneSentence) {
+  const auto wrong_use = [](const Words& arguments) { return testing::wrong_use(arguments); };
+  const Words list{"sweep", "--prompts", "x.jsonl"};
+  EXPECT_THAT(wrong_use({"sweep", "--prompt", "x", "--mean"}), StartsWith("--mean requires --prompts"));
+  EXPECT_THAT(wrong_use(list + Words{"--mean", "--out", "a.png"}), StartsWith("means are numbers"));
+  EXPECT_THAT(wrong_use(list + Words{"--mean", "--size", "900x700"}), HasSubstr("means are numbers"));
+  EXPECT_THAT(wrong_use(list + Words{"--mean", "--resume", "--json"}), HasSubstr("--resume does not apply"));
+  EXPECT_THAT(wrong_use(list + Words{"--mean", "--estimates", "also"}), HasSubstr("one number a cell"));
+  EXPECT_THAT(wrong_use(list + Words{"--restored", "--metric", "kl"}),
+              HasSubstr("--restored does not apply"));
+  EXPECT_THAT(wrong_use(list + Words{"--restored", "--ablate", "zero"}), HasSubstr("--ablate does not use"));
+  EXPECT_THAT(
+      wrong_use({"sweep", "--merge", "a.json", "--metric", "kl"}),
+      StartsWith("--merge can be combined only with --json, --csv, --out and --format, not with --metric"));
+  EXPECT_THAT(wrong_use({"lens", "--merge", "a.json", "--prompt", "x"}), HasSubstr("not with --prompt"));
+  EXPECT_THAT(wrong_use({"attribute", "--prompt", "x", "--csv"}), StartsWith("--csv requires --mean"));
+  EXPECT_THAT(wrong_use({"attribute", "--prompts", "x", "--mean", "--sources", "all"}),
+              HasSubstr("--sources"));
+}
+
+TEST(ListMeans, HostilePartsAreOneSentence) {
+  const TemporaryFolder folder;
+  const std::string good =
+      succeed({"sweep", "--prompts", "-", "--mean", "--json"}, list_of({pairs().front()}));
+  const auto changed = [&](const std::string& from, const std::string& to) {
+    std::string text = good;
+    const std::size_t at = text.find(from);
+    EXPECT_NE(at, text.npos) << from;
+    return text.replace(at, from.size(), to);
+  };
+  for (const auto& [text, words] : std::vector<std::pair<std::string, std::string>>{
+           {"", ""},
+           {"[]", ""},
+           {changed("\"count\":1", "\"count\":2"), "count is 2"},
+           {changed("\"count\":1", "\"count\":-1"), "count is -1"},
+           {changed("\"sum\":[", "\"sum\":[1e300,"), "sum has 1e+300"},
+           {changed("\"sum\":[", "\"sum\":[\"a\","), "sum has \"a\""},
+           {changed("\"sum\":[", "\"sum\":{},\"x\":["), "sum is not a list"},
+           {changed("\"means\":[", "\"means\":3,\"x\":["), "means is not a list"},
+           {changed("\"of\":{", "\"of\":5,\"x\":{"), ""},
+           {changed("\"what\":\"", "\"what\":5,\"x\":\""), "of.what"}}) {
+    const std::string file = folder.write("part.json", text).string();
+    EXPECT_THAT(fail({"sweep", "--merge", file}), AllOf(HasSubstr("part.json"), HasSubstr(words)))
+        << text.substr(0, 100);
+  }
+  const std::string
+      other =
+          folder.write("part.json", changed("\"metric\":\"difference\"", "\"metric\":\"logit\"")).string(),
+      whole = folder.write("whole.json", good).string();
+  EXPECT_THAT(fail({"sweep", "--merge", whole, other}), HasSubstr("its of is"));
+}
+
+}  // namespace
+}  // namespace headscope::app
