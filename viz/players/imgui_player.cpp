@@ -250,9 +250,9 @@ class Drawing : public DevicePlayer {
 
   void fill_convex(const std::vector<Point>& points, Color color) {
     if (!std::ranges::all_of(points, is_finite)) return;
-    Mesh mesh;
-    add_convex(mesh, points);
-    add_mesh(mesh, color);
+    mesh_.clear();
+    add_convex(mesh_, points);
+    add_mesh(mesh_, color);
   }
 
   void stroke_device(std::span<const Point> points, float width, Color color) {
@@ -265,9 +265,9 @@ class Drawing : public DevicePlayer {
       return fill_device(rect, color);
     }
     for (std::size_t start = 0; start + 1 < points.size(); start += kPointsPerStroke - 1) {
-      Mesh mesh;
-      add_stroke(mesh, points.subspan(start, std::min(kPointsPerStroke, points.size() - start)), width);
-      add_mesh(mesh, color);
+      mesh_.clear();
+      add_stroke(mesh_, points.subspan(start, std::min(kPointsPerStroke, points.size() - start)), width);
+      add_mesh(mesh_, color);
     }
   }
 
@@ -302,6 +302,7 @@ class Drawing : public DevicePlayer {
   ImageCache& images_;
   float pixel_scale_;  ///< device pixels per ImGui unit
   std::uint64_t texture_ = 0;
+  Mesh mesh_;  ///< of one line or outline after the other, so that they share its memory
 };
 
 }  // namespace

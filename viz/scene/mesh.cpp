@@ -133,6 +133,7 @@ void add_stroke(Mesh& mesh, std::span<const Point> points, float width) {
 
 void add_convex(Mesh& mesh, std::span<const Point> points) {
   std::vector<Point> corners;  // without repeated points, which have no direction
+  corners.reserve(points.size());
   double doubled_area = 0;
   for (std::size_t i = 0; i < points.size(); ++i) {
     const Point a = points[i], b = points[(i + 1) % points.size()];
@@ -171,6 +172,7 @@ std::vector<Point> round_rect(const Rect& rect, float radius) {
   const int steps =
       std::clamp(static_cast<int>(std::ceil(kHalfPi / 2 / std::sqrt(0.1F / std::max(r, 0.1F)))), 1, 64);
   std::vector<Point> points;
+  points.reserve(4 * static_cast<std::size_t>(steps + 1) + 2);  // and the seam of an outline
   for (int corner = 0; corner < 4; ++corner) {
     for (int i = 0; i <= steps; ++i) {
       const float angle =

@@ -15,6 +15,12 @@ struct Mesh {
   };
   std::vector<Vertex> vertices;
   std::vector<std::uint32_t> indices;  ///< three each
+
+  /// Empties it and keeps its memory.
+  void clear() {
+    vertices.clear();
+    indices.clear();
+  }
 };
 
 /// Adds a line through the points, in device pixels, with soft edges one pixel wide, as triangles that match
