@@ -33,7 +33,7 @@ endif()
 if(WIN32)
   install(FILES LICENSE DESTINATION .)
   # The libraries are part of the program, so their licenses come with it.
-  foreach(name cairo cli11 curl eigen expat fontconfig freetype glfw imgui json pixman stb utf8proc zlib)
+  foreach(name cairo cli11 curl eigen expat fontconfig freetype glfw imgui json mimalloc pixman stb utf8proc zlib)
     foreach(license COPYING debian/copyright)  # pixman may have come without Debian's part
       if(EXISTS ${HEADSCOPE_WINDOWS_LIBRARIES}/src/${name}/${license})
         install(FILES ${HEADSCOPE_WINDOWS_LIBRARIES}/src/${name}/${license} DESTINATION licenses RENAME ${name}.txt)

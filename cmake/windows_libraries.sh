@@ -99,6 +99,12 @@ build_zlib() {
   printf 'prefix=%s\nName: zlib\nDescription: compression\nVersion: 1.2.13\nLibs: -L%s/lib -lz\nCflags: -I%s/include\n' \
     "$folder" "$folder" "$folder" >"$folder/lib/pkgconfig/zlib.pc"
 }
+build_mimalloc() {
+  $host-gcc-posix -O2 -DNDEBUG -D_WIN32_WINNT=0x0A00 -I"$folder/src/mimalloc/include" -c "$folder/src/mimalloc/src/static.c" -o mimalloc.o
+  $host-ar rcs libmimalloc.a mimalloc.o
+  install -D -m 644 -t "$folder/lib" libmimalloc.a
+  install -D -m 644 -t "$folder/include" "$folder"/src/mimalloc/include/mimalloc{,-new-delete}.h
+}
 build_freetype() {
   with_cmake freetype -DFT_REQUIRE_ZLIB=ON -DFT_DISABLE_{BZIP2,BROTLI,HARFBUZZ,PNG}=ON
 }
@@ -154,6 +160,7 @@ sources glfw glfw3 3.3.8
 sources utf8proc utf8proc 2.8.0
 sources googletest googletest 1.12.1
 sources zlib zlib 1.2.13.dfsg
+sources mimalloc mimalloc 2.0.9+ds
 sources freetype freetype 2.12.1+dfsg
 sources pixman pixman 0.42.2 authors-alone  # not every mirror has Debian's part
 # The release's own, not the security archive's, which not every mirror has whole: fontconfig would read its configuration
@@ -162,7 +169,7 @@ sources expat "expat/$(. /etc/os-release && echo "$VERSION_CODENAME")" 2.5.0
 sources fontconfig fontconfig 2.14.1
 sources cairo cairo 1.16.0
 sources curl curl 7.88.1
-for name in zlib freetype pixman expat fontconfig cairo curl; do
+for name in zlib mimalloc freetype pixman expat fontconfig cairo curl; do
   once $name
 done
 echo "$folder"
