@@ -67,8 +67,14 @@ TEST(SweepCommand, WrongUseIsOneSentence) {
               StartsWith("--metric takes logit, difference, probability or kl, not \"x\""));
   EXPECT_THAT(wrong_use({"--over", "x"}), StartsWith("--over takes heads, layer-position or senders, not"));
   EXPECT_THAT(wrong_use({"--ablate", "x"}), StartsWith("--ablate takes zero or mean, not"));
-  EXPECT_THAT(wrong_use({"--site", "q"}), StartsWith("--site takes resid_pre, attn_out, mlp_out or z, not"));
-  EXPECT_THAT(wrong_use({"--site", "mlp_out"}), HasSubstr("heads have the site z"));
+  EXPECT_THAT(wrong_use({"--site", "x"}),
+              StartsWith("--site takes resid_pre, attn_out, mlp_out, z, q, k, v or pattern, not"));
+  EXPECT_THAT(wrong_use({"--site", "mlp_out"}),
+              StartsWith("heads have no site mlp_out to edit: choose z, q, k, v or pattern"));
+  EXPECT_THAT(wrong_use({"--over", "layer-position", "--site", "pattern"}),
+              StartsWith("layers at positions have no site pattern to edit: choose resid_pre, attn_out"));
+  EXPECT_THAT(wrong_use({"--site", "pattern", "--ablate", "mean"}),
+              StartsWith("patterns have no mean over positions: zero or patch them"));
   EXPECT_THAT(wrong_use({"--ablate", "mean", "--second", "y"}), StartsWith("one kind of edit at a time"));
   EXPECT_THAT(wrong_use({"--align", "token"}), StartsWith("--align requires --second"));
   EXPECT_THAT(wrong_use({"--token", ""}),
@@ -96,6 +102,27 @@ TEST(SweepCommand, EveryCellIsWhatPredictSaysUnderTheEdit) {
     const std::string edit = "L" + std::to_string(layer) + "H" + std::to_string(head) + ".z=0";
     EXPECT_NEAR(answer["changes"][layer][head], logit(edit, token) - logit(edit, other) - before, 1e-5);
   }
+}
+
+TEST(SweepCommand, EverySiteIsWhatPredictSaysUnderTheEdit) {
+  const std::string second = "Once upon a time there was a dog who had a daughter, and the dog";
+  for (const std::string site : {"q", "k", "v", "pattern"})
+    for (const bool patched : {false, true}) {
+      SCOPED_TRACE(site);
+      Words arguments{"sweep", "--prompt", kPrompt, "--json", "--metric", "logit", "--site", site};
+      if (patched) arguments.insert(arguments.end(), {"--second", second});
+      const json answer = json::parse(succeed(arguments));
+      EXPECT_EQ(answer.at("site"), "attn.hook_" + site);
+      const int token = answer.at("token").at("id");
+      for (const auto& [layer, head] : {std::pair(0, 3), std::pair(4, 6)}) {
+        const std::string edit = "L" + std::to_string(layer) + "H" + std::to_string(head) + "." + site +
+                                 (patched ? "<-\"" + second + "\"" : "=0");
+        EXPECT_NEAR(answer["changes"][layer][head], logit(edit, token) - logit("", token), 1e-5);
+      }
+    }
+  EXPECT_THAT(fail({"sweep", "--prompt", "The king had a son", "--second", "The old king had a son",
+                    "--align", "token", "--site", "pattern"}),
+              HasSubstr("a pattern is patched from equal positions only"));
 }
 
 TEST(SweepCommand, EveryPathIsWhatPredictSaysUnderItsEdit) {
@@ -133,7 +160,7 @@ TEST(SweepCommand, AWrongReceiverIsOneSentence) {
   EXPECT_THAT(wrong_use({"--receiver", "L3H2.k"}), StartsWith("--receiver requires --sweep-over senders"));
   EXPECT_THAT(wrong_use({"--over", "senders", "--estimates", "also"}),
               StartsWith("--estimates has none of --sweep-over senders"));
-  EXPECT_THAT(wrong_use({"--over", "senders", "--site", "z"}), StartsWith("--site applies only to"));
+  EXPECT_THAT(wrong_use({"--over", "senders", "--site", "z"}), StartsWith("--site does not apply to"));
   const auto said = [](const char* receiver) {
     return fail({"sweep", "--prompt", "The king", "--over", "senders", "--receiver", receiver});
   };

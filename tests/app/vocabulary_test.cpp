@@ -171,8 +171,8 @@ TEST(Vocabulary, WhatHasNoEffectIsRefused) {
               StartsWith("--sweep-rank has no effect with --metric kl"));
   EXPECT_THAT(plot("sweep", {"--metric", "logit", "--other-token", " it"}),
               StartsWith("--other-token has no effect with --metric logit"));
-  EXPECT_THAT(plot("sweep", {"--site", "mlp_out"}),
-              StartsWith("--site has no effect with --sweep-over heads"));
+  EXPECT_THAT(plot("sweep", {"--site", "z", "--sweep-over", "senders"}),
+              StartsWith("--site has no effect with --sweep-over senders"));
   EXPECT_THAT(plot("flow", {"--other-token", " it", "--flow-minus-mean"}),
               StartsWith("--flow-minus-mean has no effect with --other-token"));
   EXPECT_THAT(plot("flow", {"--against-rank", "2", "--flow-minus-mean"}),

@@ -32,7 +32,7 @@ SAMPLES = {
     "senders": ["2.3,1.6"],
 }
 SCROLLING = re.compile("^first-|^tree-|scroll|zoom")  # what figures have no use for: they show everything
-# What an option needs beside it to show anything: (view, option), or the option wherever it is.
+# What an option needs beside it to show anything: (view, option), the option wherever it is, or one of its values.
 COMPANIONS = {
     ("search", "search-for"): SHAPE,
     ("search", "shape-cells"): ["--search-for", "shape", "--search-above", "0.05"],
@@ -43,7 +43,7 @@ COMPANIONS = {
     "sweep-receiver": ["--sweep-over", "senders"],
     "sweep-receiver-layer": ["--sweep-over", "senders", "--sweep-receiver", "k"],
     "sweep-receiver-head": ["--sweep-over", "senders", "--sweep-receiver", "k"],
-    "sweep-site": ["--sweep-over", "layer-position"], "sweep-change": SECOND,
+    "sweep-site": ["--sweep-over", "layer-position"], "sweep-site=pattern": [], "sweep-change": SECOND,
     "saliency-other-rank": ["--saliency-metric", "difference"], "saliency-other-id": ["--saliency-metric", "difference"],
     "saliency-baseline": ["--saliency-method", "integrated"], "saliency-steps": ["--saliency-method", "integrated"],
     "heads-scroll": ["--heads-zoom", "4"], "heads-scroll-x": ["--heads-zoom", "4"],
@@ -99,7 +99,7 @@ def variations(view):
         companions = COMPANIONS.get((view["id"], name), COMPANIONS.get(name, []))
         for value in dict.fromkeys(values):
             if value != option["default"]:
-                yield f"{name}={value}", ["--" + name, value, *companions]
+                yield f"{name}={value}", ["--" + name, value, *COMPANIONS.get(f"{name}={value}", companions)]
 
 
 def view_cases(views, folder, files, more):

@@ -15,6 +15,7 @@
 #include "app/run/answers.h"
 #include "app/run/edits/edit_text.h"
 #include "app/views/output/sweep_options.h"
+#include "app/views/output/sweep_words.h"
 #include "model/pass/hooks.h"
 #include "system/interrupt.h"
 
@@ -92,10 +93,10 @@ std::shared_ptr<const Answer> computed(const Question& question, const PromptRun
   return answer;
 }
 
-std::string cell_name(const SweepOf& question, const PromptRun& run, int layer, int column) {
-  if (question.over == SweepOver::senders) return sender_name(question.receiver, layer, column);
-  if (question.over == SweepOver::heads) return head_name(layer, column);
-  return "L" + std::to_string(layer) + " at " + std::to_string(column) + "  " + run.tokens.labels[column];
+std::string cell_name(const SweepPlace& place, const PromptRun& run) {
+  const std::string part = part_name(place);
+  if (!place.position) return part;
+  return part + " at " + std::to_string(*place.position) + "  " + run.tokens.labels[*place.position];
 }
 
 /// A number for each cell, layer by layer; null if it is not finite.
@@ -183,7 +184,7 @@ void write_text(const Reading& reading, std::ostream& out) {
                                            : shown_value(metric, sweep.difference(metric, layer, column));
       if (std::isnan(number)) continue;
       const std::string second = also ? format("%+14.6f  ", printable(estimate)) : std::string();
-      lines.push_back({number, second + cell_name(question, run, layer, column)});
+      lines.push_back({number, second + cell_name(question.place_of(layer, column), run)});
     }
   write_by_size(std::move(lines), "%+14.6f  ", out);
   out << format("%14.6f  in this run\n", printable(shown_value(metric, sweep.before.of(metric))));
@@ -342,18 +343,17 @@ void check_sweep(SweepCommand& sweep) {
   if (sweep.estimates != EstimatesWritten::none && sweep.measured.metric == SweepMetric::divergence)
     throw UsageError(
         "--estimates has none of --metric kl: KL is smallest at the run itself, so its slope is 0 there");
-  const bool over_heads = sweep.over == SweepOver::heads, over_senders = sweep.over == SweepOver::senders;
-  if (sweep.given_site && *sweep.given_site != model::Site::z && over_heads)
-    throw UsageError("--site applies only to --sweep-over layer-position; heads have the site z");
+  const bool over_senders = sweep.over == SweepOver::senders;
   if (sweep.given_site && over_senders)
-    throw UsageError("--site applies only to --sweep-over layer-position; senders are heads (z) and MLPs");
+    throw UsageError("--site does not apply to --sweep-over senders, which are heads (z) and MLPs");
   if (sweep.receiver && !over_senders) throw UsageError("--receiver requires --sweep-over senders");
   if (sweep.estimates != EstimatesWritten::none && over_senders)
     throw UsageError("--estimates has none of --sweep-over senders: each path is computed exactly");
   const auto unless_said = sweep.prompt.edits.second_model ? SweepEdit::patch : SweepEdit::zero;
   sweep.edit = sweep.second ? SweepEdit::patch : sweep.ablation.value_or(unless_said);
-  sweep.site =
-      sweep.given_site.value_or(over_heads || over_senders ? model::Site::z : model::Site::resid_pre);
+  sweep.site = sweep.given_site.value_or(sites_of(sweep.over).front());
+  if (const std::string why = refuse_site(sweep.over, sweep.site, sweep.edit); !why.empty())
+    throw UsageError(why);
   if (sweep.restored && sweep.ablation)
     throw UsageError("--restored compares with the second prompt, which --ablate does not use");
   if (sweep.restored && sweep.measured.metric == SweepMetric::divergence)
@@ -388,7 +388,9 @@ Finish describe_sweep(CommandSyntax& command) {
                         "set each to zero, or to its mean over the prompt (default: zero; with\n--second or "
                         "--second-model each is patched)",
                         own->ablation, kAblations);
-  command.choice_option("site", "the activation of each layer to edit (default: resid_pre; for heads: z)",
+  command.choice_option("site",
+                        "the activation to edit: of heads z (default), q, k, v or pattern; of\n"
+                        "layer-position all but pattern (default: resid_pre)",
                         own->given_site, kSweepSites);
   command.option("receiver", "RECEIVER",
                  "of --sweep-over senders: logits, or a later head's q, k or v, as in L9H6.q\n(default: "

@@ -24,8 +24,8 @@ constexpr std::size_t kAtOnce = 512;
 /// prompts, few enough that the largest come first in fact.
 constexpr std::size_t kRankedTogether = 32;
 
-/// Memory for what the receivers of cells' paths get, in floats, at a time.
-constexpr std::size_t kReceivedAtOnce = std::size_t{1} << 24;
+/// Memory for what is copied into cells' runs, in floats, at a time.
+constexpr std::size_t kCopiedAtOnce = std::size_t{1} << 24;
 
 /// Minimum time between two parts that are shown.
 constexpr std::chrono::milliseconds kPause{40};
@@ -61,10 +61,30 @@ class Meter {
   std::vector<double> logs_, probabilities_;  // [vocabulary], in the run
 };
 
+void check_site(const SweepOf& question) {
+  const std::span<const model::Site> sites = sites_of(question.over);
+  if (std::ranges::find(sites, question.site) != sites.end()) return;
+  throw model::RunError("a sweep does not edit " + model::hook_name({question.site, 0}) +
+                        " of each of these places");
+}
+
+/// A patched row of a pattern has the keys of the other prompt's row.
+void check_keys(const SweepOf& question) {
+  if (!model::has_cells(question.site)) return;
+  const std::vector<int>& aligned = question.from.aligned;
+  for (int here = 0; here < std::ssize(aligned); ++here)
+    if (aligned[here] >= 0 && aligned[here] != here)
+      throw model::RunError(
+          "a pattern is patched from equal positions only, because its keys have positions, too; position " +
+          std::to_string(here) + " corresponds to position " + std::to_string(aligned[here]) +
+          " of the other prompt");
+}
+
 void check_source(const SweepOf& question, const PromptRun& run) {
   if (question.edit != SweepEdit::patch) return;
   const auto length = static_cast<std::size_t>(run.run->length());
   if (question.from.tokens.empty()) throw model::RunError("there is no prompt to patch from");
+  check_keys(question);
   if (question.from.aligned.size() == length) return;
   if (question.from.aligned.empty() && question.from.tokens.size() == length) return;
   throw model::RunError("the prompt to patch from has " + std::to_string(question.from.tokens.size()) +
@@ -99,7 +119,35 @@ Sweep begin(const SweepOf& question, const PromptRun& run, std::span<const float
   return sweep;
 }
 
+/// Cells whose plans are in memory at a time: no more than `kCopiedAtOnce` allows if each copies values of
+/// its own.
+std::size_t cells_at_once(const SweepOf& question, const PromptRun& run) {
+  const model::Config& config = run.run->config;
+  const auto length = run.run->tokens.size();
+  std::size_t copied = 1;
+  if (question.over == SweepOver::senders) copied = length * static_cast<std::size_t>(config.n_embd);
+  if (question.edit == SweepEdit::patch && model::has_cells(question.site))
+    copied = length * length * static_cast<std::size_t>(config.n_head);
+  return std::clamp<std::size_t>(kCopiedAtOnce / copied, 1, kAtOnce);
+}
+
 }  // namespace
+
+std::span<const model::Site> sites_of(SweepOver over) {
+  using model::Site;
+  static constexpr Site kHeads[] = {Site::z, Site::q, Site::k, Site::v, Site::pattern};
+  static constexpr Site kPositions[] = {Site::resid_pre, Site::attn_out, Site::mlp_out, Site::z,
+                                        Site::q,         Site::k,        Site::v};
+  switch (over) {
+    case SweepOver::heads:
+      return kHeads;
+    case SweepOver::positions:
+      return kPositions;
+    case SweepOver::senders:
+      break;
+  }
+  return std::span(kHeads).first(1);
+}
 
 PatchPrompt patch_prompt_of(const PromptRun& run) {
   if (!run.baseline) return {};
@@ -128,6 +176,13 @@ std::optional<model::PatchFrom> PatchPrompt::at(model::EditSite place) const {
   if (sources.empty()) return std::nullopt;
   if (own) return model::PatchFrom{whole, {}, {}, true};
   return model::PatchFrom{std::move(place), tokens, std::move(sources), second_model};
+}
+
+bool PatchPrompt::reaches(std::optional<int> position) const {
+  const auto has = [](int source) { return source >= 0; };
+  if (aligned.empty()) return !own;
+  return position ? *position < std::ssize(aligned) && has(aligned[*position])
+                  : std::ranges::any_of(aligned, has);
 }
 
 double SweepReading::of(SweepMetric metric) const {
@@ -163,13 +218,31 @@ int Sweep::known_count() const {
   return static_cast<int>(std::ranges::count(known, true));
 }
 
-model::Edits SweepOf::edits(int layer, int column) const {
-  const bool sends = over == SweepOver::senders, is_mlp = sends && column == receiver.heads;
-  if (sends && !receiver.is_after(layer)) return {};
-  const model::Site edited = is_mlp ? model::Site::mlp_out : sends ? model::Site::z : site;
-  model::EditSite at{{edited, layer}, {}, {}, {}};
-  if (column >= 0 && over != SweepOver::positions && !is_mlp) at.head = column;
-  if (column >= 0 && over == SweepOver::positions) at.positions = {column};
+SweepPlace SweepOf::place_of(int layer, int column) const {
+  SweepPlace place{.layer = layer};
+  if (column < 0) return place;
+  place.is_mlp = over == SweepOver::senders && column == receiver.heads;
+  if (over == SweepOver::positions)
+    place.position = column;
+  else if (!place.is_mlp)
+    place.head = column;
+  return place;
+}
+
+SweepPlace SweepOf::place_of(const Sweep& sweep, std::size_t cell) const {
+  const auto columns = static_cast<std::size_t>(sweep.columns);
+  return place_of(static_cast<int>(cell / columns), static_cast<int>(cell % columns));
+}
+
+bool SweepOf::has_edits(const SweepPlace& place) const {
+  if (over == SweepOver::senders && !receiver.is_after(place.layer)) return false;
+  return edit != SweepEdit::patch || from.reaches(place.position);
+}
+
+model::Edits SweepOf::edits(const SweepPlace& place) const {
+  if (!has_edits(place)) return {};
+  model::EditSite at{{place.is_mlp ? model::Site::mlp_out : site, place.layer}, place.head, {}, {}};
+  if (place.position) at.positions = {*place.position};
   model::Edits edits;
   switch (edit) {
     case SweepEdit::zero:
@@ -182,13 +255,8 @@ model::Edits SweepOf::edits(int layer, int column) const {
       if (const auto patch = from.at(at)) edits.emplace_back(*patch);
       break;
   }
-  if (!sends || edits.empty()) return edits;
+  if (over != SweepOver::senders || edits.empty()) return edits;
   return {model::PatchFrom{receiver.at, {}, {}, false, std::move(edits), true}};
-}
-
-model::Edits SweepOf::edits_of_cell(const Sweep& sweep, std::size_t cell) const {
-  const auto columns = static_cast<std::size_t>(sweep.columns);
-  return edits(static_cast<int>(cell / columns), static_cast<int>(cell % columns));
 }
 
 /// The cells that are still missing, in order. Cells without edits are marked as known.
@@ -196,7 +264,7 @@ static std::vector<std::size_t> cells_to_compute(const SweepOf& question, Sweep&
   std::vector<std::size_t> cells;
   for (std::size_t cell = 0; cell < sweep.readings.size(); ++cell) {
     if (sweep.known[cell]) continue;
-    if (!question.edits_of_cell(sweep, cell).empty()) {
+    if (question.has_edits(question.place_of(sweep, cell))) {
       cells.push_back(cell);
       continue;
     }
@@ -234,6 +302,7 @@ struct BegunSweep {
 
 static BegunSweep begin_sweep(const SweepOf& question, const PromptRun& run, model::Workspace& workspace) {
   const model::Transformer& transformer = *run.model->transformer;
+  check_site(question);
   check_source(question, run);
   check_receiver(question, transformer.config());
   std::vector<float> logits(transformer.config().vocab_size);
@@ -266,14 +335,12 @@ Sweep SweepOf::compute(const PromptRun& run, const Computation<Sweep>& computati
   // of the work. The results are the same in every order.
   std::vector<std::size_t> unknown = cells_to_compute(*this, sweep);
   const std::size_t together = sort_by_estimates(*this, sweep, unknown) ? kRankedTogether : kAtOnce;
-  const std::size_t received = run.run->tokens.size() * static_cast<std::size_t>(clean->config.n_embd);
-  const std::size_t at_once =
-      over == SweepOver::senders ? std::clamp<std::size_t>(kReceivedAtOnce / received, 1, kAtOnce) : kAtOnce;
+  const std::size_t at_once = cells_at_once(*this, run);
   while (!unknown.empty()) {
     std::vector<std::size_t> planned = take_last(unknown, at_once);
     std::vector<model::Edits> lists;
     for (const std::size_t cell : planned) {
-      const model::Edits own = edits_of_cell(sweep, cell);
+      const model::Edits own = edits(place_of(sweep, cell));
       lists.push_back(base);
       lists.back().insert(lists.back().end(), own.begin(), own.end());
     }

@@ -1,6 +1,7 @@
 #pragma once
 #include <cstddef>
 #include <optional>
+#include <span>
 #include <tuple>
 #include <vector>
 
@@ -10,8 +11,22 @@
 
 namespace headscope::app {
 
-/// What is edited in turn: each head, each layer at each position, or each sender of a path to one receiver.
-enum class SweepOver { heads, positions, senders };
+/// What is edited in turn.
+enum class SweepOver {
+  heads,      ///< each head
+  positions,  ///< each layer at each position
+  senders,    ///< each sender of a path to one receiver
+};
+
+/// What a cell of a sweep edits.
+struct SweepPlace {
+  int layer = 0;
+  std::optional<int> head = {}, position = {};  ///< nothing: all
+  bool is_mlp = false;                          ///< of senders: the layer's MLP
+};
+
+/// The sites that it can edit, the default one first. Senders are z of heads and mlp_out.
+std::span<const model::Site> sites_of(SweepOver over);
 
 enum class SweepEdit {
   zero,   ///< zero ablation
@@ -97,6 +112,8 @@ struct PatchPrompt {
   /// The patch of a place: at its positions, or if it has none, at all positions with a counterpart; nothing
   /// if there is none.
   std::optional<model::PatchFrom> at(model::EditSite place) const;
+  /// Whether there is one at a position, or at any.
+  bool reaches(std::optional<int> position) const;
   bool operator==(const PatchPrompt&) const = default;
 };
 
@@ -119,8 +136,8 @@ struct SweepOf {
   static constexpr std::string_view kName = "sweep";
 
   SweepOver over = SweepOver::heads;
-  model::Site site = model::Site::z;  ///< z for heads; for positions also resid_pre, attn_out or mlp_out
-  SweepReceiver receiver = {};        ///< of senders, which are z of heads and mlp_out whatever the site
+  model::Site site = model::Site::z;  ///< one of sites_of(over)
+  SweepReceiver receiver = {};        ///< of senders
   SweepEdit edit = SweepEdit::zero;
   PatchPrompt from = {};                    ///< source of a patch
   TokenChoice token = TokenChoice::best();  ///< ranks refer to the run
@@ -142,15 +159,20 @@ struct SweepOf {
     return asked(*this) == asked(other);
   }
 
-  /// The edits for one cell, in addition to those of the run; empty if there is nothing to patch, or if the
-  /// receiver is not after the sender. Column -1: a whole row at once, of senders all heads.
-  model::Edits edits(int layer, int column) const;
-  /// The same for a cell of the sweep by its index.
-  model::Edits edits_of_cell(const Sweep& sweep, std::size_t cell) const;
+  /// The place of a cell. Column -1: of all of a layer at once, of senders all heads.
+  SweepPlace place_of(int layer, int column) const;
+  /// The same for a cell by its index.
+  SweepPlace place_of(const Sweep& sweep, std::size_t cell) const;
+  /// The edits of a place, in addition to those of the run; empty if there is nothing to patch, or if the
+  /// receiver is not after the sender.
+  model::Edits edits(const SweepPlace& place) const;
+  model::Edits edits(int layer, int column) const { return edits(place_of(layer, column)); }
+  /// Whether there are any.
+  bool has_edits(const SweepPlace& place) const;
 
-  /// Throws RunError for an id outside the vocabulary, for another prompt of a different length, for a
-  /// receiver that the model does not have or that has no senders, and if the run has no second model to
-  /// patch from.
+  /// Throws RunError for an id outside the vocabulary, for a site that cannot be edited so, for another
+  /// prompt of a different length, for patterns if its positions correspond to others, for a receiver that
+  /// the model does not have or that has no senders, and if the run has no second model to patch from.
   Sweep compute(const PromptRun& run, const Computation<Sweep>& computation) const;
 };
 

@@ -1,8 +1,11 @@
 #include "app/run/analyses/sweep_estimates.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <limits>
+#include <utility>
+#include <variant>
 
 #include "app/run/recompute.h"
 #include "model/pass/hooks.h"
@@ -10,103 +13,169 @@
 namespace headscope::app {
 namespace {
 
-/// What each layer's edits replace, and by how much they change it: [layer][T, columns], row-major.
+/// Memory for the values of layers, in floats, at a time.
+constexpr std::size_t kValuesAtOnce = std::size_t{1} << 26;
+
+/// Layers [first, end).
+struct Layers {
+  int first = 0;
+  int end = 0;
+};
+
+/// Values of a site at a position, of all heads; of patterns the keys.
+int width_of(const SweepOf& question, const PromptRun& run) {
+  const model::Config& config = run.run->config;
+  if (model::has_cells(question.site)) return run.run->length();
+  return model::unit_count(config, question.site) * (model::has_heads(question.site) ? config.n_head : 1);
+}
+
+/// Layers whose values, and what is patched into them, are in memory at a time.
+int layers_together(const SweepOf& question, const PromptRun& run) {
+  const auto parts = static_cast<std::size_t>(model::has_cells(question.site) ? run.run->config.n_head : 1);
+  const std::size_t values =
+      parts * run.run->tokens.size() * static_cast<std::size_t>(width_of(question, run));
+  return static_cast<int>(std::clamp<std::size_t>(kValuesAtOnce / values, 1, run.run->config.n_layer));
+}
+
+/// The masks among a run's edits, which say which keys a query sees.
+model::Edits masks_of(const PromptRun& run) {
+  model::Edits masks;
+  if (run.run->plan)
+    for (const model::Edit& edit : run.run->plan->edits())
+      if (std::holds_alternative<model::SetMask>(edit)) masks.push_back(edit);
+  return masks;
+}
+
+/// By how much the edits of some layers change what they replace.
 class Changes {
  public:
-  Changes(const SweepOf& question, const Sweep& sweep, const PromptRun& run, model::Workspace& workspace,
+  Changes(const SweepOf& question, Layers layers, const PromptRun& run, model::Workspace& workspace,
           const std::stop_token& stop)
-      : site_(question.site),
+      : run_(run),
+        site_(question.site),
+        layers_(layers),
         length_(run.run->length()),
-        columns_(run.run->config.n_embd),
-        rows_(static_cast<std::size_t>(sweep.layers)) {
-    model::Edits whole_layers;
-    for (int layer = 0; layer < sweep.layers; ++layer)
-      for (model::Edit& edit : question.edits(layer, -1)) whole_layers.push_back(std::move(edit));
-    if (whole_layers.empty()) return;
-    read_values(run, workspace, stop);
-    const auto plan = run.model->transformer->plan(std::move(whole_layers), workspace, stop, second_of(run));
-    model::Means means = plan->no_means();
-    for (int layer = 0; layer < sweep.layers; ++layer) {
-      std::vector<float>& values = rows_[layer];
-      const std::vector<float> before = values;
-      if (plan->edits({site_, layer}))
-        plan->apply_to_all({{site_, layer}, 0, 0, 0, length_, columns_, columns_, values.data()}, means);
-      for (std::size_t i = 0; i < values.size(); ++i) values[i] -= before[i];
-    }
+        columns_(width_of(question, run)) {
+    model::Edits edits = masks_of(run);
+    const std::size_t masks = edits.size();
+    for (int layer = layers.first; layer < layers.end; ++layer)
+      for (model::Edit& edit : question.edits(layer, -1)) edits.push_back(std::move(edit));
+    if (edits.size() == masks) return;
+    plan_ = run.model->transformer->plan(std::move(edits), workspace, stop, second_of(run));
+    if (model::has_cells(site_)) return;
+    read_values(workspace, stop);
+    for (int layer = layers.first; layer < layers.end; ++layer) change(layer, 0, rows_[layer - layers.first]);
   }
 
-  /// Row of a layer at a position; empty if nothing is edited anywhere.
-  std::span<const float> row(int layer, int position) const {
-    const std::vector<float>& rows = rows_[layer];
-    if (rows.empty()) return {};
-    return std::span(rows).subspan(static_cast<std::size_t>(position) * columns_,
-                                   static_cast<std::size_t>(columns_));
+  /// Row of a layer at a position, of patterns a head's; empty if nothing is edited anywhere. Valid until the
+  /// next call.
+  std::span<const float> row(int layer, int head, int position) {
+    if (plan_ == nullptr) return {};
+    return std::span(model::has_cells(site_) ? pattern(layer, head) : rows_[layer - layers_.first])
+        .subspan(static_cast<std::size_t>(position) * columns_, static_cast<std::size_t>(columns_));
   }
 
  private:
   /// rows_ = the run's activations, as its edits left them.
-  void read_values(const PromptRun& run, model::Workspace& workspace, const std::stop_token& stop) {
+  void read_values(model::Workspace& workspace, const std::stop_token& stop) {
     model::Hooks hooks;
-    for (int layer = 0; layer < std::ssize(rows_); ++layer) {
-      rows_[layer].resize(static_cast<std::size_t>(length_) * columns_);
-      copy_activation(hooks, {site_, layer}, rows_[layer], columns_);
+    rows_.resize(static_cast<std::size_t>(layers_.end - layers_.first));
+    for (int layer = layers_.first; layer < layers_.end; ++layer) {
+      std::vector<float>& rows = rows_[layer - layers_.first];
+      rows.resize(static_cast<std::size_t>(length_) * columns_);
+      copy_activation(hooks, {site_, layer}, rows, columns_);
     }
-    recompute(run, 0, length_, hooks, workspace, stop);
+    recompute(run_, 0, length_, hooks, workspace, stop);
   }
 
+  /// Patterns are computed one head at a time: together they may be larger than all else of a run.
+  const std::vector<float>& pattern(int layer, int head) {
+    if (std::pair(layer, head) == pattern_of_) return pattern_;
+    pattern_.resize(static_cast<std::size_t>(length_) * length_);
+    run_.model->transformer->pattern(*run_.run, layer, head, pattern_);
+    change(layer, head, pattern_);
+    pattern_of_ = {layer, head};
+    return pattern_;
+  }
+
+  /// From values, [T, columns], to by how much the edits change them.
+  void change(int layer, int head, std::vector<float>& values) const {
+    const std::vector<float> before = values;
+    model::Means means = plan_->no_means();
+    plan_->apply_to_all({{site_, layer}, head, 0, 0, length_, columns_, columns_, values.data()}, means);
+    for (std::size_t i = 0; i < values.size(); ++i) values[i] -= before[i];
+  }
+
+  const PromptRun& run_;
   model::Site site_;
+  Layers layers_;
   int length_, columns_;
-  std::vector<std::vector<float>> rows_;
+  std::shared_ptr<const model::Plan> plan_;  // null: no edits
+  std::vector<std::vector<float>> rows_;     // [layers][T, columns], row-major; not of patterns
+  std::vector<float> pattern_;               // [T, T], of one head
+  std::pair<int, int> pattern_of_{-1, -1};   // its layer and head
 };
 
-/// The metric's derivative along each cell's change, [layers, columns].
-std::vector<double> slopes(const model::Metric& metric, const SweepOf& question, const Sweep& sweep,
-                           const Changes& changes, const PromptRun& run, model::Workspace& workspace,
-                           const std::stop_token& stop) {
-  std::vector<double> cells(sweep.readings.size());
+/// Adds the products of a row of derivatives and a row of changes to the cells of a layer. `head`: of a
+/// pattern.
+void add_row(const SweepOf& question, const Sweep& sweep, std::span<const float> slope,
+             std::span<const float> change, int head, int position, int d_head,
+             std::span<double> cells_of_layer) {
+  for (std::size_t j = 0; j < slope.size(); ++j) {
+    const int head_of_unit = model::has_cells(question.site) ? head : static_cast<int>(j) / d_head;
+    const int column = question.over == SweepOver::heads ? head_of_unit : position;
+    if (column >= sweep.columns) return;
+    cells_of_layer[column] += static_cast<double>(slope[j]) * static_cast<double>(change[j]);
+  }
+}
+
+/// Adds the metric's derivative along each cell's change to `cells`, [layers, columns].
+void add_slopes(const model::Metric& metric, const SweepOf& question, const Sweep& sweep, Layers layers,
+                Changes& changes, const PromptRun& run, model::Workspace& workspace,
+                const std::stop_token& stop, std::vector<double>& cells) {
   const int d_head = run.run->config.d_head();
   model::Hooks hooks;
-  for (int layer = 0; layer < sweep.layers; ++layer)
+  for (int layer = layers.first; layer < layers.end; ++layer)
     hooks.watch({question.site, layer}, [&, layer](const model::ConstActivation2d& gradient) {
-      double* const of_layer = cells.data() + std::ptrdiff_t{layer} * sweep.columns;
+      const auto of_layer =
+          std::span(cells).subspan(static_cast<std::size_t>(layer) * sweep.columns, sweep.columns);
       for (int i = 0; i < gradient.rows; ++i) {
         const int position = gradient.first_pos + i;
-        const std::span<const float> change = changes.row(layer, position), slope = gradient.row(i);
-        if (change.empty() || (question.over == SweepOver::positions && position >= sweep.columns)) continue;
-        for (std::size_t j = 0; j < slope.size(); ++j) {
-          const auto unit = static_cast<int>(j);
-          const int column = question.over == SweepOver::heads ? unit / d_head : position;
-          of_layer[column] += static_cast<double>(slope[j]) * static_cast<double>(change[j]);
-        }
+        const std::span<const float> change = changes.row(layer, gradient.head, position);
+        if (!change.empty())
+          add_row(question, sweep, gradient.row(i), change, gradient.head, position, d_head, of_layer);
       }
     });
   model::GradientOptions options;
   options.hooks = &hooks;
   options.stop = stop;
   run.model->transformer->gradients(*run.run, metric, workspace, options);
-  return cells;
 }
 
 }  // namespace
 
 std::vector<SweepEstimate> estimate_cells(const SweepOf& question, const Sweep& sweep, const PromptRun& run,
                                           model::Workspace& workspace, const std::stop_token& stop) {
-  const Changes changes(question, sweep, run, workspace, stop);
-  const auto slopes_of = [&](const model::Metric& metric) {
-    return slopes(metric, question, sweep, changes, run, workspace, stop);
-  };
-  const std::vector<double> logits = slopes_of(model::TokenLogit{sweep.token, sweep.position});
-  const std::vector<double> others = sweep.against < 0
-                                         ? std::vector<double>(logits.size())
-                                         : slopes_of(model::TokenLogit{sweep.against, sweep.position});
-  const std::vector<double> logs = slopes_of(model::LogProbability{sweep.token, sweep.position});
-  std::vector<SweepEstimate> estimates(logits.size());
-  for (std::size_t cell = 0; cell < estimates.size(); ++cell) {
+  const auto count = static_cast<std::size_t>(sweep.layers) * static_cast<std::size_t>(sweep.columns);
+  std::vector<double> logits(count), others(count), logs(count);
+  const int together = layers_together(question, run);
+  for (int first = 0; first < sweep.layers; first += together) {
+    const Layers layers{first, std::min(first + together, sweep.layers)};
+    Changes changes(question, layers, run, workspace, stop);
+    const auto add = [&](const model::Metric& metric, std::vector<double>& cells) {
+      add_slopes(metric, question, sweep, layers, changes, run, workspace, stop, cells);
+    };
+    add(model::TokenLogit{sweep.token, sweep.position}, logits);
+    if (sweep.against >= 0) add(model::TokenLogit{sweep.against, sweep.position}, others);
+    add(model::LogProbability{sweep.token, sweep.position}, logs);
+  }
+  std::vector<SweepEstimate> estimates(count);
+  for (std::size_t cell = 0; cell < count; ++cell) {
     constexpr double kNothing = std::numeric_limits<double>::quiet_NaN();
     // The derivative of a probability is the probability times that of its logarithm.
-    estimates[cell] = question.edits_of_cell(sweep, cell).empty()
-                          ? SweepEstimate{kNothing, kNothing, kNothing}
-                          : SweepEstimate{logits[cell], others[cell], sweep.before.probability * logs[cell]};
+    estimates[cell] = question.has_edits(question.place_of(sweep, cell))
+                          ? SweepEstimate{logits[cell], others[cell], sweep.before.probability * logs[cell]}
+                          : SweepEstimate{kNothing, kNothing, kNothing};
   }
   return estimates;
 }

@@ -80,10 +80,6 @@ std::string receiver_name(const SweepReceiver& receiver) {
   return where + " " + name_of(path_to(point.site));
 }
 
-std::string sender_name(const SweepReceiver& receiver, int layer, int column) {
-  return column == receiver.heads ? "L" + std::to_string(layer) + " MLP" : head_name(layer, column);
-}
-
 MenuLine show_paths(const Options& options, int layer, int head) {
   const PathTo to = options[kReceiver] == PathTo::logits ? PathTo::q : options[kReceiver];
   return {"Show paths into " + head_name(layer, head) + " " + name_of(to),

@@ -38,9 +38,6 @@ void set_receiver(Options& options, const SweepReceiver& receiver);
 /// "the logits", "L9 H6 q".
 std::string receiver_name(const SweepReceiver& receiver);
 
-/// "L4 H3", "L4 MLP": the sender of a cell.
-std::string sender_name(const SweepReceiver& receiver, int layer, int column);
-
 /// Shows the paths into a head: "Show paths into L4 H3 q".
 MenuLine show_paths(const Options& options, int layer, int head);
 

@@ -1,9 +1,7 @@
 #include "app/run/analyses/sweep.h"
-#include "app/counted.h"
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "app/run/edits/edit_list.h"
 #include "app/run/edits/edit_text.h"
@@ -11,7 +9,8 @@
 #include "app/views/output/logit_options.h"
 #include "app/views/output/path_receiver.h"
 #include "app/views/output/sweep_options.h"
-#include "app/views/parts/comparison_words.h"
+#include "app/views/output/sweep_question.h"
+#include "app/views/output/sweep_words.h"
 #include "app/views/parts/declare.h"
 #include "app/views/parts/difference.h"
 #include "app/views/parts/edit_menu.h"
@@ -31,75 +30,7 @@ namespace {
 
 enum Role { kCell };           // row: layer; col: head or position
 constexpr int kWholeRow = -1;  // in place of a column
-constexpr const char* kNoSenders = "nothing sends to layer 0: choose a receiver in a later layer";
 
-const auto kMetric = with_flag(
-    "metric",
-    make_option<SweepMetric>("sweep-metric", "Metric", "how the prediction is compared with the run's",
-                             {.default_value = 1, .choices = choices_of(kSweepMetrics), .keys = "cC"}));
-const auto kEdit = choice_option<SweepEdit>("sweep-change", "Edit", "wW", "the edit applied to each",
-                                            choices_of(kSweepEdits));
-
-const auto kSite = make_option<int>(
-    "sweep-site", "Site", "the site edited in each layer, position by position",
-    {.flag = "site",
-     .default_value = 0,
-     .choices = choices_of(kSweepSites),
-     .keys = "xX",
-     .applies = [](const Options& options) { return options[kSweptOver] == SweepOver::positions; }});
-
-const auto kToken = make_option<int>(
-    "sweep-rank", "Token",
-    "the token, by its rank among the predictions (of the unedited run, while edits are on)",
-    {.default_value = 1, .low = 1, .high = 100, .keys = "lL", .applies = [](const Options& options) {
-       return options[kMetric] != SweepMetric::divergence;
-     }});
-const auto kAgainst = applying_if(
-    [](const Options& options) { return options[kMetric] == SweepMetric::difference; },
-    make_option<int>("sweep-other-rank", "Against",
-                     "the other token, by its rank among the predictions (auto: the most probable other one)",
-                     other_rank_option()));
-const auto kTokenId =
-    make_option<int>("sweep-id", "Token id", "the token by its id, instead of its rank", token_id_option());
-const auto kAgainstId = make_option<int>("sweep-other-id", "Other token id",
-                                         "the other token by its id, instead of its rank", token_id_option());
-
-// ---- the question ----
-
-SweepOf question_of(const ViewContext& c) {
-  SweepOf question;
-  question.over = c.options[kSweptOver];
-  if (question.over == SweepOver::positions) question.site = kSweepSites[c.options[kSite]].value;
-  if (question.over == SweepOver::senders) question.receiver = receiver_of(c);
-  question.edit = c.options[kEdit];
-  if (question.edit == SweepEdit::patch && c.run) question.from = patch_prompt_of(*c.run);
-  const auto token = token_choice(c, kTokenId, kToken);
-  question.token = token.value_or(TokenChoice{});  // By::none until it is known
-  question.against = other_token_choice(c, token, kAgainstId, kAgainst).value_or(TokenChoice{});
-  question.position = std::max(0, c.selection.query);
-  question.estimates = question.has_estimates();
-  question.largest_of = c.options[kMetric];
-  return question;
-}
-
-bool has_source(const SweepOf& question) {
-  return question.edit != SweepEdit::patch || !question.from.tokens.empty();
-}
-bool has_senders(const SweepOf& question) {
-  return question.over != SweepOver::senders || question.receiver.has_senders();
-}
-bool can_be_asked(const SweepOf& question) {
-  const auto known = [](const TokenChoice& token) { return token.by != TokenChoice::By::none; };
-  return has_source(question) && has_senders(question) && known(question.token) && known(question.against);
-}
-
-bool names_one_twice(const ViewContext& c, const SweepOf& question) {
-  return c.options[kMetric] == SweepMetric::difference && is_one_twice(c, question.token, question.against);
-}
-
-// ---- words ----
-
-/// Whether a column is a head, or after these the MLP.
 bool over_heads(const ViewContext& c) {
   return c.options[kSweptOver] != SweepOver::positions;
 }
@@ -109,102 +40,13 @@ bool is_mlp(const ViewContext& c, int column) {
   return over_senders(c.options) && column == c.run->run->config.n_head;
 }
 
-std::string quoted(const ViewContext& c, int id) {
-  return "“" + label_of(c, id) + "”";
-}
-
-/// The source of patches, with the second model's name.
-std::string source_words(const PromptRun& run) {
-  if (!compares_models(run)) return "the " + second_name(run);
-  return (compares_texts(run) ? "the second prompt in " : "") + run.baseline->model->name;
-}
-
-/// "Each head zeroed", "mlp_out replaced by its mean, by layer and position", "Paths into L9 H6 q, each
-/// sender zeroed".
-std::string title_of(const ViewContext& c, const SweepOf& question) {
-  const bool paths = question.over == SweepOver::senders;
-  const std::string what = paths ? "Paths into " + receiver_name(question.receiver) + ", each sender"
-                           : over_heads(c) ? "Each head"
-                                           : std::string(kSite.choices[c.options[kSite]].name);
-  const std::string how = question.edit == SweepEdit::zero   ? " zeroed"
-                          : question.edit == SweepEdit::mean ? " replaced by its mean"
-                          : c.compared() && compares_different_inputs(*c.run)
-                              ? " patched from " + source_words(*c.run)
-                              : " patched from the unedited run";
-  return what + how + (over_heads(c) ? "" : ", by layer and position");
-}
-
-/// "logit of “·the” − “·a”".
-std::string metric_name(const ViewContext& c, const Sweep& sweep) {
-  const SweepMetric metric = c.options[kMetric];
-  if (metric == SweepMetric::divergence) return "KL(run ‖ edited), bits";
-  return (metric == SweepMetric::probability ? "probability of " : "logit of ") + quoted(c, sweep.token) +
-         (metric == SweepMetric::difference ? " − " + quoted(c, sweep.against) : "");
-}
-
-/// "; 11 of 27 positions patched, each from the equal token": which ones a patch reaches.
-std::string patched_words(const ViewContext& c, const SweepOf& question) {
-  if (question.edit != SweepEdit::patch || !c.compared() || !compares_texts(*c.run)) return "";
-  const std::vector<int>& aligned = c.run->aligned;
-  const auto count = std::ssize(aligned) - std::ranges::count(aligned, -1);
-  return "; " + grouped(count) + " of " + counted(std::ssize(aligned), "position") + " patched, " +
-         (matches_other_positions(*c.run) ? "from equal tokens" : "from the same positions");
-}
-
-std::string subtitle_of(const ViewContext& c, const SweepOf& question, const Sweep& sweep) {
-  const std::string after = " after " + token_name(c.run->tokens, sweep.position),
-                    patched = patched_words(c, question);
-  if (c.options[kMetric] == SweepMetric::divergence) return metric_name(c, sweep) + "," + after + patched;
-  return metric_name(c, sweep) + after + ": what each cell changes, from " +
-         viz::number(sweep.before.of(c.options[kMetric]), 4) +
-         (c.run->prompt.edits.empty() ? " in this run" : " in the edited run") + patched +
-         (over_senders(c.options) ? "; direct paths, past other heads and MLPs" : "");
-}
-
-std::string scale_title(const ViewContext& c) {
-  const SweepMetric metric = c.options[kMetric];
-  if (metric == SweepMetric::divergence) return "KL, bits";
-  if (metric == SweepMetric::difference) return "Δ logit difference";
-  return "Δ " + std::string(app::name_of(kSweepMetrics, metric));
-}
-
-std::string cell_name(const ViewContext& c, int layer, int column) {
-  if (over_senders(c.options)) return sender_name(receiver_of(c), layer, column);
-  if (over_heads(c)) return head_name(layer, column);
-  return "L" + std::to_string(layer) + " at " + token_name(c.run->tokens, column);
-}
-
 std::string with_sign(double value) {
   return (value > 0 ? "+" : "") + exact(value);
 }
 
-// ---- the numbers ----
-
-double difference_in(const ViewContext& c, const Sweep& sweep, int layer, int column) {
-  const SweepMetric metric = c.options[kMetric];
-  return shown_value(metric, sweep.difference(metric, layer, column));
-}
-
-/// The estimate of the metric's difference in a cell; NaN if there is none.
-double estimate_in(const ViewContext& c, const Sweep& sweep, int layer, int column) {
-  const SweepMetric metric = c.options[kMetric];
-  return sweep.estimates_metric(metric) ? sweep.estimate(metric, layer, column)
-                                        : std::numeric_limits<double>::quiet_NaN();
-}
-
-/// The metric's difference in each cell, layer by layer, or where it is not known its estimate.
-std::vector<float> values_of(const ViewContext& c, const Sweep& sweep) {
-  std::vector<float> values;
-  for (int layer = 0; layer < sweep.layers; ++layer)
-    for (int column = 0; column < sweep.columns; ++column)
-      values.push_back(static_cast<float>(sweep.knows(layer, column) ? difference_in(c, sweep, layer, column)
-                                                                     : estimate_in(c, sweep, layer, column)));
-  return values;
-}
-
 viz::ColorScale scale_of(const ViewContext& c, const Sweep& sweep, const std::vector<float>& values) {
   const viz::ValueRange range = viz::value_range(viz::Matrix::row(values));
-  if (c.options[kMetric] == SweepMetric::divergence)
+  if (c.options[kSweptMetric] == SweepMetric::divergence)
     return viz::linear_scale(static_cast<double>(range.high));
   // The first token may be far beyond all others; it must not take their colours away.
   std::vector<float> others;
@@ -212,57 +54,6 @@ viz::ColorScale scale_of(const ViewContext& c, const Sweep& sweep, const std::ve
     if (over_heads(c) || sweep.columns == 1 || i % static_cast<std::size_t>(sweep.columns) > 0)
       others.push_back(values[i]);
   return beyond_rounding(viz::robust_scale(viz::Matrix::row(others), 0, range));
-}
-
-/// The strongest difference so far.
-std::string strongest_words(const ViewContext& c, const Sweep& sweep) {
-  double most = 0;
-  std::string name;
-  for (int layer = 0; layer < sweep.layers; ++layer)
-    for (int column = 0; column < sweep.columns; ++column) {
-      const double difference = sweep.knows(layer, column) ? difference_in(c, sweep, layer, column) : 0;
-      if (!(std::abs(difference) > std::abs(most))) continue;
-      most = difference;
-      name = cell_name(c, layer, column);
-    }
-  if (name.empty()) return "no effect";
-  return "strongest: " + name + "  " + (most > 0 ? "+" : "") + viz::number(most, 4);
-}
-
-bool is_complete(const Sweep& sweep) {
-  return sweep.known_count() == std::ssize(sweep.known);
-}
-
-std::string words_under(const ViewContext& c, const Sweep& sweep) {
-  const std::string words = strongest_words(c, sweep);
-  if (is_complete(sweep)) return words;
-  const int known = sweep.known_count();
-  return "computing… " + grouped(known) + " of " + grouped(std::ssize(sweep.known)) +
-         (known > 0 ? "; so far " + words : "");
-}
-
-/// What the picture says of estimates, and the same for a narrow one; empty: nothing.
-std::pair<std::string, std::string> words_on_estimates(const ViewContext& c, const Sweep& sweep) {
-  const SweepMetric metric = c.options[kMetric];
-  const bool complete = is_complete(sweep);
-  // In print, where room is for the plot, nothing hints at estimates once the cells are exact.
-  if (sweep.estimates.empty() || (complete && c.printed)) return {};
-  if (!sweep.estimates_metric(metric)) {
-    if (complete) return {};
-    return {"no estimates: KL is smallest at the run itself, so its slope is 0 there",
-            "no estimates: KL's slope is 0 at the run"};
-  }
-  std::string words = complete ? "first-order estimates" : "half-height cells are first-order estimates",
-              narrow = complete ? "estimates" : "half height: estimates";
-  const double correlation = sweep.estimate_correlation(metric);
-  if (std::isnan(correlation))
-    return complete ? std::pair<std::string, std::string>() : std::pair(words, narrow);
-  const std::string number = viz::fixed_number(correlation, 2);
-  words += (complete ? ": rank correlation with the exact differences "
-                     : "; rank correlation with the exact differences so far ") +
-           number;
-  narrow += (complete ? ": rank correlation " : "; rank correlation ") + number;
-  return {words, narrow};
 }
 
 // ---- the drawing ----
@@ -283,7 +74,7 @@ void for_each_unknown(const Sweep& sweep, const Visit& visit) {
 /// Covers cells that are not known yet with the background: whole ones, or with estimates the upper and the
 /// lower quarter, which a cell of a single pixel's width shows as well.
 void cover_unknown(Picture& picture, const ViewContext& c, const Sweep& sweep, const viz::Region& grid) {
-  const bool estimated = sweep.estimates_metric(c.options[kMetric]);
+  const bool estimated = sweep.estimates_metric(c.options[kSweptMetric]);
   for_each_unknown(sweep, [&](int layer, int column, int end) {
     viz::Rect rect = grid.cell_rect(layer, column);
     rect.w = grid.cell_rect(layer, end).x - rect.x;
@@ -298,12 +89,14 @@ void cover_unknown(Picture& picture, const ViewContext& c, const Sweep& sweep, c
   picture.scene.add(viz::StrokeRect{grid.rect, c.theme->line, 1});
 }
 
-/// Whether the run has a cell's edit, alone or joined with others; cells are measured on top of the run's
+/// Whether the run has a place's edit, alone or joined with others; cells are measured on top of the run's
 /// edits.
-bool is_applied(const ViewContext& c, const model::Edits& cell) {
-  return !cell.empty() && std::ranges::any_of(c.run->prompt.edits, [&](const model::Edit& edit) {
+bool is_applied(const ViewContext& c, const SweepOf& question, const SweepPlace& place) {
+  if (c.run->prompt.edits.empty()) return false;
+  const model::Edits edits = question.edits(place);
+  return !edits.empty() && std::ranges::any_of(c.run->prompt.edits, [&](const model::Edit& edit) {
     const EditList applied{.edits = {{edit, true}}};
-    return with_joined_edit(applied, cell.front()) == applied;
+    return with_joined_edit(applied, edits.front()) == applied;
   });
 }
 
@@ -317,19 +110,18 @@ void mark_applied(Picture& picture, const ViewContext& c, const viz::Rect& cell)
 }
 
 Picture build(const ViewContext& c) {
-  const SweepOf question = question_of(c);
+  const SweepOf question = sweep_question(c);
   if (!c.run) {
     static_cast<void>(c.ask(question));
     return *waiting(c);
   }
-  if (!has_senders(question)) return message(c, kNoSenders);
   if (!has_source(question))
     return message(c, c.side == Side::baseline
                           ? "patches come from this run; show the other run to see their effect"
                           : "nothing to patch from: set a second prompt or model, or edit "
                             "this run");
+  if (const std::string why = refuse_sweep(c, question).why; !why.empty()) return message(c, why);
   if (!can_be_asked(question)) return message(c, kComputing);
-  if (names_one_twice(c, question)) return message(c, kOneTwice);
   const auto sweep = c.ask(question);
   if (auto words = waiting(c, question, sweep != nullptr)) return *words;
   const viz::Style style = style_of(c);
@@ -340,8 +132,8 @@ Picture build(const ViewContext& c) {
   area.h -= (on_estimates.empty() ? 1.5F : 2.5F) * line;
   if (area.w < 10 * c.font_size || area.h < 6 * c.font_size) return too_small(c, "for a sweep");
   Picture picture = blank(c);
-  paint_title(picture, c, title_of(c, question), subtitle_of(c, question, *sweep));
-  const std::vector<float> values = values_of(c, *sweep);
+  paint_title(picture, c, sweep_title(c, question), sweep_subtitle(c, question, *sweep));
+  const std::vector<float> values = shown_values(c, *sweep);
   std::vector<std::string> layers, heads;
   for (int layer = 0; layer < sweep->layers; ++layer) layers.push_back("L" + std::to_string(layer));
   for (int column = 0; column < sweep->columns; ++column)
@@ -353,9 +145,9 @@ Picture build(const ViewContext& c) {
   std::vector<std::pair<int, int>> applied;
   for (int layer = 0; layer < sweep->layers; ++layer)
     for (int column = 0; column < sweep->columns; ++column) {
-      const model::Edits cell = question.edits(layer, column);
-      nothing.push_back(cell.empty() ? 1 : 0);
-      if (is_applied(c, cell)) applied.emplace_back(layer, column);
+      const SweepPlace place = question.place_of(layer, column);
+      nothing.push_back(question.has_edits(place) ? 0 : 1);
+      if (is_applied(c, question, place)) applied.emplace_back(layer, column);
     }
   map.cells.masked = nothing;
   map.rows = selectable_axis(c, layers, "layer", c.selection.layer);
@@ -366,7 +158,7 @@ Picture build(const ViewContext& c) {
     map.cols.labels = map.cols.labels.first(sweep->columns);
     map.stretch = 0;
   }
-  map.scale_title = scale_title(c);
+  map.scale_title = sweep_scale_title(c);
   map.centered = !c.trimmed;
   map.saves_width = true;
   map.titles_in_corner = c.printed && is_column_wide(c);
@@ -379,7 +171,7 @@ Picture build(const ViewContext& c) {
   const int marked = over_heads(c) ? c.selection.head : c.selection.key;
   if (marked >= 0 && marked < sweep->columns)
     picture.scene.add(viz::StrokeRect{grid.cell_rect(c.selection.layer, marked), c.theme->accent, 2, 1});
-  const std::string words = words_under(c, *sweep) + (applied.empty() ? "" : "   • already edited");
+  const std::string words = sweep_state(c, question, *sweep) + (applied.empty() ? "" : "   • already edited");
   float y = std::min(area.bottom(), below + line / 2) + line;
   for (const std::string& one : {words, on_estimates}) {
     viz::add_label(picture.scene, style, one, {area.x, y}, style.small(), c.theme->text_muted,
@@ -391,10 +183,16 @@ Picture build(const ViewContext& c) {
 
 // ---- the mouse ----
 
+/// The cell of a hit.
+std::size_t cell_of(const Sweep& sweep, const viz::Hit& hit) {
+  return static_cast<std::size_t>(hit.row) * static_cast<std::size_t>(sweep.columns) +
+         static_cast<std::size_t>(hit.col);
+}
+
 /// The answer; null while there is none, and if the hit is not one of its cells.
 std::shared_ptr<const Sweep> sweep_at(const ViewContext& c, const viz::Hit& hit) {
   if (!c.run) return nullptr;
-  const SweepOf question = question_of(c);
+  const SweepOf question = sweep_question(c);
   if (!can_be_asked(question)) return nullptr;
   auto sweep = c.ask(question);
   return sweep && hit.row < sweep->layers && hit.col < sweep->columns ? sweep : nullptr;
@@ -409,7 +207,7 @@ ViewActions on_key(const ViewContext& c, const Gesture& gesture) {
 /// Dragging over cells applies the edits of all of them, whether or not the sweep knows them yet.
 ViewActions edits_of_drag(const ViewContext& c, const Picture& picture, const viz::Hit& hit,
                           const Gesture& gesture) {
-  const SweepOf question = question_of(c);
+  const SweepOf question = sweep_question(c);
   if (!has_source(question) || !can_edit(c)) return {};
   const model::Config& config = c.run->run->config;
   const int columns = over_heads(c) ? config.n_head + over_senders(c.options) : c.run->run->length();
@@ -428,7 +226,8 @@ ViewActions on(const ViewContext& c, const Picture& picture, const viz::Hit* hit
   if (hit != nullptr && gesture.kind == Gesture::Kind::drag) return edits_of_drag(c, picture, *hit, gesture);
   if (hit == nullptr || !sweep_at(c, *hit)) return {};
   if (gesture.kind == Gesture::Kind::double_click) {
-    const model::Edits edits = question_of(c).edits(hit->row, gesture.modifiers.shift ? kWholeRow : hit->col);
+    const model::Edits edits =
+        sweep_question(c).edits(hit->row, gesture.modifiers.shift ? kWholeRow : hit->col);
     return edits.empty() ? ViewActions{} : toggled(edits.front());
   }
   if (gesture.kind != Gesture::Kind::click) return {};
@@ -443,14 +242,16 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   if (!sweep) return facts;
   viz::paint_crosshair(facts.overlay, region_of(picture, hit), hit.row, hit.col, c.theme->text_muted,
                        over_heads(c) ? c.theme->text_muted : c.theme->key, style_of(c));
-  facts.say(cell_name(c, hit.row, hit.col));
+  const SweepOf question = sweep_question(c);
+  const SweepPlace place = question.place_of(hit.row, hit.col);
+  const std::size_t cell = cell_of(*sweep, hit);
+  facts.say(place_name(c, place));
   const auto add = [&](const char* apply, const char* back, const model::Edits& edits) {
     if (edits.empty()) return;
     const std::string words = "“" + edit_words(edits.front()) + "”";
     facts.commands.push_back({(is_edited(c, edits.front()) ? back : apply) + words, toggled(edits.front())});
   };
-  const SweepOf question = question_of(c);
-  const model::Edits edits = question.edits(hit.row, hit.col);
+  const model::Edits edits = question.edits(place);
   add("Apply ", "Undo ", edits);
   add("Apply to the whole row: ", "Undo for the whole row: ", question.edits(hit.row, kWholeRow));
   if (!over_heads(c)) facts.commands.push_back(choose_query(c, hit.col));
@@ -465,23 +266,24 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   }
   const std::string words = edit_words(edits.front());
   facts.copy("the edit “" + words + "”", edit_text(edits.front()));
-  const double estimate = estimate_in(c, *sweep, hit.row, hit.col);
+  const double estimate = shown_estimate(c, *sweep, cell);
   const auto say_estimate = [&] {
     if (!std::isnan(estimate))
-      facts.said.push_back(
-          {.label = scale_title(c) + ", estimated", .value = with_sign(estimate), .copied = plain(estimate)});
+      facts.said.push_back({.label = sweep_scale_title(c) + ", estimated",
+                            .value = with_sign(estimate),
+                            .copied = plain(estimate)});
   };
-  if (!sweep->knows(hit.row, hit.col)) {
+  if (!sweep->known[cell]) {
     say_estimate();
     facts.say(kComputing);
     return facts;
   }
   facts.say(words);
-  const SweepMetric metric = c.options[kMetric];
-  const double before = sweep->before.of(metric), after = sweep->at(hit.row, hit.col).of(metric);
-  const double difference = difference_in(c, *sweep, hit.row, hit.col);
+  const SweepMetric metric = c.options[kSweptMetric];
+  const double before = sweep->before.of(metric), after = sweep->readings[cell].of(metric);
+  const double difference = shown_difference(c, *sweep, cell);
   facts.said.push_back(
-      {.label = scale_title(c), .value = with_sign(difference), .copied = plain(difference)});
+      {.label = sweep_scale_title(c), .value = with_sign(difference), .copied = plain(difference)});
   if (metric != SweepMetric::divergence) facts.say("from " + exact(before) + " to " + exact(after));
   say_estimate();
   return facts;
@@ -491,28 +293,29 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
 
 /// A row for each cell that is known or estimated.
 Table table(const ViewContext& c) {
-  const SweepOf question = question_of(c);
+  const SweepOf question = sweep_question(c);
   const auto sweep = c.run && can_be_asked(question) ? c.ask(question) : nullptr;
   if (!sweep) return {};
-  const SweepMetric metric = c.options[kMetric];
+  const SweepMetric metric = c.options[kSweptMetric];
   const std::string name = std::string(app::name_of(kSweepMetrics, metric)) +
                            (metric == SweepMetric::divergence ? " in bits" : "");
   const std::string column_name = over_senders(c.options) ? "sender" : over_heads(c) ? "head" : "position";
   Table result{{"layer", column_name, "token", "edit", "change of " + name, name + " with it"}, {}};
   const bool estimated = sweep->estimates_metric(metric);
   if (estimated) result.header.push_back("estimated change of " + name);
-  for (int layer = 0; layer < sweep->layers; ++layer)
-    for (int column = 0; column < sweep->columns; ++column) {
-      const bool known = sweep->knows(layer, column);
-      if (!known && !estimated) continue;
-      const model::Edits edits = question.edits(layer, column);
-      const auto number = [&](double value) { return known ? plain(value) : std::string(); };
-      add_row(result, layer, is_mlp(c, column) ? "MLP" : std::to_string(column),
-              over_heads(c) ? "" : c.run->tokens.labels[column],
-              edits.empty() ? "" : edit_words(edits.front()), number(difference_in(c, *sweep, layer, column)),
-              number(shown_value(metric, sweep->at(layer, column).of(metric))));
-      if (estimated) result.rows.back().back() = plain(estimate_in(c, *sweep, layer, column));
-    }
+  for (std::size_t cell = 0; cell < sweep->known.size(); ++cell) {
+    const bool known = sweep->known[cell];
+    if (!known && !estimated) continue;
+    const SweepPlace place = question.place_of(*sweep, cell);
+    const model::Edits edits = question.edits(place);
+    const auto number = [&](double value) { return known ? plain(value) : std::string(); };
+    add_row(result, place.layer,
+            place.is_mlp ? "MLP" : std::to_string(place.position.value_or(place.head.value_or(0))),
+            place.position ? c.run->tokens.labels[*place.position] : "",
+            edits.empty() ? "" : edit_words(edits.front()), number(shown_difference(c, *sweep, cell)),
+            number(shown_value(metric, sweep->readings[cell].of(metric))));
+    if (estimated) result.rows.back().back() = plain(shown_estimate(c, *sweep, cell));
+  }
   return result;
 }
 
@@ -529,34 +332,14 @@ viz::Point figure_size(const ViewContext& c) {
 }
 
 std::string refuse(const ViewContext& c) {
-  if (std::string words = refuse_token_id(c, {&kTokenId, &kAgainstId}); !words.empty()) return words;
-  if (c.run && !has_senders(question_of(c)))
-    return std::string(kNoSenders) + "; see --" + std::string(kReceiverLayer.name);
-  if (c.run && !can_be_asked(question_of(c)))
-    return "there is nothing to patch from; see --" + std::string(kEdit.name);
-  if (c.run && names_one_twice(c, question_of(c))) return kOneTwice;
-  return "";
+  if (std::string words = refuse_token_id(c, {&kSweptTokenId, &kSweptAgainstId}); !words.empty())
+    return words;
+  if (!c.run) return "";
+  const auto [why, option] = refuse_sweep(c, sweep_question(c));
+  return option == nullptr ? why : why + "; see --" + std::string(option->flag_name());
 }
 
 }  // namespace
-
-Options sweep_options(const SweepOf& question, SweepMetric metric) {
-  Options options;
-  options.set(kMetric, metric);
-  options.set(kSweptOver, question.over);
-  options.set(kEdit, question.edit);
-  const auto* const site = std::ranges::find(kSweepSites, question.site, &ChoiceOf<model::Site>::value);
-  if (question.over == SweepOver::positions && site != std::end(kSweepSites))
-    options.set(kSite, static_cast<int>(site - kSweepSites));
-  if (question.over == SweepOver::senders) set_receiver(options, question.receiver);
-  const auto set = [&](const TokenChoice& choice, const Option<int>& id, const Option<int>& rank) {
-    if (choice.by == TokenChoice::By::id) options.set(id, choice.number);
-    if (choice.by == TokenChoice::By::rank) options.set(rank, choice.number + 1);
-  };
-  set(question.token, kTokenId, kToken);
-  set(question.against, kAgainstId, kAgainst);
-  return options;
-}
 
 const View& view_of_sweeps() {
   return *find_view("sweep");
@@ -568,17 +351,18 @@ View sweep_view() {
       "how much a prediction changes when each head, each layer at each position, or each path to a head or "
       "the logits is ablated or patched",
       build, facts, table);
-  view.options = {&kMetric,       &kSweptOver, &kEdit,    &kSite,    &kReceiver, &kReceiverLayer,
-                  &kReceiverHead, &kToken,     &kAgainst, &kTokenId, &kAgainstId};
-  view.tokens = {&kToken,     &kTokenId, &kAgainst,
-                 &kAgainstId, &kMetric,  static_cast<int>(SweepMetric::difference)};
+  view.options = {&kSweptMetric,  &kSweptOver,     &kSweptEdit,     &kSweptSite,
+                  &kReceiver,     &kReceiverLayer, &kReceiverHead,  &kSweptToken,
+                  &kSweptAgainst, &kSweptTokenId,  &kSweptAgainstId};
+  view.tokens = {&kSweptToken,     &kSweptTokenId, &kSweptAgainst,
+                 &kSweptAgainstId, &kSweptMetric,  static_cast<int>(SweepMetric::difference)};
   view.commands = query_steps("Previous query", "Next query");
   view.on = on;
   view.shows_parts = true;
   view.refuse = refuse;
   view.figure_size = figure_size;
   view.caption = {true, false, true};
-  view.on_baseline = [](const ViewContext& c) { return c.options[kEdit] == SweepEdit::patch; };
+  view.on_baseline = [](const ViewContext& c) { return c.options[kSweptEdit] == SweepEdit::patch; };
   view.landmarks = {landmark<kCell>("grid")};
   return view;
 }

@@ -1,4 +1,6 @@
 #pragma once
+#include <string>
+
 #include "app/run/analyses/next_token.h"
 #include "app/run/analyses/sweep.h"
 #include "app/views/output/path_receiver.h"
@@ -24,12 +26,19 @@ inline constexpr ChoiceOf<SweepEdit> kSweepEdits[] = {
     {SweepEdit::patch, "patch", "Patch",
      "Replace by the value in the second prompt, second model or unedited run (activation patching)"}};
 static_assert(in_order(kSweepMetrics) && in_order(kSweepEdits));
-/// The site that is edited in a layer at a position.
+/// The site that is edited.
 inline constexpr ChoiceOf<model::Site> kSweepSites[] = {
     {model::Site::resid_pre, "resid_pre", "Stream", "The residual stream before the layer"},
     {model::Site::attn_out, "attn_out", "Attention", "What the layer's attention adds"},
     {model::Site::mlp_out, "mlp_out", "MLP", "What the layer's MLP adds"},
-    {model::Site::z, "z", "z", "The output of all heads of the layer, before W_O"}};
+    {model::Site::z, "z", "z", "The output of heads, before W_O"},
+    {model::Site::q, "q", "q", "The queries of heads"},
+    {model::Site::k, "k", "k", "The keys of heads"},
+    {model::Site::v, "v", "v", "The values of heads"},
+    {model::Site::pattern, "pattern", "Pattern", "The attention weights of heads"}};
+
+/// Why a sweep cannot edit a site, or cannot edit it so: one sentence; empty if it can.
+std::string refuse_site(SweepOver over, model::Site site, SweepEdit edit);
 
 /// Options with which the sweep view asks the question and shows the metric. The position is the selected
 /// query; the source of patches comes with the run.

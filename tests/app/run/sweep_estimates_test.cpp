@@ -112,14 +112,74 @@ TEST_F(SweepEstimates, AreDirectionalDerivatives) {
     SCOPED_TRACE(static_cast<int>(edit));
     SweepOf question{.edit = edit, .position = 5};
     if (edit == SweepEdit::patch) question.from.tokens = tokens_of(7, 3);
-    expect_derivatives(question, run, *reference_, workspace_);
-    question.over = SweepOver::positions;
-    for (const Site site : {Site::resid_pre, Site::attn_out, Site::mlp_out, Site::z}) {
-      SCOPED_TRACE(static_cast<int>(site));
-      question.site = site;
-      expect_derivatives(question, run, *reference_, workspace_);
-    }
+    for (const SweepOver over : {SweepOver::heads, SweepOver::positions})
+      for (const Site site : sites_of(over)) {
+        if (site == Site::pattern) continue;
+        SCOPED_TRACE(model::hook_name({site, 0}));
+        question.over = over;
+        question.site = site;
+        expect_derivatives(question, run, *reference_, workspace_);
+      }
   }
+}
+
+/// The metric's derivative along the edit of a head's pattern, in double.
+double along_pattern(const SweepOf& question, const ReferenceGradients::Result& result,
+                     const ReferenceGradients& reference, int layer, int head, int length) {
+  const std::string hook = model::hook_name({Site::pattern, layer});
+  std::vector<double> source;
+  if (question.edit == SweepEdit::patch)
+    source = reference.run(question.from.tokens, {}, model::TokenLogit{0}).values.at(hook);
+  const auto keys = static_cast<int>(question.from.tokens.size());
+  double sum = 0;
+  for (int query = 0; query < length; ++query)
+    for (int key = 0; key < length; ++key) {
+      const auto cell = static_cast<std::size_t>((head * length + query) * length + key);
+      const double value = result.values.at(hook)[cell];
+      double edited = 0;
+      if (question.edit == SweepEdit::patch) {
+        edited = value;
+        if (question.from.aligned.empty() || question.from.aligned[static_cast<std::size_t>(query)] == query)
+          edited = key < keys ? source[static_cast<std::size_t>((head * keys + query) * keys + key)] : 0;
+      }
+      sum += result.gradients.at(hook)[cell] * (edited - value);
+    }
+  return sum;
+}
+
+TEST_F(SweepEstimates, OfPatternsAreDirectionalDerivatives) {
+  const std::vector<SweepOf> questions{{.site = Site::pattern, .position = 5, .estimates = true},
+                                       {.site = Site::pattern,
+                                        .edit = SweepEdit::patch,
+                                        .from = {tokens_of(7, 3), {}},
+                                        .position = 6,
+                                        .estimates = true},
+                                       {.site = Site::pattern,
+                                        .edit = SweepEdit::patch,
+                                        .from = {tokens_of(4, 2), {0, 1, 2, 3, -1, -1, -1}},
+                                        .position = 6,
+                                        .estimates = true}};
+  const std::vector<Edits> edited_runs{
+      {},
+      {model::ScaleValues{{{Site::pattern, 1}, 1, {}, {}}, 0.5F}},
+      {model::SetMask{1, {}, {}}, model::ScaleValues{{{Site::z, 0}, 2, {}, {}}, -1}}};
+  for (const SweepOf& question : questions)
+    for (const Edits& base : edited_runs) {
+      SCOPED_TRACE(static_cast<int>(question.edit));
+      const PromptRun run = run_of(transformer_, this->run(tokens_of(7), base));
+      const Sweep sweep = question.compute(run, {workspace_});
+      const auto logit = reference_->run(tokens_of(7), base, model::TokenLogit{sweep.token, sweep.position});
+      double largest = 0;
+      for (int layer = 0; layer < kLayers; ++layer)
+        for (int head = 0; head < kHeads; ++head) {
+          const double expected = along_pattern(question, logit, *reference_, layer, head, 7);
+          largest = std::max(largest, std::abs(expected));
+          EXPECT_NEAR(sweep.estimate(SweepMetric::logit, layer, head), expected,
+                      2e-5 * std::max(1.0, std::abs(expected)))
+              << layer << " " << head;
+        }
+      EXPECT_GT(largest, 1e-3);
+    }
 }
 
 TEST_F(SweepEstimates, OfPatchesThatReachSomePositionsAreThese) {

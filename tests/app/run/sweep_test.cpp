@@ -155,19 +155,40 @@ std::shared_ptr<const LoadedModel> SweepTest::model_;
 std::unique_ptr<ReferenceGpt2> SweepTest::reference_;
 
 TEST_F(SweepTest, OverHeadsIsTheReferences) {
-  for (const SweepEdit edit : {SweepEdit::zero, SweepEdit::mean, SweepEdit::patch})
-    for (const int position : {8, 5}) {
-      SCOPED_TRACE(std::to_string(static_cast<int>(edit)) + " " + std::to_string(position));
-      SweepOf question{.edit = edit, .position = position};
-      if (edit == SweepEdit::patch) question.from.tokens = tokens_of(9, 3);
-      expect_reference(question, tokens_of(9));
-    }
+  for (const Site site : sites_of(SweepOver::heads))
+    for (const SweepEdit edit : {SweepEdit::zero, SweepEdit::mean, SweepEdit::patch})
+      for (const int position : {8, 5}) {
+        if (site == Site::pattern && edit == SweepEdit::mean) continue;
+        SCOPED_TRACE(model::hook_name({site, 0}) + " " + std::to_string(static_cast<int>(edit)) + " " +
+                     std::to_string(position));
+        SweepOf question{.site = site, .edit = edit, .position = position};
+        if (edit == SweepEdit::patch) question.from.tokens = tokens_of(9, 3);
+        expect_reference(question, tokens_of(9));
+      }
+}
+
+TEST_F(SweepTest, PatternsArePatchedFromPromptsOfAnotherLength) {
+  SweepOf question{.site = Site::pattern, .edit = SweepEdit::patch, .position = 5};
+  question.from = {tokens_of(9, 4), {0, 1, 2, 3, 4, 5}};
+  expect_reference(question, tokens_of(6));
+  question.from = {tokens_of(4, 4), {0, 1, 2, 3, -1, -1}};
+  expect_reference(question, tokens_of(6));
+}
+
+/// Without the mask, queries have weights on later keys.
+TEST_F(SweepTest, PatternsOfAnEditedMaskAreZeroedWhereverTheyAre) {
+  expect_reference({.site = Site::v, .position = 4}, tokens_of(8), {model::SetMask{1, {}, {}}});
+  const model::Edits base{model::SetMask{1, {}, {}}};
+  const Sweep pattern = sweep({.site = Site::pattern, .position = 4}, run_of(tokens_of(8), base)),
+              z = sweep({.position = 4}, run_of(tokens_of(8), base));
+  for (std::size_t cell = 0; cell < z.readings.size(); ++cell)
+    EXPECT_NEAR(pattern.readings[cell].logit, z.readings[cell].logit, 1e-6) << "z = sum of 0 times values";
 }
 
 TEST_F(SweepTest, OverPositionsIsTheReferences) {
-  for (const Site site : {Site::resid_pre, Site::attn_out, Site::mlp_out, Site::z})
+  for (const Site site : sites_of(SweepOver::positions))
     for (const SweepEdit edit : {SweepEdit::zero, SweepEdit::mean, SweepEdit::patch}) {
-      SCOPED_TRACE(std::to_string(static_cast<int>(site)) + " " + std::to_string(static_cast<int>(edit)));
+      SCOPED_TRACE(model::hook_name({site, 0}) + " " + std::to_string(static_cast<int>(edit)));
       SweepOf question{.over = SweepOver::positions, .site = site, .edit = edit, .position = 6};
       if (edit == SweepEdit::patch) question.from.tokens = tokens_of(8, 5);
       expect_reference(question, tokens_of(8));
@@ -364,6 +385,16 @@ TEST_F(SweepTest, RefusesWhatCannotBe) {
   EXPECT_EQ(said({.edit = SweepEdit::patch, .from = {tokens_of(4), {}}, .position = 4}),
             "the prompt to patch from has 4 tokens, but the prompt has 5, and no alignment "
             "between them is given");
+  EXPECT_EQ(said({.site = Site::pattern,
+                  .edit = SweepEdit::patch,
+                  .from = {tokens_of(6), {0, 1, -1, 4, 5}},
+                  .position = 4}),
+            "a pattern is patched from equal positions only, because its keys have positions, too; position "
+            "3 corresponds to position 4 of the other prompt");
+  EXPECT_THAT(said({.site = Site::pattern, .edit = SweepEdit::mean, .position = 4}),
+              HasSubstr("sets a mean over positions"));
+  EXPECT_EQ(said({.site = Site::mlp_out, .position = 4}),
+            "a sweep does not edit blocks.0.hook_mlp_out of each of these places");
   const auto into = [&](const model::EditSite& at) {
     return said({.over = SweepOver::senders, .receiver = {at, kHeads}, .position = 4});
   };

@@ -8,6 +8,7 @@
 #include "app/run/analyses/next_token.h"
 #include "app/run/edits/edit_text.h"
 #include "app/views/output/sweep_options.h"
+#include "app/views/output/sweep_question.h"
 #include "app/views/parts/names.h"
 #include "tests/app/view_fixture.h"
 
@@ -58,6 +59,33 @@ TEST(SweepView, CellsAndTooltipsAreTheAnswers) {
       EXPECT_THAT(lines, Contains("from " + exact(sweep->before.of(SweepMetric::difference)) + " to " +
                                   exact(sweep->at(layer, head).of(SweepMetric::difference))));
     }
+}
+
+TEST(SweepView, ASiteOfHeadsIsNamedAndAskedFor) {
+  const Scenario s(kRobot);
+  const ViewFixture shown("sweep", s, 1000, 700, {{"sweep-site", "k"}});
+  const auto sweep = s.ask(SweepOf{.site = model::Site::k, .position = s.selection.query});
+  EXPECT_THAT(texts(shown.scene()), Contains("Each head's k zeroed"));
+  EXPECT_THAT(shown.tooltip(kGrid, 2, 4),
+              IsSupersetOf({std::string("L2 H4"), std::string("L2 H4 k off"),
+                            "from " + exact(sweep->before.of(SweepMetric::difference)) + " to " +
+                                exact(sweep->at(2, 4).of(SweepMetric::difference))}));
+  EXPECT_EQ(std::get<ToggleEdit>(shown.choose("Apply “L2 H4 k off”", kGrid, 2, 4).at(0)).edit,
+            parse_edits("L2H4.k=0", *bundled()).at(0));
+}
+
+TEST(SweepView, RefusesASiteThatCannotBeEditedSo) {
+  const auto refused = [](const NamedOptions& options) {
+    const ViewFixture shown("sweep", Scenario(kRobot), 900, 600, options);
+    const std::string why = find_view("sweep")->refuse(shown.context());
+    EXPECT_THAT(texts(shown.scene()), Contains(why.substr(0, why.find("; see"))));
+    EXPECT_TRUE(shown.table().rows.empty());
+    return why;
+  };
+  EXPECT_EQ(refused({{"sweep-site", "mlp_out"}}),
+            "heads have no site mlp_out to edit: choose z, q, k, v or pattern; see --site");
+  EXPECT_EQ(refused({{"sweep-site", "pattern"}, {"sweep-change", "mean"}}),
+            "patterns have no mean over positions: zero or patch them; see --sweep-change");
 }
 
 TEST(SweepView, TheTableHasEveryEdit) {
@@ -382,6 +410,18 @@ TEST(SweepView, IsAskedByTheOptionsOfAQuestion) {
   c.answers = &answers;
   EXPECT_THAT(texts(find_view("sweep")->build(c).scene),
               Contains(HasSubstr("KL(run ‖ edited), bits, after 3")));
+}
+
+TEST(SweepView, OptionsOfAQuestionNameItsSite) {
+  for (const SweepOver over : {SweepOver::heads, SweepOver::positions})
+    for (const model::Site site : sites_of(over)) {
+      const Scenario s(kRobot);
+      ViewContext c = s.context(900, 600);
+      SweepOf question{.over = over, .site = site, .position = s.selection.query};
+      c.options = sweep_options(question, SweepMetric::logit);
+      question.token = question.against = TokenChoice::best();
+      EXPECT_EQ(sweep_question(c).site, site);
+    }
 }
 
 TEST(SweepView, RefusesATokenThatIsNone) {

@@ -1,0 +1,147 @@
+#include "app/views/output/sweep_question.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include "app/run/named.h"
+#include "app/views/output/logit_options.h"
+#include "app/views/output/path_receiver.h"
+#include "app/views/output/sweep_options.h"
+#include "app/views/parts/declare.h"
+
+namespace headscope::app {
+namespace {
+
+constexpr const char* kNoSenders = "nothing sends to layer 0: choose a receiver in a later layer";
+
+std::vector<Choice> site_choices() {
+  std::vector<Choice> choices = choices_of(kSweepSites);
+  choices.insert(choices.begin(), {"auto", "Auto", "z of heads, the residual stream of layers"});
+  return choices;
+}
+
+model::Site site_of(const Options& options) {
+  const int chosen = options[kSweptSite];
+  return chosen > 0 ? kSweepSites[chosen - 1].value : sites_of(options[kSweptOver]).front();
+}
+
+bool names_one_twice(const ViewContext& c, const SweepOf& question) {
+  return c.options[kSweptMetric] == SweepMetric::difference &&
+         is_one_twice(c, question.token, question.against);
+}
+
+/// "z, q or k"
+std::string names_of(std::span<const model::Site> sites) {
+  std::string names;
+  for (std::size_t i = 0; i < sites.size(); ++i)
+    names += std::string(i == 0                  ? ""
+                         : i + 1 == sites.size() ? " or "
+                                                 : ", ") +
+             std::string(name_of(kSweepSites, sites[i]));
+  return names;
+}
+
+}  // namespace
+
+const Option<SweepMetric> kSweptMetric = with_flag(
+    "metric",
+    make_option<SweepMetric>("sweep-metric", "Metric", "how the prediction is compared with the run's",
+                             {.default_value = 1, .choices = choices_of(kSweepMetrics), .keys = "cC"}));
+const Option<SweepEdit> kSweptEdit = choice_option<SweepEdit>(
+    "sweep-change", "Edit", "wW", "the edit applied to each", choices_of(kSweepEdits));
+
+const Option<int> kSweptSite = make_option<int>(
+    "sweep-site", "Site", "the site that is edited",
+    {.flag = "site",
+     .default_value = 0,
+     .choices = site_choices(),
+     .keys = "xX",
+     .applies = [](const Options& options) { return sites_of(options[kSweptOver]).size() > 1; }});
+
+const Option<int> kSweptToken = make_option<int>(
+    "sweep-rank", "Token",
+    "the token, by its rank among the predictions (of the unedited run, while edits are on)",
+    {.default_value = 1, .low = 1, .high = 100, .keys = "lL", .applies = [](const Options& options) {
+       return options[kSweptMetric] != SweepMetric::divergence;
+     }});
+const Option<int> kSweptAgainst = applying_if(
+    [](const Options& options) { return options[kSweptMetric] == SweepMetric::difference; },
+    make_option<int>("sweep-other-rank", "Against",
+                     "the other token, by its rank among the predictions (auto: the most probable other one)",
+                     other_rank_option()));
+const Option<int> kSweptTokenId =
+    make_option<int>("sweep-id", "Token id", "the token by its id, instead of its rank", token_id_option());
+const Option<int> kSweptAgainstId = make_option<int>(
+    "sweep-other-id", "Other token id", "the other token by its id, instead of its rank", token_id_option());
+
+SweepOf sweep_question(const ViewContext& c) {
+  SweepOf question;
+  question.over = c.options[kSweptOver];
+  question.site = site_of(c.options);
+  if (question.over == SweepOver::senders) question.receiver = receiver_of(c);
+  question.edit = c.options[kSweptEdit];
+  if (question.edit == SweepEdit::patch && c.run) question.from = patch_prompt_of(*c.run);
+  const auto token = token_choice(c, kSweptTokenId, kSweptToken);
+  question.token = token.value_or(TokenChoice{});  // By::none until it is known
+  question.against = other_token_choice(c, token, kSweptAgainstId, kSweptAgainst).value_or(TokenChoice{});
+  question.position = std::max(0, c.selection.query);
+  question.estimates = question.has_estimates();
+  question.largest_of = c.options[kSweptMetric];
+  return question;
+}
+
+bool has_source(const SweepOf& question) {
+  return question.edit != SweepEdit::patch || !question.from.tokens.empty();
+}
+
+bool can_be_asked(const SweepOf& question) {
+  const auto known = [](const TokenChoice& token) { return token.by != TokenChoice::By::none; };
+  const bool has_senders = question.over != SweepOver::senders || question.receiver.has_senders();
+  return has_source(question) && has_senders && known(question.token) && known(question.against) &&
+         refuse_site(question.over, question.site, question.edit).empty();
+}
+
+std::string refuse_site(SweepOver over, model::Site site, SweepEdit edit) {
+  const std::span<const model::Site> sites = sites_of(over);
+  const std::string place = over == SweepOver::heads       ? "heads"
+                            : over == SweepOver::positions ? "layers at positions"
+                                                           : "these places";
+  if (std::ranges::find(sites, site) == sites.end())
+    return place + " have no site " + std::string(name_of(kSweepSites, site)) + " to edit: choose " +
+           names_of(sites);
+  if (edit == SweepEdit::mean && model::has_cells(site))
+    return "patterns have no mean over positions: zero or patch them";
+  return "";
+}
+
+SweepRefusal refuse_sweep(const ViewContext& c, const SweepOf& question) {
+  if (question.over == SweepOver::senders && !question.receiver.has_senders())
+    return {kNoSenders, &kReceiverLayer};
+  if (auto why = refuse_site(question.over, question.site, question.edit); !why.empty())
+    return {std::move(why), question.edit == SweepEdit::mean && model::has_cells(question.site)
+                                ? static_cast<const OptionSpec*>(&kSweptEdit)
+                                : &kSweptSite};
+  if (!has_source(question)) return {"there is nothing to patch from", &kSweptEdit};
+  if (names_one_twice(c, question)) return {kOneTwice, nullptr};
+  return {};
+}
+
+Options sweep_options(const SweepOf& question, SweepMetric metric) {
+  Options options;
+  options.set(kSweptMetric, metric);
+  options.set(kSweptOver, question.over);
+  options.set(kSweptEdit, question.edit);
+  const auto* const site = std::ranges::find(kSweepSites, question.site, &ChoiceOf<model::Site>::value);
+  if (question.site != sites_of(question.over).front() && site != std::end(kSweepSites))
+    options.set(kSweptSite, static_cast<int>(site - kSweepSites) + 1);
+  if (question.over == SweepOver::senders) set_receiver(options, question.receiver);
+  const auto set = [&](const TokenChoice& choice, const Option<int>& id, const Option<int>& rank) {
+    if (choice.by == TokenChoice::By::id) options.set(id, choice.number);
+    if (choice.by == TokenChoice::By::rank) options.set(rank, choice.number + 1);
+  };
+  set(question.token, kSweptTokenId, kSweptToken);
+  set(question.against, kSweptAgainstId, kSweptAgainst);
+  return options;
+}
+
+}  // namespace headscope::app

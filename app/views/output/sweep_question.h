@@ -1,0 +1,33 @@
+#pragma once
+#include <string>
+
+#include "app/run/analyses/sweep.h"
+#include "app/views/view.h"
+
+// The question of a sweep, by the view's options.
+namespace headscope::app {
+
+extern const Option<SweepMetric> kSweptMetric;
+extern const Option<SweepEdit> kSweptEdit;
+extern const Option<int> kSweptSite;     ///< 0: the default one, else a row of kSweepSites, from 1
+extern const Option<int> kSweptToken;    ///< by its rank from 1
+extern const Option<int> kSweptAgainst;  ///< likewise; 0: the most probable other one
+extern const Option<int> kSweptTokenId;  ///< -1: by its rank
+extern const Option<int> kSweptAgainstId;
+
+/// Its tokens are TokenChoice::By::none until they are known.
+SweepOf sweep_question(const ViewContext& context);
+
+/// Whether there is something to patch from, and all else that it needs.
+bool has_source(const SweepOf& question);
+bool can_be_asked(const SweepOf& question);
+
+/// Why there is no sweep with these options: one sentence, and in `option` the one that mends it; empty if
+/// there is one.
+struct SweepRefusal {
+  std::string why;
+  const OptionSpec* option = nullptr;  ///< null: none
+};
+SweepRefusal refuse_sweep(const ViewContext& context, const SweepOf& question);
+
+}  // namespace headscope::app

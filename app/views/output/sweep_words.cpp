@@ -1,0 +1,168 @@
+#include "app/views/output/sweep_words.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "app/counted.h"
+#include "app/run/named.h"
+#include "app/views/output/path_receiver.h"
+#include "app/views/output/sweep_options.h"
+#include "app/views/output/sweep_question.h"
+#include "app/views/parts/comparison_words.h"
+#include "app/views/parts/difference.h"
+#include "app/views/parts/names.h"
+#include "viz/scene/scale.h"
+
+namespace headscope::app {
+namespace {
+
+std::string quoted(const ViewContext& c, int id) {
+  return "“" + label_of(c, id) + "”";
+}
+
+/// The source of patches, with the second model's name.
+std::string source_words(const PromptRun& run) {
+  if (!compares_models(run)) return "the " + second_name(run);
+  return (compares_texts(run) ? "the second prompt in " : "") + run.baseline->model->name;
+}
+
+/// What is edited in each cell.
+std::string subject_of(const SweepOf& question) {
+  const std::string site(name_of(kSweepSites, question.site));
+  const bool is_default = question.site == sites_of(question.over).front();
+  switch (question.over) {
+    case SweepOver::heads:
+      return is_default ? "Each head" : "Each head's " + site;
+    case SweepOver::senders:
+      return "Paths into " + receiver_name(question.receiver) + ", each sender";
+    case SweepOver::positions:
+      break;
+  }
+  return site;
+}
+
+/// "logit of “·the” − “·a”".
+std::string metric_name(const ViewContext& c, const Sweep& sweep) {
+  const SweepMetric metric = c.options[kSweptMetric];
+  if (metric == SweepMetric::divergence) return "KL(run ‖ edited), bits";
+  return (metric == SweepMetric::probability ? "probability of " : "logit of ") + quoted(c, sweep.token) +
+         (metric == SweepMetric::difference ? " − " + quoted(c, sweep.against) : "");
+}
+
+/// "; 11 of 27 positions patched, each from the equal token": which ones a patch reaches.
+std::string patched_words(const ViewContext& c, const SweepOf& question) {
+  if (question.edit != SweepEdit::patch || !c.compared() || !compares_texts(*c.run)) return "";
+  const std::vector<int>& aligned = c.run->aligned;
+  const auto count = std::ssize(aligned) - std::ranges::count(aligned, -1);
+  return "; " + grouped(count) + " of " + counted(std::ssize(aligned), "position") + " patched, " +
+         (matches_other_positions(*c.run) ? "from equal tokens" : "from the same positions");
+}
+
+/// The strongest difference so far.
+std::string strongest_words(const ViewContext& c, const SweepOf& question, const Sweep& sweep) {
+  double most = 0;
+  std::size_t strongest = 0;
+  for (std::size_t cell = 0; cell < sweep.known.size(); ++cell) {
+    const double difference = sweep.known[cell] ? shown_difference(c, sweep, cell) : 0;
+    if (std::abs(difference) > std::abs(most)) most = difference, strongest = cell;
+  }
+  if (most == 0) return "no effect";
+  return "strongest: " + place_name(c, question.place_of(sweep, strongest)) + "  " + (most > 0 ? "+" : "") +
+         viz::number(most, 4);
+}
+
+}  // namespace
+
+double shown_difference(const ViewContext& c, const Sweep& sweep, std::size_t cell) {
+  const SweepMetric metric = c.options[kSweptMetric];
+  return shown_value(metric, sweep.readings[cell].of(metric) - sweep.before.of(metric));
+}
+
+double shown_estimate(const ViewContext& c, const Sweep& sweep, std::size_t cell) {
+  const SweepMetric metric = c.options[kSweptMetric];
+  return sweep.estimates_metric(metric) ? sweep.estimates[cell].of(metric)
+                                        : std::numeric_limits<double>::quiet_NaN();
+}
+
+std::vector<float> shown_values(const ViewContext& c, const Sweep& sweep) {
+  std::vector<float> values;
+  for (std::size_t cell = 0; cell < sweep.known.size(); ++cell)
+    values.push_back(static_cast<float>(sweep.known[cell] ? shown_difference(c, sweep, cell)
+                                                          : shown_estimate(c, sweep, cell)));
+  return values;
+}
+
+std::string sweep_title(const ViewContext& c, const SweepOf& question) {
+  const std::string how = question.edit == SweepEdit::zero   ? " zeroed"
+                          : question.edit == SweepEdit::mean ? " replaced by its mean"
+                          : c.compared() && compares_different_inputs(*c.run)
+                              ? " patched from " + source_words(*c.run)
+                              : " patched from the unedited run";
+  return subject_of(question) + how +
+         (question.over == SweepOver::positions ? ", by layer and position" : "");
+}
+
+std::string sweep_subtitle(const ViewContext& c, const SweepOf& question, const Sweep& sweep) {
+  const std::string after = " after " + token_name(c.run->tokens, sweep.position),
+                    patched = patched_words(c, question);
+  const SweepMetric metric = c.options[kSweptMetric];
+  if (metric == SweepMetric::divergence) return metric_name(c, sweep) + "," + after + patched;
+  return metric_name(c, sweep) + after + ": what each cell changes, from " +
+         viz::number(sweep.before.of(metric), 4) +
+         (c.run->prompt.edits.empty() ? " in this run" : " in the edited run") + patched +
+         (question.over == SweepOver::senders ? "; direct paths, past other heads and MLPs" : "");
+}
+
+std::string sweep_scale_title(const ViewContext& c) {
+  const SweepMetric metric = c.options[kSweptMetric];
+  if (metric == SweepMetric::divergence) return "KL, bits";
+  if (metric == SweepMetric::difference) return "Δ logit difference";
+  return "Δ " + std::string(name_of(kSweepMetrics, metric));
+}
+
+std::string part_name(const SweepPlace& place) {
+  if (place.head) return head_name(place.layer, *place.head);
+  return "L" + std::to_string(place.layer) + (place.is_mlp ? " MLP" : "");
+}
+
+std::string place_name(const ViewContext& c, const SweepPlace& place) {
+  return part_name(place) + (place.position ? " at " + token_name(c.run->tokens, *place.position) : "");
+}
+
+std::string sweep_state(const ViewContext& c, const SweepOf& question, const Sweep& sweep) {
+  const std::string words = strongest_words(c, question, sweep);
+  if (is_complete(sweep)) return words;
+  const int known = sweep.known_count();
+  return "computing… " + grouped(known) + " of " + grouped(std::ssize(sweep.known)) +
+         (known > 0 ? "; so far " + words : "");
+}
+
+std::pair<std::string, std::string> words_on_estimates(const ViewContext& c, const Sweep& sweep) {
+  const SweepMetric metric = c.options[kSweptMetric];
+  const bool complete = is_complete(sweep);
+  // In print, where room is for the plot, nothing hints at estimates once the cells are exact.
+  if (sweep.estimates.empty() || (complete && c.printed)) return {};
+  if (!sweep.estimates_metric(metric)) {
+    if (complete) return {};
+    return {"no estimates: KL is smallest at the run itself, so its slope is 0 there",
+            "no estimates: KL's slope is 0 at the run"};
+  }
+  std::string words = complete ? "first-order estimates" : "half-height cells are first-order estimates",
+              narrow = complete ? "estimates" : "half height: estimates";
+  const double correlation = sweep.estimate_correlation(metric);
+  if (std::isnan(correlation))
+    return complete ? std::pair<std::string, std::string>() : std::pair(words, narrow);
+  const std::string number = viz::fixed_number(correlation, 2);
+  words += (complete ? ": rank correlation with the exact differences "
+                     : "; rank correlation with the exact differences so far ") +
+           number;
+  narrow += (complete ? ": rank correlation " : "; rank correlation ") + number;
+  return {words, narrow};
+}
+
+bool is_complete(const Sweep& sweep) {
+  return sweep.known_count() == std::ssize(sweep.known);
+}
+
+}  // namespace headscope::app
