@@ -65,7 +65,8 @@ TEST(SweepCommand, IsParsed) {
 TEST(SweepCommand, WrongUseIsOneSentence) {
   EXPECT_THAT(wrong_use({"--metric", "x"}),
               StartsWith("--metric takes logit, difference, probability or kl, not \"x\""));
-  EXPECT_THAT(wrong_use({"--over", "x"}), StartsWith("--over takes heads, layer-position or senders, not"));
+  EXPECT_THAT(wrong_use({"--over", "x"}),
+              StartsWith("--over takes heads, layer-position, senders, head-position, mlps or neurons, not"));
   EXPECT_THAT(wrong_use({"--ablate", "x"}), StartsWith("--ablate takes zero or mean, not"));
   EXPECT_THAT(wrong_use({"--site", "x"}),
               StartsWith("--site takes resid_pre, attn_out, mlp_out, z, q, k, v or pattern, not"));
@@ -123,6 +124,79 @@ TEST(SweepCommand, EverySiteIsWhatPredictSaysUnderTheEdit) {
   EXPECT_THAT(fail({"sweep", "--prompt", "The king had a son", "--second", "The old king had a son",
                     "--align", "token", "--site", "pattern"}),
               HasSubstr("a pattern is patched from equal positions only"));
+}
+
+TEST(SweepCommand, HeadsAtPositionsAreNestedByHead) {
+  const Words arguments{"sweep",      "--prompt", kPrompt,  "--over", "head-position", "--metric", "logit",
+                        "--position", "6",        "--site", "v"};
+  const json answer = json::parse(succeed(arguments + Words{"--json", "--estimates", "also"}));
+  EXPECT_EQ(answer.at("over"), "head-position");
+  const json& changes = answer.at("changes");
+  ASSERT_EQ(changes.size(), 6U);
+  ASSERT_EQ(changes[0].size(), 8U);
+  ASSERT_EQ(changes[5][7].size(), 7U);
+  EXPECT_EQ(answer.at("estimates")[5][7].size(), 7U);
+  const int token = answer.at("token").at("id");
+  // predict measures the last position: a prompt up to the measured one
+  const json whole = json::parse(succeed({"sweep", "--prompt", kPrompt, "--over", "head-position", "--metric",
+                                          "logit", "--token", "id:" + std::to_string(token), "--json"}));
+  for (const auto& [layer, head, position] : {std::tuple(1, 3, 2), std::tuple(4, 6, 15)}) {
+    const std::string edit =
+        "L" + std::to_string(layer) + "H" + std::to_string(head) + ".z[" + std::to_string(position) + "]=0";
+    EXPECT_NEAR(whole["changes"][layer][head][position], logit(edit, token) - logit("", token), 1e-5);
+  }
+  const std::vector<std::string> lines = lines_of(succeed(arguments));
+  EXPECT_EQ(lines.size(), 1 + 6 * 8 * 7 + 1U);
+  EXPECT_THAT(lines, Contains(HasSubstr("L4 H6 at 6  ")));
+}
+
+TEST(SweepCommand, EveryMlpIsWhatPredictSaysUnderItsEdit) {
+  const Words arguments{"sweep", "--prompt", kPrompt, "--over", "mlps", "--metric", "logit"};
+  const json answer = json::parse(succeed(arguments + Words{"--json"}));
+  EXPECT_EQ(answer.at("site"), "hook_mlp_out");
+  const int token = answer.at("token").at("id");
+  ASSERT_EQ(answer.at("changes").size(), 6U);
+  for (const int layer : {0, 4}) {
+    ASSERT_EQ(answer["changes"][layer].size(), 1U);
+    EXPECT_NEAR(answer["changes"][layer][0],
+                logit("L" + std::to_string(layer) + ".mlp_out=0", token) - logit("", token), 1e-5);
+  }
+  EXPECT_THAT(lines_of(succeed(arguments)), Contains(EndsWith("  L0 MLP")));
+}
+
+TEST(SweepCommand, NeuronsAreThoseWithTheLargestEstimates) {
+  const Words arguments{"sweep", "--prompt", kPrompt, "--over", "neurons", "--metric", "logit"};
+  const json answer = json::parse(succeed(arguments + Words{"--json", "--neurons", "20"}));
+  EXPECT_EQ(answer.at("site"), "mlp.hook_post");
+  EXPECT_FALSE(answer.contains("changes"));
+  const json& neurons = answer.at("neurons");
+  ASSERT_EQ(neurons.size(), 20U);
+  const int token = answer.at("token").at("id");
+  double last = std::numeric_limits<double>::infinity();
+  for (const json& neuron : neurons) {
+    const double change = std::abs(neuron.at("change").get<double>());
+    EXPECT_LE(change, last) << "the strongest first";
+    last = change;
+    EXPECT_EQ(neuron.at("estimate").get<double>() > 0, neuron.at("change").get<double>() > 0);
+  }
+  for (const std::size_t i : {0U, 19U}) {
+    const std::string edit = "L" + std::to_string(neurons[i].at("layer").get<int>()) + ".mlp_post[*][" +
+                             std::to_string(neurons[i].at("neuron").get<int>()) + "]=0";
+    EXPECT_NEAR(neurons[i].at("change"), logit(edit, token) - logit("", token), 1e-5);
+  }
+  EXPECT_TRUE(answer.contains("rank_correlation"));
+  const json estimated =
+      json::parse(succeed(arguments + Words{"--json", "--neurons", "20", "--estimates", "only"}));
+  ASSERT_EQ(estimated.at("neurons").size(), 20U);
+  EXPECT_FALSE(estimated["neurons"][0].contains("change"));
+  EXPECT_EQ(lines_of(succeed(arguments)).size(), 1 + 64 + 2U);
+  EXPECT_THAT(wrong_use({"--neurons", "5"}), StartsWith("--neurons requires --sweep-over neurons"));
+  EXPECT_THAT(wrong_use({"--over", "neurons", "--metric", "kl"}),
+              StartsWith("neurons are chosen by estimates, which KL does not have"));
+  EXPECT_THAT(wrong_use({"--over", "neurons", "--site", "z"}),
+              StartsWith("--site does not apply to --sweep-over neurons"));
+  EXPECT_THAT(wrong_use({"--over", "head-position", "--site", "pattern"}),
+              StartsWith("heads at positions have no site pattern to edit: choose z, q, k or v"));
 }
 
 TEST(SweepCommand, EveryPathIsWhatPredictSaysUnderItsEdit) {
@@ -255,6 +329,17 @@ TEST(SweepCommand, WritesPicturesAndNumbers) {
   const std::string paths = written("b.csv", {"--over", "senders", "--ablate", "mean"});
   EXPECT_EQ(std::count(paths.begin(), paths.end(), '\n'), 1 + 6 * 9);
   EXPECT_THAT(paths, StartsWith("layer,sender,"));
+  const std::string mlps = written("c.csv", {"--over", "mlps"});
+  EXPECT_EQ(std::count(mlps.begin(), mlps.end(), '\n'), 1 + 6);
+  EXPECT_THAT(mlps, StartsWith("layer,edit,"));
+  const std::string heads = written("d.csv", {"--over", "head-position"});
+  EXPECT_EQ(std::count(heads.begin(), heads.end(), '\n'), 1 + 6 * 8 * 5);
+  EXPECT_THAT(heads, StartsWith("layer,head,position,token,edit,"));
+  const std::string neurons = written("e.csv", {"--over", "neurons", "--neurons", "7"});
+  EXPECT_EQ(std::count(neurons.begin(), neurons.end(), '\n'), 1 + 7);
+  EXPECT_THAT(neurons, StartsWith("layer,neuron,edit,"));
+  for (const char* over : {"mlps", "head-position", "neurons"})
+    EXPECT_THAT(written("f.png", {"--over", over}), StartsWith("\x89PNG"));
 }
 
 TEST(SweepCommand, OfManyPrompts) {

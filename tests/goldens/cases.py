@@ -44,6 +44,7 @@ COMPANIONS = {
     "sweep-receiver-layer": ["--sweep-over", "senders", "--sweep-receiver", "k"],
     "sweep-receiver-head": ["--sweep-over", "senders", "--sweep-receiver", "k"],
     "sweep-site": ["--sweep-over", "layer-position"], "sweep-site=pattern": [], "sweep-change": SECOND,
+    "sweep-neurons": ["--sweep-over", "neurons"],
     "saliency-other-rank": ["--saliency-metric", "difference"], "saliency-other-id": ["--saliency-metric", "difference"],
     "saliency-baseline": ["--saliency-method", "integrated"], "saliency-steps": ["--saliency-method", "integrated"],
     "heads-scroll": ["--heads-zoom", "4"], "heads-scroll-x": ["--heads-zoom", "4"],
@@ -52,6 +53,7 @@ COMPANIONS = {
 APART = {
     "search-from", "search-to", "saliency-baseline", "saliency-steps", "circuit-other-rank", "circuit-other-id", "circuit-steps",
     "flow-minus-mean", "sweep-other-rank", "sweep-other-id", "sweep-receiver", "sweep-receiver-layer", "sweep-receiver-head",
+    "sweep-neurons",
 }
 GIRL = ["--prompt-file", "girl.txt"]
 EDITS = ["--edit", "L1H1.z=0", "--edit", "L3.pattern[6,2]~=0.5", "--edit", "L2.mlp_out[3-5]*=0.5"]

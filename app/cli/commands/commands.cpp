@@ -31,8 +31,8 @@ std::span<const CommandRow> command_rows() {
        "find the heads, MLPs and embeddings that make a prediction, and the strongest edges between them",
        describe_circuit},
       {"sweep",
-       "measure the effect of ablating or patching each head, each layer at each position, or each path to "
-       "a receiver, on a prediction",
+       "measure the effect of ablating or patching each head, layer or head at each position, MLP, strong "
+       "neuron, or path to a receiver, on a prediction",
        describe_sweep},
       {"generate", "continue the prompt; stops early at <|endoftext|> or when the context is full",
        describe_generate},

@@ -36,6 +36,7 @@ SweepOf question_of(const SweepCommand& command, const Engine& engine) {
   if (command.over == SweepOver::senders)
     question.receiver = {parse_receiver(command.receiver.value_or("logits"), *engine.model),
                          engine.model->config().n_head};
+  if (command.over == SweepOver::neurons) question.neurons = command.neurons.value_or(question.neurons);
   // The view has estimates, and its picture must be the same when it is made again.
   question.estimates =
       question.has_estimates() && (command.estimates != EstimatesWritten::none || !command.out.empty());
@@ -99,16 +100,33 @@ std::string cell_name(const SweepPlace& place, const PromptRun& run) {
   return part + " at " + std::to_string(*place.position) + "  " + run.tokens.labels[*place.position];
 }
 
-/// A number for each cell, layer by layer; null if it is not finite.
+/// A number for each cell, layer by layer, of heads at positions also head by head; null if it is not finite.
 template <class Number>
-Json cells_json(const Sweep& sweep, const Number& number) {
-  Json rows = Json::array();
+Json cells_json(const SweepOf& question, const Sweep& sweep, const Number& number) {
+  const bool by_head = question.over == SweepOver::head_positions;
+  Json layers = Json::array();
   for (int layer = 0; layer < sweep.layers; ++layer) {
-    Json row = Json::array();
-    for (int column = 0; column < sweep.columns; ++column) row.push_back(number(layer, column));
-    rows.push_back(std::move(row));
+    Json places = Json::array();
+    for (int column = 0; column < sweep.columns; ++column) {
+      if (by_head && column % (question.position + 1) == 0) places.push_back(Json::array());
+      (by_head ? places.back() : places).push_back(number(layer, column));
+    }
+    layers.push_back(std::move(places));
   }
-  return rows;
+  return layers;
+}
+
+/// The neurons of a sweep, the strongest first.
+Json neurons_json(const SweepOf& question, const Sweep& sweep, SweepMetric metric) {
+  Json neurons = Json::array();
+  for (const std::size_t cell : listed_cells(question, sweep, metric)) {
+    const auto [layer, unit] = sweep.neurons[cell];
+    const auto column = static_cast<int>(cell);
+    Json& neuron = neurons.emplace_back(
+        Json{{"layer", layer}, {"neuron", unit}, {"estimate", sweep.estimate(metric, 0, column)}});
+    if (sweep.known[cell]) neuron["change"] = sweep.difference(metric, 0, column);
+  }
+  return neurons;
 }
 
 /// What is measured, of one prompt or of many.
@@ -142,12 +160,14 @@ void write_json(const Json& how, const Reading& reading, std::ostream& out) {
     result["restored"] =
         cells_json(sweep, [&](int layer, int column) { return reading.share(layer, column); });
   }
-  if (command.estimates != EstimatesWritten::only)
-    result["changes"] =
-        cells_json(sweep, [&](int layer, int column) { return sweep.difference(metric, layer, column); });
-  if (command.estimates != EstimatesWritten::none)
-    result["estimates"] =
-        cells_json(sweep, [&](int layer, int column) { return sweep.estimate(metric, layer, column); });
+  const bool neurons = command.over == SweepOver::neurons;
+  if (neurons) result["neurons"] = neurons_json(question, sweep, metric);
+  if (command.estimates != EstimatesWritten::only && !neurons)
+    result["changes"] = cells_json(
+        question, sweep, [&](int layer, int column) { return sweep.difference(metric, layer, column); });
+  if (command.estimates != EstimatesWritten::none && !neurons)
+    result["estimates"] = cells_json(
+        question, sweep, [&](int layer, int column) { return sweep.estimate(metric, layer, column); });
   if (command.estimates == EstimatesWritten::also)
     result["rank_correlation"] = sweep.estimate_correlation(metric);
   write_json_line(how, tokenizer, reading.run.tokens.tokens, result, out);
@@ -176,15 +196,16 @@ void write_text(const Reading& reading, std::ostream& out) {
                  : "")
       << '\n';
   std::vector<NamedNumber> lines;
+  std::size_t cell = 0;
   for (int layer = 0; layer < sweep.layers; ++layer)
-    for (int column = 0; column < sweep.columns; ++column) {
+    for (int column = 0; column < sweep.columns; ++column, ++cell) {
       const double estimate = also || only ? sweep.estimate(metric, layer, column) : 0;
       const double number = reading.source ? reading.share(layer, column)
                             : only         ? estimate
                                            : shown_value(metric, sweep.difference(metric, layer, column));
       if (std::isnan(number)) continue;
       const std::string second = also ? format("%+14.6f  ", printable(estimate)) : std::string();
-      lines.push_back({number, second + cell_name(question.place_of(layer, column), run)});
+      lines.push_back({number, second + cell_name(question.place_of(sweep, cell), run)});
     }
   write_by_size(std::move(lines), "%+14.6f  ", out);
   out << format("%14.6f  in this run\n", printable(shown_value(metric, sweep.before.of(metric))));
@@ -344,11 +365,17 @@ void check_sweep(SweepCommand& sweep) {
     throw UsageError(
         "--estimates has none of --metric kl: KL is smallest at the run itself, so its slope is 0 there");
   const bool over_senders = sweep.over == SweepOver::senders;
-  if (sweep.given_site && over_senders)
-    throw UsageError("--site does not apply to --sweep-over senders, which are heads (z) and MLPs");
+  if (sweep.given_site && sites_of(sweep.over).size() == 1)
+    throw UsageError("--site does not apply to --sweep-over " + std::string(name_of(kSweepOver, sweep.over)));
+  if (sweep.neurons && sweep.over != SweepOver::neurons)
+    throw UsageError("--neurons requires --sweep-over neurons");
+  if (const std::string why = refuse_metric(sweep.over, sweep.measured.metric); !why.empty())
+    throw UsageError(why);
   if (sweep.receiver && !over_senders) throw UsageError("--receiver requires --sweep-over senders");
   if (sweep.estimates != EstimatesWritten::none && over_senders)
     throw UsageError("--estimates has none of --sweep-over senders: each path is computed exactly");
+  if (sweep.over == SweepOver::neurons && sweep.estimates == EstimatesWritten::none)
+    sweep.estimates = EstimatesWritten::also;  // they are why a neuron is in the list
   const auto unless_said = sweep.prompt.edits.second_model ? SweepEdit::patch : SweepEdit::zero;
   sweep.edit = sweep.second ? SweepEdit::patch : sweep.ablation.value_or(unless_said);
   sweep.site = sweep.given_site.value_or(sites_of(sweep.over).front());
@@ -389,16 +416,21 @@ Finish describe_sweep(CommandSyntax& command) {
                         "--second-model each is patched)",
                         own->ablation, kAblations);
   command.choice_option("site",
-                        "the activation to edit: of heads z (default), q, k, v or pattern; of\n"
-                        "layer-position all but pattern (default: resid_pre)",
+                        "the activation to edit: of heads z (default), q, k, v or pattern, of\n"
+                        "head-position all of these but pattern; of layer-position all but pattern\n"
+                        "(default: resid_pre)",
                         own->given_site, kSweepSites);
+  command.option("neurons", "N",
+                 "of --sweep-over neurons: the N whose edits have the largest estimated effect\n"
+                 "(default: 64)",
+                 own->neurons, whole(1, 1000));
   command.option("receiver", "RECEIVER",
                  "of --sweep-over senders: logits, or a later head's q, k or v, as in L9H6.q\n(default: "
                  "logits). Each head and MLP before it is edited on its direct path alone\n(path patching)",
                  own->receiver);
   command.choice_option("estimates",
                         "first-order estimates of all cells by one backward pass (attribution\npatching): "
-                        "besides the exact differences, or only them (default: none)",
+                        "besides the exact differences, or only them (default: none;\nof neurons also)",
                         own->estimates, kEstimates);
   second_prompt_options(command, *own,
                         "patch from this prompt instead of ablating; it must have as many tokens,\nunless "

@@ -15,7 +15,7 @@ enum class EstimatesWritten {
   only,  ///< and no cell is computed
 };
 
-/// The effect on a guess of editing each head, or each layer at each position, one at a time.
+/// The effect on a guess of editing each head, or other parts of the model, one at a time.
 struct SweepCommand : Arguments, MeanArguments {
   MeasuredMetric<SweepMetric> measured{SweepMetric::difference};
   SweepOver over = SweepOver::heads;
@@ -24,6 +24,7 @@ struct SweepCommand : Arguments, MeanArguments {
   EstimatesWritten estimates = EstimatesWritten::none;
   std::optional<SweepEdit> ablation;      ///< as given; nothing: not given
   std::optional<model::Site> given_site;  ///< as given; nothing: not given
+  std::optional<int> neurons;             ///< as given; nothing: not given
   std::optional<std::string> receiver;    ///< as given; nothing: not given
   std::optional<std::string> second;      ///< text of the prompt to patch from
   std::optional<Alignment> alignment;     ///< alignment of prompts of different lengths

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <span>
 #include <string>
 #include <utility>
@@ -103,20 +104,69 @@ void check_receiver(const SweepOf& question, const model::Config& config) {
   check(config, model::PatchFrom{question.receiver.at, {}, {}, false, {first}, true});
 }
 
-/// A sweep without any reading yet.
+/// The columns of a sweep; of neurons as long as none are chosen.
+int columns_of(const SweepOf& question, const model::Config& config) {
+  switch (question.over) {
+    case SweepOver::heads:
+      return config.n_head;
+    case SweepOver::positions:
+      return question.position + 1;
+    case SweepOver::senders:
+      return config.n_head + 1;
+    case SweepOver::head_positions:
+      return config.n_head * (question.position + 1);
+    case SweepOver::mlps:
+      return 1;
+    case SweepOver::neurons:
+      break;
+  }
+  return config.n_inner;
+}
+
+void make_cells(Sweep& sweep) {
+  const auto cells = std::ptrdiff_t{sweep.layers} * sweep.columns;
+  sweep.readings.resize(cells);
+  sweep.known.resize(cells);
+}
+
+/// A sweep without any reading yet; of neurons, without any cell.
 Sweep begin(const SweepOf& question, const PromptRun& run, std::span<const float> logits) {
   Sweep sweep;
   sweep.position = question.position;
   sweep.token = id_of(question.token, logits);
   sweep.against = id_of(question.against, logits, sweep.token);
   sweep.layers = run.run->config.n_layer;
-  sweep.columns = question.over == SweepOver::positions
-                      ? question.position + 1
-                      : run.run->config.n_head + (question.over == SweepOver::senders);
-  const auto cells = std::ptrdiff_t{sweep.layers} * sweep.columns;
-  sweep.readings.resize(cells);
-  sweep.known.resize(cells);
+  sweep.columns = columns_of(question, run.run->config);
+  if (question.over != SweepOver::neurons) make_cells(sweep);
   return sweep;
+}
+
+/// The size of an estimate; -1: there is none.
+double size_of(const SweepEstimate& estimate, SweepMetric metric) {
+  const double size = std::abs(estimate.of(metric));
+  return std::isfinite(size) ? size : -1;
+}
+
+/// Replaces the sweep's estimates, of all neurons, by the largest ones, whose neurons become its cells.
+void choose_neurons(const SweepOf& question, Sweep& sweep) {
+  const auto size = [&](std::size_t neuron) { return size_of(sweep.estimates[neuron], question.largest_of); };
+  std::vector<std::size_t> order(sweep.estimates.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  const auto count = std::min(order.size(), static_cast<std::size_t>(std::max(question.neurons, 1)));
+  const auto end = order.begin() + static_cast<std::ptrdiff_t>(count);
+  std::ranges::partial_sort(order, end, [&](std::size_t a, std::size_t b) {
+    const double of_a = size(a), of_b = size(b);
+    return of_a > of_b || (of_a == of_b && a < b);
+  });
+  const std::vector<SweepEstimate> all = std::exchange(sweep.estimates, {});
+  const auto units = static_cast<std::size_t>(sweep.columns);
+  for (const std::size_t neuron : std::span(order).first(count)) {
+    sweep.neurons.push_back({static_cast<int>(neuron / units), static_cast<int>(neuron % units)});
+    sweep.estimates.push_back(all[neuron]);
+  }
+  sweep.layers = 1;
+  sweep.columns = static_cast<int>(count);
+  make_cells(sweep);
 }
 
 /// Cells whose plans are in memory at a time: no more than `kCopiedAtOnce` allows if each copies values of
@@ -128,6 +178,8 @@ std::size_t cells_at_once(const SweepOf& question, const PromptRun& run) {
   if (question.over == SweepOver::senders) copied = length * static_cast<std::size_t>(config.n_embd);
   if (question.edit == SweepEdit::patch && model::has_cells(question.site))
     copied = length * length * static_cast<std::size_t>(config.n_head);
+  if (question.edit == SweepEdit::patch && question.over == SweepOver::neurons)
+    copied = length * static_cast<std::size_t>(config.n_inner);
   return std::clamp<std::size_t>(kCopiedAtOnce / copied, 1, kAtOnce);
 }
 
@@ -136,6 +188,7 @@ std::size_t cells_at_once(const SweepOf& question, const PromptRun& run) {
 std::span<const model::Site> sites_of(SweepOver over) {
   using model::Site;
   static constexpr Site kHeads[] = {Site::z, Site::q, Site::k, Site::v, Site::pattern};
+  static constexpr Site kMlps[] = {Site::mlp_out}, kNeurons[] = {Site::mlp_post};
   static constexpr Site kPositions[] = {Site::resid_pre, Site::attn_out, Site::mlp_out, Site::z,
                                         Site::q,         Site::k,        Site::v};
   switch (over) {
@@ -145,6 +198,12 @@ std::span<const model::Site> sites_of(SweepOver over) {
       return kPositions;
     case SweepOver::senders:
       break;
+    case SweepOver::head_positions:
+      return std::span(kHeads).first(4);  // a pattern's position is a query's row
+    case SweepOver::mlps:
+      return kMlps;
+    case SweepOver::neurons:
+      return kNeurons;
   }
   return std::span(kHeads).first(1);
 }
@@ -221,15 +280,33 @@ int Sweep::known_count() const {
 SweepPlace SweepOf::place_of(int layer, int column) const {
   SweepPlace place{.layer = layer};
   if (column < 0) return place;
-  place.is_mlp = over == SweepOver::senders && column == receiver.heads;
-  if (over == SweepOver::positions)
-    place.position = column;
-  else if (!place.is_mlp)
-    place.head = column;
+  switch (over) {
+    case SweepOver::heads:
+      place.head = column;
+      break;
+    case SweepOver::positions:
+      place.position = column;
+      break;
+    case SweepOver::senders:
+      place.is_mlp = column == receiver.heads;
+      if (!place.is_mlp) place.head = column;
+      break;
+    case SweepOver::head_positions:
+      place.head = column / (position + 1);
+      place.position = column % (position + 1);
+      break;
+    case SweepOver::mlps:
+      place.is_mlp = true;
+      break;
+    case SweepOver::neurons:
+      place.neuron = column;
+      break;
+  }
   return place;
 }
 
 SweepPlace SweepOf::place_of(const Sweep& sweep, std::size_t cell) const {
+  if (!sweep.neurons.empty()) return place_of(sweep.neurons[cell].layer, sweep.neurons[cell].unit);
   const auto columns = static_cast<std::size_t>(sweep.columns);
   return place_of(static_cast<int>(cell / columns), static_cast<int>(cell % columns));
 }
@@ -243,6 +320,7 @@ model::Edits SweepOf::edits(const SweepPlace& place) const {
   if (!has_edits(place)) return {};
   model::EditSite at{{place.is_mlp ? model::Site::mlp_out : site, place.layer}, place.head, {}, {}};
   if (place.position) at.positions = {*place.position};
+  if (place.neuron) at.units = {*place.neuron};
   model::Edits edits;
   switch (edit) {
     case SweepEdit::zero:
@@ -277,12 +355,9 @@ static std::vector<std::size_t> cells_to_compute(const SweepOf& question, Sweep&
 
 /// Moves the cells with the largest estimates to the end. Returns whether there are estimates.
 static bool sort_by_estimates(const SweepOf& question, const Sweep& sweep, std::vector<std::size_t>& cells) {
-  if (!question.estimates || !sweep.estimates_metric(question.largest_of)) return false;
-  const auto size = [&](std::size_t cell) {
-    const double estimate = std::abs(sweep.estimates[cell].of(question.largest_of));
-    return std::isfinite(estimate) ? estimate : -1;
-  };
-  std::ranges::stable_sort(cells, {}, size);
+  if (!sweep.estimates_metric(question.largest_of)) return false;
+  std::ranges::stable_sort(
+      cells, {}, [&](std::size_t cell) { return size_of(sweep.estimates[cell], question.largest_of); });
   return true;
 }
 
@@ -303,6 +378,8 @@ struct BegunSweep {
 static BegunSweep begin_sweep(const SweepOf& question, const PromptRun& run, model::Workspace& workspace) {
   const model::Transformer& transformer = *run.model->transformer;
   check_site(question);
+  if (question.over == SweepOver::neurons && question.largest_of == SweepMetric::divergence)
+    throw model::RunError(kNoNeuronsByDivergence);
   check_source(question, run);
   check_receiver(question, transformer.config());
   std::vector<float> logits(transformer.config().vocab_size);
@@ -314,6 +391,12 @@ static BegunSweep begin_sweep(const SweepOf& question, const PromptRun& run, mod
   return {std::move(sweep), meter};
 }
 
+static void estimate(const SweepOf& question, Sweep& sweep, const PromptRun& run, model::Workspace& workspace,
+                     const std::stop_token& stop) {
+  sweep.estimates = estimate_cells(question, sweep, run, workspace, stop);
+  if (question.over == SweepOver::neurons) choose_neurons(question, sweep);
+}
+
 Sweep SweepOf::compute(const PromptRun& run, const Computation<Sweep>& computation) const {
   const model::Transformer& transformer = *run.model->transformer;
   BegunSweep begun = begin_sweep(*this, run, computation.workspace);
@@ -323,8 +406,9 @@ Sweep SweepOf::compute(const PromptRun& run, const Computation<Sweep>& computati
     computation.show(sweep,
                      static_cast<double>(sweep.known_count()) / static_cast<double>(sweep.known.size()));
   };
-  if (estimates && has_estimates() && sweep.estimates.empty()) {
-    sweep.estimates = estimate_cells(*this, sweep, run, computation.workspace, computation.stop);
+  const bool wants_estimates = over == SweepOver::neurons || (estimates && has_estimates());
+  if (wants_estimates && sweep.estimates.empty()) {
+    estimate(*this, sweep, run, computation.workspace, computation.stop);
     show();
   }
 
@@ -367,7 +451,7 @@ Sweep SweepOf::compute(const PromptRun& run, const Computation<Sweep>& computati
 Sweep SweepEstimatesOf::compute(const PromptRun& run, const Computation<Sweep>& computation) const {
   if (!of.has_estimates()) throw model::RunError("there are no estimates of paths");
   Sweep sweep = begin_sweep(of, run, computation.workspace).sweep;
-  sweep.estimates = estimate_cells(of, sweep, run, computation.workspace, computation.stop);
+  estimate(of, sweep, run, computation.workspace, computation.stop);
   return sweep;
 }
 

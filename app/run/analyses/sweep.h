@@ -13,16 +13,25 @@ namespace headscope::app {
 
 /// What is edited in turn.
 enum class SweepOver {
-  heads,      ///< each head
-  positions,  ///< each layer at each position
-  senders,    ///< each sender of a path to one receiver
+  heads,           ///< each head
+  positions,       ///< each layer at each position
+  senders,         ///< each sender of a path to one receiver
+  head_positions,  ///< each head at each position
+  mlps,            ///< each MLP
+  neurons,         ///< the neurons with the largest estimates
 };
 
 /// What a cell of a sweep edits.
 struct SweepPlace {
   int layer = 0;
-  std::optional<int> head = {}, position = {};  ///< nothing: all
-  bool is_mlp = false;                          ///< of senders: the layer's MLP
+  std::optional<int> head = {}, position = {}, neuron = {};  ///< nothing: all of the layer's
+  bool is_mlp = false;                                       ///< the layer's MLP
+};
+
+/// A neuron of a layer's MLP.
+struct SweptNeuron {
+  int layer = 0;
+  int unit = 0;
 };
 
 /// The sites that it can edit, the default one first. Senders are z of heads and mlp_out.
@@ -41,6 +50,10 @@ enum class SweepMetric {
   probability,  ///< a token's
   divergence,   ///< KL(run || edited run) of all tokens, in nats
 };
+
+inline constexpr const char* kNoNeuronsByDivergence =
+    "neurons are chosen by estimates, which KL does not have: it is smallest at the run itself, so its slope "
+    "is 0 there";
 
 /// How many tokens a metric names.
 constexpr int token_count(SweepMetric metric) {
@@ -71,13 +84,16 @@ struct SweepEstimate {
 /// How each of many single edits affects the prediction after a position.
 struct Sweep {
   int position = 0;
-  int token = 0;        ///< id
-  int against = -1;     ///< id of the token whose logit is subtracted; -1: none
-  int layers = 0;       ///< rows
-  int columns = 0;      ///< heads; heads and the MLP; or positions up to the one that is measured
-  SweepReading before;  ///< in the run
-  std::vector<SweepReading> readings;         ///< [layers, columns]; NaN if there is nothing to patch from
-  std::vector<bool> known;                    ///< which readings are computed
+  int token = 0;     ///< id
+  int against = -1;  ///< id of the token whose logit is subtracted; -1: none
+  int layers = 0;    ///< rows; 1 of neurons, which are of any layers
+  /// Places of a layer: heads; positions up to the one that is measured; heads and the MLP; heads at
+  /// positions, head by head; or the MLP alone. Of neurons: all that were chosen.
+  int columns = 0;
+  std::vector<SweptNeuron> neurons = {};  ///< [columns], those with the largest estimates first; else empty
+  SweepReading before;                    ///< in the run
+  std::vector<SweepReading> readings;     ///< [layers, columns]; NaN if there is nothing to patch from
+  std::vector<bool> known;                ///< which readings are computed
   std::vector<SweepEstimate> estimates = {};  ///< [layers, columns]; empty: none
   int known_count() const;
   bool knows(int layer, int column) const { return known[index(layer, column)]; }
@@ -96,7 +112,7 @@ struct Sweep {
   }
   /// The rank correlation (Spearman) of estimates and known differences; NaN with fewer than two cells.
   double estimate_correlation(SweepMetric metric) const;
-  std::size_t bytes() const { return bytes_of(readings, estimates) + known.size() / 8; }
+  std::size_t bytes() const { return bytes_of(neurons, readings, estimates) + known.size() / 8; }
 
  private:
   std::ptrdiff_t index(int layer, int column) const { return std::ptrdiff_t{layer} * columns + column; }
@@ -143,23 +159,27 @@ struct SweepOf {
   TokenChoice token = TokenChoice::best();  ///< ranks refer to the run
   TokenChoice against = TokenChoice::other();
   int position = 0;  ///< the position whose prediction is measured
+  int neurons = 64;  ///< of neurons: their number
 
-  /// Whether there are estimates of its cells: senders have none.
+  /// Whether there are estimates of its cells: senders have none, neurons always have them.
   bool has_estimates() const { return over != SweepOver::senders; }
 
-  // Not compared, since no reading depends on these.
+  // Not compared, since no reading depends on these, except for `largest_of` of neurons, by which they are
+  // chosen.
   bool estimates =
       false;  ///< first estimates all cells, then computes those with the largest estimates first
   SweepMetric largest_of = SweepMetric::difference;  ///< whose estimates; the divergence has none
 
   bool operator==(const SweepOf& other) const {
     const auto asked = [](const SweepOf& of) {
-      return std::tie(of.over, of.site, of.receiver, of.edit, of.from, of.token, of.against, of.position);
+      return std::tie(of.over, of.site, of.receiver, of.edit, of.from, of.token, of.against, of.position,
+                      of.neurons);
     };
-    return asked(*this) == asked(other);
+    return asked(*this) == asked(other) && (over != SweepOver::neurons || largest_of == other.largest_of);
   }
 
-  /// The place of a cell. Column -1: of all of a layer at once, of senders all heads.
+  /// The place of a cell, given by its layer and its column, of neurons the unit. Column -1: all of a layer
+  /// at once, of senders all heads.
   SweepPlace place_of(int layer, int column) const;
   /// The same for a cell by its index.
   SweepPlace place_of(const Sweep& sweep, std::size_t cell) const;
@@ -172,7 +192,8 @@ struct SweepOf {
 
   /// Throws RunError for an id outside the vocabulary, for a site that cannot be edited so, for another
   /// prompt of a different length, for patterns if its positions correspond to others, for a receiver that
-  /// the model does not have or that has no senders, and if the run has no second model to patch from.
+  /// the model does not have or that has no senders, if the run has no second model to patch from, and for
+  /// neurons with the largest estimates of the divergence.
   Sweep compute(const PromptRun& run, const Computation<Sweep>& computation) const;
 };
 

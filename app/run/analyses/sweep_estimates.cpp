@@ -116,15 +116,33 @@ class Changes {
   std::pair<int, int> pattern_of_{-1, -1};   // its layer and head
 };
 
+/// The column of a value; -1: none.
+int column_of(const SweepOf& question, int head, int position, int unit) {
+  switch (question.over) {
+    case SweepOver::heads:
+      return head;
+    case SweepOver::positions:
+      return position > question.position ? -1 : position;
+    case SweepOver::head_positions:
+      return position > question.position ? -1 : head * (question.position + 1) + position;
+    case SweepOver::neurons:
+      return unit;
+    case SweepOver::mlps:
+    case SweepOver::senders:
+      break;
+  }
+  return 0;
+}
+
 /// Adds the products of a row of derivatives and a row of changes to the cells of a layer. `head`: of a
 /// pattern.
-void add_row(const SweepOf& question, const Sweep& sweep, std::span<const float> slope,
-             std::span<const float> change, int head, int position, int d_head,
-             std::span<double> cells_of_layer) {
+void add_row(const SweepOf& question, std::span<const float> slope, std::span<const float> change, int head,
+             int position, int d_head, std::span<double> cells_of_layer) {
   for (std::size_t j = 0; j < slope.size(); ++j) {
-    const int head_of_unit = model::has_cells(question.site) ? head : static_cast<int>(j) / d_head;
-    const int column = question.over == SweepOver::heads ? head_of_unit : position;
-    if (column >= sweep.columns) return;
+    const auto unit = static_cast<int>(j);
+    const int column =
+        column_of(question, model::has_cells(question.site) ? head : unit / d_head, position, unit);
+    if (column < 0) return;
     cells_of_layer[column] += static_cast<double>(slope[j]) * static_cast<double>(change[j]);
   }
 }
@@ -143,7 +161,7 @@ void add_slopes(const model::Metric& metric, const SweepOf& question, const Swee
         const int position = gradient.first_pos + i;
         const std::span<const float> change = changes.row(layer, gradient.head, position);
         if (!change.empty())
-          add_row(question, sweep, gradient.row(i), change, gradient.head, position, d_head, of_layer);
+          add_row(question, gradient.row(i), change, gradient.head, position, d_head, of_layer);
       }
     });
   model::GradientOptions options;
@@ -173,7 +191,10 @@ std::vector<SweepEstimate> estimate_cells(const SweepOf& question, const Sweep& 
   for (std::size_t cell = 0; cell < count; ++cell) {
     constexpr double kNothing = std::numeric_limits<double>::quiet_NaN();
     // The derivative of a probability is the probability times that of its logarithm.
-    estimates[cell] = question.has_edits(question.place_of(sweep, cell))
+    const auto columns = static_cast<std::size_t>(sweep.columns);
+    const SweepPlace place =
+        question.place_of(static_cast<int>(cell / columns), static_cast<int>(cell % columns));
+    estimates[cell] = question.has_edits(place)
                           ? SweepEstimate{logits[cell], others[cell], sweep.before.probability * logs[cell]}
                           : SweepEstimate{kNothing, kNothing, kNothing};
   }

@@ -10,7 +10,8 @@ namespace headscope::app {
 /// the sum, over the values that its edit replaces, of the metric's derivative with respect to the value
 /// times the amount by which the edit changes it. One pass for the values and one for the derivatives of each
 /// metric, instead of a pass for each cell. NaN for cells without an edit. `sweep` has its position and its
-/// tokens. Throws RunError or Stopped.
+/// tokens; of neurons, no cells yet: there are estimates of all neurons, [n_layer, n_inner]. Throws RunError
+/// or Stopped.
 ///
 /// There are none of the KL divergence: it is smallest, 0, at the run itself, so that all of its derivatives
 /// are 0 there.

@@ -11,7 +11,11 @@ inline constexpr ChoiceOf<SweepOver> kSweepOver[] = {
     {SweepOver::heads, "heads", "Heads", "Each head, at all positions"},
     {SweepOver::positions, "layer-position", "Layers × positions", "Each layer at each position"},
     {SweepOver::senders, "senders", "Senders",
-     "Each head and MLP, on its direct path to a later head or the logits (path patching)"}};
+     "Each head and MLP, on its direct path to a later head or the logits (path patching)"},
+    {SweepOver::head_positions, "head-position", "Heads × positions", "Each head at each position"},
+    {SweepOver::mlps, "mlps", "MLPs", "Each layer's MLP, at all positions"},
+    {SweepOver::neurons, "neurons", "Neurons",
+     "The neurons whose edits have the largest estimated effect, at all positions"}};
 
 /// Where a path leads to.
 enum class PathTo { logits, q, k, v };

@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
+#include <utility>
 
-#include "app/run/edits/edit_list.h"
 #include "app/run/edits/edit_text.h"
 #include "app/run/named.h"
 #include "app/views/output/logit_options.h"
 #include "app/views/output/path_receiver.h"
+#include "app/views/output/sweep_list.h"
 #include "app/views/output/sweep_options.h"
 #include "app/views/output/sweep_question.h"
 #include "app/views/output/sweep_words.h"
@@ -28,56 +30,79 @@
 namespace headscope::app {
 namespace {
 
-enum Role { kCell };           // row: layer; col: head or position
-constexpr int kWholeRow = -1;  // in place of a column
+/// Roles of regions. cell: row: a layer, or a head at positions; col: a head, the MLP or a position. The
+/// list's rows: see sweep_list.h.
+enum Role { kCell, kRow = kSweptRow };
 
-bool over_heads(const ViewContext& c) {
-  return c.options[kSweptOver] != SweepOver::positions;
+// ---- the grid ----
+
+/// The rows and columns of a sweep that is no list; its cells are those of the sweep, row by row.
+struct Grid {
+  int rows = 0;
+  int cols = 0;
+  int rows_per_layer = 1;    ///< heads at positions: the heads of a layer
+  bool by_position = false;  ///< columns are positions
+
+  int layer(int row) const { return row / rows_per_layer; }
+  int row(int layer, int head) const { return layer * rows_per_layer + (rows_per_layer > 1 ? head : 0); }
+  std::size_t cell(int row, int col) const {
+    return static_cast<std::size_t>(row) * static_cast<std::size_t>(cols) + static_cast<std::size_t>(col);
+  }
+  SweepPlace place(const SweepOf& question, int row, int col) const {
+    return question.place_of(layer(row), row % rows_per_layer * cols + col);
+  }
+};
+
+Grid grid_of(const ViewContext& c, const SweepOf& question) {
+  const model::Config& config = c.run->run->config;
+  const int positions = question.position + 1;
+  if (question.over == SweepOver::positions) return {config.n_layer, positions, 1, true};
+  if (question.over == SweepOver::head_positions)
+    return {config.n_layer * config.n_head, positions, config.n_head, true};
+  return {config.n_layer, config.n_head + (question.over == SweepOver::senders), 1, false};
 }
 
-/// Whether a column is the MLP, which no head can be selected for.
-bool is_mlp(const ViewContext& c, int column) {
-  return over_senders(c.options) && column == c.run->run->config.n_head;
+/// All places of a row together: a head, or a layer, of senders its heads.
+SweepPlace whole_row(const SweepOf& question, const SweepPlace& place) {
+  if (question.over == SweepOver::head_positions) return {.layer = place.layer, .head = place.head};
+  return question.place_of(place.layer, -1);
 }
 
-std::string with_sign(double value) {
-  return (value > 0 ? "+" : "") + exact(value);
-}
-
-viz::ColorScale scale_of(const ViewContext& c, const Sweep& sweep, const std::vector<float>& values) {
+viz::ColorScale scale_of(const ViewContext& c, const Grid& grid, const std::vector<float>& values) {
   const viz::ValueRange range = viz::value_range(viz::Matrix::row(values));
   if (c.options[kSweptMetric] == SweepMetric::divergence)
     return viz::linear_scale(static_cast<double>(range.high));
   // The first token may be far beyond all others; it must not take their colours away.
   std::vector<float> others;
   for (std::size_t i = 0; i < values.size(); ++i)
-    if (over_heads(c) || sweep.columns == 1 || i % static_cast<std::size_t>(sweep.columns) > 0)
+    if (!grid.by_position || grid.cols == 1 || i % static_cast<std::size_t>(grid.cols) > 0)
       others.push_back(values[i]);
   return beyond_rounding(viz::robust_scale(viz::Matrix::row(others), 0, range));
 }
 
 // ---- the drawing ----
 
-/// Calls visit(first cell, end) for each run of cells of a row that are not known yet.
+/// Calls visit(row, first cell, end) for each run of cells of a row that are not known yet.
 template <class Visit>
-void for_each_unknown(const Sweep& sweep, const Visit& visit) {
-  for (int layer = 0; layer < sweep.layers; ++layer)
-    for (int column = 0; column < sweep.columns; ++column) {
-      if (sweep.knows(layer, column)) continue;
-      int end = column;
-      while (end < sweep.columns && !sweep.knows(layer, end)) ++end;
-      visit(layer, column, end);
-      column = end;
+void for_each_unknown(const Grid& grid, const Sweep& sweep, const Visit& visit) {
+  for (int row = 0; row < grid.rows; ++row)
+    for (int col = 0; col < grid.cols; ++col) {
+      if (sweep.known[grid.cell(row, col)]) continue;
+      int end = col;
+      while (end < grid.cols && !sweep.known[grid.cell(row, end)]) ++end;
+      visit(row, col, end);
+      col = end;
     }
 }
 
 /// Covers cells that are not known yet with the background: whole ones, or with estimates the upper and the
 /// lower quarter, which a cell of a single pixel's width shows as well.
-void cover_unknown(Picture& picture, const ViewContext& c, const Sweep& sweep, const viz::Region& grid) {
+void cover_unknown(Picture& picture, const ViewContext& c, const Grid& grid, const Sweep& sweep,
+                   const viz::Region& region) {
   const bool estimated = sweep.estimates_metric(c.options[kSweptMetric]);
-  for_each_unknown(sweep, [&](int layer, int column, int end) {
-    viz::Rect rect = grid.cell_rect(layer, column);
-    rect.w = grid.cell_rect(layer, end).x - rect.x;
+  for_each_unknown(grid, sweep, [&](int row, int col, int end) {
+    viz::Rect rect = region.cell_rect(row, col);
+    rect.w = region.cell_rect(row, end).x - rect.x;
     if (!estimated) {
       picture.scene.add(viz::FillRect{rect, c.theme->surface});
       return;
@@ -86,18 +111,7 @@ void cover_unknown(Picture& picture, const ViewContext& c, const Sweep& sweep, c
     picture.scene.add(viz::FillRect{{rect.x, rect.y, rect.w, h}, c.theme->surface});
     picture.scene.add(viz::FillRect{{rect.x, rect.bottom() - h, rect.w, h}, c.theme->surface});
   });
-  picture.scene.add(viz::StrokeRect{grid.rect, c.theme->line, 1});
-}
-
-/// Whether the run has a place's edit, alone or joined with others; cells are measured on top of the run's
-/// edits.
-bool is_applied(const ViewContext& c, const SweepOf& question, const SweepPlace& place) {
-  if (c.run->prompt.edits.empty()) return false;
-  const model::Edits edits = question.edits(place);
-  return !edits.empty() && std::ranges::any_of(c.run->prompt.edits, [&](const model::Edit& edit) {
-    const EditList applied{.edits = {{edit, true}}};
-    return with_joined_edit(applied, edits.front()) == applied;
-  });
+  picture.scene.add(viz::StrokeRect{region.rect, c.theme->line, 1});
 }
 
 /// Draws a dot in a corner of the cell.
@@ -107,6 +121,119 @@ void mark_applied(Picture& picture, const ViewContext& c, const viz::Rect& cell)
   const float ring = 0.25F * size;
   picture.scene.add(viz::FillRect{dot.inset(-ring), c.theme->surface, size / 2 + ring});
   picture.scene.add(viz::FillRect{dot, c.theme->text, size / 2});
+}
+
+/// The names of the rows: of each head at positions if there is room, else of the layers alone.
+class RowNames {
+ public:
+  RowNames(const ViewContext& c, const Grid& grid, const viz::Rect& area)
+      : layers_(grid.rows / grid.rows_per_layer) {
+    constexpr float kCells = 0.75F;  // fraction of the height that the cells take at least
+    const viz::Style style = style_of(c);
+    const float cell = kCells * area.h / static_cast<float>(grid.rows);
+    names_heads_ = grid.rows_per_layer > 1 && cell >= 1.1F * style.line(style.small());
+    const int rows = names_heads_ ? grid.rows : layers_;
+    for (int row = 0; row < rows; ++row)
+      names_.push_back(names_heads_ ? head_name(grid.layer(row), row % grid.rows_per_layer)
+                                    : "L" + std::to_string(row));
+    axis_ = selectable_axis(c, names_, names_heads_ ? "head" : "layer",
+                            names_heads_ ? grid.row(c.selection.layer, c.selection.head) : c.selection.layer);
+    stands_apart_ = rows < grid.rows;
+    room_ = viz::row_label_room(axis_, kCells * area.h / static_cast<float>(rows), 0.24F * area.w, style);
+  }
+
+  void put(viz::Heatmap& map) const {
+    if (stands_apart_)
+      map.row_room = viz::LabelRoom{room_.size};
+    else
+      map.rows = axis_;
+  }
+  /// After the map: the names of layers, and lines between these.
+  void paint(Picture& picture, const ViewContext& c, const Grid& grid, const viz::Region& region) const {
+    const viz::Style style = style_of(c);
+    if (stands_apart_)
+      picture.whole &= viz::paint_row_labels(picture.scene, axis_, room_,
+                                             viz::Region::grid(0, 0, region.rect, layers_, 1), style);
+    viz::Segments lines{{}, c.theme->text_muted, 1};
+    for (int row = grid.rows_per_layer; grid.rows_per_layer > 1 && row < grid.rows;
+         row += grid.rows_per_layer) {
+      const float y = style.snapped(region.cell_rect(row, 0).y);
+      lines.points.insert(lines.points.end(), {{region.rect.x, y}, {region.rect.right(), y}});
+    }
+    if (!lines.points.empty()) picture.scene.add(std::move(lines));
+  }
+
+ private:
+  int layers_;
+  bool names_heads_ = false, stands_apart_ = false;
+  std::vector<std::string> names_;
+  viz::AxisLabels axis_;
+  viz::LabelRoom room_;
+};
+
+/// What is drawn below the picture's title.
+struct Drawn {
+  float bottom = 0;
+  bool applied = false;  ///< some edit is there already
+};
+
+Drawn paint_grid(Picture& picture, const ViewContext& c, const SweepOf& question, const Sweep& sweep,
+                 const viz::Rect& area) {
+  const viz::Style style = style_of(c);
+  const Grid grid = grid_of(c, question);
+  const std::vector<float> values = shown_values(c, sweep);
+  viz::Heatmap map;
+  map.cells.matrix = viz::Matrix::row_major(values, grid.rows, grid.cols);
+  map.cells.scale = scale_of(c, grid, values);
+  std::vector<std::uint8_t> nothing;  // cells without a source of patches
+  std::vector<std::pair<int, int>> applied;
+  for (int row = 0; row < grid.rows; ++row)
+    for (int col = 0; col < grid.cols; ++col) {
+      const SweepPlace place = grid.place(question, row, col);
+      nothing.push_back(question.has_edits(place) ? 0 : 1);
+      if (is_applied(c, question, place)) applied.emplace_back(row, col);
+    }
+  map.cells.masked = nothing;
+  const RowNames row_names(c, grid, area);
+  row_names.put(map);
+  std::vector<std::string> heads;
+  if (grid.by_position) {
+    map.cols = token_axis(c, "position", c.theme->key, c.selection.key);
+    map.cols.labels = map.cols.labels.first(grid.cols);
+    map.stretch = 0;
+  } else {
+    for (int col = 0; col < grid.cols; ++col)
+      heads.push_back(grid.place(question, 0, col).is_mlp ? "MLP" : "H" + std::to_string(col));
+    map.cols = selectable_axis(c, heads, over_senders(c.options) ? "sender" : "head", c.selection.head);
+    if (c.printed && c.width > c.height) map.stretch = 1.7F;  // a slide is wide
+  }
+  map.scale_title = sweep_scale_title(c);
+  map.centered = !c.trimmed;
+  map.saves_width = true;
+  map.titles_in_corner = c.printed && is_column_wide(c);
+  map.role = kCell;
+  const viz::Region region = viz::paint_heatmap(picture, map, area, style);
+  if (!is_complete(sweep)) cover_unknown(picture, c, grid, sweep, region);
+  row_names.paint(picture, c, grid, region);
+  for (const auto& [row, col] : applied) mark_applied(picture, c, region.cell_rect(row, col));
+  const int marked = grid.by_position ? c.selection.key : c.selection.head;
+  if (marked >= 0 && marked < grid.cols)
+    picture.scene.add(viz::StrokeRect{region.cell_rect(grid.row(c.selection.layer, c.selection.head), marked),
+                                      c.theme->accent, 2, 1});
+  return {region.rect.bottom() + viz::flat_scale_height(map, area, style), !applied.empty()};
+}
+
+/// Nothing if there is no room.
+std::optional<Drawn> paint_list(Picture& picture, const ViewContext& c, const SweepOf& question,
+                                const Sweep& sweep, const viz::Rect& area) {
+  const std::vector<std::size_t> cells = listed_cells(question, sweep, c.options[kSweptMetric]);
+  List list = sweep_list(c, question, sweep, cells);
+  if (!list.lay_out(area)) return std::nullopt;
+  list.paint(picture);
+  const bool applied = std::ranges::any_of(
+      cells, [&](std::size_t cell) { return is_applied(c, question, question.place_of(sweep, cell)); });
+  const float bottom = list.layout().note_below ? area.bottom() : picture.regions.back().rect.bottom();
+  return Drawn{bottom, applied};
 }
 
 Picture build(const ViewContext& c) {
@@ -127,52 +254,17 @@ Picture build(const ViewContext& c) {
   const viz::Style style = style_of(c);
   viz::Rect area = below_title(c);
   const float line = style.line(style.small());
-  const auto [wide, narrow] = words_on_estimates(c, *sweep);
+  const auto [wide, narrow] = words_on_estimates(c, question, *sweep);
   const std::string& on_estimates = style.width(wide, style.small()) <= area.w ? wide : narrow;
   area.h -= (on_estimates.empty() ? 1.5F : 2.5F) * line;
   if (area.w < 10 * c.font_size || area.h < 6 * c.font_size) return too_small(c, "for a sweep");
   Picture picture = blank(c);
   paint_title(picture, c, sweep_title(c, question), sweep_subtitle(c, question, *sweep));
-  const std::vector<float> values = shown_values(c, *sweep);
-  std::vector<std::string> layers, heads;
-  for (int layer = 0; layer < sweep->layers; ++layer) layers.push_back("L" + std::to_string(layer));
-  for (int column = 0; column < sweep->columns; ++column)
-    heads.push_back(is_mlp(c, column) ? "MLP" : "H" + std::to_string(column));
-  viz::Heatmap map;
-  map.cells.matrix = viz::Matrix::row_major(values, sweep->layers, sweep->columns);
-  map.cells.scale = scale_of(c, *sweep, values);
-  std::vector<std::uint8_t> nothing;  // cells without a source of patches
-  std::vector<std::pair<int, int>> applied;
-  for (int layer = 0; layer < sweep->layers; ++layer)
-    for (int column = 0; column < sweep->columns; ++column) {
-      const SweepPlace place = question.place_of(layer, column);
-      nothing.push_back(question.has_edits(place) ? 0 : 1);
-      if (is_applied(c, question, place)) applied.emplace_back(layer, column);
-    }
-  map.cells.masked = nothing;
-  map.rows = selectable_axis(c, layers, "layer", c.selection.layer);
-  if (over_heads(c)) {
-    map.cols = selectable_axis(c, heads, over_senders(c.options) ? "sender" : "head", c.selection.head);
-  } else {
-    map.cols = token_axis(c, "position", c.theme->key, c.selection.key);
-    map.cols.labels = map.cols.labels.first(sweep->columns);
-    map.stretch = 0;
-  }
-  map.scale_title = sweep_scale_title(c);
-  map.centered = !c.trimmed;
-  map.saves_width = true;
-  map.titles_in_corner = c.printed && is_column_wide(c);
-  if (over_heads(c) && c.printed && c.width > c.height) map.stretch = 1.7F;  // a slide is wide
-  map.role = kCell;
-  const viz::Region grid = viz::paint_heatmap(picture, map, area, style);
-  const float below = grid.rect.bottom() + viz::flat_scale_height(map, area, style);
-  if (!is_complete(*sweep)) cover_unknown(picture, c, *sweep, grid);
-  for (const auto& [layer, column] : applied) mark_applied(picture, c, grid.cell_rect(layer, column));
-  const int marked = over_heads(c) ? c.selection.head : c.selection.key;
-  if (marked >= 0 && marked < sweep->columns)
-    picture.scene.add(viz::StrokeRect{grid.cell_rect(c.selection.layer, marked), c.theme->accent, 2, 1});
-  const std::string words = sweep_state(c, question, *sweep) + (applied.empty() ? "" : "   • already edited");
-  float y = std::min(area.bottom(), below + line / 2) + line;
+  const auto drawn = is_listed(question.over) ? paint_list(picture, c, question, *sweep, area)
+                                              : paint_grid(picture, c, question, *sweep, area);
+  if (!drawn) return too_small(c, "for a sweep");
+  const std::string words = sweep_state(c, question, *sweep) + (drawn->applied ? "   • already edited" : "");
+  float y = std::min(area.bottom(), drawn->bottom + line / 2) + line;
   for (const std::string& one : {words, on_estimates}) {
     viz::add_label(picture.scene, style, one, {area.x, y}, style.small(), c.theme->text_muted,
                    viz::FontStyle::regular, viz::Align::left, area.w);
@@ -183,24 +275,41 @@ Picture build(const ViewContext& c) {
 
 // ---- the mouse ----
 
-/// The cell of a hit.
-std::size_t cell_of(const Sweep& sweep, const viz::Hit& hit) {
-  return static_cast<std::size_t>(hit.row) * static_cast<std::size_t>(sweep.columns) +
-         static_cast<std::size_t>(hit.col);
-}
+/// A cell of the answer.
+struct CellAt {
+  std::shared_ptr<const Sweep> sweep;
+  SweepOf question;
+  std::size_t cell = 0;
+  SweepPlace place;
+};
 
-/// The answer; null while there is none, and if the hit is not one of its cells.
-std::shared_ptr<const Sweep> sweep_at(const ViewContext& c, const viz::Hit& hit) {
-  if (!c.run) return nullptr;
-  const SweepOf question = sweep_question(c);
-  if (!can_be_asked(question)) return nullptr;
-  auto sweep = c.ask(question);
-  return sweep && hit.row < sweep->layers && hit.col < sweep->columns ? sweep : nullptr;
+/// Nothing while there is no answer, and if the hit is not one of its cells.
+std::optional<CellAt> cell_at(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
+  if (!c.run) return std::nullopt;
+  CellAt at;
+  at.question = sweep_question(c);
+  if (!can_be_asked(at.question)) return std::nullopt;
+  at.sweep = c.ask(at.question);
+  if (!at.sweep) return std::nullopt;
+  const viz::Region& region = region_of(picture, hit);
+  if (is_listed(at.question.over)) {
+    const std::vector<std::size_t> cells = listed_cells(at.question, *at.sweep, c.options[kSweptMetric]);
+    if (region.role != kRow || region.id >= std::ssize(cells)) return std::nullopt;
+    at.cell = cells[static_cast<std::size_t>(region.id)];
+  } else {
+    const Grid grid = grid_of(c, at.question);
+    if (region.role != kCell || hit.row >= grid.rows || hit.col >= grid.cols) return std::nullopt;
+    at.cell = grid.cell(hit.row, hit.col);
+  }
+  at.place = at.question.place_of(*at.sweep, at.cell);
+  return at;
 }
 
 ViewActions on_key(const ViewContext& c, const Gesture& gesture) {
+  const SweepOver over = c.options[kSweptOver];
+  const bool by_position = over == SweepOver::positions || over == SweepOver::head_positions;
   const bool sideways = gesture.key == Key::left || gesture.key == Key::right;
-  if (!over_heads(c) || gesture.modifiers.shift || !sideways) return keys_along_layers(c, gesture);
+  if (by_position || gesture.modifiers.shift || !sideways) return keys_along_layers(c, gesture);
   return {MoveHead{0, gesture.key == Key::left ? -1 : 1}};
 }
 
@@ -208,13 +317,14 @@ ViewActions on_key(const ViewContext& c, const Gesture& gesture) {
 ViewActions edits_of_drag(const ViewContext& c, const Picture& picture, const viz::Hit& hit,
                           const Gesture& gesture) {
   const SweepOf question = sweep_question(c);
-  if (!has_source(question) || !can_edit(c)) return {};
-  const model::Config& config = c.run->run->config;
-  const int columns = over_heads(c) ? config.n_head + over_senders(c.options) : c.run->run->length();
+  if (!has_source(question) || !can_edit(c) || is_listed(question.over)) return {};
+  if (region_of(picture, hit).role != kCell) return {};
+  const Grid grid = grid_of(c, question);
   ViewActions actions;
-  for (const auto& [layer, column] : dragged_cells(picture, hit, gesture)) {
-    if (layer >= config.n_layer || column >= columns) continue;
-    for (model::Edit& edit : question.edits(layer, gesture.modifiers.shift ? kWholeRow : column))
+  for (const auto& [row, col] : dragged_cells(picture, hit, gesture)) {
+    if (row >= grid.rows || col >= grid.cols) continue;
+    const SweepPlace place = grid.place(question, row, col);
+    for (model::Edit& edit : question.edits(gesture.modifiers.shift ? whole_row(question, place) : place))
       actions.emplace_back(DragEdit{std::move(edit)});
   }
   return actions;
@@ -222,66 +332,84 @@ ViewActions edits_of_drag(const ViewContext& c, const Picture& picture, const vi
 
 ViewActions on(const ViewContext& c, const Picture& picture, const viz::Hit* hit, const Gesture& gesture) {
   if (!c.run) return {};
+  const bool moves = gesture.kind == Gesture::Kind::key || gesture.kind == Gesture::Kind::wheel;
+  if (moves && is_listed(c.options[kSweptOver]))
+    return list_gesture(kSweptRows, nullptr, nullptr, c, picture, hit, gesture);
   if (gesture.kind == Gesture::Kind::key) return on_key(c, gesture);
   if (hit != nullptr && gesture.kind == Gesture::Kind::drag) return edits_of_drag(c, picture, *hit, gesture);
-  if (hit == nullptr || !sweep_at(c, *hit)) return {};
+  const auto at = hit != nullptr ? cell_at(c, picture, *hit) : std::nullopt;
+  if (!at) return {};
   if (gesture.kind == Gesture::Kind::double_click) {
-    const model::Edits edits =
-        sweep_question(c).edits(hit->row, gesture.modifiers.shift ? kWholeRow : hit->col);
+    const bool row = gesture.modifiers.shift && !is_listed(at->question.over);
+    const model::Edits edits = at->question.edits(row ? whole_row(at->question, at->place) : at->place);
     return edits.empty() ? ViewActions{} : toggled(edits.front());
   }
   if (gesture.kind != Gesture::Kind::click) return {};
-  if (is_mlp(c, hit->col)) return {SelectHead{hit->row, c.selection.head}};
-  if (over_heads(c)) return {SelectHead{hit->row, hit->col}};
-  return {SelectHead{hit->row, c.selection.head}, SelectKey{hit->col}};
+  ViewActions actions{SelectHead{at->place.layer, at->place.head.value_or(c.selection.head)}};
+  if (at->place.position) actions.emplace_back(SelectKey{*at->place.position});
+  return actions;
 }
 
-Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
-  Facts facts;
-  const auto sweep = sweep_at(c, hit);
-  if (!sweep) return facts;
-  viz::paint_crosshair(facts.overlay, region_of(picture, hit), hit.row, hit.col, c.theme->text_muted,
-                       over_heads(c) ? c.theme->text_muted : c.theme->key, style_of(c));
-  const SweepOf question = sweep_question(c);
-  const SweepPlace place = question.place_of(hit.row, hit.col);
-  const std::size_t cell = cell_of(*sweep, hit);
-  facts.say(place_name(c, place));
+std::string with_sign(double value) {
+  return (value > 0 ? "+" : "") + exact(value);
+}
+
+/// What is done at a place: its edits, those of its row, and what else can be shown of it.
+void add_commands(std::vector<MenuLine>& menu, const ViewContext& c, const CellAt& at) {
   const auto add = [&](const char* apply, const char* back, const model::Edits& edits) {
     if (edits.empty()) return;
     const std::string words = "“" + edit_words(edits.front()) + "”";
-    facts.commands.push_back({(is_edited(c, edits.front()) ? back : apply) + words, toggled(edits.front())});
+    menu.push_back({(is_edited(c, edits.front()) ? back : apply) + words, toggled(edits.front())});
   };
-  const model::Edits edits = question.edits(place);
-  add("Apply ", "Undo ", edits);
-  add("Apply to the whole row: ", "Undo for the whole row: ", question.edits(hit.row, kWholeRow));
-  if (!over_heads(c)) facts.commands.push_back(choose_query(c, hit.col));
-  if (over_heads(c) && !is_mlp(c, hit.col)) {
-    facts.commands.push_back({"Show " + head_name(hit.row, hit.col), {SelectHead{hit.row, hit.col}}});
-    if (hit.row > 0) facts.commands.push_back(show_paths(c.options, hit.row, hit.col));
-  }
+  add("Apply ", "Undo ", at.question.edits(at.place));
+  if (!is_listed(at.question.over))
+    add("Apply to the whole row: ", "Undo for the whole row: ",
+        at.question.edits(whole_row(at.question, at.place)));
+  if (at.place.position) menu.push_back(choose_query(c, *at.place.position));
+  if (!at.place.head) return;
+  const int layer = at.place.layer, head = *at.place.head;
+  menu.push_back({"Show " + head_name(layer, head), {SelectHead{layer, head}}});
+  if (layer > 0) menu.push_back(show_paths(c.options, layer, head));
+}
+
+Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
+  const auto at = cell_at(c, picture, hit);
+  if (!at) return {};
+  const viz::Region& region = region_of(picture, hit);
+  Facts facts;
+  if (region.role == kRow)
+    facts = facts_of_row(c, region.rect);
+  else
+    viz::paint_crosshair(facts.overlay, region, hit.row, hit.col, c.theme->text_muted,
+                         at->place.position ? c.theme->key : c.theme->text_muted, style_of(c));
+  facts.say(place_name(c, at->place));
+  add_commands(facts.commands, c, *at);
+  const model::Edits edits = at->question.edits(at->place);
   if (edits.empty()) {
-    const bool before = question.over != SweepOver::senders || question.receiver.is_after(hit.row);
+    const bool before =
+        at->question.over != SweepOver::senders || at->question.receiver.is_after(at->place.layer);
     facts.say(before ? "no counterpart in the other prompt" : "not before the receiver");
     return facts;
   }
   const std::string words = edit_words(edits.front());
   facts.copy("the edit “" + words + "”", edit_text(edits.front()));
-  const double estimate = shown_estimate(c, *sweep, cell);
+  const Sweep& sweep = *at->sweep;
+  const double estimate = shown_estimate(c, sweep, at->cell);
   const auto say_estimate = [&] {
     if (!std::isnan(estimate))
       facts.said.push_back({.label = sweep_scale_title(c) + ", estimated",
                             .value = with_sign(estimate),
                             .copied = plain(estimate)});
   };
-  if (!sweep->known[cell]) {
+  if (!sweep.known[at->cell]) {
     say_estimate();
     facts.say(kComputing);
     return facts;
   }
   facts.say(words);
   const SweepMetric metric = c.options[kSweptMetric];
-  const double before = sweep->before.of(metric), after = sweep->readings[cell].of(metric);
-  const double difference = shown_difference(c, *sweep, cell);
+  const double before = sweep.before.of(metric), after = sweep.readings[at->cell].of(metric);
+  const double difference = shown_difference(c, sweep, at->cell);
   facts.said.push_back(
       {.label = sweep_scale_title(c), .value = with_sign(difference), .copied = plain(difference)});
   if (metric != SweepMetric::divergence) facts.say("from " + exact(before) + " to " + exact(after));
@@ -291,28 +419,56 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
 
 // ---- the table ----
 
+/// The headings of what names a place after its layer.
+std::vector<std::string> place_headings(SweepOver over) {
+  switch (over) {
+    case SweepOver::heads:
+      return {"head", "token"};
+    case SweepOver::positions:
+      return {"position", "token"};
+    case SweepOver::senders:
+      return {"sender", "token"};
+    case SweepOver::head_positions:
+      return {"head", "position", "token"};
+    case SweepOver::mlps:
+      return {};
+    case SweepOver::neurons:
+      break;
+  }
+  return {"neuron"};
+}
+
+/// The layer of a place and the cells under these headings.
+std::vector<std::string> place_cells(const ViewContext& c, SweepOver over, const SweepPlace& place) {
+  std::vector<std::string> cells{std::to_string(place.layer)};
+  if (place.head) cells.push_back(std::to_string(*place.head));
+  if (place.is_mlp && over == SweepOver::senders) cells.emplace_back("MLP");
+  if (place.position) cells.push_back(std::to_string(*place.position));
+  if (place.neuron) cells.push_back(std::to_string(*place.neuron));
+  if (!is_listed(over)) cells.push_back(place.position ? c.run->tokens.labels[*place.position] : "");
+  return cells;
+}
+
 /// A row for each cell that is known or estimated.
 Table table(const ViewContext& c) {
   const SweepOf question = sweep_question(c);
   const auto sweep = c.run && can_be_asked(question) ? c.ask(question) : nullptr;
   if (!sweep) return {};
   const SweepMetric metric = c.options[kSweptMetric];
-  const std::string name = std::string(app::name_of(kSweepMetrics, metric)) +
-                           (metric == SweepMetric::divergence ? " in bits" : "");
-  const std::string column_name = over_senders(c.options) ? "sender" : over_heads(c) ? "head" : "position";
-  Table result{{"layer", column_name, "token", "edit", "change of " + name, name + " with it"}, {}};
+  const std::string name =
+      std::string(name_of(kSweepMetrics, metric)) + (metric == SweepMetric::divergence ? " in bits" : "");
+  Table result{{"layer"}, {}};
+  add_cells(result.header, place_headings(question.over), "edit", "change of " + name, name + " with it");
   const bool estimated = sweep->estimates_metric(metric);
   if (estimated) result.header.push_back("estimated change of " + name);
-  for (std::size_t cell = 0; cell < sweep->known.size(); ++cell) {
+  for (const std::size_t cell : listed_cells(question, *sweep, metric)) {
     const bool known = sweep->known[cell];
     if (!known && !estimated) continue;
     const SweepPlace place = question.place_of(*sweep, cell);
     const model::Edits edits = question.edits(place);
     const auto number = [&](double value) { return known ? plain(value) : std::string(); };
-    add_row(result, place.layer,
-            place.is_mlp ? "MLP" : std::to_string(place.position.value_or(place.head.value_or(0))),
-            place.position ? c.run->tokens.labels[*place.position] : "",
-            edits.empty() ? "" : edit_words(edits.front()), number(shown_difference(c, *sweep, cell)),
+    add_row(result, place_cells(c, question.over, place), edits.empty() ? "" : edit_words(edits.front()),
+            number(shown_difference(c, *sweep, cell)),
             number(shown_value(metric, sweep->readings[cell].of(metric))));
     if (estimated) result.rows.back().back() = plain(shown_estimate(c, *sweep, cell));
   }
@@ -321,21 +477,26 @@ Table table(const ViewContext& c) {
 
 viz::Point figure_size(const ViewContext& c) {
   if (!c.run) return {60 * c.font_size, 40 * c.font_size};
-  const model::Config& config = c.run->run->config;
-  const float columns =
-      static_cast<float>(over_heads(c) ? config.n_head + over_senders(c.options) : c.selection.query + 1);
-  const float cell = over_heads(c) ? 2.6F : 1.8F;
-  if (c.printed && over_heads(c))  // cells are square
-    return {c.width, static_cast<float>(config.n_layer) * c.width / columns + 14 * c.font_size};
-  return {std::clamp(columns * cell + 14, 48.F, 120.F) * c.font_size,
-          (static_cast<float>(config.n_layer) * 2.4F + 14) * c.font_size};
+  const SweepOf question = sweep_question(c);
+  if (is_listed(question.over)) return sweep_list_size(c, question);
+  const Grid grid = grid_of(c, question);
+  const auto columns = static_cast<float>(grid.cols), rows = static_cast<float>(grid.rows);
+  if (c.printed && !grid.by_position)  // cells are square
+    return {c.width, rows * c.width / columns + 14 * c.font_size};
+  // Rows of heads at positions need not have room for their names.
+  const float row = grid.rows_per_layer == 1 ? 2.4F : std::min(1.7F, (c.printed ? 50.F : 90.F) / rows);
+  return {std::clamp(columns * (grid.by_position ? 1.8F : 2.6F) + 14, 48.F, 120.F) * c.font_size,
+          (rows * row + 14) * c.font_size};
 }
 
 std::string refuse(const ViewContext& c) {
   if (std::string words = refuse_token_id(c, {&kSweptTokenId, &kSweptAgainstId}); !words.empty())
     return words;
   if (!c.run) return "";
-  const auto [why, option] = refuse_sweep(c, sweep_question(c));
+  const SweepOf question = sweep_question(c);
+  if (c.max_rows > 0 && !is_listed(question.over))
+    return "--rows applies only to lists, --sweep-over mlps and neurons";
+  const auto [why, option] = refuse_sweep(c, question);
   return option == nullptr ? why : why + "; see --" + std::string(option->flag_name());
 }
 
@@ -348,22 +509,26 @@ const View& view_of_sweeps() {
 View sweep_view() {
   View view = make_view(
       Group::output, "sweep", "Sweep",
-      "how much a prediction changes when each head, each layer at each position, or each path to a head or "
-      "the logits is ablated or patched",
+      "how much a prediction changes when each head, each layer or head at each position, each MLP, "
+      "the strongest neurons, or each path to a head or the logits is ablated or patched",
       build, facts, table);
-  view.options = {&kSweptMetric,  &kSweptOver,     &kSweptEdit,     &kSweptSite,
-                  &kReceiver,     &kReceiverLayer, &kReceiverHead,  &kSweptToken,
-                  &kSweptAgainst, &kSweptTokenId,  &kSweptAgainstId};
+  view.options = {&kSweptMetric,  &kSweptOver,      &kSweptEdit,    &kSweptSite,  &kSweptNeurons,
+                  &kReceiver,     &kReceiverLayer,  &kReceiverHead, &kSweptToken, &kSweptAgainst,
+                  &kSweptTokenId, &kSweptAgainstId, &kFirstSwept};
   view.tokens = {&kSweptToken,     &kSweptTokenId, &kSweptAgainst,
                  &kSweptAgainstId, &kSweptMetric,  static_cast<int>(SweepMetric::difference)};
   view.commands = query_steps("Previous query", "Next query");
   view.on = on;
+  view.has_list = true;
+  view.scrolls = [](const ViewContext& c, const Picture& picture) {
+    return list_scrolls(kSweptRows, c, picture);
+  };
   view.shows_parts = true;
   view.refuse = refuse;
   view.figure_size = figure_size;
   view.caption = {true, false, true};
   view.on_baseline = [](const ViewContext& c) { return c.options[kSweptEdit] == SweepEdit::patch; };
-  view.landmarks = {landmark<kCell>("grid")};
+  view.landmarks = {landmark<kCell>("grid"), landmark<kRow>("list")};
   return view;
 }
 

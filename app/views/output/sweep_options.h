@@ -40,6 +40,9 @@ inline constexpr ChoiceOf<model::Site> kSweepSites[] = {
 /// Why a sweep cannot edit a site, or cannot edit it so: one sentence; empty if it can.
 std::string refuse_site(SweepOver over, model::Site site, SweepEdit edit);
 
+/// Why there is no sweep by a metric: one sentence; empty if there is one.
+std::string refuse_metric(SweepOver over, SweepMetric metric);
+
 /// Options with which the sweep view asks the question and shows the metric. The position is the selected
 /// query; the source of patches comes with the run.
 Options sweep_options(const SweepOf& question, SweepMetric metric);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "app/run/edits/edit_list.h"
 #include "app/run/named.h"
 #include "app/views/output/logit_options.h"
 #include "app/views/output/path_receiver.h"
@@ -21,8 +22,9 @@ std::vector<Choice> site_choices() {
 }
 
 model::Site site_of(const Options& options) {
-  const int chosen = options[kSweptSite];
-  return chosen > 0 ? kSweepSites[chosen - 1].value : sites_of(options[kSweptOver]).front();
+  const std::span<const model::Site> sites = sites_of(options[kSweptOver]);
+  const int chosen = sites.size() > 1 ? options[kSweptSite] : 0;
+  return chosen > 0 ? kSweepSites[chosen - 1].value : sites.front();
 }
 
 bool names_one_twice(const ViewContext& c, const SweepOf& question) {
@@ -58,6 +60,15 @@ const Option<int> kSweptSite = make_option<int>(
      .keys = "xX",
      .applies = [](const Options& options) { return sites_of(options[kSweptOver]).size() > 1; }});
 
+const Option<int> kSweptNeurons = make_option<int>(
+    "sweep-neurons", "Neurons", "number of neurons, those with the largest estimated effect",
+    {.flag = "neurons",
+     .default_value = 64,
+     .low = 1,
+     .high = 1000,
+     .keys = "bB",
+     .applies = [](const Options& options) { return options[kSweptOver] == SweepOver::neurons; }});
+
 const Option<int> kSweptToken = make_option<int>(
     "sweep-rank", "Token",
     "the token, by its rank among the predictions (of the unedited run, while edits are on)",
@@ -85,6 +96,7 @@ SweepOf sweep_question(const ViewContext& c) {
   question.token = token.value_or(TokenChoice{});  // By::none until it is known
   question.against = other_token_choice(c, token, kSweptAgainstId, kSweptAgainst).value_or(TokenChoice{});
   question.position = std::max(0, c.selection.query);
+  if (question.over == SweepOver::neurons) question.neurons = c.options[kSweptNeurons];
   question.estimates = question.has_estimates();
   question.largest_of = c.options[kSweptMetric];
   return question;
@@ -98,14 +110,29 @@ bool can_be_asked(const SweepOf& question) {
   const auto known = [](const TokenChoice& token) { return token.by != TokenChoice::By::none; };
   const bool has_senders = question.over != SweepOver::senders || question.receiver.has_senders();
   return has_source(question) && has_senders && known(question.token) && known(question.against) &&
-         refuse_site(question.over, question.site, question.edit).empty();
+         refuse_site(question.over, question.site, question.edit).empty() &&
+         refuse_metric(question.over, question.largest_of).empty();
+}
+
+bool is_applied(const ViewContext& c, const SweepOf& question, const SweepPlace& place) {
+  if (c.run->prompt.edits.empty()) return false;
+  const model::Edits edits = question.edits(place);
+  return !edits.empty() && std::ranges::any_of(c.run->prompt.edits, [&](const model::Edit& edit) {
+    const EditList applied{.edits = {{edit, true}}};
+    return with_joined_edit(applied, edits.front()) == applied;
+  });
+}
+
+std::string refuse_metric(SweepOver over, SweepMetric metric) {
+  return over == SweepOver::neurons && metric == SweepMetric::divergence ? kNoNeuronsByDivergence : "";
 }
 
 std::string refuse_site(SweepOver over, model::Site site, SweepEdit edit) {
   const std::span<const model::Site> sites = sites_of(over);
-  const std::string place = over == SweepOver::heads       ? "heads"
-                            : over == SweepOver::positions ? "layers at positions"
-                                                           : "these places";
+  const std::string place = over == SweepOver::heads            ? "heads"
+                            : over == SweepOver::positions      ? "layers at positions"
+                            : over == SweepOver::head_positions ? "heads at positions"
+                                                                : "these places";
   if (std::ranges::find(sites, site) == sites.end())
     return place + " have no site " + std::string(name_of(kSweepSites, site)) + " to edit: choose " +
            names_of(sites);
@@ -121,6 +148,8 @@ SweepRefusal refuse_sweep(const ViewContext& c, const SweepOf& question) {
     return {std::move(why), question.edit == SweepEdit::mean && model::has_cells(question.site)
                                 ? static_cast<const OptionSpec*>(&kSweptEdit)
                                 : &kSweptSite};
+  if (auto why = refuse_metric(question.over, question.largest_of); !why.empty())
+    return {std::move(why), &kSweptMetric};
   if (!has_source(question)) return {"there is nothing to patch from", &kSweptEdit};
   if (names_one_twice(c, question)) return {kOneTwice, nullptr};
   return {};
@@ -135,6 +164,7 @@ Options sweep_options(const SweepOf& question, SweepMetric metric) {
   if (question.site != sites_of(question.over).front() && site != std::end(kSweepSites))
     options.set(kSweptSite, static_cast<int>(site - kSweepSites) + 1);
   if (question.over == SweepOver::senders) set_receiver(options, question.receiver);
+  if (question.over == SweepOver::neurons) options.set(kSweptNeurons, question.neurons);
   const auto set = [&](const TokenChoice& choice, const Option<int>& id, const Option<int>& rank) {
     if (choice.by == TokenChoice::By::id) options.set(id, choice.number);
     if (choice.by == TokenChoice::By::rank) options.set(rank, choice.number + 1);

@@ -10,6 +10,7 @@ namespace headscope::app {
 extern const Option<SweepMetric> kSweptMetric;
 extern const Option<SweepEdit> kSweptEdit;
 extern const Option<int> kSweptSite;     ///< 0: the default one, else a row of kSweepSites, from 1
+extern const Option<int> kSweptNeurons;  ///< their number
 extern const Option<int> kSweptToken;    ///< by its rank from 1
 extern const Option<int> kSweptAgainst;  ///< likewise; 0: the most probable other one
 extern const Option<int> kSweptTokenId;  ///< -1: by its rank
@@ -21,6 +22,10 @@ SweepOf sweep_question(const ViewContext& context);
 /// Whether there is something to patch from, and all else that it needs.
 bool has_source(const SweepOf& question);
 bool can_be_asked(const SweepOf& question);
+
+/// Whether the run has a place's edit, alone or joined with others; cells are measured on top of the run's
+/// edits.
+bool is_applied(const ViewContext& context, const SweepOf& question, const SweepPlace& place);
 
 /// Why there is no sweep with these options: one sentence, and in `option` the one that mends it; empty if
 /// there is one.

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
+#include <numeric>
 
 #include "app/counted.h"
 #include "app/run/named.h"
@@ -36,6 +38,12 @@ std::string subject_of(const SweepOf& question) {
       return is_default ? "Each head" : "Each head's " + site;
     case SweepOver::senders:
       return "Paths into " + receiver_name(question.receiver) + ", each sender";
+    case SweepOver::head_positions:
+      return is_default ? "Each head at each position" : "Each head's " + site + " at each position";
+    case SweepOver::mlps:
+      return "Each MLP";
+    case SweepOver::neurons:
+      return "Neurons with the largest estimated effect, each";
     case SweepOver::positions:
       break;
   }
@@ -57,6 +65,14 @@ std::string patched_words(const ViewContext& c, const SweepOf& question) {
   const auto count = std::ssize(aligned) - std::ranges::count(aligned, -1);
   return "; " + grouped(count) + " of " + counted(std::ssize(aligned), "position") + " patched, " +
          (matches_other_positions(*c.run) ? "from equal tokens" : "from the same positions");
+}
+
+/// "; 64 of 12,288 neurons"
+std::string chosen_words(const ViewContext& c, const Sweep& sweep) {
+  if (sweep.neurons.empty()) return "";
+  const model::Config& config = c.run->run->config;
+  return "; " + grouped(std::ssize(sweep.neurons)) + " of " +
+         counted(std::int64_t{config.n_layer} * config.n_inner, "neuron");
 }
 
 /// The strongest difference so far.
@@ -108,9 +124,10 @@ std::string sweep_subtitle(const ViewContext& c, const SweepOf& question, const 
                     patched = patched_words(c, question);
   const SweepMetric metric = c.options[kSweptMetric];
   if (metric == SweepMetric::divergence) return metric_name(c, sweep) + "," + after + patched;
-  return metric_name(c, sweep) + after + ": what each cell changes, from " +
-         viz::number(sweep.before.of(metric), 4) +
+  return metric_name(c, sweep) + after + ": what each " + (is_listed(question.over) ? "edit" : "cell") +
+         " changes, from " + viz::number(sweep.before.of(metric), 4) +
          (c.run->prompt.edits.empty() ? " in this run" : " in the edited run") + patched +
+         chosen_words(c, sweep) +
          (question.over == SweepOver::senders ? "; direct paths, past other heads and MLPs" : "");
 }
 
@@ -123,6 +140,7 @@ std::string sweep_scale_title(const ViewContext& c) {
 
 std::string part_name(const SweepPlace& place) {
   if (place.head) return head_name(place.layer, *place.head);
+  if (place.neuron) return "L" + std::to_string(place.layer) + " N" + std::to_string(*place.neuron);
   return "L" + std::to_string(place.layer) + (place.is_mlp ? " MLP" : "");
 }
 
@@ -138,7 +156,8 @@ std::string sweep_state(const ViewContext& c, const SweepOf& question, const Swe
          (known > 0 ? "; so far " + words : "");
 }
 
-std::pair<std::string, std::string> words_on_estimates(const ViewContext& c, const Sweep& sweep) {
+std::pair<std::string, std::string> words_on_estimates(const ViewContext& c, const SweepOf& question,
+                                                       const Sweep& sweep) {
   const SweepMetric metric = c.options[kSweptMetric];
   const bool complete = is_complete(sweep);
   // In print, where room is for the plot, nothing hints at estimates once the cells are exact.
@@ -148,8 +167,9 @@ std::pair<std::string, std::string> words_on_estimates(const ViewContext& c, con
     return {"no estimates: KL is smallest at the run itself, so its slope is 0 there",
             "no estimates: KL's slope is 0 at the run"};
   }
-  std::string words = complete ? "first-order estimates" : "half-height cells are first-order estimates",
-              narrow = complete ? "estimates" : "half height: estimates";
+  const bool plain = complete || is_listed(question.over);
+  std::string words = plain ? "first-order estimates" : "half-height cells are first-order estimates",
+              narrow = plain ? "estimates" : "half height: estimates";
   const double correlation = sweep.estimate_correlation(metric);
   if (std::isnan(correlation))
     return complete ? std::pair<std::string, std::string>() : std::pair(words, narrow);
@@ -163,6 +183,21 @@ std::pair<std::string, std::string> words_on_estimates(const ViewContext& c, con
 
 bool is_complete(const Sweep& sweep) {
   return sweep.known_count() == std::ssize(sweep.known);
+}
+
+bool is_listed(SweepOver over) {
+  return over == SweepOver::mlps || over == SweepOver::neurons;
+}
+
+std::vector<std::size_t> listed_cells(const SweepOf& question, const Sweep& sweep, SweepMetric metric) {
+  std::vector<std::size_t> cells(sweep.known.size());
+  std::iota(cells.begin(), cells.end(), std::size_t{0});
+  if (question.over != SweepOver::neurons || !is_complete(sweep)) return cells;
+  std::ranges::stable_sort(cells, std::greater(), [&](std::size_t cell) {
+    const double difference = std::abs(sweep.readings[cell].of(metric) - sweep.before.of(metric));
+    return std::isfinite(difference) ? difference : -1;
+  });
+  return cells;
 }
 
 }  // namespace headscope::app

@@ -24,7 +24,7 @@ std::string sweep_subtitle(const ViewContext& context, const SweepOf& question, 
 /// "Δ logit difference"
 std::string sweep_scale_title(const ViewContext& context);
 
-/// "L4 H3", "L4 MLP", "L4 at 8 “·it”".
+/// "L4 H3", "L4 MLP", "L4 N17", "L4 at 8 “·it”".
 std::string place_name(const ViewContext& context, const SweepPlace& place);
 /// The same without the position.
 std::string part_name(const SweepPlace& place);
@@ -32,8 +32,15 @@ std::string part_name(const SweepPlace& place);
 /// The strongest difference, and how much is computed.
 std::string sweep_state(const ViewContext& context, const SweepOf& question, const Sweep& sweep);
 /// What the picture says of estimates, and the same for a narrow one; empty: nothing.
-std::pair<std::string, std::string> words_on_estimates(const ViewContext& context, const Sweep& sweep);
+std::pair<std::string, std::string> words_on_estimates(const ViewContext& context, const SweepOf& question,
+                                                       const Sweep& sweep);
 
 bool is_complete(const Sweep& sweep);
+
+/// Whether a sweep is a list of bars, because its places have no second axis.
+bool is_listed(SweepOver over);
+/// The cells in the order of the list's rows: MLPs layer by layer; neurons by their differences, the
+/// strongest first, or as long as some are not known by their estimates.
+std::vector<std::size_t> listed_cells(const SweepOf& question, const Sweep& sweep, SweepMetric metric);
 
 }  // namespace headscope::app

@@ -65,8 +65,10 @@ double directional(const SweepOf& question, const ReferenceGradients::Result& re
   double sum = 0;
   for (std::size_t i = 0; i < values.size(); ++i) {
     const auto unit = static_cast<int>(i % kWidth), position = static_cast<int>(i / kWidth);
-    const int at = question.over == SweepOver::heads ? unit / (kWidth / kHeads) : position;
-    if (at == column) sum += slopes[i] * (edited[i] - values[i]);
+    const SweepPlace at = question.place_of(layer, column);
+    if (at.head.value_or(unit / (kWidth / kHeads)) == unit / (kWidth / kHeads) &&
+        at.position.value_or(position) == position)
+      sum += slopes[i] * (edited[i] - values[i]);
   }
   return sum;
 }
@@ -112,7 +114,8 @@ TEST_F(SweepEstimates, AreDirectionalDerivatives) {
     SCOPED_TRACE(static_cast<int>(edit));
     SweepOf question{.edit = edit, .position = 5};
     if (edit == SweepEdit::patch) question.from.tokens = tokens_of(7, 3);
-    for (const SweepOver over : {SweepOver::heads, SweepOver::positions})
+    for (const SweepOver over :
+         {SweepOver::heads, SweepOver::positions, SweepOver::head_positions, SweepOver::mlps})
       for (const Site site : sites_of(over)) {
         if (site == Site::pattern) continue;
         SCOPED_TRACE(model::hook_name({site, 0}));
@@ -180,6 +183,82 @@ TEST_F(SweepEstimates, OfPatternsAreDirectionalDerivatives) {
         }
       EXPECT_GT(largest, 1e-3);
     }
+}
+
+/// The reference's estimates of all neurons, [layers * units].
+std::vector<double> along_neurons(const SweepOf& question, const ReferenceGradients::Result& result,
+                                  const ReferenceGradients& reference, int length) {
+  std::vector<double> all;
+  for (int layer = 0; layer < kLayers; ++layer) {
+    const std::string hook = model::hook_name({Site::mlp_post, layer});
+    const std::vector<double>&values = result.values.at(hook), &slopes = result.gradients.at(hook);
+    const std::size_t units = values.size() / static_cast<std::size_t>(length);
+    std::vector<double> source;
+    if (question.edit == SweepEdit::patch)
+      source = reference.run(question.from.tokens, {}, model::TokenLogit{0}).values.at(hook);
+    for (std::size_t unit = 0; unit < units; ++unit) {
+      double mean = 0, sum = 0;
+      for (std::size_t i = unit; i < values.size(); i += units) mean += values[i] / length;
+      for (std::size_t i = unit; i < values.size(); i += units) {
+        const double edited = question.edit == SweepEdit::zero   ? 0
+                              : question.edit == SweepEdit::mean ? mean
+                                                                 : source[i];
+        sum += slopes[i] * (edited - values[i]);
+      }
+      all.push_back(sum);
+    }
+  }
+  return all;
+}
+
+TEST_F(SweepEstimates, NeuronsAreThoseWithTheLargest) {
+  const PromptRun run = run_of(transformer_, this->run(tokens_of(7)));
+  for (const SweepEdit edit : {SweepEdit::zero, SweepEdit::mean, SweepEdit::patch}) {
+    SCOPED_TRACE(static_cast<int>(edit));
+    SweepOf question{.over = SweepOver::neurons,
+                     .site = Site::mlp_post,
+                     .edit = edit,
+                     .position = 5,
+                     .neurons = 8,
+                     .largest_of = SweepMetric::logit};
+    if (edit == SweepEdit::patch) question.from.tokens = tokens_of(7, 3);
+    const Sweep sweep = question.compute(run, {workspace_}),
+                alone = SweepEstimatesOf{question}.compute(run, {workspace_});
+    const std::vector<double> all = along_neurons(
+        question, reference_->run(tokens_of(7), {}, model::TokenLogit{sweep.token, sweep.position}),
+        *reference_, 7);
+    std::vector<double> sizes;
+    for (const double estimate : all) sizes.push_back(std::abs(estimate));
+    std::ranges::sort(sizes, std::greater());
+    ASSERT_EQ(sweep.neurons.size(), 8U);
+    EXPECT_EQ(alone.known_count(), 0);
+    const std::size_t units = all.size() / kLayers;
+    for (std::size_t i = 0; i < 8; ++i) {
+      const auto [layer, unit] = sweep.neurons[i];
+      const double expected = all[static_cast<std::size_t>(layer) * units + static_cast<std::size_t>(unit)];
+      const double found = sweep.estimates[i].logit;
+      EXPECT_NEAR(found, expected, 2e-5 * std::max(1.0, std::abs(expected)));
+      EXPECT_NEAR(std::abs(found), sizes[i], 4e-5 * std::max(1.0, sizes[i])) << "in order of size";
+      EXPECT_EQ(alone.estimates[i].logit, found);
+    }
+    EXPECT_GT(sizes[0], 1e-3);
+  }
+}
+
+TEST_F(SweepEstimates, NeuronsAreAnotherQuestionForEachMetric) {
+  SweepOf logit{.over = SweepOver::neurons, .site = Site::mlp_post, .largest_of = SweepMetric::logit};
+  SweepOf other = logit;
+  EXPECT_TRUE(logit == other);
+  other.largest_of = SweepMetric::probability;
+  EXPECT_FALSE(logit == other);
+  other = logit;
+  other.neurons = 5;
+  EXPECT_FALSE(logit == other);
+  const PromptRun run = run_of(transformer_, this->run(tokens_of(5)));
+  logit.position = 4;
+  logit.neurons = 1000000;
+  const Sweep all = logit.compute(run, {workspace_});
+  EXPECT_EQ(std::ssize(all.neurons), kLayers * transformer_->config().n_inner) << "no more than there are";
 }
 
 TEST_F(SweepEstimates, OfPatchesThatReachSomePositionsAreThese) {

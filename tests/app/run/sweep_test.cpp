@@ -75,6 +75,12 @@ class SweepTest : public ::testing::Test {
                                               int position,
                                               const std::map<std::string, model::SourceValues>& sources) {
     ReferenceGpt2::Edits reference_edits;
+    reference_edits.sees = [&](int layer, int, std::size_t query, std::size_t key) {
+      return key <= query || std::ranges::any_of(edits, [&](const model::Edit& edit) {
+               const auto* mask = std::get_if<model::SetMask>(&edit);
+               return mask != nullptr && mask->sees.empty() && mask->layer == layer;
+             });
+    };
     reference_edits.edit = [&](const std::string& hook, int head, ReferenceGpt2::Rows& rows) {
       for (const model::Edit& what : edits)
         if (hook == hook_name(point_of(what))) {
@@ -114,33 +120,51 @@ class SweepTest : public ::testing::Test {
     return 0;
   }
 
+  static std::size_t cell_count(const SweepOf& question) {
+    const int positions = question.position + 1;
+    switch (question.over) {
+      case SweepOver::heads:
+        return kLayers * kHeads;
+      case SweepOver::positions:
+        return static_cast<std::size_t>(kLayers * positions);
+      case SweepOver::senders:
+        return kLayers * (kHeads + 1);
+      case SweepOver::head_positions:
+        return static_cast<std::size_t>(kLayers * kHeads * positions);
+      case SweepOver::mlps:
+        return kLayers;
+      case SweepOver::neurons:
+        break;
+    }
+    return static_cast<std::size_t>(question.neurons);
+  }
+
   /// Checks every cell, and that the edits reported by the question are the expected ones.
   void expect_reference(const SweepOf& question, const std::vector<int>& ids, const model::Edits& base = {}) {
     const Sweep found = sweep(question, run_of(ids, base));
     const auto sources = question.from.tokens.empty() ? std::map<std::string, model::SourceValues>()
                                                       : activations(question.from.tokens);
-    ASSERT_EQ(found.layers, kLayers);
-    ASSERT_EQ(found.columns, question.over == SweepOver::heads ? kHeads : question.position + 1);
+    ASSERT_EQ(found.readings.size(), cell_count(question));
     EXPECT_EQ(found.known_count(), found.layers * found.columns);
     const auto run = reference_logits(ids, base, question.position, sources);
     double largest = 0;
-    for (int layer = 0; layer < kLayers; ++layer)
-      for (int column = 0; column < found.columns; ++column) {
-        model::Edits all = base;
-        const model::Edits own = question.edits(layer, column);
-        if (own.empty()) {
-          EXPECT_TRUE(std::isnan(found.at(layer, column).logit)) << "nothing to patch from is no change of 0";
-          continue;
-        }
-        all.insert(all.end(), own.begin(), own.end());
-        const auto edited = reference_logits(ids, all, question.position, sources);
-        for (const SweepMetric which : kMetrics) {
-          const double expected = metric(which, found, run, edited);
-          largest = std::max(largest, std::abs(expected));
-          EXPECT_NEAR(found.difference(which, layer, column), expected, 2e-5)
-              << layer << " " << column << " " << static_cast<int>(which);
-        }
+    for (std::size_t cell = 0; cell < found.readings.size(); ++cell) {
+      model::Edits all = base;
+      const model::Edits own = question.edits(question.place_of(found, cell));
+      EXPECT_EQ(own.empty(), !question.has_edits(question.place_of(found, cell)));
+      if (own.empty()) {
+        EXPECT_TRUE(std::isnan(found.readings[cell].logit)) << "nothing to patch from is no change of 0";
+        continue;
       }
+      all.insert(all.end(), own.begin(), own.end());
+      const auto edited = reference_logits(ids, all, question.position, sources);
+      for (const SweepMetric which : kMetrics) {
+        const double expected = metric(which, found, run, edited);
+        largest = std::max(largest, std::abs(expected));
+        EXPECT_NEAR(found.readings[cell].of(which) - found.before.of(which), expected, 2e-5)
+            << cell << " " << static_cast<int>(which);
+      }
+    }
     EXPECT_GT(largest, 1e-3) << "something has an effect";
   }
 
@@ -177,8 +201,8 @@ TEST_F(SweepTest, PatternsArePatchedFromPromptsOfAnotherLength) {
 
 /// Without the mask, queries have weights on later keys.
 TEST_F(SweepTest, PatternsOfAnEditedMaskAreZeroedWhereverTheyAre) {
-  expect_reference({.site = Site::v, .position = 4}, tokens_of(8), {model::SetMask{1, {}, {}}});
   const model::Edits base{model::SetMask{1, {}, {}}};
+  expect_reference({.site = Site::v, .position = 4}, tokens_of(8), base);
   const Sweep pattern = sweep({.site = Site::pattern, .position = 4}, run_of(tokens_of(8), base)),
               z = sweep({.position = 4}, run_of(tokens_of(8), base));
   for (std::size_t cell = 0; cell < z.readings.size(); ++cell)
@@ -192,6 +216,49 @@ TEST_F(SweepTest, OverPositionsIsTheReferences) {
       SweepOf question{.over = SweepOver::positions, .site = site, .edit = edit, .position = 6};
       if (edit == SweepEdit::patch) question.from.tokens = tokens_of(8, 5);
       expect_reference(question, tokens_of(8));
+    }
+}
+
+TEST_F(SweepTest, OverHeadsAtPositionsIsTheReferences) {
+  for (const Site site : sites_of(SweepOver::head_positions))
+    for (const SweepEdit edit : {SweepEdit::zero, SweepEdit::mean, SweepEdit::patch}) {
+      SCOPED_TRACE(model::hook_name({site, 0}) + " " + std::to_string(static_cast<int>(edit)));
+      SweepOf question{.over = SweepOver::head_positions, .site = site, .edit = edit, .position = 4};
+      if (edit == SweepEdit::patch) question.from = {tokens_of(8, 4), {0, 1, -1, 5, 6, 7}};
+      expect_reference(question, tokens_of(6));
+    }
+}
+
+TEST_F(SweepTest, PlacesOfHeadsAtPositionsAreHeadByHead) {
+  const SweepOf question{.over = SweepOver::head_positions, .position = 4};
+  const Sweep found = sweep(question, run_of(tokens_of(6)));
+  const SweepPlace place = question.place_of(found, 1U * kHeads * 5 + 2 * 5 + 3);
+  EXPECT_EQ(place.layer, 1);
+  EXPECT_EQ(place.head, 2);
+  EXPECT_EQ(place.position, 3);
+}
+
+TEST_F(SweepTest, OverMlpsIsTheReferences) {
+  for (const SweepEdit edit : {SweepEdit::zero, SweepEdit::mean, SweepEdit::patch}) {
+    SweepOf question{.over = SweepOver::mlps, .site = Site::mlp_out, .edit = edit, .position = 6};
+    if (edit == SweepEdit::patch) question.from = {tokens_of(9, 4), {0, 1, -1, 5, 6, 8, 2}};
+    expect_reference(question, tokens_of(7));
+  }
+}
+
+TEST_F(SweepTest, OverNeuronsIsTheReferences) {
+  const model::Edits base{model::ScaleValues{{{Site::z, 1}, 2, {}, {}}, -1}};
+  for (const SweepEdit edit : {SweepEdit::zero, SweepEdit::mean, SweepEdit::patch})
+    for (const model::Edits& edits : {model::Edits{}, base}) {
+      SCOPED_TRACE(static_cast<int>(edit));
+      SweepOf question{.over = SweepOver::neurons,
+                       .site = Site::mlp_post,
+                       .edit = edit,
+                       .position = 6,
+                       .neurons = 9,
+                       .largest_of = SweepMetric::logit};
+      if (edit == SweepEdit::patch) question.from = {tokens_of(9, 4), {0, 1, -1, 5, 6, 8, 2}};
+      expect_reference(question, tokens_of(7), edits);
     }
 }
 
@@ -395,6 +462,11 @@ TEST_F(SweepTest, RefusesWhatCannotBe) {
               HasSubstr("sets a mean over positions"));
   EXPECT_EQ(said({.site = Site::mlp_out, .position = 4}),
             "a sweep does not edit blocks.0.hook_mlp_out of each of these places");
+  EXPECT_THAT(said({.over = SweepOver::neurons,
+                    .site = Site::mlp_post,
+                    .position = 4,
+                    .largest_of = SweepMetric::divergence}),
+              StartsWith("neurons are chosen by estimates, which KL does not have"));
   const auto into = [&](const model::EditSite& at) {
     return said({.over = SweepOver::senders, .receiver = {at, kHeads}, .position = 4});
   };

@@ -4,6 +4,7 @@
 
 #include <numbers>
 
+#include "app/counted.h"
 #include "app/run/analyses/attribution.h"
 #include "app/run/analyses/next_token.h"
 #include "app/run/edits/edit_text.h"
@@ -72,6 +73,147 @@ TEST(SweepView, ASiteOfHeadsIsNamedAndAskedFor) {
                                 exact(sweep->at(2, 4).of(SweepMetric::difference))}));
   EXPECT_EQ(std::get<ToggleEdit>(shown.choose("Apply “L2 H4 k off”", kGrid, 2, 4).at(0)).edit,
             parse_edits("L2H4.k=0", *bundled()).at(0));
+}
+
+TEST(SweepView, HeadsAtPositionsHaveARowEach) {
+  const Scenario s(kRobot);
+  const ViewFixture shown("sweep", s, 1000, 900, {{"sweep-over", "head-position"}});
+  const SweepOf question{.over = SweepOver::head_positions, .position = s.selection.query};
+  const auto sweep = s.ask(question);
+  const int heads = s.config().n_head, layers = s.config().n_layer;
+  const viz::Region& grid = shown.region(kGrid);
+  ASSERT_EQ(grid.row_count, layers * heads);
+  ASSERT_EQ(grid.col_count, s.selection.query + 1);
+  EXPECT_THAT(texts(shown.scene()), IsSupersetOf({"Each head at each position zeroed", "L0", "L5"}));
+  const auto bars = upright_bars(shown.scene());
+  ASSERT_EQ(bars.size(), 1U);
+  auto page = shown.page();
+  const DrawnScale scale(page, bars[0]);
+  for (const auto& [layer, head, position] :
+       {std::tuple(0, 0, 3), std::tuple(2, 7, 1), std::tuple(5, 3, 6)}) {
+    const int row = layer * heads + head;
+    const std::size_t cell = static_cast<std::size_t>(row * grid.col_count + position);
+    const double difference =
+        sweep->readings[cell].of(SweepMetric::difference) - sweep->before.of(SweepMetric::difference);
+    EXPECT_TRUE(reads(scale, shown.color_of(kGrid, row, position), difference));
+    const std::string edit = head_name(layer, head) + " off at " + std::to_string(position);
+    EXPECT_THAT(shown.tooltip(kGrid, row, position),
+                IsSupersetOf({head_name(layer, head) + " at " + token_name(s.run->tokens, position),
+                              "from " + exact(sweep->before.of(SweepMetric::difference)) + " to " +
+                                  exact(sweep->readings[cell].of(SweepMetric::difference))}));
+    EXPECT_EQ(
+        in_words(shown.click(kGrid, row, position)),
+        "head " + std::to_string(layer) + " " + std::to_string(head) + ", key " + std::to_string(position));
+  }
+  const viz::Hit cell{kGrid, 4 * heads + 3, 2};
+  const auto double_click = [&](bool shift) {
+    return find_view("sweep")->on(shown.context(), shown.picture(), &cell,
+                                  {Gesture::Kind::double_click, {}, {}, {.shift = shift}});
+  };
+  EXPECT_EQ(std::get<ToggleEdit>(double_click(false).at(0)).edit,
+            parse_edits("L4H3.z[2]=0", *bundled()).at(0));
+  EXPECT_EQ(std::get<ToggleEdit>(double_click(true).at(0)).edit, parse_edits("L4H3.z=0", *bundled()).at(0))
+      << "the head's row";
+  const Table table = shown.table();
+  ASSERT_EQ(std::ssize(table.rows), std::ptrdiff_t{layers} * heads * grid.col_count);
+  EXPECT_THAT(std::vector(table.header.begin(), table.header.begin() + 4),
+              ElementsAre("layer", "head", "position", "token"));
+}
+
+TEST(SweepView, ManyHeadsAtPositionsAreNamedByLayer) {
+  const Scenario s(kRobot);
+  const auto named = [&](float height) {
+    return texts(ViewFixture("sweep", s, 900, height, {{"sweep-over", "head-position"}}).scene());
+  };
+  EXPECT_THAT(named(600), AllOf(Contains("L3"), Not(Contains("L3 H2"))));
+  EXPECT_THAT(named(1600), AllOf(Contains("L3 H2"), Not(Contains("L3"))));
+}
+
+TEST(SweepView, MlpsAreAListByLayer) {
+  const Scenario s(kRobot);
+  const ViewFixture shown("sweep", s, 900, 600, {{"sweep-over", "mlps"}});
+  const SweepOf question{
+      .over = SweepOver::mlps, .site = model::Site::mlp_out, .position = s.selection.query};
+  const auto sweep = s.ask(question);
+  EXPECT_THAT(texts(shown.scene()), IsSupersetOf({"Each MLP zeroed", "L0 MLP", "L5 MLP"}));
+  ASSERT_EQ(std::ssize(shown.picture().regions), s.config().n_layer);
+  for (int layer = 0; layer < s.config().n_layer; ++layer) {
+    EXPECT_THAT(
+        shown.tooltip(layer),
+        IsSupersetOf({"L" + std::to_string(layer) + " MLP", "L" + std::to_string(layer) + " mlp_out off",
+                      "from " + exact(sweep->before.of(SweepMetric::difference)) + " to " +
+                          exact(sweep->at(layer, 0).of(SweepMetric::difference))}));
+  }
+  EXPECT_EQ(std::get<ToggleEdit>(shown.choose("Apply “L2 mlp_out off”", 2).at(0)).edit,
+            parse_edits("L2.mlp_out=0", *bundled()).at(0));
+  EXPECT_EQ(in_words(shown.click(4)), "head 4 1");
+  const Table table = shown.table();
+  ASSERT_EQ(std::ssize(table.rows), s.config().n_layer);
+  EXPECT_EQ(table.header[1], "edit");
+  EXPECT_EQ(std::stod(table.rows[3][2]), sweep->difference(SweepMetric::difference, 3, 0));
+}
+
+TEST(SweepView, NeuronsAreAListTheStrongestFirst) {
+  const Scenario s(kRobot);
+  const NamedOptions options{{"sweep-over", "neurons"}, {"sweep-neurons", "12"}};
+  const ViewFixture shown("sweep", s, 900, 600, options);
+  const SweepOf question{.over = SweepOver::neurons,
+                         .site = model::Site::mlp_post,
+                         .position = s.selection.query,
+                         .neurons = 12,
+                         .estimates = true};
+  const auto sweep = s.ask(question);
+  const Table table = shown.table();
+  ASSERT_EQ(table.rows.size(), 12U);
+  double last = std::numeric_limits<double>::infinity();
+  for (std::size_t row = 0; row < 12; ++row) {
+    const double change = std::abs(std::stod(table.rows[row][3]));
+    EXPECT_LE(change, last);
+    last = change;
+    const std::string name = "L" + table.rows[row][0] + " N" + table.rows[row][1];
+    EXPECT_THAT(texts(shown.scene()), Contains(name));
+    EXPECT_THAT(shown.tooltip(static_cast<int>(row)).front(), name);
+    EXPECT_THAT(shown.tooltip(static_cast<int>(row)), Contains(table.rows[row][2]));
+  }
+  EXPECT_THAT(texts(shown.scene()), Contains("Neurons with the largest estimated effect, each zeroed"));
+  const model::Config& config = s.config();
+  EXPECT_THAT(shown.picture().subtitle,
+              EndsWith("; 12 of " + counted(std::int64_t{config.n_layer} * config.n_inner, "neuron")));
+  // Without the exact differences they are in the order of their estimates.
+  Sweep part = *sweep;
+  part.known.assign(part.known.size(), false);
+  OneAnswer answers(question, part, false);
+  const ViewFixture begun("sweep", s.context(900, 600, answers), options);
+  EXPECT_THAT(texts(begun.scene()), Contains("computing… 0 of 12"));
+  EXPECT_EQ(begun.tooltip(0).front(),
+            "L" + std::to_string(part.neurons[0].layer) + " N" + std::to_string(part.neurons[0].unit));
+  EXPECT_THAT(begun.tooltip(0), Contains("computing…"));
+  EXPECT_THAT(
+      find_view("sweep")->refuse(
+          ViewFixture("sweep", s, 900, 600, {{"sweep-over", "neurons"}, {"sweep-metric", "kl"}}).context()),
+      AllOf(StartsWith("neurons are chosen by estimates"), EndsWith("see --metric")));
+}
+
+TEST(SweepView, ListsMarkWhatIsThereAlreadyAndScroll) {
+  const Scenario s(Prompt{kRobot, {}, false, parse_edits("L2.mlp_out=0", *bundled())});
+  EXPECT_THAT(texts(ViewFixture("sweep", s, 900, 600, {{"sweep-over", "mlps"}}).scene()),
+              IsSupersetOf({::testing::Matcher<std::string>("L2 MLP  •"),
+                            ::testing::Matcher<std::string>(EndsWith("• already edited"))}));
+  const Scenario plain(kRobot);
+  ViewContext c = plain.context(900, 500);
+  c.in_pane = true;
+  set(c, "sweep-over", "neurons");
+  const View& view = *find_view("sweep");
+  const Picture picture = view.build(c);
+  ASSERT_EQ(view.scrolls(c, picture).size(), 1U);
+  const ViewActions down = view.on(c, picture, nullptr, {Gesture::Kind::wheel, {}, {0, -1}, {}});
+  ASSERT_EQ(down.size(), 1U);
+  EXPECT_EQ(std::get<SetOption>(down[0]).option->name, "first-swept");
+  c.in_pane = false;
+  c.max_rows = 5;
+  EXPECT_EQ(view.refuse(c), "");
+  set(c, "sweep-over", "heads");
+  EXPECT_EQ(view.refuse(c), "--rows applies only to lists, --sweep-over mlps and neurons");
 }
 
 TEST(SweepView, RefusesASiteThatCannotBeEditedSo) {
@@ -413,14 +555,15 @@ TEST(SweepView, IsAskedByTheOptionsOfAQuestion) {
 }
 
 TEST(SweepView, OptionsOfAQuestionNameItsSite) {
-  for (const SweepOver over : {SweepOver::heads, SweepOver::positions})
-    for (const model::Site site : sites_of(over)) {
-      const Scenario s(kRobot);
-      ViewContext c = s.context(900, 600);
-      SweepOf question{.over = over, .site = site, .position = s.selection.query};
+  const Scenario s(kRobot);
+  ViewContext c = s.context(900, 600);
+  for (const ChoiceOf<SweepOver>& over : kSweepOver)
+    for (const model::Site site : sites_of(over.value)) {
+      const SweepOf question{.over = over.value, .site = site, .position = s.selection.query, .neurons = 7};
       c.options = sweep_options(question, SweepMetric::logit);
-      question.token = question.against = TokenChoice::best();
+      EXPECT_EQ(sweep_question(c).over, over.value);
       EXPECT_EQ(sweep_question(c).site, site);
+      EXPECT_EQ(sweep_question(c).neurons, over.value == SweepOver::neurons ? 7 : 64);
     }
 }
 

@@ -272,7 +272,8 @@ TEST_P(ViewGestures, ScrollsToWhereItsBarIs) {
                                                       {"encoding-zoom", "10:50,20:80"},
                                                       {"cosine-zoom", "10:50,20:80"},
                                                       {"heads-zoom", "2.5"},
-                                                      {"heads-scroll", "0.5"}})
+                                                      {"heads-scroll", "0.5"},
+                                                      {"sweep-over", "neurons"}})
           if (zoomed) set(c, name, value);
         const Picture picture = view().build(c);
         const auto scrolls = view().scrolls ? view().scrolls(c, picture) : std::vector<Scroll>{};

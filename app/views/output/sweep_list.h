@@ -1,0 +1,24 @@
+#pragma once
+#include <cstddef>
+#include <vector>
+
+#include "app/run/analyses/sweep.h"
+#include "app/views/parts/list.h"
+#include "app/views/view.h"
+
+// A sweep as a list of bars, for places without a second axis.
+namespace headscope::app {
+
+/// The role of its rows' regions, whose ids are the rows.
+constexpr int kSweptRow = 1;
+extern const Option<int> kFirstSwept;  ///< first row shown
+extern const ListRows kSweptRows;
+
+/// The list of these cells; all arguments must outlive it.
+List sweep_list(const ViewContext& context, const SweepOf& question, const Sweep& sweep,
+                const std::vector<std::size_t>& cells);
+
+/// The size of a figure that shows all of its rows.
+viz::Point sweep_list_size(const ViewContext& context, const SweepOf& question);
+
+}  // namespace headscope::app
