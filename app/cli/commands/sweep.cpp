@@ -117,14 +117,17 @@ Json cells_json(const SweepOf& question, const Sweep& sweep, const Number& numbe
 }
 
 /// The neurons of a sweep, the strongest first.
-Json neurons_json(const SweepOf& question, const Sweep& sweep, SweepMetric metric) {
+Json neurons_json(const Reading& reading) {
+  const Sweep& sweep = reading.sweep;
+  const SweepMetric metric = reading.metric;
   Json neurons = Json::array();
-  for (const std::size_t cell : listed_cells(question, sweep, metric)) {
+  for (const std::size_t cell : listed_cells(reading.question, sweep, metric)) {
     const auto [layer, unit] = sweep.neurons[cell];
     const auto column = static_cast<int>(cell);
     Json& neuron = neurons.emplace_back(
         Json{{"layer", layer}, {"neuron", unit}, {"estimate", sweep.estimate(metric, 0, column)}});
     if (sweep.known[cell]) neuron["change"] = sweep.difference(metric, 0, column);
+    if (reading.source) neuron["restored"] = reading.share(0, column);
   }
   return neurons;
 }
@@ -146,6 +149,7 @@ Json measure_json(const Reading& reading) {
 
 void write_json(const Json& how, const Reading& reading, std::ostream& out) {
   const SweepCommand& command = reading.command;
+  const SweepOf& question = reading.question;
   const Sweep& sweep = reading.sweep;
   const SweepMetric metric = reading.metric;
   const model::Tokenizer& tokenizer = *reading.run.model->tokenizer;
@@ -155,13 +159,12 @@ void write_json(const Json& how, const Reading& reading, std::ostream& out) {
                  {"other_token", token_or_null(tokenizer, tokens > 1 ? sweep.against : -1)}};
   result.update(measure_json(reading));
   result["before"] = sweep.before.of(metric);
-  if (reading.source) {
-    result["second"] = reading.source->of(metric);
-    result["restored"] =
-        cells_json(sweep, [&](int layer, int column) { return reading.share(layer, column); });
-  }
   const bool neurons = command.over == SweepOver::neurons;
-  if (neurons) result["neurons"] = neurons_json(question, sweep, metric);
+  if (reading.source) result["second"] = reading.source->of(metric);
+  if (reading.source && !neurons)
+    result["restored"] =
+        cells_json(question, sweep, [&](int layer, int column) { return reading.share(layer, column); });
+  if (neurons) result["neurons"] = neurons_json(reading);
   if (command.estimates != EstimatesWritten::only && !neurons)
     result["changes"] = cells_json(
         question, sweep, [&](int layer, int column) { return sweep.difference(metric, layer, column); });
@@ -232,20 +235,16 @@ Json of_means(const Reading& reading) {
 
 void add_to(ListMeans& means, const Reading& reading, const std::string& where) {
   const Sweep& sweep = reading.sweep;
-  const SweepOver over = reading.command.over;
   std::vector<Cell> cells;
   std::vector<double> numbers;
   for (int layer = 0; layer < sweep.layers; ++layer)
     for (int column = 0; column < sweep.columns; ++column) {
-      const bool at_position = over == SweepOver::positions,
-                 is_mlp = over == SweepOver::senders && column == reading.question.receiver.heads;
-      cells.push_back({at_position ? "L" + std::to_string(layer) + " at " + std::to_string(column)
-                                   : cell_name(reading.question, reading.run, layer, column),
-                       {{"layer", layer}}});
-      if (is_mlp)
-        cells.back().place["part"] = "mlp";
-      else
-        cells.back().place[at_position ? "position" : "head"] = column;
+      const SweepPlace place = reading.question.place_of(layer, column);
+      Cell& cell = cells.emplace_back(Cell{part_name(place), {{"layer", place.layer}}});
+      if (place.position) cell.name += " at " + std::to_string(*place.position);
+      if (place.head) cell.place["head"] = *place.head;
+      if (place.is_mlp) cell.place["part"] = "mlp";
+      if (place.position) cell.place["position"] = *place.position;
       numbers.push_back(reading.source ? reading.share(layer, column) : reading.change(layer, column));
     }
   cells.push_back({"in the run", nullptr});
@@ -385,6 +384,9 @@ void check_sweep(SweepCommand& sweep) {
     throw UsageError("--restored compares with the second prompt, which --ablate does not use");
   if (sweep.restored && sweep.measured.metric == SweepMetric::divergence)
     throw UsageError("--metric kl has no value in the second prompt; --restored does not apply");
+  if (sweep.mean && sweep.over == SweepOver::neurons)
+    throw UsageError(
+        "each prompt has other strongest neurons; --mean and --sweep-over neurons cannot be combined");
   if (sweep.mean && sweep.estimates == EstimatesWritten::also)
     throw UsageError("--mean has one number a cell: --estimates also does not apply, only does");
   if (sweep.writes_means()) {
