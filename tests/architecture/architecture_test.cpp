@@ -193,7 +193,10 @@ const std::set<std::pair<std::string, std::string>>& other_meanings() {
       {"app/cli/commands/measured_tokens.h", "metric"},
       {"app/views/output/lens.cpp", "metric"},
       {"app/views/output/saliency.cpp", "metric"},
-      {"app/views/output/sweep.cpp", "metric"},
+      {"app/views/output/sweep_question.cpp", "metric"},
+      {"app/views/output/sweep_question.cpp", "neurons"},  // their number, and the flag for it
+      {"app/views/output/sweep_question.cpp", "heads"},    // a word of a sentence
+      {"app/cli/commands/sweep.cpp", "neurons"},
       {"app/cli/commands/generate.cpp", "sampling"},  // how tokens were drawn, a key of JSON
       {"app/cli/commands/saliency.cpp", "metric"},
       {"app/run/analyses/saliency.h", "saliency"},  // text for the status line
@@ -206,6 +209,7 @@ const std::set<std::pair<std::string, std::string>>& other_meanings() {
       {"app/views/output/circuit_options.h", "flow"},
       {"app/views/output/path_receiver.h", "heads"},  // values of its option
       {"app/views/output/path_receiver.h", "senders"},
+      {"app/views/output/path_receiver.h", "neurons"},
       {"app/cli/commands/attribute.cpp", "heads"},  // keys of JSON
       {"app/cli/commands/attribute.cpp", "mlp"},
       {"app/cli/commands/composition.cpp", "composition"},

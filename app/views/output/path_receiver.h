@@ -8,7 +8,7 @@
 namespace headscope::app {
 
 inline constexpr ChoiceOf<SweepOver> kSweepOver[] = {
-    {SweepOver::heads, "heads", "Heads", "Each head, at all positions"},
+    {SweepOver::heads, "heads", "Whole heads", "Each head, at all positions"},
     {SweepOver::positions, "layer-position", "Layers × positions", "Each layer at each position"},
     {SweepOver::senders, "senders", "Senders",
      "Each head and MLP, on its direct path to a later head or the logits (path patching)"},

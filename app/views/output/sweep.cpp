@@ -154,11 +154,17 @@ class RowNames {
     if (stands_apart_)
       picture.whole &= viz::paint_row_labels(picture.scene, axis_, room_,
                                              viz::Region::grid(0, 0, region.rect, layers_, 1), style);
+    // Where rows are low, a line would cover one: there are ticks beside the grid instead.
+    constexpr float kRowWithLine = 3;  // device pixels
+    const viz::Rect& rect = region.rect;
+    const float row_height = rect.h / static_cast<float>(grid.rows);
+    const bool ticks = row_height * c.device_scale < kRowWithLine;
+    const float left = ticks ? rect.x - style.unit() : rect.x, right = ticks ? rect.x : rect.right();
     viz::Segments lines{{}, c.theme->text_muted, 1};
     for (int row = grid.rows_per_layer; grid.rows_per_layer > 1 && row < grid.rows;
          row += grid.rows_per_layer) {
       const float y = style.snapped(region.cell_rect(row, 0).y);
-      lines.points.insert(lines.points.end(), {{region.rect.x, y}, {region.rect.right(), y}});
+      lines.points.insert(lines.points.end(), {{left, y}, {right, y}});
     }
     if (!lines.points.empty()) picture.scene.add(std::move(lines));
   }

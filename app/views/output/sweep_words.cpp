@@ -124,8 +124,9 @@ std::string sweep_subtitle(const ViewContext& c, const SweepOf& question, const 
                     patched = patched_words(c, question);
   const SweepMetric metric = c.options[kSweptMetric];
   if (metric == SweepMetric::divergence) return metric_name(c, sweep) + "," + after + patched;
-  return metric_name(c, sweep) + after + ": what each " + (is_listed(question.over) ? "edit" : "cell") +
-         " changes, from " + viz::number(sweep.before.of(metric), 4) +
+  const char* changes =
+      is_listed(question.over) ? ": what each edit changes, from " : ": what each cell changes, from ";
+  return metric_name(c, sweep) + after + changes + viz::number(sweep.before.of(metric), 4) +
          (c.run->prompt.edits.empty() ? " in this run" : " in the edited run") + patched +
          chosen_words(c, sweep) +
          (question.over == SweepOver::senders ? "; direct paths, past other heads and MLPs" : "");
