@@ -165,7 +165,7 @@ Outcome check_measured(std::string_view json) {
     const std::vector<MeasurementPart> twice{part, {"part-2.json", part.measured}};
     try {
       const Measurement both = merge(twice);
-      promise(both.texts == 2 * part.measured.texts, "parts add up");
+      promise(both.prompts == 2 * part.measured.prompts, "parts add up");
     } catch (const model::RunError& error) {  // too many to count
       promise_sentence(error.what());
     }

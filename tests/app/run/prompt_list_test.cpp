@@ -50,11 +50,13 @@ TEST(PromptList, WhatIsNoneIsSaid) {
   EXPECT_THAT(problem_of(folder.path() / "e.txt"), HasSubstr("e.txt"));
 }
 
-OverPrompts over(std::vector<ListedPrompt> prompts, bool start_token = false) {
-  return {std::make_shared<const PromptList>(PromptList{"list", std::move(prompts)}), start_token};
+OverPrompts over(const std::vector<Prompt>& prompts, bool start_token = false) {
+  auto list = std::make_shared<PromptList>(PromptList{"list", {}});
+  for (const Prompt& prompt : prompts) list->prompts.push_back({prompt});
+  return {std::move(list), start_token};
 }
 
-const std::vector<ListedPrompt> kPrompts{{.text = "The king and the queen and the king", .ids = {}},
+const std::vector<Prompt> kPrompts{{.text = "The king and the queen and the king", .ids = {}},
                                    {.text = "", .ids = {999999}},
                                    {.text = "Once there was a little girl", .ids = {}},
                                    {.text = "", .ids = {5, 9, 5, 9}}};
@@ -258,7 +260,7 @@ TEST(QueryKeySpaceOverList, HasTheTokensOfAllPromptsThatThereIsRoomFor) {
   EXPECT_EQ(list->space.length, tokens);
   EXPECT_EQ(list->prompts, 4U);
   EXPECT_EQ(list->progress.skipped, 1U);
-  const std::vector<ListedPrompt> long_ones(40, Prompt{long_text(), {}, false});
+  const std::vector<Prompt> long_ones(40, Prompt{long_text(), {}, false});
   const auto many = s.ask(QueryKeySpaceOverList{over(long_ones), 1, 3});
   const int each_has = std::min(tokenize(*bundled(), long_ones[0]).length(), s.config().n_ctx);
   EXPECT_EQ(static_cast<int>(many->prompts), ListQueryKeySpace::kMaxTokens / each_has);

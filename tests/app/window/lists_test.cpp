@@ -77,8 +77,8 @@ TEST_F(Lists, AStepThroughWhatWasFoundStaysInTheSameSearch) {
       {{{.text = "A king and a queen", .ids = {}}}, {{.text = "The king and his queen", .ids = {}}}}};
   list.prompts.push_back(list.prompts[1]);
   list.prompts.push_back(
-      {.text = "",
-       .ids = tokenize(*core.snapshot().model, Prompt{"The queen and the king", {}, false}).ids()});
+      {{.text = "",
+        .ids = tokenize(*core.snapshot().model, Prompt{"The queen and the king", {}, false}).ids()}});
   core.apply(PromptsRead{std::make_shared<const PromptList>(list), ""});
   EXPECT_EQ(core.state().view, "search");
   shown(core);
@@ -127,7 +127,7 @@ TEST_F(Lists, AreKeptBySessions) {
   Recipe strange{saved.session, {}};
   strange.session.prompts = odd;
   EXPECT_EQ(recipe_of(to_json(strange), "x").session.prompts, odd);
-  odd.prompts.assign(3, {.text = std::string(PromptList::kMaxBytes / 2, 'x'), .ids = {}});
+  odd.prompts.assign(3, {{.text = std::string(PromptList::kMaxBytes / 2, 'x'), .ids = {}}});
   strange.session.prompts = odd;
   EXPECT_THROW(static_cast<void>(recipe_of(to_json(strange), "x")), model::LoadError);
   // A figure includes the list if its view shows it, the window if one of its views does.
