@@ -1,6 +1,7 @@
-// composition and score: their output compared with the answers.
+// composition, score and attribute --neurons: their output compared with the answers.
 #include <nlohmann/json.hpp>
 
+#include "app/run/analyses/attribution.h"
 #include "app/run/analyses/composition.h"
 #include "app/run/analyses/score_sources.h"
 #include "tests/app/command_runs.h"
@@ -122,6 +123,57 @@ TEST(ScoreCommand, RefusesPlacesThatAreNone) {
   EXPECT_THAT(with({"--query", "1", "--key", "3", "--edit", "L0H0.mask=1000/1010/1110/1111"}),
               HasSubstr("query 1 does not see key 3 in L0 H0"));
   EXPECT_THAT(wrong_use({"score"}), HasSubstr("--prompt"));
+}
+
+TEST(AttributeCommand, SplitsMlpsByNeuron) {
+  const Words attribute{"attribute", "--prompt", kRobot, "--token", "id:11", "--other-token", "id:13"};
+  const Scenario s(kRobot);
+  const auto of = [&](int layer) { return s.ask(NeuronsOf{layer, s.length() - 1, 11, 13}); };
+  const json one = json::parse(succeed(attribute + Words{"--neurons", "3", "--json"}));
+  ASSERT_EQ(one.at("layers").size(), 6U);
+  for (int layer = 0; layer < 6; ++layer) EXPECT_EQ(one["layers"][layer].contains("neurons"), layer == 3);
+  const json& layer = one["layers"][3];
+  EXPECT_EQ(layer.at("neurons"), json(of(3)->parts));
+  EXPECT_EQ(layer.at("neuron_activations"), json(of(3)->activations));
+  EXPECT_EQ(layer.at("neuron_bias"), of(3)->bias);
+  EXPECT_FALSE(layer.contains("neuron_edits"));
+  double sum = layer["neuron_bias"];
+  for (const json& part : layer["neurons"]) sum += part.get<double>();
+  EXPECT_NEAR(sum, layer.at("mlp").get<double>(), 2e-5);
+  const json all =
+      json::parse(succeed(attribute + Words{"--neurons", "all", "--edit", "L2.mlp_out+=0.1", "--json"}));
+  for (int i = 0; i < 6; ++i) {
+    EXPECT_EQ(all["layers"][i].at("neurons").size(), of(i)->parts.size());
+    EXPECT_EQ(all["layers"][i].contains("neuron_edits"), i == 2);
+  }
+
+  const auto lines = lines_of(succeed(attribute + Words{"--neurons", "3", "--top", "4"}));
+  const auto title = std::ranges::find(lines, "by neuron, L3 MLP");
+  ASSERT_EQ(lines.end() - title, 8) << "the title, 4 neurons, the others, the bias, the sum";
+  double before = std::numeric_limits<double>::infinity(), written = 0;
+  for (int i = 1; i <= 4; ++i) {
+    const double part = std::stod(title[i]);
+    EXPECT_LE(std::abs(part), before);
+    before = std::abs(part);
+    written += part;
+    const std::string name = title[i].substr(title[i].find("neuron "));
+    EXPECT_NEAR(of(3)->parts[std::stoul(name.substr(7))], part, 1e-6) << name;
+  }
+  EXPECT_THAT(title[5], HasSubstr("the other " + with_commas(of(3)->parts.size() - 4)));
+  EXPECT_THAT(title[6], HasSubstr("output bias"));
+  EXPECT_NEAR(written + std::stod(title[5]) + std::stod(title[6]), std::stod(title[7]), 1e-5);
+  EXPECT_NEAR(std::stod(title[7]), of(3)->sum(), 1e-6);
+}
+
+TEST(AttributeCommand, RefusesNeuronsThatAreNone) {
+  const Words attribute{"attribute", "--prompt", kRobot};
+  EXPECT_THAT(fail(attribute + Words{"--neurons", "6"}), HasSubstr("there is no layer 6: the last one is 5"));
+  for (const char* layer : {"x", "-1", "1.5", ""})
+    EXPECT_THAT(wrong_use(attribute + Words{"--neurons", layer}), HasSubstr("--neurons")) << layer;
+  EXPECT_THAT(wrong_use(attribute + Words{"--top", "3"}), HasSubstr("--top requires --neurons"));
+  EXPECT_THAT(wrong_use(attribute + Words{"--neurons", "1", "--top", "3", "--json"}),
+              HasSubstr("JSON has all neurons"));
+  EXPECT_THAT(wrong_use(attribute + Words{"--neurons", "1", "--top", "0"}), HasSubstr("--top"));
 }
 
 }  // namespace

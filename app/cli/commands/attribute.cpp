@@ -32,10 +32,15 @@ struct Report {
   std::shared_ptr<const SourceParts> sources(int layer, int head) const {
     return ask(answers, SourcesOf{layer, head, of->position, of->token, of->against});
   }
+  std::shared_ptr<const NeuronParts> neurons(int layer) const {
+    return ask(answers, NeuronsOf{layer, of->position, of->token, of->against});
+  }
 };
 
 void check_inside(const Report& report, int position, const std::string& where) {
   require_below(report.run.run->length(), position, where, "position");
+  if (const auto layer = report.command.neurons.layer)
+    require_below(report.run.run->config.n_layer, *layer, where, "layer");
   if (!report.command.sources) return;
   require_below(report.run.run->config.n_layer, report.command.sources->layer, where, "layer");
   require_below(report.run.run->config.n_head, report.command.sources->head, where, "head");
@@ -55,6 +60,7 @@ Json layer_json(const Report& report, int layer) {
       {"heads", std::move(heads)}, {"attention_bias", a.attention_bias[layer]}, {"mlp", a.mlps[layer]}};
   if (!sources.empty()) json["sources"] = std::move(sources);
   if (!edits.empty()) json["source_edits"] = std::move(edits);
+  if (report.command.neurons.has(layer)) add_neurons(json, *report.neurons(layer));
   return json;
 }
 
@@ -115,6 +121,9 @@ void write_text(const Report& report, std::ostream& out) {
   for (int layer = 0; layer < a.layers; ++layer)
     for (int head = 0; head < a.n_head(); ++head)
       if (report.shows_sources(layer, head)) write_sources(report, layer, head, out);
+  for (int layer = 0; layer < a.layers; ++layer)
+    if (report.command.neurons.has(layer))
+      write_neurons(report.command.neurons, layer, *report.neurons(layer), kNumber, out);
 }
 
 /// The parts as cells of means: the same for every prompt.
@@ -203,12 +212,14 @@ Finish describe_attribute(CommandSyntax& command) {
                  });
   mean_options(command, *own);
   mean_csv_option(command, *own);
+  neuron_options(command, own->neurons);
   command.answer_out();
   const auto check = [](AttributeCommand& attribute) {
     check_means(attribute, attribute);
     check_measured(attribute.measured, kMetrics);
     if (attribute.writes_means() && (attribute.sources || attribute.all_sources))
       throw UsageError("sources are of one prompt's tokens; --mean and --sources cannot be combined");
+    check_neurons(attribute.neurons, attribute.json);
   };
   return command.finish(own, check, run_attribute);
 }

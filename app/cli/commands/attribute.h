@@ -1,6 +1,7 @@
 #pragma once
 #include <optional>
 
+#include "app/cli/commands/attribute_neurons.h"
 #include "app/cli/commands/list_means.h"
 #include "app/cli/commands/measured_metric.h"
 #include "app/run/analyses/metric_choice.h"
@@ -12,6 +13,7 @@ struct AttributeCommand : Arguments, MeanArguments {
   MeasuredMetric<GradientMetric> measured;  ///< a logit or a difference
   std::optional<model::HeadIndex> sources;  ///< the head whose contribution is split by source token
   bool all_sources = false;                 ///< the same for every head
+  NeuronArguments neurons;                  ///< the MLPs whose contributions are split by neuron
 };
 
 }  // namespace headscope::app

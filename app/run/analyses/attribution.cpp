@@ -199,4 +199,48 @@ SourceParts SourcesOf::compute(const PromptRun& run, const Computation<SourcePar
   return result;
 }
 
+double NeuronParts::sum() const {
+  return std::accumulate(parts.begin(), parts.end(), bias) + edits;
+}
+
+NeuronParts NeuronsOf::difference(const NeuronParts& after, const NeuronParts& before,
+                                  const PromptRun&) const {
+  NeuronParts result = after;
+  std::ranges::transform(result.activations, before.activations, result.activations.begin(), std::minus());
+  std::ranges::transform(result.parts, before.parts, result.parts.begin(), std::minus());
+  result.bias -= before.bias;
+  result.edits -= before.edits;
+  result.edited |= before.edited;
+  return result;
+}
+
+NeuronParts NeuronsOf::compute(const PromptRun& run, const Computation<NeuronParts>& computation) const {
+  constexpr int kRows = 256;  // in memory at a time
+  using model::Site;
+  const model::Transformer& transformer = *run.model->transformer;
+  const std::string output = "h." + std::to_string(layer) + ".mlp.c_proj.";
+  NeuronParts result;
+  result.edited = run.run->plan != nullptr && run.run->plan->edits({Site::mlp_out, layer});
+  WatchedRows seen;
+  want_edited_scale(seen, run);
+  seen.want({Site::mlp_post, layer});
+  if (result.edited) seen.want({Site::mlp_out, layer});
+  seen.watch(run, position, computation.workspace, computation.stop);
+  const LogitDirection direction = logit_direction(run, position, token, against, edited_scale(seen));
+  const auto activations = seen.at(Site::mlp_post, layer);
+  result.activations.assign(activations.begin(), activations.end());
+  const int neurons = static_cast<int>(result.activations.size());
+  for (int first = 0; first < neurons; first += kRows) {
+    if (computation.stop.stop_requested()) throw model::Stopped();
+    const ParameterRows rows =
+        parameter_rows(transformer, output + "weight", first, std::min(kRows, neurons - first));
+    for (int i = 0; i < rows.rows; ++i)
+      result.parts.push_back(static_cast<double>(result.activations[first + i]) *
+                             product(direction.along, rows.row(i)));
+  }
+  result.bias = product(direction.along, parameter_rows(transformer, output + "bias").row(0));
+  if (result.edited) result.edits = product(direction.along, seen.at(Site::mlp_out, layer)) - result.sum();
+  return result;
+}
+
 }  // namespace headscope::app

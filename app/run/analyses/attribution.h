@@ -98,4 +98,31 @@ struct SourcesOf {
   SourceParts difference(const SourceParts& after, const SourceParts& before, const PromptRun& run) const;
 };
 
+/// What an MLP adds to a logit, split by neuron: its activation after the nonlinearity times its row of
+/// mlp.c_proj.weight, through ln_f, in the direction of the token. The bias of the output has no neuron.
+struct NeuronParts {
+  std::vector<float> activations;  ///< [n_inner], mlp.hook_post as edits left it
+  std::vector<double> parts;       ///< [n_inner]; with `bias` and `edits` they add up to the MLP's part, but
+                                   ///< for rounding
+  double bias = 0;                 ///< mlp.c_proj.bias
+  double edits = 0;     ///< what edits of the MLP's output, which come after the sum of its neurons, add
+  bool edited = false;  ///< whether there are such edits
+  double sum() const;
+  std::size_t bytes() const { return bytes_of(activations, parts); }
+};
+
+struct NeuronsOf {
+  using Answer = NeuronParts;
+  static constexpr std::string_view kName = "neurons of an MLP";
+  static constexpr Capabilities kNeeds = Capability::weights | Capability::mlp;
+  int layer = 0;
+  int position = 0;  ///< in the run
+  int token = 0;
+  int against = -1;  ///< -1: none
+  bool operator==(const NeuronsOf&) const = default;
+  NeuronParts compute(const PromptRun& run, const Computation<NeuronParts>& computation) const;
+  /// Neuron by neuron; each side with its own weights and scale of ln_f.
+  NeuronParts difference(const NeuronParts& after, const NeuronParts& before, const PromptRun& run) const;
+};
+
 }  // namespace headscope::app

@@ -450,10 +450,7 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
     facts.number("before", value_of(n, kBefore, neuron), Fact::Location::menu);
     facts.number("after", value_of(n, kAfter, neuron), Fact::Location::menu);
     facts.value("neuron", number, Fact::Location::menu);
-    const model::SetValues off{{{model::Site::mlp_post, c.selection.layer}, {}, {}, {neuron}}, {0}};
-    facts.commands.push_back(
-        {(is_edited(c, off) ? "Undo: neuron " + number + " off" : "Turn off neuron " + number),
-         toggled(off)});
+    add_neuron_edit(facts.commands, c, c.selection.layer, neuron);
     if (region.role != kStrip) facts.copy("its tokens and pushes", pushes_as_text(c, n, neuron));
   } else if (region.role == kStrip && hit.col < std::ssize(n.vectors[region.id])) {
     facts.overlay.add(

@@ -7,6 +7,7 @@
 #include "app/views/parts/comparison_words.h"
 #include "app/views/parts/declare.h"
 #include "app/views/parts/difference.h"
+#include "app/views/parts/edit_menu.h"
 #include "app/views/parts/frame.h"
 #include "app/views/parts/landmarks.h"
 #include "app/views/parts/list.h"
@@ -22,7 +23,8 @@ namespace headscope::app {
 namespace {
 
 /// Roles of regions. cell: row: layer; col: a head, or after the heads attention's bias and the MLP. end: id:
-/// an AttributionEnd. row: id: for parts their index, for layers the layer, for sources the position.
+/// an AttributionEnd. row: id: for parts their index, for layers the layer, for sources the position, for
+/// neurons their number.
 enum Role { kCell, kEnd, kRow };
 using Numbers = AttributionNumbers;
 
@@ -30,7 +32,8 @@ const auto kList = choice_option<AttributionList>(
     "attribution-list", "List", "cC", "what is listed next to the grid",
     {{"parts", "Parts", "All parts of the model, strongest first"},
      {"layers", "Layers", "Each layer's heads, bias and MLP together"},
-     {"sources", "Sources", "The source tokens of the chosen head's part, strongest first"}});
+     {"sources", "Sources", "The source tokens of the chosen head's part, strongest first"},
+     {"neurons", "Neurons", "The neurons of the MLP's part in the chosen layer, strongest first"}});
 const auto kFirstRow =
     first_row_option("first-contribution", "First contribution", "first row shown in the list", true);
 
@@ -54,10 +57,12 @@ std::optional<Numbers> numbers_of(const ViewContext& c) {
   if (!of) return std::nullopt;
   const Selection& at = c.selection;
   const AttributionList list = c.options[kList];
-  std::shared_ptr<const SourceParts> sources;
+  AttributionSplit split;
   if (list == AttributionList::sources)
-    sources = c.ask(SourcesOf{at.layer, at.head, at.query, of->token, of->against});
-  return attribution_numbers(std::move(of), list, std::move(sources), c.run->tokens);
+    split.sources = c.ask(SourcesOf{at.layer, at.head, at.query, of->token, of->against});
+  if (list == AttributionList::neurons)
+    split.neurons = c.ask(NeuronsOf{at.layer, at.query, of->token, of->against});
+  return attribution_numbers(std::move(of), list, std::move(split), c.run->tokens);
 }
 
 viz::Matrix grid_of(const Numbers& n) {
@@ -107,13 +112,14 @@ void paint_bar_cell(viz::Scene& scene, const ViewContext& c, const viz::Rect& ce
 std::string heading_of(const ViewContext& c) {
   const AttributionList list = c.options[kList];
   if (list == AttributionList::sources) return head_name(c.selection.layer, c.selection.head) + " from";
+  if (list == AttributionList::neurons) return "L" + std::to_string(c.selection.layer) + " neuron";
   return list == AttributionList::layers ? "layer" : "part";
 }
 
 /// Whether source tokens that only the baseline has contributed.
 bool shows_unmatched(const ViewContext& c, const Numbers& n) {
-  return c.side == Side::difference && compares_different_inputs(*c.run) && n.sources &&
-         n.sources->unmatched != 0;
+  return c.side == Side::difference && compares_different_inputs(*c.run) && n.split.sources &&
+         n.split.sources->unmatched != 0;
 }
 
 const ListRows kRows{.role = kRow, .first = kFirstRow, .names = "rows", .keys = ListKeys::pages};
@@ -121,15 +127,20 @@ const ListRows kRows{.role = kRow, .first = kFirstRow, .names = "rows", .keys = 
 List list_of(const ViewContext& c, const Numbers& n) {
   const viz::Theme& theme = *c.theme;
   const AttributionList listed = c.options[kList];
-  const bool sources = listed == AttributionList::sources;
+  const bool sources = listed == AttributionList::sources, neurons = listed == AttributionList::neurons;
+  const auto& [of_sources, of_neurons] = n.split;
   List list(c, kRows, static_cast<int>(n.names.size()));
   if (sources) list.number("", 5, n.ids, {.color = theme.text_muted, .digits = 0});
   list.text(heading_of(c), 9, n.names,
             {.heading = sources ? theme.key : theme.text_muted, .least = sources ? 0 : 10 * c.font_size});
   const int named = list.last();
-  if (sources && n.sources) {
-    const auto weight = [&n](int row) { return n.sources->weights[n.ids[row]]; };
+  if (of_sources) {
+    const auto weight = [&n](int row) { return n.split.sources->weights[n.ids[row]]; };
     list.number("weight", 6, weight, {.digits = 4, .scientific = 0.001});
+  }
+  if (of_neurons) {
+    const auto activation = [&n](int row) { return n.split.neurons->activations[n.ids[row]]; };
+    list.number(delta(c) + std::string("activation"), 6, activation, {.digits = 3});
   }
   list.bar(c.side == Side::difference ? "difference" : "logit", 8, n.values,
            {.digits = 4, .most = 20 * c.font_size, .is_signed = true});
@@ -140,13 +151,19 @@ List list_of(const ViewContext& c, const Numbers& n) {
     for (viz::FixedCell& cell : row) cell.color = color;
   };
   if (shows_unmatched(c, n))
-    footer("only in the " + second_name(*c.run), viz::fixed_number(n.sources->unmatched, 4),
+    footer("only in the " + second_name(*c.run), viz::fixed_number(of_sources->unmatched, 4),
            theme.text_muted);
-  if (sources && n.sources && n.sources->edited)
-    footer("edits of its output", viz::fixed_number(n.sources->edits, 4), theme.text_muted);
-  footer("sum", sources && !n.sources ? kComputing : viz::fixed_number(n.sum, 4), theme.text);
-  if (listed != AttributionList::layers) list.table.row_names = sources ? "sources" : "parts";
+  if (of_neurons) footer("output bias", viz::fixed_number(of_neurons->bias, 4), theme.text_muted);
+  const bool edited = of_sources ? of_sources->edited : of_neurons && of_neurons->edited;
+  if (edited)
+    footer("edits of its output", viz::fixed_number((of_sources ? of_sources->edits : of_neurons->edits), 4),
+           theme.text_muted);
+  const bool pending = (sources && !of_sources) || (neurons && !of_neurons);
+  footer("sum", pending ? kComputing : viz::fixed_number(n.sum, 4), theme.text);
+  if (listed != AttributionList::layers)
+    list.table.row_names = sources ? "sources" : neurons ? "neurons" : "parts";
   const auto marked = std::ranges::find_if(n.ids, [&](int id) {
+    if (neurons) return false;
     if (sources) return id == c.selection.key;
     if (listed == AttributionList::layers) return id == c.selection.layer;
     const Contribution& part = n.parts[id];
@@ -199,8 +216,8 @@ viz::Region paint_grid(Picture& picture, const ViewContext& c, const Numbers& n,
   const float x = grid.cell_rect(0, n.of->n_head()).x;
   picture.scene.add(
       viz::FillRect{{x - style.unit() / 2, grid.rect.y, style.unit(), grid.rect.h}, c.theme->surface});
-  picture.scene.add(
-      viz::StrokeRect{grid.cell_rect(c.selection.layer, c.selection.head), c.theme->accent, 2, 1});
+  const int framed = c.options[kList] == AttributionList::neurons ? mlp : c.selection.head;
+  picture.scene.add(viz::StrokeRect{grid.cell_rect(c.selection.layer, framed), c.theme->accent, 2, 1});
   return grid;
 }
 
@@ -331,11 +348,12 @@ Picture build(const ViewContext& c) {
 
 // ---- the mouse ----
 
-/// What a region refers to: a part of the model, a layer, or a source.
+/// What a region refers to: a part of the model, a layer, a source, or a neuron.
 struct Target {
   int part = -1;  ///< index into the parts
   int layer = -1;
   int source = -1;
+  int neuron = -1;
   bool operator==(const Target&) const = default;
 };
 
@@ -353,6 +371,7 @@ Target target_of(const ViewContext& c, const Numbers& n, const Picture& picture,
   const AttributionList list = c.options[kList];
   if (list == AttributionList::parts) return {.part = id};
   if (list == AttributionList::sources) return {.source = id};
+  if (list == AttributionList::neurons) return {.neuron = id};
   return id < 0 ? part_at(-1, -1 - id) : Target{.layer = id};
 }
 
@@ -364,8 +383,11 @@ std::string percent_of_sum(const Attribution& a, double value) {
 std::pair<std::string, double> name_and_value(const ViewContext& c, const Numbers& n, const Target& at) {
   if (at.part >= 0) return {n.parts[at.part].name, n.parts[at.part].value};
   if (at.layer >= 0) return {"layer " + std::to_string(at.layer), n.of->layer(at.layer)};
+  if (at.neuron >= 0)
+    return {"L" + std::to_string(c.selection.layer) + " neuron " + std::to_string(at.neuron),
+            n.split.neurons->parts[at.neuron]};
   return {token_name(c.run->tokens, at.source) + " through " + head_name(c.selection.layer, c.selection.head),
-          n.sources->parts[at.source]};
+          n.split.sources->parts[at.source]};
 }
 
 /// The head of a part; none for other parts.
@@ -374,6 +396,15 @@ std::optional<SelectHead> head_of(const Numbers& n, int index) {
   const Contribution& part = n.parts[index];
   if (part.layer < 0 || part.col >= n.of->n_head()) return std::nullopt;
   return SelectHead{part.layer, part.col};
+}
+
+/// Lists the neurons of a part that is an MLP; nothing for other parts.
+ViewActions neurons_shown(const ViewContext& c, const Numbers& n, int index) {
+  if (index < 0) return {};
+  const Contribution& part = n.parts[index];
+  if (part.layer < 0 || part.col != n.of->n_head() + 1) return {};
+  return {SelectHead{part.layer, c.selection.head},
+          SetOption{&kList, static_cast<int>(AttributionList::neurons)}};
 }
 
 std::optional<ViewActions> on_key(const ViewContext&, const TableRows&, const Gesture& gesture) {
@@ -389,7 +420,12 @@ ViewActions click(const ViewContext& c, const Picture& picture, const viz::Hit& 
   const Target at = target_of(c, *n, picture, hit);
   if (at.source >= 0) return {clicked_key(c, at.source)};
   const auto head = head_of(*n, at.part);
-  return head ? ViewActions{*head} : ViewActions{};
+  if (!head) return neurons_shown(c, *n, at.part);
+  ViewActions actions{*head};
+  // The list keeps to what was clicked: a head has no neurons.
+  if (c.options[kList] == AttributionList::neurons)
+    actions.emplace_back(SetOption{&kList, static_cast<int>(AttributionList::sources)});
+  return actions;
 }
 
 /// Frames everything that refers to `at`: in the grid, next to it and in the list.
@@ -408,6 +444,11 @@ void frame_all(viz::Scene& overlay, const ViewContext& c, const Numbers& n, cons
   }
 }
 
+/// Whether edits of the output of a head or an MLP come after what is listed of it.
+bool is_before_edits(const Numbers& n, const Target& at) {
+  return at.source >= 0 ? n.split.sources->edited : at.neuron >= 0 && n.split.neurons->edited;
+}
+
 Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   Facts facts;
   const auto n = numbers_of(c);
@@ -418,36 +459,46 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   const std::string what = n->of->against < 0 ? "logit" : "difference";
   const bool is_difference = c.side == Side::difference;
   facts.say(name);
-  facts.say(is_difference
-                ? difference_prefix(c) + what + " through it " + exact(value)
-                : "adds " + exact(value) + " to the " + what +
-                      (at.source >= 0 && n->sources->edited ? ", before the edits of its output" : ""));
+  facts.say(is_difference ? difference_prefix(c) + what + " through it " + exact(value)
+                          : "adds " + exact(value) + " to the " + what +
+                                (is_before_edits(*n, at) ? ", before the edits of its output" : ""));
   facts.number("contribution", value, Fact::Location::menu);
   if (at.source >= 0) {
     facts.number(is_difference ? difference_prefix(c) + std::string("weight") : "weight",
-                 n->sources->weights[at.source]);
+                 n->split.sources->weights[at.source]);
     add_choice_of_key(facts.commands, c, at.source, c.selection.query);
     facts.commands.push_back(choose_query(c, at.source));
+  } else if (at.neuron >= 0) {
+    facts.number(difference_prefix(c) + std::string("activation"), n->split.neurons->activations[at.neuron]);
+    add_neuron_edit(facts.commands, c, c.selection.layer, at.neuron);
   } else {
     facts.say(percent_of_sum(*n->of, value));
   }
   if (const auto head = head_of(*n, at.part)) facts.commands.push_back({"Show " + name, {*head}});
+  if (ViewActions neurons = neurons_shown(c, *n, at.part); !neurons.empty())
+    facts.commands.push_back({"Show neurons of " + name, std::move(neurons)});
   return facts;
 }
 
 // ---- the table ----
 
-/// A row for each part, their sum, and if listed the sources of the selected head.
+/// A row for each part, their sum, and if listed the sources of the selected head or the neurons of the
+/// selected layer.
 Table table(const ViewContext& c) {
   Table result;
   const auto n = numbers_of(c);
   if (!n) return result;
   const Attribution& a = *n->of;
   const std::string what = difference_column_prefix(c);
-  result.header = {"part", "layer", "head", "source", "source token", what + "weight", what + "logit"};
+  const auto& [sources, neurons] = n->split;
+  if (neurons)
+    result.header = {"part", "layer", "head", "neuron", what + "activation", what + "logit"};
+  else
+    result.header = {"part", "layer", "head", "source", "source token", what + "weight", what + "logit"};
   const auto add = [&](const std::string& name, double value, std::optional<int> layer = {},
                        std::optional<int> head = {}) {
-    add_row(result, name, layer, head, "", "", "", value);
+    add_row(result, name, layer, head);
+    result.rows.back().back() = in_file(value);
   };
   for (const Contribution& part : n->parts) {
     if (part.layer < 0) {
@@ -459,13 +510,21 @@ Table table(const ViewContext& c) {
   add("sum", a.sum());
   add("rounding error", a.rounding_error());
   add("logit of " + target_of(c, a), a.logit);
-  if (!n->sources) return result;
-  if (shows_unmatched(c, *n)) add("sources of the " + second_name(*c.run) + " alone", n->sources->unmatched);
   const auto [layer, head, query, chosen] = c.selection;
-  if (n->sources->edited) add("edits of its output", n->sources->edits, layer, head);
-  for (int key = 0; key < std::ssize(n->sources->parts); ++key)
-    add_row(result, head_name(layer, head), layer, head, key, c.run->tokens.labels[key],
-            n->sources->weights[key], n->sources->parts[key]);
+  if (sources) {
+    if (shows_unmatched(c, *n)) add("sources of the " + second_name(*c.run) + " alone", sources->unmatched);
+    if (sources->edited) add("edits of its output", sources->edits, layer, head);
+    for (int key = 0; key < std::ssize(sources->parts); ++key)
+      add_row(result, head_name(layer, head), layer, head, key, c.run->tokens.labels[key],
+              sources->weights[key], sources->parts[key]);
+  }
+  if (neurons) {
+    const std::string name = "L" + std::to_string(layer) + " MLP";
+    add("output bias of " + name, neurons->bias, layer);
+    if (neurons->edited) add("edits of its output", neurons->edits, layer);
+    for (int neuron = 0; neuron < std::ssize(neurons->parts); ++neuron)
+      add_row(result, name, layer, "", neuron, neurons->activations[neuron], neurons->parts[neuron]);
+  }
   return result;
 }
 

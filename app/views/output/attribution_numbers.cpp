@@ -77,11 +77,21 @@ void add_part_rows(AttributionNumbers& n) {
 }
 
 void add_source_rows(AttributionNumbers& n, const PromptTokens& tokens) {
-  if (!n.sources) return;
-  const auto part = [&](int key) { return n.sources->parts[key]; };
-  for (const int key : strongest_first(n.sources->parts.size(), part))
+  const SourceParts* sources = n.split.sources.get();
+  if (sources == nullptr) return;
+  const auto part = [&](int key) { return sources->parts[key]; };
+  for (const int key : strongest_first(sources->parts.size(), part))
     add_row(n, key, tokens.labels[key], part(key));
-  n.sum = n.sources->sum();
+  n.sum = sources->sum();
+}
+
+void add_neuron_rows(AttributionNumbers& n) {
+  const NeuronParts* neurons = n.split.neurons.get();
+  if (neurons == nullptr) return;
+  const auto part = [&](int neuron) { return neurons->parts[neuron]; };
+  for (const int neuron : strongest_first(neurons->parts.size(), part))
+    add_row(n, neuron, std::to_string(neuron), part(neuron));
+  n.sum = neurons->sum();
 }
 
 }  // namespace
@@ -97,11 +107,10 @@ double end_of(const Attribution& of, int which) {
 }
 
 AttributionNumbers attribution_numbers(std::shared_ptr<const Attribution> of, AttributionList list,
-                                       std::shared_ptr<const SourceParts> sources,
-                                       const PromptTokens& tokens) {
+                                       AttributionSplit split, const PromptTokens& tokens) {
   AttributionNumbers n;
   n.of = std::move(of);
-  n.sources = std::move(sources);
+  n.split = std::move(split);
   const Attribution& a = *n.of;
   n.parts = parts_of(a);
   for (const Contribution& part : n.parts)
@@ -112,6 +121,7 @@ AttributionNumbers attribution_numbers(std::shared_ptr<const Attribution> of, At
   if (list == AttributionList::parts) add_part_rows(n);
   if (list == AttributionList::layers) add_layer_rows(n);
   if (list == AttributionList::sources) add_source_rows(n, tokens);
+  if (list == AttributionList::neurons) add_neuron_rows(n);
   return n;
 }
 

@@ -24,7 +24,14 @@ struct Contribution {
   double value = 0;
 };
 
-enum class AttributionList { parts, layers, sources };
+enum class AttributionList { parts, layers, sources, neurons };
+
+/// What the list splits: the part of the chosen head, or of the chosen layer's MLP. Null: it is not listed,
+/// or pending.
+struct AttributionSplit {
+  std::shared_ptr<const SourceParts> sources;
+  std::shared_ptr<const NeuronParts> neurons;
+};
 
 /// Everything the picture shows.
 struct AttributionNumbers {
@@ -32,19 +39,17 @@ struct AttributionNumbers {
   std::vector<Contribution> parts;
   std::vector<float> grid;  ///< [layers, heads + 2]
   std::vector<std::string> layer_names, column_names;
-  std::shared_ptr<const SourceParts> sources;  ///< sources of the chosen head; null: not listed, or pending
+  AttributionSplit split;
 
   // The rows of the list. ids: for parts their index; for layers the layer, or -1 - an AttributionEnd; for
-  // sources the position.
+  // sources the position; for neurons their number.
   std::vector<std::string> names;
   std::vector<float> values;
   std::vector<int> ids;
   double sum = 0;  ///< sum of all rows
 };
 
-/// `sources`: only for a list of sources.
 AttributionNumbers attribution_numbers(std::shared_ptr<const Attribution> of, AttributionList list,
-                                       std::shared_ptr<const SourceParts> sources,
-                                       const PromptTokens& tokens);
+                                       AttributionSplit split, const PromptTokens& tokens);
 
 }  // namespace headscope::app

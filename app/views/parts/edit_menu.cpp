@@ -130,6 +130,12 @@ void add_position_edits(std::vector<MenuLine>& menu, const ViewContext& c, int p
          {SetPositionId{position, position_id(c, position + 1)}, SetPositionId{position + 1, id}}});
 }
 
+void add_neuron_edit(std::vector<MenuLine>& menu, const ViewContext& c, int layer, int neuron) {
+  const std::string name = "neuron " + std::to_string(neuron);
+  const model::SetValues off{{{Site::mlp_post, layer}, {}, {}, {neuron}}, {0}};
+  menu.push_back({is_edited(c, off) ? "Undo: " + name + " off" : "Turn off " + name, toggled(off)});
+}
+
 void add_part_edits(std::vector<MenuLine>& menu, const ViewContext& c, int layer, bool mlp) {
   const Site site = mlp ? Site::mlp_out : Site::attn_out;
   const std::string name = std::string(mlp ? "MLP" : "attention") + " in layer " + std::to_string(layer);

@@ -31,6 +31,8 @@ void add_cell_edits(std::vector<MenuLine>& menu, const ViewContext& context, int
                     int key);
 /// Adds the edits of a token's position: none, or its neighbour's.
 void add_position_edits(std::vector<MenuLine>& menu, const ViewContext& context, int position);
+/// Adds the edit that turns a neuron of a layer's MLP off.
+void add_neuron_edit(std::vector<MenuLine>& menu, const ViewContext& context, int layer, int neuron);
 /// Adds the edits of the output of a layer's attention or MLP.
 void add_part_edits(std::vector<MenuLine>& menu, const ViewContext& context, int layer, bool mlp);
 /// With a second prompt or model, adds the patch from there at a site and, if given, a position; `what` names

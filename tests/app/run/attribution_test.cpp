@@ -43,6 +43,12 @@ class Textbook {
   double attention_bias(int layer) const { return part(row(projection(layer) + "bias", 0)); }
   double final_bias() const { return dot(row("ln_f.bias", 0), u_); }
   double head(int layer, int head) const { return part(written(layer, head, of(layer, head).z[position_])); }
+  double neuron(int layer, int neuron) const {
+    Vector v = row(mlp_output(layer) + "weight", neuron);
+    for (double& x : v) x *= of_.blocks[at(layer)].mlp_post[position_][at(neuron)];
+    return part(v);
+  }
+  double mlp_bias(int layer) const { return part(row(mlp_output(layer) + "bias", 0)); }
   double source(int layer, int head, int key) const {
     Vector v = of(layer, head).v[at(key)];
     for (double& x : v) x *= of(layer, head).weights[position_][at(key)];
@@ -58,6 +64,7 @@ class Textbook {
 
   static std::size_t at(int i) { return static_cast<std::size_t>(i); }
   static std::string projection(int layer) { return "h." + std::to_string(layer) + ".attn.c_proj."; }
+  static std::string mlp_output(int layer) { return "h." + std::to_string(layer) + ".mlp.c_proj."; }
   const ReferenceGpt2::Head& of(int layer, int head) const { return of_.heads[at(layer)][at(head)]; }
   Vector row(const std::string& name, int index) const {
     const Vector& all = reference_model().parameter(name);
@@ -295,6 +302,85 @@ TEST(SourcesOf, AddUpToTheHeadsPart) {
       }
     }
   }
+}
+
+TEST(NeuronsOf, AreTheTextbooksAndAddUpToTheMlpsPart) {
+  const Scenario& s = scenario(40);
+  for (const int position : {0, 39}) {
+    const auto a = s.ask(AttributionOf{position, TokenChoice::best(), TokenChoice::best(1)});
+    const Textbook expected(s, position, a->token, a->against);
+    for (int layer = 0; layer < a->layers; ++layer) {
+      SCOPED_TRACE(layer);
+      const auto neurons = s.ask(NeuronsOf{layer, position, a->token, a->against});
+      ASSERT_EQ(std::ssize(neurons->parts), s.config().n_inner);
+      ASSERT_EQ(neurons->activations.size(), neurons->parts.size());
+      const Vector& post = reference(s).blocks[static_cast<std::size_t>(layer)].mlp_post[position];
+      for (int neuron = 0; neuron < s.config().n_inner; ++neuron) {
+        EXPECT_NEAR(neurons->activations[neuron], post[neuron], 1e-4) << neuron;
+        EXPECT_NEAR(neurons->parts[neuron], expected.neuron(layer, neuron), 1e-4) << neuron;
+      }
+      EXPECT_NEAR(neurons->bias, expected.mlp_bias(layer), 1e-5);
+      EXPECT_FALSE(neurons->edited);
+      EXPECT_NEAR(neurons->sum(), a->mlps[layer], 2e-5);
+    }
+  }
+}
+
+TEST(NeuronsOf, AreAsEditsLeftThemAndThoseOfTheOutputHaveAPartOfTheirOwn) {
+  const int position = 6, layer = 3;
+  struct Case {
+    const char* edits;
+    bool of_output;
+  };
+  for (const auto& [edits, of_output] :
+       {Case{"L3.mlp_post[*][17]=2", false}, Case{"L3.mlp_out[*][5]+=1.5", true},
+        Case{"L3.mlp_out=0; L1H2.z=0", true}, Case{"L3.resid_post[*][7]*=3", false},
+        Case{"L2.mlp_out*=0.5", false}, Case{"ln_final_scale*=1.25; L3.mlp_out[6][*]*=0.5", true}}) {
+    SCOPED_TRACE(edits);
+    const Scenario s = with_edits(edits);
+    const auto a = s.ask(AttributionOf{position, TokenChoice::of(11), {}});
+    const auto neurons = s.ask(NeuronsOf{layer, position, 11, -1});
+    EXPECT_EQ(neurons->edited, of_output);
+    EXPECT_NEAR(neurons->sum(), a->mlps[layer], 2e-5);
+    double sum = neurons->bias;
+    for (const double part : neurons->parts) sum += part;
+    EXPECT_NEAR(neurons->edits, of_output ? a->mlps[layer] - sum : 0, 2e-5);
+    if (of_output) {
+      EXPECT_GT(std::abs(neurons->edits), 1e-3);
+    }
+  }
+  const Scenario set = with_edits("L3.mlp_post[*][17]=2");
+  EXPECT_EQ(set.ask(NeuronsOf{layer, position, 11, -1})->activations[17], 2);
+}
+
+/// The same neurons by the definition: each side with its own activations and ln_f's scale.
+TEST(NeuronsOf, ADifferenceIsThatOfEachNeuron) {
+  const Scenario s = edited("L1H2.z=0; L3.mlp_out[*][5]+=1.5");
+  const NeuronsOf question{3, 6, 11, 13};
+  const auto after = s.ask(question), difference = s.ask_difference(question);
+  const auto before =
+      std::static_pointer_cast<const NeuronParts>(s.answers().ask(Question(question).on_baseline())->value);
+  const Textbook expected(Scenario(*s.run->baseline), 6, 11, 13);
+  for (std::size_t i = 0; i < after->parts.size(); ++i) {
+    EXPECT_NEAR(before->parts[i], expected.neuron(3, static_cast<int>(i)), 1e-4);
+    EXPECT_EQ(difference->parts[i], after->parts[i] - before->parts[i]);
+    EXPECT_EQ(difference->activations[i], after->activations[i] - before->activations[i]);
+  }
+  EXPECT_EQ(difference->bias, after->bias - before->bias);
+  EXPECT_TRUE(difference->edited && !before->edited);
+  EXPECT_EQ(difference->edits, after->edits);
+  const auto a = s.ask_difference(AttributionOf{6, TokenChoice::of(11), TokenChoice::of(13)});
+  EXPECT_NEAR(difference->sum(), a->mlps[3], 4e-5);
+}
+
+TEST(NeuronsOf, StopsBetweenRows) {
+  const Scenario& s = scenario(12);
+  model::Workspace workspace(1);
+  std::stop_source stop;
+  stop.request_stop();
+  EXPECT_THROW(
+      (NeuronsOf{2, 11, 11, -1}.compute(*s.run, {workspace, stop.get_token(), nullptr, nullptr, {}})),
+      model::Stopped);
 }
 
 }  // namespace

@@ -258,5 +258,65 @@ TEST(AttributionView, ALogitsDifferenceIsNotThatOfItsProbability) {
   EXPECT_THAT(all_words(Side::run), Not(HasSubstr("the probability depends")));
 }
 
+/// An MLP's bar lists its neurons, and a head its sources.
+TEST(AttributionView, AClickOnAnMlpListsItsNeurons) {
+  const Scenario s(kRobot);
+  const int mlp = s.config().n_head + 1;
+  const std::string shows_neurons = "head 3 1, attribution-list neurons",
+                    shows_sources = "head 2 3, attribution-list sources";
+  const ViewFixture parts("attribution", s, 1300, 700);
+  EXPECT_EQ(in_words(parts.click(kGrid, 3, mlp)), shows_neurons);
+  EXPECT_EQ(in_words(parts.choose("Show neurons of L3 MLP", kGrid, 3, mlp)), shows_neurons);
+  EXPECT_EQ(in_words(parts.click(kGrid, 2, 3)), "head 2 3");
+  const ViewFixture neurons("attribution", s, 1300, 700, {{"attribution-list", "neurons"}});
+  EXPECT_EQ(in_words(neurons.click(kGrid, 3, mlp)), shows_neurons);
+  EXPECT_EQ(in_words(neurons.click(kGrid, 2, 3)), shows_sources);
+}
+
+TEST(AttributionView, ListsNeuronsStrongestFirst) {
+  Scenario s(kRobot);
+  s.select({3, 1, s.length() - 1, -1});
+  const auto a = s.ask(AttributionOf{s.length() - 1});
+  const auto of = s.ask(NeuronsOf{3, s.length() - 1, a->token, a->against});
+  const ViewFixture shown("attribution", s, 1000, 1800, {{"attribution-list", "neurons"}});
+  EXPECT_THAT(texts(shown.scene()), Contains("L3 neuron"));
+  EXPECT_THAT(texts(shown.scene()), Contains("output bias"));
+  EXPECT_THAT(texts(shown.scene()), Contains(viz::fixed_number(of->sum(), 4)));
+  const std::vector<int> rows = shown.all_of(kListRole);
+  ASSERT_GT(rows.size(), 10U);
+  double before = std::numeric_limits<double>::infinity();
+  for (const int row : rows) {
+    const auto lines = shown.tooltip(row);
+    ASSERT_THAT(lines.front(), StartsWith("L3 neuron "));
+    const int neuron = std::stoi(lines.front().substr(10));
+    EXPECT_EQ(lines[1], "adds " + exact(of->parts[neuron]) + " to the logit");
+    EXPECT_EQ(lines[2], "activation " + exact(of->activations[neuron]));
+    EXPECT_LE(std::abs(of->parts[neuron]), before);
+    before = std::abs(of->parts[neuron]);
+    EXPECT_EQ(shown.choose("Turn off neuron " + std::to_string(neuron), row).size(), 1U);
+  }
+  const Table table = shown.table();
+  EXPECT_THAT(table.header, ElementsAre("part", "layer", "head", "neuron", "activation", "logit"));
+  ASSERT_EQ(std::ssize(table.rows), a->layers * (a->n_head() + 2) + 6 + 1 + s.config().n_inner);
+  for (int neuron = 0; neuron < s.config().n_inner; ++neuron)
+    EXPECT_THAT(table.rows[table.rows.size() - s.config().n_inner + neuron],
+                ElementsAre("L3 MLP", "3", "", std::to_string(neuron), plain(of->activations[neuron]),
+                            plain(of->parts[neuron])));
+}
+
+TEST(AttributionView, NeuronsAndEditsOfTheOutputAddUpToTheMlp) {
+  const Scenario s = with_edits("L2.mlp_out[*][7]+=3");
+  const auto a = s.ask(AttributionOf{s.length() - 1});
+  const ViewFixture shown("attribution", s, 1000, 1800, {{"attribution-list", "neurons"}});
+  EXPECT_THAT(texts(shown.scene()), Contains("edits of its output"));
+  const Table table = shown.table();
+  double sum = 0;
+  for (const auto& row : table.rows)
+    if (row[0] == "L2 MLP" && !row[3].empty()) sum += std::stod(row[5]);
+  for (const auto& row : table.rows)
+    if (row[0] == "output bias of L2 MLP" || row[0] == "edits of its output") sum += std::stod(row[5]);
+  EXPECT_NEAR(sum, a->mlps[2], 2e-5);
+}
+
 }  // namespace
 }  // namespace headscope::app

@@ -1,0 +1,78 @@
+#include "app/cli/commands/attribute_neurons.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <ostream>
+
+#include "app/cli/arguments/command_syntax.h"
+#include "model/files/quote.h"
+
+namespace headscope::app {
+namespace {
+
+constexpr int kTop = 20;
+
+/// The numbers of the neurons with the largest parts, by descending magnitude; ties by number, NaN last.
+std::vector<int> strongest(const NeuronParts& neurons, std::size_t count) {
+  std::vector<int> order(neurons.parts.size());
+  std::iota(order.begin(), order.end(), 0);
+  const auto magnitude = [&](int neuron) {
+    const double part = std::abs(neurons.parts[neuron]);
+    return std::isnan(part) ? -1.0 : part;
+  };
+  std::ranges::stable_sort(order, std::greater<>(), magnitude);
+  order.resize(std::min(order.size(), count));
+  return order;
+}
+
+}  // namespace
+
+void neuron_options(CommandSyntax& command, NeuronArguments& own) {
+  command.option("neurons", "L|all", "also split the MLP of layer L by neuron; all: every layer", own.layer,
+                 [&own](const std::string& option, const std::string& text) {
+                   own.all = text == "all";
+                   if (own.all) return std::optional<int>();
+                   if (text.empty() || text.find_first_not_of("0123456789") != std::string::npos)
+                     throw UsageError(option + " takes a layer, e.g. 3, or all, not " + model::quote(text));
+                   return std::optional(whole_number(option, text, 0));
+                 });
+  command.option("top", "N", "only the N strongest neurons (default: 20; JSON has all)", own.top, whole(1));
+}
+
+void check_neurons(const NeuronArguments& own, bool json) {
+  if (own.top && !own.layer && !own.all) throw UsageError("--top requires --neurons");
+  if (own.top && json) throw UsageError("--top is for text; JSON has all neurons");
+}
+
+void add_neurons(Json& layer, const NeuronParts& neurons) {
+  layer["neurons"] = neurons.parts;
+  layer["neuron_activations"] = neurons.activations;
+  layer["neuron_bias"] = neurons.bias;
+  if (neurons.edited) layer["neuron_edits"] = neurons.edits;
+}
+
+void write_neurons(const NeuronArguments& own, int layer, const NeuronParts& neurons, const char* number,
+                   std::ostream& out) {
+  const auto line = [&](double value, const std::string& name) {
+    out << format(number, printable(value)) << name << '\n';
+  };
+  const std::vector<int> shown = strongest(neurons, static_cast<std::size_t>(own.top.value_or(kTop)));
+  std::vector<bool> is_shown(neurons.parts.size());
+  out << "by neuron, L" << layer << " MLP\n";
+  for (const int neuron : shown) {
+    is_shown[neuron] = true;
+    line(neurons.parts[neuron],
+         format("neuron %d, activation %.4g", neuron, printable(double{neurons.activations[neuron]})));
+  }
+  double others = 0;
+  for (std::size_t i = 0; i < neurons.parts.size(); ++i)
+    if (!is_shown[i]) others += neurons.parts[i];
+  if (const auto left_out = std::ssize(neurons.parts) - std::ssize(shown); left_out > 0)
+    line(others, "the other " + grouped(left_out));
+  line(neurons.bias, "output bias");
+  if (neurons.edited) line(neurons.edits, "edits of its output");
+  line(neurons.sum(), "sum");
+}
+
+}  // namespace headscope::app
