@@ -153,13 +153,14 @@ PromptList read_prompt_list(const std::filesystem::path& file) {
 }
 
 PromptRun run_of(const OverPrompts& over, std::size_t index, const std::shared_ptr<const LoadedModel>& model,
-                 model::Workspace& workspace, std::stop_token stop) {
+                 model::Workspace& workspace, std::stop_token stop, const model::Hooks* hooks) {
   PromptRun run;
   run.model = model;
   run.prompt = over.list->prompts.at(index);
   run.prompt.start_token = over.start_token;
   run.tokens = tokenize(*model, run.prompt);
   model::ForwardOptions options;
+  options.hooks = hooks;
   options.stop = std::move(stop);
   run.run = model->transformer->forward(run.tokens.ids(), workspace, options);
   return run;

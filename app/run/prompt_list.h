@@ -65,10 +65,10 @@ struct OverPrompts {
   bool operator==(const OverPrompts&) const = default;
 };
 
-/// Runs a prompt of the list, up to the context's length, without edits. Throws RunError for ids that the
-/// model does not have, or Stopped.
+/// Runs a prompt of the list, up to the context's length, without edits. `hooks`: of the pass; null: none.
+/// Throws RunError for ids that the model does not have, or Stopped.
 PromptRun run_of(const OverPrompts& over, std::size_t index, const std::shared_ptr<const LoadedModel>& model,
-                 model::Workspace& workspace, std::stop_token stop);
+                 model::Workspace& workspace, std::stop_token stop, const model::Hooks* hooks = nullptr);
 
 /// Progress over a list.
 struct ListProgress {

@@ -39,6 +39,7 @@ picture staircase staircase --prompt "$she" --size 560x560
 picture shift shift --prompt "$she" --size 560x460
 picture forward-pass pass --prompt "$she" --layer 5 --size 560x560
 picture mlp mlp --prompt "$she" --layer 5 --size 560x560
+picture top-examples top_examples --prompt "$she" --layer 4 --size 760x250
 picture predictions predictions --prompt "$fish" --size 560x420
 picture lens lens --prompt "$she" --size 560x460
 picture attribution attribution --prompt "$she" --layer 4 --head 7 --size 640x420

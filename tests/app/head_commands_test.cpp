@@ -129,10 +129,12 @@ TEST(SearchCommand, IsParsed) {
     return parsed<SearchCommand>({"search", "--prompt", "x", "--from", text}).search.from;
   };
   EXPECT_EQ(from("@3"), (TokenSelector{Kind::position, "", 3}));
+  EXPECT_EQ(from("@3+"), (TokenSelector{Kind::from_position, "", 3}));
   EXPECT_EQ(from("@@3"), (TokenSelector{Kind::text, "@3", 0}));
   EXPECT_EQ(from(" it"), (TokenSelector{Kind::text, " it", 0}));
   EXPECT_THAT(wrong_use({"search", "--prompt", "x", "--from", "@x"}), HasSubstr("--from"));
   EXPECT_THAT(wrong_use({"search", "--prompt", "x", "--above", "2"}), HasSubstr("--above"));
+  EXPECT_THAT(wrong_use({"search", "--prompt", "x", "--to", "@-1+"}), HasSubstr("--to"));
   for (const char* heads : {"", "5", "5.", "5.1,", "a.b"})
     EXPECT_THAT(wrong_use({"search", "--prompt", "x", "--heads", heads}), HasSubstr("--heads"));
   EXPECT_THAT(wrong_use({"search"}), HasSubstr("--prompt"));
@@ -200,6 +202,86 @@ TEST(SearchCommand, NumbersThePromptsAndSaysWhatItFoundInWords) {
   const Ran absent = run_command({"search", "--prompt", "x", "--heads", "9.1"});
   EXPECT_EQ(absent.status, 1);
   EXPECT_THAT(absent.err, HasSubstr("has no head 9.1: it has layers 0 to 5 with heads 0 to 7"));
+}
+
+TEST(SearchCommand, TakesNeurons) {
+  const auto neurons = parsed<SearchCommand>(
+      {"search", "--prompt", "x", "--neurons", "3.17,0.5,3.17", "--above", "2.5", "--context", "3"});
+  EXPECT_EQ(neurons.neurons, (std::vector<NeuronIndex>{{3, 17}, {0, 5}}));
+  EXPECT_EQ(neurons.search.above, 2.5);
+  EXPECT_EQ(neurons.context, 3);
+  for (const Words& of_weights :
+       {Words{"--heads", "1.1"}, Words{"--to", "@-1"}, Words{"--shape", "2.1"}, Words{"--shape-moves", "no"}})
+    EXPECT_THAT(wrong_use(Words{"search", "--prompt", "x", "--neurons", "1.1"} + of_weights),
+                HasSubstr("--neurons searches activations; " + of_weights[0] + " is of weights"));
+  for (const char* text : {"", "3", "3.", "a.b"})
+    EXPECT_THAT(wrong_use({"search", "--prompt", "x", "--neurons", text}), HasSubstr("--neurons"));
+  EXPECT_THAT(wrong_use({"search", "--prompt", "x", "--context", "-1"}), HasSubstr("--context"));
+  const Ran absent = run_command({"search", "--prompt", "x", "--neurons", "9.1"});
+  EXPECT_EQ(absent.status, 1);
+  EXPECT_THAT(absent.err, HasSubstr("has no neuron 9.1: it has layers 0 to 5 with neurons 0 to "));
+}
+
+constexpr const char* kThree = "\"one two one two\"\n\"three four three four\"\n\"one king and one queen\"\n";
+
+/// The parts of a list, sorted together, are the whole list.
+TEST(SearchCommand, FindsTheLargestActivationsWhateverTheShards) {
+  const Words search{"search", "--prompts", "-", "--neurons", "4.537,4.706", "--json"};
+  const json whole = json::parse(succeed(search + Words{"--top", "7"}, kThree));
+  ASSERT_EQ(whole["best"].size(), 7U);
+  std::vector<json> parts;
+  std::int64_t count = 0;
+  for (const char* shard : {"1/2", "0/2"}) {
+    const json part = json::parse(succeed(search + Words{"--top", "7", "--shard", shard}, kThree));
+    count += part["count"].get<std::int64_t>();
+    parts.insert(parts.end(), part["best"].begin(), part["best"].end());
+  }
+  EXPECT_EQ(count, whole["count"]);
+  const auto place = [](const json& f) {
+    return std::tuple(-f["activation"].get<double>(), f["prompt"].get<int>(), f["layer"].get<int>(),
+                      f["neuron"].get<int>(), f["token"]["position"].get<int>());
+  };
+  std::ranges::sort(parts, {}, place);
+  parts.resize(7);
+  EXPECT_EQ(whole["best"], json(parts));
+  for (const json& f : whole["best"]) {
+    const int first = f["context"][0]["position"];
+    const json& own = f["context"][static_cast<std::size_t>(f["token"]["position"].get<int>() - first)];
+    EXPECT_EQ(own["activation"], f["activation"]);
+    EXPECT_EQ(own["id"], f["token"]["id"]);
+  }
+}
+
+TEST(SearchCommand, WritesActivationsInTheirContext) {
+  const Words search{"search", "--prompts", "-", "--neurons", "4.537", "--top", "2"};
+  const auto lines = lines_of(succeed(search + Words{"--context", "1"}, kThree));
+  ASSERT_EQ(lines.size(), 4U);
+  EXPECT_THAT(lines[0], HasSubstr("activations, the largest 2"));
+  EXPECT_THAT(lines[1], HasSubstr("activation  prompt neuron         position  context"));
+  const json found = json::parse(succeed(search + Words{"--context", "1", "--json"}, kThree))["best"][0];
+  EXPECT_LE(found["context"].size(), 3U);
+  EXPECT_THAT(lines[2], HasSubstr("L4 neuron 537"));
+  EXPECT_THAT(lines[2], HasSubstr("["));
+  EXPECT_NEAR(std::stod(lines[2]), found["activation"].get<double>(), 5e-5);
+}
+
+TEST(SearchCommand, WritesWeightsInTheirContextIfAsked) {
+  const Words search{"search", "--prompt", kTwice, "--heads", "2.3", "--to", "@1+", "--top", "5"};
+  const json plain = json::parse(succeed(search + Words{"--json"}));
+  const json all = json::parse(succeed(search + Words{"--json", "--context", "2"}));
+  ASSERT_EQ(all["best"].size(), 5U);
+  for (std::size_t i = 0; i < 5; ++i) {
+    json found = all["best"][i];
+    EXPECT_NE(found["key"]["position"], 0);
+    for (const json& token : found["context"])
+      if (token["position"] == found["key"]["position"]) {
+        EXPECT_EQ(token["weight"], found["weight"]);
+      }
+    found.erase("context");
+    EXPECT_EQ(found, plain["best"][i]);
+  }
+  EXPECT_THAT(lines_of(succeed(search + Words{"--context", "2"}))[2],
+              AllOf(HasSubstr(" → "), HasSubstr("]")));
 }
 
 }  // namespace

@@ -47,12 +47,12 @@ TEST(Views, AreInTheirOrderWithDistinctNames) {
     for (const OptionSpec* option : view.options)
       EXPECT_THROW(parse_option(*option, "nonsense"), std::invalid_argument) << option->name;
   }
-  EXPECT_THAT(
-      ids, ElementsAre("heatmap", "scores", "qkv", "query", "cell", "score_sources", "softmax", "merge",
-                       "lines", "search", "plane", "metrics", "circuits", "composition", "tokenization",
-                       "embedding", "positions", "cosines", "staircase", "shift", "way", "mlp", "predictions",
-                       "lens", "attribution", "saliency", "circuit_graph", "flow", "sweep", "sampling",
-                       "tree", "cache", "parameters", "heads", "tokens", "next"));
+  EXPECT_THAT(ids, ElementsAre("heatmap", "scores", "qkv", "query", "cell", "score_sources", "softmax",
+                               "merge", "lines", "search", "plane", "metrics", "circuits", "composition",
+                               "tokenization", "embedding", "positions", "cosines", "staircase", "shift",
+                               "way", "mlp", "top_examples", "predictions", "lens", "attribution", "saliency",
+                               "circuit_graph", "flow", "sweep", "sampling", "tree", "cache", "parameters",
+                               "heads", "tokens", "next"));
   EXPECT_EQ(find_view("nothing"), nullptr);
 }
 

@@ -187,8 +187,12 @@ const std::set<std::pair<std::string, std::string>>& other_meanings() {
       {"app/cli/commands/generate.cpp", "top-p"},
       {"app/cli/commands/generate.cpp", "seed"},
       {"app/cli/commands/search.cpp", "heads"},     // the heads to search
+      {"app/cli/commands/search.cpp", "neurons"},   // the neurons to search
       {"app/views/attention/search.cpp", "query"},  // a heading
-      {"app/cli/commands/sweep.cpp", "metric"},     // what is measured of a prediction, and the flag for it
+      {"app/views/block/top_examples.cpp", "query"},
+      {"app/views/block/top_examples.cpp", "neurons"},  // a value of its option
+      {"app/views/output/attribution.cpp", "neurons"},  // likewise
+      {"app/cli/commands/sweep.cpp", "metric"},  // what is measured of a prediction, and the flag for it
       {"app/cli/commands/attribute.cpp", "metric"},
       {"app/cli/commands/measured_tokens.h", "metric"},
       {"app/views/output/lens.cpp", "metric"},
@@ -212,6 +216,7 @@ const std::set<std::pair<std::string, std::string>>& other_meanings() {
       {"app/views/output/path_receiver.h", "neurons"},
       {"app/cli/commands/attribute.cpp", "heads"},  // keys of JSON
       {"app/cli/commands/attribute.cpp", "mlp"},
+      {"app/cli/commands/attribute_neurons.cpp", "neurons"},
       {"app/cli/commands/composition.cpp", "composition"},
       {"app/cli/commands/score.cpp", "mlp"},
       {"app/cli/commands/score.cpp", "query"},

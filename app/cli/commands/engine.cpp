@@ -162,7 +162,8 @@ std::shared_ptr<const model::Plan> plan_for(Engine& engine, std::span<const int>
   return plan_for(tokens, engine.plan, *engine.model, engine.second.get(), engine.workspace);
 }
 
-PromptRun run_prompt(Engine& engine, const Prompt& prompt, const std::string& where) {
+PromptRun run_prompt(Engine& engine, const Prompt& prompt, const std::string& where,
+                     const model::Hooks* hooks) {
   PromptRun run;
   run.model = engine.model;
   run.second_model = engine.second;
@@ -171,6 +172,7 @@ PromptRun run_prompt(Engine& engine, const Prompt& prompt, const std::string& wh
   const std::vector<int> ids = run.tokens.ids();
   model::ForwardOptions options;
   options.plan = plan_for(engine, ids);
+  options.hooks = hooks;
   if (engine.plan) run.prompt.edits = engine.plan->edits();
   run.run = engine.model->transformer->forward(ids, engine.workspace, options);
   return run;

@@ -60,8 +60,9 @@ PromptTokens tokenize_whole(const LoadedModel& model, const Prompt& prompt, cons
 /// The edits of a run of the tokens; null: none.
 std::shared_ptr<const model::Plan> plan_for(Engine& engine, std::span<const int> tokens);
 
-/// Tokenizes and runs a prompt. Throws like tokenize_whole.
-PromptRun run_prompt(Engine& engine, const Prompt& prompt, const std::string& where);
+/// Tokenizes and runs a prompt. `hooks`: of the pass; null: none. Throws like tokenize_whole.
+PromptRun run_prompt(Engine& engine, const Prompt& prompt, const std::string& where,
+                     const model::Hooks* hooks = nullptr);
 
 /// The unedited run of a second prompt, in the second model if there is one. Throws like tokenize_whole.
 std::shared_ptr<const PromptRun> run_second(Engine& engine, Prompt prompt, const std::string& where);

@@ -26,40 +26,103 @@ struct TokenNames {
   }
 };
 
-void write_json(const Json& how, const TokenNames& names, const BestWeights& found, std::ostream& out) {
+/// The tokens of an excerpt, with the number of each under a name.
+Json context_json(const model::Tokenizer& tokenizer, const Excerpt& excerpt, const char* name) {
+  Json context = Json::array();
+  for (std::size_t i = 0; i < excerpt.ids.size(); ++i) {
+    Json token = token_json(excerpt.ids[i], tokenizer.bytes(excerpt.ids[i]));
+    token["position"] = excerpt.first + static_cast<int>(i);
+    token[name] = excerpt.values[i];
+    context.push_back(std::move(token));
+  }
+  return context;
+}
+
+/// "…·gave·a[·drink]·of…": the token at a position in brackets.
+std::string context_words(const Excerpt& excerpt, int position) {
+  std::string words = excerpt.first > 0 ? "…" : "";
+  for (std::size_t i = 0; i < excerpt.labels.size(); ++i) {
+    const bool is_place = excerpt.first + static_cast<int>(i) == position;
+    words += is_place ? "[" + excerpt.labels[i] + "]" : excerpt.labels[i];
+  }
+  return words + (excerpt.continues ? "…" : "");
+}
+
+/// "1,234 weights, the largest 20".
+void write_count(std::int64_t count, std::ptrdiff_t shown, const char* one, const char* many,
+                 std::ostream& out) {
+  out << grouped(count) << ' ' << (count == 1 ? one : many);
+  if (shown < count) out << ", the largest " << grouped(shown);
+  out << '\n';
+}
+
+void write_json(const Json& how, const TokenNames& names, const FoundWeights& found, bool context,
+                std::ostream& out) {
   const auto token = [&](int position, int id, const std::string& label) {
     Json object = names.tokenizer ? token_json(id, names.tokenizer->bytes(id)) : Json{{"text", label}};
     object["position"] = position;
     return object;
   };
   Json best = Json::array();
-  for (const FoundWeight& f : found.best()) {
+  for (std::size_t i = 0; i < found.best.size(); ++i) {
+    const FoundWeight& f = found.best[i];
     best.push_back({{"prompt", f.prompt},
                     {"layer", f.layer},
                     {"head", f.head},
                     {"query", token(f.query, f.query_id, names.query(f))},
                     {"key", token(f.key, f.key_id, names.key(f))},
                     {"weight", f.weight}});
+    if (context) best.back()["context"] = context_json(*names.tokenizer, found.excerpts[i], "weight");
   }
-  out << json_line(Json{{"how", how}, {"count", found.count()}, {"best", std::move(best)}}) << '\n';
+  out << json_line(Json{{"how", how}, {"count", found.count}, {"best", std::move(best)}}) << '\n';
 }
 
-void write_text(const TokenNames& names, const BestWeights& found, std::ostream& out) {
-  const std::vector<FoundWeight> best = found.best();
-  out << grouped(found.count()) << (found.count() == 1 ? " weight" : " weights");
-  if (static_cast<std::int64_t>(best.size()) < found.count())
-    out << ", the largest " << grouped(std::ssize(best));
-  out << '\n';
+void write_text(const TokenNames& names, const FoundWeights& found, bool context, std::ostream& out) {
+  const std::vector<FoundWeight>& best = found.best;
+  write_count(found.count, std::ssize(best), "weight", "weights", out);
   if (best.empty()) return;
   out << format("%8s %7s %-8s %6s %6s  %s\n", "weight", "prompt", "head", "query", "key", "tokens");
-  for (const FoundWeight& f : best) {
+  for (std::size_t i = 0; i < best.size(); ++i) {
+    const FoundWeight& f = best[i];
     out << format("%8.4f %7d %-8s %6d %6d  ", static_cast<double>(f.weight), f.prompt,
                   head_name(f.layer, f.head).c_str(), f.query, f.key)
-        << names.query(f) << " → " << names.key(f) << '\n';
+        << names.query(f) << " → " << names.key(f);
+    if (context) out << "  " << context_words(found.excerpts[i], f.query);
+    out << '\n';
   }
 }
 
-/// "any", "@3", "@-1", or a token's text; write "@@" for a text that begins with @.
+void write_json(const Json& how, const model::Tokenizer& tokenizer, const FoundActivations& found,
+                std::ostream& out) {
+  Json best = Json::array();
+  for (std::size_t i = 0; i < found.best.size(); ++i) {
+    const FoundActivation& f = found.best[i];
+    Json token = token_json(f.id, tokenizer.bytes(f.id));
+    token["position"] = f.position;
+    best.push_back({{"prompt", f.prompt},
+                    {"layer", f.layer},
+                    {"neuron", f.neuron},
+                    {"token", std::move(token)},
+                    {"activation", f.activation},
+                    {"context", context_json(tokenizer, found.excerpts[i], "activation")}});
+  }
+  out << json_line(Json{{"how", how}, {"count", found.count}, {"best", std::move(best)}}) << '\n';
+}
+
+void write_text(const FoundActivations& found, std::ostream& out) {
+  write_count(found.count, std::ssize(found.best), "activation", "activations", out);
+  if (found.best.empty()) return;
+  out << format("%10s %7s %-14s %8s  %s\n", "activation", "prompt", "neuron", "position", "context");
+  for (std::size_t i = 0; i < found.best.size(); ++i) {
+    const FoundActivation& f = found.best[i];
+    const std::string neuron = format("L%d neuron %d", f.layer, f.neuron);
+    out << format("%10.4f %7d %-14s %8d  ", static_cast<double>(f.activation), f.prompt, neuron.c_str(),
+                  f.position)
+        << context_words(found.excerpts[i], f.position) << '\n';
+  }
+}
+
+/// "any", "@3", "@3+", "@-1", or a token's text; write "@@" for a text that begins with @.
 auto tokens_meant(TokenSelector::Kind counted_back) {
   return [=](const std::string& option, const std::string& text) {
     using Kind = TokenSelector::Kind;
@@ -67,7 +130,12 @@ auto tokens_meant(TokenSelector::Kind counted_back) {
     if (text.empty()) throw UsageError(option + " takes a token's text, a position such as @3, or any");
     if (!text.starts_with('@')) return TokenSelector{Kind::text, text, 0};
     if (text.starts_with("@@")) return TokenSelector{Kind::text, text.substr(1), 0};
-    const int position = whole_number(option + " @", std::string_view(text).substr(1), -kMax);
+    std::string_view place = std::string_view(text).substr(1);
+    if (place.ends_with('+')) {
+      place.remove_suffix(1);
+      return TokenSelector{Kind::from_position, "", whole_number(option + " @", place, 0)};
+    }
+    const int position = whole_number(option + " @", place, -kMax);
     return position < 0 ? TokenSelector{counted_back, "", -position}
                         : TokenSelector{Kind::position, "", position};
   };
@@ -88,29 +156,79 @@ auto pairs(const std::string& what) {
   };
 }
 
-void run_search(const SearchCommand& command, const Streams& streams) {
-  How how(command);
-  Engine engine = start_engine(command.model, command.prompt.edits, Capability::patterns);
-  BestWeights found(static_cast<std::size_t>(command.top));
-  const auto write = [&](const TokenNames& names) {
-    if (command.json) return write_json(how.shared(engine), names, found, streams.out);
-    write_text(names, found, streams.out);
-  };
-  if (engine.model->patterns) {
-    const PromptRun run = run_of_patterns(engine, command.prompt, {}, streams.err);
-    search_weights(run, command.search, 1, engine.workspace, found);
-    return write({nullptr, &run.tokens, &key_tokens(run)});
-  }
+/// Calls visit(run, number) for each prompt's run. `hooks`: of the passes; null: none.
+template <class Visit>
+void for_each_run(const SearchCommand& command, Engine& engine, const Streams& streams,
+                  const model::Hooks* hooks, const Visit& visit) {
   bool some = false;
   for_each_prompt(command.prompt, streams, [&](const PromptSource& source, const Prompt& prompt) {
-    const PromptRun run = run_prompt(engine, prompt, source.where());
+    const PromptRun run = run_prompt(engine, prompt, source.where(), hooks);
     warn_about(run, source.where(), streams.err);
-    search_weights(run, command.search, source.number(), engine.workspace, found);
+    visit(run, source.number());
     some = true;
   });
   if (!some && command.prompt.shard.count == 1)
     throw model::RunError("there is no prompt in " + system::text_of(command.prompt.file));
+}
+
+void search_neurons(const SearchCommand& command, Engine& engine, How& how, const Streams& streams) {
+  const int context = command.context.value_or(SearchCommand::kContext);
+  const ActivationSearch search{
+      command.neurons, command.search.from, command.search.above, {context, context}};
+  const WatchedNeurons watched(command.neurons, *engine.model);
+  FoundActivations found;
+  for_each_run(command, engine, streams, &watched.hooks(), [&](const PromptRun& run, int number) {
+    add_activations(run, search, watched, number, static_cast<std::size_t>(command.top), found);
+  });
+  if (command.json) return write_json(how.shared(engine), *engine.model->tokenizer, found, streams.out);
+  write_text(found, streams.out);
+}
+
+void run_search(const SearchCommand& command, const Streams& streams) {
+  How how(command);
+  Engine engine = start_engine(command.model, command.prompt.edits, Capability::patterns);
+  if (!command.neurons.empty()) return search_neurons(command, engine, how, streams);
+  BestWeights best(static_cast<std::size_t>(command.top));
+  FoundWeights found;  // with excerpts
+  const bool context = command.context.has_value();
+  const auto search_in = [&](const PromptRun& run, int number) {
+    BestWeights of_run = best.none();
+    search_weights(run, command.search, number, engine.workspace, context ? of_run : best);
+    if (context)
+      join_weights(found, of_run, run, number, static_cast<std::size_t>(command.top),
+                   {*command.context, *command.context});
+  };
+  const auto write = [&](const TokenNames& names) {
+    if (!context) found.best = best.best(), found.count = best.count();
+    if (command.json) return write_json(how.shared(engine), names, found, context, streams.out);
+    write_text(names, found, context, streams.out);
+  };
+  if (engine.model->patterns) {
+    const PromptRun run = run_of_patterns(engine, command.prompt, {}, streams.err);
+    search_in(run, 1);
+    return write({nullptr, &run.tokens, &key_tokens(run)});
+  }
+  for_each_run(command, engine, streams, nullptr, search_in);
   write({.tokenizer = engine.model->tokenizer.get()});
+}
+
+void check_search(const SearchCommand& command) {
+  require_prompt_or_attention(command);
+  const WeightSearch& search = command.search;
+  if (command.model.patterns && command.context)
+    throw UsageError("--context requires a prompt; an attention file has only weights");
+  if (command.neurons.empty()) {
+    if (search.above > 1) throw UsageError("--above takes a number from 0 to 1 for weights");
+    return;
+  }
+  if (command.model.patterns)
+    throw UsageError("--neurons requires a prompt; an attention file has no neurons");
+  for (const auto& [is_given, option] :
+       {std::pair(!search.heads.empty(), "--heads"),
+        std::pair(search.to.kind != TokenSelector::Kind::any, "--to"),
+        std::pair(!search.shape.empty(), "--shape"), std::pair(!search.moves, "--shape-moves")})
+    if (is_given)
+      throw UsageError(std::string("--neurons searches activations; ") + option + " is of weights");
 }
 
 }  // namespace
@@ -120,14 +238,19 @@ Finish describe_search(CommandSyntax& command) {
   WeightSearch& search = own->search;
   command.reading();
   command.attention(false);
-  command.option("from", "TEXT|@N|any",
-                 "queries: tokens with this text, with or without a leading space;\n@3: position 3, @-1: the "
-                 "last; any (the default); not position 0 where it sees only itself",
-                 search.from, tokens_meant(TokenSelector::Kind::from_end));
-  command.option("to", "TEXT|@N|any", "keys: likewise, but @-1 is the token before the query", search.to,
-                 tokens_meant(TokenSelector::Kind::before_query));
-  command.option("above", "X", "only weights larger than X (default: 0)", search.above,
-                 between(0, 1, "from 0 to 1"));
+  command.option(
+      "from", "TEXT|@N|any",
+      "queries: tokens with this text, with or without a leading space;\n@3: position 3, @3+: from "
+      "position 3 on, @-1: the last; any (the\ndefault); not position 0 where it sees only itself; "
+      "with --neurons\nthe tokens at which they are active",
+      search.from, tokens_meant(TokenSelector::Kind::from_end));
+  command.option(
+      "to", "TEXT|@N|any",
+      "keys: likewise, but @-1 is the token before the query; @1+ leaves\nout key 0, on which many "
+      "heads of GPT-2 rest",
+      search.to, tokens_meant(TokenSelector::Kind::before_query));
+  command.option("above", "X", "only weights or activations larger than X (default: 0)", search.above,
+                 between(0, 1e30, "of at least 0"));
   command.option("heads", "L.H,...", "only these heads, e.g. 5.1,5.3 (default: all)", search.heads,
                  pairs<model::HeadIndex>("layers and heads"));
   command.option("shape", "Q.K,...",
@@ -136,9 +259,17 @@ Finish describe_search(CommandSyntax& command) {
                  search.shape, pairs<WeightSearch::Cell>("queries and keys"));
   command.option("shape-moves", "yes|no", "also find the shape elsewhere along the diagonal (default: yes)",
                  search.moves, one_of(kYesOrNo));
+  command.option("neurons", "L.N,...",
+                 "instead of weights: the largest activations of these neurons, after\nthe nonlinearity",
+                 own->neurons, pairs<NeuronIndex>("layers and neurons"));
+  command.option(
+      "context", "N",
+      "also the N tokens on each side, with the neuron's activation or the\nquery's weight on each "
+      "(default: 8 for neurons, none for weights)",
+      own->context, whole(0));
   command.option("top", "N", "the N largest (default: 20)", own->top, whole(1, 1000000));
   command.answer_out();
-  return command.finish(own, require_prompt_or_attention, run_search);
+  return command.finish(own, check_search, run_search);
 }
 
 }  // namespace headscope::app

@@ -10,17 +10,18 @@ namespace headscope::app {
 /// Answers a question about the first `count` prompts of a list, one after the other. `Answer` has a member
 /// `progress`, a ListProgress. `add(run, index, answer)` adds one prompt's share; if it throws Stopped, the
 /// answer must be unchanged. `finish(answer)` turns it into one that can be shown. Prompts that cannot be run
-/// are skipped and counted.
+/// are skipped and counted. `hooks`: of their passes; null: none.
 template <class Answer, class Add, class Finish>
 Answer over_prompts(const OverPrompts& over, std::size_t count, const PromptRun& of,
-                    const Computation<Answer>& computation, const Add& add, const Finish& finish) {
+                    const Computation<Answer>& computation, const Add& add, const Finish& finish,
+                    const model::Hooks* hooks = nullptr) {
   constexpr std::chrono::milliseconds kPause{100};  // between two parts that are shown
   Answer answer = computation.partial != nullptr ? *computation.partial : Answer{};
   auto shown = std::chrono::steady_clock::now();
   for (ListProgress& progress = answer.progress; progress.done < count;) {
     try {
-      add(run_of(over, progress.done, of.model, computation.workspace, computation.stop), progress.done,
-          answer);
+      add(run_of(over, progress.done, of.model, computation.workspace, computation.stop, hooks),
+          progress.done, answer);
     } catch (const model::RunError& e) {
       if (progress.skipped++ == 0) progress.problem = e.what();
     }

@@ -12,14 +12,15 @@
 #include "viz/text/text.h"
 
 namespace headscope::app {
-namespace {
 
-bool better(const FoundWeight& a, const FoundWeight& b) {
+bool is_better(const FoundWeight& a, const FoundWeight& b) {
   const auto place = [](const FoundWeight& f) {
     return std::tuple(-f.weight, f.prompt, f.layer, f.head, f.query, f.key);
   };
   return place(a) < place(b);
 }
+
+namespace {
 
 std::vector<model::HeadIndex> heads_of(const WeightSearch& search, const PromptRun& run) {
   const model::Config& config = run.run->config;
@@ -139,40 +140,14 @@ bool TokenSelector::matches(std::string_view bytes, int position, int length, in
       return bytes == text || (bytes.starts_with(' ') && bytes.substr(1) == text);
     case Kind::position:
       return position == number;
+    case Kind::from_position:
+      return position >= number;
     case Kind::from_end:
       return position == length - number;
     case Kind::before_query:
       return position == query - number;
   }
   return false;
-}
-
-void BestWeights::keep(const FoundWeight& found) {
-  if (most_ == 0) return;
-  if (heap_.size() == most_) {
-    if (!better(found, heap_.front())) return;
-    std::ranges::pop_heap(heap_, better);
-    heap_.back() = found;
-  } else {
-    heap_.push_back(found);
-  }
-  std::ranges::push_heap(heap_, better);
-}
-
-void BestWeights::add(const FoundWeight& found) {
-  ++count_;
-  keep(found);
-}
-
-void BestWeights::add(const BestWeights& others) {
-  count_ += others.count_;
-  for (const FoundWeight& found : others.heap_) keep(found);
-}
-
-std::vector<FoundWeight> BestWeights::best() const {
-  std::vector<FoundWeight> sorted = heap_;
-  std::ranges::sort(sorted, better);
-  return sorted;
 }
 
 bool WeightSearch::operator==(const WeightSearch& other) const {
@@ -224,37 +199,23 @@ void search_weights(const PromptRun& run, const WeightSearch& search, int prompt
   for (const BestWeights& of_head : of_heads) best.add(of_head);
 }
 
-namespace {
-
-/// "…·gave·a·drink": the text that the model had read at the query.
-std::string excerpt(const PromptTokens& tokens, int query) {
-  constexpr int kMax = 14;  // tokens
-  const int first = std::max(0, query + 1 - kMax);
-  std::string text = first > 0 ? "…" : "";
-  for (int i = first; i <= query; ++i) text += tokens.labels[i];
-  return text;
+void join_weights(FoundWeights& all, const BestWeights& found, const PromptRun& run, int prompt,
+                  std::size_t most, ExcerptSize excerpt) {
+  join_found(all, found, prompt, most, [&](const FoundWeight& one) {
+    if (run.model->patterns) return excerpt_of(run, one.query, excerpt);
+    const std::vector<float> weights =
+        run.model->transformer->attention_row(*run.run, one.layer, one.head, one.query).weights;
+    return excerpt_of(run, one.query, excerpt, [&](int key) {
+      return static_cast<std::size_t>(key) < weights.size() ? weights[key] : 0.F;
+    });
+  });
 }
-
-/// Adds the matches of one prompt.
-void join(FoundWeights& all, const BestWeights& found, const PromptTokens& tokens, int prompt) {
-  BestWeights best(WeightsOfRun::kMax);
-  for (const FoundWeight& before : all.best) best.add(before);
-  best.add(found);
-  FoundWeights joined{best.best(), {}, all.count + found.count(), all.progress};
-  for (const FoundWeight& one : joined.best) {
-    const auto before = std::ranges::find(all.best, one) - all.best.begin();
-    joined.excerpts.push_back(one.prompt == prompt ? excerpt(tokens, one.query) : all.excerpts[before]);
-  }
-  all = std::move(joined);
-}
-
-}  // namespace
 
 FoundWeights WeightsOfRun::compute(const PromptRun& run, const Computation<FoundWeights>& computation) const {
   BestWeights best(kMax);
   search_weights(run, search, 1, computation.workspace, best, computation.stop);
   FoundWeights found;
-  join(found, best, run.tokens, 1);
+  join_weights(found, best, run, 1, kMax);
   return found;
 }
 
@@ -266,7 +227,7 @@ FoundWeights WeightsOverList::compute(const PromptRun& run,
         const int prompt = static_cast<int>(index) + 1;
         BestWeights best(WeightsOfRun::kMax);
         search_weights(one, search, prompt, computation.workspace, best, computation.stop);
-        join(answer, best, one.tokens, prompt);
+        join_weights(answer, best, one, prompt, WeightsOfRun::kMax);
       },
       [](FoundWeights&) {});
 }

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "app/run/analyses/best_found.h"
 #include "app/run/prompt_list.h"
 #include "app/run/question.h"
 
@@ -14,11 +15,11 @@ namespace headscope::app {
 
 /// A condition on tokens.
 struct TokenSelector {
-  enum class Kind { any, text, position, from_end, before_query };
+  enum class Kind { any, text, position, from_position, from_end, before_query };
   Kind kind = Kind::any;
   std::string text;  ///< Kind::text: the token's bytes, with or without a leading space
-  int number = 0;  ///< position: from 0; from_end: 1 is the last; before_query: 1 is the token before it (for
-                   ///< keys only)
+  int number = 0;  ///< position: from 0; from_position: that one and all later ones; from_end: 1 is the last;
+                   ///< before_query: 1 is the token before it (for keys only)
 
   bool matches(std::string_view bytes, int position, int length, int query) const;
   bool operator==(const TokenSelector&) const = default;
@@ -32,23 +33,9 @@ struct FoundWeight {
   bool operator==(const FoundWeight&) const = default;
 };
 
-/// The largest weights found, and how many there were. The result does not depend on the order of insertion:
-/// ties go to the first prompt, layer, head, query and key.
-class BestWeights {
- public:
-  explicit BestWeights(std::size_t most) : most_(most) {}
-  void add(const FoundWeight& found);
-  void add(const BestWeights& others);
-  BestWeights none() const { return BestWeights(most_); }  ///< an empty list with the same limit
-  std::int64_t count() const { return count_; }
-  std::vector<FoundWeight> best() const;  ///< best first
-
- private:
-  void keep(const FoundWeight& found);
-  std::size_t most_;
-  std::int64_t count_ = 0;
-  std::vector<FoundWeight> heap_;  // the smallest kept weight is in front
-};
+/// The larger one; ties: the earlier prompt, layer, head, query and key.
+bool is_better(const FoundWeight& a, const FoundWeight& b);
+using BestWeights = BestFound<FoundWeight>;
 
 struct WeightSearch {
   /// A query and a key, as positions.
@@ -76,16 +63,24 @@ void search_weights(const PromptRun& run, const WeightSearch& search, int prompt
 
 /// The largest matches.
 struct FoundWeights {
-  std::vector<FoundWeight> best;      ///< best first
-  std::vector<std::string> excerpts;  ///< for each: labels of the tokens up to its query
-  std::int64_t count = 0;             ///< total number of matches
-  ListProgress progress;              ///< progress of a list
+  std::vector<FoundWeight> best;  ///< best first
+  std::vector<Excerpt> excerpts;  ///< for each: the tokens around its query, with the query's weight on each
+  std::int64_t count = 0;         ///< total number of matches
+  ListProgress progress;          ///< progress of a list
   std::size_t bytes() const {
     std::size_t sum = bytes_of(best) + progress.problem.size();
-    for (const std::string& excerpt : excerpts) sum += sizeof excerpt + excerpt.size();
+    for (const Excerpt& excerpt : excerpts) sum += excerpt.bytes();
     return sum;
   }
 };
+
+/// The tokens up to the query: what it can attend to.
+inline constexpr ExcerptSize kUpToQuery{13, 0};
+
+/// Adds what was found in a run to the `most` that are kept. The excerpts of an attention file, which has no
+/// activations to take a query's weights from, have no numbers.
+void join_weights(FoundWeights& all, const BestWeights& found, const PromptRun& run, int prompt,
+                  std::size_t most, ExcerptSize excerpt = kUpToQuery);
 
 struct WeightsOfRun {
   static constexpr std::size_t kMax = 200;  ///< how many are kept

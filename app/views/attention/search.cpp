@@ -152,6 +152,8 @@ std::string words_of(const TokenSelector& selector, const char* any) {
       return "position " + std::to_string(selector.number);
     case TokenSelector::Kind::from_end:
       return "the end";
+    case TokenSelector::Kind::from_position:
+      return "positions from " + std::to_string(selector.number) + " on";
     case TokenSelector::Kind::before_query:
       return selector.number == 0 ? "itself" : std::to_string(selector.number) + " before";
   }
@@ -200,6 +202,12 @@ int chosen_row(const ViewContext& c, const FoundWeights& found) {
 
 const ListRows kRows{.role = kRow, .first = kFirstRow, .names = "matches"};
 constexpr std::string_view kContext = "context";  // heading of the column of excerpts
+
+std::vector<std::string> excerpts_of(const FoundWeights& found) {
+  std::vector<std::string> texts;
+  for (const Excerpt& excerpt : found.excerpts) texts.push_back(excerpt.text());
+  return texts;
+}
 
 /// The end of an excerpt that fits a width: what comes last is the query. Cut before a space if there is one.
 std::string end_of(const std::string& excerpt, float width, const viz::Style& style) {
@@ -266,8 +274,9 @@ Picture build(const ViewContext& c) {
   if (!subtitle_fits)
     area.h = std::max(0.F, area.h - line - style.unit());  // a line of its own, under the list
   if (area.h < 3 * line) return too_small(c, "for the list");
-  std::vector<std::string> excerpts = found->excerpts;
-  if (List wide = list_of(c, *found, found->excerpts); wide.lay_out(area)) {
+  const std::vector<std::string> whole_excerpts = excerpts_of(*found);
+  std::vector<std::string> excerpts = whole_excerpts;
+  if (List wide = list_of(c, *found, whole_excerpts); wide.lay_out(area)) {
     for (const viz::TableLayout::Place& place : wide.layout().places)
       if (wide.table.columns[static_cast<std::size_t>(place.column)].heading == kContext)
         for (std::string& excerpt : excerpts) excerpt = end_of(excerpt, place.w, style);
@@ -306,7 +315,9 @@ int row_at(const FoundWeights* found, const Picture& picture, const viz::Hit& hi
 
 Table table(const ViewContext& c) {
   const auto found = found_of(c);
-  return found ? list_of(c, *found, found->excerpts).exported() : Table{};
+  if (!found) return {};
+  const std::vector<std::string> excerpts = excerpts_of(*found);
+  return list_of(c, *found, excerpts).exported();
 }
 
 /// Shows the place of a match without altering the search: the place shares the searched tokens with the
@@ -362,7 +373,7 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   facts.say("query " + token(one.query, one.query_id) + " → key " + token(one.key, one.key_id));
   facts.number(of_shape(c) ? "weight in the shape" : "weight", one.weight);
   if (uses_list(c)) facts.say("prompt " + grouped(one.prompt));
-  facts.say(found->excerpts[row]);
+  facts.say(found->excerpts[row].text());
   facts.commands.push_back(
       {uses_list(c) ? "Show prompt " + grouped(one.prompt) : "Go to this cell", go_to(c, *found, row)});
   return facts;

@@ -545,6 +545,7 @@ View attribution_view() {
   view.commands = query_steps("Previous query", "Next query");
   add_list<kRows, click, on_key>(view);
   view.shows_difference = true;
+  view.needs = Capability::weights | Capability::mlp;
   view.figure_size = figure_size;
   view.caption = {true, true, true};
   view.landmarks = {

@@ -117,7 +117,8 @@ TEST(WeightsOverList, AreTheLargestOfAllPrompts) {
   const auto found = s.ask(WeightsOverList{over(kPrompts), search});
   std::vector<std::tuple<float, int, int, int, int, int>>
       expected;  // −weight, prompt, layer, head, query, key
-  for (auto& [number, one] : each()) {
+  const auto runs = each();
+  for (const auto& [number, one] : runs) {
     for (int layer = 0; layer < one.config().n_layer; ++layer)
       for (int head = 0; head < one.config().n_head; ++head) {
         const auto pattern = one.ask(PatternOf{layer, head});
@@ -137,7 +138,13 @@ TEST(WeightsOverList, AreTheLargestOfAllPrompts) {
   for (std::size_t i = 0; i < found->best.size(); ++i) {
     const FoundWeight& f = found->best[i];
     EXPECT_EQ(std::tuple(-f.weight, f.prompt, f.layer, f.head, f.query, f.key), expected[i]) << i;
-    EXPECT_TRUE(found->excerpts[i].ends_with("·king")) << found->excerpts[i];
+    const Excerpt& excerpt = found->excerpts[i];
+    EXPECT_TRUE(excerpt.text().ends_with("·king")) << excerpt.text();
+    const auto of = std::ranges::find(runs, f.prompt, &std::pair<int, Scenario>::first);
+    const auto pattern = of->second.ask(PatternOf{f.layer, f.head});
+    ASSERT_EQ(excerpt.first + std::ssize(excerpt.values), f.query + 1);
+    for (int key = excerpt.first; key <= f.query; ++key)
+      EXPECT_EQ(excerpt.values[key - excerpt.first], pattern->matrix().at(f.query, key));
   }
   // For a single prompt the result is that of its run.
   const Scenario first(kPrompts[0]);

@@ -1,0 +1,420 @@
+#include <algorithm>
+#include <cmath>
+
+#include "app/run/analyses/activation_search.h"
+#include "app/run/analyses/token_pass.h"
+#include "app/views/parts/declare.h"
+#include "app/views/parts/edit_menu.h"
+#include "app/views/parts/edited.h"
+#include "app/views/parts/excerpt_line.h"
+#include "app/views/parts/landmarks.h"
+#include "app/views/parts/list.h"
+#include "app/views/parts/prompt_list_words.h"
+
+namespace headscope::app {
+namespace {
+
+enum Role { kRow };  // Region::id: index of an example
+enum class Text { prompt, list };
+enum class Subject { neurons, head };
+
+const Option<Text> kText = session_only(choice_option<Text>(
+    "examples-text", "In", "tT", "where to look for examples",
+    {{"prompt", "Prompt", "In the prompt"}, {"list", "List", "In all prompts of the open list"}}));
+const Option<Subject> kSubject = choice_option<Subject>(
+    "examples-of", "Of", "oO", "what the examples are of",
+    {{"neurons", "Neurons", "The tokens at which neurons of the chosen layer's MLP are most active"},
+     {"head", "Head", "The queries and keys between which the chosen head has the largest weights"}});
+bool is_of_neurons(const Options& options) {
+  return options[kSubject] == Subject::neurons;
+}
+bool is_of_head(const Options& options) {
+  return options[kSubject] == Subject::head;
+}
+const Option<std::vector<int>> kNeurons = applying_if(
+    is_of_neurons, Option<std::vector<int>>{
+                       {.name = "example-neurons",
+                        .label = "Neurons",
+                        .help = "neurons of the chosen layer; auto: the most active one at the chosen token",
+                        .default_value = std::vector<int>{},
+                        .default_name = "auto",
+                        .low = 0,
+                        .high = (1 << 24) - 1,
+                        .kept = false}});
+const Option<bool> kKey0 = applying_if(
+    is_of_head,
+    switch_option("example-key0", "Key 0", "kK", "also weights on key 0, on which many heads of GPT-2 rest"));
+const Option<int> kFirstRow = first_row_option("first-example", "First example", "first row shown");
+
+// ---- the question ----
+
+bool uses_list(const ViewContext& c) {
+  return c.options[kText] == Text::list;
+}
+
+/// The neurons of the examples; nothing while it is not known which one is the most active.
+std::optional<std::vector<NeuronIndex>> neurons_of(const ViewContext& c) {
+  std::vector<NeuronIndex> neurons;
+  for (const int neuron : c.options[kNeurons]) neurons.push_back({c.selection.layer, neuron});
+  if (!neurons.empty()) return neurons;
+  const auto pass = c.ask(PassOfToken{c.chosen_query});
+  if (!pass || c.selection.layer >= std::ssize(pass->blocks)) return std::nullopt;
+  const std::vector<float>& active = pass->blocks[c.selection.layer]->mlp_post;
+  const auto largest = std::ranges::max_element(active);  // NaN: the first
+  return std::vector<NeuronIndex>{{c.selection.layer, static_cast<int>(largest - active.begin())}};
+}
+
+/// "there is no neuron 512 ...", or empty.
+std::string missing(const ViewContext& c) {
+  if (!c.run || !is_of_neurons(c.options)) return "";
+  const int count = c.run->run->config.n_inner;
+  for (const int neuron : c.options[kNeurons])
+    if (neuron >= count)
+      return "there is no neuron " + std::to_string(neuron) + ": the last one is " +
+             std::to_string(count - 1) + "; see --" + std::string(kNeurons.name);
+  return "";
+}
+
+/// An example: a neuron's activation at a token, or a head's weight of a query on a key.
+struct Example {
+  int prompt = 1;
+  int neuron = -1;
+  int position = 0;  ///< of the query
+  int id = 0;        ///< of its token
+  int key = -1, key_id = 0;
+  float value = 0;
+  const Excerpt* excerpt = nullptr;
+};
+
+struct Examples {
+  Question question;
+  std::shared_ptr<const void> answer;  ///< what the excerpts are in; null: none yet, or it failed
+  std::vector<NeuronIndex> neurons;    ///< none: of a head
+  std::vector<Example> best;
+  std::int64_t count = 0;
+  ListProgress progress;
+
+  /// The end of the colours and bars.
+  double limit() const { return best.empty() ? 1 : static_cast<double>(best.front().value); }
+};
+
+template <class Q, class MakeExample>
+Examples examples_for(const ViewContext& c, const Q& question, const MakeExample& example) {
+  Examples examples{question, nullptr, {}, {}, 0, {}};
+  const auto found = c.ask(question);
+  if (!found) return examples;
+  examples.answer = found;
+  examples.count = found->count;
+  examples.progress = found->progress;
+  for (std::size_t i = 0; i < found->best.size(); ++i) {
+    examples.best.push_back(example(found->best[i]));
+    examples.best.back().excerpt = &found->excerpts[i];
+  }
+  return examples;
+}
+
+Examples examples_of_head(const ViewContext& c) {
+  WeightSearch search;
+  search.heads = {{c.selection.layer, c.selection.head}};
+  if (!c.options[kKey0]) search.to = {TokenSelector::Kind::from_position, "", 1};
+  const auto example = [](const FoundWeight& f) {
+    return Example{f.prompt, -1, f.query, f.query_id, f.key, f.key_id, f.weight};
+  };
+  return uses_list(c) ? examples_for(c, WeightsOverList{over_list(c), search}, example)
+                      : examples_for(c, WeightsOfRun{search}, example);
+}
+
+/// Nothing if there is no question.
+std::optional<Examples> examples_of(const ViewContext& c) {
+  if (!c.run || !missing(c).empty() || (uses_list(c) && !c.prompts)) return std::nullopt;
+  if (is_of_head(c.options)) return examples_of_head(c);
+  const auto neurons = neurons_of(c);
+  if (!neurons) return std::nullopt;
+  ActivationSearch search;
+  search.neurons = *neurons;
+  const auto example = [](const FoundActivation& f) {
+    return Example{f.prompt, f.neuron, f.position, f.id, -1, 0, f.activation};
+  };
+  Examples examples = uses_list(c) ? examples_for(c, ActivationsOverList{over_list(c), search}, example)
+                                   : examples_for(c, ActivationsOfRun{search}, example);
+  examples.neurons = *neurons;
+  return examples;
+}
+
+// ---- words ----
+
+const char* quantity(const ViewContext& c) {
+  return is_of_head(c.options) ? "weight" : "activation";
+}
+
+std::string title_of(const ViewContext& c, const Examples& examples) {
+  if (is_of_head(c.options))
+    return "Largest weights of " + head_title(c, c.selection.layer, c.selection.head);
+  std::string words = "Largest activations of L" + std::to_string(c.selection.layer) +
+                      (examples.neurons.size() == 1 ? " neuron" : " neurons");
+  for (std::size_t i = 0; i < examples.neurons.size(); ++i)
+    words += (i == 0 ? " " : ", ") + std::to_string(examples.neurons[i].neuron);
+  return words;
+}
+
+std::string subtitle_of(const ViewContext& c, const Examples& examples) {
+  std::string words = grouped(examples.count) + " above 0";
+  if (std::cmp_less(examples.best.size(), examples.count))
+    words += ", largest " + grouped(std::ssize(examples.best)) + " listed";
+  words += "; " + (uses_list(c) ? list_words(c, examples.progress) : std::string("this prompt"));
+  if (is_of_head(c.options) && !c.options[kKey0]) words += ", without key 0";
+  return words;
+}
+
+// ---- the list ----
+
+const ListRows kRows{.role = kRow, .first = kFirstRow, .names = "examples"};
+constexpr std::string_view kContext = "context";  // heading of the column of excerpts
+constexpr float kPlace = 0.6F;                    // of the token in it; those after a query have no weight
+
+std::vector<std::string> texts_of(const Examples& examples) {
+  std::vector<std::string> texts;
+  for (const Example& one : examples.best)
+    texts.push_back(one.excerpt->text() + (one.excerpt->continues && one.key < 0 ? "…" : ""));
+  return texts;
+}
+
+int chosen_row(const ViewContext& c, const Examples& examples) {
+  const auto found = std::ranges::find_if(examples.best, [&](const Example& one) {
+    return one.position == c.selection.query && (one.key < 0 || one.key == c.selection.key) &&
+           (!uses_list(c) || is_shown_prompt(c, static_cast<std::size_t>(one.prompt) - 1));
+  });
+  return found != examples.best.end() ? static_cast<int>(found - examples.best.begin()) : -1;
+}
+
+/// `contexts`: the texts of the excerpts. `room`: the width to leave for painting them; 0: they are words.
+List list_of(const ViewContext& c, const Examples& examples, const std::vector<std::string>& contexts,
+             float room = 0) {
+  const viz::Theme& theme = *c.theme;
+  const bool of_head = is_of_head(c.options);
+  const auto of = [&examples](auto field) {
+    return [&examples, field](int row) { return examples.best[row].*field; };
+  };
+  const auto token = [&](int Example::*id) {
+    return [&c, id_of = of(id)](int row) { return label_of(c, id_of(row)); };
+  };
+  List list(c, kRows, static_cast<int>(examples.best.size()));
+  list.file("layer", [layer = c.selection.layer](int) { return layer; });
+  if (of_head)
+    list.file("head", [head = c.selection.head](int) { return head; });
+  else if (examples.neurons.size() > 1)
+    list.number("neuron", 7, of(&Example::neuron), {.file = "neuron", .digits = 0});
+  else
+    list.file("neuron", of(&Example::neuron));
+  list.bar(quantity(c), 10, of(&Example::value),
+           {.file = quantity(c),
+            .digits = 4,
+            .low = 0,
+            .high = examples.limit(),
+            .axis = true,
+            .most = 9 * c.font_size});
+  const auto number = [&](const char* heading, int importance, int Example::*field, const char* file) {
+    list.number(heading, importance, of(field), {.file = file, .color = theme.text_muted, .digits = 0});
+  };
+  if (uses_list(c)) number("prompt", 4, &Example::prompt, "prompt");
+  number("", 3, &Example::position, of_head ? "query" : "position");
+  // The context has the token, too, of a head often not the key.
+  list.text(of_head ? "query" : "token", 5, token(&Example::id),
+            {.file = of_head ? "query token" : "token", .heading = of_head ? theme.query : theme.text_muted});
+  if (of_head) {
+    number("", 2, &Example::key, "key");
+    list.text("key", 6, token(&Example::key_id), {.file = "key token", .heading = theme.key});
+  }
+  ListLook look{.file = std::string(kContext),
+                .color = theme.text_muted,
+                .least = 16 * c.font_size,
+                .most = 64 * c.font_size};
+  if (room > 0) look.least = look.most = room;
+  ListColumn& column = list.text(std::string(kContext), 9, contexts, look);
+  if (room > 0) column.text = [](int) { return std::string(); };
+  list.table.marked = chosen_row(c, examples);
+  return list;
+}
+
+const viz::TableLayout::Place* context_place(const List& list) {
+  const auto& places = list.layout().places;
+  const auto found = std::ranges::find_if(places, [&](const viz::TableLayout::Place& place) {
+    return list.table.columns[static_cast<std::size_t>(place.column)].heading == kContext;
+  });
+  return found != places.end() ? &*found : nullptr;
+}
+
+void paint_contexts(Picture& picture, const ViewContext& c, const Examples& examples, const List& list) {
+  const viz::TableLayout::Place* place = context_place(list);
+  if (place == nullptr) return;
+  const viz::ColorScale scale = viz::linear_scale(examples.limit());
+  for (const viz::Region& row : picture.regions) {
+    if (row.role != kRow) continue;
+    const Example& one = examples.best[row.id];
+    const bool of_head = one.key >= 0;
+    const ExcerptLine line{*one.excerpt,
+                           one.position,
+                           of_head ? std::optional(one.key) : std::nullopt,
+                           of_head ? 1 : kPlace,
+                           of_head ? c.theme->query : c.theme->text,
+                           c.theme->key};
+    paint_excerpt(picture.scene, c, line, scale,
+                  viz::Rect{place->x, row.rect.y, place->w, row.rect.h}.inset(1));
+  }
+}
+
+Picture build(const ViewContext& c) {
+  if (!c.run) {
+    if (is_of_neurons(c.options)) static_cast<void>(neurons_of(c));  // asks for what they depend on
+    return *waiting(c);
+  }
+  if (const std::string words = missing(c); !words.empty()) return message(c, words);
+  if (uses_list(c) && !c.prompts) return no_list(c);
+  const auto examples = examples_of(c);
+  if (!examples) return waiting(c, PassOfToken{c.chosen_query}, false).value_or(message(c, kComputing));
+  if (auto words = waiting(c, examples->question, examples->answer != nullptr)) return *words;
+  const viz::Style style = style_of(c);
+  viz::Rect area = below_title(c);
+  const float line = style.line(style.small());
+  // A line of their own, under the list: the colours, and the subtitle if it does not fit.
+  const std::string title = title_of(c, *examples), subtitle = subtitle_of(c, *examples);
+  const bool subtitle_fits =
+      !c.titled ||  // a heading has as many lines as it needs
+      style.width(title, style.title(), viz::FontStyle::medium) + style.width(subtitle, style.small()) <=
+          area.w - 4 * style.font_size;
+  const float under = (subtitle_fits ? 1 : 2) * (line + style.unit());
+  area.h = std::max(0.F, area.h - under);
+  if (area.h < 3 * line) return too_small(c, "for the examples");
+  const std::vector<std::string> contexts = texts_of(*examples);
+  List words = list_of(c, *examples, contexts);
+  if (!words.lay_out(area) && !examples->best.empty()) return too_small(c, "for the examples");
+  const viz::TableLayout::Place* place = context_place(words);
+  List list = list_of(c, *examples, contexts, place != nullptr ? place->w : 0);
+  list.lay_out(area);
+  Picture picture = blank(c);
+  const std::string rows = (c.in_pane ? "" : list.note("; ")) + list.left_out("; ");
+  paint_title(picture, c, title, subtitle_fits ? subtitle + rows : "");
+  const bool whole = picture.whole;
+  list.paint(picture);
+  paint_contexts(picture, c, *examples, list);
+  const float rows_end =
+      list.layout().rows_top + static_cast<float>(list.layout().rows.size()) * viz::table_row_height(style);
+  const float top = (list.layout().note_below ? area.bottom() : rows_end) + style.unit();
+  if (examples->best.empty()) {
+    paint_small_lines(picture, c, {"no example: nothing is above 0"},
+                      {area.x, list.layout().rows_top + line / 2}, area.w);
+  } else if (place != nullptr) {
+    viz::paint_color_scale_in(
+        picture.scene, viz::linear_scale(examples->limit()),
+        std::string(quantity(c)) + (is_of_head(c.options) ? " of the query on each token" : " at each token"),
+        std::nullopt, {area.x, top + line / 2}, area.w, style);
+  }
+  if (!subtitle_fits)
+    paint_small_lines(picture, c, {subtitle + rows}, {area.x, top + line + style.unit()}, area.w);
+  picture.whole = whole;
+  return picture;
+}
+
+// ---- the mouse ----
+
+/// The example under the mouse; null: it no longer exists.
+const Example* example_at(const std::optional<Examples>& examples, const Picture& picture,
+                          const viz::Hit& hit) {
+  const int row = region_of(picture, hit).id;
+  return examples && row < std::ssize(examples->best) ? &examples->best[row] : nullptr;
+}
+
+/// Shows the place of an example. The neurons stay, whichever is the most active there.
+ViewActions go_to(const ViewContext& c, const Examples& examples, const Example& one) {
+  ViewActions actions;
+  if (!examples.neurons.empty() && c.options[kNeurons].empty()) {
+    std::vector<int> neurons;
+    for (const NeuronIndex& neuron : examples.neurons) neurons.push_back(neuron.neuron);
+    actions.emplace_back(SetOption{&kNeurons, neurons});
+  }
+  if (uses_list(c)) {
+    actions.emplace_back(show_prompt(c, static_cast<std::size_t>(one.prompt) - 1,
+                                     {c.selection.layer, c.selection.head, one.position, one.key}));
+  } else {
+    actions.emplace_back(SelectQuery{one.position});
+    if (one.key >= 0) actions.emplace_back(SelectKey{one.key});
+  }
+  return actions;
+}
+
+ViewActions click(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
+  const auto examples = examples_of(c);
+  const Example* one = example_at(examples, picture, hit);
+  return one != nullptr ? go_to(c, *examples, *one) : ViewActions{};
+}
+
+Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
+  const auto examples = examples_of(c);
+  const Example* one = example_at(examples, picture, hit);
+  if (one == nullptr) return {};
+  const auto token = [&](int position, int id) {
+    return std::to_string(position) + " “" + label_of(c, id) + "”";
+  };
+  Facts facts = facts_of_row(c, region_of(picture, hit).rect);
+  const int layer = c.selection.layer;
+  if (one->key >= 0) {
+    facts.say(head_name(layer, c.selection.head));
+    facts.say("query " + token(one->position, one->id) + " → key " + token(one->key, one->key_id));
+  } else {
+    facts.say("L" + std::to_string(layer) + " neuron " + std::to_string(one->neuron));
+    facts.say(token(one->position, one->id));
+  }
+  facts.number(quantity(c), one->value);
+  if (uses_list(c)) facts.say("prompt " + grouped(one->prompt));
+  facts.copy("context", one->excerpt->text());
+  facts.commands.push_back({uses_list(c)    ? "Show prompt " + grouped(one->prompt)
+                            : one->key >= 0 ? std::string("Go to this cell")
+                                            : "Choose token " + std::to_string(one->position),
+                            go_to(c, *examples, *one)});
+  if (one->key < 0) add_neuron_edit(facts.commands, c, layer, one->neuron);
+  return facts;
+}
+
+Table table(const ViewContext& c) {
+  const auto examples = examples_of(c);
+  if (!examples || !examples->answer) return {};
+  const std::vector<std::string> contexts = texts_of(*examples);
+  return list_of(c, *examples, contexts).exported();
+}
+
+/// High enough for the rows that are asked for, or else for a sheet of them.
+viz::Point figure_size(const ViewContext& c) {
+  constexpr int kSome = 30;
+  const viz::Style style = style_of(c);
+  const auto examples = examples_of(c);
+  viz::Table table;
+  table.rows =
+      std::min(examples ? static_cast<int>(examples->best.size()) : 0, c.max_rows > 0 ? c.max_rows : kSome);
+  const float rows =
+      below_title(c).y + viz::table_height(table, style) + 3 * style.line(style.small()) + margin(c);
+  return {80 * c.font_size, std::max(12 * c.font_size, rows)};
+}
+
+}  // namespace
+
+View top_examples_view() {
+  View view =
+      make_view(Group::block, "top_examples", "Top examples",
+                "the tokens of a prompt or a list at which neurons are most active, or between which a "
+                "head has its largest weights, in their context",
+                build, facts, table);
+  view.over_list = &kText;
+  view.over_list_value = static_cast<int>(Text::list);
+  view.options = {&kText, &kSubject, &kNeurons, &kKey0, &kFirstRow};
+  add_list<kRows, click>(view);
+  view.shows_parts = true;
+  view.refuse = missing;
+  view.figure_size = figure_size;
+  view.needs = Capability::weights | Capability::mlp;
+  view.of_model = uses_list;
+  view.caption = {true, false, true};
+  view.landmarks = {landmark<kRow>("examples")};
+  return view;
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,206 @@
+// The largest activations of neurons over lists of prompts, against the reference's activations in double
+// precision.
+#include "app/run/analyses/activation_search.h"
+
+#include <algorithm>
+#include <random>
+
+#include "app/run/analyses/token_pass.h"
+#include "model/files/error.h"
+#include "tests/app/view_fixture.h"
+
+namespace headscope::app {
+namespace {
+
+const std::vector<Prompt> kPrompts{{.text = "The king and the queen and the king", .ids = {}},
+                                   {.text = "", .ids = {999999}},
+                                   {.text = "Once there was a little girl", .ids = {}},
+                                   {.text = "The king and the queen", .ids = {}}};
+
+OverPrompts over(std::vector<Prompt> prompts, bool start_token = false) {
+  return {std::make_shared<const PromptList>(PromptList{"list", std::move(prompts)}), start_token};
+}
+
+/// Every prompt that can be run, by its number.
+const std::vector<std::pair<int, Scenario>>& each() {
+  static const std::vector<std::pair<int, Scenario>> all = [] {
+    std::vector<std::pair<int, Scenario>> runs;
+    for (const int i : {0, 2, 3}) runs.emplace_back(i + 1, Scenario(kPrompts[static_cast<std::size_t>(i)]));
+    return runs;
+  }();
+  return all;
+}
+const Scenario& prompt_of(const FoundActivation& found) {
+  return std::ranges::find(each(), found.prompt, &std::pair<int, Scenario>::first)->second;
+}
+
+double activation(const Scenario& s, int layer, int neuron, int position) {
+  return reference(s).blocks[static_cast<std::size_t>(layer)].mlp_post[position][neuron];
+}
+
+/// Ties of the same beginning of two prompts: the earlier prompt comes first.
+TEST(ActivationsOverList, AreTheLargestOfAllPromptsByTheReference) {
+  const Scenario s("x");
+  const ActivationSearch search{{{4, 463}}, {}, 0};
+  const auto found = s.ask(ActivationsOverList{over(kPrompts), search});
+  struct Expected {
+    double activation;
+    int prompt, position;
+  };
+  std::vector<Expected> expected;
+  for (const auto& [number, one] : each())
+    for (int position = 0; position < one.length(); ++position)
+      if (const double value = activation(one, 4, 463, position); value > 0)
+        expected.push_back({value, number, position});
+  std::ranges::stable_sort(expected, std::greater<>(), &Expected::activation);
+  ASSERT_GT(expected.size(), 12U);
+  EXPECT_EQ(found->count, std::ssize(expected));
+  EXPECT_EQ(found->progress.done, 4U);
+  EXPECT_EQ(found->progress.skipped, 1U);
+  ASSERT_EQ(found->best.size(), expected.size());
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    const FoundActivation& f = found->best[i];
+    EXPECT_NEAR(f.activation, expected[i].activation, 1e-5);
+    EXPECT_EQ(f.prompt, expected[i].prompt) << i;
+    EXPECT_EQ(f.position, expected[i].position) << i;
+    EXPECT_EQ(f.layer, 4);
+    EXPECT_EQ(f.neuron, 463);
+    EXPECT_EQ(f.id, prompt_of(f).run->run->tokens[f.position]);
+  }
+}
+
+TEST(ActivationsOverList, HaveTheTokensAroundWithTheirActivations) {
+  const Scenario s("x");
+  const ActivationSearch search{{{4, 823}, {4, 706}}, {}, 0, {2, 1}};
+  const auto found = s.ask(ActivationsOverList{over(kPrompts), search});
+  ASSERT_FALSE(found->best.empty());
+  ASSERT_EQ(found->excerpts.size(), found->best.size());
+  for (std::size_t i = 0; i < found->best.size(); ++i) {
+    const FoundActivation& f = found->best[i];
+    const Excerpt& excerpt = found->excerpts[i];
+    const Scenario& run = prompt_of(f);
+    const int first = std::max(0, f.position - 2), end = std::min(run.length(), f.position + 2);
+    EXPECT_EQ(excerpt.first, first);
+    EXPECT_EQ(excerpt.continues, end < run.length());
+    ASSERT_EQ(std::ssize(excerpt.ids), end - first);
+    ASSERT_EQ(std::ssize(excerpt.values), end - first);
+    for (int position = first; position < end; ++position) {
+      EXPECT_EQ(excerpt.ids[position - first], run.run->run->tokens[position]);
+      EXPECT_EQ(excerpt.labels[position - first], run.run->tokens.labels[position]);
+      EXPECT_NEAR(excerpt.values[position - first], activation(run, f.layer, f.neuron, position), 1e-5);
+    }
+    EXPECT_EQ(excerpt.values[f.position - first], f.activation);
+  }
+}
+
+/// Any division of a list, in any order: what is kept is the same, and never more than asked for.
+TEST(ActivationSearch, DoesNotDependOnTheOrderOfPrompts) {
+  const ActivationSearch search{{{4, 537}, {4, 706}}, {}, 0, {1, 1}};
+  const WatchedNeurons watched(search.neurons, *bundled());
+  const auto add = [&](FoundActivations& found, const std::pair<int, Scenario>& one, std::size_t most) {
+    model::Workspace workspace(1);
+    model::ForwardOptions options;
+    options.hooks = &watched.hooks();
+    bundled()->transformer->forward(one.second.run->tokens.ids(), workspace, options);
+    add_activations(*one.second.run, search, watched, one.first, most, found);
+    EXPECT_LE(found.best.size(), most);
+  };
+  FoundActivations all;
+  for (const auto& one : each()) add(all, one, 1000);
+  ASSERT_GT(all.best.size(), 12U);
+  std::mt19937 random(1);
+  std::vector<std::size_t> order{0, 1, 2};
+  for (const std::size_t most : {1U, 2U, 5U, 12U}) {
+    for (int i = 0; i < 6; ++i) {
+      FoundActivations found;
+      for (const std::size_t index : order) add(found, each()[index], most);
+      EXPECT_EQ(found.count, all.count);
+      EXPECT_EQ(found.best, std::vector(all.best.begin(), all.best.begin() + static_cast<int>(most)));
+      EXPECT_EQ(found.excerpts,
+                std::vector(all.excerpts.begin(), all.excerpts.begin() + static_cast<int>(most)));
+      std::ranges::shuffle(order, random);
+    }
+  }
+}
+
+TEST(ActivationSearch, TiesGoToTheEarlierPromptLayerNeuronAndPosition) {
+  BestActivations best(3);
+  const FoundActivation first{1, 2, 3, 4, 0, 0.5F};
+  FoundActivation later = first, neuron = first, layer = first, prompt = first, larger = first;
+  later.position = 5, neuron.neuron = 4, layer.layer = 3, prompt.prompt = 2, larger.activation = 0.75F;
+  larger.prompt = 9;
+  for (const FoundActivation& one : {prompt, layer, neuron, later, first, larger}) best.add(one);
+  EXPECT_EQ(best.best(), (std::vector{larger, first, later}));
+  EXPECT_EQ(best.count(), 6);
+}
+
+TEST(ActivationsOverList, GoOnFromTheirParts) {
+  const Scenario s("x");
+  const ActivationSearch search{{{4, 537}, {4, 463}}, {}, 0};
+  const ActivationsOverList question{over(kPrompts), search};
+  const auto whole = s.ask(question);
+  model::Workspace workspace(1);
+  FoundActivations part = *Scenario(kPrompts[0]).ask(ActivationsOfRun{search});
+  part.progress.done = 1;
+  const FoundActivations rest =
+      question.compute(*s.run, {workspace, {}, &part, nullptr, [](auto&&, double) {}});
+  EXPECT_EQ(rest.best, whole->best);
+  EXPECT_EQ(rest.excerpts, whole->excerpts);
+  EXPECT_EQ(rest.count, whole->count);
+}
+
+TEST(ActivationsOfRun, AreThoseOfItsEdits) {
+  const Scenario s = with_edits("L2.mlp_post[3][7]=25; L1H0.z=0");
+  const auto found = s.ask(ActivationsOfRun{{{{2, 7}, {2, 8}}, {}, 0}});
+  ASSERT_FALSE(found->best.empty());
+  EXPECT_EQ(found->best.front().activation, 25);
+  EXPECT_EQ(found->best.front().position, 3);
+  for (const FoundActivation& f : found->best) {
+    const auto pass = s.ask(PassOfToken{f.position});
+    EXPECT_EQ(f.activation, pass->blocks[2]->mlp_post[f.neuron]);
+  }
+}
+
+TEST(ActivationSearch, TakesTokensAndALimit) {
+  const Scenario s("The king and the queen and the king");
+  const auto found = [&](TokenSelector at, double above) {
+    std::vector<int> positions;
+    for (const FoundActivation& f : s.ask(ActivationsOfRun{{{{4, 463}}, std::move(at), above}})->best)
+      positions.push_back(f.position);
+    std::ranges::sort(positions);
+    return positions;
+  };
+  std::vector<int> kings, late, large;
+  for (int position = 0; position < s.length(); ++position) {
+    const double value = activation(s, 4, 463, position);
+    if (value > 0 && s.run->tokens.labels[position] == "·king") kings.push_back(position);
+    if (value > 0 && position >= 4) late.push_back(position);
+    if (value > 0.2) large.push_back(position);
+  }
+  EXPECT_EQ(found({TokenSelector::Kind::text, "king", 0}, 0), kings);
+  EXPECT_EQ(found({TokenSelector::Kind::from_position, "", 4}, 0), late);
+  EXPECT_EQ(found({}, 0.2), large);
+}
+
+TEST(ActivationSearch, RefusesNeuronsThatAreNone) {
+  const Scenario s("x");
+  const int neurons = s.config().n_inner;
+  for (const NeuronIndex& none : {NeuronIndex{6, 0}, {0, neurons}, {-1, 0}, {0, -1}}) {
+    EXPECT_THROW(s.ask(ActivationsOfRun{{{none}, {}, 0}}), model::RunError);
+    EXPECT_THROW(s.ask(ActivationsOverList{over(kPrompts), {{none}, {}, 0}}), model::RunError);
+  }
+}
+
+TEST(ActivationsOverList, StopWhereTheyAreTold) {
+  const Scenario s("x");
+  model::Workspace workspace(1);
+  std::stop_source stop;
+  stop.request_stop();
+  const ActivationsOverList question{over(kPrompts), {{{1, 1}}, {}, 0}};
+  EXPECT_THROW(static_cast<void>(question.compute(
+                   *s.run, {workspace, stop.get_token(), nullptr, nullptr, [](auto&&, double) {}})),
+               model::Stopped);
+}
+
+}  // namespace
+}  // namespace headscope::app

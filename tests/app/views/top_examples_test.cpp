@@ -1,0 +1,136 @@
+// Examples of neurons and heads: the rows against the answers, the shades, and where clicks lead.
+
+#include "app/run/analyses/activation_search.h"
+#include "app/run/analyses/token_pass.h"
+#include "app/views/parts/names.h"
+#include "tests/app/view_fixture.h"
+#include "viz/scene/scale.h"
+
+namespace headscope::app {
+namespace {
+
+Scenario kings() {
+  Scenario s("The king and the queen and the king", {2, 1, 7, 1});
+  s.prompts = std::make_shared<const PromptList>(
+      PromptList{"pairs.txt",
+                 {{.text = "The king and the queen and the king", .ids = {}},
+                  {.text = "A king is no queen", .ids = {}}}});
+  return s;
+}
+
+TEST(TopExamplesView, OfANeuronListTheLargestActivationsOfTheList) {
+  const Scenario s = kings();
+  const ViewFixture shown("top_examples", s, 1200, 700,
+                          {{"examples-text", "list"}, {"example-neurons", "17,30"}});
+  const auto found = s.ask(ActivationsOverList{{s.prompts, false}, {{{2, 17}, {2, 30}}, {}, 0}});
+  ASSERT_FALSE(found->best.empty());
+  const Table table = shown.table();
+  EXPECT_THAT(table.header,
+              ElementsAre("layer", "neuron", "activation", "prompt", "position", "token", "context"));
+  ASSERT_EQ(table.rows.size(), found->best.size());
+  for (std::size_t i = 0; i < table.rows.size(); ++i) {
+    const FoundActivation& f = found->best[i];
+    EXPECT_THAT(table.rows[i],
+                ElementsAre("2", std::to_string(f.neuron), plain(f.activation), std::to_string(f.prompt),
+                            std::to_string(f.position), label_of(shown.context(), f.id), ::testing::_))
+        << i;
+  }
+  EXPECT_THAT(texts(shown.scene()), Contains("Largest activations of L2 neurons 17, 30"));
+  EXPECT_THAT(texts(shown.scene()), Contains(HasSubstr("2 prompts of “pairs.txt”")));
+  const FoundActivation& first = found->best.front();
+  const std::string& prompt = s.prompts->prompts[static_cast<std::size_t>(first.prompt) - 1].text;
+  EXPECT_EQ(in_words(shown.click(shown.find(0, 0))),
+            "prompt “" + prompt + "” 2 1 " + std::to_string(first.position) + " -1");
+  EXPECT_THAT(shown.tooltip(shown.find(0, 0)), Contains("activation " + exact(first.activation)));
+}
+
+/// The colour of each token of the first rows is that of its number, as the legend has it.
+TEST(TopExamplesView, ShadesEachTokenByItsActivation) {
+  Scenario s = kings();
+  s.select({4, 1, 7, -1});
+  const ViewFixture shown("top_examples", s, 1400, 700, {{"example-neurons", "463"}});
+  const auto found = s.ask(ActivationsOfRun{{{{4, 463}}, {}, 0}});
+  ASSERT_GT(found->best.size(), 4U);
+  const viz::ColorScale scale = viz::linear_scale(found->best.front().activation);
+  for (std::size_t i = 0; i < found->best.size(); ++i) {
+    const viz::Rect row = shown.region(shown.find(0, static_cast<int>(i))).rect;
+    std::vector<viz::FillRect> boxes;
+    for (const viz::FillRect& fill : items_of<viz::FillRect>(shown.scene()))
+      if (row.encloses(fill.rect) && fill.radius == 2) boxes.push_back(fill);
+    std::ranges::sort(boxes, {}, [](const viz::FillRect& fill) { return fill.rect.x; });
+    std::vector<viz::Color> expected;
+    for (const float value : found->excerpts[i].values)
+      if (value > 0) expected.push_back(scale.color(light(), static_cast<double>(value)));
+    ASSERT_EQ(boxes.size(), expected.size()) << i;
+    for (std::size_t k = 0; k < boxes.size(); ++k) EXPECT_EQ(boxes[k].color, expected[k]) << i << " " << k;
+  }
+  EXPECT_EQ(text_faults(shown.scene(), *fonts()), "");
+}
+
+/// The default neuron is the most active one at the token; a click keeps it.
+TEST(TopExamplesView, ByDefaultAreOfTheMostActiveNeuron) {
+  const Scenario s = kings();
+  const ViewFixture shown("top_examples", s, 1200, 700);
+  const auto& post = s.ask(PassOfToken{7})->blocks[2]->mlp_post;
+  const auto most = std::to_string(std::ranges::max_element(post) - post.begin());
+  EXPECT_THAT(texts(shown.scene()), Contains("Largest activations of L2 neuron " + most));
+  EXPECT_THAT(in_words(shown.click(shown.find(0, 0))), StartsWith("example-neurons " + most + ", query "));
+  EXPECT_EQ(shown.choose("Turn off neuron " + most, shown.find(0, 0)).size(), 1U);
+}
+
+TEST(TopExamplesView, OfAHeadLeaveOutKey0UnlessAskedForIt) {
+  const Scenario s = kings();
+  for (const bool key0 : {false, true}) {
+    const ViewFixture shown("top_examples", s, 1400, 900,
+                            {{"examples-of", "head"}, {"example-key0", key0 ? "yes" : "no"}});
+    WeightSearch search;
+    search.heads = {{2, 1}};
+    if (!key0) search.to = {TokenSelector::Kind::from_position, "", 1};
+    const auto found = s.ask(WeightsOfRun{search});
+    const Table table = shown.table();
+    ASSERT_EQ(table.rows.size(), found->best.size());
+    EXPECT_THAT(table.header, ElementsAre("layer", "head", "weight", "query", "query token", "key",
+                                          "key token", "context"));
+    bool of_first = false;
+    for (std::size_t i = 0; i < table.rows.size(); ++i) {
+      const FoundWeight& f = found->best[i];
+      of_first |= f.key == 0;
+      EXPECT_EQ(table.rows[i][2], plain(f.weight));
+      EXPECT_EQ(table.rows[i][3], std::to_string(f.query));
+      EXPECT_EQ(table.rows[i][5], std::to_string(f.key));
+      EXPECT_EQ(f.weight, s.weight(f.query, f.key));
+    }
+    EXPECT_EQ(of_first, key0);
+    const FoundWeight& first = found->best.front();
+    EXPECT_EQ(in_words(shown.click(shown.find(0, 0))),
+              "query " + std::to_string(first.query) + ", key " + std::to_string(first.key));
+    EXPECT_THAT(texts(shown.scene()), Contains("Largest weights of L2 H1"));
+  }
+}
+
+TEST(TopExamplesView, SayWhatIsMissing) {
+  Scenario s = kings();
+  EXPECT_THAT(texts(ViewFixture("top_examples", s, 900, 700, {{"example-neurons", "99999"}}).scene()),
+              Contains(HasSubstr("there is no neuron 99999")));
+  s.prompts = nullptr;
+  const ViewFixture none("top_examples", s, 900, 700, {{"examples-text", "list"}});
+  EXPECT_THAT(texts(none.scene()), Contains(HasSubstr("no list of prompts is open")));
+  EXPECT_TRUE(none.table().rows.empty());
+}
+
+TEST(TopExamplesView, FitsPanesOfAnySize) {
+  const Scenario& s = scenario(60);
+  for (const float width : {300.F, 480.F, 700.F, 1200.F}) {
+    for (const char* of : {"neurons", "head"}) {
+      ViewContext c = s.context(width, 420);
+      c.in_pane = true;
+      set(c, "examples-of", of);
+      const Picture picture = find_view("top_examples")->build(c);
+      EXPECT_EQ(text_faults(picture.scene, *c.fonts), "") << width << " " << of;
+      EXPECT_EQ(senseless_item(picture.scene), -1);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace headscope::app
