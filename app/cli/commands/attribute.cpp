@@ -219,6 +219,8 @@ Finish describe_attribute(CommandSyntax& command) {
     check_measured(attribute.measured, kMetrics);
     if (attribute.writes_means() && (attribute.sources || attribute.all_sources))
       throw UsageError("sources are of one prompt's tokens; --mean and --sources cannot be combined");
+    if (attribute.mean && (attribute.neurons.layer || attribute.neurons.all))
+      throw UsageError("means are of whole parts; --mean and --neurons cannot be combined");
     check_neurons(attribute.neurons, attribute.json);
   };
   return command.finish(own, check, run_attribute);
