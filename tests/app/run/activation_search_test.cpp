@@ -7,6 +7,7 @@
 
 #include "app/run/analyses/token_pass.h"
 #include "model/files/error.h"
+#include "tests/app/prompt_lists.h"
 #include "tests/app/view_fixture.h"
 
 namespace headscope::app {
@@ -17,8 +18,8 @@ const std::vector<Prompt> kPrompts{{.text = "The king and the queen and the king
                                    {.text = "Once there was a little girl", .ids = {}},
                                    {.text = "The king and the queen", .ids = {}}};
 
-OverPrompts over(std::vector<Prompt> prompts, bool start_token = false) {
-  return {std::make_shared<const PromptList>(PromptList{"list", std::move(prompts)}), start_token};
+OverPrompts over(const std::vector<Prompt>& prompts, bool start_token = false) {
+  return {testing::list_of(prompts), start_token};
 }
 
 /// Every prompt that can be run, by its number.

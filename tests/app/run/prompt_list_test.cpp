@@ -5,6 +5,7 @@
 #include "app/run/analyses/query_key_space.h"
 #include "app/run/analyses/weight_search.h"
 #include "model/files/error.h"
+#include "tests/app/prompt_lists.h"
 #include "tests/app/view_fixture.h"
 #include "tests/support/temporary_folder.h"
 
@@ -51,9 +52,7 @@ TEST(PromptList, WhatIsNoneIsSaid) {
 }
 
 OverPrompts over(const std::vector<Prompt>& prompts, bool start_token = false) {
-  auto list = std::make_shared<PromptList>(PromptList{"list", {}});
-  for (const Prompt& prompt : prompts) list->prompts.push_back({prompt});
-  return {std::move(list), start_token};
+  return {testing::list_of(prompts), start_token};
 }
 
 const std::vector<Prompt> kPrompts{{.text = "The king and the queen and the king", .ids = {}},

@@ -4,21 +4,15 @@
 #include "app/run/analyses/query_key_space.h"
 #include "app/run/analyses/weight_search.h"
 #include "app/views/parts/names.h"
+#include "tests/app/prompt_lists.h"
 #include "tests/app/view_fixture.h"
 
 namespace headscope::app {
 namespace {
 
-std::shared_ptr<const PromptList> two_prompts() {
-  return std::make_shared<const PromptList>(
-      PromptList{"pairs.txt",
-                 {{{.text = "The king and the queen and the king", .ids = {}}},
-                  {{.text = "A king is no queen", .ids = {}}}}});
-}
-
 Scenario kings() {
   Scenario s("The king and the queen and the king", {2, 1, 7, 1});
-  s.prompts = two_prompts();
+  s.prompts = testing::two_kings();
   return s;
 }
 

@@ -3,6 +3,7 @@
 #include "app/run/analyses/activation_search.h"
 #include "app/run/analyses/token_pass.h"
 #include "app/views/parts/names.h"
+#include "tests/app/prompt_lists.h"
 #include "tests/app/view_fixture.h"
 #include "viz/scene/scale.h"
 
@@ -11,10 +12,7 @@ namespace {
 
 Scenario kings() {
   Scenario s("The king and the queen and the king", {2, 1, 7, 1});
-  s.prompts = std::make_shared<const PromptList>(
-      PromptList{"pairs.txt",
-                 {{.text = "The king and the queen and the king", .ids = {}},
-                  {.text = "A king is no queen", .ids = {}}}});
+  s.prompts = testing::two_kings();
   return s;
 }
 
