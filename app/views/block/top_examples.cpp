@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "app/run/analyses/activation_search.h"
 #include "app/run/analyses/token_pass.h"
@@ -94,8 +95,9 @@ struct Examples {
   std::int64_t count = 0;
   ListProgress progress;
 
-  /// The end of the colours and bars.
-  double limit() const { return best.empty() ? 1 : static_cast<double>(best.front().value); }
+  /// The ends of the bars; colours begin at 0.
+  double limit() const { return best.empty() ? 1 : std::max(0.0, static_cast<double>(best.front().value)); }
+  double low() const { return best.empty() ? 0 : std::min(0.0, static_cast<double>(best.back().value)); }
 };
 
 template <class Q, class MakeExample>
@@ -132,6 +134,7 @@ std::optional<Examples> examples_of(const ViewContext& c) {
   if (!neurons) return std::nullopt;
   ActivationSearch search;
   search.neurons = *neurons;
+  search.above = -std::numeric_limits<double>::infinity();
   const auto example = [](const FoundActivation& f) {
     return Example{f.prompt, f.neuron, f.position, f.id, -1, 0, f.activation};
   };
@@ -158,7 +161,10 @@ std::string title_of(const ViewContext& c, const Examples& examples) {
 }
 
 std::string subtitle_of(const ViewContext& c, const Examples& examples) {
-  std::string words = grouped(examples.count) + " above 0";
+  std::string words = grouped(examples.count) + (is_of_head(c.options)         ? " above 0"
+                                                 : examples.neurons.size() > 1 ? " activations"
+                                                 : examples.count == 1         ? " token"
+                                                                               : " tokens");
   if (std::cmp_less(examples.best.size(), examples.count))
     words += ", largest " + grouped(std::ssize(examples.best)) + " listed";
   words += "; " + (uses_list(c) ? list_words(c, examples.progress) : std::string("this prompt"));
@@ -209,7 +215,7 @@ List list_of(const ViewContext& c, const Examples& examples, const std::vector<s
   list.bar(quantity(c), 10, of(&Example::value),
            {.file = quantity(c),
             .digits = 4,
-            .low = 0,
+            .low = examples.low(),
             .high = examples.limit(),
             .axis = true,
             .most = 9 * c.font_size});

@@ -10,6 +10,8 @@
 namespace headscope::app {
 namespace {
 
+constexpr double kAll = -std::numeric_limits<double>::infinity();
+
 Scenario kings() {
   Scenario s("The king and the queen and the king", {2, 1, 7, 1});
   s.prompts = testing::two_kings();
@@ -20,7 +22,7 @@ TEST(TopExamplesView, OfANeuronListTheLargestActivationsOfTheList) {
   const Scenario s = kings();
   const ViewFixture shown("top_examples", s, 1200, 700,
                           {{"examples-text", "list"}, {"example-neurons", "17,30"}});
-  const auto found = s.ask(ActivationsOverList{{s.prompts, false}, {{{2, 17}, {2, 30}}, {}, 0}});
+  const auto found = s.ask(ActivationsOverList{{s.prompts, false}, {{{2, 17}, {2, 30}}, {}, kAll}});
   ASSERT_FALSE(found->best.empty());
   const Table table = shown.table();
   EXPECT_THAT(table.header,
@@ -47,7 +49,7 @@ TEST(TopExamplesView, ShadesEachTokenByItsActivation) {
   Scenario s = kings();
   s.select({4, 1, 7, -1});
   const ViewFixture shown("top_examples", s, 1400, 700, {{"example-neurons", "463"}});
-  const auto found = s.ask(ActivationsOfRun{{{{4, 463}}, {}, 0}});
+  const auto found = s.ask(ActivationsOfRun{{{{4, 463}}, {}, kAll}});
   ASSERT_GT(found->best.size(), 4U);
   const viz::ColorScale scale = viz::linear_scale(found->best.front().activation);
   for (std::size_t i = 0; i < found->best.size(); ++i) {
