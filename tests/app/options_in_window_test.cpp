@@ -297,7 +297,7 @@ TEST_F(CoreTest, OptionsAreKeptBetweenStarts) {
   CoreOptions first = options();
   first.settings_file = folder_.path() / "settings.json";
   const auto file = first.settings_file;
-  std::string list_view;  // a view with a field for a list
+  std::string list_view;  // a view with a field for a list that is kept
   Options left;           // choices that views share follow the last one
   {
     CoreFixture core(std::move(first));
@@ -311,7 +311,8 @@ TEST_F(CoreTest, OptionsAreKeptBetweenStarts) {
     }
     for (const View& view : views()) {
       for (const OptionSpec* option : view.options)
-        if (std::holds_alternative<std::vector<int>>(option->default_value)) list_view = view.id;
+        if (option->kept && std::holds_alternative<std::vector<int>>(option->default_value))
+          list_view = view.id;
     }
     core.apply(ShowView{list_view});
     left = core.state().options;
