@@ -84,7 +84,9 @@ double SampleMean::standard_error() const {
   const std::vector<double> sums = sum_.parts();
   for (const double a : sums)
     for (const double b : sums) spread.add_product(-a, b);
-  return std::sqrt(spread.value() / (n * n * (n - 1)));
+  const double of_all = spread.value();  // negative only for sums that belong to no numbers
+  if (of_all < 0) return std::numeric_limits<double>::quiet_NaN();
+  return std::sqrt(of_all / (n * n * (n - 1)));
 }
 
 }  // namespace headscope::app

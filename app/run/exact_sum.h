@@ -10,8 +10,8 @@ namespace headscope::app {
 /// 1997, "Adaptive precision floating-point arithmetic").
 class ExactSum {
  public:
-  /// Magnitudes up to this may be added and multiplied: what they add up to stays finite.
-  static constexpr double kLargest = 1e140;
+  /// Magnitudes up to this may be added and multiplied: what 2^31 of them add up to stays finite.
+  static constexpr double kLargest = 1e120;
 
   void add(double number);
   void add_product(double a, double b);

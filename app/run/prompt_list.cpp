@@ -33,6 +33,13 @@ std::vector<int> ids_of(const json& value, const std::string& where) {
   return ids;
 }
 
+/// A value as JSON, for messages.
+std::string found(const json& value) {
+  constexpr std::size_t kMost = 60;
+  const std::string text = value.dump(-1, ' ', true, json::error_handler_t::replace);
+  return text.size() <= kMost ? text : text.substr(0, kMost) + "...";
+}
+
 /// The value of a key that a line may have; null: it has none.
 const json* at_key(const json& line, const char* key) {
   const auto found = line.find(key);
@@ -41,8 +48,7 @@ const json* at_key(const json& line, const char* key) {
 
 std::string string_of(const json& value, const std::string& where, const char* key, const char* hint = "") {
   if (!value.is_string())
-    throw model::LoadError(where + ": \"" + key + "\" must be a string, found " + model::quote(value.dump()) +
-                           hint);
+    throw model::LoadError(where + ": \"" + key + "\" must be a string, found " + found(value) + hint);
   return value.get<std::string>();
 }
 
@@ -74,7 +80,7 @@ void read_measured(const json& line, const std::string& where, ListedPrompt& pro
                           position->get<std::int64_t>() >= -1;
     if (!is_whole)
       throw model::LoadError(where + ": \"position\" must be a whole number from -1 up, found " +
-                             model::quote(position->dump()));
+                             found(*position));
     prompt.position = position->get<int>();
   }
 }
@@ -102,8 +108,16 @@ ListedPrompt parse_prompt_line(std::string_view line, const std::string& where) 
     prompt.ids = ids_of(value["ids"], where);
   else
     prompt.text = string_of(value["prompt"], where, "prompt");
-  read_measured(value, where, prompt);
+  try {
+    read_measured(value, where, prompt);
+  } catch (const model::LoadError& error) {
+    prompt.problem = error.what();
+  }
   return prompt;
+}
+
+void require_measurable(const ListedPrompt& prompt) {
+  if (!prompt.problem.empty()) throw model::LoadError(prompt.problem);
 }
 
 std::string_view without_byte_order_mark(std::string_view bytes) {

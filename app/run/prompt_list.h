@@ -21,8 +21,12 @@ struct ListedPrompt : Prompt {
   GivenToken token = {};
   GivenToken other_token = {};
   std::optional<int> position = {};  ///< -1: the last
+  std::string problem = {};          ///< why these cannot be used, a sentence with the place; empty: they can
   bool operator==(const ListedPrompt&) const = default;
 };
+
+/// Throws model::LoadError if what a line says of how it is measured cannot be used.
+void require_measurable(const ListedPrompt& prompt);
 
 /// A list as one immutable value, small enough to be stored in sessions and exported figures.
 struct PromptList {
@@ -36,7 +40,8 @@ struct PromptList {
 
 /// Parses a line of a list: a JSON string, or an object with either "prompt" (a string) or "ids" (an array of
 /// whole numbers), and perhaps "second" or "from" (the same), "token", "other_token" and "position". Other
-/// keys are ignored, and so are these where they are null. Throws model::LoadError that begins with `where`.
+/// keys are ignored, and so are these where they are null; what is wrong with them is kept as `problem`,
+/// since lists made for something else use such names, too. Throws model::LoadError that begins with `where`.
 ListedPrompt parse_prompt_line(std::string_view line, const std::string& where);
 
 /// A text file's bytes without UTF-8's byte order mark, which some editors write and which is no text.

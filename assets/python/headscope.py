@@ -202,7 +202,10 @@ class Headscope:
             return data.decode("utf-8", "replace") if answer["format"] in ("csv", "txt") else Figure(data, answer["format"])
         if "text" in answer:
             return base64.b64decode(answer["base64"]) if "base64" in answer else answer["text"]
-        return _with_arrays(answer.get("results" if "results" in answer else "result"))
+        results = answer.get("results")
+        if results and options.get("mean"):  # one for all prompts
+            return _with_arrays(results[0])
+        return _with_arrays(results if "results" in answer else answer.get("result"))
 
     def _defaults(self, command, options):
         """The model, precision and threads of all calls, as far as this command takes them and nothing given replaces them."""

@@ -391,7 +391,7 @@ TEST(Cli, LensAndAttribute) {
   EXPECT_EQ(lens.prompt.from, PromptArguments::From::list);
   EXPECT_EQ(lens.top, 2);
   EXPECT_TRUE(lens.json);
-  EXPECT_EQ(parsed<LensCommand>({"lens", "--prompt", "x"}).top, 5);
+  EXPECT_EQ(parsed<LensCommand>({"lens", "--prompt", "x"}).guesses(), 5);
   EXPECT_THAT(wrong_use({"lens", "--prompt", "x", "--top", "6"}), HasSubstr("--top"));
   EXPECT_THAT(wrong_use({"lens"}), HasSubstr("--prompt"));
 

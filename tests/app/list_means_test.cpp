@@ -249,11 +249,10 @@ TEST(ListMeans, WrongUseIsOneSentence) {
   EXPECT_THAT(wrong_use(list + Words{"--restored", "--metric", "kl"}),
               HasSubstr("--restored does not apply"));
   EXPECT_THAT(wrong_use(list + Words{"--restored", "--ablate", "zero"}), HasSubstr("--ablate does not use"));
-  EXPECT_THAT(
-      wrong_use({"sweep", "--merge", "a.json", "--metric", "kl"}),
-      StartsWith("--merge can be combined only with --json, --csv, --out and --format, not with --metric"));
+  EXPECT_THAT(wrong_use({"sweep", "--merge", "a.json", "--metric", "kl"}),
+              StartsWith("--merge can be combined only with --json, --out and --format, not with --metric"));
   EXPECT_THAT(wrong_use({"lens", "--merge", "a.json", "--prompt", "x"}), HasSubstr("not with --prompt"));
-  EXPECT_THAT(wrong_use({"attribute", "--prompt", "x", "--csv"}), StartsWith("--csv requires --mean"));
+  EXPECT_THAT(wrong_use({"attribute", "--prompt", "x", "--csv"}), StartsWith("CSV is for means"));
   EXPECT_THAT(wrong_use({"attribute", "--prompts", "x", "--mean", "--sources", "all"}),
               HasSubstr("--sources"));
 }

@@ -77,7 +77,8 @@ class Scenario {
   std::shared_ptr<const PromptRun> run;
   Selection selection;
   std::shared_ptr<const PromptList> prompts = std::make_shared<const PromptList>(PromptList{
-      "two.txt", {{{.text = "The old king", .ids = {}}}, {{.text = "A very old king and a dog", .ids = {}}}}});
+      "two.txt",
+      {{{.text = "The old king", .ids = {}}}, {{.text = "A very old king and a dog", .ids = {}}}}});
 
  private:
   std::unique_ptr<model::Workspace> workspace_;

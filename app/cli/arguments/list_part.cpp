@@ -5,6 +5,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "app/run/sources/digest.h"
 #include "model/files/error.h"
 #include "model/files/file_io.h"
 #include "model/files/json.h"
@@ -86,8 +87,8 @@ void ListParts::add(const ListPart& part, const std::string& file) {
     all_.prompts = all_.skipped = 0;
     first_file_ = file;
   }
-  for (const auto& [key, value] : all_.conditions)
-    if (const std::string& found = part.conditions.at(key); found != value)
+  for (const auto& [key, found] : part.conditions)
+    if (const std::string& value = all_.conditions.emplace(key, found).first->second; found != value)
       throw model::LoadError(file + ": its " + brief(key) + " is " + brief(found) + ", but that of " +
                              first_file_ + " is " + brief(value));
   if (part.shard.count != all_.shard.count)
@@ -113,11 +114,14 @@ ListPart ListParts::whole() const {
 
 void for_each_part(std::span<const std::filesystem::path> files,
                    const std::function<void(const std::string& text, const std::string& file)>& add) {
-  std::set<std::string> texts;
+  std::set<std::string> hashes;  // the texts of many large parts are not kept
   for (const std::filesystem::path& file : files) {
     const std::string name = system::text_of(file);
-    const auto [text, is_new] = texts.insert(model::read_file(file));
-    add(*text, name);
+    const std::string text = model::read_file(file);
+    Digest digest = Digest::sha256();
+    digest.add(text);
+    const bool is_new = hashes.insert(digest.hex()).second;
+    add(text, name);
     if (!is_new) throw model::LoadError(name + ": the same part was given twice");
   }
 }

@@ -46,7 +46,8 @@ void read_part(std::string_view json, const std::string& file, const std::string
 /// Adds up parts: checks that they belong together, and counts their prompts.
 class ListParts {
  public:
-  /// Throws model::LoadError for a part of another list or model, or one that is already there.
+  /// Throws model::LoadError for a part whose conditions differ from those of others that have them, or one
+  /// that is already there.
   void add(const ListPart& part, const std::string& file);
   /// The whole. Throws model::LoadError if shards are missing.
   ListPart whole() const;

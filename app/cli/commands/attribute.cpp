@@ -150,7 +150,9 @@ void add_to(ListMeans& means, const Report& report, const std::string& where) {
   const std::string_view metric = name_of(kMetrics, report.metric);
   const char* what =
       report.metric == GradientMetric::difference ? "logit difference by part" : "logit by part";
-  means.add({{"command", "attribute"}, {"what", what}, {"metric", metric}}, cells, numbers, where);
+  Json of = {{"command", "attribute"}, {"what", what}, {"metric", metric}};
+  add_given(of, report.command.measured);
+  means.add(of, cells, numbers, where);
 }
 
 void run_attribute(const AttributeCommand& command, const Streams& streams) {
@@ -176,7 +178,7 @@ void run_attribute(const AttributeCommand& command, const Streams& streams) {
     question.position = position;
     const bool is_difference = measured.metric == GradientMetric::difference;
     if (is_difference && command.measured.other_token.empty()) question.against = TokenChoice::other();
-    set_tokens_of_line(question, prompt, tokenizer, source.where());
+    set_tokens_of_line(question, prompt, token_count(measured.metric), tokenizer, source.where());
     if (!is_difference) question.against = {};
     name_by_id(question.token, question.against, *run, position, engine, source.where());
     report.of = ask(answers, question);
@@ -211,7 +213,6 @@ Finish describe_attribute(CommandSyntax& command) {
                    return std::optional(model::HeadIndex{layer, head});
                  });
   mean_options(command, *own);
-  mean_csv_option(command, *own);
   neuron_options(command, own->neurons);
   command.answer_out();
   const auto check = [](AttributeCommand& attribute) {

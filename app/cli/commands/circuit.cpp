@@ -32,7 +32,7 @@ CircuitOf question_of(const CircuitCommand& command, const ListedPrompt& prompt,
   question.metric.metric = measured.metric;
   question.metric.position = measured.position.value_or(-1);
   set_tokens(question.metric, measured, *engine.model->tokenizer);
-  set_tokens_of_line(question.metric, prompt, *engine.model->tokenizer, "");
+  set_tokens_of_line(question.metric, prompt, token_count(measured.metric), *engine.model->tokenizer, "");
   question.method = command.method;
   question.cut = second_of(command, prompt).text && !command.ablation ? CutOf{CircuitCut::second}
                  : command.ablation                                   ? CutOf{*command.ablation}
@@ -227,6 +227,8 @@ void check_circuit(CircuitCommand& circuit) {
   if (circuit.steps && circuit.method != CircuitMethod::integrated)
     throw UsageError("--steps requires --method integrated");
   check_measured(circuit.measured, kSaliencyMetrics);
+  if (circuit.alignment && !circuit.second && circuit.ablation)
+    throw UsageError("--align matches the tokens of a second prompt, which --ablate does not use");
   check_drawn(circuit, "circuit.png");
 }
 

@@ -220,7 +220,7 @@ void name_by_id(TokenChoice& token, TokenChoice& against, const PromptRun& run, 
   std::vector<float> logits(engine.config().vocab_size);
   engine.model->transformer->logits(*unedited_run(run, engine.workspace, {}), at, 1, engine.workspace,
                                     logits);
-  try {
+  saying_where(where, [&] {
     token = TokenChoice::of(id_of(token, logits));
     if (against.by == TokenChoice::By::none) return;
     const int other = id_of(against, logits, token.number);
@@ -228,9 +228,7 @@ void name_by_id(TokenChoice& token, TokenChoice& against, const PromptRun& run, 
       throw model::RunError(
           "both tokens are the same, so that their logits do not differ; see --other-token");
     against = TokenChoice::of(other);
-  } catch (const model::RunError& error) {
-    throw model::RunError(where + error.what());
-  }
+  });
 }
 
 PromptRun run_of_patterns(const Engine& engine, const PromptArguments& prompt,

@@ -99,6 +99,16 @@ WindowOptions window_options(const Arguments& given, const Streams& streams);
 /// Reads a list of prompts; null for an empty path. Throws model::LoadError.
 std::shared_ptr<const PromptList> list_of_prompts(const std::filesystem::path& over);
 
+/// Calls `work`; a model::RunError of it begins with `where`.
+template <class Work>
+auto saying_where(const std::string& where, const Work& work) {
+  try {
+    return work();
+  } catch (const model::RunError& error) {
+    throw model::RunError(where + error.what());
+  }
+}
+
 /// Throws model::RunError that begins with `where` unless the value is in [0, count): "there is no layer 7:
 /// the last one is 5", and `hint`.
 void require_below(int count, int value, const std::string& where, const std::string& what,

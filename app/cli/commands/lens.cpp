@@ -73,14 +73,14 @@ void write_json(const Json& how, Engine& engine, const Reading& reading, std::os
   out << ",\"positions\":[";
   for_each_position(engine, reading, [&](const LogitLens& lens, int position) {
     out << (position > reading.first ? "," : "")
-        << json_line(position_json(run, lens, position, reading.command.top));
+        << json_line(position_json(run, lens, position, reading.command.guesses()));
   });
   out << "]}\n";
 }
 
 void write_position(const Reading& shown, const LogitLens& lens, int position, std::ostream& out) {
   const PromptRun& run = shown.run;
-  const int top = shown.command.top;
+  const int top = shown.command.guesses();
   const model::Tokenizer& tokenizer = *run.model->tokenizer;
   out << format("after position %d  ", position) << run.tokens.labels[position]
       << (shown.chosen ? "   token: " : "   answer: ") << token_words(tokenizer, lens.answer(position))
@@ -109,18 +109,26 @@ void add_to(ListMeans& means, Engine& engine, const Reading& reading, const std:
   for_each_position(engine, reading, [&](const LogitLens& lens, int position) {
     for (int place = 0; place < lens.places; ++place) {
       const model::LensReading& at = lens.at(position, place);
-      const auto add = [&](const char* quantity, const char* words, double number) {
+      const auto add = [&](const char* quantity, const char* words, double number, const char* unit = "") {
         cells.push_back({lens_place_name(place, n_layer) + " " + words,
-                         {{"hook", hook_of(place, n_layer)}, {"quantity", quantity}}});
+                         {{"hook", hook_of(place, n_layer)}, {"quantity", quantity}},
+                         unit});
         numbers.push_back(number);
       };
       const int rank = at.guesses.next_rank;
       add("probability", "probability", at.guesses.next_probability);
       add("rank", "rank", rank < 0 ? std::numeric_limits<double>::quiet_NaN() : rank + 1);
-      add("kl", "KL, nats", at.divergence);
+      add("kl", "KL", at.divergence, "nats");
     }
   });
-  means.add({{"command", "lens"}, {"what", "logit lens"}}, cells, numbers, where);
+  const LensCommand& command = reading.command;
+  means.add({{"command", "lens"},
+             {"what", "logit lens after " + (command.position.value_or(-1) < 0
+                                                 ? std::string("the last position")
+                                                 : "position " + std::to_string(*command.position))},
+             {"token", given_json(command.token)},
+             {"position", command.position ? Json(*command.position) : Json(nullptr)}},
+            cells, numbers, where);
 }
 
 void run_lens(const LensCommand& command, const Streams& streams) {
@@ -135,11 +143,9 @@ void run_lens(const LensCommand& command, const Streams& streams) {
     const GivenToken& given = prompt.token.empty() ? command.token : prompt.token;
     if (given.by == GivenToken::By::rank) compare_with_unedited(engine, run);
     Reading reading{command, run, token, !given.empty(), 0, run.run->length()};
-    try {
-      reading.token = token_of(*engine.model->tokenizer, prompt.token, "\"token\"", token);
-    } catch (const model::RunError& error) {
-      throw model::RunError(source.where() + error.what());
-    }
+    require_measurable(prompt);
+    reading.token = saying_where(
+        source.where(), [&] { return token_of(*engine.model->tokenizer, prompt.token, "\"token\"", token); });
     auto only = prompt.position ? prompt.position : command.position;
     if (command.mean && !only) only = -1;
     if (only) {
@@ -179,10 +185,14 @@ Finish describe_lens(CommandSyntax& command) {
                  own->position, whole(-1));
   command.footer(kTokenGrammar);
   mean_options(command, *own);
-  mean_csv_option(command, *own);
   command.answer_out();
   return command.finish(
-      own, [](LensCommand& lens) { check_means(lens, lens); }, run_lens);
+      own,
+      [](LensCommand& lens) {
+        check_means(lens, lens);
+        if (lens.mean && lens.top) throw UsageError("--mean has no guesses; --top does not apply");
+      },
+      run_lens);
 }
 
 }  // namespace headscope::app

@@ -6,7 +6,8 @@ namespace headscope::app {
 
 /// The logit lens after every position, or after one.
 struct LensCommand : Arguments, MeanArguments {
-  int top = 5;                       ///< guesses at each place
+  std::optional<int> top;  ///< guesses at each place; nothing: 5
+  int guesses() const { return top.value_or(5); }
   GivenToken token = {};             ///< whose probability and rank are shown; none: the final answer
   std::optional<int> position = {};  ///< -1: the last; nothing: all, of means the last
 };

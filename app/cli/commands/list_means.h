@@ -8,6 +8,7 @@
 #include "app/cli/arguments/command_syntax.h"
 #include "app/cli/arguments/list_part.h"
 #include "app/cli/commands/how.h"
+#include "app/cli/commands/measured_metric.h"
 #include "app/cli/commands/output.h"
 #include "app/run/exact_sum.h"
 
@@ -18,6 +19,7 @@ namespace headscope::app {
 struct Cell {
   std::string name;  ///< for people: "L0 H3"
   Json place;        ///< {"layer": 0, "head": 3}; null: a number of the whole prompt, listed after the others
+  std::string unit = {};  ///< "nats", which people read as bits; empty: none
   bool operator==(const Cell&) const = default;
 };
 
@@ -29,10 +31,11 @@ struct MeanArguments {
   bool writes_means() const { return mean || !merge.empty(); }
 };
 
-/// Declares --mean and --merge.
-void mean_options(CommandSyntax& command, MeanArguments& own);
-/// Declares --csv, for a command that draws no picture.
-void mean_csv_option(CommandSyntax& command, MeanArguments& own);
+/// A token as the command line takes it; null: none was given.
+Json given_json(const GivenToken& token);
+
+/// Declares --mean and --merge, and --csv for a command whose --out takes no csv otherwise.
+void mean_options(CommandSyntax& command, MeanArguments& own, bool has_csv = true);
 
 /// Throws UsageError for what --mean and --merge do not go with; else a prompt is required.
 void check_means(const Arguments& given, const MeanArguments& means);
@@ -42,8 +45,8 @@ class ListMeans {
  public:
   /// Adds a prompt's numbers, [cells]; those that are not finite do not count. `of`: what was measured, which
   /// all prompts and parts must agree in; its member "command" names the command, "what" the numbers. Throws
-  /// model::RunError that begins with `where` if the prompt differs from the first one in that or in its
-  /// cells.
+  /// std::runtime_error that begins with `where` if the prompt differs from the first one in that or in its
+  /// cells: such a prompt is not skipped, since which one is the odd one out would depend on their order.
   void add(const Json& of, const std::vector<Cell>& cells, std::span<const double> numbers,
            const std::string& where);
   /// Sets what an answer says besides: how it was made (null: nothing), and of which prompts. Throws
@@ -69,6 +72,14 @@ class ListMeans {
   std::vector<Cell> cells_;
   std::vector<SampleMean> means_;
 };
+
+/// Adds what options say of tokens and the position to what was measured of all prompts.
+template <class Metric>
+void add_given(Json& of, const MeasuredMetric<Metric>& measured) {
+  of["token"] = given_json(measured.token);
+  of["other_token"] = given_json(measured.other_token);
+  of["position"] = measured.position ? Json(*measured.position) : Json(nullptr);
+}
 
 /// Writes means in the command's format. `by_size`: the largest first in text.
 template <class Command>

@@ -91,7 +91,8 @@ void run_saliency(const SaliencyCommand& command, const Streams& streams) {
     SaliencyOf question = asked;
     question.metric = measured.metric;
     if (has_position(measured.metric)) question.position = measured.position.value_or(-1);
-    set_tokens_of_line(question, prompt, *engine.model->tokenizer, source.where());
+    set_tokens_of_line(question, prompt, token_count(question.metric), *engine.model->tokenizer,
+                       source.where());
     if (token_count(question.metric) > 0)
       name_by_id(question.token, question.against, run, question.position, engine, source.where());
     const Saliency of = computed(question, run, engine, source.where(), streams);

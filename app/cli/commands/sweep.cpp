@@ -221,12 +221,17 @@ void write_text(const Reading& reading, std::ostream& out) {
 /// What is measured of all prompts whose changes are averaged.
 Json of_means(const Reading& reading) {
   const bool shares = reading.source.has_value();
-  const std::string metric = reading.metric == SweepMetric::divergence ? "KL(run || edited), bits"
+  const std::string metric = reading.metric == SweepMetric::divergence ? "KL(run || edited)"
                              : reading.metric == SweepMetric::difference
                                  ? "logit difference"
                                  : std::string(name_of(kSweepMetrics, reading.metric));
-  Json of = {{"command", "sweep"}, {"what", (shares ? "restored of " : "change of ") + metric}};
+  Json of = {{"command", "sweep"},
+             {"what", (reading.estimates_only() ? "estimated " : "") +
+                          std::string(shares ? "restored of " : "change of ") + metric}};
   of.update(measure_json(reading));
+  of.erase("unit");  // each number says its own
+  add_given(of, reading.command.measured);
+  if (reading.command.alignment) of["align"] = name_of(kAlignmentNames, *reading.command.alignment);
   if (reading.command.second) of["second"] = utf8_or_replacement(*reading.command.second);
   of["restored"] = shares;
   of["estimates"] = reading.estimates_only();
@@ -253,6 +258,9 @@ void add_to(ListMeans& means, const Reading& reading, const std::string& where) 
     cells.push_back({"in the second one", nullptr});
     numbers.push_back(reading.source->of(reading.metric));
   }
+  const bool shares = reading.source.has_value();
+  if (reading.metric == SweepMetric::divergence && !shares)
+    for (Cell& cell : cells) cell.unit = "nats";
   means.add(of_means(reading), cells, numbers, where);
 }
 
@@ -303,7 +311,7 @@ void run_sweep(const SweepCommand& command, const Streams& streams) {
     SweepOf question = asked;
     question.edit = edit_of(command, prompt);
     question.largest_of = measured.metric;
-    set_tokens_of_line(question, prompt, *engine.model->tokenizer, where);
+    set_tokens_of_line(question, prompt, token_count(measured.metric), *engine.model->tokenizer, where);
     const int position = measured.position.value_or(-1);
     question.position = position < 0 ? run->run->length() - 1 : position;
     const bool patches = question.edit == SweepEdit::patch;
@@ -325,11 +333,7 @@ void run_sweep(const SweepCommand& command, const Streams& streams) {
     if (command.restored) {
       if (!patches)
         throw model::RunError(where + "it has no second prompt whose metric --restored could compare with");
-      try {
-        reading.source = source_reading(*run, sweep, engine.workspace);
-      } catch (const model::RunError& error) {
-        throw model::RunError(where + error.what());
-      }
+      reading.source = saying_where(where, [&] { return source_reading(*run, sweep, engine.workspace); });
     }
     warn_about(*run, where, streams.err);
     if (command.mean) return add_to(means, reading, where);
@@ -380,6 +384,11 @@ void check_sweep(SweepCommand& sweep) {
   sweep.site = sweep.given_site.value_or(sites_of(sweep.over).front());
   if (const std::string why = refuse_site(sweep.over, sweep.site, sweep.edit); !why.empty())
     throw UsageError(why);
+  const bool list = sweep.prompt.from == PromptArguments::From::list;  // whose lines may name a second one
+  if (sweep.restored && !sweep.second && !sweep.prompt.edits.second_model && !list)
+    throw UsageError("--restored compares with a second prompt; give --second");
+  if (sweep.alignment && !sweep.second && sweep.ablation)
+    throw UsageError("--align matches the tokens of a second prompt, which --ablate does not use");
   if (sweep.restored && sweep.ablation)
     throw UsageError("--restored compares with the second prompt, which --ablate does not use");
   if (sweep.restored && sweep.measured.metric == SweepMetric::divergence)
@@ -393,8 +402,6 @@ void check_sweep(SweepCommand& sweep) {
     if (!sweep.out_name.empty() && !is_answer_format(answer_format(sweep)) && !sweep.csv)
       throw UsageError("means are numbers: the file after --out must end in .txt, .json, .jsonl or .csv");
     if (sweep.no_recipe) throw UsageError("--no-recipe is for a picture; means are numbers");
-    if (sweep.alignment && !sweep.second && sweep.ablation)
-      throw UsageError("--align matches the tokens of a second prompt, which --ablate does not use");
     return reject_picture_options(sweep, "is for a picture; means are numbers");
   }
   check_drawn(sweep, "sweep.png");
@@ -441,7 +448,7 @@ Finish describe_sweep(CommandSyntax& command) {
                "each change as a share of the difference between both prompts' metrics:\n0 as in the prompt, "
                "1 as in the second one",
                own->restored);
-  mean_options(command, *own);
+  mean_options(command, *own, false);
   drawn_output(command, *own);
   return command.finish(own, check_sweep, run_sweep);
 }

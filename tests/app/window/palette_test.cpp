@@ -77,9 +77,9 @@ TEST_F(PaletteTest, AnOptionOfTheShownViewDoesNotLeaveIt) {
 
 TEST_F(PaletteTest, OffersNothingThatHasNoEffectAndNoHalfOfACommand) {
   CoreFixture core(options());
-  apply_and_show(core, ShowView{"sweep"});
+  apply_and_show(core, ShowView{"sweep"}, SetOption{&option("sweep-over"), 2});
   for (const PaletteEntry& entry : found(core, "")) {
-    EXPECT_THAT(entry.label, Not(StartsWith("Site:"))) << "sites are of layers and positions, not of heads";
+    EXPECT_THAT(entry.label, Not(StartsWith("Site:"))) << "what sends has no other site";
     EXPECT_THAT(entry.label, Not(HasSubstr("Enlarge or shrink"))) << "it would only enlarge";
   }
 }
