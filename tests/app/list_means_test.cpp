@@ -177,14 +177,82 @@ TEST(ListMeans, AreListedTheStrongestFirstAndAsCsv) {
   const std::string file = (folder.path() / "means.csv").string();
   succeed({"sweep", "--prompts", "-", "--mean", "--restored", "--out", file}, list);
   const std::vector<std::string> rows = lines_of(model::read_file(file));
-  EXPECT_EQ(rows.front(), "cell,layer,head,mean,standard_error,count");
+  EXPECT_EQ(rows.front(), "cell,layer,head,unit,mean,standard_error,count\r");
   EXPECT_EQ(rows.size(), 1 + 6 * 8 + 2U);
   EXPECT_THAT(rows[1], StartsWith("L0 H0,0,0,"));
   EXPECT_EQ(lines_of(succeed({"lens", "--prompts", "-", "--mean", "--csv"}, list)).front(),
-            "cell,hook,quantity,mean,standard_error,count");
+            "cell,hook,quantity,unit,mean,standard_error,count\r");
   EXPECT_EQ(
       succeed({"sweep", "--prompts", "-", "--mean", "--restored", "--out", "-", "--format", "csv"}, list),
       model::read_file(file));
+}
+
+TEST(ListMeans, RowsOfCsvHaveTheFieldsOfTheirHeader) {
+  const std::string list = list_of(pairs());
+  for (const Words& command : {Words{"lens", "--csv"}, Words{"attribute", "--csv"},
+                               Words{"sweep", "--out", "-", "--format", "csv"}}) {
+    const std::vector<std::string> rows =
+        lines_of(succeed(command + Words{"--prompts", "-", "--mean"}, list));
+    for (const std::string& row : rows)
+      EXPECT_EQ(std::ranges::count(row, ','), std::ranges::count(rows.front(), ',')) << row;
+  }
+}
+
+TEST(ListMeans, KlIsInBitsForPeopleAndInNatsInFiles) {
+  const std::string list = list_of({pairs().front()});
+  const Words measure{"sweep", "--prompts", "-", "--mean", "--metric", "kl"};
+  const json means = json::parse(succeed(measure + Words{"--json"}, list));
+  EXPECT_EQ(means.at("means")[0].at("unit"), "nats");
+  EXPECT_EQ(means.at("of").at("what"), "change of KL(run || edited)");
+  EXPECT_THAT(succeed(measure, list), HasSubstr("L1 H6, bits"));
+  const std::string csv = succeed(measure + Words{"--out", "-", "--format", "csv"}, list);
+  EXPECT_THAT(csv, HasSubstr("L0 H0,0,0,nats,"));
+}
+
+TEST(ListMeans, PartsWithoutPromptsMerge) {
+  const TemporaryFolder folder;
+  const std::string list = list_of({pairs()[0], pairs()[1]});
+  const Words measure{"attribute", "--prompts", "-", "--mean"};
+  std::vector<std::string> files;
+  for (int shard = 0; shard < 3; ++shard) {
+    const Words part = measure + Words{"--shard", std::to_string(shard) + "/3"};
+    files.push_back(
+        folder.write(std::to_string(shard) + ".json", succeed(part + Words{"--json"}, list)).string());
+    if (shard == 2) EXPECT_EQ(succeed(part, list), "no prompt in this part\n");
+  }
+  const std::string whole = succeed(measure + Words{"--json"}, list);
+  EXPECT_EQ(succeed({"attribute", "--json", "--merge", files[0], files[1], files[2]}), whole);
+  EXPECT_EQ(succeed({"attribute", "--json", "--merge", files[2], files[1], files[0]}), whole);
+}
+
+TEST(ListMeans, PartsOfOtherTokensOrPositionsAreRefused) {
+  const TemporaryFolder folder;
+  const auto part = [&](int shard, const Words& more) {
+    const std::string text = succeed(
+        Words{"lens", "--prompts", "-", "--mean", "--json", "--shard", std::to_string(shard) + "/2"} + more,
+        "\"The king\"\n\"A queen\"\n");
+    return folder.write(std::to_string(shard) + ".json", text).string();
+  };
+  EXPECT_THAT(fail({"lens", "--merge", part(0, {}), part(1, {"--token", " the"})}), HasSubstr("its of is"));
+  EXPECT_THAT(fail({"lens", "--merge", part(0, {"--position", "0"}), part(1, {})}), HasSubstr("its of is"));
+}
+
+TEST(ListMeans, APromptThatDoesNotFitIsNotSkipped) {
+  const Ran ran = testing::run_command(
+      {"sweep", "--sweep-over", "layer-position", "--prompts", "-", "--mean", "--skip-errors"},
+      "\"The king\"\n\"x\"\n");
+  EXPECT_EQ(ran.status, 1);
+  EXPECT_THAT(ran.err, HasSubstr("prompts of the same length"));
+}
+
+TEST(ListMeans, MembersOfALineMatterOnlyWhereTheyAreUsed) {
+  const std::string line = "{\"prompt\": \"The king\", \"token\": 5, \"from\": {\"a\": 1}}\n";
+  for (const char* command : {"tokens", "metrics", "predict"})
+    EXPECT_EQ(testing::run_command({command, "--prompts", "-", "--json"}, line).status, 0) << command;
+  EXPECT_EQ(testing::run_command({"lens", "--prompts", "-"}, line).status, 1);
+  const std::string other = "{\"prompt\": \"The king\", \"token\": \" the king\"}\n";
+  EXPECT_EQ(testing::run_command({"sweep", "--metric", "kl", "--prompts", "-"}, other).status, 0)
+      << "the metric names no token";
 }
 
 TEST(ListMeans, AreOfOneMeasurement) {
@@ -277,7 +345,7 @@ TEST(ListMeans, HostilePartsAreOneSentence) {
            {changed("\"sum\":[", "\"sum\":{},\"x\":["), "sum is not a list"},
            {changed("\"means\":[", "\"means\":3,\"x\":["), "means is not a list"},
            {changed("\"of\":{", "\"of\":5,\"x\":{"), ""},
-           {changed("\"what\":\"", "\"what\":5,\"x\":\""), "of.what"}}) {
+           {changed("\"what\":\"", "\"what\":5,\"x\":\""), "what is not a short string"}}) {
     const std::string file = folder.write("part.json", text).string();
     EXPECT_THAT(fail({"sweep", "--merge", file}), AllOf(HasSubstr("part.json"), HasSubstr(words)))
         << text.substr(0, 100);

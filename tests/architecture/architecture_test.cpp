@@ -173,6 +173,13 @@ const std::set<std::pair<std::string, std::string>>& other_meanings() {
       {"app/cli/commands/commands.cpp", "search"},
       {"app/cli/commands/commands.cpp", "composition"},
       {"app/cli/commands/commands.cpp", "circuit"},
+      {"app/cli/commands/lens.cpp", "lens"},  // whose means these are
+      {"app/cli/commands/sweep.cpp", "sweep"},
+      {"app/cli/commands/sweep.cpp", "mlp"},  // members of JSON
+      {"app/cli/commands/list_means.cpp", "count"},
+      {"app/cli/commands/list_means.cpp", "cell"},
+      {"app/cli/arguments/list_part.cpp", "count"},
+      {"app/cli/commands/list_means.cpp", "merge"},       // the option
       {"app/cli/arguments/command_syntax.cpp", "query"},  // the chosen position
       {"app/cli/commands/recipes.cpp", "query"},
       {"app/recipe/command.cpp", "query"},
