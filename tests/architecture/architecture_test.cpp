@@ -218,9 +218,9 @@ const std::set<std::pair<std::string, std::string>>& other_meanings() {
       {"app/views/output/circuit_layout.cpp", "embedding"},   // a part of the model
       {"app/views/output/circuit_options.h", "attribution"},  // values of its option
       {"app/views/output/circuit_options.h", "flow"},
-      {"app/views/output/path_receiver.h", "heads"},  // values of its option
-      {"app/views/output/path_receiver.h", "senders"},
-      {"app/views/output/path_receiver.h", "neurons"},
+      {"app/views/output/sweep_options.h", "heads"},  // values of its option
+      {"app/views/output/sweep_options.h", "senders"},
+      {"app/views/output/sweep_options.h", "neurons"},
       {"app/cli/commands/attribute.cpp", "heads"},  // keys of JSON
       {"app/cli/commands/attribute.cpp", "mlp"},
       {"app/cli/commands/attribute_neurons.cpp", "neurons"},

@@ -14,6 +14,7 @@
 #include "app/run/analyses/restored.h"
 #include "app/run/answers.h"
 #include "app/run/edits/edit_text.h"
+#include "app/views/output/path_receiver.h"
 #include "app/views/output/sweep_options.h"
 #include "app/views/output/sweep_words.h"
 #include "model/pass/hooks.h"

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "app/run/named.h"
+#include "app/views/output/sweep_options.h"
 #include "app/views/parts/declare.h"
 #include "app/views/parts/names.h"
 

@@ -7,16 +7,6 @@
 // What a sweep edits in turn, and for paths their receiver: the options, their values and names.
 namespace headscope::app {
 
-inline constexpr ChoiceOf<SweepOver> kSweepOver[] = {
-    {SweepOver::heads, "heads", "Whole heads", "Each head, at all positions"},
-    {SweepOver::positions, "layer-position", "Layers × positions", "Each layer at each position"},
-    {SweepOver::senders, "senders", "Senders",
-     "Each head and MLP, on its direct path to a later head or the logits (path patching)"},
-    {SweepOver::head_positions, "head-position", "Heads × positions", "Each head at each position"},
-    {SweepOver::mlps, "mlps", "MLPs", "Each layer's MLP, at all positions"},
-    {SweepOver::neurons, "neurons", "Neurons",
-     "The neurons whose edits have the largest estimated effect, at all positions"}};
-
 /// Where a path leads to.
 enum class PathTo { logits, q, k, v };
 inline constexpr ChoiceOf<PathTo> kPathTo[] = {
@@ -24,7 +14,7 @@ inline constexpr ChoiceOf<PathTo> kPathTo[] = {
     {PathTo::q, "q", "q", "The queries of a head"},
     {PathTo::k, "k", "k", "The keys of a head"},
     {PathTo::v, "v", "v", "The values of a head"}};
-static_assert(in_order(kSweepOver) && in_order(kPathTo));
+static_assert(in_order(kPathTo));
 
 extern const Option<SweepOver> kSweptOver;
 extern const Option<PathTo> kReceiver;

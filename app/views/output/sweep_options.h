@@ -3,7 +3,6 @@
 
 #include "app/run/analyses/next_token.h"
 #include "app/run/analyses/sweep.h"
-#include "app/views/output/path_receiver.h"
 #include "app/views/view.h"
 
 namespace headscope::app {
@@ -20,12 +19,22 @@ inline constexpr ChoiceOf<SweepMetric> kSweepMetrics[] = {
 inline double shown_value(SweepMetric metric, double value) {
   return metric == SweepMetric::divergence ? bits(value) : value;
 }
+/// What is edited in turn.
+inline constexpr ChoiceOf<SweepOver> kSweepOver[] = {
+    {SweepOver::heads, "heads", "Whole heads", "Each head, at all positions"},
+    {SweepOver::positions, "layer-position", "Layers × positions", "Each layer at each position"},
+    {SweepOver::senders, "senders", "Senders",
+     "Each head and MLP, on its direct path to a later head or the logits (path patching)"},
+    {SweepOver::head_positions, "head-position", "Heads × positions", "Each head at each position"},
+    {SweepOver::mlps, "mlps", "MLPs", "Each layer's MLP, at all positions"},
+    {SweepOver::neurons, "neurons", "Neurons",
+     "The neurons whose edits have the largest estimated effect, at all positions"}};
 inline constexpr ChoiceOf<SweepEdit> kSweepEdits[] = {
     {SweepEdit::zero, "zero", "Zero", "Set to zero (zero ablation)"},
     {SweepEdit::mean, "mean", "Mean", "Set to the mean over the prompt's positions (mean ablation)"},
     {SweepEdit::patch, "patch", "Patch",
      "Replace by the value in the second prompt, second model or unedited run (activation patching)"}};
-static_assert(in_order(kSweepMetrics) && in_order(kSweepEdits));
+static_assert(in_order(kSweepMetrics) && in_order(kSweepOver) && in_order(kSweepEdits));
 /// The site that is edited.
 inline constexpr ChoiceOf<model::Site> kSweepSites[] = {
     {model::Site::resid_pre, "resid_pre", "Stream", "The residual stream before the layer"},
