@@ -22,7 +22,8 @@ class Painter {
     const int count = static_cast<int>(excerpt.labels.size()), at = line_.position - excerpt.first;
     const float more = style_.width(kMore, style_.font_size);
     const float own = std::min(width_of(at), area_.w);
-    const float left = std::clamp(area_.x + line_.place * area_.w, area_.x, area_.right() - own);
+    // Rounding can make the end of a token as wide as the area less than the area's start.
+    const float left = std::max(area_.x, std::min(area_.x + line_.place * area_.w, area_.right() - own));
     paint_token(at, left, own);
     float x = left;
     for (int i = at - 1; i >= -1; --i) {

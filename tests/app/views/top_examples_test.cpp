@@ -2,6 +2,7 @@
 
 #include "app/run/analyses/activation_search.h"
 #include "app/run/analyses/token_pass.h"
+#include "app/views/parts/excerpt_line.h"
 #include "app/views/parts/names.h"
 #include "tests/app/prompt_lists.h"
 #include "tests/app/view_fixture.h"
@@ -129,6 +130,23 @@ TEST(TopExamplesView, FitsPanesOfAnySize) {
       EXPECT_EQ(text_faults(picture.scene, *c.fonts), "") << width << " " << of;
       EXPECT_EQ(senseless_item(picture.scene), -1);
     }
+  }
+}
+
+/// Whatever the rounding of its width, a token wider than its column begins where the column does.
+TEST(ExcerptLine, OfALongTokenBeginsWithItsColumn) {
+  const Scenario s = kings();
+  const ViewContext c = s.context(300, 420);
+  const Excerpt excerpt{0, false, {1}, {std::string(80, 'w')}, {1.F}};
+  const ExcerptLine line{excerpt, 0, {}, 0.6F, c.theme->text, c.theme->key};
+  for (int i = 0; i < 200; ++i) {
+    const viz::Rect area{100.1F + 0.37F * static_cast<float>(i), 10, 30 + 0.013F * static_cast<float>(i), 20};
+    viz::Scene scene;
+    paint_excerpt(scene, c, line, viz::linear_scale(1), area);
+    const auto frames = items_of<viz::StrokeRect>(scene);
+    ASSERT_EQ(frames.size(), 1U);
+    EXPECT_GE(frames[0].rect.x, area.inset(0.5F).x) << i;
+    EXPECT_NEAR(frames[0].rect.x, area.inset(0.5F).x, 1e-3) << i;
   }
 }
 
