@@ -67,15 +67,15 @@ void join_found(Answer& all, const BestFound<Found>& found, int prompt, std::siz
   std::ranges::merge(all.best, candidates, std::back_inserter(kept),
                      [](const Found& a, const Found& b) { return is_better(a, b); });
   kept.resize(std::min(kept.size(), most));
-  std::vector<Excerpt> excerpts;
+  std::vector<Excerpt> excerpts(kept.size());
+  for (std::size_t i = 0; i < kept.size(); ++i)
+    if (kept[i].prompt == prompt) excerpts[i] = excerpt(kept[i]);
+  // Nothing throws from here on, so that an answer is whole whatever happens.
   std::size_t before = 0;  // what is kept of the former ones is in the same order
-  for (const Found& one : kept) {
-    if (one.prompt == prompt) {
-      excerpts.push_back(excerpt(one));
-      continue;
-    }
-    while (!(all.best[before] == one)) ++before;
-    excerpts.push_back(all.excerpts[before]);
+  for (std::size_t i = 0; i < kept.size(); ++i) {
+    if (kept[i].prompt == prompt) continue;
+    while (!(all.best[before] == kept[i])) ++before;
+    excerpts[i] = std::move(all.excerpts[before]);
   }
   all.best = std::move(kept);
   all.excerpts = std::move(excerpts);
