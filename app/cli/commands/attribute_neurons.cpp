@@ -1,30 +1,16 @@
 #include "app/cli/commands/attribute_neurons.h"
 
 #include <algorithm>
-#include <cmath>
-#include <numeric>
 #include <ostream>
 
 #include "app/cli/arguments/command_syntax.h"
+#include "app/run/strongest_first.h"
 #include "model/files/quote.h"
 
 namespace headscope::app {
 namespace {
 
 constexpr int kTop = 20;
-
-/// The numbers of the neurons with the largest parts, by descending magnitude; ties by number, NaN last.
-std::vector<int> strongest(const NeuronParts& neurons, std::size_t count) {
-  std::vector<int> order(neurons.parts.size());
-  std::iota(order.begin(), order.end(), 0);
-  const auto magnitude = [&](int neuron) {
-    const double part = std::abs(neurons.parts[neuron]);
-    return std::isnan(part) ? -1.0 : part;
-  };
-  std::ranges::stable_sort(order, std::greater<>(), magnitude);
-  order.resize(std::min(order.size(), count));
-  return order;
-}
 
 }  // namespace
 
@@ -57,7 +43,8 @@ void write_neurons(const NeuronArguments& own, int layer, const NeuronParts& neu
   const auto line = [&](double value, const std::string& name) {
     out << format(number, printable(value)) << name << '\n';
   };
-  const std::vector<int> shown = strongest(neurons, static_cast<std::size_t>(own.top.value_or(kTop)));
+  std::vector<int> shown = strongest_first(neurons.parts);
+  shown.resize(std::min(shown.size(), static_cast<std::size_t>(own.top.value_or(kTop))));
   std::vector<bool> is_shown(neurons.parts.size());
   out << "by neuron, L" << layer << " MLP\n";
   for (const int neuron : shown) {

@@ -115,9 +115,8 @@ void write_text(const FoundActivations& found, std::ostream& out) {
   out << format("%10s %7s %-14s %8s  %s\n", "activation", "prompt", "neuron", "position", "context");
   for (std::size_t i = 0; i < found.best.size(); ++i) {
     const FoundActivation& f = found.best[i];
-    const std::string neuron = format("L%d neuron %d", f.layer, f.neuron);
-    out << format("%10.4f %7d %-14s %8d  ", static_cast<double>(f.activation), f.prompt, neuron.c_str(),
-                  f.position)
+    out << format("%10.4f %7d %-14s %8d  ", static_cast<double>(f.activation), f.prompt,
+                  neuron_name(f.layer, f.neuron).c_str(), f.position)
         << context_words(found.excerpts[i], f.position) << '\n';
   }
 }

@@ -123,12 +123,12 @@ Json neurons_json(const Reading& reading) {
   const SweepMetric metric = reading.metric;
   Json neurons = Json::array();
   for (const std::size_t cell : listed_cells(reading.question, sweep, metric)) {
-    const auto [layer, unit] = sweep.neurons[cell];
+    const NeuronIndex neuron = sweep.neurons[cell];
     const auto column = static_cast<int>(cell);
-    Json& neuron = neurons.emplace_back(
-        Json{{"layer", layer}, {"neuron", unit}, {"estimate", sweep.estimate(metric, 0, column)}});
-    if (sweep.known[cell]) neuron["change"] = sweep.difference(metric, 0, column);
-    if (reading.source) neuron["restored"] = reading.share(0, column);
+    Json& object = neurons.emplace_back(Json{
+        {"layer", neuron.layer}, {"neuron", neuron.neuron}, {"estimate", sweep.estimate(metric, 0, column)}});
+    if (sweep.known[cell]) object["change"] = sweep.difference(metric, 0, column);
+    if (reading.source) object["restored"] = reading.share(0, column);
   }
   return neurons;
 }

@@ -7,18 +7,12 @@
 #include "app/run/analyses/best_found.h"
 #include "app/run/analyses/weight_search.h"
 #include "app/run/prompt_list.h"
+#include "app/run/neuron_index.h"
 #include "app/run/question.h"
 #include "model/pass/hooks.h"
 
 // Search for the largest activations of neurons, over any number of prompts.
 namespace headscope::app {
-
-/// A neuron of a layer's MLP.
-struct NeuronIndex {
-  int layer = 0;
-  int neuron = 0;
-  bool operator==(const NeuronIndex&) const = default;
-};
 
 struct FoundActivation {
   int prompt = 1;  ///< from 1

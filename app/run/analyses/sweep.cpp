@@ -306,7 +306,7 @@ SweepPlace SweepOf::place_of(int layer, int column) const {
 }
 
 SweepPlace SweepOf::place_of(const Sweep& sweep, std::size_t cell) const {
-  if (!sweep.neurons.empty()) return place_of(sweep.neurons[cell].layer, sweep.neurons[cell].unit);
+  if (!sweep.neurons.empty()) return place_of(sweep.neurons[cell].layer, sweep.neurons[cell].neuron);
   const auto columns = static_cast<std::size_t>(sweep.columns);
   return place_of(static_cast<int>(cell / columns), static_cast<int>(cell % columns));
 }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "app/run/analyses/attribution.h"
+#include "app/run/neuron_index.h"
 #include "app/run/question.h"
 #include "model/pass/edits.h"
 
@@ -26,12 +27,6 @@ struct SweepPlace {
   int layer = 0;
   std::optional<int> head = {}, position = {}, neuron = {};  ///< nothing: all of the layer's
   bool is_mlp = false;                                       ///< the layer's MLP
-};
-
-/// A neuron of a layer's MLP.
-struct SweptNeuron {
-  int layer = 0;
-  int unit = 0;
 };
 
 /// The sites that it can edit, the default one first. Senders are z of heads and mlp_out.
@@ -90,7 +85,7 @@ struct Sweep {
   /// Places of a layer: heads; positions up to the one that is measured; heads and the MLP; heads at
   /// positions, head by head; or the MLP alone. Of neurons: all that were chosen.
   int columns = 0;
-  std::vector<SweptNeuron> neurons = {};  ///< [columns], those with the largest estimates first; else empty
+  std::vector<NeuronIndex> neurons = {};  ///< [columns], those with the largest estimates first; else empty
   SweepReading before;                    ///< in the run
   std::vector<SweepReading> readings;     ///< [layers, columns]; NaN if there is nothing to patch from
   std::vector<bool> known;                ///< which readings are computed
@@ -178,8 +173,8 @@ struct SweepOf {
     return asked(*this) == asked(other) && (over != SweepOver::neurons || largest_of == other.largest_of);
   }
 
-  /// The place of a cell, given by its layer and its column, of neurons the unit. Column -1: all of a layer
-  /// at once, of senders all heads.
+  /// The place of a cell, given by its layer and its column, of neurons their number. Column -1: all of a
+  /// layer at once, of senders all heads.
   SweepPlace place_of(int layer, int column) const;
   /// The same for a cell by its index.
   SweepPlace place_of(const Sweep& sweep, std::size_t cell) const;

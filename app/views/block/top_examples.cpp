@@ -367,7 +367,7 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
     facts.say(head_name(layer, c.selection.head));
     facts.say("query " + token(one->position, one->id) + " → key " + token(one->key, one->key_id));
   } else {
-    facts.say("L" + std::to_string(layer) + " neuron " + std::to_string(one->neuron));
+    facts.say(neuron_name(layer, one->neuron));
     facts.say(token(one->position, one->id));
   }
   facts.number(quantity(c), one->value);

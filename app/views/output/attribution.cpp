@@ -383,9 +383,7 @@ std::string percent_of_sum(const Attribution& a, double value) {
 std::pair<std::string, double> name_and_value(const ViewContext& c, const Numbers& n, const Target& at) {
   if (at.part >= 0) return {n.parts[at.part].name, n.parts[at.part].value};
   if (at.layer >= 0) return {"layer " + std::to_string(at.layer), n.of->layer(at.layer)};
-  if (at.neuron >= 0)
-    return {"L" + std::to_string(c.selection.layer) + " neuron " + std::to_string(at.neuron),
-            n.split.neurons->parts[at.neuron]};
+  if (at.neuron >= 0) return {neuron_name(c.selection.layer, at.neuron), n.split.neurons->parts[at.neuron]};
   return {token_name(c.run->tokens, at.source) + " through " + head_name(c.selection.layer, c.selection.head),
           n.split.sources->parts[at.source]};
 }

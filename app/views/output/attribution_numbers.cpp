@@ -1,10 +1,8 @@
 #include "app/views/output/attribution_numbers.h"
 
-#include <algorithm>
 #include <array>
-#include <cmath>
-#include <numeric>
 
+#include "app/run/strongest_first.h"
 #include "app/views/parts/names.h"
 
 namespace headscope::app {
@@ -60,37 +58,26 @@ void add_layer_rows(AttributionNumbers& n) {
   n.sum = a.sum();
 }
 
-/// Indices by descending magnitude.
-template <class Value>
-std::vector<int> strongest_first(std::size_t count, const Value& value) {
-  std::vector<int> order(count);
-  std::iota(order.begin(), order.end(), 0);
-  std::ranges::stable_sort(order, {}, [&](int i) { return -std::abs(value(i)); });
-  return order;
-}
-
 void add_part_rows(AttributionNumbers& n) {
-  const auto part = [&](int i) -> const Contribution& { return n.parts[i]; };
-  for (const int i : strongest_first(n.parts.size(), [&](int i) { return part(i).value; }))
-    add_row(n, i, part(i).name, part(i).value);
+  std::vector<double> values;
+  for (const Contribution& part : n.parts) values.push_back(part.value);
+  for (const int i : strongest_first(values)) add_row(n, i, n.parts[i].name, values[i]);
   n.sum = n.of->sum();
 }
 
 void add_source_rows(AttributionNumbers& n, const PromptTokens& tokens) {
   const SourceParts* sources = n.split.sources.get();
   if (sources == nullptr) return;
-  const auto part = [&](int key) { return sources->parts[key]; };
-  for (const int key : strongest_first(sources->parts.size(), part))
-    add_row(n, key, tokens.labels[key], part(key));
+  for (const int key : strongest_first(sources->parts))
+    add_row(n, key, tokens.labels[key], sources->parts[key]);
   n.sum = sources->sum();
 }
 
 void add_neuron_rows(AttributionNumbers& n) {
   const NeuronParts* neurons = n.split.neurons.get();
   if (neurons == nullptr) return;
-  const auto part = [&](int neuron) { return neurons->parts[neuron]; };
-  for (const int neuron : strongest_first(neurons->parts.size(), part))
-    add_row(n, neuron, std::to_string(neuron), part(neuron));
+  for (const int neuron : strongest_first(neurons->parts))
+    add_row(n, neuron, std::to_string(neuron), neurons->parts[neuron]);
   n.sum = neurons->sum();
 }
 

@@ -141,7 +141,7 @@ std::string sweep_scale_title(const ViewContext& c) {
 
 std::string part_name(const SweepPlace& place) {
   if (place.head) return head_name(place.layer, *place.head);
-  if (place.neuron) return "L" + std::to_string(place.layer) + " N" + std::to_string(*place.neuron);
+  if (place.neuron) return neuron_name(place.layer, *place.neuron);
   return "L" + std::to_string(place.layer) + (place.is_mlp ? " MLP" : "");
 }
 

@@ -24,7 +24,7 @@ std::string sweep_subtitle(const ViewContext& context, const SweepOf& question, 
 /// "Δ logit difference"
 std::string sweep_scale_title(const ViewContext& context);
 
-/// "L4 H3", "L4 MLP", "L4 N17", "L4 at 8 “·it”".
+/// "L4 H3", "L4 MLP", "L4 neuron 17", "L4 at 8 “·it”".
 std::string place_name(const ViewContext& context, const SweepPlace& place);
 /// The same without the position.
 std::string part_name(const SweepPlace& place);

@@ -2,6 +2,7 @@
 #include "app/run/analyses/attribution.h"
 
 #include "app/run/analyses/next_token.h"
+#include "app/run/strongest_first.h"
 #include "app/views/parts/names.h"
 #include "model/files/error.h"
 #include "model/pass/statistics.h"
@@ -381,6 +382,13 @@ TEST(NeuronsOf, StopsBetweenRows) {
   EXPECT_THROW(
       (NeuronsOf{2, 11, 11, -1}.compute(*s.run, {workspace, stop.get_token(), nullptr, nullptr, {}})),
       model::Stopped);
+}
+
+TEST(StrongestFirst, IsByMagnitudeThenIndexWithNaNLast) {
+  const double none = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_THAT(strongest_first(std::vector{none, 1.0, -3.0, 3.0, 0.0, none, -4.0}),
+              ElementsAre(6, 2, 3, 1, 4, 0, 5));
+  EXPECT_THAT(strongest_first({}), ::testing::IsEmpty());
 }
 
 }  // namespace

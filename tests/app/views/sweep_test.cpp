@@ -170,7 +170,7 @@ TEST(SweepView, NeuronsAreAListTheStrongestFirst) {
     const double change = std::abs(std::stod(table.rows[row][3]));
     EXPECT_LE(change, last);
     last = change;
-    const std::string name = "L" + table.rows[row][0] + " N" + table.rows[row][1];
+    const std::string name = neuron_name(std::stoi(table.rows[row][0]), std::stoi(table.rows[row][1]));
     EXPECT_THAT(texts(shown.scene()), Contains(name));
     EXPECT_THAT(shown.tooltip(static_cast<int>(row)).front(), name);
     EXPECT_THAT(shown.tooltip(static_cast<int>(row)), Contains(table.rows[row][2]));
@@ -185,8 +185,7 @@ TEST(SweepView, NeuronsAreAListTheStrongestFirst) {
   OneAnswer answers(question, part, false);
   const ViewFixture begun("sweep", s.context(900, 600, answers), options);
   EXPECT_THAT(texts(begun.scene()), Contains("computing… 0 of 12"));
-  EXPECT_EQ(begun.tooltip(0).front(),
-            "L" + std::to_string(part.neurons[0].layer) + " N" + std::to_string(part.neurons[0].unit));
+  EXPECT_EQ(begun.tooltip(0).front(), neuron_name(part.neurons[0].layer, part.neurons[0].neuron));
   EXPECT_THAT(begun.tooltip(0), Contains("computing…"));
   EXPECT_THAT(
       find_view("sweep")->refuse(
