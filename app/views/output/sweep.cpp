@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "app/run/edits/edit_text.h"
@@ -45,6 +46,9 @@ struct Grid {
 
   int layer(int row) const { return row / rows_per_layer; }
   int row(int layer, int head) const { return layer * rows_per_layer + (rows_per_layer > 1 ? head : 0); }
+  int col(const SweepPlace& place) const {
+    return by_position ? *place.position : place.is_mlp ? cols - 1 : *place.head;
+  }
   std::size_t cell(int row, int col) const {
     return static_cast<std::size_t>(row) * static_cast<std::size_t>(cols) + static_cast<std::size_t>(col);
   }
@@ -192,13 +196,12 @@ Drawn paint_grid(Picture& picture, const ViewContext& c, const SweepOf& question
   map.cells.matrix = viz::Matrix::row_major(values, grid.rows, grid.cols);
   map.cells.scale = scale_of(c, grid, values);
   std::vector<std::uint8_t> nothing;  // cells without a source of patches
-  std::vector<std::pair<int, int>> applied;
   for (int row = 0; row < grid.rows; ++row)
-    for (int col = 0; col < grid.cols; ++col) {
-      const SweepPlace place = grid.place(question, row, col);
-      nothing.push_back(question.has_edits(place) ? 0 : 1);
-      if (is_applied(c, question, place)) applied.emplace_back(row, col);
-    }
+    for (int col = 0; col < grid.cols; ++col)
+      nothing.push_back(question.has_edits(grid.place(question, row, col)) ? 0 : 1);
+  std::set<std::pair<int, int>> applied;  // rows and columns
+  for (const SweepPlace& place : applied_places(c, question))
+    applied.emplace(grid.row(place.layer, place.head.value_or(0)), grid.col(place));
   map.cells.masked = nothing;
   const RowNames row_names(c, grid, area);
   row_names.put(map);

@@ -43,6 +43,43 @@ std::string names_of(std::span<const model::Site> sites) {
   return names;
 }
 
+/// Whether an edit of the run includes those of a place.
+bool is_applied_by(const model::Edit& edit, const model::Edits& edits) {
+  if (edits.empty()) return false;
+  const EditList applied{.edits = {{edit, true}}};
+  return with_joined_edit(applied, edits.front()) == applied;
+}
+
+/// The only places of a grid whose edits an edit can include: an edit is one only of its layer, its head and
+/// its positions.
+std::vector<SweepPlace> places_of(const model::Edit& edit, const SweepOf& question) {
+  const bool of_senders = question.over == SweepOver::senders;
+  const model::PatchFrom* path = model::path_patch(edit);
+  if (of_senders != (path != nullptr)) return {};
+  return std::visit(
+      [&](const auto& one) -> std::vector<SweepPlace> {
+        if constexpr (requires { one.at.positions; }) {
+          const model::EditSite& at = one.at;
+          SweepPlace place{.layer = at.point.layer, .head = at.head};
+          place.is_mlp = of_senders && !at.head;
+          const bool by_head = question.over != SweepOver::positions;
+          if (at.head.has_value() != by_head && !place.is_mlp) return {};
+          if (question.over != SweepOver::positions && question.over != SweepOver::head_positions)
+            return {place};
+          std::vector<SweepPlace> places;
+          for (const int position : at.positions) {
+            if (position > question.position) continue;
+            place.position = position;
+            places.push_back(place);
+          }
+          return places;
+        } else {
+          return {};
+        }
+      },
+      of_senders ? path->edits.front() : edit);
+}
+
 }  // namespace
 
 const Option<SweepMetric> kSweptMetric = with_flag(
@@ -111,16 +148,22 @@ bool can_be_asked(const SweepOf& question) {
   const bool has_senders = question.over != SweepOver::senders || question.receiver.has_senders();
   return has_source(question) && has_senders && known(question.token) && known(question.against) &&
          refuse_site(question.over, question.site, question.edit).empty() &&
+std::vector<SweepPlace> applied_places(const ViewContext& c, const SweepOf& question) {
+  std::vector<SweepPlace> applied;
+  for (const model::Edit& edit : c.run->prompt.edits)
+    for (const SweepPlace& place : places_of(edit, question))
+      if (is_applied_by(edit, question.edits(place))) applied.push_back(place);
+  return applied;
+}
+
          refuse_metric(question.over, question.largest_of).empty();
 }
 
 bool is_applied(const ViewContext& c, const SweepOf& question, const SweepPlace& place) {
   if (c.run->prompt.edits.empty()) return false;
   const model::Edits edits = question.edits(place);
-  return !edits.empty() && std::ranges::any_of(c.run->prompt.edits, [&](const model::Edit& edit) {
-    const EditList applied{.edits = {{edit, true}}};
-    return with_joined_edit(applied, edits.front()) == applied;
-  });
+  return std::ranges::any_of(c.run->prompt.edits,
+                             [&](const model::Edit& edit) { return is_applied_by(edit, edits); });
 }
 
 std::string refuse_metric(SweepOver over, SweepMetric metric) {

@@ -1,5 +1,6 @@
 #pragma once
 #include <string>
+#include <vector>
 
 #include "app/run/analyses/sweep.h"
 #include "app/views/view.h"
@@ -26,6 +27,9 @@ bool can_be_asked(const SweepOf& question);
 /// Whether the run has a place's edit, alone or joined with others; cells are measured on top of the run's
 /// edits.
 bool is_applied(const ViewContext& context, const SweepOf& question, const SweepPlace& place);
+/// The places of a grid for which it is true, some perhaps twice. They are found by the run's edits, of which
+/// there are few, since a grid can have more than 100,000 cells.
+std::vector<SweepPlace> applied_places(const ViewContext& context, const SweepOf& question);
 
 /// Why there is no sweep with these options: one sentence, and in `option` the one that mends it; empty if
 /// there is one.

@@ -3,10 +3,12 @@
 #include "app/run/analyses/sweep.h"
 
 #include <numbers>
+#include <set>
 
 #include "app/counted.h"
 #include "app/run/analyses/attribution.h"
 #include "app/run/analyses/next_token.h"
+#include "app/run/edits/edit_list.h"
 #include "app/run/edits/edit_text.h"
 #include "app/views/output/sweep_options.h"
 #include "app/views/output/sweep_question.h"
@@ -191,6 +193,53 @@ TEST(SweepView, NeuronsAreAListTheStrongestFirst) {
       find_view("sweep")->refuse(
           ViewFixture("sweep", s, 900, 600, {{"sweep-over", "neurons"}, {"sweep-metric", "kl"}}).context()),
       AllOf(StartsWith("neurons are chosen by estimates"), EndsWith("see --metric")));
+}
+
+/// The marks of a grid are found by the run's edits; here each of its cells is asked for.
+TEST(SweepView, MarksTheCellsThatTheRunEditsAlready) {
+  const Scenario plain(kRobot);
+  const int length = plain.length();
+  const std::vector<int> source(static_cast<std::size_t>(length), 11);
+  std::vector<int> aligned(source.size(), -1);
+  aligned[1] = 0, aligned[2] = 3, aligned[4] = 4;
+  const PatchPrompt same{source, {}}, other{source, aligned};
+  const std::pair<SweepOver, int> grids[] = {{SweepOver::heads, 8},
+                                             {SweepOver::positions, 5},
+                                             {SweepOver::senders, 9},
+                                             {SweepOver::head_positions, 40}};
+  for (const auto& [over, columns] : grids)
+    for (const auto& [kind, from] :
+         {std::pair(SweepEdit::zero, PatchPrompt{}), std::pair(SweepEdit::mean, PatchPrompt{}),
+          std::pair(SweepEdit::patch, same), std::pair(SweepEdit::patch, other)}) {
+      SCOPED_TRACE(std::to_string(static_cast<int>(over)) + " " + std::to_string(static_cast<int>(kind)));
+      const SweepOf question{.over = over,
+                             .site = sites_of(over).front(),
+                             .receiver = {{{model::Site::q, 3}, 2, {}, {}}, 8},
+                             .edit = kind,
+                             .from = from,
+                             .position = 4};
+      EditList list;
+      for (const model::Edit& edit :
+           parse_edits("L1.z=0; L3H1.z[0,2]=0; L2.resid_pre[1,3]=0; L4.resid_pre=0; "
+                       "L3H1.q=0; L5H2.z=0; L1H1.z=0 -> L4H2.q",
+                       *bundled()))
+        list = with_edit(list, edit);
+      for (const auto& [layer, column] : {std::pair(2, 2), {2, 4}, {2, 1}, {0, 4}, {1, 2}})
+        for (const model::Edit& edit : question.edits(layer, column)) list = with_joined_edit(list, edit);
+      const Scenario s(Prompt{kRobot, {}, false, list.active()});
+      const ViewContext c = s.context(900, 600);
+      const auto numbers = [](const SweepPlace& place) {
+        return std::tuple(place.layer, place.head, place.position, place.is_mlp);
+      };
+      std::set<std::tuple<int, std::optional<int>, std::optional<int>, bool>> expected, found;
+      for (int layer = 0; layer < 6; ++layer)
+        for (int column = 0; column < columns; ++column)
+          if (const SweepPlace place = question.place_of(layer, column); is_applied(c, question, place))
+            expected.insert(numbers(place));
+      for (const SweepPlace& place : applied_places(c, question)) found.insert(numbers(place));
+      EXPECT_EQ(found, expected);
+      EXPECT_GE(expected.size(), 4U);
+    }
 }
 
 TEST(SweepView, ListsMarkWhatIsThereAlreadyAndScroll) {
