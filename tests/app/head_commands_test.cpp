@@ -1,5 +1,6 @@
 // metrics and search: their arguments, and their output compared with the model's patterns.
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "app/cli/arguments/command.h"
 #include "app/cli/commands/metrics.h"
@@ -208,7 +209,7 @@ TEST(SearchCommand, TakesNeurons) {
   const auto neurons = parsed<SearchCommand>(
       {"search", "--prompt", "x", "--neurons", "3.17,0.5,3.17", "--above", "2.5", "--context", "3"});
   EXPECT_EQ(neurons.neurons, (std::vector<NeuronIndex>{{3, 17}, {0, 5}}));
-  EXPECT_EQ(neurons.search.above, 2.5);
+  EXPECT_EQ(neurons.above, 2.5);
   EXPECT_EQ(neurons.context, 3);
   for (const Words& of_weights :
        {Words{"--heads", "1.1"}, Words{"--to", "@-1"}, Words{"--shape", "2.1"}, Words{"--shape-moves", "no"}})
@@ -250,6 +251,37 @@ TEST(SearchCommand, FindsTheLargestActivationsWhateverTheShards) {
     EXPECT_EQ(own["activation"], f["activation"]);
     EXPECT_EQ(own["id"], f["token"]["id"]);
   }
+}
+
+/// Activations of any sign, as in the view.
+TEST(SearchCommand, FindsTheActivationsThatTopExamplesShow) {
+  const Words prompt{"--prompt", kTwice};
+  const Words search = Words{"search", "--neurons", "2.17,2.30", "--top", "200", "--json"} + prompt;
+  const auto rows = lines_of(succeed(Words{"plot", "top_examples", "--layer", "2", "--example-neurons",
+                                           "17,30", "--out", "-", "--format", "csv"} +
+                                     prompt));
+  ASSERT_THAT(rows.at(0), StartsWith("layer,neuron,activation,position,"));
+  const json found = json::parse(succeed(search));
+  ASSERT_EQ(found["count"], rows.size() - 1);
+  ASSERT_EQ(found["best"].size(), rows.size() - 1);
+  for (std::size_t i = 1; i < rows.size(); ++i) {
+    const json& best = found["best"][i - 1];
+    std::istringstream row(rows[i]);
+    std::vector<double> numbers(4);
+    for (double& number : numbers) row >> number, row.ignore();
+    EXPECT_EQ(best["layer"], numbers[0]);
+    EXPECT_EQ(best["neuron"], numbers[1]);
+    EXPECT_EQ(best["activation"].get<float>(), static_cast<float>(numbers[2]));
+    EXPECT_EQ(best["token"]["position"], numbers[3]);
+  }
+  ASSERT_LT(found["best"].back()["activation"], 0);
+  const json above = json::parse(succeed(search + Words{"--above", "-0.05"}));
+  std::size_t larger = 0;
+  for (const json& best : found["best"]) larger += best["activation"] > -0.05;
+  EXPECT_LT(larger, found["best"].size());
+  EXPECT_EQ(above["count"], larger);
+  EXPECT_THAT(wrong_use({"search", "--prompt", "x", "--above", "-0.05"}),
+              HasSubstr("--above takes a number from 0 to 1 for weights"));
 }
 
 TEST(SearchCommand, WritesActivationsInTheirContext) {

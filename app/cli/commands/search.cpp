@@ -172,8 +172,9 @@ void for_each_run(const SearchCommand& command, Engine& engine, const Streams& s
 
 void search_neurons(const SearchCommand& command, Engine& engine, How& how, const Streams& streams) {
   const int context = command.context.value_or(SearchCommand::kContext);
-  const ActivationSearch search{
-      command.neurons, command.search.from, command.search.above, {context, context}};
+  ActivationSearch search{
+      .neurons = command.neurons, .at = command.search.from, .excerpt = {context, context}};
+  if (command.above) search.above = *command.above;
   const WatchedNeurons watched(command.neurons, *engine.model);
   FoundActivations found;
   for_each_run(command, engine, streams, &watched.hooks(), [&](const PromptRun& run, int number) {
@@ -211,13 +212,15 @@ void run_search(const SearchCommand& command, const Streams& streams) {
   write({.tokenizer = engine.model->tokenizer.get()});
 }
 
-void check_search(const SearchCommand& command) {
+void check_search(SearchCommand& command) {
   require_prompt_or_attention(command);
-  const WeightSearch& search = command.search;
+  WeightSearch& search = command.search;
   if (command.model.patterns && command.context)
     throw UsageError("--context requires a prompt; an attention file has only weights");
   if (command.neurons.empty()) {
-    if (search.above > 1) throw UsageError("--above takes a number from 0 to 1 for weights");
+    search.above = command.above.value_or(search.above);
+    if (search.above < 0 || search.above > 1)
+      throw UsageError("--above takes a number from 0 to 1 for weights");
     return;
   }
   if (command.model.patterns)
@@ -248,8 +251,9 @@ Finish describe_search(CommandSyntax& command) {
       "keys: likewise, but @-1 is the token before the query; @1+ leaves\nout key 0, on which many "
       "heads of GPT-2 rest",
       search.to, tokens_meant(TokenSelector::Kind::before_query));
-  command.option("above", "X", "only weights or activations larger than X (default: 0)", search.above,
-                 between(0, 1e30, "of at least 0"));
+  command.option("above", "X",
+                 "only weights larger than X (default: 0), or activations larger than X\n(default: all)",
+                 own->above, between(-1e30, 1e30, "from -1e30 to 1e30"));
   command.option("heads", "L.H,...", "only these heads, e.g. 5.1,5.3 (default: all)", search.heads,
                  pairs<model::HeadIndex>("layers and heads"));
   command.option("shape", "Q.K,...",

@@ -12,6 +12,7 @@ namespace headscope::app {
 struct SearchCommand : Arguments {
   WeightSearch search;
   std::vector<NeuronIndex> neurons;  ///< none: weights are searched
+  std::optional<double> above;       ///< as given; nothing: 0 of weights, no limit of activations
   int top = 20;
   std::optional<int>
       context;  ///< tokens on each side of a place; nothing: kContext of neurons, none of weights

@@ -1,13 +1,14 @@
 #pragma once
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <string_view>
 #include <vector>
 
 #include "app/run/analyses/best_found.h"
 #include "app/run/analyses/weight_search.h"
-#include "app/run/prompt_list.h"
 #include "app/run/neuron_index.h"
+#include "app/run/prompt_list.h"
 #include "app/run/question.h"
 #include "model/pass/hooks.h"
 
@@ -27,8 +28,8 @@ using BestActivations = BestFound<FoundActivation>;
 
 struct ActivationSearch {
   std::vector<NeuronIndex> neurons;
-  TokenSelector at;  ///< positions
-  double above = 0;  ///< activations larger than this
+  TokenSelector at;                                         ///< positions
+  double above = -std::numeric_limits<double>::infinity();  ///< activations larger than this
   ExcerptSize excerpt = {16, 8};
   bool operator==(const ActivationSearch&) const = default;
 };

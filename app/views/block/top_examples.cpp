@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "app/run/analyses/activation_search.h"
 #include "app/run/analyses/token_pass.h"
@@ -134,7 +133,6 @@ std::optional<Examples> examples_of(const ViewContext& c) {
   if (!neurons) return std::nullopt;
   ActivationSearch search;
   search.neurons = *neurons;
-  search.above = -std::numeric_limits<double>::infinity();
   const auto example = [](const FoundActivation& f) {
     return Example{f.prompt, f.neuron, f.position, f.id, -1, 0, f.activation};
   };
