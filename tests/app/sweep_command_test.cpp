@@ -188,7 +188,13 @@ TEST(SweepCommand, NeuronsAreThoseWithTheLargestEstimates) {
   const json estimated =
       json::parse(succeed(arguments + Words{"--json", "--neurons", "20", "--estimates", "only"}));
   ASSERT_EQ(estimated.at("neurons").size(), 20U);
-  EXPECT_FALSE(estimated["neurons"][0].contains("change"));
+  last = std::numeric_limits<double>::infinity();
+  for (const json& neuron : estimated["neurons"]) {
+    EXPECT_FALSE(neuron.contains("change"));
+    const double estimate = std::abs(neuron.at("estimate").get<double>());
+    EXPECT_LE(estimate, last) << "the largest estimate first";
+    last = estimate;
+  }
   EXPECT_EQ(lines_of(succeed(arguments)).size(), 1 + 64 + 2U);
   EXPECT_THAT(wrong_use({"--neurons", "5"}), StartsWith("--neurons requires --sweep-over neurons"));
   EXPECT_THAT(wrong_use({"--over", "neurons", "--metric", "kl"}),
