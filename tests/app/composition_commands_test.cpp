@@ -1,4 +1,4 @@
-// composition, score and attribute --neurons: their output compared with the answers.
+// composition, score and attribute --neurons-of: their output compared with the answers.
 #include <nlohmann/json.hpp>
 
 #include "app/run/analyses/attribution.h"
@@ -129,7 +129,7 @@ TEST(AttributeCommand, SplitsMlpsByNeuron) {
   const Words attribute{"attribute", "--prompt", kRobot, "--token", "id:11", "--other-token", "id:13"};
   const Scenario s(kRobot);
   const auto of = [&](int layer) { return s.ask(NeuronsOf{layer, s.length() - 1, 11, 13}); };
-  const json one = json::parse(succeed(attribute + Words{"--neurons", "3", "--json"}));
+  const json one = json::parse(succeed(attribute + Words{"--neurons-of", "3", "--json"}));
   ASSERT_EQ(one.at("layers").size(), 6U);
   for (int layer = 0; layer < 6; ++layer) EXPECT_EQ(one["layers"][layer].contains("neurons"), layer == 3);
   const json& layer = one["layers"][3];
@@ -141,13 +141,13 @@ TEST(AttributeCommand, SplitsMlpsByNeuron) {
   for (const json& part : layer["neurons"]) sum += part.get<double>();
   EXPECT_NEAR(sum, layer.at("mlp").get<double>(), 2e-5);
   const json all =
-      json::parse(succeed(attribute + Words{"--neurons", "all", "--edit", "L2.mlp_out+=0.1", "--json"}));
+      json::parse(succeed(attribute + Words{"--neurons-of", "all", "--edit", "L2.mlp_out+=0.1", "--json"}));
   for (int i = 0; i < 6; ++i) {
     EXPECT_EQ(all["layers"][i].at("neurons").size(), of(i)->parts.size());
     EXPECT_EQ(all["layers"][i].contains("neuron_edits"), i == 2);
   }
 
-  const auto lines = lines_of(succeed(attribute + Words{"--neurons", "3", "--top", "4"}));
+  const auto lines = lines_of(succeed(attribute + Words{"--neurons-of", "3", "--top", "4"}));
   const auto title = std::ranges::find(lines, "by neuron, L3 MLP");
   ASSERT_EQ(lines.end() - title, 8) << "the title, 4 neurons, the others, the bias, the sum";
   double before = std::numeric_limits<double>::infinity(), written = 0;
@@ -167,13 +167,14 @@ TEST(AttributeCommand, SplitsMlpsByNeuron) {
 
 TEST(AttributeCommand, RefusesNeuronsThatAreNone) {
   const Words attribute{"attribute", "--prompt", kRobot};
-  EXPECT_THAT(fail(attribute + Words{"--neurons", "6"}), HasSubstr("there is no layer 6: the last one is 5"));
+  EXPECT_THAT(fail(attribute + Words{"--neurons-of", "6"}),
+              HasSubstr("there is no layer 6: the last one is 5"));
   for (const char* layer : {"x", "-1", "1.5", ""})
-    EXPECT_THAT(wrong_use(attribute + Words{"--neurons", layer}), HasSubstr("--neurons")) << layer;
-  EXPECT_THAT(wrong_use(attribute + Words{"--top", "3"}), HasSubstr("--top requires --neurons"));
-  EXPECT_THAT(wrong_use(attribute + Words{"--neurons", "1", "--top", "3", "--json"}),
+    EXPECT_THAT(wrong_use(attribute + Words{"--neurons-of", layer}), HasSubstr("--neurons-of")) << layer;
+  EXPECT_THAT(wrong_use(attribute + Words{"--top", "3"}), HasSubstr("--top requires --neurons-of"));
+  EXPECT_THAT(wrong_use(attribute + Words{"--neurons-of", "1", "--top", "3", "--json"}),
               HasSubstr("JSON has all neurons"));
-  EXPECT_THAT(wrong_use(attribute + Words{"--neurons", "1", "--top", "0"}), HasSubstr("--top"));
+  EXPECT_THAT(wrong_use(attribute + Words{"--neurons-of", "1", "--top", "0"}), HasSubstr("--top"));
 }
 
 }  // namespace

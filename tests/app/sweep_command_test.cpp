@@ -166,7 +166,7 @@ TEST(SweepCommand, EveryMlpIsWhatPredictSaysUnderItsEdit) {
 
 TEST(SweepCommand, NeuronsAreThoseWithTheLargestEstimates) {
   const Words arguments{"sweep", "--prompt", kPrompt, "--over", "neurons", "--metric", "logit"};
-  const json answer = json::parse(succeed(arguments + Words{"--json", "--neurons", "20"}));
+  const json answer = json::parse(succeed(arguments + Words{"--json", "--top", "20"}));
   EXPECT_EQ(answer.at("site"), "mlp.hook_post");
   EXPECT_FALSE(answer.contains("changes"));
   const json& neurons = answer.at("neurons");
@@ -186,7 +186,7 @@ TEST(SweepCommand, NeuronsAreThoseWithTheLargestEstimates) {
   }
   EXPECT_TRUE(answer.contains("rank_correlation"));
   const json estimated =
-      json::parse(succeed(arguments + Words{"--json", "--neurons", "20", "--estimates", "only"}));
+      json::parse(succeed(arguments + Words{"--json", "--top", "20", "--estimates", "only"}));
   ASSERT_EQ(estimated.at("neurons").size(), 20U);
   last = std::numeric_limits<double>::infinity();
   for (const json& neuron : estimated["neurons"]) {
@@ -196,7 +196,7 @@ TEST(SweepCommand, NeuronsAreThoseWithTheLargestEstimates) {
     last = estimate;
   }
   EXPECT_EQ(lines_of(succeed(arguments)).size(), 1 + 64 + 2U);
-  EXPECT_THAT(wrong_use({"--neurons", "5"}), StartsWith("--neurons requires --sweep-over neurons"));
+  EXPECT_THAT(wrong_use({"--top", "5"}), StartsWith("--top requires --sweep-over neurons"));
   EXPECT_THAT(wrong_use({"--over", "neurons", "--metric", "kl"}),
               StartsWith("neurons are chosen by estimates, which KL does not have"));
   EXPECT_THAT(wrong_use({"--over", "neurons", "--site", "z"}),
@@ -341,7 +341,7 @@ TEST(SweepCommand, WritesPicturesAndNumbers) {
   const std::string heads = written("d.csv", {"--over", "head-position"});
   EXPECT_EQ(std::count(heads.begin(), heads.end(), '\n'), 1 + 6 * 8 * 5);
   EXPECT_THAT(heads, StartsWith("layer,head,position,token,edit,"));
-  const std::string neurons = written("e.csv", {"--over", "neurons", "--neurons", "7"});
+  const std::string neurons = written("e.csv", {"--over", "neurons", "--top", "7"});
   EXPECT_EQ(std::count(neurons.begin(), neurons.end(), '\n'), 1 + 7);
   EXPECT_THAT(neurons, StartsWith("layer,neuron,edit,"));
   for (const char* over : {"mlps", "head-position", "neurons"})

@@ -205,10 +205,8 @@ const std::set<std::pair<std::string, std::string>>& other_meanings() {
       {"app/views/output/lens.cpp", "metric"},
       {"app/views/output/saliency.cpp", "metric"},
       {"app/views/output/sweep_question.cpp", "metric"},
-      {"app/views/output/sweep_question.cpp", "neurons"},  // their number, and the flag for it
-      {"app/views/output/sweep_question.cpp", "heads"},    // a word of a sentence
-      {"app/cli/commands/sweep.cpp", "neurons"},
-      {"app/cli/commands/generate.cpp", "sampling"},  // how tokens were drawn, a key of JSON
+      {"app/views/output/sweep_question.cpp", "heads"},  // a word of a sentence
+      {"app/cli/commands/generate.cpp", "sampling"},     // how tokens were drawn, a key of JSON
       {"app/cli/commands/saliency.cpp", "metric"},
       {"app/run/analyses/saliency.h", "saliency"},  // text for the status line
       {"app/run/analyses/sweep.h", "sweep"},        // text for the status line
@@ -224,6 +222,7 @@ const std::set<std::pair<std::string, std::string>>& other_meanings() {
       {"app/cli/commands/attribute.cpp", "heads"},  // keys of JSON
       {"app/cli/commands/attribute.cpp", "mlp"},
       {"app/cli/commands/attribute_neurons.cpp", "neurons"},
+      {"app/cli/commands/sweep.cpp", "neurons"},
       {"app/cli/commands/composition.cpp", "composition"},
       {"app/cli/commands/score.cpp", "mlp"},
       {"app/cli/commands/score.cpp", "query"},

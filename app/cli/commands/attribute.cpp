@@ -221,7 +221,7 @@ Finish describe_attribute(CommandSyntax& command) {
     if (attribute.writes_means() && (attribute.sources || attribute.all_sources))
       throw UsageError("sources are of one prompt's tokens; --mean and --sources cannot be combined");
     if (attribute.mean && (attribute.neurons.layer || attribute.neurons.all))
-      throw UsageError("means are of whole parts; --mean and --neurons cannot be combined");
+      throw UsageError("means are of whole parts; --mean and --neurons-of cannot be combined");
     check_neurons(attribute.neurons, attribute.json);
   };
   return command.finish(own, check, run_attribute);

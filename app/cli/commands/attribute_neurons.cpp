@@ -15,8 +15,8 @@ constexpr int kTop = 20;
 }  // namespace
 
 void neuron_options(CommandSyntax& command, NeuronArguments& own) {
-  command.option("neurons", "L|all", "also split the MLP of layer L by neuron; all: every layer", own.layer,
-                 [&own](const std::string& option, const std::string& text) {
+  command.option("neurons-of", "L|all", "also split the MLP of layer L by neuron; all: every layer",
+                 own.layer, [&own](const std::string& option, const std::string& text) {
                    own.all = text == "all";
                    if (own.all) return std::optional<int>();
                    if (text.empty() || text.find_first_not_of("0123456789") != std::string::npos)
@@ -27,7 +27,7 @@ void neuron_options(CommandSyntax& command, NeuronArguments& own) {
 }
 
 void check_neurons(const NeuronArguments& own, bool json) {
-  if (own.top && !own.layer && !own.all) throw UsageError("--top requires --neurons");
+  if (own.top && !own.layer && !own.all) throw UsageError("--top requires --neurons-of");
   if (own.top && json) throw UsageError("--top is for text; JSON has all neurons");
 }
 

@@ -19,9 +19,9 @@ struct NeuronArguments {
   bool has(int of_layer) const { return all || layer == of_layer; }
 };
 
-/// Declares --neurons and --top.
+/// Declares --neurons-of and --top.
 void neuron_options(CommandSyntax& command, NeuronArguments& own);
-/// Throws UsageError for --top without --neurons, or with JSON.
+/// Throws UsageError for --top without --neurons-of, or with JSON.
 void check_neurons(const NeuronArguments& own, bool json);
 
 /// Adds a layer's neurons to its object.

@@ -37,7 +37,7 @@ SweepOf question_of(const SweepCommand& command, const Engine& engine) {
   if (command.over == SweepOver::senders)
     question.receiver = {parse_receiver(command.receiver.value_or("logits"), *engine.model),
                          engine.model->config().n_head};
-  if (command.over == SweepOver::neurons) question.neurons = command.neurons.value_or(question.neurons);
+  if (command.over == SweepOver::neurons) question.neurons = command.top.value_or(question.neurons);
   // The view has estimates, and its picture must be the same when it is made again.
   question.estimates =
       question.has_estimates() && (command.estimates != EstimatesWritten::none || !command.out.empty());
@@ -371,8 +371,7 @@ void check_sweep(SweepCommand& sweep) {
   const bool over_senders = sweep.over == SweepOver::senders;
   if (sweep.given_site && sites_of(sweep.over).size() == 1)
     throw UsageError("--site does not apply to --sweep-over " + std::string(name_of(kSweepOver, sweep.over)));
-  if (sweep.neurons && sweep.over != SweepOver::neurons)
-    throw UsageError("--neurons requires --sweep-over neurons");
+  if (sweep.top && sweep.over != SweepOver::neurons) throw UsageError("--top requires --sweep-over neurons");
   if (const std::string why = refuse_metric(sweep.over, sweep.measured.metric); !why.empty())
     throw UsageError(why);
   if (sweep.receiver && !over_senders) throw UsageError("--receiver requires --sweep-over senders");
@@ -430,10 +429,10 @@ Finish describe_sweep(CommandSyntax& command) {
                         "head-position all of these but pattern; of layer-position all but pattern\n"
                         "(default: resid_pre)",
                         own->given_site, kSweepSites);
-  command.option("neurons", "N",
+  command.option("top", "N",
                  "of --sweep-over neurons: the N whose edits have the largest estimated effect\n"
                  "(default: 64)",
-                 own->neurons, whole(1, 1000));
+                 own->top, whole(1, 1000));
   command.option("receiver", "RECEIVER",
                  "of --sweep-over senders: logits, or a later head's q, k or v, as in L9H6.q\n(default: "
                  "logits). Each head and MLP before it is edited on its direct path alone\n(path patching)",

@@ -24,7 +24,7 @@ struct SweepCommand : Arguments, MeanArguments {
   EstimatesWritten estimates = EstimatesWritten::none;
   std::optional<SweepEdit> ablation;      ///< as given; nothing: not given
   std::optional<model::Site> given_site;  ///< as given; nothing: not given
-  std::optional<int> neurons;             ///< as given; nothing: not given
+  std::optional<int> top;                 ///< neurons, as given; nothing: not given
   std::optional<std::string> receiver;    ///< as given; nothing: not given
   std::optional<std::string> second;      ///< text of the prompt to patch from
   std::optional<Alignment> alignment;     ///< alignment of prompts of different lengths

@@ -99,12 +99,9 @@ const Option<int> kSweptSite = make_option<int>(
 
 const Option<int> kSweptNeurons = make_option<int>(
     "sweep-neurons", "Neurons", "number of neurons, those with the largest estimated effect",
-    {.flag = "neurons",
-     .default_value = 64,
-     .low = 1,
-     .high = 1000,
-     .keys = "bB",
-     .applies = [](const Options& options) { return options[kSweptOver] == SweepOver::neurons; }});
+    {.default_value = 64, .low = 1, .high = 1000, .keys = "bB", .applies = [](const Options& options) {
+       return options[kSweptOver] == SweepOver::neurons;
+     }});
 
 const Option<int> kSweptToken = make_option<int>(
     "sweep-rank", "Token",
@@ -148,15 +145,15 @@ bool can_be_asked(const SweepOf& question) {
   const bool has_senders = question.over != SweepOver::senders || question.receiver.has_senders();
   return has_source(question) && has_senders && known(question.token) && known(question.against) &&
          refuse_site(question.over, question.site, question.edit).empty() &&
+         refuse_metric(question.over, question.largest_of).empty();
+}
+
 std::vector<SweepPlace> applied_places(const ViewContext& c, const SweepOf& question) {
   std::vector<SweepPlace> applied;
   for (const model::Edit& edit : c.run->prompt.edits)
     for (const SweepPlace& place : places_of(edit, question))
       if (is_applied_by(edit, question.edits(place))) applied.push_back(place);
   return applied;
-}
-
-         refuse_metric(question.over, question.largest_of).empty();
 }
 
 bool is_applied(const ViewContext& c, const SweepOf& question, const SweepPlace& place) {
