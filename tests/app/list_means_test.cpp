@@ -218,7 +218,9 @@ TEST(ListMeans, PartsWithoutPromptsMerge) {
     const Words part = measure + Words{"--shard", std::to_string(shard) + "/3"};
     files.push_back(
         folder.write(std::to_string(shard) + ".json", succeed(part + Words{"--json"}, list)).string());
-    if (shard == 2) EXPECT_EQ(succeed(part, list), "no prompt in this part\n");
+    if (shard == 2) {
+      EXPECT_EQ(succeed(part, list), "no prompt in this part\n");
+    }
   }
   const std::string whole = succeed(measure + Words{"--json"}, list);
   EXPECT_EQ(succeed({"attribute", "--json", "--merge", files[0], files[1], files[2]}), whole);
