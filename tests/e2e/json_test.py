@@ -110,7 +110,7 @@ class JsonPage(ProgramCase):
             pairs = self.folder / "pairs.jsonl"
             pairs.write_text("".join(json.dumps({"prompt": text, "token": " the", "other_token": " a"}) + "\n"
                                      for text in ("The king", "The queen")))
-            arguments = ["--prompts", pairs, "--shard", "0/1" if len(arguments) > 1 else "0/2", "--mean", *arguments[1:]]
+            arguments = ["--prompts", pairs, "--shard", "0/2", "--mean", *arguments[1:]]
         if arguments == "attention":
             arguments = ["--attention", self.attention_file()]
         if command == "doctor":  # its status says whether all of the program works here
