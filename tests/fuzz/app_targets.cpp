@@ -9,6 +9,7 @@
 #include "app/cli/arguments/command.h"
 #include "app/cli/arguments/measurement.h"
 #include "app/cli/batch.h"
+#include "app/cli/commands/list_means.h"
 #include "app/cli/serve/request.h"
 #include "app/desktop/example_prompts.h"
 #include "app/recipe/settings.h"
@@ -169,6 +170,22 @@ Outcome check_measured(std::string_view json) {
     } catch (const model::RunError& error) {  // too many to count
       promise_sentence(error.what());
     }
+  });
+}
+
+Outcome check_means(std::string_view json) {
+  return read_or_refused<model::LoadError>([&] {
+    const ListMeans means = ListMeans::parse(json, "part.json", "sweep");
+    std::ostringstream text, csv, written;
+    means.write_text(text, true);
+    means.write_csv(csv);
+    means.write_json(written);
+    promise(text.str().find('\x1b') == std::string::npos, "text does not command a terminal");
+    const ListMeans again = ListMeans::parse(written.str(), "again.json", "sweep");
+    promise(again.means().size() == means.means().size(), "what is written is read again");
+    std::ostringstream twice;
+    again.write_text(twice, true);
+    promise(twice.str() == text.str(), "and says the same");
   });
 }
 

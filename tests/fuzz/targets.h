@@ -48,6 +48,7 @@ Outcome check_settings(std::string_view json);
 Outcome check_example_prompts(std::string_view text);
 Outcome check_prompt_list(std::string_view lines);
 Outcome check_measured(std::string_view json);
+Outcome check_means(std::string_view json);
 Outcome check_command_line(std::string_view words);
 Outcome check_request(std::string_view line);
 

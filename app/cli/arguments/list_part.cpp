@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "app/run/sources/digest.h"
+#include "app/text/terminal_text.h"
 #include "model/files/error.h"
 #include "model/files/file_io.h"
 #include "model/files/json.h"
@@ -69,7 +70,7 @@ void read_part(std::string_view json, const std::string& file, const std::string
   static_cast<void>(model::parse_json(json, file));  // says what is wrong with it
   const Json part = Json::parse(json);               // keeps the order of members
   const auto fail = [&](const std::string& found) {
-    throw model::LoadError(file + ": expected " + expected + "; " + found);
+    throw model::LoadError(file + ": expected " + expected + "; " + terminal_safe(found));
   };
   try {
     read(part);

@@ -29,7 +29,7 @@ ExactSum sum_at(const Json& cell, const char* key, double largest) {
   ExactSum sum;
   for (const Json& part : parts) {
     if (!part.is_number() || !(std::abs(part.get<double>()) <= largest))
-      throw std::invalid_argument(std::string(key) + " has " + part.dump());
+      throw std::invalid_argument(std::string(key) + " has " + part.dump().substr(0, 60));
     sum.add(part.get<double>());
   }
   return sum;
