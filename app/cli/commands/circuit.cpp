@@ -193,7 +193,7 @@ void run_circuit(const CircuitCommand& command, const Streams& streams) {
                                        where + second_text.name + ": ")
                           : second;
     if (from) compare_with_second(command, *run, from, where, second_text);
-    try {
+    saying_where(where, [&] {
       const system::InterruptGuard interrupts;
       StatusLine line(streams);
       const CircuitOf question = question_of(command, prompt, *run, engine);
@@ -213,9 +213,7 @@ void run_circuit(const CircuitCommand& command, const Streams& streams) {
         if (!source.is_first()) streams.out << '\n';
         write_text(*run, *found.circuit, found, question, streams.out);
       }
-    } catch (const model::RunError& error) {
-      throw model::RunError(where + error.what());
-    }
+    });
     warn_about(*run, where, streams.err);
   });
 }

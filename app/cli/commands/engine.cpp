@@ -135,12 +135,7 @@ model::Edits edits_from(const EditArguments& edits, const LoadedModel& model) {
 }
 
 PromptTokens tokenize_whole(const LoadedModel& model, const Prompt& prompt, const std::string& where) {
-  PromptTokens tokens;
-  try {
-    tokens = tokenize(model, prompt);
-  } catch (const model::RunError& error) {
-    throw model::RunError(where + error.what());
-  }
+  PromptTokens tokens = saying_where(where, [&] { return tokenize(model, prompt); });
   if (tokens.run_length < tokens.length())
     throw model::RunError(where + beyond_context(tokens, model) + "; shorten it");
   return tokens;

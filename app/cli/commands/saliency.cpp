@@ -27,14 +27,13 @@ Saliency computed(const SaliencyOf& question, const PromptRun& run, Engine& engi
                   const Streams& streams) {
   const system::InterruptGuard interrupts;
   StatusLine line(streams);
-  try {
-    return question.compute(run, {engine.workspace, {}, nullptr, nullptr, [&](const Saliency&, double done) {
-                                    interrupts.check();
-                                    line.tell_work(where, SaliencyOf::kName, done);
-                                  }});
-  } catch (const model::RunError& error) {
-    throw model::RunError(where + error.what());
-  }
+  const auto show = [&](const Saliency&, double done) {
+    interrupts.check();
+    line.tell_work(where, SaliencyOf::kName, done);
+  };
+  return saying_where(where, [&] {
+    return question.compute(run, {engine.workspace, {}, nullptr, nullptr, show});
+  });
 }
 
 void write_text(const SaliencyCommand& command, const PromptRun& run, const Saliency& of, std::ostream& out) {
