@@ -227,10 +227,6 @@ const Command& command(CommandId id) {
   return *std::ranges::find(kTable, id, &Command::id);
 }
 
-std::string tip_words(std::string_view words, const Command& command) {
-  return std::string(words) + "  " + keys_of(command);
-}
-
 Action toggle_second_view(const UiState& state) {
   if (!state.second_view.empty()) return CloseSecondView{};
   for (const View& view : views())

@@ -50,8 +50,6 @@ struct Command {
 std::span<const Command> commands();
 
 const Command& command(CommandId id);
-/// A tooltip with the command's keys.
-std::string tip_words(std::string_view words, const Command& command);
 
 /// Opens the next tab as a second view, or closes the second view.
 Action toggle_second_view(const UiState& state);

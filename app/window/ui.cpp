@@ -356,10 +356,10 @@ void Ui::record_item(std::string label, const Rect& rect, bool enabled, bool rin
   out.items.push_back({std::move(label), hidden ? rect : part, id, layer_, enabled, hidden});
 }
 
-void Ui::tip(std::string_view label, const std::string& words, const std::string& unavailable) {
+void Ui::tip(std::string_view label, const Tip& words, const std::string& unavailable) {
   if (!ImGui::IsItemHovered(ImGuiHoveredFlags_AllowWhenDisabled)) return;
   std::vector<std::string> lines;
-  for (const std::string& line : {words, unavailable})
+  for (const std::string& line : {words.words(), unavailable})
     if (!line.empty()) lines.push_back(line);
   if (!lines.empty()) tooltip(std::move(lines));
   define(label);
@@ -396,7 +396,7 @@ bool Ui::button(const Rect& rect, std::string_view label, const Button& style) {
   return pressed;
 }
 
-bool Ui::icon(const Rect& rect, Icon icon, std::string name, std::string tip, std::string unavailable) {
+bool Ui::icon(const Rect& rect, Icon icon, std::string name, Tip tip, std::string unavailable) {
   return button(rect, "",
                 {.look = Look::plain,
                  .icon = icon,
@@ -423,7 +423,7 @@ float Ui::button_width(std::string_view label, bool menu, Icon icon) const {
          (icon == Icon::none ? 0 : u(kIcon) + u(6));
 }
 
-bool Ui::tab(const Rect& rect, std::string_view label, bool chosen, const std::string& words) {
+bool Ui::tab(const Rect& rect, std::string_view label, bool chosen, const Tip& words) {
   return button(rect, label, {.look = Look::plain, .muted = !chosen, .on = chosen, .tip = words});
 }
 
@@ -465,8 +465,9 @@ int Ui::choice(const Rect& rect, std::string_view name, std::span<const Segment>
                std::string_view words) {
   int pressed = -1;
   const Segment& now = segments[std::clamp(chosen, 0, static_cast<int>(segments.size()) - 1)];
-  const bool opens = button(rect, words.empty() ? now.label : words,
-                            {.menu = true, .tip = words.empty() ? now.tip : "", .name = std::string(name)});
+  const bool opens =
+      button(rect, words.empty() ? now.label : words,
+             {.menu = true, .tip = words.empty() ? now.tip : Tip(), .name = std::string(name)});
   const std::string id = "choice " + std::string(name);
   if (opens) ImGui::OpenPopup(id.c_str());
   float wide = rect.w;
@@ -486,7 +487,7 @@ int Ui::choice(const Rect& rect, std::string_view name, std::span<const Segment>
 }
 
 std::optional<double> Ui::slider(const Rect& rect, std::string_view name, double value, const Range& range,
-                                 const std::string& words) {
+                                 const Tip& words) {
   const float knob = u(7);
   const Rect reach{rect.x - knob, rect.y, rect.w + 2 * knob, rect.h};
   double moved = value;
@@ -524,7 +525,7 @@ std::optional<double> Ui::slider(const Rect& rect, std::string_view name, double
   return moved;
 }
 
-bool Ui::checkbox(const Rect& rect, std::string_view label, bool on, const std::string& words) {
+bool Ui::checkbox(const Rect& rect, std::string_view label, bool on, const Tip& words) {
   const float side = u(16);
   const bool pressed = invisible_button(label, rect);
   record_item(std::string(label), rect);
@@ -553,10 +554,10 @@ bool Ui::link(const Rect& rect, std::string_view words, float factor, int id) {
   return pressed;
 }
 
-void Ui::explain(const Rect& rect, std::string_view label, const std::string& words) {
+void Ui::explain(const Rect& rect, std::string_view label, const Tip& words) {
   const auto pointer = input.frame.pointer;
   if (!pointer || !rect.contains(*pointer) || !ImGui::IsWindowHovered()) return;
-  tooltip({words});
+  tooltip({words.words()});
   define(label);
 }
 

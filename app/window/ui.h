@@ -12,6 +12,7 @@
 #include "app/window/icons.h"
 #include "app/window/look.h"
 #include "app/window/picture_cache.h"
+#include "app/window/tip.h"
 #include "app/window/transitions.h"
 #include "app/window/window_picture.h"
 
@@ -131,26 +132,25 @@ class Ui {
     bool on = false;               ///< selected, or a toggle that is set
     std::string unavailable = {};  ///< why it cannot be pressed now, a sentence in the tooltip; empty: it can
     bool menu = false;             ///< opens a menu: has a small arrow
-    std::string tip = {};
+    Tip tip = {};
     std::string name = {};  ///< if the label is not descriptive enough: "Size −"
   };
   /// Whether it was pressed.
   bool button(const viz::Rect& rect, std::string_view label, const Button& style);
   float button_width(std::string_view label, bool menu = false, Icon icon = Icon::none) const;
   /// A plain button with nothing but an icon on it.
-  bool icon(const viz::Rect& rect, Icon icon, std::string name, std::string tip,
-            std::string unavailable = {});
+  bool icon(const viz::Rect& rect, Icon icon, std::string name, Tip tip, std::string unavailable = {});
   /// A button that opens a menu, and is on while that is open.
   void menu_button(const viz::Rect& rect, std::string_view label, Menu menu, Button style);
   /// Where a menu opens: below the left or right end of its button, or at `otherwise` if this frame has no
   /// such button.
   viz::Point below_button(Menu menu, bool right, float width, viz::Point otherwise = {}) const;
   /// A button that looks like a chosen segment if it is chosen.
-  bool tab(const viz::Rect& rect, std::string_view label, bool chosen, const std::string& tip);
+  bool tab(const viz::Rect& rect, std::string_view label, bool chosen, const Tip& tip);
 
   struct Segment {
     std::string label;
-    std::string tip = {};
+    Tip tip = {};
     std::string unavailable = {};  ///< why it cannot be chosen now; empty: it can
   };
   /// A row of joined choices; returns the pressed one, or -1. Their names begin with `name`.
@@ -163,7 +163,7 @@ class Ui {
   /// A row of `count` cells, painted by the caller; returns the one that was pressed, or that arrow keys
   /// moved to.
   std::optional<int> cell_row(const viz::Rect& rect, std::string_view name, int count, int chosen,
-                              const std::string& tip);
+                              const Tip& tip);
 
   /// Returns the new value while the mouse drags it or arrow keys move it by steps. A double click returns
   /// `default_value`.
@@ -171,18 +171,18 @@ class Ui {
     double low = 0, high = 1, step = 0.1, default_value = 0;
   };
   std::optional<double> slider(const viz::Rect& rect, std::string_view name, double value, const Range& range,
-                               const std::string& tip);
-  bool checkbox(const viz::Rect& rect, std::string_view label, bool on, const std::string& tip);
+                               const Tip& tip);
+  bool checkbox(const viz::Rect& rect, std::string_view label, bool on, const Tip& tip);
   /// Words that can be pressed, as wide as they are. `id` tells links of the same words apart.
   bool link(const viz::Rect& rect, std::string_view words, float factor, int id = 0);
   /// A label that is painted by itself: its tooltip, and its definition if the glossary has one.
-  void explain(const viz::Rect& rect, std::string_view label, const std::string& tip);
+  void explain(const viz::Rect& rect, std::string_view label, const Tip& tip);
 
   struct Row {
     std::string label;
     std::string more = {};   ///< under the label
     std::string right = {};  ///< at the right end, for example a key
-    std::string tip = {};
+    Tip tip = {};
     bool marked = false;
     std::string unavailable = {};  ///< why it cannot be chosen now; empty: it can
     bool closes = true;            ///< closes its menu
@@ -231,7 +231,7 @@ class Ui {
   /// Records the last submitted item; `ring`: it paints its own keyboard focus.
   void record_item(std::string label, const viz::Rect& rect, bool enabled = true, bool ring = false);
   /// The tooltip of the last submitted item. The glossary explains the label.
-  void tip(std::string_view label, const std::string& words, const std::string& unavailable = {});
+  void tip(std::string_view label, const Tip& words, const std::string& unavailable = {});
   /// How far arrow keys move the last submitted item: -1, 0 or 1.
   int steps_by_keys() const;
   void hover_picture(const PlacedPicture& placed);

@@ -58,7 +58,7 @@ std::optional<Ui::SplitterDrag> Ui::splitter(const char* name, const Rect& rect)
 }
 
 std::optional<int> Ui::cell_row(const Rect& rect, std::string_view name, int count, int chosen,
-                                const std::string& words) {
+                                const Tip& words) {
   ImGui::PushID(name.data(), name.data() + name.size());
   ImGui::SetCursorScreenPos({rect.x, rect.y});
   const bool pressed = ImGui::InvisibleButton("##cells", {std::max(1.F, rect.w), std::max(1.F, rect.h)});

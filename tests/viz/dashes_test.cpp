@@ -21,10 +21,11 @@ const Style kStyle{kTheme, *fonts(), 14, 1};
 
 /// The lengths of the dashes of a line.
 std::vector<float> lengths_of(std::span<const Point> points, std::span<const float> dashes) {
-  std::vector<std::vector<Point>> pieces;
+  Pieces pieces;
   cut_dashes(points, dashes, pieces);
   std::vector<float> lengths;
-  for (const std::vector<Point>& piece : pieces) {
+  for (std::size_t k = 0; k < pieces.size(); ++k) {
+    const std::span<const Point> piece = pieces[k];
     float& length = lengths.emplace_back();
     for (std::size_t i = 1; i < piece.size(); ++i)
       length += std::hypot(piece[i].x - piece[i - 1].x, piece[i].y - piece[i - 1].y);

@@ -358,7 +358,8 @@ TEST(Mesh, OfACurveOfCornersIsSmall) {
 }
 
 TEST(Mesh, OfAConvexPolygonHasItsAreaInEitherDirection) {
-  std::vector<Point> points = round_rect({10, 10, 60, 40}, 12);
+  std::vector<Point> points;
+  add_round_rect(points, {10, 10, 60, 40}, 12);
   for (int direction = 0; direction < 2; ++direction) {
     Mesh mesh;
     add_convex(mesh, points);

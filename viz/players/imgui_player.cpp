@@ -84,18 +84,32 @@ class ImageCache {
   std::uint64_t frame_ = 0;
 };
 
+/// What is drawn one after the other shares this memory, from frame to frame.
+struct Scratch {
+  Mesh mesh;
+  std::vector<Point> points;
+  std::vector<float> row, previous;  ///< coverage of rows of pixels
+};
+
+/// Removes points that equal the previous one, which lines and polygons must not have.
+void remove_repeated(std::vector<Point>& points) {
+  const auto repeated = std::ranges::unique(points);
+  points.erase(repeated.begin(), repeated.end());
+}
+
 /// Draws one scene into one draw list. Works in device pixels, as the raster player does, and divides by
 /// `pixel_scale` at the end. The scene begins on a whole pixel, so that it looks the same wherever it is.
 class Drawing : public DevicePlayer {
  public:
-  Drawing(ImDrawList& list, const Fonts& fonts, GlyphAtlas& atlas, ImageCache& images, float pixel_scale,
-          Point origin, float scale)
+  Drawing(ImDrawList& list, const Fonts& fonts, GlyphAtlas& atlas, ImageCache& images, Scratch& scratch,
+          float pixel_scale, Point origin, float scale)
       : DevicePlayer({std::round(origin.x * pixel_scale), std::round(origin.y * pixel_scale)},
                      scale * pixel_scale),
         list_(list),
         fonts_(fonts),
         atlas_(atlas),
         images_(images),
+        scratch_(scratch),
         pixel_scale_(pixel_scale) {}
 
   void draw(const Scene& scene) {
@@ -115,20 +129,19 @@ class Drawing : public DevicePlayer {
 
   using DevicePlayer::fill;
   void fill(std::span<const Point> convex, Color color) {
-    std::vector<Point> points;
+    std::vector<Point>& points = scratch_.points;
+    points.clear();
     for (const Point p : convex) points.push_back(device(p));
     fill_convex(points, color);
   }
 
   using DevicePlayer::stroke;
   void stroke(const Lines& lines, float width, Color color) {
-    std::vector<Point> points;
+    std::vector<Point>& points = scratch_.points;
     for (const auto& stretch : lines.stretches) {
       points.clear();
-      for (const Point p : stretch) {
-        const Point d = device(p);
-        if (points.empty() || !(points.back() == d)) points.push_back(d);
-      }
+      for (const Point p : stretch) points.push_back(device(p));
+      remove_repeated(points);
       stroke_device(points, width * scale_, color);
     }
   }
@@ -213,7 +226,9 @@ class Drawing : public DevicePlayer {
   void fill_round(const Rect& rect, float radius, Color color) override {
     if (!(rect.w > 0) || !(rect.h > 0)) return;
     if (std::min(rect.w, rect.h) <= kThinnestMesh) return fill_exactly(rect, radius, color);
-    fill_convex(round_rect(rect, radius), color);
+    scratch_.points.clear();
+    add_round_rect(scratch_.points, rect, radius);
+    fill_convex(scratch_.points, color);
   }
 
   /// Draws a rounded rectangle as quads of pixels with equal coverage, as in a file: a thin one consists only
@@ -226,7 +241,8 @@ class Drawing : public DevicePlayer {
                                             high.y * pixel_scale_)));
     add_round_rect(path, rect, radius, true);
     const PixelRect& b = path.bounds();
-    std::vector<float> row, previous;
+    std::vector<float>&row = scratch_.row, &previous = scratch_.previous;
+    previous.clear();
     int first = b.y0;  // first of the rows that equal `previous`
     for (int y = b.y0; y < b.y1; ++y) {
       path.row(y, row);
@@ -248,11 +264,13 @@ class Drawing : public DevicePlayer {
     }
   }
 
-  void fill_convex(const std::vector<Point>& points, Color color) {
+  void fill_convex(std::vector<Point>& points, Color color) {
     if (!std::ranges::all_of(points, is_finite)) return;
-    mesh_.clear();
-    add_convex(mesh_, points);
-    add_mesh(mesh_, color);
+    remove_repeated(points);
+    while (points.size() > 1 && points.back() == points.front()) points.pop_back();
+    scratch_.mesh.clear();
+    add_convex(scratch_.mesh, points);
+    add_mesh(scratch_.mesh, color);
   }
 
   void stroke_device(std::span<const Point> points, float width, Color color) {
@@ -265,22 +283,23 @@ class Drawing : public DevicePlayer {
       return fill_device(rect, color);
     }
     for (std::size_t start = 0; start + 1 < points.size(); start += kPointsPerStroke - 1) {
-      mesh_.clear();
-      add_stroke(mesh_, points.subspan(start, std::min(kPointsPerStroke, points.size() - start)), width);
-      add_mesh(mesh_, color);
+      scratch_.mesh.clear();
+      add_stroke(scratch_.mesh, points.subspan(start, std::min(kPointsPerStroke, points.size() - start)),
+                 width);
+      add_mesh(scratch_.mesh, color);
     }
   }
 
   void stroke_round(const Rect& middle, float radius, float width, Color color) override {
     if (std::min(middle.w, middle.h) <= width) return fill_device(middle.inset(-width / 2), color);
-    std::vector<Point> points = round_rect(middle, radius);
-    if (!std::ranges::all_of(points, is_finite)) return;
     // The outline is closed in the middle of the upper side, where the join is invisible.
     const Point seam{middle.center().x, middle.y};
-    points.insert(points.begin(), seam);
+    std::vector<Point>& points = scratch_.points;
+    points.assign(1, seam);
+    add_round_rect(points, middle, radius);
     points.push_back(seam);
-    const auto repeated = std::ranges::unique(points);
-    points.erase(repeated.begin(), repeated.end());
+    if (!std::ranges::all_of(points, is_finite)) return;
+    remove_repeated(points);
     stroke_device(points, width, color);
   }
 
@@ -300,9 +319,9 @@ class Drawing : public DevicePlayer {
   const Fonts& fonts_;
   GlyphAtlas& atlas_;
   ImageCache& images_;
+  Scratch& scratch_;
   float pixel_scale_;  ///< device pixels per ImGui unit
   std::uint64_t texture_ = 0;
-  Mesh mesh_;  ///< of one line or outline after the other, so that they share its memory
 };
 
 }  // namespace
@@ -312,6 +331,7 @@ struct ImguiPlayer::Impl {
   GlyphAtlas atlas;
   ImageCache images;
   float pixel_scale = 1;
+  Scratch scratch = {};
 };
 
 ImguiPlayer::ImguiPlayer(std::shared_ptr<const Fonts> fonts, TextureBackend& textures)
@@ -325,7 +345,8 @@ void ImguiPlayer::begin_frame(float pixel_scale) {
 }
 
 void ImguiPlayer::draw(ImDrawList& list, const Scene& scene, Point origin, float scale) {
-  Drawing(list, *impl_->fonts, impl_->atlas, impl_->images, impl_->pixel_scale, origin, scale).draw(scene);
+  Drawing(list, *impl_->fonts, impl_->atlas, impl_->images, impl_->scratch, impl_->pixel_scale, origin, scale)
+      .draw(scene);
   impl_->atlas.upload();
 }
 

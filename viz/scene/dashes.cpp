@@ -19,8 +19,7 @@ std::vector<float> dashes_of(int line, float unit) {
   return lengths;
 }
 
-void cut_dashes(std::span<const Point> points, std::span<const float> dashes,
-                std::vector<std::vector<Point>>& pieces) {
+void cut_dashes(std::span<const Point> points, std::span<const float> dashes, Pieces& pieces) {
   constexpr float kLongest = 10'000;  // pixels: a longer part, mostly out of sight, is not counted out
   std::size_t at = 0;
   float left = dashes.empty() ? 0 : dashes[0];  // of the current dash or gap
@@ -33,8 +32,8 @@ void cut_dashes(std::span<const Point> points, std::span<const float> dashes,
       return Point{from.x + (to.x - from.x) * part, from.y + (to.y - from.y) * part};
     };
     const auto draw = [&](Point start, Point end) {
-      if (!drawing) pieces.push_back({start});
-      pieces.back().push_back(end);
+      if (!drawing) pieces.begin(start);
+      pieces.go_on(end);
       drawing = true;
     };
     if (length > kLongest || !(left > 0)) {

@@ -131,13 +131,10 @@ void add_stroke(Mesh& mesh, std::span<const Point> points, float width) {
   add_strip(mesh, points.subspan(start), profile);
 }
 
-void add_convex(Mesh& mesh, std::span<const Point> points) {
-  std::vector<Point> corners;  // without repeated points, which have no direction
-  corners.reserve(points.size());
+void add_convex(Mesh& mesh, std::span<const Point> corners) {
   double doubled_area = 0;
-  for (std::size_t i = 0; i < points.size(); ++i) {
-    const Point a = points[i], b = points[(i + 1) % points.size()];
-    if (!(a == b)) corners.push_back(a);
+  for (std::size_t i = 0; i < corners.size(); ++i) {
+    const Point a = corners[i], b = corners[(i + 1) % corners.size()];
     doubled_area += double{a.x} * b.y - double{b.x} * a.y;
   }
   if (corners.size() < 3 || doubled_area == 0) return;
@@ -161,7 +158,7 @@ void add_convex(Mesh& mesh, std::span<const Point> points) {
   }
 }
 
-std::vector<Point> round_rect(const Rect& rect, float radius) {
+void add_round_rect(std::vector<Point>& points, const Rect& rect, float radius) {
   const float r = std::clamp(radius, 0.0F, std::max(0.0F, std::min(rect.w, rect.h) / 2));
   const Point centres[] = {{rect.right() - r, rect.y + r},
                            {rect.right() - r, rect.bottom() - r},
@@ -171,16 +168,17 @@ std::vector<Point> round_rect(const Rect& rect, float radius) {
   // Chords deviate by at most a twentieth of a pixel from the arc: r (1 - cos(step / 2)) <= 0.05.
   const int steps =
       std::clamp(static_cast<int>(std::ceil(kHalfPi / 2 / std::sqrt(0.1F / std::max(r, 0.1F)))), 1, 64);
-  std::vector<Point> points;
-  points.reserve(4 * static_cast<std::size_t>(steps + 1) + 2);  // and the seam of an outline
-  for (int corner = 0; corner < 4; ++corner) {
-    for (int i = 0; i <= steps; ++i) {
-      const float angle =
-          kHalfPi * (static_cast<float>(corner - 1) + static_cast<float>(i) / static_cast<float>(steps));
-      points.push_back(offset(centres[corner], {std::cos(angle), std::sin(angle)}, r));
+  const std::size_t first = points.size(), corner = static_cast<std::size_t>(steps) + 1;
+  points.resize(first + 4 * corner);
+  for (int i = 0; i <= steps; ++i) {
+    const float angle = kHalfPi * static_cast<float>(i) / static_cast<float>(steps);
+    Point out{std::sin(angle),
+              -std::cos(angle)};  // of the first corner; the others are quarters of a turn on
+    for (std::size_t k = 0; k < 4; ++k) {
+      points[first + k * corner + static_cast<std::size_t>(i)] = offset(centres[k], out, r);
+      out = {-out.y, out.x};
     }
   }
-  return points;
 }
 
 }  // namespace headscope::viz

@@ -29,10 +29,11 @@ struct Mesh {
 void add_stroke(Mesh& mesh, std::span<const Point> points, float width);
 
 /// Adds a convex polygon, in device pixels, with soft edges one pixel wide. Points must be finite, in either
-/// direction.
-void add_convex(Mesh& mesh, std::span<const Point> points);
+/// direction, and different from the previous one, the first from the last.
+void add_convex(Mesh& mesh, std::span<const Point> corners);
 
-/// The outline of a rounded rectangle, clockwise from the right end of its upper side.
-std::vector<Point> round_rect(const Rect& rect, float radius);
+/// Adds the outline of a rounded rectangle to a list of points, clockwise from the right end of its upper
+/// side.
+void add_round_rect(std::vector<Point>& points, const Rect& rect, float radius);
 
 }  // namespace headscope::viz

@@ -10,9 +10,10 @@
 
 namespace headscope::viz {
 
-/// Lines of finite points. The points of a stretch are joined; a single point paints nothing.
+/// Lines of finite points, which belong to the caller. The points of a stretch are joined; a single point
+/// paints nothing.
 struct Lines {
-  std::vector<std::span<const Point>> stretches;
+  std::span<const std::span<const Point>> stretches;
   bool joined = true;  ///< false: all stretches are lines of two points
 };
 
@@ -43,22 +44,22 @@ class Lowering {
   void operator()(const FillRect& item) { player_.fill(item.rect, item.radius, item.color); }
   void operator()(const StrokeRect& item) { player_.stroke(item.rect, item.radius, item.width, item.color); }
   void operator()(const Polyline& item) {
-    Lines lines;
+    stretches_.clear();
     const auto end = item.points.end();
     for (auto at = std::find_if(item.points.begin(), end, is_finite); at != end;) {
       const auto stop = std::find_if_not(at, end, is_finite);
-      lines.stretches.emplace_back(at, stop);
+      stretches_.emplace_back(at, stop);
       at = std::find_if(stop, end, is_finite);
     }
-    stroke(lines, item.width, item.color, item.dashes);
+    stroke({stretches_}, item.width, item.color, item.dashes);
   }
   void operator()(const Segments& item) {
-    Lines lines{{}, false};
+    stretches_.clear();
     for (std::size_t i = 0; i + 1 < item.points.size(); i += 2) {
       if (is_finite(item.points[i]) && is_finite(item.points[i + 1]))
-        lines.stretches.emplace_back(&item.points[i], 2);
+        stretches_.emplace_back(&item.points[i], 2);
     }
-    stroke(lines, item.width, item.color, item.dashes);
+    stroke({stretches_, false}, item.width, item.color, item.dashes);
   }
   void operator()(const FillPolygon& item) {
     if (item.points.size() >= 3 && std::ranges::all_of(item.points, is_finite))
@@ -101,20 +102,24 @@ class Lowering {
           near.emplace_back(cut.emplace_back(std::move(part)));
       }
     }
-    dash({std::move(near), lines.joined}, width, color, dashes);
+    dash({near, lines.joined}, width, color, dashes);
   }
 
   /// All players draw the same dashes, because they are cut here.
   void dash(const Lines& lines, float width, Color color, std::span<const float> dashes) {
     if (dashes.empty()) return player_.stroke(lines, width, color);
-    std::vector<std::vector<Point>> pieces;
-    for (const std::span<const Point> stretch : lines.stretches) cut_dashes(stretch, dashes, pieces);
-    player_.stroke({{pieces.begin(), pieces.end()}, lines.joined}, width, color);
+    pieces_.clear();
+    for (const std::span<const Point> stretch : lines.stretches) cut_dashes(stretch, dashes, pieces_);
+    dashed_.clear();
+    for (std::size_t i = 0; i < pieces_.size(); ++i) dashed_.push_back(pieces_[i]);
+    player_.stroke({dashed_, lines.joined}, width, color);
   }
 
   T& player_;
   Rect far_;
   int clips_ = 0;
+  std::vector<std::span<const Point>> stretches_, dashed_;  ///< of one item; keep their memory for the next
+  Pieces pieces_;
 };
 
 }  // namespace detail

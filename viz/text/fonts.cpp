@@ -307,8 +307,8 @@ float Fonts::width(std::string_view text, FontStyle style, float size) const {
 
 std::string Fonts::fit(std::string_view text, FontStyle style, float size, float max_width) const {
   constexpr std::string_view kEllipsis = "…";
+  if (width(text, style, size) <= max_width) return std::string(text);
   const TextLayout whole = layout(text, style, size);
-  if (whole.width <= max_width) return std::string(text);
   const float room = max_width - width(kEllipsis, style, size);
   if (room < 0) return {};
   const auto fits = [&](const Cluster& c) { return c.x + c.advance <= room; };

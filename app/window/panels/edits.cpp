@@ -159,14 +159,14 @@ void draw_edits(Ui& ui, const Rect& rect, bool with_sides) {
   if (with_sides) draw_sides(ui, row);
   const bool any = !edits.list.edits.empty(), off = edits.list.muted;
   const Command& all = command(CommandId::mute_edits);
-  if (ui.button(row.right(ui.button_width("Mute edits")), "Mute edits",
-                {.on = off,
-                 .unavailable = any ? "" : std::string(all.unavailable),
-                 .tip = tip_words(
-                     off ? "Apply the edits" : "Run without the edits, but keep them in the list", all)}))
+  if (ui.button(
+          row.right(ui.button_width("Mute edits")), "Mute edits",
+          {.on = off,
+           .unavailable = any ? "" : std::string(all.unavailable),
+           .tip = Tip(off ? "Apply the edits" : "Run without the edits, but keep them in the list", all)}))
     ui.actions.emplace_back(SwitchEdits{!off});
   const Command& undo = command(CommandId::undo_edit);
-  if (ui.icon(row.right(ui.u(kRow)), Icon::undo, "Undo edit", tip_words("Undo the last edit", undo),
+  if (ui.icon(row.right(ui.u(kRow)), Icon::undo, "Undo edit", Tip("Undo the last edit", undo),
               edits.before.empty() ? std::string(undo.unavailable) : ""))
     ui.actions.emplace_back(UndoEdits{});
   const float least = ui.u(any ? 150 : 260);
@@ -181,7 +181,7 @@ void draw_second(Ui& ui, const Rect& rect, bool with_sides) {
   Places row(rect, ui.u(kGap));
   draw_label(ui, row, second.is_file ? "Second file" : "Second prompt");
   if (ui.icon(row.right(ui.u(kRow)), Icon::close, "Close the second prompt",
-              tip_words("Close the second prompt", command(CommandId::second_prompt))))
+              Tip("Close the second prompt", command(CommandId::second_prompt))))
     ui.actions.emplace_back(CompareWith{false, second.alignment});
   if (with_sides) draw_sides(ui, row);
   const std::array<Ui::Segment, 2> ways{
@@ -206,7 +206,7 @@ void draw_second_model(Ui& ui, const Rect& rect, bool with_sides) {
   const std::string name = model_name(folder);
   ui.menu_button(row.left(std::min(ui.button_width(name, true), row.rest().w)), name, Menu::second_model,
                  {.menu = true,
-                  .tip = tip_words("Choose another model to compare with", command(CommandId::second_model)),
+                  .tip = Tip("Choose another model to compare with", command(CommandId::second_model)),
                   .name = "Choose the second model"});
   const Snapshot& snapshot = ui.snapshot;
   const bool there = snapshot.second_model && snapshot.second_model->folder == folder;

@@ -22,8 +22,9 @@ bool is_slider(const OptionSpec& option) {
 
 std::vector<Ui::Segment> segments(const OptionSpec& option) {
   std::vector<Ui::Segment> result;
+  result.reserve(option.choices.size());
   for (const Choice& choice : option.choices)
-    result.push_back({std::string(choice.label), tip_words(choice.help, option.keys, 0)});
+    result.push_back({std::string(choice.label), Tip(choice.help, option.keys, 0)});
   return result;
 }
 
@@ -100,7 +101,7 @@ void draw_stepper(Ui& ui, const OptionSpec& option, const Rect& rect) {
   const auto button = [&](float x, const char* sign, int by) {
     if (ui.button({x, rect.y, rect.h, rect.h}, "",
                   {.icon = by > 0 ? Icon::plus : Icon::minus,
-                   .tip = tip_words(option.help, option.keys, by > 0 ? 0 : 1),
+                   .tip = Tip(option.help, option.keys, by > 0 ? 0 : 1),
                    .name = std::string(option.label) + " " + sign}))
       ui.actions.emplace_back(SetOption{&option, stepped(option, value, by)});
   };
@@ -109,7 +110,7 @@ void draw_stepper(Ui& ui, const OptionSpec& option, const Rect& rect) {
   std::string words = stepper_words(ui, option);
   if (ui.width(words) > middle.w) words = to_text(option, value);  // the tooltips have the label
   ui.text(words, middle, ui.theme().text, viz::FontStyle::regular, 1, viz::Align::center);
-  ui.explain(middle, option.label, tip_words(option.help, "", 0));
+  ui.explain(middle, option.label, Tip(option.help, "", 0));
   button(rect.right() - rect.h, "+", 1);
 }
 
@@ -147,13 +148,13 @@ void draw_slider(Ui& ui, const OptionSpec& option, const Rect& rect) {
                ui.width(label + " " + viz::fixed_number(option.high, option.step >= 1 ? 0 : 2)));
   const float room = std::min(widest + ui.u(14), rect.w - ui.u(56));
   ui.text(shown, {rect.x, rect.y, room - ui.u(10), rect.h}, ui.theme().text_muted);
-  ui.explain({rect.x, rect.y, room - ui.u(10), rect.h}, label, tip_words(option.help, option.keys, 0));
+  ui.explain({rect.x, rect.y, room - ui.u(10), rect.h}, label, Tip(option.help, option.keys, 0));
   draw_slider_buttons(ui, option, {rect.x + room, rect.y, rect.h, rect.h});
   const float buttons = slider_buttons_width(ui, option);
   const Rect track{rect.x + room + buttons, rect.y, rect.w - room - buttons - ui.u(8), rect.h};
   const std::string by_default = named ? std::string(option.default_name) : viz::number(default_value, 3);
   const auto moved = ui.slider(track, label, value, {option.low, option.high, option.step, default_value},
-                               tip_words(option.help, option.keys, 0) + "; double click: " + by_default);
+                               Tip(option.help, option.keys, 0).words() + "; double click: " + by_default);
   if (!moved) return;
   // Rounded to whole steps, whatever the slider's length.
   const double step = option.drag_step > 0 ? option.drag_step : option.step;
@@ -165,12 +166,12 @@ void draw_option(Ui& ui, const OptionSpec& option, Rect rect, float label) {
   if (label > 0) {
     const Rect words{rect.x, rect.y, label, rect.h};
     ui.small(option.label, words, ui.theme().text_muted);
-    ui.explain(words, option.label, tip_words(option.help, option.keys, 0));
+    ui.explain(words, option.label, Tip(option.help, option.keys, 0));
     rect.x += label, rect.w -= label;
   }
   const OptionValue& value = ui.state.options.value(option);
   if (const bool* on = std::get_if<bool>(&value)) {
-    if (ui.button(rect, option.label, {.on = *on, .tip = tip_words(option.help, option.keys, 0)}))
+    if (ui.button(rect, option.label, {.on = *on, .tip = Tip(option.help, option.keys, 0)}))
       ui.actions.emplace_back(SetOption{&option, !*on});
   } else if (!option.choices.empty()) {
     const auto choices = segments(option);
@@ -184,7 +185,7 @@ void draw_option(Ui& ui, const OptionSpec& option, Rect rect, float label) {
   } else if (std::holds_alternative<std::vector<int>>(value)) {
     const float words = ui.width(option.label) + ui.u(8);
     ui.text(option.label, {rect.x, rect.y, words, rect.h}, ui.theme().text_muted);
-    ui.explain({rect.x, rect.y, words, rect.h}, option.label, tip_words(option.help, option.keys, 0));
+    ui.explain({rect.x, rect.y, words, rect.h}, option.label, Tip(option.help, option.keys, 0));
     const Rect place{rect.x + words, rect.y, rect.w - words, rect.h};
     if (list_option(ui.state) == &option) {
       ui.field(Field::option, place, std::string(option.default_name));
@@ -241,7 +242,7 @@ void draw_rows(Ui& ui, const View& view, const std::vector<ViewControl>& control
                                    : actions.empty() ? command.unavailable
                                                      : "";
       if (ui.button(rect, command.label,
-                    {.unavailable = std::string(why), .tip = tip_words(command.help, command.keys, 0)}))
+                    {.unavailable = std::string(why), .tip = Tip(command.help, command.keys, 0)}))
         ui.actions.emplace_back(DoAll{actions});
     } else if (ui.button(rect, more_words(ui),
                          {.tip = ui.state.all_controls ? "Show the first controls of each view only"
@@ -252,11 +253,6 @@ void draw_rows(Ui& ui, const View& view, const std::vector<ViewControl>& control
 }
 
 }  // namespace
-
-std::string tip_words(std::string_view help, std::string_view keys, std::size_t which) {
-  const std::string text = capitalized(help);
-  return which < keys.size() ? text + "  " + key_name(keys[which]) : text;
-}
 
 float draw_controls(Ui& ui, const View& view, const Rect& first, float most, float taken) {
   const std::vector<ViewControl> controls = controls_of(ui, view);

@@ -117,9 +117,6 @@ class Rows {
 /// none. The first row begins `taken` further right. Tabs leave out the controls of the side panes.
 float draw_controls(Ui& ui, const View& view, const viz::Rect& first, float most, float taken = 0);
 
-/// A tooltip: the capitalized help text, then the key.
-std::string tip_words(std::string_view help, std::string_view keys, std::size_t which);
-
 /// The message under a path in a dialog: why it cannot be written, or that the file exists. Returns whether
 /// there was one.
 bool draw_path_message(Ui& ui, const viz::Rect& rect, const std::string& problem, bool asked);

@@ -38,11 +38,11 @@ void draw_top_bar(Ui& ui, const Rect& rect, bool with_notice) {
   ui.menu_button(line.left(ui.button_width("Examples", true, Icon::examples)), "Examples", Menu::examples,
                  {.icon = Icon::examples,
                   .menu = true,
-                  .tip = tip_words("Prompts worth exploring", command(CommandId::examples))});
+                  .tip = Tip("Prompts worth exploring", command(CommandId::examples))});
   if (ui.button(line.left(ui.button_width("Start token")), "Start token",
                 {.on = s.start_token,
-                 .tip = tip_words("Put <|endoftext|> before the prompt, as before every training text",
-                                  command(CommandId::start_token))}))
+                 .tip = Tip("Put <|endoftext|> before the prompt, as before every training text",
+                            command(CommandId::start_token))}))
     ui.actions.emplace_back(SetStartToken{!s.start_token});
 
   for (const auto& [icon, id, words] :
@@ -50,7 +50,7 @@ void draw_top_bar(Ui& ui, const Rect& rect, bool with_notice) {
         {Icon::forward, CommandId::forward, "Forward again"}}) {
     const Command& step = command(id);
     const auto action = step.act(s);
-    if (ui.icon(line.left(rect.h), icon, std::string(step.label), tip_words(words, step),
+    if (ui.icon(line.left(rect.h), icon, std::string(step.label), Tip(words, step),
                 action ? "" : std::string(step.unavailable)))
       ui.actions.push_back(*action);
     line.skip(-gap / 2);
@@ -71,12 +71,12 @@ void draw_top_bar(Ui& ui, const Rect& rect, bool with_notice) {
   ui.menu_button(model, name, Menu::models,
                  {.icon = Icon::model,
                   .menu = true,
-                  .tip = tip_words("Open another model", command(CommandId::models)),
+                  .tip = Tip("Open another model", command(CommandId::models)),
                   .name = "Model"});
   if (ui.button(save, "Export",
                 {.look = Ui::Look::primary,
                  .icon = Icon::export_,
-                 .tip = tip_words("Export a picture or its data", command(CommandId::export_view))}))
+                 .tip = Tip("Export a picture or its data", command(CommandId::export_view))}))
     ui.actions.emplace_back(ShowDialog{Dialog::export_});
   ui.menu_button(more, "", Menu::more, {.icon = Icon::more, .tip = "More  F10", .name = "More"});
 }

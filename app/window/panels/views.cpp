@@ -40,8 +40,8 @@ void draw_generate(Ui& ui, const Rect& rect) {
                  .on = running,
                  .unavailable = running ? "" : generating_problem(ui),
                  .tip = running ? "Stop generating  Esc"
-                                : tip_words("Generate token by token at this temperature",
-                                            command(CommandId::generate))}))
+                                : Tip("Generate token by token at this temperature",
+                                      command(CommandId::generate))}))
     ui.actions.emplace_back(Generate{!running});
 }
 
@@ -52,7 +52,7 @@ const View* draw_group(Ui& ui, const Rect& rect, const View& shown) {
   for (const View* view : tabs())
     if (view->group == shown.group) group.push_back(view);
   std::vector<Ui::Segment> titles;
-  for (const View* view : group) titles.push_back({std::string(view->title), tip_words(view->help, "", 0)});
+  for (const View* view : group) titles.push_back({std::string(view->title), Tip(view->help, "", 0)});
   const auto chosen = static_cast<int>(std::ranges::find(group, &shown) - group.begin());
   const auto tab_width = [&](const View& view) {
     return ui.width(view.title, viz::FontStyle::medium) + ui.u(20);
@@ -77,7 +77,7 @@ const View* draw_group(Ui& ui, const Rect& rect, const View& shown) {
   for (std::size_t i = 0; i < fit; ++i) {
     const bool last = i + 1 == fit && static_cast<std::size_t>(chosen) >= fit;
     const View& view = last ? shown : *group[i];
-    if (ui.tab(line.left(tab_width(view)), view.title, &view == &shown, tip_words(view.help, "", 0)))
+    if (ui.tab(line.left(tab_width(view)), view.title, &view == &shown, Tip(view.help, "", 0)))
       pressed = &view;
   }
   if (fit == group.size()) return pressed;
@@ -119,7 +119,7 @@ void draw_side_view(Ui& ui, const Rect& rect, Place place) {
   const Rect title{rect.x + pad, rect.y, rect.w - 2 * pad, header};
   ui.text(view.title, title, ui.theme().text, viz::FontStyle::medium);
   ui.explain({title.x, title.y, ui.width(view.title, viz::FontStyle::medium), header}, view.title,
-             tip_words(view.help, "", 0));
+             Tip(view.help, "", 0));
   ui.small(pane_subtitle(ui, place), title, ui.theme().text_muted, viz::Align::right);
   draw_header_line(ui, rect, header);
   const float top =
@@ -146,10 +146,10 @@ void draw_tabs(Ui& ui, const Rect& rect, bool second_view) {
   const Rect last{head.right() - control, head.y, control, control};
   const Command& two = command(CommandId::two_views);
   if (second_view) {
-    if (ui.icon(last, Icon::close, "One view", tip_words("Close the second view", two)))
+    if (ui.icon(last, Icon::close, "One view", Tip("Close the second view", two)))
       ui.actions.emplace_back(CloseSecondView{});
   } else if (ui.state.second_view.empty() &&
-             ui.icon(last, Icon::two_views, "Two views", tip_words("Add a second view", two))) {
+             ui.icon(last, Icon::two_views, "Two views", Tip("Add a second view", two))) {
     ui.actions.push_back(toggle_second_view(ui.state));
   }
   // The map, then the views of the shown group: next to it, or before the view's controls.
