@@ -237,6 +237,7 @@ const EditLayout& EditMetrics::layout(std::string_view text) {
 std::vector<CaretStop> EditMetrics::stops(std::string_view text, const EditRow& row) const {
   const viz::TextLayout line = line_(text.substr(row.start, row.end - row.start));
   std::vector<CaretStop> stops;
+  stops.reserve(line.clusters.size() + 1);
   auto cluster = line.clusters.begin();
   for (std::size_t at = row.start; at < row.end; at = next_grapheme(text, at)) {
     cluster = std::find_if(cluster, line.clusters.end(),

@@ -35,7 +35,7 @@ Line joined(Line a, const Line& b) {
 }
 
 /// The lines of an icon on its grid; of icons that are areas, none.
-std::vector<Line> lines_of(Icon icon) {
+std::vector<Line> drawn(Icon icon) {
   switch (icon) {
     case Icon::back:
       return {{{13, 8}, {3, 8}}, {{7, 4}, {3, 8}, {7, 12}}};
@@ -74,15 +74,27 @@ std::vector<Line> lines_of(Icon icon) {
   return {};
 }
 
+/// The same, drawn once: there are icons in every frame.
+const std::vector<Line>& lines_of(Icon icon) {
+  static const auto kLines = [] {
+    std::vector<std::vector<Line>> lines;
+    for (int i = 0; i <= static_cast<int>(Icon::undo); ++i) lines.push_back(drawn(static_cast<Icon>(i)));
+    return lines;
+  }();
+  return kLines.at(static_cast<std::size_t>(icon));
+}
+
 }  // namespace
 
 void add_icon(viz::Scene& scene, Icon icon, const Rect& rect, float size, Color color) {
   const float unit = size / kGrid;
   const Point corner{rect.center().x - size / 2, rect.center().y - size / 2};
   const auto place = [&](Point p) { return Point{corner.x + unit * p.x, corner.y + unit * p.y}; };
-  for (Line& line : lines_of(icon)) {
-    for (Point& p : line) p = place(p);
-    scene.add(viz::Polyline{std::move(line), color, unit * kWidth});
+  for (const Line& line : lines_of(icon)) {
+    viz::Polyline placed{{}, color, unit * kWidth};
+    placed.points.reserve(line.size());
+    for (const Point p : line) placed.points.push_back(place(p));
+    scene.add(std::move(placed));
   }
   if (icon == Icon::more)
     for (const float x : {3.5F, 8.F, 12.5F}) scene.add_disc(place({x, 8}), 1.4F * unit, color);

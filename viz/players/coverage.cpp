@@ -58,10 +58,12 @@ Quarters to_quarters(float v) {
 
 }  // namespace
 
-Coverage::Coverage(PixelRect bounds)
-    : bounds_(bounds.empty() ? PixelRect{bounds.x0, bounds.y0, bounds.x0, bounds.y0} : bounds),
-      stride_(std::size_t{2} + bounds_.width()),
-      area_(stride_ * bounds_.height()) {}
+void Coverage::reset(PixelRect bounds) {
+  bounds_ = bounds.empty() ? PixelRect{bounds.x0, bounds.y0, bounds.x0, bounds.y0} : bounds;
+  stride_ = std::size_t{2} + bounds_.width();
+  area_.assign(stride_ * bounds_.height(), 0);
+  start_ = at_ = {};
+}
 
 void Coverage::move_to(Point p) {
   start_ = at_ = p;

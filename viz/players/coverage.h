@@ -16,7 +16,9 @@ namespace headscope::viz {
 class Coverage {
  public:
   /// Everything outside `bounds` is clipped.
-  explicit Coverage(PixelRect bounds);
+  explicit Coverage(PixelRect bounds) { reset(bounds); }
+  /// Begins anew, in the memory that it has.
+  void reset(PixelRect bounds);
 
   void move_to(Point p);
   void line_to(Point p);
@@ -33,7 +35,7 @@ class Coverage {
   void edge_inside(Point a, Point b, float direction);
 
   PixelRect bounds_;
-  std::size_t stride_;
+  std::size_t stride_ = 0;
   std::vector<float> area_;
   Point start_;
   Point at_;

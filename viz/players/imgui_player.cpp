@@ -88,7 +88,8 @@ class ImageCache {
 struct Scratch {
   Mesh mesh;
   std::vector<Point> points;
-  std::vector<float> row, previous;  ///< coverage of rows of pixels
+  Coverage path{PixelRect{}};
+  std::vector<float> row, previous;  ///< of the path's rows
 };
 
 /// Removes points that equal the previous one, which lines and polygons must not have.
@@ -237,8 +238,9 @@ class Drawing : public DevicePlayer {
     const PixelRect bounds = touched(rect);
     if (bounds.empty() || outside_clip(bounds)) return;
     const ImVec2 low = list_.GetClipRectMin(), high = list_.GetClipRectMax();
-    Coverage path(intersect(bounds, touched(low.x * pixel_scale_, low.y * pixel_scale_, high.x * pixel_scale_,
-                                            high.y * pixel_scale_)));
+    Coverage& path = scratch_.path;
+    path.reset(intersect(bounds, touched(low.x * pixel_scale_, low.y * pixel_scale_, high.x * pixel_scale_,
+                                         high.y * pixel_scale_)));
     add_round_rect(path, rect, radius, true);
     const PixelRect& b = path.bounds();
     std::vector<float>&row = scratch_.row, &previous = scratch_.previous;
