@@ -50,6 +50,8 @@ Bytes software() {
   return {kText.begin(), kText.end()};
 }
 
+constexpr std::string_view kNoteChunk = "iTXt";
+
 /// The data of an iTXt chunk: keyword, not compressed, no language, text.
 Bytes international_text(const Note& note) {
   const std::string data = note.name + std::string(5, '\0') + note.text;
@@ -94,7 +96,7 @@ void append_chunk(Bytes& bytes, std::string_view type, const Bytes& data) {
 void append_information(Bytes& bytes, float scale, std::span<const Note> notes) {
   append_chunk(bytes, "pHYs", resolution(scale));
   append_chunk(bytes, "tEXt", software());
-  for (const Note& note : notes) append_chunk(bytes, "iTXt", international_text(note));
+  for (const Note& note : notes) append_chunk(bytes, kNoteChunk, international_text(note));
 }
 
 Bytes encode(const Bitmap& bitmap, int channels) {
@@ -131,6 +133,17 @@ std::vector<std::uint8_t> encode_png(const Bitmap& bitmap, float scale, std::spa
   Bytes file(whole.begin(), whole.begin() + kHeader);
   png::append_information(file, scale, notes);  // right after the header
   file.insert(file.end(), whole.begin() + kHeader, whole.end());
+  return file;
+}
+
+std::string with_notes(std::string_view png, std::span<const Note> notes) {
+  png::Bytes before;
+  png::append_information(before, 1, {});  // as long for any scale
+  png::Bytes chunks;
+  for (const Note& note : notes) append_chunk(chunks, kNoteChunk, international_text(note));
+  std::string file(png);
+  file.insert(file.begin() + static_cast<std::ptrdiff_t>(kHeader + before.size()), chunks.begin(),
+              chunks.end());
   return file;
 }
 

@@ -77,7 +77,7 @@ void run_plot(const PlotCommand& given, const Streams& streams) {
       if (lacks_second(command, *view, *run))
         streams.err << "headscope: " << where << "with these options, the view " << view->name()
                     << " shows nothing of the second model\n";
-      const std::string bytes = figure_bytes(command, *view, run, prompts, answers, *fonts, weights(), where);
+      const std::string bytes = figure_bytes(command, *view, run, prompts, answers, *fonts, weights, where);
       line.clear();
       write_output(out, bytes, streams);
     }

@@ -342,8 +342,9 @@ void run_sweep(const SweepCommand& command, const Streams& streams) {
       DirectAnswers others(run, engine.workspace);
       AnsweredSweep answers(question, answer, others);
       write_output({*file, command.out.format},
-                   figure_bytes(plot_of(reading, second_text), view_of_sweeps(), run, nullptr, answers,
-                                *fonts, weights, where),
+                   figure_bytes(
+                       plot_of(reading, second_text), view_of_sweeps(), run, nullptr, answers, *fonts,
+                       [&] { return weights; }, where),
                    streams);
     }
     if (command.json) {
