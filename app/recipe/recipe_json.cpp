@@ -92,13 +92,48 @@ void describe_tried(auto& form, auto& tried) {
   form.shares("probabilities", tried.ids.size() - static_cast<std::size_t>(tried.start), tried.probabilities);
 }
 
-/// One prompt of a list: a text or ids.
+/// A token that a list's line names, as lines write it.
+template <class Form>
+void describe_given(Form& form, const char* key, auto& token) {
+  std::string text;
+  if constexpr (!Form::kReads) text = text_of(token);
+  form.bytes_if_any(key, PromptList::kMaxBytes, text);
+  if constexpr (Form::kReads) {
+    if (text.empty()) return;
+    try {
+      token = parse_given_token(text);
+    } catch (const std::invalid_argument&) {
+      form.reject(key, "a token's text, \"id:4\" or \"rank:2\"");
+    }
+  }
+}
+
+/// What a list's line says of how its prompt is measured.
+template <class Form>
+void describe_measured(Form& form, auto& prompt) {
+  const auto if_any = [&](const char* key, auto& value, const auto& describe) {
+    if constexpr (Form::kReads) {
+      if (form.has(key)) describe(value.emplace());
+    } else if (value) {
+      describe(*value);
+    }
+  };
+  if_any("second", prompt.second, [&](auto& text) { form.bytes("second", PromptList::kMaxBytes, text); });
+  describe_given(form, "token", prompt.token);
+  describe_given(form, "other_token", prompt.other_token);
+  if_any("position", prompt.position,
+         [&](auto& position) { form.whole("position", -1, std::numeric_limits<int>::max(), position); });
+  form.bytes_if_any("problem", PromptList::kMaxBytes, prompt.problem);
+}
+
+/// One prompt of a list: a text or ids, and how it is measured.
 template <class Form>
 void describe_listed(Form& form, auto& prompt) {
   if (Form::kReads || prompt.ids.empty()) form.bytes("text", PromptList::kMaxBytes, prompt.text);
   if (Form::kReads || !prompt.ids.empty())
     form.integers("ids", std::numeric_limits<int>::min(), kMaxIds, prompt.ids);
   if (!prompt.text.empty() && !prompt.ids.empty()) form.reject("ids", "no ids, because there is a text");
+  describe_measured(form, prompt);
 }
 
 void describe_prompts(auto& form, auto& list) {
@@ -106,7 +141,8 @@ void describe_prompts(auto& form, auto& list) {
   form.list("list", PromptList::kMaxPrompts, list.prompts,
             [](auto& one, auto& prompt) { describe_listed(one, prompt); });
   std::size_t size = 0;
-  for (const Prompt& prompt : list.prompts) size += prompt.text.size() + prompt.ids.size();
+  for (const ListedPrompt& prompt : list.prompts)
+    size += prompt.text.size() + prompt.ids.size() + prompt.second.value_or("").size();
   if (size > PromptList::kMaxBytes)
     form.reject("list", "prompts of " + std::to_string(PromptList::kMaxBytes) + " bytes and ids at most");
   if (list.prompts.empty()) form.reject("list", "prompts");

@@ -43,6 +43,13 @@ GivenToken parse_given_token(std::string_view text) {
   return {By::text, std::string(token), 0};
 }
 
+std::string text_of(const GivenToken& token) {
+  using By = GivenToken::By;
+  if (token.empty()) return "";
+  if (token.by == By::text) return "text:" + token.text;
+  return (token.by == By::id ? "id:" : "rank:") + std::to_string(token.number);
+}
+
 TokenChoice token_of(const model::Tokenizer& tokenizer, const GivenToken& token, const std::string& option,
                      TokenChoice default_) {
   using By = GivenToken::By;

@@ -22,6 +22,9 @@ struct GivenToken {
 /// ...".
 GivenToken parse_given_token(std::string_view text);
 
+/// The text that parse_given_token reads back, with the kind of a token before it; empty: none was given.
+std::string text_of(const GivenToken& token);
+
 /// A token as it was given; `default_` if none was. Throws model::RunError that names the option for a text
 /// that is not a single token, and for ids and ranks that the vocabulary does not have.
 TokenChoice token_of(const model::Tokenizer& tokenizer, const GivenToken& token, const std::string& option,

@@ -161,6 +161,9 @@ PromptList read_prompt_list(const std::filesystem::path& file) {
                              " prompts, found more; the commands metrics and search take any number");
     list.prompts.push_back(plain ? ListedPrompt{{.text = std::string(line), .ids = {}}}
                                  : parse_prompt_line(line, name + ":" + std::to_string(number)));
+    // What sessions keep of a list names no folders.
+    if (std::string& problem = list.prompts.back().problem; !problem.empty())
+      problem.replace(0, name.size(), list.name);
   }
   if (list.prompts.empty()) throw model::LoadError(name + ": expected one prompt per line, found none");
   return list;

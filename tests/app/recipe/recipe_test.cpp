@@ -23,6 +23,21 @@ using nlohmann::json;
 
 const std::string kHash = "sha256:" + std::string(64, 'a');
 
+/// Lines of a list with all that a line can say, and with as little.
+std::vector<ListedPrompt> every_line() {
+  using By = GivenToken::By;
+  ListedPrompt text{{.text = "The king", .ids = {}}}, ids{{.text = "", .ids = {5, -1}}};
+  text.second = "A queen \xff";
+  text.token = {By::text, "id:7", 0};
+  text.other_token = {By::rank, "", 3};
+  text.position = -1;
+  ids.second = "";
+  ids.token = {By::id, "", 99'999'999};
+  ids.position = std::numeric_limits<int>::max();
+  ids.problem = "pairs.jsonl:2: \"other_token\" is empty";
+  return {text, ids, {{.text = "", .ids = {}}}};
+}
+
 /// A session without any default values.
 Session everything() {
   Session s;
@@ -39,6 +54,7 @@ Session everything() {
     s.options.set(*option, stepped(*option, option->default_value, 1));
   s.selection = {3, 2, 7, 5};
   s.tries = {{{1, 2, 3}, 1, {0.1, 1e-7}}};
+  s.prompts = PromptList{"pairs.jsonl", every_line()};
   s.look = {true, 17.5F};
   s.panes = {200, 300.25F, 0};
   return s;
@@ -97,6 +113,20 @@ TEST(Recipe, ComesBackAsItWas) {
       EXPECT_EQ(to_json(read), text);
     }
   }
+}
+
+TEST(Recipe, ReadsListsOfEarlierVersionsAndRefusesWhatNoLineSays) {
+  json object = json::parse(to_json({everything(), Figure{}}));
+  for (json& line : object["prompts"]["list"])
+    for (const char* key : {"second", "token", "other_token", "position", "problem"}) line.erase(key);
+  const Session plain = parse_recipe(object.dump(), "file").session;
+  ASSERT_EQ(plain.prompts->prompts.size(), 3U);
+  EXPECT_EQ(plain.prompts->prompts[0], (ListedPrompt{{.text = "The king", .ids = {}}}));
+  EXPECT_THAT(problem_of(with("/prompts/list/0/token", "7")), HasSubstr("prompts.list[0].token"));
+  EXPECT_THAT(problem_of(with("/prompts/list/0/position", -2)), HasSubstr("prompts.list[0].position"));
+  EXPECT_THAT(problem_of(with("/prompts/list/1/second", 5)), HasSubstr("prompts.list[1].second"));
+  EXPECT_THAT(problem_of(with("/prompts/list/1/second", std::string(PromptList::kMaxBytes, 'x'))),
+              HasSubstr("prompts.list"));
 }
 
 TEST(Recipe, TakesSidesFromTheLeastToTheMostOfAPicture) {
