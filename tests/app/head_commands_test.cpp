@@ -75,6 +75,56 @@ TEST(MetricsCommand, OfManyPromptsIsTheExactSumOfEach) {
   }
 }
 
+/// Three prompts, of which two repeat a token, and the metrics of each.
+TEST(MetricsCommand, OfManyPromptsHaveTheErrorOfTheMeanOfTheirOwnValues) {
+  const Words prompts{"one two one two", "a b c a b c a", "The king had"};
+  std::string list;
+  std::vector<json> each;
+  for (const std::string& prompt : prompts) {
+    list += json(prompt).dump() + "\n";
+    each.push_back(json::parse(succeed({"metrics", "--json", "--prompt", prompt})));
+    EXPECT_FALSE(each.back()["heads"][0].contains("over_prompts")) << "there is one prompt";
+  }
+  const json together = json::parse(succeed({"metrics", "--prompts", "-", "--json"}, list));
+  const auto csv = lines_of(succeed({"metrics", "--prompts", "-", "--csv"}, list));
+  ASSERT_EQ(csv.size(), 49U);
+  EXPECT_THAT(csv[0], AllOf(StartsWith("layer,head,first,"), HasSubstr(",first_standard_error,first_count,"),
+                            EndsWith("sink_standard_error,sink_count")));
+  const auto cells = [](const std::string& line) {
+    Words all;
+    std::istringstream in(line);
+    for (std::string one; std::getline(in, one, ',');) all.push_back(one);
+    return all;
+  };
+  const Words headings = cells(csv[0]);
+  const auto cell = [&](std::size_t row, const std::string& heading) {
+    return cells(csv[row]).at(
+        static_cast<std::size_t>(std::ranges::find(headings, heading) - headings.begin()));
+  };
+  for (std::size_t i = 0; i < 48; ++i)
+    for (const char* name : {"first", "induction", "entropy"}) {
+      std::vector<double> values;
+      for (const json& one : each)
+        if (one["heads"][i][name].is_number()) values.push_back(one["heads"][i][name]);
+      const auto n = static_cast<double>(values.size());
+      double mean = 0, squares = 0;
+      for (const double value : values) mean += value / n;
+      for (const double value : values) squares += (value - mean) * (value - mean);
+      const json& found = together["heads"][i]["over_prompts"][name];
+      EXPECT_EQ(found["count"], values.size()) << name;
+      EXPECT_EQ(found["count"], std::string(name) == "induction" ? 2 : 3);
+      EXPECT_NEAR(found["mean"], mean, 1e-12);
+      EXPECT_NEAR(found["standard_error"], std::sqrt(squares / (n - 1) / n), 1e-12);
+      EXPECT_EQ(std::stod(cell(i + 1, std::string(name) + "_standard_error")), found["standard_error"]);
+      EXPECT_EQ(cell(i + 1, std::string(name) + "_count"), found["count"].dump());
+    }
+  const auto text = lines_of(succeed({"metrics", "--prompts", "-", "--top", "1"}, list));
+  ASSERT_EQ(text.size(), 4U);
+  EXPECT_THAT(text[1], HasSubstr(" ± "));
+  EXPECT_THAT(text[2], AllOf(StartsWith("prompts "), HasSubstr(" 3 "), HasSubstr(" 2 ")));
+  EXPECT_EQ(text[3], "± standard error over these prompts, each with its own value");
+}
+
 TEST(MetricsCommand, TableAndCsvAreSortedAsAskedAndSayTheSame) {
   const auto table =
       lines_of(succeed({"metrics", "--repeated", "2,20", "--sort", "induction", "--top", "5"}));

@@ -1,6 +1,7 @@
 #include "app/cli/arguments/list_part.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <stdexcept>
 #include <utility>
@@ -23,6 +24,25 @@ std::string brief(const std::string& text) {
   constexpr std::size_t kMax = 80;
   const auto plain = [](unsigned char c) { return c >= 0x20 && c < 0x7f; };
   return text.size() <= kMax && std::ranges::all_of(text, plain) ? text : model::quote(text);
+}
+
+/// More numbers than an exact sum of any count of numbers has.
+constexpr std::size_t kMostParts = 64;
+
+/// `largest`: that there can be of one number.
+ExactSum sum_at(const Json& object, const char* key, double largest) {
+  largest *= kMostCounted;
+  const Json& parts = object.at(key);
+  if (!parts.is_array() || parts.size() > kMostParts)
+    throw std::invalid_argument(std::string(key) + " is not a list of at most " + std::to_string(kMostParts) +
+                                " numbers");
+  ExactSum sum;
+  for (const Json& part : parts) {
+    if (!part.is_number() || !(std::abs(part.get<double>()) <= largest))
+      throw std::invalid_argument(std::string(key) + " has " + part.dump().substr(0, 60));
+    sum.add(part.get<double>());
+  }
+  return sum;
 }
 
 }  // namespace
@@ -63,6 +83,20 @@ ListPart list_part_of(const Json& part) {
     read.shard.index = static_cast<int>(whole_at(part.at("shard"), "index", 0, read.shard.count - 1));
   }
   return read;
+}
+
+void add_mean_members(const SampleMean& mean, Json& object) {
+  object["mean"] = mean.mean();  // NaN is written as null
+  object["standard_error"] = mean.standard_error();
+  object["count"] = mean.count();
+  object["sum"] = mean.sum().parts();
+  object["sum_of_squares"] = mean.squares().parts();
+}
+
+SampleMean mean_of_members(const Json& object, int prompts) {
+  const std::int64_t count = whole_at(object, "count", 0, prompts);
+  return {count, sum_at(object, "sum", ExactSum::kLargest),
+          sum_at(object, "sum_of_squares", ExactSum::kLargest * ExactSum::kLargest)};
 }
 
 void read_part(std::string_view json, const std::string& file, const std::string& expected,

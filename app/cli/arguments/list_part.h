@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "app/cli/arguments/arguments.h"
+#include "app/run/exact_sum.h"
 
 // What commands write about a list of prompts, perhaps of a shard of it, and read again to add it up.
 namespace headscope::app {
@@ -37,6 +38,12 @@ std::map<std::string, std::string> conditions_of(const nlohmann::ordered_json& h
 void add_part_members(const ListPart& part, nlohmann::ordered_json& answer);
 /// Reads "how", "shard", "prompts" and "skipped". Throws like whole_at.
 ListPart list_part_of(const nlohmann::ordered_json& part);
+
+/// Writes a mean's members: "mean", "standard_error" and "count", and its exact sums, so that merging loses
+/// nothing.
+void add_mean_members(const SampleMean& mean, nlohmann::ordered_json& object);
+/// Reads the exact sums of numbers of at most `prompts` prompts. Throws like whole_at.
+SampleMean mean_of_members(const nlohmann::ordered_json& object, int prompts);
 
 /// Reads a part with `read`, which may throw std::invalid_argument and json::exception. Throws
 /// model::LoadError that begins with `file` and says what was expected: "the output of ...".

@@ -45,6 +45,16 @@ Measurement measurement_of(const Json& part) {
         throw std::invalid_argument("its sums of " + name + " are in different units");
       metrics.sum(metric.id) = sum_of(head.at("sums").at(name));
     }
+    auto& means = measured.over_prompts.emplace_back();
+    // Parts of one prompt have none, nor have those of earlier versions.
+    const bool has_means = head.contains("over_prompts");
+    for (const HeadMetricKind& metric : head_metrics()) {
+      SampleMean& mean = means[static_cast<std::size_t>(metric.id)];
+      if (has_means)
+        mean = mean_of_members(head.at("over_prompts").at(std::string(metric.name)), measured.prompts);
+      else if (measured.prompts == 1)
+        mean.add(metrics[metric.id]);
+    }
   }
   return measured;
 }
@@ -58,16 +68,31 @@ Measurement parse_measurement(std::string_view json, const std::string& file) {
   return measured;
 }
 
+void Measurement::add(const std::vector<HeadMetrics>& prompt) {
+  over_prompts.resize(heads.size());
+  for (std::size_t i = 0; i < heads.size(); ++i) {
+    heads[i] += prompt[i];
+    for (const HeadMetricKind& metric : head_metrics())
+      over_prompts[i][static_cast<std::size_t>(metric.id)].add(prompt[i][metric.id]);
+  }
+  ++prompts;
+}
+
 Measurement merge(std::span<const MeasurementPart> parts) {
   Measurement all = parts.front().measured;
   std::ranges::fill(all.heads, HeadMetrics{});
+  std::ranges::fill(all.over_prompts, std::array<SampleMean, kHeadMetrics>{});
   ListParts sum;
   for (const auto& [file, part] : parts) {
     if (part.n_head != all.n_head || part.heads.size() != all.heads.size())
       throw model::LoadError(file + ": has " + std::to_string(part.heads.size()) + " heads, but " +
                              parts.front().file + " has " + std::to_string(all.heads.size()));
     sum.add(part, file);
-    for (std::size_t i = 0; i < all.heads.size(); ++i) all.heads[i] += part.heads[i];
+    for (std::size_t i = 0; i < all.heads.size(); ++i) {
+      all.heads[i] += part.heads[i];
+      for (std::size_t metric = 0; metric < kHeadMetrics; ++metric)
+        all.over_prompts[i][metric] += part.over_prompts[i][metric];
+    }
   }
   static_cast<ListPart&>(all) = sum.whole();
   return all;

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <ranges>
 
 #include "app/cli/arguments/command_syntax.h"
 #include "app/cli/arguments/measurement.h"
@@ -44,25 +45,59 @@ std::vector<int> chosen(const Measurement& measured, const MetricsCommand& comma
   return order;
 }
 
+/// " ± 0.0123": of fewer than two prompts as many spaces; nothing if no errors are written.
+std::string error_text(const SampleMean* mean) {
+  constexpr int kWidth = 8;
+  if (mean == nullptr) return "";
+  const double error = mean->standard_error();
+  return std::isnan(error) ? std::string(3 + kWidth, ' ') : format(" ± %-*.2g", kWidth, error);
+}
+
+/// The prompts that have a metric: "20", or of heads that differ in them "3-20".
+std::string counts_text(const Measurement& measured, const std::vector<int>& order, HeadMetric metric) {
+  if (order.empty()) return "";
+  const auto count = [&](int head) { return measured.over_prompts_of(head, metric)->count(); };
+  const auto [least, most] = std::ranges::minmax(order | std::views::transform(count));
+  return std::to_string(least) + (least == most ? "" : "-" + std::to_string(most));
+}
+
 void write_text(const Measurement& measured, const std::vector<int>& order, std::ostream& out) {
-  out << format("%-8s", "head");
-  for (const HeadMetricKind& metric : head_metrics()) out << format(" %9s", metric.name.data());
-  out << '\n';
-  for (const int i : order) {
-    out << format("%-8s", head_name(i / measured.n_head, i % measured.n_head).c_str());
-    for (const HeadMetricKind& metric : head_metrics()) {
+  const bool has_errors = !measured.over_prompts.empty();
+  const auto write_line = [&](const std::string& name, const auto& cell) {
+    std::string line = format("%-8s", name.c_str());
+    for (const HeadMetricKind& metric : head_metrics()) line += cell(metric);
+    out << line.substr(0, line.find_last_not_of(' ') + 1) << '\n';
+  };
+  const auto write_words = [&](const std::string& name, const auto& word) {
+    write_line(name, [&](const HeadMetricKind& metric) {
+      return format(" %9s", std::string(word(metric)).c_str()) + (has_errors ? std::string(11, ' ') : "");
+    });
+  };
+  write_words("head", [](const HeadMetricKind& metric) { return metric.name; });
+  for (const int i : order)
+    write_line(head_name(i / measured.n_head, i % measured.n_head), [&](const HeadMetricKind& metric) {
       const double value = measured.heads[i][metric.id];
-      out << (std::isnan(value) ? format(" %9s", "none") : format(" %9.*f", metric.decimals, value));
-    }
-    out << '\n';
-  }
+      return (std::isnan(value) ? format(" %9s", "none") : format(" %9.*f", metric.decimals, value)) +
+             error_text(measured.over_prompts_of(i, metric.id));
+    });
+  if (!has_errors) return;
+  write_words("prompts",
+              [&](const HeadMetricKind& metric) { return counts_text(measured, order, metric.id); });
+  out << "± standard error over these prompts, each with its own value\n";
 }
 
 void write_csv(const Measurement& measured, const std::vector<int>& order, std::ostream& out) {
-  out << "layer,head," << names_of(head_metrics(), ",") << '\n';
+  const bool has_errors = !measured.over_prompts.empty();
+  out << "layer,head," << names_of(head_metrics(), ",");
+  for (const HeadMetricKind& metric : head_metrics())
+    if (has_errors) out << ',' << metric.name << "_standard_error," << metric.name << "_count";
+  out << '\n';
   for (const int i : order) {
     out << i / measured.n_head << ',' << i % measured.n_head;
     for (const HeadMetricKind& metric : head_metrics()) out << ',' << plain(measured.heads[i][metric.id]);
+    for (const HeadMetricKind& metric : head_metrics())
+      if (const SampleMean* mean = measured.over_prompts_of(i, metric.id))
+        out << ',' << plain(mean->standard_error()) << ',' << mean->count();
     out << '\n';
   }
 }
@@ -93,6 +128,9 @@ void write_json(const Measurement& measured, const MetricsCommand& command, cons
       head[name] = measured.heads[i][metric.id];  // NaN is written as null
       sums[name] = {{"units", sum.units}, {"count", sum.count}, {"lost", sum.lost}};
     }
+    for (const HeadMetricKind& metric : head_metrics())
+      if (const SampleMean* mean = measured.over_prompts_of(i, metric.id))
+        add_mean_members(*mean, head["over_prompts"][std::string(metric.name)]);
     head["sums"] = std::move(sums);
     answer["heads"].push_back(std::move(head));
   }
@@ -139,9 +177,11 @@ void run_metrics(const MetricsCommand& command, const Streams& streams) {
       for_each_prompt(command.prompt, streams, [&](const PromptSource& source, const Prompt& prompt) {
         const PromptRun run = run_prompt(engine, prompt, source.where());
         warn_about(run, source.where(), streams.err);
-        add_head_metrics(run, engine.workspace, measured.heads);
-        ++measured.prompts;
+        std::vector<HeadMetrics> of_prompt;
+        add_head_metrics(run, engine.workspace, of_prompt);
+        measured.add(of_prompt);
       });
+  if (command.prompt.from != PromptArguments::From::list) measured.over_prompts.clear();
   if (measured.prompts == 0 && command.prompt.shard.count == 1)
     throw model::RunError("there is no prompt in " + system::text_of(command.prompt.file));
   write(measured, command, streams.out);
