@@ -5,6 +5,7 @@
 #include <map>
 #include <string_view>
 
+#include "app/counted.h"
 #include "app/run/analyses/sinusoidal.h"
 #include "app/run/sources/model_discovery.h"
 #include "app/run/sources/pattern_file.h"
@@ -252,6 +253,11 @@ PromptTokens tokenize_for(const LoadedModel& second, const LoadedModel& model, c
   PromptTokens tokens = tokenize(model, prompt);
   tokens.run_length = std::min(tokens.length(), second.transformer->config().n_ctx);
   return tokens;
+}
+
+std::string beyond_context(const PromptTokens& tokens, const LoadedModel& model) {
+  return "the prompt has " + grouped(tokens.length()) + " tokens, but " + model.name + " takes at most " +
+         grouped(tokens.run_length) + " (n_ctx)";
 }
 
 std::string not_finite_note(const model::Run& run, int position, std::span<const float> logits) {

@@ -175,8 +175,10 @@ const std::set<std::pair<std::string, std::string>>& other_meanings() {
       {"app/cli/commands/commands.cpp", "circuit"},
       {"app/cli/commands/lens.cpp", "lens"},  // whose means these are
       {"app/cli/commands/sweep.cpp", "sweep"},
-      {"app/cli/commands/sweep.cpp", "mlp"},  // members of JSON
-      {"app/cli/commands/list_means.cpp", "count"},
+      {"app/run/analyses/measured_cells.cpp", "mlp"},  // members of JSON
+      {"app/views/parts/list_means.cpp", "count"},     // headings
+      {"app/views/parts/list_means.cpp", "cell"},
+      {"app/views/output/sweep_means.cpp", "cell"},  // of a grid
       {"app/cli/commands/list_means.cpp", "cell"},
       {"app/cli/arguments/list_part.cpp", "count"},
       {"app/cli/commands/list_means.cpp", "merge"},       // the option
@@ -202,7 +204,7 @@ const std::set<std::pair<std::string, std::string>>& other_meanings() {
       {"app/cli/commands/sweep.cpp", "metric"},  // what is measured of a prediction, and the flag for it
       {"app/cli/commands/attribute.cpp", "metric"},
       {"app/cli/commands/measured_tokens.h", "metric"},
-      {"app/views/output/lens.cpp", "metric"},
+      {"app/views/output/lens_blocks.cpp", "metric"},
       {"app/views/output/saliency.cpp", "metric"},
       {"app/views/output/sweep_question.cpp", "metric"},
       {"app/views/output/sweep_question.cpp", "heads"},  // a word of a sentence

@@ -5,6 +5,7 @@
 #include "app/cli/commands/how.h"
 #include "app/cli/commands/measured_tokens.h"
 #include "app/cli/commands/output.h"
+#include "app/run/analyses/measured_cells.h"
 #include "app/run/answers.h"
 #include "model/files/quote.h"
 
@@ -128,31 +129,12 @@ void write_text(const Report& report, std::ostream& out) {
 
 /// The parts as cells of means: the same for every prompt.
 void add_to(ListMeans& means, const Report& report, const std::string& where) {
-  const Attribution& a = *report.of;
-  std::vector<Cell> cells;
-  std::vector<double> numbers;
-  const auto add = [&](const std::string& name, Json place, double number) {
-    cells.push_back({name, std::move(place)});
-    numbers.push_back(number);
-  };
-  add("token embedding", {{"part", "token_embedding"}}, a.token_embedding);
-  add("position embedding", {{"part", "position_embedding"}}, a.position_embedding);
-  for (int layer = 0; layer < a.layers; ++layer) {
-    const std::string name = "L" + std::to_string(layer);
-    for (int head = 0; head < a.n_head(); ++head)
-      add(head_name(layer, head), {{"layer", layer}, {"head", head}}, a.head(layer, head));
-    add(name + " attention bias", {{"layer", layer}, {"part", "attention_bias"}}, a.attention_bias[layer]);
-    add(name + " MLP", {{"layer", layer}, {"part", "mlp"}}, a.mlps[layer]);
-  }
-  add("ln_f bias", {{"part", "ln_f_bias"}}, a.final_bias);
-  add("edits", {{"part", "edits"}}, a.edits);
-  add("the model's", nullptr, a.logit);
   const std::string_view metric = name_of(kMetrics, report.metric);
   const char* what =
       report.metric == GradientMetric::difference ? "logit difference by part" : "logit by part";
   Json of = {{"command", "attribute"}, {"what", what}, {"metric", metric}};
   add_given(of, report.command.measured);
-  means.add(of, cells, numbers, where);
+  means.add(of, cells_of(*report.of), where);
 }
 
 void run_attribute(const AttributeCommand& command, const Streams& streams) {

@@ -3,8 +3,8 @@
 
 #include "app/cli/commands/attribute_neurons.h"
 #include "app/cli/commands/list_means.h"
-#include "app/cli/commands/measured_metric.h"
 #include "app/run/analyses/metric_choice.h"
+#include "app/run/measured_metric.h"
 
 namespace headscope::app {
 

@@ -2,7 +2,8 @@
 #include <optional>
 #include <string>
 
-#include "app/cli/commands/measured_metric.h"
+#include "app/cli/arguments/arguments.h"
+#include "app/run/measured_metric.h"
 #include "app/views/output/circuit_options.h"
 
 namespace headscope::app {

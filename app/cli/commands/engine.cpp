@@ -148,11 +148,6 @@ void require_below(int count, int value, const std::string& where, const std::st
                           std::to_string(count - 1) + hint);
 }
 
-std::string beyond_context(const PromptTokens& tokens, const LoadedModel& model) {
-  return "the prompt has " + grouped(tokens.length()) + " tokens, but " + model.name + " takes at most " +
-         grouped(tokens.run_length) + " (n_ctx)";
-}
-
 std::shared_ptr<const model::Plan> plan_for(Engine& engine, std::span<const int> tokens) {
   return plan_for(tokens, engine.plan, *engine.model, engine.second.get(), engine.workspace);
 }

@@ -114,9 +114,6 @@ auto saying_where(const std::string& where, const Work& work) {
 void require_below(int count, int value, const std::string& where, const std::string& what,
                    const std::string& hint = "");
 
-/// "the prompt has 1,200 tokens, but tales takes at most 256 (n_ctx)", for tokens that do not all fit.
-std::string beyond_context(const PromptTokens& tokens, const LoadedModel& model);
-
 /// Writes a sentence to `err`, after `where`, for each oddity of a run of `length` positions: values that are
 /// not finite (`not_finite`, from not_finite_note) and edits at positions that it does not have.
 void warn_about(const std::string& not_finite, const model::Edits& edits, int length,

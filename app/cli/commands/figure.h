@@ -23,6 +23,7 @@ struct WeightHashes {
 /// Makes pictures of views, or tables of their numbers.
 struct PlotCommand : Arguments {
   std::vector<std::string> views;  ///< a file for each
+  bool mean = false;               ///< over the prompts
   bool svg_text = false;
   bool no_caption = false;
   bool no_title = false;

@@ -1,23 +1,14 @@
 #include "app/cli/commands/lens.h"
 
-#include <limits>
-
 #include "app/cli/arguments/command_syntax.h"
 #include "app/cli/batch.h"
 #include "app/cli/commands/how.h"
 #include "app/run/analyses/logit_lens.h"
+#include "app/run/analyses/measured_cells.h"
 #include "app/run/analyses/next_token.h"
-#include "model/pass/hooks.h"
 
 namespace headscope::app {
 namespace {
-
-/// "blocks.0.hook_resid_mid"; after the last block, the end of the residual stream.
-std::string hook_of(int place, int n_layer) {
-  const auto [layer, mid] = lens_place(place);
-  if (layer == n_layer) return model::hook_name({model::Site::resid_post, layer - 1});
-  return model::hook_name({mid ? model::Site::resid_mid : model::Site::resid_pre, layer});
-}
 
 std::span<const model::Guess> best_of(const model::LensReading& reading, int top) {
   const auto& all = reading.guesses.top;
@@ -54,7 +45,7 @@ Json position_json(const PromptRun& run, const LogitLens& lens, int position, in
   for (int place = 0; place < lens.places; ++place) {
     const model::LensReading& reading = lens.at(position, place);
     const int rank = reading.guesses.next_rank;
-    places.push_back({{"hook", hook_of(place, run.run->config.n_layer)},
+    places.push_back({{"hook", lens_hook_name(place, run.run->config.n_layer)},
                       {"probability", reading.guesses.next_probability},
                       {"rank", rank >= 0 ? Json(rank + 1) : Json(nullptr)},
                       {"kl", reading.divergence},
@@ -101,26 +92,11 @@ void write_position(const Reading& shown, const LogitLens& lens, int position, s
   }
 }
 
-/// The readings at each place as cells of means: they begin at the same places for every prompt.
+/// The readings at each place after one position as cells of means.
 void add_to(ListMeans& means, Engine& engine, const Reading& reading, const std::string& where) {
-  std::vector<Cell> cells;
-  std::vector<double> numbers;
-  const int n_layer = reading.run.run->config.n_layer;
-  for_each_position(engine, reading, [&](const LogitLens& lens, int position) {
-    for (int place = 0; place < lens.places; ++place) {
-      const model::LensReading& at = lens.at(position, place);
-      const auto add = [&](const char* quantity, const char* words, double number, const char* unit = "") {
-        cells.push_back({lens_place_name(place, n_layer) + " " + words,
-                         {{"hook", hook_of(place, n_layer)}, {"quantity", quantity}},
-                         unit});
-        numbers.push_back(number);
-      };
-      const int rank = at.guesses.next_rank;
-      add("probability", "probability", at.guesses.next_probability);
-      add("rank", "rank", rank < 0 ? std::numeric_limits<double>::quiet_NaN() : rank + 1);
-      add("kl", "KL", at.divergence, "nats");
-    }
-  });
+  MeasuredCells cells;
+  for_each_position(engine, reading,
+                    [&](const LogitLens& lens, int position) { cells = cells_of(lens, position); });
   const LensCommand& command = reading.command;
   means.add({{"command", "lens"},
              {"what", "logit lens after " + (command.position.value_or(-1) < 0
@@ -128,7 +104,7 @@ void add_to(ListMeans& means, Engine& engine, const Reading& reading, const std:
                                                  : "position " + std::to_string(*command.position))},
              {"token", given_json(command.token)},
              {"position", command.position ? Json(*command.position) : Json(nullptr)}},
-            cells, numbers, where);
+            cells, where);
 }
 
 void run_lens(const LensCommand& command, const Streams& streams) {

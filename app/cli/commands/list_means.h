@@ -8,20 +8,12 @@
 #include "app/cli/arguments/command_syntax.h"
 #include "app/cli/arguments/list_part.h"
 #include "app/cli/commands/how.h"
-#include "app/cli/commands/measured_metric.h"
 #include "app/cli/commands/output.h"
-#include "app/run/exact_sum.h"
+#include "app/run/cell_means.h"
+#include "app/run/measured_metric.h"
 
 // Means of a command's numbers over a list of prompts: what --mean writes, and --merge adds up.
 namespace headscope::app {
-
-/// A number that a command gives for every prompt.
-struct Cell {
-  std::string name;  ///< for people: "L0 H3"
-  Json place;        ///< {"layer": 0, "head": 3}; null: a number of the whole prompt, listed after the others
-  std::string unit = {};  ///< "nats", which people read as bits; empty: none
-  bool operator==(const Cell&) const = default;
-};
 
 /// Options of commands with means, which their arguments have as members.
 struct MeanArguments {
@@ -30,6 +22,10 @@ struct MeanArguments {
   std::vector<std::filesystem::path> merge = {};  ///< parts, instead of a prompt
   bool writes_means() const { return mean || !merge.empty(); }
 };
+
+/// The help of --mean.
+inline constexpr const char* kMeanHelp =
+    "with --prompts: the mean of each number over the prompts, with its standard\nerror and count";
 
 /// A token as the command line takes it; null: none was given.
 Json given_json(const GivenToken& token);
@@ -43,12 +39,10 @@ void check_means(const Arguments& given, const MeanArguments& means);
 /// The mean of each cell over the prompts of a list, or of a part of it.
 class ListMeans {
  public:
-  /// Adds a prompt's numbers, [cells]; those that are not finite do not count. `of`: what was measured, which
-  /// all prompts and parts must agree in; its member "command" names the command, "what" the numbers. Throws
-  /// std::runtime_error that begins with `where` if the prompt differs from the first one in that or in its
-  /// cells: such a prompt is not skipped, since which one is the odd one out would depend on their order.
-  void add(const Json& of, const std::vector<Cell>& cells, std::span<const double> numbers,
-           const std::string& where);
+  /// Adds a prompt's numbers. `of`: what was measured, which all prompts and parts must agree in; its member
+  /// "command" names the command, "what" the numbers. Throws std::runtime_error that begins with `where` if
+  /// the prompt differs from the first one in that or in its cells: see CellMeans.
+  void add(const Json& of, const MeasuredCells& prompt, const std::string& where);
   /// Sets what an answer says besides: how it was made (null: nothing), and of which prompts. Throws
   /// model::RunError if there are none in a whole list.
   void finish(const Json& how, const PromptArguments& prompts, int skipped);
@@ -64,13 +58,12 @@ class ListMeans {
   static ListMeans merge(std::span<const std::filesystem::path> files, const std::string& command);
 
   int prompts() const { return part_.prompts; }
-  const std::vector<SampleMean>& means() const { return means_; }
+  const std::vector<SampleMean>& means() const { return means_.means(); }
 
  private:
   Json of_;
   ListPart part_;
-  std::vector<Cell> cells_;
-  std::vector<SampleMean> means_;
+  CellMeans means_;
 };
 
 /// Adds what options say of tokens and the position to what was measured of all prompts.

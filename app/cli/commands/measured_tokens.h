@@ -1,9 +1,9 @@
 #pragma once
 #include "app/cli/arguments/command_syntax.h"
 #include "app/cli/commands/figure.h"
-#include "app/cli/commands/measured_metric.h"
 #include "app/cli/commands/output.h"
 #include "app/recipe/names.h"
+#include "app/run/measured_metric.h"
 
 // What commands share that measure a prediction by a metric of one token, or two, perhaps against a second
 // prompt, and may draw it.
@@ -44,27 +44,12 @@ void set_tokens(Question& question, const MeasuredMetric<Metric>& measured,
   question.against = token_of(tokenizer, measured.other_token, "--other-token", question.against);
 }
 
-/// What is measured of a prompt: what its line in a list says, else what the options say. Another token
-/// without a metric chooses the difference, as on the command line. Throws model::LoadError if the line
-/// cannot be measured.
-template <class Metric>
-MeasuredMetric<Metric> measured_of(MeasuredMetric<Metric> measured, const ListedPrompt& line) {
-  require_measurable(line);
-  if (!measured.given_metric && !line.other_token.empty()) measured.metric = Metric::difference;
-  if (line.position) measured.position = line.position;
-  return measured;
-}
-
-/// Sets the question's tokens to those that a prompt's line names, as many as the metric has: a list may be
-/// measured in several ways. Throws model::RunError that begins with `where`.
+/// Sets the question's tokens to those that a prompt's line names. Throws model::RunError that begins with
+/// `where`.
 template <class Question>
 void set_tokens_of_line(Question& question, const ListedPrompt& line, int tokens,
                         const model::Tokenizer& tokenizer, const std::string& where) {
-  saying_where(where, [&] {
-    if (tokens > 0) question.token = token_of(tokenizer, line.token, "\"token\"", question.token);
-    if (tokens > 1)
-      question.against = token_of(tokenizer, line.other_token, "\"other_token\"", question.against);
-  });
+  saying_where(where, [&] { set_tokens_of_line(question, line, tokens, tokenizer); });
 }
 
 /// Completes the metric. Throws UsageError for tokens and a position that it does not have: `metrics` has its

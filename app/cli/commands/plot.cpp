@@ -4,12 +4,14 @@
 #include "app/cli/arguments/without_prompt.h"
 #include "app/cli/batch.h"
 #include "app/cli/commands/figure.h"
+#include "app/cli/commands/list_means.h"
 #include "app/cli/commands/output.h"
 #include "app/cli/commands/recipes.h"
 #include "app/cli/status_line.h"
 #include "app/run/analyses/patterns.h"
 #include "app/run/answers.h"
 #include "app/run/sources/pattern_file.h"
+#include "app/views/parts/list_means.h"
 #include "model/pass/plan.h"
 
 namespace headscope::app {
@@ -116,10 +118,32 @@ void set_over(PlotCommand& plot) {
     throw UsageError("--over applies only to views of many prompts: " + list_of_views(takes_prompt_list));
 }
 
+/// With --mean, --prompts gives the list of one figure, instead of a prompt for each.
+void take_list(PlotCommand& plot) {
+  if (!plot.mean) return;
+  for (const std::string& id : plot.views) {
+    if (!shows_means(*find_view(id)))
+      throw UsageError("--mean applies only to views of means: " + list_of_views(shows_means));
+    plot.options.set(kMeanOverList, true);
+  }
+  if (!plot.over_list.empty()) return;
+  const PromptArguments& prompt = plot.prompt;
+  if (prompt.from != PromptArguments::From::list) throw UsageError("--mean requires --prompts");
+  if (prompt.file == "-") throw UsageError("--mean draws the prompts of a file, not of standard input");
+  if (prompt.shard.count > 1 || prompt.resume || prompt.skip_errors)
+    throw UsageError(std::string(prompt.resume            ? "--resume"
+                                 : prompt.shard.count > 1 ? "--shard"
+                                                          : "--skip-errors") +
+                     " is for a figure a prompt; --mean has one of all prompts");
+  plot.over_list = prompt.file;
+  plot.prompt.from = PromptArguments::From::nothing;
+}
+
 void check_plot(PlotCommand& plot) {
   plot.views = plot.choices;
   if (plot.views.empty())
     throw UsageError("plot needs a view, e.g. headscope plot heatmap; the views are " + list_of_views());
+  take_list(plot);
   set_over(plot);
   complete_prompt(plot, plot.views);
   if (plot.over_list.empty()) require_prompt_or_attention(plot);
@@ -150,6 +174,7 @@ void add_plot_options(CommandSyntax& command, PlotCommand& own, bool takes_token
   command.comparison();
   command.selection(takes_token);
   command.over();
+  command.flag("mean", kMeanHelp, own.mean);
   command.picture();
   command.under(CommandSyntax::kPicture)
       .flag("svg-text", "keep text in SVG files as text instead of outlines", own.svg_text);

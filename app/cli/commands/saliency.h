@@ -1,8 +1,9 @@
 #pragma once
 #include <optional>
 
-#include "app/cli/commands/measured_metric.h"
+#include "app/cli/arguments/arguments.h"
 #include "app/run/analyses/saliency.h"
+#include "app/run/measured_metric.h"
 
 namespace headscope::app {
 

@@ -11,6 +11,7 @@
 #include "app/cli/commands/output.h"
 #include "app/cli/commands/recipes.h"
 #include "app/cli/status_line.h"
+#include "app/run/analyses/measured_cells.h"
 #include "app/run/analyses/restored.h"
 #include "app/run/answers.h"
 #include "app/run/edits/edit_text.h"
@@ -240,29 +241,9 @@ Json of_means(const Reading& reading) {
 }
 
 void add_to(ListMeans& means, const Reading& reading, const std::string& where) {
-  const Sweep& sweep = reading.sweep;
-  std::vector<Cell> cells;
-  std::vector<double> numbers;
-  for (int layer = 0; layer < sweep.layers; ++layer)
-    for (int column = 0; column < sweep.columns; ++column) {
-      const SweepPlace place = reading.question.place_of(layer, column);
-      Cell& cell = cells.emplace_back(Cell{part_name(place), {{"layer", place.layer}}});
-      if (place.position) cell.name += " at " + std::to_string(*place.position);
-      if (place.head) cell.place["head"] = *place.head;
-      if (place.is_mlp) cell.place["part"] = "mlp";
-      if (place.position) cell.place["position"] = *place.position;
-      numbers.push_back(reading.source ? reading.share(layer, column) : reading.change(layer, column));
-    }
-  cells.push_back({"in the run", nullptr});
-  numbers.push_back(sweep.before.of(reading.metric));
-  if (reading.source) {
-    cells.push_back({"in the second one", nullptr});
-    numbers.push_back(reading.source->of(reading.metric));
-  }
-  const bool shares = reading.source.has_value();
-  if (reading.metric == SweepMetric::divergence && !shares)
-    for (Cell& cell : cells) cell.unit = "nats";
-  means.add(of_means(reading), cells, numbers, where);
+  const MeasuredCells cells = cells_of(reading.question, reading.sweep, reading.metric,
+                                       reading.estimates_only(), reading.source ? &*reading.source : nullptr);
+  means.add(of_means(reading), cells, where);
 }
 
 /// The plot command for the sweep view.

@@ -3,8 +3,8 @@
 #include <string>
 
 #include "app/cli/commands/list_means.h"
-#include "app/cli/commands/measured_metric.h"
 #include "app/run/analyses/sweep.h"
+#include "app/run/measured_metric.h"
 
 namespace headscope::app {
 

@@ -11,6 +11,7 @@
 
 #include "app/run/analyses/rank_correlation.h"
 #include "app/run/analyses/sweep_estimates.h"
+#include "app/run/place_names.h"
 #include "app/run/recompute.h"
 #include "model/files/error.h"
 #include "model/pass/statistics.h"
@@ -184,6 +185,12 @@ std::size_t cells_at_once(const SweepOf& question, const PromptRun& run) {
 }
 
 }  // namespace
+
+std::string part_name(const SweepPlace& place) {
+  if (place.head) return head_name(place.layer, *place.head);
+  if (place.neuron) return neuron_name(place.layer, *place.neuron);
+  return "L" + std::to_string(place.layer) + (place.is_mlp ? " MLP" : "");
+}
 
 std::span<const model::Site> sites_of(SweepOver over) {
   using model::Site;

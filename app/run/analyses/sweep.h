@@ -2,6 +2,7 @@
 #include <cstddef>
 #include <optional>
 #include <span>
+#include <string>
 #include <tuple>
 #include <vector>
 
@@ -28,6 +29,9 @@ struct SweepPlace {
   std::optional<int> head = {}, position = {}, neuron = {};  ///< nothing: all of the layer's
   bool is_mlp = false;                                       ///< the layer's MLP
 };
+
+/// "L4 H3", "L4 MLP", "L4 neuron 17", "L4": a place without its position.
+std::string part_name(const SweepPlace& place);
 
 /// The sites that it can edit, the default one first. Senders are z of heads and mlp_out.
 std::span<const model::Site> sites_of(SweepOver over);

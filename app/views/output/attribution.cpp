@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/views/output/attribution_means.h"
 #include "app/views/output/attribution_numbers.h"
 #include "app/views/output/logit_options.h"
 #include "app/views/parts/comparison_words.h"
@@ -11,6 +12,7 @@
 #include "app/views/parts/frame.h"
 #include "app/views/parts/landmarks.h"
 #include "app/views/parts/list.h"
+#include "app/views/parts/list_means.h"
 #include "app/views/parts/menu_lines.h"
 #include "app/views/parts/navigation.h"
 #include "app/views/parts/selected.h"
@@ -50,8 +52,19 @@ std::string target_of(const ViewContext& c, const Attribution& a) {
   return logit_words(c, a.token, a.against);
 }
 
+/// Nullopt until a prompt is measured.
+std::optional<Numbers> mean_numbers(const ViewContext& c) {
+  const auto means = c.run && c.prompts ? c.ask(attribution_on_list(c)) : nullptr;
+  auto parts = means ? mean_parts(*means, c.run->run->config) : nullptr;
+  if (!parts) return std::nullopt;
+  Numbers n = attribution_numbers(std::move(parts), c.options[kList], {}, c.run->tokens);
+  n.means = means;
+  return n;
+}
+
 /// Nullopt until there is an answer.
 std::optional<Numbers> numbers_of(const ViewContext& c) {
+  if (c.options[kMeanOverList]) return mean_numbers(c);
   const auto question = question_of(c);
   auto of = c.run && question ? c.ask(*question) : nullptr;
   if (!of) return std::nullopt;
@@ -144,10 +157,17 @@ List list_of(const ViewContext& c, const Numbers& n) {
   }
   list.bar(c.side == Side::difference ? "difference" : "logit", 8, n.values,
            {.digits = 4, .most = 20 * c.font_size, .is_signed = true});
-  list.table.strength = list.last();
+  const int numbers = list.table.strength = list.last();
+  if (n.means) {
+    const auto mean = [&](int row) { return mean_of_listed(n, listed, row); };
+    list.number("± standard error", 7, [mean](int row) { return mean(row)->standard_error(); },
+                {.color = theme.text_muted, .digits = 4, .scientific = 1e-4, .blank = [mean](int row) {
+                   return mean(row) == nullptr || mean(row)->count() < 2;
+                 }});
+  }
   const auto footer = [&](const std::string& name, const std::string& value, viz::Color color) {
     viz::FixedRow& row = list.table.footer.emplace_back();
-    row = {list.cell(named, name), list.cell(list.last(), value)};
+    row = {list.cell(named, name), list.cell(numbers, value)};
     for (viz::FixedCell& cell : row) cell.color = color;
   };
   if (shows_unmatched(c, n))
@@ -285,24 +305,28 @@ bool paint_ends(Picture& picture, const ViewContext& c, const Numbers& n, const 
   return true;
 }
 
-/// "all parts 12.3456, the model's logit 12.3456, rounding error 1.2e−6".
-std::string sum_words(const Attribution& a) {
-  return "all parts " + viz::fixed_number(a.sum(), 4) + ", the model's " +
-         (a.against < 0 ? "logit " : "difference ") + viz::fixed_number(a.logit, 4) + ", rounding error " +
-         viz::number(a.rounding_error(), 2);
+/// The picture if there is nothing to ask.
+std::optional<Picture> unasked(const ViewContext& c) {
+  if (c.options[kMeanOverList]) {
+    if (auto words = waiting_for_list(c)) return words;
+    const std::string why = refuse_mean_list(c.options[kList]);
+    return why.empty() ? std::nullopt : std::optional(message(c, why));
+  }
+  const auto question = question_of(c);
+  if (!c.run) {
+    static_cast<void>(c.ask(*question));
+    return waiting(c);
+  }
+  if (c.side == Side::difference && compared_query(c) < 0) return no_counterpart(c);
+  return question ? std::nullopt : std::optional(message(c, kComputing));
 }
 
 Picture build(const ViewContext& c) {
-  if (!c.run) {
-    static_cast<void>(c.ask(*question_of(c)));
-    return *waiting(c);
-  }
-  const bool is_difference = c.side == Side::difference;
-  if (is_difference && compared_query(c) < 0) return no_counterpart(c);
-  const auto question = question_of(c);
-  if (!question) return message(c, kComputing);
+  if (auto words = unasked(c)) return *words;
   const auto n = numbers_of(c);
-  if (auto words = waiting(c, *question, n.has_value())) return *words;
+  if (!n)
+    return *waiting(c, c.options[kMeanOverList] ? attribution_on_list(c) : Question(*question_of(c)), false);
+  const bool is_difference = c.side == Side::difference;
   const viz::Style style = style_of(c);
   // Height of the row of parts outside the layers.
   const float ends_h = 2 * (style.line(style.small()) + style.unit()), scales_h = ends_h;
@@ -317,7 +341,9 @@ Picture build(const ViewContext& c) {
   if (l.chart.w < 12 * c.font_size || l.chart.h < 6 * c.font_size) return too_small(c, "for the parts");
   Picture picture = blank(c);
   const std::string after = "after " + token_name(c.run->tokens, c.selection.query);
-  if (is_difference) {
+  if (n->means) {
+    paint_title(picture, c, mean_attribution_title(*n->means), mean_attribution_subtitle(c, *n->means));
+  } else if (is_difference) {
     paint_title(picture, c, "Logit of " + target_of(c, *n->of) + difference_suffix(c),
                 after + ": " + query_difference_words(c) + ", each with its own ln_f scale");
   } else {
@@ -396,9 +422,9 @@ std::optional<SelectHead> head_of(const Numbers& n, int index) {
   return SelectHead{part.layer, part.col};
 }
 
-/// Lists the neurons of a part that is an MLP; nothing for other parts.
+/// Lists the neurons of a part that is an MLP; nothing for other parts, and for means.
 ViewActions neurons_shown(const ViewContext& c, const Numbers& n, int index) {
-  if (index < 0) return {};
+  if (index < 0 || n.means) return {};
   const Contribution& part = n.parts[index];
   if (part.layer < 0 || part.col != n.of->n_head() + 1) return {};
   return {SelectHead{part.layer, c.selection.head},
@@ -457,6 +483,11 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   const std::string what = n->of->against < 0 ? "logit" : "difference";
   const bool is_difference = c.side == Side::difference;
   facts.say(name);
+  if (const SampleMean* mean = mean_of_row(*n, at.part, at.layer)) {
+    say_mean(facts, "contribution to the " + what, *mean, 1, false);
+    if (const auto head = head_of(*n, at.part)) facts.commands.push_back({"Show " + name, {*head}});
+    return facts;
+  }
   facts.say(is_difference ? difference_prefix(c) + what + " through it " + exact(value)
                           : "adds " + exact(value) + " to the " + what +
                                 (is_before_edits(*n, at) ? ", before the edits of its output" : ""));
@@ -486,6 +517,7 @@ Table table(const ViewContext& c) {
   Table result;
   const auto n = numbers_of(c);
   if (!n) return result;
+  if (n->means) return table_of(n->means->means);
   const Attribution& a = *n->of;
   const std::string what = difference_column_prefix(c);
   const auto& [sources, neurons] = n->split;
@@ -526,6 +558,12 @@ Table table(const ViewContext& c) {
   return result;
 }
 
+std::string refuse(const ViewContext& c) {
+  if (std::string words = refuse_token_id(c, {&kLogitId, &kLogitOtherId}); !words.empty()) return words;
+  const std::string why = c.options[kMeanOverList] ? refuse_mean_list(c.options[kList]) : "";
+  return why.empty() ? why : why + "; see --" + std::string(kList.flag_name());
+}
+
 viz::Point figure_size(const ViewContext& c) {
   const float layers = c.run ? static_cast<float>(c.run->run->config.n_layer) : 1;
   return {70 * c.font_size, std::max(26 * c.font_size, (layers + 9) * 2.2F * c.font_size)};
@@ -537,9 +575,10 @@ View attribution_view() {
   View view = make_view(Group::output, "attribution", "Attribution",
                         "what each head, MLP, bias and embedding adds to a logit or logit difference", build,
                         facts, table);
-  view.options = {&kLogitRank, &kAgainstRank, &kList, &kFirstRow, &kLogitId, &kLogitOtherId};
+  view.options = {&kMeanOverList, &kLogitRank, &kAgainstRank, &kList, &kFirstRow, &kLogitId, &kLogitOtherId};
   view.tokens = logit_token_options();
-  view.refuse = [](const ViewContext& c) { return refuse_token_id(c, {&kLogitId, &kLogitOtherId}); };
+  view.refuse = refuse;
+  add_means(view);
   view.commands = query_steps("Previous query", "Next query");
   add_list<kRows, click, on_key>(view);
   view.shows_difference = true;

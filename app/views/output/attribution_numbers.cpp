@@ -4,6 +4,7 @@
 
 #include "app/run/strongest_first.h"
 #include "app/views/parts/names.h"
+#include "viz/scene/colormap.h"
 
 namespace headscope::app {
 namespace {
@@ -91,6 +92,12 @@ std::vector<std::string> end_names(const Attribution& of) {
 
 double end_of(const Attribution& of, int which) {
   return std::array{of.token_embedding, of.position_embedding, of.final_bias, of.edits}[which];
+}
+
+std::string sum_words(const Attribution& a) {
+  return "all parts " + viz::fixed_number(a.sum(), 4) + ", the model's " +
+         (a.against < 0 ? "logit " : "difference ") + viz::fixed_number(a.logit, 4) + ", rounding error " +
+         viz::number(a.rounding_error(), 2);
 }
 
 AttributionNumbers attribution_numbers(std::shared_ptr<const Attribution> of, AttributionList list,

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "app/run/analyses/attribution.h"
+#include "app/run/analyses/means_on_list.h"
 #include "app/run/prompt_run.h"
 
 // The numbers and names that the attribution view shows.
@@ -40,6 +41,7 @@ struct AttributionNumbers {
   std::vector<float> grid;  ///< [layers, heads + 2]
   std::vector<std::string> layer_names, column_names;
   AttributionSplit split;
+  std::shared_ptr<const MeansOnList> means = {};  ///< what `of` are the means of; null: it is of one prompt
 
   // The rows of the list. ids: for parts their index; for layers the layer, or -1 - an AttributionEnd; for
   // sources the position; for neurons their number.
@@ -51,5 +53,8 @@ struct AttributionNumbers {
 
 AttributionNumbers attribution_numbers(std::shared_ptr<const Attribution> of, AttributionList list,
                                        AttributionSplit split, const PromptTokens& tokens);
+
+/// "all parts 12.3456, the model's logit 12.3456, rounding error 1.2e−6".
+std::string sum_words(const Attribution& of);
 
 }  // namespace headscope::app

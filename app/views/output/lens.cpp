@@ -5,6 +5,7 @@
 #include "app/run/analyses/next_token.h"
 #include "app/views/output/continuation.h"
 #include "app/views/output/lens_blocks.h"
+#include "app/views/output/lens_means.h"
 #include "app/views/output/logit_options.h"
 #include "app/views/parts/comparison_words.h"
 #include "app/views/parts/declare.h"
@@ -13,6 +14,7 @@
 #include "app/views/parts/frame.h"
 #include "app/views/parts/landmarks.h"
 #include "app/views/parts/list.h"
+#include "app/views/parts/list_means.h"
 #include "app/views/parts/menu_lines.h"
 #include "app/views/parts/navigation.h"
 #include "app/views/parts/token_axes.h"
@@ -24,53 +26,31 @@ namespace headscope::app {
 namespace {
 
 enum Role { kCell };  // row: place on the stream, its end on top; col: position
-enum class Coloring { probability, rank, divergence };
-
-const auto kColoring = with_flag(
-    "metric",
-    choice_option<Coloring>(
-        "lens-color", "Colour", "cC", "what the cell colours show",
-        {{"probability", "Probability",
-          "Probability of the best guess, or of --token; for differences, of the baseline's final answer"},
-         {"rank", "Rank", "Rank of the final answer, on a logarithmic scale"},
-         {"kl", "KL", "KL divergence of the final distribution from the one here, in bits"}}));
-const auto kMid =
-    switch_option("lens-mid", "Inside blocks", "hH", "also show the stream between attention and MLP", true);
 const auto kWords = switch_option("lens-guesses", "Guesses", "wW",
                                   "make cells wide enough for the text of the best guess", true);
 /// -1: such that the query's column is visible.
 const auto kFirstColumn = first_row_option("first-column", "First column",
                                            "first position shown (auto: keeps the query in view)", true, -1);
 
-// ---- places ----
-
-/// The stream runs upwards: the last place comes first.
-std::vector<int> shown_places(const ViewContext& c) {
-  std::vector<int> places;
-  for (int place = 2 * c.run->run->config.n_layer; place >= 0; --place)
-    if (c.options[kMid] || !lens_place(place).mid) places.push_back(place);
-  return places;
-}
-
 // ---- colours ----
 
-float value_of(const ViewContext& c, const model::LensReading& reading, Coloring coloring) {
+float value_of(const ViewContext& c, const model::LensReading& reading, LensColoring coloring) {
   const model::PositionStatistics& guesses = reading.guesses;
-  if (coloring == Coloring::probability)
+  if (coloring == LensColoring::probability)
     return static_cast<float>(chooses_token(c) ? guesses.next_probability : guesses.top.front().probability);
-  if (coloring == Coloring::divergence) return static_cast<float>(bits(reading.divergence));
+  if (coloring == LensColoring::divergence) return static_cast<float>(bits(reading.divergence));
   return guesses.next_rank < 0 ? std::numeric_limits<float>::quiet_NaN()
                                : static_cast<float>(guesses.next_rank + 1);
 }
 
 /// The value behind a cell's colour; for differences run minus baseline, NaN without a counterpart.
 float shown_value(const ViewContext& c, const LensBlocks& lens, int position, int place) {
-  const Coloring coloring = c.options[kColoring];
+  const LensColoring coloring = c.options[kLensColor];
   const model::LensReading& reading = lens.at(position, place);
   if (c.side != Side::difference) return value_of(c, reading, coloring);
   const model::LensReading& before = lens.before(position, place);
   if (!lens.known_block(position).compares(position)) return std::numeric_limits<float>::quiet_NaN();
-  if (coloring == Coloring::probability)
+  if (coloring == LensColoring::probability)
     return static_cast<float>(reading.guesses.next_probability - before.guesses.next_probability);
   return value_of(c, reading, coloring) - value_of(c, before, coloring);
 }
@@ -102,15 +82,16 @@ std::vector<float> shown_values(const ViewContext& c, const LensBlocks& lens) {
 
 Legend legend_of(const ViewContext& c, const LensBlocks& lens) {
   constexpr float kBeyond = 0.1F;
-  const Coloring coloring = c.options[kColoring];
+  const LensColoring coloring = c.options[kLensColor];
   const std::vector<float> values = shown_values(c, lens);
   const viz::Matrix all = viz::Matrix::row(values);
   if (c.side == Side::difference) {
     const viz::ColorScale scale = beyond_rounding(
-        viz::robust_scale(all, coloring == Coloring::probability ? 0 : kBeyond, viz::value_range(all)));
+        viz::robust_scale(all, coloring == LensColoring::probability ? 0 : kBeyond, viz::value_range(all)));
     const std::string prefix = difference_prefix(c);
-    if (coloring == Coloring::divergence) return {scale, {prefix + "KL(end ‖ here), bits", prefix + "KL"}};
-    const std::string what = coloring == Coloring::rank ? "rank" : "probability";
+    if (coloring == LensColoring::divergence)
+      return {scale, {prefix + "KL(end ‖ here), bits", prefix + "KL"}};
+    const std::string what = coloring == LensColoring::rank ? "rank" : "probability";
     const std::string answer = chooses_token(c)                    ? "token"
                                : compares_different_inputs(*c.run) ? second_name(*c.run) + "'s answer"
                                                                    : "unedited answer";
@@ -118,10 +99,10 @@ Legend legend_of(const ViewContext& c, const LensBlocks& lens) {
             {prefix + "the " + what + " of " + whose_answer(c), delta(c) + what + " of the " + answer,
              "Δ " + what + " of the " + (chooses_token(c) ? "token" : "answer")}};
   }
-  if (coloring == Coloring::probability)
+  if (coloring == LensColoring::probability)
     return {viz::linear_scale(1),
             {"probability of " + (chooses_token(c) ? lens_target(c) : "the best guess"), "probability"}};
-  if (coloring == Coloring::rank) {
+  if (coloring == LensColoring::rank) {
     viz::ColorScale scale;
     scale.logarithmic = true;
     scale.low = 1;
@@ -170,7 +151,7 @@ float text_size(float row, const viz::Style& style) {
 /// Rows between labels. If not all fit, only places before blocks are labelled.
 int step_of_labels(const ViewContext& c, float row) {
   const float needed = 1.25F * style_of(c).small();
-  if (!c.options[kMid] || row >= needed) return viz::label_step(row, needed);
+  if (!c.options[kLensMid] || row >= needed) return viz::label_step(row, needed);
   return 2 * viz::label_step(2 * row, needed);
 }
 
@@ -221,8 +202,8 @@ float legend_height(const viz::Style& style) {
 /// Whether a line above the cells names the answers that their colours are about: those of the baseline,
 /// which need not be any cell's own guess.
 bool names_answers(const ViewContext& c) {
-  return c.side == Side::difference && c.options[kWords] && c.options[kColoring] != Coloring::divergence &&
-         c.options[kLensId] < 0;
+  return c.side == Side::difference && c.options[kWords] &&
+         c.options[kLensColor] != LensColoring::divergence && c.options[kLensId] < 0;
 }
 
 Layout lay_out(const ViewContext& c) {
@@ -401,25 +382,26 @@ std::string subtitle_of(const ViewContext& c, const Layout& l, const LensBlocks&
   const int known = lens.positions();
   if (known < l.shown)
     return waiting_words(c, l, "computing… " + grouped(known) + " of " + grouped(l.shown) + " positions");
-  const Coloring coloring = c.options[kColoring];
+  const LensColoring coloring = c.options[kLensColor];
   // On paper all that the colours and letters mean is here, since the legend has one line.
   const std::string bold = c.printed && l.text > 0 ? "; " + bold_words(c) : "";
   if (c.side != Side::difference) {
-    const bool names_target =
-        c.printed && (coloring == Coloring::rank || (coloring == Coloring::probability && chooses_token(c)));
+    const bool names_target = c.printed && (coloring == LensColoring::rank ||
+                                            (coloring == LensColoring::probability && chooses_token(c)));
     const std::string of = names_target ? std::string("; colours: the ") +
-                                              (coloring == Coloring::rank ? "rank" : "probability") + " of " +
-                                              lens_target(c)
+                                              (coloring == LensColoring::rank ? "rank" : "probability") +
+                                              " of " + lens_target(c)
                                         : "";
     return "the prediction from each place in the residual stream, through ln_f and the unembedding" + of +
            bold;
   }
-  const std::string of = coloring == Coloring::divergence ? "" : "; colours are of " + whose_answer(c);
+  const std::string of = coloring == LensColoring::divergence ? "" : "; colours are of " + whose_answer(c);
   return difference_words(c) + of + "; guesses are from " +
          (compares_different_inputs(*c.run) ? "the first" : "the edited run") + bold;
 }
 
 Picture build(const ViewContext& c) {
+  if (c.options[kMeanOverList]) return lens_means_picture(c);
   if (!c.run) {
     static_cast<void>(c.ask(LensOf::around(std::max(0, c.selection.query), lens_token(c))));
     return *waiting(c);
@@ -443,6 +425,7 @@ Picture build(const ViewContext& c) {
 
 /// A row for each position and place, shown or not.
 Table table(const ViewContext& c) {
+  if (c.options[kMeanOverList]) return lens_means_table(c);
   Table result;
   if (!c.run) return result;
   const LensBlocks lens = lens_blocks(c, 0, c.run->run->length());
@@ -505,7 +488,18 @@ ViewActions click(const ViewContext& c, const Picture&, const viz::Hit& hit) {
   return actions;
 }
 
+ViewActions on(const ViewContext& c, const Picture& picture, const viz::Hit* hit, const Gesture& gesture) {
+  static const auto kOfPrompt = [] {
+    View view;
+    add_gestures<click, on_key, on_wheel>(view);
+    return view.on;
+  }();
+  return c.run && c.options[kMeanOverList] ? on_lens_means(c, picture, hit, gesture)
+                                           : kOfPrompt(c, picture, hit, gesture);
+}
+
 Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
+  if (c.options[kMeanOverList]) return lens_means_facts(c, picture, hit);
   Facts facts;
   const std::vector<int> places = c.run ? shown_places(c) : std::vector<int>{};
   if (hit.row >= std::ssize(places) || hit.col >= c.run->run->length()) return facts;
@@ -557,8 +551,9 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
 }
 
 /// Under the grid and its labels.
-std::vector<Scroll> scrolls(const ViewContext& c, const Picture&) {
+std::vector<Scroll> scrolls(const ViewContext& c, const Picture& picture) {
   if (!c.run) return {};
+  if (c.options[kMeanOverList]) return lens_means_scrolls(c, picture);
   const Layout l = lay_out(c);
   const TableRows columns = l.scrolled();
   std::vector<Scroll> bars = columns.bars(columns.place.right());
@@ -569,6 +564,7 @@ std::vector<Scroll> scrolls(const ViewContext& c, const Picture&) {
 }
 
 viz::Point figure_size(const ViewContext& c) {
+  if (c.run && c.options[kMeanOverList]) return lens_means_size(c);
   const viz::Style style = style_of(c);
   const auto rows = static_cast<float>(c.run ? shown_places(c).size() : 1);
   return {c.width, below_title(c).y + legend_height(style) + (c.printed ? 2.1F : 1.8F) * c.font_size * rows +
@@ -581,16 +577,23 @@ View lens_view() {
   View view = make_view(Group::output, "lens", "Logit lens",
                         "what the model would predict if it stopped at each place in the residual stream",
                         build, facts, table);
-  view.options = {&kColoring, &kLensRank, &kLensId, &kMid, &kWords, &kFirstColumn};
+  view.options = {&kMeanOverList, &kLensColor, &kLensRank,    &kLensId,
+                  &kLensMid,      &kWords,     &kFirstColumn, &kFirstPlace};
   view.tokens = {&kLensRank, &kLensId};
-  view.refuse = [](const ViewContext& c) { return refuse_token_id(c, {&kLensId}); };
-  add_gestures<click, on_key, on_wheel>(view);
+  view.refuse = [](const ViewContext& c) {
+    if (c.max_rows > 0 && !c.options[kMeanOverList])
+      return std::string("--rows applies only to the list of means, --list-mean yes");
+    return refuse_token_id(c, {&kLensId});
+  };
+  view.on = on;
+  view.has_list = true;
+  add_means(view);
   view.scrolls = scrolls;
   view.shows_difference = true;
   view.shows_parts = true;
   view.figure_size = figure_size;
   view.caption = {true, false, true};
-  view.landmarks = {landmark<kCell>("grid")};
+  view.landmarks = {landmark<kCell>("grid"), landmark<kLensRow>("list")};
   return view;
 }
 

@@ -10,6 +10,17 @@
 
 namespace headscope::app {
 
+const Option<LensColoring> kLensColor = with_flag(
+    "metric",
+    choice_option<LensColoring>(
+        "lens-color", "Colour", "cC", "what the cell colours show",
+        {{"probability", "Probability",
+          "Probability of the best guess, or of --token; for differences, of the baseline's final answer"},
+         {"rank", "Rank", "Rank of the final answer, on a logarithmic scale"},
+         {"kl", "KL", "KL divergence of the final distribution from the one here, in bits"}}));
+const Option<bool> kLensMid =
+    switch_option("lens-mid", "Inside blocks", "hH", "also show the stream between attention and MLP", true);
+
 const Option<int> kLensRank = [] {
   OptionSpec spec = token_id_option();
   spec.default_value = 1, spec.default_name = "", spec.low = 1, spec.high = 100;
@@ -44,6 +55,13 @@ LensBlocks lens_blocks(const ViewContext& c, int first, int count) {
   std::ranges::stable_sort(wanted, {}, [&](int block) { return std::abs(block - query); });
   for (const int block : wanted) known.blocks[block] = c.ask(LensOf{block, lens_token(c)});
   return known;
+}
+
+std::vector<int> shown_places(const ViewContext& c) {
+  std::vector<int> places;
+  for (int place = 2 * c.run->run->config.n_layer; place >= 0; --place)
+    if (c.options[kLensMid] || !lens_place(place).mid) places.push_back(place);
+  return places;
 }
 
 std::string place_name(const ViewContext& c, int place) {

@@ -9,6 +9,12 @@
 // The answers that the logit lens shows, and the names of its places on the residual stream.
 namespace headscope::app {
 
+/// What cell colours show.
+enum class LensColoring { probability, rank, divergence };
+extern const Option<LensColoring> kLensColor;
+/// Whether places between attention and MLP are shown, too.
+extern const Option<bool> kLensMid;
+
 /// The token whose probability and rank are read, set by the command line alone: by its rank from 1 at the
 /// end of the stream, or by its id; -1: by its rank.
 extern const Option<int> kLensRank, kLensId;
@@ -44,6 +50,8 @@ struct LensBlocks {
 /// Asks for the query's block first, then for the others by their distance from it.
 LensBlocks lens_blocks(const ViewContext& context, int first, int count);
 
+/// The places that are shown. The stream runs upwards: the last place comes first.
+std::vector<int> shown_places(const ViewContext& context);
 std::string place_name(const ViewContext& context, int place);   ///< "5 mid"
 std::string place_words(const ViewContext& context, int place);  ///< "block 5, between attention and MLP"
 model::HookPoint point_of(int place);                            ///< the hook point of a place

@@ -10,7 +10,9 @@
 #include "app/run/named.h"
 #include "app/views/output/logit_options.h"
 #include "app/views/output/path_receiver.h"
+#include "app/views/output/sweep_grid.h"
 #include "app/views/output/sweep_list.h"
+#include "app/views/output/sweep_means.h"
 #include "app/views/output/sweep_options.h"
 #include "app/views/output/sweep_question.h"
 #include "app/views/output/sweep_words.h"
@@ -20,6 +22,7 @@
 #include "app/views/parts/frame.h"
 #include "app/views/parts/landmarks.h"
 #include "app/views/parts/list.h"
+#include "app/views/parts/list_means.h"
 #include "app/views/parts/matrix_zoom.h"
 #include "app/views/parts/menu_lines.h"
 #include "app/views/parts/navigation.h"
@@ -34,37 +37,7 @@ namespace {
 /// Roles of regions. cell: row: a layer, or a head at positions; col: a head, the MLP or a position. The
 /// list's rows: see sweep_list.h.
 enum Role { kCell, kRow = kSweptRow };
-
-// ---- the grid ----
-
-/// The rows and columns of a sweep that is no list; its cells are those of the sweep, row by row.
-struct Grid {
-  int rows = 0;
-  int cols = 0;
-  int rows_per_layer = 1;    ///< heads at positions: the heads of a layer
-  bool by_position = false;  ///< columns are positions
-
-  int layer(int row) const { return row / rows_per_layer; }
-  int row(int layer, int head) const { return layer * rows_per_layer + (rows_per_layer > 1 ? head : 0); }
-  int col(const SweepPlace& place) const {
-    return by_position ? *place.position : place.is_mlp ? cols - 1 : *place.head;
-  }
-  std::size_t cell(int row, int col) const {
-    return static_cast<std::size_t>(row) * static_cast<std::size_t>(cols) + static_cast<std::size_t>(col);
-  }
-  SweepPlace place(const SweepOf& question, int row, int col) const {
-    return question.place_of(layer(row), row % rows_per_layer * cols + col);
-  }
-};
-
-Grid grid_of(const ViewContext& c, const SweepOf& question) {
-  const model::Config& config = c.run->run->config;
-  const int positions = question.position + 1;
-  if (question.over == SweepOver::positions) return {config.n_layer, positions, 1, true};
-  if (question.over == SweepOver::head_positions)
-    return {config.n_layer * config.n_head, positions, config.n_head, true};
-  return {config.n_layer, config.n_head + (question.over == SweepOver::senders), 1, false};
-}
+constexpr SweptRoles kRoles{kCell, kRow};
 
 /// All places of a row together: a head, or a layer, of senders its heads.
 SweepPlace whole_row(const SweepOf& question, const SweepPlace& place) {
@@ -72,114 +45,7 @@ SweepPlace whole_row(const SweepOf& question, const SweepPlace& place) {
   return question.place_of(place.layer, -1);
 }
 
-viz::ColorScale scale_of(const ViewContext& c, const Grid& grid, const std::vector<float>& values) {
-  const viz::ValueRange range = viz::value_range(viz::Matrix::row(values));
-  if (c.options[kSweptMetric] == SweepMetric::divergence)
-    return viz::linear_scale(static_cast<double>(range.high));
-  // The first token may be far beyond all others; it must not take their colours away.
-  std::vector<float> others;
-  for (std::size_t i = 0; i < values.size(); ++i)
-    if (!grid.by_position || grid.cols == 1 || i % static_cast<std::size_t>(grid.cols) > 0)
-      others.push_back(values[i]);
-  return beyond_rounding(viz::robust_scale(viz::Matrix::row(others), 0, range));
-}
-
 // ---- the drawing ----
-
-/// Calls visit(row, first cell, end) for each run of cells of a row that are not known yet.
-template <class Visit>
-void for_each_unknown(const Grid& grid, const Sweep& sweep, const Visit& visit) {
-  for (int row = 0; row < grid.rows; ++row)
-    for (int col = 0; col < grid.cols; ++col) {
-      if (sweep.known[grid.cell(row, col)]) continue;
-      int end = col;
-      while (end < grid.cols && !sweep.known[grid.cell(row, end)]) ++end;
-      visit(row, col, end);
-      col = end;
-    }
-}
-
-/// Covers cells that are not known yet with the background: whole ones, or with estimates the upper and the
-/// lower quarter, which a cell of a single pixel's width shows as well.
-void cover_unknown(Picture& picture, const ViewContext& c, const Grid& grid, const Sweep& sweep,
-                   const viz::Region& region) {
-  const bool estimated = sweep.estimates_metric(c.options[kSweptMetric]);
-  for_each_unknown(grid, sweep, [&](int row, int col, int end) {
-    viz::Rect rect = region.cell_rect(row, col);
-    rect.w = region.cell_rect(row, end).x - rect.x;
-    if (!estimated) {
-      picture.scene.add(viz::FillRect{rect, c.theme->surface});
-      return;
-    }
-    const float h = rect.h / 4;
-    picture.scene.add(viz::FillRect{{rect.x, rect.y, rect.w, h}, c.theme->surface});
-    picture.scene.add(viz::FillRect{{rect.x, rect.bottom() - h, rect.w, h}, c.theme->surface});
-  });
-  picture.scene.add(viz::StrokeRect{region.rect, c.theme->line, 1});
-}
-
-/// Draws a dot in a corner of the cell.
-void mark_applied(Picture& picture, const ViewContext& c, const viz::Rect& cell) {
-  const float size = std::clamp(0.2F * std::min(cell.w, cell.h), 2.F, 0.5F * c.font_size);
-  const viz::Rect dot{cell.right() - 1.7F * size, cell.y + 0.7F * size, size, size};
-  const float ring = 0.25F * size;
-  picture.scene.add(viz::FillRect{dot.inset(-ring), c.theme->surface, size / 2 + ring});
-  picture.scene.add(viz::FillRect{dot, c.theme->text, size / 2});
-}
-
-/// The names of the rows: of each head at positions if there is room, else of the layers alone.
-class RowNames {
- public:
-  RowNames(const ViewContext& c, const Grid& grid, const viz::Rect& area)
-      : layers_(grid.rows / grid.rows_per_layer) {
-    constexpr float kCells = 0.75F;  // fraction of the height that the cells take at least
-    const viz::Style style = style_of(c);
-    const float cell = kCells * area.h / static_cast<float>(grid.rows);
-    names_heads_ = grid.rows_per_layer > 1 && cell >= 1.1F * style.line(style.small());
-    const int rows = names_heads_ ? grid.rows : layers_;
-    for (int row = 0; row < rows; ++row)
-      names_.push_back(names_heads_ ? head_name(grid.layer(row), row % grid.rows_per_layer)
-                                    : "L" + std::to_string(row));
-    axis_ = selectable_axis(c, names_, names_heads_ ? "head" : "layer",
-                            names_heads_ ? grid.row(c.selection.layer, c.selection.head) : c.selection.layer);
-    stands_apart_ = rows < grid.rows;
-    room_ = viz::row_label_room(axis_, kCells * area.h / static_cast<float>(rows), 0.24F * area.w, style);
-  }
-
-  void put(viz::Heatmap& map) const {
-    if (stands_apart_)
-      map.row_room = viz::LabelRoom{room_.size};
-    else
-      map.rows = axis_;
-  }
-  /// After the map: the names of layers, and lines between these.
-  void paint(Picture& picture, const ViewContext& c, const Grid& grid, const viz::Region& region) const {
-    const viz::Style style = style_of(c);
-    if (stands_apart_)
-      picture.whole &= viz::paint_row_labels(picture.scene, axis_, room_,
-                                             viz::Region::grid(0, 0, region.rect, layers_, 1), style);
-    // Where rows are low, a line would cover one: there are ticks beside the grid instead.
-    constexpr float kRowWithLine = 3;  // device pixels
-    const viz::Rect& rect = region.rect;
-    const float row_height = rect.h / static_cast<float>(grid.rows);
-    const bool ticks = row_height * c.device_scale < kRowWithLine;
-    const float left = ticks ? rect.x - style.unit() : rect.x, right = ticks ? rect.x : rect.right();
-    viz::Segments lines{{}, c.theme->text_muted, 1};
-    for (int row = grid.rows_per_layer; grid.rows_per_layer > 1 && row < grid.rows;
-         row += grid.rows_per_layer) {
-      const float y = style.snapped(region.cell_rect(row, 0).y);
-      lines.points.insert(lines.points.end(), {{left, y}, {right, y}});
-    }
-    if (!lines.points.empty()) picture.scene.add(std::move(lines));
-  }
-
- private:
-  int layers_;
-  bool names_heads_ = false, stands_apart_ = false;
-  std::vector<std::string> names_;
-  viz::AxisLabels axis_;
-  viz::LabelRoom room_;
-};
 
 /// What is drawn below the picture's title.
 struct Drawn {
@@ -189,47 +55,16 @@ struct Drawn {
 
 Drawn paint_grid(Picture& picture, const ViewContext& c, const SweepOf& question, const Sweep& sweep,
                  const viz::Rect& area) {
-  const viz::Style style = style_of(c);
-  const Grid grid = grid_of(c, question);
   const std::vector<float> values = shown_values(c, sweep);
-  viz::Heatmap map;
-  map.cells.matrix = viz::Matrix::row_major(values, grid.rows, grid.cols);
-  map.cells.scale = scale_of(c, grid, values);
-  std::vector<std::uint8_t> nothing;  // cells without a source of patches
+  SweptCells cells{question, values};
+  cells.sweep = &sweep;
+  const SweepGrid grid = sweep_grid(c.run->run->config, question);
   for (int row = 0; row < grid.rows; ++row)
     for (int col = 0; col < grid.cols; ++col)
-      nothing.push_back(question.has_edits(grid.place(question, row, col)) ? 0 : 1);
-  std::set<std::pair<int, int>> applied;  // rows and columns
-  for (const SweepPlace& place : applied_places(c, question))
-    applied.emplace(grid.row(place.layer, place.head.value_or(0)), grid.col(place));
-  map.cells.masked = nothing;
-  const RowNames row_names(c, grid, area);
-  row_names.put(map);
-  std::vector<std::string> heads;
-  if (grid.by_position) {
-    map.cols = token_axis(c, "position", c.theme->key, c.selection.key);
-    map.cols.labels = map.cols.labels.first(grid.cols);
-    map.stretch = 0;
-  } else {
-    for (int col = 0; col < grid.cols; ++col)
-      heads.push_back(grid.place(question, 0, col).is_mlp ? "MLP" : "H" + std::to_string(col));
-    map.cols = selectable_axis(c, heads, over_senders(c.options) ? "sender" : "head", c.selection.head);
-    if (c.printed && c.width > c.height) map.stretch = 1.7F;  // a slide is wide
-  }
-  map.scale_title = sweep_scale_title(c);
-  map.centered = !c.trimmed;
-  map.saves_width = true;
-  map.titles_in_corner = c.printed && is_column_wide(c);
-  map.role = kCell;
-  const viz::Region region = viz::paint_heatmap(picture, map, area, style);
-  if (!is_complete(sweep)) cover_unknown(picture, c, grid, sweep, region);
-  row_names.paint(picture, c, grid, region);
-  for (const auto& [row, col] : applied) mark_applied(picture, c, region.cell_rect(row, col));
-  const int marked = grid.by_position ? c.selection.key : c.selection.head;
-  if (marked >= 0 && marked < grid.cols)
-    picture.scene.add(viz::StrokeRect{region.cell_rect(grid.row(c.selection.layer, c.selection.head), marked),
-                                      c.theme->accent, 2, 1});
-  return {region.rect.bottom() + viz::flat_scale_height(map, area, style), !applied.empty()};
+      cells.nothing.push_back(question.has_edits(grid.place(question, row, col)) ? 0 : 1);
+  cells.applied = applied_places(c, question);
+  const float bottom = paint_sweep_grid(picture, c, cells, area, kCell);
+  return {bottom, !cells.applied.empty()};
 }
 
 /// Nothing if there is no room.
@@ -246,6 +81,7 @@ std::optional<Drawn> paint_list(Picture& picture, const ViewContext& c, const Sw
 }
 
 Picture build(const ViewContext& c) {
+  if (c.options[kMeanOverList]) return sweep_means_picture(c, kRoles);
   const SweepOf question = sweep_question(c);
   if (!c.run) {
     static_cast<void>(c.ask(question));
@@ -306,7 +142,7 @@ std::optional<CellAt> cell_at(const ViewContext& c, const Picture& picture, cons
     if (region.role != kRow || region.id >= std::ssize(cells)) return std::nullopt;
     at.cell = cells[static_cast<std::size_t>(region.id)];
   } else {
-    const Grid grid = grid_of(c, at.question);
+    const SweepGrid grid = sweep_grid(c.run->run->config, at.question);
     if (region.role != kCell || hit.row >= grid.rows || hit.col >= grid.cols) return std::nullopt;
     at.cell = grid.cell(hit.row, hit.col);
   }
@@ -328,7 +164,7 @@ ViewActions edits_of_drag(const ViewContext& c, const Picture& picture, const vi
   const SweepOf question = sweep_question(c);
   if (!has_source(question) || !can_edit(c) || is_listed(question.over)) return {};
   if (region_of(picture, hit).role != kCell) return {};
-  const Grid grid = grid_of(c, question);
+  const SweepGrid grid = sweep_grid(c.run->run->config, question);
   ViewActions actions;
   for (const auto& [row, col] : dragged_cells(picture, hit, gesture)) {
     if (row >= grid.rows || col >= grid.cols) continue;
@@ -341,6 +177,7 @@ ViewActions edits_of_drag(const ViewContext& c, const Picture& picture, const vi
 
 ViewActions on(const ViewContext& c, const Picture& picture, const viz::Hit* hit, const Gesture& gesture) {
   if (!c.run) return {};
+  if (c.options[kMeanOverList]) return on_sweep_means(c, picture, hit, gesture, kRoles);
   const bool moves = gesture.kind == Gesture::Kind::key || gesture.kind == Gesture::Kind::wheel;
   if (moves && is_listed(c.options[kSweptOver]))
     return list_gesture(kSweptRows, nullptr, nullptr, c, picture, hit, gesture);
@@ -382,6 +219,7 @@ void add_commands(std::vector<MenuLine>& menu, const ViewContext& c, const CellA
 }
 
 Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
+  if (c.options[kMeanOverList]) return sweep_means_facts(c, picture, hit, kRoles);
   const auto at = cell_at(c, picture, hit);
   if (!at) return {};
   const viz::Region& region = region_of(picture, hit);
@@ -460,6 +298,7 @@ std::vector<std::string> place_cells(const ViewContext& c, SweepOver over, const
 
 /// A row for each cell that is known or estimated.
 Table table(const ViewContext& c) {
+  if (c.options[kMeanOverList]) return sweep_means_table(c);
   const SweepOf question = sweep_question(c);
   const auto sweep = c.run && can_be_asked(question) ? c.ask(question) : nullptr;
   if (!sweep) return {};
@@ -486,16 +325,10 @@ Table table(const ViewContext& c) {
 
 viz::Point figure_size(const ViewContext& c) {
   if (!c.run) return {60 * c.font_size, 40 * c.font_size};
+  if (c.options[kMeanOverList]) return sweep_means_size(c);
   const SweepOf question = sweep_question(c);
   if (is_listed(question.over)) return sweep_list_size(c, question);
-  const Grid grid = grid_of(c, question);
-  const auto columns = static_cast<float>(grid.cols), rows = static_cast<float>(grid.rows);
-  if (c.printed && !grid.by_position)  // cells are square
-    return {c.width, rows * c.width / columns + 14 * c.font_size};
-  // Rows of heads at positions need not have room for their names.
-  const float row = grid.rows_per_layer == 1 ? 2.4F : std::min(1.7F, (c.printed ? 50.F : 90.F) / rows);
-  return {std::clamp(columns * (grid.by_position ? 1.8F : 2.6F) + 14, 48.F, 120.F) * c.font_size,
-          (rows * row + 14) * c.font_size};
+  return sweep_grid_size(c, sweep_grid(c.run->run->config, question));
 }
 
 std::string refuse(const ViewContext& c) {
@@ -505,7 +338,7 @@ std::string refuse(const ViewContext& c) {
   const SweepOf question = sweep_question(c);
   if (c.max_rows > 0 && !is_listed(question.over))
     return "--rows applies only to lists, --sweep-over mlps and neurons";
-  const auto [why, option] = refuse_sweep(c, question);
+  const auto [why, option] = c.options[kMeanOverList] ? refuse_sweep_means(c) : refuse_sweep(c, question);
   return option == nullptr ? why : why + "; see --" + std::string(option->flag_name());
 }
 
@@ -521,9 +354,9 @@ View sweep_view() {
       "how much a prediction changes when each head, each layer or head at each position, each MLP, "
       "the strongest neurons, or each path to a head or the logits is ablated or patched",
       build, facts, table);
-  view.options = {&kSweptMetric,  &kSweptOver,      &kSweptEdit,    &kSweptSite,  &kSweptNeurons,
-                  &kReceiver,     &kReceiverLayer,  &kReceiverHead, &kSweptToken, &kSweptAgainst,
-                  &kSweptTokenId, &kSweptAgainstId, &kFirstSwept};
+  view.options = {&kMeanOverList, &kSweptMetric,  &kSweptOver,      &kSweptEdit,    &kSweptSite,
+                  &kSweptNeurons, &kReceiver,     &kReceiverLayer,  &kReceiverHead, &kSweptToken,
+                  &kSweptAgainst, &kSweptTokenId, &kSweptAgainstId, &kFirstSwept};
   view.tokens = {&kSweptToken,     &kSweptTokenId, &kSweptAgainst,
                  &kSweptAgainstId, &kSweptMetric,  static_cast<int>(SweepMetric::difference)};
   view.commands = query_steps("Previous query", "Next query");
@@ -536,7 +369,10 @@ View sweep_view() {
   view.refuse = refuse;
   view.figure_size = figure_size;
   view.caption = {true, false, true};
-  view.on_baseline = [](const ViewContext& c) { return c.options[kSweptEdit] == SweepEdit::patch; };
+  view.on_baseline = [](const ViewContext& c) {
+    return c.options[kSweptEdit] == SweepEdit::patch && !c.options[kMeanOverList];
+  };
+  add_means(view);
   view.landmarks = {landmark<kCell>("grid"), landmark<kRow>("list")};
   return view;
 }

@@ -80,6 +80,16 @@ std::vector<SweepPlace> places_of(const model::Edit& edit, const SweepOf& questi
       of_senders ? path->edits.front() : edit);
 }
 
+/// What is edited in turn, and how.
+SweepOf sweep_of_places(const ViewContext& c) {
+  SweepOf question;
+  question.over = c.options[kSweptOver];
+  question.site = site_of(c.options);
+  if (question.over == SweepOver::senders) question.receiver = receiver_of(c);
+  question.edit = c.options[kSweptEdit];
+  return question;
+}
+
 }  // namespace
 
 const Option<SweepMetric> kSweptMetric = with_flag(
@@ -120,11 +130,7 @@ const Option<int> kSweptAgainstId = make_option<int>(
     "sweep-other-id", "Other token id", "the other token by its id, instead of its rank", token_id_option());
 
 SweepOf sweep_question(const ViewContext& c) {
-  SweepOf question;
-  question.over = c.options[kSweptOver];
-  question.site = site_of(c.options);
-  if (question.over == SweepOver::senders) question.receiver = receiver_of(c);
-  question.edit = c.options[kSweptEdit];
+  SweepOf question = sweep_of_places(c);
   if (question.edit == SweepEdit::patch && c.run) question.from = patch_prompt_of(*c.run);
   const auto token = token_choice(c, kSweptTokenId, kSweptToken);
   question.token = token.value_or(TokenChoice{});  // By::none until it is known
@@ -133,6 +139,17 @@ SweepOf sweep_question(const ViewContext& c) {
   if (question.over == SweepOver::neurons) question.neurons = c.options[kSweptNeurons];
   question.estimates = question.has_estimates();
   question.largest_of = c.options[kSweptMetric];
+  return question;
+}
+
+SweepOf sweep_of_prompts(const ViewContext& c) {
+  SweepOf question = sweep_of_places(c);
+  const auto choice = [&](const Option<int>& id, const Option<int>& rank, TokenChoice without) {
+    if (c.options[id] >= 0) return TokenChoice::of(c.options[id]);
+    return c.options[rank] > 0 ? TokenChoice::best(c.options[rank] - 1) : without;
+  };
+  question.token = choice(kSweptTokenId, kSweptToken, TokenChoice::best());
+  question.against = choice(kSweptAgainstId, kSweptAgainst, TokenChoice::other());
   return question;
 }
 
@@ -181,7 +198,7 @@ std::string refuse_site(SweepOver over, model::Site site, SweepEdit edit) {
   return "";
 }
 
-SweepRefusal refuse_sweep(const ViewContext& c, const SweepOf& question) {
+SweepRefusal refuse_sweep_places(const SweepOf& question) {
   if (question.over == SweepOver::senders && !question.receiver.has_senders())
     return {kNoSenders, &kReceiverLayer};
   if (auto why = refuse_site(question.over, question.site, question.edit); !why.empty())
@@ -190,6 +207,11 @@ SweepRefusal refuse_sweep(const ViewContext& c, const SweepOf& question) {
                                 : &kSweptSite};
   if (auto why = refuse_metric(question.over, question.largest_of); !why.empty())
     return {std::move(why), &kSweptMetric};
+  return {};
+}
+
+SweepRefusal refuse_sweep(const ViewContext& c, const SweepOf& question) {
+  if (SweepRefusal refusal = refuse_sweep_places(question); !refusal.why.empty()) return refusal;
   if (!has_source(question)) return {"there is nothing to patch from", &kSweptEdit};
   if (names_one_twice(c, question)) return {kOneTwice, nullptr};
   return {};

@@ -20,6 +20,9 @@ extern const Option<int> kSweptAgainstId;
 /// Its tokens are TokenChoice::By::none until they are known.
 SweepOf sweep_question(const ViewContext& context);
 
+/// The same about each prompt of a list, in its own position and patched from its own second prompt.
+SweepOf sweep_of_prompts(const ViewContext& context);
+
 /// Whether there is something to patch from, and all else that it needs.
 bool has_source(const SweepOf& question);
 bool can_be_asked(const SweepOf& question);
@@ -38,5 +41,7 @@ struct SweepRefusal {
   const OptionSpec* option = nullptr;  ///< null: none
 };
 SweepRefusal refuse_sweep(const ViewContext& context, const SweepOf& question);
+/// The same, whatever is patched from.
+SweepRefusal refuse_sweep_places(const SweepOf& question);
 
 }  // namespace headscope::app

@@ -29,27 +29,6 @@ std::string source_words(const PromptRun& run) {
   return (compares_texts(run) ? "the second prompt in " : "") + run.baseline->model->name;
 }
 
-/// What is edited in each cell.
-std::string subject_of(const SweepOf& question) {
-  const std::string site(name_of(kSweepSites, question.site));
-  const bool is_default = question.site == sites_of(question.over).front();
-  switch (question.over) {
-    case SweepOver::heads:
-      return is_default ? "Each head" : "Each head's " + site;
-    case SweepOver::senders:
-      return "Paths into " + receiver_name(question.receiver) + ", each sender";
-    case SweepOver::head_positions:
-      return is_default ? "Each head at each position" : "Each head's " + site + " at each position";
-    case SweepOver::mlps:
-      return "Each MLP";
-    case SweepOver::neurons:
-      return "Neurons with the largest estimated effect, each";
-    case SweepOver::positions:
-      break;
-  }
-  return site;
-}
-
 /// "logit of “·the” − “·a”".
 std::string metric_name(const ViewContext& c, const Sweep& sweep) {
   const SweepMetric metric = c.options[kSweptMetric];
@@ -109,13 +88,33 @@ std::vector<float> shown_values(const ViewContext& c, const Sweep& sweep) {
   return values;
 }
 
+std::string sweep_subject(const SweepOf& question) {
+  const std::string site(name_of(kSweepSites, question.site));
+  const bool is_default = question.site == sites_of(question.over).front();
+  switch (question.over) {
+    case SweepOver::heads:
+      return is_default ? "Each head" : "Each head's " + site;
+    case SweepOver::senders:
+      return "Paths into " + receiver_name(question.receiver) + ", each sender";
+    case SweepOver::head_positions:
+      return is_default ? "Each head at each position" : "Each head's " + site + " at each position";
+    case SweepOver::mlps:
+      return "Each MLP";
+    case SweepOver::neurons:
+      return "Neurons with the largest estimated effect, each";
+    case SweepOver::positions:
+      break;
+  }
+  return site;
+}
+
 std::string sweep_title(const ViewContext& c, const SweepOf& question) {
   const std::string how = question.edit == SweepEdit::zero   ? " zeroed"
                           : question.edit == SweepEdit::mean ? " replaced by its mean"
                           : c.compared() && compares_different_inputs(*c.run)
                               ? " patched from " + source_words(*c.run)
                               : " patched from the unedited run";
-  return subject_of(question) + how +
+  return sweep_subject(question) + how +
          (question.over == SweepOver::positions ? ", by layer and position" : "");
 }
 
@@ -137,12 +136,6 @@ std::string sweep_scale_title(const ViewContext& c) {
   if (metric == SweepMetric::divergence) return "KL, bits";
   if (metric == SweepMetric::difference) return "Δ logit difference";
   return "Δ " + std::string(name_of(kSweepMetrics, metric));
-}
-
-std::string part_name(const SweepPlace& place) {
-  if (place.head) return head_name(place.layer, *place.head);
-  if (place.neuron) return neuron_name(place.layer, *place.neuron);
-  return "L" + std::to_string(place.layer) + (place.is_mlp ? " MLP" : "");
 }
 
 std::string place_name(const ViewContext& c, const SweepPlace& place) {

@@ -17,6 +17,8 @@ double shown_estimate(const ViewContext& context, const Sweep& sweep, std::size_
 /// The difference in each cell, or where it is not known its estimate.
 std::vector<float> shown_values(const ViewContext& context, const Sweep& sweep);
 
+/// What is edited in each cell: "Each head".
+std::string sweep_subject(const SweepOf& question);
 /// "Each head zeroed", "mlp_out replaced by its mean, by layer and position", "Paths into L9 H6 q, each
 /// sender zeroed".
 std::string sweep_title(const ViewContext& context, const SweepOf& question);
@@ -26,8 +28,6 @@ std::string sweep_scale_title(const ViewContext& context);
 
 /// "L4 H3", "L4 MLP", "L4 neuron 17", "L4 at 8 “·it”".
 std::string place_name(const ViewContext& context, const SweepPlace& place);
-/// The same without the position.
-std::string part_name(const SweepPlace& place);
 
 /// The strongest difference, and how much is computed.
 std::string sweep_state(const ViewContext& context, const SweepOf& question, const Sweep& sweep);

@@ -29,14 +29,6 @@ std::string typeset(double value, std::string_view digits) {
 
 }  // namespace
 
-std::string head_name(int layer, int head) {
-  return "L" + std::to_string(layer) + " H" + std::to_string(head);
-}
-
-std::string neuron_name(int layer, int neuron) {
-  return "L" + std::to_string(layer) + " neuron " + std::to_string(neuron);
-}
-
 std::string token_name(const PromptTokens& tokens, int position) {
   const std::string number = std::to_string(position), &label = tokens.labels[position];
   return label == number ? number : number + " “" + label + "”";  // named by its position alone

@@ -3,13 +3,12 @@
 #include <string_view>
 
 #include "app/counted.h"
+#include "app/run/place_names.h"
 #include "app/views/view.h"
 
 // Names of heads, neurons and tokens, and numbers as text.
 namespace headscope::app {
 
-std::string head_name(int layer, int head);                        ///< "L5 H1"
-std::string neuron_name(int layer, int neuron);                    ///< "L5 neuron 17"
 std::string token_name(const PromptTokens& tokens, int position);  ///< "8 “·it”"
 std::string label_of(const ViewContext& context, int id);  ///< "·it"; "#50300" for an id without a token
 std::string exact(float value);  ///< shortest text that reads back as this float; real minus sign, −∞

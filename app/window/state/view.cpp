@@ -204,9 +204,11 @@ std::vector<const OptionSpec*> options_shown_with(const View& view) {
   return shown;
 }
 
-bool has_effect(const OptionSpec& option, const ViewSlice& state, const Snapshot& snapshot) {
+bool has_effect(const OptionSpec& option, const UiState& state, const Snapshot& snapshot) {
   const bool has_weights = !snapshot.model || !snapshot.model->patterns;
-  return (has_weights || !option.of_weights) && (option.applies == nullptr || option.applies(state.options));
+  const bool is_set = state.options.value(option) != option.default_value;
+  return (has_weights || !option.of_weights) && (state.prompts || is_set || !option.of_list) &&
+         (option.applies == nullptr || option.applies(state.options));
 }
 
 const OptionSpec* list_option(const ViewSlice& state) {

@@ -107,9 +107,9 @@ ViewState view_state(const ViewSlice& state);
 
 /// The options that a view shows controls for: a tab leaves out those of the side panes.
 std::vector<const OptionSpec*> options_shown_with(const View& view);
-/// Whether setting an option changes anything now: not if it is about weights and there are none, or if other
-/// options keep it from having an effect.
-bool has_effect(const OptionSpec& option, const ViewSlice& state, const Snapshot& snapshot);
+/// Whether setting an option changes anything now: not if it is about weights or a list of prompts and there
+/// are none, or if other options keep it from having an effect.
+bool has_effect(const OptionSpec& option, const UiState& state, const Snapshot& snapshot);
 
 /// The id of the tab `by` tabs after this one, wrapping.
 std::string next_tab(std::string_view id, int by);

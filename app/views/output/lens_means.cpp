@@ -1,0 +1,183 @@
+#include "app/views/output/lens_means.h"
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <optional>
+
+#include "app/run/analyses/measured_cells.h"
+#include "app/run/analyses/next_token.h"
+#include "app/views/output/lens_blocks.h"
+#include "app/views/parts/frame.h"
+#include "app/views/parts/list_means.h"
+#include "app/views/parts/names.h"
+#include "app/views/parts/prompt_list_words.h"
+#include "viz/charts/table.h"
+
+namespace headscope::app {
+
+const Option<int> kFirstPlace =
+    first_row_option("first-place", "First place", "first place shown in the list of means");
+
+namespace {
+
+const ListRows kRows{.role = kLensRow, .first = kFirstPlace, .names = "places", .runs_on = true};
+
+LensOnList question_of(const ViewContext& c) {
+  return {over_list(c), lens_token(c)};
+}
+
+/// A number of each place.
+struct Quantity {
+  std::string name;
+  double factor = 1;  ///< of the unit that people read
+  int digits = 4;
+  double scientific = 0;  ///< smaller numbers are written so
+};
+/// In the order of the cells, which is that of the colourings.
+const std::array<Quantity, kLensNumbers>& quantities() {
+  static const std::array<Quantity, kLensNumbers> all{
+      Quantity{"probability", 1, 4, 1e-4}, Quantity{"rank", 1, 1}, Quantity{"KL, bits", bits(1.0)}};
+  return all;
+}
+
+/// The means, with the places that are shown, the end of the stream first.
+struct Means {
+  std::shared_ptr<const MeansOnList> answer;
+  std::vector<int> places;
+  std::vector<std::string> names;
+  const SampleMean& at(int row, std::size_t quantity) const {
+    return answer->means.mean(static_cast<std::size_t>(places[row]) * kLensNumbers + quantity);
+  }
+  double mean(int row, std::size_t quantity) const {
+    return quantities()[quantity].factor * at(row, quantity).mean();
+  }
+};
+
+/// Nothing while no prompt is measured.
+std::optional<Means> means_of(const ViewContext& c) {
+  if (!c.run || !c.prompts) return std::nullopt;
+  Means means{c.ask(question_of(c)), shown_places(c), {}};
+  if (!means.answer || means.answer->means.empty()) return std::nullopt;
+  for (const int place : means.places) means.names.push_back(place_name(c, place));
+  return means;
+}
+
+std::size_t chosen(const ViewContext& c) {
+  return static_cast<std::size_t>(c.options[kLensColor]);
+}
+
+/// The chosen number as bars, then the others.
+List list_of(const ViewContext& c, const Means& means) {
+  List list(c, kRows, static_cast<int>(means.places.size()));
+  const std::size_t first = chosen(c);
+  const auto error_of = [&](std::size_t quantity) {
+    return [&means, quantity](int row) {
+      return quantities()[quantity].factor * means.at(row, quantity).standard_error();
+    };
+  };
+  const auto no_error = [&](std::size_t quantity) {
+    return [&means, quantity](int row) { return means.at(row, quantity).count() < 2; };
+  };
+  const auto mean_of = [&](std::size_t quantity) {
+    return [&means, quantity](int row) { return means.mean(row, quantity); };
+  };
+  const auto none = [&](std::size_t quantity) {
+    return [&means, quantity](int row) { return means.at(row, quantity).count() == 0; };
+  };
+  list.text("place", 9, means.names);
+  list.bar("mean " + quantities()[first].name, 8, mean_of(first),
+           {.digits = quantities()[first].digits,
+            .scientific = quantities()[first].scientific,
+            .rounds = true,
+            .axis = true,
+            .most = 24 * c.font_size,
+            .is_signed = false,
+            .blank = none(first)});
+  list.number("±", 7, error_of(first),
+              {.color = c.theme->text_muted,
+               .digits = quantities()[first].digits,
+               .scientific = quantities()[first].scientific,
+               .blank = no_error(first)});
+  for (std::size_t other = 0; other < kLensNumbers; ++other) {
+    if (other == first) continue;
+    const int importance = 6 - static_cast<int>(other);
+    list.number(quantities()[other].name, importance, mean_of(other),
+                {.color = c.theme->text_muted,
+                 .digits = quantities()[other].digits,
+                 .scientific = quantities()[other].scientific,
+                 .blank = none(other)});
+    list.number("±", importance, error_of(other),
+                {.color = c.theme->text_muted,
+                 .digits = quantities()[other].digits,
+                 .scientific = quantities()[other].scientific,
+                 .blank = no_error(other)});
+  }
+  return list;
+}
+
+/// Whose probability and rank the means are of.
+std::string target_words(const ViewContext& c) {
+  const bool named =
+      std::ranges::any_of(c.prompts->prompts, [](const ListedPrompt& line) { return !line.token.empty(); });
+  return named ? "the token that the prompt's line names" : lens_target(c);
+}
+
+}  // namespace
+
+Picture lens_means_picture(const ViewContext& c) {
+  if (auto words = waiting_for_list(c)) return *words;
+  const auto means = means_of(c);
+  if (!means) return *waiting(c, question_of(c), false);
+  List list = list_of(c, *means);
+  if (!list.lay_out(below_title(c))) return too_small(c, "for the lens");
+  Picture picture = blank(c);
+  paint_title(picture, c, "Logit lens",
+              means_words(c, *means->answer) +
+                  "; after the prompt's last or named position: the prediction from each place in the "
+                  "residual stream, with probability and rank of " +
+                  target_words(c));
+  list.paint(picture);
+  return picture;
+}
+
+Facts lens_means_facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
+  const auto means = means_of(c);
+  const viz::Region& region = region_of(picture, hit);
+  if (!means || region.role != kLensRow || region.id >= std::ssize(means->places)) return {};
+  Facts facts = facts_of_row(c, region.rect);
+  const int place = means->places[region.id];
+  facts.say(place_name(c, place) + ": " + place_words(c, place));
+  const std::size_t quantity = chosen(c);
+  say_mean(facts, quantities()[quantity].name, means->at(region.id, quantity), quantities()[quantity].factor,
+           false);
+  for (std::size_t other = 0; other < kLensNumbers; ++other)
+    if (other != quantity)
+      facts.say("mean " + quantities()[other].name + " " +
+                    mean_text(means->at(region.id, other), quantities()[other].factor, false),
+                Fact::Location::tooltip);
+  return facts;
+}
+
+ViewActions on_lens_means(const ViewContext& c, const Picture& picture, const viz::Hit* hit,
+                          const Gesture& gesture) {
+  return list_gesture(kRows, nullptr, nullptr, c, picture, hit, gesture);
+}
+
+std::vector<Scroll> lens_means_scrolls(const ViewContext& c, const Picture& picture) {
+  return list_scrolls(kRows, c, picture);
+}
+
+Table lens_means_table(const ViewContext& c) {
+  const auto means = means_of(c);
+  return means ? table_of(means->answer->means) : Table{};
+}
+
+viz::Point lens_means_size(const ViewContext& c) {
+  viz::Table table;
+  table.rows = static_cast<int>(shown_places(c).size());
+  table.max_rows = c.max_rows;
+  return {56 * c.font_size, viz::table_height(table, style_of(c)) + 9 * c.font_size};
+}
+
+}  // namespace headscope::app

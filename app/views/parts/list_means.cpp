@@ -1,0 +1,109 @@
+#include "app/views/parts/list_means.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <functional>
+
+#include "app/views/parts/declare.h"
+#include "app/views/parts/frame.h"
+#include "app/views/parts/names.h"
+#include "app/views/parts/prompt_list_words.h"
+#include "viz/scene/colormap.h"
+
+namespace headscope::app {
+namespace {
+
+std::string text_of(const std::optional<int>& whole) {
+  return whole ? std::to_string(*whole) : "";
+}
+
+/// A column of a place: its heading, and the cell, empty if the place has none.
+struct PlaceColumn {
+  const char* heading;
+  std::string (*cell)(const CellPlace& place);
+};
+constexpr std::array kPlaceColumns{
+    PlaceColumn{"layer", [](const CellPlace& place) { return text_of(place.layer); }},
+    PlaceColumn{"head", [](const CellPlace& place) { return text_of(place.head); }},
+    PlaceColumn{"position", [](const CellPlace& place) { return text_of(place.position); }},
+    PlaceColumn{"part", [](const CellPlace& place) { return place.part; }},
+    PlaceColumn{"hook", [](const CellPlace& place) { return place.hook; }},
+    PlaceColumn{"quantity", [](const CellPlace& place) { return place.quantity; }}};
+
+std::string signed_text(std::string number, double value, bool with_sign) {
+  return (with_sign && value > 0 ? "+" : "") + number;
+}
+
+}  // namespace
+
+const Option<bool> kMeanOverList = [] {
+  auto option = switch_option(
+      "list-mean", "Mean over list", "mM",
+      "the mean over all prompts of the open list with its standard error, instead of the shown "
+      "prompt");
+  option.of_list = true;
+  return option;
+}();
+
+void add_means(View& view) {
+  view.over_list = &kMeanOverList;
+  view.over_list_value = true;
+  view.of_model = [](const ViewContext& c) { return c.options[kMeanOverList]; };
+}
+
+std::optional<Picture> waiting_for_list(const ViewContext& c) {
+  if (auto words = waiting(c)) return words;
+  if (!c.prompts) return no_list(c);
+  if (c.side == Side::difference)
+    return message(c, "means over a list are of one model: show that model instead of the difference");
+  return std::nullopt;
+}
+
+std::string means_words(const ViewContext& c, const MeansOnList& means) {
+  const std::string prompts = list_words(c, means.progress);
+  const bool complete = means.progress.done == c.prompts->prompts.size();
+  return complete ? "mean of " + prompts + ", ± standard error" : prompts + "; mean so far";
+}
+
+std::string mean_text(const SampleMean& mean, double factor, bool with_sign) {
+  if (mean.count() == 0) return "none";
+  const double value = factor * mean.mean(), error = factor * mean.standard_error();
+  return signed_text(viz::number(value, 4), value, with_sign) +
+         (std::isnan(error) ? "" : " ± " + viz::number(error, 2));
+}
+
+void say_mean(Facts& facts, const std::string& label, const SampleMean& mean, double factor, bool with_sign) {
+  const std::int64_t count = mean.count();
+  if (count == 0) return facts.say("no prompt has this number");
+  const double value = factor * mean.mean(), error = factor * mean.standard_error();
+  facts.said.push_back({.label = "mean " + label,
+                        .value = signed_text(exact(value), value, with_sign),
+                        .copied = plain(value)});
+  if (!std::isnan(error)) facts.number("standard error", error);
+  facts.say(counted(count, "prompt"));
+}
+
+Table table_of(const CellMeans& means) {
+  std::vector<const PlaceColumn*> columns;
+  for (const PlaceColumn& column : kPlaceColumns)
+    if (std::ranges::any_of(means.cells(),
+                            [&](const MeanCell& cell) { return !column.cell(cell.place).empty(); }))
+      columns.push_back(&column);
+  Table table{{"cell"}, {}};
+  for (const PlaceColumn* column : columns) table.header.emplace_back(column->heading);
+  for (const char* number : {"unit", "mean", "standard_error", "count"}) table.header.emplace_back(number);
+  for (std::size_t i = 0; i < means.size(); ++i) {
+    const MeanCell& cell = means.cell(i);
+    const SampleMean& mean = means.mean(i);
+    std::vector<std::string>& row = table.rows.emplace_back(std::vector{cell.name});
+    for (const PlaceColumn* column : columns) row.push_back(column->cell(cell.place));
+    row.push_back(cell.unit);
+    row.push_back(plain(mean.mean()));
+    row.push_back(plain(mean.standard_error()));
+    row.push_back(std::to_string(mean.count()));
+  }
+  return table;
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,92 @@
+// Means over a list in the window: computed in the background, with progress, until they are no longer
+// wanted.
+#include "app/views/parts/list_means.h"
+#include "app/run/analyses/means_on_list.h"
+#include "app/views/parts/prompt_list_words.h"
+#include "app/window/sessions.h"
+#include "tests/app/window/window_fixture.h"
+
+namespace headscope::app {
+namespace {
+
+class ListMeansWindow : public HandsTest {
+ protected:
+  /// Four prompts with a second one each, whose tokens differ.
+  std::filesystem::path pairs() {
+    std::string lines;
+    for (const char* name : {"Fox", "Wolf", "Lion", "Jack"})
+      lines += "{\"prompt\": \"The king gave Mr. " + std::string(name) +
+               " a horse. Then the king gave Mr.\", \"second\": \"The king gave Mr. Dog a horse. Then the "
+               "king gave Mr.\", \"token\": \" " +
+               name + "\", \"other_token\": \"text: horse\", \"position\": -1}\n";
+    return folder_.write("pairs.jsonl", lines);
+  }
+  static void open(Core& core, const std::filesystem::path& list) {
+    core.apply(PromptsRead{std::make_shared<const PromptList>(read_prompt_list(list)), ""});
+  }
+};
+
+TEST_F(ListMeansWindow, AShownViewShowsTheMeanOfAnOpenedListUntilItIsSwitchedOff) {
+  CoreFixture core(options("A robot must obey"));
+  apply_and_show(core, ShowView{"sweep"});
+  EXPECT_TRUE(says(core, "Each head zeroed"));
+  open(core, pairs());
+  shown(core);
+  EXPECT_EQ(core.state().view, "sweep") << "it can show the list";
+  EXPECT_TRUE(says(core, "mean of 4 prompts of “pairs.jsonl”, ± standard error"));
+  const auto means = answer(core, SweepOnList{{core.state().prompts, false}, {}});
+  ASSERT_TRUE(means);
+  EXPECT_EQ(means->prompts(), 4U);
+  click_and_show(core, "Mean over list");
+  EXPECT_FALSE(says(core, "4 prompts of"));
+  EXPECT_TRUE(says(core, "in this run"));
+  click_and_show(core, "Mean over list");
+  EXPECT_TRUE(says(core, "mean of 4 prompts"));
+  EXPECT_EQ(answer(core, SweepOnList{{core.state().prompts, false}, {}}), means) << "it was kept";
+}
+
+TEST_F(ListMeansWindow, APromptThatIsTypedLeavesTheMeansAsTheyAre) {
+  CoreFixture core(options("A robot must obey"));
+  apply_and_show(core, ShowView{"attribution"});
+  open(core, pairs());
+  shown(core);
+  const auto means = answer(core, AttributionOnList{{core.state().prompts, false}});
+  ASSERT_TRUE(means);
+  apply_and_show(core, TypeInField{Field::prompt, Replace{"Something else"}});
+  EXPECT_TRUE(says(core, "mean of 4 prompts"));
+  EXPECT_EQ(answer(core, AttributionOnList{{core.state().prompts, false}}), means);
+}
+
+TEST_F(ListMeansWindow, AMeanThatIsNoLongerWantedIsStopped) {
+  CoreFixture core(options("A robot must obey"));
+  core.apply(ShowView{"sweep"});
+  std::string lines;
+  for (int i = 0; i < 5000; ++i)
+    lines += "The king had a dog and a cat and number " + std::to_string(i) + "\n";
+  open(core, folder_.write("many.txt", lines));
+  core.draw({});
+  const auto part = [&] { return answer(core, SweepOnList{{core.state().prompts, false}, {}}); };
+  wait_until(core, [&] { return core.snapshot().busy == Busy::answering && part(); });
+  EXPECT_GT(core.snapshot().fraction, 0);
+  EXPECT_LT(core.snapshot().fraction, 1);
+  core.apply(SetOption{&kMeanOverList, false});
+  shown(core);
+  EXPECT_FALSE(says(core, "many.txt"));
+  EXPECT_LT(part()->progress.done, 5000U) << "what is known of it is kept";
+}
+
+TEST_F(ListMeansWindow, TheFigureAndTheSessionHaveTheListWithAllItsMembers) {
+  CoreFixture core(options("A robot must obey"));
+  core.apply(ShowView{"lens"});
+  open(core, pairs());
+  shown(core);
+  const PromptList& list = *core.state().prompts;
+  ASSERT_TRUE(list.prompts[0].second);
+  const Recipe figure = recipe_of({}, find_view("lens"), core.state(), core.snapshot(), Figure{});
+  EXPECT_EQ(parse_recipe(to_json(figure), "figure").session.prompts, list);
+  const Recipe session{session_of(core.state(), core.snapshot()), {}};
+  EXPECT_EQ(parse_recipe(to_json(session), "session").session.prompts, list);
+}
+
+}  // namespace
+}  // namespace headscope::app
