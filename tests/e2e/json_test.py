@@ -104,7 +104,7 @@ class JsonPage(ProgramCase):
     def answers(self, command, arguments):
         if arguments == "shard":
             prompts = self.folder / "prompts.txt"
-            prompts.write_text("one two one\ntwo one two\n")
+            prompts.write_text("one two one\ntwo one two\nthree one three\n")
             arguments = ["--prompts", prompts, "--shard", "0/2"]
         if arguments[:1] == ["pairs"]:
             pairs = self.folder / "pairs.jsonl"

@@ -382,7 +382,9 @@ void check_sweep(SweepCommand& sweep) {
     throw UsageError("--mean has one number a cell: --estimates also does not apply, only does");
   if (sweep.writes_means()) {
     if (!sweep.out_name.empty() && !is_answer_format(answer_format(sweep)) && !sweep.csv)
-      throw UsageError("means are numbers: the file after --out must end in .txt, .json, .jsonl or .csv");
+      throw UsageError(
+          "means are numbers: the file after --out must end in .txt, .json, .jsonl or .csv; headscope plot "
+          "sweep --mean draws them");
     if (sweep.no_recipe) throw UsageError("--no-recipe is for a picture; means are numbers");
     return reject_picture_options(sweep, "is for a picture; means are numbers");
   }

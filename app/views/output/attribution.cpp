@@ -160,7 +160,7 @@ List list_of(const ViewContext& c, const Numbers& n) {
   const int numbers = list.table.strength = list.last();
   if (n.means) {
     const auto mean = [&](int row) { return mean_of_listed(n, listed, row); };
-    list.number("± standard error", 7, [mean](int row) { return mean(row)->standard_error(); },
+    list.number("±", 7, [mean](int row) { return mean(row)->standard_error(); },
                 {.color = theme.text_muted, .digits = 4, .scientific = 1e-4, .blank = [mean](int row) {
                    return mean(row) == nullptr || mean(row)->count() < 2;
                  }});

@@ -26,8 +26,9 @@ namespace headscope::app {
 namespace {
 
 enum Role { kCell };  // row: place on the stream, its end on top; col: position
-const auto kWords = switch_option("lens-guesses", "Guesses", "wW",
-                                  "make cells wide enough for the text of the best guess", true);
+const auto kWords = applying_if([](const Options& options) { return !options[kMeanOverList]; },
+                                switch_option("lens-guesses", "Guesses", "wW",
+                                              "make cells wide enough for the text of the best guess", true));
 /// -1: such that the query's column is visible.
 const auto kFirstColumn = first_row_option("first-column", "First column",
                                            "first position shown (auto: keeps the query in view)", true, -1);
@@ -581,9 +582,8 @@ View lens_view() {
                   &kLensMid,      &kWords,     &kFirstColumn, &kFirstPlace};
   view.tokens = {&kLensRank, &kLensId};
   view.refuse = [](const ViewContext& c) {
-    if (c.max_rows > 0 && !c.options[kMeanOverList])
-      return std::string("--rows applies only to the list of means, --list-mean yes");
-    return refuse_token_id(c, {&kLensId});
+    return c.max_rows > 0 && !c.options[kMeanOverList] ? "--rows applies only to means, --list-mean yes"
+                                                       : refuse_token_id(c, {&kLensId});
   };
   view.on = on;
   view.has_list = true;

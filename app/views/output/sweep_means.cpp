@@ -123,8 +123,7 @@ std::optional<float> paint_list(Picture& picture, const ViewContext& c, const Me
             .most = 24 * c.font_size,
             .is_signed = means.is_signed,
             .blank = none});
-  list.number("± standard error", 7,
-              [&](int row) { return means.factor * means.at(at(row)).standard_error(); },
+  list.number("±", 7, [&](int row) { return means.factor * means.at(at(row)).standard_error(); },
               {.color = c.theme->text_muted, .digits = 4, .scientific = 1e-4, .blank = [&](int row) {
                  return means.at(at(row)).count() < 2;
                }});

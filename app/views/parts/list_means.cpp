@@ -38,10 +38,10 @@ std::string signed_text(std::string number, double value, bool with_sign) {
 }  // namespace
 
 const Option<bool> kMeanOverList = [] {
-  auto option = switch_option(
-      "list-mean", "Mean over list", "mM",
+  auto option = session_only(switch_option(
+      "list-mean", "Mean over list", "vV",
       "the mean over all prompts of the open list with its standard error, instead of the shown "
-      "prompt");
+      "prompt"));
   option.of_list = true;
   return option;
 }();

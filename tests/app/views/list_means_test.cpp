@@ -117,7 +117,7 @@ TEST(ListMeansViews, KlIsInBits) {
 TEST(ListMeansViews, MlpsAreBarsWithTheirErrors) {
   const OpenList list;
   const ViewFixture shown("sweep", list.s, 1000, 700, {{"list-mean", "yes"}, {"sweep-over", "mlps"}});
-  EXPECT_THAT(texts(shown.scene()), IsSupersetOf({"L0 MLP", "L5 MLP", "± standard error"}));
+  EXPECT_THAT(texts(shown.scene()), IsSupersetOf({"L0 MLP", "L5 MLP", "±"}));
   SweepOf asked;
   asked.over = SweepOver::mlps;
   asked.site = model::Site::mlp_out;
@@ -146,7 +146,7 @@ TEST(ListMeansViews, AnAttributionShowsTheMeanOfEachPart) {
   const ViewFixture shown("attribution", list.s, 1200, 900, {{"list-mean", "yes"}});
   const auto means = list.s.ask(AttributionOnList{list.over()});
   EXPECT_EQ(shown.picture().title, "Logit difference by part");
-  EXPECT_THAT(texts(shown.scene()), Contains("± standard error"));
+  EXPECT_THAT(texts(shown.scene()), Contains("±"));
   const std::size_t cell = 2 + 3 * (static_cast<std::size_t>(list.s.config().n_head) + 2) + 5;  // L3 H5
   ASSERT_EQ(means->means.cell(cell).name, "L3 H5");
   EXPECT_THAT(shown.tooltip(shown.find(0), 3, 5),
