@@ -49,9 +49,13 @@ void check_values(const Config& config, const EditSite& at, std::span<const floa
   const int units = !at.units.empty()          ? static_cast<int>(at.units.size())
                     : has_cells(at.point.site) ? 1
                                                : unit_count(config, at.point.site);
-  if (values.size() == 1 || std::ssize(values) == units) return;
-  refuse(at.point, "has " + std::to_string(values.size()) + " values, but " +
-                       (units == 1 ? "takes one" : "takes one or " + std::to_string(units)));
+  const bool by_head = has_heads(at.point.site) && !has_cells(at.point.site) && !at.head && config.n_head > 1;
+  const int of_heads = by_head ? units * config.n_head : units;
+  if (values.size() == 1 || std::ssize(values) == units || std::ssize(values) == of_heads) return;
+  std::string takes = "takes one";
+  if (units > 1) takes += " or " + std::to_string(units);
+  if (by_head) takes += " or " + std::to_string(of_heads) + " (" + std::to_string(units) + " for each head)";
+  refuse(at.point, "has " + std::to_string(values.size()) + " values, but " + takes);
 }
 
 void check_kind(const Config& config, const SetValues& set) {

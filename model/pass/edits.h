@@ -19,8 +19,8 @@ struct EditSite {
   bool operator==(const EditSite&) const = default;
 };
 
-/// Sets values: one for all units, or one for each unit of the place. For scores and patterns, one value for
-/// every key that the query sees.
+/// Sets values: one for all units, or one for each unit of the place, of all heads also head by head. For
+/// scores and patterns, one value for every key that the query sees.
 struct SetValues {
   EditSite at;
   std::vector<float> values;

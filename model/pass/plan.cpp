@@ -59,10 +59,24 @@ bool reaches_future(const SetCells& set) {
   return std::ranges::any_of(set.cells, [](const CellValue& cell) { return cell.key > cell.query; });
 }
 
-/// The value at an index of a list with one value for all, or one for each.
-float at_or_first(std::span<const float> values, int i) {
-  return values.size() == 1 ? values.front() : values[i];
-}
+/// The values of a place: one for all, one for each unit, or one for each unit of each head.
+class ValuesOf {
+ public:
+  ValuesOf(const Config& config, const EditSite& at, std::span<const float> values) : values_(values) {
+    const std::size_t units =
+        at.units.empty() ? static_cast<std::size_t>(unit_count(config, at.point.site)) : at.units.size();
+    if (values.size() > units) of_a_head_ = units;
+  }
+  /// The value for the place's i-th unit in a head.
+  float at(int head, int i) const {
+    if (values_.size() == 1) return values_.front();
+    return values_[static_cast<std::size_t>(head) * of_a_head_ + static_cast<std::size_t>(i)];
+  }
+
+ private:
+  std::span<const float> values_;
+  std::size_t of_a_head_ = 0;  // 0: all heads have the same
+};
 
 /// Sets the cells of a head's rows, then rescales the rest of each row.
 void set_cells(const SetCells& set, const Activation2d& piece) {
@@ -289,7 +303,8 @@ void Plan::apply_op(std::size_t op, const Activation2d& piece, const Means& mean
   const auto each = [&](const EditSite& at, const auto& body) { for_each_value(op, at, piece, body); };
   std::visit(EachKind{
                  [&](const SetValues& set) {
-                   each(set.at, [&](int, int, int, int i, float& v) { v = at_or_first(set.values, i); });
+                   const ValuesOf values(config_, set.at, set.values);
+                   each(set.at, [&](int, int head, int, int i, float& v) { v = values.at(head, i); });
                  },
                  [&](const SetMean& mean) {
                    const int width = unit_count(config_, piece.point.site);
@@ -302,9 +317,9 @@ void Plan::apply_op(std::size_t op, const Activation2d& piece, const Means& mean
                    });
                  },
                  [&](const AddVector& add) {
-                   each(add.at, [&](int, int, int, int i, float& v) {
-                     v += add.factor * at_or_first(add.vector, i);
-                   });
+                   const ValuesOf values(config_, add.at, add.vector);
+                   each(add.at,
+                        [&](int, int head, int, int i, float& v) { v += add.factor * values.at(head, i); });
                  },
                  [&](const SetCells& set) {
                    if (!set.head || *set.head == piece.head) set_cells(set, piece);

@@ -59,7 +59,12 @@ class ByHand {
   void put(Values<Number>& rows, std::size_t pos, std::size_t unit, std::size_t i, std::size_t slot,
            int head) const {
     Number& value = rows[pos][unit];
-    const auto of = [&](const std::vector<float>& list) { return Number{list[list.size() == 1 ? 0 : i]}; };
+    const EditSite at = place();
+    const std::size_t units = at.units.empty() ? rows[pos].size() : at.units.size();
+    const auto of = [&](const std::vector<float>& list) {
+      if (list.size() == 1) return Number{list[0]};
+      return Number{list[list.size() == units ? i : static_cast<std::size_t>(head) * units + i]};
+    };
     if (const auto* set = std::get_if<SetValues>(&what_)) value = of(set->values);
     if (const auto* scale = std::get_if<ScaleValues>(&what_)) value *= Number{scale->factor};
     if (const auto* add = std::get_if<AddVector>(&what_)) value += Number{add->factor} * of(add->vector);

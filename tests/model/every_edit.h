@@ -46,12 +46,13 @@ inline std::vector<EditCase> edit_cases() {
   config.n_head = kHeads;
   for (const HookPoint point : all_hook_points(config)) {
     if (in_block(point.site) && point.layer != kLayer) continue;
-    for (const char* kind :
-         {"set", "set_vector", "mean", "scale", "add", "patch", "patch_other", "cells", "renormalised"}) {
+    for (const char* kind : {"set", "set_vector", "set_heads", "mean", "scale", "add", "add_heads", "patch",
+                             "patch_other", "cells", "renormalised"}) {
       const std::string_view name = kind;
       const bool cells = has_cells(point.site);
       if (name == "mean" && (cells || point.site == Site::logits)) continue;
       if (name == "set_vector" && cells) continue;
+      if (name.ends_with("_heads") && (cells || !has_heads(point.site))) continue;
       if (name == "cells" && !cells) continue;
       if (name == "renormalised" && point.site != Site::pattern) continue;
       all.push_back({kind, point});
@@ -72,6 +73,15 @@ inline Edits edits_from(const EditCase& what, const Config& config) {
   if (name == "set") return {SetValues{at, {0.75F}}};
   if (name == "set_vector")
     return {SetValues{at, scale ? std::vector<float>{1.5F} : std::vector<float>{0.5F, -2}}};
+  const auto of_heads = [](int units) {
+    std::vector<float> values;
+    for (int i = 0; i < kHeads * units; ++i)
+      values.push_back(0.25F * static_cast<float>(i % 11) - static_cast<float>(i % 3));
+    return values;
+  };
+  if (name == "set_heads") return {SetValues{{point, {}, {2, 5}, {3, 0}}, of_heads(2)}};
+  if (name == "add_heads")
+    return {AddVector{{point, {}, {}, {}}, of_heads(unit_count(config, point.site)), 0.5F}};
   if (name == "mean") return {SetMean{{point, head, {1, 3, 6}, {}}}};
   if (name == "scale") return {ScaleValues{all, 1.75F}};
   if (name == "add") return {AddVector{{point, head, {4}, at.units}, {0.25F}, 3}};
