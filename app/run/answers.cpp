@@ -1,5 +1,7 @@
 #include "app/run/answers.h"
 
+#include <algorithm>
+
 #include "model/files/error.h"
 
 namespace headscope::app {
@@ -13,6 +15,11 @@ std::shared_ptr<const Answer> DirectAnswers::ask(const Question& question) {
   if (!answer->failure.empty()) throw model::RunError(answer->failure);
   known_.set(question, answer);
   return answer;
+}
+
+std::shared_ptr<const Answer> AnswersInAdvance::ask(const Question& question) {
+  const auto found = std::ranges::find(known_, question, &Known::value_type::first);
+  return found != known_.end() ? found->second : others_.ask(question);
 }
 
 std::shared_ptr<const Answer> SnapshotAnswers::ask(const Question& question) {

@@ -2,6 +2,7 @@
 #include <cmath>
 #include <variant>
 
+#include "app/counted.h"
 #include "app/run/edits/edit_list.h"
 #include "app/run/edits/edit_text.h"
 #include "app/run/sources/pattern_file.h"
@@ -154,8 +155,9 @@ std::string caption(const View& view, const ViewContext& c) {
   const bool of_run = !(view.of_model && view.of_model(c));
   const std::string prompt = quoted_prompt(*c.run, c.printed);
   if (view.caption.prompt && of_run && prompt != text) text += " · " + prompt;
-  if (is_over_list(view, c.options) && c.prompts)
-    text += " · " + grouped(std::ssize(c.prompts->prompts)) + " prompts of “" + c.prompts->name + "”";
+  if (needs_list(view, c.options) && c.prompts)
+    text += std::string(is_over_list(view, c.options) ? " · " : " · means over ") +
+            counted(std::ssize(c.prompts->prompts), "prompt") + " of “" + c.prompts->name + "”";
   // What is of the weights alone is as it is without edits.
   const model::Edits edits = of_run && view.caption.prompt ? edits_within(*c.run) : model::Edits();
   const bool edited = !edits.empty();
@@ -164,8 +166,7 @@ std::string caption(const View& view, const ViewContext& c) {
     text += " · minus " + subtracted(*c.run, of_run, c.printed);
     if (edited || !compares_different_inputs(*c.run)) text += " without edits";
     // What may be of a list of prompts are means, which match no tokens.
-    if (of_run && view.over_list == nullptr && matches_other_positions(*c.run))
-      text += " · equal tokens matched";
+    if (of_run && view.over_list == nullptr && matches_other_positions(*c.run)) text += " · equal tokens matched";
   } else if (view.on_baseline && view.on_baseline(c) && compares_different_inputs(*c.run)) {
     text += " · second: " + subtracted(*c.run, true, c.printed);
   } else if (edited && c.run->second_model && model::patches_from_second(edits)) {

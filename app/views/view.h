@@ -329,6 +329,10 @@ struct View {
   /// The option, and its value, with which the view is about `ViewContext::prompts`. Null: it never is.
   const OptionSpec* over_list = nullptr;
   OptionValue over_list_value = {};
+  /// The option, and its value, with which an edit of the run sets means over `ViewContext::prompts`. Null:
+  /// there is none. Opening a list does not choose it.
+  const OptionSpec* list_mean = nullptr;
+  OptionValue list_mean_value = {};
   /// Its name on the command line, in tours and in messages. The id is accepted, too.
   std::string_view name() const { return new_name.empty() ? id : new_name; }
   /// The capabilities it needs of the model. If the model lacks one, the view gets no run: see `on_side`.
@@ -387,6 +391,12 @@ const OptionSpec* find_option(std::string_view name);
 
 /// Whether, with these options, the view is about a list of prompts.
 bool is_over_list(const View& view, const Options& options);
+/// Whether, with these options, an edit sets means over a list of prompts.
+bool sets_list_mean(const View& view, const Options& options);
+/// Whether the view needs a list of prompts for either.
+inline bool needs_list(const View& view, const Options& options) {
+  return is_over_list(view, options) || sets_list_mean(view, options);
+}
 
 /// The selection limited to the run: layer, head and query within their ranges, query -1 resolved to the last
 /// position; a key that this query does not see is cleared.

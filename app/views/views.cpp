@@ -90,6 +90,10 @@ bool is_over_list(const View& view, const Options& options) {
   return view.over_list != nullptr && options.value(*view.over_list) == view.over_list_value;
 }
 
+bool sets_list_mean(const View& view, const Options& options) {
+  return view.list_mean != nullptr && options.value(*view.list_mean) == view.list_mean_value;
+}
+
 std::vector<MenuLine> menu_at(const View& view, const ViewContext& c, const Picture& picture,
                               const viz::Hit* hit) {
   if (hit != nullptr) return view.facts ? view.facts(c, picture, *hit).menu() : std::vector<MenuLine>();

@@ -137,7 +137,7 @@ Recipe recipe_of(const ExportForm& form, const View* view, const UiState& state,
   if (view != nullptr && form.target != Target::screen) s.look.font_size = spec_of(form.target).font_size;
   const auto is_of_list = [&](const std::string& id) {
     const View* shown = find_view(id);
-    return shown != nullptr && is_over_list(*shown, s.options);
+    return shown != nullptr && needs_list(*shown, s.options);
   };
   if (view == nullptr) {
     if (!is_of_list(s.view) && !is_of_list(s.second_view)) s.prompts.reset();
@@ -155,18 +155,21 @@ Recipe recipe_of(const ExportForm& form, const View* view, const UiState& state,
 void set_prompts(UiState& state, std::shared_ptr<const PromptList> prompts) {
   state.prompts = std::move(prompts);
   for (const View* view : tabs()) {
-    if (view->over_list == nullptr) continue;
-    const OptionSpec& option = *view->over_list;
     if (state.prompts) {
-      state.options.set(option, view->over_list_value);
-    } else if (is_over_list(*view, state.options)) {
-      state.options.set(option, option.default_value);
+      if (view->over_list) state.options.set(*view->over_list, view->over_list_value);
+      continue;
     }
+    if (is_over_list(*view, state.options))
+      state.options.set(*view->over_list, view->over_list->default_value);
+    if (sets_list_mean(*view, state.options))
+      state.options.set(*view->list_mean, view->list_mean->default_value);
   }
 }
 
 void show_prompt_list_view(UiState& state) {
-  const auto takes_prompt_list = [](const View* view) { return view->over_list != nullptr; };
+  const auto takes_prompt_list = [&](const View* view) {
+    return view->over_list != nullptr || sets_list_mean(*view, state.options);
+  };
   if (std::ranges::any_of(shown_tabs(state), takes_prompt_list)) return;
   const auto first = std::ranges::find_if(tabs(), takes_prompt_list);
   if (first != tabs().end()) state.view = (*first)->id;

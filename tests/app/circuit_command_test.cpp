@@ -49,6 +49,8 @@ TEST(CircuitCommand, WrongUseIsOneSentence) {
   EXPECT_THAT(wrong_use(kFrom + Words{"--ablate", "mean"}),
               StartsWith("edges outside the circuit carry one thing: both --ablate and --second were given"));
   EXPECT_THAT(wrong_use({"--align", "position"}), StartsWith("--align requires --second"));
+  EXPECT_THAT(wrong_use({"--ablate", "zero", "--mean-over", "l.txt"}),
+              StartsWith("--mean-over requires --ablate mean, or an edit"));
   EXPECT_THAT(wrong_use({"--metric", "loss", "--token", "a"}), StartsWith("--metric loss names no token"));
   EXPECT_THAT(wrong_use({"--metric", "logit", "--other-token", "a"}),
               StartsWith("--other-token requires --metric difference"));

@@ -60,6 +60,9 @@ TEST(SweepCommand, IsParsed) {
   EXPECT_EQ(patch.edit, SweepEdit::patch);
   EXPECT_EQ(patch.second, "y");
   EXPECT_EQ(parsed({"--from", "y"}).second, "y") << "the old name";
+  const SweepCommand list = parsed({"--ablate", "mean", "--mean-over", "l.txt"});
+  EXPECT_EQ(list.edit, SweepEdit::list_mean);
+  EXPECT_EQ(list.prompt.edits.mean_over, "l.txt");
 }
 
 TEST(SweepCommand, WrongUseIsOneSentence) {
@@ -77,6 +80,8 @@ TEST(SweepCommand, WrongUseIsOneSentence) {
   EXPECT_THAT(wrong_use({"--site", "pattern", "--ablate", "mean"}),
               StartsWith("patterns have no mean over positions: zero or patch them"));
   EXPECT_THAT(wrong_use({"--ablate", "mean", "--second", "y"}), StartsWith("one kind of edit at a time"));
+  EXPECT_THAT(wrong_use({"--mean-over", "l.txt"}),
+              StartsWith("--mean-over requires --ablate mean, or an edit"));
   EXPECT_THAT(wrong_use({"--align", "token"}), StartsWith("--align requires --second"));
   EXPECT_THAT(wrong_use({"--token", ""}),
               StartsWith("--token is empty: give a token's text, or id:N or rank:N"));

@@ -179,6 +179,7 @@ const std::set<std::pair<std::string, std::string>>& other_meanings() {
       {"app/views/parts/list_means.cpp", "count"},     // headings
       {"app/views/parts/list_means.cpp", "cell"},
       {"app/views/output/sweep_means.cpp", "cell"},  // of a grid
+      {"app/cli/commands/how.cpp", "tokens"},
       {"app/cli/commands/list_means.cpp", "cell"},
       {"app/cli/arguments/list_part.cpp", "count"},
       {"app/cli/commands/list_means.cpp", "merge"},       // the option
@@ -215,6 +216,7 @@ const std::set<std::pair<std::string, std::string>>& other_meanings() {
       {"app/run/analyses/circuit.h", "circuit"},
       {"app/cli/commands/circuit.cpp", "metric"},
       {"app/views/output/circuit_graph.cpp", "metric"},       // words of sentences
+      {"app/views/output/circuit_question.cpp", "metric"},    // the flag of its option
       {"app/views/output/circuit_layout.cpp", "embedding"},   // a part of the model
       {"app/views/output/circuit_options.h", "attribution"},  // values of its option
       {"app/views/output/circuit_options.h", "flow"},

@@ -27,7 +27,8 @@ RUNS = {
     "circuit": [[*PROMPT, *SECOND, "--steps", "1", "--edges", "5"],
                 [*PROMPT, "--metric", "loss", "--method", "flow", "--by-position", "--edges", "5"]],
     "sweep": [[*SHORT, "--estimates", "also"], [*SHORT, "--second", "A king", "--metric", "kl", "--sweep-over", "senders"],
-              [*SHORT, "--second", "A king", "--restored"], ["pairs", "--metric", "kl"],
+              [*SHORT, "--second", "A king", "--restored"], ["pairs", "--metric", "kl"], [*SHORT, "--ablate", "mean", "--mean-over", "list"],
+              ["pairs", "--ablate", "mean", "--mean-over", "list"],
               ["pairs", "--second", "A king", "--sweep-over", "layer-position", "--token", " the", "--other-token", " a", "--position", "-1",
                "--align", "position"],
               ["pairs", "--sweep-over", "senders"],
@@ -111,6 +112,10 @@ class JsonPage(ProgramCase):
             pairs.write_text("".join(json.dumps({"prompt": text, "token": " the", "other_token": " a"}) + "\n"
                                      for text in ("The king", "The queen")))
             arguments = ["--prompts", pairs, "--shard", "0/2", "--mean", *arguments[1:]]
+        if arguments[-1:] == ["list"]:
+            listed = self.folder / "list.txt"
+            listed.write_text("The old queen\n")
+            arguments = [*arguments[:-1], listed]
         if arguments == "attention":
             arguments = ["--attention", self.attention_file()]
         if command == "doctor":  # its status says whether all of the program works here

@@ -81,7 +81,7 @@ std::vector<Options> options_to_try(const View& view) {
     for (int i = 0; i < std::ssize(option->choices); ++i) {
       Options options;
       options.set(*option, i);
-      if (!is_over_list(view, options)) all.push_back(options);
+      if (!needs_list(view, options)) all.push_back(options);
     }
   }
   return all;

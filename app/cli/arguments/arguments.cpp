@@ -24,6 +24,13 @@ void require_prompt(const Arguments& given) {
   if (!many && given.prompt.resume) throw UsageError("--resume requires --prompts");
 }
 
+void check_mean_over(const Arguments& given, std::optional<bool> ablates) {
+  const EditArguments& edits = given.prompt.edits;
+  if (!edits.mean_over || ablates.value_or(false) || !edits.empty()) return;
+  throw UsageError("--mean-over requires " + std::string(ablates ? "--ablate mean, or " : "") +
+                   "an edit that sets a mean, as in --edit L5H1.z=mean");
+}
+
 void require_prompt_or_attention(const Arguments& given) {
   if (!given.model.patterns) {
     if (!given.comparison.second_attention.empty())

@@ -43,6 +43,8 @@ struct EditArguments {
   std::vector<std::string> texts;
   std::optional<ModelArguments> second_model =
       {};  ///< the source of some patches, and the baseline of the run
+  /// The list over which means are taken, of edits and of an ablation; nothing: the run's positions.
+  std::optional<std::filesystem::path> mean_over = {};
 
   bool empty() const { return !file && texts.empty(); }
 };
@@ -155,6 +157,9 @@ struct Arguments {
 // Checks of required arguments. They throw UsageError.
 
 void require_prompt(const Arguments& given);
+/// A list over which means are taken comes with some. `ablates`: whether the command's ablation takes them;
+/// nothing: it has none.
+void check_mean_over(const Arguments& given, std::optional<bool> ablates);
 /// A prompt is given, or an attention file without anything that needs weights.
 void require_prompt_or_attention(const Arguments& given);
 
@@ -187,8 +192,12 @@ void require_at_most_one(std::span<const std::string> commands);
 std::string list_of_views(bool (*meant)(const View&) = nullptr);
 
 /// Whether a view can show a list of prompts.
-inline bool takes_prompt_list(const View& view) {
+inline bool shows_prompt_list(const View& view) {
   return view.over_list != nullptr;
+}
+/// Whether a view can take the means of a list of prompts.
+inline bool takes_means_of_list(const View& view) {
+  return view.list_mean != nullptr;
 }
 
 }  // namespace headscope::app

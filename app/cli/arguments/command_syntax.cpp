@@ -266,7 +266,7 @@ void CommandSyntax::prompt(bool many) {
   group.flag("bos", "put the start token <|endoftext|> first", prompt.start_token);
 }
 
-void CommandSyntax::edits() {
+void CommandSyntax::edits(bool list_means) {
   EditArguments& edits = given_->prompt.edits;
   CommandSyntax group = under("Edits");
   group.list_option("edit", "EDIT", "an edit, e.g. L5H1.z=0; may be repeated", edits.texts, true);
@@ -277,6 +277,16 @@ void CommandSyntax::edits() {
                edits.second_model, [](const std::string& option, const std::string& text) {
                  return ModelArguments{.model = non_empty(option, text)};
                });
+  if (list_means)
+    group.option(
+        "mean-over", "FILE",
+        "the means of =mean and --ablate mean are over all positions of this list's prompts\n(a .txt file "
+        "with "
+        "one per line, or a file as for --prompts), each token once,\ninstead of over the prompt's own",
+        edits.mean_over, [](const std::string& option, const std::string& text) {
+          if (text.empty()) throw UsageError(option + " is empty: give a file with prompts");
+          return text;
+        });
   if (!name().empty()) footer(edit_grammar());
 }
 
@@ -284,8 +294,8 @@ void CommandSyntax::second_prompt(const std::string& help) {
   option("second", "TEXT", help, given_->comparison.second);
 }
 
-void CommandSyntax::comparison() {
-  edits();
+void CommandSyntax::comparison(bool list_means) {
+  edits(list_means);
   ComparisonArguments& comparison = given_->comparison;
   CommandSyntax group = under("Comparison");
   group.second_prompt("a second prompt to compare with");
@@ -324,8 +334,10 @@ void CommandSyntax::tour() {
 
 void CommandSyntax::over() {
   option("over", "FILE",
-         "a list of prompts, for views of many prompts (" + list_of_views(takes_prompt_list) +
-             "):\na .txt file with one per line, or a file as for --prompts",
+         "a list of prompts, for views of many prompts (" + list_of_views(shows_prompt_list) +
+             "):\na .txt file with one per line, or a file as for --prompts; also for views that\nset its "
+             "means (" +
+             list_of_views(takes_means_of_list) + ", with list-mean)",
          given_->over_list);
 }
 

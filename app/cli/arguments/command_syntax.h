@@ -47,6 +47,10 @@ class CommandSyntax {
       const bool to_file = writes_answer(answers, *own, csv != nullptr);
       if (to_file) choose_answer_format(*own, csv);
       check(*own);
+      if constexpr (requires { own->ablates_with_means(); })
+        check_mean_over(*own, own->ablates_with_means());
+      else
+        check_mean_over(*own, std::nullopt);
       return Task{name, own, has_json, [own, run, has_model, to_file](const Streams& streams) {
                     if (has_model) fetch_if_missing(own->model, streams);
                     if (to_file) {
@@ -126,9 +130,9 @@ class CommandSyntax {
   void model();
   void computing();  ///< the model and how it computes
   void prompt(bool many);
-  void edits();
+  void edits(bool list_means = true);  ///< `list_means`: their means can be over a list
   void second_prompt(const std::string& help);
-  void comparison();  ///< for commands that make pictures; includes the edits
+  void comparison(bool list_means = true);  ///< for commands that make pictures; includes the edits
   /// An attention file instead of a model and a prompt; `compared`: also one to compare it with.
   void attention(bool compared);
   /// `takes_token`: the command has another option --token, which is the old name of --query elsewhere.

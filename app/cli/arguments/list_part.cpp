@@ -75,7 +75,8 @@ ListPart list_part_of(const Json& part) {
   ListPart read;
   for (const char* key : {"edits", "model", "precision", "start_token", "weights"})
     read.conditions[key] = part.at("how").at(key).dump();
-  read.conditions["second_model"] = part.at("how").value("second_model", Json()).dump();
+  for (const char* key : {"mean_over", "second_model"})
+    read.conditions[key] = part.at("how").value(key, Json()).dump();
   read.prompts = static_cast<int>(whole_at(part, "prompts", 0));
   read.skipped = static_cast<int>(whole_at(part, "skipped", 0));
   if (part.contains("shard")) {

@@ -219,7 +219,7 @@ void draw(const AnimateCommand& command, Engine& engine, PromptRun made, const s
 
 void run_animate(const AnimateCommand& given, const Streams& streams) {
   Engine engine =
-      start_engine(given.model, given.prompt.edits, Capability::patterns, SecondModelUse::baseline);
+      start_engine(given, streams, {.needs = Capability::patterns, .second = SecondModelUse::baseline});
   const AnimateCommand command = with_tokens(given, *engine.model);
   if (engine.model->patterns)
     return draw(command, engine, run_of_patterns(engine, command.prompt, command.comparison, streams.err), "",

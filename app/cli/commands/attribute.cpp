@@ -141,7 +141,7 @@ void run_attribute(const AttributeCommand& command, const Streams& streams) {
   if (!command.merge.empty())
     return write_means(ListMeans::merge(command.merge, "attribute"), command, true, streams);
   How how(command);
-  Engine engine = start_engine(command.model, command.prompt.edits);
+  Engine engine = start_engine(command, streams);
   AttributionOf asked;
   const model::Tokenizer& tokenizer = *engine.model->tokenizer;
   set_tokens(asked, command.measured, tokenizer);

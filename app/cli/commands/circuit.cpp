@@ -20,13 +20,28 @@ namespace {
 
 constexpr Named<CircuitCut> kAblations[] = {{"zero", CircuitCut::zero}, {"mean", CircuitCut::mean}};
 
-std::string_view name_of_cut(CircuitCut cut) {
-  return cut == CircuitCut::second ? "second" : cut == CircuitCut::mean ? "mean" : "zero";
+/// What edges carry elsewhere, as the view's option has it.
+CircuitElsewhere elsewhere_of(CircuitCut cut) {
+  switch (cut) {
+    case CircuitCut::second:
+      return CircuitElsewhere::second;
+    case CircuitCut::mean:
+      return CircuitElsewhere::mean;
+    case CircuitCut::list_mean:
+      return CircuitElsewhere::list_mean;
+    case CircuitCut::zero:
+      break;
+  }
+  return CircuitElsewhere::zero;
 }
 
-/// The question for a run of a prompt, whose metric names its tokens by id.
-CircuitOf question_of(const CircuitCommand& command, const ListedPrompt& prompt, const PromptRun& run,
-                      Engine& engine) {
+std::string_view name_of_cut(CircuitCut cut) {
+  return name_of(kCircuitElsewhere, elsewhere_of(cut));
+}
+
+/// The question for a run of a prompt, whose metric names its tokens by id. `list`: whose means edges carry.
+CircuitOf question_of(const CircuitCommand& command, const ListedPrompt& prompt, const MeanSource& list,
+                      const PromptRun& run, Engine& engine) {
   const auto measured = measured_of(command.measured, prompt);
   CircuitOf question;
   question.metric.metric = measured.metric;
@@ -35,6 +50,7 @@ CircuitOf question_of(const CircuitCommand& command, const ListedPrompt& prompt,
   set_tokens_of_line(question.metric, prompt, token_count(measured.metric), *engine.model->tokenizer, "");
   question.method = command.method;
   question.cut = second_of(command, prompt).text && !command.ablation ? CutOf{CircuitCut::second}
+                 : list.means                                         ? CutOf{CircuitCut::list_mean, list}
                  : command.ablation                                   ? CutOf{*command.ablation}
                                                                       : CutOf::default_for(run);
   question.steps = command.steps.value_or(CircuitOf::kSteps);
@@ -87,14 +103,16 @@ EdgeNames names_of(const Circuit& circuit, int place) {
 }
 
 void write_text(const PromptRun& run, const Circuit& circuit, const Found& found, const CircuitOf& question,
-                std::ostream& out) {
+                const MeanList* list, std::ostream& out) {
   const double unit = shown_unit(question.metric.metric);
   const bool flow = question.method == CircuitMethod::flow;
   const MetricChoice& metric = question.metric;
   out << (flow ? "share of what arrives at the logits"
                : metric_name(metric.metric, metric.token.number, metric.against.number, metric.position, run))
       << ": " << kCircuitMethods[static_cast<std::size_t>(question.method)].name << ", "
-      << name_of_cut(question.cut.cut) << " elsewhere\n";
+      << (question.cut.cut == CircuitCut::list_mean ? words_of(*list)
+                                                    : std::string(name_of_cut(question.cut.cut)))
+      << " elsewhere\n";
   for (const int place : found.edges) {
     const EdgeNames names = names_of(circuit, place);
     const double score = (flow ? 1 : unit) * static_cast<double>(circuit.score(place));
@@ -161,10 +179,7 @@ PlotCommand plot_of(const CircuitCommand& command, const std::optional<std::stri
   const int position =
       token_count(question.metric.metric) > 0 ? question.metric.position : run.run->length() - 1;
   plot.selection = Selection{0, 0, position, -1};
-  const CircuitElsewhere elsewhere = question.cut.cut == CircuitCut::second ? CircuitElsewhere::second
-                                     : question.cut.cut == CircuitCut::mean ? CircuitElsewhere::mean
-                                                                            : CircuitElsewhere::zero;
-  plot.options = circuit_options(question, elsewhere, command.edges);
+  plot.options = circuit_options(question, elsewhere_of(question.cut.cut), command.edges);
   plot.picture = command.picture;
   plot.no_recipe = command.no_recipe;
   plot.out = command.out;
@@ -173,7 +188,14 @@ PlotCommand plot_of(const CircuitCommand& command, const std::optional<std::stri
 
 void run_circuit(const CircuitCommand& command, const Streams& streams) {
   How how(command);
-  Engine engine = start_engine(command.model, command.prompt.edits);
+  Engine engine = start_engine(command, streams, {.takes_means = command.ablates_with_means()});
+  AnswersInAdvance::Known known;
+  MeanSource list;
+  if (engine.mean_over && command.ablates_with_means()) {
+    const MeansOverList means = CutOf::means_over(engine.mean_over->over, engine.config());
+    known.emplace_back(means, computed_means(means, engine.model, engine.workspace, streams));
+    list = source_of(means, *known.back().second);
+  }
   const auto second =
       command.second ? run_second(engine, {*command.second, {}, command.prompt.start_token}, "--second: ")
                      : nullptr;
@@ -196,23 +218,24 @@ void run_circuit(const CircuitCommand& command, const Streams& streams) {
     saying_where(where, [&] {
       const system::InterruptGuard interrupts;
       StatusLine line(streams);
-      const CircuitOf question = question_of(command, prompt, *run, engine);
-      DirectAnswers answers(run, engine.workspace, [&](std::string_view work, double done) {
+      const CircuitOf question = question_of(command, prompt, list, *run, engine);
+      DirectAnswers others(run, engine.workspace, [&](std::string_view work, double done) {
         interrupts.check();
         line.tell_work(where, work, done);
       });
+      AnswersInAdvance answers(known, others);
       const Found found = find_circuit(question, command.edges, answers);
       if (drawn)
         write_output({*file, command.out.format},
                      figure_bytes(
                          plot_of(command, from ? second_text.text : std::nullopt, *run, question),
-                         view_of_circuits(), run, nullptr, answers, *fonts, [&] { return hashes; }, where),
+                         view_of_circuits(), run, list.over.list, answers, *fonts, [&] { return hashes; }, where),
                      streams);
       if (command.json) {
         write_json(how.of(engine, *run), *run, *found.circuit, found, question, streams.out);
       } else if (!drawn) {
         if (!source.is_first()) streams.out << '\n';
-        write_text(*run, *found.circuit, found, question, streams.out);
+        write_text(*run, *found.circuit, found, question, engine.mean_over.get(), streams.out);
       }
     });
     warn_about(*run, where, streams.err);
@@ -241,11 +264,12 @@ Finish describe_circuit(CommandSyntax& command) {
                         "with the run's alone, or information flow routes (default: integrated)",
                         own->method, kCircuitMethods);
   measured_options(command, own->measured, kSaliencyMetrics, "the number that edges matter for");
-  command.choice_option(
-      "ablate",
-      "what edges outside the circuit carry: zeros, or each part's mean over the\n"
-      "prompt (default: mean, zero for a single token; with --second what the part\nwrote there)",
-      own->ablation, kAblations);
+  command.choice_option("ablate",
+                        "what edges outside the circuit carry: zeros, or each part's mean over the\n"
+                        "prompt, or with --mean-over over a list (default: mean, zero for a single "
+                        "token;\nwith --second what the "
+                        "part wrote there)",
+                        own->ablation, kAblations);
   second_prompt_options(command, *own,
                         "edges outside the circuit carry what this prompt has; it must have as many\ntokens, "
                         "unless --align matches them");

@@ -19,6 +19,7 @@ struct CircuitCommand : Arguments {
   std::optional<int> steps;  ///< nothing: not given
   bool by_position = false;
   bool no_recipe = false;
+  bool ablates_with_means() const { return ablation == CircuitCut::mean; }
   Destination out;
 };
 

@@ -103,19 +103,49 @@ std::shared_ptr<const model::Tokenizer> load_tokenizer(const ModelArguments& arg
   return std::make_shared<const model::Tokenizer>(model::Tokenizer::load(folder));
 }
 
-Engine start_engine(const ModelArguments& arguments, const EditArguments& edits, Capabilities needs,
-                    SecondModelUse second) {
+namespace {
+
+/// The model alone, which must have all that is needed.
+Engine engine_of(const ModelArguments& arguments, Capabilities needs) {
   Engine engine{loaded(arguments, model_folder(arguments), arguments.patterns),
                 model::Workspace(arguments.threads), nullptr};
   engine.kept = arguments.kept.models;
-  require(*engine.model, edits.empty() ? needs : needs | Capability::weights);
+  require(*engine.model, needs);
+  return engine;
+}
+
+/// The edits with means over the list, if there is one, in place of means over the run's positions.
+model::Edits with_list_means(model::Edits edits, Engine& engine, bool takes_means, const Streams& streams) {
+  if (!engine.mean_over) return edits;
+  const MeansOverList means{engine.mean_over->over, points_of_means(edits)};
+  if (!means.points.empty())
+    return with_means(
+        std::move(edits),
+        *source_of(means, *computed_means(means, engine.model, engine.workspace, streams)).means);
+  if (takes_means) return edits;
+  throw model::RunError("--mean-over has no effect here without an edit that sets a mean, as in L5H1.z=mean");
+}
+
+}  // namespace
+
+Engine start_engine(const ModelArguments& arguments) {
+  return engine_of(arguments, Capability::weights);
+}
+
+Engine start_engine(const Arguments& command, const Streams& streams, const EngineUse& use) {
+  const EditArguments& edits = command.prompt.edits;
+  const bool needs_weights = !edits.empty() || edits.mean_over;
+  Engine engine = engine_of(command.model, needs_weights ? use.needs | Capability::weights : use.needs);
   if (engine.model->patterns) return engine;
   if (edits.second_model) {
-    engine.second = loaded(arguments, second_folder(*edits.second_model), false);
+    engine.second = loaded(command.model, second_folder(*edits.second_model), false);
     check_comparable(*engine.model, *engine.second);
   }
-  model::Edits wanted = edits_from(edits, *engine.model);
-  if (engine.second && second == SecondModelUse::patch_source && !model::patches_from_second(wanted))
+  if (edits.mean_over)
+    engine.mean_over = read_mean_list(*edits.mean_over, *engine.model, command.prompt.start_token);
+  engine.given_edits = edits_from(edits, *engine.model);
+  model::Edits wanted = with_list_means(engine.given_edits, engine, use.takes_means, streams);
+  if (engine.second && use.second == SecondModelUse::patch_source && !model::patches_from_second(wanted))
     throw model::RunError(
         "--second-model has no effect here without an edit that patches from it (<-second); plot, shot, the "
         "window, sweep without --ablate, and trace --gradients kl also compare with it");

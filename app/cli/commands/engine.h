@@ -7,6 +7,7 @@
 #include <string>
 
 #include "app/cli/arguments/arguments.h"
+#include "app/cli/commands/mean_list.h"
 #include "app/cli/program.h"
 #include "app/run/analyses/attribution.h"
 #include "app/run/prompt_run.h"
@@ -35,20 +36,29 @@ struct Engine {
   std::shared_ptr<const LoadedModel> model;
   model::Workspace workspace;
   std::shared_ptr<const model::Plan> plan;         ///< the edits of every run, see plan_for; null: none
+  model::Edits given_edits = {};                   ///< the same before means over a list became numbers
   std::shared_ptr<const LoadedModel> second = {};  ///< a model to compare with; null: none
   std::shared_ptr<KeptModels> kept = {};           ///< what the models stay loaded in; null: nothing
+  std::shared_ptr<const MeanList> mean_over = {};  ///< over which means are taken; null: the run's positions
   model::Config config() const { return model->config(); }
 };
 
 /// What a command uses a second model for.
 enum class SecondModelUse { patch_source, baseline };
 
-/// Loads the models, unless they are kept, and reads the edits. Throws model::LoadError, and model::RunError
-/// for edits that cannot be parsed or that this model does not support, and for a second model that is not
-/// used.
-Engine start_engine(const ModelArguments& arguments, const EditArguments& edits = {},
-                    Capabilities needs = Capability::weights,
-                    SecondModelUse second = SecondModelUse::patch_source);
+/// What a command needs besides a prompt and its edits.
+struct EngineUse {
+  Capabilities needs = Capability::weights;
+  SecondModelUse second = SecondModelUse::patch_source;
+  bool takes_means = false;  ///< it takes means itself, besides its edits
+};
+
+/// Loads the models, unless they are kept, and reads the edits. Means over a list become their values, which
+/// may take a while. Throws model::LoadError, and model::RunError for edits that cannot be parsed or that
+/// this model does not support, and for a second model or a list that is not used.
+Engine start_engine(const Arguments& command, const Streams& streams, const EngineUse& use = {});
+/// Loads a model alone.
+Engine start_engine(const ModelArguments& arguments);
 
 /// The edits of the arguments: those of the file, then the others. Throws like start_engine.
 model::Edits edits_from(const EditArguments& edits, const LoadedModel& model);

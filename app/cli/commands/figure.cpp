@@ -48,7 +48,7 @@ auto make_figure(const PlotCommand& command, const View& view, const std::shared
   context.options = command.options;
   if (!command.tries.empty()) context.tries = std::make_shared<const Tries>(command.tries);
   context.prompts = prompts;
-  if (is_over_list(view, command.options) && !prompts)
+  if (needs_list(view, command.options) && !prompts)
     throw model::RunError(where + "the view " + std::string(view.name()) +
                           " shows a list of prompts; give one with --over");
   context.theme = &theme;

@@ -78,7 +78,7 @@ void run_generate(const GenerateCommand& command, const Streams& streams) {
   PromptSource source(command.prompt, streams.in);
   const Prompt prompt = source.next().value();
   How how(command);
-  Engine engine = start_engine(command.model, command.prompt.edits);
+  Engine engine = start_engine(command, streams);
   const model::Transformer& transformer = *engine.model->transformer;
   const model::Tokenizer& tokenizer = *engine.model->tokenizer;
   const PromptTokens prompt_tokens = tokenize_whole(*engine.model, prompt, source.where());

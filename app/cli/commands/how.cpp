@@ -4,7 +4,6 @@
 #include "app/run/edits/edit_text.h"
 #include "app/run/sources/precision_names.h"
 #include "app/run/version.h"
-#include "model/pass/plan.h"
 
 namespace headscope::app {
 
@@ -30,9 +29,7 @@ Json How::shared(const Engine& engine) {
   const LoadedModel& model = *engine.model;
   const WeightHashes weights = weights_of(engine, begun_ ? &*begun_ : nullptr);
   Json edits = Json::array();
-  if (engine.plan)
-    for (const model::Edit& edit : engine.plan->edits())
-      edits.push_back(utf8_or_replacement(edit_text(edit)));
+  for (const model::Edit& edit : engine.given_edits) edits.push_back(utf8_or_replacement(edit_text(edit)));
   const auto named = [](const LoadedModel& of, const std::string& hash) {
     return Json{{"model", utf8_or_replacement(of.name)}, {"weights", hash}};
   };
@@ -42,6 +39,12 @@ Json How::shared(const Engine& engine) {
   how["precision"] = name_of(command_.model.precision);
   how["start_token"] = command_.prompt.start_token;
   how["edits"] = std::move(edits);
+  how["mean_over"] = nullptr;
+  if (const auto& list = engine.mean_over)
+    how["mean_over"] = {{"file", list->over.list->name},
+                        {"sha256", list->sha256},
+                        {"prompts", list->over.list->prompts.size()},
+                        {"tokens", list->tokens}};
   return shared_.emplace(std::move(how));
 }
 

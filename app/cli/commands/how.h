@@ -15,7 +15,7 @@ class How {
   explicit How(const Arguments& command);
 
   /// What all answers of a command have in common: program, models and the hashes of their weights,
-  /// precision, start token and edits. Throws like weights_hash.
+  /// precision, start token, edits and the list over which means are taken. Throws like weights_hash.
   Json shared(const Engine& engine);
   /// The same with the prompt, and the second prompt if the run is compared with one.
   Json of(const Engine& engine, const PromptRun& run);

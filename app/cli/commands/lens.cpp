@@ -111,7 +111,7 @@ void run_lens(const LensCommand& command, const Streams& streams) {
   if (!command.merge.empty())
     return write_means(ListMeans::merge(command.merge, "lens"), command, false, streams);
   How how(command);
-  Engine engine = start_engine(command.model, command.prompt.edits);
+  Engine engine = start_engine(command, streams);
   const TokenChoice token = token_of(*engine.model->tokenizer, command.token, "--token", TokenChoice::best());
   ListMeans means;
   const auto work = [&](const PromptSource& source, const ListedPrompt& prompt) {

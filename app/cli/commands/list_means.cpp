@@ -120,7 +120,9 @@ void ListMeans::write_text(std::ostream& out, bool by_size) const {
     return;
   }
   out << terminal_safe(of_.at("what").get<std::string>()) << ": mean over "
-      << counted(part_.prompts, "prompt") << " ± standard error\n";
+      << counted(part_.prompts, "prompt") << " ± standard error";
+  if (of_.contains("mean_over")) out << "; " << terminal_safe(of_.at("mean_over").get<std::string>());
+  out << '\n';
   std::vector<std::size_t> order(means_.size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
   const auto is_of_prompt = [&](std::size_t i) { return means_.cell(i).place.empty(); };
@@ -178,6 +180,8 @@ ListMeans ListMeans::parse(std::string_view json, const std::string& file, const
               if (read.of_.at("command") != command)
                 throw std::invalid_argument("it is of the command " + read.of_.at("command").dump());
               short_text_at(read.of_, "what");
+              if (read.of_.contains("mean_over") && !read.of_.at("mean_over").is_string())
+                throw std::invalid_argument("mean_over is not a string");
               read.part_.conditions["of"] = read.of_.dump();
               std::vector<MeanCell> cells;
               std::vector<SampleMean> numbers;

@@ -152,8 +152,8 @@ void write(const Measurement& measured, const MetricsCommand& command, std::ostr
 void run_metrics(const MetricsCommand& command, const Streams& streams) {
   if (!command.merge.empty()) return write(merge(command.merge), command, streams.out);
   How how(command);
-  Engine engine = start_engine(command.model, command.prompt.edits,
-                               command.repeated ? Capability::weights : Capability::patterns);
+  Engine engine = start_engine(command, streams,
+                               {.needs = command.repeated ? Capability::weights : Capability::patterns});
   const bool json = command.form == MetricsCommand::Form::json;
   const auto conditions = json ? conditions_of(how.shared(engine)) : std::map<std::string, std::string>{};
   if (command.repeated) {

@@ -50,7 +50,7 @@ void run_plot(const PlotCommand& given, const Streams& streams) {
   if (hashed && !given.model.patterns && !given.model.kept.models)
     begun.emplace(model_folder(given.model), given.model.threads);
   Engine engine =
-      start_engine(given.model, given.prompt.edits, Capability::patterns, SecondModelUse::baseline);
+      start_engine(given, streams, {.needs = Capability::patterns, .second = SecondModelUse::baseline});
   const PlotCommand command = with_tokens(given, *engine.model);
   const Selection selection = command.selection.value_or(Selection{});
   std::optional<WeightHashes> known_weights;
@@ -109,13 +109,14 @@ void set_over(PlotCommand& plot) {
   bool some = false;
   for (const std::string& id : plot.views) {
     const View& view = *find_view(id);
-    if (view.over_list == nullptr) continue;
-    some = true;
+    some = some || view.over_list || sets_list_mean(view, plot.options);
+    if (!view.over_list || sets_list_mean(view, plot.options)) continue;
     if (plot.options.value(*view.over_list) == view.over_list->default_value)
       plot.options.set(*view.over_list, view.over_list_value);
   }
   if (!some)
-    throw UsageError("--over applies only to views of many prompts: " + list_of_views(takes_prompt_list));
+    throw UsageError("--over applies only to views of many prompts, " + list_of_views(shows_prompt_list) +
+                     ", and where list-mean is chosen to " + list_of_views(takes_means_of_list));
 }
 
 /// With --mean, --prompts gives the list of one figure, instead of a prompt for each.
@@ -146,7 +147,11 @@ void check_plot(PlotCommand& plot) {
   take_list(plot);
   set_over(plot);
   complete_prompt(plot, plot.views);
-  if (plot.over_list.empty()) require_prompt_or_attention(plot);
+  const auto needs_prompt = [&](const std::string& id) {
+    return !is_over_list(*find_view(id), plot.options);
+  };
+  if (plot.over_list.empty() || std::ranges::all_of(plot.views, needs_prompt))
+    require_prompt_or_attention(plot);
   plot.out = destination_of(plot, "heads.png", kPicturesOrNumbers);
   reject_recipe(plot);
   check_given_options(plot);

@@ -103,7 +103,7 @@ void write_text(Engine& engine, const PromptRun& run, int top, bool all_position
 
 void run_predict(const PredictCommand& command, const Streams& streams) {
   How how(command);
-  Engine engine = start_engine(command.model, command.prompt.edits);
+  Engine engine = start_engine(command, streams);
   const int top = std::min(command.top, engine.config().vocab_size);
   for_each_prompt(command.prompt, streams, [&](const PromptSource& source, const Prompt& prompt) {
     const PromptRun run = run_prompt(engine, prompt, source.where());

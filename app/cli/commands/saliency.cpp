@@ -81,7 +81,7 @@ void write_json(const Json& how, const SaliencyCommand& command, const PromptRun
 
 void run_saliency(const SaliencyCommand& command, const Streams& streams) {
   How how(command);
-  Engine engine = start_engine(command.model, command.prompt.edits);
+  Engine engine = start_engine(command, streams);
   const SaliencyOf asked = question_of(command, engine);
   for_each_prompt(command.prompt, streams, [&](const PromptSource& source, const ListedPrompt& prompt) {
     PromptRun run = run_prompt(engine, prompt, source.where());

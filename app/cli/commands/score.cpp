@@ -115,7 +115,7 @@ Selection place_in(const PromptRun& run, const ScoreCommand& command, const std:
 
 void run_score(const ScoreCommand& command, const Streams& streams) {
   How how(command);
-  Engine engine = start_engine(command.model, command.prompt.edits);
+  Engine engine = start_engine(command, streams);
   for_each_prompt(command.prompt, streams, [&](const PromptSource& source, const Prompt& prompt) {
     const auto run = std::make_shared<const PromptRun>(run_prompt(engine, prompt, source.where()));
     DirectAnswers answers(run, engine.workspace);

@@ -186,7 +186,7 @@ void search_neurons(const SearchCommand& command, Engine& engine, How& how, cons
 
 void run_search(const SearchCommand& command, const Streams& streams) {
   How how(command);
-  Engine engine = start_engine(command.model, command.prompt.edits, Capability::patterns);
+  Engine engine = start_engine(command, streams, {.needs = Capability::patterns});
   if (!command.neurons.empty()) return search_neurons(command, engine, how, streams);
   BestWeights best(static_cast<std::size_t>(command.top));
   FoundWeights found;  // with excerpts

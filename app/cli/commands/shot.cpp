@@ -87,7 +87,7 @@ Finish describe_shot(CommandSyntax& command) {
   command.computing();
   command.prompt(false);
   command.attention(true);
-  command.comparison();
+  command.comparison(false);
   command.option("view", "VIEW",
                  "the view in the middle: " + list_of_views(is_tab) +
                      " (default: " + std::string(view_at(Place::tab).name()) + ")",

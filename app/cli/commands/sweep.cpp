@@ -29,7 +29,7 @@ constexpr Named<SweepEdit> kAblations[] = {{"zero", SweepEdit::zero}, {"mean", S
 constexpr Named<EstimatesWritten> kEstimates[] = {{"also", EstimatesWritten::also},
                                                   {"only", EstimatesWritten::only}};
 
-/// The question that the arguments define for every prompt.
+/// The question that the arguments define for every prompt, without the means of a list.
 SweepOf question_of(const SweepCommand& command, const Engine& engine) {
   SweepOf question;
   question.over = command.over;
@@ -55,7 +55,8 @@ struct Reading {
   const Sweep& sweep;
   SweepMetric metric;
   std::optional<SweepReading> source =
-      {};  ///< of what is patched from; nothing: changes are not shares of it
+      {};                               ///< of what is patched from; nothing: changes are not shares of it
+  const MeanList* mean_over = nullptr;  ///< the list whose means are set; null: none
 
   bool estimates_only() const { return command.estimates == EstimatesWritten::only; }
   double change(int layer, int column) const {
@@ -64,21 +65,6 @@ struct Reading {
   double share(int layer, int column) const {
     return restored(sweep, *source, metric, change(layer, column));
   }
-};
-
-/// Answers with one answer known in advance.
-class AnsweredSweep final : public Answers {
- public:
-  AnsweredSweep(const SweepOf& question, std::shared_ptr<const Answer> answer, Answers& others)
-      : question_(question), answer_(std::move(answer)), others_(others) {}
-  std::shared_ptr<const Answer> ask(const Question& question) override {
-    return question == question_ ? answer_ : others_.ask(question);
-  }
-
- private:
-  Question question_;
-  std::shared_ptr<const Answer> answer_;
-  Answers& others_;
 };
 
 /// Computes the answer and shows the progress if it takes long.
@@ -199,7 +185,7 @@ void write_text(const Reading& reading, std::ostream& out) {
       << (also   ? ": exact, first-order estimate"
           : only ? ": first-order estimates"
                  : "")
-      << '\n';
+      << (reading.mean_over ? "; " + words_of(*reading.mean_over) : "") << '\n';
   std::vector<NamedNumber> lines;
   std::size_t cell = 0;
   for (int layer = 0; layer < sweep.layers; ++layer)
@@ -231,6 +217,7 @@ Json of_means(const Reading& reading) {
              {"what", (reading.estimates_only() ? "estimated " : "") +
                           std::string(shares ? "restored of " : "change of ") + metric}};
   of.update(measure_json(reading));
+  if (reading.mean_over) of["mean_over"] = words_of(*reading.mean_over);
   of.erase("unit");  // each number says its own
   add_given(of, reading.command.measured);
   if (reading.command.alignment) of["align"] = name_of(kAlignmentNames, *reading.command.alignment);
@@ -270,10 +257,17 @@ void run_sweep(const SweepCommand& command, const Streams& streams) {
   if (!command.merge.empty())
     return write_means(ListMeans::merge(command.merge, "sweep"), command, true, streams);
   How how(command);
-  Engine engine = start_engine(
-      command.model, command.prompt.edits, Capability::weights,
-      command.edit == SweepEdit::patch ? SecondModelUse::baseline : SecondModelUse::patch_source);
-  const SweepOf asked = question_of(command, engine);
+  const bool patched = command.edit == SweepEdit::patch;
+  Engine engine = start_engine(command, streams,
+                               {.second = patched ? SecondModelUse::baseline : SecondModelUse::patch_source,
+                                .takes_means = command.ablates_with_means()});
+  SweepOf asked = question_of(command, engine);
+  AnswersInAdvance::Known known;
+  if (asked.edit == SweepEdit::list_mean) {
+    const MeansOverList means = asked.means_over(engine.mean_over->over, engine.config());
+    known.emplace_back(means, computed_means(means, engine.model, engine.workspace, streams));
+    asked.mean_over = source_of(means, *known.back().second);
+  }
   const auto second =
       command.second ? run_second(engine, {*command.second, {}, command.prompt.start_token}, "--second: ")
                      : nullptr;
@@ -312,6 +306,8 @@ void run_sweep(const SweepCommand& command, const Streams& streams) {
         engine, where, streams);
     const Sweep& sweep = *static_cast<const Sweep*>(answer->value.get());
     Reading reading{command, *run, question, sweep, measured.metric};
+    const bool lists = question.edit == SweepEdit::list_mean;
+    if (lists) reading.mean_over = engine.mean_over.get();
     if (command.restored) {
       if (!patches)
         throw model::RunError(where + "it has no second prompt whose metric --restored could compare with");
@@ -321,10 +317,13 @@ void run_sweep(const SweepCommand& command, const Streams& streams) {
     if (command.mean) return add_to(means, reading, where);
     if (drawn) {
       DirectAnswers others(run, engine.workspace);
-      AnsweredSweep answers(question, answer, others);
+      AnswersInAdvance::Known all = known;
+      all.emplace_back(question, answer);
+      AnswersInAdvance answers(std::move(all), others);
       write_output({*file, command.out.format},
                    figure_bytes(
-                       plot_of(reading, second_text), view_of_sweeps(), run, nullptr, answers, *fonts,
+                       plot_of(reading, second_text), view_of_sweeps(), run,
+                       lists ? engine.mean_over->over.list : nullptr, answers, *fonts,
                        [&] { return weights; }, where),
                    streams);
     }
@@ -363,6 +362,7 @@ void check_sweep(SweepCommand& sweep) {
     sweep.estimates = EstimatesWritten::also;  // they are why a neuron is in the list
   const auto unless_said = sweep.prompt.edits.second_model ? SweepEdit::patch : SweepEdit::zero;
   sweep.edit = sweep.second ? SweepEdit::patch : sweep.ablation.value_or(unless_said);
+  if (sweep.edit == SweepEdit::mean && sweep.prompt.edits.mean_over) sweep.edit = SweepEdit::list_mean;
   sweep.site = sweep.given_site.value_or(sites_of(sweep.over).front());
   if (const std::string why = refuse_site(sweep.over, sweep.site, sweep.edit); !why.empty())
     throw UsageError(why);
@@ -405,8 +405,8 @@ Finish describe_sweep(CommandSyntax& command) {
                         kSweepOver);
   command.old_name("over");
   command.choice_option("ablate",
-                        "set each to zero, or to its mean over the prompt (default: zero; with\n--second or "
-                        "--second-model each is patched)",
+                        "set each to zero, or to its mean over the prompt, or with --mean-over over a\nlist "
+                        "(default: zero; with --second or --second-model each is patched)",
                         own->ablation, kAblations);
   command.choice_option("site",
                         "the activation to edit: of heads z (default), q, k, v or pattern, of\n"

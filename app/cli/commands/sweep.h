@@ -30,6 +30,7 @@ struct SweepCommand : Arguments, MeanArguments {
   std::optional<Alignment> alignment;     ///< alignment of prompts of different lengths
   bool restored = false;                  ///< changes as shares of the difference between both prompts
   bool no_recipe = false;                 ///< the picture's file carries no recipe
+  bool ablates_with_means() const { return ablation == SweepEdit::mean; }
   Destination out = {};
 };
 

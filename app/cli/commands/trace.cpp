@@ -223,8 +223,8 @@ void trace_prompt(Engine& engine, const Tracing& tracing, const Prompt& prompt,
 
 void run_trace(const TraceCommand& command, const Streams& streams) {
   const bool divergence = command.gradients && command.gradients->metric == GradientMetric::divergence;
-  Engine engine = start_engine(command.model, command.prompt.edits, Capability::weights,
-                               divergence ? SecondModelUse::baseline : SecondModelUse::patch_source);
+  Engine engine = start_engine(
+      command, streams, {.second = divergence ? SecondModelUse::baseline : SecondModelUse::patch_source});
   const Tracing tracing = tracing_of(command, engine);
   for_each_prompt(command.prompt, streams, [&](const PromptSource& source, const Prompt& prompt) {
     if (const auto file = source.file(command.out))

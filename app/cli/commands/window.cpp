@@ -79,7 +79,7 @@ Finish describe_window(CommandSyntax& program) {
   program.computing();
   program.prompt(false);
   program.attention(true);
-  program.comparison();
+  program.comparison(false);
   program.tour();
   program.over();
   program.word("FILE",

@@ -48,6 +48,20 @@ StreamWrites means_of(const StreamWrites& writes) {
   });
 }
 
+/// Every row replaced by the means of a list.
+StreamWrites means_of(StreamWrites writes, const ActivationMeans& means) {
+  const auto fill = [](std::vector<float>& rows, std::span<const float> mean) {
+    for (std::size_t at = 0; at < rows.size(); at += mean.size())
+      std::ranges::copy(mean, rows.begin() + static_cast<std::ptrdiff_t>(at));
+  };
+  fill(writes.embedding, means.at({model::Site::resid_pre, 0}).values);
+  for (int layer = 0; layer < std::ssize(writes.z); ++layer) {
+    fill(writes.z[layer], means.at({model::Site::z, layer}).values);
+    fill(writes.mlp[layer], means.at({model::Site::mlp_out, layer}).values);
+  }
+  return writes;
+}
+
 /// The rows of `there` at the counterparts of the run's positions; where there is none, the run's own.
 StreamWrites aligned(const StreamWrites& own, const StreamWrites& there, std::span<const int> counterparts) {
   StreamWrites result = own;
@@ -190,8 +204,19 @@ CutOf CutOf::default_for(const PromptRun& run) {
   return {run.run->length() > 1 ? CircuitCut::mean : CircuitCut::zero};
 }
 
+MeansOverList CutOf::means_over(const OverPrompts& list, const model::Config& config) {
+  MeansOverList means{list, {{model::Site::resid_pre, 0}}};
+  for (int layer = 0; layer < config.n_layer; ++layer) {
+    means.points.push_back({model::Site::z, layer});
+    means.points.push_back({model::Site::mlp_out, layer});
+  }
+  return means;
+}
+
 std::string CutOf::problem(const PromptRun& run) const {
   if (is_edited(run)) return "a circuit is found in a run without edits, but this run has edits";
+  if (cut == CircuitCut::list_mean && mean_over.means == nullptr)
+    return "edges are cut to the means of a list of prompts, but there are none";
   if (cut != CircuitCut::second) return "";
   if (!run.baseline || !compares_texts(run))
     return "edges are cut to a second prompt that differs from the first, but there is none";
@@ -215,6 +240,7 @@ model::StreamWrites CutOf::writes(const PromptRun& run, const model::StreamWrite
                                   model::Workspace& workspace, const std::stop_token& stop) const {
   if (const std::string words = problem(run); !words.empty()) throw model::RunError(words);
   if (cut == CircuitCut::mean) return means_of(own);
+  if (cut == CircuitCut::list_mean) return means_of(own, *mean_over.means);
   if (cut == CircuitCut::zero)
     return own.transformed([](std::span<float> rows) { std::ranges::fill(rows, 0.0F); });
   return aligned(own, run.model->transformer->stream_writes(*run.baseline->run, workspace, stop),

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "app/run/analyses/activation_means.h"
 #include "app/run/analyses/metric_choice.h"
 #include "app/run/question.h"
 #include "model/circuit/stream_graph.h"
@@ -33,6 +34,7 @@ enum class CircuitCut {
   second,  ///< what their writers wrote in the baseline
   mean,    ///< the mean of what they wrote at all positions of the run
   zero,
+  list_mean,  ///< the mean of what they write at all positions of a list of prompts
 };
 
 /// An edge that lies on a path from the embeddings to the logits.
@@ -62,7 +64,11 @@ struct Circuit {
 /// What the pass with edges cut needs besides the run.
 struct CutOf {
   CircuitCut cut = CircuitCut::second;
+  MeanSource mean_over = {};  ///< source of list means
   bool operator==(const CutOf&) const = default;
+
+  /// The means that edges carry, in any model of this shape.
+  static MeansOverList means_over(const OverPrompts& list, const model::Config& config);
 
   /// What edges are cut to unless something else is asked for: the second prompt if there is one, else means,
   /// but zeros for a single token, which is its own mean.

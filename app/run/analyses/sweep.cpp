@@ -83,6 +83,8 @@ void check_keys(const SweepOf& question) {
 }
 
 void check_source(const SweepOf& question, const PromptRun& run) {
+  if (question.edit == SweepEdit::list_mean && question.mean_over.means == nullptr)
+    throw model::RunError("there are no means of a list of prompts to set");
   if (question.edit != SweepEdit::patch) return;
   const auto length = static_cast<std::size_t>(run.run->length());
   if (question.from.tokens.empty()) throw model::RunError("there is no prompt to patch from");
@@ -318,7 +320,17 @@ SweepPlace SweepOf::place_of(const Sweep& sweep, std::size_t cell) const {
   return place_of(static_cast<int>(cell / columns), static_cast<int>(cell % columns));
 }
 
+MeansOverList SweepOf::means_over(const OverPrompts& list, const model::Config& config) const {
+  MeansOverList means{list, {}};
+  for (int layer = 0; layer < config.n_layer; ++layer) {
+    means.points.push_back({over == SweepOver::mlps ? model::Site::mlp_out : site, layer});
+    if (over == SweepOver::senders) means.points.push_back({model::Site::mlp_out, layer});
+  }
+  return means;
+}
+
 bool SweepOf::has_edits(const SweepPlace& place) const {
+  if (edit == SweepEdit::list_mean && mean_over.means == nullptr) return false;
   if (over == SweepOver::senders && !receiver.is_after(place.layer)) return false;
   return edit != SweepEdit::patch || from.reaches(place.position);
 }
@@ -338,6 +350,9 @@ model::Edits SweepOf::edits(const SweepPlace& place) const {
       break;
     case SweepEdit::patch:
       if (const auto patch = from.at(at)) edits.emplace_back(*patch);
+      break;
+    case SweepEdit::list_mean:
+      edits.emplace_back(mean_over.means->edit(at));
       break;
   }
   if (over != SweepOver::senders || edits.empty()) return edits;

@@ -6,6 +6,7 @@
 #include <tuple>
 #include <vector>
 
+#include "app/run/analyses/activation_means.h"
 #include "app/run/analyses/attribution.h"
 #include "app/run/neuron_index.h"
 #include "app/run/question.h"
@@ -37,9 +38,10 @@ std::string part_name(const SweepPlace& place);
 std::span<const model::Site> sites_of(SweepOver over);
 
 enum class SweepEdit {
-  zero,   ///< zero ablation
-  mean,   ///< mean ablation: over the positions of the run
-  patch,  ///< activation patching: from another prompt
+  zero,       ///< zero ablation
+  mean,       ///< mean ablation: over the positions of the run
+  patch,      ///< activation patching: from another prompt
+  list_mean,  ///< mean ablation: over the positions of a list of prompts
 };
 
 /// What a sweep measures of the prediction after a position.
@@ -155,10 +157,14 @@ struct SweepOf {
   SweepReceiver receiver = {};        ///< of senders
   SweepEdit edit = SweepEdit::zero;
   PatchPrompt from = {};                    ///< source of a patch
+  MeanSource mean_over = {};                ///< source of list means
   TokenChoice token = TokenChoice::best();  ///< ranks refer to the run
   TokenChoice against = TokenChoice::other();
   int position = 0;  ///< the position whose prediction is measured
   int neurons = 64;  ///< of neurons: their number
+
+  /// The means that its edits set, of any model of this shape.
+  MeansOverList means_over(const OverPrompts& list, const model::Config& config) const;
 
   /// Whether there are estimates of its cells: senders have none, neurons always have them.
   bool has_estimates() const { return over != SweepOver::senders; }
@@ -171,8 +177,8 @@ struct SweepOf {
 
   bool operator==(const SweepOf& other) const {
     const auto asked = [](const SweepOf& of) {
-      return std::tie(of.over, of.site, of.receiver, of.edit, of.from, of.token, of.against, of.position,
-                      of.neurons);
+      return std::tie(of.over, of.site, of.receiver, of.edit, of.from, of.mean_over, of.token, of.against,
+                      of.position, of.neurons);
     };
     return asked(*this) == asked(other) && (over != SweepOver::neurons || largest_of == other.largest_of);
   }
@@ -182,8 +188,8 @@ struct SweepOf {
   SweepPlace place_of(int layer, int column) const;
   /// The same for a cell by its index.
   SweepPlace place_of(const Sweep& sweep, std::size_t cell) const;
-  /// The edits of a place, in addition to those of the run; empty if there is nothing to patch, or if the
-  /// receiver is not after the sender.
+  /// The edits of a place, in addition to those of the run; empty if there is nothing to patch, if the means
+  /// of the list are not known, or if the receiver is not after the sender.
   model::Edits edits(const SweepPlace& place) const;
   model::Edits edits(int layer, int column) const { return edits(place_of(layer, column)); }
   /// Whether there are any.
@@ -192,7 +198,7 @@ struct SweepOf {
   /// Throws RunError for an id outside the vocabulary, for a site that cannot be edited so, for another
   /// prompt of a different length, for patterns if its positions correspond to others, for a receiver that
   /// the model does not have or that has no senders, if the run has no second model to patch from, and for
-  /// neurons with the largest estimates of the divergence.
+  /// neurons with the largest estimates of the divergence, or without the means of the list.
   Sweep compute(const PromptRun& run, const Computation<Sweep>& computation) const;
 };
 

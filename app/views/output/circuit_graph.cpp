@@ -6,6 +6,7 @@
 #include "app/views/output/circuit_layout.h"
 #include "app/views/output/circuit_options.h"
 #include "app/views/output/circuit_paint.h"
+#include "app/views/output/circuit_question.h"
 #include "app/views/output/logit_options.h"
 #include "app/views/parts/comparison_words.h"
 #include "app/views/parts/declare.h"
@@ -16,6 +17,7 @@
 #include "app/views/parts/menu_lines.h"
 #include "app/views/parts/names.h"
 #include "app/views/parts/navigation.h"
+#include "app/views/parts/prompt_list_words.h"
 #include "viz/scene/scale.h"
 
 namespace headscope::app {
@@ -26,59 +28,27 @@ using circuit_picture::Link;
 using circuit_picture::Node;
 using model::StreamReader;
 
-using circuit_picture::kEdge;
-using circuit_picture::kNode;
 using circuit_picture::Sample;
+// Roles and options.
+using circuit_picture::kAgainst;
+using circuit_picture::kAgainstId;
+using circuit_picture::kByPosition;
+using circuit_picture::kEdge;
+using circuit_picture::kEdges;
+using circuit_picture::kElsewhere;
+using circuit_picture::kMethod;
+using circuit_picture::kMetric;
+using circuit_picture::kNode;
+using circuit_picture::kSteps;
+using circuit_picture::kToken;
+using circuit_picture::kTokenId;
 
-const auto kMethod = with_flag(
-    "method", choice_option<CircuitMethod>("circuit-method", "Method", "cC",
-                                           "how much an edge between two parts of the model matters",
-                                           choices_of(kCircuitMethods)));
-const auto kElsewhere =
-    with_flag("elsewhere", choice_option<CircuitElsewhere>("circuit-elsewhere", "Elsewhere", "wW",
-                                                           "what edges outside the circuit carry",
-                                                           choices_of(kCircuitElsewhere)));
-const auto kMetric = make_option<GradientMetric>(
-    "circuit-metric", "Metric", "the number that edges matter for",
-    {.flag = "metric", .default_value = 1, .choices = choices_of(kSaliencyMetrics), .keys = "hH"});
-const auto kEdges = make_option<int>(
-    "circuit-edges", "Edges", "the most edges, the strongest ones; at least those of one path",
-    {.flag = "edges",
-     .default_value = kCircuitEdges,
-     .low = 1,
-     .high = kMostCircuitEdges,
-     .steps = {1, 2, 3, 5, 7, 10, 15, 20, 30, 40, 50, 70, 100, 150, 200, 300, 500, 1000},
-     .keys = "xX"});
-const auto kByPosition = switch_option("circuit-positions", "By position", "oO",
-                                       "each part at each position apart, in columns of tokens");
+using circuit_picture::cut_of;
+using circuit_picture::elsewhere_words;
+using circuit_picture::names_one_twice;
+using circuit_picture::names_token;
+using circuit_picture::question_of;
 
-bool names_token(const Options& options) {
-  return token_count(options[kMetric]) > 0;
-}
-bool names_two(const Options& options) {
-  return token_count(options[kMetric]) > 1;
-}
-const auto kToken = applying_if(
-    names_token, make_option<int>("circuit-rank", "Token", "the token, by its rank among the predictions",
-                                  {.default_value = 1, .low = 1, .high = 100, .keys = "lL"}));
-const auto kAgainst = applying_if(
-    names_two,
-    make_option<int>("circuit-other-rank", "Against",
-                     "the other token, by its rank among the predictions (auto: the most probable other one)",
-                     other_rank_option()));
-const auto kTokenId =
-    make_option<int>("circuit-id", "Token id", "the token by its id, instead of its rank", token_id_option());
-const auto kAgainstId = make_option<int>("circuit-other-id", "Other token id",
-                                         "the other token by its id, instead of its rank", token_id_option());
-const auto kSteps =
-    applying_if([](const Options& options) { return options[kMethod] == CircuitMethod::integrated; },
-                make_option<int>("circuit-steps", "Steps", "gradients between the two runs' embeddings",
-                                 {.flag = "steps",
-                                  .default_value = CircuitOf::kSteps,
-                                  .low = 1,
-                                  .high = CircuitOf::kMostSteps,
-                                  .steps = {1, 2, 3, 5, 10, 20, 50},
-                                  .keys = "pP"}));
 /// The edge that was clicked: its place in the circuit, by position after all places without.
 Option<int> chosen_edge_option() {
   auto option =
@@ -99,50 +69,7 @@ SetOption choose_edge(const Circuit& circuit, int place) {
   return {&kChosen, place >= 0 && circuit.rows > 1 ? place + kByPositionFrom : place};
 }
 
-/// Whether the metric is the difference of a token and itself.
-bool names_one_twice(const Options& options) {
-  if (!names_two(options)) return false;
-  const int id = options[kTokenId], against = options[kAgainstId];
-  return id >= 0 || against >= 0 ? id == against : options[kToken] == options[kAgainst];
-}
-
 // ---- the questions ----
-
-CircuitCut cut_of(const ViewContext& c) {
-  switch (c.options[kElsewhere]) {
-    case CircuitElsewhere::second:
-      return CircuitCut::second;
-    case CircuitElsewhere::mean:
-      return CircuitCut::mean;
-    case CircuitElsewhere::zero:
-      return CircuitCut::zero;
-    case CircuitElsewhere::automatic:
-      break;
-  }
-  return c.run ? CutOf::default_for(*c.run).cut : CircuitCut::mean;
-}
-
-/// Nullopt until it is known which tokens are measured.
-std::optional<CircuitOf> question_of(const ViewContext& c) {
-  CircuitOf question;
-  question.metric.metric = c.options[kMetric];
-  question.metric.position = names_token(c.options) ? std::max(0, c.selection.query) : -1;
-  question.method = c.options[kMethod];
-  question.cut = {cut_of(c)};
-  question.steps = question.method == CircuitMethod::integrated ? c.options[kSteps] : CircuitOf::kSteps;
-  question.by_position = c.options[kByPosition];
-  if (names_token(c.options)) {
-    const auto token = token_choice(c, kTokenId, kToken);
-    if (!token) return std::nullopt;
-    question.metric.token = *token;
-  }
-  if (names_two(c.options)) {
-    const auto against = other_token_choice(c, question.metric.token, kAgainstId, kAgainst);
-    if (!against) return std::nullopt;
-    question.metric.against = *against;
-  }
-  return question;
-}
 
 /// The circuit's edges, and what they keep of the metric.
 struct Numbers {
@@ -168,12 +95,14 @@ viz::Rect drawing_area(const ViewContext& c, bool by_position) {
   const viz::Style style = style_of(c);
   const float line = style.line(style.small()), u = style.unit();
   viz::Rect area = below_title(c);
-  const auto lines = [&](const char* longest) {
+  const auto lines = [&](const std::string& longest) {
     return viz::wrap(style, longest, style.small(), viz::FontStyle::regular, area.w).size();
   };
   std::size_t below = lines(
       "100 edges between 50 parts keep 100 % of the difference in the metric: −12.34; all edges: −12.34; "
-      "none: −12.34, with the second prompt's values elsewhere; room for the strongest 100");
+      "none: −12.34, with " +
+      (cut_of(c) == CircuitCut::list_mean ? elsewhere_words(c) : "the second prompt's values") +
+      " elsewhere; room for the strongest 100");
   if (!is_low(c)) {
     below += lines(
         "—— to queries —— to keys —— to values —— to MLPs, logits —— lowers the metric —— 12.3 in the "
@@ -238,18 +167,6 @@ std::string metric_words(const ViewContext& c, const Circuit& circuit) {
   if (const auto* of = std::get_if<model::LogProbability>(&circuit.metric))
     return "log₂ probability of " + logit_words(c, of->token, -1);
   return "mean loss of the prompt, bits";
-}
-
-std::string elsewhere_words(const ViewContext& c) {
-  switch (cut_of(c)) {
-    case CircuitCut::second:
-      return "the second prompt's values";
-    case CircuitCut::mean:
-      return "means";
-    case CircuitCut::zero:
-      break;
-  }
-  return "zeros";
 }
 
 std::string edge_name(const ViewContext& c, const Circuit& circuit, int place) {
@@ -389,6 +306,8 @@ Picture build(const ViewContext& c) {
   if (!question) return message(c, kComputing);
   if (has_no_loss(*c.run, c.options[kMetric])) return message(c, kNoLoss);
   if (names_one_twice(c.options)) return message(c, kOneTwice);
+  if (question->cut.cut == CircuitCut::list_mean)
+    if (auto words = waiting_for_means(c, circuit_picture::means_of(c))) return *words;
   if (const std::string problem = question->cut.problem(*c.run); !problem.empty()) return message(c, problem);
   const auto n = numbers_of(c);
   if (auto words = waiting(c, *question, n.has_value())) return *words;
@@ -546,23 +465,6 @@ std::string refuse(const ViewContext& c) {
 
 }  // namespace
 
-Options circuit_options(const CircuitOf& question, CircuitElsewhere elsewhere, int edges) {
-  Options options;
-  options.set(kMethod, question.method);
-  options.set(kElsewhere, elsewhere);
-  options.set(kMetric, question.metric.metric);
-  options.set(kEdges, edges);
-  options.set(kByPosition, question.by_position);
-  options.set(kSteps, question.steps);
-  const auto set = [&](const TokenChoice& token, const Option<int>& rank, const Option<int>& id) {
-    if (token.by == TokenChoice::By::rank) options.set(rank, token.number + 1);
-    if (token.by == TokenChoice::By::id) options.set(id, token.number);
-  };
-  set(question.metric.token, kToken, kTokenId);
-  set(question.metric.against, kAgainst, kAgainstId);
-  return options;
-}
-
 View circuit_graph_view() {
   View view =
       make_view(Group::output, "circuit_graph", "Circuit graph",
@@ -578,6 +480,8 @@ View circuit_graph_view() {
   view.print_shape = print_shape;
   view.on_baseline = [](const ViewContext& c) { return cut_of(c) == CircuitCut::second; };
   view.caption = {.prompt = true, .query = true};
+  view.list_mean = &kElsewhere;
+  view.list_mean_value = static_cast<int>(CircuitElsewhere::list_mean);
   view.landmarks = {landmark<kNode>("parts"), landmark<kEdge>("edges")};
   return view;
 }

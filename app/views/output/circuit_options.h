@@ -15,13 +15,15 @@ inline constexpr ChoiceOf<CircuitMethod> kCircuitMethods[] = {
     {CircuitMethod::flow, "flow", "Information flow",
      "The share of what reaches the logits that came along each edge, without gradients"}};
 /// What edges carry outside a circuit.
-enum class CircuitElsewhere { automatic, mean, second, zero };
+enum class CircuitElsewhere { automatic, mean, second, zero, list_mean };
 inline constexpr ChoiceOf<CircuitElsewhere> kCircuitElsewhere[] = {
     {CircuitElsewhere::automatic, "auto", "Auto",
      "The second prompt if there is one, else the mean; zeros for a single token"},
     {CircuitElsewhere::mean, "mean", "Mean", "What the part writes on average over the prompt's positions"},
     {CircuitElsewhere::second, "second", "Second prompt", "What the same part wrote in the second prompt"},
-    {CircuitElsewhere::zero, "zero", "Zero", "Zeros"}};
+    {CircuitElsewhere::zero, "zero", "Zero", "Zeros"},
+    {CircuitElsewhere::list_mean, "list-mean", "List mean",
+     "What the part writes on average over all positions of the open list of prompts"}};
 static_assert(in_order(kCircuitMethods) && in_order(kCircuitElsewhere));
 
 /// Edges that are shown unless another number is asked for, and at most.

@@ -26,6 +26,7 @@
 #include "app/views/parts/matrix_zoom.h"
 #include "app/views/parts/menu_lines.h"
 #include "app/views/parts/navigation.h"
+#include "app/views/parts/prompt_list_words.h"
 #include "app/views/parts/selected.h"
 #include "app/views/parts/token_axes.h"
 #include "viz/charts/heatmap.h"
@@ -87,6 +88,8 @@ Picture build(const ViewContext& c) {
     static_cast<void>(c.ask(question));
     return *waiting(c);
   }
+  if (question.edit == SweepEdit::list_mean)
+    if (auto words = waiting_for_means(c, means_of(c, question))) return *words;
   if (!has_source(question))
     return message(c, c.side == Side::baseline
                           ? "patches come from this run; show the other run to see their effect"
@@ -202,15 +205,15 @@ std::string with_sign(double value) {
 
 /// What is done at a place: its edits, those of its row, and what else can be shown of it.
 void add_commands(std::vector<MenuLine>& menu, const ViewContext& c, const CellAt& at) {
-  const auto add = [&](const char* apply, const char* back, const model::Edits& edits) {
+  const auto add = [&](const char* apply, const char* back, const SweepPlace& place) {
+    const model::Edits edits = at.question.edits(place);
     if (edits.empty()) return;
-    const std::string words = "“" + edit_words(edits.front()) + "”";
+    const std::string words = "“" + edit_words(at.question, place) + "”";
     menu.push_back({(is_edited(c, edits.front()) ? back : apply) + words, toggled(edits.front())});
   };
-  add("Apply ", "Undo ", at.question.edits(at.place));
+  add("Apply ", "Undo ", at.place);
   if (!is_listed(at.question.over))
-    add("Apply to the whole row: ", "Undo for the whole row: ",
-        at.question.edits(whole_row(at.question, at.place)));
+    add("Apply to the whole row: ", "Undo for the whole row: ", whole_row(at.question, at.place));
   if (at.place.position) menu.push_back(choose_query(c, *at.place.position));
   if (!at.place.head) return;
   const int layer = at.place.layer, head = *at.place.head;
@@ -238,7 +241,7 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
     facts.say(before ? "no counterpart in the other prompt" : "not before the receiver");
     return facts;
   }
-  const std::string words = edit_words(edits.front());
+  const std::string words = edit_words(at->question, at->place);
   facts.copy("the edit “" + words + "”", edit_text(edits.front()));
   const Sweep& sweep = *at->sweep;
   const double estimate = shown_estimate(c, sweep, at->cell);
@@ -315,7 +318,7 @@ Table table(const ViewContext& c) {
     const SweepPlace place = question.place_of(*sweep, cell);
     const model::Edits edits = question.edits(place);
     const auto number = [&](double value) { return known ? plain(value) : std::string(); };
-    add_row(result, place_cells(c, question.over, place), edits.empty() ? "" : edit_words(edits.front()),
+    add_row(result, place_cells(c, question.over, place), edits.empty() ? "" : edit_words(question, place),
             number(shown_difference(c, *sweep, cell)),
             number(shown_value(metric, sweep->readings[cell].of(metric))));
     if (estimated) result.rows.back().back() = plain(shown_estimate(c, *sweep, cell));
@@ -372,6 +375,8 @@ View sweep_view() {
   view.on_baseline = [](const ViewContext& c) {
     return c.options[kSweptEdit] == SweepEdit::patch && !c.options[kMeanOverList];
   };
+  view.list_mean = &kSweptEdit;
+  view.list_mean_value = static_cast<int>(SweepEdit::list_mean);
   add_means(view);
   view.landmarks = {landmark<kCell>("grid"), landmark<kRow>("list")};
   return view;

@@ -47,6 +47,7 @@ struct Means {
 std::optional<Means> means_of(const ViewContext& c) {
   if (!c.run || !c.prompts || !refuse_sweep_means(c).why.empty()) return std::nullopt;
   const SweepOnList question = question_of(c);
+  if (question.asked.edit == SweepEdit::list_mean && !question.asked.mean_over.means) return std::nullopt;
   Means means{c.ask(question), question.asked};
   if (!means.answer || means.answer->means.empty()) return std::nullopt;
   const model::Config& config = c.run->run->config;
@@ -60,9 +61,10 @@ std::optional<Means> means_of(const ViewContext& c) {
 }
 
 std::string title_of(const SweepOf& question) {
-  const std::string how = question.edit == SweepEdit::zero   ? " zeroed"
-                          : question.edit == SweepEdit::mean ? " replaced by its mean"
-                                                             : " patched from each prompt's second one";
+  const std::string how = question.edit == SweepEdit::zero        ? " zeroed"
+                          : question.edit == SweepEdit::mean      ? " replaced by its mean"
+                          : question.edit == SweepEdit::list_mean ? " replaced by its mean over the list"
+                                                                  : " patched from each prompt's second one";
   return sweep_subject(question) + how +
          (question.over == SweepOver::positions ? ", by layer and position" : "");
 }
@@ -164,6 +166,9 @@ std::optional<PlaceAt> place_at(const ViewContext& c, const Picture& picture, co
 Picture sweep_means_picture(const ViewContext& c, SweptRoles roles) {
   if (auto words = waiting_for_list(c)) return *words;
   if (const std::string why = refuse_sweep_means(c).why; !why.empty()) return message(c, why);
+  const SweepOf asked = sweep_of_prompts(c);
+  if (asked.edit == SweepEdit::list_mean)
+    if (auto words = waiting_for_means(c, means_of(c, asked))) return *words;
   const auto means = means_of(c);
   if (!means) return *waiting(c, question_of(c), false);
   const viz::Style style = style_of(c);

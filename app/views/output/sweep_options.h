@@ -33,7 +33,9 @@ inline constexpr ChoiceOf<SweepEdit> kSweepEdits[] = {
     {SweepEdit::zero, "zero", "Zero", "Set to zero (zero ablation)"},
     {SweepEdit::mean, "mean", "Mean", "Set to the mean over the prompt's positions (mean ablation)"},
     {SweepEdit::patch, "patch", "Patch",
-     "Replace by the value in the second prompt, second model or unedited run (activation patching)"}};
+     "Replace by the value in the second prompt, second model or unedited run (activation patching)"},
+    {SweepEdit::list_mean, "list-mean", "List mean",
+     "Set to the mean over all positions of the open list of prompts (mean ablation)"}};
 static_assert(in_order(kSweepMetrics) && in_order(kSweepOver) && in_order(kSweepEdits));
 /// The site that is edited.
 inline constexpr ChoiceOf<model::Site> kSweepSites[] = {
@@ -53,7 +55,7 @@ std::string refuse_site(SweepOver over, model::Site site, SweepEdit edit);
 std::string refuse_metric(SweepOver over, SweepMetric metric);
 
 /// Options with which the sweep view asks the question and shows the metric. The position is the selected
-/// query; the source of patches comes with the run.
+/// query; the source of patches comes with the run, the list of prompts with the context.
 Options sweep_options(const SweepOf& question, SweepMetric metric);
 
 /// The view itself.

@@ -9,6 +9,7 @@
 #include "app/views/output/path_receiver.h"
 #include "app/views/output/sweep_options.h"
 #include "app/views/parts/declare.h"
+#include "app/views/parts/prompt_list_words.h"
 
 namespace headscope::app {
 namespace {
@@ -25,6 +26,10 @@ model::Site site_of(const Options& options) {
   const std::span<const model::Site> sites = sites_of(options[kSweptOver]);
   const int chosen = sites.size() > 1 ? options[kSweptSite] : 0;
   return chosen > 0 ? kSweepSites[chosen - 1].value : sites.front();
+}
+
+bool takes_mean(SweepEdit edit) {
+  return edit == SweepEdit::mean || edit == SweepEdit::list_mean;
 }
 
 bool names_one_twice(const ViewContext& c, const SweepOf& question) {
@@ -87,6 +92,8 @@ SweepOf sweep_of_places(const ViewContext& c) {
   question.site = site_of(c.options);
   if (question.over == SweepOver::senders) question.receiver = receiver_of(c);
   question.edit = c.options[kSweptEdit];
+  if (question.edit == SweepEdit::list_mean && c.run)
+    question.mean_over = mean_source(c, means_of(c, question));
   return question;
 }
 
@@ -153,7 +160,12 @@ SweepOf sweep_of_prompts(const ViewContext& c) {
   return question;
 }
 
+MeansOverList means_of(const ViewContext& c, const SweepOf& question) {
+  return question.means_over(over_list(c), c.run->run->config);
+}
+
 bool has_source(const SweepOf& question) {
+  if (question.edit == SweepEdit::list_mean) return question.mean_over.means != nullptr;
   return question.edit != SweepEdit::patch || !question.from.tokens.empty();
 }
 
@@ -193,7 +205,7 @@ std::string refuse_site(SweepOver over, model::Site site, SweepEdit edit) {
   if (std::ranges::find(sites, site) == sites.end())
     return place + " have no site " + std::string(name_of(kSweepSites, site)) + " to edit: choose " +
            names_of(sites);
-  if (edit == SweepEdit::mean && model::has_cells(site))
+  if (takes_mean(edit) && model::has_cells(site))
     return "patterns have no mean over positions: zero or patch them";
   return "";
 }
@@ -202,7 +214,7 @@ SweepRefusal refuse_sweep_places(const SweepOf& question) {
   if (question.over == SweepOver::senders && !question.receiver.has_senders())
     return {kNoSenders, &kReceiverLayer};
   if (auto why = refuse_site(question.over, question.site, question.edit); !why.empty())
-    return {std::move(why), question.edit == SweepEdit::mean && model::has_cells(question.site)
+    return {std::move(why), takes_mean(question.edit) && model::has_cells(question.site)
                                 ? static_cast<const OptionSpec*>(&kSweptEdit)
                                 : &kSweptSite};
   if (auto why = refuse_metric(question.over, question.largest_of); !why.empty())
@@ -212,7 +224,10 @@ SweepRefusal refuse_sweep_places(const SweepOf& question) {
 
 SweepRefusal refuse_sweep(const ViewContext& c, const SweepOf& question) {
   if (SweepRefusal refusal = refuse_sweep_places(question); !refusal.why.empty()) return refusal;
-  if (!has_source(question)) return {"there is nothing to patch from", &kSweptEdit};
+  if (!has_source(question))
+    return {question.edit == SweepEdit::patch ? "there is nothing to patch from"
+                                              : "there are no means of a list of prompts",
+            &kSweptEdit};
   if (names_one_twice(c, question)) return {kOneTwice, nullptr};
   return {};
 }

@@ -23,7 +23,10 @@ SweepOf sweep_question(const ViewContext& context);
 /// The same about each prompt of a list, in its own position and patched from its own second prompt.
 SweepOf sweep_of_prompts(const ViewContext& context);
 
-/// Whether there is something to patch from, and all else that it needs.
+/// The means of a list that it sets, which have to be known first.
+MeansOverList means_of(const ViewContext& context, const SweepOf& question);
+
+/// Whether there is something to patch from or a list's means, and all else that it needs.
 bool has_source(const SweepOf& question);
 bool can_be_asked(const SweepOf& question);
 

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "app/counted.h"
+#include "app/run/edits/edit_text.h"
 #include "app/run/named.h"
 #include "app/views/output/path_receiver.h"
 #include "app/views/output/sweep_options.h"
@@ -14,6 +15,7 @@
 #include "app/views/parts/comparison_words.h"
 #include "app/views/parts/difference.h"
 #include "app/views/parts/names.h"
+#include "app/views/parts/prompt_list_words.h"
 #include "viz/scene/scale.h"
 
 namespace headscope::app {
@@ -44,6 +46,12 @@ std::string patched_words(const ViewContext& c, const SweepOf& question) {
   const auto count = std::ssize(aligned) - std::ranges::count(aligned, -1);
   return "; " + grouped(count) + " of " + counted(std::ssize(aligned), "position") + " patched, " +
          (matches_other_positions(*c.run) ? "from equal tokens" : "from the same positions");
+}
+
+/// What is said of the values that the edits set, from another run or from a list.
+std::string source_words(const ViewContext& c, const SweepOf& question) {
+  if (question.edit == SweepEdit::list_mean) return "; " + mean_words(c, question.mean_over);
+  return patched_words(c, question);
 }
 
 /// "; 64 of 12,288 neurons"
@@ -109,18 +117,19 @@ std::string sweep_subject(const SweepOf& question) {
 }
 
 std::string sweep_title(const ViewContext& c, const SweepOf& question) {
-  const std::string how = question.edit == SweepEdit::zero   ? " zeroed"
-                          : question.edit == SweepEdit::mean ? " replaced by its mean"
-                          : c.compared() && compares_different_inputs(*c.run)
-                              ? " patched from " + source_words(*c.run)
-                              : " patched from the unedited run";
+  const std::string how =
+      question.edit == SweepEdit::zero                    ? " zeroed"
+      : question.edit == SweepEdit::mean                  ? " replaced by its mean"
+      : question.edit == SweepEdit::list_mean             ? " replaced by its mean over a list of prompts"
+      : c.compared() && compares_different_inputs(*c.run) ? " patched from " + source_words(*c.run)
+                                                          : " patched from the unedited run";
   return sweep_subject(question) + how +
          (question.over == SweepOver::positions ? ", by layer and position" : "");
 }
 
 std::string sweep_subtitle(const ViewContext& c, const SweepOf& question, const Sweep& sweep) {
   const std::string after = " after " + token_name(c.run->tokens, sweep.position),
-                    patched = patched_words(c, question);
+                    patched = source_words(c, question);
   const SweepMetric metric = c.options[kSweptMetric];
   if (metric == SweepMetric::divergence) return metric_name(c, sweep) + "," + after + patched;
   const char* changes =
@@ -136,6 +145,16 @@ std::string sweep_scale_title(const ViewContext& c) {
   if (metric == SweepMetric::divergence) return "KL, bits";
   if (metric == SweepMetric::difference) return "Δ logit difference";
   return "Δ " + std::string(name_of(kSweepMetrics, metric));
+}
+
+std::string edit_words(const SweepOf& question, const SweepPlace& place) {
+  if (question.edit != SweepEdit::list_mean) return edit_words(question.edits(place).front());
+  // The edit itself has only the numbers.
+  SweepOf of_run = question;
+  of_run.edit = SweepEdit::mean;
+  std::string words = edit_words(of_run.edits(place).front());
+  constexpr std::string_view kOwn = "mean over positions", kOfList = "mean over the list";
+  return words.replace(words.find(kOwn), kOwn.size(), kOfList);
 }
 
 std::string place_name(const ViewContext& c, const SweepPlace& place) {

@@ -26,6 +26,9 @@ std::string sweep_subtitle(const ViewContext& context, const SweepOf& question, 
 /// "Δ logit difference"
 std::string sweep_scale_title(const ViewContext& context);
 
+/// A place's edit: "L4 H3 off", "L4 H3 = mean over the list". There must be one.
+std::string edit_words(const SweepOf& question, const SweepPlace& place);
+
 /// "L4 H3", "L4 MLP", "L4 neuron 17", "L4 at 8 “·it”".
 std::string place_name(const ViewContext& context, const SweepPlace& place);
 

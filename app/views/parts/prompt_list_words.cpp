@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "app/counted.h"
 #include "app/views/parts/frame.h"
 #include "app/views/parts/names.h"
 
@@ -37,6 +38,25 @@ std::string list_words(const ViewContext& c, const ListProgress& progress, std::
         " (" + grouped(static_cast<std::int64_t>(progress.skipped)) + " skipped: " + progress.problem + ")";
   if (c.run && c.run->run->plan) words += ", without the edits";
   return words;
+}
+
+MeanSource mean_source(const ViewContext& c, const MeansOverList& means) {
+  auto answer = c.prompts ? c.ask(means) : nullptr;
+  if (answer && !answer->whole) answer = nullptr;
+  return {means.over, std::move(answer)};
+}
+
+std::optional<Picture> waiting_for_means(const ViewContext& c, const MeansOverList& means) {
+  if (!c.prompts) return no_list(c);
+  const auto answer = c.ask(means);
+  if (!answer) return waiting(c, means, false);
+  if (answer->whole) return std::nullopt;
+  return message(c, "means: " + list_words(c, answer->progress));
+}
+
+std::string mean_words(const ViewContext& c, const MeanSource& source) {
+  return "means over " + counted(source.means->tokens, "token") + " of " +
+         list_words(c, source.means->progress);
 }
 
 bool is_shown_prompt(const ViewContext& c, std::size_t index) {

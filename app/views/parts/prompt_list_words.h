@@ -2,6 +2,7 @@
 #include <cstddef>
 #include <string>
 
+#include "app/run/analyses/activation_means.h"
 #include "app/run/analyses/over_prompts.h"
 #include "app/views/view.h"
 
@@ -16,6 +17,12 @@ Picture no_list(const ViewContext& context);
 std::string list_words(const ViewContext& context, const ListProgress& progress);
 /// The same if only the first ones are used.
 std::string list_words(const ViewContext& context, const ListProgress& progress, std::size_t of_first);
+/// The source of means over the context's list, with the answer as far as it is known.
+MeanSource mean_source(const ViewContext& context, const MeansOverList& means);
+/// What a picture says instead as long as these means are not known; nothing if they are.
+std::optional<Picture> waiting_for_means(const ViewContext& context, const MeansOverList& means);
+/// "means over 1,500 tokens of 120 prompts of “names.jsonl”"; they must be known.
+std::string mean_words(const ViewContext& context, const MeanSource& source);
 /// Whether a prompt of the list is the shown prompt.
 bool is_shown_prompt(const ViewContext& context, std::size_t index);
 /// The action that shows a prompt of the list, and a place in it.

@@ -54,6 +54,24 @@ std::vector<std::string> names_of(const Circuit& circuit, const EdgeList& edges)
   return names;
 }
 
+TEST(CircuitView, CutsEdgesToTheMeansOfTheOpenListAndSaysWhose) {
+  const Scenario s(kFox);
+  const NamedOptions options{{"circuit-elsewhere", "list-mean"}, {"circuit-edges", "10"}};
+  CircuitOf of = question(s, CircuitMethod::integrated, CircuitCut::list_mean);
+  const MeansOverList means = CutOf::means_over({s.prompts, false}, s.config());
+  of.cut.mean_over = {means.over, s.ask(means)};
+  const ViewFixture shown("circuit_graph", s, 1000, 800, options);
+  EXPECT_THAT(texts(shown.scene()),
+              Contains(HasSubstr("with means over 10 tokens of 2 prompts of “two.txt”")));
+  const auto circuit = s.ask(of);
+  EXPECT_EQ(names_in(shown.table()), names_of(*circuit, strongest_edges(*circuit, 10)));
+  ViewContext none = s.context(900, 600);
+  none.prompts = nullptr;
+  set(none, "circuit-elsewhere", "list-mean");
+  EXPECT_THAT(texts(find_view("circuit_graph")->build(none).scene),
+              Contains(HasSubstr("no list of prompts is open")));
+}
+
 TEST(CircuitView, ShowsTheStrongestEdgesAndSaysWhatTheyKeep) {
   const Scenario s = of_foxes();
   for (const char* edges : {"10", "30", "70"})

@@ -279,6 +279,53 @@ TEST(SweepView, RefusesASiteThatCannotBeEditedSo) {
             "patterns have no mean over positions: zero or patch them; see --sweep-change");
 }
 
+TEST(SweepView, SetsTheMeansOfTheOpenListAndSaysWhose) {
+  const Scenario s(kRobot);
+  const NamedOptions options{{"sweep-change", "list-mean"}};
+  SweepOf question = of_heads(s);
+  question.edit = SweepEdit::list_mean;
+  const MeansOverList means = question.means_over({s.prompts, false}, s.config());
+  question.mean_over = {means.over, s.ask(means)};
+  const auto sweep = s.ask(question);
+  const ViewFixture shown("sweep", s, 1200, 700, options);
+  EXPECT_EQ(shown.picture().title, "Each head replaced by its mean over a list of prompts");
+  EXPECT_THAT(shown.picture().subtitle, EndsWith("; means over 10 tokens of 2 prompts of “two.txt”"));
+  EXPECT_THAT(caption(*find_view("sweep"), shown.context()),
+              HasSubstr(" · means over 2 prompts of “two.txt” · "));
+  EXPECT_THAT(shown.tooltip(kGrid, 2, 4),
+              IsSupersetOf({std::string("L2 H4 = mean over the list"),
+                            "from " + exact(sweep->before.of(SweepMetric::difference)) + " to " +
+                                exact(sweep->at(2, 4).of(SweepMetric::difference))}));
+  // What is applied are the numbers.
+  const auto applied = shown.choose("Apply “L2 H4 = mean over the list”", kGrid, 2, 4);
+  ASSERT_EQ(applied.size(), 1U);
+  EXPECT_EQ(std::get<ToggleEdit>(applied[0]).edit,
+            model::Edit(s.ask(means)->edit({{model::Site::z, 2}, 4, {}, {}})));
+  const auto row = shown.choose("Apply to the whole row: “L2 z = mean over the list”", kGrid, 2, 4);
+  ASSERT_EQ(row.size(), 1U) << "one edit, whatever the heads";
+  EXPECT_EQ(std::get<ToggleEdit>(row[0]).edit,
+            model::Edit(s.ask(means)->edit({{model::Site::z, 2}, {}, {}, {}})));
+}
+
+TEST(SweepView, WithoutAListSaysSo) {
+  const Scenario s(kRobot);
+  ViewContext none = s.context(900, 600);
+  none.prompts = nullptr;
+  set(none, "sweep-change", "list-mean");
+  EXPECT_THAT(texts(find_view("sweep")->build(none).scene),
+              Contains(HasSubstr("no list of prompts is open")));
+  EXPECT_EQ(find_view("sweep")->refuse(none), "there are no means of a list of prompts; see --sweep-change");
+  // Until the means are known, it says how far they are.
+  SweepOf question = of_heads(s);
+  ActivationMeans part;
+  part.progress.done = 1;
+  OneAnswer answers(question.means_over({s.prompts, false}, s.config()), part, false);
+  ViewContext waiting = s.context(900, 600, answers);
+  set(waiting, "sweep-change", "list-mean");
+  EXPECT_THAT(texts(find_view("sweep")->build(waiting).scene),
+              Contains(HasSubstr("means: computing… 1 of 2 prompts of “two.txt”")));
+}
+
 TEST(SweepView, TheTableHasEveryEdit) {
   const Scenario s(kRobot);
   for (const auto& [name, metric] :

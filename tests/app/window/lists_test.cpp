@@ -47,6 +47,22 @@ TEST_F(Lists, ThatAreDroppedAreWhatTheViewsOfManyAreAbout) {
   EXPECT_TRUE(says(core, "3 prompts of “more.txt”; "));
 }
 
+TEST_F(Lists, AreTheMeansThatViewsSetOnlyWhereThatIsChosen) {
+  CoreFixture core(options("A robot"));
+  const OptionSpec &sweep = *find_option("sweep-change"), &circuit = *find_option("circuit-elsewhere");
+  core.apply(ShowView{"sweep"});
+  drop(core, folder_.write("kings.txt", "The king had a dog\nThe queen had a cat\n"));
+  EXPECT_EQ(core.state().options.value(sweep), sweep.default_value);
+  EXPECT_EQ(core.state().options.value(circuit), circuit.default_value);
+  EXPECT_NE(core.state().view, "sweep") << "a view of many is shown instead";
+  core.apply(ShowView{"sweep"});
+  apply_and_show(core, SetOption{&sweep, parse_option(sweep, "list-mean")});
+  EXPECT_TRUE(says(core, "means over 10 tokens of 2 prompts of “kings.txt”"));
+  drop(core, folder_.write("more.txt", "x\ny\nz\n"));
+  EXPECT_EQ(core.state().view, "sweep") << "it shows the new list's means";
+  EXPECT_TRUE(says(core, "of 3 prompts of “more.txt”"));
+}
+
 TEST_F(Lists, ThatCannotBeReadLeaveTheWindowAsItIs) {
   CoreFixture core(options("A robot"));
   drop(core, folder_.write("bad.jsonl", "\"x\"\nnothing\n"));

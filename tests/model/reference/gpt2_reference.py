@@ -37,11 +37,15 @@ def softmax(x):
 
 
 class Recorder(dict):
-    """Keeps each activation under its name and gives it back."""
+    """Keeps each activation under its name and gives it back, as `edit` leaves it."""
+
+    def __init__(self, edit=lambda name, value: value):
+        super().__init__()
+        self.edit = edit
 
     def __call__(self, name, value):
-        self[name] = value
-        return value
+        self[name] = self.edit(name, value)
+        return self[name]
 
 
 def layer_norm(record, name, x, gain, bias, epsilon):
@@ -50,15 +54,16 @@ def layer_norm(record, name, x, gain, bias, epsilon):
     return record(f"{name}.hook_normalized", centered / scale) * gain + bias
 
 
-def run(config, weights, tokens, keep=lambda name: True):
-    """weights: float arrays under Hugging Face's names without the prefix `transformer.`."""
+def run(config, weights, tokens, keep=lambda name: True, edit=lambda name, value: value):
+    """weights: float arrays under Hugging Face's names without the prefix `transformer.`. `edit` gets each activation of the heads'
+    output (hook_z) and after them, and returns what the pass goes on with."""
     w = {name.removeprefix("transformer."): value for name, value in weights.items()}
     w = {name: value.astype(np.float64) for name, value in w.items()}
     heads, d_model = config["n_head"], config["n_embd"]
     d_head, epsilon = d_model // heads, config.get("layer_norm_epsilon", 1e-5)
     activation = ACTIVATIONS[config.get("activation_function", "gelu_new")]
     length = len(tokens)
-    record = Recorder()
+    record = Recorder(edit)
 
     resid = record("hook_embed", w["wte.weight"][tokens]) + record("hook_pos_embed", w["wpe.weight"][:length])
     for layer in range(config["n_layer"]):
@@ -97,6 +102,6 @@ def run(config, weights, tokens, keep=lambda name: True):
     return {name: value for name, value in record.items() if keep(name)}
 
 
-def run_folder(folder, tokens, keep=lambda name: True):
+def run_folder(folder, tokens, keep=lambda name: True, edit=lambda name, value: value):
     config = json.loads((Path(folder) / "config.json").read_text())
-    return run(config, safetensors_io.read(Path(folder) / "model.safetensors"), tokens, keep)
+    return run(config, safetensors_io.read(Path(folder) / "model.safetensors"), tokens, keep, edit)

@@ -38,7 +38,7 @@ struct EditKind<model::SetMean> : EditAtPlace<model::SetMean> {
   using Mean = model::SetMean;
   static constexpr std::string_view kOperator = "=";
   static constexpr std::string_view kGrammar =
-      "  L5H1.z=mean                  replace it by its mean over positions\n";
+      "  L5H1.z=mean                  replace it by its mean over positions, or over those of --mean-over\n";
   static constexpr auto kKeys = keys_at_place("set");
   static constexpr bool kOverwrites = true;
   static Mean read(EditReader& in, const Place& at) { return in.expect("mean"), Mean{at}; }

@@ -1,0 +1,68 @@
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "app/run/exact_sum.h"
+#include "app/run/prompt_list.h"
+#include "app/run/question.h"
+#include "model/pass/edits.h"
+
+// Mean activations over a list of prompts: what mean ablation sets where a part is to lose what tells a
+// prompt from others like it, and to keep what all of them have (Wang et al. 2022, "Interpretability in the
+// Wild").
+namespace headscope::app {
+
+/// The means at one point of the pass, over all positions of all prompts.
+struct PointMeans {
+  model::HookPoint point;
+  int heads = 1;              ///< 1 for a site without heads
+  std::vector<float> values;  ///< [heads, units]
+};
+
+struct ActivationMeans {
+  std::vector<PointMeans> points;  ///< as asked for; empty as long as `whole` is false
+  std::int64_t tokens = 0;         ///< positions, each of which counts once
+  ListProgress progress;
+  bool whole = false;                       ///< false: some prompts are still missing
+  std::vector<std::vector<ExactSum>> sums;  ///< of a part: [points][heads * units]; else empty
+
+  /// [heads, units]; the point must be among those asked for.
+  const PointMeans& at(model::HookPoint point) const;
+  /// Sets a place to its means. The site has no cells, and its point is among those asked for.
+  model::SetValues edit(const model::EditSite& at) const;
+  std::size_t bytes() const;
+};
+
+/// The means of a model's activations without edits over a list. They are sums without rounding, divided
+/// once: the same bits whatever the order of the prompts.
+struct MeansOverList {
+  using Answer = ActivationMeans;
+  static constexpr std::string_view kName = "means over a list of prompts";
+  static constexpr bool kModelOnly = true;
+  OverPrompts over;
+  std::vector<model::HookPoint> points;  ///< of sites without cells
+  bool operator==(const MeansOverList&) const = default;
+  /// Prompts that cannot be run, and those with activations that are not finite, are skipped and counted.
+  /// Throws RunError if none is left, or for points that the model does not have.
+  ActivationMeans compute(const PromptRun& run, const Computation<ActivationMeans>& computation) const;
+};
+
+/// The list whose means other questions set, and these means.
+struct MeanSource {
+  OverPrompts over;
+  std::shared_ptr<const ActivationMeans> means;  ///< whole; null: not known yet
+  /// They follow from the list and the run's model.
+  bool operator==(const MeanSource& other) const { return over == other.over; }
+};
+
+/// The points at which edits, and those of the runs that they patch from, set means. Throws RunError for one
+/// of a run in the second model, whose means would be others.
+std::vector<model::HookPoint> points_of_means(const model::Edits& edits);
+
+/// The edits with `means` in place of means over the positions of the run.
+model::Edits with_means(model::Edits edits, const ActivationMeans& means);
+
+}  // namespace headscope::app

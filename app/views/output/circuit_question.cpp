@@ -1,0 +1,147 @@
+#include "app/views/output/circuit_question.h"
+
+#include <algorithm>
+
+#include "app/views/output/logit_options.h"
+#include "app/views/parts/declare.h"
+#include "app/views/parts/prompt_list_words.h"
+
+namespace headscope::app {
+namespace circuit_picture {
+
+const Option<CircuitMethod> kMethod = with_flag(
+    "method", choice_option<CircuitMethod>("circuit-method", "Method", "cC",
+                                           "how much an edge between two parts of the model matters",
+                                           choices_of(kCircuitMethods)));
+const Option<CircuitElsewhere> kElsewhere =
+    with_flag("elsewhere", choice_option<CircuitElsewhere>("circuit-elsewhere", "Elsewhere", "wW",
+                                                           "what edges outside the circuit carry",
+                                                           choices_of(kCircuitElsewhere)));
+const Option<GradientMetric> kMetric = make_option<GradientMetric>(
+    "circuit-metric", "Metric", "the number that edges matter for",
+    {.flag = "metric", .default_value = 1, .choices = choices_of(kSaliencyMetrics), .keys = "hH"});
+const Option<int> kEdges = make_option<int>(
+    "circuit-edges", "Edges", "the most edges, the strongest ones; at least those of one path",
+    {.flag = "edges",
+     .default_value = kCircuitEdges,
+     .low = 1,
+     .high = kMostCircuitEdges,
+     .steps = {1, 2, 3, 5, 7, 10, 15, 20, 30, 40, 50, 70, 100, 150, 200, 300, 500, 1000},
+     .keys = "xX"});
+const Option<bool> kByPosition = switch_option("circuit-positions", "By position", "oO",
+                                               "each part at each position apart, in columns of tokens");
+
+bool names_token(const Options& options) {
+  return token_count(options[kMetric]) > 0;
+}
+static bool names_two(const Options& options) {
+  return token_count(options[kMetric]) > 1;
+}
+const Option<int> kToken = applying_if(
+    names_token, make_option<int>("circuit-rank", "Token", "the token, by its rank among the predictions",
+                                  {.default_value = 1, .low = 1, .high = 100, .keys = "lL"}));
+const Option<int> kAgainst = applying_if(
+    names_two,
+    make_option<int>("circuit-other-rank", "Against",
+                     "the other token, by its rank among the predictions (auto: the most probable other one)",
+                     other_rank_option()));
+const Option<int> kTokenId =
+    make_option<int>("circuit-id", "Token id", "the token by its id, instead of its rank", token_id_option());
+const Option<int> kAgainstId =
+    make_option<int>("circuit-other-id", "Other token id", "the other token by its id, instead of its rank",
+                     token_id_option());
+const Option<int> kSteps =
+    applying_if([](const Options& options) { return options[kMethod] == CircuitMethod::integrated; },
+                make_option<int>("circuit-steps", "Steps", "gradients between the two runs' embeddings",
+                                 {.flag = "steps",
+                                  .default_value = CircuitOf::kSteps,
+                                  .low = 1,
+                                  .high = CircuitOf::kMostSteps,
+                                  .steps = {1, 2, 3, 5, 10, 20, 50},
+                                  .keys = "pP"}));
+
+bool names_one_twice(const Options& options) {
+  if (!names_two(options)) return false;
+  const int id = options[kTokenId], against = options[kAgainstId];
+  return id >= 0 || against >= 0 ? id == against : options[kToken] == options[kAgainst];
+}
+
+CircuitCut cut_of(const ViewContext& c) {
+  switch (c.options[kElsewhere]) {
+    case CircuitElsewhere::second:
+      return CircuitCut::second;
+    case CircuitElsewhere::mean:
+      return CircuitCut::mean;
+    case CircuitElsewhere::zero:
+      return CircuitCut::zero;
+    case CircuitElsewhere::list_mean:
+      return CircuitCut::list_mean;
+    case CircuitElsewhere::automatic:
+      break;
+  }
+  return c.run ? CutOf::default_for(*c.run).cut : CircuitCut::mean;
+}
+
+MeansOverList means_of(const ViewContext& c) {
+  return CutOf::means_over(over_list(c), c.run->run->config);
+}
+
+std::string elsewhere_words(const ViewContext& c) {
+  switch (cut_of(c)) {
+    case CircuitCut::second:
+      return "the second prompt's values";
+    case CircuitCut::mean:
+      return "means";
+    case CircuitCut::list_mean:
+      if (const MeanSource source = mean_source(c, means_of(c)); source.means) return mean_words(c, source);
+      return "means over a list of prompts";
+    case CircuitCut::zero:
+      break;
+  }
+  return "zeros";
+}
+
+std::optional<CircuitOf> question_of(const ViewContext& c) {
+  CircuitOf question;
+  question.metric.metric = c.options[kMetric];
+  question.metric.position = names_token(c.options) ? std::max(0, c.selection.query) : -1;
+  question.method = c.options[kMethod];
+  question.cut.cut = cut_of(c);
+  if (question.cut.cut == CircuitCut::list_mean && c.run)
+    question.cut.mean_over = mean_source(c, means_of(c));
+  question.steps = question.method == CircuitMethod::integrated ? c.options[kSteps] : CircuitOf::kSteps;
+  question.by_position = c.options[kByPosition];
+  if (names_token(c.options)) {
+    const auto token = token_choice(c, kTokenId, kToken);
+    if (!token) return std::nullopt;
+    question.metric.token = *token;
+  }
+  if (names_two(c.options)) {
+    const auto against = other_token_choice(c, question.metric.token, kAgainstId, kAgainst);
+    if (!against) return std::nullopt;
+    question.metric.against = *against;
+  }
+  return question;
+}
+
+}  // namespace circuit_picture
+
+Options circuit_options(const CircuitOf& question, CircuitElsewhere elsewhere, int edges) {
+  using namespace circuit_picture;
+  Options options;
+  options.set(kMethod, question.method);
+  options.set(kElsewhere, elsewhere);
+  options.set(kMetric, question.metric.metric);
+  options.set(kEdges, edges);
+  options.set(kByPosition, question.by_position);
+  options.set(kSteps, question.steps);
+  const auto set = [&](const TokenChoice& token, const Option<int>& rank, const Option<int>& id) {
+    if (token.by == TokenChoice::By::rank) options.set(rank, token.number + 1);
+    if (token.by == TokenChoice::By::id) options.set(id, token.number);
+  };
+  set(question.metric.token, kToken, kTokenId);
+  set(question.metric.against, kAgainst, kAgainstId);
+  return options;
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,384 @@
+// Means over lists of prompts, compared with those of the float64 reference, and what takes them: single
+// edits, sweeps and circuits.
+#include "app/run/analyses/activation_means.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <string>
+
+#include "app/run/analyses/circuit.h"
+#include "app/run/analyses/sweep.h"
+#include "model/files/error.h"
+#include "tests/app/prompt_lists.h"
+#include "tests/model/edits_by_hand.h"
+#include "tests/support/gpt2_folder.h"
+#include "tests/support/matchers.h"
+#include "tests/support/reference_gpt2.h"
+#include "tests/support/sentences.h"
+
+namespace headscope::app {
+namespace {
+
+using namespace testing;
+using model::hook_name;
+using model::HookPoint;
+using model::Site;
+
+constexpr int kLayers = 2, kHeads = 3, kWidth = 12, kDHead = 4, kVocabulary = 4096;
+
+std::vector<int> tokens_of(int length, int seed = 0) {
+  std::vector<int> ids;
+  for (int i = 0; i < length; ++i) ids.push_back((i * i * 31 + i * (7 + seed) + seed) % kVocabulary);
+  return ids;
+}
+
+class ActivationMeansTest : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    folder_ = std::make_unique<TemporaryFolder>();
+    write_other_model(
+        *folder_,
+        {.layers = kLayers, .heads = kHeads, .width = kWidth, .positions = 40, .vocabulary = kVocabulary});
+    model_ = load_model(folder_->path(), {});
+    reference_ = std::make_unique<ReferenceGpt2>(folder_->path());
+  }
+  static void TearDownTestSuite() {
+    model_.reset();
+    reference_.reset();
+    folder_.reset();
+  }
+
+  static OverPrompts list(const std::vector<std::vector<int>>& prompts) {
+    std::vector<Prompt> all;
+    for (const std::vector<int>& ids : prompts) all.push_back({.text = "", .ids = ids});
+    return {list_of(all, "list.jsonl"), false};
+  }
+
+  PromptRun run_of(const std::vector<int>& ids) {
+    PromptRun run;
+    run.model = model_;
+    run.run = model_->transformer->forward(ids, workspace_);
+    return run;
+  }
+
+  ActivationMeans means_over(const MeansOverList& question) {
+    return question.compute(run_of({0}), {workspace_});
+  }
+  MeanSource source(const MeansOverList& question) {
+    return {question.over, std::make_shared<const ActivationMeans>(means_over(question))};
+  }
+  Sweep sweep(const SweepOf& question, const PromptRun& run) { return question.compute(run, {workspace_}); }
+
+  static std::vector<HookPoint> every_point() {
+    std::vector<HookPoint> points = all_hook_points(model_->transformer->config());
+    std::erase_if(points,
+                  [](HookPoint point) { return model::has_cells(point.site) || point.site == Site::logits; });
+    return points;
+  }
+
+  /// The reference's mean of each hook's head, [units], each token once.
+  static std::map<std::pair<std::string, int>, std::vector<double>> reference_means(
+      const std::vector<std::vector<int>>& prompts) {
+    std::map<std::pair<std::string, int>, std::vector<double>> sums;
+    double tokens = 0;
+    for (const std::vector<int>& ids : prompts) {
+      ReferenceGpt2::Edits watch;
+      watch.edit = [&](const std::string& hook, int head, ReferenceGpt2::Rows& rows) {
+        std::vector<double>& sum = sums[{hook, head}];
+        sum.resize(rows.front().size());
+        if (hook.ends_with("scores") || hook.ends_with("pattern")) return;
+        for (const auto& row : rows)
+          for (std::size_t i = 0; i < row.size(); ++i) sum[i] += row[i];
+      };
+      reference_->run(ids, watch);
+      tokens += static_cast<double>(ids.size());
+    }
+    for (auto& [place, sum] : sums)
+      for (double& number : sum) number /= tokens;
+    return sums;
+  }
+
+  model::Workspace workspace_{2};
+  static std::unique_ptr<TemporaryFolder> folder_;
+  static std::shared_ptr<const LoadedModel> model_;
+  static std::unique_ptr<ReferenceGpt2> reference_;
+};
+
+std::unique_ptr<TemporaryFolder> ActivationMeansTest::folder_;
+std::shared_ptr<const LoadedModel> ActivationMeansTest::model_;
+std::unique_ptr<ReferenceGpt2> ActivationMeansTest::reference_;
+
+const std::vector<std::vector<int>> kThree{tokens_of(5), tokens_of(1, 4), tokens_of(12, 2)};
+
+TEST_F(ActivationMeansTest, AreTheReferencesAtEverySite) {
+  const ActivationMeans found = means_over({list(kThree), every_point()});
+  EXPECT_TRUE(found.whole);
+  EXPECT_EQ(found.tokens, 18);
+  EXPECT_EQ(found.progress.done, 3U);
+  const auto expected = reference_means(kThree);
+  for (const HookPoint point : every_point()) {
+    const PointMeans& of = found.at(point);
+    ASSERT_EQ(of.heads, model::has_heads(point.site) ? kHeads : 1);
+    const std::size_t units = of.values.size() / static_cast<std::size_t>(of.heads);
+    for (int head = 0; head < of.heads; ++head) {
+      const auto wanted = expected.find({hook_name(point), head});
+      ASSERT_NE(wanted, expected.end()) << hook_name(point);
+      ASSERT_EQ(units, wanted->second.size()) << hook_name(point);
+      for (std::size_t i = 0; i < units; ++i)
+        EXPECT_NEAR(of.values[head * units + i], wanted->second[i], 1e-5 * (1 + std::abs(wanted->second[i])))
+            << hook_name(point) << " head " << head << " unit " << i;
+    }
+  }
+}
+
+TEST_F(ActivationMeansTest, AreTheSameBitsInAnyOrderAndInParts) {
+  std::vector<std::vector<int>> prompts;
+  for (int i = 0; i < 9; ++i) prompts.push_back(tokens_of(1 + 4 * i, i));
+  const auto bits = [](const ActivationMeans& means) {
+    std::vector<float> all;
+    for (const PointMeans& point : means.points)
+      all.insert(all.end(), point.values.begin(), point.values.end());
+    return all;
+  };
+  const std::vector<float> all = bits(means_over({list(prompts), every_point()}));
+  for (int turn = 0; turn < 3; ++turn) {
+    std::ranges::rotate(prompts, prompts.begin() + 2 + turn);
+    std::swap(prompts[0], prompts[5]);
+    EXPECT_EQ(bits(means_over({list(prompts), every_point()})), all);
+  }
+}
+
+TEST_F(ActivationMeansTest, ContinueAPart) {
+  const MeansOverList question{list(kThree), {{Site::z, 1}, {Site::mlp_post, 0}, {Site::resid_pre, 0}}};
+  ActivationMeans part;
+  part.progress.done = 1;
+  part.tokens = static_cast<std::int64_t>(kThree[0].size());
+  model::Hooks hooks;
+  for (const HookPoint point : question.points) {
+    const bool heads = model::has_heads(point.site);
+    part.sums.emplace_back(model::unit_count(model_->transformer->config(), point.site) *
+                           (heads ? kHeads : 1));
+  }
+  for (std::size_t i = 0; i < question.points.size(); ++i)
+    hooks.watch(question.points[i], [&sums = part.sums[i]](const model::ConstActivation2d& piece) {
+      for (int row = 0; row < piece.rows; ++row)
+        for (int col = 0; col < piece.cols; ++col) sums[col].add(double{piece.row(row)[col]});
+    });
+  model::ForwardOptions options;
+  options.hooks = &hooks;
+  model_->transformer->forward(kThree[0], workspace_, options);
+  const ActivationMeans continued = question.compute(run_of({0}), {workspace_, {}, &part}),
+                        at_once = means_over(question);
+  EXPECT_EQ(continued.tokens, at_once.tokens);
+  for (const HookPoint point : question.points)
+    EXPECT_EQ(continued.at(point).values, at_once.at(point).values) << hook_name(point);
+}
+
+TEST_F(ActivationMeansTest, OfOneTokenAreItsActivations) {
+  const MeansOverList question{list({{17}}), {{Site::z, 1}, {Site::mlp_out, 0}}};
+  const ActivationMeans found = means_over(question);
+  model::Hooks hooks;
+  std::vector<float> z(kWidth), mlp(kWidth);
+  hooks.watch({Site::z, 1}, [&](const auto& piece) { std::ranges::copy(piece.row(0), z.begin()); });
+  hooks.watch({Site::mlp_out, 0}, [&](const auto& piece) { std::ranges::copy(piece.row(0), mlp.begin()); });
+  model::ForwardOptions options;
+  options.hooks = &hooks;
+  model_->transformer->forward(std::vector{17}, workspace_, options);
+  EXPECT_EQ(found.at({Site::z, 1}).values, z) << "to the bit: one number is its own mean";
+  EXPECT_EQ(found.at({Site::mlp_out, 0}).values, mlp);
+}
+
+TEST_F(ActivationMeansTest, BecomeEditsOfThePlace) {
+  const ActivationMeans means = means_over({list(kThree), {{Site::z, 1}, {Site::mlp_post, 0}}});
+  const std::vector<float>&z = means.at({Site::z, 1}).values, &post = means.at({Site::mlp_post, 0}).values;
+  EXPECT_EQ(means.edit({{Site::z, 1}, {}, {2}, {}}), (model::SetValues{{{Site::z, 1}, {}, {2}, {}}, z}));
+  EXPECT_EQ(means.edit({{Site::z, 1}, 2, {}, {}}).values,
+            std::vector<float>(z.begin() + 2 * kDHead, z.begin() + 3 * kDHead));
+  EXPECT_EQ(means.edit({{Site::z, 1}, {}, {}, {3, 0}}).values,
+            (std::vector{z[3], z[0], z[7], z[4], z[11], z[8]}));
+  EXPECT_EQ(means.edit({{Site::mlp_post, 0}, {}, {}, {5}}).values, std::vector{post[5]});
+}
+
+TEST_F(ActivationMeansTest, TakeThePlaceOfMeansInEditsAndInTheRunsThatThesePatchFrom) {
+  const model::SetMean head{{{Site::z, 1}, 1, {}, {}}}, mlp{{{Site::mlp_out, 0}, {}, {3}, {}}};
+  const model::ScaleValues other{{{Site::q, 0}, {}, {}, {}}, 2};
+  const model::PatchFrom path{{{Site::resid_post, 1}, {}, {}, {}}, {}, {}, false, {mlp}, true};
+  const model::Edits edits{other, head, path};
+  EXPECT_EQ(points_of_means(edits), (std::vector<HookPoint>{{Site::z, 1}, {Site::mlp_out, 0}}));
+  const ActivationMeans means = means_over({list(kThree), points_of_means(edits)});
+  const model::Edits replaced = with_means(edits, means);
+  ASSERT_EQ(replaced.size(), 3U);
+  EXPECT_EQ(replaced[0], model::Edit(other));
+  EXPECT_EQ(replaced[1], model::Edit(means.edit(head.at)));
+  model::PatchFrom expected = path;
+  expected.edits = {means.edit(mlp.at)};
+  EXPECT_EQ(replaced[2], model::Edit(expected));
+  EXPECT_TRUE(points_of_means({other}).empty());
+  const model::PatchFrom second{{{Site::q, 1}, {}, {}, {}}, {}, {}, true, {head}};
+  EXPECT_THAT(message_of<model::RunError>([&] { points_of_means({second}); }),
+              HasSubstr("the means over a list are those of the first model"));
+}
+
+TEST_F(ActivationMeansTest, AreRefusedInOneSentence) {
+  const auto said = [&](const MeansOverList& question) {
+    return message_of<model::RunError>([&] { means_over(question); });
+  };
+  EXPECT_THAT(said({list({{kVocabulary}}), {{Site::z, 0}}}),
+              AllOf(HasSubstr("no prompt of list.jsonl has activations whose mean could be taken: "),
+                    HasSubstr("4096")));
+  EXPECT_THAT(said({list(kThree), {{Site::pattern, 0}}}), HasSubstr("sets a mean over positions"));
+  EXPECT_THAT(said({list(kThree), {{Site::z, 7}}}), HasSubstr("names layer 7"));
+  const ActivationMeans skipped = means_over({list({{1, 2}, {kVocabulary}, {3}}), {{Site::z, 0}}});
+  EXPECT_EQ(skipped.progress.skipped, 1U);
+  EXPECT_EQ(skipped.tokens, 3);
+}
+
+/// A run with an edit by the float64 reference, which sets the reference's own means.
+double reference_logit(const ReferenceGpt2& reference, const std::vector<int>& ids,
+                       const model::SetValues& set, const std::vector<double>& means, int position,
+                       int token) {
+  ReferenceGpt2::Edits edits;
+  edits.edit = [&](const std::string& hook, int head, ReferenceGpt2::Rows& rows) {
+    if (hook != hook_name(set.at.point) || (set.at.head && head != *set.at.head)) return;
+    for (std::size_t pos = 0; pos < rows.size(); ++pos)
+      if (set.at.positions.empty() || std::ranges::count(set.at.positions, static_cast<int>(pos)) > 0)
+        rows[pos] = means;
+  };
+  return reference.run(ids, edits).logits[position][token];
+}
+
+TEST_F(ActivationMeansTest, AreWhatASweepSets) {
+  const std::vector<int> ids = tokens_of(7, 1);
+  const auto expected = reference_means(kThree);
+  for (const auto& [over, site] : {std::pair(SweepOver::heads, Site::z),
+                                   {SweepOver::head_positions, Site::v},
+                                   {SweepOver::mlps, Site::mlp_out},
+                                   {SweepOver::positions, Site::resid_pre}}) {
+    SweepOf question{.over = over, .site = site, .edit = SweepEdit::list_mean, .position = 6};
+    question.token = TokenChoice::of(7);
+    question.mean_over = source(question.means_over(list(kThree), model_->transformer->config()));
+    const Sweep found = sweep(question, run_of(ids));
+    ASSERT_EQ(found.known_count(), std::ssize(found.known));
+    double largest = 0;
+    for (std::size_t cell = 0; cell < found.readings.size(); ++cell) {
+      const SweepPlace place = question.place_of(found, cell);
+      const model::Edits edits = question.edits(place);
+      ASSERT_EQ(edits.size(), 1U) << "one edit, whatever the heads";
+      const auto& set = std::get<model::SetValues>(edits.front());
+      const double logit = reference_logit(
+          *reference_, ids, set, expected.at({hook_name({site, place.layer}), place.head.value_or(0)}), 6, 7);
+      EXPECT_NEAR(found.readings[cell].logit, logit, 2e-5) << cell;
+      largest = std::max(largest, std::abs(logit - found.before.logit));
+    }
+    EXPECT_GT(largest, 1e-3) << "something has an effect";
+  }
+}
+
+TEST_F(ActivationMeansTest, OverThePromptItselfAreItsOwnMeans) {
+  const std::vector<int> ids = tokens_of(9, 5);
+  const PromptRun run = run_of(ids);
+  for (const SweepOver over : {SweepOver::heads, SweepOver::positions, SweepOver::senders, SweepOver::mlps,
+                               SweepOver::head_positions})
+    for (const Site site : sites_of(over)) {
+      if (model::has_cells(site)) continue;
+      SCOPED_TRACE(model::hook_name({site, 0}));
+      SweepOf own{.over = over, .site = site, .edit = SweepEdit::mean, .position = 8};
+      if (over == SweepOver::senders) own.receiver = {{{Site::resid_post, kLayers - 1}, {}, {}, {}}, kHeads};
+      own.estimates = own.has_estimates();
+      SweepOf of_list = own;
+      of_list.edit = SweepEdit::list_mean;
+      of_list.mean_over = source(of_list.means_over(list({ids}), model_->transformer->config()));
+      const Sweep a = sweep(own, run), b = sweep(of_list, run);
+      ASSERT_EQ(a.readings.size(), b.readings.size());
+      for (std::size_t cell = 0; cell < a.readings.size(); ++cell) {
+        EXPECT_NEAR(a.readings[cell].logit, b.readings[cell].logit, 1e-5);
+        if (!own.estimates) continue;
+        EXPECT_NEAR(a.estimates[cell].logit, b.estimates[cell].logit, 1e-5);
+      }
+    }
+}
+
+TEST_F(ActivationMeansTest, ASweepOfNeuronsSetsEachToItsOwn) {
+  SweepOf question{.over = SweepOver::neurons,
+                   .site = Site::mlp_post,
+                   .edit = SweepEdit::list_mean,
+                   .position = 6,
+                   .neurons = 5,
+                   .largest_of = SweepMetric::logit};
+  question.token = TokenChoice::of(7);
+  const std::vector<int> ids = tokens_of(7, 1);
+  const auto means = reference_means(kThree);
+  question.mean_over = source(question.means_over(list(kThree), model_->transformer->config()));
+  const Sweep found = sweep(question, run_of(ids));
+  ASSERT_EQ(found.neurons.size(), 5U);
+  for (std::size_t cell = 0; cell < 5; ++cell) {
+    const NeuronIndex at = found.neurons[cell];
+    ReferenceGpt2::Edits edits;
+    const std::string name = hook_name({Site::mlp_post, at.layer});
+    edits.edit = [&](const std::string& hook, int, ReferenceGpt2::Rows& rows) {
+      if (hook != name) return;
+      for (auto& row : rows) row[at.neuron] = means.at({name, 0})[at.neuron];
+    };
+    EXPECT_NEAR(found.readings[cell].logit, reference_->run(ids, edits).logits[6][7], 2e-5);
+  }
+}
+
+TEST_F(ActivationMeansTest, ASweepWithoutThemHasNoEdits) {
+  SweepOf question{.edit = SweepEdit::list_mean, .position = 4};
+  EXPECT_TRUE(question.edits(0, 0).empty());
+  EXPECT_EQ(message_of<model::RunError>([&] { sweep(question, run_of(tokens_of(5))); }),
+            "there are no means of a list of prompts to set");
+  SweepOf other = question;
+  other.mean_over.over = list(kThree);
+  EXPECT_FALSE(other == question) << "the list is part of the question";
+}
+
+TEST_F(ActivationMeansTest, ACircuitsEdgesCarryThem) {
+  const std::vector<int> ids = tokens_of(6, 1);
+  const PromptRun run = run_of(ids);
+  CircuitOf question;
+  question.metric = {GradientMetric::logit, TokenChoice::of(7), TokenChoice{}, 5};
+  question.method = CircuitMethod::attribution;
+  question.cut.cut = CircuitCut::list_mean;
+  EXPECT_EQ(question.cut.problem(run), "edges are cut to the means of a list of prompts, but there are none");
+  question.cut.mean_over = source(CutOf::means_over(list(kThree), model_->transformer->config()));
+  EXPECT_EQ(question.cut.problem(run), "");
+  const Circuit circuit = question.compute(run, {workspace_});
+  // Without any edge the logits read the mean of each part, and the projections' biases, at every position.
+  const auto means = reference_means(kThree);
+  std::vector<double> stream = means.at({hook_name({Site::resid_pre, 0}), 0});
+  const auto add = [&](const std::vector<double>& vector) {
+    for (std::size_t i = 0; i < kWidth; ++i) stream[i] += vector[i];
+  };
+  for (int layer = 0; layer < kLayers; ++layer) {
+    const std::string prefix = "h." + std::to_string(layer) + ".attn.c_proj.";
+    const std::vector<double>& weights = reference_->parameter(prefix + "weight");
+    std::vector<double> out = reference_->parameter(prefix + "bias");
+    for (int head = 0; head < kHeads; ++head) {
+      const std::vector<double>& z = means.at({hook_name({Site::z, layer}), head});
+      for (std::size_t i = 0; i < kDHead; ++i)
+        for (std::size_t j = 0; j < kWidth; ++j) out[j] += z[i] * weights[(head * kDHead + i) * kWidth + j];
+    }
+    add(out);
+    add(means.at({hook_name({Site::mlp_out, layer}), 0}));
+  }
+  double mean = 0, variance = 0, logit = 0;
+  for (const double x : stream) mean += x / kWidth;
+  for (const double x : stream) variance += (x - mean) * (x - mean) / kWidth;
+  for (std::size_t i = 0; i < kWidth; ++i)
+    logit += ((stream[i] - mean) / std::sqrt(variance + 1e-5) * reference_->parameter("ln_f.weight")[i] +
+              reference_->parameter("ln_f.bias")[i]) *
+             reference_->parameter("wte.weight")[7 * kWidth + i];
+  EXPECT_NEAR(circuit.cut_value, logit, 2e-5);
+  // A circuit that is cut to the prompt's own means is that of the list which is the prompt.
+  CircuitOf own = question, of_list = question;
+  own.cut = {CircuitCut::mean};
+  of_list.cut.mean_over = source(CutOf::means_over(list({ids}), model_->transformer->config()));
+  const auto a = edge_scores(own, run, {workspace_}), b = edge_scores(of_list, run, {workspace_});
+  ASSERT_EQ(a.size(), b.size());
+  for (std::size_t i = 0; i < a.size(); ++i) EXPECT_NEAR(a[i], b[i], 1e-5);
+}
+
+}  // namespace
+}  // namespace headscope::app
