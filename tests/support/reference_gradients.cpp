@@ -332,12 +332,15 @@ class ReferenceGradients::Pass {
         }
       }
     };
-    const auto value_of = [](const std::vector<float>& list, std::size_t i) {
-      return Taped{static_cast<double>(list[list.size() == 1 ? 0 : i])};
+    const auto value_of = [&](const EditSite& at, const std::vector<float>& list, std::size_t i) {
+      const std::size_t units = at.units.empty() ? rows.front().size() : at.units.size();
+      if (list.size() == 1) return Taped{static_cast<double>(list[0])};
+      return Taped{
+          static_cast<double>(list[list.size() == units ? i : static_cast<std::size_t>(head) * units + i])};
     };
     if (const auto* set = std::get_if<SetValues>(&edit))
       each(set->at, [&](std::size_t pos, std::size_t unit, std::size_t i) {
-        rows[pos][unit] = value_of(set->values, i);
+        rows[pos][unit] = value_of(set->at, set->values, i);
       });
     if (const auto* scale = std::get_if<ScaleValues>(&edit))
       each(scale->at, [&](std::size_t pos, std::size_t unit, std::size_t) {
@@ -346,7 +349,7 @@ class ReferenceGradients::Pass {
       });
     if (const auto* add = std::get_if<AddVector>(&edit))
       each(add->at, [&](std::size_t pos, std::size_t unit, std::size_t i) {
-        rows[pos][unit] += Taped{static_cast<double>(add->factor)} * value_of(add->vector, i);
+        rows[pos][unit] += Taped{static_cast<double>(add->factor)} * value_of(add->at, add->vector, i);
       });
     if (const auto* mean = std::get_if<SetMean>(&edit))
       each(mean->at, [&](std::size_t pos, std::size_t unit, std::size_t) {
