@@ -67,25 +67,10 @@ std::string subtracted(const PromptRun& run, bool of_run, bool printed) {
   return (another ? quoted_prompt(second, printed) + " in " : "") + second.model->name;
 }
 
-/// The text of an edit, with the prompts that it patches from instead of the ids of their tokens.
+/// An edit in words, with the prompts that it patches from.
 std::string edit_in_caption(const PromptRun& run, const model::Edit& edit, bool printed) {
-  const auto* patch = std::get_if<model::PatchFrom>(&edit);
-  if (patch == nullptr) return edit_brief(edit);
-  if (patch->direct) return path_text(*patch, edit_in_caption(run, patch->edits.front(), printed));
-  // What stands before the edits of its source, and the positions after them.
-  model::PatchFrom source = *patch;
-  source.edits.clear();
-  std::string text = edit_text(model::Edit(source));
-  source.positions.clear();
-  const std::string positions = text.substr(edit_text(model::Edit(source)).size());
-  if (const std::size_t ids = text.find("ids("); ids != text.npos)
-    text.replace(ids, text.find(')', ids) + 1 - ids,
-                 quoted(run.model->tokenizer->decode(patch->tokens), printed));
-  if (patch->edits.empty()) return text;
-  std::string inside;
-  for (const model::Edit& one : patch->edits)
-    inside += (inside.empty() ? "" : "; ") + edit_in_caption(run, one, printed);
-  return text.insert(text.size() - positions.size(), "{" + inside + "}");
+  return edit_phrase(
+      edit, [&](const std::vector<int>& ids) { return quoted(run.model->tokenizer->decode(ids), printed); });
 }
 
 /// The edits of a run, without those of positions that its prompt does not have.
@@ -96,9 +81,9 @@ model::Edits edits_within(const PromptRun& run) {
   return edits;
 }
 
-/// "L5H1.z=0; mask=none", or if that is long "L5H1.z=0; and 12 more edits".
+/// "head L5 H1 zeroed; no mask", or if that is long "head L5 H1 zeroed; and 12 more edits".
 std::string words_of(const model::Edits& all, const PromptRun& run, bool printed) {
-  constexpr std::size_t kMost = 200;  // bytes
+  constexpr std::size_t kMost = 240;  // bytes
   std::string text;
   std::ptrdiff_t left = std::ssize(all);
   for (const model::Edit& edit : all) {

@@ -247,6 +247,9 @@ const std::set<std::pair<std::string, std::string>>& other_meanings() {
       {"app/run/edits/kinds/patch.h", "positions"},
       {"app/run/edits/kinds/position_ids.h", "positions"},  // words of a grammar
       {"app/run/edits/edit_forms.cpp", "scores"},
+      {"app/run/edits/edit_forms.cpp", "neurons"},  // words of a caption
+      {"app/run/edits/edit_forms.cpp", "query"},
+      {"app/run/edits/edit_forms.cpp", "positions"},
       {"app/cli/commands/info.cpp", "parameters"},
       {"app/cli/commands/predict.cpp", "next"},
       {"app/cli/commands/trace.cpp", "tokens"},

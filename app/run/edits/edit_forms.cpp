@@ -229,6 +229,92 @@ std::string place_words(const model::EditSite& at) {
   return words;
 }
 
+namespace {
+
+/// "the MLP activations": what a site holds, before the layer or head that it is of.
+std::string_view site_phrase(Site site) {
+  switch (site) {
+    case Site::embed:
+      return "the token embedding";
+    case Site::pos_embed:
+      return "the position embedding";
+    case Site::resid_pre:
+      return "the residual stream before";
+    case Site::ln1_scale:
+      return "the scale of the first LayerNorm of";
+    case Site::ln1_normalized:
+      return "the first LayerNorm of";
+    case Site::q:
+      return "the queries of";
+    case Site::k:
+      return "the keys of";
+    case Site::v:
+      return "the values of";
+    case Site::attn_scores:
+      return "the scores of";
+    case Site::pattern:
+      return "the pattern of";
+    case Site::z:
+      return "the heads of";
+    case Site::result:
+      return "the results of";
+    case Site::attn_out:
+      return "the attention of";
+    case Site::resid_mid:
+      return "the residual stream after the attention of";
+    case Site::ln2_scale:
+      return "the scale of the second LayerNorm of";
+    case Site::ln2_normalized:
+      return "the second LayerNorm of";
+    case Site::mlp_pre:
+      return "the pre-activations of the MLP of";
+    case Site::mlp_post:
+      return "the activations of the MLP of";
+    case Site::mlp_out:
+      return "the MLP of";
+    case Site::resid_post:
+      return "the residual stream after";
+    case Site::ln_final_scale:
+      return "the scale of the final LayerNorm";
+    case Site::ln_final_normalized:
+      return "the final LayerNorm";
+    case Site::logits:
+      return "the logits";
+  }
+  return "";
+}
+
+/// "position 3", "positions 3, 5–8", or their count if there are many.
+std::string numbers_phrase(const std::string& one, const std::string& several,
+                           const std::vector<int>& numbers) {
+  constexpr std::ptrdiff_t kMany = 12;
+  if (std::ssize(numbers) > kMany) return std::to_string(numbers.size()) + " " + several;
+  std::string list;
+  for (const char c : list_text(numbers)) list += c == ',' ? ", " : c == '-' ? "–" : std::string(1, c);
+  return (numbers.size() > 1 ? several : one) + " " + list;
+}
+
+}  // namespace
+
+std::string place_phrase(const model::EditSite& at) {
+  const Site site = at.point.site;
+  std::string words = site == Site::z && at.head ? "head" : std::string(site_phrase(site));
+  if (model::in_block(site))
+    words += " L" + std::to_string(at.point.layer) + (at.head ? " H" + std::to_string(*at.head) : "");
+  const bool neurons = site == Site::mlp_pre || site == Site::mlp_post;
+  if (!at.units.empty())
+    words += neurons ? ", " + numbers_phrase("neuron", "neurons", at.units) + ","
+                     : ", " + numbers_phrase("unit", "units", at.units) + ",";
+  if (!at.positions.empty())
+    words += " at " + (model::has_cells(site) ? numbers_phrase("query", "queries", at.positions)
+                                              : positions_phrase(at.positions));
+  return words;
+}
+
+std::string positions_phrase(const std::vector<int>& positions) {
+  return numbers_phrase("position", "positions", positions);
+}
+
 std::string after_place(const model::EditSite& at, std::string_view words) {
   return (at.positions.empty() && at.units.empty() ? " " : ", ") + std::string(words);
 }

@@ -6,6 +6,7 @@
 
 #include "app/run/edits/edit_forms.h"
 #include "app/run/edits/edit_list.h"
+#include "app/run/edits/edit_text.h"
 #include "app/run/edits/moved_edits.h"
 
 namespace headscope::app {
@@ -16,7 +17,7 @@ namespace headscope::app {
 /// - kOperator, after a place, or kName, before "=": how its text begins; read: parses the rest, returning
 ///   nothing if another kind with the same operator is meant (with kName: adds one edit for each layer);
 /// - kKeys: the keys of its JSON object, the one that identifies the kind first; from_json;
-/// - text, which parse_edits reads back, and words;
+/// - text, which parse_edits reads back, words for labels, and phrase for captions, where code says nothing;
 /// - numbers: approximate count of its numbers, for the overall limit; length: approximate length of its
 /// text;
 /// - kOverwrites: whether it discards the values at its place; replaces: whether it replaces another edit of
@@ -53,6 +54,7 @@ struct WholeEdit {
   static std::optional<Strength> strength(const T&) { return std::nullopt; }
   static void set_strength(T&, float) {}
   static std::size_t numbers(const T& edit) { return EditKind<T>::length(edit); }
+  static std::string phrase(const T& edit, const PromptPhrase&) { return EditKind<T>::words(edit); }
 };
 
 /// Whether a point is the scores or pattern of this head; `chosen`: the edit's head, nothing: all heads.
@@ -68,7 +70,7 @@ constexpr auto keys_at_place(Keys... keys) {
 
 /// Base of kinds that edit values at a place, `at`; in cells only where the query sees the key. kSources: a
 /// list parallel to the place's positions, or empty. Instead of text and words such a kind has only what
-/// follows the place there: operand and what; and values, how many numbers it holds in addition.
+/// follows the place there: operand, what and done; and values, how many numbers it holds in addition.
 template <class T, std::vector<int> T::*kSources = nullptr>
 struct EditAtPlace : WholeEdit<T> {
   static std::size_t values(const T&) { return 0; }
@@ -76,6 +78,9 @@ struct EditAtPlace : WholeEdit<T> {
     return place_text(edit.at).append(EditKind<T>::kOperator) + EditKind<T>::operand(edit);
   }
   static std::string words(const T& edit) { return place_words(edit.at) + EditKind<T>::what(edit); }
+  static std::string phrase(const T& edit, const PromptPhrase& prompt) {
+    return place_phrase(edit.at) + EditKind<T>::done(edit, prompt);
+  }
   static std::size_t numbers(const T& edit) { return 8 + edit.at.positions.size() + length(edit); }
   static std::size_t length(const T& edit) { return edit.at.units.size() + EditKind<T>::values(edit); }
   static bool replaces(const T& next, const T& before) { return next.at == before.at; }

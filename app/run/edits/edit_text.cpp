@@ -298,6 +298,10 @@ std::string edit_brief(const model::Edit& edit) {
   return length > kMany ? edit_words(edit) : edit_text(edit);
 }
 
+std::string edit_phrase(const model::Edit& edit, const PromptPhrase& prompt) {
+  return std::visit([&](const auto& one) { return KindOf<decltype(one)>::phrase(one, prompt); }, edit);
+}
+
 std::string edit_words(const model::Edit& edit) {
   return std::visit([](const auto& one) { return KindOf<decltype(one)>::words(one); }, edit);
 }

@@ -1,6 +1,8 @@
 #pragma once
+#include <functional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "app/run/prompt_run.h"
 #include "model/pass/edits.h"
@@ -30,6 +32,11 @@ std::size_t numbers_of(const model::Edit& edit);
 
 /// edit_text, or edit_words if that is too long.
 std::string edit_brief(const model::Edit& edit);
+
+/// A prompt in quotes, by the ids of its tokens.
+using PromptPhrase = std::function<std::string(const std::vector<int>& ids)>;
+/// In words alone, for captions: "head L5 H1 zeroed", "the queries of L9 H6 patched from “The king”".
+std::string edit_phrase(const model::Edit& edit, const PromptPhrase& prompt);
 
 /// In a few words: "L5 H1 off", "no mask", "key 3 masked for query 8".
 std::string edit_words(const model::Edit& edit);

@@ -217,6 +217,37 @@ TEST_F(Edits, InWords) {
   EXPECT_EQ(words("L2H1.z<-second ids(1,2)"), "L2 H1 from the second model, own tokens up to position 1");
 }
 
+TEST_F(Edits, InWordsAlone) {
+  const auto phrase = [](std::string_view edit) {
+    return edit_phrase(text(edit).at(0), [](const std::vector<int>& ids) {
+      return "<" + std::to_string(ids.size()) + " tokens>";
+    });
+  };
+  EXPECT_EQ(phrase("L5H1.z=0"), "head L5 H1 zeroed");
+  EXPECT_EQ(phrase("L5.z=0"), "the heads of L5 zeroed");
+  EXPECT_EQ(phrase("L5H1.z=0.5"), "head L5 H1 set to 0.5");
+  EXPECT_EQ(phrase("L5H1.z*=0.5"), "head L5 H1 scaled by 0.5");
+  EXPECT_EQ(phrase("L5H1.z[2,5-8]*=0"), "head L5 H1 at positions 2, 5–8 zeroed");
+  EXPECT_EQ(phrase("L3.attn_out[8][5]+=2"), "the attention of L3, unit 5, at position 8 increased by 2");
+  EXPECT_EQ(phrase("L3.attn_out+=-2"), "the attention of L3 decreased by 2");
+  EXPECT_EQ(phrase("L0.mlp_post[*][17]=0"), "the activations of the MLP of L0, neuron 17, zeroed");
+  EXPECT_EQ(phrase("L5H1.z=mean"), "head L5 H1 replaced by the mean over positions");
+  EXPECT_EQ(phrase("mask=none"), "no mask");
+  EXPECT_EQ(phrase("positions=none"), "no positions");
+  EXPECT_EQ(phrase("L3H0.scores[8,3]=null"), "L3 H0 key 3 masked for query 8");
+  EXPECT_EQ(phrase("L3H0.pattern[8,3]~=0"), "L3 H0 weight of query 8 on key 3 set to 0, the others rescaled");
+  EXPECT_EQ(phrase("L3.scores=0"), "the scores of L3 set to 0");
+  EXPECT_EQ(phrase("L2H1.z<-second"), "head L2 H1 patched from the second model");
+  EXPECT_EQ(phrase("L2H1.z<-second ids(1,2)"), "head L2 H1 patched from <2 tokens> in the second model");
+  EXPECT_EQ(phrase("L2H1.q<-{L0H0.z=0}"),
+            "the queries of L2 H1 patched from this prompt with head L0 H0 zeroed");
+  EXPECT_EQ(phrase("L2.resid_pre[5]<-ids(1,2)[1]"),
+            "the residual stream before L2 at position 5 patched from <2 tokens> (its position 1)");
+  EXPECT_EQ(phrase("L0H0.z=0 -> L2H1.q"), "head L0 H0 zeroed on the direct path to the queries of L2 H1");
+  EXPECT_EQ(phrase("L0.mlp_out -> logits <- ids(1,2)"),
+            "the MLP of L0 patched from <2 tokens> on the direct path to the logits");
+}
+
 TEST_F(Edits, AWrongTextIsOneSentence) {
   const std::vector<std::pair<std::string, std::string>> wrong = {
       {"", "\"\" is not a site"},

@@ -190,7 +190,7 @@ TEST(Comparison, CaptionsSayWhatIsSubtracted) {
   const View& view = *find_view("heatmap");
   const Scenario scenario = edited();
   EXPECT_THAT(caption(view, on_side(Side::difference, view, scenario.context(800, 600))),
-              HasSubstr("with L1.attn_out=0 · minus the same without edits"));
+              HasSubstr("with the attention of L1 zeroed · minus the same without edits"));
   const Scenario two = of_two({2, 1, -1}, Alignment::position);
   EXPECT_THAT(caption(view, on_side(Side::difference, view, two.context(800, 600))),
               HasSubstr("minus “The very old king had daughter”"));

@@ -147,14 +147,14 @@ TEST(EditedAttention, ARolloutSaysThatItsRowsSumToOneOnlyIfTheyDo) {
 
 TEST(EditedVectors, WhatIsOfTheWeightsAloneIsNotCalledEdited) {
   const Scenario s = scenario_of("L2H1.z=0");
-  EXPECT_THAT(caption(*find_view("heatmap"), s.context(900, 600)), HasSubstr("with L2H1.z=0"));
+  EXPECT_THAT(caption(*find_view("heatmap"), s.context(900, 600)), HasSubstr("with head L2 H1 zeroed"));
   for (const char* view : {"circuits", "positions", "cosines", "parameters"})
-    EXPECT_THAT(caption(*find_view(view), s.context(900, 600)), Not(HasSubstr("L2H1.z=0"))) << view;
+    EXPECT_THAT(caption(*find_view(view), s.context(900, 600)), Not(HasSubstr("head L2 H1 zeroed"))) << view;
 }
 
 TEST(EditedVectors, EditsOfPositionsBeyondThePromptAreNotNamed) {
   const Scenario s = scenario_of("L2H1.z[200]=0; L3H0.z=0"), none = scenario_of("L2H1.z[200]=0");
-  EXPECT_THAT(caption(*find_view("heatmap"), s.context(900, 600)), HasSubstr("with L3H0.z=0"));
+  EXPECT_THAT(caption(*find_view("heatmap"), s.context(900, 600)), HasSubstr("with head L3 H0 zeroed"));
   EXPECT_THAT(caption(*find_view("heatmap"), none.context(900, 600)), Not(HasSubstr("with")));
 }
 

@@ -91,6 +91,21 @@ struct EditKind<model::PatchFrom> : EditAtPlace<model::PatchFrom, &model::PatchF
                                                                           : " on the direct path to ";
     return edit_words(patch.edits.front()) + to + place_words(named_receiver(patch.at));
   }
+  static std::string phrase(const Patch& patch, const PromptPhrase& prompt) {
+    if (!patch.direct) return AtPlace::phrase(patch, prompt);
+    return edit_phrase(patch.edits.front(), prompt) + " on the direct path to " +
+           place_phrase(named_receiver(patch.at));
+  }
+  static std::string done(const Patch& patch, const PromptPhrase& prompt) {
+    std::string words = " patched from " + (!patch.tokens.empty() ? prompt(patch.tokens)
+                                            : patch.second        ? "the second model"
+                                                                  : "this prompt");
+    if (!patch.tokens.empty() && patch.second) words += " in the second model";
+    for (std::size_t i = 0; i < patch.edits.size(); ++i)
+      words += (i == 0 ? " with " : " and ") + edit_phrase(patch.edits[i], prompt);
+    if (patch.positions.empty()) return words;
+    return words + " (its " + positions_phrase(patch.positions) + ")";
+  }
   static std::string operand(const Patch& patch) {
     std::string text = patch.second ? "second" : "";
     if (!patch.tokens.empty()) {

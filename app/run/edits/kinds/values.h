@@ -31,6 +31,12 @@ struct EditKind<model::SetValues> : EditAtPlace<model::SetValues> {
     const bool off = set.values.front() == 0 && set.at.point.site != model::Site::attn_scores;
     return off ? " off" : " = " + number_text(set.values.front());
   }
+  static std::string done(const Set& set, const PromptPhrase&) {
+    if (set.values.size() > 1) return " replaced by a given vector";
+    if (set.values.front() == kHiddenScore) return " masked";
+    const bool off = set.values.front() == 0 && set.at.point.site != model::Site::attn_scores;
+    return off ? " zeroed" : " set to " + number_text(set.values.front());
+  }
 };
 
 template <>
@@ -48,6 +54,7 @@ struct EditKind<model::SetMean> : EditAtPlace<model::SetMean> {
   }
   static std::string operand(const Mean&) { return "mean"; }
   static std::string what(const Mean&) { return " = mean over positions"; }
+  static std::string done(const Mean&, const PromptPhrase&) { return " replaced by the mean over positions"; }
 };
 
 template <>
@@ -64,6 +71,10 @@ struct EditKind<model::ScaleValues> : EditAtPlace<model::ScaleValues> {
   static std::string what(const Scale& scale) {
     const bool off = scale.factor == 0 && scale.at.point.site != model::Site::attn_scores;
     return off ? " off" : after_place(scale.at, "× ") + number_text(scale.factor);
+  }
+  static std::string done(const Scale& scale, const PromptPhrase&) {
+    const bool off = scale.factor == 0 && scale.at.point.site != model::Site::attn_scores;
+    return off ? " zeroed" : " scaled by " + number_text(scale.factor);
   }
   static std::optional<Strength> strength(const Scale& scale) {
     const auto factor = static_cast<double>(scale.factor);
@@ -100,6 +111,12 @@ struct EditKind<model::AddVector> : EditAtPlace<model::AddVector> {
     const std::string plus = after_place(add.at, "plus ");
     if (add.vector.size() > 1) return plus + number_text(add.factor) + " × a vector";
     return plus + number_text(add.factor * add.vector.front());
+  }
+  static std::string done(const Add& add, const PromptPhrase&) {
+    if (add.vector.size() > 1)
+      return " with " + (add.factor == 1 ? "" : number_text(add.factor) + " × ") + "a vector added";
+    const float value = add.factor * add.vector.front();
+    return (value < 0 ? " decreased by " : " increased by ") + number_text(std::abs(value));
   }
   static bool replaces(const Add& next, const Add& before) {
     return next.at == before.at && next.vector == before.vector;
