@@ -86,6 +86,7 @@ struct WeightsOfRun {
   static constexpr std::size_t kMax = 200;  ///< how many are kept
   using Answer = FoundWeights;
   static constexpr std::string_view kName = "weight search";
+  static constexpr Capabilities kNeeds = Capability::patterns;
   WeightSearch search;
   bool operator==(const WeightsOfRun&) const = default;
   FoundWeights compute(const PromptRun& run, const Computation<FoundWeights>& computation) const;

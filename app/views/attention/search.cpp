@@ -1,6 +1,8 @@
 #include <algorithm>
 
+#include "app/run/analyses/patterns.h"
 #include "app/run/analyses/weight_search.h"
+#include "app/run/sources/pattern_file.h"
 #include "app/views/parts/declare.h"
 #include "app/views/parts/edited.h"
 #include "app/views/parts/landmarks.h"
@@ -18,9 +20,13 @@ enum class QueryChoice { token, position, any };
 enum class KeyChoice { token, position, before, any };
 enum class Heads { all, chosen };
 
-const Option<Text> kText = session_only(choice_option<Text>(
-    "search-text", "In", "tT", "where to search",
-    {{"prompt", "In prompt", "In the prompt"}, {"list", "In list", "In all prompts of the open list"}}));
+const Option<Text> kText = [] {
+  auto option = session_only(choice_option<Text>(
+      "search-text", "In", "tT", "where to search",
+      {{"prompt", "In prompt", "In the prompt"}, {"list", "In list", "In all prompts of the open list"}}));
+  option.of_weights = true;
+  return option;
+}();
 const Option<Target> kTarget = choice_option<Target>(
     "search-for", "For", "fF", "what to search for",
     {{"weights", "Weights", "Large weights between tokens like the chosen query and key"},
@@ -70,11 +76,15 @@ bool of_shape(const ViewContext& c) {
   return is_for_shapes(c.options);
 }
 
-/// Selects a token's text without its leading space, so that both spellings are found.
-TokenSelector same_word(const ViewContext& c, int position) {
-  const std::string_view bytes = c.run->model->tokenizer->bytes(c.run->run->tokens[position]);
-  const bool space = bytes.size() > 1 && bytes.starts_with(' ');
-  return {TokenSelector::Kind::text, std::string(bytes.substr(space ? 1 : 0)), 0};
+/// Selects the text of a position's token without its leading space, so that both spellings are found. The
+/// tokens of attention files have labels alone. `tokens`: those of the queries, or of the keys.
+TokenSelector same_word(const ViewContext& c, const PromptTokens& tokens, int position) {
+  const bool labels = c.run->model->patterns != nullptr;
+  const std::string_view space = labels ? "·" : " ";
+  std::string_view text = labels ? std::string_view(tokens.labels[position])
+                                 : c.run->model->tokenizer->bytes(c.run->run->tokens[position]);
+  if (text.size() > space.size() && text.starts_with(space)) text.remove_prefix(space.size());
+  return {TokenSelector::Kind::text, std::string(text), 0};
 }
 
 TokenSelector at_position(int position) {
@@ -85,14 +95,15 @@ TokenSelector at_position(int position) {
 TokenSelector queries_of(const ViewContext& c) {
   const QueryChoice from = c.options[kQueries];
   if (c.run->tokens.was_empty || from == QueryChoice::any) return {};
-  return from == QueryChoice::token ? same_word(c, c.selection.query) : at_position(c.selection.query);
+  return from == QueryChoice::token ? same_word(c, c.run->tokens, c.selection.query)
+                                    : at_position(c.selection.query);
 }
 
 TokenSelector keys_of(const ViewContext& c) {
   if (c.selection.key < 0) return {};
   switch (c.options[kKeys]) {
     case KeyChoice::token:
-      return same_word(c, c.selection.key);
+      return same_word(c, key_tokens(*c.run), c.selection.key);
     case KeyChoice::position:
       return at_position(c.selection.key);
     case KeyChoice::before:
@@ -124,6 +135,8 @@ WeightSearch search_of(const ViewContext& c) {
 std::string missing(const ViewContext& c) {
   if (of_shape(c) && c.options[kShape].empty())
     return "no shape is marked: set Mouse to Mark in the Heatmap view and drag over cells";
+  if (uses_list(c) && c.run && c.run->model->patterns)
+    return "a list of prompts needs a model that runs them; an attention file holds one run";
   return "";
 }
 
@@ -155,7 +168,10 @@ std::string words_of(const TokenSelector& selector, const char* any) {
     case TokenSelector::Kind::from_position:
       return "positions from " + std::to_string(selector.number) + " on";
     case TokenSelector::Kind::before_query:
-      return selector.number == 0 ? "itself" : std::to_string(selector.number) + " before";
+      return selector.number == 0 ? "itself"
+             : selector.number < 0  // a later key, in an attention file without a mask
+                 ? std::to_string(-selector.number) + " after"
+                 : std::to_string(selector.number) + " before";
   }
   return any;
 }
@@ -168,6 +184,14 @@ std::string title_of(const ViewContext& c) {
          words_of(search.to, lacks_key ? "any key (none is chosen)" : "any key");
 }
 
+/// Whether query 0 may see other keys: an edit shows them to it, or the attention has no mask.
+bool first_sees_others(const ViewContext& c) {
+  return c.run->run->plan != nullptr ||
+         (!uses_list(c) && std::ranges::any_of(all_heads(c.run->run->config), [&](model::HeadIndex head) {
+           return sees_later(*c.run, head);
+         }));
+}
+
 std::string subtitle_of(const ViewContext& c, const FoundWeights& found) {
   std::string words = grouped(found.count) + " above " + plain(c.options[kAbove]);
   if (std::cmp_less(found.best.size(), found.count))
@@ -176,10 +200,18 @@ std::string subtitle_of(const ViewContext& c, const FoundWeights& found) {
   words += ", " + (c.options[kHeads] == Heads::chosen ? head_name(c.selection.layer, c.selection.head)
                                                       : std::string("all heads"));
   // In every head it sees only itself, with a weight of 1, unless an edit shows it more.
-  if (!of_shape(c)) return words + (c.run->run->plan ? "" : "; not query 0, which sees only itself");
+  if (!of_shape(c)) return words + (first_sees_others(c) ? "" : "; not query 0, which sees only itself");
   const auto cells = std::ssize(c.options[kShape]);
   return words + ", " + grouped(cells) + (cells == 1 ? " cell" : " cells") +
          (c.options[kMoves] ? " anywhere" : "");
+}
+
+/// The tokens of a match. Those of attention files have labels, but no ids.
+std::string query_of(const ViewContext& c, const FoundWeight& one) {
+  return c.run->model->patterns ? c.run->tokens.labels[one.query] : label_of(c, one.query_id);
+}
+std::string key_of(const ViewContext& c, const FoundWeight& one) {
+  return c.run->model->patterns ? key_tokens(*c.run).labels[one.key] : label_of(c, one.key_id);
 }
 
 // ---- the list ----
@@ -231,9 +263,8 @@ List list_of(const ViewContext& c, const FoundWeights& found, const std::vector<
   const auto of = [&found](auto field) {
     return [&found, field](int row) { return found.best[row].*field; };
   };
-  const auto token = [&](int FoundWeight::*id) {
-    return [&c, id_of = of(id)](int row) { return label_of(c, id_of(row)); };
-  };
+  const auto query_label = [&c, &found](int row) { return query_of(c, found.best[row]); };
+  const auto key_label = [&c, &found](int row) { return key_of(c, found.best[row]); };
   List list(c, kRows, static_cast<int>(found.best.size()));
   list.text("head", 8, [&c, &found](int row) {
     const FoundWeight& one = found.best[row];
@@ -248,9 +279,9 @@ List list_of(const ViewContext& c, const FoundWeights& found, const std::vector<
   list.file("layer", of(&FoundWeight::layer));
   list.file("head", of(&FoundWeight::head));
   position("", 3, &FoundWeight::query, "query");
-  list.text("query", 7, token(&FoundWeight::query_id), {.file = "query token", .heading = theme.query});
+  list.text("query", 7, query_label, {.file = "query token", .heading = theme.query});
   position("", 2, &FoundWeight::key, "key");
-  list.text("key", 5, token(&FoundWeight::key_id), {.file = "key token", .heading = theme.key});
+  list.text("key", 5, key_label, {.file = "key token", .heading = theme.key});
   list.text(std::string(kContext), 4, excerpts, {.color = theme.text_muted, .most = 34 * c.font_size});
   list.file(of_shape(c) ? "part" : "weight", of(&FoundWeight::weight));
   list.table.marked = chosen_row(c, found);
@@ -295,7 +326,9 @@ Picture build(const ViewContext& c) {
   if (found->best.empty() && found->progress.done == prompts) {
     const float top = list.layout().rows_top + line / 2;
     std::vector<std::string> words =
-        viz::wrap(style, "nothing found: lower the threshold or choose other tokens; query 0 is left out",
+        viz::wrap(style,
+                  std::string("nothing found: lower the threshold or choose other tokens") +
+                      (first_sees_others(c) ? "" : "; query 0 is left out"),
                   style.small(), viz::FontStyle::regular, area.w);
     const auto room = static_cast<std::size_t>(std::max(1.F, (area.bottom() - top) / line));
     words.resize(std::min(words.size(), room));
@@ -365,12 +398,12 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   const int row = row_at(found.get(), picture, hit);
   if (row < 0) return {};
   const FoundWeight& one = found->best[row];
-  const auto token = [&](int position, int id) {
-    return std::to_string(position) + " “" + label_of(c, id) + "”";
+  const auto token = [&](int position, const std::string& label) {
+    return std::to_string(position) + " “" + label + "”";
   };
   Facts facts = facts_of_row(c, region_of(picture, hit).rect);
   facts.say(head_name(one.layer, one.head));
-  facts.say("query " + token(one.query, one.query_id) + " → key " + token(one.key, one.key_id));
+  facts.say("query " + token(one.query, query_of(c, one)) + " → key " + token(one.key, key_of(c, one)));
   facts.number(of_shape(c) ? "weight in the shape" : "weight", one.weight);
   if (uses_list(c)) facts.say("prompt " + grouped(one.prompt));
   facts.say(found->excerpts[row].text());
@@ -418,6 +451,7 @@ View search_view() {
   view.scrolls = scrolls;
   view.shows_parts = true;
   view.refuse = missing;
+  view.needs = Capability::patterns;
   view.figure_size = figure_size;
   view.of_model = uses_list;
   view.caption = {true, false, true};

@@ -242,6 +242,56 @@ TEST_F(PatternViews, EveryViewShowsAFileOrSaysWhatItNeeds) {
   EXPECT_GE(refused, 20 * 8 * 4);
 }
 
+TEST_F(PatternViews, SearchFindsTheHeadsOfTheFile) {
+  const std::string words = R"({"tokens":")" + text_list({"the", " cat", "sat", "cat"}) + R"("})";
+  Scenario s = scenario({2, 3, 4, 4}, even_rows(4), words);
+  s.select({1, 2, 3, 1});
+  const auto found = [&](const NamedOptions& options) {
+    return ViewFixture("search", s, 1000, 600, options).table();
+  };
+  const Table table = found({{"search-above", "0"}});
+  EXPECT_THAT(table.header,
+              ElementsAre("layer", "head", "query", "query token", "key", "key token", "weight"));
+  // Both positions of the word, as queries and as keys, in all heads; without a mask queries see later keys.
+  std::vector<std::vector<std::string>> expected;
+  for (int layer = 0; layer < 2; ++layer)
+    for (int head = 0; head < 3; ++head)
+      for (const int query : {1, 3})
+        for (const int key : {1, 3}) {
+          const float weight = even_rows(4)(layer, head, query, key);
+          const auto label = [](int at) { return at == 1 ? "·cat" : "cat"; };
+          expected.push_back({std::to_string(layer), std::to_string(head), std::to_string(query),
+                              label(query), std::to_string(key), label(key), plain(weight)});
+        }
+  EXPECT_THAT(table.rows, ::testing::UnorderedElementsAreArray(expected));
+  for (std::size_t i = 1; i < table.rows.size(); ++i)
+    EXPECT_GE(std::stod(table.rows[i - 1].back()), std::stod(table.rows[i].back()));
+  const ViewFixture shown("search", s, 1000, 600, {{"search-above", "0"}});
+  EXPECT_THAT(words_in(shown.scene()), AllOf(HasSubstr("Weights from “cat”, “·cat” to “cat”, “·cat”"),
+                                             Not(HasSubstr("query 0, which sees only itself"))));
+  EXPECT_THAT(shown.tooltip(0), Contains(HasSubstr("“·cat”")));
+  EXPECT_THAT(in_words(shown.click(0)), HasSubstr("head " + table.rows[0][0] + " " + table.rows[0][1]));
+  EXPECT_EQ(std::ssize(found({{"search-above", "0"}, {"search-heads", "chosen"}}).rows), 4);
+  // A key after the query has a distance, too.
+  s.select({1, 2, 1, 3});
+  const ViewFixture later("search", s, 1000, 600, {{"search-above", "0"}, {"search-to", "before"}});
+  EXPECT_THAT(words_in(later.scene()), HasSubstr("to 2 after"));
+  EXPECT_THAT(found({{"search-text", "list"}}).rows, IsEmpty());
+  const ViewFixture list("search", s, 1000, 600, {{"search-text", "list"}});
+  EXPECT_THAT(find_view("search")->refuse(list.context()), HasSubstr("needs a model"));
+}
+
+TEST_F(PatternViews, SearchOfTwoTextsTakesKeysFromTheSecond) {
+  Scenario s = scenario(kCross, even_rows(12), kCrossTexts);
+  s.select({1, 2, 1, 3});
+  const Table table = ViewFixture("search", s, 1000, 600, {{"search-above", "0"}}).table();
+  ASSERT_EQ(table.rows.size(), 6U);  // one pair of words in six heads
+  for (const auto& row : table.rows) {
+    EXPECT_EQ(row[3], "chat");
+    EXPECT_EQ(row[5], "is");
+  }
+}
+
 TEST_F(PatternViews, OffersNoEdits) {
   const Scenario s = scenario({2, 3, 8, 8}, even_rows(8));
   for (const View& view : views()) {
