@@ -305,6 +305,38 @@ TEST(SourcesOf, AddUpToTheHeadsPart) {
   }
 }
 
+TEST(SourcesOf, AddUpToThePartOfAnEditedHead) {
+  for (const char* edits : {"L3H2.z=0",
+                            "L3H2.z[6]*=0.5",
+                            "L3.z+=0.25",
+                            "L3H2.z=mean",
+                            "L3H2.z<-ids(11,12,13,14,15,16,17,18)",
+                            "L3H2.result[*][5]+=1.5",
+                            "L3H2.v=mean",
+                            "L3H2.v[2]=0",
+                            "L3H2.v<-{L1H1.z=0}",
+                            "L3H2.k*=2",
+                            "L3H2.pattern=0",
+                            "L3H2.pattern[6,1]=0.5",
+                            "L3H2.pattern[6,1]~=0.5",
+                            "L3H2.scores[6,2]=null",
+                            "L3H2.pattern[6,1]=0.5; L3H2.z[6]*=0.5; L3H2.v[1]=0",
+                            "L1H1.z=0 -> L3H2.v",
+                            "mask=none",
+                            "L3.mask=none; L3H2.z*=2",
+                            "L3H2.z=0 -> logits",
+                            "L3.attn_out=0",
+                            "ln_final_scale*=2"}) {
+    const Scenario s = with_edits(edits, {3, 2, -1});
+    for (const int position : {2, 6}) {
+      const auto a = s.ask(AttributionOf{position, TokenChoice::of(11), TokenChoice::of(12)});
+      const auto sources = s.ask(SourcesOf{3, 2, position, 11, 12});
+      EXPECT_NEAR(sources->sum(), a->head(3, 2), 2e-5) << edits << " at " << position;
+      EXPECT_NEAR(a->rounding_error(), 0, 5e-5) << edits << " at " << position;
+    }
+  }
+}
+
 TEST(NeuronsOf, AreTheTextbooksAndAddUpToTheMlpsPart) {
   const Scenario& s = scenario(40);
   for (const int position : {0, 39}) {
