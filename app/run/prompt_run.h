@@ -70,6 +70,8 @@ struct PromptRun {
   /// The run it is compared with: the same tokens without edits, a second prompt, or either in another model;
   /// null: none.
   std::shared_ptr<const PromptRun> baseline = {};
+  /// The run of the same tokens without edits, if it was made already; null: see unedited_run.
+  std::shared_ptr<const model::Run> unedited = {};
   /// [T]: counterpart of each position in `baseline`, -1: none; empty without a baseline.
   std::vector<int> aligned = {};
   /// [K]: the same for keys that are other tokens; empty: keys are the run's tokens.

@@ -22,6 +22,7 @@ void recompute(const PromptRun& run, int first, int end, const model::Hooks& hoo
 std::shared_ptr<const model::Run> unedited_run(const PromptRun& run, model::Workspace& workspace,
                                                const std::stop_token& stop) {
   if (run.run->plan == nullptr) return run.run;
+  if (run.unedited) return run.unedited;
   if (run.baseline && run.baseline->run->plan == nullptr && !compares_different_inputs(run))
     return run.baseline->run;
   model::ForwardOptions options;

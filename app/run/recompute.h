@@ -14,7 +14,8 @@ namespace headscope::app {
 void recompute(const PromptRun& run, int first, int end, const model::Hooks& hooks,
                model::Workspace& workspace, const std::stop_token& stop);
 
-/// The run of the same tokens without edits: this one, or the baseline, or it is made. Throws model::Stopped.
+/// The run of the same tokens without edits: this one, one that was made, the baseline, or a new one. Throws
+/// model::Stopped.
 std::shared_ptr<const model::Run> unedited_run(const PromptRun& run, model::Workspace& workspace,
                                                const std::stop_token& stop);
 

@@ -237,9 +237,13 @@ void name_by_id(TokenChoice& token, TokenChoice& against, const PromptRun& run, 
                 const std::string& where) {
   const int at = position < 0 ? run.run->length() - 1 : position;
   if (at >= run.run->length()) return;
-  std::vector<float> logits(engine.config().vocab_size);
-  engine.model->transformer->logits(*unedited_run(run, engine.workspace, {}), at, 1, engine.workspace,
-                                    logits);
+  std::vector<float> logits(engine.config().vocab_size);  // ids need only their number
+  const auto is_ranked = [](const TokenChoice& choice) {
+    return choice.by == TokenChoice::By::rank || choice.by == TokenChoice::By::other;
+  };
+  if (is_ranked(token) || is_ranked(against))
+    engine.model->transformer->logits(*unedited_run(run, engine.workspace, {}), at, 1, engine.workspace,
+                                      logits);
   saying_where(where, [&] {
     token = TokenChoice::of(id_of(token, logits));
     if (against.by == TokenChoice::By::none) return;

@@ -15,6 +15,7 @@
 #include "app/run/analyses/restored.h"
 #include "app/run/answers.h"
 #include "app/run/edits/edit_text.h"
+#include "app/run/recompute.h"
 #include "app/views/output/path_receiver.h"
 #include "app/views/output/sweep_options.h"
 #include "app/views/output/sweep_words.h"
@@ -291,7 +292,8 @@ void run_sweep(const SweepCommand& command, const Streams& streams) {
     const int position = measured.position.value_or(-1);
     question.position = position < 0 ? run->run->length() - 1 : position;
     const bool patches = question.edit == SweepEdit::patch;
-    if (!patches) compare_with_unedited(engine, *run);
+    if (run->run->plan) run->unedited = unedited_run(*run, engine.workspace, {});
+    if (!patches && run->unedited) compare_with_unedited(*run, run->unedited);
     name_by_id(question.token, question.against, *run, question.position, engine, where);
     if (patches) {
       const auto from = prompt.second ? run_second(engine, {*prompt.second, {}, command.prompt.start_token},
