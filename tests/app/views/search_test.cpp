@@ -4,17 +4,10 @@
 #include "app/run/analyses/query_key_space.h"
 #include "app/run/analyses/weight_search.h"
 #include "app/views/parts/names.h"
-#include "tests/app/prompt_lists.h"
-#include "tests/app/view_fixture.h"
+#include "tests/app/kings.h"
 
 namespace headscope::app {
 namespace {
-
-Scenario kings() {
-  Scenario s("The king and the queen and the king", {2, 1, 7, 1});
-  s.prompts = testing::two_kings();
-  return s;
-}
 
 TEST(SearchView, ListsTheWeightsBetweenSuchTokens) {
   const Scenario s = kings();

@@ -4,20 +4,13 @@
 #include "app/run/analyses/token_pass.h"
 #include "app/views/parts/excerpt_line.h"
 #include "app/views/parts/names.h"
-#include "tests/app/prompt_lists.h"
-#include "tests/app/view_fixture.h"
+#include "tests/app/kings.h"
 #include "viz/scene/scale.h"
 
 namespace headscope::app {
 namespace {
 
 constexpr double kAll = -std::numeric_limits<double>::infinity();
-
-Scenario kings() {
-  Scenario s("The king and the queen and the king", {2, 1, 7, 1});
-  s.prompts = testing::two_kings();
-  return s;
-}
 
 TEST(TopExamplesView, OfANeuronListTheLargestActivationsOfTheList) {
   const Scenario s = kings();
