@@ -9,6 +9,7 @@
 #include "app/run/sources/model_discovery.h"
 #include "app/run/sources/paths.h"
 #include "app/run/sources/precision_names.h"
+#include "app/views/option_names.h"
 
 namespace headscope::app {
 namespace {
@@ -50,6 +51,13 @@ std::string name_of_view(const std::string& id) {
 }
 
 }  // namespace
+
+std::vector<const View*> shown_views(const Recipe& recipe) {
+  const Session& s = recipe.session;
+  if (recipe.figure && recipe.figure->window) return views_in_window(s.view, s.second_view);
+  const View* view = find_view(s.view);
+  return view != nullptr ? std::vector{view} : std::vector<const View*>();
+}
 
 std::vector<std::string> arguments_of(const Recipe& recipe) {
   const Session& s = recipe.session;
@@ -98,11 +106,16 @@ std::vector<std::string> arguments_of(const Recipe& recipe) {
   if (s.selection.query != by_default.query)
     words.insert(words.end(), {"--query", std::to_string(s.selection.query)});
   if (s.selection.key != by_default.key) add("key", std::to_string(s.selection.key));
+  const std::vector<const View*> shown = shown_views(recipe);
   // What has no effect on the picture of a view would be refused.
-  for (const OptionSpec* option : all_options())
-    if (s.options.value(*option) != option->default_value &&
-        (figure.window || option->applies == nullptr || option->applies(s.options)))
-      add(std::string(option->name), to_text(*option, s.options.value(*option)));
+  for (const WrittenOption& option : written_options(s.options, shown, !figure.window))
+    add(option.name, option.value);
+  // The second prompt or model would choose another value than the default.
+  if (s.side == Side::run && (s.second_model || (s.second && s.second->on)))
+    for (const View* view : shown)
+      if (const OptionSpec* option = view->with_second;
+          option != nullptr && s.options.value(*option) == option->default_value)
+        add(std::string(option->name), to_text(*option, option->default_value));
   if (const std::string size = size_words(figure); !size.empty()) add("size", size);
   if (figure.rows > 0) add("rows", std::to_string(figure.rows));
   const TargetSpec target = spec_of(figure.target);

@@ -121,6 +121,9 @@ bool fits_vocabulary(const TriedText& tried, int vocabulary);
 /// The recipe as a text entry of a figure's file.
 viz::Note recipe_note(const Recipe& recipe);
 
+/// The views that a figure shows, for the names of options: see written_options.
+std::vector<const View*> shown_views(const Recipe& recipe);
+
 /// The arguments of the command that makes a figure, without the models, `--out` and settings that have no
 /// option. View options are included if they differ from their defaults.
 std::vector<std::string> arguments_of(const Recipe& recipe);

@@ -333,6 +333,10 @@ struct View {
   /// there is none. Opening a list does not choose it.
   const OptionSpec* list_mean = nullptr;
   OptionValue list_mean_value = {};
+  /// The option, and its value, that a second prompt or model chooses on the command line, unless the option
+  /// is given. Null: none.
+  const OptionSpec* with_second = nullptr;
+  OptionValue with_second_value = {};
   /// Its name on the command line, in tours and in messages. The id is accepted, too.
   std::string_view name() const { return new_name.empty() ? id : new_name; }
   /// The capabilities it needs of the model. If the model lacks one, the view gets no run: see `on_side`.

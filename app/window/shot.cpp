@@ -43,9 +43,8 @@ Shot render_shot(const ShotOptions& options) {
     throw std::runtime_error(snapshot.error.empty() ? "The prompt could not be run." : snapshot.error);
   if (core.state().message.is_error) throw std::runtime_error(core.state().message.text);
   if (options.report_run) options.report_run(*snapshot.run);
-  for (const OptionSpec* option : all_options())
-    if (options.options.value(*option) != option->default_value)  // the tour may have set the other options
-      core.apply(SetOption{option, options.options.value(*option)});
+  if (options.options)
+    for (const SetOption& set : options.options(*snapshot.run->model)) core.apply(set);
   WindowFrame frame;
   frame.width = static_cast<float>(options.width);
   frame.height = static_cast<float>(options.height);

@@ -3,6 +3,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "app/recipe/recipe.h"
 #include "app/recipe/settings.h"
@@ -48,7 +49,9 @@ struct ShotOptions {
   WindowOptions base;
   std::string view = std::string(view_at(Place::tab).id);
   std::string second_view = {};  ///< empty: none
-  Options options;
+  /// Returns the options of views to set, now that the model is loaded; null: none. May throw
+  /// model::RunError.
+  std::function<std::vector<SetOption>(const LoadedModel&)> options = {};
   int width = 1600;  ///< logical pixels
   int height = 1000;
   float scale = 1;  ///< device pixels for a logical one

@@ -43,8 +43,8 @@ picture top-examples top_examples --prompt "$she" --layer 4 --size 760x250
 picture predictions predictions --prompt "$fish" --size 560x420
 picture lens lens --prompt "$she" --size 560x460
 picture attribution attribution --prompt "$she" --layer 4 --head 7 --size 640x420
-picture saliency saliency --prompt "$king" --saliency-method integrated --size 560x420
-picture circuit-graph circuit_graph --prompt "$fox" --second "$to_a_fox" --circuit-id 2900 --circuit-other-id 2737 --circuit-positions yes --size 760x560
+picture saliency saliency --prompt "$king" --method integrated --size 560x420
+picture circuit-graph circuit_graph --prompt "$fox" --second "$to_a_fox" --token id:2900 --other-token id:2737 --circuit-positions yes --size 760x560
 picture flow flow --prompt "$bear" --size 760x560
 picture sweep sweep --prompt "$king" --layer 1 --head 6 --size 560x480
 picture query-key-space query_key_space --prompt "$fish" --layer 2 --head 5 --size 520x460

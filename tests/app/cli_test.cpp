@@ -133,15 +133,15 @@ TEST(Cli, OptionsAreStillTakenByTheirOldNames) {
     return more;
   };
   EXPECT_EQ(parsed<PlotCommand>(plot({"--query", "4"})).selection, (Selection{0, 0, 4}));
-  EXPECT_EQ(parsed<PlotCommand>(plot({"--token=4"})).selection, (Selection{0, 0, 4}));
   EXPECT_EQ(parsed<SweepCommand>({"sweep", "--prompt", "x", "--sweep-over", "layer-position"}).over,
             SweepOver::positions);
   EXPECT_EQ(parsed<SweepCommand>({"sweep", "--prompt", "x", "--over", "layer-position"}).over,
             SweepOver::positions);
-  EXPECT_THAT(wrong_use(plot({"--query", "4", "--token", "4"})),
-              HasSubstr("--token is the old name of --query"));
-  EXPECT_THAT(wrong_use(plot({"--token", "4", "--token", "4"})), HasSubstr("--token: At Most 1"));
-  EXPECT_THAT(wrong_use(plot({"--token", "4", "stray"})), HasSubstr("\"stray\""));
+  EXPECT_THAT(wrong_use({"sweep", "--prompt", "x", "--over", "heads", "--sweep-over", "heads"}),
+              HasSubstr("--over is the old name of --sweep-over"));
+  EXPECT_THAT(wrong_use({"sweep", "--prompt", "x", "--over", "heads", "--over", "heads"}),
+              HasSubstr("--over: At Most 1"));
+  EXPECT_THAT(wrong_use({"sweep", "--prompt", "x", "--over", "heads", "stray"}), HasSubstr("\"stray\""));
   EXPECT_THAT(wrong_use(plot({"--query", "-2"})), HasSubstr("--query takes"));
   EXPECT_THAT(answered({"plot", "heatmap", "--help"}).text,
               AllOf(HasSubstr("--query I "), Not(HasSubstr("--token"))));
@@ -299,7 +299,7 @@ TEST(Cli, YesOrNoOptionsMeanYesWhenNothingFollows) {
 
 TEST(Cli, PlotsPicture) {
   const auto plot = parsed<PlotCommand>({"plot",   "heatmap",     "--prompt", "x",          "--layer",
-                                         "2",      "--head",      "3",        "--token",    "4",
+                                         "2",      "--head",      "3",        "--query",    "4",
                                          "--size", "640x480",     "--scale",  "1.5",        "--theme",
                                          "dark",   "--font-size", "12",       "--svg-text", "--no-caption",
                                          "--out",  "a.SVG"});
@@ -368,7 +368,7 @@ TEST(Cli, ShotHasTheWindowsSize) {
 TEST(Cli, TheFirstHeadIsAChoiceLikeAnyOther) {
   EXPECT_FALSE(parsed<ShotCommand>({"shot", "--out", "w.png"}).selection);
   for (const std::vector<std::string>& words :
-       {std::vector<std::string>{"--layer", "0"}, {"--head", "0"}, {"--token", "-1"}}) {
+       {std::vector<std::string>{"--layer", "0"}, {"--head", "0"}, {"--query", "-1"}}) {
     std::vector<std::string> arguments{"shot", "--out", "w.png"};
     arguments.insert(arguments.end(), words.begin(), words.end());
     EXPECT_EQ(parsed<ShotCommand>(arguments).selection, Selection{}) << words[0];

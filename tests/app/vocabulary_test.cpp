@@ -67,6 +67,83 @@ TEST(Vocabulary, ViewsTakeTheOptionsOfTheCommandsAndTheirOldNames) {
                           Not(HasSubstr("--sweep-metric")), Not(HasSubstr("--sweep-rank"))));
 }
 
+TEST(Vocabulary, ATokenIsATokenEverywhere) {
+  for (const Words& command :
+       {Words{"plot", "heatmap"}, Words{"plot", "query"}, Words{"animate", "heatmap", "--through", "head"}})
+    for (const char* text : {"4", "-1", " it", "id:4"})
+      EXPECT_THAT(
+          wrong_use(command + Words{"--prompt", "x", "--out", "a.png", std::string("--token=") + text}),
+          AllOf(StartsWith("--token names a token"), HasSubstr("a position is given with --query")))
+          << command[1] << text;
+}
+
+/// The value of a view's option in a command.
+std::string value_in(const Arguments& command, const char* name) {
+  return to_text(*find_option(name), command.options.value(*find_option(name)));
+}
+
+TEST(Vocabulary, AWindowTakesTheOptionsOfItsViewsByTheirFlags) {
+  const auto shot = [](const Words& more) { return Words{"shot", "--out", "a.png"} + more; };
+  const auto of = [&](const Words& more) { return parsed<ShotCommand>(shot(more)); };
+  for (const char* flag : {"--metric", "--sweep-metric"})
+    EXPECT_EQ(value_in(of({"--view", "sweep", flag, "kl"}), "sweep-metric"), "kl") << flag;
+  EXPECT_EQ(value_in(of({"--metric", "loss", "--view", "saliency"}), "saliency-metric"), "loss");
+  EXPECT_EQ(
+      value_in(of({"--view", "heatmap", "--beside", "circuit_graph", "--metric", "loss"}), "circuit-metric"),
+      "loss");
+  EXPECT_EQ(value_in(of({"--view", "heatmap", "--value-scale", "log"}), "value-scale"), "log");
+  // Where a flag could mean two options, it is their own names that do.
+  EXPECT_THAT(
+      wrong_use(shot({"--view", "sweep", "--beside", "saliency", "--metric", "logit"})),
+      StartsWith("--metric is an option of sweep and saliency: give --sweep-metric or --saliency-metric"));
+  const auto both =
+      of({"--view", "sweep", "--beside", "saliency", "--sweep-metric", "kl", "--saliency-metric", "loss"});
+  EXPECT_EQ(value_in(both, "sweep-metric"), "kl");
+  EXPECT_EQ(value_in(both, "saliency-metric"), "loss");
+  EXPECT_THAT(wrong_use(shot({"--view", "heatmap", "--steps", "2"})),
+              AllOf(StartsWith("--steps is an option of "), HasSubstr("none of which is shown")));
+  EXPECT_THAT(wrong_use(shot({"--view", "sweep", "--metric", "kl", "--sweep-metric", "kl"})),
+              HasSubstr("are one option"));
+  EXPECT_THAT(wrong_use(shot({"--view", "sweep", "--metric", "x"})),
+              StartsWith("--metric takes logit, diff"));
+  EXPECT_THAT(wrong_use(shot({"--view", "sweep", "--token", "4"})),
+              HasSubstr("could be a text, an id or a rank"));
+  const auto tokens = of({"--view", "sweep", "--other-token", " it", "--token", "rank:3"});
+  ASSERT_EQ(tokens.tokens.size(), 2U);
+  const auto other = std::ranges::find(tokens.tokens, true, &ViewToken::other);
+  ASSERT_NE(other, tokens.tokens.end());
+  EXPECT_EQ(other->token, (GivenToken{GivenToken::By::text, " it"}));
+  EXPECT_EQ(other->view->id, "sweep");
+  EXPECT_THAT(wrong_use(shot({"--view", "heatmap", "--token", "4"})),
+              AllOf(HasSubstr("none of which is shown"), HasSubstr("a position is given with --query")));
+  EXPECT_EQ(value_in(of({"--view", "sweep", "--metric", "logit", "--other-token", " it"}), "sweep-metric"),
+            "logit");
+  EXPECT_EQ(value_in(of({"--view", "saliency", "--other-token", " it"}), "saliency-metric"), "difference");
+  EXPECT_EQ(value_in(of({"--view", "sweep", "--sweep-rank", "3"}), "sweep-rank"), "3");
+  const std::string help = answered({"shot", "--help"}).text;
+  EXPECT_THAT(help, AllOf(HasSubstr("--metric "), HasSubstr("--token TOKEN"), HasSubstr("rank:N"),
+                          HasSubstr("--edges N"), HasSubstr("--value-scale linear|log|row "),
+                          HasSubstr("--site auto|resid_pre|attn_out|mlp_out|z|q|k|v|pattern"),
+                          Not(HasSubstr("--sweep-metric")), Not(HasSubstr("--sweep-rank"))));
+}
+
+TEST(Vocabulary, ASecondPromptIsPatchedFromUnlessAnAblationIsAskedFor) {
+  const auto edit_of = [](Words command, const Words& more) {
+    command = command + Words{"--out", "a.png"} + more;
+    return command[0] == "shot" ? value_in(parsed<ShotCommand>(command), "sweep-change")
+                                : value_in(parsed<PlotCommand>(command), "sweep-change");
+  };
+  for (const Words& command :
+       {Words{"plot", "sweep", "--prompt", "x"}, Words{"shot", "--view", "sweep", "--prompt", "x"}}) {
+    EXPECT_EQ(edit_of(command, {}), "zero");
+    EXPECT_EQ(edit_of(command, {"--second", "y"}), "patch");
+    EXPECT_EQ(edit_of(command, {"--second-model", "y"}), "patch");
+    EXPECT_EQ(edit_of(command, {"--second", "y", "--sweep-change", "mean"}), "mean");
+    EXPECT_EQ(edit_of(command, {"--second", "y", "--sweep-change", "zero"}), "zero");
+    EXPECT_EQ(edit_of(command, {"--second", "y", "--show", "baseline"}), "zero") << "which has no source";
+  }
+}
+
 using nlohmann::json;
 
 const Words kPrompt{"--prompt", "The king had a daughter"};
@@ -176,7 +253,7 @@ TEST(Vocabulary, WhatHasNoEffectIsRefused) {
   EXPECT_THAT(plot("flow", {"--other-token", " it", "--flow-minus-mean"}),
               StartsWith("--flow-minus-mean has no effect with --other-token"));
   EXPECT_THAT(plot("flow", {"--against-rank", "2", "--flow-minus-mean"}),
-              StartsWith("--flow-minus-mean has no effect with --against-rank 2"));
+              StartsWith("--flow-minus-mean has no effect with --other-token rank:2"));
   EXPECT_THAT(plot("saliency", {"--steps", "8"}),
               StartsWith("--steps has no effect with --method gradient-input"));
   EXPECT_THAT(plot("circuit_graph", {"--metric", "loss", "--token", "a"}),

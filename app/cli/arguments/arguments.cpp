@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "app/cli/arguments/argument_values.h"
+#include "app/views/option_names.h"
 #include "model/files/quote.h"
 #include "system/path_text.h"
 
@@ -14,6 +15,12 @@ std::string list_of_views(bool (*meant)(const View&)) {
   for (const View& view : views())
     if (meant == nullptr || meant(view)) list += (list.empty() ? "" : ", ") + std::string(view.name());
   return list;
+}
+
+std::vector<const View*> views_named(std::span<const std::string> ids) {
+  std::vector<const View*> named;
+  for (const std::string& id : ids) named.push_back(find_view(id));
+  return named;
 }
 
 void require_prompt(const Arguments& given) {
@@ -112,9 +119,10 @@ std::string obstacle(const View& view, const OptionSpec& option, const Options& 
       Options changed = options;
       changed.set(*other, value);
       if (!option.applies(changed)) continue;
-      if (other == view.tokens.id || other == view.tokens.other_id)
-        return other == view.tokens.id ? "--token" : "--other-token";
-      return "--" + std::string(other->flag_name()) + " " + to_text(*other, options.value(*other));
+      const std::string flag = "--" + flag_of(view, *other);
+      const bool is_id = other == view.tokens.id || other == view.tokens.other_id;
+      if (is_id) return flag;  // a token whose id is not known yet
+      return flag + (view.tokens.has(other) ? " rank:" : " ") + to_text(*other, options.value(*other));
     }
   }
   return "";
@@ -122,17 +130,82 @@ std::string obstacle(const View& view, const OptionSpec& option, const Options& 
 
 }  // namespace
 
-void check_given_options(Arguments& given) {
-  const auto is_given = [&](const OptionSpec* option) {
-    return std::ranges::any_of(given.given_options,
-                               [&](const GivenOption& one) { return one.option == option; });
-  };
+void set_view_option(Arguments& given, const View& view, const OptionSpec& option, const std::string& flag,
+                     const std::string& text) {
+  OptionSpec named = option;  // in messages
+  named.name = std::string_view(flag).substr(2);
+  try {
+    given.options.set(option, parse_option(named, text));
+  } catch (const std::invalid_argument& error) {
+    throw UsageError(error.what());
+  }
+  given.given_options.push_back({flag, &view, &option});
+}
+
+void add_view_token(Arguments& given, const View& view, bool other, const std::string& flag,
+                    const std::string& text) {
+  try {
+    given.tokens.push_back({flag, given_token(flag, text), &view, other});
+  } catch (const UsageError& error) {
+    // A number was once the position of the prediction.
+    const bool position = !other && text.find(':') == text.npos && !text.empty();
+    throw UsageError(error.what() +
+                     std::string(position ? "; the position of the prediction is --query" : ""));
+  }
+}
+
+void place_view_options(Arguments& given, std::span<const View* const> shown) {
+  for (const auto& [flag, text] : std::exchange(given.unplaced_options, {})) {
+    const std::vector<ViewOption> meant = options_of_flag(std::string_view(flag).substr(2), shown);
+    if (meant.size() > 1) {
+      const bool is_shown = std::ranges::find(shown, meant.front().view) != shown.end();
+      std::string views, names;
+      for (std::size_t i = 0; i < meant.size(); ++i) {
+        views += (i == 0 ? "" : i + 1 < meant.size() ? ", " : " and ") + std::string(meant[i].view->name());
+        names += (i == 0 ? "--" : " or --") + std::string(meant[i].option->name);
+      }
+      throw UsageError(flag + " is an option of " + views +
+                       (is_shown ? ": give " + names : ", none of which is shown") +
+                       (!is_shown && flag == "--token" ? "; a position is given with --query" : ""));
+    }
+    const auto& [view, option] = meant.front();
+    const std::string name = flag_of(*view, *option);
+    for (const GivenOption& before : given.given_options)
+      if (before.option == option)
+        throw UsageError(flag + " and " + before.flag + " are one option; give only one of them");
+    if (flag == "--" + name && view->tokens.has(option)) {
+      add_view_token(given, *view, name == kOtherTokenFlag, flag, text);
+    } else {
+      set_view_option(given, *view, *option, flag, text);
+    }
+  }
+}
+
+static bool is_given(const Arguments& given, const OptionSpec* option) {
+  return std::ranges::find(given.given_options, option, &GivenOption::option) != given.given_options.end();
+}
+
+void use_second(Arguments& given, std::span<const View* const> shown) {
+  if (given.from_recipe || given.comparison.side != Side::run) return;
+  if (!given.comparison.second && !given.prompt.edits.second_model) return;
+  for (const View* view : shown)
+    if (view->with_second != nullptr && !is_given(given, view->with_second))
+      given.options.set(*view->with_second, view->with_second_value);
+}
+
+void subtract_other_tokens(Arguments& given) {
+  if (given.from_recipe) return;
+  for (const ViewToken& token : given.tokens)
+    if (const TokenOptions& of = token.view->tokens;
+        token.other && of.metric != nullptr && !is_given(given, of.metric))
+      given.options.set(*of.metric, of.difference);
+}
+
+void check_given_options(const Arguments& given) {
   std::vector<GivenOption> all = given.given_options;
   for (const ViewToken& token : given.tokens) {
     const TokenOptions& of = token.view->tokens;
     all.push_back({token.flag, token.view, token.other ? of.other_rank : of.rank});
-    if (token.other && of.metric != nullptr && !is_given(of.metric) && !given.from_recipe)
-      given.options.set(*of.metric, of.difference);
   }
   Options options = given.options;  // with some ids for the tokens, which are not known yet
   for (const ViewToken& token : given.tokens)

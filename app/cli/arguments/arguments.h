@@ -122,6 +122,12 @@ struct GivenOption {
   const OptionSpec* option = nullptr;
 };
 
+/// An option of one of the shown views, until it is known which views are shown.
+struct UnplacedOption {
+  std::string flag;  ///< "--metric"
+  std::string text;
+};
+
 /// The arguments of a command: the options that several commands share. A command with its own options
 /// derives from it.
 struct Arguments {
@@ -134,8 +140,9 @@ struct Arguments {
   std::filesystem::path over_list;  ///< list of prompts, for views that can show one; empty: none
   Options options;                  ///< options of views
   std::vector<ViewToken> tokens;    ///< options of views that name tokens, until the vocabulary is known
-  std::vector<GivenOption> given_options;    ///< the views' options that were given
-  std::vector<std::string> picture_options;  ///< the options of a picture that were given
+  std::vector<GivenOption> given_options;        ///< the views' options that were given
+  std::vector<UnplacedOption> unplaced_options;  ///< see place_view_options
+  std::vector<std::string> picture_options;      ///< the options of a picture that were given
   PictureArguments picture;
   bool size_given = false;
   bool scale_given = false;
@@ -145,8 +152,9 @@ struct Arguments {
   std::string answer_format;             ///< --format of an answer in text or JSON; empty: not given
   bool recipe_given = false;             ///< --recipe was given in a form that recipe_command does not handle
   bool json = false;
-  bool from_recipe = false;          ///< the defaults are those of a figure or session
-  std::vector<std::string> choices;  ///< the words after the command's name: views
+  bool from_recipe = false;               ///< the defaults are those of a figure or session
+  std::vector<const View*> recipe_views;  ///< what a window shows whose recipe that is
+  std::vector<std::string> choices;       ///< the words after the command's name: views
 
   Arguments() = default;
   Arguments(const Arguments&) = default;
@@ -182,14 +190,32 @@ inline constexpr const char* kNoPicture = "is for pictures; a csv file has only 
 /// pictures; csv has numbers alone".
 void reject_picture_options(const Arguments& given, const std::string& why);
 
-/// Throws UsageError for a view's option that has no effect with its other options. Another token without a
-/// metric chooses the difference.
-void check_given_options(Arguments& given);
+/// Sets an option of a view that was given as `flag`. Throws UsageError.
+void set_view_option(Arguments& given, const View& view, const OptionSpec& option, const std::string& flag,
+                     const std::string& text);
+/// Adds a token that was given for a view. Throws UsageError.
+void add_view_token(Arguments& given, const View& view, bool other, const std::string& flag,
+                    const std::string& text);
+/// Sets the options in `unplaced_options` of these views, which are shown together. Throws UsageError for a
+/// flag of several of them, or of several other views if none of them has it.
+void place_view_options(Arguments& given, std::span<const View* const> shown);
+
+/// Lets each of the views use a second prompt or model, if the run is shown, unless an option says otherwise.
+void use_second(Arguments& given, std::span<const View* const> shown);
+/// An other token without a metric chooses the difference.
+void subtract_other_tokens(Arguments& given);
+
+/// Throws UsageError for a view's option that has no effect with its other options; see also
+/// subtract_other_tokens, which comes first.
+void check_given_options(const Arguments& given);
 
 void require_at_most_one(std::span<const std::string> commands);
 
 /// The ids of views, "heads, heatmap, ...": of all, or of those for which `meant` is true.
 std::string list_of_views(bool (*meant)(const View&) = nullptr);
+
+/// The views with these ids or names, which exist.
+std::vector<const View*> views_named(std::span<const std::string> ids);
 
 /// Whether a view can show a list of prompts.
 inline bool shows_prompt_list(const View& view) {

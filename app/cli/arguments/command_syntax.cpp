@@ -8,6 +8,7 @@
 #include "app/recipe/names.h"
 #include "app/run/edits/edit_text.h"
 #include "app/run/sources/precision_names.h"
+#include "app/views/option_names.h"
 #include "model/files/quote.h"
 
 namespace headscope::app {
@@ -19,30 +20,6 @@ constexpr const char* kModelAndAttention = "--attention replaces --model; give o
 std::string non_empty(const std::string& option, const std::string& text) {
   if (text.empty()) throw UsageError(option + " is empty: give a folder or a model's name");
   return text;
-}
-
-/// Sets a view's option that was given as `flag`.
-void set_view_option(Arguments& given, const View& view, const OptionSpec& option, const std::string& flag,
-                     const std::string& text) {
-  OptionSpec named = option;  // in messages
-  named.name = std::string_view(flag).substr(2);
-  try {
-    given.options.set(option, parse_option(named, text));
-  } catch (const std::invalid_argument& error) {
-    throw UsageError(error.what());
-  }
-  given.given_options.push_back({flag, &view, &option});
-}
-
-/// A token, which --query was once called after.
-GivenToken given_view_token(const std::string& flag, const std::string& text) {
-  try {
-    return given_token(flag, text);
-  } catch (const UsageError& error) {
-    const bool position = flag == "--token" && text.find(':') == text.npos && !text.empty();
-    throw UsageError(error.what() +
-                     std::string(position ? "; the position of the prediction is --query" : ""));
-  }
 }
 
 /// A line for each target on paper or a slide.
@@ -100,17 +77,65 @@ void CommandSyntax::flag(const std::string& name, const std::string& help, bool&
   app_->add_flag("--" + name, value, help)->group(heading_);
 }
 
-void CommandSyntax::view_options(const std::string& heading, std::span<const OptionSpec* const> options) {
+namespace {
+
+/// An option of the command line that stands for options of several views.
+struct SharedFlag {
+  std::string flag;
+  std::vector<ViewOption> options;  ///< each once; a token's rank and id
+
+  bool is_token() const { return options.front().view->tokens.has(options.front().option); }
+  /// The values that any of the options takes: "logit|loss|kl".
+  std::string values() const {
+    if (is_token()) return kTokenValues;
+    std::vector<std::string> all;
+    for (const ViewOption& one : options) {
+      const std::string taken = values_of(*one.option);
+      for (const std::string_view value : split(taken, '|'))
+        if (std::ranges::find(all, value) == all.end()) all.emplace_back(value);
+    }
+    std::string values;
+    for (const std::string& value : all) values += (values.empty() ? "" : "|") + value;
+    return values;
+  }
+  std::string help() const {
+    if (is_token())
+      return flag == kTokenFlag ? "the token that the views measure" : "the token whose logit is subtracted";
+    if (options.size() == 1) return std::string(options.front().option->help);
+    std::string lines;
+    for (const auto& [view, option] : options)
+      lines += (lines.empty() ? "" : "\n") + std::string(view->name()) + ": " + std::string(option->help);
+    return lines;
+  }
+};
+
+std::vector<SharedFlag> shared_flags() {
+  std::vector<SharedFlag> flags;
+  for (const View& view : views())
+    for (const OptionSpec* option : view.options) {
+      const std::string flag = flag_of(view, *option);
+      auto known = std::ranges::find(flags, flag, &SharedFlag::flag);
+      if (known == flags.end()) known = flags.insert(flags.end(), {flag, {}});
+      if (std::ranges::find(known->options, option, &ViewOption::option) == known->options.end())
+        known->options.push_back({&view, option});
+    }
+  return flags;
+}
+
+}  // namespace
+
+void CommandSyntax::options_of_shown_views(const std::string& heading) {
   CommandSyntax group = under(heading);
-  for (const OptionSpec* option : options)
-    group.on_option(std::string(option->name), values_of(*option), std::string(option->help),
-                    [given = given_.get(), option](const std::string&, const std::string& text) {
-                      try {
-                        given->options.set(*option, parse_option(*option, text));
-                      } catch (const std::invalid_argument& error) {
-                        throw UsageError(error.what());
-                      }
-                    });
+  const Set keep = [given = given_.get()](const std::string& flag, const std::string& text) {
+    given->unplaced_options.push_back({flag, text});
+  };
+  const std::vector<SharedFlag> flags = shared_flags();
+  for (const SharedFlag& one : flags) {
+    group.on_option(one.flag, one.values(), one.help(), keep);
+    for (const ViewOption& of : one.options)
+      if (std::ranges::find(flags, of.option->name, &SharedFlag::flag) == flags.end())
+        group.hidden_option(std::string(of.option->name), values_of(*of.option), keep);
+  }
 }
 
 /// Declares the options of a view by the names that they have after its own.
@@ -136,11 +161,11 @@ void CommandSyntax::view_token(const View& view, bool other) {
   const bool has_other = other && of.metric != nullptr;
   const std::string by_default =
       has_other ? "the most probable other one" : to_text(*rank, rank->default_value);
-  on_option(other ? "other-token" : "token", kTokenValues,
+  on_option(std::string(other ? kOtherTokenFlag : kTokenFlag), kTokenValues,
             std::string(other ? "the token whose logit is subtracted" : "the token that is measured") +
                 " (default: " + (rank->default_name.empty() ? "rank:" : "") + by_default + ")",
             [given = given_.get(), &view, other](const std::string& flag, const std::string& text) {
-              given->tokens.push_back({flag, given_view_token(flag, text), &view, other});
+              add_view_token(*given, view, other, flag, text);
             });
   for (const OptionSpec* option : {rank, id})
     old_name(std::string(option->name),
@@ -152,15 +177,23 @@ void CommandSyntax::view_token(const View& view, bool other) {
 }
 
 void CommandSyntax::old_name(const std::string& name, const Set& to) {
-  const auto set = [option = last_, set = to, flag = "--" + name](const auto& texts) {
+  hidden_option(
+      name, last_->get_type_name(),
+      [option = last_, set = to](const std::string& flag, const std::string& text) {
+        if (option->count() > 0)
+          throw UsageError(flag + " is the old name of " + option->get_name() + "; give only one of them");
+        set(flag, text);
+      });
+}
+
+void CommandSyntax::hidden_option(const std::string& name, const std::string& values, const Set& to) {
+  const auto set = [to, flag = "--" + name](const auto& texts) {
     if (texts.size() > 1)
       throw UsageError(flag + ": At Most 1 required but received " + std::to_string(texts.size()));
-    if (option->count() > 0)
-      throw UsageError(flag + " is the old name of " + option->get_name() + "; give only one of them");
-    set(flag, texts.front());
+    to(flag, texts.front());
   };
   app_->add_option_function<std::vector<std::string>>("--" + name, set)
-      ->type_name(last_->get_type_name())
+      ->type_name(values)
       ->group("")
       ->expected(1)
       ->allow_extra_args(false)
@@ -322,7 +355,13 @@ void CommandSyntax::selection(bool takes_token) {
   chosen("layer", "L", 0, &Selection::layer, "the layer, from 0 (default: 0)");
   chosen("head", "H", 0, &Selection::head, "the head, from 0 (default: 0)");
   chosen("query", "I", -1, &Selection::query, "the position of the query, from 0 (default -1: the last)");
-  if (!takes_token) group.old_name("token");
+  if (!takes_token)
+    group.hidden_option(
+        std::string(kTokenFlag), kTokenValues, [](const std::string& flag, const std::string&) {
+          throw UsageError(flag +
+                           " names a token that a view measures, and none is measured here; a position is "
+                           "given with --query");
+        });
   chosen("key", "I", -1, &Selection::key, "the position of the key, at most --query (default -1: none)");
 }
 

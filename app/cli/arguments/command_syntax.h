@@ -103,8 +103,9 @@ class CommandSyntax {
   void word(const std::string& name, const std::string& help, Value& value, Read read) {
     on_word(name, help, [&value, name, read](const std::string& text) { store(value, read(name, text)); });
   }
-  /// Options of views, by their names that no other option has, under a heading.
-  void view_options(const std::string& heading, std::span<const OptionSpec* const> options);
+  /// The options of all views, by their flags, under a heading; their own names are accepted, too. Given ones
+  /// wait in Arguments::unplaced_options until it is known which views are shown.
+  void options_of_shown_views(const std::string& heading);
   /// A choice for each view: the options that `add` adds, then the view's own.
   void each_view(const std::function<void(CommandSyntax&, const View&)>& add);
   /// A previous name of the last option: still accepted, but not listed.
@@ -135,7 +136,7 @@ class CommandSyntax {
   void comparison(bool list_means = true);  ///< for commands that make pictures; includes the edits
   /// An attention file instead of a model and a prompt; `compared`: also one to compare it with.
   void attention(bool compared);
-  /// `takes_token`: the command has another option --token, which is the old name of --query elsewhere.
+  /// `takes_token`: the command has an option --token; without one it is refused, since it was once --query.
   void selection(bool takes_token = false);
   void tour();
   void over();  ///< a list of prompts for views that can show one
@@ -211,6 +212,8 @@ class CommandSyntax {
 
   void on_option(const std::string& name, const std::string& values, const std::string& help, Set set);
   void old_name(const std::string& name, const Set& set);
+  /// An option that help does not list.
+  void hidden_option(const std::string& name, const std::string& values, const Set& set);
   void options_of_view(const View& view);
   void view_token(const View& view, bool other);
   void on_list(const std::string& name, const std::string& values, const std::string& help, bool repeated,

@@ -16,6 +16,7 @@
 #include "app/cli/status_line.h"
 #include "app/run/analyses/patterns.h"
 #include "app/run/answers.h"
+#include "app/views/option_names.h"
 #include "app/views/parts/names.h"
 #include "model/files/error.h"
 #include "model/files/quote.h"
@@ -34,21 +35,6 @@ constexpr std::string_view kHead = "head", kLayer = "layer", kQuery = "query";
 
 bool is_of_selection(std::string_view through) {
   return through == kHead || through == kLayer || through == kQuery;
-}
-
-std::string through_name(const View& view, const OptionSpec& option) {
-  if (&option == view.tokens.rank) return "token";
-  return std::string(&option == view.tokens.other_rank ? "other-token" : option.flag_name());
-}
-
-/// The option that --through names, by any of its names; null: none.
-const OptionSpec* option_of(const View& view, std::string_view name) {
-  if (name == "token") return view.tokens.rank;
-  if (name == "other-token") return view.tokens.other_rank;
-  const auto found = std::ranges::find_if(view.options, [&](const OptionSpec* option) {
-    return name == option->name || name == option->flag_name();
-  });
-  return found == view.options.end() ? nullptr : *found;
 }
 
 using Range = std::optional<std::pair<double, double>>;
@@ -127,7 +113,7 @@ std::vector<PlotCommand> steps_of(const AnimateCommand& command, const View& vie
   } else if (command.through == kQuery) {
     select(run.run->length(), &Selection::query);
   } else {
-    const OptionSpec& option = *option_of(view, command.through);
+    const OptionSpec& option = *option_of_flag(view, command.through);
     for (const double number : numbers_through(option, command.range))
       steps.emplace_back(command).options.set(option, value_of(option, number));
   }
@@ -209,7 +195,7 @@ void draw(const AnimateCommand& command, Engine& engine, PromptRun made, const s
     scenes.push_back(figure_scene(step, view, run, answers, *fonts, where));
   require_change(command, view, scenes);
   make_equal(scenes);
-  const bool returns = scenes.size() > 1 && !is_ordered(option_of(view, command.through));
+  const bool returns = scenes.size() > 1 && !is_ordered(option_of_flag(view, command.through));
   const WeightHashes weights = command.no_recipe ? WeightHashes{} : weights_of(engine);
   const std::string bytes = animation(command, scenes, returns, *fonts,
                                       figure_notes(steps.front(), view, *run, nullptr, weights), line);
@@ -241,21 +227,25 @@ void check_animate(AnimateCommand& animate) {
   if (animate.through.empty())
     throw UsageError("animate needs --through: head, layer, query or an option of the view");
   if (!is_of_selection(animate.through)) {
-    const OptionSpec* option = option_of(view, animate.through);
+    const OptionSpec* option = option_of_flag(view, animate.through);
     if (option == nullptr || !can_go_through(*option)) {
       std::string names;
       for (const OptionSpec* other : view.options)
-        if (can_go_through(*other)) names += ", " + through_name(view, *other);
+        if (const std::string flag = flag_of(view, *other);
+            can_go_through(*other) && option_of_flag(view, flag) == other)
+          names += ", " + flag;
       throw UsageError("--through takes head, layer, query" + names + " with the view " +
                        std::string(view.name()) + ", not " + model::quote(animate.through));
     }
   }
   for (const ViewToken& token : animate.tokens)
-    if (option_of(view, animate.through) == (token.other ? view.tokens.other_rank : view.tokens.rank))
+    if (option_of_flag(view, animate.through) == (token.other ? view.tokens.other_rank : view.tokens.rank))
       throw UsageError(token.flag + " has no effect with --through " + animate.through +
                        ", which goes through the tokens by their ranks");
   complete_prompt(animate, animate.views);
   require_prompt_or_attention(animate);
+  use_second(animate, views_named(animate.views));
+  subtract_other_tokens(animate);
   check_given_options(animate);
   animate.out = destination_of(animate, "loop.png", {FileFormat::png});
   if (!animate.scale_given && animate.picture.target == Target::screen) animate.picture.scale = 1;

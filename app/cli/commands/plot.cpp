@@ -154,6 +154,8 @@ void check_plot(PlotCommand& plot) {
     require_prompt_or_attention(plot);
   plot.out = destination_of(plot, "heads.png", kPicturesOrNumbers);
   reject_recipe(plot);
+  use_second(plot, views_named(plot.views));
+  subtract_other_tokens(plot);
   check_given_options(plot);
   if (plot.out.format == FileFormat::csv && !plot.from_recipe) {
     reject_picture_options(plot, kNoPicture);

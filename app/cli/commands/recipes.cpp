@@ -14,6 +14,7 @@
 #include "app/run/sources/pattern_file.h"
 #include "app/run/sources/weights_hash.h"
 #include "app/text/json_text.h"
+#include "app/views/option_names.h"
 #include "app/views/parts/names.h"
 #include "app/views/view.h"
 #include "model/files/error.h"
@@ -47,21 +48,16 @@ void add_rest(PlotCommand& plot, const Recipe& recipe, std::span<const Word> giv
   if (recipe.figure->height > 0 && !has_option(given, "--size") && !has_option(given, "--for"))
     plot.picture.page = recipe.figure->page;
   for (const char* option : {"--layer", "--head", "--query", "--key"})
-    if (!has_option(given, option) &&
-        !(std::string_view(option) == "--query" && has_option(given, "--token")))
-      plot.recipe_options.emplace_back(option);
+    if (!has_option(given, option)) plot.recipe_options.emplace_back(option);
 }
 void add_rest(ShotCommand& shot, const Recipe& recipe, std::span<const Word> given) {
   for (const std::string_view option : options_excluded_by_window_recipe())
-    if (has_option(given, option) || has_option(given, "--token"))
+    if (has_option(given, option))
       throw model::RunError(
           "a picture of the whole window follows its recipe, except for its size, scale, theme, font size "
           "and model; use plot for the other options");
   shot.session = recipe.session;
   shot.session->look = {shot.picture.dark, shot.picture.font_size};
-  for (const OptionSpec* option : all_options())
-    if (has_option(given, "--" + std::string(option->name)))
-      shot.session->options.set(*option, shot.options.value(*option));
 }
 
 std::string lines_of(const Recipe& recipe) {
@@ -99,9 +95,8 @@ std::string lines_of(const Recipe& recipe) {
                    ? "the whole window, with " + name(s.view) +
                          (s.second_view.empty() ? "" : " and " + name(s.second_view))
                    : name(s.view));
-  for (const OptionSpec* option : all_options())
-    if (s.options.value(*option) != option->default_value)
-      line("option", std::string(option->name) + " " + to_text(*option, s.options.value(*option)));
+  for (const WrittenOption& option : written_options(s.options, shown_views(recipe), false))
+    line("option", option.name + " " + option.value);
   if (recipe.figure) line("command", command_of(recipe));
   return text;
 }
@@ -140,6 +135,7 @@ Arguments arguments_from(const Recipe& recipe, const View& view, std::span<const
   if (has_comparison(s) || std::ranges::any_of(kBaselines, is_given)) a.comparison.side = s.side;
   if (s.selection != Selection{}) a.selection = s.selection;
   a.options = figure.window ? s.options : options_of(view, s.options);
+  a.recipe_views = shown_views(recipe);
   a.picture.rows = figure.rows;
   a.picture.dark = s.look.dark;
   if (has_option(given, "--for")) return a;  // another target chooses sizes of its own

@@ -3,11 +3,34 @@
 #include "app/cli/commands/figure.h"
 #include "app/cli/commands/recipes.h"
 #include "app/run/sources/model_discovery.h"
+#include "app/views/option_names.h"
 #include "model/files/quote.h"
 
 namespace headscope::app {
 
 namespace {
+
+/// The options that were given, and what follows from them; a session or a tour has the others.
+std::vector<SetOption> options_to_set(const ShotCommand& command, const LoadedModel& model) {
+  Options options = command.options;
+  set_tokens(options, command.tokens, model);
+  std::vector<SetOption> sets;
+  const auto set = [&](const OptionSpec* option) {
+    if (option != nullptr) sets.push_back({option, options.value(*option)});
+  };
+  for (const View* view : views_in_window(command.view, command.second_view))
+    if (const OptionSpec* option = view->with_second;
+        option != nullptr && options.value(*option) == view->with_second_value)
+      set(option);
+  for (const GivenOption& given : command.given_options) set(given.option);
+  for (const ViewToken& token : command.tokens) {
+    const TokenOptions& of = token.view->tokens;
+    set(token.other ? of.other_rank : of.rank);
+    set(token.other ? of.other_id : of.id);
+    if (token.other) set(of.metric);
+  }
+  return sets;
+}
 
 void run_shot(const ShotCommand& command, const Streams& streams) {
   WindowOptions base = window_options(command, streams);
@@ -29,17 +52,19 @@ void run_shot(const ShotCommand& command, const Streams& streams) {
   const ShotOptions shot{.base = std::move(base),
                          .view = command.view,
                          .second_view = command.second_view,
-                         .options = command.options,
+                         .options = [&](const LoadedModel& model) { return options_to_set(command, model); },
                          .width = command.picture.width,
                          .height = command.picture.height,
                          .scale = command.picture.scale,
                          .dark = command.picture.dark,
                          .font_size = command.picture.font_size,
-                         .report_run = [&](const PromptRun& run) {
-                           if (run.tokens.run_length < run.tokens.length())
-                             streams.err << "headscope: " << one_line(beyond_context(run.tokens, *run.model))
-                                         << "; the tokens beyond are not run\n";
-                         }};
+                         .report_run =
+                             [&](const PromptRun& run) {
+                               if (run.tokens.run_length < run.tokens.length())
+                                 streams.err
+                                     << "headscope: " << one_line(beyond_context(run.tokens, *run.model))
+                                     << "; the tokens beyond are not run\n";
+                             }};
   Shot made = render_shot(shot);
   std::vector<viz::Note> notes;
   const auto [first, second] = weights();
@@ -65,6 +90,11 @@ void check_shot(ShotCommand& shot) {
     throw UsageError("--beside takes a view other than the one in the middle, " +
                      std::string(find_view(shot.view)->name()));
   reject_recipe(shot);
+  const std::vector<const View*> shown =
+      shot.from_recipe ? shot.recipe_views : views_in_window(shot.view, shot.second_view);
+  place_view_options(shot, shown);
+  use_second(shot, shown);
+  subtract_other_tokens(shot);
 }
 
 bool is_tab(const View& view) {
@@ -93,13 +123,14 @@ Finish describe_shot(CommandSyntax& command) {
                      " (default: " + std::string(view_at(Place::tab).name()) + ")",
                  own->view, tab_id);
   command.option("beside", "VIEW", "a second view next to it (default: none)", own->second_view, tab_id);
-  command.selection();
+  command.selection(true);
   command.tour();
   command.over();
   command.picture(true);
   command.recipe(own->no_recipe, options_excluded_by_window_recipe());
   command.picture_out("png|pdf", "the file; a PDF holds the pixels");
-  command.view_options("Views", all_options());
+  command.options_of_shown_views("Views");
+  command.footer(kTokenGrammar);
   return command.finish(own, check_shot, run_shot);
 }
 

@@ -1,15 +1,9 @@
 #include "app/cli/arguments/command_syntax.h"
 #include "app/cli/commands/how.h"
+#include "app/views/option_names.h"
 
 namespace headscope::app {
 namespace {
-
-/// What an option is called after its view's name: its own name, or "token" for a rank or an id.
-std::string flag_of(const View& view, const OptionSpec& option) {
-  if (view.tokens.has(&option))
-    return &option == view.tokens.rank || &option == view.tokens.id ? "token" : "other-token";
-  return std::string(option.flag_name());
-}
 
 Json json_of(const View& view, const OptionSpec& option) {
   Json json{{"name", option.name},

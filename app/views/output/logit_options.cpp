@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "app/run/analyses/logit_direction.h"
+#include "app/views/option_names.h"
 #include "app/views/parts/declare.h"
 #include "app/views/parts/names.h"
 #include "app/views/parts/selected.h"
@@ -89,7 +90,8 @@ std::string refuse_token_id(const ViewContext& c, std::initializer_list<const Op
   for (const Option<int>* id : ids)
     if (c.run && c.options[*id] >= c.run->run->config.vocab_size)
       return "there is no token " + std::to_string(c.options[*id]) + ": the vocabulary has ids 0 to " +
-             std::to_string(c.run->run->config.vocab_size - 1) + "; see --" + std::string(id->name);
+             std::to_string(c.run->run->config.vocab_size - 1) + "; see --" +
+             std::string(id == *ids.begin() ? kTokenFlag : kOtherTokenFlag);
   return "";
 }
 

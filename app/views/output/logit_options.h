@@ -46,7 +46,8 @@ OptionSpec other_rank_option();
 /// Whether two tokens are one, as far as the prediction is known.
 bool is_one_twice(const ViewContext& context, const TokenChoice& token, const TokenChoice& against);
 
-/// That the vocabulary does not have one of the ids, for View::refuse; empty if it has them.
+/// That the vocabulary does not have one of the ids, of the token and of the other one, for View::refuse;
+/// empty if it has them.
 std::string refuse_token_id(const ViewContext& context, std::initializer_list<const Option<int>*> ids);
 
 }  // namespace headscope::app

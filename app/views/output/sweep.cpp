@@ -375,6 +375,8 @@ View sweep_view() {
   view.on_baseline = [](const ViewContext& c) {
     return c.options[kSweptEdit] == SweepEdit::patch && !c.options[kMeanOverList];
   };
+  view.with_second = &kSweptEdit;
+  view.with_second_value = static_cast<int>(SweepEdit::patch);
   view.list_mean = &kSweptEdit;
   view.list_mean_value = static_cast<int>(SweepEdit::list_mean);
   add_means(view);

@@ -212,7 +212,7 @@ TEST_F(RecipeCommands, OptionsThatAreGivenTakeThePlaceOfTheRecipes) {
   EXPECT_EQ(recipe("b.png").session.prompt.text, "Another prompt of many tokens");
   EXPECT_EQ(recipe("b.png").session.selection, (Selection{1, 3, 6, -1}));
   EXPECT_TRUE(recipe("b.png").session.look.dark);
-  made({"plot", "--recipe=" + file("b.png"), "--ids=1,2,3", "--token=-1", "query"}, "c.svg");
+  made({"plot", "--recipe=" + file("b.png"), "--ids=1,2,3", "--query=-1", "query"}, "c.svg");
   EXPECT_EQ(recipe("c.svg").session.view, "query");
   EXPECT_EQ(recipe("c.svg").session.prompt.ids, (std::vector{1, 2, 3}));
   EXPECT_EQ(recipe("c.svg").session.prompt.text, "");
@@ -389,7 +389,6 @@ TEST_F(RecipeCommands, WhatARecipeHasAndAnotherPromptDoesNotIsSaidToBeTheRecipes
   EXPECT_THAT(fail(again),
               HasSubstr(said + "3" + range + "it comes from the recipe: override it with --query"));
   EXPECT_THAT(fail(again + Words{"--query", "2"}), HasSubstr(said + "2" + range + "see --query"));
-  EXPECT_THAT(fail(again + Words{"--token=2"}), HasSubstr(said + "2" + range + "see --query"));
   EXPECT_THAT(fail(again + Words{"--query", "1"}),
               HasSubstr("it comes from the recipe: override it with --key"));
   EXPECT_EQ(run_command(again + Words{"--query", "1", "--key", "0"}).status, 0);
@@ -418,6 +417,37 @@ TEST_F(RecipeCommands, AWindowTakesOtherOptionsOfItsViews) {
   EXPECT_NE(linear, log);
   EXPECT_EQ(made({"shot", "--recipe", file("log.png"), "--value-scale", "linear"}, "a.png"), linear);
   EXPECT_EQ(made({"shot", "--recipe", file("linear.png"), "--value-scale", "log"}, "b.png"), log);
+}
+
+TEST_F(RecipeCommands, CommandsHaveThePresentNamesOfOptions) {
+  const auto line = [&](const std::string& name) { return run_command({"info", file(name)}).out; };
+  const Words prompt{"--prompt", "The old king had a"};
+  const std::string figure = made(
+      Words{"plot", "sweep", "--metric", "difference", "--token", " dog", "--other-token", "rank:2"} + prompt,
+      "a.svg");
+  EXPECT_THAT(line("a.svg"), AllOf(HasSubstr("--token id:"), HasSubstr("--other-token rank:2"),
+                                   Not(HasSubstr("sweep-id")), Not(HasSubstr("sweep-other-rank"))));
+  EXPECT_EQ(made(arguments_of(recipe("a.svg")), "b.svg"), figure);
+  made(Words{"plot", "saliency", "--metric", "loss"} + prompt, "c.svg");
+  EXPECT_THAT(line("c.svg"), AllOf(HasSubstr("option     metric loss"), HasSubstr("--metric loss"),
+                                   Not(HasSubstr("saliency-metric"))));
+  // A second prompt would choose to patch: what was asked for instead is said.
+  const std::string ablated = made(
+      Words{"plot", "sweep", "--second", "The old queen had a", "--sweep-change", "zero"} + prompt, "d.svg");
+  EXPECT_EQ(made(arguments_of(recipe("d.svg")), "e.svg"), ablated);
+  EXPECT_NE(made(Words{"plot", "sweep", "--second", "The old queen had a"} + prompt, "f.svg"), ablated);
+  EXPECT_THAT(line("f.svg"), HasSubstr("--sweep-change patch"));
+  const std::string window = made(Words{"shot", "--view", "sweep", "--beside", "saliency", "--sweep-metric",
+                                        "kl", "--saliency-metric", "loss", "--size", "1024x700"} +
+                                      prompt,
+                                  "g.png");
+  EXPECT_THAT(line("g.png"), AllOf(HasSubstr("--sweep-metric kl"), HasSubstr("--saliency-metric loss")));
+  EXPECT_EQ(made(arguments_of(recipe("g.png")), "h.png"), window);
+  const std::string token =
+      made(Words{"shot", "--view", "sweep", "--token", " dog", "--size", "1024x700"} + prompt, "i.png");
+  EXPECT_THAT(line("i.png"), HasSubstr("--token id:"));
+  EXPECT_EQ(made(arguments_of(recipe("i.png")), "j.png"), token);
+  EXPECT_NE(made({"shot", "--recipe", file("i.png"), "--token", "rank:2"}, "k.png"), token);
 }
 
 TEST_F(RecipeCommands, AWindowIsMadeOfAViewThatHasAPlaceOfItsOwnInIt) {

@@ -143,7 +143,7 @@ TEST(SaliencyView, WhatCannotBeIsSaid) {
   EXPECT_TRUE(single.table().rows.empty());
   const ViewFixture unknown("saliency", Scenario(kRobot), 900, 600, {{"saliency-id", "4096"}});
   EXPECT_EQ(find_view("saliency")->refuse(unknown.context()),
-            "there is no token 4096: the vocabulary has ids 0 to 4095; see --saliency-id");
+            "there is no token 4096: the vocabulary has ids 0 to 4095; see --token");
 }
 
 TEST(SaliencyView, ThatIsNotWholeIsNotShown) {

@@ -565,7 +565,7 @@ TEST(SweepView, OptionsOfAQuestionNameItsSite) {
 TEST(SweepView, RefusesATokenThatIsNone) {
   const ViewFixture shown("sweep", Scenario(kRobot), 900, 600, {{"sweep-id", "4096"}});
   EXPECT_EQ(find_view("sweep")->refuse(shown.context()),
-            "there is no token 4096: the vocabulary has ids 0 to 4095; see --sweep-id");
+            "there is no token 4096: the vocabulary has ids 0 to 4095; see --token");
 }
 
 }  // namespace
