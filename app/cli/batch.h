@@ -24,6 +24,7 @@ class PromptSource {
   PromptSource(const PromptArguments& arguments, std::istream& standard_input);
 
   bool is_list() const { return lines_ != nullptr; }
+  const std::string& name() const { return name_; }  ///< the list's file, or "standard input"
 
   /// The next prompt, or the next one of the shard; nothing after the last one. Throws model::LoadError that
   /// names file and line.
@@ -62,7 +63,7 @@ using PromptWork = std::function<void(const PromptSource& source, const ListedPr
 /// Processes each prompt in turn, or those of the shard. Shows progress on a terminal, or an occasional line
 /// in a log. A prompt that cannot be read or run ends the loop (model::LoadError, model::RunError). If errors
 /// are skipped, each is reported in a sentence on `err` and counted in a final one; throws RunError if every
-/// prompt of a whole list failed. Returns the number of skipped prompts.
+/// prompt of a whole list failed, or if it has none. Returns the number of skipped prompts.
 int for_each_prompt(const PromptArguments& arguments, const Streams& streams, const PromptWork& work);
 
 }  // namespace headscope::app

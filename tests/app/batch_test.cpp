@@ -177,6 +177,22 @@ TEST(PromptsThatFail, EndTheWorkUnlessTheyAreSkipped) {
       "after");
 }
 
+TEST(PromptsThatFail, AnEmptyListIsASentenceForEveryCommand) {
+  for (const Words& command :
+       {Words{"predict"}, Words{"tokens"}, Words{"lens"}, Words{"sweep"}, Words{"sweep", "--mean"},
+        Words{"circuit"}, Words{"saliency"}, Words{"attribute"}, Words{"attribute", "--mean"},
+        Words{"metrics"}, Words{"search"}, Words{"plot", "heatmap", "--out", "{n}.csv"}})
+    for (const char* list : {"", "\n \n"}) {
+      const Ran ran = run(command + Words{"--prompts", "-"}, list);
+      EXPECT_EQ(ran.status, 1) << command[0];
+      EXPECT_EQ(ran.out, "") << command[0];
+      EXPECT_THAT(lines_of(ran.err), ElementsAre("headscope: there is no prompt in standard input"))
+          << command[0];
+    }
+  // Another part of the list may have some.
+  EXPECT_EQ(run({"sweep", "--prompts", "-", "--shard", "1/2"}, "\"one\"\n").status, 0);
+}
+
 TEST(PromptsThatFail, AreNotBlamedForTheCommand) {
   const TemporaryFolder folder;
   const std::string out = (folder.path() / "{n}.csv").string();

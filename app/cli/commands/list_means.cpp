@@ -107,8 +107,6 @@ void ListMeans::add(const Json& of, const MeasuredCells& prompt, const std::stri
 }
 
 void ListMeans::finish(const Json& how, const PromptArguments& prompts, int skipped) {
-  if (part_.prompts == 0 && prompts.shard.count == 1)
-    throw model::RunError("there is no prompt in " + system::text_of(prompts.file));
   if (!how.is_null()) part_.conditions = conditions_of(how);
   part_.shard = prompts.shard;
   part_.skipped = skipped;

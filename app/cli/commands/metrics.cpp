@@ -11,7 +11,6 @@
 #include "app/cli/batch.h"
 #include "app/cli/commands/how.h"
 #include "model/files/quote.h"
-#include "system/path_text.h"
 
 namespace headscope::app {
 namespace {
@@ -182,8 +181,6 @@ void run_metrics(const MetricsCommand& command, const Streams& streams) {
         measured.add(of_prompt);
       });
   if (command.prompt.from != PromptArguments::From::list) measured.over_prompts.clear();
-  if (measured.prompts == 0 && command.prompt.shard.count == 1)
-    throw model::RunError("there is no prompt in " + system::text_of(command.prompt.file));
   write(measured, command, streams.out);
 }
 

@@ -6,7 +6,6 @@
 #include "app/cli/batch.h"
 #include "app/cli/commands/how.h"
 #include "model/files/quote.h"
-#include "system/path_text.h"
 
 namespace headscope::app {
 namespace {
@@ -159,15 +158,11 @@ auto pairs(const std::string& what) {
 template <class Visit>
 void for_each_run(const SearchCommand& command, Engine& engine, const Streams& streams,
                   const model::Hooks* hooks, const Visit& visit) {
-  bool some = false;
   for_each_prompt(command.prompt, streams, [&](const PromptSource& source, const Prompt& prompt) {
     const PromptRun run = run_prompt(engine, prompt, source.where(), hooks);
     warn_about(run, source.where(), streams.err);
     visit(run, source.number());
-    some = true;
   });
-  if (!some && command.prompt.shard.count == 1)
-    throw model::RunError("there is no prompt in " + system::text_of(command.prompt.file));
 }
 
 void search_neurons(const SearchCommand& command, Engine& engine, How& how, const Streams& streams) {
