@@ -28,6 +28,7 @@ std::string png_bytes(const viz::Bitmap& bitmap, float scale, std::span<const vi
   return {png.begin(), png.end()};
 }
 
+constexpr float kLargestSide = 32768;  // device pixels, of a PNG
 constexpr float kSheet =
     8.25F * 96;  // the text on letter paper without a caption of three lines, logical pixels
 
@@ -292,7 +293,6 @@ float height_for_width(const View& view, ViewContext context, float scale, Targe
 }
 
 Picture export_picture_of(const View& view, ViewContext context, const ExportOptions& options) {
-  constexpr float kLargest = 32768;  // side of a PNG
   constexpr float kMaxGrown = 4000;
   context.device_scale = options.scale;
   context.trimmed = options.page == Page::trimmed;
@@ -335,15 +335,15 @@ Picture export_picture_of(const View& view, ViewContext context, const ExportOpt
     const auto refuse = [&](const std::string& needs) {
       throw std::runtime_error("the view " + std::string(view.name()) + needs);
     };
-    const float most = exact || options.page == Page::width ? kLargest : kMaxGrown;
+    const float most = exact || options.page == Page::width ? kLargestSide : kMaxGrown;
     const auto page = least_page(context, most, holds);
     if (exact && page) refuse(" needs at least " + in_words(*page) + " here, not " + in_words(asked));
     if (exact) refuse(" does not fit any size with these options");
     if (options.page == Page::width && (!page || page->width > asked.width)) {
-      const auto wide = [&](float width) { return holds(width, kLargest); };
-      if (!wide(kLargest)) refuse(" does not fit any width with these options");
-      refuse(" needs a width of at least " + in_words(least(asked.width, kLargest, wide)) + " here, not " +
-             in_words(asked.width));
+      const auto wide = [&](float width) { return holds(width, kLargestSide); };
+      if (!wide(kLargestSide)) refuse(" does not fit any width with these options");
+      refuse(" needs a width of at least " + in_words(least(asked.width, kLargestSide, wide)) +
+             " here, not " + in_words(asked.width));
     }
     if (page) picture = on_page(view, context, frame, *page);
   }
@@ -368,6 +368,23 @@ static viz::Description description_of(const View& view, const ViewContext& cont
   said.words += std::string(view.title) + ": " + std::string(view.help) + ".";
   if (captioned) said.words += " " + caption(view, context) + ".";
   return said;
+}
+
+/// Throws std::runtime_error, one sentence that says what would help, for a scene that is too large for a
+/// PNG.
+static void require_bitmap_side(const View& view, const viz::Scene& scene, float scale) {
+  const float side = std::max(scene.width, scene.height);
+  if (side * scale <= kLargestSide) return;
+  constexpr float kLeastScale = 0.25F;  // that --scale takes
+  const float most = std::floor(100 * kLargestSide / side) / 100;
+  std::string advice;
+  if (most >= kLeastScale) advice += "give --scale " + plain(most) + ", ";
+  if (view.has_list) advice += "show fewer rows of its list with --rows, ";
+  throw std::runtime_error("the view " + std::string(view.name()) + " is " +
+                           in_words(Size{scene.width, scene.height}) +
+                           " logical pixels here, and a png at most " + plain(kLargestSide) +
+                           " device pixels wide and high: " + advice + (advice.empty() ? "" : "or ") +
+                           "write svg or pdf");
 }
 
 Table exported_table(const View& view, const ViewContext& context) {
@@ -402,6 +419,7 @@ std::string export_bytes(FileFormat format, const View& view, const ViewContext&
   if (format != FileFormat::png) layout.scale = kVectorScale;
   const Picture picture = export_picture_of(view, context, layout);
   const viz::Scene& scene = picture.scene;
+  if (format == FileFormat::png) require_bitmap_side(view, scene, options.scale);
   if (format == FileFormat::png)
     return png_bytes(viz::rasterize(scene, *context.fonts, options.scale), options.scale, options.notes);
   ViewContext described = context;

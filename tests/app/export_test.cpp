@@ -54,6 +54,21 @@ TEST(Export, TheExtensionIsTheFormat) {
     EXPECT_EQ(format_of(name), std::nullopt) << name;
 }
 
+TEST(Export, APictureTooLargeForAPngIsRefusedWithAdvice) {
+  BundledHeatmap shown;
+  shown.context.width = 40000;
+  const ExportOptions options{.scale = 1, .page = Page::exact};
+  try {
+    export_bytes(FileFormat::png, shown.view, shown.context, options);
+    ADD_FAILURE() << "not refused";
+  } catch (const std::runtime_error& error) {
+    EXPECT_THAT(error.what(), AllOf(StartsWith("the view heatmap is 40000x300 logical pixels here"),
+                                    HasSubstr("at most 32768"), HasSubstr("--scale 0.81"),
+                                    Not(HasSubstr("--rows")), HasSubstr("svg or pdf")));
+  }
+  EXPECT_NO_THROW(export_bytes(FileFormat::svg, shown.view, shown.context, options));
+}
+
 TEST(Export, PngHasTheContextsSizeTimesTheScale) {
   const BundledHeatmap shown;
   const ExportOptions options{.scale = 1.5F, .svg_text = false, .caption = false};
