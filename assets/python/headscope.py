@@ -115,6 +115,8 @@ def _plain(value):
         value = value.tolist()
     if isinstance(value, (list, tuple, range)):
         return [_plain(item) for item in value]
+    if isinstance(value, dict):
+        return {key: _plain(item) for key, item in value.items()}
     return os.fspath(value) if isinstance(value, os.PathLike) else value
 
 
@@ -181,7 +183,9 @@ class Headscope:
         command = [os.fspath(word) for word in command]
         options = {**self._defaults(command, options), **options}
         if prompts is not None and not isinstance(prompts, (str, os.PathLike)):
-            lines = [prompt if isinstance(prompt, (str, dict)) else {"ids": _plain(prompt)} for prompt in prompts]
+            lines = [_plain(prompt) if isinstance(prompt, (str, dict)) else {"ids": _plain(prompt)} for prompt in prompts]
+            if not lines:
+                raise HeadscopeError("prompts is empty: give at least one prompt", 2)
             input, prompts = "".join(json.dumps(line) + "\n" for line in lines), "-"
         if prompts is not None:
             options["prompts"] = os.fspath(prompts)

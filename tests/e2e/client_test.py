@@ -79,6 +79,13 @@ class Arrays(ClientCase):
         several = self.hs.predict(prompts=["one", [1, 2, 3], "three"], top=1)
         self.assertEqual(len(several), 3)
         self.assertEqual(self.hs.run("search", prompts=["a b a b"], top=2)[0]["best"][0]["prompt"], 1)
+        lines = [{"ids": np.array([1, 2, 3]), "token": "id:7", "position": np.int64(1)}, {"ids": [np.int32(4)]}]
+        answers = self.hs.run("attribute", prompts=lines)
+        self.assertEqual([len(answer["tokens"]) for answer in answers], [3, 1])
+        self.assertEqual(answers[0]["position"], 1)
+        for none in ([], (), np.empty(0)):
+            with self.assertRaisesRegex(HeadscopeError, "prompts is empty"):
+                self.hs.predict(prompts=none)
 
     def test_generate_gives_the_text_or_everything(self):
         text = self.hs.generate(PROMPT, tokens=5)
