@@ -180,8 +180,9 @@ void write_text(const Reading& reading, std::ostream& out) {
   const SweepMetric metric = reading.metric;
   const bool also = command.estimates == EstimatesWritten::also, only = reading.estimates_only();
   const char* comma = metric == SweepMetric::divergence ? "," : "";
-  out << (reading.source ? "restored of " : "") << subject_of(metric, run, sweep) << comma
-      << format(" after position %d  ", sweep.position) << run.tokens.labels[sweep.position]
+  out << sweep_title(run, question) << ": " << (reading.source ? "restored of " : "")
+      << subject_of(metric, run, sweep) << comma << format(" after position %d  ", sweep.position)
+      << run.tokens.labels[sweep.position]
       << (command.over == SweepOver::senders ? "; direct paths into " + receiver_name(question.receiver) : "")
       << (also   ? ": exact, first-order estimate"
           : only ? ": first-order estimates"

@@ -221,12 +221,12 @@ List list_of(const ViewContext& c, const Examples& examples, const std::vector<s
     list.number(heading, importance, of(field), {.file = file, .color = theme.text_muted, .digits = 0});
   };
   if (uses_list(c)) number("prompt", 4, &Example::prompt, "prompt");
-  number("", 3, &Example::position, of_head ? "query" : "position");
+  number("position", 3, &Example::position, of_head ? "query" : "position");
   // The context has the token, too, of a head often not the key.
   list.text(of_head ? "query" : "token", 5, token(&Example::id),
             {.file = of_head ? "query token" : "token", .heading = of_head ? theme.query : theme.text_muted});
   if (of_head) {
-    number("", 2, &Example::key, "key");
+    number("position", 2, &Example::key, "key");
     list.text("key", 6, token(&Example::key_id), {.file = "key token", .heading = theme.key});
   }
   ListLook look{.file = std::string(kContext),

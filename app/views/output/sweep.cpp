@@ -107,7 +107,7 @@ Picture build(const ViewContext& c) {
   area.h -= (on_estimates.empty() ? 1.5F : 2.5F) * line;
   if (area.w < 10 * c.font_size || area.h < 6 * c.font_size) return too_small(c, "for a sweep");
   Picture picture = blank(c);
-  paint_title(picture, c, sweep_title(c, question), sweep_subtitle(c, question, *sweep));
+  paint_title(picture, c, sweep_title(*c.run, question), sweep_subtitle(c, question, *sweep));
   const auto drawn = is_listed(question.over) ? paint_list(picture, c, question, *sweep, area)
                                               : paint_grid(picture, c, question, *sweep, area);
   if (!drawn) return too_small(c, "for a sweep");

@@ -75,10 +75,10 @@ class RowNames {
  public:
   RowNames(const ViewContext& c, const SweepGrid& grid, const viz::Rect& area)
       : layers_(grid.rows / grid.rows_per_layer) {
-    constexpr float kCells = 0.75F;  // fraction of the height that the cells take at least
+    constexpr float kCells = 0.82F;  // fraction of the height that the cells take at least
     const viz::Style style = style_of(c);
     const float cell = kCells * area.h / static_cast<float>(grid.rows);
-    names_heads_ = grid.rows_per_layer > 1 && cell >= 1.1F * style.line(style.small());
+    names_heads_ = grid.rows_per_layer > 1 && cell >= 0.85F * style.line(style.small());
     const int rows = names_heads_ ? grid.rows : layers_;
     for (int row = 0; row < rows; ++row)
       names_.push_back(names_heads_ ? head_name(grid.layer(row), row % grid.rows_per_layer)

@@ -35,7 +35,7 @@ List sweep_list(const ViewContext& c, const SweepOf& question, const Sweep& swee
             .scientific = 1e-4,
             .rounds = true,
             .axis = true,
-            .most = 24 * c.font_size,
+            .most = c.trimmed ? 24 * c.font_size : c.width,
             .is_signed = metric != SweepMetric::divergence,
             .blank = [has_difference](int row) { return !has_difference(row); }});
   list.table.strength = list.last();
@@ -50,7 +50,7 @@ List sweep_list(const ViewContext& c, const SweepOf& question, const Sweep& swee
                  .blank = [&question, place_of](int row) { return !question.has_edits(place_of(row)); }});
   if (neurons)
     list.table.row_names = "strongest neurons", list.table.in_order_of_strength = true;
-  else
+  else if (c.in_pane)  // a figure is not about the selected layer
     list.table.marked = std::min(c.selection.layer, sweep.layers - 1);
   return list;
 }

@@ -18,7 +18,7 @@ constexpr const char* kNoSenders = "nothing sends to layer 0: choose a receiver 
 
 std::vector<Choice> site_choices() {
   std::vector<Choice> choices = choices_of(kSweepSites);
-  choices.insert(choices.begin(), {"auto", "Auto", "z of heads, the residual stream of layers"});
+  choices.insert(choices.begin(), {"auto", "Auto site", "z of heads, the residual stream of layers"});
   return choices;
 }
 

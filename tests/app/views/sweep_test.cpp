@@ -87,7 +87,9 @@ TEST(SweepView, HeadsAtPositionsHaveARowEach) {
   const viz::Region& grid = shown.region(kGrid);
   ASSERT_EQ(grid.row_count, layers * heads);
   ASSERT_EQ(grid.col_count, s.selection.query + 1);
-  EXPECT_THAT(texts(shown.scene()), IsSupersetOf({"Each head at each position zeroed", "L0", "L5"}));
+  EXPECT_THAT(texts(shown.scene()), IsSupersetOf({"Each head at each position zeroed", "L0 H0", "L5 H7"}));
+  const ViewFixture low("sweep", s, 1000, 500, {{"sweep-over", "head-position"}});
+  EXPECT_THAT(texts(low.scene()), IsSupersetOf({"L0", "L5"})) << "rows have no room for the names of heads";
   const auto bars = upright_bars(shown.scene());
   ASSERT_EQ(bars.size(), 1U);
   auto page = shown.page();
