@@ -322,9 +322,38 @@ TEST(ListMeans, WrongUseIsOneSentence) {
   EXPECT_THAT(wrong_use({"sweep", "--merge", "a.json", "--metric", "kl"}),
               StartsWith("--merge can be combined only with --json, --out and --format, not with --metric"));
   EXPECT_THAT(wrong_use({"lens", "--merge", "a.json", "--prompt", "x"}), HasSubstr("not with --prompt"));
-  EXPECT_THAT(wrong_use({"attribute", "--prompt", "x", "--csv"}), StartsWith("CSV is for means"));
+  EXPECT_THAT(wrong_use({"lens", "--prompt", "x", "--csv"}), StartsWith("CSV is for means"));
   EXPECT_THAT(wrong_use({"attribute", "--prompts", "x", "--mean", "--sources", "all"}),
               HasSubstr("--sources"));
+}
+
+TEST(Attribute, CsvHasWhatJsonHas) {
+  const Words command{"attribute", "--prompt", "The old king had a", "--sources", "1.6", "--neurons-of",
+                      "2",         "--edit",   "L1H6.z*=0.5"};
+  const auto made = nlohmann::json::parse(succeed(command + Words{"--json"}));
+  const std::vector<std::string> lines = lines_of(succeed(command + Words{"--csv"}));
+  EXPECT_EQ(lines[0], "part,layer,head,source,source token,weight,neuron,activation,logit\r");
+  std::map<std::string, double> sums;  // of each part
+  for (std::size_t i = 1; i < lines.size(); ++i) {
+    const std::string part = lines[i].substr(0, lines[i].find(','));
+    sums[part] += std::stod(lines[i].substr(lines[i].rfind(',') + 1));
+  }
+  const auto number = [](const nlohmann::json& value) { return value.get<double>(); };
+  EXPECT_EQ(sums.at("sum"), number(made["sum"]));
+  EXPECT_EQ(sums.at("the model's"), number(made["logit"]));
+  EXPECT_EQ(sums.at("ln_f scale"), number(made["ln_f_scale"]));
+  EXPECT_EQ(sums.at("L1 H6"), number(made["layers"][1]["heads"][6]));
+  EXPECT_NEAR(sums.at("L1 H6 by source") + sums.at("edits of the output of L1 H6"), sums.at("L1 H6"), 2e-5);
+  EXPECT_NEAR(sums.at("L2 MLP by neuron") + sums.at("output bias of L2 MLP"), sums.at("L2 MLP"), 2e-5);
+  // Of a list all prompts are in one file, which names each by its number.
+  const std::vector<std::string> list =
+      lines_of(succeed({"attribute", "--prompts", "-", "--csv"}, "\"one two\"\n\"three\"\n"));
+  EXPECT_THAT(list[0], StartsWith("prompt,part,layer"));
+  EXPECT_EQ(list.size() % 2, 1U);
+  EXPECT_THAT(list[1], StartsWith("1,token embedding,"));
+  EXPECT_THAT(list[list.size() / 2 + 1], StartsWith("2,token embedding,"));
+  EXPECT_THAT(wrong_use({"attribute", "--prompt", "x", "--neurons-of", "1", "--top", "3", "--csv"}),
+              HasSubstr("CSV has all neurons"));
 }
 
 TEST(ListMeans, HostilePartsAreOneSentence) {

@@ -7,6 +7,8 @@
 #include "app/cli/commands/output.h"
 #include "app/run/analyses/measured_cells.h"
 #include "app/run/answers.h"
+#include "app/views/parts/file_rows.h"
+#include "app/views/table.h"
 #include "model/files/quote.h"
 
 namespace headscope::app {
@@ -127,6 +129,60 @@ void write_text(const Report& report, std::ostream& out) {
       write_neurons(report.command.neurons, layer, *report.neurons(layer), kNumber, out);
 }
 
+/// The parts as rows: those of text, the chosen heads by source and the chosen MLPs by neuron. `prompt`: its
+/// number in a list, which the first column has; nothing: no list, no such column.
+void write_csv(const Report& report, std::optional<int> prompt, bool is_first, std::ostream& out) {
+  const Attribution& a = *report.of;
+  Table table{{"part", "layer", "head", "source", "source token", "weight", "neuron", "activation", "logit"},
+              {}};
+  const auto add = [&](const std::string& part, double value, std::optional<int> layer = {},
+                       std::optional<int> head = {}) {
+    add_row(table, part, layer, head);
+    table.rows.back().back() = in_file(value);
+  };
+  const auto add_layer = [&](int layer) {
+    const std::string name = "L" + std::to_string(layer);
+    for (int head = 0; head < a.n_head(); ++head)
+      add(head_name(layer, head), a.head(layer, head), layer, head);
+    add(name + " attention bias", a.attention_bias[layer], layer);
+    add(name + " MLP", a.mlps[layer], layer);
+  };
+  add("token embedding", a.token_embedding);
+  add("position embedding", a.position_embedding);
+  for (int layer = 0; layer < a.layers; ++layer) add_layer(layer);
+  add("ln_f bias", a.final_bias);
+  if (a.edited) add("edits", a.edits);
+  add("sum", a.sum());
+  add("rounding error", a.rounding_error());
+  add("the model's", a.logit);
+  add("ln_f scale", a.scale);
+  for (int layer = 0; layer < a.layers; ++layer) {
+    for (int head = 0; head < a.n_head(); ++head) {
+      if (!report.shows_sources(layer, head)) continue;
+      const auto of = report.sources(layer, head);
+      const std::string name = head_name(layer, head);
+      for (std::size_t key = 0; key < of->parts.size(); ++key)
+        add_row(table, name + " by source", layer, head, key, report.run.tokens.labels[key], of->weights[key],
+                "", "", of->parts[key]);
+      if (of->edited) add("edits of the output of " + name, of->edits, layer, head);
+    }
+    if (!report.command.neurons.has(layer)) continue;
+    const auto of = report.neurons(layer);
+    const std::string name = "L" + std::to_string(layer) + " MLP";
+    for (std::size_t neuron = 0; neuron < of->parts.size(); ++neuron)
+      add_row(table, name + " by neuron", layer, "", "", "", "", neuron, of->activations[neuron],
+              of->parts[neuron]);
+    add("output bias of " + name, of->bias, layer);
+    if (of->edited) add("edits of the output of " + name, of->edits, layer);
+  }
+  if (prompt) {
+    table.header.insert(table.header.begin(), "prompt");
+    for (auto& row : table.rows) row.insert(row.begin(), std::to_string(*prompt));
+  }
+  const std::string text = to_csv(table);
+  out << (is_first ? text : text.substr(text.find('\n') + 1));
+}
+
 /// The parts as cells of means: the same for every prompt.
 void add_to(ListMeans& means, const Report& report, const std::string& where) {
   const std::string_view metric = name_of(kMetrics, report.metric);
@@ -168,6 +224,9 @@ void run_attribute(const AttributeCommand& command, const Streams& streams) {
     if (command.mean) return add_to(means, report, source.where());
     if (command.json) {
       write_json(how.of(engine, *run), report, streams.out);
+    } else if (command.csv) {
+      write_csv(report, source.is_list() ? std::optional(source.number()) : std::nullopt, source.is_first(),
+                streams.out);
     } else {
       if (!source.is_first()) streams.out << '\n';
       write_text(report, streams.out);
@@ -194,17 +253,17 @@ Finish describe_attribute(CommandSyntax& command) {
                        option, "a layer and a head, e.g. 5.1, or all, not " + model::quote(text), text);
                    return std::optional(model::HeadIndex{layer, head});
                  });
-  mean_options(command, *own);
+  mean_options(command, *own, CsvOf::prompts_and_means);
   neuron_options(command, own->neurons);
   command.answer_out();
   const auto check = [](AttributeCommand& attribute) {
-    check_means(attribute, attribute);
+    check_means(attribute, attribute, CsvOf::prompts_and_means);
     check_measured(attribute.measured, kMetrics);
     if (attribute.writes_means() && (attribute.sources || attribute.all_sources))
       throw UsageError("sources are of one prompt's tokens; --mean and --sources cannot be combined");
     if (attribute.mean && (attribute.neurons.layer || attribute.neurons.all))
       throw UsageError("means are of whole parts; --mean and --neurons-of cannot be combined");
-    check_neurons(attribute.neurons, attribute.json);
+    check_neurons(attribute.neurons, attribute.json, attribute.csv);
   };
   return command.finish(own, check, run_attribute);
 }

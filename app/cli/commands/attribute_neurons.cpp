@@ -23,12 +23,14 @@ void neuron_options(CommandSyntax& command, NeuronArguments& own) {
                      throw UsageError(option + " takes a layer, e.g. 3, or all, not " + model::quote(text));
                    return std::optional(whole_number(option, text, 0));
                  });
-  command.option("top", "N", "only the N strongest neurons (default: 20; JSON has all)", own.top, whole(1));
+  command.option("top", "N", "only the N strongest neurons (default: 20; JSON and CSV have all)", own.top,
+                 whole(1));
 }
 
-void check_neurons(const NeuronArguments& own, bool json) {
+void check_neurons(const NeuronArguments& own, bool json, bool csv) {
   if (own.top && !own.layer && !own.all) throw UsageError("--top requires --neurons-of");
-  if (own.top && json) throw UsageError("--top is for text; JSON has all neurons");
+  if (own.top && (json || csv))
+    throw UsageError("--top is for text; " + std::string(json ? "JSON" : "CSV") + " has all neurons");
 }
 
 void add_neurons(Json& layer, const NeuronParts& neurons) {

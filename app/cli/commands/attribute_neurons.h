@@ -21,8 +21,8 @@ struct NeuronArguments {
 
 /// Declares --neurons-of and --top.
 void neuron_options(CommandSyntax& command, NeuronArguments& own);
-/// Throws UsageError for --top without --neurons-of, or with JSON.
-void check_neurons(const NeuronArguments& own, bool json);
+/// Throws UsageError for --top without --neurons-of, or with JSON or CSV.
+void check_neurons(const NeuronArguments& own, bool json, bool csv);
 
 /// Adds a layer's neurons to its object.
 void add_neurons(Json& layer, const NeuronParts& neurons);
