@@ -3,8 +3,11 @@
 #include <nlohmann/json.hpp>
 
 #include "app/cli/arguments/command.h"
+#include "app/cli/commands/engine.h"
 #include "app/cli/commands/sweep.h"
 #include "app/cli/program.h"
+#include "app/run/recompute.h"
+#include "model/files/error.h"
 #include "tests/app/command_runs.h"
 #include "tests/support/temporary_folder.h"
 
@@ -32,6 +35,44 @@ double logit(const std::string& edit, int id) {
     if (guess.at("id") == id) return guess.at("logit");
   ADD_FAILURE() << "no guess " << id;
   return 0;
+}
+
+TEST(Tokens, GivenByTheirIdsNeedNoLogits) {
+  Engine engine = start_engine({}, {.file = {}, .texts = {"L0H0.z=0"}});
+  PromptRun run = run_prompt(engine, {.text = kPrompt, .ids = {}}, "");
+  ASSERT_TRUE(run.run->plan);
+  run.model = nullptr;  // whose unedited run would have them
+  TokenChoice token = TokenChoice::of(3), against = TokenChoice::of(5);
+  name_by_id(token, against, run, -1, engine, "");
+  EXPECT_EQ(token, TokenChoice::of(3));
+  EXPECT_EQ(against, TokenChoice::of(5));
+  against = TokenChoice::of(1 << 20);
+  EXPECT_THROW(name_by_id(token, against, run, -1, engine, ""), model::RunError);
+}
+
+TEST(Tokens, AnUneditedRunIsMadeOnce) {
+  Engine engine = start_engine({}, {.file = {}, .texts = {"L0H0.z=0"}});
+  PromptRun run = run_prompt(engine, {.text = kPrompt, .ids = {}}, "");
+  const auto second = run_second(engine, {.text = "Once upon a time", .ids = {}}, "");
+  compare_with(run, second, Alignment::position);
+  const auto made = unedited_run(run, engine.workspace, {});
+  EXPECT_NE(made, unedited_run(run, engine.workspace, {}));
+  EXPECT_EQ(made->plan, nullptr);
+  run.unedited = made;
+  EXPECT_EQ(unedited_run(run, engine.workspace, {}), made);
+}
+
+TEST(SweepCommand, SaysWhatIsEdited) {
+  const auto heading = [](const Words& more) {
+    return lines_of(succeed(Words{"sweep", "--prompt", "The old king"} + more)).front();
+  };
+  EXPECT_THAT(heading({}), StartsWith("Each head zeroed: logit of "));
+  EXPECT_THAT(heading({"--sweep-over", "mlps", "--ablate", "mean"}),
+              StartsWith("Each MLP replaced by its mean: logit of "));
+  EXPECT_THAT(heading({"--sweep-over", "mlps", "--second", "The old queen"}),
+              StartsWith("Each MLP patched from the second prompt: logit of "));
+  EXPECT_THAT(heading({"--sweep-over", "neurons", "--top", "2"}),
+              StartsWith("Neurons with the largest estimated effect, each zeroed: logit of "));
 }
 
 TEST(SweepCommand, IsParsed) {
@@ -286,7 +327,7 @@ TEST(SweepCommand, ListsTheStrongestFirst) {
                                     "logit", "--position", "3", "--site", "attn_out"}));
   std::string line;
   std::getline(lines, line);
-  EXPECT_THAT(line, StartsWith("logit of "));
+  EXPECT_THAT(line, StartsWith("attn_out zeroed, by layer and position: logit of "));
   EXPECT_THAT(line, HasSubstr("after position 3"));
   double last = std::numeric_limits<double>::infinity();
   int count = 0;
@@ -334,20 +375,21 @@ TEST(SweepCommand, WritesPicturesAndNumbers) {
   EXPECT_THAT(written("a.png", {"--second", "The king had a son"}), StartsWith("\x89PNG"));
   EXPECT_THAT(written("a.svg", {"--over", "layer-position", "--size", "600x400"}), HasSubstr("<svg"));
   const std::string csv = written("a.csv", {"--token", "id:11", "--metric", "logit"});
-  EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'), 1 + 6 * 8);
+  EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'), 1 + 6 * 8 + 2)
+      << "the unedited metric, the rank correlation";
   EXPECT_THAT(csv, StartsWith("layer,head,"));
   EXPECT_THAT(written("b.png", {"--over", "senders", "--receiver", "L2.v"}), StartsWith("\x89PNG"));
   const std::string paths = written("b.csv", {"--over", "senders", "--ablate", "mean"});
-  EXPECT_EQ(std::count(paths.begin(), paths.end(), '\n'), 1 + 6 * 9);
+  EXPECT_EQ(std::count(paths.begin(), paths.end(), '\n'), 1 + 6 * 9 + 1) << "paths have no estimates";
   EXPECT_THAT(paths, StartsWith("layer,sender,"));
   const std::string mlps = written("c.csv", {"--over", "mlps"});
-  EXPECT_EQ(std::count(mlps.begin(), mlps.end(), '\n'), 1 + 6);
+  EXPECT_EQ(std::count(mlps.begin(), mlps.end(), '\n'), 1 + 6 + 2);
   EXPECT_THAT(mlps, StartsWith("layer,edit,"));
   const std::string heads = written("d.csv", {"--over", "head-position"});
-  EXPECT_EQ(std::count(heads.begin(), heads.end(), '\n'), 1 + 6 * 8 * 5);
+  EXPECT_EQ(std::count(heads.begin(), heads.end(), '\n'), 1 + 6 * 8 * 5 + 2);
   EXPECT_THAT(heads, StartsWith("layer,head,position,token,edit,"));
   const std::string neurons = written("e.csv", {"--over", "neurons", "--top", "7"});
-  EXPECT_EQ(std::count(neurons.begin(), neurons.end(), '\n'), 1 + 7);
+  EXPECT_EQ(std::count(neurons.begin(), neurons.end(), '\n'), 1 + 7 + 2);
   EXPECT_THAT(neurons, StartsWith("layer,neuron,edit,"));
   for (const char* over : {"mlps", "head-position", "neurons"})
     EXPECT_THAT(written("f.png", {"--over", over}), StartsWith("\x89PNG"));

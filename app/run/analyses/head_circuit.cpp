@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <memory>
+#include <numeric>
 #include <string>
 
 #include "app/run/analyses/vectors.h"
@@ -111,22 +113,61 @@ HeadTokens TokensOfHead::compute(const PromptRun& run, const Computation<HeadTok
   return ranked(std::move(logits), id);
 }
 
+namespace {
+
+/// The copying of some heads of a layer, whose tokens are read once for all of them. Throws Stopped.
+std::vector<HeadCopying> copying_of(const model::Transformer& transformer, int layer,
+                                    std::span<const int> heads, TokenReading reading,
+                                    model::Workspace& workspace, const std::stop_token& stop) {
+  std::vector<ParameterRows> in, out;
+  for (const int head : heads) {
+    in.push_back(reading_of(transformer, layer, head, Column::value));
+    out.push_back(transposed(writing_of(transformer, layer, head)));
+  }
+  std::vector<std::unique_ptr<model::LowRankProduct>> products;
+  for (std::size_t i = 0; i < heads.size(); ++i)
+    products.push_back(std::make_unique<model::LowRankProduct>(in[i].view(), out[i].view()));
+  for_all_tokens(transformer, layer, reading, workspace, stop, [&](int first, const ParameterRows& tokens) {
+    const ParameterRows unembedding = unembedding_rows(transformer, first, tokens.rows);
+    for (const auto& product : products) {
+      if (stop.stop_requested()) throw model::Stopped();
+      product->add(tokens.view(), unembedding.view());
+    }
+  });
+  std::vector<HeadCopying> results;
+  for (const auto& product : products) {
+    HeadCopying& result = results.emplace_back();
+    result.eigenvalues = product->eigenvalues();
+    double sum = 0, magnitudes = 0;
+    for (const std::complex<double>& value : result.eigenvalues)
+      sum += value.real(), magnitudes += std::abs(value);
+    result.score = magnitudes > 0 ? sum / magnitudes : std::numeric_limits<double>::quiet_NaN();
+  }
+  return results;
+}
+
+}  // namespace
+
 HeadCopying CopyingOfHead::compute(const PromptRun& run, const Computation<HeadCopying>& computation) const {
   const model::Transformer& transformer = *run.model->transformer;
   check_head(transformer.config(), layer, head);
-  const ParameterRows in = reading_of(transformer, layer, head, Column::value),
-                      out = transposed(writing_of(transformer, layer, head));
-  model::LowRankProduct product(in.view(), out.view());
-  for_all_tokens(transformer, layer, reading, computation.workspace, computation.stop,
-                 [&](int first, const ParameterRows& tokens) {
-                   product.add(tokens.view(), unembedding_rows(transformer, first, tokens.rows).view());
-                 });
-  HeadCopying result;
-  result.eigenvalues = product.eigenvalues();
-  double sum = 0, magnitudes = 0;
-  for (const std::complex<double>& value : result.eigenvalues)
-    sum += value.real(), magnitudes += std::abs(value);
-  result.score = magnitudes > 0 ? sum / magnitudes : std::numeric_limits<double>::quiet_NaN();
+  return copying_of(transformer, layer, {&head, 1}, reading, computation.workspace, computation.stop).front();
+}
+
+ModelCopying CopyingOfModel::compute(const PromptRun& run,
+                                     const Computation<ModelCopying>& computation) const {
+  const model::Transformer& transformer = *run.model->transformer;
+  ModelCopying result;
+  result.heads = transformer.config().n_head;
+  std::vector<int> heads(static_cast<std::size_t>(result.heads));
+  std::iota(heads.begin(), heads.end(), 0);
+  for (int layer = 0; layer < transformer.config().n_layer; ++layer) {
+    TokenReading how = reading;
+    how.after_first_mlp &= layer > 0;
+    for (const HeadCopying& one :
+         copying_of(transformer, layer, heads, how, computation.workspace, computation.stop))
+      result.scores.push_back(one.score);
+  }
   return result;
 }
 

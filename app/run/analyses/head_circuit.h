@@ -72,6 +72,26 @@ struct CopyingOfHead : CircuitQuestion {
   HeadCopying compute(const PromptRun& run, const Computation<HeadCopying>& computation) const;
 };
 
+/// The copying scores of all heads.
+struct ModelCopying {
+  int heads = 0;               ///< of a layer
+  std::vector<double> scores;  ///< [n_layer, n_head], as HeadCopying::score
+  double score(int layer, int head) const { return scores[static_cast<std::size_t>(layer * heads + head)]; }
+  std::size_t bytes() const { return bytes_of(scores); }
+};
+
+struct CopyingOfModel {
+  static constexpr bool kModelOnly = true;
+  using Answer = ModelCopying;
+  static constexpr std::string_view kName = "copying scores of all heads";
+  TokenReading reading = {};  ///< heads in layer 0 never read through the first MLP
+  bool operator==(const CopyingOfModel&) const = default;
+  std::size_t hash() const {
+    return std::size_t{reading.after_first_mlp} * 2 + std::size_t{reading.normalized};
+  }
+  ModelCopying compute(const PromptRun& run, const Computation<ModelCopying>& computation) const;
+};
+
 /// The key tokens that a head looks for from a query token; scores take the place of logits.
 struct KeysOfToken : CircuitTokenQuestion {
   static constexpr std::string_view kName = "QK circuit of a head";

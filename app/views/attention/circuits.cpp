@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "app/run/analyses/head_circuit.h"
+#include "app/views/attention/copying_scores.h"
 #include "app/views/parts/declare.h"
 #include "app/views/parts/difference.h"
 #include "app/views/parts/file_rows.h"
@@ -23,7 +24,7 @@ namespace {
 
 /// Region::id: the token's id; for pairs their index.
 enum Role { kToken };
-enum class Circuit { ov, keys, pairs };
+enum class Circuit { ov, keys, pairs, copying };
 constexpr int kSides = 2;
 constexpr float kBeside = 34;  // ems: minimum width for two lists side by side
 constexpr int kRows = TokenPushes::kMax;
@@ -32,7 +33,8 @@ const Option<Circuit> kCircuit = choice_option<Circuit>(
     "circuit", "Circuit", "cC", "which circuit of the head is shown",
     {{"ov", "OV", "What the head would write if it attended only to the chosen key, or else the query"},
      {"keys", "QK", "The key tokens that the head would look for from the query's token alone"},
-     {"pairs", "QK pairs", "The pairs of query and key tokens with the largest scores"}});
+     {"pairs", "QK pairs", "The pairs of query and key tokens with the largest scores"},
+     {"copying", "Copying", "The copying scores of all heads"}});
 const Option<bool> kFirstMlp = switch_option(
     "first-mlp", "Through MLP 0", "eE",
     "use layer 0's MLP output (the effective embedding) instead of the plain embeddings; for heads "
@@ -48,6 +50,14 @@ TokenReading reading_of(const ViewContext& c) {
 int position_of(const ViewContext& c) {
   const bool key = c.options[kCircuit] == Circuit::ov && c.selection.key >= 0;
   return key ? c.selection.key : c.selection.query;
+}
+
+bool is_of_all_heads(const ViewContext& c) {
+  return c.options[kCircuit] == Circuit::copying;
+}
+/// The reading of all heads: those of layer 0 have only one.
+TokenReading reading_of_all(const ViewContext& c) {
+  return {c.options[kFirstMlp], c.options[kNormalized]};
 }
 
 CopyingOfHead copying_question(const ViewContext& c) {
@@ -66,6 +76,7 @@ struct CircuitWords {
 CircuitWords words_of(const ViewContext& c) {
   switch (c.options[kCircuit]) {
     case Circuit::ov:
+    case Circuit::copying:  // a grid of its own
       break;
     case Circuit::keys:
       return {" would look for",
@@ -99,6 +110,7 @@ struct Entry {
 struct Numbers {
   std::array<std::vector<Entry>, kSides> sides;
   std::string own;
+  std::shared_ptr<const HeadTokens> tokens = nullptr;  ///< null: pairs
 };
 
 /// The numbers and the question that they answer; none while there is no answer.
@@ -122,6 +134,7 @@ std::pair<Question, std::optional<Numbers>> numbers_of(const ViewContext& c) {
   for (const TokenPush& push : tokens->down) n.sides[1].push_back({push.logit, push.id, push.id});
   n.own = "“" + label_of(c, tokens->own.id) + "” itself: " + signed_number(tokens->own.logit) + ", rank " +
           grouped(tokens->own_rank + 1);
+  n.tokens = tokens;
   return {question, n};
 }
 
@@ -211,6 +224,7 @@ viz::BarChart chart_of(const ViewContext& c, const Numbers& numbers, int side, s
 }
 
 Picture build(const ViewContext& c) {
+  if (is_of_all_heads(c)) return copying_picture(c, reading_of_all(c));
   if (!c.run) {
     static_cast<void>(c.ask(copying_question(c)));
     return *waiting(c);
@@ -263,6 +277,9 @@ const Entry* entry_at(const Numbers& numbers, const viz::Region& region) {
 }
 
 Table table(const ViewContext& c) {
+  if (is_of_all_heads(c)) return copying_table(c, reading_of_all(c));
+  const bool ov = c.options[kCircuit] == Circuit::ov;
+  const auto copying = ov ? c.ask(copying_question(c)) : nullptr;
   const auto numbers = c.run ? numbers_of(c).second : std::nullopt;
   if (!numbers) return {};
   const auto& [up, down] = numbers->sides;
@@ -281,10 +298,15 @@ Table table(const ViewContext& c) {
   for (std::size_t i = 0; i < std::min(up.size(), down.size()); ++i)
     add_row(result, i + 1, up[i].id, label_of(c, up[i].id), static_cast<float>(up[i].value), down[i].id,
             label_of(c, down[i].id), static_cast<float>(down[i].value));
+  // The token itself, by its rank, and the head's number.
+  if (const HeadTokens* of = numbers->tokens.get())
+    add_row(result, of->own_rank + 1, of->own.id, label_of(c, of->own.id), of->own.logit);
+  if (copying) add_row(result, "copying score", "", "", copying->score);
   return result;
 }
 
 Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
+  if (is_of_all_heads(c)) return copying_facts(c, reading_of_all(c), picture, hit);
   Facts facts;
   const viz::Region& region = region_of(picture, hit);
   const auto numbers = c.run ? numbers_of(c).second : std::nullopt;
@@ -301,13 +323,20 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   return facts;
 }
 
+ViewActions click(const ViewContext&, const Picture& picture, const viz::Hit& hit) {
+  return region_of(picture, hit).role == kCopyingCell ? ViewActions{SelectHead{hit.row, hit.col}}
+                                                      : ViewActions();
+}
+
 viz::Point figure_size(const ViewContext& c) {
+  if (is_of_all_heads(c)) return copying_size(c);
   const viz::Style style = style_of(c);
   return {52 * c.font_size, below_title(c).y + viz::bar_chart_height(kRows, true, style) +
                                 3 * style.line(style.small()) + style.unit() + margin(c)};
 }
 
 float whole_height(const ViewContext& c) {
+  if (is_of_all_heads(c)) return copying_size(c).y;
   const viz::Style style = style_of(c);
   const viz::Rect area = below_title(c);
   const float chart = viz::bar_chart_height(kRows, true, style);
@@ -324,11 +353,16 @@ View circuits_view() {
       "one token alone",
       build, facts, table);
   view.options = {&kCircuit, &kFirstMlp, &kNormalized};
-  add_gestures<nullptr>(view);
+  add_gestures<click>(view);
   view.figure_size = figure_size;
   view.whole_height = whole_height;
   view.caption = {false, true, false};
-  view.of_model = [](const ViewContext& c) { return c.options[kCircuit] == Circuit::pairs; };
+  view.of_model = [](const ViewContext& c) {
+    return c.options[kCircuit] == Circuit::pairs || is_of_all_heads(c);
+  };
+  view.shown_heads = [](const ViewContext& c) {
+    return is_of_all_heads(c) ? "all heads" : head_name(c.selection.layer, c.selection.head);
+  };
   view.landmarks = {landmark<kToken>("list")};
   return view;
 }

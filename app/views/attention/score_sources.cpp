@@ -397,10 +397,23 @@ Table table(const ViewContext& c) {
       add_row(result, name_of(q, false), number(q.layer), number(q.head), name_of(k, true), number(k.layer),
               number(k.head), of.product(i, j));
     }
+  // The lists: a part on one side with all of the other.
+  for (int i = 0; i < of.count(); ++i) {
+    const ScoreSource& q = of.sources[i];
+    add_row(result, name_of(q, false), number(q.layer), number(q.head), "all", "", "", of.of_query(i));
+  }
+  for (int j = 0; j < of.count(); ++j) {
+    const ScoreSource& k = of.sources[j];
+    add_row(result, "all", "", "", name_of(k, true), number(k.layer), number(k.head), of.of_key(j));
+  }
   const auto total = [&](const char* name, double sum) { add_row(result, name, "", "", "", "", "", sum); };
   total("sum", of.sum());
   total("rounding error", of.rounding_error());
   total("score of the model", of.score);
+  if (c.side != Side::difference) {  // each side has its own
+    total("ln_1 scale at the query", of.query_scale);
+    total("ln_1 scale at the key", of.key_scale);
+  }
   return result;
 }
 

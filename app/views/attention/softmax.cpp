@@ -336,7 +336,25 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
 
 Table table(const ViewContext& c) {
   const auto n = numbers_of(c);
-  return n ? list_of(c, *n).exported() : Table{};
+  if (!n) return {};
+  Table result = list_of(c, *n).exported();
+  if (!n->one_group) return result;
+  // Numbers of all rows together, in the columns of the weights that they are of.
+  const auto add = [&](const char* name, double of_weights, double of_other, bool has_other) {
+    std::vector<std::string> row(result.header.size());
+    row.front() = name;
+    for (std::size_t i = 1; i < row.size(); ++i) {
+      if (result.header[i].ends_with("weight")) row[i] = in_file(of_weights);
+      if (has_other && result.header[i] == n->other_column) row[i] = in_file(of_other);
+    }
+    result.rows.push_back(std::move(row));
+  };
+  const bool has_other = !n->other.empty() && !n->is_difference;
+  add("entropy in bits", n->entropy, has_other ? entropy_of(n->other) : 0, has_other);
+  if (!n->is_difference)
+    add("largest weight", static_cast<double>(largest(n->weights)), static_cast<double>(largest(n->other)),
+        has_other);
+  return result;
 }
 
 ViewActions click(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {

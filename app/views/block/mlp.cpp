@@ -421,7 +421,20 @@ Table table(const ViewContext& c) {
   const Numbers n = numbers_of(block, listed(c));
   LogitEffects effects;
   for (const int neuron : n.order) effects.push_back(logit_effect_of(c, n, neuron));
-  return list_of(c, n, effects).exported();
+  Table result = list_of(c, n, effects).exported();
+  // The norms of the strips, in the columns before and after the nonlinearity.
+  const auto before = std::ranges::find(result.header, difference_column_prefix(c) + "before"),
+             after = std::ranges::find(result.header, difference_column_prefix(c) + "after");
+  if (before == result.header.end() || after == result.header.end()) return result;
+  const auto add = [&](const char* name, int of_before, int of_after) {
+    std::vector<std::string>& row = result.rows.emplace_back(result.header.size());
+    row.front() = name;
+    row[static_cast<std::size_t>(before - result.header.begin())] = in_file(norm_of(n.vectors[of_before]));
+    row[static_cast<std::size_t>(after - result.header.begin())] = in_file(norm_of(n.vectors[of_after]));
+  };
+  add("norm of all neurons", kBefore, kAfter);
+  add("norm of the MLP's input and output", kInput, kOutput);
+  return result;
 }
 
 // ---- gestures ----

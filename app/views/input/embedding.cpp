@@ -271,12 +271,14 @@ Table table(const ViewContext& c) {
   const auto nearest = c.ask(NearestTo{c.chosen_query});
   if (!c.run) return result;
   const Numbers n = numbers_of(c);
-  add_cells(result.header, "vector", "id", "token", "cosine", component_headings(c.run->run->config.n_embd));
+  add_cells(result.header, "vector", "id", "token", "cosine", "norm",
+            component_headings(c.run->run->config.n_embd));
   for (std::size_t i = 0; i < kVectors; ++i)
-    add_row(result, n.names[i], n.id, c.run->tokens.labels[n.position], "", n.vectors[i]);
+    add_row(result, n.names[i], n.id, c.run->tokens.labels[n.position], "", norm_of(n.vectors[i]),
+            n.vectors[i]);
   if (!nearest || nearest->id != n.id) return result;
   for (const auto& [id, dot, norm, cosine] : nearest->tokens)
-    add_row(result, "wte[" + std::to_string(id) + "]", id, label_of(c, id), cosine, row_of_wte(c, id));
+    add_row(result, "wte[" + std::to_string(id) + "]", id, label_of(c, id), cosine, norm, row_of_wte(c, id));
   return result;
 }
 

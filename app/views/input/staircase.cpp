@@ -191,7 +191,9 @@ Table table(const ViewContext& c) {
   const auto learned = panel_of(c, kLearned);
   if (!learned) return result;
   const PathPanel sinusoidal = sinusoidal_panel(c);
-  add_cells(result.header, "position", "learned direction 1", "learned direction 2", "learned direction 3");
+  result.header.emplace_back("position");
+  for (const std::string& title : learned->path.titles)  // "direction 1: 9.49 %"
+    result.header.push_back("learned " + title + (title.ends_with('%') ? " of the variance" : ""));
   for (const int d : coordinates_of(c)) result.header.push_back("sinusoidal " + std::to_string(d));
   for (std::size_t p = 0; p < sinusoidal.path.points.size(); ++p)
     add_row(result, p, in_float(learned->path.points[p]), in_float(sinusoidal.path.points[p]));

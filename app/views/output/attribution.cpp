@@ -540,6 +540,9 @@ Table table(const ViewContext& c) {
   add("sum", a.sum());
   add("rounding error", a.rounding_error());
   add("logit of " + target_of(c, a), a.logit);
+  if (c.side != Side::difference) add("ln_f scale", a.scale);  // each side has its own
+  if (c.options[kList] == AttributionList::layers)
+    for (int layer = 0; layer < a.layers; ++layer) add("all of layer", a.layer(layer), layer);
   const auto [layer, head, query, chosen] = c.selection;
   if (sources) {
     if (shows_unmatched(c, *n)) add("sources of the " + second_name(*c.run) + " alone", sources->unmatched);

@@ -443,6 +443,17 @@ Table table(const ViewContext& c) {
     else
       add_row(result, from, to, score);
   }
+  const auto add = [&](const std::string& name, double value) {
+    add_row(result, name);
+    result.rows.back().back() = in_file(value);
+  };
+  const std::string metric = is_flow(c) ? metric_words(c, circuit) : "metric";
+  if (n->kept) {
+    add(metric + " with these edges alone", n->shown(*n->kept));
+    add("part of the difference that they keep", faithfulness(circuit, *n->kept));
+  }
+  add(metric + " with all edges", n->shown(circuit.value));
+  add(metric + " with none", n->shown(circuit.cut_value));
   return result;
 }
 

@@ -302,6 +302,19 @@ Table table(const ViewContext& c) {
               next->logits[id], probability, id == g.actual ? "yes" : "");
     if (!g.before.empty()) add_cells(row, g.before[id], probability - g.before[id]);
   }
+  if (std::cmp_less(g.best.size(), g.probabilities.size())) {
+    double mass = 0, before = 0;
+    for (const int id : g.best) {
+      mass += g.probabilities[id];
+      if (!g.before.empty()) before += g.before[id];
+    }
+    const auto others = [](double shown) { return shown > 1 ? 0 : 1 - shown; };  // NaN stays
+    add_row(result, "", "", "all other tokens", "", "", others(mass), "");
+    if (!g.before.empty()) {
+      result.rows.back().resize(result.header.size() - 2);
+      add_cells(result.rows.back(), others(before), others(mass) - others(before));
+    }
+  }
   return result;
 }
 

@@ -388,7 +388,22 @@ std::vector<std::string> lines_at(const ViewContext& c, const Numbers& n, int po
 /// Full precision; the loss in bits.
 Table table(const ViewContext& c) {
   const std::optional<Numbers> n = numbers_of(c);
-  return n ? list_of(c, *n).exported() : Table{};
+  if (!n) return {};
+  Table result = list_of(c, *n).exported();
+  const std::string measured = (n->is_difference ? difference_column_prefix(c) : "") + "loss";
+  const auto loss = std::ranges::find(result.header, measured);
+  if (n->tokens == 0 || loss == result.header.end()) return result;
+  const auto add = [&](const char* name, double value) {
+    add_row(result, "", "", name);
+    result.rows.back()[static_cast<std::size_t>(loss - result.header.begin())] = in_file(value);
+  };
+  if (n->is_difference) {
+    if (n->comparable > 0) add("mean", n->mean_difference);
+  } else {
+    add("mean", n->mean);
+    add("perplexity", std::exp2(n->mean));
+  }
+  return result;
 }
 
 // ---- gestures ----

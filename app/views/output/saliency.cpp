@@ -383,7 +383,8 @@ Table table(const ViewContext& c) {
   if (c.options[kMethod] != SaliencyMethod::gradient_norm) add("sum", n->of->sum());
   add("value", n->of->value);
   if (is_integrated(c.options))
-    add("value at the baseline embedding", n->of->start), add("error", n->of->error());
+    add("value at the baseline embedding", n->of->start), add("exact", n->of->value - n->of->start),
+        add("error", n->of->error());
   return result;
 }
 

@@ -433,7 +433,14 @@ int token_of(const Draw& draw, const viz::Region& region) {
 
 Table table(const ViewContext& c) {
   auto draw = draw_of(c);
-  return draw ? list_of(c, *draw, draw->vocabulary()).exported(draw->vocabulary()) : Table{};
+  if (!draw) return {};
+  Table result = list_of(c, *draw, draw->vocabulary()).exported(draw->vocabulary());
+  // The random number, in the column of the sums that it is compared with.
+  const auto sums = std::ranges::find(result.header, "together");
+  if (sums == result.header.end()) return result;
+  add_row(result, "", "", "random number of seed " + std::to_string(c.options[kSeed]));
+  result.rows.back()[static_cast<std::size_t>(sums - result.header.begin())] = in_file(draw->number);
+  return result;
 }
 
 ViewActions click(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {

@@ -323,6 +323,17 @@ Table table(const ViewContext& c) {
             number(shown_value(metric, sweep->readings[cell].of(metric))));
     if (estimated) result.rows.back().back() = plain(shown_estimate(c, *sweep, cell));
   }
+  // Numbers of the whole sweep, after the columns of places.
+  const std::size_t edit =
+      static_cast<std::size_t>(std::ranges::find(result.header, "edit") - result.header.begin());
+  const auto add = [&](const char* what, std::size_t column, double value) {
+    std::vector<std::string>& row = result.rows.emplace_back(result.header.size());
+    row[edit] = what;
+    row[edit + column] = plain(value);
+  };
+  add("none", 2, shown_value(metric, sweep->before.of(metric)));
+  if (const double correlation = sweep->estimate_correlation(metric); estimated && !std::isnan(correlation))
+    add("rank correlation of estimates and exact changes", 3, correlation);
   return result;
 }
 
@@ -362,6 +373,8 @@ View sweep_view() {
                   &kSweptAgainst, &kSweptTokenId, &kSweptAgainstId, &kFirstSwept};
   view.tokens = {&kSweptToken,     &kSweptTokenId, &kSweptAgainst,
                  &kSweptAgainstId, &kSweptMetric,  static_cast<int>(SweepMetric::difference)};
+  view.with_second = &kSweptEdit;
+  view.with_second_value = static_cast<int>(SweepEdit::patch);
   view.commands = query_steps("Previous query", "Next query");
   view.on = on;
   view.has_list = true;
@@ -375,8 +388,6 @@ View sweep_view() {
   view.on_baseline = [](const ViewContext& c) {
     return c.options[kSweptEdit] == SweepEdit::patch && !c.options[kMeanOverList];
   };
-  view.with_second = &kSweptEdit;
-  view.with_second_value = static_cast<int>(SweepEdit::patch);
   view.list_mean = &kSweptEdit;
   view.list_mean_value = static_cast<int>(SweepEdit::list_mean);
   add_means(view);

@@ -25,7 +25,7 @@ TEST(AttributionView, TheTableHasEveryPartAndAddsUp) {
   const Table table = shown.table();
   const auto a = s.ask(AttributionOf{s.length() - 1});
   const int layers = s.config().n_layer, heads = s.config().n_head;
-  ASSERT_EQ(std::ssize(table.rows), layers * (heads + 2) + 3 + 3);
+  ASSERT_EQ(std::ssize(table.rows), layers * (heads + 2) + 3 + 4);
   double sum = 0;
   for (int i = 0; i < layers * (heads + 2) + 3; ++i) sum += std::stod(table.rows[i][6]);
   EXPECT_NEAR(sum, in_table(table, "sum"), 1e-9);
@@ -199,7 +199,7 @@ TEST(AttributionView, ListsPartsStrongestFirstLayersAndSources) {
   // The table contains the sources, too, and clicking one selects the key.
   const ViewFixture shown("attribution", s, 1000, 1800, {{"attribution-list", "sources"}});
   const Table table = shown.table();
-  EXPECT_EQ(std::ssize(table.rows), a->layers * (a->n_head() + 2) + 6 + s.length());
+  EXPECT_EQ(std::ssize(table.rows), a->layers * (a->n_head() + 2) + 7 + s.length());
   EXPECT_THAT(in_words(shown.click(shown.find(kListRole))), HasSubstr("key "));
 }
 
@@ -297,7 +297,7 @@ TEST(AttributionView, ListsNeuronsStrongestFirst) {
   }
   const Table table = shown.table();
   EXPECT_THAT(table.header, ElementsAre("part", "layer", "head", "neuron", "activation", "logit"));
-  ASSERT_EQ(std::ssize(table.rows), a->layers * (a->n_head() + 2) + 6 + 1 + s.config().n_inner);
+  ASSERT_EQ(std::ssize(table.rows), a->layers * (a->n_head() + 2) + 7 + 1 + s.config().n_inner);
   for (int neuron = 0; neuron < s.config().n_inner; ++neuron)
     EXPECT_THAT(table.rows[table.rows.size() - s.config().n_inner + neuron],
                 ElementsAre("L3 MLP", "3", "", std::to_string(neuron), plain(of->activations[neuron]),

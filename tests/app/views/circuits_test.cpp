@@ -11,8 +11,12 @@ constexpr int kToken = 0;
 
 /// Compares the ids and numbers of the highest and lowest tokens.
 void expect_rows(const Table& table, const auto& tokens) {
-  ASSERT_EQ(table.rows.size(), tokens.up.size());
-  for (std::size_t i = 0; i < table.rows.size(); ++i) {
+  ASSERT_GT(table.rows.size(), tokens.up.size());
+  const auto& own = table.rows[tokens.up.size()];
+  EXPECT_EQ(own[0], std::to_string(tokens.own_rank + 1));
+  EXPECT_EQ(own[1], std::to_string(tokens.own.id));
+  EXPECT_EQ(own[3], plain(tokens.own.logit));
+  for (std::size_t i = 0; i < tokens.up.size(); ++i) {
     EXPECT_EQ(table.rows[i][1], std::to_string(tokens.up[i].id));
     EXPECT_EQ(table.rows[i][3], plain(tokens.up[i].logit));
     EXPECT_EQ(table.rows[i][6], plain(tokens.down[i].logit));

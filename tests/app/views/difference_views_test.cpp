@@ -37,16 +37,18 @@ TEST(ViewDifference, PredictionsIsTheDifferenceOfLosses) {
     return (of.positions[i].log_sum_exp - static_cast<double>(of.positions[i].next_logit)) /
            std::numbers::ln2;
   };
-  ASSERT_EQ(table.rows.size(), 9U);
-  double largest = 0;
-  for (std::size_t i = 0; i + 1 < table.rows.size(); ++i) {
+  ASSERT_EQ(table.rows.size(), 10U);
+  double largest = 0, sum = 0;
+  for (std::size_t i = 0; i < 8; ++i) {
     const double difference = std::stod(table.rows[i][column(table, "change of loss")]);
     EXPECT_NEAR(difference, loss(*after, i) - loss(*before, i), 1e-6);
     EXPECT_NEAR(std::stod(table.rows[i][column(table, "compared loss")]), loss(*before, i), 1e-6);
     largest = std::max(largest, std::abs(difference));
+    sum += difference;
   }
   EXPECT_GT(largest, 0.001);
-  EXPECT_EQ(table.rows.back().back(), "") << "nothing follows the last token";
+  EXPECT_EQ(table.rows[8].back(), "") << "nothing follows the last token";
+  EXPECT_NEAR(std::stod(table.rows[9][column(table, "change of loss")]), sum / 8, 1e-9) << "the mean";
 }
 
 TEST(ViewDifference, PredictionsComparesOnlyWhereTheSameTokenFollows) {
@@ -54,7 +56,7 @@ TEST(ViewDifference, PredictionsComparesOnlyWhereTheSameTokenFollows) {
   std::vector<bool> compared;
   for (const auto& row : table.rows) compared.push_back(!row.back().empty());
   // "The" is followed by " old" in one prompt and by " very" in the other, " had" by " a" and " daughter".
-  EXPECT_EQ(compared, (std::vector<bool>{false, true, true, false, false, false}));
+  EXPECT_EQ(compared, (std::vector<bool>{false, true, true, false, false, false, true})) << "and their mean";
 }
 
 TEST(ViewDifference, TheLensFollowsTheBaselinesAnswerUpTheStream) {
@@ -135,17 +137,21 @@ TEST(ViewDifference, AttributionAddsUpToTheDifferenceOfTheLogit) {
 TEST(ViewDifference, ARankMeansTheSameTokenOnAllSides) {
   // Without attention and MLPs the model has another first guess.
   const Scenario scenario = edited("L0.attn_out=0; L1.mlp_out=0; L2.attn_out=0; L3.mlp_out=0");
+  const auto logit_in = [](const Table& table) {
+    for (const auto& row : table.rows)
+      if (row[0].starts_with("logit of")) return row[0];
+    return std::string();
+  };
   std::vector<std::string> logits;
   for (const Side side : {Side::run, Side::baseline, Side::difference})
-    logits.push_back(table_of(side, "attribution", scenario).rows.back()[0]);
+    logits.push_back(logit_in(table_of(side, "attribution", scenario)));
   EXPECT_THAT(logits, Each(logits.front()));
   const Scenario alone(
       Prompt{kRobot,
              {},
              false,
              parse_edits("L0.attn_out=0; L1.mlp_out=0; L2.attn_out=0; L3.mlp_out=0", *bundled())});
-  EXPECT_NE(table_of(Side::run, "attribution", alone).rows.back()[0], logits.front())
-      << "else this says nothing";
+  EXPECT_NE(logit_in(table_of(Side::run, "attribution", alone)), logits.front()) << "else this says nothing";
 }
 
 TEST(ViewDifference, AttributionSaysThatNothingStandsForAToken) {
@@ -199,6 +205,7 @@ TEST(ViewDifference, NeuronsIsTheDifferenceOfEachOne) {
     largest = std::max(largest, static_cast<double>(std::abs(now[i] - was[i])));
   ASSERT_FALSE(table.rows.empty());
   for (const auto& row : table.rows) {
+    if (row[column(table, "neuron")].empty()) continue;  // norms
     const auto neuron = static_cast<std::size_t>(std::stoi(row[column(table, "neuron")]));
     const double difference = std::stod(row[column(table, "change of after")]);
     EXPECT_NEAR(difference, static_cast<double>(now[neuron] - was[neuron]), 1e-6);
@@ -213,11 +220,11 @@ TEST(ViewDifference, NeuronsThatAreAsTheyWereAreNotListed) {
   Scenario scenario = testing::edited("L3.mlp_post[*][7]=1");
   scenario.select({3, 0, 5});
   const Table table = table_of(Side::difference, "mlp", scenario);
-  ASSERT_EQ(table.rows.size(), 1U);
+  ASSERT_EQ(table.rows.size(), 1U + 2U) << "and the norms";
   EXPECT_EQ(table.rows[0][column(table, "neuron")], "7");
   Scenario other = testing::edited("L3.mlp_post[0][7]=1");
   other.select({3, 0, 5});
-  EXPECT_EQ(table_of(Side::difference, "mlp", other).rows.size(), 1U) << "a list is never empty";
+  EXPECT_EQ(table_of(Side::difference, "mlp", other).rows.size(), 1U + 2U) << "a list is never empty";
 }
 
 TEST(ViewDifference, ThePassIsTheDifferenceOfEachVector) {

@@ -150,7 +150,7 @@ TEST(EditedAttention, AllViewsHaveTheSameNumbersAsTheReference) {
         EXPECT_NEAR(number(softmax.rows[k][3]), weights[2][k], kTolerance);
       }
     }
-    EXPECT_EQ(softmax.rows.size(), length);
+    EXPECT_EQ(softmax.rows.size(), length + 2) << "and the entropy and the largest weight";
   });
 }
 
@@ -474,8 +474,9 @@ TEST(EditedAttention, AListOfKeysThatIsCutShowsTheEditedOrTheChosenOne) {
 
 TEST(EditedAttention, CaptionsQuoteThePromptThatIsPatchedFrom) {
   const Scenario s = scenario_of("L2H1.z[8]<-\"A robot may not harm a human\"[2]", {kLayer, kHead, 8});
-  EXPECT_THAT(caption(*find_view("heatmap"), s.context(900, 600)),
-              HasSubstr("L2H1.z[8]<-“A robot may not harm a human”[2]"));
+  EXPECT_THAT(
+      caption(*find_view("heatmap"), s.context(900, 600)),
+      HasSubstr("head L2 H1 at position 8 patched from “A robot may not harm a human” (its position 2)"));
 }
 
 }  // namespace

@@ -76,12 +76,14 @@ TEST(Embedding, TheTableHasTheRowsOfTheFileAndTheirSum) {
   ASSERT_EQ(table.rows.size(), 3U + NearestTokens::kMax);
   EXPECT_EQ(table.rows[0][0], "wte[" + std::to_string(id_of(s)) + "]");
   for (std::size_t i = 0; i < wte.size(); ++i) {
-    EXPECT_EQ(std::stof(table.rows[0][4 + i]), static_cast<float>(wte[i]));
-    EXPECT_EQ(std::stof(table.rows[1][4 + i]), static_cast<float>(wpe[i]));
-    EXPECT_EQ(std::stof(table.rows[2][4 + i]), static_cast<float>(wte[i]) + static_cast<float>(wpe[i]));
+    EXPECT_EQ(std::stof(table.rows[0][5 + i]), static_cast<float>(wte[i]));
+    EXPECT_EQ(std::stof(table.rows[1][5 + i]), static_cast<float>(wpe[i]));
+    EXPECT_EQ(std::stof(table.rows[2][5 + i]), static_cast<float>(wte[i]) + static_cast<float>(wpe[i]));
   }
+  EXPECT_NEAR(std::stod(table.rows[0][4]), norm(wte), 1e-5);
+  EXPECT_NEAR(std::stod(table.rows[1][4]), norm(wpe), 1e-5);
   const int first = std::stoi(table.rows[3][1]);
-  EXPECT_EQ(std::stof(table.rows[3][4]), static_cast<float>(row_of("wte.weight", first)[0]));
+  EXPECT_EQ(std::stof(table.rows[3][5]), static_cast<float>(row_of("wte.weight", first)[0]));
 }
 
 TEST(Embedding, WhoLooksUpAComponentInTheLegendReadsItsValue) {

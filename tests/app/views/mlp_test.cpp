@@ -94,7 +94,9 @@ TEST(Mlp, TheTableHasTheNeuronsOfTheReferenceStrongestFirst) {
   const Scenario s = robot();
   const Table table = ViewFixture("mlp", s, 900, 700, {{"neurons", "40"}}).table();
   const std::vector<int> expected = strongest(s);
-  ASSERT_EQ(table.rows.size(), 40U);
+  ASSERT_EQ(table.rows.size(), 40U + 2U);
+  EXPECT_NEAR(std::stod(table.rows[40][2]), norm(of_reference(s, false)), 1e-3);
+  EXPECT_NEAR(std::stod(table.rows[40][3]), norm(of_reference(s, true)), 1e-3);
   for (std::size_t i = 0; i < 40; ++i) {
     SCOPED_TRACE(i);
     EXPECT_EQ(table.rows[i][0], std::to_string(i + 1));

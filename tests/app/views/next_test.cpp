@@ -225,8 +225,10 @@ void expect_guesses(int query, double temperature, const std::string& spelled, b
   Scenario s(kRobot, {0, 0, query});
   const auto at = static_cast<std::size_t>(query);
   const ViewFixture shown("next", s, 520, 700, {{"count", "8"}, {"temperature", spelled}});
-  const Table table = shown.table();
-  ASSERT_EQ(table.rows.size(), 8U);
+  Table table = shown.table();
+  ASSERT_EQ(table.rows.size(), 8U + 1U);
+  EXPECT_EQ(table.rows.back()[2], "all other tokens");
+  table.rows.pop_back();
   const std::vector<double>& logits = reference(s).logits[at];
   const std::vector<double> probabilities = reference(s).probabilities(query, temperature);
   std::vector<std::size_t> order(logits.size());

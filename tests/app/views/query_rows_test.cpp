@@ -36,7 +36,7 @@ TEST(SoftmaxDifference, IsTheReferencesDifference) {
   const Table table = table_of(Side::difference, "softmax", s);
   const auto scores = cells_of(table, "change of score"), scaled = cells_of(table, "change of scaled"),
              weights = cells_of(table, "change of weight");
-  ASSERT_EQ(table.rows.size(), 9U);
+  ASSERT_EQ(table.rows.size(), 9U + 1U) << "and the entropy";
   double largest = 0;
   for (std::size_t key = 0; key < 9; ++key) {
     EXPECT_NEAR(std::stod(scores[key]), after.scores[8][key] - before.scores[8][key], kTolerance);
@@ -69,7 +69,7 @@ TEST(SoftmaxDifference, ComparesKeysOfASecondPromptWithThoseThatStandForThem) {
              scores = cells_of(table, "difference of score");
   const std::vector<int> stands{0, 2, 3, 4, -1, 5};
   const auto after = s.ask(StagesOf{kLayer, kHead}), before = second.ask(StagesOf{kLayer, kHead});
-  ASSERT_EQ(weights.size(), stands.size());
+  ASSERT_EQ(weights.size(), stands.size() + 1) << "and the entropy";
   for (int key = 0; key < 6; ++key) {
     const auto i = static_cast<std::size_t>(key);
     if (stands[i] < 0) {
@@ -111,7 +111,8 @@ TEST(SoftmaxDifference, SaysWhatDiffersAndHowFar) {
 
 TEST(SoftmaxDifference, WhatRisesAndWhatFallsHaveTheColoursOfSigns) {
   const Scenario s = edited("L1.mask=none");
-  const Table table = table_of(Side::difference, "softmax", s);
+  Table table = table_of(Side::difference, "softmax", s);
+  table.rows.pop_back();  // the entropy
   for (const viz::Theme* theme : {&light(), &dark()}) {
     const viz::Picture picture =
         find_view("softmax")->build(on(Side::difference, "softmax", s, 1000, 800, *theme));
@@ -348,7 +349,7 @@ TEST(RowDifference, WhereTheMaskIsLiftedLaterKeysHaveTheScoresThatTheyAlwaysHad)
   EXPECT_EQ(cell.at("change of masked"), "inf");
   EXPECT_EQ(std::stof(cell.at("change of weight")), s.weight(2, 6));
   const Table softmax = table_of(Side::difference, "softmax", s);
-  ASSERT_EQ(softmax.rows.size(), 9U);
+  ASSERT_EQ(softmax.rows.size(), 9U + 1U);
   EXPECT_EQ(std::stof(cells_of(softmax, "change of weight")[6]), s.weight(2, 6));
   EXPECT_EQ(std::stof(cells_of(softmax, "change of weight")[1]), s.weight(2, 1) - clean.weight(2, 1));
 }
@@ -357,7 +358,7 @@ TEST(RowDifference, WhatIsHiddenOnBothSidesDoesNotDiffer) {
   // Query 2 sees key 6, so its row includes the keys in between, which neither side sees.
   const Scenario s = edited("L2H1.pattern[2,6]=0.5", {kLayer, kHead, 2, -1});
   const Table softmax = table_of(Side::difference, "softmax", s);
-  ASSERT_EQ(softmax.rows.size(), 9U);
+  ASSERT_EQ(softmax.rows.size(), 9U + 1U);
   for (const int key : {3, 4, 5, 8})
     for (std::size_t number = 1; number < softmax.header.size(); ++number)
       EXPECT_EQ(softmax.rows[key][number], "0");

@@ -64,12 +64,13 @@ TEST(SaliencyView, IntegratedGradientsEndWithTheirSumTheExactDifferenceAndTheErr
       HasSubstr("from " + viz::number(answer->start, 4) + " with zero embeddings to " +
                 viz::number(answer->value, 4) + ", by " + std::to_string(answer->gradients) + " gradients"));
   const Table table = shown.table();
-  ASSERT_EQ(std::ssize(table.rows), s.length() + 4);
+  ASSERT_EQ(std::ssize(table.rows), s.length() + 5);
   const auto last = [&](std::size_t back) { return table.rows[table.rows.size() - back]; };
-  EXPECT_EQ(last(4)[2], "sum");
-  EXPECT_EQ(std::stod(last(4)[3]), answer->sum());
-  EXPECT_EQ(std::stod(last(3)[3]), answer->value);
-  EXPECT_EQ(std::stod(last(2)[3]), answer->start);
+  EXPECT_EQ(last(5)[2], "sum");
+  EXPECT_EQ(std::stod(last(5)[3]), answer->sum());
+  EXPECT_EQ(std::stod(last(4)[3]), answer->value);
+  EXPECT_EQ(std::stod(last(3)[3]), answer->start);
+  EXPECT_EQ(std::stod(last(2)[3]), answer->value - answer->start);
   EXPECT_EQ(std::stod(last(1)[3]), answer->error());
   for (const auto& [name, words] : {std::pair("mean", "the mean embedding"), {"endoftext", "<|endoftext|>"}})
     EXPECT_THAT(

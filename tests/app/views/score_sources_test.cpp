@@ -25,7 +25,7 @@ TEST(ScoreSourcesView, TheTableHasEveryPairAndAddsUp) {
     s.select({layer, 1, 6, 3});
     const auto a = s.ask(ScoreSourcesOf{layer, 1, 6, 3});
     const Table table = ViewFixture("score_sources", s, 1000, 700).table();
-    ASSERT_EQ(std::ssize(table.rows), a->count() * a->count() + 3);
+    ASSERT_EQ(std::ssize(table.rows), a->count() * a->count() + 2 * a->count() + 5);
     double sum = 0;
     for (int i = 0; i < a->count(); ++i)
       for (int j = 0; j < a->count(); ++j) {

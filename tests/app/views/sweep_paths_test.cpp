@@ -53,8 +53,10 @@ TEST(SweepView, PathsLeadFromEachSenderToTheReceiver) {
     }
   EXPECT_THAT(shown.tooltip(kGrid, 3, 1), ElementsAre("L3 H1", "not before the receiver"));
   EXPECT_THAT(shown.tooltip(kGrid, 5, mlp), ElementsAre("L5 MLP", "not before the receiver"));
-  const Table table = shown.table();
-  ASSERT_EQ(std::ssize(table.rows), s.config().n_layer * (mlp + 1));
+  Table table = shown.table();
+  ASSERT_EQ(std::ssize(table.rows), s.config().n_layer * (mlp + 1) + 1);
+  EXPECT_EQ(table.rows.back()[3], "none");
+  table.rows.pop_back();
   EXPECT_EQ(table.header[1], "sender");
   EXPECT_THAT(table.rows[mlp], ElementsAre("0", "MLP", "", "L0 mlp_out off on the direct path to L3 H2 q",
                                            ::testing::_, ::testing::_));

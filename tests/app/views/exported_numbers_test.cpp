@@ -1,0 +1,161 @@
+// What the words of pictures say in numbers: their data files have these numbers, too.
+#include <cmath>
+#include <regex>
+
+#include "app/run/analyses/head_circuit.h"
+#include "app/run/analyses/score_sources.h"
+#include "app/run/analyses/sweep.h"
+#include "app/views/parts/names.h"
+#include "tests/app/view_fixture.h"
+
+namespace headscope::app {
+namespace {
+
+/// A number that a picture says, with half a unit of its last digit.
+struct Said {
+  double number = 0;
+  double rounding = 0;
+};
+
+/// The number that a pattern's first group matches in one of the picture's texts; nothing: none does.
+std::optional<Said> said_in(const ViewFixture& shown, const std::string& pattern) {
+  const std::regex number(pattern);
+  std::vector<std::string> all = texts(shown.scene());
+  all.push_back(shown.picture().subtitle);
+  for (std::string text : all) {
+    for (std::size_t at = 0; (at = text.find("−")) != std::string::npos;) text.replace(at, 3, "-");
+    std::smatch found;
+    if (!std::regex_search(text, found, number)) continue;
+    std::string digits = found[1].str();
+    std::erase(digits, ',');
+    const std::size_t point = digits.find('.');
+    const int decimals = point == std::string::npos ? 0 : static_cast<int>(digits.size() - point) - 1;
+    return Said{std::stod(digits), 0.5 * std::pow(10.0, -decimals)};
+  }
+  return std::nullopt;
+}
+
+/// Whether a cell of the table, times `unit`, is the number.
+bool has(const Table& table, const Said& said, double unit) {
+  const auto is_it = [&](const std::string& cell) {
+    char* end = nullptr;
+    const double value = std::strtod(cell.c_str(), &end);
+    return !cell.empty() && *end == 0 && std::abs(value * unit - said.number) <= said.rounding * 1.001;
+  };
+  return std::ranges::any_of(table.rows, [&](const auto& row) { return std::ranges::any_of(row, is_it); });
+}
+
+TEST(ExportedNumbers, FilesHaveTheNumbersThatPicturesSay) {
+  struct Claim {
+    std::string view;
+    NamedOptions options;
+    std::string pattern;  ///< its first group is the number
+    double unit = 1;      ///< of what the picture says: 100 for percent
+  };
+  const std::string x = "([-+]?[0-9][0-9,]*\\.?[0-9]*)";
+  const std::vector<Claim> claims{
+      {"softmax", {}, "entropy " + x + " of"},
+      {"softmax", {}, "largest weight " + x},
+      {"softmax", {}, "without the scale, entropy " + x},
+      {"circuits", {}, "itself: " + x},
+      {"circuits", {}, "rank " + x},
+      {"circuits", {}, "copying score " + x},
+      {"circuits", {{"circuit", "keys"}}, "itself: " + x},
+      {"embedding", {}, "norm " + x},
+      {"mlp", {}, "norm " + x},
+      {"predictions", {}, "Perplexity " + x},
+      {"attribution", {}, "ln_f scale fixed at " + x},
+      {"score_sources", {}, "ln_1's scale \\(" + x + " for q"},
+      {"score_sources", {}, "for q, " + x + " for k"},
+      {"circuit_graph", {}, "keep " + x + " % of the difference", 100},
+      {"circuit_graph", {}, "metric: " + x + "; all edges"},
+      {"circuit_graph", {}, "all edges: " + x},
+      {"circuit_graph", {}, "none: " + x},
+      {"sweep", {}, "from " + x + " in this run"},
+      {"sweep", {}, "rank correlation with the exact differences " + x},
+      {"sampling", {}, "seed 0 gives " + x},
+      {"parameters", {}, "std. dev. " + x},
+      {"parameters", {}, "range " + x},
+  };
+  const Scenario s("When Mary and John went to the park, John gave the ball to", {2, 1, -1, 3});
+  for (const auto& [view, options, pattern, unit] : claims) {
+    const ViewFixture shown(view, s, 1300, 900, options);
+    const auto said = said_in(shown, pattern);
+    ASSERT_TRUE(said) << view << " does not say " << pattern;
+    EXPECT_TRUE(has(shown.table(), *said, unit)) << view << ": " << pattern << " " << said->number;
+  }
+}
+
+TEST(ExportedNumbers, TheRestOfThePredictionIsItsSumToOne) {
+  const Scenario s(kRobot);
+  const Table table = ViewFixture("next", s, 500, 500).table();
+  double sum = 0;
+  for (const std::string& cell : cells_of(table, "probability")) sum += std::stod(cell);
+  EXPECT_NEAR(sum, 1, 1e-9);
+  EXPECT_EQ(cells_of(table, "token").back(), "all other tokens");
+}
+
+TEST(ExportedNumbers, OfScoreSourcesAreThePartsOfEachSideWithAllOfTheOther) {
+  const Scenario s("The old king had a dog and the old king", {3, 1, -1, 2});
+  const Table table = ViewFixture("score_sources", s, 1200, 800).table();
+  const auto of = s.ask(ScoreSourcesOf{3, 1, s.selection.query, 2});
+  double queries = 0, keys = 0;
+  int rows = 0;
+  for (const auto& row : table.rows) {
+    if (row[3] == "all") queries += std::stod(row.back()), ++rows;
+    if (row[0] == "all") keys += std::stod(row.back()), ++rows;
+  }
+  EXPECT_EQ(rows, 2 * of->count());
+  EXPECT_NEAR(queries, of->sum(), 1e-9 * std::abs(of->sum()) + 1e-9);
+  EXPECT_NEAR(keys, of->sum(), 1e-9 * std::abs(of->sum()) + 1e-9);
+}
+
+TEST(ExportedNumbers, OfLayersAreTheSumsOfTheirParts) {
+  const Scenario s(kRobot);
+  const Table table = ViewFixture("attribution", s, 1200, 800, {{"attribution-list", "layers"}}).table();
+  std::map<std::string, double> parts, layers;
+  for (const auto& row : table.rows)
+    if (!row[1].empty()) (row[0] == "all of layer" ? layers : parts)[row[1]] += std::stod(row.back());
+  ASSERT_EQ(std::ssize(layers), s.config().n_layer);
+  for (const auto& [layer, sum] : layers) EXPECT_NEAR(sum, parts[layer], 1e-9) << layer;
+}
+
+TEST(ExportedNumbers, OfASweepIsTheUneditedMetric) {
+  const Scenario s(kRobot);
+  const ViewFixture shown("sweep", s, 900, 700);
+  const Table table = shown.table();
+  const std::vector<std::string> edits = cells_of(table, "edit"),
+                                 with = cells_of(table, "difference with it"),
+                                 change = cells_of(table, "change of difference");
+  const auto none = static_cast<std::size_t>(std::ranges::find(edits, "none") - edits.begin());
+  ASSERT_LT(none, edits.size());
+  for (std::size_t i = 0; i < none; ++i)
+    EXPECT_NEAR(std::stod(with[i]) - std::stod(change[i]), std::stod(with[none]), 1e-6) << edits[i];
+}
+
+TEST(CopyingScores, OfAllHeadsAreThoseOfEach) {
+  const Scenario s(kRobot);
+  for (const bool mlp : {false, true}) {
+    const TokenReading reading{mlp, true};
+    const auto all = s.ask(CopyingOfModel{reading});
+    ASSERT_EQ(std::ssize(all->scores), s.config().n_layer * s.config().n_head);
+    for (const auto& [layer, head] : {std::pair(0, 0), {0, 5}, {1, 6}, {4, 3}}) {
+      const TokenReading how{mlp && layer > 0, true};
+      EXPECT_EQ(all->score(layer, head), s.ask(CopyingOfHead{{layer, head, how}})->score)
+          << layer << " " << head;
+    }
+  }
+  const ViewFixture shown("circuits", s, 900, 700, {{"circuit", "copying"}});
+  const Table table = shown.table();
+  ASSERT_EQ(std::ssize(table.rows), s.config().n_layer * s.config().n_head);
+  const auto all = s.ask(CopyingOfModel{{}});
+  EXPECT_EQ(table.rows[14], (std::vector<std::string>{"1", "6", plain(all->score(1, 6))}));
+  const int grid = shown.find(1);
+  ASSERT_GE(grid, 0);
+  EXPECT_THAT(shown.tooltip(grid, 1, 6), ElementsAre("L1 H6", "copying score " + exact(all->score(1, 6))));
+  EXPECT_EQ(in_words(shown.click(grid, 1, 6)), "head 1 6");
+  EXPECT_THAT(caption(*find_view("circuits"), shown.context()), HasSubstr("all heads"));
+}
+
+}  // namespace
+}  // namespace headscope::app
