@@ -122,7 +122,7 @@ TEST(Vocabulary, AWindowTakesTheOptionsOfItsViewsByTheirFlags) {
   EXPECT_EQ(value_in(of({"--view", "sweep", "--sweep-rank", "3"}), "sweep-rank"), "3");
   const std::string help = answered({"shot", "--help"}).text;
   EXPECT_THAT(help, AllOf(HasSubstr("--metric "), HasSubstr("--token TOKEN"), HasSubstr("rank:N"),
-                          HasSubstr("--edges N"), HasSubstr("--value-scale linear|log|row "),
+                          HasSubstr("--edges N"), HasSubstr("--value-scale linear|log|row\n"),
                           HasSubstr("--site auto|resid_pre|attn_out|mlp_out|z|q|k|v|pattern"),
                           Not(HasSubstr("--sweep-metric")), Not(HasSubstr("--sweep-rank"))));
 }
