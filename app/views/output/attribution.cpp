@@ -332,8 +332,8 @@ Picture build(const ViewContext& c) {
   const float ends_h = 2 * (style.line(style.small()) + style.unit()), scales_h = ends_h;
   const model::Config& config = c.run->run->config;
   const float shape = static_cast<float>(config.n_layer) / static_cast<float>(config.n_head + 2);
-  ChartAndList l =
-      lay_out_with_list(c, 36, 0.6F, 32, 2 * ends_h + scales_h + style.line(style.small()), shape);
+  ChartAndList l = lay_out_with_list(c, 36, n->means ? 0.56F : 0.6F, 32,
+                                     2 * ends_h + scales_h + style.line(style.small()), shape);
   List list = list_of(c, *n);
   list.lay_out(l.list);
   const bool lists = l.list.w > 0 && list.layout().places.size() > 1;
@@ -357,7 +357,7 @@ Picture build(const ViewContext& c) {
   const bool ends = paint_ends(picture, c, *n, {l.chart.x, y, l.chart.w, ends_h});
   const float words_y = y + (ends ? ends_h + 2 * style.unit() : 0);
   const bool of_one_logit = is_difference && n->of->against < 0;
-  const std::string words = sum_words(*n->of) +
+  const std::string words = sum_words(*n) +
                             (of_one_logit ? "; the probability depends on all logits, so it may move the "
                                             "other way"
                                           : "") +

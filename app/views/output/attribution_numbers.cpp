@@ -1,6 +1,7 @@
 #include "app/views/output/attribution_numbers.h"
 
 #include <array>
+#include <cmath>
 
 #include "app/run/strongest_first.h"
 #include "app/views/parts/names.h"
@@ -94,9 +95,12 @@ double end_of(const Attribution& of, int which) {
   return std::array{of.token_embedding, of.position_embedding, of.final_bias, of.edits}[which];
 }
 
-std::string sum_words(const Attribution& a) {
+std::string sum_words(const AttributionNumbers& n) {
+  const Attribution& a = *n.of;
+  const double error = n.means ? n.means->means.means().back().standard_error() : std::nan("");
   return "all parts " + viz::fixed_number(a.sum(), 4) + ", the model's " +
-         (a.against < 0 ? "logit " : "difference ") + viz::fixed_number(a.logit, 4) + ", rounding error " +
+         (a.against < 0 ? "logit " : "difference ") + viz::fixed_number(a.logit, 4) +
+         (std::isnan(error) ? "" : " ± " + viz::number(error, 2)) + ", rounding error " +
          viz::number(a.rounding_error(), 2);
 }
 

@@ -54,7 +54,8 @@ struct AttributionNumbers {
 AttributionNumbers attribution_numbers(std::shared_ptr<const Attribution> of, AttributionList list,
                                        AttributionSplit split, const PromptTokens& tokens);
 
-/// "all parts 12.3456, the model's logit 12.3456, rounding error 1.2e−6".
-std::string sum_words(const Attribution& of);
+/// "all parts 12.3456, the model's logit 12.3456, rounding error 1.2e−6"; of means with the standard error of
+/// the model's.
+std::string sum_words(const AttributionNumbers& numbers);
 
 }  // namespace headscope::app

@@ -147,6 +147,11 @@ TEST(ListMeansViews, AnAttributionShowsTheMeanOfEachPart) {
   const auto means = list.s.ask(AttributionOnList{list.over()});
   EXPECT_EQ(shown.picture().title, "Logit difference by part");
   EXPECT_THAT(texts(shown.scene()), Contains("±"));
+  const SampleMean& logit = means->means.means().back();
+  std::string words;
+  for (const std::string& text : texts(shown.scene())) words += text + " ";
+  EXPECT_THAT(words, HasSubstr("the model's difference " + viz::fixed_number(logit.mean(), 4) + " ± " +
+                               viz::number(logit.standard_error(), 2)));
   const std::size_t cell = 2 + 3 * (static_cast<std::size_t>(list.s.config().n_head) + 2) + 5;  // L3 H5
   ASSERT_EQ(means->means.cell(cell).name, "L3 H5");
   EXPECT_THAT(shown.tooltip(shown.find(0), 3, 5),
