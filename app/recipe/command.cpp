@@ -110,9 +110,11 @@ std::vector<std::string> arguments_of(const Recipe& recipe) {
   // What has no effect on the picture of a view would be refused.
   for (const WrittenOption& option : written_options(s.options, shown, !figure.window))
     add(option.name, option.value);
-  // The second prompt or model would choose another value than the default.
-  if (s.side == Side::run && (s.second_model || (s.second && s.second->on)))
-    for (const View* view : shown)
+  // A second prompt or model, or one for each prompt of a list, would choose another value than the default.
+  const bool has_second = s.second_model || (s.second && s.second->on);
+  const bool lines_have = s.prompts && all_have_second(*s.prompts);
+  for (const View* view : shown)
+    if (s.side == Side::run && (has_second || (lines_have && is_over_list(*view, s.options))))
       if (const OptionSpec* option = view->with_second;
           option != nullptr && s.options.value(*option) == option->default_value)
         add(std::string(option->name), to_text(*option, option->default_value));

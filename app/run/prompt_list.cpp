@@ -120,6 +120,10 @@ void require_measurable(const ListedPrompt& prompt) {
   if (!prompt.problem.empty()) throw model::LoadError(prompt.problem);
 }
 
+bool all_have_second(const PromptList& list) {
+  return std::ranges::all_of(list.prompts, [](const ListedPrompt& line) { return line.second.has_value(); });
+}
+
 std::string_view without_byte_order_mark(std::string_view bytes) {
   constexpr std::string_view kMark = "\xef\xbb\xbf";
   if (bytes.starts_with(kMark)) bytes.remove_prefix(kMark.size());

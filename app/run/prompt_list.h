@@ -44,6 +44,9 @@ struct PromptList {
 /// since lists made for something else use such names, too. Throws model::LoadError that begins with `where`.
 ListedPrompt parse_prompt_line(std::string_view line, const std::string& where);
 
+/// Whether each prompt of a list names the one that it is patched from.
+bool all_have_second(const PromptList& list);
+
 /// A text file's bytes without UTF-8's byte order mark, which some editors write and which is no text.
 std::string_view without_byte_order_mark(std::string_view bytes);
 /// A line without UTF-8's byte order mark (on the first line) and the carriage return of a line end.

@@ -185,12 +185,15 @@ static bool is_given(const Arguments& given, const OptionSpec* option) {
   return std::ranges::find(given.given_options, option, &GivenOption::option) != given.given_options.end();
 }
 
-void use_second(Arguments& given, std::span<const View* const> shown) {
+void choose_with_second(Arguments& given, std::span<const View* const> shown) {
   if (given.from_recipe || given.comparison.side != Side::run) return;
-  if (!given.comparison.second && !given.prompt.edits.second_model) return;
   for (const View* view : shown)
     if (view->with_second != nullptr && !is_given(given, view->with_second))
       given.options.set(*view->with_second, view->with_second_value);
+}
+
+void use_second(Arguments& given, std::span<const View* const> shown) {
+  if (given.comparison.second || given.prompt.edits.second_model) choose_with_second(given, shown);
 }
 
 void subtract_other_tokens(Arguments& given) {

@@ -200,7 +200,9 @@ void add_view_token(Arguments& given, const View& view, bool other, const std::s
 /// flag of several of them, or of several other views if none of them has it.
 void place_view_options(Arguments& given, std::span<const View* const> shown);
 
-/// Lets each of the views use a second prompt or model, if the run is shown, unless an option says otherwise.
+/// Lets each of the views use a second prompt, if the run is shown, unless an option says otherwise.
+void choose_with_second(Arguments& given, std::span<const View* const> shown);
+/// The same if a second prompt or model is given.
 void use_second(Arguments& given, std::span<const View* const> shown);
 /// An other token without a metric chooses the difference.
 void subtract_other_tokens(Arguments& given);

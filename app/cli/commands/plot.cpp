@@ -51,7 +51,7 @@ void run_plot(const PlotCommand& given, const Streams& streams) {
     begun.emplace(model_folder(given.model), given.model.threads);
   Engine engine =
       start_engine(given, streams, {.needs = Capability::patterns, .second = SecondModelUse::baseline});
-  const PlotCommand command = with_tokens(given, *engine.model);
+  PlotCommand command = with_tokens(given, *engine.model);
   const Selection selection = command.selection.value_or(Selection{});
   std::optional<WeightHashes> known_weights;
   const auto weights = [&]() -> const WeightHashes& {
@@ -64,6 +64,11 @@ void run_plot(const PlotCommand& given, const Streams& streams) {
   const auto fonts = viz::Fonts::load();
   const std::shared_ptr<const PromptList> prompts =
       command.over_list.empty() ? command.prompts : list_of_prompts(command.over_list);
+  if (prompts && all_have_second(*prompts)) {
+    std::vector<const View*> shown = views_named(command.views);
+    std::erase_if(shown, [&](const View* view) { return !is_over_list(*view, command.options); });
+    choose_with_second(command, shown);
+  }
   require_below(engine.config().n_layer, selection.layer, "", "layer", advice(command, "--layer"));
   require_below(engine.config().n_head, selection.head, "", "head", advice(command, "--head"));
   using Files = std::vector<std::pair<const View*, Destination>>;

@@ -323,12 +323,12 @@ void run_sweep(const SweepCommand& command, const Streams& streams) {
       AnswersInAdvance::Known all = known;
       all.emplace_back(question, answer);
       AnswersInAdvance answers(std::move(all), others);
-      write_output({*file, command.out.format},
-                   figure_bytes(
-                       plot_of(reading, second_text), view_of_sweeps(), run,
-                       lists ? engine.mean_over->over.list : nullptr, answers, *fonts,
-                       [&] { return weights; }, where),
-                   streams);
+      write_output(
+          {*file, command.out.format},
+          figure_bytes(
+              plot_of(reading, second_text), view_of_sweeps(), run,
+              lists ? engine.mean_over->over.list : nullptr, answers, *fonts, [&] { return weights; }, where),
+          streams);
     }
     if (command.json) {
       write_json(how.of(engine, *run), reading, streams.out);

@@ -582,7 +582,7 @@ View lens_view() {
                   &kLensMid,      &kWords,     &kFirstColumn, &kFirstPlace};
   view.tokens = {&kLensRank, &kLensId};
   view.refuse = [](const ViewContext& c) {
-    return c.max_rows > 0 && !c.options[kMeanOverList] ? "--rows applies only to means, --list-mean yes"
+    return c.max_rows > 0 && !c.options[kMeanOverList] ? "--rows applies only to means, --over-list yes"
                                                        : refuse_token_id(c, {&kLensId});
   };
   view.on = on;

@@ -118,11 +118,11 @@ std::string sweep_subject(const SweepOf& question) {
 
 std::string sweep_title(const PromptRun& run, const SweepOf& question) {
   const std::string how =
-      question.edit == SweepEdit::zero                     ? " zeroed"
-      : question.edit == SweepEdit::mean                   ? " replaced by its mean"
-      : question.edit == SweepEdit::list_mean              ? " replaced by its mean over a list of prompts"
-      : run.baseline && compares_different_inputs(run)     ? " patched from " + source_words(run)
-                                                           : " patched from the unedited run";
+      question.edit == SweepEdit::zero                 ? " zeroed"
+      : question.edit == SweepEdit::mean               ? " replaced by its mean"
+      : question.edit == SweepEdit::list_mean          ? " replaced by its mean over a list of prompts"
+      : run.baseline && compares_different_inputs(run) ? " patched from " + source_words(run)
+                                                       : " patched from the unedited run";
   return sweep_subject(question) + how +
          (question.over == SweepOver::positions ? ", by layer and position" : "");
 }

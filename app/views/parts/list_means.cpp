@@ -39,7 +39,7 @@ std::string signed_text(std::string number, double value, bool with_sign) {
 
 const Option<bool> kMeanOverList = [] {
   auto option = session_only(switch_option(
-      "list-mean", "Mean over list", "vV",
+      "over-list", "Mean over list", "vV",
       "the mean over all prompts of the open list with its standard error, instead of the shown "
       "prompt"));
   option.of_list = true;

@@ -68,7 +68,7 @@ std::vector<std::string> said(const std::string& label, const SampleMean& mean, 
 
 TEST(ListMeansViews, ASweepShowsTheMeanOfEachHead) {
   const OpenList list;
-  const ViewFixture shown("sweep", list.s, 1000, 700, {{"list-mean", "yes"}});
+  const ViewFixture shown("sweep", list.s, 1000, 700, {{"over-list", "yes"}});
   const auto means = list.s.ask(SweepOnList{list.over(), {}});
   const viz::Region& grid = shown.region(0);
   ASSERT_EQ(grid.row_count, list.s.config().n_layer);
@@ -95,7 +95,7 @@ TEST(ListMeansViews, ASweepShowsTheMeanOfEachHead) {
 
 TEST(ListMeansViews, ASweepPatchesFromEachPromptsOwnSecondOne) {
   const OpenList list;
-  const ViewFixture shown("sweep", list.s, 1000, 700, {{"list-mean", "yes"}, {"sweep-change", "patch"}});
+  const ViewFixture shown("sweep", list.s, 1000, 700, {{"over-list", "yes"}, {"sweep-change", "patch"}});
   SweepOf patch;
   patch.edit = SweepEdit::patch;
   const auto means = list.s.ask(SweepOnList{list.over(), patch});
@@ -108,7 +108,7 @@ TEST(ListMeansViews, ASweepPatchesFromEachPromptsOwnSecondOne) {
 
 TEST(ListMeansViews, KlIsInBits) {
   const OpenList list;
-  const ViewFixture shown("sweep", list.s, 1000, 700, {{"list-mean", "yes"}, {"sweep-metric", "kl"}});
+  const ViewFixture shown("sweep", list.s, 1000, 700, {{"over-list", "yes"}, {"sweep-metric", "kl"}});
   const auto means = list.s.ask(SweepOnList{list.over(), {}, SweepMetric::divergence});
   EXPECT_THAT(shown.tooltip(0, 0, 0), Contains("mean KL, bits " + exact(bits(means->means.mean(0).mean()))));
   EXPECT_EQ(cells_of(shown.table(), "unit").front(), "nats") << "as the command writes it";
@@ -116,7 +116,7 @@ TEST(ListMeansViews, KlIsInBits) {
 
 TEST(ListMeansViews, MlpsAreBarsWithTheirErrors) {
   const OpenList list;
-  const ViewFixture shown("sweep", list.s, 1000, 700, {{"list-mean", "yes"}, {"sweep-over", "mlps"}});
+  const ViewFixture shown("sweep", list.s, 1000, 700, {{"over-list", "yes"}, {"sweep-over", "mlps"}});
   EXPECT_THAT(texts(shown.scene()), IsSupersetOf({"L0 MLP", "L5 MLP", "±"}));
   SweepOf asked;
   asked.over = SweepOver::mlps;
@@ -127,7 +127,7 @@ TEST(ListMeansViews, MlpsAreBarsWithTheirErrors) {
 
 TEST(ListMeansViews, TheLensListsItsPlaces) {
   const OpenList list;
-  const ViewFixture shown("lens", list.s, 1000, 700, {{"list-mean", "yes"}});
+  const ViewFixture shown("lens", list.s, 1000, 700, {{"over-list", "yes"}});
   const auto means = list.s.ask(LensOnList{list.over()});
   const int last = 2 * list.s.config().n_layer;
   EXPECT_THAT(texts(shown.scene()),
@@ -136,14 +136,14 @@ TEST(ListMeansViews, TheLensListsItsPlaces) {
   EXPECT_THAT(
       shown.tooltip(0),
       IsSupersetOf(said("probability", means->means.mean(static_cast<std::size_t>(last) * 3), false)));
-  const ViewFixture ranks("lens", list.s, 1000, 700, {{"list-mean", "yes"}, {"lens-color", "rank"}});
+  const ViewFixture ranks("lens", list.s, 1000, 700, {{"over-list", "yes"}, {"lens-color", "rank"}});
   EXPECT_THAT(ranks.tooltip(0),
               IsSupersetOf(said("rank", means->means.mean(static_cast<std::size_t>(last) * 3 + 1), false)));
 }
 
 TEST(ListMeansViews, AnAttributionShowsTheMeanOfEachPart) {
   const OpenList list;
-  const ViewFixture shown("attribution", list.s, 1200, 900, {{"list-mean", "yes"}});
+  const ViewFixture shown("attribution", list.s, 1200, 900, {{"over-list", "yes"}});
   const auto means = list.s.ask(AttributionOnList{list.over()});
   EXPECT_EQ(shown.picture().title, "Logit difference by part");
   EXPECT_THAT(texts(shown.scene()), Contains("±"));
@@ -157,7 +157,7 @@ TEST(ListMeansViews, AnAttributionShowsTheMeanOfEachPart) {
   EXPECT_THAT(shown.tooltip(shown.find(0), 3, 5),
               IsSupersetOf(said("contribution to the difference", means->means.mean(cell), false)));
   const ViewFixture layers("attribution", list.s, 1200, 900,
-                           {{"list-mean", "yes"}, {"attribution-list", "layers"}});
+                           {{"over-list", "yes"}, {"attribution-list", "layers"}});
   // Before the layers are the two embeddings.
   const int row = layers.find(2, 6);
   ASSERT_GE(row, 0);
@@ -166,7 +166,7 @@ TEST(ListMeansViews, AnAttributionShowsTheMeanOfEachPart) {
       IsSupersetOf({std::string("layer 4"), "standard error " + exact(means->layers[4].standard_error())}));
   for (const char* one : {"sources", "neurons"})
     EXPECT_THAT(
-        texts(ViewFixture("attribution", list.s, 900, 700, {{"list-mean", "yes"}, {"attribution-list", one}})
+        texts(ViewFixture("attribution", list.s, 900, 700, {{"over-list", "yes"}, {"attribution-list", one}})
                   .scene()),
         Contains(EndsWith("list parts or layers")));
 }
@@ -175,7 +175,7 @@ TEST(ListMeansViews, SayWhatIsMissing) {
   OpenList list;
   Answering answers(list.s);
   const auto words = [&](const char* view, const NamedOptions& more) {
-    NamedOptions options{{"list-mean", "yes"}};
+    NamedOptions options{{"over-list", "yes"}};
     options.insert(options.end(), more.begin(), more.end());
     const ViewFixture shown(view, list.s.context(1600, 700, answers), options);
     EXPECT_FALSE(shown.picture().whole);
@@ -225,8 +225,8 @@ TEST(ListMeansViews, NumbersAreBitIdenticalToThoseOfTheCommands) {
 TEST(ListMeansViews, FiguresOfAListAreMadeByTheCommandLine) {
   const OpenList list;
   for (const auto& [view, command] :
-       {std::pair(Words{"sweep", "--sweep-change", "patch"}, Words{"sweep"}),
-        std::pair(Words{"lens"}, Words{"lens"}), std::pair(Words{"attribution"}, Words{"attribute"})}) {
+       {std::pair(Words{"sweep"}, Words{"sweep"}), std::pair(Words{"lens"}, Words{"lens"}),
+        std::pair(Words{"attribution"}, Words{"attribute"})}) {
     const std::string csv = list.out(view[0] + ".csv"), svg = list.out(view[0] + ".svg"),
                       again = list.out(view[0] + "-again.svg"), over = list.out(view[0] + "-over.svg");
     succeed(Words{"plot"} + view + Words{"--prompts", list.path(), "--mean", "--out", csv});
