@@ -203,7 +203,8 @@ TEST(ListMeans, KlIsInBitsForPeopleAndInNatsInFiles) {
   const Words measure{"sweep", "--prompts", "-", "--mean", "--metric", "kl"};
   const json means = json::parse(succeed(measure + Words{"--json"}, list));
   EXPECT_EQ(means.at("means")[0].at("unit"), "nats");
-  EXPECT_EQ(means.at("of").at("what"), "change of KL(run || edited)");
+  EXPECT_EQ(means.at("of").at("what"),
+            "Each head patched from each prompt's second one: change of KL(run || edited)");
   EXPECT_THAT(succeed(measure, list), HasSubstr("L1 H6, bits"));
   const std::string csv = succeed(measure + Words{"--out", "-", "--format", "csv"}, list);
   EXPECT_THAT(csv, HasSubstr("L0 H0,0,0,nats,"));

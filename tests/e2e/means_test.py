@@ -140,7 +140,7 @@ class MeansOverAList(ProgramCase):
         self.assertEqual(merged["how"]["mean_over"], at_once["how"]["mean_over"])
         self.assertEqual(at_once["of"]["change"], "list-mean")
         words = self.succeed(*whole(self.list)).decode()
-        self.assertRegex(words.splitlines()[0], r"^change of logit difference: mean over 3 prompts ± standard error; means over \d+ tokens of "
+        self.assertRegex(words.splitlines()[0], r"^Each head replaced by its mean over the list: change of logit difference: mean over 3 prompts ± standard error; means over \d+ tokens of "
                          r"4 prompts of others.jsonl$")
         self.assertEqual(self.succeed("sweep", "--merge", *parts).decode(), words)
         other = self.folder / "other.json"

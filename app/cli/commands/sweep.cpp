@@ -215,9 +215,14 @@ Json of_means(const Reading& reading) {
                              : reading.metric == SweepMetric::difference
                                  ? "logit difference"
                                  : std::string(name_of(kSweepMetrics, reading.metric));
+  // Edited runs may be patched from their unedited ones.
+  const bool from_second = reading.question.edit != SweepEdit::patch ||
+                           (reading.run.baseline && compares_different_inputs(reading.run));
+  const std::string title =
+      from_second ? sweep_list_title(reading.question) : sweep_title(reading.run, reading.question);
   Json of = {{"command", "sweep"},
-             {"what", (reading.estimates_only() ? "estimated " : "") +
-                          std::string(shares ? "restored of " : "change of ") + metric}};
+             {"what", title + ": " + (reading.estimates_only() ? "estimated " : "") +
+                          (shares ? "restored of " : "change of ") + metric}};
   of.update(measure_json(reading));
   if (reading.mean_over) of["mean_over"] = words_of(*reading.mean_over);
   of.erase("unit");  // each number says its own

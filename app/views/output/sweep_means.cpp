@@ -60,15 +60,6 @@ std::optional<Means> means_of(const ViewContext& c) {
   return means;
 }
 
-std::string title_of(const SweepOf& question) {
-  const std::string how = question.edit == SweepEdit::zero        ? " zeroed"
-                          : question.edit == SweepEdit::mean      ? " replaced by its mean"
-                          : question.edit == SweepEdit::list_mean ? " replaced by its mean over the list"
-                                                                  : " patched from each prompt's second one";
-  return sweep_subject(question) + how +
-         (question.over == SweepOver::positions ? ", by layer and position" : "");
-}
-
 std::string subtitle_of(const ViewContext& c, const Means& means) {
   const SweepMetric metric = c.options[kSweptMetric];
   const std::string name = metric == SweepMetric::divergence   ? "KL(run ‖ edited), bits"
@@ -177,7 +168,7 @@ Picture sweep_means_picture(const ViewContext& c, SweptRoles roles) {
   area.h -= 1.5F * line;
   if (area.w < 10 * c.font_size || area.h < 6 * c.font_size) return too_small(c, "for a sweep");
   Picture picture = blank(c);
-  paint_title(picture, c, title_of(means->question), subtitle_of(c, *means));
+  paint_title(picture, c, sweep_list_title(means->question), subtitle_of(c, *means));
   const std::optional<float> bottom = is_listed(means->question.over)
                                           ? paint_list(picture, c, *means, area)
                                           : paint_grid(picture, c, *means, area, roles.cell);

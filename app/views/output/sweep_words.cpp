@@ -127,6 +127,15 @@ std::string sweep_title(const PromptRun& run, const SweepOf& question) {
          (question.over == SweepOver::positions ? ", by layer and position" : "");
 }
 
+std::string sweep_list_title(const SweepOf& question) {
+  const std::string how = question.edit == SweepEdit::zero        ? " zeroed"
+                          : question.edit == SweepEdit::mean      ? " replaced by its mean"
+                          : question.edit == SweepEdit::list_mean ? " replaced by its mean over the list"
+                                                                  : " patched from each prompt's second one";
+  return sweep_subject(question) + how +
+         (question.over == SweepOver::positions ? ", by layer and position" : "");
+}
+
 std::string sweep_subtitle(const ViewContext& c, const SweepOf& question, const Sweep& sweep) {
   const std::string after = " after " + token_name(c.run->tokens, sweep.position),
                     patched = source_words(c, question);
