@@ -184,8 +184,7 @@ int for_each_prompt(const PromptArguments& arguments, const Streams& streams, co
   progress.clear();
   const auto prompts = [](int n) { return std::to_string(n) + (n == 1 ? " prompt" : " prompts"); };
   const bool all_of_them = arguments.shard.count == 1;  // other shards may have prompts, which may succeed
-  if (done == 0 && source.is_list() && all_of_them)
-    throw model::RunError("there is no prompt in " + source.name());
+  if (done == 0 && source.is_list() && all_of_them) throw model::RunError(no_prompt_in(source.name()));
   if (failed > 0 && failed == done && all_of_them)
     throw model::RunError(done == 1 ? "the prompt failed" : "all " + prompts(done) + " failed");
   if (failed > 0)

@@ -118,6 +118,10 @@ std::vector<std::string> arguments_of(const Recipe& recipe) {
       if (const OptionSpec* option = view->with_second;
           option != nullptr && s.options.value(*option) == option->default_value)
         add(std::string(option->name), to_text(*option, option->default_value));
+  // So would a list of prompts.
+  for (const View* view : shown)
+    if (s.prompts && view->over_list && !is_over_list(*view, s.options) && !sets_list_mean(*view, s.options))
+      add(std::string(view->over_list->name), to_text(*view->over_list, view->over_list->default_value));
   if (const std::string size = size_words(figure); !size.empty()) add("size", size);
   if (figure.rows > 0) add("rows", std::to_string(figure.rows));
   const TargetSpec target = spec_of(figure.target);

@@ -85,6 +85,17 @@ void read_measured(const json& line, const std::string& where, ListedPrompt& pro
   }
 }
 
+/// Calls `visit` with each line that has a prompt, and with its number, from 1.
+template <class Visit>
+void each_prompt_line(std::string_view bytes, const Visit& visit) {
+  for (int number = 1; !bytes.empty(); ++number) {
+    const std::size_t end = std::min(bytes.find('\n'), bytes.size());
+    const std::string_view line = bare_prompt_line(bytes.substr(0, end), number == 1);
+    bytes.remove_prefix(std::min(end + 1, bytes.size()));
+    if (is_prompt_line(line)) visit(line, number);
+  }
+}
+
 }  // namespace
 
 ListedPrompt parse_prompt_line(std::string_view line, const std::string& where) {
@@ -149,28 +160,41 @@ bool may_hold_prompts(const std::filesystem::path& file) {
   return extension == ".jsonl" || extension == ".ndjson" || has_plain_lines(file);
 }
 
+std::string no_prompt_in(const std::string& name) {
+  return "there is no prompt in " + name;
+}
+
 PromptList read_prompt_list(const std::filesystem::path& file) {
+  return parse_prompt_list(model::read_file(file, PromptList::kMaxBytes), file);
+}
+
+PromptList parse_prompt_list(std::string_view bytes, const std::filesystem::path& file) {
   const std::string name = viz::visible(system::text_of(file));
-  const std::string bytes = model::read_file(file, PromptList::kMaxBytes);
   const bool plain = has_plain_lines(file);
   PromptList list{viz::visible(system::text_of(file.filename())), {}};
-  int number = 0;
-  for (std::string_view rest = bytes; !rest.empty();) {
-    const std::size_t end = std::min(rest.find('\n'), rest.size());
-    const std::string_view line = bare_prompt_line(rest.substr(0, end), number++ == 0);
-    rest.remove_prefix(std::min(end + 1, rest.size()));
-    if (!is_prompt_line(line)) continue;
+  each_prompt_line(bytes, [&](std::string_view line, int number) {
     if (list.prompts.size() == PromptList::kMaxPrompts)
       throw model::LoadError(name + ": expected at most " + std::to_string(PromptList::kMaxPrompts) +
-                             " prompts, found more; the commands metrics and search take any number");
+                             " prompts, found more; commands that run one prompt after the other, such as "
+                             "metrics and search with --prompts, take any number");
     list.prompts.push_back(plain ? ListedPrompt{{.text = std::string(line), .ids = {}}}
                                  : parse_prompt_line(line, name + ":" + std::to_string(number)));
     // What sessions keep of a list names no folders.
     if (std::string& problem = list.prompts.back().problem; !problem.empty())
       problem.replace(0, name.size(), list.name);
-  }
-  if (list.prompts.empty()) throw model::LoadError(name + ": expected one prompt per line, found none");
+  });
+  if (list.prompts.empty()) throw model::LoadError(no_prompt_in(name));
   return list;
+}
+
+std::vector<int> lines_with_prompts(std::string_view bytes) {
+  std::vector<int> numbers;
+  each_prompt_line(bytes, [&](std::string_view, int number) { numbers.push_back(number); });
+  return numbers;
+}
+
+void require_whole(const PromptTokens& tokens, const LoadedModel& model) {
+  if (tokens.run_length < tokens.length()) throw model::RunError(beyond_context(tokens, model));
 }
 
 PromptRun run_of(const OverPrompts& over, std::size_t index, const std::shared_ptr<const LoadedModel>& model,

@@ -65,6 +65,13 @@ bool may_hold_prompts(const std::filesystem::path& file);
 /// model::LoadError, one sentence that names file and line, also for a file without prompts and for one with
 /// too many.
 PromptList read_prompt_list(const std::filesystem::path& file);
+/// The same from the bytes of the file.
+PromptList parse_prompt_list(std::string_view bytes, const std::filesystem::path& file);
+/// The number of each prompt's line, from 1.
+std::vector<int> lines_with_prompts(std::string_view bytes);
+
+/// What is said of a list without prompts.
+std::string no_prompt_in(const std::string& name);
 
 /// The list of prompts that a question is about, compared by identity.
 struct OverPrompts {
@@ -72,6 +79,9 @@ struct OverPrompts {
   bool start_token = false;  ///< added at the start of each
   bool operator==(const OverPrompts&) const = default;
 };
+
+/// Throws RunError for a prompt beyond the context, of which a run has only the beginning.
+void require_whole(const PromptTokens& tokens, const LoadedModel& model);
 
 /// Runs a prompt of the list, up to the context's length, without edits. `hooks`: of the pass; null: none.
 /// Throws RunError for ids that the model does not have, or Stopped.

@@ -10,6 +10,7 @@
 #include "app/views/option_words.h"
 #include "app/views/parts/comparison_words.h"
 #include "app/views/parts/frame.h"
+#include "app/views/parts/list_means.h"
 #include "app/views/parts/names.h"
 #include "app/views/view.h"
 
@@ -151,7 +152,8 @@ std::string caption(const View& view, const ViewContext& c) {
     text += " · minus " + subtracted(*c.run, of_run, c.printed);
     if (edited || !compares_different_inputs(*c.run)) text += " without edits";
     // What may be of a list of prompts are means, which match no tokens.
-    if (of_run && view.over_list == nullptr && matches_other_positions(*c.run)) text += " · equal tokens matched";
+    const bool may_be_means = view.over_list != nullptr && !shows_means(view);
+    if (of_run && !may_be_means && matches_other_positions(*c.run)) text += " · equal tokens matched";
   } else if (view.on_baseline && view.on_baseline(c) && compares_different_inputs(*c.run)) {
     text += " · second: " + subtracted(*c.run, true, c.printed);
   } else if (edited && c.run->second_model && model::patches_from_second(edits)) {

@@ -372,19 +372,22 @@ static viz::Description description_of(const View& view, const ViewContext& cont
 
 /// Throws std::runtime_error, one sentence that says what would help, for a scene that is too large for a
 /// PNG.
-static void require_bitmap_side(const View& view, const viz::Scene& scene, float scale) {
+static void require_bitmap_side(const View& view, const ViewContext& context, const viz::Scene& scene,
+                                float scale) {
   const float side = std::max(scene.width, scene.height);
   if (side * scale <= kLargestSide) return;
   constexpr float kLeastScale = 0.25F;  // that --scale takes
   const float most = std::floor(100 * kLargestSide / side) / 100;
   std::string advice;
   if (most >= kLeastScale) advice += "give --scale " + plain(most) + ", ";
-  if (view.has_list) advice += "show fewer rows of its list with --rows, ";
-  throw std::runtime_error("the view " + std::string(view.name()) + " is " +
-                           in_words(Size{scene.width, scene.height}) +
-                           " logical pixels here, and a png at most " + plain(kLargestSide) +
-                           " device pixels wide and high: " + advice + (advice.empty() ? "" : "or ") +
-                           "write svg or pdf");
+  ViewContext fewer = context;
+  fewer.max_rows = 1;
+  const bool takes_rows = view.has_list && (view.refuse == nullptr || view.refuse(fewer).empty());
+  if (takes_rows) advice += "show fewer rows of its list with --rows, ";
+  throw std::runtime_error(
+      "the view " + std::string(view.name()) + " is " + in_words(Size{scene.width, scene.height}) +
+      " logical pixels here, and a png at most " + plain(kLargestSide) +
+      " device pixels wide and high: " + advice + (advice.empty() ? "" : "or ") + "write svg or pdf");
 }
 
 Table exported_table(const View& view, const ViewContext& context) {
@@ -419,7 +422,7 @@ std::string export_bytes(FileFormat format, const View& view, const ViewContext&
   if (format != FileFormat::png) layout.scale = kVectorScale;
   const Picture picture = export_picture_of(view, context, layout);
   const viz::Scene& scene = picture.scene;
-  if (format == FileFormat::png) require_bitmap_side(view, scene, options.scale);
+  if (format == FileFormat::png) require_bitmap_side(view, context, scene, options.scale);
   if (format == FileFormat::png)
     return png_bytes(viz::rasterize(scene, *context.fonts, options.scale), options.scale, options.notes);
   ViewContext described = context;

@@ -78,7 +78,7 @@ std::vector<Line> drawn(Icon icon) {
 const std::vector<Line>& lines_of(Icon icon) {
   static const auto kLines = [] {
     std::vector<std::vector<Line>> lines;
-    for (int i = 0; i <= static_cast<int>(Icon::undo); ++i) lines.push_back(drawn(static_cast<Icon>(i)));
+    for (int i = 0; i < kIcons; ++i) lines.push_back(drawn(static_cast<Icon>(i)));
     return lines;
   }();
   return kLines.at(static_cast<std::size_t>(icon));

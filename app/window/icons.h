@@ -23,6 +23,7 @@ enum class Icon {
   two_views,
   undo,
 };
+inline constexpr int kIcons = static_cast<int>(Icon::undo) + 1;  ///< their number, from the last one
 
 /// Draws an icon in the middle of a rectangle, `size` logical pixels wide and high.
 void add_icon(viz::Scene& scene, Icon icon, const viz::Rect& rect, float size, viz::Color color);

@@ -96,9 +96,9 @@ bool looks_same(const View& view, const ViewContext& a, const ViewContext& b) {
   });
   return options && a.run == b.run && a.asked == b.asked && a.side == b.side && a.selection == b.selection &&
          a.chosen_query == b.chosen_query && (a.tries == b.tries || !view.reads_tries) &&
-         (a.prompts == b.prompts || (view.over_list == nullptr && view.list_mean == nullptr)) && a.theme->dark == b.theme->dark &&
-         a.width == b.width && a.height == b.height && a.font_size == b.font_size &&
-         a.device_scale == b.device_scale;
+         (a.prompts == b.prompts || (view.over_list == nullptr && view.list_mean == nullptr)) &&
+         a.theme->dark == b.theme->dark && a.width == b.width && a.height == b.height &&
+         a.font_size == b.font_size && a.device_scale == b.device_scale;
 }
 
 }  // namespace

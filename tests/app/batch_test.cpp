@@ -189,6 +189,21 @@ TEST(PromptsThatFail, AnEmptyListIsASentenceForEveryCommand) {
       EXPECT_THAT(lines_of(ran.err), ElementsAre("headscope: there is no prompt in standard input"))
           << command[0];
     }
+  // Lists that are read whole.
+  const TemporaryFolder folder;
+  const std::string empty = folder.write("empty.jsonl", "\n \n").string();
+  const std::string out = (folder.path() / "figure.csv").string();
+  const Words king{"--prompt", "The king"};
+  for (const Words& command : {Words{"plot", "sweep", "--mean", "--out", out, "--prompts", empty},
+                               Words{"sweep", "--ablate", "mean", "--mean-over", empty} + king,
+                               Words{"circuit", "--ablate", "mean", "--mean-over", empty} + king,
+                               Words{"predict", "--edit", "L0H0.z=mean", "--mean-over", empty} + king}) {
+    const Ran ran = run(command);
+    EXPECT_EQ(ran.status, 1) << command[0];
+    EXPECT_EQ(ran.out, "") << command[0];
+    EXPECT_THAT(lines_of(ran.err), ElementsAre("headscope: there is no prompt in " + empty)) << command[0];
+    EXPECT_FALSE(std::filesystem::exists(out));
+  }
   // Another part of the list may have some.
   EXPECT_EQ(run({"sweep", "--prompts", "-", "--shard", "1/2"}, "\"one\"\n").status, 0);
 }

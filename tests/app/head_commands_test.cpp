@@ -8,6 +8,7 @@
 #include "app/cli/program.h"
 #include "app/run/sources/paths.h"
 #include "tests/app/command_runs.h"
+#include "tests/support/temporary_folder.h"
 
 namespace headscope::app {
 namespace {
@@ -123,6 +124,42 @@ TEST(MetricsCommand, OfManyPromptsHaveTheErrorOfTheMeanOfTheirOwnValues) {
   EXPECT_THAT(text[1], HasSubstr(" ± "));
   EXPECT_THAT(text[2], AllOf(StartsWith("prompts "), HasSubstr(" 3 "), HasSubstr(" 2 ")));
   EXPECT_EQ(text[3], "± standard error over these prompts, each with its own value");
+}
+
+/// Parts of earlier versions lack their prompts' values: an error of the others would not be that of all.
+TEST(MetricsCommand, MergesPartsWithoutTheirPromptsValuesToMeansWithoutErrors) {
+  const std::string list = "\"one two one two\"\n\"a b c a b c a\"\n\"The king had\"\n\"Once upon a time\"\n";
+  const json whole = json::parse(succeed({"metrics", "--prompts", "-", "--json"}, list));
+  const TemporaryFolder folder;
+  const auto part = [&](const std::string& shard, bool older) {
+    json measured = json::parse(succeed({"metrics", "--prompts", "-", "--json", "--shard", shard}, list));
+    if (older)
+      for (json& head : measured["heads"]) head.erase("over_prompts");
+    const std::string name = std::string(1, shard.front()) + shard.back() + (older ? "older" : "") + ".json";
+    return folder.write(name, measured.dump()).string();
+  };
+  const auto merged = [&](const Words& files, const std::string& form) {
+    Words words{"metrics", "--merge"};
+    words.insert(words.end(), files.begin(), files.end());
+    words.push_back(form);
+    return succeed(words);
+  };
+  EXPECT_EQ(json::parse(merged({part("0/2", false), part("1/2", false)}, "--json")), whole);
+  for (const Words& files : {Words{part("0/2", true), part("1/2", false)},
+                             {part("0/2", false), part("1/2", true)},
+                             {part("0/2", true), part("1/2", true)}}) {
+    const json found = json::parse(merged(files, "--json"));
+    ASSERT_EQ(found["heads"].size(), whole["heads"].size());
+    for (std::size_t i = 0; i < found["heads"].size(); ++i) {
+      EXPECT_FALSE(found["heads"][i].contains("over_prompts"));
+      EXPECT_EQ(found["heads"][i]["sums"], whole["heads"][i]["sums"]);
+    }
+    EXPECT_THAT(merged(files, "--csv"), Not(HasSubstr("standard_error")));
+  }
+  // The value of a single prompt is that of its sums.
+  EXPECT_EQ(json::parse(merged({part("0/4", true), part("1/4", false), part("2/4", true), part("3/4", true)},
+                               "--json")),
+            whole);
 }
 
 TEST(MetricsCommand, TableAndCsvAreSortedAsAskedAndSayTheSame) {

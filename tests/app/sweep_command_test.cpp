@@ -1,6 +1,7 @@
 // headscope sweep: its arguments, and its output compared with single edits of predict.
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "app/cli/arguments/command.h"
 #include "app/cli/commands/engine.h"
@@ -37,8 +38,17 @@ double logit(const std::string& edit, int id) {
   return 0;
 }
 
+/// With one edit.
+Engine edited_engine() {
+  Arguments given;
+  given.prompt.edits.texts = {"L0H0.z=0"};
+  std::istringstream in;
+  std::ostringstream out, err;
+  return start_engine(given, {in, out, err});
+}
+
 TEST(Tokens, GivenByTheirIdsNeedNoLogits) {
-  Engine engine = start_engine({}, {.file = {}, .texts = {"L0H0.z=0"}});
+  Engine engine = edited_engine();
   PromptRun run = run_prompt(engine, {.text = kPrompt, .ids = {}}, "");
   ASSERT_TRUE(run.run->plan);
   run.model = nullptr;  // whose unedited run would have them
@@ -51,7 +61,7 @@ TEST(Tokens, GivenByTheirIdsNeedNoLogits) {
 }
 
 TEST(Tokens, AnUneditedRunIsMadeOnce) {
-  Engine engine = start_engine({}, {.file = {}, .texts = {"L0H0.z=0"}});
+  Engine engine = edited_engine();
   PromptRun run = run_prompt(engine, {.text = kPrompt, .ids = {}}, "");
   const auto second = run_second(engine, {.text = "Once upon a time", .ids = {}}, "");
   compare_with(run, second, Alignment::position);

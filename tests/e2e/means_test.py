@@ -5,7 +5,7 @@ import unittest
 
 import numpy as np
 
-from program import TALES, ProgramCase, main, run  # first: it finds the reference
+from program import ON_WINDOWS, TALES, ProgramCase, main, run  # first: it finds the reference
 import gpt2_reference
 import strict_safetensors
 
@@ -140,7 +140,7 @@ class MeansOverAList(ProgramCase):
         self.assertEqual(merged["how"]["mean_over"], at_once["how"]["mean_over"])
         self.assertEqual(at_once["of"]["change"], "list-mean")
         words = self.succeed(*whole(self.list)).decode()
-        self.assertRegex(words.splitlines()[0], r"^Each head replaced by its mean over the list: change of logit difference: mean over 3 prompts ± standard error; means over \d+ tokens of "
+        self.assertRegex(words.splitlines()[0], r"^Each head replaced by its mean over a list of prompts: change of logit difference: mean over 3 prompts ± standard error; means over \d+ tokens of "
                          r"4 prompts of others.jsonl$")
         self.assertEqual(self.succeed("sweep", "--merge", *parts).decode(), words)
         other = self.folder / "other.json"
@@ -190,16 +190,23 @@ class MeansOverAList(ProgramCase):
                        contains="are those of the first model")
         self.fail_with(2, "sweep", "--prompt", PROMPT, "--ablate", "mean", "--site", "pattern", *listed,
                        contains="patterns have no mean over positions")
-        self.fail_with(2, "plot", "sweep", "--prompt", PROMPT, "--over", self.list, "--out", "a.png", contains="where list-mean is chosen")
+        self.fail_with(2, "plot", "circuit_graph", "--prompt", PROMPT, "--over", self.list, "--out", "a.png", contains="where list-mean is chosen")
         self.fail_with(1, "plot", "sweep", "--prompt", PROMPT, "--sweep-change", "list-mean", "--out", "a.png", contains="give one with --over")
         self.assertNotEqual(run("shot", "--prompt", PROMPT, *listed, "--out", "a.png").returncode, 0)
+
+    @unittest.skipIf(ON_WINDOWS, "only where standard input has a path")
+    def test_a_list_from_a_pipe_is_recorded_as_it_was_read(self):
+        command = ["predict", "--prompt", PROMPT, "--edit", "L1H2.z=mean", "--mean-over"]
+        named, piped = self.json(*command, self.list), self.json(*command, "/dev/stdin", stdin=self.list.read_bytes())
+        self.assertEqual(piped["how"].pop("mean_over"), {**named["how"].pop("mean_over"), "file": "stdin"})
+        self.assertEqual(piped, named)
 
     def test_a_bad_list_is_one_sentence_with_its_line(self):
         def said(file, contains):
             self.fail_with(1, "sweep", "--prompt", PROMPT, "--ablate", "mean", "--mean-over", file, contains=contains)
             self.fail_with(1, "predict", "--prompt", PROMPT, "--edit", "L0H0.z=mean", "--mean-over", file, contains=contains)
         said(self.folder / "none.jsonl", "none.jsonl")
-        said(self.list_of(), ["bad.jsonl", "expected one prompt per line, found none"])
+        said(self.list_of(), ["there is no prompt in ", "bad.jsonl"])
         said(self.list_of('"one"', "", "two"), "bad.jsonl:3")
         said(self.list_of('"one"', '{"ids": [1, 4096]}'), ["bad.jsonl:2: ", "4096"])
         said(self.list_of('"one"', json.dumps("a dog " * 200)), ["bad.jsonl:2: ", "takes at most 256 (n_ctx)"])

@@ -17,7 +17,7 @@ class Coverage {
  public:
   /// Everything outside `bounds` is clipped.
   explicit Coverage(PixelRect bounds) { reset(bounds); }
-  /// Begins anew, in the memory that it has.
+  /// Removes the path and sets other bounds; keeps the memory.
   void reset(PixelRect bounds);
 
   void move_to(Point p);

@@ -181,7 +181,7 @@ void place_view_options(Arguments& given, std::span<const View* const> shown) {
   }
 }
 
-static bool is_given(const Arguments& given, const OptionSpec* option) {
+bool is_given(const Arguments& given, const OptionSpec* option) {
   return std::ranges::find(given.given_options, option, &GivenOption::option) != given.given_options.end();
 }
 

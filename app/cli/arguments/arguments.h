@@ -200,7 +200,10 @@ void add_view_token(Arguments& given, const View& view, bool other, const std::s
 /// flag of several of them, or of several other views if none of them has it.
 void place_view_options(Arguments& given, std::span<const View* const> shown);
 
-/// Lets each of the views use a second prompt, if the run is shown, unless an option says otherwise.
+/// Whether an option of a view is given by its flag.
+bool is_given(const Arguments& given, const OptionSpec* option);
+
+/// Lets the views use the second prompt that there is, if the run is shown, unless an option says otherwise.
 void choose_with_second(Arguments& given, std::span<const View* const> shown);
 /// The same if a second prompt or model is given.
 void use_second(Arguments& given, std::span<const View* const> shown);

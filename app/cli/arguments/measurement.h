@@ -14,13 +14,14 @@ namespace headscope::app {
 /// Metrics of all heads over all texts, or over those of a shard.
 struct Measurement : ListPart {
   std::vector<HeadMetrics> heads = {};  ///< layer * n_head + head
-  /// The mean of each metric over prompts, each prompt with its own value; empty: of one prompt alone.
+  /// The mean of each metric over prompts, each prompt with its own value; empty: of one prompt alone, or not
+  /// known.
   std::vector<std::array<SampleMean, kHeadMetrics>> over_prompts = {};
   int n_head = 0;
 
   /// Adds the metrics of a prompt's heads.
   void add(const std::vector<HeadMetrics>& prompt);
-  /// Null: of one prompt alone.
+  /// Null: of one prompt alone, or not known.
   const SampleMean* over_prompts_of(int head, HeadMetric metric) const {
     return over_prompts.empty() ? nullptr : &over_prompts[head][static_cast<std::size_t>(metric)];
   }

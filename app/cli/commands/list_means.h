@@ -46,8 +46,7 @@ class ListMeans {
   /// "command" names the command, "what" the numbers. Throws std::runtime_error that begins with `where` if
   /// the prompt differs from the first one in that or in its cells: see CellMeans.
   void add(const Json& of, const MeasuredCells& prompt, const std::string& where);
-  /// Sets what an answer says besides: how it was made (null: nothing), and of which prompts. Throws
-  /// model::RunError if there are none in a whole list.
+  /// Sets what an answer says besides: how it was made (null: nothing), and of which prompts.
   void finish(const Json& how, const PromptArguments& prompts, int skipped);
 
   void write_text(std::ostream& out, bool by_size) const;

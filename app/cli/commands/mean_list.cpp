@@ -1,8 +1,5 @@
 #include "app/cli/commands/mean_list.h"
 
-#include <sstream>
-
-#include "app/cli/batch.h"
 #include "app/cli/commands/engine.h"
 #include "app/cli/status_line.h"
 #include "app/counted.h"
@@ -11,24 +8,25 @@
 #include "model/files/error.h"
 #include "model/files/file_io.h"
 #include "system/interrupt.h"
+#include "system/path_text.h"
 
 namespace headscope::app {
 
 std::shared_ptr<const MeanList> read_mean_list(const std::filesystem::path& file, const LoadedModel& model,
                                                bool start_token) {
+  const std::string bytes = model::read_file(file, PromptList::kMaxBytes);  // once: it may be a pipe
   auto list = std::make_shared<MeanList>();
-  list->over = {list_of_prompts(file), start_token};
+  list->over = {std::make_shared<const PromptList>(parse_prompt_list(bytes, file)), start_token};
   Digest digest = Digest::sha256();
-  digest.add(model::read_file(file, PromptList::kMaxBytes));
+  digest.add(bytes);
   list->sha256 = digest.hex();
-  PromptArguments arguments;
-  arguments.from = PromptArguments::From::list;
-  arguments.file = file;
-  arguments.start_token = start_token;
-  std::istringstream none;
-  PromptSource source(arguments, none);
-  while (const auto prompt = source.next())
-    list->tokens += tokenize_whole(model, *prompt, source.where()).length();
+  const std::string name = terminal_safe(system::text_of(file));
+  const std::vector<int> lines = lines_with_prompts(bytes);
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    Prompt prompt = list->over.list->prompts.at(i);
+    prompt.start_token = start_token;
+    list->tokens += tokenize_whole(model, prompt, name + ":" + std::to_string(lines[i]) + ": ").length();
+  }
   return list;
 }
 

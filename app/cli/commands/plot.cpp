@@ -11,7 +11,10 @@
 #include "app/run/analyses/patterns.h"
 #include "app/run/answers.h"
 #include "app/run/sources/pattern_file.h"
+#include "app/views/option_names.h"
 #include "app/views/parts/list_means.h"
+#include "model/files/error.h"
+#include "model/files/quote.h"
 #include "model/pass/plan.h"
 
 namespace headscope::app {
@@ -64,11 +67,7 @@ void run_plot(const PlotCommand& given, const Streams& streams) {
   const auto fonts = viz::Fonts::load();
   const std::shared_ptr<const PromptList> prompts =
       command.over_list.empty() ? command.prompts : list_of_prompts(command.over_list);
-  if (prompts && all_have_second(*prompts)) {
-    std::vector<const View*> shown = views_named(command.views);
-    std::erase_if(shown, [&](const View* view) { return !is_over_list(*view, command.options); });
-    choose_with_second(command, shown);
-  }
+  if (prompts) patch_pairs(command, *prompts);
   require_below(engine.config().n_layer, selection.layer, "", "layer", advice(command, "--layer"));
   require_below(engine.config().n_head, selection.head, "", "head", advice(command, "--head"));
   using Files = std::vector<std::pair<const View*, Destination>>;
@@ -115,9 +114,8 @@ void set_over(PlotCommand& plot) {
   for (const std::string& id : plot.views) {
     const View& view = *find_view(id);
     some = some || view.over_list || sets_list_mean(view, plot.options);
-    if (!view.over_list || sets_list_mean(view, plot.options)) continue;
-    if (plot.options.value(*view.over_list) == view.over_list->default_value)
-      plot.options.set(*view.over_list, view.over_list_value);
+    if (!view.over_list || sets_list_mean(view, plot.options) || is_given(plot, view.over_list)) continue;
+    plot.options.set(*view.over_list, view.over_list_value);
   }
   if (!some)
     throw UsageError("--over applies only to views of many prompts, " + list_of_views(shows_prompt_list) +
@@ -132,8 +130,12 @@ void take_list(PlotCommand& plot) {
       throw UsageError("--mean applies only to views of means: " + list_of_views(shows_means));
     plot.options.set(kMeanOverList, true);
   }
-  if (!plot.over_list.empty()) return;
   const PromptArguments& prompt = plot.prompt;
+  if (!plot.over_list.empty()) {
+    if (prompt.from == PromptArguments::From::list)
+      throw UsageError("--mean is over one list: give it by --prompts or by --over");
+    return;
+  }
   if (prompt.from != PromptArguments::From::list) throw UsageError("--mean requires --prompts");
   if (prompt.file == "-") throw UsageError("--mean draws the prompts of a file, not of standard input");
   if (prompt.shard.count > 1 || prompt.resume || prompt.skip_errors)
@@ -143,6 +145,48 @@ void take_list(PlotCommand& plot) {
                      " is for a figure a prompt; --mean has one of all prompts");
   plot.over_list = prompt.file;
   plot.prompt.from = PromptArguments::From::nothing;
+}
+
+/// Means over a list are of each prompt in the unedited model, after its own position, patched from its own
+/// second prompt.
+void check_list_means(const PlotCommand& plot) {
+  const auto is_of_means = [&](const std::string& id) {
+    const View& view = *find_view(id);
+    return shows_means(view) && is_over_list(view, plot.options);
+  };
+  if (plot.from_recipe || std::ranges::none_of(plot.views, is_of_means)) return;
+  const ComparisonArguments& compared = plot.comparison;
+  const EditArguments& edits = plot.prompt.edits;
+  const char* option = !edits.empty()                                                 ? "--edit"
+                       : edits.second_model                                           ? "--second-model"
+                       : compared.second                                              ? "--second"
+                       : compared.side != Side::run                                   ? "--show"
+                       : plot.selection && plot.selection->query != Selection{}.query ? "--query"
+                                                                                      : nullptr;
+  if (option != nullptr)
+    throw UsageError(
+        std::string(option) +
+        " does not apply to means over a list: they are of each prompt without edits, after its own "
+        "position, and patched from its own second prompt, as its line says");
+}
+
+/// A list of pairs is patched from its second prompts, unless an option says otherwise.
+void patch_pairs(PlotCommand& plot, const PromptList& prompts) {
+  std::vector<const View*> shown = views_named(plot.views);
+  std::erase_if(shown, [&](const View* view) {
+    return view->with_second == nullptr || !is_over_list(*view, plot.options) ||
+           is_given(plot, view->with_second);
+  });
+  if (plot.from_recipe || shown.empty()) return;
+  const auto has_second = [](const ListedPrompt& line) { return line.second.has_value(); };
+  if (std::ranges::none_of(prompts.prompts, has_second)) return;
+  if (!all_have_second(prompts))
+    throw model::RunError(
+        model::quote(prompts.name) +
+        ": some lines have a second prompt to patch from and some have none; choose what is done "
+        "to all by " +
+        flag_of(*shown.front(), *shown.front()->with_second));
+  choose_with_second(plot, shown);
 }
 
 void check_plot(PlotCommand& plot) {
@@ -159,6 +203,7 @@ void check_plot(PlotCommand& plot) {
     require_prompt_or_attention(plot);
   plot.out = destination_of(plot, "heads.png", kPicturesOrNumbers);
   reject_recipe(plot);
+  check_list_means(plot);
   use_second(plot, views_named(plot.views));
   subtract_other_tokens(plot);
   check_given_options(plot);

@@ -23,6 +23,10 @@ std::vector<SetOption> options_to_set(const ShotCommand& command, const LoadedMo
         option != nullptr && options.value(*option) == view->with_second_value)
       set(option);
   for (const GivenOption& given : command.given_options) set(given.option);
+  // Means over a list that an edit sets are shown in the prompt's own run, as after `plot`.
+  for (const View* view : views_in_window(command.view, command.second_view))
+    if (sets_list_mean(*view, options) && view->over_list != nullptr && !is_given(command, view->over_list))
+      sets.push_back({view->over_list, view->over_list->default_value});
   for (const ViewToken& token : command.tokens) {
     const TokenOptions& of = token.view->tokens;
     set(token.other ? of.other_rank : of.rank);

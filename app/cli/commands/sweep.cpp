@@ -58,6 +58,7 @@ struct Reading {
   std::optional<SweepReading> source =
       {};                               ///< of what is patched from; nothing: changes are not shares of it
   const MeanList* mean_over = nullptr;  ///< the list whose means are set; null: none
+  bool own_second = false;              ///< the prompt's line has what it is patched from
 
   bool estimates_only() const { return command.estimates == EstimatesWritten::only; }
   double change(int layer, int column) const {
@@ -215,11 +216,8 @@ Json of_means(const Reading& reading) {
                              : reading.metric == SweepMetric::difference
                                  ? "logit difference"
                                  : std::string(name_of(kSweepMetrics, reading.metric));
-  // Edited runs may be patched from their unedited ones.
-  const bool from_second = reading.question.edit != SweepEdit::patch ||
-                           (reading.run.baseline && compares_different_inputs(reading.run));
   const std::string title =
-      from_second ? sweep_list_title(reading.question) : sweep_title(reading.run, reading.question);
+      reading.own_second ? sweep_list_title(reading.question) : sweep_title(reading.run, reading.question);
   Json of = {{"command", "sweep"},
              {"what", title + ": " + (reading.estimates_only() ? "estimated " : "") +
                           (shares ? "restored of " : "change of ") + metric}};
@@ -316,6 +314,7 @@ void run_sweep(const SweepCommand& command, const Streams& streams) {
     Reading reading{command, *run, question, sweep, measured.metric};
     const bool lists = question.edit == SweepEdit::list_mean;
     if (lists) reading.mean_over = engine.mean_over.get();
+    reading.own_second = prompt.second.has_value();
     if (command.restored) {
       if (!patches)
         throw model::RunError(where + "it has no second prompt whose metric --restored could compare with");

@@ -107,6 +107,7 @@ ActivationMeans MeansOverList::compute(const PromptRun& run,
   const WatchedPoints watched(points, config);
   const auto add = [&](const PromptRun& one, std::size_t index, ActivationMeans& answer) {
     try {
+      require_whole(one.tokens, *one.model);
       watched.require_finite();
     } catch (const model::RunError& error) {
       throw model::RunError("prompt " + std::to_string(index + 1) + ": " + error.what());

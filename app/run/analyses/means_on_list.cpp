@@ -24,10 +24,6 @@ int position_in(const PromptRun& run, int wanted) {
   return wanted < 0 ? length - 1 : wanted;
 }
 
-void require_whole(const PromptTokens& tokens, const LoadedModel& model) {
-  if (tokens.run_length < tokens.length()) throw model::RunError(beyond_context(tokens, model));
-}
-
 /// Compares a prompt with the second one of its line. Throws RunError if it has none of the same length.
 void compare_with_line(PromptRun& run, const ListedPrompt& line, model::Workspace& workspace,
                        const std::stop_token& stop) {

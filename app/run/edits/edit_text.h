@@ -40,5 +40,7 @@ std::string edit_phrase(const model::Edit& edit, const PromptPhrase& prompt);
 
 /// In a few words: "L5 H1 off", "no mask", "key 3 masked for query 8".
 std::string edit_words(const model::Edit& edit);
+/// The same, but means are over what `means_over` says: "L5 H1 = mean over the list".
+std::string edit_words(const model::Edit& edit, const std::string& means_over);
 
 }  // namespace headscope::app

@@ -116,24 +116,23 @@ std::string sweep_subject(const SweepOf& question) {
   return site;
 }
 
-std::string sweep_title(const PromptRun& run, const SweepOf& question) {
-  const std::string how =
-      question.edit == SweepEdit::zero                 ? " zeroed"
-      : question.edit == SweepEdit::mean               ? " replaced by its mean"
-      : question.edit == SweepEdit::list_mean          ? " replaced by its mean over a list of prompts"
-      : run.baseline && compares_different_inputs(run) ? " patched from " + source_words(run)
-                                                       : " patched from the unedited run";
+static std::string title_of(const SweepOf& question, const std::string& patched_from) {
+  const std::string how = question.edit == SweepEdit::zero   ? " zeroed"
+                          : question.edit == SweepEdit::mean ? " replaced by its mean"
+                          : question.edit == SweepEdit::list_mean
+                              ? " replaced by its mean over a list of prompts"
+                              : " patched from " + patched_from;
   return sweep_subject(question) + how +
          (question.over == SweepOver::positions ? ", by layer and position" : "");
 }
 
+std::string sweep_title(const PromptRun& run, const SweepOf& question) {
+  const bool from_other = run.baseline && compares_different_inputs(run);
+  return title_of(question, from_other ? source_words(run) : "the unedited run");
+}
+
 std::string sweep_list_title(const SweepOf& question) {
-  const std::string how = question.edit == SweepEdit::zero        ? " zeroed"
-                          : question.edit == SweepEdit::mean      ? " replaced by its mean"
-                          : question.edit == SweepEdit::list_mean ? " replaced by its mean over the list"
-                                                                  : " patched from each prompt's second one";
-  return sweep_subject(question) + how +
-         (question.over == SweepOver::positions ? ", by layer and position" : "");
+  return title_of(question, "each prompt's second one");
 }
 
 std::string sweep_subtitle(const ViewContext& c, const SweepOf& question, const Sweep& sweep) {
@@ -161,9 +160,7 @@ std::string edit_words(const SweepOf& question, const SweepPlace& place) {
   // The edit itself has only the numbers.
   SweepOf of_run = question;
   of_run.edit = SweepEdit::mean;
-  std::string words = edit_words(of_run.edits(place).front());
-  constexpr std::string_view kOwn = "mean over positions", kOfList = "mean over the list";
-  return words.replace(words.find(kOwn), kOwn.size(), kOfList);
+  return edit_words(of_run.edits(place).front(), "the list");
 }
 
 std::string place_name(const ViewContext& c, const SweepPlace& place) {

@@ -63,7 +63,9 @@ std::optional<Picture> waiting_for_list(const ViewContext& c) {
 std::string means_words(const ViewContext& c, const MeansOnList& means) {
   const std::string prompts = list_words(c, means.progress);
   const bool complete = means.progress.done == c.prompts->prompts.size();
-  return complete ? "mean of " + prompts + ", ± standard error" : prompts + "; mean so far";
+  if (!complete) return prompts + "; mean so far";
+  const bool has_error = means.progress.done - means.progress.skipped > 1;
+  return "mean of " + prompts + (has_error ? ", ± standard error" : "");
 }
 
 std::string mean_text(const SampleMean& mean, double factor, bool with_sign) {

@@ -234,6 +234,18 @@ TEST_F(ActivationMeansTest, AreRefusedInOneSentence) {
   EXPECT_EQ(skipped.tokens, 3);
 }
 
+TEST_F(ActivationMeansTest, LeaveOutPromptsBeyondTheContextAndCountThem) {
+  const MeansOverList whole{list({{1, 2}, {3}}), {{Site::z, 0}}},
+      with_long{list({{1, 2}, tokens_of(41), {3}}), {{Site::z, 0}}};
+  const ActivationMeans found = means_over(with_long);
+  EXPECT_EQ(found.progress.done, 3U);
+  EXPECT_EQ(found.progress.skipped, 1U);
+  EXPECT_THAT(found.progress.problem,
+              AllOf(StartsWith("prompt 2: the prompt has 41 tokens"), HasSubstr("at most 40 (n_ctx)")));
+  EXPECT_EQ(found.tokens, 3);
+  EXPECT_EQ(found.at({Site::z, 0}).values, means_over(whole).at({Site::z, 0}).values);
+}
+
 /// A run with an edit by the float64 reference, which sets the reference's own means.
 double reference_logit(const ReferenceGpt2& reference, const std::vector<int>& ids,
                        const model::SetValues& set, const std::vector<double>& means, int position,

@@ -190,6 +190,11 @@ TEST_F(Edits, InWords) {
   EXPECT_EQ(words("L5H1.z[2,8]*=0.5"), "L5 H1 at 2,8, × 0.5");
   EXPECT_EQ(words("L3.attn_out[8][5]+=2"), "L3 attn_out at 8 unit 5, plus 2");
   EXPECT_EQ(words("L5H1.z=mean"), "L5 H1 = mean over positions");
+  const auto over_list = [](std::string_view edit) { return edit_words(text(edit).at(0), "the list"); };
+  EXPECT_EQ(over_list("L5H1.z=mean"), "L5 H1 = mean over the list");
+  EXPECT_EQ(over_list("L1H3.z=mean -> logits"),
+            "L1 H3 = mean over the list on the direct path to the logits");
+  EXPECT_EQ(over_list("L5H1.z=0"), "L5 H1 off");
   EXPECT_EQ(words("mask=none"), "no mask");
   EXPECT_EQ(words("L2.mask=none"), "no mask in L2");
   EXPECT_EQ(words("L3H0.scores[8,3]=null"), "L3 H0 key 3 masked for query 8");

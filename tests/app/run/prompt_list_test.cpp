@@ -42,13 +42,20 @@ TEST(PromptList, WhatIsNoneIsSaid) {
   const TemporaryFolder folder;
   EXPECT_THAT(problem_of(folder.write("a.jsonl", "\"x\"\n\nking\n")),
               AllOf(HasSubstr("a.jsonl:3"), HasSubstr("JSON string")));
-  EXPECT_THAT(problem_of(folder.write("b.txt", " \n\n")), HasSubstr("found none"));
+  EXPECT_THAT(problem_of(folder.write("b.txt", " \n\n")),
+              EndsWith("there is no prompt in " + (folder.path() / "b.txt").string()));
   EXPECT_THAT(problem_of(folder.write("c.txt", std::string(PromptList::kMaxBytes + 1, 'x'))),
               HasSubstr("c.txt"));
   std::string many;
   for (std::size_t i = 0; i <= PromptList::kMaxPrompts; ++i) many += "x\n";
-  EXPECT_THAT(problem_of(folder.write("d.txt", many)), HasSubstr("20000"));
+  EXPECT_THAT(problem_of(folder.write("d.txt", many)),
+              AllOf(HasSubstr("expected at most 20000 prompts"), HasSubstr("one prompt after the other")));
   EXPECT_THAT(problem_of(folder.path() / "e.txt"), HasSubstr("e.txt"));
+}
+
+TEST(PromptList, LinesAreNumberedFromOneWithBlankOnes) {
+  EXPECT_EQ(lines_with_prompts("\xef\xbb\xbf\n\"a\"\r\n \t\n\"b\"\n\"c\""), (std::vector<int>{2, 4, 5}));
+  EXPECT_TRUE(lines_with_prompts("").empty());
 }
 
 OverPrompts over(const std::vector<Prompt>& prompts, bool start_token = false) {

@@ -315,7 +315,8 @@ TEST(Comparison, CaptionsSayWhatIsMatchedAndWhereATextStarts) {
   const auto caption_of = [&](const char* view) {
     return caption(*find_view(view), on(Side::difference, view, two, 900, 700));
   };
-  EXPECT_THAT(caption_of("heatmap"), HasSubstr("equal tokens matched"));
+  for (const char* view : {"heatmap", "lens", "attribution"})
+    EXPECT_THAT(caption_of(view), HasSubstr("equal tokens matched")) << view;
   EXPECT_THAT(caption_of("metrics"), Not(HasSubstr("matched"))) << "means over each prompt";
   const Scenario started(Prompt{"The old king", {}, true});
   EXPECT_THAT(caption(*find_view("metrics"), started.context(900, 700)),

@@ -54,9 +54,9 @@ TEST_F(Lists, AreTheMeansThatViewsSetOnlyWhereThatIsChosen) {
   drop(core, folder_.write("kings.txt", "The king had a dog\nThe queen had a cat\n"));
   EXPECT_EQ(core.state().options.value(sweep), sweep.default_value);
   EXPECT_EQ(core.state().options.value(circuit), circuit.default_value);
-  EXPECT_NE(core.state().view, "sweep") << "a view of many is shown instead";
-  core.apply(ShowView{"sweep"});
+  EXPECT_EQ(core.state().view, "sweep") << "it shows the mean over the list";
   apply_and_show(core, SetOption{&sweep, parse_option(sweep, "list-mean")});
+  apply_and_show(core, SetOption{find_option("over-list"), false});
   EXPECT_TRUE(says(core, "means over 10 tokens of 2 prompts of “kings.txt”"));
   drop(core, folder_.write("more.txt", "x\ny\nz\n"));
   EXPECT_EQ(core.state().view, "sweep") << "it shows the new list's means";

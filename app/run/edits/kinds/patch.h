@@ -86,10 +86,13 @@ struct EditKind<model::PatchFrom> : EditAtPlace<model::PatchFrom, &model::PatchF
     return patch.direct ? path_text(patch, edit_text(patch.edits.front())) : AtPlace::text(patch);
   }
   static std::string words(const Patch& patch) {
-    if (!patch.direct) return AtPlace::words(patch);
+    return patch.direct ? edit_words(patch.edits.front()) + path_words(patch) : AtPlace::words(patch);
+  }
+  /// What follows the words of the sender's edit: " on the direct path to L9 H6 q".
+  static std::string path_words(const Patch& patch) {
     const std::string to = patch.at.point.site == model::Site::resid_post ? " on the direct path to the "
                                                                           : " on the direct path to ";
-    return edit_words(patch.edits.front()) + to + place_words(named_receiver(patch.at));
+    return to + place_words(named_receiver(patch.at));
   }
   static std::string phrase(const Patch& patch, const PromptPhrase& prompt) {
     if (!patch.direct) return AtPlace::phrase(patch, prompt);

@@ -53,7 +53,9 @@ struct EditKind<model::SetMean> : EditAtPlace<model::SetMean> {
     return {in.at};
   }
   static std::string operand(const Mean&) { return "mean"; }
-  static std::string what(const Mean&) { return " = mean over positions"; }
+  static std::string what(const Mean&, const std::string& over = "positions") {
+    return " = mean over " + over;
+  }
   static std::string done(const Mean&, const PromptPhrase&) { return " replaced by the mean over positions"; }
 };
 
