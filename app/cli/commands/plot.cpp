@@ -47,6 +47,25 @@ bool lacks_second(const PlotCommand& command, const View& view, const PromptRun&
   return !view.on_baseline(c) && !model::patches_from_second(run.prompt.edits);
 }
 
+/// A list of pairs is patched from its second prompts, unless an option says otherwise.
+void patch_pairs(PlotCommand& plot, const PromptList& prompts) {
+  std::vector<const View*> shown = views_named(plot.views);
+  std::erase_if(shown, [&](const View* view) {
+    return view->with_second == nullptr || !is_over_list(*view, plot.options) ||
+           is_given(plot, view->with_second);
+  });
+  if (plot.from_recipe || shown.empty()) return;
+  const auto has_second = [](const ListedPrompt& line) { return line.second.has_value(); };
+  if (std::ranges::none_of(prompts.prompts, has_second)) return;
+  if (!all_have_second(prompts))
+    throw model::RunError(
+        model::quote(prompts.name) +
+        ": some lines have a second prompt to patch from and some have none; choose what is done "
+        "to all by " +
+        flag_of(*shown.front(), *shown.front()->with_second));
+  choose_with_second(plot, shown);
+}
+
 void run_plot(const PlotCommand& given, const Streams& streams) {
   const bool hashed = (!given.no_recipe && given.out.format != FileFormat::csv) || !given.weights.empty();
   std::optional<PendingHash> begun;
@@ -168,25 +187,6 @@ void check_list_means(const PlotCommand& plot) {
         std::string(option) +
         " does not apply to means over a list: they are of each prompt without edits, after its own "
         "position, and patched from its own second prompt, as its line says");
-}
-
-/// A list of pairs is patched from its second prompts, unless an option says otherwise.
-void patch_pairs(PlotCommand& plot, const PromptList& prompts) {
-  std::vector<const View*> shown = views_named(plot.views);
-  std::erase_if(shown, [&](const View* view) {
-    return view->with_second == nullptr || !is_over_list(*view, plot.options) ||
-           is_given(plot, view->with_second);
-  });
-  if (plot.from_recipe || shown.empty()) return;
-  const auto has_second = [](const ListedPrompt& line) { return line.second.has_value(); };
-  if (std::ranges::none_of(prompts.prompts, has_second)) return;
-  if (!all_have_second(prompts))
-    throw model::RunError(
-        model::quote(prompts.name) +
-        ": some lines have a second prompt to patch from and some have none; choose what is done "
-        "to all by " +
-        flag_of(*shown.front(), *shown.front()->with_second));
-  choose_with_second(plot, shown);
 }
 
 void check_plot(PlotCommand& plot) {
