@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "system/files_below.h"
 #include "system/path_text.h"
 
 namespace headscope::viz {
@@ -85,15 +86,12 @@ Found scan(std::span<const fs::path> folders) {
   Found found;
   for (const fs::path& folder : folders) {
     Found here;
-    std::error_code error;
-    fs::recursive_directory_iterator it(folder, fs::directory_options::skip_permission_denied, error);
-    for (; !error && it != fs::recursive_directory_iterator(); it.increment(error)) {
-      std::string name = system::text_of(it->path().filename());
-      std::error_code ignored;
-      if (!is_known(name) || !it->is_regular_file(ignored)) continue;
-      const auto [entry, added] = here.try_emplace(std::move(name), it->path());
-      if (!added && it->path() < entry->second) entry->second = it->path();
-    }
+    system::for_each_file_below(folder, [&](const fs::path& file) {
+      std::string name = system::text_of(file.filename());
+      if (!is_known(name)) return;
+      const auto [entry, added] = here.try_emplace(std::move(name), file);
+      if (!added && file < entry->second) entry->second = file;
+    });
     found.merge(here);
   }
   return found;
