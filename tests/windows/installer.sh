@@ -6,6 +6,7 @@ installer=$(realpath "$1") session=$(realpath "$2") out=$(realpath "$3")
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 source "$root/tests/windows/wine.sh"
 fail() { echo "FAILED: $*" >&2; exit 1; }
+trap 'echo "FAILED: line $LINENO ended with status $?" >&2' ERR
 
 [[ ! -d $out/wine ]] || WINEPREFIX=$out/wine "$wineserver" -k || true  # one that a test left when it was stopped
 rm -rf "$out/wine" && mkdir -p "$out/wine"
