@@ -156,10 +156,7 @@ void set_prompts(UiState& state, std::shared_ptr<const PromptList> prompts) {
   state.prompts = std::move(prompts);
   for (const View* view : tabs()) {
     if (state.prompts) {
-      if (view->over_list == nullptr) continue;
-      state.options.set(*view->over_list, view->over_list_value);
-      if (view->with_second && all_have_second(*state.prompts))
-        state.options.set(*view->with_second, view->with_second_value);
+      if (view->over_list) state.options.set(*view->over_list, view->over_list_value);
       continue;
     }
     if (is_over_list(*view, state.options))

@@ -11,6 +11,7 @@
 #include "app/run/analyses/attribution.h"
 #include "app/run/edits/edit_text.h"
 #include "app/run/sources/paths.h"
+#include "app/views/parts/list_means.h"
 #include "app/views/view.h"
 #include "model/files/file_io.h"
 #include "tests/app/command_runs.h"
@@ -65,6 +66,7 @@ TEST_P(EveryView, IsMadeAgainToTheByte) {
 TEST_P(EveryView, IsMadeAgainWithItsOptions) {
   const View& view = *find_view(GetParam());
   std::vector<std::string> plot = std::vector<std::string>{"plot", GetParam()} + kAsked;
+  if (shows_means(view)) plot.resize(plot.size() - 2);  // means over a list have no query
   const auto next = [&](const OptionSpec& option) {
     if (&option == view.list_mean) return view.list_mean_value;
     return stepped(option, option.default_value, 1);
@@ -84,7 +86,7 @@ TEST_P(EveryView, IsMadeAgainWithItsOptions) {
   plot =
       plot + std::vector<std::string>{"--theme", "dark", "--font-size",  "12.5",  "--size",      "1400x1600",
                                       "--scale", "0.75", "--no-caption", "--bos", "--precision", "f16"};
-  if (view.over_list != nullptr)
+  if (view.over_list != nullptr || view.list_mean != nullptr)
     plot = plot + std::vector<std::string>{"--over",
                                            folder_.write("list.txt", "The old king\nA dog \xff\n").string()};
   for (const OptionSpec* option : view.options)
