@@ -218,9 +218,7 @@ Json of_means(const Reading& reading) {
                                  : std::string(name_of(kSweepMetrics, reading.metric));
   const std::string title =
       reading.own_second ? sweep_list_title(reading.question) : sweep_title(reading.run, reading.question);
-  Json of = {{"command", "sweep"},
-             {"what", title + ": " + (reading.estimates_only() ? "estimated " : "") +
-                          (shares ? "restored of " : "change of ") + metric}};
+  Json of = {{"command", "sweep"}};
   of.update(measure_json(reading));
   if (reading.mean_over) of["mean_over"] = words_of(*reading.mean_over);
   of.erase("unit");  // each number says its own
@@ -229,6 +227,9 @@ Json of_means(const Reading& reading) {
   if (reading.command.second) of["second"] = utf8_or_replacement(*reading.command.second);
   of["restored"] = shares;
   of["estimates"] = reading.estimates_only();
+  // Last: where prompts differ, the member that differs first is named.
+  of["what"] = title + ": " + (reading.estimates_only() ? "estimated " : "") +
+               (shares ? "restored of " : "change of ") + metric;
   return of;
 }
 
