@@ -342,7 +342,7 @@ TEST(Cli, PlotsPicture) {
   EXPECT_THAT(with({"--scale", "0"}), HasSubstr("--scale"));
   EXPECT_THAT(with({"--theme", "blue"}), HasSubstr("--theme"));
   EXPECT_THAT(with({"--layer", "-1"}), HasSubstr("--layer"));
-  EXPECT_THAT(with({"--token", "-2"}), HasSubstr("--token"));
+  EXPECT_THAT(with({"--query", "-2"}), HasSubstr("--query"));
   EXPECT_THAT(wrong_use({"plot", "heatmap", "--prompt", "x", "--out", "a.jpg"}),
               HasSubstr(".png, .svg, .pdf or .csv"));
   EXPECT_THAT(wrong_use({"plot", "heatmap", "--prompt", "x"}), HasSubstr("--out"));

@@ -194,7 +194,7 @@ class NotFinite(ProgramCase):
         rows = [line.split(",")[2:] for line in plot("heatmap", "a.csv", "--layer", "1", "--head", "2").splitlines()[1:]]
         self.assertEqual(rows, [["nan"] * (i + 1) + [""] * (4 - i) for i in range(5)])
         self.assertNotIn("nan", plot("heatmap", "b.csv", "--layer", "1", "--head", "3"))
-        for name, options in (("all.svg", ()), ("follows.svg", ("--token", "2"))):
+        for name, options in (("all.svg", ()), ("follows.svg", ("--query", "2"))):
             text = plot("next", name, "--svg-text", *options)
             self.assertIn("NaN", text)
             self.assertNotIn(">0.0", text)

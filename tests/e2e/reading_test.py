@@ -241,7 +241,7 @@ class Edits(ProgramCase):
         path.write_text('[{"mask": "none"}, {"site": "blocks.0.attn.hook_z", "set": "median"}]')
         self.fail_with(1, "trace", "--prompt", PROMPT, "--out", self.folder / "x.safetensors", "--edits", path,
                        contains=["edits.json", "edit 2"])
-        plot = ("plot", "heatmap", "--prompt", PROMPT, "--layer", "2", "--head", "1", "--token", "1", "--out", self.folder / "x.png")
+        plot = ("plot", "heatmap", "--prompt", PROMPT, "--layer", "2", "--head", "1", "--query", "1", "--out", self.folder / "x.png")
         self.succeed(*plot, "--key", "3", "--edit", "L2H1.mask=none")
         self.fail_with(1, *plot, "--key", "3", contains="there is no key 3")
         self.fail_with(1, *plot, "--key", "3", "--edit", "L2H1.pattern[1,2]=0.5", contains="query 1 does not see key 3 in L2 H1")

@@ -126,7 +126,7 @@ class Plot(ProgramCase):
 
     def test_what_is_chosen_makes_the_picture(self):
         plain = self.plot("heatmap", "a.svg")
-        for change in (["--layer", "1"], ["--head", "1"], ["--token", "3"], ["--theme", "dark"], ["--font-size", "18"],
+        for change in (["--layer", "1"], ["--head", "1"], ["--query", "3"], ["--theme", "dark"], ["--font-size", "18"],
                        ["--value-scale", "log"], ["--no-caption"], ["--size", "800x600"], ["--svg-text"]):
             self.assertNotEqual(self.plot("heatmap", "a.svg", *change), plain, change)
 

@@ -64,7 +64,7 @@ CIRCUMSTANCES = {
     "dark": (["png"], [*GIRL, *AT, "--theme", "dark", "--scale", "2", "--size", SMALL]),
     "dark-large-letters": (["svg"], [*GIRL, *AT, "--theme", "dark", "--font-size", "19", "--no-caption"]),
     "pdf": (["pdf"], [*GIRL, *AT]),
-    "selected": (["svg"], [*GIRL, "--layer", "2", "--head", "3", "--token", "6", "--key", "1"]),
+    "selected": (["svg"], [*GIRL, "--layer", "2", "--head", "3", "--query", "6", "--key", "1"]),
     "edits": (["svg"], [*GIRL, *AT, *EDITS]),
     "edits-baseline": (["svg"], [*GIRL, *AT, *EDITS, "--show", "other"]),
     "edits-difference": (["svg", "csv"], [*GIRL, *AT, *EDITS, "--show", "difference"]),

@@ -65,7 +65,7 @@ TEST_F(AttentionCommand, SaysWhatIsNotThere) {
   };
   EXPECT_THAT(plot({"--layer", "2"}), HasSubstr("there is no layer 2: the last one is 1"));
   EXPECT_THAT(plot({"--head", "3"}), HasSubstr("there is no head 3"));
-  EXPECT_THAT(plot({"--token", "5"}), HasSubstr("there is no token 5"));
+  EXPECT_THAT(plot({"--query", "5"}), HasSubstr("there is no token 5"));
   EXPECT_THAT(plot({"--key", "12"}), HasSubstr("there is no key 12: the last one is 11"));
   EXPECT_THAT(plot({"--zoom", "0:5,0:13"}), HasSubstr("reaches beyond the 5 queries and 12 keys"));
   EXPECT_THAT(plot({"--cell-values", "values"}), HasSubstr("this needs a model's weights"));

@@ -220,7 +220,9 @@ TEST_F(TwoModelsCommand, APictureWithoutAnythingOfItSaysSo) {
     EXPECT_EQ(ran.status, 0) << ran.err;
     return ran.err;
   };
-  EXPECT_THAT(said({}), HasSubstr("with these options, the view sweep shows nothing of the second model"));
+  EXPECT_THAT(said({"--sweep-change", "zero"}),
+              HasSubstr("with these options, the view sweep shows nothing of the second model"));
+  EXPECT_EQ(said({}), "") << "it is patched from";
   EXPECT_EQ(said({"--sweep-change", "patch"}), "");
   EXPECT_EQ(said({"--edit", "L1.z<-second"}), "");
   const Ran tour = run_command({"shot", "--tour", "4-break-a-head", "--stop", "3", "--second-model",
