@@ -76,7 +76,7 @@ class MeansOverAList(ProgramCase):
         self.assertEqual(how["edits"], ["L1H2.z=mean", "L0H0.z=mean -> L1H6.k"])  # as given: the list is named beside them
         means = {f"L{layer}H{head}": self.numbers_in_trace(f"L{layer}H{head}.z=mean") for layer, head in ((1, 2), (0, 0))}
         again = self.json("predict", "--prompt", PROMPT, "--edit", f"L1H2.z={means['L1H2']}; L0H0.z={means['L0H0']} -> L1H6.k")
-        self.assertIsNone(again["how"]["mean_over"])
+        self.assertNotIn("mean_over", again["how"])
         self.assertEqual(again["next"], answer["next"])
         own = self.json("predict", "--prompt", PROMPT, "--edit", "L1H2.z=mean; L0H0.z=mean -> L1H6.k")
         self.assertNotEqual(own["next"], answer["next"])
@@ -138,6 +138,9 @@ class MeansOverAList(ProgramCase):
         merged = self.json("sweep", "--merge", *parts)
         self.assertEqual(merged["means"], at_once["means"])
         self.assertEqual(merged["how"]["mean_over"], at_once["how"]["mean_over"])
+        without = self.folder / "without.json"
+        self.succeed("sweep", "--prompts", prompts, "--ablate", "mean", "--mean", "--token", " Fox", "--shard", "1/2", "--out", without)
+        self.fail_with(1, "sweep", "--merge", parts[0], without, "--json", contains="mean_over")
         self.assertEqual(at_once["of"]["change"], "list-mean")
         words = self.succeed(*whole(self.list)).decode()
         self.assertRegex(words.splitlines()[0], r"^Each head replaced by its mean over a list of prompts: change of logit difference: mean over 3 prompts ± standard error; means over \d+ tokens of "

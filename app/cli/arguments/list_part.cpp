@@ -65,6 +65,11 @@ std::map<std::string, std::string> conditions_of(const Json& how) {
   return conditions;
 }
 
+void add_conditions(const std::map<std::string, std::string>& conditions, Json& how) {
+  for (const auto& [key, value] : conditions)
+    if (key != "mean_over" || value != "null") how[key] = Json::parse(value);
+}
+
 void add_part_members(const ListPart& part, Json& answer) {
   if (part.shard.count > 1) answer["shard"] = {{"index", part.shard.index}, {"count", part.shard.count}};
   answer["prompts"] = part.prompts;

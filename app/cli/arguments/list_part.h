@@ -33,6 +33,8 @@ std::int64_t whole_at(const nlohmann::ordered_json& of, const char* key, std::in
 
 /// The conditions in the member `how` of an answer: all but the program's version.
 std::map<std::string, std::string> conditions_of(const nlohmann::ordered_json& how);
+/// Adds conditions to the member `how` of an answer; the list of --mean-over only if there was one.
+void add_conditions(const std::map<std::string, std::string>& conditions, nlohmann::ordered_json& how);
 
 /// Writes a part's own members: "shard" if it is one, "prompts" and "skipped".
 void add_part_members(const ListPart& part, nlohmann::ordered_json& answer);

@@ -39,7 +39,6 @@ Json How::shared(const Engine& engine) {
   how["precision"] = name_of(command_.model.precision);
   how["start_token"] = command_.prompt.start_token;
   how["edits"] = std::move(edits);
-  how["mean_over"] = nullptr;
   if (const auto& list = engine.mean_over)
     how["mean_over"] = {{"file", list->over.list->name},
                         {"sha256", list->sha256},

@@ -155,7 +155,7 @@ void ListMeans::write_csv(std::ostream& out) const {
 void ListMeans::write_json(std::ostream& out) const {
   Json answer;
   answer["how"] = {{"program", program_name()}};
-  for (const auto& [key, value] : part_.conditions) answer["how"][key] = Json::parse(value);
+  add_conditions(part_.conditions, answer["how"]);
   answer["of"] = of_;
   add_part_members(part_, answer);
   Json& means = answer["means"] = Json::array();

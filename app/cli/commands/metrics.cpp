@@ -106,7 +106,7 @@ void write_json(const Measurement& measured, const MetricsCommand& command, cons
                 std::ostream& out) {
   Json answer;
   answer["how"] = {{"program", program_name()}};
-  for (const auto& [key, value] : measured.conditions) answer["how"][key] = Json::parse(value);
+  add_conditions(measured.conditions, answer["how"]);
   add_part_members(measured, answer);
   if (command.repeated) {
     answer.erase("skipped");
