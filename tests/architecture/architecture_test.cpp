@@ -176,6 +176,7 @@ const std::set<std::pair<std::string, std::string>>& other_meanings() {
       {"app/cli/commands/lens.cpp", "lens"},  // whose means these are
       {"app/cli/commands/sweep.cpp", "sweep"},
       {"app/run/analyses/measured_cells.cpp", "mlp"},  // members of JSON
+      {"app/run/edits/kinds/values.h", "positions"},   // a mean over them
       {"app/views/parts/list_means.cpp", "count"},     // headings
       {"app/views/parts/list_means.cpp", "cell"},
       {"app/views/output/sweep_means.cpp", "cell"},  // of a grid

@@ -235,7 +235,8 @@ TEST(TwoModels, ACaptionNamesTheOneThatIsPatchedFrom) {
   made.run = bundled()->transformer->forward(made.run->tokens, workspace, options);
   const Scenario s(std::move(made), {2, 1, 3});
   const View& view = *find_view("heatmap");
-  EXPECT_THAT(caption(view, s.context(800, 600)), HasSubstr("with head L2 H1 patched from the second model · second: other"));
+  EXPECT_THAT(caption(view, s.context(800, 600)),
+              HasSubstr("with head L2 H1 patched from the second model · second: other"));
 }
 
 TEST(TwoModels, APatchedSweepNamesItsSource) {
