@@ -88,7 +88,7 @@ TEST_P(EveryView, IsMadeAgainWithItsOptions) {
                                       "--scale", "0.75", "--no-caption", "--bos", "--precision", "f16"};
   if (view.over_list != nullptr || view.list_mean != nullptr)
     plot = plot + std::vector<std::string>{"--over",
-                                           folder_.write("list.txt", "The old king\nA dog \xff\n").string()};
+                                           folder_.write("list.txt", "The old king\nA dog\xff\n").string()};
   for (const OptionSpec* option : view.options)
     if (option->cells) plot = plot + std::vector<std::string>{"--" + std::string(option->name), "3.2,4.3"};
   const Ran ran = run_command(plot + std::vector<std::string>{"--out", file("a.png")});
