@@ -20,21 +20,6 @@ namespace {
 
 constexpr Named<CircuitCut> kAblations[] = {{"zero", CircuitCut::zero}, {"mean", CircuitCut::mean}};
 
-/// What edges carry elsewhere, as the view's option has it.
-CircuitElsewhere elsewhere_of(CircuitCut cut) {
-  switch (cut) {
-    case CircuitCut::second:
-      return CircuitElsewhere::second;
-    case CircuitCut::mean:
-      return CircuitElsewhere::mean;
-    case CircuitCut::list_mean:
-      return CircuitElsewhere::list_mean;
-    case CircuitCut::zero:
-      break;
-  }
-  return CircuitElsewhere::zero;
-}
-
 std::string_view name_of_cut(CircuitCut cut) {
   return name_of(kCircuitElsewhere, elsewhere_of(cut));
 }

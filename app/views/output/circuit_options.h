@@ -1,4 +1,7 @@
 #pragma once
+#include <algorithm>
+#include <utility>
+
 #include "app/run/analyses/circuit.h"
 #include "app/views/output/saliency_options.h"
 #include "app/views/view.h"
@@ -25,6 +28,16 @@ inline constexpr ChoiceOf<CircuitElsewhere> kCircuitElsewhere[] = {
     {CircuitElsewhere::list_mean, "list-mean", "List mean",
      "What the part writes on average over all positions of the open list of prompts"}};
 static_assert(in_order(kCircuitMethods) && in_order(kCircuitElsewhere));
+
+/// The choices and what they stand for, but for `automatic`, which depends on the run.
+inline constexpr std::pair<CircuitElsewhere, CircuitCut> kCutsElsewhere[] = {
+    {CircuitElsewhere::mean, CircuitCut::mean},
+    {CircuitElsewhere::second, CircuitCut::second},
+    {CircuitElsewhere::zero, CircuitCut::zero},
+    {CircuitElsewhere::list_mean, CircuitCut::list_mean}};
+constexpr CircuitElsewhere elsewhere_of(CircuitCut cut) {
+  return std::ranges::find(kCutsElsewhere, cut, &std::pair<CircuitElsewhere, CircuitCut>::second)->first;
+}
 
 /// Edges that are shown unless another number is asked for, and at most.
 inline constexpr int kCircuitEdges = 30, kMostCircuitEdges = 1000;

@@ -67,18 +67,8 @@ bool names_one_twice(const Options& options) {
 }
 
 CircuitCut cut_of(const ViewContext& c) {
-  switch (c.options[kElsewhere]) {
-    case CircuitElsewhere::second:
-      return CircuitCut::second;
-    case CircuitElsewhere::mean:
-      return CircuitCut::mean;
-    case CircuitElsewhere::zero:
-      return CircuitCut::zero;
-    case CircuitElsewhere::list_mean:
-      return CircuitCut::list_mean;
-    case CircuitElsewhere::automatic:
-      break;
-  }
+  for (const auto& [elsewhere, cut] : kCutsElsewhere)
+    if (elsewhere == c.options[kElsewhere]) return cut;
   return c.run ? CutOf::default_for(*c.run).cut : CircuitCut::mean;
 }
 
