@@ -185,15 +185,22 @@ bool is_given(const Arguments& given, const OptionSpec* option) {
   return std::ranges::find(given.given_options, option, &GivenOption::option) != given.given_options.end();
 }
 
-void choose_with_second(Arguments& given, std::span<const View* const> shown) {
-  if (given.from_recipe || given.comparison.side != Side::run) return;
-  for (const View* view : shown)
-    if (view->with_second != nullptr && !is_given(given, view->with_second))
-      given.options.set(*view->with_second, view->with_second_value);
+std::vector<const View*> views_choosing_second(const Arguments& given, std::span<const View* const> shown) {
+  if (given.from_recipe || given.comparison.side != Side::run) return {};
+  std::vector<const View*> choosing(shown.begin(), shown.end());
+  std::erase_if(choosing, [&](const View* view) {
+    return view->with_second == nullptr || is_given(given, view->with_second);
+  });
+  return choosing;
+}
+
+void choose_second(Arguments& given, std::span<const View* const> choosing) {
+  for (const View* view : choosing) given.options.set(*view->with_second, view->with_second_value);
 }
 
 void use_second(Arguments& given, std::span<const View* const> shown) {
-  if (given.comparison.second || given.prompt.edits.second_model) choose_with_second(given, shown);
+  if (given.comparison.second || given.prompt.edits.second_model)
+    choose_second(given, views_choosing_second(given, shown));
 }
 
 void subtract_other_tokens(Arguments& given) {

@@ -203,9 +203,12 @@ void place_view_options(Arguments& given, std::span<const View* const> shown);
 /// Whether an option of a view is given by its flag.
 bool is_given(const Arguments& given, const OptionSpec* option);
 
-/// Lets the views use the second prompt that there is, if the run is shown, unless an option says otherwise.
-void choose_with_second(Arguments& given, std::span<const View* const> shown);
-/// The same if a second prompt or model is given.
+/// Those of the views for which a second prompt would choose another value of an option: the run is shown,
+/// and the option is not given.
+std::vector<const View*> views_choosing_second(const Arguments& given, std::span<const View* const> shown);
+/// Chooses that value for such views.
+void choose_second(Arguments& given, std::span<const View* const> choosing);
+/// Both, if a second prompt or model is given.
 void use_second(Arguments& given, std::span<const View* const> shown);
 /// An other token without a metric chooses the difference.
 void subtract_other_tokens(Arguments& given);

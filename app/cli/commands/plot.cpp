@@ -49,21 +49,17 @@ bool lacks_second(const PlotCommand& command, const View& view, const PromptRun&
 
 /// A list of pairs is patched from its second prompts, unless an option says otherwise.
 void patch_pairs(PlotCommand& plot, const PromptList& prompts) {
-  std::vector<const View*> shown = views_named(plot.views);
-  std::erase_if(shown, [&](const View* view) {
-    return view->with_second == nullptr || !is_over_list(*view, plot.options) ||
-           is_given(plot, view->with_second);
-  });
-  if (plot.from_recipe || shown.empty()) return;
+  std::vector<const View*> choosing = views_choosing_second(plot, views_named(plot.views));
+  std::erase_if(choosing, [&](const View* view) { return !is_over_list(*view, plot.options); });
   const auto has_second = [](const ListedPrompt& line) { return line.second.has_value(); };
-  if (std::ranges::none_of(prompts.prompts, has_second)) return;
+  if (choosing.empty() || std::ranges::none_of(prompts.prompts, has_second)) return;
   if (!all_have_second(prompts))
     throw model::RunError(
         model::quote(prompts.name) +
-        ": some lines have a second prompt to patch from and some have none; choose what is done "
-        "to all by " +
-        flag_of(*shown.front(), *shown.front()->with_second));
-  choose_with_second(plot, shown);
+        ": some lines have a second prompt to patch from and some have none; choose what is "
+        "done to all by --" +
+        flag_of(*choosing.front(), *choosing.front()->with_second));
+  choose_second(plot, choosing);
 }
 
 void run_plot(const PlotCommand& given, const Streams& streams) {
