@@ -7,6 +7,8 @@
 #include "app/cli/commands/sweep.h"
 #include "model/files/file_io.h"
 #include "tests/app/command_runs.h"
+#include "tests/app/prompt_lists.h"
+#include "tests/support/naive_mean.h"
 #include "tests/support/temporary_folder.h"
 
 namespace headscope::app {
@@ -16,18 +18,14 @@ using nlohmann::json;
 
 const Words kNames{"Fox", "Badger", "Wolf", "Lion", "Jack"};
 
-std::string text_with(const std::string& name) {
-  return "The king gave Mr. " + name + " a horse. Then the king gave Mr.";
-}
-
 /// Every pair of two names: the prompt has one, what it is patched from the other.
 std::vector<json> pairs() {
   std::vector<json> lines;
   for (const std::string& here : kNames)
     for (const std::string& there : kNames)
       if (here != there)
-        lines.push_back({{"prompt", text_with(here)},
-                         {"from", text_with(there)},
+        lines.push_back({{"prompt", testing::king_gave_to(here)},
+                         {"from", testing::king_gave_to(there)},
                          {"token", " " + there},
                          {"other_token", " " + here}});
   return lines;
@@ -37,15 +35,6 @@ std::string list_of(const std::vector<json>& lines) {
   std::string list;
   for (const json& line : lines) list += line.dump() + "\n";
   return list;
-}
-
-/// The mean and its standard error, in two passes.
-std::pair<double, double> mean_of(const std::vector<double>& numbers) {
-  const auto n = static_cast<double>(numbers.size());
-  double mean = 0, squares = 0;
-  for (const double number : numbers) mean += number / n;
-  for (const double number : numbers) squares += (number - mean) * (number - mean);
-  return {mean, std::sqrt(squares / (n - 1) / n)};
 }
 
 /// Runs a command on one line of a list, given as options.
@@ -83,7 +72,7 @@ TEST(ListMeans, OfPairsAreThoseOfTheirSweeps) {
       for (const std::string& one : each)
         numbers.push_back(json::parse(one).at(shares ? "restored" : "changes")[layer][head]);
       const json& cell = cells.at("L" + std::to_string(layer) + " H" + std::to_string(head));
-      const auto [mean, error] = mean_of(numbers);
+      const auto [mean, error] = testing::mean_and_error(numbers);
       EXPECT_NEAR(cell.at("mean"), mean, 1e-12);
       EXPECT_NEAR(cell.at("standard_error"), error, 1e-12);
       EXPECT_EQ(cell.at("count"), 20);
@@ -159,11 +148,11 @@ TEST(ListMeans, OfAttributionsAndLensAreThoseOfTheirAnswers) {
     ADD_FAILURE() << name;
     return json();
   };
-  EXPECT_NEAR(cell_of(parts, "L2 MLP").at("mean"), mean_of(mlps).first, 1e-12);
-  EXPECT_NEAR(cell_of(parts, "L2 MLP").at("standard_error"), mean_of(mlps).second, 1e-12);
+  EXPECT_NEAR(cell_of(parts, "L2 MLP").at("mean"), testing::mean_and_error(mlps).first, 1e-12);
+  EXPECT_NEAR(cell_of(parts, "L2 MLP").at("standard_error"), testing::mean_and_error(mlps).second, 1e-12);
   const json& place = lens.at("means")[9];
   EXPECT_EQ(place.at("quantity"), "probability");
-  EXPECT_NEAR(place.at("mean"), mean_of(probabilities).first, 1e-12);
+  EXPECT_NEAR(place.at("mean"), testing::mean_and_error(probabilities).first, 1e-12);
 }
 
 TEST(ListMeans, AreListedTheStrongestFirstAndAsCsv) {

@@ -15,6 +15,11 @@ inline std::shared_ptr<const app::PromptList> list_of(const std::vector<app::Pro
   return list;
 }
 
+/// A text after which the model guesses the name again.
+inline std::string king_gave_to(const std::string& name) {
+  return "The king gave Mr. " + name + " a horse. Then the king gave Mr.";
+}
+
 /// Two prompts with the same words.
 inline std::shared_ptr<const app::PromptList> two_kings() {
   return list_of(

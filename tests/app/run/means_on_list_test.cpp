@@ -7,7 +7,9 @@
 #include "app/run/analyses/logit_lens.h"
 #include "app/run/place_names.h"
 #include "model/files/error.h"
+#include "tests/app/prompt_lists.h"
 #include "tests/app/view_fixture.h"
+#include "tests/support/naive_mean.h"
 
 namespace headscope::app {
 namespace {
@@ -15,10 +17,6 @@ namespace {
 using std::string;
 
 const std::vector<string> kNames{"Fox", "Badger", "Wolf", "Lion"};
-
-string text_with(const string& name) {
-  return "The king gave Mr. " + name + " a horse. Then the king gave Mr.";
-}
 
 int id_of_token(const string& text) {
   const auto tokens = bundled()->tokenizer->encode(text);
@@ -32,8 +30,8 @@ PromptList pairs() {
   for (std::size_t i = 0; i < kNames.size(); ++i) {
     const string &here = kNames[i], &there = kNames[(i + 1) % kNames.size()];
     ListedPrompt& line = list.prompts.emplace_back();
-    line.text = text_with(here);
-    line.second = text_with(there);
+    line.text = testing::king_gave_to(here);
+    line.second = testing::king_gave_to(there);
     line.token = {GivenToken::By::text, " " + there, 0};
     line.other_token = {GivenToken::By::text, " " + here, 0};
   }
@@ -50,17 +48,8 @@ const Scenario& any() {
   return s;
 }
 
-/// The mean and its standard error, in two passes.
-std::pair<double, double> mean_of(const std::vector<double>& numbers) {
-  const auto n = static_cast<double>(numbers.size());
-  double mean = 0, squares = 0;
-  for (const double number : numbers) mean += number / n;
-  for (const double number : numbers) squares += (number - mean) * (number - mean);
-  return {mean, std::sqrt(squares / (n - 1) / n)};
-}
-
 void expect_mean(const SampleMean& found, const std::vector<double>& numbers, const string& what) {
-  const auto [mean, error] = mean_of(numbers);
+  const auto [mean, error] = testing::mean_and_error(numbers);
   EXPECT_EQ(found.count(), std::ssize(numbers)) << what;
   EXPECT_NEAR(found.mean(), mean, 1e-12) << what;
   EXPECT_NEAR(found.standard_error(), error, 1e-12) << what;
@@ -169,7 +158,7 @@ TEST(MeansOnList, OfAttributionsAreThoseOfEachPrompt) {
 TEST(MeansOnList, PromptsThatCannotBeMeasuredAreSkippedAndCounted) {
   PromptList list = pairs();
   list.prompts.insert(list.prompts.begin() + 1, ListedPrompt{{.text = "The king", .ids = {}}});
-  list.prompts.push_back({{.text = text_with("Fox"), .ids = {}}, "too short"});
+  list.prompts.push_back({{.text = testing::king_gave_to("Fox"), .ids = {}}, "too short"});
   list.prompts.push_back({{.text = "", .ids = std::vector<int>(any().config().n_ctx + 1, 5)}});
   SweepOf patch;
   patch.edit = SweepEdit::patch;

@@ -17,17 +17,13 @@ using nlohmann::json;
 
 const std::vector<std::string> kNames{"Fox", "Badger", "Wolf"};
 
-std::string text_with(const std::string& name) {
-  return "The king gave Mr. " + name + " a horse. Then the king gave Mr.";
-}
-
 /// The lines of a list, each with a second prompt and two tokens.
 std::string lines() {
   std::string all;
   for (std::size_t i = 0; i < kNames.size(); ++i) {
     const std::string &here = kNames[i], &there = kNames[(i + 1) % kNames.size()];
-    all += json{{"prompt", text_with(here)},
-                {"second", text_with(there)},
+    all += json{{"prompt", testing::king_gave_to(here)},
+                {"second", testing::king_gave_to(there)},
                 {"token", " " + there},
                 {"other_token", " " + here}}
                .dump() +
@@ -239,6 +235,18 @@ TEST(ListMeansViews, FiguresOfAListAreMadeByTheCommandLine) {
     EXPECT_EQ(model::read_file(svg), model::read_file(again))
         << "its recipe has the list with all its members";
   }
+}
+
+TEST(ListMeansViews, AListWithSomeSecondPromptsIsMeasuredInOneWayThatIsGiven) {
+  const TemporaryFolder folder;
+  const std::string list =
+      folder.write("mixed.jsonl", "{\"prompt\": \"The king\", \"second\": \"The queen\"}\n\"A dog\"\n")
+          .string();
+  const Words plot{"plot", "sweep", "--prompts", list, "--mean", "--out", (folder.path() / "a.csv").string()};
+  const testing::Ran ran = testing::run_command(plot);
+  EXPECT_EQ(ran.status, 1);
+  EXPECT_THAT(ran.err, AllOf(HasSubstr("mixed.jsonl"), HasSubstr("done to all by --sweep-change")));
+  succeed(plot + Words{"--sweep-change", "zero"});
 }
 
 TEST(ListMeansViews, WrongUseIsOneSentence) {
