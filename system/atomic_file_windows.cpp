@@ -16,7 +16,8 @@ bool names_a_device(const fs::path& path) {
 void AtomicFile::open() {
   std::error_code ignored;
   const bool device = names_a_device(path_);
-  if (const fs::path resolved = fs::canonical(path_, ignored); !ignored && !device) goal_ = resolved;
+  if (is_link(path_))
+    if (const fs::path resolved = fs::canonical(path_, ignored); !ignored) goal_ = resolved;
   if (device) {
     direct_ = true;
     file_ = File(goal_, Open::write);

@@ -2,6 +2,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <system_error>
@@ -13,6 +14,21 @@ enum class FileKind {
   folder,
   other  ///< a device, a pipe, a socket
 };
+
+/// What a path leads to, through links; nothing: there is nothing, or it cannot be asked. Cheaper than
+/// opening it.
+std::optional<FileKind> kind_at(const std::filesystem::path& path) noexcept;
+inline bool is_there(const std::filesystem::path& path) noexcept {
+  return kind_at(path).has_value();
+}
+inline bool is_file(const std::filesystem::path& path) noexcept {
+  return kind_at(path) == FileKind::regular;
+}
+inline bool is_folder(const std::filesystem::path& path) noexcept {
+  return kind_at(path) == FileKind::folder;
+}
+/// Whether a path is a symbolic link, wherever it leads.
+bool is_link(const std::filesystem::path& path) noexcept;
 
 struct FileStatus {
   FileKind kind = FileKind::other;

@@ -62,6 +62,17 @@ off_t offset_of(std::uint64_t size) {
 
 }  // namespace
 
+std::optional<FileKind> kind_at(const fs::path& path) noexcept {
+  struct stat status {};
+  if (::stat(path.c_str(), &status) != 0) return std::nullopt;
+  return status_of(status).kind;
+}
+
+bool is_link(const fs::path& path) noexcept {
+  struct stat status {};
+  return ::lstat(path.c_str(), &status) == 0 && S_ISLNK(status.st_mode);
+}
+
 File::File(const fs::path& path, Open how) : handle_(open_descriptor(path, flags_of(how))) {}
 
 File::~File() {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <limits>
+#include <new>
 #include <utility>
 #include <vector>
 
@@ -252,6 +253,34 @@ bool File::is_at(const fs::path& path) const {
            own.dwVolumeSerialNumber == named.dwVolumeSerialNumber &&
            own.nFileIndexHigh == named.nFileIndexHigh && own.nFileIndexLow == named.nFileIndexLow;
   } catch (const std::system_error&) {
+    return false;
+  }
+}
+
+// Asked for their attributes alone, since the C library's stat also converts the file's times.
+std::optional<FileKind> kind_at(const fs::path& path) noexcept {
+  try {
+    const std::wstring full = long_path(path);
+    const DWORD attributes = ::GetFileAttributesW(full.c_str());
+    if (attributes == INVALID_FILE_ATTRIBUTES) return std::nullopt;
+    if (full.starts_with(L"\\\\.\\")) return FileKind::other;  // a device
+    if (attributes & FILE_ATTRIBUTE_REPARSE_POINT) {
+      const auto status = status_of(path);
+      return status ? std::optional(status->kind) : std::nullopt;
+    }
+    return attributes & FILE_ATTRIBUTE_DIRECTORY ? FileKind::folder : FileKind::regular;
+  } catch (const std::bad_alloc&) {
+    return std::nullopt;
+  }
+}
+
+bool is_link(const fs::path& path) noexcept {
+  std::error_code ignored;
+  try {
+    const DWORD attributes = ::GetFileAttributesW(long_path(path).c_str());
+    return attributes != INVALID_FILE_ATTRIBUTES && (attributes & FILE_ATTRIBUTE_REPARSE_POINT) &&
+           fs::is_symlink(path, ignored);
+  } catch (const std::bad_alloc&) {
     return false;
   }
 }

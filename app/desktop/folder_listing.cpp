@@ -13,6 +13,7 @@
 #include "app/run/sources/model_discovery.h"
 #include "app/run/sources/pattern_file.h"
 #include "app/views/export.h"
+#include "system/file.h"
 #include "system/machine.h"
 #include "system/path_text.h"
 
@@ -70,10 +71,10 @@ std::string why_not(const fs::path& folder, const std::error_code& error) {
 std::optional<FolderEntry::Kind> kind_of(const fs::path& path) {
   using Kind = FolderEntry::Kind;
   const std::string name = system::text_of(path.filename());
-  std::error_code unreadable;
   if (name.starts_with('.')) return std::nullopt;
-  if (fs::is_directory(path, unreadable)) return is_gpt2(path) ? Kind::model : Kind::folder;
-  if (!fs::is_regular_file(path, unreadable)) return std::nullopt;
+  const auto kind = system::kind_at(path);
+  if (kind == system::FileKind::folder) return is_gpt2(path) ? Kind::model : Kind::folder;
+  if (kind != system::FileKind::regular) return std::nullopt;
   if (name.ends_with(".headscope")) return Kind::session;
   if (const auto format = format_of(path); format && format != FileFormat::csv) return Kind::figure;
   if (name.ends_with(".safetensors"))

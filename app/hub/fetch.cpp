@@ -15,6 +15,7 @@
 #include "app/hub/partial_file.h"
 #include "model/files/config.h"
 #include "model/files/error.h"
+#include "system/file.h"
 #include "system/path_text.h"
 
 namespace headscope::app {
@@ -40,7 +41,7 @@ struct RetryableFailure {
 
 std::uintmax_t space_at(fs::path folder) {
   std::error_code error;
-  while (!fs::exists(folder, error) && folder.has_relative_path()) folder = folder.parent_path();
+  while (!system::is_there(folder) && folder.has_relative_path()) folder = folder.parent_path();
   const fs::space_info space = fs::space(folder, error);
   return error ? static_cast<std::uintmax_t>(-1) : space.available;
 }

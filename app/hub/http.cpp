@@ -11,6 +11,7 @@
 #include <system_error>
 
 #include "model/files/error.h"
+#include "system/file.h"
 #include "system/path_text.h"
 
 namespace headscope::app {
@@ -151,8 +152,7 @@ HttpResponse HttpClient::send(const HttpRequest& request,
   curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers.get());
   curl_easy_setopt(curl, CURLOPT_USERAGENT, ("headscope/" + version()).c_str());
   if (const std::string& trusted = state_->limits.certificates; !trusted.empty()) {
-    std::error_code ignored;
-    const bool folder = std::filesystem::is_directory(system::path_of(trusted), ignored);
+    const bool folder = system::is_folder(system::path_of(trusted));
     curl_easy_setopt(curl, folder ? CURLOPT_CAPATH : CURLOPT_CAINFO, trusted.c_str());
   }
   curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);

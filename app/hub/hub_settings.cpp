@@ -8,6 +8,7 @@
 #include "app/run/sources/model_discovery.h"
 #include "model/files/file_io.h"
 #include "model/files/quote.h"
+#include "system/file.h"
 #include "system/path_text.h"
 
 namespace headscope::app {
@@ -26,8 +27,7 @@ std::string token_of(const Environment& environment) {
   } else if (const auto home = hugging_face_home(environment)) {
     file = *home / "token";
   }
-  std::error_code ignored;
-  if (file.empty() || !fs::is_regular_file(file, ignored)) return {};
+  if (!system::is_file(file)) return {};
   return std::string(trimmed(model::read_file(file, 1 << 16), kBlanks));
 }
 

@@ -8,6 +8,7 @@
 #include "app/run/sources/weights_hash.h"
 #include "model/files/file_io.h"
 #include "system/atomic_file.h"
+#include "system/file.h"
 #include "system/machine.h"
 #include "system/path_text.h"
 
@@ -25,11 +26,6 @@ std::string folder_name(const std::string& repository) {
   std::string name = "models--" + repository;
   if (const std::size_t slash = name.find('/'); slash != name.npos) name.replace(slash, 1, "--");
   return name;
-}
-
-bool is_file(const fs::path& path) {
-  std::error_code ignored;
-  return fs::is_regular_file(path, ignored);
 }
 
 }  // namespace
@@ -57,7 +53,7 @@ std::optional<std::string> ModelCache::commit() const {
   if (is_commit(revision_)) return revision_;
   try {
     const fs::path ref = folder_ / "refs" / revision_;
-    if (!is_file(ref)) return std::nullopt;
+    if (!system::is_file(ref)) return std::nullopt;
     std::string commit = model::read_file(ref, 4096);
     while (commit.ends_with('\n') || commit.ends_with('\r')) commit.pop_back();
     if (is_commit(commit)) return commit;
@@ -116,7 +112,7 @@ void ModelCache::remember_absent(const std::string& commit, const std::string& f
 }
 
 bool is_complete_model(const fs::path& folder) {
-  const auto has = [&](const fs::path& name) { return is_file(folder / name); };
+  const auto has = [&](const fs::path& name) { return system::is_file(folder / name); };
   if (!has("config.json") || !(has("tokenizer.json") || (has("vocab.json") && has("merges.txt"))))
     return false;
   try {
@@ -128,7 +124,7 @@ bool is_complete_model(const fs::path& folder) {
 
 bool has_size(const fs::path& file, std::uint64_t bytes) {
   std::error_code error;
-  return is_file(file) && fs::file_size(file, error) == bytes && !error;
+  return system::is_file(file) && fs::file_size(file, error) == bytes && !error;
 }
 
 void make_folder(const fs::path& folder) {

@@ -7,6 +7,7 @@
 
 #include "app/run/sources/pattern_file.h"
 #include "app/run/sources/weights_hash.h"
+#include "system/file.h"
 #include "system/path_text.h"
 
 namespace headscope::app {
@@ -43,13 +44,12 @@ void add_folder(Files& files, const fs::path& folder) {
 
 Files files_of(const fs::path& place) {
   Files files;
-  std::error_code error;
-  if (!fs::is_regular_file(place, error)) {
+  if (!system::is_file(place)) {
     add_folder(files, place);
     return files;
   }
   // The file of a model's weights stands for its folder.
-  if (fs::exists(place.parent_path() / "config.json", error)) add_folder(files, place.parent_path());
+  if (system::is_there(place.parent_path() / "config.json")) add_folder(files, place.parent_path());
   if (files.stamp.empty()) add(files, place);
   return files;
 }

@@ -13,6 +13,7 @@
 #include "model/files/error.h"
 #include "model/files/quote.h"
 #include "model/pass/not_finite.h"
+#include "system/file.h"
 #include "system/path_text.h"
 #include "viz/text/text.h"
 
@@ -208,8 +209,7 @@ void compare_with_unedited(PromptRun& run, std::shared_ptr<const model::Run> cle
 
 std::shared_ptr<const LoadedModel> load_model(const std::filesystem::path& folder,
                                               const model::LoadOptions& options) {
-  std::error_code error;
-  if (std::filesystem::is_regular_file(folder, error)) {
+  if (system::is_file(folder)) {
     if (is_gpt2(folder.parent_path()) && holds_weights(folder) && !PatternFile::is_one(folder))
       return load_model(folder.parent_path(), options);
     return load_patterns(folder, options);

@@ -13,6 +13,7 @@
 #include "model/files/error.h"
 #include "model/pass/plan.h"
 #include "system/condition.h"
+#include "system/file.h"
 #include "system/memory.h"
 #include "system/path_text.h"
 
@@ -352,8 +353,7 @@ struct Worker::Impl {
     PromptRun run = run_of_patterns(shown->model);
     if (!want.second) return run;
     const std::filesystem::path file = system::path_of(want.second->text);
-    std::error_code error;
-    if (!std::filesystem::is_regular_file(file, error)) return run;
+    if (!system::is_file(file)) return run;
     if (!second_patterns || second_patterns->folder != file ||
         second_patterns->weights_stamp != weights_stamp(file))
       second_patterns = load_patterns(file, {.precision = options.precision, .stop = stop, .progress = {}});

@@ -11,6 +11,7 @@
 #include "model/files/error.h"
 #include "model/files/file_io.h"
 #include "model/files/quote.h"
+#include "system/file.h"
 #include "system/key_words.h"
 #include "system/path_text.h"
 
@@ -266,10 +267,8 @@ TourStop resolve_stop(const Tour& tour, int stop) {
 namespace {
 
 Tour load_tour(const std::filesystem::path& file) {
-  std::error_code error;
-  const std::filesystem::file_status status = std::filesystem::status(file, error);
-  if (std::filesystem::exists(status) &&
-      !std::filesystem::is_regular_file(status))  // reading a pipe may never end
+  const auto kind = system::kind_at(file);
+  if (kind && *kind != system::FileKind::regular)  // reading a pipe may never end
     throw model::LoadError(system::text_of(file) + ": expected a file, found something else");
   constexpr std::size_t kMaxBytes = 1 << 20;
   return parse_tour(system::with_own_key_names(model::read_file(file, kMaxBytes)), system::text_of(file));

@@ -19,6 +19,7 @@
 #include "model/files/error.h"
 #include "model/files/quote.h"
 #include "system/atomic_file.h"
+#include "system/file.h"
 #include "system/path_text.h"
 
 namespace headscope::app {
@@ -107,13 +108,12 @@ fs::path last_session(const fs::path& folder) {
   if (folder.empty()) return {};
   std::error_code error;
   fs::rename(folder / kLast, folder / kBefore, error);
-  return fs::is_regular_file(folder / kBefore, error) ? folder / kBefore : fs::path();
+  return system::is_file(folder / kBefore) ? folder / kBefore : fs::path();
 }
 
 /// Throws std::runtime_error if a path is a folder: a file name is required.
 void require_file_name(const fs::path& path, const std::string& example) {
-  std::error_code error;
-  if (!path.has_filename() || fs::is_directory(path, error))
+  if (!path.has_filename() || system::is_folder(path))
     throw std::runtime_error(system::text_of(path) + " is a folder; add a file name, e.g. " +
                              system::text_of(path / system::path_of(example)) + ".");
 }
@@ -443,8 +443,7 @@ void Core::perform(const SaveSession& effect) {
     if (file.extension() != kSessionExtension) file += kSessionExtension;
     if (state_.pending_session)
       throw std::runtime_error("The session is still opening: its model is not loaded yet.");
-    std::error_code error;
-    if (!effect.replace && fs::exists(file, error)) return apply(SessionSaved{.exists = true});
+    if (!effect.replace && system::is_there(file)) return apply(SessionSaved{.exists = true});
     Recipe recipe{session_of(state_, *snapshot_), {}};
     recipe.session.model.precision = options_.window.precision;
     if (snapshot_->run) {
@@ -514,8 +513,7 @@ void Core::perform(const ExportEffect& effect) {
     fs::path path = expanded(form.path.edit.text, options_.environment);
     if (!effect.action.copy) require_file_name(path, "figure" + std::string(extension_of(form.kind)));
     if (!format_of(path)) path += extension_of(form.kind);
-    std::error_code error;
-    if (!effect.action.copy && !effect.action.replace && fs::exists(path, error))
+    if (!effect.action.copy && !effect.action.replace && system::is_there(path))
       return apply(ExportEnded{How::exists});
     const auto answers = std::make_shared<SnapshotAnswers>(snapshot_);
     const ExportSource shown{state_, *snapshot_,       options_.fonts,

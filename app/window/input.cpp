@@ -9,6 +9,7 @@
 #include "app/window/commands.h"
 #include "app/window/palette.h"
 #include "app/window/sessions.h"
+#include "system/file.h"
 #include "system/path_text.h"
 
 namespace headscope::app {
@@ -79,8 +80,7 @@ class Keys {
 
   /// Returns false if a file of that kind has been taken already.
   bool take(const std::filesystem::path& path, DroppedFiles& taken) {
-    std::error_code error;
-    const bool folder = std::filesystem::is_directory(path, error);
+    const bool folder = system::is_folder(path);
     const bool patterns = !folder && may_hold_patterns(path);
     const bool open_patterns = snapshot_.model && snapshot_.model->patterns;
     if (!folder && is_for_open_file(path)) {

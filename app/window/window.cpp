@@ -24,6 +24,7 @@
 #include "app/window/lost_display.h"
 #include "app/window/sessions.h"
 #include "system/console.h"
+#include "system/file.h"
 #include "system/machine.h"
 #include "system/opened_files.h"
 #include "system/path_text.h"
@@ -441,8 +442,8 @@ CoreOptions core_options(const WindowOptions& options, std::string& message) {
   std::error_code error;
   const bool asked =
       options.prompt || options.second || options.edits || options.session || !options.tour.empty();
-  const bool attention = !asked && may_hold_patterns(last) && std::filesystem::is_regular_file(last, error);
-  if (!options.model_given && !last.empty() && (attention || std::filesystem::is_directory(last, error)))
+  const bool attention = !asked && may_hold_patterns(last) && system::is_file(last);
+  if (!options.model_given && !last.empty() && (attention || system::is_folder(last)))
     core.window.model = last;
   if (options.model_given && !options.prompt && !may_hold_patterns(options.model))
     core.settings.has_prompt = core.settings.has_prompt && last == options.model;

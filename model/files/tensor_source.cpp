@@ -8,6 +8,7 @@
 #include "model/files/file_io.h"
 #include "model/files/json.h"
 #include "model/files/quote.h"
+#include "system/file.h"
 #include "system/path_text.h"
 
 namespace headscope::model {
@@ -15,14 +16,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-bool is_there(const fs::path& path) {
-  std::error_code ignored;
-  return fs::exists(path, ignored);
-}
-
 [[noreturn]] void fail_without_safetensors(const fs::path& folder) {
   const std::string expected = system::text_of(folder) + ": expected model.safetensors, found ";
-  if (is_there(folder / "pytorch_model.bin") || is_there(folder / "pytorch_model.bin.index.json")) {
+  if (system::is_there(folder / "pytorch_model.bin") ||
+      system::is_there(folder / "pytorch_model.bin.index.json")) {
     throw LoadError(
         expected +
         "only pytorch_model.bin; convert it in Python with transformers."
@@ -63,10 +60,10 @@ TensorSource TensorSource::open(const fs::path& folder) {
   TensorSource source;
   const fs::path single = folder / "model.safetensors";
   const fs::path index = folder / "model.safetensors.index.json";
-  if (is_there(single)) {
+  if (system::is_there(single)) {
     source.main_file_ = system::text_of(single);
     source.add_shard(single);
-  } else if (is_there(index)) {
+  } else if (system::is_there(index)) {
     source.main_file_ = system::text_of(index);
     source.read_index(folder, index);
   } else {

@@ -17,6 +17,7 @@
 #include "model/kernels/thread_pool.h"
 #include "model/kernels/workspace.h"
 #include "model/pass/parameters.h"
+#include "system/file.h"
 #include "system/path_text.h"
 
 namespace headscope::model {
@@ -190,13 +191,12 @@ class Loader {
 }  // namespace
 
 Weights load_weights(const fs::path& folder, const LoadOptions& options) {
-  std::error_code ignored;
-  if (!fs::is_directory(folder, ignored)) {
+  if (!system::is_folder(folder)) {
     throw LoadError(system::text_of(folder) + ": expected a GPT-2 model folder, found " +
-                    (fs::exists(folder, ignored) ? "a file" : "nothing"));
+                    (system::is_there(folder) ? "a file" : "nothing"));
   }
   const fs::path config_file = folder / "config.json";
-  if (!fs::exists(config_file, ignored)) {
+  if (!system::is_there(config_file)) {
     throw LoadError(system::text_of(folder) + ": expected a GPT-2 model folder, found no config.json in it");
   }
   Config config = parse_config(read_regular_file(config_file), system::text_of(config_file));

@@ -12,6 +12,7 @@
 #include "model/tokens/byte_alphabet.h"
 #include "model/tokens/pretokenizer.h"
 #include "model/tokens/tokenizer_files.h"
+#include "system/file.h"
 #include "system/path_text.h"
 
 namespace headscope::model {
@@ -207,8 +208,7 @@ Tokenizer& Tokenizer::operator=(Tokenizer&&) noexcept = default;
 Tokenizer::~Tokenizer() = default;
 
 Tokenizer Tokenizer::load(const fs::path& folder) {
-  std::error_code ignored;
-  const auto has = [&](const char* name) { return fs::exists(folder / name, ignored); };
+  const auto has = [&](const char* name) { return system::is_there(folder / name); };
   if (has("vocab.json") && has("merges.txt")) {
     return from_vocab_and_merges(read_regular_file(folder / "vocab.json"),
                                  read_regular_file(folder / "merges.txt"), system::text_of(folder));
@@ -217,9 +217,9 @@ Tokenizer Tokenizer::load(const fs::path& folder) {
     return from_tokenizer_json(read_regular_file(folder / "tokenizer.json"),
                                system::text_of(folder / "tokenizer.json"));
   }
-  if (!fs::is_directory(folder, ignored)) {
+  if (!system::is_folder(folder)) {
     throw LoadError(system::text_of(folder) + ": expected a model folder, found " +
-                    (fs::exists(folder, ignored) ? "something else" : "nothing of that name"));
+                    (system::is_there(folder) ? "something else" : "nothing of that name"));
   }
   throw LoadError(system::text_of(folder) +
                   ": expected the tokenizer's files vocab.json and merges.txt, or tokenizer.json, found " +

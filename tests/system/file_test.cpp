@@ -1,5 +1,6 @@
 #include "system/file.h"
 
+#include "system/machine.h"
 #include "tests/support/matchers.h"
 #include "tests/support/temporary_folder.h"
 #include "tests/support/wine.h"
@@ -114,6 +115,23 @@ TEST(MakeLink, LeadsToItsTarget) {
   EXPECT_EQ(error_of([&] { make_link("../blobs/x", link); }), std::errc::file_exists);
 }
 
+TEST(KindAt, IsThatOfWhatAPathLeadsTo) {
+  const TemporaryFolder folder;
+  const fs::path file = folder.write("file", "x"), link = folder.path() / "link";
+  EXPECT_TRUE(is_file(file));
+  EXPECT_TRUE(is_folder(folder.path()));
+  EXPECT_FALSE(is_file(folder.path()));
+  EXPECT_FALSE(is_folder(file));
+  for (const fs::path& nothing : {fs::path(), folder.path() / "missing", file / "below a file"}) {
+    EXPECT_EQ(kind_at(nothing), std::nullopt) << nothing;
+    EXPECT_FALSE(is_link(nothing)) << nothing;
+  }
+  make_link("file", link);
+  EXPECT_TRUE(is_file(link));
+  EXPECT_FALSE(is_link(file));
+  EXPECT_EQ(kind_at(is_windows() ? "NUL" : "/dev/null"), FileKind::other);
+}
+
 TEST(File, MayHaveAnyName) {
   const TemporaryFolder folder;
   const fs::path name = fs::path(u8"Zoë 中 😀.txt");
@@ -130,6 +148,7 @@ TEST(File, MayLieDeep) {
   const fs::path file =
       deep / std::string(100, 'x');  // together more than the 260 that Windows knows as a limit
   File(file, Open::create).write("deep");
+  EXPECT_TRUE(is_file(file));
   std::string read(10, ' ');
   read.resize(File(file, Open::read).read(read));
   EXPECT_EQ(read, "deep");

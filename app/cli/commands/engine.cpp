@@ -21,6 +21,7 @@
 #include "app/views/parts/names.h"
 #include "model/files/file_io.h"
 #include "model/files/quote.h"
+#include "system/file.h"
 #include "system/path_text.h"
 
 namespace headscope::app {
@@ -38,27 +39,24 @@ std::optional<HubModel> hub_model(const std::string& text) {
 }  // namespace
 
 std::optional<std::filesystem::path> find_model(const std::string& name) {
-  std::error_code ignored;
-  if (auto path = system::path_of(name); std::filesystem::exists(path, ignored)) return path;
+  if (auto path = system::path_of(name); system::is_there(path)) return path;
   const auto cache = hugging_face_cache(process_environment());
   if (!cache) return std::nullopt;
   if (const auto named = hub_model(name))
     if (auto snapshot = ModelCache(*cache, *named).complete_snapshot()) return snapshot;
   auto found = resolve_model(name, discover_models(*cache));
-  if (std::filesystem::exists(found, ignored)) return found;
+  if (system::is_there(found)) return found;
   return std::nullopt;
 }
 
 std::filesystem::path model_folder(const ModelArguments& arguments, const std::string& option) {
   if (!arguments.model) return bundled_model();
   if (arguments.patterns) {
-    std::error_code error;
     std::filesystem::path file = system::path_of(*arguments.model);
-    if (std::filesystem::is_regular_file(file, error)) return file;
-    const bool there = std::filesystem::exists(file, error);
+    if (system::is_file(file)) return file;
     throw model::LoadError("cannot read " + *arguments.model +
                            ": expected a file of attention patterns, found " +
-                           (there ? "something else" : "none"));
+                           (system::is_there(file) ? "something else" : "none"));
   }
   if (arguments.by_name) {
     const auto cache = hugging_face_cache(process_environment());
@@ -82,8 +80,7 @@ namespace {
 /// The second model's folder, also if its weights file is named.
 std::filesystem::path second_folder(const ModelArguments& arguments) {
   std::filesystem::path folder = model_folder(arguments, "--second-model");
-  std::error_code error;
-  return std::filesystem::is_regular_file(folder, error) ? folder.parent_path() : folder;
+  return system::is_file(folder) ? folder.parent_path() : folder;
 }
 
 /// The model in a folder, or the patterns of a file.

@@ -8,6 +8,7 @@
 #include "app/cli/status_line.h"
 #include "app/hub/fetch.h"
 #include "app/hub/model_cache.h"
+#include "system/file.h"
 #include "system/interrupt.h"
 #include "system/path_text.h"
 
@@ -92,10 +93,8 @@ Finish describe_get(CommandSyntax& command) {
 void fetch_if_missing(ModelArguments& model, const Streams& streams) {
   if (!model.get || !model.model) return;
   // The cache may hold an incomplete model, for example if a library fetched only its configuration.
-  std::error_code ignored;
   const auto found = find_model(*model.model);
-  if (found && (std::filesystem::exists(system::path_of(*model.model), ignored) || is_complete_model(*found)))
-    return;
+  if (found && (system::is_there(system::path_of(*model.model)) || is_complete_model(*found))) return;
   model.model =
       system::text_of(fetch(parse_hub_model(*model.model), hub_settings(process_environment()), streams));
 }

@@ -9,6 +9,7 @@
 #include "model/files/error.h"
 #include "model/files/file_io.h"
 #include "model/files/json.h"
+#include "system/file.h"
 #include "system/path_text.h"
 
 namespace headscope::app {
@@ -77,7 +78,7 @@ bool is_gpt2(const fs::path& folder) {
   constexpr std::size_t kMaxBytes = 1 << 20;
   try {
     const fs::path file = folder / "config.json";
-    if (!fs::is_regular_file(file)) return false;  // reading a pipe would block
+    if (!system::is_file(file)) return false;  // reading a pipe would block
     const auto config = model::parse_json(model::read_file(file, kMaxBytes), system::text_of(file));
     return config.is_object() && config.contains("model_type") && config["model_type"] == "gpt2";
   } catch (const std::exception&) {
@@ -121,9 +122,8 @@ std::optional<fs::path> attention_named(const std::string& name, const std::stri
   if (!system::is_file_name(name)) return std::nullopt;
   std::optional<fs::path> first;
   for (const fs::path& place : places) {
-    std::error_code error;
     const fs::path own = system::path_of(name);
-    const fs::path file = place.filename() == own && !fs::is_directory(place, error) ? place : place / own;
+    const fs::path file = place.filename() == own && !system::is_folder(place) ? place : place / own;
     if (!PatternFile::is_one(file)) continue;
     if (!first) first = file;
     try {
@@ -135,9 +135,8 @@ std::optional<fs::path> attention_named(const std::string& name, const std::stri
 }
 
 fs::path resolve_model(const std::string& argument, const std::vector<DiscoveredModel>& models) {
-  std::error_code ignored;
   const fs::path path = system::path_of(argument);
-  if (fs::exists(path, ignored)) return path;
+  if (system::is_there(path)) return path;
   return discovered(argument, models).value_or(path);
 }
 
@@ -149,8 +148,9 @@ fs::path shelf_of(const fs::path& model) {
 
 std::string model_name(const fs::path& folder) {
   std::error_code error;
-  fs::path whole = fs::weakly_canonical(folder, error);
-  if (error) whole = folder;
+  fs::path whole = fs::absolute(folder, error).lexically_normal();
+  if (system::is_link(whole))
+    if (fs::path target = fs::canonical(whole, error); !error) whole = std::move(target);
   if (whole.filename().empty()) whole = whole.parent_path();
   const fs::path snapshots = whole.parent_path();
   const std::string repository = system::text_of(snapshots.parent_path().filename());

@@ -3,6 +3,7 @@
 #include <stdexcept>
 #include <system_error>
 
+#include "system/file.h"
 #include "system/machine.h"
 #include "system/path_text.h"
 
@@ -15,13 +16,13 @@ fs::path executable_folder() {
 }
 
 fs::path assets_folder(const fs::path& program_folder) {
-  std::error_code ignored;
   fs::path installed = (program_folder / ".." / "share" / "headscope").lexically_normal();
-  if (fs::is_directory(installed / "models", ignored)) return installed;
+  if (system::is_folder(installed / "models")) return installed;
   const fs::path bundled = (program_folder / ".." / "Resources").lexically_normal();
-  if (fs::is_directory(bundled / "models", ignored)) return bundled;
+  if (system::is_folder(bundled / "models")) return bundled;
   const fs::path source = system::path_of(HEADSCOPE_SOURCE_ASSETS);  // empty in packages
-  if (!source.empty() && fs::is_directory(source / "models", ignored))
+  std::error_code ignored;
+  if (!source.empty() && system::is_folder(source / "models"))
     return fs::absolute(source, ignored);  // built on Linux it has no drive, which Windows' own paths have
   throw std::runtime_error("the program's files are missing: " +
                            (source.empty() ? system::text_of(installed) + " does not exist"

@@ -22,8 +22,8 @@ constexpr std::string_view kKind = "sha256:";
 
 /// The hash from a link to `blobs/<hash>`, as in a Hugging Face cache; else empty.
 std::string hash_of_blob(const fs::path& file) {
+  if (!system::is_link(file)) return "";
   std::error_code error;
-  if (!fs::is_symlink(file, error)) return "";
   const fs::path blob = fs::canonical(file, error);
   const std::string name = system::text_of(blob.filename());
   const bool named = name.size() == 64 && is_digest(name);
@@ -47,9 +47,8 @@ std::string hash_of_file(const fs::path& file, const std::stop_token& stop) {
 }  // namespace
 
 std::set<std::string> weight_files(const fs::path& folder) {
-  std::error_code ignored;
-  if (fs::is_regular_file(folder, ignored)) return {""};
-  if (fs::exists(folder / kSingle, ignored)) return {kSingle};
+  if (system::is_file(folder)) return {""};
+  if (system::is_there(folder / kSingle)) return {kSingle};
   const fs::path index = folder / "model.safetensors.index.json";
   std::set<std::string> shards;
   for (const auto& [tensor, shard] :
@@ -96,8 +95,7 @@ std::string weights_stamp(const fs::path& folder) {
   std::string stamp;
   try {
     for (const std::string& name : weight_files(folder)) {
-      const fs::path file = fs::canonical(name.empty() ? folder : folder / system::path_of(name));
-      const std::string written = file_stamp(file);
+      const std::string written = file_stamp(name.empty() ? folder : folder / system::path_of(name));
       if (written.empty()) return "";
       stamp += name + " " + written + "\n";
     }
