@@ -78,10 +78,12 @@ bool same_replies(const std::vector<AnswerTo>& replies, SnapshotAnswers& now) {
   return all;
 }
 
-/// Whether a picture with these replies is better than the previous picture.
-bool is_enough(const View& view, const std::vector<AnswerTo>& replies) {
+/// Whether a picture with these replies is better than the previous picture. One without regions is a
+/// message: a reply may only tell what to ask next.
+bool is_enough(const View& view, const Picture& picture, const std::vector<AnswerTo>& replies) {
   const auto known = [](const AnswerTo& s) { return s.second != nullptr; };
-  if (view.shows_parts && std::any_of(replies.begin(), replies.end(), known)) return true;
+  if (view.shows_parts && !picture.regions.empty() && std::any_of(replies.begin(), replies.end(), known))
+    return true;
   return std::all_of(replies.begin(), replies.end(), known);
 }
 bool waits_for_a_quick_one(const std::vector<AnswerTo>& replies) {
@@ -142,7 +144,8 @@ CachedPicture PictureCache::update(std::shared_ptr<const Slot>& slot, const View
   context.answers = nullptr;  // supplied when the slot is shown
   shown_in.subtitle_lines = context.subtitle_lines;
   const bool waits = waits_for_a_quick_one(replies);
-  if (!is_enough(view, replies) && same_kind && is_enough(view, slot->replies) && slot->context.run) {
+  if (!is_enough(view, *picture, replies) && same_kind && slot->context.run &&
+      is_enough(view, *slot->picture, slot->replies)) {
     auto previous = std::make_shared<PreviousAnswers>(
         slot->replies, slot->context.asked == wanted.asked ? answers : nullptr);
     CachedPicture shown{slot->picture, slot->scrolls, slot->context, previous, waits, slot->problem};

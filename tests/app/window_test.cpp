@@ -3,6 +3,7 @@
 
 #include "app/run/analyses/attention_pattern.h"
 #include "app/run/analyses/next_token.h"
+#include "app/run/analyses/token_pass.h"
 #include "app/views/parts/matrix_zoom.h"
 #include "app/window/picture_cache.h"
 #include "tests/app/core_fixture.h"
@@ -286,6 +287,27 @@ TEST_F(WindowTest, AFormerPictureTellsNothingOfTheNextRun) {
   const PatternOf pattern{core.state().selection.layer, core.state().selection.head};
   ASSERT_TRUE(answer(core, pattern));
   EXPECT_EQ(placed.context.ask(pattern), nullptr);
+}
+
+TEST_F(WindowTest, AnAnswerThatOnlyTellsWhatToAskNextLeavesTheFormerPicture) {
+  Core core(options("The old king had a dog"));
+  apply_and_show(core, ShowView{"top_examples"});
+  const auto previous = std::make_shared<const Snapshot>(core.snapshot());
+  apply_and_show(core, ShowView{"pass"});  // tells the most active neuron of the next run
+  handle_and_show(core, TextTyped{" and"});
+  const auto next = std::make_shared<const Snapshot>(core.snapshot());
+  ASSERT_NE(next->run, previous->run);
+  ASSERT_TRUE(answer(core, PassOfToken{core.state().selection.query}));
+  const View& examples = *find_view("top_examples");
+  PictureCache cache;
+  const auto get = [&](const std::shared_ptr<const Snapshot>& now) {
+    const auto answers = std::make_shared<SnapshotAnswers>(now);
+    const ViewContext context = make_context(&examples, core.state(), *now, *answers, *fonts_, 900, 600, 1);
+    return cache.get(examples, context, answers);
+  };
+  const auto shown_before = get(previous).picture;
+  ASSERT_FALSE(shown_before->regions.empty());
+  EXPECT_EQ(get(next).picture, shown_before);
 }
 
 TEST_F(WindowTest, AnotherHeadOrQueryKeepsTheFormerPictureUntilItsOwnIsThere) {
