@@ -19,11 +19,14 @@ class DirectAnswers final : public Answers {
   DirectAnswers(std::shared_ptr<const PromptRun> run, model::Workspace& workspace, Tell tell = {})
       : run_(std::move(run)), workspace_(workspace), tell_(std::move(tell)) {}
   std::shared_ptr<const Answer> ask(const Question& question) override;
+  /// What the answers so far say of prompts that they leave out, each sentence once.
+  const std::vector<std::string>& skipped() const { return skipped_; }
 
  private:
   std::shared_ptr<const PromptRun> run_;
   model::Workspace& workspace_;
   Tell tell_;
+  std::vector<std::string> skipped_;
   AnswerList known_;
 };
 

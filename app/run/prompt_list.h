@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "app/run/given_token.h"
+#include "app/run/list_progress.h"
 #include "app/run/prompt_run.h"
 
 // Lists of prompts that are analysed together.
@@ -87,12 +88,5 @@ void require_whole(const PromptTokens& tokens, const LoadedModel& model);
 /// Throws RunError for ids that the model does not have, or Stopped.
 PromptRun run_of(const OverPrompts& over, std::size_t index, const std::shared_ptr<const LoadedModel>& model,
                  model::Workspace& workspace, std::stop_token stop, const model::Hooks* hooks = nullptr);
-
-/// Progress over a list.
-struct ListProgress {
-  std::size_t done = 0;     ///< prompts, from the first on
-  std::size_t skipped = 0;  ///< prompts among them that could not be run
-  std::string problem;      ///< why the first skipped prompt could not be run
-};
 
 }  // namespace headscope::app

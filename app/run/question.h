@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "app/run/list_progress.h"
 #include "app/run/prompt_run.h"
 #include "model/pass/transformer.h"
 
@@ -50,6 +51,7 @@ struct Answer {
   bool whole = true;                  ///< false: a part; the rest is still being computed
   std::string failure;                ///< one sentence; empty: it succeeded
   bool lacked_memory = false;         ///< it failed for lack of memory
+  std::string skipped = {};           ///< prompts of a list that it leaves out: one sentence; empty: none
 };
 
 /// A question about a run: a small comparable value that can compute its answer. Any type Q qualifies that
@@ -205,8 +207,12 @@ class Question {
       return answer != nullptr ? static_cast<const A*>(answer->value.get()) : nullptr;
     }
     static app::Answer to_answer(A answer, bool whole) {
-      const std::size_t bytes = answer.bytes();
-      return {std::make_shared<const A>(std::move(answer)), bytes, whole, {}};
+      app::Answer made;
+      made.bytes = answer.bytes();
+      made.whole = whole;
+      if constexpr (requires { answer.progress.skipped; }) made.skipped = skipped_words(answer.progress);
+      made.value = std::make_shared<const A>(std::move(answer));
+      return made;
     }
     static Computation<A> computation_of(const ComputeContext& context) {
       return {context.workspace, context.stop, to_typed(context.partial), to_typed(context.previous),

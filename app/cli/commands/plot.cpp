@@ -102,6 +102,8 @@ void run_plot(const PlotCommand& given, const Streams& streams) {
       line.clear();
       write_output(out, bytes, streams);
     }
+    for (const std::string& skipped : answers.skipped())
+      streams.err << "headscope: " << where << one_line(skipped) << '\n';
   };
   if (engine.model->patterns) {
     Files files;
