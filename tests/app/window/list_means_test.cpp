@@ -2,6 +2,7 @@
 // wanted.
 #include "app/views/parts/list_means.h"
 #include "app/run/analyses/means_on_list.h"
+#include "app/views/output/sweep_question.h"
 #include "app/views/parts/prompt_list_words.h"
 #include "app/window/sessions.h"
 #include "tests/app/window/window_fixture.h"
@@ -33,6 +34,8 @@ TEST_F(ListMeansWindow, AShownViewShowsTheMeanOfAnOpenedListUntilItIsSwitchedOff
   open(core, pairs());
   shown(core);
   EXPECT_EQ(core.state().view, "sweep") << "it can show the list";
+  EXPECT_TRUE(says(core, "Each head patched")) << "each line names the prompt to patch from";
+  apply_and_show(core, SetOption{&kSweptEdit, static_cast<int>(SweepEdit::zero)});
   EXPECT_TRUE(says(core, "mean of 4 prompts of “pairs.jsonl”, ± standard error"));
   const auto means = answer(core, SweepOnList{{core.state().prompts, false}, {}});
   ASSERT_TRUE(means);
@@ -43,6 +46,21 @@ TEST_F(ListMeansWindow, AShownViewShowsTheMeanOfAnOpenedListUntilItIsSwitchedOff
   click_and_show(core, "Mean over list");
   EXPECT_TRUE(says(core, "mean of 4 prompts"));
   EXPECT_EQ(answer(core, SweepOnList{{core.state().prompts, false}, {}}), means) << "it was kept";
+}
+
+TEST_F(ListMeansWindow, AListOfPairsIsPatchedUnlessAnotherEditIsChosen) {
+  CoreFixture core(options("A robot must obey"));
+  const auto edit = [&] { return core.state().options[kSweptEdit]; };
+  const auto one = folder_.write("one.txt", "The king had a dog\n");
+  for (int times = 0; times < 2; ++times) {
+    open(core, one);
+    EXPECT_EQ(edit(), SweepEdit::zero) << "its prompts have nothing to be patched from";
+    open(core, pairs());
+    EXPECT_EQ(edit(), SweepEdit::patch);
+  }
+  core.apply(SetOption{&kSweptEdit, static_cast<int>(SweepEdit::mean)});
+  open(core, pairs());
+  EXPECT_EQ(edit(), SweepEdit::mean);
 }
 
 TEST_F(ListMeansWindow, APromptThatIsTypedLeavesTheMeansAsTheyAre) {
