@@ -64,8 +64,27 @@ GivenToken token_at(const json& line, const std::string& where, const char* key)
   }
 }
 
+/// A key without the ways to join words and to write them: "otherToken" and "other-token" are "othertoken".
+std::string letters_of(std::string_view key) {
+  std::string letters;
+  for (const char c : key)
+    if (c != '-' && c != '_' && c != ' ')
+      letters += static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
+  return letters;
+}
+
+/// Throws model::LoadError for a key that is one of these but for how it is written: the number that it asks
+/// for would not be the one that is measured.
+void reject_other_spellings(const json& line, const std::string& where) {
+  for (const auto& [key, value] : line.items())
+    for (const char* known : {"second", "from", "token", "other_token", "position"})
+      if (key != known && letters_of(key) == letters_of(known))
+        throw model::LoadError(where + ": expected the key \"" + known + "\", found " + model::quote(key));
+}
+
 /// What an object says besides its prompt.
 void read_measured(const json& line, const std::string& where, ListedPrompt& prompt) {
+  reject_other_spellings(line, where);
   const json *second = at_key(line, "second"), *from = at_key(line, "from");
   if (second != nullptr && from != nullptr)
     throw model::LoadError(where + ": \"second\" and \"from\" are two names of one text; give only one");

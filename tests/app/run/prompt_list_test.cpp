@@ -53,6 +53,18 @@ TEST(PromptList, WhatIsNoneIsSaid) {
   EXPECT_THAT(problem_of(folder.path() / "e.txt"), HasSubstr("e.txt"));
 }
 
+TEST(PromptList, AKeyThatIsWrittenAsAnOptionIsAProblemOnlyWhereItWouldBeMeasured) {
+  for (const char* key : {"other-token", "otherToken", "Other token"}) {
+    const ListedPrompt line =
+        parse_prompt_line("{\"prompt\": \"x\", \"" + std::string(key) + "\": \" Fox\"}", "a.jsonl:3");
+    EXPECT_EQ(line.text, "x");
+    EXPECT_EQ(line.problem,
+              "a.jsonl:3: expected the key \"other_token\", found \"" + std::string(key) + "\"");
+    EXPECT_THROW(require_measurable(line), model::LoadError);
+  }
+  EXPECT_EQ(parse_prompt_line(R"({"prompt": "x", "tokens": [1], "source": "y"})", "a.jsonl:3").problem, "");
+}
+
 TEST(PromptList, LinesAreNumberedFromOneWithBlankOnes) {
   EXPECT_EQ(lines_with_prompts("\xef\xbb\xbf\n\"a\"\r\n \t\n\"b\"\n\"c\""), (std::vector<int>{2, 4, 5}));
   EXPECT_TRUE(lines_with_prompts("").empty());
