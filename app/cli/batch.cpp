@@ -12,6 +12,7 @@
 #include "app/cli/status_line.h"
 #include "app/text/terminal_text.h"
 #include "model/files/file_io.h"
+#include "system/file.h"
 #include "system/path_text.h"
 
 namespace headscope::app {
@@ -25,8 +26,7 @@ std::string bytes_of(std::istream& in) {
 
 /// The number of prompts of the shard in a list; nothing if the list is a stream.
 std::optional<int> count_prompts(const PromptArguments& arguments) {
-  std::error_code error;
-  if (arguments.file == "-" || !std::filesystem::is_regular_file(arguments.file, error)) return std::nullopt;
+  if (arguments.file == "-" || !system::is_file(arguments.file)) return std::nullopt;
   std::ifstream file(arguments.file, std::ios::binary);
   int count = 0;
   for (std::string line; std::getline(file, line);) count += is_prompt_line(line) ? 1 : 0;
@@ -113,6 +113,8 @@ PromptSource::PromptSource(const PromptArguments& arguments, std::istream& stand
       break;
     }
     case From::list:
+      digest_ = Digest::sha256();
+      list_name_ = standard ? name_ : system::text_of(arguments.file.filename());
       if (standard) {
         lines_ = &standard_input;
         break;
@@ -135,6 +137,8 @@ std::optional<ListedPrompt> PromptSource::next() {
   if (is_list()) {
     std::string read;
     while (!prompt && std::getline(*lines_, read)) {
+      digest_->add(read);
+      if (!lines_->eof()) digest_->add("\n");
       const std::string_view line = bare_prompt_line(read, line_++ == 0);
       if (!is_prompt_line(line) || number_++ % shard_.count != shard_.index) continue;
       prompt = plain_ ? ListedPrompt{{.text = std::string(line), .ids = {}}}
@@ -143,7 +147,10 @@ std::optional<ListedPrompt> PromptSource::next() {
   } else {
     prompt = std::exchange(single_, std::nullopt);
   }
-  if (!prompt) return prompt;
+  if (!prompt) {
+    if (is_list() && !list_) list_ = ListFile{list_name_, digest_->hex(), number_};
+    return prompt;
+  }
   prompt->start_token = start_token_;
   if (!is_list()) ++number_;
   return prompt;
@@ -155,13 +162,12 @@ bool PromptSource::can_continue() const {
 
 std::optional<std::filesystem::path> PromptSource::file(const std::filesystem::path& pattern) const {
   std::filesystem::path file = is_list() ? with_name(pattern, "{n}", std::to_string(number_)) : pattern;
-  std::error_code error;
   // Files get their names only when complete.
-  if (resume_ && std::filesystem::exists(file, error)) return std::nullopt;
+  if (resume_ && system::is_there(file)) return std::nullopt;
   return file;
 }
 
-int for_each_prompt(const PromptArguments& arguments, const Streams& streams, const PromptWork& work) {
+PromptsRun for_each_prompt(const PromptArguments& arguments, const Streams& streams, const PromptWork& work) {
   PromptSource source(arguments, streams.in);
   Progress progress(arguments, streams);
   int done = 0, failed = 0;
@@ -190,7 +196,7 @@ int for_each_prompt(const PromptArguments& arguments, const Streams& streams, co
   if (failed > 0)
     streams.err << "headscope: " << failed << " of " << prompts(done) << (failed == 1 ? " was" : " were")
                 << " skipped; the others succeeded\n";
-  return failed;
+  return {failed, source.list()};
 }
 
 }  // namespace headscope::app

@@ -7,8 +7,10 @@
 #include <string>
 
 #include "app/cli/arguments/arguments.h"
+#include "app/cli/arguments/list_part.h"
 #include "app/cli/program.h"
 #include "app/run/prompt_list.h"
+#include "app/run/sources/digest.h"
 
 namespace headscope::app {
 
@@ -34,6 +36,8 @@ class PromptSource {
   int number() const { return number_; }
   void count_done() { ++done_; }
   bool is_first() const { return done_ == 0; }  ///< whether no previous prompt succeeded
+  /// The list; nothing for one prompt, and before next() has returned nothing.
+  std::optional<ListFile> list() const { return list_; }
   /// Whether next() can be called again after it has thrown.
   bool can_continue() const;
   /// The output file of this prompt: `pattern` with {n} replaced by its number. Nothing if the file exists
@@ -52,6 +56,9 @@ class PromptSource {
   std::string name_;
   std::unique_ptr<std::istream> file_;  ///< the list's file
   std::istream* lines_ = nullptr;
+  std::string list_name_;         ///< without its folder
+  std::optional<Digest> digest_;  ///< of the lines that were read; none: one prompt
+  std::optional<ListFile> list_;
   int line_ = 0;
   int number_ = 0;
   int done_ = 0;
@@ -60,10 +67,16 @@ class PromptSource {
 /// Processes one prompt of a command.
 using PromptWork = std::function<void(const PromptSource& source, const ListedPrompt& prompt)>;
 
+/// What was processed.
+struct PromptsRun {
+  int skipped = 0;                    ///< prompts that failed
+  std::optional<ListFile> list = {};  ///< none: one prompt
+};
+
 /// Processes each prompt in turn, or those of the shard. Shows progress on a terminal, or an occasional line
 /// in a log. A prompt that cannot be read or run ends the loop (model::LoadError, model::RunError). If errors
 /// are skipped, each is reported in a sentence on `err` and counted in a final one; throws RunError if every
-/// prompt of a whole list failed, or if it has none. Returns the number of skipped prompts.
-int for_each_prompt(const PromptArguments& arguments, const Streams& streams, const PromptWork& work);
+/// prompt of a whole list failed, or if it has none.
+PromptsRun for_each_prompt(const PromptArguments& arguments, const Streams& streams, const PromptWork& work);
 
 }  // namespace headscope::app

@@ -54,6 +54,14 @@ TEST(Cli, TheWindowTakesAttentionInPlaceOfAModel) {
               HasSubstr("--second-attention requires --attention"));
 }
 
+TEST(Cli, TheWindowOpensAListOfPromptsBesideAPrompt) {
+  const auto window = parsed<WindowCommand>({"pairs.jsonl", "--prompt", "Hi"});
+  EXPECT_EQ(window.over_list, "pairs.jsonl");
+  EXPECT_TRUE(window.file.empty());
+  EXPECT_EQ(window.prompt.text, "Hi");
+  EXPECT_THAT(wrong_use({"a.txt", "--over", "b.txt"}), HasSubstr("one list of prompts at a time"));
+}
+
 TEST(Cli, CommonOptionsMayStandBeforeTheCommand) {
   const auto info = parsed<Arguments>({"--model", "m", "info", "--json"});
   EXPECT_EQ(info.model.model, "m");

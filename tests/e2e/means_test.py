@@ -137,18 +137,38 @@ class MeansOverAList(ProgramCase):
             self.succeed(*whole(self.list), "--shard", f"{part}/2", "--out", parts[-1])
         merged = self.json("sweep", "--merge", *parts)
         self.assertEqual(merged["means"], at_once["means"])
-        self.assertEqual(merged["how"]["mean_over"], at_once["how"]["mean_over"])
+        self.assertEqual(merged["how"], at_once["how"])
+        self.assertEqual(merged["how"]["list"], {"file": "prompts.jsonl", "sha256": hashlib.sha256(prompts.read_bytes()).hexdigest(), "prompts": 3})
         without = self.folder / "without.json"
         self.succeed("sweep", "--prompts", prompts, "--ablate", "mean", "--mean", "--token", " Fox", "--shard", "1/2", "--out", without)
         self.fail_with(1, "sweep", "--merge", parts[0], without, "--json", contains="mean_over")
         self.assertEqual(at_once["of"]["change"], "list-mean")
         words = self.succeed(*whole(self.list)).decode()
-        self.assertRegex(words.splitlines()[0], r"^Each head replaced by its mean over a list of prompts: change of logit difference: mean over 3 prompts ± standard error; means over \d+ tokens of "
+        self.assertRegex(words.splitlines()[0], r"^Each head replaced by its mean over a list of prompts: change of logit difference: mean over 3 prompts of prompts.jsonl ± standard error; means over \d+ tokens of "
                          r"4 prompts of others.jsonl$")
         self.assertEqual(self.succeed("sweep", "--merge", *parts).decode(), words)
         other = self.folder / "other.json"
         self.succeed(*whole(turned), "--shard", "1/2", "--out", other)
         self.fail_with(1, "sweep", "--merge", parts[0], other, "--json", contains="mean_over")
+
+    def test_shards_of_different_lists_are_not_merged(self):
+        def part(name, prompts, *shard):
+            file = self.folder / f"of-{name}.json"
+            self.succeed("lens", "--prompts", prompts, "--mean", "--token", " Fox", *shard, "--out", file)
+            return file
+        one = self.list_of(*map(json.dumps, TEXTS), name="one.jsonl")
+        two = self.folder / "two.jsonl"
+        two.write_bytes("\r\n".join(map(json.dumps, TEXTS[:2])).encode())  # no line end after the last one
+        first, other = part("first", one, "--shard", "0/2"), part("other", two, "--shard", "1/2")
+        self.assertEqual(json.loads(other.read_text())["how"]["list"],
+                         {"file": "two.jsonl", "sha256": hashlib.sha256(two.read_bytes()).hexdigest(), "prompts": 2})
+        self.fail_with(1, "lens", "--merge", first, other, contains="other.json: is of another list of prompts than")
+        # Whole lists can be added up. What they are together is no file.
+        together = json.loads(self.succeed("lens", "--merge", part("one", one), part("two", two), "--json"))
+        self.assertEqual((together["prompts"], "list" in together["how"]), (len(TEXTS) + 2, False))
+        piped = json.loads(self.succeed("lens", "--prompts", "-", "--mean", "--token", " Fox", "--json", stdin=two.read_bytes()))
+        self.assertEqual(piped["how"]["list"]["sha256"], hashlib.sha256(two.read_bytes()).hexdigest())
+        self.assertEqual(piped["how"]["list"]["file"], "standard input")
 
     def test_a_circuit_is_cut_to_them(self):
         answer = self.json("circuit", "--prompt", PROMPT, "--ablate", "mean", "--mean-over", self.list, "--metric", "logit", "--edges", "10",
@@ -180,6 +200,13 @@ class MeansOverAList(ProgramCase):
             self.succeed("plot", "--recipe", figure, "--out", again)  # which carries the list
             self.assertEqual(again.read_bytes(), figure.read_bytes())
         self.assertIn(b"L0 H0 = mean over the list", self.succeed("plot", "sweep", "--sweep-change", "list-mean", *csv, "--over", self.list))
+
+    def test_a_figure_of_means_says_which_prompts_it_leaves_out(self):
+        listed = self.list_of(*map(json.dumps, TEXTS), json.dumps({"prompt": TEXTS[0], "position": 99}), name="some.jsonl")
+        done = run("plot", "lens", "--prompts", listed, "--mean", "--out", self.folder / "lens.png")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(self.sentence(done.stderr), r"\Aheadscope: 1 of 5 prompts was skipped: .*\b5: .*99")
+        self.succeed("plot", "lens", "--prompts", self.list, "--mean", "--out", self.folder / "lens.png")
 
     def test_what_does_not_apply_is_refused(self):
         listed = ["--mean-over", self.list]

@@ -65,9 +65,16 @@ std::map<std::string, std::string> conditions_of(const Json& how) {
   return conditions;
 }
 
-void add_conditions(const std::map<std::string, std::string>& conditions, Json& how) {
-  for (const auto& [key, value] : conditions)
+Json list_json(const ListFile& list) {
+  return {{"file", utf8_or_replacement(list.name)}, {"sha256", list.sha256}, {"prompts", list.prompts}};
+}
+
+Json how_of(const ListPart& part, const std::string& program) {
+  Json how = {{"program", program}};
+  for (const auto& [key, value] : part.conditions)
     if (key != "mean_over" || value != "null") how[key] = Json::parse(value);
+  if (part.list) how["list"] = list_json(*part.list);
+  return how;
 }
 
 void add_part_members(const ListPart& part, Json& answer) {
@@ -82,6 +89,9 @@ ListPart list_part_of(const Json& part) {
     read.conditions[key] = part.at("how").at(key).dump();
   for (const char* key : {"mean_over", "second_model"})
     read.conditions[key] = part.at("how").value(key, Json()).dump();
+  if (const Json list = part.at("how").value("list", Json()); !list.is_null())
+    read.list = ListFile{list.at("file").get<std::string>(), list.at("sha256").get<std::string>(),
+                         whole_at(list, "prompts", 0)};
   read.prompts = static_cast<int>(whole_at(part, "prompts", 0));
   read.skipped = static_cast<int>(whole_at(part, "skipped", 0));
   if (part.contains("shard")) {
@@ -137,6 +147,11 @@ void ListParts::add(const ListPart& part, const std::string& file) {
                            first_file_ + " one of " + std::to_string(all_.shard.count));
   if (part.shard.count > 1 && !shards_.insert(part.shard.index).second)
     throw model::LoadError(file + ": shard " + std::to_string(part.shard.index) + " was given twice");
+  if (part.list && all_.list && part.list->sha256 != all_.list->sha256 && part.shard.count > 1)
+    throw model::LoadError(file + ": is of another list of prompts than " + first_file_ +
+                           ": the SHA-256 of its list is " + brief(part.list->sha256) + ", not " +
+                           brief(all_.list->sha256));
+  if (part.list != all_.list) all_.list.reset();  // several lists together are no file
   constexpr int kMax = std::numeric_limits<int>::max();
   if (part.prompts > kMax - all_.prompts || part.skipped > kMax - all_.skipped)
     throw model::LoadError(file + ": there are too many prompts to add up");

@@ -1,9 +1,11 @@
 #pragma once
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -15,12 +17,23 @@
 // What commands write about a list of prompts, perhaps of a shard of it, and read again to add it up.
 namespace headscope::app {
 
+/// A list of prompts, whole: shards of different lists do not belong together.
+struct ListFile {
+  std::string name;          ///< "pairs.jsonl", without its folder
+  std::string sha256;        ///< of its bytes, in hexadecimal digits
+  std::int64_t prompts = 0;  ///< in all of it, whatever the shard
+  bool operator==(const ListFile&) const = default;
+};
+/// As members of `how` name it.
+nlohmann::ordered_json list_json(const ListFile& list);
+
 /// What all of them have in common.
 struct ListPart {
   int prompts = 0;
   int skipped = 0;  ///< number of prompts that failed
   /// What parts must agree in: the models, how they were run, what was measured; values as JSON.
   std::map<std::string, std::string> conditions = {};
+  std::optional<ListFile> list = {};  ///< none: one prompt, several lists, or written by an earlier version
   Shard shard = {};
 };
 
@@ -33,8 +46,9 @@ std::int64_t whole_at(const nlohmann::ordered_json& of, const char* key, std::in
 
 /// The conditions in the member `how` of an answer: all but the program's version.
 std::map<std::string, std::string> conditions_of(const nlohmann::ordered_json& how);
-/// Adds conditions to the member `how` of an answer; the list of --mean-over only if there was one.
-void add_conditions(const std::map<std::string, std::string>& conditions, nlohmann::ordered_json& how);
+/// The member `how` of an answer: the program, a part's conditions and its list. The list of --mean-over only
+/// if there was one.
+nlohmann::ordered_json how_of(const ListPart& part, const std::string& program);
 
 /// Writes a part's own members: "shard" if it is one, "prompts" and "skipped".
 void add_part_members(const ListPart& part, nlohmann::ordered_json& answer);
@@ -55,8 +69,8 @@ void read_part(std::string_view json, const std::string& file, const std::string
 /// Adds up parts: checks that they belong together, and counts their prompts.
 class ListParts {
  public:
-  /// Throws model::LoadError for a part whose conditions differ from those of others that have them, or one
-  /// that is already there.
+  /// Throws model::LoadError for a part whose conditions differ from those of others that have them, a shard
+  /// of another list, or a part that is already there.
   void add(const ListPart& part, const std::string& file);
   /// The whole. Throws model::LoadError if shards are missing.
   ListPart whole() const;

@@ -232,9 +232,9 @@ void run_attribute(const AttributeCommand& command, const Streams& streams) {
       write_text(report, streams.out);
     }
   };
-  const int skipped = for_each_prompt(command.prompt, streams, work);
+  const PromptsRun done = for_each_prompt(command.prompt, streams, work);
   if (!command.mean) return;
-  means.finish(command.json ? how.shared(engine) : Json(), command.prompt, skipped);
+  means.finish(command.json ? how.shared(engine) : Json(), command.prompt.shard, done);
   write_means(means, command, true, streams);
 }
 

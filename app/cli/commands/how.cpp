@@ -39,12 +39,17 @@ Json How::shared(const Engine& engine) {
   how["precision"] = name_of(command_.model.precision);
   how["start_token"] = command_.prompt.start_token;
   how["edits"] = std::move(edits);
-  if (const auto& list = engine.mean_over)
-    how["mean_over"] = {{"file", list->over.list->name},
-                        {"sha256", list->sha256},
-                        {"prompts", list->over.list->prompts.size()},
-                        {"tokens", list->tokens}};
+  if (const auto& list = engine.mean_over) {
+    how["mean_over"] = list_json(list->file);
+    how["mean_over"]["tokens"] = list->tokens;
+  }
   return shared_.emplace(std::move(how));
+}
+
+Json How::of(const Engine& engine, const PromptsRun& prompts) {
+  Json how = shared(engine);
+  if (prompts.list) how["list"] = list_json(*prompts.list);
+  return how;
 }
 
 Json How::of(const Engine& engine, const PromptRun& run) {

@@ -1,6 +1,7 @@
 #pragma once
 #include <optional>
 
+#include "app/cli/batch.h"
 #include "app/cli/commands/engine.h"
 #include "app/cli/commands/output.h"
 #include "app/cli/commands/pending_hash.h"
@@ -17,7 +18,9 @@ class How {
   /// What all answers of a command have in common: program, models and the hashes of their weights,
   /// precision, start token, edits and the list over which means are taken. Throws like weights_hash.
   Json shared(const Engine& engine);
-  /// The same with the prompt, and the second prompt if the run is compared with one.
+  /// The same with the list of prompts that was processed, if it was one.
+  Json of(const Engine& engine, const PromptsRun& prompts);
+  /// The same as `shared` with the prompt, and the second prompt if the run is compared with one.
   Json of(const Engine& engine, const PromptRun& run);
 
  private:

@@ -140,9 +140,9 @@ void run_lens(const LensCommand& command, const Streams& streams) {
       });
     }
   };
-  const int skipped = for_each_prompt(command.prompt, streams, work);
+  const PromptsRun done = for_each_prompt(command.prompt, streams, work);
   if (!command.mean) return;
-  means.finish(command.json ? how.shared(engine) : Json(), command.prompt, skipped);
+  means.finish(command.json ? how.shared(engine) : Json(), command.prompt.shard, done);
   write_means(means, command, false, streams);
 }
 

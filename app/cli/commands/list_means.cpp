@@ -104,16 +104,18 @@ void ListMeans::add(const Json& of, const MeasuredCells& prompt, const std::stri
   if (of_.is_null()) of_ = of;
   for (const auto& [key, value] : of.items())
     if (of_.value(key, Json()) != value)
-      throw std::runtime_error(where + "its " + key + " is " + value.dump() + ", that of the first prompt " +
-                               of_.value(key, Json()).dump() + "; means are of one measurement");
+      throw std::runtime_error(where + "its " + (key == "what" ? "measurement" : key) + " is " +
+                               value.dump() + ", that of the first prompt " + of_.value(key, Json()).dump() +
+                               "; means are of one measurement");
   means_.add(prompt, where);
   ++part_.prompts;
 }
 
-void ListMeans::finish(const Json& how, const PromptArguments& prompts, int skipped) {
+void ListMeans::finish(const Json& how, const Shard& shard, const PromptsRun& run) {
   if (!how.is_null()) part_.conditions = conditions_of(how);
-  part_.shard = prompts.shard;
-  part_.skipped = skipped;
+  part_.shard = shard;
+  part_.skipped = run.skipped;
+  part_.list = run.list;
 }
 
 void ListMeans::write_text(std::ostream& out, bool by_size) const {
@@ -122,7 +124,8 @@ void ListMeans::write_text(std::ostream& out, bool by_size) const {
     return;
   }
   out << terminal_safe(of_.at("what").get<std::string>()) << ": mean over "
-      << counted(part_.prompts, "prompt") << " ± standard error";
+      << counted(part_.prompts, "prompt") << (part_.list ? " of " + terminal_safe(part_.list->name) : "")
+      << " ± standard error";
   if (of_.contains("mean_over")) out << "; " << terminal_safe(of_.at("mean_over").get<std::string>());
   out << '\n';
   std::vector<std::size_t> order(means_.size());
@@ -154,8 +157,7 @@ void ListMeans::write_csv(std::ostream& out) const {
 
 void ListMeans::write_json(std::ostream& out) const {
   Json answer;
-  answer["how"] = {{"program", program_name()}};
-  add_conditions(part_.conditions, answer["how"]);
+  answer["how"] = how_of(part_, program_name());
   answer["of"] = of_;
   add_part_members(part_, answer);
   Json& means = answer["means"] = Json::array();

@@ -7,6 +7,7 @@
 
 #include "app/cli/arguments/command_syntax.h"
 #include "app/cli/arguments/list_part.h"
+#include "app/cli/batch.h"
 #include "app/cli/commands/how.h"
 #include "app/cli/commands/output.h"
 #include "app/run/cell_means.h"
@@ -47,7 +48,7 @@ class ListMeans {
   /// the prompt differs from the first one in that or in its cells: see CellMeans.
   void add(const Json& of, const MeasuredCells& prompt, const std::string& where);
   /// Sets what an answer says besides: how it was made (null: nothing), and of which prompts.
-  void finish(const Json& how, const PromptArguments& prompts, int skipped);
+  void finish(const Json& how, const Shard& shard, const PromptsRun& run);
 
   void write_text(std::ostream& out, bool by_size) const;
   void write_csv(std::ostream& out) const;

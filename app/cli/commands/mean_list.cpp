@@ -19,7 +19,7 @@ std::shared_ptr<const MeanList> read_mean_list(const std::filesystem::path& file
   list->over = {std::make_shared<const PromptList>(parse_prompt_list(bytes, file)), start_token};
   Digest digest = Digest::sha256();
   digest.add(bytes);
-  list->sha256 = digest.hex();
+  list->file = {list->over.list->name, digest.hex(), std::ssize(list->over.list->prompts)};
   const std::string name = terminal_safe(system::text_of(file));
   const std::vector<int> lines = lines_with_prompts(bytes);
   for (std::size_t i = 0; i < lines.size(); ++i) {

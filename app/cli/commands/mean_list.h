@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "app/cli/arguments/list_part.h"
 #include "app/cli/program.h"
 #include "app/run/analyses/activation_means.h"
 #include "model/kernels/workspace.h"
@@ -14,7 +15,7 @@ namespace headscope::app {
 
 struct MeanList {
   OverPrompts over;
-  std::string sha256;       ///< of the file, in hexadecimal digits
+  ListFile file;
   std::int64_t tokens = 0;  ///< of all prompts
 };
 

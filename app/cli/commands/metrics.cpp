@@ -105,8 +105,7 @@ void write_csv(const Measurement& measured, const std::vector<int>& order, std::
 void write_json(const Measurement& measured, const MetricsCommand& command, const std::vector<int>& order,
                 std::ostream& out) {
   Json answer;
-  answer["how"] = {{"program", program_name()}};
-  add_conditions(measured.conditions, answer["how"]);
+  answer["how"] = how_of(measured, program_name());
   add_part_members(measured, answer);
   if (command.repeated) {
     answer.erase("skipped");
@@ -172,7 +171,7 @@ void run_metrics(const MetricsCommand& command, const Streams& streams) {
     measured.prompts = 1;
     return write(measured, command, streams.out);
   }
-  measured.skipped =
+  const PromptsRun done =
       for_each_prompt(command.prompt, streams, [&](const PromptSource& source, const Prompt& prompt) {
         const PromptRun run = run_prompt(engine, prompt, source.where());
         warn_about(run, source.where(), streams.err);
@@ -180,7 +179,9 @@ void run_metrics(const MetricsCommand& command, const Streams& streams) {
         add_head_metrics(run, engine.workspace, of_prompt);
         measured.add(of_prompt);
       });
-  if (command.prompt.from != PromptArguments::From::list) measured.over_prompts.clear();
+  measured.skipped = done.skipped;
+  measured.list = done.list;
+  if (!done.list) measured.over_prompts.clear();
   write(measured, command, streams.out);
 }
 

@@ -156,9 +156,9 @@ auto pairs(const std::string& what) {
 
 /// Calls visit(run, number) for each prompt's run. `hooks`: of the passes; null: none.
 template <class Visit>
-void for_each_run(const SearchCommand& command, Engine& engine, const Streams& streams,
-                  const model::Hooks* hooks, const Visit& visit) {
-  for_each_prompt(command.prompt, streams, [&](const PromptSource& source, const Prompt& prompt) {
+PromptsRun for_each_run(const SearchCommand& command, Engine& engine, const Streams& streams,
+                        const model::Hooks* hooks, const Visit& visit) {
+  return for_each_prompt(command.prompt, streams, [&](const PromptSource& source, const Prompt& prompt) {
     const PromptRun run = run_prompt(engine, prompt, source.where(), hooks);
     warn_about(run, source.where(), streams.err);
     visit(run, source.number());
@@ -172,10 +172,11 @@ void search_neurons(const SearchCommand& command, Engine& engine, How& how, cons
   if (command.above) search.above = *command.above;
   const WatchedNeurons watched(command.neurons, *engine.model);
   FoundActivations found;
-  for_each_run(command, engine, streams, &watched.hooks(), [&](const PromptRun& run, int number) {
+  const auto search_in = [&](const PromptRun& run, int number) {
     add_activations(run, search, watched, number, static_cast<std::size_t>(command.top), found);
-  });
-  if (command.json) return write_json(how.shared(engine), *engine.model->tokenizer, found, streams.out);
+  };
+  const PromptsRun done = for_each_run(command, engine, streams, &watched.hooks(), search_in);
+  if (command.json) return write_json(how.of(engine, done), *engine.model->tokenizer, found, streams.out);
   write_text(found, streams.out);
 }
 
@@ -193,18 +194,18 @@ void run_search(const SearchCommand& command, const Streams& streams) {
       join_weights(found, of_run, run, number, static_cast<std::size_t>(command.top),
                    {*command.context, *command.context});
   };
-  const auto write = [&](const TokenNames& names) {
+  const auto write = [&](const TokenNames& names, const PromptsRun& done) {
     if (!context) found.best = best.best(), found.count = best.count();
-    if (command.json) return write_json(how.shared(engine), names, found, context, streams.out);
+    if (command.json) return write_json(how.of(engine, done), names, found, context, streams.out);
     write_text(names, found, context, streams.out);
   };
   if (engine.model->patterns) {
     const PromptRun run = run_of_patterns(engine, command.prompt, {}, streams.err);
     search_in(run, 1);
-    return write({nullptr, &run.tokens, &key_tokens(run)});
+    return write({nullptr, &run.tokens, &key_tokens(run)}, {});
   }
-  for_each_run(command, engine, streams, nullptr, search_in);
-  write({.tokenizer = engine.model->tokenizer.get()});
+  const PromptsRun done = for_each_run(command, engine, streams, nullptr, search_in);
+  write({.tokenizer = engine.model->tokenizer.get()}, done);
 }
 
 void check_search(SearchCommand& command) {

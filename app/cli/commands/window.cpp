@@ -1,13 +1,17 @@
 #include "app/cli/commands/window.h"
 
+#include <utility>
+
 #include "app/cli/arguments/command_syntax.h"
 #include "app/cli/commands/engine.h"
 #include "app/cli/commands/recipes.h"
 #include "app/recipe/settings.h"
+#include "app/run/prompt_list.h"
 #include "app/run/sources/model_discovery.h"
 #include "app/run/sources/paths.h"
 #include "app/window/sessions.h"
 #include "model/files/quote.h"
+#include "system/file.h"
 #include "system/path_text.h"
 
 namespace headscope::app {
@@ -18,10 +22,8 @@ std::optional<std::filesystem::path> recent_model(const std::string& name) {
   const auto folder = config_folder(process_environment());
   if (!folder) return std::nullopt;
   std::vector<DiscoveredModel> models;
-  std::error_code error;
   for (const std::filesystem::path& model : load_settings(*folder / kSettingsFile).settings.recent_models)
-    if (!may_hold_patterns(model) && std::filesystem::exists(model, error))
-      models.push_back({model_name(model), model});
+    if (!may_hold_patterns(model) && system::is_there(model)) models.push_back({model_name(model), model});
   return model_named(name, models);
 }
 
@@ -62,6 +64,12 @@ void check_window(WindowCommand& window) {
   const std::filesystem::path& file = window.file;
   if (!file.empty() && !file.has_extension() && !file.has_parent_path())
     throw UsageError("unknown command " + model::quote(system::text_of(file)));
+  if (may_hold_prompts(file)) {
+    if (!window.over_list.empty())
+      throw UsageError("one list of prompts at a time: both --over and " +
+                       model::quote(system::text_of(file)) + " were given");
+    window.over_list = std::exchange(window.file, {});
+  }
   if (!file.empty() && !window.prompt_options.empty())
     throw UsageError("a session has its own prompt: both " + window.prompt_options[0] + " and " +
                      model::quote(system::text_of(file)) + " were given");
@@ -82,10 +90,11 @@ Finish describe_window(CommandSyntax& program) {
   program.comparison(false);
   program.tour();
   program.over();
-  program.word("FILE",
-               "a session (*.headscope), a figure made by headscope, or attention\npatterns (*.safetensors), "
-               "to open in the window",
-               own->file, [](const std::string&, const std::string& text) { return system::path_of(text); });
+  program.word(
+      "FILE",
+      "a session (*.headscope), a figure made by headscope, attention\npatterns (*.safetensors), or a "
+      "list of prompts (*.jsonl, *.txt), to\nopen in the window",
+      own->file, [](const std::string&, const std::string& text) { return system::path_of(text); });
   return program.finish(own, check_window, open_window);
 }
 
