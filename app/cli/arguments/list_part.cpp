@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "app/run/sources/digest.h"
+#include "app/text/json_text.h"
 #include "app/text/terminal_text.h"
 #include "model/files/error.h"
 #include "model/files/file_io.h"
