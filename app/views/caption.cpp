@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <utility>
 #include <variant>
 
 #include "app/counted.h"
@@ -99,6 +100,40 @@ std::string words_of(const model::Edits& all, const PromptRun& run, bool printed
   return text.empty() ? edits : text + "; and " + edits;
 }
 
+/// Whether the picture is of tokens that the lines of the list name, whatever the view's option for it says.
+bool is_named_by_lines(const View& view, const OptionSpec& option, const ViewContext& c) {
+  if (!view.tokens.has(&option) || !is_over_list(view, c.options) || !c.prompts) return false;
+  const GivenToken ListedPrompt::*const token =
+      view.tokens.is_other(&option) ? &ListedPrompt::other_token : &ListedPrompt::token;
+  return std::ranges::all_of(c.prompts->prompts,
+                             [&](const ListedPrompt& line) { return !(line.*token).empty(); });
+}
+
+/// Whether the caption says what an option does: only if the picture shows it, and differs by it from the
+/// default one.
+bool is_in_caption(const View& view, const OptionSpec& option, const ViewContext& c) {
+  const OptionValue& value = c.options.value(option);
+  return !option.pane_only && !option.reset_on_prompt_change && value != option.default_value &&
+         has_effect(view, option, c.options) && (view.uses == nullptr || view.uses(c, option)) &&
+         !is_named_by_lines(view, option, c) &&
+         !(view.shown_heads && std::holds_alternative<std::vector<int>>(value));
+}
+
+/// Adds what an option does; `goes_on`: after what the option before it does.
+void add_phrase(std::string& text, std::string_view words, bool goes_on) {
+  constexpr std::string_view kGoesOn = "…";
+  if (!words.starts_with(kGoesOn)) {
+    text.append(" · ").append(words);
+    return;
+  }
+  words.remove_prefix(kGoesOn.size());
+  if (!goes_on) {
+    text += " · ";
+    words.remove_prefix(words.find_first_not_of(", "));
+  }
+  text += words;
+}
+
 std::vector<std::string> caption_lines(const std::string& words, float width, const ViewContext& c) {
   const viz::Style style = style_of(c);
   return viz::wrap(style, words, style.small(), viz::FontStyle::regular, width - 2 * margin(c));
@@ -141,9 +176,8 @@ std::string caption(const View& view, const ViewContext& c) {
   const bool of_run = !(view.of_model && view.of_model(c));
   const std::string prompt = quoted_prompt(*c.run, c.printed);
   if (view.caption.prompt && of_run && prompt != text) text += " · " + prompt;
-  if (needs_list(view, c.options) && c.prompts)
-    text += std::string(is_over_list(view, c.options) ? " · " : " · means over ") +
-            counted(std::ssize(c.prompts->prompts), "prompt") + " of “" + c.prompts->name + "”";
+  const bool over_list = is_over_list(view, c.options);
+  if (over_list) text += " · " + option_words(view, *view.over_list, c);
   // What is of the weights alone is as it is without edits.
   const model::Edits edits = of_run && view.caption.prompt ? edits_within(*c.run) : model::Edits();
   const bool edited = !edits.empty();
@@ -155,21 +189,21 @@ std::string caption(const View& view, const ViewContext& c) {
     const bool may_be_means = view.over_list != nullptr && !shows_means(view);
     if (of_run && !may_be_means && matches_other_positions(*c.run)) text += " · equal tokens matched";
   } else if (view.on_baseline && view.on_baseline(c) && compares_different_inputs(*c.run)) {
-    text += " · second: " + subtracted(*c.run, true, c.printed);
+    const bool of_prompt = compares_texts(*c.run) || !compares_models(*c.run);
+    text += (of_prompt ? " · second prompt " : " · second model ") + subtracted(*c.run, true, c.printed);
   } else if (edited && c.run->second_model && model::patches_from_second(edits)) {
-    text += " · second: " + c.run->second_model->name;
+    text += " · second model " + c.run->second_model->name;
   }
   if (view.caption.head)
     text += " · " + (view.shown_heads ? view.shown_heads(c) : head_name(c.selection.layer, c.selection.head));
   if (view.caption.query && of_run) text += " · query " + token_name(c.run->tokens, c.selection.query);
   if (view.caption.head && of_run && c.selection.key >= 0)
     text += " · key " + token_name(key_tokens(*c.run), c.selection.key);
+  bool is_said = false;  // of the option before
   for (const OptionSpec* option : view.options) {
-    const OptionValue& value = c.options.value(*option);
-    if (option->pane_only || option->reset_on_prompt_change || value == option->default_value) continue;
-    if (option->applies != nullptr && !option->applies(c.options)) continue;
-    if (view.shown_heads && std::holds_alternative<std::vector<int>>(value)) continue;
-    text += " · " + option_words(view, *option, c);
+    const bool goes_on = std::exchange(is_said, is_in_caption(view, *option, c));
+    if (is_said && !(over_list && option == view.over_list))
+      add_phrase(text, option_words(view, *option, c), goes_on);
   }
   if (c.note_in_caption && !view.caption.note.empty()) text += " · " + view.caption.note;
   return text;

@@ -26,6 +26,7 @@ struct Choice {
   std::string_view name;           ///< on the command line and in settings, "log"
   std::string_view label;          ///< on the control, "Log"
   std::string_view help;           ///< one line
+  std::string_view phrase = {};    ///< as in OptionSpec; the default needs none
   std::string_view new_name = {};  ///< the name that help lists after it was renamed; `name` still works
   std::string_view listed_name() const { return new_name.empty() ? name : new_name; }
 };
@@ -34,7 +35,7 @@ struct Choice {
 template <class Value>
 struct ChoiceOf {
   Value value;
-  std::string_view name, label, help;  ///< as in Choice
+  std::string_view name, label, help, phrase = {};  ///< as in Choice
 };
 /// Whether a table has an enum's values in order, as options that hold the enum require.
 template <class Enum, std::size_t kCount>
@@ -46,7 +47,7 @@ constexpr bool in_order(const ChoiceOf<Enum> (&all)[kCount]) {
 template <class Value, std::size_t kCount>
 std::vector<Choice> choices_of(const ChoiceOf<Value> (&all)[kCount]) {
   std::vector<Choice> choices;
-  for (const ChoiceOf<Value>& row : all) choices.push_back({row.name, row.label, row.help});
+  for (const ChoiceOf<Value>& row : all) choices.push_back({row.name, row.label, row.help, row.phrase});
   return choices;
 }
 
@@ -70,6 +71,15 @@ struct OptionSpec {
   std::string_view flag = {};
   std::string_view label = {};  ///< next to its control, "Scale"
   std::string_view help = {};   ///< one line
+  /// What a caption says of a value that is not the default, a piece of a sentence; with choices, each has
+  /// its own. For the value it has a place:
+  /// - "{}": "temperature {}"; of a switch or a choice: the open list of prompts, "12 prompts of “names”";
+  /// - "{edge}": with that noun: "1 edge", "30 edges", of a list "edge 5", "edges 5, 9";
+  /// - "{+1}": of what people count from 1, "from row {+1} on";
+  /// - "queries {}, keys {}" of a zoom: rows and columns, each only if it is zoomed.
+  /// With "…" in front, "… patched", it goes on from the phrase of the option before it in the view, if that
+  /// says one: "senders patched".
+  std::string_view phrase = {};
   OptionValue default_value = {};
   std::string_view default_name = {};      ///< name of a special default value: "auto", "all"
   std::string_view old_default_name = {};  ///< its previous name: still accepted, but not listed

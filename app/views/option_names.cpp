@@ -5,10 +5,6 @@
 namespace headscope::app {
 namespace {
 
-bool is_other(const TokenOptions& tokens, const OptionSpec* option) {
-  return option == tokens.other_rank || option == tokens.other_id;
-}
-
 /// The first of the shown views, else of all, that has an option.
 const View& view_with(const OptionSpec& option, std::span<const View* const> shown) {
   const auto has = [&](const View& view) {
@@ -23,7 +19,7 @@ const View& view_with(const OptionSpec& option, std::span<const View* const> sho
 
 std::string flag_of(const View& view, const OptionSpec& option) {
   if (!view.tokens.has(&option)) return std::string(option.flag_name());
-  return std::string(is_other(view.tokens, &option) ? kOtherTokenFlag : kTokenFlag);
+  return std::string(view.tokens.is_other(&option) ? kOtherTokenFlag : kTokenFlag);
 }
 
 const OptionSpec* option_of_flag(const View& view, std::string_view flag) {
@@ -65,19 +61,15 @@ std::vector<WrittenOption> written_options(const Options& options, std::span<con
     if (value == option->default_value) continue;
     const View& view = view_with(*option, shown);
     const bool is_token = view.tokens.has(option);
-    const bool other = is_other(view.tokens, option);
-    const OptionSpec* rank = other ? view.tokens.other_rank : view.tokens.rank;
-    const OptionSpec* id = other ? view.tokens.other_id : view.tokens.id;
-    // An id stands in place of the rank, which says whether the token has an effect.
-    if (is_token && option == rank && options.value(*id) != id->default_value) continue;
-    const OptionSpec* deciding = is_token ? rank : option;
-    if (only_applying && deciding->applies != nullptr && !deciding->applies(options)) continue;
+    const bool is_id = &view.tokens.deciding(*option) != option;
+    if (only_applying ? !has_effect(view, *option, options) : view.tokens.is_replaced(*option, options))
+      continue;
     const std::string flag = flag_of(view, *option);
     const std::vector<ViewOption> meant = options_of_flag(flag, shown);
-    const bool has_flag = meant.size() == 1 && meant.front().option == deciding;
+    const bool has_flag = meant.size() == 1 && meant.front().option == &view.tokens.deciding(*option);
     const std::string text = to_text(*option, value);
     written.push_back({has_flag ? flag : std::string(option->name),
-                       is_token && has_flag ? (option == rank ? "rank:" : "id:") + text : text});
+                       is_token && has_flag ? (is_id ? "id:" : "rank:") + text : text});
   }
   return written;
 }

@@ -1,6 +1,6 @@
 #include "app/views/option_words.h"
 
-#include <algorithm>
+#include <cassert>
 #include <cmath>
 
 #include "app/views/parts/names.h"
@@ -8,16 +8,31 @@
 namespace headscope::app {
 namespace {
 
-/// A label inside a sentence: "Cells" becomes "cells", "MLP" stays.
-std::string inside_sentence(std::string_view label) {
-  const auto is_between = [](char c, char low, char high) { return low <= c && c <= high; };
-  std::string text(label);
-  if (text.size() > 1 && is_between(text[0], 'A', 'Z') && is_between(text[1], 'a', 'z'))
-    text[0] = static_cast<char>(text[0] - 'A' + 'a');
-  return text;
+/// A phrase with its place for the value, as in OptionSpec.
+struct Phrase {
+  std::string_view before, place, after;  ///< place: what stands between the braces
+  bool has_place = false;
+
+  std::string with(const std::string& value) const {
+    return std::string(before) + value + std::string(after);
+  }
+};
+
+Phrase phrase_of(std::string_view text) {
+  const std::size_t open = text.find('{'), close = text.find('}');
+  if (open == text.npos || close == text.npos) return {text, {}, {}};
+  return {text.substr(0, open), text.substr(open + 1, close - open - 1), text.substr(close + 1), true};
 }
 
-std::string list_words(const OptionSpec& option, const std::vector<int>& list) {
+std::string number_words(const Phrase& phrase, int number) {
+  if (phrase.place == "+1") return grouped(std::int64_t{number} + 1);
+  return phrase.place.empty() ? exact(double{static_cast<double>(number)}) : counted(number, phrase.place);
+}
+
+/// "heads L5 H1, L9 H6", or their count if there are many.
+std::string list_words(const OptionSpec& option, std::string_view noun, const std::vector<int>& list) {
+  constexpr std::size_t kMany = 12;
+  if (list.size() > kMany) return counted(std::ssize(list), noun);
   std::string words;
   for (const int number : list) {
     const auto [first, second] = head_of_number(number);
@@ -26,52 +41,60 @@ std::string list_words(const OptionSpec& option, const std::vector<int>& list) {
               : option.cells ? "(" + std::to_string(first) + ", " + std::to_string(second) + ")"
                              : std::to_string(number));
   }
-  return words;
+  return std::string(noun) + (list.size() == 1 ? " " : "s ") + words;
 }
 
-/// "rows 2–4, columns 1–3".
-std::string zoom_words(const Zoom& zoom) {
+/// The rows or columns that are shown: "2–4"; empty: all.
+std::string range_words(double first, double count) {
+  if (count <= 0) return "";
+  const double from = std::floor(first), last = std::max(from, std::ceil(first + count) - 1);
+  return plain(from) + (last > from ? "–" + plain(last) : "");
+}
+
+/// "queries 2–4, keys 1–3".
+std::string zoom_words(std::string_view phrase, const Zoom& zoom) {
+  constexpr std::string_view kBetween = ", ";
+  const std::size_t comma = phrase.find(kBetween);
+  const std::string rows = range_words(zoom.row, zoom.rows), columns = range_words(zoom.col, zoom.cols);
   std::string words;
-  const auto add = [&](const char* what, double first, double count) {
-    if (count <= 0) return;
-    const double from = std::floor(first), last = std::max(from, std::ceil(first + count) - 1);
-    words += (words.empty() ? "" : ", ") + std::string(what) + " " + plain(from) + "–" + plain(last);
-  };
-  add("rows", zoom.row, zoom.rows);
-  add("columns", zoom.col, zoom.cols);
+  if (!rows.empty()) words = phrase_of(phrase.substr(0, comma)).with(rows);
+  if (!columns.empty())
+    words += (words.empty() ? "" : std::string(kBetween)) +
+             phrase_of(phrase.substr(comma + kBetween.size())).with(columns);
   return words;
 }
 
-std::string value_words(const OptionSpec& option, const OptionValue& value) {
-  if (const auto* list = std::get_if<std::vector<int>>(&value)) return list_words(option, *list);
-  if (!option.choices.empty())
-    return inside_sentence(option.choices[static_cast<std::size_t>(std::get<int>(value))].label);
-  return to_text(option, value);
+/// "for “·it”", "minus the guess of rank 2".
+std::string token_words(const View& view, const OptionSpec& option, const ViewContext& c) {
+  const TokenOptions& tokens = view.tokens;
+  const int number = std::get<int>(c.options.value(option));
+  const bool is_id = &option == tokens.id || &option == tokens.other_id;
+  return (tokens.is_other(&option) ? "minus " : "for ") +
+         (is_id ? "“" + label_of(c, number) + "”" : "the guess of rank " + std::to_string(number));
 }
 
-/// "“·it”", "the guess of rank 2".
-std::string token_words(const View& view, const OptionSpec& option, const ViewContext& c) {
-  const int number = std::get<int>(c.options.value(option));
-  if (&option == view.tokens.id || &option == view.tokens.other_id) return "“" + label_of(c, number) + "”";
-  return "the guess of rank " + std::to_string(number);
+/// The list of prompts that an option chooses, unless the caption has named it already.
+std::string list_of_prompts(const View& view, const OptionSpec& option, const ViewContext& c) {
+  if (!c.prompts) return "a list of prompts";
+  if (&option != view.over_list && is_over_list(view, c.options)) return "the list";
+  return counted(std::ssize(c.prompts->prompts), "prompt") + " of “" + c.prompts->name + "”";
 }
 
 }  // namespace
 
 std::string option_words(const View& view, const OptionSpec& option, const ViewContext& c) {
+  if (view.tokens.has(&option)) return token_words(view, option, c);
   const OptionValue& value = c.options.value(option);
-  const TokenOptions& tokens = view.tokens;
-  if (tokens.has(&option)) {
-    const bool other = &option == tokens.other_rank || &option == tokens.other_id;
-    return (other ? "minus " : "token: ") + token_words(view, option, c);
-  }
-  if (const Zoom* zoom = std::get_if<Zoom>(&value)) return zoom_words(*zoom);
-  const std::string label = inside_sentence(option.label);
-  if (const bool* on = std::get_if<bool>(&value)) return (*on ? "" : "without ") + label;
-  constexpr std::string_view kFirst = "first ";
-  if (option.choices.empty() && label.starts_with(kFirst))  // where a list begins
-    return "from " + label.substr(kFirst.size()) + " " + value_words(option, value) + " on";
-  return label + (option.choices.empty() ? " " : ": ") + value_words(option, value);
+  if (const auto* zoom = std::get_if<Zoom>(&value)) return zoom_words(option.phrase, *zoom);
+  const auto* number = std::get_if<int>(&value);
+  const bool is_choice = !option.choices.empty();
+  const Phrase phrase =
+      phrase_of(is_choice ? option.choices[static_cast<std::size_t>(*number)].phrase : option.phrase);
+  if (!phrase.has_place) return phrase.with("");
+  if (is_choice || std::holds_alternative<bool>(value)) return phrase.with(list_of_prompts(view, option, c));
+  if (const auto* list = std::get_if<std::vector<int>>(&value))
+    return phrase.with(list_words(option, phrase.place, *list));
+  return phrase.with(number != nullptr ? number_words(phrase, *number) : exact(std::get<double>(value)));
 }
 
 }  // namespace headscope::app

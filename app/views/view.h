@@ -287,9 +287,13 @@ struct TokenOptions {
   const OptionSpec* metric = nullptr;  ///< what an other token chooses: null: nothing
   OptionValue difference = {};         ///< of the metric
   bool has(const OptionSpec* option) const {
-    return option != nullptr &&
-           (option == rank || option == id || option == other_rank || option == other_id);
+    return option != nullptr && (option == rank || option == id || is_other(option));
   }
+  bool is_other(const OptionSpec* option) const { return option == other_rank || option == other_id; }
+  /// Whether it is a rank, and an id stands in its place.
+  bool is_replaced(const OptionSpec& option, const Options& options) const;
+  /// The option whose `applies` counts for this one: the rank, for an id.
+  const OptionSpec& deciding(const OptionSpec& option) const;
 };
 
 /// Where the window shows a view: in a tab, or always in a place of its own.
@@ -372,6 +376,9 @@ struct View {
   /// Whether the picture, with the current options, also uses the baseline; its caption then names it. Null:
   /// on the difference side only.
   bool (*on_baseline)(const ViewContext&) = nullptr;
+  /// Whether the picture uses one of its options that apply; its caption then says what the option does.
+  /// Null: it uses all of them.
+  bool (*uses)(const ViewContext&, const OptionSpec&) = nullptr;
 };
 
 /// All views; the first tab is the default one.
@@ -393,6 +400,8 @@ std::span<const OptionSpec* const> all_options();
 /// The option with this name; null: there is none.
 const OptionSpec* find_option(std::string_view name);
 
+/// Whether the view's picture depends on one of its options, given the others.
+bool has_effect(const View& view, const OptionSpec& option, const Options& options);
 /// Whether, with these options, the view is about a list of prompts.
 bool is_over_list(const View& view, const Options& options);
 /// Whether, with these options, an edit sets means over a list of prompts.
@@ -415,7 +424,7 @@ bool can_show_difference(const View& view, const ViewContext& context);
 ViewContext on_side(Side side, const View& view, ViewContext context);
 
 /// "tales · “A robot must …” · L5 H1 · query 8 “ it” · temperature 0.5": the line under an exported picture.
-/// It names the options with non-default values.
+/// It says what options do that have an effect and are not the default, see `OptionSpec::phrase`.
 std::string caption(const View& view, const ViewContext& context);
 /// Adds the caption under the picture, wrapped to its width; the picture becomes `caption_height` higher.
 Picture with_caption(Picture picture, const std::string& caption, const ViewContext& context);

@@ -86,6 +86,21 @@ const OptionSpec* find_option(std::string_view name) {
   return found == all_options().end() ? nullptr : *found;
 }
 
+bool TokenOptions::is_replaced(const OptionSpec& option, const Options& options) const {
+  const OptionSpec* by = &option == rank ? id : &option == other_rank ? other_id : nullptr;
+  return by != nullptr && options.value(*by) != by->default_value;
+}
+
+const OptionSpec& TokenOptions::deciding(const OptionSpec& option) const {
+  return &option == id ? *rank : &option == other_id ? *other_rank : option;
+}
+
+bool has_effect(const View& view, const OptionSpec& option, const Options& options) {
+  const OptionSpec& deciding = view.tokens.deciding(option);
+  return !view.tokens.is_replaced(option, options) &&
+         (deciding.applies == nullptr || deciding.applies(options));
+}
+
 bool is_over_list(const View& view, const Options& options) {
   return view.over_list != nullptr && options.value(*view.over_list) == view.over_list_value;
 }

@@ -1,5 +1,6 @@
 #pragma once
 #include <optional>
+#include <string>
 #include <variant>
 #include <vector>
 
@@ -24,6 +25,7 @@ struct EditSite {
 struct SetValues {
   EditSite at;
   std::vector<float> values;
+  std::string mean_over = {};  ///< the list of prompts whose mean the values are, for people; empty: none
   bool operator==(const SetValues&) const = default;
 };
 

@@ -1,4 +1,4 @@
-// Tables as files, captions, options by name, and selections.
+// Tables as files, options by name, and selections.
 
 #include "app/views/output/sampling_options.h"
 #include "app/views/parts/matrix_zoom.h"
@@ -126,66 +126,6 @@ TEST(Words, OfTheScaleAreTheConfigurations) {
   EXPECT_EQ(scale_factor(config, 2), "1/√16 × 1/3");
   config.scale_attn_weights = false;
   EXPECT_EQ(scale_factor(config, 0), "1 × 1/1");
-}
-
-TEST(Captions, NameWhatThePictureShows) {
-  const Scenario s("A king\nlived");
-  const ViewContext c = s.context(800, 600);
-  const std::string query =
-      "query " + std::to_string(s.selection.query) + " “" + s.run->tokens.labels.back() + "”";
-  EXPECT_EQ(caption(*find_view("heatmap"), c), "tales · “A king↵lived” · L2 H1 · " + query);
-  EXPECT_EQ(caption(*find_view("heads"), c), "tales · “A king↵lived”");
-  EXPECT_EQ(caption(*find_view("positions"), c), "tales");
-  EXPECT_THAT(caption(*find_view("next"), c), HasSubstr(query));
-  // Truncated between characters, not within one.
-  const Scenario umlauts(std::string(59, 'a') + "ééééé");
-  EXPECT_THAT(caption(*find_view("heads"), umlauts.context(800, 600)),
-              HasSubstr("“" + std::string(59, 'a') + "…”"));
-  const Scenario empty("");
-  EXPECT_THAT(caption(*find_view("heads"), empty.context(800, 600)), HasSubstr("the empty prompt"));
-}
-
-TEST(Captions, NameTheHeadsThatAreDrawn) {
-  const Scenario s("A king lived");
-  ViewContext c = s.context(800, 600);
-  EXPECT_THAT(caption(*find_view("lines"), c), HasSubstr(" · L2 H1 · query"));
-  set(c, "line-heads", "5.5,1.6");
-  EXPECT_THAT(caption(*find_view("lines"), c),
-              AllOf(HasSubstr(" · L5 H5, L1 H6 · query"), Not(HasSubstr("line-heads"))));
-}
-
-TEST(Captions, NameOptionsAsTheirControlsDo) {
-  const Scenario s("A king lived");
-  const auto caption_with = [&](const char* view, const char* option, const char* value) {
-    ViewContext c = s.context(800, 600);
-    set(c, option, value);
-    return caption(*find_view(view), c);
-  };
-  EXPECT_THAT(caption_with("heatmap", "cell-values", "values"), EndsWith(" · cells: weighted values"));
-  EXPECT_THAT(caption_with("lines", "arrangement", "arcs"), EndsWith(" · tokens: arcs"));
-  EXPECT_THAT(caption_with("circuits", "circuit", "pairs"), EndsWith(" · circuit: QK pairs"));
-  EXPECT_THAT(caption_with("softmax", "strongest-first", "yes"), EndsWith(" · strongest first"));
-  EXPECT_THAT(caption_with("next", "temperature", "0.8"), EndsWith(" · temperature 0.8"));
-  EXPECT_THAT(caption_with("heatmap", "value-max", "0.5"), EndsWith(" · max 0.5"));
-  EXPECT_THAT(caption_with("heatmap", "zoom", "2:5,1:4"), EndsWith(" · rows 2–4, columns 1–3"));
-  EXPECT_THAT(caption_with("heatmap", "shape-cells", "2.1,3.2"), EndsWith(" · shape (2, 1), (3, 2)"));
-  EXPECT_THAT(caption_with("circuits", "token-norm", "no"), EndsWith(" · without ln_1"));
-  EXPECT_THAT(caption_with("composition", "senders", "2.3,1.6"), EndsWith(" · senders L2 H3, L1 H6"));
-  EXPECT_THAT(caption_with("lens", "lens-mid", "no"), EndsWith(" · without inside blocks"));
-  EXPECT_THAT(caption_with("attribution", "logit-rank", "2"), EndsWith(" · token: the guess of rank 2"));
-  EXPECT_THAT(caption_with("attribution", "against-rank", "3"), EndsWith(" · minus the guess of rank 3"));
-  EXPECT_THAT(caption_with("sweep", "sweep-id", "4"), EndsWith(" · token: “%”"));
-  EXPECT_THAT(caption_with("metrics", "first-head", "3"), EndsWith(" · from head 3 on"));
-}
-
-TEST(Captions, AreWrappedUnderThePicture) {
-  const Scenario s(long_text().substr(0, 60));
-  const ViewContext c = s.context(260, 300);
-  const Picture picture = find_view("next")->build(c);
-  const viz::Scene scene = with_caption(picture, caption(*find_view("next"), c), c).scene;
-  EXPECT_GT(scene.height, 300 + 2 * 14);
-  EXPECT_EQ(text_faults(scene, *fonts()), "");
-  EXPECT_GT(scene.items.size(), picture.scene.items.size() + 1);
 }
 
 }  // namespace

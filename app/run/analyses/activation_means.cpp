@@ -85,7 +85,7 @@ const PointMeans& ActivationMeans::at(model::HookPoint point) const {
 model::SetValues ActivationMeans::edit(const model::EditSite& place) const {
   const PointMeans& of = at(place.point);
   const std::size_t units = of.values.size() / static_cast<std::size_t>(of.heads);
-  model::SetValues set{place, {}};
+  model::SetValues set{place, {}, list};
   for (int head = place.head.value_or(0); head < (place.head ? *place.head + 1 : of.heads); ++head) {
     const auto row = std::span(of.values).subspan(static_cast<std::size_t>(head) * units, units);
     if (place.units.empty()) set.values.insert(set.values.end(), row.begin(), row.end());
@@ -95,7 +95,7 @@ model::SetValues ActivationMeans::edit(const model::EditSite& place) const {
 }
 
 std::size_t ActivationMeans::bytes() const {
-  std::size_t sum = progress.problem.size();
+  std::size_t sum = progress.problem.size() + list.size();
   for (const PointMeans& point : points) sum += sizeof(point) + bytes_of(point.values);
   for (const auto& of_point : sums) sum += of_point.size() * (sizeof(ExactSum) + 2 * sizeof(double));
   return sum;
@@ -133,6 +133,7 @@ ActivationMeans MeansOverList::compute(const PromptRun& run,
     for (const ExactSum& sum : answer.sums[i])
       point.values.push_back(static_cast<float>(sum.value() / static_cast<double>(answer.tokens)));
   }
+  answer.list = over.list->name;
   answer.sums.clear();
   answer.whole = true;
   return answer;

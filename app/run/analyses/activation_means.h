@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "app/run/exact_sum.h"
@@ -24,6 +25,7 @@ struct PointMeans {
 
 struct ActivationMeans {
   std::vector<PointMeans> points;  ///< as asked for; empty as long as `whole` is false
+  std::string list;                ///< the list's name
   std::int64_t tokens = 0;         ///< positions, each of which counts once
   ListProgress progress;
   bool whole = false;                       ///< false: some prompts are still missing
@@ -31,7 +33,8 @@ struct ActivationMeans {
 
   /// [heads, units]; the point must be among those asked for.
   const PointMeans& at(model::HookPoint point) const;
-  /// Sets a place to its means. The site has no cells, and its point is among those asked for.
+  /// Sets a place to its means, and says over which list. The site has no cells, and its point is among those
+  /// asked for.
   model::SetValues edit(const model::EditSite& at) const;
   std::size_t bytes() const;
 };

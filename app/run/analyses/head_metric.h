@@ -28,6 +28,7 @@ struct HeadMetricKind {
   std::string_view help;             ///< help for that choice
   std::string_view title;            ///< "Weight on the first token"
   std::string_view phrase;           ///< after a head's name: "first token"
+  std::string_view caption;          ///< the heads that it measures: "previous-token heads"
   std::string_view detail;           ///< the averaged quantity, and over which queries
   std::string_view unit = "weight";  ///< or "bits"
   /// Why a prompt may have no query with this metric; empty: there always is one.

@@ -181,6 +181,21 @@ std::string list_text(const std::vector<int>& numbers) {
   return text;
 }
 
+std::string ranges_words(const std::vector<int>& numbers) {
+  std::string words;
+  for (const char c : list_text(numbers)) words += c == ',' ? ", " : c == '-' ? "–" : std::string(1, c);
+  return words;
+}
+
+std::string quoted_text(std::string_view text) {
+  std::string quoted = "\"";
+  for (const char letter : text) {
+    if (letter == '"' || letter == '\\') quoted += '\\';
+    quoted += letter;
+  }
+  return quoted + "\"";
+}
+
 std::string vector_text(const std::vector<float>& values) {
   if (values.size() == 1) return number_text(values.front());
   std::string text = "[";
@@ -219,12 +234,12 @@ std::string place_words(const model::EditSite& at) {
   if (std::ssize(at.positions) > kMany) {
     words += " at " + std::to_string(at.positions.size()) + " positions";
   } else if (!at.positions.empty()) {
-    words += " at " + list_text(at.positions);
+    words += " at " + ranges_words(at.positions);
   }
   if (std::ssize(at.units) > kMany) {
     words += " in " + std::to_string(at.units.size()) + " units";
   } else if (!at.units.empty()) {
-    words += " unit " + list_text(at.units);
+    words += " unit " + ranges_words(at.units);
   }
   return words;
 }
@@ -289,9 +304,7 @@ std::string numbers_phrase(const std::string& one, const std::string& several,
                            const std::vector<int>& numbers) {
   constexpr std::ptrdiff_t kMany = 12;
   if (std::ssize(numbers) > kMany) return std::to_string(numbers.size()) + " " + several;
-  std::string list;
-  for (const char c : list_text(numbers)) list += c == ',' ? ", " : c == '-' ? "–" : std::string(1, c);
-  return (numbers.size() > 1 ? several : one) + " " + list;
+  return (numbers.size() > 1 ? several : one) + " " + ranges_words(numbers);
 }
 
 }  // namespace
@@ -366,6 +379,11 @@ std::vector<int> EditObject::integers(std::string_view key) const {
 std::optional<int> EditObject::whole(std::string_view key) const {
   if (!json.contains(key)) return std::nullopt;
   return whole_of(value(key), key);
+}
+
+std::string EditObject::text(std::string_view key) const {
+  if (!value(key).is_string()) refuse(key, "takes text");
+  return value(key).get<std::string>();
 }
 
 void allow(const Json& object, std::span<const std::string_view> keys) {

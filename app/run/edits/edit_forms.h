@@ -91,11 +91,13 @@ class Outside {
 };
 
 std::string number_text(float value);
-std::string list_text(const std::vector<int>& numbers);  ///< "3,5-8"
+std::string list_text(const std::vector<int>& numbers);     ///< "3,5-8"
+std::string ranges_words(const std::vector<int>& numbers);  ///< the same for people: "3, 5–8"
+std::string quoted_text(std::string_view text);             ///< as EditReader::quoted reads it: "\"a\""
 std::string vector_text(const std::vector<float>& values);
 std::string point_text(model::HookPoint point, const std::optional<int>& head);  ///< "L5H1.z"
 std::string place_text(const model::EditSite& at);                               ///< "L5H1.z[3,5-8]"
-std::string place_words(const model::EditSite& at);                              ///< "L5 H1 at 3,5-8"
+std::string place_words(const model::EditSite& at);                              ///< "L5 H1 at 3, 5–8"
 /// For captions: "head L5 H1 at positions 3, 5–8", "the queries of L9 H6".
 std::string place_phrase(const model::EditSite& at);
 std::string positions_phrase(const std::vector<int>& positions);  ///< "position 3", "positions 3, 5–8"
@@ -131,6 +133,7 @@ struct EditObject {
   /// A list of whole numbers; empty, meaning all, if the key is absent.
   std::vector<int> integers(std::string_view key) const;
   std::optional<int> whole(std::string_view key) const;
+  std::string text(std::string_view key) const;
 };
 
 /// The edits of a list. Throws WrongEdit with the number of the wrong one.

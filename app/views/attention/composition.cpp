@@ -30,15 +30,19 @@ constexpr std::size_t kListed = 60;  // of all pairs
 const Option<CompositionKind> kKind = choice_option<CompositionKind>(
     "composition", "Composition", "cC", "through which input of the later head the two heads compose",
     {{"q", "Q", "What the earlier head writes, as the later one's queries read it"},
-     {"k", "K", "What the earlier head writes, as the later one's keys read it"},
-     {"v", "V", "What the earlier head writes, as the later one's values read it"}});
-const Option<Pairs> kPairs = choice_option<Pairs>(
-    "composition-pairs", "List", "pP", "which pairs of heads are listed",
-    {{"all", "All pairs", "Pairs of all heads, the largest number first"},
-     {"chosen", "Chosen head", "Only pairs of the chosen head, as receiver or as sender"}});
+     {"k", "K", "What the earlier head writes, as the later one's keys read it",
+      "through the later head's keys"},
+     {"v", "V", "What the earlier head writes, as the later one's values read it",
+      "through the later head's values"}});
+const Option<Pairs> kPairs =
+    choice_option<Pairs>("composition-pairs", "List", "pP", "which pairs of heads are listed",
+                         {{"all", "All pairs", "Pairs of all heads, the largest number first"},
+                          {"chosen", "Chosen head", "Only pairs of the chosen head, as receiver or as sender",
+                           "pairs of this head"}});
 const Option<std::vector<int>> kSenders{{.name = "senders",
                                          .label = "Senders",
                                          .help = "heads that are marked as senders, as LAYER.HEAD",
+                                         .phrase = "{sender}",
                                          .default_value = std::vector<int>{},
                                          .default_name = "none",
                                          .low = 0,

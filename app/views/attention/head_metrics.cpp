@@ -30,18 +30,19 @@ enum class Text { prompt, repeated, list };
 
 const Option<HeadMetric> kMetric =
     choice_option<HeadMetric>("metric", "Metric", "fF", "which metric the grid shows", metric_choices());
-const Option<Text> kText =
-    choice_option<Text>("metrics-text", "Text", "tT", "which text the heads are measured on",
-                        {{"prompt", "Prompt", "The prompt"},
-                         {"repeated", "Repeated", "Random tokens repeated once, independent of the prompt"},
-                         {"list", "List", "All prompts of the open list, independent of the prompt"}});
-const Option<bool> kMinFirst =
-    switch_option("least-first", "Lowest first", "rR", "sort the list from the lowest value");
+const Option<Text> kText = choice_option<Text>(
+    "metrics-text", "Text", "tT", "which text the heads are measured on",
+    {{"prompt", "Prompt", "The prompt"},
+     {"repeated", "Repeated", "Random tokens repeated once, independent of the prompt",
+      "on random tokens repeated once"},
+     {"list", "List", "All prompts of the open list, independent of the prompt", "on {}"}});
+const Option<bool> kMinFirst = switch_option("least-first", "Lowest first", "rR",
+                                             "sort the list from the lowest value", "lowest heads first");
 const Option<double> kMin = [] {
-  auto option =
-      number_option("metric-least", "Threshold", "eE",
-                    "only heads with at least this value; for differences, in either direction", 0, 1e-6, 1e6,
-                    {0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1, 2, 5, 10, 0}, "none");
+  auto option = number_option(
+      "metric-least", "Threshold", "eE",
+      "only heads with at least this value; for differences, in either direction", "heads with at least {}",
+      0, 1e-6, 1e6, {0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1, 2, 5, 10, 0}, "none");
   option.old_default_name = "all";
   return option;
 }();

@@ -10,7 +10,7 @@ namespace headscope::app {
 /// The choices in `before`, then one for each metric, in the order of HeadMetric.
 inline std::vector<Choice> metric_choices(std::vector<Choice> before = {}) {
   for (const HeadMetricKind& metric : head_metrics())
-    before.push_back({metric.name, metric.label, metric.help});
+    before.push_back({metric.name, metric.label, metric.help, metric.caption});
   return before;
 }
 

@@ -36,7 +36,8 @@ const Option<int> kFirstKey =
 const Option<Strips> kStrips = choice_option<Strips>(
     "strips", "Strips", "qQ", "which vectors are shown next to the keys",
     {{"values", "Values", "The values, as weighted by attention, and their sum"},
-     {"products", "q × k", "Query times key, component by component: they add up to the score"}});
+     {"products", "q × k", "Query times key, component by component: they add up to the score",
+      "products of q and k"}});
 
 /// Everything the table shows, computed once. Vectors are of one head, [d_head].
 struct Numbers {

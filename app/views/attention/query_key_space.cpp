@@ -31,14 +31,14 @@ enum class Text { prompt, list };
 const Option<Text> kText = session_only(choice_option<Text>(
     "plane-text", "Text", "tT", "whose queries and keys are shown",
     {{"prompt", "One prompt", "Those of the prompt"},
-     {"list", "List", "Those of all prompts of the open list, independent of the prompt"}}));
+     {"list", "List", "Those of all prompts of the open list, independent of the prompt", "of {}"}}));
 const Option<Coloring> kColoring = choice_option<Coloring>(
     "plane-color", "Colours", "cC", "fill colour of the marks: queries are circles, keys are triangles",
     {{"kind", "Kind", "Queries in violet, keys in teal"},
-     {"weight", "Weight", "Keys by their weight from the chosen query"},
-     {"position", "Position", "By position in the prompt"},
-     {"token", "Token", "A colour for each of the most frequent repeated tokens"},
-     {"prompt", "Prompt", "By the prompt's number in the list"}});
+     {"weight", "Weight", "Keys by their weight from the chosen query", "keys coloured by weight"},
+     {"position", "Position", "By position in the prompt", "coloured by position"},
+     {"token", "Token", "A colour for each of the most frequent repeated tokens", "coloured by token"},
+     {"prompt", "Prompt", "By the prompt's number in the list", "coloured by prompt"}});
 
 constexpr int kTokenColors = 7;
 

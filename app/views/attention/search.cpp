@@ -21,16 +21,18 @@ enum class KeyChoice { token, position, before, any };
 enum class Heads { all, chosen };
 
 const Option<Text> kText = [] {
-  auto option = session_only(choice_option<Text>(
-      "search-text", "In", "tT", "where to search",
-      {{"prompt", "In prompt", "In the prompt"}, {"list", "In list", "In all prompts of the open list"}}));
+  auto option =
+      session_only(choice_option<Text>("search-text", "In", "tT", "where to search",
+                                       {{"prompt", "In prompt", "In the prompt"},
+                                        {"list", "In list", "In all prompts of the open list", "in {}"}}));
   option.of_weights = true;
   return option;
 }();
 const Option<Target> kTarget = choice_option<Target>(
     "search-for", "For", "fF", "what to search for",
     {{"weights", "Weights", "Large weights between tokens like the chosen query and key"},
-     {"shape", "Shape", "Heads whose attention falls in the shape marked on a heatmap"}});
+     {"shape", "Shape", "Heads whose attention falls in the shape marked on a heatmap",
+      "attention in a shape"}});
 bool is_for_weights(const Options& options) {
   return options[kTarget] == Target::weights;
 }
@@ -42,30 +44,32 @@ const Option<QueryChoice> kQueries = applying_if(
     choice_option<QueryChoice>(
         "search-from", "Queries", "qQ", "which queries",
         {{"token", "From token", "The chosen query's token at any position, with or without a leading space"},
-         {"position", "From position", "The chosen query's position"},
-         {"any", "From any", "All queries but the first, which sees only itself"}}));
+         {"position", "From position", "The chosen query's position", "from the query's position"},
+         {"any", "From any", "All queries but the first, which sees only itself", "from any query"}}));
 const Option<KeyChoice> kKeys = applying_if(
     is_for_weights,
     choice_option<KeyChoice>(
         "search-to", "Keys", "oO", "which keys (all if no key is chosen)",
         {{"token", "To token", "The chosen key's token at any position, with or without a leading space"},
-         {"position", "To position", "The chosen key's position"},
-         {"before", "At distance", "At the chosen key's distance before the query"},
-         {"any", "To any", "All keys that the query sees"}}));
-const Option<Heads> kHeads = choice_option<Heads>(
-    "search-heads", "Heads", "hH", "which heads",
-    {{"all", "All heads", "All heads of all layers"}, {"chosen", "Chosen head", "Only the chosen head"}});
+         {"position", "To position", "The chosen key's position", "to the key's position"},
+         {"before", "At distance", "At the chosen key's distance before the query", "to the key's distance"},
+         {"any", "To any", "All keys that the query sees", "to any key"}}));
+const Option<Heads> kHeads =
+    choice_option<Heads>("search-heads", "Heads", "hH", "which heads",
+                         {{"all", "All heads", "All heads of all layers"},
+                          {"chosen", "Chosen head", "Only the chosen head", "in one head"}});
 const Option<double> kAbove =
     number_option("search-above", "Above", "eE",
-                  "only weights larger than this; for shapes, only larger shares of the attention", 0.3, 0, 1,
-                  {0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9});
+                  "only weights larger than this; for shapes, only larger shares of the attention",
+                  "above {}", 0.3, 0, 1, {0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9});
 const Option<bool> kMoves = applying_if(
-    is_for_shapes,
-    switch_option("shape-anywhere", "Anywhere", "wW",
-                  "match the shape anywhere along the diagonal, not only where it was marked", true));
+    is_for_shapes, switch_option("shape-anywhere", "Anywhere", "wW",
+                                 "match the shape anywhere along the diagonal, not only where it was marked",
+                                 "only where it is marked", true));
 const Option<int> kFirstRow = first_row_option("first-found", "First found", "first row shown in the list");
-const Option<int> kChosenRow = gesture_option(
-    "chosen-found", "Chosen", "the row of the list that was opened last", -1, -1, 1 << 24, "none");
+const Option<int> kChosenRow = with_phrase(
+    "row {+1} opened", gesture_option("chosen-found", "Chosen", "the row of the list that was opened last",
+                                      -1, -1, 1 << 24, "none"));
 
 // ---- the question ----
 
@@ -455,6 +459,9 @@ View search_view() {
   view.figure_size = figure_size;
   view.of_model = uses_list;
   view.caption = {true, false, true};
+  view.uses = [](const ViewContext& c, const OptionSpec& option) {
+    return &option != &kShape || of_shape(c);
+  };
   view.landmarks = {landmark<kRow>("matches")};
   return view;
 }

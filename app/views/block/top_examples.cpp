@@ -20,11 +20,12 @@ enum class Subject { neurons, head };
 
 const Option<Text> kText = session_only(choice_option<Text>(
     "examples-text", "In", "tT", "where to look for examples",
-    {{"prompt", "Prompt", "In the prompt"}, {"list", "List", "In all prompts of the open list"}}));
+    {{"prompt", "Prompt", "In the prompt"}, {"list", "List", "In all prompts of the open list", "in {}"}}));
 const Option<Subject> kSubject = choice_option<Subject>(
     "examples-of", "Of", "oO", "what the examples are of",
     {{"neurons", "Neurons", "The tokens at which neurons of the chosen layer's MLP are most active"},
-     {"head", "Head", "The queries and keys between which the chosen head has the largest weights"}});
+     {"head", "Head", "The queries and keys between which the chosen head has the largest weights",
+      "largest weights of the head"}});
 bool is_of_neurons(const Options& options) {
   return options[kSubject] == Subject::neurons;
 }
@@ -36,14 +37,15 @@ const Option<std::vector<int>> kNeurons = applying_if(
                        {.name = "example-neurons",
                         .label = "Neurons",
                         .help = "neurons of the chosen layer; auto: the most active one at the chosen token",
+                        .phrase = "{neuron}",
                         .default_value = std::vector<int>{},
                         .default_name = "auto",
                         .low = 0,
                         .high = (1 << 24) - 1,
                         .kept = false}});
 const Option<bool> kKey0 = applying_if(
-    is_of_head,
-    switch_option("example-key0", "Key 0", "cC", "also weights on key 0, on which many heads of GPT-2 rest"));
+    is_of_head, switch_option("example-key0", "Key 0", "cC",
+                              "also weights on key 0, on which many heads of GPT-2 rest", "with key 0"));
 const Option<int> kFirstRow = first_row_option("first-example", "First example", "first row shown");
 
 // ---- the question ----

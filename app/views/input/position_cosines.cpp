@@ -14,10 +14,16 @@ namespace {
 const auto kFromPositions = make_option<std::vector<int>>(
     "from-positions", "Positions",
     "positions whose cosines with all others are drawn as curves (auto: three, evenly spaced)",
-    {.default_value = std::vector<int>{}, .default_name = "auto", .low = 0, .high = 1 << 24});
+    {.phrase = "curves of {position}",
+     .default_value = std::vector<int>{},
+     .default_name = "auto",
+     .low = 0,
+     .high = 1 << 24});
 
-const auto kCosineZoom = gesture_option(
-    "cosine-zoom", "Zoom", "only positions P to P with P to P (ends excluded)", Zoom{}, 0, 0, "all");
+const auto kCosineZoom =
+    with_phrase("positions {}, with positions {}",
+                gesture_option("cosine-zoom", "Zoom", "only positions P to P with P to P (ends excluded)",
+                               Zoom{}, 0, 0, "all"));
 
 int positions_of(const ViewContext& c) {
   return c.run->run->config.n_ctx;

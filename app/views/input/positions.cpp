@@ -17,11 +17,16 @@ const auto kDimensions = make_option<std::vector<int>>(
     "dimensions", "Dimensions",
     "dimensions drawn as curves (auto: four whose sinusoids have from four periods down to half a period "
     "over the context)",
-    {.default_value = std::vector<int>{}, .default_name = "auto", .low = 0, .high = 1 << 24});
+    {.phrase = "curves of {dimension}",
+     .default_value = std::vector<int>{},
+     .default_name = "auto",
+     .low = 0,
+     .high = 1 << 24});
 
-const auto kEncodingZoom =
+const auto kEncodingZoom = with_phrase(
+    "dimensions {}, positions {}",
     gesture_option("encoding-zoom", "Zoom", "only dimensions D to D and positions P to P (ends excluded)",
-                   Zoom{}, 0, 0, "all");
+                   Zoom{}, 0, 0, "all"));
 
 viz::Matrix by_dimension(std::span<const float> values, const model::Config& config) {
   return viz::Matrix::row_major(values, config.n_ctx, config.n_embd).transposed();

@@ -26,13 +26,25 @@ const auto kCoordinates = make_option<std::vector<int>>(
     "coordinates", "Coordinates",
     "three sinusoidal dimensions used as axes (auto: a pair that turns about five times over "
     "the context, and one that rises)",
-    {.default_value = std::vector<int>{}, .default_name = "auto", .low = 0, .high = 1 << 24});
-const auto kTurn = make_option<double>(
-    "turn", "Turn", "horizontal viewing angle of the paths, in degrees",
-    {.default_value = kDefaultTurn, .low = -180, .high = 180, .step = 5, .control = Control::none});
-const auto kTilt = make_option<double>(
-    "tilt", "Tilt", "vertical viewing angle of the paths, in degrees",
-    {.default_value = kDefaultTilt, .low = -90, .high = 90, .step = 5, .control = Control::none});
+    {.phrase = "{dimension} as axes",
+     .default_value = std::vector<int>{},
+     .default_name = "auto",
+     .low = 0,
+     .high = 1 << 24});
+const auto kTurn = make_option<double>("turn", "Turn", "horizontal viewing angle of the paths, in degrees",
+                                       {.phrase = "seen from {}°",
+                                        .default_value = kDefaultTurn,
+                                        .low = -180,
+                                        .high = 180,
+                                        .step = 5,
+                                        .control = Control::none});
+const auto kTilt = make_option<double>("tilt", "Tilt", "vertical viewing angle of the paths, in degrees",
+                                       {.phrase = "tilted to {}°",
+                                        .default_value = kDefaultTilt,
+                                        .low = -90,
+                                        .high = 90,
+                                        .step = 5,
+                                        .control = Control::none});
 
 /// A pair of dimensions with about five periods, and the dimension whose sine comes closest to rising over
 /// all positions.

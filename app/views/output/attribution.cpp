@@ -33,9 +33,11 @@ using Numbers = AttributionNumbers;
 const auto kList = choice_option<AttributionList>(
     "attribution-list", "List", "cC", "what is listed next to the grid",
     {{"parts", "Parts", "All parts of the model, strongest first"},
-     {"layers", "Layers", "Each layer's heads, bias and MLP together"},
-     {"sources", "Sources", "The source tokens of the chosen head's part, strongest first"},
-     {"neurons", "Neurons", "The neurons of the MLP's part in the chosen layer, strongest first"}});
+     {"layers", "Layers", "Each layer's heads, bias and MLP together", "by layer"},
+     {"sources", "Sources", "The source tokens of the chosen head's part, strongest first",
+      "the head's source tokens"},
+     {"neurons", "Neurons", "The neurons of the MLP's part in the chosen layer, strongest first",
+      "the layer's neurons"}});
 const auto kFirstRow =
     first_row_option("first-contribution", "First contribution", "first row shown in the list", true);
 

@@ -14,19 +14,24 @@ inline constexpr ChoiceOf<CircuitMethod> kCircuitMethods[] = {
      "Edge attribution patching with integrated gradients: the mean gradient on the way between the two "
      "runs' embeddings, along each edge, times the edge's change"},
     {CircuitMethod::attribution, "attribution", "Attribution",
-     "Edge attribution patching: the metric's gradient along each edge times the edge's change"},
+     "Edge attribution patching: the metric's gradient along each edge times the edge's change",
+     "edge attribution patching"},
     {CircuitMethod::flow, "flow", "Information flow",
-     "The share of what reaches the logits that came along each edge, without gradients"}};
+     "The share of what reaches the logits that came along each edge, without gradients",
+     "by information flow"}};
 /// What edges carry outside a circuit.
 enum class CircuitElsewhere { automatic, mean, second, zero, list_mean };
 inline constexpr ChoiceOf<CircuitElsewhere> kCircuitElsewhere[] = {
     {CircuitElsewhere::automatic, "auto", "Auto",
      "The second prompt if there is one, else the mean; zeros for a single token"},
-    {CircuitElsewhere::mean, "mean", "Mean", "What the part writes on average over the prompt's positions"},
-    {CircuitElsewhere::second, "second", "Second prompt", "What the same part wrote in the second prompt"},
-    {CircuitElsewhere::zero, "zero", "Zero", "Zeros"},
-    {CircuitElsewhere::list_mean, "list-mean", "List mean",
-     "What the part writes on average over all positions of the open list of prompts"}};
+    {CircuitElsewhere::mean, "mean", "Mean", "What the part writes on average over the prompt's positions",
+     "means elsewhere"},
+    {CircuitElsewhere::second, "second", "Second prompt", "What the same part wrote in the second prompt",
+     "the second prompt elsewhere"},
+    {CircuitElsewhere::zero, "zero", "Zero", "Zeros", "zeros elsewhere"},
+    {CircuitElsewhere::list_mean, "list-mean", "Ablate to list mean",
+     "What the part writes on average over all positions of the open list of prompts",
+     "means over {} elsewhere"}};
 static_assert(in_order(kCircuitMethods) && in_order(kCircuitElsewhere));
 
 /// The choices and what they stand for, but for `automatic`, which depends on the run.

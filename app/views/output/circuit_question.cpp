@@ -23,13 +23,15 @@ const Option<GradientMetric> kMetric = make_option<GradientMetric>(
 const Option<int> kEdges = make_option<int>(
     "circuit-edges", "Edges", "the most edges, the strongest ones; at least those of one path",
     {.flag = "edges",
+     .phrase = "at most {edge}",
      .default_value = kCircuitEdges,
      .low = 1,
      .high = kMostCircuitEdges,
      .steps = {1, 2, 3, 5, 7, 10, 15, 20, 30, 40, 50, 70, 100, 150, 200, 300, 500, 1000},
      .keys = "xX"});
-const Option<bool> kByPosition = switch_option("circuit-positions", "By position", "oO",
-                                               "each part at each position apart, in columns of tokens");
+const Option<bool> kByPosition =
+    switch_option("circuit-positions", "By position", "oO",
+                  "each part at each position apart, in columns of tokens", "each position apart");
 
 bool names_token(const Options& options) {
   return token_count(options[kMetric]) > 0;
@@ -54,6 +56,7 @@ const Option<int> kSteps =
     applying_if([](const Options& options) { return options[kMethod] == CircuitMethod::integrated; },
                 make_option<int>("circuit-steps", "Steps", "gradients between the two runs' embeddings",
                                  {.flag = "steps",
+                                  .phrase = "{gradient step}",
                                   .default_value = CircuitOf::kSteps,
                                   .low = 1,
                                   .high = CircuitOf::kMostSteps,

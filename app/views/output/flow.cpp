@@ -32,30 +32,33 @@ constexpr int kAutomatic = -1;
 const auto kEdges = make_option<int>(
     "flow-edges", "Edges",
     "the number of strongest attention edges drawn (auto: as many as have room for their names)",
-    {.default_value = kAutomatic,
+    {.phrase = "at most {edge}",
+     .default_value = kAutomatic,
      .default_name = "auto",
      .low = 0,
      .high = 200,
      .steps = {0, 4, 8, 12, kAutomatic, 16, 24, 32, 48, 64, 100, 200},
      .keys = "uU"});
 const auto kLeast =
-    number_option("flow-least", "From", "tT", "smallest edge drawn, as a percentage of the logit", 0, 0, 100,
-                  {0, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100});
+    number_option("flow-least", "From", "tT", "smallest edge drawn, as a percentage of the logit",
+                  "edges from {} % of the logit up", 0, 0, 100, {0, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100});
 const auto kMinusMean = applying_if(
     [](const Options& options) { return !subtracts_token(options); },
     switch_option("flow-minus-mean", "Minus mean", "cC",
-                  "subtract the mean of the vocabulary's logits, which does not change the prediction"));
+                  "subtract the mean of the vocabulary's logits, which does not change the prediction",
+                  "logits minus their mean"));
 const auto kTogether = switch_option("flow-together", "Heads together", "lL",
-                                     "one edge for all heads of a layer with the same query and key");
+                                     "one edge for all heads of a layer with the same query and key",
+                                     "each layer's heads together");
 const auto kColor = choice_option<RibbonColor>(
     "flow-color", "Colour", "xX", "what the ribbons' colours show, by the logit lens",
     {{"token", "Token", "The probability of the chosen token at each layer"},
-     {"top", "Best guess", "The probability of each place's own best guess"}});
+     {"top", "Best guess", "The probability of each place's own best guess", "coloured by best guess"}});
 const auto kFirst = choice_option<FirstToken>(
     "flow-first", "First token", "vV", "how attention to the first token is drawn",
     {{"stubs", "Stubs", "Short stubs at both ends: most heads rest on the first token"},
-     {"edges", "Edges", "Like all others"},
-     {"hidden", "Hidden", "Not drawn: it is part of the rest"}});
+     {"edges", "Edges", "Like all others", "with edges from the first token"},
+     {"hidden", "Hidden", "Not drawn: it is part of the rest", "without the first token"}});
 
 bool is_low(const ViewContext& c) {
   return c.height < 36 * c.font_size;

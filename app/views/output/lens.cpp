@@ -26,9 +26,10 @@ namespace headscope::app {
 namespace {
 
 enum Role { kCell };  // row: place on the stream, its end on top; col: position
-const auto kWords = applying_if([](const Options& options) { return !options[kMeanOverList]; },
-                                switch_option("lens-guesses", "Guesses", "wW",
-                                              "make cells wide enough for the text of the best guess", true));
+const auto kWords =
+    applying_if([](const Options& options) { return !options[kMeanOverList]; },
+                switch_option("lens-guesses", "Guesses", "wW",
+                              "make cells wide enough for the text of the best guess", "narrow cells", true));
 /// -1: such that the query's column is visible.
 const auto kFirstColumn = first_row_option("first-column", "First column",
                                            "first position shown (auto: keeps the query in view)", true, -1);

@@ -16,10 +16,12 @@ const Option<LensColoring> kLensColor = with_flag(
         "lens-color", "Colour", "cC", "what the cell colours show",
         {{"probability", "Probability",
           "Probability of the best guess, or of --token; for differences, of the baseline's final answer"},
-         {"rank", "Rank", "Rank of the final answer, on a logarithmic scale"},
-         {"kl", "KL", "KL divergence of the final distribution from the one here, in bits"}}));
+         {"rank", "Rank", "Rank of the final answer, on a logarithmic scale", "by rank"},
+         {"kl", "KL", "KL divergence of the final distribution from the one here, in bits",
+          "by KL divergence"}}));
 const Option<bool> kLensMid =
-    switch_option("lens-mid", "Inside blocks", "hH", "also show the stream between attention and MLP", true);
+    switch_option("lens-mid", "Inside blocks", "hH", "also show the stream between attention and MLP",
+                  "only between blocks", true);
 
 const Option<int> kLensRank = [] {
   OptionSpec spec = token_id_option();

@@ -25,8 +25,9 @@ namespace {
 
 enum Role { kGuess };  // a bar: Region::id: token id
 
-const auto kCount = make_option<int>("count", "Bars", "number of tokens shown",
-                                     {.default_value = 10, .low = 1, .high = 1000, .keys = "nN"});
+const auto kCount = make_option<int>(
+    "count", "Bars", "number of tokens shown",
+    {.phrase = "{most probable token}", .default_value = 10, .low = 1, .high = 1000, .keys = "nN"});
 
 struct Guesses {
   std::vector<double> probabilities;  ///< [vocabulary]

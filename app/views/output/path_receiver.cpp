@@ -35,7 +35,8 @@ const Option<PathTo> kReceiver =
                                                     "what the senders' paths lead to", choices_of(kPathTo)));
 const Option<int> kReceiverLayer =
     make_option<int>("sweep-receiver-layer", "Receiver layer", "the layer that the paths lead to",
-                     {.default_value = -1,
+                     {.phrase = "… in layer {}",
+                      .default_value = -1,
                       .default_name = "last",
                       .low = -1,
                       .high = kMost,
@@ -43,7 +44,8 @@ const Option<int> kReceiverLayer =
                       .applies = leads_to_head});
 const Option<int> kReceiverHead =
     make_option<int>("sweep-receiver-head", "Receiver head", "the head that the paths lead to",
-                     {.default_value = -1,
+                     {.phrase = "…, head {}",
+                      .default_value = -1,
                       .default_name = "all",
                       .low = -1,
                       .high = kMost,

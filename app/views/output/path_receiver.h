@@ -11,9 +11,9 @@ namespace headscope::app {
 enum class PathTo { logits, q, k, v };
 inline constexpr ChoiceOf<PathTo> kPathTo[] = {
     {PathTo::logits, "logits", "Logits", "The logits: the residual stream at its end"},
-    {PathTo::q, "q", "q", "The queries of a head"},
-    {PathTo::k, "k", "k", "The keys of a head"},
-    {PathTo::v, "v", "v", "The values of a head"}};
+    {PathTo::q, "q", "q", "The queries of a head", "into queries"},
+    {PathTo::k, "k", "k", "The keys of a head", "into keys"},
+    {PathTo::v, "v", "v", "The values of a head", "into values"}};
 static_assert(in_order(kPathTo));
 
 extern const Option<SweepOver> kSweptOver;

@@ -65,13 +65,15 @@ const auto kSteps = applying_if(
     is_integrated, make_option<int>("saliency-steps", "Steps",
                                     "the most gradients on the way; fewer if the shares add up without them",
                                     {.flag = "steps",
+                                     .phrase = "{gradient step}",
                                      .default_value = SaliencyOf::kDefaultSteps,
                                      .low = 1,
                                      .high = SaliencyOf::kMaxSteps,
                                      .steps = {1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024},
                                      .keys = "xX"}));
-const auto kSorted = switch_option("salient-first", "Strongest first", "oO",
-                                   "sort tokens by their share, largest magnitude first");
+const auto kSorted =
+    switch_option("salient-first", "Strongest first", "oO",
+                  "sort tokens by their share, largest magnitude first", "strongest tokens first");
 const auto kFirstRow =
     first_row_option("first-salient", "First row",
                      "first row shown (auto: keeps the chosen or the strongest token in view)", true, -1);

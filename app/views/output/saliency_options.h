@@ -11,22 +11,26 @@ inline constexpr ChoiceOf<SaliencyMethod> kSaliencyMethods[] = {
     {SaliencyMethod::gradient_input, "gradient-input", "Gradient × input",
      "The gradient at each token's embedding times the embedding"},
     {SaliencyMethod::gradient_norm, "gradient-norm", "Gradient norm",
-     "The length of the gradient at each token's embedding, without a sign"},
+     "The length of the gradient at each token's embedding, without a sign", "gradient norms"},
     {SaliencyMethod::integrated, "integrated", "Integrated",
-     "Integrated gradients: the mean gradient on the way from a baseline, times the way"}};
+     "Integrated gradients: the mean gradient on the way from a baseline, times the way",
+     "integrated gradients"}};
 inline constexpr ChoiceOf<SaliencyBaseline> kSaliencyBaselines[] = {
     {SaliencyBaseline::zero, "zero", "Zero", "Zeros in place of every token's embedding; positions are kept"},
     {SaliencyBaseline::mean, "mean", "Mean",
-     "The mean embedding of the vocabulary in place of every token's; positions are kept"},
+     "The mean embedding of the vocabulary in place of every token's; positions are kept",
+     "starting from the mean embedding"},
     {SaliencyBaseline::end_of_text, "endoftext", "<|endoftext|>",
-     "The embedding of <|endoftext|> in place of every token's; positions are kept"}};
+     "The embedding of <|endoftext|> in place of every token's; positions are kept",
+     "starting from <|endoftext|>"}};
 inline constexpr ChoiceOf<GradientMetric> kSaliencyMetrics[] = {
-    {GradientMetric::logit, "logit", "Logit", "The logit of the token"},
+    {GradientMetric::logit, "logit", "Logit", "The logit of the token", "for the logit"},
     {GradientMetric::difference, "difference", "Logit difference",
-     "The logit of the token minus that of the other token"},
+     "The logit of the token minus that of the other token", "for the logit difference"},
     {GradientMetric::log_probability, "logprob", "Log probability",
-     "The logarithm of the token's probability, in bits"},
-    {GradientMetric::loss, "loss", "Loss", "The mean loss of the prompt's tokens, in bits"}};
+     "The logarithm of the token's probability, in bits", "for the log probability"},
+    {GradientMetric::loss, "loss", "Loss", "The mean loss of the prompt's tokens, in bits",
+     "for the mean loss"}};
 static_assert(in_order(kSaliencyMethods) && in_order(kSaliencyBaselines) && in_order(kSaliencyMetrics));
 
 /// Numbers of a metric are multiplied by this for people: logarithms are shown in bits.

@@ -116,9 +116,12 @@ const Option<int> kSweptSite = make_option<int>(
 
 const Option<int> kSweptNeurons = make_option<int>(
     "sweep-neurons", "Neurons", "number of neurons, those with the largest estimated effect",
-    {.default_value = 64, .low = 1, .high = 1000, .keys = "bB", .applies = [](const Options& options) {
-       return options[kSweptOver] == SweepOver::neurons;
-     }});
+    {.phrase = "{neuron}",
+     .default_value = 64,
+     .low = 1,
+     .high = 1000,
+     .keys = "bB",
+     .applies = [](const Options& options) { return options[kSweptOver] == SweepOver::neurons; }});
 
 const Option<int> kSweptToken = make_option<int>(
     "sweep-rank", "Token",

@@ -24,6 +24,13 @@ Option<T> applying_if(bool (*applies)(const Options&), Option<T> option) {
   return option;
 }
 
+/// The option with its `phrase`.
+template <class T>
+Option<T> with_phrase(std::string_view phrase, Option<T> option) {
+  option.phrase = phrase;
+  return option;
+}
+
 /// The option with its `flag`.
 template <class T>
 Option<T> with_flag(std::string_view flag, Option<T> option) {
@@ -31,11 +38,12 @@ Option<T> with_flag(std::string_view flag, Option<T> option) {
   return option;
 }
 
-// Common kinds of options, by name, label, keys (empty: none) and help.
+// Common kinds of options, by name, label, keys (empty: none), help and, unless it is that of each choice,
+// phrase.
 
 inline Option<bool> switch_option(std::string_view name, std::string_view label, std::string_view keys,
-                                  std::string_view help, bool on = false) {
-  return make_option<bool>(name, label, help, {.default_value = on, .keys = keys});
+                                  std::string_view help, std::string_view phrase, bool on = false) {
+  return make_option<bool>(name, label, help, {.phrase = phrase, .default_value = on, .keys = keys});
 }
 
 /// `choices` are in the order of the enum, the default one first.
@@ -48,10 +56,12 @@ Option<Enum> choice_option(std::string_view name, std::string_view label, std::s
 
 /// A number in [low, high]; without explicit steps, in even ones.
 inline Option<double> number_option(std::string_view name, std::string_view label, std::string_view keys,
-                                    std::string_view help, double by_default, double low, double high,
-                                    std::vector<double> steps, std::string_view default_name = "") {
+                                    std::string_view help, std::string_view phrase, double by_default,
+                                    double low, double high, std::vector<double> steps,
+                                    std::string_view default_name = "") {
   return make_option<double>(name, label, help,
-                             {.default_value = by_default,
+                             {.phrase = phrase,
+                              .default_value = by_default,
                               .default_name = default_name,
                               .low = low,
                               .high = high,
@@ -59,7 +69,8 @@ inline Option<double> number_option(std::string_view name, std::string_view labe
                               .keys = keys});
 }
 
-/// An option set by gestures in the picture: without a control, and not kept.
+/// An option set by gestures in the picture: without a control, and not kept. If figures show it, it needs a
+/// phrase.
 template <class T>
 Option<T> gesture_option(std::string_view name, std::string_view label, std::string_view help, T by_default,
                          double low, double high, std::string_view default_name = "") {

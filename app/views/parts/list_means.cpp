@@ -39,9 +39,10 @@ std::string signed_text(std::string number, double value, bool with_sign) {
 
 const Option<bool> kMeanOverList = [] {
   auto option = session_only(switch_option(
-      "over-list", "Mean over list", "vV",
+      "over-list", "Mean over prompts", "vV",
       "the mean over all prompts of the open list with its standard error, instead of the shown "
-      "prompt"));
+      "prompt",
+      "mean over {}"));
   option.of_list = true;
   return option;
 }();

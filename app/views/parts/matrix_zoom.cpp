@@ -128,6 +128,7 @@ ViewActions on_key(const ViewContext& c, const Gesture& gesture) {
 const Option<Zoom> kZoom = [] {
   auto option = gesture_option<Zoom>("zoom", "Zoom", "only queries R to R and keys C to C (ends excluded)",
                                      Zoom{}, 0, 0, "all");
+  option.phrase = "queries {}, keys {}";
   option.of_prompt = true;
   return option;
 }();
@@ -138,8 +139,8 @@ const Option<DragAction> kDragAction = [] {
       "what dragging over cells does: pan the picture, mask keys for queries, unmask them, "
       "or mark a shape",
       {{"off", "Pan", "Drag to pan when zoomed"},
-       {"hide", "Mask", "Drag to mask keys for queries", "mask"},
-       {"show", "Unmask", "Drag to unmask keys for queries, including later keys", "unmask"},
+       {"hide", "Mask", "Drag to mask keys for queries", .new_name = "mask"},
+       {"show", "Unmask", "Drag to unmask keys for queries, including later keys", .new_name = "unmask"},
        {"shape", "Mark", "Drag to mark cells; the Search view finds heads with that shape"}}));
   option.of_weights = option.pane_only = true;
   return option;
@@ -149,6 +150,7 @@ const Option<std::vector<int>> kShape = [] {
   auto option =
       gesture_option("shape-cells", "Shape", "cells of the shape to search for, as marked on a heatmap",
                      std::vector<int>(), 0, head_number(kHeadNumbers - 1, kHeadNumbers - 1), "none");
+  option.phrase = "{marked cell}";
   option.cells = true;
   option.most = 256;
   return option;

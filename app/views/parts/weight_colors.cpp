@@ -12,19 +12,21 @@ const Option<ValueScale> kValueScale = choice_option<ValueScale>(
     "value-scale", "Colours", "sS",
     "how weights map to colours: linear, logarithmic, or relative to each row's maximum",
     {{"linear", "Linear", "Colours in proportion to the weight"},
-     {"log", "Log", "Colours by the logarithm of the weight, so that small weights show"},
-     {"row", "Row", "Colours relative to each query's largest weight"}});
+     {"log", "Log", "Colours by the logarithm of the weight, so that small weights show", "log scale"},
+     {"row", "Row", "Colours relative to each query's largest weight",
+      "colours relative to each query's largest weight"}});
 
 // Below the lower limit the scale would be indistinguishable from 0.
 const Option<double> kValueMax = number_option(
     "value-max", "max", "Mm",
     "weight at full colour (auto: the maximum, without the first queries, which see few keys; 1 in "
     "the token strip); with row, a fraction of the row's maximum",
-    0, 1e-30, 1e9, {0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 0}, "auto");
+    "full colour at {}", 0, 1e-30, 1e9, {0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 0}, "auto");
 
 const Option<bool> kWithoutKey0 =
     switch_option("without-key0", "Without key 0", "kK",
-                  "exclude key 0, where many heads put most of their weight, from the colour scale");
+                  "exclude key 0, where many heads put most of their weight, from the colour scale",
+                  "colour scale without key 0");
 
 viz::ColorScale weight_scale(const viz::ValueRange& range, float automatic, const Options& options) {
   const bool chosen = options[kValueMax] > 0, per_row = options[kValueScale] == ValueScale::per_row;

@@ -79,6 +79,10 @@ TEST_F(Edits, TextAndJsonSayTheSame) {
        R"([{"site": "blocks.4.attn.hook_attn_scores", "positions": [0, 2, 3, 4], "scale": 0.5}])"},
       {"L4H2.pattern<-ids(1,2,3)",
        R"([{"site": "blocks.4.attn.hook_pattern", "head": 2, "patch": {"ids": [1, 2, 3]}}])"},
+      {"L1H0.z[*][3,4]=[0.5,1] mean over \"a \\\"b\\\\; -> c\"",
+       R"([{"site": "blocks.1.attn.hook_z", "head": 0, "units": [3, 4], "set": [0.5, 1], "mean_over": "a \"b\\; -> c"}])"},
+      {"L1H0.z[*][3]=2 mean over \"a.txt\" -> L4H0.v",
+       R"([{"site": "blocks.4.attn.hook_v", "head": 0, "patch": {"direct": true, "edits": [{"site": "blocks.1.attn.hook_z", "head": 0, "units": [3], "set": 2, "mean_over": "a.txt"}]}}])"},
       {"L1.z=mean", R"([{"site": "blocks.1.attn.hook_z", "set": "mean"}])"},
       {" L1 H2 . z = 0.25 ; ln_final *= 2 ",
        R"([{"site": "blocks.1.attn.hook_z", "head": 2, "set": 0.25}, {"site": "ln_final.hook_normalized", "scale": 2}])"},
@@ -187,9 +191,10 @@ TEST_F(Edits, InWords) {
   const auto words = [](std::string_view edit) { return edit_words(text(edit).at(0)); };
   EXPECT_EQ(words("L5H1.z=0"), "L5 H1 off");
   EXPECT_EQ(words("L5H1.z*=0.5"), "L5 H1 × 0.5");
-  EXPECT_EQ(words("L5H1.z[2,8]*=0.5"), "L5 H1 at 2,8, × 0.5");
+  EXPECT_EQ(words("L5H1.z[2,8]*=0.5"), "L5 H1 at 2, 8, × 0.5");
   EXPECT_EQ(words("L3.attn_out[8][5]+=2"), "L3 attn_out at 8 unit 5, plus 2");
   EXPECT_EQ(words("L5H1.z=mean"), "L5 H1 = mean over positions");
+  EXPECT_EQ(words("L5H1.z[*][0,1]=[1,2] mean over \"names.txt\""), "L5 H1 unit 0, 1 = mean over “names.txt”");
   const auto over_list = [](std::string_view edit) { return edit_words(text(edit).at(0), "the list"); };
   EXPECT_EQ(over_list("L5H1.z=mean"), "L5 H1 = mean over the list");
   EXPECT_EQ(over_list("L1H3.z=mean -> logits"),
@@ -198,17 +203,17 @@ TEST_F(Edits, InWords) {
   EXPECT_EQ(words("mask=none"), "no mask");
   EXPECT_EQ(words("L2.mask=none"), "no mask in L2");
   EXPECT_EQ(words("L3H0.scores[8,3]=null"), "L3 H0 key 3 masked for query 8");
-  const std::string all = "queries 3-" + std::to_string(model_->transformer->config().n_ctx - 1);
+  const std::string all = "queries 3–" + std::to_string(model_->transformer->config().n_ctx - 1);
   EXPECT_EQ(words("L3H0.scores[*,3]=null"), "L3 H0 key 3 masked for " + all);
-  EXPECT_EQ(words("L3H0.scores[3-5,3]=null"), "L3 H0 key 3 masked for queries 3-5") << "not for all";
+  EXPECT_EQ(words("L3H0.scores[3-5,3]=null"), "L3 H0 key 3 masked for queries 3–5") << "not for all";
   EXPECT_EQ(words("L3H0.scores[8,3]=0.5"), "L3 H0 scaled score of query 8 on key 3 = 0.5");
   EXPECT_EQ(words("L3H0.pattern[8,3]=0.5"), "L3 H0 weight of query 8 on key 3 = 0.5");
   EXPECT_EQ(words("L3H0.pattern[8,3]=0"), "L3 H0 weight of query 8 on key 3 = 0");
   EXPECT_EQ(words("L3H0.pattern[8,3]~=0"), "L3 H0 weight of query 8 on key 3 = 0, the others rescaled");
   EXPECT_EQ(words("L3.pattern[*,3]=0"), "L3 weights of " + all + " on key 3 = 0");
-  EXPECT_EQ(words("L3H0.pattern[8-9,3-4]=0"), "L3 H0 weights of queries 8,9 on keys 3,4 = 0");
+  EXPECT_EQ(words("L3H0.pattern[8-9,3-4]=0"), "L3 H0 weights of queries 8, 9 on keys 3, 4 = 0");
   EXPECT_EQ(words("L3H0.pattern[8,3]=0; L3H0.pattern[9,4]=0.5"),
-            "L3 H0 some weights of queries 8,9 on keys 3,4 set");
+            "L3 H0 some weights of queries 8, 9 on keys 3, 4 set");
   EXPECT_EQ(words("L3.scores=0"), "L3 scores = 0");
   EXPECT_EQ(words("L2.attn_out=0"), "L2 attn_out off");
   EXPECT_EQ(words("pos_embed[3]=0"), "pos_embed at 3 off");
@@ -237,6 +242,9 @@ TEST_F(Edits, InWordsAlone) {
   EXPECT_EQ(phrase("L3.attn_out+=-2"), "the attention of L3 decreased by 2");
   EXPECT_EQ(phrase("L0.mlp_post[*][17]=0"), "the activations of the MLP of L0, neuron 17, zeroed");
   EXPECT_EQ(phrase("L5H1.z=mean"), "head L5 H1 replaced by the mean over positions");
+  EXPECT_EQ(phrase("L5H1.z[*][0,1]=[1,2]"), "head L5 H1, units 0, 1, replaced by a given vector");
+  EXPECT_EQ(phrase("L5H1.z[*][0,1]=[1,2] mean over \"names.txt\""),
+            "head L5 H1, units 0, 1, replaced by the mean over “names.txt”");
   EXPECT_EQ(phrase("mask=none"), "no mask");
   EXPECT_EQ(phrase("positions=none"), "no positions");
   EXPECT_EQ(phrase("L3H0.scores[8,3]=null"), "L3 H0 key 3 masked for query 8");

@@ -236,7 +236,7 @@ TEST(TwoModels, ACaptionNamesTheOneThatIsPatchedFrom) {
   const Scenario s(std::move(made), {2, 1, 3});
   const View& view = *find_view("heatmap");
   EXPECT_THAT(caption(view, s.context(800, 600)),
-              HasSubstr("with head L2 H1 patched from the second model · second: other"));
+              HasSubstr("with head L2 H1 patched from the second model · second model other"));
 }
 
 TEST(TwoModels, APatchedSweepNamesItsSource) {
@@ -245,7 +245,7 @@ TEST(TwoModels, APatchedSweepNamesItsSource) {
   ViewContext c = on_side(Side::run, view, s.context(900, 600));
   EXPECT_THAT(caption(view, c), Not(HasSubstr("other")));
   testing::set(c, "sweep-change", "patch");
-  EXPECT_THAT(caption(view, c), HasSubstr("“A robot must obey the orders given it” · second: other ·"));
+  EXPECT_THAT(caption(view, c), HasSubstr("“A robot must obey the orders given it” · second model other ·"));
   ViewContext there = on_side(Side::baseline, view, s.context(900, 600));
   testing::set(there, "sweep-change", "patch");
   EXPECT_THAT(texts(view.build(there).scene), Contains(HasSubstr("patches come from this run")));
@@ -278,7 +278,7 @@ TEST(TwoModels, HeadMetricsOfTextsThatAreNoPromptAreSubtractedToo) {
   }
   ViewContext c = on_side(Side::difference, view, s.context(1200, 900));
   testing::set(c, "metrics-text", "list");
-  EXPECT_EQ(caption(view, c), "tales · 2 prompts of “two.txt” · minus other · text: list");
+  EXPECT_EQ(caption(view, c), "tales · on 2 prompts of “two.txt” · minus other");
 }
 
 TEST(TwoModels, TextsThatMayFollowArePatchedToTheirEnds) {

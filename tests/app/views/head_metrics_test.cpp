@@ -181,9 +181,9 @@ TEST(HeadMetrics, TheCaptionOfRepeatedTokensNamesNoPrompt) {
   ViewContext c = s.context(900, 700);
   EXPECT_THAT(caption(view, c), HasSubstr("A robot must"));
   set(c, "metrics-text", "repeated");
-  EXPECT_EQ(caption(view, c), "tales · text: repeated");
+  EXPECT_EQ(caption(view, c), "tales · on random tokens repeated once");
   set(c, "metrics-text", "list");
-  EXPECT_EQ(caption(view, c), "tales · 2 prompts of “two.txt” · text: list");
+  EXPECT_EQ(caption(view, c), "tales · on 2 prompts of “two.txt”");
   for (const char* id : {"plane", "search"})
     EXPECT_THAT(caption(*find_view(id), c), Not(HasSubstr("prompts of"))) << "this one is of the prompt";
 }

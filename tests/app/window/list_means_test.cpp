@@ -40,10 +40,10 @@ TEST_F(ListMeansWindow, AShownViewShowsTheMeanOfAnOpenedListUntilItIsSwitchedOff
   const auto means = answer(core, SweepOnList{{core.state().prompts, false}, {}});
   ASSERT_TRUE(means);
   EXPECT_EQ(means->prompts(), 4U);
-  click_and_show(core, "Mean over list");
+  click_and_show(core, "Mean over prompts");
   EXPECT_FALSE(says(core, "4 prompts of"));
   EXPECT_TRUE(says(core, "in this run"));
-  click_and_show(core, "Mean over list");
+  click_and_show(core, "Mean over prompts");
   EXPECT_TRUE(says(core, "mean of 4 prompts"));
   EXPECT_EQ(answer(core, SweepOnList{{core.state().prompts, false}, {}}), means) << "it was kept";
 }

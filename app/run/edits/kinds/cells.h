@@ -56,7 +56,7 @@ struct EditKind<model::SetCells> : WholeEdit<model::SetCells> {
               (set.renormalise ? "~=" : "=") + number_text(cell.value);
     return text;
   }
-  /// "key 3 masked for query 8", "weights of queries 5-9 on key 3 = 0". Of very many cells only the kind: the
+  /// "key 3 masked for query 8", "weights of queries 5–9 on key 3 = 0". Of very many cells only the kind: the
   /// window says it in every frame.
   static std::string words(const Set& set) { return described(set, " = "); }
   static std::string phrase(const Set& set, const PromptPhrase&) { return described(set, " set to "); }
@@ -144,11 +144,11 @@ struct EditKind<model::SetCells> : WholeEdit<model::SetCells> {
     all.erase(std::ranges::unique(all).begin(), all.end());
     return all;
   }
-  /// "key 3", "keys 3,5-255", "40 keys" if a list of them is long.
+  /// "key 3", "keys 3, 5–255", "40 keys" if a list of them is long.
   static std::string positions_words(const std::vector<int>& positions, const std::string& one,
                                      const std::string& several) {
-    constexpr std::size_t kLong = 24;  // letters
-    const std::string list = list_text(positions);
+    constexpr std::size_t kLong = 32;  // bytes
+    const std::string list = ranges_words(positions);
     if (positions.size() == 1) return one + list;
     return list.size() > kLong
                ? std::to_string(positions.size()) + " " + several.substr(0, several.size() - 1)

@@ -11,27 +11,38 @@ struct EditKind<model::SetValues> : EditAtPlace<model::SetValues> {
   using Set = model::SetValues;
   static constexpr std::string_view kOperator = "=";
   static constexpr std::string_view kGrammar =
-      "  L5H1.z=0                     turn off head 1 of layer 5 (L5: all heads, L*: all layers)\n";
-  static constexpr auto kKeys = keys_at_place("set");
+      "  L5H1.z=0                     turn off head 1 of layer 5 (L5: all heads, L*: all layers)\n"
+      "  L5H1.z=[0.5,...]             set it to a vector; mean over \"FILE\" after it says where that comes "
+      "from\n";
+  static constexpr std::string_view kMeanOver = "mean over ";
+  static constexpr auto kKeys = keys_at_place("set", "mean_over");
   static constexpr bool kOverwrites = true;
   static std::size_t values(const Set& set) { return set.values.size(); }
   static std::optional<Set> read(EditReader& in, const Place& at) {
     if (in.sees("mean")) return std::nullopt;
     if (in.take("null")) return Set{at, {kHiddenScore}};
-    return Set{at, in.vector()};
+    Set set{at, in.vector()};
+    if (in.take(kMeanOver)) set.mean_over = in.quoted();
+    return set;
   }
   static std::optional<Set> from_json(const EditObject& in) {
     if (in.value("set").is_string()) return std::nullopt;
-    return Set{in.at, in.numbers("set", in.at.point.site == model::Site::attn_scores)};
+    return Set{in.at, in.numbers("set", in.at.point.site == model::Site::attn_scores),
+               in.json.contains("mean_over") ? in.text("mean_over") : ""};
   }
-  static std::string operand(const Set& set) { return vector_text(set.values); }
+  static std::string operand(const Set& set) {
+    return vector_text(set.values) +
+           (set.mean_over.empty() ? "" : " " + std::string(kMeanOver) + quoted_text(set.mean_over));
+  }
   static std::string what(const Set& set) {
+    if (!set.mean_over.empty()) return " = mean over “" + set.mean_over + "”";
     if (set.values.size() > 1) return " set";
     // Scores of 0 weigh all keys alike: that is not off.
     const bool off = set.values.front() == 0 && set.at.point.site != model::Site::attn_scores;
     return off ? " off" : " = " + number_text(set.values.front());
   }
   static std::string done(const Set& set, const PromptPhrase&) {
+    if (!set.mean_over.empty()) return " replaced by the mean over “" + set.mean_over + "”";
     if (set.values.size() > 1) return " replaced by a given vector";
     if (set.values.front() == kHiddenScore) return " masked";
     const bool off = set.values.front() == 0 && set.at.point.site != model::Site::attn_scores;
