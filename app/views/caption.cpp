@@ -115,8 +115,7 @@ bool is_in_caption(const View& view, const OptionSpec& option, const ViewContext
   const OptionValue& value = c.options.value(option);
   return !option.pane_only && !option.reset_on_prompt_change && value != option.default_value &&
          has_effect(view, option, c.options) && (view.uses == nullptr || view.uses(c, option)) &&
-         !is_named_by_lines(view, option, c) &&
-         !(view.shown_heads && std::holds_alternative<std::vector<int>>(value));
+         !is_named_by_lines(view, option, c) && !(view.shown_heads && option.heads);
 }
 
 /// Adds what an option does; `goes_on`: after what the option before it does.

@@ -26,7 +26,7 @@ Phrase phrase_of(std::string_view text) {
 
 std::string number_words(const Phrase& phrase, int number) {
   if (phrase.place == "+1") return grouped(std::int64_t{number} + 1);
-  return phrase.place.empty() ? exact(double{static_cast<double>(number)}) : counted(number, phrase.place);
+  return phrase.place.empty() ? exact(static_cast<double>(number)) : counted(number, phrase.place);
 }
 
 /// "heads L5 H1, L9 H6", or their count if there are many.

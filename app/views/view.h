@@ -368,7 +368,7 @@ struct View {
     std::string note = {};
   } caption;  ///< what its caption names besides the model
   /// The heads that the picture shows, named in its caption in place of the selected one and of options that
-  /// are lists. Null: the selected one.
+  /// are lists of heads. Null: the selected one.
   std::string (*shown_heads)(const ViewContext&) = nullptr;
   /// Whether the picture, with the current options, shows the model alone; its caption then names no prompt.
   /// Null: as `caption` says.

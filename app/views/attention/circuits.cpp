@@ -361,6 +361,9 @@ View circuits_view() {
   view.figure_size = figure_size;
   view.whole_height = whole_height;
   view.caption = {false, true, false};
+  view.uses = [](const ViewContext& c, const OptionSpec& option) {
+    return &option != &kFirstMlp || is_of_all_heads(c) || reading_of(c).after_first_mlp;
+  };
   view.of_model = [](const ViewContext& c) {
     return c.options[kCircuit] == Circuit::pairs || is_of_all_heads(c);
   };

@@ -559,6 +559,9 @@ View heads_view() {
                         build, facts, table);
   view.place = Place::left;
   view.options = {&kTiles, &kValueScale, &kValueMax, &kWithoutKey0, &kHeadsZoom, &kFirstLayer, &kFirstHead};
+  view.uses = [](const ViewContext& c, const OptionSpec& option) {
+    return metric_of(c).has_value() == (&option == &kTiles);
+  };
   view.commands = {
       {"zZ", "", "Enlarge or shrink the maps", zoom},
       {"a", "Show all", "Show all heads", fit, "All heads are shown."},

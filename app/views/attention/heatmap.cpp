@@ -246,6 +246,11 @@ View heatmap_view() {
   view.help = "attention pattern of one head: a row for each query, a column for each key";
   view.part = Part::attention;
   view.options = {&kCells, &kValueScale, &kValueMax, &kWithoutKey0, &kDragAction, &kShape, &kZoom};
+  view.shown_heads = [](const ViewContext& c) {
+    const auto& [layer, head, query, key] = c.selection;
+    if (c.options[kCells] != Cells::rollout) return head_name(layer, head);
+    return (layer == 0 ? "layer 0" : "layers 0–" + std::to_string(layer));
+  };
   view.scrolls = scrolls;
   view.needs = Capability::patterns;
   view.print_shape = [](const ViewContext&) { return 1.6F; };

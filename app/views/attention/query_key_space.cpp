@@ -365,6 +365,9 @@ View query_key_space_view() {
   view.options = {&kText, &kColoring};
   add_gestures<click>(view);
   view.caption = {true, true, true};
+  view.uses = [](const ViewContext& c, const OptionSpec& option) {
+    return &option != &kColoring || coloring_of(c) != Coloring::kind;
+  };
   view.landmarks = {landmark<kPlot>("plot")};
   view.print_shape = [](const ViewContext& c) { return is_column_wide(c) ? 0.95F : 0.7F; };
   return view;

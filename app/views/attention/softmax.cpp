@@ -384,6 +384,9 @@ View softmax_view() {
   add_list<kRows, click>(view);
   view.whole_height = whole_height;
   view.caption = {true, true, true};
+  view.uses = [](const ViewContext& c, const OptionSpec& option) {
+    return &option != &kStrongestFirst || c.options[kSource] == Source::row;
+  };
   view.shows_difference = true;
   view.landmarks = {landmark<kRow>("scores")};
   return view;

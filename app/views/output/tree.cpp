@@ -548,6 +548,9 @@ View tree_view() {
   view.scrolls = scrolls;
   view.figure_size = figure_size;
   view.caption = {true, false, false};
+  view.uses = [](const ViewContext& c, const OptionSpec& option) {
+    return &option == &kTexts || c.options[kTexts] > 0;
+  };
   view.landmarks = {landmark<kNode>("tree")};
   return view;
 }

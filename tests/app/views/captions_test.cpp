@@ -95,8 +95,7 @@ std::vector<OptionValue> several_values(const OptionSpec& option) {
 }
 
 bool is_said(const View& view, const OptionSpec& option) {
-  const bool names_heads =
-      view.shown_heads != nullptr && std::holds_alternative<std::vector<int>>(option.default_value);
+  const bool names_heads = view.shown_heads != nullptr && option.heads;
   return !option.pane_only && !option.reset_on_prompt_change && !names_heads;
 }
 
@@ -114,7 +113,7 @@ TEST(Captions, SayAPhraseOfItsOwnForEachValueOfEachOption) {
         c.options.set(*option, value);
         const std::string words = option_words(view, *option, c);
         EXPECT_NE(words, "") << "it needs a phrase";
-        EXPECT_THAT(words, Not(ContainsRegex(": |[{}]|  |[0-9]-[0-9]")));
+        EXPECT_THAT(words, Not(::testing::ContainsRegex(": |[{}]|  |[0-9]-[0-9]")));
         const auto [before, is_new] = said.try_emplace(words, option, value);
         EXPECT_TRUE(is_new || (before->second.first == option && before->second.second == value))
             << words << " is also said of --" << before->second.first->name;
@@ -157,6 +156,13 @@ TEST(Captions, DoNotSayWhatThePictureDoesNotUse) {
               EndsWith(" · measured by KL divergence"));
   EXPECT_THAT(caption_with("saliency", {{"saliency-metric", "loss"}, {"saliency-id", "4"}}),
               EndsWith(" · for the mean loss"));
+  EXPECT_THAT(caption_with("heads", {{"heads-figure", "previous"}, {"value-scale", "log"}}),
+              EndsWith("“A king lived” · previous-token heads"));
+  EXPECT_THAT(caption_with("tree", {{"texts", "0"}, {"seed", "3"}}),
+              EndsWith("“A king lived” · 0 sampled continuations"));
+  EXPECT_THAT(caption_with("softmax", {{"scores-from", "ten"}, {"strongest-first", "yes"}}),
+              EndsWith(" · of three numbers times 10"));
+  EXPECT_THAT(caption_with("heatmap", {{"cell-values", "rollout"}}), HasSubstr(" · layers 0–2 · query"));
   EXPECT_THAT(caption_with("search", {{"shape-cells", "2.1"}}), Not(HasSubstr("marked")));
 }
 
