@@ -39,16 +39,18 @@ void add_views(Lines& lines) {
     const std::string where = "option " + std::string(option->name);
     lines.add(where, option->label);
     lines.add(where, option->help);
+    lines.add(where, option->phrase);
     if (!option->default_name.empty())  // as on its control
       lines.add(where, std::string(option->label) + " " + std::string(option->default_name));
     for (const Choice& choice : option->choices) {
       lines.add(where + " " + std::string(choice.listed_name()), choice.label);
       lines.add(where + " " + std::string(choice.listed_name()), choice.help);
+      lines.add(where + " " + std::string(choice.listed_name()), choice.phrase);
     }
   }
   for (const HeadMetricKind& kind : head_metrics())
     for (const std::string_view text :
-         {kind.label, kind.help, kind.title, kind.detail, kind.lacking, kind.unit})
+         {kind.label, kind.help, kind.title, kind.caption, kind.detail, kind.lacking, kind.unit})
       lines.add("metric " + std::string(kind.name), text);
 }
 
