@@ -44,16 +44,16 @@ const Option<QueryChoice> kQueries = applying_if(
     choice_option<QueryChoice>(
         "search-from", "Queries", "qQ", "which queries",
         {{"token", "From token", "The chosen query's token at any position, with or without a leading space"},
-         {"position", "From position", "The chosen query's position", "from the query's position"},
-         {"any", "From any", "All queries but the first, which sees only itself", "from any query"}}));
+         {"position", "From position", "The chosen query's position", "queries at this position"},
+         {"any", "From any", "All queries but the first, which sees only itself", "all queries"}}));
 const Option<KeyChoice> kKeys = applying_if(
     is_for_weights,
     choice_option<KeyChoice>(
         "search-to", "Keys", "oO", "which keys (all if no key is chosen)",
         {{"token", "To token", "The chosen key's token at any position, with or without a leading space"},
-         {"position", "To position", "The chosen key's position", "to the key's position"},
-         {"before", "At distance", "At the chosen key's distance before the query", "to the key's distance"},
-         {"any", "To any", "All keys that the query sees", "to any key"}}));
+         {"position", "To position", "The chosen key's position", "keys at this position"},
+         {"before", "At distance", "At the chosen key's distance before the query", "keys at this distance"},
+         {"any", "To any", "All keys that the query sees", "all keys"}}));
 const Option<Heads> kHeads =
     choice_option<Heads>("search-heads", "Heads", "hH", "which heads",
                          {{"all", "All heads", "All heads of all layers"},

@@ -25,7 +25,7 @@ const Option<Subject> kSubject = choice_option<Subject>(
     "examples-of", "Of", "oO", "what the examples are of",
     {{"neurons", "Neurons", "The tokens at which neurons of the chosen layer's MLP are most active"},
      {"head", "Head", "The queries and keys between which the chosen head has the largest weights",
-      "largest weights of the head"}});
+      "pairs of query and key"}});
 bool is_of_neurons(const Options& options) {
   return options[kSubject] == Subject::neurons;
 }

@@ -18,7 +18,7 @@ inline constexpr ChoiceOf<CircuitMethod> kCircuitMethods[] = {
      "edge attribution patching"},
     {CircuitMethod::flow, "flow", "Information flow",
      "The share of what reaches the logits that came along each edge, without gradients",
-     "by information flow"}};
+     "without gradients"}};
 /// What edges carry outside a circuit.
 enum class CircuitElsewhere { automatic, mean, second, zero, list_mean };
 inline constexpr ChoiceOf<CircuitElsewhere> kCircuitElsewhere[] = {

@@ -11,10 +11,10 @@ inline constexpr ChoiceOf<SaliencyMethod> kSaliencyMethods[] = {
     {SaliencyMethod::gradient_input, "gradient-input", "Gradient × input",
      "The gradient at each token's embedding times the embedding"},
     {SaliencyMethod::gradient_norm, "gradient-norm", "Gradient norm",
-     "The length of the gradient at each token's embedding, without a sign", "gradient norms"},
+     "The length of the gradient at each token's embedding, without a sign", "lengths of gradients"},
     {SaliencyMethod::integrated, "integrated", "Integrated",
      "Integrated gradients: the mean gradient on the way from a baseline, times the way",
-     "integrated gradients"}};
+     "gradients along a path"}};
 inline constexpr ChoiceOf<SaliencyBaseline> kSaliencyBaselines[] = {
     {SaliencyBaseline::zero, "zero", "Zero", "Zeros in place of every token's embedding; positions are kept"},
     {SaliencyBaseline::mean, "mean", "Mean",
