@@ -12,8 +12,7 @@ struct EditKind<model::SetValues> : EditAtPlace<model::SetValues> {
   static constexpr std::string_view kOperator = "=";
   static constexpr std::string_view kGrammar =
       "  L5H1.z=0                     turn off head 1 of layer 5 (L5: all heads, L*: all layers)\n"
-      "  L5H1.z=[0.5,...]             set it to a vector; mean over \"FILE\" after it says where that comes "
-      "from\n";
+      "  L5H1.z=[0.5,...]             set it to a vector; mean over \"FILE\" after it: whose mean it is\n";
   static constexpr std::string_view kMeanOver = "mean over ";
   static constexpr auto kKeys = keys_at_place("set", "mean_over");
   static constexpr bool kOverwrites = true;
