@@ -18,8 +18,6 @@ using model::StreamGraph;
 using model::StreamReader;
 using model::StreamWriter;
 
-constexpr int kCurvePoints = 16;
-
 Node node_of(StreamWriter part, int row) {
   switch (part.kind) {
     case StreamWriter::Kind::embedding:
@@ -240,16 +238,28 @@ std::vector<int> stacks_of(const Layout& layout, int levels) {
   return most;
 }
 
+/// The number of lines that deviate from a cubic Bezier curve by at most `deviation`: chords of a curve
+/// deviate by at most an eighth of its second derivative times their parameter's square.
+int lines_of_curve(viz::Point p0, viz::Point p1, viz::Point p2, viz::Point p3, float deviation) {
+  const auto bend = [](viz::Point a, viz::Point b, viz::Point c) {
+    return std::hypot(a.x - 2 * b.x + c.x, a.y - 2 * b.y + c.y);
+  };
+  const float second = 6 * std::max(bend(p0, p1, p2), bend(p1, p2, p3));
+  return std::max(1, static_cast<int>(std::ceil(std::sqrt(second / (8 * deviation)))));
+}
+
 /// Adds a curve that leaves and arrives upright.
 void add_curve(std::vector<viz::Point>& points, viz::Point to) {
+  constexpr float kDeviation = 0.1F;  // logical pixels, so that it is round on fine screens, too
   const viz::Point from = points.back();
   const float bend = 0.5F * (from.y - to.y);
   if (from.x == to.x) {
     points.push_back(to);
     return;
   }
-  for (int i = 1; i <= kCurvePoints; ++i) {
-    const float t = static_cast<float>(i) / kCurvePoints, s = 1 - t;
+  const int lines = lines_of_curve(from, {from.x, from.y - bend}, {to.x, to.y + bend}, to, kDeviation);
+  for (int i = 1; i <= lines; ++i) {
+    const float t = static_cast<float>(i) / static_cast<float>(lines), s = 1 - t;
     const float a = s * s * s, b = 3 * s * s * t, c = 3 * s * t * t, d = t * t * t;
     points.push_back(
         {(a + b) * from.x + (c + d) * to.x, a * from.y + b * (from.y - bend) + c * (to.y + bend) + d * to.y});
