@@ -36,6 +36,30 @@ TEST(Table, AnAxisEndsAtTheNumberThatIsWritten) {
   EXPECT_THAT(ends(-0.2, 0.2), Contains("0.2"));
 }
 
+TEST(Table, TheUpperLimitOfAnAxisIsOverItsLineHoweverLongTheHeading) {
+  const Data data;
+  Table table = table_of(data);
+  table.columns.resize(kVector);
+  table.header = table.footer = {};
+  TableColumn& score = table.columns[kScore];
+  score.most = 500;
+  for (const char* heading : {"score", "mean Δ logit difference"}) {
+    score.heading = heading;
+    const PaintedTable painted = paint(table, 900, 400);
+    const std::vector<TextBox> boxes = text_boxes(painted.picture.scene, *fonts());
+    const auto box = [&](const std::string& words) {
+      return std::ranges::find(boxes, words, &TextBox::text)->bounds;
+    };
+    float line = 0;  // upright, at the right end of the bars
+    for (const Segments& one : items_of<Segments>(painted.picture.scene))
+      if (one.points.size() == 2 && one.points[0].x == one.points[1].x) line = one.points[0].x;
+    ASSERT_GT(line, 0);
+    EXPECT_NEAR(box("20").center().x, line, 2) << heading;
+    EXPECT_NEAR(box("−20").x, painted.layout.place_of(kScore)->x, 2) << heading;
+    EXPECT_EQ(text_faults(painted.picture.scene, *fonts()), "");
+  }
+}
+
 TEST(Table, BarsHaveTheAxisOfTheRowsThatAreShownWhereNothingScrolls) {
   const Data data;
   Table table = table_of(data);

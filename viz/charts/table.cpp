@@ -285,29 +285,40 @@ struct Painter {
   void headings(float middle) {
     for (const Place& place : layout.places) {
       const TableColumn& column = column_of(place);
-      text(column.heading, place, middle, style.small(), column.heading_color, heading_face(column));
-      if (column.kind == Kind::bar && column.axis) axis_ends(place, middle);
+      if (column.kind == Kind::bar && column.axis)
+        axis_heading(place, middle);
+      else
+        text(column.heading, place, middle, style.small(), column.heading_color, heading_face(column));
     }
   }
 
-  /// The limits of the axis of a column's bars, next to its heading.
-  void axis_ends(const Place& place, float middle) {
+  /// The heading of bars and the limits of their axis, the upper one over its line. The heading is over the
+  /// numbers if it has room there, else between the limits. Without room for that, the upper limit moves.
+  void axis_heading(const Place& place, float middle) {
     const TableColumn& column = column_of(place);
     const Rect bars = bar_rect(place, 0);
     const std::string low = end_label(place.low), high = end_label(place.high);
     const auto width_of = [&](const std::string& words) { return style.width(words, style.small()); };
-    const float width = width_of(high);
-    const float end =
-        std::min(bars.right() + width / 2, place.right() - heading_width(column, style) - 1.5F * u);
+    const float gap = 1.5F * u, width = width_of(high), heading = heading_width(column, style);
+    float high_end = bars.right() + width / 2, heading_end = place.right();
+    if (high_end + gap + heading > place.right()) {
+      if (bars.x + heading + gap + width <= high_end)
+        heading_end = high_end - width - gap;
+      else
+        high_end = place.right() - heading - gap;
+    }
+    text(column.heading, {heading_end, middle}, style.small(), column.heading_color, heading_face(column),
+         Align::right, place.w + kSlack);
     const auto label = [&](const std::string& words, float x, Align align) {
       text(words, {x, middle}, style.small(), style.theme.text_muted, FontStyle::regular, align);
     };
-    if (end - width < bars.x) {
+    if (high_end - width < bars.x) {
       picture.whole = false;
       return;
     }
-    label(high, end, Align::right);
-    if (bars.x + width_of(low) + u <= end - width) label(low, bars.x, Align::left);
+    label(high, high_end, Align::right);
+    const float next = std::min(high_end - width, heading_end - heading);  // words after the lower limit
+    if (bars.x + width_of(low) + u <= next) label(low, bars.x, Align::left);
   }
 
   void fixed_row(const FixedRow& row, float y, float middle) {
