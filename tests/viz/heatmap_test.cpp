@@ -29,10 +29,11 @@ TEST(HeatmapImage, APixelForEachCell) {
   EXPECT_EQ(image.content_id, content_hash(*image.bitmap));
 }
 
-std::vector<std::string> cell_texts(const std::vector<float>& values) {
+std::vector<std::string> cell_texts(const std::vector<float>& values, double scale = 1000,
+                                    float width = 400) {
   Scene scene;
-  paint_cell_values(scene, cells_of(values, 1, static_cast<int>(values.size())),
-                    whole_grid({0, 0, 400, 100}, 1, static_cast<int>(values.size())), style());
+  paint_cell_values(scene, cells_of(values, 1, static_cast<int>(values.size()), diverging_scale(scale)),
+                    whole_grid({0, 0, width, 100}, 1, static_cast<int>(values.size())), style());
   return texts(scene);
 }
 
@@ -46,6 +47,16 @@ TEST(HeatmapValues, HaveTwoDigitsOfTheLargest) {
   EXPECT_THAT(cell_texts({-640.25F, 1}), ElementsAre("−640", "1"));
   EXPECT_THAT(cell_texts({0, 0}), ElementsAre("0.00", "0.00"));
   EXPECT_THAT(cell_texts({2.5e-9F, 0}), ElementsAre()) << "the scale says how small they are";
+}
+
+TEST(HeatmapValues, TellApartWhatTheColoursTellApart) {
+  using ::testing::ElementsAre;
+  const std::vector<float> values{-0.31F, 0.0041F, -0.0012F};
+  EXPECT_THAT(cell_texts(values), ElementsAre("−0.31", "0.00", "−0.00"));
+  EXPECT_THAT(cell_texts(values, 0.005), ElementsAre("−0.3100", "0.0041", "−0.0012"));
+  EXPECT_THAT(cell_texts({-123.4F, 0.0041F, -0.0012F}, 0.005, 180),
+              ElementsAre("−123.4", "0.0041", "−0.0012"))
+      << "beyond the scale, with the decimals that its cell has room for";
 }
 
 TEST(HeatmapValues, HaveOneDigitWhereTwoAreTooWide) {

@@ -107,18 +107,39 @@ void limit_stretch(double& width, double& height, double stretch) {
   height = std::min(h, stretch * w);
 }
 
-/// Decimals of cells: three digits of the largest value from 1 on, two below, or one of these if two are too
-/// wide for a cell. Nothing if they are, too.
-std::optional<int> decimals_for(float largest, float room, float size, const Style& style) {
-  if (!(largest > 0 && std::isfinite(largest))) return 2;
-  const int leading = static_cast<int>(std::floor(std::log10(largest)));  // for 0.064: -2
-  if (leading < -5) return std::nullopt;
-  const auto fits = [&](int digits) {
-    return style.width(fixed_number(static_cast<double>(-largest), digits), size) + style.unit() <= room;
-  };
-  const int wanted = leading >= 0 ? std::max(0, 2 - leading) : 1 - leading;
-  if (fits(wanted)) return wanted;
-  return leading < 0 && fits(-leading) ? std::optional(-leading) : std::nullopt;
+/// The numbers in cells of one size.
+struct CellNumbers {
+  const Style& style;
+  float room, size;  ///< width of a cell, and size of its text
+
+  bool fits(double value, int decimals) const {
+    return style.width(fixed_number(value, decimals), size) + style.unit() <= room;
+  }
+  /// Decimals of all cells: three digits of the largest value from 1 on, two below, or one of these if two
+  /// are too wide for a cell. Nothing if they are, too.
+  std::optional<int> decimals_for(double largest) const {
+    if (!(largest > 0 && std::isfinite(largest))) return 2;
+    const int leading = static_cast<int>(std::floor(std::log10(largest)));  // for 0.064: -2
+    if (leading < -5) return std::nullopt;
+    const int wanted = leading >= 0 ? std::max(0, 2 - leading) : 1 - leading;
+    if (fits(-largest, wanted)) return wanted;
+    return leading < 0 && fits(-largest, -leading) ? std::optional(-leading) : std::nullopt;
+  }
+  /// A cell's text; fewer decimals than all others have if it is too wide.
+  std::string text(double value, int decimals) const {
+    while (decimals > 0 && !fits(value, decimals)) --decimals;
+    return fixed_number(value, decimals);
+  }
+};
+
+/// The largest magnitude that the colours of cells tell from others: what is beyond the scale must not leave
+/// cells of very different colours with the same number.
+double largest_told_apart(const HeatmapCells& cells) {
+  const ValueRange range =
+      value_range(cells.matrix, {cells.masked.empty() && cells.masked_above_diagonal, -1});
+  const auto largest = static_cast<double>(range.magnitude());
+  if (!cells.row_factors.empty()) return largest;  // each row has its own
+  return std::min(largest, std::max(std::abs(cells.scale.low), std::abs(cells.scale.high)));
 }
 
 }  // namespace
@@ -158,10 +179,9 @@ bool paint_cell_values(Scene& scene, const HeatmapCells& cells, const Region& gr
   if (grid.rows * grid.cols > kMaxCellsWithValues ||
       size < std::max(0.7F * style.font_size, style.smallest) || ch < 1.5F * size)
     return false;
-  const ValueRange range =
-      value_range(cells.matrix, {cells.masked.empty() && cells.masked_above_diagonal, -1});
-  const auto digits = decimals_for(range.magnitude(), cw, size, style);
-  if (!digits) return false;
+  const CellNumbers numbers{style, cw, size};
+  const auto decimals = numbers.decimals_for(largest_told_apart(cells));
+  if (!decimals) return false;
   const ColorTable color(cells.scale, style.theme);
   const int first_row = std::max(0, static_cast<int>(std::ceil(grid.first_row))),
             first_col = std::max(0, static_cast<int>(std::ceil(grid.first_col)));
@@ -172,7 +192,7 @@ bool paint_cell_values(Scene& scene, const HeatmapCells& cells, const Region& gr
       if (cells.is_masked(r, c)) continue;
       const float v = cells.matrix.at(r, c);
       const Color under = c == cells.outside_column ? outside_color(style.theme) : color(v * cells.factor(r));
-      scene.add(make_text_middle(style.fonts, fixed_number(static_cast<double>(v), *digits),
+      scene.add(make_text_middle(style.fonts, numbers.text(static_cast<double>(v), *decimals),
                                  grid.cell_rect(r, c).center(), size, text_on(style.theme, under),
                                  FontStyle::regular, Align::center));
     }
