@@ -8,7 +8,7 @@ namespace headscope::app {
 struct ListProgress {
   std::size_t done = 0;     ///< prompts, from the first on
   std::size_t skipped = 0;  ///< prompts among them that could not be run
-  std::string problem;      ///< why the first skipped prompt could not be run
+  std::string problem;      ///< why the first of these could not be run: "prompt 3: …"
 };
 
 /// "2 of 40 prompts were skipped, the first because: ..."; empty: none was.

@@ -223,6 +223,7 @@ PromptRun run_of(const OverPrompts& over, std::size_t index, const std::shared_p
   run.prompt = over.list->prompts.at(index);
   run.prompt.start_token = over.start_token;
   run.tokens = tokenize(*model, run.prompt);
+  require_whole(run.tokens, *model);
   model::ForwardOptions options;
   options.hooks = hooks;
   options.stop = std::move(stop);

@@ -84,8 +84,8 @@ struct OverPrompts {
 /// Throws RunError for a prompt beyond the context, of which a run has only the beginning.
 void require_whole(const PromptTokens& tokens, const LoadedModel& model);
 
-/// Runs a prompt of the list, up to the context's length, without edits. `hooks`: of the pass; null: none.
-/// Throws RunError for ids that the model does not have, or Stopped.
+/// Runs a prompt of the list without edits. `hooks`: of the pass; null: none. Throws RunError for ids that
+/// the model does not have and for a prompt beyond the context, or Stopped.
 PromptRun run_of(const OverPrompts& over, std::size_t index, const std::shared_ptr<const LoadedModel>& model,
                  model::Workspace& workspace, std::stop_token stop, const model::Hooks* hooks = nullptr);
 

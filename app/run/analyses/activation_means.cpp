@@ -105,13 +105,8 @@ ActivationMeans MeansOverList::compute(const PromptRun& run,
                                        const Computation<ActivationMeans>& computation) const {
   const model::Config& config = run.model->transformer->config();
   const WatchedPoints watched(points, config);
-  const auto add = [&](const PromptRun& one, std::size_t index, ActivationMeans& answer) {
-    try {
-      require_whole(one.tokens, *one.model);
-      watched.require_finite();
-    } catch (const model::RunError& error) {
-      throw model::RunError("prompt " + std::to_string(index + 1) + ": " + error.what());
-    }
+  const auto add = [&](const PromptRun& one, std::size_t, ActivationMeans& answer) {
+    watched.require_finite();
     if (answer.sums.empty())
       for (std::size_t i = 0; i < points.size(); ++i) answer.sums.emplace_back(watched.width(i));
     for (std::size_t i = 0; i < points.size(); ++i) {

@@ -55,13 +55,10 @@ MeansOnList means_over(const OverPrompts& over, const PromptRun& of,
     MeasuredCells measured;
     try {
       require_measurable(line);
-      require_whole(run.tokens, *run.model);
       measured = measure(run, line, where, answer);
-    } catch (const model::LoadError& error) {  // names the place
-      throw model::RunError(error.what());
-    } catch (const model::RunError& error) {
+    } catch (const model::RunError&) {
       answer.begun.reset();
-      throw model::RunError(where + error.what());
+      throw;
     }
     answer.begun.reset();
     answer.means.add(measured, where);

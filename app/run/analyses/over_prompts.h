@@ -1,6 +1,10 @@
 #pragma once
 #include <chrono>
+#include <cstdint>
+#include <string>
+#include <utility>
 
+#include "app/counted.h"
 #include "app/run/prompt_list.h"
 #include "app/run/question.h"
 #include "model/files/error.h"
@@ -9,8 +13,9 @@ namespace headscope::app {
 
 /// Answers a question about the first `count` prompts of a list, one after the other. `Answer` has a member
 /// `progress`, a ListProgress. `add(run, index, answer)` adds one prompt's share; if it throws Stopped, the
-/// answer must be unchanged. `finish(answer)` turns it into one that can be shown. Prompts that cannot be run
-/// are skipped and counted. `hooks`: of their passes; null: none.
+/// answer must be unchanged. `finish(answer)` turns it into one that can be shown. Prompts that cannot be
+/// run, such as those beyond the context, and those for which `add` throws RunError or LoadError are skipped
+/// and counted. `hooks`: of their passes; null: none.
 template <class Answer, class Add, class Finish>
 Answer over_prompts(const OverPrompts& over, std::size_t count, const PromptRun& of,
                     const Computation<Answer>& computation, const Add& add, const Finish& finish,
@@ -19,11 +24,16 @@ Answer over_prompts(const OverPrompts& over, std::size_t count, const PromptRun&
   Answer answer = computation.partial != nullptr ? *computation.partial : Answer{};
   auto shown = std::chrono::steady_clock::now();
   for (ListProgress& progress = answer.progress; progress.done < count;) {
+    const auto skip = [&](std::string why) {
+      if (progress.skipped++ == 0) progress.problem = std::move(why);
+    };
     try {
       add(run_of(over, progress.done, of.model, computation.workspace, computation.stop, hooks),
           progress.done, answer);
-    } catch (const model::RunError& e) {
-      if (progress.skipped++ == 0) progress.problem = e.what();
+    } catch (const model::RunError& error) {
+      skip("prompt " + grouped(static_cast<std::int64_t>(progress.done) + 1) + ": " + error.what());
+    } catch (const model::LoadError& error) {  // names its line
+      skip(error.what());
     }
     ++progress.done;
     const auto now = std::chrono::steady_clock::now();

@@ -66,8 +66,9 @@ ListQueryKeySpace QueryKeySpaceOverList::compute(const PromptRun& run,
     try {
       Prompt prompt = over.list->prompts[prompts];
       prompt.start_token = over.start_token;
-      tokens += std::min(tokenize(*run.model, prompt).length(), n_ctx);
-    } catch (const model::RunError&) {  // costs no room
+      const int length = tokenize(*run.model, prompt).length();
+      if (length <= n_ctx) tokens += length;  // one that is skipped costs no room
+    } catch (const model::RunError&) {
     }
     if (tokens > ListQueryKeySpace::kMaxTokens && prompts > 0) break;
   }

@@ -1,5 +1,6 @@
 // Lists of prompts: reading them, and answers about a list compared with each prompt alone.
 #include "app/run/prompt_list.h"
+#include "app/run/analyses/activation_search.h"
 #include "app/run/analyses/attention_pattern.h"
 #include "app/run/analyses/head_metrics.h"
 #include "app/run/analyses/query_key_space.h"
@@ -267,6 +268,27 @@ TEST(ListsOfPrompts, OfWhichNoneCanBeRunHaveNoNumbers) {
   EXPECT_TRUE(s.ask(MetricsOnList{bad})->heads.empty());
 }
 
+TEST(ListsOfPrompts, LeaveOutPromptsBeyondTheContextAndCountThem) {
+  const Scenario s("x");
+  const Prompt longest{.text = "", .ids = std::vector<int>(s.config().n_ctx, 7)},
+      too_long{.text = "", .ids = std::vector<int>(s.config().n_ctx + 1, 7)};
+  const auto check = [&](const auto& question) {
+    auto with_long = question;
+    with_long.over = over({longest, too_long, kPrompts[2]});
+    const auto found = s.ask(with_long);
+    EXPECT_EQ(found->progress.done, 3U);
+    EXPECT_EQ(found->progress.skipped, 1U);
+    EXPECT_THAT(found->progress.problem, AllOf(StartsWith("prompt 2: the prompt has "), EndsWith("(n_ctx)")));
+    return found;
+  };
+  check(MetricsOnList{});
+  check(WeightsOverList{});
+  check(ActivationsOverList{{}, {{{4, 463}}, {}, 0}});
+  EXPECT_EQ(check(QueryKeySpaceOverList{{}, 1, 3})->space.length,
+            s.config().n_ctx + Scenario(kPrompts[2]).length())
+      << "which has no room for it";
+}
+
 TEST(QueryKeySpaceOverList, OfOnePromptIsThatPromptsSpace) {
   const Scenario s("x"), one(kPrompts[2]);
   const auto list = s.ask(QueryKeySpaceOverList{over({kPrompts[2]}), 2, 1});
@@ -285,9 +307,9 @@ TEST(QueryKeySpaceOverList, HasTheTokensOfAllPromptsThatThereIsRoomFor) {
   EXPECT_EQ(list->space.length, tokens);
   EXPECT_EQ(list->prompts, 4U);
   EXPECT_EQ(list->progress.skipped, 1U);
-  const std::vector<Prompt> long_ones(40, Prompt{long_text(), {}, false});
+  const int each_has = s.config().n_ctx;
+  const std::vector<Prompt> long_ones(40, Prompt{.text = "", .ids = std::vector<int>(each_has, 7)});
   const auto many = s.ask(QueryKeySpaceOverList{over(long_ones), 1, 3});
-  const int each_has = std::min(tokenize(*bundled(), long_ones[0]).length(), s.config().n_ctx);
   EXPECT_EQ(static_cast<int>(many->prompts), ListQueryKeySpace::kMaxTokens / each_has);
   EXPECT_EQ(many->space.length, static_cast<int>(many->prompts) * each_has);
 }
