@@ -200,7 +200,9 @@ std::string subtitle_of(const ViewContext& c, const FoundWeights& found) {
   std::string words = grouped(found.count) + " above " + plain(c.options[kAbove]);
   if (std::cmp_less(found.best.size(), found.count))
     words += ", largest " + grouped(std::ssize(found.best)) + " shown";
-  words += "; " + (uses_list(c) ? list_words(c, found.progress) : "this prompt");
+  words += "; " + (uses_list(c)             ? list_words(c, found.progress)
+                   : c.run->model->patterns ? "this attention file"
+                                            : "this prompt");
   words += ", " + (c.options[kHeads] == Heads::chosen ? head_name(c.selection.layer, c.selection.head)
                                                       : std::string("all heads"));
   // In every head it sees only itself, with a weight of 1, unless an edit shows it more.

@@ -269,6 +269,7 @@ TEST_F(PatternViews, SearchFindsTheHeadsOfTheFile) {
   const ViewFixture shown("search", s, 1000, 600, {{"search-above", "0"}});
   EXPECT_THAT(words_in(shown.scene()), AllOf(HasSubstr("Weights from “cat”, “·cat” to “cat”, “·cat”"),
                                              Not(HasSubstr("query 0, which sees only itself"))));
+  EXPECT_THAT(words_in(shown.scene()), AllOf(HasSubstr("this attention file"), Not(HasSubstr("prompt"))));
   EXPECT_THAT(shown.tooltip(0), Contains(HasSubstr("“·cat”")));
   EXPECT_THAT(in_words(shown.click(0)), HasSubstr("head " + table.rows[0][0] + " " + table.rows[0][1]));
   EXPECT_EQ(std::ssize(found({{"search-above", "0"}, {"search-heads", "chosen"}}).rows), 4);
