@@ -478,9 +478,10 @@ int Ui::choice(const Rect& rect, std::string_view name, std::span<const Segment>
   if (!list) return pressed;
   for (std::size_t i = 0; i < segments.size(); ++i) {
     const Rect place{list->x, list->y + line * static_cast<float>(i), list->w, line};
-    if (row(place, {.label = segments[i].label, .marked = static_cast<int>(i) == chosen}))
+    const Segment& s = segments[i];
+    if (row(place, {.label = s.label, .marked = static_cast<int>(i) == chosen, .unavailable = s.unavailable}))
       pressed = static_cast<int>(i);
-    tip(segments[i].label, segments[i].tip);
+    tip(s.label, s.tip, s.unavailable);
   }
   end_menu();
   return pressed;

@@ -87,9 +87,23 @@ float slider_buttons_width(const Ui& ui, const OptionSpec& option) {
   return width > 0 ? width + gap : 0;
 }
 
-float option_width(const Ui& ui, const OptionSpec& option) {
+/// Whether choices are side by side in a row of this width, else in a list that a button opens.
+bool is_segmented(const Ui& ui, const OptionSpec& option, float room) {
+  return option.choices.size() <= kMaxSegments && ui.segmented_width(segments(option)) <= room;
+}
+
+/// Width of choices; a list's button has room for each of them.
+float choices_width(const Ui& ui, const OptionSpec& option, float room) {
+  if (is_segmented(ui, option, room)) return ui.segmented_width(segments(option));
+  float widest = 0;
+  for (const Choice& choice : option.choices) widest = std::max(widest, ui.button_width(choice.label, true));
+  return widest;
+}
+
+/// Width of an option's control without its label; `room`: of a row.
+float option_width(const Ui& ui, const OptionSpec& option, float room) {
   if (std::holds_alternative<bool>(option.default_value)) return ui.button_width(option.label);
-  if (!option.choices.empty()) return ui.segmented_width(segments(option));
+  if (!option.choices.empty()) return choices_width(ui, option, room);
   if (is_slider(option)) return ui.u(250) + slider_buttons_width(ui, option);
   if (std::holds_alternative<std::vector<int>>(option.default_value))
     return ui.width(option.label) + ui.u(8) + ui.u(150);
@@ -161,7 +175,35 @@ void draw_slider(Ui& ui, const OptionSpec& option, const Rect& rect) {
   ui.actions.emplace_back(SetOption{&option, std::round(*moved / step) * step});
 }
 
-void draw_option(Ui& ui, const OptionSpec& option, Rect rect, float label) {
+/// Why a view about a list refuses each choice of an option; empty: it does not, or it refuses all of them.
+std::vector<std::string> list_refusals(const View& view, const OptionSpec& option, ViewContext context) {
+  context.answers = nullptr;  // asks for nothing
+  std::vector<std::string> all;
+  for (int choice = 0; choice < std::ssize(option.choices); ++choice) {
+    context.options.set(option, choice);
+    std::string why = view.refuse(context);
+    why.resize(std::min(why.size(), why.find("; see --")));  // the command line's words
+    all.push_back(why.empty() ? why : capitalized(why) + ".");
+  }
+  const bool can_choose = std::ranges::any_of(all, [](const std::string& why) { return why.empty(); });
+  return can_choose ? all : std::vector<std::string>(all.size());
+}
+
+void draw_choices(Ui& ui, const View& view, const ViewContext& context, const OptionSpec& option,
+                  const Rect& rect) {
+  std::vector<Ui::Segment> choices = segments(option);
+  if (view.refuse != nullptr && is_over_list(view, context.options)) {
+    const std::vector<std::string> refusals = list_refusals(view, option, context);
+    for (std::size_t i = 0; i < choices.size(); ++i) choices[i].unavailable = refusals[i];
+  }
+  const int chosen = std::get<int>(ui.state.options.value(option));
+  const int pressed = is_segmented(ui, option, rect.w + 1) ? ui.segmented(rect, option.label, choices, chosen)
+                                                           : ui.choice(rect, option.label, choices, chosen);
+  if (pressed >= 0) ui.actions.emplace_back(SetOption{&option, pressed});
+}
+
+void draw_option(Ui& ui, const View& view, const ViewContext& context, const OptionSpec& option, Rect rect,
+                 float label) {
   ui.area(option.name, rect);
   if (label > 0) {
     const Rect words{rect.x, rect.y, label, rect.h};
@@ -174,12 +216,7 @@ void draw_option(Ui& ui, const OptionSpec& option, Rect rect, float label) {
     if (ui.button(rect, option.label, {.on = *on, .tip = Tip(option.help, option.keys, 0)}))
       ui.actions.emplace_back(SetOption{&option, !*on});
   } else if (!option.choices.empty()) {
-    const auto choices = segments(option);
-    const int chosen = std::get<int>(value);
-    const bool side_by_side = choices.size() <= kMaxSegments && ui.segmented_width(choices) <= rect.w + 1;
-    const int pressed = side_by_side ? ui.segmented(rect, option.label, choices, chosen)
-                                     : ui.choice(rect, option.label, choices, chosen);
-    if (pressed >= 0) ui.actions.emplace_back(SetOption{&option, pressed});
+    draw_choices(ui, view, context, option, rect);
   } else if (is_slider(option)) {
     draw_slider(ui, option, rect);
   } else if (std::holds_alternative<std::vector<int>>(value)) {
@@ -199,15 +236,16 @@ void draw_option(Ui& ui, const OptionSpec& option, Rect rect, float label) {
   }
 }
 
-float width_of(const Ui& ui, const ViewControl& control) {
-  if (control.option) return control.label + option_width(ui, *control.option);
+/// `room`: width of a row.
+float width_of(const Ui& ui, const ViewControl& control, float room) {
+  if (control.option) return control.label + option_width(ui, *control.option, room - control.label);
   return ui.button_width(control.command ? std::string(control.command->label) : more_words(ui));
 }
 
 /// Where the rows of controls end.
 float bottom_of(const Ui& ui, const std::vector<ViewControl>& controls, const Rect& first, float taken) {
   Rows rows(first, ui.u(6), taken);
-  for (const ViewControl& control : controls) rows.take(width_of(ui, control));
+  for (const ViewControl& control : controls) rows.take(width_of(ui, control, first.w));
   return rows.bottom();
 }
 
@@ -221,7 +259,7 @@ std::vector<ViewControl> labelled(const Ui& ui, std::vector<ViewControl> control
       control.label =
           std::ceil(ui.width(control.option->label, viz::FontStyle::regular, Ui::kSmall)) + ui.u(8);
   const bool fit = std::ranges::all_of(
-      named, [&](const ViewControl& control) { return width_of(ui, control) <= first.w; });
+      named, [&](const ViewControl& control) { return width_of(ui, control, first.w) <= first.w; });
   return fit && bottom_of(ui, named, first, taken) <= bottom_of(ui, controls, first, taken) ? named
                                                                                             : controls;
 }
@@ -232,9 +270,9 @@ void draw_rows(Ui& ui, const View& view, const std::vector<ViewControl>& control
   const ViewContext context =
       make_context(&view, ui.state, ui.snapshot, *ui.input.answers, ui.fonts(), first.w, first.h, 1);
   for (const ViewControl& control : controls) {
-    const Rect rect = rows.take(width_of(ui, control));
+    const Rect rect = rows.take(width_of(ui, control, first.w));
     if (control.option) {
-      draw_option(ui, *control.option, rect, control.label);
+      draw_option(ui, view, context, *control.option, rect, control.label);
     } else if (control.command) {
       const KeyCommand& command = *control.command;
       const ViewActions actions = context.run ? command.act(context, 0) : ViewActions();

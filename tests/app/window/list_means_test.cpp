@@ -63,6 +63,39 @@ TEST_F(ListMeansWindow, AListOfPairsIsPatchedUnlessAnotherEditIsChosen) {
   EXPECT_EQ(edit(), SweepEdit::mean);
 }
 
+TEST_F(ListMeansWindow, ControlsThatCannotActOnMeansAreNotOfferedOrPale) {
+  CoreFixture core(options("A robot must obey"));
+  core.apply(ShowMoreControls{true});
+  apply_and_show(core, ShowView{"sweep"});
+  const auto can_press = [&](const char* name) {
+    const WindowItem* item = find_item(core, name);
+    return item != nullptr && item->enabled;
+  };
+  const auto expect_of_prompt = [&](bool can) {
+    for (const char* name : {"Token +", "Against +", "Next ›"}) EXPECT_EQ(can_press(name), can) << name;
+  };
+  expect_of_prompt(true);
+  open(core, pairs());
+  shown(core);
+  expect_of_prompt(false);
+  EXPECT_EQ(find_item(core, "Token +"), nullptr) << "each line names its own";
+  EXPECT_TRUE(can_press("Metric KL"));
+  click_and_show(core, "Over");
+  EXPECT_FALSE(can_press("Neurons"));
+  EXPECT_TRUE(can_press("MLPs"));
+  press(core, Key::escape);
+  apply_and_show(core, ShowView{"attribution"});
+  EXPECT_FALSE(can_press("List Sources"));
+  EXPECT_FALSE(can_press("List Neurons"));
+  EXPECT_TRUE(can_press("List Layers"));
+  open(core, folder_.write("plain.txt", "The king had a dog\nA robot must obey\n"));
+  shown(core);
+  EXPECT_TRUE(can_press("Token +")) << "no line names a token";
+  click_and_show(core, "Mean over list");
+  EXPECT_TRUE(can_press("List Sources"));
+  EXPECT_TRUE(can_press("Next ›"));
+}
+
 TEST_F(ListMeansWindow, APromptThatIsTypedLeavesTheMeansAsTheyAre) {
   CoreFixture core(options("A robot must obey"));
   apply_and_show(core, ShowView{"attribution"});
@@ -84,7 +117,10 @@ TEST_F(ListMeansWindow, AMeanThatIsNoLongerWantedIsStopped) {
   open(core, folder_.write("many.txt", lines));
   core.draw({});
   const auto part = [&] { return answer(core, SweepOnList{{core.state().prompts, false}, {}}); };
-  wait_until(core, [&] { return core.snapshot().busy == Busy::answering && part(); });
+  wait_until(core,
+             [&] { return core.snapshot().busy == Busy::answering && part() && part()->prompts() > 0; });
+  core.draw({});
+  EXPECT_TRUE(says(core, " of 5,000 prompts; so far strongest: "));
   EXPECT_GT(core.snapshot().fraction, 0);
   EXPECT_LT(core.snapshot().fraction, 1);
   core.apply(SetOption{&kMeanOverList, false});
