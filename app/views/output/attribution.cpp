@@ -137,6 +137,11 @@ bool shows_unmatched(const ViewContext& c, const Numbers& n) {
          n.split.sources->unmatched != 0;
 }
 
+/// Whether the selected head and layer are marked: a figure of means is about none in particular.
+bool marks_selection(const ViewContext& c, const Numbers& n) {
+  return c.in_pane || !n.means;
+}
+
 const ListRows kRows{.role = kRow, .first = kFirstRow, .names = "rows", .keys = ListKeys::pages};
 
 List list_of(const ViewContext& c, const Numbers& n) {
@@ -185,7 +190,7 @@ List list_of(const ViewContext& c, const Numbers& n) {
   if (listed != AttributionList::layers)
     list.table.row_names = sources ? "sources" : neurons ? "neurons" : "parts";
   const auto marked = std::ranges::find_if(n.ids, [&](int id) {
-    if (neurons) return false;
+    if (neurons || !marks_selection(c, n)) return false;
     if (sources) return id == c.selection.key;
     if (listed == AttributionList::layers) return id == c.selection.layer;
     const Contribution& part = n.parts[id];
@@ -209,8 +214,9 @@ viz::Region paint_grid(Picture& picture, const ViewContext& c, const Numbers& n,
   map.cells.matrix = viz::Matrix::row_major(colored, values.rows, values.cols);
   map.cells.scale = scales.attention;
   map.show_scale = map.cell_values = false;
-  map.rows = selectable_axis(c, n.layer_names, "layer", c.selection.layer);
-  map.cols = selectable_axis(c, n.column_names, "head", c.selection.head);
+  const bool marks = marks_selection(c, n);
+  map.rows = selectable_axis(c, n.layer_names, "layer", marks ? c.selection.layer : -1);
+  map.cols = selectable_axis(c, n.column_names, "head", marks ? c.selection.head : -1);
   map.centered = !c.trimmed;
   map.role = kCell;
   const viz::Region grid = viz::paint_heatmap(picture, map, area, style);
@@ -239,7 +245,8 @@ viz::Region paint_grid(Picture& picture, const ViewContext& c, const Numbers& n,
   picture.scene.add(
       viz::FillRect{{x - style.unit() / 2, grid.rect.y, style.unit(), grid.rect.h}, c.theme->surface});
   const int framed = c.options[kList] == AttributionList::neurons ? mlp : c.selection.head;
-  picture.scene.add(viz::StrokeRect{grid.cell_rect(c.selection.layer, framed), c.theme->accent, 2, 1});
+  if (marks)
+    picture.scene.add(viz::StrokeRect{grid.cell_rect(c.selection.layer, framed), c.theme->accent, 2, 1});
   return grid;
 }
 
@@ -312,7 +319,7 @@ std::optional<Picture> unasked(const ViewContext& c) {
   if (c.options[kMeanOverList]) {
     if (auto words = waiting_for_list(c)) return words;
     const std::string why = refuse_mean_list(c.options[kList]);
-    return why.empty() ? std::nullopt : std::optional(message(c, why));
+    return why.empty() ? waiting_for_first_prompt(c, attribution_on_list(c)) : message(c, why);
   }
   const auto question = question_of(c);
   if (!c.run) {
@@ -326,8 +333,7 @@ std::optional<Picture> unasked(const ViewContext& c) {
 Picture build(const ViewContext& c) {
   if (auto words = unasked(c)) return *words;
   const auto n = numbers_of(c);
-  if (!n)
-    return *waiting(c, c.options[kMeanOverList] ? attribution_on_list(c) : Question(*question_of(c)), false);
+  if (!n) return *waiting(c, *question_of(c), false);
   const bool is_difference = c.side == Side::difference;
   const viz::Style style = style_of(c);
   // Height of the row of parts outside the layers.
@@ -359,7 +365,8 @@ Picture build(const ViewContext& c) {
   const bool ends = paint_ends(picture, c, *n, {l.chart.x, y, l.chart.w, ends_h});
   const float words_y = y + (ends ? ends_h + 2 * style.unit() : 0);
   const bool of_one_logit = is_difference && n->of->against < 0;
-  const std::string words = sum_words(*n) +
+  const std::string progress = n->means ? progress_words(c, *n->means) : "";
+  const std::string words = (progress.empty() ? "" : progress + "; so far ") + sum_words(*n) +
                             (of_one_logit ? "; the probability depends on all logits, so it may move the "
                                             "other way"
                                           : "") +
@@ -584,7 +591,7 @@ View attribution_view() {
   view.tokens = logit_token_options();
   view.refuse = refuse;
   add_means(view);
-  view.commands = query_steps("Previous query", "Next query");
+  view.commands = query_steps_of_prompt("Previous query", "Next query");
   add_list<kRows, click, on_key>(view);
   view.shows_difference = true;
   view.needs = Capability::weights | Capability::mlp;

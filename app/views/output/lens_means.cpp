@@ -127,8 +127,8 @@ std::string target_words(const ViewContext& c) {
 
 Picture lens_means_picture(const ViewContext& c) {
   if (auto words = waiting_for_list(c)) return *words;
+  if (auto words = waiting_for_first_prompt(c, question_of(c))) return *words;
   const auto means = means_of(c);
-  if (!means) return *waiting(c, question_of(c), false);
   List list = list_of(c, *means);
   if (!list.lay_out(below_title(c))) return too_small(c, "for the lens");
   Picture picture = blank(c);

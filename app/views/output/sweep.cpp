@@ -375,7 +375,7 @@ View sweep_view() {
                  &kSweptAgainstId, &kSweptMetric,  static_cast<int>(SweepMetric::difference)};
   view.with_second = &kSweptEdit;
   view.with_second_value = static_cast<int>(SweepEdit::patch);
-  view.commands = query_steps("Previous query", "Next query");
+  view.commands = query_steps_of_prompt("Previous query", "Next query");
   view.on = on;
   view.has_list = true;
   view.scrolls = [](const ViewContext& c, const Picture& picture) {

@@ -73,7 +73,7 @@ void mark_applied(Picture& picture, const ViewContext& c, const viz::Rect& cell)
 /// The names of the rows: of each head at positions if there is room, else of the layers alone.
 class RowNames {
  public:
-  RowNames(const ViewContext& c, const SweepGrid& grid, const viz::Rect& area)
+  RowNames(const ViewContext& c, const SweepGrid& grid, bool marks_selection, const viz::Rect& area)
       : layers_(grid.rows / grid.rows_per_layer) {
     constexpr float kCells = 0.82F;  // fraction of the height that the cells take at least
     const viz::Style style = style_of(c);
@@ -83,8 +83,8 @@ class RowNames {
     for (int row = 0; row < rows; ++row)
       names_.push_back(names_heads_ ? head_name(grid.layer(row), row % grid.rows_per_layer)
                                     : "L" + std::to_string(row));
-    axis_ = selectable_axis(c, names_, names_heads_ ? "head" : "layer",
-                            names_heads_ ? grid.row(c.selection.layer, c.selection.head) : c.selection.layer);
+    const int selected = names_heads_ ? grid.row(c.selection.layer, c.selection.head) : c.selection.layer;
+    axis_ = selectable_axis(c, names_, names_heads_ ? "head" : "layer", marks_selection ? selected : -1);
     stands_apart_ = rows < grid.rows;
     room_ = viz::row_label_room(axis_, kCells * area.h / static_cast<float>(rows), 0.24F * area.w, style);
   }
@@ -157,7 +157,7 @@ float paint_sweep_grid(Picture& picture, const ViewContext& c, const SweptCells&
   for (const SweepPlace& place : cells.applied)
     applied.emplace(grid.row(place.layer, place.head.value_or(0)), grid.col(place));
   map.cells.masked = cells.nothing;
-  const RowNames row_names(c, grid, area);
+  const RowNames row_names(c, grid, cells.marks_selection, area);
   row_names.put(map);
   std::vector<std::string> heads;
   if (grid.by_position) {
@@ -168,7 +168,8 @@ float paint_sweep_grid(Picture& picture, const ViewContext& c, const SweptCells&
   } else {
     for (int col = 0; col < grid.cols; ++col)
       heads.push_back(grid.place(question, 0, col).is_mlp ? "MLP" : "H" + std::to_string(col));
-    map.cols = selectable_axis(c, heads, over_senders(c.options) ? "sender" : "head", c.selection.head);
+    map.cols = selectable_axis(c, heads, over_senders(c.options) ? "sender" : "head",
+                               cells.marks_selection ? c.selection.head : -1);
     if (c.printed && c.width > c.height) map.stretch = 1.7F;  // a slide is wide
   }
   map.scale_title = sweep_scale_title(c);
@@ -181,7 +182,10 @@ float paint_sweep_grid(Picture& picture, const ViewContext& c, const SweptCells&
     cover_unknown(picture, c, grid, *cells.sweep, region);
   row_names.paint(picture, c, grid, region);
   for (const auto& [row, col] : applied) mark_applied(picture, c, region.cell_rect(row, col));
-  const int marked = !grid.by_position ? c.selection.head : of_run ? c.selection.key : -1;
+  const int marked = !cells.marks_selection ? -1
+                     : !grid.by_position    ? c.selection.head
+                     : of_run               ? c.selection.key
+                                            : -1;
   if (marked >= 0 && marked < grid.cols)
     picture.scene.add(viz::StrokeRect{region.cell_rect(grid.row(c.selection.layer, c.selection.head), marked),
                                       c.theme->accent, 2, 1});

@@ -44,6 +44,7 @@ struct SweptCells {
   const Sweep* sweep = nullptr;            ///< which cells are not computed yet; null: all are
   /// The names of positions; empty: the run's tokens, with the selected one.
   std::vector<std::string> positions = {};
+  bool marks_selection = true;  ///< frames the selected cell, and names its row and column in its colour
 };
 
 /// Draws the grid with its axes and its scale, and returns the bottom of all that.

@@ -73,15 +73,17 @@ std::string subtitle_of(const ViewContext& c, const Means& means) {
   return means_words(c, *means.answer) + "; " + name + " after the prompt's last or named position" + from;
 }
 
-/// The strongest mean.
-std::string strongest_words(const Means& means) {
+/// The strongest mean, and how much is computed.
+std::string state_words(const ViewContext& c, const Means& means) {
   std::size_t strongest = means.places;
   for (std::size_t place = 0; place < means.places; ++place)
     if (means.has(place) &&
         (strongest == means.places || std::abs(means.shown(place)) > std::abs(means.shown(strongest))))
       strongest = place;
-  if (strongest == means.places) return "no numbers";
-  return "strongest: " + means.answer->means.cell(strongest).name + "  " +
+  const std::string progress = progress_words(c, *means.answer),
+                    begin = progress.empty() ? "" : progress + "; so far ";
+  if (strongest == means.places) return begin + "no numbers";
+  return begin + "strongest: " + means.answer->means.cell(strongest).name + "  " +
          mean_text(means.at(strongest), means.factor, means.is_signed);
 }
 
@@ -90,6 +92,7 @@ float paint_grid(Picture& picture, const ViewContext& c, const Means& means, con
                  int role) {
   std::vector<float> values;
   SweptCells cells{means.question, {}};
+  cells.marks_selection = c.in_pane;  // a figure is about no head in particular
   for (std::size_t place = 0; place < means.places; ++place) {
     values.push_back(static_cast<float>(means.shown(place)));
     cells.nothing.push_back(means.has(place) ? 0 : 1);
@@ -120,7 +123,7 @@ std::optional<float> paint_list(Picture& picture, const ViewContext& c, const Me
               {.color = c.theme->text_muted, .digits = 4, .scientific = 1e-4, .blank = [&](int row) {
                  return means.at(at(row)).count() < 2;
                }});
-  list.table.marked = std::min(c.selection.layer, static_cast<int>(means.places) - 1);
+  if (c.in_pane) list.table.marked = std::min(c.selection.layer, static_cast<int>(means.places) - 1);
   if (!list.lay_out(area)) return std::nullopt;
   list.paint(picture);
   return list.layout().note_below ? area.bottom() : picture.regions.back().rect.bottom();
@@ -160,8 +163,8 @@ Picture sweep_means_picture(const ViewContext& c, SweptRoles roles) {
   const SweepOf asked = sweep_of_prompts(c);
   if (asked.edit == SweepEdit::list_mean)
     if (auto words = waiting_for_means(c, means_of(c, asked))) return *words;
+  if (auto words = waiting_for_first_prompt(c, question_of(c))) return *words;
   const auto means = means_of(c);
-  if (!means) return *waiting(c, question_of(c), false);
   const viz::Style style = style_of(c);
   viz::Rect area = below_title(c);
   const float line = style.line(style.small());
@@ -173,8 +176,8 @@ Picture sweep_means_picture(const ViewContext& c, SweptRoles roles) {
                                           ? paint_list(picture, c, *means, area)
                                           : paint_grid(picture, c, *means, area, roles.cell);
   if (!bottom) return too_small(c, "for a sweep");
-  paint_note(picture, c, strongest_words(*means),
-             {area.x, std::min(area.bottom(), *bottom + line / 2) + line}, area.w);
+  paint_note(picture, c, state_words(c, *means), {area.x, std::min(area.bottom(), *bottom + line / 2) + line},
+             area.w);
   return picture;
 }
 

@@ -5,8 +5,9 @@
 #include <cmath>
 #include <functional>
 
+#include "app/counted.h"
 #include "app/views/parts/declare.h"
-#include "app/views/parts/frame.h"
+#include "app/views/parts/list.h"
 #include "app/views/parts/names.h"
 #include "app/views/parts/prompt_list_words.h"
 #include "viz/scene/colormap.h"
@@ -31,6 +32,10 @@ constexpr std::array kPlaceColumns{
     PlaceColumn{"hook", [](const CellPlace& place) { return place.hook; }},
     PlaceColumn{"quantity", [](const CellPlace& place) { return place.quantity; }}};
 
+ViewActions step_of_query(const ViewContext& c, int by) {
+  return c.run && !c.options[kMeanOverList] ? ViewActions{MoveQuery{by}} : ViewActions{};
+}
+
 std::string signed_text(std::string number, double value, bool with_sign) {
   return (with_sign && value > 0 ? "+" : "") + number;
 }
@@ -53,6 +58,15 @@ void add_means(View& view) {
   view.of_model = [](const ViewContext& c) { return c.options[kMeanOverList]; };
 }
 
+std::vector<KeyCommand> query_steps_of_prompt(std::string_view help_before, std::string_view help_after) {
+  std::vector<KeyCommand> steps = query_steps(help_before, help_after);
+  steps.front().act = [](const ViewContext& c, int) { return step_of_query(c, -1); };
+  steps.back().act = [](const ViewContext& c, int) { return step_of_query(c, 1); };
+  for (KeyCommand& step : steps)
+    step.unavailable = "Each prompt of the list is measured after its last or named position.";
+  return steps;
+}
+
 std::optional<Picture> waiting_for_list(const ViewContext& c) {
   if (auto words = waiting(c)) return words;
   if (!c.prompts) return no_list(c);
@@ -67,6 +81,13 @@ std::string means_words(const ViewContext& c, const MeansOnList& means) {
   if (!complete) return prompts + "; mean so far";
   const bool has_error = means.progress.done - means.progress.skipped > 1;
   return "mean of " + prompts + (has_error ? ", ± standard error" : "");
+}
+
+std::string progress_words(const ViewContext& c, const MeansOnList& means) {
+  const std::size_t all = c.prompts->prompts.size(), done = means.progress.done;
+  if (done == all) return "";
+  return "computing… " + grouped(static_cast<std::int64_t>(done)) + " of " +
+         counted(static_cast<std::int64_t>(all), "prompt");
 }
 
 std::string mean_text(const SampleMean& mean, double factor, bool with_sign) {

@@ -13,10 +13,9 @@ OverPrompts over_list(const ViewContext& c) {
 }
 
 Picture no_list(const ViewContext& c) {
-  return message(
-      c,
-      "no list of prompts is open: drop a file on the window (.txt with one prompt per line, or .jsonl) "
-      "or open one with --over");
+  return message(c, c.in_pane ? "no list of prompts is open: press Ctrl+O to open one (.txt with one prompt "
+                                "per line, or .jsonl), or drop it on the window"
+                              : "no list of prompts is open: name one with --over");
 }
 
 std::string list_words(const ViewContext& c, const ListProgress& progress) {
@@ -24,18 +23,15 @@ std::string list_words(const ViewContext& c, const ListProgress& progress) {
 }
 
 std::string list_words(const ViewContext& c, const ListProgress& progress, std::size_t of_first) {
-  const auto count = static_cast<std::int64_t>(of_first);
-  const std::string of =
-      (count - static_cast<std::int64_t>(progress.skipped) == 1 ? " prompt of “" : " prompts of “") +
-      c.prompts->name + "”";
-  if (std::cmp_less(progress.done, count))
-    return "computing… " + grouped(static_cast<std::int64_t>(progress.done)) + " of " + grouped(count) + of;
-  std::string words = grouped(count - static_cast<std::int64_t>(progress.skipped)) + of;
-  if (of_first < c.prompts->prompts.size())
-    words = "the first " + grouped(count) + " of " + grouped(std::ssize(c.prompts->prompts)) + of;
-  if (progress.skipped > 0)
-    words +=
-        " (" + grouped(static_cast<std::int64_t>(progress.skipped)) + " skipped: " + progress.problem + ")";
+  const auto count = static_cast<std::int64_t>(of_first), done = static_cast<std::int64_t>(progress.done),
+             skipped = static_cast<std::int64_t>(progress.skipped), all = std::ssize(c.prompts->prompts);
+  const std::string of = (all == 1 ? " prompt of “" : " prompts of “") + c.prompts->name + "”";
+  if (done < count) return "computing… " + grouped(done) + " of " + grouped(count) + of;
+  std::string words = count < all   ? "the first " + grouped(count) + " of "
+                      : skipped > 0 ? grouped(all - skipped) + " of "
+                                    : "";
+  words += grouped(all) + of;
+  if (skipped > 0) words += " (" + grouped(skipped) + " skipped: " + progress.problem + ")";
   if (c.run && c.run->run->plan) words += ", without the edits";
   return words;
 }

@@ -89,6 +89,34 @@ TEST(ListMeansViews, ASweepShowsTheMeanOfEachHead) {
             "tales · mean over 3 prompts of “pairs.jsonl”");
 }
 
+TEST(ListMeansViews, SayHowManyPromptsCountAndWhyOthersDoNot) {
+  OpenList list;
+  PromptList with_long = *list.s.prompts;
+  with_long.prompts.push_back({{.text = "", .ids = std::vector<int>(list.s.config().n_ctx + 1, 5)}});
+  list.s.prompts = std::make_shared<const PromptList>(with_long);
+  for (const char* view : {"sweep", "lens", "attribution"})
+    EXPECT_THAT(ViewFixture(view, list.s, 1000, 700, {{"over-list", "yes"}}).picture().subtitle,
+                StartsWith("mean of 3 of 4 prompts of “pairs.jsonl” (1 skipped: prompt 4: the prompt has "));
+}
+
+TEST(ListMeansViews, AFigureIsAboutNoHeadInParticularButAPaneMarksTheSelectedOne) {
+  const OpenList list;
+  Answering answers(list.s);
+  const auto frames = [&](const char* view, bool in_pane) {
+    ViewContext c = list.s.context(1000, 700, answers);
+    c.in_pane = in_pane;
+    const ViewFixture shown(view, c, {{"over-list", "yes"}});
+    return std::ranges::count_if(shown.scene().items, [&](const viz::Item& item) {
+      const auto* frame = std::get_if<viz::StrokeRect>(&item);
+      return frame != nullptr && frame->color == c.theme->accent;
+    });
+  };
+  for (const char* view : {"sweep", "attribution"}) {
+    EXPECT_EQ(frames(view, false), 0) << view;
+    EXPECT_EQ(frames(view, true), 1) << view;
+  }
+}
+
 TEST(ListMeansViews, ASweepPatchesFromEachPromptsOwnSecondOne) {
   const OpenList list;
   const ViewFixture shown("sweep", list.s, 1000, 700, {{"over-list", "yes"}, {"sweep-change", "patch"}});
