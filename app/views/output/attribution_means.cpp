@@ -1,14 +1,20 @@
 #include "app/views/output/attribution_means.h"
 
-#include <algorithm>
+#include <memory>
+#include <optional>
+#include <string>
 
+#include "app/views/output/attribution_picture.h"
 #include "app/views/output/logit_options.h"
-#include "app/views/parts/list_means.h"
+#include "app/views/parts/frame.h"
 #include "app/views/parts/prompt_list_words.h"
 
 namespace headscope::app {
+namespace {
 
-AttributionOnList attribution_on_list(const ViewContext& c) {
+using Numbers = AttributionNumbers;
+
+AttributionOnList question_of(const ViewContext& c) {
   const auto choice = [&](const Option<int>& id, const Option<int>& rank) {
     return c.options[id] >= 0 ? TokenChoice::of(c.options[id]) : TokenChoice::best(c.options[rank] - 1);
   };
@@ -17,15 +23,17 @@ AttributionOnList attribution_on_list(const ViewContext& c) {
   return question;
 }
 
-std::string refuse_mean_list(AttributionList list) {
+/// Why means cannot be listed so: sources and neurons are of one prompt. Empty if they can.
+std::string list_refusal(const ViewContext& c) {
+  const AttributionList list = c.options[kAttributionList];
   if (list == AttributionList::sources) return "sources are of one prompt's tokens: list parts or layers";
   if (list == AttributionList::neurons)
     return "neurons are listed for one prompt: of means, list parts or layers";
   return "";
 }
 
+/// The mean of each part, in the order of cells_of.
 std::shared_ptr<const Attribution> mean_parts(const MeansOnList& means, const model::Config& config) {
-  if (means.means.empty()) return nullptr;
   auto parts = std::make_shared<Attribution>();
   std::size_t next = 0;
   const auto take = [&] { return means.means.mean(next++).mean(); };
@@ -44,28 +52,81 @@ std::shared_ptr<const Attribution> mean_parts(const MeansOnList& means, const mo
   return parts;
 }
 
-const SampleMean* mean_of_row(const AttributionNumbers& n, int part, int layer) {
-  if (!n.means) return nullptr;
-  if (part >= 0) return &n.means->means.mean(static_cast<std::size_t>(part));
-  return layer >= 0 ? &n.means->layers.at(static_cast<std::size_t>(layer)) : nullptr;
+/// Nothing while no prompt is measured, and if means cannot be listed so.
+std::optional<Numbers> numbers_of(const ViewContext& c) {
+  if (!c.run || !c.prompts || !list_refusal(c).empty()) return std::nullopt;
+  const auto means = c.ask(question_of(c));
+  if (!means || means->means.empty()) return std::nullopt;
+  Numbers n = attribution_numbers(mean_parts(*means, c.run->run->config), c.options[kAttributionList], {},
+                                  c.run->tokens);
+  n.means = means;
+  return n;
 }
 
-const SampleMean* mean_of_listed(const AttributionNumbers& n, AttributionList list, int row) {
-  const int id = n.ids[row];
-  if (list == AttributionList::parts) return mean_of_row(n, id, -1);
-  if (id >= 0) return mean_of_row(n, -1, id);
-  const auto end = std::ranges::find_if(
-      n.parts, [&](const Contribution& part) { return part.layer < 0 && part.col == -1 - id; });
-  return mean_of_row(n, static_cast<int>(end - n.parts.begin()), -1);
+Picture build(const ViewContext& c) {
+  if (auto words = waiting_for_list(c)) return *words;
+  if (const std::string why = list_refusal(c); !why.empty()) return message(c, why);
+  const auto question = question_of(c);
+  if (auto words = waiting_for_first_prompt(c, question, c.ask(question).get())) return *words;
+  const auto n = numbers_of(c);
+  const MeansOnList& means = *n->means;
+  const std::string progress = progress_words(c, means);
+  return attribution_picture(
+      c, *n,
+      {means.subtracts.value_or(false) ? "Logit difference by part" : "Logit by part",
+       means_words(c, means) +
+           "; after the prompt's last or named position: what each part of the model adds",
+       (progress.empty() ? "" : progress + "; so far ") + sum_words(*n)});
 }
 
-std::string mean_attribution_title(const MeansOnList& means) {
-  return means.subtracts.value_or(false) ? "Logit difference by part" : "Logit by part";
+ViewActions click(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
+  const auto n = numbers_of(c);
+  const auto head = n ? head_of_part(*n, attribution_target(c, *n, picture, hit).part) : std::nullopt;
+  return head ? ViewActions{*head} : ViewActions{};
 }
 
-std::string mean_attribution_subtitle(const ViewContext& c, const MeansOnList& means) {
-  return means_words(c, means) +
-         "; after the prompt's last or named position: what each part of the model adds";
+ViewActions on(const ViewContext& c, const Picture& picture, const viz::Hit* hit, const Gesture& gesture) {
+  return list_gesture(kAttributionRows, click, attribution_key, c, picture, hit, gesture);
 }
+
+Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
+  Facts facts;
+  const auto n = numbers_of(c);
+  const AttributionTarget at = n ? attribution_target(c, *n, picture, hit) : AttributionTarget{};
+  const SampleMean* const mean = n ? mean_of_row(*n, at.part, at.layer) : nullptr;
+  if (mean == nullptr) return facts;
+  frame_target(facts.overlay, c, *n, picture, at);
+  const std::string name = at.part >= 0 ? n->parts[at.part].name : "layer " + std::to_string(at.layer);
+  facts.say(name);
+  say_mean(facts, std::string("contribution to the ") + (n->of->against < 0 ? "logit" : "difference"), *mean,
+           1, false);
+  if (const auto head = head_of_part(*n, at.part)) facts.commands.push_back({"Show " + name, {*head}});
+  return facts;
+}
+
+Table table(const ViewContext& c) {
+  const auto n = numbers_of(c);
+  return n ? table_of(n->means->means) : Table{};
+}
+
+std::vector<Scroll> scrolls(const ViewContext& c, const Picture& picture) {
+  return list_scrolls(kAttributionRows, c, picture);
+}
+
+std::string refuse(const ViewContext& c) {
+  if (std::string words = refuse_token_id(c, {&kLogitId, &kLogitOtherId}); !words.empty()) return words;
+  const std::string why = list_refusal(c);
+  return why.empty() ? why : why + "; see --" + std::string(kAttributionList.flag_name());
+}
+
+}  // namespace
+
+const MeansForm kAttributionMeans{.build = build,
+                                  .facts = facts,
+                                  .table = table,
+                                  .on = on,
+                                  .scrolls = scrolls,
+                                  .refuse = refuse,
+                                  .figure_size = attribution_size};
 
 }  // namespace headscope::app

@@ -54,6 +54,12 @@ struct AttributionNumbers {
 AttributionNumbers attribution_numbers(std::shared_ptr<const Attribution> of, AttributionList list,
                                        AttributionSplit split, const PromptTokens& tokens);
 
+/// The mean of a row: of a part, an index into `parts`; of a layer if `part` is -1. Null: the numbers are no
+/// means.
+const SampleMean* mean_of_row(const AttributionNumbers& numbers, int part, int layer);
+/// That of a row of the list.
+const SampleMean* mean_of_listed(const AttributionNumbers& numbers, AttributionList list, int row);
+
 /// "all parts 12.3456, the model's logit 12.3456, rounding error 1.2e−6"; of means with the standard error of
 /// the model's.
 std::string sum_words(const AttributionNumbers& numbers);

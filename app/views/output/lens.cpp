@@ -403,7 +403,6 @@ std::string subtitle_of(const ViewContext& c, const Layout& l, const LensBlocks&
 }
 
 Picture build(const ViewContext& c) {
-  if (c.options[kMeanOverList]) return lens_means_picture(c);
   if (!c.run) {
     static_cast<void>(c.ask(LensOf::around(std::max(0, c.selection.query), lens_token(c))));
     return *waiting(c);
@@ -427,7 +426,6 @@ Picture build(const ViewContext& c) {
 
 /// A row for each position and place, shown or not.
 Table table(const ViewContext& c) {
-  if (c.options[kMeanOverList]) return lens_means_table(c);
   Table result;
   if (!c.run) return result;
   const LensBlocks lens = lens_blocks(c, 0, c.run->run->length());
@@ -490,18 +488,7 @@ ViewActions click(const ViewContext& c, const Picture&, const viz::Hit& hit) {
   return actions;
 }
 
-ViewActions on(const ViewContext& c, const Picture& picture, const viz::Hit* hit, const Gesture& gesture) {
-  static const auto kOfPrompt = [] {
-    View view;
-    add_gestures<click, on_key, on_wheel>(view);
-    return view.on;
-  }();
-  return c.run && c.options[kMeanOverList] ? on_lens_means(c, picture, hit, gesture)
-                                           : kOfPrompt(c, picture, hit, gesture);
-}
-
 Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
-  if (c.options[kMeanOverList]) return lens_means_facts(c, picture, hit);
   Facts facts;
   const std::vector<int> places = c.run ? shown_places(c) : std::vector<int>{};
   if (hit.row >= std::ssize(places) || hit.col >= c.run->run->length()) return facts;
@@ -553,9 +540,8 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
 }
 
 /// Under the grid and its labels.
-std::vector<Scroll> scrolls(const ViewContext& c, const Picture& picture) {
+std::vector<Scroll> scrolls(const ViewContext& c, const Picture&) {
   if (!c.run) return {};
-  if (c.options[kMeanOverList]) return lens_means_scrolls(c, picture);
   const Layout l = lay_out(c);
   const TableRows columns = l.scrolled();
   std::vector<Scroll> bars = columns.bars(columns.place.right());
@@ -566,7 +552,6 @@ std::vector<Scroll> scrolls(const ViewContext& c, const Picture& picture) {
 }
 
 viz::Point figure_size(const ViewContext& c) {
-  if (c.run && c.options[kMeanOverList]) return lens_means_size(c);
   const viz::Style style = style_of(c);
   const auto rows = static_cast<float>(c.run ? shown_places(c).size() : 1);
   return {c.width, below_title(c).y + legend_height(style) + (c.printed ? 2.1F : 1.8F) * c.font_size * rows +
@@ -575,20 +560,17 @@ viz::Point figure_size(const ViewContext& c) {
 
 }  // namespace
 
-View lens_view() {
+static View view_of_prompt() {
   View view = make_view(Group::output, "lens", "Logit lens",
                         "what the model would predict if it stopped at each place in the residual stream",
                         build, facts, table);
-  view.options = {&kMeanOverList, &kLensColor, &kLensRank,    &kLensId,
-                  &kLensMid,      &kWords,     &kFirstColumn, &kFirstPlace};
+  view.options = {&kLensColor, &kLensRank, &kLensId, &kLensMid, &kWords, &kFirstColumn, &kFirstPlace};
   view.tokens = {&kLensRank, &kLensId};
   view.refuse = [](const ViewContext& c) {
-    return c.max_rows > 0 && !c.options[kMeanOverList] ? "--rows applies only to means, --over-list yes"
-                                                       : refuse_token_id(c, {&kLensId});
+    return c.max_rows > 0 ? "--rows applies only to means, --over-list yes" : refuse_token_id(c, {&kLensId});
   };
-  view.on = on;
   view.has_list = true;
-  add_means(view);
+  add_gestures<click, on_key, on_wheel>(view);
   view.scrolls = scrolls;
   view.shows_difference = true;
   view.shows_parts = true;
@@ -596,6 +578,10 @@ View lens_view() {
   view.caption = {true, false, true};
   view.landmarks = {landmark<kCell>("grid"), landmark<kLensRow>("list")};
   return view;
+}
+
+View lens_view() {
+  return with_means<view_of_prompt, kLensMeans>();
 }
 
 }  // namespace headscope::app

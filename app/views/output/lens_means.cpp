@@ -8,8 +8,9 @@
 #include "app/run/analyses/measured_cells.h"
 #include "app/run/analyses/next_token.h"
 #include "app/views/output/lens_blocks.h"
+#include "app/views/output/logit_options.h"
 #include "app/views/parts/frame.h"
-#include "app/views/parts/list_means.h"
+#include "app/views/parts/list.h"
 #include "app/views/parts/names.h"
 #include "app/views/parts/prompt_list_words.h"
 #include "viz/charts/table.h"
@@ -123,11 +124,10 @@ std::string target_words(const ViewContext& c) {
   return named ? "the token that the prompt's line names" : lens_target(c);
 }
 
-}  // namespace
-
-Picture lens_means_picture(const ViewContext& c) {
+Picture build(const ViewContext& c) {
   if (auto words = waiting_for_list(c)) return *words;
-  if (auto words = waiting_for_first_prompt(c, question_of(c))) return *words;
+  const auto question = question_of(c);
+  if (auto words = waiting_for_first_prompt(c, question, c.ask(question).get())) return *words;
   const auto means = means_of(c);
   List list = list_of(c, *means);
   if (!list.lay_out(below_title(c))) return too_small(c, "for the lens");
@@ -141,7 +141,7 @@ Picture lens_means_picture(const ViewContext& c) {
   return picture;
 }
 
-Facts lens_means_facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
+Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   const auto means = means_of(c);
   const viz::Region& region = region_of(picture, hit);
   if (!means || region.role != kLensRow || region.id >= std::ssize(means->places)) return {};
@@ -159,25 +159,39 @@ Facts lens_means_facts(const ViewContext& c, const Picture& picture, const viz::
   return facts;
 }
 
-ViewActions on_lens_means(const ViewContext& c, const Picture& picture, const viz::Hit* hit,
-                          const Gesture& gesture) {
+ViewActions on(const ViewContext& c, const Picture& picture, const viz::Hit* hit, const Gesture& gesture) {
   return list_gesture(kRows, nullptr, nullptr, c, picture, hit, gesture);
 }
 
-std::vector<Scroll> lens_means_scrolls(const ViewContext& c, const Picture& picture) {
+std::vector<Scroll> scrolls(const ViewContext& c, const Picture& picture) {
   return list_scrolls(kRows, c, picture);
 }
 
-Table lens_means_table(const ViewContext& c) {
+Table table(const ViewContext& c) {
   const auto means = means_of(c);
   return means ? table_of(means->answer->means) : Table{};
 }
 
-viz::Point lens_means_size(const ViewContext& c) {
+std::string refuse(const ViewContext& c) {
+  return refuse_token_id(c, {&kLensId});
+}
+
+viz::Point figure_size(const ViewContext& c) {
+  if (!c.run) return {56 * c.font_size, 40 * c.font_size};
   viz::Table table;
   table.rows = static_cast<int>(shown_places(c).size());
   table.max_rows = c.max_rows;
   return {56 * c.font_size, viz::table_height(table, style_of(c)) + 9 * c.font_size};
 }
+
+}  // namespace
+
+const MeansForm kLensMeans{.build = build,
+                           .facts = facts,
+                           .table = table,
+                           .on = on,
+                           .scrolls = scrolls,
+                           .refuse = refuse,
+                           .figure_size = figure_size};
 
 }  // namespace headscope::app

@@ -35,11 +35,6 @@
 namespace headscope::app {
 namespace {
 
-/// Roles of regions. cell: row: a layer, or a head at positions; col: a head, the MLP or a position. The
-/// list's rows: see sweep_list.h.
-enum Role { kCell, kRow = kSweptRow };
-constexpr SweptRoles kRoles{kCell, kRow};
-
 /// All places of a row together: a head, or a layer, of senders its heads.
 SweepPlace whole_row(const SweepOf& question, const SweepPlace& place) {
   if (question.over == SweepOver::head_positions) return {.layer = place.layer, .head = place.head};
@@ -64,7 +59,7 @@ Drawn paint_grid(Picture& picture, const ViewContext& c, const SweepOf& question
     for (int col = 0; col < grid.cols; ++col)
       cells.nothing.push_back(question.has_edits(grid.place(question, row, col)) ? 0 : 1);
   cells.applied = applied_places(c, question);
-  const float bottom = paint_sweep_grid(picture, c, cells, area, kCell);
+  const float bottom = paint_sweep_grid(picture, c, cells, area, kSweptCell);
   return {bottom, !cells.applied.empty()};
 }
 
@@ -82,7 +77,6 @@ std::optional<Drawn> paint_list(Picture& picture, const ViewContext& c, const Sw
 }
 
 Picture build(const ViewContext& c) {
-  if (c.options[kMeanOverList]) return sweep_means_picture(c, kRoles);
   const SweepOf question = sweep_question(c);
   if (!c.run) {
     static_cast<void>(c.ask(question));
@@ -142,11 +136,11 @@ std::optional<CellAt> cell_at(const ViewContext& c, const Picture& picture, cons
   const viz::Region& region = region_of(picture, hit);
   if (is_listed(at.question.over)) {
     const std::vector<std::size_t> cells = listed_cells(at.question, *at.sweep, c.options[kSweptMetric]);
-    if (region.role != kRow || region.id >= std::ssize(cells)) return std::nullopt;
+    if (region.role != kSweptRow || region.id >= std::ssize(cells)) return std::nullopt;
     at.cell = cells[static_cast<std::size_t>(region.id)];
   } else {
     const SweepGrid grid = sweep_grid(c.run->run->config, at.question);
-    if (region.role != kCell || hit.row >= grid.rows || hit.col >= grid.cols) return std::nullopt;
+    if (region.role != kSweptCell || hit.row >= grid.rows || hit.col >= grid.cols) return std::nullopt;
     at.cell = grid.cell(hit.row, hit.col);
   }
   at.place = at.question.place_of(*at.sweep, at.cell);
@@ -166,7 +160,7 @@ ViewActions edits_of_drag(const ViewContext& c, const Picture& picture, const vi
                           const Gesture& gesture) {
   const SweepOf question = sweep_question(c);
   if (!has_source(question) || !can_edit(c) || is_listed(question.over)) return {};
-  if (region_of(picture, hit).role != kCell) return {};
+  if (region_of(picture, hit).role != kSweptCell) return {};
   const SweepGrid grid = sweep_grid(c.run->run->config, question);
   ViewActions actions;
   for (const auto& [row, col] : dragged_cells(picture, hit, gesture)) {
@@ -180,7 +174,6 @@ ViewActions edits_of_drag(const ViewContext& c, const Picture& picture, const vi
 
 ViewActions on(const ViewContext& c, const Picture& picture, const viz::Hit* hit, const Gesture& gesture) {
   if (!c.run) return {};
-  if (c.options[kMeanOverList]) return on_sweep_means(c, picture, hit, gesture, kRoles);
   const bool moves = gesture.kind == Gesture::Kind::key || gesture.kind == Gesture::Kind::wheel;
   if (moves && is_listed(c.options[kSweptOver]))
     return list_gesture(kSweptRows, nullptr, nullptr, c, picture, hit, gesture);
@@ -222,12 +215,11 @@ void add_commands(std::vector<MenuLine>& menu, const ViewContext& c, const CellA
 }
 
 Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
-  if (c.options[kMeanOverList]) return sweep_means_facts(c, picture, hit, kRoles);
   const auto at = cell_at(c, picture, hit);
   if (!at) return {};
   const viz::Region& region = region_of(picture, hit);
   Facts facts;
-  if (region.role == kRow)
+  if (region.role == kSweptRow)
     facts = facts_of_row(c, region.rect);
   else
     viz::paint_crosshair(facts.overlay, region, hit.row, hit.col, c.theme->text_muted,
@@ -301,7 +293,6 @@ std::vector<std::string> place_cells(const ViewContext& c, SweepOver over, const
 
 /// A row for each cell that is known or estimated.
 Table table(const ViewContext& c) {
-  if (c.options[kMeanOverList]) return sweep_means_table(c);
   const SweepOf question = sweep_question(c);
   const auto sweep = c.run && can_be_asked(question) ? c.ask(question) : nullptr;
   if (!sweep) return {};
@@ -339,21 +330,13 @@ Table table(const ViewContext& c) {
 
 viz::Point figure_size(const ViewContext& c) {
   if (!c.run) return {60 * c.font_size, 40 * c.font_size};
-  if (c.options[kMeanOverList]) return sweep_means_size(c);
   const SweepOf question = sweep_question(c);
   if (is_listed(question.over)) return sweep_list_size(c, question);
   return sweep_grid_size(c, sweep_grid(c.run->run->config, question));
 }
 
 std::string refuse(const ViewContext& c) {
-  if (std::string words = refuse_token_id(c, {&kSweptTokenId, &kSweptAgainstId}); !words.empty())
-    return words;
-  if (!c.run) return "";
-  const SweepOf question = sweep_question(c);
-  if (c.max_rows > 0 && !is_listed(question.over))
-    return "--rows applies only to lists, --sweep-over mlps and neurons";
-  const auto [why, option] = c.options[kMeanOverList] ? refuse_sweep_means(c) : refuse_sweep(c, question);
-  return option == nullptr ? why : why + "; see --" + std::string(option->flag_name());
+  return refuse_sweep_options(c, c.run ? refuse_sweep(c, sweep_question(c)) : SweepRefusal{});
 }
 
 }  // namespace
@@ -362,15 +345,15 @@ const View& view_of_sweeps() {
   return *find_view("sweep");
 }
 
-View sweep_view() {
+static View view_of_prompt() {
   View view = make_view(
       Group::output, "sweep", "Sweep",
       "how much a prediction changes when each head, each layer or head at each position, each MLP, "
       "the strongest neurons, or each path to a head or the logits is ablated or patched",
       build, facts, table);
-  view.options = {&kMeanOverList, &kSweptMetric,  &kSweptOver,      &kSweptEdit,    &kSweptSite,
-                  &kSweptNeurons, &kReceiver,     &kReceiverLayer,  &kReceiverHead, &kSweptToken,
-                  &kSweptAgainst, &kSweptTokenId, &kSweptAgainstId, &kFirstSwept};
+  view.options = {&kSweptMetric,  &kSweptOver,      &kSweptEdit,    &kSweptSite,  &kSweptNeurons,
+                  &kReceiver,     &kReceiverLayer,  &kReceiverHead, &kSweptToken, &kSweptAgainst,
+                  &kSweptTokenId, &kSweptAgainstId, &kFirstSwept};
   view.tokens = {&kSweptToken,     &kSweptTokenId, &kSweptAgainst,
                  &kSweptAgainstId, &kSweptMetric,  static_cast<int>(SweepMetric::difference)};
   view.with_second = &kSweptEdit;
@@ -390,9 +373,12 @@ View sweep_view() {
   };
   view.list_mean = &kSweptEdit;
   view.list_mean_value = static_cast<int>(SweepEdit::list_mean);
-  add_means(view);
-  view.landmarks = {landmark<kCell>("grid"), landmark<kRow>("list")};
+  view.landmarks = {landmark<kSweptCell>("grid"), landmark<kSweptRow>("list")};
   return view;
+}
+
+View sweep_view() {
+  return with_means<view_of_prompt, kSweepMeans>();
 }
 
 }  // namespace headscope::app

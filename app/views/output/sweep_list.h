@@ -9,8 +9,9 @@
 // A sweep as a list of bars, for places without a second axis.
 namespace headscope::app {
 
-/// The role of its rows' regions, whose ids are the rows.
-constexpr int kSweptRow = 1;
+/// Roles of a sweep's regions. cell: of the grid, row: a layer, or a head at positions; col: a head, the MLP
+/// or a position. row: of the list, its id is the row.
+enum SweptRole { kSweptCell, kSweptRow };
 extern const Option<int> kFirstSwept;  ///< first row shown
 extern const ListRows kSweptRows;
 

@@ -9,10 +9,10 @@
 #include "app/views/output/sweep_grid.h"
 #include "app/views/output/sweep_list.h"
 #include "app/views/output/sweep_options.h"
+#include "app/views/output/sweep_question.h"
 #include "app/views/output/sweep_words.h"
 #include "app/views/parts/frame.h"
 #include "app/views/parts/list.h"
-#include "app/views/parts/list_means.h"
 #include "app/views/parts/menu_lines.h"
 #include "app/views/parts/names.h"
 #include "app/views/parts/navigation.h"
@@ -26,6 +26,15 @@ namespace {
 
 SweepOnList question_of(const ViewContext& c) {
   return {over_list(c), sweep_of_prompts(c), c.options[kSweptMetric]};
+}
+
+/// Why there are no means with these options.
+SweepRefusal refusal_of(const ViewContext& c) {
+  const SweepOf question = sweep_of_prompts(c);
+  if (question.over == SweepOver::neurons) return {kNoMeanOfNeurons, &kSweptOver};
+  if (c.options[kSweptMetric] == SweepMetric::difference && question.token == question.against)
+    return {kOneTwice, nullptr};
+  return refuse_sweep_places(question);
 }
 
 /// The means of a sweep's places; its other numbers come after them.
@@ -45,7 +54,7 @@ struct Means {
 
 /// Nothing while no prompt is measured.
 std::optional<Means> means_of(const ViewContext& c) {
-  if (!c.run || !c.prompts || !refuse_sweep_means(c).why.empty()) return std::nullopt;
+  if (!c.run || !c.prompts || !refusal_of(c).why.empty()) return std::nullopt;
   const SweepOnList question = question_of(c);
   if (question.asked.edit == SweepEdit::list_mean && !question.asked.mean_over.means) return std::nullopt;
   Means means{c.ask(question), question.asked};
@@ -88,8 +97,7 @@ std::string state_words(const ViewContext& c, const Means& means) {
 }
 
 /// The bottom of the grid.
-float paint_grid(Picture& picture, const ViewContext& c, const Means& means, const viz::Rect& area,
-                 int role) {
+float paint_grid(Picture& picture, const ViewContext& c, const Means& means, const viz::Rect& area) {
   std::vector<float> values;
   SweptCells cells{means.question, {}};
   cells.marks_selection = c.in_pane;  // a figure is about no head in particular
@@ -101,7 +109,7 @@ float paint_grid(Picture& picture, const ViewContext& c, const Means& means, con
   const SweepGrid grid = sweep_grid(c.run->run->config, means.question);
   for (int col = 0; grid.by_position && col < grid.cols; ++col)
     cells.positions.push_back(std::to_string(col));
-  return paint_sweep_grid(picture, c, cells, area, role);
+  return paint_sweep_grid(picture, c, cells, area, kSweptCell);
 }
 
 /// The MLPs as bars. Nothing if there is no room.
@@ -136,34 +144,32 @@ struct PlaceAt {
   SweepPlace place;
 };
 
-std::optional<PlaceAt> place_at(const ViewContext& c, const Picture& picture, const viz::Hit& hit,
-                                SweptRoles roles) {
+std::optional<PlaceAt> place_at(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   auto means = means_of(c);
   if (!means) return std::nullopt;
   const viz::Region& region = region_of(picture, hit);
   PlaceAt at{*std::move(means), 0, {}};
   if (is_listed(at.means.question.over)) {
-    if (region.role != roles.row || region.id >= static_cast<int>(at.means.places)) return std::nullopt;
+    if (region.role != kSweptRow || region.id >= static_cast<int>(at.means.places)) return std::nullopt;
     at.index = static_cast<std::size_t>(region.id);
     at.place = at.means.question.place_of(region.id, 0);
     return at;
   }
   const SweepGrid grid = sweep_grid(c.run->run->config, at.means.question);
-  if (region.role != roles.cell || hit.row >= grid.rows || hit.col >= grid.cols) return std::nullopt;
+  if (region.role != kSweptCell || hit.row >= grid.rows || hit.col >= grid.cols) return std::nullopt;
   at.index = grid.cell(hit.row, hit.col);
   at.place = grid.place(at.means.question, hit.row, hit.col);
   return at;
 }
 
-}  // namespace
-
-Picture sweep_means_picture(const ViewContext& c, SweptRoles roles) {
+Picture build(const ViewContext& c) {
   if (auto words = waiting_for_list(c)) return *words;
-  if (const std::string why = refuse_sweep_means(c).why; !why.empty()) return message(c, why);
+  if (const std::string why = refusal_of(c).why; !why.empty()) return message(c, why);
   const SweepOf asked = sweep_of_prompts(c);
   if (asked.edit == SweepEdit::list_mean)
     if (auto words = waiting_for_means(c, means_of(c, asked))) return *words;
-  if (auto words = waiting_for_first_prompt(c, question_of(c))) return *words;
+  const auto question = question_of(c);
+  if (auto words = waiting_for_first_prompt(c, question, c.ask(question).get())) return *words;
   const auto means = means_of(c);
   const viz::Style style = style_of(c);
   viz::Rect area = below_title(c);
@@ -172,21 +178,20 @@ Picture sweep_means_picture(const ViewContext& c, SweptRoles roles) {
   if (area.w < 10 * c.font_size || area.h < 6 * c.font_size) return too_small(c, "for a sweep");
   Picture picture = blank(c);
   paint_title(picture, c, sweep_list_title(means->question), subtitle_of(c, *means));
-  const std::optional<float> bottom = is_listed(means->question.over)
-                                          ? paint_list(picture, c, *means, area)
-                                          : paint_grid(picture, c, *means, area, roles.cell);
+  const std::optional<float> bottom = is_listed(means->question.over) ? paint_list(picture, c, *means, area)
+                                                                      : paint_grid(picture, c, *means, area);
   if (!bottom) return too_small(c, "for a sweep");
   paint_note(picture, c, state_words(c, *means), {area.x, std::min(area.bottom(), *bottom + line / 2) + line},
              area.w);
   return picture;
 }
 
-Facts sweep_means_facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit, SweptRoles roles) {
-  const auto at = place_at(c, picture, hit, roles);
+Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
+  const auto at = place_at(c, picture, hit);
   if (!at) return {};
   const viz::Region& region = region_of(picture, hit);
   Facts facts;
-  if (region.role == roles.row)
+  if (region.role == kSweptRow)
     facts = facts_of_row(c, region.rect);
   else
     viz::paint_crosshair(facts.overlay, region, hit.row, hit.col, c.theme->text_muted, c.theme->text_muted,
@@ -200,8 +205,8 @@ Facts sweep_means_facts(const ViewContext& c, const Picture& picture, const viz:
   return facts;
 }
 
-ViewActions on_sweep_means(const ViewContext& c, const Picture& picture, const viz::Hit* hit,
-                           const Gesture& gesture, SweptRoles roles) {
+ViewActions on(const ViewContext& c, const Picture& picture, const viz::Hit* hit, const Gesture& gesture) {
+  if (!c.run) return {};
   const bool moves = gesture.kind == Gesture::Kind::key || gesture.kind == Gesture::Kind::wheel;
   if (moves && is_listed(c.options[kSweptOver]))
     return list_gesture(kSweptRows, nullptr, nullptr, c, picture, hit, gesture);
@@ -211,29 +216,38 @@ ViewActions on_sweep_means(const ViewContext& c, const Picture& picture, const v
     return {MoveHead{0, gesture.key == Key::left ? -1 : 1}};
   }
   if (hit == nullptr || gesture.kind != Gesture::Kind::click) return {};
-  const auto at = place_at(c, picture, *hit, roles);
+  const auto at = place_at(c, picture, *hit);
   if (!at) return {};
   return {SelectHead{at->place.layer, at->place.head.value_or(c.selection.head)}};
 }
 
-Table sweep_means_table(const ViewContext& c) {
+Table table(const ViewContext& c) {
   const auto means = means_of(c);
   return means ? table_of(means->answer->means) : Table{};
 }
 
-viz::Point sweep_means_size(const ViewContext& c) {
+std::string refuse(const ViewContext& c) {
+  return refuse_sweep_options(c, c.run ? refusal_of(c) : SweepRefusal{});
+}
+
+viz::Point figure_size(const ViewContext& c) {
+  if (!c.run) return {60 * c.font_size, 40 * c.font_size};
   const SweepOf question = sweep_of_prompts(c);
   if (is_listed(question.over)) return sweep_list_size(c, question);
   const auto means = means_of(c);
   return sweep_grid_size(c, sweep_grid(c.run->run->config, means ? means->question : question));
 }
 
-SweepRefusal refuse_sweep_means(const ViewContext& c) {
-  const SweepOf question = sweep_of_prompts(c);
-  if (question.over == SweepOver::neurons) return {kNoMeanOfNeurons, &kSweptOver};
-  if (c.options[kSweptMetric] == SweepMetric::difference && question.token == question.against)
-    return {kOneTwice, nullptr};
-  return refuse_sweep_places(question);
-}
+}  // namespace
+
+const MeansForm kSweepMeans{
+    .build = build,
+    .facts = facts,
+    .table = table,
+    .on = on,
+    .scrolls = [](const ViewContext& c,
+                  const Picture& picture) { return list_scrolls(kSweptRows, c, picture); },
+    .refuse = refuse,
+    .figure_size = figure_size};
 
 }  // namespace headscope::app

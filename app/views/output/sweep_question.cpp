@@ -8,6 +8,7 @@
 #include "app/views/output/logit_options.h"
 #include "app/views/output/path_receiver.h"
 #include "app/views/output/sweep_options.h"
+#include "app/views/output/sweep_words.h"
 #include "app/views/parts/declare.h"
 #include "app/views/parts/prompt_list_words.h"
 
@@ -233,6 +234,15 @@ SweepRefusal refuse_sweep(const ViewContext& c, const SweepOf& question) {
             &kSweptEdit};
   if (names_one_twice(c, question)) return {kOneTwice, nullptr};
   return {};
+}
+
+std::string refuse_sweep_options(const ViewContext& c, SweepRefusal refusal) {
+  if (std::string words = refuse_token_id(c, {&kSweptTokenId, &kSweptAgainstId}); !words.empty())
+    return words;
+  if (c.run && c.max_rows > 0 && !is_listed(c.options[kSweptOver]))
+    return "--rows applies only to lists, --sweep-over mlps and neurons";
+  return refusal.option == nullptr ? refusal.why
+                                   : refusal.why + "; see --" + std::string(refusal.option->flag_name());
 }
 
 Options sweep_options(const SweepOf& question, SweepMetric metric) {

@@ -46,5 +46,7 @@ struct SweepRefusal {
 SweepRefusal refuse_sweep(const ViewContext& context, const SweepOf& question);
 /// The same, whatever is patched from.
 SweepRefusal refuse_sweep_places(const SweepOf& question);
+/// The sentence for View::refuse: this, or that the options name no token or cannot limit the rows.
+std::string refuse_sweep_options(const ViewContext& context, SweepRefusal refusal);
 
 }  // namespace headscope::app

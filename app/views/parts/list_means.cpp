@@ -7,6 +7,7 @@
 
 #include "app/counted.h"
 #include "app/views/parts/declare.h"
+#include "app/views/parts/frame.h"
 #include "app/views/parts/list.h"
 #include "app/views/parts/names.h"
 #include "app/views/parts/prompt_list_words.h"
@@ -52,12 +53,6 @@ const Option<bool> kMeanOverList = [] {
   return option;
 }();
 
-void add_means(View& view) {
-  view.over_list = &kMeanOverList;
-  view.over_list_value = true;
-  view.of_model = [](const ViewContext& c) { return c.options[kMeanOverList]; };
-}
-
 std::vector<KeyCommand> query_steps_of_prompt(std::string_view help_before, std::string_view help_after) {
   std::vector<KeyCommand> steps = query_steps(help_before, help_after);
   steps.front().act = [](const ViewContext& c, int) { return step_of_query(c, -1); };
@@ -88,6 +83,13 @@ std::string progress_words(const ViewContext& c, const MeansOnList& means) {
   if (done == all) return "";
   return "computing… " + grouped(static_cast<std::int64_t>(done)) + " of " +
          counted(static_cast<std::int64_t>(all), "prompt");
+}
+
+std::optional<Picture> waiting_for_first_prompt(const ViewContext& c, const Question& question,
+                                                const MeansOnList* means) {
+  if (means == nullptr) return waiting(c, question, false);
+  if (!means->means.empty()) return std::nullopt;
+  return message(c, progress_words(c, *means));
 }
 
 std::string mean_text(const SampleMean& mean, double factor, bool with_sign) {

@@ -3,7 +3,6 @@
 #include <string>
 
 #include "app/run/analyses/means_on_list.h"
-#include "app/views/parts/frame.h"
 #include "app/views/table.h"
 #include "app/views/view.h"
 
@@ -18,9 +17,50 @@ inline bool shows_means(const View& view) {
   return view.over_list == &kMeanOverList;
 }
 
-/// Makes a view one that can show means; it lists the switch among its options. Such a picture is about no
-/// prompt in particular.
-void add_means(View& view);
+/// What a view does while it shows means, in the words of View.
+struct MeansForm {
+  decltype(View::build) build;
+  decltype(View::facts) facts;
+  decltype(View::table) table;
+  decltype(View::on) on;
+  decltype(View::scrolls) scrolls;
+  decltype(View::refuse) refuse;
+  decltype(View::figure_size) figure_size;
+};
+
+/// Whether the means are shown now.
+inline bool mean_is_shown(const ViewContext& c) {
+  return c.options[kMeanOverList];
+}
+
+/// A view of one prompt with a switch to its means, which are about no prompt in particular: while it is on,
+/// the functions of `kMeans` stand in for those of `kPrompt`. The latter has all of them, and the options of
+/// both.
+template <View (*kPrompt)(), const MeansForm& kMeans>
+View with_means() {
+  static const View prompt = kPrompt();
+  View view = prompt;
+  view.build = [](const ViewContext& c) { return (mean_is_shown(c) ? kMeans.build : prompt.build)(c); };
+  view.facts = [](const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
+    return (mean_is_shown(c) ? kMeans.facts : prompt.facts)(c, picture, hit);
+  };
+  view.table = [](const ViewContext& c) { return (mean_is_shown(c) ? kMeans.table : prompt.table)(c); };
+  view.on = [](const ViewContext& c, const Picture& picture, const viz::Hit* hit, const Gesture& gesture) {
+    return (mean_is_shown(c) ? kMeans.on : prompt.on)(c, picture, hit, gesture);
+  };
+  view.scrolls = [](const ViewContext& c, const Picture& picture) {
+    return (mean_is_shown(c) ? kMeans.scrolls : prompt.scrolls)(c, picture);
+  };
+  view.refuse = [](const ViewContext& c) { return (mean_is_shown(c) ? kMeans.refuse : prompt.refuse)(c); };
+  view.figure_size = [](const ViewContext& c) {
+    return (mean_is_shown(c) ? kMeans.figure_size : prompt.figure_size)(c);
+  };
+  view.options.insert(view.options.begin(), &kMeanOverList);
+  view.over_list = &kMeanOverList;
+  view.over_list_value = true;
+  view.of_model = mean_is_shown;
+  return view;
+}
 
 /// query_steps that are not possible while the mean over the list is shown: it has no query.
 std::vector<KeyCommand> query_steps_of_prompt(std::string_view help_before, std::string_view help_after);
@@ -34,14 +74,9 @@ std::string means_words(const ViewContext& context, const MeansOnList& means);
 /// "computing… 12 of 40 prompts"; empty if all are done.
 std::string progress_words(const ViewContext& context, const MeansOnList& means);
 
-/// The picture as long as no prompt is measured; nothing after that.
-template <class Q>
-std::optional<Picture> waiting_for_first_prompt(const ViewContext& context, const Q& question) {
-  const auto means = context.ask(question);
-  if (!means) return waiting(context, question, false);
-  if (!means->means.empty()) return std::nullopt;
-  return message(context, progress_words(context, *means));
-}
+/// The picture as long as no prompt is measured; nothing after that. `means`: the answer so far; null: none.
+std::optional<Picture> waiting_for_first_prompt(const ViewContext& context, const Question& question,
+                                                const MeansOnList* means);
 
 /// "+1.234 ± 0.05678" in digits for pictures; without a standard error if there is none, "none" if no prompt
 /// has the number. `factor`: of the unit that people read.

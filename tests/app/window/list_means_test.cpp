@@ -91,7 +91,7 @@ TEST_F(ListMeansWindow, ControlsThatCannotActOnMeansAreNotOfferedOrPale) {
   open(core, folder_.write("plain.txt", "The king had a dog\nA robot must obey\n"));
   shown(core);
   EXPECT_TRUE(can_press("Token +")) << "no line names a token";
-  click_and_show(core, "Mean over list");
+  apply_and_show(core, SetOption{&kMeanOverList, false});
   EXPECT_TRUE(can_press("List Sources"));
   EXPECT_TRUE(can_press("Next ›"));
 }
