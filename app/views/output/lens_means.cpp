@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <memory>
 #include <optional>
 
@@ -14,6 +15,7 @@
 #include "app/views/parts/names.h"
 #include "app/views/parts/prompt_list_words.h"
 #include "viz/charts/table.h"
+#include "viz/scene/colormap.h"
 
 namespace headscope::app {
 
@@ -34,6 +36,12 @@ struct Quantity {
   double factor = 1;  ///< of the unit that people read
   int digits = 4;
   double scientific = 0;  ///< smaller numbers are written so
+
+  std::string written(double value) const {
+    value *= factor;
+    return value != 0 && std::abs(value) < scientific ? viz::number(value, 2)
+                                                      : viz::fixed_number(value, digits);
+  }
 };
 /// In the order of the cells, which is that of the colourings.
 const std::array<Quantity, kLensNumbers>& quantities() {
@@ -72,47 +80,40 @@ std::size_t chosen(const ViewContext& c) {
 List list_of(const ViewContext& c, const Means& means) {
   List list(c, kRows, static_cast<int>(means.places.size()));
   const std::size_t first = chosen(c);
-  const auto error_of = [&](std::size_t quantity) {
-    return [&means, quantity](int row) {
-      return quantities()[quantity].factor * means.at(row, quantity).standard_error();
-    };
-  };
-  const auto no_error = [&](std::size_t quantity) {
-    return [&means, quantity](int row) { return means.at(row, quantity).count() < 2; };
-  };
+  const Quantity& of_bars = quantities()[first];
   const auto mean_of = [&](std::size_t quantity) {
     return [&means, quantity](int row) { return means.mean(row, quantity); };
   };
-  const auto none = [&](std::size_t quantity) {
-    return [&means, quantity](int row) { return means.at(row, quantity).count() == 0; };
+  const auto with_fewer = [&](std::size_t quantity, int prompts) {
+    return [&means, quantity, prompts](int row) { return means.at(row, quantity).count() < prompts; };
   };
   list.text("place", 9, means.names);
-  list.bar("mean " + quantities()[first].name, 8, mean_of(first),
-           {.digits = quantities()[first].digits,
-            .scientific = quantities()[first].scientific,
+  list.bar("mean " + of_bars.name, 8, mean_of(first),
+           {.digits = of_bars.digits,
+            .scientific = of_bars.scientific,
             .rounds = true,
             .axis = true,
             .most = 24 * c.font_size,
             .is_signed = false,
-            .blank = none(first)});
-  list.number("±", 7, error_of(first),
-              {.color = c.theme->text_muted,
-               .digits = quantities()[first].digits,
-               .scientific = quantities()[first].scientific,
-               .blank = no_error(first)});
+            .blank = with_fewer(first, 1)});
+  list.number(
+      "±", 7,
+      [&means, &of_bars, first](int row) { return of_bars.factor * means.at(row, first).standard_error(); },
+      {.color = c.theme->text_muted,
+       .digits = of_bars.digits,
+       .scientific = of_bars.scientific,
+       .blank = with_fewer(first, 2)});
   for (std::size_t other = 0; other < kLensNumbers; ++other) {
     if (other == first) continue;
-    const int importance = 6 - static_cast<int>(other);
-    list.number(quantities()[other].name, importance, mean_of(other),
-                {.color = c.theme->text_muted,
-                 .digits = quantities()[other].digits,
-                 .scientific = quantities()[other].scientific,
-                 .blank = none(other)});
-    list.number("±", importance, error_of(other),
-                {.color = c.theme->text_muted,
-                 .digits = quantities()[other].digits,
-                 .scientific = quantities()[other].scientific,
-                 .blank = no_error(other)});
+    // One column each, so that no number loses its error where there is little room.
+    list.number(quantities()[other].name, 6 - static_cast<int>(other), mean_of(other),
+                {.color = c.theme->text_muted, .blank = with_fewer(other, 1)})
+        .text = [&means, other](int row) {
+      const Quantity& quantity = quantities()[other];
+      const SampleMean& mean = means.at(row, other);
+      return quantity.written(mean.mean()) +
+             (mean.count() < 2 ? "" : " ± " + quantity.written(mean.standard_error()));
+    };
   }
   return list;
 }

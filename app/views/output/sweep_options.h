@@ -37,7 +37,8 @@ inline constexpr ChoiceOf<SweepEdit> kSweepEdits[] = {
     {SweepEdit::mean, "mean", "Mean", "Set to the mean over the prompt's positions (mean ablation)",
      "… set to means over positions"},
     {SweepEdit::patch, "patch", "Patch",
-     "Replace by the value in the second prompt, second model or unedited run (activation patching)",
+     "Replace by the value in the second prompt (in a list: each prompt's own), second model or "
+     "unedited run (activation patching)",
      "… patched"},
     {SweepEdit::list_mean, "list-mean", "Ablate to list mean",
      "Set to the mean over all positions of the open list of prompts (mean ablation)",
