@@ -324,14 +324,17 @@ TEST(Attribute, CsvHasWhatJsonHas) {
                       "2",         "--edit",   "L1H6.z*=0.5"};
   const auto made = nlohmann::json::parse(succeed(command + Words{"--json"}));
   const std::vector<std::string> lines = lines_of(succeed(command + Words{"--csv"}));
-  EXPECT_EQ(lines[0], "part,layer,head,source,source token,weight,neuron,activation,logit\r");
-  std::map<std::string, double> sums;  // of each part
+  EXPECT_EQ(lines[0], "part,kind,layer,head,source,source token,weight,neuron,activation,logit\r");
+  std::map<std::string, double> sums, kinds;  // of each part, and of each kind
   for (std::size_t i = 1; i < lines.size(); ++i) {
     const std::string part = lines[i].substr(0, lines[i].find(','));
-    sums[part] += std::stod(lines[i].substr(lines[i].rfind(',') + 1));
+    const double value = std::stod(lines[i].substr(lines[i].rfind(',') + 1));
+    sums[part] += value;
+    kinds[lines[i].substr(part.size() + 1, lines[i].find(',', part.size() + 1) - part.size() - 1)] += value;
   }
   const auto number = [](const nlohmann::json& value) { return value.get<double>(); };
   EXPECT_EQ(sums.at("sum"), number(made["sum"]));
+  EXPECT_NEAR(kinds.at("part"), sums.at("sum"), 1e-9) << "without totals and without shares of parts";
   EXPECT_EQ(sums.at("the model's"), number(made["logit"]));
   EXPECT_EQ(sums.at("ln_f scale"), number(made["ln_f_scale"]));
   EXPECT_EQ(sums.at("L1 H6"), number(made["layers"][1]["heads"][6]));
@@ -340,7 +343,7 @@ TEST(Attribute, CsvHasWhatJsonHas) {
   // Of a list all prompts are in one file, which names each by its number.
   const std::vector<std::string> list =
       lines_of(succeed({"attribute", "--prompts", "-", "--csv"}, "\"one two\"\n\"three\"\n"));
-  EXPECT_THAT(list[0], StartsWith("prompt,part,layer"));
+  EXPECT_THAT(list[0], StartsWith("prompt,part,kind,layer"));
   EXPECT_EQ(list.size() % 2, 1U);
   EXPECT_THAT(list[1], StartsWith("1,token embedding,"));
   EXPECT_THAT(list[list.size() / 2 + 1], StartsWith("2,token embedding,"));

@@ -129,17 +129,25 @@ void write_text(const Report& report, std::ostream& out) {
       write_neurons(report.command.neurons, layer, *report.neurons(layer), kNumber, out);
 }
 
-/// The parts as rows: those of text, the chosen heads by source and the chosen MLPs by neuron. `prompt`: its
-/// number in a list, which the first column has; nothing: no list, no such column.
+/// The parts as rows: those of text, the chosen heads by source and the chosen MLPs by neuron. Only rows of
+/// one kind add up: "part" of the logit, "share" of a part, or "total". `prompt`: its number in a list, which
+/// the first column has; nothing: no list, no such column.
 void write_csv(const Report& report, std::optional<int> prompt, bool is_first, std::ostream& out) {
   const Attribution& a = *report.of;
-  Table table{{"part", "layer", "head", "source", "source token", "weight", "neuron", "activation", "logit"},
-              {}};
-  const auto add = [&](const std::string& part, double value, std::optional<int> layer = {},
-                       std::optional<int> head = {}) {
-    add_row(table, part, layer, head);
+  Table table{
+      {"part", "kind", "layer", "head", "source", "source token", "weight", "neuron", "activation", "logit"},
+      {}};
+  const auto add_as = [&](const char* kind, const std::string& part, double value, std::optional<int> layer,
+                          std::optional<int> head) {
+    add_row(table, part, kind, layer, head);
     table.rows.back().back() = in_file(value);
   };
+  const auto add = [&](const std::string& part, double value, std::optional<int> layer = {},
+                       std::optional<int> head = {}) { add_as("part", part, value, layer, head); };
+  const auto add_total = [&](const std::string& name, double value) {
+    add_as("total", name, value, std::nullopt, std::nullopt);
+  };
+  constexpr const char* kShare = "share";
   const auto add_layer = [&](int layer) {
     const std::string name = "L" + std::to_string(layer);
     for (int head = 0; head < a.n_head(); ++head)
@@ -152,28 +160,28 @@ void write_csv(const Report& report, std::optional<int> prompt, bool is_first, s
   for (int layer = 0; layer < a.layers; ++layer) add_layer(layer);
   add("ln_f bias", a.final_bias);
   if (a.edited) add("edits", a.edits);
-  add("sum", a.sum());
-  add("rounding error", a.rounding_error());
-  add("the model's", a.logit);
-  add("ln_f scale", a.scale);
+  add_total("sum", a.sum());
+  add_total("rounding error", a.rounding_error());
+  add_total("the model's", a.logit);
+  add_total("ln_f scale", a.scale);
   for (int layer = 0; layer < a.layers; ++layer) {
     for (int head = 0; head < a.n_head(); ++head) {
       if (!report.shows_sources(layer, head)) continue;
       const auto of = report.sources(layer, head);
       const std::string name = head_name(layer, head);
       for (std::size_t key = 0; key < of->parts.size(); ++key)
-        add_row(table, name + " by source", layer, head, key, report.run.tokens.labels[key], of->weights[key],
-                "", "", of->parts[key]);
-      if (of->edited) add("edits of the output of " + name, of->edits, layer, head);
+        add_row(table, name + " by source", kShare, layer, head, key, report.run.tokens.labels[key],
+                of->weights[key], "", "", of->parts[key]);
+      if (of->edited) add_as(kShare, "edits of the output of " + name, of->edits, layer, head);
     }
     if (!report.command.neurons.has(layer)) continue;
     const auto of = report.neurons(layer);
     const std::string name = "L" + std::to_string(layer) + " MLP";
     for (std::size_t neuron = 0; neuron < of->parts.size(); ++neuron)
-      add_row(table, name + " by neuron", layer, "", "", "", "", neuron, of->activations[neuron],
+      add_row(table, name + " by neuron", kShare, layer, "", "", "", "", neuron, of->activations[neuron],
               of->parts[neuron]);
-    add("output bias of " + name, of->bias, layer);
-    if (of->edited) add("edits of the output of " + name, of->edits, layer);
+    add_as(kShare, "output bias of " + name, of->bias, layer, std::nullopt);
+    if (of->edited) add_as(kShare, "edits of the output of " + name, of->edits, layer, std::nullopt);
   }
   if (prompt) {
     table.header.insert(table.header.begin(), "prompt");
