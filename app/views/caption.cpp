@@ -8,6 +8,7 @@
 #include "app/run/edits/edit_text.h"
 #include "app/run/sources/pattern_file.h"
 #include "app/run/sources/precision_names.h"
+#include "app/views/lines_of_list.h"
 #include "app/views/option_words.h"
 #include "app/views/parts/comparison_words.h"
 #include "app/views/parts/frame.h"
@@ -100,22 +101,13 @@ std::string words_of(const model::Edits& all, const PromptRun& run, bool printed
   return text.empty() ? edits : text + "; and " + edits;
 }
 
-/// Whether the picture is of tokens that the lines of the list name, whatever the view's option for it says.
-bool is_named_by_lines(const View& view, const OptionSpec& option, const ViewContext& c) {
-  if (!view.tokens.has(&option) || !is_over_list(view, c.options) || !c.prompts) return false;
-  const GivenToken ListedPrompt::*const token =
-      view.tokens.is_other(&option) ? &ListedPrompt::other_token : &ListedPrompt::token;
-  return std::ranges::all_of(c.prompts->prompts,
-                             [&](const ListedPrompt& line) { return !(line.*token).empty(); });
-}
-
 /// Whether the caption says what an option does: only if the picture shows it, and differs by it from the
 /// default one.
 bool is_in_caption(const View& view, const OptionSpec& option, const ViewContext& c) {
   const OptionValue& value = c.options.value(option);
   return !option.pane_only && !option.reset_on_prompt_change && value != option.default_value &&
          has_effect(view, option, c.options) && (view.uses == nullptr || view.uses(c, option)) &&
-         !is_named_by_lines(view, option, c) && !(view.shown_heads && option.heads);
+         !is_named_by_lines(view, option, c.options, c.prompts.get()) && !(view.shown_heads && option.heads);
 }
 
 /// Adds what an option does; `goes_on`: after what the option before it does.

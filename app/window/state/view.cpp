@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "app/views/lines_of_list.h"
 #include "app/views/view.h"
 #include "app/window/state.h"
 
@@ -204,20 +205,13 @@ std::vector<const OptionSpec*> options_shown_with(const View& view) {
   return shown;
 }
 
-/// Whether the shown views with an option are about the open list, each line of which names the token that
-/// the option would name.
-static bool lines_name_token(const OptionSpec& option, const UiState& state) {
-  if (!state.prompts) return false;
+/// Whether the lines of the open list say, in all shown views with an option, what it would say.
+static bool is_named_by_lines(const OptionSpec& option, const UiState& state) {
   std::vector<const View*> with_option = shown_tabs(state);
   std::erase_if(with_option,
                 [&](const View* view) { return std::ranges::count(view->options, &option) == 0; });
   return !with_option.empty() && std::ranges::all_of(with_option, [&](const View* view) {
-    const TokenOptions& tokens = view->tokens;
-    if (!tokens.has(&option) || !is_over_list(*view, state.options)) return false;
-    const bool other = &option == tokens.other_rank || &option == tokens.other_id;
-    return std::ranges::none_of(state.prompts->prompts, [&](const ListedPrompt& line) {
-      return (other ? line.other_token : line.token).empty();
-    });
+    return is_named_by_lines(*view, option, state.options, state.prompts.get());
   });
 }
 
@@ -225,7 +219,7 @@ bool has_effect(const OptionSpec& option, const UiState& state, const Snapshot& 
   const bool has_weights = !snapshot.model || !snapshot.model->patterns;
   const bool is_set = state.options.value(option) != option.default_value;
   return (has_weights || !option.of_weights) && (state.prompts || is_set || !option.of_list) &&
-         (option.applies == nullptr || option.applies(state.options)) && !lines_name_token(option, state);
+         (option.applies == nullptr || option.applies(state.options)) && !is_named_by_lines(option, state);
 }
 
 const OptionSpec* list_option(const ViewSlice& state) {
