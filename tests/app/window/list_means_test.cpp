@@ -17,7 +17,7 @@ class ListMeansWindow : public HandsTest {
     std::string lines;
     for (const char* name : {"Fox", "Wolf", "Lion", "Jack"})
       lines += "{\"prompt\": \"The king gave Mr. " + std::string(name) +
-               " a horse. Then the king gave Mr.\", \"second\": \"The king gave Mr. Dog a horse. Then the "
+               " a horse. Then the king gave Mr.\", \"second\": \"The king gave Mr. Cat a horse. Then the "
                "king gave Mr.\", \"token\": \" " +
                name + "\", \"other_token\": \"text: horse\", \"position\": -1}\n";
     return folder_.write("pairs.jsonl", lines);
