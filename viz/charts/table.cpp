@@ -300,13 +300,12 @@ struct Painter {
     const std::string low = end_label(place.low), high = end_label(place.high);
     const auto width_of = [&](const std::string& words) { return style.width(words, style.small()); };
     const float gap = 1.5F * u, width = width_of(high), heading = heading_width(column, style);
-    float high_end = bars.right() + width / 2, heading_end = place.right();
-    if (high_end + gap + heading > place.right()) {
-      if (bars.x + heading + gap + width <= high_end)
-        heading_end = high_end - width - gap;
-      else
-        high_end = place.right() - heading - gap;
-    }
+    const float centered = bars.right() + width / 2, before_heading = place.right() - heading - gap;
+    const bool fits_between = bars.x + heading + gap + width <= centered;
+    // Where the heading would push the limit off its line, it goes between the limits.
+    const bool over_numbers = before_heading >= bars.right() || !fits_between;
+    const float high_end = over_numbers ? std::min(centered, before_heading) : centered,
+                heading_end = over_numbers ? place.right() : centered - width - gap;
     text(column.heading, {heading_end, middle}, style.small(), column.heading_color, heading_face(column),
          Align::right, place.w + kSlack);
     const auto label = [&](const std::string& words, float x, Align align) {
