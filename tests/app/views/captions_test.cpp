@@ -77,7 +77,7 @@ TEST(Captions, SayInWordsWhatOptionsDo) {
         {"sweep-receiver-head", "2"}},
        "senders · into queries in layer 3, head 2"},
       {"sweep", {{"sweep-change", "list-mean"}}, "set to means over 2 prompts of “two.txt”"},
-      {"examples", {{"example-neurons", "5,9"}}, "neurons 5, 9"}};
+      {"top_examples", {{"example-neurons", "5,9"}}, "neurons 5, 9"}};
   for (const auto& [view, options, phrase] : said)
     EXPECT_THAT(caption_with(view, options), EndsWith(" · " + std::string(phrase)));
 }
