@@ -192,7 +192,8 @@ TEST_F(ActivationMeansTest, OfOneTokenAreItsActivations) {
 TEST_F(ActivationMeansTest, BecomeEditsOfThePlace) {
   const ActivationMeans means = means_over({list(kThree), {{Site::z, 1}, {Site::mlp_post, 0}}});
   const std::vector<float>&z = means.at({Site::z, 1}).values, &post = means.at({Site::mlp_post, 0}).values;
-  EXPECT_EQ(means.edit({{Site::z, 1}, {}, {2}, {}}), (model::SetValues{{{Site::z, 1}, {}, {2}, {}}, z, "list.jsonl"}));
+  EXPECT_EQ(means.edit({{Site::z, 1}, {}, {2}, {}}),
+            (model::SetValues{{{Site::z, 1}, {}, {2}, {}}, z, "list.jsonl"}));
   EXPECT_EQ(means.edit({{Site::z, 1}, 2, {}, {}}).values,
             std::vector<float>(z.begin() + 2 * kDHead, z.begin() + 3 * kDHead));
   EXPECT_EQ(means.edit({{Site::z, 1}, {}, {}, {3, 0}}).values,
