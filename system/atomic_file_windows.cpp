@@ -14,10 +14,8 @@ bool names_a_device(const fs::path& path) {
 }  // namespace
 
 void AtomicFile::open() {
-  std::error_code ignored;
   const bool device = names_a_device(path_);
-  if (is_link(path_))
-    if (const fs::path resolved = fs::canonical(path_, ignored); !ignored) goal_ = resolved;
+  if (const auto target = link_target(path_)) goal_ = *target;
   if (device) {
     direct_ = true;
     file_ = File(goal_, Open::write);

@@ -15,8 +15,7 @@ enum class FileKind {
   other  ///< a device, a pipe, a socket
 };
 
-/// What a path leads to, through links; nothing: there is nothing, or it cannot be asked. Cheaper than
-/// opening it.
+/// What a path leads to, through links; nothing: there is nothing, or it cannot be asked.
 std::optional<FileKind> kind_at(const std::filesystem::path& path) noexcept;
 inline bool is_there(const std::filesystem::path& path) noexcept {
   return kind_at(path).has_value();
@@ -27,8 +26,9 @@ inline bool is_file(const std::filesystem::path& path) noexcept {
 inline bool is_folder(const std::filesystem::path& path) noexcept {
   return kind_at(path) == FileKind::folder;
 }
-/// Whether a path is a symbolic link, wherever it leads.
-bool is_link(const std::filesystem::path& path) noexcept;
+/// The file or folder that a symbolic link leads to in the end; nothing: the path is no link, or leads
+/// nowhere.
+std::optional<std::filesystem::path> link_target(const std::filesystem::path& path);
 
 struct FileStatus {
   FileKind kind = FileKind::other;

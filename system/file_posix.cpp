@@ -68,9 +68,12 @@ std::optional<FileKind> kind_at(const fs::path& path) noexcept {
   return status_of(status).kind;
 }
 
-bool is_link(const fs::path& path) noexcept {
+std::optional<fs::path> link_target(const fs::path& path) {
   struct stat status {};
-  return ::lstat(path.c_str(), &status) == 0 && S_ISLNK(status.st_mode);
+  if (::lstat(path.c_str(), &status) != 0 || !S_ISLNK(status.st_mode)) return std::nullopt;
+  std::error_code error;
+  fs::path target = fs::canonical(path, error);
+  return error ? std::nullopt : std::optional(std::move(target));
 }
 
 File::File(const fs::path& path, Open how) : handle_(open_descriptor(path, flags_of(how))) {}

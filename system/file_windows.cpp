@@ -274,14 +274,29 @@ std::optional<FileKind> kind_at(const fs::path& path) noexcept {
   }
 }
 
-bool is_link(const fs::path& path) noexcept {
-  std::error_code ignored;
+// The C++ library knows no links here.
+std::optional<fs::path> link_target(const fs::path& path) {
+  WIN32_FIND_DATAW found;
+  HANDLE const search =
+      ::FindFirstFileExW(long_path(path).c_str(), FindExInfoBasic, &found, FindExSearchNameMatch, nullptr, 0);
+  if (search == INVALID_HANDLE_VALUE) return std::nullopt;
+  ::FindClose(search);
+  const bool is_link = (found.dwFileAttributes & FILE_ATTRIBUTE_REPARSE_POINT) != 0 &&
+                       found.dwReserved0 == IO_REPARSE_TAG_SYMLINK;
+  if (!is_link) return std::nullopt;
   try {
-    const DWORD attributes = ::GetFileAttributesW(long_path(path).c_str());
-    return attributes != INVALID_FILE_ATTRIBUTES && (attributes & FILE_ATTRIBUTE_REPARSE_POINT) &&
-           fs::is_symlink(path, ignored);
-  } catch (const std::bad_alloc&) {
-    return false;
+    const File file(path, Open::read);
+    std::wstring name(32768, L'\0');  // the longest that there is
+    const DWORD length =
+        ::GetFinalPathNameByHandleW(handle_of(file), name.data(), static_cast<DWORD>(name.size()),
+                                    FILE_NAME_NORMALIZED | VOLUME_NAME_DOS);
+    if (length == 0 || length >= name.size()) return std::nullopt;
+    name.resize(length);
+    constexpr std::wstring_view kLong = L"\\\\?\\", kShare = L"\\\\?\\UNC\\";
+    if (name.starts_with(kShare)) return L"\\\\" + name.substr(kShare.size());
+    return name.starts_with(kLong) ? name.substr(kLong.size()) : name;
+  } catch (const std::system_error&) {
+    return std::nullopt;
   }
 }
 

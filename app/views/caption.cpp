@@ -177,7 +177,7 @@ std::string caption(const View& view, const ViewContext& c) {
     text += " · minus " + subtracted(*c.run, of_run, c.printed);
     if (edited || !compares_different_inputs(*c.run)) text += " without edits";
     // What may be of a list of prompts are means, which match no tokens.
-    const bool may_be_means = view.over_list != nullptr && !shows_means(view);
+    const bool may_be_means = view.over_list != nullptr && !can_show_means(view);
     if (of_run && !may_be_means && matches_other_positions(*c.run)) text += " · equal tokens matched";
   } else if (view.on_baseline && view.on_baseline(c) && compares_different_inputs(*c.run)) {
     const bool of_prompt = compares_texts(*c.run) || !compares_models(*c.run);

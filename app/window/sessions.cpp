@@ -153,16 +153,8 @@ Recipe recipe_of(const ExportForm& form, const View* view, const UiState& state,
 }
 
 void set_prompts(UiState& state, std::shared_ptr<const PromptList> prompts) {
-  const auto of_pairs = [](const auto& list) { return list && all_have_second(*list); };
-  const bool were_pairs = of_pairs(state.prompts), are_pairs = of_pairs(prompts);
   state.prompts = std::move(prompts);
   for (const View* view : tabs()) {
-    if (const OptionSpec* edit = view->over_list ? view->with_second : nullptr) {
-      const bool patches = state.options.value(*edit) == view->with_second_value;
-      if (are_pairs && !patches && state.options.value(*edit) == edit->default_value)
-        state.options.set(*edit, view->with_second_value);
-      if (were_pairs && !are_pairs && patches) state.options.set(*edit, edit->default_value);
-    }
     if (state.prompts) {
       if (view->over_list) state.options.set(*view->over_list, view->over_list_value);
       continue;

@@ -41,7 +41,7 @@ nlohmann::json parse_json(std::string_view text, const std::string& where, int m
     const std::string size = std::to_string(text.size());
     throw LoadError(where + ": expected JSON, found " +
                     (error.byte > text.size()
-                         ? "the end of the text in the middle of it, after byte " + size
+                         ? "its end too early, after byte " + size
                          : "a syntax error at byte " + std::to_string(error.byte) + " of " + size));
   } catch (const json::exception&) {
     throw LoadError(where + ": expected JSON, found a number that is out of range");

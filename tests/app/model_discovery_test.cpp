@@ -1,5 +1,6 @@
 #include "app/run/sources/model_discovery.h"
 
+#include "system/machine.h"
 #include "tests/support/environment.h"
 #include "tests/support/matchers.h"
 #include "tests/support/temporary_folder.h"
@@ -99,6 +100,11 @@ TEST(ModelDiscovery, AModelIsCalledByItsFolder) {
   EXPECT_EQ(model_name(tales / "."), "tales");
   EXPECT_EQ(model_name(snapshot), "a/b-c");
   EXPECT_EQ(model_name(snapshot / ""), "a/b-c");
+  if (!system::is_windows()) {
+    const fs::path link = folder.path() / "link";
+    fs::create_directory_symlink(snapshot, link);
+    for (const auto& named : {link, link / "", link / "."}) EXPECT_EQ(model_name(named), "a/b-c") << named;
+  }
   EXPECT_EQ(model_name(folder.path() / "missing"), "missing");
 }
 

@@ -162,7 +162,11 @@ class MeansOverAList(ProgramCase):
         first, other = part("first", one, "--shard", "0/2"), part("other", two, "--shard", "1/2")
         self.assertEqual(json.loads(other.read_text())["how"]["list"],
                          {"file": "two.jsonl", "sha256": hashlib.sha256(two.read_bytes()).hexdigest(), "prompts": 2})
-        self.fail_with(1, "lens", "--merge", first, other, contains="other.json: is of another list of prompts than")
+        self.fail_with(1, "lens", "--merge", first, other, contains="other.json: its list of prompts differs from that of")
+        copy = self.folder / "copy.jsonl"
+        copy.write_bytes(one.read_bytes())
+        shards = [part(f"three-{i}", prompts, "--shard", f"{i}/3") for i, prompts in enumerate((one, copy, two))]
+        self.fail_with(1, "lens", "--merge", *shards, contains="three-2.json: its list of prompts differs from that of")
         # Whole lists can be added up. What they are together is no file.
         together = json.loads(self.succeed("lens", "--merge", part("one", one), part("two", two), "--json"))
         self.assertEqual((together["prompts"], "list" in together["how"]), (len(TEXTS) + 2, False))

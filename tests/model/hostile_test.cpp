@@ -44,7 +44,7 @@ TEST(ParseJson, RefusesDepthAndRepetition) {
   expect_load_sentence(message(repeated("{\"a\":", 1'000'000), 32), "f.json", "at most 32 levels");
   expect_load_sentence(message(R"({"a":1,"b":{"a":1,"c":2,"a":3}})", 8), "f.json", "\"a\" twice");
   expect_load_sentence(message("", 8), "f.json", "expected JSON");
-  expect_load_sentence(message("{", 8), "f.json", "the end of the text in the middle of it, after byte 1");
+  expect_load_sentence(message("{", 8), "f.json", "its end too early, after byte 1");
   expect_load_sentence(message("{]", 8), "f.json", "a syntax error at byte 2 of 2");
   expect_load_sentence(message("{\"\xff\":1}", 8), "f.json", "expected JSON");
   expect_load_sentence(message("[1e999]", 8), "f.json", "out of range");

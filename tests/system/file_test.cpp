@@ -124,11 +124,22 @@ TEST(KindAt, IsThatOfWhatAPathLeadsTo) {
   EXPECT_FALSE(is_folder(file));
   for (const fs::path& nothing : {fs::path(), folder.path() / "missing", file / "below a file"}) {
     EXPECT_EQ(kind_at(nothing), std::nullopt) << nothing;
-    EXPECT_FALSE(is_link(nothing)) << nothing;
+    EXPECT_EQ(link_target(nothing), std::nullopt) << nothing;
   }
   make_link("file", link);
   EXPECT_TRUE(is_file(link));
-  EXPECT_FALSE(is_link(file));
+  EXPECT_EQ(link_target(file), std::nullopt);
+  EXPECT_EQ(link_target(folder.path()), std::nullopt);
+  if (is_windows()) return;  // where links may be second names
+  const fs::path further = folder.path() / "further", nowhere = folder.path() / "nowhere";
+  make_link("link", further);
+  EXPECT_EQ(link_target(further), fs::canonical(file)) << "where it ends";
+  make_link("missing", nowhere);
+  EXPECT_EQ(link_target(nowhere), std::nullopt);
+  EXPECT_FALSE(is_there(nowhere));
+}
+
+TEST(KindAt, KnowsDevices) {
   EXPECT_EQ(kind_at(is_windows() ? "NUL" : "/dev/null"), FileKind::other);
 }
 

@@ -125,10 +125,10 @@ struct CellNumbers {
     if (fits(-largest, wanted)) return wanted;
     return leading < 0 && fits(-largest, -leading) ? std::optional(-leading) : std::nullopt;
   }
-  /// A cell's text; fewer decimals than all others have if it is too wide.
+  /// A cell's text; fewer decimals than all others have if it is too wide, empty if that does not help.
   std::string text(double value, int decimals) const {
     while (decimals > 0 && !fits(value, decimals)) --decimals;
-    return fixed_number(value, decimals);
+    return fits(value, decimals) ? fixed_number(value, decimals) : "";
   }
 };
 
@@ -192,9 +192,10 @@ bool paint_cell_values(Scene& scene, const HeatmapCells& cells, const Region& gr
       if (cells.is_masked(r, c)) continue;
       const float v = cells.matrix.at(r, c);
       const Color under = c == cells.outside_column ? outside_color(style.theme) : color(v * cells.factor(r));
-      scene.add(make_text_middle(style.fonts, numbers.text(static_cast<double>(v), *decimals),
-                                 grid.cell_rect(r, c).center(), size, text_on(style.theme, under),
-                                 FontStyle::regular, Align::center));
+      const std::string text = numbers.text(static_cast<double>(v), *decimals);
+      if (text.empty()) continue;
+      scene.add(make_text_middle(style.fonts, text, grid.cell_rect(r, c).center(), size,
+                                 text_on(style.theme, under), FontStyle::regular, Align::center));
     }
   }
   return true;

@@ -289,8 +289,8 @@ void CommandSyntax::prompt(bool many) {
   if (many) {
     group.option("prompts", "FILE",
                  "many prompts, one per line: a JSON string, or an object with\n"
-                 "\"prompt\" or \"ids\", and perhaps \"second\", \"token\", \"other_token\",\n"
-                 "\"position\": how it is measured; -: standard input",
+                 "\"prompt\" or \"ids\", and optionally \"second\", \"token\", \"other_token\",\n"
+                 "\"position\" for how it is measured; -: standard input",
                  prompt.file, source(From::list, any_text));
     group.option("shard", "I/N", "only every N-th of these, starting with number I + 1; 0/1: all",
                  prompt.shard, shard);

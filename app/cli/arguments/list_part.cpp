@@ -148,11 +148,12 @@ void ListParts::add(const ListPart& part, const std::string& file) {
                            first_file_ + " one of " + std::to_string(all_.shard.count));
   if (part.shard.count > 1 && !shards_.insert(part.shard.index).second)
     throw model::LoadError(file + ": shard " + std::to_string(part.shard.index) + " was given twice");
-  if (part.list && all_.list && part.list->sha256 != all_.list->sha256 && part.shard.count > 1)
-    throw model::LoadError(file + ": is of another list of prompts than " + first_file_ +
-                           ": the SHA-256 of its list is " + brief(part.list->sha256) + ", not " +
-                           brief(all_.list->sha256));
-  if (part.list != all_.list) all_.list.reset();  // several lists together are no file
+  if (!list_) list_ = part.list;
+  const bool is_other = part.list && part.list->sha256 != list_->sha256;
+  if (is_other && part.shard.count > 1)
+    throw model::LoadError(file + ": its list of prompts differs from that of " + first_file_ + " (SHA-256 " +
+                           brief(part.list->sha256) + ", not " + brief(list_->sha256) + ")");
+  if (is_other || !part.list) all_.list.reset();  // the whole is of no one list that is known
   constexpr int kMax = std::numeric_limits<int>::max();
   if (part.prompts > kMax - all_.prompts || part.skipped > kMax - all_.skipped)
     throw model::LoadError(file + ": there are too many prompts to add up");

@@ -78,6 +78,7 @@ class ListParts {
  private:
   ListPart all_;
   std::string first_file_;
+  std::optional<ListFile> list_;  // of the first part that names one
   std::set<int> shards_;
 };
 

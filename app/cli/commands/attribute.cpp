@@ -129,9 +129,9 @@ void write_text(const Report& report, std::ostream& out) {
       write_neurons(report.command.neurons, layer, *report.neurons(layer), kNumber, out);
 }
 
-/// The parts as rows: those of text, the chosen heads by source and the chosen MLPs by neuron. Only rows of
-/// one kind add up: "part" of the logit, "share" of a part, or "total". `prompt`: its number in a list, which
-/// the first column has; nothing: no list, no such column.
+/// The parts as rows: those of text, the chosen heads by source and the chosen MLPs by neuron. Rows of the
+/// kind "part" add up to the logit; "share" is of one part; "check" are sums and what they are compared with.
+/// `prompt`: its number in a list, which the first column has; nothing: no list, no such column.
 void write_csv(const Report& report, std::optional<int> prompt, bool is_first, std::ostream& out) {
   const Attribution& a = *report.of;
   Table table{
@@ -144,8 +144,8 @@ void write_csv(const Report& report, std::optional<int> prompt, bool is_first, s
   };
   const auto add = [&](const std::string& part, double value, std::optional<int> layer = {},
                        std::optional<int> head = {}) { add_as("part", part, value, layer, head); };
-  const auto add_total = [&](const std::string& name, double value) {
-    add_as("total", name, value, std::nullopt, std::nullopt);
+  const auto add_check = [&](const std::string& name, double value) {
+    add_as("check", name, value, std::nullopt, std::nullopt);
   };
   constexpr const char* kShare = "share";
   const auto add_layer = [&](int layer) {
@@ -160,10 +160,10 @@ void write_csv(const Report& report, std::optional<int> prompt, bool is_first, s
   for (int layer = 0; layer < a.layers; ++layer) add_layer(layer);
   add("ln_f bias", a.final_bias);
   if (a.edited) add("edits", a.edits);
-  add_total("sum", a.sum());
-  add_total("rounding error", a.rounding_error());
-  add_total("the model's", a.logit);
-  add_total("ln_f scale", a.scale);
+  add_check("sum", a.sum());
+  add_check("rounding error", a.rounding_error());
+  add_check("the model's", a.logit);
+  add_check("ln_f scale", a.scale);
   for (int layer = 0; layer < a.layers; ++layer) {
     for (int head = 0; head < a.n_head(); ++head) {
       if (!report.shows_sources(layer, head)) continue;

@@ -143,8 +143,8 @@ void set_over(PlotCommand& plot) {
 void take_list(PlotCommand& plot) {
   if (!plot.mean) return;
   for (const std::string& id : plot.views) {
-    if (!shows_means(*find_view(id)))
-      throw UsageError("--mean applies only to views of means: " + list_of_views(shows_means));
+    if (!can_show_means(*find_view(id)))
+      throw UsageError("--mean applies only to views of means: " + list_of_views(can_show_means));
     plot.options.set(kMeanOverList, true);
   }
   const PromptArguments& prompt = plot.prompt;
@@ -169,7 +169,7 @@ void take_list(PlotCommand& plot) {
 void check_list_means(const PlotCommand& plot) {
   const auto is_of_means = [&](const std::string& id) {
     const View& view = *find_view(id);
-    return shows_means(view) && is_over_list(view, plot.options);
+    return can_show_means(view) && is_over_list(view, plot.options);
   };
   if (plot.from_recipe || std::ranges::none_of(plot.views, is_of_means)) return;
   const ComparisonArguments& compared = plot.comparison;

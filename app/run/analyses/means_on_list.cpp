@@ -56,7 +56,9 @@ MeansOnList means_over(const OverPrompts& over, const PromptRun& of,
     try {
       require_measurable(line);
       measured = measure(run, line, where, answer);
-    } catch (const model::RunError&) {
+    } catch (const model::Stopped&) {
+      throw;  // goes on where it was
+    } catch (...) {
       answer.begun.reset();
       throw;
     }

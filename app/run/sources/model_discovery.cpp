@@ -149,9 +149,9 @@ fs::path shelf_of(const fs::path& model) {
 std::string model_name(const fs::path& folder) {
   std::error_code error;
   fs::path whole = fs::absolute(folder, error).lexically_normal();
-  if (system::is_link(whole))
-    if (fs::path target = fs::canonical(whole, error); !error) whole = std::move(target);
+  if (error) whole = folder;
   if (whole.filename().empty()) whole = whole.parent_path();
+  if (auto target = system::link_target(whole)) whole = *std::move(target);
   const fs::path snapshots = whole.parent_path();
   const std::string repository = system::text_of(snapshots.parent_path().filename());
   if (snapshots.filename() == "snapshots" && repository.starts_with(kPrefix))

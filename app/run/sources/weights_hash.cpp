@@ -22,12 +22,11 @@ constexpr std::string_view kKind = "sha256:";
 
 /// The hash from a link to `blobs/<hash>`, as in a Hugging Face cache; else empty.
 std::string hash_of_blob(const fs::path& file) {
-  if (!system::is_link(file)) return "";
-  std::error_code error;
-  const fs::path blob = fs::canonical(file, error);
-  const std::string name = system::text_of(blob.filename());
+  const auto blob = system::link_target(file);
+  if (!blob) return "";
+  const std::string name = system::text_of(blob->filename());
   const bool named = name.size() == 64 && is_digest(name);
-  return !error && named && blob.parent_path().filename() == "blobs" ? name : "";
+  return named && blob->parent_path().filename() == "blobs" ? name : "";
 }
 
 std::string hash_of_file(const fs::path& file, const std::stop_token& stop) {

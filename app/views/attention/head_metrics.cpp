@@ -37,7 +37,7 @@ const Option<Text> kText = choice_option<Text>(
       "on random tokens repeated once"},
      {"list", "List", "All prompts of the open list, independent of the prompt", "on {}"}});
 const Option<bool> kMinFirst = switch_option("least-first", "Lowest first", "rR",
-                                             "sort the list from the lowest value", "lowest heads first");
+                                             "sort the list from the lowest value", "lowest values first");
 const Option<double> kMin = [] {
   auto option = number_option(
       "metric-least", "Threshold", "eE",

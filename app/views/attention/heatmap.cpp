@@ -35,7 +35,7 @@ const Option<Cells> kCells = choice_option<Cells>(
       "Attention rollout: the mean pattern of all heads, averaged with the identity for the residual stream, "
       "through "
       "the layers up to the chosen one",
-      "mean of all heads through the layers so far"}});
+      "rollout of all heads"}});
 
 /// The texts for a kind of cells.
 struct Words {

@@ -49,15 +49,15 @@ const Option<Arrangement> kArrangement = choice_option<Arrangement>(
      {"arcs", "Arcs", "A directed graph: arcs lead from queries to keys, loops to themselves",
       "drawn as arcs"}});
 const Option<double> kThreshold =
-    number_option("threshold", "From", "tT", "smallest weight drawn as a line", "weights from {} up", 0.02, 0,
-                  1, {0, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5});
+    number_option("threshold", "From", "tT", "smallest weight drawn as a line", "weights of at least {}",
+                  0.02, 0, 1, {0, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5});
 const Option<bool> kUniform =
     switch_option("uniform", "Uniform", "uU",
                   "also draw uniform attention: each query gives each of its n keys a weight of 1/n",
                   "with uniform attention");
 const Option<bool> kPinned = session_only(
     switch_option("pinned", "Selected only", "pP", "only lines from the chosen query or to the chosen key",
-                  "only lines of the chosen query and key"));
+                  "only lines from the query or to the key"));
 
 /// A source of lines: a head of the model, or the uniform average if requested.
 struct Source {

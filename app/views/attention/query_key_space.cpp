@@ -31,7 +31,7 @@ enum class Text { prompt, list };
 const Option<Text> kText = session_only(choice_option<Text>(
     "plane-text", "Text", "tT", "whose queries and keys are shown",
     {{"prompt", "One prompt", "Those of the prompt"},
-     {"list", "List", "Those of all prompts of the open list, independent of the prompt", "of {}"}}));
+     {"list", "List", "Those of all prompts of the open list, independent of the prompt", "from {}"}}));
 const Option<Coloring> kColoring = choice_option<Coloring>(
     "plane-color", "Colours", "cC", "fill colour of the marks: queries are circles, keys are triangles",
     {{"kind", "Kind", "Queries in violet, keys in teal"},

@@ -68,7 +68,7 @@ const Option<bool> kMoves = applying_if(
                                  "only where it is marked", true));
 const Option<int> kFirstRow = first_row_option("first-found", "First found", "first row shown in the list");
 const Option<int> kChosenRow = with_phrase(
-    "row {+1} opened", gesture_option("chosen-found", "Chosen", "the row of the list that was opened last",
+    "row {+1} chosen", gesture_option("chosen-found", "Chosen", "the row of the list that was opened last",
                                       -1, -1, 1 << 24, "none"));
 
 // ---- the question ----

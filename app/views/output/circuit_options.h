@@ -18,20 +18,20 @@ inline constexpr ChoiceOf<CircuitMethod> kCircuitMethods[] = {
      "edge attribution patching"},
     {CircuitMethod::flow, "flow", "Information flow",
      "The share of what reaches the logits that came along each edge, without gradients",
-     "without gradients"}};
+     "information flow routes"}};
 /// What edges carry outside a circuit.
 enum class CircuitElsewhere { automatic, mean, second, zero, list_mean };
 inline constexpr ChoiceOf<CircuitElsewhere> kCircuitElsewhere[] = {
     {CircuitElsewhere::automatic, "auto", "Auto",
      "The second prompt if there is one, else the mean; zeros for a single token"},
     {CircuitElsewhere::mean, "mean", "Mean", "What the part writes on average over the prompt's positions",
-     "means elsewhere"},
+     "means outside the circuit"},
     {CircuitElsewhere::second, "second", "Second prompt", "What the same part wrote in the second prompt",
-     "the second prompt elsewhere"},
-    {CircuitElsewhere::zero, "zero", "Zero", "Zeros", "zeros elsewhere"},
-    {CircuitElsewhere::list_mean, "list-mean", "Ablate to list mean",
+     "the second prompt outside the circuit"},
+    {CircuitElsewhere::zero, "zero", "Zero", "Zeros", "zeros outside the circuit"},
+    {CircuitElsewhere::list_mean, "list-mean", "List mean",
      "What the part writes on average over all positions of the open list of prompts",
-     "means over {} elsewhere"}};
+     "means over {} outside the circuit"}};
 static_assert(in_order(kCircuitMethods) && in_order(kCircuitElsewhere));
 
 /// The choices and what they stand for, but for `automatic`, which depends on the run.

@@ -31,7 +31,7 @@ const Option<int> kEdges = make_option<int>(
      .keys = "xX"});
 const Option<bool> kByPosition =
     switch_option("circuit-positions", "By position", "oO",
-                  "each part at each position apart, in columns of tokens", "each position apart");
+                  "each part at each position apart, in columns of tokens", "by position");
 
 bool names_token(const Options& options) {
   return token_count(options[kMetric]) > 0;

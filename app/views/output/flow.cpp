@@ -39,9 +39,9 @@ const auto kEdges = make_option<int>(
      .high = 200,
      .steps = {0, 4, 8, 12, kAutomatic, 16, 24, 32, 48, 64, 100, 200},
      .keys = "uU"});
-const auto kLeast =
-    number_option("flow-least", "From", "tT", "smallest edge drawn, as a percentage of the logit",
-                  "edges from {} % of the logit up", 0, 0, 100, {0, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100});
+const auto kLeast = number_option(
+    "flow-least", "From", "tT", "smallest edge drawn, as a percentage of the logit",
+    "edges of at least {} % of the logit", 0, 0, 100, {0, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100});
 const auto kMinusMean = applying_if(
     [](const Options& options) { return !subtracts_token(options); },
     switch_option("flow-minus-mean", "Minus mean", "cC",

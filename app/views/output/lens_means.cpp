@@ -120,9 +120,10 @@ List list_of(const ViewContext& c, const Means& means) {
 
 /// Whose probability and rank the means are of.
 std::string target_words(const ViewContext& c) {
-  const bool named =
-      std::ranges::any_of(c.prompts->prompts, [](const ListedPrompt& line) { return !line.token.empty(); });
-  return named ? "the token that the prompt's line names" : lens_target(c);
+  const auto has_token = [](const ListedPrompt& line) { return !line.token.empty(); };
+  if (std::ranges::none_of(c.prompts->prompts, has_token)) return lens_target(c);
+  const bool all = std::ranges::all_of(c.prompts->prompts, has_token);
+  return "the token that the prompt's line names" + (all ? "" : ", else " + lens_target(c));
 }
 
 Picture build(const ViewContext& c) {

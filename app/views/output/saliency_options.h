@@ -24,13 +24,12 @@ inline constexpr ChoiceOf<SaliencyBaseline> kSaliencyBaselines[] = {
      "The embedding of <|endoftext|> in place of every token's; positions are kept",
      "starting from <|endoftext|>"}};
 inline constexpr ChoiceOf<GradientMetric> kSaliencyMetrics[] = {
-    {GradientMetric::logit, "logit", "Logit", "The logit of the token", "for the logit"},
+    {GradientMetric::logit, "logit", "Logit", "The logit of the token", "logit"},
     {GradientMetric::difference, "difference", "Logit difference",
-     "The logit of the token minus that of the other token", "for the logit difference"},
+     "The logit of the token minus that of the other token", "logit difference"},
     {GradientMetric::log_probability, "logprob", "Log probability",
-     "The logarithm of the token's probability, in bits", "for the log probability"},
-    {GradientMetric::loss, "loss", "Loss", "The mean loss of the prompt's tokens, in bits",
-     "for the mean loss"}};
+     "The logarithm of the token's probability, in bits", "log probability"},
+    {GradientMetric::loss, "loss", "Loss", "The mean loss of the prompt's tokens, in bits", "mean loss"}};
 static_assert(in_order(kSaliencyMethods) && in_order(kSaliencyBaselines) && in_order(kSaliencyMetrics));
 
 /// Numbers of a metric are multiplied by this for people: logarithms are shown in bits.

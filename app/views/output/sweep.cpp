@@ -369,7 +369,7 @@ static View view_of_prompt() {
   view.figure_size = figure_size;
   view.caption = {true, false, true};
   view.on_baseline = [](const ViewContext& c) {
-    return c.options[kSweptEdit] == SweepEdit::patch && !c.options[kMeanOverList];
+    return c.options[kSweptEdit] == SweepEdit::patch && !mean_is_shown(c);
   };
   view.list_mean = &kSweptEdit;
   view.list_mean_value = static_cast<int>(SweepEdit::list_mean);

@@ -40,7 +40,7 @@ inline constexpr ChoiceOf<SweepEdit> kSweepEdits[] = {
      "Replace by the value in the second prompt (in a list: each prompt's own), second model or "
      "unedited run (activation patching)",
      "… patched"},
-    {SweepEdit::list_mean, "list-mean", "Ablate to list mean",
+    {SweepEdit::list_mean, "list-mean", "List mean",
      "Set to the mean over all positions of the open list of prompts (mean ablation)",
      "… set to means over {}"}};
 static_assert(in_order(kSweepMetrics) && in_order(kSweepOver) && in_order(kSweepEdits));

@@ -34,7 +34,7 @@ constexpr std::array kPlaceColumns{
     PlaceColumn{"quantity", [](const CellPlace& place) { return place.quantity; }}};
 
 ViewActions step_of_query(const ViewContext& c, int by) {
-  return c.run && !c.options[kMeanOverList] ? ViewActions{MoveQuery{by}} : ViewActions{};
+  return c.run && !mean_is_shown(c) ? ViewActions{MoveQuery{by}} : ViewActions{};
 }
 
 std::string signed_text(std::string number, double value, bool with_sign) {

@@ -12,12 +12,12 @@ namespace headscope::app {
 /// Whether views show the mean over the open list instead of the shown prompt; one switch for all of them.
 extern const Option<bool> kMeanOverList;
 
-/// Whether a view can show them.
-inline bool shows_means(const View& view) {
+/// Whether a view has this switch.
+inline bool can_show_means(const View& view) {
   return view.over_list == &kMeanOverList;
 }
 
-/// What a view does while it shows means, in the words of View.
+/// What a view does while it shows means: members as in View, none of them null.
 struct MeansForm {
   decltype(View::build) build;
   decltype(View::facts) facts;

@@ -330,7 +330,7 @@ TEST_F(Edits, AWrongTextIsOneSentence) {
 
 TEST_F(Edits, AWrongListNamesFileAndEdit) {
   const std::vector<std::pair<std::string, std::string>> wrong = {
-      {"{", "edits.json: expected JSON, found the end of the text in the middle of it, after byte 1"},
+      {"{", "edits.json: expected JSON, found its end too early, after byte 1"},
       {"{}", "edits.json: expected a list of edits."},
       {"[3]", "edits.json: edit 1: expected an object."},
       {R"([{"mask": "none"}, {"set": 0}])",

@@ -34,8 +34,6 @@ TEST_F(ListMeansWindow, AShownViewShowsTheMeanOfAnOpenedListUntilItIsSwitchedOff
   open(core, pairs());
   shown(core);
   EXPECT_EQ(core.state().view, "sweep") << "it can show the list";
-  EXPECT_TRUE(says(core, "Each head patched")) << "each line names the prompt to patch from";
-  apply_and_show(core, SetOption{&kSweptEdit, static_cast<int>(SweepEdit::zero)});
   EXPECT_TRUE(says(core, "mean of 4 prompts of “pairs.jsonl”, ± standard error"));
   const auto means = answer(core, SweepOnList{{core.state().prompts, false}, {}});
   ASSERT_TRUE(means);
@@ -46,54 +44,6 @@ TEST_F(ListMeansWindow, AShownViewShowsTheMeanOfAnOpenedListUntilItIsSwitchedOff
   click_and_show(core, "Mean over prompts");
   EXPECT_TRUE(says(core, "mean of 4 prompts"));
   EXPECT_EQ(answer(core, SweepOnList{{core.state().prompts, false}, {}}), means) << "it was kept";
-}
-
-TEST_F(ListMeansWindow, AListOfPairsIsPatchedUnlessAnotherEditIsChosen) {
-  CoreFixture core(options("A robot must obey"));
-  const auto edit = [&] { return core.state().options[kSweptEdit]; };
-  const auto one = folder_.write("one.txt", "The king had a dog\n");
-  for (int times = 0; times < 2; ++times) {
-    open(core, one);
-    EXPECT_EQ(edit(), SweepEdit::zero) << "its prompts have nothing to be patched from";
-    open(core, pairs());
-    EXPECT_EQ(edit(), SweepEdit::patch);
-  }
-  core.apply(SetOption{&kSweptEdit, static_cast<int>(SweepEdit::mean)});
-  open(core, pairs());
-  EXPECT_EQ(edit(), SweepEdit::mean);
-}
-
-TEST_F(ListMeansWindow, ControlsThatCannotActOnMeansAreNotOfferedOrPale) {
-  CoreFixture core(options("A robot must obey"));
-  core.apply(ShowMoreControls{true});
-  apply_and_show(core, ShowView{"sweep"});
-  const auto can_press = [&](const char* name) {
-    const WindowItem* item = find_item(core, name);
-    return item != nullptr && item->enabled;
-  };
-  const auto expect_of_prompt = [&](bool can) {
-    for (const char* name : {"Token +", "Against +", "Next ›"}) EXPECT_EQ(can_press(name), can) << name;
-  };
-  expect_of_prompt(true);
-  open(core, pairs());
-  shown(core);
-  expect_of_prompt(false);
-  EXPECT_EQ(find_item(core, "Token +"), nullptr) << "each line names its own";
-  EXPECT_TRUE(can_press("Metric KL"));
-  click_and_show(core, "Over");
-  EXPECT_FALSE(can_press("Neurons"));
-  EXPECT_TRUE(can_press("MLPs"));
-  press(core, Key::escape);
-  apply_and_show(core, ShowView{"attribution"});
-  EXPECT_FALSE(can_press("List Sources"));
-  EXPECT_FALSE(can_press("List Neurons"));
-  EXPECT_TRUE(can_press("List Layers"));
-  open(core, folder_.write("plain.txt", "The king had a dog\nA robot must obey\n"));
-  shown(core);
-  EXPECT_TRUE(can_press("Token +")) << "no line names a token";
-  apply_and_show(core, SetOption{&kMeanOverList, false});
-  EXPECT_TRUE(can_press("List Sources"));
-  EXPECT_TRUE(can_press("Next ›"));
 }
 
 TEST_F(ListMeansWindow, APromptThatIsTypedLeavesTheMeansAsTheyAre) {

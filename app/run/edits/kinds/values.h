@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "app/run/edits/edit_kind.h"
+#include "viz/text/text.h"
 
 // Kinds that edit values at a place by numbers that are part of the edit.
 namespace headscope::app {
@@ -12,22 +13,29 @@ struct EditKind<model::SetValues> : EditAtPlace<model::SetValues> {
   static constexpr std::string_view kOperator = "=";
   static constexpr std::string_view kGrammar =
       "  L5H1.z=0                     turn off head 1 of layer 5 (L5: all heads, L*: all layers)\n"
-      "  L5H1.z=[0.5,...]             set it to a vector; mean over \"FILE\" after it: whose mean it is\n";
+      "  L5H1.z=[0.5,...]             set it to a vector; mean over \"FILE\" after it names the list\n";
   static constexpr std::string_view kMeanOver = "mean over ";
   static constexpr auto kKeys = keys_at_place("set", "mean_over");
   static constexpr bool kOverwrites = true;
   static std::size_t values(const Set& set) { return set.values.size(); }
+  /// A name of a list as it can be shown: it comes from a file, which may say anything.
+  static std::string list_name(std::string_view name) {
+    constexpr std::size_t kMost = 255;  // bytes, as of files
+    if (name.size() > kMost)
+      throw WrongEdit("the name of a list has at most " + std::to_string(kMost) + " bytes");
+    return viz::visible(name);
+  }
   static std::optional<Set> read(EditReader& in, const Place& at) {
     if (in.sees("mean")) return std::nullopt;
     if (in.take("null")) return Set{at, {kHiddenScore}};
     Set set{at, in.vector()};
-    if (in.take(kMeanOver)) set.mean_over = in.quoted();
+    if (in.take(kMeanOver)) set.mean_over = list_name(in.quoted());
     return set;
   }
   static std::optional<Set> from_json(const EditObject& in) {
     if (in.value("set").is_string()) return std::nullopt;
     return Set{in.at, in.numbers("set", in.at.point.site == model::Site::attn_scores),
-               in.json.contains("mean_over") ? in.text("mean_over") : ""};
+               in.json.contains("mean_over") ? list_name(in.text("mean_over")) : ""};
   }
   static std::string operand(const Set& set) {
     return vector_text(set.values) +
