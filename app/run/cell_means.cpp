@@ -16,12 +16,11 @@ void CellMeans::add(const MeasuredCells& prompt, const std::string& where) {
   if (prompt.cells != *cells_) {
     const auto differs = std::ranges::mismatch(prompt.cells, *cells_);
     const auto named = [](const auto& it, const std::vector<MeanCell>& all) {
-      return it == all.end() ? std::string("none") : it->name;
+      return it == all.end() ? std::string("nothing") : it->name;
     };
     throw std::runtime_error(
-        where + "it has " + counted(std::ssize(prompt.cells), "number") + ", the first prompt " +
-        grouped(std::ssize(*cells_)) + " (" + named(differs.in1, prompt.cells) + " where that has " +
-        named(differs.in2, *cells_) + "); means over layers and positions need prompts of the same length");
+        where + "it has " + named(differs.in1, prompt.cells) + " where the first prompt has " +
+        named(differs.in2, *cells_) + "; means over layers and positions need prompts of the same length");
   }
   for (std::size_t i = 0; i < prompt.numbers.size(); ++i) means_[i].add(prompt.numbers[i]);
 }

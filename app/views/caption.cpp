@@ -185,7 +185,7 @@ std::string caption(const View& view, const ViewContext& c) {
   } else if (edited && c.run->second_model && model::patches_from_second(edits)) {
     text += " · second model " + c.run->second_model->name;
   }
-  if (view.caption.head)
+  if (view.caption.head && !(over_list && can_show_means(view)))  // means are about no head
     text += " · " + (view.shown_heads ? view.shown_heads(c) : head_name(c.selection.layer, c.selection.head));
   if (view.caption.query && of_run) text += " · query " + token_name(c.run->tokens, c.selection.query);
   if (view.caption.head && of_run && c.selection.key >= 0)

@@ -77,7 +77,7 @@ std::string token_words(const View& view, const OptionSpec& option, const ViewCo
 std::string list_of_prompts(const View& view, const OptionSpec& option, const ViewContext& c) {
   if (!c.prompts) return "a list of prompts";
   if (&option != view.over_list && is_over_list(view, c.options)) return "the list";
-  return counted(std::ssize(c.prompts->prompts), "prompt") + " of “" + c.prompts->name + "”";
+  return "the prompts of “" + c.prompts->name + "”";  // not how many: some may be skipped
 }
 
 }  // namespace

@@ -171,7 +171,11 @@ void show_prompt_list_view(UiState& state) {
     return view->over_list != nullptr || sets_list_mean(*view, state.options);
   };
   if (std::ranges::any_of(shown_tabs(state), takes_prompt_list)) return;
-  const auto first = std::ranges::find_if(tabs(), takes_prompt_list);
+  // Pairs are for patching; other lists show first what they are searched for.
+  const bool pairs = state.prompts && all_have_second(*state.prompts);
+  const auto first = std::ranges::find_if(tabs(), [&](const View* view) {
+    return takes_prompt_list(view) && (!pairs || view->with_second != nullptr);
+  });
   if (first != tabs().end()) state.view = (*first)->id;
 }
 

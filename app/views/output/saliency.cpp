@@ -72,8 +72,8 @@ const auto kSteps = applying_if(
                                      .steps = {1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024},
                                      .keys = "xX"}));
 const auto kSorted =
-    switch_option("salient-first", "Strongest first", "oO",
-                  "sort tokens by their share, largest magnitude first", "strongest tokens first");
+    switch_option("salient-first", "Largest first", "oO",
+                  "sort tokens by their share, largest first", "largest shares first");
 const auto kFirstRow =
     first_row_option("first-salient", "First row",
                      "first row shown (auto: keeps the chosen or the strongest token in view)", true, -1);

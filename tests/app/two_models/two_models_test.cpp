@@ -278,7 +278,7 @@ TEST(TwoModels, HeadMetricsOfTextsThatAreNoPromptAreSubtractedToo) {
   }
   ViewContext c = on_side(Side::difference, view, s.context(1200, 900));
   testing::set(c, "metrics-text", "list");
-  EXPECT_EQ(caption(view, c), "tales · on 2 prompts of “two.txt” · minus other");
+  EXPECT_EQ(caption(view, c), "tales · on the prompts of “two.txt” · minus other");
 }
 
 TEST(TwoModels, TextsThatMayFollowArePatchedToTheirEnds) {

@@ -76,7 +76,7 @@ TEST(Captions, SayInWordsWhatOptionsDo) {
         {"sweep-receiver-layer", "3"},
         {"sweep-receiver-head", "2"}},
        "senders · into queries in layer 3, head 2"},
-      {"sweep", {{"sweep-change", "list-mean"}}, "set to means over 2 prompts of “two.txt”"},
+      {"sweep", {{"sweep-change", "list-mean"}}, "set to means over the prompts of “two.txt”"},
       {"top_examples", {{"example-neurons", "5,9"}}, "neurons 5, 9"}};
   for (const auto& [view, options, phrase] : said)
     EXPECT_THAT(caption_with(view, options), EndsWith(" · " + std::string(phrase)));
@@ -178,11 +178,11 @@ TEST(Captions, OfMeansNameTheOptionsTokenOnlyIfItIsMeasured) {
     set(c, "lens-id", "4");
     return caption(*find_view("lens"), c);
   };
-  EXPECT_EQ(of_means(), "tales · mean over 2 prompts of “two.txt” · for “%”");
+  EXPECT_EQ(of_means(), "tales · mean over the prompts of “two.txt” · for “%”");
   PromptList named = *s.prompts;
   for (ListedPrompt& line : named.prompts) line.token = parse_given_token("rank:2");
   s.prompts = std::make_shared<const PromptList>(named);
-  EXPECT_EQ(of_means(), "tales · mean over 2 prompts of “two.txt”");
+  EXPECT_EQ(of_means(), "tales · mean over the prompts of “two.txt”");
 }
 
 TEST(Captions, AreWrappedUnderThePicture) {

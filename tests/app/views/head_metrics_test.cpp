@@ -183,7 +183,7 @@ TEST(HeadMetrics, TheCaptionOfRepeatedTokensNamesNoPrompt) {
   set(c, "metrics-text", "repeated");
   EXPECT_EQ(caption(view, c), "tales · on random tokens repeated once");
   set(c, "metrics-text", "list");
-  EXPECT_EQ(caption(view, c), "tales · on 2 prompts of “two.txt”");
+  EXPECT_EQ(caption(view, c), "tales · on the prompts of “two.txt”");
   for (const char* id : {"plane", "search"})
     EXPECT_THAT(caption(*find_view(id), c), Not(HasSubstr("prompts of"))) << "this one is of the prompt";
 }

@@ -86,7 +86,7 @@ TEST(ListMeansViews, ASweepShowsTheMeanOfEachHead) {
   EXPECT_THAT(texts(shown.scene()), Contains(AllOf(StartsWith("strongest: L"), HasSubstr(" ± "))));
   EXPECT_EQ(in_words(shown.click(0, 2, 3)), "head 2 3");
   EXPECT_EQ(caption(*find_view("sweep"), shown.context()),
-            "tales · mean over 3 prompts of “pairs.jsonl”");
+            "tales · mean over the prompts of “pairs.jsonl”");
 }
 
 TEST(ListMeansViews, SayHowManyPromptsCountAndWhyOthersDoNot) {

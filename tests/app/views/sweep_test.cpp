@@ -293,7 +293,7 @@ TEST(SweepView, SetsTheMeansOfTheOpenListAndSaysWhose) {
   EXPECT_EQ(shown.picture().title, "Each head replaced by its mean over a list of prompts");
   EXPECT_THAT(shown.picture().subtitle, EndsWith("; means over 10 tokens of 2 prompts of “two.txt”"));
   EXPECT_THAT(caption(*find_view("sweep"), shown.context()),
-              EndsWith(" · set to means over 2 prompts of “two.txt”"));
+              EndsWith(" · set to means over the prompts of “two.txt”"));
   EXPECT_THAT(shown.tooltip(kGrid, 2, 4),
               IsSupersetOf({std::string("L2 H4 = mean over the list"),
                             "from " + exact(sweep->before.of(SweepMetric::difference)) + " to " +

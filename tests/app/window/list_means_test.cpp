@@ -46,6 +46,16 @@ TEST_F(ListMeansWindow, AShownViewShowsTheMeanOfAnOpenedListUntilItIsSwitchedOff
   EXPECT_EQ(answer(core, SweepOnList{{core.state().prompts, false}, {}}), means) << "it was kept";
 }
 
+TEST_F(ListMeansWindow, AListOfPairsOpensAViewThatPatches) {
+  Core core(options("A robot must obey"));
+  core.apply(ShowView{"heatmap"});
+  open(core, pairs());
+  EXPECT_EQ(core.state().view, "sweep");
+  core.apply(ShowView{"heatmap"});
+  open(core, folder_.write("one.txt", "The king had a dog\n"));
+  EXPECT_EQ(core.state().view, "search");
+}
+
 TEST_F(ListMeansWindow, APromptThatIsTypedLeavesTheMeansAsTheyAre) {
   CoreFixture core(options("A robot must obey"));
   apply_and_show(core, ShowView{"attribution"});
