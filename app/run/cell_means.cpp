@@ -18,9 +18,9 @@ void CellMeans::add(const MeasuredCells& prompt, const std::string& where) {
     const auto named = [](const auto& it, const std::vector<MeanCell>& all) {
       return it == all.end() ? std::string("nothing") : it->name;
     };
-    throw std::runtime_error(
-        where + "it has " + named(differs.in1, prompt.cells) + " where the first prompt has " +
-        named(differs.in2, *cells_) + "; means over layers and positions need prompts of the same length");
+    throw std::runtime_error(where + "it has " + named(differs.in1, prompt.cells) +
+                             " where the first prompt has " + named(differs.in2, *cells_) +
+                             "; means over layers and positions need prompts of the same length");
   }
   for (std::size_t i = 0; i < prompt.numbers.size(); ++i) means_[i].add(prompt.numbers[i]);
 }

@@ -71,9 +71,8 @@ const auto kSteps = applying_if(
                                      .high = SaliencyOf::kMaxSteps,
                                      .steps = {1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024},
                                      .keys = "xX"}));
-const auto kSorted =
-    switch_option("salient-first", "Largest first", "oO",
-                  "sort tokens by their share, largest first", "largest shares first");
+const auto kSorted = switch_option("salient-first", "Largest first", "oO",
+                                   "sort tokens by their share, largest first", "largest shares first");
 const auto kFirstRow =
     first_row_option("first-salient", "First row",
                      "first row shown (auto: keeps the chosen or the strongest token in view)", true, -1);

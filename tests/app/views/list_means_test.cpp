@@ -85,8 +85,7 @@ TEST(ListMeansViews, ASweepShowsTheMeanOfEachHead) {
               StartsWith("mean of 3 prompts of “pairs.jsonl”, ± standard error; logit difference"));
   EXPECT_THAT(texts(shown.scene()), Contains(AllOf(StartsWith("strongest: L"), HasSubstr(" ± "))));
   EXPECT_EQ(in_words(shown.click(0, 2, 3)), "head 2 3");
-  EXPECT_EQ(caption(*find_view("sweep"), shown.context()),
-            "tales · mean over the prompts of “pairs.jsonl”");
+  EXPECT_EQ(caption(*find_view("sweep"), shown.context()), "tales · mean over the prompts of “pairs.jsonl”");
 }
 
 TEST(ListMeansViews, SayHowManyPromptsCountAndWhyOthersDoNot) {
