@@ -24,12 +24,13 @@ inline constexpr ChoiceOf<SaliencyBaseline> kSaliencyBaselines[] = {
      "The embedding of <|endoftext|> in place of every token's; positions are kept",
      "starting from <|endoftext|>"}};
 inline constexpr ChoiceOf<GradientMetric> kSaliencyMetrics[] = {
-    {GradientMetric::logit, "logit", "Logit", "The logit of the token", "logit"},
+    {GradientMetric::logit, "logit", "Logit", "The logit of the token", "by the logit"},
     {GradientMetric::difference, "difference", "Logit difference",
-     "The logit of the token minus that of the other token", "logit difference"},
+     "The logit of the token minus that of the other token", "by the logit difference"},
     {GradientMetric::log_probability, "logprob", "Log probability",
-     "The logarithm of the token's probability, in bits", "log probability"},
-    {GradientMetric::loss, "loss", "Loss", "The mean loss of the prompt's tokens, in bits", "mean loss"}};
+     "The logarithm of the token's probability, in bits", "by the log probability"},
+    {GradientMetric::loss, "loss", "Loss", "The mean loss of the prompt's tokens, in bits",
+     "by the mean loss"}};
 static_assert(in_order(kSaliencyMethods) && in_order(kSaliencyBaselines) && in_order(kSaliencyMetrics));
 
 /// Numbers of a metric are multiplied by this for people: logarithms are shown in bits.

@@ -158,7 +158,7 @@ TEST(Captions, DoNotSayWhatThePictureDoesNotUse) {
   EXPECT_THAT(caption_with("sweep", {{"sweep-metric", "kl"}, {"sweep-id", "4"}, {"sweep-other-id", "5"}}),
               EndsWith(" · measured by KL divergence"));
   EXPECT_THAT(caption_with("saliency", {{"saliency-metric", "loss"}, {"saliency-id", "4"}}),
-              EndsWith(" · for the mean loss"));
+              EndsWith(" · by the mean loss"));
   EXPECT_THAT(caption_with("heads", {{"heads-figure", "previous"}, {"value-scale", "log"}}),
               EndsWith("“A king lived” · previous-token heads"));
   EXPECT_THAT(caption_with("tree", {{"texts", "0"}, {"seed", "3"}}),
