@@ -188,8 +188,9 @@ TEST(AnimateCommand, UntilHalfwayTheWordsAreThoseOfThePictureBefore) {
   ASSERT_EQ(read.frames.size(), 2U + 3);
   // First the dot and the map change, not the caption below them.
   const Frame &early = read.frames[1], &late = read.frames[2];
-  EXPECT_LT(early.y + early.height, 470U);
-  EXPECT_GT(late.y + late.height, 470U);
+  constexpr unsigned kCaption = 450;  // where it begins
+  EXPECT_LT(early.y + early.height, kCaption);
+  EXPECT_GT(late.y + late.height, kCaption);
 }
 
 TEST(AnimateCommand, RefusesWhatChangesNothing) {

@@ -162,7 +162,7 @@ TEST(ListMeans, AreListedTheStrongestFirstAndAsCsv) {
       lines_of(succeed({"sweep", "--prompts", "-", "--mean", "--restored"}, list));
   EXPECT_EQ(lines.front(),
             "Each head patched from each prompt's second one: restored of logit difference: mean over 20 "
-            "prompts ± standard error");
+            "prompts of standard input ± standard error");
   EXPECT_EQ(lines.size(), 1 + 6 * 8 + 2U);
   EXPECT_THAT(lines.back(), EndsWith("  in the second one"));
   const std::string file = (folder.path() / "means.csv").string();

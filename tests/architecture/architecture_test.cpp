@@ -201,8 +201,9 @@ const std::set<std::pair<std::string, std::string>>& other_meanings() {
       {"app/cli/commands/search.cpp", "neurons"},   // the neurons to search
       {"app/views/attention/search.cpp", "query"},  // a heading
       {"app/views/block/top_examples.cpp", "query"},
-      {"app/views/block/top_examples.cpp", "neurons"},  // a value of its option
-      {"app/views/output/attribution.cpp", "neurons"},  // likewise
+      {"app/views/block/top_examples.cpp", "neurons"},          // a value of its option
+      {"app/views/output/attribution.cpp", "neurons"},          // likewise
+      {"app/views/output/attribution_picture.cpp", "neurons"},  // rows of its list
       {"app/cli/commands/sweep.cpp", "metric"},  // what is measured of a prediction, and the flag for it
       {"app/cli/commands/attribute.cpp", "metric"},
       {"app/cli/commands/measured_tokens.h", "metric"},

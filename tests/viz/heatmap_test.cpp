@@ -52,7 +52,7 @@ TEST(HeatmapValues, HaveTwoDigitsOfTheLargest) {
 TEST(HeatmapValues, TellApartWhatTheColoursTellApart) {
   using ::testing::ElementsAre;
   const std::vector<float> values{-0.31F, 0.0041F, -0.0012F};
-  EXPECT_THAT(cell_texts(values), ElementsAre("−0.31", "0.00", "−0.00"));
+  EXPECT_THAT(cell_texts(values), ElementsAre("−0.31", "0.00", "0.00"));
   EXPECT_THAT(cell_texts(values, 0.005), ElementsAre("−0.3100", "0.0041", "−0.0012"));
   EXPECT_THAT(cell_texts({-123.4F, 0.0041F, -0.0012F}, 0.005, 150), ElementsAre("−123.4", "0.004", "−0.001"))
       << "beyond the scale, with the decimals that its cell has room for";

@@ -249,8 +249,8 @@ float bottom_of(const Ui& ui, const std::vector<ViewControl>& controls, const Re
   return rows.bottom();
 }
 
-/// With the names of choices before them, which their buttons do not have, if these fit and take no more
-/// rows.
+/// With the names of choices before them, which their buttons do not have, if these fit, take no more rows
+/// and make no choices a list.
 std::vector<ViewControl> labelled(const Ui& ui, std::vector<ViewControl> controls, const Rect& first,
                                   float taken) {
   std::vector<ViewControl> named = controls;
@@ -258,8 +258,12 @@ std::vector<ViewControl> labelled(const Ui& ui, std::vector<ViewControl> control
     if (control.option && !control.option->choices.empty())
       control.label =
           std::ceil(ui.width(control.option->label, viz::FontStyle::regular, Ui::kSmall)) + ui.u(8);
-  const bool fit = std::ranges::all_of(
-      named, [&](const ViewControl& control) { return width_of(ui, control, first.w) <= first.w; });
+  const bool fit = std::ranges::all_of(named, [&](const ViewControl& control) {
+    const bool has_choices = control.option && !control.option->choices.empty();
+    return width_of(ui, control, first.w) <= first.w &&
+           (!has_choices || is_segmented(ui, *control.option, first.w - control.label) ==
+                                is_segmented(ui, *control.option, first.w));
+  });
   return fit && bottom_of(ui, named, first, taken) <= bottom_of(ui, controls, first, taken) ? named
                                                                                             : controls;
 }
