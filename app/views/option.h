@@ -72,8 +72,8 @@ struct OptionSpec {
   std::string_view label = {};  ///< next to its control, "Scale"
   std::string_view help = {};   ///< one line
   /// What a caption says of a value that is not the default, a piece of a sentence; with choices, each has
-  /// its own. For the value it has a place:
-  /// - "{}": "temperature {}"; of a switch or a choice: the open list of prompts, "12 prompts of “names”";
+  /// its own. Placeholders for the value:
+  /// - "{}": "temperature {}"; of a switch or a choice: the open list: "the prompts of “names”";
   /// - "{edge}": with that noun: "1 edge", "30 edges", of a list "edge 5", "edges 5, 9";
   /// - "{+1}": of what people count from 1, "from row {+1} on";
   /// - "queries {}, keys {}" of a zoom: rows and columns, each only if it is zoomed.

@@ -290,7 +290,7 @@ struct TokenOptions {
     return option != nullptr && (option == rank || option == id || is_other(option));
   }
   bool is_other(const OptionSpec* option) const { return option == other_rank || option == other_id; }
-  /// Whether it is a rank, and an id stands in its place.
+  /// Whether the option is a rank that an id overrides.
   bool is_replaced(const OptionSpec& option, const Options& options) const;
   /// The option whose `applies` counts for this one: the rank, for an id.
   const OptionSpec& deciding(const OptionSpec& option) const;
