@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <string>
 #include <variant>
 
@@ -87,14 +88,20 @@ float slider_buttons_width(const Ui& ui, const OptionSpec& option) {
   return width > 0 ? width + gap : 0;
 }
 
-/// Whether choices are side by side in a row of this width, else in a list that a button opens.
+/// Width of choices side by side; nothing if they do not fit in a row of this width, but go into a list that
+/// a button opens.
+std::optional<float> width_side_by_side(const Ui& ui, const OptionSpec& option, float room) {
+  if (option.choices.size() > kMaxSegments) return std::nullopt;
+  const float width = ui.segmented_width(segments(option));
+  return width <= room ? std::optional(width) : std::nullopt;
+}
 bool is_segmented(const Ui& ui, const OptionSpec& option, float room) {
-  return option.choices.size() <= kMaxSegments && ui.segmented_width(segments(option)) <= room;
+  return width_side_by_side(ui, option, room).has_value();
 }
 
 /// Width of choices; a list's button has room for each of them.
 float choices_width(const Ui& ui, const OptionSpec& option, float room) {
-  if (is_segmented(ui, option, room)) return ui.segmented_width(segments(option));
+  if (const auto width = width_side_by_side(ui, option, room)) return *width;
   float widest = 0;
   for (const Choice& choice : option.choices) widest = std::max(widest, ui.button_width(choice.label, true));
   return widest;

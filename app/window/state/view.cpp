@@ -207,6 +207,7 @@ std::vector<const OptionSpec*> options_shown_with(const View& view) {
 
 /// Whether the lines of the open list say, in all shown views with an option, what it would say.
 static bool is_named_by_lines(const OptionSpec& option, const UiState& state) {
+  if (!state.prompts) return false;  // asked for each control of each frame
   std::vector<const View*> with_option = shown_tabs(state);
   std::erase_if(with_option,
                 [&](const View* view) { return std::ranges::count(view->options, &option) == 0; });

@@ -37,13 +37,14 @@ TEST(Captions, NameTheHeadsThatAreDrawn) {
               AllOf(HasSubstr(" · L5 H5, L1 H6 · query"), Not(HasSubstr("line-heads"))));
 }
 
+std::string caption_with(const Scenario& s, const char* view, const NamedOptions& options) {
+  ViewContext c = s.context(800, 600);
+  for (const auto& [name, value] : options) set(c, name, value);
+  return caption(*find_view(view), c);
+}
+
 TEST(Captions, SayInWordsWhatOptionsDo) {
   const Scenario s("A king lived");
-  const auto caption_with = [&](const char* view, const NamedOptions& options) {
-    ViewContext c = s.context(800, 600);
-    for (const auto& [name, value] : options) set(c, name, value);
-    return caption(*find_view(view), c);
-  };
   const std::vector<std::tuple<const char*, NamedOptions, const char*>> said = {
       {"heatmap", {{"value-scale", "log"}}, "log scale"},
       {"heatmap", {{"value-max", "0.5"}}, "full colour at 0.5"},
@@ -79,7 +80,7 @@ TEST(Captions, SayInWordsWhatOptionsDo) {
       {"sweep", {{"sweep-change", "list-mean"}}, "set to means over the prompts of “two.txt”"},
       {"top_examples", {{"example-neurons", "5,9"}}, "neurons 5, 9"}};
   for (const auto& [view, options, phrase] : said)
-    EXPECT_THAT(caption_with(view, options), EndsWith(" · " + std::string(phrase)));
+    EXPECT_THAT(caption_with(s, view, options), EndsWith(" · " + std::string(phrase)));
 }
 
 /// Values of an option that differ in what they do.
@@ -149,24 +150,20 @@ TEST(Captions, DoNotRepeatTheTitle) {
 /// A token by its id stands in place of the rank, and is as unused as that.
 TEST(Captions, DoNotSayWhatThePictureDoesNotUse) {
   const Scenario s("A king lived");
-  const auto caption_with = [&](const char* view, const NamedOptions& options) {
-    ViewContext c = s.context(800, 600);
-    for (const auto& [name, value] : options) set(c, name, value);
-    return caption(*find_view(view), c);
-  };
-  EXPECT_THAT(caption_with("attribution", {{"logit-rank", "2"}, {"logit-id", "4"}}), EndsWith(" · for “%”"));
-  EXPECT_THAT(caption_with("sweep", {{"sweep-metric", "kl"}, {"sweep-id", "4"}, {"sweep-other-id", "5"}}),
+  EXPECT_THAT(caption_with(s, "attribution", {{"logit-rank", "2"}, {"logit-id", "4"}}),
+              EndsWith(" · for “%”"));
+  EXPECT_THAT(caption_with(s, "sweep", {{"sweep-metric", "kl"}, {"sweep-id", "4"}, {"sweep-other-id", "5"}}),
               EndsWith(" · measured by KL divergence"));
-  EXPECT_THAT(caption_with("saliency", {{"saliency-metric", "loss"}, {"saliency-id", "4"}}),
+  EXPECT_THAT(caption_with(s, "saliency", {{"saliency-metric", "loss"}, {"saliency-id", "4"}}),
               EndsWith(" · by the mean loss"));
-  EXPECT_THAT(caption_with("heads", {{"heads-figure", "previous"}, {"value-scale", "log"}}),
+  EXPECT_THAT(caption_with(s, "heads", {{"heads-figure", "previous"}, {"value-scale", "log"}}),
               EndsWith("“A king lived” · previous-token heads"));
-  EXPECT_THAT(caption_with("tree", {{"texts", "0"}, {"seed", "3"}}),
+  EXPECT_THAT(caption_with(s, "tree", {{"texts", "0"}, {"seed", "3"}}),
               EndsWith("“A king lived” · 0 sampled continuations"));
-  EXPECT_THAT(caption_with("softmax", {{"scores-from", "ten"}, {"strongest-first", "yes"}}),
+  EXPECT_THAT(caption_with(s, "softmax", {{"scores-from", "ten"}, {"strongest-first", "yes"}}),
               EndsWith(" · of three numbers times 10"));
-  EXPECT_THAT(caption_with("heatmap", {{"cell-values", "rollout"}}), HasSubstr(" · layers 0–2 · query"));
-  EXPECT_THAT(caption_with("search", {{"shape-cells", "2.1"}}), Not(HasSubstr("marked")));
+  EXPECT_THAT(caption_with(s, "heatmap", {{"cell-values", "rollout"}}), HasSubstr(" · layers 0–2 · query"));
+  EXPECT_THAT(caption_with(s, "search", {{"shape-cells", "2.1"}}), Not(HasSubstr("marked")));
 }
 
 /// The tokens of a mean are those of the list's lines, if these name any.
