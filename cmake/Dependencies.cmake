@@ -51,6 +51,7 @@ if(NOT HEADSCOPE_MODEL_ONLY)
   headscope_find(glfw glfw glfw3 3.3)
   headscope_find(curl CURL::libcurl CURL 7.85)  # CURLOPT_PROTOCOLS_STR
   headscope_find_module(cairo CAIRO cairo-pdf cairo-ft fontconfig)
+  headscope_find(zlib ZLIB::ZLIB ZLIB 1.2.11)
   headscope_find_module(stb STB stb)
   headscope_find_module(imgui IMGUI imgui freetype2)  # Debian's libimgui.a calls FreeType, and its imgui.pc does not say so
   if(NOT WIN32)  # whose fonts have the same names everywhere

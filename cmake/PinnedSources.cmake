@@ -32,6 +32,7 @@ headscope_pin(benchmark libbenchmark-dev https://github.com/google/benchmark.git
 set(curl_PACKAGES libcurl4-openssl-dev)
 set(openssl_PACKAGES libssl-dev)
 set(cairo_PACKAGES libcairo2-dev libfontconfig-dev)
+set(zlib_PACKAGES zlib1g-dev)
 
 # Whether headscope_fetch would succeed: asked first, as FetchContent's own failure is a page about git.
 function(headscope_can_fetch name result)

@@ -34,7 +34,7 @@ Shot render_shot(const ShotOptions& options) {
   open_tours(core_options, load_tours(tour_folders()));
   if (core_options.tour && (options.base.second || !options.base.second_model.empty()))
     throw std::runtime_error("a stop of a tour shows its own second prompt, or no second prompt or model");
-  MemoryScreen screen;
+  NullScreen screen;  // the picture has one of its own
   core_options.screen = &screen;
   Core core(std::move(core_options));
   core.settle();

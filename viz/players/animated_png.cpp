@@ -29,16 +29,6 @@ PixelRect difference(const Bitmap& a, const Bitmap& b) {
   return found;
 }
 
-Bitmap part_of(const Bitmap& bitmap, const PixelRect& r) {
-  Bitmap part{r.width(), r.height(), {}};
-  part.pixels.reserve(static_cast<std::size_t>(r.width()) * r.height());
-  for (int y = r.y0; y < r.y1; ++y) {
-    const auto row = bitmap.pixels.begin() + std::ptrdiff_t{y} * bitmap.width;
-    part.pixels.insert(part.pixels.end(), row + r.x0, row + r.x1);
-  }
-  return part;
-}
-
 /// Size and offset, as an fcTL chunk has them.
 png::Bytes control(const PixelRect& r) {
   png::Bytes data;
@@ -60,11 +50,9 @@ void AnimatedPng::add(const Bitmap& frame, int milliseconds) {
   }
   if (!first) finish_frame();
   const PixelRect stored = changed.empty() ? PixelRect{0, 0, 1, 1} : changed;
-  const png::Bytes file = png::encode(part_of(frame, stored), kChannels);
-  const std::span<const std::uint8_t> pixels = png::pixels_of(file);
+  if (first) header_ = png::header(frame.width, frame.height, kChannels);
   control_ = control(stored);
-  pixels_.assign(pixels.begin(), pixels.end());
-  if (first) header_.assign(file.begin(), file.begin() + png::kSignature + 25);
+  pixels_ = png::compressed(frame, stored, kChannels);
   milliseconds_ = milliseconds;
   last_ = frame;
 }

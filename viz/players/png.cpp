@@ -1,35 +1,25 @@
+#include <zlib.h>
+
 #include <algorithm>
+#include <array>
 #include <climits>
 #include <cmath>
-#include <cstdlib>
-#include <memory>
+#include <new>
 #include <span>
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "viz/players/players.h"
 #include "viz/players/png_parts.h"
-#include "viz/players/throwing_malloc.h"
 #include "viz/scene/crc32.h"
-
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wunused-function"
-#pragma GCC diagnostic ignored "-Wmissing-field-initializers"
-#define STB_IMAGE_WRITE_IMPLEMENTATION
-#define STB_IMAGE_WRITE_STATIC
-#define STBIW_MALLOC(size) headscope::viz::throwing_malloc(static_cast<std::size_t>(size))
-#define STBIW_REALLOC(memory, size) headscope::viz::throwing_realloc(memory, static_cast<std::size_t>(size))
-#define STBIW_FREE(memory) std::free(memory)
-#include <stb_image_write.h>
-#pragma GCC diagnostic pop
 
 namespace headscope::viz {
 namespace {
 
 constexpr int kLargestSide = 32768;
-/// Limit of the uncompressed size: stb_image_write counts bytes in int, and its worst case is slightly larger
-/// than the input.
+/// Limit of the uncompressed size: a chunk holds 2 GiB, and the worst case is slightly larger than the input.
 constexpr long long kMaxBytes = INT_MAX / 2;
 
 using png::append_chunk;
@@ -58,18 +48,40 @@ Bytes international_text(const Note& note) {
   return {data.begin(), data.end()};
 }
 
-/// Red, green, blue and, if a pixel is not opaque, alpha.
-Bytes components(const Bitmap& bitmap, int channels) {
-  Bytes bytes;
-  bytes.reserve(bitmap.pixels.size() * channels);
-  for (const Color c : bitmap.pixels) {
-    bytes.push_back(c.r);
-    bytes.push_back(c.g);
-    bytes.push_back(c.b);
-    if (channels == 4) bytes.push_back(c.a);
+/// Compresses bytes piece by piece.
+class Compressor {
+ public:
+  Compressor() {
+    if (deflateInit(&stream_, Z_DEFAULT_COMPRESSION) != Z_OK) throw std::bad_alloc();
   }
-  return bytes;
-}
+  ~Compressor() { deflateEnd(&stream_); }
+  Compressor(const Compressor&) = delete;
+  Compressor& operator=(const Compressor&) = delete;
+
+  void add(std::span<std::uint8_t> bytes) {
+    stream_.next_in = bytes.data();
+    stream_.avail_in = static_cast<uInt>(bytes.size());
+    advance(Z_NO_FLUSH);
+  }
+  Bytes take() && {
+    advance(Z_FINISH);
+    return std::move(out_);
+  }
+
+ private:
+  void advance(int flush) {
+    do {
+      stream_.next_out = piece_.data();
+      stream_.avail_out = static_cast<uInt>(piece_.size());
+      deflate(&stream_, flush);
+      out_.insert(out_.end(), piece_.data(), stream_.next_out);
+    } while (stream_.avail_out == 0);
+  }
+
+  z_stream stream_{};
+  std::array<std::uint8_t, 16384> piece_;
+  Bytes out_;
+};
 
 constexpr std::size_t kHeader = png::kSignature + 25;  // the signature and IHDR
 
@@ -87,10 +99,10 @@ void append_u32(Bytes& bytes, std::uint32_t v) {
 
 void append_chunk(Bytes& bytes, std::string_view type, const Bytes& data) {
   append_u32(bytes, static_cast<std::uint32_t>(data.size()));
-  std::string named(type);
-  named.append(data.begin(), data.end());
-  bytes.insert(bytes.end(), named.begin(), named.end());
-  append_u32(bytes, crc32(named));
+  const std::size_t named = bytes.size();
+  bytes.insert(bytes.end(), type.begin(), type.end());
+  bytes.insert(bytes.end(), data.begin(), data.end());
+  append_u32(bytes, crc32({reinterpret_cast<const char*>(&bytes[named]), bytes.size() - named}));
 }
 
 void append_information(Bytes& bytes, float scale, std::span<const Note> notes) {
@@ -99,40 +111,53 @@ void append_information(Bytes& bytes, float scale, std::span<const Note> notes) 
   for (const Note& note : notes) append_chunk(bytes, kNoteChunk, international_text(note));
 }
 
-Bytes encode(const Bitmap& bitmap, int channels) {
-  const std::string size = std::to_string(bitmap.width) + " x " + std::to_string(bitmap.height);
-  if (bitmap.width < 1 || bitmap.height < 1 || bitmap.width > kLargestSide || bitmap.height > kLargestSide) {
+Bytes header(int width, int height, int channels) {
+  const std::string size = std::to_string(width) + " x " + std::to_string(height);
+  if (width < 1 || height < 1 || width > kLargestSide || height > kLargestSide) {
     throw std::runtime_error("a picture of " + size + " pixels cannot be written as PNG: sides may be 1 to " +
                              std::to_string(kLargestSide));
   }
-  if ((static_cast<long long>(bitmap.width) * channels + 1) * bitmap.height > kMaxBytes) {
+  if ((static_cast<long long>(width) * channels + 1) * height > kMaxBytes) {
     throw std::runtime_error("a picture of " + size + " pixels is too large to be written as PNG");
   }
-  const Bytes pixels = components(bitmap, channels);
-  int length = 0;
-  const std::unique_ptr<unsigned char, decltype(&std::free)> png(
-      stbi_write_png_to_mem(pixels.data(), bitmap.width * channels, bitmap.width, bitmap.height, channels,
-                            &length),
-      &std::free);
-  if (png == nullptr)
-    throw std::runtime_error("not enough memory to write a picture of " + size + " pixels as PNG");
-  return {png.get(), png.get() + length};
+  constexpr std::string_view kStart = "\x89PNG\r\n\x1a\n";
+  constexpr std::uint8_t kDepth = 8, kColors = 2, kAlpha = 4;
+  Bytes data;
+  for (const int side : {width, height}) append_u32(data, static_cast<std::uint32_t>(side));
+  data.push_back(kDepth);
+  data.push_back(channels == 4 ? kColors | kAlpha : kColors);
+  data.insert(data.end(), {0, 0, 0});  // the one kind of compression and of filters there is; not interlaced
+  Bytes file(kStart.begin(), kStart.end());
+  append_chunk(file, "IHDR", data);
+  return file;
 }
 
-std::span<const std::uint8_t> pixels_of(const Bytes& file) {
-  constexpr std::size_t kEnd = 12;  // IEND; before it the checksum of IDAT
-  const std::span<const std::uint8_t> rest = std::span(file).subspan(kHeader + 8);
-  return rest.first(rest.size() - kEnd - 4);
+Bytes compressed(const Bitmap& bitmap, const PixelRect& part, int channels) {
+  // Rows are not filtered: areas of one colour and repeated letters compress better so, and sooner.
+  constexpr std::uint8_t kNoFilter = 0;
+  Compressor compressor;
+  Bytes row(1 + std::size_t{1} * channels * part.width(), kNoFilter);
+  for (int y = part.y0; y < part.y1; ++y) {
+    std::uint8_t* out = &row[1];
+    for (int x = part.x0; x < part.x1; ++x) {
+      const Color c = bitmap.at(x, y);
+      *out++ = c.r, *out++ = c.g, *out++ = c.b;
+      if (channels == 4) *out++ = c.a;
+    }
+    compressor.add(row);
+  }
+  return std::move(compressor).take();
 }
 
 }  // namespace png
 
 std::vector<std::uint8_t> encode_png(const Bitmap& bitmap, float scale, std::span<const Note> notes) {
   const bool opaque = std::ranges::all_of(bitmap.pixels, [](Color c) { return c.a == 255; });
-  const Bytes whole = png::encode(bitmap, opaque ? 3 : 4);
-  Bytes file(whole.begin(), whole.begin() + kHeader);
-  png::append_information(file, scale, notes);  // right after the header
-  file.insert(file.end(), whole.begin() + kHeader, whole.end());
+  const int channels = opaque ? 3 : 4;
+  png::Bytes file = png::header(bitmap.width, bitmap.height, channels);
+  png::append_information(file, scale, notes);
+  append_chunk(file, "IDAT", png::compressed(bitmap, {0, 0, bitmap.width, bitmap.height}, channels));
+  append_chunk(file, "IEND", {});
   return file;
 }
 

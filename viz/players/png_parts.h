@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "viz/players/players.h"
+#include "viz/scene/pixel_grid.h"
 
 // The parts of PNG files, shared by pictures and animations. Numbers are big-endian.
 namespace headscope::viz::png {
@@ -19,9 +20,9 @@ void append_chunk(Bytes& bytes, std::string_view type, const Bytes& data);
 void append_information(Bytes& bytes, float scale, std::span<const Note> notes);
 
 inline constexpr std::size_t kSignature = 8;
-/// A whole file: signature, IHDR, one IDAT, IEND. `channels`: 3, or 4 with alpha. Throws like encode_png.
-Bytes encode(const Bitmap& bitmap, int channels);
-/// The data of the IDAT chunk of such a file.
-std::span<const std::uint8_t> pixels_of(const Bytes& file);
+/// A file's beginning: its signature and IHDR. `channels`: 3, or 4 with alpha. Throws like encode_png.
+Bytes header(int width, int height, int channels);
+/// What IDAT chunks hold of a part of a bitmap: its rows, compressed. Throws std::bad_alloc.
+Bytes compressed(const Bitmap& bitmap, const PixelRect& part, int channels);
 
 }  // namespace headscope::viz::png

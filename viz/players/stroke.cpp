@@ -44,11 +44,10 @@ class HalfPlane {
 }  // namespace
 
 StrokeMask::StrokeMask(int width, int height)
-    : width_(width), height_(height), tiles_across_((width + kTile - 1) / kTile) {
-  const int tiles = tiles_across_ * ((height + kTile - 1) / kTile);
-  coverage_.resize(std::ptrdiff_t{tiles} * kTile * kTile);
-  is_touched_.resize(tiles);
-}
+    : width_(width),
+      height_(height),
+      tiles_across_((width + kTile - 1) / kTile),
+      slot_of_tile_(std::size_t{1} * tiles_across_ * ((height + kTile - 1) / kTile), kNone) {}
 
 void StrokeMask::add_polyline(std::span<const Point> points, float width, const PixelRect& clip) {
   for (std::size_t i = 0; i + 1 < points.size(); ++i) {
@@ -103,11 +102,13 @@ void StrokeMask::add_line(const Line& line, const PixelRect& clip) {
 
 void StrokeMask::cover_pixel(int x, int y, float coverage) {
   const int tile = y / kTile * tiles_across_ + x / kTile;
-  if (!is_touched_[tile]) {
-    is_touched_[tile] = true;
+  int& slot = slot_of_tile_[tile];
+  if (slot == kNone) {
+    slot = static_cast<int>(touched_.size());
     touched_.push_back(tile);
+    if (touched_.size() > tiles_.size()) tiles_.emplace_back();
   }
-  float& cell = coverage_[std::ptrdiff_t{tile} * kTile * kTile + y % kTile * kTile + x % kTile];
+  float& cell = tiles_[slot][y % kTile * kTile + x % kTile];
   cell = std::max(cell, coverage);
 }
 

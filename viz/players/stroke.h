@@ -1,4 +1,6 @@
 #pragma once
+#include <array>
+#include <deque>
 #include <optional>
 #include <span>
 #include <vector>
@@ -8,8 +10,8 @@
 namespace headscope::viz {
 
 /// Coverage per pixel of the union of stroked lines: it does not get darker where lines overlap or join. A
-/// single line is covered exactly; joins are round, ends square. Pixels are stored in tiles, so that areas
-/// without lines cost nothing.
+/// single line is covered exactly; joins are round, ends square. Pixels are stored in tiles, of which only
+/// those that lines touch are there.
 class StrokeMask {
  public:
   StrokeMask(int width, int height);
@@ -20,20 +22,23 @@ class StrokeMask {
   /// Calls `paint(x, y, coverage in 0..1)` for each covered pixel and clears the mask.
   template <class Paint>
   void flush(Paint&& paint) {
-    for (const int tile : touched_) {
-      const int x0 = tile % tiles_across_ * kTile, y0 = tile / tiles_across_ * kTile;
-      float* cells = &coverage_[static_cast<std::size_t>(tile) * kTile * kTile];
-      for (int i = 0; i < kTile * kTile; ++i) {
-        if (cells[i] > 0) paint(x0 + i % kTile, y0 + i / kTile, cells[i]);
-        cells[i] = 0;
+    for (std::size_t i = 0; i < touched_.size(); ++i) {
+      const int x0 = touched_[i] % tiles_across_ * kTile, y0 = touched_[i] / tiles_across_ * kTile;
+      int at = 0;
+      for (float& cell : tiles_[i]) {
+        if (cell > 0) paint(x0 + at % kTile, y0 + at / kTile, cell);
+        cell = 0;
+        ++at;
       }
-      is_touched_[tile] = false;
+      slot_of_tile_[touched_[i]] = kNone;
     }
     touched_.clear();
   }
 
  private:
   static constexpr int kTile = 32;
+  static constexpr int kNone = -1;
+  using Tile = std::array<float, kTile * kTile>;
   struct Line {
     Point a;
     Point b;
@@ -47,9 +52,9 @@ class StrokeMask {
   int width_;
   int height_;
   int tiles_across_;
-  std::vector<float> coverage_;  ///< tile after tile
-  std::vector<bool> is_touched_;
-  std::vector<int> touched_;
+  std::vector<int> slot_of_tile_;  ///< where in tiles_ its pixels are; kNone: no line touches it
+  std::vector<int> touched_;       ///< tiles by slot
+  std::deque<Tile> tiles_;         ///< by slot; those behind the touched ones are clear, to be used again
 };
 
 }  // namespace headscope::viz
