@@ -50,15 +50,26 @@ int read_at_once(int groups, int rows, int width, Precision precision, const Thr
   return std::clamp(fit, 1, std::max(blocks_of(groups, pool.threads()), 1));
 }
 
+/// `n` numbers in another precision, by the processor's fastest loops where they become floats.
+void convert(const PanelKernels& kernels, Precision from_precision, const void* from, int n,
+             Precision to_precision, void* to) {
+  if (to_precision == Precision::f32 && from_precision != Precision::f32) {
+    kernels.widen(from, from_precision, n, static_cast<float*>(to));
+  } else {
+    convert(from_precision, from, static_cast<std::size_t>(n), to_precision, to);
+  }
+}
+
 /// Rows [first, first + rows) of all panels.
-void pack_rows(const Rows& source, const PanelMatrix& m, int first, int rows, std::byte* memory) {
+void pack_rows(const PanelKernels& kernels, const Rows& source, const PanelMatrix& m, int first, int rows,
+               std::byte* memory) {
   const std::size_t bytes = element_bytes(m.precision);
   for (int panel = 0; panel < m.panels(); ++panel) {
     const int col = panel * kPanelCols, cols = std::min(kPanelCols, m.cols - col);
     std::byte* out = memory + static_cast<std::size_t>(panel) * panel_bytes(m.depth, m.precision) +
                      static_cast<std::size_t>(first) * kPanelCols * bytes;
     for (int row = 0; row < rows; ++row, out += kPanelCols * bytes) {
-      convert(source.precision, source.at(row, col), static_cast<std::size_t>(cols), m.precision, out);
+      convert(kernels, source.precision, source.at(row, col), cols, m.precision, out);
       std::fill(out + static_cast<std::size_t>(cols) * bytes, out + kPanelCols * bytes, std::byte{0});
     }
   }
@@ -100,7 +111,7 @@ void pack_transposed(const PanelKernels& kernels, const Rows& source, const Pane
     }
     auto* bytes = reinterpret_cast<std::byte*>(converted.data());
     for (int j = 0; j < count; ++j) {
-      convert(source.precision, source.at(j, k), static_cast<std::size_t>(depth), m.precision,
+      convert(kernels, source.precision, source.at(j, k), depth, m.precision,
               bytes + static_cast<std::size_t>(j) * depth * element_bytes(m.precision));
     }
     if (m.precision == Precision::f32) {
@@ -136,8 +147,8 @@ std::size_t panel_matrix_bytes(int depth, int cols, Precision precision) {
 PanelMatrix pack(const MatrixSource& source, int depth, int cols, Precision precision, std::byte* memory,
                  ThreadPool& pool) {
   const PanelMatrix m{memory, depth, cols, precision};
+  const PanelKernels kernels = fastest_kernels();
   if (source.transposed) {
-    const PanelKernels kernels = fastest_kernels();
     const int at_once = read_at_once(m.panels(), kPanelCols, depth, source.precision, pool);
     pool.parallel_for(blocks_of(m.panels(), at_once), [&](int block, int thread) {
       const int first = block * at_once, last = std::min(first + at_once, m.panels());
@@ -154,7 +165,7 @@ PanelMatrix pack(const MatrixSource& source, int depth, int cols, Precision prec
     const int first = block * at_once, count = std::min(at_once, depth - first);
     const Rows rows = rows_of(source, cols, first, count, thread);
     for (int row = 0; row < count; row += kRows)
-      pack_rows(rows.from(row), m, first + row, std::min(kRows, count - row), memory);
+      pack_rows(kernels, rows.from(row), m, first + row, std::min(kRows, count - row), memory);
   });
   return m;
 }
