@@ -71,7 +71,7 @@ Bitmap decoded(std::span<const std::uint8_t> file) {
 
 TEST(EncodePng, ReadsBackToTheSamePixels) {
   for (const auto& [width, height] :
-       {std::pair(1, 1), std::pair(7, 3), std::pair(200, 131), std::pair(1, 500)}) {
+       {std::pair(1, 1), std::pair(7, 3), std::pair(200, 131), std::pair(1, 500), std::pair(30000, 2)}) {
     Bitmap bitmap = *testing::noise(width, height);
     EXPECT_EQ(decoded(encode_png(bitmap, 1)).pixels, bitmap.pixels);
     bitmap.pixels[0].a = 0;

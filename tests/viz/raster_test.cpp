@@ -201,6 +201,22 @@ TEST(LinePixels, DoNotDarkenWhereTranslucentLinesJoin) {
   EXPECT_NEAR(b.at(20, 20).g, 127, 1);
 }
 
+TEST(LinePixels, OfOneLineAreNotDrawnWithTheNext) {
+  // The second touches fewer tiles than the first, and others; the third the same ones.
+  const auto level = [](float x0, float x1, float y, Color color) {
+    return Segments{{{x0, y}, {x1, y}}, color, 2};
+  };
+  Scene scene = blank(100, 100);
+  scene.add(level(0, 100, 70, kRed));
+  scene.add(level(40, 60, 10, kBlack));
+  scene.add(level(0, 100, 80, kBlack));
+  expect_pixels(drawn(scene), [](int x, int y) {
+    if (y == 69 || y == 70) return kRed;
+    const bool black = y == 79 || y == 80 || ((y == 9 || y == 10) && x >= 40 && x < 60);
+    return black ? kBlack : kWhite;
+  });
+}
+
 TEST(LinePixels, OfADenseCurveAreNoBolderThanOfALongLine) {
   Polyline dense{{}, kBlack, 1.5F};
   for (int i = 0; i <= 300; ++i)
