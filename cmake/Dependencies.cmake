@@ -51,7 +51,8 @@ if(NOT HEADSCOPE_MODEL_ONLY)
   headscope_find(glfw glfw glfw3 3.3)
   headscope_find(curl CURL::libcurl CURL 7.85)  # CURLOPT_PROTOCOLS_STR
   headscope_find_module(cairo CAIRO cairo-pdf cairo-ft fontconfig)
-  headscope_find(zlib ZLIB::ZLIB ZLIB 1.2.11)
+  set(ZLIB_USE_STATIC_LIBS ${MINGW})
+  headscope_find(zlib ZLIB::ZLIB ZLIB 1.2.9)  # crc32_z
   headscope_find_module(stb STB stb)
   headscope_find_module(imgui IMGUI imgui freetype2)  # Debian's libimgui.a calls FreeType, and its imgui.pc does not say so
   if(NOT WIN32)  # whose fonts have the same names everywhere

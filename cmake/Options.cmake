@@ -19,7 +19,7 @@ if(MINGW)
   # Its stack is aligned to 16 bytes, so vectors of 32 and 64 on it must be moved as unaligned (GCC bug 54412).
   target_compile_options(headscope_options INTERFACE -Wa,-muse-unaligned-vector-move)
   target_link_options(headscope_options INTERFACE -Wl,--stack,8388608)  # as on Linux, for all threads
-  # Sections lie in the file as in memory, so that a start reads the pages that it touches: Wine copies others whole.
+  # Sections begin at whole pages of the file, so that a start reads the pages that it touches: Wine copies others whole.
   target_link_options(headscope_options INTERFACE -Wl,--file-alignment=4096)
 endif()
 # LLVM's C++ library had std::jthread among its experiments up to version 19.

@@ -28,7 +28,8 @@ headscope_pin(googletest "libgtest-dev;libgmock-dev" https://github.com/google/g
 headscope_pin(benchmark libbenchmark-dev https://github.com/google/benchmark.git
               d572f4777349d43653b21d6c2fc63020ab326db2)  # 1.7.1
 
-# Not pinned: what speaks to the network is the system's own, which keeps it safe and knows its certificates.
+# Not pinned: what speaks to the network is the system's own, which keeps it safe and knows its certificates; so is what cairo
+# is made of, and cairo itself.
 set(curl_PACKAGES libcurl4-openssl-dev)
 set(openssl_PACKAGES libssl-dev)
 set(cairo_PACKAGES libcairo2-dev libfontconfig-dev)

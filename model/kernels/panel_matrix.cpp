@@ -50,9 +50,9 @@ int read_at_once(int groups, int rows, int width, Precision precision, const Thr
   return std::clamp(fit, 1, std::max(blocks_of(groups, pool.threads()), 1));
 }
 
-/// `n` numbers in another precision, by the processor's fastest loops where they become floats.
-void convert(const PanelKernels& kernels, Precision from_precision, const void* from, int n,
-             Precision to_precision, void* to) {
+/// Like convert, by the processor's fastest loops where numbers become floats.
+void convert_fast(const PanelKernels& kernels, Precision from_precision, const void* from, int n,
+                  Precision to_precision, void* to) {
   if (to_precision == Precision::f32 && from_precision != Precision::f32) {
     kernels.widen(from, from_precision, n, static_cast<float*>(to));
   } else {
@@ -69,7 +69,7 @@ void pack_rows(const PanelKernels& kernels, const Rows& source, const PanelMatri
     std::byte* out = memory + static_cast<std::size_t>(panel) * panel_bytes(m.depth, m.precision) +
                      static_cast<std::size_t>(first) * kPanelCols * bytes;
     for (int row = 0; row < rows; ++row, out += kPanelCols * bytes) {
-      convert(kernels, source.precision, source.at(row, col), cols, m.precision, out);
+      convert_fast(kernels, source.precision, source.at(row, col), cols, m.precision, out);
       std::fill(out + static_cast<std::size_t>(cols) * bytes, out + kPanelCols * bytes, std::byte{0});
     }
   }
@@ -111,8 +111,8 @@ void pack_transposed(const PanelKernels& kernels, const Rows& source, const Pane
     }
     auto* bytes = reinterpret_cast<std::byte*>(converted.data());
     for (int j = 0; j < count; ++j) {
-      convert(kernels, source.precision, source.at(j, k), depth, m.precision,
-              bytes + static_cast<std::size_t>(j) * depth * element_bytes(m.precision));
+      convert_fast(kernels, source.precision, source.at(j, k), depth, m.precision,
+                   bytes + static_cast<std::size_t>(j) * depth * element_bytes(m.precision));
     }
     if (m.precision == Precision::f32) {
       transpose_bits(converted.data(), count, depth, reinterpret_cast<std::uint32_t*>(to));

@@ -19,7 +19,7 @@ namespace headscope::viz {
 namespace {
 
 constexpr int kLargestSide = 32768;
-/// Limit of the uncompressed size: a chunk holds 2 GiB, and the worst case is slightly larger than the input.
+/// Limit of the uncompressed size: half of what one chunk may hold, so that a file has all pixels in one.
 constexpr long long kMaxBytes = INT_MAX / 2;
 
 using png::append_chunk;
@@ -51,9 +51,7 @@ Bytes international_text(const Note& note) {
 /// Compresses bytes piece by piece.
 class Compressor {
  public:
-  Compressor() {
-    if (deflateInit(&stream_, Z_DEFAULT_COMPRESSION) != Z_OK) throw std::bad_alloc();
-  }
+  Compressor() { check(deflateInit(&stream_, Z_DEFAULT_COMPRESSION)); }
   ~Compressor() { deflateEnd(&stream_); }
   Compressor(const Compressor&) = delete;
   Compressor& operator=(const Compressor&) = delete;
@@ -69,11 +67,18 @@ class Compressor {
   }
 
  private:
+  static void check(int status) {
+    if (status == Z_MEM_ERROR) throw std::bad_alloc();
+    const bool goes_on = status == Z_OK || status == Z_BUF_ERROR;  // the latter: all was done before
+    if (!goes_on && status != Z_STREAM_END)
+      throw std::runtime_error("zlib could not compress a picture: " + std::string(zError(status)));
+  }
+
   void advance(int flush) {
     do {
       stream_.next_out = piece_.data();
       stream_.avail_out = static_cast<uInt>(piece_.size());
-      deflate(&stream_, flush);
+      check(deflate(&stream_, flush));
       out_.insert(out_.end(), piece_.data(), stream_.next_out);
     } while (stream_.avail_out == 0);
   }

@@ -104,9 +104,9 @@ void StrokeMask::cover_pixel(int x, int y, float coverage) {
   const int tile = y / kTile * tiles_across_ + x / kTile;
   int& slot = slot_of_tile_[tile];
   if (slot == kNone) {
-    slot = static_cast<int>(touched_.size());
+    if (touched_.size() == tiles_.size()) tiles_.emplace_back();
     touched_.push_back(tile);
-    if (touched_.size() > tiles_.size()) tiles_.emplace_back();
+    slot = static_cast<int>(touched_.size()) - 1;
   }
   float& cell = tiles_[slot][y % kTile * kTile + x % kTile];
   cell = std::max(cell, coverage);
