@@ -261,10 +261,10 @@ bool File::is_at(const fs::path& path) const {
 std::optional<FileKind> kind_at(const fs::path& path) noexcept {
   try {
     const std::wstring full = long_path(path);
-    const DWORD attributes = ::GetFileAttributesW(full.c_str());
+    const bool is_device = full.starts_with(L"\\\\.\\");  // which need not have attributes
+    const DWORD attributes = is_device ? 0 : ::GetFileAttributesW(full.c_str());
     if (attributes == INVALID_FILE_ATTRIBUTES) return std::nullopt;
-    if (full.starts_with(L"\\\\.\\")) return FileKind::other;  // a device
-    if (attributes & FILE_ATTRIBUTE_REPARSE_POINT) {
+    if (is_device || attributes & FILE_ATTRIBUTE_REPARSE_POINT) {
       const auto status = status_of(path);
       return status ? std::optional(status->kind) : std::nullopt;
     }
