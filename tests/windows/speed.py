@@ -1,7 +1,9 @@
 """How long the Windows program takes under Wine beside the Linux program on the same machine; tests/windows.sh runs it.
 
-    speed.py LINUX WINDOWS EMPTY [ROUNDS]   the best of some rounds of each, by turns; fails where Windows takes over 1.3 times as long
+    speed.py LINUX WINDOWS EMPTY [ROUNDS]   fails where Windows takes over 1.3 times as long
 
+Each round runs one program after the other, and what is judged is the middle one of the rounds' ratios: a machine's speed changes more
+from minute to minute than within a round.
 Programs are started anew for the first picture. What Wine itself takes to start one is measured with EMPTY, a Windows program that
 does nothing, and subtracted; for Linux it is `true`."""
 import json
@@ -10,6 +12,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from statistics import median
 
 MOST = 1.3
 PROMPT = "The old king had a daughter, and the old king"
@@ -41,24 +44,24 @@ def measured(program, empty, folder):
 def main():
     linux, windows, empty, *more = sys.argv[1:]
     start_of = {linux: "true", windows: empty}
-    rounds = int(more[0]) if more else 5
-    best = {linux: {}, windows: {}}
+    rounds = []
     with tempfile.TemporaryDirectory() as folder:
-        for _ in range(rounds):
-            for program, found in best.items():
-                for name, took in measured(program, start_of[program], Path(folder)).items():
-                    found[name] = min(took, found.get(name, took))
-    for found in best.values():
-        for name in ("version", "first picture", "first window"):
-            found[name + " after start"] = found[name] - found["start of nothing"]
+        for _ in range(int(more[0]) if more else 7):
+            both = {}
+            for program, start in start_of.items():
+                found = both[program] = measured(program, start, Path(folder))
+                for name in ("version", "first picture", "first window"):
+                    found[name + " after start"] = found[name] - found["start of nothing"]
+            rounds.append(both)
     slow = []
-    print(f"{'milliseconds, the best of ' + str(rounds):45} {'Linux':>9} {'Windows':>9} {'ratio':>6}")
-    for name, took in best[linux].items():
-        ratio = best[windows][name] / took
+    print(f"{'milliseconds, the middle of ' + str(len(rounds)) + ' rounds':45} {'Linux':>9} {'Windows':>9} {'ratio':>6}")
+    for name in rounds[0][linux]:
+        ratio = median(both[windows][name] / both[linux][name] for both in rounds)
         judged = "tokens" in name or name.startswith("first") and name.endswith("after start")
         if judged and ratio > MOST:
             slow.append(name)
-        print(f"{name:45} {took:9.2f} {best[windows][name]:9.2f} {ratio:6.2f}{'' if judged else '  (not judged)'}")
+        here, there = (median(both[program][name] for both in rounds) for program in (linux, windows))
+        print(f"{name:45} {here:9.2f} {there:9.2f} {ratio:6.2f}{'' if judged else '  (not judged)'}")
     for name in slow:
         print(f"over {MOST}: {name}")
     sys.exit(bool(slow))
