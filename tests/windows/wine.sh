@@ -37,6 +37,7 @@ profile() { find "$WINEPREFIX/drive_c/users" -mindepth 1 -maxdepth 1 -type d ! -
 
 # start_display FOLDER WIDTHxHEIGHT: an X server, until stop_display or the script's end.
 start_display() {
+  rm -f "$1/display"  # of a former one
   Xvfb -displayfd 5 -screen 0 "$2x24" -noreset -nolisten tcp 5>"$1/display" >/dev/null 2>&1 &
   display_server=$!
   trap stop_display EXIT
