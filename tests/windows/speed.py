@@ -3,7 +3,8 @@
     speed.py LINUX WINDOWS EMPTY [ROUNDS]   fails where Windows takes over 1.3 times as long
 
 Each round runs one program after the other, and what is judged is the middle one of the rounds' ratios: a machine's speed changes more
-from minute to minute than within a round.
+from minute to minute than within a round. Prompts of all lengths are judged together: what one letter takes, a few milliseconds, doubles
+on either system with which thread is woken first.
 Programs are started anew for the first picture. What Wine itself takes to start one is measured with EMPTY, a Windows program that
 does nothing, and subtracted; for Linux it is `true`."""
 import json
@@ -41,23 +42,34 @@ def measured(program, empty, folder):
     return found
 
 
+def kind_of(name):
+    """What is judged of a measurement: all lengths of a prompt together; None: nothing."""
+    if "tokens: " in name:
+        return "all lengths: " + name.split("tokens: ")[1]
+    return name if name.startswith("first") and name.endswith("after start") else None
+
+
+def with_sums(found):
+    for name in ("version", "first picture", "first window"):
+        found[name + " after start"] = found[name] - found["start of nothing"]
+    for name, took in list(found.items()):
+        kind = kind_of(name)
+        if kind and kind != name:
+            found[kind] = found.get(kind, 0) + took
+    return found
+
+
 def main():
     linux, windows, empty, *more = sys.argv[1:]
     start_of = {linux: "true", windows: empty}
-    rounds = []
     with tempfile.TemporaryDirectory() as folder:
-        for _ in range(int(more[0]) if more else 7):
-            both = {}
-            for program, start in start_of.items():
-                found = both[program] = measured(program, start, Path(folder))
-                for name in ("version", "first picture", "first window"):
-                    found[name + " after start"] = found[name] - found["start of nothing"]
-            rounds.append(both)
+        rounds = [{program: with_sums(measured(program, start, Path(folder))) for program, start in start_of.items()}
+                  for _ in range(int(more[0]) if more else 7)]
     slow = []
     print(f"{'milliseconds, the middle of ' + str(len(rounds)) + ' rounds':45} {'Linux':>9} {'Windows':>9} {'ratio':>6}")
     for name in rounds[0][linux]:
         ratio = median(both[windows][name] / both[linux][name] for both in rounds)
-        judged = "tokens" in name or name.startswith("first") and name.endswith("after start")
+        judged = name.startswith("all lengths") or kind_of(name) == name
         if judged and ratio > MOST:
             slow.append(name)
         here, there = (median(both[program][name] for both in rounds) for program in (linux, windows))
