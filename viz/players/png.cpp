@@ -19,8 +19,9 @@ namespace headscope::viz {
 namespace {
 
 constexpr int kLargestSide = 32768;
-/// Limit of the uncompressed size: half of what one chunk may hold, so that a file has all pixels in one.
-constexpr long long kMaxBytes = INT_MAX / 2;
+/// Limit of the uncompressed size, so that one chunk of 2 GiB holds all pixels: zlib lengthens what it cannot
+/// compress by less than a thousandth.
+constexpr long long kMaxBytes = INT_MAX - INT_MAX / 1000;
 
 using png::append_chunk;
 using png::append_u32;
