@@ -1,7 +1,8 @@
 // Each malloc call of Eigen, stb, Dear ImGui and other code in the program fails once. The command then
 // succeeds or fails with one sentence and leaves no partial file.
 //
-// Calls of system libraries are not counted: cairo ignores some failures, libstb aborts, and zlib has its own calls.
+// Calls of system libraries are not counted: cairo ignores some failures, libstb aborts, and zlib has its own
+// calls.
 #include <gmock/gmock.h>
 
 #include <algorithm>
