@@ -22,7 +22,8 @@ void append_information(Bytes& bytes, float scale, std::span<const Note> notes);
 inline constexpr std::size_t kSignature = 8;
 /// A file's beginning: its signature and IHDR. `channels`: 3, or 4 with alpha. Throws like encode_png.
 Bytes header(int width, int height, int channels);
-/// What IDAT chunks hold of a part of a bitmap: its rows, compressed. Throws std::bad_alloc.
+/// What IDAT chunks hold of a part of a bitmap: its rows, compressed. Throws std::bad_alloc;
+/// std::runtime_error for what zlib says else.
 Bytes compressed(const Bitmap& bitmap, const PixelRect& part, int channels);
 
 }  // namespace headscope::viz::png
