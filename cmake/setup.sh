@@ -63,3 +63,10 @@ build() {
   (cd "$root" && cmake --preset "$preset" && cmake --build --preset "$preset" --target "$target") >&2
   mv "$tree/.building" "$tree/.built"
 }
+
+# portable_program: builds the program for any processor of this kind, and prints its path.
+portable_program() {
+  local tree=$root/build/portable-program
+  (cd "$root" && cmake --preset release -B "$tree" -DHEADSCOPE_NATIVE=OFF && cmake --build "$tree" --target headscope) >&2
+  echo "$tree/app/headscope"
+}

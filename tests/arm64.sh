@@ -25,7 +25,8 @@ install_arm64_packages() {
 if [[ " $* " == *" build "* ]]; then
   install_arm64_packages
   (cd "$root" && cmake --preset arm64 && cmake --build --preset arm64 --target model_tests) >&2
-  (cd "$root" && cmake --preset arm64-package && cmake --build --preset arm64-package && cpack --preset arm64-package) >&2
+  (cd "$root" && cmake --preset package --toolchain cmake/aarch64.cmake -B build/arm64-package && cmake --build build/arm64-package) >&2
+  (cd "$root/build/arm64-package" && cpack) >&2
 fi
 
 if [[ " $* " == *" model "* ]]; then
@@ -58,9 +59,10 @@ if [[ " $* " == *" package "* ]]; then
 fi
 
 if [[ " $* " == *" compare "* ]]; then
-  build portable headscope  # others compute for the processor at hand, and shift's fit of many powers shows the rounding
+  # A build for the processor at hand rounds elsewhere, which shift's fit of many powers shows.
+  portable=$(portable_program)
   [[ -d $unpacked ]] || unpack
-  there=("${program[@]}") here=("$root/build/portable/app/headscope")
+  there=("${program[@]}") here=("$portable")
   folder=$(mktemp -d)
   trap 'rm -rf "$folder"' EXIT
   export XDG_CONFIG_HOME=$folder XDG_DATA_HOME=$folder XDG_CACHE_HOME=$folder XDG_STATE_HOME=$folder

@@ -6,8 +6,8 @@
 #   tests/windows.sh views window       some of it: build, tests, views, window, package, installer, speed
 #   tests/windows.sh tests -L quick     words with a dash, and what follows them, are ctest's
 #
-#   HEADSCOPE_LINUX=PROGRAM             what to compare with; usual: the preset portable, which is built if it is missing. Others
-#                                       compute for the processor at hand, which rounds elsewhere
+#   HEADSCOPE_LINUX=PROGRAM             what to compare with; usual: one built for any processor. Others compute for the
+#                                       processor at hand, which rounds elsewhere
 #   HEADSCOPE_OUT=FOLDER                keeps pictures and reports; usual: build/windows/out
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -19,7 +19,7 @@ for word in "$@"; do
 done
 ((${#parts[@]} > 0)) || parts=(build tests views window package installer)
 program=$root/build/windows/app/headscope
-linux=${HEADSCOPE_LINUX:-$root/build/portable/app/headscope}
+linux=${HEADSCOPE_LINUX-}
 out=${HEADSCOPE_OUT:-$root/build/windows/out}
 mkdir -p "$out"
 python=/usr/bin/python3
@@ -31,7 +31,7 @@ build_all() {
 }
 
 linux_program() {
-  [[ -n ${HEADSCOPE_LINUX-} ]] || is_built portable || build portable headscope
+  [[ -n $linux ]] || linux=$(portable_program)
 }
 
 run_tests() {
