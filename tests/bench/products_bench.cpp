@@ -1,21 +1,18 @@
 // Matrix products with weights that are read from memory, as in a pass: a row for each prompt length,
 // compared with the following, measured in the same run:
 //
-//     of_eigen     our speed, relative to Eigen's product in float32, its columns divided by hand
-//     of_openblas  our speed, relative to OpenBLAS's product in float32, if that is installed
-//     of_reading   our speed, relative to only reading the weights
+//     of_eigen    our speed, relative to Eigen's product in float32, its columns divided by hand
+//     of_reading  our speed, relative to only reading the weights
 //
 // Also prints GFLOP/s and GB/s of weights.
 #include <benchmark/benchmark.h>
 
 #include <Eigen/Core>
 #include <algorithm>
-#include <memory>
-#include <optional>
 #include <vector>
 
 #include "app/cli/stopwatch.h"
-#include "tests/bench/peer_products.h"
+#include "tests/bench/products.h"
 #include "tests/bench/rotating_weights.h"
 
 namespace headscope {
@@ -39,20 +36,6 @@ void read_all(const std::byte* matrix, std::size_t bytes, model::Workers& worker
   });
 }
 
-/// OpenBLAS is measured separately, not in turn with the others, because its threads wait for work in a busy
-/// loop that would slow the others down.
-std::optional<double> openblas_time(const ProductShape& shape, int threads, bench::RotatingWeights& weights,
-                                    const Operands& o) {
-  const auto openblas = bench::OpenBlas::find(threads);
-  if (!openblas) return std::nullopt;
-  const double time = app::median_seconds([&] {
-    const auto* w = reinterpret_cast<const float*>(weights.next(shape.values() * sizeof(float)));
-    openblas->product(o.x(), w, shape, o.y());
-  });
-  bench::wait_until_idle();
-  return time;
-}
-
 /// state.range: T, in, out, threads (0: all).
 void product(benchmark::State& state, bool unembedding, Precision precision) {
   const ProductShape shape{static_cast<int>(state.range(0)), static_cast<int>(state.range(1)),
@@ -61,7 +44,6 @@ void product(benchmark::State& state, bool unembedding, Precision precision) {
   bench::RotatingWeights weights(shape.values() * sizeof(float));
   const std::size_t bytes = model::panel_matrix_bytes(shape.in, shape.out, precision);
   const Operands o(shape);
-  const std::optional<double> openblas = openblas_time(shape, workers.threads(), weights, o);
   std::vector<double> ours, eigen, reading;
   for (auto _ : state) {
     const model::PanelMatrix w{weights.next(bytes), shape.in, shape.out, precision};
@@ -77,7 +59,6 @@ void product(benchmark::State& state, bool unembedding, Precision precision) {
   state.counters["GB/s"] = 1e-9 * static_cast<double>(bytes) / time;
   state.counters["of_reading"] = median(reading) / time;
   state.counters["of_eigen"] = median(eigen) / time;
-  if (openblas) state.counters["of_openblas"] = *openblas / time;
 }
 
 void lengths(benchmark::internal::Benchmark* b) {

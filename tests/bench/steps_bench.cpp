@@ -21,7 +21,7 @@
 #include "model/kernels/product.h"
 #include "model/pass/attention.h"
 #include "model/pass/statistics.h"
-#include "tests/bench/peer_products.h"
+#include "tests/bench/products.h"
 
 namespace headscope::model {
 namespace {
