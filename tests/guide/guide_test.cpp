@@ -1,13 +1,12 @@
-// Pages of the guide: how they are parsed, that their links lead somewhere, and that they name every view.
+// Pages of the guide and its glossary: how they are parsed, that links lead somewhere, and that every view
+// and command has its entry.
 #include "app/text/guide.h"
 
-#include <cmath>
-#include <iomanip>
 #include <set>
-#include <sstream>
 
+#include "app/cli/commands/commands.h"
 #include "app/desktop/bundled_guide.h"
-#include "app/views/print_target.h"
+#include "app/text/glossary.h"
 #include "model/files/error.h"
 #include "model/files/file_io.h"
 #include "tests/app/view_fixture.h"
@@ -139,37 +138,58 @@ TEST_F(TheGuide, DescribesEveryViewUnderItsName) {
         << view.title;
 }
 
-TEST_F(TheGuide, GivesTheSizesOfTargets) {
-  const GuidePage* page = guide_.find("command-line");
-  ASSERT_NE(page, nullptr);
-  const auto short_number = [](double number) {
-    std::ostringstream text;
-    text << std::setprecision(4) << number;
-    return text.str();
-  };
-  int rows = 0;
-  for (const GuideBlock& block : page->blocks) {
-    for (const auto& row : block.rows) {
-      const std::string name = plain_text(row[0]);
-      for (const auto& target : kTargetNames) {
-        if (target.name != name) continue;
-        const TargetSpec spec = spec_of(target.value);
-        const std::string inches = short_number(static_cast<double>(spec.width) / 96),
-                          points = short_number(std::round(1.5 * static_cast<double>(spec.font_size)) / 2);
-        EXPECT_THAT(plain_text(row[1]), HasSubstr(inches));
-        EXPECT_THAT(std::string(spec.words), HasSubstr(inches));
-        EXPECT_THAT(plain_text(row[2]), StartsWith(points + " pt"));
-        ++rows;
-      }
-    }
-  }
-  EXPECT_EQ(rows, 3);
+TEST_F(TheGuide, NamesEveryCommand) {
+  const std::string text = model::read_file(folder_ / "command-line.md");
+  for (const CommandRow& command : command_rows())
+    EXPECT_THAT(text, HasSubstr("headscope " + std::string(command.name))) << command.name;
 }
 
 TEST_F(TheGuide, ReadmeLinksEachPage) {
   const std::string readme = model::read_file(source_dir() / "README.md");
   for (const GuidePage& page : guide_.pages)
     EXPECT_THAT(readme, HasSubstr("](assets/guide/" + page.name + ".md)"));
+}
+
+Glossary parsed(const std::string& text) {
+  return {parse_guide_page("# Glossary\n\n" + text, "glossary.md"), "glossary.md"};
+}
+
+TEST(Glossary, EntriesHaveWhatThePageSays) {
+  const Glossary glossary = parsed(
+      "An introduction.\n\n## KV cache\n\nAlso: cache, cached\n\nKeys and\nvalues.\n\n    k, v\n\n"
+      "View: [cache](views.md#cache-cache)\n\n## Bit\n\nA unit.\n");
+  ASSERT_EQ(glossary.entries().size(), 2U);
+  EXPECT_EQ(glossary.entries()[0],
+            (GlossaryEntry{"KV cache", {"cache", "cached"}, "Keys and values.", "k, v", "cache"}));
+  EXPECT_EQ(glossary.entries()[1], (GlossaryEntry{"Bit", {}, "A unit.", "", ""}));
+  for (const char* wrong : {"## A\n", "## A\n\none\n\nAlso: b\n", "## A\n\none\n\nView: [x](y)\n\n    f\n"})
+    EXPECT_THROW(parsed(wrong), model::LoadError) << wrong;
+}
+
+TEST(Glossary, FindsWholeWordsTheLongestFirst) {
+  const Glossary glossary =
+      parsed("## Logit\n\nl\n\n## Logit lens\n\nll\n\n## Query\n\nAlso: queries\n\nq\n\n## Loss\n\nx\n");
+  const auto term = [&](std::string_view label) {
+    const GlossaryEntry* entry = glossary.find(label);
+    return entry ? entry->term : "";
+  };
+  EXPECT_EQ(term("Logit lens of “he”"), "Logit lens");
+  EXPECT_EQ(term("queries"), "Query");
+  EXPECT_EQ(term("losses"), "Loss");
+  EXPECT_EQ(term("logistic"), "");
+  EXPECT_EQ(term("logit of “loss”"), "Logit") << "not the user's own word";
+  const auto matches = glossary.matches("logits, logit lens: loss");
+  ASSERT_EQ(matches.size(), 3U);
+  EXPECT_EQ(matches[1].entry->term, "Logit lens");
+  EXPECT_EQ(matches[1].start, 8U);
+  EXPECT_EQ(matches[1].end, 18U);
+}
+
+TEST_F(TheGuide, GlossaryEntriesAreShortAndLeadToViews) {
+  for (const GlossaryEntry& entry : guide_.glossary.entries()) {
+    EXPECT_LE(entry.text.size(), 300U) << entry.term << " is too long for a tooltip";
+    EXPECT_TRUE(entry.view.empty() || find_view(entry.view) != nullptr) << entry.term << ": " << entry.view;
+  }
 }
 
 }  // namespace
