@@ -1,35 +1,15 @@
 # cmake --install: a program that finds its assets beside itself (bin/../share/headscope), wherever it is put.
-# On macOS the program is a bundle, which has them in it.
 set(files share/headscope)
-if(APPLE)
-  set(files headscope.app/Contents/Resources)
-endif()
 if(WIN32)
   install(TARGETS headscope_packaged RUNTIME DESTINATION bin)
 else()
-  install(TARGETS headscope RUNTIME DESTINATION bin BUNDLE DESTINATION .)
+  install(TARGETS headscope RUNTIME DESTINATION bin)
 endif()
 install(DIRECTORY assets/models DESTINATION ${files} PATTERN "*.py" EXCLUDE)
 install(FILES assets/prompts.txt DESTINATION ${files})
 install(DIRECTORY assets/tours assets/guide assets/python DESTINATION ${files} PATTERN "__pycache__" EXCLUDE)
 # The pictures that the guide shows.
 install(DIRECTORY assets/gallery DESTINATION ${files} FILES_MATCHING PATTERN "*.png")
-if(APPLE)
-  install(FILES LICENSE DESTINATION ${files})
-  # Libraries that are not macOS's own go into the bundle. That changes the program, which must be signed again.
-  if(HEADSCOPE_PACKAGE)
-    install(CODE [[
-      include(BundleUtilities)
-      set(bundle ${CMAKE_INSTALL_PREFIX}/headscope.app)
-      if(DEFINED ENV{DESTDIR})
-        set(bundle $ENV{DESTDIR}${bundle})
-      endif()
-      fixup_bundle(${bundle} "" "")
-      execute_process(COMMAND codesign --force --deep --sign - ${bundle} COMMAND_ERROR_IS_FATAL ANY)
-    ]])
-  endif()
-  return()
-endif()
 if(WIN32)
   install(FILES LICENSE DESTINATION .)
   # The libraries are part of the program, so their licenses come with it.

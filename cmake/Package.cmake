@@ -1,4 +1,4 @@
-# cpack: a .deb and a tar.gz, for Windows a zip and an installer, and for macOS a disk image; but for the installer they run
+# cpack: a .deb and a tar.gz, and for Windows a zip and an installer; but for the installer they run
 # wherever they are unpacked. The presets whose names end in `package` have what packages want of a build.
 set(HEADSCOPE_CONTACT "the headscope authors <authors@headscope.example>" CACHE STRING "Who answers for the packages")
 
@@ -12,11 +12,6 @@ set(CPACK_THREADS 0)
 set(CPACK_INSTALL_DEFAULT_DIRECTORY_PERMISSIONS
     OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
 
-if(APPLE)
-  set(CPACK_GENERATOR DragNDrop)
-  include(CPack)
-  return()
-endif()
 if(WIN32)
   set(CPACK_GENERATOR ZIP NSIS)
   set(CPACK_MODULE_PATH ${PROJECT_SOURCE_DIR}/assets/windows)  # has NSIS.template.in, which replaces CPack's own

@@ -47,7 +47,7 @@ function(headscope_can_fetch name result)
   if(NOT HEADSCOPE_FETCH OR NOT GIT_FOUND OR NOT ${name}_REPOSITORY)
     return()
   endif()
-  if(name STREQUAL "glfw" AND NOT APPLE)
+  if(name STREQUAL "glfw")
     find_package(X11 QUIET)
     if(NOT (X11_Xcursor_FOUND AND X11_Xi_FOUND AND X11_Xinerama_FOUND AND X11_Xrandr_FOUND))
       return()  # its sources include the headers of all of these

@@ -1,25 +1,23 @@
 # Whose bodies a file has, by its name (CONTRIBUTING.md): *_windows.cpp for Windows, *_posix.cpp for all other systems. What POSIX
-# does not say is in *_linux.cpp, in *_macos.cpp, and in *_generic.cpp for systems that have no body of their own.
+# does not say is in *_linux.cpp, and in *_generic.cpp for systems that have no body of their own, such as macOS.
 if(WIN32)
   set(this_system windows)
-elseif(APPLE)
-  set(this_system macos)
 elseif(CMAKE_SYSTEM_NAME STREQUAL "Linux")
   set(this_system linux)
 else()
   set(this_system posix)
 endif()
 set(HEADSCOPE_SYSTEM ${this_system} CACHE STRING
-    "Whose bodies to take: linux, macos or windows, or posix: those that any other system has")
-if(NOT HEADSCOPE_SYSTEM MATCHES "^(linux|macos|posix|windows)$")
-  message(FATAL_ERROR "HEADSCOPE_SYSTEM is ${HEADSCOPE_SYSTEM}, expected linux, macos, posix or windows.")
+    "Whose bodies to take: linux or windows, or posix: those that any other system has")
+if(NOT HEADSCOPE_SYSTEM MATCHES "^(linux|posix|windows)$")
+  message(FATAL_ERROR "HEADSCOPE_SYSTEM is ${HEADSCOPE_SYSTEM}, expected linux, posix or windows.")
 endif()
 
 # headscope_keep_own_bodies(LIST): removes from a list of files those that are for other systems. Tests are named alike.
 function(headscope_keep_own_bodies list)
   set(kept "")
   foreach(file IN LISTS ${list})
-    if(file MATCHES "^((.*[_/])?)(generic|linux|macos|posix|windows)(_test)?\\.cpp$")
+    if(file MATCHES "^((.*[_/])?)(generic|linux|posix|windows)(_test)?\\.cpp$")
       set(name ${CMAKE_MATCH_1})
       set(system ${CMAKE_MATCH_3})
       set(own "${name}${HEADSCOPE_SYSTEM}${CMAKE_MATCH_4}.cpp")

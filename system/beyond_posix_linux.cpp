@@ -5,8 +5,6 @@
 #include <malloc.h>
 #endif
 #include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "system/memory.h"
 #include "system/posix_calls.h"
@@ -16,14 +14,6 @@ namespace headscope::system {
 // Unlike posix_fallocate, it writes nothing where the file system has no such call.
 int reserve_space(int descriptor, std::int64_t size) {
   return uninterrupted([&] { return ::fallocate(descriptor, 0, 0, size); });
-}
-
-int sync_to_disk(int descriptor) {
-  return uninterrupted([&] { return ::fsync(descriptor); });
-}
-
-std::int64_t modification_time(const struct stat& status) {
-  return std::int64_t{status.st_mtim.tv_sec} * 1'000'000'000 + status.st_mtim.tv_nsec;
 }
 
 void prefer_huge_pages(void* memory, std::size_t bytes) noexcept {

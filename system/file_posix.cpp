@@ -123,7 +123,7 @@ void File::reserve(std::uint64_t size) const {
 }
 
 void File::sync() const {
-  const int error = sync_to_disk(number(*this));
+  const int error = uninterrupted([&] { return ::fsync(number(*this)); });
   if (error != 0 && error != EINVAL && error != ENOTSUP && error != ENOSYS && error != EROFS) fail(error);
 }
 

@@ -5,7 +5,7 @@
 
 namespace headscope::system {
 
-/// A cryptographic hash as the system computes it: by Windows and macOS themselves, elsewhere by OpenSSL.
+/// A cryptographic hash as the system computes it: by Windows itself, elsewhere by OpenSSL.
 /// Members throw std::runtime_error (one sentence) if the system lacks it.
 class Hash {
  public:

@@ -23,9 +23,8 @@ MemoryFacts memory_here();
 /// The most memory this process ever had in use, in bytes; 0 if unknown.
 double peak_memory_bytes();
 
-/// Whether this system is Windows or macOS, else Linux or like it: for words that users read.
+/// Whether this system is Windows, else Linux or like it: for words that users read.
 bool is_windows();
-bool is_macos();
 
 /// A number that no other running process has.
 std::uint64_t process_id();

@@ -50,10 +50,6 @@ double peak_memory_bytes() {
   return ::getrusage(RUSAGE_SELF, &usage) == 0 ? static_cast<double>(usage.ru_maxrss) * 1024 : 0;
 }
 
-bool is_macos() {
-  return false;
-}
-
 // The dynamic linker knows the program by the word that started it.
 fs::path executable() {
   Dl_info found{};

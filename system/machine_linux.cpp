@@ -92,10 +92,6 @@ double peak_memory_bytes() {
   return 0;
 }
 
-bool is_macos() {
-  return false;
-}
-
 fs::path executable() {
   std::error_code error;
   fs::path program = fs::read_symlink("/proc/self/exe", error);

@@ -73,10 +73,6 @@ bool is_windows() {
   return true;
 }
 
-bool is_macos() {
-  return false;
-}
-
 std::uint64_t process_id() {
   return ::GetCurrentProcessId();
 }

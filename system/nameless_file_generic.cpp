@@ -1,6 +1,10 @@
 #include "system/nameless_file.h"
 
+#include <fcntl.h>
+#include <stdlib.h>
+
 #include <cerrno>
+#include <string>
 
 #include "system/path_text.h"
 #include "system/posix_calls.h"
@@ -19,8 +23,12 @@ int name_it(const File& /*file*/, const fs::path& /*name*/) {
 
 // With a name that lasts for a moment.
 File scratch_file() {
-  fs::path name;
-  File file = temporary_file(name);
+  std::error_code error;
+  std::string name = text_of(fs::temp_directory_path(error) / "headscope-XXXXXX");
+  if (error) throw std::system_error(error);
+  File file = File::owned(::mkstemp(name.data()));
+  if (!file.is_open()) fail(errno);
+  ::fcntl(number(file), F_SETFD, FD_CLOEXEC);
   remove_file(name);
   return file;
 }

@@ -10,16 +10,15 @@
 
 namespace headscope::system {
 
-/// The program that copies a PNG to the clipboard, because window toolkits copy only text.
+/// The program that copies a PNG, its standard input, to the clipboard, because window toolkits copy only
+/// text.
 struct PictureClipboard {
   std::filesystem::path program;
   std::vector<std::string> arguments;
-  bool from_file = false;  ///< the picture is a file, named by one more argument; else it is standard input
   bool operator==(const PictureClipboard&) const = default;
 };
 
-/// wl-copy with a Wayland display, else xclip with an X display, or osascript on macOS, if they are in $PATH;
-/// nothing if none is.
+/// wl-copy with a Wayland display, else xclip with an X display, if they are in $PATH; nothing if none is.
 std::optional<PictureClipboard> picture_clipboard(const Environment& environment);
 
 /// Why pictures cannot be copied if picture_clipboard found nothing: one sentence that says what to install.

@@ -23,33 +23,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// What the program reads the picture from: a file, even as standard input. A pipe would block the writer as
-/// long as the program likes, and raise SIGPIPE if the program ends early.
-class PictureFile {
- public:
-  /// Throws std::system_error.
-  explicit PictureFile(bool named) : file_(named ? temporary_file(name_) : scratch_file()) {}
-  PictureFile(const PictureFile&) = delete;
-  PictureFile& operator=(const PictureFile&) = delete;
-  ~PictureFile() {
-    if (!name_.empty()) remove_file(name_);
-  }
-
-  const File& file() const { return file_; }
-  const fs::path& name() const { return name_; }
-
- private:
-  fs::path name_;  // before the file, whose creation names it
-  File file_;
-};
-
-/// Starts the program with the picture as standard input and without output: it keeps running to serve the
-/// picture and must not hold this program's terminal or pipe open. Returns 0 or errno.
-int start(const PictureClipboard& clipboard, const PictureFile& picture, pid_t& process) {
-  const int input = number(picture.file());
+/// Starts the program with the picture as standard input, a file, since a pipe would block the writer as long
+/// as the program likes and raise SIGPIPE if the program ends early, and without output: it keeps running to
+/// serve the picture and must not hold this program's terminal or pipe open. Returns 0 or errno.
+int start(const PictureClipboard& clipboard, const File& picture, pid_t& process) {
+  const int input = number(picture);
   std::vector<std::string> words{text_of(clipboard.program)};
   words.insert(words.end(), clipboard.arguments.begin(), clipboard.arguments.end());
-  if (!picture.name().empty()) words.push_back(text_of(picture.name()));
   std::vector<char*> argv;
   for (std::string& word : words) argv.push_back(word.data());
   argv.push_back(nullptr);
@@ -84,15 +64,15 @@ std::optional<int> wait_for(pid_t process, std::chrono::milliseconds patience) {
 std::string copy_picture(const PictureClipboard& clipboard, std::string_view png,
                          std::chrono::milliseconds patience) {
   const std::string name = text_of(clipboard.program.filename());
-  std::optional<PictureFile> picture;
+  File picture;
   try {
-    picture.emplace(clipboard.from_file);
-    picture->file().write_at(0, std::as_bytes(std::span(png)));  // leaves the place to read from at the start
+    picture = scratch_file();
+    picture.write_at(0, std::as_bytes(std::span(png)));  // leaves the place to read from at the start
   } catch (const std::system_error& error) {
     return "The picture was not copied: not enough space (" + error.code().message() + ").";
   }
   pid_t process = 0;
-  if (const int error = start(clipboard, *picture, process))
+  if (const int error = start(clipboard, picture, process))
     return "The picture was not copied: " + text_of(clipboard.program) + " cannot be started (" +
            std::generic_category().message(error) + ").";
   const auto status = wait_for(process, patience);

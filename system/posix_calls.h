@@ -33,9 +33,6 @@ inline int number(const File& file) {
 
 FileStatus status_of(const struct stat& status);
 
-/// Creates a file for this user alone among the temporary ones, and says its name. Throws std::system_error.
-File temporary_file(std::filesystem::path& name);
-
 /// A program in one of the folders of $PATH; nothing if none has it.
 std::optional<std::filesystem::path> program_in_path(const Environment& environment, std::string_view name);
 

@@ -1,13 +1,11 @@
 #include "system/posix_calls.h"
 
 #include <fcntl.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 
-#include "system/beyond_posix.h"
 #include "system/path_text.h"
 
 namespace headscope::system {
@@ -30,18 +28,8 @@ FileStatus status_of(const struct stat& status) {
   const FileKind kind = S_ISREG(status.st_mode)   ? FileKind::regular
                         : S_ISDIR(status.st_mode) ? FileKind::folder
                                                   : FileKind::other;
-  return {kind, static_cast<std::uint64_t>(status.st_size), modification_time(status)};
-}
-
-File temporary_file(fs::path& name) {
-  std::error_code error;
-  std::string text = text_of(fs::temp_directory_path(error) / "headscope-XXXXXX");
-  if (error) throw std::system_error(error);
-  File file = File::owned(::mkstemp(text.data()));
-  if (!file.is_open()) fail(errno);
-  ::fcntl(number(file), F_SETFD, FD_CLOEXEC);
-  name = text;
-  return file;
+  return {kind, static_cast<std::uint64_t>(status.st_size),
+          std::int64_t{status.st_mtim.tv_sec} * 1'000'000'000 + status.st_mtim.tv_nsec};
 }
 
 std::optional<fs::path> program_in_path(const Environment& environment, std::string_view name) {

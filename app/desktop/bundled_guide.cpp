@@ -6,7 +6,6 @@
 #include "app/run/sources/paths.h"
 #include "app/views/view.h"
 #include "model/files/file_io.h"
-#include "system/key_words.h"
 #include "system/path_text.h"
 
 namespace headscope::app {
@@ -43,8 +42,7 @@ Guide load_guide(const std::filesystem::path& folder) {
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
     const std::filesystem::path& file = entry.path();
     if (file.extension() != ".md") continue;
-    guide.pages.push_back(parse_guide_page(system::with_own_key_names(model::read_file(file, kMaxBytes)),
-                                           system::text_of(file)));
+    guide.pages.push_back(parse_guide_page(model::read_file(file, kMaxBytes), system::text_of(file)));
     if (guide.pages.back().name != kGlossary) continue;
     guide.glossary = Glossary(guide.pages.back(), system::text_of(file));
     add_places(guide.pages.back());

@@ -12,7 +12,6 @@
 #include "model/files/file_io.h"
 #include "model/files/quote.h"
 #include "system/file.h"
-#include "system/key_words.h"
 #include "system/path_text.h"
 
 namespace headscope::app {
@@ -271,7 +270,7 @@ Tour load_tour(const std::filesystem::path& file) {
   if (kind && *kind != system::FileKind::regular)  // reading a pipe may never end
     throw model::LoadError(system::text_of(file) + ": expected a file, found something else");
   constexpr std::size_t kMaxBytes = 1 << 20;
-  return parse_tour(system::with_own_key_names(model::read_file(file, kMaxBytes)), system::text_of(file));
+  return parse_tour(model::read_file(file, kMaxBytes), system::text_of(file));
 }
 
 }  // namespace

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "system/key_words.h"
-
 namespace headscope::app {
 namespace {
 
@@ -237,8 +235,8 @@ Action toggle_second_view(const UiState& state) {
 std::string keys_of(const Command& command) {
   if (command.key == Key::none) return "";
   const Modifiers& m = command.modifiers;
-  return system::with_own_key_names(std::string(m.ctrl ? "Ctrl+" : "") + (m.alt ? "Alt+" : "") +
-                                    (m.shift ? "Shift+" : "") + name_of(command.key));
+  return std::string(m.ctrl ? "Ctrl+" : "") + (m.alt ? "Alt+" : "") + (m.shift ? "Shift+" : "") +
+         name_of(command.key);
 }
 
 std::string key_name(char key) {
@@ -250,7 +248,7 @@ std::string key_name(char key) {
   } else {
     words += key == '-' ? "−" : std::string(1, key);
   }
-  return system::with_own_key_names(words);
+  return words;
 }
 
 std::vector<KeyHelp> list_of_keys() {

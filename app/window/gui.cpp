@@ -70,8 +70,7 @@ void Gui::set_up() {
   io.IniFilename = nullptr;  // the program saves its own settings
   io.LogFilename = nullptr;
   io.ConfigFlags |= ImGuiConfigFlags_NavEnableKeyboard;
-  io.ConfigMacOSXBehaviors = false;  // the window has made Command what Ctrl is elsewhere
-  io.MouseDoubleClickTime = -1;      // the window system detects double clicks
+  io.MouseDoubleClickTime = -1;  // the window system detects double clicks
   io.ConfigWindowsMoveFromTitleBarOnly = true;
   compat::map_keys(io);
   screen_.set_up();

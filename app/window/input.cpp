@@ -335,11 +335,6 @@ char key_symbol(std::string_view written, int us_key) {
   return us_key >= '0' && us_key <= '9' ? static_cast<char>(us_key) : '\0';
 }
 
-Modifiers modifiers_of(const HeldKeys& held, bool types, bool on_mac) {
-  if (!on_mac) return {held.control, held.shift, held.alt};
-  return {held.command, held.shift, held.control || (held.alt && !types)};
-}
-
 std::vector<Action> meaning_of(EditorRequest request, Field field, const TextState& edit) {
   if (request == EditorRequest::paste) return {Paste{field}};
   std::vector<Action> actions{CopyText{std::string(edit.selected())}};

@@ -20,18 +20,6 @@ struct Meaning {
 /// `us_key` (GLFW's key number), so that commands have keys on every layout. 0: neither.
 char key_symbol(std::string_view written, int us_key);
 
-/// The keys that are held with another one.
-struct HeldKeys {
-  bool control = false;
-  bool shift = false;
-  bool alt = false;      ///< Option on macOS
-  bool command = false;  ///< also the key with Windows' sign
-};
-
-/// What they mean with a key that types a character, or with another one. On macOS Command means what Ctrl
-/// does elsewhere, and both others what Alt does, but Option with a character types another one.
-Modifiers modifiers_of(const HeldKeys& held, bool types, bool on_mac);
-
 /// The actions of cut, copy or paste in a field with this text.
 std::vector<Action> meaning_of(EditorRequest request, Field field, const TextState& edit);
 

@@ -25,8 +25,6 @@
 #include "app/window/sessions.h"
 #include "system/console.h"
 #include "system/file.h"
-#include "system/machine.h"
-#include "system/opened_files.h"
 #include "system/path_text.h"
 #include "system/picture_clipboard.h"
 #include "viz/text/utf8.h"
@@ -72,7 +70,6 @@ WindowSize on_screen(WindowSize size) {
   float scale_x = 1, scale_y = 1;
   glfwGetMonitorWorkarea(monitor, &x, &y, &width, &height);
   glfwGetMonitorContentScale(monitor, &scale_x, &scale_y);
-  if (system::is_macos()) scale_x = scale_y = 1;  // windows and screens are measured in logical pixels there
   const auto side = [](int wanted, int room, float scale) {
     return room > 0 && scale > 0 ? std::min(wanted, static_cast<int>(static_cast<float>(room) / scale))
                                  : wanted;
@@ -139,17 +136,14 @@ Key key_of(int key, char symbol) {
   return key >= GLFW_KEY_A && key <= GLFW_KEY_Z ? letter(key - GLFW_KEY_A) : Key::none;
 }
 
-HeldKeys held_keys(int mods) {
-  return {(mods & GLFW_MOD_CONTROL) != 0, (mods & GLFW_MOD_SHIFT) != 0, (mods & GLFW_MOD_ALT) != 0,
-          (mods & GLFW_MOD_SUPER) != 0};
+Modifiers held_keys(int mods) {
+  return {(mods & GLFW_MOD_CONTROL) != 0, (mods & GLFW_MOD_SHIFT) != 0, (mods & GLFW_MOD_ALT) != 0};
 }
 
 /// Connects GLFW to the core: callbacks become events, pictures become frames.
 class Shell {
  public:
-  /// `opened`: the files that the desktop gave the program, which are taken from there.
-  Shell(GLFWwindow* window, Core& core, GlScreen& screen, std::vector<std::filesystem::path>& opened)
-      : window_(window), core_(core), screen_(screen), opened_(opened) {
+  Shell(GLFWwindow* window, Core& core, GlScreen& screen) : window_(window), core_(core), screen_(screen) {
     glfwSetWindowUserPointer(window, this);
     glfwSetCursorPosCallback(window, call<&Shell::moved>);
     glfwSetCursorEnterCallback(window, call<&Shell::entered>);
@@ -171,7 +165,6 @@ class Shell {
   void run() {
     while (!glfwWindowShouldClose(window_) && !core_.state().quit && !lost_) {
       if (core_.take_results()) dirty_ = true;
-      if (!opened_.empty()) feed(FilesDropped{std::exchange(opened_, {})});
       if (dirty_)
         draw();
       else if (blinked_)
@@ -263,11 +256,6 @@ class Shell {
 
   void pressed(int button, int action, int mods) {
     const bool down = action == GLFW_PRESS;
-    if (down) control_clicks_ = on_mac_ && button == 0 && (mods & GLFW_MOD_CONTROL) != 0;
-    if (control_clicks_ && button == 0) {  // a Mac's mouse may have but one button
-      button = 1;
-      mods &= ~GLFW_MOD_CONTROL;
-    }
     const viz::Point at = pointer_place();
     pointer_ = at;
     pressed_ = std::max(0, pressed_ + (down ? 1 : -1));
@@ -284,18 +272,15 @@ class Shell {
     last_press_ = at;
     last_press_time_ = now;
     last_button_ = button;
-    feed(MouseDown{at, button, clicks_, modifiers_of(held_keys(mods), false, on_mac_)});
+    feed(MouseDown{at, button, clicks_, held_keys(mods)});
   }
 
   void scrolled(double dx, double dy) {
     const auto held = [&](int left, int right) {
       return glfwGetKey(window_, left) != 0 || glfwGetKey(window_, right) != 0;
     };
-    const HeldKeys keys{.control = held(GLFW_KEY_LEFT_CONTROL, GLFW_KEY_RIGHT_CONTROL),
-                        .shift = held(GLFW_KEY_LEFT_SHIFT, GLFW_KEY_RIGHT_SHIFT),
-                        .command = held(GLFW_KEY_LEFT_SUPER, GLFW_KEY_RIGHT_SUPER)};
-    Modifiers modifiers = modifiers_of(keys, false, on_mac_);
-    modifiers.alt = false;
+    const Modifiers modifiers{.ctrl = held(GLFW_KEY_LEFT_CONTROL, GLFW_KEY_RIGHT_CONTROL),
+                              .shift = held(GLFW_KEY_LEFT_SHIFT, GLFW_KEY_RIGHT_SHIFT)};
     feed(MouseWheel{pointer_place(), static_cast<float>(dx), static_cast<float>(dy), modifiers});
   }
 
@@ -303,8 +288,7 @@ class Shell {
     if (action == GLFW_RELEASE) return;
     const char* name = glfwGetKeyName(key, scancode);
     const char symbol = key_symbol(name ? name : "", key);
-    const KeyDown pressed{key_of(key, symbol), modifiers_of(held_keys(mods), symbol != '\0', on_mac_), symbol,
-                          action == GLFW_REPEAT};
+    const KeyDown pressed{key_of(key, symbol), held_keys(mods), symbol, action == GLFW_REPEAT};
     if (pressed.key != Key::none || pressed.symbol != '\0') feed(pressed);
   }
 
@@ -364,7 +348,6 @@ class Shell {
   GLFWwindow* window_;
   Core& core_;
   GlScreen& screen_;
-  std::vector<std::filesystem::path>& opened_;
   DeferredError thrown_;               // exceptions from callbacks
   std::vector<CursorHandle> cursors_;  // indexed by Cursor
   std::optional<viz::Point> pointer_;
@@ -373,9 +356,7 @@ class Shell {
   bool lost_ = false;     // the OpenGL context is lost
   double since_input_ = 0;
   WindowSize least_;
-  const bool on_mac_ = system::is_macos();
-  bool control_clicks_ = false;  // the pressed button counts as the right one
-  int pressed_ = 0;              // number of pressed buttons
+  int pressed_ = 0;  // number of pressed buttons
   int clicks_ = 0;
   int last_button_ = -1;
   viz::Point last_press_;
@@ -495,9 +476,6 @@ int run_window(const WindowOptions& options) {
   settings.set_clipboard = [&clipboard_window](const std::string& text) {
     glfwSetClipboardString(clipboard_window, text.c_str());
   };
-  std::vector<std::filesystem::path> opened;
-  system::on_opened_files("GLFWApplicationDelegate",
-                          [&opened](const std::filesystem::path& file) { opened.push_back(file); });
   const GlfwLibrary library;
   WindowHandle window;  // outlives the core, whose textures belong to its context
   GlScreen screen;
@@ -515,7 +493,7 @@ int run_window(const WindowOptions& options) {
   std::vector<double> losses;
   try {
     for (bool lost = true; lost;) {
-      Shell shell(window.get(), core, screen, opened);
+      Shell shell(window.get(), core, screen);
       shell.run();
       lost = shell.lost() && !glfwWindowShouldClose(window.get()) && !core.state().quit;
       if (!lost) continue;

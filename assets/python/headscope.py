@@ -88,11 +88,10 @@ def _program():
         return os.environ["HEADSCOPE"]
     name = "headscope.exe" if os.name == "nt" else "headscope"
     file = Path(__file__).resolve()
-    for own, folders in (("share/headscope/python", ["bin"]), ("Contents/Resources/python", ["Contents/MacOS"]),
-                         ("assets/python", ["build/*/app", "build/*/app/headscope.app/Contents/MacOS"])):
+    for own, folder in (("share/headscope/python", "bin"), ("assets/python", "build/*/app")):
         if file.parent.as_posix().endswith("/" + own):
             root = file.parents[own.count("/") + 1]
-            places = [place for folder in folders for place in root.glob(f"{folder}/{name}") if shutil.which(str(place))]
+            places = [place for place in root.glob(f"{folder}/{name}") if shutil.which(str(place))]
             if places:
                 return str(max(places, key=lambda place: place.stat().st_mtime))
     found = shutil.which(name)

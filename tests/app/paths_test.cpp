@@ -31,12 +31,6 @@ TEST(Paths, InstalledAssetsLieBesideTheProgramAndWin) {
   EXPECT_EQ(assets_folder(folder.path() / "bin"), folder.path() / "share/headscope");
 }
 
-TEST(Paths, ABundleHoldsItsAssets) {
-  const TemporaryFolder folder;
-  std::filesystem::create_directories(folder.path() / "Contents/Resources/models");
-  EXPECT_EQ(assets_folder(folder.path() / "Contents/MacOS"), folder.path() / "Contents/Resources");
-}
-
 TEST(Paths, InTheBuildTreeTheSourcesAssetsAreUsed) {
   const TemporaryFolder folder;
   EXPECT_EQ(assets_folder(folder.path() / "bin"), headscope::testing::source_dir() / "assets");

@@ -28,8 +28,7 @@ const std::map<std::string, std::vector<std::string>> kMayInclude{
     {"app/recipe/", {"app/views/", "app/run/", "app/text/", "model/", "viz/", "system/", "nlohmann/"}},
     {"app/tour/", {"app/views/", "app/run/", "model/", "system/"}},
     {"app/desktop/", {"app/recipe/", "app/views/", "app/run/", "app/text/", "model/", "viz/", "system/"}},
-    {"app/window/",
-     {"app/", "model/", "viz/", "system/", "imgui.h", "backends/imgui_", "GLFW/", "GL/", "EGL/", "OpenGL/"}},
+    {"app/window/", {"app/", "model/", "viz/", "system/", "imgui.h", "backends/imgui_", "GLFW/", "GL/"}},
     {"app/cli/", {"app/", "model/", "viz/", "system/", "nlohmann/", "CLI/", "mimalloc"}},
 };
 

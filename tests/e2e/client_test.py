@@ -278,8 +278,6 @@ class Process(ClientCase):
             self.assertEqual(found("other/share/headscope/python"), on_path)
             installed = program("other/bin")
             self.assertEqual(found("other/share/headscope/python"), installed)
-            bundled = program("headscope.app/Contents/MacOS")
-            self.assertEqual(found("headscope.app/Contents/Resources/python"), bundled)
             os.environ["HEADSCOPE"] = "/named"
             self.assertEqual(found("other/share/headscope/python"), "/named")
 

@@ -156,7 +156,7 @@ class Fonts(SurroundingsCase):
                 self.assertEqual((status, made), (1, (b"", {})), (words, err))
                 self.assertIn("font", self.one_sentence(err))
         status, err, (told, _) = self.ran(["doctor"], env)
-        self.assertRegex(told.decode(), r"broken +regular +none")
+        self.assertRegex(told.decode(), r"broken +regular +")
         with Screen() as screen:
             status, out, err = end_of(screen.start("--model", self.model, *GIVEN, env=env))
         self.assertEqual((status, out), (1, b""))

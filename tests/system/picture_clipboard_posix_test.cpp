@@ -11,18 +11,6 @@ namespace {
 namespace fs = std::filesystem;
 using namespace headscope::testing;
 
-TEST(PictureClipboard, IsAFileWhereTheProgramWantsThat) {
-  const ProgramsFolder programs;
-  const std::string at = (programs.path() / "tool").string();
-  programs.add("tool", "cp \"$2\" " + at + ".png; printf '%s' \"$1|$2\" > " + at + ".arguments\n");
-  const std::string png = std::string("\x89PNG\r\n\0", 7) + std::string(400'000, 'x');
-  EXPECT_EQ(copy_picture({at, {"first"}, true}, png), "");
-  EXPECT_EQ(bytes_of_file(at + ".png"), png);
-  const std::string arguments = bytes_of_file(at + ".arguments");
-  ASSERT_THAT(arguments, ::testing::StartsWith("first|/"));
-  EXPECT_FALSE(fs::exists(arguments.substr(arguments.find('|') + 1)));  // nothing is left of it
-}
-
 TEST(PictureClipboard, WhatStaysBehindToHandThePictureOutIsNotWaitedFor) {
   const ProgramsFolder programs;
   const auto clipboard = PictureClipboard{programs.add("tool", "cat > /dev/null; sleep 5 & exit 0\n"), {}};

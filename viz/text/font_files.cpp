@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Those of Linux, then those that come with Windows and macOS. The first installed file is the style's face.
+// Those of Linux, then those that come with Windows. The first installed file is the style's face.
 // Bold is used for emphasis, so semi-bold is preferred.
 constexpr std::string_view kRegular[] = {"Inter-Regular.otf",
                                          "Inter-Regular.ttf",
@@ -29,16 +29,14 @@ constexpr std::string_view kMedium[] = {"Inter-Medium.otf", "Inter-Medium.ttf", 
 constexpr std::string_view kBold[] = {"Inter-SemiBold.otf", "Inter-SemiBold.ttf",  "NotoSans-SemiBold.ttf",
                                       "NotoSans-Bold.ttf",  "DejaVuSans-Bold.ttf", "LiberationSans-Bold.ttf",
                                       "FreeSansBold.ttf",   "seguisb.ttf",         "segoeuib.ttf",
-                                      "arialbd.ttf",        "Arial Bold.ttf"};
+                                      "arialbd.ttf"};
 constexpr std::string_view kMono[] = {"JetBrainsMono-Regular.ttf",
                                       "DejaVuSansMono.ttf",
                                       "NotoSansMono-Regular.ttf",
                                       "LiberationMono-Regular.ttf",
                                       "FreeMono.ttf",
                                       "consola.ttf",
-                                      "cour.ttf",
-                                      "Menlo.ttc",
-                                      "Courier New.ttf"};
+                                      "cour.ttf"};
 
 constexpr std::string_view kBoldFallbacks[] = {"DejaVuSans-Bold.ttf", "NotoSansCJK-Bold.ttc"};
 constexpr std::string_view kFallbacks[] = {"DejaVuSans.ttf",
@@ -62,9 +60,6 @@ constexpr std::string_view kFallbacks[] = {"DejaVuSans.ttf",
                                            "YuGothM.ttc",
                                            "malgun.ttf",
                                            "arial.ttf",
-                                           "Arial Unicode.ttf",
-                                           "Apple Symbols.ttf",
-                                           "AppleSDGothicNeo.ttc",
                                            "Arial.ttf"};
 
 /// Fonts for a single script, e.g. NotoSansThai-Regular.ttf.

@@ -3,84 +3,136 @@
 #include "app/cli/arguments/command_syntax.h"
 #include "app/cli/commands/how.h"
 #include "app/cli/commands/output.h"
-#include "app/desktop/doctor.h"
-#include "app/window/surfaceless_gl.h"
+#include "app/recipe/settings.h"
+#include "app/run/sources/model_discovery.h"
+#include "app/run/version.h"
+#include "app/window/window.h"
+#include "model/files/tensor_source.h"
+#include "model/kernels/panels.h"
 #include "system/machine.h"
+#include "system/path_text.h"
+#include "viz/text/text.h"
 
 namespace headscope::app {
 namespace {
 
-using Json = nlohmann::ordered_json;
-using State = Finding::State;
+/// Lacking: a feature is not available. Broken: the program, or its window if there is a display, does not
+/// work.
+enum class State { fine, lacking, broken };
+constexpr const char* kStates[] = {"ok", "lacking", "broken"};
 
-OpenGlFacts open_gl_facts(const Environment& environment) {
-  OpenGlFacts facts;
-  if (const auto x11 = environment("DISPLAY")) facts.display = "X11 " + *x11;
-  if (const auto wayland = environment("WAYLAND_DISPLAY"))
-    facts.display = "Wayland " + *wayland + (facts.display.empty() ? "" : ", " + facts.display);
-  if (system::is_windows()) facts.display = "Windows";
-  if (system::is_macos()) facts.display = "macOS";
-  if (facts.display.empty()) {
-    const SurfacelessGl found = surfaceless_gl();
-    facts.renderer = found.renderer;
-    facts.problem = found.problem;
-  } else {
-    const WindowTrial found = try_window();
-    facts.renderer = found.renderer;
-    facts.problem = found.problem;
-    if (facts.renderer.empty()) facts.surfaceless = surfaceless_gl().renderer;
+/// What one check found, and how to mend it (empty if fine).
+struct Finding {
+  std::string part, name;
+  State state = State::fine;
+  std::string text, remedy;
+};
+
+class Doctor {
+ public:
+  std::vector<Finding> examine() && {
+    add("program", "version", version());
+    add("program", "build", HEADSCOPE_BUILD);
+    std::string loops;
+    for (const model::PanelKernels& kernels : model::runnable_kernels())
+      loops += (loops.empty() ? "" : ", ") + std::string(kernels.name);
+    add("computing", "loops", loops);
+    add("computing", "processors",
+        std::to_string(system::available_processors()) + ", " + system::processor_name());
+    const system::MemoryFacts memory = system::memory_here();
+    add("computing", "memory",
+        format("%.1f GB, %.1f GB free", static_cast<double>(memory.all) / 1e9,
+               static_cast<double>(memory.free) / 1e9));
+    window();
+    try {
+      fonts();
+    } catch (const std::exception& error) {
+      add("fonts", "regular", error.what(), State::broken, "install fonts-inter and fonts-dejavu-core");
+    }
+    models();
+    const auto settings = config_folder(environment_);
+    const std::string problem = settings ? load_settings(*settings / kSettingsFile).message : "not saved";
+    add("desktop", "settings", problem.empty() ? system::text_of(*settings) : problem,
+        problem.empty() ? State::fine : State::lacking,
+        problem.empty() ? ""
+        : settings      ? "fix or remove the file; headscope rewrites it"
+                        : kSetHome);
+    return std::move(findings_);
   }
-  return facts;
-}
 
-const char* word_of(State state) {
-  return state == State::fine ? "ok" : state == State::missing ? "lacking" : "broken";
-}
+ private:
+  static constexpr const char* kSetHome = "set HOME (on Windows USERPROFILE)";
 
-void write_text(const std::vector<Finding>& findings, std::ostream& out) {
-  std::size_t width = 0;
-  for (const Finding& finding : findings)
-    if (finding.name.size() <= 20) width = std::max(width, finding.name.size());
-  std::string part;
-  for (const Finding& finding : findings) {
-    if (finding.part != part) out << (part.empty() ? "" : "\n") << finding.part << '\n';
-    part = finding.part;
-    out << format("  %-7s  %-*s  %s\n", word_of(finding.state), static_cast<int>(width),
-                  terminal_safe(finding.name).c_str(), terminal_safe(finding.text).c_str());
-    if (!finding.remedy.empty())
-      out << format("           %-*s  -> %s\n", static_cast<int>(width), "",
-                    terminal_safe(finding.remedy).c_str());
+  void add(std::string part, std::string name, std::string text, State state = State::fine,
+           std::string remedy = {}) {
+    findings_.push_back({std::move(part), std::move(name), state, std::move(text), std::move(remedy)});
   }
-}
+
+  void window() {
+    const auto x11 = environment_("DISPLAY"), wayland = environment_("WAYLAND_DISPLAY");
+    if (!system::is_windows() && !x11 && !wayland)
+      return add("window", "display", "none: neither DISPLAY nor WAYLAND_DISPLAY is set", State::lacking,
+                 "start headscope in a desktop session, or with ssh -X; only the window needs it");
+    add("window", "display", wayland ? "Wayland " + *wayland : x11 ? "X11 " + *x11 : "Windows");
+    const WindowTrial trial = try_window();
+    if (!trial.renderer.empty()) return add("window", "OpenGL", trial.renderer);
+    add("window", "OpenGL", trial.problem, State::broken, "install libgl1, libegl1 and libgl1-mesa-dri");
+  }
+
+  void fonts() {
+    const auto fonts = viz::Fonts::load();
+    const std::filesystem::path regular = fonts->file(viz::FontStyle::regular);
+    add("fonts", "regular", system::text_of(regular));
+    const auto style = [&](const char* name, viz::FontStyle wanted, const char* remedy) {
+      const std::filesystem::path file = fonts->file(wanted);
+      if (file != regular) return add("fonts", name, system::text_of(file));
+      add("fonts", name, "none; the regular font is used instead", State::lacking, remedy);
+    };
+    style("bold", viz::FontStyle::bold, "install fonts-inter");
+    style("mono", viz::FontStyle::mono, "install fonts-dejavu-core");
+    const viz::TextLayout layout = fonts->layout("中あ∑→≤😀", viz::FontStyle::regular, 14);
+    if (std::ranges::any_of(layout.glyphs, [&](const viz::Glyph& g) { return fonts->family(g).empty(); }))
+      add("fonts", "other scripts", "Chinese, Japanese, symbols or emoji are shown as boxes", State::lacking,
+          "install fonts-droid-fallback and fonts-symbola");
+  }
+
+  void models() {
+    try {
+      model::TensorSource::open(bundled_model());
+      add("models", "bundled", system::text_of(bundled_model()));
+    } catch (const std::exception& error) {
+      add("models", "bundled", error.what(), State::broken,
+          "reinstall headscope, or give a model with --model");
+    }
+    const auto cache = hugging_face_cache(environment_);
+    if (!cache) return add("models", "downloaded", "none", State::lacking, kSetHome);
+    std::string names;
+    for (const DiscoveredModel& model : discover_models(*cache)) names += ", " + model.name;
+    add("models", "downloaded", system::text_of(*cache) + (names.empty() ? ": no GPT-2" : names),
+        names.empty() ? State::lacking : State::fine,
+        names.empty() ? "run headscope get gpt2, or give a model's folder with --model" : "");
+  }
+
+  const Environment environment_ = process_environment();
+  std::vector<Finding> findings_;
+};
 
 /// Returns the exit status: 1 if something is broken.
 int run_doctor(const Arguments& command, const Streams& streams) {
-  const Environment environment = process_environment();
-  Surroundings facts = surroundings(environment);
-  facts.open_gl = open_gl_facts(environment);
-  const std::vector<Finding> findings = examine(facts);
-  const auto count = [&](State state) { return std::ranges::count(findings, state, &Finding::state); };
-  const bool works = count(State::broken) == 0;
-  if (command.json) {
-    Json list = Json::array();
-    for (const Finding& finding : findings)
-      list.push_back({{"part", finding.part},
-                      {"name", utf8_or_replacement(finding.name)},
-                      {"state", word_of(finding.state)},
-                      {"text", utf8_or_replacement(finding.text)},
-                      {"remedy", utf8_or_replacement(finding.remedy)}});
-    streams.out << json_line(Json{{"how", {{"program", program_name()}}},
-                                  {"works", works},
-                                  {"findings", std::move(list)}})
-                << '\n';
-  } else {
-    write_text(findings, streams.out);
-    streams.out << '\n'
-                << (!works                       ? "Something is broken: see above.\n"
-                    : count(State::missing) == 0 ? "Everything is here.\n"
-                                                 : "headscope works, without what is lacking.\n")
-                << (facts.windows || facts.macos ? "" : "Package names are Debian's.\n");
+  const std::vector<Finding> findings = Doctor().examine();
+  const bool works = std::ranges::count(findings, State::broken, &Finding::state) == 0;
+  Json list = Json::array();
+  for (const auto& [part, name, state, text, remedy] : findings) {
+    const char* const word = kStates[static_cast<int>(state)];
+    list.push_back({{"part", part}, {"name", name}, {"state", word}, {"text", utf8_or_replacement(text)}});
+    list.back()["remedy"] = remedy;
+    if (command.json) continue;
+    streams.out << format("%-7s  %-13s  %s\n", word, name.c_str(), terminal_safe(text).c_str());
+    if (!remedy.empty()) streams.out << format("%22s   -> %s\n", "", remedy.c_str());
   }
+  const Json how{{"program", program_name()}};
+  if (command.json)
+    streams.out << json_line(Json{{"how", how}, {"works", works}, {"findings", list}}) << '\n';
   return works ? 0 : 1;
 }
 
@@ -89,9 +141,7 @@ int run_doctor(const Arguments& command, const Streams& streams) {
 Finish describe_doctor(CommandSyntax& command) {
   command.json();
   command.answer_out();
-  command.footer(
-      "Exit status: 0 if headscope works here, 1 if something is broken: no font, no bundled model, or "
-      "a\ndisplay without OpenGL 3.3. Parts that are merely lacking do not count.");
+  command.footer("Exit status: 0 if headscope works here, else 1. The names of packages are Debian's.");
   return command.finish(
       std::make_shared<Arguments>(), [](Arguments&) {}, run_doctor);
 }

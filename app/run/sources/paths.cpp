@@ -18,8 +18,6 @@ fs::path executable_folder() {
 fs::path assets_folder(const fs::path& program_folder) {
   fs::path installed = (program_folder / ".." / "share" / "headscope").lexically_normal();
   if (system::is_folder(installed / "models")) return installed;
-  const fs::path bundled = (program_folder / ".." / "Resources").lexically_normal();
-  if (system::is_folder(bundled / "models")) return bundled;
   const fs::path source = system::path_of(HEADSCOPE_SOURCE_ASSETS);  // empty in packages
   std::error_code ignored;
   if (!source.empty() && system::is_folder(source / "models"))

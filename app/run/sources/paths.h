@@ -15,7 +15,7 @@ using system::process_environment;
 std::filesystem::path executable_folder();
 
 /// The program's own files: `../share/headscope` next to the program's folder (installed, wherever that is),
-/// or `../Resources` (in a bundle of macOS), else `assets/` of the source tree it was built from. Throws
+/// else `assets/` of the source tree it was built from. Throws
 /// std::runtime_error (one sentence, naming both) if neither exists.
 std::filesystem::path assets_folder(const std::filesystem::path& program_folder);
 std::filesystem::path assets_folder();

@@ -4,7 +4,6 @@
 
 #include "app/window/commands.h"
 #include "app/window/panels/panels.h"
-#include "system/key_words.h"
 
 namespace headscope::app {
 
@@ -36,7 +35,7 @@ GuideText strong(std::string words) {
 GuidePage keys_page() {
   GuidePage page{"", "Keys and mouse", {}};
   page.blocks.push_back({.kind = Kind::heading, .level = 1, .text = {{Look::plain, page.title}}});
-  page.blocks.push_back({.text = {{Look::plain, system::with_own_key_names(kMouse)}}});
+  page.blocks.push_back({.text = {{Look::plain, std::string(kMouse)}}});
   GuideBlock& table = page.blocks.emplace_back(GuideBlock{.kind = Kind::table});
   table.rows.push_back({{}, {}});  // no headings
   for (const KeyHelp& line : list_of_keys())

@@ -6,7 +6,6 @@
 #include "app/window/input.h"
 #include "app/window/panels/panels.h"
 #include "app/window/sessions.h"
-#include "system/key_words.h"
 #include "system/path_text.h"
 
 namespace headscope::app {
@@ -181,10 +180,7 @@ void draw_text_menu(Ui& ui) {
     const TextState& edit = field_of(ui.state, field).edit;
     const bool selected = !edit.selection().empty();
     const auto line = [&](const char* label, const char* key, bool possible, const char* unavailable) {
-      return lines.row({.label = label,
-                        .right = system::with_own_key_names(key),
-                        .unavailable = possible ? "" : unavailable},
-                       ui.u(30));
+      return lines.row({.label = label, .right = key, .unavailable = possible ? "" : unavailable}, ui.u(30));
     };
     const char* const unselected = "No text is selected.";
     const auto does = [&](TextCommand command) {

@@ -3,7 +3,6 @@
 
 #include "app/tour/conditions.h"
 #include "app/window/panels/panels.h"
-#include "system/key_words.h"
 
 namespace headscope::app {
 
@@ -61,14 +60,13 @@ void draw_buttons(Ui& ui, const Tour& tour, const Rect& foot) {
   Places line(foot, ui.u(6));
   if (ui.button(line.left(ui.button_width("Back")), "Back",
                 {.unavailable = stop > 0 ? "" : "This is the first stop.",
-                 .tip = system::with_own_key_names("Previous stop  Alt+Page up"),
+                 .tip = "Previous stop  Alt+Page up",
                  .name = "Previous stop"}))
     ui.actions.emplace_back(GoToStop{stop - 1});
   const bool ends = stop + 1 == std::ssize(tour.stops);
   if (ui.button(line.left(ui.button_width("Done")), ends ? "Done" : "Next",
                 {.look = is_stop_done(ui.state) ? Ui::Look::primary : Ui::Look::raised,
-                 .tip = ends ? "Close the tour and show all tours"
-                             : system::with_own_key_names("Next stop  Alt+Page down"),
+                 .tip = ends ? "Close the tour and show all tours" : "Next stop  Alt+Page down",
                  .name = "Next stop"}))
     ui.actions.push_back(ends ? Action(OpenTour{}) : Action(GoToStop{stop + 1}));
   const Rect stops = line.left(ui.button_width("Stops", true));

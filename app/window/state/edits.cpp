@@ -7,7 +7,6 @@
 #include "app/run/edits/moved_edits.h"
 #include "app/window/state.h"
 #include "model/files/error.h"
-#include "system/key_words.h"
 
 namespace headscope::app {
 namespace {
@@ -156,8 +155,7 @@ void move_with_tokens(UiState& s, const Prompt& before, const Snapshot& snapshot
   std::string gone;
   for (const model::Edit& edit : moved.gone) gone += (gone.empty() ? "" : "; ") + edit_brief(edit);
   replace_edits(s.edits, std::move(moved.list));
-  s.message = {"Edits of deleted tokens were removed: " + gone +
-               system::with_own_key_names(". Ctrl+U restores them.")};
+  s.message = {"Edits of deleted tokens were removed: " + gone + ". Ctrl+U restores them."};
 }
 
 int remove_unsupported(EditList& list, const model::Config& config) {

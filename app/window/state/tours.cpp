@@ -6,7 +6,6 @@
 #include "app/run/edits/edit_text.h"
 #include "app/window/state.h"
 #include "model/files/error.h"
-#include "system/key_words.h"
 
 namespace headscope::app {
 namespace {
@@ -79,7 +78,7 @@ void edit(UiState& s, const TourStop& stop, const Snapshot& snapshot) {
   }
   if (own && list != s.edits.list)
     s.message = {first ? "The tour puts your edits aside; they come back when it is closed."
-                       : system::with_own_key_names("The tour has replaced your edits; Ctrl+U undoes that.")};
+                       : "The tour has replaced your edits; Ctrl+U undoes that."};
   replace_edits(s.edits, std::move(list));
   tour.edits = s.edits.list;
 }
@@ -112,10 +111,9 @@ void reduce(UiState& s, const CloseTour&, World& w) {
   if (const Prompt prompt = own_prompt(s); prompt != typed_prompt(s)) {
     replace_prompt(s, prompt, w);
     s.selection.query = s.selection.key = -1;
-    s.message = {system::with_own_key_names(
-        "Your prompt from before the tour is back; Ctrl+Z returns to the tour's.")};
+    s.message = {"Your prompt from before the tour is back; Ctrl+Z returns to the tour's."};
   } else if (s.tour.saved_prompt && *s.tour.saved_prompt != typed_prompt(s)) {
-    s.message = {system::with_own_key_names("What was typed during the tour stays; Ctrl+Z goes back.")};
+    s.message = {"What was typed during the tour stays; Ctrl+Z goes back."};
   }
   if (s.tour.saved_second) {
     const bool compared = s.second.is_set();

@@ -225,16 +225,5 @@ TEST(KeySymbol, IsWhatTheLayoutWritesOrTheLetterOfAUsKeyboard) {
   EXPECT_EQ(key_symbol("", 290), '\0') << "F1";
 }
 
-TEST(HeldKeys, OfAMacMeanWhatCtrlAndAltDoElsewhere) {
-  const HeldKeys command{.command = true}, control{.control = true}, option{.shift = true, .alt = true};
-  EXPECT_EQ(modifiers_of(command, true, true), (Modifiers{.ctrl = true}));
-  EXPECT_EQ(modifiers_of(control, true, true), (Modifiers{.alt = true}));
-  EXPECT_EQ(modifiers_of(option, false, true), (Modifiers{.shift = true, .alt = true}));
-  EXPECT_EQ(modifiers_of(option, true, true), (Modifiers{.shift = true})) << "types a character";
-  EXPECT_EQ(modifiers_of(command, true, false), Modifiers{});
-  EXPECT_EQ(modifiers_of(control, true, false), (Modifiers{.ctrl = true}));
-  EXPECT_EQ(modifiers_of(option, true, false), (Modifiers{.shift = true, .alt = true}));
-}
-
 }  // namespace
 }  // namespace headscope::app
