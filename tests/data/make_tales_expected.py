@@ -8,8 +8,6 @@ import re
 import sys
 from pathlib import Path
 
-import numpy as np
-
 HERE = Path(__file__).resolve().parent
 MODELS = HERE.parent.parent / "assets" / "models"
 sys.path.insert(0, str(MODELS))
@@ -22,30 +20,18 @@ COMMENT = [
     "windows of n_ctx tokens, the last one shorter; in each window every token but the first is predicted from that window alone (no "
     "start token). tokens and bytes count the predicted tokens only; nats_per_token is the mean of their losses; bits_per_byte is the "
     "sum of the losses / ln 2 / bytes.",
-    "head_scores.sequences: sequences of 1 + 2 * half tokens: <|endoftext|>, then half random tokens, then the same again.",
-    "best_previous_token: the head with the largest mean attention of each query q >= 1 on key q - 1, over queries and sequences. "
-    "best_induction: likewise of each query q > half on key q - half + 1.",
-    "Float32 sums in another order differ in about the sixth digit: compare scores and losses with a tolerance of 1e-3.",
+    "Float32 sums in another order differ in about the sixth digit: compare losses with a tolerance of 1e-3.",
 ]
-
-
-def best(table):
-    layer, head = np.unravel_index(np.argmax(table), table.shape)
-    return {"layer": int(layer), "head": int(head), "score": round(float(table[layer, head]), 5)}
 
 
 def main():
     model, tokenizer = train.load_model(MODELS / "tales")
     text = (HERE / "tales_excerpt.txt").read_bytes().decode()
     loss = train.text_loss(model, tokenizer, text)
-    scores = train.head_scores(model, tokenizer.end)
-    sequences = [train.head_sequence(seed, model.config.n_ctx, tokenizer.end) for seed in train.HEAD_SEEDS]
     expected = {
         "comment": COMMENT,
         "excerpt": {"file": "tales_excerpt.txt", "n_ctx": model.config.n_ctx, "ids": tokenizer.encode(text).tolist(),
                     **{name: round(value, 6) for name, value in loss.items()}},
-        "head_scores": {"half": len(sequences[0]) // 2, "best_previous_token": best(scores["previous_token"]),
-                        "best_induction": best(scores["induction"]), "sequences": sequences},
     }
     text = json.dumps(expected, indent=1)
     text = re.sub(r"\[[\d,\s]+\]", lambda numbers: json.dumps(json.loads(numbers[0])), text)  # a list of numbers is one line

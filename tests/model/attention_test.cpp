@@ -170,17 +170,5 @@ TEST_F(Attention, OneQueryInSeveralHeadsIsEachAloneToTheBit) {
   }
 }
 
-TEST_F(Attention, ScoresOfNothingButMinusInfinityWeighNothing) {
-  Surrounded scores(3, 3), z(3, kDHead);
-  for (int i = 0; i < 3; ++i) {
-    for (float& cell : scores.view().row(i)) cell = -INFINITY;
-  }
-  pattern_of_scores(fastest_kernels(), 0.5F, 0, scores.view());
-  weigh_values(fastest_kernels(), head(), scores.view(), z.view());
-  for (int i = 0; i < 3; ++i) {
-    for (int col = 0; col < kDHead; ++col) EXPECT_EQ(z(i, col), 0.0F);
-  }
-}
-
 }  // namespace
 }  // namespace headscope::model

@@ -130,18 +130,6 @@ TEST_F(CircuitTest, CutEdgesCarryWhatTheOtherRunWrote) {
     }
 }
 
-TEST_F(CircuitTest, CutsASingleEdgeAndKeepsASingleOne) {
-  const std::vector<int> tokens = tokens_of(8), cut = tokens_of(8, 3);
-  const Metric metric = LogitDifference{5, 17, 7};
-  std::mt19937 random(11);
-  for (int i = 0; i < 20; ++i)
-    for (const std::uint8_t most : {std::uint8_t{0}, std::uint8_t{1}}) {
-      KeptEdges kept{std::vector<std::uint8_t>(edges(), most), 1};
-      kept.edges[random() % edges()] = static_cast<std::uint8_t>(1 - most);
-      EXPECT_NEAR(found_cut(tokens, cut, kept, metric), reference_cut(tokens, cut, kept, metric), 1e-4);
-    }
-}
-
 /// All edges of a short run, and some of one with more positions than are computed together.
 TEST_F(CircuitTest, EstimatesAreTheDerivativesAlongEachEdge) {
   for (const int length : {6, 67}) {

@@ -2,8 +2,6 @@
 
 #include <gmock/gmock.h>
 
-#include <cmath>
-
 #include "model/files/error.h"
 #include "tests/support/parameter_names.h"
 #include "tests/support/sentences.h"
@@ -85,32 +83,6 @@ TEST(Config, OldFilesHaveNeitherModelTypeNorPositions) {
   EXPECT_EQ(config.n_ctx, 16);
   EXPECT_EQ(config.n_inner, 32);
   EXPECT_EQ(config.activation, Activation::gelu_new);
-}
-
-// The published files of larger models have other keys than the smallest one's.
-TEST(Config, ReadsAllPublishedSizes) {
-  const auto parse_size = [](const std::string& sizes, const std::string& extras) {
-    return parse_config(
-        R"({"activation_function": "gelu_new", "architectures": ["GPT2LMHeadModel"], "attn_pdrop": 0.1,
-      "bos_token_id": 50256, "eos_token_id": 50256, "layer_norm_epsilon": 1e-05, "model_type": "gpt2", "n_ctx": 1024,
-      "n_positions": 1024, "vocab_size": 50257, )" +
-            sizes + ", " + extras + "}",
-        "config.json");
-  };
-  const std::string special = R"("n_special": 0, "predict_special_tokens": true, "output_past": true)";
-  const std::string distilled =
-      R"("_num_labels": 1, "id2label": {"0": "LABEL_0"}, "label2id": {"LABEL_0": 0})";
-  const Config medium = parse_size(R"("n_layer": 24, "n_head": 16, "n_embd": 1024)", special);
-  const Config large = parse_size(R"("n_layer": 36, "n_head": 20, "n_embd": 1280)", special);
-  const Config xl = parse_size(R"("n_layer": 48, "n_head": 25, "n_embd": 1600)", special);
-  const Config distil = parse_size(R"("n_layer": 6, "n_head": 12, "n_embd": 768)", distilled);
-  for (const Config& config : {medium, large, xl, distil}) {
-    EXPECT_EQ(config.d_head(), 64);
-    EXPECT_EQ(config.n_inner, 4 * config.n_embd);
-    EXPECT_TRUE(config.tie_word_embeddings);
-  }
-  EXPECT_EQ(xl.n_layer, 48);
-  EXPECT_EQ(distil.n_layer, 6);
 }
 
 TEST(Config, UnknownAndNullKeysArePassedOver) {

@@ -180,15 +180,6 @@ TEST_F(DirectPathTest, ALongerPromptWithAMeanIsComputedAnew) {
   EXPECT_EQ(testing::kept_values(*run(braces, kIds, part.get())), testing::kept_values(*run(braces)));
 }
 
-TEST_F(DirectPathTest, WithoutTokensThePlanChangesNothingYet) {
-  const Edits edits{path(SetValues{head_of_layer(Site::z, 0, 1), {0}}, head_of_layer(Site::k, 1, 0))};
-  EXPECT_TRUE(patches_from_own_tokens(edits));
-  ForwardOptions options;
-  options.plan = transformer_->plan(edits, workspace_);
-  const auto found = transformer_->forward(kIds, workspace_, options);
-  EXPECT_EQ(testing::all_logits(*transformer_, *found, workspace_), logits({}));
-}
-
 TEST_F(DirectPathTest, PlansShareTheirRuns) {
   const Edit way = path(PatchFrom{head_of_layer(Site::z, 0, 1), kOthers}, head_of_layer(Site::k, 2, 0));
   std::vector<Edits> lists(3, {way});

@@ -271,18 +271,6 @@ TEST_F(Forward, AStoppedRunLeavesItsFinishedChunks) {
   expect_same_results(*run(ids), *rest);
 }
 
-TEST_F(Forward, AStopWithinTheFirstChunkLeavesNothing) {
-  std::stop_source source;
-  source.request_stop();
-  std::shared_ptr<const model::Run> partial;
-  ForwardOptions options;
-  options.stop = source.get_token();
-  options.partial = &partial;
-  const std::vector<int> ids = tokens(50);
-  EXPECT_THROW(transformer_->forward(ids, workspace_, options), Stopped);
-  EXPECT_EQ(partial, nullptr);
-}
-
 /// Nothing is new: the base has all of it.
 TEST_F(Forward, AStopWithinTheFirstChunkBehindABaseLeavesNothing) {
   const std::vector<int> ids = tokens(150);
@@ -397,109 +385,6 @@ TEST_F(Forward, HooksComeInTheOrderOfThePassHeadByHead) {
   EXPECT_EQ(without_heads(called), without_heads(expected));
 }
 
-/// Values from another prompt's pass, inserted at some sites, determine those at another site: they become
-/// the other prompt's.
-struct Patch {
-  std::vector<Site> put;
-  Site seen;
-  int layer_after = 0;
-};
-
-std::string name_of(const Patch& patch) {
-  std::string name;
-  for (const Site site : patch.put) name += hook_name({site}) + " ";
-  return name + "to " + hook_name({patch.seen, patch.layer_after});
-}
-
-void PrintTo(const Patch& patch, std::ostream* out) {
-  *out << name_of(patch);
-}
-
-class Patching : public Forward, public ::testing::WithParamInterface<Patch> {};
-
-TEST_P(Patching, WhatAHookChangesIsWhatFollowsComputesWith) {
-  const std::vector<int> ours = tokens(70), theirs = tokens(70, 1);
-  const Config& config = transformer_->config();
-  Activations other = record(*transformer_, theirs, workspace_, all_hook_points(config));
-  const HookPoint seen{GetParam().seen, GetParam().layer_after};
-  const Activations own = record(*transformer_, ours, workspace_, {seen});
-  ASSERT_FALSE(same_bits(own.at(hook_name(seen)).values, other.at(hook_name(seen)).values));
-
-  // The index of row i of a piece in the whole tensor.
-  const auto row_of = [&](const auto& piece, int i) {
-    if (piece.point.site == Site::result) return i * config.n_head + piece.head;
-    return has_cells(piece.point.site) ? piece.head * 70 + i : i;
-  };
-  Hooks hooks;
-  for (const Site site : GetParam().put) {
-    hooks.edit({site}, [&, values = other.at(hook_name({site})).values](const Activation2d& piece) {
-      for (int i = 0; i < piece.rows; ++i)
-        std::copy_n(values.data() + row_of(piece, i) * piece.cols, piece.cols, piece.row(i).data());
-    });
-  }
-  std::vector<float> found(own.at(hook_name(seen)).values.size());
-  hooks.watch(seen, [&](const ConstActivation2d& piece) {
-    for (int i = 0; i < piece.rows; ++i)
-      std::ranges::copy(piece.row(i), found.data() + row_of(piece, i) * piece.cols);
-  });
-  run(ours, nullptr, 128, &hooks);
-  // Results that are edited are summed head by head.
-  EXPECT_LE(largest_difference(found, other.at(hook_name(seen)).values),
-            seen.site == Site::attn_out ? 1e-5 : 0.0);
-}
-
-INSTANTIATE_TEST_SUITE_P(
-    Sites, Patching,
-    ::testing::Values(
-        Patch{{Site::embed}, Site::resid_pre}, Patch{{Site::resid_pre}, Site::ln1_scale},
-        Patch{{Site::resid_pre}, Site::ln1_normalized}, Patch{{Site::ln1_normalized}, Site::q},
-        Patch{{Site::ln1_normalized}, Site::k}, Patch{{Site::ln1_normalized}, Site::v},
-        Patch{{Site::q, Site::k}, Site::pattern}, Patch{{Site::attn_scores}, Site::pattern},
-        Patch{{Site::pattern, Site::v}, Site::z}, Patch{{Site::z}, Site::attn_out},
-        Patch{{Site::result}, Site::attn_out}, Patch{{Site::resid_pre, Site::attn_out}, Site::resid_mid},
-        Patch{{Site::resid_mid}, Site::ln2_normalized}, Patch{{Site::ln2_normalized}, Site::mlp_pre},
-        Patch{{Site::mlp_pre}, Site::mlp_post}, Patch{{Site::mlp_post}, Site::mlp_out},
-        Patch{{Site::resid_mid, Site::mlp_out}, Site::resid_post},
-        Patch{{Site::resid_post}, Site::resid_pre, 1}, Patch{{Site::resid_post}, Site::attn_out, 1},
-        Patch{{Site::ln_final_normalized}, Site::logits}),
-    [](const auto& test) { return testing::as_test_name(name_of(test.param)); });
-
-TEST_F(Forward, AChangedScaleDividesTheNormalized) {
-  const std::vector<int> ids = tokens(3);
-  const HookPoint scale{Site::ln2_scale, 1}, normalized{Site::ln2_normalized, 1};
-  const Activations plain = record(*transformer_, ids, workspace_, {normalized});
-  Hooks hooks;
-  hooks.edit(scale, [](const Activation2d& piece) {
-    for (int i = 0; i < piece.rows; ++i) piece.row(i)[0] *= 2;
-  });
-  std::vector<float> found;
-  watch_rows(hooks, normalized, found);
-  run(ids, nullptr, 128, &hooks);
-  const std::vector<float>& expected = plain.at(hook_name(normalized)).values;
-  for (std::size_t i = 0; i < expected.size(); ++i) EXPECT_EQ(found[i], expected[i] / 2);
-}
-
-TEST_F(Forward, AHookMayLiftTheMask) {
-  Hooks hooks;
-  hooks.edit({Site::attn_scores, 0}, [](const Activation2d& piece) {
-    for (int i = 0; i < piece.rows; ++i) std::fill(piece.row(i).begin(), piece.row(i).end(), 0.0F);
-  });
-  hooks.watch({Site::pattern, 0}, [](const ConstActivation2d& piece) {
-    for (int i = 0; i < piece.rows; ++i) {
-      for (const float weight : piece.row(i)) EXPECT_FLOAT_EQ(weight, 1.0F / 9);
-    }
-  });
-  std::vector<float> z;  // [9, 12]
-  watch_rows(hooks, {Site::z, 0}, z);
-  const auto found = run(tokens(9), nullptr, 128, &hooks);
-  ASSERT_EQ(z.size(), 9U * 12);
-  for (int col = 0; col < 12; ++col) {
-    double mean = 0;
-    for (int pos = 0; pos < 9; ++pos) mean += found->v(0, col / 4, pos)[col % 4] / 9.0;
-    for (int pos = 0; pos < 9; ++pos) EXPECT_NEAR(z[pos * 12 + col], mean, 1e-5);
-  }
-}
-
 // --- attention on demand ---
 
 TEST_F(Forward, StagesOfAHeadAreThoseOfThePassToTheBit) {
@@ -565,11 +450,6 @@ TEST_F(Forward, StagesAreWhatTheirNamesSay) {
     }
     EXPECT_NEAR(total, 1, 1e-6);
   }
-}
-
-TEST_F(Forward, PagesTellTheirSize) {
-  const auto found = run(tokens(65));
-  EXPECT_EQ(found->bytes(), 2 * sizeof(float) * (4 * 2 + 1) * 64 * 12);
 }
 
 }  // namespace

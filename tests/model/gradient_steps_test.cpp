@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <functional>
 #include <limits>
 #include <numbers>
 #include <random>
@@ -153,54 +152,6 @@ TEST(ActivationSlopes, AreThatOfAStraightLineFarOut) {
     }
 }
 
-// --- softmax and layer norm ---
-
-using Function = std::function<double(const std::vector<double>&)>;
-
-/// Central differences.
-std::vector<double> slopes_of(const Function& function, std::vector<double> at) {
-  constexpr double kStep = 1e-6;
-  std::vector<double> slopes;
-  for (double& x : at) {
-    const double old = x;
-    x = old + kStep;
-    const double above = function(at);
-    x = old - kStep;
-    slopes.push_back((above - function(at)) / (2 * kStep));
-    x = old;
-  }
-  return slopes;
-}
-
-std::vector<float> normal_numbers(std::size_t count, unsigned seed) {
-  std::mt19937 generator(seed);
-  std::normal_distribution<float> normal;
-  std::vector<float> numbers(count);
-  for (float& number : numbers) number = normal(generator);
-  return numbers;
-}
-
-std::vector<double> doubles(const std::vector<float>& numbers) {
-  return {numbers.begin(), numbers.end()};
-}
-
-TEST(SoftmaxGradient, IsItsSlope) {
-  for (const std::size_t n : {1, 2, 9, 40}) {
-    const std::vector<float> scores = normal_numbers(n, 3), weights = normal_numbers(n, 4);
-    const auto metric = [&](const std::vector<double>& x) {
-      double total = 0, sum = 0;
-      for (const double value : x) total += std::exp(value);
-      for (std::size_t i = 0; i < n; ++i) sum += static_cast<double>(weights[i]) * std::exp(x[i]) / total;
-      return sum;
-    };
-    const std::vector<double> expected = slopes_of(metric, doubles(scores));
-    std::vector<float> pattern = scores, gradient = weights;
-    softmax(fastest_kernels().rows, pattern);
-    softmax_gradient(pattern, gradient);
-    for (std::size_t i = 0; i < n; ++i) EXPECT_NEAR(gradient[i], expected[i], 1e-6);
-  }
-}
-
 TEST(SoftmaxGradient, IsZeroWhereNothingIsSeen) {
   std::vector<float> weights{0, 0.5F, 0.5F, 0}, gradient{3, 1, 2, -7};
   softmax_gradient(weights, gradient);
@@ -208,37 +159,6 @@ TEST(SoftmaxGradient, IsZeroWhereNothingIsSeen) {
   std::vector<float> none(3, 0.0F), of_none{1, 2, 3};
   softmax_gradient(none, of_none);
   EXPECT_EQ(of_none, none);
-}
-
-TEST(LayerNormGradient, IsItsSlopeWhateverScaleIsUsed) {
-  constexpr std::size_t kSize = 21;
-  constexpr float kEpsilon = 1e-2F;
-  const std::vector<float> x = normal_numbers(kSize, 3), weights = normal_numbers(kSize, 4);
-  // The scale as it is, one that is doubled, and one that is set.
-  for (const auto& [factor, constant] : {std::pair{1.0, 0.0}, {2.0, 0.0}, {0.0, 1.5}}) {
-    const auto scale_of = [factor = factor, constant = constant](double computed) {
-      return factor * computed + constant;
-    };
-    const auto metric = [&](const std::vector<double>& input) {
-      double mean = 0, variance = 0, sum = 0;
-      for (const double value : input) mean += value / kSize;
-      for (const double value : input) variance += (value - mean) * (value - mean) / kSize;
-      const double scale = scale_of(std::sqrt(variance + static_cast<double>(kEpsilon)));
-      for (std::size_t i = 0; i < kSize; ++i)
-        sum += static_cast<double>(weights[i]) * (input[i] - mean) / scale;
-      return sum;
-    };
-    const std::vector<double> expected = slopes_of(metric, doubles(x));
-    std::vector<float> centered(kSize), gradient = weights;
-    const float computed = center(x, kEpsilon, centered);
-    const auto used = static_cast<float>(scale_of(static_cast<double>(computed)));
-    const float of_used = scale_gradient(gradient, centered, used);
-    double dot = 0;
-    for (std::size_t i = 0; i < kSize; ++i) dot += static_cast<double>(weights[i]) * centered[i];
-    EXPECT_NEAR(of_used, -dot / (static_cast<double>(used) * used), 1e-6);
-    layer_norm_gradient(centered, {computed, used}, static_cast<float>(factor) * of_used, gradient);
-    for (std::size_t i = 0; i < kSize; ++i) EXPECT_NEAR(gradient[i], expected[i], 2e-6) << factor << " " << i;
-  }
 }
 
 }  // namespace

@@ -9,7 +9,6 @@ namespace headscope::model {
 namespace {
 
 using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 
 Config two_layers() {
   Config config;
@@ -53,14 +52,6 @@ TEST(HookPoints, AreMatchedByGlobs) {
   EXPECT_THAT(names(match_hook_points(config, "*pattern,blocks.1.*pattern")),
               ElementsAre("blocks.0.attn.hook_pattern", "blocks.1.attn.hook_pattern"));
   EXPECT_EQ(match_hook_points(config, "blocks.1.*").size(), 17U);
-}
-
-TEST(HookPoints, ResultOnlyComesWhenItIsNamed) {
-  const Config config = two_layers();
-  EXPECT_THAT(names(match_hook_points(config, "*.hook_result")),
-              ElementsAre("blocks.0.attn.hook_result", "blocks.1.attn.hook_result"));
-  EXPECT_EQ(match_hook_points(config, "*,blocks.0.attn.hook_result").size(),
-            all_hook_points(config).size() - 1);
 }
 
 TEST(HookPoints, AGlobThatMatchesNothingIsAnError) {

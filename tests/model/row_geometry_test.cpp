@@ -55,12 +55,6 @@ TEST(RowGeometry, ARowOfZerosHasNoCosine) {
   EXPECT_TRUE(std::isnan(of_zeros[1]) && std::isnan(of_zeros[2]) && std::isnan(of_zeros[3]));
 }
 
-TEST(RowGeometry, RowsMayLieApart) {
-  const std::vector<float> x{1, 0, 9, 9, 0, 2, 9, 9};
-  Workspace workspace(1);
-  EXPECT_THAT(cosines({x.data(), 2, 2, 4}, workspace), Pointwise(FloatNear(1e-6F), {1.F, 0.F, 0.F, 1.F}));
-}
-
 TEST(RowGeometry, PrincipalDirectionsOfALineAndItsWidth) {
   // Along (4, 3) / 5 by ±10, perpendicular to it by ±1, around (7, -2).
   const auto at = [](float along, float across) {

@@ -180,21 +180,6 @@ TEST(Candidates, ShareTheLineByTheirProbabilities) {
   EXPECT_EQ(all.best(all.draw(0.99)), 2);  // the larger of two ids with equal probability
 }
 
-TEST(Candidates, AreDrawnAsOftenAsTheyAreProbable) {
-  const std::vector<float> logits = random_logits(12, 5);
-  constexpr int kDraws = 40'000;
-  for (const SamplingOptions& options : kSomeOptions) {
-    const std::map<int, double> expected = distribution_by_the_book(logits, options);
-    std::map<int, int> counts;
-    for (const int id : draws(logits, options, 99, kDraws)) ++counts[id];
-    for (const auto& [id, count] : counts) EXPECT_TRUE(expected.contains(id)) << id;
-    for (const auto& [id, probability] : expected) {
-      const double deviation = std::sqrt(probability * (1 - probability) / kDraws);
-      EXPECT_NEAR(static_cast<double>(counts[id]) / kDraws, probability, 5 * deviation + 1e-4) << id;
-    }
-  }
-}
-
 TEST(Draw, IsGivenBySeedAndPosition) {
   const std::vector<float> logits = random_logits(500, 2);
   EXPECT_EQ(draws(logits, {.temperature = 2}, 1, 50), draws(logits, {.temperature = 2}, 1, 50));

@@ -51,8 +51,8 @@ class SecondModel : public ::testing::Test {
 };
 
 TEST_F(SecondModel, GivesWhatItHasToTheBit) {
-  for (const Site site : {Site::embed, Site::resid_pre, Site::q, Site::v, Site::z, Site::attn_out,
-                          Site::mlp_post, Site::mlp_out, Site::ln_final_normalized}) {
+  for (const Site site : {Site::embed, Site::resid_pre, Site::q, Site::v, Site::pattern, Site::z,
+                          Site::attn_out, Site::mlp_post, Site::mlp_out, Site::ln_final_normalized}) {
     const HookPoint point{site, in_block(site) ? 1 : 0};
     SCOPED_TRACE(hook_name(point));
     Pieces there;
@@ -96,21 +96,6 @@ TEST_F(SecondModel, IsAnotherSourceThanTheFirstForTheSameTokens) {
   EXPECT_EQ(run({PatchFrom{place, kOthers, {4, 5}, true}, PatchFrom{place, kOthers, {4, 5}}}), own);
 }
 
-TEST_F(SecondModel, GivesRowsOfItsPatterns) {
-  const int layer = 1, head = 1;
-  std::vector<float> there(kIds.size() * kIds.size());
-  const auto clean = second_->forward(kIds, workspace_);
-  second_->pattern(*clean, layer, head, there);
-  ForwardOptions options;
-  options.plan = first_->plan({PatchFrom{{{Site::pattern, layer}, head, {5}, {}}, kIds, {5}, true}},
-                              workspace_, {}, {second_.get()});
-  const auto run = first_->forward(kIds, workspace_, options);
-  std::vector<float> found(there.size());
-  first_->pattern(*run, layer, head, found);
-  for (std::size_t key = 0; key < kIds.size(); ++key)
-    EXPECT_EQ(found[5 * kIds.size() + key], there[5 * kIds.size() + key]) << key;
-}
-
 TEST_F(SecondModel, RunsTheRunsOwnTokensWhereNoneAreNamed) {
   const auto run = [&](std::vector<int> named, const Transformer& second, std::span<const int> tokens,
                        std::vector<int> at, const model::Run* base = nullptr) {
@@ -134,16 +119,6 @@ TEST_F(SecondModel, RunsTheRunsOwnTokensWhereNoneAreNamed) {
   EXPECT_EQ(logits_of(*run({}, *shorter, kIds, {1, 6})),
             logits_of(*run({kIds[0], kIds[1], kIds[2]}, *shorter, kIds, {1})))
       << "as far as its context goes";
-}
-
-TEST_F(SecondModel, NamesATokenForEachPositionThatItNames) {
-  const Edits list{PatchFrom{{{Site::z, 1}, {}, {2}, {}}, {}, {1}, true}};
-  EXPECT_EQ(message_of<RunError>([&] {
-              first_->plan(list, workspace_, {}, {second_.get(), kIds});
-            }),
-            "the edit of blocks.1.attn.hook_z patches from a prompt without tokens");
-  EXPECT_TRUE(patches_from_own_tokens({PatchFrom{{{Site::z, 1}, {}, {}, {}}, {}, {}, true}}));
-  EXPECT_FALSE(patches_from_own_tokens({PatchFrom{{{Site::z, 1}, {}, {}, {}}, kIds, {}, true}}));
 }
 
 TEST_F(SecondModel, IsWantedAndOfTheSameShape) {

@@ -58,64 +58,6 @@ TEST(LargestLogits, NaNComesLastAndHasNoRank) {
   EXPECT_EQ(rank_of(std::vector<float>(40, nan), 3), -1);
 }
 
-TEST(Statistics, AreThoseOfTheWholeVocabulary) {
-  const auto transformer = Transformer::load(testing::golden_folder("plain"));
-  const testing::Golden golden = testing::read_golden(testing::golden_folder("plain"));
-  const std::vector<float>& expected = golden.activations.at("logits").values;
-  const auto vocabulary = static_cast<std::size_t>(transformer->config().vocab_size);
-  Workspace workspace(2);
-  const auto run = transformer->forward(golden.tokens, workspace);
-  const int length = run->length();
-  constexpr int kTop = 12;
-  const std::vector<PositionStatistics> statistics =
-      transformer->statistics(*run, 0, length, kTop, workspace);
-  ASSERT_EQ(statistics.size(), static_cast<std::size_t>(length));
-
-  for (int pos = 0; pos < length; ++pos) {
-    const std::span<const float> logits =
-        std::span(expected).subspan(static_cast<std::size_t>(pos) * vocabulary, vocabulary);
-    const PositionStatistics& found = statistics[pos];
-    double sum = 0;
-    for (const float logit : logits) sum += std::exp(static_cast<double>(logit));
-    const auto probability = [&](int id) { return std::exp(static_cast<double>(logits[id])) / sum; };
-    EXPECT_NEAR(found.log_sum_exp, std::log(sum), 1e-4);
-
-    ASSERT_EQ(found.top.size(), static_cast<std::size_t>(kTop));
-    std::vector<float> sorted(logits.begin(), logits.end());
-    std::sort(sorted.begin(), sorted.end(), std::greater<>());
-    for (std::size_t i = 0; i < found.top.size(); ++i) {
-      EXPECT_NEAR(found.top[i].logit, sorted[i], 1e-4);
-      EXPECT_NEAR(found.top[i].logit, logits[found.top[i].id], 1e-4);
-      EXPECT_NEAR(found.top[i].probability, probability(found.top[i].id), 1e-5);
-    }
-    if (pos + 1 == length) {
-      EXPECT_TRUE(std::isnan(found.next_logit));
-      EXPECT_TRUE(std::isnan(found.next_probability));
-      EXPECT_EQ(found.next_rank, -1);
-    } else {
-      const int next = golden.tokens[pos + 1];
-      const float logit = logits[next];
-      EXPECT_NEAR(found.next_logit, logit, 1e-4);
-      EXPECT_NEAR(found.next_probability, probability(next), 1e-5);
-      const auto above = [&](float margin) {
-        return std::count_if(logits.begin(), logits.end(),
-                             [&](float other) { return other > logit + margin; });
-      };
-      EXPECT_LE(found.next_rank, above(-1e-4F));
-      EXPECT_GE(found.next_rank, above(1e-4F));
-    }
-  }
-
-  // A range of positions gives the corresponding part.
-  const auto some = transformer->statistics(*run, 60, 7, 1, workspace);
-  ASSERT_EQ(some.size(), 7U);
-  for (std::size_t i = 0; i < some.size(); ++i) {
-    EXPECT_NEAR(some[i].log_sum_exp, statistics[60 + i].log_sum_exp, 1e-5);
-    EXPECT_EQ(some[i].next_rank, statistics[60 + i].next_rank);
-    EXPECT_THAT(ids_of(some[i].top), ElementsAre(statistics[60 + i].top[0].id));
-  }
-}
-
 /// A model whose vocabulary is swept in several parts, with equal logits for ids that are far apart: row i of
 /// the embedding is row i % kDifferent.
 class Sweeps : public ::testing::Test {
@@ -197,13 +139,6 @@ void expect_statistics(std::span<const float> logits, int next, int top, const P
   EXPECT_EQ(found.next_rank, std::ranges::find(order, next) - order.begin());
   const double probability = std::exp(logit - log_sum_exp);
   EXPECT_NEAR(found.next_probability, probability, 1e-6 * probability);
-}
-
-TEST_F(Sweeps, LogitsOfIdsFarApartAreEqual) {
-  for (int pos = 0; pos < kLength; ++pos) {
-    for (std::size_t id = kDifferent; id < kVocabulary; ++id)
-      ASSERT_EQ(logits(pos)[id], logits(pos)[id % kDifferent]);
-  }
 }
 
 TEST_F(Sweeps, AreThoseOfTheWholeVocabularyForAnyPositions) {

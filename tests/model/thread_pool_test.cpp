@@ -51,21 +51,5 @@ TEST(ThreadPool, AnExceptionComesOutAndThePoolGoesOn) {
   }
 }
 
-TEST(ThreadPool, AsksForAsManyThreadsAsThereAreProcessors) {
-  EXPECT_EQ(ThreadPool(0).threads(), static_cast<int>(std::thread::hardware_concurrency()));
-}
-
-// Measured in processor time, so that a busy machine makes no difference.
-TEST(ThreadPool, SleepsBetweenLoops) {
-#ifdef _WIN32
-  GTEST_SKIP() << "std::clock measures elapsed time on Windows";
-#endif
-  ThreadPool pool(4);
-  pool.parallel_for(8, [](int, int) {});
-  const std::clock_t before = std::clock();
-  std::this_thread::sleep_for(std::chrono::milliseconds(200));
-  EXPECT_LT(static_cast<double>(std::clock() - before) / CLOCKS_PER_SEC, 0.05);
-}
-
 }  // namespace
 }  // namespace headscope::model

@@ -304,20 +304,6 @@ TEST(MergeTable, OfAPowerOfTwoMergesKnowsWhatItLacks) {
   }
 }
 
-TEST(MergeTable, MergesNeighboursFromTheLeft) {
-  const MergeTable table(std::vector<Merge>{{0, 0, 1}, {1, 1, 2}});
-  MergeTable::Workspace workspace;
-  const auto merged = [&](std::size_t length) {
-    std::vector<int> word(length, 0);
-    table.apply(word, workspace);
-    return word;
-  };
-  EXPECT_THAT(merged(0), ElementsAre());
-  EXPECT_THAT(merged(1), ElementsAre(0));
-  EXPECT_THAT(merged(3), ElementsAre(1, 0));
-  EXPECT_THAT(merged(7), ElementsAre(2, 1, 0));
-}
-
 // --- The tokenizer as a whole ---
 
 TEST(Tokenizer, KnowsItsTokens) {
@@ -337,21 +323,6 @@ TEST(Tokenizer, SpecialTokensCanBePlainText) {
   ASSERT_EQ(tokens.size(), 3);
   EXPECT_EQ(tokens[1], (Token{end, 1, 14}));
   for (const int id : ids_of(tokenizer.encode("a<|endoftext|>b", false))) EXPECT_NE(id, end);
-}
-
-TEST(Tokenizer, EmptyTextHasNoTokens) {
-  EXPECT_THAT(Tokenizer::load(kTiny).encode(""), ElementsAre());
-}
-
-TEST(Tokenizer, AnyBytesSurviveTheRoundTrip) {
-  const Tokenizer tokenizer = Tokenizer::load(kTiny);
-  std::mt19937 random(7);
-  for (int i = 0; i < 2000; ++i) {
-    std::string text(random() % 200, '\0');
-    const unsigned mask = i % 2 == 0 ? 0xff : 0x7f;
-    for (char& c : text) c = static_cast<char>(random() & mask);
-    expect_lossless(tokenizer, text, i % 3 != 0);
-  }
 }
 
 // Quadratic time would exceed the test's limit: 10^12 steps.
