@@ -32,19 +32,15 @@ install(FILES assets/package/copyright DESTINATION share/doc/headscope)
 configure_file(assets/package/org.headscope.headscope.metainfo.xml.in org.headscope.headscope.metainfo.xml @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/org.headscope.headscope.metainfo.xml DESTINATION share/metainfo)
 
-# The manual page and what shells complete by are written by the program itself.
-set(HEADSCOPE_ZSH_FOLDER share/zsh/site-functions CACHE STRING "Where zsh looks for completions, below the prefix")
-set(written ${PROJECT_BINARY_DIR}/written)
-file(MAKE_DIRECTORY ${written})
-add_custom_command(OUTPUT ${written}/headscope.1.gz ${written}/bash ${written}/zsh ${written}/fish
-  COMMAND headscope completion bash > bash
-  COMMAND headscope completion zsh > zsh
-  COMMAND headscope completion fish > fish
-  COMMAND headscope manual > headscope.1
-  COMMAND gzip -9nf headscope.1
-  DEPENDS headscope WORKING_DIRECTORY ${written} VERBATIM)
-add_custom_target(headscope_written ALL DEPENDS ${written}/headscope.1.gz ${written}/bash ${written}/zsh ${written}/fish)
-install(FILES ${written}/headscope.1.gz DESTINATION share/man/man1)
-install(FILES ${written}/bash DESTINATION share/bash-completion/completions RENAME headscope)
-install(FILES ${written}/zsh DESTINATION ${HEADSCOPE_ZSH_FOLDER} RENAME _headscope)
-install(FILES ${written}/fish DESTINATION share/fish/vendor_completions.d RENAME headscope.fish)
+# The manual page of packages is made from --help.
+if(HEADSCOPE_PACKAGE)
+  find_program(HEADSCOPE_HELP2MAN help2man REQUIRED)
+  set(manual ${PROJECT_BINARY_DIR}/headscope.1)
+  add_custom_command(OUTPUT ${manual}.gz
+    COMMAND ${HEADSCOPE_HELP2MAN} --no-info --name "see inside GPT-2 while it runs" --output ${manual}
+            "${CMAKE_CROSSCOMPILING_EMULATOR} $<TARGET_FILE:headscope>"
+    COMMAND gzip -9nf ${manual}
+    DEPENDS headscope VERBATIM)
+  add_custom_target(headscope_manual ALL DEPENDS ${manual}.gz)
+  install(FILES ${manual}.gz DESTINATION share/man/man1)
+endif()

@@ -10,7 +10,7 @@ set(CPACK_DEBIAN_PACKAGE_ARCHITECTURE arm64)
 # Debian keeps the libraries of each kind of processor in folders of their own, and shares the headers.
 set(ENV{PKG_CONFIG_LIBDIR} /usr/lib/aarch64-linux-gnu/pkgconfig:/usr/share/pkgconfig)
 
-# The program writes its own manual page while it is built, and tests run, in an emulator of the processor.
+# The program runs in an emulator while its manual page is made, and so do the tests.
 find_program(HEADSCOPE_QEMU NAMES qemu-aarch64-static qemu-aarch64 NO_CACHE)
 if(HEADSCOPE_QEMU)
   set(CMAKE_CROSSCOMPILING_EMULATOR ${HEADSCOPE_QEMU})

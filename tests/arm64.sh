@@ -12,7 +12,7 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
 # The libraries' arm64 packages live beside this machine's own.
 install_arm64_packages() {
-  install_packages build test arm64
+  install_packages build test package arm64
   dpkg --print-foreign-architectures | grep -qx arm64 || { dpkg --add-architecture arm64 && apt-get -q update; } >&2
   local package missing=()
   for package in $(packages build test | grep -e '-dev$'); do

@@ -3,9 +3,7 @@
 #include <random>
 #include <regex>
 
-#include "app/cli/arguments/command_tree.h"
 #include "app/cli/commands/attribute.h"
-#include "app/cli/commands/bench.h"
 #include "app/cli/commands/commands.h"
 #include "app/cli/commands/figure.h"
 #include "app/cli/commands/generate.h"
@@ -383,17 +381,6 @@ TEST(Cli, TheFirstHeadIsAChoiceLikeAnyOther) {
   }
 }
 
-TEST(Cli, Bench) {
-  EXPECT_THAT(parsed<BenchCommand>({"bench"}).tokens, ElementsAre());
-  EXPECT_THAT(parsed<BenchCommand>({"bench", "--tokens", "8, 16"}).tokens, ElementsAre(8, 16));
-  const auto bare = parsed<BenchCommand>({"bench"});
-  EXPECT_FALSE(bare.materialize || bare.ui || bare.json);
-  const auto full = parsed<BenchCommand>({"bench", "--materialize", "--ui", "--json"});
-  EXPECT_TRUE(full.materialize && full.ui && full.json);
-  EXPECT_THAT(wrong_use({"bench", "--tokens", "8,,16"}), HasSubstr("--tokens"));
-  EXPECT_THAT(wrong_use({"bench", "--tokens", "0"}), HasSubstr("--tokens"));
-}
-
 TEST(Cli, LensAndAttribute) {
   const auto lens = parsed<LensCommand>({"lens", "--prompts", "f", "--top", "2", "--json"});
   EXPECT_EQ(lens.prompt.from, PromptArguments::From::list);
@@ -499,7 +486,7 @@ TEST(Cli, AnyArgumentsWhateverGiveAnAnswerOrACommand) {
                  "10x10",    "plot",
                  "heatmap",  "predict",
                  "tokens",   "trace",
-                 "shot",     "bench",
+                 "shot",     "doctor",
                  "--view",   "--value-scale",
                  "log",      "--bos",
                  "--bos=3",  "--json=maybe",

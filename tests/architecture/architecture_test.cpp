@@ -41,7 +41,7 @@ std::string view_group(const std::string& path) {
 
 bool may_include(const std::string& file, const std::string& header) {
   static const std::regex ours("(system|model|viz|app|tests)/.*"), shared_in_app("app/\\w+\\.h"),
-      body_of_one_system("system/\\w+_(generic|linux|macos|posix|windows)\\.cpp");
+      body_of_one_system("system/\\w+_(generic|linux|posix|windows)\\.cpp");
   if (!std::regex_match(header, ours) &&
       (header.find_first_of("./") == header.npos || std::regex_match(file, body_of_one_system)))
     return true;

@@ -11,9 +11,9 @@
 #include <algorithm>
 #include <vector>
 
-#include "app/cli/stopwatch.h"
 #include "tests/bench/products.h"
 #include "tests/bench/rotating_weights.h"
+#include "tests/bench/stopwatch.h"
 
 namespace headscope {
 namespace {

@@ -14,7 +14,6 @@
 #include <span>
 #include <vector>
 
-#include "app/cli/stopwatch.h"
 #include "model/kernels/arena.h"
 #include "model/kernels/eigen_maps.h"
 #include "model/kernels/kernels.h"
@@ -22,6 +21,7 @@
 #include "model/pass/attention.h"
 #include "model/pass/statistics.h"
 #include "tests/bench/products.h"
+#include "tests/bench/stopwatch.h"
 
 namespace headscope::model {
 namespace {

@@ -6,10 +6,10 @@
 
 #include <vector>
 
-#include "app/cli/stopwatch.h"
 #include "app/run/analyses/sweep.h"
 #include "app/run/prompt_run.h"
 #include "app/run/sources/paths.h"
+#include "tests/bench/stopwatch.h"
 
 namespace headscope::app {
 namespace {

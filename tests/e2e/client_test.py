@@ -227,7 +227,6 @@ class Process(ClientCase):
             self.assertEqual(hs.run("info")["name"], "copy")
             self.assertEqual(hs.run("tokens", prompt="a")["how"]["model"], "copy")
             self.assertIn("views", hs.run("views"))
-            self.assertIn("headscope", hs.run("completion", "bash"))
             self.assertIn("best", hs.run("search", attention=attention))
             hs.plot("heatmap", "a b", precision="f16").save(figure)
             recipe = hs.run("info", figure)

@@ -40,7 +40,6 @@ RUNS = {
     "info": [[]],
     "views": [[]],
     "doctor": [[]],
-    "bench": [["--tokens", "4", "--materialize", "--ui"]],
 }
 SHARED = {"how": "How an answer was made", "prompt token": "Tokens of a prompt", "token": "A token", "guess": "A guess",
           "cell mean": "Means over a list"}

@@ -490,7 +490,7 @@ class Help(ProgramCase):
     def test_goes_to_standard_output(self):
         text = self.succeed("--help").decode()
         for command in ("info", "tokens", "predict", "lens", "attribute", "score", "composition", "generate", "trace", "metrics",
-                        "search", "views", "plot", "shot", "bench"):
+                        "search", "views", "plot", "shot"):
             self.assertIn(command, text)
             self.assertIn("--", self.succeed(command, "--help").decode())
         self.assertRegex(self.succeed("--version").decode(), r"\Aheadscope \d+\.\d+\.\d+\n\Z")

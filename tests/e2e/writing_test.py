@@ -1,4 +1,4 @@
-"""trace, plot, shot, bench: the files they write."""
+"""trace, plot, shot: the files they write."""
 import csv
 import io
 import json
@@ -201,33 +201,6 @@ class Shot(ProgramCase):
                            contains=["800x560", size])
         self.fail_with(1, "shot", "--prompt", PROMPT, "--size", "800x560", "--font-size", "20", "--out", self.folder / "w.png",
                        contains="1143x800")
-
-
-class Bench(ProgramCase):
-    def test_measures_what_is_asked_for(self):
-        report = self.json("bench", "--tokens", "64,8", "--materialize", "--ui", "--threads", "2")
-        self.assertEqual((report["threads"], report["precision"]), (2, "f32"))
-        self.assertEqual([entry["tokens"] for entry in report["runs"]], [8, 64])
-        self.assertEqual(len(report["window"]), 2)
-        self.assertEqual(set(report["runs"][0]), {
-            "tokens", "repetitions", "pass_ms", "pass_all_logits_ms", "pass_last_logits_ms", "one_more_token_ms", "gradients_ms",
-            "pass_all_maps_ms", "pass_all_maps_all_logits_ms"})
-        for entry in report["runs"] + report["window"]:
-            views = entry.pop("views", [])
-            self.assertTrue(all(value > 0 for value in entry.values()), entry)
-            for view in views:
-                self.assertTrue(view.pop("view") and all(value > 0 for value in view.values()), view)
-        passes = self.json("bench", "--tokens", "64,8", "--threads", "2")  # whose memory is less than a window's
-        self.assertGreater(passes["peak_memory_bytes"], 1 << 20)
-        self.assertGreater(report["peak_memory_bytes"], 1.5 * passes["peak_memory_bytes"])
-
-    def test_the_table_for_people(self):
-        text = self.succeed("bench", "--tokens", "8").decode()
-        for part in ("last logits", "all logits", "one more token", "peak memory"):
-            self.assertIn(part, text)
-
-    def test_refuses_what_does_not_fit(self):
-        self.fail_with(1, "bench", "--tokens", "8,4096", contains=["4,096", str(CONFIG["n_ctx"]), "--tokens"])
 
 
 if __name__ == "__main__":

@@ -49,8 +49,8 @@ for library in libc6 libstdc++6 libglfw3 libopengl0; do
 done
 [[ $(dpkg-deb -f "$deb" Recommends) == *libgl1-mesa-dri* ]] || fail "the .deb recommends no drivers"
 dpkg-deb -c "$deb" >files.txt
-for file in bin/headscope share/man/man1/headscope.1.gz share/headscope/models/tales/model.safetensors share/headscope/guide/views.md \
-            share/doc/headscope/copyright share/doc/headscope/changelog.gz share/bash-completion/completions/headscope; do
+for file in bin/headscope share/headscope/models/tales/model.safetensors share/headscope/guide/views.md \
+            share/doc/headscope/copyright share/doc/headscope/changelog.gz; do
   grep -q " ./usr/$file$" files.txt || fail "usr/$file is not in the .deb"
 done
 if grep -v " root/root " files.txt; then fail "files of the .deb are not root's"; fi

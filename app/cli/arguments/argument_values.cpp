@@ -115,13 +115,6 @@ std::uint64_t seed_number(const std::string& option, std::string_view text) {
   throw UsageError(option + " takes a whole number from 0 to 2^64 - 1, not " + quote(text));
 }
 
-std::vector<int> lengths(const std::string& option, std::string_view text) {
-  std::vector<int> numbers;
-  for (const std::string_view part : split(text, ','))
-    numbers.push_back(whole_number(option, trimmed(part, " "), 1));
-  return numbers;
-}
-
 GivenToken given_token(const std::string& option, const std::string& text) {
   try {
     return parse_given_token(text);

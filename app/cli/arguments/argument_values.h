@@ -71,9 +71,6 @@ std::string metric_grammar(const Rows& rows) {
 /// The parts between separators, at least one. Blanks around them are kept.
 std::vector<std::string_view> split(std::string_view text, char separator);
 
-/// "16,64": numbers of at least 1, with optional blanks around them.
-std::vector<int> lengths(const std::string& option, std::string_view text);
-
 /// "464,3290"; empty for blank text. Throws UnusableValue for an id that does not fit into 32 bits.
 std::vector<int> token_ids(const std::string& option, std::string_view text);
 

@@ -8,7 +8,6 @@
 #include <sstream>
 
 #include "app/cli/arguments/argument_values.h"
-#include "app/cli/arguments/command_tree.h"
 #include "app/cli/arguments/words.h"
 #include "app/cli/commands/commands.h"
 #include "app/cli/commands/recipes.h"
@@ -50,10 +49,10 @@ class ChoiceFormatter : public CLI::Formatter {
 
 class CommandLine {
  public:
-  /// Describes the commands that `arguments` may name, or all commands without them. They must outlive this.
-  explicit CommandLine(const std::vector<std::string>* arguments, const Arguments& start = {})
+  /// Describes the commands that `arguments` may name; they must outlive this.
+  explicit CommandLine(const std::vector<std::string>& arguments, const Arguments& start = {})
       : app_("headscope: see inside GPT-2 while it runs", "headscope"),
-        line_(arguments),
+        line_(&arguments),
         given_(std::make_shared<Arguments>(start)) {
     app_.allow_extras();  // also for subcommands: reject_unknown_arguments has better messages
     app_.allow_windows_style_options(false);  // a path may begin with a slash there, too
@@ -76,8 +75,6 @@ class CommandLine {
   // The parser's callbacks write to the objects held by finish_ and given_.
   CommandLine(const CommandLine&) = delete;
   CommandLine& operator=(const CommandLine&) = delete;
-
-  CommandTree tree() const { return tree_of(app_); }
 
   /// Splits the arguments. For `--name=` without a value, CLI11 would take the next argument as the value.
   std::vector<Word> words() const {
@@ -288,14 +285,14 @@ class CommandLine {
 }  // namespace
 
 std::vector<Word> words_of(const std::vector<std::string>& arguments) {
-  return CommandLine(&arguments).words();
+  return CommandLine(arguments).words();
 }
 
 std::vector<std::string> with_options(const std::vector<std::string>& words,
                                       std::span<const NamedOption> options) {
   std::vector<std::string> arguments = words;
   if (options.empty()) return arguments;
-  const CommandLine line(&words);
+  const CommandLine line(words);
   for (const NamedOption& option : options) {
     const std::vector<std::string> own = line.arguments_of(option);
     arguments.insert(arguments.end(), own.begin(), own.end());
@@ -309,11 +306,7 @@ bool has_option(std::span<const Word> words, std::string_view option) {
 
 Command parse_command_line(const std::vector<std::string>& arguments, const Arguments& start) {
   if (auto recipe = recipe_command(arguments, start)) return *std::move(recipe);
-  return CommandLine(&arguments, start).parse();
-}
-
-CommandTree whole_program() {
-  return CommandLine(nullptr).tree();
+  return CommandLine(arguments, start).parse();
 }
 
 }  // namespace headscope::app

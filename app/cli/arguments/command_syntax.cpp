@@ -225,10 +225,10 @@ CommandSyntax CommandSyntax::choice(std::string_view name, std::string_view help
 }
 
 bool CommandSyntax::may_name(const std::vector<std::string>* line, std::string_view word) {
-  return line == nullptr || std::ranges::any_of(*line, [&](std::string_view argument) {
-           const std::size_t sign = argument.find('=');  // the parser gets the value as a separate argument
-           return argument == word || (sign != argument.npos && argument.substr(sign + 1) == word);
-         });
+  return std::ranges::any_of(*line, [&](std::string_view argument) {
+    const std::size_t sign = argument.find('=');  // the parser gets the value as a separate argument
+    return argument == word || (sign != argument.npos && argument.substr(sign + 1) == word);
+  });
 }
 
 void CommandSyntax::model() {

@@ -29,7 +29,7 @@ using Finish = std::function<Command()>;
 /// the shared arguments; both must outlive the parser.
 class CommandSyntax {
  public:
-  /// `line`: the arguments to parse; null: describe the options for any arguments.
+  /// `line`: the arguments to parse.
   CommandSyntax(CLI::App& app, std::shared_ptr<Arguments> given, const std::vector<std::string>* line)
       : app_(&app), given_(std::move(given)), line_(line) {}
 

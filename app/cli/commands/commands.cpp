@@ -7,8 +7,7 @@ using Describe = Finish(CommandSyntax& command);
 Describe describe_get, describe_info, describe_tokens, describe_predict, describe_lens, describe_attribute,
     describe_score, describe_composition, describe_saliency, describe_circuit, describe_sweep,
     describe_generate, describe_trace, describe_metrics, describe_search, describe_views, describe_plot,
-    describe_animate, describe_shot, describe_bench, describe_doctor, describe_serve, describe_completion,
-    describe_manual;
+    describe_animate, describe_shot, describe_doctor, describe_serve;
 
 std::span<const CommandRow> command_rows() {
   static constexpr CommandRow kRows[] = {
@@ -44,12 +43,9 @@ std::span<const CommandRow> command_rows() {
       {"animate", "export an animation of a view: head by head, layer by layer, query by query…",
        describe_animate, "view"},
       {"shot", "export a picture of the whole window; needs no display", describe_shot},
-      {"bench", "measure how fast the model and the window run on this machine", describe_bench},
       {"serve", "answer requests one after another, with models that stay loaded", describe_serve},
       {"doctor", "check what headscope needs on this machine, and how to install what is missing",
        describe_doctor},
-      {"completion", "print a shell's completion script", describe_completion, "shell"},
-      {"manual", "print the manual page", describe_manual},
   };
   return kRows;
 }

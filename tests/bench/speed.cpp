@@ -1,0 +1,213 @@
+// headscope_speed [--model DIR] [--tokens N,...] [--threads N] [--window]: medians in milliseconds as JSON,
+// of passes, one more token and gradients for each length of a prompt, and with --window of what a user of
+// the window waits for.
+#include <algorithm>
+#include <iostream>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <random>
+#include <sstream>
+#include <stdexcept>
+
+#include "app/cli/commands/engine.h"
+#include "app/views/parts/edit_menu.h"
+#include "app/window/core.h"
+#include "system/condition.h"
+#include "tests/bench/stopwatch.h"
+
+namespace headscope::app {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// At least 5 rounds, for 1.5 seconds. The ids are arbitrary, since the time does not depend on them.
+Json measure_passes(Engine& engine, int tokens) {
+  const model::Transformer& transformer = *engine.model->transformer;
+  const model::Config& config = transformer.config();
+  model::Workspace& workspace = engine.workspace;
+  std::mt19937 generator(1);
+  std::vector<int> ids(tokens);
+  for (int& id : ids) id = static_cast<int>(generator() % static_cast<unsigned>(config.vocab_size));
+  std::vector<float> logits(config.vocab_size);
+  const std::size_t known = tokens == config.n_ctx ? ids.size() - 1 : ids.size();  // before one more token
+  std::vector<int> longer = ids;
+  if (known == ids.size()) longer.push_back(ids.front());
+  model::Hooks hooks;  // down to the embedding, which nobody reads
+  hooks.watch({model::Site::embed}, [](const model::ConstActivation2d&) {});
+  model::GradientOptions to_embedding;
+  to_embedding.hooks = &hooks;
+  const auto last_logits = [&](const model::Run& run) {
+    transformer.logits(run, run.length() - 1, 1, workspace, logits);
+  };
+
+  std::map<std::string, std::vector<double>> times;
+  const auto round = [&] {
+    std::shared_ptr<const model::Run> run, shorter;
+    const double pass = seconds([&] { run = transformer.forward(ids, workspace); });
+    times["pass_ms"].push_back(pass);
+    times["pass_last_logits_ms"].push_back(pass + seconds([&] { last_logits(*run); }));
+    times["pass_all_logits_ms"].push_back(
+        pass + seconds([&] { transformer.statistics(*run, 0, run->length(), 10, workspace); }));
+    times["gradients_ms"].push_back(
+        seconds([&] { transformer.gradients(*run, model::LogProbability{}, workspace, to_embedding); }));
+    shorter = known == ids.size() ? run : transformer.forward(std::span(ids).first(known), workspace);
+    model::ForwardOptions cached;
+    cached.base = shorter.get();
+    times["one_more_token_ms"].push_back(
+        seconds([&] { last_logits(*transformer.forward(longer, workspace, cached)); }));
+  };
+  round();  // warms up
+  times.clear();
+  int rounds = 0;
+  for (double spent = 0; rounds < 5 || spent < 1.5; ++rounds) spent += seconds(round);
+  Json json = {{"tokens", tokens}, {"rounds", rounds}};
+  for (auto& [name, values] : times) json[name] = 1e3 * median(std::move(values));
+  return json;
+}
+
+/// A window without a screen.
+class HeadlessWindow {
+ public:
+  explicit HeadlessWindow(const ModelArguments& arguments) : core_(options(arguments)) { rest(); }
+
+  /// Milliseconds from an action until all its answers are drawn, medians.
+  double answer_to(const std::vector<Action>& actions) {
+    std::vector<double> times;
+    for (const Action& action : actions) {
+      times.push_back(1e3 * seconds([&] {
+                        core_.apply(action);
+                        wait_for_pictures();
+                      }));
+      rest();
+    }
+    return median(std::move(times));
+  }
+
+  /// Waits for the rest (thumbnails, statistics), as if the user stopped typing.
+  void rest() {
+    core_.settle();
+    if (const std::string& error = core_.snapshot().error; !error.empty()) throw std::runtime_error(error);
+    draw();
+  }
+
+  void draw() { core_.draw(frame_); }
+  int tokens() const { return core_.snapshot().run->tokens.length(); }
+
+ private:
+  WindowFrame frame_;
+  system::Mutex mutex_;
+  system::Condition woken_;
+  bool news_ = false;
+  NullScreen screen_;
+  Core core_;  // last member: its worker thread uses those above
+
+  CoreOptions options(const ModelArguments& arguments) {
+    CoreOptions options;
+    options.window.model = model_folder(arguments);
+    options.window.threads = arguments.threads;
+    options.fonts = viz::Fonts::load();
+    options.screen = &screen_;
+    options.wake = [this] {
+      const std::lock_guard lock(mutex_);
+      news_ = true;
+      woken_.notify_one();
+    };
+    return options;
+  }
+
+  /// Draws until all quick answers are there.
+  void wait_for_pictures() {
+    while (true) {
+      core_.take_results();
+      draw();
+      const Snapshot& snapshot = core_.snapshot();
+      if (!snapshot.error.empty()) throw std::runtime_error(snapshot.error);
+      if (snapshot.run && snapshot.run->prompt == prompt_of(core_.state()) && !core_.window().stale) return;
+      std::unique_lock lock(mutex_);
+      woken_.wait(lock, [&] { return news_; });
+      news_ = false;
+    }
+  }
+};
+
+Json measure_window(HeadlessWindow& window, const LoadedModel& model, int length) {
+  constexpr int kRounds = 7;
+  const std::string typed = " and then it went";  // each letter may become a token
+  std::string text;
+  while (std::ssize(model.tokenizer->encode(text + typed)) < length)
+    text += "Once upon a time there was an old house, and in the house there lived a cat. ";
+  const auto tokens = model.tokenizer->encode(text);
+  const int kept =
+      std::min(static_cast<int>(tokens.size()), std::max(length - static_cast<int>(typed.size()), 1));
+  text.resize(kept > 0 ? tokens[kept - 1].end : 0);
+  text.resize(std::max<std::size_t>(text.size(), 1), 'A');
+  const model::Config config = model.config();
+  std::vector<Action> letters, beginnings, heads, off, views;
+  for (const char letter : typed) letters.push_back(TypeInField{Field::prompt, Insert{{letter}, true}});
+  for (int round = 0; round < kRounds; ++round) {
+    text[0] = static_cast<char>('A' + round);
+    beginnings.push_back(SetPrompt{text + typed, {}, {}});
+    const int head = (round + 1) % (config.n_layer * config.n_head);
+    const int layer = head / config.n_head;
+    heads.push_back(SelectHead{layer, head % config.n_head});
+    off.push_back(ListEdits{{{{head_off(layer, head % config.n_head), true}}, false}, false});
+  }
+  window.answer_to({SetPrompt{text, ExamplePrompt::Head{0, 0}, {}}});
+  Json json = {{"typed_at_the_end_ms", window.answer_to(letters)}};
+  json["tokens"] = window.tokens();
+  json["other_head_ms"] = window.answer_to(heads);
+  json["head_off_ms"] = window.answer_to(off);
+  window.answer_to({ListEdits{}});
+  json["settled_frame_ms"] = 1e3 * median_seconds([&] { window.draw(); });
+  json["typed_at_the_start_ms"] = window.answer_to(beginnings);
+  for (const View* view : tabs())
+    json["views"].push_back({{"view", view->name()},
+                             {"opened_ms", window.answer_to({ShowView{std::string(view->id)}})},
+                             {"settled_frame_ms", 1e3 * median_seconds([&] { window.draw(); })}});
+  window.answer_to({ShowView{std::string(view_at(Place::tab).id)}});
+  return json;
+}
+
+int run(std::span<const char* const> words) {
+  ModelArguments arguments;
+  std::vector<int> lengths{16, 64, 256};
+  bool with_window = false;
+  for (std::size_t i = 1; i < words.size(); ++i) {
+    const std::string word = words[i];
+    if (word == "--window") {
+      with_window = true;
+    } else if (i + 1 == words.size()) {
+      throw std::runtime_error("unknown word or missing value: " + word);
+    } else if (word == "--model") {
+      arguments.model = words[++i];
+    } else if (word == "--threads") {
+      arguments.threads = std::stoi(words[++i]);
+    } else if (word == "--tokens") {
+      lengths.clear();
+      std::istringstream list(words[++i]);
+      for (std::string length; std::getline(list, length, ',');) lengths.push_back(std::stoi(length));
+    }
+  }
+  Engine engine = start_engine(arguments);
+  Json report = {{"model", engine.model->name}, {"threads", engine.workspace.threads()}};
+  for (const int length : lengths) report["runs"].push_back(measure_passes(engine, length));
+  if (with_window) {
+    HeadlessWindow window(arguments);
+    for (const int length : lengths)
+      report["window"].push_back(measure_window(window, *engine.model, length));
+  }
+  std::cout << report.dump(2) << '\n';
+  return 0;
+}
+
+}  // namespace
+}  // namespace headscope::app
+
+int main(int argc, char** argv) {
+  try {
+    return headscope::app::run({argv, static_cast<std::size_t>(argc)});
+  } catch (const std::exception& error) {
+    std::cerr << "headscope_speed: " << error.what() << '\n';
+    return 1;
+  }
+}
