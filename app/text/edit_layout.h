@@ -1,12 +1,9 @@
 #pragma once
-#include <array>
 #include <cstddef>
-#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "viz/text/text.h"
@@ -20,15 +17,8 @@ using LineLayout = std::function<viz::TextLayout(std::string_view line)>;
 struct EditRow {
   std::size_t start = 0;
   std::size_t end = 0;
-  std::size_t context_end = 0;  ///< the bytes from here on do not affect where this row ends
-  bool hard = false;            ///< ends at a line break or the end of the text, not by wrapping
+  bool hard = false;  ///< ends at a line break or the end of the text, not by wrapping
   bool operator==(const EditRow&) const = default;
-};
-
-/// Soft-wrapped text. There is at least one row; a text that ends in a line break has an empty last row.
-struct EditLayout {
-  std::vector<EditRow> rows;
-  bool operator==(const EditLayout&) const = default;
 };
 
 /// A position of the caret in a row.
@@ -37,31 +27,14 @@ struct CaretStop {
   float x = 0;           ///< from the start of the row, logical pixels
 };
 
-/// The width of each character, cached.
-class Advances {
- public:
-  explicit Advances(LineLayout layout);
-  /// `character`: one character, or one byte of invalid UTF-8.
-  float operator()(std::string_view character);
-
- private:
-  LineLayout layout_;
-  std::array<float, 128> ascii_;
-  std::unordered_map<std::uint32_t, float> others_;
-};
-
-/// Wraps at spaces, hyphens and next to ideographs, or within a word that is wider than the row; one space
-/// may overhang the edge. Line breaks are "\n" and "\r\n". `width` <= 0: never wraps.
-EditLayout wrap(std::string_view text, Advances& advances, float width);
-
-/// The same as wrap(text), but reuses unchanged rows of the layout of `old_text`, which must have the same
-/// advances and width.
-EditLayout rewrap(EditLayout layout, std::string_view old_text, std::string_view text, Advances& advances,
-                  float width);
+/// The rows of a soft-wrapped text. Wraps at spaces, hyphens and next to ideographs, or within a word that is
+/// wider than the row; one space may overhang the edge. Line breaks are "\n" and "\r\n". There is at least
+/// one row; a text that ends in a line break has an empty last row. `width` <= 0: never wraps.
+std::vector<EditRow> wrap(std::string_view text, const LineLayout& layout, float width);
 
 /// The row of a byte. A byte at which one row wraps and the next starts belongs to the next row, or with
 /// `upstream` to the previous one.
-std::size_t row_of(const EditLayout& layout, std::size_t byte, bool upstream);
+std::size_t row_of(const std::vector<EditRow>& rows, std::size_t byte, bool upstream);
 
 /// The wrapped text of an editor: a cache of wrap() for the last text.
 class EditMetrics {
@@ -75,22 +48,21 @@ class EditMetrics {
   void use(std::shared_ptr<const viz::Fonts> fonts, float font_size, float width, std::size_t page_rows,
            bool single_line);
 
-  const EditLayout& layout(std::string_view text);
+  const std::vector<EditRow>& rows(std::string_view text);
   /// The positions of the caret in a row, ascending; the last one is its end.
   std::vector<CaretStop> stops(std::string_view text, const EditRow& row) const;
   std::size_t page_rows() const { return page_rows_; }
 
  private:
   LineLayout line_;
-  Advances advances_;
   float width_ = 0;
   std::size_t page_rows_ = 1;
   bool single_line_ = false;
   std::shared_ptr<const viz::Fonts> fonts_;
   float font_size_ = 0;
-  bool stale_ = true;  ///< layout_ was made for other widths
+  bool stale_ = true;  ///< rows_ was made for other widths
   std::string text_;
-  EditLayout layout_;
+  std::vector<EditRow> rows_;
 };
 
 /// The stop nearest to `x`.

@@ -46,9 +46,9 @@ struct CaretPlace {
 };
 
 CaretPlace caret_place(const TextState& state, EditMetrics& metrics) {
-  const EditLayout& layout = metrics.layout(state.text);
-  const std::size_t row = row_of(layout, state.cursor, state.upstream);
-  return {row, stop_of(metrics.stops(state.text, layout.rows[row]), state.cursor).x};
+  const std::vector<EditRow>& rows = metrics.rows(state.text);
+  const std::size_t row = row_of(rows, state.cursor, state.upstream);
+  return {row, stop_of(metrics.stops(state.text, rows[row]), state.cursor).x};
 }
 
 /// Also updates `metrics` for the look.
@@ -66,7 +66,7 @@ Frame frame_of(const TextState& state, EditMetrics& metrics, const EditorLook& l
   if (look.single_line) {
     frame.shift = std::max(0.0f, caret_place(state, metrics).x - frame.area.w + 2 * l.caret);
   } else {
-    const float content = static_cast<float>(metrics.layout(state.text).rows.size()) * frame.row_height;
+    const float content = static_cast<float>(metrics.rows(state.text).size()) * frame.row_height;
     constexpr float kRounding = 0.5f;
     frame.range = content <= frame.area.h + kRounding ? 0 : content - frame.area.h;
     frame.scroll = std::clamp(look.scroll, 0.0f, frame.range);
@@ -82,7 +82,7 @@ struct Hit {
 /// The text at a point: the nearest caret stop, and the start of the character under the point.
 Hit hit(const TextState& state, EditMetrics& metrics, const EditorLook& look, viz::Point at, Unit unit) {
   const Frame frame = frame_of(state, metrics, look);
-  const std::vector<EditRow>& rows = metrics.layout(state.text).rows;
+  const std::vector<EditRow>& rows = metrics.rows(state.text);
   const float y = at.y - frame.area.y + frame.scroll;
   const float last = static_cast<float>(rows.size() - 1);
   const auto index = static_cast<std::size_t>(std::clamp(std::floor(y / frame.row_height), 0.0f, last));
@@ -255,7 +255,7 @@ viz::Rect caret_rect(const TextState& state, EditMetrics& metrics, const EditorL
 
 std::size_t row_count(const TextState& state, EditMetrics& metrics, const EditorLook& look) {
   frame_of(state, metrics, look);  // updates the rows to the width
-  return metrics.layout(state.text).rows.size();
+  return metrics.rows(state.text).size();
 }
 
 float editor_height(const viz::Fonts& fonts, float font_size, float rows) {
@@ -286,7 +286,7 @@ viz::Scene editor_scene(const TextState& state, EditMetrics& metrics, const Edit
 
   // Keeps carets at the edges fully visible.
   scene.add(viz::PushClip{{frame.area.x - l.caret, frame.area.y, frame.area.w + 2 * l.caret, frame.area.h}});
-  const std::vector<EditRow>& rows = metrics.layout(state.text).rows;
+  const std::vector<EditRow>& rows = metrics.rows(state.text);
   const auto first = static_cast<std::size_t>(frame.scroll / frame.row_height);
   for (std::size_t i = first; i < rows.size(); ++i) {
     const float top = frame.area.y + static_cast<float>(i) * frame.row_height - frame.scroll;

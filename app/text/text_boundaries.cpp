@@ -3,14 +3,12 @@
 #include <utf8proc.h>
 
 #include <algorithm>
-#include <vector>
 
 #include "viz/text/utf8.h"
 
 namespace headscope::app {
 namespace {
 
-constexpr char32_t kJoiner = 0x200D;
 constexpr char32_t kApostrophe = 0x2019;
 
 utf8proc_int32_t code(char32_t c) {
@@ -26,50 +24,6 @@ std::size_t character_before(std::string_view text, std::size_t at) {
   }
   return at - 1;
 }
-
-/// Whether there is a boundary between two characters, independent of what precedes them. False if that
-/// depends on more context: next to a joiner and between the halves of flags.
-bool surely_parts(const viz::Decoded& a, const viz::Decoded& b) {
-  if (!a.valid || !b.valid) return true;
-  return a.code != kJoiner && utf8proc_grapheme_break(code(a.code), code(b.code));
-}
-
-/// A nearby boundary before `at`, from which reading forward finds the other boundaries.
-std::size_t sure_boundary_before(std::string_view text, std::size_t at) {
-  std::size_t here = character_before(text, at);
-  while (here > 0) {
-    const std::size_t before = character_before(text, here);
-    if (surely_parts(viz::decode_utf8(text, before), viz::decode_utf8(text, here))) break;
-    here = before;
-  }
-  return here;
-}
-
-/// Iterates over graphemes towards the start of a text, reading each character only once.
-class GraphemesBefore {
- public:
-  GraphemesBefore(std::string_view text, std::size_t at) : text_(text), at_(at) {}
-
-  bool any() const { return at_ > 0; }
-  /// Start of the next grapheme towards the start; there must be one.
-  std::size_t peek() {
-    if (starts_.empty()) {
-      for (std::size_t b = sure_boundary_before(text_, at_); b < at_; b = next_grapheme(text_, b))
-        starts_.push_back(b);
-    }
-    return starts_.back();
-  }
-  void step() {
-    at_ = peek();
-    starts_.pop_back();
-  }
-  std::size_t at() const { return at_; }
-
- private:
-  std::string_view text_;
-  std::size_t at_;
-  std::vector<std::size_t> starts_;  // boundaries from a certain one up to at_
-};
 
 enum class CharClass { word, space, sign, line_break };
 
@@ -103,11 +57,22 @@ bool is_blank(CharClass c) {
   return c == CharClass::space || c == CharClass::line_break;
 }
 
-/// Start of the run of graphemes of one class that ends at `at`.
+/// A boundary before `at` > 0, at most a line away: text after a line break always starts a grapheme.
+std::size_t boundary_before(std::string_view text, std::size_t at) {
+  if (at >= 2 && text[at - 2] == '\r' && text[at - 1] == '\n') return at - 2;
+  const std::size_t line_break = at < 2 ? std::string_view::npos : text.find_last_of("\r\n", at - 2);
+  return line_break == std::string_view::npos ? 0 : line_break + 1;
+}
+
+/// Start of the run of graphemes of one class, other than line breaks, that ends at `at` > 0.
 std::size_t run_start(std::string_view text, std::size_t at, CharClass run) {
-  GraphemesBefore back(text, at);
-  while (back.any() && class_at(text, back.peek()) == run) back.step();
-  return back.at();
+  std::size_t start = boundary_before(text, at);
+  for (std::size_t here = start; here < at;) {
+    const std::size_t next = next_grapheme(text, here);
+    if (class_at(text, here) != run) start = next;
+    here = next;
+  }
+  return start;
 }
 
 /// End of the run that begins at `at`.
@@ -138,7 +103,7 @@ std::size_t next_grapheme(std::string_view text, std::size_t at) {
 std::size_t previous_grapheme(std::string_view text, std::size_t at) {
   at = std::min(at, text.size());
   if (at == 0) return 0;
-  std::size_t boundary = sure_boundary_before(text, at);
+  std::size_t boundary = boundary_before(text, at);
   for (;;) {
     const std::size_t next = next_grapheme(text, boundary);
     if (next >= at) return boundary;
@@ -157,9 +122,14 @@ std::size_t next_word(std::string_view text, std::size_t at) {
 }
 
 std::size_t previous_word(std::string_view text, std::size_t at) {
-  GraphemesBefore back(text, std::min(at, text.size()));
-  while (back.any() && is_blank(class_at(text, back.peek()))) back.step();
-  return back.any() ? run_start(text, back.at(), class_at(text, back.peek())) : 0;
+  at = std::min(at, text.size());
+  while (at > 0) {
+    const std::size_t before = previous_grapheme(text, at);
+    const CharClass run = class_at(text, before);
+    at = run == CharClass::line_break ? before : run_start(text, at, run);
+    if (!is_blank(run)) break;
+  }
+  return at;
 }
 
 ByteRange word_at(std::string_view text, std::size_t at) {
@@ -172,7 +142,8 @@ ByteRange word_at(std::string_view text, std::size_t at) {
   }
   const CharClass run = class_at(text, start);
   if (run == CharClass::line_break) return {start, next_grapheme(text, start)};
-  return {run_start(text, start, run), run_end(text, start, run)};
+  const std::size_t end = run_end(text, start, run);
+  return {run_start(text, end, run), end};
 }
 
 ByteRange paragraph_at(std::string_view text, std::size_t at) {

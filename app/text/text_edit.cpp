@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <utility>
+#include <vector>
 
 namespace headscope::app {
 namespace {
@@ -11,7 +12,7 @@ bool is_space(char c) {
 }
 
 /// Joins the next step to the newest one if both belong to one action: typing a word, holding a key down.
-bool joined(TextEdit& newest, TextEdit& next) {
+bool joined(TextEdit& newest, const TextEdit& next) {
   if (newest.kind != next.kind) return false;
   switch (next.kind) {
     case TextEdit::Kind::typed:
@@ -38,27 +39,12 @@ bool joined(TextEdit& newest, TextEdit& next) {
 }
 
 void remember(TextHistory& history, TextEdit edit) {
-  for (const TextEdit& undone : history.undone) history.bytes -= undone.bytes();
   history.undone.clear();
   const bool may_join = history.open && !history.done.empty();
   history.open = edit.kind != TextEdit::Kind::other;
-  if (may_join) {
-    TextEdit& newest = history.done.back();
-    const std::size_t before = newest.bytes();
-    if (joined(newest, edit)) {
-      history.bytes += newest.bytes() - before;
-      edit = {};
-    }
-  }
-  if (!edit.removed.empty() || !edit.inserted.empty()) {
-    history.bytes += edit.bytes();
-    history.done.push_back(std::move(edit));
-  }
-  while ((history.bytes > history.limit && history.done.size() > 1) ||
-         history.done.size() > TextHistory::kMax) {
-    history.bytes -= history.done.front().bytes();
-    history.done.pop_front();
-  }
+  if (may_join && joined(history.done.back(), edit)) return;
+  history.done.push_back(std::move(edit));
+  if (history.done.size() > TextHistory::kMax) history.done.pop_front();
 }
 
 void place(TextState& state, std::size_t byte, bool extend = false) {
@@ -209,6 +195,13 @@ TextState make_text_state(std::string text) {
   return state;
 }
 
+std::string fitting_paste(const TextState& state, std::string bytes) {
+  const std::size_t kept = state.text.size() - state.selection().size();
+  const std::size_t room = kMaxPasted - std::min(kept, kMaxPasted);
+  if (bytes.size() > room) bytes.resize(grapheme_floor(bytes, room));
+  return bytes;
+}
+
 TextState apply(TextState state, const TextCommand& command) {
   state.cursor = std::min(state.cursor, state.text.size());
   state.anchor = std::min(state.anchor, state.text.size());
@@ -217,20 +210,20 @@ TextState apply(TextState state, const TextCommand& command) {
 }
 
 MoveTo row_motion(const TextState& state, EditMetrics& metrics, RowMotion motion, bool extend) {
-  const EditLayout& layout = metrics.layout(state.text);
-  const std::size_t here = row_of(layout, state.cursor, state.upstream);
-  const EditRow& row = layout.rows[here];
+  const std::vector<EditRow>& rows = metrics.rows(state.text);
+  const std::size_t here = row_of(rows, state.cursor, state.upstream);
+  const EditRow& row = rows[here];
   if (motion == RowMotion::row_start) return {row.start, extend, false, std::nullopt};
   if (motion == RowMotion::row_end) return {row.end, extend, !row.hard, std::nullopt};
 
   const bool up = motion == RowMotion::up || motion == RowMotion::page_up;
   const bool page = motion == RowMotion::page_up || motion == RowMotion::page_down;
-  const std::size_t last = layout.rows.size() - 1;
+  const std::size_t last = rows.size() - 1;
   if (up && here == 0) return {0, extend, false, std::nullopt};
   if (!up && here == last) return {state.text.size(), extend, false, std::nullopt};
 
   const std::size_t step = page ? std::max<std::size_t>(metrics.page_rows(), 1) : 1;
-  const EditRow& target = layout.rows[up ? here - std::min(step, here) : std::min(here + step, last)];
+  const EditRow& target = rows[up ? here - std::min(step, here) : std::min(here + step, last)];
   const float x =
       state.preferred_x ? *state.preferred_x : stop_of(metrics.stops(state.text, row), state.cursor).x;
   const CaretStop stop = nearest_stop(metrics.stops(state.text, target), x);

@@ -20,17 +20,14 @@ struct TextEdit {
   Kind kind = Kind::other;
   std::size_t cursor_before = 0;
   std::size_t anchor_before = 0;
-  std::size_t bytes() const { return removed.size() + inserted.size() + sizeof(TextEdit); }
 };
 
-/// At most kMax steps and `limit` bytes; the oldest steps are dropped first, and the newest always stays.
+/// At most kMax steps; the oldest are dropped first.
 struct TextHistory {
-  static constexpr std::size_t kMax = 5000;  ///< about ten pages of typed words
-  std::deque<TextEdit> done;                 ///< newest at the back
-  std::deque<TextEdit> undone;               ///< next to be redone at the back
-  std::size_t bytes = 0;                     ///< total size of both lists
-  std::size_t limit = std::size_t{64} << 20;
-  bool open = false;  ///< whether the newest step may still grow
+  static constexpr std::size_t kMax = 1000;
+  std::deque<TextEdit> done;    ///< newest at the back
+  std::deque<TextEdit> undone;  ///< next to be redone at the back
+  bool open = false;            ///< whether the newest step may still grow
 };
 
 /// An editable text of any bytes. The selection is between anchor and cursor.
@@ -48,6 +45,11 @@ struct TextState {
 
 /// Cursor at the end, nothing to undo.
 TextState make_text_state(std::string text);
+
+/// What may be pasted over the selection: `bytes`, cut between two characters where the text would become
+/// longer than kMaxPasted.
+inline constexpr std::size_t kMaxPasted = 1'000'000;
+std::string fitting_paste(const TextState& state, std::string bytes);
 
 enum class Motion { left, right, word_left, word_right, text_start, text_end };
 enum class Unit { character, word, paragraph };

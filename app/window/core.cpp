@@ -388,7 +388,13 @@ void Core::perform(const CopyText& effect) {
 }
 
 void Core::perform(const Paste& effect) {
-  if (options_.get_clipboard) apply(TypeInField{effect.field, Insert{options_.get_clipboard(), false}});
+  if (!options_.get_clipboard) return;
+  const std::string text = options_.get_clipboard();
+  std::string fitting = fitting_paste(field_of(state_, effect.field).edit, text);
+  const bool is_cut = fitting.size() < text.size();
+  apply(TypeInField{effect.field, Insert{std::move(fitting), false}});
+  if (is_cut)
+    apply(ShowMessage{"The pasted text was cut: with it, the field would hold more than 1 MB.", true});
 }
 
 void Core::perform(const SaveEffect&) {

@@ -40,6 +40,14 @@ TEST_F(CoreTest, EmojiAndBrokenBytesAreKept) {
   EXPECT_EQ(core.snapshot().run->prompt.text, "\xF0\x9F\x98\x80\xE2\x82 lone");
 }
 
+TEST_F(CoreTest, APasteAboveAMegabyteIsCutAndSaysSo) {
+  CoreFixture core(options("é"));
+  clipboard_ = std::string(kMaxPasted, 'x');
+  core.handle(KeyDown{Key::v, {.ctrl = true}});
+  EXPECT_EQ(prompt(core), "é" + std::string(kMaxPasted - 2, 'x'));
+  EXPECT_THAT(core.state().message.text, HasSubstr("1 MB"));
+}
+
 TEST_F(CoreTest, TheNewestOfManyKeystrokesWins) {
   CoreFixture core(options(""));
   std::string typed;
