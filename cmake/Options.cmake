@@ -4,7 +4,7 @@ add_library(headscope_options INTERFACE)
 target_include_directories(headscope_options INTERFACE ${PROJECT_SOURCE_DIR})
 target_compile_options(headscope_options INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion
                        -Wno-sign-conversion -fno-math-errno
-                       -ffp-contract=off  # the same numbers on processors with fused multiply-adds and without
+                       -ffp-contract=off  # the sources say which multiply-adds are fused
                        $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict -Wno-stringop-overflow -Wno-array-bounds
                        -Wno-maybe-uninitialized>)  # GCC 12 sees these in std::string and std::variant (its bugs 105651, 105593)
 set(HEADSCOPE_BUILT_FOR "for any processor of its kind")  # in words

@@ -1,5 +1,6 @@
 #include "model/maths/decompositions.h"
 
+#include <Eigen/Cholesky>
 #include <Eigen/Eigenvalues>
 
 namespace headscope::model {
@@ -11,6 +12,10 @@ SymmetricEigen symmetric_eigen(const Eigen::MatrixXd& symmetric) {
 
 Eigen::VectorXcd eigenvalues(const Eigen::MatrixXd& square) {
   return square.eigenvalues();
+}
+
+Eigen::MatrixXd solve_positive_definite(const Eigen::MatrixXd& a, const Eigen::MatrixXd& right) {
+  return a.llt().solve(right);
 }
 
 }  // namespace headscope::model

@@ -12,4 +12,7 @@ SymmetricEigen symmetric_eigen(const Eigen::MatrixXd& symmetric);
 
 Eigen::VectorXcd eigenvalues(const Eigen::MatrixXd& square);
 
+/// The x with a x = right, where a is symmetric and positive definite.
+Eigen::MatrixXd solve_positive_definite(const Eigen::MatrixXd& a, const Eigen::MatrixXd& right);
+
 }  // namespace headscope::model

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
-#include <utility>
 
 #include "model/files/error.h"
 #include "model/kernels/eigen_maps.h"
@@ -12,7 +11,6 @@
 #include "model/kernels/product.h"
 #include "model/kernels/workspace.h"
 #include "model/maths/decompositions.h"
-#include "model/maths/ordered_algebra.h"
 
 namespace headscope::model {
 namespace {
@@ -53,12 +51,11 @@ Doubles gram_of(const Doubles& a, const std::stop_token& stop) {
 
 /// The x with gram x = right, where gram is positive semidefinite. A small multiple of the unit matrix, below
 /// the precision of float, makes it definite.
-Doubles solved(Doubles gram, const Doubles& right, const std::stop_token& stop) {
-  double sum = 0;
-  for (Eigen::Index i = 0; i < gram.rows(); ++i) sum += gram(i, i);
-  const double mean = sum / static_cast<double>(gram.rows());
+Eigen::MatrixXd solved(Doubles gram, const Doubles& right, const std::stop_token& stop) {
+  throw_if_stopped(stop);
+  const double mean = gram.trace() / static_cast<double>(gram.rows());
   gram.diagonal().array() += mean > 0 ? 1e-11 * mean : 1;
-  return solve_positive_definite(std::move(gram), right, stop);
+  return solve_positive_definite(gram, right);
 }
 
 }  // namespace
@@ -116,14 +113,10 @@ PrincipalDirections principal_directions(ConstFloatRows x, int count, const std:
 }
 
 std::vector<float> best_linear_map(ConstFloatRows from, ConstFloatRows to, const std::stop_token& stop) {
-  const Doubles a = doubles(from), b = doubles(to);
-  Doubles map;
-  if (from.rows >= from.cols) {
-    map = solved(transposed_product(a, a, stop), transposed_product(a, b, stop), stop);
-  } else {
-    const Doubles at = a.transpose();
-    map = transposed_product(a, solved(transposed_product(at, at, stop), b, stop), stop);
-  }
+  const Doubles a = doubles(from), b = doubles(to), across = a.transpose();
+  const bool narrow = from.rows >= from.cols;
+  const Doubles map =
+      narrow ? solved(gram_of(across, stop), across * b, stop) : across * solved(gram_of(a, stop), b, stop);
   const RowMajor<float> found = map.cast<float>();
   return {found.data(), found.data() + found.size()};
 }
