@@ -2,15 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <memory>
 
 #include "model/files/error.h"
 #include "model/kernels/eigen_maps.h"
-#include "model/kernels/float_memory.h"
-#include "model/kernels/panel_matrix.h"
-#include "model/kernels/product.h"
-#include "model/kernels/workspace.h"
 #include "model/maths/decompositions.h"
+#include "model/maths/plain_product.h"
 
 namespace headscope::model {
 namespace {
@@ -24,18 +20,6 @@ void throw_if_stopped(const std::stop_token& stop) {
 Doubles doubles(ConstFloatRows x) {
   return map(x).cast<double>();
 }
-
-/// A matrix in panels, with its memory.
-struct OwnedPanels {
-  OwnedPanels(const float* data, bool transposed, int depth, int cols)
-      : memory(allocate_floats(panel_matrix_bytes(depth, cols, Precision::f32) / sizeof(float) + 1)) {
-    ThreadPool pool(1);
-    matrix = pack({data, Precision::f32, transposed}, depth, cols, Precision::f32,
-                  reinterpret_cast<std::byte*>(memory.get()), pool);
-  }
-  FloatMemory memory;
-  PanelMatrix matrix;
-};
 
 /// a a^T in blocks, checking for a stop between them.
 Doubles gram_of(const Doubles& a, const std::stop_token& stop) {
@@ -70,10 +54,10 @@ std::vector<float> cosines(ConstFloatRows x, Workspace& workspace) {
     std::ranges::transform(x.row(i), unit.begin() + std::ptrdiff_t{i} * x.cols,
                            [&](float v) { return static_cast<float>(static_cast<double>(v) / norm); });
   }
-  const OwnedPanels columns(unit.data(), true, x.cols, n);
+  const ConstFloatRows rows{unit.data(), n, x.cols, x.cols};
+  const RowMajor<float> columns = map(rows).transpose();
   std::vector<float> out(static_cast<std::size_t>(n) * n);
-  product_with_columns({unit.data(), n, x.cols, x.cols}, columns.matrix, 0, workspace.impl().workers,
-                       {out.data(), n, n, n});
+  multiply(rows, {columns.data(), x.cols, n, n}, workspace, {out.data(), n, n, n});
   for (float& v : out) v = std::isnan(v) ? v : std::clamp(v, -1.F, 1.F);
   return out;
 }
@@ -119,18 +103,6 @@ std::vector<float> best_linear_map(ConstFloatRows from, ConstFloatRows to, const
       narrow ? solved(gram_of(across, stop), across * b, stop) : across * solved(gram_of(a, stop), b, stop);
   const RowMajor<float> found = map.cast<float>();
   return {found.data(), found.data() + found.size()};
-}
-
-struct RowMap::Impl {
-  OwnedPanels packed;
-};
-
-RowMap::RowMap(const std::vector<float>& map, int d)
-    : impl_(std::make_unique<Impl>(Impl{OwnedPanels(map.data(), false, d, d)})) {}
-RowMap::~RowMap() = default;
-
-void RowMap::apply(ConstFloatRows x, Workspace& workspace, FloatRows y) const {
-  product_with_columns(x, impl_->packed.matrix, 0, workspace.impl().workers, y);
 }
 
 }  // namespace headscope::model

@@ -1,5 +1,4 @@
 #pragma once
-#include <memory>
 #include <stop_token>
 #include <vector>
 
@@ -26,21 +25,5 @@ PrincipalDirections principal_directions(ConstFloatRows x, int count, const std:
 /// there are fewer rows than columns, so that many maps do, the one of smallest norm. In double precision.
 /// Throws Stopped.
 std::vector<float> best_linear_map(ConstFloatRows from, ConstFloatRows to, const std::stop_token& stop);
-
-/// A linear map, prepared for being applied to rows many times.
-class RowMap {
- public:
-  /// `map` is [d, d], row-major.
-  RowMap(const std::vector<float>& map, int d);
-  ~RowMap();
-  RowMap(const RowMap&) = delete;
-  RowMap& operator=(const RowMap&) = delete;
-  /// y [n, d] = x [n, d] T.
-  void apply(ConstFloatRows x, Workspace& workspace, FloatRows y) const;
-
- private:
-  struct Impl;
-  std::unique_ptr<Impl> impl_;
-};
 
 }  // namespace headscope::model

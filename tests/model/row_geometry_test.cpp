@@ -48,6 +48,13 @@ TEST(RowGeometry, CosinesLieBetweenMinusOneAndOne) {
   }
 }
 
+TEST(RowGeometry, CosinesAreTheSameToTheBitForAnyNumberOfThreads) {
+  constexpr int kRows = 150, kCols = 70;
+  const std::vector<float> x = noise(kRows * kCols, 5);
+  Workspace one(1), three(3);
+  EXPECT_EQ(cosines(rows_of(x, kCols), one), cosines(rows_of(x, kCols), three));
+}
+
 TEST(RowGeometry, ARowOfZerosHasNoCosine) {
   Workspace workspace(1);
   const auto of_zeros = cosines(rows_of({1, 2, 0, 0}, 2), workspace);
@@ -150,15 +157,6 @@ TEST(RowGeometry, OfManyBestMapsItIsTheSmallest) {
   // Two equal rows are no more information than one.
   EXPECT_THAT(best_linear_map(rows_of({1, 0, 0, 1, 0, 0}, 3), rows_of({2, 0, 1, 2, 0, 1}, 3), {}),
               Pointwise(FloatNear(1e-4F), {2.F, 0.F, 1.F, 0.F, 0.F, 0.F, 0.F, 0.F, 0.F}));
-}
-
-TEST(RowGeometry, AMapIsAppliedToEachRow) {
-  const std::vector<float> x{1, 2, 3, 4, 5, 6};
-  const RowMap map({1, 10, 100, 1000}, 2);
-  std::vector<float> y(6);
-  Workspace workspace(2);
-  map.apply(rows_of(x, 2), workspace, {y.data(), 3, 2, 2});
-  EXPECT_EQ(y, (std::vector<float>{201, 2010, 403, 4030, 605, 6050}));
 }
 
 TEST(RowGeometry, AStopEndsTheWork) {

@@ -6,6 +6,7 @@
 
 #include "app/run/analyses/sinusoidal.h"
 #include "model/files/error.h"
+#include "model/maths/plain_product.h"
 #include "model/maths/row_geometry.h"
 
 namespace headscope::app {
@@ -40,7 +41,7 @@ float error_of(model::ConstFloatRows guess, model::ConstFloatRows truth) {
 class MappedRows {
  public:
   /// Rows `first`, first + step, ... of x.
-  MappedRows(model::ConstFloatRows x, int first, int step, std::shared_ptr<const model::RowMap> map)
+  MappedRows(model::ConstFloatRows x, int first, int step, std::shared_ptr<const std::vector<float>> map)
       : x_(x), first_(first), step_(step), map_(std::move(map)) {
     const model::ConstFloatRows from = every(x, first, step, 0);
     for (int i = 0; i < from.rows; ++i) {
@@ -54,8 +55,8 @@ class MappedRows {
   float error_after_step(model::Workspace& workspace) {
     ++steps_;
     const model::ConstFloatRows truth = every(x_, first_ + steps_, step_, 0);
-    map_->apply({now_.data(), truth.rows, x_.cols, x_.cols}, workspace,
-                {next_.data(), truth.rows, x_.cols, x_.cols});
+    model::multiply({now_.data(), truth.rows, x_.cols, x_.cols}, {map_->data(), x_.cols, x_.cols, x_.cols},
+                    workspace, {next_.data(), truth.rows, x_.cols, x_.cols});
     now_.swap(next_);
     return error_of({now_.data(), truth.rows, x_.cols, x_.cols}, truth);
   }
@@ -66,7 +67,7 @@ class MappedRows {
  private:
   model::ConstFloatRows x_;
   int first_, step_;
-  std::shared_ptr<const model::RowMap> map_;
+  std::shared_ptr<const std::vector<float>> map_;  // [d, d]
   int steps_ = 0;
   std::vector<float> now_, next_;
 };
@@ -144,9 +145,9 @@ PositionShift ShiftOfPositions::compute(const PromptRun& run,
   const std::vector<float> encoding = sinusoidal_encoding(config.n_ctx, config.n_embd);
   const model::ConstFloatRows sinusoidal = rows_of(encoding, config);
   const auto carried = [&](int first, int step) {
-    const std::vector<float> map =
+    std::vector<float> map =
         model::best_linear_map(every(learned, 0, step, 1), every(learned, 1, step, 0), computation.stop);
-    return MappedRows(learned, first, step, std::make_shared<const model::RowMap>(map, config.n_embd));
+    return MappedRows(learned, first, step, std::make_shared<const std::vector<float>>(std::move(map)));
   };
   PositionShift result;
   if (computation.partial != nullptr) {
