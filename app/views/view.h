@@ -243,7 +243,7 @@ struct Scroll {
 struct Landmark {
   std::string_view name;  ///< in a tour's file: "query row"
   /// Its place in the picture; nothing while it is out of sight, or if there is none.
-  std::optional<viz::Rect> (*find)(const ViewContext&, const Picture&) = nullptr;
+  std::function<std::optional<viz::Rect>(const ViewContext&, const Picture&)> find;
 };
 
 /// A command with keys, and with a button if it has a label.
@@ -252,7 +252,7 @@ struct KeyCommand {
   std::string_view label;  ///< label of its button in the window; empty: no button
   std::string_view help;   ///< one line, for the list of keys and the button's tooltip
   /// Performs it; `which`: index of the key, 0 for the button. Empty: not possible now.
-  ViewActions (*act)(const ViewContext&, int which) = nullptr;
+  std::function<ViewActions(const ViewContext&, int which)> act;
   std::string_view unavailable = {};  ///< why it is not possible now although there is a run, a sentence
 };
 
@@ -313,18 +313,18 @@ struct View {
   TokenOptions tokens = {};
   std::vector<KeyCommand> commands;
   std::vector<Landmark> landmarks;  ///< what a tour can point at, besides the whole pane
-  Picture (*build)(const ViewContext&) = nullptr;
+  std::function<Picture(const ViewContext&)> build;
   /// The facts and commands at a place in the picture, in addition to those the window offers for every
   /// picture.
-  Facts (*facts)(const ViewContext&, const Picture&, const viz::Hit&) = nullptr;
-  Table (*table)(const ViewContext&) = nullptr;
+  std::function<Facts(const ViewContext&, const Picture&, const viz::Hit&)> facts;
+  std::function<Table(const ViewContext&)> table;
   /// The actions of a gesture, with the current options; the hit is null outside all regions. Null: none.
-  ViewActions (*on)(const ViewContext&, const Picture&, const viz::Hit*, const Gesture&) = nullptr;
+  std::function<ViewActions(const ViewContext&, const Picture&, const viz::Hit*, const Gesture&)> on;
   /// Menu lines outside all regions and for the menu key: about the selection and the whole picture. Null:
   /// none.
-  std::vector<MenuLine> (*menu)(const ViewContext&) = nullptr;
+  std::function<std::vector<MenuLine>(const ViewContext&)> menu;
   /// The picture's scroll positions if parts are out of sight; null: it never scrolls.
-  std::vector<Scroll> (*scrolls)(const ViewContext&, const Picture&) = nullptr;
+  std::function<std::vector<Scroll>(const ViewContext&, const Picture&)> scrolls;
   bool has_list = false;          ///< shows rows of a list, which `ViewContext::max_rows` limits
   bool shows_difference = false;  ///< can show signed differences, see Side
   /// Shown as soon as parts of its answers are there; else the previous picture stays until all are.
@@ -347,7 +347,7 @@ struct View {
   Capabilities needs = Capability::weights;
   bool can_be_made_of(Capabilities there) const { return there.has(needs); }
   /// Why an option's value is not possible with this model, for the command line: one sentence, or empty.
-  std::string (*refuse)(const ViewContext&) = nullptr;
+  std::function<std::string(const ViewContext&)> refuse;
   /// For pictures that are compared with each other, such as those of an animation: widens the colour scale
   /// in `shared`, the options that all of them get, so that it covers this picture, too; not if the picture's
   /// options already choose a scale. Null: each picture has its own scale.
@@ -358,7 +358,7 @@ struct View {
   /// stays empty is cut off. Null: 0.7.
   float (*print_shape)(const ViewContext&) = nullptr;
   /// The size of a figure in which everything is readable; null: as large as its pane.
-  viz::Point (*figure_size)(const ViewContext&) = nullptr;
+  std::function<viz::Point(const ViewContext&)> figure_size;
   struct {
     bool prompt = true;
     bool head = false;

@@ -357,7 +357,7 @@ View circuits_view() {
       "one token alone",
       build, facts, table);
   view.options = {&kCircuit, &kFirstMlp, &kNormalized};
-  add_gestures<click>(view);
+  add_gestures(view, click);
   view.figure_size = figure_size;
   view.whole_height = whole_height;
   view.caption = {false, true, false};
@@ -370,7 +370,7 @@ View circuits_view() {
   view.shown_heads = [](const ViewContext& c) {
     return is_of_all_heads(c) ? "all heads" : head_name(c.selection.layer, c.selection.head);
   };
-  view.landmarks = {landmark<kToken>("list")};
+  view.landmarks = {landmark("list", kToken)};
   return view;
 }
 

@@ -433,13 +433,13 @@ View composition_view() {
                 "how much of what a head writes lies where a later head's queries, keys or values read",
                 build, facts, table);
   view.options = {&kKind, &kPairs, &kSenders, &kFirstRow};
-  add_list<kRows, click, on_key>(view);
+  add_list(view, kRows, click, on_key);
   view.of_model = [](const ViewContext&) { return true; };
   view.shows_parts = true;
   view.shows_difference = true;
   view.figure_size = figure_size;
   view.caption = {.prompt = false, .head = true};
-  view.landmarks = {landmark<kCell>("grid"), landmark<kRow>("list")};
+  view.landmarks = {landmark("grid", kCell), landmark("list", kRow)};
   return view;
 }
 

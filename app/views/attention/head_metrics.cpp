@@ -432,11 +432,11 @@ View head_metrics_view() {
   view.over_list_value = static_cast<int>(Text::list);
   view.of_model = ignores_prompt;
   view.options = {&kMetric, &kText, &kMin, &kMinFirst, &kFirstRow};
-  add_list<kRows, click, on_key>(view);
+  add_list(view, kRows, click, on_key);
   view.figure_size = figure_size;
   view.shows_difference = true;
   view.needs = Capability::patterns;
-  view.landmarks = {landmark<kCell>("grid"), landmark<kRow>("list")};
+  view.landmarks = {landmark("grid", kCell), landmark("list", kRow)};
   return view;
 }
 

@@ -566,13 +566,13 @@ View heads_view() {
       {"zZ", "", "Enlarge or shrink the maps", zoom},
       {"a", "Show all", "Show all heads", fit, "All heads are shown."},
       {"/?", "", "Turn the chosen head off or replace it by its mean; again to undo", edit_head}};
-  add_gestures<click, on_key, on_wheel>(view);
+  add_gestures(view, click, on_key, on_wheel);
   view.menu = menu;
   view.scrolls = scrolls;
   view.shows_difference = true;
   view.needs = Capability::patterns;
   view.figure_size = figure_size;
-  view.landmarks = {landmark<kHead>("grid"), {"head", [](const ViewContext& c, const Picture& p) {
+  view.landmarks = {landmark("grid", kHead), {"head", [](const ViewContext& c, const Picture& p) {
                                                 if (!c.run) return std::optional<viz::Rect>();
                                                 const int heads = c.run->run->config.n_head;
                                                 return around_regions(

@@ -258,7 +258,7 @@ View heatmap_view() {
   view.widen_scale = widen_scale;
   view.facts = facts;
   view.table = table;
-  view.landmarks = attention_landmarks<kCell>();
+  view.landmarks = attention_landmarks(kCell);
   return view;
 }
 

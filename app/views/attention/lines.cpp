@@ -501,8 +501,8 @@ View lines_view() {
                    const Picture& p) { return around_position(p, kQueries, c.selection.query); }},
       {"key",
        [](const ViewContext& c, const Picture& p) { return around_position(p, kKeys, attended_key(c)); }},
-      landmark<kQueries>("queries"),
-      landmark<kKeys>("keys")};
+      landmark("queries", kQueries),
+      landmark("keys", kKeys)};
   return view;
 }
 

@@ -342,16 +342,16 @@ View merge_view() {
                 "the heads' z side by side, through c_proj into the residual stream, and what each head adds",
                 build, facts, table);
   view.options = {&kLargestFirst, &kFirstPart};
-  add_list<kRows, click, on_key>(view);
+  add_list(view, kRows, click, on_key);
   view.whole_height = whole_height;
   view.caption = {true, true, true};
   view.shows_difference = true;
-  view.landmarks = {landmark<kPart>("parts"),
+  view.landmarks = {landmark("parts", kPart),
                     {"head", [](const ViewContext& c,
                                 const Picture& p) { return around_regions(p, kPart, c.selection.head); }},
-                    landmark<kStrip, kZ>("sums"),
-                    landmark<kStrip, kOut>("output"),
-                    landmark<kStrip, kAfter>("residual stream")};
+                    landmark("sums", kStrip, kZ),
+                    landmark("output", kStrip, kOut),
+                    landmark("residual stream", kStrip, kAfter)};
   return view;
 }
 

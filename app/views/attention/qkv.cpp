@@ -223,12 +223,12 @@ View qkv_view() {
       make_view(Group::attention, "qkv", "Q, K, V",
                 "how a token gets its query, key and value: ln_1, one matrix product, split into heads",
                 build, facts, table);
-  add_gestures<click, heads_by_lines>(view);
+  add_gestures(view, click, heads_by_lines);
   view.figure_size = figure_size;
   view.caption = {true, true, true};
   view.shows_difference = true;
-  view.landmarks = {landmark<kComponent, kResidual>("input"), landmark<kComponent, kQueryHead>("query"),
-                    landmark<kComponent, kKeyHead>("key"), landmark<kComponent, kValueHead>("value")};
+  view.landmarks = {landmark("input", kComponent, kResidual), landmark("query", kComponent, kQueryHead),
+                    landmark("key", kComponent, kKeyHead), landmark("value", kComponent, kValueHead)};
   return view;
 }
 

@@ -432,14 +432,14 @@ View query_view() {
                         build, facts, table);
   view.options = {&kFirstKey, &kStrongestFirst, &kStrips};
   view.commands = query_steps("Previous query", "Next query");
-  add_list<kRows, click, on_key>(view);
+  add_list(view, kRows, click, on_key);
   view.shows_difference = true;
   view.whole_height = whole_height;
   view.caption = {true, true, true};
-  view.landmarks = {landmark<kKey>("keys"), key_landmark<kKey>("key"),
-                    vector_landmark<kComponent, static_cast<int>(Vector::weighted_value)>("weighted values"),
-                    vector_landmark<kComponent, static_cast<int>(Vector::product)>("products"),
-                    vector_landmark<kComponent, static_cast<int>(Vector::z)>("sum")};
+  view.landmarks = {landmark("keys", kKey), key_landmark("key", kKey),
+                    vector_landmark("weighted values", kComponent, static_cast<int>(Vector::weighted_value)),
+                    vector_landmark("products", kComponent, static_cast<int>(Vector::product)),
+                    vector_landmark("sum", kComponent, static_cast<int>(Vector::z))};
   return view;
 }
 

@@ -363,12 +363,12 @@ View query_key_space_view() {
   view.of_model = uses_list;
   view.shows_parts = true;
   view.options = {&kText, &kColoring};
-  add_gestures<click>(view);
+  add_gestures(view, click);
   view.caption = {true, true, true};
   view.uses = [](const ViewContext& c, const OptionSpec& option) {
     return &option != &kColoring || coloring_of(c) != Coloring::kind;
   };
-  view.landmarks = {landmark<kPlot>("plot")};
+  view.landmarks = {landmark("plot", kPlot)};
   view.print_shape = [](const ViewContext& c) { return is_column_wide(c) ? 0.95F : 0.7F; };
   return view;
 }

@@ -435,12 +435,12 @@ View score_view() {
                         "one query and one key, step by step: products, score, scaling, softmax, weight",
                         build, facts, table);
   view.new_name = "score";
-  add_gestures<click>(view);
+  add_gestures(view, click);
   view.whole_height = whole_height;
   view.caption = {true, true, true};
   view.shows_difference = true;
-  view.landmarks = {landmark<kComponent, kProduct>("products"), landmark<kComponent>("vectors"),
-                    landmark<kStep>("steps"), landmark<kStep, 0>("score"), landmark<kKey>("keys")};
+  view.landmarks = {landmark("products", kComponent, kProduct), landmark("vectors", kComponent),
+                    landmark("steps", kStep), landmark("score", kStep, 0), landmark("keys", kKey)};
   return view;
 }
 

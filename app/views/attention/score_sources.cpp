@@ -430,11 +430,11 @@ View score_sources_view() {
                         build, facts, table);
   view.options = {&kParts, &kList, &kFirstRow};
   view.commands = query_steps("Previous query", "Next query");
-  add_list<kRows, click, on_key>(view);
+  add_list(view, kRows, click, on_key);
   view.shows_difference = true;
   view.figure_size = figure_size;
   view.caption = {true, true, true};
-  view.landmarks = {landmark<kCell>("grid"), landmark<kRow>("list")};
+  view.landmarks = {landmark("grid", kCell), landmark("list", kRow)};
   return view;
 }
 

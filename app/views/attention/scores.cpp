@@ -526,10 +526,10 @@ View scores_view() {
   view.build = build;
   view.facts = facts;
   view.table = table;
-  view.landmarks = {landmark<kCell, static_cast<int>(Stage::scores)>("scores"),
-                    landmark<kCell, static_cast<int>(Stage::scaled)>("scaled"),
-                    landmark<kCell, static_cast<int>(Stage::masked)>("masked"),
-                    landmark<kCell, static_cast<int>(Stage::pattern)>("pattern")};
+  view.landmarks = {landmark("scores", kCell, static_cast<int>(Stage::scores)),
+                    landmark("scaled", kCell, static_cast<int>(Stage::scaled)),
+                    landmark("masked", kCell, static_cast<int>(Stage::masked)),
+                    landmark("pattern", kCell, static_cast<int>(Stage::pattern))};
   return view;
 }
 

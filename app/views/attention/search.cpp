@@ -136,7 +136,7 @@ WeightSearch search_of(const ViewContext& c) {
 }
 
 /// The reason why there is no question; empty: there is one.
-std::string missing(const ViewContext& c) {
+std::string refuse(const ViewContext& c) {
   if (of_shape(c) && c.options[kShape].empty())
     return "no shape is marked: set Mouse to Mark in the Heatmap view and drag over cells";
   if (uses_list(c) && c.run && c.run->model->patterns)
@@ -146,7 +146,7 @@ std::string missing(const ViewContext& c) {
 
 /// The question and its answer; nothing if there is no question.
 std::optional<Reply<FoundWeights>> search_reply(const ViewContext& c) {
-  if (!c.run || !missing(c).empty() || (uses_list(c) && !c.prompts)) return std::nullopt;
+  if (!c.run || !refuse(c).empty() || (uses_list(c) && !c.prompts)) return std::nullopt;
   if (uses_list(c)) return reply_to(c, WeightsOverList{over_list(c), search_of(c)});
   return reply_to(c, WeightsOfRun{search_of(c)});
 }
@@ -296,7 +296,7 @@ List list_of(const ViewContext& c, const FoundWeights& found, const std::vector<
 
 Picture build(const ViewContext& c) {
   if (auto words = waiting(c)) return *words;
-  if (const std::string words = missing(c); !words.empty()) return message(c, words);
+  if (const std::string words = refuse(c); !words.empty()) return message(c, words);
   if (uses_list(c) && !c.prompts) return no_list(c);
   const auto [question, found] = *search_reply(c);
   if (auto words = waiting(c, question, found != nullptr)) return *words;
@@ -453,10 +453,10 @@ View search_view() {
                       return ViewActions{SetOption{&kShape, std::vector<int>()}};
                     },
                     "No shape is marked."}};
-  add_list<kRows, click, on_key>(view);
+  add_list(view, kRows, click, on_key);
   view.scrolls = scrolls;
   view.shows_parts = true;
-  view.refuse = missing;
+  view.refuse = refuse;
   view.needs = Capability::patterns;
   view.figure_size = figure_size;
   view.of_model = uses_list;
@@ -464,7 +464,7 @@ View search_view() {
   view.uses = [](const ViewContext& c, const OptionSpec& option) {
     return &option != &kShape || of_shape(c);
   };
-  view.landmarks = {landmark<kRow>("matches")};
+  view.landmarks = {landmark("matches", kRow)};
   return view;
 }
 

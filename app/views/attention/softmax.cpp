@@ -381,14 +381,14 @@ View softmax_view() {
       "softmax of the scores at any scale: why 1/√d_head keeps the weights from collapsing onto one key",
       build, facts, table);
   view.options = {&kSource, &kScale, &kStrongestFirst, &kFirst};
-  add_list<kRows, click>(view);
+  add_list(view, kRows, click);
   view.whole_height = whole_height;
   view.caption = {true, true, true};
   view.uses = [](const ViewContext& c, const OptionSpec& option) {
     return &option != &kStrongestFirst || c.options[kSource] == Source::row;
   };
   view.shows_difference = true;
-  view.landmarks = {landmark<kRow>("scores")};
+  view.landmarks = {landmark("scores", kRow)};
   return view;
 }
 

@@ -500,12 +500,12 @@ View mlp_view() {
   view.part = Part::mlp;
   view.options = {&kNeurons, &kFirstNeuron};
   view.commands = layer_steps();
-  add_list<kRows>(view);
+  add_list(view, kRows);
   view.whole_height = whole_height;
   view.needs = Capability::weights | Capability::mlp;
   view.caption = {true, false, true};
   view.shows_difference = true;
-  view.landmarks = {landmark<kNeuron>("neurons"), landmark<kStrip>("vectors")};
+  view.landmarks = {landmark("neurons", kNeuron), landmark("vectors", kStrip)};
   return view;
 }
 

@@ -470,11 +470,11 @@ View pass_view() {
                 build, facts, table);
   view.new_name = "pass";
   view.commands = layer_steps();
-  add_gestures<click, layers_by_lines>(view);
+  add_gestures(view, click, layers_by_lines);
   view.caption = {true, false, true};
   view.shows_difference = true;
-  view.landmarks = {landmark<kStep>("steps"), landmark<kStep, kAttention>("attention"),
-                    landmark<kStep, kMlp>("MLP"), landmark<kChart>("charts")};
+  view.landmarks = {landmark("steps", kStep), landmark("attention", kStep, kAttention),
+                    landmark("MLP", kStep, kMlp), landmark("charts", kChart)};
   view.print_shape = [](const ViewContext& c) { return is_column_wide(c) ? 1.25F : 0.7F; };
   return view;
 }

@@ -67,7 +67,7 @@ std::optional<std::vector<NeuronIndex>> neurons_of(const ViewContext& c) {
 }
 
 /// "there is no neuron 512 ...", or empty.
-std::string missing(const ViewContext& c) {
+std::string refuse(const ViewContext& c) {
   if (!c.run || !is_of_neurons(c.options)) return "";
   const int count = c.run->run->config.n_inner;
   for (const int neuron : c.options[kNeurons])
@@ -129,7 +129,7 @@ Examples examples_of_head(const ViewContext& c) {
 
 /// Nothing if there is no question.
 std::optional<Examples> examples_of(const ViewContext& c) {
-  if (!c.run || !missing(c).empty() || (uses_list(c) && !c.prompts)) return std::nullopt;
+  if (!c.run || !refuse(c).empty() || (uses_list(c) && !c.prompts)) return std::nullopt;
   if (is_of_head(c.options)) return examples_of_head(c);
   const auto neurons = neurons_of(c);
   if (!neurons) return std::nullopt;
@@ -274,7 +274,7 @@ Picture build(const ViewContext& c) {
     if (is_of_neurons(c.options)) static_cast<void>(neurons_of(c));  // asks for what they depend on
     return *waiting(c);
   }
-  if (const std::string words = missing(c); !words.empty()) return message(c, words);
+  if (const std::string words = refuse(c); !words.empty()) return message(c, words);
   if (uses_list(c) && !c.prompts) return no_list(c);
   const auto examples = examples_of(c);
   if (!examples) return waiting(c, PassOfToken{c.chosen_query}, false).value_or(message(c, kComputing));
@@ -412,14 +412,14 @@ View top_examples_view() {
   view.over_list = &kText;
   view.over_list_value = static_cast<int>(Text::list);
   view.options = {&kText, &kSubject, &kNeurons, &kKey0, &kFirstRow};
-  add_list<kRows, click>(view);
+  add_list(view, kRows, click);
   view.shows_parts = true;
-  view.refuse = missing;
+  view.refuse = refuse;
   view.figure_size = figure_size;
   view.needs = Capability::weights | Capability::mlp;
   view.of_model = uses_list;
   view.caption = {true, false, true};
-  view.landmarks = {landmark<kRow>("examples")};
+  view.landmarks = {landmark("examples", kRow)};
   return view;
 }
 

@@ -340,10 +340,10 @@ View embedding_view() {
   view.part = Part::embedding;
   view.options = {&kFirstNeighbour};
   view.commands = query_steps("Previous token", "Next token");
-  add_list<kRows>(view);
+  add_list(view, kRows);
   view.caption = {true, false, true};
-  view.landmarks = {landmark<kStrip, kToken>("token row"), landmark<kStrip, kPosition>("position row"),
-                    landmark<kStrip, kSum>("sum"), landmark<kNeighbour>("nearest tokens")};
+  view.landmarks = {landmark("token row", kStrip, kToken), landmark("position row", kStrip, kPosition),
+                    landmark("sum", kStrip, kSum), landmark("nearest tokens", kNeighbour)};
   return view;
 }
 

@@ -134,9 +134,9 @@ View position_cosines_view() {
                         "cosine similarity of every two position vectors, learned and sinusoidal", build,
                         facts, table);
   view.print_shape = [](const ViewContext& c) { return is_column_wide(c) ? 2.5F : 0.85F; };
-  add_encodings<kEncodings>(view, {}, "Show all positions",
-                            "cosines between the position vectors of any two positions: curves of some "
-                            "positions over a map of all");
+  add_encodings(view, kEncodings, {}, "Show all positions",
+                "cosines between the position vectors of any two positions: curves of some "
+                "positions over a map of all");
   return view;
 }
 

@@ -184,7 +184,7 @@ View position_shift_view() {
           "map T k times; sinusoidal: T is exact; learned: T fitted to all positions t, exactly if "
           "there are no more steps than dimensions, so that what grows is rounding; unseen: "
           "T fitted to even t, tested at odd t; no map: T is the identity"};
-  view.landmarks = {landmark<kErrors>("errors")};
+  view.landmarks = {landmark("errors", kErrors)};
   return view;
 }
 

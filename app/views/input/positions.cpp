@@ -139,8 +139,8 @@ View positions_view() {
                 "the learned position embeddings as curves and as a heatmap, next to sinusoidal encodings",
                 build, facts, table);
   view.print_shape = [](const ViewContext& c) { return is_column_wide(c) ? 2.4F : 0.8F; };
-  add_encodings<kEncodings>(
-      view,
+  add_encodings(
+      view, kEncodings,
       {{"D", "‹", "Previous dimensions", [](const ViewContext& c, int) { return step(c, -1); }},
        {"d", "›", "Next dimensions", [](const ViewContext& c, int) { return step(c, 1); }}},
       "Show the whole encodings",

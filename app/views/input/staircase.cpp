@@ -289,8 +289,8 @@ View staircase_view() {
       .note =
           "the vectors of all positions as paths, coloured by position; nearer parts are thicker; "
           "numbers are positions"};
-  view.landmarks = {landmark<kSpace, kLearned>("learned path"),
-                    landmark<kSpace, kSinusoidal>("sinusoidal path")};
+  view.landmarks = {landmark("learned path", kSpace, kLearned),
+                    landmark("sinusoidal path", kSpace, kSinusoidal)};
   return view;
 }
 

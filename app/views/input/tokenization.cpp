@@ -279,11 +279,11 @@ View tokenization_view() {
                         build, facts, table);
   view.options = {&kFirstToken};
   view.commands = query_steps("Previous token", "Next token");
-  add_list<kRows, click>(view);
+  add_list(view, kRows, click);
   view.needs = Capability::weights | Capability::tokenizer;
   view.figure_size = figure_size;
   view.caption = {true, false, true};
-  view.landmarks = {landmark<kStep>("merges"), query_landmark<kToken>("token"), landmark<kToken>("tokens")};
+  view.landmarks = {landmark("merges", kStep), query_landmark("token", kToken), landmark("tokens", kToken)};
   return view;
 }
 

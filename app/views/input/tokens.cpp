@@ -442,15 +442,15 @@ View tokens_view() {
                         facts, table);
   view.place = Place::strip;
   view.options = {&kValueMax, &kFirstLine};
-  add_gestures<click, on_key, on_wheel>(view);
+  add_gestures(view, click, on_key, on_wheel);
   view.menu = menu;
   view.scrolls = scrolls;
   view.shows_difference = true;
   view.needs = Capability::patterns;
   view.whole_height = whole_height;
   view.caption = {true, true, true};
-  view.landmarks = {landmark<kChip>("chips"), query_landmark<kChip>("query chip"),
-                    key_landmark<kChip>("key chip")};
+  view.landmarks = {landmark("chips", kChip), query_landmark("query chip", kChip),
+                    key_landmark("key chip", kChip)};
   return view;
 }
 

@@ -511,13 +511,13 @@ View parameters_view() {
                         "sizes for comparison",
                         build, facts, table);
   view.options = {&kTensor, &kFirstTensor};
-  add_list<kRows, click, on_key>(view);
+  add_list(view, kRows, click, on_key);
   view.scrolls = scrolls;
   view.figure_size = figure_size;
   view.caption = {
       .prompt = false,
       .note = "the model's tensors with their shares of all parameters, and the values of the marked one"};
-  view.landmarks = {landmark<kRow>("tensors"), landmark<kMap>("values")};
+  view.landmarks = {landmark("tensors", kRow), landmark("values", kMap)};
   return view;
 }
 

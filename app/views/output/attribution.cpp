@@ -236,22 +236,22 @@ static View view_of_prompt() {
   view.tokens = logit_token_options();
   view.refuse = refuse;
   view.commands = query_steps_of_prompt("Previous query", "Next query");
-  add_list<kAttributionRows, click, attribution_key>(view);
+  add_list(view, kAttributionRows, click, attribution_key);
   view.shows_difference = true;
   view.needs = Capability::weights | Capability::mlp;
   view.figure_size = attribution_size;
   view.caption = {true, true, true};
-  view.landmarks = {landmark<kAttributionCell>("grid"),
+  view.landmarks = {landmark("grid", kAttributionCell),
                     {"head",
                      [](const ViewContext& c, const Picture& p) {
                        return around_cells(p, kAttributionCell, c.selection.layer, c.selection.head);
                      }},
-                    landmark<kAttributionRow>("list")};
+                    landmark("list", kAttributionRow)};
   return view;
 }
 
 View attribution_view() {
-  return with_means<view_of_prompt, kAttributionMeans>();
+  return with_means(view_of_prompt(), kAttributionMeans);
 }
 
 }  // namespace headscope::app

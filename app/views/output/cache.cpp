@@ -335,10 +335,10 @@ View cache_view() {
                         "which keys and values each pass computes and which it reads from the cache", build,
                         facts, table);
   view.options = {&kAhead};
-  add_gestures<click>(view);
+  add_gestures(view, click);
   view.figure_size = figure_size;
   view.caption = {true, false, false};
-  view.landmarks = {landmark<kCell>("grid"), {"prompt pass", [](const ViewContext&, const Picture& p) {
+  view.landmarks = {landmark("grid", kCell), {"prompt pass", [](const ViewContext&, const Picture& p) {
                                                 return around_cells(p, kCell, 0, -1);
                                               }}};
   return view;

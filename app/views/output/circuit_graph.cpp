@@ -493,7 +493,7 @@ View circuit_graph_view() {
   view.caption = {.prompt = true, .query = true};
   view.list_mean = &kElsewhere;
   view.list_mean_value = static_cast<int>(CircuitElsewhere::list_mean);
-  view.landmarks = {landmark<kNode>("parts"), landmark<kEdge>("edges")};
+  view.landmarks = {landmark("parts", kNode), landmark("edges", kEdge)};
   return view;
 }
 

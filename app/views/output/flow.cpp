@@ -567,13 +567,13 @@ View flow_view() {
                   &kTogether,  &kColor,       &kFirst,     &kLogitId, &kLogitOtherId};
   view.tokens = logit_token_options();
   view.refuse = [](const ViewContext& c) { return refuse_token_id(c, {&kLogitId, &kLogitOtherId}); };
-  add_gestures<click, layers_by_lines>(view);
+  add_gestures(view, click, layers_by_lines);
   view.figure_size = figure_size;
   view.caption = {.prompt = true, .head = false, .query = true};
   for (const std::string_view words : kReading)
     view.caption.note += (view.caption.note.empty() ? "attention " : "; ") + std::string(words);
-  view.landmarks = {landmark<kStream>("streams"), landmark<kEdge>("edges"), landmark<kToken>("token labels"),
-                    landmark<kGuess>("guesses")};
+  view.landmarks = {landmark("streams", kStream), landmark("edges", kEdge), landmark("token labels", kToken),
+                    landmark("guesses", kGuess)};
   return view;
 }
 

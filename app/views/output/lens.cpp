@@ -570,18 +570,18 @@ static View view_of_prompt() {
     return c.max_rows > 0 ? "--rows applies only to means, --over-list yes" : refuse_token_id(c, {&kLensId});
   };
   view.has_list = true;
-  add_gestures<click, on_key, on_wheel>(view);
+  add_gestures(view, click, on_key, on_wheel);
   view.scrolls = scrolls;
   view.shows_difference = true;
   view.shows_parts = true;
   view.figure_size = figure_size;
   view.caption = {true, false, true};
-  view.landmarks = {landmark<kCell>("grid"), landmark<kLensRow>("list")};
+  view.landmarks = {landmark("grid", kCell), landmark("list", kLensRow)};
   return view;
 }
 
 View lens_view() {
-  return with_means<view_of_prompt, kLensMeans>();
+  return with_means(view_of_prompt(), kLensMeans);
 }
 
 }  // namespace headscope::app

@@ -366,11 +366,11 @@ View next_view() {
   view.place = Place::right;
   view.options = {&kCount, &kTemperature};
   view.commands = {{"123456789", "", "Continue after this position with guess 1 to 9", append}};
-  add_gestures<click>(view);
+  add_gestures(view, click);
   view.shows_difference = true;
   view.whole_height = whole_height;
   view.caption = {true, false, true};
-  view.landmarks = {landmark<kGuess>("guesses"),
+  view.landmarks = {landmark("guesses", kGuess),
                     {"guess", [](const ViewContext&, const Picture& p) {
                        const auto first =
                            std::ranges::find(p.regions, static_cast<int>(kGuess), &viz::Region::role);

@@ -467,12 +467,12 @@ View predictions_view() {
                         build, facts, table);
   view.part = Part::unembedding;
   view.options = {&kSurprisingFirst, &kFirstPosition};
-  add_list<kRows, click>(view);
+  add_list(view, kRows, click);
   view.shows_difference = true;
   view.whole_height = whole_height;
   view.caption = {true, false, false};
-  view.landmarks = {landmark<kRow>("positions"), query_landmark<kRow>("position"),
-                    landmark<kChip>("shaded tokens")};
+  view.landmarks = {landmark("positions", kRow), query_landmark("position", kRow),
+                    landmark("shaded tokens", kChip)};
   return view;
 }
 

@@ -416,12 +416,12 @@ View saliency_view() {
   view.tokens = {&kToken,     &kTokenId, &kAgainst,
                  &kAgainstId, &kMetric,  static_cast<int>(GradientMetric::difference)};
   view.commands = query_steps("Previous query", "Next query");
-  add_list<kRows, click>(view);
+  add_list(view, kRows, click);
   view.shows_difference = true;
   view.whole_height = whole_height;
   view.refuse = refuse;
   view.caption = {true, false, true};
-  view.landmarks = {landmark<kRow>("shares"), landmark<kChip>("shaded tokens")};
+  view.landmarks = {landmark("shares", kRow), landmark("shaded tokens", kChip)};
   return view;
 }
 

@@ -499,10 +499,10 @@ View sampling_view() {
   view.options = {&kTemperature, &kTopK, &kTopP, &kSeed, &kFirstRank};
   view.commands = {{"g", "Draw", "Continue with the sampled token, replacing what follows the query",
                     draw_one, "The probabilities are being computed."}};
-  add_list<kRows, click>(view);
+  add_list(view, kRows, click);
   view.whole_height = whole_height;
   view.caption = {true, false, true};
-  view.landmarks = {landmark<kPart>("line"), landmark<kGuess>("guesses")};
+  view.landmarks = {landmark("line", kPart), landmark("guesses", kGuess)};
   return view;
 }
 

@@ -373,12 +373,12 @@ static View view_of_prompt() {
   };
   view.list_mean = &kSweptEdit;
   view.list_mean_value = static_cast<int>(SweepEdit::list_mean);
-  view.landmarks = {landmark<kSweptCell>("grid"), landmark<kSweptRow>("list")};
+  view.landmarks = {landmark("grid", kSweptCell), landmark("list", kSweptRow)};
   return view;
 }
 
 View sweep_view() {
-  return with_means<view_of_prompt, kSweepMeans>();
+  return with_means(view_of_prompt(), kSweepMeans);
 }
 
 }  // namespace headscope::app

@@ -544,14 +544,14 @@ View tree_view() {
                         build, facts, table);
   view.options = {&kTexts, &kAhead, &kTemperature, &kTopK, &kTopP, &kSeed, &kFirstRow, &kShift};
   view.reads_tries = true;
-  add_gestures<click, on_key, on_wheel>(view);
+  add_gestures(view, click, on_key, on_wheel);
   view.scrolls = scrolls;
   view.figure_size = figure_size;
   view.caption = {true, false, false};
   view.uses = [](const ViewContext& c, const OptionSpec& option) {
     return &option == &kTexts || c.options[kTexts] > 0;
   };
-  view.landmarks = {landmark<kNode>("tree")};
+  view.landmarks = {landmark("tree", kNode)};
   return view;
 }
 

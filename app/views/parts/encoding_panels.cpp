@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <utility>
 
 #include "app/run/analyses/bundled_model.h"
 #include "app/views/parts/declare.h"
 #include "app/views/parts/file_rows.h"
 #include "app/views/parts/frame.h"
+#include "app/views/parts/landmarks.h"
 #include "app/views/parts/matrix_zoom.h"
 #include "app/views/parts/names.h"
 #include "app/views/parts/navigation.h"
@@ -459,7 +461,7 @@ std::vector<MenuLine> encoding_menu(const EncodingView& view, const ViewContext&
   return lines;
 }
 
-ViewActions zoom_encodings(const EncodingView& view, const ViewContext& c, int which) {
+static ViewActions zoom_encodings(const EncodingView& view, const ViewContext& c, int which) {
   const int rows = view.rows(c), cols = c.run->run->config.n_ctx;
   Zoom now = shown_part(view, c);
   if (now == Zoom{}) now = {0, 0, static_cast<double>(rows), static_cast<double>(cols)};
@@ -467,8 +469,8 @@ ViewActions zoom_encodings(const EncodingView& view, const ViewContext& c, int w
                          which < 2 ? 1.5 : 1 / 1.5);
 }
 
-ViewActions on_encodings(const EncodingView& view, const ViewContext& c, const Picture& picture,
-                         const viz::Hit* hit, const Gesture& gesture) {
+static ViewActions on_encodings(const EncodingView& view, const ViewContext& c, const Picture& picture,
+                                const viz::Hit* hit, const Gesture& gesture) {
   if (gesture.kind == Gesture::Kind::key) {
     if (shown_part(view, c) != Zoom{})
       return zoom_keys(view.zoom, c.options, view.rows(c), c.run->run->config.n_ctx, gesture.key);
@@ -478,6 +480,34 @@ ViewActions on_encodings(const EncodingView& view, const ViewContext& c, const P
   if (!hit || region_of(picture, *hit).role != kEncodingMap) return {};
   if (gesture.kind == Gesture::Kind::click) return curve_toggled(view, c, hit->row);
   return zoom_gesture(view.zoom, c.options, region_of(picture, *hit), gesture);
+}
+
+void add_encodings(View& view, const EncodingView& encodings, std::vector<KeyCommand> commands,
+                   std::string_view help_whole, std::string note) {
+  view.options = {&encodings.curves, &encodings.zoom};
+  view.commands = std::move(commands);
+  view.commands.push_back({"+=-", "", "Zoom the maps", [=](const ViewContext& c, int which) {
+                             return c.run ? zoom_encodings(encodings, c, which) : ViewActions{};
+                           }});
+  view.commands.push_back({"0", "Fit", help_whole,
+                           [=](const ViewContext& c, int) { return show_whole(encodings.zoom, c.options); },
+                           "The whole maps are shown."});
+  view.on = [=](const ViewContext& c, const Picture& picture, const viz::Hit* hit, const Gesture& gesture) {
+    return c.run ? on_encodings(encodings, c, picture, hit, gesture) : ViewActions{};
+  };
+  view.menu = [=](const ViewContext& c) { return encoding_menu(encodings, c, -1); };
+  view.scrolls = [=](const ViewContext& c, const Picture& picture) {
+    return zoom_scrolls(encodings.zoom, c, picture, kEncodingMap);
+  };
+  view.refuse = [=](const ViewContext& c) {
+    return refuse_numbers(c, encodings.curves, encodings.row, encodings.rows(c));
+  };
+  view.needs = Capability::weights | Capability::positions_table;
+  view.landmarks = {landmark("learned map", kEncodingMap, kLearned),
+                    landmark("sinusoidal map", kEncodingMap, kSinusoidal),
+                    landmark("learned curves", kEncodingCurves, kLearned),
+                    landmark("sinusoidal curves", kEncodingCurves, kSinusoidal)};
+  view.caption = {.prompt = false, .note = std::move(note)};
 }
 
 }  // namespace headscope::app

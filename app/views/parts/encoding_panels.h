@@ -1,10 +1,8 @@
 #pragma once
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
-#include "app/views/parts/landmarks.h"
 #include "app/views/parts/matrix_zoom.h"
 #include "viz/charts/heatmap.h"
 
@@ -85,40 +83,10 @@ Zoom shown_part(const EncodingView& view, const ViewContext& context);
 /// The menu lines at a row of a map: toggling its curve, unless it is the last one, and showing the whole
 /// maps; row -1: the latter only.
 std::vector<MenuLine> encoding_menu(const EncodingView& view, const ViewContext& context, int row);
-ViewActions zoom_encodings(const EncodingView& view, const ViewContext& context, int which);
-ViewActions on_encodings(const EncodingView& view, const ViewContext& context, const Picture& picture,
-                         const viz::Hit* hit, const Gesture& gesture);
 
 /// Gives a view of encodings its options, gestures and menu, and after `commands` those of the zoom;
-/// `help_whole` is the help of the last one. `note`: what is drawn, for
-/// its caption.
-template <const EncodingView& kEncodings>
-void add_encodings(View& view, std::vector<KeyCommand> commands, std::string_view help_whole,
-                   std::string note) {
-  view.options = {&kEncodings.curves, &kEncodings.zoom};
-  view.commands = std::move(commands);
-  view.commands.push_back({"+=-", "", "Zoom the maps", [](const ViewContext& c, int which) {
-                             return c.run ? zoom_encodings(kEncodings, c, which) : ViewActions{};
-                           }});
-  view.commands.push_back({"0", "Fit", help_whole,
-                           [](const ViewContext& c, int) { return show_whole(kEncodings.zoom, c.options); },
-                           "The whole maps are shown."});
-  view.on = [](const ViewContext& c, const Picture& picture, const viz::Hit* hit, const Gesture& gesture) {
-    return c.run ? on_encodings(kEncodings, c, picture, hit, gesture) : ViewActions{};
-  };
-  view.menu = [](const ViewContext& c) { return encoding_menu(kEncodings, c, -1); };
-  view.scrolls = [](const ViewContext& c, const Picture& picture) {
-    return zoom_scrolls(kEncodings.zoom, c, picture, kEncodingMap);
-  };
-  view.refuse = [](const ViewContext& c) {
-    return refuse_numbers(c, kEncodings.curves, kEncodings.row, kEncodings.rows(c));
-  };
-  view.needs = Capability::weights | Capability::positions_table;
-  view.landmarks = {landmark<kEncodingMap, kLearned>("learned map"),
-                    landmark<kEncodingMap, kSinusoidal>("sinusoidal map"),
-                    landmark<kEncodingCurves, kLearned>("learned curves"),
-                    landmark<kEncodingCurves, kSinusoidal>("sinusoidal curves")};
-  view.caption = {.prompt = false, .note = std::move(note)};
-}
+/// `help_whole` is the help of the last one. `note`: what is drawn, for its caption.
+void add_encodings(View& view, const EncodingView& encodings, std::vector<KeyCommand> commands,
+                   std::string_view help_whole, std::string note);
 
 }  // namespace headscope::app

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "app/views/parts/selected.h"
+
 namespace headscope::app {
 namespace {
 
@@ -49,6 +51,38 @@ std::optional<viz::Rect> around_cells(const Picture& picture, int role, int row,
     if (left < right && top < bottom) all = around(all, {left, top, right - left, bottom - top});
   }
   return all;
+}
+
+Landmark landmark(std::string_view name, int role, std::optional<int> id) {
+  return {name, [=](const ViewContext&, const Picture& p) { return around_regions(p, role, id); }};
+}
+
+Landmark vector_landmark(std::string_view name, int role, int row) {
+  return {name, [=](const ViewContext&, const Picture& p) { return around_vectors(p, role, row); }};
+}
+
+Landmark query_landmark(std::string_view name, int role) {
+  return {name,
+          [=](const ViewContext& c, const Picture& p) { return around_regions(p, role, c.selection.query); }};
+}
+
+Landmark key_landmark(std::string_view name, int role) {
+  return {name,
+          [=](const ViewContext& c, const Picture& p) { return around_regions(p, role, attended_key(c)); }};
+}
+
+std::vector<Landmark> attention_landmarks(int role) {
+  return {{"query row", [=](const ViewContext& c,
+                            const Picture& p) { return around_cells(p, role, c.selection.query, -1); }},
+          {"key column",
+           [=](const ViewContext& c, const Picture& p) {
+             const int key = attended_key(c);
+             return key < 0 ? std::nullopt : around_cells(p, role, -1, key);
+           }},
+          {"cell", [=](const ViewContext& c, const Picture& p) {
+             const int key = attended_key(c);
+             return key < 0 ? std::nullopt : around_cells(p, role, c.selection.query, key);
+           }}};
 }
 
 }  // namespace headscope::app

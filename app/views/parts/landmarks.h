@@ -3,7 +3,6 @@
 #include <string_view>
 #include <vector>
 
-#include "app/views/parts/selected.h"
 #include "app/views/view.h"
 
 // Landmarks, found by the regions of a picture: a view names the roles that a tour can point at.
@@ -21,47 +20,15 @@ std::optional<viz::Rect> around_vectors(const Picture& picture, int role, int ro
 /// The place of a position in a region with a row for each, or a column for each.
 std::optional<viz::Rect> around_position(const Picture& picture, int role, int position);
 
-/// All regions of a role: a list, a grid.
-template <int kRole>
-Landmark landmark(std::string_view name) {
-  return {name, [](const ViewContext&, const Picture& p) { return around_regions(p, kRole); }};
-}
-/// The regions of a role with an id.
-template <int kRole, int kId>
-Landmark landmark(std::string_view name) {
-  return {name, [](const ViewContext&, const Picture& p) { return around_regions(p, kRole, kId); }};
-}
+/// The regions of a role, a list or a grid, or those with an id.
+Landmark landmark(std::string_view name, int role, std::optional<int> id = {});
 /// The regions of a role that show one kind of vector, see viz::VectorStrip::row.
-template <int kRole, int kRow>
-Landmark vector_landmark(std::string_view name) {
-  return {name, [](const ViewContext&, const Picture& p) { return around_vectors(p, kRole, kRow); }};
-}
+Landmark vector_landmark(std::string_view name, int role, int row);
 /// The region whose id is the query's position.
-template <int kRole>
-Landmark query_landmark(std::string_view name) {
-  return {name,
-          [](const ViewContext& c, const Picture& p) { return around_regions(p, kRole, c.selection.query); }};
-}
+Landmark query_landmark(std::string_view name, int role);
 /// The region whose id is the position of the selected key, or else of the strongest one.
-template <int kRole>
-Landmark key_landmark(std::string_view name) {
-  return {name,
-          [](const ViewContext& c, const Picture& p) { return around_regions(p, kRole, attended_key(c)); }};
-}
+Landmark key_landmark(std::string_view name, int role);
 /// "query row", "key column" and "cell" of grids whose rows are queries and whose columns are keys.
-template <int kRole>
-std::vector<Landmark> attention_landmarks() {
-  return {{"query row", [](const ViewContext& c,
-                           const Picture& p) { return around_cells(p, kRole, c.selection.query, -1); }},
-          {"key column",
-           [](const ViewContext& c, const Picture& p) {
-             const int key = attended_key(c);
-             return key < 0 ? std::nullopt : around_cells(p, kRole, -1, key);
-           }},
-          {"cell", [](const ViewContext& c, const Picture& p) {
-             const int key = attended_key(c);
-             return key < 0 ? std::nullopt : around_cells(p, kRole, c.selection.query, key);
-           }}};
-}
+std::vector<Landmark> attention_landmarks(int role);
 
 }  // namespace headscope::app

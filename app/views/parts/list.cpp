@@ -100,6 +100,14 @@ std::vector<Scroll> list_scrolls(const ListRows& list, const ViewContext& c, con
   return rows_in(list, c, picture).bars(c.width - kScrollBar * c.font_size);
 }
 
+void add_list(View& view, const ListRows& list, PictureClick click, ListKey key) {
+  view.has_list = true;
+  view.on = [=](const ViewContext& c, const Picture& picture, const viz::Hit* hit, const Gesture& gesture) {
+    return list_gesture(list, click, key, c, picture, hit, gesture);
+  };
+  view.scrolls = [=](const ViewContext& c, const Picture& picture) { return list_scrolls(list, c, picture); };
+}
+
 List::List(const ViewContext& context, const ListRows& rows, int count) : context_(context) {
   table.rows = count;
   table.first = std::max(0, context.options[rows.first]);

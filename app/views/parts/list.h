@@ -81,15 +81,8 @@ ViewActions list_gesture(const ListRows& list, PictureClick click, ListKey key, 
 /// The scroll bar at the picture's right.
 std::vector<Scroll> list_scrolls(const ListRows& list, const ViewContext& context, const Picture& picture);
 
-/// Gives a view the gestures and the scroll bar of its list.
-template <const ListRows& kList, PictureClick kClick = nullptr, ListKey kKey = nullptr>
-void add_list(View& view) {
-  view.has_list = true;
-  view.on = [](const ViewContext& c, const Picture& picture, const viz::Hit* hit, const Gesture& gesture) {
-    return list_gesture(kList, kClick, kKey, c, picture, hit, gesture);
-  };
-  view.scrolls = [](const ViewContext& c, const Picture& picture) { return list_scrolls(kList, c, picture); };
-}
+/// Gives a view the gestures and the scroll bar of its list, which refers to an option of the view.
+void add_list(View& view, const ListRows& list, PictureClick click = nullptr, ListKey key = nullptr);
 
 /// A column's look and its heading in files; see viz::TableColumn.
 struct ListLook {

@@ -41,6 +41,15 @@ std::string signed_text(std::string number, double value, bool with_sign) {
   return (with_sign && value > 0 ? "+" : "") + number;
 }
 
+/// The function of a prompt's view, and while the means are shown, theirs.
+template <class Result, class... Rest>
+std::function<Result(const ViewContext&, Rest...)> switched(
+    std::function<Result(const ViewContext&, Rest...)> prompt, Result (*means)(const ViewContext&, Rest...)) {
+  return [prompt = std::move(prompt), means](const ViewContext& c, Rest... rest) {
+    return mean_is_shown(c) ? means(c, rest...) : prompt(c, rest...);
+  };
+}
+
 }  // namespace
 
 const Option<bool> kMeanOverList = [] {
@@ -52,6 +61,21 @@ const Option<bool> kMeanOverList = [] {
   option.of_list = true;
   return option;
 }();
+
+View with_means(View view, const MeansForm& means) {
+  view.build = switched(std::move(view.build), means.build);
+  view.facts = switched(std::move(view.facts), means.facts);
+  view.table = switched(std::move(view.table), means.table);
+  view.on = switched(std::move(view.on), means.on);
+  view.scrolls = switched(std::move(view.scrolls), means.scrolls);
+  view.refuse = switched(std::move(view.refuse), means.refuse);
+  view.figure_size = switched(std::move(view.figure_size), means.figure_size);
+  view.options.insert(view.options.begin(), &kMeanOverList);
+  view.over_list = &kMeanOverList;
+  view.over_list_value = true;
+  view.of_model = mean_is_shown;
+  return view;
+}
 
 std::vector<KeyCommand> query_steps_of_prompt(std::string_view help_before, std::string_view help_after) {
   std::vector<KeyCommand> steps = query_steps(help_before, help_after);

@@ -19,13 +19,13 @@ inline bool can_show_means(const View& view) {
 
 /// What a view does while it shows means: members as in View, none of them null.
 struct MeansForm {
-  decltype(View::build) build;
-  decltype(View::facts) facts;
-  decltype(View::table) table;
-  decltype(View::on) on;
-  decltype(View::scrolls) scrolls;
-  decltype(View::refuse) refuse;
-  decltype(View::figure_size) figure_size;
+  Picture (*build)(const ViewContext&);
+  Facts (*facts)(const ViewContext&, const Picture&, const viz::Hit&);
+  Table (*table)(const ViewContext&);
+  ViewActions (*on)(const ViewContext&, const Picture&, const viz::Hit*, const Gesture&);
+  std::vector<Scroll> (*scrolls)(const ViewContext&, const Picture&);
+  std::string (*refuse)(const ViewContext&);
+  viz::Point (*figure_size)(const ViewContext&);
 };
 
 /// Whether the means are shown now.
@@ -34,33 +34,9 @@ inline bool mean_is_shown(const ViewContext& c) {
 }
 
 /// A view of one prompt with a switch to its means, which are about no prompt in particular: while it is on,
-/// the functions of `kMeans` stand in for those of `kPrompt`. The latter has all of them, and the options of
+/// the functions of `means` stand in for those of `prompt`. The latter has all of them, and the options of
 /// both.
-template <View (*kPrompt)(), const MeansForm& kMeans>
-View with_means() {
-  static const View prompt = kPrompt();
-  View view = prompt;
-  view.build = [](const ViewContext& c) { return (mean_is_shown(c) ? kMeans.build : prompt.build)(c); };
-  view.facts = [](const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
-    return (mean_is_shown(c) ? kMeans.facts : prompt.facts)(c, picture, hit);
-  };
-  view.table = [](const ViewContext& c) { return (mean_is_shown(c) ? kMeans.table : prompt.table)(c); };
-  view.on = [](const ViewContext& c, const Picture& picture, const viz::Hit* hit, const Gesture& gesture) {
-    return (mean_is_shown(c) ? kMeans.on : prompt.on)(c, picture, hit, gesture);
-  };
-  view.scrolls = [](const ViewContext& c, const Picture& picture) {
-    return (mean_is_shown(c) ? kMeans.scrolls : prompt.scrolls)(c, picture);
-  };
-  view.refuse = [](const ViewContext& c) { return (mean_is_shown(c) ? kMeans.refuse : prompt.refuse)(c); };
-  view.figure_size = [](const ViewContext& c) {
-    return (mean_is_shown(c) ? kMeans.figure_size : prompt.figure_size)(c);
-  };
-  view.options.insert(view.options.begin(), &kMeanOverList);
-  view.over_list = &kMeanOverList;
-  view.over_list_value = true;
-  view.of_model = mean_is_shown;
-  return view;
-}
+View with_means(View prompt, const MeansForm& means);
 
 /// query_steps that are not possible while the mean over the list is shown: it has no query.
 std::vector<KeyCommand> query_steps_of_prompt(std::string_view help_before, std::string_view help_after);

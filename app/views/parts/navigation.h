@@ -19,24 +19,10 @@ std::vector<KeyCommand> layer_steps();
 using PictureClick = ViewActions (*)(const ViewContext&, const Picture&, const viz::Hit&);
 /// The action of a key with a meaning of its own; nothing for other keys. Null: no key has one.
 using PictureKey = std::optional<ViewActions> (*)(const ViewContext&, const Gesture&);
-/// The action of the wheel.
+/// The action of the wheel; null: none.
 using PictureWheel = ViewActions (*)(const ViewContext&, const Gesture&);
 /// Gives a view its click, its keys and its wheel; the other keys move along the prompt.
-template <PictureClick kClick, PictureKey kKey = nullptr, PictureWheel kWheel = nullptr>
-void add_gestures(View& view) {
-  view.on = [](const ViewContext& c, const Picture& picture, const viz::Hit* hit,
-               const Gesture& gesture) -> ViewActions {
-    if (!c.run) return {};
-    if constexpr (kClick != nullptr)
-      if (gesture.kind == Gesture::Kind::click && hit) return kClick(c, picture, *hit);
-    if constexpr (kWheel != nullptr)
-      if (gesture.kind == Gesture::Kind::wheel) return kWheel(c, gesture);
-    if constexpr (kKey != nullptr)
-      if (auto actions = gesture.kind == Gesture::Kind::key ? kKey(c, gesture) : std::nullopt)
-        return *actions;
-    return keys_along_prompt(c, gesture);
-  };
-}
+void add_gestures(View& view, PictureClick click, PictureKey key = nullptr, PictureWheel wheel = nullptr);
 /// Arrows up and down: the layer before and after.
 std::optional<ViewActions> layers_by_lines(const ViewContext& context, const Gesture& gesture);
 /// Up and Down: the same head in the previous or next layer, for pictures with layers below each other.
