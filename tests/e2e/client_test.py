@@ -58,17 +58,6 @@ class Arrays(ClientCase):
         np.testing.assert_array_equal(self.hs.patterns(PROMPT, gradients="logit"), patterns)
         traced["logits"] *= 2  # as an array of one's own
 
-    def test_numbers_become_arrays_only_where_they_are_a_grid(self):
-        convert = headscope._with_arrays
-        self.assertEqual(convert({"a": [], "b": [1, "x"], "c": [[1], [1, 2]][0:0]}), {"a": [], "b": [1, "x"], "c": []})
-        np.testing.assert_array_equal(convert([[1, None], [2, 3]]), [[1, np.nan], [2, 3]])
-        self.assertEqual(convert([1, 2]).dtype.kind, "i")
-        ragged = convert([[1, 2], [3]])
-        self.assertIsInstance(ragged, list)
-        np.testing.assert_array_equal(ragged[1], [3])
-        self.assertEqual(convert([True, False]), [True, False])
-        self.assertTrue(np.isnan(convert([None, None])).all())
-
     def test_any_prompt(self):
         for prompt in ("", "x", "e\u0301\U0001f642\x00", b"\xff\xfe\x00 a", "--json", "\u2028"):
             expected = prompt if isinstance(prompt, bytes) else prompt.encode()
@@ -200,20 +189,6 @@ class Process(ClientCase):
         self.assertEqual(len(hs.tokens("x")["tokens"]), 1)
         hs.close()
 
-    def test_threads_wait_for_each_other(self):
-        wrong = []
-
-        def ask(text):
-            for _ in range(20):
-                if self.hs.tokens(text)["tokens"][0]["text"] != text:
-                    wrong.append(text)
-        threads = [threading.Thread(target=ask, args=(text,)) for text in "abcd"]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        self.assertEqual(wrong, [])
-
     def test_options_of_all_calls_are_those_of_the_calls_that_take_them(self):
         attention, figure = self.folder / "attention.safetensors", self.folder / "figure.png"
         self.succeed("trace", "--prompt", PROMPT, "--hooks", "*hook_pattern", "--out", attention)
@@ -260,10 +235,7 @@ class Process(ClientCase):
 
         with mock.patch.dict(os.environ, PATH=str(root / "path")):
             os.environ.pop("HEADSCOPE", None)
-            for place in (".", "a", "a/bin", "a/b", "a/b/bin", "a/build/app", "tree", "tree/build/app"):  # none is where one belongs
-                program(place)
-            for place in ("prefix/bin", "tree/build/test/app"):  # no programs
-                program(place, mode=0o644)
+            program("prefix/bin", mode=0o644)  # no program
             for place in ("a/b/c", "prefix/share/headscope/python", "tree/assets/python"):
                 with self.assertRaisesRegex(RuntimeError, "was not found"):
                     found(place)
@@ -271,14 +243,12 @@ class Process(ClientCase):
             self.assertEqual(found("a/b/c"), on_path)
             program("tree/build/ci/app", when=1)
             newest = program("tree/build/release/app", when=2)
-            program("tree/build/debug/app", when=1)
             self.assertEqual(found("tree/assets/python"), newest)
-            self.assertEqual(found("a/b/c"), on_path)
-            self.assertEqual(found("other/share/headscope/python"), on_path)
             installed = program("other/bin")
             self.assertEqual(found("other/share/headscope/python"), installed)
             os.environ["HEADSCOPE"] = "/named"
             self.assertEqual(found("other/share/headscope/python"), "/named")
+
 
 
 if __name__ == "__main__":

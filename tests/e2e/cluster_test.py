@@ -3,7 +3,6 @@ GNU parallel where that is installed."""
 import importlib
 import json
 import os
-import re
 import shutil
 import subprocess
 import unittest
@@ -18,27 +17,6 @@ PROMPTS = ["one two one two", "three", "four and five", "six six six", "seven", 
 def script(name, *arguments, **environment):
     return subprocess.run(["bash", CLUSTER / name, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=300,
                           env={**os.environ, "HEADSCOPE": str(HEADSCOPE), **environment})
-
-
-def model_of(client, value, kind, where=""):
-    """What was read, as the class that the Kubernetes client has made of the API's schema. Raises ValueError for a key that the
-    schema has not, one that is missing, and a value of another type."""
-    container = re.fullmatch(r"(list|dict)[\[(](?:str, )?(.+)[\])]", kind)
-    if container and container[1] == "list" and isinstance(value, list):
-        return [model_of(client, one, container[2], f"{where}[{i}]") for i, one in enumerate(value)]
-    if container and container[1] == "dict" and isinstance(value, dict):
-        return {key: model_of(client, one, container[2], f"{where}.{key}") for key, one in value.items()}
-    if hasattr(client, kind) and isinstance(value, dict):
-        schema = getattr(client, kind)
-        names = {name: attribute for attribute, name in schema.attribute_map.items()}
-        for key in value:
-            if key not in names:
-                raise ValueError(f"{where}.{key}: {kind} has no such key")
-        return schema(**{names[key]: model_of(client, one, schema.openapi_types[names[key]], f"{where}.{key}")
-                         for key, one in value.items()})
-    if type(value).__name__ == kind:
-        return value
-    raise ValueError(f"{where}: expected {kind}, found {value!r}")
 
 
 class Cluster(ProgramCase):
@@ -65,40 +43,12 @@ class Cluster(ProgramCase):
             self.assertEqual(done.returncode, 1)
             self.assertIn(b"name another folder", done.stderr)
 
-    @unittest.skipUnless(shutil.which("parallel"), "GNU parallel is not installed")
-    def test_parallel_says_what_failed_and_leaves_no_parts(self):
-        self.prompts.write_text('"one"\nnot json\n')
-        done = script("parallel.sh", self.prompts, "2", self.parts)
-        self.assertNotEqual(done.returncode, 0)
-        self.assertIn(b"prompts.jsonl:2", done.stderr)
-        self.assertFalse((self.parts / "part-1-of-2.json").exists())
-        self.assertFalse((self.parts / "metrics.json").exists())
-        done = script("parallel.sh", self.prompts, "2", self.folder / "with the others", "--skip-errors")
-        self.assertEqual(done.returncode, 0, "a shard of which nothing went well is a part like the others")
-        self.assertEqual(json.loads((self.folder / "with the others" / "metrics.json").read_bytes())["skipped"], 1)
-        self.prompts.write_text('"one"\nnot json\n"three"\n"four"\n')
-        done = script("parallel.sh", self.prompts, "2", self.folder / "of four", "--skip-errors")
-        self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertEqual(json.loads((self.folder / "of four" / "metrics.json").read_bytes())["skipped"], 1)
-
     def test_slurm_tasks(self):
         for task in range(3):
             done = script("slurm.sh", self.prompts, "3", self.parts, SLURM_ARRAY_TASK_ID=str(task), SLURM_ARRAY_TASK_COUNT="1",
                           SLURM_JOB_ID=str(100 + task), SLURM_CPUS_PER_TASK="1")
             self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(self.merged(), self.whole)
-
-    def test_kubernetes_manifest_is_of_the_schema(self):
-        yaml, client = self.module("yaml"), self.module("kubernetes.client")
-        manifest = (CLUSTER / "kubernetes.yaml").read_text()
-        read = lambda text: model_of(client, yaml.safe_load(text), "V1Job")
-        job = read(manifest)
-        self.assertEqual((job.api_version, job.kind), ("batch/v1", "Job"))
-        for right, wrong in (("completions:", "completion:"), ("parallelism: 8", "parallelism: many"), ("command: [", "comand: ["),
-                             ("      containers:", "      container:"), ("claimName:", "claim:")):
-            self.assertIn(right, manifest)
-            with self.assertRaises(ValueError, msg=f"{wrong} is not noticed"):
-                read(manifest.replace(right, wrong))
 
     def module(self, name):
         try:

@@ -11,10 +11,9 @@ import re
 import shutil
 import signal
 import subprocess
-import time
 
 from hub import NAME, HubCase
-from program import HEADSCOPE, PROMPT, ProgramCase, main, random_model  # first: it finds the reference
+from program import HEADSCOPE, PROMPT, ProgramCase, main, random_model, until  # first: it finds the reference
 from faulty import Fault, Place, contents, side_by_side
 from screen import Screen, end_of
 import safetensors_io
@@ -210,8 +209,7 @@ class Interrupted(FaultCase):
                 environment = place.environment(Fault("create", 1, errno.EOPNOTSUPP)) | {"FAULTY_PATH": str(out)}
                 process = subprocess.Popen([HEADSCOPE, *words, "--prompts", "-", "--out", out / ("a.json" if "--json" in words else "a.txt")],
                                            stdin=subprocess.PIPE, stderr=subprocess.PIPE, env=environment)
-                while process.poll() is None and not any(out.iterdir()):
-                    time.sleep(0.001)
+                until(lambda: process.poll() is not None or any(out.iterdir()))
                 self.assertRegex(next(out.iterdir()).name, r"\A\.headscope-.*\.part\Z")
                 process.send_signal(number)
                 self.assertEqual(process.communicate(b'"one"\n"two"\n', timeout=120), (None, b""))

@@ -12,8 +12,6 @@
 //   FAULTY_HIDDEN  paths, separated by colons, below which nothing exists
 //   FAULTY_RESET   if this file exists, OpenGL's context is lost once, and the file is removed; for a
 //                  folder, the context is lost at every check
-//   FAULTY_CLOCK   "back": the wall clock goes back by a minute at each call; "forth": both clocks leap
-//                  forward
 #include <dirent.h>
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -21,7 +19,6 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/time.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -32,7 +29,6 @@
 #include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
-#include <ctime>
 #include <string>
 #include <string_view>
 
@@ -45,10 +41,9 @@ std::string variable(const char* name) {
 
 struct Faults {
   std::string path = variable("FAULTY_PATH"), call = variable("FAULTY_CALL"), how = variable("FAULTY_HOW"),
-              log = variable("FAULTY_LOG"), hidden = variable("FAULTY_HIDDEN"),
-              clock = variable("FAULTY_CLOCK");
+              log = variable("FAULTY_LOG"), hidden = variable("FAULTY_HIDDEN");
   long at = std::atol(variable("FAULTY_AT").c_str()), again = std::atol(variable("FAULTY_AGAIN").c_str());
-  std::atomic<long> seen = 0, clock_reads = 0;
+  std::atomic<long> seen = 0;
 };
 
 Faults& faults() {
@@ -163,14 +158,6 @@ Function next(const char* name) {
 std::FILE* open_stream(const char* name, const char* path, const char* mode) {
   if (fails(mode[0] == 'r' ? "open" : "create", path)) return nullptr;
   return next<std::FILE* (*)(const char*, const char*)>(name)(path, mode);
-}
-
-timespec moved(timespec time, bool wall) {
-  const std::string& how = faults().clock;
-  const long minutes = ++faults().clock_reads;
-  if (how == "back" && wall) time.tv_sec -= 60 * minutes;
-  if (how == "forth") time.tv_sec += 60 * minutes;
-  return time;
 }
 
 }  // namespace
@@ -314,24 +301,6 @@ int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*
                    void* argument) noexcept {
   if (fate("thread", faults().path) == Fate::error) return errno;
   return next<decltype(&pthread_create)>("pthread_create")(thread, attributes, start, argument);
-}
-
-int clock_gettime(clockid_t clock, timespec* to) noexcept {
-  const long result = system_call(SYS_clock_gettime, clock, to);
-  if (result == 0 && !faults().clock.empty()) *to = moved(*to, clock == CLOCK_REALTIME);
-  return static_cast<int>(result);
-}
-time_t time(time_t* to) noexcept {
-  timespec now{};
-  clock_gettime(CLOCK_REALTIME, &now);
-  if (to) *to = now.tv_sec;
-  return now.tv_sec;
-}
-int gettimeofday(timeval* to, void*) noexcept {
-  timespec now{};
-  clock_gettime(CLOCK_REALTIME, &now);
-  *to = {now.tv_sec, now.tv_nsec / 1000};
-  return 0;
 }
 
 }  // extern "C"

@@ -1,11 +1,10 @@
 """The page of the guide about JSON, compared with what every command writes: each written field is in it, and each field in it is written."""
 import json
 import re
-import unittest
 
 import numpy as np
 
-from program import ON_WINDOWS, ROOT, TALES, ProgramCase, main, run
+from program import ROOT, TALES, ProgramCase, main, run
 
 import safetensors_io
 
@@ -157,33 +156,11 @@ class JsonPage(ProgramCase):
         self.assertEqual(set(RUNS), {command for command in commands
                                      if re.search(r"^ +--json\b", self.succeed(command, "--help").decode(), re.M)})
 
-    def test_says_which_fields_attention_files_do_not_have(self):
-        fields = {path for path, _ in written(self.answers("search", "attention"))}
-        lines = (ROOT / "assets" / "guide" / "json.md").read_text().split("\n## search\n")[1].split("\n## ")[0]
-        absent = []
-        for field, words in re.findall(r"^\| `(best\[\][^`]*)` \| [^|]+ \|([^|]*)\|", lines, re.M):
-            if words.startswith((" of a prompt: ", " `--")) or any(field.startswith(parent) for parent in absent):
-                absent.append(field)
-            self.assertEqual(field not in fields, field in absent, field)
-
     def test_how_is_first_and_says_which_tokens_were_matched(self):
         self.assertEqual(next(iter(self.answers("metrics", "shard"))), "how")
         prompts = ["--prompt", "The king", "--second", "The old king"]
         counterparts = {by: self.json("sweep", *prompts, "--align", by)["how"]["counterparts"] for by in ("position", "token")}
         self.assertEqual(counterparts, {"position": [0, 1], "token": [0, 2]})
-
-    def test_how_is_what_was_asked_for(self):
-        how = self.json("sweep", *PROMPT, *SECOND, "--precision", "bf16", "--edit", "blocks.1.attn.hook_z=0")["how"]
-        self.assertRegex(how["program"], r"\Aheadscope \d+\.\d+\.\d+\Z")
-        self.assertRegex(how["weights"], r"\Asha256:[0-9a-f]{64}\Z")
-        self.assertEqual((how["model"], how["second_model"], how["precision"], how["start_token"], how["edits"]),
-                         ("tales", None, "bf16", False, ["L1.z=0"]))
-        self.assertEqual((how["prompt"], how["second_prompt"]), (PROMPT[1], SECOND[1]))
-        lines = self.succeed("predict", "--prompts", "-", "--json", stdin=b'"one"\n{"ids": [5]}\n').decode().splitlines()
-        first, second = (json.loads(line)["how"] for line in lines)
-        self.assertEqual(first["prompt"], "one")
-        self.assertEqual(second["prompt"], self.json("tokens", "--ids", "5")["tokens"][0]["text"])
-        self.assertEqual(first["weights"], second["weights"])
 
 
 class AnswersInFiles(ProgramCase):
@@ -209,53 +186,12 @@ class AnswersInFiles(ProgramCase):
         self.succeed("predict", "--prompts", "-", "--out", out, stdin=b'"one"\n"two"\n')
         self.assertEqual([json.loads(line)["how"]["prompt"] for line in out.read_text().splitlines()], ["one", "two"])
 
-    def test_are_refused_in_one_sentence(self):
-        out = self.folder / "answer"
-        for command in self.COMMANDS:
-            self.fail_with(2, *command, "--out", f"{out}.gif", contains="must end in")
-            self.fail_with(2, *command, "--out", f"{out}.txt", "--json", contains="one format at a time")
-            self.fail_with(2, *command, "--out", "-", contains="--out - requires --format")
-            self.fail_with(2, *command, "--format", "json", contains="--format applies only to --out -")
-            self.fail_with(2, *command, "--out", f"{out}.json", "--format", "json", contains="--format applies only to --out -")
-        self.fail_with(2, "predict", "--prompts", "-", "--out", f"{out}{{n}}.json", contains="leave {n} out")
-        self.fail_with(1, "predict", *SHORT, "--out", self.folder / "none" / "a.json", contains="none")
-
     def test_are_not_there_when_the_run_fails(self):
         out = self.folder / "answer.json"
         out.write_text("before")
         self.fail_with(1, "attribute", *SHORT, "--position", "9", "--out", out, contains="position 9")
         self.assertEqual(out.read_text(), "before")
         self.assertEqual([file.name for file in self.folder.iterdir()], ["answer.json"])
-
-    @unittest.skipIf(ON_WINDOWS, "only on Linux: a full device")
-    def test_a_full_disk_is_one_sentence(self):
-        link = self.folder / "full.json"
-        link.symlink_to("/dev/full")
-        self.fail_with(1, "predict", *SHORT, "--out", link, contains="No space left")
-
-
-class Tokens(ProgramCase):
-    def test_a_number_alone_is_never_taken_for_an_id(self):
-        for command in ("attribute", "sweep", "saliency", "circuit", "lens"):
-            self.fail_with(2, command, "--prompt", "5 + 4 =", "--token", "4", contains=["text:4", "id:4", "rank:4"])
-
-    def test_each_way_names_its_token(self):
-        text = self.json("attribute", "--prompt", "5 + 4 =", "--token", "text:4")["token"]
-        self.assertEqual(text["text"], "4")
-        id_of = self.json("attribute", "--prompt", "5 + 4 =", "--token", "id:4")["token"]
-        self.assertEqual((id_of["id"], id_of["text"]), (4, "%"))
-        best = [guess["id"] for guess in self.json("predict", "--prompt", "5 + 4 =", "--top", "3")["next"]]
-        self.assertEqual(self.json("attribute", "--prompt", "5 + 4 =", "--token", "rank:3")["token"]["id"], best[2])
-        self.assertIn(b"(id 4)", self.succeed("attribute", "--prompt", "5 + 4 =", "--token", "id:4"))
-        for command, spelling in (("lens", "lens-id"), ("attribution", "logit-id"), ("flow", "logit-id"), ("sweep", "sweep-id"),
-                                  ("saliency", "saliency-id")):
-            plot = ["plot", command, *PROMPT, "--out", "-", "--format", "csv"]
-            token = self.json("tokens", "--prompt", " the")["tokens"][0]["id"]
-            by_text = self.succeed(*plot, "--token", " the")
-            self.assertEqual(by_text, self.succeed(*plot, "--token", f"id:{token}"), command)
-            self.assertEqual(by_text, self.succeed(*plot, f"--{spelling}", str(token)), command)
-            self.assertNotEqual(by_text, self.succeed(*plot), command)
-            self.assertEqual(self.succeed(*plot, "--token", "rank:1"), self.succeed(*plot), command)
 
 
 if __name__ == "__main__":

@@ -6,11 +6,10 @@ import random
 import signal
 import subprocess
 import time
-import unittest
 
 from hub import NAME, HubCase
 import strict_safetensors
-from program import HEADSCOPE, ON_WINDOWS, PROMPT, ProgramCase, main, passed
+from program import HEADSCOPE, ON_WINDOWS, PROMPT, ProgramCase, main, passed, until
 
 KILLS = 20
 STARTS = 0.5 if ON_WINDOWS else 0  # seconds in which nothing happens yet
@@ -35,11 +34,13 @@ class Kill(ProgramCase):
         self.random = random.Random(7)
 
     def killed(self, seconds, *arguments, env=None):
-        """Runs the program and kills it after a fraction of a time; returns whether it was still running."""
+        """Runs the program and kills it after a fraction of a time, if it still runs; returns whether it did."""
         process = subprocess.Popen([HEADSCOPE, *map(passed, arguments)], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
                                    env={**os.environ, **(env or {})})
-        time.sleep(self.random.uniform(0, seconds))
-        process.kill()
+        try:
+            process.wait(self.random.uniform(0, seconds))
+        except subprocess.TimeoutExpired:
+            process.kill()
         _, err = process.communicate(timeout=60)
         self.assertIn(process.returncode, (0, -signal.SIGKILL), err)
         return process.returncode != 0
@@ -68,9 +69,7 @@ class Kill(ProgramCase):
         """Windows deletes the file of a killed process when it has noticed. Two moments are too short to be closed: the file is made
         before it can be marked as one to delete, and unmarked before it gets its name. Killed in one of them it is left, and is
         empty or whole."""
-        deadline = time.monotonic() + 3
-        while sorted(path.name for path in folder.iterdir()) != sorted(names) and time.monotonic() < deadline:
-            time.sleep(0.02)
+        until(lambda: sorted(path.name for path in folder.iterdir()) == sorted(names), seconds=3)
         for path in folder.glob(".headscope-*.part"):
             if path.stat().st_size > 0:
                 whole(path)
@@ -147,9 +146,11 @@ class KillOfAFetch(HubCase):
         for _ in range(KILLS):
             process = subprocess.Popen([HEADSCOPE, "get", NAME], env={**os.environ, **self.env}, stdout=subprocess.DEVNULL,
                                        stderr=subprocess.DEVNULL)
-            time.sleep(rng.uniform(0, STARTS + 0.15))
-            process.kill()
-            process.wait(60)
+            try:
+                process.wait(rng.uniform(0, STARTS + 0.15))
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait(60)
             if weights.exists():
                 self.assertEqual(weights.read_bytes(), self.server.files["model.safetensors"])
         self.succeed("get", NAME, env=self.env, notes=True)

@@ -55,14 +55,6 @@ class LineEnds(ProgramCase):
             self.assertEqual(len(ways[-1].splitlines()), 3)
         self.assertEqual(set(ways), {ways[0]})
 
-    def test_of_edits(self):
-        ways = []
-        for end in ("\n", "\r\n"):
-            file = self.folder / "edits.json"
-            file.write_bytes(end.join(["[", '{"site": "blocks.5.attn.hook_z", "head": 1, "set": 0}', "]"]).encode())
-            ways.append(self.json("predict", "--prompt", PROMPT, "--edits", file))
-        self.assertEqual(*ways)
-
     def test_of_a_prompt_belong_to_it(self):
         file = self.folder / "prompt.txt"
         file.write_bytes(b"one\r\ntwo\x1athree")

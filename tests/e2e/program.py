@@ -7,11 +7,10 @@ import struct
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
-import zlib
 from pathlib import Path
 
-import numpy as np
 
 ROOT = Path(__file__).resolve().parents[2]
 HEADSCOPE = os.environ.get("HEADSCOPE", str(ROOT / "build" / "app" / "headscope"))
@@ -57,6 +56,14 @@ def run(*arguments, stdin=b"", env=None, **more):
     if ON_WINDOWS:
         done.stderr = done.stderr.replace(b"\r\n", b"\n")
     return done
+
+
+def until(condition, seconds=60):
+    """Whether something that another process does has come about in time."""
+    end = time.monotonic() + seconds
+    while not condition() and time.monotonic() < end:
+        time.sleep(0.002)
+    return condition()
 
 
 class ProgramCase(unittest.TestCase):
@@ -105,37 +112,6 @@ class ProgramCase(unittest.TestCase):
 def png_size(data):
     assert data[:8] == b"\x89PNG\r\n\x1a\n" and data[12:16] == b"IHDR" and data[-8:-4] == b"IEND", data[:32]
     return struct.unpack(">II", data[16:24])
-
-
-def paeth(left, above, corner):
-    to_left, to_above, to_corner = abs(above - corner), abs(left - corner), abs(left + above - 2 * corner)
-    if to_left <= to_above and to_left <= to_corner:
-        return left
-    return above if to_above <= to_corner else corner
-
-
-def pixels_of(data):
-    """The pixels of a PNG of 8 bits a channel, [height, width, channels]."""
-    width, height = png_size(data)
-    channels = {2: 3, 6: 4}[data[25]]
-    at, packed = 8, b""
-    while at < len(data):
-        length, kind = struct.unpack(">I4s", data[at:at + 8])
-        if kind == b"IDAT":
-            packed += data[at + 8:at + 8 + length]
-        at += length + 12
-    coded, stride = zlib.decompress(packed), width * channels
-    before, lines = bytearray(stride), bytearray()
-    for y in range(height):
-        start = y * (stride + 1)
-        kind, line = coded[start], bytearray(coded[start + 1:start + 1 + stride])
-        for i in range(stride if kind else 0):
-            left, corner = (line[i - channels], before[i - channels]) if i >= channels else (0, 0)
-            above = before[i]
-            line[i] = line[i] + (left, above, (left + above) // 2, paeth(left, above, corner))[kind - 1] & 255
-        lines += line
-        before = line
-    return np.frombuffer(bytes(lines), np.uint8).reshape(height, width, channels)
 
 
 def random_model(folder, tokenizer=TALES, **shape):

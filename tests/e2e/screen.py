@@ -1,9 +1,8 @@
 """A private X server, and the window in it."""
 import os
 import subprocess
-import time
 
-from program import HEADSCOPE
+from program import HEADSCOPE, until
 
 
 class Screen:
@@ -31,8 +30,7 @@ class Screen:
         environment = {**os.environ, "DISPLAY": self.display, "MESA_SHADER_CACHE_DISABLE": "true", **(env or {})}
         process = subprocess.Popen([HEADSCOPE, *map(str, arguments)], env=environment, stdout=subprocess.PIPE,
                                    stderr=subprocess.PIPE)
-        while process.poll() is None and not self.windows():
-            time.sleep(0.02)
+        until(lambda: process.poll() is not None or self.windows())
         return process
 
     def windows(self):

@@ -4,10 +4,8 @@ import os
 import resource
 import shutil
 import subprocess
-import time
 
-from hub import NAME, HubCase
-from program import HEADSCOPE, PROMPT, ProgramCase, main, random_model
+from program import HEADSCOPE, PROMPT, ProgramCase, main, random_model, until
 from faulty import SHIM, contents, side_by_side
 from screen import Screen, end_of
 
@@ -58,12 +56,6 @@ class SurroundingsCase(ProgramCase):
 
 
 class Locales(SurroundingsCase):
-    def test_that_do_not_exist(self):
-        self.expect_same_results({"LC_ALL": "nonsense", "LANG": "also", "LANGUAGE": "no:such"})
-
-    def test_without_any_letters(self):
-        self.expect_same_results({"LC_ALL": "C"})
-
     def test_with_a_comma_in_numbers(self):
         """Creates the locale; skipped if that is not possible."""
         made = subprocess.run(["localedef", "-i", "de_DE", "-f", "UTF-8", self.folder / "de_DE.UTF-8"], capture_output=True)
@@ -79,33 +71,6 @@ class Locales(SurroundingsCase):
             screen.keys("ctrl+q")
             self.assertEqual(end_of(process), (0, b"", ""))
         self.assertRegex((config / "headscope/settings.json").read_text(), r'"font_size": \d+\.\d')
-
-
-class Clocks(SurroundingsCase):
-    def test_that_jump(self):
-        for how in ("back", "forth"):
-            self.expect_same_results({"LD_PRELOAD": SHIM, "FAULTY_CLOCK": how})
-            lists = self.folder / "prompts.txt"
-            lists.write_text('"one"\n"two"\n"three"\n')
-            listed = ["predict", "--prompts", str(lists), "--json"]
-            status, err, made = self.ran(listed, {"LD_PRELOAD": SHIM, "FAULTY_CLOCK": how})
-            self.assertEqual((status, made), self.ran(listed)[::2], err)
-            for line in err.splitlines():
-                self.assertRegex(line, r"\Aheadscope: \d of 3 prompts, \d[-+.\de]* per second(, \d+ s left)?\Z")
-
-
-class Fetching(HubCase):
-    def test_a_clock_that_goes_back(self):
-        env = {**self.env, "LD_PRELOAD": SHIM, "FAULTY_CLOCK": "back"}
-        self.assertEqual(self.succeed("get", NAME, env=env, notes=True), f"{self.snapshot}\n".encode())
-
-    def test_no_home_for_a_model(self):
-        env = {**self.env, **{name: "" for name in HOMES}, "HF_HOME": ""}
-        self.fail_with(1, "get", NAME, env=env, contains="HF_HOME")
-        file = self.folder / "file"
-        file.write_text("no folder")
-        for home in ("/proc", file):
-            self.fail_with(1, "get", NAME, env={**env, "HOME": str(home)}, contains=str(home))
 
 
 class Homes(SurroundingsCase):
@@ -249,9 +214,7 @@ class Displays(SurroundingsCase):
             process = screen.start("--model", self.model, *GIVEN, env=env)
             screen.keys("ctrl+t")
             settings = self.folder / "config/headscope/settings.json"
-            deadline = time.monotonic() + 60
-            while not (settings.exists() and b"dark" in settings.read_bytes()) and time.monotonic() < deadline:
-                time.sleep(0.02)
+            until(lambda: settings.exists() and b"dark" in settings.read_bytes())
             for folder in ("config", "state"):
                 shutil.rmtree(self.folder / folder)
         status, out, err = end_of(process)
