@@ -175,20 +175,6 @@ TEST_F(ActivationMeansTest, ContinueAPart) {
     EXPECT_EQ(continued.at(point).values, at_once.at(point).values) << hook_name(point);
 }
 
-TEST_F(ActivationMeansTest, OfOneTokenAreItsActivations) {
-  const MeansOverList question{list({{17}}), {{Site::z, 1}, {Site::mlp_out, 0}}};
-  const ActivationMeans found = means_over(question);
-  model::Hooks hooks;
-  std::vector<float> z(kWidth), mlp(kWidth);
-  hooks.watch({Site::z, 1}, [&](const auto& piece) { std::ranges::copy(piece.row(0), z.begin()); });
-  hooks.watch({Site::mlp_out, 0}, [&](const auto& piece) { std::ranges::copy(piece.row(0), mlp.begin()); });
-  model::ForwardOptions options;
-  options.hooks = &hooks;
-  model_->transformer->forward(std::vector{17}, workspace_, options);
-  EXPECT_EQ(found.at({Site::z, 1}).values, z) << "to the bit: one number is its own mean";
-  EXPECT_EQ(found.at({Site::mlp_out, 0}).values, mlp);
-}
-
 TEST_F(ActivationMeansTest, BecomeEditsOfThePlace) {
   const ActivationMeans means = means_over({list(kThree), {{Site::z, 1}, {Site::mlp_post, 0}}});
   const std::vector<float>&z = means.at({Site::z, 1}).values, &post = means.at({Site::mlp_post, 0}).values;
@@ -235,18 +221,6 @@ TEST_F(ActivationMeansTest, AreRefusedInOneSentence) {
   EXPECT_EQ(skipped.tokens, 3);
 }
 
-TEST_F(ActivationMeansTest, LeaveOutPromptsBeyondTheContextAndCountThem) {
-  const MeansOverList whole{list({{1, 2}, {3}}), {{Site::z, 0}}},
-      with_long{list({{1, 2}, tokens_of(41), {3}}), {{Site::z, 0}}};
-  const ActivationMeans found = means_over(with_long);
-  EXPECT_EQ(found.progress.done, 3U);
-  EXPECT_EQ(found.progress.skipped, 1U);
-  EXPECT_THAT(found.progress.problem,
-              AllOf(StartsWith("prompt 2: the prompt has 41 tokens"), HasSubstr("at most 40 (n_ctx)")));
-  EXPECT_EQ(found.tokens, 3);
-  EXPECT_EQ(found.at({Site::z, 0}).values, means_over(whole).at({Site::z, 0}).values);
-}
-
 /// A run with an edit by the float64 reference, which sets the reference's own means.
 double reference_logit(const ReferenceGpt2& reference, const std::vector<int>& ids,
                        const model::SetValues& set, const std::vector<double>& means, int position,
@@ -288,30 +262,6 @@ TEST_F(ActivationMeansTest, AreWhatASweepSets) {
   }
 }
 
-TEST_F(ActivationMeansTest, OverThePromptItselfAreItsOwnMeans) {
-  const std::vector<int> ids = tokens_of(9, 5);
-  const PromptRun run = run_of(ids);
-  for (const SweepOver over : {SweepOver::heads, SweepOver::positions, SweepOver::senders, SweepOver::mlps,
-                               SweepOver::head_positions})
-    for (const Site site : sites_of(over)) {
-      if (model::has_cells(site)) continue;
-      SCOPED_TRACE(model::hook_name({site, 0}));
-      SweepOf own{.over = over, .site = site, .edit = SweepEdit::mean, .position = 8};
-      if (over == SweepOver::senders) own.receiver = {{{Site::resid_post, kLayers - 1}, {}, {}, {}}, kHeads};
-      own.estimates = own.has_estimates();
-      SweepOf of_list = own;
-      of_list.edit = SweepEdit::list_mean;
-      of_list.mean_over = source(of_list.means_over(list({ids}), model_->transformer->config()));
-      const Sweep a = sweep(own, run), b = sweep(of_list, run);
-      ASSERT_EQ(a.readings.size(), b.readings.size());
-      for (std::size_t cell = 0; cell < a.readings.size(); ++cell) {
-        EXPECT_NEAR(a.readings[cell].logit, b.readings[cell].logit, 1e-5);
-        if (!own.estimates) continue;
-        EXPECT_NEAR(a.estimates[cell].logit, b.estimates[cell].logit, 1e-5);
-      }
-    }
-}
-
 TEST_F(ActivationMeansTest, ASweepOfNeuronsSetsEachToItsOwn) {
   SweepOf question{.over = SweepOver::neurons,
                    .site = Site::mlp_post,
@@ -335,16 +285,6 @@ TEST_F(ActivationMeansTest, ASweepOfNeuronsSetsEachToItsOwn) {
     };
     EXPECT_NEAR(found.readings[cell].logit, reference_->run(ids, edits).logits[6][7], 2e-5);
   }
-}
-
-TEST_F(ActivationMeansTest, ASweepWithoutThemHasNoEdits) {
-  SweepOf question{.edit = SweepEdit::list_mean, .position = 4};
-  EXPECT_TRUE(question.edits(0, 0).empty());
-  EXPECT_EQ(message_of<model::RunError>([&] { sweep(question, run_of(tokens_of(5))); }),
-            "there are no means of a list of prompts to set");
-  SweepOf other = question;
-  other.mean_over.over = list(kThree);
-  EXPECT_FALSE(other == question) << "the list is part of the question";
 }
 
 TEST_F(ActivationMeansTest, ACircuitsEdgesCarryThem) {

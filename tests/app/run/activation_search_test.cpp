@@ -124,17 +124,6 @@ TEST(ActivationSearch, DoesNotDependOnTheOrderOfPrompts) {
   }
 }
 
-TEST(ActivationSearch, TiesGoToTheEarlierPromptLayerNeuronAndPosition) {
-  BestActivations best(3);
-  const FoundActivation first{1, 2, 3, 4, 0, 0.5F};
-  FoundActivation later = first, neuron = first, layer = first, prompt = first, larger = first;
-  later.position = 5, neuron.neuron = 4, layer.layer = 3, prompt.prompt = 2, larger.activation = 0.75F;
-  larger.prompt = 9;
-  for (const FoundActivation& one : {prompt, layer, neuron, later, first, larger}) best.add(one);
-  EXPECT_EQ(best.best(), (std::vector{larger, first, later}));
-  EXPECT_EQ(best.count(), 6);
-}
-
 TEST(ActivationsOverList, GoOnFromTheirParts) {
   const Scenario s("x");
   const ActivationSearch search{{{4, 537}, {4, 463}}, {}, 0};
@@ -181,26 +170,6 @@ TEST(ActivationSearch, TakesTokensAndALimit) {
   EXPECT_EQ(found({TokenSelector::Kind::text, "king", 0}, 0), kings);
   EXPECT_EQ(found({TokenSelector::Kind::from_position, "", 4}, 0), late);
   EXPECT_EQ(found({}, 0.2), large);
-}
-
-TEST(ActivationSearch, RefusesNeuronsThatAreNone) {
-  const Scenario s("x");
-  const int neurons = s.config().n_inner;
-  for (const NeuronIndex& none : {NeuronIndex{6, 0}, {0, neurons}, {-1, 0}, {0, -1}}) {
-    EXPECT_THROW(s.ask(ActivationsOfRun{{{none}, {}, 0}}), model::RunError);
-    EXPECT_THROW(s.ask(ActivationsOverList{over(kPrompts), {{none}, {}, 0}}), model::RunError);
-  }
-}
-
-TEST(ActivationsOverList, StopWhereTheyAreTold) {
-  const Scenario s("x");
-  model::Workspace workspace(1);
-  std::stop_source stop;
-  stop.request_stop();
-  const ActivationsOverList question{over(kPrompts), {{{1, 1}}, {}, 0}};
-  EXPECT_THROW(static_cast<void>(question.compute(
-                   *s.run, {workspace, stop.get_token(), nullptr, nullptr, [](auto&&, double) {}})),
-               model::Stopped);
 }
 
 }  // namespace

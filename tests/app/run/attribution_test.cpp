@@ -172,34 +172,6 @@ TEST(AttributionOf, GoesByTheModelsEpsilon) {
   EXPECT_LT(std::abs(a.rounding_error()), 1e-5 * std::max(1.0, std::abs(a.logit)));
 }
 
-TEST(AttributionOf, ADifferenceIsThatOfTheParts) {
-  const Scenario& s = scenario(12);
-  const auto a = s.ask(AttributionOf{11, TokenChoice::of(11), {}});
-  const auto b = s.ask(AttributionOf{11, TokenChoice::of(13), {}});
-  const auto both = s.ask(AttributionOf{11, TokenChoice::of(11), TokenChoice::of(13)});
-  for (std::size_t i = 0; i < a->heads.size(); ++i)
-    EXPECT_NEAR(both->heads[i], a->heads[i] - b->heads[i], 1e-9);
-  EXPECT_NEAR(both->final_bias, a->final_bias - b->final_bias, 1e-9);
-}
-
-TEST(AttributionOf, RefusesAnIdThatIsNone) {
-  const Scenario& s = scenario(12);
-  EXPECT_THROW(s.ask(AttributionOf{0, TokenChoice::of(s.config().vocab_size), {}}), model::RunError);
-  EXPECT_THROW(s.ask(AttributionOf{0, TokenChoice::best(), TokenChoice::of(-1)}), model::RunError);
-  const auto last = s.ask(AttributionOf{0, TokenChoice::best(1 << 30), {}});
-  const auto next = s.ask(NextAfter{0});
-  EXPECT_EQ(last->logit, static_cast<double>(*std::ranges::min_element(next->logits)));
-}
-
-TEST(AttributionOf, StopsBetweenLayers) {
-  const Scenario& s = scenario(12);
-  model::Workspace workspace(1);
-  std::stop_source stop;
-  stop.request_stop();
-  EXPECT_THROW(AttributionOf{11}.compute(*s.run, {workspace, stop.get_token(), nullptr, nullptr, {}}),
-               model::Stopped);
-}
-
 /// An edit of one unit at every position, x -> factor * x + added, and the part it has in the reference.
 struct UnitEdit {
   model::HookPoint point;
@@ -384,36 +356,6 @@ TEST(NeuronsOf, AreAsEditsLeftThemAndThoseOfTheOutputHaveAPartOfTheirOwn) {
   }
   const Scenario set = with_edits("L3.mlp_post[*][17]=2");
   EXPECT_EQ(set.ask(NeuronsOf{layer, position, 11, -1})->activations[17], 2);
-}
-
-/// The same neurons by the definition: each side with its own activations and ln_f's scale.
-TEST(NeuronsOf, ADifferenceIsThatOfEachNeuron) {
-  const Scenario s = edited("L1H2.z=0; L3.mlp_out[*][5]+=1.5");
-  const NeuronsOf question{3, 6, 11, 13};
-  const auto after = s.ask(question), difference = s.ask_difference(question);
-  const auto before =
-      std::static_pointer_cast<const NeuronParts>(s.answers().ask(Question(question).on_baseline())->value);
-  const Textbook expected(Scenario(*s.run->baseline), 6, 11, 13);
-  for (std::size_t i = 0; i < after->parts.size(); ++i) {
-    EXPECT_NEAR(before->parts[i], expected.neuron(3, static_cast<int>(i)), 1e-4);
-    EXPECT_EQ(difference->parts[i], after->parts[i] - before->parts[i]);
-    EXPECT_EQ(difference->activations[i], after->activations[i] - before->activations[i]);
-  }
-  EXPECT_EQ(difference->bias, after->bias - before->bias);
-  EXPECT_TRUE(difference->edited && !before->edited);
-  EXPECT_EQ(difference->edits, after->edits);
-  const auto a = s.ask_difference(AttributionOf{6, TokenChoice::of(11), TokenChoice::of(13)});
-  EXPECT_NEAR(difference->sum(), a->mlps[3], 4e-5);
-}
-
-TEST(NeuronsOf, StopsBetweenRows) {
-  const Scenario& s = scenario(12);
-  model::Workspace workspace(1);
-  std::stop_source stop;
-  stop.request_stop();
-  EXPECT_THROW(
-      (NeuronsOf{2, 11, 11, -1}.compute(*s.run, {workspace, stop.get_token(), nullptr, nullptr, {}})),
-      model::Stopped);
 }
 
 TEST(StrongestFirst, IsByMagnitudeThenIndexWithNaNLast) {

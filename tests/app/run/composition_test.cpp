@@ -142,11 +142,6 @@ void expect_textbook(WeightsOf& model, const Textbook& textbook,
   }
 }
 
-TEST(CompositionOf, IsTheTextbooksOfWholeMatrices) {
-  WeightsOf model(kBundledModel);
-  expect_textbook(model, Textbook(reference_model(), model.config()), {{0, 8}, {3, 14}, {9, 47}, {39, 40}});
-}
-
 TEST(CompositionOf, IsTheTextbooksForEveryPairOfASmallModel) {
   const TemporaryFolder folder;
   const Gpt2Shape shape{.layers = 3, .heads = 3, .width = 12};
@@ -156,40 +151,6 @@ TEST(CompositionOf, IsTheTextbooksForEveryPairOfASmallModel) {
   for (int s = 0; s < 9; ++s)
     for (int r = 3 * (s / 3 + 1); r < 9; ++r) pairs.emplace_back(s, r);
   expect_textbook(model, Textbook(ReferenceGpt2(folder.path()), model.config()), pairs);
-}
-
-/// A copy of W_O in the receiver's W_Q makes it read just what the sender writes; and with a matrix of rank
-/// 1, of which half of the factor is 0, the composition is a cosine.
-TEST(CompositionOf, IsLargeForAHeadThatReadsWhatAnotherWrites) {
-  const TemporaryFolder folder;
-  const Gpt2Shape shape{.layers = 2, .heads = 2, .width = 8};
-  auto tensors = gpt2_tensors(shape);
-  const auto floats = [&](const std::string& name) {
-    for (RawTensor& tensor : tensors)
-      if (tensor.name == name) return reinterpret_cast<float*>(tensor.bytes.data());
-    throw std::runtime_error(name);
-  };
-  const auto set_gain = [&](int layer) {
-    std::fill_n(floats("h." + std::to_string(layer) + ".ln_1.weight"), 8, 1.F);
-  };
-  set_gain(0), set_gain(1);
-  // The sender, L0 H0, writes one direction, u; the receiver's queries (L1 H1) read along u or across it.
-  const std::array<float, 8> u{1, -1, 0, 0, 2, -2, 0, 0}, across{0, 0, 1, -1, 0, 0, 0, 0};
-  float *out = floats("h.0.attn.c_proj.weight"), *in = floats("h.1.attn.c_attn.weight");
-  for (int i = 0; i < 8; ++i) {
-    for (int j = 0; j < 4; ++j) {
-      out[j * 8 + i] = j == 2 ? u[i] : 0;
-      in[i * 24 + 4 + j] = j == 1 ? u[i] : 0;   // head 1's queries
-      in[i * 24 + j] = j == 1 ? across[i] : 0;  // head 0's
-    }
-  }
-  write_gpt2(folder, gpt2_config(shape), tensors);
-  WeightsOf model(folder.path());
-  const Composition c = model.ask(CompositionKind::q);
-  EXPECT_NEAR(static_cast<double>(c.value(0, 3)), 1, 1e-6);
-  EXPECT_NEAR(static_cast<double>(c.value(0, 2)), 0, 1e-6);
-  EXPECT_EQ(strongest_pairs(c, 1)[0].sender, 0);
-  EXPECT_EQ(strongest_pairs(c, 1)[0].receiver, 3);
 }
 
 TEST(CompositionOf, HasNoNumberForAHeadWithoutWeights) {
@@ -204,14 +165,6 @@ TEST(CompositionOf, HasNoNumberForAHeadWithoutWeights) {
   EXPECT_TRUE(std::isnan(c.value(0, 2)) && std::isnan(c.value(0, 3)));
   EXPECT_TRUE(std::isfinite(c.value(1, 2)) && std::isfinite(c.value(1, 3)));
   EXPECT_EQ(strongest_pairs(c, 0).size(), 2U);
-}
-
-TEST(CompositionOf, HasNoPairsWithOneLayer) {
-  const TemporaryFolder folder;
-  const Gpt2Shape shape{.layers = 1};
-  write_gpt2(folder, gpt2_config(shape), gpt2_tensors(shape));
-  WeightsOf model(folder.path());
-  EXPECT_TRUE(strongest_pairs(model.ask(CompositionKind::q), 0).empty());
 }
 
 TEST(CompositionOf, ShowsReceiversLayerByLayerAndStops) {

@@ -206,7 +206,7 @@ TEST(KeysOfToken, AreTheReferences) {
 TEST(PairsOfHead, AreTheLargestOfAllPairs) {
   const Scenario s("A robot must");
   const auto vocabulary = static_cast<std::size_t>(s.config().vocab_size);
-  for (const TokenReading reading : {kReadings[0], kReadings[1]}) {
+  for (const TokenReading reading : {kReadings[1]}) {
     const Textbook textbook(s.config(), 1, 3, reading);
     std::vector<std::vector<double>> queries, keys;
     for (std::size_t t = 0; t < vocabulary; ++t) {
@@ -268,30 +268,6 @@ TEST(LargestEntries, AreThoseOfTheWholeProductWhateverTheTiles) {
   EXPECT_TRUE(
       model::largest_entries({a.data(), 1, kWidth, kWidth}, {b.data(), 3, kWidth, kWidth}, 0, workspace)
           .empty());
-}
-
-TEST(CopyingOfHead, OfInductionHeadsShowsInWhatTheFirstMlpMade) {
-  const Scenario s("A robot must");
-  for (const auto& [layer, head] : {std::array{2, 5}, std::array{3, 5}}) {
-    EXPECT_LT(s.ask(CopyingOfHead{layer, head})->score, 0);
-    EXPECT_GT(s.ask(CopyingOfHead{layer, head, {true, true}})->score, 0.9);
-  }
-  EXPECT_EQ(s.ask(CopyingOfHead{0, 3})->score, s.ask(CopyingOfHead{0, 3, {true, true}})->score)
-      << "layer 0 comes before its MLP";
-}
-
-TEST(CopyingOfHead, SaysThatThereIsNoSuchHead) {
-  const Scenario s("A robot must");
-  EXPECT_THAT([&] { s.ask(CopyingOfHead{6, 0}); }, ThrowsMessage<model::RunError>(HasSubstr("no head 6.0")));
-}
-
-TEST(CopyingOfHead, Stops) {
-  const Scenario s("A robot must");
-  model::Workspace workspace(1);
-  std::stop_source stop;
-  stop.request_stop();
-  EXPECT_THROW((CopyingOfHead{0, 0}.compute(*s.run, {workspace, stop.get_token(), nullptr, nullptr, {}})),
-               model::Stopped);
 }
 
 }  // namespace

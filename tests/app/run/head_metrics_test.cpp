@@ -37,18 +37,6 @@ TEST(HeadMetrics, AreThoseWorkedOutByHand) {
   EXPECT_TRUE(std::isnan(HeadMetrics()[HeadMetric::first])) << "of no query";
 }
 
-TEST(HeadMetrics, AreOfEveryQueryButTheFirstHoweverLongTheTextIs) {
-  for (const int length : {2, 64, 65, 150}) {
-    std::vector<HeadMetrics> heads;
-    model::Workspace workspace(1);
-    add_head_metrics(*scenario(length).run, workspace, heads);
-    for (const HeadMetrics& head : heads) {
-      EXPECT_EQ(head.sum(HeadMetric::first).count, length - 1);
-      EXPECT_EQ(head.sum(HeadMetric::previous).count, length - 1);
-    }
-  }
-}
-
 TEST(HeadMetrics, AddUpToTheSameHoweverTheTextsAreCut) {
   std::mt19937 random(1);
   std::vector<HeadMetrics> parts;
@@ -97,11 +85,6 @@ TEST(HeadMetrics, TooManyQueriesAreRefused) {
   most.sum(HeadMetric::first).count = ExactMean::kMaxNumbers;
   const HeadMetrics one = metrics_of({{1}, {0.5F, 0.5F}}, std::vector{1, 2});
   EXPECT_THAT([&] { most += one; }, ThrowsMessage<model::RunError>(HasSubstr("67108864 queries")));
-}
-
-TEST(HeadMetrics, HaveNamesThatReadBack) {
-  for (const HeadMetricKind& metric : head_metrics()) EXPECT_EQ(head_metric(metric.name), metric.id);
-  EXPECT_EQ(head_metric("sunburst"), std::nullopt);
 }
 
 TEST(RepeatedTokens, AreRandomTokensTwiceAfterTheStartToken) {

@@ -243,26 +243,6 @@ TEST(LogitFlowOf, AddsUpForManyTokens) {
   }
 }
 
-TEST(LogitFlowOf, TheLastBlocksEdgesAreTheHeadsSources) {
-  const Scenario& s = scenario(12);
-  const auto f = s.ask(LogitFlowOf{11, TokenChoice::best(), TokenChoice::best(1)});
-  const auto a = s.ask(AttributionOf{11, TokenChoice::best(), TokenChoice::best(1)});
-  const int last = s.config().n_layer - 1;
-  EXPECT_EQ(f->token, a->token);
-  EXPECT_EQ(f->logit, a->logit);
-  EXPECT_EQ(f->scale, a->scale);
-  EXPECT_EQ(f->final_bias, a->final_bias);
-  EXPECT_NEAR(f->mlps[f->at(last, 11)], a->mlps.back(), 1e-6);
-  for (int head = 0; head < s.config().n_head; ++head) {
-    const auto sources = s.ask(SourcesOf{last, head, 11, f->token, f->against});
-    for (const FlowEdge& edge : f->edges) {
-      if (edge.layer == last && edge.head == head) {
-        EXPECT_NEAR(edge.value, sources->parts[at(edge.key)], 1e-6);
-      }
-    }
-  }
-}
-
 /// The last MLP has no later attention; that of an earlier one may carry more or less than what goes
 /// directly.
 TEST(LogitFlowOf, TheDirectPartOfAnMlpIsItsAttribution) {
@@ -375,20 +355,6 @@ TEST(LogitFlowOf, IsTheSameForAnyNumberOfThreads) {
     EXPECT_EQ(flows[0].stream, flows[1].stream);
     EXPECT_EQ(flows[0].key_biases, flows[1].key_biases);
   }
-}
-
-TEST(LogitFlowOf, StopsBetweenBlocks) {
-  const Scenario& s = scenario(12);
-  model::Workspace workspace(1);
-  std::stop_source stop;
-  stop.request_stop();
-  EXPECT_THROW(LogitFlowOf{11}.compute(*s.run, {workspace, stop.get_token(), nullptr, nullptr, {}}),
-               model::Stopped);
-}
-
-TEST(LogitFlowOf, RefusesAnIdThatIsNone) {
-  const Scenario& s = scenario(12);
-  EXPECT_THROW(s.ask(LogitFlowOf{0, TokenChoice::of(s.config().vocab_size), {}}), model::RunError);
 }
 
 TEST(FlowLensOf, ReadsTheTokenAtTheInputOfEachBlock) {

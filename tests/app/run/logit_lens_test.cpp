@@ -79,21 +79,6 @@ TEST(LensOf, ReadsAChosenToken) {
   EXPECT_FALSE((LensOf{0, TokenChoice::of(id)}.reusable_part(*plain, *s.run))) << "it is of another token";
 }
 
-TEST(LensOf, EndsInTheModelsOwnGuess) {
-  const Scenario& s = scenario(40);
-  const auto statistics = s.ask(StatisticsOfTokens{});
-  for (int position = 0; position < 40; ++position) {
-    const auto lens = s.ask(LensOf::around(position));
-    const model::LensReading& end = lens->at(position, lens->places - 1);
-    const auto& top = statistics->positions[position].top;
-    EXPECT_EQ(end.divergence, 0);
-    EXPECT_EQ(end.guesses.next_rank, 0);
-    EXPECT_EQ(lens->answer(position), top.front().id);
-    EXPECT_EQ(end.guesses.next_probability, top.front().probability);
-    for (std::size_t g = 0; g < top.size(); ++g) EXPECT_EQ(end.guesses.top[g].id, top[g].id);
-  }
-}
-
 TEST(LensOf, GoesOnFromWhatWasShownBeforeItWasStopped) {
   const Scenario& s = scenario(70);
   constexpr LensOf kSecond{1};

@@ -173,18 +173,6 @@ TEST(MeansOnList, PromptsThatCannotBeMeasuredAreSkippedAndCounted) {
   EXPECT_THAT(failure_of(SweepOnList{over(list), patch}), HasSubstr("its second prompt has "));
 }
 
-TEST(MeansOnList, OfAListWithoutAnythingToMeasureSayWhy) {
-  PromptList list{"plain.txt", {{{.text = "The king", .ids = {}}}, {{.text = "A dog", .ids = {}}}}};
-  SweepOf patch;
-  patch.edit = SweepEdit::patch;
-  EXPECT_EQ(failure_of(SweepOnList{over(list), patch}),
-            "no prompt of \"plain.txt\" can be measured: prompt 1: it has no second prompt to patch from");
-  for (ListedPrompt& line : list.prompts) line.problem = "plain.txt:7: \"token\" is empty";
-  EXPECT_THAT(failure_of(LensOnList{over(list)}), EndsWith(": plain.txt:7: \"token\" is empty"));
-  for (ListedPrompt& line : list.prompts) line.problem = "", line.position = 99;
-  EXPECT_THAT(failure_of(AttributionOnList{over(list)}), HasSubstr("there is no position 99"));
-}
-
 TEST(MeansOnList, OverPositionsNeedPromptsOfOneLength) {
   SweepOf asked;
   asked.over = SweepOver::positions;

@@ -88,13 +88,6 @@ TEST(Memo, OfABaseThatStandsInTheWayTheWholePagesStayThatAreShared) {
   EXPECT_EQ(memo.bytes(), 2 * kPage);
 }
 
-TEST(Memo, APartWithNothingNewIsNotKept) {
-  Memo memo;
-  memo.remember(make_run({1, 2, 3}));
-  memo.remember_part(make_run({1, 2}));
-  EXPECT_EQ(memo.size(), 1U);
-}
-
 TEST(Memo, TheBudgetIsTwoOfTheLongestRunsAndSixMatrices) {
   model::Config config = small_config();
   EXPECT_EQ(Memo::budget(config), (std::size_t{64} << 20) + 6ULL * 200 * 200 * sizeof(float));
@@ -262,19 +255,6 @@ TEST(AnswerList, EqualHashesAreToldApart) {
   EXPECT_EQ(list.size(), 50U);
   EXPECT_EQ(list.find(SameHash{{2}}), nullptr);
   EXPECT_NE(list.find(SameHash{{3}}), nullptr);
-}
-
-TEST(Memo, PublishingThousandsComparesNothing) {
-  Memo memo(100 * kPage + 10000);
-  memo.remember(make_run({1, 2}));
-  for (int i = 0; i < 5000; ++i) memo.keep(CountedQuestion{i}, blob(1), {});
-  CountedQuestion::comparisons = 0;
-  const KnownAnswers published = memo.newest_answers();
-  memo.keep(CountedQuestion{5000}, blob(1), {});
-  EXPECT_LE(CountedQuestion::comparisons, 1);
-  EXPECT_EQ(published.of_run.size(), 5000U);
-  EXPECT_EQ(published.find(CountedQuestion{5000}), nullptr);
-  EXPECT_NE(memo.newest_answers().find(CountedQuestion{5000}), nullptr);
 }
 
 TEST(Memo, WhatIsSaidOfABaselineHoldsForEveryRunThatIsComparedWithIt) {

@@ -103,20 +103,5 @@ TEST_F(MetricChoiceTest, WhatDoesNotExistIsOneSentence) {
               HasSubstr("there is no token -1"));
 }
 
-TEST_F(MetricChoiceTest, IsDescribedInWords) {
-  const PromptRun run = run_of(kText);
-  EXPECT_EQ(describe(model::PromptLoss{}, run), "loss of the prompt, nats");
-  EXPECT_EQ(describe(model::Divergence{{}, 3}, run), "KL(baseline || run) after position 3, nats");
-  const int the = run.run->tokens[0], next = run.run->tokens[1];
-  const auto named = [&](int position) {
-    return run.tokens.labels[position] + " (id " + std::to_string(run.run->tokens[position]) + ")";
-  };
-  EXPECT_EQ(describe(model::TokenLogit{the, 2}, run), "logit of " + named(0) + " after position 2");
-  EXPECT_EQ(describe(model::LogitDifference{the, next, 2}, run),
-            "logit of " + named(0) + " minus " + named(1) + " after position 2");
-  EXPECT_EQ(describe(model::LogProbability{the, 2}, run),
-            "log probability of " + named(0) + " after position 2, nats");
-}
-
 }  // namespace
 }  // namespace headscope::app

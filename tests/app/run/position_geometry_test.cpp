@@ -54,19 +54,6 @@ TEST(PositionCosines, OfSinusoidsDependOnTheDistanceAlone) {
   }
 }
 
-TEST(PositionPath, OfPositionsOnALineIsThatLine) {
-  constexpr int kPositions = 16, kWidth = 8;
-  std::vector<float> wpe(kPositions * kWidth, 0.25F);
-  for (int t = 0; t < kPositions; ++t) wpe[t * kWidth + 3] = static_cast<float>(t);
-  const auto path = with_positions(wpe, kPositions, kWidth).ask(PathOfPositions{});
-  ASSERT_EQ(path->directions, 3);
-  EXPECT_NEAR(path->shares[0], 1, 1e-9);
-  for (int t = 0; t < kPositions; ++t) {
-    EXPECT_NEAR(path->coordinates[t * 3], static_cast<float>(t) - 7.5F, 1e-5);
-    EXPECT_NEAR(path->coordinates[t * 3 + 1], 0, 1e-5);
-  }
-}
-
 TEST(PositionShift, SinusoidsAreCarriedOnExactlyAndSoIsAModelThatLearnedThem) {
   constexpr int kPositions = 64, kWidth = 8;
   const auto shift =
@@ -84,20 +71,6 @@ TEST(PositionShift, SinusoidsAreCarriedOnExactlyAndSoIsAModelThatLearnedThem) {
       sum += 1 - std::cos(k / std::pow(10000.0, static_cast<double>(i) / kWidth));
     EXPECT_NEAR(static_cast<double>(shift->stay[k]), std::sqrt(2 * sum / (kWidth / 2)), 1e-5);
   }
-}
-
-TEST(PositionShift, OfNoiseIsLearnedByHeartAndNotFoundElsewhere) {
-  constexpr int kPositions = 16, kWidth = 8;
-  std::vector<float> wpe;
-  unsigned seed = 7;
-  for (int i = 0; i < kPositions * kWidth; ++i) {
-    seed = seed * 1664525 + 1013904223;
-    wpe.push_back(static_cast<float>(seed >> 8) / (1 << 23) - 1);
-  }
-  const auto shift = with_positions(wpe, kPositions, kWidth).ask(ShiftOfPositions{});
-  EXPECT_EQ(shift->pairs, 15);
-  EXPECT_LT(shift->learned[1], 0.9F);
-  EXPECT_GT(shift->unseen[1], 0.9F);
 }
 
 TEST(PositionGeometry, PartsAreShownAndItGoesOnFromTheLastAfterAStop) {

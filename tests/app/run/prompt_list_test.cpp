@@ -105,29 +105,6 @@ TEST(MetricsOnList, AreThoseOfItsPromptsToTheBit) {
   EXPECT_EQ(with_start->sums, started);
 }
 
-TEST(MetricsOnList, GoOnFromTheirPartsAndShowThem) {
-  const Scenario s("x");
-  const MetricsOnList question{over(kPrompts)};
-  const auto whole = s.ask(question);
-  HeadMetricsOf part;
-  model::Workspace workspace(1);
-  add_head_metrics(*Scenario(kPrompts[0]).run, workspace, part.sums);
-  part.progress.done = 1;
-  const HeadMetricsOf rest = question.compute(*s.run, {workspace, {}, &part, nullptr, [](auto&&, double) {}});
-  EXPECT_EQ(rest.sums, whole->sums);
-  EXPECT_EQ(rest.progress.done, 4U);
-}
-
-TEST(MetricsOnList, StopWhereTheyAreTold) {
-  const Scenario s("x");
-  model::Workspace workspace(1);
-  std::stop_source stop;
-  stop.request_stop();
-  EXPECT_THROW(static_cast<void>(MetricsOnList{over(kPrompts)}.compute(
-                   *s.run, {workspace, stop.get_token(), nullptr, nullptr, [](auto&&, double) {}})),
-               model::Stopped);
-}
-
 TEST(WeightsOverList, AreTheLargestOfAllPrompts) {
   const Scenario s("x");
   WeightSearch search;

@@ -150,20 +150,6 @@ TEST_F(SaliencyTest, IsCompleteAtTheDefaultStepsForManyTokens) {
   }
 }
 
-TEST_F(SaliencyTest, OneStepIsTheGradientHalfWay) {
-  const PromptRun of = prompt_run(tokens_of(5));
-  const Saliency found =
-      saliency({.token = TokenChoice::of(7), .method = SaliencyMethod::integrated, .steps = 1}, of);
-  const model::Metric metric = model::TokenLogit{7};
-  const auto slopes = reference(of, metric, path(std::vector<float>(kWidth), 0.5F)).gradients.at(kEmbed);
-  const auto values = reference(of, metric).values.at(kEmbed);
-  for (std::size_t i = 0; i < 5; ++i) {
-    double expected = 0;
-    for (std::size_t j = i * kWidth; j < (i + 1) * kWidth; ++j) expected += slopes[j] * values[j];
-    EXPECT_NEAR(found.parts[i], expected, 1e-4 * std::max(1.0, std::abs(expected)));
-  }
-}
-
 TEST_F(SaliencyTest, ReachesTheMeasuredPositionAndWithEditsLaterOnes) {
   const PromptRun plain = prompt_run(tokens_of(7));
   const Saliency found = saliency({.position = 3}, plain);
@@ -171,20 +157,6 @@ TEST_F(SaliencyTest, ReachesTheMeasuredPositionAndWithEditsLaterOnes) {
   for (std::size_t i = 4; i < 7; ++i) EXPECT_EQ(found.parts[i], 0);
   EXPECT_EQ(saliency({.metric = GradientMetric::loss}, plain).reach(), 7);
   EXPECT_EQ(saliency({.position = 3}, prompt_run(tokens_of(7), {model::SetMask{1, {}, {}}})).reach(), 7);
-}
-
-TEST_F(SaliencyTest, NamesWhatItMeasures) {
-  const PromptRun of = prompt_run(tokens_of(7));
-  const Saliency difference = saliency({.metric = GradientMetric::difference, .position = 5}, of);
-  EXPECT_EQ(difference.position, 5);
-  EXPECT_GT(difference.value, 0) << "the best against the second";
-  EXPECT_NE(difference.token, difference.against);
-  const Saliency loss = saliency({.metric = GradientMetric::loss}, of);
-  EXPECT_EQ(loss.token, -1);
-  EXPECT_EQ(loss.position, -1);
-  const Saliency last = saliency({.metric = GradientMetric::log_probability}, of);
-  EXPECT_EQ(last.position, 6);
-  EXPECT_EQ(last.against, -1);
 }
 
 TEST_F(SaliencyTest, DifferencesAreTokenByToken) {

@@ -123,19 +123,6 @@ TEST(ScoreSourcesOf, AreTheTextbooksAtTheFirstAndTheLastLayer) {
   }
 }
 
-TEST(ScoreSourcesOf, SumsAreThoseOfRowsAndColumns) {
-  const Scenario& s = scenario(12);
-  const auto a = s.ask(ScoreSourcesOf{2, 1, 11, 3});
-  double q = 0, k = 0;
-  for (int i = 0; i < a->count(); ++i) q += a->of_query(i), k += a->of_key(i);
-  EXPECT_NEAR(q, a->sum(), 1e-9);
-  EXPECT_NEAR(k, a->sum(), 1e-9);
-  double row = 0, column = 0;
-  for (int i = 0; i < a->count(); ++i) row += a->product(4, i), column += a->product(i, 4);
-  EXPECT_NEAR(a->of_query(4), row, 1e-12);
-  EXPECT_NEAR(a->of_key(4), column, 1e-12);
-}
-
 TEST(ScoreSourcesOf, TogetherTheHeadsOfALayerAreOnePart) {
   const Scenario& s = scenario(12);
   const auto all = s.ask(ScoreSourcesOf{2, 1, 11, 3});
@@ -152,25 +139,6 @@ TEST(ScoreSourcesOf, TogetherTheHeadsOfALayerAreOnePart) {
   double attention = 0;  // of layer 0: heads 2 to 9, bias 10
   for (int i = 2; i <= 10; ++i) attention += all->product(i, 11);
   EXPECT_NEAR(layers.product(2, 3), attention, 1e-9);
-}
-
-TEST(ScoreSourcesOf, RefusesPlacesThatAreNone) {
-  const Scenario& s = scenario(12);
-  EXPECT_THROW(s.ask(ScoreSourcesOf{6, 0, 0, 0}), model::RunError);
-  EXPECT_THROW(s.ask(ScoreSourcesOf{0, 8, 0, 0}), model::RunError);
-  EXPECT_THROW(s.ask(ScoreSourcesOf{0, -1, 0, 0}), model::RunError);
-  EXPECT_THROW(s.ask(ScoreSourcesOf{0, 0, 12, 0}), model::RunError);
-  EXPECT_THROW(s.ask(ScoreSourcesOf{0, 0, 0, 12}), model::RunError);
-}
-
-TEST(ScoreSourcesOf, StopsBetweenLayers) {
-  const Scenario& s = scenario(12);
-  model::Workspace workspace(1);
-  std::stop_source stop;
-  stop.request_stop();
-  EXPECT_THROW(
-      (ScoreSourcesOf{5, 0, 11, 3}.compute(*s.run, {workspace, stop.get_token(), nullptr, nullptr, {}})),
-      model::Stopped);
 }
 
 /// An edit of one unit at every position, and whether it is outside the parts of layer 3.
@@ -230,12 +198,6 @@ TEST(ScoreSourcesOf, TheEditsPartIsWhatTheEditAdds) {
   const double expected = static_cast<double>(s.run->run->k(3, 2, 4)[3]) / std::sqrt(32.0);
   EXPECT_NEAR(a->of_query(a->count() - 1), expected, 1e-5 * largest_of(a->products));
   EXPECT_NEAR(a->of_key(a->count() - 1), 0, 1e-12) << "the key is not edited";
-}
-
-TEST(ScoreSourcesOf, WithoutABaselineBothSidesAreTheRun) {
-  const auto difference = Scenario(kRobot).ask_difference(ScoreSourcesOf{3, 2, 3, 1});
-  EXPECT_EQ(difference->score, 0);
-  EXPECT_THAT(difference->products, ::testing::Each(0));
 }
 
 TEST(ScoreSourcesOf, ADifferenceIsThatOfTheCounterparts) {

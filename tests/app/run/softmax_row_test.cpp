@@ -52,23 +52,5 @@ TEST(SoftmaxRow, KeysBehindItsOwnAreMaskedAndChangeNothing) {
   }
 }
 
-TEST(SoftmaxRow, AgreesWithTheReference) {
-  const Scenario s(kRobot);
-  const auto& head = reference_head(s, 1, 2);
-  constexpr std::size_t kQuery = 6;
-  const auto row = s.ask(SoftmaxRowOf{1, 2, static_cast<int>(kQuery)});
-  double sum = 0, largest = -1e300;
-  for (std::size_t k = 0; k <= kQuery; ++k) largest = std::max(largest, head.scaled[kQuery][k]);
-  for (std::size_t k = 0; k <= kQuery; ++k) {
-    const double power = std::exp(head.scaled[kQuery][k] - largest);
-    sum += power;
-    EXPECT_NEAR(row->scores[k], head.scores[kQuery][k], 5e-5);
-    EXPECT_NEAR(row->powers[k], power, 5e-5);
-    EXPECT_NEAR(row->weights[k], head.weights[kQuery][k], 5e-5);
-  }
-  EXPECT_NEAR(row->largest, largest, 5e-5);
-  EXPECT_NEAR(row->sum, sum, 5e-5);
-}
-
 }  // namespace
 }  // namespace headscope::app

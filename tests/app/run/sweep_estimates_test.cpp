@@ -245,22 +245,6 @@ TEST_F(SweepEstimates, NeuronsAreThoseWithTheLargest) {
   }
 }
 
-TEST_F(SweepEstimates, NeuronsAreAnotherQuestionForEachMetric) {
-  SweepOf logit{.over = SweepOver::neurons, .site = Site::mlp_post, .largest_of = SweepMetric::logit};
-  SweepOf other = logit;
-  EXPECT_TRUE(logit == other);
-  other.largest_of = SweepMetric::probability;
-  EXPECT_FALSE(logit == other);
-  other = logit;
-  other.neurons = 5;
-  EXPECT_FALSE(logit == other);
-  const PromptRun run = run_of(transformer_, this->run(tokens_of(5)));
-  logit.position = 4;
-  logit.neurons = 1000000;
-  const Sweep all = logit.compute(run, {workspace_});
-  EXPECT_EQ(std::ssize(all.neurons), kLayers * transformer_->config().n_inner) << "no more than there are";
-}
-
 TEST_F(SweepEstimates, OfPatchesThatReachSomePositionsAreThese) {
   SweepOf question{.edit = SweepEdit::patch, .position = 5};
   question.from = {tokens_of(9, 4), {0, 1, -1, 5, 6, 8}};

@@ -62,20 +62,6 @@ TEST(PassOfToken, IsToTheBitThatOfTheRun) {
   }
 }
 
-TEST(PassOfToken, NormalizesToMeanZeroAndVarianceOne) {
-  const Scenario s(kRobot);
-  const auto pass = s.ask(PassOfToken{});
-  EXPECT_EQ(pass->position, s.length() - 1);
-  const auto& block = *pass->blocks[2];
-  for (const std::vector<float>* vector : {&block.ln_1, &block.ln_2, &pass->ln_f}) {
-    ASSERT_EQ(vector->size(), 256U);
-    double mean = 0;
-    for (const float v : *vector) mean += static_cast<double>(v) / 256;
-    EXPECT_NEAR(mean, 0, 1e-5);
-    EXPECT_NEAR(norm_of(*vector), 16, 0.01);  // sqrt(256)
-  }
-}
-
 TEST(PassOfToken, ShowsItsBlocksAsTheyCome) {
   const Scenario s(kRobot);
   model::Workspace workspace(1);

@@ -92,13 +92,5 @@ TEST(RolloutOf, GoesByTheMaskThatTheRunHad) {
       EXPECT_NEAR(static_cast<double>(answer->values[q * n + k]), expected[q][k], 1e-5);
 }
 
-TEST(RolloutOf, Stops) {
-  model::Workspace workspace(1);
-  std::stop_source stop;
-  stop.request_stop();
-  EXPECT_THROW(RolloutOf{1}.compute(*scenario(12).run, {workspace, stop.get_token(), nullptr, nullptr, {}}),
-               model::Stopped);
-}
-
 }  // namespace
 }  // namespace headscope::app

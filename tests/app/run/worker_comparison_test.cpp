@@ -119,15 +119,5 @@ TEST_F(WorkerOfTales, AnswersAboutTheBaselineAreNotRecomputedForEveryEdit) {
   EXPECT_NE(show("The old king had")->answers->find(next)->value, first->value);
 }
 
-TEST_F(WorkerOfTales, ASecondPromptThatCannotBeRunIsAnError) {
-  show("The old king");
-  want_.second = Prompt{"", {1 << 30}, false};
-  EXPECT_THAT(settled()->error, HasSubstr("token id 1073741824"));
-  want_.second = Prompt{"The young king", {}, false};
-  const auto shown = settled();
-  EXPECT_EQ(shown->error, "");
-  EXPECT_EQ(shown->run->baseline->prompt.text, "The young king");
-}
-
 }  // namespace
 }  // namespace headscope::app

@@ -245,25 +245,6 @@ class WorkerOfTwoModels : public WorkerOfTales {
   testing::TemporaryFolder other_;
 };
 
-TEST_F(WorkerOfTwoModels, StatisticsAreThoseOfTheModelThatIsShown) {
-  want_.questions = {StatisticsOfTokens{}};
-  const auto previous = show("Once upon a time there was a king");
-  const auto shown = open(other_.path());
-  ASSERT_EQ(shown->error, "");
-  EXPECT_EQ(shown->run->run->tokens, previous->run->run->tokens) << "the same, or nothing could be mixed up";
-  Worker fresh({.threads = 1, .wake = nullptr});
-  fresh.want(want_);
-  const auto of_fresh = fresh.settle();
-  const auto expected = answer_of(*of_fresh, StatisticsOfTokens{}),
-             found = answer_of(*shown, StatisticsOfTokens{}),
-             of_previous = answer_of(*previous, StatisticsOfTokens{});
-  ASSERT_EQ(found->positions.size(), expected->positions.size());
-  for (std::size_t i = 0; i < expected->positions.size(); ++i) {
-    EXPECT_EQ(found->positions[i].log_sum_exp, expected->positions[i].log_sum_exp);
-    EXPECT_NE(found->positions[i].log_sum_exp, of_previous->positions[i].log_sum_exp);
-  }
-}
-
 TEST_F(WorkerOfTwoModels, SmallMapsOfThePreviousModelAreNeverShownWithARunOfTheNext) {
   want_.questions = {ThumbnailsOfHeads{}};
   const auto previous = show("Once upon a time there was a king");
@@ -362,16 +343,6 @@ TEST_F(WorkerOfTales, WhereAllDependsOnAllNothingOfAShorterPromptIsTakenOver) {
     show("One");
     EXPECT_FALSE(answer_of(*show("One two"), say("hello"))->from_previous);
   }
-}
-
-TEST_F(WorkerOfTales, AnEditThatTheModelDoesNotSupportIsAnError) {
-  show("The old king");
-  want_.prompt.edits = {model::ScaleValues{{{model::Site::z, 9}, 2, {}, {}}, 0}};
-  const auto shown = settled();
-  EXPECT_THAT(shown->error, HasSubstr("names layer 9, but the model has layers 0 to 5"));
-  EXPECT_EQ(shown->run->prompt.text, "The old king") << "the last good picture stays";
-  want_.prompt.edits = kHeadOff;
-  EXPECT_EQ(settled()->error, "");
 }
 
 }  // namespace

@@ -1,13 +1,11 @@
 // Tour files: what their lines mean, and the messages about invalid ones.
 #include "app/tour/tour.h"
 
-#include "app/run/analyses/next_token.h"
 #include "app/run/sources/paths.h"
 #include "app/tour/numbers.h"
 #include "model/files/error.h"
-#include "tests/support/gpt2_folder.h"
 #include "tests/support/matchers.h"
-#include "viz/text/text.h"
+#include "tests/support/temporary_folder.h"
 
 namespace headscope::app {
 namespace {
@@ -111,64 +109,34 @@ TEST(Tour, AWrongLineIsASentenceWithItsNumber) {
                 "walk.md:5: expected \"- prompt: words\" at the first stop"},
            Case{head + "- view: heatmp\n\nW.\n",
                 "walk.md:7: expected the id of a view, found \"- view: heatmp\""},
-           Case{head + "- view: heads\n\nW.\n", "walk.md:7: expected the id of a view"},
            Case{head + "- layer: two\n\nW.\n", "walk.md:7: expected a number from 0, or -1 for the last"},
-           Case{head + "- layer: -2\n\nW.\n", "walk.md:7: expected a number"},
-           Case{head + "- layer: 99999999999\n\nW.\n", "walk.md:7: expected a number"},
            Case{head + "- colour: red\n\nW.\n",
                 "walk.md:7: expected prompt, second, view, layer, head, token, key, option, edit, point or "
                 "wait"},
-           Case{head + "- view\n\nW.\n", "walk.md:7: expected"},
            Case{head + "- second:\n\nW.\n", "walk.md:7: expected a line like \"- view: heatmap\""},
-           Case{head + "- \n\nW.\n", "walk.md:7: expected"},
-           Case{head + "- token:\n\nW.\n", "walk.md:7: expected a line like \"- view: heatmap\""},
            Case{head + "- option: value-scale red\n\nW.\n", "walk.md:7: --value-scale takes"},
-           Case{head + "- option: colour red\n\nW.\n", "walk.md:7: expected the name of an option"},
            Case{head + "- wait: a minute\n\nW.\n",
                 "walk.md:7: expected head, query, key or view to wait for"},
            Case{head + "\nW {tokns}.\n", "walk.md:8: expected one of the numbers model, "},
            Case{head, "walk.md:7: expected a paragraph about the stop \"S\", found the end of the file"},
-           Case{head + "\nW.\n\n### Deeper\n", "walk.md:10: expected \"## title of a stop\""},
-           Case{head + "\nOf {tok\nens} it.\n", "walk.md:9: expected one of the numbers model, "},
-           Case{head + "\nOf {a {tokens} b.\n", "walk.md:8: expected one of the numbers model, "},
            Case{head + "\n" + std::string(1500, 'a') + "\n" + std::string(1500, 'b') + "\n",
                 "walk.md:9: expected at most 2000 bytes in a paragraph, found 3001"},
            Case{head + repeated("\nW.\n", 21), "walk.md:48: expected at most 20 paragraphs, found one more"},
            Case{head + "\n- if: this promt\nW.\n", "walk.md:8: expected this prompt, this model, "},
-           Case{head + "\n- if: this prompt,\nW.\n", "found \"\""},
-           Case{head + "\n- if:\nW.\n", "walk.md:8: expected this prompt, "},
-           Case{head + "\n- if: weight over 0.5\nW.\n", "found \"weight over 0.5\""},
-           Case{head + "\n- if: weight above much\nW.\n", "found \"weight above much\""},
-           Case{head + "\n- if: token above 1\nW.\n", "found \"token above 1\""},
            Case{head + "\n- if: weight above nan\nW.\n", "found \"weight above nan\""},
            Case{head + "\n- if: this head\nW.\n",
                 "walk.md:8: expected \"- layer: …\" at this stop or before it"},
-           Case{head + "- layer: 0\n\n- if: this head\nW.\n", "walk.md:9: expected \"- head: …\""},
-           Case{head + "- if: this key\nW.\n", "walk.md:7: expected \"- key: …\""},
-           Case{head + "- if: this token\nW.\n", "walk.md:7: expected \"- token: …\""},
            Case{
                head + "\n- when: this prompt\nW.\n",
                "walk.md:8: expected \"- if: this prompt\" or \"- otherwise\", found \"- when: this prompt\""},
-           Case{head + "\n- if: this prompt\n\n## Next\n",
-                "walk.md:10: expected a paragraph after the condition"},
-           Case{head + "\n- if: this prompt\n- otherwise\nW.\n",
-                "walk.md:9: expected a paragraph after the condition"},
            Case{head + "\nW.\n- otherwise\nV.\n",
                 "walk.md:9: expected \"- if: …\" and its paragraph before \"- otherwise\""},
-           Case{head + "- otherwise\nV.\n", "walk.md:7: expected \"- if: …\""},
-           Case{head + "\n- if: this prompt\nW.\n- otherwise\nV.\n- otherwise\nU.\n",
-                "walk.md:12: expected \"- if: …\""},
-           Case{head + "- point: cell\n\nW.\n", "walk.md:7: expected "},
-           Case{head + "- view: heatmap\n- point: cel\n\nW.\n",
-                "walk.md:8: expected query row, key column, cell, "},
            Case{head + "- view: heatmap\n- point: option strips\n\nW.\n", "found \"option strips\""},
            Case{head + "- point: pane\n\nW.\n", "found \"pane\""},
            Case{"# T\n\nAbout.\n\n" + repeated("## S\n- prompt: x\n\nW.\n", 101),
                 "walk.md:405: expected at most 100 stops, found one more"},
            Case{"# " + std::string(300, 't') + "\n\nAbout.\n",
                 "walk.md:1: expected at most 200 bytes in a title, found 300"},
-           Case{"# T\n\nAbout.\n\n## " + std::string(201, 't') + "\n",
-                "walk.md:5: expected at most 200 bytes in a title, found 201"},
        }) {
     SCOPED_TRACE(wrong.text.substr(0, 200));
     try {
@@ -297,37 +265,6 @@ TEST(Tours, AreReadFromFoldersAndAWrongOneKeepsTheOthers) {
   EXPECT_EQ(find_tour(loaded, "b"), 1);
   EXPECT_EQ(find_tour(loaded, (folder.path() / "a.md").string()), 2) << "a file is added";
   EXPECT_THROW(find_tour(loaded, "z"), std::runtime_error);
-}
-
-/// Gives the same answer to every question.
-class SameAnswer final : public Answers {
- public:
-  explicit SameAnswer(NextToken next)
-      : answer_(std::make_shared<const Answer>(
-            Answer{std::make_shared<const NextToken>(std::move(next)), 0, true, {}})) {}
-  std::shared_ptr<const Answer> ask(const Question&) override { return answer_; }
-
- private:
-  std::shared_ptr<const Answer> answer_;
-};
-
-// Even with a NaN among the logits, the other logits have an order.
-TEST(Numbers, OfLogitsThatAreNotNumbersAreSaidAllTheSame) {
-  const TemporaryFolder folder;
-  write_other_model(folder, {.positions = 16, .vocabulary = 4096});
-  auto run = std::make_shared<PromptRun>();
-  run->model = load_model(folder.path(), {});
-  NextToken next;
-  next.logits.assign(4096, 0.0F);
-  for (std::size_t i = 0; i < 4096; i += 3) next.logits[i] = std::numeric_limits<float>::quiet_NaN();
-  next.logits[100] = 2, next.logits[200] = 1;
-  SameAnswer answers(next);
-  ViewContext context;
-  context.run = run;
-  context.answers = &answers;
-  EXPECT_EQ(with_numbers("{guess}, {second_guess}", context),
-            "“" + viz::visible(run->model->tokenizer->bytes(100)) + "”, “" +
-                viz::visible(run->model->tokenizer->bytes(200)) + "”");
 }
 
 }  // namespace

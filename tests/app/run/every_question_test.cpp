@@ -1,0 +1,53 @@
+// What holds for every analysis of a run: it stops when it is told, and refuses places that are not there.
+#include "app/run/analyses/activation_search.h"
+#include "app/run/analyses/attribution.h"
+#include "app/run/analyses/composition.h"
+#include "app/run/analyses/head_circuit.h"
+#include "app/run/analyses/head_metrics.h"
+#include "app/run/analyses/logit_flow.h"
+#include "app/run/analyses/logit_lens.h"
+#include "app/run/analyses/score_sources.h"
+#include "app/run/analyses/value_attention.h"
+#include "model/files/error.h"
+#include "tests/app/prompt_lists.h"
+#include "tests/app/view_fixture.h"
+#include "tests/support/sentences.h"
+
+namespace headscope::app {
+namespace {
+
+TEST(EveryQuestion, StopsWhenItIsTold) {
+  const Scenario& s = scenario(12);
+  const OverPrompts list{testing::list_of({{.text = "The king", .ids = {}}}), false};
+  std::stop_source stop;
+  stop.request_stop();
+  model::Workspace workspace(1);
+  const Question::ComputeContext context{.workspace = workspace, .stop = stop.get_token()};
+  for (const Question& question :
+       {Question(AttributionOf{11}), Question(NeuronsOf{2, 11, 11, -1}), Question(LogitFlowOf{11}),
+        Question(LensOf{0}), Question(ScoreSourcesOf{5, 0, 11, 3}), Question(CompositionOf{}),
+        Question(CopyingOfHead{0, 0}), Question(PairsOfHead{0, 0, {}}), Question(RolloutOf{1}),
+        Question(MetricsOnRepeated{{8, 4, 0}}), Question(MetricsOnList{list}),
+        Question(ActivationsOverList{list, {{{1, 1}}, {}, 0}})})
+    EXPECT_THROW(static_cast<void>(question.compute(*s.run, context)), model::Stopped) << question.name();
+}
+
+TEST(EveryQuestion, RefusesPlacesThatAreNotThereInOneSentence) {
+  const Scenario& s = scenario(12);
+  const int vocabulary = s.config().vocab_size, neurons = s.config().n_inner;
+  model::Workspace workspace(1);
+  for (const Question& question :
+       {Question(AttributionOf{0, TokenChoice::of(vocabulary), {}}),
+        Question(AttributionOf{0, TokenChoice::best(), TokenChoice::of(-1)}),
+        Question(LogitFlowOf{0, TokenChoice::of(vocabulary), {}}), Question(ScoreSourcesOf{6, 0, 0, 0}),
+        Question(ScoreSourcesOf{0, -1, 0, 0}), Question(ScoreSourcesOf{0, 0, 12, 0}),
+        Question(ScoreSourcesOf{0, 0, 0, 12}), Question(CopyingOfHead{6, 0}),
+        Question(ActivationsOfRun{{{{6, 0}}, {}, 0}}), Question(ActivationsOfRun{{{{0, neurons}}, {}, 0}})}) {
+    const Answer answer = question.compute(*s.run, {.workspace = workspace});
+    EXPECT_EQ(answer.value, nullptr) << question.name();
+    EXPECT_TRUE(testing::is_sentence(answer.failure)) << question.name() << ": " << answer.failure;
+  }
+}
+
+}  // namespace
+}  // namespace headscope::app
