@@ -66,7 +66,7 @@ if(HEADSCOPE_BENCHMARKS)
   headscope_find(benchmark benchmark::benchmark benchmark 1.7)
 endif()
 
-# The -pthread of its libraries defines a macro, so that precompiled headers would not fit. Cairo has its buffers checked.
+# Cairo has its buffers checked.
 if(MINGW AND TARGET PkgConfig::CAIRO)
   set_property(TARGET PkgConfig::CAIRO PROPERTY INTERFACE_COMPILE_OPTIONS "")
   set_property(TARGET PkgConfig::CAIRO APPEND PROPERTY INTERFACE_LINK_LIBRARIES ssp)

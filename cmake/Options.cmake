@@ -15,6 +15,9 @@ elseif(HEADSCOPE_NATIVE)
   target_compile_options(headscope_options INTERFACE -march=native)
   set(HEADSCOPE_BUILT_FOR "for the processor it was built on")
 endif()
+if(CMAKE_UNITY_BUILD)  # where a source is a header for GCC, so that its unnamed namespace looks shared
+  target_compile_options(headscope_options INTERFACE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
+endif()
 if(MINGW)
   # Its stack is aligned to 16 bytes, so vectors of 32 and 64 on it must be moved as unaligned (GCC bug 54412).
   target_compile_options(headscope_options INTERFACE -Wa,-muse-unaligned-vector-move)
@@ -36,8 +39,11 @@ endif()
 
 find_program(CCACHE_PROGRAM ccache)
 if(CCACHE_PROGRAM)
-  set(CMAKE_CXX_COMPILER_LAUNCHER
-      ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros ${CCACHE_PROGRAM})
-  target_compile_options(headscope_options INTERFACE
-                         $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>)  # what ccache takes for precompiled headers
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE_PROGRAM})
 endif()
+
+# headscope_optimise(TARGET LEVEL): -O3 is for loops over numbers (model, viz, app/run); elsewhere it gains nothing that could be
+# measured, and optimisation is half of what compiling takes.
+function(headscope_optimise target level)
+  target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-${level}>)
+endfunction()

@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 constexpr const char* kGroupFolder = "/sys/fs/cgroup";
 
 /// The content of a file; empty if it cannot be read.
-std::string text_of(const fs::path& file) {
+std::string contents_of(const fs::path& file) {
   std::ostringstream text;
   text << std::ifstream(file).rdbuf();
   return text.str();
@@ -29,7 +29,7 @@ std::string text_of(const fs::path& file) {
 
 /// This process's control group (v2), relative to kGroupFolder; nothing if there is none.
 std::optional<fs::path> control_group() {
-  std::istringstream groups(text_of("/proc/self/cgroup"));
+  std::istringstream groups(contents_of("/proc/self/cgroup"));
   for (std::string line; std::getline(groups, line);)
     if (line.starts_with("0::/")) return line.substr(4);
   return std::nullopt;
@@ -44,12 +44,12 @@ std::optional<double> group_quota() {
   };
   if (const auto own = control_group()) {
     for (fs::path group = *own;; group = group.parent_path()) {
-      take(text_of(fs::path(kGroupFolder) / group / "cpu.max"));
+      take(contents_of(fs::path(kGroupFolder) / group / "cpu.max"));
       if (group.empty()) break;
     }
   }
-  take(text_of(fs::path(kGroupFolder) / "cpu/cpu.cfs_quota_us") + " " +
-       text_of(fs::path(kGroupFolder) / "cpu/cpu.cfs_period_us"));
+  take(contents_of(fs::path(kGroupFolder) / "cpu/cpu.cfs_quota_us") + " " +
+       contents_of(fs::path(kGroupFolder) / "cpu/cpu.cfs_period_us"));
   return least;
 }
 
@@ -69,7 +69,7 @@ int available_processors() {
 }
 
 std::string processor_name() {
-  std::istringstream lines(text_of("/proc/cpuinfo"));
+  std::istringstream lines(contents_of("/proc/cpuinfo"));
   for (std::string line; std::getline(lines, line);) {
     const std::size_t colon = line.find(": ");
     if (line.starts_with("model name") && colon != std::string::npos) return line.substr(colon + 2);
@@ -79,8 +79,8 @@ std::string processor_name() {
 
 MemoryFacts memory_here() {
   const fs::path group = fs::path(kGroupFolder) / control_group().value_or("");
-  return memory_facts(text_of("/proc/meminfo"), text_of(group / "memory.max"),
-                      text_of(group / "memory.current"));
+  return memory_facts(contents_of("/proc/meminfo"), contents_of(group / "memory.max"),
+                      contents_of(group / "memory.current"));
 }
 
 double peak_memory_bytes() {

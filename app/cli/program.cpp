@@ -31,7 +31,7 @@ std::string one_line(std::string_view text) {
 
 int run(const Command& command, const Streams& streams) {
   if (const auto* task = std::get_if<Task>(&command)) return task->run(streams);
-  const Reply& reply = std::get<Reply>(command);
+  const CommandReply& reply = std::get<CommandReply>(command);
   if (reply.status == 2) throw UsageError(reply.text);
   if (reply.status != 0) throw UnusableValue(reply.text);
   streams.out << reply.text;

@@ -7,7 +7,7 @@
 namespace headscope::app {
 namespace {
 
-std::string_view trimmed(std::string_view text) {
+std::string_view trimmed_value(std::string_view text) {
   constexpr std::string_view kBlank = " \t\r";
   const std::size_t begin = text.find_first_not_of(kBlank);
   if (begin == std::string_view::npos) return {};
@@ -31,8 +31,8 @@ std::string_view ini_value(std::string_view text, std::string_view key) {
     const std::size_t end = text.find('\n');
     const std::string_view line = text.substr(0, end);
     const std::size_t equals = line.find('=');
-    if (equals != std::string_view::npos && trimmed(line.substr(0, equals)) == key)
-      return trimmed(line.substr(equals + 1));
+    if (equals != std::string_view::npos && trimmed_value(line.substr(0, equals)) == key)
+      return trimmed_value(line.substr(equals + 1));
     text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
   }
   return {};

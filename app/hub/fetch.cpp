@@ -67,7 +67,7 @@ class Fetch {
         "/api/models/" + model_.repository + "/revision/" + percent_encoded(model_.revision);
     const Listing listing =
         parse_listing(text_of(endpoint_url(settings_.endpoint, list), "the list of its files"), model_);
-    const Choice choice = choose_files(listing, model_);
+    const ChosenFiles choice = choose_files(listing, model_);
     commit_ = listing.commit;
     try {
       model::parse_config(text_of(address(kConfig), kConfig), model_.repository + "/" + kConfig);

@@ -85,10 +85,10 @@ Listing parse_listing(std::string_view text, const HubModel& model) {
   return listing;
 }
 
-Choice choose_files(const Listing& listing, const HubModel& model) {
+ChosenFiles choose_files(const Listing& listing, const HubModel& model) {
   const auto has = [&](const char* file) { return listing.files.contains(file); };
   if (!has(kConfig)) throw HubError(to_text(model) + " on the hub: expected config.json, found none");
-  Choice choice;
+  ChosenFiles choice;
   for (const char* file : {"vocab.json", "merges.txt", "tokenizer.json"})
     has(file) ? choice.tokenizer.emplace_back(file) : choice.absent.emplace_back(file);
   if (!has("tokenizer.json") && choice.tokenizer.size() < 2)

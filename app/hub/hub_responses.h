@@ -26,7 +26,7 @@ struct Listing {
 Listing parse_listing(std::string_view json, const HubModel& model);
 
 /// The files to fetch.
-struct Choice {
+struct ChosenFiles {
   std::vector<std::string> tokenizer;
   std::string weights;  ///< model.safetensors, or the index of its shards
   bool sharded = false;
@@ -36,7 +36,7 @@ inline constexpr const char* kConfig = "config.json";
 
 /// Chooses the files to fetch. Throws HubError if there is no config.json, no supported tokenizer, or no
 /// safetensors.
-Choice choose_files(const Listing& listing, const HubModel& model);
+ChosenFiles choose_files(const Listing& listing, const HubModel& model);
 
 /// The files that an index names, each once. Throws HubError if it is not an index, for names that the
 /// repository lacks, and for names with anything but letters, digits and "._-", so that no name leads out of

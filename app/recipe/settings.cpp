@@ -20,7 +20,7 @@ constexpr std::size_t kMaxPromptBytes = std::size_t{1} << 24;
 constexpr std::size_t kMaxPathBytes = 4096;
 constexpr int kSmallestWindow = 320;
 constexpr int kLargestWindow = 16384;
-constexpr std::size_t kMaxNameBytes = 64;
+constexpr std::size_t kMaxSettingBytes = 64;
 
 std::filesystem::path without_last_slash(const std::filesystem::path& path) {
   return path.has_relative_path() && !path.has_filename() ? path.parent_path() : path;
@@ -54,8 +54,8 @@ void describe_settings(Form& form, auto& s) {
   form.number("heads_pane", 0, kWidestPane, next.panes.heads);
   form.number("beside_pane", 0, kWidestPane, next.panes.second_view);
   form.number("next_pane", 0, kWidestPane, next.panes.next);
-  form.bytes("view", kMaxNameBytes, next.view);
-  form.bytes("second_view", kMaxNameBytes, next.second_view);
+  form.bytes("view", kMaxSettingBytes, next.view);
+  form.bytes("second_view", kMaxSettingBytes, next.second_view);
   describe_selection(form, next.selection);
   form.path("last_model", kMaxPathBytes, s.last_model);
   describe_recent(form, "recent_models", s.recent_models);

@@ -13,7 +13,7 @@ namespace headscope::app {
 namespace {
 
 using Look = GuideSpan::Look;
-using Kind = GuideBlock::Kind;
+using BlockKind = GuideBlock::Kind;
 
 class Parser {
  public:
@@ -31,7 +31,7 @@ class Parser {
     while (at_ < lines_.size()) {
       if (auto block = next()) page.blocks.push_back(*std::move(block));
       if (!page.blocks.empty() &&
-          (page.blocks.front().kind != Kind::heading || page.blocks.front().level != 1))
+          (page.blocks.front().kind != BlockKind::heading || page.blocks.front().level != 1))
         fail("\"# title of the page\"");
     }
     if (page.blocks.empty()) fail("\"# title of the page\"");
@@ -65,28 +65,28 @@ class Parser {
     GuideBlock block;
     block.line = static_cast<int>(at_) + 1;
     if (line.starts_with("```")) {
-      block.kind = Kind::code;
+      block.kind = BlockKind::code;
       for (++at_; at_ < lines_.size() && !lines_[at_].starts_with("```"); ++at_)
         block.code.emplace_back(lines_[at_]);
       if (at_++ == lines_.size()) fail("``` at the end of the code");
     } else if (is_indented(at_)) {
-      block.kind = Kind::code;
+      block.kind = BlockKind::code;
       for (; at_ < lines_.size() && is_indented(at_); ++at_) block.code.emplace_back(lines_[at_].substr(4));
     } else if (line.starts_with('#')) {
-      block.kind = Kind::heading;
+      block.kind = BlockKind::heading;
       block.level = static_cast<int>(std::min(line.find_first_not_of('#'), line.size()));
       block.text = spans(trimmed(line.substr(static_cast<std::size_t>(block.level))));
       ++at_;
       if (block.text.empty()) fail("the words of the heading");
     } else if (line.starts_with('|')) {
-      block.kind = Kind::table;
+      block.kind = BlockKind::table;
       for (; at_ < lines_.size() && lines_[at_].starts_with('|'); ++at_) {
         const bool rule = lines_[at_].find_first_not_of("|-: ") == std::string_view::npos;
         if (!rule || block.rows.size() != 1) block.rows.push_back(cells(lines_[at_]));
       }
     } else {
       const bool item = line.starts_with("- ");
-      block.kind = item ? Kind::item : Kind::paragraph;
+      block.kind = item ? BlockKind::item : BlockKind::paragraph;
       std::string whole(trimmed(line.substr(item ? 2 : 0)));
       for (++at_; continues(at_); ++at_) whole.append(" ").append(trimmed(lines_[at_]));
       block.text = spans(whole);
@@ -187,7 +187,7 @@ std::string anchor_of(const GuideText& heading) {
 std::vector<GuideSection> sections_of(const GuidePage& page) {
   std::vector<GuideSection> sections;
   for (std::size_t i = 0; i < page.blocks.size(); ++i) {
-    if (page.blocks[i].kind == Kind::heading) sections.push_back({i, i});
+    if (page.blocks[i].kind == BlockKind::heading) sections.push_back({i, i});
     if (!sections.empty()) sections.back().last = i + 1;
   }
   return sections;

@@ -13,7 +13,7 @@ namespace {
 constexpr Named<double> kUnits[]{
     {"px", 1}, {"in", 96}, {"cm", 96 / 2.54}, {"mm", 9.6 / 2.54}, {"pt", 96.0 / 72}};
 
-struct Side {
+struct PictureSide {
   double length = 0;
   double unit = 0;  ///< logical pixels; 0: none is given
 };
@@ -26,9 +26,9 @@ bool take(std::string_view& text, std::string_view word) {
   return true;
 }
 
-std::optional<Side> take_side(std::string_view& text) {
+std::optional<PictureSide> take_side(std::string_view& text) {
   take(text, "");
-  Side side;
+  PictureSide side;
   const bool is_number = !text.empty() && text.front() >= '0' && text.front() <= '9';  // not "inf"
   const auto [end, error] =
       system::from_chars(text.data(), text.data() + text.size(), side.length, std::chars_format::fixed);
@@ -43,7 +43,7 @@ std::optional<Side> take_side(std::string_view& text) {
 }
 
 /// A side in logical pixels; without a unit it has the other side's.
-std::optional<int> pixels(const Side& side, double unit_of_other) {
+std::optional<int> pixels(const PictureSide& side, double unit_of_other) {
   const double unit = side.unit > 0 ? side.unit : unit_of_other > 0 ? unit_of_other : 1;
   const double length = std::round(side.length * unit);
   if (length < kShortestSide || length > kLongestSide) return std::nullopt;
@@ -54,9 +54,9 @@ std::optional<int> pixels(const Side& side, double unit_of_other) {
 }  // namespace
 
 std::optional<FigureSize> parse_figure_size(std::string_view text) {
-  const std::optional<Side> first = take_side(text);
+  const std::optional<PictureSide> first = take_side(text);
   if (!first) return std::nullopt;
-  std::optional<Side> second;
+  std::optional<PictureSide> second;
   if (take(text, "x") || take(text, "×")) {
     second = take_side(text);
     if (!second) return std::nullopt;

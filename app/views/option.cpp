@@ -72,7 +72,7 @@ std::string expected(const OptionSpec& option) {
   return words;
 }
 
-[[noreturn]] void refuse(const OptionSpec& option, std::string_view found) {
+[[noreturn]] void refuse_value(const OptionSpec& option, std::string_view found) {
   throw std::invalid_argument("--" + std::string(option.name) + " takes " + expected(option) + ", not " +
                               model::quote(found) + ".");
 }
@@ -81,7 +81,7 @@ template <class T>
 T number_in(const OptionSpec& option, std::string_view part, std::string_view text) {
   const auto value = parsed<T>(part);
   const auto wide = static_cast<double>(value.value_or(T{}));
-  if (!value || !(wide >= option.low && wide <= option.high)) refuse(option, text);
+  if (!value || !(wide >= option.low && wide <= option.high)) refuse_value(option, text);
   return *value;
 }
 
@@ -111,12 +111,12 @@ std::string list_part_text(const OptionSpec& option, int number) {
 
 Zoom parse_zoom(const OptionSpec& option, std::string_view text) {
   const std::vector<std::string_view> axes = split(text, ',');
-  if (axes.size() != 2) refuse(option, text);
+  if (axes.size() != 2) refuse_value(option, text);
   const auto range = [&](std::string_view axis, double& first, double& count) {
     if (axis == "all") return;
     const std::vector<std::string_view> ends = split(axis, ':');
     const auto from = parsed<double>(ends.front()), to = parsed<double>(ends.back());
-    if (ends.size() != 2 || !from || !to || !(0 <= *from && *from < *to && *to <= 1e9)) refuse(option, text);
+    if (ends.size() != 2 || !from || !to || !(0 <= *from && *from < *to && *to <= 1e9)) refuse_value(option, text);
     first = *from;
     count = *to - *from;
   };
@@ -218,14 +218,14 @@ OptionValue parse_option(const OptionSpec& option, std::string_view text) {
       [&](bool) -> OptionValue {
         if (text.empty() || text == "yes" || text == "true" || text == "1") return true;
         if (text == "no" || text == "false" || text == "0") return false;
-        refuse(option, text);
+        refuse_value(option, text);
       },
       [&](int) -> OptionValue {
         if (option.choices.empty()) return number_in<int>(option, text, text);
         for (std::size_t i = 0; i < option.choices.size(); ++i)
           if (option.choices[i].name == text || option.choices[i].listed_name() == text)
             return static_cast<int>(i);
-        refuse(option, text);
+        refuse_value(option, text);
       },
       [&](double) -> OptionValue { return number_in<double>(option, text, text); },
       [&](const Zoom&) -> OptionValue { return parse_zoom(option, text); },
@@ -233,10 +233,10 @@ OptionValue parse_option(const OptionSpec& option, std::string_view text) {
         std::vector<int> list;
         for (const std::string_view part : split(text, ',')) {
           const auto number = list_part(option, part);
-          if (!number) refuse(option, text);
+          if (!number) refuse_value(option, text);
           if (std::ranges::find(list, *number) == list.end()) list.push_back(*number);
         }
-        if (list.size() > option.most) refuse(option, text);
+        if (list.size() > option.most) refuse_value(option, text);
         return list;
       });
 }

@@ -101,7 +101,7 @@ Key letter(int from_a) {
   return static_cast<Key>(static_cast<int>(Key::a) + from_a);
 }
 
-constexpr std::pair<int, Key> kKeys[] = {
+constexpr std::pair<int, Key> kGlfwKeys[] = {
     {GLFW_KEY_ESCAPE, Key::escape},
     {GLFW_KEY_ENTER, Key::enter},
     {GLFW_KEY_KP_ENTER, Key::enter},
@@ -127,7 +127,7 @@ constexpr std::pair<int, Key> kKeys[] = {
 
 /// The key in the user's layout, so that Ctrl+Z is on the key labelled Z.
 Key key_of(int key, char symbol) {
-  for (const auto& [code, known] : kKeys)
+  for (const auto& [code, known] : kGlfwKeys)
     if (code == key) return known;
   if (symbol >= 'a' && symbol <= 'z') return letter(symbol - 'a');
   if (symbol == '-') return Key::minus;

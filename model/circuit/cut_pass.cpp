@@ -17,7 +17,7 @@ namespace headscope::model {
 namespace {
 
 /// Positions whose logits are held.
-constexpr int kPositionsOfLogits = 64;
+constexpr int kLogitRows = 64;
 
 void subtract(std::span<const float> other, std::span<float> row) {
   std::ranges::transform(row, other, row.begin(), std::minus<>());
@@ -208,9 +208,9 @@ class CutPass {
     const Positions measured = positions_of(metric, length_);
     const MetricMeter meter(metric, tokens_);
     double value = 0;
-    for (int done = 0; done < measured.count; done += kPositionsOfLogits) {
+    for (int done = 0; done < measured.count; done += kLogitRows) {
       if (stop_.stop_requested()) throw Stopped();
-      const int first = measured.first + done, count = std::min(kPositionsOfLogits, measured.count - done);
+      const int first = measured.first + done, count = std::min(kLogitRows, measured.count - done);
       const FloatRows logits = memory.rows(count, config_.vocab_size);
       product_with_columns(rows(read_).middle_rows(first, count), weights_.lm_head, 0, workers_, logits);
       for (int i = 0; i < count; ++i)

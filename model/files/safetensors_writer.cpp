@@ -19,7 +19,7 @@ std::uint64_t element_bytes(TensorSpec::Type type) {
 }
 
 /// The location of a tensor in the file.
-struct Place {
+struct WrittenTensor {
   TensorSpec::Type type;
   std::uint64_t begin;  // offset in the data, later in the file
   std::uint64_t elements;
@@ -41,14 +41,14 @@ std::uint64_t element_count(const std::filesystem::path& file, const TensorSpec&
 
 struct SafetensorsWriter::State {
   system::AtomicFile file;
-  std::map<std::string, Place> places;
+  std::map<std::string, WrittenTensor> places;
 
   template <typename Value>
   void write(TensorSpec::Type type, const std::string& name, std::int64_t offset,
              std::span<const Value> values) {
     const auto found = places.find(name);
     if (found == places.end()) throw std::logic_error("no tensor of the name " + name + " was announced");
-    const Place& place = found->second;
+    const WrittenTensor& place = found->second;
     if (place.type != type) throw std::logic_error("tensor " + name + " was announced with another type");
     const auto first = static_cast<std::uint64_t>(offset);
     if (offset < 0 || first > place.elements || values.size() > place.elements - first) {
@@ -68,10 +68,10 @@ SafetensorsWriter::SafetensorsWriter(const std::filesystem::path& file,
 
   nlohmann::ordered_json header = nlohmann::ordered_json::object();
   if (!metadata.empty()) header["__metadata__"] = metadata;
-  std::map<std::string, Place> places;
+  std::map<std::string, WrittenTensor> places;
   std::uint64_t end = 0;
   for (const TensorSpec& tensor : ordered) {
-    const Place place{tensor.type, end, element_count(file, tensor)};
+    const WrittenTensor place{tensor.type, end, element_count(file, tensor)};
     if (__builtin_add_overflow(end, place.elements * element_bytes(tensor.type), &end)) {
       throw std::runtime_error("cannot write " + system::text_of(file) +
                                ": its tensors are too large for any file");

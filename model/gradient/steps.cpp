@@ -10,12 +10,6 @@
 namespace headscope::model {
 namespace {
 
-/// Sums term(i) over [0, n).
-template <class Term>
-double sum(std::size_t n, const Term& term) {
-  return sum_in_lanes<8>(n, term);
-}
-
 /// Values at a time in a stack buffer.
 constexpr std::size_t kPart = 256;
 
@@ -101,7 +95,7 @@ void activation_slopes(const RowKernels& kernels, Activation activation, std::sp
 }
 
 float scale_gradient(std::span<const float> gradient, std::span<const float> centered, float scale) {
-  const double dot = sum(gradient.size(), [&](std::size_t i) {
+  const double dot = sum_in_lanes<8>(gradient.size(), [&](std::size_t i) {
     return static_cast<double>(gradient[i]) * static_cast<double>(centered[i]);
   });
   return static_cast<float>(-dot / (static_cast<double>(scale) * scale));
@@ -113,12 +107,12 @@ void layer_norm_gradient(std::span<const float> centered, LayerNormScale scale, 
   const double quotient = 1 / static_cast<double>(scale.used);
   const double slope = of_scale / (static_cast<double>(n) * scale.computed);
   const auto of_centered = [&](std::size_t i) { return gradient[i] * quotient + slope * centered[i]; };
-  const double mean = sum(n, of_centered) / static_cast<double>(n);
+  const double mean = sum_in_lanes<8>(n, of_centered) / static_cast<double>(n);
   for (std::size_t i = 0; i < n; ++i) gradient[i] = static_cast<float>(of_centered(i) - mean);
 }
 
 void softmax_gradient(std::span<const float> weights, std::span<float> gradient) {
-  const double mean = sum(weights.size(), [&](std::size_t i) {
+  const double mean = sum_in_lanes<8>(weights.size(), [&](std::size_t i) {
     return static_cast<double>(weights[i]) * static_cast<double>(gradient[i]);
   });
   for (std::size_t i = 0; i < weights.size(); ++i)

@@ -32,7 +32,7 @@ int padded(int rows) {
 }
 
 /// A part of a product: all rows of x that one thread multiplies, transposed, [columns, rows].
-struct Part {
+struct ProductPart {
   ConstFloatRows turned;
   const PanelMatrix& w;
   MatrixCorner at;  ///< of w, for row 0 of `turned`
@@ -69,7 +69,7 @@ void prefetch(const PanelMatrix& w, MatrixCorner at, int rows, int cols) {
 }
 
 /// sums [rows, part.turned.cols] = rows of w from part.at.row on, times part.turned.
-void multiply(const PanelKernels& kernels, const Part& part, float* gathered, FloatRows sums) {
+void multiply(const PanelKernels& kernels, const ProductPart& part, float* gathered, FloatRows sums) {
   for (int done = 0; done < part.turned.rows; done += kDepth) {
     const int depth = std::min(kDepth, part.turned.rows - done), next = done + depth;
     for (int row = 0; row < sums.rows; row += kGroup) {

@@ -4,26 +4,13 @@
 #include <cmath>
 #include <numbers>
 
+#include "model/maths/sum.h"
+
 namespace headscope::model {
 namespace {
 
 int length(std::span<const float> row) {
   return static_cast<int>(row.size());
-}
-
-/// Sums term(i) over [0, n) in double.
-template <class Term>
-double sum(std::size_t n, const Term& term) {
-  constexpr std::size_t kDoubles = 8;
-  std::array<double, kDoubles> partial{};
-  const std::size_t whole = n / kDoubles * kDoubles;
-  for (std::size_t i = 0; i < whole; i += kDoubles) {
-    for (std::size_t lane = 0; lane < kDoubles; ++lane) partial[lane] += term(i + lane);
-  }
-  for (std::size_t i = whole; i < n; ++i) partial[i - whole] += term(i);
-  double total = 0;
-  for (const double value : partial) total += value;
-  return total;
 }
 
 float gelu(float x) {
@@ -34,9 +21,9 @@ float gelu(float x) {
 
 float center(std::span<const float> x, float epsilon, std::span<float> centered) {
   const auto n = static_cast<double>(x.size());
-  const auto mean = sum(x.size(), [&](std::size_t i) { return static_cast<double>(x[i]); }) / n;
+  const auto mean = sum_in_lanes<8>(x.size(), [&](std::size_t i) { return static_cast<double>(x[i]); }) / n;
   for (std::size_t i = 0; i < x.size(); ++i) centered[i] = static_cast<float>(x[i] - mean);
-  const double squares = sum(x.size(), [&](std::size_t i) {
+  const double squares = sum_in_lanes<8>(x.size(), [&](std::size_t i) {
     const double value = x[i] - mean;
     return value * value;
   });

@@ -15,7 +15,7 @@ std::size_t panel_bytes(int depth, Precision precision) {
 }
 
 /// Complete rows of a source, in its own precision.
-struct Rows {
+struct SourceRows {
   const std::byte* data;
   std::size_t width;  // elements per row
   Precision precision;
@@ -24,10 +24,10 @@ struct Rows {
     return data +
            (static_cast<std::size_t>(row) * width + static_cast<std::size_t>(col)) * element_bytes(precision);
   }
-  Rows from(int row) const { return {at(row, 0), width, precision}; }
+  SourceRows from(int row) const { return {at(row, 0), width, precision}; }
 };
 
-Rows rows_of(const MatrixSource& source, int width, int first, int rows, int thread) {
+SourceRows rows_of(const MatrixSource& source, int width, int first, int rows, int thread) {
   const auto wide = static_cast<std::size_t>(width);
   const std::size_t begin = static_cast<std::size_t>(first) * wide;
   const void* data =
@@ -60,8 +60,8 @@ void convert_fast(const PanelKernels& kernels, Precision from_precision, const v
   }
 }
 
-/// Rows [first, first + rows) of all panels.
-void pack_rows(const PanelKernels& kernels, const Rows& source, const PanelMatrix& m, int first, int rows,
+/// SourceRows [first, first + rows) of all panels.
+void pack_rows(const PanelKernels& kernels, const SourceRows& source, const PanelMatrix& m, int first, int rows,
                std::byte* memory) {
   const std::size_t bytes = element_bytes(m.precision);
   for (int panel = 0; panel < m.panels(); ++panel) {
@@ -95,7 +95,7 @@ int count_of(const PanelMatrix& m, int panel) {
 }
 
 /// Packs one panel from its rows of the transposed source.
-void pack_transposed(const PanelKernels& kernels, const Rows& source, const PanelMatrix& m, int panel,
+void pack_transposed(const PanelKernels& kernels, const SourceRows& source, const PanelMatrix& m, int panel,
                      std::byte* memory) {
   const int count = count_of(m, panel);
   std::byte* out = memory + static_cast<std::size_t>(panel) * panel_bytes(m.depth, m.precision);
@@ -153,7 +153,7 @@ PanelMatrix pack(const MatrixSource& source, int depth, int cols, Precision prec
     pool.parallel_for(blocks_of(m.panels(), at_once), [&](int block, int thread) {
       const int first = block * at_once, last = std::min(first + at_once, m.panels());
       const int col = first * kPanelCols;
-      const Rows rows = rows_of(source, depth, col, std::min(last * kPanelCols, cols) - col, thread);
+      const SourceRows rows = rows_of(source, depth, col, std::min(last * kPanelCols, cols) - col, thread);
       for (int panel = first; panel < last; ++panel)
         pack_transposed(kernels, rows.from((panel - first) * kPanelCols), m, panel, memory);
     });
@@ -163,7 +163,7 @@ PanelMatrix pack(const MatrixSource& source, int depth, int cols, Precision prec
   const int at_once = kRows * read_at_once(blocks_of(depth, kRows), kRows, cols, source.precision, pool);
   pool.parallel_for(blocks_of(depth, at_once), [&](int block, int thread) {
     const int first = block * at_once, count = std::min(at_once, depth - first);
-    const Rows rows = rows_of(source, cols, first, count, thread);
+    const SourceRows rows = rows_of(source, cols, first, count, thread);
     for (int row = 0; row < count; row += kRows)
       pack_rows(kernels, rows.from(row), m, first + row, std::min(kRows, count - row), memory);
   });

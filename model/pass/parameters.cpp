@@ -12,14 +12,14 @@ namespace headscope::model {
 namespace {
 
 /// Where a parameter's values are stored: in panels, or as floats.
-struct Place {
+struct ParameterPlace {
   const PanelMatrix* panels = nullptr;
   bool transposed = false;  ///< a row of the parameter is a column of the panels
   std::span<const float> floats;
 };
 
-Place place_of(const Weights& weights, std::size_t index) {
-  Place place;
+ParameterPlace place_of(const Weights& weights, std::size_t index) {
+  ParameterPlace place;
   std::size_t at = 0;
   visit_parameters(weights,
                    [&](const std::string&, const ParameterShape&, const auto& part, bool transposed) {
@@ -62,7 +62,7 @@ void read_parameter_rows(const Weights& weights, std::size_t index, int first, i
   assert(index < weights.parameters.size());
   const auto cols = static_cast<int>(weights.parameters[index].shape.back());
   assert(out.size() == static_cast<std::size_t>(count) * cols);
-  const Place place = place_of(weights, index);
+  const ParameterPlace place = place_of(weights, index);
   if (place.panels == nullptr) {
     std::ranges::copy(place.floats.subspan(static_cast<std::size_t>(first) * cols, out.size()), out.begin());
     return;

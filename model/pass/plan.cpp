@@ -13,10 +13,10 @@
 namespace headscope::model {
 namespace {
 
-constexpr std::size_t kSites = static_cast<std::size_t>(Site::logits) + 1;
+constexpr std::size_t kSiteCount = static_cast<std::size_t>(Site::logits) + 1;
 
 std::size_t place_of(HookPoint point) {
-  return (in_block(point.site) ? point.layer : 0) * kSites + static_cast<std::size_t>(point.site);
+  return (in_block(point.site) ? point.layer : 0) * kSiteCount + static_cast<std::size_t>(point.site);
 }
 
 std::vector<int> slots_of(const std::vector<int>& positions) {
@@ -123,7 +123,7 @@ Plan::Plan(const Config& config, Edits edits, std::vector<std::shared_ptr<const 
     : config_(config),
       edits_(std::move(edits)),
       ops_(edits_.size()),
-      by_point_(static_cast<std::size_t>(config.n_layer) * kSites) {
+      by_point_(static_cast<std::size_t>(config.n_layer) * kSiteCount) {
   const std::size_t heads = index(config.n_layer, 0);
   masks_.resize(heads);
   cells_.resize(heads);

@@ -25,7 +25,7 @@ constexpr int kPositionsPerSweep = 128;
 constexpr int kPanelsPerPart = 16;
 
 /// NaN sorts last.
-bool better(const Guess& a, const Guess& b) {
+bool more_probable(const Guess& a, const Guess& b) {
   if (std::isnan(a.logit) != std::isnan(b.logit)) return std::isnan(b.logit);
   return a.logit > b.logit || (!(a.logit < b.logit) && a.id < b.id);
 }
@@ -45,12 +45,12 @@ class BestGuesses {
   void offer(const Guess& guess) {
     if (!may_take(guess.logit)) return;
     if (heap_.size() == wanted_) {
-      if (!better(guess, heap_.front())) return;
-      std::pop_heap(heap_.begin(), heap_.end(), better);
+      if (!more_probable(guess, heap_.front())) return;
+      std::pop_heap(heap_.begin(), heap_.end(), more_probable);
       heap_.pop_back();
     }
     heap_.push_back(guess);
-    std::push_heap(heap_.begin(), heap_.end(), better);
+    std::push_heap(heap_.begin(), heap_.end(), more_probable);
   }
 
   /// Adds the guesses of another object.
@@ -59,7 +59,7 @@ class BestGuesses {
   }
 
   std::vector<Guess> sorted() && {
-    std::sort_heap(heap_.begin(), heap_.end(), better);
+    std::sort_heap(heap_.begin(), heap_.end(), more_probable);
     return std::move(heap_);
   }
 
@@ -96,7 +96,7 @@ ExpSum exp_sum(const RowKernels& kernels, std::span<const float> logits) {
 }
 
 /// The contribution of one part of the vocabulary to one row.
-struct Part {
+struct PartialStatistics {
   ExpSum total;
   ExpSum weighted;  ///< sum of e^f * (f - logit), f the logits of the row that ends its group
   int before = 0;   ///< number of logits that rank before the target's
@@ -171,7 +171,7 @@ class Sweep {
 
  private:
   int part_count() const { return (head_.panels() + kPanelsPerPart - 1) / kPanelsPerPart; }
-  Part& part_at(int part, int i) { return parts_[part * count_ + i]; }
+  PartialStatistics& part_at(int part, int i) { return parts_[part * count_ + i]; }
   BestGuesses& best_at(int thread, int i) { return best_[thread * count_ + i]; }
 
   /// Logits of one panel's ids, for rows [first, first + count) of normalized_.
@@ -219,7 +219,7 @@ class Sweep {
     }
   }
 
-  void take(std::span<const float> logits, int first_id, int i, Part& part, BestGuesses& best) const {
+  void take(std::span<const float> logits, int first_id, int i, PartialStatistics& part, BestGuesses& best) const {
     const RowKernels& kernels = workers_.kernels().rows;
     const ExpSum sum = exp_sum(kernels, logits);
     part.total.add(sum);
@@ -237,7 +237,7 @@ class Sweep {
   FloatRows normalized_;
   std::vector<int> next_ids_;       // [count], -1: none
   std::vector<float> next_logits_;  // [count]
-  std::vector<Part> parts_;         // [parts, count]
+  std::vector<PartialStatistics> parts_;         // [parts, count]
   std::vector<BestGuesses> best_;   // [threads, count]
 };
 

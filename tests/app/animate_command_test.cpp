@@ -10,7 +10,7 @@
 #include "viz/players/animated_png.h"
 #include "viz/scene/crc32.h"
 
-namespace headscope::app {
+namespace headscope::app::animate_command_test {
 namespace {
 
 constexpr const char* kPrompt = "The old king had a dog";
@@ -268,4 +268,4 @@ TEST(AnimateCommand, SaysWhatIsWrongInOneSentence) {
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::animate_command_test

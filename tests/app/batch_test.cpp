@@ -9,7 +9,7 @@
 #include "tests/app/view_fixture.h"
 #include "tests/support/temporary_folder.h"
 
-namespace headscope::app {
+namespace headscope::app::batch_test {
 namespace {
 
 using ::testing::UnorderedElementsAreArray;
@@ -422,4 +422,4 @@ TEST(Resuming, MakesOnlyWhatIsNotThere) {
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::batch_test

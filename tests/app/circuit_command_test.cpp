@@ -7,7 +7,7 @@
 #include "app/cli/arguments/command.h"
 #include "tests/app/command_runs.h"
 
-namespace headscope::app {
+namespace headscope::app::circuit_command_test {
 namespace {
 
 using nlohmann::json;
@@ -137,4 +137,4 @@ TEST(CircuitCommand, RefusesWhatItCannotDo) {
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::circuit_command_test

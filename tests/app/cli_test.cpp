@@ -18,7 +18,7 @@
 #include "app/views/parts/weight_colors.h"
 #include "tests/app/command_runs.h"
 
-namespace headscope::app {
+namespace headscope::app::cli_test {
 namespace {
 
 TEST(Cli, WithoutACommandTheWindowOpens) {
@@ -428,13 +428,13 @@ TEST(Cli, GetTakesANameOfTheHub) {
 }
 
 TEST(Cli, HelpAndVersionAreAnswers) {
-  const Reply help = answered({"--help"});
+  const CommandReply help = answered({"--help"});
   EXPECT_EQ(help.status, 0);
   EXPECT_THAT(help.text, HasSubstr("--model"));
   for (const CommandRow& row : command_rows()) {
     const std::string command(row.name);
     EXPECT_THAT(help.text, AllOf(HasSubstr(command), HasSubstr(std::string(row.help).substr(0, 20))));
-    const Reply of_command = answered({command, "--help"});
+    const CommandReply of_command = answered({command, "--help"});
     EXPECT_EQ(of_command.status, 0);
     EXPECT_THAT(of_command.text, HasSubstr("headscope " + command));
   }
@@ -469,7 +469,7 @@ TEST(Cli, WrongUsesAreNamed) {
 }
 
 TEST(Cli, AnIdBeyondEveryVocabularyIsNoWrongUse) {
-  const Reply answer = answered({"tokens", "--ids", "99999999999"});
+  const CommandReply answer = answered({"tokens", "--ids", "99999999999"});
   EXPECT_EQ(answer.status, 1);
   EXPECT_THAT(answer.text, HasSubstr("99999999999"));
 }
@@ -505,7 +505,7 @@ TEST(Cli, AnyArgumentsWhateverGiveAnAnswerOrACommand) {
       arguments.push_back(std::move(word));
     }
     const Command command = parse_command_line(arguments);  // must not throw
-    const auto* answer = std::get_if<Reply>(&command);
+    const auto* answer = std::get_if<CommandReply>(&command);
     ++kinds[answer ? (answer->status == 0 ? 0 : 1) : 2];
     if (answer) {
       EXPECT_FALSE(answer->text.empty());
@@ -516,4 +516,4 @@ TEST(Cli, AnyArgumentsWhateverGiveAnAnswerOrACommand) {
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::cli_test

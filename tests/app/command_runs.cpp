@@ -9,15 +9,15 @@ Words operator+(Words a, const Words& b) {
   return a;
 }
 
-app::Reply answered(const Words& arguments) {
+app::CommandReply answered(const Words& arguments) {
   const app::Command command = app::parse_command_line(arguments);
-  if (const auto* answer = std::get_if<app::Reply>(&command)) return *answer;
+  if (const auto* answer = std::get_if<app::CommandReply>(&command)) return *answer;
   ADD_FAILURE() << "parsed as " << std::get<app::Task>(command).command;
   return {};
 }
 
 std::string wrong_use(const Words& arguments) {
-  const app::Reply answer = answered(arguments);
+  const app::CommandReply answer = answered(arguments);
   EXPECT_EQ(answer.status, 2) << answer.text;
   EXPECT_THAT(answer.text, HasSubstr("--help"));
   EXPECT_THAT(answer.text, Each(Not('\n')));

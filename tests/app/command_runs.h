@@ -12,7 +12,7 @@ Words operator+(Words a, const Words& b);
 template <class Wanted>
 Wanted parsed(const Words& arguments) {
   const app::Command command = app::parse_command_line(arguments);
-  if (const auto* answer = std::get_if<app::Reply>(&command)) {
+  if (const auto* answer = std::get_if<app::CommandReply>(&command)) {
     ADD_FAILURE() << answer->status << ": " << answer->text;
     return {};
   }
@@ -24,7 +24,7 @@ Wanted parsed(const Words& arguments) {
 }
 
 /// The reply to arguments that run no command: help or an error.
-app::Reply answered(const Words& arguments);
+app::CommandReply answered(const Words& arguments);
 /// The one-line error about invalid arguments.
 std::string wrong_use(const Words& arguments);
 

@@ -7,7 +7,7 @@
 #include "tests/app/command_runs.h"
 #include "tests/app/view_fixture.h"
 
-namespace headscope::app {
+namespace headscope::app::composition_commands_test {
 namespace {
 
 using nlohmann::json;
@@ -178,4 +178,4 @@ TEST(AttributeCommand, RefusesNeuronsThatAreNone) {
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::composition_commands_test

@@ -18,7 +18,7 @@
 #include "tests/support/gpt2_folder.h"
 #include "viz/players/players.h"
 
-namespace headscope::app {
+namespace headscope::app::core_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -503,4 +503,4 @@ TEST_F(CoreTest, OfTwoDroppedModelsTheSecondIsComparedWith) {
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::core_test

@@ -15,7 +15,7 @@
 #include "tests/support/temporary_folder.h"
 #include "viz/scene/scale.h"
 
-namespace headscope::app {
+namespace headscope::app::data_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -204,4 +204,4 @@ TEST(Thumbnails, KnowTheRangeOfWhatTheyShow) {
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::data_test

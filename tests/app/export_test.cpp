@@ -4,7 +4,7 @@
 #include "tests/support/matchers.h"
 #include "viz/players/players.h"
 
-namespace headscope::app {
+namespace headscope::app::export_test {
 namespace {
 
 /// A run of the bundled model, and its heatmap.
@@ -141,4 +141,4 @@ TEST(Export, Bitmaps) {
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::export_test

@@ -46,7 +46,7 @@ void* operator new(std::size_t size, std::align_val_t alignment) {
   return allocated(size, static_cast<std::size_t>(alignment));
 }
 
-namespace headscope::app {
+namespace headscope::app::failing_allocations_test {
 namespace {
 
 using app::testing::Ran;
@@ -147,4 +147,4 @@ TEST_P(FailingAllocations, LeaveASentenceAndNothingElse) {
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::failing_allocations_test

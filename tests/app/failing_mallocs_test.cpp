@@ -78,7 +78,7 @@ void* operator new(std::size_t size, std::align_val_t alignment) {
   return allocated(__libc_memalign(static_cast<std::size_t>(alignment), size));
 }
 
-namespace headscope::app {
+namespace headscope::app::failing_mallocs_test {
 namespace {
 
 using app::testing::Ran;
@@ -135,4 +135,4 @@ TEST_P(FailingMallocs, LeaveASentenceAndNothingElse) {
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::failing_mallocs_test

@@ -10,7 +10,7 @@
 #include "tests/app/command_runs.h"
 #include "tests/support/temporary_folder.h"
 
-namespace headscope::app {
+namespace headscope::app::head_commands_test {
 namespace {
 
 using nlohmann::json;
@@ -404,4 +404,4 @@ TEST(SearchCommand, WritesWeightsInTheirContextIfAsked) {
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::head_commands_test

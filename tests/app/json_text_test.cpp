@@ -2,7 +2,7 @@
 
 #include "tests/support/matchers.h"
 
-namespace headscope::app {
+namespace headscope::app::json_text_test {
 namespace {
 
 const std::string kBroken = "\xEF\xBF\xBD";
@@ -43,4 +43,4 @@ TEST(JsonText, TokensCarryTheirBytes) {
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::json_text_test

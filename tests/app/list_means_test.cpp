@@ -11,7 +11,7 @@
 #include "tests/support/naive_mean.h"
 #include "tests/support/temporary_folder.h"
 
-namespace headscope::app {
+namespace headscope::app::list_means_test {
 namespace {
 
 using nlohmann::json;
@@ -384,4 +384,4 @@ TEST(ListMeans, HostilePartsAreOneSentence) {
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::list_means_test

@@ -25,7 +25,7 @@
 #include "system/machine.h"
 #include "tests/support/source_folders.h"
 
-namespace headscope::app {
+namespace headscope::app::memory_budget_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -160,4 +160,4 @@ TEST_F(MemoryOfGpt2Small, HoldsTheWindowWithEveryView) {
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::memory_budget_test

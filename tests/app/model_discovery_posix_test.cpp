@@ -5,7 +5,7 @@
 #include "tests/support/matchers.h"
 #include "tests/support/temporary_folder.h"
 
-namespace headscope::app {
+namespace headscope::app::model_discovery_posix_test {
 namespace {
 
 TEST(ModelDiscovery, APipeIsNoModelAndIsNotWaitedFor) {
@@ -16,4 +16,4 @@ TEST(ModelDiscovery, APipeIsNoModelAndIsNotWaitedFor) {
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::model_discovery_posix_test

@@ -5,7 +5,7 @@
 #include "tests/support/matchers.h"
 #include "tests/support/temporary_folder.h"
 
-namespace headscope::app {
+namespace headscope::app::model_discovery_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -109,4 +109,4 @@ TEST(ModelDiscovery, AModelIsCalledByItsFolder) {
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::model_discovery_test

@@ -9,7 +9,7 @@
 #include "tests/support/source_folders.h"
 #include "tests/support/temporary_folder.h"
 
-namespace headscope::app {
+namespace headscope::app::monkey_test {
 namespace {
 
 class Monkey {
@@ -234,4 +234,4 @@ TEST(Monkey, AnyEditsAndComparisonsCanBeDrawn) {
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::monkey_test

@@ -7,7 +7,7 @@
 #include "tests/support/matchers.h"
 #include "tests/support/source_folders.h"
 
-namespace headscope::app {
+namespace headscope::app::not_finite_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -69,4 +69,4 @@ TEST(NotFiniteWindow, GeneratesNothing) {
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::not_finite_test

@@ -3,7 +3,7 @@
 
 #include "tests/app/core_fixture.h"
 
-namespace headscope::app {
+namespace headscope::app::options_in_window_test {
 namespace {
 
 struct WindowSize {
@@ -343,4 +343,4 @@ TEST_F(CoreTest, AnOptionSetBackToItsDefaultIsNotKept) {
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::options_in_window_test

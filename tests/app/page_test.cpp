@@ -8,7 +8,7 @@
 #include "viz/charts/number_axis.h"
 #include "viz/scene/content_bounds.h"
 
-namespace headscope::app {
+namespace headscope::app::page_test {
 namespace {
 
 /// The minimum size named in the error for this page.
@@ -329,4 +329,4 @@ TEST(QueryBars, OfWeightsStandOnAnAxisToARoundNumberThatIsWritten) {
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::page_test

@@ -6,7 +6,7 @@
 #include "tests/support/temporary_folder.h"
 #include "tests/support/variables.h"
 
-namespace headscope::app {
+namespace headscope::app::paths_test {
 namespace {
 
 TEST(Paths, ConfigFolderFollowsTheXdgSpecification) {
@@ -64,4 +64,4 @@ TEST(Paths, AHomeThatIsNotKnownStaysAsTyped) {
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::paths_test

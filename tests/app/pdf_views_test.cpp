@@ -6,7 +6,7 @@
 #include "tests/viz/poppler.h"
 #include "viz/players/players.h"
 
-namespace headscope::app {
+namespace headscope::app::pdf_views_test {
 namespace {
 
 using viz::Bitmap;
@@ -118,4 +118,4 @@ TEST_P(ViewsAsPdf, AreDrawnByReadersAsTheirPixelsAre) {
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::pdf_views_test

@@ -5,7 +5,7 @@
 #include "app/run/analyses/sinusoidal.h"
 #include "tests/app/view_fixture.h"
 
-namespace headscope::app {
+namespace headscope::app::positions_view_test {
 namespace {
 
 const Scenario& shortest() {
@@ -183,4 +183,4 @@ TEST(Positions, SayHowCellsArePooled) {
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::positions_view_test

@@ -11,7 +11,7 @@
 #include "tests/app/views/view_suite.h"
 #include "tests/viz/xml_check.h"
 
-namespace headscope::app {
+namespace headscope::app::print_test {
 namespace {
 
 constexpr float kPoint = 96.F / 72;  // logical pixels
@@ -532,4 +532,4 @@ TEST(Described, FilesSayWhatTheyShow) {
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::print_test

@@ -2,7 +2,7 @@
 
 #include "tests/support/matchers.h"
 
-namespace headscope::app {
+namespace headscope::app::prompt_editor_test {
 namespace {
 
 const std::string kFamily = "👨‍👩‍👧";
@@ -191,4 +191,4 @@ TEST_F(PromptEditor, ASingleLineMovesSideways) {
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::prompt_editor_test

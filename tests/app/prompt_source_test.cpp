@@ -4,7 +4,7 @@
 #include "tests/support/matchers.h"
 #include "tests/support/temporary_folder.h"
 
-namespace headscope::app {
+namespace headscope::app::prompt_source_test {
 namespace {
 
 using From = PromptArguments::From;
@@ -121,4 +121,4 @@ TEST(PromptSource, AListThatCannotBeReadIsNamed) {
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::prompt_source_test

@@ -4,7 +4,7 @@
 #include "app/views/parts/weight_colors.h"
 #include "tests/app/view_fixture.h"
 
-namespace headscope::app {
+namespace headscope::app::range_test {
 namespace {
 
 const Scenario& robot() {
@@ -182,4 +182,4 @@ TEST(PoolingWords, StandInEveryPictureThatPools) {
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::range_test

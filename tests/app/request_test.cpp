@@ -10,7 +10,7 @@
 #include "tests/app/command_runs.h"
 #include "tests/support/matchers.h"
 
-namespace headscope::app {
+namespace headscope::app::request_test {
 namespace {
 
 using testing::parsed;
@@ -155,4 +155,4 @@ TEST(RequestLines, LongOnesAreLeftOut) {
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::request_test

@@ -7,7 +7,7 @@
 #include "app/cli/arguments/command.h"
 #include "tests/app/command_runs.h"
 
-namespace headscope::app {
+namespace headscope::app::saliency_command_test {
 namespace {
 
 using nlohmann::json;
@@ -124,4 +124,4 @@ TEST(SaliencyCommand, OfManyPrompts) {
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::saliency_command_test

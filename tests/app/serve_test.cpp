@@ -5,7 +5,7 @@
 #include "tests/app/view_fixture.h"
 #include "tests/support/temporary_folder.h"
 
-namespace headscope::app {
+namespace headscope::app::serve_test {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -176,4 +176,4 @@ TEST(Serve, BlankLinesAreNoRequests) {
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::serve_test

@@ -9,7 +9,7 @@
 #include "model/files/error.h"
 #include "tests/support/matchers.h"
 
-namespace headscope::app {
+namespace headscope::app::standard_streams_posix_test {
 namespace {
 
 struct Pipe {
@@ -92,4 +92,4 @@ TEST(StandardStreams, InputThatCannotBeReadHasItsReason) {
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::standard_streams_posix_test

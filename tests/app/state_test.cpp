@@ -6,7 +6,7 @@
 #include "app/views/parts/weight_colors.h"
 #include "tests/support/matchers.h"
 
-namespace headscope::app {
+namespace headscope::app::state_test {
 namespace {
 
 /// A run of `length` tokens by a model of 4 layers and 3 heads, with nothing computed in it.
@@ -459,4 +459,4 @@ TEST(State, AnExampleAboutAHeadIsShownWhereItsAttentionIs) {
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::state_test

@@ -12,7 +12,7 @@
 #include "tests/app/command_runs.h"
 #include "tests/support/temporary_folder.h"
 
-namespace headscope::app {
+namespace headscope::app::sweep_command_test {
 namespace {
 
 using nlohmann::json;
@@ -427,4 +427,4 @@ TEST(SweepCommand, WhatTheModelHasNotIsOneSentence) {
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::sweep_command_test

@@ -6,7 +6,7 @@
 #include "app/views/parts/weight_colors.h"
 #include "tests/app/view_fixture.h"
 
-namespace headscope::app {
+namespace headscope::app::table_test {
 namespace {
 
 TEST(Csv, QuotesWhatRfc4180SaysAndEndsLinesWithCrLf) {
@@ -129,4 +129,4 @@ TEST(Words, OfTheScaleAreTheConfigurations) {
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::table_test

@@ -8,7 +8,7 @@
 #include "tests/support/gpt2_folder.h"
 #include "viz/text/utf8.h"
 
-namespace headscope::app {
+namespace headscope::app::terminal_test {
 namespace {
 
 /// A window title, colours in both notations, a delete, a text direction control, and invalid bytes.
@@ -186,4 +186,4 @@ TEST_F(Terminal, LongWorkSaysHowFarItIs) {
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::terminal_test

@@ -5,7 +5,7 @@
 #include "tests/support/matchers.h"
 #include "viz/text/utf8.h"
 
-namespace headscope::app {
+namespace headscope::app::text_edit_test {
 namespace {
 
 using namespace std::string_literals;
@@ -416,4 +416,4 @@ TEST(EditModel, AgreesOnRandomCommandsAndEveryStepCanBeUndoneAndRedone) {
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::text_edit_test

@@ -11,7 +11,7 @@
 #include "tests/app/command_runs.h"
 #include "tests/support/temporary_folder.h"
 
-namespace headscope::app {
+namespace headscope::app::vocabulary_test {
 namespace {
 
 TEST(Vocabulary, ATokenIsATextAnIdOrARank) {
@@ -293,4 +293,4 @@ TEST(Vocabulary, TheSizeOfACircuitsPictureReachesIt) {
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::vocabulary_test

@@ -7,7 +7,7 @@
 #include "tests/app/core_fixture.h"
 #include "tests/viz/text_boxes.h"
 
-namespace headscope::app {
+namespace headscope::app::window_pictures_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -216,4 +216,4 @@ TEST_F(PicturesInTheWindow, AllHeadsAreExportedAsAFigureWhateverThePaneShows) {
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::window_pictures_test

@@ -9,7 +9,7 @@
 #include "tests/app/core_fixture.h"
 #include "tests/viz/text_boxes.h"
 
-namespace headscope::app {
+namespace headscope::app::window_test {
 namespace {
 
 class WindowTest : public CoreTest {
@@ -340,4 +340,4 @@ TEST_F(WindowTest, NoPictureWaitsForWhatTakesItsTime) {
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::window_test

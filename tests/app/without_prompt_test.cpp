@@ -5,7 +5,7 @@
 #include "tests/app/command_runs.h"
 #include "tests/app/view_fixture.h"
 
-namespace headscope::app {
+namespace headscope::app::without_prompt_test {
 namespace {
 
 using testing::Words;
@@ -55,4 +55,4 @@ TEST(WithoutPrompt, APromptChangesNothing) {
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::without_prompt_test

@@ -8,7 +8,7 @@
 #include "tests/support/matchers.h"
 #include "tests/support/source_folders.h"
 
-namespace headscope {
+namespace headscope::architecture_test {
 namespace {
 
 constexpr std::ptrdiff_t kLongestFile = 600;  // lines
@@ -112,4 +112,4 @@ TEST(Architecture, ABrokenRuleIsNamed) {
 }
 
 }  // namespace
-}  // namespace headscope
+}  // namespace headscope::architecture_test

@@ -15,7 +15,7 @@
 #include "tests/support/source_folders.h"
 #include "tests/viz/text_boxes.h"
 
-namespace headscope::app {
+namespace headscope::app::contributing_test {
 
 View reach_view();                              // reach.cpp
 Finish describe_count(CommandSyntax& command);  // count.cpp
@@ -115,4 +115,4 @@ TEST(Contributing, TheFilesThatThePageNamesAreThere) {
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::contributing_test

@@ -12,7 +12,7 @@
 #include "tests/support/source_folders.h"
 #include "tests/support/temporary_folder.h"
 
-namespace headscope::fuzz {
+namespace headscope::fuzz::corpus_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -94,4 +94,4 @@ TEST(FuzzCorpus, EveryFolderIsOfATarget) {
 }
 
 }  // namespace
-}  // namespace headscope::fuzz
+}  // namespace headscope::fuzz::corpus_test

@@ -35,7 +35,7 @@ Outcome check_hub_listing(std::string_view json) {
   return read_or_refused<HubError>([&] {
     const Listing listing = parse_listing(json, kModel);
     promise(is_commit(listing.commit), "a listing is of a commit");
-    const Choice choice = choose_files(listing, kModel);
+    const ChosenFiles choice = choose_files(listing, kModel);
     for (const std::string& file : choice.tokenizer)
       promise(is_plain_name(file) && listing.files.contains(file), "files are of the usual names");
     promise(is_plain_name(choice.weights) && listing.files.contains(choice.weights),

@@ -11,7 +11,7 @@
 #include "model/files/file_io.h"
 #include "tests/app/view_fixture.h"
 
-namespace headscope::app {
+namespace headscope::app::guide_test {
 namespace {
 
 using Kind = GuideBlock::Kind;
@@ -193,4 +193,4 @@ TEST_F(TheGuide, GlossaryEntriesAreShortAndLeadToViews) {
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::guide_test

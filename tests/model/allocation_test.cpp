@@ -41,7 +41,7 @@ void* operator new(std::size_t size, std::align_val_t alignment) {
   throw std::bad_alloc();
 }
 
-namespace headscope::model {
+namespace headscope::model::allocation_test {
 namespace {
 
 constexpr int kOfTheRun = 3;
@@ -130,4 +130,4 @@ TEST(Allocation, AStepOfOneTokenAllocatesOnlyTheRunItGives) {
 }
 
 }  // namespace
-}  // namespace headscope::model
+}  // namespace headscope::model::allocation_test

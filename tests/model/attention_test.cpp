@@ -8,7 +8,7 @@
 
 #include "tests/support/number_matrix.h"
 
-namespace headscope::model {
+namespace headscope::model::attention_test {
 namespace {
 
 using namespace headscope::testing;
@@ -171,4 +171,4 @@ TEST_F(Attention, OneQueryInSeveralHeadsIsEachAloneToTheBit) {
 }
 
 }  // namespace
-}  // namespace headscope::model
+}  // namespace headscope::model::attention_test

@@ -12,7 +12,7 @@
 #include "tests/model/gradients_fixture.h"
 #include "tests/support/reference_circuit.h"
 
-namespace headscope::model {
+namespace headscope::model::circuit_test {
 namespace {
 
 using testing::ReferenceCircuit;
@@ -281,4 +281,4 @@ TEST_F(CircuitTest, RefusesEditedRunsAndStops) {
 }
 
 }  // namespace
-}  // namespace headscope::model
+}  // namespace headscope::model::circuit_test

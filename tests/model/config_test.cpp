@@ -6,7 +6,7 @@
 #include "tests/support/parameter_names.h"
 #include "tests/support/sentences.h"
 
-namespace headscope::model {
+namespace headscope::model::config_test {
 namespace {
 
 using namespace headscope::testing;
@@ -143,4 +143,4 @@ TEST(Config, TextThatIsNoConfigurationIsAnError) {
 }
 
 }  // namespace
-}  // namespace headscope::model
+}  // namespace headscope::model::config_test

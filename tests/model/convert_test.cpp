@@ -8,7 +8,7 @@
 #include <limits>
 #include <vector>
 
-namespace headscope::model {
+namespace headscope::model::convert_test {
 namespace {
 
 std::uint16_t as(Precision precision, float value) {
@@ -72,4 +72,4 @@ TEST(ExceedsHalf, MeansFiniteNumbersThatBecomeInfinite) {
 }
 
 }  // namespace
-}  // namespace headscope::model
+}  // namespace headscope::model::convert_test

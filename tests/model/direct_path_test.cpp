@@ -11,7 +11,7 @@
 #include "tests/support/reference_gpt2.h"
 #include "tests/support/sentences.h"
 
-namespace headscope::model {
+namespace headscope::model::direct_path_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -241,4 +241,4 @@ TEST_F(DirectPathTest, RefusesReceiversThatOverlap) {
 }
 
 }  // namespace
-}  // namespace headscope::model
+}  // namespace headscope::model::direct_path_test

@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-namespace headscope::model {
+namespace headscope::model::double_product_test {
 namespace {
 
 /// Matrices whose rows are further apart than they are wide.
@@ -49,4 +49,4 @@ TEST(DoubleProduct, IsTheSumOfProducts) {
 }
 
 }  // namespace
-}  // namespace headscope::model
+}  // namespace headscope::model::double_product_test

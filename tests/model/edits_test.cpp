@@ -14,7 +14,7 @@
 #include "tests/support/reference_gpt2.h"
 #include "tests/support/sentences.h"
 
-namespace headscope::model {
+namespace headscope::model::edits_test {
 namespace {
 
 using testing::Activations;
@@ -557,4 +557,4 @@ TEST_F(EditsTest, AWrongOneIsOneSentence) {
 }
 
 }  // namespace
-}  // namespace headscope::model
+}  // namespace headscope::model::edits_test

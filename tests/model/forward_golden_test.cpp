@@ -6,7 +6,7 @@
 #include "model/pass/transformer.h"
 #include "tests/model/golden.h"
 
-namespace headscope::model {
+namespace headscope::model::forward_golden_test {
 namespace {
 
 using testing::Activations;
@@ -143,4 +143,4 @@ TEST(ForwardGoldens, CoverTheConfigurations) {
 }
 
 }  // namespace
-}  // namespace headscope::model
+}  // namespace headscope::model::forward_golden_test

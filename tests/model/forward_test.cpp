@@ -11,7 +11,7 @@
 #include "tests/support/parameter_names.h"
 #include "tests/support/sentences.h"
 
-namespace headscope::model {
+namespace headscope::model::forward_test {
 namespace {
 
 using testing::Activations;
@@ -453,4 +453,4 @@ TEST_F(Forward, StagesAreWhatTheirNamesSay) {
 }
 
 }  // namespace
-}  // namespace headscope::model
+}  // namespace headscope::model::forward_test

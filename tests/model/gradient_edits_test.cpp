@@ -5,7 +5,7 @@
 
 #include "tests/model/gradients_fixture.h"
 
-namespace headscope::model {
+namespace headscope::model::gradient_edits_test {
 namespace {
 
 class GradientEditsTest : public GradientsFixture {
@@ -112,4 +112,4 @@ TEST_F(GradientEditsTest, LongRunsAreTheReferences) {
 }
 
 }  // namespace
-}  // namespace headscope::model
+}  // namespace headscope::model::gradient_edits_test

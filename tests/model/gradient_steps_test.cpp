@@ -15,7 +15,7 @@
 #include "tests/support/packed_weights.h"
 #include "tests/support/parameter_names.h"
 
-namespace headscope::model {
+namespace headscope::model::gradient_steps_test {
 namespace {
 
 using namespace headscope::testing;
@@ -162,4 +162,4 @@ TEST(SoftmaxGradient, IsZeroWhereNothingIsSeen) {
 }
 
 }  // namespace
-}  // namespace headscope::model
+}  // namespace headscope::model::gradient_steps_test

@@ -10,7 +10,7 @@
 #include "tests/model/gradients_fixture.h"
 #include "tests/support/sentences.h"
 
-namespace headscope::model {
+namespace headscope::model::gradients_test {
 namespace {
 
 using testing::Activations;
@@ -320,4 +320,4 @@ TEST_F(GradientsTest, ARunOfAnotherModelOrOneThatHooksEditedIsRejected) {
 }
 
 }  // namespace
-}  // namespace headscope::model
+}  // namespace headscope::model::gradients_test

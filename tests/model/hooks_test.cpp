@@ -5,7 +5,7 @@
 #include "model/files/error.h"
 #include "tests/support/sentences.h"
 
-namespace headscope::model {
+namespace headscope::model::hooks_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -104,4 +104,4 @@ TEST(Hooks, CallsTheCallbacksOfAPointInTurn) {
 }
 
 }  // namespace
-}  // namespace headscope::model
+}  // namespace headscope::model::hooks_test

@@ -14,7 +14,7 @@
 #include "tests/support/source_folders.h"
 #include "tests/support/temporary_folder.h"
 
-namespace headscope::model {
+namespace headscope::model::hostile_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -312,4 +312,4 @@ TEST(HostileFolder, WithoutATokenizerSaysWhatIsMissing) {
 }
 
 }  // namespace
-}  // namespace headscope::model
+}  // namespace headscope::model::hostile_test

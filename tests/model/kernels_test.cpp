@@ -13,7 +13,7 @@
 
 #include "tests/support/parameter_names.h"
 
-namespace headscope::model {
+namespace headscope::model::kernels_test {
 namespace {
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
@@ -238,4 +238,4 @@ TEST(Activate, GeluStandsHugeNumbers) {
 }
 
 }  // namespace
-}  // namespace headscope::model
+}  // namespace headscope::model::kernels_test

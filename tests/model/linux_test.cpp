@@ -5,7 +5,7 @@
 #include "system/machine.h"
 #include "tests/support/matchers.h"
 
-namespace headscope::model {
+namespace headscope::model::linux_test {
 namespace {
 
 TEST(ReadFile, OfTheSystemHasNoSize) {
@@ -27,4 +27,4 @@ TEST(ThreadPool, HasNoMoreThreadsThanProcessorsThatItMayUse) {
 }
 
 }  // namespace
-}  // namespace headscope::model
+}  // namespace headscope::model::linux_test

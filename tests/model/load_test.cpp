@@ -9,7 +9,7 @@
 #include "tests/support/matchers.h"
 #include "tests/support/sentences.h"
 
-namespace headscope::model {
+namespace headscope::model::load_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -322,4 +322,4 @@ TEST(BadModel, ADamagedIndexIsRefused) {
 }
 
 }  // namespace
-}  // namespace headscope::model
+}  // namespace headscope::model::load_test

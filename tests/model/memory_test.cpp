@@ -16,7 +16,7 @@
 #include "model/pass/run.h"
 #include "tests/support/gpt2_folder.h"
 
-namespace headscope::model {
+namespace headscope::model::memory_test {
 namespace {
 
 constexpr std::size_t kFloats = 1000, kBytes = kFloats * sizeof(float);
@@ -201,4 +201,4 @@ TEST(PageMemory, HoldsTwoOfTheLongestRunsOfAWorkspace) {
 }
 
 }  // namespace
-}  // namespace headscope::model
+}  // namespace headscope::model::memory_test

@@ -11,7 +11,7 @@
 #include "tests/model/golden.h"
 #include "tests/support/gpt2_folder.h"
 
-namespace headscope::model {
+namespace headscope::model::not_finite_test {
 namespace {
 
 constexpr float kNotANumber = std::numeric_limits<float>::quiet_NaN();
@@ -122,4 +122,4 @@ TEST_F(NotFiniteModel, ALogitThatIsNaNLeavesNothingToBeSaidOfTheOthers) {
 }
 
 }  // namespace
-}  // namespace headscope::model
+}  // namespace headscope::model::not_finite_test

@@ -11,7 +11,7 @@
 #include "tests/support/number_matrix.h"
 #include "tests/support/parameter_names.h"
 
-namespace headscope::model {
+namespace headscope::model::panel_matrix_test {
 namespace {
 
 using testing::NumberMatrix;
@@ -121,4 +121,4 @@ INSTANTIATE_TEST_SUITE_P(Precisions, Packing,
                          name_of);
 
 }  // namespace
-}  // namespace headscope::model
+}  // namespace headscope::model::panel_matrix_test

@@ -15,7 +15,7 @@
 #include "tests/support/number_matrix.h"
 #include "tests/support/parameter_names.h"
 
-namespace headscope::model {
+namespace headscope::model::panels_test {
 namespace {
 
 using namespace headscope::testing;
@@ -283,4 +283,4 @@ TEST(Panels, NumbersOf16BitsAreWidenedExactly) {
 }
 
 }  // namespace
-}  // namespace headscope::model
+}  // namespace headscope::model::panels_test

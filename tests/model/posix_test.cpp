@@ -13,7 +13,7 @@
 #include "tests/support/sentences.h"
 #include "tests/support/temporary_folder.h"
 
-namespace headscope::model {
+namespace headscope::model::posix_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -69,4 +69,4 @@ TEST(SafetensorsWriter, TellsOfAFullDiskBeforeTheWork) {
 }
 
 }  // namespace
-}  // namespace headscope::model
+}  // namespace headscope::model::posix_test

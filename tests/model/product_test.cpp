@@ -10,7 +10,7 @@
 #include "tests/support/packed_weights.h"
 #include "tests/support/parameter_names.h"
 
-namespace headscope::model {
+namespace headscope::model::product_test {
 namespace {
 
 using namespace headscope::testing;
@@ -147,4 +147,4 @@ INSTANTIATE_TEST_SUITE_P(Precisions, Product,
                          [](const auto& test) { return testing::name_of(test.param); });
 
 }  // namespace
-}  // namespace headscope::model
+}  // namespace headscope::model::product_test

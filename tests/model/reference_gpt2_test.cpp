@@ -8,7 +8,7 @@
 
 #include "tests/model/golden.h"
 
-namespace headscope::testing {
+namespace headscope::testing::reference_gpt2_test {
 namespace {
 
 /// Compares the rows of one head in a tensor [pos, head, d_head], or [head, query, key] if `by_head`. Masked
@@ -60,4 +60,4 @@ TEST(ReferenceGpt2, IsTheOneInNumpy) {
 }
 
 }  // namespace
-}  // namespace headscope::testing
+}  // namespace headscope::testing::reference_gpt2_test

@@ -10,7 +10,7 @@
 
 #include "model/files/error.h"
 
-namespace headscope::model {
+namespace headscope::model::row_geometry_test {
 namespace {
 
 using ::testing::FloatNear;
@@ -168,4 +168,4 @@ TEST(RowGeometry, AStopEndsTheWork) {
 }
 
 }  // namespace
-}  // namespace headscope::model
+}  // namespace headscope::model::row_geometry_test

@@ -10,7 +10,7 @@
 #include "tests/support/temporary_folder.h"
 #include "tests/support/wine.h"
 
-namespace headscope::model {
+namespace headscope::model::safetensors_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -193,4 +193,4 @@ TEST(ReadFile, GivesAllBytesOrSaysWhyNot) {
 }
 
 }  // namespace
-}  // namespace headscope::model
+}  // namespace headscope::model::safetensors_test

@@ -10,7 +10,7 @@
 #include "model/files/error.h"
 #include "tests/support/matchers.h"
 
-namespace headscope::model {
+namespace headscope::model::sampling_test {
 namespace {
 
 using ::testing::DoubleNear;
@@ -219,4 +219,4 @@ TEST(Draw, EveryOptionHasAMeaning) {
 }
 
 }  // namespace
-}  // namespace headscope::model
+}  // namespace headscope::model::sampling_test

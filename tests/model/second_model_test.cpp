@@ -13,7 +13,7 @@
 #include "tests/support/gpt2_folder.h"
 #include "tests/support/sentences.h"
 
-namespace headscope::model {
+namespace headscope::model::second_model_test {
 namespace {
 
 using testing::message_of;
@@ -136,4 +136,4 @@ TEST_F(SecondModel, IsWantedAndOfTheSameShape) {
 }
 
 }  // namespace
-}  // namespace headscope::model
+}  // namespace headscope::model::second_model_test

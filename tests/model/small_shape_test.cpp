@@ -9,7 +9,7 @@
 #include "model/pass/transformer.h"
 #include "tests/model/golden.h"
 
-namespace headscope::model {
+namespace headscope::model::small_shape_test {
 namespace {
 
 using namespace headscope::testing;
@@ -85,4 +85,4 @@ TEST_F(SmallShape, GradientsOfTheLossAreWithinATenThousandthOfEachLargest) {
 }
 
 }  // namespace
-}  // namespace headscope::model
+}  // namespace headscope::model::small_shape_test

@@ -11,7 +11,7 @@
 #include "tests/support/gpt2_folder.h"
 #include "tests/support/matchers.h"
 
-namespace headscope::model {
+namespace headscope::model::statistics_test {
 namespace {
 
 std::vector<int> ids_of(const std::vector<Guess>& guesses) {
@@ -394,4 +394,4 @@ TEST(Statistics, CanBeStopped) {
 }
 
 }  // namespace
-}  // namespace headscope::model
+}  // namespace headscope::model::statistics_test

@@ -12,7 +12,7 @@
 #include "model/tokens/tokenizer.h"
 #include "tests/support/source_folders.h"
 
-namespace headscope::model {
+namespace headscope::model::tales_test {
 namespace {
 
 using Json = nlohmann::json;
@@ -54,4 +54,4 @@ TEST(Tales, PredictsAnExcerptAsWellAsItsCardSays) {
 }
 
 }  // namespace
-}  // namespace headscope::model
+}  // namespace headscope::model::tales_test

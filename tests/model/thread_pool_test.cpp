@@ -5,7 +5,7 @@
 #include <ctime>
 #include <stdexcept>
 
-namespace headscope::model {
+namespace headscope::model::thread_pool_test {
 namespace {
 
 TEST(ThreadPool, CallsEveryBlockOnce) {
@@ -52,4 +52,4 @@ TEST(ThreadPool, AnExceptionComesOutAndThePoolGoesOn) {
 }
 
 }  // namespace
-}  // namespace headscope::model
+}  // namespace headscope::model::thread_pool_test

@@ -16,7 +16,7 @@
 #include "tests/support/source_folders.h"
 #include "tests/support/temporary_folder.h"
 
-namespace headscope::model {
+namespace headscope::model::tokenizer_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -536,4 +536,4 @@ TEST(Merges, OfWordsLeadToTheirTokens) {
 }
 
 }  // namespace
-}  // namespace headscope::model
+}  // namespace headscope::model::tokenizer_test

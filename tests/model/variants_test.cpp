@@ -12,7 +12,7 @@
 #include "tests/support/gpt2_folder.h"
 #include "tests/support/sentences.h"
 
-namespace headscope::model {
+namespace headscope::model::variants_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -232,4 +232,4 @@ TEST_F(VariantsTest, BeginWithAnUneditedRun) {
 }
 
 }  // namespace
-}  // namespace headscope::model
+}  // namespace headscope::model::variants_test

@@ -11,7 +11,7 @@
 #include "tests/support/matchers.h"
 #include "tests/support/sentences.h"
 
-namespace headscope::model {
+namespace headscope::model::weights_test {
 namespace {
 
 using namespace headscope::testing;
@@ -202,4 +202,4 @@ TEST(Weights, NumbersThatFloat16CannotHoldAreAnError) {
 }
 
 }  // namespace
-}  // namespace headscope::model
+}  // namespace headscope::model::weights_test

@@ -1,5 +1,10 @@
 #pragma once
-#include "cmake/precompiled.h"
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 #include "tests/viz/text_boxes.h"
 #include "viz/scene/scene.h"
 

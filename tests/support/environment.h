@@ -1,5 +1,8 @@
 #pragma once
-#include "cmake/precompiled.h"
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
 #include "system/folders.h"
 
 namespace headscope::testing {

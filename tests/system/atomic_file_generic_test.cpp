@@ -3,7 +3,7 @@
 #include "tests/support/temporary_folder.h"
 #include "tests/system/killed_while_writing.h"
 
-namespace headscope::system {
+namespace headscope::system::atomic_file_generic_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -21,4 +21,4 @@ TEST(AtomicFile, OfAProcessThatIsKilledLeavesTheOldOneAndAPart) {
 }
 
 }  // namespace
-}  // namespace headscope::system
+}  // namespace headscope::system::atomic_file_generic_test

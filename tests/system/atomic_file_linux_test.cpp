@@ -6,7 +6,7 @@
 #include "tests/support/temporary_folder.h"
 #include "tests/system/killed_while_writing.h"
 
-namespace headscope::system {
+namespace headscope::system::atomic_file_linux_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -24,4 +24,4 @@ TEST(AtomicFile, OfAProcessThatIsKilledLeavesNothing) {
 }
 
 }  // namespace
-}  // namespace headscope::system
+}  // namespace headscope::system::atomic_file_linux_test

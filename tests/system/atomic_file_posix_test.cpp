@@ -4,7 +4,7 @@
 #include "tests/support/sentences.h"
 #include "tests/support/temporary_folder.h"
 
-namespace headscope::system {
+namespace headscope::system::atomic_file_posix_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -66,4 +66,4 @@ TEST(AtomicFile, SaysWhyItCannotBeWritten) {
 }
 
 }  // namespace
-}  // namespace headscope::system
+}  // namespace headscope::system::atomic_file_posix_test

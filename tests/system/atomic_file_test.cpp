@@ -5,7 +5,7 @@
 #include "tests/support/temporary_folder.h"
 #include "tests/support/wine.h"
 
-namespace headscope::system {
+namespace headscope::system::atomic_file_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -82,4 +82,4 @@ TEST(AtomicFile, HasTheSizeItIsGivenWithZeros) {
 }
 
 }  // namespace
-}  // namespace headscope::system
+}  // namespace headscope::system::atomic_file_test

@@ -6,7 +6,7 @@
 #include <type_traits>
 #include <vector>
 
-namespace headscope::system {
+namespace headscope::system::condition_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -98,4 +98,4 @@ TEST(Condition, IsQuickerThanTheLibrarysOnWindows) {
 }
 
 }  // namespace
-}  // namespace headscope::system
+}  // namespace headscope::system::condition_test

@@ -10,7 +10,7 @@
 #include "tests/support/matchers.h"
 #include "tests/support/temporary_folder.h"
 
-namespace headscope::system {
+namespace headscope::system::console_posix_test {
 namespace {
 
 using namespace headscope::testing;
@@ -70,4 +70,4 @@ TEST(SharedLibrary, HasFunctionsIfItIsThere) {
 }
 
 }  // namespace
-}  // namespace headscope::system
+}  // namespace headscope::system::console_posix_test

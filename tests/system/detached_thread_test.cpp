@@ -9,7 +9,7 @@
 
 #include "system/condition.h"
 
-namespace headscope::system {
+namespace headscope::system::detached_thread_test {
 namespace {
 
 TEST(DetachedThread, EachOfManyRuns) {
@@ -39,4 +39,4 @@ TEST(DetachedThread, KeepsItsWorkUntilItEnds) {
 }
 
 }  // namespace
-}  // namespace headscope::system
+}  // namespace headscope::system::detached_thread_test

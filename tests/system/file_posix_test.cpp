@@ -8,7 +8,7 @@
 #include "tests/support/temporary_folder.h"
 #include "tests/system/error_of.h"
 
-namespace headscope::system {
+namespace headscope::system::file_posix_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -46,4 +46,4 @@ TEST(File, TakesAllBytesOfAWriteThatThePipeTakesInParts) {
 }
 
 }  // namespace
-}  // namespace headscope::system
+}  // namespace headscope::system::file_posix_test

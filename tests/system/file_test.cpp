@@ -6,7 +6,7 @@
 #include "tests/support/wine.h"
 #include "tests/system/error_of.h"
 
-namespace headscope::system {
+namespace headscope::system::file_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -171,4 +171,4 @@ TEST(File, MayLieDeep) {
 }
 
 }  // namespace
-}  // namespace headscope::system
+}  // namespace headscope::system::file_test

@@ -7,7 +7,7 @@
 
 #include "tests/support/temporary_folder.h"
 
-namespace headscope::system {
+namespace headscope::system::files_below_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -37,4 +37,4 @@ TEST(FilesBelow, OfWhatIsNoFolderAreNone) {
 }
 
 }  // namespace
-}  // namespace headscope::system
+}  // namespace headscope::system::files_below_test

@@ -2,7 +2,7 @@
 
 #include "tests/support/matchers.h"
 
-namespace headscope::system {
+namespace headscope::system::hash_test {
 namespace {
 
 std::string hex(const std::string& bytes) {
@@ -28,4 +28,4 @@ TEST(Hash, OfNothingIsThatOfNoBytes) {
 }
 
 }  // namespace
-}  // namespace headscope::system
+}  // namespace headscope::system::hash_test

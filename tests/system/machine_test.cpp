@@ -5,7 +5,7 @@
 #include "system/linux_texts.h"
 #include "tests/support/matchers.h"
 
-namespace headscope::system {
+namespace headscope::system::machine_test {
 namespace {
 
 TEST(Machine, IsThisOne) {
@@ -45,4 +45,4 @@ TEST(Memory, IsTheMachinesOrWhatIsLeftOfTheLimit) {
 }
 
 }  // namespace
-}  // namespace headscope::system
+}  // namespace headscope::system::machine_test

@@ -4,7 +4,7 @@
 #include "tests/support/matchers.h"
 #include "tests/support/temporary_folder.h"
 
-namespace headscope::system {
+namespace headscope::system::memory_test {
 namespace {
 
 using namespace headscope::testing;
@@ -33,4 +33,4 @@ TEST(MappedFile, HasTheBytesOfAFileOrNone) {
 }
 
 }  // namespace
-}  // namespace headscope::system
+}  // namespace headscope::system::memory_test

@@ -5,7 +5,7 @@
 
 #include "tests/support/matchers.h"
 
-namespace headscope::system {
+namespace headscope::system::number_text_test {
 namespace {
 
 struct Parsed {
@@ -77,4 +77,4 @@ TEST(NumberText, IsReadAsTheLibraryReadsIt) {
 #endif
 
 }  // namespace
-}  // namespace headscope::system
+}  // namespace headscope::system::number_text_test

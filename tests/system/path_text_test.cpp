@@ -3,7 +3,7 @@
 #include "tests/support/matchers.h"
 #include "tests/support/temporary_folder.h"
 
-namespace headscope::system {
+namespace headscope::system::path_text_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -31,4 +31,4 @@ TEST(FileName, HasNoFolder) {
 }
 
 }  // namespace
-}  // namespace headscope::system
+}  // namespace headscope::system::path_text_test

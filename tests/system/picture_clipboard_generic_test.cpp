@@ -4,7 +4,7 @@
 #include "tests/support/matchers.h"
 #include "tests/system/programs_folder.h"
 
-namespace headscope::system {
+namespace headscope::system::picture_clipboard_generic_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -62,4 +62,4 @@ TEST(PictureClipboard, HandsOverTheTypeAndEveryByte) {
 }
 
 }  // namespace
-}  // namespace headscope::system
+}  // namespace headscope::system::picture_clipboard_generic_test

@@ -5,7 +5,7 @@
 #include "tests/support/matchers.h"
 #include "tests/system/programs_folder.h"
 
-namespace headscope::system {
+namespace headscope::system::picture_clipboard_posix_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -36,4 +36,4 @@ TEST(PictureClipboard, AFailureIsOneSentence) {
 }
 
 }  // namespace
-}  // namespace headscope::system
+}  // namespace headscope::system::picture_clipboard_posix_test

@@ -18,7 +18,7 @@
 #include "tests/support/temporary_folder.h"
 #include "tests/system/error_of.h"
 
-namespace headscope::system {
+namespace headscope::system::windows_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -152,4 +152,4 @@ TEST(AtomicFile, DoesNotReplaceAWriteProtectedFile) {
 }
 
 }  // namespace
-}  // namespace headscope::system
+}  // namespace headscope::system::windows_test

@@ -9,7 +9,7 @@
 #include "tests/viz/pictures.h"
 #include "tests/viz/text_boxes.h"
 
-namespace headscope::viz {
+namespace headscope::viz::bars_test {
 namespace {
 
 using namespace testing;
@@ -193,4 +193,4 @@ TEST(SignedBars, GrowFromZero) {
 }
 
 }  // namespace
-}  // namespace headscope::viz
+}  // namespace headscope::viz::bars_test

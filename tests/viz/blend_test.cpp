@@ -9,7 +9,7 @@
 #include "tests/viz/color_science.h"
 #include "tests/viz/pictures.h"
 
-namespace headscope::viz {
+namespace headscope::viz::blend_test {
 namespace {
 
 using namespace testing;
@@ -334,4 +334,4 @@ TEST(Blend, LightnessChangesSteadilyBetweenColoursOfAColourMap) {
 }
 
 }  // namespace
-}  // namespace headscope::viz
+}  // namespace headscope::viz::blend_test

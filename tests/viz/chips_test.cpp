@@ -6,7 +6,7 @@
 #include "tests/viz/pictures.h"
 #include "tests/viz/text_boxes.h"
 
-namespace headscope::viz {
+namespace headscope::viz::chips_test {
 namespace {
 
 using namespace testing;
@@ -89,4 +89,4 @@ TEST(Chips, TwoOutlinesLieInsideOneAnother) {
 }
 
 }  // namespace
-}  // namespace headscope::viz
+}  // namespace headscope::viz::chips_test

@@ -8,7 +8,7 @@
 #include "viz/charts/curves.h"
 #include "viz/scene/contrast.h"
 
-namespace headscope::viz {
+namespace headscope::viz::colormap_test {
 namespace {
 
 using namespace testing;
@@ -295,4 +295,4 @@ TEST(Number, WritesTheExtremes) {
 }
 
 }  // namespace
-}  // namespace headscope::viz
+}  // namespace headscope::viz::colormap_test

@@ -7,7 +7,7 @@
 #include "tests/viz/pictures.h"
 #include "tests/viz/text_boxes.h"
 
-namespace headscope::viz {
+namespace headscope::viz::columns_test {
 namespace {
 
 using namespace testing;
@@ -121,4 +121,4 @@ TEST(Columns, GroupsThatAreNotCountedComeBeforeTheFirst) {
 }
 
 }  // namespace
-}  // namespace headscope::viz
+}  // namespace headscope::viz::columns_test

@@ -7,7 +7,7 @@
 #include "tests/viz/pictures.h"
 #include "tests/viz/text_boxes.h"
 
-namespace headscope::viz {
+namespace headscope::viz::content_bounds_test {
 namespace {
 
 using testing::fonts;
@@ -66,4 +66,4 @@ TEST(ContentBounds, HoldAllInkOfTexts) {
 }
 
 }  // namespace
-}  // namespace headscope::viz
+}  // namespace headscope::viz::content_bounds_test

@@ -9,7 +9,7 @@
 #include "tests/viz/pictures.h"
 #include "tests/viz/text_boxes.h"
 
-namespace headscope::viz {
+namespace headscope::viz::curves_test {
 namespace {
 
 using namespace testing;
@@ -112,4 +112,4 @@ TEST(Curves, ManyNamesDoNotTouch) {
 }
 
 }  // namespace
-}  // namespace headscope::viz
+}  // namespace headscope::viz::curves_test

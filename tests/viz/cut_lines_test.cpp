@@ -6,7 +6,7 @@
 
 #include <random>
 
-namespace headscope::viz {
+namespace headscope::viz::cut_lines_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -67,4 +67,4 @@ TEST(CutLines, LeavesOutNothingInsideAndKeepsNothingOutside) {
 }
 
 }  // namespace
-}  // namespace headscope::viz
+}  // namespace headscope::viz::cut_lines_test

@@ -5,7 +5,7 @@
 #include "tests/support/matchers.h"
 #include "tests/viz/tables.h"
 
-namespace headscope::viz {
+namespace headscope::viz::cut_table_test {
 namespace {
 
 using namespace testing;
@@ -97,7 +97,7 @@ TEST(CutTable, WithAMaximumNumberOfRowsIsWholeAndAsHighAsItSays) {
   table.columns[kWord].numbers = data.scores;
   table.strength = kScore;
   table.max_rows = 5;
-  const float height = table_height(table, style());
+  const float height = table_height(table, table_style());
   EXPECT_EQ(paint(table, 1600, height + 1).layout.rows.size(), 5U);
   EXPECT_EQ(paint(table, 1600, height - 2).layout.rows.size(), 4U);
   EXPECT_EQ(paint(table, 1600, 2000).layout.rows.size(), 5U);
@@ -108,4 +108,4 @@ TEST(CutTable, WithAMaximumNumberOfRowsIsWholeAndAsHighAsItSays) {
 }
 
 }  // namespace
-}  // namespace headscope::viz
+}  // namespace headscope::viz::cut_table_test

@@ -11,7 +11,7 @@
 #include "viz/charts/curves.h"
 #include "viz/charts/links.h"
 
-namespace headscope::viz {
+namespace headscope::viz::dashes_test {
 namespace {
 
 using namespace testing;
@@ -139,4 +139,4 @@ TEST(Dashes, TellLinksApartInBothArrangementsAndInTheLegend) {
 }
 
 }  // namespace
-}  // namespace headscope::viz
+}  // namespace headscope::viz::dashes_test

@@ -4,7 +4,7 @@
 #include "tests/support/temporary_folder.h"
 #include "viz/text/text.h"
 
-namespace headscope::viz {
+namespace headscope::viz::fontconfig_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -67,4 +67,4 @@ TEST(FontconfigHere, FindsOnlyFilesThatAreThere) {
 }
 
 }  // namespace
-}  // namespace headscope::viz
+}  // namespace headscope::viz::fontconfig_test

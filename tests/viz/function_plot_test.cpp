@@ -6,7 +6,7 @@
 #include "tests/viz/pictures.h"
 #include "tests/viz/text_boxes.h"
 
-namespace headscope::viz {
+namespace headscope::viz::function_plot_test {
 namespace {
 
 using namespace testing;
@@ -70,4 +70,4 @@ TEST(FunctionPlot, ItsWordsStayInItsArea) {
 }
 
 }  // namespace
-}  // namespace headscope::viz
+}  // namespace headscope::viz::function_plot_test

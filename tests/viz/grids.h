@@ -6,7 +6,7 @@
 namespace headscope::viz::testing {
 
 /// The light theme, with text of 14 pixels.
-inline Style style(float device_scale = 1) {
+inline Style grid_style(float device_scale = 1) {
   static const Theme theme = light_theme();
   return {theme, *fonts(), 14, device_scale};
 }

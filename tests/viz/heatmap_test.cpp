@@ -11,7 +11,7 @@
 #include "viz/charts/small_multiples.h"
 #include "viz/charts/vector_strip.h"
 
-namespace headscope::viz {
+namespace headscope::viz::heatmap_test {
 namespace {
 
 using namespace testing;
@@ -20,7 +20,7 @@ const Theme kTheme = light_theme();
 
 TEST(HeatmapImage, APixelForEachCell) {
   const std::vector<float> values{0, 0.5F, 1, 0.25F, 0.75F, 0.1F};
-  const Image image = heatmap_image(cells_of(values, 2, 3), whole_grid({10, 20, 300, 200}, 2, 3), style());
+  const Image image = heatmap_image(cells_of(values, 2, 3), whole_grid({10, 20, 300, 200}, 2, 3), grid_style());
   EXPECT_EQ(image.dest, (Rect{10, 20, 300, 200}));
   ASSERT_EQ(image.bitmap->width, 3);
   ASSERT_EQ(image.bitmap->height, 2);
@@ -33,7 +33,7 @@ std::vector<std::string> cell_texts(const std::vector<float>& values, double sca
                                     float width = 400) {
   Scene scene;
   paint_cell_values(scene, cells_of(values, 1, static_cast<int>(values.size()), diverging_scale(scale)),
-                    whole_grid({0, 0, width, 100}, 1, static_cast<int>(values.size())), style());
+                    whole_grid({0, 0, width, 100}, 1, static_cast<int>(values.size())), grid_style());
   return texts(scene);
 }
 
@@ -62,7 +62,7 @@ TEST(HeatmapValues, HaveOneDigitWhereTwoAreTooWide) {
   const auto texts_in = [](float width) {
     const std::vector<float> values{-0.0949F, 0.0123F, 0.001F};
     Scene scene;
-    paint_cell_values(scene, cells_of(values, 1, 3), whole_grid({0, 0, width, 100}, 1, 3), style());
+    paint_cell_values(scene, cells_of(values, 1, 3), whole_grid({0, 0, width, 100}, 1, 3), grid_style());
     return texts(scene);
   };
   using ::testing::ElementsAre;
@@ -82,7 +82,7 @@ TEST(HeatmapImage, PoolsByLargestMagnitudeAndLosesNoCell) {
       for (const bool transposed : {false, true}) {
         HeatmapCells seen = cells;
         if (transposed) seen.matrix = cells.matrix.transposed();
-        const Image image = heatmap_image(seen, whole_grid({0, 0, size, size}, kSide, kSide), style());
+        const Image image = heatmap_image(seen, whole_grid({0, 0, size, size}, kSide, kSide), grid_style());
         ASSERT_EQ(image.bitmap->width, static_cast<int>(size));
         int found = 0;
         for (int y = 0; y < image.bitmap->height; ++y) {
@@ -103,7 +103,7 @@ TEST(HeatmapImage, DevicePixelsDecideWhetherToPool) {
   const std::vector<float> values(400 * 400, 0.5F);
   const auto width = [&](float side, float device_scale) {
     const Region grid = whole_grid({0, 0, side, side}, 400, 400);
-    return heatmap_image(cells_of(values, 400, 400), grid, style(device_scale)).bitmap->width;
+    return heatmap_image(cells_of(values, 400, 400), grid, grid_style(device_scale)).bitmap->width;
   };
   EXPECT_EQ(width(300, 1), 300);
   EXPECT_EQ(width(300, 2), 400);
@@ -116,7 +116,7 @@ TEST(HeatmapImage, MaskedCellsAreTransparentAlsoWhenPooled) {
   HeatmapCells cells = cells_of(values, kSide, kSide);
   cells.masked_above_diagonal = true;
   for (const float size : {50.F, 130.F, 200.F, 800.F}) {
-    const Image image = heatmap_image(cells, whole_grid({0, 0, size, size}, kSide, kSide), style());
+    const Image image = heatmap_image(cells, whole_grid({0, 0, size, size}, kSide, kSide), grid_style());
     const int n = image.bitmap->width;
     for (int y = 0; y < n; ++y)
       for (int x = 0; x < n; ++x)
@@ -128,7 +128,7 @@ TEST(HeatmapImage, NanShowsEvenBesideLargeValues) {
   std::vector<float> values(100 * 100, 5.F);
   values[1234] = std::numeric_limits<float>::quiet_NaN();
   const Image image =
-      heatmap_image(cells_of(values, 100, 100), whole_grid({0, 0, 10, 10}, 100, 100), style());
+      heatmap_image(cells_of(values, 100, 100), whole_grid({0, 0, 10, 10}, 100, 100), grid_style());
   EXPECT_EQ(image.bitmap->at(3, 1), sequential(kTheme, std::nan("")));
 }
 
@@ -137,7 +137,7 @@ TEST(HeatmapImage, ZoomedItCoversTheCellsInSight) {
   for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i) / 400;
   Region grid = whole_grid({100, 50, 210, 210}, 20, 20);
   grid.first_row = 3.5, grid.first_col = 10.25, grid.rows = grid.cols = 7;
-  const Image image = heatmap_image(cells_of(values, 20, 20), grid, style());
+  const Image image = heatmap_image(cells_of(values, 20, 20), grid, grid_style());
   EXPECT_EQ(image.bitmap->width, 8);   // columns 10 .. 17
   EXPECT_EQ(image.bitmap->height, 8);  // rows 3 .. 10
   EXPECT_NEAR(image.dest.x, grid.cell_rect(3, 10).x, 1e-3);
@@ -159,7 +159,7 @@ TEST(HeatmapImage, EveryRowUnderAPixelCountsHoweverTheMatrixIsStored) {
       HeatmapCells cells = cells_of(twice, 9, 2);
       cells.matrix = matrix;
       if (with_factors) cells.row_factors = ones;  // so that it is not pooled as its transpose
-      const Image image = heatmap_image(cells, whole_grid({0, 0, 20, 3}, 9, 2), style());
+      const Image image = heatmap_image(cells, whole_grid({0, 0, 20, 3}, 9, 2), grid_style());
       ASSERT_EQ(image.bitmap->height, 3);
       for (int pixel = 0; pixel < 3; ++pixel) {
         EXPECT_LE(
@@ -176,7 +176,7 @@ TEST(HeatmapImage, OutsideColumnAndRowFactors) {
   const std::vector<float> factors{4, 10};
   cells.row_factors = factors;
   cells.outside_column = 0;
-  const Image image = heatmap_image(cells, whole_grid({0, 0, 30, 20}, 2, 3), style());
+  const Image image = heatmap_image(cells, whole_grid({0, 0, 30, 20}, 2, 3), grid_style());
   EXPECT_EQ(image.bitmap->at(0, 0), outside_color(kTheme));
   EXPECT_EQ(image.bitmap->at(0, 1), outside_color(kTheme));
   EXPECT_EQ(image.bitmap->at(1, 0), sequential(kTheme, 1));
@@ -185,7 +185,7 @@ TEST(HeatmapImage, OutsideColumnAndRowFactors) {
 
 TEST(FitGrid, SquareWholePixelsInsideTheArea) {
   for (const int n : {1, 7, 23, 100, 640, 1024}) {
-    const Region grid = fit_grid({10, 10, 640, 480}, n, n, {}, 1, style());
+    const Region grid = fit_grid({10, 10, 640, 480}, n, n, {}, 1, grid_style());
     EXPECT_FLOAT_EQ(grid.rect.w, grid.rect.h);
     EXPECT_LE(grid.rect.bottom(), 490.01F);
     EXPECT_GE(grid.rect.h, 0.84F * 480);
@@ -193,21 +193,21 @@ TEST(FitGrid, SquareWholePixelsInsideTheArea) {
       EXPECT_NEAR(grid.rect.h, 480, 0.01) << "20 pixels a cell would leave 20 of them";
     }
   }
-  const Region zoomed = fit_grid({0, 0, 100, 100}, 50, 50, {45, -3, 10, 10}, 1, style());
+  const Region zoomed = fit_grid({0, 0, 100, 100}, 50, 50, {45, -3, 10, 10}, 1, grid_style());
   EXPECT_EQ(zoomed.first_row, 40);
   EXPECT_EQ(zoomed.first_col, 0);
 }
 
 TEST(FitGrid, FillsTheAreaWhereEvenCellsWouldLeaveMuchOfIt) {
-  const Region grid = fit_grid({0, 0, 199, 199}, 10, 10, {}, 1, style());
+  const Region grid = fit_grid({0, 0, 199, 199}, 10, 10, {}, 1, grid_style());
   EXPECT_EQ(grid.rect.h, 199) << "19 pixels a cell would leave a twentieth of it";
-  const Region small = fit_grid({0, 0, 199, 199}, 90, 90, {}, 1, style());
+  const Region small = fit_grid({0, 0, 199, 199}, 90, 90, {}, 1, grid_style());
   EXPECT_EQ(small.rect.h, 180) << "cells of two pixels and three would look like a pattern";
 }
 
 TEST(FitGrid, CellsAreStretchedAsFarAsAllowed) {
   const auto ratio = [](Rect area, float stretch) {
-    const Region grid = fit_grid(area, 10, 10, {}, stretch, style());
+    const Region grid = fit_grid(area, 10, 10, {}, stretch, grid_style());
     return grid.rect.w / grid.rect.h;
   };
   EXPECT_FLOAT_EQ(ratio({0, 0, 400, 200}, 1), 1);
@@ -250,11 +250,11 @@ TEST(Labels, OfAPictureThatStaysNeedRoomOnlyWhereTheyAreWritten) {
   AxisLabels axis{.labels = labels, .title = "key", .color = kTheme.key};
   const auto room = [&](bool still) {
     axis.is_still = still;
-    return column_label_room(axis, 9, 400, style()).size;
+    return column_label_room(axis, 9, 400, grid_style()).size;
   };
   EXPECT_LT(room(true), 0.7F * room(false));
   axis.emphasised = 31;
-  EXPECT_NEAR(room(true), room(false), 2 * style().unit()) << "now it is written";
+  EXPECT_NEAR(room(true), room(false), 2 * grid_style().unit()) << "now it is written";
 }
 
 TEST(Labels, AreNumbersWhereWordsWouldBeCutToAFewLetters) {
@@ -267,7 +267,7 @@ TEST(Labels, AreNumbersWhereWordsWouldBeCutToAFewLetters) {
     map.show_scale = false;
     map.stretch = 0;
     Picture picture{testing::blank(340, height), {}};
-    paint_heatmap(picture, map, {8, 8, 324, height - 16}, style());
+    paint_heatmap(picture, map, {8, 8, 324, height - 16}, grid_style());
     EXPECT_EQ(testing::text_faults(picture.scene, *fonts()), "");
     return testing::texts(picture.scene);
   };
@@ -282,8 +282,8 @@ TEST(Labels, ThatHaveNumbersGetNoSecondOnes) {
   for (const bool numbered : {false, true}) {
     Picture picture{testing::blank(200, 100), {}};
     const AxisLabels axis{.labels = labels, .title = "", .color = kTheme.text, .numbered = numbered};
-    paint_row_labels(picture.scene, axis, row_label_room(axis, 7, 100, style()),
-                     Region::grid(0, 0, {60, 5, 100, 84}, 12, 12), style());
+    paint_row_labels(picture.scene, axis, row_label_room(axis, 7, 100, grid_style()),
+                     Region::grid(0, 0, {60, 5, 100, 84}, 12, 12), grid_style());
     EXPECT_EQ(testing::texts(picture.scene).front(), numbered ? "L0" : "0 L0");
   }
 }
@@ -302,7 +302,7 @@ TEST(Heatmaps, LabelsStandUprightSlantedOrLevelAndNeverTouch) {
       map.cols = {all, "key", kTheme.key, -1};
       map.scale_title = "weight";
       Picture picture{testing::blank(w, h), {}};
-      paint_heatmap(picture, map, {8, 8, w - 16, h - 16}, style());
+      paint_heatmap(picture, map, {8, 8, w - 16, h - 16}, grid_style());
       EXPECT_EQ(testing::text_faults(picture.scene, *fonts()), "") << n << " in " << w << " x " << h;
       ASSERT_EQ(picture.regions.size(), 1U);
       EXPECT_GE(picture.regions[0].rect.h, 0.4F * std::min(w, h)) << n << " in " << w << " x " << h;
@@ -320,7 +320,7 @@ TEST(Heatmaps, InANarrowAreaTheColourBarIsUnderTheGrid) {
   map.scale_title = "difference in weight";
   for (const float width : {260.F, 330.F, 900.F}) {
     Picture picture{testing::blank(width, 400), {}};
-    const Region grid = paint_heatmap(picture, map, {10, 10, width - 20, 380}, style());
+    const Region grid = paint_heatmap(picture, map, {10, 10, width - 20, 380}, grid_style());
     EXPECT_TRUE(picture.whole) << width;
     EXPECT_EQ(text_faults(picture.scene, *fonts()), "") << width;
     const auto images = items_of<Image>(picture.scene);
@@ -335,7 +335,7 @@ TEST(Heatmaps, InANarrowAreaTheColourBarIsUnderTheGrid) {
 TEST(VectorStrips, AreAColumnForEachComponent) {
   const std::vector<float> values{-1, 0, 1, 0.5F};
   Picture picture{testing::blank(200, 50), {}};
-  paint_vector_strip(picture, {values, diverging_scale(1), 4, 9, 2}, {10, 10, 160, 20}, style());
+  paint_vector_strip(picture, {values, diverging_scale(1), 4, 9, 2}, {10, 10, 160, 20}, grid_style());
   ASSERT_EQ(picture.regions.size(), 1U);
   const auto hit = hit_test(picture.regions, {130, 20});
   ASSERT_TRUE(hit);
@@ -348,11 +348,11 @@ TEST(VectorStrips, AreAColumnForEachComponent) {
 
 TEST(SmallMultiples, FitZoomAndScroll) {
   for (const auto& [rows, cols] : {std::pair{4, 4}, {12, 12}, {48, 25}}) {
-    const TileGrid fitted = fit_tiles({10, 10, 400, 500}, rows, cols, 1, 7, 7, style());
+    const TileGrid fitted = fit_tiles({10, 10, 400, 500}, rows, cols, 1, 7, 7, grid_style());
     EXPECT_EQ(fitted.first_row, 0);
     EXPECT_LE(fitted.tile_rect(rows - 1, cols - 1).right(), 410.5F);
     EXPECT_LE(fitted.tile_rect(rows - 1, cols - 1).bottom(), 510.5F);
-    const TileGrid zoomed = fit_tiles({10, 10, 400, 500}, rows, cols, 3, 1e9, 1e9, style());
+    const TileGrid zoomed = fit_tiles({10, 10, 400, 500}, rows, cols, 3, 1e9, 1e9, grid_style());
     EXPECT_NEAR(zoomed.tile_rect(rows - 1, cols - 1).bottom(), 510, 1);
     EXPECT_NEAR(zoomed.tile_rect(rows - 1, cols - 1).right(), 410, 1);
     EXPECT_FALSE(zoomed.is_visible(0, 0));
@@ -360,4 +360,4 @@ TEST(SmallMultiples, FitZoomAndScroll) {
 }
 
 }  // namespace
-}  // namespace headscope::viz
+}  // namespace headscope::viz::heatmap_test

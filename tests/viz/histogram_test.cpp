@@ -8,7 +8,7 @@
 #include "tests/viz/pictures.h"
 #include "tests/viz/text_boxes.h"
 
-namespace headscope::viz {
+namespace headscope::viz::histogram_test {
 namespace {
 
 using namespace testing;
@@ -87,4 +87,4 @@ TEST(Histogram, OfNothingOrOneValueIsAnAxis) {
 }
 
 }  // namespace
-}  // namespace headscope::viz
+}  // namespace headscope::viz::histogram_test

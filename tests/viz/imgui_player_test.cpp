@@ -11,7 +11,7 @@
 #include "viz/scene/mesh.h"
 #include "viz/text/utf8.h"
 
-namespace headscope::viz {
+namespace headscope::viz::imgui_player_test {
 namespace {
 
 using namespace testing;
@@ -379,4 +379,4 @@ TEST(Mesh, OfAConvexPolygonHasItsAreaInEitherDirection) {
 }
 
 }  // namespace
-}  // namespace headscope::viz
+}  // namespace headscope::viz::imgui_player_test

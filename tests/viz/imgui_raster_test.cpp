@@ -11,7 +11,7 @@
 #include "tests/viz/software_renderer.h"
 #include "viz/players/imgui_player.h"
 
-namespace headscope::viz {
+namespace headscope::viz::imgui_raster_test {
 namespace {
 
 using testing::SoftwareRenderer;
@@ -365,4 +365,4 @@ TEST_F(ImguiRasterTest, AScenePlayedThroughItIsTheFilesPicture) {
 }
 
 }  // namespace
-}  // namespace headscope::viz
+}  // namespace headscope::viz::imgui_raster_test

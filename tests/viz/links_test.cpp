@@ -6,7 +6,7 @@
 #include "tests/viz/pictures.h"
 #include "tests/viz/text_boxes.h"
 
-namespace headscope::viz {
+namespace headscope::viz::links_test {
 namespace {
 
 using namespace testing;
@@ -172,4 +172,4 @@ TEST(Links, SaysWhatHasNoRoom) {
 }
 
 }  // namespace
-}  // namespace headscope::viz
+}  // namespace headscope::viz::links_test

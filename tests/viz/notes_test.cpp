@@ -9,7 +9,7 @@
 #include "tests/viz/xml_check.h"
 #include "viz/scene/crc32.h"
 
-namespace headscope::viz {
+namespace headscope::viz::notes_test {
 namespace {
 
 const std::string kText = R"({"prompt": "a < b && \"c\" > 'd' ]]> &amp; \u00e9"})";
@@ -138,4 +138,4 @@ TEST(Notes, OfAFileWithAnyByteChangedAreReadOrRefused) {
 }
 
 }  // namespace
-}  // namespace headscope::viz
+}  // namespace headscope::viz::notes_test

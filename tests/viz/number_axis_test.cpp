@@ -6,7 +6,7 @@
 #include "tests/viz/grids.h"
 #include "tests/viz/text_boxes.h"
 
-namespace headscope::viz {
+namespace headscope::viz::number_axis_test {
 namespace {
 
 using namespace testing;
@@ -52,8 +52,8 @@ TEST(PlotFrame, EachTickHasALineAndNumbersGiveWayToEachOther) {
     for (const float size : {30.F, 200.F}) {
       const PlotFrame plot = plot_of(size, size, ticks);
       Scene scene = blank(size + 120, size + 60);
-      paint_y_numbers(scene, plot, style());
-      paint_x_numbers(scene, plot, {20, 20 + size, style().theme.line, 35 + size}, style());
+      paint_y_numbers(scene, plot, grid_style());
+      paint_x_numbers(scene, plot, {20, 20 + size, grid_style().theme.line, 35 + size}, grid_style());
       EXPECT_EQ(items_of<Segments>(scene).size(), 2 * plot.y.ticks.size());
       EXPECT_EQ(text_faults(scene, *fonts()), "") << ticks << " in " << size;
       EXPECT_EQ(std::ranges::count(texts(scene), "0"), 2);
@@ -64,7 +64,7 @@ TEST(PlotFrame, EachTickHasALineAndNumbersGiveWayToEachOther) {
 TEST(PlotFrame, NumbersUnderItStayWithinTheirLimits) {
   const PlotFrame plot = plot_of(200, 50, 11);
   Scene scene = blank(400, 100);
-  paint_x_numbers(scene, plot, {70, 74, style().theme.line, 85, 90, 200}, style());
+  paint_x_numbers(scene, plot, {70, 74, grid_style().theme.line, 85, 90, 200}, grid_style());
   const auto boxes = text_boxes(scene, *fonts());
   EXPECT_GE(boxes.size(), 3U);
   for (const auto& box : boxes) {
@@ -74,4 +74,4 @@ TEST(PlotFrame, NumbersUnderItStayWithinTheirLimits) {
 }
 
 }  // namespace
-}  // namespace headscope::viz
+}  // namespace headscope::viz::number_axis_test

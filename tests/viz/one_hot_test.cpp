@@ -6,7 +6,7 @@
 #include "tests/viz/pictures.h"
 #include "tests/viz/text_boxes.h"
 
-namespace headscope::viz {
+namespace headscope::viz::one_hot_test {
 namespace {
 
 using namespace testing;
@@ -69,4 +69,4 @@ TEST(OneHot, TheRowIsColouredByItsScale) {
 }
 
 }  // namespace
-}  // namespace headscope::viz
+}  // namespace headscope::viz::one_hot_test

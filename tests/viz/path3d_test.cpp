@@ -7,7 +7,7 @@
 #include "tests/viz/pictures.h"
 #include "tests/viz/text_boxes.h"
 
-namespace headscope::viz {
+namespace headscope::viz::path3d_test {
 namespace {
 
 using namespace testing;
@@ -153,4 +153,4 @@ TEST(Path3, WhatDoesNotVaryLiesInTheMiddle) {
 }
 
 }  // namespace
-}  // namespace headscope::viz
+}  // namespace headscope::viz::path3d_test

@@ -10,7 +10,7 @@
 #include "viz/players/cell_images.h"
 #include "viz/scene/notes.h"
 
-namespace headscope::viz {
+namespace headscope::viz::pdf_test {
 namespace {
 
 using headscope::testing::TemporaryFolder;
@@ -206,4 +206,4 @@ TEST_F(PopplersPdf, DoesNotBlurCells) {
 }
 
 }  // namespace
-}  // namespace headscope::viz
+}  // namespace headscope::viz::pdf_test

@@ -4,7 +4,7 @@
 #include "tests/viz/pictures.h"
 #include "tests/viz/text_boxes.h"
 
-namespace headscope::viz {
+namespace headscope::viz::piece_rows_test {
 namespace {
 
 using namespace testing;
@@ -67,4 +67,4 @@ TEST(PieceRows, NotesGiveWayToNumbersAndRowsToTheHeight) {
 }
 
 }  // namespace
-}  // namespace headscope::viz
+}  // namespace headscope::viz::piece_rows_test

@@ -16,7 +16,7 @@
 #include <stb_image.h>
 #pragma GCC diagnostic pop
 
-namespace headscope::viz {
+namespace headscope::viz::png_test {
 namespace {
 
 struct Chunk {
@@ -164,4 +164,4 @@ TEST(EncodePng, RefusesSizesThatNoFileCanHave) {
 }
 
 }  // namespace
-}  // namespace headscope::viz
+}  // namespace headscope::viz::png_test

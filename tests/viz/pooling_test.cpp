@@ -9,7 +9,7 @@
 #include "tests/viz/text_boxes.h"
 #include "viz/charts/heatmap.h"
 
-namespace headscope::viz {
+namespace headscope::viz::pooling_test {
 namespace {
 
 using namespace testing;
@@ -51,7 +51,7 @@ TEST(MaskedCells, CountForNoPixel) {
     HeatmapCells cells = cells_of(values, kCells, kCells, diverging_scale(1));
     cells.masked = masked;
     cells.pooling = pooling;
-    const Image image = heatmap_image(cells, whole_grid({0, 0, kPixels, kPixels}, kCells, kCells), style());
+    const Image image = heatmap_image(cells, whole_grid({0, 0, kPixels, kPixels}, kCells, kCells), grid_style());
     ASSERT_EQ(image.bitmap->width, kPixels);
     const ColorTable color(cells.scale, kTheme);
     for (int y = 0; y < kPixels; ++y) {
@@ -90,7 +90,7 @@ TEST(PooledMeans, AreThoseOfTheCellsUnderEachPixelByTheirParts) {
     cells.pooling = Pooling::mean;
     Region grid = whole_grid({0, 0, kWidth, kHeight}, kRows, kCols);
     grid.first_row = 3.3, grid.rows = 60.5, grid.first_col = 0.25, grid.cols = 44;
-    const Image image = heatmap_image(cells, grid, style());
+    const Image image = heatmap_image(cells, grid, grid_style());
     ASSERT_EQ(image.bitmap->width, kWidth);
     ASSERT_EQ(image.bitmap->height, kHeight);
     const double h = grid.rows / kHeight, w = grid.cols / kWidth;
@@ -113,9 +113,9 @@ TEST(PooledMeans, OfSignsThatAlternateAreNeitherSign) {
   for (int row = 0; row < 768; ++row) values.insert(values.end(), 64, row % 2 == 0 ? 1.F : -1.F);
   HeatmapCells cells = cells_of(values, 768, 64, diverging_scale(1));
   const Region grid = whole_grid({0, 0, 64, 384}, 768, 64);
-  EXPECT_EQ(heatmap_image(cells, grid, style()).bitmap->at(5, 100), diverging(kTheme, 1));
+  EXPECT_EQ(heatmap_image(cells, grid, grid_style()).bitmap->at(5, 100), diverging(kTheme, 1));
   cells.pooling = Pooling::mean;
-  const Image means = heatmap_image(cells, grid, style());
+  const Image means = heatmap_image(cells, grid, grid_style());
   for (const Color c : means.bitmap->pixels)
     ASSERT_LE(testing::channel_difference(c, diverging(kTheme, 0)), 2);
 }
@@ -130,7 +130,7 @@ TEST(PooledMeans, LeaveOutWhatIsMaskedAndKeyZero) {
   cells.masked_above_diagonal = true;
   cells.outside_column = 0;
   cells.pooling = Pooling::mean;
-  const Image made = heatmap_image(cells, whole_grid({0, 0, 40, 40}, kSide, kSide), style());
+  const Image made = heatmap_image(cells, whole_grid({0, 0, 40, 40}, kSide, kSide), grid_style());
   const Bitmap& image = *made.bitmap;
   for (int y = 0; y < 40; ++y) {
     for (int x = 0; x < 40; ++x) {
@@ -160,7 +160,7 @@ TEST(PooledPairs, AreSinglePairsOfRowsWhoseSinesAndCosinesAreNotMixed) {
       if (transposed) cells.matrix = cells.matrix.transposed();
       cells.pooling = Pooling::row_pairs;
       const float h = static_cast<float>(height);
-      const Image image = heatmap_image(cells, whole_grid({0, 0, 20, h}, kRows, kCols), style());
+      const Image image = heatmap_image(cells, whole_grid({0, 0, 20, h}, kRows, kCols), grid_style());
       ASSERT_EQ(image.bitmap->height, height);
       ASSERT_EQ(image.bitmap->width, 20);
       const ColorTable color(cells.scale, kTheme);
@@ -189,7 +189,7 @@ TEST(PooledPairs, AverageAlongTheRow) {
   const std::vector<float> values = random_values(kRows * kCols);
   HeatmapCells cells = cells_of(values, kRows, kCols, diverging_scale(1));
   cells.pooling = Pooling::row_pairs;
-  const Image image = heatmap_image(cells, whole_grid({0, 0, 10, 4}, kRows, kCols), style());
+  const Image image = heatmap_image(cells, whole_grid({0, 0, 10, 4}, kRows, kCols), grid_style());
   const ColorTable color(cells.scale, kTheme);
   const std::vector<int> rows{0, 1, 4, 5};
   for (int y = 0; y < 4; ++y)
@@ -201,7 +201,7 @@ TEST(PooledPairs, AverageAlongTheRow) {
 }
 
 TEST(PoolingWords, SayWhatAndHowMany) {
-  const Style s = style();
+  const Style s = grid_style();
   EXPECT_EQ(pooling_words(Pooling::strongest, {4, 4}, 500, s), "each cell: the largest of 4 × 4");
   EXPECT_EQ(pooling_words(Pooling::strongest, {2.6, 4}, 500, s), "each cell: the largest of up to 3 × 4");
   EXPECT_EQ(pooling_words(Pooling::mean, {3, 1}, 500, s), "each cell: the mean of 3 × 1");
@@ -227,7 +227,7 @@ TEST(PoolingWords, StandUnderALongPromptsHeatmapUnlessItIsZoomedTo) {
     map.cells.matrix = Matrix::row_major(values, side, side);
     map.shown = shown;
     Picture picture{testing::blank(420, 420), {}};
-    *grid = paint_heatmap(picture, map, {10, 10, 400, 400}, style(device_scale));
+    *grid = paint_heatmap(picture, map, {10, 10, 400, 400}, grid_style(device_scale));
     EXPECT_EQ(testing::text_faults(picture.scene, *fonts()), "");
     return texts(picture.scene);
   };
@@ -242,7 +242,7 @@ TEST(PoolingWords, StandUnderALongPromptsHeatmapUnlessItIsZoomedTo) {
 TEST(Crosshair, HasTheRowsColourAlongTheRow) {
   const Region grid = whole_grid({0, 0, 400, 400}, 10, 10);
   Scene scene = testing::blank(400, 400);
-  paint_crosshair(scene, grid, 3, 6, kTheme.query, kTheme.key, style(1));
+  paint_crosshair(scene, grid, 3, 6, kTheme.query, kTheme.key, grid_style(1));
   int across = 0, along = 0;
   for (const Item& item : scene.items) {
     const auto* band = std::get_if<FillRect>(&item);
@@ -261,10 +261,10 @@ TEST(Crosshair, LeavesTheColourOfTheCellThatIsRead) {
     HeatmapCells cells = cells_of(values, n, n, diverging_scale(1));
     const Region grid = whole_grid({20, 20, 400, 400}, n, n);
     Scene plain = testing::blank(440, 440);
-    paint_cells(plain, cells, grid, style(scale));
+    paint_cells(plain, cells, grid, grid_style(scale));
     for (const auto& [row, col] : {std::pair{0, 0}, {n / 2, n / 3}, {n - 1, 2}}) {
       Scene pointed = plain;
-      paint_crosshair(pointed, grid, row, col, kTheme.query, kTheme.key, style(scale));
+      paint_crosshair(pointed, grid, row, col, kTheme.query, kTheme.key, grid_style(scale));
       const Bitmap before = rasterize(plain, *fonts(), scale), after = rasterize(pointed, *fonts(), scale);
       const Rect cell = grid.cell_rect(row, col);
       for (int y = static_cast<int>(std::ceil(cell.y * scale)); y < static_cast<int>(cell.bottom() * scale);
@@ -282,4 +282,4 @@ TEST(Crosshair, LeavesTheColourOfTheCellThatIsRead) {
 }
 
 }  // namespace
-}  // namespace headscope::viz
+}  // namespace headscope::viz::pooling_test

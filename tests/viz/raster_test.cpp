@@ -6,7 +6,7 @@
 #include "tests/viz/pictures.h"
 #include "viz/scene/pixel_grid.h"
 
-namespace headscope::viz {
+namespace headscope::viz::raster_test {
 namespace {
 
 using namespace testing;
@@ -378,4 +378,4 @@ TEST(Rasterize, AtTwiceTheScaleIsThePictureOfASceneTwiceTheSize) {
 }
 
 }  // namespace
-}  // namespace headscope::viz
+}  // namespace headscope::viz::raster_test

@@ -11,7 +11,7 @@
 #include "tests/viz/pictures.h"
 #include "tests/viz/text_boxes.h"
 
-namespace headscope::viz {
+namespace headscope::viz::scale_test {
 namespace {
 
 using namespace testing;
@@ -215,4 +215,4 @@ TEST(ScaleLegend, SaysBothEndsInTheSameDigits) {
 }
 
 }  // namespace
-}  // namespace headscope::viz
+}  // namespace headscope::viz::scale_test

@@ -8,7 +8,7 @@
 #include "tests/viz/pictures.h"
 #include "tests/viz/text_boxes.h"
 
-namespace headscope::viz {
+namespace headscope::viz::scatter_test {
 namespace {
 
 using testing::fonts;
@@ -175,4 +175,4 @@ TEST(Scatter, ItIsClearWhichMarkALabelBelongsTo) {
 }
 
 }  // namespace
-}  // namespace headscope::viz
+}  // namespace headscope::viz::scatter_test

@@ -7,7 +7,7 @@
 #include "tests/viz/pictures.h"
 #include "viz/scene/text_at.h"
 
-namespace headscope::viz {
+namespace headscope::viz::scene_test {
 namespace {
 
 Bitmap bitmap(int width, int height) {
@@ -103,4 +103,4 @@ TEST(TextAt, IsTheLastTextDrawnThere) {
 }
 
 }  // namespace
-}  // namespace headscope::viz
+}  // namespace headscope::viz::scene_test

@@ -12,7 +12,7 @@
 #include "viz/players/players.h"
 #include "viz/scene/picture.h"
 
-namespace headscope::viz {
+namespace headscope::viz::svg_test {
 namespace {
 
 using namespace testing;
@@ -248,4 +248,4 @@ TEST(Svg, HasNoWordsForWhatIsNoNumber) {
 }
 
 }  // namespace
-}  // namespace headscope::viz
+}  // namespace headscope::viz::svg_test

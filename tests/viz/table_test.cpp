@@ -14,7 +14,7 @@
 #include "viz/charts/number_axis.h"
 #include "viz/charts/vector_strip.h"
 
-namespace headscope::viz {
+namespace headscope::viz::table_test {
 namespace {
 
 using namespace testing;
@@ -104,7 +104,7 @@ TEST(TableColumns, StandBesideEachOtherInsideTheArea) {
   const Table table = table_of(data);
   for (const float font_size : {10.F, 14.F, 22.F}) {
     for (float width = 20; width < 1600; width += 13) {
-      const TableLayout layout = lay_out_table(table, {30, 40, width, 600}, style(kLight, font_size));
+      const TableLayout layout = lay_out_table(table, {30, 40, width, 600}, table_style(kLight, font_size));
       float end = 30;
       int before = -1;
       for (const TableLayout::Place& place : layout.places) {
@@ -126,7 +126,7 @@ TEST(TableColumns, WhatMattersLeastGivesWay) {
   std::set<std::size_t> seen;
   std::size_t before = 0;
   for (float width = 20; width < 1000; width += 3) {
-    const std::vector<int> shown = columns_shown(lay_out_table(table, {0, 0, width, 600}, style()));
+    const std::vector<int> shown = columns_shown(lay_out_table(table, {0, 0, width, 600}, table_style()));
     const std::set<int> expected(by_importance.begin(), by_importance.begin() + std::ssize(shown));
     EXPECT_EQ(std::set<int>(shown.begin(), shown.end()), expected) << width;
     EXPECT_GE(shown.size(), before) << "more room shows no less";
@@ -140,11 +140,11 @@ TEST(TableColumns, AHiddenOneLeavesItsRoomToTheOthersAndIsNotMissed) {
   const Data data;
   Table table = table_of(data);
   table.columns[kIndex].hidden = table.columns[kVector].hidden = true;
-  const TableLayout layout = lay_out_table(table, {0, 0, 2000, 2000}, style());
+  const TableLayout layout = lay_out_table(table, {0, 0, 2000, 2000}, table_style());
   EXPECT_THAT(columns_shown(layout), ElementsAre(kWord, kScore, kProduct));
   EXPECT_TRUE(layout.whole);
   EXPECT_EQ(layout.places.front().x, 0);
-  EXPECT_FALSE(lay_out_table(table, {0, 0, 200, 2000}, style()).whole);
+  EXPECT_FALSE(lay_out_table(table, {0, 0, 200, 2000}, table_style()).whole);
 }
 
 TEST(TableColumns, OfEqualImportanceTheRightOneGoes) {
@@ -154,7 +154,7 @@ TEST(TableColumns, OfEqualImportanceTheRightOneGoes) {
   std::vector<int> all(table.columns.size());
   std::iota(all.begin(), all.end(), 0);
   for (float width = 20; width < 900; width += 7) {
-    const std::vector<int> shown = columns_shown(lay_out_table(table, {0, 0, width, 600}, style()));
+    const std::vector<int> shown = columns_shown(lay_out_table(table, {0, 0, width, 600}, table_style()));
     EXPECT_TRUE(std::equal(shown.begin(), shown.end(), all.begin()));
   }
 }
@@ -163,10 +163,10 @@ TEST(TableColumns, TakeTheLeastWidthFirstAndNeverMoreThanTheMost) {
   const Data data;
   Table table = table_of(data);
   for (TableColumn& column : table.columns) column.least = 50, column.most = 90;
-  const float gap = 3 * style().unit();
+  const float gap = 3 * table_style().unit();
   const auto widths = [&](float width) {
     std::vector<float> result;
-    for (const auto& place : lay_out_table(table, {0, 0, width, 600}, style()).places)
+    for (const auto& place : lay_out_table(table, {0, 0, width, 600}, table_style()).places)
       result.push_back(place.w);
     return result;
   };
@@ -178,7 +178,7 @@ TEST(TableColumns, TakeTheLeastWidthFirstAndNeverMoreThanTheMost) {
 
 TEST(TableColumns, AWideStripHasWholePixelsForEachComponent) {
   const Data data;
-  const TableLayout layout = lay_out_table(table_of(data), {0, 0, 2000, 600}, style());
+  const TableLayout layout = lay_out_table(table_of(data), {0, 0, 2000, 600}, table_style());
   ASSERT_NE(layout.place_of(kVector), nullptr);
   EXPECT_EQ(layout.place_of(kVector)->w, 6 * kComponents);
 }
@@ -205,7 +205,7 @@ TEST(TableRows, AFilterKeepsThoseThatContainIt) {
   EXPECT_THAT(table_rows(table), ElementsAre(20, 13, 6)) << "sorted too";
   table.filter = "nothing like it";
   EXPECT_THAT(table_rows(table), ElementsAre());
-  const TableLayout none = lay_out_table(table, {0, 0, 900, 600}, style());
+  const TableLayout none = lay_out_table(table, {0, 0, 900, 600}, table_style());
   EXPECT_THAT(none.rows, ElementsAre());
   EXPECT_EQ(none.note, "0 of 23 rows with “nothing like it”");
 }
@@ -213,10 +213,10 @@ TEST(TableRows, AFilterKeepsThoseThatContainIt) {
 TEST(TableRows, ShowFromTheFirstOnAsFarAsThereIsRoom) {
   const Data data;
   Table table = table_of(data);
-  const float h = table_row_height(style()), all = table_height(table, style());
+  const float h = table_row_height(table_style()), all = table_height(table, table_style());
   const auto laid_out = [&](int first, float height) {
     table.first = first;
-    return lay_out_table(table, {0, 0, 900, height}, style());
+    return lay_out_table(table, {0, 0, 900, height}, table_style());
   };
   const TableLayout whole = laid_out(9, all);
   EXPECT_EQ(whole.rows.size(), 23U);
@@ -249,9 +249,9 @@ TEST(Table, TextsNeitherTouchNorLeaveThePicture) {
     for (const float font_size : {11.F, 14.F, 21.F}) {
       for (const float width : {60.F, 150.F, 220.F, 330.F, 480.F, 700.F, 1400.F}) {
         for (const float height : {40.F, 200.F, 900.F}) {
-          const PaintedTable p = paint(table_of(data), width, height, style(*theme, font_size));
+          const PaintedTable p = paint(table_of(data), width, height, table_style(*theme, font_size));
           // A table without enough room for its fixed lines paints them nevertheless.
-          if (height < table_height({}, style(*theme, font_size)) + 200) continue;
+          if (height < table_height({}, table_style(*theme, font_size)) + 200) continue;
           EXPECT_EQ(testing::text_faults(p.picture.scene, *fonts()), "")
               << width << "x" << height << " at " << font_size;
         }
@@ -275,7 +275,7 @@ TEST(Table, PointsStandBelowEachOther) {
   for (const GlyphRun& run : items_of<GlyphRun>(p.picture.scene)) {
     const bool inside = run.origin.x >= place.x && run.origin.x < place.right() &&
                         run.origin.y > p.layout.rows_top &&
-                        run.origin.y < p.layout.rows_top + kRows * table_row_height(style());
+                        run.origin.y < p.layout.rows_top + kRows * table_row_height(table_style());
     if (inside) points.push_back(point_of(run));
   }
   ASSERT_EQ(std::ssize(points), kRows);
@@ -347,7 +347,7 @@ TEST(Table, ARowsStripIsItsVectorTimesItsFactor) {
       for (float& v : expected) v *= data.scores[row];
     Picture alone;
     const ColorScale scale = diverging_scale(column == kVector ? 1 : 12);
-    paint_vector_strip(alone, {expected, scale, 0, 0, 0}, region.rect, style());
+    paint_vector_strip(alone, {expected, scale, 0, 0, 0}, region.rect, table_style());
     EXPECT_THAT(items_of<Image>(p.picture.scene), Contains(items_of<Image>(alone.scene).at(0)))
         << "row " << row << " column " << column;
   }
@@ -420,7 +420,7 @@ TEST(Table, IsWholeWhereNothingIsLeftOutOrCut) {
   Data data;
   for (std::string& word : data.words) word = "·whole";
   const Table table = table_of(data);
-  const float height = table_height(table, style());
+  const float height = table_height(table, table_style());
   EXPECT_TRUE(paint(table, 1200, height).picture.whole);
   EXPECT_FALSE(paint(table, 1200, height - 1).picture.whole) << "a row less";
   EXPECT_FALSE(paint(table, 300, height).picture.whole) << "columns gave way";
@@ -432,8 +432,8 @@ TEST(Table, IsWholeWhereNothingIsLeftOutOrCut) {
 TEST(Table, ThemesDifferInColoursOnly) {
   const Data data;
   const Table table = table_of(data);
-  const PaintedTable light = paint(table, 700, 500, style(kLight)),
-                     dark = paint(table, 700, 500, style(kDark));
+  const PaintedTable light = paint(table, 700, 500, table_style(kLight)),
+                     dark = paint(table, 700, 500, table_style(kDark));
   EXPECT_EQ(texts(light.picture.scene), texts(dark.picture.scene));
   ASSERT_EQ(light.picture.regions.size(), dark.picture.regions.size());
   for (std::size_t i = 0; i < light.picture.regions.size(); ++i)
@@ -479,7 +479,7 @@ TEST(Tables, ACellsDetailStandsAtItsRightEndOnItsGround) {
     column.grounds = {strong, {0, 0, 0, 0}, {0, 0, 0, 0}};
     column.framed = {false, true, false};
     column.frame = theme->accent;
-    const PaintedTable painted = paint(table, 300, 200, style(*theme));
+    const PaintedTable painted = paint(table, 300, 200, table_style(*theme));
     EXPECT_TRUE(painted.picture.whole);
     const TableLayout::Place place = painted.layout.places.front();
     for (const auto& box : testing::text_boxes(painted.picture.scene, *fonts())) {
@@ -514,7 +514,7 @@ TEST(Tables, WordsAreReadableOnEveryShade) {
     column.texts = words;
     for (int i = 0; i < kShades; ++i)
       column.grounds.push_back(theme->bar.with_alpha(static_cast<std::uint8_t>(255 * i / (kShades - 1))));
-    for (const auto& run : items_of<GlyphRun>(paint(table, 300, 1200, style(*theme)).picture.scene)) {
+    for (const auto& run : items_of<GlyphRun>(paint(table, 300, 1200, table_style(*theme)).picture.scene)) {
       if (!run.text.starts_with("word ")) continue;
       const Color ground = column.grounds[std::stoul(run.text.substr(5))];
       EXPECT_GE(contrast(run.color, blended(theme->surface, ground)), 4.5) << run.text;
@@ -570,12 +570,12 @@ TEST(Tables, ALegendTakesNoRoomWhereNoStripHas) {
   Table table = table_of(data);
   table.legend = true;
   const auto rows = [&](float width) {
-    return lay_out_table(table, {0, 0, width, 500}, style()).rows.size();
+    return lay_out_table(table, {0, 0, width, 500}, table_style()).rows.size();
   };
-  ASSERT_TRUE(lay_out_table(table, {0, 0, 900, 500}, style()).legend);
-  ASSERT_FALSE(lay_out_table(table, {0, 0, 220, 500}, style()).legend);
+  ASSERT_TRUE(lay_out_table(table, {0, 0, 900, 500}, table_style()).legend);
+  ASSERT_FALSE(lay_out_table(table, {0, 0, 220, 500}, table_style()).legend);
   EXPECT_GT(rows(220), rows(900));
 }
 
 }  // namespace
-}  // namespace headscope::viz
+}  // namespace headscope::viz::table_test

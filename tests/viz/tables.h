@@ -14,7 +14,7 @@ namespace headscope::viz::testing {
 using Kind = TableColumn::Kind;
 
 inline const Theme kLight = light_theme(), kDark = dark_theme();
-inline Style style(const Theme& theme = kLight, float font_size = 14, float device_scale = 1) {
+inline Style table_style(const Theme& theme = kLight, float font_size = 14, float device_scale = 1) {
   return {theme, *fonts(), font_size, device_scale};
 }
 
@@ -106,7 +106,7 @@ struct PaintedTable {
   TableLayout layout;
   Picture picture;
 };
-inline PaintedTable paint(const Table& table, float width, float height, const Style& s = style()) {
+inline PaintedTable paint(const Table& table, float width, float height, const Style& s = table_style()) {
   constexpr float kMargin = 16;
   PaintedTable result;
   result.picture.scene = testing::blank(width + 2 * kMargin, height + 2 * kMargin, s.theme.surface);

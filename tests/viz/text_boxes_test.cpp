@@ -4,7 +4,7 @@
 #include "tests/support/matchers.h"
 #include "tests/viz/pictures.h"
 
-namespace headscope::viz {
+namespace headscope::viz::text_boxes_test {
 namespace {
 
 using namespace testing;
@@ -38,4 +38,4 @@ TEST(TextFaults, SeesTextsThatLeaveThePicture) {
 }
 
 }  // namespace
-}  // namespace headscope::viz
+}  // namespace headscope::viz::text_boxes_test

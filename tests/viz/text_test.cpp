@@ -10,7 +10,7 @@
 #include "viz/scene/picture.h"
 #include "viz/text/utf8.h"
 
-namespace headscope::viz {
+namespace headscope::viz::text_test {
 namespace {
 
 const Fonts& fonts() {
@@ -298,4 +298,4 @@ TEST(Wrap, BreaksAtSpacesButNotBeforeAPercentSign) {
 }
 
 }  // namespace
-}  // namespace headscope::viz
+}  // namespace headscope::viz::text_test

@@ -20,7 +20,7 @@
 #include "viz/players/imgui_raster.h"
 #include "viz/players/players.h"
 
-namespace headscope::app {
+namespace headscope::app::egl_test {
 namespace {
 
 /// Reads back what was drawn, top row first.
@@ -353,4 +353,4 @@ TEST_P(EglWidgets, LookTheSameWithoutOpenGL) {
 INSTANTIATE_TEST_SUITE_P(Scales, EglWidgets, ::testing::Values(1.0F, 1.25F, 2.0F));
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::egl_test

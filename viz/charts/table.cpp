@@ -195,24 +195,24 @@ std::vector<Place> place_columns(const Table& table, Rect area, const Style& sty
   return places;
 }
 
-float line_height(const Style& style) {
+float legend_line_height(const Style& style) {
   return style.line(style.small());
 }
 /// Height of the headings, the rows above, and the hairline.
 float head_height(const Table& table, const Style& style) {
-  return line_height(style) + style.unit() +
+  return legend_line_height(style) + style.unit() +
          static_cast<float>(table.header.size()) * table_row_height(style) + style.unit();
 }
 /// Height of the line about the rows that are shown.
 float note_height(const Style& style) {
-  return line_height(style) + style.unit();
+  return legend_line_height(style) + style.unit();
 }
 /// Height of the rows below and the legend.
 float foot_height(const Table& table, int legend, const Style& style) {
   float height = 0;
   if (!table.footer.empty())
     height += 2 * style.unit() + static_cast<float>(table.footer.size()) * table_row_height(style);
-  if (legend > 0) height += 2 * style.unit() + static_cast<float>(legend) * line_height(style);
+  if (legend > 0) height += 2 * style.unit() + static_cast<float>(legend) * legend_line_height(style);
   return height;
 }
 
@@ -463,7 +463,7 @@ struct Painter {
   void legend(float middle) {
     for (const LegendEntry& entry : legend_of(table, layout, style)) {
       Scene line;
-      const float y = middle + static_cast<float>(entry.line) * line_height(style);
+      const float y = middle + static_cast<float>(entry.line) * legend_line_height(style);
       const float width = paint_color_scale_line(line, *entry.scale, *entry.title, {entry.x, y}, style);
       if (entry.x + width > layout.right()) {
         picture.whole = false;
@@ -553,7 +553,7 @@ void paint_table(Picture& picture, const Table& table, const TableLayout& layout
   picture.rows = layout.window;
   if (layout.places.empty()) return;
   Painter paint{picture, table, layout, style};
-  const float u = style.unit(), h = table_row_height(style), line = line_height(style);
+  const float u = style.unit(), h = table_row_height(style), line = legend_line_height(style);
   float y = layout.area.y;
   paint.headings(y + line / 2);
   y += line + u;

@@ -11,7 +11,7 @@ constexpr int kCurvePoints = 12;
 float box_height(const Style& style) {
   return std::round(1.6F * style.font_size);
 }
-float gap(const Style& style) {  // between a word and the following ones
+float token_gap(const Style& style) {  // between a word and the following ones
   return 8 * style.unit();
 }
 
@@ -60,7 +60,7 @@ TreeLayout lay_out_tree(const TokenTree& tree, const Style& style) {
     if (node.parent >= 0) {
       const bool first = children[node.parent].front() == i;
       layout.rows[i] = first ? layout.rows[node.parent] : layout.row_count++;
-      x = layout.boxes[node.parent].right() + gap(style) + number_width[node.parent];
+      x = layout.boxes[node.parent].right() + token_gap(style) + number_width[node.parent];
     } else {
       layout.rows[i] = layout.row_count++;
     }

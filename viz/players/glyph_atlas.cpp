@@ -7,7 +7,7 @@ namespace {
 
 constexpr std::size_t kMaxPages = 4;
 constexpr int kWhiteSpot = 3;
-constexpr int kGap = 1;
+constexpr int kGlyphGap = 1;
 constexpr int kSmallestShelf = 8;
 
 }  // namespace
@@ -38,7 +38,7 @@ void GlyphAtlas::add_page() {
     for (int y = 0; y < kWhiteSpot; ++y) {
       std::fill_n(page.bitmap.pixels.begin() + y * kSide, kWhiteSpot, Color{255, 255, 255, 255});
     }
-    page.shelf_x = kWhiteSpot + kGap;
+    page.shelf_x = kWhiteSpot + kGlyphGap;
     page.shelf_height = kSmallestShelf;
   }
   page.texture = textures_.create(page.bitmap, true);
@@ -50,7 +50,7 @@ bool GlyphAtlas::place(Page& page, int width, int height, int& x, int& y) {
     // An empty shelf can grow; otherwise the next one begins below it.
     const bool empty = page.shelf_x == 0;
     const int top =
-        empty ? page.shelf_y : page.shelf_y + page.shelf_height + (page.shelf_height > 0 ? kGap : 0);
+        empty ? page.shelf_y : page.shelf_y + page.shelf_height + (page.shelf_height > 0 ? kGlyphGap : 0);
     // Rounded up, so that glyphs of similar heights share a shelf.
     const int shelf = std::min((height + kSmallestShelf - 1) / kSmallestShelf * kSmallestShelf, kSide);
     if (top + shelf > kSide || width > kSide) return false;
@@ -60,7 +60,7 @@ bool GlyphAtlas::place(Page& page, int width, int height, int& x, int& y) {
   }
   x = page.shelf_x;
   y = page.shelf_y;
-  page.shelf_x += width + kGap;
+  page.shelf_x += width + kGlyphGap;
   return true;
 }
 

@@ -59,7 +59,7 @@ Channels channels(Color c) {
   return {static_cast<float>(c.r), static_cast<float>(c.g), static_cast<float>(c.b), static_cast<float>(c.a)};
 }
 
-std::uint8_t rounded(float v) {
+std::uint8_t rounded_channel(float v) {
   return static_cast<std::uint8_t>(v + 0.5F);
 }
 
@@ -67,7 +67,7 @@ void blend(Color& under, const Channels& color, const Channels& texel) {
   const float alpha = color[3] * texel[3] * (1.0F / (255 * 255));
   const auto mix = [&](std::uint8_t c, int k) {
     const auto from = static_cast<float>(c);
-    return rounded(from + (color[k] * texel[k] * (1.0F / 255) - from) * alpha);
+    return rounded_channel(from + (color[k] * texel[k] * (1.0F / 255) - from) * alpha);
   };
   under = {mix(under.r, 0), mix(under.g, 1), mix(under.b, 2), 255};
 }
@@ -160,10 +160,10 @@ class Sampler {
 
 /// Steps down one side of a triangle and gives, in each row, the first pixel whose middle is not left of the
 /// side. Exact: carries the remainder of the first row's division.
-class Side {
+class ClipSide {
  public:
   /// From `a` down to `b`, which is lower; starts at `row`.
-  Side(const Corner& a, const Corner& b, int row) : divisor_(kPixel * (b.y - a.y)) {
+  ClipSide(const Corner& a, const Corner& b, int row) : divisor_(kPixel * (b.y - a.y)) {
     const Fixed dx = b.x - a.x;
     const Fixed to_middle = row * kPixel + kPixel / 2 - a.y;
     // (a.x - 128 + to_middle * dx / dy) / 256, upwards
@@ -196,9 +196,9 @@ struct Slope {
   double at(double x, double y) const { return at_corner + x * dx + y * dy; }
 };
 
-class Painter {
+class MeshPainter {
  public:
-  explicit Painter(Bitmap& picture) : picture_(picture) {}
+  explicit MeshPainter(Bitmap& picture) : picture_(picture) {}
 
   void paint(const ImDrawList& list, const ImDrawCmd& command, const Texture& texture, const PixelRect& clip,
              ImVec2 origin, ImVec2 scale) {
@@ -299,10 +299,10 @@ class Painter {
   template <class Fill>
   void rows(const Corner& a, const Corner& b, const Corner& c, bool bulges_right, int top, int bottom,
             const Fill& fill) const {
-    Side whole(a, c, top);
+    ClipSide whole(a, c, top);
     const auto half = [&](const Corner& from, const Corner& to, int begin, int end) {
       if (begin >= end) return;
-      Side side(from, to, begin);
+      ClipSide side(from, to, begin);
       for (int y = begin; y < end; ++y, whole.next(), side.next()) {
         const Fixed left = bulges_right ? whole.pixel() : side.pixel();
         const Fixed right = bulges_right ? side.pixel() : whole.pixel();
@@ -404,7 +404,7 @@ Bitmap rasterize(const ImDrawData& data, const TextureStore& textures, Color cle
   const ImVec2 origin = data.DisplayPos, scale = data.FramebufferScale;
   Bitmap picture = Bitmap::filled(pixels_of(data.DisplaySize.x * scale.x),
                                   pixels_of(data.DisplaySize.y * scale.y), clear.with_alpha(255));
-  Painter painter(picture);
+  MeshPainter painter(picture);
   for (int i = 0; i < data.CmdListsCount; ++i) {
     const ImDrawList& list = *data.CmdLists[i];
     for (const ImDrawCmd& command : list.CmdBuffer) {

@@ -25,7 +25,7 @@ namespace headscope::viz {
 namespace {
 
 constexpr double kPointsPerPixel = 72.0 / 96;
-constexpr float kLargestSide = 19200;  ///< 200 inches, the limit of most readers
+constexpr float kLongestPdfSide = 19200;  ///< 200 inches, the limit of most readers
 
 struct Release {
   void operator()(cairo_surface_t* surface) const { cairo_surface_destroy(surface); }
@@ -346,9 +346,9 @@ void add_comment(std::string& bytes, const Note& note) {
 
 std::string to_pdf(const Scene& scene, const Fonts& fonts, std::span<const Note> notes,
                    const Description& description) {
-  if (!(scene.width > 0) || !(scene.height > 0) || scene.width > kLargestSide || scene.height > kLargestSide)
+  if (!(scene.width > 0) || !(scene.height > 0) || scene.width > kLongestPdfSide || scene.height > kLongestPdfSide)
     throw std::runtime_error("a picture of this size cannot be written as PDF: sides may be up to " +
-                             std::to_string(static_cast<int>(kLargestSide)) + " logical pixels");
+                             std::to_string(static_cast<int>(kLongestPdfSide)) + " logical pixels");
   Output output;
   PdfWriter writer(scene, fonts, output);
   if (!description.title.empty()) writer.metadata(CAIRO_PDF_METADATA_TITLE, description.title);

@@ -18,7 +18,7 @@
 namespace headscope::viz {
 namespace {
 
-constexpr int kLargestSide = 32768;
+constexpr int kLongestPngSide = 32768;
 /// Limit of the uncompressed size, so that one chunk of 2 GiB holds all pixels: zlib lengthens what it cannot
 /// compress by less than a thousandth.
 constexpr long long kMaxBytes = INT_MAX - INT_MAX / 1000;
@@ -119,9 +119,9 @@ void append_information(Bytes& bytes, float scale, std::span<const Note> notes) 
 
 Bytes header(int width, int height, int channels) {
   const std::string size = std::to_string(width) + " x " + std::to_string(height);
-  if (width < 1 || height < 1 || width > kLargestSide || height > kLargestSide) {
+  if (width < 1 || height < 1 || width > kLongestPngSide || height > kLongestPngSide) {
     throw std::runtime_error("a picture of " + size + " pixels cannot be written as PNG: sides may be 1 to " +
-                             std::to_string(kLargestSide));
+                             std::to_string(kLongestPngSide));
   }
   if ((static_cast<long long>(width) * channels + 1) * height > kMaxBytes) {
     throw std::runtime_error("a picture of " + size + " pixels is too large to be written as PNG");

@@ -8,15 +8,15 @@ namespace headscope::viz {
 namespace {
 
 /// A place on a line: the fraction of the way from its first point to its second.
-struct Place {
+struct CutPlace {
   double part = 0;
   std::optional<float> x = {}, y = {};  ///< exact, if it is on an edge of the box
 };
 
 /// The ends of the part of a line inside the box (Liang and Barsky's algorithm); nothing if none is inside.
-std::optional<std::pair<Place, Place>> part_inside(Point from, Point to, const Rect& box) {
-  Place first{0}, last{1};
-  const auto keep = [&](double start, double step, float low, float high, std::optional<float> Place::*edge) {
+std::optional<std::pair<CutPlace, CutPlace>> part_inside(Point from, Point to, const Rect& box) {
+  CutPlace first{0}, last{1};
+  const auto keep = [&](double start, double step, float low, float high, std::optional<float> CutPlace::*edge) {
     if (step == 0) return start >= static_cast<double>(low) && start <= static_cast<double>(high);
     if (step < 0) std::swap(low, high);
     const double enters = (static_cast<double>(low) - start) / step;
@@ -25,12 +25,12 @@ std::optional<std::pair<Place, Place>> part_inside(Point from, Point to, const R
     if (leaves < last.part) last = {leaves}, last.*edge = high;
     return first.part <= last.part;
   };
-  const bool any = keep(from.x, double{to.x} - from.x, box.x, box.right(), &Place::x) &&
-                   keep(from.y, double{to.y} - from.y, box.y, box.bottom(), &Place::y);
+  const bool any = keep(from.x, double{to.x} - from.x, box.x, box.right(), &CutPlace::x) &&
+                   keep(from.y, double{to.y} - from.y, box.y, box.bottom(), &CutPlace::y);
   return any ? std::optional(std::pair(first, last)) : std::nullopt;
 }
 
-Point point_at(Point from, Point to, const Place& place) {
+Point point_at(Point from, Point to, const CutPlace& place) {
   if (place.part <= 0) return from;
   if (place.part >= 1) return to;
   const auto between = [&](float a, float b) {

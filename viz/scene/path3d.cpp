@@ -65,9 +65,9 @@ void paint_box(Scene& scene, const Stage& stage, Color color) {
 }
 
 /// Paints words that never cover each other.
-class Labels {
+class LabelsIn3d {
  public:
-  Labels(Scene& scene, Rect area, const Style& style) : scene_(scene), area_(area), style_(style) {}
+  LabelsIn3d(Scene& scene, Rect area, const Style& style) : scene_(scene), area_(area), style_(style) {}
 
   /// Paints words centred on a point, moved inside the area if necessary; false: no room.
   bool add(std::string_view words, Point at, Color color, FontStyle face) {
@@ -129,7 +129,7 @@ class Labels {
 
 /// Paints the name and limits of an axis along its outermost edge of the box. The name of the vertical axis
 /// is above its end, where the path does not come.
-bool paint_axis(Labels& labels, const Path3& path, const Stage& stage, std::size_t axis, Rect area,
+bool paint_axis(LabelsIn3d& labels, const Path3& path, const Stage& stage, std::size_t axis, Rect area,
                 const Style& style) {
   const int bit = 1 << axis;
   const Point center = area.center();
@@ -211,7 +211,7 @@ Region paint_path(Picture& picture, const Path3& path, Rect area, const Style& s
     scene.add_line(at[i], at[i + 1], path.colors[i], width);
   }
   scene.add(PopClip{});
-  Labels labels(scene, area, style);
+  LabelsIn3d labels(scene, area, style);
   for (std::size_t axis = 0; axis < 3; ++axis)
     if (!paint_axis(labels, path, stage, axis, area, style)) picture.whole = false;
   const float dot = 0.6F * style.unit();

@@ -235,7 +235,7 @@ std::vector<Tick> scale_ticks(const ColorScale& scale, int count) {
 
 namespace {
 constexpr int kFewestTicks = 2;
-constexpr int kMaxTicks = 6;
+constexpr int kMostTicks = 6;
 }  // namespace
 
 float color_scale_width(const ColorScale& scale, const std::string& title,
@@ -243,7 +243,7 @@ float color_scale_width(const ColorScale& scale, const std::string& title,
   const float bar = 3 * style.unit(), gap = 1.5F * style.unit();
   float widest = 0;
   // How many ticks fit is known only after painting them.
-  for (int most = kFewestTicks; most <= kMaxTicks; ++most) {
+  for (int most = kFewestTicks; most <= kMostTicks; ++most) {
     for (const Tick& tick : scale_ticks(scale, most)) {
       widest = std::max(widest, style.width(limit_text(scale, tick), style.small()));
     }
@@ -277,7 +277,7 @@ bool paint_color_scale(Scene& scene, const ColorScale& scale, const std::string&
   scene.add(bar_image(scale, bar, true, steps, style.theme));
   scene.add(StrokeRect{bar, style.theme.line, 1});
 
-  const int most = std::clamp(static_cast<int>(bar.h / (2 * line)), kFewestTicks, kMaxTicks);
+  const int most = std::clamp(static_cast<int>(bar.h / (2 * line)), kFewestTicks, kMostTicks);
   float above = std::numeric_limits<float>::max();
   int written = 0;
   for (const Tick& tick : scale_ticks(scale, most)) {

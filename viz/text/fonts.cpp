@@ -44,7 +44,7 @@ struct Metrics {
 };
 
 /// A box with the code point in hexadecimal, for characters that no font has.
-namespace box {
+namespace missing_glyph {
 constexpr float kTop = -0.80F, kBottom = 0.10F, kLine = 0.045F, kSide = 0.06F, kPad = 0.07F;
 constexpr float kDigit = 0.36F;  ///< em size of the digits
 constexpr float kDigitWidth = 0.22F;
@@ -90,7 +90,7 @@ Outline outline(char32_t code, const FontFace& digits) {
   }
   return result;
 }
-}  // namespace box
+}  // namespace missing_glyph
 
 [[noreturn]] void throw_no_fonts() {
   throw std::runtime_error(
@@ -155,7 +155,7 @@ struct Fonts::Impl {
         return {font, glyph, 0, candidate->advance(glyph)};
       }
     }
-    return {kBoxFont, static_cast<std::uint32_t>(code), 0, box::advance(code)};
+    return {kBoxFont, static_cast<std::uint32_t>(code), 0, missing_glyph::advance(code)};
   }
 
   const AsciiTable& ascii_table(FontStyle style) const {
@@ -339,7 +339,7 @@ float Fonts::cap_height(FontStyle style, float size) const {
 }
 
 Outline Fonts::outline(const Glyph& glyph) const {
-  if (glyph.font == kBoxFont) return box::outline(glyph.index, impl_->primary(FontStyle::mono));
+  if (glyph.font == kBoxFont) return missing_glyph::outline(glyph.index, impl_->primary(FontStyle::mono));
   const FontFace* face = glyph.font < impl_->files.size() ? impl_->face(glyph.font) : nullptr;
   return face != nullptr ? face->outline(glyph.index) : Outline{};
 }

@@ -152,15 +152,15 @@ class CommandLine {
       app_.parse(reversed);
       return command();
     } catch (const CLI::CallForHelp&) {
-      return Reply{app_.help(), 0};
+      return CommandReply{app_.help(), 0};
     } catch (const CLI::CallForVersion&) {
-      return Reply{"headscope " + version() + "\n", 0};
+      return CommandReply{"headscope " + version() + "\n", 0};
     } catch (const CLI::ParseError& error) {
       return wrong_use(error.what());
     } catch (const UsageError& error) {
       return wrong_use(error.what());
     } catch (const UnusableValue& error) {
-      return Reply{error.what(), 1};
+      return CommandReply{error.what(), 1};
     }
   }
 
@@ -221,7 +221,7 @@ class CommandLine {
     return path;
   }
 
-  Reply wrong_use(std::string text) const {
+  CommandReply wrong_use(std::string text) const {
     std::string command = "headscope";
     for (const CLI::App* app : chosen()) command += " " + app->get_name();
     if (text.ends_with('.')) text.pop_back();

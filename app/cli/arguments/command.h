@@ -12,7 +12,7 @@ namespace headscope::app {
 
 /// A reply that needs no computing: help or version (status 0, for standard output), a usage error (status 2)
 /// or an unusable value (status 1). Errors are one sentence for standard error.
-struct Reply {
+struct CommandReply {
   std::string text;
   int status = 0;
 };
@@ -26,7 +26,7 @@ struct Task {
   std::function<int(const Streams&)> run;
 };
 
-using Command = std::variant<Reply, Task>;
+using Command = std::variant<CommandReply, Task>;
 
 /// The arguments as those of the given command; null if it is another command.
 template <class Wanted>

@@ -14,17 +14,17 @@ namespace {
 
 /// The sources of the score of a query and a key.
 struct ScoreCommand : Arguments {
-  std::optional<int> top;  ///< number of products in text; nothing: kTop
+  std::optional<int> top;  ///< number of products in text; nothing: kTopSources
 };
 
-constexpr int kTop = 20;
-constexpr const char* kNumber = "%14.6f  ";
+constexpr int kTopSources = 20;
+constexpr const char* kSourceNumber = "%14.6f  ";
 
 constexpr const char* kKindNames[] = {
     "token_embedding", "position_embedding", "head", "attention_bias", "mlp", "ln_1_bias", "bias", "edits"};
 
 /// A score and its sources.
-struct Report {
+struct SourcesReport {
   const PromptRun& run;
   const ScoreSources& of;
   const SoftmaxRow& row;
@@ -43,7 +43,7 @@ Json source_json(const ScoreSource& source) {
   return json;
 }
 
-void write_json(const Json& how, const Report& report, std::ostream& out) {
+void write_sources_json(const Json& how, const SourcesReport& report, std::ostream& out) {
   const ScoreSources& of = report.of;
   Json sources = Json::array(), products = Json::array();
   for (int i = 0; i < of.count(); ++i) {
@@ -68,7 +68,7 @@ void write_json(const Json& how, const Report& report, std::ostream& out) {
   write_json_line(how, *report.run.model->tokenizer, report.run.tokens.tokens, json, out);
 }
 
-void write_text(const Report& report, int top, std::ostream& out) {
+void write_text(const SourcesReport& report, int top, std::ostream& out) {
   const ScoreSources& of = report.of;
   out << "scaled score of " << head_name(of.layer, of.head) << ", query " << report.token(of.query)
       << ", key " << report.token(of.key) << '\n';
@@ -83,9 +83,9 @@ void write_text(const Report& report, int top, std::ostream& out) {
   double others = of.sum();
   for (const NamedNumber& line : products) others -= line.number;
   const std::size_t left_out = all - products.size();
-  write_by_size(std::move(products), kNumber, out);
+  write_by_size(std::move(products), kSourceNumber, out);
   if (left_out > 0)
-    out << format(kNumber, printable(others)) << "the other " << grouped(static_cast<std::int64_t>(left_out))
+    out << format(kSourceNumber, printable(others)) << "the other " << grouped(static_cast<std::int64_t>(left_out))
         << '\n';
   out << format("%14.6f  sum\n%14.6f  the model's\n%14.6g  rounding error\n", printable(of.sum()),
                 printable(of.score), printable(of.rounding_error()));
@@ -122,12 +122,12 @@ void run_score(const ScoreCommand& command, const Streams& streams) {
     const Selection at = place_in(*run, command, source.where(), answers);
     const auto row = ask(answers, SoftmaxRowOf{at.layer, at.head, at.query, at.key + 1});
     const auto of = ask(answers, ScoreSourcesOf{at.layer, at.head, at.query, at.key});
-    const Report report{*run, *of, *row};
+    const SourcesReport report{*run, *of, *row};
     if (command.json) {
-      write_json(how.of(engine, *run), report, streams.out);
+      write_sources_json(how.of(engine, *run), report, streams.out);
     } else {
       if (!source.is_first()) streams.out << '\n';
-      write_text(report, command.top.value_or(kTop), streams.out);
+      write_text(report, command.top.value_or(kTopSources), streams.out);
     }
     warn_about(*run, source.where(), streams.err);
   });

@@ -25,7 +25,7 @@
 namespace headscope::app {
 namespace {
 
-constexpr Named<SweepEdit> kAblations[] = {{"zero", SweepEdit::zero}, {"mean", SweepEdit::mean}};
+constexpr Named<SweepEdit> kSweepAblations[] = {{"zero", SweepEdit::zero}, {"mean", SweepEdit::mean}};
 
 constexpr Named<EstimatesWritten> kEstimates[] = {{"also", EstimatesWritten::also},
                                                   {"only", EstimatesWritten::only}};
@@ -49,7 +49,7 @@ SweepOf question_of(const SweepCommand& command, const Engine& engine) {
 }
 
 /// A sweep of one prompt, and how it is written.
-struct Reading {
+struct PromptSweep {
   const SweepCommand& command;
   const PromptRun& run;
   const SweepOf& question;
@@ -107,7 +107,7 @@ Json cells_json(const SweepOf& question, const Sweep& sweep, const Number& numbe
 }
 
 /// The neurons of a sweep, the strongest first.
-Json neurons_json(const Reading& reading) {
+Json neurons_json(const PromptSweep& reading) {
   const Sweep& sweep = reading.sweep;
   const SweepMetric metric = reading.metric;
   Json neurons = Json::array();
@@ -123,7 +123,7 @@ Json neurons_json(const Reading& reading) {
 }
 
 /// What is measured, of one prompt or of many.
-Json measure_json(const Reading& reading) {
+Json measure_json(const PromptSweep& reading) {
   const SweepMetric metric = reading.metric;
   Json json = {{"metric", name_of(kSweepMetrics, metric)},
                {"unit", metric == SweepMetric::divergence ? Json("nats") : Json(nullptr)},
@@ -137,7 +137,7 @@ Json measure_json(const Reading& reading) {
   return json;
 }
 
-void write_json(const Json& how, const Reading& reading, std::ostream& out) {
+void write_json(const Json& how, const PromptSweep& reading, std::ostream& out) {
   const SweepCommand& command = reading.command;
   const SweepOf& question = reading.question;
   const Sweep& sweep = reading.sweep;
@@ -173,7 +173,7 @@ std::string subject_of(SweepMetric metric, const PromptRun& run, const Sweep& sw
   return logit_name(tokenizer, sweep.token, metric == SweepMetric::difference ? sweep.against : -1);
 }
 
-void write_text(const Reading& reading, std::ostream& out) {
+void write_text(const PromptSweep& reading, std::ostream& out) {
   const SweepCommand& command = reading.command;
   const SweepOf& question = reading.question;
   const PromptRun& run = reading.run;
@@ -210,7 +210,7 @@ void write_text(const Reading& reading, std::ostream& out) {
 }
 
 /// What is measured of all prompts whose changes are averaged.
-Json of_means(const Reading& reading) {
+Json of_means(const PromptSweep& reading) {
   const bool shares = reading.source.has_value();
   const std::string metric = reading.metric == SweepMetric::divergence ? "KL(run || edited)"
                              : reading.metric == SweepMetric::difference
@@ -233,14 +233,14 @@ Json of_means(const Reading& reading) {
   return of;
 }
 
-void add_to(ListMeans& means, const Reading& reading, const std::string& where) {
+void add_to(ListMeans& means, const PromptSweep& reading, const std::string& where) {
   const MeasuredCells cells = cells_of(reading.question, reading.sweep, reading.metric,
                                        reading.estimates_only(), reading.source ? &*reading.source : nullptr);
   means.add(of_means(reading), cells, where);
 }
 
 /// The plot command for the sweep view.
-PlotCommand plot_of(const Reading& reading, const SecondText& second) {
+PlotCommand plot_of(const PromptSweep& reading, const SecondText& second) {
   const SweepCommand& command = reading.command;
   PlotCommand plot;
   plot.model = command.model;
@@ -312,7 +312,7 @@ void run_sweep(const SweepCommand& command, const Streams& streams) {
         command.estimates == EstimatesWritten::only ? Question(SweepEstimatesOf{question}) : question, *run,
         engine, where, streams);
     const Sweep& sweep = *static_cast<const Sweep*>(answer->value.get());
-    Reading reading{command, *run, question, sweep, measured.metric};
+    PromptSweep reading{command, *run, question, sweep, measured.metric};
     const bool lists = question.edit == SweepEdit::list_mean;
     if (lists) reading.mean_over = engine.mean_over.get();
     reading.own_second = prompt.second.has_value();
@@ -415,7 +415,7 @@ Finish describe_sweep(CommandSyntax& command) {
   command.choice_option("ablate",
                         "set each to zero, or to its mean over the prompt, or with --mean-over over a\nlist "
                         "(default: zero; with --second or --second-model each is patched)",
-                        own->ablation, kAblations);
+                        own->ablation, kSweepAblations);
   command.choice_option("site",
                         "the activation to edit: of heads z (default), q, k, v or pattern, of\n"
                         "head-position all of these but pattern; of layer-position all but pattern\n"

@@ -12,7 +12,7 @@
 namespace headscope::app {
 namespace {
 
-using Json = nlohmann::json;
+using RequestJson = nlohmann::json;
 using model::quote;
 
 struct BadRequest : std::runtime_error {
@@ -20,7 +20,7 @@ struct BadRequest : std::runtime_error {
 };
 
 /// A text that can be an argument.
-std::string argument(const Json& value, const std::string& where) {
+std::string argument(const RequestJson& value, const std::string& where) {
   const auto& text = value.get_ref<const std::string&>();
   if (text.find('\0') != text.npos)
     throw BadRequest(where +
@@ -29,18 +29,18 @@ std::string argument(const Json& value, const std::string& where) {
   return text;
 }
 
-std::string id_of(const Json& id) {
+std::string id_of(const RequestJson& id) {
   if (id.is_null() || id.is_number_integer() || id.is_string()) return json_line(id);
   throw BadRequest("\"id\" of a request is a text or a whole number, found " + std::string(id.type_name()));
 }
 
-std::vector<std::string> words_of_command(const Json& command) {
+std::vector<std::string> words_of_command(const RequestJson& command) {
   if (command.is_string()) return {argument(command, "\"command\"")};
   const char* const expected =
       "\"command\" of a request is a command's name, or a list of texts: the command and the words after it";
   if (!command.is_array() || command.empty()) throw BadRequest(expected);
   std::vector<std::string> words;
-  for (const Json& word : command) {
+  for (const RequestJson& word : command) {
     if (!word.is_string()) throw BadRequest(expected);
     words.push_back(argument(word, "\"command\""));
   }
@@ -48,7 +48,7 @@ std::vector<std::string> words_of_command(const Json& command) {
 }
 
 /// A text as it is, or a number as JSON writes it.
-std::string text_or_number(const Json& value, const std::string& where) {
+std::string text_or_number(const RequestJson& value, const std::string& where) {
   if (value.is_string()) return argument(value, where);
   if (value.is_number()) return value.dump();
   throw BadRequest(where + " is a text, a number, true or false, or a list of texts and numbers, found " +
@@ -57,16 +57,16 @@ std::string text_or_number(const Json& value, const std::string& where) {
                                          : value.type_name()));
 }
 
-NamedOption option_of(const std::string& name, const Json& value) {
+NamedOption option_of(const std::string& name, const RequestJson& value) {
   const std::string where = "the option " + quote(name);
   if (value.is_boolean()) return {name, value.get<bool>()};
   if (!value.is_array()) return {name, text_or_number(value, where)};
   std::vector<std::string> items;
-  for (const Json& item : value) items.push_back(text_or_number(item, where));
+  for (const RequestJson& item : value) items.push_back(text_or_number(item, where));
   return {name, std::move(items)};
 }
 
-std::vector<NamedOption> options_of(const Json& object) {
+std::vector<NamedOption> options_of(const RequestJson& object) {
   if (!object.is_object())
     throw BadRequest("\"options\" of a request is an object: each option's value by its name");
   std::vector<NamedOption> options;
@@ -75,7 +75,7 @@ std::vector<NamedOption> options_of(const Json& object) {
   return options;
 }
 
-std::string input_of(const Json& value) {
+std::string input_of(const RequestJson& value) {
   if (auto bytes = bytes_from_json(value)) return *std::move(bytes);
   throw BadRequest("\"input\" of a request is a text, or a list of bytes, 0 to 255");
 }
@@ -83,7 +83,7 @@ std::string input_of(const Json& value) {
 void read(std::string_view line, Request& request) {
   if (!is_utf8(line)) throw BadRequest("the request is no UTF-8");
   constexpr int kMaxDepth = 8;
-  const Json object = model::parse_json(line, "the request", kMaxDepth);
+  const RequestJson object = model::parse_json(line, "the request", kMaxDepth);
   if (!object.is_object())
     throw BadRequest("a request is a JSON object, found " + std::string(object.type_name()));
   if (const auto id = object.find("id"); id != object.end()) request.id = id_of(*id);

@@ -16,12 +16,6 @@ namespace {
 
 constexpr float kNone = std::numeric_limits<float>::quiet_NaN();
 
-enum class Column { query, key, value };  // column blocks of c_attn
-
-ParameterRows zeros(int rows, int cols) {
-  return {std::vector<float>(std::ptrdiff_t{rows} * cols), rows, cols};
-}
-
 std::span<const float> rows_of(const ParameterRows& x, int first, int count) {
   return std::span(x.values).subspan(std::ptrdiff_t{first} * x.cols, std::ptrdiff_t{count} * x.cols);
 }
@@ -32,19 +26,12 @@ void subtract_mean(std::span<float> row) {
   for (float& v : row) v = static_cast<float>(static_cast<double>(v) - mean);
 }
 
-ParameterRows transposed(const ParameterRows& x) {
-  ParameterRows result = zeros(x.cols, x.rows);
-  for (int i = 0; i < x.rows; ++i)
-    for (int j = 0; j < x.cols; ++j) result.row(j)[i] = x.row(i)[j];
-  return result;
-}
-
 ParameterRows parameter_of(const model::Transformer& transformer, int layer, std::string_view name) {
   return parameter_rows(transformer, "h." + std::to_string(layer) + "." + std::string(name));
 }
 
 /// [d_model, d_model]: the transposed W_Q, W_K or W_V of all heads, with ln_1's gain and centring.
-ParameterRows reading_of(const model::Transformer& transformer, int layer, Column column) {
+ParameterRows reading_of(const model::Transformer& transformer, int layer, AttentionColumns column) {
   const int d = transformer.config().n_embd;
   const ParameterRows attention = parameter_of(transformer, layer, "attn.c_attn.weight"),
                       gain = parameter_of(transformer, layer, "ln_1.weight");
@@ -112,19 +99,19 @@ std::vector<double> norms_by_head(const ParameterRows& x, int d_head) {
 /// the same norm after any matrix.
 ParameterRows receivers_of(const model::Transformer& transformer, int layer, CompositionKind kind,
                            model::Workspace& workspace) {
-  const auto made = [&](Column read, const ParameterRows& then) {
+  const auto made = [&](AttentionColumns read, const ParameterRows& then) {
     return product_by_head(factors_of(then, transformer.config().d_head()),
                            reading_of(transformer, layer, read), workspace);
   };
   switch (kind) {
     case CompositionKind::q:
-      return made(Column::query, reading_of(transformer, layer, Column::key));
+      return made(AttentionColumns::query, reading_of(transformer, layer, AttentionColumns::key));
     case CompositionKind::k:
-      return made(Column::key, reading_of(transformer, layer, Column::query));
+      return made(AttentionColumns::key, reading_of(transformer, layer, AttentionColumns::query));
     case CompositionKind::v:
       break;
   }
-  return made(Column::value, writing_of(transformer, layer));
+  return made(AttentionColumns::value, writing_of(transformer, layer));
 }
 
 }  // namespace
@@ -146,7 +133,7 @@ Composition CompositionOf::compute(const PromptRun& run, const Computation<Compo
   std::vector<ParameterRows> of_values;  // of the layers so far: factors of W_V
   ParameterRows products = zeros(d, d);
   for (int layer = 1; layer < config.n_layer; ++layer) {
-    of_values.push_back(factors_of(reading_of(transformer, layer - 1, Column::value), d_head));
+    of_values.push_back(factors_of(reading_of(transformer, layer - 1, AttentionColumns::value), d_head));
     const ParameterRows read = receivers_of(transformer, layer, kind, computation.workspace);
     const std::vector<double> read_norms = norms_by_head(read, d_head);
     const ParameterRows columns = transposed(read);

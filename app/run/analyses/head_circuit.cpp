@@ -14,9 +14,7 @@
 namespace headscope::app {
 namespace {
 
-constexpr int kBlock = 256;  // rows of the vocabulary at a time
-
-enum class Column { query, key, value };  // column blocks of c_attn
+constexpr int kVocabularyRows = 256;  // rows of the vocabulary at a time
 
 std::string name_in(int layer, std::string_view name) {
   return "h." + std::to_string(layer) + "." + std::string(name);
@@ -27,12 +25,8 @@ void check_head(const model::Config& config, int layer, int head) {
     throw model::RunError("the model has no head " + std::to_string(layer) + "." + std::to_string(head));
 }
 
-ParameterRows zeros(int rows, int cols) {
-  return {std::vector<float>(std::ptrdiff_t{rows} * cols), rows, cols};
-}
-
 /// [d_model, d_head]: ln_1's gain times W_Q, W_K or W_V of a head.
-ParameterRows reading_of(const model::Transformer& transformer, int layer, int head, Column column) {
+ParameterRows reading_of(const model::Transformer& transformer, int layer, int head, AttentionColumns column) {
   const model::Config& config = transformer.config();
   const int d = config.n_embd, width = config.d_head();
   ParameterRows attention = parameter_rows(transformer, name_in(layer, "attn.c_attn.weight"));
@@ -62,13 +56,6 @@ ParameterRows writing_of(const model::Transformer& transformer, int layer, int h
   return result;
 }
 
-ParameterRows transposed(const ParameterRows& x) {
-  ParameterRows result = zeros(x.cols, x.rows);
-  for (int i = 0; i < x.rows; ++i)
-    for (int j = 0; j < x.cols; ++j) result.row(j)[i] = x.row(i)[j];
-  return result;
-}
-
 /// x [n] times `weights` [n, m].
 std::vector<float> carried(std::span<const float> x, const ParameterRows& weights) {
   std::vector<double> sum(weights.cols);
@@ -86,9 +73,9 @@ void for_all_tokens(const model::Transformer& transformer, int layer, TokenReadi
                     model::Workspace& workspace, const std::stop_token& stop, const Visit& visit) {
   const TokenRows tokens(transformer, layer, reading);
   const int vocabulary = transformer.config().vocab_size;
-  for (int first = 0; first < vocabulary; first += kBlock) {
+  for (int first = 0; first < vocabulary; first += kVocabularyRows) {
     if (stop.stop_requested()) throw model::Stopped();
-    visit(first, tokens.rows(first, std::min(kBlock, vocabulary - first), workspace));
+    visit(first, tokens.rows(first, std::min(kVocabularyRows, vocabulary - first), workspace));
   }
 }
 
@@ -107,7 +94,7 @@ HeadTokens TokensOfHead::compute(const PromptRun& run, const Computation<HeadTok
   const model::Transformer& transformer = *run.model->transformer;
   check_head(transformer.config(), layer, head);
   const ParameterRows token = TokenRows(transformer, layer, reading).rows(id, 1, computation.workspace);
-  const std::vector<float> value = carried(token.values, reading_of(transformer, layer, head, Column::value));
+  const std::vector<float> value = carried(token.values, reading_of(transformer, layer, head, AttentionColumns::value));
   std::vector<float> logits(transformer.config().vocab_size);
   transformer.unembed(carried(value, writing_of(transformer, layer, head)), computation.workspace, logits);
   return ranked(std::move(logits), id);
@@ -121,7 +108,7 @@ std::vector<HeadCopying> copying_of(const model::Transformer& transformer, int l
                                     model::Workspace& workspace, const std::stop_token& stop) {
   std::vector<ParameterRows> in, out;
   for (const int head : heads) {
-    in.push_back(reading_of(transformer, layer, head, Column::value));
+    in.push_back(reading_of(transformer, layer, head, AttentionColumns::value));
     out.push_back(transposed(writing_of(transformer, layer, head)));
   }
   std::vector<std::unique_ptr<model::LowRankProduct>> products;
@@ -176,10 +163,10 @@ HeadTokens KeysOfToken::compute(const PromptRun& run, const Computation<HeadToke
   const model::Config& config = transformer.config();
   check_head(config, layer, head);
   const ParameterRows token = TokenRows(transformer, layer, reading).rows(id, 1, computation.workspace);
-  std::vector<float> query = carried(token.values, reading_of(transformer, layer, head, Column::query));
+  std::vector<float> query = carried(token.values, reading_of(transformer, layer, head, AttentionColumns::query));
   for (float& v : query) v *= config.attention_scale(layer);
   const std::vector<float> along =
-      carried(query, transposed(reading_of(transformer, layer, head, Column::key)));
+      carried(query, transposed(reading_of(transformer, layer, head, AttentionColumns::key)));
   std::vector<float> scores;
   for_all_tokens(transformer, layer, reading, computation.workspace, computation.stop,
                  [&](int, const ParameterRows& tokens) {
@@ -193,9 +180,9 @@ TokenPairs PairsOfHead::compute(const PromptRun& run, const Computation<TokenPai
   const model::Transformer& transformer = *run.model->transformer;
   const model::Config& config = transformer.config();
   check_head(config, layer, head);
-  ParameterRows to_query = reading_of(transformer, layer, head, Column::query);
+  ParameterRows to_query = reading_of(transformer, layer, head, AttentionColumns::query);
   for (float& v : to_query.values) v *= config.attention_scale(layer);
-  const ParameterRows to_key = reading_of(transformer, layer, head, Column::key);
+  const ParameterRows to_key = reading_of(transformer, layer, head, AttentionColumns::key);
   ParameterRows queries = zeros(config.vocab_size, config.d_head()), keys = queries;
   const auto part = [](ParameterRows& of, int first, int count) {
     return model::FloatRows{of.row(first).data(), count, of.cols, of.cols};

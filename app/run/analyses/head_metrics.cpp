@@ -16,7 +16,7 @@
 namespace headscope::app {
 namespace {
 
-constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+constexpr double kNoMetric = std::numeric_limits<double>::quiet_NaN();
 constexpr double kRoom = 137438953471;  // 2^37 - 1 units of one number: times kMaxNumbers below 2^63
 
 /// Fills in the shown values from the sums.
@@ -47,7 +47,7 @@ ExactMean& ExactMean::operator+=(const ExactMean& other) {
 }
 
 double ExactMean::mean(int bits) const {
-  if (count == 0 || lost > 0) return kNone;
+  if (count == 0 || lost > 0) return kNoMetric;
   return std::ldexp(static_cast<double>(units) / static_cast<double>(count), -bits);
 }
 

@@ -21,6 +21,17 @@ ParameterRows parameter_rows(const model::Transformer& transformer, std::string_
   return result;
 }
 
+ParameterRows zeros(int rows, int cols) {
+  return {std::vector<float>(std::ptrdiff_t{rows} * cols), rows, cols};
+}
+
+ParameterRows transposed(const ParameterRows& x) {
+  ParameterRows result = zeros(x.cols, x.rows);
+  for (int i = 0; i < x.rows; ++i)
+    for (int j = 0; j < x.cols; ++j) result.row(j)[i] = x.row(i)[j];
+  return result;
+}
+
 ParameterRows unembedding_rows(const model::Transformer& transformer, int first, int count) {
   const bool tied = transformer.config().tie_word_embeddings;
   return parameter_rows(transformer, tied ? "wte.weight" : "lm_head.weight", first, count);

@@ -22,6 +22,12 @@ struct ParameterRows {
 ParameterRows parameter_rows(const model::Transformer& transformer, std::string_view name, int first = 0,
                              int count = -1);
 
+/// The blocks of columns of `attn.c_attn.weight`, d_model each.
+enum class AttentionColumns { query, key, value };
+
+ParameterRows zeros(int rows, int cols);
+ParameterRows transposed(const ParameterRows& x);
+
 /// Rows of the unembedding: of `lm_head.weight`, or if the two are tied, of `wte.weight`.
 ParameterRows unembedding_rows(const model::Transformer& transformer, int first, int count);
 

@@ -7,7 +7,7 @@ namespace headscope::app {
 namespace {
 
 constexpr int kTop = 5;
-constexpr int kBlock = 128;  // positions between two checks for newer work
+constexpr int kPositionsAtOnce = 128;  // positions between two checks for newer work
 
 /// The number of leading positions whose tokens, including the one after, are the same as in `previous`: the
 /// statistics of a position depend on the next token, too.
@@ -35,8 +35,8 @@ Statistics StatisticsOfTokens::compute(const PromptRun& run,
     result.positions.assign(known->positions.begin(),
                             known->positions.begin() + common_positions(*known, result.tokens));
   const int length = run.run->length();
-  for (int first = static_cast<int>(result.positions.size()); first < length; first += kBlock) {
-    const int count = std::min(kBlock, length - first);
+  for (int first = static_cast<int>(result.positions.size()); first < length; first += kPositionsAtOnce) {
+    const int count = std::min(kPositionsAtOnce, length - first);
     auto block = run.model->transformer->statistics(*run.run, first, count, kTop, computation.workspace,
                                                     computation.stop);
     std::ranges::move(block, std::back_inserter(result.positions));

@@ -10,10 +10,10 @@
 namespace headscope::app {
 namespace {
 
-using Layers = std::optional<std::vector<int>>;
+using LayerList = std::optional<std::vector<int>>;
 
 /// Reads "L5H1." or "L*."; nothing if there is no layer.
-Layers read_layers(EditReader& in, std::optional<int>& head) {
+LayerList read_layers(EditReader& in, std::optional<int>& head) {
   in.sees("");
   const std::string_view text = in.rest();
   const bool has_layer = text.size() > 1 && text[0] == 'L' &&
@@ -53,7 +53,7 @@ std::string_view read_name(EditReader& in) {
 
 /// What stands before the operation of an edit, "L5H1.z", or the name of a hook, "blocks.5.attn.hook_z".
 struct SiteName {
-  Layers layers;
+  LayerList layers;
   std::optional<int> head;
   std::string_view name;
   bool is_hook = false;
@@ -183,7 +183,7 @@ model::Edits read_edit(std::string_view text, const LoadedModel& model) {
   EditReader in(text, model);
   model::Edits result;
   const SiteName site_name = read_site_name(in);
-  const Layers& layers = site_name.layers;
+  const LayerList& layers = site_name.layers;
   const std::optional<int>& head = site_name.head;
   const std::string_view name = site_name.name;
   const bool named = any_kind([&]<class T>() {

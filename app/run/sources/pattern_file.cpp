@@ -27,7 +27,7 @@ using model::quote;
 
 constexpr std::string_view kQueryTokens = "tokens",
                            kKeyTokens = "key_tokens";  // tensors, and keys of metadata
-constexpr std::size_t kBlock = std::size_t{1} << 18;   // weights read at a time
+constexpr std::size_t kWeightsAtOnce = std::size_t{1} << 18;   // weights read at a time
 
 std::string hook_of(int layer) {
   return "blocks." + std::to_string(layer) + ".attn.hook_pattern";
@@ -276,7 +276,7 @@ void PatternFile::read_header() {
 void PatternFile::scan(const model::LoadOptions& options) {
   const int queries = query_count(), keys = key_count();
   const auto width = static_cast<std::size_t>(keys);
-  const int rows = std::clamp(static_cast<int>(kBlock / width), 1, queries);
+  const int rows = std::clamp(static_cast<int>(kWeightsAtOnce / width), 1, queries);
   std::vector<float> block;
   std::string sees_later;  // the first place
   const double all = static_cast<double>(layers()) * heads_;
@@ -325,9 +325,9 @@ void PatternFile::read(int layer, int head, int first_query, std::span<float> ou
                                static_cast<std::uint64_t>(first_query)) *
                               static_cast<std::uint64_t>(key_count());
   const std::size_t size = model::element_bytes(of.precision);
-  std::vector<std::byte> piece(std::min(out.size(), kBlock) * size);
+  std::vector<std::byte> piece(std::min(out.size(), kWeightsAtOnce) * size);
   for (std::size_t done = 0; done < out.size();) {
-    const std::size_t count = std::min(out.size() - done, kBlock);
+    const std::size_t count = std::min(out.size() - done, kWeightsAtOnce);
     file_->read(of.offset + (first + done) * size, std::span(piece).first(count * size));
     model::convert(of.precision, piece.data(), count, model::Precision::f32, out.data() + done);
     done += count;

@@ -20,7 +20,7 @@
 #include "viz/scene/colormap.h"
 
 namespace headscope::app {
-namespace {
+namespace circuits {
 
 /// Region::id: the token's id; for pairs their index.
 enum Role { kToken };
@@ -348,9 +348,10 @@ float whole_height(const ViewContext& c) {
   return area.y + charts + 2 * style.line(style.small()) + 2 * style.unit() + margin(c) + 1;
 }
 
-}  // namespace
+}  // namespace circuits
 
 View circuits_view() {
+  using namespace circuits;
   View view = make_view(
       Group::attention, "circuits", "Circuits",
       "the OV and QK circuits of a head: what it would write, and which keys it would look for, from "

@@ -18,7 +18,7 @@
 #include "viz/charts/heatmap.h"
 
 namespace headscope::app {
-namespace {
+namespace composition {
 
 /// Roles of regions. cell: row: a sender, counted from the first head of layer 0; col: a receiver, from that
 /// of layer 1; row: id: a row of the list.
@@ -425,9 +425,10 @@ viz::Point figure_size(const ViewContext& c) {
   return {78 * c.font_size, 52 * c.font_size};
 }
 
-}  // namespace
+}  // namespace composition
 
 View composition_view() {
+  using namespace composition;
   View view =
       make_view(Group::attention, "composition", "Composition",
                 "how much of what a head writes lies where a later head's queries, keys or values read",

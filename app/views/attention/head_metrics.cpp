@@ -22,7 +22,7 @@
 #include "viz/charts/heatmap.h"
 
 namespace headscope::app {
-namespace {
+namespace head_metrics_grid {
 
 /// Roles of regions. cell: row: layer, col: head; row: id: a row of the list.
 enum Role { kCell, kRow };
@@ -422,9 +422,10 @@ viz::Point figure_size(const ViewContext& c) {
   return {64 * c.font_size, std::max(24 * c.font_size, (layers + 6) * 2.2F * c.font_size)};
 }
 
-}  // namespace
+}  // namespace head_metrics_grid
 
 View head_metrics_view() {
+  using namespace head_metrics_grid;
   View view = make_view(Group::attention, "metrics", "Head metrics",
                         "head metrics on this prompt, a list of prompts, or repeated random tokens", build,
                         facts, table);

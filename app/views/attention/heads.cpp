@@ -21,7 +21,7 @@
 #include "viz/scene/colormap.h"
 
 namespace headscope::app {
-namespace {
+namespace heads {
 
 constexpr float kSmallestHatched = 72;  // pixels a tile
 constexpr float kCardSide = 220;
@@ -551,9 +551,10 @@ std::vector<Scroll> scrolls(const ViewContext& c, const Picture& picture) {
   return scrolls;
 }
 
-}  // namespace
+}  // namespace heads
 
 View heads_view() {
+  using namespace heads;
   View view = make_view(Group::attention, "heads", "Heads",
                         "small attention patterns of all heads: a row for each layer, a column for each head",
                         build, facts, table);

@@ -18,7 +18,7 @@
 #include "model/pass/plan.h"
 
 namespace headscope::app {
-namespace {
+namespace heatmap {
 
 enum Role { kCell };  // row: query, col: key
 
@@ -237,9 +237,10 @@ std::vector<Scroll> scrolls(const ViewContext& c, const Picture& picture) {
                       std::min(bottom, c.height - bar));
 }
 
-}  // namespace
+}  // namespace heatmap
 
 View heatmap_view() {
+  using namespace heatmap;
   View view = attention_matrix_view();
   view.id = "heatmap";
   view.title = "Heatmap";

@@ -20,7 +20,7 @@
 #include "viz/scene/colormap.h"
 
 namespace headscope::app {
-namespace {
+namespace lines {
 
 /// Roles of regions: a row (for arcs a column) for each position.
 enum Role { kQueries, kKeys };
@@ -478,9 +478,10 @@ ViewActions whole_layer(const ViewContext& c, int) {
   return {SetOption{&kLineHeads, std::move(heads)}};
 }
 
-}  // namespace
+}  // namespace lines
 
 View lines_view() {
+  using namespace lines;
   View view = make_view(
       Group::attention, "lines", "Lines",
       "a line for each query and key, as wide as its weight: tokens in two columns, or a graph of arcs",

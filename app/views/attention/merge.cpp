@@ -17,7 +17,7 @@
 #include "app/views/view.h"
 
 namespace headscope::app {
-namespace {
+namespace merge {
 
 /// Roles of regions. part: id: a head, or after the heads the bias. component, over a part's region: the same
 /// id; row: a Vector. strip: id: a Strip. Both have a column for each component.
@@ -334,9 +334,10 @@ float whole_height(const ViewContext& c) {
          kNoteLines * style.line(style.small()) + 6 * style.unit() + margin(c);
 }
 
-}  // namespace
+}  // namespace merge
 
 View merge_view() {
+  using namespace merge;
   View view =
       make_view(Group::attention, "merge", "Merge",
                 "the heads' z side by side, through c_proj into the residual stream, and what each head adds",

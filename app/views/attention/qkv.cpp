@@ -18,7 +18,7 @@
 #include "app/views/view.h"
 
 namespace headscope::app {
-namespace {
+namespace qkv {
 
 enum Role { kComponent };  // Region::id: a Row
 /// Strips, from above.
@@ -216,9 +216,10 @@ viz::Point figure_size(const ViewContext& c) {
   return {56 * c.font_size, static_cast<float>(kRows) * 3.3F * c.font_size + 5 * c.font_size};
 }
 
-}  // namespace
+}  // namespace qkv
 
 View qkv_view() {
+  using namespace qkv;
   View view =
       make_view(Group::attention, "qkv", "Q, K, V",
                 "how a token gets its query, key and value: ln_1, one matrix product, split into heads",

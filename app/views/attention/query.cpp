@@ -22,7 +22,7 @@
 #include "viz/scene/scale.h"
 
 namespace headscope::app {
-namespace {
+namespace query {
 
 /// Roles of regions. key: Region::id: position. component, over its key's region: Region::id: key position;
 /// row: a Vector; col: component.
@@ -423,9 +423,10 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   return facts;
 }
 
-}  // namespace
+}  // namespace query
 
 View query_view() {
+  using namespace query;
   View view = make_view(Group::attention, "query", "Query",
                         "one query: its scores and weights for each key, stage by stage, and the weighted "
                         "values with their sum",

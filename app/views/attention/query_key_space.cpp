@@ -22,7 +22,7 @@
 #include "viz/scene/scale.h"
 
 namespace headscope::app {
-namespace {
+namespace query_key_space {
 
 enum Role { kPlot };
 enum class Coloring { kind, weight, position, token, prompt };
@@ -350,9 +350,10 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   return facts;
 }
 
-}  // namespace
+}  // namespace query_key_space
 
 View query_key_space_view() {
+  using namespace query_key_space;
   View view =
       make_view(Group::attention, "plane", "Query-key space",
                 "queries and keys of one head as points, projected onto their two principal directions",

@@ -21,7 +21,7 @@
 #include "viz/scene/colormap.h"
 
 namespace headscope::app {
-namespace {
+namespace score_breakdown {
 
 using namespace score_breakdown;
 
@@ -428,9 +428,10 @@ float whole_height(const ViewContext& c) {
          2 * c.font_size;
 }
 
-}  // namespace
+}  // namespace score_breakdown
 
 View score_view() {
+  using namespace score_breakdown;
   View view = make_view(Group::attention, "cell", "Score breakdown",
                         "one query and one key, step by step: products, score, scaling, softmax, weight",
                         build, facts, table);

@@ -24,7 +24,7 @@
 #include "viz/charts/heatmap.h"
 
 namespace headscope::app {
-namespace {
+namespace score_sources {
 
 using score_breakdown::ScoreTerms;
 
@@ -422,9 +422,10 @@ viz::Point figure_size(const ViewContext& c) {
   return {78 * c.font_size, 48 * c.font_size};
 }
 
-}  // namespace
+}  // namespace score_sources
 
 View score_sources_view() {
+  using namespace score_sources;
   View view = make_view(Group::attention, "score_sources", "Score sources",
                         "what earlier heads, MLPs and embeddings, written into q and k, add to a score",
                         build, facts, table);

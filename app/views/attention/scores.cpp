@@ -22,7 +22,7 @@
 #include "viz/scene/blend.h"
 
 namespace headscope::app {
-namespace {
+namespace scores {
 
 enum Role {
   kCell,    // row: query, col: key; Region::id: the stage
@@ -509,9 +509,10 @@ std::vector<Scroll> scrolls(const ViewContext& c, const Picture& picture) {
   return zoom_scrolls(kZoom, c, picture, kCell);
 }
 
-}  // namespace
+}  // namespace scores
 
 View scores_view() {
+  using namespace scores;
   View view = attention_matrix_view();
   view.id = "scores";
   view.title = "Scores";

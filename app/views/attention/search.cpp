@@ -11,7 +11,7 @@
 #include "app/views/parts/prompt_list_words.h"
 
 namespace headscope::app {
-namespace {
+namespace search {
 
 enum Role { kRow };  // Region::id: index of a match
 enum class Text { prompt, list };
@@ -436,9 +436,10 @@ viz::Point figure_size(const ViewContext& c) {
   return {70 * c.font_size, std::max(12 * c.font_size, rows)};
 }
 
-}  // namespace
+}  // namespace search
 
 View search_view() {
+  using namespace search;
   View view =
       make_view(Group::attention, "search", "Search",
                 "which heads attend from tokens like the query to tokens like the key, or in a marked shape",

@@ -22,7 +22,7 @@
 #include "viz/scene/scale.h"
 
 namespace headscope::app {
-namespace {
+namespace softmax {
 
 enum Role { kRow };  // Region::id: index of a score
 enum class Source { row, one, ten, hundred, robot };
@@ -373,9 +373,10 @@ float whole_height(const ViewContext& c) {
   return below_title(c).y + viz::table_height(table, style) + 4 * style.line(style.small()) + margin(c) + 1;
 }
 
-}  // namespace
+}  // namespace softmax
 
 View softmax_view() {
+  using namespace softmax;
   View view = make_view(
       Group::attention, "softmax", "Softmax",
       "softmax of the scores at any scale: why 1/√d_head keeps the weights from collapsing onto one key",

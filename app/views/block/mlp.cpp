@@ -15,7 +15,7 @@
 #include "viz/charts/vector_strip.h"
 
 namespace headscope::app {
-namespace {
+namespace mlp {
 
 using namespace mlp;
 
@@ -490,9 +490,10 @@ float whole_height(const ViewContext& c) {
   return area.y + std::max(all, 30 * em) + margin(c) + 1;
 }
 
-}  // namespace
+}  // namespace mlp
 
 View mlp_view() {
+  using namespace mlp;
   View view = make_view(Group::block, "mlp", "MLP",
                         "the strongest neurons of a layer's MLP at one token, before and after GELU, and the "
                         "tokens they push up or down",

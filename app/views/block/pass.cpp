@@ -15,7 +15,7 @@
 #include "viz/scene/colormap.h"
 
 namespace headscope::app {
-namespace {
+namespace pass {
 
 using namespace pass_picture;
 
@@ -460,9 +460,10 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   return facts;
 }
 
-}  // namespace
+}  // namespace pass
 
 View pass_view() {
+  using namespace pass;
   View view =
       make_view(Group::block, "way", "Forward pass",
                 "the forward pass of one token: what each step computes, and how far each layer moves the "

@@ -12,7 +12,7 @@
 #include "app/views/parts/prompt_list_words.h"
 
 namespace headscope::app {
-namespace {
+namespace top_examples {
 
 enum Role { kRow };  // Region::id: index of an example
 enum class Text { prompt, list };
@@ -401,9 +401,10 @@ viz::Point figure_size(const ViewContext& c) {
   return {80 * c.font_size, std::max(12 * c.font_size, rows)};
 }
 
-}  // namespace
+}  // namespace top_examples
 
 View top_examples_view() {
+  using namespace top_examples;
   View view =
       make_view(Group::block, "top_examples", "Top examples",
                 "the tokens of a prompt or a list at which neurons are most active, or between which a "

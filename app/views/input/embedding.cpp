@@ -16,7 +16,7 @@
 #include "viz/scene/scale.h"
 
 namespace headscope::app {
-namespace {
+namespace embedding {
 
 /// Roles of regions. strip: id and row: a Vector, col: dimension. neighbour, and its strip: id: its rank.
 enum Role { kStrip, kNeighbour, kNeighbourStrip };
@@ -330,9 +330,10 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   return facts;
 }
 
-}  // namespace
+}  // namespace embedding
 
 View embedding_view() {
+  using namespace embedding;
   View view = make_view(
       Group::input, "embedding", "Embedding",
       "how a token becomes a vector: its row of wte, its position's row of wpe, and the nearest tokens",

@@ -9,7 +9,7 @@
 #include "viz/scene/scale.h"
 
 namespace headscope::app {
-namespace {
+namespace position_cosines {
 
 const auto kFromPositions = make_option<std::vector<int>>(
     "from-positions", "Positions",
@@ -127,9 +127,10 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   return facts;
 }
 
-}  // namespace
+}  // namespace position_cosines
 
 View position_cosines_view() {
+  using namespace position_cosines;
   View view = make_view(Group::input, "cosines", "Cosines",
                         "cosine similarity of every two position vectors, learned and sinusoidal", build,
                         facts, table);

@@ -13,7 +13,7 @@
 #include "viz/scene/colormap.h"
 
 namespace headscope::app {
-namespace {
+namespace position_shift {
 
 enum Role { kErrors };  // its region has a column for each k
 
@@ -167,9 +167,10 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   return facts;
 }
 
-}  // namespace
+}  // namespace position_shift
 
 View position_shift_view() {
+  using namespace position_shift;
   View view =
       make_view(Group::input, "shift", "Shift",
                 "whether one linear map takes every position to the next: exact for the sinusoids, and how "

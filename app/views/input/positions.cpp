@@ -9,7 +9,7 @@
 #include "viz/scene/scale.h"
 
 namespace headscope::app {
-namespace {
+namespace positions {
 
 constexpr double kOutliers = 0.002;  // fraction of values allowed beyond the colour scale
 
@@ -131,9 +131,10 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   return facts;
 }
 
-}  // namespace
+}  // namespace positions
 
 View positions_view() {
+  using namespace positions;
   View view =
       make_view(Group::input, "positions", "Positions",
                 "the learned position embeddings as curves and as a heatmap, next to sinusoidal encodings",

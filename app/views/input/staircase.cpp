@@ -16,7 +16,7 @@
 #include "viz/scene/path3d.h"
 
 namespace headscope::app {
-namespace {
+namespace staircase {
 
 enum Role { kSpace };  // its regions' cells are pixels
 
@@ -267,9 +267,10 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   return facts;
 }
 
-}  // namespace
+}  // namespace staircase
 
 View staircase_view() {
+  using namespace staircase;
   View view = make_view(
       Group::input, "staircase", "Staircase",
       "positions as a path in 3D: the sinusoids' spiral staircase, and the learned embeddings in their "

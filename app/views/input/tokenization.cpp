@@ -10,7 +10,7 @@
 #include "viz/text/piece_rows.h"
 
 namespace headscope::app {
-namespace {
+namespace tokenization {
 
 /// Roles of regions. token: id: position. step: id: number of merges made, col: byte.
 enum Role { kToken, kStep };
@@ -271,9 +271,10 @@ viz::Point figure_size(const ViewContext& c) {
           below_title(c).y + steps + c.font_size + viz::table_height(tokens, style) + 2 * margin(c)};
 }
 
-}  // namespace
+}  // namespace tokenization
 
 View tokenization_view() {
+  using namespace tokenization;
   View view = make_view(Group::input, "tokenization", "Tokenization",
                         "the merges that built each token, step by step from its bytes, with their ranks",
                         build, facts, table);

@@ -19,7 +19,7 @@
 #include "viz/text/utf8.h"
 
 namespace headscope::app {
-namespace {
+namespace tokens {
 
 enum Role { kChip };  // Region::id: position
 
@@ -434,9 +434,10 @@ std::vector<Scroll> scrolls(const ViewContext& c, const Picture& picture) {
   return lay_out(c).lines.bars(c.width - kScrollBar * c.font_size);
 }
 
-}  // namespace
+}  // namespace tokens
 
 View tokens_view() {
+  using namespace tokens;
   View view = make_view(Group::input, "tokens", "Tokens",
                         "the prompt's tokens, shaded by the query's attention in the chosen head", build,
                         facts, table);

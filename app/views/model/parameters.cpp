@@ -14,7 +14,7 @@
 #include "viz/scene/scale.h"
 
 namespace headscope::app {
-namespace {
+namespace parameters {
 
 /// Roles of regions. row: id: its index in the table. map: rows and columns of the pooled values. bins: a
 /// column for each bin. size: id: its index in the chart of sizes.
@@ -503,9 +503,10 @@ viz::Point figure_size(const ViewContext& c) {
           std::max(44 * c.font_size, below_title(c).y + rows + 2 * margin(c))};
 }
 
-}  // namespace
+}  // namespace parameters
 
 View parameters_view() {
+  using namespace parameters;
   View view = make_view(Group::model, "parameters", "Parameters",
                         "every tensor of the model with shape, share of the parameters and values; the GPT-2 "
                         "sizes for comparison",

@@ -28,7 +28,7 @@ const Option<AttributionList> kAttributionList = choice_option<AttributionList>(
 const Option<int> kFirstContribution =
     first_row_option("first-contribution", "First contribution", "first row shown in the list", true);
 
-namespace {
+namespace attribution {
 
 using Numbers = AttributionNumbers;
 
@@ -225,9 +225,7 @@ std::string refuse(const ViewContext& c) {
   return refuse_token_id(c, {&kLogitId, &kLogitOtherId});
 }
 
-}  // namespace
-
-static View view_of_prompt() {
+View view_of_prompt() {
   View view = make_view(Group::output, "attribution", "Attribution",
                         "what each head, MLP, bias and embedding adds to a logit or logit difference", build,
                         facts, table);
@@ -250,7 +248,10 @@ static View view_of_prompt() {
   return view;
 }
 
+}  // namespace attribution
+
 View attribution_view() {
+  using namespace attribution;
   return with_means(view_of_prompt(), kAttributionMeans);
 }
 

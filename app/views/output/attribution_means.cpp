@@ -10,7 +10,7 @@
 #include "app/views/parts/prompt_list_words.h"
 
 namespace headscope::app {
-namespace {
+namespace attribution_means {
 
 using Numbers = AttributionNumbers;
 
@@ -119,14 +119,14 @@ std::string refuse(const ViewContext& c) {
   return why.empty() ? why : why + "; see --" + std::string(kAttributionList.flag_name());
 }
 
-}  // namespace
+}  // namespace attribution_means
 
-const MeansForm kAttributionMeans{.build = build,
-                                  .facts = facts,
-                                  .table = table,
-                                  .on = on,
-                                  .scrolls = scrolls,
-                                  .refuse = refuse,
+const MeansForm kAttributionMeans{.build = attribution_means::build,
+                                  .facts = attribution_means::facts,
+                                  .table = attribution_means::table,
+                                  .on = attribution_means::on,
+                                  .scrolls = attribution_means::scrolls,
+                                  .refuse = attribution_means::refuse,
                                   .figure_size = attribution_size};
 
 }  // namespace headscope::app

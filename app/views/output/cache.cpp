@@ -13,7 +13,7 @@
 #include "viz/charts/axis.h"
 
 namespace headscope::app {
-namespace {
+namespace cache {
 
 enum Role { kCell };  // a row for each pass, a column for each position
 
@@ -328,9 +328,10 @@ viz::Point figure_size(const ViewContext& c) {
   return {c.width, top + 9 * style.font_size + row * rows + 6 * style.line(style.small()) + end};
 }
 
-}  // namespace
+}  // namespace cache
 
 View cache_view() {
+  using namespace cache;
   View view = make_view(Group::output, "cache", "Cache",
                         "which keys and values each pass computes and which it reads from the cache", build,
                         facts, table);

@@ -21,7 +21,7 @@
 #include "viz/scene/scale.h"
 
 namespace headscope::app {
-namespace {
+namespace circuit_graph {
 
 using circuit_picture::Layout;
 using circuit_picture::Link;
@@ -474,9 +474,10 @@ std::string refuse(const ViewContext& c) {
   return refuse_token_id(c, {&kTokenId, &kAgainstId});
 }
 
-}  // namespace
+}  // namespace circuit_graph
 
 View circuit_graph_view() {
+  using namespace circuit_graph;
   View view =
       make_view(Group::output, "circuit_graph", "Circuit graph",
                 "the heads, MLPs and embeddings that make a prediction, and the strongest edges between them",

@@ -24,7 +24,7 @@ namespace headscope::app {
 
 View flow_view();  // its captions
 
-namespace {
+namespace flow {
 
 using namespace flow_picture;
 
@@ -556,9 +556,10 @@ Table table(const ViewContext& c) {
   return flow ? table_of(c, *flow) : Table{};
 }
 
-}  // namespace
+}  // namespace flow
 
 View flow_view() {
+  using namespace flow;
   View view = make_view(Group::output, "flow", "Flow",
                         "a logit as the sum of what embeddings, MLPs and biases add to it, and the attention "
                         "edges that carry it",

@@ -23,7 +23,7 @@
 #include "viz/scene/scale.h"
 
 namespace headscope::app {
-namespace {
+namespace lens {
 
 enum Role { kCell };  // row: place on the stream, its end on top; col: position
 const auto kWords =
@@ -558,9 +558,7 @@ viz::Point figure_size(const ViewContext& c) {
                        7 * c.font_size + margin(c)};
 }
 
-}  // namespace
-
-static View view_of_prompt() {
+View view_of_prompt() {
   View view = make_view(Group::output, "lens", "Logit lens",
                         "what the model would predict if it stopped at each place in the residual stream",
                         build, facts, table);
@@ -580,7 +578,10 @@ static View view_of_prompt() {
   return view;
 }
 
+}  // namespace lens
+
 View lens_view() {
+  using namespace lens;
   return with_means(view_of_prompt(), kLensMeans);
 }
 

@@ -22,7 +22,7 @@ namespace headscope::app {
 const Option<int> kFirstPlace =
     first_row_option("first-place", "First place", "first place shown in the list of means");
 
-namespace {
+namespace lens_means {
 
 const ListRows kRows{.role = kLensRow, .first = kFirstPlace, .names = "places", .runs_on = true};
 
@@ -186,14 +186,14 @@ viz::Point figure_size(const ViewContext& c) {
   return {56 * c.font_size, viz::table_height(table, style_of(c)) + 9 * c.font_size};
 }
 
-}  // namespace
+}  // namespace lens_means
 
-const MeansForm kLensMeans{.build = build,
-                           .facts = facts,
-                           .table = table,
-                           .on = on,
-                           .scrolls = scrolls,
-                           .refuse = refuse,
-                           .figure_size = figure_size};
+const MeansForm kLensMeans{.build = lens_means::build,
+                           .facts = lens_means::facts,
+                           .table = lens_means::table,
+                           .on = lens_means::on,
+                           .scrolls = lens_means::scrolls,
+                           .refuse = lens_means::refuse,
+                           .figure_size = lens_means::figure_size};
 
 }  // namespace headscope::app

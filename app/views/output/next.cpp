@@ -21,7 +21,7 @@
 #include "viz/scene/colormap.h"
 
 namespace headscope::app {
-namespace {
+namespace next {
 
 enum Role { kGuess };  // a bar: Region::id: token id
 
@@ -357,9 +357,10 @@ ViewActions append(const ViewContext& c, int which) {
   return continue_with(c, *next, g.best[which]);
 }
 
-}  // namespace
+}  // namespace next
 
 View next_view() {
+  using namespace next;
   View view = make_view(Group::output, "next", "Next token",
                         "the most probable tokens after one position, over the whole vocabulary", build,
                         facts, table);

@@ -23,7 +23,7 @@
 #include "viz/scene/scale.h"
 
 namespace headscope::app {
-namespace {
+namespace predictions {
 
 enum Role { kRow, kChip };  // Region::id: position
 
@@ -459,9 +459,10 @@ float whole_height(const ViewContext& c) {
   return shaded_tokens_height(c, chips_of(c, none), none.length, 1);
 }
 
-}  // namespace
+}  // namespace predictions
 
 View predictions_view() {
+  using namespace predictions;
   View view = make_view(Group::output, "predictions", "Predictions",
                         "the model's predictions at every position, and its loss on the token that follows",
                         build, facts, table);

@@ -18,7 +18,7 @@
 #include "viz/scene/scale.h"
 
 namespace headscope::app {
-namespace {
+namespace saliency {
 
 enum Role { kRow, kChip };  // Region::id: position
 
@@ -403,9 +403,10 @@ std::string refuse(const ViewContext& c) {
   return refuse_token_id(c, {&kTokenId, &kAgainstId});
 }
 
-}  // namespace
+}  // namespace saliency
 
 View saliency_view() {
+  using namespace saliency;
   View view =
       make_view(Group::output, "saliency", "Saliency",
                 "how much each token of the prompt counts for a prediction, by gradients at the tokens' "

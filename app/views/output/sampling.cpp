@@ -16,7 +16,7 @@
 #include "viz/charts/share_bar.h"
 
 namespace headscope::app {
-namespace {
+namespace sampling {
 
 enum Role { kGuess, kPart };  // rows of the table, parts of the bars; Region::id: rank, token id
 
@@ -490,9 +490,10 @@ float whole_height(const ViewContext& c) {
          link_height(style) + legend_height(c) + viz::table_height(table, style) + margin(c) + 1;
 }
 
-}  // namespace
+}  // namespace sampling
 
 View sampling_view() {
+  using namespace sampling;
   View view = make_view(Group::output, "sampling", "Sampling",
                         "how the next token is sampled: temperature, top-k, top-p and the random number",
                         build, facts, table);

@@ -33,7 +33,7 @@
 #include "viz/scene/scale.h"
 
 namespace headscope::app {
-namespace {
+namespace sweep {
 
 /// All places of a row together: a head, or a layer, of senders its heads.
 SweepPlace whole_row(const SweepOf& question, const SweepPlace& place) {
@@ -339,13 +339,7 @@ std::string refuse(const ViewContext& c) {
   return refuse_sweep_options(c, c.run ? refuse_sweep(c, sweep_question(c)) : SweepRefusal{});
 }
 
-}  // namespace
-
-const View& view_of_sweeps() {
-  return *find_view("sweep");
-}
-
-static View view_of_prompt() {
+View view_of_prompt() {
   View view = make_view(
       Group::output, "sweep", "Sweep",
       "how much a prediction changes when each head, each layer or head at each position, each MLP, "
@@ -377,7 +371,14 @@ static View view_of_prompt() {
   return view;
 }
 
+}  // namespace sweep
+
+const View& view_of_sweeps() {
+  return *find_view("sweep");
+}
+
 View sweep_view() {
+  using namespace sweep;
   return with_means(view_of_prompt(), kSweepMeans);
 }
 

@@ -22,7 +22,7 @@
 #include "viz/scene/colormap.h"
 
 namespace headscope::app {
-namespace {
+namespace sweep_means {
 
 SweepOnList question_of(const ViewContext& c) {
   return {over_list(c), sweep_of_prompts(c), c.options[kSweptMetric]};
@@ -238,16 +238,16 @@ viz::Point figure_size(const ViewContext& c) {
   return sweep_grid_size(c, sweep_grid(c.run->run->config, means ? means->question : question));
 }
 
-}  // namespace
+}  // namespace sweep_means
 
 const MeansForm kSweepMeans{
-    .build = build,
-    .facts = facts,
-    .table = table,
-    .on = on,
+    .build = sweep_means::build,
+    .facts = sweep_means::facts,
+    .table = sweep_means::table,
+    .on = sweep_means::on,
     .scrolls = [](const ViewContext& c,
                   const Picture& picture) { return list_scrolls(kSweptRows, c, picture); },
-    .refuse = refuse,
-    .figure_size = figure_size};
+    .refuse = sweep_means::refuse,
+    .figure_size = sweep_means::figure_size};
 
 }  // namespace headscope::app

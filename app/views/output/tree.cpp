@@ -20,7 +20,7 @@
 #include "viz/charts/token_tree.h"
 
 namespace headscope::app {
-namespace {
+namespace tree {
 
 enum Role { kNode };  // Region::id: index of a node
 
@@ -536,9 +536,10 @@ viz::Point figure_size(const ViewContext& c) {
                              style.unit() + margin(c))};
 }
 
-}  // namespace
+}  // namespace tree
 
 View tree_view() {
+  using namespace tree;
   View view = make_view(Group::output, "tree", "Tree",
                         "continuations already tried and possible ones, token by token; click to go there",
                         build, facts, table);

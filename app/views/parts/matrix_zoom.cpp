@@ -211,7 +211,7 @@ std::vector<MenuLine> menu(const ViewContext& c) {
 }
 
 /// Why a part of the run's queries and keys cannot be shown; empty: it can.
-std::string refuse(const ViewContext& c) {
+std::string refuse_zoom(const ViewContext& c) {
   const Zoom zoom = c.options[kZoom];
   const int queries = c.run->run->length(), keys = key_count(*c.run);
   if (zoom.row + zoom.rows <= queries && zoom.col + zoom.cols <= keys) return "";
@@ -261,7 +261,7 @@ View attention_matrix_view() {
        [](const ViewContext& c, int) { return show_whole(kZoom, c.options); }, "The whole matrix is shown."}};
   view.on = matrix_gesture;
   view.menu = menu;
-  view.refuse = refuse;
+  view.refuse = refuse_zoom;
   view.shows_difference = true;
   view.caption = {true, true, true};
   return view;

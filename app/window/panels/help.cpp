@@ -12,7 +12,7 @@ using viz::Rect;
 
 namespace {
 
-using Kind = GuideBlock::Kind;
+using BlockKind = GuideBlock::Kind;
 using Look = GuideSpan::Look;
 
 constexpr std::string_view kMouse =
@@ -34,9 +34,9 @@ GuideText strong(std::string words) {
 /// The keys as a page of the guide, without a name.
 GuidePage keys_page() {
   GuidePage page{"", "Keys and mouse", {}};
-  page.blocks.push_back({.kind = Kind::heading, .level = 1, .text = {{Look::plain, page.title}}});
+  page.blocks.push_back({.kind = BlockKind::heading, .level = 1, .text = {{Look::plain, page.title}}});
   page.blocks.push_back({.text = {{Look::plain, std::string(kMouse)}}});
-  GuideBlock& table = page.blocks.emplace_back(GuideBlock{.kind = Kind::table});
+  GuideBlock& table = page.blocks.emplace_back(GuideBlock{.kind = BlockKind::table});
   table.rows.push_back({{}, {}});  // no headings
   for (const KeyHelp& line : list_of_keys())
     table.rows.push_back({strong(line.keys), {{Look::plain, line.what}}});
@@ -147,7 +147,7 @@ class Column {
   void add(const GuidePage& page, const GuideBlock& block, std::string_view search) {
     const float gap = ui_.u(8);
     switch (block.kind) {
-      case Kind::heading: {
+      case BlockKind::heading: {
         if (y_ > 0) y_ += gap * (block.level < 3 ? 1.5F : 1);
         const std::size_t first = lines_.size();
         add_lines(block.text, 0, block.level == 1 ? 1.25F : block.level == 2 ? 1.1F : 1, true);
@@ -156,10 +156,10 @@ class Column {
         y_ += gap / 2;
         return;
       }
-      case Kind::paragraph:
+      case BlockKind::paragraph:
         add_lines(block.text, 0, Ui::kSmall);
         break;
-      case Kind::item: {
+      case BlockKind::item: {
         const std::size_t first = lines_.size();
         add_lines(block.text, ui_.u(16), Ui::kSmall);
         static const GuideSpan kBullet{Look::plain, "•"};
@@ -168,10 +168,10 @@ class Column {
         y_ -= gap / 2;
         break;
       }
-      case Kind::code:
+      case BlockKind::code:
         for (const std::string& line : block.code) add_code(line);
         break;
-      case Kind::table:
+      case BlockKind::table:
         add_table(block, search);
         break;
     }

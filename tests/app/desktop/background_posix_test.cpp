@@ -7,7 +7,7 @@
 
 #include "tests/support/matchers.h"
 
-namespace headscope::app {
+namespace headscope::app::background_posix_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -35,4 +35,4 @@ TEST(Background, AThreadThatCannotStartIsASentence) {
 #endif
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::background_posix_test

@@ -7,7 +7,7 @@
 
 #include "tests/support/matchers.h"
 
-namespace headscope::app {
+namespace headscope::app::background_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -195,4 +195,4 @@ TEST(Background, AWorkThatCanEndIsWaitedForAndCounted) {
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::background_test

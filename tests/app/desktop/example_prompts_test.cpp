@@ -10,7 +10,7 @@
 #include "model/tokens/tokenizer.h"
 #include "tests/support/matchers.h"
 
-namespace headscope::app {
+namespace headscope::app::example_prompts_test {
 namespace {
 
 std::vector<ExamplePrompt> parse(std::string_view text) {
@@ -120,4 +120,4 @@ TEST(ExamplePrompts, AMissingFileIsNamed) {
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::example_prompts_test

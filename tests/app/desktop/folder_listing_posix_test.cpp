@@ -3,7 +3,7 @@
 
 #include "tests/app/desktop/listed_folders.h"
 
-namespace headscope::app {
+namespace headscope::app::folder_listing_posix_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -49,4 +49,4 @@ TEST(FolderListing, WhatMayNotBeReadIsSaidOfTheFolderAndPassedOverInside) {
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::folder_listing_posix_test

@@ -4,7 +4,7 @@
 #include "tests/app/desktop/listed_folders.h"
 #include "viz/players/players.h"
 
-namespace headscope::app {
+namespace headscope::app::folder_listing_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -123,4 +123,4 @@ TEST(NaturalOrder, IsAnOrderForAnyBytes) {
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::folder_listing_test

@@ -2,7 +2,7 @@
 #include "tests/app/hub/fetch_fixture.h"
 #include "tests/support/file_size_limit.h"
 
-namespace headscope::app {
+namespace headscope::app::fetch_posix_test {
 namespace {
 
 TEST_F(HubFetch, AFullDiskIsASentenceAndGoesOnTheNextTime) {
@@ -19,4 +19,4 @@ TEST_F(HubFetch, AFullDiskIsASentenceAndGoesOnTheNextTime) {
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::fetch_posix_test

@@ -1,7 +1,7 @@
 // Fetching weights in parts, from a hub that disconnects or a server that is not the hub.
 #include "tests/app/hub/fetch_fixture.h"
 
-namespace headscope::app {
+namespace headscope::app::fetch_resumed_test {
 namespace {
 
 TEST_F(HubFetch, GoesOnWhereverTheConnectionBroke) {
@@ -148,4 +148,4 @@ TEST_F(HubFetch, MoreThanWasPromisedIsNotWritten) {
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::fetch_resumed_test

@@ -3,7 +3,7 @@
 
 #include "tests/app/hub/fetch_fixture.h"
 
-namespace headscope::app {
+namespace headscope::app::fetch_test {
 namespace {
 
 TEST_F(HubFetch, BringsAWholeModelInTheCachesLayout) {
@@ -353,4 +353,4 @@ TEST_F(HubFetch, AProxyOfTheEnvironmentIsAsked) {
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::fetch_test

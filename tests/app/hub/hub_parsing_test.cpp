@@ -9,7 +9,7 @@
 #include "tests/support/sentences.h"
 #include "tests/support/temporary_folder.h"
 
-namespace headscope::app {
+namespace headscope::app::hub_parsing_test {
 namespace {
 
 Environment environment(std::map<std::string, std::string> variables) {
@@ -209,4 +209,4 @@ TEST(HubRate, IsWrittenShort) {
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::hub_parsing_test

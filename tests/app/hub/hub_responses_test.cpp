@@ -4,7 +4,7 @@
 #include "tests/support/matchers.h"
 #include "tests/support/sentences.h"
 
-namespace headscope::app {
+namespace headscope::app::hub_responses_test {
 namespace {
 
 const HubModel kModel{"a/b", "main"};
@@ -38,7 +38,7 @@ Listing files(std::set<std::string> names) {
 }
 
 TEST(HubAnswers, OnlyWhatAModelIsLoadedFromIsChosen) {
-  const Choice defaults = choose_files(
+  const ChosenFiles defaults = choose_files(
       files({"config.json", "vocab.json", "merges.txt", "tokenizer.json", "model.safetensors",
              "pytorch_model.bin", "README.md", "model.safetensors.index.json", "onnx/model.onnx"}),
       kModel);
@@ -47,7 +47,7 @@ TEST(HubAnswers, OnlyWhatAModelIsLoadedFromIsChosen) {
   EXPECT_FALSE(defaults.sharded);
   EXPECT_TRUE(defaults.absent.empty());
 
-  const Choice sharded =
+  const ChosenFiles sharded =
       choose_files(files({"config.json", "tokenizer.json", "model.safetensors.index.json"}), kModel);
   EXPECT_THAT(sharded.tokenizer, ElementsAre("tokenizer.json"));
   EXPECT_EQ(sharded.weights, "model.safetensors.index.json");
@@ -202,4 +202,4 @@ TEST(HubAnswers, ARefusalIsOneSentence) {
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::hub_responses_test

@@ -6,7 +6,7 @@
 #include "tests/support/sentences.h"
 #include "tests/support/temporary_folder.h"
 
-namespace headscope::app {
+namespace headscope::app::model_cache_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -185,4 +185,4 @@ TEST(PartialFile, IsNeverWrittenThroughALink) {
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::model_cache_test

@@ -9,7 +9,7 @@
 #include "tests/support/pattern_files.h"
 #include "tests/support/temporary_folder.h"
 
-namespace headscope::app {
+namespace headscope::app::attention_command_test {
 namespace {
 
 using nlohmann::json;
@@ -299,4 +299,4 @@ TEST_F(AttentionCommand, AWindowIsDrawnOfAFile) {
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::attention_command_test

@@ -9,7 +9,7 @@
 #include "tests/app/window/window_fixture.h"
 #include "tests/support/pattern_files.h"
 
-namespace headscope::app {
+namespace headscope::app::attention_window_test {
 namespace {
 
 class AttentionWindow : public HandsTest {
@@ -342,4 +342,4 @@ TEST_F(AttentionWindow, AFileThatIsNoneIsASentenceAndTheModelStays) {
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::attention_window_test

@@ -21,7 +21,7 @@
 #include "tests/support/sentences.h"
 #include "tests/support/temporary_folder.h"
 
-namespace headscope::app {
+namespace headscope::app::pattern_file_test {
 namespace {
 
 using namespace headscope::testing;
@@ -449,4 +449,4 @@ TEST_F(PatternFiles, AreOpenedByTheWorker) {
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::pattern_file_test

@@ -7,7 +7,7 @@
 #include "tests/support/pattern_files.h"
 #include "tests/support/temporary_folder.h"
 
-namespace headscope::app {
+namespace headscope::app::pattern_views_test {
 namespace {
 
 /// A file, and a run that represents it.
@@ -316,4 +316,4 @@ TEST_F(PatternViews, OffersNoEdits) {
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::pattern_views_test

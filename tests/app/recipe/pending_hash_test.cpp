@@ -5,7 +5,7 @@
 #include "tests/support/matchers.h"
 #include "tests/support/temporary_folder.h"
 
-namespace headscope::app {
+namespace headscope::app::pending_hash_test {
 namespace {
 
 TEST(PendingHash, IsThatOfTheFilesWithAnotherThreadAndWithout) {
@@ -35,4 +35,4 @@ TEST(PendingHash, WhatCannotBeHashedIsSaidToWhoeverAsks) {
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::pending_hash_test

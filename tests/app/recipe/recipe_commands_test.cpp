@@ -18,7 +18,7 @@
 #include "tests/support/temporary_folder.h"
 #include "viz/scene/notes.h"
 
-namespace headscope::app {
+namespace headscope::app::recipe_commands_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -325,8 +325,8 @@ TEST_F(RecipeCommands, AFileAloneOpensTheWindow) {
     ASSERT_NE(command_arguments<WindowCommand>(command), nullptr) << name;
     EXPECT_EQ(command_arguments<WindowCommand>(command)->file, name);
   }
-  EXPECT_EQ(std::get<Reply>(parse_command_line({"nonsense"})).status, 2);
-  EXPECT_EQ(std::get<Reply>(parse_command_line({"a.headscope", "--prompt", "x"})).status, 2);
+  EXPECT_EQ(std::get<CommandReply>(parse_command_line({"nonsense"})).status, 2);
+  EXPECT_EQ(std::get<CommandReply>(parse_command_line({"a.headscope", "--prompt", "x"})).status, 2);
   EXPECT_EQ(run_command({file("none.headscope")}).status, 1);
 }
 
@@ -537,4 +537,4 @@ TEST_F(RecipeCommands, RanksStartAtOne) {
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::recipe_commands_test

@@ -15,7 +15,7 @@
 #include "tests/support/wine.h"
 #include "viz/players/players.h"
 
-namespace headscope::app {
+namespace headscope::app::recipe_test {
 namespace {
 
 using headscope::testing::TemporaryFolder;
@@ -362,4 +362,4 @@ TEST(WeightsHash, OfSeveralFilesIsOfAllOfThem) {
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::recipe_test

@@ -7,7 +7,7 @@
 #include "tests/support/matchers.h"
 #include "tests/support/temporary_folder.h"
 
-namespace headscope::app {
+namespace headscope::app::settings_test {
 namespace {
 
 void set_option(Options& options, std::string_view name, std::string_view text) {
@@ -188,4 +188,4 @@ TEST(Settings, AFolderInTheirPlaceIsAMessage) {
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::settings_test

@@ -17,7 +17,7 @@
 #include "tests/support/reference_gpt2.h"
 #include "tests/support/sentences.h"
 
-namespace headscope::app {
+namespace headscope::app::activation_means_test {
 namespace {
 
 using namespace testing;
@@ -334,4 +334,4 @@ TEST_F(ActivationMeansTest, ACircuitsEdgesCarryThem) {
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::activation_means_test

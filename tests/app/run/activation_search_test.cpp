@@ -10,7 +10,7 @@
 #include "tests/app/prompt_lists.h"
 #include "tests/app/view_fixture.h"
 
-namespace headscope::app {
+namespace headscope::app::activation_search_test {
 namespace {
 
 const std::vector<Prompt> kPrompts{{.text = "The king and the queen and the king", .ids = {}},
@@ -173,4 +173,4 @@ TEST(ActivationSearch, TakesTokensAndALimit) {
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::activation_search_test

@@ -9,7 +9,7 @@
 #include "tests/app/view_fixture.h"
 #include "tests/support/gpt2_folder.h"
 
-namespace headscope::app {
+namespace headscope::app::attribution_test {
 namespace {
 
 using Vector = std::vector<double>;
@@ -366,4 +366,4 @@ TEST(StrongestFirst, IsByMagnitudeThenIndexWithNaNLast) {
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::attribution_test

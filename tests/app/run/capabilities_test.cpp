@@ -2,7 +2,7 @@
 
 #include "tests/app/view_fixture.h"
 
-namespace headscope::app {
+namespace headscope::app::capabilities_test {
 namespace {
 
 constexpr Capabilities kAll = Capability::patterns | Capability::weights | Capability::positions_table |
@@ -24,4 +24,4 @@ TEST(Capabilities, WhatIsMissingIsOneSentenceThatNamesTheModel) {
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::capabilities_test

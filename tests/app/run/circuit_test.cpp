@@ -12,7 +12,7 @@
 #include "tests/support/reference_circuit.h"
 #include "tests/support/sentences.h"
 
-namespace headscope::app {
+namespace headscope::app::circuit_test {
 namespace {
 
 using model::kHeads;
@@ -414,4 +414,4 @@ TEST_F(CircuitTest, RefusesWhatHasNoCircuit) {
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::circuit_test

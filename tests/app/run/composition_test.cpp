@@ -7,7 +7,7 @@
 #include "tests/app/view_fixture.h"
 #include "tests/support/gpt2_folder.h"
 
-namespace headscope::app {
+namespace headscope::app::composition_test {
 namespace {
 
 /// A matrix [rows, cols] in double.
@@ -242,4 +242,4 @@ TEST(StrongestPairs, AreSortedAndOfAHead) {
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::composition_test

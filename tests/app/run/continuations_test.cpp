@@ -4,7 +4,7 @@
 #include "model/files/error.h"
 #include "tests/app/view_fixture.h"
 
-namespace headscope::app {
+namespace headscope::app::continuations_test {
 namespace {
 
 /// Draws token by token, each from a pass over all tokens without reuse.
@@ -84,4 +84,4 @@ TEST(Continuations, GoOnFromWhatWasShownBeforeTheyWereStopped) {
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::continuations_test

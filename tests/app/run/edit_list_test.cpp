@@ -3,7 +3,7 @@
 #include "app/run/edits/moved_edits.h"
 #include "tests/support/matchers.h"
 
-namespace headscope::app {
+namespace headscope::app::edit_list_test {
 namespace {
 
 using model::Site;
@@ -248,4 +248,4 @@ TEST(MovedEdits, WhatDoesNotMoveStaysAsItIsWritten) {
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::edit_list_test

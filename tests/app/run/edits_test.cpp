@@ -6,7 +6,7 @@
 #include "tests/support/matchers.h"
 #include "tests/support/sentences.h"
 
-namespace headscope::app {
+namespace headscope::app::edits_test {
 namespace {
 
 using model::Site;
@@ -383,4 +383,4 @@ TEST_F(Edits, AWrongListNamesFileAndEdit) {
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::edits_test

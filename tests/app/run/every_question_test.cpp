@@ -13,7 +13,7 @@
 #include "tests/app/view_fixture.h"
 #include "tests/support/sentences.h"
 
-namespace headscope::app {
+namespace headscope::app::every_question_test {
 namespace {
 
 TEST(EveryQuestion, StopsWhenItIsTold) {
@@ -50,4 +50,4 @@ TEST(EveryQuestion, RefusesPlacesThatAreNotThereInOneSentence) {
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::every_question_test

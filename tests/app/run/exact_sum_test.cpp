@@ -7,7 +7,7 @@
 #include <limits>
 #include <random>
 
-namespace headscope::app {
+namespace headscope::app::exact_sum_test {
 namespace {
 
 ExactSum sum_of(const std::vector<double>& numbers) {
@@ -97,4 +97,4 @@ TEST(SampleMean, LeavesOutWhatIsNoNumber) {
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::exact_sum_test

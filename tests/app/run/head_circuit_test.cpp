@@ -7,7 +7,7 @@
 #include "model/maths/low_rank.h"
 #include "tests/app/view_fixture.h"
 
-namespace headscope::app {
+namespace headscope::app::head_circuit_test {
 namespace {
 
 TEST(LowRankProduct, HasTheEigenvaluesOfTheWholeMatrix) {
@@ -271,4 +271,4 @@ TEST(LargestEntries, AreThoseOfTheWholeProductWhateverTheTiles) {
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::head_circuit_test

@@ -8,7 +8,7 @@
 #include "model/files/error.h"
 #include "tests/app/view_fixture.h"
 
-namespace headscope::app {
+namespace headscope::app::head_metrics_test {
 namespace {
 
 HeadMetrics metrics_of(const std::vector<std::vector<float>>& rows, std::span<const int> tokens) {
@@ -200,4 +200,4 @@ TEST(MetricsOnRepeated, SayWhereTheContextIsTooSmall) {
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::head_metrics_test

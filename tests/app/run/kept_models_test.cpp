@@ -5,7 +5,7 @@
 #include "tests/app/view_fixture.h"
 #include "tests/support/gpt2_folder.h"
 
-namespace headscope::app {
+namespace headscope::app::kept_models_test {
 namespace {
 
 using model::Precision;
@@ -136,4 +136,4 @@ TEST(KeptModels, WhatIsLargerThanTheLimitIsNotKept) {
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::kept_models_test

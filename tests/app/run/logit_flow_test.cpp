@@ -11,7 +11,7 @@
 #include "tests/model/every_edit.h"
 #include "tests/support/gpt2_folder.h"
 
-namespace headscope::app {
+namespace headscope::app::logit_flow_test {
 namespace {
 
 using Vector = std::vector<double>;
@@ -375,4 +375,4 @@ TEST(FlowLensOf, ReadsTheTokenAtTheInputOfEachBlock) {
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::logit_flow_test

@@ -6,7 +6,7 @@
 #include "model/files/error.h"
 #include "tests/app/view_fixture.h"
 
-namespace headscope::app {
+namespace headscope::app::logit_lens_test {
 namespace {
 
 void expect_same(const LogitLens& found, const LogitLens& expected) {
@@ -141,4 +141,4 @@ TEST(LensOf, KeepsWithoutWorkWhatIsTheSame) {
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::logit_lens_test

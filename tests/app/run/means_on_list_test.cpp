@@ -11,7 +11,7 @@
 #include "tests/app/view_fixture.h"
 #include "tests/support/naive_mean.h"
 
-namespace headscope::app {
+namespace headscope::app::means_on_list_test {
 namespace {
 
 using std::string;
@@ -225,4 +225,4 @@ TEST(MeansOnList, GoOnWhereTheyWereStopped) {
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::means_on_list_test

@@ -2,7 +2,7 @@
 
 #include "tests/support/matchers.h"
 
-namespace headscope::app {
+namespace headscope::app::memo_test {
 namespace {
 
 model::Config small_config() {
@@ -302,4 +302,4 @@ TEST(Memo, ForgetsWhatWasMadeFromWhatIsAnotherNow) {
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::memo_test

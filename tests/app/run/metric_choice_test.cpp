@@ -7,7 +7,7 @@
 #include "tests/support/matchers.h"
 #include "tests/support/sentences.h"
 
-namespace headscope::app {
+namespace headscope::app::metric_choice_test {
 namespace {
 
 class MetricChoiceTest : public ::testing::Test {
@@ -104,4 +104,4 @@ TEST_F(MetricChoiceTest, WhatDoesNotExistIsOneSentence) {
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::metric_choice_test

@@ -5,7 +5,7 @@
 #include "tests/support/gpt2_folder.h"
 #include "tests/support/matchers.h"
 
-namespace headscope::app {
+namespace headscope::app::next_token_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -54,4 +54,4 @@ TEST_F(NextTokenTest, SaysWhereTheLogitsAloneAreNotFinite) {
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::next_token_test

@@ -9,7 +9,7 @@
 #include "tests/app/view_fixture.h"
 #include "tests/support/gpt2_folder.h"
 
-namespace headscope::app {
+namespace headscope::app::position_geometry_test {
 namespace {
 
 using ::testing::Lt;
@@ -100,4 +100,4 @@ TEST(PositionGeometry, PartsAreShownAndItGoesOnFromTheLastAfterAStop) {
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::position_geometry_test

@@ -10,7 +10,7 @@
 #include "tests/app/view_fixture.h"
 #include "tests/support/temporary_folder.h"
 
-namespace headscope::app {
+namespace headscope::app::prompt_list_test {
 namespace {
 
 std::string problem_of(const std::filesystem::path& file) {
@@ -292,4 +292,4 @@ TEST(QueryKeySpaceOverList, HasTheTokensOfAllPromptsThatThereIsRoomFor) {
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::prompt_list_test

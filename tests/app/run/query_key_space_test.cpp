@@ -3,7 +3,7 @@
 
 #include "tests/app/view_fixture.h"
 
-namespace headscope::app {
+namespace headscope::app::query_key_space_test {
 namespace {
 
 using Vector = std::vector<double>;
@@ -76,4 +76,4 @@ TEST(QueryKeySpaceOf, OfOneTokenIsALine) {
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::query_key_space_test

@@ -6,7 +6,7 @@
 #include <limits>
 #include <vector>
 
-namespace headscope::app {
+namespace headscope::app::rank_correlation_test {
 namespace {
 
 using Values = std::vector<double>;
@@ -37,4 +37,4 @@ TEST(RankCorrelation, OfFewerThanTwoPairsOrOfEqualValuesIsNone) {
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::rank_correlation_test

@@ -6,7 +6,7 @@
 #include "tests/support/matchers.h"
 #include "tests/support/sentences.h"
 
-namespace headscope::app {
+namespace headscope::app::saliency_test {
 namespace {
 
 using model::Edits;
@@ -211,4 +211,4 @@ TEST_F(SaliencyTest, IsStopped) {
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::saliency_test

@@ -5,7 +5,7 @@
 #include "model/pass/hooks.h"
 #include "tests/app/view_fixture.h"
 
-namespace headscope::app {
+namespace headscope::app::score_sources_test {
 namespace {
 
 using Vector = std::vector<double>;
@@ -217,4 +217,4 @@ TEST(ScoreSourcesOf, ADifferenceIsThatOfTheCounterparts) {
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::score_sources_test

@@ -3,7 +3,7 @@
 #include "app/run/analyses/attention_stages.h"
 #include "tests/app/view_fixture.h"
 
-namespace headscope::app {
+namespace headscope::app::softmax_row_test {
 namespace {
 
 TEST(SoftmaxRow, IsTheRowOfTheStagesToTheBit) {
@@ -53,4 +53,4 @@ TEST(SoftmaxRow, KeysBehindItsOwnAreMaskedAndChangeNothing) {
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::softmax_row_test

@@ -9,7 +9,7 @@
 #include "tests/model/gradients_fixture.h"
 #include "tests/support/sentences.h"
 
-namespace headscope::app {
+namespace headscope::app::sweep_estimates_test {
 namespace {
 
 using model::Edits;
@@ -357,4 +357,4 @@ TEST_F(SweepEstimates, AloneComputeNoCell) {
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::sweep_estimates_test

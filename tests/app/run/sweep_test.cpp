@@ -8,7 +8,7 @@
 #include "tests/support/reference_gpt2.h"
 #include "tests/support/sentences.h"
 
-namespace headscope::app {
+namespace headscope::app::sweep_test {
 namespace {
 
 using model::Site;
@@ -439,4 +439,4 @@ TEST_F(SweepTest, RefusesWhatCannotBe) {
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::sweep_test

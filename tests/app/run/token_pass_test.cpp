@@ -4,7 +4,7 @@
 #include "app/views/parts/names.h"
 #include "tests/app/view_fixture.h"
 
-namespace headscope::app {
+namespace headscope::app::token_pass_test {
 namespace {
 
 /// The largest difference between a vector and the reference's, relative to the reference's norm.
@@ -96,4 +96,4 @@ TEST(PassOfToken, OfAnEditedRunIsComputedFromTheStart) {
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::token_pass_test

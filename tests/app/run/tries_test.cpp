@@ -3,7 +3,7 @@
 
 #include "tests/support/matchers.h"
 
-namespace headscope::app {
+namespace headscope::app::tries_test {
 namespace {
 
 using ::testing::IsNan;
@@ -104,4 +104,4 @@ TEST(Tries, TheOldestAreForgotten) {
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::tries_test

@@ -4,7 +4,7 @@
 #include "model/files/error.h"
 #include "tests/app/view_fixture.h"
 
-namespace headscope::app {
+namespace headscope::app::value_attention_test {
 namespace {
 
 using Head = ReferenceGpt2::Head;
@@ -93,4 +93,4 @@ TEST(RolloutOf, GoesByTheMaskThatTheRunHad) {
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::value_attention_test

@@ -1,7 +1,7 @@
 // The worker's answers about a run, its baseline and their difference.
 #include "tests/app/run/worker_fixture.h"
 
-namespace headscope::app {
+namespace headscope::app::worker_comparison_test {
 namespace {
 
 TEST(Alignment, IsByPositionOrByTheLongestCommonSubsequence) {
@@ -120,4 +120,4 @@ TEST_F(WorkerOfTales, AnswersAboutTheBaselineAreNotRecomputedForEveryEdit) {
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::worker_comparison_test

@@ -7,7 +7,7 @@
 #include "tests/support/matchers.h"
 #include "tests/support/source_folders.h"
 
-namespace headscope::app {
+namespace headscope::app::worker_keeps_test {
 namespace {
 
 using model::Site;
@@ -107,4 +107,4 @@ TEST_F(WorkerKeeps, TheModelWhereTheLoadOfAnotherIsGivenUp) {
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::worker_keeps_test

@@ -3,7 +3,7 @@
 #include "app/run/analyses/token_statistics.h"
 #include "tests/app/run/worker_fixture.h"
 
-namespace headscope::app {
+namespace headscope::app::worker_test {
 namespace {
 
 TEST_F(WorkerOfTales, AnEditComputesWhatComesAfterItAndAPreviousPromptNothing) {
@@ -346,4 +346,4 @@ TEST_F(WorkerOfTales, WhereAllDependsOnAllNothingOfAShorterPromptIsTakenOver) {
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::worker_test

@@ -5,7 +5,7 @@
 #include "tests/support/matchers.h"
 #include "tests/support/temporary_folder.h"
 
-namespace headscope::app {
+namespace headscope::app::tour_posix_test {
 namespace {
 
 constexpr std::string_view kTour = R"(# A title
@@ -30,4 +30,4 @@ TEST(Tours, AreFilesAndNothingElse) {
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::tour_posix_test

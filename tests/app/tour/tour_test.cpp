@@ -7,7 +7,7 @@
 #include "tests/support/matchers.h"
 #include "tests/support/temporary_folder.h"
 
-namespace headscope::app {
+namespace headscope::app::tour_test {
 namespace {
 
 constexpr std::string_view kTour = R"(# A title
@@ -268,4 +268,4 @@ TEST(Tours, AreReadFromFoldersAndAWrongOneKeepsTheOthers) {
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::tour_test

@@ -7,7 +7,7 @@
 #include "tests/app/two_models/second_model.h"
 #include "tests/support/variables.h"
 
-namespace headscope::app {
+namespace headscope::app::two_models_command_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -249,4 +249,4 @@ TEST_F(TwoModelsCommand, WhatCannotBeIsOneSentence) {
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::two_models_command_test

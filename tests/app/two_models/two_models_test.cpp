@@ -20,7 +20,7 @@
 #include "tests/app/view_fixture.h"
 #include "tests/support/sentences.h"
 
-namespace headscope::app {
+namespace headscope::app::two_models_test {
 namespace {
 
 using model::Site;
@@ -557,4 +557,4 @@ TEST_F(WorkerOfTwoModels, AShorterContextLeavesTheRestWithoutACounterpart) {
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::two_models_test

@@ -12,7 +12,7 @@
 #include "tests/app/window/window_fixture.h"
 #include "tests/support/pattern_files.h"
 
-namespace headscope::app {
+namespace headscope::app::two_models_window_test {
 namespace {
 
 class TwoModelsWindow : public HandsTest {
@@ -365,4 +365,4 @@ TEST_F(TwoModelsWindow, PatternsHaveNone) {
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::two_models_window_test

@@ -5,7 +5,7 @@
 #include "tests/app/view_fixture.h"
 #include "viz/scene/scale.h"
 
-namespace headscope::app {
+namespace headscope::app::attribution_test {
 namespace {
 
 constexpr int kGrid = 0;  // index of the region: the first one
@@ -319,4 +319,4 @@ TEST(AttributionView, NeuronsAndEditsOfTheOutputAddUpToTheMlp) {
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::attribution_test

@@ -2,7 +2,7 @@
 
 #include "tests/app/view_fixture.h"
 
-namespace headscope::app {
+namespace headscope::app::cache_test {
 namespace {
 
 TEST(Cache, EachPassComputesOneTokenAndKeepsTheOthers) {
@@ -44,4 +44,4 @@ TEST(Cache, AClickOnAColumnOfThePromptChoosesItsToken) {
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::cache_test

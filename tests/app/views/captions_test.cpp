@@ -9,7 +9,7 @@
 #include "app/views/option_words.h"
 #include "tests/app/views/view_suite.h"
 
-namespace headscope::app {
+namespace headscope::app::captions_test {
 namespace {
 
 TEST(Captions, NameWhatThePictureShows) {
@@ -195,4 +195,4 @@ TEST(Captions, AreWrappedUnderThePicture) {
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::captions_test

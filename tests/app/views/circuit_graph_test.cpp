@@ -5,7 +5,7 @@
 #include "app/views/parts/names.h"
 #include "tests/app/view_fixture.h"
 
-namespace headscope::app {
+namespace headscope::app::circuit_graph_test {
 namespace {
 
 constexpr int kNode = 0, kEdge = 1;  // roles of the regions
@@ -234,4 +234,4 @@ TEST(CircuitView, SaysWhyThereIsNone) {
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::circuit_graph_test

@@ -4,7 +4,7 @@
 #include "app/views/parts/names.h"
 #include "tests/app/view_fixture.h"
 
-namespace headscope::app {
+namespace headscope::app::circuits_test {
 namespace {
 
 constexpr int kToken = 0;
@@ -89,4 +89,4 @@ TEST(Circuits, TheCopyingScoreMayComeLater) {
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::circuits_test

@@ -12,7 +12,7 @@
 #include "model/tokens/sampling.h"
 #include "tests/app/view_fixture.h"
 
-namespace headscope::app {
+namespace headscope::app::comparison_test {
 namespace {
 
 Scenario edited(const char* edits = "L1.attn_out=0", const std::string& text = kRobot) {
@@ -382,4 +382,4 @@ TEST(Comparison, PredictionsKeepTheRunsOwnGuessLongest) {
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::comparison_test

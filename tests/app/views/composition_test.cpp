@@ -8,7 +8,7 @@
 #include "tests/support/gpt2_folder.h"
 #include "viz/scene/scale.h"
 
-namespace headscope::app {
+namespace headscope::app::composition_test {
 namespace {
 
 constexpr int kGrid = 0;  // index of the region: the first one
@@ -190,4 +190,4 @@ TEST(CompositionView, AModelOfOneLayerHasNone) {
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::composition_test

@@ -16,7 +16,7 @@
 #include "model/tokens/sampling.h"
 #include "tests/app/view_fixture.h"
 
-namespace headscope::app {
+namespace headscope::app::difference_views_test {
 namespace {
 
 Scenario edited(const char* edits = "L2H1.z=0") {
@@ -321,4 +321,4 @@ TEST(ViewDifference, EveryViewThatHasOneIsDrawnForTwoPromptsOfAnyLengths) {
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::difference_views_test

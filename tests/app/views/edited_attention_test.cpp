@@ -6,7 +6,7 @@
 #include "app/run/edits/edit_text.h"
 #include "tests/app/view_fixture.h"
 
-namespace headscope::app {
+namespace headscope::app::edited_attention_test {
 namespace {
 
 using ReferenceEdits = ReferenceGpt2::Edits;
@@ -480,4 +480,4 @@ TEST(EditedAttention, CaptionsQuoteThePromptThatIsPatchedFrom) {
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::edited_attention_test

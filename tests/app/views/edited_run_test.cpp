@@ -7,7 +7,7 @@
 #include "app/views/parts/names.h"
 #include "tests/app/view_fixture.h"
 
-namespace headscope::app {
+namespace headscope::app::edited_run_test {
 namespace {
 
 constexpr int kLayer = 2, kHead = 1, kQuery = 5;
@@ -173,4 +173,4 @@ TEST(EditedAttention, TheLargestEntropyIsOfTheKeysThatAreSeen) {
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::edited_run_test

@@ -4,7 +4,7 @@
 #include "app/run/analyses/nearest_tokens.h"
 #include "tests/app/view_fixture.h"
 
-namespace headscope::app {
+namespace headscope::app::embedding_test {
 namespace {
 
 constexpr int kPosition = 5;
@@ -158,4 +158,4 @@ TEST(Embedding, SmallPanesScrollTheNearest) {
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::embedding_test

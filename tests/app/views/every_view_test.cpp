@@ -4,7 +4,7 @@
 #include "app/views/parts/weight_colors.h"
 #include "tests/app/views/view_suite.h"
 
-namespace headscope::app {
+namespace headscope::app::every_view_test {
 namespace {
 
 class EveryView : public ViewSuite {};
@@ -390,4 +390,4 @@ TEST(Views, WholeHeightShowsAll) {
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::every_view_test

@@ -8,7 +8,7 @@
 #include "app/views/parts/names.h"
 #include "tests/app/view_fixture.h"
 
-namespace headscope::app {
+namespace headscope::app::exported_numbers_test {
 namespace {
 
 /// A number that a picture says, with half a unit of its last digit.
@@ -158,4 +158,4 @@ TEST(CopyingScores, OfAllHeadsAreThoseOfEach) {
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::exported_numbers_test

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace headscope::app {
+namespace headscope::app::figure_size_test {
 namespace {
 
 TEST(FigureSize, IsAWidthOrBothSidesInAnyUnit) {
@@ -28,4 +28,4 @@ TEST(FigureSize, IsNothingElse) {
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::figure_size_test

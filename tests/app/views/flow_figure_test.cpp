@@ -11,7 +11,7 @@
 #include "tests/app/view_fixture.h"
 #include "viz/scene/scale.h"
 
-namespace headscope::app {
+namespace headscope::app::flow_figure_test {
 namespace {
 
 using namespace flow_picture;
@@ -494,4 +494,4 @@ TEST(FlowFigure, IsWorthPrintingInAColumn) {
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::flow_figure_test

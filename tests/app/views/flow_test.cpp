@@ -15,7 +15,7 @@
 #include "tests/viz/color_science.h"
 #include "tests/viz/text_boxes.h"
 
-namespace headscope::app {
+namespace headscope::app::flow_test {
 namespace {
 
 using namespace flow_picture;
@@ -475,4 +475,4 @@ TEST(FlowView, RibbonsHaveTheLensProbabilityOfTheToken) {
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::flow_test

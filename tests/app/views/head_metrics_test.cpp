@@ -6,7 +6,7 @@
 #include "app/views/parts/names.h"
 #include "tests/app/view_fixture.h"
 
-namespace headscope::app {
+namespace headscope::app::head_metrics_test {
 namespace {
 
 constexpr int kCell = 0, kRow = 1;
@@ -253,4 +253,4 @@ TEST(HeadMetrics, ListsSayWhichHeadsAreOff) {
   EXPECT_THAT(shown, Contains("L1 H3"));
 }
 
-}  // namespace headscope::app
+}  // namespace headscope::app::head_metrics_test

@@ -2,7 +2,7 @@
 #include "app/run/analyses/thumbnails.h"
 #include "tests/app/view_fixture.h"
 
-namespace headscope::app {
+namespace headscope::app::heads_test {
 namespace {
 
 constexpr double kWeightTolerance = 1e-5;  // between float32 and double
@@ -317,4 +317,4 @@ TEST(Heads, TheMenuShowsAHead) {
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::heads_test

@@ -5,7 +5,7 @@
 #include "app/views/parts/names.h"
 #include "tests/app/view_fixture.h"
 
-namespace headscope::app {
+namespace headscope::app::heatmap_test {
 namespace {
 
 constexpr double kWeightTolerance = 1e-5;  // between float32 and double
@@ -341,4 +341,4 @@ TEST(Heatmap, TheMenuChoosesAndCopiesExactly) {
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::heatmap_test

@@ -5,7 +5,7 @@
 #include "app/views/parts/names.h"
 #include "tests/app/view_fixture.h"
 
-namespace headscope::app {
+namespace headscope::app::lens_test {
 namespace {
 
 int places_of(const Scenario& s) {
@@ -268,4 +268,4 @@ TEST(Lens, TheScaleOfTheDivergenceIsOfWhatShows) {
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::lens_test

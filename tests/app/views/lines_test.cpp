@@ -3,7 +3,7 @@
 #include "tests/app/view_fixture.h"
 #include "tests/support/gpt2_folder.h"
 
-namespace headscope::app {
+namespace headscope::app::lines_test {
 namespace {
 
 constexpr double kTolerance = 5e-5;
@@ -193,4 +193,4 @@ TEST(Lines, CommandsGatherHeads) {
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::lines_test

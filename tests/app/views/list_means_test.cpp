@@ -10,7 +10,7 @@
 #include "tests/app/view_fixture.h"
 #include "tests/support/temporary_folder.h"
 
-namespace headscope::app {
+namespace headscope::app::list_means_test {
 namespace {
 
 using nlohmann::json;
@@ -289,4 +289,4 @@ TEST(ListMeansViews, WrongUseIsOneSentence) {
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::list_means_test

@@ -3,7 +3,7 @@
 
 #include "tests/app/view_fixture.h"
 
-namespace headscope::app {
+namespace headscope::app::list_test {
 namespace {
 
 const Option<int> kFirst = first_row_option("first-test-row", "First row", "first row that is shown");
@@ -119,4 +119,4 @@ TEST(List, WithoutARunNothingIsCounted) {
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::list_test

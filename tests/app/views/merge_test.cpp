@@ -7,7 +7,7 @@
 #include "model/pass/hooks.h"
 #include "tests/app/view_fixture.h"
 
-namespace headscope::app {
+namespace headscope::app::merge_test {
 namespace {
 
 constexpr int kPosition = 5;
@@ -226,4 +226,4 @@ TEST(Merge, EditsOfTheSumAreAPart) {
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::merge_test

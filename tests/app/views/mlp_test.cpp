@@ -6,7 +6,7 @@
 #include "tests/app/view_fixture.h"
 #include "tests/support/gpt2_folder.h"
 
-namespace headscope::app {
+namespace headscope::app::mlp_test {
 namespace {
 
 constexpr int kPosition = 5, kLayer = 3;
@@ -255,4 +255,4 @@ TEST(Mlp, SaysThatTheFinalLayerNormIsLeftOut) {
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::mlp_test

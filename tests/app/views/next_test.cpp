@@ -9,7 +9,7 @@
 #include "tests/app/view_fixture.h"
 #include "viz/charts/number_axis.h"
 
-namespace headscope::app {
+namespace headscope::app::next_test {
 namespace {
 
 /// The longest bar and the bars' axis, read from the picture.
@@ -395,4 +395,4 @@ TEST(NextView, WhatWasFirstBeforeEditsHasItsRankWhereItIsNotNext) {
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::next_test

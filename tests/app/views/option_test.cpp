@@ -2,7 +2,7 @@
 
 #include "tests/support/matchers.h"
 
-namespace headscope::app {
+namespace headscope::app::option_test {
 namespace {
 
 enum class Fruit { apple, pear, plum };
@@ -148,4 +148,4 @@ TEST(Stepped, GoesThroughGivenStepsAlsoFromBetweenThem) {
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::option_test

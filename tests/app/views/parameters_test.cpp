@@ -8,7 +8,7 @@
 #include "tests/app/view_fixture.h"
 #include "tests/support/gpt2_folder.h"
 
-namespace headscope::app {
+namespace headscope::app::parameters_test {
 namespace {
 
 constexpr int kRowRole = 0, kMapRole = 1, kBinsRole = 2, kSizeRole = 3;  // roles of the view's regions
@@ -214,4 +214,4 @@ TEST(Parameters, TheTableDoesNotWaitForTheValues) {
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::parameters_test

@@ -4,7 +4,7 @@
 #include "app/run/analyses/token_pass.h"
 #include "tests/app/view_fixture.h"
 
-namespace headscope::app {
+namespace headscope::app::pass_test {
 namespace {
 
 constexpr int kPosition = 5, kLayer = 2;
@@ -236,4 +236,4 @@ TEST(PassView, AllLayersAreThereHoweverSmallItIs) {
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::pass_test

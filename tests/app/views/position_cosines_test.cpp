@@ -5,7 +5,7 @@
 #include "tests/app/view_fixture.h"
 #include "viz/scene/scale.h"
 
-namespace headscope::app {
+namespace headscope::app::position_cosines_test {
 namespace {
 
 TEST(PositionCosinesView, ColoursAreThoseOfTheCosines) {
@@ -92,4 +92,4 @@ TEST(PositionCosinesView, TheFormulaHasTheModelsWidth) {
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::position_cosines_test

@@ -4,7 +4,7 @@
 #include "app/views/parts/names.h"
 #include "tests/app/view_fixture.h"
 
-namespace headscope::app {
+namespace headscope::app::position_shift_test {
 namespace {
 
 TEST(Shift, TooltipAndTableTellTheErrors) {
@@ -57,4 +57,4 @@ TEST(Shift, ShowsPartsWhileItIsComputed) {
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::position_shift_test

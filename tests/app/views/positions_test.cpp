@@ -6,7 +6,7 @@
 #include "tests/app/view_fixture.h"
 #include "tests/support/gpt2_folder.h"
 
-namespace headscope::app {
+namespace headscope::app::positions_test {
 namespace {
 
 TEST(Positions, SinusoidsAreThoseOfThePaper) {
@@ -231,4 +231,4 @@ TEST(Positions, TheMenuCopiesTheValueUnderTheMouse) {
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::positions_test

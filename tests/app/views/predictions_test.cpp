@@ -5,7 +5,7 @@
 #include "app/views/parts/names.h"
 #include "tests/app/view_fixture.h"
 
-namespace headscope::app {
+namespace headscope::app::predictions_test {
 namespace {
 
 constexpr double kTolerance = 5e-5;  // between float32 and double, in bits
@@ -214,4 +214,4 @@ TEST(Predictions, TheLastPositionsRowIsInSightWhereNoneWasChosen) {
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::predictions_test

@@ -5,7 +5,7 @@
 #include "app/views/parts/names.h"
 #include "tests/app/view_fixture.h"
 
-namespace headscope::app {
+namespace headscope::app::qkv_test {
 namespace {
 
 constexpr double kTolerance = 2e-4;
@@ -88,4 +88,4 @@ TEST(Qkv, ShapesStandBesideAndPiecesChooseTheirHead) {
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::qkv_test

@@ -6,7 +6,7 @@
 #include "app/views/parts/names.h"
 #include "tests/app/view_fixture.h"
 
-namespace headscope::app {
+namespace headscope::app::query_key_space_test {
 namespace {
 
 /// The expected place of a mark according to the axes' numbers; both axes have the same unit.
@@ -119,4 +119,4 @@ TEST(QueryKeySpaceView, SaysWhenItIsNotFinite) {
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::query_key_space_test

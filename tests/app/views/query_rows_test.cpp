@@ -7,7 +7,7 @@
 #include "app/views/parts/names.h"
 #include "tests/app/view_fixture.h"
 
-namespace headscope::app {
+namespace headscope::app::query_rows_test {
 namespace {
 
 constexpr double kTolerance = 5e-5;
@@ -422,4 +422,4 @@ TEST(RowDifference, NarrowPicturesKeepTheDifferences) {
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::query_rows_test

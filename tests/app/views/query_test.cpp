@@ -3,7 +3,7 @@
 #include "app/views/parts/names.h"
 #include "tests/app/view_fixture.h"
 
-namespace headscope::app {
+namespace headscope::app::query_test {
 namespace {
 
 constexpr int kQuery = 5;
@@ -333,4 +333,4 @@ TEST(Query, ProductsOfTheComponentsAddUpToTheScore) {
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::query_test

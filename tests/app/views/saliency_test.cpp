@@ -6,7 +6,7 @@
 #include "app/views/parts/names.h"
 #include "tests/app/view_fixture.h"
 
-namespace headscope::app {
+namespace headscope::app::saliency_test {
 namespace {
 
 constexpr int kRow = 0, kChip = 1;  // roles of the regions
@@ -158,4 +158,4 @@ TEST(SaliencyView, ThatIsNotWholeIsNotShown) {
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::saliency_test

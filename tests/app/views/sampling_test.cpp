@@ -5,7 +5,7 @@
 #include "app/views/output/sampling_options.h"
 #include "tests/app/view_fixture.h"
 
-namespace headscope::app {
+namespace headscope::app::sampling_test {
 namespace {
 
 constexpr int kRowRole = 0, kPartRole = 1;
@@ -127,4 +127,4 @@ TEST(Sampling, AClickOnARowOrAPartGoesOnWithIt) {
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::sampling_test

@@ -5,7 +5,7 @@
 #include "tests/app/view_fixture.h"
 #include "tests/support/gpt2_folder.h"
 
-namespace headscope::app {
+namespace headscope::app::score_sources_test {
 namespace {
 
 constexpr int kGrid = 0;  // index of the region: the first one
@@ -189,4 +189,4 @@ TEST(ScoreSourcesView, SaysWhichNumbersAreNone) {
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::score_sources_test

@@ -3,7 +3,7 @@
 #include "app/views/parts/names.h"
 #include "tests/app/view_fixture.h"
 
-namespace headscope::app {
+namespace headscope::app::score_test {
 namespace {
 
 constexpr double kTolerance = 5e-5;
@@ -198,4 +198,4 @@ TEST(ScoreView, NarrowPanesKeepTheLeftHandTermsAndShortenTheNames) {
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::score_test

@@ -4,7 +4,7 @@
 
 #include "tests/app/view_fixture.h"
 
-namespace headscope::app {
+namespace headscope::app::scores_test {
 namespace {
 
 /// A stage's value in the reference; `masked` is −inf for keys after the query.
@@ -366,4 +366,4 @@ TEST(Scores, TheMenuCopiesTheValueOfEachStage) {
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::scores_test

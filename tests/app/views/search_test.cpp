@@ -6,7 +6,7 @@
 #include "app/views/parts/names.h"
 #include "tests/app/kings.h"
 
-namespace headscope::app {
+namespace headscope::app::search_test {
 namespace {
 
 TEST(SearchView, ListsTheWeightsBetweenSuchTokens) {
@@ -119,4 +119,4 @@ TEST(QueryKeySpaceView, ShowsTheTokensOfAListAndLeadsToThem) {
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::search_test

@@ -2,7 +2,7 @@
 
 #include "tests/app/view_fixture.h"
 
-namespace headscope::app {
+namespace headscope::app::softmax_test {
 namespace {
 
 constexpr int kQuery = 6;
@@ -70,4 +70,4 @@ TEST(SoftmaxView, TheRowIsTheModelsAtItsOwnScaleAndSpikesWithout) {
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::softmax_test

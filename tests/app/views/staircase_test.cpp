@@ -5,7 +5,7 @@
 #include "app/views/parts/names.h"
 #include "tests/app/view_fixture.h"
 
-namespace headscope::app {
+namespace headscope::app::staircase_test {
 namespace {
 
 ViewFixture shown_with(const NamedOptions& options = {}) {
@@ -73,4 +73,4 @@ TEST(Staircase, RefusesWhatIsNoTriple) {
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::staircase_test

@@ -16,7 +16,7 @@
 #include "app/views/parts/names.h"
 #include "tests/app/view_fixture.h"
 
-namespace headscope::app {
+namespace headscope::app::sweep_paths_test {
 namespace {
 
 constexpr int kGrid = 0;  // index of the region
@@ -124,4 +124,4 @@ TEST(SweepView, PathsAreAskedByTheOptionsOfAQuestion) {
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::sweep_paths_test

@@ -16,7 +16,7 @@
 #include "app/views/parts/names.h"
 #include "tests/app/view_fixture.h"
 
-namespace headscope::app {
+namespace headscope::app::sweep_test {
 namespace {
 
 constexpr int kGrid = 0;  // index of the region
@@ -573,4 +573,4 @@ TEST(SweepView, RefusesATokenThatIsNone) {
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::sweep_test

@@ -3,7 +3,7 @@
 #include "app/run/analyses/token_merges.h"
 #include "tests/app/view_fixture.h"
 
-namespace headscope::app {
+namespace headscope::app::tokenization_test {
 namespace {
 
 constexpr int kTokenRole = 0, kStepRole = 1;  // roles of the view's regions
@@ -165,4 +165,4 @@ TEST(Tokenization, SmallPanesKeepTheSteps) {
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::tokenization_test

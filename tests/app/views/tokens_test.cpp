@@ -2,7 +2,7 @@
 
 #include "tests/app/view_fixture.h"
 
-namespace headscope::app {
+namespace headscope::app::tokens_test {
 namespace {
 
 TEST(Tokens, AChipForEachTokenAlsoBeyondTheContext) {
@@ -233,4 +233,4 @@ TEST(Tokens, TheMenuChoosesAndCopiesTheExactBytes) {
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::tokens_test

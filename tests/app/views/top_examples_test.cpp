@@ -7,7 +7,7 @@
 #include "tests/app/kings.h"
 #include "viz/scene/scale.h"
 
-namespace headscope::app {
+namespace headscope::app::top_examples_test {
 namespace {
 
 constexpr double kAll = -std::numeric_limits<double>::infinity();
@@ -144,4 +144,4 @@ TEST(ExcerptLine, OfALongTokenBeginsWithItsColumn) {
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::top_examples_test

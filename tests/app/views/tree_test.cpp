@@ -5,7 +5,7 @@
 #include "model/tokens/sampling.h"
 #include "tests/app/view_fixture.h"
 
-namespace headscope::app {
+namespace headscope::app::tree_test {
 namespace {
 
 /// A row of the view's table.
@@ -193,4 +193,4 @@ TEST(Tree, ItsScrollBarsReachAllOfIt) {
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::tree_test

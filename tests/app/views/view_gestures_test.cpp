@@ -6,7 +6,7 @@
 #include "model/pass/edits.h"
 #include "tests/app/views/view_suite.h"
 
-namespace headscope::app {
+namespace headscope::app::view_gestures_test {
 namespace {
 
 class ViewGestures : public ViewSuite {};
@@ -380,4 +380,4 @@ TEST_P(ViewGestures, StepsStayWithinTheLimits) {
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::view_gestures_test

@@ -25,7 +25,7 @@
 #include <stb_image.h>
 #pragma GCC diagnostic pop
 
-namespace headscope::app {
+namespace headscope::app::view_suite_test {
 namespace {
 
 using viz::testing::xml_error;
@@ -76,7 +76,7 @@ TEST_P(ViewSuite, FlagsReadWhatIsWritten) {
         const Command parsed = parse_command_line(arguments);
         const auto* plot = command_arguments<PlotCommand>(parsed);
         const auto* shot = command_arguments<ShotCommand>(parsed);
-        const auto* reply = std::get_if<Reply>(&parsed);
+        const auto* reply = std::get_if<CommandReply>(&parsed);
         Options alone;
         alone.set(*option, value);
         if (reply && option->applies && !option->applies(alone)) {
@@ -267,4 +267,4 @@ TEST_P(ViewSuite, IsSoundWithEachOptionAtItsEnds) {
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::view_suite_test

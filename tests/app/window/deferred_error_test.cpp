@@ -3,7 +3,7 @@
 
 #include "tests/support/matchers.h"
 
-namespace headscope::app {
+namespace headscope::app::deferred_error_test {
 namespace {
 
 TEST(DeferredError, IsThrownOnOnceTheFirstOfSeveral) {
@@ -28,4 +28,4 @@ TEST(DeferredError, IsThrownOnOnceTheFirstOfSeveral) {
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::deferred_error_test

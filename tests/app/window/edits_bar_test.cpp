@@ -7,7 +7,7 @@
 #include "tests/app/window/window_fixture.h"
 #include "tests/support/gpt2_folder.h"
 
-namespace headscope::app {
+namespace headscope::app::edits_bar_test {
 namespace {
 
 class EditsBarTest : public HandsTest {
@@ -439,4 +439,4 @@ TEST_F(EditsBarTest, TheStartTokenThatStandsForAnEmptyPromptIsNoTokenThatMoves) 
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::edits_bar_test

@@ -2,7 +2,7 @@
 #include "app/views/parts/names.h"
 #include "tests/app/window/window_fixture.h"
 
-namespace headscope::app {
+namespace headscope::app::export_dialog_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -321,4 +321,4 @@ TEST_F(ExportDialog, NumbersAreCopiedFromItsForm) {
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::export_dialog_test

@@ -4,7 +4,7 @@
 #include "model/files/error.h"
 #include "tests/app/window/window_fixture.h"
 
-namespace headscope::app {
+namespace headscope::app::fetching_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -195,4 +195,4 @@ TEST_F(FetchingTest, TheLineFitsIntoTheLeastWindow) {
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::fetching_test

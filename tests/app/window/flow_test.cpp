@@ -5,7 +5,7 @@
 #include "tests/app/window/window_fixture.h"
 #include "viz/scene/scale.h"
 
-namespace headscope::app {
+namespace headscope::app::flow_test {
 namespace {
 
 class FlowWindow : public HandsTest {
@@ -53,4 +53,4 @@ TEST_F(FlowWindow, AnEdgeTellsItsNumberAndOpensItsHead) {
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::flow_test

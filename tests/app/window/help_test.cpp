@@ -4,7 +4,7 @@
 #include "app/run/sources/paths.h"
 #include "tests/app/window/window_fixture.h"
 
-namespace headscope::app {
+namespace headscope::app::help_test {
 namespace {
 
 class HelpTest : public HandsTest {
@@ -171,4 +171,4 @@ TEST_F(HelpTest, TextsOfPicturesAreDefinedButNoTokens) {
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::help_test

@@ -9,7 +9,7 @@
 #include "app/window/input.h"
 #include "tests/app/window/window_fixture.h"
 
-namespace headscope::app {
+namespace headscope::app::key_table_test {
 namespace {
 
 class KeyTable : public HandsTest {
@@ -226,4 +226,4 @@ TEST(KeySymbol, IsWhatTheLayoutWritesOrTheLetterOfAUsKeyboard) {
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::key_table_test

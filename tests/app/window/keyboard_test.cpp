@@ -2,7 +2,7 @@
 #include "app/window/input.h"
 #include "tests/app/window/window_fixture.h"
 
-namespace headscope::app {
+namespace headscope::app::keyboard_test {
 namespace {
 
 class KeyboardTest : public HandsTest {
@@ -286,4 +286,4 @@ TEST_F(KeyboardTest, AKeyThatIsHeldOnAPictureIsOneStepBack) {
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::keyboard_test

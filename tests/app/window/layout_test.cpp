@@ -7,7 +7,7 @@
 #include "app/run/sources/paths.h"
 #include "tests/app/window/window_fixture.h"
 
-namespace headscope::app {
+namespace headscope::app::layout_test {
 namespace {
 
 class LayoutTest : public HandsTest {
@@ -231,4 +231,4 @@ TEST_F(LayoutTest, AWindowOfAnySizeIsDrawn) {
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::layout_test

@@ -7,7 +7,7 @@
 #include "app/window/sessions.h"
 #include "tests/app/window/window_fixture.h"
 
-namespace headscope::app {
+namespace headscope::app::list_means_test {
 namespace {
 
 class ListMeansWindow : public HandsTest {
@@ -103,4 +103,4 @@ TEST_F(ListMeansWindow, TheFigureAndTheSessionHaveTheListWithAllItsMembers) {
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::list_means_test

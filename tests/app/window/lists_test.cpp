@@ -7,7 +7,7 @@
 #include "model/files/error.h"
 #include "tests/app/window/window_fixture.h"
 
-namespace headscope::app {
+namespace headscope::app::lists_test {
 namespace {
 
 class Lists : public HandsTest {
@@ -213,4 +213,4 @@ TEST_F(Lists, DraggingOverASweepPatchesWhatIsUnderTheMouseAsOneStep) {
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::lists_test

@@ -2,7 +2,7 @@
 #include "app/window/commands.h"
 #include "tests/app/window/window_fixture.h"
 
-namespace headscope::app {
+namespace headscope::app::menus_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -208,4 +208,4 @@ TEST_F(MenusTest, OneMenuOpensAnother) {
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::menus_test

@@ -2,7 +2,7 @@
 #include "tests/app/window/window_fixture.h"
 #include "tests/support/gpt2_folder.h"
 
-namespace headscope::app {
+namespace headscope::app::messages_test {
 namespace {
 
 class MessagesTest : public HandsTest {
@@ -217,4 +217,4 @@ TEST_F(MessagesTest, TheHintFollowsUndoAndRedo) {
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::messages_test

@@ -1,7 +1,7 @@
 // The Open dialog: browsing by mouse and keyboard, its messages, and that nothing waits for a disk.
 #include "tests/app/window/window_fixture.h"
 
-namespace headscope::app {
+namespace headscope::app::open_dialog_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -204,4 +204,4 @@ TEST_F(OpenDialog, NothingWaitsForASlowSearchForModels) {
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::open_dialog_test

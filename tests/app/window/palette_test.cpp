@@ -8,7 +8,7 @@
 #include "app/views/parts/names.h"
 #include "tests/app/window/window_fixture.h"
 
-namespace headscope::app {
+namespace headscope::app::palette_test {
 namespace {
 
 class PaletteTest : public CoreTest {};
@@ -221,4 +221,4 @@ TEST_F(PaletteTest, WordsThatNothingHasAreSearchedInTheHelp) {
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::palette_test

@@ -2,7 +2,7 @@
 #include "app/views/output/sampling_options.h"
 #include "tests/app/window/window_fixture.h"
 
-namespace headscope::app {
+namespace headscope::app::panes_test {
 namespace {
 
 class PanesTest : public HandsTest {
@@ -206,4 +206,4 @@ TEST_F(PanesTest, APromptFromTheCommandLineIsNotWhatWasChosenForTheLastOne) {
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::panes_test

@@ -4,7 +4,7 @@
 #include "app/window/sessions.h"
 #include "tests/app/core_fixture.h"
 
-namespace headscope::app {
+namespace headscope::app::playing_test {
 namespace {
 
 class PlayingTest : public CoreTest {
@@ -188,4 +188,4 @@ TEST_F(PlayingTest, TheSliderIsFineForTheMouseAndWholeForKeys) {
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::playing_test

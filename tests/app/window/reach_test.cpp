@@ -6,7 +6,7 @@
 #include "model/files/error.h"
 #include "tests/app/window/window_fixture.h"
 
-namespace headscope::app {
+namespace headscope::app::reach_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -506,4 +506,4 @@ TEST_F(ReachTest, NoActionIsForgotten) {
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::reach_test

@@ -5,7 +5,7 @@
 #include "app/views/parts/matrix_zoom.h"
 #include "tests/app/window/window_fixture.h"
 
-namespace headscope::app {
+namespace headscope::app::selection_test {
 namespace {
 
 class SelectionTest : public HandsTest {
@@ -277,4 +277,4 @@ TEST_F(SelectionTest, TheStatusLineNamesTheTokensOfTheShownSide) {
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::selection_test

@@ -5,7 +5,7 @@
 #include "tests/app/window/window_fixture.h"
 #include "tests/support/source_folders.h"
 
-namespace headscope::app {
+namespace headscope::app::sessions_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -388,4 +388,4 @@ TEST_F(Sessions, AFolderIsNoNameForOne) {
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::sessions_test

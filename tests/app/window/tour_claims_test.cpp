@@ -16,7 +16,7 @@
 #include "tests/support/drawn_text.h"
 #include "tests/support/gpt2_folder.h"
 
-namespace headscope::app {
+namespace headscope::app::tour_claims_test {
 namespace {
 
 /// The texts between a paragraph's names in braces and, read from what is shown, those in place of the names;
@@ -421,4 +421,4 @@ TEST_F(TourClaimsTest, AToursFirstWordsCountItsStops) {
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::tour_claims_test

@@ -4,7 +4,7 @@
 #include "tests/app/window/tours_fixture.h"
 #include "tests/support/gpt2_folder.h"
 
-namespace headscope::app {
+namespace headscope::app::tour_conditions_test {
 namespace {
 
 class TourConditionsTest : public ToursTest {
@@ -196,4 +196,4 @@ TEST_F(TourConditionsTest, AStopAsksOnlyForWhatIsPossible) {
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::tour_conditions_test

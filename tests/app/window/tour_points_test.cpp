@@ -6,7 +6,7 @@
 #include "tests/support/gpt2_folder.h"
 #include "tests/viz/text_boxes.h"
 
-namespace headscope::app {
+namespace headscope::app::tour_points_test {
 namespace {
 
 using viz::Rect;
@@ -211,4 +211,4 @@ TEST_F(TourPointsTest, AStopAboutItsViewHasTheRoomOfTheNextToken) {
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::tour_points_test

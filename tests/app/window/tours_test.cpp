@@ -8,7 +8,7 @@
 #include "tests/app/window/tours_fixture.h"
 #include "tests/support/gpt2_folder.h"
 
-namespace headscope::app {
+namespace headscope::app::tours_test {
 namespace {
 
 /// Does what a stop asks for.
@@ -489,4 +489,4 @@ TEST_F(ToursTest, OptionsOfAStopAreThatStopsAlone) {
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::tours_test

@@ -9,7 +9,7 @@
 #include "viz/players/imgui_compat.h"
 #include "viz/scene/blend.h"
 
-namespace headscope::app {
+namespace headscope::app::transitions_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -333,4 +333,4 @@ TEST(ReducedMotion, AValueIsFoundOnlyUnderItsWholeKey) {
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::transitions_test

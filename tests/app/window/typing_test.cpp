@@ -1,7 +1,7 @@
 // Typed text goes into the prompt wherever the focus is, and never triggers an action.
 #include "tests/app/window/window_fixture.h"
 
-namespace headscope::app {
+namespace headscope::app::typing_test {
 namespace {
 
 class TypingTest : public HandsTest {
@@ -162,4 +162,4 @@ TEST_F(TypingTest, InADialogItGoesIntoTheFieldWithTheCaret) {
 }
 
 }  // namespace
-}  // namespace headscope::app
+}  // namespace headscope::app::typing_test
