@@ -160,7 +160,7 @@ class Backward {
       value = std::accumulate(values.begin(), values.end(), 0.0);
     }
     before_edits({Site::logits}, first, logits);
-    if (begin < end || options_.hooks->edits({Site::logits}))  // else all are 0, as is d_branch_
+    if (begin < end)  // else all are 0, as is d_branch_
       product_with_transposed(logits, weights_.lm_head, {}, workers_, workspace_.turned,
                               d_branch_.middle_rows(first, count));
     return value;
@@ -418,8 +418,6 @@ class Backward {
 double backward_pass(const Weights& weights, const std::shared_ptr<const void>& identity, const Run& run,
                      const Metric& metric, Workspace::Impl& workspace, const GradientOptions& options) {
   if (run.weights != identity) throw RunError("the run whose gradients are asked for is another model's");
-  if (run.edited)
-    throw RunError("the run whose gradients are asked for was edited by hooks, which cannot be repeated");
   check(weights.config, run.length(), metric);
   return Backward(weights, run, metric, workspace, options).go();
 }

@@ -35,7 +35,6 @@ std::shared_ptr<const Run> forward_pass(const Weights& weights, const std::share
   run->config = weights.config;
   run->tokens.assign(tokens.begin(), tokens.end());
   run->weights = identity;
-  run->edited = hooked && options.hooks->edits();
   if (options.plan != nullptr && !options.plan->edits().empty()) run->plan = options.plan;
   run->pages.reserve(Page::count_for(length));
   workspace.pages->keep_at_most(

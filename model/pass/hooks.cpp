@@ -163,37 +163,16 @@ std::vector<std::int64_t> hook_shape(const Config& config, HookPoint point, int 
 }
 
 void Hooks::watch(HookPoint point, Watcher watcher) {
-  entries_.push_back({point, std::move(watcher), {}});
-}
-
-void Hooks::edit(HookPoint point, Editor editor) {
-  entries_.push_back({point, {}, std::move(editor)});
+  entries_.push_back({point, std::move(watcher)});
 }
 
 bool Hooks::wants(HookPoint point) const {
   return std::ranges::any_of(entries_, [&](const Entry& entry) { return entry.point == point; });
 }
 
-bool Hooks::edits(HookPoint point) const {
-  return std::ranges::any_of(entries_,
-                             [&](const Entry& entry) { return entry.editor && entry.point == point; });
-}
-
-bool Hooks::edits() const {
-  return std::ranges::any_of(entries_, [](const Entry& entry) { return entry.editor != nullptr; });
-}
-
-void Hooks::call(const Activation2d& a) const {
-  const ConstActivation2d watched{a.point, a.head, a.first_pos, a.first_col,
-                                  a.rows,  a.cols, a.stride,    a.data};
-  for (const Entry& entry : entries_) {
-    if (entry.point != a.point) continue;
-    if (entry.editor) {
-      entry.editor(a);
-    } else {
-      entry.watcher(watched);
-    }
-  }
+void Hooks::call(const ConstActivation2d& activation) const {
+  for (const Entry& entry : entries_)
+    if (entry.point == activation.point) entry.watcher(activation);
 }
 
 }  // namespace headscope::model

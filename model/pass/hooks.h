@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "model/files/config.h"
@@ -74,32 +75,28 @@ struct BasicActivation2d {
   std::ptrdiff_t stride = 0;
   Float* data = nullptr;
   std::span<Float> row(int i) const { return {data + i * stride, static_cast<std::size_t>(cols)}; }
+  operator BasicActivation2d<const Float>() const
+      requires(!std::is_const_v<Float>) {  // NOLINT(google-explicit-constructor): as for pointers
+    return {point, head, first_pos, first_col, rows, cols, stride, data};
+  }
 };
-using Activation2d = BasicActivation2d<float>;             ///< may be modified
+using Activation2d = BasicActivation2d<float>;             ///< may be modified, by edits
 using ConstActivation2d = BasicActivation2d<const float>;  ///< read-only
 
-/// Callbacks of a pass, of two kinds. Those that watch leave it bit-identical. Those that edit replace
-/// activations, and the rest of the pass uses the new values; if `result` is edited, the attention's output
-/// is the sum of the heads' results, which rounds slightly differently from the product used otherwise.
-/// Called on the thread that called `forward`, one at a time, and at each point in the order in which they
-/// were added.
+/// Callbacks that watch a pass, which they leave bit-identical; what edits it is a Plan. Called on the thread
+/// that called `forward`, one at a time, and at each point in the order in which they were added.
 class Hooks {
  public:
   using Watcher = std::function<void(const ConstActivation2d&)>;
-  using Editor = std::function<void(const Activation2d&)>;
   void watch(HookPoint point, Watcher watcher);
-  void edit(HookPoint point, Editor editor);
   bool empty() const { return entries_.empty(); }
   bool wants(HookPoint point) const;  ///< whether any callback is registered there
-  bool edits(HookPoint point) const;  ///< whether a callback there may edit it
-  bool edits() const;                 ///< anywhere
-  void call(const Activation2d& activation) const;
+  void call(const ConstActivation2d& activation) const;
 
  private:
   struct Entry {
     HookPoint point;
-    Watcher watcher;  // one of the two is set
-    Editor editor;
+    Watcher watcher;
   };
   std::vector<Entry> entries_;
 };

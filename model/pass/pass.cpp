@@ -468,8 +468,7 @@ class Pass {
 
   bool hooks_want(HookPoint point) const { return options_.hooks != nullptr && options_.hooks->wants(point); }
   bool edits(const Lane& lane, HookPoint point) const {
-    return (options_.hooks != nullptr && options_.hooks->edits(point)) ||
-           (lane.plan() != nullptr && lane.plan()->edits(point));
+    return lane.plan() != nullptr && lane.plan()->edits(point);
   }
   bool wants(const Lane& lane, HookPoint point) const { return hooks_want(point) || edits(lane, point); }
 
@@ -478,7 +477,7 @@ class Pass {
     for (Lane& lane : active_lanes()) edit_lane(lane, point, rows_of(lane, rows));
   }
   void edit_lane(Lane& lane, HookPoint point, FloatRows rows, int head = 0, int first_col = 0) {
-    if (lane.plan() != nullptr && lane.plan()->edits(point)) {
+    if (edits(lane, point)) {
       const Activation2d piece = piece_of(lane, point, rows, head, first_col);
       if (lane.rows == lane.run->length()) {
         lane.plan()->apply_to_all(piece, lane.run->means);

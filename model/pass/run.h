@@ -108,7 +108,6 @@ struct Run {
   std::vector<std::shared_ptr<const Page>> pages;  ///< position p is in pages[p / Page::kPositions]
   int computed_positions = 0;           ///< positions that this pass computed (the rest were reused)
   std::shared_ptr<const void> weights;  ///< identity of the weights that computed it
-  bool edited = false;                  ///< hooks may have edited it, so it is not a base for other runs
   std::shared_ptr<const Plan> plan;     ///< the edits; null: none
   Means means;                          ///< the plan's means, computed by the pass
 

@@ -14,7 +14,7 @@ int common_tokens(const Run& a, const Run& b) {
 
 /// The number of leading positions whose kept activations the run can share with `other` (null: none).
 int reusable_positions(const Run& run, const Run* other) {
-  if (other == nullptr || other->edited || other->weights != run.weights) return 0;
+  if (other == nullptr || other->weights != run.weights) return 0;
   const int common = common_tokens(run, *other);
   if (same_edits(run.plan.get(), other->plan.get())) {
     const bool whole = run.plan != nullptr && run.plan->needs_whole_run();
@@ -26,8 +26,8 @@ int reusable_positions(const Run& run, const Run* other) {
 
 /// Whether the run can share the layers before the first edited one with `clean`.
 bool has_layers_for(const Run* clean, const Run& run) {
-  return clean != nullptr && run.plan != nullptr && clean->plan == nullptr && !clean->edited &&
-         clean->weights == run.weights && common_tokens(run, *clean) == run.length();
+  return clean != nullptr && run.plan != nullptr && clean->plan == nullptr && clean->weights == run.weights &&
+         common_tokens(run, *clean) == run.length();
 }
 
 /// A page of a run, and its rows that the pass may write: nothing if all of it is reused.

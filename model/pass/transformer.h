@@ -81,8 +81,7 @@ struct ForwardOptions {
 struct GradientOptions {
   /// Called with the derivatives with respect to the activations at their points, instead of the activations:
   /// from the logits down, of the shapes of the pass, in pieces like its own. Scores and patterns come with
-  /// all keys of the run. A callback that edits replaces derivatives, and what comes earlier in the pass gets
-  /// the new ones.
+  /// all keys of the run.
   const Hooks* hooks = nullptr;
   std::stop_token stop;  ///< polled within each layer
   Progress progress;
@@ -215,7 +214,7 @@ class Transformer {
   /// float32, bit-identical for any number of threads. Memory besides the run: for each position 8 d_model
   /// floats, for 128 positions 2 n_inner floats (for all positions with a mean or without the mask), and the
   /// logits of 64 positions if the metric depends on all of a position's. Throws RunError for a metric that
-  /// the model or run does not have, a run of other weights, and one that hooks edited; or Stopped.
+  /// the model or run does not have, and a run of other weights; or Stopped.
   double gradients(const Run& run, const Metric& metric, Workspace& workspace,
                    const GradientOptions& options = {}) const;
 

@@ -78,7 +78,7 @@ void visit_logits(const Weights& weights, std::span<const Lane> lanes, ConstFloa
 void run_variants(const Weights& weights, const std::shared_ptr<const void>& identity, const Run& clean,
                   std::span<const std::shared_ptr<const Plan>> plans, int first, int count,
                   Workspace::Impl& workspace, const VariantVisitor& visit, const std::stop_token& stop) {
-  if (clean.weights != identity || clean.edited || clean.plan != nullptr)
+  if (clean.weights != identity || clean.plan != nullptr)
     throw RunError("variants need an unedited run of the same model");
   check_positions(clean, first, count);
   if (count == 0) return;

@@ -12,19 +12,17 @@
 namespace headscope::model {
 
 /// The values of an activation, for one head if the site has heads: [pos][units], or [query][key].
-template <class Number>
-using Values = std::vector<std::vector<Number>>;
+using Values = std::vector<std::vector<double>>;
 
 /// The values of another run at a site, by head.
-using SourceValues = std::map<int, Values<double>>;
+using SourceValues = std::map<int, Values>;
 
 /// Applies one edit directly at its own site, without a plan.
-template <class Number>
 class ByHand {
  public:
   ByHand(const Edit& what, const SourceValues& source) : what_(what), source_(source) {}
 
-  void operator()(int head, Values<Number>& rows) const {
+  void operator()(int head, Values& rows) const {
     if (const auto* set = std::get_if<SetCells>(&what_)) {
       if (!set->head || *set->head == head) cells(*set, rows);
       return;
@@ -56,57 +54,56 @@ class ByHand {
     return at;
   }
 
-  void put(Values<Number>& rows, std::size_t pos, std::size_t unit, std::size_t i, std::size_t slot,
-           int head) const {
-    Number& value = rows[pos][unit];
+  void put(Values& rows, std::size_t pos, std::size_t unit, std::size_t i, std::size_t slot, int head) const {
+    double& value = rows[pos][unit];
     const EditSite at = place();
     const std::size_t units = at.units.empty() ? rows[pos].size() : at.units.size();
     const auto of = [&](const std::vector<float>& list) {
-      if (list.size() == 1) return Number{list[0]};
-      return Number{list[list.size() == units ? i : static_cast<std::size_t>(head) * units + i]};
+      if (list.size() == 1) return static_cast<double>(list[0]);
+      return static_cast<double>(list[list.size() == units ? i : static_cast<std::size_t>(head) * units + i]);
     };
     if (const auto* set = std::get_if<SetValues>(&what_)) value = of(set->values);
-    if (const auto* scale = std::get_if<ScaleValues>(&what_)) value *= Number{scale->factor};
-    if (const auto* add = std::get_if<AddVector>(&what_)) value += Number{add->factor} * of(add->vector);
+    if (const auto* scale = std::get_if<ScaleValues>(&what_)) value *= static_cast<double>(scale->factor);
+    if (const auto* add = std::get_if<AddVector>(&what_))
+      value += static_cast<double>(add->factor) * of(add->vector);
     if (std::get_if<SetMean>(&what_)) {
       if (means_.size() <= static_cast<std::size_t>(head)) means_.resize(static_cast<std::size_t>(head) + 1);
       std::vector<double>& means = means_[head];
       if (means.empty()) {
         for (std::size_t u = 0; u < rows[0].size(); ++u) {
           double sum = 0;
-          for (const auto& row : rows) sum += static_cast<double>(row[u]);
+          for (const auto& row : rows) sum += row[u];
           means.push_back(sum / static_cast<double>(rows.size()));
         }
       }
-      value = static_cast<Number>(means[unit]);
+      value = means[unit];
     }
     if (const auto* patch = std::get_if<PatchFrom>(&what_)) {
       const std::size_t from =
           patch->positions.empty() ? pos : static_cast<std::size_t>(patch->positions[slot]);
-      const Values<double>& source = source_.at(head);
+      const Values& source = source_.at(head);
       if (from >= source.size()) return;
       const bool missing = unit >= source[from].size();
       const double hidden =
           patch->at.point.site == Site::pattern ? 0 : -std::numeric_limits<double>::infinity();
-      value = static_cast<Number>(missing ? hidden : source[from][unit]);
+      value = missing ? hidden : source[from][unit];
     }
   }
 
-  static void cells(const SetCells& set, Values<Number>& rows) {
+  static void cells(const SetCells& set, Values& rows) {
     for (std::size_t query = 0; query < rows.size(); ++query) {
       std::set<int> mine;
       for (const CellValue& cell : set.cells)
         if (cell.query == static_cast<int>(query) && cell.key < std::ssize(rows)) {
-          rows[query][cell.key] = Number{cell.value};
+          rows[query][cell.key] = static_cast<double>(cell.value);
           mine.insert(cell.key);
         }
       if (!set.renormalise || mine.empty()) continue;
       double own = 0, others = 0;
       for (std::size_t key = 0; key < rows.size(); ++key)
-        (mine.contains(static_cast<int>(key)) ? own : others) += static_cast<double>(rows[query][key]);
+        (mine.contains(static_cast<int>(key)) ? own : others) += rows[query][key];
       for (std::size_t key = 0; key < rows.size(); ++key)
-        if (!mine.contains(static_cast<int>(key)) && others > 0)
-          rows[query][key] *= static_cast<Number>(static_cast<Number>((1 - own) / others));
+        if (!mine.contains(static_cast<int>(key)) && others > 0) rows[query][key] *= (1 - own) / others;
     }
   }
 

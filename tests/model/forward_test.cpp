@@ -1,4 +1,4 @@
-// Properties of a pass besides its numbers: reuse, chunks, threads, editing hooks, stops.
+// Properties of a pass besides its numbers: reuse, chunks, threads, hooks, stops.
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -216,20 +216,10 @@ TEST_F(Forward, OnlyOneOfTwoRunsGoesOnInTheBasesPage) {
   EXPECT_TRUE(same_bits(first_values, kept_values(*first)));
 }
 
-TEST_F(Forward, ABaseOfOtherWeightsOrWithHooksIsPassedOver) {
+TEST_F(Forward, ABaseOfOtherWeightsIsPassedOver) {
   const std::vector<int> ids = tokens(30);
-  const auto other = load_small();
-  const auto theirs = other->forward(ids, workspace_);
+  const auto theirs = load_small()->forward(ids, workspace_);
   EXPECT_EQ(run(ids, theirs.get())->computed_positions, 30);
-
-  Hooks hooks;
-  hooks.edit({Site::embed}, [](const Activation2d& piece) { std::fill_n(piece.data, piece.cols, 1.0F); });
-  const auto changed = run(ids, nullptr, 128, &hooks);
-  EXPECT_TRUE(changed->edited);
-  EXPECT_EQ(run(ids, changed.get())->computed_positions, 30);
-
-  const auto plain = run(ids);
-  EXPECT_EQ(run(ids, plain.get(), 128, &hooks)->computed_positions, 30);
 }
 
 TEST_F(Forward, HooksFromAPositionOnTakeWhatIsBeforeItFromTheBase) {
@@ -353,7 +343,6 @@ TEST_F(Forward, HooksThatOnlyLookChangeNoBit) {
   EXPECT_TRUE(same_bits(kept_values(*run(ids, nullptr, 50)), kept_values(*hooked)));
 
   // So its run is as good a base as any; but watching hooks are called at every position.
-  EXPECT_FALSE(hooked->edited);
   EXPECT_EQ(run(ids, hooked.get())->computed_positions, 0);
   EXPECT_EQ(run(ids, hooked.get(), 50, &hooks)->computed_positions, 130);
 }

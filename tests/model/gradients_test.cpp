@@ -174,52 +174,6 @@ TEST_F(GradientsTest, AreTheSameToTheBitWhateverTheRunReused) {
     EXPECT_TRUE(same_bits(expected.at(name).values, tensor.values)) << name;
 }
 
-TEST_F(GradientsTest, CallbacksThatEditLogitsReplaceThemAtEveryPosition) {
-  // The derivatives of the mean of a logit over all positions, of which the metric measures one.
-  constexpr int kLength = 70, kToken = 5;
-  const auto of = run(tokens_of(kLength));
-  Hooks hooks;
-  hooks.edit({Site::logits}, [](const Activation2d& gradient) {
-    for (int i = 0; i < gradient.rows; ++i) gradient.row(i)[kToken] = 1.0F / kLength;
-  });
-  Activations found;
-  testing::assemble(transformer_->config(), {Site::embed}, kLength, hooks, found);
-  GradientOptions options;
-  options.hooks = &hooks;
-  transformer_->gradients(*of, TokenLogit{kToken}, workspace_, options);
-  std::vector<double> expected(found.at("hook_embed").values.size());
-  for (int position = 0; position < kLength; ++position) {
-    const Activations one = gradients_of(*transformer_, *of, TokenLogit{kToken, position}, workspace_);
-    for (std::size_t i = 0; i < expected.size(); ++i)
-      expected[i] += static_cast<double>(one.at("hook_embed").values[i]) / kLength;
-  }
-  testing::expect_close("hook_embed", as_floats(expected, found.at("hook_embed").shape),
-                        found.at("hook_embed"), kGradientTolerance);
-}
-
-TEST_F(GradientsTest, CallbacksThatEditReplaceThem) {
-  const auto of = run(tokens_of(9));
-  const Activations before = gradients_of(*transformer_, *of, LogProbability{7}, workspace_);
-  for (const HookPoint edited : {HookPoint{Site::resid_post, 2}, HookPoint{Site::resid_mid, 1}}) {
-    Hooks hooks;
-    hooks.edit(edited, [](const Activation2d& gradient) {
-      for (int i = 0; i < gradient.rows; ++i)
-        for (float& value : gradient.row(i)) value *= 2;
-    });
-    Activations found;
-    for (const HookPoint point : {HookPoint{Site::embed}, HookPoint{Site::k, 0}, HookPoint{Site::pattern, 1}})
-      testing::assemble(transformer_->config(), point, 9, hooks, found);
-    GradientOptions options;
-    options.hooks = &hooks;
-    transformer_->gradients(*of, LogProbability{7}, workspace_, options);
-    for (auto& [name, tensor] : found) {
-      std::vector<float> doubled = before.at(name).values;
-      for (float& value : doubled) value *= 2;
-      EXPECT_TRUE(same_bits(doubled, tensor.values)) << name << " after " << hook_name(edited);
-    }
-  }
-}
-
 // --- amount of computation ---
 
 TEST_F(GradientsTest, EndAtTheFirstLayerWithAHook) {
@@ -305,18 +259,11 @@ TEST_F(GradientsTest, ABaselineMayHideTokens) {
   expect_reference(*run(tokens_of(5)), Divergence{baseline});
 }
 
-TEST_F(GradientsTest, ARunOfAnotherModelOrOneThatHooksEditedIsRejected) {
+TEST_F(GradientsTest, ARunOfAnotherModelIsRejected) {
   const auto other = Transformer::load(folder_->path());
   const auto foreign = other->forward(tokens_of(4), workspace_);
   EXPECT_THAT(message_of<RunError>([&] { transformer_->gradients(*foreign, TokenLogit{}, workspace_); }),
               HasSubstr("another model's"));
-  Hooks hooks;
-  hooks.edit({Site::z, 1}, [](const Activation2d&) {});
-  ForwardOptions options;
-  options.hooks = &hooks;
-  const auto hooked = transformer_->forward(tokens_of(4), workspace_, options);
-  EXPECT_THAT(message_of<RunError>([&] { transformer_->gradients(*hooked, TokenLogit{}, workspace_); }),
-              HasSubstr("edited by hooks"));
 }
 
 }  // namespace

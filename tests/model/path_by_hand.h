@@ -17,7 +17,7 @@ inline void apply_by_hand(const Edit& edit, const RecordedValues& others, const 
                           testing::ReferenceGpt2::Rows& rows) {
   if (hook != hook_name(point_of(edit))) return;
   const auto source = others.find(hook);
-  ByHand<double>(edit, source != others.end() ? source->second : SourceValues{})(head, rows);
+  ByHand(edit, source != others.end() ? source->second : SourceValues{})(head, rows);
 }
 
 /// The values of each activation of a run with edits.
@@ -67,7 +67,7 @@ inline testing::ReferenceGpt2::Rows logits_by_hand(const testing::ReferenceGpt2&
   all.edit = [&](const std::string& hook, int head, testing::ReferenceGpt2::Rows& rows) {
     for (const Edit& edit : edits) apply_by_hand(edit, others, hook, head, rows);
     for (std::size_t i = 0; i < paths.size(); ++i)
-      if (hook == hook_name(paths[i].at.point)) ByHand<double>(paths[i], received[i])(head, rows);
+      if (hook == hook_name(paths[i].at.point)) ByHand(paths[i], received[i])(head, rows);
   };
   return reference.run(ids, all).logits;
 }

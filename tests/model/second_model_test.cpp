@@ -2,9 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <map>
 #include <memory>
-#include <tuple>
 
 #include "model/files/error.h"
 #include "model/pass/hooks.h"
@@ -30,18 +28,6 @@ class SecondModel : public ::testing::Test {
     return Transformer::load(folder.path());
   }
 
-  /// The pieces of an activation, by their first indices.
-  using Pieces = std::map<std::tuple<int, int, int>, std::vector<float>>;  // head, position, column
-  static Hooks watching(HookPoint point, Pieces& pieces) {
-    Hooks hooks;
-    hooks.watch(point, [&pieces](const ConstActivation2d& piece) {
-      for (int i = 0; i < piece.rows; ++i)
-        pieces[{piece.head, piece.first_pos + i, piece.first_col}] = {piece.row(i).begin(),
-                                                                      piece.row(i).end()};
-    });
-    return hooks;
-  }
-
   std::vector<float> logits_of(const model::Run& run) {
     return testing::all_logits(*first_, run, workspace_);
   }
@@ -55,29 +41,11 @@ TEST_F(SecondModel, GivesWhatItHasToTheBit) {
                           Site::attn_out, Site::mlp_post, Site::mlp_out, Site::ln_final_normalized}) {
     const HookPoint point{site, in_block(site) ? 1 : 0};
     SCOPED_TRACE(hook_name(point));
-    Pieces there;
-    Hooks watch = watching(point, there), put;
-    ForwardOptions options;
-    options.hooks = &watch;
-    second_->forward(kIds, workspace_, options);
-    put.edit(point, [&there](const Activation2d& piece) {
-      for (int i = 0; i < piece.rows; ++i)
-        std::ranges::copy(there.at({piece.head, piece.first_pos + i, piece.first_col}), piece.row(i).begin());
-    });
-    Pieces by_hand, by_plan;
-    put.watch({Site::logits, 0}, [&by_hand](const ConstActivation2d& piece) {
-      for (int i = 0; i < piece.rows; ++i)
-        by_hand[{0, piece.first_pos + i, piece.first_col}] = {piece.row(i).begin(), piece.row(i).end()};
-    });
-    options.hooks = &put;
-    first_->forward(kIds, workspace_, options);
     const auto plan =
         first_->plan({PatchFrom{{point, {}, {}, {}}, kIds, {}, true}}, workspace_, {}, {second_.get()});
-    Hooks logits = watching({Site::logits, 0}, by_plan);
-    options.hooks = &logits;
-    options.plan = plan;
-    first_->forward(kIds, workspace_, options);
-    EXPECT_EQ(by_plan, by_hand);
+    const auto there = testing::record(*second_, kIds, workspace_, {point}),
+               found = testing::record(*first_, kIds, workspace_, {point}, 256, plan);
+    EXPECT_TRUE(testing::same_bits(there.begin()->second.values, found.begin()->second.values));
   }
 }
 

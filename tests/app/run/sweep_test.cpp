@@ -85,8 +85,7 @@ class SweepTest : public ::testing::Test {
       for (const model::Edit& what : edits)
         if (hook == hook_name(point_of(what))) {
           const auto found = sources.find(hook);
-          model::ByHand<double>(what, found != sources.end() ? found->second : model::SourceValues{})(head,
-                                                                                                      rows);
+          model::ByHand(what, found != sources.end() ? found->second : model::SourceValues{})(head, rows);
         }
     };
     return reference_->run(ids, reference_edits).logits[position];

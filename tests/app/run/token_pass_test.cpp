@@ -79,21 +79,5 @@ TEST(PassOfToken, ShowsItsBlocksAsTheyCome) {
   EXPECT_LT(done.back(), 1);
 }
 
-TEST(PassOfToken, OfAnEditedRunIsComputedFromTheStart) {
-  const Scenario s = Scenario::of_length(200);
-  PromptRun edited = *s.run;
-  auto run = std::make_shared<model::Run>(*edited.run);
-  run->edited = true;
-  edited.run = run;
-  model::Workspace workspace(2);
-  const auto show = [](const TokenPass&, double) {};
-  const TokenPass pass = PassOfToken{150}.compute(edited, {workspace, {}, nullptr, nullptr, show});
-  const auto plain = s.ask(PassOfToken{150});
-  ASSERT_EQ(pass.blocks.size(), plain->blocks.size());
-  EXPECT_EQ(pass.embedded, plain->embedded);
-  EXPECT_EQ(pass.blocks.back()->resid_post, plain->blocks.back()->resid_post);
-  EXPECT_EQ(pass.ln_f, plain->ln_f);
-}
-
 }  // namespace
 }  // namespace headscope::app::token_pass_test
