@@ -103,13 +103,6 @@ KeptModels::Kept KeptModels::find_or_load(Kept wanted, const Load& load) {
   return wanted;
 }
 
-std::string KeptModels::weights_hash(const LoadedModel& model) {
-  const auto found = std::ranges::find(kept_, &model, [](const Kept& kept) { return kept.model.get(); });
-  if (found == kept_.end()) return app::weights_hash(model);
-  if (found->weights_hash.empty()) found->weights_hash = app::weights_hash(model);
-  return app::weights_hash(model, found->weights_hash);
-}
-
 std::shared_ptr<const LoadedModel> KeptModels::model(const fs::path& folder, model::Precision precision) {
   return find_or_load({.kind = Kind::model, .path = folder, .precision = precision},
                       [&](Kept& kept) {

@@ -2,7 +2,6 @@
 #include <cstddef>
 #include <filesystem>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,9 +29,6 @@ class KeptModels {
   /// model::LoadError.
   std::shared_ptr<const model::Tokenizer> tokenizer(const std::filesystem::path& folder);
 
-  /// The hash of a model's weights, see weights_hash: computed once while the model is kept. Throws like it.
-  std::string weights_hash(const LoadedModel& model);
-
   std::size_t bytes() const;  ///< the memory of what is kept, about
   std::size_t count() const { return kept_.size(); }
 
@@ -46,7 +42,6 @@ class KeptModels {
     std::size_t bytes = 0;
     std::shared_ptr<const LoadedModel> model = {};  ///< null for a tokenizer
     std::shared_ptr<const model::Tokenizer> tokenizer = {};
-    std::string weights_hash = {};  ///< empty: not computed yet
   };
 
   template <class Load>

@@ -212,9 +212,7 @@ void Core::run_frame(const Event* event) {
 void Core::set_questions(const std::vector<Question>& shown) {
   std::vector<Question> asked = shown;
   if (state_.generation.running) asked.push_back(next_token_question(state_, *snapshot_));
-  const bool will_say = state_.dialog == Dialog::export_ || state_.dialog == Dialog::save;
-  if (will_say || !state_.weights_wanted.empty()) asked.emplace_back(HashOfWeights{});
-  if (will_say && snapshot_->second_model) asked.push_back(Question(HashOfWeights{}).on_baseline());
+  if (!state_.weights_wanted.empty()) asked.emplace_back(HashOfWeights{});
   questions_ = newest_first(questions_, asked);
   request_answers();
 }

@@ -19,12 +19,6 @@ std::string lower_extension(const std::filesystem::path& file) {
   return lowered(system::text_of(file.extension()));
 }
 
-/// Hash of the second model's or file's weights; empty: it is not open.
-std::string hash_of_second(const PromptRun& run, const std::filesystem::path& file) {
-  const bool open = run.baseline && run.baseline->model->patterns && run.baseline->model->folder == file;
-  return open ? run.baseline->model->patterns->hash() : "";
-}
-
 /// `patches`: include those from the second model.
 std::vector<WrittenEdit> written_edits(const EditList& list, bool patches) {
   std::vector<WrittenEdit> words;
@@ -95,8 +89,7 @@ Session session_of(const UiState& state, const Snapshot& snapshot) {
     s.model.attention = system::text_of(snapshot.model->folder.filename());
     const std::string other = system::text_of(system::path_of(second).filename());
     if (state.second.is_file && system::is_file_name(other))
-      s.second = Session::Second{"", state.second.on, state.second.alignment, other,
-                                 snapshot.run ? hash_of_second(*snapshot.run, system::path_of(second)) : ""};
+      s.second = Session::Second{"", state.second.on, state.second.alignment, other, ""};
   } else {
     s.prompt = typed_prompt(state);
     s.edits = written_edits(state.edits.list, true);
@@ -123,10 +116,15 @@ bool add_weights(Session& session, const Snapshot& snapshot, Answers& answers) {
     return true;
   };
   const bool own = hash(HashOfWeights{}, session.model.weights);
-  const bool second = session.second_model && snapshot.run && compares_models(*snapshot.run) &&
-                      snapshot.run->baseline->model->name == session.second_model->name;
-  if (!second) return own;
-  return hash(Question(HashOfWeights{}).on_baseline(), session.second_model->weights) && own;
+  if (!snapshot.run || !snapshot.run->baseline) return own;
+  const LoadedModel& second = *snapshot.run->baseline->model;
+  const Question of_second = Question(HashOfWeights{}).on_baseline();
+  if (second.patterns && session.second &&
+      session.second->attention == system::text_of(second.folder.filename()))
+    return hash(of_second, session.second->weights) && own;
+  if (session.second_model && compares_models(*snapshot.run) && second.name == session.second_model->name)
+    return hash(of_second, session.second_model->weights) && own;
+  return own;
 }
 
 Recipe recipe_of(const ExportForm& form, const View* view, const UiState& state, const Snapshot& snapshot,

@@ -7,7 +7,7 @@
 
 namespace headscope::app {
 
-/// Everything that the window shows, without the hash of the model's weights.
+/// Everything that the window shows, without hashes of weights.
 Session session_of(const UiState& state, const Snapshot& snapshot);
 
 /// The part of the session that the next start restores: look, panes, views, selection, kept options and the

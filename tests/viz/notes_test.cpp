@@ -53,16 +53,6 @@ TEST(Notes, AreReadBack) {
   }
 }
 
-TEST(Notes, OfAPngMayBeAddedLast) {
-  for (const float scale : {1.0F, 2.0F}) {
-    const auto bitmap = testing::noise(9, 7);
-    const std::vector<Note> notes{{"recipe", "{}"}, {"other", "a note"}};
-    const auto plain = encode_png(*bitmap, scale), noted = encode_png(*bitmap, scale, notes);
-    EXPECT_EQ(with_notes(std::string(plain.begin(), plain.end()), notes),
-              std::string(noted.begin(), noted.end()));
-  }
-}
-
 TEST(Notes, AreNotThereWhereNoneWereWritten) {
   for (const std::string& file : {png_with({}), svg_with({}), std::string(), std::string("GIF89a")})
     EXPECT_EQ(find_note(file, "recipe"), std::nullopt);

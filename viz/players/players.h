@@ -22,8 +22,6 @@ Bitmap rasterize(const Scene& scene, const Fonts& fonts, float scale);
 /// A PNG file; `scale` sets its physical resolution (96 dpi times scale). Throws std::runtime_error if a side
 /// is 0 or above 32768, or if all pixels would take more than 2 GiB; std::bad_alloc.
 std::vector<std::uint8_t> encode_png(const Bitmap& bitmap, float scale, std::span<const Note> notes = {});
-/// The same file as with these notes, from one of `encode_png` without any: for notes that are known later.
-std::string with_notes(std::string_view png, std::span<const Note> notes);
 
 /// What a picture shows, in UTF-8, for readers who do not see it and for catalogues; empty: nothing is said.
 struct Description {

@@ -167,15 +167,4 @@ std::vector<std::uint8_t> encode_png(const Bitmap& bitmap, float scale, std::spa
   return file;
 }
 
-std::string with_notes(std::string_view png, std::span<const Note> notes) {
-  png::Bytes before;
-  png::append_information(before, 1, {});  // as long for any scale
-  png::Bytes chunks;
-  for (const Note& note : notes) append_chunk(chunks, kNoteChunk, international_text(note));
-  std::string file(png);
-  file.insert(file.begin() + static_cast<std::ptrdiff_t>(kHeader + before.size()), chunks.begin(),
-              chunks.end());
-  return file;
-}
-
 }  // namespace headscope::viz

@@ -211,12 +211,10 @@ void run_circuit(const CircuitCommand& command, const Streams& streams) {
       AnswersInAdvance answers(known, others);
       const Found found = find_circuit(question, command.edges, answers);
       if (drawn)
-        write_output(
-            {*file, command.out.format},
-            figure_bytes(
-                plot_of(command, from ? second_text.text : std::nullopt, *run, question), view_of_circuits(),
-                run, list.over.list, answers, *fonts, [&] { return hashes; }, where),
-            streams);
+        write_output({*file, command.out.format},
+                     figure_bytes(plot_of(command, from ? second_text.text : std::nullopt, *run, question),
+                                  view_of_circuits(), run, list.over.list, answers, *fonts, hashes, where),
+                     streams);
       if (command.json) {
         write_json(how.of(engine, *run), *run, *found.circuit, found, question, streams.out);
       } else if (!drawn) {

@@ -106,7 +106,6 @@ namespace {
 Engine engine_of(const ModelArguments& arguments, Capabilities needs) {
   Engine engine{loaded(arguments, model_folder(arguments), arguments.patterns),
                 model::Workspace(arguments.threads), nullptr};
-  engine.kept = arguments.kept.models;
   require(*engine.model, needs);
   return engine;
 }

@@ -38,7 +38,6 @@ struct Engine {
   std::shared_ptr<const model::Plan> plan;         ///< the edits of every run, see plan_for; null: none
   model::Edits given_edits = {};                   ///< the same before means over a list became numbers
   std::shared_ptr<const LoadedModel> second = {};  ///< a model to compare with; null: none
-  std::shared_ptr<KeptModels> kept = {};           ///< what the models stay loaded in; null: nothing
   std::shared_ptr<const MeanList> mean_over = {};  ///< over which means are taken; null: the run's positions
   model::Config config() const { return model->config(); }
 };

@@ -92,17 +92,12 @@ auto make_figure(const PlotCommand& command, const View& view, const std::shared
 std::string figure_bytes(const PlotCommand& command, const View& view,
                          const std::shared_ptr<const PromptRun>& run,
                          const std::shared_ptr<const PromptList>& prompts, Answers& answers,
-                         const viz::Fonts& fonts, const std::function<WeightHashes()>& weights,
-                         const std::string& where) {
-  const auto notes = [&] { return figure_notes(command, view, *run, prompts.get(), weights()); };
-  const bool notes_last = command.out.format == FileFormat::png;
-  const std::vector<viz::Note> first = notes_last ? std::vector<viz::Note>() : notes();
-  const std::string bytes = make_figure(command, view, run, prompts, answers, fonts, where,
-                                        [&](const ViewContext& context, ExportOptions& options) {
-                                          options.notes = first;
-                                          return export_bytes(command.out.format, view, context, options);
-                                        });
-  return notes_last ? viz::with_notes(bytes, notes()) : bytes;
+                         const viz::Fonts& fonts, const WeightHashes& weights, const std::string& where) {
+  return make_figure(command, view, run, prompts, answers, fonts, where,
+                     [&](const ViewContext& context, ExportOptions& options) {
+                       options.notes = figure_notes(command, view, *run, prompts.get(), weights);
+                       return export_bytes(command.out.format, view, context, options);
+                     });
 }
 
 viz::Scene figure_scene(const PlotCommand& command, const View& view,

@@ -57,14 +57,12 @@ struct ShotCommand : Arguments {
 };
 
 /// A view's picture of a run, or its numbers, as the bytes of a file. Everything except the run and the
-/// output comes from the command; the selection is clamped to the run. `weights` go into the recipe; of a png
-/// they are asked for when its pixels are ready. Throws model::RunError that begins with `where` if the view
-/// cannot show the run, and like export_bytes and `weights`.
+/// output comes from the command; the selection is clamped to the run. `weights` go into the recipe.
+/// Throws model::RunError that begins with `where` if the view cannot show the run, and like export_bytes.
 std::string figure_bytes(const PlotCommand& command, const View& view,
                          const std::shared_ptr<const PromptRun>& run,
                          const std::shared_ptr<const PromptList>& prompts, Answers& answers,
-                         const viz::Fonts& fonts, const std::function<WeightHashes()>& weights,
-                         const std::string& where);
+                         const viz::Fonts& fonts, const WeightHashes& weights, const std::string& where);
 
 /// The same picture on its page, without its file.
 viz::Scene figure_scene(const PlotCommand& command, const View& view,

@@ -19,15 +19,10 @@ void begin_json(const Json& how, std::ostream& out) {
   out << "{\"how\":" << json_line(how);
 }
 
-How::How(const Arguments& command) : command_(command) {
-  if (command.json && !command.model.patterns && !command.model.kept.models)
-    begun_.emplace(model_folder(command.model), command.model.threads);
-}
-
 Json How::shared(const Engine& engine) {
   if (shared_) return *shared_;
   const LoadedModel& model = *engine.model;
-  const WeightHashes weights = weights_of(engine, begun_ ? &*begun_ : nullptr);
+  const WeightHashes weights = weights_of(engine);
   Json edits = Json::array();
   for (const model::Edit& edit : engine.given_edits) edits.push_back(utf8_or_replacement(edit_text(edit)));
   const auto named = [](const LoadedModel& of, const std::string& hash) {

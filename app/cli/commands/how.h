@@ -4,16 +4,13 @@
 #include "app/cli/batch.h"
 #include "app/cli/commands/engine.h"
 #include "app/cli/commands/output.h"
-#include "app/cli/commands/pending_hash.h"
 
 namespace headscope::app {
 
 /// How the answers of a command are made: the member `how` of their JSON.
 class How {
  public:
-  /// Begins to compute the hash of the weights, if JSON is written: it takes about as long as loading a
-  /// model.
-  explicit How(const Arguments& command);
+  explicit How(const Arguments& command) : command_(command) {}
 
   /// What all answers of a command have in common: program, models and the hashes of their weights,
   /// precision, start token, edits and the list over which means are taken. Throws like weights_hash.
@@ -25,7 +22,6 @@ class How {
 
  private:
   const Arguments& command_;
-  std::optional<PendingHash> begun_;
   std::optional<Json> shared_;  ///< once it has been asked for
 };
 

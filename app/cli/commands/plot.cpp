@@ -64,20 +64,13 @@ void patch_pairs(PlotCommand& plot, const PromptList& prompts) {
 
 void run_plot(const PlotCommand& given, const Streams& streams) {
   const bool hashed = (!given.no_recipe && given.out.format != FileFormat::csv) || !given.weights.empty();
-  std::optional<PendingHash> begun;
-  if (hashed && !given.model.patterns && !given.model.kept.models)
-    begun.emplace(model_folder(given.model), given.model.threads);
   Engine engine =
       start_engine(given, streams, {.needs = Capability::patterns, .second = SecondModelUse::baseline});
   PlotCommand command = with_tokens(given, *engine.model);
   const Selection selection = command.selection.value_or(Selection{});
-  std::optional<WeightHashes> known_weights;
-  const auto weights = [&]() -> const WeightHashes& {
-    if (!known_weights && hashed) known_weights = weights_of(engine, begun ? &*begun : nullptr);
-    return known_weights ? *known_weights : known_weights.emplace();
-  };
+  const WeightHashes weights = hashed ? weights_of(engine) : WeightHashes{};
   if (!command.weights.empty())
-    require_weights(command.weights, weights(), command.model, engine.model->name,
+    require_weights(command.weights, weights, command.model, engine.model->name,
                     engine.second ? engine.second->name : "");
   const auto fonts = viz::Fonts::load();
   const std::shared_ptr<const PromptList> prompts =

@@ -161,7 +161,7 @@ Recipe recipe_of(const PlotCommand& command, const View& view, const PromptRun& 
     s.second = Session::Second{*command.comparison.second, true, command.comparison.alignment};
   if (const auto& second = command.comparison.second_attention; !second.empty())
     s.second = Session::Second{"", true, command.comparison.alignment, system::text_of(second.filename()),
-                               run.baseline ? run.baseline->model->patterns->hash() : ""};
+                               run.baseline ? weights_hash(*run.baseline->model) : ""};
   s.side = command.comparison.side;
   s.options = command.options;
   s.selection = command.selection.value_or(Selection{});
@@ -182,12 +182,8 @@ Recipe recipe_of(const PlotCommand& command, const View& view, const PromptRun& 
                  .title = !command.no_title}};
 }
 
-WeightHashes weights_of(const Engine& engine, const PendingHash* begun) {
-  const auto hash = [&](const LoadedModel& model) {
-    if (begun && !model.patterns && begun->folder() == model.folder) return weights_hash(model, begun->get());
-    return engine.kept ? engine.kept->weights_hash(model) : weights_hash(model);
-  };
-  return {hash(*engine.model), engine.second ? hash(*engine.second) : std::string()};
+WeightHashes weights_of(const Engine& engine) {
+  return {weights_hash(*engine.model), engine.second ? weights_hash(*engine.second) : std::string()};
 }
 
 void require_weights(const WeightHashes& wanted, const WeightHashes& found, const ModelArguments& model,

@@ -8,7 +8,6 @@
 #include "app/cli/arguments/words.h"
 #include "app/cli/commands/engine.h"
 #include "app/cli/commands/figure.h"
-#include "app/cli/commands/pending_hash.h"
 #include "app/run/prompt_run.h"
 
 namespace headscope::app {
@@ -37,8 +36,8 @@ void write_recipe(const std::filesystem::path& file, bool json, std::ostream& ou
 Recipe recipe_of(const PlotCommand& command, const View& view, const PromptRun& run,
                  const PromptList* prompts, const WeightHashes& weights);
 
-/// Hashes of the models; `begun` null, or of another folder: not begun yet. Throws like weights_hash.
-WeightHashes weights_of(const Engine& engine, const PendingHash* begun = nullptr);
+/// Hashes of the models. Throws like weights_hash.
+WeightHashes weights_of(const Engine& engine);
 
 /// Throws model::RunError if the weights of the named models, or of an attention file, are not the wanted
 /// ones.

@@ -3,6 +3,7 @@
 #include "app/cli/commands/figure.h"
 #include "app/cli/commands/recipes.h"
 #include "app/run/sources/model_discovery.h"
+#include "app/run/sources/weights_hash.h"
 #include "app/views/option_names.h"
 #include "model/files/quote.h"
 
@@ -44,14 +45,10 @@ void run_shot(const ShotCommand& command, const Streams& streams) {
     base.edits = nullptr;
   }
   const bool hashed = !command.no_recipe || !command.weights.empty();
-  std::optional<PendingHash> begun, second_begun;
-  if (hashed) begun.emplace(base.model, command.model.threads);
-  if (hashed && !base.second_model.empty()) second_begun.emplace(base.second_model, command.model.threads);
-  const auto weights = [&]() -> WeightHashes {
-    return {begun ? begun->get() : "", second_begun ? second_begun->get() : ""};
-  };
+  const WeightHashes weights{hashed ? weights_hash(base.model) : "",
+                             hashed && !base.second_model.empty() ? weights_hash(base.second_model) : ""};
   if (!command.weights.empty())
-    require_weights(command.weights, weights(), command.model, model_name(base.model),
+    require_weights(command.weights, weights, command.model, model_name(base.model),
                     model_name(base.second_model));
   const ShotOptions shot{.base = std::move(base),
                          .view = command.view,
@@ -71,9 +68,8 @@ void run_shot(const ShotCommand& command, const Streams& streams) {
                              }};
   Shot made = render_shot(shot);
   std::vector<viz::Note> notes;
-  const auto [first, second] = weights();
-  made.session.model.weights = first;
-  if (made.session.second_model) made.session.second_model->weights = second;
+  made.session.model.weights = weights.model;
+  if (made.session.second_model) made.session.second_model->weights = weights.second;
   const Figure figure{
       .window = true, .width = shot.width, .height = shot.height, .page = Page::exact, .scale = shot.scale};
   if (!command.no_recipe) notes.push_back(recipe_note(Recipe{made.session, figure}));

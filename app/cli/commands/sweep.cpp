@@ -330,9 +330,8 @@ void run_sweep(const SweepCommand& command, const Streams& streams) {
       AnswersInAdvance answers(std::move(all), others);
       write_output(
           {*file, command.out.format},
-          figure_bytes(
-              plot_of(reading, second_text), view_of_sweeps(), run,
-              lists ? engine.mean_over->over.list : nullptr, answers, *fonts, [&] { return weights; }, where),
+          figure_bytes(plot_of(reading, second_text), view_of_sweeps(), run,
+                       lists ? engine.mean_over->over.list : nullptr, answers, *fonts, weights, where),
           streams);
     }
     if (command.json) {

@@ -211,7 +211,6 @@ std::shared_ptr<const PatternFile> PatternFile::open(const std::filesystem::path
   patterns->path_ = file;
   patterns->read_header();
   patterns->scan(options);
-  patterns->hash_ = weights_hash(file, options.stop);
   return patterns;
 }
 

@@ -43,7 +43,6 @@ class PatternFile {
   const std::string& model() const { return model_; }
   const std::string& text() const { return text_; }
   const std::string& edits() const { return edits_; }  ///< those of the run that they are of
-  const std::string& hash() const { return hash_; }    ///< the file's hash, see weights_hash
   int layers() const { return static_cast<int>(layers_.size()); }
   int heads() const { return heads_; }
   int query_count() const { return queries_.length(); }
@@ -86,7 +85,7 @@ class PatternFile {
   PromptTokens queries_;
   std::optional<PromptTokens> keys_;
   std::vector<int> ids_;
-  std::string model_, text_, edits_, hash_;
+  std::string model_, text_, edits_;
   bool causal_ = false, mask_said_ = false;
   std::string not_finite_, below_zero_, odd_sum_;  ///< phrases; empty: no such anomaly
 };

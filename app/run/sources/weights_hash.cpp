@@ -1,10 +1,13 @@
 #include "app/run/sources/weights_hash.h"
 
 #include <algorithm>
+#include <chrono>
+#include <map>
+#include <mutex>
 #include <span>
+#include <utility>
 
 #include "app/run/sources/digest.h"
-#include "app/run/sources/pattern_file.h"
 #include "model/files/error.h"
 #include "model/files/file_io.h"
 #include "model/files/open_file.h"
@@ -29,8 +32,37 @@ std::string hash_of_blob(const fs::path& file) {
   return named && blob->parent_path().filename() == "blobs" ? name : "";
 }
 
+/// Hashes of files with their stamps, for any thread.
+class KnownHashes {
+ public:
+  /// Empty if the file was not hashed yet, or has been written since.
+  std::string find(const fs::path& file, const std::string& stamp) const {
+    const std::lock_guard lock(mutex_);
+    const auto known = hashes_.find(file);
+    return known != hashes_.end() && known->second.first == stamp ? known->second.second : "";
+  }
+  void keep(const fs::path& file, const std::string& stamp, const std::string& hash) {
+    const std::lock_guard lock(mutex_);
+    hashes_[file] = {stamp, hash};
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::map<fs::path, std::pair<std::string, std::string>> hashes_;  // stamp and hash
+};
+
+/// Whether another write would change the time of a file: clocks of file systems tick every few milliseconds.
+bool is_settled(const fs::path& file) {
+  std::error_code error;
+  const auto written = fs::last_write_time(file, error);
+  return !error && fs::file_time_type::clock::now() - written > std::chrono::seconds(2);
+}
+
 std::string hash_of_file(const fs::path& file, const std::stop_token& stop) {
   if (std::string known = hash_of_blob(file); !known.empty()) return known;
+  static KnownHashes hashes;
+  const std::string stamp = file_stamp(file);
+  if (std::string known = hashes.find(file, stamp); !known.empty()) return known;
   const model::OpenFile in(file);
   std::string piece(std::size_t{1} << 20, '\0');
   Digest hash = Digest::sha256();
@@ -40,7 +72,9 @@ std::string hash_of_file(const fs::path& file, const std::stop_token& stop) {
     in.read(at, std::as_writable_bytes(std::span(piece)));
     hash.add(piece);
   }
-  return hash.hex();
+  std::string hex = hash.hex();
+  if (is_settled(file) && stamp == file_stamp(file)) hashes.keep(file, stamp, hex);
+  return hex;
 }
 
 }  // namespace
@@ -67,10 +101,7 @@ std::string weights_hash(const fs::path& folder, const std::stop_token& stop) {
 }
 
 std::string weights_hash(const LoadedModel& model, const std::stop_token& stop) {
-  return weights_hash(model, model.patterns ? model.patterns->hash() : weights_hash(model.folder, stop));
-}
-
-std::string weights_hash(const LoadedModel& model, std::string hash) {
+  std::string hash = weights_hash(model.folder, stop);
   if (weights_stamp(model.folder) != model.weights_stamp)
     throw model::LoadError(system::text_of(model.folder) +
                            ": the weights have changed since they were loaded");

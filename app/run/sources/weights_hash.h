@@ -14,14 +14,13 @@ namespace headscope::app {
 /// under which the Hugging Face hub lists that file. For weights in several files, the hash of what
 /// `sha256sum` prints for them, in the order of their names; for patterns (see PatternFile), that of their
 /// file. If a Hugging Face cache stores a file under its hash, that name is used; else the whole file is
-/// read, about a second for 500 MB. Throws model::LoadError, and Stopped.
+/// read, about a second for 500 MB, unless the process did so before and the file has kept its size and
+/// time. Throws model::LoadError, and Stopped.
 std::string weights_hash(const std::filesystem::path& folder, const std::stop_token& stop = {});
 
 /// The same for a model in memory. Throws model::LoadError also if the files have changed since it was
 /// loaded.
 std::string weights_hash(const LoadedModel& model, const std::stop_token& stop = {});
-/// The same, of files that were hashed in the meantime: `hash` is of the model's folder.
-std::string weights_hash(const LoadedModel& model, std::string hash);
 
 /// Names of the weight files in a folder, sorted; for a file itself the empty name. Throws model::LoadError
 /// for an unreadable index.

@@ -346,6 +346,21 @@ TEST(WeightsHash, OfAModelInMemoryIsOfTheFilesThatItWasReadFrom) {
   EXPECT_THROW(weights_hash(model), model::LoadError);
 }
 
+TEST(WeightsHash, IsComputedOnceForASizeAndATime) {
+  const TemporaryFolder folder;
+  const auto file = folder.write("model.safetensors", "abc");
+  // Whole seconds, which can be set again: MinGW's library knows no other times.
+  const auto time = std::chrono::floor<std::chrono::seconds>(std::filesystem::last_write_time(file)) -
+                    std::chrono::minutes(1);
+  std::filesystem::last_write_time(file, time);
+  const std::string hash = weights_hash(folder.path());
+  folder.write("model.safetensors", "def");
+  std::filesystem::last_write_time(file, time);
+  EXPECT_EQ(weights_hash(folder.path()), hash) << "read again";
+  std::filesystem::last_write_time(file, time + std::chrono::seconds(1));
+  EXPECT_NE(weights_hash(folder.path()), hash);
+}
+
 TEST(WeightsHash, OfSeveralFilesIsOfAllOfThem) {
   const TemporaryFolder folder;
   folder.write("model.safetensors.index.json", R"({"weight_map": {"a": "2", "b": "1", "c": "2"}})");

@@ -1,6 +1,5 @@
 #include "app/run/kept_models.h"
 
-#include "app/run/sources/weights_hash.h"
 #include "model/files/error.h"
 #include "tests/app/view_fixture.h"
 #include "tests/support/gpt2_folder.h"
@@ -87,25 +86,6 @@ TEST(KeptModels, AFolderIsOneHoweverItIsNamed) {
   EXPECT_EQ(models.model(disk.path() / ".", Precision::f32), model);
   EXPECT_EQ(models.model(disk.path() / ".." / disk.path().filename(), Precision::f32), model);
   EXPECT_EQ(models.count(), 1U);
-}
-
-TEST(KeptModels, WeightsAreHashedOnce) {
-  const OnDisk disk;
-  const auto weights = disk.path() / "model.safetensors";
-  // Whole seconds, which can be set again: MinGW's library knows no other times.
-  const auto time = std::chrono::floor<std::chrono::seconds>(std::filesystem::last_write_time(weights));
-  std::filesystem::last_write_time(weights, time);
-  KeptModels models(kPlenty);
-  const auto model = models.model(disk.path(), Precision::f32);
-  const std::string hash = weights_hash(*model);
-  EXPECT_EQ(models.weights_hash(*model), hash);
-  // Other bytes in a file of the same size and time: not read again.
-  std::string bytes = testing::bytes_of_file(weights);
-  bytes.back() = static_cast<char>(bytes.back() ^ 1);
-  disk.folder.write("model.safetensors", bytes);
-  std::filesystem::last_write_time(weights, time);
-  EXPECT_NE(weights_hash(*model), hash);
-  EXPECT_EQ(models.weights_hash(*model), hash);
 }
 
 TEST(KeptModels, TheOneUsedLongestAgoIsDropped) {
