@@ -33,15 +33,6 @@ Doubles gram_of(const Doubles& a, const std::stop_token& stop) {
   return out;
 }
 
-/// The x with gram x = right, where gram is positive semidefinite. A small multiple of the unit matrix, below
-/// the precision of float, makes it definite.
-Eigen::MatrixXd solved(Doubles gram, const Doubles& right, const std::stop_token& stop) {
-  throw_if_stopped(stop);
-  const double mean = gram.trace() / static_cast<double>(gram.rows());
-  gram.diagonal().array() += mean > 0 ? 1e-11 * mean : 1;
-  return solve_positive_definite(gram, right);
-}
-
 }  // namespace
 
 std::vector<float> cosines(ConstFloatRows x, Workspace& workspace) {
@@ -96,13 +87,18 @@ PrincipalDirections principal_directions(ConstFloatRows x, int count, const std:
   return result;
 }
 
-std::vector<float> best_linear_map(ConstFloatRows from, ConstFloatRows to, const std::stop_token& stop) {
-  const Doubles a = doubles(from), b = doubles(to), across = a.transpose();
-  const bool narrow = from.rows >= from.cols;
-  const Doubles map =
-      narrow ? solved(gram_of(across, stop), across * b, stop) : across * solved(gram_of(a, stop), b, stop);
-  const RowMajor<float> found = map.cast<float>();
+std::vector<double> best_linear_map(ConstFloatRows from, ConstFloatRows to, const std::stop_token& stop) {
+  throw_if_stopped(stop);
+  const Doubles a = doubles(from);
+  const double mean = a.squaredNorm() / std::min(from.rows, from.cols);
+  const Doubles found = least_squares(a, doubles(to), mean > 0 ? 1e-11 * mean : 1);
   return {found.data(), found.data() + found.size()};
+}
+
+void map_rows(std::span<const double> rows, std::span<const double> map, int d, std::span<double> mapped) {
+  const auto count = static_cast<Eigen::Index>(rows.size()) / d;
+  Eigen::Map<Doubles>(mapped.data(), count, d).noalias() =
+      Eigen::Map<const Doubles>(rows.data(), count, d) * Eigen::Map<const Doubles>(map.data(), d, d);
 }
 
 }  // namespace headscope::model

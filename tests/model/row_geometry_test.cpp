@@ -127,15 +127,13 @@ TEST(RowGeometry, TheBestMapOfATurnIsTheTurn) {
   const auto map = best_linear_map({x.data(), 19, 2, 2}, {x.data() + 2, 19, 2, 2}, {});
   // (sin, cos) of t + 1: sin t cos 1 + cos t sin 1, cos t cos 1 - sin t sin 1.
   EXPECT_THAT(map,
-              Pointwise(FloatNear(1e-5F), {std::cos(0.3F), -std::sin(0.3F), std::sin(0.3F), std::cos(0.3F)}));
+              Pointwise(DoubleNear(1e-6), {std::cos(0.3), -std::sin(0.3), std::sin(0.3), std::cos(0.3)}));
 }
 
 TEST(RowGeometry, WhatTheBestMapMissesIsOrthogonalToWhatItMaps) {
   constexpr int kRows = 40, kCols = 6;
   const std::vector<float> from = noise(kRows * kCols, 1), to = noise(kRows * kCols, 2);
-  const auto at = [](const std::vector<float>& m, int row, int col) {
-    return static_cast<double>(m[row * kCols + col]);
-  };
+  const auto at = [](const auto& m, int row, int col) { return static_cast<double>(m[row * kCols + col]); };
   const auto map = best_linear_map(rows_of(from, kCols), rows_of(to, kCols), {});
   for (int i = 0; i < kCols; ++i) {
     for (int j = 0; j < kCols; ++j) {
@@ -153,10 +151,10 @@ TEST(RowGeometry, WhatTheBestMapMissesIsOrthogonalToWhatItMaps) {
 TEST(RowGeometry, OfManyBestMapsItIsTheSmallest) {
   // from^T to / |from|^2: vectors orthogonal to (3, 4) are mapped to 0.
   EXPECT_THAT(best_linear_map(rows_of({3, 4}, 2), rows_of({25, 50}, 2), {}),
-              Pointwise(FloatNear(1e-5F), {3.F, 6.F, 4.F, 8.F}));
+              Pointwise(DoubleNear(1e-8), {3., 6., 4., 8.}));
   // Two equal rows are no more information than one.
   EXPECT_THAT(best_linear_map(rows_of({1, 0, 0, 1, 0, 0}, 3), rows_of({2, 0, 1, 2, 0, 1}, 3), {}),
-              Pointwise(FloatNear(1e-4F), {2.F, 0.F, 1.F, 0.F, 0.F, 0.F, 0.F, 0.F, 0.F}));
+              Pointwise(DoubleNear(1e-8), {2., 0., 1., 0., 0., 0., 0., 0., 0.}));
 }
 
 TEST(RowGeometry, AStopEndsTheWork) {

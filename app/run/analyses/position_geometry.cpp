@@ -6,7 +6,6 @@
 
 #include "app/run/analyses/sinusoidal.h"
 #include "model/files/error.h"
-#include "model/maths/plain_product.h"
 #include "model/maths/row_geometry.h"
 
 namespace headscope::app {
@@ -23,13 +22,19 @@ model::ConstFloatRows every(model::ConstFloatRows x, int first, int step, int af
           x.stride * step};
 }
 
-/// The relative error of `guess` against `truth`.
-float error_of(model::ConstFloatRows guess, model::ConstFloatRows truth) {
+std::vector<double> doubles(model::ConstFloatRows x) {
+  std::vector<double> values;
+  for (int i = 0; i < x.rows; ++i) values.insert(values.end(), x.row(i).begin(), x.row(i).end());
+  return values;
+}
+
+/// The relative error of `guess` against `truth`, both [n, d].
+float error_of(std::span<const double> guess, model::ConstFloatRows truth) {
   double missed = 0, met = 0;
-  for (int i = 0; i < guess.rows; ++i) {
-    for (int k = 0; k < guess.cols; ++k) {
+  for (int i = 0; i < truth.rows; ++i) {
+    for (int k = 0; k < truth.cols; ++k) {
       const double t = static_cast<double>(truth.row_data(i)[k]),
-                   g = static_cast<double>(guess.row_data(i)[k]);
+                   g = guess[static_cast<std::size_t>(i) * truth.cols + k];
       missed += (g - t) * (g - t);
       met += t * t;
     }
@@ -41,35 +46,33 @@ float error_of(model::ConstFloatRows guess, model::ConstFloatRows truth) {
 class MappedRows {
  public:
   /// Rows `first`, first + step, ... of x.
-  MappedRows(model::ConstFloatRows x, int first, int step, std::shared_ptr<const std::vector<float>> map)
-      : x_(x), first_(first), step_(step), map_(std::move(map)) {
-    const model::ConstFloatRows from = every(x, first, step, 0);
-    for (int i = 0; i < from.rows; ++i) {
-      const auto row = from.row(i);
-      now_.insert(now_.end(), row.begin(), row.end());
-    }
-    next_.resize(now_.size());
-  }
+  MappedRows(model::ConstFloatRows x, int first, int step, std::shared_ptr<const std::vector<double>> map)
+      : x_(x),
+        first_(first),
+        step_(step),
+        map_(std::move(map)),
+        now_(doubles(every(x, first, step, 0))),
+        next_(now_.size()) {}
 
   /// Applies the map once; returns the error over the rows that still have a target.
-  float error_after_step(model::Workspace& workspace) {
+  float error_after_step() {
     ++steps_;
     const model::ConstFloatRows truth = every(x_, first_ + steps_, step_, 0);
-    model::multiply({now_.data(), truth.rows, x_.cols, x_.cols}, {map_->data(), x_.cols, x_.cols, x_.cols},
-                    workspace, {next_.data(), truth.rows, x_.cols, x_.cols});
+    const std::size_t values = static_cast<std::size_t>(truth.rows) * x_.cols;
+    model::map_rows(std::span(now_).first(values), *map_, x_.cols, std::span(next_).first(values));
     now_.swap(next_);
-    return error_of({now_.data(), truth.rows, x_.cols, x_.cols}, truth);
+    return error_of(now_, truth);
   }
 
   /// Memory of the map and the rows.
-  std::size_t bytes() const { return (std::ptrdiff_t{x_.cols} * x_.cols + 2 * now_.size()) * sizeof(float); }
+  std::size_t bytes() const { return (map_->size() + 2 * now_.size()) * sizeof(double); }
 
  private:
   model::ConstFloatRows x_;
   int first_, step_;
-  std::shared_ptr<const std::vector<float>> map_;  // [d, d]
+  std::shared_ptr<const std::vector<double>> map_;  // [d, d]
   int steps_ = 0;
-  std::vector<float> now_, next_;
+  std::vector<double> now_, next_;
 };
 
 /// The error over all positions with one k further along, each pair of dimensions rotated by k times its
@@ -145,9 +148,9 @@ PositionShift ShiftOfPositions::compute(const PromptRun& run,
   const std::vector<float> encoding = sinusoidal_encoding(config.n_ctx, config.n_embd);
   const model::ConstFloatRows sinusoidal = rows_of(encoding, config);
   const auto carried = [&](int first, int step) {
-    std::vector<float> map =
-        model::best_linear_map(every(learned, 0, step, 1), every(learned, 1, step, 0), computation.stop);
-    return MappedRows(learned, first, step, std::make_shared<const std::vector<float>>(std::move(map)));
+    auto map = std::make_shared<const std::vector<double>>(
+        model::best_linear_map(every(learned, 0, step, 1), every(learned, 1, step, 0), computation.stop));
+    return MappedRows(learned, first, step, std::move(map));
   };
   PositionShift result;
   if (computation.partial != nullptr) {
@@ -164,9 +167,9 @@ PositionShift ShiftOfPositions::compute(const PromptRun& run,
   constexpr int kShownAtOnce = 8;
   for (int k = static_cast<int>(result.learned.size()); k <= result.steps; ++k) {
     if (computation.stop.stop_requested()) throw model::Stopped();
-    result.learned.push_back(now.all.error_after_step(computation.workspace));
-    result.unseen.push_back(now.odd.error_after_step(computation.workspace));
-    result.stay.push_back(error_of(every(learned, 0, 1, k), every(learned, k, 1, 0)));
+    result.learned.push_back(now.all.error_after_step());
+    result.unseen.push_back(now.odd.error_after_step());
+    result.stay.push_back(error_of(doubles(every(learned, 0, 1, k)), every(learned, k, 1, 0)));
     result.sinusoidal.push_back(turned_error(sinusoidal, k));
     if (k % kShownAtOnce != 0 || k == result.steps) continue;
     PositionShift part = result;
