@@ -89,7 +89,7 @@ std::vector<std::string> arguments_of(const Recipe& recipe) {
   }
   if (s.prompt.start_token) words.emplace_back("--bos");
   for (const WrittenEdit& edit : s.edits)
-    if (edit.on && !s.edits_off) add("edit", edit.text);
+    if (edit.on) add("edit", edit.text);
   if (s.second && s.second->on) {
     if (s.second->attention.empty()) {
       add("second", s.second->text);

@@ -62,7 +62,6 @@ struct Session {
   Model model;
   Prompt prompt;  ///< without edits, which are in `edits`
   std::vector<WrittenEdit> edits;
-  bool edits_off = false;  ///< switches off all edits, whatever their own state
   std::optional<Second> second;
   /// The model to compare with, never an attention file; its precision is the first model's. Nothing: the
   /// same model.

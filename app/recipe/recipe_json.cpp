@@ -188,7 +188,6 @@ void describe_session(Form& form, auto& s, auto& unknown) {
   form.object("model", s.model, [](auto& part, auto& model) { describe_model(part, model); });
   form.object("prompt", s.prompt, [](auto& part, auto& prompt) { describe_prompt(part, prompt); });
   form.list("edits", kMaxEdits, s.edits, [](auto& part, auto& edit) { describe_edit(part, edit); });
-  if (Form::kReads || !s.edits.empty()) form.flag("edits_off", s.edits_off);
   form.optional("second", s.second, [&](auto& part, auto& second) {
     describe_second(part, second);
     if (!second.attention.empty() && s.model.attention.empty())

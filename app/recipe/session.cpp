@@ -25,15 +25,14 @@ Options without_pane_only(const View& view, Options options) {
 
 bool has_comparison(const Session& session) {
   return session.second_model || (session.second && session.second->on) ||
-         (!session.edits_off && std::ranges::any_of(session.edits, &WrittenEdit::on));
+         std::ranges::any_of(session.edits, &WrittenEdit::on);
 }
 
 Session figure_part(Session s, const View& view) {
   s.view = view.id;
   s.second_view.clear();
   s.panes = {};
-  std::erase_if(s.edits, [&](const WrittenEdit& edit) { return s.edits_off || !edit.on; });
-  s.edits_off = false;
+  std::erase_if(s.edits, [](const WrittenEdit& edit) { return !edit.on; });
   if (s.second && !s.second->on) s.second.reset();
   if (s.side == Side::difference && !view.shows_difference) s.side = Side::run;
   s.options = options_of(view, s.options);

@@ -65,7 +65,6 @@ void describe_settings(Form& form, auto& s) {
   form.whole("export_scale", 1, kMaxExportScale, s.export_scale);
   form.flag("offer_models", s.offer_models);
   form.flag("all_controls", s.all_controls);
-  form.flag("reduce_motion", s.reduce_motion);
   form.flag("start_token", s.start_token);
   std::vector<std::string> unknown;  // options of another version: ignored
   form.options("options", next.options, unknown);

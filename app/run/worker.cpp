@@ -343,7 +343,6 @@ struct Worker::Impl {
       s.run = run;
       s.answers = std::make_shared<const KnownAnswers>(memo.newest_answers());
       s.memo_bytes = memo.bytes() + second_memo.bytes();
-      s.memo_budget = Memo::budget(run->run->config) * (run->second_model ? 2 : 1);
       s.error = second_problem;
     });
   }

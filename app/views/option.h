@@ -98,7 +98,6 @@ struct OptionSpec {
   bool of_prompt = false;               ///< reset when the prompt is replaced, but not while it is typed
   bool of_weights = false;  ///< has no effect on attention patterns without weights: no control there
   bool of_list = false;     ///< about an open list of prompts: without one, no control unless it is set
-  bool moves = false;       ///< a step of it is a transition in the window
   bool plays = false;       ///< its slider has a button that runs through its values
   bool pane_only = false;   ///< what part of the picture a pane shows; figures show all
   Control control = Control::automatic;

@@ -348,10 +348,6 @@ struct View {
   bool can_be_made_of(Capabilities there) const { return there.has(needs); }
   /// Why an option's value is not possible with this model, for the command line: one sentence, or empty.
   std::function<std::string(const ViewContext&)> refuse;
-  /// For pictures that are compared with each other, such as those of an animation: widens the colour scale
-  /// in `shared`, the options that all of them get, so that it covers this picture, too; not if the picture's
-  /// options already choose a scale. Null: each picture has its own scale.
-  void (*widen_scale)(const ViewContext& one, Options& shared) = nullptr;
   /// The height at which nothing scrolls, at the context's width; null: the view fits any height.
   float (*whole_height)(const ViewContext&) = nullptr;
   /// The height to draw a printed figure at, as a part of its width, for views that fit any height; what

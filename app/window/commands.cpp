@@ -70,11 +70,6 @@ Maybe save_session(const UiState& s) {
   return s.session.empty() ? open<Dialog::save>(s) : Maybe(SaveSession{s.session, true});
 }
 
-Maybe switch_edits(const UiState& s) {
-  if (s.edits.list.edits.empty()) return {};
-  return SwitchEdits{!s.edits.list.muted};
-}
-
 Maybe next_side(const UiState& s) {
   if (!has_comparison(s)) return {};
   return SetSide{static_cast<Side>((static_cast<int>(s.side) + 1) % 3)};
@@ -87,11 +82,6 @@ constexpr Command begins_group(Command command) {
 
 constexpr Command unavailable_if(std::string_view why, Command command) {
   command.unavailable = why;
-  return command;
-}
-
-constexpr Command marked_if(bool (*is_on)(const UiState&), Command command) {
-  command.is_on = is_on;
   return command;
 }
 
@@ -118,8 +108,6 @@ constexpr Command
              [](const UiState& s) -> Maybe { return SetStartToken{!s.start_token}; }},
             begins_group({Id::unnamed, Key::i, kCtrl, "Edits bar", "show or hide the Edits bar",
                           [](const UiState& s) -> Maybe { return ShowEdits{!s.edits.open}; }}),
-            unavailable_if("There are no edits.", {Id::mute_edits, Key::i, kCtrlShift, "Mute edits",
-                                                   "mute all edits or apply them", switch_edits}),
             unavailable_if("There is no edit to undo.", {Id::undo_edit, Key::u, kCtrl, "Undo edit",
                                                          "undo the last edit", undo_edits<false>}),
             unavailable_if("There is no edit to redo.",
@@ -161,9 +149,6 @@ constexpr Command
                           [](const UiState&) -> Maybe { return SetPanes{}; }}),
             {Id::unnamed, Key::t, kCtrl, "Toggle dark theme", "toggle the dark theme",
              [](const UiState& s) -> Maybe { return SetDark{!s.dark}; }, kNoMenu, kOnce, kInDialogs},
-            marked_if([](const UiState& s) { return s.reduce_motion; },
-                      {Id::unnamed, Key::none, kNone, "Reduce motion", "",
-                       [](const UiState& s) -> Maybe { return SetReduceMotion{!s.reduce_motion}; }}),
             {Id::unnamed, Key::equal, kCtrl, "Larger text", "larger text",
              [](const UiState& s) -> Maybe { return SetFontSize{s.font_size + 1}; }, kNoMenu, kRepeats,
              kInDialogs},

@@ -20,7 +20,6 @@ enum class CommandId {
   open,
   generate,
   start_token,
-  mute_edits,
   undo_edit,
   second_prompt,
   second_model,
@@ -38,13 +37,12 @@ struct Command {
   std::string_view label;  ///< in the More menu; empty: not listed there
   std::string_view help;   ///< one line, for the list of keys
   std::optional<Action> (*act)(const UiState&) =
-      nullptr;                              ///< returns nothing while the command is unavailable
-  Menu opens = Menu::none;                  ///< instead of an action
-  bool repeats = false;                     ///< repeats while the key is held
-  bool in_dialogs = false;                  ///< also while a dialog is open
-  bool begins_group = false;                ///< a gap separates it from the previous one in the More menu
-  std::string_view unavailable = {};        ///< why `act` returned nothing, a sentence
-  bool (*is_on)(const UiState&) = nullptr;  ///< of a setting: whether it is on, marked in the More menu
+      nullptr;                        ///< returns nothing while the command is unavailable
+  Menu opens = Menu::none;            ///< instead of an action
+  bool repeats = false;               ///< repeats while the key is held
+  bool in_dialogs = false;            ///< also while a dialog is open
+  bool begins_group = false;          ///< a gap separates it from the previous one in the More menu
+  std::string_view unavailable = {};  ///< why `act` returned nothing, a sentence
 };
 
 std::span<const Command> commands();

@@ -80,7 +80,6 @@ UiState first_state(const CoreOptions& options) {
   s.can_fetch = options.fetch != nullptr;
   s.offer_models = settings.offer_models;
   s.all_controls = settings.all_controls;
-  s.reduce_motion = settings.reduce_motion || options.reduce_motion;
   return s;
 }
 
@@ -195,7 +194,6 @@ void Core::run_frame(const Event* event) {
   const auto answers = std::make_shared<SnapshotAnswers>(snapshot_);
   std::vector<Action> actions;
   window_ = {};
-  frame_.time = options_.clock ? std::optional(options_.clock()) : std::nullopt;
   gui_.frame(frame_, event, state_.dark, state_.font_size, [&](viz::ImguiPlayer& player) {
     const FrameInput input{state_, *snapshot_, answers, options_.fonts, frame_, event};
     Ui ui(input, memory_, player, window_);
@@ -203,7 +201,6 @@ void Core::run_frame(const Event* event) {
     actions = std::move(ui.actions);
   });
   memory_.cache.drop_unused();
-  memory_.transitions.drop_unused();
   window_.asked = answers->asked();
   set_questions(window_.asked);
   for (const Action& action : actions) apply(action);
@@ -269,11 +266,6 @@ void Core::follow_caret(Field field) {
   }
 }
 
-bool Core::take_results() {
-  const bool moving = window_.moving;
-  return take_news() || moving;
-}
-
 bool Core::advance_playing() {
   if (state_.playing.option == nullptr) return false;
   const Options before = state_.options;
@@ -282,7 +274,7 @@ bool Core::advance_playing() {
   return state_.options != before || state_.playing.option == nullptr;
 }
 
-bool Core::take_news() {
+bool Core::take_results() {
   bool changed = advance_playing();
   for (const Action& action : background_.take()) apply(action), changed = true;
   if (message_until_ && std::chrono::steady_clock::now() >= *message_until_)
@@ -353,7 +345,6 @@ void Core::apply_given_edits() {
 }
 
 std::optional<double> Core::seconds_until_update() const {
-  if (window_.moving) return 0;
   std::optional<double> seconds;
   const auto at_most = [&](double other) { seconds = std::min(seconds.value_or(other), other); };
   if (state_.playing.option != nullptr) at_most(seconds_until_change(state_.playing));
@@ -366,7 +357,7 @@ void Core::settle() {
   do {
     draw(frame_);  // drawing asks the questions
     worker_.settle();
-  } while (take_news());
+  } while (take_results());
 }
 
 void Core::generate_step() {
@@ -551,8 +542,6 @@ Settings Core::settings() const {
   s.recent_folders = state_.recent_folders;
   s.offer_models = state_.offer_models;
   s.all_controls = state_.all_controls;
-  // What only the desktop wants is not kept, so that its setting goes on being followed.
-  if (!options_.reduce_motion || !state_.reduce_motion) s.reduce_motion = state_.reduce_motion;
   s.recent_sessions = state_.recent_sessions;
   s.export_folder = state_.export_form.folder;
   s.export_scale = state_.export_form.scale;

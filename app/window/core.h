@@ -42,8 +42,7 @@ struct CoreOptions {
   std::function<void(const std::string&)> set_clipboard;
   std::optional<system::PictureClipboard> pictures;  ///< copies pictures; nothing: not possible
   Environment environment;                           ///< for "~" in paths; null: the process environment
-  std::function<double()> clock;                     ///< seconds, for transitions; null: there are none
-  bool reduce_motion = false;  ///< as the desktop wants it, whatever the settings say; not kept
+  std::function<double()> clock;  ///< seconds, for options that play; null: they go to their end at once
   std::chrono::milliseconds message_time{6000};  ///< how long information stays
   std::chrono::milliseconds rest_time{700};      ///< how long the mouse rests before a label is defined
 };
@@ -64,12 +63,11 @@ class Core {
   void apply(const Action& action);
 
   /// Takes the results of the worker and of background tasks, dismisses a message whose time is up, and shows
-  /// a definition whose time has come, the next value of an option that plays, or the next picture of a
-  /// transition.
-  /// Returns true if the window must be redrawn.
+  /// a definition whose time has come or the next value of an option that plays. Returns true if the window
+  /// must be redrawn.
   bool take_results();
-  /// Seconds until take_results has to be called even if no result arrives, for a message, a definition, an
-  /// option that plays or a transition; nothing: never.
+  /// Seconds until take_results has to be called even if no result arrives, for a message, a definition or an
+  /// option that plays; nothing: never.
   std::optional<double> seconds_until_update() const;
   /// Waits until everything is computed and takes the results; for pictures without a window and for tests.
   void settle();
@@ -79,7 +77,6 @@ class Core {
   /// The whole window in pixels, with whatever has been computed so far.
   viz::Bitmap picture(const WindowFrame& frame) const;
   void make_current() const { gui_.make_current(); }  ///< the context of the frame
-  void renew_screen() { gui_.renew(); }               ///< see Gui::renew
   const WindowPicture& window() const { return window_; }
   const UiState& state() const { return state_; }
   const Snapshot& snapshot() const { return *snapshot_; }
@@ -97,7 +94,6 @@ class Core {
  private:
   void run_frame(const Event* event);
   bool advance_playing();  ///< returns whether something changed
-  bool take_news();        ///< take_results without the frames of a transition
   void carry_out(const Effect& effect);
   void perform(const SaveEffect&);
   void perform(const ExportEffect& effect);

@@ -26,7 +26,7 @@ std::uint64_t GlTextures::create(const viz::Bitmap& bitmap, bool nearest) {
 
 void GlTextures::update(std::uint64_t texture, const viz::Bitmap& bitmap, int first_row, int rows) {
   const auto found = live_.find(texture);
-  if (found == live_.end()) return;  // from a lost context, whose names are 0
+  if (found == live_.end()) return;
   glBindTexture(GL_TEXTURE_2D, found->second);
   glPixelStorei(GL_UNPACK_ALIGNMENT, 1);
   const auto* from = bitmap.pixels.data() + static_cast<std::ptrdiff_t>(first_row) * bitmap.width;

@@ -45,15 +45,10 @@ Gui::Gui(std::shared_ptr<const viz::Fonts> fonts, Screen& screen)
     : fonts_(std::move(fonts)), screen_(screen) {}
 
 Gui::~Gui() {
-  renew();
-}
-
-void Gui::renew() {
   if (!player_) return;
   make_current();
   player_.reset();
   screen_.tear_down();
-  context_.reset();
 }
 
 void Gui::make_current() const {

@@ -21,7 +21,6 @@ struct WindowFrame {
   bool caret_on = true;               ///< the visible half of the blink
   bool still = false;                 ///< for a file: without caret and timings
   bool defines = false;               ///< the mouse has rested, so the term under it is defined
-  std::optional<double> time = {};    ///< seconds, for transitions; nothing: there are none
 };
 
 /// A Dear ImGui context with a scene player. Lengths are logical pixels. Each frame gets at most one event,
@@ -39,8 +38,6 @@ class Gui {
              const std::function<void(viz::ImguiPlayer&)>& build);
   /// Makes this context current, to show the last frame.
   void make_current() const;
-  /// Releases the screen's resources; the next frame sets it up again.
-  void renew();
 
  private:
   void set_up();

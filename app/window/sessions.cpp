@@ -93,7 +93,6 @@ Session session_of(const UiState& state, const Snapshot& snapshot) {
   } else {
     s.prompt = typed_prompt(state);
     s.edits = written_edits(state.edits.list, true);
-    s.edits_off = state.edits.list.muted;
     if (!state.second.is_file && (state.second.on || !second.empty()))
       s.second = Session::Second{second, state.second.on, state.second.alignment};
     const std::filesystem::path& other = state.second.model;
@@ -277,7 +276,6 @@ std::string finish_session(UiState& state, const Snapshot& snapshot) {
   if (!s.model.attention.empty()) return "";
   std::string problem;
   EditList list;
-  list.muted = s.edits_off;
   for (const WrittenEdit& written : s.edits) {
     try {
       for (model::Edit& edit : parse_edits(written.text, *snapshot.model))

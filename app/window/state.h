@@ -32,13 +32,13 @@ class Action
                    SelectQuery, MoveQuery, SelectKey, ShowPrompt, DragEdit, ShowView, StepView,
                    CloseSecondView, Revisit, SetOption, PlayOption, AdvancePlaying, ShowMoreControls,
                    TypeList, OpenTour, GoToStop, CloseTour, RevealPoint, DoAll, BeginClick, UndoClick,
-                   SetPanes, SetDark, SetReduceMotion, SetFontSize, SetStartToken, AddEdits, ToggleEdit,
-                   SetPositionId, SetVisibility, ListEdits, SwitchEdits, UndoEdits, TypeEdits, ShowEdits,
-                   SetSide, CompareWith, CompareModel, Generate, ShowDialog, ShowGuide, ChooseEntry,
-                   SetExport, DoExport, ExportEnded, ModelOpened, SecondOpened, ModelKept, CopyText, Paste,
-                   CopyNumbers, OpenModel, SaveSession, SessionSaved, OpenFile, OpenSession, PromptsRead,
-                   WeightsKnown, CancelLoad, FindModels, FetchModel, CancelFetch, FetchProgressed, FetchEnded,
-                   DismissOffer, BrowseFolder, FolderListed, ModelsFound, ShowMessage, DismissMessage, Quit> {
+                   SetPanes, SetDark, SetFontSize, SetStartToken, AddEdits, ToggleEdit, SetPositionId,
+                   SetVisibility, ListEdits, UndoEdits, TypeEdits, ShowEdits, SetSide, CompareWith,
+                   CompareModel, Generate, ShowDialog, ShowGuide, ChooseEntry, SetExport, DoExport,
+                   ExportEnded, ModelOpened, SecondOpened, ModelKept, CopyText, Paste, CopyNumbers, OpenModel,
+                   SaveSession, SessionSaved, OpenFile, OpenSession, PromptsRead, WeightsKnown, CancelLoad,
+                   FindModels, FetchModel, CancelFetch, FetchProgressed, FetchEnded, DismissOffer,
+                   BrowseFolder, FolderListed, ModelsFound, ShowMessage, DismissMessage, Quit> {
  public:
   using OneOf::OneOf;
 };

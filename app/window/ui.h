@@ -13,7 +13,6 @@
 #include "app/window/look.h"
 #include "app/window/picture_cache.h"
 #include "app/window/tip.h"
-#include "app/window/transitions.h"
 #include "app/window/window_picture.h"
 
 namespace headscope::app {
@@ -39,7 +38,6 @@ struct Memory {
   Moment moment;
   FieldMetrics metrics;
   PictureCache cache;
-  Transitions transitions;
 };
 
 /// The widgets of the panels: Dear ImGui's, with text painted as in pictures, so that every script is shown
@@ -54,7 +52,6 @@ class Ui {
         moment(memory.moment),
         metrics(memory.metrics),
         cache(memory.cache),
-        transitions(memory.transitions),
         out(picture),
         player_(player) {}
 
@@ -64,7 +61,6 @@ class Ui {
   Moment& moment;
   FieldMetrics& metrics;
   PictureCache& cache;
-  Transitions& transitions;
   WindowPicture& out;
   std::vector<Action> actions;
 

@@ -91,10 +91,6 @@ void Ui::picture(const View& view, const Rect& rect) {
       make_context(&view, state, snapshot, *input.answers, fonts(), rect.w, rect.h, input.frame.device_scale),
       input.answers);
   if (shown.stale) out.stale = true;
-  // What is dragged is followed at once, and what plays moves by itself.
-  const bool held = moment.press || ImGui::IsAnyItemActive() || state.playing.option != nullptr;
-  const viz::Scene& scene_now =
-      transitions.show(view, shown, state.reduce_motion ? std::nullopt : input.frame.time, !held, out.moving);
   PlacedPicture placed{&view,
                        std::move(shown.picture),
                        std::move(shown.scrolls),
@@ -103,7 +99,7 @@ void Ui::picture(const View& view, const Rect& rect) {
                        rect,
                        0};
   ImGui::PushID(view.id.data(), view.id.data() + view.id.size());
-  player_.draw(*ImGui::GetWindowDrawList(), scene_now, {rect.x, rect.y}, 1);
+  player_.draw(*ImGui::GetWindowDrawList(), placed.picture->scene, {rect.x, rect.y}, 1);
   scroll_bars(placed);  // before the picture's item: the item submitted first gets the mouse
   ImGui::SetCursorScreenPos({rect.x, rect.y});
   ImGui::InvisibleButton("##picture", {rect.w, rect.h},
@@ -278,7 +274,7 @@ void Ui::editor(Field field, EditorLook look) {
   ImGui::InvisibleButton("##text", {std::max(1.F, look.rect.w), std::max(1.F, look.rect.h)});
   const PlacedField placed{field, look, ImGui::GetItemID(), layer_};
   record_item(std::string(name_of(field)), look.rect, true, true);
-  if (look.focused) out.caret = caret_rect(text.edit, metric, look).inset(-u(2));
+  if (look.focused) out.caret = true;
   if (ImGui::IsItemHovered()) {
     out.cursor = Cursor::text;
     if (const auto* e = input.event_as<MouseWheel>())

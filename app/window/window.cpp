@@ -12,7 +12,6 @@
 #include <utility>
 #include <vector>
 
-#include "app/desktop/reduced_motion.h"
 #include "app/hub/fetch.h"
 #include "app/hub/model_cache.h"
 #include "app/run/sources/model_discovery.h"
@@ -21,7 +20,6 @@
 #include "app/window/deferred_error.h"
 #include "app/window/gl_screen.h"
 #include "app/window/input.h"
-#include "app/window/lost_display.h"
 #include "app/window/sessions.h"
 #include "system/console.h"
 #include "system/file.h"
@@ -84,12 +82,7 @@ WindowHandle create_window(int width, int height) {
   glfwWindowHint(GLFW_OPENGL_PROFILE, GLFW_OPENGL_CORE_PROFILE);
   glfwWindowHint(GLFW_OPENGL_FORWARD_COMPAT, GLFW_TRUE);
   glfwWindowHint(GLFW_SCALE_TO_MONITOR, GLFW_TRUE);
-  WindowHandle window;
-  // Prefer a context that reports its loss, if available.
-  for (const int robustness : {GLFW_LOSE_CONTEXT_ON_RESET, GLFW_NO_ROBUSTNESS}) {
-    glfwWindowHint(GLFW_CONTEXT_ROBUSTNESS, robustness);
-    if (!window) window.reset(glfwCreateWindow(width, height, "headscope", nullptr, nullptr));
-  }
+  WindowHandle window(glfwCreateWindow(width, height, "headscope", nullptr, nullptr));
   if (!window)
     throw std::runtime_error("Cannot open a window: OpenGL 3.3 is not available (" + glfw_error() + ").");
   glfwMakeContextCurrent(window.get());
@@ -161,19 +154,15 @@ class Shell {
       cursors_.emplace_back(glfwCreateStandardCursor(shape));
   }
 
-  /// Runs until the window is closed or the OpenGL context is lost.
+  /// Runs until the window is closed.
   void run() {
-    while (!glfwWindowShouldClose(window_) && !core_.state().quit && !lost_) {
+    while (!glfwWindowShouldClose(window_) && !core_.state().quit) {
       if (core_.take_results()) dirty_ = true;
-      if (dirty_)
-        draw();
-      else if (blinked_)
-        draw(core_.window().caret);
-      if (!lost_) wait();
+      if (dirty_) draw();
+      wait();
       thrown_.rethrow();
     }
   }
-  bool lost() const { return lost_; }
 
  private:
   static Shell& shell(GLFWwindow* window) { return *static_cast<Shell*>(glfwGetWindowUserPointer(window)); }
@@ -220,7 +209,6 @@ class Shell {
   }
 
   void feed(const Event& event) {
-    if (lost_) return;  // the window will be recreated
     since_input_ = glfwGetTime();
     core_.handle(event);
     dirty_ = true;
@@ -315,11 +303,10 @@ class Shell {
     return frame;
   }
 
-  /// `only`: the area that a blink changed.
-  void draw(const std::optional<viz::Rect>& only = std::nullopt) {
+  void draw() {
     const Scales s = scales();
-    if (s.width <= 0 || s.height <= 0 || lost_) return;  // iconified, or without OpenGL
-    dirty_ = blinked_ = false;
+    if (s.width <= 0 || s.height <= 0) return;  // iconified
+    dirty_ = false;
     limit_size(s.ui);
     core_.set_window_size(static_cast<int>(static_cast<float>(s.width) / s.ui),
                           static_cast<int>(static_cast<float>(s.height) / s.ui));
@@ -328,9 +315,8 @@ class Shell {
     const auto pixels = [&](int units) {
       return static_cast<int>(std::lround(static_cast<float>(units) * s.pixel));
     };
-    screen_.show(pixels(s.width), pixels(s.height), theme_of(core_.state().dark).window, only);
+    screen_.show(pixels(s.width), pixels(s.height), theme_of(core_.state().dark).window);
     glfwSwapBuffers(window_);
-    lost_ = screen_.lost();
     glfwSetCursor(window_, cursors_[static_cast<std::size_t>(picture.cursor)].get());
   }
 
@@ -342,7 +328,7 @@ class Shell {
     if (blinks) seconds = std::min(seconds, blink.next);
     if (std::isinf(seconds)) return glfwWaitEvents();
     glfwWaitEventsTimeout(std::max(0.005, seconds));
-    if (blinks && caret_blink(glfwGetTime() - since_input_).visible != blink.visible) blinked_ = true;
+    if (blinks && caret_blink(glfwGetTime() - since_input_).visible != blink.visible) dirty_ = true;
   }
 
   GLFWwindow* window_;
@@ -352,8 +338,6 @@ class Shell {
   std::vector<CursorHandle> cursors_;  // indexed by Cursor
   std::optional<viz::Point> pointer_;
   bool dirty_ = true;
-  bool blinked_ = false;  // only the caret has changed
-  bool lost_ = false;     // the OpenGL context is lost
   double since_input_ = 0;
   WindowSize least_;
   int pressed_ = 0;  // number of pressed buttons
@@ -362,30 +346,6 @@ class Shell {
   viz::Point last_press_;
   double last_press_time_ = -1;
 };
-
-/// Replaces a window whose OpenGL context is lost, at the same place. The core draws into the new one.
-WindowHandle recreate_window(const WindowHandle& old, Core& core) {
-  int width = 0, height = 0, x = 0, y = 0;
-  glfwGetWindowSize(old.get(), &width, &height);
-  glfwGetWindowPos(old.get(), &x, &y);
-  const bool maximized = glfwGetWindowAttrib(old.get(), GLFW_MAXIMIZED) != 0;
-  WindowHandle window = create_window(std::max(1, width), std::max(1, height));
-  glfwSetWindowSize(window.get(), width, height);  // exact, whatever the display's scale
-  glfwSetWindowPos(window.get(), x, y);
-  if (maximized) glfwMaximizeWindow(window.get());
-  core.renew_screen();
-  return window;
-}
-
-/// Records the time of a lost OpenGL context. Throws std::runtime_error at the third loss within ten seconds,
-/// since another window would not last.
-void record_loss(std::vector<double>& recent) {
-  const double now = glfwGetTime();
-  std::erase_if(recent, [&](double time) { return now - time > 10; });
-  recent.push_back(now);
-  if (recent.size() >= 3)
-    throw std::runtime_error("The window had to close: the OpenGL context was lost repeatedly.");
-}
 
 std::vector<DiscoveredModel> models_on_this_machine() {
   std::vector<DiscoveredModel> models{{"tales (bundled)", bundled_model()}};
@@ -439,7 +399,6 @@ CoreOptions core_options(const WindowOptions& options, std::string& message) {
   core.find_models = models_on_this_machine;
   if (may_fetch()) core.fetch = fetch_if_missing;
   core.clock = glfwGetTime;
-  core.reduce_motion = wants_less_motion(process_environment());
   core.fonts = viz::Fonts::load();
   core.pictures = system::picture_clipboard(process_environment());
   return core;
@@ -489,19 +448,8 @@ int run_window(const WindowOptions& options) {
   system::leave_own_console();
   window_ready = true;
   if (!message.empty()) core.apply(ShowMessage{message, true});
-  const LostDisplayGuard guard([&core] { core.close(); });
-  std::vector<double> losses;
   try {
-    for (bool lost = true; lost;) {
-      Shell shell(window.get(), core, screen);
-      shell.run();
-      lost = shell.lost() && !glfwWindowShouldClose(window.get()) && !core.state().quit;
-      if (!lost) continue;
-      record_loss(losses);
-      window = recreate_window(window, core);
-      clipboard_window = window.get();
-      core.apply(ShowMessage{"OpenGL was reset: the window was recreated."});
-    }
+    Shell(window.get(), core, screen).run();
   } catch (const std::exception& error) {
     try {
       core.close();

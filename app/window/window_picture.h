@@ -92,12 +92,11 @@ struct WindowPicture {
   std::vector<viz::Scene> scenes;   ///< everything painted except the views' pictures, in order
   int layer = 0;                    ///< the topmost one
   Cursor cursor = Cursor::arrow;
-  std::optional<viz::Rect> caret;  ///< the area that changes when the caret blinks and is redrawn then
-  bool over_term = false;          ///< the mouse is over a label that the glossary explains
-  bool stale = false;              ///< some picture is a previous one, waiting for quick answers
-  bool moving = false;             ///< some picture is in a transition, so the next frame differs
-  bool settling = false;           ///< some item found its size in this frame, so it must be drawn again
-  std::vector<Question> asked;     ///< by its pictures, in order
+  bool caret = false;           ///< some field shows a caret, which blinks
+  bool over_term = false;       ///< the mouse is over a label that the glossary explains
+  bool stale = false;           ///< some picture is a previous one, waiting for quick answers
+  bool settling = false;        ///< some item found its size in this frame, so it must be drawn again
+  std::vector<Question> asked;  ///< by its pictures, in order
 };
 
 /// The wrapped texts of the fields: a cache, not state.

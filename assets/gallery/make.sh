@@ -56,3 +56,6 @@ picture tree tree --prompt "$she" --ahead 4 --size 640x360
 picture cache cache --prompt "Once there was a little girl" --ahead 8 --size 520x420
 picture parameters parameters --prompt "$she" --size 560x420
 picture heads heads --prompt "$fish" --size 520x420
+
+# The window at the top of README.md.
+[ $# -gt 1 ] || "$headscope" shot --prompt "$fish" --layer 2 --head 5 --size 1600x1000 --out "$here/../screenshot.png"

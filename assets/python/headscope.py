@@ -300,10 +300,6 @@ class Headscope:
         """The picture of a view, as a Figure; with `format="csv"` its numbers as text. `headscope views` lists the views."""
         return self.run("plot", view, prompt=prompt, **{"out": "-", "format": format, **options})
 
-    def animate(self, view, prompt=None, through="head", **options):
-        """An animation of a view: head by head, layer by layer, query by query, or through an option's values."""
-        return self.run("animate", view, prompt=prompt, through=through, **{"out": "-", "format": "png", **options})
-
     def shot(self, prompt=None, **options):
         """A picture of the whole window."""
         return self.run("shot", prompt=prompt, **{"out": "-", "format": "png", **options})

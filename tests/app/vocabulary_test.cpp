@@ -31,7 +31,6 @@ TEST(Vocabulary, ATokenIsATextAnIdOrARank) {
     for (const Words& command :
          {Words{"lens"}, Words{"attribute"}, Words{"sweep"}, Words{"saliency"}, Words{"circuit"},
           Words{"plot", "lens", "--out", "a.svg"}, Words{"plot", "attribution", "--out", "a.svg"},
-          Words{"animate", "sweep", "--through", "layer", "--out", "a.png"},
           Words{"trace", "--gradients", "logit", "--out", "a.safetensors"}})
       EXPECT_THAT(wrong_use(command + Words{"--prompt", "x", "--token", number}),
                   AllOf(StartsWith("--token " + std::string(number) +
@@ -68,8 +67,7 @@ TEST(Vocabulary, ViewsTakeTheOptionsOfTheCommandsAndTheirOldNames) {
 }
 
 TEST(Vocabulary, ATokenIsATokenEverywhere) {
-  for (const Words& command :
-       {Words{"plot", "heatmap"}, Words{"plot", "query"}, Words{"animate", "heatmap", "--through", "head"}})
+  for (const Words& command : {Words{"plot", "heatmap"}, Words{"plot", "query"}})
     for (const char* text : {"4", "-1", " it", "id:4"})
       EXPECT_THAT(
           wrong_use(command + Words{"--prompt", "x", "--out", "a.png", std::string("--token=") + text}),

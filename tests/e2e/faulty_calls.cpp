@@ -10,8 +10,6 @@
 //                  "replaced" by FILE.other
 //   FAULTY_LOG     a file that receives a line "KIND PATH" for each call that counts
 //   FAULTY_HIDDEN  paths, separated by colons, below which nothing exists
-//   FAULTY_RESET   if this file exists, OpenGL's context is lost once, and the file is removed; for a
-//                  folder, the context is lost at every check
 #include <dirent.h>
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -304,11 +302,3 @@ int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*
 }
 
 }  // extern "C"
-
-extern "C" unsigned glGetGraphicsResetStatus() {
-  constexpr unsigned kUnknownReset = 0x8255;
-  static const std::string file = variable("FAULTY_RESET");
-  if (file.empty() || ::syscall(SYS_access, file.c_str(), F_OK) != 0) return 0;
-  ::syscall(SYS_unlink, file.c_str());
-  return kUnknownReset;
-}

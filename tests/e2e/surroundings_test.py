@@ -2,10 +2,9 @@
 import itertools
 import os
 import resource
-import shutil
 import subprocess
 
-from program import HEADSCOPE, PROMPT, ProgramCase, main, random_model, until
+from program import HEADSCOPE, PROMPT, ProgramCase, main, random_model
 from faulty import SHIM, contents, side_by_side
 from screen import Screen, end_of
 
@@ -207,24 +206,6 @@ class Displays(SurroundingsCase):
             status, out, err = end_of(process)
         self.assertEqual((status, out), (1, b""), err)
         self.assertRegex(err.splitlines()[-1], r"\Aheadscope: .*OpenGL")
-
-    def test_a_display_that_goes_away(self):
-        env = {"XDG_CONFIG_HOME": str(self.folder / "config"), "XDG_STATE_HOME": str(self.folder / "state")}
-        with Screen() as screen:
-            process = screen.start("--model", self.model, *GIVEN, env=env)
-            screen.keys("ctrl+t")
-            settings = self.folder / "config/headscope/settings.json"
-            until(lambda: settings.exists() and b"dark" in settings.read_bytes())
-            for folder in ("config", "state"):
-                shutil.rmtree(self.folder / folder)
-        status, out, err = end_of(process)
-        self.assertEqual((status, out), (1, b""), err)
-        self.assertIn("display", self.one_sentence(err))
-        self.assertIn(b"dark", self.kept("config")["headscope/settings.json"])
-        self.assertIn(b"dark", self.kept("state")["headscope/last.headscope"])
-
-    def kept(self, folder):
-        return contents(self.folder / folder)
 
     def test_none(self):
         for display in ("", ":4711", "nonsense"):

@@ -5,8 +5,6 @@
 #include <string>
 
 #include "tests/viz/pictures.h"
-#include "viz/players/animated_png.h"
-#include "viz/players/png_parts.h"
 
 #define STB_IMAGE_IMPLEMENTATION
 #define STB_IMAGE_STATIC
@@ -104,55 +102,6 @@ TEST(EncodePng, SaysHowLargeItIsInPrint) {
 
 TEST(EncodePng, GivesTheSameBytesAgain) {
   EXPECT_EQ(encode_png(*testing::noise(50, 40), 1), encode_png(*testing::noise(50, 40), 1));
-}
-
-/// The pictures of an animated PNG: each frame's part over the picture before.
-std::vector<Bitmap> pictures_of(const std::string& animated) {
-  const std::vector<std::uint8_t> file(animated.begin(), animated.end());
-  const auto number = [](const std::string& data, std::size_t at) {
-    return static_cast<int>(read_u32(std::vector<std::uint8_t>(data.begin(), data.end()), at));
-  };
-  std::vector<Bitmap> pictures;
-  std::string header, control, pixels;
-  const auto finish = [&] {
-    if (control.empty()) return;
-    // The part as a file of its own.
-    png::Bytes part(file.begin(), file.begin() + png::kSignature), start(header.begin(), header.end());
-    std::copy(control.begin() + 4, control.begin() + 12, start.begin());
-    png::append_chunk(part, "IHDR", start);
-    png::append_chunk(part, "IDAT", {pixels.begin(), pixels.end()});
-    png::append_chunk(part, "IEND", {});
-    const Bitmap shown = decoded(part);
-    EXPECT_EQ(control.substr(24), std::string(2, '\0')) << "it stays, and the next one replaces its pixels";
-    const int left = number(control, 12), top = number(control, 16);
-    Bitmap picture = pictures.empty() ? shown : pictures.back();
-    for (int y = 0; y < shown.height; ++y)
-      for (int x = 0; x < shown.width; ++x) picture.at(left + x, top + y) = shown.at(x, y);
-    pictures.push_back(std::move(picture));
-    pixels.clear();
-  };
-  for (const Chunk& chunk : chunks_of(file)) {
-    if (chunk.type == "IHDR") header = chunk.data;
-    if (chunk.type == "fcTL" || chunk.type == "IEND") finish(), control = chunk.data;
-    if (chunk.type == "IDAT") pixels += chunk.data;
-    if (chunk.type == "fdAT") pixels += chunk.data.substr(4);
-  }
-  return pictures;
-}
-
-TEST(AnimatedPng, ReadsBackToTheSamePictures) {
-  std::vector<Bitmap> pictures{*testing::noise(40, 30, 1), *testing::noise(40, 30, 2)};
-  Bitmap next = pictures.back();
-  next.at(39, 29) = next.at(20, 3) = {9, 8, 7, 255};
-  pictures.push_back(next);
-  next.at(0, 0) = {1, 2, 3, 255};
-  pictures.push_back(next);
-  pictures.push_back(pictures.front());
-  AnimatedPng file(1, {});
-  for (const Bitmap& picture : pictures) file.add(picture, 40);
-  const std::vector<Bitmap> read = pictures_of(std::move(file).take());
-  ASSERT_EQ(read.size(), pictures.size());
-  for (std::size_t i = 0; i < read.size(); ++i) EXPECT_EQ(read[i].pixels, pictures[i].pixels) << i;
 }
 
 TEST(EncodePng, RefusesSizesThatNoFileCanHave) {

@@ -3,7 +3,6 @@
 #include <EGL/egl.h>
 #include <EGL/eglext.h>
 #include <GL/gl.h>
-#include <backends/imgui_impl_opengl3.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -15,7 +14,6 @@
 #include "app/window/gl_screen.h"
 #include "app/window/look.h"
 #include "tests/support/source_folders.h"
-#include "tests/viz/imgui_widgets.h"
 #include "tests/viz/pictures.h"
 #include "viz/players/imgui_raster.h"
 #include "viz/players/players.h"
@@ -219,138 +217,6 @@ TEST(Egl, ImagesAreNotSmoothed) {
         << scale;
   }
 }
-
-// A blink redraws only the caret, and then the screen shows the same as after redrawing the whole window.
-TEST(Egl, ABlinkIsTheWholeWindowAgain) {
-  for (const float scale : {1.0F, 100.0F / 96, 110.0F / 96, 1.25F, 1.75F, 2.0F}) {
-    const int width = static_cast<int>(1200 * scale), height = static_cast<int>(800 * scale);
-    const EglContext egl(width, height);
-    ASSERT_TRUE(egl.current());
-    GlScreen gl;
-    CoreOptions options;
-    options.window.model = headscope::testing::source_dir() / "assets/models/tales";
-    options.window.prompt = Prompt{"The old king had a daughter", {}, false};
-    options.fonts = viz::testing::fonts();
-    options.screen = &gl;
-    Core core(std::move(options));
-    core.settle();
-    WindowFrame frame;
-    frame.width = 1200;
-    frame.height = 800;
-    frame.device_scale = scale;
-    const viz::Color clear = theme_of(core.state().dark).window;
-    const auto shown = [&](bool caret, bool only) {
-      frame.caret_on = caret;
-      const std::optional<viz::Rect> part = core.draw(frame).caret;
-      EXPECT_TRUE(part);
-      core.make_current();
-      gl.show(width, height, clear, only ? part : std::nullopt);
-      return gl_read_pixels(width, height);
-    };
-    const viz::Bitmap bright = shown(true, false), dark = shown(false, false);
-    const double changed = viz::testing::differing(bright, dark, 0);
-    EXPECT_GT(changed, 0) << "a caret blinks";
-    EXPECT_LT(changed, 1e-3) << "and nothing else does";
-    EXPECT_EQ(viz::testing::differing(shown(true, true), bright, 0), 0) << scale;
-    EXPECT_EQ(viz::testing::differing(shown(false, true), dark, 0), 0) << scale;
-  }
-}
-
-TEST(Egl, TheComparisonCanFail) {
-  viz::Bitmap white{2, 1, {{255, 255, 255, 255}, {255, 255, 255, 255}}};
-  viz::Bitmap half{2, 1, {{255, 255, 255, 255}, {0, 0, 0, 255}}};
-  EXPECT_DOUBLE_EQ(difference(white, white).mean, 0);
-  EXPECT_DOUBLE_EQ(difference(white, half).mean, 127.5);
-  EXPECT_DOUBLE_EQ(difference(white, half).far_apart, 0.5);
-}
-
-// Dear ImGui's widgets next to a scene, rendered with OpenGL and in software.
-class EglWidgets : public ::testing::TestWithParam<float> {
- protected:
-  static constexpr float kWidth = 1040;
-  static constexpr float kHeight = 480;
-
-  /// Draws frames until the windows have found their sizes. `begin` and `end` are called before and after
-  /// each.
-  template <class Begin, class End>
-  void draw(viz::TextureBackend& textures, const Begin& begin, const End& end) const {
-    viz::Bitmap bitmap = *viz::testing::noise(12, 9);
-    bitmap.pixels[40].a = 100;
-    const std::uint64_t image = textures.create(bitmap, false);
-    viz::ImguiPlayer player(viz::testing::fonts(), textures);
-    const viz::Scene scene = viz::testing::everything(viz::light_theme());
-    ImGuiIO& io = ImGui::GetIO();
-    io.DisplaySize = {kWidth, kHeight};
-    io.DisplayFramebufferScale = {GetParam(), GetParam()};
-    io.DeltaTime = 1.0F / 60;
-    for (int i = 0; i < 3; ++i) {
-      begin();
-      ImGui::NewFrame();
-      player.begin_frame(GetParam());
-      viz::testing::draw_widgets(image);
-      player.draw(*ImGui::GetForegroundDrawList(), scene, {635, 100}, 1);
-      ImGui::Render();
-      end(*ImGui::GetDrawData());
-    }
-  }
-
-  viz::Bitmap by_opengl() const {
-    ImGuiContext* context = new_context();
-    EXPECT_TRUE(ImGui_ImplOpenGL3_Init("#version 330 core"));
-    const int width = static_cast<int>(kWidth * GetParam()), height = static_cast<int>(kHeight * GetParam());
-    {
-      GlTextures textures;
-      draw(textures, ImGui_ImplOpenGL3_NewFrame, [&](ImDrawData& data) {
-        gl_clear(width, height, kClear);
-        ImGui_ImplOpenGL3_RenderDrawData(&data);
-      });
-    }
-    ImGui_ImplOpenGL3_Shutdown();
-    ImGui::DestroyContext(context);
-    return gl_read_pixels(width, height);
-  }
-
-  viz::Bitmap by_software() const {
-    ImGuiContext* context = new_context();
-    viz::compat::claim_null_renderer(ImGui::GetIO());
-    viz::SoftwareTextures textures;
-    viz::compat::make_font_texture(ImGui::GetIO(), textures);
-    viz::Bitmap picture;
-    draw(
-        textures, [] {},
-        [&](ImDrawData& data) {
-          viz::compat::serve_textures(data, textures);
-          picture = viz::rasterize(data, textures.store(), kClear);
-        });
-    ImGui::DestroyContext(context);
-    return picture;
-  }
-
- private:
-  static constexpr viz::Color kClear{230, 235, 240, 255};
-
-  static ImGuiContext* new_context() {
-    ImGuiContext* context = ImGui::CreateContext();
-    ImGui::SetCurrentContext(context);
-    ImGui::GetIO().IniFilename = nullptr;
-    viz::testing::style_widgets();
-    return context;
-  }
-};
-
-TEST_P(EglWidgets, LookTheSameWithoutOpenGL) {
-  const EglContext egl(static_cast<int>(kWidth * GetParam()), static_cast<int>(kHeight * GetParam()));
-  ASSERT_TRUE(egl.current());
-  const viz::Bitmap card = by_opengl(), software = by_software();
-  EXPECT_EQ(card.width, software.width);
-  // If a clip ends between pixels, which happens only with fractional scales, OpenGL's backend rounds it to
-  // one side.
-  const bool whole = GetParam() == std::round(GetParam());
-  EXPECT_LT(viz::testing::differing(card, software, 2), whole ? 1e-4 : 1e-3);
-  EXPECT_LT(viz::testing::differing(card, software, 12), whole ? 1e-5 : 5e-4);
-}
-
-INSTANTIATE_TEST_SUITE_P(Scales, EglWidgets, ::testing::Values(1.0F, 1.25F, 2.0F));
 
 }  // namespace
 }  // namespace headscope::app::egl_test

@@ -1,12 +1,10 @@
 #!/usr/bin/env bash
 # Runs the real window in a private X server and uses it with keyboard and mouse events.
 #   xvfb_test.sh PROGRAM typing|export|export-by-mouse|restart|no-display|no-opengl
-#   xvfb_test.sh PROGRAM lost-opengl|lost-again LIBRARY      LIBRARY: see tests/e2e/faulty_calls.cpp
 set -euo pipefail
 program=$(realpath "$1") case=$2
 work=$(mktemp -d)
 export XDG_CONFIG_HOME=$work/config
-faults=()
 server='' window_pid=''
 clean_up() {
   [[ -z $window_pid ]] || kill "$window_pid" 2>/dev/null || true
@@ -30,7 +28,7 @@ start_server() {
 
 # With the arguments given.
 start_window() {
-  env ${faults:+"${faults[@]}"} "$program" "$@" 2>"$work/err" &
+  "$program" "$@" 2>"$work/err" &
   window_pid=$!
   find_window
 }
@@ -46,13 +44,6 @@ find_window() {
   [[ -n $window ]] || fail "no window came"
   xdotool windowfocus "$window"
   sleep 1
-}
-
-# The context is lost when the window is drawn again.
-lose_opengl() {
-  "$@" "$work/reset"
-  xdotool key Right
-  for _ in {1..50}; do [[ -f $work/reset ]] || break; sleep 0.1; done
 }
 
 close_window() {
@@ -134,37 +125,6 @@ restart)
   sleep 1
   close_window
   grep -q 'Once upon a hill top' "$settings" || fail "the prompt did not come back"
-  ;;
-lost-opengl)
-  faults=(LD_PRELOAD="$3" FAULTY_RESET="$work/reset")
-  start_server
-  start_window --prompt "Once upon"
-  xdotool type --delay 40 " a"
-  sleep 0.5
-  first=$window
-  lose_opengl touch
-  [[ ! -f $work/reset ]] || fail "nobody looked whether the context is there"
-  sleep 1
-  find_window
-  [[ $window != "$first" ]] || fail "it is the window whose context was lost"
-  xdotool type --delay 40 " time"
-  sleep 1
-  close_window
-  grep -q 'Once upon a time' "$settings" || fail "what was typed before and behind it was not kept"
-  [[ ! -s $work/err ]] || fail "something on standard error"
-  ;;
-lost-again)
-  faults=(LD_PRELOAD="$3" FAULTY_RESET="$work/reset")
-  start_server
-  start_window --prompt "Once upon"
-  lose_opengl mkdir
-  status=0
-  wait "$window_pid" || status=$?
-  window_pid=''
-  ((status == 1)) || fail "exit status $status instead of 1"
-  (($(wc -l <"$work/err") == 1)) || fail "not one line"
-  grep -q 'lost repeatedly' "$work/err" || fail "the line does not say why"
-  grep -q 'Once upon' "$settings" || fail "the prompt was not kept"
   ;;
 no-display)
   unset DISPLAY WAYLAND_DISPLAY

@@ -12,7 +12,6 @@
 #include <utility>
 
 #include "viz/players/players.h"
-#include "viz/players/png_parts.h"
 #include "viz/scene/crc32.h"
 
 namespace headscope::viz {
@@ -23,9 +22,20 @@ constexpr int kLongestPngSide = 32768;
 /// compress by less than a thousandth.
 constexpr long long kMaxBytes = INT_MAX - INT_MAX / 1000;
 
-using png::append_chunk;
-using png::append_u32;
-using png::Bytes;
+using Bytes = std::vector<std::uint8_t>;  // numbers are big-endian
+
+void append_u32(Bytes& bytes, std::uint32_t v) {
+  for (const int shift : {24, 16, 8, 0}) bytes.push_back(static_cast<std::uint8_t>(v >> shift));
+}
+
+/// Length, type, data and checksum.
+void append_chunk(Bytes& bytes, std::string_view type, const Bytes& data) {
+  append_u32(bytes, static_cast<std::uint32_t>(data.size()));
+  const std::size_t named = bytes.size();
+  bytes.insert(bytes.end(), type.begin(), type.end());
+  bytes.insert(bytes.end(), data.begin(), data.end());
+  append_u32(bytes, crc32({reinterpret_cast<const char*>(&bytes[named]), bytes.size() - named}));
+}
 
 Bytes resolution(float scale) {
   constexpr double kPerInch = 96, kMetresPerInch = 0.0254;
@@ -89,34 +99,14 @@ class Compressor {
   Bytes out_;
 };
 
-constexpr std::size_t kHeader = png::kSignature + 25;  // the signature and IHDR
-
-}  // namespace
-
-namespace png {
-
-void append_u16(Bytes& bytes, std::uint32_t v) {
-  for (const int shift : {8, 0}) bytes.push_back(static_cast<std::uint8_t>(v >> shift));
-}
-
-void append_u32(Bytes& bytes, std::uint32_t v) {
-  for (const int shift : {24, 16, 8, 0}) bytes.push_back(static_cast<std::uint8_t>(v >> shift));
-}
-
-void append_chunk(Bytes& bytes, std::string_view type, const Bytes& data) {
-  append_u32(bytes, static_cast<std::uint32_t>(data.size()));
-  const std::size_t named = bytes.size();
-  bytes.insert(bytes.end(), type.begin(), type.end());
-  bytes.insert(bytes.end(), data.begin(), data.end());
-  append_u32(bytes, crc32({reinterpret_cast<const char*>(&bytes[named]), bytes.size() - named}));
-}
-
+/// The chunks between the header and the pixels: resolution, program and notes; see encode_png.
 void append_information(Bytes& bytes, float scale, std::span<const Note> notes) {
   append_chunk(bytes, "pHYs", resolution(scale));
   append_chunk(bytes, "tEXt", software());
   for (const Note& note : notes) append_chunk(bytes, kNoteChunk, international_text(note));
 }
 
+/// A file's beginning: its signature and IHDR. `channels`: 3, or 4 with alpha. Throws like encode_png.
 Bytes header(int width, int height, int channels) {
   const std::string size = std::to_string(width) + " x " + std::to_string(height);
   if (width < 1 || height < 1 || width > kLongestPngSide || height > kLongestPngSide) {
@@ -138,14 +128,16 @@ Bytes header(int width, int height, int channels) {
   return file;
 }
 
-Bytes compressed(const Bitmap& bitmap, const PixelRect& part, int channels) {
+/// What IDAT chunks hold of a bitmap: its rows, compressed. Throws std::bad_alloc; std::runtime_error for
+/// what zlib says else.
+Bytes compressed(const Bitmap& bitmap, int channels) {
   // Rows are not filtered: areas of one colour and repeated letters compress better so, and sooner.
   constexpr std::uint8_t kNoFilter = 0;
   Compressor compressor;
-  Bytes row(1 + std::size_t{1} * channels * part.width(), kNoFilter);
-  for (int y = part.y0; y < part.y1; ++y) {
+  Bytes row(1 + std::size_t{1} * channels * bitmap.width, kNoFilter);
+  for (int y = 0; y < bitmap.height; ++y) {
     std::uint8_t* out = &row[1];
-    for (int x = part.x0; x < part.x1; ++x) {
+    for (int x = 0; x < bitmap.width; ++x) {
       const Color c = bitmap.at(x, y);
       *out++ = c.r, *out++ = c.g, *out++ = c.b;
       if (channels == 4) *out++ = c.a;
@@ -155,14 +147,14 @@ Bytes compressed(const Bitmap& bitmap, const PixelRect& part, int channels) {
   return std::move(compressor).take();
 }
 
-}  // namespace png
+}  // namespace
 
 std::vector<std::uint8_t> encode_png(const Bitmap& bitmap, float scale, std::span<const Note> notes) {
   const bool opaque = std::ranges::all_of(bitmap.pixels, [](Color c) { return c.a == 255; });
   const int channels = opaque ? 3 : 4;
-  png::Bytes file = png::header(bitmap.width, bitmap.height, channels);
-  png::append_information(file, scale, notes);
-  append_chunk(file, "IDAT", png::compressed(bitmap, {0, 0, bitmap.width, bitmap.height}, channels));
+  Bytes file = header(bitmap.width, bitmap.height, channels);
+  append_information(file, scale, notes);
+  append_chunk(file, "IDAT", compressed(bitmap, channels));
   append_chunk(file, "IEND", {});
   return file;
 }

@@ -2,8 +2,6 @@
 
 #include <type_traits>
 
-#include "viz/scene/item_parts.h"
-
 namespace headscope::viz {
 namespace {
 
@@ -22,6 +20,15 @@ Point moved(Point p, Point by) {
 Rect moved(Rect r, Point by) {
   return {r.x + by.x, r.y + by.y, r.w, r.h};
 }
+
+template <class T>
+concept HasRect = requires(T t) {
+  t.rect;
+};
+template <class T>
+concept HasPoints = requires(T t) {
+  t.points;
+};
 
 struct Mover {
   Point by;

@@ -407,13 +407,13 @@ void CommandSyntax::picture(bool of_window) {
         "at most N rows of a list: the chosen one and the strongest, or the first ones if rows have\n"
         "no strength (default: all where the list is the whole picture, else those that fit)",
         picture.rows, whole(1));
-  group.option("scale", "S",
-               of_window ? "file pixels per logical pixel"
-                         : "png: file pixels per logical pixel (default: 2; of an animation: 1)",
-               picture.scale, [given = given_.get()](const std::string& option, const std::string& text) {
-                 given->scale_given = true;
-                 return number(option, text, 0.25, 16, "from 0.25 to 16");
-               });
+  group.option(
+      "scale", "S",
+      of_window ? "file pixels per logical pixel" : "png: file pixels per logical pixel (default: 2)",
+      picture.scale, [given = given_.get()](const std::string& option, const std::string& text) {
+        given->scale_given = true;
+        return number(option, text, 0.25, 16, "from 0.25 to 16");
+      });
   group.choice_option("theme", "colours (default: light)", picture.dark, kThemeNames);
   group.option("font-size", "PX",
                of_window ? "font size in logical pixels (default: 14)"

@@ -7,7 +7,7 @@ using Describe = Finish(CommandSyntax& command);
 Describe describe_get, describe_info, describe_tokens, describe_predict, describe_lens, describe_attribute,
     describe_score, describe_composition, describe_saliency, describe_circuit, describe_sweep,
     describe_generate, describe_trace, describe_metrics, describe_search, describe_views, describe_plot,
-    describe_animate, describe_shot, describe_doctor, describe_serve;
+    describe_shot, describe_doctor, describe_serve;
 
 std::span<const CommandRow> command_rows() {
   static constexpr CommandRow kRows[] = {
@@ -40,8 +40,6 @@ std::span<const CommandRow> command_rows() {
       {"search", "find where heads attend from given tokens to given others", describe_search},
       {"views", "list the views and their options", describe_views},
       {"plot", "export a view's picture or its data", describe_plot, "view"},
-      {"animate", "export an animation of a view: head by head, layer by layer, query by query…",
-       describe_animate, "view"},
       {"shot", "export a picture of the whole window; needs no display", describe_shot},
       {"serve", "answer requests one after another, with models that stay loaded", describe_serve},
       {"doctor", "check what headscope needs on this machine, and how to install what is missing",

@@ -87,6 +87,13 @@ auto make_figure(const PlotCommand& command, const View& view, const std::shared
   }
 }
 
+/// The recipe that the file of such a picture carries; none with `no_recipe`.
+std::vector<viz::Note> figure_notes(const PlotCommand& command, const View& view, const PromptRun& run,
+                                    const PromptList* prompts, const WeightHashes& weights) {
+  if (command.no_recipe) return {};
+  return {recipe_note(recipe_of(command, view, run, prompts, weights))};
+}
+
 }  // namespace
 
 std::string figure_bytes(const PlotCommand& command, const View& view,
@@ -98,31 +105,6 @@ std::string figure_bytes(const PlotCommand& command, const View& view,
                        options.notes = figure_notes(command, view, *run, prompts.get(), weights);
                        return export_bytes(command.out.format, view, context, options);
                      });
-}
-
-viz::Scene figure_scene(const PlotCommand& command, const View& view,
-                        const std::shared_ptr<const PromptRun>& run, Answers& answers,
-                        const viz::Fonts& fonts, const std::string& where) {
-  return make_figure(command, view, run, command.prompts, answers, fonts, where,
-                     [&](const ViewContext& context, const ExportOptions& options) {
-                       return export_scene_of(view, context, options);
-                     });
-}
-
-void share_scale(std::vector<PlotCommand>& commands, const View& view,
-                 const std::shared_ptr<const PromptRun>& run, Answers& answers, const viz::Fonts& fonts,
-                 const std::string& where) {
-  if (view.widen_scale == nullptr) return;
-  Options shared;
-  for (const PlotCommand& command : commands)
-    make_figure(command, view, run, command.prompts, answers, fonts, where,
-                [&](const ViewContext& context, const ExportOptions&) {
-                  view.widen_scale(context, shared);
-                  return true;
-                });
-  for (PlotCommand& command : commands)
-    for (const OptionSpec* option : view.options)
-      if (shared.value(*option) != option->default_value) command.options.set(*option, shared.value(*option));
 }
 
 void set_tokens(Options& options, const std::vector<ViewToken>& tokens, const LoadedModel& model) {
@@ -143,12 +125,6 @@ void set_tokens(Options& options, const std::vector<ViewToken>& tokens, const Lo
                             std::string(view->name()) + ", not " + std::to_string(wanted));
     }
   }
-}
-
-std::vector<viz::Note> figure_notes(const PlotCommand& command, const View& view, const PromptRun& run,
-                                    const PromptList* prompts, const WeightHashes& weights) {
-  if (command.no_recipe) return {};
-  return {recipe_note(recipe_of(command, view, run, prompts, weights))};
 }
 
 void write_output(const Destination& out, std::string_view bytes, const Streams& streams) {

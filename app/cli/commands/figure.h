@@ -64,18 +64,6 @@ std::string figure_bytes(const PlotCommand& command, const View& view,
                          const std::shared_ptr<const PromptList>& prompts, Answers& answers,
                          const viz::Fonts& fonts, const WeightHashes& weights, const std::string& where);
 
-/// The same picture on its page, without its file.
-viz::Scene figure_scene(const PlotCommand& command, const View& view,
-                        const std::shared_ptr<const PromptRun>& run, Answers& answers,
-                        const viz::Fonts& fonts, const std::string& where);
-/// Gives figures of one view that are compared with each other one colour scale, if the view can.
-void share_scale(std::vector<PlotCommand>& commands, const View& view,
-                 const std::shared_ptr<const PromptRun>& run, Answers& answers, const viz::Fonts& fonts,
-                 const std::string& where);
-/// The recipe that the file of such a picture carries; none with `no_recipe`.
-std::vector<viz::Note> figure_notes(const PlotCommand& command, const View& view, const PromptRun& run,
-                                    const PromptList* prompts, const WeightHashes& weights);
-
 /// Writes to the file, atomically, or to standard output. Throws std::runtime_error (one sentence) for an
 /// unwritable path, a full disk, or a picture for a terminal.
 void write_output(const Destination& out, std::string_view bytes, const Streams& streams);

@@ -81,8 +81,7 @@ std::string lines_of(const Recipe& recipe) {
   std::string ids;
   for (const int id : s.prompt.ids) ids += (ids.empty() ? "" : ",") + std::to_string(id);
   line("ids", ids);
-  for (const WrittenEdit& edit : s.edits)
-    line("edit", viz::visible(edit.text) + (edit.on && !s.edits_off ? "" : "  (off)"));
+  for (const WrittenEdit& edit : s.edits) line("edit", viz::visible(edit.text) + (edit.on ? "" : "  (off)"));
   if (s.second)
     line("second", (s.second->attention.empty() ? "“" + viz::visible(s.second->text) + "”"
                                                 : viz::visible(s.second->attention)) +
@@ -119,7 +118,7 @@ Arguments arguments_from(const Recipe& recipe, const View& view, std::span<const
     a.prompt.ids = s.prompt.ids;
   }
   a.prompt.start_token = s.prompt.start_token;
-  if (!s.edits_off && !has_option(given, "--edits"))
+  if (!has_option(given, "--edits"))
     for (const WrittenEdit& edit : s.edits)
       if (edit.on) a.prompt.edits.texts.push_back(edit.text);
   if (s.second && s.second->on) {

@@ -31,14 +31,12 @@ bool supersedes(const Edit& next, const Edit& before) {
 
 model::Edits EditList::active() const {
   model::Edits active;
-  if (muted) return active;
   for (const ListedEdit& listed : edits)
     if (listed.on) active.push_back(listed.edit);
   return active;
 }
 
 EditList with_edit(EditList list, Edit edit) {
-  list.muted = false;
   for (const ListedEdit& listed : list.edits)
     if (listed.on && supersedes(edit, listed.edit))
       of_one_kind(edit, listed.edit, [](auto& next, const auto& before) {
@@ -58,7 +56,6 @@ EditList with_joined_edit(EditList list, const Edit& edit) {
            });
   });
   if (joined == list.edits.end()) return with_edit(std::move(list), edit);
-  list.muted = false;
   return list;
 }
 

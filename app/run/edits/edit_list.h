@@ -18,9 +18,8 @@ struct ListedEdit {
 /// The edits of the forward pass, in the order in which they are applied.
 struct EditList {
   std::vector<ListedEdit> edits;
-  bool muted = false;
   bool operator==(const EditList&) const = default;
-  model::Edits active() const;  ///< the edits that are on; none while all are off
+  model::Edits active() const;  ///< the edits that are on
 };
 
 /// Appends an edit and removes those that it makes meaningless: one that sets, averages or patches the same

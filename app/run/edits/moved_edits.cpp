@@ -61,7 +61,6 @@ MovedEdits moved_edits(EditList list, std::span<const int> positions, int n_ctx)
     if (map.lost()) moved.gone.push_back(std::move(listed.edit));
     if (left) moved.list.edits.push_back(std::move(now));
   }
-  moved.list.muted = list.muted;
   return moved;
 }
 

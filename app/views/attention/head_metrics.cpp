@@ -5,7 +5,6 @@
 
 #include "app/run/analyses/head_metrics.h"
 #include "app/run/analyses/thumbnails.h"
-#include "app/views/attention/metric_choices.h"
 #include "app/views/parts/comparison_words.h"
 #include "app/views/parts/declare.h"
 #include "app/views/parts/difference.h"
@@ -28,8 +27,13 @@ namespace head_metrics_grid {
 enum Role { kCell, kRow };
 enum class Text { prompt, repeated, list };
 
-const Option<HeadMetric> kMetric =
-    choice_option<HeadMetric>("metric", "Metric", "fF", "which metric the grid shows", metric_choices());
+const Option<HeadMetric> kMetric = [] {
+  std::vector<Choice> choices;
+  for (const HeadMetricKind& metric : head_metrics())
+    choices.push_back({metric.name, metric.label, metric.help, metric.caption});
+  return choice_option<HeadMetric>("metric", "Metric", "fF", "which metric the grid shows",
+                                   std::move(choices));
+}();
 const Option<Text> kText = choice_option<Text>(
     "metrics-text", "Text", "tT", "which text the heads are measured on",
     {{"prompt", "Prompt", "The prompt"},

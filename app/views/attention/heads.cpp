@@ -3,7 +3,6 @@
 
 #include "app/run/analyses/thumbnails.h"
 #include "app/run/edits/edit_text.h"
-#include "app/views/attention/metric_choices.h"
 #include "app/views/parts/comparison_words.h"
 #include "app/views/parts/declare.h"
 #include "app/views/parts/difference.h"
@@ -38,19 +37,6 @@ const Option<double> kHeadsZoom =
 const Option<double> kFirstLayer = pane_option("heads-scroll", "First layer", "first layer shown", 0, 1e6);
 const Option<double> kFirstHead = pane_option("heads-scroll-x", "First head", "first head shown", 0, 1e6);
 
-/// The content of tiles: 0: thumbnails, else 1 + a HeadMetric.
-enum class Tiles { maps };
-const Option<Tiles> kTiles =
-    choice_option<Tiles>("heads-figure", "Tiles", "G",
-                         "what each tile shows: the small attention map, or a head metric on this prompt",
-                         metric_choices({{"map", "Maps", "The small attention pattern of each head"}}));
-
-/// The metric that the tiles show; none: they show maps, as differences always do.
-std::optional<HeadMetric> metric_of(const ViewContext& c) {
-  if (c.options[kTiles] == Tiles::maps || c.side == Side::difference) return std::nullopt;
-  return static_cast<HeadMetric>(static_cast<int>(c.options[kTiles]) - 1);
-}
-
 /// Number of rows and columns of a thumbnail.
 int row_count(const ViewContext& c) {
   return std::min(c.run->run->length(), Thumbnail::kMax);
@@ -72,17 +58,9 @@ const Thumbnail* previous_of(const ViewContext& c, const Thumbnails& thumbnails,
 
 /// One scale for all heads, so that they can be compared.
 viz::ColorScale common_scale(const ViewContext& c, const Thumbnails& thumbnails) {
-  const auto metric = metric_of(c);
-  if (!metric) {
-    const viz::ValueRange all = range_of_heads(thumbnails, c.options);
-    return c.side == Side::difference ? difference_scale(all, c.options)
-                                      : weight_scale(all, all.high, c.options);
-  }
-  double most = 0;
-  for (int i = 0; i < thumbnails.done; ++i)
-    if (const double value = thumbnails.of_head[i]->metrics[*metric]; std::isfinite(value))
-      most = std::max(most, value);
-  return viz::linear_scale(most);
+  const viz::ValueRange all = range_of_heads(thumbnails, c.options);
+  return c.side == Side::difference ? difference_scale(all, c.options)
+                                    : weight_scale(all, all.high, c.options);
 }
 
 /// A thumbnail with the values that are coloured. With key 0 excluded, a pooled first column holds its
@@ -198,11 +176,9 @@ Layout lay_out(const ViewContext& c, const Thumbnails& thumbnails) {
   Layout layout;
   layout.has_titles = !c.in_pane && c.width >= 30 * c.font_size && c.height >= 16 * c.font_size;
   layout.scale = common_scale(c, thumbnails);
-  const auto metric = metric_of(c);
   layout.scale_title = c.options[kValueScale] == ValueScale::per_row ? "row max = 1" : "weight";
   if (c.side == Side::difference) layout.scale_title = difference_prefix(c) + std::string("weight");
-  if (metric) layout.scale_title = kind_of(*metric).unit;
-  if (!metric && c.options[kWithoutKey0] && key_count(*c.run) <= Thumbnail::kMax)
+  if (c.options[kWithoutKey0] && key_count(*c.run) <= Thumbnail::kMax)
     layout.outside = viz::Outside{viz::outside_color(*c.theme), "key 0"};
   layout.area = {m, m, c.width - 2 * m, c.height - 2 * m};
   viz::Rect& area = layout.area;
@@ -219,8 +195,8 @@ Layout lay_out(const ViewContext& c, const Thumbnails& thumbnails) {
       std::min(area.w / static_cast<float>(config.n_head), area.h / static_cast<float>(config.n_layer)) *
       static_cast<float>(c.options[kHeadsZoom]);
   const viz::PooledCells guess = pooled_in(c, {0, 0, widest_tile, widest_tile});
-  layout.pools = !metric && std::max(layout.row_ratio * guess.rows, layout.col_ratio * guess.cols) > 1.001 &&
-                 area.h >= 9 * line;
+  layout.pools =
+      std::max(layout.row_ratio * guess.rows, layout.col_ratio * guess.cols) > 1.001 && area.h >= 9 * line;
   const float foot = (layout.legend ? line + u : 0) + (layout.pools ? line + u : 0);
   const float left = std::ceil(
       style.width("L" + std::to_string(config.n_layer - 1), style.small(), viz::FontStyle::medium) + 2 * u);
@@ -239,20 +215,6 @@ Layout lay_out(const ViewContext& c, const Thumbnails& thumbnails) {
   return layout;
 }
 
-/// Draws a head's metric on its colour, if there is room; without the metric the tile stays blank.
-void paint_metric_tile(viz::Scene& scene, const ViewContext& c, double value, const viz::ColorScale& scale,
-                       const viz::Rect& rect) {
-  const viz::Style style = style_of(c);
-  const bool any = std::isfinite(value);
-  const viz::Color under = any ? scale.color(*c.theme, value) : c.theme->raised;
-  scene.add(viz::FillRect{rect, under});
-  scene.add(viz::StrokeRect{rect, c.theme->line, 1});
-  const std::string text = any ? viz::fixed_number(value, 2) : "–";
-  if (style.width(text, style.small()) + style.unit() > rect.w || style.line(style.small()) > rect.h) return;
-  viz::add_label(scene, style, text, rect.center(), style.small(),
-                 any ? text_on(c, under) : c.theme->text_muted, viz::FontStyle::regular, viz::Align::center);
-}
-
 Picture build(const ViewContext& c) {
   const auto thumbnails = c.ask(ThumbnailsOfHeads{});
   if (auto words = waiting(c, ThumbnailsOfHeads{}, thumbnails != nullptr)) return *words;
@@ -265,14 +227,11 @@ Picture build(const ViewContext& c) {
   const viz::ColorScale& scale = layout.scale;
   Picture picture = blank(c);
   picture.whole = layout.has_titles || c.in_pane;
-  const auto metric = metric_of(c);
   if (layout.has_titles) {
     const std::string_view all = c.options[kHeadsZoom] > 1 ? "Heads" : "All heads";
     std::string subtitle = "rows: layers; in each map, rows are queries and columns keys";
     if (c.side == Side::difference) subtitle = difference_words(c) + "; " + subtitle;
-    if (metric) subtitle = kind_of(*metric).detail;
-    paint_title(picture, c, std::string(metric ? kind_of(*metric).title : all) + difference_suffix(c),
-                subtitle);
+    paint_title(picture, c, std::string(all) + difference_suffix(c), subtitle);
   }
   if (inner.w < 8 || inner.h < 8) return too_small(c);
 
@@ -287,19 +246,15 @@ Picture build(const ViewContext& c) {
       const int index = layer * config.n_head + head;
       const Thumbnail* own = thumbnail_of(*thumbnails, index);
       const Thumbnail* t = own ? own : previous_of(c, *thumbnails, index);
-      const int rows = t && !metric ? t->rows : 1, cols = t && !metric ? t->cols : 1;
+      const int rows = t ? t->rows : 1, cols = t ? t->cols : 1;
       picture.regions.push_back(tile_region(tiles, layer, head, config.n_head, rows, cols));
       if (!t) {
         scene.add(viz::FillRect{rect, c.theme->raised});
         continue;
       }
-      if (metric) {
-        paint_metric_tile(scene, c, t->metrics[*metric], scale, rect);
-      } else {
-        Map map = make_map(*t, c, scale);
-        map.cells.hatched = tiles.tile >= kSmallestHatched;
-        viz::paint_cells(scene, map.cells, {kHead, 0, rect, 0, 0, 1.0 * rows, 1.0 * cols, rows, cols}, style);
-      }
+      Map map = make_map(*t, c, scale);
+      map.cells.hatched = tiles.tile >= kSmallestHatched;
+      viz::paint_cells(scene, map.cells, {kHead, 0, rect, 0, 0, 1.0 * rows, 1.0 * cols, rows, cols}, style);
       if (!own) scene.add(viz::FillRect{rect, c.theme->surface.with_alpha(kFaded)});
       paint_edited_head(scene, c, rect, layer, head);
     }
@@ -360,7 +315,7 @@ viz::Scene make_card(const ViewContext& c, const Thumbnails& thumbnails, const T
   return card;
 }
 
-/// A row for each head and (pooled) query, a column for each (pooled) key; or a row for each head's metric.
+/// A row for each head and (pooled) query, a column for each (pooled) key.
 Table table(const ViewContext& c) {
   const auto thumbnails = c.run ? c.ask(ThumbnailsOfHeads{}) : nullptr;
   if (!thumbnails) return {};
@@ -369,15 +324,11 @@ Table table(const ViewContext& c) {
     const auto [first, last] = pooled_in_cell(cell, size, length);
     return std::to_string(first) + (first == last ? "" : "-" + std::to_string(last));
   };
-  const auto metric = metric_of(c);
-  Table result{{"layer", "head", metric ? std::string(kind_of(*metric).name) : "queries"}, {}};
-  for (int key = 0; key < cols && !metric; ++key)
-    result.header.push_back("keys " + range(key, cols, key_count(*c.run)));
+  Table result{{"layer", "head", "queries"}, {}};
+  for (int key = 0; key < cols; ++key) result.header.push_back("keys " + range(key, cols, key_count(*c.run)));
   for (int i = 0; i < c.run->run->config.n_layer * heads; ++i) {
     const Thumbnail* t = thumbnail_of(*thumbnails, i);
-    if (metric)
-      add_row(result, i / heads, i % heads, static_cast<float>(t ? t->metrics[*metric] : std::nan("")));
-    for (int query = 0; query < rows && t && !metric; ++query) {
+    for (int query = 0; query < rows && t; ++query) {
       auto& row = result.rows.emplace_back();
       add_cells(row, i / heads, i % heads, range(query, rows, c.run->run->length()));
       for (int key = 0; key < cols; ++key)
@@ -491,15 +442,6 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
     facts.say(kComputing, Fact::Location::tooltip);
     return facts;
   }
-  if (const auto metric = metric_of(c)) {
-    const HeadMetricKind& kind = kind_of(*metric);
-    const double value = t->metrics[*metric];
-    facts.say(
-        std::string(kind.title) + ": " +
-        (std::isfinite(value) ? exact(static_cast<float>(value)) + " " + std::string(kind.unit) : "none"));
-    facts.say(std::string(kind.detail), Fact::Location::tooltip);
-    return facts;
-  }
   facts.say(cell_name(c.run->tokens, c.run->run->length(), t->rows, hit.row, "query", "queries") + " → " +
             cell_name(key_tokens(*c.run), key_count(*c.run), t->cols, hit.col, "key", "keys"));
   if (t->is_masked(hit.row, hit.col)) {
@@ -559,10 +501,7 @@ View heads_view() {
                         "small attention patterns of all heads: a row for each layer, a column for each head",
                         build, facts, table);
   view.place = Place::left;
-  view.options = {&kTiles, &kValueScale, &kValueMax, &kWithoutKey0, &kHeadsZoom, &kFirstLayer, &kFirstHead};
-  view.uses = [](const ViewContext& c, const OptionSpec& option) {
-    return metric_of(c).has_value() == (&option == &kTiles);
-  };
+  view.options = {&kValueScale, &kValueMax, &kWithoutKey0, &kHeadsZoom, &kFirstLayer, &kFirstHead};
   view.commands = {
       {"zZ", "", "Enlarge or shrink the maps", zoom},
       {"a", "Show all", "Show all heads", fit, "All heads are shown."},

@@ -104,22 +104,6 @@ Reply<Pattern> pattern_reply(const ViewContext& c) {
   return reply_to(c, PatternOf{layer, head});
 }
 
-/// At least the value, with three digits: the caption says it.
-double rounded_up(double value) {
-  const double factor = std::pow(10, 2 - std::floor(std::log10(value)));
-  return std::ceil(value * factor) / factor;
-}
-
-/// Rows have scales of their own, and differences one for all heads.
-void widen_scale(const ViewContext& c, Options& shared) {
-  const auto pattern = pattern_reply(c).answer;
-  if (!pattern || c.side == Side::difference || c.options[kValueMax] > 0 ||
-      c.options[kValueScale] == ValueScale::per_row)
-    return;
-  const PatternScale own = pattern_scale(c, pattern->matrix(), "", pattern->masked.causal());
-  shared.set(kValueMax, std::max(shared[kValueMax], rounded_up(own.scale.high)));
-}
-
 Picture build(const ViewContext& c) {
   const auto [question, pattern] = pattern_reply(c);
   if (auto wait = waiting(c, question, pattern != nullptr)) return *wait;
@@ -256,7 +240,6 @@ View heatmap_view() {
   view.needs = Capability::patterns;
   view.print_shape = [](const ViewContext&) { return 1.6F; };
   view.build = build;
-  view.widen_scale = widen_scale;
   view.facts = facts;
   view.table = table;
   view.landmarks = attention_landmarks(kCell);

@@ -432,7 +432,6 @@ View query_view() {
                         "values with their sum",
                         build, facts, table);
   view.options = {&kFirstKey, &kStrongestFirst, &kStrips};
-  view.commands = query_steps("Previous query", "Next query");
   add_list(view, kRows, click, on_key);
   view.shows_difference = true;
   view.whole_height = whole_height;

@@ -430,7 +430,6 @@ View score_sources_view() {
                         "what earlier heads, MLPs and embeddings, written into q and k, add to a score",
                         build, facts, table);
   view.options = {&kParts, &kList, &kFirstRow};
-  view.commands = query_steps("Previous query", "Next query");
   add_list(view, kRows, click, on_key);
   view.shows_difference = true;
   view.figure_size = figure_size;

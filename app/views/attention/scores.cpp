@@ -19,7 +19,6 @@
 #include "app/views/parts/weight_colors.h"
 #include "app/views/view.h"
 #include "viz/charts/table.h"
-#include "viz/scene/blend.h"
 
 namespace headscope::app {
 namespace scores {
@@ -43,7 +42,7 @@ const Option<double> kScoreStage = [] {
                                      .drag_step = 0.01,
                                      .keys = "dD",
                                      .kept = false});
-  option.moves = option.plays = true;
+  option.plays = true;
   return option;
 }();
 
@@ -392,15 +391,15 @@ Picture build_all(const ViewContext& c, const Maps& maps) {
   return picture;
 }
 
-/// Draws the stages as stops of a line, with a knob at one of them. Returns the height that it takes.
+/// Draws the stages as stops of a line, with a knob at the current one or between two. Returns the height
+/// that it takes.
 float paint_stops(Picture& picture, const ViewContext& c, const Maps& maps, viz::Rect area, Stage shown) {
   const viz::Style style = style_of(c);
   const float u = style.unit(), small = 0.6F * u, large = 1.4F * u, gap = 3 * u;
   const float each = std::min((area.w + gap) / kStages, 14 * style.font_size);
   const float y = area.y + u + large, words = y + large + u, line = style.line(style.font_size);
-  const auto at = [&](Stage stage) {
-    return viz::Point{area.x + large + each * static_cast<float>(stage), y};
-  };
+  const auto place = [&](float stage) { return viz::Point{area.x + large + each * stage, y}; };
+  const auto at = [&](Stage stage) { return place(static_cast<float>(stage)); };
   picture.scene.add_line(at(Stage::scores), at(Stage::pattern), c.theme->text_muted, 0.5F * u);
   bool notes = true;  // all of them or none
   for (const Stage stage : kAllStages)
@@ -419,7 +418,7 @@ float paint_stops(Picture& picture, const ViewContext& c, const Maps& maps, viz:
         kStop, i, {x, area.y, each - gap, words + line + (notes ? style.line(style.small()) : 0) - area.y}, 1,
         1));
   }
-  picture.scene.add_disc(at(shown), large, c.theme->accent);
+  picture.scene.add_disc(place(static_cast<float>(c.options[kScoreStage] - 1)), large, c.theme->accent);
   return words + line + (notes ? style.line(style.small()) : 0) + u - area.y;
 }
 
@@ -436,6 +435,28 @@ Picture build_one(const ViewContext& c, const Maps& maps, Stage stage) {
   return picture;
 }
 
+/// The image of a map's cells; null: it has none.
+viz::Image* cells_of(Picture& picture) {
+  for (viz::Item& item : picture.scene.items)
+    if (auto* image = std::get_if<viz::Image>(&item)) return image;
+  return nullptr;
+}
+
+/// Colours between those of two maps of one size, of which masked cells are transparent.
+std::shared_ptr<const viz::Bitmap> cross_fade(const viz::Bitmap& from, const viz::Bitmap& to, float part) {
+  auto mixed = std::make_shared<viz::Bitmap>(to);
+  for (std::size_t i = 0; i < mixed->pixels.size() && i < from.pixels.size(); ++i) {
+    const viz::Color a = from.pixels[i], b = to.pixels[i];
+    const float of_a = (1 - part) * a.a, of_b = part * b.a, alpha = of_a + of_b;
+    const auto channel = [&](std::uint8_t x, std::uint8_t y) {
+      return static_cast<std::uint8_t>(alpha > 0 ? std::lround((x * of_a + y * of_b) / alpha) : 0);
+    };
+    mixed->pixels[i] = {channel(a.r, b.r), channel(a.g, b.g), channel(a.b, b.b),
+                        static_cast<std::uint8_t>(std::lround(alpha))};
+  }
+  return mixed;
+}
+
 Picture build(const ViewContext& c) {
   const auto stages = current_stages(c);
   if (auto words = waiting(c, StagesOf{c.selection.layer, c.selection.head}, stages != nullptr))
@@ -448,13 +469,10 @@ Picture build(const ViewContext& c) {
   Picture first = build_one(c, maps, static_cast<Stage>(before));
   if (part <= 0 || before + 1 == kStages) return first;
   Picture second = build_one(c, maps, static_cast<Stage>(before + 1));
-  // Numbers and words are those of the nearer stage.
-  if (part < 0.5F) {
-    first.scene = viz::blend(second.scene, first.scene, 1 - part);
-    return first;
-  }
-  second.scene = viz::blend(first.scene, second.scene, part);
-  return second;
+  Picture& nearer = part < 0.5F ? first : second;
+  viz::Image *from = cells_of(first), *to = cells_of(second), *shown = cells_of(nearer);
+  if (from && to) shown->bitmap = cross_fade(*from->bitmap, *to->bitmap, part), shown->content_id = 0;
+  return std::move(nearer);
 }
 
 /// The four matrices below each other: a row for each stage and query, a column for each key.

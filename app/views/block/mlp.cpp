@@ -500,7 +500,6 @@ View mlp_view() {
                         build, facts, table);
   view.part = Part::mlp;
   view.options = {&kNeurons, &kFirstNeuron};
-  view.commands = layer_steps();
   add_list(view, kRows);
   view.whole_height = whole_height;
   view.needs = Capability::weights | Capability::mlp;

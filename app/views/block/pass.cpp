@@ -470,7 +470,6 @@ View pass_view() {
                 "residual stream",
                 build, facts, table);
   view.new_name = "pass";
-  view.commands = layer_steps();
   add_gestures(view, click, layers_by_lines);
   view.caption = {true, false, true};
   view.shows_difference = true;

@@ -340,7 +340,6 @@ View embedding_view() {
       build, facts, table);
   view.part = Part::embedding;
   view.options = {&kFirstNeighbour};
-  view.commands = query_steps("Previous token", "Next token");
   add_list(view, kRows);
   view.caption = {true, false, true};
   view.landmarks = {landmark("token row", kStrip, kToken), landmark("position row", kStrip, kPosition),

@@ -279,7 +279,6 @@ View tokenization_view() {
                         "the merges that built each token, step by step from its bytes, with their ranks",
                         build, facts, table);
   view.options = {&kFirstToken};
-  view.commands = query_steps("Previous token", "Next token");
   add_list(view, kRows, click);
   view.needs = Capability::weights | Capability::tokenizer;
   view.figure_size = figure_size;

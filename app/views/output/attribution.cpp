@@ -233,7 +233,6 @@ View view_of_prompt() {
                   &kFirstContribution, &kLogitId,     &kLogitOtherId};
   view.tokens = logit_token_options();
   view.refuse = refuse;
-  view.commands = query_steps_of_prompt("Previous query", "Next query");
   add_list(view, kAttributionRows, click, attribution_key);
   view.shows_difference = true;
   view.needs = Capability::weights | Capability::mlp;

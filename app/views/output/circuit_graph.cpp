@@ -486,7 +486,6 @@ View circuit_graph_view() {
                   &kByPosition, &kSteps,     &kTokenId, &kAgainstId, &kChosen};
   view.tokens = {&kToken,     &kTokenId, &kAgainst,
                  &kAgainstId, &kMetric,  static_cast<int>(GradientMetric::difference)};
-  view.commands = query_steps("Previous query", "Next query");
   view.on = on;
   view.refuse = refuse;
   view.print_shape = print_shape;

@@ -416,7 +416,6 @@ View saliency_view() {
                   &kSteps,  &kSorted, &kFirstRow, &kTokenId, &kAgainstId};
   view.tokens = {&kToken,     &kTokenId, &kAgainst,
                  &kAgainstId, &kMetric,  static_cast<int>(GradientMetric::difference)};
-  view.commands = query_steps("Previous query", "Next query");
   add_list(view, kRows, click);
   view.shows_difference = true;
   view.whole_height = whole_height;

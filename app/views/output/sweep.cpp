@@ -352,7 +352,6 @@ View view_of_prompt() {
                  &kSweptAgainstId, &kSweptMetric,  static_cast<int>(SweepMetric::difference)};
   view.with_second = &kSweptEdit;
   view.with_second_value = static_cast<int>(SweepEdit::patch);
-  view.commands = query_steps_of_prompt("Previous query", "Next query");
   view.on = on;
   view.has_list = true;
   view.scrolls = [](const ViewContext& c, const Picture& picture) {

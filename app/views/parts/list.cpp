@@ -297,11 +297,4 @@ Facts facts_of_row(const ViewContext& c, const viz::Rect& row, std::optional<viz
   return facts;
 }
 
-std::vector<KeyCommand> query_steps(std::string_view help_before, std::string_view help_after) {
-  return {{"", "‹ Previous", help_before,
-           [](const ViewContext& c, int) { return c.run ? ViewActions{MoveQuery{-1}} : ViewActions{}; }},
-          {"", "Next ›", help_after,
-           [](const ViewContext& c, int) { return c.run ? ViewActions{MoveQuery{1}} : ViewActions{}; }}};
-}
-
 }  // namespace headscope::app

@@ -233,8 +233,4 @@ void paint_small_lines(Picture& picture, const ViewContext& context, const std::
 /// The facts of a row; at first only a frame around it.
 Facts facts_of_row(const ViewContext& context, const viz::Rect& row, std::optional<viz::Color> frame = {});
 
-/// "‹ Previous" and "Next ›": commands for the query before and after; the help texts say what the view calls
-/// it.
-std::vector<KeyCommand> query_steps(std::string_view help_before, std::string_view help_after);
-
 }  // namespace headscope::app

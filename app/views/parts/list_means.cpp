@@ -33,10 +33,6 @@ constexpr std::array kPlaceColumns{
     PlaceColumn{"hook", [](const CellPlace& place) { return place.hook; }},
     PlaceColumn{"quantity", [](const CellPlace& place) { return place.quantity; }}};
 
-ViewActions step_of_query(const ViewContext& c, int by) {
-  return c.run && !mean_is_shown(c) ? ViewActions{MoveQuery{by}} : ViewActions{};
-}
-
 std::string signed_text(std::string number, double value, bool with_sign) {
   return (with_sign && value > 0 ? "+" : "") + number;
 }
@@ -75,15 +71,6 @@ View with_means(View view, const MeansForm& means) {
   view.over_list_value = true;
   view.of_model = mean_is_shown;
   return view;
-}
-
-std::vector<KeyCommand> query_steps_of_prompt(std::string_view help_before, std::string_view help_after) {
-  std::vector<KeyCommand> steps = query_steps(help_before, help_after);
-  steps.front().act = [](const ViewContext& c, int) { return step_of_query(c, -1); };
-  steps.back().act = [](const ViewContext& c, int) { return step_of_query(c, 1); };
-  for (KeyCommand& step : steps)
-    step.unavailable = "Each prompt of the list is measured after its last or named position.";
-  return steps;
 }
 
 std::optional<Picture> waiting_for_list(const ViewContext& c) {

@@ -38,9 +38,6 @@ inline bool mean_is_shown(const ViewContext& c) {
 /// both.
 View with_means(View prompt, const MeansForm& means);
 
-/// query_steps that are not possible while the mean over the list is shown: it has no query.
-std::vector<KeyCommand> query_steps_of_prompt(std::string_view help_before, std::string_view help_after);
-
 /// The picture without a run, or without a list.
 std::optional<Picture> waiting_for_list(const ViewContext& context);
 

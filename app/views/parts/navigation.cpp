@@ -71,14 +71,4 @@ void add_gestures(View& view, PictureClick click, PictureKey key, PictureWheel w
   };
 }
 
-std::vector<KeyCommand> layer_steps() {
-  return {{"", "‹ Layer", "Previous layer",
-           [](const ViewContext& c, int) {
-             return c.run ? ViewActions{MoveHead{-1, 0}} : ViewActions{};
-           }},
-          {"", "Layer ›", "Next layer", [](const ViewContext& c, int) {
-             return c.run ? ViewActions{MoveHead{1, 0}} : ViewActions{};
-           }}};
-}
-
 }  // namespace headscope::app

@@ -13,8 +13,6 @@ namespace headscope::app {
 ViewActions keys_along_prompt(const ViewContext& context, const Gesture& gesture);
 /// The same, and Up and Down select the previous and next layer.
 ViewActions keys_along_layers(const ViewContext& context, const Gesture& gesture);
-/// "‹ Layer" and "Layer ›": buttons for the layers.
-std::vector<KeyCommand> layer_steps();
 /// The action of a click on any region of a picture; null: none.
 using PictureClick = ViewActions (*)(const ViewContext&, const Picture&, const viz::Hit&);
 /// The action of a key with a meaning of its own; nothing for other keys. Null: no key has one.

@@ -93,7 +93,7 @@ float chips_width(const Ui& ui) {
 void draw_chip(Ui& ui, const Rect& rect, std::size_t index) {
   const EditList& list = ui.state.edits.list;
   const ListedEdit& listed = list.edits[index];
-  const bool on = listed.on && !list.muted;
+  const bool on = listed.on;
   const bool beyond = ui.snapshot.run && is_beyond(listed.edit, ui.snapshot.run->run->length());
   const bool lacks = model::patches_from_second(listed.edit) &&
                      (ui.state.second.model.empty() || !ui.snapshot.second_problem.empty());
@@ -157,19 +157,11 @@ void draw_edits(Ui& ui, const Rect& rect, bool with_sides) {
   Places row(rect, ui.u(kGap));
   draw_label(ui, row, "Edits");
   if (with_sides) draw_sides(ui, row);
-  const bool any = !edits.list.edits.empty(), off = edits.list.muted;
-  const Command& all = command(CommandId::mute_edits);
-  if (ui.button(
-          row.right(ui.button_width("Mute edits")), "Mute edits",
-          {.on = off,
-           .unavailable = any ? "" : std::string(all.unavailable),
-           .tip = Tip(off ? "Apply the edits" : "Run without the edits, but keep them in the list", all)}))
-    ui.actions.emplace_back(SwitchEdits{!off});
   const Command& undo = command(CommandId::undo_edit);
   if (ui.icon(row.right(ui.u(kRow)), Icon::undo, "Undo edit", Tip("Undo the last edit", undo),
               edits.before.empty() ? std::string(undo.unavailable) : ""))
     ui.actions.emplace_back(UndoEdits{});
-  const float least = ui.u(any ? 150 : 260);
+  const float least = ui.u(edits.list.edits.empty() ? 260 : 150);
   const float most = std::max(least, std::min(ui.u(300), row.rest().w * 0.4F));
   const Rect field = row.right(std::clamp(row.rest().w - chips_width(ui) - ui.u(kGap), least, most));
   draw_chips(ui, row);
@@ -302,7 +294,7 @@ void draw_edit_menus(Ui& ui) {
       const ListedEdit& listed = list.edits[i];
       if (lines.row({.label = edit_words(listed.edit),
                      .tip = edit_brief(listed.edit),
-                     .marked = listed.on && !list.muted,
+                     .marked = listed.on,
                      .closes = false},
                     row))
         list_becomes(ui, switched(list, i));

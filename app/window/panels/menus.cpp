@@ -109,7 +109,6 @@ void draw_more(Ui& ui) {
       const bool possible = action || command.opens != Menu::none;
       if (!lines.row({.label = std::string(command.label),
                       .right = keys_of(command),
-                      .marked = command.is_on && command.is_on(ui.state),
                       .unavailable = possible ? "" : std::string(command.unavailable)},
                      ui.u(29)))
         continue;

@@ -35,11 +35,7 @@ std::string milliseconds(double ms) {
   return text;
 }
 
-std::string megabytes(std::size_t bytes) {
-  return std::to_string((bytes + 500'000) / 1'000'000);
-}
-
-/// The model, the prompt's length, how long the run took, and how much of previous prompts is kept.
+/// The model, the prompt's length and how long the run took.
 std::string about_run(const Ui& ui) {
   const Snapshot& snapshot = ui.snapshot;
   std::string words;
@@ -47,9 +43,7 @@ std::string about_run(const Ui& ui) {
     const bool other = ui.state.side == Side::baseline && snapshot.run->baseline;
     const int tokens = (other ? *snapshot.run->baseline : *snapshot.run).tokens.run_length;
     words += std::to_string(tokens) + (tokens == 1 ? " token · " : " tokens · ");
-    if (!ui.input.frame.still)
-      words +=
-          milliseconds(snapshot.run->milliseconds) + " · kept " + megabytes(snapshot.memo_bytes) + " MB · ";
+    if (!ui.input.frame.still) words += milliseconds(snapshot.run->milliseconds) + " · ";
   }
   if (snapshot.model && snapshot.model->patterns) {
     const std::string& name = snapshot.model->name;
@@ -113,11 +107,7 @@ void draw_status(Ui& ui, const Rect& rect) {
   const std::string right = ui.status().empty() ? about_run(ui) : "";
   ui.small(right, rect, ui.theme().text_muted, viz::Align::right);
   Places line(rect, ui.u(14));
-  const Rect about = line.right(ui.width(right, viz::FontStyle::regular, Ui::kSmall));
-  if (ui.snapshot.run)
-    ui.explain(about, "",
-               "Memory of this run, of earlier ones and of their answers, up to " +
-                   megabytes(ui.snapshot.memo_budget) + " MB. It is kept, so that going back takes no time.");
+  line.right(ui.width(right, viz::FontStyle::regular, Ui::kSmall));
   say_loading(ui, line);
   if (!ui.status().empty()) return say(ui, line, ui.status(), ui.theme().text);
   const Message& message = ui.state.message;

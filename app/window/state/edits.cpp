@@ -39,7 +39,6 @@ void replace_if_supported(EditsState& edits, EditList list, const Snapshot& snap
 
 void replace_edits(EditsState& edits, EditList list, bool continues_step) {
   edits.is_brushing = false;
-  if (list.edits.empty()) list.muted = false;
   if (list == edits.list) return;
   EditList was = std::exchange(edits.list, std::move(list));
   edits.after.clear();
@@ -51,7 +50,6 @@ void replace_edits(EditsState& edits, EditList list, bool continues_step) {
 void reduce(EditsSlice& s, const AddEdits& a, World& w) {
   EditList list = s.edits.list;
   for (const model::Edit& edit : a.edits) list.edits.push_back({edit, true});
-  list.muted = false;
   replace_if_supported(s.edits, std::move(list), w.snapshot);
 }
 
@@ -85,14 +83,6 @@ void reduce(EditsSlice& s, const ListEdits& a, World&) {
   s.edits.problem.clear();
   replace_edits(s.edits, a.list, s.edits.dragging && a.dragging);
   s.edits.dragging = a.dragging;
-}
-
-void reduce(EditsSlice& s, const SwitchEdits& a, World&) {
-  s.edits.problem.clear();
-  if (s.edits.list.edits.empty()) return;
-  EditList list = s.edits.list;
-  list.muted = a.off;
-  replace_edits(s.edits, std::move(list));
 }
 
 void reduce(EditsSlice& s, const UndoEdits& a, World&) {
@@ -144,7 +134,7 @@ void move_with_tokens(UiState& s, const Prompt& before, const Snapshot& snapshot
   for (auto* lists : {&s.edits.before, &s.edits.after}) {
     for (EditList& list : *lists)
       for (ListedEdit& listed : list.edits)
-        if (MovedEdits one = moved_edits({{listed}, false}, positions, n_ctx);
+        if (MovedEdits one = moved_edits({{listed}}, positions, n_ctx);
             one.gone.empty() && !one.list.edits.empty())
           listed = std::move(one.list.edits.front());
   }

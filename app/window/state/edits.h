@@ -29,9 +29,6 @@ struct ListEdits {  ///< replaces the whole list
   EditList list;
   bool dragging = false;  ///< by a slider that is still dragged: extends the last undo step
 };
-struct SwitchEdits {  ///< all of them, off or on
-  bool off = false;
-};
 struct UndoEdits {
   bool forward = false;
 };
@@ -46,7 +43,6 @@ void reduce(EditsSlice& s, const SetPositionId& a, World& w);
 void reduce(EditsSlice& s, const SetVisibility& a, World& w);
 void reduce(EditsSlice& s, const DragEdit& a, World& w);
 void reduce(EditsSlice& s, const ListEdits& a, World& w);
-void reduce(EditsSlice& s, const SwitchEdits& a, World& w);
 void reduce(EditsSlice& s, const UndoEdits& a, World& w);
 void reduce(EditsSlice& s, const TypeEdits& a, World& w);
 void reduce(EditsSlice& s, const ShowEdits& a, World& w);

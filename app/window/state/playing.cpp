@@ -37,15 +37,14 @@ double played_value(const Playing& playing) {
   const OptionSpec& option = *playing.option;
   const double step = std::floor(std::max(0.0, playing.seconds) / (kRest + kMove));
   const double within = playing.seconds - step * (kRest + kMove);
-  const double moved = playing.in_steps ? 0 : viz::eased(std::clamp((within - kRest) / kMove, 0.0, 1.0));
+  const double moved = viz::eased(std::clamp((within - kRest) / kMove, 0.0, 1.0));
   return std::min(option.low + step + moved, option.high);
 }
 
 double seconds_until_change(const Playing& playing) {
   const double within = std::fmod(playing.seconds, kRest + kMove);
-  const double pause = playing.in_steps ? kRest + kMove : kRest;
   const double left = std::max(0.0, duration(*playing.option) - playing.seconds);
-  return within < pause ? std::min(pause - within, left) : 0;
+  return within < kRest ? std::min(kRest - within, left) : 0;
 }
 
 bool has_ended(const Playing& playing) {
@@ -56,7 +55,7 @@ void reduce(UiState& s, const PlayOption& a, World&) {
   const bool stops = a.option == nullptr || s.playing.option == a.option;
   s.playing = {};
   if (stops) return;
-  s.playing = {a.option, 0, s.reduce_motion};
+  s.playing = {a.option, 0};
   show_value(s);
 }
 

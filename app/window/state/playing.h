@@ -9,7 +9,6 @@ namespace headscope::app {
 struct Playing {
   const OptionSpec* option = nullptr;  ///< null: none
   double seconds = 0;                  ///< since its start
-  bool in_steps = false;               ///< with reduced motion: jumps from value to value
 };
 
 /// The option's value at that time; the highest one from the end on.

@@ -22,11 +22,6 @@ void reduce(ShellSlice& s, const SetDark& a, World& w) {
   w.save();
 }
 
-void reduce(ShellSlice& s, const SetReduceMotion& a, World& w) {
-  s.reduce_motion = a.reduce;
-  w.save();
-}
-
 void reduce(UiState& s, const SetFontSize& a, World& w) {
   const float before = s.font_size;
   s.font_size = within_limits(a.size);

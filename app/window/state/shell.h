@@ -21,7 +21,6 @@ struct Message {
 struct ShellSlice {
   bool dark = false;
   float font_size = kDefaultFontSize;
-  bool reduce_motion = false;  ///< pictures change at once, without transitions
   PaneSizes panes;
   Message message;
   bool quit = false;  ///< the window closes
@@ -29,9 +28,6 @@ struct ShellSlice {
 
 struct SetDark {
   bool dark = false;
-};
-struct SetReduceMotion {
-  bool reduce = false;
 };
 struct SetFontSize {
   float size = kDefaultFontSize;
@@ -49,7 +45,6 @@ struct DismissMessage {};
 struct Quit {};
 
 void reduce(ShellSlice& s, const SetDark& a, World& w);
-void reduce(ShellSlice& s, const SetReduceMotion& a, World& w);
 void reduce(UiState& s, const SetFontSize& a, World& w);
 void reduce(ShellSlice& s, const SetPanes& a, World& w);
 void reduce(UiState& s, const ShowMessage& a, World& w);

@@ -164,10 +164,10 @@ TEST_F(RecipeCommands, ADifferenceWithNothingToCompareShowsTheRun) {
   made(std::vector<std::string>{"plot", "heatmap"} + kAsked +
            std::vector<std::string>{"--edit", "L0H1.z=0", "--show", "difference"},
        "a.svg");
-  Recipe muted = recipe("a.svg");
-  muted.session.edits_off = true;
-  EXPECT_THAT(command_of(muted), Not(HasSubstr("--show")));
-  folder_.write("off.headscope", to_json(muted));
+  Recipe unedited = recipe("a.svg");
+  for (WrittenEdit& edit : unedited.session.edits) edit.on = false;
+  EXPECT_THAT(command_of(unedited), Not(HasSubstr("--show")));
+  folder_.write("off.headscope", to_json(unedited));
   const auto picture = [](const std::string& svg) { return svg.substr(svg.find("</metadata>")); };
   EXPECT_EQ(picture(made({"plot", "--recipe", file("off.headscope")}, "off.svg")),
             picture(bytes("plain.svg")));

@@ -38,7 +38,6 @@ Settings non_default_settings() {
   settings.session.prompt.text = std::string("line\n\"quoted\" \xe2\x82 \0 end", 22);
   settings.session.prompt.start_token = true;
   settings.offer_models = false;
-  settings.reduce_motion = true;
   settings.start_token = true;
   for (const auto& [name, text] :
        {std::pair{"value-scale", "log"}, {"dimensions", "3,1"}, {"value-max", "0.05"}})

@@ -28,9 +28,6 @@ TEST(EditList, WhatIsSwitchedOffIsNotActive) {
   EXPECT_EQ(list.active().size(), 2U);
   list.edits[0].on = false;
   EXPECT_THAT(list.active(), ElementsAre(model::Edit(model::SetMean{head(2, 0)})));
-  list.muted = true;
-  EXPECT_TRUE(list.active().empty());
-  EXPECT_FALSE(with_edit(list, model::SetMask{}).muted) << "a new change is made to be seen";
 }
 
 TEST(EditList, ANewEditReplacesOneThatItMakesMeaningless) {

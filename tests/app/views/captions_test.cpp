@@ -158,8 +158,6 @@ TEST(Captions, DoNotSayWhatThePictureDoesNotUse) {
               EndsWith(" · measured by KL divergence"));
   EXPECT_THAT(caption_with(s, "saliency", {{"saliency-metric", "loss"}, {"saliency-id", "4"}}),
               EndsWith(" · by the mean loss"));
-  EXPECT_THAT(caption_with(s, "heads", {{"heads-figure", "previous"}, {"value-scale", "log"}}),
-              EndsWith("“A king lived” · previous-token heads"));
   EXPECT_THAT(caption_with(s, "tree", {{"texts", "0"}, {"seed", "3"}}),
               EndsWith("“A king lived” · 0 sampled continuations"));
   EXPECT_THAT(caption_with(s, "softmax", {{"scores-from", "ten"}, {"strongest-first", "yes"}}),

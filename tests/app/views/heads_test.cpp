@@ -1,4 +1,4 @@
-// All heads: thumbnails and metrics read from the picture, compared with the table and the reference.
+// All heads: thumbnails read from the picture, compared with the table and the reference.
 #include "app/run/analyses/thumbnails.h"
 #include "tests/app/view_fixture.h"
 
@@ -60,39 +60,6 @@ void expect_maps(const Scenario& s, const std::vector<std::pair<int, int>>& head
       }
     }
   }
-}
-
-TEST(Heads, TilesShowAMetricInPlaceOfMaps) {
-  const Scenario& s = scenario(23);
-  const model::Config& config = s.config();
-  for (const bool distance : {false, true}) {
-    const ViewFixture shown("heads", s, 1000, 900, {{"heads-figure", distance ? "distance" : "previous"}});
-    const Table table = shown.table();
-    ASSERT_EQ(std::ssize(table.rows), config.n_layer * config.n_head);
-    DrawnPage page = shown.page();
-    for (int layer = 0; layer < config.n_layer; ++layer) {
-      for (int head = 0; head < config.n_head; ++head) {
-        const auto& weights = reference_head(s, layer, head).weights;
-        double expected = 0;
-        for (std::size_t query = 1; query < weights.size(); ++query) {
-          if (!distance) expected += weights[query][query - 1] / 22;
-          for (std::size_t key = 0; distance && key <= query; ++key)
-            expected += weights[query][key] * static_cast<double>(query - key) / 22;
-        }
-        const auto& row = table.rows[layer * config.n_head + head];
-        const int map = shown.map_of(layer, head);
-        const auto drawn = page.take(shown.region(map).rect);
-        ASSERT_EQ(drawn.size(), 1U);
-        EXPECT_TRUE(agree(drawn[0].text, row[2], expected, 1e-4)) << layer << " " << head;
-        const std::vector<std::string> lines = shown.tooltip(map);
-        EXPECT_EQ(lines[1], std::string(distance ? "Distance" : "Weight on the previous token") + ": " +
-                                row[2] + (distance ? " tokens away" : " weight"));
-        EXPECT_EQ(in_words(shown.click(map)), "head " + std::to_string(layer) + " " + std::to_string(head));
-      }
-    }
-  }
-  const ViewFixture none("heads", scenario(1), 1000, 900, {{"heads-figure", "entropy"}});
-  EXPECT_EQ(none.table().rows.front()[2], "nan") << "one token has nothing but itself";
 }
 
 TEST(Heads, WhoLooksUpAColourInTheLegendReadsTheWeight) {
