@@ -26,36 +26,9 @@ class Monkey {
   Modifiers modifiers() { return {below(4) == 0, below(4) == 0, below(12) == 0}; }
 
   Event event(const WindowFrame& frame) {
-    static const std::vector<std::string> kTexts = {"a",
-                                                    " the",
-                                                    "\n",
-                                                    "\t",
-                                                    "[",
-                                                    "]",
-                                                    "s",
-                                                    "k",
-                                                    "+",
-                                                    "-",
-                                                    "0",
-                                                    "5",
-                                                    "d",
-                                                    "D",
-                                                    "n",
-                                                    "N",
-                                                    ",",
-                                                    ".",
-                                                    "b",
-                                                    "f",
-                                                    "m",
-                                                    "M",
-                                                    "9",
-                                                    "é",
-                                                    "日本",
-                                                    "\xF0\x9F\x98\x80",
-                                                    "<|endoftext|>",
-                                                    std::string(1, '\0'),
-                                                    "\xE2\x82",
-                                                    "\xFF"};
+    static const std::vector<std::string> kTexts = {
+        "a", " the",     "\n",  "é", "日本", "\xF0\x9F\x98\x80", "\t", "<|endoftext|>", std::string(1, '\0'),
+        "9", "\xE2\x82", "\xFF"};
     switch (below(12)) {
       case 0:
       case 1:
@@ -116,7 +89,7 @@ Action any_edit(Monkey& monkey, const Core& core) {
                                                   "one two three four five six"};
   const int length = core.snapshot().run ? core.snapshot().run->run->length() : 1;
   const auto any = [&](const auto& list) { return list[monkey.below(static_cast<int>(list.size()))]; };
-  switch (monkey.below(12)) {
+  switch (monkey.below(11)) {
     case 0:
     case 1:
       return TypeInField{Field::edits, Replace{any(kEdits)}};
@@ -135,8 +108,6 @@ Action any_edit(Monkey& monkey, const Core& core) {
     case 8:
       return UndoEdits{monkey.below(2) == 0};
     case 9:
-      return SwitchEdits{monkey.below(2) == 0};
-    case 10:
       return SelectQuery{monkey.below(length) - 1};
     default:
       return ShowView{std::string(tabs()[monkey.below(static_cast<int>(tabs().size()))]->id)};
@@ -198,39 +169,6 @@ TEST(Monkey, NothingThatAPersonDoesBreaksTheWindow) {
     }
   }
   std::filesystem::current_path(before);
-}
-
-TEST(Monkey, AnyEditsAndComparisonsCanBeDrawn) {
-  const auto fonts = viz::Fonts::load();
-  for (unsigned seed = 1; seed <= 2; ++seed) {
-    SCOPED_TRACE(seed);
-    Monkey monkey(seed);
-    MemoryScreen screen;
-    CoreOptions options;
-    options.screen = &screen;
-    options.window.model = headscope::testing::source_dir() / "assets/models/tales";
-    options.window.prompt = Prompt{"The wolf and the lamb", {}, false};
-    options.fonts = fonts;
-    Core core(std::move(options));
-    core.settle();
-    for (int i = 0; i < 400; ++i) {
-      core.apply(any_edit(monkey, core));
-      if (monkey.below(3) == 0) core.take_results();
-      if (monkey.below(8) == 0) core.settle();
-      WindowFrame frame;
-      frame.pointer = monkey.point(frame);
-      ASSERT_FALSE(core.draw(frame).pictures.empty());
-    }
-    core.settle();
-    // After undoing everything, the window is the same as at the start.
-    core.apply(ListEdits{});
-    core.apply(CompareWith{});
-    core.apply(SetPrompt{"The wolf and the lamb", {}, ""});
-    core.settle();
-    ASSERT_EQ(core.snapshot().error, "");
-    EXPECT_EQ(core.snapshot().run->run->plan, nullptr);
-    EXPECT_EQ(core.snapshot().run->baseline, nullptr);
-  }
 }
 
 }  // namespace

@@ -6,10 +6,6 @@
 namespace headscope::app::options_in_window_test {
 namespace {
 
-struct WindowSize {
-  float width, height;
-};
-
 class OptionsInTheWindow : public CoreTest {
  protected:
   OptionsInTheWindow() {
@@ -21,7 +17,7 @@ class OptionsInTheWindow : public CoreTest {
     if (view.place == Place::tab) core_.apply(ShowView{std::string(view.id)});
     redraw();
   }
-  void redraw() { shown(core_, size_.width, size_.height); }
+  void redraw() { shown(core_); }
 
   /// Gives other options of the view, one or two, the values with which this one applies. Returns those
   /// options.
@@ -157,25 +153,20 @@ class OptionsInTheWindow : public CoreTest {
   }
 
   Core core_{options()};
-  WindowSize size_{1600, 1000};
 };
 
 TEST_F(OptionsInTheWindow, EachIsChangedWithTheMouse) {
-  for (const WindowSize size : {WindowSize{1600, 1000}, {1024, 700}}) {
-    size_ = size;
-    for (const View& view : views()) {
-      show(view);
-      for (const OptionSpec* option : view.options) {
-        SCOPED_TRACE(std::string(view.id) + " " + std::string(option->name) + " at " +
-                     std::to_string(size.width));
-        if (option->control == Control::automatic && !option->of_list) {  // no list is open
-          const std::vector<const OptionSpec*> changed = make_apply(*option, view);
-          ASSERT_NO_FATAL_FAILURE(expect_changed_by_mouse(*option));
-          for (const OptionSpec* other : changed) core_.apply(SetOption{other, other->default_value});
-          redraw();
-        }
-        EXPECT_EQ(now(*option), option->default_value);
+  for (const View& view : views()) {
+    show(view);
+    for (const OptionSpec* option : view.options) {
+      SCOPED_TRACE(std::string(view.id) + " " + std::string(option->name));
+      if (option->control == Control::automatic && !option->of_list) {  // no list is open
+        const std::vector<const OptionSpec*> changed = make_apply(*option, view);
+        ASSERT_NO_FATAL_FAILURE(expect_changed_by_mouse(*option));
+        for (const OptionSpec* other : changed) core_.apply(SetOption{other, other->default_value});
+        redraw();
       }
+      EXPECT_EQ(now(*option), option->default_value);
     }
   }
 }
@@ -197,28 +188,6 @@ TEST_F(OptionsInTheWindow, EachHasItsControlOnceAndNoOtherHasOne) {
       }
     }
   }
-}
-
-TEST_F(OptionsInTheWindow, ManyControlsAreShownOnDemandAndRemembered) {
-  core_.apply(ShowMoreControls{false});
-  show(*find_view("sweep"));
-  EXPECT_NE(find_item(core_, "Metric Logit difference"), nullptr);
-  EXPECT_EQ(find_item(core_, "Next ›"), nullptr);
-  press_item("More options");
-  EXPECT_NE(find_item(core_, "Next ›"), nullptr);
-  EXPECT_TRUE(core_.settings().all_controls);
-  press_item("Fewer options");
-  EXPECT_EQ(find_item(core_, "Next ›"), nullptr);
-  EXPECT_FALSE(core_.settings().all_controls);
-  // A control whose value is set stays in sight.
-  show(*find_view("lines"));
-  EXPECT_EQ(find_item(core_, "+ Head"), nullptr);
-  core_.apply(SetOption{&option("pinned"), true});
-  redraw();
-  EXPECT_NE(find_item(core_, "Selected only"), nullptr);
-  // Views with few controls have no such button.
-  show(*find_view("query"));
-  EXPECT_EQ(find_item(core_, "More options"), nullptr);
 }
 
 TEST_F(OptionsInTheWindow, AreShownWhereTheyHaveAnEffect) {
@@ -265,22 +234,6 @@ TEST_F(OptionsInTheWindow, EachWithKeysIsChangedByThem) {
       }
       EXPECT_GT(changed, 0);
       core_.apply(SetOption{option, option->default_value});
-    }
-  }
-}
-
-TEST_F(OptionsInTheWindow, KeysOfAViewThatIsNotShownDoNothing) {
-  for (const View& tab : all_tabs()) {
-    show(tab);
-    std::string shown;  // keys of options of this view and of the other visible panes
-    for (const PlacedPicture& placed : core_.window().pictures)
-      for (const OptionSpec* option : placed.view->options) shown += option->keys;
-    for (const OptionSpec* option : all_options()) {
-      for (const char key : option->keys) {
-        if (shown.find(key) != std::string::npos) continue;  // the key of another visible option
-        press_key(core_, key);
-        EXPECT_EQ(now(*option), option->default_value) << tab.id << " " << option->name;
-      }
     }
   }
 }

@@ -1,7 +1,6 @@
 // Actions are values, and one pure function maps a state and an action to the next state.
 #include "app/window/state.h"
 
-#include "app/views/output/sampling_options.h"
 #include "app/views/parts/matrix_zoom.h"
 #include "app/views/parts/weight_colors.h"
 #include "tests/support/matchers.h"
@@ -88,20 +87,6 @@ TEST(State, TheQueryFollowsTheEndUntilOneIsChosen) {
   EXPECT_EQ(state.selection.query, 0);
 }
 
-TEST(State, APartOfTheModelIsShownByItsViewAndCanBeLeftAgain) {
-  for (const Part part : {Part::embedding, Part::attention, Part::mlp, Part::unembedding}) {
-    UiState state;
-    state.view = "scores";
-    state = after(state, {DoAll{{MoveHead{1, 0}, ShowPart{part}}}});
-    ASSERT_NE(view_of(part), nullptr);
-    EXPECT_EQ(state.view, view_of(part)->id);
-    EXPECT_EQ(state.selection.layer, 1);
-    state = after(state, {Revisit{}});
-    EXPECT_EQ(state.view, "scores");
-    EXPECT_EQ(state.selection.layer, 0);
-  }
-}
-
 TEST(State, TypingEndsGenerating) {
   const UiState state = after({}, {Generate{true}, TypeInField{Field::prompt, Insert{"x", true}}});
   EXPECT_FALSE(state.generation.running);
@@ -139,26 +124,6 @@ TEST(State, AnExampleReplacesThePromptAsOneUndoableStep) {
   EXPECT_EQ(state.prompt.edit.text, "mine");
 }
 
-TEST(State, ViewsGoRound) {
-  std::vector<std::string> seen;
-  UiState state;
-  const std::string first = state.view;
-  do {
-    seen.push_back(state.view);
-    state = after(state, {StepView{1}});
-  } while (state.view != first && seen.size() < views().size());
-  std::vector<std::string> wanted;
-  for (const View* view : tabs()) wanted.emplace_back(view->id);
-  EXPECT_THAT(seen, ::testing::UnorderedElementsAreArray(wanted));
-  const auto at = std::ranges::find(wanted, first);
-  std::ranges::rotate(wanted, at);
-  EXPECT_EQ(seen, wanted) << "from left to right";
-  state = after(state, {StepView{-1}});
-  EXPECT_EQ(state.view, wanted.back());
-  state = after(state, {ShowView{"no such view"}});
-  EXPECT_EQ(state.view, wanted.back());
-}
-
 TEST(State, GoesBackAndForthThroughWhatWasLookedAt) {
   UiState state = after(UiState(), {SelectHead{1, 1}, ShowView{"query"}, SelectQuery{2}});
   state = after(state, {Revisit{}});
@@ -188,21 +153,6 @@ TEST(State, AHeldKeyIsOneStepBackAndADoubleClickNone) {
   EXPECT_EQ(after(state, clicked).visits.before.size(), steps);
   for (int i = 0; i < 1000; ++i) state = after(state, {SelectQuery{i % 5}});
   EXPECT_EQ(state.visits.before.size(), Visits::kMax);
-}
-
-TEST(State, AKeyThatIsHeldOnAPictureIsOneStepBack) {
-  const UiState start = after(UiState(), {SelectQuery{4}, SelectHead{0, 1}});
-  const SetOption scroll{&kZoom, Zoom{1, 0, 4, 5}};
-  for (const ViewActions& pressed : {ViewActions{MoveQuery{-1}}, ViewActions{MoveQuery{-1}, scroll},
-                                     ViewActions{MoveHead{1, 0}, scroll}}) {
-    const UiState state = after(start, {DoAll{pressed}, DoAll{pressed}, DoAll{pressed}});
-    EXPECT_EQ(state.visits.before.size(), start.visits.before.size() + 1);
-    EXPECT_EQ(after(state, {Revisit{}}).selection, start.selection);
-  }
-  const UiState clicked = after(start, {DoAll{{SelectKey{3}}}, DoAll{{SelectKey{2}}}});
-  EXPECT_EQ(clicked.visits.before.size(), start.visits.before.size() + 2) << "clicks are steps each";
-  const UiState held = after(start, {DoAll{{SelectKey{3}}}, DoAll{{SelectKey{2}}, true}});
-  EXPECT_EQ(held.visits.before.size(), start.visits.before.size() + 1);
 }
 
 TEST(State, EditingTheTextIsNoStepAndAnotherTextIsOneThatBringsItBack) {
@@ -275,14 +225,6 @@ TEST(State, AZoomStaysInsideTheMatrix) {
   EXPECT_EQ(inside({0, 0, 1, 1}, 1, 1), Zoom{});
 }
 
-TEST(State, WhatAViewAsksForIsDoneInOrder) {
-  const UiState state = after(
-      {},
-      {DoAll{{SelectQuery{2}, SetOption{&kValueMax, 0.5}, SelectHead{3, 1}, SetOption{&kValueMax, 0.2}}}});
-  EXPECT_EQ(state.selection, (Selection{3, 1, 2}));
-  EXPECT_EQ(state.options[kValueMax], 0.2);
-}
-
 TEST(State, ScrollPositionsAreResetWithAnotherQueryOrPrompt) {
   int following = 0;
   for (const OptionSpec* option : all_options()) {
@@ -321,65 +263,6 @@ TEST(State, OpeningAModelAsksForItOnceMore) {
   EXPECT_EQ(wanted(state, {}).load_cancel, 3U);
 }
 
-/// The export form with some lines changed.
-template <class Change>
-Action set_export(const UiState& state, Change edit) {
-  SetExport set{state.export_form};
-  edit(set.form);
-  return set;
-}
-
-TEST(State, TheSuggestedFileNameFollowsTheFormUntilItIsChanged) {
-  UiState state;
-  state.export_form.folder = "/pictures";
-  state.selection = {1, 2, -1};
-  state = after(state, {ShowDialog{Dialog::export_}});
-  EXPECT_EQ(state.export_form.path.edit.text, "/pictures/headscope-L1H2-heatmap.png");
-  const auto set = [&](const auto& change) { return after(state, {set_export(state, change)}); };
-  state = set([](ExportForm& form) { form.subject = "heads", form.kind = FileFormat::svg; });
-  EXPECT_EQ(state.export_form.path.edit.text, "/pictures/headscope-heads.svg");
-  state = after(state, {TypeInField{Field::export_path, Replace{"/tmp/mine.svg"}}});
-  state = set([](ExportForm& form) { form.subject = "next", form.kind = FileFormat::csv; });
-  EXPECT_EQ(state.export_form.path.edit.text, "/tmp/mine.csv") << "only the extension follows then";
-}
-
-TEST(State, TheWindowIsAlwaysPixels) {
-  const UiState state =
-      after({}, {set_export({}, [](ExportForm& form) { form.subject = "", form.kind = FileFormat::csv; })});
-  EXPECT_EQ(state.export_form.kind, FileFormat::png);
-}
-
-TEST(State, TheExportKeepsItsSubjectAsLongAsThatIsShown) {
-  UiState state = after({}, {ShowDialog{Dialog::export_, "next"}, ShowDialog{}});
-  state = after(state, {ShowDialog{Dialog::export_}});
-  EXPECT_EQ(state.export_form.subject, "next");
-  state = after(state, {ShowDialog{Dialog::export_, "heatmap"}, ShowDialog{}, ShowView{"scores"}});
-  state = after(state, {ShowDialog{Dialog::export_}});
-  EXPECT_EQ(state.export_form.subject, "scores");
-}
-
-TEST(State, WhatAnExportSaidIsOfTheFormAsItWas) {
-  UiState asked = after({}, {ShowDialog{Dialog::export_}, ExportEnded{ExportEnded::How::exists}});
-  EXPECT_TRUE(asked.export_form.asked);
-  const UiState failed = after(asked, {ExportEnded{ExportEnded::How::failed, "no room"}});
-  EXPECT_EQ(failed.export_form.problem, "no room");
-  EXPECT_EQ(failed.dialog, Dialog::export_) << "what was typed can be mended";
-  for (const Action& change :
-       {Action(TypeInField{Field::export_path, Insert{"x", true}}),
-        Action(TypeInField{Field::export_size, Insert{"1", true}}),
-        set_export(asked, [](ExportForm& form) { form.scale = 3; }), Action(DoExport{})}) {
-    for (const UiState& before : {asked, failed}) {
-      const UiState state = after(before, {change});
-      EXPECT_FALSE(state.export_form.asked);
-      EXPECT_EQ(state.export_form.problem, "");
-    }
-  }
-  const UiState done = after(failed, {ExportEnded{ExportEnded::How::saved, "Saved /x.png.", "/"}});
-  EXPECT_EQ(done.dialog, Dialog::none);
-  EXPECT_EQ(done.message.text, "Saved /x.png.");
-  EXPECT_FALSE(done.message.is_error);
-}
-
 TEST(State, AViewOfTheOtherPaneChangesPlacesWithThisOne) {
   UiState state = after({}, {ShowView{"heatmap"}, ShowView{"query", true}});
   EXPECT_EQ(state.view, "heatmap");
@@ -397,23 +280,6 @@ TEST(State, AViewOfTheOtherPaneChangesPlacesWithThisOne) {
   EXPECT_NE(state.view, "heatmap") << "no view stands beside itself";
 }
 
-TEST(State, SteppingPassesOverTheViewThatIsShownBeside) {
-  UiState state = after({}, {ShowView{"heatmap"}, ShowView{"scores", true}});
-  for (int i = 0; i < 6; ++i) {
-    state = after(state, {StepView{i < 3 ? 1 : -1}});
-    EXPECT_EQ(state.second_view, "scores");
-    EXPECT_NE(state.view, "scores");
-  }
-  EXPECT_EQ(state.view, "heatmap");
-}
-
-TEST(State, PanesKeepAWidthThatCanBeUsed) {
-  const UiState state = after({}, {SetPanes{{3, 99999, 0}}});
-  EXPECT_GT(state.panes.heads, 100);
-  EXPECT_LT(state.panes.next, 5000);
-  EXPECT_EQ(state.panes.second_view, 0) << "chosen by the window's size";
-}
-
 TEST(State, AnErrorEndsGeneratingAndSaysWhoseItIs) {
   UiState state = after({}, {Generate{true}, ShowMessage{"for information"}});
   EXPECT_TRUE(state.generation.running);
@@ -424,15 +290,6 @@ TEST(State, AnErrorEndsGeneratingAndSaysWhoseItIs) {
   EXPECT_EQ(state.message.text, "");
 }
 
-TEST(State, WhatTouchesTheWorldIsAnEffect) {
-  EXPECT_TRUE(has_effect<ExportEffect>(apply(UiState{}, DoExport{}, kFive)));
-  EXPECT_TRUE(has_effect<CopyNumbers>(apply(UiState{}, CopyNumbers{}, kFive)));
-  EXPECT_TRUE(has_effect<Paste>(apply(UiState{}, Paste{Field::prompt}, kFive)));
-  EXPECT_TRUE(has_effect<BrowseFolder>(apply(UiState{}, BrowseFolder{"/"}, kFive)));
-  EXPECT_TRUE(has_effect<SaveEffect>(apply(UiState{}, SetDark{true}, kFive)));
-  EXPECT_TRUE(apply(UiState{}, SelectHead{1, 1}, kFive).effects.empty());
-}
-
 TEST(State, WhatIsKeptIsSavedAtOnceButASplitterOnlyWhenItIsLetGo) {
   for (const OptionSpec* option : all_options())
     EXPECT_EQ(has_effect<SaveEffect>(apply(UiState{}, SetOption{option, option->default_value}, kFive)),
@@ -440,22 +297,6 @@ TEST(State, WhatIsKeptIsSavedAtOnceButASplitterOnlyWhenItIsLetGo) {
         << option->name;
   EXPECT_FALSE(has_effect<SaveEffect>(apply(UiState{}, SetPanes{{300, 0, 0}, false}, kFive)));
   EXPECT_TRUE(has_effect<SaveEffect>(apply(UiState{}, SetPanes{{300, 0, 0}}, kFive)));
-}
-
-TEST(State, AnExampleAboutAHeadIsShownWhereItsAttentionIs) {
-  const auto shown_after = [](Group group, const std::string& hint) {
-    UiState state;
-    const View& view = **std::ranges::find(tabs(), group, &View::group);
-    state.view = view.id;
-    state = after(state, {SetPrompt{"theirs", ExamplePrompt::Head{2, 1}, hint}});
-    return std::pair{std::string(view.id), state.view};
-  };
-  const auto from_output = shown_after(Group::output, "Look at this head.");
-  EXPECT_EQ(find_view(from_output.second)->group, Group::attention);
-  const auto from_attention = shown_after(Group::attention, "Look at this head.");
-  EXPECT_EQ(from_attention.second, from_attention.first) << "who compares examples in a view stays there";
-  const auto without_hint = shown_after(Group::output, "");
-  EXPECT_EQ(without_hint.second, without_hint.first);
 }
 
 }  // namespace

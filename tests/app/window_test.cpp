@@ -3,7 +3,6 @@
 
 #include "app/run/analyses/attention_pattern.h"
 #include "app/run/analyses/next_token.h"
-#include "app/run/analyses/token_pass.h"
 #include "app/views/parts/matrix_zoom.h"
 #include "app/window/picture_cache.h"
 #include "tests/app/core_fixture.h"
@@ -79,84 +78,6 @@ TEST_F(WindowTest, NothingIsLostOfWhatComesBetweenTwoFrames) {
   EXPECT_EQ(second.front(), first.front() + 2 * static_cast<int>(first.size()));
 }
 
-TEST_F(WindowTest, TheMiddleAndTheRightButtonChooseNothing) {
-  CoreFixture core(options());
-  for (const int button : {1, 2}) {
-    for (const char* id : {"heatmap", "heads", "tokens", "next"}) {
-      const PlacedPicture& placed = picture(core.window(), id);
-      const viz::Point at = cell(placed, placed.picture->regions.front().id);
-      click(core, at, 1, button);
-      press(core, Key::escape);  // closes the menu
-      core.draw({});
-      EXPECT_EQ(core.state().selection, Selection{}) << id;
-      EXPECT_EQ(core.snapshot().run->prompt, prompt_of(core.state())) << id;
-    }
-  }
-}
-
-TEST_F(WindowTest, ADoubleClickResetsTheZoomAndLeavesWhatWasChosen) {
-  Core core(options(long_text()));
-  const viz::Point at = cell(picture(shown(core), "heatmap"), 0, 20, 10);
-  core.apply(SelectQuery{7});
-  handle_and_show(core, MouseWheel{at, 0, 3, {}});
-  ASSERT_NE(core.state().options[kZoom], Zoom{});
-  click(core, at);
-  EXPECT_EQ(core.state().selection.query, 20);
-  shown(core);
-  click(core, at, 2);
-  EXPECT_EQ(core.state().options[kZoom], Zoom{});
-  EXPECT_EQ(core.state().selection.query, 7);
-}
-
-TEST_F(WindowTest, ADoubleClickOnAnEncodingLeavesTheCurves) {
-  Core core(options());
-  apply_and_show(core, ShowView{"positions"});
-  const PlacedPicture& placed = picture(core.window(), "positions");
-  for (const viz::Region& region : placed.picture->regions) {
-    if (region.row_count != core.snapshot().run->run->config.n_embd) continue;
-    const viz::Point in = region.cell_rect(11, 40).center(), at{placed.where.x + in.x, placed.where.y + in.y};
-    handle_and_show(core, MouseWheel{at, 0, 2, {}});
-    click(core, at);
-    EXPECT_NE(core.state().options.value(option("dimensions")), option("dimensions").default_value);
-    shown(core);
-    click(core, at, 2);
-    EXPECT_EQ(core.state().options.value(option("encoding-zoom")), option("encoding-zoom").default_value);
-    EXPECT_EQ(core.state().options.value(option("dimensions")), option("dimensions").default_value);
-    EXPECT_EQ(core.state().option_text.edit.text, "");
-    return;
-  }
-  FAIL() << "no map";
-}
-
-TEST_F(WindowTest, WhereADoubleClickMeansNothingItIsTwoClicks) {
-  CoreFixture core(options("The old king"));
-  const viz::Point chip = cell(picture(core.window(), "tokens"), 1);
-  click(core, chip);
-  click(core, chip, 2);
-  EXPECT_EQ(core.state().selection.query, 1);
-  core.apply(SelectQuery{-1});
-  const PlacedPicture& next = picture(shown(core), "next");
-  const int id = next.picture->regions.front().id;
-  const std::string bytes(core.snapshot().model->tokenizer->bytes(id));
-  const viz::Point bar = cell(next, id);
-  click(core, bar);
-  click(core, bar, 2);
-  EXPECT_EQ(prompt(core), "The old king" + bytes + bytes);
-}
-
-TEST_F(WindowTest, APanMovesEachWayByTheCellsOfThatWay) {
-  viz::Region region;
-  region.rect = {0, 0, 40, 160};
-  region.row_count = region.col_count = 100;
-  Options zoomed;
-  zoomed.set(kZoom, {50, 60, 20, 20});
-  const ViewActions actions = zoom_gesture(kZoom, zoomed, region, {Gesture::Kind::drag, {9, 9}, {8, 16}, {}});
-  ASSERT_EQ(actions.size(), 1U);
-  const Zoom zoom = std::get<Zoom>(std::get<SetOption>(actions.front()).value);
-  EXPECT_EQ(zoom.col, 60 - 8 * 0.5);
-  EXPECT_EQ(zoom.row, 50 - 16 * 0.125);
-}
-
 TEST_F(WindowTest, AQueryThatIsChosenWhileGeneratingDoesNotSteerIt) {
   std::vector<std::string> texts;
   for (const int query : {-1, 1, 0}) {
@@ -176,42 +97,6 @@ TEST_F(WindowTest, AQueryThatIsChosenWhileGeneratingDoesNotSteerIt) {
   }
 }
 
-TEST_F(WindowTest, StopStopsTheGenerating) {
-  CoreFixture core(options("Once upon a time"));
-  click_item(core, "Generate");
-  EXPECT_TRUE(core.state().generation.running);
-  EXPECT_EQ(find_item(core, "Generate"), nullptr);
-  click_item(core, "Stop");
-  EXPECT_FALSE(core.state().generation.running);
-  const std::string text = prompt(core);
-  shown(core);
-  EXPECT_EQ(prompt(core), text);
-}
-
-TEST_F(WindowTest, TheExportedWindowIsWithoutThePointer) {
-  Core core(options());
-  const viz::Point at = cell(picture(shown(core), "heatmap"), 0, 4, 1);
-  std::vector<std::string> files;
-  std::vector<std::size_t> scenes;
-  for (const bool pointed : {false, true}) {
-    WindowFrame frame;
-    if (pointed) frame.pointer = at;
-    scenes.push_back(core.draw(frame).scenes.size());
-    core.apply(ShowDialog{Dialog::export_});
-    SetExport set{core.state().export_form};
-    set.form.subject = "", set.form.scale = 1,
-    set.form.recipe = false;  // which would wait for the weights' hash
-    core.apply(set);
-    core.apply(DoExport{true});
-    EXPECT_EQ(core.state().export_form.problem, "");
-    files.push_back(bytes_of_file(core.state().export_form.path.edit.text));
-    core.apply(DismissMessage{});
-  }
-  EXPECT_GT(scenes[1], scenes[0]) << "the window itself shows a tooltip";
-  EXPECT_FALSE(files[0].empty());
-  EXPECT_TRUE(files[0] == files[1]);
-}
-
 TEST_F(WindowTest, AViewThatIsNoLongerShownKeepsNoRun) {
   CoreFixture core(options("The old king"));
   const std::weak_ptr<const PromptRun> previous = core.snapshot().run;
@@ -222,17 +107,6 @@ TEST_F(WindowTest, AViewThatIsNoLongerShownKeepsNoRun) {
   EXPECT_EQ(picture(core.window(), "heatmap").picture->regions.front().row_count,
             core.snapshot().run->run->length())
       << "and it shows the new one when it comes back";
-}
-
-TEST_F(WindowTest, TheStatusLineSaysTheMemoryOfRunsInMegabytes) {
-  CoreFixture core(options());
-  const auto megabytes = [](std::size_t bytes) {
-    return std::to_string(std::lround(static_cast<double>(bytes) / 1e6));
-  };
-  const std::size_t budget = core.snapshot().memo_budget;
-  ASSERT_EQ(budget, Memo::budget(core.snapshot().model->transformer->config()));
-  ASSERT_GE(budget, std::size_t{64} << 20);
-  EXPECT_TRUE(says(core, "kept " + megabytes(core.snapshot().memo_bytes) + " MB"));
 }
 
 // --- between two runs ---
@@ -287,27 +161,6 @@ TEST_F(WindowTest, AFormerPictureTellsNothingOfTheNextRun) {
   const PatternOf pattern{core.state().selection.layer, core.state().selection.head};
   ASSERT_TRUE(answer(core, pattern));
   EXPECT_EQ(placed.context.ask(pattern), nullptr);
-}
-
-TEST_F(WindowTest, AnAnswerThatOnlyTellsWhatToAskNextLeavesTheFormerPicture) {
-  Core core(options("The old king had a dog"));
-  apply_and_show(core, ShowView{"top_examples"});
-  const auto previous = std::make_shared<const Snapshot>(core.snapshot());
-  apply_and_show(core, ShowView{"pass"});  // tells the most active neuron of the next run
-  handle_and_show(core, TextTyped{" and"});
-  const auto next = std::make_shared<const Snapshot>(core.snapshot());
-  ASSERT_NE(next->run, previous->run);
-  ASSERT_TRUE(answer(core, PassOfToken{core.state().selection.query}));
-  const View& examples = *find_view("top_examples");
-  PictureCache cache;
-  const auto get = [&](const std::shared_ptr<const Snapshot>& now) {
-    const auto answers = std::make_shared<SnapshotAnswers>(now);
-    const ViewContext context = make_context(&examples, core.state(), *now, *answers, *fonts_, 900, 600, 1);
-    return cache.get(examples, context, answers);
-  };
-  const auto shown_before = get(previous).picture;
-  ASSERT_FALSE(shown_before->regions.empty());
-  EXPECT_EQ(get(next).picture, shown_before);
 }
 
 TEST_F(WindowTest, AnotherHeadOrQueryKeepsTheFormerPictureUntilItsOwnIsThere) {

@@ -2,7 +2,6 @@
 
 #include "app/run/analyses/attention_pattern.h"
 #include "app/run/edits/edit_text.h"
-#include "app/run/sources/paths.h"
 #include "app/views/parts/matrix_zoom.h"
 #include "tests/app/window/window_fixture.h"
 #include "tests/support/gpt2_folder.h"
@@ -56,33 +55,18 @@ TEST_F(EditsBarTest, WhatCannotBeReadIsSaidAndStays) {
   EXPECT_FALSE(says(core, "layers 0 to 5"));
 }
 
-TEST_F(EditsBarTest, EachIsSwitchedAllAreAndTheStepsAreUndone) {
+TEST_F(EditsBarTest, EachIsSwitchedAndTheStepsAreUndone) {
   CoreFixture core(options());
   add(core, "L1H6.z=0; L0H0.z=mean");
   click_item(core, "Switch L1 H6 off");
   EXPECT_THAT(active(core), ElementsAre("L0H0.z=mean"));
-  press_and_draw(core, Key::i, kCtrlShift);
-  EXPECT_TRUE(active(core).empty());
-  EXPECT_TRUE(find_item(core, "L1 H6 off")) << "they are still there";
-  press_and_draw(core, Key::u, kCtrl);
-  EXPECT_THAT(active(core), ElementsAre("L0H0.z=mean"));
+  EXPECT_TRUE(find_item(core, "L1 H6 off")) << "it is still there";
   click_item(core, "Undo edit");
   EXPECT_EQ(active(core).size(), 2U);
   press_and_draw(core, Key::u, kCtrl);
   EXPECT_TRUE(core.state().edits.list.edits.empty());
   press_and_draw(core, Key::u, kCtrlShift);
   EXPECT_EQ(active(core).size(), 2U);
-}
-
-TEST_F(EditsBarTest, AfterANewOneNothingIsLeftToBeRedone) {
-  Core core(options());
-  add(core, "L1H6.z=0");
-  core.apply(UndoEdits{false});
-  add(core, "L0H0.z=0");
-  core.apply(UndoEdits{true});
-  EXPECT_THAT(active(core), ElementsAre("L0H0.z=0"));
-  core.apply(UndoEdits{false});
-  EXPECT_TRUE(active(core).empty());
 }
 
 TEST_F(EditsBarTest, PatchesOfTokensGoWithTheModelWhoseTokensTheyAre) {
@@ -121,18 +105,6 @@ TEST_F(EditsBarTest, ADraggedSliderIsOneStep) {
   EXPECT_FALSE(core.state().edits.dragging);
 }
 
-TEST_F(EditsBarTest, TwoEqualPromptsHaveNoSides) {
-  CoreFixture core(options("The old king"));
-  apply_and_show(core, CompareWith{true, Alignment::position});  // a copy of the first
-  EXPECT_FALSE(find_item(core, "Show Difference")->enabled);
-  apply_and_show(core, TypeInField{Field::second, Replace{"The old queen"}});
-  EXPECT_TRUE(find_item(core, "Show Difference")->enabled);
-  apply_and_show(core, TypeInField{Field::second, Replace{"The old king"}});
-  EXPECT_FALSE(find_item(core, "Show Difference")->enabled);
-  add(core, "L1H6.z=0");
-  EXPECT_TRUE(find_item(core, "Show Difference")->enabled) << "the edits make a difference";
-}
-
 TEST_F(EditsBarTest, EitherSideAndTheDifferenceAreShown) {
   CoreFixture core(options());
   EXPECT_FALSE(has_comparison(core.state()));
@@ -151,7 +123,7 @@ TEST_F(EditsBarTest, EitherSideAndTheDifferenceAreShown) {
   EXPECT_FALSE(says(core, ": difference"));
   apply_and_show(core, SetSide{Side::difference});
   EXPECT_TRUE(says(core, ": difference"));
-  apply_and_show(core, SwitchEdits{true});
+  apply_and_show(core, UndoEdits{});
   EXPECT_EQ(heatmap().context.side, Side::run) << "nothing to compare with";
 }
 
@@ -164,33 +136,6 @@ TEST_F(EditsBarTest, TheBaselineSideIsTheUneditedRun) {
   click_and_show(core, "Show Baseline");
   const PlacedPicture placed = picture(core.window(), "heatmap");
   EXPECT_EQ(placed.context.ask(PatternOf{2, 3})->values, clean);
-}
-
-TEST_F(EditsBarTest, AHeadIsSwitchedByKeyAndByMenu) {
-  CoreFixture core(options());
-  apply_and_show(core, SelectHead{2, 3});
-  press_and_show(core, Key::none, {.alt = true}, '/');
-  EXPECT_THAT(active(core), ElementsAre("L2H3.z=0"));
-  press_and_show(core, Key::none, {.alt = true}, '/');
-  EXPECT_TRUE(active(core).empty());
-  const PlacedPicture heads = picture(core.window(), "heads");
-  click(core, cell(heads, 0), 1, 1);
-  core.draw(frame_);
-  click_and_show(core, "Replace L0 H0 by its mean");
-  EXPECT_THAT(active(core), ElementsAre("L0H0.z=mean"));
-}
-
-TEST_F(EditsBarTest, ATokenLosesItsPositionByTheMenu) {
-  CoreFixture core(options());
-  open_menu(core, "tokens", 2);
-  ASSERT_THAT(labels(core, core.window().layer), Contains(HasSubstr("Remove the position of 2")));
-  for (const WindowItem& item : core.window().items)
-    if (item.label.starts_with("Remove the position of 2")) {
-      click(core, item.rect.center());
-      break;
-    }
-  shown(core);
-  EXPECT_THAT(active(core), ElementsAre("positions=0,1,-1"));
 }
 
 TEST_F(EditsBarTest, PaintingHidesEveryCellOnTheWayOnAPictureThatStandsStill) {
@@ -296,56 +241,16 @@ TEST_F(EditsBarTest, ABrushEndsWhenThePictureItBeganOnIsGone) {
   EXPECT_EQ(active(core), made);
 }
 
-TEST_F(EditsBarTest, AListThatCannotBeIsSaidAndNotMade) {
-  CoreFixture core(options());
-  apply_and_show(core, ToggleEdit{model::SetValues{{{model::Site::z, 40}, 0, {}, {}}, {0}}});
-  EXPECT_TRUE(says(core, "layers 0 to 5"));
-  EXPECT_EQ(core.snapshot().error, "");
-}
-
 TEST_F(EditsBarTest, TakingThemAllOutWhileDifferencesAreShownIsSafe) {
   Core core(options());
   for (const char* view : {"heatmap", "scores"}) {
     core.apply(ShowView{view});
     add(core, "L1.attn_out=0");
     apply_and_show(core, SetSide{Side::difference});
-    apply_and_show(core, SwitchEdits{true});
     apply_and_show(core, UndoEdits{});
     apply_and_show(core, ListEdits{});
     EXPECT_EQ(core.snapshot().error, "");
   }
-}
-
-TEST_F(EditsBarTest, AViewWithoutDifferencesSaysSo) {
-  Core core(options());
-  add(core, "L1H6.z=0");
-  apply_and_show(core, SetSide{Side::difference}, ShowView{"embedding"});
-  EXPECT_TRUE(says(core, "no differences"));
-  apply_and_show(core, ShowView{"heatmap"});
-  EXPECT_FALSE(says(core, "no differences"));
-}
-
-TEST_F(EditsBarTest, EditsAtATourStopAreUndoneAndRestored) {
-  CoreOptions o = options();
-  o.tours = load_tours({assets_folder() / "tours"}).tours;
-  CoreFixture core(std::move(o));
-  add(core, "L5H0.z=0");
-  const auto& tours = core.state().tours;
-  const auto found = std::ranges::find(tours, "4-break-a-head", &Tour::id);
-  apply_and_show(core, OpenTour{static_cast<int>(found - tours.begin())}, GoToStop{2});
-  EXPECT_THAT(active(core), ElementsAre("L1H6.z=0"));
-  core.apply(UndoEdits{});
-  EXPECT_TRUE(active(core).empty()) << "as the stop before had it";
-  core.apply(GoToStop{2});
-  core.apply(CloseTour{});
-  EXPECT_THAT(active(core), ElementsAre("L5H0.z=0"));
-  // Edits that the user made there stay.
-  core.apply(OpenTour{static_cast<int>(std::ranges::find(core.state().tours, "4-break-a-head", &Tour::id) -
-                                       core.state().tours.begin())});
-  core.apply(GoToStop{2});
-  add(core, "L0H2.z=0");
-  core.apply(CloseTour{});
-  EXPECT_THAT(active(core), ElementsAre("L1H6.z=0", "L0H2.z=0"));
 }
 
 TEST_F(EditsBarTest, EditsStayWhileOneTypesAndGenerates) {
@@ -373,24 +278,6 @@ TEST_F(EditsBarTest, ContinueWithGoesOnWithTheSecondPromptAtItsEnd) {
   EXPECT_EQ(core.state().second.text.edit.text, "The young had");
 }
 
-TEST_F(EditsBarTest, PredictionsTellWhatTheModelGaveAContinuation) {
-  Core core(options("The old king"));
-  apply_and_show(core, ShowView{"predictions"});
-  const PlacedPicture placed = picture(core.window(), "predictions");
-  for (std::size_t region = 0; region < placed.picture->regions.size(); ++region) {
-    viz::Hit hit;
-    hit.region = static_cast<int>(region);
-    for (const MenuLine& line : menu_at(*placed.view, placed.context, *placed.picture, &hit)) {
-      for (const ViewAction& action : line.actions) {
-        const auto* append = std::get_if<AppendToken>(&action);
-        if (!append) continue;
-        EXPECT_GT(append->probability, 0) << line.label;
-        EXPECT_EQ(append->of, core.snapshot().run);
-      }
-    }
-  }
-}
-
 TEST_F(EditsBarTest, EditsOfPositionsMoveWithTheirTokens) {
   Core core(options("The old king had a dog"));
   add(core, "L1.resid_pre[2]=0; L0H0.pattern[5,2]=0.5");
@@ -416,26 +303,6 @@ TEST_F(EditsBarTest, EditsOfPositionsMoveWithTheirTokens) {
   EXPECT_EQ(core.state().edits.list, before) << "and can be brought back";
   core.apply(SetPrompt{"A robot", {}, ""});
   EXPECT_EQ(core.state().edits.list, before) << "of another text nothing is known";
-}
-
-TEST_F(EditsBarTest, EditsThatDoNotMoveStayAsTheyAreWritten) {
-  Core core(options("The old king had"));
-  add(core, "L1.resid_pre[2]<-\"A young dog\"");
-  const EditList before = core.state().edits.list;
-  type(core, " a dog");
-  EXPECT_EQ(core.state().edits.list, before) << "the prompt goes on behind them";
-  core.apply(TypeInField{Field::prompt, Replace{"Once upon a time"}});
-  EXPECT_EQ(core.state().edits.list, before) << "another text";
-}
-
-TEST_F(EditsBarTest, TheStartTokenThatStandsForAnEmptyPromptIsNoTokenThatMoves) {
-  Core core(options(""));
-  add(core, "L1.resid_pre[0]=0");
-  const EditList before = core.state().edits.list;
-  const auto& tokenizer = *core.snapshot().model->tokenizer;
-  const int end = *tokenizer.end_of_text(), old = tokenizer.encode(" old").at(0).id;
-  core.apply(ShowIds{{old, old, end}, tokenizer.decode(std::vector<int>{old, old, end})});
-  EXPECT_EQ(core.state().edits.list, before);
 }
 
 }  // namespace

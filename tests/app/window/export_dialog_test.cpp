@@ -1,5 +1,4 @@
 // The export dialog: its questions, messages, defaults and files.
-#include "app/views/parts/names.h"
 #include "tests/app/window/window_fixture.h"
 
 namespace headscope::app::export_dialog_test {
@@ -77,28 +76,6 @@ TEST_F(ExportDialog, KeepsWhatWasTypedAfterAnError) {
   EXPECT_EQ(number(png, 20), 2100U);
 }
 
-TEST_F(ExportDialog, MakesFiguresForColumnsPagesAndSlides) {
-  CoreFixture core(options());
-  for (const auto& [target, width] : {std::pair{"Column", 990U}, {"Page", 1950U}, {"Slide", 3840U}}) {
-    open(core);
-    const std::string path = (folder_.path() / (std::string(target) + ".png")).string();
-    click_item(core, "For " + std::string(target));
-    if (form(core).title) click_item(core, "Title");
-    EXPECT_FALSE(form(core).title);
-    EXPECT_FALSE(says(core, "2×")) << "the target chooses the scale";
-    retype(core, "file", path);
-    press_and_draw(core, Key::enter);
-    ASSERT_EQ(core.state().dialog, Dialog::none) << form(core).problem;
-    EXPECT_EQ(number(bytes_of_file(path), 16), width) << target;
-    const Recipe recipe = read_recipe(path);
-    EXPECT_EQ(name_of(kTargetNames, recipe.figure->target), target == std::string("Column") ? "column"
-                                                            : target == std::string("Page") ? "page"
-                                                                                            : "slide");
-    EXPECT_FALSE(recipe.figure->title);
-    EXPECT_EQ(recipe.session.look.font_size, spec_of(recipe.figure->target).font_size);
-  }
-}
-
 TEST_F(ExportDialog, SaysTheWholePathAndKnowsTheHomeFolder) {
   CoreOptions o = options();
   const std::string home = folder_.path().string();
@@ -116,32 +93,6 @@ TEST_F(ExportDialog, SaysTheWholePathAndKnowsTheHomeFolder) {
   open(core);
   EXPECT_THAT(form(core).path.edit.text, StartsWith(home)) << "the next one goes there, too";
   EXPECT_THAT(core.state().recent_folders, Contains(folder_.path()));
-}
-
-TEST_F(ExportDialog, ShowsThePageAndItsSize) {
-  CoreFixture core(options());
-  open(core);
-  click_item(core, "For Column");
-  core.draw({});
-  EXPECT_TRUE(says(core, "990 × ")) << "pixels of a column";
-  EXPECT_TRUE(says(core, "3.3 × "));
-  retype(core, "size of the picture", "84 x 60 mm");
-  core.draw({});
-  EXPECT_TRUE(says(core, "3.3 × 2.36 in (84 × 60 mm)"));
-  click_item(core, "Format SVG");
-  core.draw({});
-  EXPECT_FALSE(says(core, "pixels,")) << "a vector file has none";
-  EXPECT_TRUE(says(core, "3.3 × 2.36 in (84 × 60 mm)"));
-  retype(core, "size of the picture", "20x20");
-  core.draw({});
-  EXPECT_TRUE(says(core, "needs at least")) << "before anything is written";
-  EXPECT_EQ(form(core).problem, "");
-  const int built = core.cache().built();
-  for (int i = 0; i < 3; ++i) core.draw({});
-  EXPECT_EQ(core.cache().built(), built) << "a page is laid out once";
-  click_item(core, "Picture Window");
-  core.draw({});
-  EXPECT_TRUE(says(core, "The whole window"));
 }
 
 TEST_F(ExportDialog, TheSizeOfThePreviewIsTheFiles) {
@@ -176,47 +127,6 @@ TEST_F(ExportDialog, TheFormatFollowsTheNameOfTheFile) {
   click_item(core, "Picture Window");
   retype(core, "file", "/there/window.csv");
   EXPECT_NE(form(core).kind, FileFormat::csv) << "the window has no data";
-}
-
-TEST_F(ExportDialog, SaysWhatASizeIs) {
-  CoreFixture core(options());
-  open(core);
-  for (const char* size : {"large", "-12", "12x", "0x10", "-5x10", "1200x800y", "3 inches"}) {
-    retype(core, "size of the picture", size);
-    press_and_draw(core, Key::enter);
-    EXPECT_THAT(form(core).problem, HasSubstr("1200x800")) << size;
-    EXPECT_THAT(form(core).problem, HasSubstr(size));
-    EXPECT_EQ(core.state().dialog, Dialog::export_);
-  }
-  retype(core, "size of the picture", "20");
-  press_and_draw(core, Key::enter);
-  EXPECT_THAT(form(core).problem, HasSubstr("needs a width of at least"));
-  retype(core, "size of the picture", "10x10");
-  press_and_draw(core, Key::enter);
-  EXPECT_NE(form(core).problem, "") << "no figure is so small";
-  retype(core, "size of the picture", "");
-  press_and_draw(core, Key::enter);
-  EXPECT_EQ(core.state().dialog, Dialog::none) << form(core).problem;
-}
-
-TEST_F(ExportDialog, EveryPictureThatIsShownCanBeItsSubject) {
-  Core core(options());
-  apply_and_show(core, ShowView{"scores", true});
-  open(core);
-  // Side by side, or as a list if there is no room.
-  const WindowItem* list = find_item(core, "Picture");
-  if (list != nullptr) click_item(core, "Picture");
-  const auto items = labels(core, core.window().layer);
-  const std::string lead = list != nullptr ? "" : "Picture ";
-  const std::vector<std::string> expected{lead + "Heatmap",    lead + "Scores", lead + "Heads",
-                                          lead + "Next token", lead + "Tokens", lead + "Window"};
-  EXPECT_THAT(expected, IsSubsetOf(items));
-  click_item(core, lead + "Next token", 0);
-  EXPECT_EQ(form(core).subject, "next");
-  EXPECT_THAT(form(core).path.edit.text, HasSubstr("-next.png"));
-  click_item(core, "Format CSV");
-  press_and_draw(core, Key::enter);
-  EXPECT_THAT(bytes_of_file(folder_.path() / "tales-next.csv"), StartsWith("rank,id,token"));
 }
 
 TEST_F(ExportDialog, TheWindowIsAPicture) {
@@ -292,32 +202,10 @@ TEST_F(ExportDialog, NothingWaitsForTheProgramOfTheClipboard) {
   EXPECT_EQ(form(core).problem, "");
 }
 
-TEST_F(ExportDialog, WhyAPictureWasNotCopiedIsSaid) {
-  CoreOptions o = options();
-  o.pictures = clipboard_program("exit 1\n");
-  CoreFixture core(std::move(o));
-  open(core);
-  click_item(core, "Copy picture");
-  wait_until(core, [&] { return !form(core).problem.empty(); });
-  EXPECT_THAT(form(core).problem, HasSubstr("was not copied"));
-  EXPECT_EQ(core.state().dialog, Dialog::export_);
-  press_and_draw(core, Key::escape);
-  open(core);
-  EXPECT_EQ(form(core).problem, "");
-}
-
 TEST_F(ExportDialog, WithoutAProgramPicturesAreNotOffered) {
   CoreFixture core(options());
   open(core);
   EXPECT_FALSE(find_item(core, "Copy picture")->enabled);
-}
-
-TEST_F(ExportDialog, NumbersAreCopiedFromItsForm) {
-  CoreFixture core(options());
-  open(core);
-  click_item(core, "Picture Tokens");
-  click_and_show(core, "Copy data");  // missing answers are computed
-  EXPECT_THAT(clipboard_, StartsWith("position\tid\ttoken"));
 }
 
 }  // namespace

@@ -111,29 +111,6 @@ TEST_F(FetchingTest, AFailureIsSaidAndTheModelStays) {
   EXPECT_EQ(core.state().model, bundled_folder());
 }
 
-TEST_F(FetchingTest, ADialogThatIsOpenStays) {
-  CoreFixture core(with_hub());
-  core.apply(FetchModel{{"a/b"}});
-  core.apply(ShowDialog{Dialog::export_});
-  hub_->ends = true;
-  wait_for_end(core);
-  EXPECT_EQ(core.state().dialog, Dialog::export_);
-  EXPECT_EQ(core.state().model, hub_->folder);
-}
-
-TEST_F(FetchingTest, WhatIsHereIsNotToBeFetched) {
-  CoreOptions o = with_hub();
-  o.find_models = [] { return std::vector<DiscoveredModel>{{"openai-community/gpt2", bundled_folder()}}; };
-  CoreFixture core(std::move(o));
-  wait_for_models(core);
-  click_item(core, "Model");
-  int rows = 0;
-  for (const WindowItem& item : core.window().items)
-    rows += item.layer > 0 && item.label == "openai-community/gpt2";
-  EXPECT_EQ(rows, 1);
-  EXPECT_TRUE(find_item(core, "openai-community/gpt2-xl"));
-}
-
 TEST_F(FetchingTest, ALargerModelIsOfferedUntilItIsDismissed) {
   {
     CoreFixture core(with_hub());
@@ -146,14 +123,6 @@ TEST_F(FetchingTest, ALargerModelIsOfferedUntilItIsDismissed) {
   again.settings = load_settings(again.settings_file).settings;
   CoreFixture core(std::move(again));
   EXPECT_FALSE(says(core, "a miniature GPT-2")) << "for good";
-}
-
-TEST_F(FetchingTest, NothingIsOfferedOnceAnotherModelWasOpened) {
-  CoreFixture core(with_hub());
-  apply_and_show(core, OpenModel{hub_->folder});
-  EXPECT_FALSE(says(core, "a miniature GPT-2"));
-  apply_and_show(core, OpenModel{bundled_folder()});
-  EXPECT_FALSE(says(core, "a miniature GPT-2"));
 }
 
 TEST_F(FetchingTest, WhatIsOfferedMayBeHere) {
@@ -175,23 +144,6 @@ TEST_F(FetchingTest, WithoutAHubNothingIsOffered) {
   EXPECT_FALSE(says(core, "On the Hugging Face hub"));
   core.apply(FetchModel{{"a/b"}});
   EXPECT_FALSE(core.state().fetching.model);
-}
-
-TEST_F(FetchingTest, TheLineFitsIntoTheLeastWindow) {
-  WindowFrame small;
-  small.width = 800, small.height = 560;
-  CoreFixture core(with_hub());
-  for (const char* button : {"Close the offer", "Cancel fetching"}) {
-    core.draw(small);
-    const WindowItem* item = find_item(core, button);
-    ASSERT_TRUE(item) << button;
-    EXPECT_GE(item->rect.x, 400);
-    EXPECT_LE(item->rect.right(), small.width);
-    EXPECT_LE(item->rect.bottom(), small.height);
-    core.apply(
-        FetchModel{{"an-organisation-with-a-long-name/and-a-model-whose-name-is-not-any-shorter-than-that"}});
-    wait_until(core, [&] { return core.state().fetching.progress.total > 0; });
-  }
 }
 
 }  // namespace

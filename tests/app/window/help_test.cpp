@@ -90,39 +90,6 @@ TEST_F(HelpTest, LinksLeadToTheirPlace) {
   }
 }
 
-TEST_F(HelpTest, OfLinksWithTheSameWordsEachWorks) {
-  CoreFixture core(with_guide());
-  for (int i = 0; i < 3; ++i) {
-    press_and_show(core, Key::f1);
-    search(core, "sampling");
-    click_and_show(core, "sampling", i);
-    EXPECT_EQ(core.state().view, "sampling") << "link " << i;
-    apply_and_show(core, ShowView{"heatmap"});
-  }
-}
-
-TEST_F(HelpTest, EveryPageFitsEveryWindow) {
-  for (const auto& [width, height] : {std::pair{800.F, 560.F}, {1600.F, 1000.F}}) {
-    CoreFixture core(with_guide());
-    for (const GuidePage& page : core.state().guide->pages) {
-      apply_and_show(core, ShowGuide{page.name, ""});
-      for (const WindowItem& item : shown(core, width, height).items) {
-        if (item.layer == 0 || item.hidden) continue;
-        EXPECT_GE(item.rect.x, 0) << item.label;
-        EXPECT_LE(item.rect.right(), width) << page.name << ": " << item.label;
-      }
-      EXPECT_TRUE(says(core, page.title));
-    }
-  }
-}
-
-TEST_F(HelpTest, IsTheKeysAloneWithoutAGuide) {
-  CoreFixture core(options());
-  press_and_show(core, Key::f1);
-  EXPECT_TRUE(says(core, "Ctrl+E"));
-  EXPECT_EQ(find_item(core, "Edits"), nullptr);
-}
-
 TEST_F(HelpTest, ALabelIsDefinedOnceTheMouseRests) {
   CoreFixture core(with_guide());
   apply_and_show(core, ShowView{"lens"});

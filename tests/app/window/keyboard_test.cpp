@@ -37,17 +37,6 @@ TEST_F(KeyboardTest, TabVisitsEachItemOnceInItsOrderAndComesBack) {
   }
 }
 
-TEST_F(KeyboardTest, WhatCannotBePressedIsPassedOver) {
-  CoreFixture core(options());
-  press_and_draw(core, Key::e, {.ctrl = true});
-  const WindowItem* picture = find_item(core, "Copy picture");
-  ASSERT_NE(picture, nullptr);
-  EXPECT_FALSE(picture->enabled) << "no program copies pictures here";
-  const auto visited = round(core);
-  EXPECT_THAT(visited, Not(Contains("Copy picture")));
-  EXPECT_THAT(visited, Contains("Copy data"));
-}
-
 TEST_F(KeyboardTest, TabStaysInADialogAndTheMenusOfIt) {
   CoreFixture core(options());
   for (const auto& [key, modifiers] : {std::pair{Key::e, Modifiers{.ctrl = true}},
@@ -181,92 +170,6 @@ TEST_F(KeyboardTest, ArrowsMoveInAMenuAndEnterChooses) {
   EXPECT_EQ(keyboard_at(core), "prompt");
   type(core, "!");
   EXPECT_EQ(prompt(core), "The second prompt!");
-}
-
-TEST_F(KeyboardTest, ArrowsStartFromTheChosenLine) {
-  CoreFixture core(options());
-  const std::vector<Choice> metrics = option("metric").choices;
-  apply_and_show(core, ShowView{"metrics"}, SetOption{&option("metric"), 2});
-  click_item(core, "Metric");
-  press_and_draw(core, Key::down);
-  EXPECT_EQ(keyboard_at(core), metrics[3].label);
-}
-
-TEST_F(KeyboardTest, TabMovesInAMenuToo) {
-  CoreFixture core(options());
-  press_and_draw(core, Key::f10);
-  const auto rows = stops(core);
-  ASSERT_GT(rows.size(), 5U);
-  EXPECT_EQ(keyboard_at(core), rows.front()) << "what keys opened they go on in";
-  press_and_draw(core, Key::tab);
-  EXPECT_EQ(keyboard_at(core), rows[1]);
-  press_and_draw(core, Key::tab, {.shift = true});
-  press_and_draw(core, Key::tab, {.shift = true});
-  EXPECT_EQ(keyboard_at(core), rows.back());
-}
-
-TEST_F(KeyboardTest, AListWithNothingToPressIsScrolledByKeys) {
-  Core core(options());
-  press(core, Key::f1);
-  shown(core, 1024, 700);
-  const auto top = [&] {  // top of the first line of keys
-    for (const viz::Scene& scene : core.window().scenes)
-      for (const viz::Item& item : scene.items)
-        if (const auto* run = std::get_if<viz::GlyphRun>(&item); run && run->text == "Ctrl+E")
-          return run->origin.y;
-    return -1e9F;  // scrolled away
-  };
-  WindowFrame frame;
-  frame.width = 1024, frame.height = 700;
-  const float before = top();
-  ASSERT_LT(before, 700);
-  float last = before;
-  for (const Key key : {Key::down, Key::page_down}) {
-    press(core, key);
-    core.draw(frame);
-    EXPECT_LT(top(), last);
-    last = top();
-  }
-  press(core, Key::home);
-  core.draw(frame);
-  EXPECT_EQ(top(), before);
-}
-
-TEST_F(KeyboardTest, ASliderIsMovedByArrows) {
-  CoreFixture core(options());
-  const OptionSpec& temperature = option("temperature");
-  const double before = std::get<double>(core.state().options.value(temperature));
-  ASSERT_TRUE(tab_to(core, temperature.label));
-  press_and_draw(core, Key::right);
-  const double after = std::get<double>(core.state().options.value(temperature));
-  EXPECT_NEAR(after, before + temperature.step, 1e-9);
-  EXPECT_EQ(keyboard_at(core), temperature.label);
-  press_and_draw(core, Key::left);
-  EXPECT_NEAR(std::get<double>(core.state().options.value(temperature)), before, 1e-9);
-  press_and_draw(core, Key::down);
-  EXPECT_NEAR(std::get<double>(core.state().options.value(temperature)), before, 1e-9);
-}
-
-TEST_F(KeyboardTest, AGapBetweenPanesIsMovedByArrows) {
-  CoreOptions o = options();
-  o.settings_file = folder_.path() / "settings.json";
-  const auto file = o.settings_file;
-  Core core(std::move(o));
-  apply_and_show(core, ShowView{"query", true});
-  for (const char* name : {"heads splitter", "middle splitter", "next splitter"}) {
-    SCOPED_TRACE(name);
-    ASSERT_TRUE(tab_to(core, name));
-    const float before = item(core, name).x;
-    press_and_draw(core, Key::space);
-    EXPECT_EQ(item(core, name).x, before) << "there is nothing to press";
-    for (int i = 0; i < 3; ++i) press_and_draw(core, Key::right);
-    EXPECT_NEAR(item(core, name).x, before + 48, 2);
-    EXPECT_EQ(keyboard_at(core), name);
-    press_and_draw(core, Key::left);
-    EXPECT_NEAR(item(core, name).x, before + 32, 2);
-  }
-  EXPECT_EQ(load_settings(file).settings.session.panes.heads, core.state().panes.heads);
-  EXPECT_GT(core.state().panes.next, 0);
 }
 
 TEST_F(KeyboardTest, AKeyThatIsHeldOnAPictureIsOneStepBack) {

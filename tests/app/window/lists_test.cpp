@@ -47,22 +47,6 @@ TEST_F(Lists, ThatAreDroppedAreWhatTheViewsOfManyAreAbout) {
   EXPECT_TRUE(says(core, "3 prompts of “more.txt”; "));
 }
 
-TEST_F(Lists, AreTheMeansThatViewsSetOnlyWhereThatIsChosen) {
-  CoreFixture core(options("A robot"));
-  const OptionSpec &sweep = *find_option("sweep-change"), &circuit = *find_option("circuit-elsewhere");
-  core.apply(ShowView{"sweep"});
-  drop(core, folder_.write("kings.txt", "The king had a dog\nThe queen had a cat\n"));
-  EXPECT_EQ(core.state().options.value(sweep), sweep.default_value);
-  EXPECT_EQ(core.state().options.value(circuit), circuit.default_value);
-  EXPECT_EQ(core.state().view, "sweep") << "it shows the mean over the list";
-  apply_and_show(core, SetOption{&sweep, parse_option(sweep, "list-mean")});
-  apply_and_show(core, SetOption{find_option("over-list"), false});
-  EXPECT_TRUE(says(core, "means over 10 tokens of 2 prompts of “kings.txt”"));
-  drop(core, folder_.write("more.txt", "x\ny\nz\n"));
-  EXPECT_EQ(core.state().view, "sweep") << "it shows the new list's means";
-  EXPECT_TRUE(says(core, "of 3 prompts of “more.txt”"));
-}
-
 TEST_F(Lists, ThatCannotBeReadLeaveTheWindowAsItIs) {
   CoreFixture core(options("A robot"));
   drop(core, folder_.write("bad.jsonl", "\"x\"\nnothing\n"));
@@ -154,18 +138,6 @@ TEST_F(Lists, AreKeptBySessions) {
   EXPECT_TRUE(recipe_of(form, nullptr, first.state(), first.snapshot(), {}).session.prompts);
   first.apply(ShowView{"heatmap"});
   EXPECT_FALSE(recipe_of(form, nullptr, first.state(), first.snapshot(), {}).session.prompts);
-}
-
-TEST_F(Lists, AListThatIsNotThereAtTheNextStartIsNotAskedFor) {
-  CoreOptions o = options("A robot");
-  const OptionSpec& text = *find_option("metrics-text");
-  o.settings.session.options.set(text, parse_option(text, "list"));
-  Core core(std::move(o));
-  EXPECT_FALSE(is_over_list(*find_view("metrics"), core.state().options));
-  CoreOptions given = options("A robot");
-  given.window.prompts = std::make_shared<const PromptList>(PromptList{"a", {{{.text = "x", .ids = {}}}}});
-  Core with(std::move(given));
-  EXPECT_TRUE(is_over_list(*find_view("metrics"), with.state().options));
 }
 
 TEST_F(Lists, AShapeIsMarkedOnTheHeatmapAndTakenOutAgain) {

@@ -1,11 +1,8 @@
 // The menus of pictures, models and the window.
-#include "app/window/commands.h"
 #include "tests/app/window/window_fixture.h"
 
 namespace headscope::app::menus_test {
 namespace {
-
-namespace fs = std::filesystem;
 
 class MenusTest : public HandsTest {
  protected:
@@ -126,85 +123,6 @@ TEST_F(MenusTest, AClickBesideClosesOneAndDoesNothingElse) {
   core.draw(frame_);
   EXPECT_EQ(core.moment().menu, Menu::none);
   EXPECT_EQ(core.state().selection.query, -1);
-}
-
-TEST_F(MenusTest, TheOpenModelIsMarked) {
-  fs::copy(bundled_folder(), folder_.path() / "another");
-  CoreOptions o = options();
-  const fs::path other = folder_.path() / "another";
-  o.settings.recent_models = {other, folder_.path() / "gone"};
-  o.find_models = [] { return std::vector<DiscoveredModel>{{"tales (bundled)", bundled_folder()}}; };
-  CoreFixture core(std::move(o));
-  // The label of a marked line is bold.
-  const auto marked = [&](std::string_view label) {
-    const auto bold = fonts_->layout(label, viz::FontStyle::bold, 14).glyphs;
-    for (const viz::Scene& scene : core.window().scenes)
-      for (const viz::Item& item : scene.items)
-        if (const auto* run = std::get_if<viz::GlyphRun>(&item))
-          if (run->text == label && !run->glyphs.empty() && run->glyphs[0].font == bold[0].font) return true;
-    return false;
-  };
-  const auto open_menu = [&] {
-    click_item(core, "Model");
-    wait_until(core, [&] { return !core.state().models.empty(); });
-  };
-  open_menu();
-  EXPECT_TRUE(marked("tales (bundled)"));
-  EXPECT_FALSE(marked("another"));
-  EXPECT_TRUE(says(core, "Recent"));
-  EXPECT_TRUE(says(core, other.string()));
-  click_and_show(core, "another");
-  EXPECT_EQ(core.snapshot().model->folder, other);
-  open_menu();
-  EXPECT_TRUE(marked("another"));
-  EXPECT_FALSE(marked("tales (bundled)"));
-  const auto request = core.state().load_request;
-  click_item(core, "another");
-  EXPECT_EQ(core.state().load_request, request) << "it is open already";
-}
-
-TEST_F(MenusTest, ALongListOfModelsScrolls) {
-  CoreOptions o = options();
-  o.find_models = [] {
-    std::vector<DiscoveredModel> models;
-    for (int i = 0; i < 80; ++i) models.push_back({"model " + std::to_string(i), "/m/" + std::to_string(i)});
-    return models;
-  };
-  CoreFixture core(std::move(o));
-  press(core, Key::m, {.ctrl = true});
-  wait_until(core, [&] { return !core.state().models.empty(); });
-  core.draw(frame_);
-  const auto place = [&](const char* label) { return find_item(core, label)->rect; };
-  EXPECT_GT(place("model 79").y, frame_.height);
-  const viz::Point over = place("model 3").center();
-  for (int i = 0; i < 200; ++i) core.handle(MouseWheel{over, 0, -3, {}});
-  core.draw(frame_);
-  EXPECT_LT(place("model 79").bottom(), frame_.height);
-  EXPECT_LT(place("model 0").y, 0);
-  ASSERT_TRUE(tab_to(core, "model 1"));
-  core.draw(frame_);
-  EXPECT_GT(place("model 1").y, 0) << "the keyboard scrolls it, too";
-}
-
-TEST_F(MenusTest, TheWindowsMenuHasEveryCommandWithALabel) {
-  CoreFixture core(options());
-  click_item(core, "More");
-  std::vector<std::string> expected;
-  for (const Command& command : commands())
-    if (!command.label.empty()) expected.emplace_back(command.label);
-  EXPECT_THAT(rows(core), ElementsAreArray(expected));
-  for (const Command& command : commands()) {
-    if (command.label.empty()) continue;
-    EXPECT_TRUE(says(core, keys_of(command))) << command.label;
-  }
-}
-
-TEST_F(MenusTest, OneMenuOpensAnother) {
-  CoreFixture core(options());
-  click_item(core, "More");
-  click_item(core, "Models");
-  EXPECT_EQ(core.moment().menu, Menu::models);
-  EXPECT_THAT(rows(core), Contains("Open folder…"));
 }
 
 }  // namespace

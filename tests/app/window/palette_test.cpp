@@ -27,14 +27,6 @@ TEST(PaletteScore, LettersMustOccurInOrder) {
   EXPECT_TRUE(palette_score("", "anything"));
 }
 
-TEST(PaletteScore, PrefersBeginningsOfWordsAndLettersNextToEachOther) {
-  EXPECT_GT(palette_score("heat", "Heatmap"), palette_score("heat", "The beat"));
-  EXPECT_GT(palette_score("ll", "Logit lens"), palette_score("ll", "All heads"));
-  EXPECT_GT(palette_score("mlp", "MLP"), palette_score("mlp", "Merge and loop"));
-  // Not the first way to match counts, but the best one.
-  EXPECT_GT(palette_score("lens", "Logit lens"), palette_score("lens", "Longest runs"));
-}
-
 TEST_F(PaletteTest, FindsEveryKindOfThing) {
   CoreFixture core(options("The old king had a daughter"));
   const auto first = [&](std::string_view letters) { return found(core, letters).front(); };
@@ -73,37 +65,6 @@ TEST_F(PaletteTest, AnOptionOfTheShownViewDoesNotLeaveIt) {
   press_and_show(core, Key::enter);
   EXPECT_EQ(core.state().view, "softmax");
   EXPECT_TRUE(value<bool>(core, "strongest-first"));
-}
-
-TEST_F(PaletteTest, OffersNothingThatHasNoEffectAndNoHalfOfACommand) {
-  CoreFixture core(options());
-  apply_and_show(core, ShowView{"sweep"}, SetOption{&option("sweep-over"), 2});
-  for (const PaletteEntry& entry : found(core, "")) {
-    EXPECT_THAT(entry.label, Not(StartsWith("Site:"))) << "what sends has no other site";
-    EXPECT_THAT(entry.label, Not(HasSubstr("Enlarge or shrink"))) << "it would only enlarge";
-  }
-}
-
-TEST_F(PaletteTest, DoesNotTakeTheFormOfAnotherDialog) {
-  CoreFixture core(options());
-  apply_and_show(core, ShowDialog{Dialog::export_},
-                 TypeInField{Field::export_path, Replace{"/tmp/mine.png"}});
-  press_and_show(core, Key::k, {.ctrl = true});
-  EXPECT_EQ(core.state().dialog, Dialog::export_);
-  EXPECT_EQ(core.state().export_form.path.edit.text, "/tmp/mine.png");
-}
-
-TEST_F(PaletteTest, OpensWhereTheChosenEntryIs) {
-  CoreFixture core(options());
-  press_and_show(core, Key::k, {.ctrl = true});
-  const viz::Rect first = find_item(core, found(core, "").front().label)->rect;
-  core.handle(MouseWheel{{first.center().x, first.center().y + 60}, 0, -10, {}});
-  shown(core);
-  press_and_show(core, Key::escape);
-  press_and_show(core, Key::k, {.ctrl = true});
-  const WindowItem* again = find_item(core, found(core, "").front().label);
-  ASSERT_NE(again, nullptr);
-  EXPECT_FALSE(again->hidden);
 }
 
 TEST_F(PaletteTest, OffersNoCommandThatIsNotPossible) {

@@ -116,34 +116,6 @@ TEST_F(PanesTest, WhatIsHeldStaysWhenTheMouseLeavesTheWindow) {
   EXPECT_EQ(core.state().options[kTemperature], before);
 }
 
-TEST_F(PanesTest, PanesThatDoNotFitAreFitted) {
-  CoreOptions o = options();
-  o.settings.session.panes.heads = 1500;
-  o.settings.session.panes.next = 1500;
-  Core core(std::move(o));
-  for (const float wide : {800.F, 1024.F, 1600.F}) {
-    const WindowPicture& window = shown(core, wide, 700);
-    for (const PlacedPicture& placed : window.pictures) {
-      EXPECT_GE(placed.where.x, 0) << placed.view->id;
-      EXPECT_LE(placed.where.right(), wide) << placed.view->id;
-      EXPECT_GT(placed.where.w, 150) << placed.view->id << " at " << wide;
-    }
-  }
-}
-
-TEST_F(PanesTest, ADoubleClickResetsTheTemperature) {
-  CoreFixture core(options());
-  apply_and_show(core, SetOption{&kTemperature, 0.3});
-  const viz::Point at = item(core, kTemperature.label);
-  for (const int clicks : {1, 2}) {
-    core.handle(MouseDown{at, 0, clicks, {}});
-    core.draw(frame_);
-    core.handle(MouseUp{at, 0});
-    core.draw(frame_);
-  }
-  EXPECT_EQ(core.state().options[kTemperature], std::get<double>(kTemperature.default_value));
-}
-
 TEST_F(PanesTest, ARestartBringsBackEverything) {
   const auto other = folder_.path() / "other";
   std::filesystem::copy(bundled_folder(), other);

@@ -36,12 +36,6 @@ TEST_F(PlayingTest, RestsAtEachValueAndMovesToTheNext) {
     EXPECT_LE(at(t), 4);
     if (at(t) == before) rests.insert(before);
     before = at(t);
-    if (t < 5) {
-      const double jumping = played_value({&option, t, true});
-      EXPECT_EQ(jumping, std::floor(jumping));
-      EXPECT_LE(jumping, at(t));
-      EXPECT_LE(at(t) - jumping, 1);
-    }
     if (const double pause = seconds_until_change({&option, t}); pause > 0.01 && t < 5.6) {
       EXPECT_EQ(at(t), at(t + pause - 0.001));
     }
@@ -65,7 +59,6 @@ TEST_F(PlayingTest, TheButtonRunsThroughTheStagesOnce) {
     EXPECT_GE(stage(), before);
     moved += stage() != before;
     before = stage();
-    EXPECT_FALSE(core_.window().moving) << "it moves by itself";
   }
   EXPECT_EQ(stage(), 4);
   EXPECT_GT(moved, 20);
@@ -139,37 +132,6 @@ TEST_F(PlayingTest, StopsWhereNobodySeesIt) {
   shown(core_);
   EXPECT_FALSE(core_.take_results());
   EXPECT_FALSE(core_.seconds_until_update());
-}
-
-TEST_F(PlayingTest, AMessageEndsInTimeMeanwhile) {
-  CoreOptions given = with_clock();
-  given.message_time = std::chrono::milliseconds(100);
-  MemoryScreen screen;
-  given.screen = &screen;
-  Core core(given);
-  shown(core);
-  apply_and_show(core, ShowView{"scores"}, PlayOption{&stage_option()}, ShowMessage{"Copied."});
-  ASSERT_TRUE(core.seconds_until_update());
-  EXPECT_LE(*core.seconds_until_update(), 0.1);
-}
-
-TEST_F(PlayingTest, TheLastValueRestsAsLongWithReducedMotion) {
-  const double last = 3 * 1.6;  // three values before it
-  EXPECT_NEAR(seconds_until_change({&stage_option(), last, true}),
-              seconds_until_change({&stage_option(), last}), 1e-9);
-}
-
-TEST_F(PlayingTest, GoesFromStageToStageWithReducedMotion) {
-  core_.apply(ShowView{"scores"});
-  core_.apply(SetReduceMotion{true});
-  core_.apply(PlayOption{&stage_option()});
-  shown(core_);
-  std::set<double> seen{stage()};
-  for (int i = 0; i < 200 && core_.state().playing.option != nullptr; ++i) {
-    pass(0.05);
-    seen.insert(stage());
-  }
-  EXPECT_EQ(seen, (std::set<double>{1, 2, 3, 4}));
 }
 
 TEST_F(PlayingTest, TheSliderIsFineForTheMouseAndWholeForKeys) {

@@ -135,23 +135,8 @@ class ReachTest : public HandsTest {
         {"choose a key", index_of<SelectKey>(), cell_click("heatmap", 0, 4, 2),
          in_picture("Heatmap", {{Key::right, {.shift = true}}}),
          selected([](const Selection& s) { return s.key >= 0; }), doing(SelectQuery{4})},
-        {"another view", index_of<ShowView>(), item_click("Scores"), tabs_to("Scores"),
-         [](const Core& core) { return core.state().view == "scores"; }},
         {"a view beside", index_of<ShowView>(), item_click("Two views"), key(Key::d, {.ctrl = true}),
          [](const Core& core) { return !core.state().second_view.empty(); }},
-        {"another view beside", index_of<ShowView>(),
-         [](Core& core) {
-           click_item(core, "Views", 1);
-           click_item(core, "Query");
-         },
-         [](Core& core) {
-           tab_to(core, "Views");  // of the first pane
-           press_and_draw(core, Key::tab);
-           tab_and_press(core, "Views");
-           tab_and_press(core, "Query", Key::enter);
-         },
-         [](const Core& core) { return core.state().second_view == "query"; },
-         doing(ShowView{"scores", true})},
         {"step through the views", index_of<StepView>(), item_click("Scores"),
          key(Key::page_down, {.ctrl = true}), [](const Core& core) { return core.state().view == "scores"; }},
         {"a tour", index_of<OpenTour>(),
@@ -166,19 +151,10 @@ class ReachTest : public HandsTest {
          [](const Core& core) { return core.state().tour.tour == 0; }},
         {"its next stop", index_of<GoToStop>(), item_click("Next stop"), key(Key::page_down, {.alt = true}),
          [](const Core& core) { return core.state().tour.stop == 1; }, doing(OpenTour{0})},
-        {"any stop", index_of<GoToStop>(),
-         [](Core& core) { menu_click("Stops", "3  " + core.state().tours.front().stops[2].title)(core); },
-         [](Core& core) {
-           tab_and_press(core, "Stops");
-           tab_and_press(core, "3  " + core.state().tours.front().stops[2].title, Key::enter);
-         },
-         [](const Core& core) { return core.state().tour.stop == 2; }, doing(OpenTour{0})},
         {"no tour", index_of<CloseTour>(), item_click("Close the tour"), menu_keys(Key::f10, {}, "Tours"),
          [](const Core& core) { return !core.state().tour.open; }, doing(OpenTour{0})},
         {"back", index_of<Revisit>(), item_click("Back"), key(Key::left, {.alt = true}),
          [](const Core& core) { return core.state().view == UiState().view; }, doing(ShowView{"query"})},
-        {"and forward", index_of<Revisit>(), item_click("Forward"), key(Key::right, {.alt = true}),
-         [](const Core& core) { return core.state().view == "query"; }, doing(ShowView{"query"}, Revisit{})},
         {"one view again", index_of<CloseSecondView>(), item_click("One view"), key(Key::d, {.ctrl = true}),
          [](const Core& core) { return core.state().second_view.empty(); }, doing(ShowView{"scores", true})},
         {"an option", index_of<SetOption>(), item_click("Colours Log"), key(Key::s, {.alt = true}, 's'),
@@ -219,32 +195,18 @@ class ReachTest : public HandsTest {
          [](const Core& core) { return core.state().panes.heads > 0; }},
         {"dark", index_of<SetDark>(), menu_click("More", "Toggle dark theme"), key(Key::t, {.ctrl = true}),
          [](const Core& core) { return core.state().dark; }},
-        {"less motion", index_of<SetReduceMotion>(), menu_click("More", "Reduce motion"),
-         menu_keys(Key::f10, {}, "Reduce motion"),
-         [](const Core& core) { return core.state().reduce_motion; }},
         {"the stages played", index_of<PlayOption>(), item_click("Play"), tabs_to("Play"),
          [](const Core& core) { return value<double>(core, "score-stage") >= 1; }, doing(ShowView{"scores"})},
         {"larger text", index_of<SetFontSize>(), menu_click("More", "Larger text"),
          key(Key::equal, {.ctrl = true}), [](const Core& core) { return core.state().font_size == 15; }},
-        {"smaller text", index_of<SetFontSize>(), menu_click("More", "Smaller text"),
-         key(Key::minus, {.ctrl = true}), [](const Core& core) { return core.state().font_size == 13; }},
         {"start token", index_of<SetStartToken>(), item_click("Start token"), key(Key::b, {.ctrl = true}),
          [](const Core& core) { return core.state().start_token; }},
         {"generate", index_of<Generate>(), item_click("Generate"), key(Key::g, {.ctrl = true}),
          [](const Core& core) { return core.state().generation.running; }},
-        {"stop", index_of<Generate>(), item_click("Stop"), key(Key::escape),
-         [](const Core& core) { return !core.state().generation.running; },
-         [](Core& core) {
-           core.apply(Generate{true});
-           core.draw(frame_);
-         }},
         {"help", index_of<ShowDialog>(), menu_click("More", "Help"), key(Key::f1),
          [](const Core& core) { return core.state().dialog == Dialog::help; }},
         {"a page of the guide", index_of<ShowGuide>(), item_click("Edits"), tabs_to("Edits"),
          [](const Core& core) { return core.state().help_form.page == "edits"; },
-         doing(ShowDialog{Dialog::help})},
-        {"close", index_of<ShowDialog>(), item_click("Close"), key(Key::escape),
-         [](const Core& core) { return core.state().dialog == Dialog::none; },
          doing(ShowDialog{Dialog::help})},
         {"the export's form", index_of<SetExport>(), item_click("Scale 3×"), tabs_to("Scale 3×"),
          [](const Core& core) { return core.state().export_form.scale == 3; },
@@ -298,8 +260,6 @@ class ReachTest : public HandsTest {
          }},
         {"a model from the hub", index_of<FetchModel>(), menu_click("Model", "openai-community/gpt2-large"),
          menu_keys(Key::m, {.ctrl = true}, "openai-community/gpt2-large"),
-         [](const Core& core) { return core.state().fetching.model.has_value(); }},
-        {"the one that is offered", index_of<FetchModel>(), item_click("Fetch GPT-2"), tabs_to("Fetch GPT-2"),
          [](const Core& core) { return core.state().fetching.model.has_value(); }},
         {"not to fetch it", index_of<CancelFetch>(), item_click("Cancel fetching"),
          tabs_to("Cancel fetching"),
@@ -380,9 +340,6 @@ class ReachTest : public HandsTest {
         {"a change switched", index_of<ListEdits>(), item_click("Switch L0 H1 off"),
          tabs_to("Switch L0 H1 off"),
          [](const Core& core) { return core.state().edits.list.active().empty(); }, head_off_before},
-        {"all changes off", index_of<SwitchEdits>(), item_click("Mute edits"),
-         key(Key::i, {.ctrl = true, .shift = true}),
-         [](const Core& core) { return core.state().edits.list.muted; }, head_off_before},
         {"a change undone", index_of<UndoEdits>(), item_click("Undo edit"), key(Key::u, {.ctrl = true}),
          [](const Core& core) { return core.state().edits.list.edits.empty(); }, head_off_before},
         {"a change in words", index_of<TypeEdits>(), type_edit, type_edit,

@@ -84,25 +84,6 @@ TEST_F(SelectionTest, AGuessContinuesFromThePositionThatIsShown) {
   EXPECT_EQ(prompt(core), expected);
 }
 
-TEST_F(SelectionTest, WithTheStartTokenTooAGuessContinuesFromThePosition) {
-  Core core(options("The old king had a daughter"));
-  apply_and_show(core, SetStartToken{true});
-  core.apply(SelectQuery{0});  // the start token itself
-  shown(core);
-  const auto bars = places<AppendToken>(core, "next");
-  ASSERT_FALSE(bars.empty());
-  click(core, bars.front().first);
-  EXPECT_EQ(prompt(core), core.snapshot().model->tokenizer->bytes(bars.front().second.id));
-}
-
-TEST_F(SelectionTest, AKeyOfAGuessContinuesFromThereToo) {
-  CoreFixture core(options("The old king had a daughter"));
-  apply_and_show(core, SelectQuery{1});
-  press(core, Key::none, {.alt = true}, '1');
-  EXPECT_EQ(prompt(core).rfind("The old", 0), 0U);
-  EXPECT_EQ(prompt(core).find("daughter"), std::string::npos);
-}
-
 TEST_F(SelectionTest, TokensThatTheTextWouldNotGiveAreRunAsTheyAre) {
   CoreFixture core(options("The old king"));
   const model::Tokenizer& tokenizer = *core.snapshot().model->tokenizer;
@@ -169,15 +150,6 @@ TEST_F(SelectionTest, WhereTheContextIsFullNothingIsAppended) {
   EXPECT_FALSE(places<AppendToken>(core, "next").empty()) << "but one can go on from within";
 }
 
-TEST_F(SelectionTest, GeneratingFromTheSamePlaceTakesAnotherSeedEveryTime) {
-  CoreFixture core(options("The old king"));
-  for (const int seed : {0, 1, 2}) {  // also if the text ends at once
-    core.apply(Generate{true});
-    EXPECT_EQ(core.state().options[kSeed], seed) << "the seed is that of the text that is there";
-    apply_and_show(core, Generate{false}, SetPrompt{"The old king", {}, ""});
-  }
-}
-
 TEST_F(SelectionTest, TheTreeGoesBackToWhatWasTried) {
   Core core(options("The old king"));
   apply_and_show(core, ShowView{"tree"});
@@ -230,21 +202,6 @@ TEST_F(SelectionTest, WhileTheRunIsOfAnotherTextAGuessIsAppended) {
   EXPECT_EQ(prompt(core).rfind("The old king had a daughter!", 0), 0U) << "nothing of the text is lost";
 }
 
-TEST_F(SelectionTest, AChipThatTheModelDoesNotReadCannotBeChosen) {
-  const std::string text = long_prompt();
-  CoreFixture core(options(text));
-  apply_and_show(core, SetOption{&option("first-line"), 1 << 20});
-  const int length = core.snapshot().run->run->length();
-  const PlacedPicture strip = picture(core.window(), "tokens");
-  int beyond = 0;
-  for (const viz::Region& region : strip.picture->regions) {
-    beyond += region.id >= length;
-    click(core, cell(strip, region.id));
-    EXPECT_LT(core.state().selection.query, length);
-  }
-  EXPECT_GT(beyond, 0);
-}
-
 TEST_F(SelectionTest, OnItsSideTheSecondPromptIsGenerated) {
   CoreFixture alone(options("A wolf"));
   generate(alone, 3);
@@ -260,20 +217,6 @@ TEST_F(SelectionTest, OnItsSideTheSecondPromptIsGenerated) {
   core.apply(Generate{true});
   core.apply(SetSide{Side::run});
   EXPECT_FALSE(core.state().generation.running) << "of another text";
-}
-
-/// On its side the second prompt's own tokens are named.
-TEST_F(SelectionTest, TheStatusLineNamesTheTokensOfTheShownSide) {
-  CoreFixture core(options("The old king"));
-  apply_and_show(core, SelectQuery{1}, CompareWith{true, Alignment::position},
-                 TypeInField{Field::second, Replace{"The very old king"}});
-  EXPECT_TRUE(says(core, "query 1 “·old”"));
-  apply_and_show(core, SetSide{Side::baseline});
-  EXPECT_TRUE(says(core, "query 1 “·very”"));
-  EXPECT_FALSE(says(core, "query 1 “·old”"));
-  apply_and_show(core, DoAll{{SelectQuery{3}}});  // " king", which the first prompt lacks a fourth token for
-  EXPECT_EQ(core.state().selection.query, 1);
-  EXPECT_TRUE(says(core, "this one has no counterpart there"));
 }
 
 }  // namespace

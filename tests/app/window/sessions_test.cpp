@@ -233,19 +233,6 @@ TEST_F(Sessions, TheLastOneIsKeptAndOffered) {
   EXPECT_TRUE(core.state().session.empty()) << "Ctrl+S asks for a name";
 }
 
-TEST_F(Sessions, AreListedWhereFoldersAreOpened) {
-  CoreFixture first(own());
-  save_as(first, "listed.headscope");
-  CoreFixture core(own("else"));
-  press_and_draw(core, Key::o, {.ctrl = true});
-  wait_for(core, [&] { return !core.state().open_form.loading; });
-  core.draw(frame_);
-  click_item(core, "listed.headscope");
-  wait_for(core, [&] { return prompt(core) != "else"; });
-  EXPECT_EQ(prompt(core), "The old king had a dog");
-  EXPECT_EQ(core.state().dialog, Dialog::none);
-}
-
 class Figures : public Sessions {
  protected:
   /// Exports the shown view with the dialog's settings.
@@ -280,18 +267,6 @@ TEST_F(Figures, CarryWhatTheyShowAndShowItWhenTheyAreDropped) {
   arrange(third);
   export_to(third, "b.png");
   EXPECT_EQ(bytes_of_file(file("b.png")), bytes_of_file(file("a.png")));
-}
-
-TEST_F(Figures, HaveNoEditsThatAreAllSwitchedOff) {
-  Core core(own());
-  arrange(core);
-  const auto edits = [&] {
-    return recipe_of(core.state().export_form, find_view("heatmap"), core.state(), core.snapshot(), Figure{})
-        .session.edits.size();
-  };
-  EXPECT_EQ(edits(), 1U) << "that is on";
-  core.apply(SwitchEdits{true});
-  EXPECT_EQ(edits(), 0U);
 }
 
 TEST_F(Figures, AreNeverWrittenOverTheSessionThatWasOpen) {
@@ -332,23 +307,6 @@ TEST_F(Sessions, WithoutASecondPromptBringNone) {
   EXPECT_EQ(bytes_of_file(file("b.headscope")).find("nobody"), std::string::npos);
 }
 
-TEST_F(Figures, OfTheWindowArePixelsWhateverTheyAreCalled) {
-  CoreFixture core(own());
-  core.apply(ShowDialog{Dialog::export_});
-  ExportForm form = core.state().export_form;
-  form.subject.clear();
-  form.kind = FileFormat::pdf;
-  core.apply(SetExport{form});
-  export_to(core, "w.pdf");
-  EXPECT_TRUE(bytes_of_file(file("w.pdf")).starts_with("%PDF"));
-  core.apply(ShowDialog{Dialog::export_});
-  core.apply(TypeInField{Field::export_path, Replace{file("w.svg")}});
-  core.apply(DoExport{true});
-  wait_for(core, [&] { return !core.state().export_form.problem.empty(); });
-  EXPECT_THAT(core.state().export_form.problem, HasSubstr("must be saved as .png or .pdf"));
-  EXPECT_FALSE(fs::exists(file("w.svg")));
-}
-
 TEST_F(Figures, CarryNothingWhereThatIsNotWanted) {
   CoreFixture core(own());
   apply_and_show(core, ShowDialog{Dialog::export_});
@@ -372,19 +330,6 @@ TEST_F(Figures, OfTheWholeWindowCarryItsSession) {
   EXPECT_TRUE(recipe.figure->window);
   EXPECT_EQ(recipe.session.second_view, "lines");
   EXPECT_EQ(recipe.session.edits.size(), 2U);
-}
-
-TEST_F(Sessions, AFolderIsNoNameForOne) {
-  CoreFixture core(own());
-  const fs::path folder = folder_.path() / "kept";
-  fs::create_directory(folder);
-  for (const std::string& typed : {folder.string(), folder.string() + "/"}) {
-    core.apply(SaveSession{typed});
-    EXPECT_THAT(core.state().message.text, HasSubstr("is a folder; add a file name"));
-    EXPECT_TRUE(core.state().message.is_error);
-  }
-  EXPECT_TRUE(fs::is_empty(folder));
-  EXPECT_FALSE(fs::exists(folder.string() + ".headscope"));
 }
 
 }  // namespace

@@ -39,15 +39,9 @@ TEST_F(TourConditionsTest, TheseEdits) {
   const model::Edit off = model::ScaleValues{{{model::Site::z, 1}, 6, {}, {}}, 0};
   CoreFixture core(asking("these edits", "- edit: L1H6.z=0\n"));
   EXPECT_TRUE(holds(core));
-  EXPECT_FALSE(holds_after(core, SwitchEdits{true}));
-  EXPECT_TRUE(holds_after(core, SwitchEdits{false}));
+  EXPECT_FALSE(holds_after(core, ListEdits{}));
+  EXPECT_TRUE(holds_after(core, UndoEdits{}));
   EXPECT_FALSE(holds_after(core, AddEdits{{off}}));
-}
-
-TEST_F(TourConditionsTest, NoEditsIsWhatAStopWithoutThemSays) {
-  CoreFixture core(asking("these edits"));
-  EXPECT_TRUE(holds(core));
-  EXPECT_FALSE(holds_after(core, AddEdits{{model::ScaleValues{{{model::Site::z, 1}, 6, {}, {}}, 0.5F}}}));
 }
 
 TEST_F(TourConditionsTest, TheSideThatIsShown) {
@@ -62,7 +56,6 @@ TEST_F(TourConditionsTest, TheSideThatIsShown) {
   EXPECT_FALSE(holds_after(unedited, SetSide{Side::difference}));
   EXPECT_TRUE(holds_after(difference, SetSide{Side::difference}));
   EXPECT_FALSE(holds_after(difference, SetSide{Side::baseline}));
-  EXPECT_TRUE(holds_after(unedited, SetSide{Side::run}, SwitchEdits{true})) << "muted";
 }
 
 TEST_F(TourConditionsTest, ThisComparison) {
@@ -90,17 +83,10 @@ TEST_F(TourConditionsTest, TheseEditsAreComparedAsTheStopSays) {
       edited(asking("these edits", second + "- edit: L1H6.z=0\n"));
   EXPECT_TRUE(holds(unedited));
   EXPECT_TRUE(holds(edited));
-  EXPECT_FALSE(holds_after(edited, SwitchEdits{true}));
+  EXPECT_FALSE(holds_after(edited, ListEdits{}));
   EXPECT_FALSE(holds_after(unedited, AddEdits{{off}}));
   EXPECT_TRUE(holds_after(unedited, GoToStop{0}));
   EXPECT_FALSE(holds_after(unedited, CompareWith{false, Alignment::position}));
-}
-
-TEST_F(TourConditionsTest, ThePaneSaysWhatTheShownSideIs) {
-  CoreFixture core(asking("these edits", "- edit: L1H6.z=0\n"));
-  EXPECT_THAT(words_of_panels(core), ::testing::HasSubstr("Yes."));
-  apply_and_show(core, SetSide{Side::baseline});
-  EXPECT_THAT(words_of_panels(core), ::testing::HasSubstr("No."));
 }
 
 TEST_F(TourConditionsTest, ThisLayerAndThisHead) {
@@ -112,13 +98,6 @@ TEST_F(TourConditionsTest, ThisLayerAndThisHead) {
   EXPECT_FALSE(holds_after(head, SelectHead{1, 2}));
   EXPECT_FALSE(holds_after(layer, SelectHead{2, 7}));
   EXPECT_FALSE(holds_after(head, SelectHead{2, 7})) << "the last head of another layer";
-}
-
-TEST_F(TourConditionsTest, AHeadThatTheModelLacksIsNotTheLastOne) {
-  write_other_model(folder_, {.layers = 1, .heads = 1, .positions = 64, .vocabulary = 4096});
-  CoreFixture core(asking("this head", "- layer: 3\n- head: 5\n"));
-  EXPECT_TRUE(holds(core));
-  EXPECT_FALSE(holds_after(core, OpenModel{folder_.path()}));
 }
 
 TEST_F(TourConditionsTest, ThisTokenAndThisKey) {
@@ -184,15 +163,6 @@ Heads.
   EXPECT_THAT(paragraphs_of(core), ElementsAre("Five.", "Here.", "Heads."));
   apply_and_show(core, TypeInField{Field::prompt, Replace{"a fox"}});
   EXPECT_THAT(paragraphs_of(core), ElementsAre("Five.", "Heads."));
-}
-
-// What cannot be done is not asked for.
-TEST_F(TourConditionsTest, AStopAsksOnlyForWhatIsPossible) {
-  CoreFixture core(with_tour("# T\n\nAbout.\n\n## S\n- prompt: the fox\n- wait: query\n\nW.\n"));
-  EXPECT_THAT(words_of_panels(core), HasSubstr("Now click another token."));
-  apply_and_show(core, TypeInField{Field::prompt, Replace{"The"}});
-  ASSERT_EQ(core.snapshot().run->tokens.run_length, 1);
-  EXPECT_THAT(words_of_panels(core), Not(HasSubstr("Now click another token.")));
 }
 
 }  // namespace

@@ -184,31 +184,5 @@ TEST_F(TourPointsTest, AnotherViewHasNoOutline) {
   EXPECT_TRUE(core.window().outlines.empty());
 }
 
-TEST_F(TourPointsTest, AnOutlineLetsTheMouseThrough) {
-  CoreFixture core(with_tours());
-  apply_and_show(core, OpenTour{0}, GoToStop{2});
-  const PlacedPicture& chips = picture(core.window(), "tokens");
-  click_and_show(core, cell(chips, 2));
-  EXPECT_EQ(core.state().selection.query, 2);
-  ASSERT_FALSE(core.window().outlines.empty());
-  click_item(core, "Next stop");
-  EXPECT_EQ(core.state().tour.stop, 3);
-}
-
-// At small sizes the next token gives its room to the view, unless the stop is about it.
-TEST_F(TourPointsTest, AStopAboutItsViewHasTheRoomOfTheNextToken) {
-  CoreFixture core(with_tours());
-  apply_and_show(core, OpenTour{0});
-  const auto has_next = [&] {
-    return std::ranges::any_of(shown(core, 1024, 700).pictures,
-                               [](const PlacedPicture& placed) { return placed.view->id == "next"; });
-  };
-  EXPECT_TRUE(has_next()) << "the first stop points at it";
-  core.apply(GoToStop{1});
-  EXPECT_FALSE(has_next());
-  core.apply(CloseTour{});
-  EXPECT_TRUE(has_next());
-}
-
 }  // namespace
 }  // namespace headscope::app::tour_points_test

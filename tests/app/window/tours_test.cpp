@@ -1,7 +1,6 @@
 // Walks through every bundled tour in the window, on the bundled model.
 
 #include "app/run/analyses/next_token.h"
-#include "app/run/edits/edit_text.h"
 #include "app/views/parts/edit_menu.h"
 #include "model/pass/statistics.h"
 #include "model/tokens/sampling.h"
@@ -90,28 +89,6 @@ TEST_F(ToursTest, WithoutTheInductionHeadsTheCopiedNameGoes) {
   EXPECT_EQ(core.state().edits.list, own) << "what was changed before comes back";
 }
 
-TEST_F(ToursTest, EveryStopHasRoomForItsPictureInASmallWindow) {
-  for (const auto& [width, height] : {std::pair{1024.0F, 700.0F}, {800.0F, 560.0F}}) {
-    Core core(with_tours());
-    for (std::size_t t = 0; t < core.state().tours.size(); ++t) {
-      core.apply(OpenTour{static_cast<int>(t)});
-      for (int i = 0; i < std::ssize(core.state().tours[t].stops); ++i) {
-        SCOPED_TRACE(core.state().tours[t].id + ", stop " + std::to_string(i + 1) + " at " +
-                     std::to_string(width));
-        core.apply(GoToStop{i});
-        for (const PlacedPicture& placed : shown(core, width, height).pictures)
-          for (const viz::Item& item : placed.picture->scene.items)
-            if (const auto* words = std::get_if<viz::GlyphRun>(&item); words && width > 1000) {
-              EXPECT_EQ(words->text.find("too small"), std::string::npos) << placed.view->id;
-            }
-        EXPECT_NE(find_item(core, "Next stop"), nullptr);
-        const bool asks = core.state().tours[t].stops[i].wait == find_wait("head");
-        EXPECT_EQ(find_item(core, std::string(view_at(Place::left).title)) != nullptr, asks);
-      }
-    }
-  }
-}
-
 TEST_F(ToursTest, WhoeverWalksAwayCanReturnToTheStop) {
   CoreFixture core(with_tours());
   apply_and_show(core, OpenTour{0}, GoToStop{2});
@@ -138,17 +115,6 @@ TEST_F(ToursTest, WhatIsTypedStaysUntilAStopIsAboutAnotherText) {
   EXPECT_EQ(prompt(core), *resolve_stop(core.state().tours[0], 1).prompt) << "back to the stop";
 }
 
-TEST_F(ToursTest, DraggedOptionsAreAtTheirDefaultsAtTheNextStop) {
-  Core core(with_tours());
-  core.apply(OpenTour{0});
-  const auto& stops = core.state().tours[0].stops;
-  const auto lab = std::ranges::find(stops, "softmax", &TourStop::view) - stops.begin();
-  const OptionSpec& scale = option("softmax-scale");
-  core.apply(SetOption{&scale, 16.0});
-  core.apply(GoToStop{static_cast<int>(lab)});
-  EXPECT_EQ(core.state().options.value(scale), scale.default_value);
-}
-
 TEST_F(ToursTest, OptionsAreAsBeforeOnceTheTourIsClosed) {
   Core core(with_tours());
   const OptionSpec &strips = option("strips"), &metric = option("sweep-metric");
@@ -173,18 +139,6 @@ TEST_F(ToursTest, OptionsAreAsBeforeOnceTheTourIsClosed) {
   core.apply(CloseTour{});
   EXPECT_EQ(core.state().options.value(strips), own);
   EXPECT_EQ(core.state().options.value(metric), other) << "no tour has set it";
-}
-
-TEST_F(ToursTest, TheNextTokensPaneIsAtItsDefaultsWhichTextsAreAbout) {
-  Core core(with_tours());
-  core.apply(SetOption{&option("temperature"), 1.75});
-  core.apply(SetOption{&option("value-scale"),
-                       stepped(option("value-scale"), option("value-scale").default_value, 1)});
-  core.apply(OpenTour{0});
-  EXPECT_EQ(value<double>(core, "temperature"), 1);
-  EXPECT_EQ(core.state().options.value(option("value-scale")), option("value-scale").default_value);
-  core.apply(CloseTour{});
-  EXPECT_EQ(value<double>(core, "temperature"), 1.75);
 }
 
 TEST_F(ToursTest, ThePromptFromBeforeComesBackOnceTheTourIsClosed) {
@@ -245,15 +199,6 @@ TEST_F(ToursTest, TheSecondPromptIsPutAwayUntilTheTourIsClosed) {
   EXPECT_EQ(core.state().side, Side::difference) << "as before the tour";
 }
 
-TEST_F(ToursTest, TheSideOfEditsComesBackWithThem) {
-  CoreFixture core(with_tour("# T\n\nAbout.\n\n## One\n- prompt: The tour's\n\nText.\n\n## Two\n\nText.\n"));
-  apply_and_show(core, CloseTour{}, AddEdits{parse_edits("L0H3.z=0", *core.snapshot().model)},
-                 SetSide{Side::baseline}, OpenTour{0}, GoToStop{1});
-  EXPECT_EQ(core.state().side, Side::run);
-  apply_and_show(core, CloseTour{});
-  EXPECT_EQ(core.state().side, Side::baseline);
-}
-
 /// A tour whose second stop has a second prompt.
 constexpr std::string_view kTwoPrompts =
     "# T\n\nAbout.\n\n## One\n- prompt: The tour's\n- view: query\n\nText.\n\n"
@@ -296,76 +241,6 @@ TEST_F(ToursTest, TheUsersSecondPromptComesBackAfterTheTours) {
   EXPECT_EQ(core.state().second.text.edit.text, "My own prompt") << "what was typed can be undone";
 }
 
-TEST_F(ToursTest, AStopWithASecondPromptSaysThatItPutsTheUsersAside) {
-  CoreOptions o = options("My own prompt");
-  o.tours = {parse_tour(kTwoPrompts, "a.md")};
-  CoreFixture core(std::move(o));
-  apply_and_show(core, OpenTour{0}, CompareWith{true, Alignment::position},
-                 TypeInField{Field::second, Replace{"My second"}});
-  EXPECT_TRUE(has_left_stop(core.state()));
-  apply_and_show(core, GoToStop{1});
-  EXPECT_TRUE(says(core, "The tour has its own second prompt; yours comes back when the tour is closed."));
-  apply_and_show(core, GoToStop{2});
-  EXPECT_EQ(core.state().second.text.edit.text, "My second") << "in its field, switched off";
-  apply_and_show(core, CloseTour{});
-  EXPECT_TRUE(core.state().second.on);
-  EXPECT_EQ(core.state().second.text.edit.text, "My second");
-}
-
-TEST_F(ToursTest, WhoChangesTheSecondPromptOfAStopHasLeftIt) {
-  CoreFixture core(with_tour(kTwoPrompts));
-  for (const Action& change :
-       {Action(TypeInField{Field::second, Replace{"Typed"}}), Action(CompareWith{false, Alignment::position}),
-        Action(CompareWith{true, Alignment::subsequence})}) {
-    apply_and_show(core, GoToStop{1});
-    ASSERT_EQ(find_item(core, "Return to the stop"), nullptr);
-    apply_and_show(core, change);
-    click_item(core, "Return to the stop");
-    EXPECT_FALSE(has_left_stop(core.state()));
-    EXPECT_EQ(core.state().second.text.edit.text, "The tour's second");
-  }
-  apply_and_show(core, TypeInField{Field::second, Replace{"Typed"}}, CloseTour{});
-  EXPECT_TRUE(core.state().second.on);
-  EXPECT_EQ(core.state().second.text.edit.text, "Typed") << "what was typed during the tour stays";
-}
-
-TEST_F(ToursTest, WhoEndsTheComparisonOfAStopIsGivenNoOther) {
-  CoreOptions o = options("My own prompt");
-  o.tours = {parse_tour(kTwoPrompts, "a.md")};
-  CoreFixture core(std::move(o));
-  apply_and_show(core, CompareWith{true, Alignment::position},
-                 TypeInField{Field::second, Replace{"My second"}}, OpenTour{0}, GoToStop{1},
-                 CompareWith{false, Alignment::position}, CloseTour{});
-  EXPECT_FALSE(core.state().second.on);
-  EXPECT_EQ(core.state().second.text.edit.text, "My second") << "but it is not lost";
-}
-
-TEST_F(ToursTest, AfterTheLastStopAllToursAreListed) {
-  CoreOptions o = options("My own prompt");
-  o.tours = {
-      parse_tour("# T\n\nAbout.\n\n## One\n- prompt: The tour's\n- view: query\n\nText.\n", "a.md"),
-      parse_tour("# Another tour\n\nMore.\n\n## One\n- prompt: Its\n- view: query\n\nText.\n", "b.md")};
-  CoreFixture core(std::move(o));
-  apply_and_show(core, OpenTour{0});
-  click_item(core, "Next stop");
-  shown(core);
-  EXPECT_EQ(prompt(core), "My own prompt");
-  EXPECT_LT(core.state().tour.tour, 0);
-  EXPECT_TRUE(says(core, "Another tour"));
-}
-
-TEST_F(ToursTest, AnExampleClosesTheTourAndShowsItsOwnWords) {
-  CoreOptions o = options("My own prompt");
-  o.tours = {parse_tour("# T\n\nAbout.\n\n## One\n- prompt: An example\n- view: query\n\nText.\n", "a.md")};
-  CoreFixture core(std::move(o));
-  apply_and_show(core, OpenTour{0});
-  apply_and_show(core, SetPrompt{"An example", ExamplePrompt::Head{1, 2}, "Look at this head."});
-  EXPECT_LT(core.state().tour.tour, 0);
-  EXPECT_EQ(prompt(core), "An example");
-  EXPECT_EQ(core.state().view, "heatmap");
-  EXPECT_TRUE(says(core, "Look at this head."));
-}
-
 TEST_F(ToursTest, EditsThatAStopReplacesAreSpokenOf) {
   CoreOptions o = options("My own prompt");
   o.tours = {parse_tour(
@@ -379,34 +254,6 @@ TEST_F(ToursTest, EditsThatAStopReplacesAreSpokenOf) {
   EXPECT_THAT(core.state().message.text, HasSubstr("replaced your edits"));
   apply_and_show(core, UndoEdits{});
   EXPECT_EQ(core.state().edits.list.edits.size(), 1U);
-}
-
-TEST_F(ToursTest, TheNoteOfAnExampleComesBackToo) {
-  CoreOptions o = options("My own prompt");
-  o.tours = {parse_tour("# T\n\nAbout.\n\n## One\n- prompt: The tour's own prompt\n- view: query\n\nText.\n",
-                        "a.md")};
-  CoreFixture core(std::move(o));
-  apply_and_show(core, SetPrompt{"An example", {}, "Look at this head."});
-  ASSERT_TRUE(says(core, "Look at this head."));
-  apply_and_show(core, OpenTour{0});
-  EXPECT_FALSE(says(core, "Look at this head."));
-  apply_and_show(core, CloseTour{});
-  apply_and_show(core, DismissMessage{});
-  EXPECT_TRUE(says(core, "Look at this head."));
-}
-
-TEST_F(ToursTest, AnotherTourKeepsThePromptFromBeforeAndSaysNothing) {
-  CoreOptions o = options("My own prompt");
-  o.tours = {parse_tour("# A\n\nAbout.\n\n## One\n- prompt: First tour\n\nText.\n", "a.md"),
-             parse_tour("# B\n\nAbout.\n\n## One\n- prompt: Second tour\n\nText.\n", "b.md")};
-  o.tour = 0;
-  CoreFixture core(std::move(o));
-  apply_and_show(core, OpenTour{1});
-  EXPECT_EQ(prompt(core), "Second tour");
-  EXPECT_FALSE(says(core, "Your prompt from before the tour is back"));
-  EXPECT_EQ(core.settings().session.prompt.text, "My own prompt") << "and whoever quits now finds it again";
-  apply_and_show(core, CloseTour{});
-  EXPECT_EQ(prompt(core), "My own prompt");
 }
 
 TEST_F(ToursTest, AModelThatIsOpenedFindsTheStopsTokensInWhatIsTyped) {
@@ -428,22 +275,6 @@ TEST_F(ToursTest, AModelThatIsOpenedFindsTheStopsTokensInWhatIsTyped) {
   EXPECT_EQ(core.state().selection.query, position_of("girl", "A girl and a little fox", tokens));
 }
 
-TEST_F(ToursTest, AnotherTextOrOptionIsAwayFromTheStop) {
-  Core core(with_tours());
-  apply_and_show(core, OpenTour{0});
-  ASSERT_EQ(find_item(core, "Return to the stop"), nullptr);
-  type_and_show(core, "!");
-  ASSERT_NE(find_item(core, "Return to the stop"), nullptr);
-  press_and_show(core, Key::page_down, {.alt = true});
-  EXPECT_NE(find_item(core, "Return to the stop"), nullptr) << "it is still another text";
-  click_and_show(core, "Return to the stop");
-  ASSERT_EQ(find_item(core, "Return to the stop"), nullptr);
-  const OptionSpec& scale = option("value-scale");
-  apply_and_show(core, SetOption{&scale, stepped(scale, scale.default_value, 1)});
-  click_item(core, "Return to the stop");
-  EXPECT_EQ(core.state().options.value(scale), scale.default_value);
-}
-
 TEST_F(ToursTest, TheWayBackLeadsToWhatWasLookedAtBeforeTheTour) {
   CoreFixture core(with_tours());
   EXPECT_FALSE(find_item(core, "Back")->enabled);
@@ -456,14 +287,6 @@ TEST_F(ToursTest, TheWayBackLeadsToWhatWasLookedAtBeforeTheTour) {
   EXPECT_EQ(core.state().selection, (Selection{2, 1, -1, -1}));
 }
 
-TEST_F(ToursTest, IsOpenAtTheStartWithNothingToGoBackTo) {
-  CoreOptions o = with_tours();
-  o.tour = 0;
-  CoreFixture core(std::move(o));
-  EXPECT_FALSE(find_item(core, "Back")->enabled);
-  EXPECT_FALSE(has_left_stop(core.state()));
-}
-
 TEST_F(ToursTest, IsOfferedOnceAndTakesNothingAway) {
   CoreOptions o = with_tours();
   o.offer_tours = true;
@@ -472,20 +295,6 @@ TEST_F(ToursTest, IsOfferedOnceAndTakesNothingAway) {
   EXPECT_NE(find_item(core, core.state().tours.front().title), nullptr);
   click_and_show(core, "Close the tour");
   EXPECT_EQ(find_item(core, core.state().tours.front().title), nullptr);
-}
-
-TEST_F(ToursTest, OptionsOfAStopAreThatStopsAlone) {
-  Core core(with_tours());
-  core.apply(OpenTour{1});
-  const auto& stops = core.state().tours[1].stops;
-  const auto with_option =
-      std::ranges::find_if(stops, [](const TourStop& stop) { return !stop.options.empty(); });
-  ASSERT_NE(with_option, stops.end());
-  const auto [option, value] = with_option->options.front();
-  core.apply(GoToStop{static_cast<int>(with_option - stops.begin())});
-  EXPECT_EQ(core.state().options.value(*option), value);
-  core.apply(GoToStop{0});
-  EXPECT_EQ(core.state().options.value(*option), option->default_value);
 }
 
 }  // namespace

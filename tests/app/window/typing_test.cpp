@@ -93,7 +93,7 @@ TEST_F(TypingTest, AfterAClickOnEveryControlOfTheWindow) {
     // Items that open something or edit have their own tests.
     if (label == "Examples" || label == "Model" || label == "More" || label == "Export" ||
         label == "prompt" || label == "Generate" || label == "Heatmap" || label == "Heads" ||
-        label == "Tokens" || label == "Next token" || label == "Tiles" || label == "Views")
+        label == "Tokens" || label == "Next token" || label == "Views")
       continue;
     SCOPED_TRACE(label);
     shown(core);
@@ -101,31 +101,6 @@ TEST_F(TypingTest, AfterAClickOnEveryControlOfTheWindow) {
     click_item(core, label);
     expect_typed(core);
   }
-}
-
-TEST_F(TypingTest, WithAButtonThatHasTheKeyboard) {
-  CoreFixture core(options("The"));
-  for (const std::string label : {"Start token", "Attention views", "heads splitter", "max +"}) {
-    SCOPED_TRACE(label);
-    press(core, Key::escape);
-    ASSERT_TRUE(tab_to(core, label));
-    const Rest before = rest(core);
-    strike(core, 'x');
-    strike(core, '7');
-    EXPECT_EQ(prompt(core), "Thex7");
-    EXPECT_EQ(rest(core), before);
-    EXPECT_EQ(keyboard_at(core), "prompt");
-    apply_and_show(core, TypeInField{Field::prompt, Replace{"The"}});
-  }
-}
-
-TEST_F(TypingTest, BackspaceMendsThePromptAfterAClickOnAPicture) {
-  CoreFixture core(options("The old king"));
-  click(core, cell(picture(core.window(), "heads"), 2));
-  press(core, Key::backspace);
-  EXPECT_EQ(prompt(core), "The old kin");
-  press(core, Key::z, {.ctrl = true});
-  EXPECT_EQ(prompt(core), "The old king");
 }
 
 TEST_F(TypingTest, NothingReachesThePromptThroughADialogOrAMenu) {
