@@ -15,19 +15,21 @@ const View& view_with(const OptionSpec& option, std::span<const View* const> sho
   return *std::ranges::find_if(views(), has);
 }
 
-}  // namespace
-
-std::string flag_of(const View& view, const OptionSpec& option) {
-  if (!view.tokens.has(&option)) return std::string(option.flag_name());
-  return std::string(view.tokens.is_other(&option) ? kOtherTokenFlag : kTokenFlag);
-}
-
+/// The option that a view calls so, by its flag or its own name; for a token's flag that of its rank. Null:
+/// none.
 const OptionSpec* option_of_flag(const View& view, std::string_view flag) {
   if (flag == kTokenFlag && view.tokens.rank != nullptr) return view.tokens.rank;
   if (flag == kOtherTokenFlag && view.tokens.other_rank != nullptr) return view.tokens.other_rank;
   for (const OptionSpec* option : view.options)
     if (flag == option->name || (flag == option->flag_name() && !view.tokens.has(option))) return option;
   return nullptr;
+}
+
+}  // namespace
+
+std::string flag_of(const View& view, const OptionSpec& option) {
+  if (!view.tokens.has(&option)) return std::string(option.flag_name());
+  return std::string(view.tokens.is_other(&option) ? kOtherTokenFlag : kTokenFlag);
 }
 
 std::vector<ViewOption> options_of_flag(std::string_view flag, std::span<const View* const> shown) {

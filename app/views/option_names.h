@@ -16,10 +16,6 @@ inline constexpr std::string_view kOtherTokenFlag = "other-token";
 /// that the view measures "token" or "other-token".
 std::string flag_of(const View& view, const OptionSpec& option);
 
-/// The option that a view calls so, by its flag or its own name; for a token's flag that of its rank. Null:
-/// none.
-const OptionSpec* option_of_flag(const View& view, std::string_view flag);
-
 /// An option of a view.
 struct ViewOption {
   const View* view = nullptr;
