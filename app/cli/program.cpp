@@ -29,7 +29,7 @@ std::string one_line(std::string_view text) {
   return line;
 }
 
-int run(const Command& command, const Streams& streams) {
+int run(const ParsedCommand& command, const Streams& streams) {
   if (const auto* task = std::get_if<Task>(&command)) return task->run(streams);
   const CommandReply& reply = std::get<CommandReply>(command);
   if (reply.status == 2) throw UsageError(reply.text);

@@ -504,7 +504,7 @@ TEST(Cli, AnyArgumentsWhateverGiveAnAnswerOrACommand) {
       if (generator() % 8 == 0) word += static_cast<char>(generator() % 255 + 1);
       arguments.push_back(std::move(word));
     }
-    const Command command = parse_command_line(arguments);  // must not throw
+    const ParsedCommand command = parse_command_line(arguments);  // must not throw
     const auto* answer = std::get_if<CommandReply>(&command);
     ++kinds[answer ? (answer->status == 0 ? 0 : 1) : 2];
     if (answer) {

@@ -10,7 +10,7 @@ Words operator+(Words a, const Words& b) {
 }
 
 app::CommandReply answered(const Words& arguments) {
-  const app::Command command = app::parse_command_line(arguments);
+  const app::ParsedCommand command = app::parse_command_line(arguments);
   if (const auto* answer = std::get_if<app::CommandReply>(&command)) return *answer;
   ADD_FAILURE() << "parsed as " << std::get<app::Task>(command).command;
   return {};

@@ -11,7 +11,7 @@ Words operator+(Words a, const Words& b);
 /// Parses valid arguments into the command that they name.
 template <class Wanted>
 Wanted parsed(const Words& arguments) {
-  const app::Command command = app::parse_command_line(arguments);
+  const app::ParsedCommand command = app::parse_command_line(arguments);
   if (const auto* answer = std::get_if<app::CommandReply>(&command)) {
     ADD_FAILURE() << answer->status << ": " << answer->text;
     return {};

@@ -15,7 +15,7 @@ const Words kModel{"--model", testing::kBundledModel.string()};
 TEST(WithoutPrompt, ViewsOfTheWeightsAreDrawn) {
   for (const View& view : views()) {
     const Words plot = Words{"plot", std::string(view.name()), "--out", "x.svg"};
-    const Command command = parse_command_line(plot);
+    const ParsedCommand command = parse_command_line(plot);
     EXPECT_EQ(std::holds_alternative<Task>(command), needs_no_prompt(view, Options{})) << view.name();
   }
   for (const char* id : {"parameters", "cosines", "staircase", "shift", "positions", "composition"}) {

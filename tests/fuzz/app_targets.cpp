@@ -197,7 +197,7 @@ Outcome check_command_line(std::string_view words) {
     arguments.emplace_back(words.substr(0, end));
     words.remove_prefix(std::min(end + 1, words.size()));
   }
-  const Command command = parse_command_line(arguments);
+  const ParsedCommand command = parse_command_line(arguments);
   const Reply* reply = std::get_if<Reply>(&command);
   if (reply == nullptr) return Outcome::read;
   promise(reply->status >= 0 && reply->status <= 2, "an exit status is 0, 1 or 2");
@@ -216,7 +216,7 @@ Outcome check_request(std::string_view line) {
   }
   promise(!request.words.empty(), "a request names a command");
   return read_or_refused<UsageError>([&] {
-    const Command command = parse_command_line(with_options(request.words, request.options));
+    const ParsedCommand command = parse_command_line(with_options(request.words, request.options));
     const Reply* reply = std::get_if<Reply>(&command);
     if (reply != nullptr && reply->status != 0) promise_sentence(reply->text);
   });

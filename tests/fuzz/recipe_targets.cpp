@@ -48,7 +48,7 @@ void promise_recipe(const Recipe& recipe) {
   if (std::hash<std::string>()(note) % 8 != 0)
     return;  // parsing a whole command line takes as long as a hundred inputs
   static const std::vector<Word> kOut{{"--out", "x.png", {"--out", "x.png"}}};
-  const Command command = command_from(figure, kOut);
+  const ParsedCommand command = command_from(figure, kOut);
   // Attention files are named without a folder and searched in the user's folders.
   const auto names_no_place = [](const ModelArguments& model, const ComparisonArguments& compared) {
     return (model.patterns ? system::is_file_name(*model.model) : !model.model) &&

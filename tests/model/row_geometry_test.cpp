@@ -126,8 +126,8 @@ TEST(RowGeometry, TheBestMapOfATurnIsTheTurn) {
   }
   const auto map = best_linear_map({x.data(), 19, 2, 2}, {x.data() + 2, 19, 2, 2}, {});
   // (sin, cos) of t + 1: sin t cos 1 + cos t sin 1, cos t cos 1 - sin t sin 1.
-  EXPECT_THAT(map,
-              Pointwise(DoubleNear(1e-6), {std::cos(0.3), -std::sin(0.3), std::sin(0.3), std::cos(0.3)}));
+  EXPECT_THAT(map, Pointwise(::testing::DoubleNear(1e-6),
+                             {std::cos(0.3), -std::sin(0.3), std::sin(0.3), std::cos(0.3)}));
 }
 
 TEST(RowGeometry, WhatTheBestMapMissesIsOrthogonalToWhatItMaps) {
@@ -151,10 +151,10 @@ TEST(RowGeometry, WhatTheBestMapMissesIsOrthogonalToWhatItMaps) {
 TEST(RowGeometry, OfManyBestMapsItIsTheSmallest) {
   // from^T to / |from|^2: vectors orthogonal to (3, 4) are mapped to 0.
   EXPECT_THAT(best_linear_map(rows_of({3, 4}, 2), rows_of({25, 50}, 2), {}),
-              Pointwise(DoubleNear(1e-8), {3., 6., 4., 8.}));
+              Pointwise(::testing::DoubleNear(1e-8), {3., 6., 4., 8.}));
   // Two equal rows are no more information than one.
   EXPECT_THAT(best_linear_map(rows_of({1, 0, 0, 1, 0, 0}, 3), rows_of({2, 0, 1, 2, 0, 1}, 3), {}),
-              Pointwise(DoubleNear(1e-8), {2., 0., 1., 0., 0., 0., 0., 0., 0.}));
+              Pointwise(::testing::DoubleNear(1e-8), {2., 0., 1., 0., 0., 0., 0., 0., 0.}));
 }
 
 TEST(RowGeometry, AStopEndsTheWork) {

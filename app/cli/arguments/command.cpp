@@ -143,7 +143,7 @@ class CommandLine {
     return {flag + "=" + joined};
   }
 
-  Command parse() {
+  ParsedCommand parse() {
     try {
       std::vector<std::string> reversed;
       for (const Word& word : words())
@@ -259,7 +259,7 @@ class CommandLine {
     return names;
   }
 
-  Command command() {
+  ParsedCommand command() {
     reject_unknown_arguments();
     // A file for the window to open and a command: the word was meant as another command.
     if (const CLI::Option* file = app_.get_option_no_throw("FILE");
@@ -304,7 +304,7 @@ bool has_option(std::span<const Word> words, std::string_view option) {
   return std::ranges::any_of(words, [&](const Word& word) { return word.option == option; });
 }
 
-Command parse_command_line(const std::vector<std::string>& arguments, const Arguments& start) {
+ParsedCommand parse_command_line(const std::vector<std::string>& arguments, const Arguments& start) {
   if (auto recipe = recipe_command(arguments, start)) return *std::move(recipe);
   return CommandLine(arguments, start).parse();
 }

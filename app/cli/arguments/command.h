@@ -26,21 +26,21 @@ struct Task {
   std::function<int(const Streams&)> run;
 };
 
-using Command = std::variant<CommandReply, Task>;
+using ParsedCommand = std::variant<CommandReply, Task>;
 
 /// The arguments as those of the given command; null if it is another command.
 template <class Wanted>
-Wanted* command_arguments(const Command& command) {
+Wanted* command_arguments(const ParsedCommand& command) {
   const auto* task = std::get_if<Task>(&command);
   return task == nullptr ? nullptr : dynamic_cast<Wanted*>(task->arguments.get());
 }
 
 /// Parses the arguments after the program's name, which may be any bytes. Defaults come from `start`. Pure:
 /// reads nothing else, and never throws for anything a user can type.
-Command parse_command_line(const std::vector<std::string>& arguments, const Arguments& start = {});
+ParsedCommand parse_command_line(const std::vector<std::string>& arguments, const Arguments& start = {});
 
 /// Writes the reply or runs the task. Returns the exit status. Throws what the task throws, and UsageError or
 /// UnusableValue for a reply that is an error.
-int run(const Command& command, const Streams& streams);
+int run(const ParsedCommand& command, const Streams& streams);
 
 }  // namespace headscope::app

@@ -258,7 +258,7 @@ std::span<const std::string_view> options_excluded_by_window_recipe() {
 namespace {
 
 /// The command for a recipe in a file and the other given words.
-Command command_of_recipe(const RecipeCommand& command) {
+ParsedCommand command_of_recipe(const RecipeCommand& command) {
   Recipe recipe = read_recipe(command.file);
   if (!recipe.unknown.empty())
     throw model::RunError(system::text_of(command.file) + ": it was made with the option " +
@@ -267,7 +267,7 @@ Command command_of_recipe(const RecipeCommand& command) {
   recipe.figure = figure_of(command, recipe);
   if (recipe.figure->window && find_view(recipe.session.view)->place != Place::tab)
     recipe.session.view = view_at(Place::tab).id;  // the window shows that view in its own pane
-  Command made = command_from(recipe, command.words);
+  ParsedCommand made = command_from(recipe, command.words);
   const auto add = [&](auto& picture) {
     add_rest(picture, recipe, command.words);
     picture.model.kept = command.model.kept;
@@ -294,7 +294,8 @@ Command command_of_recipe(const RecipeCommand& command) {
 
 }  // namespace
 
-std::optional<Command> recipe_command(const std::vector<std::string>& arguments, const Arguments& start) {
+std::optional<ParsedCommand> recipe_command(const std::vector<std::string>& arguments,
+                                            const Arguments& start) {
   if (std::ranges::none_of(arguments, [](const std::string& text) { return text.starts_with("--recipe"); }))
     return std::nullopt;
   std::vector<Word> words;
@@ -326,7 +327,7 @@ std::optional<Command> recipe_command(const std::vector<std::string>& arguments,
               [own](const Streams& streams) { return run(command_of_recipe(*own), streams); }};
 }
 
-Command command_from(Recipe recipe, std::span<const Word> given) {
+ParsedCommand command_from(Recipe recipe, std::span<const Word> given) {
   const auto named = std::ranges::find_if(
       given, [](const Word& word) { return word.option.empty() && find_view(word.value) != nullptr; });
   if (named != given.end()) {

@@ -21,12 +21,13 @@ struct RecipeCommand : Arguments {
 
 /// Parses `plot` or `shot` with a recipe in a file; nothing if it is something else, or if help is requested.
 /// Models that stay loaded are those of `start`.
-std::optional<Command> recipe_command(const std::vector<std::string>& arguments, const Arguments& start = {});
+std::optional<ParsedCommand> recipe_command(const std::vector<std::string>& arguments,
+                                            const Arguments& start = {});
 /// The command that makes a recipe's figure. The words `given`, which do not contain the command's name,
 /// override parts of the recipe. If they name another view, it keeps those of the recipe's options that it
 /// has. The command does not yet have the paths of models and files, nor what only the rest of the recipe
 /// contains.
-Command command_from(Recipe recipe, std::span<const Word> given);
+ParsedCommand command_from(Recipe recipe, std::span<const Word> given);
 /// The options of `shot` that --recipe excludes: the picture shows the window as the recipe has it.
 std::span<const std::string_view> options_excluded_by_window_recipe();
 /// Writes the recipe of a figure or a session, as lines or as JSON.

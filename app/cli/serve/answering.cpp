@@ -63,12 +63,12 @@ bool says_whether_json(const Request& request) {
 }
 
 /// The command of a request. It answers as JSON, unless it cannot, or the request says how it answers.
-Command command_of(const Request& request, const std::shared_ptr<KeptModels>& models) {
+ParsedCommand command_of(const Request& request, const std::shared_ptr<KeptModels>& models) {
   const std::vector<std::string> arguments = with_options(request.words, request.options);
   Arguments start;
   start.model.kept = {models};
   start.json = !says_whether_json(request);
-  Command command = parse_command_line(arguments, start);
+  ParsedCommand command = parse_command_line(arguments, start);
   if (!start.json || std::holds_alternative<Task>(command)) return command;
   start.json = false;
   return parse_command_line(arguments, start);
@@ -180,7 +180,7 @@ std::string answer_to(const RequestLine& line, const std::shared_ptr<KeptModels>
       throw UsageError("the request is longer than " + std::to_string(kMaxRequestBytes >> 20) + " MiB");
     request = parse_request(line.text);
     if (!request.problem.empty()) throw UsageError(request.problem);
-    const Command command = command_of(request, models);
+    const ParsedCommand command = command_of(request, models);
     if (const auto* task = std::get_if<Task>(&command)) {
       refuse_what_is_not_served(*task);
       using From = PromptArguments::From;

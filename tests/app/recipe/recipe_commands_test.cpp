@@ -321,7 +321,7 @@ TEST_F(RecipeCommands, ARecipeNeverSaysWhatIsWritten) {
 
 TEST_F(RecipeCommands, AFileAloneOpensTheWindow) {
   for (const std::string name : {"a.headscope", "some/figure", "b.png"}) {
-    const Command command = parse_command_line({name});
+    const ParsedCommand command = parse_command_line({name});
     ASSERT_NE(command_arguments<WindowCommand>(command), nullptr) << name;
     EXPECT_EQ(command_arguments<WindowCommand>(command)->file, name);
   }

@@ -73,7 +73,7 @@ TEST_P(ViewSuite, FlagsReadWhatIsWritten) {
         for (const char* argument : {"--prompt", "x", "--out", "x.png"}) arguments.emplace_back(argument);
         arguments.push_back("--" + std::string(option->name));
         arguments.push_back(text);
-        const Command parsed = parse_command_line(arguments);
+        const ParsedCommand parsed = parse_command_line(arguments);
         const auto* plot = command_arguments<PlotCommand>(parsed);
         const auto* shot = command_arguments<ShotCommand>(parsed);
         const auto* reply = std::get_if<CommandReply>(&parsed);
