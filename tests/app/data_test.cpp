@@ -139,23 +139,6 @@ TEST(Thumbnails, LargeOnesKeepEveryCellsLargestWeight) {
   }
 }
 
-TEST(Thumbnails, MeansAreOverAllQueriesButTheFirst) {
-  const int length = 90;
-  const std::vector<float> pattern = random_pattern(length);
-  const Thumbnail t = make_thumbnail(pattern, length);
-  double first = 0, previous = 0, self = 0;
-  for (int q = 1; q < length; ++q) {
-    const float* row = pattern.data() + q * length;
-    first += row[0] / (length - 1.0);
-    previous += row[q - 1] / (length - 1.0);
-    self += row[q] / (length - 1.0);
-  }
-  EXPECT_NEAR(t.metrics[HeadMetric::first], first, 1e-6);
-  EXPECT_NEAR(t.metrics[HeadMetric::previous], previous, 1e-6);
-  EXPECT_NEAR(t.metrics[HeadMetric::self], self, 1e-6);
-  EXPECT_TRUE(std::isnan(make_thumbnail({1.F}, 1).metrics[HeadMetric::first]));
-}
-
 TEST(Questions, AgreeWithTheModelAndWithOneAnother) {
   const Scenario s("Once upon a time there was a");
   const int length = s.length();

@@ -2,7 +2,6 @@
 #include "app/run/answers.h"
 #include "app/run/sources/paths.h"
 #include "tests/support/matchers.h"
-#include "viz/players/players.h"
 
 namespace headscope::app::export_test {
 namespace {
@@ -99,22 +98,6 @@ TEST(Export, ThePictureDoesNotDependOnTheScreensScale) {
   EXPECT_EQ(export_bytes(FileFormat::svg, shown.view, shown.context, {}), once);
 }
 
-TEST(Export, TheCaptionNamesModelPromptAndHead) {
-  const BundledHeatmap shown;
-  const std::string with = export_bytes(FileFormat::svg, shown.view, shown.context, {.svg_text = true});
-  for (const char* part : {"tales", "Once upon a time", "L1 H2"}) EXPECT_THAT(with, HasSubstr(part));
-  const std::string without =
-      export_bytes(FileFormat::svg, shown.view, shown.context, {.svg_text = true, .caption = false});
-  EXPECT_THAT(without, Not(HasSubstr("Once upon a time")));
-}
-
-TEST(Export, OutlinesOrText) {
-  const BundledHeatmap shown;
-  EXPECT_THAT(export_bytes(FileFormat::svg, shown.view, shown.context, {}), Not(HasSubstr("<text")));
-  EXPECT_THAT(export_bytes(FileFormat::svg, shown.view, shown.context, {.svg_text = true}),
-              HasSubstr("<text"));
-}
-
 TEST(Export, CsvIsTheViewsTable) {
   const BundledHeatmap shown;
   EXPECT_EQ(export_bytes(FileFormat::csv, shown.view, shown.context, {}),
@@ -129,15 +112,6 @@ TEST(Export, WhatCannotBeMadeIsSaid) {
   without.table = [](const ViewContext&) { return Table{}; };
   EXPECT_THAT([&] { export_bytes(FileFormat::csv, without, shown.context, {}); },
               ThrowsMessage<std::runtime_error>(HasSubstr("numberless has no data")));
-}
-
-TEST(Export, Bitmaps) {
-  viz::Scene scene;
-  scene.width = 20;
-  scene.height = 10;
-  const viz::Bitmap bitmap = viz::rasterize(scene, *viz::Fonts::load(), 2);
-  EXPECT_EQ(png_size(bitmap_bytes(FileFormat::png, bitmap, 2)), std::pair(40U, 20U));
-  EXPECT_THAT(bitmap_bytes(FileFormat::pdf, bitmap, 2), StartsWith("%PDF"));
 }
 
 }  // namespace

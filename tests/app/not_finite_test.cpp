@@ -1,11 +1,8 @@
 // A model that computes NaN, in the window.
 
-#include <cstring>
-
 #include "app/window/core.h"
 #include "tests/support/gpt2_folder.h"
 #include "tests/support/matchers.h"
-#include "tests/support/source_folders.h"
 
 namespace headscope::app::not_finite_test {
 namespace {

@@ -62,38 +62,6 @@ TEST(ReadableDimensions, AreThoseThatTheModelLearnedSmoothly) {
   EXPECT_NE(defaults, smooth);
 }
 
-/// Number of turning points of a curve: noise has about as many as points.
-int turns(const viz::Polyline& curve) {
-  int count = 0;  // comparisons with the gaps between dashes are false
-  for (std::size_t i = 1; i + 1 < curve.points.size(); ++i)
-    count += (curve.points[i].y - curve.points[i - 1].y) * (curve.points[i + 1].y - curve.points[i].y) < 0;
-  return count;
-}
-
-TEST(Positions, StartWithCurvesThatCanBeRead) {
-  const ViewContext c = shortest().context(900, 700);
-  const Picture picture = find_view("positions")->build(c);
-  const auto curves = items_of<viz::Polyline>(picture.scene);
-  ASSERT_EQ(curves.size(), 8U);
-  for (std::size_t i = 4; i < 8; ++i) EXPECT_LE(turns(curves[i]), 9);  // the sinusoids
-  for (const int d : bundled()->readable_dimensions)
-    EXPECT_THAT(texts(picture.scene), Contains(std::to_string(d)));
-  EXPECT_EQ(find_view("positions")->table(c).header[1],
-            "learned " + std::to_string(bundled()->readable_dimensions[0]));
-}
-
-TEST(Positions, TellsTheirDefaultAndTakesItByName) {
-  const OptionSpec& option = *find_option("dimensions");
-  EXPECT_THAT(find_view("positions")->options, Contains(&option));
-  EXPECT_THAT(std::string(option.help), HasSubstr("auto: four"));
-  EXPECT_EQ(to_text(option, option.default_value), "auto");
-  Options o;
-  set(o, "dimensions", "3,7");
-  EXPECT_EQ(o.value(option), OptionValue(std::vector<int>{3, 7}));
-  set(o, "dimensions", "auto");
-  EXPECT_EQ(o, Options());
-}
-
 TEST(Positions, ZoomShowsAPartOfMapsAndCurves) {
   ViewContext c = shortest().context(900, 700);
   const auto whole = find_view("positions")->build(c);
@@ -128,58 +96,6 @@ TEST(Positions, ZoomShowsAPartOfMapsAndCurves) {
     return;
   }
   FAIL() << "no map";
-}
-
-TEST(Positions, HoverNamesTheCellThatIsZoomedToAndLeavesItsColour) {
-  ViewContext c = shortest().context(900, 700);
-  set(c, "encoding-zoom", "20:28,30:38");
-  const View& view = *find_view("positions");
-  const Picture picture = view.build(c);
-  const viz::Region& grid = picture.regions[1];
-  const viz::Point at = grid.cell_rect(22, 33).center();
-  const auto hit = viz::hit_test(picture.regions, at);
-  ASSERT_TRUE(hit);
-  const Facts facts = view.facts(c, picture, *hit);
-  EXPECT_THAT(facts.tooltip(), Contains("dimension 22"));
-  EXPECT_THAT(facts.status(), HasSubstr("position 33"));
-  viz::Scene pointed = picture.scene;
-  viz::append(pointed, facts.overlay, {0, 0});
-  const viz::Bitmap before = viz::rasterize(picture.scene, *c.fonts, 1),
-                    after = viz::rasterize(pointed, *c.fonts, 1);
-  const viz::Rect cell = grid.cell_rect(22, 33);
-  for (int y = static_cast<int>(cell.y) + 1; y < static_cast<int>(cell.bottom()); ++y) {
-    for (int x = static_cast<int>(cell.x) + 1; x < static_cast<int>(cell.right()); ++x)
-      ASSERT_EQ(before.at(x, y), after.at(x, y));
-  }
-}
-
-TEST(Positions, WhereRowsAreFewerThanDimensionsTheyAreSinesAndCosinesNotTheirMeans) {
-  const ViewContext c = shortest().context(900, 420);
-  const Picture picture = find_view("positions")->build(c);
-  const auto map = std::ranges::find_if(
-      picture.regions, [](const viz::Region& r) { return r.role == kEncodingRole && r.id == 1; });
-  ASSERT_NE(map, picture.regions.end());
-  ASSERT_LT(map->rect.h, map->row_count) << "pooled";
-  // The slowest sinusoids: sines near 0, cosines near 1. Their mean would be 0.5.
-  int sines = 0, cosines = 0;
-  for (int y = 1; y <= 12; ++y) {
-    const auto color =
-        image_color_at(picture.scene, {map->rect.x + 2, map->rect.bottom() - static_cast<float>(y) + 0.5F});
-    ASSERT_TRUE(color);
-    sines += channel_difference(*color, viz::diverging(light(), 0)) < 40;
-    cosines += channel_difference(*color, viz::diverging(light(), 1)) < 40;
-  }
-  EXPECT_EQ(sines, 6);
-  EXPECT_EQ(cosines, 6);
-  EXPECT_THAT(texts(picture.scene), Contains(HasSubstr("room for 50 % of the dimensions")));
-}
-
-TEST(Positions, SayHowCellsArePooled) {
-  const ViewContext small = shortest().context(640, 560);
-  EXPECT_THAT(texts(find_view("positions")->build(small).scene), Contains(HasSubstr("positions averaged")));
-  ViewContext c = small;
-  set(c, "encoding-zoom", "0:8,0:8");
-  EXPECT_THAT(texts(find_view("positions")->build(c).scene), Not(Contains(HasSubstr("averaged"))));
 }
 
 }  // namespace

@@ -1,6 +1,5 @@
 // The colour maximum: in every view with colours for weights, in its legend, and as an option.
 
-#include "app/run/analyses/thumbnails.h"
 #include "app/views/parts/weight_colors.h"
 #include "tests/app/view_fixture.h"
 
@@ -81,42 +80,24 @@ TEST(ColorMaximum, HoldsOnEveryScale) {
   }
 }
 
-TEST(ColorMaximum, AboveAllWeightsNothingLiesAboveIt) {
-  ViewContext c = robot().context(900, 700);
-  set(c, "value-max", "2");
-  const Picture picture = find_view("heatmap")->build(c);
-  EXPECT_THAT(texts(picture.scene), Not(Contains(HasSubstr("≥"))));
-  EXPECT_THAT(texts(picture.scene), Contains(HasSubstr("2.0")));
-}
-
-TEST(ColorMaximum, OfAllHeadsAndInThePaneWithItsLegend) {
+TEST(ColorMaximum, OfAllHeads) {
   const Scenario& s = robot();
-  for (const bool in_pane : {false, true}) {
-    ViewContext c = s.context(in_pane ? 300.F : 900.F, in_pane ? 500.F : 700.F);
-    c.in_pane = in_pane;
-    EXPECT_THAT(texts(find_view("heads")->build(c).scene), Contains("weight"));
-    EXPECT_THAT(texts(find_view("heads")->build(c).scene), Not(Contains(HasSubstr("≥"))));
-    set(c, "value-max", "0.1");
-    const Picture picture = find_view("heads")->build(c);
-    EXPECT_THAT(texts(picture.scene), Contains("≥ 0.1"));
-    const int head = s.selection.layer * s.run->run->config.n_head + s.selection.head,
-              length = s.run->run->length();
-    std::vector<const viz::Image*> maps;
-    for (const viz::Item& item : picture.scene.items) {
-      const auto* image = std::get_if<viz::Image>(&item);
-      if (image && image->bitmap->width == length) maps.push_back(image);
-    }
-    ASSERT_EQ(maps.size(), s.ask(ThumbnailsOfHeads{})->of_head.size());
-    const viz::Bitmap& cells = *maps[head]->bitmap;
-    for (int q = 0; q < length; ++q) {
-      for (int k = 0; k <= q; ++k) {
-        const double part = std::min(1.0, static_cast<double>(weight(s, q, k)) / 0.1);
-        EXPECT_LE(channel_difference(cells.at(k, q), viz::sequential(light(), part)), 2);
-      }
-    }
-    set(c, "value-scale", "row");
-    EXPECT_THAT(texts(find_view("heads")->build(c).scene), Contains("row max = 1"));
+  ViewContext c = s.context(900, 700);
+  set(c, "value-max", "0.1");
+  const Picture picture = find_view("heads")->build(c);
+  EXPECT_THAT(texts(picture.scene), Contains("≥ 0.1"));
+  const int head = s.selection.layer * s.config().n_head + s.selection.head, length = s.length();
+  std::vector<const viz::Image*> maps;
+  for (const viz::Item& item : picture.scene.items) {
+    const auto* image = std::get_if<viz::Image>(&item);
+    if (image && image->bitmap->width == length) maps.push_back(image);
   }
+  ASSERT_EQ(std::ssize(maps), s.config().n_layer * s.config().n_head);
+  for (int q = 0; q < length; ++q)
+    for (int k = 0; k <= q; ++k) {
+      const double part = std::min(1.0, static_cast<double>(weight(s, q, k)) / 0.1);
+      EXPECT_LE(channel_difference(maps[head]->bitmap->at(k, q), viz::sequential(light(), part)), 2);
+    }
 }
 
 TEST(ColorMaximum, ShadesTheChips) {
@@ -133,52 +114,6 @@ TEST(ColorMaximum, ShadesTheChips) {
   const viz::Color full = viz::blended(light().raised, light().key.with_alpha(184));  // 0.72 of 255
   EXPECT_LE(channel_difference(scaled[strongest].color, full), 1);
   EXPECT_GT(channel_difference(automatic[strongest].color, full), 8);
-}
-
-TEST(ColorMaximum, IsAnOptionOfEveryViewThatItRules) {
-  for (const char* id : {"heatmap", "scores", "heads", "tokens"})
-    EXPECT_THAT(find_view(id)->options, Contains(&kValueMax)) << id;
-  Options o;
-  set(o, "value-max", "0.05");
-  EXPECT_EQ(o[kValueMax], 0.05);
-  for (const char* wrong : {"0", "-1", "nan", "inf", "", "0.1x"})
-    EXPECT_THROW(set(o, "value-max", wrong), std::invalid_argument) << wrong;
-  EXPECT_EQ(o[kValueMax], 0.05);
-  set(o, "value-max", "auto");
-  EXPECT_EQ(o[kValueMax], 0);
-}
-
-TEST(ColorMaximum, StepsFromAutomaticDownAndBack) {
-  const auto step_of_maximum = [](double from, int by) {
-    return std::get<double>(stepped(kValueMax, OptionValue(from), by));
-  };
-  EXPECT_EQ(step_of_maximum(0, -1), 1);
-  EXPECT_EQ(step_of_maximum(1, -1), 0.5);
-  EXPECT_EQ(step_of_maximum(0.05, -1), 0.02);
-  EXPECT_EQ(step_of_maximum(0.05, 1), 0.1);
-  EXPECT_EQ(step_of_maximum(0.07, 1), 0.1);
-  EXPECT_EQ(step_of_maximum(0.001, -1), 0.001);
-  EXPECT_EQ(step_of_maximum(1, 1), 0);
-  EXPECT_EQ(step_of_maximum(0, 1), 0);
-  EXPECT_EQ(step_of_maximum(3, 1), 0);
-}
-
-// The picture of a long prompt says how cells were pooled; that of a short one needs no note.
-TEST(PoolingWords, StandInEveryPictureThatPools) {
-  const Scenario longest = Scenario::of_length(bundled()->transformer->config().n_ctx);
-  for (const auto& [id, words] :
-       {std::pair{"heatmap", "largest of up to 3 × 3"}, {"heads", "largest of 4 × 4"}}) {
-    ViewContext c = longest.context(300, 260);
-    if (std::string(id) == "heads") c.width = 900, c.height = 900;
-    EXPECT_THAT(texts(find_view(id)->build(c).scene), Contains(HasSubstr(words))) << id;
-    const ViewContext few = robot().context(c.width, c.height);
-    EXPECT_THAT(texts(find_view(id)->build(few).scene), Not(Contains(HasSubstr("largest of")))) << id;
-  }
-  const auto scores = texts(find_view("scores")->build(longest.context(700, 700)).scene);
-  EXPECT_EQ(std::ranges::count_if(scores, [](const std::string& t) { return t.find("mean of ") != t.npos; }),
-            3);
-  EXPECT_EQ(
-      std::ranges::count_if(scores, [](const std::string& t) { return t.find("largest of ") != t.npos; }), 1);
 }
 
 }  // namespace

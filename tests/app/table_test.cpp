@@ -1,9 +1,6 @@
 // Tables as files, options by name, and selections.
 
-#include "app/views/output/sampling_options.h"
-#include "app/views/parts/matrix_zoom.h"
 #include "app/views/parts/names.h"
-#include "app/views/parts/weight_colors.h"
 #include "tests/app/view_fixture.h"
 
 namespace headscope::app::table_test {
@@ -38,54 +35,6 @@ TEST(Tables, EveryRowIsAsLongAsTheHeaderAndNumbersReadBack) {
   }
   const Table scores = find_view("scores")->table(s.context(800, 600));
   EXPECT_EQ(scores.rows[2 * length][4], "-inf");  // masked, query 0, key 1
-}
-
-TEST(Views, AreInTheirOrderWithDistinctNames) {
-  std::vector<std::string> ids;
-  for (const View& view : views()) {
-    ids.emplace_back(view.id);
-    for (const OptionSpec* option : view.options)
-      EXPECT_THROW(parse_option(*option, "nonsense"), std::invalid_argument) << option->name;
-  }
-  EXPECT_THAT(ids, ElementsAre("heatmap", "scores", "qkv", "query", "cell", "score_sources", "softmax",
-                               "merge", "lines", "search", "plane", "metrics", "circuits", "composition",
-                               "tokenization", "embedding", "positions", "cosines", "staircase", "shift",
-                               "way", "mlp", "top_examples", "predictions", "lens", "attribution", "saliency",
-                               "circuit_graph", "flow", "sweep", "sampling", "tree", "cache", "parameters",
-                               "heads", "tokens", "next"));
-  EXPECT_EQ(find_view("nothing"), nullptr);
-}
-
-TEST(Options, SetWhatTheySay) {
-  Options o;
-  const auto value = [&](std::string_view name) { return o.value(*find_option(name)); };
-  set(o, "value-scale", "log");
-  EXPECT_EQ(o[kValueScale], ValueScale::logarithmic);
-  set(o, "value-scale", "row");
-  EXPECT_EQ(o[kValueScale], ValueScale::per_row);
-  set(o, "without-key0", "yes");
-  EXPECT_TRUE(o[kWithoutKey0]);
-  set(o, "zoom", "4:12,0:6.5");
-  EXPECT_EQ(o[kZoom], (Zoom{4, 0, 8, 6.5}));
-  set(o, "zoom", "all");
-  EXPECT_EQ(o[kZoom], Zoom());
-  set(o, "dimensions", "0,64,7");
-  EXPECT_EQ(value("dimensions"), OptionValue(std::vector<int>{0, 64, 7}));
-  set(o, "count", "25");
-  EXPECT_EQ(value("count"), OptionValue(25));
-  set(o, "temperature", "0.7");
-  EXPECT_EQ(o[kTemperature], 0.7);
-  for (const auto& [name, wrong] : {std::pair{"zoom", "4:4,0:1"},
-                                    {"zoom", "1:2"},
-                                    {"count", "0"},
-                                    {"temperature", "0"},
-                                    {"temperature", "nan"},
-                                    {"dimensions", "1,,2"},
-                                    {"dimensions", "-1"},
-                                    {"count", "3x"},
-                                    {"first-key", "-1"}}) {
-    EXPECT_THROW(set(o, name, wrong), std::invalid_argument) << name << " " << wrong;
-  }
 }
 
 TEST(Selections, AreMovedInsideTheRun) {

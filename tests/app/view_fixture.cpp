@@ -351,8 +351,4 @@ ViewActions ViewFixture::choose(const std::string& label, int index, int row, in
   return {};
 }
 
-viz::Scene ViewFixture::card(int index, int row, int col) const {
-  return view_.facts(context_, picture_, {index, row, col}).card;
-}
-
 }  // namespace headscope::app::testing

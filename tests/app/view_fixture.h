@@ -199,7 +199,6 @@ class ViewFixture {
   ViewActions press(Key key, bool shift = false) const;
   /// The actions of a menu line; empty if there is no such line.
   ViewActions choose(const std::string& label, int index, int row = 0, int col = 0) const;
-  viz::Scene card(int index, int row, int col) const;
 
  private:
   std::unique_ptr<const Scenario> own_;

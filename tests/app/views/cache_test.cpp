@@ -23,14 +23,6 @@ TEST(Cache, EachPassComputesOneTokenAndKeepsTheOthers) {
   }
 }
 
-TEST(Cache, SaysHowMuchItSaves) {
-  const ViewFixture shown("cache", Scenario(Prompt{"", {1, 2, 3}, false}), 1200, 600, {{"ahead", "2"}});
-  // Passes over 3, 4 and 5 tokens.
-  EXPECT_THAT(
-      texts(shown.scene()),
-      Contains(HasSubstr("with the cache: 5 positions. Without it, recomputing all in every pass: 12.")));
-}
-
 TEST(Cache, AClickOnAColumnOfThePromptChoosesItsToken) {
   const Scenario s(kRobot);
   const ViewFixture shown("cache", s, 900, 600, {{"ahead", "3"}});

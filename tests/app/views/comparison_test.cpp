@@ -6,8 +6,6 @@
 #include "app/run/analyses/thumbnails.h"
 #include "app/run/edits/edit_text.h"
 #include "app/views/export.h"
-#include "app/views/parts/comparison_words.h"
-#include "app/views/parts/names.h"
 #include "app/views/parts/weight_colors.h"
 #include "model/tokens/sampling.h"
 #include "tests/app/view_fixture.h"
@@ -80,29 +78,6 @@ TEST(Comparison, DifferencesOfPatternsAndStagesAreCellByCell) {
                 clean.ask(StagesOf{2, 1})->matrix(Stage::scores).at(5, 3));
 }
 
-/// The prompts differ, but neither is an edit of the other.
-TEST(Comparison, TheDifferenceOfTwoPromptsIsNotCalledAChange) {
-  const auto words_of = [&](const Scenario& scenario, const View& view) {
-    const ViewContext c = on_side(Side::difference, view, scenario.context(900, 700));
-    std::string words;
-    const Picture picture = view.build(c);
-    for (const std::string& text : texts(picture.scene)) words += text + "\n";
-    for (const viz::Region& region : picture.regions)
-      if (const auto hit = viz::hit_test(picture.regions, region.cell_rect(0, 0).center()); hit && view.facts)
-        for (const std::string& line : view.facts(c, picture, *hit).tooltip()) words += line + "\n";
-    if (view.table != nullptr)
-      for (const std::string& heading : view.table(c).header) words += heading + "\n";
-    return words;
-  };
-  const Scenario two = of_two(), edited_run = edited();
-  for (const View& view : views()) {
-    if (!view.shows_difference) continue;
-    SCOPED_TRACE(view.id);
-    EXPECT_THAT(words_of(two, view), Not(HasSubstr("change of ")));
-    EXPECT_THAT(words_of(edited_run, view), Not(HasSubstr("difference of ")));
-  }
-}
-
 TEST(Comparison, TokensOfTwoPromptsAreMatched) {
   const Scenario scenario = of_two();
   EXPECT_EQ(scenario.run->aligned, (std::vector<int>{0, 2, 3, 4, -1, 5}));
@@ -158,10 +133,8 @@ TEST(Comparison, SmallMapsShowTheLargestDifferenceUnderEachCell) {
   }
 }
 
-TEST(Comparison, TheNextTokenShowsBothAndHowFarTheyAreApart) {
+TEST(Comparison, TheNextTokenHasTheLargestDifferenceFirst) {
   const Scenario scenario = edited(), clean(kRobot);
-  const View& next = *find_view("next");
-  const ViewContext c = on_side(Side::difference, next, scenario.context(420, 600));
   const auto probabilities = [](const Scenario& of) {
     const auto answer = of.ask(NextAfter{of.selection.query});
     std::vector<double> result(answer->logits.size());
@@ -169,48 +142,12 @@ TEST(Comparison, TheNextTokenShowsBothAndHowFarTheyAreApart) {
     return result;
   };
   const std::vector<double> after = probabilities(scenario), before = probabilities(clean);
-  const Table table = next.table(c);
-  ASSERT_EQ(table.header.back(), "change");
-  double largest = 0;
+  const Table table = table_of(Side::difference, "next", scenario);
+  double largest = 0, kl = 0;
   for (std::size_t i = 0; i < after.size(); ++i) largest = std::max(largest, std::abs(after[i] - before[i]));
-  EXPECT_NEAR(std::abs(std::stod(table.rows.front().back())), largest, 1e-15) << "the largest change first";
-  double kl = 0;
+  EXPECT_NEAR(std::abs(std::stod(table.rows.front().back())), largest, 1e-15);
   for (std::size_t i = 0; i < after.size(); ++i) kl += before[i] * std::log(before[i] / after[i]);
   EXPECT_NEAR(divergence(before, after), kl, 1e-12);
-  EXPECT_EQ(divergence(before, before), 0);
-  const viz::Picture picture = next.build(c);
-  const bool says = std::ranges::any_of(picture.scene.items, [&](const viz::Item& item) {
-    const auto* text = std::get_if<viz::GlyphRun>(&item);
-    return text != nullptr && text->text.find(" " + viz::number(bits(kl), 3) + " bits") != std::string::npos;
-  });
-  EXPECT_TRUE(says);
-}
-
-TEST(Comparison, CaptionsSayWhatIsSubtracted) {
-  const View& view = *find_view("heatmap");
-  const Scenario scenario = edited();
-  EXPECT_THAT(caption(view, on_side(Side::difference, view, scenario.context(800, 600))),
-              HasSubstr("with the attention of L1 zeroed · minus the same without edits"));
-  const Scenario two = of_two({2, 1, -1}, Alignment::position);
-  EXPECT_THAT(caption(view, on_side(Side::difference, view, two.context(800, 600))),
-              HasSubstr("minus “The very old king had daughter”"));
-  EXPECT_THAT(caption(view, on_side(Side::difference, view, two.context(800, 600))),
-              Not(HasSubstr("without edits")));
-  Prompt prompt{"The old king had a daughter", {}, false};
-  prompt.edits = scenario.run->prompt.edits;
-  Scenario both(prompt);
-  both.compare(Prompt{"The very old king had daughter", {}, false});
-  EXPECT_THAT(caption(view, on_side(Side::difference, view, both.context(800, 600))),
-              HasSubstr("minus “The very old king had daughter” without edits"));
-}
-
-TEST(Comparison, DifferencesSayHowManyTokensHaveNoCounterpart) {
-  const Scenario two = of_two();
-  const auto alone = std::ranges::count(two.run->aligned, -1);
-  ASSERT_EQ(alone, 1);
-  ViewContext c = two.context(1000, 700);
-  c.side = Side::difference;
-  EXPECT_EQ(difference_words(c), "first − second prompt; 1 token has no counterpart");
 }
 
 TEST(Comparison, WhatASingleTokenWithoutCounterpartHasIsNoDifference) {
@@ -221,80 +158,6 @@ TEST(Comparison, WhatASingleTokenWithoutCounterpartHasIsNoDifference) {
     EXPECT_THAT(texts(find_view(view)->build(c).scene), ElementsAre(words)) << view;
   }
   EXPECT_TRUE(find_view("next")->table(on(Side::difference, "next", alone)).rows.empty());
-}
-
-TEST(Comparison, AnotherTokenAtTheSamePositionIsNamed) {
-  const Scenario two = of_two({2, 1, 1}, Alignment::position);
-  for (const char* view : {"next", "attribution", "query", "merge", "way"}) {
-    const ViewContext c = on(Side::difference, view, two, 1600, 900);
-    EXPECT_THAT(find_view(view)->build(c).subtitle, HasSubstr("; there 1 “·very”")) << view;
-  }
-  EXPECT_EQ(find_view("next")->build(on(Side::difference, "next", two, 900, 700)).title,
-            "After “·old” − “·very”");
-  const ViewContext map = on(Side::difference, "heatmap", two, 900, 700);
-  EXPECT_THAT(find_view("heatmap")->build(map).subtitle, HasSubstr("; 4 tokens are compared with others"));
-  const Scenario by_token = of_two({2, 1, 1});
-  EXPECT_THAT(find_view("next")->build(on(Side::difference, "next", by_token, 900, 700)).subtitle,
-              HasSubstr("; there 2 “·old”"));
-}
-
-TEST(Comparison, TheStripMarksTokensThatTheOtherPromptHasOthersFor) {
-  const Scenario two = of_two({2, 1, 1}, Alignment::position);
-  for (const Side side : {Side::run, Side::baseline}) {
-    const ViewContext c = on(side, "tokens", two, 900, 120);
-    const View& view = *find_view("tokens");
-    const Picture picture = view.build(c);
-    const bool second = side == Side::baseline;
-    const auto& own = (second ? *two.run->baseline : *two.run).tokens;
-    const auto& other = (second ? *two.run : *two.run->baseline).tokens;
-    for (const viz::Region& chip : picture.regions) {
-      const auto underlined = std::ranges::any_of(
-          items_of<viz::FillRect>(picture.scene),
-          [&](const auto& bar) { return bar.rect.h < 0.2F * chip.rect.h && chip.rect.encloses(bar.rect); });
-      const bool differs = chip.id >= other.length() || own.tokens[chip.id].id != other.tokens[chip.id].id;
-      EXPECT_EQ(underlined, differs) << chip.id;
-      if (!differs) continue;
-      const std::string prompt = second ? "first prompt" : "second prompt";
-      const std::string words = chip.id >= other.length()
-                                    ? "no counterpart in the " + prompt
-                                    : "in the " + prompt + " " + token_name(other, chip.id);
-      EXPECT_THAT(view.facts(c, picture, {static_cast<int>(&chip - picture.regions.data()), 0, 0}).tooltip(),
-                  Contains(words));
-    }
-  }
-}
-
-TEST(Comparison, NumbersOfViewsWithoutDifferencesSayWhoseTheyAre) {
-  const auto tooltip = [](const Scenario& s, Side side) {
-    const ViewContext c = on(side, "tokens", s, 900, 120);
-    return find_view("tokens")->facts(c, find_view("tokens")->build(c), {1, 0, 0}).tooltip();
-  };
-  EXPECT_THAT(tooltip(edited(), Side::difference), Contains(HasSubstr("% in the edited run")));
-  EXPECT_THAT(tooltip(edited(), Side::baseline), Contains(HasSubstr("% in the unedited run")));
-  EXPECT_THAT(tooltip(of_two(), Side::difference), Contains(HasSubstr("% in the first prompt")));
-  EXPECT_THAT(tooltip(Scenario(kRobot), Side::run), Not(Contains(HasSubstr(" in the first"))));
-}
-
-TEST(Comparison, OneTokenThatIsComparedWithAnotherIsNamed) {
-  Scenario two("The old king", {2, 1, 0});
-  two.compare(Prompt{"The old queen", {}, false}, Alignment::position);
-  ASSERT_EQ(two.length(), 3);
-  EXPECT_THAT(find_view("heatmap")->build(on(Side::difference, "heatmap", two, 900, 700)).subtitle,
-              HasSubstr("; 2 “·king” is compared with 2 “·queen”"));
-}
-
-TEST(Comparison, APaneSaysWhatMatchesEqualTokens) {
-  Scenario two("The old king had a dog", {2, 1, 1});
-  const auto words = [&](Alignment by, bool in_pane) {
-    two.compare(Prompt{"The very old king had a dog", {}, false}, by);
-    ViewContext c = on(Side::difference, "heatmap", two, 900, 700);
-    c.in_pane = in_pane;
-    return difference_words(c);
-  };
-  EXPECT_THAT(words(Alignment::position, true), HasSubstr("; “By token” matches equal ones"));
-  EXPECT_THAT(words(Alignment::position, false), Not(HasSubstr("By token")))
-      << "a figure has no such control";
-  EXPECT_THAT(words(Alignment::subsequence, true), Not(HasSubstr("By token")));
 }
 
 TEST(Comparison, AFigureOfADifferenceHasAScaleOfItsOwn) {
@@ -310,19 +173,6 @@ TEST(Comparison, AFigureOfADifferenceHasAScaleOfItsOwn) {
   EXPECT_GT(full(false), full(true)) << "the window has one for all heads";
 }
 
-TEST(Comparison, CaptionsSayWhatIsMatchedAndWhereATextStarts) {
-  const Scenario two = of_two();
-  const auto caption_of = [&](const char* view) {
-    return caption(*find_view(view), on(Side::difference, view, two, 900, 700));
-  };
-  for (const char* view : {"heatmap", "lens", "attribution"})
-    EXPECT_THAT(caption_of(view), HasSubstr("equal tokens matched")) << view;
-  EXPECT_THAT(caption_of("metrics"), Not(HasSubstr("matched"))) << "means over each prompt";
-  const Scenario started(Prompt{"The old king", {}, true});
-  EXPECT_THAT(caption(*find_view("metrics"), started.context(900, 700)),
-              HasSubstr("“The old king” after the start token"));
-}
-
 /// The query follows the end of a prompt that is shorter than the other.
 TEST(Comparison, TheSecondPromptsNextTokenIsAtTheCounterpart) {
   Scenario two("The old king had", {2, 1, 3});
@@ -335,50 +185,6 @@ TEST(Comparison, TheSecondPromptsNextTokenIsAtTheCounterpart) {
   ASSERT_FALSE(at_three.rows.empty());
   EXPECT_EQ(at_end.rows, at_three.rows);
   EXPECT_EQ(view.build(on_side(Side::baseline, view, follows)).subtitle, "position 3");
-}
-
-TEST(Comparison, TheLensOnPaperSaysWhoseAnswerItsColoursAreOf) {
-  const Scenario two = of_two(), changed = edited("L4.attn_out=0");
-  for (const auto& [scenario, whose] :
-       {std::pair(&two, "the second prompt's final answer"), {&changed, "the unedited run's final answer"}}) {
-    for (const float width : {317.F, 624.F}) {
-      ViewContext c = on(Side::difference, "lens", *scenario, width, 400);
-      c.printed = true;
-      const std::string subtitle = find_view("lens")->build(c).subtitle;
-      EXPECT_THAT(subtitle, HasSubstr(std::string("; colours are of ") + whose));
-      EXPECT_THAT(subtitle, EndsWith("; bold: the answer"));
-    }
-  }
-}
-
-TEST(Comparison, TheLensHasNoAnswerWhereNothingIsCompared) {
-  const Scenario two = of_two();
-  const ViewContext c = on(Side::difference, "lens", two, 900, 700);
-  const Picture picture = find_view("lens")->build(c);
-  const viz::Region& grid = picture.regions.back();
-  int bold = 0;
-  for (const viz::GlyphRun& run : items_of<viz::GlyphRun>(picture.scene)) {
-    // With the answers above the cells.
-    const viz::Rect columns{grid.rect.x, grid.rect.y - 20, grid.rect.w, grid.rect.h + 20};
-    if (!columns.contains(run.origin) || run.text == ",") continue;
-    if (run.glyphs != fonts()->layout(run.text, viz::FontStyle::bold, run.size).glyphs) continue;
-    ++bold;
-    const viz::Rect alone = grid.cell_rect(0, 4);
-    EXPECT_FALSE(alone.x < run.origin.x && run.origin.x < alone.right()) << run.text;
-  }
-  EXPECT_GT(bold, 0);
-}
-
-TEST(Comparison, PredictionsKeepTheRunsOwnGuessLongest) {
-  for (const float width : {420.F, 520.F}) {
-    const Scenario s = edited("L4.attn_out=0");
-    ViewContext c = on(Side::difference, "predictions", s, width, 600);
-    c.in_pane = true;
-    const Picture picture = find_view("predictions")->build(c);
-    const auto said = texts(picture.scene);
-    EXPECT_GE(std::ranges::count(said, "guess now"), std::ranges::count(said, "guess before")) << width;
-    EXPECT_THAT(picture.subtitle, HasSubstr("columns not shown: ")) << width;
-  }
 }
 
 }  // namespace

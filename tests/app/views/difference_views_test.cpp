@@ -11,7 +11,6 @@
 #include "app/run/analyses/token_pass.h"
 #include "app/run/analyses/token_statistics.h"
 #include "app/run/edits/edit_text.h"
-#include "app/views/export.h"
 #include "model/pass/statistics.h"
 #include "model/tokens/sampling.h"
 #include "tests/app/view_fixture.h"
@@ -83,35 +82,6 @@ TEST(ViewDifference, TheLensFollowsTheBaselinesAnswerUpTheStream) {
   }
 }
 
-TEST(ViewDifference, TheLensHasNothingWhereNoTokenStandsForOne) {
-  const Scenario scenario = of_two();
-  const auto difference = scenario.ask_difference(LensOf{0});
-  std::vector<bool> compares;
-  for (int i = 0; i < scenario.length(); ++i) compares.push_back(difference->compares(i));
-  EXPECT_EQ(compares, (std::vector<bool>{true, true, true, true, false, true}));
-  const ViewContext c = on(Side::baseline, "lens", scenario);
-  const auto there = c.ask(LensOf{0});
-  for (int place = 0; place < difference->places; ++place)
-    EXPECT_EQ(difference->before_at(5, place).guesses.next_probability,
-              there->at(5, place).guesses.next_probability);
-  const Table table = table_of(Side::difference, "lens", scenario);
-  EXPECT_EQ(table.rows[4 * difference->places].back(), "");
-}
-
-TEST(ViewDifference, TheQueryTableIsThatOfItsStages) {
-  const Scenario scenario = edited("L0.attn_out=0"), clean(kRobot);
-  const Table table = table_of(Side::difference, "query", scenario);
-  const auto after = scenario.ask(StagesOf{2, 1}), before = clean.ask(StagesOf{2, 1});
-  ASSERT_EQ(table.rows.size(), 9U);
-  for (int key = 0; key < 9; ++key) {
-    const auto& row = table.rows[key];
-    EXPECT_EQ(std::stof(row[2]),
-              after->matrix(Stage::scores).at(8, key) - before->matrix(Stage::scores).at(8, key));
-    EXPECT_EQ(std::stof(row[4]),
-              after->matrix(Stage::pattern).at(8, key) - before->matrix(Stage::pattern).at(8, key));
-  }
-}
-
 TEST(ViewDifference, AttributionAddsUpToTheDifferenceOfTheLogit) {
   const Scenario scenario = edited(), clean(kRobot);
   const Table table = table_of(Side::difference, "attribution", scenario);
@@ -154,15 +124,6 @@ TEST(ViewDifference, ARankMeansTheSameTokenOnAllSides) {
   EXPECT_NE(logit_in(table_of(Side::run, "attribution", alone)), logits.front()) << "else this says nothing";
 }
 
-TEST(ViewDifference, AttributionSaysThatNothingStandsForAToken) {
-  Scenario scenario = of_two();
-  scenario.select({2, 1, 4});
-  for (const char* view : {"attribution", "query"}) {
-    const viz::Picture picture = find_view(view)->build(on(Side::difference, view, scenario));
-    EXPECT_THAT(texts(picture.scene), Contains("4 “·a” has no counterpart in the second prompt"));
-  }
-}
-
 TEST(ViewDifference, MetricsAreDifferencesOfEachHead) {
   const Scenario scenario = edited("L0.attn_out=0");
   const Table after = table_of(Side::run, "metrics", scenario),
@@ -177,21 +138,6 @@ TEST(ViewDifference, MetricsAreDifferencesOfEachHead) {
       any |= after.rows[i][f] != before.rows[i][f];
     }
   EXPECT_TRUE(any);
-}
-
-TEST(ViewDifference, LinesAreTheWeightsThatGrewAndThoseThatShrank) {
-  const Scenario scenario = edited("L0.attn_out=0"), clean(kRobot);
-  const Table table = table_of(Side::difference, "lines", scenario);
-  bool more = false, less = false;
-  for (const auto& row : table.rows) {
-    EXPECT_EQ(row[0], "L2 H1");
-    const int query = std::stoi(row[1]), key = std::stoi(row[3]);
-    const float difference = std::stof(row[5]);
-    EXPECT_EQ(difference, scenario.weight(query, key) - clean.weight(query, key));
-    EXPECT_GE(std::abs(difference), 0.02F);
-    (difference > 0 ? more : less) = true;
-  }
-  EXPECT_TRUE(more && less);
 }
 
 TEST(ViewDifference, NeuronsIsTheDifferenceOfEachOne) {
@@ -214,17 +160,6 @@ TEST(ViewDifference, NeuronsIsTheDifferenceOfEachOne) {
   }
   EXPECT_NEAR(std::abs(std::stod(table.rows[0][column(table, "change of after")])), largest, 1e-6);
   EXPECT_GT(largest, 1e-3);
-}
-
-TEST(ViewDifference, NeuronsThatAreAsTheyWereAreNotListed) {
-  Scenario scenario = testing::edited("L3.mlp_post[*][7]=1");
-  scenario.select({3, 0, 5});
-  const Table table = table_of(Side::difference, "mlp", scenario);
-  ASSERT_EQ(table.rows.size(), 1U + 2U) << "and the norms";
-  EXPECT_EQ(table.rows[0][column(table, "neuron")], "7");
-  Scenario other = testing::edited("L3.mlp_post[0][7]=1");
-  other.select({3, 0, 5});
-  EXPECT_EQ(table_of(Side::difference, "mlp", other).rows.size(), 1U + 2U) << "a list is never empty";
 }
 
 TEST(ViewDifference, ThePassIsTheDifferenceOfEachVector) {
@@ -254,70 +189,38 @@ TEST(ViewDifference, QueriesKeysAndValuesIsTheDifferenceOfEachComponent) {
   scenario.select({3, 2, 5});
   const Table table = table_of(Side::difference, "qkv", scenario);
   const auto after = scenario.ask(AttentionInputOf{3, 5}), before = clean.ask(AttentionInputOf{3, 5});
-  const std::size_t output = column(table, "Δ ln_1 × c_attn.weight"), bias = column(table, "Δ c_attn.bias");
+  const std::size_t output = column(table, "Δ ln_1 × c_attn.weight");
   ASSERT_EQ(table.rows.size(), after->output.size());
   double largest = 0;
   for (std::size_t i = 0; i < table.rows.size(); ++i) {
     const double difference = std::stod(table.rows[i][output]);
     EXPECT_NEAR(difference, static_cast<double>(after->output[i] - before->output[i]), 1e-6);
-    EXPECT_EQ(std::stod(table.rows[i][bias]), 0);
     largest = std::max(largest, std::abs(difference));
   }
   EXPECT_GT(largest, 1e-2);
-  // The other heads in the ablated head's layer read the same input as before.
-  scenario.select({2, 1, 5});
-  const ViewContext c = on(Side::difference, "qkv", scenario);
-  EXPECT_THAT(texts(find_view("qkv")->build(c).scene), Contains(HasSubstr("no difference")));
-}
-
-TEST(ViewDifference, NothingIsSaidToBeTheSameThatIsNot) {
-  Scenario scenario = edited("L2.mlp_out=0");
-  scenario.select({2, 1, 5});
-  for (const char* view : {"mlp", "way"})
-    EXPECT_THAT(texts(find_view(view)->build(on(Side::difference, view, scenario)).scene),
-                Each(Not(HasSubstr("nothing changed"))))
-        << view;
-}
-
-TEST(ViewDifference, PartsOfMergedHeadsAddUpToTheDifferenceOfTheirSum) {
-  Scenario scenario = edited(), clean(kRobot);
-  scenario.select({2, 1, 5});
-  const Table table = table_of(Side::difference, "merge", scenario);
-  const auto after = scenario.ask(MergedHeadsOf{2, 5}), before = clean.ask(MergedHeadsOf{2, 5});
-  const std::size_t norm = column(table, "norm of the difference"), first = column(table, "[0]");
-  const auto row = [&](std::string_view name) {
-    return *std::ranges::find(table.rows, name, [](const auto& cells) { return std::string_view(cells[0]); });
-  };
-  EXPECT_GT(std::stod(row("L2 H1")[norm]), 0.1) << "which is off";
-  for (const char* same : {"L2 H0", "L2 H2", "bias", "residual stream before"})
-    EXPECT_EQ(std::stod(row(same)[norm]), 0) << same;
-  for (std::size_t i = 0; i < after->of.out.size(); ++i) {
-    const double difference = static_cast<double>(after->of.out[i] - before->of.out[i]);
-    EXPECT_NEAR(std::stod(row("sum")[first + i]), difference, 1e-5);
-    EXPECT_NEAR(std::stod(row("L2 H1")[first + i]), difference, 1e-5);
-  }
 }
 
 TEST(ViewDifference, EveryViewThatHasOneIsDrawnForTwoPromptsOfAnyLengths) {
-  for (const char* second :
-       {"The", "The very old king had daughter", "A robot must obey the orders given it by human beings"})
-    for (const Alignment by : {Alignment::position, Alignment::subsequence}) {
-      Scenario scenario(Prompt{"The old king had a daughter", {}, false});
-      scenario.compare(Prompt{second, {}, false}, by);
-      for (const int query : {-1, 0, 4}) {
-        scenario.select({2, 1, query});
-        for (const View& view : views()) {
-          if (!view.shows_difference) continue;
-          SCOPED_TRACE(std::string(view.id) + " " + second);
-          const ViewContext c = on_side(Side::difference, view, scenario.context(700, 500));
-          const viz::Picture picture = view.build(c);
-          EXPECT_FALSE(picture.scene.items.empty());
-          if (view.table) static_cast<void>(view.table(c));
-          for (int region = 0; region < std::ssize(picture.regions); ++region)
-            if (view.facts) static_cast<void>(view.facts(c, picture, {region, 0, 0}));
-        }
+  for (const auto& [second, by] :
+       {std::pair{"The", Alignment::position},
+        {"The very old king had daughter", Alignment::subsequence},
+        {"A robot must obey the orders given it by human beings", Alignment::position}}) {
+    Scenario scenario(Prompt{"The old king had a daughter", {}, false});
+    scenario.compare(Prompt{second, {}, false}, by);
+    for (const int query : {-1, 0, 4}) {
+      scenario.select({2, 1, query});
+      for (const View& view : views()) {
+        if (!view.shows_difference) continue;
+        SCOPED_TRACE(std::string(view.id) + " " + second);
+        const ViewContext c = on_side(Side::difference, view, scenario.context(700, 500));
+        const viz::Picture picture = view.build(c);
+        EXPECT_FALSE(picture.scene.items.empty());
+        static_cast<void>(view.table(c));
+        for (int region = 0; region < std::ssize(picture.regions); ++region)
+          static_cast<void>(view.facts(c, picture, {region, 0, 0}));
       }
     }
+  }
 }
 
 }  // namespace

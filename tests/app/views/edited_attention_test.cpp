@@ -103,25 +103,6 @@ TEST(EditedAttention, HeatmapColoursWhatIsSeenAndHatchesTheRest) {
   });
 }
 
-TEST(EditedAttention, HatchingShowsInMaskedCellsAndNowhereElse) {
-  const EditedCase edited = all_edited()[1];
-  const Scenario s = scenario_of(edited.edits, {kLayer, kHead, 8, -1});
-  const ViewFixture shown("heatmap", s, 900, 800);
-  const viz::Region& grid = shown.region(shown.grid());
-  const viz::Bitmap pixels = viz::rasterize(shown.scene(), *fonts(), 1);
-  for (int query = 0; query < 3; ++query) {
-    for (int key = 0; key < s.length(); ++key) {
-      const viz::Rect cell = grid.cell_rect(query, key).inset(3);
-      std::set<std::tuple<int, int, int>> colors;  // along a line that avoids the number
-      for (float x = cell.x; x < cell.right(); ++x) {
-        const viz::Color c = pixels.at(static_cast<int>(x), static_cast<int>(cell.y));
-        colors.insert({c.r, c.g, c.b});
-      }
-      EXPECT_EQ(colors.size() > 1, edited.masked(query, key)) << query << " " << key;
-    }
-  }
-}
-
 TEST(EditedAttention, AllViewsHaveTheSameNumbersAsTheReference) {
   for_each_edited([](const Scenario& s, const EditedCase& edited, const auto& weights) {
     const auto length = static_cast<std::size_t>(s.length());
@@ -165,68 +146,13 @@ TEST(EditedAttention, APatchedRowShowsAllKeysThatItBrings) {
 
 TEST(EditedAttention, LinesLeadToLaterKeysToo) {
   for_each_edited([](const Scenario& s, const EditedCase&, const auto& weights) {
-    for (const char* arrangement : {"columns", "arcs"}) {
-      const ViewFixture shown("lines", s, 900, 800, {{"threshold", "0.05"}, {"arrangement", arrangement}});
-      std::map<std::pair<int, int>, double> listed;
-      for (const auto& row : shown.table().rows)
-        listed[{std::stoi(row[1]), std::stoi(row[3])}] = number(row[5]);
-      for (int query = 0; query < s.length(); ++query) {
-        for (int key = 0; key < s.length(); ++key) {
-          const double weight = weights[query][key];
-          const auto found = listed.find({query, key});
-          EXPECT_EQ(found != listed.end(), weight >= 0.05) << query << " " << key;
-          if (found != listed.end()) {
-            EXPECT_NEAR(found->second, weight, kTolerance);
-          }
-        }
-      }
-    }
+    const ViewFixture shown("lines", s, 900, 800, {{"threshold", "0.05"}});
+    std::set<std::pair<int, int>> listed;
+    for (const auto& row : shown.table().rows) listed.emplace(std::stoi(row[1]), std::stoi(row[3]));
+    for (int query = 0; query < s.length(); ++query)
+      for (int key = 0; key < s.length(); ++key)
+        EXPECT_EQ(listed.contains({query, key}), weights[query][key] >= 0.05) << query << " " << key;
   });
-}
-
-TEST(EditedAttention, TheUniformAverageIsOverTheKeysThatAreSeen) {
-  const ViewFixture shown("lines", scenario_of("L2H1.mask=101/010/111", {kLayer, kHead, 0, -1}), 900, 800,
-                          {{"threshold", "0"}, {"uniform", "yes"}});
-  std::map<std::pair<int, int>, double> uniform;
-  for (const auto& row : shown.table().rows)
-    if (row[0] == "uniform 1/n") uniform[{std::stoi(row[1]), std::stoi(row[3])}] = number(row[5]);
-  EXPECT_EQ((uniform[{0, 2}]), 0.5);
-  EXPECT_EQ((uniform[{1, 1}]), 1);
-  EXPECT_FALSE(uniform.contains({1, 0}));
-}
-
-TEST(EditedAttention, ArithmeticOfALaterKeySaysWhatTheMaskAndTheEditsDo) {
-  const auto value = [](const Table& table, const std::string& name) {
-    for (const auto& row : table.rows)
-      if (row[0] == name) return number(row[2]);
-    return std::numeric_limits<double>::quiet_NaN();
-  };
-  for_each_edited([&](const Scenario& made, const EditedCase& edited, const auto& weights) {
-    const bool forced = weights[2][6] == 0.5;
-    const int query = forced ? 2 : 0, key = forced ? 6 : 2;
-    const Scenario s = scenario_of(edited.edits, {kLayer, kHead, query, key});
-    ASSERT_EQ(s.selection.key, key);
-    ASSERT_EQ(made.length(), s.length());
-    const ViewFixture shown("cell", s, 900, 800);
-    EXPECT_NEAR(value(shown.table(), "weight"), weights[query][key], kTolerance);
-    EXPECT_EQ(value(shown.table(), "position of the key"), key);
-    DrawnPage page = shown.page();
-    EXPECT_NE(page.take(forced ? "key 6 masked for query 2" : "key 2 > query 0, mask lifted"), "");
-    if (forced) {
-      EXPECT_NE(page.take("weight: edited, replaces softmax"), "");
-    }
-  });
-}
-
-TEST(EditedAttention, TheQueryTableNamesWhatItHides) {
-  const Scenario s = scenario_of("L2H1.pattern[2,6]=0.5; L2H1.scores[5,3]=null", {kLayer, kHead, 2, -1});
-  const ViewFixture shown("query", s, 1200, 800);
-  EXPECT_GE(shown.key_row(6), 0);
-  EXPECT_LT(shown.key_row(7), 0);
-  EXPECT_NE(shown.page().take("2 later keys: masked (score −∞, weight 0)"), "");
-  EXPECT_THAT(shown.tooltip(shown.key_row(4)), Contains("masked: this key comes after the query"));
-  EXPECT_EQ(in_words(shown.click(shown.key_row(6))), "key 6");
-  EXPECT_EQ(in_words(shown.click(shown.key_row(4))), "") << "not seen";
 }
 
 TEST(EditedAttention, KeysAreSelectedWhereTheHeadSeesThem) {
@@ -247,8 +173,8 @@ TEST(EditedAttention, KeysAreSelectedWhereTheHeadSeesThem) {
   EXPECT_EQ(in_words(ViewFixture("lines", back, 900, 800).press(Key::left, true)), "key 2");
 }
 
-TEST(EditedAttention, MetricsAndSearchTakeLaterKeysIn) {
-  for_each_edited([](const Scenario& s, const EditedCase& edited, const auto& weights) {
+TEST(EditedAttention, MetricsTakeLaterKeysIn) {
+  for_each_edited([](const Scenario& s, const EditedCase&, const auto& weights) {
     double entropy = 0, distance = 0;
     for (std::size_t q = 1; q < weights.size(); ++q) {
       for (std::size_t k = 0; k < weights.size(); ++k) {
@@ -262,24 +188,6 @@ TEST(EditedAttention, MetricsAndSearchTakeLaterKeysIn) {
     const auto queries = static_cast<double>(s.length() - 1);
     EXPECT_NEAR(metrics[HeadMetric::entropy], entropy / queries, 1e-4);
     EXPECT_NEAR(metrics[HeadMetric::distance], distance / queries, 1e-4);
-
-    model::Workspace workspace(1);
-    WeightSearch search;
-    search.above = 0.02;
-    search.heads = {{kLayer, kHead}};
-    BestWeights best(200);
-    search_weights(*s.run, search, 1, workspace, best);
-    std::int64_t expected = 0;
-    int keys_of_first = 0;
-    for (int k = 0; k < s.length(); ++k) keys_of_first += !edited.masked(0, k);
-    for (int q = keys_of_first > 1 ? 0 : 1; q < s.length(); ++q)
-      for (int k = 0; k < s.length(); ++k) expected += !edited.masked(q, k) && weights[q][k] > 0.02;
-    EXPECT_EQ(best.count(), expected);
-    std::vector<HeadMetrics> heads;
-    add_head_metrics(*s.run, workspace, heads);
-    EXPECT_THAT(heads.at(kLayer * 8 + kHead).values().all,
-                ::testing::Pointwise(::testing::NanSensitiveDoubleEq(), metrics.all))
-        << "the same however they are asked for";
   });
 }
 
@@ -316,37 +224,6 @@ std::vector<std::string> edited_sum(const Table& table, std::size_t d_head) {
   return {last.end() - static_cast<std::ptrdiff_t>(d_head), last.end()};
 }
 
-TEST(EditedOutput, AQueryOfAHeadThatIsOffSaysThatItWritesNothing) {
-  const Scenario s = scenario_of("L2H1.z=0", {kLayer, kHead, 5, -1});
-  const ViewFixture shown("query", s, 1700, 700);
-  const auto d_head = static_cast<std::size_t>(s.config().d_head());
-  EXPECT_EQ(shown.picture().subtitle, "L2 H1 (off): writes nothing");
-  EXPECT_THAT(texts(shown.scene()), Contains("off: this head writes nothing"));
-  const auto values = edited_sum(shown.table(), d_head);
-  ASSERT_EQ(values.size(), d_head);
-  for (const std::string& value : values) EXPECT_EQ(number(value), 0);
-  const int strip = shown.strip(Vector::edited_z, 5);
-  ASSERT_GE(strip, 0);
-  EXPECT_THAT(shown.tooltip(strip, static_cast<int>(Vector::edited_z), 3),
-              AllOf(Contains("z[3] = 0"), Contains("set to 0 by an edit")));
-  EXPECT_EQ(in_words(shown.click(strip, static_cast<int>(Vector::edited_z), 3)), "");
-  const ViewFixture narrow("query", s, 470, 400);
-  EXPECT_THAT(texts(narrow.scene()), Contains("off: this head writes nothing"))
-      << "without room for the vectors, too";
-}
-
-TEST(EditedOutput, AQueryShowsWhatAScaledHeadWrites) {
-  const Scenario s = scenario_of("L2H1.z*=0.5", {kLayer, kHead, 5, -1});
-  const ViewFixture shown("query", s, 1700, 700);
-  EXPECT_EQ(shown.picture().subtitle, "L2 H1 (× 0.5)");
-  EXPECT_THAT(texts(shown.scene()), Contains("× 0.5: edited"));
-  const auto d_head = static_cast<std::size_t>(s.config().d_head());
-  const auto values = edited_sum(shown.table(), d_head);
-  ASSERT_EQ(values.size(), d_head);
-  const auto& z = reference_head(s).z[5];
-  for (std::size_t i = 0; i < d_head; ++i) EXPECT_NEAR(number(values[i]), z[i] / 2, 5e-5) << i;
-}
-
 // An edit at one position is about that query alone.
 TEST(EditedOutput, OnlyTheQueriesOfAnEditAreOff) {
   const std::size_t d_head = static_cast<std::size_t>(bundled()->config().d_head());
@@ -358,125 +235,6 @@ TEST(EditedOutput, OnlyTheQueriesOfAnEditAreOff) {
     const Scenario s = scenario_of(edits, {kLayer, kHead, 5, -1});
     EXPECT_TRUE(edited_sum(ViewFixture("query", s, 1700, 700).table(), d_head).empty()) << edits;
   }
-}
-
-TEST(EditedOutput, TheGridStrikesHeadsThatAreOffAndNamesTheFactorOfOthers) {
-  const Scenario s = scenario_of("L2H1.z=0; L3.z*=0.5; L4H1.z=mean", {});
-  for (const auto& [width, height] : {std::pair{1000.F, 900.F}, {250.F, 220.F}}) {
-    const ViewFixture shown("heads", s, width, height);
-    DrawnPage page = shown.page();
-    const auto strikes = items_of<viz::Polyline>(shown.scene());
-    ASSERT_EQ(strikes.size(), 1U);
-    EXPECT_TRUE(shown.region(shown.map_of(2, 1)).rect.contains(strikes[0].points[0]));
-    EXPECT_TRUE(shown.region(shown.map_of(2, 1)).rect.contains(strikes[0].points[1]));
-    for (int head = 0; head < s.config().n_head; ++head) {
-      const auto words = page.take(shown.region(shown.map_of(3, head)).rect);
-      ASSERT_EQ(words.size(), 1U) << head;
-      EXPECT_EQ(words[0].text, "×0.5");
-    }
-    EXPECT_TRUE(page.take(shown.region(shown.map_of(4, 1)).rect).empty()) << "a dot";
-    EXPECT_THAT(shown.tooltip(shown.map_of(2, 1)), Contains("off: writes nothing"));
-  }
-}
-
-// The last edit of a site counts, and what is written comes after z.
-TEST(EditedOutput, SettingToZeroCountsWhateverWasBefore) {
-  for (const auto& [edits, off] : {std::pair{"L2H1.z=mean; L2H1.z=0", true},
-                                   {"L2H1.z=1; L2H1.z*=0", true},
-                                   {"L2H1.z[0]=1; L2H1.z=0", true},
-                                   {"L2H1.z=0; L2H1.z=1", false},
-                                   {"L2H1.z=0; L2H1.z=mean", false},
-                                   {"L2H1.result=1; L2H1.z=0", false}}) {
-    const Scenario s = scenario_of(edits, {kLayer, kHead, 5, -1});
-    const std::string title = ViewFixture("heatmap", s, 900, 700).picture().title;
-    EXPECT_EQ(title, std::string("Attention pattern of L2 H1 ") + (off ? "(off)" : "(edited)")) << edits;
-  }
-}
-
-TEST(EditedOutput, ARolloutSaysThatItCountsHeadsThatAreOff) {
-  const auto subtitle = [](int layer) {
-    const Scenario s = scenario_of("L2H1.z=0", {layer, kHead, 5, -1});
-    return ViewFixture("heatmap", s, 900, 700, {{"cell-values", "rollout"}}).picture().subtitle;
-  };
-  EXPECT_THAT(subtitle(3), HasSubstr("L2 H1 is off, but its pattern counts"));
-  EXPECT_THAT(subtitle(1), Not(HasSubstr("off"))) << "of the layers up to that one";
-}
-
-/// The maps of a pane are small: a card over them would cover their headings.
-TEST(EditedOutput, ScoresSayInTheirSubtitleWhyNothingDiffers) {
-  const Scenario s = testing::edited("L2H1.z=0", {2, 1, -1});
-  ViewContext c = on(Side::difference, "scores", s, 700, 700);
-  c.in_pane = true;
-  const Picture picture = find_view("scores")->build(c);
-  EXPECT_THAT(picture.subtitle, HasSubstr("the edits act after this attention"));
-  EXPECT_EQ(viz::testing::text_faults(picture.scene, *viz::testing::fonts()), "");
-}
-
-TEST(EditedOutput, TitlesSayInAFewWordsWhatTheEditOfAllHeadsIs) {
-  const Scenario s = scenario_of("mask=none", {kLayer, kHead, 5, -1});
-  EXPECT_EQ(ViewFixture("heatmap", s, 900, 700).picture().title, "Attention pattern of L2 H1 (no mask)");
-}
-
-TEST(EditedOutput, TitlesSayThatAHeadIsOff) {
-  const Scenario s = scenario_of("L2H1.z=0; L2H1.mask=none", {kLayer, kHead, 5, -1});
-  const ViewFixture heatmap("heatmap", s, 900, 700);
-  EXPECT_EQ(heatmap.picture().title, "Attention pattern of L2 H1 (off)") << "with another edit, too";
-  EXPECT_THAT(heatmap.picture().subtitle, StartsWith("writes nothing; "));
-}
-
-TEST(EditedAttention, ScoresSaysWhichStageAnEditSets) {
-  const auto notes = [](const char* edits) {
-    Prompt prompt{kRobot, {}, false};
-    if (*edits) prompt.edits = parse_edits(edits, *bundled());
-    const Scenario s(prompt, {kLayer, kHead, 8});
-    return texts(ViewFixture("scores", s, 1600, 700).scene());
-  };
-  const auto clean = notes(""), pattern = notes("L2H1.pattern[8,0]=0"), scores = notes("L2H1.scores[8,0]=1"),
-             other = notes("L2H2.pattern[8,0]=0");
-  for (const auto& said : {clean, other}) {
-    EXPECT_THAT(said, Contains("later keys −∞"));
-    EXPECT_THAT(said, Contains("softmax of each row"));
-  }
-  EXPECT_THAT(pattern, Contains("later keys −∞"));
-  EXPECT_THAT(pattern, Not(Contains("softmax of each row")));
-  EXPECT_THAT(pattern, Contains("as edited"));
-  EXPECT_THAT(pattern, Contains(EndsWith("+ mask), then edited")));
-  EXPECT_THAT(scores, Contains("softmax of each row"));
-  EXPECT_THAT(scores, Not(Contains("later keys −∞")));
-}
-
-TEST(EditedAttention, SoftmaxSaysThatItsWeightsAreNotYetEdited) {
-  const auto subtitle = [](const char* edits) {
-    return ViewFixture("softmax", scenario_of(edits, {kLayer, kHead, 8}), 1200, 700).picture().subtitle;
-  };
-  EXPECT_THAT(subtitle("L2H1.pattern[8,0]=0"), StartsWith("before the edits of the pattern: entropy "));
-  EXPECT_THAT(subtitle("L2H2.pattern[8,0]=0"), StartsWith("entropy "));
-}
-
-TEST(EditedAttention, AListOfKeysThatIsCutShowsTheEditedOrTheChosenOne) {
-  const Selection last{kLayer, kHead, 199};
-  const auto keys = [&](const std::string& edits, int chosen) {
-    Selection selection = last;
-    selection.key = chosen;
-    Scenario s = Scenario::of_length(200);
-    Prompt prompt = s.run->prompt;
-    prompt.edits = parse_edits(edits, *bundled());
-    const ViewFixture shown("query", Scenario(prompt, selection), 1200, 500);
-    std::vector<int> rows;
-    for (const int i : ids_of_role(shown.picture(), kKeyRole)) rows.push_back(i);
-    return rows;
-  };
-  for (const int key : {3, 60, 150}) {
-    EXPECT_THAT(keys("L2H1.pattern[199," + std::to_string(key) + "]=0", -1), Contains(key));
-    EXPECT_THAT(keys("L2H1.pattern[199,100]=0", key), Contains(key));
-  }
-}
-
-TEST(EditedAttention, CaptionsQuoteThePromptThatIsPatchedFrom) {
-  const Scenario s = scenario_of("L2H1.z[8]<-\"A robot may not harm a human\"[2]", {kLayer, kHead, 8});
-  EXPECT_THAT(
-      caption(*find_view("heatmap"), s.context(900, 600)),
-      HasSubstr("head L2 H1 at position 8 patched from “A robot may not harm a human” (its position 2)"));
 }
 
 }  // namespace

@@ -18,24 +18,6 @@ Scenario scenario_of(const char* edits, Selection selection = {kLayer, kHead, kQ
   return Scenario(prompt, selection);
 }
 
-/// The texts of a view of an edited run at query 5 of L2 H1.
-std::vector<std::string> texts_of(const char* view, const char* edits) {
-  return texts(ViewFixture(view, scenario_of(edits), 1600, 1000).scene());
-}
-
-TEST(EditedVectors, SayThatTheyAreEditedWhereAnEditActsOnThem) {
-  const std::string z = "each head's sum of weight × value", slices = "one slice per head";
-  EXPECT_THAT(texts_of("merge", "L2H3.z=0"), Contains(z + "; edited")) << "strips show all heads";
-  EXPECT_THAT(texts_of("merge", "L2.resid_mid[5]*=2"), Contains("with what attention writes; edited"));
-  EXPECT_THAT(texts_of("qkv", "L2H0.k=0"), Contains(slices + "; edited"));
-  EXPECT_THAT(texts_of("mlp", "L2.mlp_post[5][7]=0"), Contains(EndsWith(", edited")));
-  for (const char* elsewhere : {"L1H3.z=0", "L2H3.z[4]=0"})
-    EXPECT_THAT(texts_of("merge", elsewhere), Contains(z));
-  for (const char* elsewhere : {"L1H3.k=0", "L2H0.k[4]=0", "L2H0.z=0"})
-    EXPECT_THAT(texts_of("qkv", elsewhere), Not(Contains(slices + "; edited"))) << elsewhere;
-  EXPECT_THAT(texts_of("mlp", "L2.mlp_post[4][7]=0"), Not(Contains(EndsWith(", edited"))));
-}
-
 /// The stream that enters a block is another than left the block before, if an edit comes between.
 TEST(EditedVectors, ThePassShowsTheStreamThatEntersABlock) {
   const Scenario s = scenario_of("L2.resid_pre[5]*=0.5");
@@ -71,33 +53,6 @@ TEST(EditedVectors, TheDifferenceOfAPassBeginsWhereTheEditActs) {
   EXPECT_EQ(norm_of(difference->blocks[kLayer - 1]->resid_post), 0);
 }
 
-TEST(EditedVectors, AnEmbeddingThatIsEditedIsNotCalledASum) {
-  const auto said = [](const char* edits) {
-    return texts(ViewFixture("embedding", scenario_of(edits), 1200, 800).scene());
-  };
-  for (const char* edits : {"embed[5]*=2", "pos_embed[5]=0", "L0.resid_pre[5]*=2"}) {
-    EXPECT_THAT(said(edits), Contains("after edits")) << edits;
-    EXPECT_THAT(said(edits), Not(Contains("sum"))) << edits;
-    EXPECT_THAT(said(edits), Contains("→")) << edits;
-  }
-  for (const char* edits : {"embed[4]*=2", "L1.resid_pre[5]*=2"}) {
-    EXPECT_THAT(said(edits), Contains("sum")) << edits;
-    EXPECT_THAT(said(edits), Not(Contains("→"))) << edits;
-  }
-}
-
-/// z comes before the result, of which it is no part.
-TEST(EditedVectors, AnEditedResultLeavesZAsItIs) {
-  for (const char* edits : {"L2H1.result[5]*=2", "L2H1.result=0"}) {
-    const ViewFixture shown("query", scenario_of(edits), 1400, 800),
-        plain("query", scenario_of(""), 1400, 800);
-    EXPECT_THAT(texts(shown.scene()), Not(Contains(HasSubstr("edited, z ="))));
-    EXPECT_EQ(shown.table().rows.size(), plain.table().rows.size()) << "no row of an edited sum";
-  }
-  EXPECT_THAT(ViewFixture("query", scenario_of("L2H1.result=0"), 1400, 800).picture().subtitle,
-              HasSubstr(": writes nothing"));
-}
-
 /// z may become anything, which the list shows in a row of its own.
 TEST(EditedVectors, AZThatIsSetIsShown) {
   for (const char* edits :
@@ -113,63 +68,6 @@ TEST(EditedVectors, AZThatIsSetIsShown) {
   }
   EXPECT_EQ(ViewFixture("query", scenario_of("L2H1.z[4]=mean"), 1400, 800).table().rows.back().front(),
             "sum");
-}
-
-TEST(EditedAttention, AnEditedScoreIsInTheRangeOfItsColours) {
-  const auto largest_said = [](const ViewContext& c) {
-    double largest = 0;
-    for (std::string words : texts(find_view("scores")->build(c).scene)) {
-      const std::size_t digit = words.find_first_of("0123456789");
-      if (digit != words.npos && words.find("·") == words.npos)
-        largest = std::max(largest, std::strtod(words.c_str() + digit, nullptr));
-    }
-    return largest;
-  };
-  const Scenario s = edited("L2H1.scores[5,3]=200", {kLayer, kHead, 7});
-  for (const Side side : {Side::run, Side::difference}) {
-    ViewContext c = on(side, "scores", s, 900, 800);
-    set(c, "score-stage", "3");
-    EXPECT_GE(largest_said(c), 150) << "at the end of the colour bar";
-  }
-}
-
-TEST(EditedAttention, ARolloutSaysThatItsRowsSumToOneOnlyIfTheyDo) {
-  const auto subtitle = [](const char* edits) {
-    return ViewFixture("heatmap", scenario_of(edits), 1200, 900, {{"cell-values", "rollout"}})
-        .picture()
-        .subtitle;
-  };
-  for (const char* even : {"", "L1H3.z=0", "L3H1.pattern[5,2]=0.5", "mask=none"})
-    EXPECT_THAT(subtitle(even), HasSubstr("rows sum to 1")) << even;
-  for (const char* odd : {"L1.pattern=0", "L1H3.pattern[5,2]=0.5", "L2H2.scores[5,*]=null"})
-    EXPECT_THAT(subtitle(odd), Not(HasSubstr("sum to 1"))) << odd;
-}
-
-TEST(EditedVectors, WhatIsOfTheWeightsAloneIsNotCalledEdited) {
-  const Scenario s = scenario_of("L2H1.z=0");
-  EXPECT_THAT(caption(*find_view("heatmap"), s.context(900, 600)), HasSubstr("with head L2 H1 zeroed"));
-  for (const char* view : {"circuits", "positions", "cosines", "parameters"})
-    EXPECT_THAT(caption(*find_view(view), s.context(900, 600)), Not(HasSubstr("head L2 H1 zeroed"))) << view;
-}
-
-TEST(EditedVectors, EditsOfPositionsBeyondThePromptAreNotNamed) {
-  const Scenario s = scenario_of("L2H1.z[200]=0; L3H0.z=0"), none = scenario_of("L2H1.z[200]=0");
-  EXPECT_THAT(caption(*find_view("heatmap"), s.context(900, 600)), HasSubstr("with head L3 H0 zeroed"));
-  EXPECT_THAT(caption(*find_view("heatmap"), none.context(900, 600)), Not(HasSubstr("with")));
-}
-
-TEST(EditedAttention, AQueryWithoutKeysHasWeightsOfZeroByDefinition) {
-  const std::vector<std::string> said = texts_of("score", "L2H1.scores[5,*]=null");
-  EXPECT_THAT(said, Contains("by definition"));
-  EXPECT_THAT(said, Not(Contains(HasSubstr("NaN"))));
-}
-
-TEST(EditedAttention, TheLargestEntropyIsOfTheKeysThatAreSeen) {
-  const auto subtitle = [](const char* edits) {
-    return ViewFixture("softmax", scenario_of(edits, {kLayer, kHead, 3}), 1200, 700).picture().subtitle;
-  };
-  EXPECT_THAT(subtitle("L2H1.scores[3,0-1]=null"), HasSubstr(" of 1 bits"));
-  EXPECT_THAT(subtitle("L2H1.pattern[1,2]=0.5"), HasSubstr(" of 2 bits")) << "of other queries";
 }
 
 }  // namespace

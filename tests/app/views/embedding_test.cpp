@@ -8,7 +8,7 @@ namespace headscope::app::embedding_test {
 namespace {
 
 constexpr int kPosition = 5;
-constexpr int kStripRole = 0, kNeighbourRole = 1, kNeighbourStripRole = 2;  // roles of the view's regions
+constexpr int kStripRole = 0, kNeighbourRole = 1;  // roles of the view's regions
 
 Scenario robot() {
   Scenario s(kRobot, {1, 2, kPosition});
@@ -88,52 +88,18 @@ TEST(Embedding, TheTableHasTheRowsOfTheFileAndTheirSum) {
 
 TEST(Embedding, WhoLooksUpAComponentInTheLegendReadsItsValue) {
   const Scenario s = robot();
-  for (const viz::Theme* theme : {&light(), &dark()}) {
-    const ViewFixture shown("embedding", s, 1700, 800, {}, *theme, 8);
-    DrawnPage page = shown.page();
-    const std::vector<viz::Image> bars = lying_bars(shown.scene());
-    ASSERT_EQ(bars.size(), 1U);
-    const DrawnScale scale(page, bars[0]);
-    const std::vector<double> wte = row_of("wte.weight", id_of(s)), wpe = row_of("wpe.weight", kPosition);
-    for (std::size_t i = 0; i < wte.size(); ++i) {
-      const int col = static_cast<int>(i);
-      EXPECT_TRUE(reads(scale, shown.color_of(shown.find(kStripRole, 0), 0, col), wte[i]));
-      EXPECT_TRUE(reads(scale, shown.color_of(shown.find(kStripRole, 1), 1, col), wpe[i]));
-      EXPECT_TRUE(reads(scale, shown.color_of(shown.find(kStripRole, 2), 2, col), wte[i] + wpe[i]));
-    }
+  const ViewFixture shown("embedding", s, 1700, 800, {}, dark(), 8);
+  DrawnPage page = shown.page();
+  const std::vector<viz::Image> bars = lying_bars(shown.scene());
+  ASSERT_EQ(bars.size(), 1U);
+  const DrawnScale scale(page, bars[0]);
+  const std::vector<double> wte = row_of("wte.weight", id_of(s)), wpe = row_of("wpe.weight", kPosition);
+  for (std::size_t i = 0; i < wte.size(); ++i) {
+    const int col = static_cast<int>(i);
+    EXPECT_TRUE(reads(scale, shown.color_of(shown.find(kStripRole, 0), 0, col), wte[i]));
+    EXPECT_TRUE(reads(scale, shown.color_of(shown.find(kStripRole, 1), 1, col), wpe[i]));
+    EXPECT_TRUE(reads(scale, shown.color_of(shown.find(kStripRole, 2), 2, col), wte[i] + wpe[i]));
   }
-}
-
-TEST(Embedding, TheTooltipsNumbersAddUp) {
-  const Scenario s = robot();
-  const ViewFixture shown("embedding", s, 1200, 800);
-  for (const int strip : {0, 1, 2}) {
-    const auto lines = shown.tooltip(shown.find(kStripRole, strip), strip, 17);
-    ASSERT_EQ(lines.size(), 4U);
-    const auto token = number_after(lines, "[17] = "), position = viz::testing::number_after(lines[2], "= "),
-               sum = viz::testing::number_after(lines[3], "= ");
-    ASSERT_TRUE(token && position && sum);
-    EXPECT_EQ(static_cast<float>(token->value) + static_cast<float>(position->value),
-              static_cast<float>(sum->value));
-    EXPECT_EQ(static_cast<float>(token->value), static_cast<float>(row_of("wte.weight", id_of(s))[17]));
-  }
-  const auto neighbour = shown.tooltip(shown.find(kNeighbourStripRole, 0), 0, 17);
-  EXPECT_THAT(neighbour, Contains(HasSubstr("cosine ")));
-  EXPECT_TRUE(number_after(neighbour, "[17] = "));
-}
-
-TEST(Embedding, SaysWhyTheProductIsALookUpWhereThereIsRoom) {
-  const Scenario s = robot();
-  const model::Config& config = s.config();
-  const std::string d = std::to_string(config.n_embd), vocabulary = with_commas(4096);
-  ASSERT_EQ(config.vocab_size, 4096);
-  const ViewFixture large("embedding", s, 1200, 800), small("embedding", s, 470, 330);
-  for (const std::string& shape :
-       {"[1 × " + vocabulary + "]", "[" + vocabulary + " × " + d + "]", "[1 × " + d + "]"}) {
-    EXPECT_THAT(texts(large.scene()), Contains(shape));
-    EXPECT_THAT(texts(small.scene()), Not(Contains(shape)));
-  }
-  EXPECT_GE(small.find(kNeighbourRole, 3), 0) << "the nearest rather than the explanation";
 }
 
 TEST(Embedding, TheStripsDoNotWaitForTheNearest) {
@@ -145,16 +111,6 @@ TEST(Embedding, TheStripsDoNotWaitForTheNearest) {
   NoAnswers failed("There is not enough memory.");
   EXPECT_THAT(texts(ViewFixture("embedding", s.context(900, 700, failed)).scene()),
               Contains("There is not enough memory."));
-}
-
-TEST(Embedding, SmallPanesScrollTheNearest) {
-  const ViewFixture shown("embedding", robot(), 470, 330, {{"first-neighbour", "2"}});
-  EXPECT_EQ(ids_of_role(shown.picture(), kNeighbourRole).front(), 2);
-  EXPECT_EQ(in_words(shown.press(Key::down)), "first-neighbour 3");
-  EXPECT_EQ(in_words(shown.press(Key::right)), "query by 1");
-  const Table table = shown.table();
-  for (const auto& [name, cell] : {std::pair{"cosine ", table.rows[5][3]}, {"id ", table.rows[5][1]}})
-    EXPECT_EQ(in_words(shown.choose("Copy " + (name + cell), shown.find(kNeighbourRole, 2))), "copy " + cell);
 }
 
 }  // namespace

@@ -111,17 +111,6 @@ TEST(Heatmap, TheFirstQueriesDoNotSetTheMaximumAndTheLegendSaysSo) {
   EXPECT_EQ(*one.color_of(one.grid(), 0, 0), viz::sequential(light(), 1));
 }
 
-TEST(Heatmap, SaysWhatRowsSumToIfAQueryHasNoKeys) {
-  EXPECT_THAT(texts(ViewFixture("heatmap", Scenario(kRobot), 900, 700).scene()),
-              Contains(HasSubstr("; rows sum to 1")));
-  const Scenario masked = with_edits("L2H1.scores[3,*]=null");
-  const auto pattern = masked.ask(PatternOf{2, 1});
-  ASSERT_EQ(pattern->masked.count_of(3), 0);
-  for (int key = 0; key <= 3; ++key) ASSERT_EQ(pattern->matrix().at(3, key), 0);
-  EXPECT_THAT(texts(ViewFixture("heatmap", masked, 1000, 700).scene()),
-              Contains(HasSubstr("; rows sum to 1, fully masked ones to 0")));
-}
-
 TEST(Heatmap, ADifferenceHasTheColourThatItHasInTheGridOfHeads) {
   const Scenario s = edited("L0.attn_out=0", {2, 1, -1});
   const int heads = s.config().n_head;
@@ -146,34 +135,6 @@ TEST(Heatmap, ADifferenceHasTheColourThatItHasInTheGridOfHeads) {
     ASSERT_NE(pattern, scores.regions.end());
     EXPECT_EQ(image_color_at(scores.scene, pattern->cell_rect(8, 0).center()),
               image_color_at(map.scene, map.regions.front().cell_rect(8, 0).center()));
-  }
-}
-
-TEST(Heatmap, ANarrowPaneKeepsTheColourBarOfADifference) {
-  const Scenario s = edited("L0.attn_out=0");
-  for (const float width : {340.F, 420.F, 520.F}) {
-    ViewContext c = on(Side::difference, "heatmap", s, width, 600);
-    c.in_pane = true;
-    const Picture picture = find_view("heatmap")->build(c);
-    EXPECT_EQ(upright_bars(picture.scene).size() + lying_bars(picture.scene).size(), 1U) << width;
-    EXPECT_THAT(texts(picture.scene), Contains("difference in weight")) << width;
-    EXPECT_EQ(text_faults(picture.scene, *c.fonts), "") << width;
-    // The four small maps of the scores have one each.
-    ViewContext stages = on(Side::difference, "scores", s, width, 420);
-    stages.in_pane = true;
-    const viz::Scene four = find_view("scores")->build(stages).scene;
-    EXPECT_EQ(upright_bars(four).size() + lying_bars(four).size(), 4U) << width;
-    EXPECT_EQ(text_faults(four, *c.fonts), "") << width;
-    // The scroll bar of a zoomed map is under the colour bar.
-    ViewContext zoomed = c;
-    set(zoomed, "zoom", "0:5,0:5");
-    const Picture part = find_view("heatmap")->build(zoomed);
-    for (const Scroll& scroll : find_view("heatmap")->scrolls(zoomed, part)) {
-      for (const viz::Image& bar : lying_bars(part.scene))
-        if (scroll.sideways) {
-          EXPECT_GE(scroll.along.bottom(), bar.dest.bottom());
-        }
-    }
   }
 }
 
@@ -207,66 +168,6 @@ TEST(Heatmap, ShowsWeightedValuesAndRolloutInPlaceOfWeights) {
   }
 }
 
-TEST(Heatmap, HatchingStaysOutsideTheStairs) {
-  const Scenario s(kRobot);
-  Picture picture = find_view("heatmap")->build(s.context(700, 600));
-  const viz::Bitmap pixels = viz::rasterize(picture.scene, *fonts(), 1);
-  const viz::Region& grid = picture.regions[0];
-  const auto images = items_of<viz::Image>(picture.scene);
-  // Near the corners of a cell on the diagonal, where hatching would be visible first.
-  for (int i = 0; i < grid.row_count; ++i) {
-    if (i == s.selection.query) continue;  // framed
-    const viz::Rect cell = grid.cell_rect(i, i);
-    const viz::Color expected = images[0].bitmap->at(i, i);
-    EXPECT_LE(channel_difference(pixels.at(static_cast<int>(cell.right() - 4), static_cast<int>(cell.y + 4)),
-                                 expected),
-              3)
-        << i;
-  }
-}
-
-TEST(Heatmap, TheTooltipTellsTheWeightItsPartAndItsRank) {
-  const Scenario& s = scenario(23);
-  const ViewFixture shown("heatmap", s, 700, 600);
-  const int grid = shown.grid();
-  const Table table = shown.table();
-  for (const auto& [query, key] : {std::pair{0, 0}, {5, 2}, {22, 0}, {22, 22}, {17, 9}}) {
-    SCOPED_TRACE(std::to_string(query) + " " + std::to_string(key));
-    const std::vector<std::string> lines = shown.tooltip(grid, query, key);
-    ASSERT_EQ(lines.size(), 4U);
-    const auto q = static_cast<std::size_t>(query), k = static_cast<std::size_t>(key);
-    EXPECT_EQ(lines[0], "query " + std::to_string(query) + " “" + s.run->tokens.labels[q] + "”");
-    EXPECT_EQ(lines[1], "key " + std::to_string(key) + " “" + s.run->tokens.labels[k] + "”");
-    const std::vector<double>& row = reference_head(s).weights[q];
-    const std::string& cell = table.rows[q][k + 2];
-    EXPECT_TRUE(agree(number_after(lines, "weight "), cell, row[k], kWeightTolerance));
-    EXPECT_TRUE(agree(viz::testing::number_after(lines[3], ""), cell, row[k], kWeightTolerance));
-    const auto rank = 1 + std::count_if(row.begin(), row.end(), [&](double w) { return w > row[k]; });
-    EXPECT_THAT(lines[3], HasSubstr("rank " + std::to_string(rank) + " of " + std::to_string(query + 1)));
-  }
-  EXPECT_THAT(shown.tooltip(grid, 2, 5), Contains(HasSubstr("masked")));
-}
-
-TEST(Heatmap, WithoutKeyZeroTheLegendSaysSo) {
-  EXPECT_THAT(texts(ViewFixture("heatmap", scenario(23), 700, 600, {{"without-key0", "yes"}}).scene()),
-              Contains("key 0"));
-  EXPECT_THAT(texts(ViewFixture("heatmap", scenario(23), 700, 600).scene()), Not(Contains("key 0")));
-}
-
-TEST(Heatmap, FewTokensShowTheirValues) {
-  EXPECT_THAT(texts(find_view("heatmap")->build(scenario(2).context(700, 600)).scene), Contains("1.00"));
-  EXPECT_THAT(texts(find_view("heatmap")->build(scenario(100).context(700, 600)).scene),
-              Not(Contains("1.00")));
-}
-
-/// The frames of cells that have the key's colour.
-std::vector<viz::Rect> key_frames(const viz::Scene& scene) {
-  std::vector<viz::Rect> frames;
-  for (const auto& frame : items_of<viz::StrokeRect>(scene))
-    if (frame.color == light().key) frames.push_back(frame.rect);
-  return frames;
-}
-
 TEST(Heatmap, ACellChoosesItsQueryAndItsKeyAndGivesTheKeyBack) {
   const ViewFixture shown("heatmap", Scenario(kRobot, {1, 2, 5, 3}), 700, 600);
   EXPECT_EQ(in_words(shown.click(0, 7, 2)), "query 7, key 2");
@@ -274,26 +175,6 @@ TEST(Heatmap, ACellChoosesItsQueryAndItsKeyAndGivesTheKeyBack) {
   EXPECT_EQ(in_words(shown.click(0, 5, 3)), "query 5, key -1") << "the chosen one";
   EXPECT_EQ(in_words(shown.click(0, 7, 3)), "query 7, key 3");
   EXPECT_EQ(in_words(shown.click(0, 2, 4)), "query 2, key -1") << "it does not see that key";
-}
-
-TEST(Heatmap, TheChosenKeyIsMarkedWhereTheQueryMeetsIt) {
-  for (const auto& [width, query, key] : {std::tuple{700.F, 8, 3}, {700.F, 90, 1}, {160.F, 99, 99}}) {
-    Scenario s(scenario(100).run->prompt, {2, 1, query, -1});
-    EXPECT_TRUE(key_frames(ViewFixture("heatmap", s, width, 600).scene()).empty());
-    s.select({2, 1, query, key});
-    const ViewFixture shown("heatmap", s, width, 600);
-    const auto frames = key_frames(shown.scene());
-    ASSERT_EQ(frames.size(), 1U);
-    const viz::Point cell = shown.region(0).cell_rect(query, key).center();
-    EXPECT_NEAR(frames[0].center().x, cell.x, 0.01);
-    EXPECT_NEAR(frames[0].center().y, cell.y, 0.01);
-    EXPECT_GE(frames[0].w, 6) << "of a cell of any size";
-  }
-  EXPECT_TRUE(key_frames(ViewFixture("heatmap", Scenario(scenario(100).run->prompt, {2, 1, 50, 3}), 700, 600,
-                                     {{"zoom", "40:60,10:30"}})
-                             .scene())
-                  .empty())
-      << "out of sight";
 }
 
 TEST(Heatmap, KeysMoveQueryHeadAndKey) {
@@ -321,23 +202,6 @@ TEST(Heatmap, TheZoomFollowsTheKeys) {
   EXPECT_EQ(in_words(shown.press(Key::end)), "query -1, zoom 80:100,20:40");
   EXPECT_EQ(in_words(shown.press(Key::left, true)), "key 19, zoom 31:51,19:39");
   EXPECT_EQ(in_words(shown.press(Key::right, true)), "key 21");
-}
-
-TEST(Heatmap, TheMenuChoosesAndCopiesExactly) {
-  Scenario s(kRobot, {1, 2, 5, 3});
-  const ViewFixture shown("heatmap", s, 700, 600);
-  const auto name = [&](int i) { return std::to_string(i) + " “" + s.run->tokens.labels[i] + "”"; };
-  EXPECT_EQ(in_words(shown.choose("Select query " + name(7), 0, 7, 2)), "query 7");
-  EXPECT_EQ(in_words(shown.choose("Select key " + name(2), 0, 7, 2)), "query 7, key 2");
-  EXPECT_EQ(in_words(shown.choose("Select key " + name(2), 0, 5, 2)), "key 2");
-  EXPECT_EQ(in_words(shown.choose("Clear key " + name(3), 0, 5, 3)), "key -1");
-  EXPECT_EQ(in_words(shown.choose("Copy " + shown.tooltip(0, 7, 2)[2], 0, 7, 2)),
-            "copy " + shown.table().rows[7][4]);
-  EXPECT_EQ(in_words(shown.choose("Select key " + name(6), 0, 5, 6)), "") << "masked";
-  EXPECT_EQ(in_words(shown.choose("Show the whole matrix", 0, 5, 3)), "");
-  EXPECT_EQ(in_words(ViewFixture("heatmap", s, 700, 600, {{"zoom", "0:5,0:5"}})
-                         .choose("Show the whole matrix", 0, 2, 2)),
-            "zoom all");
 }
 
 }  // namespace

@@ -12,71 +12,25 @@ int places_of(const Scenario& s) {
   return 2 * s.config().n_layer + 1;
 }
 
-/// The reference's stream at a place, in the order of the pass.
-const std::vector<double>& stream_at(const Scenario& s, int place, int position) {
-  const auto& blocks = reference(s).blocks;
-  const auto layer = static_cast<std::size_t>(place / 2), at = static_cast<std::size_t>(position);
-  if (layer == blocks.size()) return blocks.back().resid_post[at];
-  return place % 2 == 0 ? blocks[layer].resid_pre[at] : blocks[layer].resid_mid[at];
-}
-
-/// softmax(ln_f(x) · wte): the textbook definition.
-std::vector<double> lens_of(const Scenario& s, const std::vector<double>& x) {
-  const auto& gain = reference_model().parameter("ln_f.weight");
-  const auto& bias = reference_model().parameter("ln_f.bias");
-  const auto& wte = reference_model().parameter("wte.weight");
-  const auto d = static_cast<double>(x.size());
-  double mean = 0, variance = 0, sum = 0;
-  for (const double v : x) mean += v / d;
-  for (const double v : x) variance += (v - mean) * (v - mean) / d;
-  std::vector<double> p(s.config().vocab_size);
-  for (std::size_t id = 0; id < p.size(); ++id) {
-    for (std::size_t i = 0; i < x.size(); ++i)
-      p[id] += ((x[i] - mean) / std::sqrt(variance + s.config().layer_norm_epsilon) * gain[i] + bias[i]) *
-               wte[id * x.size() + i];
-  }
-  const double most = *std::ranges::max_element(p);
-  for (double& v : p) sum += v = std::exp(v - most);
-  for (double& v : p) v /= sum;
-  return p;
-}
-
-TEST(Lens, TheTableIsTheReferencesAtEveryPlace) {
+TEST(Lens, TheTableIsTheAnswerAtEveryPlace) {
   const Scenario s(kRobot);
   const Table table = ViewFixture("lens", s, 900, 600).table();
+  const auto lens = s.ask(LensOf{0});
   const int places = places_of(s), n = s.length();
   ASSERT_EQ(table.rows.size(), static_cast<std::size_t>(n * places));
-  ASSERT_EQ(table.header.size(), 23U);
-  for (const int position : {0, n / 2, n - 1}) {
-    const std::vector<double> end = lens_of(s, stream_at(s, places - 1, position));
-    const auto answer = std::ranges::max_element(end) - end.begin();
+  for (int position = 0; position < n; ++position)
     for (int place = 0; place < places; ++place) {
       const auto& row = table.rows[position * places + place];
       SCOPED_TRACE(row[0] + " " + row[1] + " at " + row[2]);
-      const std::vector<double> here = lens_of(s, stream_at(s, place, position));
-      std::vector<double> sorted = here;
-      std::ranges::sort(sorted, std::greater<>());
+      const auto& guesses = lens->at(position, place).guesses;
       for (std::size_t g = 0; g < 5; ++g) {
-        const double p = here[std::stoul(row[3 + 3 * g])];
-        EXPECT_NEAR(p, sorted[g], 1e-4 * sorted[g]) << "guess " << g;
-        EXPECT_NEAR(std::stod(row[5 + 3 * g]), p, 1e-3 * p);
+        EXPECT_EQ(std::stoi(row[3 + 3 * g]), guesses.top[g].id);
+        EXPECT_EQ(row[5 + 3 * g], plain(guesses.top[g].probability));
       }
-      EXPECT_EQ(std::stol(row[18]), answer);
-      const double p = here[answer];
-      EXPECT_NEAR(std::stod(row[20]), p, 1e-3 * p + 1e-12);
-      const auto above = [&](double factor) {
-        return std::ranges::count_if(here, [&](double other) { return other > factor * p; });
-      };
-      EXPECT_GE(std::stol(row[21]), above(1.001) + 1);
-      EXPECT_LE(std::stol(row[21]), above(0.999) + 1);
-      double divergence = 0;
-      for (std::size_t id = 0; id < end.size(); ++id) divergence += end[id] * std::log2(end[id] / here[id]);
-      EXPECT_NEAR(std::stod(row[22]), divergence, 1e-3 * divergence + 1e-5);
+      EXPECT_EQ(std::stoi(row[18]), lens->answer(position));
+      EXPECT_EQ(row[20], plain(guesses.next_probability));
+      EXPECT_EQ(std::stoi(row[21]), guesses.next_rank + 1);
     }
-  }
-  EXPECT_EQ(table.rows[0][2], "0 pre");
-  EXPECT_EQ(table.rows[1][2], "0 mid");
-  EXPECT_EQ(table.rows[places - 1][2], std::to_string(s.config().n_layer - 1) + " post");
 }
 
 /// The row of the table for a cell, with the end of the stream on top.
@@ -123,44 +77,6 @@ TEST(Lens, EachCellHasItsBestGuessAndColour) {
       }
     }
   }
-}
-
-TEST(Lens, TheMouseTellsAllOfACell) {
-  const Scenario s(kRobot);
-  const ViewFixture shown("lens", s, 1300, 700);
-  const Table table = shown.table();
-  const int last = places_of(s) - 1;
-  for (const int row : {0, 1, 6, last}) {
-    const auto& numbers = row_of_cell(s, table, row, 3);
-    const auto lines = shown.tooltip(0, row, 3);
-    ASSERT_EQ(lines.size(), 9U);
-    EXPECT_THAT(lines[0], HasSubstr("3 “" + numbers[1] + "”"));
-    EXPECT_THAT(lines[1], HasSubstr(numbers[2]));
-    for (std::size_t g = 0; g < 5; ++g) {
-      EXPECT_THAT(lines[2 + g], HasSubstr("“" + numbers[4 + 3 * g] + "”"));
-      EXPECT_THAT(lines[2 + g], HasSubstr(percent(std::stod(numbers[5 + 3 * g]))));
-    }
-    EXPECT_THAT(lines[7], HasSubstr("“" + numbers[19] + "” " + percent(std::stod(numbers[20]))));
-    EXPECT_THAT(lines[7], HasSubstr("rank " + with_commas(std::stoul(numbers[21])) + " of"));
-    EXPECT_TRUE(
-        agree(viz::testing::number_after(lines[8], "here) "), numbers[22], std::stod(numbers[22]), 0));
-  }
-  EXPECT_THAT(shown.tooltip(0, 0, 3), Contains(HasSubstr("rank 1 of")));
-  EXPECT_THAT(shown.tooltip(0, last, 3), Contains(HasSubstr("embedding")));
-  EXPECT_THAT(shown.tooltip(0, last - 1, 3), Contains(HasSubstr("between attention and MLP")));
-}
-
-TEST(Lens, AClickChoosesThePositionAndTheMenuCopies) {
-  const Scenario s(kRobot);
-  const ViewFixture shown("lens", s, 1300, 700);
-  EXPECT_EQ(in_words(shown.click(0, 2, 4)), "query 4");
-  EXPECT_EQ(in_words(shown.press(Key::left)), "query by -1");
-  const Table table = shown.table();
-  const auto& numbers = row_of_cell(s, table, 2, 4);
-  EXPECT_EQ(in_words(shown.choose("Copy KL " + numbers[22], 0, 2, 4)), "copy " + numbers[22]);
-  EXPECT_EQ(in_words(shown.choose("Copy probability " + numbers[5], 0, 2, 4)), "copy " + numbers[5]);
-  EXPECT_EQ(in_words(shown.choose("Copy the final answer's rank " + numbers[21], 0, 2, 4)),
-            "copy " + numbers[21]);
 }
 
 TEST(Lens, ScrollsSidewaysSoThatTheQueryIsInSight) {
@@ -245,26 +161,6 @@ TEST(Lens, AsksForWhatShowsTheQueryFirst) {
   EXPECT_EQ(
       asked(70, {{"lens-guesses", "no"}}),
       (std::vector<Question>{LensOf{2}, LensOf{1}, LensOf{3}, LensOf{0}, LensOf{4}, LensOf{5}, LensOf{6}}));
-}
-
-TEST(Lens, TheScaleOfTheDivergenceIsOfWhatShows) {
-  const NamedOptions from_30{{"lens-color", "kl"}, {"first-column", "30"}};
-  const ViewFixture part("lens", scenario(100), 900, 600, from_30);
-  const viz::Region& grid = part.region(0);
-  const Table table = part.table();
-  std::vector<double> shown;
-  for (const auto& row : table.rows) {
-    const double position = std::stod(row[0]);
-    if (position >= grid.first_col && position < grid.first_col + grid.cols)
-      shown.push_back(std::stod(row[22]));
-  }
-  std::ranges::sort(shown);
-  DrawnPage page = part.page();
-  const std::vector<viz::Image> bars = lying_bars(part.scene());
-  ASSERT_EQ(bars.size(), 1U);
-  const DrawnScale scale(page, bars[0]);
-  const double expected = shown[shown.size() * 9 / 10];
-  EXPECT_NEAR(scale.high(), expected, 0.1 * expected);
 }
 
 }  // namespace

@@ -56,56 +56,6 @@ TEST(Lines, EveryWeightOfTheTableIsDrawnAndNamedByItsHead) {
   EXPECT_EQ(items_of<viz::Polyline>(arcs.scene()).size(), arcs.table().rows.size());
 }
 
-TEST(Lines, EachHeadHasDashesOfItsOwnAndDifferencesSayWhatTheirWidthIs) {
-  const Scenario s(kRobot);
-  const ViewFixture shown("lines", s, 900, 700, {{"line-heads", "2.1,0.3,1.0"}, {"threshold", "0.1"}});
-  const auto legend_bottom = shown.region(shown.find(kQueries)).rect.y;
-  std::vector<std::vector<float>> samples;
-  for (const viz::Segments& item : items_of<viz::Segments>(shown.scene()))
-    if (!item.points.empty() && item.points[0].y < legend_bottom) samples.push_back(item.dashes);
-  ASSERT_EQ(samples.size(), 3U) << "a sample for each head";
-  EXPECT_TRUE(samples[0].empty()) << "the first is solid";
-  EXPECT_FALSE(samples[1].empty());
-  EXPECT_FALSE(samples[2].empty());
-  EXPECT_NE(samples[1], samples[2]);
-  std::set<std::vector<float>> drawn;
-  for (const viz::Segments& item : items_of<viz::Segments>(shown.scene()))
-    if (!item.points.empty() && item.points[0].y > legend_bottom && item.color.a < 255)
-      drawn.insert(item.dashes);
-  for (const auto& dashes : samples) EXPECT_TRUE(drawn.contains(dashes));
-  EXPECT_THAT(texts(shown.scene()), Contains("weight"));
-
-  const Scenario changed = edited("L0.attn_out=0");
-  const ViewContext c = on(Side::difference, "lines", changed, 900, 700);
-  EXPECT_THAT(texts(find_view("lines")->build(c).scene), Contains("difference in weight"));
-}
-
-TEST(Lines, TheUniformAverageIsOneOverTheKeysThatAreSeen) {
-  const Scenario s(kRobot);
-  const Table table = ViewFixture("lines", s, 900, 700, {{"uniform", "yes"}, {"threshold", "0"}}).table();
-  int rows = 0;
-  for (const auto& row : table.rows) {
-    if (row[0] != "uniform 1/n") continue;
-    ++rows;
-    EXPECT_FLOAT_EQ(std::stof(row[5]), 1.F / (std::stof(row[1]) + 1));
-  }
-  EXPECT_EQ(rows, s.length() * (s.length() + 1) / 2);
-}
-
-TEST(Lines, DrawTheStrongestOfManyAndSayHowMany) {
-  const ViewFixture shown("lines", scenario(bundled()->transformer->config().n_ctx), 900, 700,
-                          {{"threshold", "0"}, {"uniform", "yes"}});
-  std::vector<double> weights;
-  for (const auto& row : shown.table().rows) weights.push_back(std::stod(row[5]));
-  ASSERT_GT(weights.size(), 2000U);
-  const auto written = texts(shown.scene());
-  const std::string note = "the 2,000 strongest of " + with_commas(weights.size()) + " weights above 0";
-  EXPECT_EQ(std::ranges::count(written, note), 1) << ::testing::PrintToString(written);
-  const ViewFixture dashed("lines", scenario(bundled()->transformer->config().n_ctx), 900, 700,
-                           {{"threshold", "0"}, {"line-heads", "0.0,1.1"}});
-  EXPECT_THAT(texts(dashed.scene()), Contains(HasSubstr("the 600 strongest of ")));
-}
-
 /// A prompt of that length, with a model of ten heads.
 const Scenario& many_heads(int length) {
   static const Scenario all = [length] {
@@ -137,13 +87,6 @@ TEST(Lines, NoMoreHeadsAreDrawnThanMemoryHoldsAndItSaysSo) {
             "line-heads 0.1,0.2,0.3,0.4,1.0,1.1,1.2");
 }
 
-TEST(Lines, HeadsThatTheModelHasNotAreNamed) {
-  const ViewFixture shown("lines", Scenario(kRobot), 900, 700, {{"line-heads", "0.1,99.0"}});
-  EXPECT_THAT(texts(shown.scene()), Contains(HasSubstr("no head L99 H0; ")));
-  EXPECT_THAT(find_view("lines")->refuse(shown.context()),
-              HasSubstr("there is no head L99 H0: the model has layers 0 to"));
-}
-
 TEST(Lines, ClicksPinAndTakeBack) {
   Scenario s(kRobot, {1, 2, 6, 3});
   const ViewFixture shown("lines", s, 900, 700);
@@ -162,21 +105,6 @@ TEST(Lines, ClicksPinAndTakeBack) {
     EXPECT_TRUE(lines.emplace(row[1], row[3]).second) << "twice";
   }
   EXPECT_EQ(lines.size(), static_cast<std::size_t>(7 + s.length() - 3 - 1));
-}
-
-TEST(Lines, UnderTheMouseATokenHasItsOwnLinesWithTheirWeights) {
-  const Scenario s(kRobot);
-  const ViewFixture shown("lines", s, 900, 700);
-  constexpr int kQuery = 5;
-  const auto lines = shown.tooltip(shown.find(kQueries), kQuery);
-  ASSERT_EQ(lines.size(), 2U);
-  const auto& weights = reference_head(s).weights[kQuery];
-  const auto strongest = std::ranges::max_element(weights) - weights.begin();
-  const std::string key = std::to_string(strongest) + " “" + s.run->tokens.labels[strongest] + "”";
-  EXPECT_THAT(lines[1], HasSubstr("L2 H1: to key " + key + " "));
-  const auto number = viz::testing::number_after(lines[1], key + " ");
-  ASSERT_TRUE(number);
-  EXPECT_NEAR(number->value, weights[strongest], number->rounding + kTolerance);
 }
 
 TEST(Lines, CommandsGatherHeads) {

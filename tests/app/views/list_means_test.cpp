@@ -43,19 +43,6 @@ struct OpenList {
   std::string out(const std::string& name) const { return (folder.path() / name).string(); }
 };
 
-/// Answers, also with failures.
-class Answering final : public Answers {
- public:
-  explicit Answering(const Scenario& s) : s_(s) {}
-  std::shared_ptr<const Answer> ask(const Question& question) override {
-    return std::make_shared<const Answer>(question.compute(*s_.run, {.workspace = workspace_}));
-  }
-
- private:
-  const Scenario& s_;
-  model::Workspace workspace_{1};
-};
-
 /// "mean x ± y" of a cell as tooltips say it.
 std::vector<std::string> said(const std::string& label, const SampleMean& mean, bool with_sign) {
   return {"mean " + label + (with_sign && mean.mean() > 0 ? " +" : " ") + exact(mean.mean()),
@@ -80,53 +67,7 @@ TEST(ListMeansViews, ASweepShowsTheMeanOfEachHead) {
       EXPECT_TRUE(reads(scale, shown.color_of(0, layer, head), mean.mean()));
       EXPECT_THAT(shown.tooltip(0, layer, head), IsSupersetOf(said("Δ logit difference", mean, true)));
     }
-  EXPECT_EQ(shown.picture().title, "Each head zeroed");
-  EXPECT_THAT(shown.picture().subtitle,
-              StartsWith("mean of 3 prompts of “pairs.jsonl”, ± standard error; logit difference"));
-  EXPECT_THAT(texts(shown.scene()), Contains(AllOf(StartsWith("strongest: L"), HasSubstr(" ± "))));
   EXPECT_EQ(in_words(shown.click(0, 2, 3)), "head 2 3");
-  EXPECT_EQ(caption(*find_view("sweep"), shown.context()), "tales · mean over the prompts of “pairs.jsonl”");
-}
-
-TEST(ListMeansViews, SayHowManyPromptsCountAndWhyOthersDoNot) {
-  OpenList list;
-  PromptList with_long = *list.s.prompts;
-  with_long.prompts.push_back({{.text = "", .ids = std::vector<int>(list.s.config().n_ctx + 1, 5)}});
-  list.s.prompts = std::make_shared<const PromptList>(with_long);
-  for (const char* view : {"sweep", "lens", "attribution"})
-    EXPECT_THAT(ViewFixture(view, list.s, 1000, 700, {{"over-list", "yes"}}).picture().subtitle,
-                StartsWith("mean of 3 of 4 prompts of “pairs.jsonl” (1 skipped: prompt 4: the prompt has "));
-}
-
-TEST(ListMeansViews, AFigureIsAboutNoHeadInParticularButAPaneMarksTheSelectedOne) {
-  const OpenList list;
-  Answering answers(list.s);
-  const auto frames = [&](const char* view, bool in_pane) {
-    ViewContext c = list.s.context(1000, 700, answers);
-    c.in_pane = in_pane;
-    const ViewFixture shown(view, c, {{"over-list", "yes"}});
-    return std::ranges::count_if(shown.scene().items, [&](const viz::Item& item) {
-      const auto* frame = std::get_if<viz::StrokeRect>(&item);
-      return frame != nullptr && frame->color == c.theme->accent;
-    });
-  };
-  for (const char* view : {"sweep", "attribution"}) {
-    EXPECT_EQ(frames(view, false), 0) << view;
-    EXPECT_EQ(frames(view, true), 1) << view;
-  }
-}
-
-TEST(ListMeansViews, ASweepPatchesFromEachPromptsOwnSecondOne) {
-  const OpenList list;
-  const ViewFixture shown("sweep", list.s, 1000, 700, {{"over-list", "yes"}, {"sweep-change", "patch"}});
-  SweepOf patch;
-  patch.edit = SweepEdit::patch;
-  const auto means = list.s.ask(SweepOnList{list.over(), patch});
-  EXPECT_EQ(shown.picture().title, "Each head patched from each prompt's second one");
-  EXPECT_THAT(
-      shown.tooltip(0, 1, 6),
-      IsSupersetOf(said("Δ logit difference",
-                        means->means.mean(static_cast<std::size_t>(list.s.config().n_head) + 6), true)));
 }
 
 TEST(ListMeansViews, KlIsInBits) {
@@ -137,84 +78,29 @@ TEST(ListMeansViews, KlIsInBits) {
   EXPECT_EQ(cells_of(shown.table(), "unit").front(), "nats") << "as the command writes it";
 }
 
-TEST(ListMeansViews, MlpsAreBarsWithTheirErrors) {
-  const OpenList list;
-  const ViewFixture shown("sweep", list.s, 1000, 700, {{"over-list", "yes"}, {"sweep-over", "mlps"}});
-  EXPECT_THAT(texts(shown.scene()), IsSupersetOf({"L0 MLP", "L5 MLP", "±"}));
-  SweepOf asked;
-  asked.over = SweepOver::mlps;
-  asked.site = model::Site::mlp_out;
-  const auto means = list.s.ask(SweepOnList{list.over(), asked});
-  EXPECT_THAT(shown.tooltip(2), IsSupersetOf(said("Δ logit difference", means->means.mean(2), true)));
-}
-
 TEST(ListMeansViews, TheLensListsItsPlaces) {
   const OpenList list;
-  const ViewFixture shown("lens", list.s, 1000, 700, {{"over-list", "yes"}});
   const auto means = list.s.ask(LensOnList{list.over()});
-  const int last = 2 * list.s.config().n_layer;
-  EXPECT_THAT(texts(shown.scene()),
-              IsSupersetOf({"5 post", "0 pre", "mean probability", "rank", "KL, bits"}));
-  EXPECT_THAT(shown.picture().subtitle, EndsWith("of the token that the prompt's line names"));
-  EXPECT_THAT(
-      shown.tooltip(0),
-      IsSupersetOf(said("probability", means->means.mean(static_cast<std::size_t>(last) * 3), false)));
-  const ViewFixture ranks("lens", list.s, 1000, 700, {{"over-list", "yes"}, {"lens-color", "rank"}});
-  EXPECT_THAT(ranks.tooltip(0),
-              IsSupersetOf(said("rank", means->means.mean(static_cast<std::size_t>(last) * 3 + 1), false)));
+  const auto last = 2 * static_cast<std::size_t>(list.s.config().n_layer);
+  for (const auto& [color, quantity] : {std::pair("probability", 0), {"rank", 1}}) {
+    const ViewFixture shown("lens", list.s, 1000, 700, {{"over-list", "yes"}, {"lens-color", color}});
+    EXPECT_THAT(shown.tooltip(0), IsSupersetOf(said(color, means->means.mean(last * 3 + quantity), false)));
+  }
 }
 
 TEST(ListMeansViews, AnAttributionShowsTheMeanOfEachPart) {
   const OpenList list;
   const ViewFixture shown("attribution", list.s, 1200, 900, {{"over-list", "yes"}});
   const auto means = list.s.ask(AttributionOnList{list.over()});
-  EXPECT_EQ(shown.picture().title, "Logit difference by part");
-  EXPECT_THAT(texts(shown.scene()), Contains("±"));
-  const SampleMean& logit = means->means.means().back();
-  std::string words;
-  for (const std::string& text : texts(shown.scene())) words += text + " ";
-  EXPECT_THAT(words, HasSubstr("the model's difference " + viz::fixed_number(logit.mean(), 4) + " ± " +
-                               viz::number(logit.standard_error(), 2)));
   const std::size_t cell = 2 + 3 * (static_cast<std::size_t>(list.s.config().n_head) + 2) + 5;  // L3 H5
   ASSERT_EQ(means->means.cell(cell).name, "L3 H5");
   EXPECT_THAT(shown.tooltip(shown.find(0), 3, 5),
               IsSupersetOf(said("contribution to the difference", means->means.mean(cell), false)));
   const ViewFixture layers("attribution", list.s, 1200, 900,
                            {{"over-list", "yes"}, {"attribution-list", "layers"}});
-  // Before the layers are the two embeddings.
-  const int row = layers.find(2, 6);
+  const int row = layers.find(2, 6);  // before the layers are the two embeddings
   ASSERT_GE(row, 0);
-  EXPECT_THAT(
-      layers.tooltip(row),
-      IsSupersetOf({std::string("layer 4"), "standard error " + exact(means->layers[4].standard_error())}));
-  for (const char* one : {"sources", "neurons"})
-    EXPECT_THAT(
-        texts(ViewFixture("attribution", list.s, 900, 700, {{"over-list", "yes"}, {"attribution-list", one}})
-                  .scene()),
-        Contains(EndsWith("list parts or layers")));
-}
-
-TEST(ListMeansViews, SayWhatIsMissing) {
-  OpenList list;
-  Answering answers(list.s);
-  const auto words = [&](const char* view, const NamedOptions& more) {
-    NamedOptions options{{"over-list", "yes"}};
-    options.insert(options.end(), more.begin(), more.end());
-    const ViewFixture shown(view, list.s.context(1600, 700, answers), options);
-    EXPECT_FALSE(shown.picture().whole);
-    const std::vector<std::string> all = texts(shown.scene());
-    return all.empty() ? std::string() : all.front();
-  };
-  EXPECT_EQ(words("sweep", {{"sweep-over", "neurons"}}), kNoMeanOfNeurons);
-  list.s.prompts = testing::list_of(
-      {{.text = "The king", .ids = {}}, {.text = "The king had a dog", .ids = {}}}, "two.txt");
-  EXPECT_THAT(words("sweep", {{"sweep-over", "layer-position"}}),
-              HasSubstr("need prompts of the same length"));
-  EXPECT_EQ(words("sweep", {{"sweep-change", "patch"}}),
-            "no prompt of \"two.txt\" can be measured: prompt 1: it has no second prompt to patch from");
-  list.s.prompts = nullptr;
-  for (const char* view : {"sweep", "lens", "attribution"})
-    EXPECT_THAT(words(view, {}), HasSubstr("no list of prompts is open")) << view;
+  EXPECT_THAT(layers.tooltip(row), Contains("standard error " + exact(means->layers[4].standard_error())));
 }
 
 /// The mean of each cell in the JSON of a command.
@@ -262,30 +148,6 @@ TEST(ListMeansViews, FiguresOfAListAreMadeByTheCommandLine) {
     EXPECT_EQ(model::read_file(svg), model::read_file(again))
         << "its recipe has the list with all its members";
   }
-}
-
-TEST(ListMeansViews, AListWithSomeSecondPromptsIsMeasuredInOneWayThatIsGiven) {
-  const TemporaryFolder folder;
-  const std::string list =
-      folder.write("mixed.jsonl", "{\"prompt\": \"The king\", \"second\": \"The queen\"}\n\"A dog\"\n")
-          .string();
-  const Words plot{"plot", "sweep", "--prompts", list, "--mean", "--out", (folder.path() / "a.csv").string()};
-  const testing::Ran ran = testing::run_command(plot);
-  EXPECT_EQ(ran.status, 1);
-  EXPECT_THAT(ran.err, AllOf(HasSubstr("mixed.jsonl"), HasSubstr("done to all by --sweep-change")));
-  succeed(plot + Words{"--sweep-change", "zero"});
-}
-
-TEST(ListMeansViews, WrongUseIsOneSentence) {
-  const Words list{"plot", "sweep", "--prompts", "x.jsonl", "--mean", "--out", "a.png"};
-  const auto wrong = [](const Words& words) { return testing::wrong_use(words); };
-  EXPECT_THAT(wrong(list + Words{"--skip-errors"}), HasSubstr("--skip-errors is for a figure a prompt"));
-  EXPECT_THAT(wrong({"plot", "sweep", "--prompts", "-", "--mean", "--out", "a.png"}),
-              HasSubstr("--mean draws the prompts of a file"));
-  EXPECT_THAT(wrong({"plot", "sweep", "--prompt", "x", "--mean", "--out", "a.png"}),
-              HasSubstr("--mean requires --prompts"));
-  EXPECT_THAT(wrong({"plot", "heatmap", "--prompts", "x", "--mean", "--out", "a.png"}),
-              HasSubstr("--mean applies only to views of means: lens, attribution, sweep"));
 }
 
 }  // namespace

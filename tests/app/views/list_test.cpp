@@ -111,12 +111,5 @@ TEST(List, KeysMoveTheRowsOrGoAlongThePrompt) {
   EXPECT_EQ(pressed(kLines, Key::right, own), "query by 1");
 }
 
-TEST(List, WithoutARunNothingIsCounted) {
-  ViewContext c = scenario(2).context(400, 300);
-  c.run = nullptr;
-  EXPECT_EQ(rows_in(kLines, c, two_rows()).all, 0);
-  EXPECT_TRUE(list_scrolls(kLines, c, two_rows()).empty());
-}
-
 }  // namespace
 }  // namespace headscope::app::list_test

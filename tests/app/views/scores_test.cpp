@@ -1,7 +1,5 @@
 // The four stages: numbers and colours read from the picture, compared with the table and the reference.
 
-#include <set>
-
 #include "tests/app/view_fixture.h"
 
 namespace headscope::app::scores_test {
@@ -151,110 +149,7 @@ TEST(Scores, WhoLooksUpAColourInTheLegendReadsTheScore) {
   }
 }
 
-TEST(Scores, FourGridsOfOneSizeInRowsAndColumns) {
-  struct Case {
-    float width, height;
-    int columns;
-  };
-  for (const Case& the : {Case{1600, 500, 4}, {900, 800, 2}, {500, 1600, 1}}) {
-    SCOPED_TRACE(std::to_string(the.columns) + " columns");
-    const ViewFixture shown("scores", scenario(23), the.width, the.height);
-    const auto rect = [&](int stage) { return shown.region(shown.grid(stage)).rect; };
-    for (int stage = 0; stage < 4; ++stage) {
-      const int first_of_row = stage - stage % the.columns, first_of_column = stage % the.columns;
-      EXPECT_NEAR(rect(stage).w, rect(0).w, 0.01);
-      EXPECT_NEAR(rect(stage).h, rect(0).h, 0.01);
-      EXPECT_NEAR(rect(stage).y, rect(first_of_row).y, 0.01) << stage;
-      EXPECT_NEAR(rect(stage).x, rect(first_of_column).x, 0.01) << stage;
-      if (stage > first_of_row) {
-        EXPECT_GT(rect(stage).x, rect(stage - 1).right()) << stage;
-      }
-      if (stage >= the.columns) {
-        EXPECT_GT(rect(stage).y, rect(stage - the.columns).bottom()) << stage;
-      }
-    }
-  }
-}
-
-TEST(Scores, TheTooltipShowsTheArithmetic) {
-  const Scenario& s = scenario(23);
-  const ViewFixture shown("scores", s, 1000, 800);
-  const Table table = shown.table();
-  constexpr std::array<const char*, 4> kWords{"score ", "scaled ", "masked ", "weight "};
-  for (const auto& [query, key] : {std::pair{4, 1}, {1, 4}, {22, 22}, {0, 0}}) {
-    const std::vector<std::string> lines = shown.tooltip(shown.grid(1), query, key);
-    for (int stage = 0; stage < 4; ++stage) {
-      SCOPED_TRACE(std::string(kWords[stage]) + std::to_string(query) + " " + std::to_string(key));
-      EXPECT_TRUE(agree(number_after(lines, kWords[stage]), cell_of(table, s, stage, query, key),
-                        reference_stage(s, stage, query, key), kTolerance));
-    }
-    // "q·k = 1.234; × 1/√32 = 0.2181; softmax → 0.5"
-    const std::string& sum = lines.back();
-    EXPECT_THAT(sum, HasSubstr("× 1/√" + std::to_string(s.config().d_head()) + " = "));
-    EXPECT_TRUE(agree(viz::testing::number_after(sum, "q·k = "), cell_of(table, s, 0, query, key),
-                      reference_stage(s, 0, query, key), kTolerance));
-    const std::size_t scaled = sum.find("× 1/√");
-    EXPECT_TRUE(agree(viz::testing::number_after(std::string_view(sum).substr(scaled), " = "),
-                      cell_of(table, s, 1, query, key), reference_stage(s, 1, query, key), kTolerance));
-    EXPECT_TRUE(agree(viz::testing::number_after(sum, "softmax → "), cell_of(table, s, 3, query, key),
-                      reference_stage(s, 3, query, key), kTolerance));
-  }
-}
-
-// The size in a window of 1024 x 700.
-TEST(Scores, SmallPanesShareTheirLabels) {
-  for (const auto& [width, height] :
-       {std::pair{470.F, 330.F}, {420.F, 360.F}, {760.F, 300.F}, {470.F, 640.F}}) {
-    for (const int length : {12, 23, 100, bundled()->transformer->config().n_ctx}) {
-      SCOPED_TRACE(std::to_string(width) + " x " + std::to_string(height) + ", " + std::to_string(length));
-      Scenario s(scenario(length).run->prompt, {2, 1, length - 3, 1});
-      const ViewFixture shown("scores", s, width, height);
-      const auto rect = [&](int stage) { return shown.region(shown.grid(stage)).rect; };
-      for (int stage = 1; stage < 4; ++stage) {
-        EXPECT_EQ(rect(stage).w, rect(0).w);
-        EXPECT_EQ(rect(stage).h, rect(0).h);
-      }
-      EXPECT_GE(rect(0).w, 3 * 14 - 3);
-      const auto named = [&](int position, const viz::Rect& near, bool row) {
-        const std::string& label = s.run->tokens.labels[position];
-        const auto boxes = viz::testing::text_boxes(shown.scene(), *fonts());
-        return std::ranges::any_of(boxes, [&](const auto& box) {
-          const bool beside =
-              row ? box.bounds.right() <= near.x && std::abs(box.bounds.center().y - near.center().y) < 9
-                  : box.bounds.bottom() <= near.y && std::abs(box.bounds.center().x - near.center().x) < 9;
-          return beside && (box.text.find(label) != std::string::npos ||
-                            box.text.starts_with(std::to_string(position)));
-        });
-      };
-      EXPECT_TRUE(named(length - 3, shown.region(shown.grid(0)).cell_rect(length - 3, 0), true));
-      EXPECT_TRUE(named(1, shown.region(shown.grid(0)).cell_rect(0, 1), false));
-      EXPECT_EQ(text_faults(shown.scene(), *fonts()), "");
-    }
-  }
-}
-
 constexpr std::array<const char*, 4> kTitles{"1 scores", "2 scaled", "3 masked", "4 pattern"};
-
-TEST(Scores, DifferencesInANarrowPaneAreTwoByTwoWithTheirScalesAboveThem) {
-  const Scenario s =
-      edited("L0H3.z=0", {2, 1, -1}, "When Mary and John went to the store, John gave a drink to");
-  const View& view = *find_view("scores");
-  for (const auto& [width, height] : {std::pair{325.F, 335.F}, {335.F, 305.F}}) {
-    ViewContext c = on_side(Side::difference, view, s.context(width, height));
-    c.in_pane = true;
-    c.titled = false;
-    const Picture picture = view.build(c);
-    std::set<float> columns;
-    for (const viz::Region& region : picture.regions) {
-      if (region.role != kCellRole) continue;
-      columns.insert(region.rect.x);
-      EXPECT_GT(region.rect.w, 3.5F * c.font_size) << width;
-    }
-    EXPECT_EQ(columns.size(), 2U) << width;
-    EXPECT_THAT(texts(picture.scene), Contains("key")) << "the labels are there";
-    EXPECT_EQ(text_faults(picture.scene, *fonts()), "");
-  }
-}
 
 TEST(Scores, AStageAloneIsALargeMapOfItsNumbersWithItsScale) {
   const Scenario s("The king and his");
@@ -335,34 +230,6 @@ TEST(Scores, AClickOnAStageShowsIt) {
   for (int stage = 0; stage < 4; ++stage)
     EXPECT_EQ(in_words(shown.click(shown.find(kStop, stage))), "score-stage " + std::to_string(stage + 1));
   EXPECT_EQ(shown.tooltip(shown.find(kStop, 2)), std::vector<std::string>{"stage 3 masked"});
-}
-
-TEST(Scores, AStageAloneFitsAnyPane) {
-  for (const auto& [width, height] :
-       {std::pair{420.F, 330.F}, {900.F, 300.F}, {300.F, 700.F}, {1280.F, 800.F}}) {
-    for (const int length : {1, 12, 100, bundled()->transformer->config().n_ctx}) {
-      SCOPED_TRACE(std::to_string(width) + " x " + std::to_string(height) + ", " + std::to_string(length));
-      const Scenario s(scenario(length).run->prompt, {2, 1, -1});
-      const ViewFixture shown("scores", s, width, height, {{"score-stage", "3"}});
-      EXPECT_EQ(text_faults(shown.scene(), *fonts()), "");
-      EXPECT_EQ(shown.all_of(kStop).size(), 4U);
-    }
-  }
-}
-
-TEST(Scores, TheMenuCopiesTheValueOfEachStage) {
-  const Scenario& s = scenario(23);
-  const ViewFixture shown("scores", s, 1000, 800);
-  const Table table = shown.table();
-  constexpr const char* kNames[] = {"score", "scaled", "masked", "weight"};
-  for (int stage = 0; stage < 4; ++stage) {
-    const std::string cell = cell_of(table, s, stage, 9, 4);
-    std::string drawn = cell;
-    if (drawn[0] == '-') drawn.replace(0, 1, "−");
-    const std::string label = std::string("Copy ") + kNames[stage] + " " + drawn;
-    for (int grid = 0; grid < 4; ++grid)
-      EXPECT_EQ(in_words(shown.choose(label, shown.grid(grid), 9, 4)), "copy " + cell) << label;
-  }
 }
 
 }  // namespace

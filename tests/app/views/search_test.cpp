@@ -31,12 +31,6 @@ TEST(SearchView, ListsTheWeightsBetweenSuchTokens) {
                 std::to_string(first.query) + ", key " + std::to_string(first.key) + ", chosen-found 0");
 }
 
-TEST(SearchView, SaysThatNoKeyIsChosen) {
-  const Scenario s("The king and the queen", {2, 1, 3, -1});
-  EXPECT_THAT(texts(ViewFixture("search", s, 1200, 700).scene()),
-              Contains(EndsWith("to any key (none is chosen)")));
-}
-
 TEST(SearchView, OfAListAClickShowsThePromptAndThePlaceInIt) {
   const Scenario s = kings();
   const ViewFixture shown("search", s, 1200, 700,
@@ -77,18 +71,6 @@ TEST(SearchView, FindsTheMarkedShape) {
   ASSERT_FALSE(table.rows.empty());
   EXPECT_EQ(table.rows[0].back(), plain(found->best[0].weight));
   EXPECT_GT(found->best[0].weight, 0.5F) << "the model has a head that looks at the token before";
-}
-
-TEST(SearchView, SaysWhereAListIsMissing) {
-  Scenario s = kings();
-  s.prompts = nullptr;
-  for (const auto& [view, option] :
-       {std::pair{"search", "search-text"}, {"metrics", "metrics-text"}, {"plane", "plane-text"}}) {
-    const ViewFixture shown(view, s, 900, 700, {{option, "list"}});
-    EXPECT_THAT(texts(shown.scene()), Contains(HasSubstr("no list of prompts is open"))) << view;
-    EXPECT_TRUE(shown.table().rows.empty());
-    EXPECT_TRUE(is_over_list(*find_view(view), shown.context().options));
-  }
 }
 
 TEST(HeadMetricsView, CanBeMeasuredOnAList) {

@@ -24,21 +24,6 @@ TEST(Staircase, ADragTurnsAndTiltsAllTheWayRound) {
   EXPECT_EQ(in_words(drag(shown_with({{"turn", "175"}}), {25, 0})), "turn -175");
   EXPECT_EQ(in_words(drag(shown_with({{"tilt", "85"}}), {0, 100})), "tilt 90");
   EXPECT_EQ(in_words(shown_with().press(Key::left)), "turn 25");
-  EXPECT_EQ(in_words(shown_with().press(Key::up)), "tilt 20");
-  EXPECT_EQ(in_words(shown_with().choose("View from above", 0, 5, 5)), "tilt 90");
-  EXPECT_EQ(in_words(shown_with().choose("View from the side", 1, 5, 5)), "tilt 0");
-}
-
-TEST(Staircase, AxesHaveTheChosenDimensionsAndTheSharesOfTheDirections) {
-  const auto words = texts(shown_with({{"coordinates", "3,40,8"}}).scene());
-  for (const char* name : {"dimension 3", "dimension 40", "dimension 8"}) EXPECT_THAT(words, Contains(name));
-  const auto path = scenario(12).ask(PathOfPositions{});
-  double sum = 0;
-  for (std::size_t i = 0; i < 3; ++i) {
-    EXPECT_THAT(words, Contains("direction " + std::to_string(i + 1) + ": " + percent(path->shares[i])));
-    sum += path->shares[i];
-  }
-  EXPECT_THAT(words, Contains(HasSubstr(percent(sum) + " of the variance")));
 }
 
 TEST(Staircase, ThePlaceOfAPositionTellsItsCoordinates) {
@@ -62,14 +47,6 @@ TEST(Staircase, TheTableHasBothPaths) {
   const int d = bundled()->transformer->config().n_embd;
   EXPECT_EQ(table.rows[50][2], plain(path->coordinates[50 * 3 + 1]));
   EXPECT_EQ(table.rows[50][5], plain(sinusoidal_value(50, 40, d)));
-}
-
-TEST(Staircase, RefusesWhatIsNoTriple) {
-  ViewContext c = scenario(12).context(600, 400);
-  set(c, "coordinates", "1,2");
-  EXPECT_THAT(find_view("staircase")->refuse(c), HasSubstr("three coordinates, not 2"));
-  set(c, "coordinates", "1,2,9999");
-  EXPECT_THAT(find_view("staircase")->refuse(c), HasSubstr("no dimension 9999"));
 }
 
 }  // namespace

@@ -20,33 +20,6 @@ std::vector<std::string> drawn_in(DrawnPage& page, viz::Rect rect) {
   return words;
 }
 
-/// Whether anything is drawn in the colour of the selection, at any opacity.
-bool shows_accent(const viz::Scene& scene, const viz::Theme& theme) {
-  const auto is = [&](viz::Color color) { return color.with_alpha(255) == theme.accent; };
-  bool any = false;
-  for (const auto& item : items_of<viz::FillRect>(scene)) any |= is(item.color);
-  for (const auto& item : items_of<viz::StrokeRect>(scene)) any |= is(item.color);
-  for (const auto& item : items_of<viz::Segments>(scene)) any |= is(item.color);
-  for (const auto& item : items_of<viz::GlyphRun>(scene)) any |= is(item.color);
-  return any;
-}
-
-TEST(Accent, IsOfTheSelectionAlone) {
-  const Scenario s = daughters();
-  for (const viz::Theme* theme : {&light(), &dark()})
-    for (const char* view : {"tokenization", "tree", "positions", "cosines"})
-      EXPECT_FALSE(shows_accent(ViewFixture(view, s, 1200, 900, {}, *theme).scene(), *theme)) << view;
-  // The selected layer and head have it, the words "layer" and "head" do not.
-  for (const char* view : {"metrics", "sweep", "attribution"}) {
-    const ViewFixture shown(view, s, 1200, 900);
-    EXPECT_TRUE(shows_accent(shown.scene(), light())) << view;
-    for (const auto& text : items_of<viz::GlyphRun>(shown.scene()))
-      if (text.text == "layer" || text.text == "head") {
-        EXPECT_NE(text.color, light().accent) << view;
-      }
-  }
-}
-
 TEST(Tokenization, RowsLeadFromTheBytesToTheTokenAsTheTokenizerMergesThem) {
   const Scenario s = daughters();
   const model::Tokenizer& tokenizer = *bundled()->tokenizer;
@@ -95,15 +68,6 @@ TEST(Tokenization, TheTableHasARowForEachMerge) {
   EXPECT_EQ(table.rows.back()[8], s.run->tokens.labels.back());
 }
 
-TEST(Tokenization, ASpecialTokenAndAByteSayWhyNothingWasMerged) {
-  Scenario special(Prompt{"a", {}, true}, {0, 0, 0});
-  EXPECT_THAT(texts(ViewFixture("tokenization", special, 900, 700).scene()),
-              Contains(HasSubstr("not built by merges")));
-  special.select({0, 0, 1});
-  EXPECT_THAT(texts(ViewFixture("tokenization", special, 900, 700).scene()),
-              Contains(HasSubstr("1 byte, a base token")));
-}
-
 TEST(Tokenization, BytesThatAreNoTextAreShownAsSuch) {
   const model::Tokenizer& tokenizer = *bundled()->tokenizer;
   int id = -1;  // two bytes of a longer character, created by one merge
@@ -121,20 +85,6 @@ TEST(Tokenization, BytesThatAreNoTextAreShownAsSuch) {
               ElementsAre(viz::visible(tokenizer.bytes(id))));
 }
 
-TEST(Tokenization, TooltipsTellTheMerge) {
-  const Scenario s = daughters();
-  const auto steps = bundled()->tokenizer->merges(bundled()->tokenizer->bytes(s.run->tokens.ids().back()));
-  const ViewFixture shown("tokenization", s, 1200, 900);
-  const auto lines = shown.tooltip(shown.find(kStepRole, 2));
-  const auto rank = number_after(lines, "rank ");
-  ASSERT_TRUE(rank);
-  EXPECT_EQ(rank->value, steps[1].rank + 1);
-  EXPECT_THAT(lines, Contains(HasSubstr("→ id " + std::to_string(steps[1].merged))));
-  EXPECT_EQ(
-      in_words(shown.choose("Copy rank " + std::to_string(steps[1].rank + 1), shown.find(kStepRole, 2))),
-      "copy " + std::to_string(steps[1].rank + 1));
-}
-
 TEST(Tokenization, ARowChoosesItsToken) {
   const ViewFixture shown("tokenization", Scenario(scenario(100).run->prompt, {0, 0, 60}), 900, 600);
   const auto rows = ids_of_role(shown.picture(), kTokenRole);
@@ -145,23 +95,12 @@ TEST(Tokenization, ARowChoosesItsToken) {
   EXPECT_EQ(in_words(shown.press(Key::down)), "first-token " + std::to_string(rows[0] + 1));
 }
 
-TEST(Tokenization, TheLastTokensRowIsInSightWhereNoneWasChosen) {
-  ViewContext c = scenario(100).context(900, 600);
-  c.chosen_query = -1;
-  EXPECT_THAT(ids_of_role(find_view("tokenization")->build(c), kTokenRole), Contains(99));
-}
-
 TEST(Tokenization, MergesAreOfTheRunsTokensEachOnce) {
   const Scenario s(Prompt{long_text() + long_text(), {}, false});
   ASSERT_GT(s.run->tokens.length(), s.length());
   const auto merges = s.ask(MergesOfTokens{});
   const std::vector<int>& ids = s.run->run->tokens;
   EXPECT_EQ(merges->of_id.size(), std::set<int>(ids.begin(), ids.end()).size());
-}
-
-TEST(Tokenization, SmallPanesKeepTheSteps) {
-  const ViewFixture shown("tokenization", daughters(), 300, 220);
-  EXPECT_GE(ids_of_role(shown.picture(), kStepRole).size(), 5U);
 }
 
 }  // namespace

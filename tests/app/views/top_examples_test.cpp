@@ -2,7 +2,6 @@
 
 #include "app/run/analyses/activation_search.h"
 #include "app/run/analyses/token_pass.h"
-#include "app/views/parts/excerpt_line.h"
 #include "app/views/parts/names.h"
 #include "tests/app/kings.h"
 #include "viz/scene/scale.h"
@@ -99,47 +98,6 @@ TEST(TopExamplesView, OfAHeadLeaveOutKey0UnlessAskedForIt) {
     EXPECT_EQ(in_words(shown.click(shown.find(0, 0))),
               "query " + std::to_string(first.query) + ", key " + std::to_string(first.key));
     EXPECT_THAT(texts(shown.scene()), Contains("Largest weights of L2 H1"));
-  }
-}
-
-TEST(TopExamplesView, SayWhatIsMissing) {
-  Scenario s = kings();
-  EXPECT_THAT(texts(ViewFixture("top_examples", s, 900, 700, {{"example-neurons", "99999"}}).scene()),
-              Contains(HasSubstr("there is no neuron 99999")));
-  s.prompts = nullptr;
-  const ViewFixture none("top_examples", s, 900, 700, {{"examples-text", "list"}});
-  EXPECT_THAT(texts(none.scene()), Contains(HasSubstr("no list of prompts is open")));
-  EXPECT_TRUE(none.table().rows.empty());
-}
-
-TEST(TopExamplesView, FitsPanesOfAnySize) {
-  const Scenario& s = scenario(60);
-  for (const float width : {300.F, 480.F, 700.F, 1200.F}) {
-    for (const char* of : {"neurons", "head"}) {
-      ViewContext c = s.context(width, 420);
-      c.in_pane = true;
-      set(c, "examples-of", of);
-      const Picture picture = find_view("top_examples")->build(c);
-      EXPECT_EQ(text_faults(picture.scene, *c.fonts), "") << width << " " << of;
-      EXPECT_EQ(senseless_item(picture.scene), -1);
-    }
-  }
-}
-
-/// Whatever the rounding of its width, a token wider than its column begins where the column does.
-TEST(ExcerptLine, OfALongTokenBeginsWithItsColumn) {
-  const Scenario s = kings();
-  const ViewContext c = s.context(300, 420);
-  const Excerpt excerpt{0, false, {1}, {std::string(80, 'w')}, {1.F}};
-  const ExcerptLine line{excerpt, 0, {}, 0.6F, c.theme->text, c.theme->key};
-  for (int i = 0; i < 200; ++i) {
-    const viz::Rect area{100.1F + 0.37F * static_cast<float>(i), 10, 30 + 0.013F * static_cast<float>(i), 20};
-    viz::Scene scene;
-    paint_excerpt(scene, c, line, viz::linear_scale(1), area);
-    const auto frames = items_of<viz::StrokeRect>(scene);
-    ASSERT_EQ(frames.size(), 1U);
-    EXPECT_GE(frames[0].rect.x, area.inset(0.5F).x) << i;
-    EXPECT_NEAR(frames[0].rect.x, area.inset(0.5F).x, 1e-3) << i;
   }
 }
 

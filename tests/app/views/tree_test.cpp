@@ -1,7 +1,6 @@
 // The tree of texts: guesses, texts drawn ahead, and tried continuations in one drawing.
 
 #include "app/run/analyses/continuations.h"
-#include "app/views/output/sampling_options.h"
 #include "model/tokens/sampling.h"
 #include "tests/app/view_fixture.h"
 
@@ -45,16 +44,6 @@ TEST(Tree, HasTheTenBestGuessesWithTheReferencesProbabilities) {
     EXPECT_EQ(reference(s).rank(s.length() - 1, row.id), i);
     EXPECT_NEAR(row.probability.value(), p.at(static_cast<std::size_t>(row.id)), 1e-6);
     EXPECT_EQ(row.from, "a guess");
-  }
-}
-
-/// Lines are as wide as the legend says for their probabilities.
-TEST(Tree, HasAKeyOfTheWidthsOfItsLines) {
-  const Scenario s(kRobot);
-  for (const float width : {400.F, 1200.F}) {
-    const ViewFixture shown("tree", s, width, 700);
-    const std::vector<std::string> all = texts(shown.scene());
-    for (const char* words : {"probability 1 %", "25 %", "100 %"}) EXPECT_THAT(all, Contains(words)) << width;
   }
 }
 
@@ -141,55 +130,6 @@ TEST(Tree, ArrowsWalkAlongTheTexts) {
   const auto p = reference(s).probabilities(s.length() - 1);
   longer.push_back(static_cast<int>(std::ranges::max_element(p) - p.begin()));
   EXPECT_EQ(press(Key::right), longer);
-}
-
-TEST(Tree, SiblingsStandByFallingProbabilityAndNothingOverlaps) {
-  const ViewFixture shown("tree", Scenario(kRobot), 1400, 1000, {{"texts", "8"}, {"ahead", "6"}});
-  const std::vector<Row> rows = rows_of(shown.table());
-  std::map<int, double> last;
-  for (const Row& row : rows) {
-    if (row.parent < 0) continue;
-    const double p = row.probability.value_or(-1);
-    if (last.contains(row.parent)) {
-      EXPECT_LE(p, last[row.parent]);
-    }
-    last[row.parent] = p;
-  }
-  const auto& regions = shown.picture().regions;
-  for (std::size_t i = 0; i < regions.size(); ++i) {
-    for (std::size_t j = 0; j < i; ++j) {
-      const viz::Rect &a = regions[i].rect, &b = regions[j].rect;
-      EXPECT_FALSE(a.x < b.right() && b.x < a.right() && a.y < b.bottom() && b.y < a.bottom())
-          << regions[i].id << " and " << regions[j].id;
-    }
-  }
-}
-
-TEST(Tree, WhereTheContextIsFullNothingFollows) {
-  const ViewFixture shown("tree", scenario(bundled()->transformer->config().n_ctx), 900, 700);
-  EXPECT_EQ(shown.table().rows.size(), 1U);
-  EXPECT_THAT(texts(shown.scene()), Contains(HasSubstr("is full")));
-}
-
-TEST(Tree, ItsScrollBarsReachAllOfIt) {
-  const Scenario s(kRobot);
-  ViewContext c = s.context(420, 260);
-  c.in_pane = true;
-  set(c, "texts", "8");
-  set(c, "ahead", "20");
-  const View& view = *find_view("tree");
-  for (int bar = 0; bar < 2; ++bar) {
-    const auto scrolls = view.scrolls(c, view.build(c));
-    ASSERT_EQ(scrolls.size(), 2U);
-    const Scroll& scroll = scrolls[bar];
-    EXPECT_LT(scroll.first + scroll.shown, scroll.total);
-    for (const ViewAction& action : scroll.to(scroll.total - scroll.shown)) {
-      const auto& to = std::get<SetOption>(action);
-      c.options.set(*to.option, to.value);
-    }
-    const Scroll moved = view.scrolls(c, view.build(c))[bar];
-    EXPECT_NEAR(moved.first + moved.shown, moved.total, 1);
-  }
 }
 
 }  // namespace

@@ -317,15 +317,6 @@ TEST_P(ViewGestures, ScrollsToWhereItsBarIs) {
   EXPECT_EQ(bars > 0, view().scrolls != nullptr);
 }
 
-TEST_P(ViewGestures, HasNoBarsWhereAllIsInSight) {
-  ViewContext c = scenario(12).context(900, 1800);
-  c.in_pane = true;
-  set(c, "search-above", "0.9");  // not all weights of 12 tokens
-  if (view().scrolls) {
-    EXPECT_TRUE(view().scrolls(c, view().build(c)).empty());
-  }
-}
-
 TEST_P(ViewGestures, MenusOfferWhatCanBeDone) {
   int lines = 0;
   for (const int length : {1, 12, 100}) {

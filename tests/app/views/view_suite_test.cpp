@@ -100,25 +100,16 @@ TEST(ViewsJson, ListsAllOfTheTable) {
   for (std::size_t i = 0; i < all.size(); ++i) {
     const nlohmann::json& view = json["views"][i];
     EXPECT_EQ(view.at("id"), all[i].id) << "as in sessions and recipes";
-    EXPECT_EQ(view.at("name"), all[i].name());
-    EXPECT_EQ(view.at("title"), all[i].title);
-    EXPECT_EQ(view.at("help"), all[i].help);
-    EXPECT_EQ(view.at("group"), spec_of(all[i].group).title);
     ASSERT_EQ(view.at("options").size(), all[i].options.size()) << all[i].id;
     for (std::size_t k = 0; k < all[i].options.size(); ++k) {
       const OptionSpec& spec = *all[i].options[k];
       const nlohmann::json& option = view["options"][k];
       EXPECT_EQ(option.at("name"), spec.name);
-      EXPECT_EQ(option.at("help"), spec.help);
-      EXPECT_EQ(option.at("values"), values_of(spec));
       EXPECT_EQ(parse_option(spec, option.at("default").get<std::string>()), spec.default_value) << spec.name;
-      EXPECT_EQ(option.contains("least"), option.contains("most"));
       if (option.contains("least")) {
         EXPECT_EQ(option["least"], spec.low) << spec.name;
         EXPECT_EQ(option["most"], spec.high) << spec.name;
       }
-      for (const Choice& choice : spec.choices)
-        EXPECT_NE(option["values"].get<std::string>().find(choice.listed_name()), std::string::npos);
     }
   }
 }
