@@ -3,6 +3,7 @@
 
 #include "app/run/analyses/neuron_tokens.h"
 #include "app/run/analyses/token_pass.h"
+#include "app/views/parts/names.h"
 #include "tests/app/view_fixture.h"
 #include "tests/support/gpt2_folder.h"
 
