@@ -116,7 +116,8 @@ Zoom parse_zoom(const OptionSpec& option, std::string_view text) {
     if (axis == "all") return;
     const std::vector<std::string_view> ends = split(axis, ':');
     const auto from = parsed<double>(ends.front()), to = parsed<double>(ends.back());
-    if (ends.size() != 2 || !from || !to || !(0 <= *from && *from < *to && *to <= 1e9)) refuse_value(option, text);
+    if (ends.size() != 2 || !from || !to || !(0 <= *from && *from < *to && *to <= 1e9))
+      refuse_value(option, text);
     first = *from;
     count = *to - *from;
   };

@@ -20,8 +20,9 @@ OpenFile::OpenFile(const std::filesystem::path& path) try : path_(path) {
   file_ = system::File(path, system::Open::read_at_once);
   status_ = file_.status();
   if (status_.kind == system::FileKind::regular) return;
-  fail_to_open(path, status_.kind == system::FileKind::folder ? "expected a file, found a directory"
-                                                      : "expected a regular file, found a device or a pipe");
+  fail_to_open(path, status_.kind == system::FileKind::folder
+                         ? "expected a file, found a directory"
+                         : "expected a regular file, found a device or a pipe");
 } catch (const std::system_error& error) {
   fail_to_open(path, error.code().message());
 }
@@ -30,8 +31,8 @@ void OpenFile::read(std::uint64_t offset, std::span<std::byte> out) const try {
   while (!out.empty()) {
     const std::size_t got = file_.read_at(offset, out);
     if (got == 0)
-      fail_to_open(path_, "expected " + std::to_string(size()) + " bytes, found only " + std::to_string(offset) +
-                      " (it was truncated while open)");
+      fail_to_open(path_, "expected " + std::to_string(size()) + " bytes, found only " +
+                              std::to_string(offset) + " (it was truncated while open)");
     offset += got;
     out = out.subspan(got);
   }

@@ -61,8 +61,8 @@ void convert_fast(const PanelKernels& kernels, Precision from_precision, const v
 }
 
 /// SourceRows [first, first + rows) of all panels.
-void pack_rows(const PanelKernels& kernels, const SourceRows& source, const PanelMatrix& m, int first, int rows,
-               std::byte* memory) {
+void pack_rows(const PanelKernels& kernels, const SourceRows& source, const PanelMatrix& m, int first,
+               int rows, std::byte* memory) {
   const std::size_t bytes = element_bytes(m.precision);
   for (int panel = 0; panel < m.panels(); ++panel) {
     const int col = panel * kPanelCols, cols = std::min(kPanelCols, m.cols - col);

@@ -219,7 +219,8 @@ class Sweep {
     }
   }
 
-  void take(std::span<const float> logits, int first_id, int i, PartialStatistics& part, BestGuesses& best) const {
+  void take(std::span<const float> logits, int first_id, int i, PartialStatistics& part,
+            BestGuesses& best) const {
     const RowKernels& kernels = workers_.kernels().rows;
     const ExpSum sum = exp_sum(kernels, logits);
     part.total.add(sum);
@@ -235,10 +236,10 @@ class Sweep {
   int count_, depth_;
   EndOfPass end_;
   FloatRows normalized_;
-  std::vector<int> next_ids_;       // [count], -1: none
-  std::vector<float> next_logits_;  // [count]
-  std::vector<PartialStatistics> parts_;         // [parts, count]
-  std::vector<BestGuesses> best_;   // [threads, count]
+  std::vector<int> next_ids_;             // [count], -1: none
+  std::vector<float> next_logits_;        // [count]
+  std::vector<PartialStatistics> parts_;  // [parts, count]
+  std::vector<BestGuesses> best_;         // [threads, count]
 };
 
 /// Computes the logits of positions [first, first + out.rows): out [rows, vocab].

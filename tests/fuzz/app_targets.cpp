@@ -198,7 +198,7 @@ Outcome check_command_line(std::string_view words) {
     words.remove_prefix(std::min(end + 1, words.size()));
   }
   const ParsedCommand command = parse_command_line(arguments);
-  const Reply* reply = std::get_if<Reply>(&command);
+  const CommandReply* reply = std::get_if<CommandReply>(&command);
   if (reply == nullptr) return Outcome::read;
   promise(reply->status >= 0 && reply->status <= 2, "an exit status is 0, 1 or 2");
   if (reply->status == 0) return Outcome::read;
@@ -217,7 +217,7 @@ Outcome check_request(std::string_view line) {
   promise(!request.words.empty(), "a request names a command");
   return read_or_refused<UsageError>([&] {
     const ParsedCommand command = parse_command_line(with_options(request.words, request.options));
-    const Reply* reply = std::get_if<Reply>(&command);
+    const CommandReply* reply = std::get_if<CommandReply>(&command);
     if (reply != nullptr && reply->status != 0) promise_sentence(reply->text);
   });
 }

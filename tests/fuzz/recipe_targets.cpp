@@ -63,7 +63,7 @@ void promise_recipe(const Recipe& recipe) {
                 shot->prompt.file.empty() && !shot->prompt.edits.file && shot->tour.name.empty(),
             "a figure is written where the user says");
   else
-    promise(std::holds_alternative<Reply>(command), "a figure's recipe makes a figure");
+    promise(std::holds_alternative<CommandReply>(command), "a figure's recipe makes a figure");
 }
 
 }  // namespace

@@ -20,7 +20,8 @@ const Theme kTheme = light_theme();
 
 TEST(HeatmapImage, APixelForEachCell) {
   const std::vector<float> values{0, 0.5F, 1, 0.25F, 0.75F, 0.1F};
-  const Image image = heatmap_image(cells_of(values, 2, 3), whole_grid({10, 20, 300, 200}, 2, 3), grid_style());
+  const Image image =
+      heatmap_image(cells_of(values, 2, 3), whole_grid({10, 20, 300, 200}, 2, 3), grid_style());
   EXPECT_EQ(image.dest, (Rect{10, 20, 300, 200}));
   ASSERT_EQ(image.bitmap->width, 3);
   ASSERT_EQ(image.bitmap->height, 2);

@@ -51,7 +51,8 @@ TEST(MaskedCells, CountForNoPixel) {
     HeatmapCells cells = cells_of(values, kCells, kCells, diverging_scale(1));
     cells.masked = masked;
     cells.pooling = pooling;
-    const Image image = heatmap_image(cells, whole_grid({0, 0, kPixels, kPixels}, kCells, kCells), grid_style());
+    const Image image =
+        heatmap_image(cells, whole_grid({0, 0, kPixels, kPixels}, kCells, kCells), grid_style());
     ASSERT_EQ(image.bitmap->width, kPixels);
     const ColorTable color(cells.scale, kTheme);
     for (int y = 0; y < kPixels; ++y) {

@@ -346,7 +346,8 @@ void add_comment(std::string& bytes, const Note& note) {
 
 std::string to_pdf(const Scene& scene, const Fonts& fonts, std::span<const Note> notes,
                    const Description& description) {
-  if (!(scene.width > 0) || !(scene.height > 0) || scene.width > kLongestPdfSide || scene.height > kLongestPdfSide)
+  if (!(scene.width > 0) || !(scene.height > 0) || scene.width > kLongestPdfSide ||
+      scene.height > kLongestPdfSide)
     throw std::runtime_error("a picture of this size cannot be written as PDF: sides may be up to " +
                              std::to_string(static_cast<int>(kLongestPdfSide)) + " logical pixels");
   Output output;

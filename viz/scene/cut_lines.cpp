@@ -16,7 +16,8 @@ struct CutPlace {
 /// The ends of the part of a line inside the box (Liang and Barsky's algorithm); nothing if none is inside.
 std::optional<std::pair<CutPlace, CutPlace>> part_inside(Point from, Point to, const Rect& box) {
   CutPlace first{0}, last{1};
-  const auto keep = [&](double start, double step, float low, float high, std::optional<float> CutPlace::*edge) {
+  const auto keep = [&](double start, double step, float low, float high,
+                        std::optional<float> CutPlace::*edge) {
     if (step == 0) return start >= static_cast<double>(low) && start <= static_cast<double>(high);
     if (step < 0) std::swap(low, high);
     const double enters = (static_cast<double>(low) - start) / step;

@@ -85,8 +85,8 @@ void write_text(const SourcesReport& report, int top, std::ostream& out) {
   const std::size_t left_out = all - products.size();
   write_by_size(std::move(products), kSourceNumber, out);
   if (left_out > 0)
-    out << format(kSourceNumber, printable(others)) << "the other " << grouped(static_cast<std::int64_t>(left_out))
-        << '\n';
+    out << format(kSourceNumber, printable(others)) << "the other "
+        << grouped(static_cast<std::int64_t>(left_out)) << '\n';
   out << format("%14.6f  sum\n%14.6f  the model's\n%14.6g  rounding error\n", printable(of.sum()),
                 printable(of.score), printable(of.rounding_error()));
   if (report.replaced())

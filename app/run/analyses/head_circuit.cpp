@@ -26,7 +26,8 @@ void check_head(const model::Config& config, int layer, int head) {
 }
 
 /// [d_model, d_head]: ln_1's gain times W_Q, W_K or W_V of a head.
-ParameterRows reading_of(const model::Transformer& transformer, int layer, int head, AttentionColumns column) {
+ParameterRows reading_of(const model::Transformer& transformer, int layer, int head,
+                         AttentionColumns column) {
   const model::Config& config = transformer.config();
   const int d = config.n_embd, width = config.d_head();
   ParameterRows attention = parameter_rows(transformer, name_in(layer, "attn.c_attn.weight"));
@@ -94,7 +95,8 @@ HeadTokens TokensOfHead::compute(const PromptRun& run, const Computation<HeadTok
   const model::Transformer& transformer = *run.model->transformer;
   check_head(transformer.config(), layer, head);
   const ParameterRows token = TokenRows(transformer, layer, reading).rows(id, 1, computation.workspace);
-  const std::vector<float> value = carried(token.values, reading_of(transformer, layer, head, AttentionColumns::value));
+  const std::vector<float> value =
+      carried(token.values, reading_of(transformer, layer, head, AttentionColumns::value));
   std::vector<float> logits(transformer.config().vocab_size);
   transformer.unembed(carried(value, writing_of(transformer, layer, head)), computation.workspace, logits);
   return ranked(std::move(logits), id);
@@ -163,7 +165,8 @@ HeadTokens KeysOfToken::compute(const PromptRun& run, const Computation<HeadToke
   const model::Config& config = transformer.config();
   check_head(config, layer, head);
   const ParameterRows token = TokenRows(transformer, layer, reading).rows(id, 1, computation.workspace);
-  std::vector<float> query = carried(token.values, reading_of(transformer, layer, head, AttentionColumns::query));
+  std::vector<float> query =
+      carried(token.values, reading_of(transformer, layer, head, AttentionColumns::query));
   for (float& v : query) v *= config.attention_scale(layer);
   const std::vector<float> along =
       carried(query, transposed(reading_of(transformer, layer, head, AttentionColumns::key)));

@@ -14,7 +14,8 @@ constexpr std::int64_t kTensorValuesAtOnce = 1 << 18;  // values read at a time
 template <class Visit>
 void visit_rows(const model::Transformer& transformer, int index, const TensorPicture& picture,
                 const Computation<TensorPicture>& computation, double from, double to, const Visit& visit) {
-  const int count = static_cast<int>(std::clamp<std::int64_t>(kTensorValuesAtOnce / picture.cols, 1, picture.rows));
+  const int count =
+      static_cast<int>(std::clamp<std::int64_t>(kTensorValuesAtOnce / picture.cols, 1, picture.rows));
   std::vector<float> values;
   for (int first = 0; first < picture.rows; first += count) {
     if (computation.stop.stop_requested()) throw model::Stopped();

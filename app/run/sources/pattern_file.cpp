@@ -26,8 +26,8 @@ namespace {
 using model::quote;
 
 constexpr std::string_view kQueryTokens = "tokens",
-                           kKeyTokens = "key_tokens";  // tensors, and keys of metadata
-constexpr std::size_t kWeightsAtOnce = std::size_t{1} << 18;   // weights read at a time
+                           kKeyTokens = "key_tokens";         // tensors, and keys of metadata
+constexpr std::size_t kWeightsAtOnce = std::size_t{1} << 18;  // weights read at a time
 
 std::string hook_of(int layer) {
   return "blocks." + std::to_string(layer) + ".attn.hook_pattern";
