@@ -29,7 +29,8 @@ class Https(HubCase):
         options.write_text(f"[v3]\nbasicConstraints=critical,{constraints}\nsubjectAltName=DNS:localhost\n"
                            "subjectKeyIdentifier=hash\n")
         tool = lambda *words: subprocess.run(["openssl", *words], check=True, capture_output=True, timeout=60)
-        tool("req", "-new", "-newkey", "rsa:2048", "-nodes", "-subj", subject, "-keyout", f"{path}.key", "-out", f"{path}.csr")
+        tool("req", "-new", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-subj", subject,
+             "-keyout", f"{path}.key", "-out", f"{path}.csr")
         signer = ["-CA", f"{by}.pem", "-CAkey", f"{by}.key", "-CAcreateserial"] if by else ["-signkey", f"{path}.key"]
         tool("x509", "-req", "-in", f"{path}.csr", *signer, "-days", "30", "-extfile", options, "-extensions", "v3",
              "-out", f"{path}.pem")
