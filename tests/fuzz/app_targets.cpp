@@ -11,14 +11,12 @@
 #include "app/cli/batch.h"
 #include "app/cli/commands/list_means.h"
 #include "app/cli/serve/request.h"
-#include "app/desktop/example_prompts.h"
 #include "app/recipe/settings.h"
 #include "app/run/analyses/patterns.h"
 #include "app/run/edits/edit_json.h"
 #include "app/run/edits/edit_list.h"
 #include "app/run/edits/edit_text.h"
 #include "app/run/sources/pattern_file.h"
-#include "app/text/glossary.h"
 #include "app/tour/numbers.h"
 #include "app/tour/tour.h"
 #include "model/files/error.h"
@@ -93,29 +91,6 @@ Outcome check_tour(std::string_view text) {
   });
 }
 
-Outcome check_guide(std::string_view text) {
-  return read_or_refused<model::LoadError>([&] {
-    const GuidePage page = parse_guide_page(text, "page.md");
-    const std::vector<GuideSection> sections = sections_of(page);
-    promise(!sections.empty() && sections.front().first == 0 && sections.back().last == page.blocks.size(),
-            "every block is in a section");
-    for (const GuideBlock& block : page.blocks)
-      if (block.kind == GuideBlock::Kind::heading)
-        promise(anchor_of(block.text).find(' ') == std::string::npos, "an anchor has no blanks");
-    const Glossary glossary(page, "page.md");
-    for (const GlossaryEntry& entry : glossary.entries())
-      promise(glossary.find(entry.term) != nullptr || entry.term.find("“") != std::string::npos,
-              "a term is found in itself");
-    const std::string_view label = text.substr(0, 200);
-    std::size_t end = 0;
-    for (const Glossary::Match& match : glossary.matches(label)) {
-      promise(match.start >= end && match.end > match.start && match.end <= label.size(),
-              "terms do not overlap");
-      end = match.end;
-    }
-  });
-}
-
 Outcome check_settings(std::string_view json) {
   const LoadedSettings loaded = parse_settings(json, "settings.json");
   if (!loaded.message.empty()) promise_sentence(loaded.message);
@@ -129,16 +104,6 @@ Outcome check_settings(std::string_view json) {
   const LoadedSettings again = parse_settings(to_json(s), "settings.json");
   promise(again.message.empty() && again.settings == s, "settings are read back as they were written");
   return loaded.message.empty() ? Outcome::read : Outcome::refused;
-}
-
-Outcome check_example_prompts(std::string_view text) {
-  return read_or_refused<model::LoadError>([&] {
-    for (const ExamplePrompt& example : parse_example_prompts(text, "prompts.txt")) {
-      promise(!example.title.empty() && !example.look_for.empty(),
-              "an example has a title, and something to look for");
-      if (example.head) promise(example.head->layer >= 0 && example.head->head >= 0, "heads count from 0");
-    }
-  });
 }
 
 Outcome check_prompt_list(std::string_view lines) {
