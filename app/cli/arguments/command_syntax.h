@@ -23,7 +23,7 @@ class Option;
 namespace headscope::app {
 
 /// Makes the command after all arguments are parsed. Throws UsageError, UnusableValue.
-using Finish = std::function<Command()>;
+using Finish = std::function<ParsedCommand()>;
 
 /// Describes the options of one command to the parser. Values are stored in the command's own struct or in
 /// the shared arguments; both must outlive the parser.
@@ -39,7 +39,7 @@ class CommandSyntax {
   template <class Own, class Check, class Run>
   Finish finish(std::shared_ptr<Own> own, Check check, Run run) {
     return [own, check, run, given = given_, name = name(), has_model = has_model_, answers = answers_,
-            has_json = has_json_, app = app_, alone = alone_]() -> Command {
+            has_json = has_json_, app = app_, alone = alone_]() -> ParsedCommand {
       check_alone(*app, alone);
       static_cast<Arguments&>(*own) = *given;
       bool* csv = nullptr;
