@@ -5,7 +5,7 @@ import signal
 import subprocess
 
 from hub import COMMIT, NAME, HubCase
-from program import HEADSCOPE, PROMPT, TALES, main, only_on_linux, run, spelled, until
+from program import HEADSCOPE, PROMPT, TALES, main, only_on_linux, spelled, until
 
 
 class Get(HubCase):

@@ -81,13 +81,6 @@ class Tokens(ProgramCase):
         self.assertEqual(self.json("tokens", "--model", self.folder, "--prompt", PROMPT)["tokens"],
                          self.json("tokens", "--model", TALES, "--prompt", PROMPT)["tokens"])
 
-    def test_ids_and_the_start_token(self):
-        ids = [token["id"] for token in self.json("tokens", "--prompt", PROMPT)["tokens"]]
-        given = self.json("tokens", "--ids", ",".join(map(str, ids)))
-        self.assertEqual(given, self.json("tokens", "--prompt", PROMPT))
-        first = self.json("tokens", "--prompt", PROMPT, "--bos")["tokens"][0]
-        self.assertEqual((first["text"], first["start"], first["end"]), (END_OF_TEXT, 0, 0))
-
 
 class Predict(ProgramCase):
     @classmethod
@@ -141,13 +134,6 @@ class Predict(ProgramCase):
         self.assertEqual([token["text"] for token in empty["tokens"]], [END_OF_TEXT])
         self.assertEqual(empty["next"], self.json("predict", "--prompt", END_OF_TEXT)["next"])
         self.assertEqual(empty["next"], self.json("predict", "--ids", "")["next"])
-
-    def test_many_prompts(self):
-        file = self.folder / "prompts.jsonl"
-        file.write_text(json.dumps(PROMPT) + "\n" + json.dumps({"ids": self.ids[:3]}) + "\n")
-        lines = self.succeed("predict", "--prompts", file, "--json").splitlines()
-        self.assertEqual(json.loads(lines[0]), self.json("predict", "--prompt", PROMPT))
-        self.assertEqual(json.loads(lines[1]), self.json("predict", "--ids", ",".join(map(str, self.ids[:3]))))
 
 
 class Generate(ProgramCase):

@@ -21,9 +21,9 @@ class Screen:
         self.server.kill()
         self.server.wait()
 
-    def tool(self, *words, check=False):
+    def tool(self, *words):
         return subprocess.run(["xdotool", *words], env={**os.environ, "DISPLAY": self.display}, stdout=subprocess.PIPE,
-                              stderr=subprocess.DEVNULL, timeout=60, check=check).stdout.decode().split()
+                              stderr=subprocess.DEVNULL, timeout=60).stdout.decode().split()
 
     def start(self, *arguments, env=None):
         """The program, once its window is open or it has ended."""
