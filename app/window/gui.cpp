@@ -6,7 +6,6 @@
 
 #include "app/window/look.h"
 #include "viz/players/imgui_compat.h"
-#include "viz/players/throwing_malloc.h"
 
 namespace headscope::app {
 namespace {
@@ -56,9 +55,6 @@ void Gui::make_current() const {
 }
 
 void Gui::set_up() {
-  // Dear ImGui does not check allocations for null.
-  ImGui::SetAllocatorFunctions([](std::size_t bytes, void*) { return viz::throwing_malloc(bytes); },
-                               [](void* memory, void*) { std::free(memory); });
   context_.reset(ImGui::CreateContext());
   make_current();
   ImGuiIO& io = ImGui::GetIO();

@@ -3,14 +3,11 @@
 #include <cstddef>
 
 #include "system/mapped_file.h"
-#include "viz/players/throwing_malloc.h"
 
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wunused-function"
 #define STB_TRUETYPE_IMPLEMENTATION
 #define STBTT_STATIC
-#define STBTT_malloc(size, user) (static_cast<void>(user), headscope::viz::throwing_malloc(size))
-#define STBTT_free(memory, user) (static_cast<void>(user), std::free(memory))
 #include <stb_truetype.h>
 #pragma GCC diagnostic pop
 
