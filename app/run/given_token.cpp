@@ -1,13 +1,13 @@
 #include "app/run/given_token.h"
 
 #include <algorithm>
+#include <charconv>
 #include <stdexcept>
 #include <tuple>
 
 #include "app/counted.h"
 #include "model/files/error.h"
 #include "model/files/quote.h"
-#include "system/number_text.h"
 
 namespace headscope::app {
 namespace {
@@ -18,7 +18,7 @@ bool has_only_digits(std::string_view text) {
 
 int number_of(std::string_view prefix, std::string_view text, int low) {
   int value = 0;
-  const auto [end, error] = system::from_chars(text.data(), text.data() + text.size(), value);
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error == std::errc{} && end == text.data() + text.size() && value >= low) return value;
   throw std::invalid_argument(" " + std::string(prefix) + " takes a whole number from " +
                               std::to_string(low) + " up, not " + model::quote(text));

@@ -14,7 +14,6 @@
 #include "model/files/error.h"
 #include "model/files/quote.h"
 #include "model/pass/run.h"
-#include "system/number_text.h"
 
 namespace headscope::app {
 namespace {
@@ -158,7 +157,7 @@ std::optional<Condition> parse_limit(std::string_view text) {
     std::string_view limit = trimmed(text.substr(at + word.size()), kBlanks);
     const bool percent = limit.ends_with('%');
     if (percent) limit = trimmed(limit.substr(0, limit.size() - 1), kBlanks);
-    const auto [end, error] = system::from_chars(limit.data(), limit.data() + limit.size(), condition.limit);
+    const auto [end, error] = std::from_chars(limit.data(), limit.data() + limit.size(), condition.limit);
     const bool whole = error == std::errc{} && end == limit.data() + limit.size();
     if (!whole || !std::isfinite(condition.limit) || condition.number.empty()) return {};
     if (percent) condition.limit /= 100;

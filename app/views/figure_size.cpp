@@ -5,7 +5,6 @@
 #include <cmath>
 
 #include "app/run/named.h"
-#include "system/number_text.h"
 
 namespace headscope::app {
 namespace {
@@ -31,7 +30,7 @@ std::optional<PictureSide> take_side(std::string_view& text) {
   PictureSide side;
   const bool is_number = !text.empty() && text.front() >= '0' && text.front() <= '9';  // not "inf"
   const auto [end, error] =
-      system::from_chars(text.data(), text.data() + text.size(), side.length, std::chars_format::fixed);
+      std::from_chars(text.data(), text.data() + text.size(), side.length, std::chars_format::fixed);
   if (!is_number || error != std::errc()) return std::nullopt;
   text.remove_prefix(static_cast<std::size_t>(end - text.data()));
   for (const Named<double>& unit : kUnits)

@@ -10,7 +10,6 @@
 #include "app/views/parts/names.h"
 #include "app/views/view.h"
 #include "model/files/quote.h"
-#include "system/number_text.h"
 
 namespace headscope::app {
 namespace {
@@ -31,7 +30,7 @@ auto match(Value&& value, Cases... cases) {
 template <class T>
 std::optional<T> parsed(std::string_view text) {
   T value{};
-  const auto result = system::from_chars(text.data(), text.data() + text.size(), value);
+  const auto result = std::from_chars(text.data(), text.data() + text.size(), value);
   if (result.ec != std::errc() || result.ptr != text.data() + text.size()) return std::nullopt;
   return value;
 }

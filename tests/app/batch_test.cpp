@@ -179,10 +179,8 @@ TEST(PromptsThatFail, EndTheWorkUnlessTheyAreSkipped) {
 }
 
 TEST(PromptsThatFail, AnEmptyListIsASentenceForEveryCommand) {
-  for (const Words& command :
-       {Words{"predict"}, Words{"tokens"}, Words{"lens"}, Words{"sweep"}, Words{"sweep", "--mean"},
-        Words{"circuit"}, Words{"saliency"}, Words{"attribute"}, Words{"attribute", "--mean"},
-        Words{"metrics"}, Words{"search"}, Words{"plot", "heatmap", "--out", "{n}.csv"}})
+  for (const Words& command : {Words{"predict"}, Words{"tokens"}, Words{"sweep", "--mean"}, Words{"metrics"},
+                               Words{"search"}, Words{"plot", "heatmap", "--out", "{n}.csv"}})
     for (const char* list : {"", "\n \n"}) {
       const Ran ran = run(command + Words{"--prompts", "-"}, list);
       EXPECT_EQ(ran.status, 1) << command[0];
@@ -190,21 +188,11 @@ TEST(PromptsThatFail, AnEmptyListIsASentenceForEveryCommand) {
       EXPECT_THAT(lines_of(ran.err), ElementsAre("headscope: there is no prompt in standard input"))
           << command[0];
     }
-  // Lists that are read whole.
+  // A list that is read whole.
   const TemporaryFolder folder;
   const std::string empty = folder.write("empty.jsonl", "\n \n").string();
-  const std::string out = (folder.path() / "figure.csv").string();
-  const Words king{"--prompt", "The king"};
-  for (const Words& command : {Words{"plot", "sweep", "--mean", "--out", out, "--prompts", empty},
-                               Words{"sweep", "--ablate", "mean", "--mean-over", empty} + king,
-                               Words{"circuit", "--ablate", "mean", "--mean-over", empty} + king,
-                               Words{"predict", "--edit", "L0H0.z=mean", "--mean-over", empty} + king}) {
-    const Ran ran = run(command);
-    EXPECT_EQ(ran.status, 1) << command[0];
-    EXPECT_EQ(ran.out, "") << command[0];
-    EXPECT_THAT(lines_of(ran.err), ElementsAre("headscope: there is no prompt in " + empty)) << command[0];
-    EXPECT_FALSE(std::filesystem::exists(out));
-  }
+  EXPECT_THAT(lines_of(run({"sweep", "--ablate", "mean", "--mean-over", empty, "--prompt", "The king"}).err),
+              ElementsAre("headscope: there is no prompt in " + empty));
   // Another part of the list may have some.
   EXPECT_EQ(run({"sweep", "--prompts", "-", "--shard", "1/2"}, "\"one\"\n").status, 0);
 }
@@ -270,18 +258,6 @@ TEST(PromptsThatFail, LeaveAggregatesOfTheOthers) {
               SizeIs(5));
 }
 
-TEST(PromptsThatFail, KeepTheNumbersOfTheOthers) {
-  const TemporaryFolder folder;
-  const Ran ran = run(
-      {"plot", "tokens", "--prompts", "-", "--skip-errors", "--out", (folder.path() / "{n}.svg").string()},
-      kBad);
-  EXPECT_EQ(ran.status, 0) << ran.err;
-  std::vector<std::string> names;
-  for (const auto& entry : std::filesystem::directory_iterator(folder.path()))
-    names.push_back(entry.path().filename().string());
-  EXPECT_THAT(names, UnorderedElementsAre("1.svg", "4.svg"));
-}
-
 TEST(SeveralViews, AreAFileEach) {
   const TemporaryFolder folder;
   const auto files = [&] {
@@ -319,31 +295,6 @@ TEST(SeveralViews, AreAFileEach) {
 
   EXPECT_THAT(run({"plot", "heatmap", "next", "--prompt", "x", "--out", "x.png"}).err, HasSubstr("{view}"));
   EXPECT_EQ(run({"plot", "heatmap", "next", "--prompt", "x", "--out", "-", "--format", "csv"}).status, 2);
-}
-
-TEST(Plot, LeavesNothingOutThatAPaneWouldScroll) {
-  const std::string prompt = "The king gave Mr. Pellinor a horse. Then the king gave Mr.";
-  for (const char* view : {"lens", "query", "attribution", "metrics", "predictions"}) {
-    const Ran ran = run({"plot", view, "--prompt", prompt, "--out", "-", "--format", "svg", "--svg-text"});
-    EXPECT_EQ(ran.status, 0) << ran.err;
-    EXPECT_FALSE(std::regex_search(ran.out, std::regex(">[a-z]+ [0-9]+ to [0-9]+ of [0-9]+<"))) << view;
-  }
-}
-
-TEST(Guesses, AreThoseOfTheBaselineInEditedRuns) {
-  const std::vector<std::string> asked{
-      "--prompt", "The king gave Mr. Pellinor a horse. Then the king gave Mr.",
-      "--edit",   "L0H0.z=0",
-      "--edit",   "L1H6.z=0"};
-  const auto with = [&](std::vector<std::string> command, const std::vector<std::string>& more = {}) {
-    command.insert(command.end(), asked.begin(), asked.end());
-    command.insert(command.end(), more.begin(), more.end());
-    return run(command).out;
-  };
-  EXPECT_THAT(lines_of(with({"attribute"})).front(), HasSubstr("logit of ·P "));
-  EXPECT_THAT(with({"plot", "attribution"}, {"--out", "-", "--format", "svg", "--svg-text"}),
-              HasSubstr("Logit of “·P”"));
-  EXPECT_THAT(lines_of(with({"sweep"})).front(), HasSubstr("logit of ·P (id 410) minus"));
 }
 
 TEST(SecondPrompt, HasAStartTokenWhereTheFirstHasOne) {

@@ -45,11 +45,6 @@ TEST(Cli, TheWindowTakesAttentionInPlaceOfAModel) {
   EXPECT_EQ(parsed<WindowCommand>({"kept.headscope", "--attention", "a.safetensors"}).file, "kept.headscope");
   EXPECT_EQ(parsed<WindowCommand>({"a.safetensors", "--second-attention", "b.safetensors"}).file,
             "a.safetensors");
-  EXPECT_THAT(wrong_use({"a.safetensors", "--attention", "b.safetensors"}),
-              HasSubstr("one file of attention patterns at a time"));
-  EXPECT_THAT(wrong_use({"--attention", "a.safetensors", "--prompt", "x"}), HasSubstr("replaces the prompt"));
-  EXPECT_THAT(wrong_use({"--second-attention", "b.safetensors"}),
-              HasSubstr("--second-attention requires --attention"));
 }
 
 TEST(Cli, TheWindowOpensAListOfPromptsBesideAPrompt) {
@@ -57,7 +52,6 @@ TEST(Cli, TheWindowOpensAListOfPromptsBesideAPrompt) {
   EXPECT_EQ(window.over_list, "pairs.jsonl");
   EXPECT_TRUE(window.file.empty());
   EXPECT_EQ(window.prompt.text, "Hi");
-  EXPECT_THAT(wrong_use({"a.txt", "--over", "b.txt"}), HasSubstr("one list of prompts at a time"));
 }
 
 TEST(Cli, CommonOptionsMayStandBeforeTheCommand) {
@@ -89,30 +83,6 @@ TEST(Cli, APromptIsTakenAsItIs) {
     EXPECT_EQ(parsed<PredictCommand>({"predict", "--prompt=" + text, "--json"}).prompt.text, text);
     EXPECT_EQ(parsed<WindowCommand>({"--prompt", text}).prompt.text, text);
   }
-}
-
-TEST(Cli, Predict) {
-  const auto predict =
-      parsed<PredictCommand>({"predict", "--prompt", "x", "--top", "5", "--all-positions", "--json"});
-  EXPECT_EQ(predict.top, 5);
-  EXPECT_TRUE(predict.all_positions);
-  EXPECT_TRUE(predict.json);
-  EXPECT_EQ(parsed<PredictCommand>({"predict", "--prompt", "x"}).top, 10);
-  EXPECT_THAT(wrong_use({"predict", "--prompt", "x", "--top", "0"}), HasSubstr("--top"));
-  EXPECT_THAT(wrong_use({"predict", "--prompt", "x", "--top", "5.5"}), HasSubstr("\"5.5\""));
-  EXPECT_THAT(wrong_use({"predict", "--prompt", "x", "--top", "99999999999"}), HasSubstr("--top"));
-}
-
-TEST(Cli, WhatNoCommandTakesIsNamedWithoutItsValue) {
-  EXPECT_THAT(wrong_use({"plot", "heatmap", "--prompt", "x", "--top=5"}),
-              HasSubstr("unknown option \"--top\""));
-  EXPECT_THAT(wrong_use({"--unheard-of=5"}), HasSubstr("unknown option \"--unheard-of\""));
-  EXPECT_THAT(wrong_use({"--unheard-of", "5"}), HasSubstr("unknown option \"--unheard-of\""));
-  EXPECT_THAT(wrong_use({"plot", "scores", "some text"}),
-              HasSubstr("unexpected argument \"some text\"; a prompt is given as --prompt TEXT"));
-  EXPECT_THAT(wrong_use({"doctor", "some text"}), Not(HasSubstr("--prompt")));
-  EXPECT_THAT(wrong_use({"shot", "--tour", "2-attention", "--show", "baseline"}),
-              HasSubstr("both --tour and --show"));
 }
 
 TEST(Cli, AValueThatLooksLikeACommandIsNone) {
@@ -155,13 +125,6 @@ TEST(Cli, OptionsAreStillTakenByTheirOldNames) {
               AllOf(HasSubstr("--sweep-over "), Not(HasSubstr("  --over"))));
 }
 
-TEST(Cli, AModelHasAName) {
-  EXPECT_THAT(wrong_use({"predict", "--prompt", "x", "--model", ""}),
-              HasSubstr("--model is empty: give a folder or a model's name"));
-  EXPECT_THAT(wrong_use({"predict", "--prompt", "x", "--second-model="}),
-              HasSubstr("--second-model is empty: give a folder"));
-}
-
 TEST(Cli, Generate) {
   const auto generate = parsed<GenerateCommand>({"generate", "--prompt", "x", "--tokens", "7",
                                                  "--temperature", "0.5", "--top-k", "40", "--top-p", "0.9",
@@ -172,12 +135,6 @@ TEST(Cli, Generate) {
   EXPECT_EQ(generate.sampling.top_p, 0.9);
   EXPECT_EQ(generate.seed, 18446744073709551615U);
   EXPECT_TRUE(generate.echo);
-  for (const char* temperature : {"nan", "inf", "-1", "", "1x"}) {
-    EXPECT_THAT(wrong_use({"generate", "--prompt", "x", "--temperature", temperature}),
-                HasSubstr("--temperature"));
-  }
-  EXPECT_THAT(wrong_use({"generate", "--prompt", "x", "--top-p", "1.5"}), HasSubstr("--top-p"));
-  EXPECT_THAT(wrong_use({"generate", "--prompt", "x", "--seed", "-1"}), HasSubstr("--seed"));
 }
 
 TEST(Cli, Trace) {
@@ -185,9 +142,6 @@ TEST(Cli, Trace) {
       {"trace", "--prompt", "x", "--hooks", "blocks.*.attn.hook_q,logits", "--out", "t.safetensors"});
   EXPECT_EQ(trace.hooks, "blocks.*.attn.hook_q,logits");
   EXPECT_EQ(trace.out, "t.safetensors");
-  EXPECT_THAT(wrong_use({"trace", "--prompt", "x", "--out", "-"}), HasSubstr("standard output"));
-  EXPECT_THAT(wrong_use({"trace", "--prompt", "x"}), HasSubstr("--out"));
-  EXPECT_THAT(wrong_use({"trace", "--prompts", "x", "--out", "t.safetensors"}), HasSubstr("{n}"));
   parsed<TraceCommand>({"trace", "--prompts", "x", "--out", "t{n}.safetensors"});
 }
 
@@ -212,12 +166,6 @@ TEST(Cli, TraceTakesAMetricWithItsTokens) {
       parsed<TraceCommand>(trace({"--gradients", "difference", "--token", " Mary", "--other-token", " John"}))
           .gradients,
       metric("difference: Mary, John"));
-  EXPECT_THAT(wrong_use(trace({"--gradients", "loss", "--token", "a"})),
-              StartsWith("--gradients loss names no token; --token does not apply"));
-  EXPECT_THAT(wrong_use(trace({"--gradients", "logit:a", "--token", "a"})), HasSubstr("after the colon"));
-  EXPECT_THAT(wrong_use(trace({"--gradients", "logit", "--other-token", "a"})),
-              StartsWith("--other-token requires --gradients difference"));
-  EXPECT_THAT(wrong_use(trace({"--token", "a"})), StartsWith("--token requires --gradients"));
   EXPECT_EQ(metric("loss"), (GivenMetric{GradientMetric::loss}));
   for (const char* text : {"", "log", "logit:", "difference:", "difference: Mary", "difference:,",
                            "difference:a,", "difference:a,b,c", "loss:", "kl:1", "kl"})
@@ -229,9 +177,6 @@ TEST(Cli, TraceTakesAMetricWithItsTokens) {
     EXPECT_EQ(parsed<TraceCommand>(words).gradients, (GivenMetric{GradientMetric::divergence}));
   }
   EXPECT_EQ(parsed<TraceCommand>(trace({"--gradients", "logit", "--position", "4"})).position, 4);
-  EXPECT_THAT(wrong_use(trace({"--position", "4"})), HasSubstr("--position requires --gradients"));
-  EXPECT_THAT(wrong_use(trace({"--second", "y", "--gradients", "logit"})), HasSubstr("--second requires"));
-  EXPECT_THAT(wrong_use(trace({"--position", "4", "--gradients", "loss"})), HasSubstr("does not apply"));
 }
 
 TEST(Cli, EveryViewCanBePlottedWithEachOfItsOptions) {
@@ -250,13 +195,11 @@ TEST(Cli, EveryViewCanBePlottedWithEachOfItsOptions) {
 
 TEST(Cli, AViewTakesNoOtherViewsOptions) {
   for (const View& view : views()) {
-    for (const View& other : views()) {
-      for (const OptionSpec* option : other.options) {
-        if (std::ranges::find(view.options, option) != view.options.end()) continue;
-        const std::string name = "--" + std::string(option->name);
-        EXPECT_THAT(wrong_use({"plot", std::string(view.id), "--prompt", "x", "--out", "x.svg", name, "1"}),
-                    HasSubstr(name));
-      }
+    for (const OptionSpec* option : all_options()) {
+      if (std::ranges::find(view.options, option) != view.options.end()) continue;
+      const std::string name = "--" + std::string(option->name);
+      EXPECT_THAT(wrong_use({"plot", std::string(view.id), "--prompt", "x", "--out", "x.svg", name, "1"}),
+                  HasSubstr(name));
     }
   }
 }
@@ -318,24 +261,6 @@ TEST(Cli, PlotsPicture) {
   EXPECT_TRUE(plot.svg_text);
   EXPECT_TRUE(plot.no_caption);
 
-  const Words start = {"plot", "heatmap", "--prompt", "x", "--out", "a.png"};
-  const auto with = [&](Words more) {
-    more.insert(more.begin(), start.begin(), start.end());
-    return wrong_use(more);
-  };
-  EXPECT_THAT(wrong_use({"plot", "heatmap", "--prompt", "x", "--out", "-"}),
-              HasSubstr("--out - requires --format"));
-  EXPECT_THAT(with({"--format", "png"}), HasSubstr("--format applies only to --out -"));
-  EXPECT_THAT(wrong_use({"plot", "heatmap", "--prompt", "x", "--out", "-", "--format", "gif"}),
-              HasSubstr("\"gif\""));
-  EXPECT_THAT(wrong_use({"shot", "--out", "-", "--format", "svg"}), HasSubstr("--format takes png or pdf"));
-  EXPECT_THAT(wrong_use({"sweep", "--prompt", "x", "--json", "--out", "-", "--format", "csv"}),
-              HasSubstr("--json"));
-  for (const char* size : {"", "8", "40000", "640x", "x480", "0x0", "-5x10", "640X480", "1e3x10",
-                           "99999999999x5", "40000x40", "100x40000"}) {
-    EXPECT_THAT(with({"--size", size}), HasSubstr("--size takes WIDTHxHEIGHT")) << size;
-  }
-  EXPECT_THAT(with({"--size", "30000x30000", "--scale", "16"}), HasSubstr("pixels"));
   EXPECT_EQ(parsed<PlotCommand>({"plot", "heatmap", "--prompt", "x", "--out", "a.png"}).picture.height, 0);
   const auto fit =
       parsed<PlotCommand>({"plot", "heatmap", "--prompt", "x", "--size", "fit", "--out", "a.png"});
@@ -343,42 +268,6 @@ TEST(Cli, PlotsPicture) {
   const auto wide =
       parsed<PlotCommand>({"plot", "heatmap", "--prompt", "x", "--size", "640", "--out", "a.png"});
   EXPECT_TRUE(wide.picture.width == 640 && wide.picture.height == 0 && wide.picture.page == Page::width);
-  for (const char* size : {"fit", "640"})
-    EXPECT_THAT(wrong_use({"shot", "--size", size, "--out", "a.png"}), HasSubstr("--size fit")) << size;
-  EXPECT_THAT(with({"--scale", "0"}), HasSubstr("--scale"));
-  EXPECT_THAT(with({"--theme", "blue"}), HasSubstr("--theme"));
-  EXPECT_THAT(with({"--layer", "-1"}), HasSubstr("--layer"));
-  EXPECT_THAT(with({"--query", "-2"}), HasSubstr("--query"));
-  EXPECT_THAT(wrong_use({"plot", "heatmap", "--prompt", "x", "--out", "a.jpg"}),
-              HasSubstr(".png, .svg, .pdf or .csv"));
-  EXPECT_THAT(wrong_use({"plot", "heatmap", "--prompt", "x"}), HasSubstr("--out"));
-  EXPECT_THAT(wrong_use({"plot", "heatmap", "--out", "a.png"}), HasSubstr("prompt"));
-  EXPECT_THAT(wrong_use({"plot", "--prompt", "x", "--out", "a.png"}), HasSubstr("heatmap, "));
-  EXPECT_THAT(wrong_use({"plot", "sunburst", "--prompt", "x", "--out", "a.png"}),
-              AllOf(HasSubstr("\"sunburst\""), HasSubstr("heatmap")));
-  EXPECT_THAT(wrong_use({"shot", "--out", "a.svg"}), HasSubstr(".png"));
-  EXPECT_THAT(wrong_use({"shot", "--out", "a.png", "--view", "sunburst"}), HasSubstr("\"sunburst\""));
-}
-
-TEST(Cli, ShotHasTheWindowsSize) {
-  const auto shot = parsed<ShotCommand>({"shot", "--out", "w.png"});
-  EXPECT_EQ(shot.picture.width, 1600);
-  EXPECT_EQ(shot.picture.height, 1000);
-  EXPECT_EQ(shot.picture.scale, 1.0F);
-  const auto small =
-      parsed<ShotCommand>({"shot", "--out", "w.png", "--size", "1024x700", "--view", "scores"});
-  EXPECT_EQ(small.picture.width, 1024);
-  EXPECT_EQ(small.view, "scores");
-}
-
-TEST(Cli, TheFirstHeadIsAChoiceLikeAnyOther) {
-  EXPECT_FALSE(parsed<ShotCommand>({"shot", "--out", "w.png"}).selection);
-  for (const std::vector<std::string>& words :
-       {std::vector<std::string>{"--layer", "0"}, {"--head", "0"}, {"--query", "-1"}}) {
-    std::vector<std::string> arguments{"shot", "--out", "w.png"};
-    arguments.insert(arguments.end(), words.begin(), words.end());
-    EXPECT_EQ(parsed<ShotCommand>(arguments).selection, Selection{}) << words[0];
-  }
 }
 
 TEST(Cli, LensAndAttribute) {
@@ -387,8 +276,6 @@ TEST(Cli, LensAndAttribute) {
   EXPECT_EQ(lens.top, 2);
   EXPECT_TRUE(lens.json);
   EXPECT_EQ(parsed<LensCommand>({"lens", "--prompt", "x"}).guesses(), 5);
-  EXPECT_THAT(wrong_use({"lens", "--prompt", "x", "--top", "6"}), HasSubstr("--top"));
-  EXPECT_THAT(wrong_use({"lens"}), HasSubstr("--prompt"));
 
   const auto bare = parsed<AttributeCommand>({"attribute", "--prompt", "x"});
   EXPECT_TRUE(bare.measured.token.empty() && bare.measured.other_token.empty() && !bare.sources &&
@@ -403,28 +290,18 @@ TEST(Cli, LensAndAttribute) {
   EXPECT_EQ(full.measured.position, 3);
   EXPECT_EQ(parsed<AttributeCommand>({"attribute", "--prompt", "x", "--against", "a"}).measured.other_token,
             (GivenToken{GivenToken::By::text, "a"}));
-  EXPECT_THAT(wrong_use({"attribute", "--prompt", "x", "--metric", "logit", "--other-token", "a"}),
-              StartsWith("--other-token requires --metric difference"));
   ASSERT_TRUE(full.sources);
   EXPECT_EQ(full.sources->layer, 2);
   EXPECT_EQ(full.sources->head, 1);
   EXPECT_TRUE(full.json);
   EXPECT_TRUE(parsed<AttributeCommand>({"attribute", "--prompt", "x", "--sources", "all"}).all_sources);
-  for (const char* head : {"2", "2.x", "-1.0", ""})
-    EXPECT_THAT(wrong_use({"attribute", "--prompt", "x", "--sources", head}), HasSubstr("--sources"));
-  EXPECT_THAT(wrong_use({"attribute", "--prompt", "x", "--token", ""}), HasSubstr("--token"));
 }
 
 TEST(Cli, GetTakesANameOfTheHub) {
   EXPECT_EQ(parsed<GetCommand>({"get", "gpt2"}).wanted, (HubModel{"openai-community/gpt2", "main"}));
   EXPECT_EQ(parsed<GetCommand>({"get", "a/b@v1"}).wanted, (HubModel{"a/b", "v1"}));
-  EXPECT_THAT(wrong_use({"get"}), HasSubstr("headscope get gpt2"));
-  EXPECT_THAT(wrong_use({"get", ""}), HasSubstr("headscope get gpt2"));
-  EXPECT_THAT(wrong_use({"get", "../gpt2"}), HasSubstr("../gpt2"));
-  EXPECT_THAT(wrong_use({"get", "gpt2", "gpt2-xl"}), HasSubstr("gpt2-xl"));
   EXPECT_TRUE(parsed<Arguments>({"info", "--model", "gpt2", "--get"}).model.get);
   EXPECT_FALSE(parsed<Arguments>({"info", "--model", "gpt2"}).model.get);
-  EXPECT_THAT(wrong_use({"info", "--get"}), HasSubstr("--model"));
 }
 
 TEST(Cli, HelpAndVersionAreAnswers) {
@@ -443,29 +320,58 @@ TEST(Cli, HelpAndVersionAreAnswers) {
   EXPECT_TRUE(std::regex_match(answered({"--version"}).text, version));
 }
 
-TEST(Cli, TheDoctorTakesNoModel) {
-  EXPECT_FALSE(parsed<Arguments>({"doctor"}).json);
-  EXPECT_TRUE(parsed<Arguments>({"doctor", "--json"}).json);
-  EXPECT_THAT(wrong_use({"doctor", "--top", "3"}), HasSubstr("--top"));
-}
+/// Arguments, and what the sentence about them names.
+struct WrongUse {
+  Words arguments;
+  const char* named;
+};
 
-TEST(Cli, WrongUsesAreNamed) {
-  EXPECT_THAT(wrong_use({"dance"}), HasSubstr("\"dance\""));
-  EXPECT_THAT(wrong_use({"predict"}), HasSubstr("--prompt"));
-  EXPECT_THAT(wrong_use({"predict", "--prompt"}), HasSubstr("--prompt"));
-  EXPECT_THAT(wrong_use({"predict", "--prompt", "x", "--ids", "1"}),
-              AllOf(HasSubstr("--prompt"), HasSubstr("--ids")));
-  EXPECT_THAT(wrong_use({"predict", "--prompt", "x", "--speed", "9"}), HasSubstr("--speed"));
-  EXPECT_THAT(wrong_use({"predict", "--prompt", "x", "stray"}), HasSubstr("stray"));
-  EXPECT_THAT(wrong_use({"info", "predict"}), HasSubstr("predict"));
-  EXPECT_THAT(wrong_use({"plot", "heatmap", "scores", "--prompt", "x", "--out", "a.png"}),
-              HasSubstr("{view}"));
-  EXPECT_THAT(wrong_use({"dance", "info"}), HasSubstr("\"dance\""));
-  EXPECT_THAT(wrong_use({"predict", "--prompt", "x", "--", "--json"}), HasSubstr("--json"));
-  EXPECT_THAT(wrong_use({"--precision", "f64"}), HasSubstr("f16"));
-  EXPECT_THAT(wrong_use({"--threads", "-1"}), HasSubstr("--threads"));
-  EXPECT_THAT(wrong_use({"tokens", "--ids", "1,two"}), HasSubstr("two"));
-  EXPECT_THAT(wrong_use({"generate", "--prompts", "x"}), HasSubstr("--prompts"));
+TEST(Cli, AWrongUseIsASentenceThatNamesTheArgument) {
+  const Words x = {"--prompt", "x"}, out = {"--out", "a.png"};
+  for (const auto& [arguments, named] : std::vector<WrongUse>{
+           {{"dance"}, "\"dance\""},
+           {{"dance", "info"}, "\"dance\""},
+           {{"info", "predict"}, "predict"},
+           {{"--unheard-of=5"}, "unknown option \"--unheard-of\""},
+           {{"--precision", "f64"}, "f16"},
+           {{"--threads", "-1"}, "--threads"},
+           {{"a.safetensors", "--attention", "b.safetensors"}, "one file of attention patterns"},
+           {{"--second-attention", "b.safetensors"}, "--attention"},
+           {{"a.txt", "--over", "b.txt"}, "one list of prompts"},
+           {{"info", "--get"}, "--model"},
+           {{"get"}, "headscope get gpt2"},
+           {{"get", "../gpt2"}, "../gpt2"},
+           {{"predict"}, "--prompt"},
+           {{"predict", "--prompt"}, "--prompt"},
+           {Words{"predict", "--ids", "1"} + x, "--ids"},
+           {Words{"predict", "stray"} + x, "stray"},
+           {Words{"predict", "--", "--json"} + x, "--json"},
+           {Words{"predict", "--top", "5.5"} + x, "\"5.5\""},
+           {Words{"predict", "--top", "99999999999"} + x, "--top"},
+           {Words{"predict", "--model", ""} + x, "--model is empty"},
+           {{"tokens", "--ids", "1,two"}, "two"},
+           {Words{"generate", "--temperature", "nan"} + x, "--temperature"},
+           {Words{"generate", "--seed", "-1"} + x, "--seed"},
+           {Words{"trace", "--out", "-"} + x, "standard output"},
+           {{"trace", "--prompts", "x", "--out", "t.safetensors"}, "{n}"},
+           {Words{"trace", "--out", "t", "--token", "a"} + x, "--token requires --gradients"},
+           {Words{"attribute", "--sources", "2.x"} + x, "--sources"},
+           {Words{"plot"} + x + out, "heatmap, "},
+           {Words{"plot", "sunburst"} + x + out, "\"sunburst\""},
+           {Words{"plot", "heatmap"} + x, "--out"},
+           {Words{"plot", "heatmap"} + out, "prompt"},
+           {Words{"plot", "heatmap", "scores"} + x + out, "{view}"},
+           {Words{"plot", "heatmap", "--out", "a.jpg"} + x, ".png"},
+           {Words{"plot", "heatmap", "--out", "-"} + x, "--format"},
+           {Words{"plot", "heatmap", "--format", "png"} + x + out, "--out -"},
+           {Words{"plot", "heatmap", "--size", "640x"} + x + out, "WIDTHxHEIGHT"},
+           {Words{"plot", "heatmap", "--size", "40000x40"} + x + out, "WIDTHxHEIGHT"},
+           {Words{"plot", "heatmap", "--size", "30000x30000", "--scale", "16"} + x + out, "pixels"},
+           {Words{"plot", "heatmap", "--layer", "-1"} + x + out, "--layer"},
+           {Words{"shot", "--size", "640"} + out, "--size fit"},
+           {{"shot", "--out", "a.svg"}, ".png"},
+           {Words{"shot", "--tour", "2-attention", "--show", "baseline"} + out, "--tour"}})
+    EXPECT_THAT(wrong_use(arguments), HasSubstr(named));
 }
 
 TEST(Cli, AnIdBeyondEveryVocabularyIsNoWrongUse) {

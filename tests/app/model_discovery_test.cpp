@@ -34,14 +34,6 @@ TEST(ModelDiscovery, FindsGpt2ModelsByName) {
                                           cache.path() / "models--openai-community--gpt2/snapshots/abc"}));
 }
 
-TEST(ModelDiscovery, AGpt2IsWhatItsConfigSaysItIs) {
-  const TemporaryFolder folder;
-  folder.write("yes/config.json", kGpt2);
-  folder.write("bert/config.json", R"({"model_type": "bert", "_name_or_path": "better-than-gpt2"})");
-  EXPECT_TRUE(is_gpt2(folder.path() / "yes"));
-  for (const char* name : {"bert", "nowhere"}) EXPECT_FALSE(is_gpt2(folder.path() / name)) << name;
-}
-
 TEST(ModelDiscovery, PrefersTheSnapshotOfRefsMain) {
   const TemporaryFolder cache;
   const fs::path model = "models--a--b";

@@ -9,14 +9,6 @@
 namespace headscope::app::paths_test {
 namespace {
 
-TEST(Paths, ConfigFolderFollowsTheXdgSpecification) {
-  EXPECT_EQ(config_folder(environment({{"XDG_CONFIG_HOME", "/c"}, {"HOME", "/h"}})), "/c/headscope");
-  EXPECT_EQ(config_folder(environment({{"HOME", "/h"}})), "/h/.config/headscope");
-  EXPECT_EQ(config_folder(environment({{"XDG_CONFIG_HOME", "relative"}, {"HOME", "/h"}})),
-            "/h/.config/headscope");
-  EXPECT_EQ(config_folder(environment({})), std::nullopt);
-}
-
 TEST(Paths, AnEmptyVariableCountsAsUnset) {
   set_variable("HEADSCOPE_PATHS_TEST", "");
   EXPECT_EQ(process_environment()("HEADSCOPE_PATHS_TEST"), std::nullopt);
@@ -34,14 +26,6 @@ TEST(Paths, InstalledAssetsLieBesideTheProgramAndWin) {
 TEST(Paths, InTheBuildTreeTheSourcesAssetsAreUsed) {
   const TemporaryFolder folder;
   EXPECT_EQ(assets_folder(folder.path() / "bin"), headscope::testing::source_dir() / "assets");
-}
-
-TEST(Paths, TheExecutablesFolderHoldsThisTest) {
-  EXPECT_TRUE(std::filesystem::exists(executable_folder()));
-}
-
-TEST(Paths, TheBundledModelIsThere) {
-  EXPECT_TRUE(std::filesystem::exists(bundled_model() / "config.json"));
 }
 
 TEST(Paths, ATypedPathIsExpanded) {

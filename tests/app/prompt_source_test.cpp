@@ -51,27 +51,6 @@ TEST(PromptSource, OfTextALineIsAPromptAsItIs) {
   EXPECT_EQ(source.next(), std::nullopt);
 }
 
-TEST(PromptSource, APromptComesOnce) {
-  PromptArguments arguments;
-  arguments.from = From::text;
-  arguments.text = "\xff";
-  arguments.start_token = true;
-  std::istringstream in;
-  PromptSource source(arguments, in);
-  const auto prompt = source.next();
-  ASSERT_TRUE(prompt);
-  EXPECT_EQ(prompt->text, "\xff");
-  EXPECT_TRUE(prompt->start_token);
-  EXPECT_EQ(source.number(), 1);
-  EXPECT_EQ(source.where(), "");
-  EXPECT_FALSE(source.next());
-}
-
-TEST(PromptSource, NothingGivenGivesNothing) {
-  std::istringstream in;
-  EXPECT_FALSE(PromptSource({}, in).next());
-}
-
 TEST(PromptSource, AFilesBytesAreThePrompt) {
   const TemporaryFolder folder;
   const std::string bytes("a\r\nb\0\xff\n", 7);

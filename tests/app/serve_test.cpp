@@ -56,11 +56,8 @@ TEST(Serve, AnswersAreWhatTheCommandPrints) {
   const std::string model = testing::kBundledModel.string(), prompt = "The cat sat on the mat. The cat";
   const std::vector<std::pair<Words, std::string>> cases{
       {{"predict", "--top", "3", "--all-positions"}, R"("top": 3, "all-positions": true)"},
-      {{"lens"}, ""},
       {{"tokens"}, ""},
       {{"attribute", "--token", " on"}, R"("token": " on")"},
-      {{"sweep"}, ""},
-      {{"saliency"}, ""},
       {{"metrics"}, ""}};
   std::vector<std::string> requests;
   for (const auto& [words, options] : cases)
@@ -85,17 +82,6 @@ TEST(Serve, PicturesAreInTheAnswer) {
             testing::succeed({"plot", "heatmap", "--model", testing::kBundledModel.string(), "--prompt",
                               "The cat sat", "--out", "-", "--format", "svg"}));
   EXPECT_EQ(decoded(answer_to(request(R"("sweep")", prompt))["base64"]).substr(0, 5), "<?xml");
-}
-
-TEST(Serve, OtherOutputIsText) {
-  const Json generated =
-      answer_to(request(R"("generate")", R"("prompt": "Once", "tokens": 3, "json": false)"));
-  EXPECT_EQ(generated["text"], testing::succeed({"generate", "--model", testing::kBundledModel.string(),
-                                                 "--prompt", "Once", "--tokens", "3"}));
-  EXPECT_THAT(answer_to(R"({"command": ["lens", "--help"]})")["text"].get<std::string>(), HasSubstr("--top"));
-  EXPECT_THAT(
-      answer_to(request(R"("metrics")", R"("prompt": "a b a b", "csv": true)"))["text"].get<std::string>(),
-      StartsWith("layer,head"));
 }
 
 TEST(Serve, AnswersAreJsonUnlessTheRequestChoosesAnotherForm) {
@@ -163,16 +149,6 @@ TEST(Serve, AFailureIsASentenceAndTheNextRequestIsServed) {
   EXPECT_EQ(answers[1]["status"], 2);
   EXPECT_EQ(answers[3]["status"], 1);
   EXPECT_EQ(answers[10]["status"], 0);
-}
-
-TEST(Serve, RefusesToStartWithoutItsStreams) {
-  EXPECT_THAT(testing::fail({"serve"}, 2), HasSubstr("--stdio"));
-}
-
-TEST(Serve, BlankLinesAreNoRequests) {
-  const Ran ran = run_command({"serve", "--stdio"}, "\n  \r\n\n");
-  EXPECT_EQ(ran.status, 0);
-  EXPECT_EQ(ran.out, "");
 }
 
 }  // namespace

@@ -20,16 +20,6 @@ struct Pipe {
   int ends[2] = {};
 };
 
-TEST(StandardStreams, BytesArriveInOrder) {
-  const Pipe pipe;
-  OutputBuffer buffer(system::File::borrowed(pipe.ends[1]), "a pipe");
-  std::ostream out(&buffer);
-  out << "one " << 2 << '\0' << std::flush;
-  char read[16] = {};
-  ASSERT_EQ(::read(pipe.ends[0], read, sizeof read), 6);
-  EXPECT_EQ(std::string(read, 6), std::string("one 2\0", 6));
-}
-
 TEST(StandardStreams, AFullDiskHasItsReason) {
   const int full = ::open("/dev/full", O_WRONLY);
   OutputBuffer buffer(system::File::borrowed(full), "the stream");

@@ -157,15 +157,6 @@ TEST_F(Terminal, GeneratedTextIsShownThereAndExactElsewhere) {
   EXPECT_EQ(seen.out, expected);
 }
 
-TEST_F(Terminal, AStatusLineIsText) {
-  std::istringstream in;
-  std::ostringstream out, err;
-  const Streams streams{in, out, err, true, true};
-  StatusLine line(streams);
-  line.show("from " + kHostile);
-  EXPECT_THAT(err.str(), HasSubstr("from a\\x1b]0;owned\\x07"));
-}
-
 TEST_F(Terminal, LongWorkSaysHowFarItIs) {
   using std::chrono::milliseconds;
   std::istringstream in;

@@ -1,7 +1,5 @@
 #include "tests/support/drawn_text.h"
 
-#include "system/number_text.h"
-
 namespace headscope::viz::testing {
 
 std::optional<DrawnNumber> read_number(std::string_view drawn) {
@@ -25,13 +23,13 @@ std::optional<DrawnNumber> read_number(std::string_view drawn) {
   if (percent) text.resize(text.size() - 2);
   DrawnNumber number;
   const char* const end = text.data() + text.size();
-  const auto parsed = system::from_chars(text.data(), end, number.value);
+  const auto parsed = std::from_chars(text.data(), end, number.value);
   if (text.empty() || parsed.ec != std::errc() || parsed.ptr != end) return std::nullopt;
   const std::size_t e = std::min(text.find('e'), text.size()), point = text.find('.');
   int last_digit = point < e ? -static_cast<int>(e - point - 1) : 0;
   if (e < text.size()) {
     int exponent = 0;
-    system::from_chars(text.data() + e + 1, end, exponent);
+    std::from_chars(text.data() + e + 1, end, exponent);
     last_digit += exponent;
   }
   number.rounding = std::isfinite(number.value) ? 0.5 * std::pow(10.0, last_digit) : 0;

@@ -10,20 +10,6 @@ namespace {
 namespace fs = std::filesystem;
 using namespace headscope::testing;
 
-TEST(AtomicFile, TakesThePlaceOfTheOldOneWithItsPermissions) {
-  const TemporaryFolder folder;
-  const fs::path goal = folder.path() / "goal";
-  folder.write("goal", "old");
-  fs::permissions(goal, fs::perms::owner_read | fs::perms::owner_write);
-  AtomicFile file(goal);
-  file.append("new");
-  EXPECT_EQ(bytes_of_file(goal), "old");
-  file.commit();
-  EXPECT_EQ(bytes_of_file(goal), "new");
-  EXPECT_EQ(fs::status(goal).permissions(), fs::perms::owner_read | fs::perms::owner_write);
-  EXPECT_EQ(folder.file_count(), 1U);
-}
-
 TEST(AtomicFile, KeepsLinksAndPermissions) {
   const TemporaryFolder folder;
   const fs::path real = folder.write("real", "old");

@@ -39,14 +39,6 @@ TEST(AtomicFile, HasANameWhereTheFolderIsTheCurrentOne) {
   EXPECT_EQ(bytes_of_file(folder.path() / "goal"), "whole");
 }
 
-TEST(AtomicFile, SaysWhatIsInTheWay) {
-  const TemporaryFolder folder;
-  EXPECT_THAT([&] { AtomicFile(folder.path() / "none/goal"); },
-              ::testing::ThrowsMessage<std::runtime_error>(HasSubstr("No such file or directory")));
-  EXPECT_THAT([&] { AtomicFile{folder.path()}; },
-              ::testing::ThrowsMessage<std::runtime_error>(HasSubstr("Is a directory")));
-}
-
 TEST(AtomicFile, LeavesNothingWhenItCannotTakeItsPlace) {
   const TemporaryFolder folder;
   const fs::path path = folder.path() / "picture.svg";
@@ -57,19 +49,6 @@ TEST(AtomicFile, LeavesNothingWhenItCannotTakeItsPlace) {
   EXPECT_EQ(message_of<std::runtime_error>([&] { file.commit(); }),
             "cannot write " + path.string() + ": Is a directory");
   EXPECT_EQ(folder.file_count(), 1) << "the folder alone";
-}
-
-TEST(AtomicFile, ReplacesAFileThatIsOpen) {
-  if (is_wine()) GTEST_SKIP() << "Wine 8 has no renames over open files";
-  const TemporaryFolder folder;
-  const fs::path goal = folder.write("goal", "old");
-  const File reader(goal, Open::read);
-  write_file_atomically(goal, "new");
-  EXPECT_EQ(bytes_of_file(goal), "new");
-  std::string read(10, ' ');
-  read.resize(reader.read(read));
-  EXPECT_EQ(read, "old");
-  EXPECT_EQ(folder.file_count(), 1U);
 }
 
 TEST(AtomicFile, HasTheSizeItIsGivenWithZeros) {

@@ -25,14 +25,6 @@ TEST(Console, IsNoFileAndNoPipe) {
   EXPECT_GT(terminal_columns(), 1U);
 }
 
-TEST(Console, ArgumentsAreThoseAfterTheName) {
-  std::string words[] = {"headscope", "plot", "Zoë"};
-  char* argv[] = {words[0].data(), words[1].data(), words[2].data(), nullptr};
-  EXPECT_THAT(program_arguments(3, argv), ElementsAre("plot", "Zoë"));
-  EXPECT_THAT(program_arguments(1, argv), IsEmpty());
-  EXPECT_THAT(program_arguments(0, argv + 3), IsEmpty());
-}
-
 TEST(Console, ALastMessageEndsTheProgram) {
   EXPECT_EXIT(end_with_message(3, {"headscope: ", "no memory", "\n"}), ::testing::ExitedWithCode(3),
               "headscope: no memory");

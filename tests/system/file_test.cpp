@@ -143,14 +143,6 @@ TEST(KindAt, KnowsDevices) {
   EXPECT_EQ(kind_at(is_windows() ? "NUL" : "/dev/null"), FileKind::other);
 }
 
-TEST(File, MayHaveAnyName) {
-  const TemporaryFolder folder;
-  const fs::path name = fs::path(u8"Zoë 中 😀.txt");
-  File(folder.path() / name, Open::create).write("x");
-  EXPECT_EQ(fs::directory_iterator(folder.path())->path().filename(), name);
-  EXPECT_EQ(bytes_of_file(folder.path() / name), "x");
-}
-
 TEST(File, MayLieDeep) {
   const TemporaryFolder folder;
   fs::path deep = folder.path();

@@ -22,10 +22,5 @@ TEST(Hash, IsThatOfTheStandard) {
   EXPECT_EQ(hex(sha256.finish()), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
 }
 
-TEST(Hash, OfNothingIsThatOfNoBytes) {
-  EXPECT_EQ(hex(Hash(Hash::Kind::sha256).finish()),
-            "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
-}
-
 }  // namespace
 }  // namespace headscope::system::hash_test

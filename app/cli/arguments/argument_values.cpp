@@ -8,7 +8,6 @@
 #include "app/recipe/recipe.h"
 #include "app/views/figure_size.h"
 #include "model/files/quote.h"
-#include "system/number_text.h"
 
 namespace headscope::app {
 namespace {
@@ -20,7 +19,7 @@ constexpr double kMaxPixels = 4e8;
 template <class T>
 std::optional<T> parsed(std::string_view text) {
   T value{};
-  const auto [end, error] = system::from_chars(text.data(), text.data() + text.size(), value);
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
   return value;
 }

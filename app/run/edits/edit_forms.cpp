@@ -8,7 +8,6 @@
 #include "app/run/sources/pattern_file.h"
 #include "model/files/error.h"
 #include "model/files/quote.h"
-#include "system/number_text.h"
 
 namespace headscope::app {
 
@@ -91,7 +90,7 @@ template <class T>
 T EditReader::read(const char* expected) {
   sees("");
   T value = 0;
-  const auto [end, error] = system::from_chars(rest_.data(), rest_.data() + rest_.size(), value);
+  const auto [end, error] = std::from_chars(rest_.data(), rest_.data() + rest_.size(), value);
   if (error != std::errc() || !std::isfinite(static_cast<double>(value)))
     fail(std::string("expected ") + expected +
          (rest_.empty() ? " at the end" : " at " + model::quote(rest_)));

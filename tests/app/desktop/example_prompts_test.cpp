@@ -44,18 +44,9 @@ TEST(ExamplePrompts, TextKeepsItsBlankLinesMarksAndBytes) {
   EXPECT_EQ(prompts[1].text, "u");
 }
 
-TEST(ExamplePrompts, AHashInsideTheTextWithoutABlankLineBelongsToIt) {
-  EXPECT_EQ(parse("# T\n> l\ntext\n# heading\n").at(0).text, "text\n# heading");
-}
-
 TEST(ExamplePrompts, WindowsLineEndingsAndNoFinalNewline) {
   EXPECT_EQ(parse("# T\r\n> l\r\n@ L0 H2\r\none\r\ntwo").at(0),
             (ExamplePrompt{"T", "l", ExamplePrompt::Head{0, 2}, "one\ntwo"}));
-}
-
-TEST(ExamplePrompts, AnEmptyFileHasNone) {
-  EXPECT_THAT(parse(""), IsEmpty());
-  EXPECT_THAT(parse("% only a comment\n\n"), IsEmpty());
 }
 
 TEST(ExamplePrompts, WhatIsWrongIsNamedWithItsLine) {
@@ -104,19 +95,6 @@ TEST(ExamplePrompts, TheBundledOnesSuitTheBundledModel) {
     EXPECT_LT(prompt.head->layer, config.n_layer) << prompt.title;
     EXPECT_LT(prompt.head->head, config.n_head) << prompt.title;
   }
-}
-
-TEST(ExamplePrompts, TheFirstScreenIsInWholeWords) {
-  const std::string text = load_example_prompts(assets_folder() / "prompts.txt").at(0).text;
-  const auto is_letter = [&](std::size_t i) { return std::isalpha(static_cast<unsigned char>(text[i])); };
-  for (const model::Token& token : model::Tokenizer::load(bundled_model()).encode(text)) {
-    EXPECT_TRUE(token.end == text.size() || !is_letter(token.end - 1) || !is_letter(token.end))
-        << "a word is cut at its byte " << token.end;
-  }
-}
-
-TEST(ExamplePrompts, AMissingFileIsNamed) {
-  EXPECT_THROW(load_example_prompts("/nowhere/prompts.txt"), model::LoadError);
 }
 
 }  // namespace

@@ -77,14 +77,6 @@ TEST(FolderListing, SaysWhatIsWrongInOneSentence) {
   expect_problem("/" + std::string(5000, 'x'), "too long");
 }
 
-TEST(FolderListing, FollowsTheOrderInWhichPeopleLook) {
-  const TemporaryFolder folder;
-  for (const char* name : {"gpt2-10", "GPT2-9", "gpt2-2", "zeta", "Alpha", "beta"})
-    fs::create_directory(folder.path() / name);
-  EXPECT_THAT(names(list_folder(folder.path())),
-              ElementsAre("Alpha", "beta", "gpt2-2", "GPT2-9", "gpt2-10", "zeta"));
-}
-
 TEST(NaturalOrder, TakesNumbersByValueAndLettersOfBothKindsAlike) {
   const std::vector<std::string> ordered{"",
                                          "1",

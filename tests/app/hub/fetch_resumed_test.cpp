@@ -15,14 +15,6 @@ TEST_F(HubFetch, GoesOnWhereverTheConnectionBroke) {
   }
 }
 
-TEST_F(HubFetch, GoesOnWhereverInTheHeadersItBroke) {
-  for (const std::size_t at : {0, 4, 12, 20, 40}) {
-    SCOPED_TRACE(at);
-    once_from_store([&](WebReply& reply) { reply.cut = at; });
-    expect_fetched();
-  }
-}
-
 TEST_F(HubFetch, GivesUpWhenItAlwaysBreaksAndGoesOnTheNextTime) {
   from_store([](WebReply& reply) { reply.cut_content = 1000; });
   EXPECT_THAT(refused(), HasSubstr("tried 5 times"));
@@ -108,13 +100,6 @@ TEST_F(HubFetch, AWrongPartAloneCostsNothing) {
   leave_part(size - 1);
   expect_whole_again();
   EXPECT_THAT(ranges_at_store(), ElementsAre("bytes=" + std::to_string(size - 1) + "-"));
-}
-
-TEST_F(HubFetch, APartThatDoesNotExistBeginsAgain) {
-  leave_part();
-  once_from_store([&](WebReply& reply) { reply = {.status = 416}; });
-  expect_whole(fetch());
-  EXPECT_THAT(ranges_at_store(), ElementsAre("bytes=777-", ""));
 }
 
 TEST_F(HubFetch, ALeftoverOfSomethingElseIsThrownAway) {

@@ -26,17 +26,6 @@ TEST(HubName, HasAnOrganisationAndARevision) {
   EXPECT_EQ(to_text(parse_hub_model("a/b@main")), "a/b");
 }
 
-TEST(HubName, FiveAreKnownByShortNames) {
-  EXPECT_EQ(parse_hub_model("gpt2"), (HubModel{"openai-community/gpt2", "main"}));
-  EXPECT_EQ(parse_hub_model("gpt2-xl@e1").repository, "openai-community/gpt2-xl");
-  EXPECT_EQ(parse_hub_model("distilgpt2").repository, "distilbert/distilgpt2");
-  EXPECT_EQ(known_models().size(), 5U);
-  for (const KnownModel& known : known_models()) {
-    EXPECT_EQ(parse_hub_model(known.repository).repository, known.repository);
-    EXPECT_GT(known.bytes, 300'000'000U);
-  }
-}
-
 TEST(HubName, NoneLeadsOutOfTheCache) {
   for (const std::string name :
        {"",         "/",           "a/",     "/a",      "a/b/c",       "..",         "../x",    "a/..",
@@ -51,13 +40,6 @@ TEST(HubName, NoneLeadsOutOfTheCache) {
   EXPECT_THROW(parse_hub_model("a/" + std::string(95, 'b')), HubError);
   EXPECT_THROW(parse_hub_model("a/b@" + std::string(201, 'b')), HubError);
   EXPECT_NO_THROW(parse_hub_model("a/" + std::string(94, 'b')));
-}
-
-TEST(HubName, ACommitHasFortyDigits) {
-  EXPECT_TRUE(is_commit("0123456789abcdef0123456789abcdef01234567"));
-  for (const char* other :
-       {"main", "", "0123456789abcdef0123456789abcdef0123456", "0123456789ABCDEF0123456789abcdef01234567"})
-    EXPECT_FALSE(is_commit(other)) << other;
 }
 
 TEST(HubSettings, ComeFromTheEnvironment) {
@@ -134,15 +116,6 @@ TEST(HubSettings, ARedirectNeverLeavesHttps) {
         << location;
 }
 
-TEST(HubSettings, AHostThatRedirectsIsNamedFitForATerminal) {
-  const Url hub = *parse_url("http://hub.example"), odd = *parse_url(
-                                                        "http://x\xc2\x9b"
-                                                        "2J.example/");
-  const std::string said = message_of<HubError>([&] { redirect_target(hub, odd, "ftp://x\xc2\x9b/"); });
-  EXPECT_THAT(said, HasSubstr("2j.example"));
-  EXPECT_THAT(said, Not(HasSubstr("\xc2\x9b")));
-}
-
 TEST(HubUrl, AnOriginIsSchemeHostAndPort) {
   const auto same = [](const char* a, const char* b) { return same_origin(*parse_url(a), *parse_url(b)); };
   EXPECT_TRUE(same("https://Hub.example/a", "https://hub.EXAMPLE:443/b?c"));
@@ -185,27 +158,6 @@ TEST(HubRate, IsThatOfTheLastSeconds) {
   EXPECT_NEAR(*rate.seconds_left(500'000), 10, 0.5);
   for (int i = 1; i <= 100; ++i) rate.add(start + milliseconds(19'000 + 100 * i), 550'000);
   EXPECT_EQ(rate.rate(), 0) << "nothing comes any more";
-}
-
-TEST(HubRate, IsWrittenShort) {
-  EXPECT_EQ(bytes_text(0), "0 bytes");
-  EXPECT_EQ(bytes_text(665), "665 bytes");
-  EXPECT_EQ(bytes_text(1'042'301), "1.0 MB");
-  EXPECT_EQ(bytes_text(548'105'171), "548 MB");
-  EXPECT_EQ(bytes_text(999'600'000), "1.00 GB");
-  EXPECT_EQ(bytes_text(6'431'829'964), "6.43 GB");
-  EXPECT_EQ(duration_text(0.2), "1 s");
-  EXPECT_EQ(duration_text(185), "3 min 5 s");
-  EXPECT_EQ(duration_text(4800), "1 h 20 min");
-  EXPECT_EQ(progress_text({}), "contacting the hub");
-  EXPECT_EQ(progress_text({.file = "model.safetensors",
-                           .done = 123'400'000,
-                           .total = 548'105'171,
-                           .rate = 11.2e6,
-                           .seconds_left = 37.9}),
-            "model.safetensors  123 MB of 548 MB  22 %  11.2 MB/s  38 s left");
-  EXPECT_EQ(progress_text({.file = "a", .done = 5, .total = 10, .rate = 1, .waiting = "so"}),
-            "a  5 bytes of 10 bytes  50 %  so");
 }
 
 }  // namespace

@@ -178,16 +178,6 @@ TEST(HubAnswers, ARefusalIsOneSentence) {
     if (!code.empty()) answer.headers["x-error-code"] = code;
     return status_error(answer, {"a/b", "v2"}, hub, "model.safetensors", token);
   };
-  EXPECT_THAT(said(401, "RepoNotFound", false), HasSubstr("HF_TOKEN"));
-  EXPECT_THAT(said(401, "RepoNotFound", true), HasSubstr("the token has no access"));
-  EXPECT_THAT(said(403, "", false), HasSubstr("gated"));
-  EXPECT_THAT(said(401, "GatedRepo", true), HasSubstr("accept its terms"));
-  EXPECT_THAT(said(404, "RevisionNotFound", false), HasSubstr("no revision \"v2\""));
-  EXPECT_THAT(said(404, "EntryNotFound", false), HasSubstr("model.safetensors"));
-  EXPECT_THAT(said(404, "", false), HasSubstr("hub.example has no model a/b"));
-  EXPECT_THAT(said(429, "", false), HasSubstr("429"));
-  EXPECT_THAT(said(503, "", false), HasSubstr("503"));
-  EXPECT_THAT(said(418, "", false), HasSubstr("expected 200, found 418"));
   for (const int status : {204, 400, 401, 402, 403, 404, 410, 429, 500})
     for (const char* url : {"https://hub.example/x", "https://store.example/x"})
       EXPECT_TRUE(is_sentence(said(status, "x\ny", false, url))) << status;
@@ -196,9 +186,6 @@ TEST(HubAnswers, ARefusalIsOneSentence) {
       EXPECT_THAT(said(403, code, true, url),
                   AllOf(HasSubstr("403"), HasSubstr("hub.example"), Not(HasSubstr("gated"))))
           << url;
-  EXPECT_THAT(said(404, "RevisionNotFound", true, "https://store.example/x"), HasSubstr("\"store.example\""));
-  EXPECT_THAT(said(503, "", true, "https://store.example/x"),
-              HasSubstr("\"store.example\" cannot answer now"));
 }
 
 }  // namespace

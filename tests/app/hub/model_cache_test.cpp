@@ -14,16 +14,6 @@ namespace fs = std::filesystem;
 constexpr const char* kCommit = "0123456789abcdef0123456789abcdef01234567";
 const HubModel kModel{"org/name", "main"};
 
-TEST(ModelCache, IsLaidOutAsHuggingFaceDoes) {
-  const ModelCache cache("/c", kModel);
-  EXPECT_EQ(cache.folder(), "/c/models--org--name");
-  EXPECT_EQ(cache.blob("h"), "/c/models--org--name/blobs/h");
-  EXPECT_EQ(cache.incomplete("h"), "/c/models--org--name/blobs/h.incomplete");
-  EXPECT_EQ(cache.lock("h"), "/c/.locks/models--org--name/h.lock");
-  EXPECT_EQ(cache.snapshot("s"), "/c/models--org--name/snapshots/s");
-  EXPECT_EQ(ModelCache("/c", {"gpt2", "main"}).folder(), "/c/models--gpt2");
-}
-
 TEST(ModelCache, ALinkIsRelativeAndReplacesWhatWasThere) {
   const TemporaryFolder folder;
   const ModelCache cache(folder.path(), kModel);
@@ -86,18 +76,6 @@ TEST(ModelCache, AModelIsWholeWithAllThatItIsLoadedFrom) {
   }
 }
 
-TEST(ModelCache, ALockIsHeldByOne) {
-  const TemporaryFolder folder;
-  const fs::path file = folder.path() / "a/b.lock";
-  FileLock second(file);
-  {
-    FileLock first(file);
-    EXPECT_TRUE(first.try_lock());
-    EXPECT_FALSE(second.try_lock());
-  }
-  EXPECT_TRUE(second.try_lock());
-}
-
 TEST(ModelCache, ALockOfARemovedFileIsNone) {
   const TemporaryFolder folder;
   const fs::path file = folder.path() / "b.lock";
@@ -141,15 +119,6 @@ TEST(PartialFile, GoesOnFromWhatIsThere) {
   EXPECT_FALSE(fs::exists(file));
 }
 
-TEST(PartialFile, ThatIsAllThereLacksItsNameAlone) {
-  const TemporaryFolder folder;
-  const fs::path file = folder.write("x.incomplete", "abc"), goal = folder.path() / "x";
-  PartialFile part(file, {kAbc, 3}, [] {});
-  EXPECT_TRUE(part.is_complete());
-  EXPECT_TRUE(part.finish(goal));
-  EXPECT_EQ(bytes_of_file(goal), "abc");
-}
-
 TEST(PartialFile, WhatIsNotMeantIsThrownAway) {
   const TemporaryFolder folder;
   const fs::path file = folder.write("x.incomplete", "ax"), goal = folder.path() / "x";
@@ -162,12 +131,6 @@ TEST(PartialFile, WhatIsNotMeantIsThrownAway) {
   part.append("abc");
   EXPECT_THROW(part.append("d"), HubError);
   EXPECT_TRUE(part.finish(goal)) << "as good as new";
-}
-
-TEST(PartialFile, LongerThanTheWholeBeginsAgain) {
-  const TemporaryFolder folder;
-  EXPECT_EQ(PartialFile(folder.write("x", "abcd"), {kAbc, 3}, [] {}).size(), 0U);
-  EXPECT_EQ(PartialFile(folder.path() / "empty", {kAbc, 0}, [] {}).is_complete(), true);
 }
 
 TEST(PartialFile, IsNeverWrittenThroughALink) {
