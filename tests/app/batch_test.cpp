@@ -1,7 +1,6 @@
 // Lists of prompts: shards, merging of parts, failing prompts, resuming.
 #include <fstream>
 #include <nlohmann/json.hpp>
-#include <regex>
 
 #include "app/cli/program.h"
 #include "model/files/file_io.h"

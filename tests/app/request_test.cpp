@@ -86,27 +86,28 @@ TEST(Requests, ValuesNeverBecomeOtherOptions) {
 }
 
 TEST(Requests, WhatIsWrongIsASentence) {
-  for (const std::string& line : {std::string(""),
-                                  "predict",
-                                  "[]",
-                                  "{}",
-                                  R"({"command": ""} x)",
-                                  R"({"command": []})",
-                                  R"({"command": [1]})",
-                                  R"({"command": 7})",
-                                  R"({"command": "info", "option": {}})",
-                                  R"({"command": "info", "options": []})",
-                                  R"({"command": "info", "options": {"model": {}}})",
-                                  R"({"command": "info", "options": {"model": [[]]}})",
-                                  R"({"command": "info", "options": {"model": [true]}})",
-                                  R"({"command": "info", "options": {"model": "a\u0000b"}})",
-                                  R"({"command": "info", "input": [256]})",
-                                  R"({"command": "info", "id": {}})",
-                                  R"({"command": "info", "id": 1.5})",
-                                  R"({"command": "info", "command": "info"})",
-                                  R"({"command": "info", "id": 1e999})",
-                                  "{\"command\": \"\xff\"}",
-                                  std::string(100000, '[')})
+  for (const std::string& line :
+       std::vector<std::string>{"",
+                                "predict",
+                                "[]",
+                                "{}",
+                                R"({"command": ""} x)",
+                                R"({"command": []})",
+                                R"({"command": [1]})",
+                                R"({"command": 7})",
+                                R"({"command": "info", "option": {}})",
+                                R"({"command": "info", "options": []})",
+                                R"({"command": "info", "options": {"model": {}}})",
+                                R"({"command": "info", "options": {"model": [[]]}})",
+                                R"({"command": "info", "options": {"model": [true]}})",
+                                R"({"command": "info", "options": {"model": "a\u0000b"}})",
+                                R"({"command": "info", "input": [256]})",
+                                R"({"command": "info", "id": {}})",
+                                R"({"command": "info", "id": 1.5})",
+                                R"({"command": "info", "command": "info"})",
+                                R"({"command": "info", "id": 1e999})",
+                                "{\"command\": \"\xff\"}",
+                                std::string(100000, '[')})
     EXPECT_NE(problem_of(line), "") << line.substr(0, 100);
 }
 

@@ -1,5 +1,7 @@
 #include "tests/support/drawn_text.h"
 
+#include <charconv>
+
 namespace headscope::viz::testing {
 
 std::optional<DrawnNumber> read_number(std::string_view drawn) {
