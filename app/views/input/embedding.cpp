@@ -11,7 +11,6 @@
 #include "app/views/parts/list.h"
 #include "app/views/parts/menu_lines.h"
 #include "model/pass/plan.h"
-#include "viz/charts/one_hot.h"
 #include "viz/charts/vector_strip.h"
 #include "viz/scene/scale.h"
 
@@ -108,21 +107,96 @@ std::string shape(int rows, int cols) {
   return "[" + grouped(rows) + " × " + grouped(cols) + "]";
 }
 
-viz::OneHotProduct product_of(const ViewContext& c, const Numbers& n) {
+// ---- why the product is a look-up ----
+
+// Lengths of the drawing, in ems.
+constexpr float kMatrixHeight = 3.4F, kVectorHeight = 1.1F;
+constexpr float kSignWidth = 2;  // room for × and =
+constexpr float kMaxBox = 22;
+
+/// What is under the three boxes: the one-hot vector, the matrix and its row.
+struct ProductPart {
+  std::string name, shape;
+};
+std::array<ProductPart, 3> product_parts(const ViewContext& c, const Numbers& n) {
   const model::Config& config = c.run->run->config;
   const std::string id = std::to_string(n.id);
-  return {.hot = n.id,
-          .rows = config.vocab_size,
-          .values = n.vectors[kToken],
-          .hot_name = "one-hot of id " + id,
-          .matrix_name = "wte",
-          .row_name = "its row " + id,
-          .hot_shape = shape(1, config.vocab_size),
-          .matrix_shape = shape(config.vocab_size, config.n_embd),
-          .row_shape = shape(1, config.n_embd),
-          .scale = n.scale,
-          .color = c.theme->bar};
+  return {{{"one-hot of id " + id, shape(1, config.vocab_size)},
+           {"wte", shape(config.vocab_size, config.n_embd)},
+           {"its row " + id, shape(1, config.n_embd)}}};
 }
+
+float product_height(const viz::Style& style) {
+  return kMatrixHeight * style.font_size + style.unit() + 2 * style.line(style.small());
+}
+
+/// The width below which names or shapes would be truncated.
+float least_product_width(const ViewContext& c, const Numbers& n) {
+  const viz::Style style = style_of(c);
+  float widest = 4 * style.font_size;
+  for (const auto& [name, shape] : product_parts(c, n))
+    widest = std::max({widest, style.width(name, style.small(), viz::FontStyle::medium),
+                       style.width(shape, style.small())});
+  return std::ceil(3 * widest + 2 * kSignWidth * style.font_size);
+}
+
+/// The one-hot row with its single 1, the matrix with the selected line, and that line's values.
+void paint_one_hot_product(viz::Scene& scene, const ViewContext& c, const Numbers& n, viz::Rect area) {
+  const viz::Style style = style_of(c);
+  const viz::Theme& theme = *c.theme;
+  const float em = style.font_size, line = style.line(style.small());
+  const float box_w = std::min(kMaxBox * em, std::floor((area.w - 2 * kSignWidth * em) / 3)),
+              step = box_w + kSignWidth * em;
+  const float middle = area.y + kMatrixHeight * em / 2, top = middle - kVectorHeight * em / 2;
+  const std::array<viz::Rect, 3> boxes{viz::Rect{area.x, top, box_w, kVectorHeight * em},
+                                       viz::Rect{area.x + step, area.y, box_w, kMatrixHeight * em},
+                                       viz::Rect{area.x + 2 * step, top, box_w, kVectorHeight * em}};
+  const auto rows = static_cast<float>(std::max(1, c.run->run->config.vocab_size));
+  const float part = (static_cast<float>(n.id) + 0.5F) / rows;
+  // Where a mark of length `length` begins, in the middle of the row's part of a box from `from` on.
+  const auto mark_at = [&](float from, float size, float length) {
+    return std::clamp(from + part * size - length / 2, from, from + size - length);
+  };
+
+  scene.add(viz::FillRect{boxes[0], theme.raised});
+  const float hot_w = std::max(3.F, box_w / rows), hot_x = mark_at(boxes[0].x, box_w, hot_w);
+  scene.add(viz::FillRect{{hot_x, boxes[0].y, hot_w, boxes[0].h}, theme.bar});
+  scene.add(viz::StrokeRect{boxes[0], theme.line, 1});
+  const float above = boxes[0].y - line / 2 - 1;
+  const float one_x = std::clamp(hot_x + hot_w / 2, boxes[0].x + em / 2, boxes[0].right() - em / 2);
+  viz::add_label(scene, style, "1", {one_x, above}, style.small(), theme.bar, viz::FontStyle::medium,
+                 viz::Align::center);
+  // Zeros on both sides of the 1, if there is room.
+  for (const auto& [from, to] : {std::pair{boxes[0].x, hot_x}, {hot_x + hot_w, boxes[0].right()}}) {
+    if (to - from > 2 * em) viz::add_muted(scene, style, "0", {(from + to) / 2, middle}, viz::Align::center);
+  }
+
+  scene.add(viz::FillRect{boxes[1], theme.raised});
+  const float hot_h = std::max(2.F, boxes[1].h / rows);
+  scene.add(viz::FillRect{{boxes[1].x, mark_at(boxes[1].y, boxes[1].h, hot_h), box_w, hot_h}, theme.bar});
+  scene.add(viz::StrokeRect{boxes[1], theme.line, 1});
+
+  viz::HeatmapCells cells;
+  cells.matrix = viz::Matrix::row(n.vectors[kToken]);
+  cells.scale = n.scale;
+  const int cols = static_cast<int>(n.vectors[kToken].size());
+  scene.add(viz::heatmap_image(cells, viz::Region::grid(0, 0, boxes[2], 1, cols), style));
+  scene.add(viz::StrokeRect{boxes[2], theme.bar, 1.5F});
+
+  for (const auto& [sign, box] : {std::pair{"×", 1}, {"=", 2}})
+    viz::add_label(scene, style, sign, {boxes[box].x - kSignWidth * em / 2, middle}, style.title(),
+                   theme.text, viz::FontStyle::regular, viz::Align::center);
+  const float y = area.y + kMatrixHeight * em + style.unit() + line / 2;
+  const std::array<ProductPart, 3> parts = product_parts(c, n);
+  for (std::size_t i = 0; i < boxes.size(); ++i) {
+    const float x = boxes[i].center().x;
+    viz::add_label(scene, style, parts[i].name, {x, y}, style.small(), theme.text, viz::FontStyle::medium,
+                   viz::Align::center, box_w + em);
+    viz::add_muted(scene, style, parts[i].shape, {x, y + line}, viz::Align::center, box_w + em);
+  }
+}
+
+// ---- layout ----
 
 /// From the top: why the product is a look-up, the strips, the nearest tokens. What does not fit is left out,
 /// the strips last.
@@ -151,13 +225,11 @@ Layout lay_out(const ViewContext& c, const Numbers& n) {
   const float row = viz::table_row_height(style), head = line + 2 * u;
   const float strips_h = kVectors * pitch + line + 3 * u;
   const float all_rows = head + NearestTokens::kMax * row,
-              product_h = viz::one_hot_height(style) + 2 * line + 4 * u;
+              product_h = product_height(style) + 2 * line + 4 * u;
   Layout l;
   float y = area.y;
-  if (area.h >= product_h + strips_h + all_rows &&
-      area.w >= viz::one_hot_least_width(product_of(c, n), style)) {
-    l.product = {area.x, y + line / 2, area.w,
-                 viz::one_hot_height(style)};  // leaves a line for the 1 above it
+  if (area.h >= product_h + strips_h + all_rows && area.w >= least_product_width(c, n)) {
+    l.product = {area.x, y + line / 2, area.w, product_height(style)};  // leaves a line for the 1 above it
     y += product_h;
   }
   l.labels = label_width(c, n);
@@ -176,7 +248,7 @@ Layout lay_out(const ViewContext& c, const Numbers& n) {
 
 void paint_product(Picture& picture, const ViewContext& c, const Numbers& n, const Layout& l) {
   const viz::Style style = style_of(c);
-  viz::paint_one_hot_product(picture, product_of(c, n), l.product, style);
+  paint_one_hot_product(picture.scene, c, n, l.product);
   const std::string words =
       "The one-hot vector selects row " + std::to_string(n.id) + " of wte: the product is a table lookup.";
   if (style.width(words, style.small()) > l.product.w) return;

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 #include <span>
 
 #include "app/run/analyses/token_merges.h"
@@ -7,7 +8,7 @@
 #include "app/views/parts/landmarks.h"
 #include "app/views/parts/list.h"
 #include "app/views/parts/menu_lines.h"
-#include "viz/text/piece_rows.h"
+#include "viz/scene/contrast.h"
 
 namespace headscope::app {
 namespace tokenization {
@@ -38,23 +39,123 @@ std::string pair_words(const ViewContext& c, const model::MergeStep& step) {
 
 // ---- one token, step by step ----
 
+/// A part of the token.
+struct Piece {
+  int start = 0;  ///< in bytes of the token
+  int length = 1;
+  std::string label;
+  bool made = false;  ///< created by this row's step
+};
+
+/// All pieces after a step.
+struct PieceRow {
+  std::vector<Piece> pieces;
+  std::string number;  ///< to the right of the pieces, aligned in a column
+  std::string note;    ///< after the number, muted; omitted if it does not fit
+};
+
+/// One row per step, with each piece below those it was made from.
+struct PieceRows {
+  std::vector<PieceRow> rows;
+  int units = 1;  ///< width of every row, in bytes
+};
+
+constexpr float kMaxUnit = 3.4F;  // ems, for a byte
+constexpr const char* kNumberTitle = "rank";
+
+float row_height(const viz::Style& style) {
+  return std::round(1.6F * style.font_size);
+}
+float pitch(const viz::Style& style) {
+  return row_height(style) + style.unit();
+}
+float head_height(const viz::Style& style) {
+  return style.line(style.small()) + style.unit();
+}
+
+/// The width of the widest of the rows' texts.
+float widest(const PieceRows& pieces, std::string PieceRow::*text, const viz::Style& style) {
+  float width = 0;
+  for (const PieceRow& row : pieces.rows) width = std::max(width, style.width(row.*text, style.small()));
+  return std::ceil(width);
+}
+
+float piece_rows_height(std::size_t rows, const viz::Style& style) {
+  return head_height(style) + static_cast<float>(rows) * pitch(style);
+}
+
+/// Draws as many rows as fit into `area`, from the first on, and notes how many do not.
+void paint_piece_rows(Picture& picture, const PieceRows& p, viz::Rect area, const viz::Style& style) {
+  const viz::Theme& theme = style.theme;
+  const viz::Color made = theme.text_muted.with_alpha(90);
+  const float u = style.unit(), h = row_height(style), line = style.line(style.small());
+  const float numbers =
+      std::max(widest(p, &PieceRow::number, style), std::ceil(style.width(kNumberTitle, style.small())));
+  const float notes = widest(p, &PieceRow::note, style);
+  const auto units = static_cast<float>(std::max(1, p.units));
+  // Numbers have priority over notes, and both over wide pieces.
+  const float least = std::min(1.2F * style.font_size, area.w / 2 / units);
+  const bool with_numbers = units * least + 4 * u + numbers <= area.w;
+  const float room = area.w - (with_numbers ? 4 * u + numbers : 0);
+  const bool with_notes = with_numbers && units * least + 4 * u + notes <= room;
+  const float unit_w =
+      std::clamp((room - (with_notes ? 4 * u + notes : 0)) / units, 0.F, kMaxUnit * style.font_size);
+  const float numbers_at = area.x + units * unit_w + 4 * u + numbers;
+  if (with_numbers)
+    viz::add_muted(picture.scene, style, kNumberTitle, {numbers_at, area.y + line / 2}, viz::Align::right);
+  // All labels have the same size, a smaller one if some would not fit otherwise.
+  const auto box_width = [&](const Piece& piece) {
+    return std::max(0.F, static_cast<float>(piece.length) * unit_w - 2);
+  };
+  const bool fits = std::ranges::all_of(p.rows, [&](const PieceRow& row) {
+    return std::ranges::all_of(row.pieces, [&](const Piece& piece) {
+      return style.width(piece.label, style.font_size) <= box_width(piece) - 1;
+    });
+  });
+  const float size = fits ? style.font_size : style.small();
+  float y = area.y + head_height(style);
+  const int count = static_cast<int>(p.rows.size());
+  const int room_for =
+      static_cast<int>(std::max(0.F, (area.bottom() + 0.5F - y + pitch(style) - h) / pitch(style)));
+  const bool all = room_for >= count;
+  // The last row is needed for the note about those left out.
+  const int shown = all ? count : std::max(room_for, 2) - 1;
+  for (int i = 0; i < std::min(shown, room_for); ++i, y += pitch(style)) {
+    const PieceRow& row = p.rows[i];
+    for (const Piece& piece : row.pieces) {
+      const viz::Rect box{area.x + static_cast<float>(piece.start) * unit_w + 1, y, box_width(piece), h};
+      const viz::Color fill = piece.made ? made : theme.raised;
+      picture.scene.add(viz::FillRect{box, fill, u});
+      const viz::Color text = viz::text_on(theme, viz::blended(theme.surface, fill));
+      viz::add_label(picture.scene, style, piece.label, box.center(), size, text, viz::FontStyle::regular,
+                     viz::Align::center, box.w - 1);
+    }
+    if (with_numbers)
+      viz::add_label(picture.scene, style, row.number, {numbers_at, y + h / 2}, style.small(), theme.text,
+                     viz::FontStyle::regular, viz::Align::right);
+    if (with_notes) viz::add_muted(picture.scene, style, row.note, {numbers_at + 4 * u, y + h / 2});
+    picture.regions.push_back(
+        viz::Region::grid(kStep, i, {area.x, y, units * unit_w, h}, 1, std::max(1, p.units)));
+  }
+  if (all || room_for < 2) return;
+  viz::add_muted(picture.scene, style, "… and " + std::to_string(count - shown) + " more",
+                 {area.x, y + h / 2}, viz::Align::left, area.w);
+}
+
 /// The bytes, then the pieces after each merge.
-viz::PieceRows pieces_of(const ViewContext& c, const std::vector<model::MergeStep>& steps) {
+PieceRows pieces_of(const ViewContext& c, const std::vector<model::MergeStep>& steps) {
   const int id = token_at(c, c.selection.query).id;
   const std::string_view bytes = bytes_of(c, id);
-  viz::PieceRows result;
+  PieceRows result;
   result.units = std::max(1, static_cast<int>(bytes.size()));
-  result.number_title = "rank";
-  result.made = c.theme->text_muted.with_alpha(90);
-  result.role = kStep;
-  viz::PieceRow row;
+  PieceRow row;
   for (std::size_t i = 0; i < bytes.size(); ++i)
     row.pieces.push_back({static_cast<int>(i), 1, viz::visible(bytes.substr(i, 1)), false});
   row.note = bytes.size() == 1 ? "its single byte" : "its " + std::to_string(bytes.size()) + " bytes";
   result.rows.push_back(row);
   for (const model::MergeStep& step : steps) {
-    for (viz::Piece& piece : row.pieces) piece.made = false;
-    viz::Piece& left = row.pieces[step.at];
+    for (Piece& piece : row.pieces) piece.made = false;
+    Piece& left = row.pieces[step.at];
     left.length += row.pieces[step.at + 1].length;
     left.label = label_of(c, step.merged);
     left.made = true;
@@ -148,7 +249,7 @@ Layout lay_out(const ViewContext& c, std::size_t rows) {
   viz::Table least;
   least.rows = std::min(kMinRows, c.run->run->length());
   const float table = viz::table_height(least, style) + style.font_size,
-              steps = viz::piece_rows_height(rows, style);
+              steps = piece_rows_height(rows, style);
   // A wide page has room for both side by side, where the list is too long to be below.
   constexpr float kWide = 1.5F, kSteps = 0.32F;
   viz::Table all;
@@ -172,9 +273,9 @@ Picture build(const ViewContext& c) {
   if (auto words = waiting(c, MergesOfTokens{}, merges != nullptr)) return *words;
   const viz::Style style = style_of(c);
   const std::vector<model::MergeStep>& steps = steps_of(c, *merges, c.selection.query);
-  const viz::PieceRows pieces = pieces_of(c, steps);
+  const PieceRows pieces = pieces_of(c, steps);
   const Layout l = lay_out(c, pieces.rows.size());
-  if (l.steps.h < viz::piece_rows_height(1, style) || l.steps.w < 6 * c.font_size) return too_small(c);
+  if (l.steps.h < piece_rows_height(1, style) || l.steps.w < 6 * c.font_size) return too_small(c);
   Picture picture = blank(c);
   List measured = list_of(c, *merges, 0);
   measured.lay_out(l.table);
@@ -184,7 +285,7 @@ Picture build(const ViewContext& c) {
   if (c.options[kFirstToken] < 0)
     list.table.first = first_row_showing(c.selection.query, static_cast<int>(std::ssize(list.layout().rows)));
   const bool lists = list.lay_out(l.table);
-  viz::paint_piece_rows(picture, pieces, l.steps, style);
+  paint_piece_rows(picture, pieces, l.steps, style);
   if (lists) list.paint(picture);
   picture.whole = true;  // both say which of their rows are shown
   const std::string words = subtitle_of(c, steps) + (list.layout().rows.empty() ? "" : list.note("; "));
@@ -266,7 +367,7 @@ viz::Point figure_size(const ViewContext& c) {
   const viz::Style style = style_of(c);
   viz::Table tokens;
   tokens.rows = std::min(kMaxTokens, c.run->run->length());
-  const float steps = viz::piece_rows_height(steps_of(c, *merges, c.selection.query).size() + 1, style);
+  const float steps = piece_rows_height(steps_of(c, *merges, c.selection.query).size() + 1, style);
   return {std::max(c.width, 50 * c.font_size),
           below_title(c).y + steps + c.font_size + viz::table_height(tokens, style) + 2 * margin(c)};
 }

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 
 #include "app/run/analyses/tensor_picture.h"
 #include "app/run/sources/model_sizes.h"
@@ -10,7 +11,7 @@
 #include "viz/charts/axis.h"
 #include "viz/charts/bars.h"
 #include "viz/charts/heatmap.h"
-#include "viz/charts/histogram.h"
+#include "viz/charts/number_axis.h"
 #include "viz/scene/scale.h"
 
 namespace headscope::app {
@@ -251,6 +252,46 @@ std::string statistics_of(const TensorPicture& p) {
 
 constexpr double kOutliers = 0.005;  // fraction of cells allowed beyond the colours
 
+/// Columns for the counts of values in equal bins, on numbered axes. Numbers and titles that do not fit are
+/// left out.
+void paint_histogram(Picture& picture, const ViewContext& c, const TensorPicture& p, viz::Rect area) {
+  const viz::Style style = style_of(c);
+  const float line = style.line(style.small()), u = style.unit();
+  const bool titled = area.h >= 6 * line;  // with little room the columns are more important
+  const float above = titled ? line + u : 0, below = (titled ? 2 : 1) * line + 1.5F * u;
+  const viz::Rect plot{area.x, area.y + above, area.w, std::max(0.F, area.h - above - below)};
+  const auto count = static_cast<int>(p.bins.size());
+  const std::int64_t most = p.bins.empty() ? 0 : *std::ranges::max_element(p.bins);
+  const viz::Region region = viz::Region::grid(kBins, 0, plot, 1, std::max(1, count));
+  viz::PlotFrame axes{
+      plot, {p.bins_low, p.bins_high}, {0, static_cast<double>(std::max<std::int64_t>(1, most))}};
+  const viz::Color muted = c.theme->text_muted;
+  if (titled) {
+    axes.y.ticks = viz::labelled_ticks(0, axes.y.high, viz::upright_tick_count(plot.h, 3, style));
+    viz::paint_y_numbers(picture.scene, axes, style);
+    const std::string beyond = p.beyond > 0 ? "; " + grouped(p.beyond) + " beyond" : "";
+    viz::add_whole_label(picture.scene, style, "number of values" + beyond, {plot.x, area.y + line / 2},
+                         plot.w, muted);
+  }
+  for (int i = 0; i < count && most > 0; ++i) {
+    const viz::Rect cell = region.cell_rect(0, i);
+    const auto part = static_cast<float>(static_cast<double>(p.bins[i]) / static_cast<double>(most));
+    const float left = style.snapped(cell.x), right = style.snapped(cell.right()), h = part * plot.h;
+    if (part > 0) picture.scene.add(viz::FillRect{{left, plot.bottom() - h, right - left, h}, c.theme->bar});
+  }
+  picture.scene.add_line({plot.x, plot.bottom()}, {plot.right(), plot.bottom()}, muted);
+  const float y = plot.bottom() + 1.5F * u + line / 2;
+  const int across = std::max(3, static_cast<int>(plot.w / (5 * style.font_size)));
+  if (axes.x.high > axes.x.low) axes.x.ticks = viz::labelled_ticks(axes.x.low, axes.x.high, across, 0);
+  // The last number may reach half beyond the plot, where a colour scale is elsewhere.
+  viz::paint_x_numbers(picture.scene, axes,
+                       {plot.bottom(), plot.bottom() + u, muted, y, plot.x, plot.right() + 2 * u}, style);
+  if (titled)
+    viz::add_whole_label(picture.scene, style, "value", {plot.center().x, y + line}, plot.w, muted,
+                         viz::FontStyle::regular, viz::Align::center);
+  picture.regions.push_back(region);
+}
+
 void paint_tensor(Picture& picture, const ViewContext& c, const TensorPicture* p, viz::Rect area) {
   const viz::Style style = style_of(c);
   const float em = style.font_size, u = style.unit(), line = style.line(style.small());
@@ -312,17 +353,7 @@ void paint_tensor(Picture& picture, const ViewContext& c, const TensorPicture* p
                            {map.right() + 4 * u, map.y, scale_w, std::max(map.h, 6 * em)}, style);
   }
   if (bins_h <= 0) return;
-  viz::paint_histogram(
-      picture,
-      {.bins = p->bins,
-       .low = p->bins_low,
-       .high = p->bins_high,
-       .title = "value",
-       .count_title =
-           "number of values" + (p->beyond > 0 ? "; " + grouped(p->beyond) + " beyond" : std::string()),
-       .color = c.theme->bar,
-       .role = kBins},
-      {map.x, below.bottom() - bins_h, map.w, bins_h}, style);
+  paint_histogram(picture, c, *p, {map.x, below.bottom() - bins_h, map.w, bins_h});
 }
 
 Picture build(const ViewContext& c) {

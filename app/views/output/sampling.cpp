@@ -13,7 +13,7 @@
 #include "model/files/error.h"
 #include "model/tokens/sampling.h"
 #include "viz/charts/bars.h"
-#include "viz/charts/share_bar.h"
+#include "viz/scene/contrast.h"
 
 namespace headscope::app {
 namespace sampling {
@@ -79,6 +79,27 @@ std::string_view removed_by(const Draw& draw, int rank) {
 // ---- the bars ----
 
 constexpr std::uint8_t kOthers = 70;  // alpha of tokens that are not told apart
+constexpr float kLeastShare = 1.5F;   // logical pixels: narrower parts are not told apart
+constexpr float kLeastRegion = 3;     // narrower parts cannot be pointed at
+
+/// A part of a bar.
+struct Share {
+  std::string label;
+  double size = 0;
+  viz::Color fill;
+  bool removed = false;  ///< hatched; these come last
+  int id = 0;            ///< id of its region
+};
+
+struct ShareBar {
+  std::vector<Share> shares;
+  double total = 1;  ///< sum of all sizes, including parts that are not given
+  double mark = -1;  ///< place of a triangle, in units of the sizes; negative: none
+};
+
+viz::Color others_color(const ViewContext& c) {
+  return c.theme->bar.with_alpha(kOthers);
+}
 
 /// Kept tokens alternate between lighter and darker, so that neighbours are distinguishable.
 viz::Color fill_of(const ViewContext& c, const Draw& draw, int rank) {
@@ -92,18 +113,16 @@ int told_apart(const Draw& draw, double total, float width) {
   int count = 0;
   const int most = std::min(static_cast<int>(draw.ids.size()), kMaxParts);
   while (count < most &&
-         draw.probability(draw.ids[count]) / total * static_cast<double>(width) >= viz::kLeastShare)
+         draw.probability(draw.ids[count]) / total * static_cast<double>(width) >= kLeastShare)
     ++count;
   return count;
 }
 
 /// The most probable tokens one by one, then the others that are kept, then those that are removed.
-viz::ShareBar shares_of(const ViewContext& c, const Draw& draw, bool kept_alone, float width) {
-  viz::ShareBar bar;
-  bar.role = kPart;
+ShareBar shares_of(const ViewContext& c, const Draw& draw, bool kept_alone, float width) {
+  ShareBar bar;
   const int kept = draw.candidates.kept();
   bar.total = kept_alone ? draw.candidates.mass() : 1;
-  bar.rest = c.theme->bar.with_alpha(kOthers);
   const int told = told_apart(draw, bar.total, width), shown = kept_alone ? std::min(kept, told) : told;
   double passed = 0;
   for (int rank = 0; rank < shown; ++rank) {
@@ -113,14 +132,71 @@ viz::ShareBar shares_of(const ViewContext& c, const Draw& draw, bool kept_alone,
   }
   if (shown < kept)
     bar.shares.push_back(
-        {grouped(kept - shown) + " others", draw.candidates.mass() - passed, bar.rest, false, -1});
+        {grouped(kept - shown) + " others", draw.candidates.mass() - passed, others_color(c), false, -1});
   if (!kept_alone && draw.removes())
     bar.shares.push_back({"", 1 - std::max(passed, draw.candidates.mass()), c.theme->raised, true, -1});
-  if (kept_alone || !draw.removes()) {
-    bar.mark = draw.number * bar.total;
-    bar.mark_color = c.theme->text;
-  }
+  if (kept_alone || !draw.removes()) bar.mark = draw.number * bar.total;
   return bar;
+}
+
+/// The x of a size measured from the bar's left.
+float share_x(viz::Rect bar, double size, double total) {
+  return bar.x + static_cast<float>(total > 0 ? std::clamp(size / total, 0.0, 1.0) : 0) * bar.w;
+}
+
+/// The part of a share for a label as wide as `label`: all of it, or if the mark's line would strike the
+/// label through, the larger side of that.
+viz::Rect room_for_label(const viz::Rect& part, float label, float mark, float unit) {
+  if (std::abs(mark - part.center().x) > label / 2 + unit) return part;
+  const float left = mark - part.x, right = part.right() - mark;
+  return left > right ? viz::Rect{part.x, part.y, left, part.h} : viz::Rect{mark, part.y, right, part.h};
+}
+
+/// Fills a rectangle with lines, like tokens that are removed.
+void paint_hatching(viz::Scene& scene, const viz::Rect& rect, viz::Color color) {
+  viz::Segments lines{{}, color, 1};
+  constexpr float kStep = 6;
+  for (float c = rect.x + rect.y + kStep; c < rect.right() + rect.bottom(); c += kStep) {
+    const float left = std::max(rect.x, c - rect.bottom()), right = std::min(rect.right(), c - rect.y);
+    lines.points.push_back({left, c - left});
+    lines.points.push_back({right, c - right});
+  }
+  if (!lines.points.empty()) scene.add(std::move(lines));
+}
+
+/// Draws the parts in `bar`, each with its label if it fits, and the triangle above it.
+void paint_shares(Picture& picture, const ViewContext& c, const ShareBar& shares, viz::Rect bar) {
+  viz::Scene& scene = picture.scene;
+  const viz::Style style = style_of(c);
+  const viz::Theme& theme = *c.theme;
+  const float u = style.unit();
+  scene.add(viz::FillRect{bar, others_color(c), 2});
+  const float mark = shares.mark < 0 ? bar.x - 1 : share_x(bar, shares.mark, shares.total);
+  double passed = 0, kept = 0;
+  for (std::size_t i = 0; i < shares.shares.size(); ++i) {
+    const Share& share = shares.shares[i];
+    const float left = share_x(bar, passed, shares.total);
+    passed += share.size;
+    if (!share.removed) kept = passed;
+    const float width = share_x(bar, passed, shares.total) - left;
+    if (width < kLeastShare) continue;
+    const viz::Rect part{left, bar.y, width, bar.h};
+    if (share.fill != others_color(c)) scene.add(viz::FillRect{part, share.fill});
+    if (share.removed) continue;
+    if (i > 0) scene.add(viz::FillRect{{part.x, part.y, 1, part.h}, theme.surface});
+    const viz::Rect room = room_for_label(part, style.width(share.label, style.small()), mark, u);
+    viz::add_whole_label(scene, style, share.label, room.center(), room.w - 2 * u,
+                         viz::text_on(theme, viz::blended(theme.surface, share.fill)),
+                         viz::FontStyle::regular, viz::Align::center);
+    if (part.w >= kLeastRegion) picture.regions.push_back({kPart, share.id, part});
+  }
+  const float end = share_x(bar, kept, shares.total);
+  if (kept < passed) paint_hatching(scene, {end, bar.y, bar.right() - end, bar.h}, theme.hatch);
+  scene.add(viz::StrokeRect{bar, theme.line, 1, 2});
+  if (shares.mark < 0) return;
+  scene.add(viz::FillRect{{mark - 0.75F, bar.y - u, 1.5F, bar.h + 2 * u}, theme.text});
+  scene.add(viz::FillPolygon{
+      {{mark - 1.5F * u, bar.y - 2.5F * u}, {mark + 1.5F * u, bar.y - 2.5F * u}, {mark, bar.y}}, theme.text});
 }
 
 /// "seed 0 gives 0.6315: “·th” (rank 13, 1.38 %)"
@@ -201,7 +277,7 @@ Layout lay_out(const ViewContext& c, bool two) {
 
 void paint_bar(Picture& picture, const ViewContext& c, const Draw& draw, const viz::Rect& bar, bool kept) {
   const viz::Style style = style_of(c);
-  const viz::ShareBar shares = shares_of(c, draw, kept, bar.w);
+  const ShareBar shares = shares_of(c, draw, kept, bar.w);
   const float middle = bar.y - pointer_height(style) - style.line(style.small()) / 2;
   const std::string left = kept ? kept_words(c, draw) : all_words(c, draw);
   const std::string right = shares.mark >= 0 ? number_words(c, draw) : "";
@@ -213,12 +289,12 @@ void paint_bar(Picture& picture, const ViewContext& c, const Draw& draw, const v
   };
   if (both || right.empty()) word(left, bar.x, c.theme->text_muted, viz::Align::left);
   if (!right.empty()) word(right, bar.right(), c.theme->text, viz::Align::right);
-  viz::paint_share_bar(picture, shares, bar, style);
+  paint_shares(picture, c, shares, bar);
 }
 
 /// Links the kept part of the upper bar to the whole lower one.
 void paint_link(viz::Scene& scene, const ViewContext& c, const Draw& draw, const Layout& l) {
-  const float from = viz::share_x(viz::ShareBar(), l.all, draw.candidates.mass());
+  const float from = share_x(l.all, draw.candidates.mass(), 1);
   const float top = l.all.bottom() + 2;
   const float bottom = top + 4 * style_of(c).unit();
   scene.add(viz::FillPolygon{{{l.all.x, top}, {from, top}, {l.kept.right(), bottom}, {l.kept.x, bottom}},
@@ -240,7 +316,7 @@ void paint_legend(viz::Scene& scene, const ViewContext& c, const Draw& draw, con
     for (const viz::Color fill : fills) {
       const viz::Rect place{x, l.legend - u, swatch - 1, 2 * u};
       scene.add(viz::FillRect{place, fill});
-      if (hatched) viz::paint_hatching(scene, place, c.theme->hatch);
+      if (hatched) paint_hatching(scene, place, c.theme->hatch);
       x += swatch;
     }
     viz::add_muted(scene, style, words, {x + u, l.legend});
@@ -250,7 +326,7 @@ void paint_legend(viz::Scene& scene, const ViewContext& c, const Draw& draw, con
   entry("one token each", {bars, bars.with_alpha(200)}, false);
   if (told < draw.candidates.kept())
     entry("the others, each at most " + percent(draw.probability(draw.ids[told - (told > 0 ? 1 : 0)])),
-          {bars.with_alpha(kOthers)}, false);
+          {others_color(c)}, false);
   if (draw.removes() && l.all.h > 0) entry("removed", {c.theme->raised}, true);
   if (draw.rank < told) entry("drawn", {c.theme->accent}, false);
 }
