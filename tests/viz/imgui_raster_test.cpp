@@ -2,19 +2,14 @@
 
 #include <gtest/gtest.h>
 
-#include <cmath>
 #include <limits>
-#include <random>
 
-#include "tests/viz/imgui_widgets.h"
 #include "tests/viz/pictures.h"
-#include "tests/viz/software_renderer.h"
+#include "viz/players/imgui_compat.h"
 #include "viz/players/imgui_player.h"
 
 namespace headscope::viz::imgui_raster_test {
 namespace {
-
-using testing::SoftwareRenderer;
 
 constexpr Color kPaper{250, 248, 240, 255};
 
@@ -24,7 +19,6 @@ class ImguiRasterTest : public ::testing::Test {
     ImGuiIO& io = ImGui::GetIO();
     io.IniFilename = nullptr;
     compat::claim_null_renderer(io);
-    testing::style_widgets();
     compat::make_font_texture(io, textures_);
   }
   ~ImguiRasterTest() override { ImGui::DestroyContext(context_); }
@@ -55,25 +49,7 @@ class ImguiRasterTest : public ::testing::Test {
 
   Bitmap drawn(const ImDrawData& data) const { return rasterize(data, textures_.store(), kPaper); }
 
-  /// Expects all pixels to be within one level of 255 of the naive renderer, and that something was drawn.
-  void expect_as_naive(const ImDrawData& data) const {
-    const Bitmap fast = drawn(data);
-    SoftwareRenderer naive(fast.width, fast.height, kPaper);
-    naive.draw(data, textures_.store());
-    EXPECT_EQ(testing::differing(fast, naive.picture, 1), 0);
-    const Bitmap blank{fast.width, fast.height, std::vector<Color>(fast.pixels.size(), kPaper)};
-    EXPECT_GT(testing::differing(fast, blank, 1), 0.05);
-  }
-
   std::uint64_t white() { return textures_.create({1, 1, {{255, 255, 255, 255}}}, true); }
-  /// A texture of noise with transparent and translucent texels.
-  std::uint64_t noise(int width, int height, bool nearest) {
-    Bitmap bitmap = *testing::noise(width, height);
-    for (std::size_t i = 0; i < bitmap.pixels.size(); ++i) {
-      if (i % 3 != 0) bitmap.pixels[i].a = static_cast<std::uint8_t>(i % 3 == 1 ? i * 37 : 0);
-    }
-    return textures_.create(bitmap, nearest);
-  }
 
   ImGuiContext* context_;
   SoftwareTextures textures_;
@@ -82,96 +58,6 @@ class ImguiRasterTest : public ::testing::Test {
 void add_triangle(ImDrawList& list, const ImDrawVert (&corners)[3]) {
   list.PrimReserve(3, 3);
   for (const ImDrawVert& v : corners) list.PrimVtx(v.pos, v.uv, v.col);
-}
-
-TEST_F(ImguiRasterTest, WidgetsAreWhatTheNaiveRendererDraws) {
-  const std::uint64_t image = noise(12, 9, true);
-  for (const float scale : {1.0F, 2.0F, 1.5F}) {
-    for (int settle = 0; settle < 2; ++settle) frame(640, 480, scale, [&] { testing::draw_widgets(image); });
-    const ImDrawData& data = frame(640, 480, scale, [&] { testing::draw_widgets(image); });
-    EXPECT_GT(data.TotalVtxCount, 3000);
-    expect_as_naive(data);
-  }
-}
-
-TEST_F(ImguiRasterTest, ShapesAndTextAtAnyPlace) {
-  std::mt19937 random(7);
-  const auto in = [&](float low, float high) {
-    return low + (high - low) * static_cast<float>(random() % 4096) / 4096;
-  };
-  const ImDrawData& data = frame(400, 300, 1, [&] {
-    ImDrawList& list = *ImGui::GetBackgroundDrawList();
-    for (int i = 0; i < 3000; ++i) {
-      const ImVec2 a(in(-30, 400), in(-30, 300)), b(a.x + in(-5, 40), a.y + in(-5, 40));
-      const ImU32 color = static_cast<ImU32>(random());
-      switch (i % 5) {
-        case 0:
-          list.AddRectFilled(a, b, color);
-          break;
-        case 1:
-          list.AddRectFilled(a, b, color, in(0, 12));
-          break;
-        case 2:
-          list.AddRect(a, b, color, in(0, 12));
-          break;
-        case 3:
-          list.AddLine(a, b, color, in(0.3F, 6));
-          break;
-        default:
-          list.AddText(a, color, "Head 8 \"it\"");
-      }
-    }
-  });
-  expect_as_naive(data);
-}
-
-TEST_F(ImguiRasterTest, TrianglesOfAnyColourAndTexture) {
-  const std::uint64_t handles[] = {white(), noise(7, 5, true), noise(7, 5, false), noise(64, 3, false)};
-  std::mt19937 random(3);
-  const auto in = [&](float low, float high) {
-    return low + (high - low) * static_cast<float>(random() % 65536) / 65536;
-  };
-  for (int repeat = 0; repeat < 20; ++repeat) {
-    const ImDrawData& data = list_frame(200, 150, 1, handles[0], [&](ImDrawList& list) {
-      for (int i = 0; i < 60; ++i) {
-        const ImVec2 low(in(-20, 150), in(-20, 100));
-        list.PushClipRect(low, ImVec2(low.x + in(0, 120), low.y + in(0, 120)));
-        compat::push_texture(list, handles[random() % 4]);
-        ImDrawVert corners[3];
-        for (ImDrawVert& v : corners) {
-          v.pos = ImVec2(in(-60, 260), in(-50, 200));
-          if (i % 4 == 0) v.pos = ImVec2(std::round(v.pos.x) + 0.5F, std::round(v.pos.y) + 0.5F);
-          v.uv = ImVec2(in(-0.5F, 1.5F), in(-0.5F, 1.5F));
-          v.col = static_cast<ImU32>(random());
-        }
-        if (i % 3 == 0) corners[1].col = corners[2].col = corners[0].col;
-        if (i % 5 == 0) corners[1].uv = corners[2].uv = corners[0].uv;
-        add_triangle(list, corners);
-        compat::pop_texture(list);
-        list.PopClipRect();
-      }
-    });
-    expect_as_naive(data);
-  }
-}
-
-TEST_F(ImguiRasterTest, ImagesLargeSmallAndMirrored) {
-  for (const bool nearest : {true, false}) {
-    const std::uint64_t image = noise(24, 16, nearest);
-    for (const ImVec2 size :
-         {ImVec2(12, 8), ImVec2(24, 16), ImVec2(24.5F, 16.3F), ImVec2(97, 101), ImVec2(150, 5)}) {
-      const ImDrawData& data = list_frame(160, 120, 1, image, [&](ImDrawList& list) {
-        const ImVec2 low(3.4F, 7.8F), high(low.x + size.x, low.y + size.y);
-        list.AddRectFilled(ImVec2(0, 0), ImVec2(160, 20), IM_COL32(90, 30, 10, 255));
-        list.PrimReserve(18, 12);
-        list.PrimRectUV(low, high, ImVec2(0, 0), ImVec2(1, 1), IM_COL32_WHITE);
-        list.PrimRectUV(ImVec2(90, 60), ImVec2(150, 110), ImVec2(1, 0.75F), ImVec2(0.25F, 0),
-                        IM_COL32(9, 200, 90, 160));
-        list.PrimRectUV(ImVec2(70, 90), ImVec2(20, 60), ImVec2(-0.2F, 0), ImVec2(1.3F, 1), IM_COL32_WHITE);
-      });
-      expect_as_naive(data);
-    }
-  }
 }
 
 TEST_F(ImguiRasterTest, SmoothTexturesBlendTheTexelsAroundAMiddle) {
@@ -188,36 +74,6 @@ TEST_F(ImguiRasterTest, SmoothTexturesBlendTheTexelsAroundAMiddle) {
 }
 
 // Pairs of triangles that are not quite a rectangle of one colour, or not quite of one texel.
-TEST_F(ImguiRasterTest, NearlyRectanglesAreNotTakenForThem) {
-  const ImDrawVert plain[] = {{ImVec2(8, 8), ImVec2(0.1F, 0.2F), IM_COL32_WHITE},
-                              {ImVec2(60, 8), ImVec2(0.9F, 0.2F), IM_COL32_WHITE},
-                              {ImVec2(60, 50), ImVec2(0.9F, 0.7F), IM_COL32_WHITE},
-                              {ImVec2(8, 50), ImVec2(0.1F, 0.7F), IM_COL32_WHITE}};
-  const std::uint64_t image = noise(9, 9, false);
-  for (int odd = 0; odd < 4; ++odd) {
-    for (int thing = 0; thing < 5; ++thing) {
-      for (const bool one_texel : {false, true}) {
-        expect_as_naive(list_frame(70, 60, 1, image, [&](ImDrawList& list) {
-          list.PrimReserve(6, 4);
-          const unsigned first = list._VtxCurrentIdx;
-          for (const unsigned i : {0U, 1U, 2U, 0U, 2U, 3U})
-            list.PrimWriteIdx(static_cast<ImDrawIdx>(first + i));
-          for (int i = 0; i < 4; ++i) {
-            ImDrawVert v = plain[i];
-            if (one_texel) v.uv = plain[0].uv;
-            if (i == odd) {
-              float* const moved[] = {&v.pos.x, &v.pos.y, &v.uv.x, &v.uv.y};
-              if (thing < 4) *moved[thing] += thing < 2 ? 5 : 0.3F;
-              if (thing == 4) v.col = IM_COL32(0, 40, 200, 255);
-            }
-            list.PrimWriteVtx(v.pos, v.uv, v.col);
-          }
-        }));
-      }
-    }
-  }
-}
-
 // A pixel on a common side belongs to one of two neighbours: with translucent colours there is neither a gap
 // nor a pixel painted twice, for corners in the middle of pixels and between them.
 TEST_F(ImguiRasterTest, NeighboursShareNoPixelAndLeaveNone) {
@@ -262,17 +118,6 @@ TEST_F(ImguiRasterTest, CornersBeyondAllPictures) {
     add_triangle(list, corners);
   }));
   EXPECT_EQ(odd.pixels.size(), 600U);
-}
-
-TEST_F(ImguiRasterTest, PicturesOf4KAtScale2AreWhole) {
-  const ImDrawData& data = list_frame(3840, 2160, 2, white(), [](ImDrawList& list) {
-    list.AddRectFilled(ImVec2(0, 0), ImVec2(3839.5F, 2159.5F), IM_COL32(10, 20, 30, 255));
-  });
-  const Bitmap picture = drawn(data);
-  ASSERT_EQ(picture.pixels.size(), std::size_t{7680} * 4320);
-  EXPECT_EQ(picture.at(7678, 4318), (Color{10, 20, 30, 255}));
-  EXPECT_EQ(picture.at(7679, 4319), kPaper);
-  EXPECT_EQ(picture.at(0, 4319), kPaper);
 }
 
 TEST_F(ImguiRasterTest, ADisplayMayBeginAnywhereAndEndBetweenPixels) {
@@ -333,20 +178,6 @@ TEST_F(ImguiRasterTest, NamesATextureThatIsMissingOrEmpty) {
   textures_.destroy(gone);
   EXPECT_NE(sentence(gone).find("Texture " + std::to_string(gone)), std::string::npos) << sentence(gone);
   EXPECT_NE(sentence(textures_.create({3, 2, {}}, true)).find("3 x 2 pixels has 0"), std::string::npos);
-}
-
-TEST_F(ImguiRasterTest, TheFontIsOneTextureHoweverOftenItIsMade) {
-  const auto text = [] {
-    ImGui::GetBackgroundDrawList()->AddText(ImVec2(2, 2), IM_COL32_BLACK, "Attention");
-  };
-  const Bitmap before = drawn(frame(80, 20, 1, text));
-  const std::size_t textures = textures_.store().size();
-  EXPECT_EQ(textures, 1U);
-  compat::make_font_texture(ImGui::GetIO(), textures_);
-  const Bitmap after = drawn(frame(80, 20, 1, text));
-  EXPECT_EQ(textures_.store().size(), textures);
-  EXPECT_EQ(before.pixels, after.pixels);
-  EXPECT_GT(testing::ink(before), 20);
 }
 
 // The guarantee: the picture in the file is the picture on the screen.

@@ -7,7 +7,6 @@
 #include <imgui.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstdlib>
 #include <memory>
 
@@ -16,7 +15,6 @@
 #include "app/window/look.h"
 #include "tests/support/source_folders.h"
 #include "tests/viz/pictures.h"
-#include "viz/players/imgui_raster.h"
 #include "viz/players/players.h"
 
 namespace headscope::app::egl_test {
