@@ -91,58 +91,6 @@ std::pair<float, float> axis_of(const Scene& scene) {
   return ends;
 }
 
-TEST(BarChart, StandsOnANumberedAxisFromZeroToItsLimit) {
-  for (const float width : {200.F, 320.F, 900.F}) {
-    BarChart percents = chart();
-    percents.longest = 100;
-    percents.unit = " %";
-    percents.bars[0].value = 11;
-    Picture picture{testing::blank(width, 300), {}};
-    paint_bar_chart(picture, percents, {8, 8, width - 16, 284}, {kTheme, *fonts(), 14, 1});
-    const auto [left, right] = axis_of(picture.scene);
-    const auto bars = items_of<FillRect>(picture.scene);
-    EXPECT_NEAR(bars[0].rect.x, left, 0.01) << width;
-    EXPECT_NEAR(bars[0].rect.w, 0.11 * (right - left), 0.01) << width;
-    float zero = 0, hundred = 0, hundred_ends = 0;
-    for (const auto& box : testing::text_boxes(picture.scene, *fonts())) {
-      if (box.text == "0") zero = box.bounds.center().x;
-      if (box.text == "100 %") hundred = box.bounds.center().x, hundred_ends = box.bounds.right();
-    }
-    EXPECT_NEAR(zero, left, 1.5) << width;
-    EXPECT_NEAR(width > 250 ? hundred : hundred_ends, right, 1.5) << width;
-    if (width == 900) {
-      EXPECT_THAT(texts(picture.scene), ::testing::IsSupersetOf({"20", "40", "60", "80"}));
-    }
-  }
-}
-
-TEST(BarChart, ColumnsStandWhereTheWidthPutsThem) {
-  const auto axis = [](const BarChart& shown) {
-    Picture picture{testing::blank(400, 300), {}};
-    paint_bar_chart(picture, shown, {8, 8, 384, 284}, {kTheme, *fonts(), 14, 1});
-    return axis_of(picture.scene);
-  };
-  BarChart plain = chart();
-  const auto before = axis(plain);
-  for (Bar& bar : plain.bars) {
-    bar.marked = false;
-    bar.label = "a";
-    bar.number = "1 %";
-    bar.detail = "0";
-  }
-  EXPECT_EQ(axis(plain), before);
-}
-
-TEST(BarChart, NumbersEndAtOneEdge) {
-  Picture picture{testing::blank(600, 300), {}};
-  paint_bar_chart(picture, chart(), {10, 10, 580, 280}, {kTheme, *fonts(), 14, 1});
-  std::vector<float> ends;
-  for (const auto& box : testing::text_boxes(picture.scene, *fonts()))
-    if (box.text.ends_with(" %")) ends.push_back(box.bounds.right());
-  ASSERT_EQ(ends.size(), 6U);
-  for (const float end : ends) EXPECT_NEAR(end, ends[0], 1.5);
-}
-
 TEST(BarChart, GivesWayWhereItIsNarrowButNeverOverlaps) {
   for (const float width : {140.F, 200.F, 240.F, 320.F, 480.F, 900.F}) {
     for (const float size : {11.F, 14.F, 22.F}) {

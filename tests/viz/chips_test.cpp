@@ -64,29 +64,5 @@ TEST(Chips, PaintWholeLinesFromTheFirstThatIsAsked) {
   EXPECT_EQ(testing::text_faults(picture.scene, *fonts()), "");
 }
 
-TEST(Chips, TheChosenOneIsOutlined) {
-  const ChipFlow f = flow();
-  const auto places = place_chips(f, 800, style());
-  Picture picture{testing::blank(820, 1000), {}};
-  paint_chips(picture, f, places, 0, {10, 10, 800, 900}, style());
-  const auto outlines = items_of<StrokeRect>(picture.scene);
-  ASSERT_EQ(outlines.size(), 1U);
-  EXPECT_EQ(outlines[0].color, kTheme.query);
-  EXPECT_EQ(picture.regions.size(), 60U);
-}
-
-TEST(Chips, TwoOutlinesLieInsideOneAnother) {
-  ChipFlow f = flow();
-  f.chips[5].inner_outline = kTheme.key;
-  Picture picture{testing::blank(820, 1000), {}};
-  paint_chips(picture, f, place_chips(f, 800, style()), 0, {10, 10, 800, 900}, style());
-  const auto outlines = items_of<StrokeRect>(picture.scene);
-  ASSERT_EQ(outlines.size(), 2U);
-  const Rect outer = outlines[0].rect.inset(outlines[0].width / 2),
-             inner = outlines[1].rect.inset(-outlines[1].width / 2);
-  EXPECT_GE(inner.x, outer.x - 0.01F);
-  EXPECT_LE(inner.bottom(), outer.bottom() + 0.01F);
-}
-
 }  // namespace
 }  // namespace headscope::viz::chips_test

@@ -92,24 +92,5 @@ TEST(Curves, NamesAreReadableAndCurvesKeepTheirColour) {
   }
 }
 
-TEST(Curves, ManyNamesDoNotTouch) {
-  const std::vector<float> flat(50, 0.1F);
-  for (const int count : {0, 1, 8, 40}) {
-    for (const float height : {60.F, 250.F}) {
-      for (const double mark : {0.0, 25.0, 49.0}) {
-        CurveChart chart;
-        for (int i = 0; i < count; ++i)
-          chart.curves.push_back({Matrix::row(flat), std::to_string(i * 11), categorical(kTheme, i)});
-        chart.count = 50;
-        chart.marked_x = mark;
-        chart.mark_label = "prompt: 25";
-        Picture picture{testing::blank(400, height + 60), {}};
-        paint_curves(picture, chart, {60, 30, 260, height}, {kTheme, *fonts(), 14, 1});
-        EXPECT_EQ(testing::text_faults(picture.scene, *fonts()), "") << count << " in " << height;
-      }
-    }
-  }
-}
-
 }  // namespace
 }  // namespace headscope::viz::curves_test

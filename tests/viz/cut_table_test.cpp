@@ -56,39 +56,6 @@ TEST(CutTable, AlwaysHasTheMarkedRow) {
   }
 }
 
-TEST(CutTable, SaysWhenTheMarkedRowIsNoneOfTheStrongest) {
-  const Data data;
-  Table table = cut_table(data);
-  table.strength = kScore;
-  const std::vector<int> strongest = paint(table, 900, 320).layout.rows;
-  const std::string count = std::to_string(strongest.size()) + " of 23 rows, the strongest";
-  for (int marked = 0; marked < kRows; ++marked) {
-    table.marked = marked;
-    const bool is_strong = std::ranges::count(strongest, marked) > 0;
-    EXPECT_EQ(paint(table, 900, 320).layout.note, count + (is_strong ? "" : " and the chosen one")) << marked;
-  }
-  table.order = {kScore};
-  table.in_order_of_strength = true;
-  table.row_names = "strongest rows";
-  table.marked = strongest.front();
-  EXPECT_THAT(paint(table, 900, 320).layout.note, StartsWith("strongest rows 0 to ")) << "not said twice";
-}
-
-TEST(CutTable, WithoutStrengthHasTheFirstRowsOfItsOrder) {
-  const Data data;
-  Table table = cut_table(data);
-  table.order = {kScore};
-  const std::vector<int> order = table_rows(table);
-  const auto first = paint(table, 900, 320).layout;
-  const auto count = static_cast<int>(first.rows.size());
-  EXPECT_EQ(first.rows, std::vector(order.begin(), order.begin() + count));
-  EXPECT_EQ(first.note, "rows 0 to " + std::to_string(count - 1) + " of 23");
-  table.marked = order.back();
-  const auto chosen = paint(table, 900, 320).layout;
-  EXPECT_EQ(chosen.rows.back(), order.back());
-  EXPECT_EQ(chosen.note, "rows 0 to " + std::to_string(count - 2) + " of 23, and the chosen one");
-}
-
 TEST(CutTable, WithAMaximumNumberOfRowsIsWholeAndAsHighAsItSays) {
   const Data data;
   Table table = cut_table(data);

@@ -97,46 +97,5 @@ CurveChart seven_curves(const std::vector<float>& flat) {
   return chart;
 }
 
-TEST(Dashes, TellCurvesApartWithoutColoursAndNamesHaveASampleOfTheLine) {
-  const std::vector<float> flat(100, 0.3F);
-  Picture picture{blank(700, 300), {}};
-  paint_curves(picture, seven_curves(flat), {60, 30, 500, 240}, kStyle);
-  std::vector<std::vector<float>> curves, samples;
-  for (const Polyline& line : items_of<Polyline>(picture.scene)) curves.push_back(line.dashes);
-  for (const Segments& line : items_of<Segments>(picture.scene)) {
-    if (line.points.front().x <= 560) continue;  // in the plot
-    samples.push_back(line.dashes);
-    EXPECT_TRUE(line.dashes.empty() || lengths_of(line.points, line.dashes).size() > 1) << "a gap shows";
-  }
-  EXPECT_EQ(std::set(curves.begin(), curves.end()).size(), 7U);
-  EXPECT_EQ(samples, curves);
-}
-
-TEST(Dashes, TellLinksApartInBothArrangementsAndInTheLegend) {
-  const std::vector<std::string> words{"A", "robot", "must", "obey"};
-  for (const auto arrangement : {LinkChart::Arrangement::columns, LinkChart::Arrangement::arcs}) {
-    LinkChart chart;
-    chart.arrangement = arrangement;
-    chart.from = {words, "query", kTheme.query};
-    chart.to = {words, "key", kTheme.key};
-    for (int i = 0; i < 3; ++i)
-      chart.series.push_back({"L0 H" + std::to_string(i), categorical(kTheme, i), i});
-    for (int i = 0; i < 3; ++i) chart.links.push_back({3, 0, i, 0.5F});
-    chart.width_title = "difference in weight";
-    Picture picture{blank(700, 420), {}};
-    const LinkLayout layout = lay_out_links(chart, {10, 10, 680, 400}, kStyle);
-    paint_links(picture, chart, layout, kStyle);
-    std::vector<std::vector<float>> lines, legend;
-    for (const Segments& line : items_of<Segments>(picture.scene)) {
-      if (line.points.front().y < layout.drawing.y) legend.push_back(line.dashes);
-      if (line.points.front().x == layout.drawing.x && line.color.a < 255) lines.push_back(line.dashes);
-    }
-    for (const Polyline& line : items_of<Polyline>(picture.scene)) lines.push_back(line.dashes);
-    EXPECT_EQ(std::set(lines.begin(), lines.end()).size(), 3U);
-    EXPECT_EQ(std::set(legend.begin(), legend.end()), std::set(lines.begin(), lines.end()));
-    EXPECT_THAT(texts(picture.scene), ::testing::Contains("difference in weight"));
-  }
-}
-
 }  // namespace
 }  // namespace headscope::viz::dashes_test

@@ -59,19 +59,6 @@ TEST(HeatmapValues, TellApartWhatTheColoursTellApart) {
       << "beyond the scale, with the decimals that its cell has room for";
 }
 
-TEST(HeatmapValues, HaveOneDigitWhereTwoAreTooWide) {
-  const auto texts_in = [](float width) {
-    const std::vector<float> values{-0.0949F, 0.0123F, 0.001F};
-    Scene scene;
-    paint_cell_values(scene, cells_of(values, 1, 3), whole_grid({0, 0, width, 100}, 1, 3), grid_style());
-    return texts(scene);
-  };
-  using ::testing::ElementsAre;
-  EXPECT_THAT(texts_in(400), ElementsAre("−0.095", "0.012", "0.001"));
-  EXPECT_THAT(texts_in(114), ElementsAre("−0.09", "0.01", "0.00"));
-  EXPECT_THAT(texts_in(80), ElementsAre());
-}
-
 TEST(HeatmapImage, PoolsByLargestMagnitudeAndLosesNoCell) {
   constexpr int kSide = 1000;
   for (const auto& [row, col] : {std::pair{0, 0}, {777, 123}, {999, 999}, {500, 0}, {31, 998}}) {
@@ -98,17 +85,6 @@ TEST(HeatmapImage, PoolsByLargestMagnitudeAndLosesNoCell) {
       }
     }
   }
-}
-
-TEST(HeatmapImage, DevicePixelsDecideWhetherToPool) {
-  const std::vector<float> values(400 * 400, 0.5F);
-  const auto width = [&](float side, float device_scale) {
-    const Region grid = whole_grid({0, 0, side, side}, 400, 400);
-    return heatmap_image(cells_of(values, 400, 400), grid, grid_style(device_scale)).bitmap->width;
-  };
-  EXPECT_EQ(width(300, 1), 300);
-  EXPECT_EQ(width(300, 2), 400);
-  EXPECT_EQ(width(100, 2), 200);
 }
 
 TEST(HeatmapImage, MaskedCellsAreTransparentAlsoWhenPooled) {
@@ -199,25 +175,6 @@ TEST(FitGrid, SquareWholePixelsInsideTheArea) {
   EXPECT_EQ(zoomed.first_col, 0);
 }
 
-TEST(FitGrid, FillsTheAreaWhereEvenCellsWouldLeaveMuchOfIt) {
-  const Region grid = fit_grid({0, 0, 199, 199}, 10, 10, {}, 1, grid_style());
-  EXPECT_EQ(grid.rect.h, 199) << "19 pixels a cell would leave a twentieth of it";
-  const Region small = fit_grid({0, 0, 199, 199}, 90, 90, {}, 1, grid_style());
-  EXPECT_EQ(small.rect.h, 180) << "cells of two pixels and three would look like a pattern";
-}
-
-TEST(FitGrid, CellsAreStretchedAsFarAsAllowed) {
-  const auto ratio = [](Rect area, float stretch) {
-    const Region grid = fit_grid(area, 10, 10, {}, stretch, grid_style());
-    return grid.rect.w / grid.rect.h;
-  };
-  EXPECT_FLOAT_EQ(ratio({0, 0, 400, 200}, 1), 1);
-  EXPECT_NEAR(ratio({0, 0, 400, 200}, 1.3F), 1.3F, 0.001F);
-  EXPECT_NEAR(ratio({0, 0, 240, 200}, 1.3F), 1.2F, 0.001F);
-  EXPECT_NEAR(ratio({0, 0, 200, 400}, 1.3F), 1 / 1.3F, 0.001F);
-  EXPECT_FLOAT_EQ(ratio({0, 0, 400, 200}, 0), 2);
-}
-
 TEST(Labels, OfTheStrongestCellsComeFirst) {
   using ::testing::ElementsAre;
   std::vector<float> strengths(30, 0.01F);
@@ -245,50 +202,6 @@ TEST(Labels, AreThinnedToNiceSteps) {
   EXPECT_THAT(labelled_cells(2.6, 4, 10, 40, 15, -1), ::testing::ElementsAre(3, 4, 5, 6));
 }
 
-TEST(Labels, OfAPictureThatStaysNeedRoomOnlyWhereTheyAreWritten) {
-  std::vector<std::string> labels(60, "·w");
-  labels[31] = "·extraordinarily";  // between labels at steps of 2
-  AxisLabels axis{.labels = labels, .title = "key", .color = kTheme.key};
-  const auto room = [&](bool still) {
-    axis.is_still = still;
-    return column_label_room(axis, 9, 400, grid_style()).size;
-  };
-  EXPECT_LT(room(true), 0.7F * room(false));
-  axis.emphasised = 31;
-  EXPECT_NEAR(room(true), room(false), 2 * grid_style().unit()) << "now it is written";
-}
-
-TEST(Labels, AreNumbersWhereWordsWouldBeCutToAFewLetters) {
-  std::vector<std::string> labels(100, "·golden");
-  const auto written = [&](float height) {
-    const std::vector<float> values(300, 0.5F);
-    Heatmap map;
-    map.cells = cells_of(values, 3, 100);
-    map.cols = {.labels = labels, .title = "position", .color = kTheme.key};
-    map.show_scale = false;
-    map.stretch = 0;
-    Picture picture{testing::blank(340, height), {}};
-    paint_heatmap(picture, map, {8, 8, 324, height - 16}, grid_style());
-    EXPECT_EQ(testing::text_faults(picture.scene, *fonts()), "");
-    return testing::texts(picture.scene);
-  };
-  EXPECT_THAT(written(400), ::testing::Contains("50 ·golden"));
-  EXPECT_THAT(written(150), ::testing::IsSupersetOf({"0", "50", "80"}));
-  EXPECT_THAT(written(150), ::testing::Each(::testing::Not(::testing::HasSubstr("…"))));
-}
-
-TEST(Labels, ThatHaveNumbersGetNoSecondOnes) {
-  std::vector<std::string> labels;
-  for (int i = 0; i < 12; ++i) labels.push_back("L" + std::to_string(i));
-  for (const bool numbered : {false, true}) {
-    Picture picture{testing::blank(200, 100), {}};
-    const AxisLabels axis{.labels = labels, .title = "", .color = kTheme.text, .numbered = numbered};
-    paint_row_labels(picture.scene, axis, row_label_room(axis, 7, 100, grid_style()),
-                     Region::grid(0, 0, {60, 5, 100, 84}, 12, 12), grid_style());
-    EXPECT_EQ(testing::texts(picture.scene).front(), numbered ? "L0" : "0 L0");
-  }
-}
-
 TEST(Heatmaps, LabelsStandUprightSlantedOrLevelAndNeverTouch) {
   std::vector<std::string> labels;
   for (int i = 0; i < 120; ++i) labels.push_back(i % 7 == 3 ? "·extraordinarily" : "·w" + std::to_string(i));
@@ -308,28 +221,6 @@ TEST(Heatmaps, LabelsStandUprightSlantedOrLevelAndNeverTouch) {
       ASSERT_EQ(picture.regions.size(), 1U);
       EXPECT_GE(picture.regions[0].rect.h, 0.4F * std::min(w, h)) << n << " in " << w << " x " << h;
     }
-  }
-}
-
-TEST(Heatmaps, InANarrowAreaTheColourBarIsUnderTheGrid) {
-  const std::vector<float> values{0.5F, -0.25F, 0.1F, -0.5F};
-  const std::vector<std::string> labels{"a", "b"};
-  Heatmap map;
-  map.cells = cells_of(values, 2, 2, diverging_scale(0.5));
-  map.rows = {labels, "query", kTheme.query};
-  map.cols = {labels, "key", kTheme.key};
-  map.scale_title = "difference in weight";
-  for (const float width : {260.F, 330.F, 900.F}) {
-    Picture picture{testing::blank(width, 400), {}};
-    const Region grid = paint_heatmap(picture, map, {10, 10, width - 20, 380}, grid_style());
-    EXPECT_TRUE(picture.whole) << width;
-    EXPECT_EQ(text_faults(picture.scene, *fonts()), "") << width;
-    const auto images = items_of<Image>(picture.scene);
-    ASSERT_EQ(images.size(), 2U) << "the cells and their colours, " << width;
-    const Rect bar = images.back().dest;
-    EXPECT_EQ(width < 900, bar.y >= grid.rect.bottom()) << width;
-    EXPECT_EQ(width<900, bar.w> bar.h) << width;
-    EXPECT_EQ(std::ranges::count(texts(picture.scene), "difference in weight"), width > 300 ? 1 : 0) << width;
   }
 }
 

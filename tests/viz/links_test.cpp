@@ -105,51 +105,6 @@ TEST(Links, AWeightAboveTheFullOneIsDrawnAsThatOne) {
   EXPECT_NE(strokes(0.1F), strokes(0.25F));
 }
 
-TEST(Links, AmongManyItemsTheOneWithTheLargestFanIsNamed) {
-  constexpr int kCount = 118, kFan = 69;
-  std::vector<std::string> words;
-  for (int i = 0; i < kCount; ++i) words.push_back("word");
-  for (const auto arrangement : {LinkChart::Arrangement::columns, LinkChart::Arrangement::arcs}) {
-    LinkChart c = chart(arrangement);
-    c.from = {words, "query", kTheme.query, -1};
-    c.to = {words, "key", kTheme.key, -1};
-    c.marked_from = -1;
-    c.links.clear();
-    for (int i = kFan; i < kCount; ++i) c.links.push_back({i, kFan, 0, 0.5F});
-    LinkLayout layout;
-    const Picture picture = painted(c, layout);
-    EXPECT_EQ(text_faults(picture.scene, *fonts()), "");
-    EXPECT_THAT(texts(picture.scene), ::testing::Contains("69 word"));
-    // Where all have about the same, labels are at regular steps.
-    c.links.clear();
-    for (int i = 1; i < kCount; ++i) c.links.push_back({i, i - 1, 0, i % 2 == 0 ? 0.9F : 1.F});
-    for (const std::string& text : texts(painted(c, layout).scene))
-      if (text.ends_with(" word")) {
-        EXPECT_EQ(std::stoi(text) % 5, 0) << text;
-      }
-  }
-}
-
-TEST(Links, TheLegendOfLinesTooThinToTellApartHasShades) {
-  std::vector<std::string> words(118, "word");
-  LinkChart c = chart(LinkChart::Arrangement::columns);
-  LinkLayout layout;
-  const auto names_shades = [&] {
-    const std::vector<std::string> all = texts(painted(c, layout).scene);
-    return std::ranges::count(all, "weight (shade)") == 1;
-  };
-  EXPECT_FALSE(names_shades());
-  c.from.labels = c.to.labels = words;
-  EXPECT_TRUE(names_shades());
-  // Swatches of different shades, as in the lines.
-  std::vector<Color> swatches;
-  for (const FillRect& rect : items_of<FillRect>(painted(c, layout).scene))
-    if (rect.rect.y > layout.drawing.bottom()) swatches.push_back(rect.color);
-  ASSERT_EQ(swatches.size(), 3U);
-  EXPECT_LT(swatches[0].a + 30, swatches[1].a);
-  EXPECT_LT(swatches[1].a + 30, swatches[2].a);
-}
-
 TEST(Links, SaysWhatHasNoRoom) {
   LinkLayout layout;
   for (const auto arrangement : {LinkChart::Arrangement::columns, LinkChart::Arrangement::arcs}) {

@@ -78,62 +78,6 @@ TEST(Path3, WhatIsNearCoversWhatIsFar) {
   EXPECT_EQ(order, (std::vector{path.colors[0], path.colors[2]}));
 }
 
-TEST(Path3, WordsNeverCoverEachOther) {
-  for (const double turn : {0., 30., 90., 180., -120.}) {
-    for (const double tilt : {-90., -30., 0., 25., 90.}) {
-      for (const float size : {60.F, 150.F, 400.F}) {
-        Path3 path = steps();
-        path.camera = {turn, tilt};
-        EXPECT_EQ(testing::text_faults(paint(path, size).scene, *fonts()), "") << turn << " " << tilt;
-      }
-    }
-  }
-  Path3 path = steps();
-  path.camera = {30, 25};
-  const Picture picture = paint(path);
-  EXPECT_TRUE(picture.whole);
-  for (const char* words : {"east", "north", "up", "0", "3", "1", "10", "4"})
-    EXPECT_THAT(texts(picture.scene), Contains(words));
-  path.camera = {0, 0};
-  EXPECT_THAT(texts(paint(path).scene), Not(Contains("north"))) << "seen along it";
-}
-
-TEST(Path3, EveryAxisHasANumberAtBothEnds) {
-  Path3 path = steps();
-  path.low = {-1, -2, -3}, path.high = {11, 12, 13};
-  path.labelled.clear();
-  path.camera = {30, 25};
-  for (const float size : {200.F, 300.F, 500.F})
-    EXPECT_THAT(texts(paint(path, size).scene), ::testing::IsSupersetOf({"−1", "−2", "−3", "11", "12", "13"}))
-        << size;
-}
-
-TEST(Path3, NumbersStandBesideThePathNotOnIt) {
-  Path3 path;
-  constexpr int kPoints = 400;
-  for (int i = 0; i < kPoints; ++i) {
-    const double turn = 0.04 * i;
-    path.points.push_back({std::cos(turn), std::sin(turn), 2.0 * i / kPoints - 1});
-    path.colors.push_back({200, 0, 0, 255});
-  }
-  path.low = {-1, -1, -1}, path.high = {1, 1, 1};
-  path.titles = {"a", "b", "c"};
-  path.labelled = {0, 399, 200, 100, 300};
-  path.camera = {30, 25};
-  const Picture picture = paint(path, 600);
-  const std::vector<Point> at = projected(path, {0, 0, 600, 600});
-  int numbers = 0;
-  for (const auto& box : testing::text_boxes(picture.scene, *fonts())) {
-    if (box.text != "0" && box.text.size() != 3) continue;
-    ++numbers;
-    for (const Point p : at) EXPECT_FALSE(box.bounds.contains(p)) << box.text;
-  }
-  EXPECT_EQ(numbers, 5);
-  // As large as possible from every side.
-  const auto [low, high] = std::ranges::minmax(at, {}, &Point::y);
-  EXPECT_GT(high.y - low.y, 0.55F * 600);
-}
-
 TEST(Path3, ThePointUnderTheMouseIsTheNearestWithinReach) {
   const std::vector<Point> points{{10, 10}, {20, 10}, {20, 30}};
   EXPECT_EQ(nearest_point(points, {14, 10}, 8), 0);

@@ -201,45 +201,6 @@ TEST(PooledPairs, AverageAlongTheRow) {
     }
 }
 
-TEST(PoolingWords, SayWhatAndHowMany) {
-  const Style s = grid_style();
-  EXPECT_EQ(pooling_words(Pooling::strongest, {4, 4}, 500, s), "each cell: the largest of 4 × 4");
-  EXPECT_EQ(pooling_words(Pooling::strongest, {2.6, 4}, 500, s), "each cell: the largest of up to 3 × 4");
-  EXPECT_EQ(pooling_words(Pooling::mean, {3, 1}, 500, s), "each cell: the mean of 3 × 1");
-  EXPECT_EQ(pooling_words(Pooling::mean, {2.6, 1}, 500, s), "each cell: the mean of 2.6 × 1");
-  EXPECT_EQ(pooling_words(Pooling::mean, {3, 1}, s.width("mean of 3 × 1", s.small()) + 1, s),
-            "mean of 3 × 1");
-  EXPECT_EQ(pooling_words(Pooling::mean, {3, 1}, 10, s), "");
-  EXPECT_EQ(pooling_words(Pooling::mean, {1, 1}, 500, s), "");
-  EXPECT_EQ(pooling_words(Pooling::mean, {1, 1.02}, 500, s), "") << "a mean of one cell";
-  EXPECT_EQ(pooling_words(Pooling::mean, {1.02, 3}, 500, s), "each cell: the mean of 1 × 3");
-  EXPECT_EQ(pooling_words(Pooling::row_pairs, {2, 1}, 500, s), "room for 50 % of the rows");
-  EXPECT_EQ(pooling_words(Pooling::row_pairs, {1, 3}, 500, s), "neighbouring columns averaged");
-  EXPECT_EQ(pooling_words(Pooling::row_pairs, {3, 2.5, "dimensions", "positions"}, 500, s),
-            "room for 33 % of the dimensions; neighbouring positions averaged");
-  EXPECT_EQ(pooling_words(Pooling::row_pairs, {3, 2.5}, s.width("33 % of rows", s.small()) + 1, s),
-            "33 % of rows");
-}
-
-TEST(PoolingWords, StandUnderALongPromptsHeatmapUnlessItIsZoomedTo) {
-  const std::vector<float> values(1000 * 1000, 0.5F);
-  const auto painted = [&](int side, ShownCells shown, float device_scale, Region* grid) {
-    Heatmap map;
-    map.cells.matrix = Matrix::row_major(values, side, side);
-    map.shown = shown;
-    Picture picture{testing::blank(420, 420), {}};
-    *grid = paint_heatmap(picture, map, {10, 10, 400, 400}, grid_style(device_scale));
-    EXPECT_EQ(testing::text_faults(picture.scene, *fonts()), "");
-    return texts(picture.scene);
-  };
-  Region whole, part;
-  EXPECT_THAT(painted(1000, {}, 1, &whole), Contains("each cell: the largest of up to 3 × 3"));
-  EXPECT_THAT(painted(1000, {100, 100, 50, 50}, 1, &part), Not(Contains(HasSubstr("of"))));
-  EXPECT_EQ(whole.rect, part.rect);  // the frame does not move
-  EXPECT_THAT(painted(600, {}, 2, &whole), Not(Contains(HasSubstr("of"))));
-  EXPECT_THAT(painted(23, {}, 1, &whole), Not(Contains(HasSubstr("of"))));
-}
-
 TEST(Crosshair, HasTheRowsColourAlongTheRow) {
   const Region grid = whole_grid({0, 0, 400, 400}, 10, 10);
   Scene scene = testing::blank(400, 400);

@@ -63,22 +63,6 @@ TEST(PixelGrid, NeighboursShareTheirEdge) {
   }
 }
 
-TEST(Rasterize, MakesAsManyPixelsAsHoldTheScene) {
-  const auto size = [](float width, float height, float scale) {
-    const Bitmap b = drawn(blank(width, height), scale);
-    return std::pair(b.width, b.height);
-  };
-  EXPECT_EQ(size(100, 50, 1), std::pair(100, 50));
-  EXPECT_EQ(size(100, 50, 1.1F), std::pair(110, 55));
-  EXPECT_EQ(size(100.2F, 50, 1), std::pair(101, 50));
-  EXPECT_EQ(size(0, 50, 1), std::pair(0, 50));
-  EXPECT_THROW(drawn(blank(40000, 10)), std::runtime_error);
-}
-
-TEST(Rasterize, LeavesTheBackgroundWhereNothingIs) {
-  expect_pixels(drawn(blank(3, 2, {10, 20, 30, 40})), [](int, int) { return Color{10, 20, 30, 40}; });
-}
-
 TEST(FillRectPixels, AreExact) {
   expect_pixels(drawn_alone(FillRect{{3, 4, 5, 6}, kRed}),
                 [](int x, int y) { return x >= 3 && x < 8 && y >= 4 && y < 10 ? kRed : kWhite; });
@@ -126,11 +110,6 @@ TEST(FillRectPixels, OfARoundRectAreSymmetricalAndOfItsArea) {
   EXPECT_NEAR(ink(b), 30 * 26 - (4 - std::numbers::pi) * radius * radius, 0.5);
 }
 
-TEST(FillRectPixels, OfAFullRadiusAreADisc) {
-  const Bitmap b = drawn_alone(FillRect{{4, 4, 32, 32}, kBlack, 100});
-  EXPECT_NEAR(ink(b), std::numbers::pi * 16 * 16, 1);
-}
-
 TEST(StrokeRectPixels, LieOnBothSidesOfTheEdge) {
   const Bitmap b = drawn_alone(StrokeRect{{10, 10, 20, 20}, kBlack, 2});
   EXPECT_EQ(b.at(9, 20), kBlack);
@@ -141,13 +120,6 @@ TEST(StrokeRectPixels, LieOnBothSidesOfTheEdge) {
   EXPECT_EQ(b.at(30, 30), kBlack);
   EXPECT_EQ(b.at(20, 20), kWhite);
   EXPECT_NEAR(ink(b), 22 * 22 - 18 * 18, 0.01);
-}
-
-TEST(StrokeRectPixels, OfARoundRectHaveItsArea) {
-  const Bitmap b = drawn_alone(StrokeRect{{6, 6, 28, 28}, kBlack, 3, 8});
-  const auto area = [](double side, double r) { return side * side - (4 - std::numbers::pi) * r * r; };
-  EXPECT_NEAR(ink(b), area(31, 9.5) - area(25, 6.5), 0.6);
-  EXPECT_EQ(b.at(20, 20), kWhite);
 }
 
 TEST(StrokeRectPixels, OfATranslucentLineAreNoDarkerAtCorners) {
@@ -170,12 +142,6 @@ TEST(PolygonPixels, CoverWhatLiesInsideThePictureOnly) {
   const FillPolygon triangle{{{-100, -100}, {300, -100}, {-100, 300}},
                              kBlack};  // its long side is x + y = 200
   EXPECT_NEAR(ink(drawn_alone(triangle, 150, 150)), 150 * 150 - 100 * 100 / 2.0, 1);
-}
-
-TEST(PolygonPixels, AreTheSameInEitherDirection) {
-  FillPolygon there{{{5, 5}, {35, 12}, {18, 33}}, kBlack};
-  FillPolygon back{{{18, 33}, {35, 12}, {5, 5}}, kBlack};
-  EXPECT_EQ(testing::differing(drawn_alone(there), drawn_alone(back), 1), 0);
 }
 
 TEST(LinePixels, OfALevelLineAreExact) {
@@ -257,23 +223,6 @@ TEST(ImagePixels, ShowEveryCellWithExactEdges) {
     const bool inside = x >= 4 && x < 25 && y >= 6 && y < 26;
     return inside ? Color(cells->at((x - 4) / 3, (y - 6) / 4)) : kWhite;
   });
-}
-
-TEST(ImagePixels, AtOddSizesShowEveryCellAtItsMiddle) {
-  const auto cells = testing::noise(13, 11);
-  const Rect dest{3.3F, 2.7F, 71.9F, 63.2F};
-  for (const float scale : {1.0F, 1.25F, 2.0F}) {
-    Scene scene = blank(80, 70);
-    scene.add(testing::image(dest, cells));
-    const Bitmap b = drawn(scene, scale);
-    for (int row = 0; row < 11; ++row) {
-      for (int column = 0; column < 13; ++column) {
-        const float x = dest.x + (static_cast<float>(column) + 0.5F) * dest.w / 13;
-        const float y = dest.y + (static_cast<float>(row) + 0.5F) * dest.h / 11;
-        EXPECT_EQ(b.at(static_cast<int>(x * scale), static_cast<int>(y * scale)), cells->at(column, row));
-      }
-    }
-  }
 }
 
 TEST(ImagePixels, TakeTheCellUnderTheirMiddle) {
@@ -359,12 +308,6 @@ TEST(GlyphPixels, OfTurnedTextAreThoseOfLevelTextTurned) {
   for (int y = 0; y < 60; ++y) {
     for (int x = 0; x < 60; ++x) EXPECT_NEAR(turned.at(y, 59 - x).g, level.at(x, y).g, 2) << x << " " << y;
   }
-}
-
-TEST(GlyphPixels, OfABoxAreAFrameWithDigits) {
-  const Bitmap b = drawn_alone(make_text(*fonts(), "\U0010FFFD", {4, 32}, 32, kBlack));
-  EXPECT_GT(ink(b), 100);
-  EXPECT_LT(ink(b), 500);
 }
 
 TEST(Rasterize, AtTwiceTheScaleIsThePictureOfASceneTwiceTheSize) {

@@ -124,55 +124,5 @@ TEST(Scatter, OfVeryManyMarksTheChosenOneAndTheOutermostAreNamed) {
   EXPECT_EQ(testing::text_faults(result.picture.scene, *fonts()), "");
 }
 
-TEST(Scatter, LabelsOfNeighboursDoNotFuse) {
-  for (const int count : {30, 100, 236}) {
-    const Painted all = painted(chart_of(count), {0, 0, 700, 500});
-    EXPECT_GT(all.labels.size(), 5U);
-    for (const auto& [i, a] : all.labels) {
-      for (const auto& [j, b] : all.labels) {
-        if (i == j || a.y > b.bottom() || b.y > a.bottom()) continue;
-        const float apart = std::max(a.x, b.x) - std::min(a.right(), b.right());
-        EXPECT_GE(apart, 0.4F * style().font_size) << i << " and " << j << " of " << count;
-      }
-    }
-  }
-}
-
-TEST(Scatter, NoAxisStrikesALabelThrough) {
-  for (const int count : {30, 100, 236}) {
-    const Painted all = painted(chart_of(count), {0, 0, 500, 500});
-    const Point zero = PlotFrame{all.layout.frame, all.layout.x, all.layout.y}.place(0, 0);
-    for (const auto& [i, box] : all.labels) {
-      EXPECT_FALSE(box.x < zero.x && zero.x < box.right()) << i << " of " << count;
-      EXPECT_FALSE(box.y < zero.y && zero.y < box.bottom()) << i << " of " << count;
-    }
-  }
-}
-
-TEST(Scatter, ItIsClearWhichMarkALabelBelongsTo) {
-  for (const int count : {12, 60, 236}) {
-    const Painted all = painted(chart_of(count), {0, 0, 600, 400});
-    int with_line = 0;
-    for (const auto& [i, box] : all.labels) {
-      const Point own = all.layout.places[i];
-      const bool led = std::ranges::any_of(all.lines, [&, &label = box](const auto& line) {
-        const float reach = 2.5F * scatter_radius(chart_of(count), style());
-        return gap_between(label, line.second) < 4 &&
-               std::hypot(line.first.x - own.x, line.first.y - own.y) < reach;
-      });
-      with_line += led ? 1 : 0;
-      if (led) continue;
-      for (std::size_t j = 0; j < all.layout.places.size(); ++j)
-        if (j != i) {
-          EXPECT_GT(gap_between(box, all.layout.places[j]), gap_between(box, own)) << i << " or " << j;
-        }
-    }
-    EXPECT_EQ(with_line, std::ssize(all.lines)) << "each line leads to a label";
-    if (count == 236) {
-      EXPECT_LE(with_line, 1) << "only the chosen mark's";
-    }
-  }
-}
-
 }  // namespace
 }  // namespace headscope::viz::scatter_test

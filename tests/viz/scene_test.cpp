@@ -76,17 +76,6 @@ TEST(Append, MovesEveryKindOfItem) {
   EXPECT_EQ(scene.items, expected);
 }
 
-TEST(Append, LeavesSizeAndBackgroundAlone) {
-  Scene scene, part;
-  scene.width = 5;
-  scene.background = {1, 2, 3, 255};
-  part.width = 500;
-  part.background = {9, 9, 9, 255};
-  append(scene, part, {});
-  EXPECT_EQ(scene.width, 5);
-  EXPECT_EQ(scene.background, (Color{1, 2, 3, 255}));
-}
-
 TEST(TextAt, IsTheLastTextDrawnThere) {
   constexpr Color kInk{0, 0, 0, 255};
   const auto fonts = testing::fonts();

@@ -36,31 +36,6 @@ TEST(Table, AnAxisEndsAtTheNumberThatIsWritten) {
   EXPECT_THAT(ends(-0.2, 0.2), Contains("0.2"));
 }
 
-TEST(Table, TheUpperLimitOfAnAxisIsOverItsLineHoweverLongTheHeading) {
-  const Data data;
-  Table table = table_of(data);
-  table.columns.resize(kVector);
-  table.header = table.footer = {};
-  TableColumn& score = table.columns[kScore];
-  score.most = 500;
-  for (const char* heading : {"score", "mean Δ logit difference"}) {
-    score.heading = heading;
-    const PaintedTable painted = paint(table, 900, 400);
-    const std::vector<TextBox> boxes = text_boxes(painted.picture.scene, *fonts());
-    const auto box = [&](const std::string& words) {
-      return std::ranges::find(boxes, words, &TextBox::text)->bounds;
-    };
-    float line = 0;  // upright, at the right end of the bars
-    for (const Segments& one : items_of<Segments>(painted.picture.scene))
-      if (one.points.size() == 2 && one.points[0].x == one.points[1].x)
-        line = std::max(line, one.points[0].x);
-    ASSERT_GT(line, 0);
-    EXPECT_NEAR(box("20").center().x, line, 2) << heading;
-    EXPECT_NEAR(box("−20").x, painted.layout.place_of(kScore)->x, 2) << heading;
-    EXPECT_EQ(text_faults(painted.picture.scene, *fonts()), "");
-  }
-}
-
 TEST(Table, BarsHaveTheAxisOfTheRowsThatAreShownWhereNothingScrolls) {
   const Data data;
   Table table = table_of(data);
@@ -136,29 +111,6 @@ TEST(TableColumns, WhatMattersLeastGivesWay) {
   EXPECT_THAT(seen, ElementsAre(1, 2, 3, 4, 5)) << "words are cut before they go";
 }
 
-TEST(TableColumns, AHiddenOneLeavesItsRoomToTheOthersAndIsNotMissed) {
-  const Data data;
-  Table table = table_of(data);
-  table.columns[kIndex].hidden = table.columns[kVector].hidden = true;
-  const TableLayout layout = lay_out_table(table, {0, 0, 2000, 2000}, table_style());
-  EXPECT_THAT(columns_shown(layout), ElementsAre(kWord, kScore, kProduct));
-  EXPECT_TRUE(layout.whole);
-  EXPECT_EQ(layout.places.front().x, 0);
-  EXPECT_FALSE(lay_out_table(table, {0, 0, 200, 2000}, table_style()).whole);
-}
-
-TEST(TableColumns, OfEqualImportanceTheRightOneGoes) {
-  const Data data;
-  Table table = table_of(data);
-  for (TableColumn& column : table.columns) column.importance = 0;
-  std::vector<int> all(table.columns.size());
-  std::iota(all.begin(), all.end(), 0);
-  for (float width = 20; width < 900; width += 7) {
-    const std::vector<int> shown = columns_shown(lay_out_table(table, {0, 0, width, 600}, table_style()));
-    EXPECT_TRUE(std::equal(shown.begin(), shown.end(), all.begin()));
-  }
-}
-
 TEST(TableColumns, TakeTheLeastWidthFirstAndNeverMoreThanTheMost) {
   const Data data;
   Table table = table_of(data);
@@ -174,13 +126,6 @@ TEST(TableColumns, TakeTheLeastWidthFirstAndNeverMoreThanTheMost) {
   EXPECT_EQ(widths(5 * 50 + 4 * gap - 1).size(), 4U);
   EXPECT_THAT(widths(5 * 70 + 4 * gap), ElementsAre(70, 70, 70, 70, 70));
   EXPECT_THAT(widths(5000), ElementsAre(90, 90, 90, 90, 90));
-}
-
-TEST(TableColumns, AWideStripHasWholePixelsForEachComponent) {
-  const Data data;
-  const TableLayout layout = lay_out_table(table_of(data), {0, 0, 2000, 600}, table_style());
-  ASSERT_NE(layout.place_of(kVector), nullptr);
-  EXPECT_EQ(layout.place_of(kVector)->w, 6 * kComponents);
 }
 
 TEST(TableRows, AreSortedEitherWayAndStably) {
@@ -266,24 +211,6 @@ float point_of(const GlyphRun& run) {
   return run.origin.x + fonts()->width(run.text.substr(0, at), FontStyle::regular, run.size);
 }
 
-TEST(Table, PointsStandBelowEachOther) {
-  Data data;
-  data.scores[3] = -12.3456F;
-  const PaintedTable p = paint(table_of(data), 1200, 900);
-  const TableLayout::Place place = *p.layout.place_of(kScore);
-  std::vector<float> points;
-  for (const GlyphRun& run : items_of<GlyphRun>(p.picture.scene)) {
-    const bool inside = run.origin.x >= place.x && run.origin.x < place.right() &&
-                        run.origin.y > p.layout.rows_top &&
-                        run.origin.y < p.layout.rows_top + kRows * table_row_height(table_style());
-    if (inside) points.push_back(point_of(run));
-  }
-  ASSERT_EQ(std::ssize(points), kRows);
-  EXPECT_THAT(points, Each(::testing::FloatNear(points.front(), 0.7F)));
-  EXPECT_THAT(texts(p.picture.scene), Contains("−12.35")) << "two decimals, as there is one of ten and more";
-  EXPECT_THAT(texts(p.picture.scene), Contains("−4.00"));
-}
-
 TEST(Table, NumbersAreWrittenAsTheirColumnSays) {
   EXPECT_EQ(decimals_for(0.5), 3);
   EXPECT_EQ(decimals_for(10), 2);
@@ -322,17 +249,6 @@ TEST(Table, BarsAreAsLongAsTheAxisSays) {
     EXPECT_NEAR(tip, zero + data.scores[row] * per_one, 1) << row;
   }
   EXPECT_THAT(texts(p.picture.scene), ::testing::IsSupersetOf({"20", "−20"}));
-}
-
-TEST(Table, SignedBarsHaveTheColoursOfTheirSigns) {
-  const Data data;
-  Table table = table_of(data);
-  table.columns[kScore].is_signed = true;
-  const auto bars = items_of<FillRect>(paint(table, 1200, 900).picture.scene);
-  EXPECT_EQ(std::ranges::count(bars, sign_color(kLight, 1), &FillRect::color),
-            std::ranges::count_if(data.scores, [](float v) { return v > 0; }));
-  EXPECT_EQ(std::ranges::count(bars, sign_color(kLight, -1), &FillRect::color),
-            std::ranges::count_if(data.scores, [](float v) { return v < 0; }));
 }
 
 TEST(Table, ARowsStripIsItsVectorTimesItsFactor) {
@@ -393,29 +309,6 @@ TEST(Table, RegionsSayWhichRowAndWhichComponentLiesWhere) {
   }
 }
 
-TEST(Table, RowsOfTheirOwnAlwaysShow) {
-  const Data data;
-  Table table = table_of(data);
-  table.first = 10;
-  EXPECT_THAT(texts(paint(table, 900, 300).picture.scene),
-              ::testing::IsSupersetOf({"·own", "← its own", "sum", "12.345", "z =", "3 later rows: masked"}));
-  // If there is no room for the strip, its words are shown instead.
-  const PaintedTable narrow = paint(table, 270, 300);
-  ASSERT_EQ(narrow.layout.place_of(kVector), nullptr);
-  EXPECT_THAT(texts(narrow.picture.scene), Contains("no room for its own"));
-  EXPECT_THAT(texts(narrow.picture.scene), Not(Contains("← its own")));
-}
-
-TEST(Table, WordsBesideAStripEndBeforeTheNextCell) {
-  const Data data;
-  Table table = table_of(data);
-  table.header[0].push_back(cell_of(kProduct, "next"));
-  const PaintedTable p = paint(table, 900, 900);
-  EXPECT_THAT(texts(p.picture.scene), Contains("next"));
-  EXPECT_EQ(testing::text_faults(p.picture.scene, *fonts()), "");
-  EXPECT_FALSE(p.picture.whole) << "there is no room between the two";
-}
-
 TEST(Table, IsWholeWhereNothingIsLeftOutOrCut) {
   Data data;
   for (std::string& word : data.words) word = "·whole";
@@ -427,79 +320,6 @@ TEST(Table, IsWholeWhereNothingIsLeftOutOrCut) {
   data.words[4] = std::string(300, 'x');
   EXPECT_FALSE(paint(table_of(data), 1200, height).picture.whole) << "a word is cut";
   EXPECT_FALSE(paint(table, 5, 5).picture.whole);
-}
-
-TEST(Table, ThemesDifferInColoursOnly) {
-  const Data data;
-  const Table table = table_of(data);
-  const PaintedTable light = paint(table, 700, 500, table_style(kLight)),
-                     dark = paint(table, 700, 500, table_style(kDark));
-  EXPECT_EQ(texts(light.picture.scene), texts(dark.picture.scene));
-  ASSERT_EQ(light.picture.regions.size(), dark.picture.regions.size());
-  for (std::size_t i = 0; i < light.picture.regions.size(); ++i)
-    EXPECT_EQ(light.picture.regions[i].rect, dark.picture.regions[i].rect);
-  EXPECT_NE(items_of<Image>(light.picture.scene), items_of<Image>(dark.picture.scene));
-}
-
-TEST(Tables, AMarkedRowHasAGroundUnderItsCells) {
-  const Data data;
-  Table table = table_of(data);
-  table.mark = kLight.accent;
-  const auto grounds = [&] {
-    const Picture picture = paint(table, 860, 860).picture;
-    std::vector<Rect> found;
-    for (const auto& fill : items_of<FillRect>(picture.scene))
-      if (fill.color.with_alpha(255) == kLight.accent) found.push_back(fill.rect);
-    for (const Region& region : picture.regions) {
-      if (region.role != kRowRole || region.id != table.marked || found.empty()) continue;
-      EXPECT_TRUE(found[0].contains({region.rect.x, region.rect.y + 1}));
-      EXPECT_TRUE(found[0].contains({region.rect.right() - 1, region.rect.bottom() - 1}));
-    }
-    return found.size();
-  };
-  EXPECT_EQ(grounds(), 0U);
-  table.marked = 5;
-  EXPECT_EQ(grounds(), 2U) << "the ground and its edge";
-  table.marked = 500;
-  EXPECT_EQ(grounds(), 0U);
-}
-
-TEST(Tables, ACellsDetailStandsAtItsRightEndOnItsGround) {
-  const Data data(3);
-  const std::vector<std::string> details{"5 %", "12.5 %", ""};
-  for (const Theme* theme : {&kLight, &kDark}) {
-    const Color strong = readable_on(theme->surface, {0, 0, 0, 255}, {255, 255, 255, 255});
-    Table table;
-    table.rows = 3;
-    TableColumn& column = table.columns.emplace_back();
-    column.heading = "word";
-    column.color = theme->text;
-    column.texts = data.words;
-    column.details = details;
-    column.grounds = {strong, {0, 0, 0, 0}, {0, 0, 0, 0}};
-    column.framed = {false, true, false};
-    column.frame = theme->accent;
-    const PaintedTable painted = paint(table, 300, 200, table_style(*theme));
-    EXPECT_TRUE(painted.picture.whole);
-    const TableLayout::Place place = painted.layout.places.front();
-    for (const auto& box : testing::text_boxes(painted.picture.scene, *fonts())) {
-      if (box.text.ends_with("%")) {
-        EXPECT_NEAR(box.bounds.right(), place.right(), 2) << box.text;
-      }
-      if (box.text.starts_with("·w")) {
-        EXPECT_NEAR(box.bounds.x, place.x, 2) << box.text;
-      }
-    }
-    std::map<std::string, Color> colors;
-    for (const auto& run : items_of<GlyphRun>(painted.picture.scene)) colors[run.text] = run.color;
-    EXPECT_EQ(colors.at("5 %"), theme->surface) << "stands out from the ground";
-    EXPECT_EQ(colors.at("·w0"), theme->surface);
-    EXPECT_EQ(colors.at("·w1"), theme->text);
-    const auto frames = items_of<StrokeRect>(painted.picture.scene);
-    ASSERT_EQ(frames.size(), 1U);
-    EXPECT_EQ(frames[0].color, theme->accent);
-    EXPECT_TRUE(painted.picture.regions[1].rect.contains(frames[0].rect.center()));
-  }
 }
 
 TEST(Tables, WordsAreReadableOnEveryShade) {
@@ -520,61 +340,6 @@ TEST(Tables, WordsAreReadableOnEveryShade) {
       EXPECT_GE(contrast(run.color, blended(theme->surface, ground)), 4.5) << run.text;
     }
   }
-}
-
-TEST(Tables, BlankCellsSayNothing) {
-  const Data data(2);
-  Table table = table_of(data);
-  for (const int column : {kIndex, kScore}) table.columns[column].blank = {true, false};
-  Table full = table_of(data);
-  const auto numbers = [](const Table& t) {
-    const PaintedTable painted = paint(t, 900, 400);
-    const auto in_row = [&](int row) {
-      int count = 0;
-      Rect rect;
-      for (const Region& region : painted.picture.regions)
-        if (region.role == kRowRole && region.id == row) rect = region.rect;
-      for (const auto& box : testing::text_boxes(painted.picture.scene, *fonts()))
-        count += rect.contains(box.bounds.center()) && box.bounds.x < painted.layout.place_of(kVector)->x;
-      return count;
-    };
-    return std::pair{in_row(0), in_row(1)};
-  };
-  EXPECT_EQ(numbers(full), (std::pair{3, 3})) << "number, word, score";
-  EXPECT_EQ(numbers(table), (std::pair{1, 3}));
-}
-
-TEST(Tables, NumbersAreWrittenAsTheirTextsSay) {
-  const Data data(2);
-  const std::vector<std::string> words{"124,439,808", "7"};
-  Table table = table_of(data);
-  table.columns[kIndex].texts = words;
-  table.columns[kIndex].numbers = {124439808, 7};
-  table.order = {kIndex, false};
-  const PaintedTable painted = paint(table, 900, 400);
-  const TableLayout::Place* place = painted.layout.place_of(kIndex);
-  ASSERT_NE(place, nullptr);
-  EXPECT_EQ(painted.layout.rows, (std::vector{1, 0})) << "sorted by the numbers";
-  int found = 0;
-  for (const auto& box : testing::text_boxes(painted.picture.scene, *fonts())) {
-    if (box.text != words[0] && (box.text != words[1] || box.bounds.x > place->right())) continue;
-    ++found;
-    EXPECT_NEAR(box.bounds.right(), place->right(), 2) << box.text;
-    EXPECT_GE(box.bounds.x, place->x - 1) << box.text;
-  }
-  EXPECT_EQ(found, 2);
-}
-
-TEST(Tables, ALegendTakesNoRoomWhereNoStripHas) {
-  const Data data(60);
-  Table table = table_of(data);
-  table.legend = true;
-  const auto rows = [&](float width) {
-    return lay_out_table(table, {0, 0, width, 500}, table_style()).rows.size();
-  };
-  ASSERT_TRUE(lay_out_table(table, {0, 0, 900, 500}, table_style()).legend);
-  ASSERT_FALSE(lay_out_table(table, {0, 0, 220, 500}, table_style()).legend);
-  EXPECT_GT(rows(220), rows(900));
 }
 
 }  // namespace

@@ -93,11 +93,6 @@ TEST(Layout, WidthIsTheSumOfAdvances) {
   }
 }
 
-TEST(Layout, GrowsWithTheSize) {
-  EXPECT_NEAR(fonts().width("heads", FontStyle::regular, 28),
-              2 * fonts().width("heads", FontStyle::regular, 14), 1e-3F);
-}
-
 TEST(Layout, Kerns) {
   const auto width = [](std::string_view text) { return fonts().width(text, FontStyle::regular, 100); };
   EXPECT_LT(width("AV"), width("A") + width("V") - 1);
@@ -109,11 +104,6 @@ TEST(Layout, DigitsAreEquallyWideInEveryStyle) {
       EXPECT_NEAR(fonts().width(std::string(4, digit), style, 14), fonts().width("0000", style, 14), 1e-4F);
     }
   }
-}
-
-TEST(Layout, MonospacedCharactersAreEquallyWide) {
-  const float one = fonts().width("i", FontStyle::mono, 14);
-  EXPECT_NEAR(fonts().width("WWWW", FontStyle::mono, 14), 4 * one, 1e-3F);
 }
 
 TEST(Layout, ShowsBrokenBytesInHexadecimal) {
@@ -151,16 +141,6 @@ TEST(Layout, DrawsABoxForWhatNoFontHas) {
   const Outline outline = fonts().outline(layout.glyphs[0]);
   // The frame's two contours, and at least one for each of six digits.
   EXPECT_GE(std::ranges::count(outline, OutlinePoint::Kind::move, &OutlinePoint::kind), 8);
-}
-
-TEST(Layout, TakesAMegabyteInOneLine) {
-  std::string text;
-  while (text.size() < (1U << 20)) text += "the quick brown fox, été ";
-  const TextLayout layout = fonts().layout(text, FontStyle::regular, 14);
-  EXPECT_EQ(layout.clusters.back().end, text.size());
-  EXPECT_EQ(layout.clusters.size(), static_cast<std::size_t>(std::ranges::count_if(text, [](char c) {
-              return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
-            })));
 }
 
 TEST(Layout, IsTheSameFromManyThreads) {
@@ -230,25 +210,6 @@ TEST(MakeText, PutsTheAnchorWhereTheAlignmentSays) {
       origin(Align::right, -1.57079633F);  // reads upwards: the end at the anchor, the start below it
   EXPECT_NEAR(turned.x, 100, 1e-3F);
   EXPECT_NEAR(turned.y, 50 + width, 1e-3F);
-}
-
-TEST(MakeText, MiddleCentresTheCapitals) {
-  const GlyphRun run = make_text_middle(fonts(), "H", {0, 50}, 14, {});
-  EXPECT_NEAR(run.origin.y, 50 + fonts().cap_height(FontStyle::regular, 14) / 2, 1e-4F);
-  float top = 0;  // top of the letter's outline
-  for (const OutlinePoint& p : fonts().outline(run.glyphs[0])) top = std::min(top, p.to.y);
-  EXPECT_NEAR(-top * 14, fonts().cap_height(FontStyle::regular, 14), 1e-3F);
-}
-
-TEST(Fonts, MetricsMakeSense) {
-  for (const FontStyle style : {FontStyle::regular, FontStyle::medium, FontStyle::bold, FontStyle::mono}) {
-    EXPECT_GT(fonts().cap_height(style, 100), 50);
-    EXPECT_LT(fonts().cap_height(style, 100), fonts().ascent(style, 100));
-    EXPECT_GT(fonts().descent(style, 100), 10);
-    EXPECT_GE(fonts().line_height(style, 100),
-              fonts().ascent(style, 100) + fonts().descent(style, 100) - 1e-3F);
-    EXPECT_TRUE(std::filesystem::exists(fonts().file(style)));
-  }
 }
 
 class FontFolder : public ::testing::Test {
