@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "tests/viz/pictures.h"
 #include "tests/viz/text_boxes.h"
@@ -80,15 +79,6 @@ TEST(BarChart, LengthsAreProportionalAndRegionsCoverTheirLines) {
   EXPECT_EQ(picture.regions[3].id, 103);
   for (std::size_t i = 0; i < 5; ++i) EXPECT_TRUE(picture.regions[i].rect.contains(bars[i].rect.center()));
   EXPECT_EQ(items_of<FillPolygon>(picture.scene).size(), 1U);
-}
-
-/// The left and right end of the axis, from the lines down the chart or below each bar.
-std::pair<float, float> axis_of(const Scene& scene) {
-  std::pair<float, float> ends{1e9F, -1e9F};
-  for (const Segments& line : items_of<Segments>(scene)) {
-    for (const Point p : line.points) ends = {std::min(ends.first, p.x), std::max(ends.second, p.x)};
-  }
-  return ends;
 }
 
 TEST(BarChart, GivesWayWhereItIsNarrowButNeverOverlaps) {

@@ -7,17 +7,11 @@
 
 #include "tests/support/matchers.h"
 #include "tests/viz/pictures.h"
-#include "tests/viz/text_boxes.h"
-#include "viz/charts/curves.h"
-#include "viz/charts/links.h"
 
 namespace headscope::viz::dashes_test {
 namespace {
 
 using namespace testing;
-
-const Theme kTheme = light_theme();
-const Style kStyle{kTheme, *fonts(), 14, 1};
 
 /// The lengths of the dashes of a line.
 std::vector<float> lengths_of(std::span<const Point> points, std::span<const float> dashes) {
@@ -86,15 +80,6 @@ TEST(Dashes, AreGapsInEveryPlayersPicture) {
     solid.add(Polyline{points, {0, 0, 0, 255}, 2});
     EXPECT_NE(to_pdf(scene, *fonts()), to_pdf(solid, *fonts()));
   }
-}
-
-/// A chart of flat curves.
-CurveChart seven_curves(const std::vector<float>& flat) {
-  CurveChart chart;
-  for (int i = 0; i < 7; ++i)
-    chart.curves.push_back({Matrix::row(flat), std::to_string(i), categorical(kTheme, i), i});
-  chart.count = static_cast<int>(flat.size());
-  return chart;
 }
 
 }  // namespace

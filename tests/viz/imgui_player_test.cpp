@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <set>
 
 #include "tests/viz/pictures.h"
 #include "viz/players/imgui_compat.h"

@@ -1,6 +1,5 @@
 #include "viz/scene/path3d.h"
 
-#include <algorithm>
 #include <cmath>
 
 #include "tests/support/matchers.h"

@@ -83,12 +83,11 @@ TEST(Scatter, LabelsCoverNoMarkAndNoOtherLabel) {
   }
 }
 
-/// The painted labels of a chart with their boxes, and the ends of the lines to them.
+/// The painted labels of a chart with their boxes.
 struct Painted {
   Picture picture;
   ScatterLayout layout;
   std::vector<std::pair<std::size_t, Rect>> labels;  ///< with the index of the mark
-  std::vector<std::pair<Point, Point>> lines;        ///< not those of axes
 };
 Painted painted(const ScatterChart& chart, Rect area) {
   Painted result;
@@ -98,15 +97,7 @@ Painted painted(const ScatterChart& chart, Rect area) {
   for (const testing::TextBox& box : testing::text_boxes(result.picture.scene, *fonts()))
     if (box.text.starts_with("label "))
       result.labels.emplace_back(std::stoul(box.text.substr(6)), box.bounds);
-  for (const Item& item : result.picture.scene.items)
-    if (const auto* line = std::get_if<Segments>(&item);
-        line && (line->color == kTheme.query || line->color == kTheme.key))
-      result.lines.emplace_back(line->points[0], line->points[1]);
   return result;
-}
-float gap_between(const Rect& r, Point p) {
-  return std::hypot(std::max({r.x - p.x, 0.F, p.x - r.right()}),
-                    std::max({r.y - p.y, 0.F, p.y - r.bottom()}));
 }
 
 TEST(Scatter, OfVeryManyMarksTheChosenOneAndTheOutermostAreNamed) {

@@ -3,7 +3,6 @@
 #include <fstream>
 #include <limits>
 #include <map>
-#include <set>
 #include <string>
 
 #include "tests/support/matchers.h"

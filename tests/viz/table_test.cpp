@@ -2,8 +2,6 @@
 
 #include <cmath>
 #include <limits>
-#include <map>
-#include <numeric>
 #include <set>
 
 #include "tests/support/matchers.h"
@@ -203,12 +201,6 @@ TEST(Table, TextsNeitherTouchNorLeaveThePicture) {
       }
     }
   }
-}
-
-/// The position of a number's decimal point.
-float point_of(const GlyphRun& run) {
-  const auto at = run.text.find('.');
-  return run.origin.x + fonts()->width(run.text.substr(0, at), FontStyle::regular, run.size);
 }
 
 TEST(Table, NumbersAreWrittenAsTheirColumnSays) {
