@@ -100,21 +100,5 @@ TEST(ColorMaximum, OfAllHeads) {
     }
 }
 
-TEST(ColorMaximum, ShadesTheChips) {
-  const Scenario& s = robot();
-  ViewContext c = s.context(900, 200);
-  const auto fills = [&] { return items_of<viz::FillRect>(find_view("tokens")->build(c).scene); };
-  const auto automatic = fills();
-  int strongest = 0;
-  for (int k = 0; k <= c.selection.query; ++k)
-    if (weight(s, c.selection.query, k) > weight(s, c.selection.query, strongest)) strongest = k;
-  c.options.set(kValueMax, static_cast<double>(weight(s, c.selection.query, strongest)));
-  const auto scaled = fills();
-  ASSERT_EQ(automatic.size(), scaled.size());
-  const viz::Color full = viz::blended(light().raised, light().key.with_alpha(184));  // 0.72 of 255
-  EXPECT_LE(channel_difference(scaled[strongest].color, full), 1);
-  EXPECT_GT(channel_difference(automatic[strongest].color, full), 8);
-}
-
 }  // namespace
 }  // namespace headscope::app::range_test

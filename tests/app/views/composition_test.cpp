@@ -85,20 +85,6 @@ TEST(CompositionView, ListsTheStrongestPairsOfAllOrOfTheChosenHead) {
   }
 }
 
-TEST(CompositionView, PartsAreShownAsTheyCome) {
-  Scenario s(kRobot);
-  Composition part = *s.ask(CompositionOf{});
-  part.done = 3;
-  for (int sender = 0; sender < 48; ++sender)
-    for (int receiver = 24; receiver < 48; ++receiver)
-      part.values[static_cast<std::size_t>(sender) * 48 + static_cast<std::size_t>(receiver)] = std::nanf("");
-  OneAnswer answers(CompositionOf{}, part, false);
-  const ViewFixture shown("composition", s.context(1300, 900, answers));
-  EXPECT_THAT(texts(shown.scene()), Contains("computing… receivers of layers up to 2"));
-  EXPECT_EQ(shown.tooltip(kGrid, 3, 30)[1], "computing…");
-  EXPECT_EQ(shown.table().rows.size(), 8U * 8U * 3U);
-}
-
 TEST(CompositionView, TwoModelsHaveADifference) {
   const SecondModelFolder folder;
   Scenario s(kRobot);

@@ -102,16 +102,5 @@ TEST(Embedding, WhoLooksUpAComponentInTheLegendReadsItsValue) {
   }
 }
 
-TEST(Embedding, TheStripsDoNotWaitForTheNearest) {
-  NoAnswers none;
-  const Scenario s = robot();
-  const ViewFixture waiting("embedding", s.context(900, 700, none));
-  EXPECT_EQ(ids_of_role(waiting.picture(), kStripRole), (std::vector{0, 1, 2}));
-  EXPECT_THAT(texts(waiting.scene()), Contains("nearest in wte: computing…"));
-  NoAnswers failed("There is not enough memory.");
-  EXPECT_THAT(texts(ViewFixture("embedding", s.context(900, 700, failed)).scene()),
-              Contains("There is not enough memory."));
-}
-
 }  // namespace
 }  // namespace headscope::app::embedding_test

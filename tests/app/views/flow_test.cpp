@@ -1,15 +1,12 @@
-// The flow to a logit as a picture: what is drawn and the rest add up to the logit, widths are what the
-// numbers say, no text covers another, and the mouse tells the numbers.
+// The flow to a logit as a picture: what is drawn and the rest add up to the logit, and edges lead to their
+// cells.
 
 #include "app/run/analyses/logit_flow.h"
 
-#include "app/run/analyses/next_token.h"
 #include "app/views/output/flow_paint.h"
-#include "app/views/parts/frame.h"
 #include "app/views/parts/names.h"
 #include "tests/app/view_fixture.h"
 #include "tests/support/gpt2_folder.h"
-#include "tests/viz/text_boxes.h"
 
 namespace headscope::app::flow_test {
 namespace {
@@ -17,11 +14,6 @@ namespace {
 using namespace flow_picture;
 
 constexpr const char* kMary = "When Mary and John went to the store, John gave a drink to";
-
-const viz::Style& style() {
-  static const viz::Style all{light(), *viz::testing::fonts()};
-  return all;
-}
 
 double drawn_and_rest(const Graph& graph) {
   double sum = graph.rest;
@@ -104,59 +96,6 @@ TEST(FlowGraph, DrawsTheStrongestEdgesThatLeadOn) {
     EXPECT_NE(edge.key, 0);
   }
 }
-
-// ---- the layout ----
-
-Poster poster_of(const Graph& graph, FirstToken first = FirstToken::stubs) {
-  Poster poster;
-  poster.graph = graph;
-  poster.first = first;
-  for (int i = 0; i <= graph.columns.back().position; ++i) poster.tokens.push_back("t" + std::to_string(i));
-  for (std::size_t i = 0; i < graph.edges.size(); ++i) poster.edges.push_back("L0 H0 +0.00");
-  poster.mlps.assign(graph.columns.size(), std::vector<std::string>(graph.layers, "MLP 0 +0.00"));
-  poster.rest = "rest";
-  return poster;
-}
-
-TEST(FlowLayout, WidthsAreWhatTheStreamsCarry) {
-  const Scenario s(kMary);
-  const Graph graph = graph_of(*s.ask(LogitFlowOf{s.length() - 1}), {});
-  const Layout layout = lay_out(poster_of(graph), {20, 20, 1100, 760}, 80, style());
-  ASSERT_TRUE(layout.fits);
-  int compared = 0;
-  for (const Slice& slice : layout.slices) {
-    EXPECT_GE(slice.right0 - slice.left0, -1e-3F);
-    EXPECT_GE(slice.right1 - slice.left1, -1e-3F);
-    for (int layer = 0; layer <= graph.layers; ++layer) {
-      if (slice.y1 != layout.levels[static_cast<std::size_t>(layer)] || slice.y0 <= slice.y1) continue;
-      const double stream = graph.columns[static_cast<std::size_t>(slice.column)].stream[layer];
-      EXPECT_NEAR(slice.right1 - slice.left1, std::abs(stream) * layout.scale, 0.02);
-      ++compared;
-    }
-  }
-  EXPECT_GT(compared, graph.layers * 3);
-  for (const Strand& strand : layout.strands) {
-    if (strand.edge < 0) continue;
-    const double value = graph.edges[static_cast<std::size_t>(strand.edge)].value;
-    EXPECT_NEAR(strand.width, std::max(1.0, std::abs(value) * layout.scale), 1e-3);
-    EXPECT_EQ(strand.negative, value < 0);
-  }
-  EXPECT_EQ(std::ranges::count_if(layout.strands, [](const Strand& strand) { return strand.edge >= 0; }),
-            std::ssize(graph.edges));
-}
-
-/// The ribbon that ends in the logit is as wide as the logit.
-TEST(FlowLayout, TheTargetsRibbonEndsInTheLogit) {
-  const Scenario s(kMary);
-  const Graph graph = graph_of(*s.ask(LogitFlowOf{s.length() - 1}), {});
-  const Layout layout = lay_out(poster_of(graph), {20, 20, 1100, 760}, 80, style());
-  const int target = graph.column_of(graph.target);
-  const auto last = std::ranges::find_if(layout.slices.rbegin(), layout.slices.rend(),
-                                         [&](const Slice& slice) { return slice.column == target; });
-  EXPECT_NEAR(last->right1 - last->left1, std::abs(graph.logit) * layout.scale, 0.02);
-}
-
-// ---- the picture ----
 
 TEST(FlowView, DrawsEdgesFromLaterTokens) {
   const Scenario s = with_edits("mask=none", {2, 1, 7}, kMary);

@@ -60,17 +60,6 @@ TEST(HeadMetrics, ADifferenceListsDecreasesByTheirSizeToo) {
   }
 }
 
-TEST(HeadMetrics, APartShowsWhatIsThere) {
-  const Scenario s(kTwice);
-  Thumbnails part = *s.ask(ThumbnailsOfHeads{});
-  part.done = s.config().n_head + 1;
-  OneAnswer some(ThumbnailsOfHeads{}, part, false);
-  const ViewFixture shown("metrics", s.context(1200, 900, some));
-  EXPECT_EQ(std::ssize(ids_of_role(shown.picture(), kRow)), part.done);
-  EXPECT_THAT(texts(shown.scene()), Contains(HasSubstr("computing… " + std::to_string(part.done) + " of ")));
-  EXPECT_EQ(std::ssize(shown.table().rows), part.done);
-}
-
 TEST(HeadMetrics, OnRepeatedTokensAreTheModelsWhateverThePrompt) {
   const NamedOptions repeated{{"metrics-text", "repeated"}, {"metric", "induction"}};
   const Scenario s("A robot must"), other(kTwice);

@@ -107,20 +107,6 @@ std::string painted(const Picture& picture) {
   return columns;
 }
 
-TEST(Lens, ShowsWhatIsComputedSoFar) {
-  const Scenario& s = scenario(40);
-  LogitLens part = *s.ask(LensOf{0});
-  part.readings.resize(16 * static_cast<std::size_t>(part.places));
-  OneAnswer some(LensOf{0}, part, false);
-  const ViewFixture shown("lens", s.context(900, 600, some), {{"first-column", "8"}});
-  const auto columns = static_cast<std::size_t>(shown.region(0).cols);
-  EXPECT_THAT(texts(shown.scene()),
-              Contains(HasSubstr("computing… 8 of " + std::to_string(columns) + " positions")));
-  EXPECT_EQ(painted(shown.picture()), "########" + std::string(columns - 8, '.'));
-  EXPECT_THAT(shown.tooltip(0, 2, 20), Contains("computing…"));
-  EXPECT_EQ(shown.table().rows.size(), part.readings.size());
-}
-
 TEST(Lens, ShowsBlocksWhereverTheyAre) {
   const Scenario& s = scenario(100);
   OneAnswer third(LensOf{2}, *s.ask(LensOf{2}));

@@ -92,17 +92,6 @@ TEST(Merge, PiecesChooseTheirHead) {
   EXPECT_EQ(in_words(shown.click(shown.find(kPart, heads))), "") << "the bias is no head";
 }
 
-TEST(Merge, KeepsTheChosenHeadInViewInEitherOrder) {
-  for (const char* largest : {"no", "yes"})
-    for (int head = 0; head < 8; ++head) {
-      Scenario s(kRobot, {1, head, kPosition});
-      const ViewFixture shown("merge", s, 700, 420, {{"largest-first", largest}});
-      const std::vector<int> parts = ids_of_role(shown.picture(), kPart);
-      EXPECT_LT(parts.size(), 9U) << "there is no room for all";
-      EXPECT_THAT(parts, Contains(head)) << largest;
-    }
-}
-
 TEST(Merge, EditsOfTheSumAreAPart) {
   for (const char* edits : {"L1.attn_out[5]*=0.5", "L1.attn_out=0", "L1.attn_out[*][3]+=2"}) {
     SCOPED_TRACE(edits);

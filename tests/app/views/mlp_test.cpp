@@ -1,5 +1,5 @@
-// Neurons of an MLP: the picture compared with the double-precision reference, and the tokens they promote
-// with the file's parameters.
+// Neurons of an MLP: the picture compared with the table and the pass, and the tokens they promote with the
+// file's parameters.
 
 #include "app/run/analyses/neuron_tokens.h"
 #include "app/run/analyses/token_pass.h"
@@ -20,7 +20,8 @@ Scenario robot() {
 
 /// Neurons by descending magnitude of their output.
 std::vector<int> strongest(const Scenario& s) {
-  const std::vector<float>& post = s.ask(PassOfToken{kPosition})->blocks[kLayer]->mlp_post;
+  const auto pass = s.ask(PassOfToken{kPosition});
+  const std::vector<float>& post = pass->blocks[kLayer]->mlp_post;
   std::vector<int> order(post.size());
   std::iota(order.begin(), order.end(), 0);
   std::ranges::stable_sort(order, std::greater{}, [&](int i) { return std::abs(post[i]); });
@@ -145,33 +146,6 @@ TEST(Mlp, ANeuronBelowZeroPushesTheOtherWay) {
     EXPECT_GT(std::stod((*below)[6]), 0);
   }
   EXPECT_GT(tried, 0) << "no layer has one";
-}
-
-/// Answers everything except the tokens of neurons.
-class NoTokens final : public Answers {
- public:
-  explicit NoTokens(const Scenario& s) : s_(s) {}
-  std::shared_ptr<const Answer> ask(const Question& question) override {
-    if (question.name() == TokensOfNeuron::kName) {
-      ++asked;
-      return nullptr;
-    }
-    return s_.answers().ask(question);
-  }
-  int asked = 0;
-
- private:
-  const Scenario& s_;
-};
-
-TEST(Mlp, AsksForTheTokensOfTheNeuronsThatShowAlone) {
-  const Scenario s = robot();
-  NoTokens answers(s);
-  const ViewFixture shown("mlp", s.context(900, 700, answers));
-  const auto rows = static_cast<int>(ids_of_role(shown.picture(), kNeuronRole).size());
-  EXPECT_GT(rows, 5);
-  EXPECT_LE(answers.asked, 2 * rows) << "and whether it failed";
-  EXPECT_THAT(texts(shown.scene()), Contains("computing…"));
 }
 
 }  // namespace

@@ -22,21 +22,6 @@ TEST(Shift, TooltipAndTableTellTheErrors) {
             "copy " + plain(shift->stay[2]));
 }
 
-TEST(Shift, CurvesLieWhereTheirErrorsAre) {
-  const ViewFixture shown("shift", scenario(12), 900, 700);
-  const auto shift = scenario(12).ask(ShiftOfPositions{});
-  const viz::Region& plot = shown.region(0);
-  const auto lines = viz::testing::items_of<viz::Polyline>(shown.scene());
-  ASSERT_EQ(lines.size(), 4U);
-  // 2 is at the upper edge: larger errors are clipped.
-  const viz::Point at = lines[3].points[40];
-  // The axis begins below 0.
-  const auto value = [&](float y) { return (plot.rect.bottom() - y) / plot.rect.h * 2.06F - 0.06F; };
-  EXPECT_NEAR(value(at.y), shift->stay[40], 1e-3);
-  EXPECT_GT(plot.rect.bottom() - lines[0].points[40].y, 3) << "the sinusoids' curve is seen above the frame";
-  EXPECT_NEAR(at.x, plot.cell_rect(0, 40).center().x, 0.1);
-}
-
 TEST(Shift, ShowsPartsWhileItIsComputed) {
   PositionShift part = *scenario(12).ask(ShiftOfPositions{});
   for (auto* errors : {&part.sinusoidal, &part.learned, &part.unseen, &part.stay}) errors->resize(9);

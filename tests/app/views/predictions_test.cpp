@@ -115,21 +115,6 @@ TEST(Predictions, TheChosenRowIsInSightUnlessScrolled) {
   EXPECT_EQ(in_words(scrolled.press(Key::right)), "query by 1");
 }
 
-TEST(Predictions, WhoSortsSeesTheMostSurprisingAndAChipBringsItsRow) {
-  Scenario s(scenario(100).run->prompt, {0, 0, 60});
-  const NamedOptions sorted{{"surprising-first", "yes"}};
-  const ViewFixture shown("predictions", s, 900, 500, sorted);
-  const auto order = ids_of_role(ViewFixture("predictions", s, 900, 4000, sorted).picture(), kPredictionRole);
-  EXPECT_EQ(ids_of_role(shown.picture(), kPredictionRole).front(), order.front());
-  const auto chips = ids_of_role(shown.picture(), kShadedRole);
-  const int chip = *std::ranges::max_element(
-      chips, {}, [&](int position) { return std::ranges::find(order, position) - order.begin(); });
-  ViewContext c = shown.context();
-  for (const ViewAction& action : shown.click(shown.find(kShadedRole, chip)))
-    if (const auto* option = std::get_if<SetOption>(&action)) c.options.set(*option->option, option->value);
-  EXPECT_THAT(ids_of_role(find_view("predictions")->build(c), kPredictionRole), Contains(chip));
-}
-
 TEST(Predictions, TheMenuContinuesWithAGuess) {
   const Scenario s(kRobot);
   const ViewFixture shown("predictions", s, 1700, 700);

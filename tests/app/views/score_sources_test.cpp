@@ -94,16 +94,6 @@ TEST(ScoreSourcesView, AClickGoesToTheHeadThatWroteThePart) {
   EXPECT_EQ(in_words(shown.choose(at_query, kGrid, 3, 5)), "head 0 1, query 6");
 }
 
-TEST(ScoreSourcesView, TakesTheStrongestKeyUnlessOneIsChosen) {
-  Scenario s(kRobot, {3, 2, 6, -1});
-  int strongest = 0;
-  for (int key = 0; key <= 6; ++key)
-    if (s.weight(6, key) > s.weight(6, strongest)) strongest = key;
-  const ViewFixture shown("score_sources", s, 1300, 900);
-  EXPECT_THAT(texts(shown.scene()), Contains("Score sources: " + token_name(s.run->tokens, 6) + " → " +
-                                             token_name(s.run->tokens, strongest)));
-}
-
 TEST(ScoreSourcesView, ADifferenceIsThatOfTheProducts) {
   const Scenario s = edited("L1.attn_out[*][7]*=0.5", {3, 2, 6, 3});
   const auto d = s.ask_difference(ScoreSourcesOf{3, 2, 6, 3});

@@ -6,7 +6,7 @@ namespace headscope::app::score_test {
 namespace {
 
 constexpr double kTolerance = 5e-5;
-constexpr int kComponent = 0, kStep = 1, kKey = 2;
+constexpr int kStep = 1, kKey = 2;
 constexpr int kQuery = 6;
 
 Scenario robot(int key) {
@@ -100,28 +100,6 @@ TEST(ScoreView, TakesTheStrongestKeyWhereNoneIsChosen) {
   const auto strongest = std::ranges::max_element(weights) - weights.begin();
   EXPECT_EQ(named(ViewFixture("cell", s, 900, 700).table()).at("position of the key"),
             std::to_string(strongest));
-}
-
-TEST(ScoreView, BarsAreTheProducts) {
-  const Scenario s = robot(3);
-  const auto& head = reference_head(s);
-  const ViewFixture shown("cell", s, 900, 800);
-  const viz::Region& area = shown.region(shown.find(kComponent, 2));
-  const float zero = area.rect.center().y;
-  std::vector<double> products;
-  for (std::size_t i = 0; i < head.q[kQuery].size(); ++i)
-    products.push_back(head.q[kQuery][i] * head.k[3][i]);
-  double factor = 0;
-  for (const viz::FillRect& bar : items_of<viz::FillRect>(shown.scene())) {
-    if (!area.rect.contains(bar.rect.center())) continue;
-    const auto i = static_cast<std::size_t>((bar.rect.center().x - area.rect.x) / area.rect.w *
-                                            static_cast<float>(products.size()));
-    const double length = bar.rect.y < zero - 0.01F ? bar.rect.h : -bar.rect.h;
-    if (std::abs(products[i]) < 0.01) continue;
-    if (factor == 0) factor = length / products[i];
-    EXPECT_NEAR(length / products[i], factor, 0.02 * factor) << i;
-  }
-  EXPECT_GT(factor, 0);
 }
 
 TEST(ScoreView, AClickOnTheRowChoosesTheKey) {

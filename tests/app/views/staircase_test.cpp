@@ -26,21 +26,6 @@ TEST(Staircase, ADragTurnsAndTiltsAllTheWayRound) {
   EXPECT_EQ(in_words(shown_with().press(Key::left)), "turn 25");
 }
 
-TEST(Staircase, ThePlaceOfAPositionTellsItsCoordinates) {
-  const NamedOptions from_above{{"coordinates", "0,1,100"}, {"turn", "0"}, {"tilt", "90"}};
-  const ViewFixture shown = shown_with(from_above);
-  ASSERT_EQ(shown.picture().regions.size(), 2U);
-  const viz::Region& region = shown.region(1);
-  // View from above, the box shows its first two sides; sin 0 = 0 is in the middle, cos 0 = 1 at its upper
-  // edge.
-  const int col = region.col_count / 2;
-  std::vector<std::string> lines;
-  for (int row = 0; row < region.row_count / 2 && lines.empty(); ++row) lines = shown.tooltip(1, row, col);
-  EXPECT_THAT(lines, ElementsAre("position " + token_name(scenario(12).run->tokens, 0), "dimension 0: 0",
-                                 "dimension 1: 1", "dimension 100: 0"));
-  EXPECT_TRUE(shown.tooltip(1, 0, 0).empty()) << "no position lies in a corner";
-}
-
 TEST(Staircase, TheTableHasBothPaths) {
   const Table table = shown_with({{"coordinates", "3,40,8"}}).table();
   const auto path = scenario(12).ask(PathOfPositions{});

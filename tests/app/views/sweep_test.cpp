@@ -217,19 +217,6 @@ TEST(SweepView, TheTableHasEveryEdit) {
   }
 }
 
-TEST(SweepView, ShowsWhatIsThereAlready) {
-  const Scenario s(kRobot);
-  Sweep part = *s.ask(of_heads(s));
-  for (std::size_t i = 12; i < part.known.size(); ++i) part.known[i] = false;
-  OneAnswer answers(of_heads(s), part, false);
-  EXPECT_TRUE(find_view("sweep")->shows_parts);
-  const ViewFixture shown("sweep", s.context(900, 600, answers));
-  EXPECT_THAT(texts(shown.scene()), Contains(HasSubstr("computing… 12 of 48; so far strongest: ")));
-  EXPECT_THAT(shown.tooltip(kGrid, 1, 3), Contains(HasSubstr("Δ logit difference")));
-  EXPECT_THAT(shown.tooltip(kGrid, 1, 4), ElementsAre("L1 H4", "computing…"));
-  EXPECT_EQ(std::ssize(shown.table().rows), 12 + 1) << "and the unedited metric";
-}
-
 /// The question with estimates, as the view asks it.
 SweepOf with_estimates(SweepOf question) {
   question.estimates = true;
