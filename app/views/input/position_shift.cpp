@@ -75,7 +75,7 @@ std::vector<std::string> words_of(const ViewContext& c, const PositionShift& shi
           " least-squares map from e(t) to e(t+1), fitted to " + std::to_string(shift.pairs) + " pairs."};
   if (fits_exactly(c, shift))
     words.back() +=
-        " So few can be fitted exactly: what grows with k is float32 rounding, which every step multiplies. "
+        " So few can be fitted exactly: what grows with k is rounding, which every step multiplies. "
         "Unseen positions are the real test.";
   return words;
 }
