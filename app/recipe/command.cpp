@@ -44,12 +44,6 @@ std::string shell_word(std::string_view word) {
   return quoted + "'";
 }
 
-/// As the command line calls it; recipes know views by their ids.
-std::string name_of_view(const std::string& id) {
-  const View* view = find_view(id);
-  return view != nullptr ? std::string(view->name()) : id;
-}
-
 }  // namespace
 
 std::vector<const View*> shown_views(const Recipe& recipe) {
@@ -72,10 +66,10 @@ std::vector<std::string> arguments_of(const Recipe& recipe) {
     }
   };
   if (figure.window) {
-    add("view", name_of_view(s.view));
-    if (!s.second_view.empty() && s.second_view != s.view) add("beside", name_of_view(s.second_view));
+    add("view", s.view);
+    if (!s.second_view.empty() && s.second_view != s.view) add("beside", s.second_view);
   } else {
-    words.push_back(name_of_view(s.view));
+    words.push_back(s.view);
   }
   if (s.model.precision != model::Precision::f32) add("precision", std::string(name_of(s.model.precision)));
   if (!s.model.attention.empty()) {

@@ -48,8 +48,8 @@ class FieldReader {
     take(key, [&](const nlohmann::json& value) {
       std::string names;
       for (const Named<Value>& row : all) {
-        if (value == row.name || value == listed_name(row)) return void(out = row.value);
-        names += (names.empty() ? "" : ", ") + std::string(listed_name(row));
+        if (value == row.name) return void(out = row.value);
+        names += (names.empty() ? "" : ", ") + std::string(row.name);
       }
       reject(key, "one of " + names);
     });

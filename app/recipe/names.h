@@ -10,7 +10,7 @@ namespace headscope::app {
 inline constexpr Named<Alignment> kAlignmentNames[]{{"position", Alignment::position},
                                                     {"token", Alignment::subsequence}};
 inline constexpr Named<Side> kSideNames[]{
-    {"run", Side::run}, {"other", Side::baseline, "baseline"}, {"difference", Side::difference}};
+    {"run", Side::run}, {"baseline", Side::baseline}, {"difference", Side::difference}};
 inline constexpr Named<bool> kThemeNames[]{{"light", false}, {"dark", true}};
 
 }  // namespace headscope::app

@@ -104,9 +104,9 @@ struct Recipe {
 /// The recipe as ASCII JSON. A figure's has no line breaks and includes the command, for human readers.
 std::string to_json(const Recipe& recipe);
 
-/// Parses the output of to_json, from this version or an older one. Throws model::LoadError, one sentence
-/// that begins with `file`, for anything else: not JSON, a newer version, a value of the wrong type or out of
-/// range, an unknown view. The selection and the edits are valid, but a model may not have them.
+/// Parses the output of to_json. Throws model::LoadError, one sentence that begins with `file`, for anything
+/// else: not JSON, another version's format, a value of the wrong type or out of range, an unknown view. The
+/// selection and the edits are valid, but a model may not have them.
 Recipe parse_recipe(std::string_view json, const std::string& file);
 
 /// Reads the recipe of a session or a picture. Throws model::LoadError, also for a picture without one.

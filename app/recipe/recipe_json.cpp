@@ -26,7 +26,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr int kVersion = 1;
+constexpr int kVersion = 2;
 constexpr std::size_t kMaxBytes = std::size_t{1} << 24;  // limit of a prompt's size
 constexpr std::size_t kMaxIds = std::size_t{1} << 20;
 constexpr std::size_t kMaxEdits = 10'000;
@@ -72,9 +72,29 @@ void describe_prompt(auto& form, auto& prompt) {
   form.flag("start_token", prompt.start_token);
 }
 
-void describe_edit(auto& form, auto& edit) {
-  form.bytes("edit", kMaxEditBytes, edit.text);
-  form.flag("on", edit.on);
+/// The edits as texts, and the indices of those that are switched off.
+void describe_edits(const FieldReader& form, std::vector<WrittenEdit>& edits) {
+  for (std::optional<std::string>& text : form.texts("edits", kMaxEditBytes)) {
+    if (!text) form.reject("edits", "a list of texts");
+    edits.push_back({*std::move(text), true});
+  }
+  if (edits.size() > kMaxEdits) form.reject("edits", "a list of at most " + std::to_string(kMaxEdits));
+  std::vector<int> off;
+  form.integers("switched_off", 0, kMaxEdits, off);
+  for (const int index : off) {
+    if (index >= std::ssize(edits)) form.reject("switched_off", "indices of edits");
+    edits[index].on = false;
+  }
+}
+void describe_edits(FieldWriter& form, const std::vector<WrittenEdit>& edits) {
+  std::vector<std::string> texts;
+  std::vector<int> off;
+  for (const WrittenEdit& edit : edits) {
+    if (!edit.on) off.push_back(static_cast<int>(texts.size()));
+    texts.push_back(edit.text);
+  }
+  if (!texts.empty()) form.texts("edits", texts);
+  if (!off.empty()) form.integers("switched_off", 0, kMaxEdits, off);
 }
 
 void describe_second(auto& form, auto& second) {
@@ -173,21 +193,16 @@ void describe_figure(Form& form, auto& figure) {
   if (Form::kReads || !figure.title) form.flag("title", figure.title);
 }
 
-/// A view's id; reading also takes the name that it got later.
-template <class Form>
-void describe_view(Form& form, const char* key, bool needed, auto& id) {
+void describe_view(auto& form, const char* key, bool needed, auto& id) {
   form.bytes_if_any(key, kMaxNameBytes, id);
-  if (id.empty() && !needed) return;
-  const View* view = find_view(id);
-  if (view == nullptr) return form.reject(key, "a known view");
-  if constexpr (Form::kReads) id = view->id;
+  if ((needed || !id.empty()) && find_view(id) == nullptr) form.reject(key, "a known view");
 }
 
 template <class Form>
 void describe_session(Form& form, auto& s, auto& unknown) {
   form.object("model", s.model, [](auto& part, auto& model) { describe_model(part, model); });
   form.object("prompt", s.prompt, [](auto& part, auto& prompt) { describe_prompt(part, prompt); });
-  form.list("edits", kMaxEdits, s.edits, [](auto& part, auto& edit) { describe_edit(part, edit); });
+  describe_edits(form, s.edits);
   form.optional("second", s.second, [&](auto& part, auto& second) {
     describe_second(part, second);
     if (!second.attention.empty() && s.model.attention.empty())
@@ -234,10 +249,10 @@ Recipe parse_recipe(std::string_view text, const std::string& file) {
   if (version < 1) form.reject("version", "a whole number from 1");
   Recipe recipe;
   form.bytes("program", kMaxNameBytes, recipe.program);
-  if (version > kVersion)
-    throw model::LoadError(file + ": it was written by a newer headscope (" + model::quote(recipe.program) +
-                           ", format " + std::to_string(version) + "); this version reads formats up to " +
-                           std::to_string(kVersion));
+  if (version != kVersion)
+    throw model::LoadError(file + ": it was written by another version of headscope (" +
+                           model::quote(recipe.program) + ", format " + std::to_string(version) +
+                           "); this one reads format " + std::to_string(kVersion));
   describe_session(form, recipe.session, recipe.unknown);
   form.optional("figure", recipe.figure, [](auto& part, auto& how) { describe_figure(part, how); });
   if (kind == "figure" && !recipe.figure) form.reject("figure", "an object");

@@ -10,16 +10,7 @@ template <class Value>
 struct Named {
   std::string_view name;
   Value value;
-  std::string_view new_name = {};  ///< the name that help lists after it was renamed; `name` still works
 };
-
-/// The name of a row that help and messages list.
-template <class Row>
-constexpr std::string_view listed_name(const Row& row) {
-  if constexpr (requires { row.new_name; })
-    if (!row.new_name.empty()) return row.new_name;
-  return row.name;
-}
 
 /// The name in files; empty if the table does not have the value.
 template <class Row, std::size_t kCount, class Value>

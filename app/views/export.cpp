@@ -333,7 +333,7 @@ Picture export_picture_of(const View& view, ViewContext context, const ExportOpt
   }
   if (!fits(picture)) {
     const auto refuse = [&](const std::string& needs) {
-      throw std::runtime_error("the view " + std::string(view.name()) + needs);
+      throw std::runtime_error("the view " + std::string(view.id) + needs);
     };
     const float most = exact || options.page == Page::width ? kLargestSide : kMaxGrown;
     const auto page = least_page(context, most, holds);
@@ -385,7 +385,7 @@ static void require_bitmap_side(const View& view, const ViewContext& context, co
   const bool takes_rows = view.has_list && (view.refuse == nullptr || view.refuse(fewer).empty());
   if (takes_rows) advice += "show fewer rows of its list with --rows, ";
   throw std::runtime_error(
-      "the view " + std::string(view.name()) + " is " + in_words(Size{scene.width, scene.height}) +
+      "the view " + std::string(view.id) + " is " + in_words(Size{scene.width, scene.height}) +
       " logical pixels here, and a png at most " + plain(kLargestSide) +
       " device pixels wide and high: " + advice + (advice.empty() ? "" : "or ") + "write svg or pdf");
 }
@@ -411,7 +411,7 @@ std::string export_bytes(FileFormat format, const View& view, const ViewContext&
     const Table table = exported_table(view, context);
     if (table.header.empty()) {
       const bool unmatched = context.side == Side::difference && compared_query(context) < 0;
-      throw std::runtime_error("the view " + std::string(view.name()) + " has no data to export here" +
+      throw std::runtime_error("the view " + std::string(view.id) + " has no data to export here" +
                                (unmatched ? ": " + token_name(context.run->tokens, context.selection.query) +
                                                 " has " + no_counterpart_words(context)
                                           : ""));

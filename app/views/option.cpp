@@ -55,7 +55,7 @@ std::string expected(const OptionSpec& option) {
         std::string names;
         for (std::size_t i = 0; i < option.choices.size(); ++i) {
           if (i > 0) names += i + 1 == option.choices.size() ? " or " : ", ";
-          names += option.choices[i].listed_name();
+          names += option.choices[i].name;
         }
         return names;
       },
@@ -199,7 +199,7 @@ std::string values_of(const OptionSpec& option) {
         if (option.choices.empty()) return "N";
         std::string words;
         for (const Choice& choice : option.choices)
-          words += (words.empty() ? "" : "|") + std::string(choice.listed_name());
+          words += (words.empty() ? "" : "|") + std::string(choice.name);
         return words;
       },
       [](double) -> std::string { return "X"; }, [](const Zoom&) -> std::string { return "R:R,C:C"; },
@@ -211,8 +211,7 @@ std::string values_of(const OptionSpec& option) {
 }
 
 OptionValue parse_option(const OptionSpec& option, std::string_view text) {
-  for (const std::string_view name : {option.default_name, option.old_default_name})
-    if (!name.empty() && text == name) return option.default_value;
+  if (!option.default_name.empty() && text == option.default_name) return option.default_value;
   return match(
       option.default_value,
       [&](bool) -> OptionValue {
@@ -223,8 +222,7 @@ OptionValue parse_option(const OptionSpec& option, std::string_view text) {
       [&](int) -> OptionValue {
         if (option.choices.empty()) return number_in<int>(option, text, text);
         for (std::size_t i = 0; i < option.choices.size(); ++i)
-          if (option.choices[i].name == text || option.choices[i].listed_name() == text)
-            return static_cast<int>(i);
+          if (option.choices[i].name == text) return static_cast<int>(i);
         refuse_value(option, text);
       },
       [&](double) -> OptionValue { return number_in<double>(option, text, text); },

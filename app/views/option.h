@@ -23,12 +23,10 @@ struct Zoom {
 using OptionValue = std::variant<bool, int, double, Zoom, std::vector<int>>;
 
 struct Choice {
-  std::string_view name;           ///< on the command line and in settings, "log"
-  std::string_view label;          ///< on the control, "Log"
-  std::string_view help;           ///< one line
-  std::string_view phrase = {};    ///< as in OptionSpec; the default needs none
-  std::string_view new_name = {};  ///< the name that help lists after it was renamed; `name` still works
-  std::string_view listed_name() const { return new_name.empty() ? name : new_name; }
+  std::string_view name;         ///< on the command line and in settings, "log"
+  std::string_view label;        ///< on the control, "Log"
+  std::string_view help;         ///< one line
+  std::string_view phrase = {};  ///< as in OptionSpec; the default needs none
 };
 
 /// A choice for a value, in a table that the command line can read, too.
@@ -81,12 +79,11 @@ struct OptionSpec {
   /// says one: "senders patched".
   std::string_view phrase = {};
   OptionValue default_value = {};
-  std::string_view default_name = {};      ///< name of a special default value: "auto", "all"
-  std::string_view old_default_name = {};  ///< its previous name: still accepted, but not listed
-  std::vector<Choice> choices = {};        ///< for an int; empty: it is a number
-  double low = 0, high = 0;                ///< limits of a number, or of each number in a list
-  double step = 1;                         ///< step of its control and its keys
-  double drag_step = 0;                    ///< of a slider: finer steps for the mouse; 0: the same ones
+  std::string_view default_name = {};  ///< name of a special default value: "auto", "all"
+  std::vector<Choice> choices = {};    ///< for an int; empty: it is a number
+  double low = 0, high = 0;            ///< limits of a number, or of each number in a list
+  double step = 1;                     ///< step of its control and its keys
+  double drag_step = 0;                ///< of a slider: finer steps for the mouse; 0: the same ones
   /// For a number: ascending steps instead of even ones; the default may be last.
   std::vector<double> steps = {};
   std::string_view keys = {};  ///< with Alt: a step up (or the next choice), a step down; may be empty

@@ -302,10 +302,9 @@ enum class Place { tab, left, right, strip };
 /// One row of the table of views. A view is one file: nothing else names its id, its options or the roles of
 /// its regions.
 struct View {
-  std::string_view id;  ///< "heatmap"; sessions and recipes have it, so it stays when the view is renamed
-  std::string_view new_name = {};  ///< the view's name after it was renamed; empty: its id
-  std::string_view title;          ///< "Heatmap"
-  std::string_view help;           ///< one line
+  std::string_view id;     ///< "heatmap": its name everywhere but in labels
+  std::string_view title;  ///< "Heatmap"
+  std::string_view help;   ///< one line
   Group group = Group::attention;
   Place place = Place::tab;
   std::optional<Part> part;  ///< the part whose main view it is; none: of no part
@@ -341,8 +340,6 @@ struct View {
   /// is given. Null: none.
   const OptionSpec* with_second = nullptr;
   OptionValue with_second_value = {};
-  /// Its name on the command line, in tours and in messages. The id is accepted, too.
-  std::string_view name() const { return new_name.empty() ? id : new_name; }
   /// The capabilities it needs of the model. If the model lacks one, the view gets no run: see `on_side`.
   Capabilities needs = Capability::weights;
   bool can_be_made_of(Capabilities there) const { return there.has(needs); }
@@ -382,7 +379,7 @@ std::span<const View> views();
 
 /// The views with a tab, grouped in the order of the forward pass.
 std::span<const View* const> tabs();
-/// The view with this id or name; null: there is none.
+/// The view with this id; null: there is none.
 const View* find_view(std::string_view id);
 /// The main view of a part of the model. Null: there is none.
 const View* view_of(Part part);

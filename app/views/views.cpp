@@ -66,9 +66,7 @@ std::span<const OptionSpec* const> all_options() {
 }
 
 const View* find_view(std::string_view id) {
-  if (id.empty()) return nullptr;
-  const auto found =
-      std::ranges::find_if(views(), [&](const View& view) { return view.id == id || view.new_name == id; });
+  const auto found = std::ranges::find(views(), id, &View::id);
   return found == views().end() ? nullptr : &*found;
 }
 

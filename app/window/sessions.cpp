@@ -28,7 +28,7 @@ std::vector<WrittenEdit> written_edits(const EditList& list, bool patches) {
   return words;
 }
 
-/// The id of the tab with this id or name; empty: there is none.
+/// The id of the tab with this id; empty: there is none.
 std::string tab_id(const std::string& name) {
   const View* view = find_view(name);
   return view != nullptr && view->place == Place::tab ? std::string(view->id) : "";
@@ -307,7 +307,7 @@ std::string suggested_figure(const UiState& state, const Snapshot& snapshot) {
   std::ranges::replace(name, '/', '-');
   if (view && view->caption.head)
     name += "-L" + std::to_string(state.selection.layer) + "H" + std::to_string(state.selection.head);
-  name += "-" + (view ? std::string(view->name()) : "window");
+  name += "-" + (view ? std::string(view->id) : "window");
   return system::text_of(form.folder / system::path_of(name.append(extension_of(form.kind))));
 }
 

@@ -200,7 +200,7 @@ TEST(PromptsThatFail, AreNotBlamedForTheCommand) {
   const TemporaryFolder folder;
   const std::string out = (folder.path() / "{n}.csv").string();
   const std::string list = "\"one two\"\n\"three four\"\n";
-  for (const std::vector<std::string>& fault : {std::vector<std::string>{"--show", "other"},
+  for (const std::vector<std::string>& fault : {std::vector<std::string>{"--show", "baseline"},
                                                 {"--layer", "6"},
                                                 {"--head", "8"},
                                                 {"--second", std::string(10000, 'x')}}) {
@@ -306,7 +306,7 @@ TEST(SecondPrompt, HasAStartTokenWhereTheFirstHasOne) {
     const std::string alone = numbers({"plot", "next", "--prompt", "The young king"});
     EXPECT_GT(lines_of(alone).size(), 5U);
     EXPECT_EQ(numbers({"plot", "next", "--prompt", "The old king", "--second", "The young king", "--show",
-                       "other"}),
+                       "baseline"}),
               alone);
   }
 }

@@ -94,9 +94,9 @@ TEST(CircuitCommand, WritesTheNumbersThatPlotWrites) {
     Words command, plotted;
   };
   for (const auto& [command, plotted] : {
-           Case{kFrom + Words{"--edges", "1000"}, kFrom + Words{"--circuit-edges", "1000"}},
+           Case{kFrom + Words{"--edges", "1000"}, kFrom + Words{"--edges", "1000"}},
            Case{{"--method", "flow", "--ablate", "zero", "--position", "5"},
-                {"--circuit-method", "flow", "--circuit-elsewhere", "zero", "--query", "5"}},
+                {"--method", "flow", "--elsewhere", "zero", "--query", "5"}},
        }) {
     const std::string drawn = succeed(kCircuit + command + csv);
     EXPECT_GT(lines_of(drawn).size(), 5U);

@@ -111,13 +111,8 @@ TEST(Cli, OptionsAreStillTakenByTheirOldNames) {
   EXPECT_EQ(parsed<PlotCommand>(plot({"--query", "4"})).selection, (Selection{0, 0, 4}));
   EXPECT_EQ(parsed<SweepCommand>({"sweep", "--prompt", "x", "--sweep-over", "layer-position"}).over,
             SweepOver::positions);
-  EXPECT_EQ(parsed<SweepCommand>({"sweep", "--prompt", "x", "--over", "layer-position"}).over,
-            SweepOver::positions);
-  EXPECT_THAT(wrong_use({"sweep", "--prompt", "x", "--over", "heads", "--sweep-over", "heads"}),
-              HasSubstr("--over is the old name of --sweep-over"));
-  EXPECT_THAT(wrong_use({"sweep", "--prompt", "x", "--over", "heads", "--over", "heads"}),
-              HasSubstr("--over: At Most 1"));
-  EXPECT_THAT(wrong_use({"sweep", "--prompt", "x", "--over", "heads", "stray"}), HasSubstr("\"stray\""));
+  EXPECT_THAT(wrong_use({"sweep", "--prompt", "x", "--sweep-over", "heads", "stray"}),
+              HasSubstr("\"stray\""));
   EXPECT_THAT(wrong_use(plot({"--query", "-2"})), HasSubstr("--query takes"));
   EXPECT_THAT(answered({"plot", "heatmap", "--help"}).text,
               AllOf(HasSubstr("--query I "), Not(HasSubstr("--token"))));
@@ -181,7 +176,7 @@ TEST(Cli, TraceTakesAMetricWithItsTokens) {
 
 TEST(Cli, EveryViewCanBePlottedWithEachOfItsOptions) {
   for (const View& view : views()) {
-    const std::string id(view.name());
+    const std::string id(view.id);
     const auto plot = parsed<PlotCommand>({"plot", id, "--prompt", "x", "--out", "x.svg"});
     EXPECT_EQ(plot.views, std::vector<std::string>{id});
     EXPECT_EQ(plot.options, Options{});
@@ -288,8 +283,9 @@ TEST(Cli, LensAndAttribute) {
   EXPECT_EQ(full.measured.other_token, (GivenToken{GivenToken::By::id, "", 11}));
   EXPECT_EQ(full.measured.metric, GradientMetric::difference);
   EXPECT_EQ(full.measured.position, 3);
-  EXPECT_EQ(parsed<AttributeCommand>({"attribute", "--prompt", "x", "--against", "a"}).measured.other_token,
-            (GivenToken{GivenToken::By::text, "a"}));
+  EXPECT_EQ(
+      parsed<AttributeCommand>({"attribute", "--prompt", "x", "--other-token", "a"}).measured.other_token,
+      (GivenToken{GivenToken::By::text, "a"}));
   ASSERT_TRUE(full.sources);
   EXPECT_EQ(full.sources->layer, 2);
   EXPECT_EQ(full.sources->head, 1);

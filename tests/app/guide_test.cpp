@@ -134,8 +134,7 @@ TEST_F(TheGuide, DescribesEveryViewUnderItsName) {
   for (const GuideBlock& block : page->blocks)
     if (block.kind == Kind::heading) headings.insert(plain_text(block.text));
   for (const View& view : views())
-    EXPECT_TRUE(headings.contains(std::string(view.title) + " (" + std::string(view.name()) + ")"))
-        << view.title;
+    EXPECT_TRUE(headings.contains(std::string(view.title) + " (" + std::string(view.id) + ")")) << view.title;
 }
 
 TEST_F(TheGuide, NamesEveryCommand) {

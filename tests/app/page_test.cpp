@@ -21,7 +21,7 @@ std::pair<float, float> least_named(const View& view, const ViewContext& c, cons
         std::regex_search(words, found, std::regex("the view ([a-z_]+) needs at least (\\d+)x(\\d+)"));
     EXPECT_TRUE(names) << words;
     if (!names) return {0, 0};
-    EXPECT_EQ(found[1], std::string(view.name()));
+    EXPECT_EQ(found[1], std::string(view.id));
     return {std::stof(found[2]), std::stof(found[3])};
   }
   return {c.width, c.height};

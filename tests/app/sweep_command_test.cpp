@@ -77,7 +77,7 @@ TEST(SweepCommand, IsParsed) {
   EXPECT_EQ(defaults.edit, SweepEdit::zero);
   EXPECT_EQ(defaults.site, model::Site::z);
   const SweepCommand full =
-      parsed({"--metric", "difference", "--over", "layer-position", "--ablate", "mean",       "--site",
+      parsed({"--metric", "difference", "--sweep-over", "layer-position", "--ablate", "mean",       "--site",
               "mlp_out",  "--token",    " it",    "--other-token",  "id:5",     "--position", "0",
               "--out",    "a.svg",      "--size", "700x500",        "--edit",   "L1H1.z=0"});
   EXPECT_EQ(full.over, SweepOver::positions);
@@ -87,7 +87,7 @@ TEST(SweepCommand, IsParsed) {
   EXPECT_EQ(full.measured.other_token, (GivenToken{GivenToken::By::id, "", 5}));
   EXPECT_EQ(full.measured.position, 0);
   EXPECT_EQ(full.picture.width, 700);
-  EXPECT_EQ(parsed({"--over", "layer-position"}).site, model::Site::resid_pre);
+  EXPECT_EQ(parsed({"--sweep-over", "layer-position"}).site, model::Site::resid_pre);
   const SweepCommand patch = parsed({"--second", "y"});
   EXPECT_EQ(patch.edit, SweepEdit::patch);
   EXPECT_EQ(patch.second, "y");
@@ -96,21 +96,21 @@ TEST(SweepCommand, IsParsed) {
 
 TEST(SweepCommand, WrongUseIsOneSentence) {
   for (const Words& wrong :
-       {Words{"--metric", "x"}, Words{"--over", "x"}, Words{"--ablate", "x"}, Words{"--site", "x"},
+       {Words{"--metric", "x"}, Words{"--sweep-over", "x"}, Words{"--ablate", "x"}, Words{"--site", "x"},
         Words{"--align", "token"}, Words{"--token", ""}, Words{"--top", "5"}, Words{"--receiver", "L3H2.k"},
         Words{"--estimates", "x"}, Words{"--token", " it", "--metric", "kl"},
         Words{"--other-token", " it", "--metric", "kl"},
-        Words{"--other-token", " it", "--metric", "probability"}, Words{"--site", "z", "--over", "neurons"},
-        Words{"--site", "z", "--over", "senders"}, Words{"--estimates", "also", "--over", "senders"},
+        Words{"--other-token", " it", "--metric", "probability"}, Words{"--site", "z", "--sweep-over", "neurons"},
+        Words{"--site", "z", "--sweep-over", "senders"}, Words{"--estimates", "also", "--sweep-over", "senders"},
         Words{"--estimates", "also", "--metric", "kl"}, Words{"--estimates", "only", "--out", "a.png"}})
     EXPECT_THAT(wrong_use(wrong), StartsWith(wrong[0] + " ")) << wrong.back();
   EXPECT_THAT(wrong_use({"--site", "mlp_out"}), StartsWith("heads have no site mlp_out to edit"));
   EXPECT_THAT(wrong_use({"--site", "pattern", "--ablate", "mean"}), StartsWith("patterns have no mean"));
   EXPECT_THAT(wrong_use({"--ablate", "mean", "--second", "y"}), StartsWith("one kind of edit at a time"));
-  EXPECT_THAT(wrong_use({"--over", "neurons", "--metric", "kl"}),
+  EXPECT_THAT(wrong_use({"--sweep-over", "neurons", "--metric", "kl"}),
               StartsWith("neurons are chosen by estimates"));
   const auto said = [](const char* receiver) {
-    return fail({"sweep", "--prompt", "The king", "--over", "senders", "--receiver", receiver});
+    return fail({"sweep", "--prompt", "The king", "--sweep-over", "senders", "--receiver", receiver});
   };
   EXPECT_THAT(said("L3H2"), HasSubstr("the receiver \"L3H2\" cannot be read"));
   EXPECT_THAT(said("L3H2.z"), HasSubstr("only q, k, v and the logits"));
@@ -135,7 +135,7 @@ TEST(SweepCommand, EveryCellIsWhatPredictSaysUnderTheEdit) {
 }
 
 TEST(SweepCommand, HeadsAtPositionsAreNestedByHead) {
-  const Words arguments{"sweep",      "--prompt", kPrompt,  "--over", "head-position", "--metric", "logit",
+  const Words arguments{"sweep",      "--prompt", kPrompt,  "--sweep-over", "head-position", "--metric", "logit",
                         "--position", "6",        "--site", "v"};
   const json answer = json::parse(succeed(arguments + Words{"--json", "--estimates", "also"}));
   const json& changes = answer.at("changes");
@@ -149,7 +149,7 @@ TEST(SweepCommand, HeadsAtPositionsAreNestedByHead) {
 }
 
 TEST(SweepCommand, NeuronsAreThoseWithTheLargestEstimates) {
-  const Words arguments{"sweep", "--prompt", kPrompt, "--over", "neurons", "--metric", "logit"};
+  const Words arguments{"sweep", "--prompt", kPrompt, "--sweep-over", "neurons", "--metric", "logit"};
   const json answer = json::parse(succeed(arguments + Words{"--json", "--top", "20"}));
   EXPECT_FALSE(answer.contains("changes"));
   const json& neurons = answer.at("neurons");
@@ -198,7 +198,7 @@ TEST(SweepCommand, WritesEstimatesBesidesTheExactDifferencesOrAlone) {
 
 TEST(SweepCommand, ListsTheStrongestFirst) {
   const std::vector<std::string> lines =
-      lines_of(succeed({"sweep", "--prompt", kPrompt, "--over", "layer-position", "--metric", "logit",
+      lines_of(succeed({"sweep", "--prompt", kPrompt, "--sweep-over", "layer-position", "--metric", "logit",
                         "--position", "3", "--site", "attn_out"}));
   ASSERT_EQ(lines.size(), 1 + 6 * 4 + 1U) << "a title, the cells, the logit in this run";
   double last = std::numeric_limits<double>::infinity();
@@ -215,14 +215,14 @@ TEST(SweepCommand, WritesPicturesAndNumbers) {
                    more);
   };
   EXPECT_THAT(written("png", {"--second", "The king had a son"}), StartsWith("\x89PNG"));
-  EXPECT_THAT(written("svg", {"--over", "layer-position", "--size", "600x400"}), HasSubstr("<svg"));
+  EXPECT_THAT(written("svg", {"--sweep-over", "layer-position", "--size", "600x400"}), HasSubstr("<svg"));
   for (const auto& [over, heading, rows] :
        {std::tuple("heads", "layer,head,", 6 * 8 + 2),
         {"senders", "layer,sender,", 6 * 9 + 1},
         {"mlps", "layer,edit,", 6 + 2},
         {"head-position", "layer,head,position,token,edit,", 6 * 8 * 5 + 2},
         {"neurons", "layer,neuron,edit,", 64 + 2}}) {
-    const std::string csv = written("csv", {"--over", over});
+    const std::string csv = written("csv", {"--sweep-over", over});
     EXPECT_THAT(csv, StartsWith(heading));
     EXPECT_EQ(std::ranges::count(csv, '\n'), 1 + rows)
         << over << ", the unedited metric, the rank correlation";

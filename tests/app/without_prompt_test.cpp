@@ -14,9 +14,9 @@ const Words kModel{"--model", testing::kBundledModel.string()};
 
 TEST(WithoutPrompt, ViewsOfTheWeightsAreDrawn) {
   for (const View& view : views()) {
-    const Words plot = Words{"plot", std::string(view.name()), "--out", "x.svg"};
+    const Words plot = Words{"plot", std::string(view.id), "--out", "x.svg"};
     const ParsedCommand command = parse_command_line(plot);
-    EXPECT_EQ(std::holds_alternative<Task>(command), needs_no_prompt(view, Options{})) << view.name();
+    EXPECT_EQ(std::holds_alternative<Task>(command), needs_no_prompt(view, Options{})) << view.id;
   }
   for (const char* id : {"parameters", "cosines", "staircase", "shift", "positions", "composition"}) {
     ASSERT_NE(find_view(id), nullptr) << id;
@@ -47,10 +47,10 @@ TEST(WithoutPrompt, APromptChangesNothing) {
     const auto drawn = [&](const Words& prompt) {
       return testing::succeed(testing::operator+(
           testing::operator+
-          ({"plot", std::string(view.name()), "--no-recipe", "--out", "-", "--format", "csv"}, kModel),
+          ({"plot", std::string(view.id), "--no-recipe", "--out", "-", "--format", "csv"}, kModel),
           prompt));
     };
-    EXPECT_EQ(drawn({}), drawn({"--prompt", "The old king had a dog"})) << view.name();
+    EXPECT_EQ(drawn({}), drawn({"--prompt", "The old king had a dog"})) << view.id;
   }
 }
 

@@ -161,7 +161,7 @@ Json measure_window(HeadlessWindow& window, const LoadedModel& model, int length
   json["settled_frame_ms"] = 1e3 * median_seconds([&] { window.draw(); });
   json["typed_at_the_start_ms"] = window.answer_to(beginnings);
   for (const View* view : tabs())
-    json["views"].push_back({{"view", view->name()},
+    json["views"].push_back({{"view", view->id},
                              {"opened_ms", window.answer_to({ShowView{std::string(view->id)}})},
                              {"settled_frame_ms", 1e3 * median_seconds([&] { window.draw(); })}});
   window.answer_to({ShowView{std::string(view_at(Place::tab).id)}});

@@ -47,7 +47,7 @@ LISTED = ["--model", "IN/model", "--prompts", "IN/prompts.jsonl", "--threads", "
 COMMANDS = {
     "info": ["info", "--model", "IN/sharded", "--json"],
     "predict": ["predict", *PLACED, "--json"],
-    "shards": ["predict", "--model", "IN/sharded", "--prompts", "IN/prompts.jsonl", "--edits", "IN/edits.json", "--json"],
+    "shards": ["predict", "--model", "IN/sharded", "--prompts", "IN/prompts.jsonl", "--edits", "IN/edits.txt", "--json"],
     "standard input": ["predict", "--model", "IN/model", "--prompt-file", "-"],
     "list of standard input": ["tokens", "--model", "IN/model", "--prompts", "-"],
     "trace": ["trace", *PLACED, "--hooks", "*pattern,*resid_pre", "--out", "OUT/run.safetensors"],
@@ -177,7 +177,7 @@ class ModelCase(FaultCase):
         (self.inputs / "prompt.txt").write_text(PROMPT)
         (self.inputs / "standard").write_text(json.dumps(PROMPT) + "\n")
         (self.inputs / "prompts.jsonl").write_text("".join(json.dumps(f"{PROMPT} number {n}") + "\n" for n in range(3)))
-        (self.inputs / "edits.json").write_text('[{"site": "blocks.1.attn.hook_z", "head": 1, "set": 0}]')
+        (self.inputs / "edits.txt").write_text("L1H1.z=0\n")
         (self.inputs / "tour.md").write_text("# A tour\n\nWhere to look.\n\n## A stop\n- prompt: one two\n- layer: 1\n\nLook.\n")
         (self.outputs / "old.csv").write_text("old")
         given = ["--model", model, "--prompt", PROMPT]

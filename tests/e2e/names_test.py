@@ -28,10 +28,10 @@ class Names(ProgramCase):
         png_size((folder / "a.png").read_bytes())
         self.succeed("plot", "--recipe", folder / "a.png", "--model", model, "--out", folder / "b.png")
         self.assertEqual((folder / "b.png").read_bytes()[:8], (folder / "a.png").read_bytes()[:8])
-        (folder / "bad.json").write_text("{")
-        self.fail_with(1, "predict", *given, "--edits", folder / "bad.json", contains="bad.json")
+        (folder / "bad.txt").write_text("{")
+        self.fail_with(1, "predict", *given, "--edits", folder / "bad.txt", contains="bad.txt")
         self.assertEqual(sorted(path.name for path in folder.iterdir()),
-                         ["a.png", "a.safetensors", "b.png", "bad.json", "model", "prompts.jsonl"])
+                         ["a.png", "a.safetensors", "b.png", "bad.txt", "model", "prompts.jsonl"])
 
     def test_of_any_script(self):
         for name in NAMES:

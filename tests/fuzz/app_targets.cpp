@@ -13,7 +13,6 @@
 #include "app/cli/serve/request.h"
 #include "app/recipe/settings.h"
 #include "app/run/analyses/patterns.h"
-#include "app/run/edits/edit_json.h"
 #include "app/run/edits/edit_list.h"
 #include "app/run/edits/edit_text.h"
 #include "app/run/sources/pattern_file.h"
@@ -46,9 +45,7 @@ void promise_edits(const model::Edits& edits) {
     if (const auto strength = strength_of(edit)) static_cast<void>(with_strength(edit, strength->value));
   }
   if (edits.empty()) return;
-  // A mask for one head in all layers is written layer by layer, so compare from the second parsing on.
-  const model::Edits again = parse_edits(edit_text(edits), small_model());
-  promise(parse_edits(edit_text(again), small_model()) == again, "an edit is read back as it was written");
+  promise(parse_edits(edit_text(edits), small_model()) == edits, "an edit is read back as it was written");
   static model::Workspace workspace(1);
   const std::vector<int> tokens{1, 2, 3};
   try {
@@ -64,11 +61,6 @@ void promise_edits(const model::Edits& edits) {
 
 Outcome check_edit_text(std::string_view text) {
   return read_or_refused<model::RunError>([&] { promise_edits(parse_edits(text, small_model())); });
-}
-
-Outcome check_edit_json(std::string_view json) {
-  return read_or_refused<model::LoadError>(
-      [&] { promise_edits(parse_edits_json(json, "edits.json", small_model())); });
 }
 
 Outcome check_tour(std::string_view text) {

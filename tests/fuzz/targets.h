@@ -40,7 +40,6 @@ Outcome check_shown_text(std::string_view bytes);
 Outcome check_recipe_note(std::string_view prompt);
 
 Outcome check_edit_text(std::string_view text);
-Outcome check_edit_json(std::string_view json);
 Outcome check_attention(std::string_view file);
 Outcome check_tour(std::string_view text);
 Outcome check_settings(std::string_view json);

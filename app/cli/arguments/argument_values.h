@@ -91,7 +91,7 @@ std::string names_of(const Rows& rows, const char* between, const char* last = n
   std::string names;
   for (std::size_t left = std::size(rows); const auto& row : rows) {
     if (!names.empty()) names += left == 1 && last != nullptr ? last : between;
-    names += listed_name(row);
+    names += row.name;
     --left;
   }
   return names;
@@ -104,7 +104,7 @@ template <class Row, std::size_t kCount>
 auto one_of(const Row (&all)[kCount]) {
   return [&all](const std::string& option, const std::string& text) {
     for (const Row& row : all)
-      if (text == row.name || text == listed_name(row)) return row.value;
+      if (text == row.name) return row.value;
     reject_name(option, names_of(all, ", ", " or "), text);
   };
 }

@@ -13,7 +13,7 @@ using model::quote;
 std::string list_of_views(bool (*meant)(const View&)) {
   std::string list;
   for (const View& view : views())
-    if (meant == nullptr || meant(view)) list += (list.empty() ? "" : ", ") + std::string(view.name());
+    if (meant == nullptr || meant(view)) list += (list.empty() ? "" : ", ") + std::string(view.id);
   return list;
 }
 
@@ -144,14 +144,7 @@ void set_view_option(Arguments& given, const View& view, const OptionSpec& optio
 
 void add_view_token(Arguments& given, const View& view, bool other, const std::string& flag,
                     const std::string& text) {
-  try {
-    given.tokens.push_back({flag, given_token(flag, text), &view, other});
-  } catch (const UsageError& error) {
-    // A number was once the position of the prediction.
-    const bool position = !other && text.find(':') == text.npos && !text.empty();
-    throw UsageError(error.what() +
-                     std::string(position ? "; the position of the prediction is --query" : ""));
-  }
+  given.tokens.push_back({flag, given_token(flag, text), &view, other});
 }
 
 void place_view_options(Arguments& given, std::span<const View* const> shown) {
@@ -161,12 +154,11 @@ void place_view_options(Arguments& given, std::span<const View* const> shown) {
       const bool is_shown = std::ranges::find(shown, meant.front().view) != shown.end();
       std::string views, names;
       for (std::size_t i = 0; i < meant.size(); ++i) {
-        views += (i == 0 ? "" : i + 1 < meant.size() ? ", " : " and ") + std::string(meant[i].view->name());
+        views += (i == 0 ? "" : i + 1 < meant.size() ? ", " : " and ") + std::string(meant[i].view->id);
         names += (i == 0 ? "--" : " or --") + std::string(meant[i].option->name);
       }
       throw UsageError(flag + " is an option of " + views +
-                       (is_shown ? ": give " + names : ", none of which is shown") +
-                       (!is_shown && flag == "--token" ? "; a position is given with --query" : ""));
+                       (is_shown ? ": give " + names : ", none of which is shown"));
     }
     const auto& [view, option] = meant.front();
     const std::string name = flag_of(*view, *option);
@@ -224,7 +216,7 @@ void check_given_options(const Arguments& given) {
     if (option->applies == nullptr || option->applies(options)) continue;
     const std::string by = obstacle(*view, *option, options);
     throw UsageError(flag + " has no effect with " +
-                     (by.empty() ? "the other options of the view " + std::string(view->name()) : by));
+                     (by.empty() ? "the other options of the view " + std::string(view->id) : by));
   }
 }
 

@@ -37,9 +37,9 @@ struct ModelArguments {
   bool operator==(const ModelArguments&) const = default;
 };
 
-/// The edits of a run: see edit_text.h and edit_json.h.
+/// The edits of a run: see edit_text.h.
 struct EditArguments {
-  std::optional<std::filesystem::path> file;  ///< first
+  std::optional<std::filesystem::path> file;  ///< with an edit on each line; first
   std::vector<std::string> texts;
   std::optional<ModelArguments> second_model =
       {};  ///< the source of some patches, and the baseline of the run

@@ -5,7 +5,6 @@
 #include <CLI/Formatter.hpp>
 #include <algorithm>
 #include <map>
-#include <sstream>
 
 #include "app/cli/arguments/argument_values.h"
 #include "app/cli/arguments/words.h"
@@ -29,23 +28,13 @@ const OptionSpec* view_option(std::string_view name) {
   return name.starts_with("--") ? find_option(name.substr(2)) : nullptr;
 }
 
-/// Whether views have such an option under any of its names.
+/// Whether views have such an option by its flag or its own name.
 bool names_view_option(std::string_view name) {
   if (view_option(name) != nullptr || name == "--token" || name == "--other-token") return true;
   return name.starts_with("--") && std::ranges::any_of(all_options(), [&](const OptionSpec* option) {
            return option->flag == name.substr(2);
          });
 }
-
-/// Help that lists choices without their old names.
-class ChoiceFormatter : public CLI::Formatter {
- public:
-  std::string make_subcommand(const CLI::App* app) const override {
-    std::ostringstream out;
-    CLI::detail::format_help(out, app->get_name(), app->get_description(), column_width_);
-    return std::move(out).str();
-  }
-};
 
 class CommandLine {
  public:
@@ -195,7 +184,7 @@ class CommandLine {
     std::string capitals(choice);
     std::ranges::transform(capitals, capitals.begin(),
                            [](char c) { return static_cast<char>(c - 'a' + 'A'); });
-    app->formatter(std::make_shared<ChoiceFormatter>());
+    app->formatter(std::make_shared<CLI::Formatter>());
     app->get_formatter()->label("SUBCOMMAND", capitals);
     for (CLI::App* below : subcommands(app))
       below->group(capitals.front() + std::string(choice.substr(1)) + "s");

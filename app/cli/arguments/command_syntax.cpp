@@ -42,9 +42,7 @@ void CommandSyntax::on_option(const std::string& name, const std::string& values
     if (of_picture) given->picture_options.push_back(flag);
     set(flag, text);
   };
-  last_ =
-      app_->add_option_function<std::string>("--" + name, named, help)->type_name(values)->group(heading_);
-  set_last_ = std::move(set);
+  app_->add_option_function<std::string>("--" + name, named, help)->type_name(values)->group(heading_);
 }
 
 void CommandSyntax::on_list(const std::string& name, const std::string& values, const std::string& help,
@@ -104,7 +102,7 @@ struct SharedFlag {
     if (options.size() == 1) return std::string(options.front().option->help);
     std::string lines;
     for (const auto& [view, option] : options)
-      lines += (lines.empty() ? "" : "\n") + std::string(view->name()) + ": " + std::string(option->help);
+      lines += (lines.empty() ? "" : "\n") + std::string(view->id) + ": " + std::string(option->help);
     return lines;
   }
 };
@@ -132,6 +130,7 @@ void CommandSyntax::options_of_shown_views(const std::string& heading) {
   const std::vector<SharedFlag> flags = shared_flags();
   for (const SharedFlag& one : flags) {
     group.on_option(one.flag, one.values(), one.help(), keep);
+    if (one.options.size() == 1) continue;
     for (const ViewOption& of : one.options)
       if (std::ranges::find(flags, of.option->name, &SharedFlag::flag) == flags.end())
         group.hidden_option(std::string(of.option->name), values_of(*of.option), keep);
@@ -150,14 +149,13 @@ void CommandSyntax::options_of_view(const View& view) {
                     [given = given_.get(), &view, option](const std::string& named, const std::string& text) {
                       set_view_option(*given, view, *option, named, text);
                     });
-    if (flag != option->name) group.old_name(std::string(option->name));
   }
 }
 
-/// Declares --token or --other-token of a view. Old names are those of the options for its rank and its id.
+/// Declares --token or --other-token of a view.
 void CommandSyntax::view_token(const View& view, bool other) {
   const TokenOptions& of = view.tokens;
-  const OptionSpec *rank = other ? of.other_rank : of.rank, *id = other ? of.other_id : of.id;
+  const OptionSpec* rank = other ? of.other_rank : of.rank;
   const bool has_other = other && of.metric != nullptr;
   const std::string by_default =
       has_other ? "the most probable other one" : to_text(*rank, rank->default_value);
@@ -167,23 +165,6 @@ void CommandSyntax::view_token(const View& view, bool other) {
             [given = given_.get(), &view, other](const std::string& flag, const std::string& text) {
               add_view_token(*given, view, other, flag, text);
             });
-  for (const OptionSpec* option : {rank, id})
-    old_name(std::string(option->name),
-             [given = given_.get(), &view, option, another = option == id ? rank : id](
-                 const std::string& flag, const std::string& text) {
-               given->options.set(*another, another->default_value);
-               set_view_option(*given, view, *option, flag, text);
-             });
-}
-
-void CommandSyntax::old_name(const std::string& name, const Set& to) {
-  hidden_option(
-      name, last_->get_type_name(),
-      [option = last_, set = to](const std::string& flag, const std::string& text) {
-        if (option->count() > 0)
-          throw UsageError(flag + " is the old name of " + option->get_name() + "; give only one of them");
-        set(flag, text);
-      });
 }
 
 void CommandSyntax::hidden_option(const std::string& name, const std::string& values, const Set& to) {
@@ -217,11 +198,8 @@ std::string CommandSyntax::name() const {
   return app_->get_parent() == nullptr ? "" : app_->get_name();
 }
 
-CommandSyntax CommandSyntax::choice(std::string_view name, std::string_view help,
-                                    std::string_view old_name) const {
-  CLI::App* app = app_->add_subcommand(std::string(name), std::string(help));
-  if (!old_name.empty() && old_name != name) app->alias(std::string(old_name));
-  return {*app, given_, line_};
+CommandSyntax CommandSyntax::choice(std::string_view name, std::string_view help) const {
+  return {*app_->add_subcommand(std::string(name), std::string(help)), given_, line_};
 }
 
 bool CommandSyntax::may_name(const std::vector<std::string>* line, std::string_view word) {
@@ -304,7 +282,8 @@ void CommandSyntax::edits(bool list_means) {
   EditArguments& edits = given_->prompt.edits;
   CommandSyntax group = under("Edits");
   group.list_option("edit", "EDIT", "an edit, e.g. L5H1.z=0; may be repeated", edits.texts, true);
-  group.option("edits", "FILE.json", "edits as a JSON list; applied before those of --edit", edits.file);
+  group.option("edits", "FILE", "a text file with an edit on each line; applied before those of --edit",
+               edits.file);
   group.option("second-model", "DIR",
                "another GPT-2 of the same shape and vocabulary, to patch from (<-second)\n"
                "and, in pictures, to compare with",
@@ -343,7 +322,7 @@ void CommandSyntax::comparison(bool list_means) {
                       comparison.side, kSideNames);
 }
 
-void CommandSyntax::selection(bool takes_token) {
+void CommandSyntax::selection() {
   CommandSyntax group = under("Selection");
   const auto chosen = [&](const std::string& name, const char* values, int low, int Selection::*member,
                           const char* help) {
@@ -356,13 +335,6 @@ void CommandSyntax::selection(bool takes_token) {
   chosen("layer", "L", 0, &Selection::layer, "the layer, from 0 (default: 0)");
   chosen("head", "H", 0, &Selection::head, "the head, from 0 (default: 0)");
   chosen("query", "I", -1, &Selection::query, "the position of the query, from 0 (default -1: the last)");
-  if (!takes_token)
-    group.hidden_option(
-        std::string(kTokenFlag), kTokenValues, [](const std::string& flag, const std::string&) {
-          throw UsageError(flag +
-                           " names a token that a view measures, and none is measured here; a position is "
-                           "given with --query");
-        });
   chosen("key", "I", -1, &Selection::key, "the position of the key, at most --query (default -1: none)");
 }
 
@@ -467,8 +439,8 @@ void CommandSyntax::resume() {
 
 void CommandSyntax::each_view(const std::function<void(CommandSyntax&, const View&)>& add) {
   for (const View& view : views()) {
-    CommandSyntax of_view = choice(view.name(), view.help, view.id);
-    if (!may_name(view.name()) && !may_name(view.id)) continue;
+    CommandSyntax of_view = choice(view.id, view.help);
+    if (!may_name(view.id)) continue;
     add(of_view, view);
     of_view.options_of_view(view);
   }

@@ -103,13 +103,11 @@ class CommandSyntax {
   void word(const std::string& name, const std::string& help, Value& value, Read read) {
     on_word(name, help, [&value, name, read](const std::string& text) { store(value, read(name, text)); });
   }
-  /// The options of all views, by their flags, under a heading; their own names are accepted, too. Given ones
-  /// wait in Arguments::unplaced_options until it is known which views are shown.
+  /// The options of all views, by their flags, under a heading; where several views have a flag, also by
+  /// their own names. Given ones wait in Arguments::unplaced_options until it is known which views are shown.
   void options_of_shown_views(const std::string& heading);
   /// A choice for each view: the options that `add` adds, then the view's own.
   void each_view(const std::function<void(CommandSyntax&, const View&)>& add);
-  /// A previous name of the last option: still accepted, but not listed.
-  void old_name(const std::string& name) { old_name(name, set_last_); }
 
   /// An option that takes the place of all others but these ("out", ...): the command throws UsageError for
   /// any other beside it.
@@ -120,8 +118,7 @@ class CommandSyntax {
   const Arguments& given() const { return *given_; }  ///< outlives the parser's functions
   std::string name() const;                           ///< name of the command; empty: the program
   /// A word that may follow this command's name: see CommandRow::choice.
-  /// `old_name` is accepted, too, but not listed; empty: none.
-  CommandSyntax choice(std::string_view name, std::string_view help, std::string_view old_name = "") const;
+  CommandSyntax choice(std::string_view name, std::string_view help) const;
   /// Whether the arguments may name a command or choice. The options of others are not described, since
   /// describing all of them takes longer than the rest of the start.
   static bool may_name(const std::vector<std::string>* line, std::string_view word);
@@ -136,8 +133,7 @@ class CommandSyntax {
   void comparison(bool list_means = true);  ///< for commands that make pictures; includes the edits
   /// An attention file instead of a model and a prompt; `compared`: also one to compare it with.
   void attention(bool compared);
-  /// `takes_token`: the command has an option --token; without one it is refused, since it was once --query.
-  void selection(bool takes_token = false);
+  void selection();
   void tour();
   void over();  ///< a list of prompts for views that can show one
   void picture(bool of_window = false);
@@ -207,11 +203,8 @@ class CommandSyntax {
   bool has_footer_ = false;
   AnswerOut answers_ = AnswerOut::never;
   Alone alone_;
-  CLI::Option* last_ = nullptr;
-  Set set_last_;
 
   void on_option(const std::string& name, const std::string& values, const std::string& help, Set set);
-  void old_name(const std::string& name, const Set& set);
   /// An option that help does not list.
   void hidden_option(const std::string& name, const std::string& values, const Set& set);
   void options_of_view(const View& view);

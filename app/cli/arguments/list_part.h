@@ -33,7 +33,7 @@ struct ListPart {
   int skipped = 0;  ///< number of prompts that failed
   /// What parts must agree in: the models, how they were run, what was measured; values as JSON.
   std::map<std::string, std::string> conditions = {};
-  std::optional<ListFile> list = {};  ///< none: one prompt, several lists, or written by an earlier version
+  std::optional<ListFile> list = {};  ///< none: one prompt, or several lists
   Shard shard = {};
 };
 

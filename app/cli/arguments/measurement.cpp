@@ -32,7 +32,6 @@ Measurement measurement_of(const Json& part) {
   if (static_cast<std::int64_t>(heads.size()) != n_layer * measured.n_head)
     throw std::invalid_argument("it has " + std::to_string(heads.size()) + " of the model's " +
                                 std::to_string(n_layer * measured.n_head) + " heads");
-  bool has_values = true;  // of each prompt
   for (std::size_t i = 0; i < heads.size(); ++i) {
     const Json& head = heads.at(i);
     const std::int64_t layer = whole_at(head, "layer", 0), number = whole_at(head, "head", 0);
@@ -47,18 +46,15 @@ Measurement measurement_of(const Json& part) {
       metrics.sum(metric.id) = sum_of(head.at("sums").at(name));
     }
     auto& means = measured.over_prompts.emplace_back();
-    // Parts of one prompt have none, nor have those of earlier versions.
-    const bool has_means = head.contains("over_prompts");
-    has_values = has_values && (has_means || measured.prompts <= 1);
+    const bool is_one_prompt = !head.contains("over_prompts") && measured.prompts <= 1;
     for (const HeadMetricKind& metric : head_metrics()) {
       SampleMean& mean = means[static_cast<std::size_t>(metric.id)];
-      if (has_means)
+      if (!is_one_prompt)
         mean = mean_of_members(head.at("over_prompts").at(std::string(metric.name)), measured.prompts);
       else if (measured.prompts == 1)
         mean.add(metrics[metric.id]);
     }
   }
-  if (!has_values) measured.over_prompts.clear();
   return measured;
 }
 
@@ -84,12 +80,7 @@ void Measurement::add(const std::vector<HeadMetrics>& prompt) {
 Measurement merge(std::span<const MeasurementPart> parts) {
   Measurement all = parts.front().measured;
   std::ranges::fill(all.heads, HeadMetrics{});
-  // The error of some prompts' values would not be that of the whole.
-  const bool has_values = std::ranges::none_of(parts, [](const auto& part) {
-    return part.measured.prompts > 0 && part.measured.over_prompts.empty();
-  });
-  all.over_prompts.clear();
-  if (has_values) all.over_prompts.resize(all.heads.size());
+  all.over_prompts.assign(all.heads.size(), {});
   ListParts sum;
   for (const auto& [file, part] : parts) {
     if (part.n_head != all.n_head || part.heads.size() != all.heads.size())
@@ -98,7 +89,6 @@ Measurement merge(std::span<const MeasurementPart> parts) {
     sum.add(part, file);
     for (std::size_t i = 0; i < all.heads.size(); ++i) {
       all.heads[i] += part.heads[i];
-      if (!has_values || part.over_prompts.empty()) continue;
       for (std::size_t metric = 0; metric < kHeadMetrics; ++metric)
         all.over_prompts[i][metric] += part.over_prompts[i][metric];
     }

@@ -251,8 +251,7 @@ void run_attribute(const AttributeCommand& command, const Streams& streams) {
 Finish describe_attribute(CommandSyntax& command) {
   const auto own = std::make_shared<AttributeCommand>();
   command.reading();
-  measured_options(command, own->measured, kMetrics, "what is attributed to the parts of the model",
-                   {.other_token = "against"});
+  measured_options(command, own->measured, kMetrics, "what is attributed to the parts of the model");
   command.option("sources", "L.H", "also split head H of layer L by source token; all: every head",
                  own->sources, [own = own.get()](const std::string& option, const std::string& text) {
                    own->all_sources = text == "all";

@@ -10,7 +10,6 @@
 #include "app/hub/model_cache.h"
 #include "app/run/analyses/next_token.h"
 #include "app/run/answers.h"
-#include "app/run/edits/edit_json.h"
 #include "app/run/edits/edit_list.h"
 #include "app/run/edits/edit_text.h"
 #include "app/run/kept_models.h"
@@ -154,7 +153,7 @@ Engine start_engine(const Arguments& command, const Streams& streams, const Engi
 
 model::Edits edits_from(const EditArguments& edits, const LoadedModel& model) {
   model::Edits all;
-  if (edits.file) all = parse_edits_json(model::read_file(*edits.file), system::text_of(*edits.file), model);
+  if (edits.file) all = parse_edit_lines(model::read_file(*edits.file), system::text_of(*edits.file), model);
   for (const std::string& text : edits.texts)
     for (model::Edit& edit : parse_edits(text, model)) all.push_back(std::move(edit));
   return all;

@@ -49,7 +49,7 @@ auto make_figure(const PlotCommand& command, const View& view, const std::shared
   if (!command.tries.empty()) context.tries = std::make_shared<const Tries>(command.tries);
   context.prompts = prompts;
   if (needs_list(view, command.options) && !prompts)
-    throw model::RunError(where + "the view " + std::string(view.name()) +
+    throw model::RunError(where + "the view " + std::string(view.id) +
                           " shows a list of prompts; give one with --over");
   context.theme = &theme;
   context.fonts = &fonts;
@@ -61,15 +61,15 @@ auto make_figure(const PlotCommand& command, const View& view, const std::shared
       throw model::RunError(where + sentence);
   }
   if (command.picture.rows > 0 && !view.has_list)
-    throw model::RunError(where + "the view " + std::string(view.name()) +
+    throw model::RunError(where + "the view " + std::string(view.id) +
                           " has no list, so --rows does not apply; those with one are " +
                           list_of_views([](const View& other) { return other.has_list; }));
   if (command.comparison.side == Side::difference && !view.shows_difference)
-    throw model::RunError(where + "the view " + std::string(view.name()) +
+    throw model::RunError(where + "the view " + std::string(view.id) +
                           " cannot show differences; those that can are " +
                           list_of_views([](const View& other) { return other.shows_difference; }));
   if (command.comparison.side == Side::difference && !can_show_difference(view, context))
-    throw model::RunError(where + "with these options, the view " + std::string(view.name()) +
+    throw model::RunError(where + "with these options, the view " + std::string(view.id) +
                           " is about the unedited model, so there is no difference to show");
   context = on_side(command.comparison.side, view, std::move(context));
   set_size(context, view, command.picture, command.out.format);
@@ -122,7 +122,7 @@ void set_tokens(Options& options, const std::vector<ViewToken>& tokens, const Lo
       options.set(rank, wanted);
     } else {
       throw model::RunError(flag + " takes ranks from 1 to " + plain(rank.high) + " in the view " +
-                            std::string(view->name()) + ", not " + std::to_string(wanted));
+                            std::string(view->id) + ", not " + std::to_string(wanted));
     }
   }
 }

@@ -9,17 +9,12 @@
 // prompt, and may draw it.
 namespace headscope::app {
 
-/// Old names of options, which are still accepted; empty: none.
-struct OldNames {
-  std::string other_token = {};
-};
-
 /// Declares --metric, one of `metrics`, --token, --other-token and --position. `help` says what is measured.
 /// The default is `usual`, or the difference if --other-token is given.
 template <class Metric, class Row, std::size_t kCount>
 void measured_options(CommandSyntax& command, MeasuredMetric<Metric>& own, const Row (&metrics)[kCount],
-                      const std::string& help, const OldNames& old = {}) {
-  const std::string usual(listed_name(*std::ranges::find(metrics, own.metric, &Row::value)));
+                      const std::string& help) {
+  const std::string usual(name_of(metrics, own.metric));
   command.choice_option("metric",
                         help + " (default: " + usual +
                             (own.metric == Metric::difference ? ")" : "; with\n--other-token difference)"),
@@ -30,7 +25,6 @@ void measured_options(CommandSyntax& command, MeasuredMetric<Metric>& own, const
       "other-token", kTokenValues,
       "the token whose logit is subtracted (default: the most probable\nother one of the unedited run)",
       own.other_token, given_token);
-  if (!old.other_token.empty()) command.old_name(old.other_token);
   command.option("position", "I", "the position of the prediction, from 0 (default -1: the last)",
                  own.position, whole(-1));
   command.footer(kTokenGrammar + metric_grammar(metrics));
@@ -76,7 +70,6 @@ void check_measured(MeasuredMetric<Metric>& measured, const Row (&metrics)[kCoun
 template <class Command>
 void second_prompt_options(CommandSyntax& command, Command& own, const std::string& help) {
   command.option("second", "TEXT", help, own.second);
-  command.old_name("from");
   command.choice_option("align",
                         "match tokens at the same positions, as far as both prompts go, or those\nof the "
                         "longest common subsequence",

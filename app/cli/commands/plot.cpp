@@ -89,7 +89,7 @@ void run_plot(const PlotCommand& given, const Streams& streams) {
                           [&](std::string_view work, double done) { line.tell_work(where, work, done); });
     for (const auto& [view, out] : files) {
       if (lacks_second(command, *view, *run))
-        streams.err << "headscope: " << where << "with these options, the view " << view->name()
+        streams.err << "headscope: " << where << "with these options, the view " << view->id
                     << " shows nothing of the second model\n";
       const std::string bytes = figure_bytes(command, *view, run, prompts, answers, *fonts, weights, where);
       line.clear();
@@ -215,12 +215,12 @@ void check_plot(PlotCommand& plot) {
 }
 
 /// Adds the options that `plot` and each of its views take.
-void add_plot_options(CommandSyntax& command, PlotCommand& own, bool takes_token = false) {
+void add_plot_options(CommandSyntax& command, PlotCommand& own) {
   command.computing();
   command.prompt(true);
   command.attention(true);
   command.comparison();
-  command.selection(takes_token);
+  command.selection();
   command.over();
   command.flag("mean", kMeanHelp, own.mean);
   command.picture();
@@ -243,7 +243,7 @@ Finish describe_plot(CommandSyntax& command) {
       "headscope plot VIEW --help lists the options of a view. Several views may be given,\neach followed by "
       "its own options.");
   command.each_view([&](CommandSyntax& of_view, const View& view) {
-    add_plot_options(of_view, *own, view.tokens.rank != nullptr);
+    add_plot_options(of_view, *own);
     if (view.tokens.rank != nullptr) of_view.footer(kTokenGrammar);
   });
   return command.finish(own, check_plot, run_plot);

@@ -89,11 +89,10 @@ std::string lines_of(const Recipe& recipe) {
   if (s.prompts)
     line("list",
          grouped(std::ssize(s.prompts->prompts)) + " prompts of “" + viz::visible(s.prompts->name) + "”");
-  const auto name = [](const std::string& id) { return std::string(find_view(id)->name()); };
-  line("view", recipe.figure && recipe.figure->window
-                   ? "the whole window, with " + name(s.view) +
-                         (s.second_view.empty() ? "" : " and " + name(s.second_view))
-                   : name(s.view));
+  line("view",
+       recipe.figure && recipe.figure->window
+           ? "the whole window, with " + s.view + (s.second_view.empty() ? "" : " and " + s.second_view)
+           : s.view);
   for (const WrittenOption& option : written_options(s.options, shown_views(recipe), false))
     line("option", option.name + " " + option.value);
   if (recipe.figure) line("command", command_of(recipe));

@@ -87,8 +87,7 @@ void check_shot(ShotCommand& shot) {
   }
   check_pixels(shot.picture, FileFormat::png);
   if (shot.second_view == shot.view)
-    throw UsageError("--beside takes a view other than the one in the middle, " +
-                     std::string(find_view(shot.view)->name()));
+    throw UsageError("--beside takes a view other than the one in the middle, " + shot.view);
   reject_recipe(shot);
   const std::vector<const View*> shown =
       shot.from_recipe ? shot.recipe_views : views_in_window(shot.view, shot.second_view);
@@ -107,7 +106,7 @@ std::string tab_id(const std::string& option, const std::string& text) {
   if (!is_tab(*find_view(text)))
     throw UsageError("the view " + model::quote(text) + " is always in the window; " + option + " takes " +
                      list_of_views(is_tab));
-  return std::string(find_view(text)->id);
+  return text;
 }
 
 }  // namespace
@@ -120,10 +119,10 @@ Finish describe_shot(CommandSyntax& command) {
   command.comparison(false);
   command.option("view", "VIEW",
                  "the view in the middle: " + list_of_views(is_tab) +
-                     " (default: " + std::string(view_at(Place::tab).name()) + ")",
+                     " (default: " + std::string(view_at(Place::tab).id) + ")",
                  own->view, tab_id);
   command.option("beside", "VIEW", "a second view next to it (default: none)", own->second_view, tab_id);
-  command.selection(true);
+  command.selection();
   command.tour();
   command.over();
   command.picture(true);

@@ -410,7 +410,6 @@ Finish describe_sweep(CommandSyntax& command) {
   measured_options(command, own->measured, kSweepMetrics, "what is measured of the prediction");
   command.choice_option("sweep-over", "what is edited, one at a time (default: heads)", own->over,
                         kSweepOver);
-  command.old_name("over");
   command.choice_option("ablate",
                         "set each to zero, or to its mean over the prompt, or with --mean-over over a\nlist "
                         "(default: zero; with --second or --second-model each is patched)",

@@ -26,7 +26,6 @@ Json views_json() {
     Json options = Json::array();
     for (const OptionSpec* option : view.options) options.push_back(json_of(view, *option));
     array.push_back({{"id", view.id},
-                     {"name", view.name()},
                      {"title", view.title},
                      {"group", spec_of(view.group).title},
                      {"help", view.help},
@@ -37,7 +36,7 @@ Json views_json() {
 
 void write_text(std::ostream& out) {
   for (const View& view : views()) {
-    out << format("%-10s %s\n", std::string(view.name()).c_str(), std::string(view.help).c_str());
+    out << format("%-10s %s\n", std::string(view.id).c_str(), std::string(view.help).c_str());
     for (const OptionSpec* option : view.options) {
       if (option == view.tokens.id || option == view.tokens.other_id) continue;
       const bool token = view.tokens.has(option);

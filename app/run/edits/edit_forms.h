@@ -1,9 +1,6 @@
 #pragma once
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <optional>
-#include <span>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,18 +8,15 @@
 #include "app/run/prompt_run.h"
 #include "model/pass/edits.h"
 
-// Building blocks of the text and the JSON form of edits, for their readers and for each EditKind.
+// Building blocks of the text of edits, for its reader and for each EditKind.
 namespace headscope::app {
 
-using Json = nlohmann::json;
 using Place = model::EditSite;
 
-extern const float kHiddenScore;  ///< -inf; "null" in both forms
+extern const float kHiddenScore;  ///< -inf; written "null"
 
 /// "a, b or c"; `last` is " or ".
 std::string listed(const std::vector<std::string>& words, std::string_view last);
-
-// ---- text ----
 
 std::optional<model::Site> site_named(std::string_view short_name);
 /// By the name of its hook, in a layer what follows "blocks.5.": "attn.hook_z".
@@ -105,38 +99,5 @@ std::string positions_phrase(const std::vector<int>& positions);  ///< "position
 model::EditSite named_receiver(model::EditSite at);
 /// What follows these words: after a comma where they end with a number, which it does not belong to.
 std::string after_place(const model::EditSite& at, std::string_view words);
-
-// ---- JSON ----
-
-/// A problem with an edit; the caller adds the file and the edit's number.
-class WrongEdit : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
-};
-
-// All throw WrongEdit; `key` names the value in the message.
-float number_of(const Json& value, std::string_view key, bool may_hide = false);
-int whole_of(const Json& value, std::string_view key);
-const Json::array_t& array_of(const Json& value, std::string_view key);
-void allow(const Json& object, std::span<const std::string_view> keys);
-
-/// The JSON object of an edit.
-struct EditObject {
-  const Json& json;
-  const Place& at;  ///< if its kind has one
-  const LoadedModel& model;
-
-  const Json& value(std::string_view key) const { return json.at(key); }
-  float number(std::string_view key) const { return number_of(value(key), key); }
-  /// A number or a list of numbers.
-  std::vector<float> numbers(std::string_view key, bool may_hide = false) const;
-  /// A list of whole numbers; empty, meaning all, if the key is absent.
-  std::vector<int> integers(std::string_view key) const;
-  std::optional<int> whole(std::string_view key) const;
-  std::string text(std::string_view key) const;
-};
-
-/// The edits of a list. Throws WrongEdit with the number of the wrong one.
-model::Edits edits_from_json(const Json& list, const LoadedModel& model);
 
 }  // namespace headscope::app

@@ -1,6 +1,5 @@
 #pragma once
 #include <algorithm>
-#include <array>
 #include <type_traits>
 #include <variant>
 
@@ -16,7 +15,6 @@ namespace headscope::app {
 /// - kGrammar: its lines in edit_grammar();
 /// - kOperator, after a place, or kName, before "=": how its text begins; read: parses the rest, returning
 ///   nothing if another kind with the same operator is meant (with kName: adds one edit for each layer);
-/// - kKeys: the keys of its JSON object, the one that identifies the kind first; from_json;
 /// - text, which parse_edits reads back, words for labels, and phrase for captions, where code says nothing;
 /// - numbers: approximate count of its numbers, for the overall limit; length: approximate length of its
 /// text;
@@ -60,12 +58,6 @@ struct WholeEdit {
 /// Whether a point is the scores or pattern of this head; `chosen`: the edit's head, nothing: all heads.
 inline bool is_at_head(model::HookPoint point, const std::optional<int>& chosen, model::HeadIndex head) {
   return model::has_cells(point.site) && point.layer == head.layer && chosen.value_or(head.head) == head.head;
-}
-
-/// JSON keys of a kind with a place.
-template <class... Keys>
-constexpr auto keys_at_place(Keys... keys) {
-  return std::array<std::string_view, sizeof...(Keys) + 4>{keys..., "site", "head", "positions", "units"};
 }
 
 /// Base of kinds that edit values at a place, `at`; in cells only where the query sees the key. kSources: a

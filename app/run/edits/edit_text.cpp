@@ -225,10 +225,11 @@ bool are_parts_of_one(const model::Edit& before, const model::Edit& next) {
          });
 }
 
+constexpr std::size_t kMaxNumbers = std::size_t{1} << 24;  // a few letters can expand to a million numbers
+
 }  // namespace
 
 model::Edits parse_edits(std::string_view text, const LoadedModel& model) {
-  constexpr std::size_t kMaxNumbers = std::size_t{1} << 24;  // a few letters can expand to a million numbers
   model::Edits all;
   std::size_t numbers = 0;
   bool apart = false;
@@ -253,6 +254,29 @@ model::Edits parse_edits(std::string_view text, const LoadedModel& model) {
   }
   for (const model::Edit& edit : all)  // merged cells add up
     if (has_parts(edit)) check(model.transformer->config(), edit);
+  return all;
+}
+
+model::Edits parse_edit_lines(std::string_view lines, const std::string& file, const LoadedModel& model) {
+  model::Edits all;
+  std::size_t numbers = 0;
+  for (int number = 1; !lines.empty(); ++number) {
+    std::string_view line = lines.substr(0, lines.find('\n'));
+    lines.remove_prefix(std::min(line.size() + 1, lines.size()));
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    if (line.find_first_not_of(' ') == line.npos) continue;
+    try {
+      for (model::Edit& edit : parse_edits(line, model)) {
+        numbers += numbers_of(edit);
+        all.push_back(std::move(edit));
+      }
+      if (numbers > kMaxNumbers)
+        throw model::RunError("the edits up to this line name more than " + std::to_string(kMaxNumbers) +
+                              " positions, units and values");
+    } catch (const model::RunError& error) {
+      throw model::LoadError(file + ":" + std::to_string(number) + ": " + error.what());
+    }
+  }
   return all;
 }
 

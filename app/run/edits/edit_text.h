@@ -13,6 +13,10 @@ namespace headscope::app {
 /// see edit_grammar(). Throws model::RunError: one sentence with the part that is wrong.
 model::Edits parse_edits(std::string_view text, const LoadedModel& model);
 
+/// Parses edits with one on each line; blank lines are skipped. Throws model::LoadError: one sentence that
+/// begins with `file` and the line's number.
+model::Edits parse_edit_lines(std::string_view lines, const std::string& file, const LoadedModel& model);
+
 /// The grammar, one page for --help.
 std::string edit_grammar();
 

@@ -29,11 +29,11 @@ enum class Coloring { kind, weight, position, token, prompt };
 enum class Text { prompt, list };
 
 const Option<Text> kText = session_only(choice_option<Text>(
-    "plane-text", "Text", "tT", "whose queries and keys are shown",
+    "query-key-text", "Text", "tT", "whose queries and keys are shown",
     {{"prompt", "One prompt", "Those of the prompt"},
      {"list", "List", "Those of all prompts of the open list, independent of the prompt", "from {}"}}));
 const Option<Coloring> kColoring = choice_option<Coloring>(
-    "plane-color", "Colours", "cC", "fill colour of the marks: queries are circles, keys are triangles",
+    "query-key-color", "Colours", "cC", "fill colour of the marks: queries are circles, keys are triangles",
     {{"kind", "Kind", "Queries in violet, keys in teal"},
      {"weight", "Weight", "Keys by their weight from the chosen query", "keys coloured by weight"},
      {"position", "Position", "By position in the prompt", "coloured by position"},
@@ -355,10 +355,9 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
 View query_key_space_view() {
   using namespace query_key_space;
   View view =
-      make_view(Group::attention, "plane", "Query-key space",
+      make_view(Group::attention, "query_key_space", "Query-key space",
                 "queries and keys of one head as points, projected onto their two principal directions",
                 build, facts, table);
-  view.new_name = "query_key_space";
   view.over_list = &kText;
   view.over_list_value = static_cast<int>(Text::list);
   view.of_model = uses_list;

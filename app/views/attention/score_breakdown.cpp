@@ -432,10 +432,9 @@ float whole_height(const ViewContext& c) {
 
 View score_view() {
   using namespace score_breakdown;
-  View view = make_view(Group::attention, "cell", "Score breakdown",
+  View view = make_view(Group::attention, "score", "Score breakdown",
                         "one query and one key, step by step: products, score, scaling, softmax, weight",
                         build, facts, table);
-  view.new_name = "score";
   add_gestures(view, click);
   view.whole_height = whole_height;
   view.caption = {true, true, true};

@@ -465,11 +465,10 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
 View pass_view() {
   using namespace pass;
   View view =
-      make_view(Group::block, "way", "Forward pass",
+      make_view(Group::block, "pass", "Forward pass",
                 "the forward pass of one token: what each step computes, and how far each layer moves the "
                 "residual stream",
                 build, facts, table);
-  view.new_name = "pass";
   add_gestures(view, click, layers_by_lines);
   view.caption = {true, false, true};
   view.shows_difference = true;

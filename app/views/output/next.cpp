@@ -294,7 +294,7 @@ Table table(const ViewContext& c) {
   if (!next || (c.side == Side::difference && compared_query(c) < 0)) return {};
   const Guesses g = guesses_of(c, *next);
   Table result{{"rank", "id", "token", "bytes", "logit", "probability", "follows"}, {}};
-  if (!g.before.empty()) add_cells(result.header, "probability compared with", difference_column(c));
+  if (!g.before.empty()) add_cells(result.header, "probability compared with", "difference");
   for (std::size_t i = 0; i < g.best.size(); ++i) {
     const int id = g.best[i];
     const double probability = g.probabilities[id];

@@ -433,12 +433,6 @@ const char* words_of(Source source) {
   return kWords[static_cast<std::size_t>(source)];
 }
 
-/// The name in CSV, which scripts may read.
-const char* name_of(Source source) {
-  constexpr std::array kNames{"of the prompt", "tried before", "drawn by the model", "a guess"};
-  return kNames[static_cast<std::size_t>(source)];
-}
-
 Table table(const ViewContext& c) {
   const auto tree = tree_of(c);
   if (!tree) return {};
@@ -448,7 +442,7 @@ Table table(const ViewContext& c) {
     const auto position = tree->root_tokens - 1 + std::ssize(tree->path_to(i));
     add_row(result, i, node.parent < 0 ? "" : std::to_string(node.parent), position, node.id,
             label_of(c, node.id), std::isnan(node.probability) ? "" : plain(node.probability),
-            name_of(node.source));
+            words_of(node.source));
   }
   return result;
 }

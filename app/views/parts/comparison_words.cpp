@@ -123,12 +123,8 @@ const char* difference_prefix(const ViewContext& c) {
   return c.side == Side::difference ? "difference in " : "";
 }
 
-const char* difference_column(const ViewContext& c) {
-  return is_between_two(c) ? "difference" : "change";
-}
-
 std::string difference_column_prefix(const ViewContext& c) {
-  return c.side == Side::difference ? std::string(difference_column(c)) + " of " : "";
+  return c.side == Side::difference ? "difference of " : "";
 }
 
 }  // namespace headscope::app

@@ -40,10 +40,7 @@ std::string counterpart_words(const ViewContext& context, int position);
 const char* difference_suffix(const ViewContext& context);
 /// Prefix of names of numbers on the difference side: "difference in "; else empty.
 const char* difference_prefix(const ViewContext& context);
-/// A CSV column of differences: "change" between a run and its unedited baseline, else "difference". Scripts
-/// know these names.
-const char* difference_column(const ViewContext& context);
-/// Prefix of CSV columns on the difference side: "change of ", "difference of "; else empty.
+/// Prefix of CSV columns on the difference side: "difference of "; else empty.
 std::string difference_column_prefix(const ViewContext& context);
 
 }  // namespace headscope::app

@@ -139,8 +139,8 @@ const Option<DragAction> kDragAction = [] {
       "what dragging over cells does: pan the picture, mask keys for queries, unmask them, "
       "or mark a shape",
       {{"off", "Pan", "Drag to pan when zoomed"},
-       {"hide", "Mask", "Drag to mask keys for queries", "", "mask"},
-       {"show", "Unmask", "Drag to unmask keys for queries, including later keys", "", "unmask"},
+       {"mask", "Mask", "Drag to mask keys for queries"},
+       {"unmask", "Unmask", "Drag to unmask keys for queries, including later keys"},
        {"shape", "Mark", "Drag to mark cells; the Search view finds heads with that shape"}}));
   option.of_weights = option.pane_only = true;
   return option;

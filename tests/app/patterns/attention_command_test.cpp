@@ -173,7 +173,7 @@ TEST_F(AttentionCommand, ComparesTwoFiles) {
   EXPECT_THAT(content("d.csv"), HasSubstr("\n7,7,"));
   succeed({"plot", "heads", "--attention", a, "--second-attention", b, "--show", "difference", "--out",
            path("d.png")});
-  succeed({"plot", "lines", "--attention", a, "--second-attention", b, "--show", "other", "--out",
+  succeed({"plot", "lines", "--attention", a, "--second-attention", b, "--show", "baseline", "--out",
            path("o.png")});
   const std::string c = file({2, 4, 8, 8}, causal_weight, "c.safetensors");
   EXPECT_THAT(fail({"plot", "heatmap", "--attention", a, "--second-attention", c, "--show", "difference",

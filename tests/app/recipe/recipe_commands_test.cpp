@@ -151,7 +151,7 @@ TEST_F(RecipeCommands, EditsAndAComparisonAreMadeAgain) {
        "difference"},
       {"--edit", "L1.resid_pre[3]<-\"A dog had\"[1]", "--edit", "positions=none"},
       {"--second", "The young king had a cat", "--align", "token", "--show", "difference"},
-      {"--second", "The \xff king", "--show", "other"}};
+      {"--second", "The \xff king", "--show", "baseline"}};
   for (const auto& comparison : comparisons) {
     const std::string first =
         made(std::vector<std::string>{"plot", "heatmap"} + kAsked + comparison, "a.png");
@@ -179,10 +179,10 @@ TEST_F(RecipeCommands, SweepsAreMadeAgainAsPlots) {
   const std::vector<std::string> sweep{"sweep", "--prompt", "The old king had a dog"};
   const std::vector<std::vector<std::string>> others{
       {},
-      {"--over", "layer-position", "--metric", "kl", "--size", "700x600", "--theme", "dark"},
+      {"--sweep-over", "layer-position", "--metric", "kl", "--size", "700x600", "--theme", "dark"},
       {"--token", "id:11", "--position", "3", "--metric", "probability", "--ablate", "mean"},
-      {"--from", "The old king had a cat", "--edit", "L0H1.z=0"},
-      {"--from", "The young queen had a small cat", "--align", "token"}};
+      {"--second", "The old king had a cat", "--edit", "L0H1.z=0"},
+      {"--second", "The young queen had a small cat", "--align", "token"}};
   for (const auto& more : others) {
     const std::string first = made(sweep + more, "a.png");
     EXPECT_EQ(made({"plot", "--recipe", file("a.png")}, "b.png"), first);
@@ -362,10 +362,10 @@ TEST_F(RecipeCommands, HelpSaysWhatGoesWithNoRecipeOfAWindow) {
                                                   {"--ids", "1"},
                                                   {"--prompt-file", file("p.txt")},
                                                   {"--edit", "L0H1.z=0"},
-                                                  {"--edits", file("e.json")},
+                                                  {"--edits", file("e.txt")},
                                                   {"--second", "x"},
                                                   {"--align", "token"},
-                                                  {"--show", "other"},
+                                                  {"--show", "baseline"},
                                                   {"--layer", "1"},
                                                   {"--head", "1"},
                                                   {"--query", "0"},

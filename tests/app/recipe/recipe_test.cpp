@@ -291,7 +291,7 @@ TEST(Command, SaysWhatNoCommandLineCan) {
   s = {};
   s.model.name = "tales";
   s.prompt.text = "a king";
-  s.view = "way", s.selection.query = 1;
+  s.view = "pass", s.selection.query = 1;
   EXPECT_EQ(command_of({s, Figure{}}), "headscope plot pass --prompt 'a king' --query 1 --scale 2")
       << "as the help calls them";
 }

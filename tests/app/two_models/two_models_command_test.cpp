@@ -173,9 +173,10 @@ TEST_F(TwoModelsCommand, AShorterContextIsComparedAsFarAsItGoes) {
   const Words with{"--second-model", narrow.path().string(), "--show", "difference"};
   const auto change = weights_in(made(kHeatmap + with, "a.csv"));
   EXPECT_FALSE(change.empty());
-  const json sweep = json::parse(run_command({"sweep", "--prompt", "The old king had a dog", "--second-model",
-                                              narrow.path().string(), "--over", "layer-position", "--json"})
-                                     .out);
+  const json sweep =
+      json::parse(run_command({"sweep", "--prompt", "The old king had a dog", "--second-model",
+                               narrow.path().string(), "--sweep-over", "layer-position", "--json"})
+                      .out);
   EXPECT_TRUE(sweep["changes"][0][2].is_number());
   EXPECT_TRUE(sweep["changes"][0][3].is_null()) << "nothing stands for it";
 }

@@ -39,7 +39,7 @@ TEST(ViewDifference, PredictionsIsTheDifferenceOfLosses) {
   ASSERT_EQ(table.rows.size(), 10U);
   double largest = 0, sum = 0;
   for (std::size_t i = 0; i < 8; ++i) {
-    const double difference = std::stod(table.rows[i][column(table, "change of loss")]);
+    const double difference = std::stod(table.rows[i][column(table, "difference of loss")]);
     EXPECT_NEAR(difference, loss(*after, i) - loss(*before, i), 1e-6);
     EXPECT_NEAR(std::stod(table.rows[i][column(table, "compared loss")]), loss(*before, i), 1e-6);
     largest = std::max(largest, std::abs(difference));
@@ -47,7 +47,7 @@ TEST(ViewDifference, PredictionsIsTheDifferenceOfLosses) {
   }
   EXPECT_GT(largest, 0.001);
   EXPECT_EQ(table.rows[8].back(), "") << "nothing follows the last token";
-  EXPECT_NEAR(std::stod(table.rows[9][column(table, "change of loss")]), sum / 8, 1e-9) << "the mean";
+  EXPECT_NEAR(std::stod(table.rows[9][column(table, "difference of loss")]), sum / 8, 1e-9) << "the mean";
 }
 
 TEST(ViewDifference, PredictionsComparesOnlyWhereTheSameTokenFollows) {
@@ -153,18 +153,18 @@ TEST(ViewDifference, NeuronsIsTheDifferenceOfEachOne) {
   for (const auto& row : table.rows) {
     if (row[column(table, "neuron")].empty()) continue;  // norms
     const auto neuron = static_cast<std::size_t>(std::stoi(row[column(table, "neuron")]));
-    const double difference = std::stod(row[column(table, "change of after")]);
+    const double difference = std::stod(row[column(table, "difference of after")]);
     EXPECT_NEAR(difference, static_cast<double>(now[neuron] - was[neuron]), 1e-6);
     EXPECT_LE(std::abs(difference), last) << "the most changed first";
     last = std::abs(difference);
   }
-  EXPECT_NEAR(std::abs(std::stod(table.rows[0][column(table, "change of after")])), largest, 1e-6);
+  EXPECT_NEAR(std::abs(std::stod(table.rows[0][column(table, "difference of after")])), largest, 1e-6);
   EXPECT_GT(largest, 1e-3);
 }
 
 TEST(ViewDifference, ThePassIsTheDifferenceOfEachVector) {
   const Scenario scenario = edited(), clean(kRobot);
-  const Table table = table_of(Side::difference, "way", scenario);
+  const Table table = table_of(Side::difference, "pass", scenario);
   const auto after = scenario.ask(PassOfToken{-1}), before = clean.ask(PassOfToken{-1});
   ASSERT_EQ(table.rows.size(), 1 + 4 * after->blocks.size());
   const std::size_t norm = column(table, "norm of the difference"), first = column(table, "[0]");

@@ -30,7 +30,7 @@ TEST(EditedVectors, ThePassShowsTheStreamThatEntersABlock) {
     EXPECT_NEAR(block.resid_mid[i], block.resid_pre[i] + block.attn_out[i], 1e-4);
   }
   EXPECT_NEAR(block.attn_cosine, cosine_of(kept, block.resid_mid), 1e-9);
-  const ViewFixture shown("way", s, 1400, 900);
+  const ViewFixture shown("pass", s, 1400, 900);
   EXPECT_THAT(texts(shown.scene()), Contains("L2 resid_pre, edited"));
   EXPECT_THAT(shown.picture().subtitle, EndsWith("; L2 resid_pre, edited"));
   EXPECT_THAT(texts(shown.scene()), Contains(viz::number(norm_of(kept), 4)));
@@ -42,7 +42,7 @@ TEST(EditedVectors, ThePassShowsTheStreamThatEntersABlock) {
     EXPECT_EQ(row[2], plain(block.pre_norm));
   }
   EXPECT_EQ(rows, 1) << "where it is not the last row again";
-  EXPECT_THAT(texts(ViewFixture("way", scenario_of("L2.resid_pre[4]*=0.5"), 1400, 900).scene()),
+  EXPECT_THAT(texts(ViewFixture("pass", scenario_of("L2.resid_pre[4]*=0.5"), 1400, 900).scene()),
               Not(Contains("L2 resid_pre, edited")));
 }
 

@@ -21,7 +21,7 @@ TEST(PassView, LinesSayTheNormsOfThePass) {
   const Scenario s = robot();
   const auto pass = s.ask(PassOfToken{kPosition});
   const BlockPass& block = *pass->blocks[kLayer];
-  const ViewFixture shown("way", s, 1600, 1000);
+  const ViewFixture shown("pass", s, 1600, 1000);
   DrawnPage page = shown.page();
   for (const auto& [step, vector] : {std::pair{attention, block.attn_out},
                                      {add_attention, block.resid_mid},
@@ -43,7 +43,7 @@ TEST(PassView, LinesSayTheNormsOfThePass) {
 TEST(PassView, ColumnsAreAsHighAsTheNormsOfTheTable) {
   const Scenario s = robot();
   const std::size_t layers = s.ask(PassOfToken{kPosition})->blocks.size();
-  const ViewFixture shown("way", s, 1600, 1000);
+  const ViewFixture shown("pass", s, 1600, 1000);
   const Table table = shown.table();
   ASSERT_EQ(table.rows.size(), 1 + 4 * layers);
   const int chart = shown.find(kChartRole, 1);  // what is added
@@ -74,7 +74,7 @@ TEST(PassView, ColumnsAreAsHighAsTheNormsOfTheTable) {
 
 TEST(PassView, AnAdditionAddsUpUnderTheMouse) {
   const Scenario s = robot();
-  const ViewFixture shown("way", s, 1200, 800);
+  const ViewFixture shown("pass", s, 1200, 800);
   const auto pass = s.ask(PassOfToken{kPosition});
   const auto& block = *pass->blocks[kLayer];
   for (const int dimension : {0, 17, 255}) {
@@ -91,7 +91,7 @@ TEST(PassView, AnAdditionAddsUpUnderTheMouse) {
 
 TEST(PassView, StripsHaveTheColoursOfTheirValues) {
   const Scenario s = robot();
-  const ViewFixture shown("way", s, 1600, 1000, {}, light(), 8);
+  const ViewFixture shown("pass", s, 1600, 1000, {}, light(), 8);
   const auto pass = s.ask(PassOfToken{kPosition});
   const int strip = shown.find(kStripRole, add_mlp);
   const auto& values = pass->blocks[kLayer]->resid_post;
@@ -105,7 +105,7 @@ TEST(PassView, StripsHaveTheColoursOfTheirValues) {
 }
 
 TEST(PassView, BoxesLeadToTheViewsOfTheirParts) {
-  const ViewFixture shown("way", robot(), 1200, 800);
+  const ViewFixture shown("pass", robot(), 1200, 800);
   const auto click = [&](int step) { return in_words(shown.click(shown.find(kStepRole, step))); };
   EXPECT_EQ(click(embedding), "show embedding");
   EXPECT_EQ(click(attention), "show heatmap");
@@ -121,7 +121,7 @@ TEST(PassView, BoxesLeadToTheViewsOfTheirParts) {
 }
 
 TEST(PassView, ColumnsAndKeysChooseLayers) {
-  const ViewFixture shown("way", robot(), 1200, 800);
+  const ViewFixture shown("pass", robot(), 1200, 800);
   const int chart = shown.find(kChartRole, 0);
   EXPECT_EQ(in_words(shown.click(chart, 0, 2 * (4 + 1))), "head 4 3");
   EXPECT_EQ(in_words(shown.click(chart, 0, 2 * (0 + 1) + 1)), "head 0 3");
@@ -155,13 +155,13 @@ TEST(PassView, ShowsWhatThereIsWhileTheRestIsComputed) {
   for (const std::size_t blocks : {0U, 1U, 2U, 3U}) {
     SCOPED_TRACE(blocks);
     PartOfPass part(s, blocks);
-    const ViewFixture shown("way", s.context(1200, 800, part));
+    const ViewFixture shown("pass", s.context(1200, 800, part));
     EXPECT_THAT(texts(shown.scene()), Contains("computing…"));
     EXPECT_EQ(senseless_item(shown.scene()), -1);
     EXPECT_EQ(text_faults(shown.scene(), *fonts()), "");
     for (int i = 0; i < std::ssize(shown.picture().regions); ++i) {
       const viz::Hit hit{i, shown.region(i).row_count - 1, 5};
-      EXPECT_EQ(senseless_item(find_view("way")->facts(shown.context(), shown.picture(), hit).overlay), -1);
+      EXPECT_EQ(senseless_item(find_view("pass")->facts(shown.context(), shown.picture(), hit).overlay), -1);
     }
     EXPECT_EQ(shown.table().rows.size(), 1 + 4 * blocks);
   }

@@ -42,7 +42,7 @@ TEST(QueryKeySpaceView, TellsScoreAndWeightOfTheMarkUnderTheMouse) {
   Scenario s("The king and his sons", {2, 1, 4, 1});
   const auto space = s.ask(QueryKeySpaceOf{2, 1});
   const auto stages = s.ask(StagesOf{2, 1});
-  const ViewFixture shown("plane", s, 900, 700);
+  const ViewFixture shown("query_key_space", s, 900, 700);
   const Places places(shown, *space);
   const auto name = [&](int position) { return token_name(s.run->tokens, position); };
   for (const bool key : {false, true}) {
@@ -73,7 +73,7 @@ TEST(QueryKeySpaceView, TellsScoreAndWeightOfTheMarkUnderTheMouse) {
 TEST(QueryKeySpaceView, SaysHowMuchItShows) {
   const Scenario& s = scenario(40);
   const auto space = s.ask(QueryKeySpaceOf{s.selection.layer, s.selection.head});
-  const ViewFixture shown("plane", s, 900, 700);
+  const ViewFixture shown("query_key_space", s, 900, 700);
   EXPECT_THAT(texts(shown.scene()),
               Contains("direction 1, " + percent(space->shares[0]) + " of the variance"));
   EXPECT_THAT(texts(shown.scene()), Contains(HasSubstr(percent(space->shares[0] + space->shares[1]))));
@@ -87,7 +87,7 @@ TEST(QueryKeySpaceView, SaysHowMuchItShows) {
 TEST(QueryKeySpaceView, SaysWhenItIsNotFinite) {
   const Scenario s(
       Prompt{"The king and his", {}, false, parse_edits("L2H1.q*=1e38; L2H1.q*=1e38", *bundled())});
-  EXPECT_THAT(texts(ViewFixture("plane", s, 900, 700).scene()),
+  EXPECT_THAT(texts(ViewFixture("query_key_space", s, 900, 700).scene()),
               Contains("this head has non-finite queries or keys"));
 }
 

@@ -34,8 +34,8 @@ TEST(SoftmaxDifference, IsTheRunsRowLessTheOthersToTheBit) {
   };
   for (int key = 0; key < 9; ++key) {
     const auto i = static_cast<std::size_t>(key);
-    EXPECT_EQ(std::stof(cells_of(table, "change of score")[i]), minus(Stage::scores, key));
-    EXPECT_EQ(std::stof(cells_of(table, "change of weight")[i]), minus(Stage::pattern, key));
+    EXPECT_EQ(std::stof(cells_of(table, "difference of score")[i]), minus(Stage::scores, key));
+    EXPECT_EQ(std::stof(cells_of(table, "difference of weight")[i]), minus(Stage::pattern, key));
   }
 }
 
@@ -68,7 +68,7 @@ TEST(SoftmaxDifference, TheLargestDifferencesComeFirst) {
   ViewContext c = on(Side::difference, "softmax", s, 1000, 800);
   set(c, "strongest-first", "yes");
   const viz::Picture picture = find_view("softmax")->build(c);
-  const auto weights = cells_of(find_view("softmax")->table(c), "change of weight");
+  const auto weights = cells_of(find_view("softmax")->table(c), "difference of weight");
   float last = INFINITY;
   for (const int key : ids_of_role(picture, 0)) {
     const float difference = std::abs(std::stof(weights[key]));
@@ -81,8 +81,8 @@ TEST(ScoreDifference, IsTheReferencesDifference) {
   // Not the last query, from which the mask hides nothing: it is unchanged.
   const Scenario s = edited("L1.mask=none", {kLayer, kHead, 6, 3});
   const auto &after = unmasked_reference(s), &before = reference_head(s, kLayer, kHead);
-  const auto values = named(table_of(Side::difference, "cell", s));
-  const auto number = [&](const std::string& name) { return std::stod(values.at("change of " + name)); };
+  const auto values = named(table_of(Side::difference, "score", s));
+  const auto number = [&](const std::string& name) { return std::stod(values.at("difference of " + name)); };
   const auto &q = after.q[6], &k = after.k[3], &q0 = before.q[6], &k0 = before.k[3];
   double through_q = 0, through_k = 0, qq = 0, qq0 = 0;
   for (std::size_t i = 0; i < q.size(); ++i) {
@@ -107,8 +107,8 @@ TEST(ScoreDifference, IsTheReferencesDifference) {
 
 TEST(ScoreDifference, IsTheRunsTableLessTheOthersToTheBit) {
   const Scenario s = edited("L0.attn_out=0", {kLayer, kHead, 8, 3});
-  const auto difference = named(table_of(Side::difference, "cell", s)),
-             now = named(table_of(Side::run, "cell", s)), before = named(table_of(Side::baseline, "cell", s));
+  const auto difference = named(table_of(Side::difference, "score", s)),
+             now = named(table_of(Side::run, "score", s)), before = named(table_of(Side::baseline, "score", s));
   int compared = 0;
   for (const auto& [name, value] : now) {
     if (name.starts_with("position")) {
@@ -118,7 +118,7 @@ TEST(ScoreDifference, IsTheRunsTableLessTheOthersToTheBit) {
     }
     SCOPED_TRACE(name);
     const bool wide = name.starts_with("q*k") || name.starts_with("norm") || name == "cosine";
-    const std::string& shown = difference.at("change of " + name);
+    const std::string& shown = difference.at("difference of " + name);
     if (wide) {
       EXPECT_EQ(std::stod(shown), std::stod(value) - std::stod(before.at(name)));
     } else {
@@ -132,7 +132,7 @@ TEST(ScoreDifference, IsTheRunsTableLessTheOthersToTheBit) {
 TEST(ScoreDifference, ComparesThePairWithTheOneThatStandsForIt) {
   const Scenario s = of_two({kLayer, kHead, 5, 3});
   Scenario second("The very old king had daughter");
-  const auto difference = named(table_of(Side::difference, "cell", s));
+  const auto difference = named(table_of(Side::difference, "score", s));
   EXPECT_EQ(difference.at("compared position of the query"), "5");
   EXPECT_EQ(difference.at("compared position of the key"), "4");
   EXPECT_EQ(std::stof(difference.at("difference of weight")), s.weight(5, 3) - second.weight(5, 4));
@@ -147,10 +147,10 @@ TEST(ScoreDifference, TakesTheKeyWithTheLargestDifference) {
   const auto difference = [&](int key) { return std::abs(s.weight(8, key) - clean.weight(8, key)); };
   for (int key = 1; key < 9; ++key)
     if (difference(key) > difference(most)) most = key;
-  EXPECT_EQ(named(table_of(Side::difference, "cell", s)).at("position of the key"), std::to_string(most));
+  EXPECT_EQ(named(table_of(Side::difference, "score", s)).at("position of the key"), std::to_string(most));
   // With two prompts, never a query without a counterpart.
   for (int query = 0; query < 6; ++query) {
-    const auto values = named(table_of(Side::difference, "cell", of_two({kLayer, kHead, query, -1})));
+    const auto values = named(table_of(Side::difference, "score", of_two({kLayer, kHead, query, -1})));
     if (query == 4) {
       EXPECT_TRUE(values.empty());
     } else {
@@ -163,28 +163,28 @@ TEST(RowDifference, AKeyThatIsHiddenOnOneSideIsInfinitelyFar) {
   const Scenario s = edited("L2H1.scores[8,3]=null", {kLayer, kHead, 8, 3}), clean(kRobot);
   const float weight = -clean.weight(8, 3);
   const Table softmax = table_of(Side::difference, "softmax", s);
-  EXPECT_EQ(cells_of(softmax, "change of score")[3], "") << "no number of its own";
+  EXPECT_EQ(cells_of(softmax, "difference of score")[3], "") << "no number of its own";
   EXPECT_THAT(texts(picture_of("softmax", s).scene), Contains(HasSubstr("masked on one side only")));
-  EXPECT_EQ(std::stof(cells_of(softmax, "change of weight")[3]), weight);
-  const auto cell = named(table_of(Side::difference, "cell", s));
-  EXPECT_EQ(cell.at("change of score"), "0");
-  EXPECT_EQ(cell.at("change of masked"), "-inf");
-  EXPECT_EQ(std::stof(cell.at("change of weight")), weight);
-  EXPECT_THAT(texts(picture_of("cell", s).scene), Contains("−∞"));
+  EXPECT_EQ(std::stof(cells_of(softmax, "difference of weight")[3]), weight);
+  const auto cell = named(table_of(Side::difference, "score", s));
+  EXPECT_EQ(cell.at("difference of score"), "0");
+  EXPECT_EQ(cell.at("difference of masked"), "-inf");
+  EXPECT_EQ(std::stof(cell.at("difference of weight")), weight);
+  EXPECT_THAT(texts(picture_of("score", s).scene), Contains("−∞"));
 }
 
 TEST(RowDifference, WhereTheMaskIsLiftedLaterKeysHaveTheScoresThatTheyAlwaysHad) {
   const Scenario s = edited("L2H1.mask=none; L0.attn_out=0", {kLayer, kHead, 2, 6}), clean(kRobot);
   const auto after = s.ask(StagesOf{kLayer, kHead}), before = clean.ask(StagesOf{kLayer, kHead});
-  const auto cell = named(table_of(Side::difference, "cell", s));
-  EXPECT_EQ(std::stof(cell.at("change of score")),
+  const auto cell = named(table_of(Side::difference, "score", s));
+  EXPECT_EQ(std::stof(cell.at("difference of score")),
             after->matrix(Stage::scores).at(2, 6) - before->matrix(Stage::scores).at(2, 6));
-  EXPECT_EQ(cell.at("change of masked"), "inf");
-  EXPECT_EQ(std::stof(cell.at("change of weight")), s.weight(2, 6));
+  EXPECT_EQ(cell.at("difference of masked"), "inf");
+  EXPECT_EQ(std::stof(cell.at("difference of weight")), s.weight(2, 6));
   const Table softmax = table_of(Side::difference, "softmax", s);
   ASSERT_EQ(softmax.rows.size(), 9U + 1U);
-  EXPECT_EQ(std::stof(cells_of(softmax, "change of weight")[6]), s.weight(2, 6));
-  EXPECT_EQ(std::stof(cells_of(softmax, "change of weight")[1]), s.weight(2, 1) - clean.weight(2, 1));
+  EXPECT_EQ(std::stof(cells_of(softmax, "difference of weight")[6]), s.weight(2, 6));
+  EXPECT_EQ(std::stof(cells_of(softmax, "difference of weight")[1]), s.weight(2, 1) - clean.weight(2, 1));
 }
 
 TEST(RowDifference, WhatIsHiddenOnBothSidesDoesNotDiffer) {
@@ -196,9 +196,9 @@ TEST(RowDifference, WhatIsHiddenOnBothSidesDoesNotDiffer) {
     for (std::size_t number = 1; number < softmax.header.size(); ++number)
       EXPECT_EQ(softmax.rows[key][number], "0");
   const auto cell =
-      named(table_of(Side::difference, "cell", edited("L2H1.pattern[2,6]=0.5", {kLayer, kHead, 2, 6})));
-  EXPECT_EQ(cell.at("change of masked"), "0");
-  EXPECT_EQ(cell.at("change of weight"), "0.5");
+      named(table_of(Side::difference, "score", edited("L2H1.pattern[2,6]=0.5", {kLayer, kHead, 2, 6})));
+  EXPECT_EQ(cell.at("difference of masked"), "0");
+  EXPECT_EQ(cell.at("difference of weight"), "0.5");
 }
 
 TEST(RowDifference, NothingThatIsNoNumberIsDrawn) {
@@ -206,7 +206,7 @@ TEST(RowDifference, NothingThatIsNoNumberIsDrawn) {
                             "L2H1.pattern[2,6]=0.5"})
     for (const auto& [query, key] : {std::pair{0, -1}, {2, 0}, {8, 3}}) {
       const Scenario s = edited(edits, {kLayer, kHead, query, key});
-      for (const char* view : {"softmax", "cell"}) {
+      for (const char* view : {"softmax", "score"}) {
         SCOPED_TRACE(std::string(edits) + " " + view + " " + std::to_string(query));
         const ViewContext c = on(Side::difference, view, s, 1000, 800);
         const viz::Picture picture = find_view(view)->build(c);

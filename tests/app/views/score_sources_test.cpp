@@ -98,7 +98,7 @@ TEST(ScoreSourcesView, ADifferenceIsThatOfTheProducts) {
   const Scenario s = edited("L1.attn_out[*][7]*=0.5", {3, 2, 6, 3});
   const auto d = s.ask_difference(ScoreSourcesOf{3, 2, 6, 3});
   const Table table = table_of(Side::difference, "score_sources", s);
-  EXPECT_EQ(table.header[6], "change of scaled score");
+  EXPECT_EQ(table.header[6], "difference of scaled score");
   EXPECT_EQ(std::stod(table.rows[0][6]), d->product(0, 0));
   EXPECT_EQ(in_table(table, "score of the model"), d->score);
   const ViewFixture shown("score_sources", on(Side::difference, "score_sources", s, 1300, 900));

@@ -17,7 +17,7 @@ Scenario robot(int key) {
 TEST(ScoreView, NumbersAreTheReferences) {
   const Scenario s = robot(3);
   const auto& head = reference_head(s);
-  const auto values = named(ViewFixture("cell", s, 900, 700).table());
+  const auto values = named(ViewFixture("score", s, 900, 700).table());
   const auto number = [&](const std::string& name) { return std::stod(values.at(name)); };
   const auto &q = head.q[kQuery], &k = head.k[3];
   double dot = 0, qq = 0, kk = 0, largest = -1e300, sum = 0;
@@ -74,7 +74,7 @@ TEST(ScoreView, WhatIsWrittenAddsUp) {
   int checked = 0;
   for (int key = 0; key <= kQuery; ++key) {
     const Scenario s = robot(key);
-    const ViewFixture shown("cell", s, 900, 800);
+    const ViewFixture shown("score", s, 900, 800);
     for (const int index : {0, 4, 6}) {  // positive and negative products, minus the maximum, row sum
       const std::vector<std::string> line = step(shown, index);
       ASSERT_EQ(line.size(), 4U) << index;
@@ -98,12 +98,12 @@ TEST(ScoreView, TakesTheStrongestKeyWhereNoneIsChosen) {
   const Scenario s = robot(-1);
   const auto& weights = reference_head(s).weights[kQuery];
   const auto strongest = std::ranges::max_element(weights) - weights.begin();
-  EXPECT_EQ(named(ViewFixture("cell", s, 900, 700).table()).at("position of the key"),
+  EXPECT_EQ(named(ViewFixture("score", s, 900, 700).table()).at("position of the key"),
             std::to_string(strongest));
 }
 
 TEST(ScoreView, AClickOnTheRowChoosesTheKey) {
-  const ViewFixture shown("cell", robot(3), 900, 800);
+  const ViewFixture shown("score", robot(3), 900, 800);
   const int keys = shown.find(kKey, kQuery);
   ASSERT_GE(keys, 0);
   EXPECT_EQ(in_words(shown.click(keys, 0, 5)), "key 5");

@@ -108,7 +108,7 @@ TEST(Tokens, InADifferenceTheyAreShadedByTheDifferenceOfTheirWeights) {
     EXPECT_THAT(tooltip, Not(Contains(HasSubstr("edited run:"))));
   }
   EXPECT_GT(colored, 1);
-  EXPECT_THAT(view.table(c).header, Contains("change of weight"));
+  EXPECT_THAT(view.table(c).header, Contains("difference of weight"));
 }
 
 TEST(Tokens, LineEndsBreakLinesAndScrollingFollows) {

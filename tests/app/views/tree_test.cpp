@@ -43,7 +43,7 @@ TEST(Tree, HasTheTenBestGuessesWithTheReferencesProbabilities) {
     EXPECT_EQ(row.position, s.length());
     EXPECT_EQ(reference(s).rank(s.length() - 1, row.id), i);
     EXPECT_NEAR(row.probability.value(), p.at(static_cast<std::size_t>(row.id)), 1e-6);
-    EXPECT_EQ(row.from, "a guess");
+    EXPECT_EQ(row.from, "prediction");
   }
 }
 
@@ -59,7 +59,7 @@ TEST(Tree, HasEveryTextThatIsDrawnAhead) {
           std::ranges::find_if(rows, [&](const Row& row) { return row.parent == at && row.id == token.id; });
       ASSERT_NE(child, rows.end());
       EXPECT_NEAR(child->probability.value(), token.probability, 1e-6);
-      EXPECT_EQ(child->from, "drawn by the model");
+      EXPECT_EQ(child->from, "sampled by the model");
       at = static_cast<int>(child - rows.begin());
     }
   }
@@ -80,7 +80,7 @@ TEST(Tree, ShowsWhatWasTriedAndAClickGoesBackToIt) {
   const View& view = *find_view("tree");
   const std::vector<Row> rows = rows_of(view.table(c));
   EXPECT_EQ(rows[0].id, before.back()) << "the root is where both began";
-  EXPECT_EQ(count_from(rows, "of the prompt"), 3);
+  EXPECT_EQ(count_from(rows, "from the prompt"), 3);
   EXPECT_EQ(count_from(rows, "tried before"), 2);
   const Picture picture = view.build(c);
   int prompt_words = 0, tried_words = 0;
@@ -102,7 +102,7 @@ TEST(Tree, ShowsWhatWasTriedAndAClickGoesBackToIt) {
     if (ids == other) {
       EXPECT_THAT(to.probabilities, ElementsAre(0.125, 0.75)) << "of each token in turn";
     }
-    prompt_words += row.from == "of the prompt", tried_words += row.from == "tried before";
+    prompt_words += row.from == "from the prompt", tried_words += row.from == "tried before";
   }
   EXPECT_EQ(prompt_words, 2);
   EXPECT_EQ(tried_words, 2);

@@ -39,8 +39,7 @@ TEST_F(PaletteTest, FindsEveryKindOfThing) {
   const OptionSpec& scale = option("value-scale");
   const std::string label(scale.label), value(scale.choices[1].label);
   EXPECT_EQ(first(label + " " + value).label, label + ": " + value);
-  // Old and new ids of views are found, too.
-  for (const char* id : {"way", "plane", "pass"}) {
+  for (const char* id : {"pass", "query_key_space"}) {
     const auto all = found(core, id);
     EXPECT_TRUE(std::ranges::any_of(all, [](const auto& entry) { return entry.kind == "view"; })) << id;
   }
@@ -156,7 +155,7 @@ TEST_F(PaletteTest, AClickPerformsAnEntry) {
   press_and_show(core, Key::k, {.ctrl = true});
   type_and_show(core, "query-key");
   click_and_show(core, "Query-key space");
-  EXPECT_EQ(core.state().view, "plane");
+  EXPECT_EQ(core.state().view, "query_key_space");
   EXPECT_EQ(core.state().dialog, Dialog::none);
 }
 

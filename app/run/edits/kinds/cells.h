@@ -14,7 +14,6 @@ struct EditKind<model::SetCells> : WholeEdit<model::SetCells> {
   static constexpr std::string_view kGrammar =
       "  L3.pattern[8,3]=0            weight of query 8 on key 3; ~= also rescales the rest, to sum to 1\n"
       "  L3H0.scores[*,0]=null        mask key 0 for all queries\n";
-  static constexpr std::array<std::string_view, 4> kKeys{"cells", "site", "head", "renormalise"};
   static constexpr bool kHasParts = true;
   static std::size_t numbers(const Set& set) { return 3 * set.cells.size(); }
   static std::size_t length(const Set& set) { return set.cells.size(); }
@@ -31,19 +30,6 @@ struct EditKind<model::SetCells> : WholeEdit<model::SetCells> {
       if (queries.all)
         for (int query = key; query < n_ctx; ++query) set.cells.push_back({query, key, value});
       for (const int query : queries.list) set.cells.push_back({query, key, value});
-    }
-    return set;
-  }
-
-  static Set from_json(const EditObject& in) {
-    const Json renormalise = in.json.value("renormalise", Json(false));
-    if (!renormalise.is_boolean()) throw WrongEdit("\"renormalise\" takes true or false");
-    Set set{in.at.point, in.at.head, {}, renormalise.get<bool>()};
-    for (const Json& cell : array_of(in.value("cells"), "cells")) {
-      const Json::array_t& three = array_of(cell, "cells");
-      if (three.size() != 3) throw WrongEdit("\"cells\" takes [query, key, value] each");
-      set.cells.push_back({whole_of(three[0], "cells"), whole_of(three[1], "cells"),
-                           number_of(three[2], "cells", in.at.point.site == model::Site::attn_scores)});
     }
     return set;
   }

@@ -9,7 +9,6 @@ struct EditKind<model::SetMask> : WholeEdit<model::SetMask> {
   static constexpr std::string_view kName = "mask";
   static constexpr std::string_view kGrammar =
       "  mask=none                    every query sees every key; L3H2.mask=100/110/111: only those with 1\n";
-  static constexpr std::array<std::string_view, 3> kKeys{"mask", "layer", "head"};
   static std::size_t numbers(const Mask& mask) { return length(mask) / 32; }
   static std::size_t length(const Mask& mask) { return mask.sees.size() * mask.sees.size(); }
 
@@ -29,23 +28,6 @@ struct EditKind<model::SetMask> : WholeEdit<model::SetMask> {
     if (!layers) result.push_back(mask);
     for (const int layer : layers.value_or(std::vector<int>{}))
       result.push_back(Mask{layer, head, mask.sees});
-  }
-
-  static Mask from_json(const EditObject& in) {
-    Mask mask{in.whole("layer"), in.whole("head"), {}};
-    const Json& value = in.value("mask");
-    if (value == "none") return mask;
-    for (const Json& row : array_of(value, "mask")) {
-      mask.sees.emplace_back();
-      for (const Json& cell : array_of(row, "mask")) {
-        if (cell != 0 && cell != 1 && !cell.is_boolean())
-          throw WrongEdit("\"mask\" takes \"none\" or rows of 0 and 1");
-        mask.sees.back().push_back(cell.is_boolean() ? cell.get<bool>() : cell == 1);
-      }
-    }
-    if (mask.sees.empty())
-      throw WrongEdit("\"mask\" is empty; \"none\" means that every query sees every key");
-    return mask;
   }
 
   static std::string text(const Mask& mask) {

@@ -21,7 +21,6 @@ struct EditKind<model::PatchFrom> : EditAtPlace<model::PatchFrom, &model::PatchF
       "  L5H1.z -> L9H6.q <- \"text\"   patch a head or mlp_out on its direct path to a later head's q, k "
       "or v, or to\n"
       "                               logits: all other heads and MLPs stay; also L0H0.z=0 -> L1H6.k\n";
-  static constexpr auto kKeys = keys_at_place("patch");
   static constexpr bool kOverwrites = true;
   static std::size_t values(const Patch& patch) {
     std::size_t sum = patch.tokens.size();
@@ -54,31 +53,6 @@ struct EditKind<model::PatchFrom> : EditAtPlace<model::PatchFrom, &model::PatchF
       patch.positions = in.numbers(false).list;
       in.expect("]");
     }
-    return patch;
-  }
-
-  static Patch from_json(const EditObject& in) {
-    const Json& value = in.value("patch");
-    const EditObject source{value, in.at, in.model};
-    const bool second = value.is_object() && value.contains("model");
-    const bool edited = value.is_object() && value.contains("edits");
-    const int sources = value.is_object() ? value.contains("prompt") + value.contains("ids") : 0;
-    if (sources > 1 || (sources == 0 && !second && !edited))
-      throw WrongEdit("\"patch\" takes an object with \"prompt\" or \"ids\", or with \"model\" or \"edits\"");
-    allow(value, std::array<std::string_view, 6>{"prompt", "ids", "positions", "model", "edits", "direct"});
-    Patch patch{in.at, source.integers("ids"), source.integers("positions"), second, {}};
-    if (edited) patch.edits = edits_from_json(value.at("edits"), in.model);
-    if (value.contains("direct")) {
-      if (!value.at("direct").is_boolean()) throw WrongEdit("\"direct\" of \"patch\" takes true or false");
-      patch.direct = value.at("direct").get<bool>();
-    }
-    if (second && value.at("model") != "second") throw WrongEdit("\"model\" of \"patch\" must be \"second\"");
-    if (value.contains("prompt")) {
-      if (!value.at("prompt").is_string()) throw WrongEdit("\"prompt\" takes text");
-      add_tokens(patch, value.at("prompt").get_ref<const std::string&>(), in.model);
-    }
-    if (edited && patch.edits.empty()) throw WrongEdit("\"edits\" of \"patch\" must name some");
-    if (sources > 0 && patch.tokens.empty()) throw WrongEdit("the prompt to patch from has no tokens");
     return patch;
   }
 

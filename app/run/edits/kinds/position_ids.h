@@ -9,7 +9,6 @@ struct EditKind<model::SetPositionIds> : WholeEdit<model::SetPositionIds> {
   static constexpr std::string_view kName = "positions";
   static constexpr std::string_view kGrammar =
       "  positions=0,0,-1             rows of wpe for positions 0, 1, 2 (-1: none); =none: no positions\n";
-  static constexpr std::array<std::string_view, 1> kKeys{"position_ids"};
   static std::size_t length(const Set& set) { return set.ids.size(); }
 
   static void read(EditReader& in, const std::optional<std::vector<int>>& layers, const std::optional<int>&,
@@ -31,7 +30,6 @@ struct EditKind<model::SetPositionIds> : WholeEdit<model::SetPositionIds> {
     }
     result.push_back(std::move(set));
   }
-  static Set from_json(const EditObject& in) { return {in.integers("position_ids")}; }
   static std::string text(const Set& set) {
     std::string text;
     for (std::size_t i = 0; i < set.ids.size();) {

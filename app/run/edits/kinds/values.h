@@ -15,27 +15,18 @@ struct EditKind<model::SetValues> : EditAtPlace<model::SetValues> {
       "  L5H1.z=0                     turn off head 1 of layer 5 (L5: all heads, L*: all layers)\n"
       "  L5H1.z=[0.5,...]             set it to a vector; mean over \"FILE\" after it names the list\n";
   static constexpr std::string_view kMeanOver = "mean over ";
-  static constexpr auto kKeys = keys_at_place("set", "mean_over");
   static constexpr bool kOverwrites = true;
   static std::size_t values(const Set& set) { return set.values.size(); }
-  /// A name of a list as it can be shown: it comes from a file, which may say anything.
-  static std::string list_name(std::string_view name) {
-    constexpr std::size_t kMost = 255;  // bytes, as of files
-    if (name.size() > kMost)
-      throw WrongEdit("the name of a list has at most " + std::to_string(kMost) + " bytes");
-    return viz::visible(name);
-  }
   static std::optional<Set> read(EditReader& in, const Place& at) {
     if (in.sees("mean")) return std::nullopt;
     if (in.take("null")) return Set{at, {kHiddenScore}};
     Set set{at, in.vector()};
-    if (in.take(kMeanOver)) set.mean_over = list_name(in.quoted());
+    if (!in.take(kMeanOver)) return set;
+    constexpr std::size_t kMost = 255;          // bytes, as of files
+    set.mean_over = viz::visible(in.quoted());  // it comes from a file, which may say anything
+    if (set.mean_over.size() > kMost)
+      in.fail("the name of a list has at most " + std::to_string(kMost) + " bytes");
     return set;
-  }
-  static std::optional<Set> from_json(const EditObject& in) {
-    if (in.value("set").is_string()) return std::nullopt;
-    return Set{in.at, in.numbers("set", in.at.point.site == model::Site::attn_scores),
-               in.json.contains("mean_over") ? list_name(in.text("mean_over")) : ""};
   }
   static std::string operand(const Set& set) {
     return vector_text(set.values) +
@@ -63,13 +54,8 @@ struct EditKind<model::SetMean> : EditAtPlace<model::SetMean> {
   static constexpr std::string_view kOperator = "=";
   static constexpr std::string_view kGrammar =
       "  L5H1.z=mean                  replace it by its mean over positions, or over those of --mean-over\n";
-  static constexpr auto kKeys = keys_at_place("set");
   static constexpr bool kOverwrites = true;
   static Mean read(EditReader& in, const Place& at) { return in.expect("mean"), Mean{at}; }
-  static Mean from_json(const EditObject& in) {
-    if (in.value("set") != "mean") throw WrongEdit("\"set\" takes a number, a list or \"mean\"");
-    return {in.at};
-  }
   static std::string operand(const Mean&) { return "mean"; }
   static std::string what(const Mean&, const std::string& over = "positions") {
     return " = mean over " + over;
@@ -84,9 +70,7 @@ struct EditKind<model::ScaleValues> : EditAtPlace<model::ScaleValues> {
   static constexpr std::string_view kGrammar =
       "  L2.mlp_out[3,5-8]*=0.5       halve at positions 3 and 5 to 8; without [...]: everywhere\n"
       "  L0.mlp_post[*][17]=0         turn off unit 17 at all positions\n";
-  static constexpr auto kKeys = keys_at_place("scale");
   static Scale read(EditReader& in, const Place& at) { return {at, in.number()}; }
-  static Scale from_json(const EditObject& in) { return {in.at, in.number("scale")}; }
   static std::string operand(const Scale& scale) { return number_text(scale.factor); }
   static std::string what(const Scale& scale) {
     const bool off = scale.factor == 0 && scale.at.point.site != model::Site::attn_scores;
@@ -110,7 +94,6 @@ struct EditKind<model::AddVector> : EditAtPlace<model::AddVector> {
   static constexpr std::string_view kOperator = "+=";
   static constexpr std::string_view kGrammar =
       "  L2.resid_pre[7]+=2*[0.5,...] add twice a vector of d_model numbers; one number: to all units\n";
-  static constexpr auto kKeys = keys_at_place("add", "factor");
   static std::size_t values(const Add& add) { return add.vector.size(); }
 
   static Add read(EditReader& in, const Place& at) {
@@ -120,9 +103,6 @@ struct EditKind<model::AddVector> : EditAtPlace<model::AddVector> {
       add.vector = in.vector();
     }
     return add;
-  }
-  static Add from_json(const EditObject& in) {
-    return {in.at, in.numbers("add"), in.json.contains("factor") ? in.number("factor") : 1};
   }
   static std::string operand(const Add& add) {
     return (add.factor != 1 ? number_text(add.factor) + "*" : "") + vector_text(add.vector);
