@@ -59,11 +59,6 @@ TEST(Settings, AnEmptyPromptIsNotNoPrompt) {
   EXPECT_FALSE(parse_settings(to_json(Settings{}), "s").settings.has_prompt);
 }
 
-TEST(Settings, WhatIsSaidOfAPromptThatIsNotThereIsPassedOver) {
-  const Settings read = parse_settings(R"({"last_prompt_start_token": true})", "s").settings;
-  EXPECT_EQ(parse_settings(to_json(read), "s").settings, read);
-}
-
 TEST(Settings, WhatCannotBeUsedKeepsItsDefaultAndIsNamed) {
   const LoadedSettings loaded = parse_settings(
       R"({"theme": "blue", "font_size": 1e30, "window_width": -5, "window_height": 900, "heads_pane": "wide",
