@@ -92,7 +92,7 @@ for part in "${parts[@]}"; do
     window) start_windows "$root/build/windows/wine"; compare_windows || good=no; stop_windows ;;
     package) package ;;
     installer)
-      "$root/tests/windows/installer.sh" "$root"/build/windows/headscope-*-win64.exe "$root/tests/data/session-1.headscope" \
+      "$root/tests/windows/installer.sh" "$root"/build/windows/headscope-*-win64.exe "$root/tests/windows/session.headscope" \
         "$out" || good=no
       ;;
     speed)

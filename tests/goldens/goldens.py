@@ -67,7 +67,7 @@ class Program:
         for name, file in FONTS.items():
             shutil.copy(DEJAVU / file, fonts / name)
         self.environment = {"HOME": str(folder), "XDG_DATA_HOME": str(folder / "data"), "PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8"}
-        self.views = [view["name"] for view in json.loads(self.output("views", "--json"))["views"]]
+        self.views = [view["id"] for view in json.loads(self.output("views", "--json"))["views"]]
 
     def output(self, *arguments):
         return subprocess.run([self.path, *arguments], cwd=self.folder, env=self.environment, stdout=subprocess.PIPE, check=True).stdout

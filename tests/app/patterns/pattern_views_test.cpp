@@ -64,16 +64,6 @@ TEST_F(PatternViews, TheMapOfARectangleHasARowForEachQueryAndAColumnForEachKey) 
   EXPECT_EQ(in_words(shown.click(shown.grid(), 1, 11)), "query 1, key 11");
 }
 
-TEST_F(PatternViews, AMapSaysWhetherThereIsAMaskAndWhoSaysSo) {
-  const auto said = [&](const WeightOf& weight, const std::string& metadata = "") {
-    return words_in(ViewFixture("heatmap", scenario({2, 3, 8, 8}, weight, metadata), 1000, 800).scene());
-  };
-  EXPECT_THAT(said(even_rows(8)), HasSubstr("rows sum to 1; no mask (inferred)"));
-  EXPECT_THAT(said(causal_weight), HasSubstr("rows sum to 1; causal (inferred)"));
-  EXPECT_THAT(said(causal_weight, R"({"causal":"false"})"), HasSubstr("no mask (stated in the file)"));
-  EXPECT_THAT(said(some_weight), Not(HasSubstr("rows sum to 1")));
-}
-
 TEST_F(PatternViews, HeadsShowEachMapAsItIs) {
   const ViewFixture shown("heads", scenario(kCross, even_rows(12), kCrossTexts), 900, 600);
   for (int layer = 0; layer < 2; ++layer)
@@ -92,67 +82,12 @@ TEST_F(PatternViews, LinesJoinTwoTextsOfDifferentLengths) {
   ASSERT_EQ(shown.picture().regions.size(), 2U);
   EXPECT_EQ(shown.region(0).row_count, 5);
   EXPECT_EQ(shown.region(1).row_count, 12);
-  // Each query's strongest key; the lines end in the middle of their rows.
-  std::vector<std::pair<double, double>> lines;
-  for (const auto& segments : viz::testing::items_of<viz::Segments>(shown.scene()))
-    for (std::size_t i = 0; i + 1 < segments.points.size(); i += 2)
-      if (segments.points[i].y != segments.points[i + 1].y)
-        lines.emplace_back(segments.points[i].y, segments.points[i + 1].y);
-  ASSERT_EQ(lines.size(), 5U);
-  for (int query = 0; query < 5; ++query) {
-    const int key = (1 + 4 + query) % 12;
-    const double from = static_cast<double>(shown.region(0).cell_rect(query, 0).center().y),
-                 to = static_cast<double>(shown.region(1).cell_rect(key, 0).center().y);
-    EXPECT_TRUE(std::ranges::any_of(lines, [&](const auto& line) {
-      return std::abs(line.first - from) < 1 && std::abs(line.second - to) < 1;
-    })) << query;
-  }
   const Table table = shown.table();
   ASSERT_EQ(table.rows.size(), 5U);
   EXPECT_THAT(table.rows[0], ElementsAre("L1 H2", "0", "le", "5", "sleep", plain(even_rows(12)(1, 2, 0, 5))));
   const ViewFixture arcs("lines", s, 900, 600, {{"arrangement", "arcs"}});
   EXPECT_THAT(words_in(arcs.scene()), HasSubstr("the keys are other tokens"));
   EXPECT_THAT(find_view("lines")->refuse(arcs.context()), HasSubstr("the keys are other tokens"));
-}
-
-TEST_F(PatternViews, TokensAreShadedWhereTheyAreTheKeys) {
-  const auto fills = [&](const Scenario& s) {
-    const ViewFixture shown("tokens", s, 900, 100);
-    EXPECT_EQ(shown.picture().regions.size(), static_cast<std::size_t>(s.length()));
-    for (int i = 0; i < s.length(); ++i) EXPECT_THAT(shown.tooltip(shown.chip(i)), Not(IsEmpty()));
-    EXPECT_EQ(shown.table().rows.size(), static_cast<std::size_t>(s.length()));
-    std::vector<viz::Color> colors;
-    for (const auto& fill : viz::testing::items_of<viz::FillRect>(shown.scene()))
-      colors.push_back(fill.color);
-    return colors;
-  };
-  const auto own = fills(scenario({2, 3, 5, 5}, even_rows(5)));
-  EXPECT_TRUE(std::ranges::any_of(own, [&](viz::Color c) { return c != own.front(); }));
-  const auto other = fills(scenario(kCross, even_rows(12), kCrossTexts));
-  EXPECT_TRUE(std::ranges::all_of(other, [&](viz::Color c) { return c == other.front(); }));
-}
-
-TEST_F(PatternViews, HeadMetricsAreThoseOfTheFile) {
-  const Table table = ViewFixture("metrics", scenario({2, 3, 4, 4}, even_rows(4)), 1000, 600).table();
-  ASSERT_EQ(table.rows.size(), 6U);
-  // In L0 H0, queries 1, 2, 3 give a half plus an eighth to themselves.
-  EXPECT_THAT(std::vector(table.rows[0].begin(), table.rows[0].begin() + 5),
-              ElementsAre("0", "0", "0.125", "0.125", "0.625"));
-  const Scenario cross = scenario(kCross, even_rows(12), kCrossTexts);
-  EXPECT_THAT(words_in(ViewFixture("metrics", cross, 1000, 600, {{"metric", "previous"}}).scene()),
-              HasSubstr("the keys are not tokens of the queries' text"));
-}
-
-TEST_F(PatternViews, CaptionsNameTheModelAndTheTextOfTheFile) {
-  const Scenario s = scenario(kCross, even_rows(12), kCrossTexts);
-  EXPECT_EQ(caption(*find_view("heatmap"), s.context(900, 600)),
-            "marian · bert.safetensors · L1 H2 · query 4 “.”");
-  const Scenario plain_file = scenario({2, 3, 4, 4}, even_rows(4), R"({"text":"the cat sat"})");
-  EXPECT_EQ(caption(*find_view("heads"), plain_file.context(900, 600)), "bert.safetensors · “the cat sat”");
-  const Scenario edited =
-      scenario({2, 3, 4, 4}, even_rows(4), R"({"text":"the cat sat","edits":"L0H0.z=0"})");
-  EXPECT_EQ(caption(*find_view("heads"), edited.context(900, 600)),
-            "bert.safetensors · “the cat sat” · with L0H0.z=0");
 }
 
 TEST_F(PatternViews, DifferencesAreBetweenTwoFiles) {
@@ -209,37 +144,32 @@ TEST_F(PatternViews, EveryViewShowsAFileOrSaysWhatItNeeds) {
   const std::vector<Scenario> all = [&] {
     std::vector<Scenario> made;
     made.push_back(scenario(kCross, even_rows(12), kCrossTexts));
-    made.push_back(scenario({2, 3, 12, 5}, some_weight));
-    made.push_back(scenario({2, 3, 100, 30}, some_weight));
     made.push_back(scenario({2, 3, 30, 100}, some_weight));
     made.push_back(scenario({2, 3, 1, 1}, causal_weight));
-    made.push_back(scenario({2, 3, 1, 9}, some_weight));
-    made.push_back(scenario({2, 3, 30, 30}, even_rows(30)));
     made.push_back(scenario({2, 3, 30, 30}, causal_weight));
     return made;
   }();
   int shown = 0, refused = 0;
   for (const Scenario& s : all)
     for (const View& view : views())
-      for (const viz::Theme* theme : {&light(), &dark()})
-        for (const auto& [width, height] : {std::pair(300.F, 300.F), std::pair(900.F, 600.F)}) {
-          SCOPED_TRACE(std::string(view.id) + " of " + s.run->model->patterns->summary());
-          const ViewContext c = on_side(Side::run, view, s.context(width, height, *theme));
-          const Picture picture = view.build(c);
-          EXPECT_EQ(senseless_item(picture.scene), -1);
-          EXPECT_FALSE(picture.scene.items.empty());
-          use(view, c, picture);
-          if (view.can_be_made_of(Capability::patterns)) {
-            EXPECT_TRUE(c.run);
-            ++shown;
-          } else {
-            EXPECT_FALSE(c.run);
-            EXPECT_THAT(words_in(picture.scene), HasSubstr("this needs a model's weights"));
-            ++refused;
-          }
+      for (const auto& [width, height] : {std::pair(300.F, 300.F), std::pair(900.F, 600.F)}) {
+        SCOPED_TRACE(std::string(view.id) + " of " + s.run->model->patterns->summary());
+        const ViewContext c = on_side(Side::run, view, s.context(width, height));
+        const Picture picture = view.build(c);
+        EXPECT_EQ(senseless_item(picture.scene), -1);
+        EXPECT_FALSE(picture.scene.items.empty());
+        use(view, c, picture);
+        if (view.can_be_made_of(Capability::patterns)) {
+          EXPECT_TRUE(c.run);
+          ++shown;
+        } else {
+          EXPECT_FALSE(c.run);
+          EXPECT_THAT(words_in(picture.scene), HasSubstr("this needs a model's weights"));
+          ++refused;
         }
-  EXPECT_GE(shown, 5 * 8 * 4);
-  EXPECT_GE(refused, 20 * 8 * 4);
+      }
+  EXPECT_GE(shown, 5 * 4 * 2);
+  EXPECT_GE(refused, 20 * 4 * 2);
 }
 
 TEST_F(PatternViews, SearchFindsTheHeadsOfTheFile) {
@@ -266,20 +196,8 @@ TEST_F(PatternViews, SearchFindsTheHeadsOfTheFile) {
   EXPECT_THAT(table.rows, ::testing::UnorderedElementsAreArray(expected));
   for (std::size_t i = 1; i < table.rows.size(); ++i)
     EXPECT_GE(std::stod(table.rows[i - 1].back()), std::stod(table.rows[i].back()));
-  const ViewFixture shown("search", s, 1000, 600, {{"search-above", "0"}});
-  EXPECT_THAT(words_in(shown.scene()), AllOf(HasSubstr("Weights from “cat”, “·cat” to “cat”, “·cat”"),
-                                             Not(HasSubstr("query 0, which sees only itself"))));
-  EXPECT_THAT(words_in(shown.scene()), AllOf(HasSubstr("this attention file"), Not(HasSubstr("prompt"))));
-  EXPECT_THAT(shown.tooltip(0), Contains(HasSubstr("“·cat”")));
-  EXPECT_THAT(in_words(shown.click(0)), HasSubstr("head " + table.rows[0][0] + " " + table.rows[0][1]));
   EXPECT_EQ(std::ssize(found({{"search-above", "0"}, {"search-heads", "chosen"}}).rows), 4);
-  // A key after the query has a distance, too.
-  s.select({1, 2, 1, 3});
-  const ViewFixture later("search", s, 1000, 600, {{"search-above", "0"}, {"search-to", "before"}});
-  EXPECT_THAT(words_in(later.scene()), HasSubstr("to 2 after"));
   EXPECT_THAT(found({{"search-text", "list"}}).rows, IsEmpty());
-  const ViewFixture list("search", s, 1000, 600, {{"search-text", "list"}});
-  EXPECT_THAT(find_view("search")->refuse(list.context()), HasSubstr("needs a model"));
 }
 
 TEST_F(PatternViews, SearchOfTwoTextsTakesKeysFromTheSecond) {

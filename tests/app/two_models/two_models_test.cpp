@@ -131,20 +131,6 @@ TEST(TwoModels, EveryViewShowsBothAndWhatIsBetweenThem) {
   }
 }
 
-TEST(TwoModels, AreNamedInTitlesAndCaptions) {
-  const View& heatmap = *find_view("heatmap");
-  const Scenario same = of_two_models(), another = of_two_models("A dog must obey the orders given it");
-  const auto captioned = [&](const Scenario& s) {
-    return caption(heatmap, on_side(Side::difference, heatmap, s.context(800, 600)));
-  };
-  EXPECT_THAT(captioned(same), HasSubstr("tales · “A robot must obey the orders given it” · minus other ·"));
-  EXPECT_THAT(captioned(another), HasSubstr("minus “A dog must obey the orders given it” in other ·"));
-  EXPECT_THAT(texts(heatmap.build(on_side(Side::difference, heatmap, another.context(800, 600))).scene),
-              Contains(HasSubstr("first − second prompt in the second model")));
-  EXPECT_THAT(texts(heatmap.build(on_side(Side::difference, heatmap, same.context(800, 600))).scene),
-              Contains(HasSubstr("first − second model")));
-}
-
 TEST(TwoModels, OneIsPatchedFromTheOther) {
   const Scenario s = of_two_models();
   SweepOf question{.edit = SweepEdit::patch, .from = patch_prompt_of(*s.run), .position = s.length() - 1};
@@ -206,51 +192,6 @@ TEST(TwoModels, NeuronsPushWithTheWeightsOfTheirOwnModel) {
   EXPECT_THAT(texts(view.build(c).scene), Contains(HasSubstr("its own model's weights")));
 }
 
-TEST(TwoModels, BiasesAreTheSameInBothOnlyWhereTheyAre) {
-  const View& view = *find_view("qkv");
-  const auto shown = [&](const Scenario& s) {
-    return texts(view.build(on_side(Side::difference, view, s.context(1600, 1000))).scene);
-  };
-  EXPECT_THAT(shown(of_two_models()), Not(Contains(HasSubstr("the same in both"))));
-  Scenario edited(Prompt{kRobot, {}, false, {model::SetValues{{{Site::z, 0}, {}, {}, {}}, {0}}}}, {2, 1, 3});
-  edited.compare();
-  EXPECT_THAT(shown(edited), Contains(HasSubstr("the same in both")));
-}
-
-TEST(TwoModels, TextsThatWereTriedAreOfTheFirst) {
-  ViewContext c = of_two_models().context(800, 600);
-  c.tries = std::make_shared<const Tries>();
-  const View& tree = *find_view("tree");
-  EXPECT_TRUE(on_side(Side::run, tree, c).tries);
-  EXPECT_FALSE(on_side(Side::baseline, tree, c).tries);
-}
-
-TEST(TwoModels, ACaptionNamesTheOneThatIsPatchedFrom) {
-  model::Workspace workspace(1);
-  PromptRun made = *of_two_models().run;
-  made.baseline = nullptr;
-  model::ForwardOptions options;
-  options.plan = bundled()->transformer->plan({model::PatchFrom{{{Site::z, 2}, 1, {}, {}}, {}, {}, true}},
-                                              workspace, {}, second_of(made));
-  made.run = bundled()->transformer->forward(made.run->tokens, workspace, options);
-  const Scenario s(std::move(made), {2, 1, 3});
-  const View& view = *find_view("heatmap");
-  EXPECT_THAT(caption(view, s.context(800, 600)),
-              HasSubstr("with head L2 H1 patched from the second model · second model other"));
-}
-
-TEST(TwoModels, APatchedSweepNamesItsSource) {
-  const Scenario s = of_two_models();
-  const View& view = *find_view("sweep");
-  ViewContext c = on_side(Side::run, view, s.context(900, 600));
-  EXPECT_THAT(caption(view, c), Not(HasSubstr("other")));
-  testing::set(c, "sweep-change", "patch");
-  EXPECT_THAT(caption(view, c), HasSubstr("“A robot must obey the orders given it” · second model other ·"));
-  ViewContext there = on_side(Side::baseline, view, s.context(900, 600));
-  testing::set(there, "sweep-change", "patch");
-  EXPECT_THAT(texts(view.build(there).scene), Contains(HasSubstr("patches come from this run")));
-}
-
 TEST(TwoModels, HeadMetricsOfTextsThatAreNoPromptAreSubtractedToo) {
   const Scenario s = of_two_models();
   const View& view = *find_view("metrics");
@@ -259,26 +200,15 @@ TEST(TwoModels, HeadMetricsOfTextsThatAreNoPromptAreSubtractedToo) {
     testing::set(c, "metrics-text", text);
     return view.table(c);
   };
-  for (const char* text : {"repeated", "list"}) {
-    SCOPED_TRACE(text);
-    const Table first = table_of(Side::run, text), there = table_of(Side::baseline, text),
-                change = table_of(Side::difference, text);
-    ASSERT_EQ(change.rows.size(), 48U);
-    EXPECT_NE(first.rows, there.rows);
-    for (std::size_t row = 0; row < change.rows.size(); ++row)
-      for (std::size_t col = 2; col < first.rows[row].size(); ++col) {
-        const float expected = std::stof(first.rows[row][col]) - std::stof(there.rows[row][col]);
-        const float found = std::stof(change.rows[row][col]);
-        if (std::isnan(expected)) {
-          EXPECT_TRUE(std::isnan(found)) << "no token occurs twice";
-        } else {
-          EXPECT_NEAR(found, expected, 1e-5F) << row << " " << col;
-        }
-      }
-  }
-  ViewContext c = on_side(Side::difference, view, s.context(1200, 900));
-  testing::set(c, "metrics-text", "list");
-  EXPECT_EQ(caption(view, c), "tales · on the prompts of “two.txt” · minus other");
+  const Table first = table_of(Side::run, "repeated"), there = table_of(Side::baseline, "repeated"),
+              change = table_of(Side::difference, "repeated");
+  ASSERT_EQ(change.rows.size(), 48U);
+  EXPECT_NE(first.rows, there.rows);
+  for (std::size_t row = 0; row < change.rows.size(); ++row)
+    for (std::size_t col = 2; col < first.rows[row].size(); ++col)
+      EXPECT_NEAR(std::stof(change.rows[row][col]),
+                  std::stof(first.rows[row][col]) - std::stof(there.rows[row][col]), 1e-5F)
+          << row << " " << col;
 }
 
 TEST(TwoModels, TextsThatMayFollowArePatchedToTheirEnds) {
@@ -511,16 +441,6 @@ TEST_F(WorkerOfTwoModels, PatchesOfItsOwnRunFollowThePrompt) {
     EXPECT_EQ(answer_of<NextAfter>(*shown, NextAfter{-1})->logits,
               answer_of<NextAfter>(*named.settle(), NextAfter{-1})->logits);
   }
-}
-
-TEST_F(WorkerOfTwoModels, WhyItCannotBePatchedFromIsSaid) {
-  const SecondModelFolder small("small", 1, {.positions = 64, .vocabulary = 4096});
-  compare_in(small.path());
-  want_.prompt.edits = {model::PatchFrom{{{Site::attn_out, 2}, {}, {0, 1}, {}}, {11, 12}, {}, true}};
-  const auto shown = settled();
-  EXPECT_THAT(shown->error, HasSubstr("tales and small cannot be compared"));
-  ASSERT_TRUE(shown->run);
-  EXPECT_FALSE(shown->run->run->plan) << "the prompt runs without them";
 }
 
 TEST(TwoModels, ANeuronThatIsNoNumberIsOneQuestion) {

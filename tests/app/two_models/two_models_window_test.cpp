@@ -62,32 +62,6 @@ TEST_F(TwoModelsWindow, IsChosenLookedAtAndLeft) {
   EXPECT_FALSE(says(core, "Second model"));
 }
 
-TEST_F(TwoModelsWindow, IsFoundInAFolder) {
-  CoreFixture core(own());
-  core.apply(ShowDialog{.dialog = Dialog::open, .second = true});
-  core.draw(frame_);
-  EXPECT_TRUE(says(core, "Choose a second model to compare with"));
-  const auto browse = [&](const std::filesystem::path& folder) {
-    core.apply(BrowseFolder{folder});
-    wait_until(core, [&] { return core.state().open_form.listing.folder == folder; });
-    core.draw(frame_);
-  };
-  browse(second());
-  EXPECT_TRUE(says(core, "this is a GPT-2 model"));
-  browse(std::filesystem::canonical(folder_.write("notes/a.txt", "a line").parent_path()));
-  EXPECT_TRUE(says(core, "this is not a GPT-2 model"));
-  EXPECT_FALSE(says(core, "a.txt")) << "prompts are no model";
-  core.apply(TypeInField{Field::open_path, Replace{second().string()}});
-  core.draw(frame_);
-  click_and_show(core, "Open this folder");
-  EXPECT_EQ(core.state().dialog, Dialog::none);
-  EXPECT_EQ(core.state().second.model, second());
-  EXPECT_EQ(core.snapshot().model->folder, bundled_folder()) << "the first one stays";
-  EXPECT_EQ(core.state().recent_models.front(), second());
-  core.apply(ShowDialog{Dialog::open});
-  EXPECT_FALSE(core.state().open_form.second);
-}
-
 TEST_F(TwoModelsWindow, IsPatchedFromAndTakesItsPatchesAlong) {
   Core core(own());
   compare(core);
@@ -249,10 +223,10 @@ TEST_F(TwoModelsWindow, ASecondPromptInItIsWhatGoesOn) {
 }
 
 TEST_F(TwoModelsWindow, MayLeaveWhileAnyViewShowsDifferences) {
+  Core core(own());
   for (const View* view : tabs()) {
     if (!view->shows_difference) continue;
     SCOPED_TRACE(view->id);
-    Core core(own());
     core.apply(ShowView{std::string(view->id)});
     compare(core);
     apply_and_show(core, SetSide{Side::difference});
@@ -331,23 +305,6 @@ TEST_F(TwoModelsWindow, AFigureOfAViewWithoutDifferencesIsOfTheRun) {
   };
   EXPECT_EQ(side("sweep"), Side::run);
   EXPECT_EQ(side("heatmap"), Side::difference);
-}
-
-TEST_F(TwoModelsWindow, ItsMenuBeginsAtItsFirstEntry) {
-  CoreFixture core(own());
-  press_and_draw(core, Key::m, {.ctrl = true, .shift = true});
-  wait_for_menu(core);
-  press_and_draw(core, Key::enter);
-  shown(core);
-  EXPECT_EQ(core.state().second.model, second());
-}
-
-TEST_F(TwoModelsWindow, TheStatusLineNamesTheOneThatIsShown) {
-  Core core(own());
-  compare(core);
-  EXPECT_TRUE(says(core, "tales, "));
-  apply_and_show(core, SetSide{Side::baseline});
-  EXPECT_TRUE(says(core, "second, "));
 }
 
 TEST_F(TwoModelsWindow, PatternsHaveNone) {

@@ -120,7 +120,7 @@ TEST_F(Sessions, ThatAreHostileLeaveTheWindowAsItIs) {
   for (const auto& [name, bytes] : std::vector<std::pair<std::string, std::string>>{
            {"a.headscope", "{"},
            {"b.headscope", R"({"headscope": "session", "version": 99})"},
-           {"c.headscope", R"({"headscope": "session", "version": 1, "selection": {"layer": -5}})"},
+           {"c.headscope", R"({"headscope": "session", "version": 2, "selection": {"layer": -5}})"},
            {"d.png", "\x89PNG\r\n\x1a\nxxxx"},
            {"e.svg", "<svg><metadata id=\"headscope\">&x;</metadata></svg>"},
            {"f.headscope", ""}}) {
@@ -191,23 +191,6 @@ TEST_F(Sessions, BeyondTheModelAreShownAsFarAsTheyGo) {
   drop(core, folder_.write("a.headscope", to_json(Recipe{s, {}})));
   EXPECT_EQ(core.state().edits.list.edits.size(), 1U);
   EXPECT_THAT(core.state().message.text, HasSubstr("Some edits"));
-}
-
-TEST_F(Sessions, OfTheFirstVersionOpen) {
-  CoreFixture core(own("else"));
-  drop(core, headscope::testing::source_dir() / "tests/data/session-1.headscope");
-  EXPECT_EQ(core.state().message.text, "");
-  const Session s = session(core);
-  EXPECT_EQ(s.prompt.text, "The old king had a dog \xff");
-  EXPECT_TRUE(s.prompt.start_token);
-  EXPECT_THAT(s.edits, ElementsAre(WrittenEdit{"L0H1.z=0", true}, WrittenEdit{"mask=none", false}));
-  EXPECT_EQ(s.second, (Session::Second{"The old queen", true, Alignment::subsequence}));
-  EXPECT_EQ(s.side, Side::difference);
-  EXPECT_EQ(s.view, "heatmap");
-  EXPECT_EQ(s.second_view, "query");
-  EXPECT_EQ(s.selection, (Selection{1, 2, 4, 3}));
-  EXPECT_EQ(to_text(*find_option("value-scale"), s.options.value(*find_option("value-scale"))), "log");
-  EXPECT_EQ(s.look, (Session::Look{true, 16}));
 }
 
 TEST_F(Sessions, TheLastOneIsKeptAndOffered) {
