@@ -1,15 +1,11 @@
 // Figures recreated from their recipes.
 
-#include <map>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
 #include "app/cli/arguments/command.h"
 #include "app/cli/commands/window.h"
 #include "app/cli/program.h"
 #include "app/recipe/recipe.h"
-#include "app/run/analyses/attribution.h"
-#include "app/run/edits/edit_text.h"
 #include "app/run/sources/paths.h"
 #include "app/views/option_names.h"
 #include "app/views/parts/list_means.h"
@@ -129,19 +125,6 @@ TEST_F(RecipeCommands, FiguresForPaperAndSlidesAreMadeAgain) {
       std::pair(1400U, 1000U));
 }
 
-TEST_F(RecipeCommands, WhatIsGivenOverridesTheTarget) {
-  using Words = std::vector<std::string>;
-  const Words plot = Words{"plot", "heatmap"} + kAsked + Words{"--for", "column"};
-  EXPECT_EQ(size_of_png(made(plot + Words{"--size", "400x300"}, "a.png")), std::pair(1250U, 938U))
-      << "300 dpi";
-  EXPECT_EQ(size_of_png(made(plot + Words{"--scale", "2"}, "a.png")).first, 634U);
-  made(plot + Words{"--font-size", "9", "--size", "500"}, "b.svg");
-  const Recipe recipe_of_b = recipe("b.svg");
-  EXPECT_EQ(recipe_of_b.session.look.font_size, 9);
-  EXPECT_EQ(recipe_of_b.figure->width, 500);
-  EXPECT_EQ(made({"plot", "--recipe", file("b.svg")}, "c.svg"), bytes("b.svg"));
-}
-
 TEST_F(RecipeCommands, EditsAndAComparisonAreMadeAgain) {
   const std::vector<std::vector<std::string>> comparisons{
       {"--edit", "L0H1.z=0; L1.pattern[5,2]~=0.5; L1.pattern[5,1]~=0.25", "--edit", "mask=none", "--show",
@@ -228,15 +211,6 @@ TEST_F(RecipeCommands, AWidthIsMadeAgain) {
     EXPECT_EQ(made(arguments_of(a), "c.png"), first);
     EXPECT_NE(made({"plot", "--recipe", file("a.png"), "--size", "fit"}, "d.png"), first);
   }
-}
-
-TEST_F(RecipeCommands, TheCommandInAFigureMakesIt) {
-  made(
-      std::vector<std::string>{"plot", "heatmap"} + kAsked + std::vector<std::string>{"--value-scale", "log"},
-      "a.png");
-  const Recipe a = recipe("a.png");
-  EXPECT_EQ(made(arguments_of(a), "b.png"), bytes("a.png"));
-  EXPECT_THAT(run_command({"info", file("a.png")}).out, HasSubstr("command    " + command_of(a)));
 }
 
 TEST_F(RecipeCommands, NothingIsCarriedWhereThatIsNotWanted) {
@@ -360,16 +334,6 @@ TEST_F(RecipeCommands, AWindowHasItsSecondView) {
       2);
 }
 
-TEST_F(RecipeCommands, AWindowTakesOtherOptionsOfItsViews) {
-  const std::vector<std::string> shot{"shot",         "--view", "heatmap", "--prompt",
-                                      "The old king", "--size", "1024x700"};
-  const std::string linear = made(shot, "linear.png");
-  const std::string log = made(shot + std::vector<std::string>{"--value-scale", "log"}, "log.png");
-  EXPECT_NE(linear, log);
-  EXPECT_EQ(made({"shot", "--recipe", file("log.png"), "--value-scale", "linear"}, "a.png"), linear);
-  EXPECT_EQ(made({"shot", "--recipe", file("linear.png"), "--value-scale", "log"}, "b.png"), log);
-}
-
 TEST_F(RecipeCommands, CommandsNameOptionsByTheirFlags) {
   const auto line = [&](const std::string& name) { return run_command({"info", file(name)}).out; };
   const Words prompt{"--prompt", "The old king had a"};
@@ -417,11 +381,6 @@ TEST_F(RecipeCommands, WhatIsGivenBesideARecipeIsReadAsElsewhere) {
   EXPECT_EQ(recipe("3.svg").session.prompt.text, "three");
   made({"plot", "--recipe", file("a.svg"), "--prompt", "--help"}, "b.svg");
   EXPECT_EQ(recipe("b.svg").session.prompt.text, "--help");
-  const Ran got = run_command(
-      {"plot", "--recipe", file("a.svg"), "--model", "no such model", "--get", "--out", file("c.svg")});
-  EXPECT_THAT(got.err, HasSubstr("no such model"));
-  EXPECT_THAT(got.err, HasSubstr("expected a model's name as on the Hugging Face hub"))
-      << "it was to be fetched";
 }
 
 TEST_F(RecipeCommands, TriesOfAnotherVocabularyAreASentence) {
@@ -432,29 +391,6 @@ TEST_F(RecipeCommands, TriesOfAnotherVocabularyAreASentence) {
   const Ran ran = run_command({"plot", "--recipe", file("b.headscope"), "--out", file("b.png")});
   EXPECT_EQ(ran.status, 1);
   EXPECT_THAT(ran.err, HasSubstr("does not have"));
-}
-
-TEST_F(RecipeCommands, NumbersOfADifferenceSayWhatWasSubtracted) {
-  const auto last_column = [](const std::string& csv) {
-    std::istringstream lines(csv);
-    std::set<std::string> values;
-    std::string line, heading;
-    std::getline(lines, heading);
-    EXPECT_THAT(heading, EndsWith(",compared\r"));
-    while (std::getline(lines, line)) values.insert(line.substr(line.rfind(',') + 1));
-    return values;
-  };
-  const auto of = [&](const std::string& view, const std::vector<std::string>& more) {
-    const auto plot =
-        std::vector<std::string>{"plot", view} + kAsked + std::vector<std::string>{"--show", "difference"};
-    return last_column(made(plot + more, "a.csv"));
-  };
-  for (const std::string view : {"heatmap", "predictions"})
-    EXPECT_THAT(of(view, {"--edit", "L0H1.z=0"}), ElementsAre("edited - unedited\r")) << view;
-  EXPECT_THAT(of("heatmap", {"--second", "The young king had a cat"}),
-              ElementsAre("first - second prompt\r"));
-  const std::string alone = made(std::vector<std::string>{"plot", "heatmap"} + kAsked, "b.csv");
-  EXPECT_THAT(alone, Not(HasSubstr("difference")));
 }
 
 }  // namespace

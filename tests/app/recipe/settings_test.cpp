@@ -52,13 +52,6 @@ TEST(Settings, ComeBackAsTheyWere) {
   EXPECT_EQ(parse_settings(to_json(Settings{}), "s").settings, Settings{});
 }
 
-TEST(Settings, AnEmptyPromptIsNotNoPrompt) {
-  Settings settings;
-  settings.has_prompt = true;
-  EXPECT_TRUE(parse_settings(to_json(settings), "s").settings.has_prompt);
-  EXPECT_FALSE(parse_settings(to_json(Settings{}), "s").settings.has_prompt);
-}
-
 TEST(Settings, WhatCannotBeUsedKeepsItsDefaultAndIsNamed) {
   const LoadedSettings loaded = parse_settings(
       R"({"theme": "blue", "font_size": 1e30, "window_width": -5, "window_height": 900, "heads_pane": "wide",
