@@ -103,7 +103,7 @@ TEST(Cli, AViewsOptionHasItsValueWithoutItsView) {
   EXPECT_EQ(again.words.size(), 1U);
 }
 
-TEST(Cli, OptionsAreStillTakenByTheirOldNames) {
+TEST(Cli, AQueryIsAPositionFromZero) {
   const auto plot = [](Words more) {
     more.insert(more.begin(), {"plot", "heatmap", "--prompt", "x", "--out", "a.png"});
     return more;
