@@ -127,23 +127,6 @@ TEST_F(Attention, ThePatternOfScoresIsThatOfTheStagesToTheBit) {
   }
 }
 
-TEST_F(Attention, AQuerySeesTheSameToTheBitWhateverFollows) {
-  constexpr int kFirst = 70, kQueries = 20;
-  const PanelKernels kernels = fastest_kernels();
-  const NumberMatrix q(kQueries, kDHead, Precision::f32, generator_, 2);
-  Surrounded all(kQueries, kFirst + kQueries), z(kQueries, kDHead);
-  score(kernels, head(), q.view(), all.view());
-  pattern_of_scores(kernels, 0.3F, kFirst, all.view());
-  weigh_values(kernels, head(), all.view(), z.view());
-  for (int i = 0; i < kQueries; ++i) {
-    Surrounded alone(1, kFirst + i + 1), z_alone(1, kDHead);
-    score(kernels, head(), q.view().middle_rows(i, 1), alone.view());
-    pattern_of_scores(kernels, 0.3F, kFirst + i, alone.view());
-    weigh_values(kernels, head(), alone.view(), z_alone.view());
-    for (int col = 0; col < kDHead; ++col) EXPECT_EQ(z_alone(0, col), z(i, col)) << i << ", " << col;
-  }
-}
-
 TEST_F(Attention, OneQueryInSeveralHeadsIsEachAloneToTheBit) {
   constexpr float kScale = 0.3F;
   std::vector<float> scratch(attention_scratch(config()));

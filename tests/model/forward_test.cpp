@@ -161,15 +161,6 @@ TEST_F(Forward, AWorkspaceServesModelsAndLengthsInAnyOrder) {
 
 // --- reuse ---
 
-TEST_F(Forward, ARunWithTheSameTokensSharesEverything) {
-  const std::vector<int> ids = tokens(100);
-  const auto base = run(ids);
-  const auto again = run(ids, base.get());
-  EXPECT_EQ(again->computed_positions, 0);
-  EXPECT_EQ(again->pages, base->pages);
-  EXPECT_EQ(again->tokens, ids);
-}
-
 TEST_F(Forward, APrefixSharesTheBasesPages) {
   const std::vector<int> ids = tokens(150);
   const auto base = run(ids);

@@ -61,12 +61,6 @@ TEST_F(GradientEditsTest, CellsOfTheFutureCount) {
   expect_right({PatchFrom{{{Site::pattern, 1}, 2, {1}, {}}, tokens_of(6, 4), {5}}}, 9, PromptLoss{});
 }
 
-TEST_F(GradientEditsTest, ARowWithoutOtherWeightsIsNotRescaled) {
-  const HookPoint pattern{Site::pattern, 1};
-  const SetValues zero{{pattern, 1, {5}, {}}, {0}};
-  expect_right({zero, SetCells{pattern, 1, {{5, 2, 0.5F}}, true}}, 8);
-}
-
 TEST_F(GradientEditsTest, SeveralEditsOfARowCountInTheirOrder) {
   const HookPoint pattern{Site::pattern, 1};
   const SetCells first{pattern, 1, {{5, 2, 0.25F}, {7, 1, 0.5F}}, true},
@@ -95,13 +89,6 @@ TEST_F(GradientEditsTest, AListCountsInItsOrder) {
   std::swap(turned[0], turned[3]);
   std::swap(turned[1], turned[2]);
   expect_right(turned, 8, PromptLoss{});
-}
-
-TEST_F(GradientEditsTest, MeansOfAMeanAreOfAllPositions) {
-  const EditSite some{{Site::mlp_pre, 1}, {}, {2, 5, 100}, {1, 4}}, all{{Site::mlp_pre, 1}, {}, {}, {}};
-  expect_right({SetMean{some}, SetMean{all}}, 8);
-  expect_right({SetMean{some}, ScaleValues{all, 2}, SetMean{some}}, 8, PromptLoss{});
-  expect_right({SetMean{some}}, 132);  // more than a chunk
 }
 
 TEST_F(GradientEditsTest, LongRunsAreTheReferences) {

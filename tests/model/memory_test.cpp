@@ -163,42 +163,5 @@ TEST(PageMemory, TakesBackFromAnyThread) {
   EXPECT_GT(memory.bytes_free(), 0U);
 }
 
-TEST(PageMemory, HoldsTwoOfTheLongestRunsOfAWorkspace) {
-  const testing::TemporaryFolder folder;
-  const testing::Gpt2Shape shape{.positions = 130};  // three pages
-  write_gpt2(folder, gpt2_config(shape), gpt2_tensors(shape));
-  const auto transformer = Transformer::load(folder.path());
-  const std::size_t page = Page::bytes(transformer->config());
-  std::shared_ptr<const model::Run> outlives;
-  const std::vector<int> tokens(130, 3);
-  {
-    Workspace workspace(1);
-    const PageMemory& memory = *workspace.impl().pages;
-    std::vector<std::shared_ptr<const model::Run>> runs;
-    for (int i = 0; i < 3; ++i) runs.push_back(transformer->forward(tokens, workspace));
-    EXPECT_EQ(memory.bytes_in_use(), 9 * page);
-    runs.pop_back();
-    EXPECT_EQ(memory.bytes_in_use(), 6 * page);
-    EXPECT_EQ(memory.bytes_free(), 0U);
-    const float* where = runs[1]->pages[2]->resid(0);
-    std::thread([run = std::move(runs[1])]() mutable { run.reset(); }).join();
-    runs.pop_back();
-    EXPECT_EQ(memory.bytes_free(), 3 * page);
-
-    const auto again = transformer->forward(tokens, workspace);
-    EXPECT_EQ(memory.bytes_in_use(), 6 * page);
-    EXPECT_EQ(memory.bytes_free(), 0U);
-    EXPECT_TRUE(std::ranges::any_of(again->pages, [&](const auto& p) { return p->resid(0) == where; }));
-    for (int pos = 0; pos < 130; ++pos) {
-      for (int layer = 0; layer <= 2; ++layer) {
-        EXPECT_TRUE(std::ranges::equal(again->resid(layer, pos), runs[0]->resid(layer, pos))) << pos;
-      }
-    }
-    outlives = runs[0];
-  }
-  EXPECT_EQ(outlives->resid(2, 129).size(), 8U);
-  outlives.reset();  // returns memory whose workspace no longer exists
-}
-
 }  // namespace
 }  // namespace headscope::model::memory_test

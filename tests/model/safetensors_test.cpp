@@ -138,17 +138,6 @@ TEST(SafetensorsWriter, WritesTheBytesOfTheFormat) {
             safetensors_of_header(header, std::string("\x02\x01\0\0\0\0\0\0\0\0\x80\x3f", 12)));
 }
 
-TEST(SafetensorsWriter, RefusesWhatWasNotAnnounced) {
-  const TemporaryFolder folder;
-  SafetensorsWriter writer(folder.path() / "x", {{"x", {2}}}, {});
-  const std::vector<float> values(3);
-  EXPECT_THROW(writer.write("y", 0, std::span(values).first(1)), std::logic_error);
-  EXPECT_THROW(writer.write("x", 0, values), std::logic_error);
-  EXPECT_THROW(writer.write("x", 2, std::span(values).first(1)), std::logic_error);
-  EXPECT_THROW(writer.write("x", -1, std::span(values).first(1)), std::logic_error);
-  EXPECT_THROW(writer.write("x", 0, std::vector<std::int64_t>{1}), std::logic_error);
-}
-
 TEST(SafetensorsWriter, LeavesNothingHalfWritten) {
   const TemporaryFolder folder;
   const fs::path path = folder.write("out", "what was there before");

@@ -193,12 +193,6 @@ TEST(Draw, IsGivenBySeedAndPosition) {
   }
 }
 
-TEST(Draw, WithoutTemperatureTakesTheFirstOfTheBest) {
-  for (const double temperature : {0.0, -1.0})
-    for (const int top_k : {0, 1, 3})
-      EXPECT_THAT(drawn({1, 7, 7, 2}, {.temperature = temperature, .top_k = top_k}), ElementsAre(1));
-}
-
 TEST(Draw, TiesGoToTheSmallerIds) {
   const std::vector<float> equal(10, 0.5F);
   EXPECT_THAT(drawn(equal, {.top_k = 3}), ElementsAre(0, 1, 2));

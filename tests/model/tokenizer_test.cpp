@@ -64,16 +64,6 @@ void expect_lossless(const Tokenizer& tokenizer, const std::string& text, bool s
   ASSERT_EQ(tokenizer.decode(ids_of(tokens)), text);
 }
 
-std::vector<std::string> words_of(std::string_view text) {
-  std::vector<std::string> words;
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t end = word_end(text, at);
-    words.emplace_back(text.substr(at, end - at));
-    at = end;
-  }
-  return words;
-}
-
 // --- The oracle's answers ---
 
 /// A vocabulary, and the source of its expected answers.
@@ -198,27 +188,6 @@ TEST(Pretokenizer, EveryCodePointHasTheOraclesClass) {
   }
 }
 
-TEST(Pretokenizer, CutsAsTheExpressionDoes) {
-  EXPECT_THAT(words_of("Hello, world's  end 42x"),
-              ElementsAre("Hello", ",", " world", "'s", " ", " end", " 42", "x"));
-  EXPECT_THAT(words_of("it'S we'll 'llama"), ElementsAre("it", "'", "S", " we", "'ll", " '", "llama"));
-  EXPECT_THAT(words_of("''s 's"), ElementsAre("''", "s", " '", "s"));
-  EXPECT_THAT(words_of("a \n b\t"), ElementsAre("a", " \n", " b", "\t"));
-  EXPECT_THAT(words_of("a\u00a0b"), ElementsAre("a", "\u00a0", "b"));
-  EXPECT_THAT(words_of(" \u3000\u3000x"), ElementsAre(" \u3000", "\u3000", "x"));
-  EXPECT_THAT(words_of("e\u0301"), ElementsAre("e", "\u0301"));
-  EXPECT_THAT(words_of("   "), ElementsAre("   "));
-  EXPECT_THAT(words_of(""), ElementsAre());
-}
-
-TEST(Pretokenizer, BytesThatAreNoUtf8AreOtherCharacters) {
-  EXPECT_THAT(words_of("a\xffz"), ElementsAre("a", "\xff", "z"));
-  EXPECT_THAT(words_of(" \xe2\x82 \xc3"), ElementsAre(" \xe2\x82", " \xc3"));
-  EXPECT_THAT(words_of("\xc2\xa0\xa0"), ElementsAre("\u00a0", "\xa0"));
-  EXPECT_THAT(words_of("a\xc1\xa1"), ElementsAre("a", "\xc1\xa1"));          // an overlong "a"
-  EXPECT_THAT(words_of("a\xed\xa0\x80"), ElementsAre("a", "\xed\xa0\x80"));  // a surrogate
-}
-
 TEST(ByteAlphabet, NamesEveryByteAndBack) {
   for (int byte = 0; byte < 256; ++byte) {
     const std::string name = name_of_byte(static_cast<unsigned char>(byte));
@@ -235,61 +204,6 @@ TEST(ByteAlphabet, NamesEveryByteAndBack) {
 }
 
 // --- Merging ---
-
-/// The published loop: merge the lowest-ranked pair everywhere, then repeat. Quadratic, but simple.
-std::vector<int> merge_by_the_book(std::vector<int> ids, const std::vector<Merge>& merges) {
-  std::map<std::pair<int, int>, std::size_t> ranks;
-  for (std::size_t rank = 0; rank < merges.size(); ++rank)
-    ranks[{merges[rank].left, merges[rank].right}] = rank;
-  for (;;) {
-    std::size_t best = merges.size();
-    for (std::size_t i = 0; i + 1 < ids.size(); ++i) {
-      if (const auto found = ranks.find({ids[i], ids[i + 1]}); found != ranks.end()) {
-        best = std::min(best, found->second);
-      }
-    }
-    if (best == merges.size()) return ids;
-    std::vector<int> merged;
-    for (std::size_t i = 0; i < ids.size(); ++i) {
-      if (i + 1 < ids.size() && ids[i] == merges[best].left && ids[i + 1] == merges[best].right) {
-        merged.push_back(merges[best].merged);
-        ++i;
-      } else {
-        merged.push_back(ids[i]);
-      }
-    }
-    ids = std::move(merged);
-  }
-}
-
-TEST(MergeTable, MergesAsThePublishedLoopDoes) {
-  // Random tables, including some that no training creates: pairs that rank before their parts, and duplicate
-  // pairs.
-  std::mt19937 random(1);
-  const auto below = [&](std::size_t n) { return static_cast<int>(random() % n); };
-  for (int table_number = 0; table_number < 300; ++table_number) {
-    std::vector<std::string> names = {"a", "b", "c"};
-    std::vector<Merge> merges;
-    for (int i = 0; i < 12; ++i) {
-      const int left = below(names.size());
-      const int right = below(names.size());
-      const std::string name = names[left] + names[right];
-      auto found = std::find(names.begin(), names.end(), name);
-      if (found == names.end()) found = names.insert(names.end(), name);
-      merges.push_back({left, right, static_cast<int>(found - names.begin())});
-    }
-    std::shuffle(merges.begin(), merges.end(), random);
-    const MergeTable table(merges);
-    MergeTable::Workspace workspace;
-    for (int word_number = 0; word_number < 30; ++word_number) {
-      std::vector<int> word(below(40));
-      for (int& id : word) id = below(word_number % 3 + 1);
-      std::vector<int> merged = word;
-      table.apply(merged, workspace);
-      ASSERT_EQ(merged, merge_by_the_book(word, merges)) << ::testing::PrintToString(word);
-    }
-  }
-}
 
 /// A table for a power of two of merges needs empty slots, or a lookup of a missing pair would not end.
 TEST(MergeTable, OfAPowerOfTwoMergesKnowsWhatItLacks) {
@@ -314,15 +228,6 @@ TEST(Tokenizer, KnowsItsTokens) {
   EXPECT_EQ(tokenizer.bytes(-1), "");
   EXPECT_EQ(tokenizer.bytes(tokenizer.size()), "");
   EXPECT_EQ(tokenizer.decode(std::vector<int>{-5, 1 << 30}), "");
-}
-
-TEST(Tokenizer, SpecialTokensCanBePlainText) {
-  const Tokenizer tokenizer = Tokenizer::load(kTiny);
-  const int end = *tokenizer.end_of_text();
-  const std::vector<Token> tokens = tokenizer.encode("a<|endoftext|>b");
-  ASSERT_EQ(tokens.size(), 3);
-  EXPECT_EQ(tokens[1], (Token{end, 1, 14}));
-  for (const int id : ids_of(tokenizer.encode("a<|endoftext|>b", false))) EXPECT_NE(id, end);
 }
 
 // Quadratic time would exceed the test's limit: 10^12 steps.

@@ -262,31 +262,6 @@ TEST_F(ActivationMeansTest, AreWhatASweepSets) {
   }
 }
 
-TEST_F(ActivationMeansTest, ASweepOfNeuronsSetsEachToItsOwn) {
-  SweepOf question{.over = SweepOver::neurons,
-                   .site = Site::mlp_post,
-                   .edit = SweepEdit::list_mean,
-                   .position = 6,
-                   .neurons = 5,
-                   .largest_of = SweepMetric::logit};
-  question.token = TokenChoice::of(7);
-  const std::vector<int> ids = tokens_of(7, 1);
-  const auto means = reference_means(kThree);
-  question.mean_over = source(question.means_over(list(kThree), model_->transformer->config()));
-  const Sweep found = sweep(question, run_of(ids));
-  ASSERT_EQ(found.neurons.size(), 5U);
-  for (std::size_t cell = 0; cell < 5; ++cell) {
-    const NeuronIndex at = found.neurons[cell];
-    ReferenceGpt2::Edits edits;
-    const std::string name = hook_name({Site::mlp_post, at.layer});
-    edits.edit = [&](const std::string& hook, int, ReferenceGpt2::Rows& rows) {
-      if (hook != name) return;
-      for (auto& row : rows) row[at.neuron] = means.at({name, 0})[at.neuron];
-    };
-    EXPECT_NEAR(found.readings[cell].logit, reference_->run(ids, edits).logits[6][7], 2e-5);
-  }
-}
-
 TEST_F(ActivationMeansTest, ACircuitsEdgesCarryThem) {
   const std::vector<int> ids = tokens_of(6, 1);
   const PromptRun run = run_of(ids);
@@ -324,13 +299,6 @@ TEST_F(ActivationMeansTest, ACircuitsEdgesCarryThem) {
               reference_->parameter("ln_f.bias")[i]) *
              reference_->parameter("wte.weight")[7 * kWidth + i];
   EXPECT_NEAR(circuit.cut_value, logit, 2e-5);
-  // A circuit that is cut to the prompt's own means is that of the list which is the prompt.
-  CircuitOf own = question, of_list = question;
-  own.cut = {CircuitCut::mean};
-  of_list.cut.mean_over = source(CutOf::means_over(list({ids}), model_->transformer->config()));
-  const auto a = edge_scores(own, run, {workspace_}), b = edge_scores(of_list, run, {workspace_});
-  ASSERT_EQ(a.size(), b.size());
-  for (std::size_t i = 0; i < a.size(); ++i) EXPECT_NEAR(a[i], b[i], 1e-5);
 }
 
 }  // namespace

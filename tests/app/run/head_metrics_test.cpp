@@ -80,13 +80,6 @@ TEST(HeadMetrics, WhatIsNotFiniteIsSaidNotHidden) {
   EXPECT_EQ(metrics.sum(HeadMetric::first).lost, 1);
 }
 
-TEST(HeadMetrics, TooManyQueriesAreRefused) {
-  HeadMetrics most;
-  most.sum(HeadMetric::first).count = ExactMean::kMaxNumbers;
-  const HeadMetrics one = metrics_of({{1}, {0.5F, 0.5F}}, std::vector{1, 2});
-  EXPECT_THAT([&] { most += one; }, ThrowsMessage<model::RunError>(HasSubstr("67108864 queries")));
-}
-
 TEST(RepeatedTokens, AreRandomTokensTwiceAfterTheStartToken) {
   const RepeatedTokens texts{20, 3, 7};
   const std::vector<int> tokens = texts.sequence(1, 30, 29);
@@ -188,15 +181,6 @@ TEST(MetricsOnRepeated, ShowPartsGoOnWhereTheyStoppedAndStop) {
   std::stop_source stop;
   stop.request_stop();
   EXPECT_THROW(compute(nullptr, stop.get_token()), model::Stopped);
-}
-
-TEST(MetricsOnRepeated, SayWhereTheContextIsTooSmall) {
-  const Scenario s("A robot must");
-  EXPECT_THAT(
-      [&] {
-        s.ask(MetricsOnRepeated{{128, 1, 0}});
-      },
-      ThrowsMessage<model::RunError>(HasSubstr("twice 127 at most, not twice 128")));
 }
 
 }  // namespace

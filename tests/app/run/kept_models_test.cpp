@@ -44,16 +44,6 @@ TEST(KeptModels, AreLoadedAgainWhenAFileChanges) {
   EXPECT_EQ(models.count(), 0U);
 }
 
-TEST(KeptModels, AFilesFolderIsItsModels) {
-  const OnDisk disk;
-  KeptModels models(kPlenty);
-  const auto weights = disk.path() / "model.safetensors";
-  const auto first = models.model(weights, Precision::f32);
-  EXPECT_EQ(models.model(weights, Precision::f32), first);
-  disk.folder.write("config.json", testing::bytes_of_file(disk.path() / "config.json") + "\n");
-  EXPECT_NE(models.model(weights, Precision::f32), first);
-}
-
 TEST(KeptModels, ATokenizerIsThatOfItsModel) {
   const OnDisk disk;
   KeptModels models(kPlenty);

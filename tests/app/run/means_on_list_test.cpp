@@ -188,16 +188,6 @@ TEST(MeansOnList, OverPositionsNeedPromptsOfOneLength) {
   EXPECT_EQ(failure_of(SweepOnList{over(same), asked}), kNoMeanOfNeurons);
 }
 
-TEST(MeansOnList, OfAttributionsAreOfOneMeasurement) {
-  PromptList list = pairs();
-  list.prompts[2].other_token = {};
-  EXPECT_EQ(failure_of(AttributionOnList{over(list)}),
-            "prompt 3: it names no other token, but the first prompt does; means are of one measurement");
-  EXPECT_EQ(any().ask(AttributionOnList{over(list), TokenChoice::best(), TokenChoice::best(3)})->prompts(),
-            4U)
-      << "the options name another token for all";
-}
-
 TEST(MeansOnList, GoOnWhereTheyWereStopped) {
   const SweepOnList question{over(pairs()), {}};
   const auto whole = any().ask(question);

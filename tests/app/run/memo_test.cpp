@@ -88,15 +88,6 @@ TEST(Memo, OfABaseThatStandsInTheWayTheWholePagesStayThatAreShared) {
   EXPECT_EQ(memo.bytes(), 2 * kPage);
 }
 
-TEST(Memo, TheBudgetIsTwoOfTheLongestRunsAndSixMatrices) {
-  model::Config config = small_config();
-  EXPECT_EQ(Memo::budget(config), (std::size_t{64} << 20) + 6ULL * 200 * 200 * sizeof(float));
-  config.n_layer = 12, config.n_head = 12, config.n_embd = 768, config.n_ctx = 1024;
-  // 16 pages of 64 positions: q, k, v and the residual stream of each layer, and its end.
-  EXPECT_EQ(Memo::budget(config),
-            2ULL * 16 * 64 * (4 * 12 + 1) * 768 * sizeof(float) + 6ULL * 1024 * 1024 * sizeof(float));
-}
-
 /// A question whose answer has a given number of bytes.
 struct Blob {
   std::size_t size = 0;

@@ -87,21 +87,5 @@ TEST_F(MetricChoiceTest, ADivergenceIsFromTheBaselineAtTheSamePositionOrItsLast)
               HasSubstr("but the baseline has positions 0 to " + std::to_string(other->run->length() - 1)));
 }
 
-TEST_F(MetricChoiceTest, WhatDoesNotExistIsOneSentence) {
-  const PromptRun run = run_of(kText);
-  const std::string last = std::to_string(run.run->length() - 1);
-  EXPECT_THAT(testing::message_of<model::RunError>(
-                  [&] { metric({.metric = GradientMetric::logit, .position = 50}, run); }),
-              HasSubstr("there is no position 50: the last one is " + last));
-  EXPECT_THAT(testing::message_of<model::RunError>([&] {
-                metric({GradientMetric::logit, TokenChoice::of(4096)}, run);
-              }),
-              HasSubstr("there is no token 4096"));
-  EXPECT_THAT(testing::message_of<model::RunError>([&] {
-                metric({GradientMetric::difference, TokenChoice::of(1), TokenChoice::of(-1)}, run);
-              }),
-              HasSubstr("there is no token -1"));
-}
-
 }  // namespace
 }  // namespace headscope::app::metric_choice_test

@@ -191,15 +191,6 @@ TEST(ScoreSourcesOf, WhatEditsAddIsAPartOfItsOwn) {
   }
 }
 
-/// By hand: an edit that adds 1 to a unit of q adds 1/sqrt(d_head) times that unit of k.
-TEST(ScoreSourcesOf, TheEditsPartIsWhatTheEditAdds) {
-  const Scenario s = with_edits("L3H2.q[*][3]+=1");
-  const auto a = s.ask(ScoreSourcesOf{3, 2, 5, 4});
-  const double expected = static_cast<double>(s.run->run->k(3, 2, 4)[3]) / std::sqrt(32.0);
-  EXPECT_NEAR(a->of_query(a->count() - 1), expected, 1e-5 * largest_of(a->products));
-  EXPECT_NEAR(a->of_key(a->count() - 1), 0, 1e-12) << "the key is not edited";
-}
-
 TEST(ScoreSourcesOf, ADifferenceIsThatOfTheCounterparts) {
   const Scenario s = of_two(), second(PromptRun(*s.run->baseline));
   const int query = counterpart_of(*s.run, 3), key = counterpart_of(*s.run, 1);

@@ -81,11 +81,6 @@ TEST(Tries, StepsBackBehindWhereItBeganLoseNothing) {
   ASSERT_EQ(tries_of(tries, Ids{1}).size(), 1U);
 }
 
-TEST(Tries, TextsWithNothingInCommonAreNotJoined) {
-  EXPECT_TRUE(step({}, {1, 2}, {5, 6}).empty());
-  EXPECT_TRUE(step({}, {}, {5}).empty());
-}
-
 TEST(Tries, AreShownWithThePromptsThatTheyWentOnFrom) {
   Tries tries = step({}, {1, 2}, {1, 2, 3}, {0.5});
   tries = step(std::move(tries), {7, 8}, {7, 8, 9}, {0.5});
