@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <limits>
+#include <nlohmann/json.hpp>
 
 #include "app/ascii.h"
 #include "app/run/sources/digest.h"

@@ -1,5 +1,6 @@
 #include "model/files/json.h"
 
+#include <nlohmann/json.hpp>
 #include <set>
 #include <vector>
 

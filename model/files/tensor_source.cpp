@@ -1,6 +1,7 @@
 #include "model/files/tensor_source.h"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <set>
 #include <utility>
 

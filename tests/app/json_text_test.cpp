@@ -1,5 +1,7 @@
 #include "app/text/json_text.h"
 
+#include <nlohmann/json.hpp>
+
 #include "tests/support/matchers.h"
 
 namespace headscope::app::json_text_test {

@@ -1,6 +1,8 @@
 // Invalid and malicious files. Each causes one sentence: where, what was expected and what was found.
 
 #include "model/files/error.h"
+
+#include <nlohmann/json.hpp>
 #include "model/files/file_io.h"
 #include "model/files/json.h"
 #include "model/files/quote.h"

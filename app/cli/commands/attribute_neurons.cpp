@@ -1,6 +1,7 @@
 #include "app/cli/commands/attribute_neurons.h"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <ostream>
 
 #include "app/cli/arguments/command_syntax.h"

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <nlohmann/json.hpp>
 
 #include "app/cli/arguments/command_syntax.h"
 #include "app/cli/batch.h"

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "app/cli/arguments/command_syntax.h"
 #include "app/cli/commands/how.h"

@@ -1,5 +1,7 @@
 #include "app/cli/commands/saliency.h"
 
+#include <nlohmann/json.hpp>
+
 #include "app/cli/arguments/command_syntax.h"
 #include "app/cli/batch.h"
 #include "app/cli/commands/how.h"

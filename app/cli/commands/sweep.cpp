@@ -1,6 +1,7 @@
 #include "app/cli/commands/sweep.h"
 
 #include <cmath>
+#include <nlohmann/json.hpp>
 
 #include "app/cli/arguments/command_syntax.h"
 #include "app/cli/batch.h"

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <nlohmann/json.hpp>
 #include <system_error>
 
 #include "app/run/sources/pattern_file.h"
