@@ -31,12 +31,6 @@ class ToursTest : public HandsTest {
 
   static const Tour& open_tour(const Core& core) { return core.state().tours.at(core.state().tour.tour); }
 
-  /// Index of the bundled tour with this id.
-  static int tour_named(const Core& core, std::string_view id) {
-    const auto& tours = core.state().tours;
-    return static_cast<int>(std::ranges::find(tours, id, &Tour::id) - tours.begin());
-  }
-
   /// The paragraphs that the open stop shows.
   static std::vector<std::string> paragraphs_of(const Core& core) {
     ViewContext context = core.window().pictures.front().context;
