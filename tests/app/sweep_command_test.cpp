@@ -103,7 +103,7 @@ TEST(SweepCommand, WrongUseIsOneSentence) {
         Words{"--other-token", " it", "--metric", "probability"}, Words{"--site", "z", "--sweep-over", "neurons"},
         Words{"--site", "z", "--sweep-over", "senders"}, Words{"--estimates", "also", "--sweep-over", "senders"},
         Words{"--estimates", "also", "--metric", "kl"}, Words{"--estimates", "only", "--out", "a.png"}})
-    EXPECT_THAT(wrong_use(wrong), StartsWith(wrong[0] + " ")) << wrong.back();
+    EXPECT_THAT(wrong_use(wrong), HasSubstr(wrong[0] + " ")) << wrong.back();
   EXPECT_THAT(wrong_use({"--site", "mlp_out"}), StartsWith("heads have no site mlp_out to edit"));
   EXPECT_THAT(wrong_use({"--site", "pattern", "--ablate", "mean"}), StartsWith("patterns have no mean"));
   EXPECT_THAT(wrong_use({"--ablate", "mean", "--second", "y"}), StartsWith("one kind of edit at a time"));
