@@ -316,60 +316,6 @@ TEST(Cli, HelpAndVersionAreAnswers) {
   EXPECT_TRUE(std::regex_match(answered({"--version"}).text, version));
 }
 
-/// Arguments, and what the sentence about them names.
-struct WrongUse {
-  Words arguments;
-  const char* named;
-};
-
-TEST(Cli, AWrongUseIsASentenceThatNamesTheArgument) {
-  const Words x = {"--prompt", "x"}, out = {"--out", "a.png"};
-  for (const auto& [arguments, named] : std::vector<WrongUse>{
-           {{"dance"}, "\"dance\""},
-           {{"dance", "info"}, "\"dance\""},
-           {{"info", "predict"}, "predict"},
-           {{"--unheard-of=5"}, "unknown option \"--unheard-of\""},
-           {{"--precision", "f64"}, "f16"},
-           {{"--threads", "-1"}, "--threads"},
-           {{"a.safetensors", "--attention", "b.safetensors"}, "one file of attention patterns"},
-           {{"--second-attention", "b.safetensors"}, "--attention"},
-           {{"a.txt", "--over", "b.txt"}, "one list of prompts"},
-           {{"info", "--get"}, "--model"},
-           {{"get"}, "headscope get gpt2"},
-           {{"get", "../gpt2"}, "../gpt2"},
-           {{"predict"}, "--prompt"},
-           {{"predict", "--prompt"}, "--prompt"},
-           {Words{"predict", "--ids", "1"} + x, "--ids"},
-           {Words{"predict", "stray"} + x, "stray"},
-           {Words{"predict", "--", "--json"} + x, "--json"},
-           {Words{"predict", "--top", "5.5"} + x, "\"5.5\""},
-           {Words{"predict", "--top", "99999999999"} + x, "--top"},
-           {Words{"predict", "--model", ""} + x, "--model is empty"},
-           {{"tokens", "--ids", "1,two"}, "two"},
-           {Words{"generate", "--temperature", "nan"} + x, "--temperature"},
-           {Words{"generate", "--seed", "-1"} + x, "--seed"},
-           {Words{"trace", "--out", "-"} + x, "standard output"},
-           {{"trace", "--prompts", "x", "--out", "t.safetensors"}, "{n}"},
-           {Words{"trace", "--out", "t", "--token", "a"} + x, "--token requires --gradients"},
-           {Words{"attribute", "--sources", "2.x"} + x, "--sources"},
-           {Words{"plot"} + x + out, "heatmap, "},
-           {Words{"plot", "sunburst"} + x + out, "\"sunburst\""},
-           {Words{"plot", "heatmap"} + x, "--out"},
-           {Words{"plot", "heatmap"} + out, "prompt"},
-           {Words{"plot", "heatmap", "scores"} + x + out, "{view}"},
-           {Words{"plot", "heatmap", "--out", "a.jpg"} + x, ".png"},
-           {Words{"plot", "heatmap", "--out", "-"} + x, "--format"},
-           {Words{"plot", "heatmap", "--format", "png"} + x + out, "--out -"},
-           {Words{"plot", "heatmap", "--size", "640x"} + x + out, "WIDTHxHEIGHT"},
-           {Words{"plot", "heatmap", "--size", "40000x40"} + x + out, "WIDTHxHEIGHT"},
-           {Words{"plot", "heatmap", "--size", "30000x30000", "--scale", "16"} + x + out, "pixels"},
-           {Words{"plot", "heatmap", "--layer", "-1"} + x + out, "--layer"},
-           {Words{"shot", "--size", "640"} + out, "--size fit"},
-           {{"shot", "--out", "a.svg"}, ".png"},
-           {Words{"shot", "--tour", "2-attention", "--show", "baseline"} + out, "--tour"}})
-    EXPECT_THAT(wrong_use(arguments), HasSubstr(named));
-}
-
 TEST(Cli, AnIdBeyondEveryVocabularyIsNoWrongUse) {
   const CommandReply answer = answered({"tokens", "--ids", "99999999999"});
   EXPECT_EQ(answer.status, 1);

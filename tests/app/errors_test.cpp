@@ -25,6 +25,10 @@ constexpr const char* kWrong[] = {
     "get => get",
     "get ../x => ../x",
     "info --get => --get & --model",
+    "predict --prompt x -- --json => --json",
+    "a.safetensors --attention b.safetensors => attention patterns",
+    "--second-attention b.safetensors => --attention",
+    "a.txt --over b.txt => one list of prompts",
     // Models and prompts.
     "info --model nowhere => nowhere",
     "predict --prompt x --model '' => --model",
@@ -120,6 +124,7 @@ constexpr const char* kWrong[] = {
     "plot heatmap --prompt x --out - => --format",
     "plot heatmap --prompt x --out a.png --format png => --format & --out -",
     "plot heatmap --prompt x --out a.png --size 0x0 => --size",
+    "plot heatmap --prompt x --out a.png --size 30000x30000 --scale 16 => pixels",
     "plot heatmap --prompt x --out a.png --size 100x80 => heatmap & 100x80",
     "plot heatmap --prompt x --out a.png --layer 9 => layer 9 & --layer",
     "plot heatmap --prompt x --out a.png --head 99 => head 99 & --head",
@@ -139,6 +144,7 @@ constexpr const char* kWrong[] = {
     "plot heatmap --prompt x --out nowhere/a.png => nowhere",
     "shot --prompt x --size 300x200 --out a.png => 300x200",
     "shot --tour nowhere --out a.png => nowhere",
+    "shot --tour 2-attention --show baseline --out a.png => --tour & --show",
     "shot --prompt x --stop 2 --out a.png => --stop & --tour",
     // Answers in files.
     "predict --prompt x --out a.gif => a.gif",
