@@ -78,8 +78,8 @@ TEST(SweepCommand, IsParsed) {
   EXPECT_EQ(defaults.site, model::Site::z);
   const SweepCommand full =
       parsed({"--metric", "difference", "--sweep-over", "layer-position", "--ablate", "mean",       "--site",
-              "mlp_out",  "--token",    " it",    "--other-token",  "id:5",     "--position", "0",
-              "--out",    "a.svg",      "--size", "700x500",        "--edit",   "L1H1.z=0"});
+              "mlp_out",  "--token",    " it",          "--other-token",  "id:5",     "--position", "0",
+              "--out",    "a.svg",      "--size",       "700x500",        "--edit",   "L1H1.z=0"});
   EXPECT_EQ(full.over, SweepOver::positions);
   EXPECT_EQ(full.edit, SweepEdit::mean);
   EXPECT_EQ(full.site, model::Site::mlp_out);
@@ -100,8 +100,9 @@ TEST(SweepCommand, WrongUseIsOneSentence) {
         Words{"--align", "token"}, Words{"--token", ""}, Words{"--top", "5"}, Words{"--receiver", "L3H2.k"},
         Words{"--estimates", "x"}, Words{"--token", " it", "--metric", "kl"},
         Words{"--other-token", " it", "--metric", "kl"},
-        Words{"--other-token", " it", "--metric", "probability"}, Words{"--site", "z", "--sweep-over", "neurons"},
-        Words{"--site", "z", "--sweep-over", "senders"}, Words{"--estimates", "also", "--sweep-over", "senders"},
+        Words{"--other-token", " it", "--metric", "probability"},
+        Words{"--site", "z", "--sweep-over", "neurons"}, Words{"--site", "z", "--sweep-over", "senders"},
+        Words{"--estimates", "also", "--sweep-over", "senders"},
         Words{"--estimates", "also", "--metric", "kl"}, Words{"--estimates", "only", "--out", "a.png"}})
     EXPECT_THAT(wrong_use(wrong), HasSubstr(wrong[0] + " ")) << wrong.back();
   EXPECT_THAT(wrong_use({"--site", "mlp_out"}), StartsWith("heads have no site mlp_out to edit"));
@@ -135,8 +136,9 @@ TEST(SweepCommand, EveryCellIsWhatPredictSaysUnderTheEdit) {
 }
 
 TEST(SweepCommand, HeadsAtPositionsAreNestedByHead) {
-  const Words arguments{"sweep",      "--prompt", kPrompt,  "--sweep-over", "head-position", "--metric", "logit",
-                        "--position", "6",        "--site", "v"};
+  const Words arguments{
+      "sweep", "--prompt", kPrompt, "--sweep-over", "head-position", "--metric", "logit", "--position",
+      "6",     "--site",   "v"};
   const json answer = json::parse(succeed(arguments + Words{"--json", "--estimates", "also"}));
   const json& changes = answer.at("changes");
   ASSERT_EQ(changes.size(), 6U);

@@ -150,7 +150,7 @@ Json measure_window(HeadlessWindow& window, const LoadedModel& model, int length
     const int head = (round + 1) % (config.n_layer * config.n_head);
     const int layer = head / config.n_head;
     heads.push_back(SelectHead{layer, head % config.n_head});
-    off.push_back(ListEdits{{{{head_off(layer, head % config.n_head), true}}, false}, false});
+    off.push_back(ListEdits{{{{head_off(layer, head % config.n_head), true}}}, false});
   }
   window.answer_to({SetPrompt{text, ExamplePrompt::Head{0, 0}, {}}});
   Json json = {{"typed_at_the_end_ms", window.answer_to(letters)}};

@@ -53,15 +53,15 @@ Words characters(Words words = {}) {
 
 Words recipe_words() {
   return json_and(
-      {"headscope",  "figure",  "session",   "version",     "program",   "command", "model",
-       "name",       "weights", "precision", "bf16",        "prompt",    "text",    "ids",
+      {"headscope",  "figure",       "session",   "version",     "program",   "command", "model",
+       "name",       "weights",      "precision", "bf16",        "prompt",    "text",    "ids",
        "edits",      "switched_off", "on",        "second",      "alignment", "token",   "show",
-       "difference", "view",    "beside",    "options",     "selection", "layer",   "head",
-       "query",      "key",     "tries",     "prompts",     "list",      "begun",   "probabilities",
-       "look",       "theme",   "dark",      "font_size",   "panes",     "of",      "window",
-       "width",      "height",  "page",      "at least",    "scale",     "caption", "svg_text",
-       "heatmap",    "lines",   "heads",     "value-scale", "log",       "zoom",    "0:4,all",
-       "5.1,5.3",    "--out",   "--out=x",   "-o",          "../../x",   "--model", "out",
+       "difference", "view",         "beside",    "options",     "selection", "layer",   "head",
+       "query",      "key",          "tries",     "prompts",     "list",      "begun",   "probabilities",
+       "look",       "theme",        "dark",      "font_size",   "panes",     "of",      "window",
+       "width",      "height",       "page",      "at least",    "scale",     "caption", "svg_text",
+       "heatmap",    "lines",        "heads",     "value-scale", "log",       "zoom",    "0:4,all",
+       "5.1,5.3",    "--out",        "--out=x",   "-o",          "../../x",   "--model", "out",
        "L0H1.z=0"});
 }
 

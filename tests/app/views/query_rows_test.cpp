@@ -108,7 +108,8 @@ TEST(ScoreDifference, IsTheReferencesDifference) {
 TEST(ScoreDifference, IsTheRunsTableLessTheOthersToTheBit) {
   const Scenario s = edited("L0.attn_out=0", {kLayer, kHead, 8, 3});
   const auto difference = named(table_of(Side::difference, "score", s)),
-             now = named(table_of(Side::run, "score", s)), before = named(table_of(Side::baseline, "score", s));
+             now = named(table_of(Side::run, "score", s)),
+             before = named(table_of(Side::baseline, "score", s));
   int compared = 0;
   for (const auto& [name, value] : now) {
     if (name.starts_with("position")) {

@@ -87,7 +87,8 @@ TEST(HeadMetricsView, CanBeMeasuredOnAList) {
 
 TEST(QueryKeySpaceView, ShowsTheTokensOfAListAndLeadsToThem) {
   const Scenario s = kings();
-  const ViewFixture shown("query_key_space", s, 900, 700, {{"query-key-text", "list"}, {"query-key-color", "prompt"}});
+  const ViewFixture shown("query_key_space", s, 900, 700,
+                          {{"query-key-text", "list"}, {"query-key-color", "prompt"}});
   const auto space = s.ask(QueryKeySpaceOverList{{s.prompts, false}, 2, 1});
   const Table table = shown.table();
   ASSERT_EQ(table.rows.size(), 2 * space->places.size());
