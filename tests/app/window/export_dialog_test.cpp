@@ -1,4 +1,5 @@
 // The export dialog: its questions, messages, defaults and files.
+#include "app/counted.h"
 #include "tests/app/window/window_fixture.h"
 
 namespace headscope::app::export_dialog_test {
