@@ -3,7 +3,7 @@
 # MinGW's linker knows no such thing by itself: what stands in for these libraries is made here of their lists of functions, in a
 # folder that is searched first.
 set(delayed ${PROJECT_BINARY_DIR}/delayed)
-foreach(name advapi32 bcrypt crypt32 gdi32 ole32 opengl32 shell32 user32 ws2_32)
+foreach(name advapi32 bcrypt crypt32 gdi32 ole32 shell32 user32 ws2_32)
   if(EXISTS ${delayed}/lib${name}.a)
     continue()
   endif()

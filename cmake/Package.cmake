@@ -32,9 +32,9 @@ set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION science)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
-# GLFW opens its X11 libraries, and OpenGL its drivers, only when a window opens; the rest of the program works without.
+# What is opened only with a window: GLFW, its X11 libraries, and OpenGL with its drivers.
 set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "fonts-inter, fonts-dejavu-core, fonts-droid-fallback, fonts-symbola, \
-libgl1, libegl1, libgl1-mesa-dri, libxcursor1, libxi6, libxinerama1, libxrandr2")
+libglfw3, libgl1, libgl1-mesa-dri, libxcursor1, libxi6, libxinerama1, libxrandr2")
 set(CPACK_DEBIAN_PACKAGE_SUGGESTS "xclip | wl-clipboard")
 set(CPACK_DEBIAN_PACKAGE_DESCRIPTION
 "headscope runs GPT-2 in process and makes visible what happens inside: every

@@ -8,6 +8,7 @@
 namespace headscope::app {
 
 void GlScreen::set_up() {
+  gl_ = Gl(find_);
   if (!ImGui_ImplOpenGL3_Init("#version 330 core"))
     throw std::runtime_error("OpenGL 3.3 could not be set up.");
 }
@@ -21,7 +22,7 @@ void GlScreen::begin_frame() {
 }
 
 void GlScreen::show(int width, int height, viz::Color clear) {
-  gl_clear(width, height, clear);
+  gl_clear(gl_, width, height, clear);
   if (ImDrawData* frame = ImGui::GetDrawData()) ImGui_ImplOpenGL3_RenderDrawData(frame);
 }
 

@@ -7,6 +7,9 @@ namespace headscope::app {
 /// Draws frames in the current OpenGL 3.3 context.
 class GlScreen final : public Screen {
  public:
+  /// `find` is called when a context is current.
+  explicit GlScreen(GlFinder find) : find_(find), textures_(gl_) {}
+
   void set_up() override;
   void tear_down() override;
   void begin_frame() override;
@@ -18,6 +21,8 @@ class GlScreen final : public Screen {
   void show(int width, int height, viz::Color clear);
 
  private:
+  GlFinder find_;
+  Gl gl_;  ///< since set_up
   GlTextures textures_;
 };
 

@@ -1,7 +1,5 @@
 #include "app/window/window.h"
 
-#include <GLFW/glfw3.h>
-
 #include <algorithm>
 #include <atomic>
 #include <cmath>
@@ -19,6 +17,7 @@
 #include "app/window/core.h"
 #include "app/window/deferred_error.h"
 #include "app/window/gl_screen.h"
+#include "app/window/glfw.h"
 #include "app/window/input.h"
 #include "app/window/sessions.h"
 #include "system/console.h"
@@ -35,7 +34,7 @@ constexpr float kDoubleClickDistance = 5;
 
 std::string glfw_error() {
   const char* words = nullptr;
-  glfwGetError(&words);
+  glfw().GetError(&words);
   return words ? words : "no reason given";
 }
 
@@ -43,31 +42,31 @@ std::string glfw_error() {
 class GlfwLibrary {
  public:
   GlfwLibrary() {
-    glfwInitHint(GLFW_COCOA_CHDIR_RESOURCES, GLFW_FALSE);  // relative paths are those of the shell
-    if (!glfwInit())
+    glfw().InitHint(GLFW_COCOA_CHDIR_RESOURCES, GLFW_FALSE);  // relative paths are those of the shell
+    if (!glfw().Init())
       throw std::runtime_error("Cannot open a window: there is no display (" + glfw_error() +
                                "). The commands of headscope work without one; see headscope --help.");
   }
-  ~GlfwLibrary() { glfwTerminate(); }
+  ~GlfwLibrary() { glfw().Terminate(); }
   GlfwLibrary(const GlfwLibrary&) = delete;
   GlfwLibrary& operator=(const GlfwLibrary&) = delete;
 };
 
 struct Destroy {
-  void operator()(GLFWwindow* window) const { glfwDestroyWindow(window); }
-  void operator()(GLFWcursor* cursor) const { glfwDestroyCursor(cursor); }
+  void operator()(GLFWwindow* window) const { glfw().DestroyWindow(window); }
+  void operator()(GLFWcursor* cursor) const { glfw().DestroyCursor(cursor); }
 };
 using WindowHandle = std::unique_ptr<GLFWwindow, Destroy>;
 using CursorHandle = std::unique_ptr<GLFWcursor, Destroy>;
 
 /// A size limited to the screen.
 WindowSize on_screen(WindowSize size) {
-  GLFWmonitor* const monitor = glfwGetPrimaryMonitor();
+  GLFWmonitor* const monitor = glfw().GetPrimaryMonitor();
   if (!monitor) return size;
   int x = 0, y = 0, width = 0, height = 0;
   float scale_x = 1, scale_y = 1;
-  glfwGetMonitorWorkarea(monitor, &x, &y, &width, &height);
-  glfwGetMonitorContentScale(monitor, &scale_x, &scale_y);
+  glfw().GetMonitorWorkarea(monitor, &x, &y, &width, &height);
+  glfw().GetMonitorContentScale(monitor, &scale_x, &scale_y);
   const auto side = [](int wanted, int room, float scale) {
     return room > 0 && scale > 0 ? std::min(wanted, static_cast<int>(static_cast<float>(room) / scale))
                                  : wanted;
@@ -77,16 +76,17 @@ WindowSize on_screen(WindowSize size) {
 
 /// Creates the window. Its OpenGL context is current afterwards.
 WindowHandle create_window(int width, int height) {
-  glfwWindowHint(GLFW_CONTEXT_VERSION_MAJOR, 3);
-  glfwWindowHint(GLFW_CONTEXT_VERSION_MINOR, 3);
-  glfwWindowHint(GLFW_OPENGL_PROFILE, GLFW_OPENGL_CORE_PROFILE);
-  glfwWindowHint(GLFW_OPENGL_FORWARD_COMPAT, GLFW_TRUE);
-  glfwWindowHint(GLFW_SCALE_TO_MONITOR, GLFW_TRUE);
-  WindowHandle window(glfwCreateWindow(width, height, "headscope", nullptr, nullptr));
+  glfw().WindowHint(GLFW_CONTEXT_VERSION_MAJOR, 3);
+  glfw().WindowHint(GLFW_CONTEXT_VERSION_MINOR, 3);
+  glfw().WindowHint(GLFW_OPENGL_PROFILE, GLFW_OPENGL_CORE_PROFILE);
+  glfw().WindowHint(GLFW_OPENGL_FORWARD_COMPAT, GLFW_TRUE);
+  glfw().WindowHint(GLFW_SCALE_TO_MONITOR, GLFW_TRUE);
+  WindowHandle window(glfw().CreateWindow(width, height, "headscope", nullptr, nullptr));
   if (!window)
-    throw std::runtime_error("Cannot open a window: OpenGL 3.3 is not available (" + glfw_error() + ").");
-  glfwMakeContextCurrent(window.get());
-  glfwSwapInterval(1);
+    throw std::runtime_error("Cannot open a window: OpenGL 3.3 is not available (" + glfw_error() +
+                             "; on Debian, install libgl1 and libgl1-mesa-dri).");
+  glfw().MakeContextCurrent(window.get());
+  glfw().SwapInterval(1);
   return window;
 }
 
@@ -137,26 +137,26 @@ Modifiers held_keys(int mods) {
 class Shell {
  public:
   Shell(GLFWwindow* window, Core& core, GlScreen& screen) : window_(window), core_(core), screen_(screen) {
-    glfwSetWindowUserPointer(window, this);
-    glfwSetCursorPosCallback(window, call<&Shell::moved>);
-    glfwSetCursorEnterCallback(window, call<&Shell::entered>);
-    glfwSetMouseButtonCallback(window, call<&Shell::pressed>);
-    glfwSetScrollCallback(window, call<&Shell::scrolled>);
-    glfwSetKeyCallback(window, call<&Shell::key>);
-    glfwSetCharCallback(window, call<&Shell::typed>);
-    glfwSetDropCallback(window, call<&Shell::dropped>);
-    glfwSetWindowRefreshCallback(window, call<&Shell::redraw>);
-    glfwSetWindowFocusCallback(window, mark_dirty);
-    glfwSetFramebufferSizeCallback(window, mark_dirty);
-    glfwSetWindowContentScaleCallback(window, mark_dirty);
+    glfw().SetWindowUserPointer(window, this);
+    glfw().SetCursorPosCallback(window, call<&Shell::moved>);
+    glfw().SetCursorEnterCallback(window, call<&Shell::entered>);
+    glfw().SetMouseButtonCallback(window, call<&Shell::pressed>);
+    glfw().SetScrollCallback(window, call<&Shell::scrolled>);
+    glfw().SetKeyCallback(window, call<&Shell::key>);
+    glfw().SetCharCallback(window, call<&Shell::typed>);
+    glfw().SetDropCallback(window, call<&Shell::dropped>);
+    glfw().SetWindowRefreshCallback(window, call<&Shell::redraw>);
+    glfw().SetWindowFocusCallback(window, mark_dirty);
+    glfw().SetFramebufferSizeCallback(window, mark_dirty);
+    glfw().SetWindowContentScaleCallback(window, mark_dirty);
     for (const int shape :
          {GLFW_ARROW_CURSOR, GLFW_HAND_CURSOR, GLFW_IBEAM_CURSOR, GLFW_HRESIZE_CURSOR, GLFW_CROSSHAIR_CURSOR})
-      cursors_.emplace_back(glfwCreateStandardCursor(shape));
+      cursors_.emplace_back(glfw().CreateStandardCursor(shape));
   }
 
   /// Runs until the window is closed.
   void run() {
-    while (!glfwWindowShouldClose(window_) && !core_.state().quit) {
+    while (!glfw().WindowShouldClose(window_) && !core_.state().quit) {
       if (core_.take_results()) dirty_ = true;
       if (dirty_) draw();
       wait();
@@ -165,7 +165,9 @@ class Shell {
   }
 
  private:
-  static Shell& shell(GLFWwindow* window) { return *static_cast<Shell*>(glfwGetWindowUserPointer(window)); }
+  static Shell& shell(GLFWwindow* window) {
+    return *static_cast<Shell*>(glfw().GetWindowUserPointer(window));
+  }
   /// A callback that runs inside GLFW's C code: what it throws is rethrown by `run`.
   template <auto kMethod, class... Args>
   static void call(GLFWwindow* window, Args... args) noexcept {
@@ -188,10 +190,10 @@ class Shell {
   Scales scales() const {
     Scales s;
     int framebuffer_width = 1, framebuffer_height = 1;
-    glfwGetWindowSize(window_, &s.width, &s.height);
-    glfwGetFramebufferSize(window_, &framebuffer_width, &framebuffer_height);
+    glfw().GetWindowSize(window_, &s.width, &s.height);
+    glfw().GetFramebufferSize(window_, &framebuffer_width, &framebuffer_height);
     float content = 1;
-    glfwGetWindowContentScale(window_, &content, nullptr);
+    glfw().GetWindowContentScale(window_, &content, nullptr);
     if (s.width > 0) s.pixel = static_cast<float>(framebuffer_width) / static_cast<float>(s.width);
     s.ui = std::max(0.25F, content / std::max(0.01F, s.pixel));
     return s;
@@ -204,12 +206,12 @@ class Shell {
 
   viz::Point pointer_place() const {
     double x = 0, y = 0;
-    glfwGetCursorPos(window_, &x, &y);
+    glfw().GetCursorPos(window_, &x, &y);
     return logical(x, y);
   }
 
   void feed(const Event& event) {
-    since_input_ = glfwGetTime();
+    since_input_ = glfw().GetTime();
     core_.handle(event);
     dirty_ = true;
   }
@@ -253,7 +255,7 @@ class Shell {
     }
     if (button > 4) return;  // other buttons are ignored
     if (!down) return feed(MouseUp{at, button});
-    const double now = glfwGetTime();
+    const double now = glfw().GetTime();
     const bool near = std::hypot(at.x - last_press_.x, at.y - last_press_.y) <= kDoubleClickDistance;
     clicks_ =
         near && button == last_button_ && now - last_press_time_ <= kDoubleClickSeconds ? clicks_ + 1 : 1;
@@ -265,7 +267,7 @@ class Shell {
 
   void scrolled(double dx, double dy) {
     const auto held = [&](int left, int right) {
-      return glfwGetKey(window_, left) != 0 || glfwGetKey(window_, right) != 0;
+      return glfw().GetKey(window_, left) != 0 || glfw().GetKey(window_, right) != 0;
     };
     const Modifiers modifiers{.ctrl = held(GLFW_KEY_LEFT_CONTROL, GLFW_KEY_RIGHT_CONTROL),
                               .shift = held(GLFW_KEY_LEFT_SHIFT, GLFW_KEY_RIGHT_SHIFT)};
@@ -274,13 +276,13 @@ class Shell {
 
   void key(int key, int scancode, int action, int mods) {
     if (action == GLFW_RELEASE) return;
-    const char* name = glfwGetKeyName(key, scancode);
+    const char* name = glfw().GetKeyName(key, scancode);
     const char symbol = key_symbol(name ? name : "", key);
     const KeyDown pressed{key_of(key, symbol), held_keys(mods), symbol, action == GLFW_REPEAT};
     if (pressed.key != Key::none || pressed.symbol != '\0') feed(pressed);
   }
 
-  bool focused() const { return glfwGetWindowAttrib(window_, GLFW_FOCUSED) != 0; }
+  bool focused() const { return glfw().GetWindowAttrib(window_, GLFW_FOCUSED) != 0; }
 
   /// Sets the minimum window size, so that the panes fit at any font size and display scale.
   void limit_size(float ui) {
@@ -289,7 +291,7 @@ class Shell {
                            static_cast<int>(std::ceil(static_cast<float>(least.height) * ui))};
     if (units == least_) return;
     least_ = units;
-    glfwSetWindowSizeLimits(window_, units.width, units.height, GLFW_DONT_CARE, GLFW_DONT_CARE);
+    glfw().SetWindowSizeLimits(window_, units.width, units.height, GLFW_DONT_CARE, GLFW_DONT_CARE);
   }
 
   WindowFrame frame() const {
@@ -299,7 +301,7 @@ class Shell {
     frame.height = static_cast<float>(s.height) / s.ui;
     frame.device_scale = s.ui * s.pixel;
     frame.pointer = pointer_;
-    frame.caret_on = focused() && caret_blink(glfwGetTime() - since_input_).visible;
+    frame.caret_on = focused() && caret_blink(glfw().GetTime() - since_input_).visible;
     return frame;
   }
 
@@ -316,19 +318,19 @@ class Shell {
       return static_cast<int>(std::lround(static_cast<float>(units) * s.pixel));
     };
     screen_.show(pixels(s.width), pixels(s.height), theme_of(core_.state().dark).window);
-    glfwSwapBuffers(window_);
-    glfwSetCursor(window_, cursors_[static_cast<std::size_t>(picture.cursor)].get());
+    glfw().SwapBuffers(window_);
+    glfw().SetCursor(window_, cursors_[static_cast<std::size_t>(picture.cursor)].get());
   }
 
   void wait() {
     double seconds = std::numeric_limits<double>::infinity();
     if (const auto pause = core_.seconds_until_update()) seconds = *pause;
-    const Blink blink = caret_blink(glfwGetTime() - since_input_);
+    const Blink blink = caret_blink(glfw().GetTime() - since_input_);
     const bool blinks = core_.window().caret && focused();
     if (blinks) seconds = std::min(seconds, blink.next);
-    if (std::isinf(seconds)) return glfwWaitEvents();
-    glfwWaitEventsTimeout(std::max(0.005, seconds));
-    if (blinks && caret_blink(glfwGetTime() - since_input_).visible != blink.visible) dirty_ = true;
+    if (std::isinf(seconds)) return glfw().WaitEvents();
+    glfw().WaitEventsTimeout(std::max(0.005, seconds));
+    if (blinks && caret_blink(glfw().GetTime() - since_input_).visible != blink.visible) dirty_ = true;
   }
 
   GLFWwindow* window_;
@@ -398,7 +400,7 @@ CoreOptions core_options(const WindowOptions& options, std::string& message) {
   core.offer_tours = !core.settings.has_prompt && !options.prompt && !options.model_given;
   core.find_models = models_on_this_machine;
   if (may_fetch()) core.fetch = fetch_if_missing;
-  core.clock = glfwGetTime;
+  core.clock = glfw().GetTime;
   core.fonts = viz::Fonts::load();
   core.pictures = system::picture_clipboard(process_environment());
   return core;
@@ -409,9 +411,9 @@ CoreOptions core_options(const WindowOptions& options, std::string& message) {
 WindowTrial try_window() {
   try {
     const GlfwLibrary library;
-    glfwWindowHint(GLFW_VISIBLE, GLFW_FALSE);
+    glfw().WindowHint(GLFW_VISIBLE, GLFW_FALSE);
     const WindowHandle window = create_window(64, 64);
-    return {gl_description(), {}};
+    return {gl_description(Gl(glfw().GetProcAddress)), {}};
   } catch (const std::runtime_error& error) {
     return {{}, error.what()};
   }
@@ -426,18 +428,18 @@ int run_window(const WindowOptions& options) {
   const int height = settings.settings.window_height;
   GLFWwindow* clipboard_window = nullptr;
   settings.wake = [&window_ready] {
-    if (window_ready) glfwPostEmptyEvent();
+    if (window_ready) glfw().PostEmptyEvent();
   };
   settings.get_clipboard = [&clipboard_window] {
-    const char* text = glfwGetClipboardString(clipboard_window);
+    const char* text = glfw().GetClipboardString(clipboard_window);
     return std::string(text ? text : "");
   };
   settings.set_clipboard = [&clipboard_window](const std::string& text) {
-    glfwSetClipboardString(clipboard_window, text.c_str());
+    glfw().SetClipboardString(clipboard_window, text.c_str());
   };
   const GlfwLibrary library;
   WindowHandle window;  // outlives the core, whose textures belong to its context
-  GlScreen screen;
+  GlScreen screen(glfw().GetProcAddress);
   settings.screen = &screen;
   Core core(std::move(settings));
   if (options.prompts && options.tour.empty() && !options.session)

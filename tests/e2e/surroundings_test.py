@@ -207,6 +207,14 @@ class Displays(SurroundingsCase):
         self.assertEqual((status, out), (1, b""), err)
         self.assertRegex(err.splitlines()[-1], r"\Aheadscope: .*OpenGL")
 
+    def test_no_glfw(self):
+        (self.folder / "libglfw.so.3").touch()  # found first, and no library
+        env = {**os.environ, "LD_LIBRARY_PATH": str(self.folder)}
+        done = subprocess.run([HEADSCOPE, *GIVEN], env=env, capture_output=True, timeout=60)
+        self.assertEqual((done.returncode, done.stdout), (1, b""))
+        self.assertIn("install libglfw3", done.stderr.decode())
+        subprocess.run([HEADSCOPE, "--version"], env=env, stdout=subprocess.DEVNULL, check=True, timeout=60)
+
     def test_none(self):
         for display in ("", ":4711", "nonsense"):
             done = subprocess.run([HEADSCOPE, *GIVEN], env={**os.environ, "DISPLAY": display, "WAYLAND_DISPLAY": ""},

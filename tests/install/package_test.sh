@@ -44,9 +44,13 @@ fi
 cpack --config "$build/CPackConfig.cmake" -G DEB -B "$scratch/deb" >cpack.txt 2>&1 || fail "cpack -G DEB: $(tail -3 cpack.txt)"
 deb=$(echo deb/headscope_"$version"_*.deb)
 depends=$(dpkg-deb -f "$deb" Depends)
-for library in libc6 libstdc++6 libglfw3 libopengl0; do
+for library in libc6 libstdc++6; do
   [[ $depends == *$library* ]] || fail "the .deb does not depend on $library: $depends"
 done
+for library in libglfw libgl1 libopengl0 libegl1; do  # a window alone needs them
+  [[ $depends != *$library* ]] || fail "the .deb depends on $library: $depends"
+done
+[[ $(dpkg-deb -f "$deb" Recommends) == *libglfw3* ]] || fail "the .deb does not recommend GLFW"
 [[ $(dpkg-deb -f "$deb" Recommends) == *libgl1-mesa-dri* ]] || fail "the .deb recommends no drivers"
 dpkg-deb -c "$deb" >files.txt
 for file in bin/headscope share/headscope/models/tales/model.safetensors share/headscope/guide/views.md \

@@ -24,8 +24,8 @@ namespace {
 viz::Bitmap gl_read_pixels(int width, int height) {
   viz::Bitmap bitmap{width, height, {}};
   bitmap.pixels.resize(static_cast<std::size_t>(width) * static_cast<std::size_t>(height));
-  glPixelStorei(GL_PACK_ALIGNMENT, 1);
-  glReadPixels(0, 0, width, height, GL_RGBA, GL_UNSIGNED_BYTE, bitmap.pixels.data());
+  const auto read_pixels = reinterpret_cast<decltype(glReadPixels)*>(eglGetProcAddress("glReadPixels"));
+  read_pixels(0, 0, width, height, GL_RGBA, GL_UNSIGNED_BYTE, bitmap.pixels.data());
   for (int y = 0; y < height / 2; ++y)
     std::swap_ranges(bitmap.pixels.begin() + static_cast<std::ptrdiff_t>(y) * width,
                      bitmap.pixels.begin() + static_cast<std::ptrdiff_t>(y + 1) * width,
@@ -146,7 +146,7 @@ TEST_P(EglTest, TheScreenShowsWhatTheFileShows) {
   const EglContext egl(width, height);
   ASSERT_TRUE(egl.current()) << "no surfaceless EGL with OpenGL 3.3 (packages libegl1 and libgl1-mesa-dri)";
 
-  GlScreen gl;
+  GlScreen gl(eglGetProcAddress);
   CoreOptions options;
   options.window.model = headscope::testing::source_dir() / "assets/models/tales";
   options.window.prompt = Prompt{"The old king had a daughter, and the old king had a son.", {}, false};
@@ -201,7 +201,7 @@ TEST(Egl, ImagesAreNotSmoothed) {
     scene.add(viz::testing::image({10.3F, 8.6F, 380, 180}, viz::testing::noise(17, 9)));
     scene.add(viz::testing::image({10.3F, 200.2F, 180, 90}, viz::testing::noise(61, 31)));
     scene.add(viz::make_text(*viz::testing::fonts(), "between two images", {200, 250}, 15, {0, 0, 0, 255}));
-    GlScreen gl;
+    GlScreen gl(eglGetProcAddress);
     Gui gui(viz::testing::fonts(), gl);
     WindowFrame frame;
     frame.width = 400;

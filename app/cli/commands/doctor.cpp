@@ -77,7 +77,7 @@ class Doctor {
     add("window", "display", wayland ? "Wayland " + *wayland : x11 ? "X11 " + *x11 : "Windows");
     const WindowTrial trial = try_window();
     if (!trial.renderer.empty()) return add("window", "OpenGL", trial.renderer);
-    add("window", "OpenGL", trial.problem, State::broken, "install libgl1, libegl1 and libgl1-mesa-dri");
+    add("window", "OpenGL", trial.problem, State::broken, "install libglfw3, libgl1 and libgl1-mesa-dri");
   }
 
   void fonts() {

@@ -1,0 +1,33 @@
+#pragma once
+#define GLFW_INCLUDE_NONE
+#include <GLFW/glfw3.h>
+
+namespace headscope::app {
+
+/// The functions of GLFW that the window calls.
+// clang-format off
+#define HEADSCOPE_GLFW_FUNCTIONS(F) \
+  F(CreateStandardCursor) F(CreateWindow) F(DestroyCursor) F(DestroyWindow) F(GetClipboardString) \
+  F(GetCursorPos) F(GetError) F(GetFramebufferSize) F(GetKey) F(GetKeyName) F(GetMonitorContentScale) \
+  F(GetMonitorWorkarea) F(GetPrimaryMonitor) F(GetProcAddress) F(GetTime) F(GetWindowAttrib) \
+  F(GetWindowContentScale) F(GetWindowSize) F(GetWindowUserPointer) F(Init) F(InitHint) \
+  F(MakeContextCurrent) F(PostEmptyEvent) F(SetCharCallback) F(SetClipboardString) F(SetCursor) \
+  F(SetCursorEnterCallback) F(SetCursorPosCallback) F(SetDropCallback) F(SetFramebufferSizeCallback) \
+  F(SetKeyCallback) F(SetMouseButtonCallback) F(SetScrollCallback) F(SetWindowContentScaleCallback) \
+  F(SetWindowFocusCallback) F(SetWindowRefreshCallback) F(SetWindowSizeLimits) F(SetWindowUserPointer) \
+  F(SwapBuffers) F(SwapInterval) F(Terminate) F(WaitEvents) F(WaitEventsTimeout) F(WindowHint) \
+  F(WindowShouldClose)
+// clang-format on
+
+/// GLFW's functions without its prefix.
+struct Glfw {
+#define HEADSCOPE_POINTER(name) decltype(glfw##name)* name;
+  HEADSCOPE_GLFW_FUNCTIONS(HEADSCOPE_POINTER)
+#undef HEADSCOPE_POINTER
+};
+
+/// GLFW. Where it is a shared library, the first call opens it, not the program's start: only a window needs
+/// it. Throws std::runtime_error if it is not installed.
+const Glfw& glfw();
+
+}  // namespace headscope::app
