@@ -38,11 +38,19 @@ std::string glfw_error() {
   return words ? words : "no reason given";
 }
 
+/// GLFW 3.4 tries Wayland first, whose library complains on standard error where there is none.
+void choose_platform() {
+#if defined(GLFW_PLATFORM_X11) && !defined(_WIN32)
+  if (process_environment()("WAYLAND_DISPLAY").value_or("").empty())
+    glfw().InitHint(GLFW_PLATFORM, GLFW_PLATFORM_X11);
+#endif
+}
+
 /// Initializes GLFW and terminates it in the destructor.
 class GlfwLibrary {
  public:
   GlfwLibrary() {
-    glfw().InitHint(GLFW_COCOA_CHDIR_RESOURCES, GLFW_FALSE);  // relative paths are those of the shell
+    choose_platform();
     if (!glfw().Init())
       throw std::runtime_error("Cannot open a window: there is no display (" + glfw_error() +
                                "). The commands of headscope work without one; see headscope --help.");
