@@ -14,9 +14,6 @@ using nlohmann::json;
 const Words kCircuit{"circuit", "--prompt", "The king gave Mr. Fox a horse. Then the king gave Mr."};
 const Words kFrom{"--second", "The king gave to a Fox a horse. Then the king gave Mr."};
 
-std::string wrong_use(const Words& arguments) {
-  return testing::wrong_use(kCircuit + arguments);
-}
 json answer(const Words& more) {
   return json::parse(succeed(kCircuit + Words{"--json"} + more));
 }
@@ -37,18 +34,6 @@ TEST(CircuitCommand, IsParsed) {
   EXPECT_EQ(full.steps, 9);
   EXPECT_EQ(full.measured.position, 2);
   EXPECT_TRUE(full.by_position && full.json);
-}
-
-TEST(CircuitCommand, WrongUseIsOneSentence) {
-  for (const Words& wrong :
-       {Words{"--method", "x"}, Words{"--edges", "0"}, Words{"--steps", "3", "--method", "flow"},
-        kFrom + Words{"--ablate", "mean"}, Words{"--align", "position"},
-        Words{"--metric", "loss", "--token", "a"}, Words{"--metric", "logit", "--other-token", "a"},
-        Words{"--metric", "loss", "--position", "0"}})
-    EXPECT_THAT(wrong_use(wrong), HasSubstr(wrong[wrong.size() > 2 ? 2 : 0]));
-  EXPECT_THAT(fail(kCircuit + Words{"--position", "99"}), HasSubstr("there is no position 99"));
-  EXPECT_THAT(fail(kCircuit + Words{"--token", "id:4096"}), HasSubstr("there is no token 4096"));
-  EXPECT_THAT(fail(kCircuit + Words{"--edit", "L1H1.z=0"}), HasSubstr("without edits"));
 }
 
 TEST(CircuitCommand, JsonHasEdgesAndWhatTheyKeep) {

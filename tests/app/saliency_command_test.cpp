@@ -16,9 +16,6 @@ const Words kSaliency{"saliency", "--prompt", "Once upon a time there was"};
 json answer(const Words& more) {
   return json::parse(succeed(kSaliency + Words{"--json"} + more));
 }
-std::string wrong_use(const Words& arguments) {
-  return testing::wrong_use(kSaliency + arguments);
-}
 
 TEST(SaliencyCommand, IsParsed) {
   const auto defaults = testing::parsed<SaliencyCommand>(kSaliency);
@@ -36,16 +33,6 @@ TEST(SaliencyCommand, IsParsed) {
   EXPECT_EQ(full.measured.token, (GivenToken{GivenToken::By::text, " it"}));
   EXPECT_EQ(full.measured.other_token, (GivenToken{GivenToken::By::id, "", 5}));
   EXPECT_TRUE(full.json);
-}
-
-TEST(SaliencyCommand, WrongUseIsOneSentence) {
-  for (const Words& wrong :
-       {Words{"--method", "x"}, Words{"--metric", "kl"}, Words{"--baseline", "mean"}, Words{"--steps", "8"},
-        Words{"--other-token", "a", "--metric", "logit"}, Words{"--token", "a", "--metric", "loss"},
-        Words{"--position", "0", "--metric", "loss"}})
-    EXPECT_THAT(wrong_use(wrong), HasSubstr(wrong[0]));
-  EXPECT_THAT(fail({"saliency", "--prompt", "a", "--metric", "loss"}), HasSubstr("the prompt has 1 token"));
-  EXPECT_THAT(fail(kSaliency + Words{"--token", "a b"}), HasSubstr("--token takes one token"));
 }
 
 TEST(SaliencyCommand, JsonDescribesItself) {

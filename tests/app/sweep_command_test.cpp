@@ -19,9 +19,6 @@ const Words kSweep{"sweep", "--prompt", "x"};
 SweepCommand parsed(const Words& arguments) {
   return testing::parsed<SweepCommand>(kSweep + arguments);
 }
-std::string wrong_use(const Words& arguments) {
-  return testing::wrong_use(kSweep + arguments);
-}
 
 constexpr const char* kPrompt = "Once upon a time there was a king who had a daughter, and the king";
 
@@ -92,31 +89,6 @@ TEST(SweepCommand, IsParsed) {
   EXPECT_EQ(patch.edit, SweepEdit::patch);
   EXPECT_EQ(patch.second, "y");
   EXPECT_EQ(parsed({"--ablate", "mean", "--mean-over", "l.txt"}).edit, SweepEdit::list_mean);
-}
-
-TEST(SweepCommand, WrongUseIsOneSentence) {
-  for (const Words& wrong :
-       {Words{"--metric", "x"}, Words{"--sweep-over", "x"}, Words{"--ablate", "x"}, Words{"--site", "x"},
-        Words{"--align", "token"}, Words{"--token", ""}, Words{"--top", "5"}, Words{"--receiver", "L3H2.k"},
-        Words{"--estimates", "x"}, Words{"--token", " it", "--metric", "kl"},
-        Words{"--other-token", " it", "--metric", "kl"},
-        Words{"--other-token", " it", "--metric", "probability"},
-        Words{"--site", "z", "--sweep-over", "neurons"}, Words{"--site", "z", "--sweep-over", "senders"},
-        Words{"--estimates", "also", "--sweep-over", "senders"},
-        Words{"--estimates", "also", "--metric", "kl"}, Words{"--estimates", "only", "--out", "a.png"}})
-    EXPECT_THAT(wrong_use(wrong), HasSubstr(wrong[0] + " ")) << wrong.back();
-  EXPECT_THAT(wrong_use({"--site", "mlp_out"}), StartsWith("heads have no site mlp_out to edit"));
-  EXPECT_THAT(wrong_use({"--site", "pattern", "--ablate", "mean"}), StartsWith("patterns have no mean"));
-  EXPECT_THAT(wrong_use({"--ablate", "mean", "--second", "y"}), StartsWith("one kind of edit at a time"));
-  EXPECT_THAT(wrong_use({"--sweep-over", "neurons", "--metric", "kl"}),
-              StartsWith("neurons are chosen by estimates"));
-  const auto said = [](const char* receiver) {
-    return fail({"sweep", "--prompt", "The king", "--sweep-over", "senders", "--receiver", receiver});
-  };
-  EXPECT_THAT(said("L3H2"), HasSubstr("the receiver \"L3H2\" cannot be read"));
-  EXPECT_THAT(said("L3H2.z"), HasSubstr("only q, k, v and the logits"));
-  EXPECT_THAT(said("L3H2.q[3]"), HasSubstr("takes no positions or units"));
-  EXPECT_THAT(said("L0H2.q"), HasSubstr("nothing sends to layer 0"));
 }
 
 TEST(SweepCommand, EveryCellIsWhatPredictSaysUnderTheEdit) {
