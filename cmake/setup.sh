@@ -33,6 +33,14 @@ install_packages() {
     "${apt[@]}" update >&2 || true  # old lists may still do
     packages_updated=yes
   fi
+  # Not every release has all of them: clang-format-14 is Debian 12's alone.
+  local known
+  known=$(apt-cache show --no-all-versions "${missing[@]}" 2>/dev/null | sed -n 's/^Package: //p' || true)
+  for package in "${missing[@]}"; do
+    [[ $'\n'$known$'\n' == *$'\n'"$package"$'\n'* ]] || echo "This release of Debian has no package $package." >&2
+  done
+  [[ -n $known ]] || return 0
+  mapfile -t missing <<<"$known"
   "${apt[@]}" install --no-install-recommends "${missing[@]}" >&2 ||
     echo "apt-get failed (no network?). Install these by hand: apt-get install ${missing[*]}" >&2
 }
