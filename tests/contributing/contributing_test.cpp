@@ -14,10 +14,12 @@
 #include "tests/support/matchers.h"
 #include "tests/support/source_folders.h"
 
-namespace headscope::app::contributing_test {
-
+namespace headscope::app {
 View reach_view();                              // reach.cpp
 Finish describe_count(CommandSyntax& command);  // count.cpp
+}  // namespace headscope::app
+
+namespace headscope::app::contributing_test {
 
 namespace {
 
