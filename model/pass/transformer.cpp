@@ -2,16 +2,18 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <limits>
+#include <memory>
 #include <numeric>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <tuple>
 #include <utility>
 
 #include "model/circuit/cut_pass.h"
 #include "model/circuit/edge_attribution.h"
-#include "model/circuit/stream_writes.h"
 #include "model/files/error.h"
 #include "model/files/weights.h"
 #include "model/gradient/backward.h"
@@ -27,6 +29,37 @@
 
 namespace headscope::model {
 namespace {
+
+/// Transformer::stream_writes.
+StreamWrites read_stream_writes(const Weights& weights, const std::shared_ptr<const void>& identity,
+                                const Run& run, Workspace::Impl& workspace, const std::stop_token& stop) {
+  const Config& config = weights.config;
+  const std::vector<float> rows(static_cast<std::size_t>(run.length()) * config.n_embd);
+  StreamWrites writes{run.length(), rows, {}, {}};
+  writes.z.assign(config.n_layer, rows);
+  writes.mlp.assign(config.n_layer, rows);
+  Hooks hooks;
+  const auto add_to = [&](std::vector<float>& sum, HookPoint point) {
+    hooks.watch(point, [&sum, width = config.n_embd](const ConstActivation2d& piece) {
+      for (int i = 0; i < piece.rows; ++i)
+        add(piece.row(i), std::span(sum).subspan(static_cast<std::size_t>(piece.first_pos + i) * width,
+                                                 static_cast<std::size_t>(width)));
+    });
+  };
+  add_to(writes.embedding, {Site::embed});
+  add_to(writes.embedding, {Site::pos_embed});
+  for (int layer = 0; layer < config.n_layer; ++layer) {
+    add_to(writes.z[layer], {Site::z, layer});
+    add_to(writes.mlp[layer], {Site::mlp_out, layer});
+  }
+  ForwardOptions options;
+  options.base = &run;
+  options.plan = run.plan;
+  options.hooks = &hooks;
+  options.stop = stop;
+  forward_pass(weights, identity, run.tokens, workspace, options);
+  return writes;
+}
 
 void check_head(const Config& config, int layer, int head) {
   if (layer >= 0 && layer < config.n_layer && head >= 0 && head < config.n_head) return;

@@ -1,12 +1,19 @@
 #pragma once
 #include <optional>
 
-#include "app/cli/commands/attribute_neurons.h"
 #include "app/cli/commands/list_means.h"
 #include "app/run/analyses/metric_choice.h"
 #include "app/run/measured_metric.h"
 
 namespace headscope::app {
+
+/// The MLPs that are split by neuron.
+struct NeuronArguments {
+  std::optional<int> layer;
+  bool all = false;        ///< those of every layer
+  std::optional<int> top;  ///< the number of neurons in text; nothing: 20
+  bool has(int of_layer) const { return all || layer == of_layer; }
+};
 
 /// The contribution of each part of the model to a logit.
 struct AttributeCommand : Arguments, MeanArguments {

@@ -2,15 +2,19 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <ostream>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "app/cli/arguments/argument_values.h"
 #include "app/cli/commands/engine.h"
 #include "app/run/analyses/attribution.h"
 #include "app/run/kept_models.h"
 #include "app/run/sources/model_discovery.h"
-#include "app/run/sources/model_near.h"
 #include "app/run/sources/pattern_file.h"
 #include "app/run/sources/weights_hash.h"
 #include "app/text/json_text.h"
@@ -24,6 +28,27 @@
 
 namespace headscope::app {
 namespace {
+
+namespace fs = std::filesystem;
+
+/// Like model_named, or else the model of that name in one of `places`, which are folders: of all these the
+/// first with these weights (see weights_hash; empty: any), else the first. The name is never taken for a
+/// path. Nothing if there is none. Reads whole files.
+std::optional<fs::path> model_near(const std::string& name, const std::string& weights,
+                                   const std::vector<DiscoveredModel>& models,
+                                   const std::vector<fs::path>& places) {
+  std::vector<fs::path> folders;
+  if (auto known = model_named(name, models)) folders.push_back(*std::move(known));
+  if (system::is_file_name(name))
+    for (const fs::path& place : places)
+      if (fs::path folder = place / system::path_of(name); is_gpt2(folder))
+        folders.push_back(std::move(folder));
+  for (const fs::path& folder : folders) try {
+      if (weights.empty() || weights_hash(folder) == weights) return folder;
+    } catch (const model::LoadError&) {  // it has been removed
+    }
+  return folders.empty() ? std::nullopt : std::optional(folders.front());
+}
 
 /// The figure to make; a default one if the file is a session or another kind of figure is wanted.
 Figure figure_of(const RecipeCommand& command, const Recipe& recipe) {
