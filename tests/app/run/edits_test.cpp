@@ -64,7 +64,7 @@ TEST_F(Edits, AreReadAsTheyWereWritten) {
                               "L1H2.z*=0.5 -> L4.v; L1H2.z=mean -> L4H0.v",
                               "L2H1.q<-ids(1,2){L0H1.z -> L1H6.k <- {L0H2.z=0}}",
                               "L4.scores[0+2-4]*=0.5",
-                              "L1H0.z[*][3,4]=[0.5,1] mean over \"a \\\"b\\\\; -> c\"",
+                              "L1H0.z[*][3,4]=[0.5,1] mean over \"a\\\"b\\\\;->c\"",
                               "L1H0.z[*][3]=2 mean over \"a.txt\" -> L4H0.v",
                               "L1.z=mean"}) {
     const model::Edits read = text(written);

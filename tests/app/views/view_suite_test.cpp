@@ -10,6 +10,7 @@
 #include "app/cli/commands/figure.h"
 #include "app/cli/program.h"
 #include "app/views/export.h"
+#include "app/views/option_names.h"
 #include "tests/app/views/view_suite.h"
 #include "tests/support/matchers.h"
 #include "tests/viz/text_boxes.h"
@@ -67,11 +68,12 @@ TEST_P(ViewSuite, FlagsReadWhatIsWritten) {
       const std::string text = to_text(*option, value);
       SCOPED_TRACE("--" + std::string(option->name) + " " + text);
       EXPECT_EQ(parse_option(*option, text), value);
-      for (const std::vector<std::string>& command :
-           {std::vector<std::string>{"plot", GetParam()}, std::vector<std::string>{"shot"}}) {
-        std::vector<std::string> arguments = command;
+      for (const bool after_view : {true, false}) {
+        if (after_view && view().tokens.has(option)) continue;  // --token takes more than its rank or id
+        std::vector<std::string> arguments{"shot"};
+        if (after_view) arguments = {"plot", GetParam()};
         for (const char* argument : {"--prompt", "x", "--out", "x.png"}) arguments.emplace_back(argument);
-        arguments.push_back("--" + std::string(option->name));
+        arguments.push_back("--" + (after_view ? flag_of(view(), *option) : std::string(option->name)));
         arguments.push_back(text);
         const ParsedCommand parsed = parse_command_line(arguments);
         const auto* plot = command_arguments<PlotCommand>(parsed);
