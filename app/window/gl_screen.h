@@ -1,8 +1,57 @@
 #pragma once
-#include "app/window/gl_textures.h"
+// OpenGL 1.2: what the textures need. Dear ImGui's backend finds the rest by itself.
+#ifdef _WIN32  // else its header includes <windows.h>
+#define APIENTRY __stdcall
+#define WINGDIAPI __declspec(dllimport)
+#endif
+#include <GL/gl.h>
+#include <GL/glext.h>
+
+#include <string>
+#include <unordered_map>
+
 #include "app/window/screen.h"
+#include "viz/players/texture_backend.h"
 
 namespace headscope::app {
+
+/// Finds a function of OpenGL in the current context, such as glfwGetProcAddress.
+using GlFinder = void (*(*)(const char* name))();
+
+/// The functions of OpenGL that the window calls.
+// clang-format off
+#define HEADSCOPE_GL_FUNCTIONS(F) \
+  F(BindTexture) F(Clear) F(ClearColor) F(DeleteTextures) F(GenTextures) F(GetString) F(PixelStorei) \
+  F(TexImage2D) F(TexParameteri) F(TexSubImage2D) F(Viewport)
+// clang-format on
+
+/// OpenGL's functions without its prefix, of one context. Not linked: only a window needs them.
+struct Gl {
+  Gl() = default;
+  explicit Gl(GlFinder find);
+
+#define HEADSCOPE_POINTER(name) decltype(gl##name)* name = nullptr;
+  HEADSCOPE_GL_FUNCTIONS(HEADSCOPE_POINTER)
+#undef HEADSCOPE_POINTER
+};
+
+/// Textures of the current OpenGL context, whose functions are `gl`. Destroy them while that context is still
+/// current.
+class GlTextures final : public viz::TextureBackend {
+ public:
+  explicit GlTextures(const Gl& gl) : gl_(gl) {}
+  ~GlTextures() override;
+  std::uint64_t create(const viz::Bitmap& bitmap, bool nearest) override;
+  void update(std::uint64_t texture, const viz::Bitmap& bitmap, int first_row, int rows) override;
+  void destroy(std::uint64_t texture) override;
+
+ private:
+  const Gl& gl_;
+  std::unordered_map<std::uint64_t, unsigned> live_;
+};
+
+/// Renderer and version of the current context.
+std::string gl_description(const Gl& gl);
 
 /// Draws frames in the current OpenGL 3.3 context.
 class GlScreen final : public Screen {

@@ -1,5 +1,5 @@
 // An option that runs through its values.
-#include "app/window/state/playing.h"
+#include "app/window/state/view.h"
 
 #include "app/window/sessions.h"
 #include "tests/app/core_fixture.h"
