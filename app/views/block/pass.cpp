@@ -11,6 +11,7 @@
 #include "app/views/parts/landmarks.h"
 #include "app/views/parts/names.h"
 #include "app/views/parts/navigation.h"
+#include "viz/charts/axis.h"
 #include "viz/charts/vector_strip.h"
 #include "viz/scene/colormap.h"
 
@@ -162,17 +163,69 @@ void paint_legend(Picture& picture, const ViewContext& c, const Numbers& n, cons
   }
 }
 
-void paint_charts(Picture& picture, const ViewContext& c, const TokenPass& pass, const Layout& l) {
-  const std::vector<std::string> names = chart_labels(c);
-  for (const auto& [which, plot] : l.plots) {
-    viz::ColumnChart chart = chart_of(c, pass, which, names);
-    if (which == l.plots.back().first) {
-      chart.labels = names;
-      chart.unnumbered = 1;
-      chart.labels_title = "layer";
-    }
-    viz::paint_columns(picture, chart, plot, style_of(c));
+/// Draws the bars in `plot`, with numbers and a title around it.
+void paint_columns(Picture& picture, const ViewContext& c, const ColumnChart& chart, Chart which,
+                   const viz::Rect& plot) {
+  constexpr double kGap = 0.22;  // between pairs, of a pair's width
+  viz::Scene& scene = picture.scene;
+  const viz::Style style = style_of(c);
+  const viz::PlotFrame frame{plot, {}, chart.axis(plot.h, style)};
+  const int count = static_cast<int>(chart.values.size());
+  const float pair = plot.w / static_cast<float>(count / 2),
+              column = pair * static_cast<float>((1 - kGap) / 2);
+  const auto left_of = [&](int i) { return plot.x + static_cast<float>(i) * pair; };
+  scene.add(viz::FillRect{{left_of(c.selection.layer + 1), plot.y, pair, plot.h}, c.theme->raised});
+  viz::paint_y_numbers(scene, frame, style);
+  const auto y_of = [&](double v) { return frame.y.clamped(v, plot.bottom(), -plot.h); };
+  const float base = y_of(chart.base);
+  for (int i = 0; i < count; ++i) {
+    if (std::isnan(chart.values[i])) continue;
+    const float x = left_of(i / 2) + static_cast<float>(kGap / 2) * pair + static_cast<float>(i % 2) * column;
+    const float to = y_of(static_cast<double>(chart.values[i]));
+    scene.add(viz::FillRect{{x, std::min(base, to), column, std::abs(base - to)}, chart.colors[i]});
   }
+  scene.add_line({plot.x, base}, {plot.right(), base}, style.theme.text_muted);
+  const float y = plot.y - chart_title_height(style) / 2;
+  for (const std::string& title : chart.titles) {
+    if (viz::add_whole_label(scene, style, title, {plot.x, y}, plot.w, style.theme.text,
+                             viz::FontStyle::medium))
+      break;
+  }
+  picture.regions.push_back(viz::Region::grid(kChart, which, plot, 1, count));
+}
+
+/// The layers under the last chart, as many as there is room for.
+void paint_layers(viz::Scene& scene, const ViewContext& c, const viz::Rect& plot) {
+  const viz::Style style = style_of(c);
+  const int layers = c.run->run->config.n_layer;
+  const float pair = plot.w / static_cast<float>(layers + 1);
+  const float y = plot.y + plot.h + 1.5F * style.unit() + style.line(style.small()) / 2;
+  const auto name_of = [](int i) { return i == 0 ? "emb" : std::to_string(i - 1); };
+  float widest = 0;
+  for (int i = 0; i <= layers; ++i) widest = std::max(widest, style.width(name_of(i), style.small()));
+  const float needed = widest + 2 * style.unit();
+  std::vector<int> labelled;
+  if (pair >= needed) labelled.push_back(0);
+  for (const int layer : viz::labelled_cells(0, layers, layers, pair, needed, c.selection.layer))
+    labelled.push_back(layer + 1);
+  for (const int i : labelled) {
+    const bool marked = i == c.selection.layer + 1;
+    viz::add_label(scene, style, name_of(i), {plot.x + (static_cast<float>(i) + 0.5F) * pair, y},
+                   style.small(), marked ? style.theme.text : style.theme.text_muted,
+                   marked ? viz::FontStyle::medium : viz::FontStyle::regular, viz::Align::center);
+  }
+  // The first label may extend beyond the plot's edge.
+  const int first = labelled.empty() ? 0 : labelled.front();
+  const float over =
+      style.width(name_of(first), style.small()) / 2 - (static_cast<float>(first) + 0.5F) * pair;
+  const float end = plot.x - std::max(0.F, over) - 1.5F * style.unit();
+  viz::add_whole_label(scene, style, "layer", {end, y}, end, style.theme.text_muted, viz::FontStyle::regular,
+                       viz::Align::right);
+}
+
+void paint_charts(Picture& picture, const ViewContext& c, const TokenPass& pass, const Layout& l) {
+  for (const auto& [which, plot] : l.plots) paint_columns(picture, c, chart_of(c, pass, which), which, plot);
+  if (!l.plots.empty()) paint_layers(picture.scene, c, l.plots.back().second);
 }
 
 Picture build(const ViewContext& c) {

@@ -159,11 +159,16 @@ void place_lines(Layout& l, const ViewContext& c, const Numbers& n, float pitch)
 
 constexpr float kMinChart = 1.5F;  // ems
 
+/// Room under the charts for the layers.
+float labels_height(const viz::Style& style) {
+  return style.line(style.small()) + 2 * style.unit();
+}
+
 /// Places as many charts as fit, below each other.
 void place_charts(Layout& l, const ViewContext& c, const TokenPass& pass, viz::Rect area) {
   const viz::Style style = style_of(c);
-  const float em = style.font_size, title = viz::column_title_height(style),
-              labels = viz::column_labels_height(style), gap = 3 * style.unit();
+  const float em = style.font_size, title = chart_title_height(style), labels = labels_height(style),
+              gap = 3 * style.unit();
   // By importance: the added norms first, the cosines last.
   static const std::array<std::vector<Chart>, kCharts> kShown{
       {{kAdded}, {kNorms, kAdded}, {kNorms, kAdded, kCosines}}};
@@ -171,10 +176,10 @@ void place_charts(Layout& l, const ViewContext& c, const TokenPass& pass, viz::R
     const auto n = static_cast<float>(count);
     const float h = (area.h - labels - n * title - (n - 1) * gap) / n;
     if (h < (count == 1 ? kMinChart : 3.2F) * em) continue;
-    const std::vector<std::string> names = chart_labels(c);
     float numbers = 0;
     for (const Chart which : kShown[count - 1])
-      numbers = std::max(numbers, viz::column_numbers_width(chart_of(c, pass, which, names), h, style));
+      numbers = std::max(numbers,
+                         std::ceil(chart_of(c, pass, which).axis(h, style).widest(style)) + 2 * style.unit());
     if (area.w - numbers < 6 * em) return;
     float y = area.y;
     for (const Chart which : kShown[count - 1]) {
@@ -223,20 +228,27 @@ int column_of(int layer, bool mlp) {
   return 2 * (layer + 1) + mlp;
 }
 
-std::vector<std::string> chart_labels(const ViewContext& c) {
-  std::vector<std::string> labels{"emb"};
-  for (int layer = 0; layer < c.run->run->config.n_layer; ++layer) labels.push_back(std::to_string(layer));
-  return labels;
+viz::NumberAxis ColumnChart::axis(float height, const viz::Style& style) const {
+  constexpr int kMax = 5;
+  viz::NumberAxis axis{low, high};
+  // A single tick says nothing about the axis.
+  for (int wanted = viz::upright_tick_count(height, kMax, style); wanted <= kMax && axis.ticks.size() < 2;
+       ++wanted)
+    axis.ticks = viz::labelled_ticks(low, high, wanted);
+  return axis;
 }
 
-viz::ColumnChart chart_of(const ViewContext& c, const TokenPass& pass, Chart which,
-                          std::span<const std::string> labels) {
-  viz::ColumnChart chart;
-  chart.values.assign(2 * labels.size(), std::numeric_limits<float>::quiet_NaN());
-  chart.colors.assign(2 * labels.size(), c.theme->text_muted);
-  chart.in_group = 2;
+float chart_title_height(const viz::Style& style) {
+  return style.line(style.small()) + style.unit();
+}
+
+ColumnChart chart_of(const ViewContext& c, const TokenPass& pass, Chart which) {
+  ColumnChart chart;
+  const auto layers = static_cast<std::size_t>(c.run->run->config.n_layer);
+  chart.values.assign(2 * layers + 2, std::numeric_limits<float>::quiet_NaN());
+  chart.colors.assign(2 * layers + 2, c.theme->text_muted);
   if (which == kNorms) chart.values[1] = static_cast<float>(pass.embedded_norm);
-  for (std::size_t i = 0; i < labels.size() - 1; ++i) {
+  for (std::size_t i = 0; i < layers; ++i) {
     chart.colors[2 * i + 2] = attention_color(c);
     chart.colors[2 * i + 3] = mlp_color(c);
     if (i >= pass.blocks.size()) continue;
@@ -268,10 +280,6 @@ viz::ColumnChart chart_of(const ViewContext& c, const TokenPass& pass, Chart whi
        {"norm of what is added: attention left, MLP right", "norm of what is added", "added"},
        {"cosine of the stream before and after the addition", "cosine before · after", "cosine"}}};
   chart.titles = (c.side == Side::difference ? difference_titles : titles)[which];
-  chart.marked = c.selection.layer + 1;
-  chart.mark = c.theme->raised;
-  chart.role = kChart;
-  chart.id = which;
   return chart;
 }
 
@@ -286,7 +294,7 @@ Layout lay_out(const ViewContext& c, const Numbers& n, const TokenPass& pass) {
   Layout l;
   if (area.h < count * least || area.w < 14 * em) return l;
   // A chart of all layers is more important than the legend of colours.
-  const float one = viz::column_title_height(style) + viz::column_labels_height(style) + kMinChart * em + u;
+  const float one = chart_title_height(style) + labels_height(style) + kMinChart * em + u;
   const bool wide = area.w >= 60 * em && area.h >= 26 * em,
              low = area.w >= 28 * em && area.h < count * least + one;
   if (wide || low) {

@@ -6,7 +6,7 @@
 
 #include "app/run/analyses/token_pass.h"
 #include "app/views/view.h"
-#include "viz/charts/columns.h"
+#include "viz/charts/number_axis.h"
 #include "viz/scene/scale.h"
 
 // Contents and layout of the picture of a token's forward pass: one block in full, the others as two boxes,
@@ -63,10 +63,20 @@ Step input_of(const Numbers& numbers);
 /// A column of a chart. Columns are pairs: one for the embedding, of which only the second is used, then the
 /// attention and the MLP of each layer.
 int column_of(int layer, bool mlp);
-/// "emb", "0", "1", ...
-std::vector<std::string> chart_labels(const ViewContext& context);
-viz::ColumnChart chart_of(const ViewContext& context, const TokenPass& pass, Chart which,
-                          std::span<const std::string> labels);
+
+/// Upright bars side by side in pairs, on an upright axis.
+struct ColumnChart {
+  std::vector<float> values;        ///< of each column; NaN: no bar
+  std::vector<viz::Color> colors;   ///< of each column
+  double low = 0, high = 1;         ///< limits of the axis
+  double base = 0;                  ///< where the bars start
+  std::vector<std::string> titles;  ///< above the bars: the first that fits, longest first
+
+  viz::NumberAxis axis(float height, const viz::Style& style) const;
+};
+ColumnChart chart_of(const ViewContext& context, const TokenPass& pass, Chart which);
+/// Room above the bars for the title.
+float chart_title_height(const viz::Style& style);
 
 struct StepPlace {
   viz::Rect row;    ///< the whole line
