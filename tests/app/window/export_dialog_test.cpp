@@ -51,7 +51,7 @@ TEST_F(ExportDialog, AsksBeforeItWritesOverAFile) {
   for (int i = 0; i < 3; ++i) press_and_draw(core, Key::enter);  // repeated presses
   EXPECT_EQ(bytes_of_file(file), "precious");
   click_item(core, "Export file");
-  EXPECT_EQ(core.state().dialog, Dialog::none);
+  wait_until(core, [&] { return core.state().dialog == Dialog::none; });
   EXPECT_THAT(bytes_of_file(file), StartsWith("\x89PNG"));
 }
 
@@ -63,6 +63,7 @@ TEST_F(ExportDialog, KeepsWhatWasTypedAfterAnError) {
   const std::string path = (folder_.path() / "no/such/folder/p.png").string();
   retype(core, "file", path);
   press_and_draw(core, Key::enter);
+  wait_until(core, [&] { return !form(core).problem.empty(); });
   EXPECT_EQ(core.state().dialog, Dialog::export_);
   EXPECT_THAT(form(core).problem, HasSubstr("no/such/folder"));
   EXPECT_TRUE(says(core, form(core).problem.substr(0, 30)));
@@ -71,7 +72,7 @@ TEST_F(ExportDialog, KeepsWhatWasTypedAfterAnError) {
   EXPECT_EQ(form(core).scale, 3);
   fs::create_directories(folder_.path() / "no/such/folder");
   press_and_draw(core, Key::enter);
-  EXPECT_EQ(core.state().dialog, Dialog::none) << form(core).problem;
+  wait_until(core, [&] { return core.state().dialog == Dialog::none; });
   const std::string png = bytes_of_file(path);
   EXPECT_EQ(number(png, 16), 2700U);
   EXPECT_EQ(number(png, 20), 2100U);
@@ -88,6 +89,7 @@ TEST_F(ExportDialog, SaysTheWholePathAndKnowsTheHomeFolder) {
   open(core);
   retype(core, "~/mine");
   press_and_draw(core, Key::enter);
+  wait_until(core, [&] { return core.state().dialog == Dialog::none; });
   EXPECT_TRUE(fs::exists(folder_.path() / "mine.png"));
   EXPECT_EQ(core.state().message.text, "Saved " + home + "/mine.png.");
   EXPECT_TRUE(says(core, "Saved " + home + "/mine.png."));
@@ -112,7 +114,7 @@ TEST_F(ExportDialog, TheSizeOfThePreviewIsTheFiles) {
             run && run->text.find(" pixels, ") != std::string::npos)
           words = run->text;
     press_and_draw(core, Key::enter);
-    ASSERT_EQ(core.state().dialog, Dialog::none) << form(core).problem;
+    wait_until(core, [&] { return core.state().dialog == Dialog::none; });
     const std::string png = bytes_of_file(path);
     EXPECT_THAT(words, StartsWith(grouped(number(png, 16)) + " × " + grouped(number(png, 20)) + " pixels,"));
   }
@@ -140,6 +142,7 @@ TEST_F(ExportDialog, TheWindowIsAPicture) {
   EXPECT_FALSE(find_item(core, "Copy data")->enabled);
   click_item(core, "Scale 1×");
   press_and_draw(core, Key::enter);
+  wait_until(core, [&] { return core.state().dialog == Dialog::none; });
   const std::string png = bytes_of_file(folder_.path() / "tales-window.png");
   EXPECT_EQ(number(png, 16), 1600U);
   EXPECT_EQ(number(png, 20), 1000U);
@@ -152,7 +155,7 @@ TEST_F(ExportDialog, ADarkFigureComesOutOfALightWindowAndWithoutItsCaption) {
     for (const std::string& label : clicks) click_item(core, label);
     retype(core, "file", (folder_.path() / name).string());
     press_and_draw(core, Key::enter);
-    EXPECT_EQ(core.state().dialog, Dialog::none) << form(core).problem;
+    wait_until(core, [&] { return core.state().dialog == Dialog::none; });
     const std::string svg = bytes_of_file(folder_.path() / name);
     return svg.substr(svg.find("</metadata>"));  // the picture: its recipe names the prompt
   };

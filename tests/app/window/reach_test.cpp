@@ -347,7 +347,7 @@ class ReachTest : public HandsTest {
          doing(ShowEdits{true})},
         {"all controls of a view", index_of<ShowMoreControls>(), item_click("More options"),
          [](Core& core) { tab_and_press(core, "More options", Key::space); },
-         [](const Core& core) { return core.state().all_controls; }, doing(ShowView{"sweep"})},
+         [](const Core& core) { return core.state().all_controls; }, doing(ShowView{"circuit_graph"})},
         {"the strip of changes", index_of<ShowEdits>(), menu_click("More", "Edits bar"),
          key(Key::i, {.ctrl = true}), [](const Core& core) { return core.state().edits.open; }},
         {"the original", index_of<SetSide>(), item_click("Show Baseline"),
@@ -414,8 +414,7 @@ class ReachTest : public HandsTest {
     if (!core.state().generation.running) shown(core);
     EXPECT_FALSE(step.done(core)) << "already before";
     hand(core);
-    core.draw(frame_);
-    EXPECT_TRUE(step.done(core));
+    wait_until(core, [&] { return step.done(core); });
   }
 };
 
