@@ -61,6 +61,22 @@ std::optional<int> wait_for(pid_t process, std::chrono::milliseconds patience) {
 
 }  // namespace
 
+// Of desktops with X11 or Wayland.
+std::optional<PictureClipboard> picture_clipboard(const Environment& environment) {
+  if (environment("WAYLAND_DISPLAY"))
+    if (auto program = program_in_path(environment, "wl-copy"))
+      return PictureClipboard{std::move(*program), {"--type", "image/png"}};
+  if (environment("DISPLAY"))
+    if (auto program = program_in_path(environment, "xclip"))
+      return PictureClipboard{std::move(*program), {"-selection", "clipboard", "-t", "image/png", "-i"}};
+  return std::nullopt;
+}
+
+std::string_view no_picture_clipboard() {
+  return "Copying pictures requires wl-copy (package wl-clipboard) on Wayland, or xclip on X11; neither was "
+         "found.";
+}
+
 std::string copy_picture(const PictureClipboard& clipboard, std::string_view png,
                          std::chrono::milliseconds patience) {
   const std::string name = text_of(clipboard.program.filename());

@@ -72,6 +72,36 @@ std::vector<int> aligned_labels(const PromptTokens& tokens, const PromptTokens& 
 
 }  // namespace
 
+std::string missing(const std::string& name, Capabilities there, Capabilities needed) {
+  const Capabilities lacking = needed.without(there);
+  if (lacking == Capabilities()) return "";
+  const std::string called = model::quote(name);
+  if (lacking.has(Capability::weights))
+    return "this needs a model's weights; " + called + " holds only attention patterns";
+  switch (lacking.first()) {
+    case Capability::patterns:
+      return "this needs attention patterns; " + called + " has no attention";
+    case Capability::positions_table:
+      return "this needs position embeddings (wpe); " + called + " has none";
+    case Capability::mlp:
+      return "this needs an MLP with neurons; " + called + " has none";
+    case Capability::tokenizer:
+      return "this needs a tokenizer; " + called + " has none";
+    case Capability::weights:
+      break;
+  }
+  return "";
+}
+
+std::string missing(const LoadedModel& model, Capabilities needed) {
+  const Capabilities there = model.capabilities();
+  return there.has(needed) ? "" : missing(system::text_of(model.folder.filename()), there, needed);
+}
+
+void require(const LoadedModel& model, Capabilities needed) {
+  if (const std::string why = missing(model, needed); !why.empty()) throw model::RunError(why);
+}
+
 std::vector<int> PromptTokens::ids() const {
   std::vector<int> result;
   result.reserve(run_length);

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <charconv>
 #include <stdexcept>
+#include <string>
 #include <system_error>
+#include <vector>
 
 #include "app/ascii.h"
 #include "app/run/sources/paths.h"
@@ -242,7 +244,50 @@ class Parser {
   std::vector<std::pair<int, Condition>> conditions_;
 };
 
+/// The views with a pane of their own.
+std::vector<const View*> side_views() {
+  std::vector<const View*> side;
+  for (const View& view : views())
+    if (view.place != Place::tab) side.push_back(&view);
+  return side;
+}
+
+std::string names_of_landmarks(const View& view) {
+  std::string names;
+  for (const Landmark& landmark : view.landmarks) names.append(landmark.name).append(", ");
+  return names;
+}
+
+/// Everything that a stop with this view can point at.
+std::string names_of_points(const View* view) {
+  std::string names, panes;
+  for (const View* side : side_views()) {
+    names += names_of_landmarks(*side);
+    panes.append("pane ").append(side->id).append(", ");
+  }
+  return (view ? names_of_landmarks(*view) : "") + names + panes + "pane view, prompt, edits or option NAME";
+}
+
 }  // namespace
+
+TourPoint parse_point(std::string_view text, const View* view) {
+  using Kind = TourPoint::Kind;
+  if (text == "prompt") return {Kind::prompt};
+  if (text == "edits") return {Kind::edits};
+  if (text == "pane view" && view) return {Kind::pane, view};
+  std::vector<const View*> places = side_views();
+  for (const View* side : places)
+    if (text == "pane " + std::string(side->id)) return {Kind::pane, side};
+  if (view) places.insert(places.begin(), view);
+  for (const View* place : places) {
+    const auto landmark = std::ranges::find(place->landmarks, text, &Landmark::name);
+    if (landmark != place->landmarks.end()) return {Kind::landmark, place, &*landmark};
+    for (const OptionSpec* option : place->options)
+      if (text == "option " + std::string(option->name) && option->control == Control::automatic)
+        return {Kind::option, place, nullptr, option};
+  }
+  throw std::invalid_argument("expected " + names_of_points(view) + ", found " + model::quote(text));
+}
 
 Tour parse_tour(std::string_view text, const std::string& file) {
   return Parser(text, file).parse();

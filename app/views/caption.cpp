@@ -8,7 +8,6 @@
 #include "app/run/edits/edit_text.h"
 #include "app/run/sources/pattern_file.h"
 #include "app/run/sources/precision_names.h"
-#include "app/views/lines_of_list.h"
 #include "app/views/option_words.h"
 #include "app/views/parts/comparison_words.h"
 #include "app/views/parts/frame.h"

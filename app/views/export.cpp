@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "app/ascii.h"
-#include "app/views/exported_table.h"
 #include "app/views/parts/comparison_words.h"
 #include "app/views/parts/frame.h"
 #include "app/views/parts/names.h"

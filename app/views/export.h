@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "app/views/print_target.h"
+#include "app/views/table.h"
 #include "app/views/view.h"
 #include "viz/scene/notes.h"
 #include "viz/scene/scene.h"
@@ -68,5 +69,9 @@ std::string export_bytes(FileFormat format, const View& view, const ViewContext&
 /// is too large for its format.
 std::string bitmap_bytes(FileFormat format, const viz::Bitmap& bitmap, float scale,
                          std::span<const viz::Note> notes = {});
+
+/// A view's numbers as exported and copied. On the difference side, the last column of every row names the
+/// subtraction: "edited - unedited", "first - second prompt".
+Table exported_table(const View& view, const ViewContext& context);
 
 }  // namespace headscope::app

@@ -397,6 +397,10 @@ const OptionSpec* find_option(std::string_view name);
 bool has_effect(const View& view, const OptionSpec& option, const Options& options);
 /// Whether, with these options, the view is about a list of prompts.
 bool is_over_list(const View& view, const Options& options);
+/// Whether, with these options, the view is of tokens that each line of the list names, whatever its option
+/// for that token says. `prompts`: the open list; null: none.
+bool is_named_by_lines(const View& view, const OptionSpec& option, const Options& options,
+                       const PromptList* prompts);
 /// Whether, with these options, an edit sets means over a list of prompts.
 bool sets_list_mean(const View& view, const Options& options);
 /// Whether the view needs a list of prompts for either.

@@ -103,6 +103,15 @@ bool is_over_list(const View& view, const Options& options) {
   return view.over_list != nullptr && options.value(*view.over_list) == view.over_list_value;
 }
 
+bool is_named_by_lines(const View& view, const OptionSpec& option, const Options& options,
+                       const PromptList* prompts) {
+  if (prompts == nullptr || !view.tokens.has(&option) || !is_over_list(view, options)) return false;
+  const GivenToken ListedPrompt::*const token =
+      view.tokens.is_other(&option) ? &ListedPrompt::other_token : &ListedPrompt::token;
+  return std::ranges::none_of(prompts->prompts,
+                              [&](const ListedPrompt& line) { return (line.*token).empty(); });
+}
+
 bool sets_list_mean(const View& view, const Options& options) {
   return view.list_mean != nullptr && options.value(*view.list_mean) == view.list_mean_value;
 }

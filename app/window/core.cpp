@@ -10,7 +10,6 @@
 #include "app/run/sources/paths.h"
 #include "app/run/sources/weights_hash.h"
 #include "app/views/export.h"
-#include "app/views/exported_table.h"
 #include "app/window/exporting.h"
 #include "app/window/generation.h"
 #include "app/window/input.h"

@@ -8,12 +8,19 @@
 
 #include "system/condition.h"
 #include "system/folders.h"
+#include "system/mapped_file.h"
 #include "system/path_text.h"
-#include "viz/text/font_face.h"
 #include "viz/text/font_files.h"
 #include "viz/text/fontconfig.h"
 #include "viz/text/text.h"
 #include "viz/text/utf8.h"
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wunused-function"
+#define STB_TRUETYPE_IMPLEMENTATION
+#define STBTT_STATIC
+#include <stb_truetype.h>
+#pragma GCC diagnostic pop
 
 // Text is laid out one character after another, with kerning but without shaping: Arabic letters are not
 // joined and run from left to right, Indic vowel signs stay in code point order, and emoji sequences are
@@ -41,6 +48,108 @@ struct Metrics {
   std::uint32_t glyph = 0;
   float offset = 0;  ///< offset of the glyph within its advance
   float advance = 0;
+};
+
+/// Big-endian UTF-16 from a name table, without characters beyond ASCII.
+std::string ascii_of_utf16(const char* text, int bytes) {
+  std::string result;
+  for (int i = 0; i + 1 < bytes; i += 2) {
+    if (text[i] == 0 && text[i + 1] > 0) result.push_back(text[i + 1]);
+  }
+  return result;
+}
+
+/// A font file, mapped into memory. All lengths are in ems. Const members are thread-safe.
+///
+/// Font files are trusted like anything that the system installed: stb_truetype does not check offsets.
+class FontFace {
+ public:
+  /// nullptr if stb_truetype cannot read the file as a font. Opens the first face of a collection (.ttc).
+  static std::unique_ptr<const FontFace> open(const std::filesystem::path& path) {
+    std::unique_ptr<FontFace> face(new FontFace(path));
+    constexpr std::size_t kSmallestFont = 512;
+    const auto bytes = face->file_.bytes();
+    if (bytes.size() < kSmallestFont) return nullptr;
+    const int offset = stbtt_GetFontOffsetForIndex(bytes.data(), 0);
+    if (offset < 0 || static_cast<std::size_t>(offset) + kSmallestFont > bytes.size()) return nullptr;
+    if (!stbtt_InitFont(&face->info_, bytes.data(), offset)) return nullptr;
+    face->em_ = stbtt_ScaleForMappingEmToPixels(&face->info_, 1);
+    int up = 0, down = 0, gap = 0;
+    stbtt_GetFontVMetrics(&face->info_, &up, &down, &gap);
+    face->ascent = static_cast<float>(up) * face->em_;
+    face->descent = static_cast<float>(-down) * face->em_;
+    face->line_gap = static_cast<float>(gap) * face->em_;
+    return face;
+  }
+
+  /// 0 if the font does not have it.
+  std::uint32_t glyph(char32_t code) const {
+    return static_cast<std::uint32_t>(stbtt_FindGlyphIndex(&info_, static_cast<int>(code)));
+  }
+  float advance(std::uint32_t glyph) const {
+    int width = 0, bearing = 0;
+    stbtt_GetGlyphHMetrics(&info_, static_cast<int>(glyph), &width, &bearing);
+    return static_cast<float>(width) * em_;
+  }
+  float kerning(std::uint32_t left, std::uint32_t right) const {
+    const int units = stbtt_GetGlyphKernAdvance(&info_, static_cast<int>(left), static_cast<int>(right));
+    return static_cast<float>(units) * em_;
+  }
+  Outline outline(std::uint32_t glyph) const {
+    stbtt_vertex* vertices = nullptr;
+    const int count = stbtt_GetGlyphShape(&info_, static_cast<int>(glyph), &vertices);
+    const auto point = [&](int x, int y) {
+      return Point{static_cast<float>(x) * em_, static_cast<float>(-y) * em_};
+    };
+    Outline result;
+    result.reserve(count);
+    for (int i = 0; i < count; ++i) {
+      const stbtt_vertex& v = vertices[i];
+      const Point to = point(v.x, v.y);
+      switch (v.type) {
+        case STBTT_vmove:
+          result.push_back({OutlinePoint::Kind::move, to, {}, {}});
+          break;
+        case STBTT_vline:
+          result.push_back({OutlinePoint::Kind::line, to, {}, {}});
+          break;
+        case STBTT_vcurve:
+          result.push_back({OutlinePoint::Kind::quad, to, point(v.cx, v.cy), {}});
+          break;
+        case STBTT_vcubic:
+          result.push_back({OutlinePoint::Kind::cubic, to, point(v.cx, v.cy), point(v.cx1, v.cy1)});
+          break;
+        default:
+          break;
+      }
+    }
+    stbtt_FreeShape(&info_, vertices);
+    return result;
+  }
+  float cap_height() const {
+    int left = 0, bottom = 0, right = 0, top = 0;
+    const bool found = stbtt_GetCodepointBox(&info_, 'H', &left, &bottom, &right, &top) != 0;
+    constexpr float kDefault = 0.72F;
+    return found && top > 0 ? static_cast<float>(top) * em_ : kDefault;
+  }
+  std::string family() const {
+    constexpr int kTypographicFamily = 16, kFamily = 1;
+    for (const int name : {kTypographicFamily, kFamily}) {
+      int bytes = 0;
+      const char* text = stbtt_GetFontNameString(&info_, &bytes, STBTT_PLATFORM_ID_MICROSOFT,
+                                                 STBTT_MS_EID_UNICODE_BMP, STBTT_MS_LANG_ENGLISH, name);
+      if (text != nullptr && bytes > 0) return ascii_of_utf16(text, bytes);
+    }
+    return {};
+  }
+
+  float ascent = 0, descent = 0, line_gap = 0;
+
+ private:
+  explicit FontFace(const std::filesystem::path& path) : file_(path) {}
+  system::MappedFile file_;
+  stbtt_fontinfo info_{};
+  float em_ = 0;  ///< ems per font unit
 };
 
 /// A box with the code point in hexadecimal, for characters that no font has.
@@ -325,14 +434,14 @@ std::string Fonts::fit(std::string_view text, FontStyle style, float size, float
 }
 
 float Fonts::ascent(FontStyle style, float size) const {
-  return impl_->primary(style).ascent() * size;
+  return impl_->primary(style).ascent * size;
 }
 float Fonts::descent(FontStyle style, float size) const {
-  return impl_->primary(style).descent() * size;
+  return impl_->primary(style).descent * size;
 }
 float Fonts::line_height(FontStyle style, float size) const {
   const FontFace& face = impl_->primary(style);
-  return (face.ascent() + face.descent() + face.line_gap()) * size;
+  return (face.ascent + face.descent + face.line_gap) * size;
 }
 float Fonts::cap_height(FontStyle style, float size) const {
   return impl_->primary(style).cap_height() * size;

@@ -13,7 +13,7 @@
 #include "app/cli/commands/recipes.h"
 #include "app/cli/status_line.h"
 #include "app/run/analyses/measured_cells.h"
-#include "app/run/analyses/restored.h"
+#include "app/run/analyses/sweep.h"
 #include "app/run/answers.h"
 #include "app/run/edits/edit_text.h"
 #include "app/run/recompute.h"

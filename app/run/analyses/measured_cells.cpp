@@ -2,7 +2,7 @@
 
 #include <limits>
 
-#include "app/run/analyses/restored.h"
+#include "app/run/analyses/sweep.h"
 #include "app/run/place_names.h"
 
 namespace headscope::app {

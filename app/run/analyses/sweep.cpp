@@ -8,8 +8,8 @@
 #include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
-#include "app/run/analyses/rank_correlation.h"
 #include "app/run/analyses/sweep_estimates.h"
 #include "app/run/place_names.h"
 #include "app/run/recompute.h"
@@ -186,7 +186,64 @@ std::size_t cells_at_once(const SweepOf& question, const PromptRun& run) {
   return std::clamp<std::size_t>(kCopiedAtOnce / copied, 1, kAtOnce);
 }
 
+/// The rank of each value, from 0; equal values share the mean of their ranks.
+std::vector<double> ranks_of(std::span<const double> values) {
+  std::vector<std::size_t> order(values.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::sort(order, {}, [&](std::size_t i) { return values[i]; });
+  std::vector<double> ranks(values.size());
+  for (std::size_t begin = 0; begin < order.size();) {
+    std::size_t end = begin;
+    while (end < order.size() && values[order[end]] == values[order[begin]]) ++end;
+    const double shared = static_cast<double>(begin + end - 1) / 2;
+    for (; begin < end; ++begin) ranks[order[begin]] = shared;
+  }
+  return ranks;
+}
+
 }  // namespace
+
+SweepReading source_reading(const PromptRun& run, const Sweep& sweep, model::Workspace& workspace) {
+  const int position = run.baseline ? counterpart_of(run, sweep.position) : -1;
+  if (position < 0)
+    throw model::RunError(
+        "position " + std::to_string(sweep.position) +
+        " has no counterpart in what is patched from, so that nothing can be restored there");
+  const PromptRun& source = *run.baseline;
+  const model::Transformer& transformer = *source.model->transformer;
+  std::vector<float> logits(static_cast<std::size_t>(transformer.config().vocab_size));
+  transformer.logits(*source.run, position, 1, workspace, logits);
+  const double logit = logits[static_cast<std::size_t>(sweep.token)];
+  return {.logit = logit,
+          .against = sweep.against < 0 ? 0 : logits[static_cast<std::size_t>(sweep.against)],
+          .probability = std::exp(logit - model::log_sum_exp(logits)),
+          .divergence = std::numeric_limits<double>::quiet_NaN()};
+}
+
+double restored(const Sweep& sweep, const SweepReading& source, SweepMetric metric, double change) {
+  const double whole = source.of(metric) - sweep.before.of(metric);
+  return whole == 0 ? std::numeric_limits<double>::quiet_NaN() : change / whole;
+}
+
+double rank_correlation(std::span<const double> a, std::span<const double> b) {
+  std::vector<double> first, second;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    if (!std::isfinite(a[i]) || !std::isfinite(b[i])) continue;
+    first.push_back(a[i]);
+    second.push_back(b[i]);
+  }
+  constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+  if (first.size() < 2) return kNone;
+  const std::vector<double> x = ranks_of(first), y = ranks_of(second);
+  const double mean = static_cast<double>(x.size() - 1) / 2;
+  double xx = 0, yy = 0, xy = 0;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    xx += (x[i] - mean) * (x[i] - mean);
+    yy += (y[i] - mean) * (y[i] - mean);
+    xy += (x[i] - mean) * (y[i] - mean);
+  }
+  return xx > 0 && yy > 0 ? xy / std::sqrt(xx * yy) : kNone;
+}
 
 std::string part_name(const SweepPlace& place) {
   if (place.head) return head_name(place.layer, *place.head);

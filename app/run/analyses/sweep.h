@@ -211,4 +211,18 @@ struct SweepEstimatesOf {
   Sweep compute(const PromptRun& run, const Computation<Sweep>& computation) const;
 };
 
+/// A sweep's metrics in the baseline of its run, which is patched from: after the counterpart of the measured
+/// position, for the same tokens. The divergence is NaN. Throws model::RunError if there is no counterpart.
+SweepReading source_reading(const PromptRun& run, const Sweep& sweep, model::Workspace& workspace);
+
+/// (patched - corrupted) / (clean - corrupted), where the run is the corrupted prompt and its baseline the
+/// clean one (Zhang and Nanda 2024, "Towards best practices of activation patching"): 0 where the patch
+/// changes nothing, 1 where it goes all the way. NaN if both prompts have the same metric.
+double restored(const Sweep& sweep, const SweepReading& source, SweepMetric metric, double change);
+
+/// Spearman's rank correlation of two lists of equal length: the correlation of their ranks, in [-1, 1].
+/// Equal values share the mean of their ranks. Pairs with a value that is not finite are left out. NaN with
+/// fewer than two pairs, and if all values of a list are equal.
+double rank_correlation(std::span<const double> a, std::span<const double> b);
+
 }  // namespace headscope::app

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <utility>
 
-#include "app/views/lines_of_list.h"
 #include "app/views/view.h"
 #include "app/window/state.h"
 #include "viz/scene/easing.h"

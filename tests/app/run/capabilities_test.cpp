@@ -1,4 +1,4 @@
-#include "app/run/capabilities.h"
+#include "app/run/prompt_run.h"
 
 #include "tests/app/view_fixture.h"
 

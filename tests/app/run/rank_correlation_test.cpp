@@ -1,4 +1,4 @@
-#include "app/run/analyses/rank_correlation.h"
+#include "app/run/analyses/sweep.h"
 
 #include <gtest/gtest.h>
 

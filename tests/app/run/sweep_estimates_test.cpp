@@ -4,7 +4,7 @@
 
 #include <numeric>
 
-#include "app/run/analyses/rank_correlation.h"
+#include "app/run/analyses/sweep.h"
 #include "model/files/error.h"
 #include "tests/model/gradients_fixture.h"
 #include "tests/support/sentences.h"

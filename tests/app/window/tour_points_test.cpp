@@ -1,7 +1,7 @@
 // The outlines around what a stop of a tour points at.
 
 #include "app/tour/numbers.h"
-#include "app/tour/points.h"
+#include "app/tour/tour.h"
 #include "tests/app/window/tours_fixture.h"
 #include "tests/support/gpt2_folder.h"
 #include "tests/viz/text_boxes.h"

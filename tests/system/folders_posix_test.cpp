@@ -3,7 +3,7 @@
 #include "tests/support/environment.h"
 #include "tests/support/matchers.h"
 
-namespace headscope::system::folders_generic_test {
+namespace headscope::system::folders_posix_test {
 namespace {
 
 using testing::environment;
@@ -27,4 +27,4 @@ TEST(Folders, OfFontsAreTheUsersThenTheSystems) {
 }
 
 }  // namespace
-}  // namespace headscope::system::folders_generic_test
+}  // namespace headscope::system::folders_posix_test
