@@ -27,13 +27,19 @@ namespace {
 /// matters with three lookups for each of 50,000 merges. Does not own the names.
 class NameTable {
  public:
-  explicit NameTable(std::size_t count);
+  explicit NameTable(std::size_t count) : slots_(std::bit_ceil(std::max<std::size_t>(16, count * 2))) {}
 
   /// Adds a name and returns whether it was new. Holds at most `count` names.
-  bool insert(std::string_view name, int id);
+  bool insert(std::string_view name, int id) {
+    const std::uint32_t hash = hash_of(name);
+    Slot& slot = slots_[slot_of(name, hash)];
+    if (slot.id >= 0) return false;
+    slot = {name, hash, id};
+    return true;
+  }
 
   /// The id of a name; -1 if it is unknown.
-  int find(std::string_view name) const;
+  int find(std::string_view name) const { return slots_[slot_of(name, hash_of(name))].id; }
 
  private:
   struct Slot {
@@ -41,38 +47,21 @@ class NameTable {
     std::uint32_t hash = 0;
     int id = -1;
   };
-  std::size_t slot_of(std::string_view name, std::uint32_t hash) const;
+  static std::uint32_t hash_of(std::string_view name) {
+    return static_cast<std::uint32_t>(std::hash<std::string_view>{}(name));
+  }
+  /// The slot of a name, or the empty one where it would go.
+  std::size_t slot_of(std::string_view name, std::uint32_t hash) const {
+    const std::size_t mask = slots_.size() - 1;
+    std::size_t slot = hash & mask;
+    while (slots_[slot].id >= 0 && (slots_[slot].hash != hash || slots_[slot].name != name)) {
+      slot = (slot + 1) & mask;
+    }
+    return slot;
+  }
 
   std::vector<Slot> slots_;  // open addressing, a power of two, at most half full
 };
-
-std::uint32_t hash_of(std::string_view name) {
-  return static_cast<std::uint32_t>(std::hash<std::string_view>{}(name));
-}
-
-NameTable::NameTable(std::size_t count) : slots_(std::bit_ceil(std::max<std::size_t>(16, count * 2))) {}
-
-// The slot of a name, or the empty one where it would go.
-std::size_t NameTable::slot_of(std::string_view name, std::uint32_t hash) const {
-  const std::size_t mask = slots_.size() - 1;
-  std::size_t slot = hash & mask;
-  while (slots_[slot].id >= 0 && (slots_[slot].hash != hash || slots_[slot].name != name)) {
-    slot = (slot + 1) & mask;
-  }
-  return slot;
-}
-
-bool NameTable::insert(std::string_view name, int id) {
-  const std::uint32_t hash = hash_of(name);
-  Slot& slot = slots_[slot_of(name, hash)];
-  if (slot.id >= 0) return false;
-  slot = {name, hash, id};
-  return true;
-}
-
-int NameTable::find(std::string_view name) const {
-  return slots_[slot_of(name, hash_of(name))].id;
-}
 
 namespace fs = std::filesystem;
 
