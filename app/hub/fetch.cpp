@@ -1,20 +1,23 @@
 #include "app/hub/fetch.h"
 
 #include <algorithm>
-#include <ctime>
+#include <array>
+#include <cmath>
+#include <cstdio>
 #include <optional>
 #include <string>
 #include <system_error>
 #include <thread>
-#include <utility>
 #include <vector>
 
-#include "app/hub/http.h"
+#include "app/ascii.h"
 #include "app/hub/hub_responses.h"
 #include "app/hub/model_cache.h"
-#include "app/hub/partial_file.h"
+#include "app/run/sources/model_discovery.h"
 #include "model/files/config.h"
 #include "model/files/error.h"
+#include "model/files/file_io.h"
+#include "model/files/quote.h"
 #include "system/file.h"
 #include "system/path_text.h"
 
@@ -23,20 +26,47 @@ namespace {
 
 namespace fs = std::filesystem;
 using std::chrono::milliseconds;
-using Clock = TransferRate::Clock;
+using Clock = std::chrono::steady_clock;
 
-constexpr int kMaxRedirects = 10;
 constexpr std::size_t kMaxTextBytes = std::size_t{64}
                                       << 20;  // limit of a file list, a configuration or an index
 constexpr std::uint64_t kProgressBytes =
-    1 << 20;  // bytes to receive before a broken connection counts as the first again
+    1 << 20;               // bytes to receive before a broken connection counts as the first again
+constexpr int kTries = 5;  // attempts for one file without receiving anything new
+constexpr std::chrono::seconds kLongestWait{120};  // gives up if a server asks for a longer wait
 constexpr milliseconds kBetweenReports{100};
 constexpr milliseconds kBetweenLocks{200};
 
+constexpr const char* kEndpoint = "https://huggingface.co";
+
+std::string token_of(const Environment& environment) {
+  for (const char* name : {"HF_TOKEN", "HUGGING_FACE_HUB_TOKEN"})
+    if (const auto token = environment(name)) return std::string(trimmed(*token, kBlanks));
+  fs::path file;
+  if (const auto path = environment("HF_TOKEN_PATH")) {
+    file = system::path_of(*path);
+  } else if (const auto home = hugging_face_home(environment)) {
+    file = *home / "token";
+  }
+  if (!system::is_file(file)) return {};
+  return std::string(trimmed(model::read_file(file, 1 << 16), kBlanks));
+}
+
+bool switched_on(const Environment& environment, const char* name) {
+  const std::string value = lowered(environment(name).value_or(""));
+  return value == "1" || value == "on" || value == "yes" || value == "true";
+}
+
+std::string printed(const char* format, double value) {
+  std::array<char, 48> text{};
+  std::snprintf(text.data(), text.size(), format, value);
+  return text.data();
+}
+
 /// A failure after which another attempt may succeed.
 struct RetryableFailure {
-  std::string why;  // one sentence
-  std::optional<std::chrono::seconds> after = {};
+  std::string why;                // one sentence
+  std::chrono::seconds after{0};  // how long the server asks to wait
 };
 
 std::uintmax_t space_at(fs::path folder) {
@@ -53,7 +83,7 @@ class Fetch {
         settings_(settings),
         options_(options),
         cache_(settings.cache, model),
-        http_({.certificates = system::text_of(settings.certificates)}) {}
+        http_(system::text_of(settings.certificates)) {}
 
   fs::path run() {
     if (const auto there = cache_.complete_snapshot();
@@ -105,8 +135,6 @@ class Fetch {
   };
   struct Download {
     PartialFile part;
-    std::uint64_t
-        furthest;  // the largest size that the part has reached; bytes received again do not count as new
     bool from_the_start = false;  // request the whole file next, because a range request got a wrong response
   };
 
@@ -121,10 +149,6 @@ class Fetch {
     const auto time = Clock::now();
     if (!now && reported_ && time - *reported_ < kBetweenReports) return;
     reported_ = time;
-    rate_.add(time, received_);
-    progress_.received = received_;
-    progress_.rate = rate_.rate();
-    progress_.seconds_left = rate_.seconds_left(progress_.total - std::min(progress_.done, progress_.total));
     options_.progress(progress_);
   }
 
@@ -146,81 +170,60 @@ class Fetch {
   /// Repeats an attempt after retryable failures, as long as new bytes arrive from time to time.
   template <class Attempt>
   auto patiently(const Attempt& attempt) {
-    std::uint64_t gained_before = gained_;
+    const std::string failed_at_host = "asking " + settings_.endpoint.host + " failed: ";
+    std::uint64_t furthest_before = furthest_;
     for (int tries = 1;; ++tries) {
       RetryableFailure failure;
       try {
         return attempt();
       } catch (const ConnectionError& broken) {
-        if (!broken.is_retryable())
-          throw HubError(settings_.endpoint.host + " cannot be reached: " + broken.what());
-        failure.why = "the connection failed: " + std::string(broken.what());
+        if (!broken.is_retryable()) throw HubError(failed_at_host + broken.what());
+        failure.why = failed_at_host + broken.what();
       } catch (const RetryableFailure& caught) {
         failure = caught;
       }
-      if (gained_ - gained_before >= kProgressBytes) tries = 1;
-      gained_before = gained_;
+      if (furthest_ - furthest_before >= kProgressBytes) tries = 1;
+      furthest_before = furthest_;
       const bool never_heard = !heard_ && tries >= 2;  // no network: waiting does not help
-      if (never_heard || tries >= options_.tries || failure.after > options_.longest_wait) {
-        std::string how =
-            failure.after > options_.longest_wait
-                ? "; it asks to retry in " + duration_text(static_cast<double>(failure.after->count()))
-                : "; tried " + std::to_string(tries) + " times";
-        if (received_ > 0) how += ", and the next attempt resumes here";
+      if (never_heard || tries >= kTries || failure.after > kLongestWait) {
+        std::string how = failure.after > kLongestWait
+                              ? "; it asks to retry in " + std::to_string(failure.after.count()) + " s"
+                              : "; tried " + std::to_string(tries) + " times";
+        if (progress_.received > 0) how += ", and the next attempt resumes here";
         throw HubError(failure.why + how);
       }
       const milliseconds time =
-          failure.after ? milliseconds(*failure.after) : milliseconds(500) * (1 << std::min(tries, 6));
-      wait(time, failure.why + "; retrying in " + duration_text(std::chrono::duration<double>(time).count()));
+          failure.after.count() > 0 ? failure.after : milliseconds(500) * (1 << std::min(tries, 6));
+      wait(time, failure.why + "; retrying in " +
+                     printed("%.0f s", std::ceil(std::chrono::duration<double>(time).count())));
     }
   }
 
   // --- asking
 
-  /// Sends a request and follows redirects; the token is sent only to the endpoint. A redirected HEAD request
-  /// is not followed if the redirect has the file's hash and size, because the content may be on another
-  /// host.
-  HttpResponse follow(HttpRequest request, const std::function<void(const HttpResponse&)>& begin,
-                      const std::function<void(std::string_view)>& bytes) {
-    auto url = parse_url(request.url);
-    if (!url) throw HubError("expected a web address, found " + request.url);
-    const auto headers = request.headers;
-    for (int hops = 0; hops <= kMaxRedirects; ++hops) {
-      request.url = url->text;
-      request.headers = headers;
-      request.headers.emplace_back("Accept-Encoding", "identity");
-      if (!settings_.token.empty() && same_origin(*url, settings_.endpoint))
-        request.headers.emplace_back("Authorization", "Bearer " + settings_.token);
-      bool redirected = false;
-      const HttpResponse response = http_.send(
-          request,
-          [&](const HttpResponse& first) {
-            heard_ = true;
-            redirected = first.is_redirect() && !(request.head && has_linked_headers(first));
-            if (!redirected && begin) begin(first);
-          },
-          [&](std::string_view piece) {
-            if (!redirected && bytes) bytes(piece);
-          },
-          options_.cancelled);
-      if (!redirected) return response;
-      url = redirect_target(settings_.endpoint, *url, *response.header("location"));
-    }
-    throw HubError(settings_.endpoint.host + " redirects more than " + std::to_string(kMaxRedirects) +
-                   " times");
+  /// Asks the endpoint, with the token.
+  HttpResponse ask(HttpRequest request, const std::function<void(const HttpResponse&)>& begin,
+                   const std::function<void(std::string_view)>& bytes) {
+    request.headers.emplace_back("Accept-Encoding: identity");
+    if (!settings_.token.empty()) request.headers.push_back("Authorization: Bearer " + settings_.token);
+    const auto heard = [&](const HttpResponse& response) {
+      heard_ = true;
+      if (begin) begin(response);
+    };
+    return http_.send(request, heard, bytes, options_.cancelled);
   }
 
   [[noreturn]] void reject(const HttpResponse& response, const std::string& what) const {
     const std::string why =
         status_error(response, model_, settings_.endpoint, what, !settings_.token.empty());
-    if (is_retryable(response.status)) throw RetryableFailure{why, retry_after(response, std::time(nullptr))};
+    if (is_retryable(response.status)) throw RetryableFailure{why, response.retry_after};
     throw HubError(why);
   }
 
   std::string text_of(const std::string& url, const std::string& what) {
     return patiently([&] {
       std::string text;
-      const HttpResponse response = follow({url}, {}, [&](std::string_view piece) {
+      const HttpResponse response = ask({url}, {}, [&](std::string_view piece) {
         if (text.size() + piece.size() > kMaxTextBytes)
           throw HubError(settings_.endpoint.host + " sent more than " + bytes_text(kMaxTextBytes) + " as " +
                          what);
@@ -233,8 +236,8 @@ class Fetch {
 
   FileFacts facts_of(const std::string& file) {
     return patiently([&] {
-      const HttpResponse response = follow({.url = address(file), .head = true}, {}, {});
-      if (response.status != 200 && !response.is_redirect()) reject(response, file);
+      const HttpResponse response = ask({.url = address(file), .head = true}, {}, {});
+      if (response.status != 200 && response.status / 100 != 3) reject(response, file);
       const std::string* commit = response.header("x-repo-commit");
       const auto facts = file_facts(response);
       if (!facts || (commit && *commit != commit_))
@@ -260,8 +263,7 @@ class Fetch {
       const std::uintmax_t received = fs::file_size(cache_.incomplete(file.facts.digest), error);
       needed += file.facts.bytes - (error ? 0 : std::min<std::uintmax_t>(received, file.facts.bytes));
     }
-    const std::uintmax_t free =
-        options_.free_space ? options_.free_space(settings_.cache) : space_at(settings_.cache);
+    const std::uintmax_t free = space_at(settings_.cache);
     if (needed > free)
       throw HubError(model_.repository + " needs " + bytes_text(needed) + " more in " +
                      system::text_of(settings_.cache) + ", but only " + bytes_text(free) +
@@ -285,12 +287,11 @@ class Fetch {
 
   void download(const File& file) {
     make_folder(cache_.folder() / "blobs");
-    Download download{.part{cache_.incomplete(file.facts.digest), file.facts, [&] { poll(); }},
-                      .furthest = 0};
+    Download download{.part{cache_.incomplete(file.facts.digest), file.facts, [&] { poll(); }}};
     PartialFile& part = download.part;
     for (bool resumed = part.size() > 0;; resumed = false) {
       progress_.done = before_ + part.size();
-      download.furthest = part.size();
+      furthest_ = part.size();
       patiently([&] { download_rest(file, download); });
       if (part.finish(cache_.blob(file.facts.digest))) return;
       // A resumed part may have been wrong; a file fetched in one go may not.
@@ -308,7 +309,7 @@ class Fetch {
     if (part.is_complete()) return;
     HttpRequest request{address(file.name)};
     const bool rest = part.size() > 0 && !download.from_the_start;
-    if (rest) request.headers.emplace_back("Range", "bytes=" + std::to_string(part.size()) + "-");
+    if (rest) request.headers.push_back("Range: bytes=" + std::to_string(part.size()) + "-");
     const auto begin = [&](const HttpResponse& response) {
       if (response.status == 200) {
         if (!may_be_complete(response, file.facts.bytes))
@@ -335,13 +336,12 @@ class Fetch {
       } catch (const HubError& error) {
         throw HubError(file.name + " of " + model_.repository + ": " + error.what());
       }
-      received_ += piece.size();
-      if (part.size() > download.furthest)
-        gained_ += part.size() - std::exchange(download.furthest, part.size());
+      progress_.received += piece.size();
+      furthest_ = std::max(furthest_, part.size());
       progress_.done = before_ + part.size();
       report(false);
     };
-    follow(request, begin, take);
+    ask(request, begin, take);
     if (!part.is_complete())
       throw RetryableFailure{"the connection ended after " + std::to_string(part.size()) + " of " +
                              std::to_string(file.facts.bytes) + " bytes of " + file.name};
@@ -354,15 +354,66 @@ class Fetch {
   HttpClient http_;
   std::string commit_;
   bool heard_ = false;          // whether the server has ever responded
-  std::uint64_t received_ = 0;  // bytes of files received in this fetch
-  std::uint64_t gained_ = 0;    // number of these bytes that are new
+  std::uint64_t furthest_ = 0;  // the largest size of the part; bytes received again do not count as new
   FetchProgress progress_;
   std::uint64_t before_ = 0;  // bytes of completed files
-  TransferRate rate_;
   std::optional<Clock::time_point> reported_;
 };
 
 }  // namespace
+
+HubSettings hub_settings(const Environment& environment) {
+  HubSettings settings;
+  std::string endpoint(trimmed(environment("HF_ENDPOINT").value_or(kEndpoint), kBlanks));
+  while (endpoint.ends_with('/')) endpoint.pop_back();
+  const auto url = parse_url(endpoint);
+  if (!url || url->text.find('?') != std::string::npos)
+    throw HubError("HF_ENDPOINT: expected an address like " + std::string(kEndpoint) + ", found " +
+                   (endpoint.find('@') == endpoint.npos ? model::quote(endpoint)
+                                                        : "one with a user name or a password in it"));
+  settings.endpoint = *url;
+  settings.token = token_of(environment);
+  if (std::ranges::any_of(settings.token, [](unsigned char c) { return c <= 0x20 || c >= 0x7f; }))
+    throw HubError(
+        "the token for the Hugging Face hub (HF_TOKEN or the token file) contains invalid characters");
+  for (const char* name : {"REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "SSL_CERT_FILE"})
+    if (const auto file = environment(name); file && settings.certificates.empty())
+      settings.certificates = system::path_of(*file);
+  settings.offline =
+      switched_on(environment, "HF_HUB_OFFLINE") || switched_on(environment, "TRANSFORMERS_OFFLINE");
+  const auto cache = hugging_face_cache(environment);
+  if (!cache) throw HubError("there is no folder for models: set HF_HOME, or HOME");
+  std::error_code error;
+  settings.cache = fs::absolute(*cache, error);
+  if (error) settings.cache = *cache;
+  return settings;
+}
+
+std::string endpoint_url(const Url& endpoint, const std::string& path) {
+  std::string text = endpoint.text;
+  while (text.ends_with('/')) text.pop_back();
+  return text + path;
+}
+
+std::string bytes_text(std::uint64_t bytes) {
+  const auto value = static_cast<double>(bytes);
+  if (bytes < 1000) return std::to_string(bytes) + " bytes";
+  if (value < 999.5e3) return printed("%.0f kB", value / 1e3);
+  if (value < 99.95e6) return printed("%.1f MB", value / 1e6);
+  if (value < 999.5e6) return printed("%.0f MB", value / 1e6);
+  return printed("%.2f GB", value / 1e9);
+}
+
+std::string progress_text(const FetchProgress& progress) {
+  std::string text = progress.file;
+  const auto add = [&](const std::string& part) { text += (text.empty() ? "" : "  ") + part; };
+  if (progress.total > 0) {
+    add(bytes_text(progress.done) + " of " + bytes_text(progress.total));
+    add(std::to_string(100 * progress.done / progress.total) + " %");
+  }
+  if (!progress.waiting.empty()) add(progress.waiting);
+  return text.empty() ? "contacting the hub" : text;
+}
 
 fs::path fetch_model(const HubModel& model, const HubSettings& settings, const FetchOptions& options) {
   return Fetch(model, settings, options).run();

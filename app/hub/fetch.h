@@ -3,12 +3,44 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <string>
 
+#include "app/hub/http.h"
 #include "app/hub/hub_name.h"
-#include "app/hub/hub_settings.h"
-#include "app/hub/transfer_rate.h"
+#include "app/run/sources/paths.h"
 
 namespace headscope::app {
+
+/// Source and destination of fetches, from the same environment variables as Hugging Face's own tools.
+struct HubSettings {
+  Url endpoint;       ///< $HF_ENDPOINT, else https://huggingface.co
+  std::string token;  ///< $HF_TOKEN, else the content of $HF_TOKEN_PATH or $HF_HOME/token; empty: none
+  std::filesystem::path
+      certificates;      ///< $REQUESTS_CA_BUNDLE, $CURL_CA_BUNDLE or $SSL_CERT_FILE; empty: the system's
+  bool offline = false;  ///< $HF_HUB_OFFLINE or $TRANSFORMERS_OFFLINE
+  std::filesystem::path cache;  ///< see hugging_face_cache
+};
+
+/// Throws HubError for an endpoint that is not an http or https URL, for a token that is not valid in a
+/// header, and if there is no home folder for the cache.
+HubSettings hub_settings(const Environment& environment);
+
+/// The URL of a path at the endpoint; `path` begins with a slash.
+std::string endpoint_url(const Url& endpoint, const std::string& path);
+
+/// The progress of a fetch.
+struct FetchProgress {
+  std::string file;            ///< the file being fetched; empty: none yet
+  std::uint64_t done = 0;      ///< bytes of all files
+  std::uint64_t total = 0;     ///< 0: unknown
+  std::uint64_t received = 0;  ///< bytes received in this fetch, without what was there before
+  std::string waiting = {};    ///< what the fetch is waiting for, in words; empty: nothing
+};
+
+/// "548 MB", "1.52 GB", "665 bytes"; decimal units, like the hub.
+std::string bytes_text(std::uint64_t bytes);
+/// "model.safetensors  123 MB of 548 MB  22 %", and the reason for waiting.
+std::string progress_text(const FetchProgress& progress);
 
 /// Callbacks and limits of a fetch; tests supply their own.
 struct FetchOptions {
@@ -16,10 +48,6 @@ struct FetchOptions {
       {};                                ///< called a few times a second, on the caller's thread
   std::function<bool()> cancelled = {};  ///< polled at least once a second
   std::function<void(std::chrono::milliseconds)> wait = {};  ///< called before another attempt; null: sleeps
-  std::function<std::uintmax_t(const std::filesystem::path&)> free_space =
-      {};                                  ///< null: asks the system for it
-  int tries = 5;                           ///< attempts for one file without receiving anything new
-  std::chrono::seconds longest_wait{120};  ///< gives up if a server asks for a longer wait
 };
 
 /// Fetches a GPT-2 from the hub into the cache and returns the folder of its snapshot: config.json, the

@@ -1,15 +1,15 @@
 #include "app/hub/http.h"
-#include "app/ascii.h"
-#include "app/run/version.h"
 
 #include <curl/curl.h>
 
 #include <algorithm>
 #include <array>
 #include <exception>
-#include <filesystem>
-#include <system_error>
+#include <new>
+#include <utility>
 
+#include "app/ascii.h"
+#include "app/run/version.h"
 #include "model/files/error.h"
 #include "system/file.h"
 #include "system/path_text.h"
@@ -18,56 +18,74 @@ namespace headscope::app {
 namespace {
 
 constexpr std::size_t kMaxHeaderBytes = 1 << 18;
+constexpr long kConnectSeconds = 30;
+constexpr long kSilentSeconds = 60;  // without receiving a byte, until the connection counts as broken
+
+using CurlText = std::unique_ptr<char, decltype(&curl_free)>;
 
 /// The state of a transfer. Exceptions are stored, because they must not cross the C library.
 struct Transfer {
   const std::function<void(const HttpResponse&)>& begin;
   const std::function<void(std::string_view)>& bytes;
   const std::function<bool()>& cancelled;
-  const std::string& url;
   CURL* curl;
+  bool head;
   HttpResponse response = {};
   std::size_t header_bytes = 0;
   bool headers_done = false;
+  bool ends_early = false;  // the headers of a redirect suffice
   std::exception_ptr error = {};
 
-  /// Runs `work` and stores an exception. Returns whether it succeeded.
+  /// Runs `work` and stores an exception. Returns whether the transfer goes on.
   template <class Work>
   bool guarded(const Work& work) {
     try {
-      work();
-      return true;
+      return work();
     } catch (...) {
       error = std::current_exception();
       return false;
     }
   }
 
-  void header(std::string_view line) {
+  /// Returns whether the transfer goes on.
+  bool header(std::string_view line) {
     header_bytes += line.size();
     if (header_bytes > kMaxHeaderBytes) throw ConnectionError("the response headers are too long", false);
-    if (!headers_done) read_header(line, response);
+    if (headers_done) return true;
+    read_header(line, response);
+    ends_early =
+        head && trimmed(line, kBlanks).empty() && status() / 100 == 3 && response.has_linked_headers();
+    return !ends_early;
+  }
+
+  int status() const {
+    long status = 0;
+    curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
+    return static_cast<int>(status);
   }
 
   void begin_once() {
     if (headers_done) return;
     headers_done = true;
-    long status = 0;
-    curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
-    response.status = static_cast<int>(status);
-    response.url = url;
+    response.status = status();
+    const char* url = nullptr;
+    if (curl_easy_getinfo(curl, CURLINFO_EFFECTIVE_URL, &url) == CURLE_OK && url) response.url = url;
+    curl_off_t seconds = 0;
+    if (curl_easy_getinfo(curl, CURLINFO_RETRY_AFTER, &seconds) == CURLE_OK)
+      response.retry_after = std::chrono::seconds(std::clamp<curl_off_t>(seconds, 0, 1 << 30));
     if (begin) begin(response);
   }
 
   static std::size_t on_header(char* data, std::size_t, std::size_t size, void* self) {
     auto& transfer = *static_cast<Transfer*>(self);
-    return transfer.guarded([&] { transfer.header({data, size}); }) ? size : 0;
+    return transfer.guarded([&] { return transfer.header({data, size}); }) ? size : 0;
   }
   static std::size_t on_bytes(char* data, std::size_t, std::size_t size, void* self) {
     auto& transfer = *static_cast<Transfer*>(self);
     const auto take = [&] {
       transfer.begin_once();
       if (transfer.bytes) transfer.bytes({data, size});
+      return true;
     };
     return transfer.guarded(take) ? size : 0;
   }
@@ -75,6 +93,7 @@ struct Transfer {
     auto& transfer = *static_cast<Transfer*>(self);
     const auto look = [&] {
       if (transfer.cancelled && transfer.cancelled()) throw model::Stopped();
+      return true;
     };
     return transfer.guarded(look) ? 0 : 1;
   }
@@ -90,7 +109,15 @@ std::string printable(std::string text) {
 bool is_final(CURLcode code) {
   return code == CURLE_PEER_FAILED_VERIFICATION || code == CURLE_SSL_CACERT_BADFILE ||
          code == CURLE_SSL_CERTPROBLEM || code == CURLE_UNSUPPORTED_PROTOCOL || code == CURLE_URL_MALFORMAT ||
-         code == CURLE_OUT_OF_MEMORY || code == CURLE_COULDNT_RESOLVE_PROXY;
+         code == CURLE_OUT_OF_MEMORY || code == CURLE_COULDNT_RESOLVE_PROXY ||
+         code == CURLE_TOO_MANY_REDIRECTS || code == CURLE_LOGIN_DENIED;
+}
+
+/// A part of a URL; nothing if it is missing.
+std::optional<std::string> part(CURLU* url, CURLUPart which, unsigned flags = 0) {
+  char* text = nullptr;
+  if (curl_url_get(url, which, &text, flags) != CURLUE_OK) return std::nullopt;
+  return CurlText(text, &curl_free).get();
 }
 
 }  // namespace
@@ -108,36 +135,49 @@ const std::string* HttpResponse::header(const std::string& name) const {
   return found == headers.end() ? nullptr : &found->second;
 }
 
-bool HttpResponse::is_redirect() const {
-  return (status == 301 || status == 302 || status == 303 || status == 307 || status == 308) &&
-         header("location");
+std::optional<Url> parse_url(const std::string& text) {
+  const std::unique_ptr<CURLU, decltype(&curl_url_cleanup)> url(curl_url(), &curl_url_cleanup);
+  if (!url) throw std::bad_alloc();
+  if (text.find('\0') != text.npos || curl_url_set(url.get(), CURLUPART_URL, text.c_str(), 0) != CURLUE_OK ||
+      part(url.get(), CURLUPART_USER) || part(url.get(), CURLUPART_PASSWORD))
+    return std::nullopt;
+  curl_url_set(url.get(), CURLUPART_FRAGMENT, nullptr, 0);
+  const auto piece = [&](CURLUPart which) { return part(url.get(), which, CURLU_DEFAULT_PORT).value_or(""); };
+  Url parsed{part(url.get(), CURLUPART_URL).value_or(""), piece(CURLUPART_SCHEME),
+             lowered(piece(CURLUPART_HOST)), piece(CURLUPART_PORT)};
+  if ((parsed.scheme != "http" && parsed.scheme != "https") || parsed.host.empty()) return std::nullopt;
+  return parsed;
 }
 
-struct HttpClient::State {
-  HttpLimits limits;
-  std::unique_ptr<CURL, decltype(&curl_easy_cleanup)> curl{curl_easy_init(), &curl_easy_cleanup};
-};
+bool same_origin(const Url& a, const Url& b) {
+  return a.scheme == b.scheme && a.host == b.host && a.port == b.port;
+}
 
-HttpClient::HttpClient(HttpLimits limits) {
+std::string percent_encoded(const std::string& segment) {
+  const CurlText text(curl_easy_escape(nullptr, segment.c_str(), static_cast<int>(segment.size())),
+                      &curl_free);
+  if (!text) throw std::bad_alloc();
+  return text.get();
+}
+
+HttpClient::HttpClient(std::string certificates)
+    : certificates_(std::move(certificates)), curl_(nullptr, &curl_easy_cleanup) {
   static const CURLcode ready = curl_global_init(CURL_GLOBAL_DEFAULT);
-  state_ = std::make_unique<State>();
-  state_->limits = limits;
-  if (ready != CURLE_OK || !state_->curl) throw ConnectionError("libcurl could not be initialized", false);
+  curl_.reset(curl_easy_init());
+  if (ready != CURLE_OK || !curl_) throw ConnectionError("libcurl could not be initialized", false);
 }
-
-HttpClient::~HttpClient() = default;
 
 HttpResponse HttpClient::send(const HttpRequest& request,
                               const std::function<void(const HttpResponse&)>& begin,
                               const std::function<void(std::string_view)>& bytes,
                               const std::function<bool()>& cancelled) {
-  CURL* const curl = state_->curl.get();
-  Transfer transfer{begin, bytes, cancelled, request.url, curl};
+  CURL* const curl = curl_.get();
+  Transfer transfer{begin, bytes, cancelled, curl, request.head};
   std::array<char, CURL_ERROR_SIZE> why{};
 
   std::unique_ptr<curl_slist, decltype(&curl_slist_free_all)> headers(nullptr, &curl_slist_free_all);
-  for (const auto& [name, value] : request.headers) {
-    curl_slist* longer = curl_slist_append(headers.get(), (name + ": " + value).c_str());
+  for (const std::string& header : request.headers) {
+    curl_slist* longer = curl_slist_append(headers.get(), header.c_str());
     if (!longer) throw std::bad_alloc();
     static_cast<void>(headers.release());
     headers.reset(longer);
@@ -146,19 +186,23 @@ HttpResponse HttpClient::send(const HttpRequest& request,
   curl_easy_reset(curl);  // keeps connections open
   curl_easy_setopt(curl, CURLOPT_URL, request.url.c_str());
   curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
-  curl_easy_setopt(curl, CURLOPT_FOLLOWLOCATION, 0L);
+  curl_easy_setopt(curl, CURLOPT_REDIR_PROTOCOLS_STR,
+                   request.url.starts_with("https:") ? "https" : "http,https");
+  curl_easy_setopt(curl, CURLOPT_FOLLOWLOCATION, 1L);
+  curl_easy_setopt(curl, CURLOPT_MAXREDIRS, 10L);
+  curl_easy_setopt(curl, CURLOPT_DISALLOW_USERNAME_IN_URL, 1L);
   curl_easy_setopt(curl, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
   curl_easy_setopt(curl, CURLOPT_NOBODY, request.head ? 1L : 0L);
   curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers.get());
   curl_easy_setopt(curl, CURLOPT_USERAGENT, ("headscope/" + version()).c_str());
-  if (const std::string& trusted = state_->limits.certificates; !trusted.empty()) {
-    const bool folder = system::is_folder(system::path_of(trusted));
-    curl_easy_setopt(curl, folder ? CURLOPT_CAPATH : CURLOPT_CAINFO, trusted.c_str());
+  if (!certificates_.empty()) {
+    const bool folder = system::is_folder(system::path_of(certificates_));
+    curl_easy_setopt(curl, folder ? CURLOPT_CAPATH : CURLOPT_CAINFO, certificates_.c_str());
   }
   curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
-  curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT, state_->limits.connect_seconds);
+  curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT, kConnectSeconds);
   curl_easy_setopt(curl, CURLOPT_LOW_SPEED_LIMIT, 1L);
-  curl_easy_setopt(curl, CURLOPT_LOW_SPEED_TIME, state_->limits.silent_seconds);
+  curl_easy_setopt(curl, CURLOPT_LOW_SPEED_TIME, kSilentSeconds);
   curl_easy_setopt(curl, CURLOPT_BUFFERSIZE, 1L << 18);
   curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, why.data());
   curl_easy_setopt(curl, CURLOPT_HEADERFUNCTION, &Transfer::on_header);
@@ -172,7 +216,7 @@ HttpResponse HttpClient::send(const HttpRequest& request,
   const CURLcode code = curl_easy_perform(curl);
   curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, nullptr);
   if (transfer.error) std::rethrow_exception(transfer.error);
-  if (code != CURLE_OK)
+  if (code != CURLE_OK && !transfer.ends_early)
     throw ConnectionError(printable(why[0] ? why.data() : curl_easy_strerror(code)), !is_final(code));
   transfer.begin_once();
   return transfer.response;

@@ -1,28 +1,50 @@
 #pragma once
+#include <chrono>
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 namespace headscope::app {
 
+/// An http or https URL.
+struct Url {
+  std::string text;    ///< the whole URL without its fragment
+  std::string scheme;  ///< "http" or "https"
+  std::string host;    ///< in lower case
+  std::string port;    ///< also if it is the default
+};
+
+/// Parses an absolute http or https URL with the library that will open it; nothing for anything else, or if
+/// it contains a user name or password.
+std::optional<Url> parse_url(const std::string& text);
+
+/// Whether scheme, host and port are equal.
+bool same_origin(const Url& a, const Url& b);
+
+/// Percent-encodes everything except letters, digits and "-._~", including slashes.
+std::string percent_encoded(const std::string& segment);
+
 struct HttpRequest {
   std::string url;
   bool head = false;  ///< HEAD, else GET
-  std::vector<std::pair<std::string, std::string>> headers = {};
+  std::vector<std::string> headers = {};
 };
 
 /// A server's response without its content.
 struct HttpResponse {
   int status = 0;
   std::map<std::string, std::string> headers;  ///< names in lower case; the last value of a repeated name
-  std::string url = {};                        ///< the requested URL
+  std::string url = {};                        ///< the URL that responded, after redirects
+  std::chrono::seconds retry_after{0};         ///< how long the server asks to wait; 0: it does not
   const std::string* header(const std::string& name) const;
-  bool is_redirect() const;
+  /// Whether it has both X-Linked-Etag and X-Linked-Size, which describe a file of the hub wherever its
+  /// content is stored.
+  bool has_linked_headers() const { return header("x-linked-etag") && header("x-linked-size"); }
 };
 
 /// What surrounds the values of headers and settings.
@@ -44,20 +66,14 @@ class ConnectionError : public std::runtime_error {
   bool is_retryable_;
 };
 
-struct HttpLimits {
-  std::string certificates = {};  ///< file or folder of trusted certificates; empty: the system's
-  long connect_seconds = 30;
-  long silent_seconds = 60;  ///< without receiving a byte, until the connection counts as broken
-};
-
 /// An HTTP client for one request at a time. Connections are reused. Certificates are checked, proxies are
-/// taken from the environment, redirects are not followed, and content is not decompressed.
+/// taken from the environment, and content is not decompressed. Redirects are followed, but from https only
+/// to https, and a header Authorization goes to the first scheme, host and port alone. A redirected HEAD
+/// request ends at the first response with has_linked_headers, because the content's host need not answer it.
 class HttpClient {
  public:
-  explicit HttpClient(HttpLimits limits = {});
-  HttpClient(const HttpClient&) = delete;
-  HttpClient& operator=(const HttpClient&) = delete;
-  ~HttpClient();
+  /// `certificates`: file or folder of trusted certificates; empty: the system's.
+  explicit HttpClient(std::string certificates);
 
   /// Calls `begin` with the response before its content, also if there is none, then `bytes` with each piece.
   /// Exceptions from them end the transfer and are rethrown. `cancelled` is polled at least once a second; if
@@ -67,8 +83,8 @@ class HttpClient {
                     const std::function<bool()>& cancelled);
 
  private:
-  struct State;
-  std::unique_ptr<State> state_;
+  std::string certificates_;
+  std::unique_ptr<void, void (*)(void*)> curl_;
 };
 
 }  // namespace headscope::app

@@ -1,8 +1,5 @@
 #include "app/hub/hub_responses.h"
 
-#include <curl/curl.h>
-
-#include <algorithm>
 #include <charconv>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -22,11 +19,7 @@ using nlohmann::json;
 constexpr const char* kWeights = "model.safetensors";
 constexpr const char* kIndex = "model.safetensors.index.json";
 
-json json_of(std::string_view text, const std::string& where) {
-  return model::parse_json(text, where);
-}
-
-/// Parses a text with `read`, and adds its sentence to errors.
+/// Parses a text with `read`, whose errors become HubErrors.
 template <class Read>
 auto read_as(const Read& read, std::string_view text, const std::string& where) {
   try {
@@ -70,7 +63,7 @@ bool is_plain_name(std::string_view name) {
 
 Listing parse_listing(std::string_view text, const HubModel& model) {
   const std::string where = "the hub's list of " + to_text(model);
-  const json root = read_as(json_of, text, where);
+  const json root = read_as([](auto json, auto& name) { return model::parse_json(json, name); }, text, where);
   Listing listing;
   if (const json* sha = member(root, "sha"); sha && sha->is_string())
     listing.commit = sha->get<std::string>();
@@ -122,12 +115,8 @@ std::vector<std::string> shards_of(std::string_view index, const Listing& listin
   return {shards.begin(), shards.end()};
 }
 
-bool has_linked_headers(const HttpResponse& response) {
-  return response.header("x-linked-etag") && response.header("x-linked-size");
-}
-
 std::optional<FileFacts> file_facts(const HttpResponse& response) {
-  const bool linked = has_linked_headers(response);
+  const bool linked = response.has_linked_headers();
   const std::string* etag = response.header(linked ? "x-linked-etag" : "etag");
   const std::string* size = response.header(linked ? "x-linked-size" : "content-length");
   if (!etag || !size || !is_digest(bare(*etag))) return std::nullopt;
@@ -158,17 +147,6 @@ std::optional<std::uint64_t> range_start(const HttpResponse& response, std::uint
 
 bool is_retryable(int status) {
   return status == 408 || status == 429 || (status >= 500 && status <= 599 && status != 501);
-}
-
-std::optional<std::chrono::seconds> retry_after(const HttpResponse& response, std::time_t now) {
-  const std::string* header = response.header("retry-after");
-  if (!header) return std::nullopt;
-  constexpr std::int64_t kMax = 1 << 30;
-  if (const auto seconds = number(*header))
-    return std::chrono::seconds(std::min(static_cast<std::int64_t>(*seconds), kMax));
-  const std::time_t at = curl_getdate(header->c_str(), nullptr);
-  if (at < 0) return std::nullopt;
-  return std::chrono::seconds(std::clamp<std::int64_t>(static_cast<std::int64_t>(at) - now, 0, kMax));
 }
 
 std::string status_error(const HttpResponse& response, const HubModel& model, const Url& endpoint,

@@ -1,7 +1,5 @@
 #pragma once
-#include <chrono>
 #include <cstdint>
-#include <ctime>
 #include <optional>
 #include <set>
 #include <string>
@@ -9,8 +7,7 @@
 #include <vector>
 
 #include "app/hub/http.h"
-#include "app/hub/hub_name.h"
-#include "app/hub/url.h"
+#include "app/hub/model_cache.h"
 
 namespace headscope::app {
 
@@ -43,17 +40,6 @@ ChosenFiles choose_files(const Listing& listing, const HubModel& model);
 /// the folder or disturbs a terminal.
 std::vector<std::string> shards_of(std::string_view index, const Listing& listing, const HubModel& model);
 
-/// Identifies a file's content.
-struct FileFacts {
-  std::string digest;  ///< see Digest
-  std::uint64_t bytes = 0;
-  bool operator==(const FileFacts&) const = default;
-};
-
-/// Whether a response has both X-Linked-Etag and X-Linked-Size, which describe the file wherever its content
-/// is stored.
-bool has_linked_headers(const HttpResponse& response);
-
 /// Hash and size of a file, from X-Linked-Etag and X-Linked-Size if the response has both, else from ETag and
 /// Content-Length; nothing if they are not a hash and a size.
 std::optional<FileFacts> file_facts(const HttpResponse& response);
@@ -67,9 +53,6 @@ std::optional<std::uint64_t> range_start(const HttpResponse& response, std::uint
 
 /// Whether another attempt may succeed: 408, 429, 5xx.
 bool is_retryable(int status);
-
-/// How long the server asks to wait; nothing if it does not.
-std::optional<std::chrono::seconds> retry_after(const HttpResponse& response, std::time_t now);
 
 /// One sentence about an unexpected status. `what`: "the list of its files", "model.safetensors". Only the
 /// endpoint's own responses are interpreted as the hub's.

@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <atomic>
 #include <exception>
+#include <span>
 #include <system_error>
+#include <utility>
+#include <vector>
 
 #include "app/run/sources/weights_hash.h"
 #include "model/files/file_io.h"
@@ -18,8 +21,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-[[noreturn]] void fail(const fs::path& path, const std::system_error& error) {
-  throw HubError("cannot write " + system::text_of(path) + ": " + error.code().message());
+[[noreturn]] void fail(const fs::path& path, const std::error_code& error) {
+  throw HubError("cannot write " + system::text_of(path) + ": " + error.message());
 }
 
 std::string folder_name(const std::string& repository) {
@@ -87,7 +90,7 @@ void ModelCache::link(const std::string& commit, const std::string& file, const 
     system::remove_file(temporary);  // is still there if both were names of the same file
   } catch (const std::system_error& error) {
     system::remove_file(temporary);
-    fail(link, error);
+    fail(link, error.code());
   }
 }
 
@@ -142,7 +145,7 @@ void FileLock::open() {
   try {
     file_ = system::File(path_, system::Open::change);
   } catch (const std::system_error& error) {
-    fail(path_, error);
+    fail(path_, error.code());
   }
 }
 
@@ -152,6 +155,67 @@ bool FileLock::try_lock() {
   if (file_.is_at(path_)) return true;
   open();
   return false;
+}
+
+PartialFile::PartialFile(fs::path path, FileFacts facts, const std::function<void()>& poll)
+    : path_(std::move(path)), facts_(std::move(facts)), digest_(facts_.digest, facts_.bytes) {
+  try {
+    file_ = system::File(path_, system::Open::change_no_link);
+    const system::FileStatus status = file_.status();
+    if (status.kind != system::FileKind::regular) fail(path_, std::make_error_code(std::errc::file_exists));
+    if (status.size > facts_.bytes) {
+      restart();
+      return;
+    }
+    std::vector<char> buffer(std::size_t{1} << 20);
+    for (;;) {
+      poll();
+      const std::size_t got = file_.read_at(size_, std::as_writable_bytes(std::span(buffer)));
+      if (got == 0) break;
+      digest_.add({buffer.data(), got});
+      size_ += got;
+    }
+  } catch (const std::system_error& error) {
+    fail(path_, error.code());
+  }
+}
+
+void PartialFile::append(std::string_view bytes) {
+  if (bytes.size() > facts_.bytes - size_)
+    throw HubError("the server sent more than the announced " + std::to_string(facts_.bytes) + " bytes");
+  try {
+    // At an offset, not at the end: another process that writes here without a lock writes the same bytes.
+    file_.write_at(size_, std::as_bytes(std::span(bytes)));
+  } catch (const std::system_error& error) {
+    fail(path_, error.code());
+  }
+  digest_.add(bytes);
+  size_ += bytes.size();
+}
+
+void PartialFile::restart() {
+  try {
+    file_.resize(0);
+  } catch (const std::system_error& error) {
+    fail(path_, error.code());
+  }
+  size_ = 0;
+  digest_ = Digest(facts_.digest, facts_.bytes);
+}
+
+bool PartialFile::finish(const fs::path& goal) {
+  try {
+    if (file_.status().size != facts_.bytes || digest_.hex() != facts_.digest) {
+      restart();
+      return false;
+    }
+    file_.sync();
+    file_.close();
+    system::rename_over(path_, goal);
+    return true;
+  } catch (const std::system_error& error) {
+    fail(path_, error.code());
+  }
 }
 
 }  // namespace headscope::app

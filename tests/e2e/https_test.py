@@ -1,5 +1,6 @@
 """`get` from a hub by HTTPS on the loopback: certificates that are not trusted, and one that the user trusts."""
 import shutil
+import socket
 import ssl
 import subprocess
 import unittest
@@ -62,6 +63,14 @@ class Https(HubCase):
             if (self.snapshot / name).exists():
                 self.assertEqual((self.snapshot / name).read_bytes(), content)
         self.assertTrue((self.snapshot / "model.safetensors").exists())
+
+    def test_a_redirect_to_http_is_not_followed(self):
+        with socket.create_server(("127.0.0.1", 0)) as plain:
+            self.server.moved = f"http://127.0.0.1:{plain.getsockname()[1]}"
+            self.fail_with(1, "get", NAME, env={**self.env, "SSL_CERT_FILE": spelled(f"{self.own}.pem")}, contains=["localhost"])
+            plain.setblocking(False)
+            self.assertRaises(BlockingIOError, plain.accept)
+        self.assertEqual(len(self.server.asked), 1)
 
 
 if __name__ == "__main__":

@@ -40,6 +40,8 @@ class Hub(BaseHTTPRequestHandler):
 
     def do_GET(self):
         self.server.asked.append((self.command, self.path, dict(self.headers)))
+        if self.server.moved:
+            return self.reply(302, [("Location", self.server.moved + self.path)])
         if self.path == f"/api/models/{NAME}/revision/main":
             siblings = [{"rfilename": name} for name in self.server.files]
             return self.reply(200, body=json.dumps({"sha": COMMIT, "siblings": siblings}).encode())
@@ -70,6 +72,7 @@ class HubCase(ProgramCase):
         self.server.daemon_threads = True
         self.server.files = {file.name: file.read_bytes() for file in TALES.iterdir() if file.suffix != ".py"}
         self.server.asked, self.server.stall_after, self.server.stalled = [], None, threading.Event()
+        self.server.moved = None  # where everything is redirected to
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
         self.addCleanup(self.server.server_close)
         self.addCleanup(self.server.shutdown)

@@ -5,8 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "app/hub/hub_name.h"
-#include "app/hub/transfer_rate.h"
+#include "app/hub/fetch.h"
 #include "app/recipe/recipe.h"
 #include "app/run/sources/model_discovery.h"
 #include "app/window/state/slice.h"

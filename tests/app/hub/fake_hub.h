@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "app/hub/hub_settings.h"
+#include "app/hub/fetch.h"
 #include "tests/support/gpt2_folder.h"
 #include "tests/support/loopback_server.h"
 

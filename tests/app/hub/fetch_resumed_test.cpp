@@ -34,7 +34,7 @@ TEST_F(HubFetch, GoesOnAsLongAsSomethingNewComes) {
   hub_.files["model.safetensors"] = std::string(std::size_t{10} << 20, 'w');
   from_store([](WebReply& reply) { reply.cut_content = std::size_t{1} << 20; });
   expect_whole(fetch());
-  EXPECT_GT(static_cast<int>(waits_.size()), options_.tries);
+  EXPECT_GT(waits_.size(), 5U) << "more attempts than without anything new";
 }
 
 TEST_F(HubFetch, WhatCameBeforeIsNothingNew) {

@@ -45,6 +45,15 @@ TEST_F(HubFetch, ATokenIsWithheldFromAnotherPortOfTheSameHost) {
   EXPECT_EQ(hub_.store_server().requests()[0].header("authorization"), "");
 }
 
+TEST_F(HubFetch, ARedirectWithAPasswordIsNotFollowed) {
+  answer_all({.status = 302,
+              .headers = {{"Location", "http://user:word@localhost:" +
+                                           std::to_string(hub_.store_server().port()) + "/list"}}});
+  EXPECT_THAT(refused(), Not(HasSubstr("word")));
+  EXPECT_THAT(hub_.store_server().requests(), IsEmpty());
+  EXPECT_THAT(waits_, IsEmpty());
+}
+
 TEST_F(HubFetch, ARenamedModelIsFollowedOnTheSameHost) {
   const std::string old_list = "/api/models/some-org/old/revision/main";
   hub_.answer_first([&](const WebRequest& request) -> std::optional<WebReply> {
@@ -141,7 +150,7 @@ TEST_F(HubFetch, WaitsAsLongAsItIsAskedTo) {
 
 TEST_F(HubFetch, DoesNotWaitForHours) {
   answer_all({.status = 429, .headers = {{"Retry-After", "7200"}}});
-  EXPECT_THAT(refused(), HasSubstr("2 h"));
+  EXPECT_THAT(refused(), HasSubstr("7200 s"));
   EXPECT_THAT(waits_, IsEmpty());
 }
 
@@ -158,6 +167,7 @@ TEST_F(HubFetch, SomebodyElseIsNotTakenForTheHub) {
        {WebReply{.body = "<html>Please log in to this network</html>"}, WebReply{.body = "{}"},
         WebReply{.status = 302, .headers = {{"Location", "ftp://elsewhere/"}}},
         WebReply{.status = 302, .headers = {{"Location", "/api/again"}}},
+        WebReply{.status = 302, .headers = {{"Location", "file:///etc/passwd"}}},
         WebReply{.raw = "SSH-2.0-OpenSSH\r\n"}, WebReply{.raw = "HTTP/1.1 200 Fine\r\n\r\n"},
         WebReply{.raw = "HTTP/1.1 999999 x\r\n\r\n"},
         WebReply{.raw = "HTTP/1.1 200 Fine\r\nX: " + std::string(400'000, 'x') + "\r\n\r\n"}}) {
@@ -193,8 +203,10 @@ TEST_F(HubFetch, AnotherKindOfModelIsRefusedBeforeItsWeights) {
 }
 
 TEST_F(HubFetch, ItHasToFitOnTheDisk) {
-  options_.free_space = [](const fs::path&) { return std::uintmax_t{1000}; };
-  EXPECT_THAT(refused(), HasSubstr("only 1 kB are free"));
+  answer("model.safetensors",
+         {.headers = {{"X-Linked-Etag", std::string(64, 'a')}, {"X-Linked-Size", "9000000000000000"}}},
+         "HEAD");
+  EXPECT_THAT(refused(), HasSubstr("are free"));
   EXPECT_THAT(names("blobs"), IsEmpty());
 }
 

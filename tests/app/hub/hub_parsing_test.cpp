@@ -1,8 +1,6 @@
 // Names, settings, URLs, hashes and times, without a server.
 
-#include "app/hub/hub_name.h"
-#include "app/hub/hub_settings.h"
-#include "app/hub/transfer_rate.h"
+#include "app/hub/fetch.h"
 #include "app/run/sources/digest.h"
 #include "tests/support/environment.h"
 #include "tests/support/matchers.h"
@@ -103,19 +101,6 @@ TEST(HubSettings, WhatCannotBeIsASentence) {
   EXPECT_THROW(hub_settings([](const std::string&) { return std::nullopt; }), HubError);
 }
 
-TEST(HubSettings, ARedirectNeverLeavesHttps) {
-  const Url https = *parse_url("https://hub.example"), http = *parse_url("http://hub.example");
-  EXPECT_EQ(redirect_target(https, https, "/other").text, "https://hub.example/other");
-  EXPECT_EQ(redirect_target(https, https, "https://store.example/x?y=1").host, "store.example");
-  EXPECT_EQ(redirect_target(http, http, "http://store.example/x").scheme, "http");
-  EXPECT_EQ(redirect_target(http, http, "https://store.example/x").scheme, "https");
-  for (const char* location :
-       {"http://hub.example/x", "ftp://hub.example/x", "file:///etc/passwd", "javascript:0",
-        "https://u:p@store.example/x", "//user@store.example/", "https://", "gopher://x"})
-    EXPECT_TRUE(is_sentence(message_of<HubError>([&] { redirect_target(https, https, location); })))
-        << location;
-}
-
 TEST(HubUrl, AnOriginIsSchemeHostAndPort) {
   const auto same = [](const char* a, const char* b) { return same_origin(*parse_url(a), *parse_url(b)); };
   EXPECT_TRUE(same("https://Hub.example/a", "https://hub.EXAMPLE:443/b?c"));
@@ -143,21 +128,6 @@ TEST(HubDigest, NamesContentAsGitAndLfsDo) {
   EXPECT_TRUE(is_digest(std::string(40, 'a')) && is_digest(std::string(64, '9')));
   EXPECT_FALSE(is_digest(std::string(32, 'a')) || is_digest(std::string(40, 'G')) ||
                is_digest("../../../etc/passwd"));
-}
-
-TEST(HubRate, IsThatOfTheLastSeconds) {
-  using std::chrono::milliseconds;
-  TransferRate rate;
-  const TransferRate::Clock::time_point start{};
-  EXPECT_EQ(rate.rate(), 0);
-  EXPECT_EQ(rate.seconds_left(5), std::nullopt);
-  for (int i = 0; i <= 100; ++i) rate.add(start + milliseconds(100) * i, 1000U * i);  // 10 s of 10 kB/s
-  EXPECT_NEAR(rate.rate(), 10'000, 1);
-  for (int i = 1; i <= 90; ++i) rate.add(start + milliseconds(10'000 + 100 * i), 100'000 + 5000U * i);
-  EXPECT_NEAR(rate.rate(), 50'000, 2000);
-  EXPECT_NEAR(*rate.seconds_left(500'000), 10, 0.5);
-  for (int i = 1; i <= 100; ++i) rate.add(start + milliseconds(19'000 + 100 * i), 550'000);
-  EXPECT_EQ(rate.rate(), 0) << "nothing comes any more";
 }
 
 }  // namespace

@@ -1,6 +1,5 @@
 #include "app/hub/model_cache.h"
 
-#include "app/hub/partial_file.h"
 #include "tests/app/hub/expect_leads_to.h"
 #include "tests/support/matchers.h"
 #include "tests/support/sentences.h"

@@ -14,11 +14,7 @@ struct Hub {
   std::atomic<bool> ends = false;  ///< the fetch ends, successfully or not
   fs::path folder;
   std::string problem;
-  FetchProgress progress{.file = "model.safetensors",
-                         .done = 123'400'000,
-                         .total = 548'105'171,
-                         .rate = 11.2e6,
-                         .seconds_left = 37.9};
+  FetchProgress progress{.file = "model.safetensors", .done = 123'400'000, .total = 548'105'171};
 };
 
 class FetchingTest : public HandsTest {
@@ -66,8 +62,7 @@ TEST_F(FetchingTest, TheMenuFetchesAndTheModelOpensWhenItIsThere) {
   EXPECT_EQ(core.state().fetching.model->repository, "openai-community/gpt2-medium");
   wait_until(core, [&] { return core.state().fetching.progress.total > 0; });
   EXPECT_TRUE(says(core, "Fetching openai-community/gpt2-medium"));
-  EXPECT_TRUE(says(core, "123 MB of 548 MB"));
-  EXPECT_TRUE(says(core, "38 s left"));
+  EXPECT_TRUE(says(core, "123 MB of 548 MB  22 %"));
   type(core, "!");
   EXPECT_THAT(prompt(core), HasSubstr("!")) << "one works on meanwhile";
   hub_->ends = true;
