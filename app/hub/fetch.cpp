@@ -133,10 +133,6 @@ class Fetch {
     FileFacts facts;
     bool there = false;
   };
-  struct Download {
-    PartialFile part;
-    bool from_the_start = false;  // request the whole file next, because a range request got a wrong response
-  };
 
   // --- patience
 
@@ -242,7 +238,7 @@ class Fetch {
       const auto facts = file_facts(response);
       if (!facts || (commit && *commit != commit_))
         throw HubError(settings_.endpoint.host + ": asked about " + file + " of " + model_.repository +
-                       ", expected its hash and size" + (facts ? " at commit " + commit_ : "") +
+                       ", expected its hash and size at commit " + commit_ +
                        (facts ? ", found another commit's" : ", found none"));
       return *facts;
     });
@@ -287,12 +283,12 @@ class Fetch {
 
   void download(const File& file) {
     make_folder(cache_.folder() / "blobs");
-    Download download{.part{cache_.incomplete(file.facts.digest), file.facts, [&] { poll(); }}};
-    PartialFile& part = download.part;
+    PartialFile part(cache_.incomplete(file.facts.digest), file.facts, [&] { poll(); });
+    bool from_the_start = false;
     for (bool resumed = part.size() > 0;; resumed = false) {
       progress_.done = before_ + part.size();
       furthest_ = part.size();
-      patiently([&] { download_rest(file, download); });
+      patiently([&] { download_rest(file, part, from_the_start); });
       if (part.finish(cache_.blob(file.facts.digest))) return;
       // A resumed part may have been wrong; a file fetched in one go may not.
       if (!resumed)
@@ -303,12 +299,12 @@ class Fetch {
   }
 
   /// Drops the received part only for a response that may be the complete file. Other responses may be
-  /// temporary, and the part may have gigabytes.
-  void download_rest(const File& file, Download& download) {
-    PartialFile& part = download.part;
+  /// temporary, and the part may have gigabytes. After a wrong response to a request for the rest, the whole
+  /// file is requested.
+  void download_rest(const File& file, PartialFile& part, bool& from_the_start) {
     if (part.is_complete()) return;
     HttpRequest request{address(file.name)};
-    const bool rest = part.size() > 0 && !download.from_the_start;
+    const bool rest = part.size() > 0 && !from_the_start;
     if (rest) request.headers.push_back("Range: bytes=" + std::to_string(part.size()) + "-");
     const auto begin = [&](const HttpResponse& response) {
       if (response.status == 200) {
@@ -316,17 +312,13 @@ class Fetch {
           throw RetryableFailure{"received something other than the " + std::to_string(file.facts.bytes) +
                                  " bytes of " + file.name + ", perhaps a proxy's error page"};
         if (part.size() > 0) part.restart();  // the server does not support ranges, or none was requested
-        download.from_the_start = false;
-      } else if (response.status == 206) {
-        if (!rest || range_start(response, file.facts.bytes) != part.size()) {
-          download.from_the_start = true;
-          throw RetryableFailure{settings_.endpoint.host + " sent a different part of " + file.name +
-                                 " than requested"};
-        }
-      } else if (response.status == 416) {
-        download.from_the_start = true;
-        throw RetryableFailure{settings_.endpoint.host + " does not have the requested part of " + file.name};
-      } else {
+        from_the_start = false;
+      } else if (response.status == 416 ||
+                 (response.status == 206 &&
+                  (!rest || range_start(response, file.facts.bytes) != part.size()))) {
+        from_the_start = true;
+        throw RetryableFailure{settings_.endpoint.host + " did not send the requested part of " + file.name};
+      } else if (response.status != 206) {
         reject(response, file.name);
       }
     };

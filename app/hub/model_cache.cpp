@@ -25,6 +25,16 @@ namespace {
   throw HubError("cannot write " + system::text_of(path) + ": " + error.message());
 }
 
+/// Writes to a path; the system's errors become sentences.
+template <class Work>
+void write(const fs::path& path, const Work& work) {
+  try {
+    work();
+  } catch (const std::system_error& error) {
+    fail(path, error.code());
+  }
+}
+
 std::string folder_name(const std::string& repository) {
   std::string name = "models--" + repository;
   if (const std::size_t slash = name.find('/'); slash != name.npos) name.replace(slash, 1, "--");
@@ -35,22 +45,6 @@ std::string folder_name(const std::string& repository) {
 
 ModelCache::ModelCache(fs::path cache, const HubModel& model)
     : cache_(std::move(cache)), folder_(cache_ / folder_name(model.repository)), revision_(model.revision) {}
-
-fs::path ModelCache::blob(const std::string& digest) const {
-  return folder_ / "blobs" / digest;
-}
-
-fs::path ModelCache::incomplete(const std::string& digest) const {
-  return folder_ / "blobs" / (digest + ".incomplete");
-}
-
-fs::path ModelCache::lock(const std::string& digest) const {
-  return cache_ / ".locks" / folder_.filename() / (digest + ".lock");
-}
-
-fs::path ModelCache::snapshot(const std::string& commit) const {
-  return folder_ / "snapshots" / commit;
-}
 
 std::optional<std::string> ModelCache::commit() const {
   if (is_commit(revision_)) return revision_;
@@ -142,11 +136,7 @@ FileLock::FileLock(fs::path path) : path_(std::move(path)) {
 }
 
 void FileLock::open() {
-  try {
-    file_ = system::File(path_, system::Open::change);
-  } catch (const std::system_error& error) {
-    fail(path_, error.code());
-  }
+  write(path_, [&] { file_ = system::File(path_, system::Open::change); });
 }
 
 bool FileLock::try_lock() {
@@ -159,14 +149,11 @@ bool FileLock::try_lock() {
 
 PartialFile::PartialFile(fs::path path, FileFacts facts, const std::function<void()>& poll)
     : path_(std::move(path)), facts_(std::move(facts)), digest_(facts_.digest, facts_.bytes) {
-  try {
+  write(path_, [&] {
     file_ = system::File(path_, system::Open::change_no_link);
     const system::FileStatus status = file_.status();
     if (status.kind != system::FileKind::regular) fail(path_, std::make_error_code(std::errc::file_exists));
-    if (status.size > facts_.bytes) {
-      restart();
-      return;
-    }
+    if (status.size > facts_.bytes) file_.resize(0);
     std::vector<char> buffer(std::size_t{1} << 20);
     for (;;) {
       poll();
@@ -175,47 +162,35 @@ PartialFile::PartialFile(fs::path path, FileFacts facts, const std::function<voi
       digest_.add({buffer.data(), got});
       size_ += got;
     }
-  } catch (const std::system_error& error) {
-    fail(path_, error.code());
-  }
+  });
 }
 
 void PartialFile::append(std::string_view bytes) {
   if (bytes.size() > facts_.bytes - size_)
     throw HubError("the server sent more than the announced " + std::to_string(facts_.bytes) + " bytes");
-  try {
-    // At an offset, not at the end: another process that writes here without a lock writes the same bytes.
-    file_.write_at(size_, std::as_bytes(std::span(bytes)));
-  } catch (const std::system_error& error) {
-    fail(path_, error.code());
-  }
+  // At an offset, not at the end: another process that writes here without a lock writes the same bytes.
+  write(path_, [&] { file_.write_at(size_, std::as_bytes(std::span(bytes))); });
   digest_.add(bytes);
   size_ += bytes.size();
 }
 
 void PartialFile::restart() {
-  try {
-    file_.resize(0);
-  } catch (const std::system_error& error) {
-    fail(path_, error.code());
-  }
+  write(path_, [&] { file_.resize(0); });
   size_ = 0;
   digest_ = Digest(facts_.digest, facts_.bytes);
 }
 
 bool PartialFile::finish(const fs::path& goal) {
-  try {
-    if (file_.status().size != facts_.bytes || digest_.hex() != facts_.digest) {
-      restart();
-      return false;
-    }
+  bool right = false;
+  write(path_, [&] {
+    right = file_.status().size == facts_.bytes && digest_.hex() == facts_.digest;
+    if (!right) return;
     file_.sync();
     file_.close();
     system::rename_over(path_, goal);
-    return true;
-  } catch (const std::system_error& error) {
-    fail(path_, error.code());
-  }
+  });
+  if (!right) restart();
+  return right;
 }
 
 }  // namespace headscope::app

@@ -34,10 +34,12 @@ class ModelCache {
   ModelCache(std::filesystem::path cache, const HubModel& model);
 
   const std::filesystem::path& folder() const { return folder_; }
-  std::filesystem::path blob(const std::string& digest) const;
-  std::filesystem::path incomplete(const std::string& digest) const;
-  std::filesystem::path lock(const std::string& digest) const;
-  std::filesystem::path snapshot(const std::string& commit) const;
+  std::filesystem::path blob(const std::string& digest) const { return folder_ / "blobs" / digest; }
+  std::filesystem::path incomplete(const std::string& digest) const { return blob(digest + ".incomplete"); }
+  std::filesystem::path lock(const std::string& digest) const {
+    return cache_ / ".locks" / folder_.filename() / (digest + ".lock");
+  }
+  std::filesystem::path snapshot(const std::string& commit) const { return folder_ / "snapshots" / commit; }
 
   /// The commit of the model's revision, if it is known here.
   std::optional<std::string> commit() const;
