@@ -61,7 +61,7 @@ struct Answer {
 ///     static constexpr std::string_view kName;  what is computed, for the status line
 ///     static constexpr bool kQuick = true;    if it takes a few ms: a run is shown together with the answer
 ///     static constexpr bool kModelOnly = true;  if the answer depends on the model alone, not on the run
-///     static constexpr Capabilities kNeeds;   if it is not the weights of a GPT-2: see capabilities.h
+///     static constexpr Capabilities kNeeds;   if it is not the weights of a GPT-2: see Capabilities
 ///     bool operator==(const Q&) const;
 ///     Answer compute(const PromptRun& run, const Computation<Answer>& computation) const;
 ///     std::optional<Answer> reusable_part(const Answer& previous, const PromptRun& run) const;

@@ -4,6 +4,7 @@
 #include <string_view>
 #include <utility>
 
+#include "app/ascii.h"
 #include "app/window/commands.h"
 
 namespace headscope::app {
@@ -22,7 +23,12 @@ class Tip {
   /// Words, which must outlast the tooltip, then the keys of a command.
   Tip(std::string_view words, const Command& command) : lasting_(words), command_(&command) {}
 
-  std::string words() const;
+  std::string words() const {
+    if (!own_.empty()) return own_;
+    const std::string text = capitalized_ ? capitalized(lasting_) : std::string(lasting_);
+    if (command_ != nullptr) return text + "  " + keys_of(*command_);
+    return key_ != 0 ? text + "  " + key_name(key_) : text;
+  }
 
  private:
   std::string own_;

@@ -17,54 +17,6 @@
 namespace headscope::viz {
 namespace {
 
-/// Coverage per pixel of the union of stroked lines: it does not get darker where lines overlap or join. A
-/// single line is covered exactly; joins are round, ends square. Pixels are stored in tiles, of which only
-/// those that lines touch are there.
-class StrokeMask {
- public:
-  StrokeMask(int width, int height);
-
-  /// Adds lines between successive points, with joins.
-  void add_polyline(std::span<const Point> points, float width, const PixelRect& clip);
-
-  /// Calls `paint(x, y, coverage in 0..1)` for each covered pixel and clears the mask.
-  template <class Paint>
-  void flush(Paint&& paint) {
-    for (std::size_t i = 0; i < touched_.size(); ++i) {
-      const int x0 = touched_[i] % tiles_across_ * kTile, y0 = touched_[i] / tiles_across_ * kTile;
-      int at = 0;
-      for (float& cell : tiles_[i]) {
-        if (cell > 0) paint(x0 + at % kTile, y0 + at / kTile, cell);
-        cell = 0;
-        ++at;
-      }
-      slot_of_tile_[touched_[i]] = kNone;
-    }
-    touched_.clear();
-  }
-
- private:
-  static constexpr int kTile = 32;
-  static constexpr int kNone = -1;
-  using Tile = std::array<float, kTile * kTile>;
-  struct Line {
-    Point a;
-    Point b;
-    float width = 1;
-    std::optional<Point> before;  ///< start of the line that ends at a
-    std::optional<Point> after;   ///< end of the line that starts at b
-  };
-  void add_line(const Line& line, const PixelRect& clip);
-  void cover_pixel(int x, int y, float coverage);
-
-  int width_;
-  int height_;
-  int tiles_across_;
-  std::vector<int> slot_of_tile_;  ///< where in tiles_ its pixels are; kNone: no line touches it
-  std::vector<int> touched_;       ///< tiles by slot
-  std::deque<Tile> tiles_;         ///< by slot; those behind the touched ones are clear, to be used again
-};
-
 /// Whether a point, `from_join` away from a join, is next to the neighbouring line, which then covers it. A
 /// point next to neither line belongs to the round side of the join.
 bool covered_by_neighbour(Point neighbour_end, Point join, Point from_join) {
@@ -101,74 +53,114 @@ class HalfPlane {
   float short_;
 };
 
-StrokeMask::StrokeMask(int width, int height)
-    : width_(width),
-      height_(height),
-      tiles_across_((width + kTile - 1) / kTile),
-      slot_of_tile_(std::size_t{1} * tiles_across_ * ((height + kTile - 1) / kTile), kNone) {}
+/// Coverage per pixel of the union of stroked lines: it does not get darker where lines overlap or join. A
+/// single line is covered exactly; joins are round, ends square. Pixels are stored in tiles, of which only
+/// those that lines touch are there.
+class StrokeMask {
+ public:
+  StrokeMask(int width, int height)
+      : width_(width),
+        height_(height),
+        tiles_across_((width + kTile - 1) / kTile),
+        slot_of_tile_(std::size_t{1} * tiles_across_ * ((height + kTile - 1) / kTile), kNone) {}
 
-void StrokeMask::add_polyline(std::span<const Point> points, float width, const PixelRect& clip) {
-  for (std::size_t i = 0; i + 1 < points.size(); ++i) {
-    Line line{points[i], points[i + 1], width, {}, {}};
-    if (i > 0) line.before = points[i - 1];
-    if (i + 2 < points.size()) line.after = points[i + 2];
-    add_line(line, clip);
-  }
-}
-
-void StrokeMask::add_line(const Line& line, const PixelRect& clip) {
-  if (!is_finite(line.a) || !is_finite(line.b) || !(line.width > 0)) return;
-  const float dx = line.b.x - line.a.x, dy = line.b.y - line.a.y;
-  const float length = std::hypot(dx, dy);
-  if (!(length > 0)) return;
-  const float ux = dx / length, uy = dy / length;
-  const HalfPlane side(ux, uy);
-  const float half = line.width / 2;
-  const float reach = half + 0.75F;  // half a pixel's diagonal, rounded up
-
-  const PixelRect near =
-      intersect(intersect(clip, {0, 0, width_, height_}),
-                touched(std::min(line.a.x, line.b.x) - reach, std::min(line.a.y, line.b.y) - reach,
-                        std::max(line.a.x, line.b.x) + reach, std::max(line.a.y, line.b.y) + reach));
-  for (int y = near.y0; y < near.y1; ++y) {
-    const float cy = static_cast<float>(y) + 0.5F - line.a.y;
-    int x0 = near.x0, x1 = near.x1;
-    if (std::abs(uy) > 1e-3F) {  // pixels of this row within reach of the infinite line
-      const float middle = line.a.x + cy * ux / uy, spread = reach / std::abs(uy);
-      x0 = std::max(x0, floor_to_pixel(middle - spread));
-      x1 = std::min(x1, ceil_to_pixel(middle + spread));
+  /// Adds lines between successive points, with joins.
+  void add_polyline(std::span<const Point> points, float width, const PixelRect& clip) {
+    for (std::size_t i = 0; i + 1 < points.size(); ++i) {
+      Line line{points[i], points[i + 1], width, {}, {}};
+      if (i > 0) line.before = points[i - 1];
+      if (i + 2 < points.size()) line.after = points[i + 2];
+      add_line(line, clip);
     }
-    for (int x = x0; x < x1; ++x) {
-      const float cx = static_cast<float>(x) + 0.5F - line.a.x;
-      const float along = cx * ux + cy * uy;
-      const float across = cy * ux - cx * uy;
-      float distance = across;
-      if (line.before && along < 0) {
-        if (covered_by_neighbour(*line.before, line.a, {cx, cy})) continue;
-        distance = std::hypot(along, across);
-      } else if (line.after && along > length) {
-        if (covered_by_neighbour(*line.after, line.b, {cx - dx, cy - dy})) continue;
-        distance = std::hypot(along - length, across);
+  }
+
+  /// Calls `paint(x, y, coverage in 0..1)` for each covered pixel and clears the mask.
+  template <class Paint>
+  void flush(Paint&& paint) {
+    for (std::size_t i = 0; i < touched_.size(); ++i) {
+      const int x0 = touched_[i] % tiles_across_ * kTile, y0 = touched_[i] / tiles_across_ * kTile;
+      int at = 0;
+      for (float& cell : tiles_[i]) {
+        if (cell > 0) paint(x0 + at % kTile, y0 + at / kTile, cell);
+        cell = 0;
+        ++at;
       }
-      float coverage = side.band(distance - half, distance + half);
-      if (!line.before) coverage *= side(along);
-      if (!line.after) coverage *= side(length - along);
-      if (coverage > 0) cover_pixel(x, y, coverage);
+      slot_of_tile_[touched_[i]] = kNone;
+    }
+    touched_.clear();
+  }
+
+ private:
+  static constexpr int kTile = 32;
+  static constexpr int kNone = -1;
+  using Tile = std::array<float, kTile * kTile>;
+  struct Line {
+    Point a;
+    Point b;
+    float width = 1;
+    std::optional<Point> before;  ///< start of the line that ends at a
+    std::optional<Point> after;   ///< end of the line that starts at b
+  };
+  void add_line(const Line& line, const PixelRect& clip) {
+    if (!is_finite(line.a) || !is_finite(line.b) || !(line.width > 0)) return;
+    const float dx = line.b.x - line.a.x, dy = line.b.y - line.a.y;
+    const float length = std::hypot(dx, dy);
+    if (!(length > 0)) return;
+    const float ux = dx / length, uy = dy / length;
+    const HalfPlane side(ux, uy);
+    const float half = line.width / 2;
+    const float reach = half + 0.75F;  // half a pixel's diagonal, rounded up
+
+    const PixelRect near =
+        intersect(intersect(clip, {0, 0, width_, height_}),
+                  touched(std::min(line.a.x, line.b.x) - reach, std::min(line.a.y, line.b.y) - reach,
+                          std::max(line.a.x, line.b.x) + reach, std::max(line.a.y, line.b.y) + reach));
+    for (int y = near.y0; y < near.y1; ++y) {
+      const float cy = static_cast<float>(y) + 0.5F - line.a.y;
+      int x0 = near.x0, x1 = near.x1;
+      if (std::abs(uy) > 1e-3F) {  // pixels of this row within reach of the infinite line
+        const float middle = line.a.x + cy * ux / uy, spread = reach / std::abs(uy);
+        x0 = std::max(x0, floor_to_pixel(middle - spread));
+        x1 = std::min(x1, ceil_to_pixel(middle + spread));
+      }
+      for (int x = x0; x < x1; ++x) {
+        const float cx = static_cast<float>(x) + 0.5F - line.a.x;
+        const float along = cx * ux + cy * uy;
+        const float across = cy * ux - cx * uy;
+        float distance = across;
+        if (line.before && along < 0) {
+          if (covered_by_neighbour(*line.before, line.a, {cx, cy})) continue;
+          distance = std::hypot(along, across);
+        } else if (line.after && along > length) {
+          if (covered_by_neighbour(*line.after, line.b, {cx - dx, cy - dy})) continue;
+          distance = std::hypot(along - length, across);
+        }
+        float coverage = side.band(distance - half, distance + half);
+        if (!line.before) coverage *= side(along);
+        if (!line.after) coverage *= side(length - along);
+        if (coverage > 0) cover_pixel(x, y, coverage);
+      }
     }
   }
-}
-
-void StrokeMask::cover_pixel(int x, int y, float coverage) {
-  const int tile = y / kTile * tiles_across_ + x / kTile;
-  int& slot = slot_of_tile_[tile];
-  if (slot == kNone) {
-    if (touched_.size() == tiles_.size()) tiles_.emplace_back();
-    touched_.push_back(tile);
-    slot = static_cast<int>(touched_.size()) - 1;
+  void cover_pixel(int x, int y, float coverage) {
+    const int tile = y / kTile * tiles_across_ + x / kTile;
+    int& slot = slot_of_tile_[tile];
+    if (slot == kNone) {
+      if (touched_.size() == tiles_.size()) tiles_.emplace_back();
+      touched_.push_back(tile);
+      slot = static_cast<int>(touched_.size()) - 1;
+    }
+    float& cell = tiles_[slot][y % kTile * kTile + x % kTile];
+    cell = std::max(cell, coverage);
   }
-  float& cell = tiles_[slot][y % kTile * kTile + x % kTile];
-  cell = std::max(cell, coverage);
-}
+
+  int width_;
+  int height_;
+  int tiles_across_;
+  std::vector<int> slot_of_tile_;  ///< where in tiles_ its pixels are; kNone: no line touches it
+  std::vector<int> touched_;       ///< tiles by slot
+  std::deque<Tile> tiles_;         ///< by slot; those behind the touched ones are clear, to be used again
+};
 
 constexpr int kLargestSide = 32768;
 
