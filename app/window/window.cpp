@@ -38,11 +38,12 @@ std::string glfw_error() {
   return words ? words : "no reason given";
 }
 
-/// GLFW 3.4 tries Wayland first, whose library complains on standard error where there is none.
+/// GLFW 3.4 tries Wayland first, whose library complains on standard error where there is none. A program
+/// that was built with GLFW 3.3, which does not know the hint, may run with 3.4.
 void choose_platform() {
-#if defined(GLFW_PLATFORM_X11) && !defined(_WIN32)
-  if (process_environment()("WAYLAND_DISPLAY").value_or("").empty())
-    glfw().InitHint(GLFW_PLATFORM, GLFW_PLATFORM_X11);
+#ifndef _WIN32
+  constexpr int kPlatform = 0x00050003, kPlatformX11 = 0x00060004;
+  if (process_environment()("WAYLAND_DISPLAY").value_or("").empty()) glfw().InitHint(kPlatform, kPlatformX11);
 #endif
 }
 
