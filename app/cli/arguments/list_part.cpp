@@ -23,9 +23,9 @@ using Json = nlohmann::ordered_json;
 
 /// A value for a message: quoted from the file if it is short and plain.
 std::string brief(const std::string& text) {
-  constexpr std::size_t kMax = 80;
+  constexpr std::size_t kLongest = 80;
   const auto plain = [](unsigned char c) { return c >= 0x20 && c < 0x7f; };
-  return text.size() <= kMax && std::ranges::all_of(text, plain) ? text : model::quote(text);
+  return text.size() <= kLongest && std::ranges::all_of(text, plain) ? text : model::quote(text);
 }
 
 /// More numbers than an exact sum of any count of numbers has.
@@ -155,8 +155,8 @@ void ListParts::add(const ListPart& part, const std::string& file) {
     throw model::LoadError(file + ": its list of prompts differs from that of " + first_file_ + " (SHA-256 " +
                            brief(part.list->sha256) + ", not " + brief(list_->sha256) + ")");
   if (is_other || !part.list) all_.list.reset();  // the whole is of no one list that is known
-  constexpr int kMax = std::numeric_limits<int>::max();
-  if (part.prompts > kMax - all_.prompts || part.skipped > kMax - all_.skipped)
+  constexpr int kLargestCount = std::numeric_limits<int>::max();
+  if (part.prompts > kLargestCount - all_.prompts || part.skipped > kLargestCount - all_.skipped)
     throw model::LoadError(file + ": there are too many prompts to add up");
   all_.prompts += part.prompts;
   all_.skipped += part.skipped;
