@@ -9,8 +9,8 @@ using Words = std::vector<std::string>;
 
 /// Tokens of JSON and words of a format.
 Words json_and(Words words) {
-  const Words json = testing::json_words();
-  words.insert(words.end(), json.begin(), json.end());
+  const Words of_json = testing::json_words();
+  words.insert(words.end(), of_json.begin(), of_json.end());
   return words;
 }
 
