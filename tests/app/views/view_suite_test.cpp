@@ -72,8 +72,10 @@ TEST_P(ViewSuite, FlagsReadWhatIsWritten) {
         if (after_view && view().tokens.has(option)) continue;  // --token takes more than its rank or id
         std::vector<std::string> arguments{"shot"};
         if (after_view) arguments = {"plot", GetParam()};
+        if (!after_view && view().place == Place::tab) arguments = {"shot", "--view", GetParam()};
         for (const char* argument : {"--prompt", "x", "--out", "x.png"}) arguments.emplace_back(argument);
-        arguments.push_back("--" + (after_view ? flag_of(view(), *option) : std::string(option->name)));
+        const bool of_token = view().tokens.has(option);  // in shot by its own name
+        arguments.push_back("--" + (of_token ? std::string(option->name) : flag_of(view(), *option)));
         arguments.push_back(text);
         const ParsedCommand parsed = parse_command_line(arguments);
         const auto* plot = command_arguments<PlotCommand>(parsed);
