@@ -238,8 +238,8 @@ TEST_P(ViewSuite, IsSoundAtEveryLengthThemeAndSize) {
 }
 
 TEST_P(ViewSuite, IsSoundWithEachOptionAtItsEnds) {
-  // Every length and every size, and each length in the smallest one, where least fits.
-  constexpr std::pair<int, std::size_t> kPairs[] = {{1, 0}, {12, 0}, {12, 2}, {100, 0}, {100, 1}};
+  // Every size; at its default each option is drawn at every length.
+  constexpr std::pair<int, std::size_t> kPairs[] = {{1, 0}, {12, 2}, {30, 1}};
   for (const OptionSpec* option : view().options) {
     for (const OptionValue& value : ends_of(*option)) {
       SCOPED_TRACE("--" + std::string(option->name) + " " + to_text(*option, value));
