@@ -2,8 +2,10 @@
 # Installs what is missing from Debian's packages, builds the tests and runs all of them, without a display or a GPU.
 #
 #   ./test.sh                                     everything
-#   ./test.sh -R Tokenizer                        the arguments are ctest's own
+#   ./test.sh -R model_tests                      the arguments are ctest's own
 #   HEADSCOPE_PRESET=asan-ubsan ./test.sh         another preset of CMakePresets.json
+#
+# Single cases, once built: build/test/tests/model/model_tests --gtest_filter='Tokenizer*'
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 source "$root/cmake/setup.sh"

@@ -38,7 +38,7 @@ if(HEADSCOPE_PACKAGE)
   set(manual ${PROJECT_BINARY_DIR}/headscope.1)
   add_custom_command(OUTPUT ${manual}.gz
     COMMAND ${HEADSCOPE_HELP2MAN} --no-info --name "see inside GPT-2 while it runs" --output ${manual}
-            "${CMAKE_CROSSCOMPILING_EMULATOR} $<TARGET_FILE:headscope>"
+            "${CMAKE_CROSSCOMPILING_EMULATOR} '$<TARGET_FILE:headscope>'"  # for a shell
     COMMAND gzip -9nf ${manual}
     DEPENDS headscope VERBATIM)
   add_custom_target(headscope_manual ALL DEPENDS ${manual}.gz)

@@ -1,5 +1,5 @@
 # cpack: a .deb and a tar.gz, and for Windows a zip and an installer; but for the installer they run
-# wherever they are unpacked. The presets whose names end in `package` have what packages want of a build.
+# wherever they are unpacked. The preset `package` has what packages want of a build.
 set(HEADSCOPE_CONTACT "the headscope authors <authors@headscope.example>" CACHE STRING "Who answers for the packages")
 
 set(CPACK_GENERATOR DEB TGZ)

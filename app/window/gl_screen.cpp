@@ -14,7 +14,7 @@ Gl::Gl(GlFinder find) {
 }
 
 GlTextures::~GlTextures() {
-  for (const auto& [id, name] : live_) gl_.DeleteTextures(1, &name);
+  for (const GLuint name : live_) gl_.DeleteTextures(1, &name);
 }
 
 std::uint64_t GlTextures::create(const viz::Bitmap& bitmap, bool nearest) {
@@ -29,23 +29,23 @@ std::uint64_t GlTextures::create(const viz::Bitmap& bitmap, bool nearest) {
   gl_.PixelStorei(GL_UNPACK_ALIGNMENT, 1);
   gl_.TexImage2D(GL_TEXTURE_2D, 0, GL_RGBA, bitmap.width, bitmap.height, 0, GL_RGBA, GL_UNSIGNED_BYTE,
                  bitmap.pixels.data());
-  live_[name] = name;
+  live_.insert(name);
   return name;
 }
 
 void GlTextures::update(std::uint64_t texture, const viz::Bitmap& bitmap, int first_row, int rows) {
-  const auto found = live_.find(texture);
+  const auto found = live_.find(static_cast<GLuint>(texture));
   if (found == live_.end()) return;
-  gl_.BindTexture(GL_TEXTURE_2D, found->second);
+  gl_.BindTexture(GL_TEXTURE_2D, *found);
   gl_.PixelStorei(GL_UNPACK_ALIGNMENT, 1);
   const auto* from = bitmap.pixels.data() + static_cast<std::ptrdiff_t>(first_row) * bitmap.width;
   gl_.TexSubImage2D(GL_TEXTURE_2D, 0, 0, first_row, bitmap.width, rows, GL_RGBA, GL_UNSIGNED_BYTE, from);
 }
 
 void GlTextures::destroy(std::uint64_t texture) {
-  const auto found = live_.find(texture);
+  const auto found = live_.find(static_cast<GLuint>(texture));
   if (found == live_.end()) return;
-  gl_.DeleteTextures(1, &found->second);
+  gl_.DeleteTextures(1, &*found);
   live_.erase(found);
 }
 

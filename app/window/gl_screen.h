@@ -8,7 +8,7 @@
 #include <GL/glext.h>
 
 #include <string>
-#include <unordered_map>
+#include <unordered_set>
 
 #include "app/window/screen.h"
 #include "viz/players/texture_backend.h"
@@ -47,7 +47,7 @@ class GlTextures final : public viz::TextureBackend {
 
  private:
   const Gl& gl_;
-  std::unordered_map<std::uint64_t, unsigned> live_;
+  std::unordered_set<GLuint> live_;
 };
 
 /// Renderer and version of the current context.

@@ -60,7 +60,7 @@ void convert_fast(const PanelKernels& kernels, Precision from_precision, const v
   }
 }
 
-/// SourceRows [first, first + rows) of all panels.
+/// Rows [first, first + rows) of all panels.
 void pack_rows(const PanelKernels& kernels, const SourceRows& source, const PanelMatrix& m, int first,
                int rows, std::byte* memory) {
   const std::size_t bytes = element_bytes(m.precision);

@@ -116,7 +116,7 @@ def rounded(value):
 def differences(kept, now, where):
     """Where values differ, down to single numbers."""
     if isinstance(kept, dict) and isinstance(now, dict):
-        for key in kept.keys() | now.keys():
+        for key in sorted(kept.keys() | now.keys()):
             if key == "sums":
                 for (was, size), (is_now, _) in zip(kept[key], now[key]):
                     if abs(was - is_now) > TOLERANCE * max(1, size):
