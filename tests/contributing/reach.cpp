@@ -8,6 +8,7 @@
 #include "viz/charts/bars.h"
 
 namespace headscope::app {
+namespace reach {
 
 /// The mean distance in tokens that a head attends back, for each query.
 struct Reach {
@@ -37,8 +38,6 @@ struct ReachOf {
   }
 };
 
-namespace {
-
 Picture build(const ViewContext& context) {
   const ReachOf question{context.selection.layer, context.selection.head};
   const auto reach = context.ask(question);
@@ -66,9 +65,10 @@ Picture build(const ViewContext& context) {
   return picture;
 }
 
-}  // namespace
+}  // namespace reach
 
 View reach_view() {
+  using namespace reach;
   View view;
   view.id = "reach";
   view.title = "Reach";
