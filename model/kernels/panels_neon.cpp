@@ -6,7 +6,7 @@ namespace headscope::model {
 namespace {
 
 /// 32 registers of 4 floats, which every 64-bit ARM processor has. Multiply-adds are fused and groups are
-/// those of the other vectors, so that all results are those of AVX2 and AVX-512, to the bit.
+/// those of the other vectors, so that sums are added up as with AVX2 and AVX-512.
 struct Neon {
   using Vector = float __attribute__((vector_size(16)));
   using Ints = int __attribute__((vector_size(16)));
