@@ -63,6 +63,7 @@ std::string hash_of_file(const fs::path& file, const std::stop_token& stop) {
   static KnownHashes hashes;
   const std::string stamp = file_stamp(file);
   if (std::string known = hashes.find(file, stamp); !known.empty()) return known;
+  const bool settled = is_settled(file);  // before hashing, which may take longer than settling
   const model::OpenFile in(file);
   std::string piece(std::size_t{1} << 20, '\0');
   Digest hash = Digest::sha256();
@@ -73,7 +74,7 @@ std::string hash_of_file(const fs::path& file, const std::stop_token& stop) {
     hash.add(piece);
   }
   std::string hex = hash.hex();
-  if (is_settled(file) && stamp == file_stamp(file)) hashes.keep(file, stamp, hex);
+  if (settled && stamp == file_stamp(file)) hashes.keep(file, stamp, hex);
   return hex;
 }
 
