@@ -208,7 +208,11 @@ void Core::run_frame(const Event* event) {
 void Core::set_questions(const std::vector<Question>& shown) {
   std::vector<Question> asked = shown;
   if (state_.generation.running) asked.push_back(next_token_question(state_, *snapshot_));
-  if (!state_.weights_wanted.empty()) asked.emplace_back(HashOfWeights{});
+  // An attention file is small, and the session that is kept names its hash.
+  const auto& run = snapshot_->run;
+  if (!state_.weights_wanted.empty() || (run && run->model->patterns)) asked.emplace_back(HashOfWeights{});
+  if (run && run->baseline && run->baseline->model->patterns)
+    asked.push_back(Question(HashOfWeights{}).on_baseline());
   questions_ = newest_first(questions_, asked);
   request_answers();
 }
