@@ -210,8 +210,9 @@ void Core::set_questions(const std::vector<Question>& shown) {
   if (state_.generation.running) asked.push_back(next_token_question(state_, *snapshot_));
   // An attention file is small, and the session that is kept names its hash.
   const auto& run = snapshot_->run;
-  if (!state_.weights_wanted.empty() || (run && run->model->patterns)) asked.emplace_back(HashOfWeights{});
-  if (run && run->baseline && run->baseline->model->patterns)
+  const bool says_hash = add_late_hashes_ || (run && run->model->patterns);
+  if (says_hash || !state_.weights_wanted.empty()) asked.emplace_back(HashOfWeights{});
+  if (says_hash && run && run->baseline && run->baseline->model != run->model)
     asked.push_back(Question(HashOfWeights{}).on_baseline());
   questions_ = newest_first(questions_, asked);
   request_answers();
@@ -317,11 +318,10 @@ bool Core::take_results() {
   generate_step();
   check_weights();
   constexpr std::chrono::seconds kOften{3};
-  if (std::chrono::steady_clock::now() - last_kept_ > kOften) {
-    try {
-      keep_session();
-    } catch (const std::exception&) {  // nobody waits for this save
-    }
+  try {
+    if (add_late_hashes_ && add_late_hashes_(snapshot_)) add_late_hashes_ = nullptr;
+    if (std::chrono::steady_clock::now() - last_kept_ > kOften) keep_session();
+  } catch (const std::exception&) {  // nobody waits for these saves
   }
   if (pending_export_) carry_out(*std::exchange(pending_export_, std::nullopt));
   return true;
@@ -444,12 +444,7 @@ void Core::perform(const SaveSession& effect) {
     if (!effect.replace && system::is_there(file)) return apply(SessionSaved{.exists = true});
     Recipe recipe{session_of(state_, *snapshot_), {}};
     recipe.session.model.precision = options_.window.precision;
-    if (snapshot_->run) {
-      SnapshotAnswers answers(snapshot_);
-      static_cast<void>(add_weights(recipe.session, *snapshot_, answers));
-      if (!has_all_answers(effect, answers.asked())) return;
-    }
-    system::write_file_atomically(file, to_json(recipe));
+    add_late_hashes_ = write_session(file, std::move(recipe), snapshot_);
     apply(SessionSaved{file});
   } catch (const std::exception& e) {
     apply(SessionSaved{.problem = e.what()});
@@ -558,10 +553,8 @@ void Core::keep_session() {
   if (options_.state_folder.empty() || state_.pending_session) return;
   Recipe recipe{session_of(state_, *snapshot_), {}};
   recipe.session.model.precision = options_.window.precision;
-  SnapshotAnswers answers(snapshot_);
-  static_cast<void>(add_weights(recipe.session, *snapshot_, answers));
   system::make_folders(options_.state_folder);
-  system::write_file_atomically(options_.state_folder / kLast, to_json(recipe));
+  static_cast<void>(write_session(options_.state_folder / kLast, std::move(recipe), snapshot_));
 }
 
 void Core::keep_settings() {

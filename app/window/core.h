@@ -12,6 +12,7 @@
 #include "app/hub/fetch.h"
 #include "app/recipe/settings.h"
 #include "app/run/worker.h"
+#include "app/window/sessions.h"
 #include "app/window/state.h"
 #include "app/window/ui.h"
 #include "app/window/window.h"
@@ -132,6 +133,7 @@ class Core {
   std::vector<Question> questions_;       // asked by the window, newest first
   std::optional<Effect> pending_export_;  // an export that is waiting for answers
   std::vector<Question> pending_questions_;
+  LateHashes add_late_hashes_;  // to the session that was saved
   WindowFrame frame_;
   WindowPicture window_;
   std::optional<std::chrono::steady_clock::time_point> message_until_;

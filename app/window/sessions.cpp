@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "app/ascii.h"
+#include "app/run/answers.h"
 #include "app/run/edits/edit_text.h"
 #include "app/run/sources/model_discovery.h"
 #include "app/run/sources/pattern_file.h"
@@ -10,6 +11,7 @@
 #include "app/window/state/edits.h"
 #include "model/files/error.h"
 #include "model/files/quote.h"
+#include "system/atomic_file.h"
 #include "system/path_text.h"
 
 namespace headscope::app {
@@ -124,6 +126,24 @@ bool add_weights(Session& session, const Snapshot& snapshot, Answers& answers) {
   if (session.second_model && compares_models(*snapshot.run) && second.name == session.second_model->name)
     return hash(of_second, session.second_model->weights) && own;
   return own;
+}
+
+LateHashes write_session(const std::filesystem::path& file, Recipe recipe,
+                         const std::shared_ptr<const Snapshot>& shown) {
+  // Answers are about the run, which may still be another model's.
+  const auto has_run = [model = shown->model](const Snapshot& s) { return s.run && s.run->model == model; };
+  SnapshotAnswers answers(shown);
+  const bool is_whole = !has_run(*shown) || add_weights(recipe.session, *shown, answers);
+  system::write_file_atomically(file, to_json(recipe));
+  if (is_whole) return {};
+  return [=, second = shown->second_model, stamp = file_stamp(file)](const auto& now) mutable {
+    const bool other_second = recipe.session.second_model && now->second_model != second;
+    if (!has_run(*now) || other_second) return true;
+    SnapshotAnswers late(now);
+    if (!add_weights(recipe.session, *now, late)) return false;
+    if (file_stamp(file) == stamp) system::write_file_atomically(file, to_json(recipe));
+    return true;
+  };
 }
 
 Recipe recipe_of(const ExportForm& form, const View* view, const UiState& state, const Snapshot& snapshot,

@@ -1,4 +1,5 @@
 #pragma once
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -18,6 +19,12 @@ void show_kept_part(UiState& state, const Session& session);
 
 /// Adds the hashes of the models' weights that are known; returns false while one is still being computed.
 bool add_weights(Session& session, const Snapshot& snapshot, Answers& answers);
+
+/// Adds hashes to a session's file, unless that was written again. Returns false while one is unknown.
+using LateHashes = std::function<bool(const std::shared_ptr<const Snapshot>&)>;
+/// Writes a session with the hashes that are known. Returns what adds the others; null: there are none.
+LateHashes write_session(const std::filesystem::path& file, Recipe recipe,
+                         const std::shared_ptr<const Snapshot>& shown);
 
 /// The recipe of a view's picture, or of the whole window if `view` is null.
 Recipe recipe_of(const ExportForm& form, const View* view, const UiState& state, const Snapshot& snapshot,

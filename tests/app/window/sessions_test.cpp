@@ -1,5 +1,6 @@
 // Sessions and recipes in the window: saving, opening, dropping, restoring.
 #include "app/window/sessions.h"
+#include "app/run/sources/weights_hash.h"
 #include "app/views/parts/edit_menu.h"
 #include "app/window/exporting.h"
 #include "tests/app/window/window_fixture.h"
@@ -97,6 +98,25 @@ TEST_F(Sessions, CtrlSWritesOverTheOneThatIsOpenAndAsksForNoOther) {
   EXPECT_EQ(bytes_of_file(file("there.headscope")), "precious");
   click_and_show(core, "Save session");
   EXPECT_EQ(core.state().session, file("there.headscope"));
+}
+
+TEST_F(Sessions, AreWrittenAtOnceAndTheirHashLater) {
+  {
+    Core core(own());
+    shown(core);
+    core.apply(SaveSession{file("a.headscope")});
+    core.apply(ShowDialog{Dialog::none});
+    EXPECT_EQ(core.state().session, file("a.headscope")) << "before the hash is known";
+  }  // closed at once
+  EXPECT_EQ(read_recipe(file("a.headscope")).session.prompt.text, "The old king had a dog");
+  Core core(own());
+  shown(core);
+  core.apply(SaveSession{file("b.headscope")});
+  EXPECT_EQ(read_recipe(file("b.headscope")).session.model.weights, "");
+  apply_and_show(core, TypeInField{Field::prompt, Replace{"typed after it was saved"}});
+  const Session saved = read_recipe(file("b.headscope")).session;
+  EXPECT_EQ(saved.model.weights, weights_hash(bundled_folder()));
+  EXPECT_EQ(saved.prompt.text, "The old king had a dog");
 }
 
 TEST_F(Sessions, ThatCannotBeWrittenSaysWhy) {
