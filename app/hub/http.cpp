@@ -53,6 +53,8 @@ struct Transfer {
     if (header_bytes > kMaxHeaderBytes) throw ConnectionError("the response headers are too long", false);
     if (headers_done) return true;
     read_header(line, response);
+    const char* url = nullptr;
+    if (curl_easy_getinfo(curl, CURLINFO_EFFECTIVE_URL, &url) == CURLE_OK && url) response.url = url;
     ends_early =
         head && trimmed(line, kBlanks).empty() && status() / 100 == 3 && response.has_linked_headers();
     return !ends_early;
@@ -68,8 +70,6 @@ struct Transfer {
     if (headers_done) return;
     headers_done = true;
     response.status = status();
-    const char* url = nullptr;
-    if (curl_easy_getinfo(curl, CURLINFO_EFFECTIVE_URL, &url) == CURLE_OK && url) response.url = url;
     curl_off_t seconds = 0;
     if (curl_easy_getinfo(curl, CURLINFO_RETRY_AFTER, &seconds) == CURLE_OK)
       response.retry_after = std::chrono::seconds(std::clamp<curl_off_t>(seconds, 0, 1 << 30));
@@ -118,6 +118,22 @@ std::optional<std::string> part(CURLU* url, CURLUPart which, unsigned flags = 0)
   char* text = nullptr;
   if (curl_url_get(url, which, &text, flags) != CURLUE_OK) return std::nullopt;
   return CurlText(text, &curl_free).get();
+}
+
+/// Why a redirect was not followed; empty: another failure. Names no more of a URL: the rest may be secret.
+std::string redirect_error(CURLcode code, const HttpResponse& last) {
+  const bool often = code == CURLE_TOO_MANY_REDIRECTS, login = code == CURLE_LOGIN_DENIED;
+  const auto from = parse_url(last.url);
+  const std::unique_ptr<CURLU, decltype(&curl_url_cleanup)> to(curl_url(), &curl_url_cleanup);
+  if ((!often && !login && code != CURLE_UNSUPPORTED_PROTOCOL) || !from || !last.header("location"))
+    return "";
+  for (const std::string& url : {last.url, *last.header("location")})
+    curl_url_set(to.get(), CURLUPART_URL, url.c_str(), CURLU_NON_SUPPORT_SCHEME);
+  return from->host + " redirects to " + part(to.get(), CURLUPART_SCHEME).value_or("") + "://" +
+         part(to.get(), CURLUPART_HOST).value_or("") +
+         (often   ? " after too many redirects"
+          : login ? " with a user name"
+                  : ", which is not allowed");
 }
 
 }  // namespace
@@ -216,8 +232,11 @@ HttpResponse HttpClient::send(const HttpRequest& request,
   const CURLcode code = curl_easy_perform(curl);
   curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, nullptr);
   if (transfer.error) std::rethrow_exception(transfer.error);
-  if (code != CURLE_OK && !transfer.ends_early)
-    throw ConnectionError(printable(why[0] ? why.data() : curl_easy_strerror(code)), !is_final(code));
+  if (code != CURLE_OK && !transfer.ends_early) {
+    std::string text = redirect_error(code, transfer.response);
+    if (text.empty()) text = why[0] ? why.data() : curl_easy_strerror(code);
+    throw ConnectionError(printable(text), !is_final(code));
+  }
   transfer.begin_once();
   return transfer.response;
 }
