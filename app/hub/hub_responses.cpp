@@ -103,15 +103,11 @@ ChosenFiles choose_files(const Listing& listing, const HubModel& model) {
 
 std::vector<std::string> shards_of(std::string_view index, const Listing& listing, const HubModel& model) {
   const std::string where = to_text(model) + " on the hub: " + kIndex;
-  const auto map = read_as(model::weight_map, index, where);
-  if (map.empty()) throw HubError(where + ": expected an object weight_map, found none");
-  std::set<std::string> shards;
-  for (const auto& [tensor, name] : map) {
-    if (!is_plain_name(name) || !name.ends_with(".safetensors") || !listing.files.contains(name))
-      throw HubError(where + ": " + model::quote(tensor) +
-                     ": expected a safetensors file next to it, found " + model::quote(name));
-    shards.insert(name);
-  }
+  const std::set<std::string> shards = read_as(model::shards_of, index, where);
+  if (shards.empty()) throw HubError(where + ": expected an object weight_map, found an empty one");
+  for (const std::string& name : shards)
+    if (!name.ends_with(".safetensors") || !listing.files.contains(name))
+      throw HubError(where + ": expected the names of safetensors files next to it, found " + model::quote(name));
   return {shards.begin(), shards.end()};
 }
 

@@ -27,12 +27,12 @@ void add(Files& files, const fs::path& file) {
   files.stamp += system::text_of(file.filename()) + " " + stamp + "\n";
   std::error_code error;
   const std::uintmax_t size = fs::file_size(file, error);
-  if (!error && file.extension() == ".safetensors") files.weights += size;
+  if (!error && (file.extension() == ".safetensors" || file.extension() == ".bin")) files.weights += size;
 }
 
 /// Adds the files of a model's folder that loading reads; a hub's folder also has others.
 void add_folder(Files& files, const fs::path& folder) {
-  constexpr std::array<std::string_view, 3> kEndings{".json", ".txt", ".safetensors"};
+  constexpr std::array<std::string_view, 4> kEndings{".json", ".txt", ".safetensors", ".bin"};
   std::vector<fs::path> paths;
   std::error_code error;
   for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error))

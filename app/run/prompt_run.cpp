@@ -20,10 +20,13 @@
 namespace headscope::app {
 namespace {
 
-/// Whether a file is named like a model's weights, or a part of them.
+/// Whether a file is one of a model's folder that has weights.
 bool holds_weights(const std::filesystem::path& file) {
-  const std::string name = system::text_of(file.filename());
-  return name == "model.safetensors" || (name.starts_with("model-") && name.find("-of-") != name.npos);
+  try {
+    return weight_files(file.parent_path()).contains(system::text_of(file.filename()));
+  } catch (const model::LoadError&) {
+    return false;
+  }
 }
 
 /// A run may have no model.

@@ -1,7 +1,9 @@
 #include "model/files/config.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <initializer_list>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
@@ -17,17 +19,36 @@ using nlohmann::json;
 
 constexpr int kLargestSize = 1 << 24;
 
-/// Hugging Face's names, aliases of one formula side by side.
-constexpr std::pair<std::string_view, Activation> kActivations[] = {
-    {"gelu_new", Activation::gelu_new},
-    {"gelu_fast", Activation::gelu_new},
-    {"gelu_pytorch_tanh", Activation::gelu_new},
-    {"gelu", Activation::gelu},
-    {"relu", Activation::relu},
-    {"silu", Activation::silu},
-    {"swish", Activation::silu},
-    {"tanh", Activation::tanh},
-};
+/// Names of one value, GPT-2's own first.
+using Names = std::initializer_list<const char*>;
+constexpr Names kLayers = {"n_layer", "num_hidden_layers", "n_layers", "num_layers"};
+constexpr Names kHeads = {"n_head", "num_attention_heads", "n_heads", "num_heads"};
+constexpr Names kWidth = {"n_embd", "hidden_size", "d_model"};
+constexpr Names kPositions = {"n_positions", "n_ctx", "max_position_embeddings", "block_size"};
+constexpr Names kInner = {"n_inner", "intermediate_size", "ffn_hidden_size"};
+constexpr Names kActivation = {"activation_function", "hidden_act", "activation"};
+constexpr Names kEpsilon = {"layer_norm_epsilon", "layer_norm_eps"};
+
+/// JSON of a text in which Python's numbers that JSON lacks are strings.
+std::string without_python_numbers(std::string_view text) {
+  std::string json;
+  bool in_string = false;
+  while (!text.empty()) {
+    if (!in_string)
+      for (const std::string_view number : {"NaN", "-Infinity", "Infinity"}) {
+        if (!text.starts_with(number)) continue;
+        json += '"' + std::string(number) + '"';
+        text.remove_prefix(number.size());
+        break;
+      }
+    if (text.empty()) break;
+    if (text.front() == '"') in_string = !in_string;
+    const std::size_t size = in_string && text.front() == '\\' ? std::min<std::size_t>(2, text.size()) : 1;
+    json += text.substr(0, size);
+    text.remove_prefix(size);
+  }
+  return json;
+}
 
 std::string describe(const json& value) {
   if (value.is_string()) return quote(value.get_ref<const std::string&>());
@@ -43,6 +64,12 @@ class Reader {
   const json* find(const char* key) const {
     const auto found = object_.find(key);
     return found == object_.end() || found->is_null() ? nullptr : &*found;
+  }
+
+  /// The first of the names that has a value; else GPT-2's own.
+  const char* key_of(Names names) const {
+    const auto there = std::ranges::find_if(names, [&](const char* name) { return find(name) != nullptr; });
+    return there == names.end() ? *names.begin() : *there;
   }
 
   [[noreturn]] void fail(const char* key, const std::string& expected, const std::string& found) const {
@@ -86,12 +113,9 @@ class Reader {
   Activation activation(const char* key, Activation otherwise) const {
     const json* value = find(key);
     if (value == nullptr) return otherwise;
-    std::string known;
-    for (const auto& [name, activation] : kActivations) {
-      if (value->is_string() && value->get_ref<const std::string&>() == name) return activation;
-      known += (known.empty() ? "" : ", ") + std::string(name);
-    }
-    fail(key, "one of " + known, describe(*value));
+    const auto named = value->is_string() ? activation_named(value->get_ref<const std::string&>()) : std::nullopt;
+    if (!named) fail(key, "one of " + std::string(activation_names()), describe(*value));
+    return *named;
   }
 
   /// A setting with only one supported value.
@@ -122,7 +146,7 @@ float Config::attention_scale(int layer) const {
 }
 
 Config parse_config(std::string_view text, const std::string& file) {
-  const json object = parse_json(text, file);
+  const json object = parse_json(without_python_numbers(text), file);
   if (!object.is_object()) throw LoadError(file + ": expected a JSON object, found " + describe(object));
   const Reader reader(object, file);
 
@@ -134,18 +158,18 @@ Config parse_config(std::string_view text, const std::string& file) {
   reader.absent("quantization_config");
 
   Config config;
-  config.n_layer = reader.size("n_layer");
-  config.n_head = reader.size("n_head");
-  config.n_embd = reader.size("n_embd");
-  config.n_ctx = reader.find("n_positions") != nullptr ? reader.size("n_positions") : reader.size("n_ctx");
+  config.n_layer = reader.size(reader.key_of(kLayers));
+  config.n_head = reader.size(reader.key_of(kHeads));
+  config.n_embd = reader.size(reader.key_of(kWidth));
+  config.n_ctx = reader.size(reader.key_of(kPositions));
   config.vocab_size = reader.size("vocab_size");
   if (config.n_embd % config.n_head != 0) {
     reader.fail("n_embd", "a multiple of n_head, " + std::to_string(config.n_head),
                 std::to_string(config.n_embd));
   }
-  config.n_inner = reader.whole("n_inner", 1).value_or(4 * config.n_embd);
-  config.layer_norm_epsilon = reader.epsilon("layer_norm_epsilon", config.layer_norm_epsilon);
-  config.activation = reader.activation("activation_function", config.activation);
+  config.n_inner = reader.whole(reader.key_of(kInner), 1).value_or(4 * config.n_embd);
+  config.layer_norm_epsilon = reader.epsilon(reader.key_of(kEpsilon), config.layer_norm_epsilon);
+  config.activation = reader.activation(reader.key_of(kActivation), config.activation);
   config.scale_attn_weights = reader.flag("scale_attn_weights", config.scale_attn_weights);
   config.scale_attn_by_inverse_layer_idx =
       reader.flag("scale_attn_by_inverse_layer_idx", config.scale_attn_by_inverse_layer_idx);

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "model/files/error.h"
+#include "model/files/foreign_content.h"
 #include "model/files/quote.h"
 
 namespace headscope::model {
@@ -39,6 +40,8 @@ nlohmann::json parse_json(std::string_view text, const std::string& where, int m
   try {
     return json::parse(text.begin(), text.end(), check);
   } catch (const json::parse_error& error) {
+    if (const std::string other = foreign_content(text.substr(0, 64)); !other.empty())
+      throw LoadError(where + ": expected JSON, found " + other);
     const std::string size = std::to_string(text.size());
     throw LoadError(where + ": expected JSON, found " +
                     (error.byte > text.size()

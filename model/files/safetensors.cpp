@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "model/files/error.h"
+#include "model/files/foreign_content.h"
 #include "model/files/json.h"
 #include "model/files/quote.h"
 #include "system/path_text.h"
@@ -26,27 +27,11 @@ constexpr std::size_t kLengthBytes = 8;            // the header's length, befor
 constexpr std::uint64_t kMaxHeader = 100'000'000;  // as in the format's reference implementation
 constexpr int kMaxDepth = 8;                       // the format itself needs 3
 
-/// Bits of one element; nothing for an unknown type.
-std::optional<std::uint64_t> bits_of(std::string_view dtype) {
-  static constexpr std::pair<std::string_view, std::uint64_t> kBits[] = {
-      {"F32", 32},    {"F16", 16},    {"BF16", 16},       {"I64", 64},    {"U8", 8},      {"BOOL", 8},
-      {"F64", 64},    {"I32", 32},    {"I16", 16},        {"I8", 8},      {"U64", 64},    {"U32", 32},
-      {"U16", 16},    {"C64", 64},    {"F8_E5M2", 8},     {"F8_E4M3", 8}, {"F8_E8M0", 8}, {"F8_E4M3FNUZ", 8},
-      {"F6_E2M3", 6}, {"F6_E3M2", 6}, {"F8_E5M2FNUZ", 8}, {"F4", 4},
-  };
-  for (const auto& [name, bits] : kBits) {
-    if (name == dtype) return bits;
-  }
-  return std::nullopt;
-}
-
 /// Size of a tensor in bytes; nothing if the product overflows or is not a whole number of bytes.
 std::optional<std::uint64_t> byte_size(std::span<const std::int64_t> shape, std::uint64_t bits) {
-  std::uint64_t total = bits;
-  for (const std::int64_t extent : shape) {
-    if (__builtin_mul_overflow(total, static_cast<std::uint64_t>(extent), &total)) return std::nullopt;
-  }
-  if (total % 8 != 0) return std::nullopt;
+  std::uint64_t total = 0;
+  const std::optional<std::uint64_t> count = element_count(shape);
+  if (!count || __builtin_mul_overflow(*count, bits, &total) || total % 8 != 0) return std::nullopt;
   return total / 8;
 }
 
@@ -66,14 +51,11 @@ class HeaderReader {
   explicit HeaderReader(const OpenFile& file) : file_(file) {}
 
   std::string header_text() const {
-    constexpr std::string_view kPointer = "version https://git-lfs";
-    const std::string start = text(0, std::min<std::uint64_t>(file_.size(), kPointer.size()));
-    if (start.size() < kLengthBytes) {
+    const std::string start = text(0, std::min<std::uint64_t>(file_.size(), 64));
+    if (const std::string other = foreign_content(start); !other.empty())
+      fail("expected a safetensors file, found " + other);
+    if (start.size() < kLengthBytes)
       fail("expected a safetensors file, found only " + std::to_string(start.size()) + " bytes");
-    }
-    if (start == kPointer) {
-      fail("expected a safetensors file, found a Git LFS pointer to one; fetch it with `git lfs pull`");
-    }
     std::uint64_t length = 0;
     std::memcpy(&length, start.data(), kLengthBytes);
     if (length > kMaxHeader) {
@@ -82,7 +64,7 @@ class HeaderReader {
     }
     if (length > file_.size() - kLengthBytes) {
       fail("expected a safetensors header of " + std::to_string(length) + " bytes, found only " +
-           std::to_string(file_.size() - kLengthBytes) + " (the file is truncated)");
+           std::to_string(file_.size() - kLengthBytes) + " (the file is truncated; download it again)");
     }
     return text(kLengthBytes, length);
   }
@@ -118,7 +100,7 @@ class HeaderReader {
     const auto end = static_cast<std::uint64_t>(offsets[1]);
     if (end > file_.size() - first) {
       fail(where + ": expected data_offsets within the file's " + std::to_string(file_.size() - first) +
-           " bytes of data, found " + to_text(offsets) + " (the file is truncated or damaged)");
+           " bytes of data, found " + to_text(offsets) + " (the file is truncated or damaged; download it again)");
     }
     if (const auto bits = bits_of(view.dtype)) {
       const auto expected = byte_size(view.shape, *bits);
@@ -199,10 +181,9 @@ class HeaderReader {
 
 }  // namespace
 
-SafetensorsFile SafetensorsFile::open(const fs::path& path) {
-  SafetensorsFile result;
-  result.file_ = std::make_shared<const OpenFile>(path);
-  const HeaderReader reader(*result.file_);
+TensorFile open_safetensors(const fs::path& path) {
+  auto file = std::make_shared<const OpenFile>(path);
+  const HeaderReader reader(*file);
 
   const std::string text = reader.header_text();
   const std::uint64_t first = kLengthBytes + text.size();  // offset of the data in the file
@@ -210,21 +191,17 @@ SafetensorsFile SafetensorsFile::open(const fs::path& path) {
   if (!header.is_object())
     reader.fail("safetensors header: expected an object, found " + reader.kind(header));
 
+  std::map<std::string, TensorView> tensors;
+  std::map<std::string, std::string> metadata;
   for (const auto& [name, value] : header.items()) {
     if (name == "__metadata__") {
-      result.metadata_ = reader.metadata(value);
+      metadata = reader.metadata(value);
     } else {
-      result.tensors_.emplace(name, reader.tensor(name, value, first));
+      tensors.emplace(name, reader.tensor(name, value, first));
     }
   }
-  reader.check_layout(result.tensors_, first);
-  return result;
-}
-
-std::vector<std::byte> SafetensorsFile::read(const TensorView& tensor) const {
-  std::vector<std::byte> bytes(tensor.bytes);
-  read(tensor, 0, bytes);
-  return bytes;
+  reader.check_layout(tensors, first);
+  return {std::move(file), std::move(tensors), std::move(metadata)};
 }
 
 }  // namespace headscope::model

@@ -8,45 +8,14 @@
 #include <string>
 #include <vector>
 
-#include "model/files/open_file.h"
+#include "model/files/tensor_file.h"
 
 namespace headscope::model {
 
-/// A tensor of a safetensors file and the location of its bytes: little-endian, row-major, not necessarily
-/// aligned.
-struct TensorView {
-  std::string dtype;                ///< as in the file: "F32", "F16", "BF16", "I64", "U8", "BOOL" ...
-  std::vector<std::int64_t> shape;  ///< [] for a scalar
-  std::uint64_t offset = 0;         ///< byte offset of the data in the file
-  std::uint64_t bytes = 0;
-};
-
-/// A safetensors file. It is checked completely before any tensor is returned: the header's length, JSON
-/// depth and structure, the overflow of every size, and that every range lies inside the file, has the right
-/// length, and that together they fill the data without overlaps or gaps. A tensor of an unknown dtype is
-/// kept without checking its length; its user must reject it.
-class SafetensorsFile {
- public:
-  /// Throws LoadError that names the file, the tensor, and what was expected and found.
-  static SafetensorsFile open(const std::filesystem::path& file);
-
-  const std::map<std::string, TensorView>& tensors() const { return tensors_; }
-  const std::map<std::string, std::string>& metadata() const { return metadata_; }
-
-  /// Fills `out` with a tensor's bytes from byte `first` on. Throws LoadError if they cannot be read.
-  void read(const TensorView& tensor, std::uint64_t first, std::span<std::byte> out) const {
-    file_->read(tensor.offset + first, out);
-  }
-  std::vector<std::byte> read(const TensorView& tensor) const;
-
-  /// The file itself, open as long as it has an owner.
-  const std::shared_ptr<const OpenFile>& file() const { return file_; }
-
- private:
-  std::shared_ptr<const OpenFile> file_;
-  std::map<std::string, TensorView> tensors_;
-  std::map<std::string, std::string> metadata_;
-};
+/// Opens a safetensors file: beside what every TensorFile promises, the header's length, JSON depth and
+/// structure are checked, and that the tensors together fill the data without overlaps or gaps. Throws LoadError
+/// that names the file, the tensor, and what was expected and found.
+TensorFile open_safetensors(const std::filesystem::path& file);
 
 /// A tensor to be written, row-major.
 struct TensorSpec {

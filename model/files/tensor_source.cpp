@@ -2,13 +2,17 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
+#include <string_view>
 #include <utility>
 
 #include "model/files/error.h"
 #include "model/files/file_io.h"
 #include "model/files/json.h"
 #include "model/files/quote.h"
+#include "model/files/safetensors.h"
+#include "model/files/torch_file.h"
 #include "system/file.h"
 #include "system/path_text.h"
 
@@ -17,16 +21,38 @@ namespace {
 
 namespace fs = std::filesystem;
 
-[[noreturn]] void fail_without_safetensors(const fs::path& folder) {
-  const std::string expected = system::text_of(folder) + ": expected model.safetensors, found ";
-  if (system::is_there(folder / "pytorch_model.bin") ||
-      system::is_there(folder / "pytorch_model.bin.index.json")) {
-    throw LoadError(
-        expected +
-        "only pytorch_model.bin; convert it in Python with transformers."
-        "GPT2LMHeadModel.from_pretrained(folder).save_pretrained(folder, safe_serialization=True)");
+/// Where the libraries of Hugging Face put weights, in the order in which they look for them.
+constexpr const char* kWeightFiles[] = {"model.safetensors", "model.safetensors.index.json", "pytorch_model.bin",
+                                        "pytorch_model.bin.index.json"};
+constexpr std::string_view kIndexEnding = ".index.json";
+
+constexpr const char* kAdapter =
+    "an adapter (of PEFT), which changes another model; merge it first, in Python: "
+    "peft.AutoPeftModelForCausalLM.from_pretrained(folder).merge_and_unload().save_pretrained(new_folder)";
+
+/// The adapter's file in a folder; empty: there is none.
+std::string adapter_in(const fs::path& folder) {
+  for (const char* name : {"adapter_model.safetensors", "adapter_model.bin", "adapter_config.json"})
+    if (system::is_there(folder / name)) return name;
+  return "";
+}
+
+[[noreturn]] void fail_without_weights(const fs::path& folder) {
+  const std::string expected = system::text_of(folder) + ": expected model.safetensors or pytorch_model.bin, found ";
+  if (const std::string adapter = adapter_in(folder); !adapter.empty())
+    throw LoadError(expected + adapter + ": " + kAdapter);
+  constexpr std::string_view kOthers[] = {".safetensors", ".bin", ".pt", ".pth", ".ckpt", ".h5", ".msgpack",
+                                          ".gguf", ".onnx", ".index"};
+  std::string others;
+  std::error_code error;
+  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
+    const std::string name = system::text_of(it->path().filename());
+    if (std::ranges::any_of(kOthers, [&](std::string_view ending) { return name.ends_with(ending); }))
+      others += (others.empty() ? "" : ", ") + quote(name);
   }
-  throw LoadError(expected + "none");
+  throw LoadError(expected + (others.empty() ? "neither"
+                                             : others + "; weights in PyTorch's or safetensors' form are "
+                                                        "read under one of the expected names"));
 }
 
 [[noreturn]] void fail_at_shard(const std::string& where, const std::string& tensor,
@@ -42,64 +68,67 @@ bool is_plain_name(const std::string& name) {
          std::ranges::none_of(name, [](unsigned char c) { return c < 0x20 || c >= 0x7f; });
 }
 
+/// The names of the files with weights that one of kWeightFiles stands for.
+std::set<std::string> files_behind(const fs::path& folder, const std::string& name) {
+  if (!name.ends_with(kIndexEnding)) return {name};
+  return shards_of(read_regular_file(folder / name), system::text_of(folder / name));
+}
+
 }  // namespace
 
-std::map<std::string, std::string> weight_map(std::string_view json, const std::string& where) {
+std::set<std::string> shards_of(std::string_view json, const std::string& where) {
   const nlohmann::json content = parse_json(json, where);
   const auto map = content.is_object() ? content.find("weight_map") : content.end();
   if (map == content.end() || !map->is_object())
     throw LoadError(where + ": expected an object weight_map, found none");
-  std::map<std::string, std::string> shard_of;
+  std::set<std::string> shards;
   for (const auto& [tensor, shard] : map->items()) {
     if (!shard.is_string()) fail_at_shard(where, tensor, shard.type_name());
-    shard_of.emplace(tensor, shard.get<std::string>());
+    const auto name = shard.get<std::string>();
+    if (!is_plain_name(name)) fail_at_shard(where, tensor, quote(name));
+    shards.insert(name);
   }
-  return shard_of;
+  return shards;
+}
+
+std::set<std::string> weight_files(const fs::path& folder) {
+  for (const char* name : kWeightFiles)
+    if (system::is_there(folder / name)) return files_behind(folder, name);
+  fail_without_weights(folder);
 }
 
 TensorSource TensorSource::open(const fs::path& folder) {
-  TensorSource source;
-  const fs::path single = folder / "model.safetensors";
-  const fs::path index = folder / "model.safetensors.index.json";
-  if (system::is_there(single)) {
-    source.main_file_ = system::text_of(single);
-    source.add_shard(single);
-  } else if (system::is_there(index)) {
-    source.main_file_ = system::text_of(index);
-    source.read_index(folder, index);
-  } else {
-    fail_without_safetensors(folder);
+  std::optional<LoadError> first_error;
+  for (const char* name : kWeightFiles) {
+    const fs::path file = folder / name;
+    if (!system::is_there(file)) continue;
+    try {
+      TensorSource source;
+      source.main_file_ = system::text_of(file);
+      source.names_ = files_behind(folder, name);
+      for (const std::string& each : source.names_) source.add_file(folder / system::path_of(each));
+      if (first_error) source.warnings_.push_back(first_error->what() + std::string("; ") + name + " is used instead");
+      if (const std::string adapter = adapter_in(folder); !adapter.empty())
+        source.warnings_.push_back(system::text_of(folder / adapter) + " is not used: it is " + kAdapter);
+      return source;
+    } catch (const LoadError& error) {
+      if (!first_error) first_error = error;
+    }
   }
-  return source;
+  if (first_error) throw LoadError(*first_error);
+  fail_without_weights(folder);
 }
 
 const TensorSource::Entry* TensorSource::find(const std::string& name) const {
-  for (const std::string& candidate : {name, "transformer." + name}) {
-    const auto found = entries_.find(candidate);
-    if (found != entries_.end()) return &found->second;
-  }
-  return nullptr;
+  const auto found = entries_.find(name);
+  return found == entries_.end() ? nullptr : &found->second;
 }
 
-void TensorSource::add_shard(const fs::path& file) {
-  files_.push_back(std::make_shared<const SafetensorsFile>(SafetensorsFile::open(file)));
-  for (const auto& [name, view] : files_.back()->tensors()) {
+void TensorSource::add_file(const fs::path& file) {
+  const bool is_torch = file.extension() == ".bin";
+  files_.push_back(std::make_shared<const TensorFile>(is_torch ? open_torch_file(file) : open_safetensors(file)));
+  for (const auto& [name, view] : files_.back()->tensors())
     entries_.insert_or_assign(name, Entry{system::text_of(file), &view, files_.back().get()});
-  }
-}
-
-void TensorSource::read_index(const fs::path& folder, const fs::path& index) {
-  const auto map = weight_map(read_regular_file(index), system::text_of(index));
-  std::set<std::string> shards;
-  for (const auto& [tensor, shard] : map) {
-    if (!is_plain_name(shard)) fail_at_shard(system::text_of(index), tensor, quote(shard));
-    if (shards.insert(shard).second) add_shard(folder / system::path_of(shard));
-  }
-  for (const auto& [tensor, shard] : map) {
-    if (entries_.contains(tensor)) continue;
-    throw LoadError(system::text_of(folder / system::path_of(shard)) + ": expected tensor " + quote(tensor) +
-                    " as " + system::text_of(index.filename()) + " says, found no such tensor");
-  }
 }
 
 }  // namespace headscope::model

@@ -1,17 +1,23 @@
 #pragma once
 #include <filesystem>
 #include <map>
+#include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "model/files/safetensors.h"
+#include "model/files/tensor_file.h"
 
 namespace headscope::model {
 
-/// The file of each tensor, from the index of a sharded model. The file names are not checked. `where` is
-/// named in messages. Throws LoadError.
-std::map<std::string, std::string> weight_map(std::string_view json, const std::string& where);
+/// The names of the files that an index of shards has, which are plain and in printable ASCII. `where` is named
+/// in messages. Throws LoadError.
+std::set<std::string> shards_of(std::string_view json, const std::string& where);
+
+/// The names of the files with weights in a model's folder, without opening them. Throws LoadError if there are
+/// none, and for an unreadable index.
+std::set<std::string> weight_files(const std::filesystem::path& folder);
 
 /// The tensors of a model's folder, from one file or several shards. Entries stay valid as long as any copy
 /// of this object.
@@ -20,24 +26,32 @@ class TensorSource {
   struct Entry {
     std::string file;  ///< for messages
     const TensorView* view;
-    const SafetensorsFile* source;  ///< the file that `view` belongs to
+    const TensorFile* source;  ///< the file that `view` belongs to
   };
 
-  /// Opens `model.safetensors`, or the shards that `model.safetensors.index.json` names. Throws LoadError.
+  /// Opens `model.safetensors`, or the shards that `model.safetensors.index.json` names, or else the same of
+  /// `pytorch_model.bin`. A file that cannot be used does not hide the next one: see warnings(). Throws
+  /// LoadError if none can be used.
   static TensorSource open(const std::filesystem::path& folder);
 
-  /// The tensor with that name, with or without the prefix `transformer.`; null if there is none.
+  const std::map<std::string, Entry>& entries() const { return entries_; }
+  /// The tensor with that name; null if there is none.
   const Entry* find(const std::string& name) const;
 
   /// The file to name in a message about a missing tensor.
   const std::string& main_file() const { return main_file_; }
+  /// The names of the files that the tensors are from.
+  const std::set<std::string>& files() const { return names_; }
+  /// Sentences about files of the folder that are not used though they look as if they should be.
+  const std::vector<std::string>& warnings() const { return warnings_; }
 
  private:
-  void add_shard(const std::filesystem::path& file);
-  void read_index(const std::filesystem::path& folder, const std::filesystem::path& index);
+  void add_file(const std::filesystem::path& file);
 
   std::string main_file_;
-  std::vector<std::shared_ptr<const SafetensorsFile>> files_;
+  std::set<std::string> names_;
+  std::vector<std::string> warnings_;
+  std::vector<std::shared_ptr<const TensorFile>> files_;
   std::map<std::string, Entry> entries_;
 };
 

@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
 #include <new>
 #include <optional>
 #include <string>
 #include <type_traits>
 #include <utility>
 
+#include "model/files/checkpoint.h"
 #include "model/files/convert.h"
 #include "model/files/error.h"
 #include "model/files/file_io.h"
@@ -25,13 +27,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::optional<Precision> precision_of(const std::string& dtype) {
-  if (dtype == "F32") return Precision::f32;
-  if (dtype == "F16") return Precision::f16;
-  if (dtype == "BF16") return Precision::bf16;
-  return std::nullopt;
-}
-
 std::string to_text(const std::vector<std::int64_t>& shape) {
   std::string text = "[";
   for (const std::int64_t extent : shape) text += (text.size() > 1 ? ", " : "") + std::to_string(extent);
@@ -42,12 +37,13 @@ std::string to_text(const std::vector<std::int64_t>& shape) {
 /// second reads them.
 class Loader {
  public:
-  Loader(Config config, TensorSource source, const LoadOptions& options)
+  Loader(const Config& config, TensorSource source, const LoadOptions& options)
       : source_(std::move(source)),
+        checkpoint_(match_tensors(config, source_)),
         options_(options),
         pool_(0),
         read_(static_cast<std::size_t>(pool_.threads())) {
-    weights_.config = std::move(config);
+    weights_.config = checkpoint_.config;
     weights_.precision = options.precision;
   }
 
@@ -63,16 +59,19 @@ class Loader {
     weights_.parameters.clear();
     visit_all();
     weights_.memory = arena_;
+    weights_.files = source_.files();
+    weights_.notes = std::move(checkpoint_.notes);
+    weights_.warnings = std::move(checkpoint_.warnings);
     return std::move(weights_);
   }
 
  private:
   void visit_all() {
-    weights_.h.assign(static_cast<std::size_t>(layers_to_visit()), {});
+    weights_.h.assign(static_cast<std::size_t>(weights_.config.n_layer), {});
     visit_parameters(weights_,
                      [&](const std::string& name, const ParameterShape& shape, auto& part, bool transposed) {
                        if constexpr (std::is_same_v<std::remove_cvref_t<decltype(part)>, PanelMatrix>) {
-                         part = matrix(&part == &weights_.wte ? name_of_wte() : name, shape, transposed);
+                         part = matrix(name, shape, transposed);
                        } else {
                          part = floats(name, shape);
                        }
@@ -80,37 +79,21 @@ class Loader {
     if (weights_.config.tie_word_embeddings) weights_.lm_head = weights_.wte;
   }
 
-  /// All layers or, if the file has fewer, one more than it has, at which the visit fails: so a config.json
-  /// that claims millions of layers takes no memory.
-  int layers_to_visit() const {
-    const int declared = weights_.config.n_layer;
-    int layer = 0;
-    while (layer < declared && source_.find("h." + std::to_string(layer) + ".ln_1.weight") != nullptr)
-      ++layer;
-    return std::min(layer + 1, declared);
-  }
-
-  /// With tied embeddings a file may hold only one of the two matrices; some writers keep the head's.
-  std::string name_of_wte() const {
-    const bool only_head = weights_.config.tie_word_embeddings && source_.find("wte.weight") == nullptr &&
-                           source_.find("lm_head.weight") != nullptr;
-    return only_head ? "lm_head.weight" : "wte.weight";
-  }
-
-  /// `transposed`: from [cols, depth] in the file.
-  PanelMatrix matrix(const std::string& name, const std::vector<std::int64_t>& shape, bool transposed) {
+  /// `transposed`: a row of the parameter is a column of the panels.
+  PanelMatrix matrix(const std::string& name, const ParameterShape& shape, bool transposed) {
     const auto depth = static_cast<int>(shape[transposed ? 1 : 0]);
     const auto cols = static_cast<int>(shape[transposed ? 0 : 1]);
     const Precision precision = weights_.precision;
-    const Tensor tensor = checked(name, shape);
+    const bool linear = checkpoint_.linear_layout && !transposed;
+    const Tensor tensor = checked(name, shape, linear);
     const std::size_t bytes = panel_matrix_bytes(depth, cols, precision);
     bytes_ += Arena::room_for(bytes);
     if (!arena_) return {};
 
-    MatrixSource from{nullptr, tensor.precision, transposed};
+    MatrixSource from{nullptr, tensor.type.precision, transposed != linear != tensor.is_turned};
     from.read = [&](std::size_t first, std::size_t count, int thread) {
       const void* data = read(tensor, first, count, thread);
-      if (precision == Precision::f16 && exceeds_half(tensor.precision, data, count)) {
+      if (precision == Precision::f16 && exceeds_half(tensor.type.precision, data, count)) {
         fail(tensor.entry->file, name, "numbers that fit float16 (load it as bf16 or f32 instead)",
              "larger ones");
       }
@@ -121,34 +104,53 @@ class Loader {
     return m;
   }
 
-  std::span<const float> floats(const std::string& name, const std::vector<std::int64_t>& shape) {
-    const Tensor tensor = checked(name, shape);
-    const std::size_t count = tensor.entry->view->bytes / element_bytes(tensor.precision);
+  std::span<const float> floats(const std::string& name, const ParameterShape& shape) {
+    const Tensor tensor = checked(name, shape, false);
+    const auto count = static_cast<std::size_t>(value_count(weights_.parameters.back()));
     bytes_ += Arena::room_for(count * sizeof(float));
     if (!arena_) return {};
 
     std::byte* memory = arena_->take(count * sizeof(float));
-    convert(tensor.precision, read(tensor, 0, count, 0), count, Precision::f32, memory);
+    if (tensor.entry == nullptr) {
+      std::memset(memory, 0, count * sizeof(float));
+    } else {
+      convert(tensor.type.precision, read(tensor, 0, count, 0), count, Precision::f32, memory);
+    }
     tell_progress();
     return {reinterpret_cast<const float*>(memory), count};
   }
 
   struct Tensor {
-    const TensorSource::Entry* entry = nullptr;
-    Precision precision = Precision::f32;
+    const TensorSource::Entry* entry = nullptr;  ///< null: zeros
+    StoredType type = {};
+    TensorView view = {};    ///< as it is read
+    bool is_turned = false;  ///< the view is the transpose of the tensor, and without gaps
   };
 
-  /// Checks a tensor and adds it to the table of parameters.
-  Tensor checked(const std::string& name, const std::vector<std::int64_t>& shape) {
+  /// Checks a tensor and adds it to the table of parameters. `linear`: the file has its transpose.
+  Tensor checked(const std::string& name, const ParameterShape& shape, bool linear) {
     if (options_.stop.stop_requested()) throw Stopped();
-    const TensorSource::Entry* entry = source_.find(name);
-    if (entry == nullptr) fail(source_.main_file(), name, "shape " + to_text(shape), "no such tensor");
-    const TensorView& view = *entry->view;
-    if (view.shape != shape) fail(entry->file, name, "shape " + to_text(shape), to_text(view.shape));
-    const std::optional<Precision> found = precision_of(view.dtype);
-    if (!found) fail(entry->file, name, "dtype F32, F16 or BF16", quote(view.dtype));
-    weights_.parameters.push_back({name, shape, view.dtype});
-    return {entry, *found};
+    const auto found = checkpoint_.tensors.find(name);
+    weights_.parameters.push_back({name, shape, found == checkpoint_.tensors.end() ? "" : found->second->view->dtype});
+    if (found == checkpoint_.tensors.end()) return {};
+    const TensorSource::Entry* entry = found->second;
+    ParameterShape expected = shape;
+    if (linear) std::ranges::reverse(expected);
+    if (entry->view->shape != expected)
+      fail(entry->file, name, "shape " + to_text(expected), to_text(entry->view->shape));
+    const std::optional<StoredType> type = stored_type(entry->view->dtype);
+    if (!type) fail(entry->file, name, "numbers of 16, 32 or 64 bits", quote(entry->view->dtype));
+
+    Tensor tensor{entry, *type, *entry->view};
+    std::ranges::reverse(tensor.view.shape);
+    std::ranges::reverse(tensor.view.strides);
+    tensor.is_turned = !tensor.view.strides.empty() && is_contiguous(tensor.view);
+    if (tensor.is_turned) {
+      tensor.view.strides.clear();
+    } else {
+      tensor.view = *entry->view;
+    }
+    return tensor;
   }
 
   void tell_progress() const {
@@ -157,15 +159,18 @@ class Loader {
     options_.progress(done / static_cast<double>(checked_tensors_), "loading weights");
   }
 
-  /// Elements of a tensor as stored in the file, valid until the same thread reads others.
+  /// Elements of a tensor, valid until the same thread reads others.
   const void* read(const Tensor& tensor, std::size_t first, std::size_t count, int thread) {
-    const std::size_t element = element_bytes(tensor.precision);
+    const std::size_t element = tensor.type.bytes;
     Piece& piece = read_[thread];
     if (piece.bytes < count * element)
       piece.memory.emplace(piece.bytes = count * element), piece.at = piece.memory->take(0);
     const std::span<std::byte> bytes(piece.at, count * element);
-    tensor.entry->source->read(*tensor.entry->view, first * element, bytes);
-    return bytes.data();
+    tensor.entry->source->read(tensor.view, first * element, bytes);
+    if (tensor.type.to_floats == nullptr) return bytes.data();
+    piece.floats.resize(count);
+    tensor.type.to_floats(bytes.data(), count, piece.floats.data());
+    return piece.floats.data();
   }
 
   [[noreturn]] static void fail(const std::string& file, const std::string& name, const std::string& expected,
@@ -175,6 +180,7 @@ class Loader {
 
   Weights weights_;
   TensorSource source_;
+  Checkpoint checkpoint_;
   const LoadOptions& options_;
   ThreadPool pool_;
   /// Mapped rather than allocated: malloc would keep a buffer of this size after it is freed.
@@ -182,6 +188,7 @@ class Loader {
     std::optional<Arena> memory;
     std::byte* at = nullptr;
     std::size_t bytes = 0;
+    std::vector<float> floats = {};  ///< of types that the kernels do not know
   };
   std::vector<Piece> read_;       // one per thread
   std::shared_ptr<Arena> arena_;  // null in the first pass
@@ -199,8 +206,8 @@ Weights load_weights(const fs::path& folder, const LoadOptions& options) {
   if (!system::is_there(config_file)) {
     throw LoadError(system::text_of(folder) + ": expected a GPT-2 model folder, found no config.json in it");
   }
-  Config config = parse_config(read_regular_file(config_file), system::text_of(config_file));
-  return Loader(std::move(config), TensorSource::open(folder), options).load();
+  const Config config = parse_config(read_regular_file(config_file), system::text_of(config_file));
+  return Loader(config, TensorSource::open(folder), options).load();
 }
 
 }  // namespace headscope::model

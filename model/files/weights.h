@@ -1,7 +1,9 @@
 #pragma once
 #include <filesystem>
 #include <memory>
+#include <set>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "model/files/config.h"
@@ -43,6 +45,8 @@ struct Weights {
   PanelMatrix lm_head;  // [d_model, vocab]; the same memory as wte when tied
 
   std::vector<Parameter> parameters;
+  std::set<std::string> files;               // names of the files that were read
+  std::vector<std::string> notes, warnings;  // sentences: see Checkpoint
   std::shared_ptr<const Arena> memory;  // what the pointers above point into
 };
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <numbers>
 
 #include "model/maths/sum.h"
 
@@ -21,14 +20,6 @@ void for_parts(std::span<float> row, const Body& body) {
     const std::size_t count = std::min(kPart, row.size() - first);
     body(row.subspan(first, count), std::span(buffer).first(count));
   }
-}
-
-/// Beyond this, the slope of gelu_new and silu is that of a straight line in float32; without a limit their
-/// terms would overflow.
-constexpr float kStraight = 100;
-
-float limited(float x) {
-  return std::clamp(x, -kStraight, kStraight);  // NaN stays NaN
 }
 
 /// x s(2u), with u = sqrt(2/pi) (x + 0.044715 x^3) and the logistic s: see model::activate.
@@ -58,40 +49,13 @@ void silu_slopes(const RowKernels& kernels, std::span<float> row) {
   });
 }
 
-float gelu_slope(float x) {
-  constexpr float kRootTwo = std::numbers::sqrt2_v<float>;
-  constexpr float kInverseRootTwoPi = std::numbers::inv_sqrtpi_v<float> / kRootTwo;
-  x = limited(x);
-  return 0.5F * std::erfc(-x / kRootTwo) + x * kInverseRootTwoPi * std::exp(-0.5F * x * x);
-}
-
-float tanh_slope(float x) {
-  const float y = std::tanh(x);
-  return (1 - y) * (1 + y);
-}
-
-float relu_slope(float x) {
-  return x > 0 ? 1.0F : x <= 0 ? 0.0F : x;  // NaN stays NaN
-}
-
 }  // namespace
 
 void activation_slopes(const RowKernels& kernels, Activation activation, std::span<float> row) {
-  switch (activation) {
-    case Activation::gelu_new:
-      return gelu_new_slopes(kernels, row);
-    case Activation::gelu:
-      for (float& x : row) x = gelu_slope(x);
-      break;
-    case Activation::relu:
-      for (float& x : row) x = relu_slope(x);
-      break;
-    case Activation::silu:
-      return silu_slopes(kernels, row);
-    case Activation::tanh:
-      for (float& x : row) x = tanh_slope(x);
-      break;
-  }
+  if (activation == Activation::gelu_new) return gelu_new_slopes(kernels, row);
+  if (activation == Activation::silu) return silu_slopes(kernels, row);
+  const auto slope = function_of(activation).slope;
+  for (float& x : row) x = slope(x);
 }
 
 float scale_gradient(std::span<const float> gradient, std::span<const float> centered, float scale) {

@@ -1,7 +1,7 @@
 #pragma once
 #include <span>
 
-#include "model/files/config.h"
+#include "model/kernels/activations.h"
 #include "model/kernels/panels.h"
 
 /// The derivatives of the small steps of the forward pass, one row at a time, on the calling thread. Sums in

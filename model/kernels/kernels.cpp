@@ -2,7 +2,6 @@
 
 #include <array>
 #include <cmath>
-#include <numbers>
 
 #include "model/maths/sum.h"
 
@@ -11,10 +10,6 @@ namespace {
 
 int length(std::span<const float> row) {
   return static_cast<int>(row.size());
-}
-
-float gelu(float x) {
-  return 0.5F * x * std::erfc(-x / std::numbers::sqrt2_v<float>);
 }
 
 }  // namespace
@@ -43,23 +38,10 @@ void add(std::span<const float> other, std::span<float> row) {
 }
 
 void activate(const RowKernels& kernels, Activation activation, std::span<float> row) {
-  switch (activation) {
-    case Activation::gelu_new:
-      kernels.gelu_new(row.data(), length(row));
-      break;
-    case Activation::gelu:
-      for (float& x : row) x = gelu(x);
-      break;
-    case Activation::relu:
-      for (float& x : row) x = x < 0 ? 0 : x;
-      break;
-    case Activation::silu:
-      kernels.silu(row.data(), length(row));
-      break;
-    case Activation::tanh:
-      for (float& x : row) x = std::tanh(x);
-      break;
-  }
+  if (activation == Activation::gelu_new) return kernels.gelu_new(row.data(), length(row));
+  if (activation == Activation::silu) return kernels.silu(row.data(), length(row));
+  const auto value = function_of(activation).value;
+  for (float& x : row) x = value(x);
 }
 
 void softmax(const RowKernels& kernels, std::span<float> row) {

@@ -1,7 +1,7 @@
 #pragma once
 #include <span>
 
-#include "model/files/config.h"
+#include "model/kernels/activations.h"
 #include "model/kernels/panels.h"
 #include "model/kernels/view.h"
 

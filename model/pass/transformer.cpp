@@ -323,6 +323,15 @@ std::size_t Transformer::weight_bytes() const {
 const std::vector<Parameter>& Transformer::parameters() const {
   return impl_->weights.parameters;
 }
+const std::set<std::string>& Transformer::files() const {
+  return impl_->weights.files;
+}
+const std::vector<std::string>& Transformer::notes() const {
+  return impl_->weights.notes;
+}
+const std::vector<std::string>& Transformer::warnings() const {
+  return impl_->weights.warnings;
+}
 std::vector<float> Transformer::attention_input(const Run& run, int layer, int pos) const {
   check_head(run.config, layer, 0);
   check_positions(run, pos);

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <set>
 #include <span>
 #include <stop_token>
 #include <string>
@@ -167,8 +168,8 @@ struct SecondModel {
 /// bit-identical to what the pass computed.
 class Transformer {
  public:
-  /// Loads a Hugging Face folder: `config.json` and `model.safetensors`, or `model.safetensors.index.json`
-  /// with its shards. Throws LoadError (one sentence) or Stopped.
+  /// Loads a Hugging Face folder: `config.json` and the weights, see TensorSource::open. Throws LoadError (one
+  /// sentence) or Stopped.
   static std::shared_ptr<const Transformer> load(const std::filesystem::path& folder,
                                                  const LoadOptions& options = {});
 
@@ -178,6 +179,10 @@ class Transformer {
   std::size_t weight_bytes() const;                  ///< memory that the weights take
   const std::vector<Parameter>& parameters() const;  ///< in the model's order
   std::int64_t parameter_count() const;              ///< tied matrices count once
+  const std::set<std::string>& files() const;        ///< names of the files that the weights are from
+  /// Sentences about the folder: what was taken differently than it is written, and what is not used.
+  const std::vector<std::string>& notes() const;
+  const std::vector<std::string>& warnings() const;
 
   /// Creates a plan of edits for this model: runs the prompts that are patched from, with their edits, in the
   /// second model if PatchFrom says so. Throws RunError (one sentence: which edit, what it names and what the

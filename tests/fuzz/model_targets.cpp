@@ -74,7 +74,7 @@ Outcome check_safetensors(std::string_view file) {
   static const TemporaryFolder folder(memory_folder());
   const fs::path path = folder.write("x", file);
   return read_or_refused<model::LoadError>([&] {
-    const model::SafetensorsFile opened = model::SafetensorsFile::open(path);
+    const model::TensorFile opened = model::open_safetensors(path);
     std::size_t bytes = 0;
     volatile unsigned sum = 0;
     for (const auto& [name, view] : opened.tensors()) {

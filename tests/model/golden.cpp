@@ -24,7 +24,7 @@ std::size_t size_of(const std::vector<std::int64_t>& shape) {
 }
 
 template <class T>
-std::vector<T> elements(const model::SafetensorsFile& file, const model::TensorView& view) {
+std::vector<T> elements(const model::TensorFile& file, const model::TensorView& view) {
   const std::vector<std::byte> bytes = file.read(view);
   std::vector<T> out(bytes.size() / sizeof(T));
   std::memcpy(out.data(), bytes.data(), bytes.size());
@@ -62,7 +62,7 @@ std::vector<std::string> golden_names() {
 }
 
 Golden read_golden(const fs::path& folder, const std::string& file) {
-  const auto content = model::SafetensorsFile::open(folder / file);
+  const auto content = model::open_safetensors(folder / file);
   Golden golden;
   for (const auto& [name, view] : content.tensors()) {
     if (name == "tokens") {

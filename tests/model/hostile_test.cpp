@@ -168,7 +168,7 @@ class HostileSafetensors : public ::testing::TestWithParam<HostileFile> {};
 TEST_P(HostileSafetensors, IsRefusedInOneSentence) {
   const TemporaryFolder folder;
   const fs::path file = folder.write("model.safetensors", GetParam().bytes);
-  const std::string message = message_of<LoadError>([&] { SafetensorsFile::open(file); });
+  const std::string message = message_of<LoadError>([&] { open_safetensors(file); });
   expect_load_sentence(message, file.string(), GetParam().what);
 }
 
@@ -180,14 +180,14 @@ TEST(HostileSafetensors, EveryTruncationIsRefused) {
   const std::string whole = safetensors_bytes({{"x", "F32", {2}, "12345678"}, {"y", "U8", {3}, "abc"}});
   for (std::size_t size = 0; size < whole.size(); ++size) {
     const fs::path file = folder.write("cut", whole.substr(0, size));
-    EXPECT_THROW(SafetensorsFile::open(file), LoadError) << size;
+    EXPECT_THROW(open_safetensors(file), LoadError) << size;
   }
 }
 
 TEST(HostileSafetensors, WhatIsNoFileIsRefused) {
   const TemporaryFolder folder;
   const auto open = [](const fs::path& path) {
-    return message_of<LoadError>([&] { SafetensorsFile::open(path); });
+    return message_of<LoadError>([&] { open_safetensors(path); });
   };
   EXPECT_EQ(open(folder.path()),
             "cannot read " + folder.path().string() + ": expected a file, found a directory");

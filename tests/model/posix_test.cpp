@@ -26,7 +26,7 @@ TEST(ReadFile, EndsWhereADeviceHasNoEnd) {
 TEST(HostileSafetensors, DevicesAndPipesAreRefused) {
   const TemporaryFolder folder;
   const auto open = [](const fs::path& path) {
-    return message_of<LoadError>([&] { SafetensorsFile::open(path); });
+    return message_of<LoadError>([&] { open_safetensors(path); });
   };
   EXPECT_THAT(open("/dev/zero"), HasSubstr("found a device or a pipe"));
   const fs::path pipe = folder.path() / "pipe";

@@ -16,12 +16,12 @@ namespace {
 namespace fs = std::filesystem;
 using namespace headscope::testing;
 
-std::string text_of(const SafetensorsFile& file, const std::string& tensor) {
+std::string text_of(const TensorFile& file, const std::string& tensor) {
   const std::vector<std::byte> bytes = file.read(file.tensors().at(tensor));
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-std::vector<float> floats_of(const SafetensorsFile& file, const std::string& tensor) {
+std::vector<float> floats_of(const TensorFile& file, const std::string& tensor) {
   const std::vector<std::byte> bytes = file.read(file.tensors().at(tensor));
   std::vector<float> out(bytes.size() / sizeof(float));
   std::memcpy(out.data(), bytes.data(), bytes.size());
@@ -38,7 +38,7 @@ TEST(Safetensors, GivesWhatTheFileHolds) {
                                                        {"halves", "F4", {4}, "hh"},
                                                        {"from the future", "Q7_K", {5}, "odd size"}},
                                                       R"({"format":"pt","note":"ü"})"));
-  const SafetensorsFile file = SafetensorsFile::open(path);
+  const TensorFile file = open_safetensors(path);
   ASSERT_THAT(file.tensors(), SizeIs(6));
   EXPECT_EQ(file.tensors().at("two").dtype, "F16");
   EXPECT_THAT(file.tensors().at("two").shape, ElementsAre(2, 1));
@@ -57,13 +57,13 @@ TEST(Safetensors, GivesWhatTheFileHolds) {
 TEST(Safetensors, OpensHeadersOfEveryPermittedForm) {
   const TemporaryFolder folder;
   const auto open = [&](const std::string& header, const std::string& data) {
-    return SafetensorsFile::open(folder.write("a", safetensors_of_header(header, data)));
+    return open_safetensors(folder.write("a", safetensors_of_header(header, data)));
   };
   EXPECT_THAT(open("{}", "").tensors(), SizeIs(0));
   EXPECT_THAT(open("{}      ", "").tensors(), SizeIs(0));
   EXPECT_THAT(open(R"({"__metadata__":null})", "").metadata(), SizeIs(0));
   // Unordered members, ranges in a different order than the names, and unknown keys.
-  const SafetensorsFile file = open(R"({"b":{"data_offsets":[0,1],"note":[{}],"shape":[1],"dtype":"U8"},
+  const TensorFile file = open(R"({"b":{"data_offsets":[0,1],"note":[{}],"shape":[1],"dtype":"U8"},
                                         "a":{"shape":[2],"dtype":"I8","data_offsets":[1,3]}})",
                                     "Baa");
   EXPECT_EQ(text_of(file, "a"), "aa");
@@ -75,8 +75,8 @@ TEST(Safetensors, KeepsTheFileThatWasOpened) {
   const TemporaryFolder folder;
   const fs::path path =
       folder.write("a", safetensors_bytes({{"x", "U8", {3}, "xyz"}, {"y", "U8", {1}, "!"}}));
-  SafetensorsFile first = SafetensorsFile::open(path);
-  const SafetensorsFile file = std::move(first);
+  TensorFile first = open_safetensors(path);
+  const TensorFile file = std::move(first);
   system::rename_over(folder.write("b", "another"), path);
   EXPECT_EQ(text_of(file, "x"), "xyz");
   std::byte one{};
@@ -88,7 +88,7 @@ TEST(Safetensors, SaysThatAFileWasCutShort) {
   const TemporaryFolder folder;
   const fs::path path =
       folder.write("a", safetensors_bytes({{"x", "U8", {3}, "xyz"}, {"y", "U8", {1}, "!"}}));
-  const SafetensorsFile file = SafetensorsFile::open(path);
+  const TensorFile file = open_safetensors(path);
   fs::resize_file(path, fs::file_size(path) - 1);
   EXPECT_THAT(message_of<LoadError>([&] { file.read(file.tensors().at("x")); }),
               HasSubstr("has changed since it was opened"));
@@ -113,7 +113,7 @@ TEST(SafetensorsWriter, WritesPiecesInAnyOrder) {
   EXPECT_FALSE(fs::exists(path));
   writer.finish();
 
-  const SafetensorsFile file = SafetensorsFile::open(path);
+  const TensorFile file = open_safetensors(path);
   EXPECT_EQ(floats_of(file, "x"), values);
   EXPECT_THAT(file.tensors().at("x").shape, ElementsAre(2, 3));
   EXPECT_THAT(floats_of(file, "one"), ElementsAre(1.0F));

@@ -85,7 +85,7 @@ void add(std::vector<std::vector<double>>& to, const std::vector<std::vector<dou
 ReferenceGpt2::ReferenceGpt2(const std::filesystem::path& folder) {
   std::ifstream file(folder / "config.json");
   config_ = model::parse_config(std::string(std::istreambuf_iterator<char>(file), {}), "config.json");
-  const model::SafetensorsFile weights = model::SafetensorsFile::open(folder / "model.safetensors");
+  const model::TensorFile weights = model::open_safetensors(folder / "model.safetensors");
   for (const auto& [name, tensor] : weights.tensors()) {
     if (tensor.dtype != "F32" && tensor.dtype != "F16" && tensor.dtype != "BF16") continue;
     std::size_t count = 1;

@@ -13,12 +13,6 @@ struct InfoCommand : Arguments {
   std::filesystem::path file;  ///< a file whose recipe is shown instead of a model; empty: none
 };
 
-constexpr Named<model::Activation> kActivations[] = {{"gelu_new", model::Activation::gelu_new},
-                                                     {"gelu", model::Activation::gelu},
-                                                     {"relu", model::Activation::relu},
-                                                     {"silu", model::Activation::silu},
-                                                     {"tanh", model::Activation::tanh}};
-
 Json optional_id(const std::optional<int>& id) {
   return id ? Json(*id) : Json(nullptr);
 }
@@ -31,7 +25,7 @@ Json config_json(const model::Config& config) {
           {"n_ctx", config.n_ctx},
           {"vocab_size", config.vocab_size},
           {"n_inner", config.n_inner},
-          {"activation_function", name_of(kActivations, config.activation)},
+          {"activation_function", model::function_of(config.activation).name},
           {"layer_norm_epsilon", config.layer_norm_epsilon},
           {"scale_attn_weights", config.scale_attn_weights},
           {"scale_attn_by_inverse_layer_idx", config.scale_attn_by_inverse_layer_idx},

@@ -77,7 +77,7 @@ std::string place(int layer, int head, int query) {
 /// The file's header, before its weights are read.
 struct PatternFile::Header {
   std::string name;
-  model::SafetensorsFile file;
+  model::TensorFile file;
   int queries = 0, keys = 0;
 
   [[noreturn]] void fail(const std::string& what) const { throw model::LoadError(name + ": " + what); }
@@ -217,7 +217,7 @@ std::shared_ptr<const PatternFile> PatternFile::open(const std::filesystem::path
 
 bool PatternFile::is_one(const std::filesystem::path& file) noexcept {
   try {
-    const auto opened = model::SafetensorsFile::open(file);
+    const auto opened = model::open_safetensors(file);
     return std::ranges::any_of(opened.tensors(),
                                [](const auto& tensor) { return layer_of(tensor.first).has_value(); });
   } catch (const std::exception&) {
@@ -226,7 +226,7 @@ bool PatternFile::is_one(const std::filesystem::path& file) noexcept {
 }
 
 void PatternFile::read_header() {
-  Header header{system::text_of(path_), model::SafetensorsFile::open(path_)};
+  Header header{system::text_of(path_), model::open_safetensors(path_)};
   file_ = header.file.file();
   std::map<int, const std::pair<const std::string, model::TensorView>*> found;
   for (const auto& entry : header.file.tensors())

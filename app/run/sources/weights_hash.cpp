@@ -9,9 +9,9 @@
 
 #include "app/run/sources/digest.h"
 #include "model/files/error.h"
-#include "model/files/file_io.h"
 #include "model/files/open_file.h"
 #include "model/files/tensor_source.h"
+#include "model/pass/transformer.h"
 #include "system/file.h"
 #include "system/path_text.h"
 
@@ -20,7 +20,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kSingle = "model.safetensors";
 constexpr std::string_view kKind = "sha256:";
 
 /// The hash from a link to `blobs/<hash>`, as in a Hugging Face cache; else empty.
@@ -78,31 +77,30 @@ std::string hash_of_file(const fs::path& file, const std::stop_token& stop) {
   return hex;
 }
 
-}  // namespace
-
-std::set<std::string> weight_files(const fs::path& folder) {
-  if (system::is_file(folder)) return {""};
-  if (system::is_there(folder / kSingle)) return {kSingle};
-  const fs::path index = folder / "model.safetensors.index.json";
-  std::set<std::string> shards;
-  for (const auto& [tensor, shard] :
-       model::weight_map(model::read_regular_file(index), system::text_of(index)))
-    shards.insert(shard);
-  return shards;
-}
-
-std::string weights_hash(const fs::path& folder, const std::stop_token& stop) {
-  const std::set<std::string> files = weight_files(folder);
-  if (files.contains("")) return std::string(kKind) + hash_of_file(folder, stop);
-  if (files.contains(kSingle)) return std::string(kKind) + hash_of_file(folder / kSingle, stop);
+std::string hash_of_files(const fs::path& folder, const std::set<std::string>& files,
+                          const std::stop_token& stop) {
+  const auto path_of = [&](const std::string& name) {
+    return name.empty() ? folder : folder / system::path_of(name);
+  };
+  if (files.size() == 1) return std::string(kKind) + hash_of_file(path_of(*files.begin()), stop);
   Digest all = Digest::sha256();
-  for (const std::string& shard : files)
-    all.add(hash_of_file(folder / system::path_of(shard), stop) + "  " + shard + "\n");
+  for (const std::string& file : files) all.add(hash_of_file(path_of(file), stop) + "  " + file + "\n");
   return std::string(kKind) + all.hex();
 }
 
+}  // namespace
+
+std::set<std::string> weight_files(const fs::path& folder) {
+  return system::is_file(folder) ? std::set<std::string>{""} : model::weight_files(folder);
+}
+
+std::string weights_hash(const fs::path& folder, const std::stop_token& stop) {
+  return hash_of_files(folder, weight_files(folder), stop);
+}
+
 std::string weights_hash(const LoadedModel& model, const std::stop_token& stop) {
-  std::string hash = weights_hash(model.folder, stop);
+  const std::set<std::string> files = model.patterns ? weight_files(model.folder) : model.transformer->files();
+  std::string hash = hash_of_files(model.folder, files, stop);
   if (weights_stamp(model.folder) != model.weights_stamp)
     throw model::LoadError(system::text_of(model.folder) +
                            ": the weights have changed since they were loaded");

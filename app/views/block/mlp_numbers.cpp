@@ -35,18 +35,7 @@ float value_of(const Numbers& n, Vector vector, int neuron) {
 }
 
 std::string activation_name(const model::Config& config) {
-  switch (config.activation) {
-    case model::Activation::gelu_new:
-    case model::Activation::gelu:
-      return "GELU";
-    case model::Activation::relu:
-      return "ReLU";
-    case model::Activation::silu:
-      return "SiLU";
-    case model::Activation::tanh:
-      return "tanh";
-  }
-  return "";
+  return std::string(model::function_of(config.activation).shown);
 }
 
 viz::PlotPoint point_of(const Numbers& n, int neuron) {

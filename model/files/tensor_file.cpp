@@ -1,0 +1,90 @@
+#include "model/files/tensor_file.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+namespace headscope::model {
+namespace {
+
+/// The place of row-major element `index`, in elements from the view's first.
+std::uint64_t place_of(const TensorView& view, std::uint64_t index) {
+  std::uint64_t place = 0;
+  for (std::size_t axis = view.shape.size(); axis-- > 0;) {
+    const auto size = static_cast<std::uint64_t>(view.shape[axis]);
+    place += index % size * static_cast<std::uint64_t>(view.strides[axis]);
+    index /= size;
+  }
+  return place;
+}
+
+}  // namespace
+
+std::optional<std::uint64_t> bits_of(std::string_view dtype) {
+  static constexpr std::pair<std::string_view, std::uint64_t> kBits[] = {
+      {"F32", 32},    {"F16", 16},    {"BF16", 16},       {"I64", 64},    {"U8", 8},      {"BOOL", 8},
+      {"F64", 64},    {"I32", 32},    {"I16", 16},        {"I8", 8},      {"U64", 64},    {"U32", 32},
+      {"U16", 16},    {"C64", 64},    {"F8_E5M2", 8},     {"F8_E4M3", 8}, {"F8_E8M0", 8}, {"F8_E4M3FNUZ", 8},
+      {"F6_E2M3", 6}, {"F6_E3M2", 6}, {"F8_E5M2FNUZ", 8}, {"F4", 4},
+  };
+  for (const auto& [name, bits] : kBits) {
+    if (name == dtype) return bits;
+  }
+  return std::nullopt;
+}
+
+std::optional<std::uint64_t> element_count(std::span<const std::int64_t> shape) {
+  std::uint64_t count = 1;
+  for (const std::int64_t size : shape)
+    if (__builtin_mul_overflow(count, static_cast<std::uint64_t>(size), &count)) return std::nullopt;
+  return count;
+}
+
+std::optional<std::uint64_t> extent(const TensorView& view) {
+  if (view.strides.empty()) return element_count(view.shape);
+  if (view.strides.size() != view.shape.size()) return std::nullopt;
+  std::uint64_t last = 0;
+  for (std::size_t axis = 0; axis < view.shape.size(); ++axis) {
+    if (view.shape[axis] == 0) return 0;
+    std::uint64_t steps = 0;
+    if (__builtin_mul_overflow(static_cast<std::uint64_t>(view.shape[axis] - 1),
+                               static_cast<std::uint64_t>(view.strides[axis]), &steps) ||
+        __builtin_add_overflow(last, steps, &last))
+      return std::nullopt;
+  }
+  return last + 1;
+}
+
+bool is_contiguous(const TensorView& view) {
+  std::int64_t expected = 1;
+  for (std::size_t axis = view.strides.size(); axis-- > 0;) {
+    if (view.shape[axis] != 1 && view.strides[axis] != expected) return false;
+    expected *= view.shape[axis];
+  }
+  return true;
+}
+
+void TensorFile::read(const TensorView& tensor, std::uint64_t first, std::span<std::byte> out) const {
+  if (tensor.strides.empty()) return file_->read(tensor.offset + first, out);
+  // Views are transposed matrices and parts of larger ones: what lies between the elements is read, too.
+  const std::uint64_t element = *bits_of(tensor.dtype) / 8, start = first / element,
+                      count = out.size() / element;
+  std::uint64_t least = ~std::uint64_t{0}, most = 0;
+  for (std::uint64_t i = start; i < start + count; ++i) {
+    const std::uint64_t place = place_of(tensor, i);
+    least = std::min(least, place), most = std::max(most, place);
+  }
+  if (count == 0) return;
+  std::vector<std::byte> between((most - least + 1) * element);
+  file_->read(tensor.offset + least * element, between);
+  for (std::uint64_t i = 0; i < count; ++i)
+    std::memcpy(out.data() + i * element, between.data() + (place_of(tensor, start + i) - least) * element, element);
+}
+
+std::vector<std::byte> TensorFile::read(const TensorView& tensor) const {
+  std::vector<std::byte> bytes(tensor.bytes);
+  read(tensor, 0, bytes);
+  return bytes;
+}
+
+}  // namespace headscope::model

@@ -1,0 +1,65 @@
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/files/open_file.h"
+
+namespace headscope::model {
+
+/// A tensor of a file and the location of its bytes: little-endian, not necessarily aligned.
+struct TensorView {
+  std::string dtype;                ///< safetensors' name: "F32", "F16", "BF16", "F64", "I64", "U8", "BOOL" ...
+  std::vector<std::int64_t> shape;  ///< [] for a scalar
+  /// Elements from one index of each dimension to the next; empty: row-major, without gaps.
+  std::vector<std::int64_t> strides = {};
+  std::uint64_t offset = 0;  ///< byte offset of its first element in the file
+  std::uint64_t bytes = 0;   ///< of its elements
+};
+
+/// Bits of an element; nothing for an unknown type.
+std::optional<std::uint64_t> bits_of(std::string_view dtype);
+
+/// The number of elements; nothing if it overflows.
+std::optional<std::uint64_t> element_count(std::span<const std::int64_t> shape);
+
+/// Elements from a view's first to its last, with both; nothing if it overflows.
+std::optional<std::uint64_t> extent(const TensorView& view);
+
+/// Whether a view's strides are those of row-major elements without gaps.
+bool is_contiguous(const TensorView& view);
+
+/// A file of named tensors. It is checked completely before any tensor is returned: every range lies inside the
+/// file and fits the tensor's shape. A tensor of an unknown dtype is kept without checking its length; its user
+/// must reject it.
+class TensorFile {
+ public:
+  TensorFile(std::shared_ptr<const OpenFile> file, std::map<std::string, TensorView> tensors,
+             std::map<std::string, std::string> metadata)
+      : file_(std::move(file)), tensors_(std::move(tensors)), metadata_(std::move(metadata)) {}
+
+  const std::map<std::string, TensorView>& tensors() const { return tensors_; }
+  const std::map<std::string, std::string>& metadata() const { return metadata_; }
+
+  /// Fills `out` with a tensor's elements in row-major order, from byte `first` of them on. Throws LoadError if
+  /// they cannot be read.
+  void read(const TensorView& tensor, std::uint64_t first, std::span<std::byte> out) const;
+  std::vector<std::byte> read(const TensorView& tensor) const;
+
+  /// The file itself, open as long as it has an owner.
+  const std::shared_ptr<const OpenFile>& file() const { return file_; }
+
+ private:
+  std::shared_ptr<const OpenFile> file_;
+  std::map<std::string, TensorView> tensors_;
+  std::map<std::string, std::string> metadata_;
+};
+
+}  // namespace headscope::model

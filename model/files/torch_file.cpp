@@ -1,0 +1,184 @@
+#include "model/files/torch_file.h"
+
+#include <algorithm>
+#include <iterator>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "model/files/error.h"
+#include "model/files/foreign_content.h"
+#include "model/files/pickle.h"
+#include "model/files/quote.h"
+#include "model/files/zip.h"
+#include "system/path_text.h"
+
+namespace headscope::model {
+namespace {
+
+namespace fs = std::filesystem;
+
+using Kind = Pickle::Kind;
+using Value = Pickle::Value;
+
+constexpr std::uint64_t kLongestPickle = 16 << 20;
+
+struct StorageType {
+  std::string_view global;
+  const char* dtype;  ///< safetensors' name
+};
+constexpr StorageType kStorageTypes[] = {
+    {"torch.FloatStorage", "F32"},     {"torch.HalfStorage", "F16"},  {"torch.BFloat16Storage", "BF16"},
+    {"torch.DoubleStorage", "F64"},    {"torch.LongStorage", "I64"},  {"torch.IntStorage", "I32"},
+    {"torch.ShortStorage", "I16"},     {"torch.CharStorage", "I8"},   {"torch.ByteStorage", "U8"},
+    {"torch.BoolStorage", "BOOL"},
+};
+
+/// The tensors of a state dict, as torch._utils rebuilds them from views of storages.
+class StateDict {
+ public:
+  StateDict(const fs::path& path, const OpenFile& file)
+      : where_(system::text_of(path)), file_(file), entries_(entries()) {
+    const auto pickle = std::ranges::find_if(
+        entries_, [](const auto& entry) { return ("/" + entry.first).ends_with("/data.pkl"); });
+    if (pickle == entries_.end()) fail("expected a state dict in the archive, found no data.pkl");
+    folder_ = pickle->first.substr(0, pickle->first.size() - std::string_view("data.pkl").size());
+    if (entries_.contains(folder_ + "constants.pkl"))
+      fail("expected a state dict, found a TorchScript program; save model.state_dict() with torch.save");
+    if (text_of("byteorder").value_or("little") != "little")
+      fail("expected little-endian numbers, found big-endian ones; save the file again on a usual computer");
+    text_ = *text_of("data.pkl");
+    pickle_ = read_pickle(text_, where_);
+  }
+
+  std::map<std::string, TensorView> tensors() const {
+    std::map<std::string, TensorView> tensors;
+    const Value& dictionary = state_dict();
+    for (std::size_t i = 0; i < dictionary.items.size(); i += 2) {
+      const Value& key = pickle_[dictionary.items[i]];
+      if (key.kind != Kind::text) fail("expected names of tensors as keys, found something else");
+      if (const Value* arguments = rebuilt(pickle_[dictionary.items[i + 1]]))
+        tensors.insert_or_assign(std::string(key.text), tensor(*arguments, quote(key.text)));
+    }
+    return tensors;
+  }
+
+ private:
+  [[noreturn]] void fail(const std::string& what) const { throw LoadError(where_ + ": " + what); }
+
+  std::map<std::string, ZipEntry> entries() const {
+    std::string start(std::min<std::uint64_t>(file_.size(), 64), '\0');
+    file_.read(0, std::as_writable_bytes(std::span(start)));
+    if (start.starts_with("PK")) return zip_entries(file_);
+    // Before version 1.6 a number of PyTorch's own came first, as a pickle.
+    const bool is_old = start.starts_with(std::string_view("\x80\x02\x8a\x0al\xfc\x9c\x46\xf9 j\xa8P\x19."));
+    const std::string again = "torch.save(torch.load(\"pytorch_model.bin\"), \"pytorch_model.bin\")";
+    if (is_old)
+      fail("expected the form of PyTorch 1.6 and later, found an older one; write it anew in Python: " + again);
+    const std::string other = foreign_content(start);
+    fail("expected a state dict as torch.save writes it, found " + (other.empty() ? "something else" : other));
+  }
+
+  std::optional<std::string> text_of(const std::string& name) const {
+    const auto entry = entries_.find(folder_ + name);
+    if (entry == entries_.end()) return std::nullopt;
+    if (entry->second.bytes > kLongestPickle)
+      fail("expected at most " + std::to_string(kLongestPickle) + " bytes as " + quote(name) + ", found " +
+           std::to_string(entry->second.bytes));
+    std::string text(entry->second.bytes, '\0');
+    file_.read(entry->second.offset, std::as_writable_bytes(std::span(text)));
+    return text;
+  }
+
+  /// The arguments of the call that rebuilds a tensor; null: the value is none.
+  const Value* rebuilt(const Value& value) const {
+    if (value.kind != Kind::call) return nullptr;
+    const Value& arguments = pickle_[value.items[1]];
+    const std::string_view callee = pickle_[value.items[0]].text;
+    if (callee.starts_with("torch._utils._rebuild_tensor")) return &arguments;
+    const bool is_parameter = callee == "torch._utils._rebuild_parameter" && !arguments.items.empty();
+    if (!is_parameter || pickle_[arguments.items[0]].kind != Kind::call) return nullptr;
+    const Value& tensor = pickle_[arguments.items[0]];
+    const bool is_tensor = pickle_[tensor.items[0]].text.starts_with("torch._utils._rebuild_tensor");
+    return is_tensor ? &pickle_[tensor.items[1]] : nullptr;
+  }
+
+  bool has_tensors(const Value& value) const {
+    for (std::size_t i = 1; value.kind == Kind::dictionary && i < value.items.size(); i += 2)
+      if (rebuilt(pickle_[value.items[i]])) return true;
+    return false;
+  }
+
+  const Value& state_dict() const {
+    const Value& root = pickle_[pickle_.root];
+    if (root.kind != Kind::dictionary) fail("expected a state dict, found another object");
+    if (has_tensors(root)) return root;
+    for (const std::string_view name : {"model", "state_dict", "model_state_dict"})
+      for (std::size_t i = 0; i < root.items.size(); i += 2)
+        if (pickle_[root.items[i]].text == name && has_tensors(pickle_[root.items[i + 1]]))
+          return pickle_[root.items[i + 1]];
+    fail("expected a state dict, found a dictionary without tensors");
+  }
+
+  std::vector<std::int64_t> whole_numbers(const Value& value, const std::string& where) const {
+    constexpr std::size_t kMostAxes = 8;
+    if (value.items.size() > kMostAxes) fail(where + ": expected a vector or a matrix, found more axes");
+    std::vector<std::int64_t> numbers;
+    for (const std::uint32_t item : value.items) {
+      if (pickle_[item].kind != Kind::integer || pickle_[item].integer < 0)
+        fail(where + ": expected whole numbers as its sizes and strides, found something else");
+      numbers.push_back(pickle_[item].integer);
+    }
+    return numbers;
+  }
+
+  /// From (storage, offset, sizes, strides, ...), counted in elements.
+  TensorView tensor(const Value& arguments, const std::string& name) const {
+    const std::string where = "tensor " + name;
+    if (arguments.items.size() < 4) fail(where + ": expected a storage with sizes and strides, found less");
+    const Value& persistent = pickle_[arguments.items[0]];
+    const Value* storage = persistent.kind == Kind::persistent ? &pickle_[persistent.items[0]] : nullptr;
+    if (storage == nullptr || storage->items.size() < 5 || pickle_[storage->items[0]].text != "storage")
+      fail(where + ": expected a storage in the archive, found none");
+    const auto type =
+        std::ranges::find(kStorageTypes, pickle_[storage->items[1]].text, &StorageType::global);
+    if (type == std::end(kStorageTypes)) fail(where + ": expected a storage of numbers, found another");
+    const auto entry = entries_.find(folder_ + "data/" + std::string(pickle_[storage->items[2]].text));
+    if (entry == entries_.end()) fail(where + ": expected its storage in the archive, found none");
+
+    TensorView view;
+    view.dtype = type->dtype;
+    view.shape = whole_numbers(pickle_[arguments.items[2]], where);
+    view.strides = whole_numbers(pickle_[arguments.items[3]], where);
+    const Value& offset = pickle_[arguments.items[1]];
+    const std::uint64_t element = *bits_of(view.dtype) / 8, held = entry->second.bytes / element;
+    const std::optional<std::uint64_t> count = element_count(view.shape), reach = extent(view);
+    if (offset.kind != Kind::integer || offset.integer < 0 || !count || !reach ||
+        static_cast<std::uint64_t>(offset.integer) > held || *reach > held - offset.integer)
+      fail(where + ": expected it within its storage of " + std::to_string(held) +
+           " numbers, found it beyond (the file is damaged; download it again)");
+    if (*count > *reach) fail(where + ": expected each number to be stored once, found an expanded view");
+    view.offset = entry->second.offset + static_cast<std::uint64_t>(offset.integer) * element;
+    view.bytes = *count * element;
+    if (is_contiguous(view)) view.strides.clear();
+    return view;
+  }
+
+  std::string where_;
+  const OpenFile& file_;
+  std::map<std::string, ZipEntry> entries_;
+  std::string folder_, text_;
+  Pickle pickle_;
+};
+
+}  // namespace
+
+TensorFile open_torch_file(const fs::path& path) {
+  auto file = std::make_shared<const OpenFile>(path);
+  auto tensors = StateDict(path, *file).tensors();
+  return {std::move(file), std::move(tensors), {}};
+}
+
+}  // namespace headscope::model
