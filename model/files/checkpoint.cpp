@@ -18,7 +18,7 @@ namespace {
 using Entry = TensorSource::Entry;
 
 constexpr std::string_view kHead = "lm_head.weight";
-constexpr std::size_t kMostListed = 8;
+constexpr std::size_t kMostListed = 3;
 
 std::string listed(const std::vector<std::string>& names) {
   std::string text;
@@ -160,7 +160,7 @@ class Matching {
       const bool same = wte && are_equal(*wte, *head);
       if (tied && !same) {
         tied = false;
-        result_.warnings.push_back(head->file + ": " + head_name + " differs from wte.weight, so they are not tied" +
+        result_.warnings.push_back(head->file + ": " + quote(head_name) + " differs from wte.weight, so they are not tied" +
                                    ", though the configuration ties them");
       }
       if (!tied) take(std::string(kHead), head_name);

@@ -31,23 +31,23 @@ constexpr Names kEpsilon = {"layer_norm_epsilon", "layer_norm_eps"};
 
 /// JSON of a text in which Python's numbers that JSON lacks are strings.
 std::string without_python_numbers(std::string_view text) {
-  std::string json;
+  std::string out;
   bool in_string = false;
   while (!text.empty()) {
     if (!in_string)
       for (const std::string_view number : {"NaN", "-Infinity", "Infinity"}) {
         if (!text.starts_with(number)) continue;
-        json += '"' + std::string(number) + '"';
+        out += '"' + std::string(number) + '"';
         text.remove_prefix(number.size());
         break;
       }
     if (text.empty()) break;
     if (text.front() == '"') in_string = !in_string;
     const std::size_t size = in_string && text.front() == '\\' ? std::min<std::size_t>(2, text.size()) : 1;
-    json += text.substr(0, size);
+    out += text.substr(0, size);
     text.remove_prefix(size);
   }
-  return json;
+  return out;
 }
 
 std::string describe(const json& value) {

@@ -90,7 +90,7 @@ class Loader {
     bytes_ += Arena::room_for(bytes);
     if (!arena_) return {};
 
-    MatrixSource from{nullptr, tensor.type.precision, transposed != linear != tensor.is_turned};
+    MatrixSource from{nullptr, tensor.type.precision, (transposed != linear) != tensor.is_turned};
     from.read = [&](std::size_t first, std::size_t count, int thread) {
       const void* data = read(tensor, first, count, thread);
       if (precision == Precision::f16 && exceeds_half(tensor.type.precision, data, count)) {

@@ -8,6 +8,7 @@
 #include "model/files/file_io.h"
 #include "model/files/safetensors.h"
 #include "model/files/tensor_source.h"
+#include "model/files/torch_file.h"
 #include "model/pass/transformer.h"
 #include "model/tokens/byte_alphabet.h"
 #include "model/tokens/tokenizer.h"
@@ -15,6 +16,7 @@
 #include "tests/support/gpt2_folder.h"
 #include "tests/support/source_folders.h"
 #include "tests/support/temporary_folder.h"
+#include "tests/support/torch_bytes.h"
 
 namespace headscope::fuzz {
 namespace {
@@ -70,19 +72,38 @@ std::string with_byte_tokens(std::string_view json, std::string_view open) {
 
 }  // namespace
 
-Outcome check_safetensors(std::string_view file) {
+namespace {
+
+/// Opens a file of tensors and reads all of them.
+Outcome check_tensors(std::string_view bytes, model::TensorFile (*open)(const fs::path&), bool may_overlap) {
   static const TemporaryFolder folder(memory_folder());
-  const fs::path path = folder.write("x", file);
+  const fs::path path = folder.write("x", bytes);
   return read_or_refused<model::LoadError>([&] {
-    const model::TensorFile opened = model::open_safetensors(path);
-    std::size_t bytes = 0;
+    const model::TensorFile opened = open(path);
+    std::size_t sum_of_bytes = 0;
     volatile unsigned sum = 0;
     for (const auto& [name, view] : opened.tensors()) {
+      promise(view.bytes <= bytes.size(), "a tensor lies in the file");
       for (const std::byte byte : opened.read(view)) sum = sum * 31 + std::to_integer<unsigned>(byte);
-      bytes += view.bytes;
+      sum_of_bytes += view.bytes;
     }
-    promise(bytes <= file.size(), "tensors lie in the file, and none over another");
+    promise(may_overlap || sum_of_bytes <= bytes.size(), "no tensor lies over another");
   });
+}
+
+}  // namespace
+
+Outcome check_safetensors(std::string_view file) {
+  return check_tensors(file, model::open_safetensors, false);
+}
+
+Outcome check_torch(std::string_view file) {
+  return check_tensors(file, model::open_torch_file, true);
+}
+
+Outcome check_pickle(std::string_view pickle) {
+  const std::string numbers(64, '\1');
+  return check_torch(testing::zip_bytes({{"a/data.pkl", std::string(pickle)}, {"a/data/0", numbers}, {"a/data/1", numbers}}));
 }
 
 Outcome check_shard_index(std::string_view index) {

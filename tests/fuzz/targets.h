@@ -26,6 +26,8 @@ std::span<const Target> targets();
 // The checks, ordered by what they read.
 
 Outcome check_safetensors(std::string_view file);
+Outcome check_torch(std::string_view file);
+Outcome check_pickle(std::string_view pickle);
 Outcome check_shard_index(std::string_view index);
 Outcome check_config(std::string_view json);
 Outcome check_vocabulary(std::string_view json);

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "tests/support/parameter_names.h"
+#include "tests/support/reference_gpt2.h"
 
 namespace headscope::model::kernels_test {
 namespace {
@@ -214,21 +215,13 @@ TEST(Center, IsThatOfDoublesEvenBesideAnOutlier) {
 }
 
 TEST(Activate, IsThatOfDoubles) {
-  const auto check = [](Activation activation, double (*expected)(double)) {
+  for (const Activation activation : testing::kActivations)
     for (double x = -30; x < 30; x += 0.0037) {
       float found = static_cast<float>(x);
-      const double want = expected(found);
+      const double want = testing::activated(activation, found);
       activate(fastest_kernels().rows, activation, {&found, 1});
-      EXPECT_NEAR(found, want, 4e-7 * std::max(std::abs(want), 0.1)) << x;
+      EXPECT_NEAR(found, want, 4e-7 * std::max(std::abs(want), 0.1)) << function_of(activation).name << " at " << x;
     }
-  };
-  check(Activation::gelu_new, [](double x) {
-    return 0.5 * x * (1 + std::tanh(std::sqrt(2 / 3.14159265358979323846) * (x + 0.044715 * x * x * x)));
-  });
-  check(Activation::gelu, [](double x) { return 0.5 * x * (1 + std::erf(x / std::sqrt(2.0))); });
-  check(Activation::relu, [](double x) { return x > 0 ? x : 0; });
-  check(Activation::silu, [](double x) { return x / (1 + std::exp(-x)); });
-  check(Activation::tanh, [](double x) { return std::tanh(x); });
 }
 
 TEST(Activate, GeluStandsHugeNumbers) {
