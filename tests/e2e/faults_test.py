@@ -240,7 +240,7 @@ class AModelThatChanges(ModelCase):
         befallen = [(kind, at, path) for kind in ("open", "stat", "read", "map")
                     for at, path in enumerate((path for kind_of_call, path in calls if kind_of_call == kind), 1)
                     if re.search(r"/in/(model|sharded|patterns|figure)", path)]
-        side_by_side(attempt, befallen if ALL else self.random.sample(befallen, min(len(befallen), 12)))
+        side_by_side(attempt, befallen if ALL else self.random.sample(befallen, min(len(befallen), 3)))
 
     def setUp(self):
         super().setUp()

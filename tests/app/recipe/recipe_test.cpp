@@ -125,7 +125,7 @@ TEST(Recipe, RefusesWhatNoLineOfAListSays) {
 TEST(Recipe, KeepsWhatIsNoNumber) {
   Session session;
   session.tries = {{{1, 2}, 0, {std::numeric_limits<double>::quiet_NaN(), 0.5}}};
-  const Tries read = parse_recipe(to_json({session, {}}), "file").session.tries;
+  const Tries read = parse_recipe(to_json(Recipe{session, {}}), "file").session.tries;
   ASSERT_EQ(read.size(), 1U);
   EXPECT_TRUE(std::isnan(read[0].probabilities.at(0)));
   EXPECT_EQ(read[0].probabilities.at(1), 0.5);
