@@ -52,10 +52,13 @@ Outcome outcome_of(const std::function<int()>& work) {
   }
 }
 
-int run_program(const std::vector<std::string>& arguments, const Streams& streams) {
+int run_program(const std::vector<std::string>& arguments, const Streams& streams,
+                const std::shared_ptr<KeptModels>& models) {
   try {
     const Outcome outcome = outcome_of([&] {
-      const int status = run(parse_command_line(arguments), streams);
+      Arguments start;
+      start.model.kept = {models};
+      const int status = run(parse_command_line(arguments, start), streams);
       streams.out.flush();
       return status;
     });

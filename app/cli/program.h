@@ -1,11 +1,14 @@
 #pragma once
 #include <functional>
 #include <iosfwd>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace headscope::app {
+
+class KeptModels;
 
 /// A command's input and output. Results go to `out`, messages to `err`. `out` throws StreamError if it
 /// cannot be written, so that a full disk or a closed pipe ends the work.
@@ -34,8 +37,10 @@ struct Outcome {
 Outcome outcome_of(const std::function<int()>& work);
 
 /// Runs the program with the arguments after its name and returns the exit status: 0, 1 (failure: one line on
-/// `err`) or 2 (wrong usage: one line on `err`).
-int run_program(const std::vector<std::string>& arguments, const Streams& streams);
+/// `err`) or 2 (wrong usage: one line on `err`). `models`: those that stay loaded for later commands of the
+/// process; null: the command loads its own.
+int run_program(const std::vector<std::string>& arguments, const Streams& streams,
+                const std::shared_ptr<KeptModels>& models = nullptr);
 
 /// Call at the start of main: if memory runs out where nothing can be thrown (the JSON library's destructors
 /// allocate), the program ends with the same sentence and status as anywhere else.

@@ -345,7 +345,7 @@ TEST(Cli, AnyArgumentsWhateverGiveAnAnswerOrACommand) {
                  "1e999",    "--layer=--head"};
   std::mt19937 generator(7);
   std::vector<int> kinds(3);
-  for (int round = 0; round < 3000; ++round) {
+  for (int round = 0; round < 1000; ++round) {
     Words arguments;
     for (auto length = generator() % 7; length > 0; --length) {
       std::string word = words[generator() % words.size()];

@@ -1,6 +1,7 @@
 #include "tests/app/command_runs.h"
 
 #include "app/cli/program.h"
+#include "app/run/kept_models.h"
 
 namespace headscope::testing {
 
@@ -25,9 +26,11 @@ std::string wrong_use(const Words& arguments) {
 }
 
 Ran run_command(const Words& arguments, const std::string& input, bool terminal) {
+  // Loading the bundled model takes longer than most of what is asked of it.
+  static const auto models = std::make_shared<app::KeptModels>(std::size_t{256} << 20);
   std::istringstream in(input);
   std::ostringstream out, err;
-  const int status = app::run_program(arguments, {in, out, err, terminal, false});
+  const int status = app::run_program(arguments, {in, out, err, terminal, false}, models);
   return {status, out.str(), err.str()};
 }
 

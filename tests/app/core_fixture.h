@@ -14,6 +14,13 @@ inline auto all_tabs() {
   return tabs() | std::views::transform([](const View* view) -> const View& { return *view; });
 }
 
+/// Every fourth tab, for what the window does with any view.
+inline auto some_tabs() {
+  return std::views::iota(std::size_t{0}, tabs().size()) |
+         std::views::filter([](std::size_t i) { return i % 4 == 0; }) |
+         std::views::transform([](std::size_t i) -> const View& { return *tabs()[i]; });
+}
+
 /// The core with its first run computed and drawn.
 class CoreFixture : public Core {
  public:

@@ -113,13 +113,13 @@ TEST(ListMeans, AreTheSameToTheBitInParts) {
     const Words measure = command + Words{"--mean", "--json", "--prompts", "-"};
     const std::string whole = succeed(measure, list);
     Words merge{command[0], "--json", "--merge"};
-    for (int shard = 0; shard < 4; ++shard) {
+    for (int shard = 0; shard < 3; ++shard) {
       const std::string index = std::to_string(shard);
       merge.push_back((folder.path() / (index + ".json")).string());
-      std::ofstream(merge.back()) << succeed(measure + Words{"--shard", index + "/4"}, list);
+      std::ofstream(merge.back()) << succeed(measure + Words{"--shard", index + "/3"}, list);
     }
     EXPECT_EQ(succeed(merge), whole) << command[0];
-    EXPECT_THAT(fail({command[0], "--merge", merge[3], merge[4]}), HasSubstr("2 of 4 shards")) << command[0];
+    EXPECT_THAT(fail({command[0], "--merge", merge[3], merge[4]}), HasSubstr("2 of 3 shards")) << command[0];
     EXPECT_THAT(fail({"sweep" == command[0] ? "lens" : "sweep", "--merge", merge[3]}),
                 HasSubstr("it is of the command"))
         << command[0];

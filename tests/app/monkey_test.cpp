@@ -142,7 +142,7 @@ TEST(Monkey, NothingThatAPersonDoesBreaksTheWindow) {
     Core core(std::move(options));
     core.settle();
     WindowFrame frame;
-    for (int i = 0; i < 500; ++i) {
+    for (int i = 0; i < 250; ++i) {
       if (i % 60 == 0) {
         frame.width = static_cast<float>(300 + monkey.below(2500));
         frame.height = static_cast<float>(200 + monkey.below(1600));

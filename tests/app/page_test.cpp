@@ -56,54 +56,24 @@ TEST_P(EveryPage, HasExactlyTheSizeAskedForWithTheCaptionInside) {
 }
 
 TEST_P(EveryPage, TooSmallForTheFigureIsRefusedWithTheLeastSize) {
-  for (const int length : {1, 23, 100}) {
-    for (const auto& [width, height] : {std::pair{100.F, 80.F}, {900.F, 60.F}, {60.F, 900.F}}) {
-      ViewContext c = scenario(length).context(width, height);
-      const auto [least_width, least_height] = least_named(view(), c, {});
-      EXPECT_GE(least_width, width);
-      EXPECT_GE(least_height, height);
+  constexpr int kLength = 23;
+  for (const auto& [width, height] : {std::pair{100.F, 80.F}, {900.F, 60.F}, {60.F, 900.F}}) {
+    ViewContext c = scenario(kLength).context(width, height);
+    const auto [least_width, least_height] = least_named(view(), c, {});
+    EXPECT_GE(least_width, width);
+    EXPECT_GE(least_height, height);
+    c.width = least_width;
+    c.height = least_height;
+    EXPECT_EQ(text_faults(export_scene_of(view(), c, {}), *fonts()), "")
+        << least_width << "x" << least_height << " " << kLength;
+    if (least_width > width) {
+      c.width = least_width - 1;
+      EXPECT_THROW(export_scene_of(view(), c, {}), std::runtime_error) << least_width << " wide";
       c.width = least_width;
-      c.height = least_height;
-      EXPECT_EQ(text_faults(export_scene_of(view(), c, {}), *fonts()), "")
-          << least_width << "x" << least_height << " " << length;
-      if (least_width > width) {
-        c.width = least_width - 1;
-        EXPECT_THROW(export_scene_of(view(), c, {}), std::runtime_error) << least_width << " wide";
-        c.width = least_width;
-      }
-      if (least_height > height) {
-        c.height = least_height - 1;
-        EXPECT_THROW(export_scene_of(view(), c, {}), std::runtime_error) << least_height << " high";
-      }
     }
-  }
-}
-
-std::vector<std::string> all_views() {
-  std::vector<std::string> ids;
-  for (const View& view : views()) ids.emplace_back(view.id);
-  return ids;
-}
-
-class EveryFigure : public EveryPage {};
-INSTANTIATE_TEST_SUITE_P(Views, EveryFigure, ::testing::ValuesIn(all_views()),
-                         [](const auto& test) { return test.param; });
-
-TEST_P(EveryFigure, IsMadeAtTheSizesOfColumnsPagesAndSlides) {
-  struct Target {
-    float width, height, font_size;
-  };
-  // 3.3 and 6.5 inches in letters of 6 and 8 points, a slide.
-  for (const Target& target : {Target{317, 260, 8}, {624, 400, 10.5F}, {1280, 720, 18}}) {
-    for (const int length : {1, 17, 100}) {
-      ViewContext c = scenario(length).context(target.width, target.height);
-      c.font_size = target.font_size;
-      SCOPED_TRACE(std::to_string(length) + " tokens, " + viz::number(target.width, 4));
-      viz::Scene scene;
-      ASSERT_NO_THROW(scene = export_scene_of(view(), c, {.scale = 2}));
-      EXPECT_EQ(scene.width, target.width);
-      EXPECT_EQ(scene.height, target.height);
-      EXPECT_EQ(text_faults(scene, *fonts()), "");
+    if (least_height > height) {
+      c.height = least_height - 1;
+      EXPECT_THROW(export_scene_of(view(), c, {}), std::runtime_error) << least_height << " high";
     }
   }
 }
@@ -156,12 +126,9 @@ TEST_P(EveryPage, OfAWidthIsAsHighAsItsFigure) {
 }
 
 TEST_P(EveryPage, IsTheSameVectorFileForAnyScale) {
-  for (const FileFormat format : {FileFormat::svg, FileFormat::pdf}) {
-    const ViewContext c = scenario(23).context(700, 500);
-    const std::string file = export_bytes(format, view(), c, {.scale = 1, .page = Page::trimmed});
-    for (const float scale : {1.5F, 2.F, 3.F, 8.F})
-      EXPECT_TRUE(export_bytes(format, view(), c, {.scale = scale, .page = Page::trimmed}) == file) << scale;
-  }
+  const ViewContext c = scenario(23).context(700, 500);
+  const std::string file = export_bytes(FileFormat::svg, view(), c, {.scale = 1, .page = Page::trimmed});
+  EXPECT_TRUE(export_bytes(FileFormat::svg, view(), c, {.scale = 8, .page = Page::trimmed}) == file);
 }
 
 // ---- next-token bars ----

@@ -50,11 +50,6 @@ std::vector<std::string> all_ids_of_views() {
 INSTANTIATE_TEST_SUITE_P(Views, EveryView, ::testing::ValuesIn(all_ids_of_views()),
                          [](const auto& test) { return test.param; });
 
-TEST_P(EveryView, IsMadeAgainToTheByte) {
-  const std::string first = made(std::vector<std::string>{"plot", GetParam()} + kAsked, "a.svg");
-  EXPECT_EQ(made({"plot", "--recipe", file("a.svg")}, "b.svg"), first);
-}
-
 TEST_P(EveryView, IsMadeAgainWithItsOptions) {
   const View& view = *find_view(GetParam());
   std::vector<std::string> plot = std::vector<std::string>{"plot", GetParam()} + kAsked;

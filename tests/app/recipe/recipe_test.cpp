@@ -125,7 +125,7 @@ TEST(Recipe, RefusesWhatNoLineOfAListSays) {
 TEST(Recipe, KeepsWhatIsNoNumber) {
   Session session;
   session.tries = {{{1, 2}, 0, {std::numeric_limits<double>::quiet_NaN(), 0.5}}};
-  const Tries read = parse_recipe(to_json({session, {}}), "file").session.tries;
+  const Tries read = parse_recipe(to_json(Recipe{session, {}}), "file").session.tries;
   ASSERT_EQ(read.size(), 1U);
   EXPECT_TRUE(std::isnan(read[0].probabilities.at(0)));
   EXPECT_EQ(read[0].probabilities.at(1), 0.5);
@@ -229,7 +229,7 @@ TEST(Recipe, ThatIsDeepIsRefused) {
 TEST(Recipe, WithAnyByteChangedIsReadOrRefused) {
   std::mt19937 random(3);
   const std::string good = to_json({everything(), Figure{}});
-  for (int i = 0; i < 5000; ++i) {
+  for (int i = 0; i < 2000; ++i) {
     std::string changed = good;
     for (unsigned n = 0; n <= random() % 3; ++n)
       changed[random() % changed.size()] = static_cast<char>(random() % 128);

@@ -155,7 +155,7 @@ TEST(CopyingOfHead, TheEigenvaluesAddUpToTheCircuitsTrace) {
   const Scenario s("A robot must");
   const int d_head = s.config().d_head();
   for (const auto& [layer, head] : {std::array{1, 2}, std::array{4, 6}}) {
-    const TokenReading reading{layer == 4, true};
+    const TokenReading reading{false, true};
     const Textbook textbook(s.config(), layer, head, reading);
     // The trace of the matrix is the sum of all tokens' logits for themselves; the trace of its square is
     // computed from the small product.
@@ -187,8 +187,10 @@ TEST(KeysOfToken, AreTheReferences) {
   const Scenario s("A robot must");
   for (const TokenReading reading : kReadings) {
     const Textbook textbook(s.config(), 2, 3, reading);
+    const std::vector<double> query = textbook.query(700);
     std::vector<double> scores;
-    for (int t = 0; t < s.config().vocab_size; ++t) scores.push_back(textbook.score(700, t));
+    for (int t = 0; t < s.config().vocab_size; ++t)
+      scores.push_back(Textbook::dot(query, textbook.key(t)) / std::sqrt(s.config().d_head()));
     const double slack = 1e-5 * std::abs(*std::ranges::max_element(scores)) + 1e-5;
     const auto keys = s.ask(KeysOfToken{2, 3, 700, reading});
     std::vector<double> sorted = scores;

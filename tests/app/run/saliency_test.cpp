@@ -122,6 +122,8 @@ TEST_F(SaliencyTest, ByIntegratedGradientsIsTheReferences) {
     for (const auto& [baseline, start] : {std::pair(SaliencyBaseline::zero, std::vector<float>(kWidth)),
                                           std::pair(SaliencyBaseline::mean, mean_embedding())})
       for (Case one : cases()) {
+        // Edits and metrics have a test without integration.
+        if (one.name != std::string_view(edits.empty() ? "difference" : "loss")) continue;
         SCOPED_TRACE(one.name + std::string(edits.empty() ? "" : ", edited") +
                      (baseline == SaliencyBaseline::zero ? ", from zero" : ", from the mean"));
         one.question.method = SaliencyMethod::integrated;

@@ -226,20 +226,21 @@ void expect_sound_files(const View& view, const ViewContext& c) {
 TEST_P(ViewSuite, IsSoundAtEveryLengthThemeAndSize) {
   for (const int length : {1, 12, bundled()->transformer->config().n_ctx}) {
     for (const viz::Theme* theme : {&light(), &dark()}) {
+      if (theme->dark && length != 12) continue;  // the lengths differ in layout, the themes in colours
       for (const auto& [width, height] : kSizes) {
         SCOPED_TRACE(std::to_string(length) + " tokens, " + std::to_string(width) + " x " +
                      std::to_string(height) + (theme->dark ? ", dark" : ", light"));
         expect_sound(view(), scenario(length).context(width, height, *theme));
       }
-      SCOPED_TRACE(std::to_string(length) + (theme->dark ? " tokens, dark" : " tokens, light"));
-      expect_sound_files(view(), scenario(length).context(640, 480, *theme));
     }
+    SCOPED_TRACE(std::to_string(length) + " tokens");
+    expect_sound_files(view(), scenario(length).context(640, 480));
   }
 }
 
 TEST_P(ViewSuite, IsSoundWithEachOptionAtItsEnds) {
-  // Every size; at its default each option is drawn at every length.
-  constexpr std::pair<int, std::size_t> kPairs[] = {{1, 0}, {12, 2}, {30, 1}};
+  // At its default each option is drawn at every length and size.
+  constexpr std::pair<int, std::size_t> kPairs[] = {{30, 1}};
   for (const OptionSpec* option : view().options) {
     for (const OptionValue& value : ends_of(*option)) {
       SCOPED_TRACE("--" + std::string(option->name) + " " + to_text(*option, value));
@@ -256,7 +257,7 @@ TEST_P(ViewSuite, IsSoundWithEachOptionAtItsEnds) {
       ViewContext c = scenario(12).context(640, 480);
       c.options.set(*option, value);
       if (view().refuse && !view().refuse(c).empty()) continue;  // it has no file
-      expect_sound_files(view(), c);
+      EXPECT_EQ(text_faults(export_scene_of(view(), c, {.scale = 1, .page = Page::at_least}), *fonts()), "");
     }
   }
 }

@@ -44,6 +44,7 @@ TEST_F(KeyTable, NoCommandTakesAKeyOfTheEditor) {
 
 TEST_F(KeyTable, EachKeyOfAViewDoesWhatItsRowSays) {
   for (const View& tab : all_tabs()) {
+    if (tab.commands.empty() && &tab != tabs().front()) continue;  // the panes beside it are the first's
     Core core(options("The wolf came to the door of the little house and the wolf came to the door."));
     apply_and_show(core, ShowView{std::string(tab.id)}, SelectQuery{6});
     std::set<std::string_view> ids;

@@ -22,7 +22,7 @@ class KeyboardTest : public HandsTest {
 
 TEST_F(KeyboardTest, TabVisitsEachItemOnceInItsOrderAndComesBack) {
   Core core(options());
-  for (const View& view : all_tabs()) {
+  for (const View& view : some_tabs()) {
     SCOPED_TRACE(view.id);
     core.apply(ShowView{std::string(view.id)});
     press_and_show(core, Key::escape);

@@ -112,7 +112,7 @@ TEST_F(MessagesTest, NothingMovesWhileSomebodyTypes) {
   for (const View& view : all_tabs()) {
     apply_and_show(core, ShowView{std::string(view.id)}, SetPrompt{"The", {}, ""});
     const auto before = places(core);
-    for (int i = 0; i < 50; ++i) {
+    for (int i = 0; i < 20; ++i) {
       type(core, i % 6 == 5 ? " " : "w");
       if (i % 10 == 0) shown(core);
       core.draw(frame_);

@@ -324,11 +324,6 @@ TEST_F(TourClaimsTest, HoldForAnotherScriptInAnotherHead) {
        {"this prompt", "this head"});
 }
 
-TEST_F(TourClaimsTest, HoldForAnotherHeadOfTheToursPrompt) {
-  CoreFixture core(with_tours());
-  walk(core, other_head, {"this head"});
-}
-
 TEST_F(TourClaimsTest, HoldForAnEditedRun) {
   CoreFixture core(with_tours());
   walk(core,

@@ -24,7 +24,7 @@ import gpt2_reference
 import safetensors_io
 from make_random_gpt2 import make
 
-LENGTH = 48
+LENGTH = 16
 LAYERS_COMPARED = (0, 5, 11)
 
 
