@@ -22,7 +22,8 @@ constexpr std::size_t kMostListed = 3;
 
 std::string listed(const std::vector<std::string>& names) {
   std::string text;
-  for (std::size_t i = 0; i < std::min(names.size(), kMostListed); ++i) text += (i > 0 ? ", " : "") + names[i];
+  for (std::size_t i = 0; i < std::min(names.size(), kMostListed); ++i)
+    text += (i > 0 ? ", " : "") + names[i];
   return text + (names.size() > kMostListed ? ", ..." : "");
 }
 
@@ -100,7 +101,9 @@ class Matching {
   }
 
  private:
-  [[noreturn]] void fail(const std::string& what) const { throw LoadError(source_.main_file() + ": " + what); }
+  [[noreturn]] void fail(const std::string& what) const {
+    throw LoadError(source_.main_file() + ": " + what);
+  }
 
   /// What stands before the names of all of the model's tensors.
   void find_prefix() {
@@ -137,7 +140,8 @@ class Matching {
     return entry;
   }
 
-  /// The head may stand behind a part of the prefix: "module.lm_head.weight" beside "module.transformer.wte.weight".
+  /// The head may stand behind a part of the prefix: "module.lm_head.weight" beside
+  /// "module.transformer.wte.weight".
   std::string name_of_head() const {
     for (std::string before = prefix_;;) {
       if (source_.find(before + std::string(kHead))) return before + std::string(kHead);
@@ -160,13 +164,16 @@ class Matching {
       const bool same = wte && are_equal(*wte, *head);
       if (tied && !same) {
         tied = false;
-        result_.warnings.push_back(head->file + ": " + quote(head_name) + " differs from wte.weight, so they are not tied" +
+        result_.warnings.push_back(head->file + ": " + quote(head_name) +
+                                   " differs from wte.weight, so they are not tied" +
                                    ", though the configuration ties them");
       }
       if (!tied) take(std::string(kHead), head_name);
     } else if (!tied) {
-      fail("expected lm_head.weight, since tie_word_embeddings is false in config.json, found no such tensor; if "
-           "the model ties it to wte.weight, as GPT-2 does, write true there");
+      fail(
+          "expected lm_head.weight, since tie_word_embeddings is false in config.json, found no such tensor; "
+          "if "
+          "the model ties it to wte.weight, as GPT-2 does, write true there");
     }
     count_rows(wte, "vocab_size", result_.config.vocab_size, "wte.weight");
     const Entry* wpe = take("wpe.weight", prefix_ + "wpe.weight");
@@ -180,7 +187,8 @@ class Matching {
     const std::int64_t rows = embedding->view->shape[0];
     if (rows == size || rows < 1 || rows > kMost) return;
     result_.warnings.push_back(embedding->file + ": " + name + " has " + std::to_string(rows) +
-                               " rows, which count, though config.json says " + key + " " + std::to_string(size));
+                               " rows, which count, though config.json says " + key + " " +
+                               std::to_string(size));
     size = static_cast<int>(rows);
   }
 
@@ -217,9 +225,9 @@ class Matching {
       unknown.push_back(quote(name) + " (" + *nearest + "?)");
       if (unknown.size() > kMostListed) break;
     }
-    fail("expected the tensors of a GPT-2 with " + counted(static_cast<std::size_t>(result_.config.n_layer), "layer") +
-         ", found no " + listed(missing) +
-         (unknown.empty() ? "" : "; there are tensors of other names: " + listed(unknown)));
+    fail("expected the tensors of a GPT-2 with " +
+         counted(static_cast<std::size_t>(result_.config.n_layer), "layer") + ", found no " +
+         listed(missing) + (unknown.empty() ? "" : "; there are tensors of other names: " + listed(unknown)));
   }
 
   /// A square matrix follows the others: those of attention's queries, keys and values are never square.
@@ -236,7 +244,8 @@ class Matching {
   std::vector<std::string> unused() const {
     std::vector<std::string> names;
     for (const auto& [name, entry] : source_.entries()) {
-      const std::string_view own = std::string_view(name).substr(name.starts_with(prefix_) ? prefix_.size() : 0);
+      const std::string_view own =
+          std::string_view(name).substr(name.starts_with(prefix_) ? prefix_.size() : 0);
       if (!used_.contains(name) && !is_buffer(own)) names.push_back(name);
     }
     return names;
@@ -248,8 +257,8 @@ class Matching {
     const auto is_beyond = [&](const std::string& name) {
       return name.starts_with(prefix_) && !layer_of(std::string_view(name).substr(prefix_.size())).empty();
     };
-    const bool adapter = std::ranges::any_of(
-        names, [](const std::string& name) { return name.find(".lora_") != name.npos; });
+    const bool adapter =
+        std::ranges::any_of(names, [](const std::string& name) { return name.find(".lora_") != name.npos; });
     const bool layers = !adapter && std::ranges::any_of(names, is_beyond);
     std::vector<std::string> shown;
     for (const std::string& name : names) {
@@ -259,8 +268,8 @@ class Matching {
     result_.warnings.push_back(
         source_.main_file() + ": " + counted(names.size(), "tensor") + (names.size() == 1 ? " is" : " are") +
         " not used: " + listed(shown) +
-        (layers ? " (config.json says " +
-                      counted(static_cast<std::size_t>(result_.config.n_layer), "layer") + ")"
+        (layers ? " (config.json says " + counted(static_cast<std::size_t>(result_.config.n_layer), "layer") +
+                      ")"
          : adapter ? " (an adapter beside the weights that it changes; merge it first)"
                    : ""));
   }

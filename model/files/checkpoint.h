@@ -13,7 +13,7 @@ namespace headscope::model {
 struct Checkpoint {
   Config config;  ///< with n_ctx, vocab_size and tie_word_embeddings as the tensors have them
   std::map<std::string, const TensorSource::Entry*> tensors;  ///< by the parameters' names; biases may lack
-  bool linear_layout = false;  ///< the blocks' matrices are [out, in], as torch.nn.Linear keeps them
+  bool linear_layout = false;         ///< the blocks' matrices are [out, in], as torch.nn.Linear keeps them
   std::vector<std::string> notes;     ///< sentences about what was taken differently than it is written
   std::vector<std::string> warnings;  ///< sentences about what is in the folder and not used
 };

@@ -113,7 +113,8 @@ class Reader {
   Activation activation(const char* key, Activation otherwise) const {
     const json* value = find(key);
     if (value == nullptr) return otherwise;
-    const auto named = value->is_string() ? activation_named(value->get_ref<const std::string&>()) : std::nullopt;
+    const auto named =
+        value->is_string() ? activation_named(value->get_ref<const std::string&>()) : std::nullopt;
     if (!named) fail(key, "one of " + std::string(activation_names()), describe(*value));
     return *named;
   }

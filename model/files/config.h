@@ -32,10 +32,10 @@ struct Config {
 
 /// Parses `config.json`, with NaN and Infinity as Python writes them, and the names that other configurations
 /// have for a size (`hidden_size` for `n_embd`; GPT-2's own counts first). `file` is only named in messages.
-/// Unknown and null keys are ignored. Throws LoadError for text that is not JSON, another `model_type`, missing,
-/// fractional, negative or absurd sizes (n_embd not a multiple of n_head, sizes above 2^24), an unknown
-/// `activation_function`, and any setting that alters the computation in a way this program does not support
-/// (e.g. `add_cross_attention`): the key is named.
+/// Unknown and null keys are ignored. Throws LoadError for text that is not JSON, another `model_type`,
+/// missing, fractional, negative or absurd sizes (n_embd not a multiple of n_head, sizes above 2^24), an
+/// unknown `activation_function`, and any setting that alters the computation in a way this program does not
+/// support (e.g. `add_cross_attention`): the key is named.
 Config parse_config(std::string_view json, const std::string& file);
 
 /// Why activations of one model cannot be used in another: "the first has 6 layers, the second 12". Empty:

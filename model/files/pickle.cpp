@@ -12,21 +12,30 @@ namespace headscope::model {
 namespace {
 
 using Kind = Pickle::Kind;
-using Value = Pickle::Value;
+using Values = std::vector<std::uint32_t>;
 
 constexpr std::size_t kMostSteps = 1 << 18;
 constexpr std::uint32_t kMark = std::numeric_limits<std::uint32_t>::max();
 
 /// All that the pickle of a state dict refers to.
 constexpr std::string_view kGlobals[] = {
-    "collections.OrderedDict",   "torch._utils._rebuild_tensor",  "torch._utils._rebuild_tensor_v2",
-    "torch._utils._rebuild_parameter", "torch.DoubleStorage",     "torch.FloatStorage",
-    "torch.HalfStorage",         "torch.BFloat16Storage",         "torch.LongStorage",
-    "torch.IntStorage",          "torch.ShortStorage",            "torch.CharStorage",
-    "torch.ByteStorage",         "torch.BoolStorage",             "torch.Size",
+    "collections.OrderedDict",
+    "torch._utils._rebuild_tensor_v2",
+    "torch._utils._rebuild_parameter",
+    "torch.DoubleStorage",
+    "torch.FloatStorage",
+    "torch.HalfStorage",
+    "torch.BFloat16Storage",
+    "torch.LongStorage",
+    "torch.IntStorage",
+    "torch.ShortStorage",
+    "torch.CharStorage",
+    "torch.ByteStorage",
+    "torch.BoolStorage",
+    "torch.Size",
 };
 
-/// The machine that a pickle is a program of: a stack, and a memo of values by number.
+/// The machine that a pickle is a program for: a stack, and values that are kept by number.
 class Machine {
  public:
   Machine(std::string_view bytes, const std::string& where) : bytes_(bytes), where_(where) {}
@@ -44,110 +53,77 @@ class Machine {
   }
 
  private:
+  /// The opcodes of protocol 2, torch.save's, that plain data need, with pickletools' names.
   void step(char opcode) {
     switch (opcode) {
       case '\x80':  // PROTO
-        if (number(1) > 5) fail("a newer protocol than 5");
+        if (const auto protocol = number(1); protocol > 2) fail("protocol " + std::to_string(protocol));
         return;
-      case '\x95':  // FRAME
-        take(8);
-        return;
-      case 'N':
-        return push({Kind::none});
-      case '\x88':
+      case 'N':  // NONE
+        return push({Kind::other});
+      case '\x88':  // NEWTRUE, NEWFALSE
       case '\x89':
-        return push({Kind::boolean, opcode == '\x88'});
-      case 'K':
-        return push({Kind::integer, static_cast<std::int64_t>(number(1))});
+        return push({Kind::integer, opcode == '\x88'});
+      case 'K':  // BININT1, BININT2, BININT
       case 'M':
-        return push({Kind::integer, static_cast<std::int64_t>(number(2))});
       case 'J':
-        return push({Kind::integer, static_cast<std::int32_t>(number(4))});
+        return push({Kind::integer, signed_number(opcode == 'K' ? 1 : opcode == 'M' ? 2 : 4, opcode == 'J')});
       case '\x8a':  // LONG1
-        return push({Kind::integer, signed_number(number(1))});
-      case 'G':
+        return push({Kind::integer, signed_number(number(1), true)});
+      case 'G':  // BINFLOAT
         take(8);
-        return push({Kind::real});
-      case 'X':
-      case 'B':
+        return push({Kind::other});
+      case 'X':  // BINUNICODE, BINSTRING, SHORT_BINSTRING
       case 'T':
-        return push({Kind::text, 0, take(number(4))});
-      case '\x8c':
       case 'U':
-      case 'C':
-        return push({Kind::text, 0, take(number(1))});
-      case '(':
+        return push({Kind::text, 0, take(number(opcode == 'U' ? 1 : 4))});
+      case '(':  // MARK
         stack_.push_back(kMark);
         return;
-      case ')':
+      case ')':  // EMPTY_TUPLE, EMPTY_LIST
       case ']':
-      case '\x8f':
         return push({Kind::sequence});
-      case '}':
+      case '}':  // EMPTY_DICT
         return push({Kind::dictionary});
-      case '\x85':
+      case '\x85':  // TUPLE1, TUPLE2, TUPLE3
       case '\x86':
       case '\x87':
         return push({Kind::sequence, 0, {}, pop_items(static_cast<std::size_t>(opcode - '\x84'))});
-      case 't':
-      case 'l':
+      case 't':  // TUPLE
         return push({Kind::sequence, 0, {}, pop_to_mark()});
-      case 'd':
-        return push({Kind::dictionary, 0, {}, pop_to_mark()});
-      case 'a':
-        return add(pop_items(1));
-      case 'e':
-      case '\x90':
+      case 'a':  // APPEND, SETITEM
+      case 's':
+        return add(pop_items(opcode == 'a' ? 1 : 2));
+      case 'e':  // APPENDS, SETITEMS
       case 'u':
         return add(pop_to_mark());
-      case 's':
-        return add(pop_items(2));
-      case 'c':
-        return push_global(line(), line());
-      case '\x93': {  // STACK_GLOBAL
-        const auto names = pop_items(2);
-        return push_global(pickle_[names[0]].text, pickle_[names[1]].text);
-      }
-      case 'Q':
+      case 'c':  // GLOBAL
+        return push_global(std::string(line()) + ".");
+      case 'Q':  // BINPERSID
         return push({Kind::persistent, 0, {}, {pop()}});
-      case 'R':
-      case '\x81':
+      case 'R':  // REDUCE
         return call();
-      case 'b':  // BUILD: attributes of an object, which no tensor is among
+      case 'b':  // BUILD: attributes of an object, and no tensor is one
         pop();
-        top();
         return;
-      case 'q':
-        return keep(number(1));
+      case 'q':  // BINPUT, LONG_BINPUT
       case 'r':
-        return keep(number(4));
-      case '\x94':
-        return keep(memo_.size());
-      case 'h':
-        return recall(number(1));
+        return keep(number(opcode == 'q' ? 1 : 4));
+      case 'h':  // BINGET, LONG_BINGET
       case 'j':
-        return recall(number(4));
-      case '0':
-        pop();
-        return;
-      case '1':
-        pop_to_mark();
-        return;
-      case '2':
-        stack_.push_back(top());
-        return;
+        return recall(number(opcode == 'h' ? 1 : 4));
       default:
         fail("the opcode " + std::to_string(static_cast<unsigned char>(opcode)));
     }
   }
 
   [[noreturn]] void fail(const std::string& what) const {
-    throw LoadError(where_ + ": expected the pickle of a PyTorch state dict, found " + what + " at byte " +
-                    std::to_string(at_) + " of " + std::to_string(bytes_.size()));
+    throw LoadError(where_ + ": expected the pickle of a state dict as torch.save writes it, found " + what +
+                    " before byte " + std::to_string(at_) + " of " + std::to_string(bytes_.size()));
   }
 
   std::string_view take(std::uint64_t size) {
-    if (size > bytes_.size() - at_) fail("its end too early");
+    if (size > bytes_.size() - at_) fail("its end");
     at_ += size;
     return bytes_.substr(at_ - size, size);
   }
@@ -158,26 +134,26 @@ class Machine {
       value |= std::uint64_t{static_cast<unsigned char>(digits[i])} << (8 * i);
     return value;
   }
-  /// Two's complement of any length up to 8; longer ones (of random generators) are of no use here, and 0.
-  std::int64_t signed_number(std::uint64_t size) {
+  /// A number of up to 8 bytes; longer ones, of random generators, are of no use here: 0.
+  std::int64_t signed_number(std::uint64_t size, bool is_signed) {
     if (size == 0 || size > 8) return take(size), 0;
     const auto spare = static_cast<int>(64 - 8 * size);
-    return static_cast<std::int64_t>(number(size) << spare) >> spare;
+    const std::uint64_t digits = number(size) << spare;
+    return is_signed ? static_cast<std::int64_t>(digits) >> spare
+                     : static_cast<std::int64_t>(digits >> spare);
   }
   std::string_view line() {
     const std::size_t end = bytes_.find('\n', at_);
     if (end == bytes_.npos) fail("a name without an end");
-    const std::string_view text = take(end - at_);
-    take(1);
-    return text;
+    return take(end + 1 - at_).substr(0, end - at_);
   }
 
-  void push(Value value) {
+  void push(Pickle::Value value) {
     stack_.push_back(static_cast<std::uint32_t>(pickle_.values.size()));
     pickle_.values.push_back(std::move(value));
   }
   std::uint32_t top() const {
-    if (stack_.empty() || stack_.back() == kMark) fail("a value missing");
+    if (stack_.empty() || stack_.back() == kMark) fail("too few values");
     return stack_.back();
   }
   std::uint32_t pop() {
@@ -185,34 +161,32 @@ class Machine {
     stack_.pop_back();
     return value;
   }
-  std::vector<std::uint32_t> pop_items(std::size_t count) {
-    std::vector<std::uint32_t> items(count);
+  Values pop_items(std::size_t count) {
+    Values items(count);
     while (count > 0) items[--count] = pop();
     return items;
   }
-  std::vector<std::uint32_t> pop_to_mark() {
-    std::size_t mark = stack_.size();
-    while (mark > 0 && stack_[mark - 1] != kMark) --mark;
-    if (mark == 0) fail("no mark");
-    const auto first = stack_.begin() + static_cast<std::ptrdiff_t>(mark);
-    std::vector<std::uint32_t> items(first, stack_.end());
-    stack_.resize(mark - 1);
+  Values pop_to_mark() {
+    const auto mark = std::find(stack_.rbegin(), stack_.rend(), kMark);
+    if (mark == stack_.rend()) fail("no mark");
+    Values items(mark.base(), stack_.end());
+    stack_.erase(mark.base() - 1, stack_.end());
     return items;
   }
 
   /// Adds items to the list or dictionary below them, also to an OrderedDict, which a call made.
-  void add(const std::vector<std::uint32_t>& items) {
-    Value& to = pickle_.values[top()];
-    if (to.kind != Kind::sequence && to.kind != Kind::dictionary) fail("items of something without items");
-    if (to.kind == Kind::dictionary && items.size() % 2 != 0) fail("a key without a value");
+  void add(const Values& items) {
+    Pickle::Value& to = pickle_.values[top()];
+    const bool fits = to.kind == Kind::sequence || (to.kind == Kind::dictionary && items.size() % 2 == 0);
+    if (!fits) fail("items that do not fit where they go");
     to.items.insert(to.items.end(), items.begin(), items.end());
   }
-  void push_global(std::string_view module, std::string_view name) {
-    const std::string full = std::string(module) + "." + std::string(name);
-    const auto known = std::ranges::find(kGlobals, full);
+  void push_global(std::string name) {
+    name += line();
+    const auto known = std::ranges::find(kGlobals, name);
     if (known == std::end(kGlobals))
-      throw LoadError(where_ + ": expected a state dict, found the global " + quote(full) +
-                      ", which is not tensors alone; save model.state_dict() with torch.save");
+      throw LoadError(where_ + ": expected a state dict of tensors alone, found the global " + quote(name) +
+                      "; save model.state_dict() with torch.save");
     push({Kind::global, 0, *known});
   }
   void call() {
@@ -223,20 +197,19 @@ class Machine {
   }
   void keep(std::uint64_t number) {
     if (number > kMostSteps) fail("a value kept as number " + std::to_string(number));
-    if (number >= memo_.size()) memo_.resize(number + 1, kMark);
-    memo_[number] = top();
+    if (number >= kept_.size()) kept_.resize(number + 1, kMark);
+    kept_[number] = top();
   }
   void recall(std::uint64_t number) {
-    if (number >= memo_.size() || memo_[number] == kMark) fail("a value that was not kept");
-    stack_.push_back(memo_[number]);
+    if (number >= kept_.size() || kept_[number] == kMark) fail("a value that was not kept");
+    stack_.push_back(kept_[number]);
   }
 
   std::string_view bytes_;
   const std::string& where_;
   std::size_t at_ = 0;
   Pickle pickle_;
-  std::vector<std::uint32_t> stack_;
-  std::vector<std::uint32_t> memo_;  // kMark: not kept
+  Values stack_, kept_;  // kMark in kept_: nothing
 };
 
 }  // namespace

@@ -10,13 +10,13 @@ namespace headscope::model {
 /// What a pickle builds, as values that refer to each other by number, so that shared and cyclic ones cost
 /// nothing.
 struct Pickle {
-  enum class Kind { none, boolean, integer, real, text, sequence, dictionary, global, call, persistent };
+  enum class Kind { other, integer, text, sequence, dictionary, global, call, persistent };
   struct Value {
     Kind kind = Kind::none;
-    std::int64_t integer = 0;   ///< of a boolean or integer
+    std::int64_t integer = 0;
     std::string_view text = {};  ///< a text's; a global's name as "module.name"
-    /// A sequence's items; a dictionary's keys and values in turn; of a call the global and the sequence of its
-    /// arguments (nobody carries it out); the sequence that is a persistent id.
+    /// A sequence's items; a dictionary's keys and values in turn; of a call the global and the sequence of
+    /// its arguments (nobody carries it out); the sequence that is a persistent id.
     std::vector<std::uint32_t> items = {};
   };
   std::vector<Value> values;
@@ -25,10 +25,10 @@ struct Pickle {
   const Value& operator[](std::uint32_t value) const { return values[value]; }
 };
 
-/// Reads the pickle of a PyTorch state dict (Python's pickletools.py describes protocols 0 to 5, of which
-/// torch.save takes 2). Nothing is ever executed: a global is a name and a call is a value. Other
-/// globals than a state dict's and other opcodes than plain data's are refused. Texts point into `bytes`. Throws
-/// LoadError that names `where`, also for a pickle of more than 2^18 steps.
+/// Reads the pickle of a PyTorch state dict (protocol 2, see Python's pickletools.py). Nothing is ever
+/// executed: a global is a name and a call is a value. Other globals than a state dict's and other opcodes
+/// than plain data's are refused. Texts point into `bytes`. Throws LoadError that names `where`, also for
+/// more than 2^18 steps.
 Pickle read_pickle(std::string_view bytes, const std::string& where);
 
 }  // namespace headscope::model

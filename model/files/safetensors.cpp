@@ -100,7 +100,8 @@ class HeaderReader {
     const auto end = static_cast<std::uint64_t>(offsets[1]);
     if (end > file_.size() - first) {
       fail(where + ": expected data_offsets within the file's " + std::to_string(file_.size() - first) +
-           " bytes of data, found " + to_text(offsets) + " (the file is truncated or damaged; download it again)");
+           " bytes of data, found " + to_text(offsets) +
+           " (the file is truncated or damaged; download it again)");
     }
     if (const auto bits = bits_of(view.dtype)) {
       const auto expected = byte_size(view.shape, *bits);

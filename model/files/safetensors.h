@@ -13,8 +13,8 @@
 namespace headscope::model {
 
 /// Opens a safetensors file: beside what every TensorFile promises, the header's length, JSON depth and
-/// structure are checked, and that the tensors together fill the data without overlaps or gaps. Throws LoadError
-/// that names the file, the tensor, and what was expected and found.
+/// structure are checked, and that the tensors together fill the data without overlaps or gaps. Throws
+/// LoadError that names the file, the tensor, and what was expected and found.
 TensorFile open_safetensors(const std::filesystem::path& file);
 
 /// A tensor to be written, row-major.

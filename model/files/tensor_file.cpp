@@ -78,7 +78,8 @@ void TensorFile::read(const TensorView& tensor, std::uint64_t first, std::span<s
   std::vector<std::byte> between((most - least + 1) * element);
   file_->read(tensor.offset + least * element, between);
   for (std::uint64_t i = 0; i < count; ++i)
-    std::memcpy(out.data() + i * element, between.data() + (place_of(tensor, start + i) - least) * element, element);
+    std::memcpy(out.data() + i * element, between.data() + (place_of(tensor, start + i) - least) * element,
+                element);
 }
 
 std::vector<std::byte> TensorFile::read(const TensorView& tensor) const {

@@ -16,7 +16,7 @@ namespace headscope::model {
 
 /// A tensor of a file and the location of its bytes: little-endian, not necessarily aligned.
 struct TensorView {
-  std::string dtype;                ///< safetensors' name: "F32", "F16", "BF16", "F64", "I64", "U8", "BOOL" ...
+  std::string dtype;  ///< safetensors' name: "F32", "F16", "BF16", "F64", "I64", "U8", "BOOL" ...
   std::vector<std::int64_t> shape;  ///< [] for a scalar
   /// Elements from one index of each dimension to the next; empty: row-major, without gaps.
   std::vector<std::int64_t> strides = {};
@@ -36,9 +36,9 @@ std::optional<std::uint64_t> extent(const TensorView& view);
 /// Whether a view's strides are those of row-major elements without gaps.
 bool is_contiguous(const TensorView& view);
 
-/// A file of named tensors. It is checked completely before any tensor is returned: every range lies inside the
-/// file and fits the tensor's shape. A tensor of an unknown dtype is kept without checking its length; its user
-/// must reject it.
+/// A file of named tensors. It is checked completely before any tensor is returned: every range lies inside
+/// the file and fits the tensor's shape. A tensor of an unknown dtype is kept without checking its length;
+/// its user must reject it.
 class TensorFile {
  public:
   TensorFile(std::shared_ptr<const OpenFile> file, std::map<std::string, TensorView> tensors,
@@ -48,8 +48,8 @@ class TensorFile {
   const std::map<std::string, TensorView>& tensors() const { return tensors_; }
   const std::map<std::string, std::string>& metadata() const { return metadata_; }
 
-  /// Fills `out` with a tensor's elements in row-major order, from byte `first` of them on. Throws LoadError if
-  /// they cannot be read.
+  /// Fills `out` with a tensor's elements in row-major order, from byte `first` of them on. Throws LoadError
+  /// if they cannot be read.
   void read(const TensorView& tensor, std::uint64_t first, std::span<std::byte> out) const;
   std::vector<std::byte> read(const TensorView& tensor) const;
 

@@ -22,8 +22,8 @@ namespace {
 namespace fs = std::filesystem;
 
 /// Where the libraries of Hugging Face put weights, in the order in which they look for them.
-constexpr const char* kWeightFiles[] = {"model.safetensors", "model.safetensors.index.json", "pytorch_model.bin",
-                                        "pytorch_model.bin.index.json"};
+constexpr const char* kWeightFiles[] = {"model.safetensors", "model.safetensors.index.json",
+                                        "pytorch_model.bin", "pytorch_model.bin.index.json"};
 constexpr std::string_view kIndexEnding = ".index.json";
 
 constexpr const char* kAdapter =
@@ -38,11 +38,12 @@ std::string adapter_in(const fs::path& folder) {
 }
 
 [[noreturn]] void fail_without_weights(const fs::path& folder) {
-  const std::string expected = system::text_of(folder) + ": expected model.safetensors or pytorch_model.bin, found ";
+  const std::string expected =
+      system::text_of(folder) + ": expected model.safetensors or pytorch_model.bin, found ";
   if (const std::string adapter = adapter_in(folder); !adapter.empty())
     throw LoadError(expected + adapter + ": " + kAdapter);
-  constexpr std::string_view kOthers[] = {".safetensors", ".bin", ".pt", ".pth", ".ckpt", ".h5", ".msgpack",
-                                          ".gguf", ".onnx", ".index"};
+  constexpr std::string_view kOthers[] = {".safetensors", ".bin",     ".pt",   ".pth",  ".ckpt",
+                                          ".h5",          ".msgpack", ".gguf", ".onnx", ".index"};
   std::string others;
   std::error_code error;
   for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
@@ -107,7 +108,8 @@ TensorSource TensorSource::open(const fs::path& folder) {
       source.main_file_ = system::text_of(file);
       source.names_ = files_behind(folder, name);
       for (const std::string& each : source.names_) source.add_file(folder / system::path_of(each));
-      if (first_error) source.warnings_.push_back(first_error->what() + std::string("; ") + name + " is used instead");
+      if (first_error)
+        source.warnings_.push_back(first_error->what() + std::string("; ") + name + " is used instead");
       if (const std::string adapter = adapter_in(folder); !adapter.empty())
         source.warnings_.push_back(system::text_of(folder / adapter) + " is not used: it is " + kAdapter);
       return source;
@@ -126,7 +128,8 @@ const TensorSource::Entry* TensorSource::find(const std::string& name) const {
 
 void TensorSource::add_file(const fs::path& file) {
   const bool is_torch = file.extension() == ".bin";
-  files_.push_back(std::make_shared<const TensorFile>(is_torch ? open_torch_file(file) : open_safetensors(file)));
+  files_.push_back(
+      std::make_shared<const TensorFile>(is_torch ? open_torch_file(file) : open_safetensors(file)));
   for (const auto& [name, view] : files_.back()->tensors())
     entries_.insert_or_assign(name, Entry{system::text_of(file), &view, files_.back().get()});
 }

@@ -11,12 +11,12 @@
 
 namespace headscope::model {
 
-/// The names of the files that an index of shards has, which are plain and in printable ASCII. `where` is named
-/// in messages. Throws LoadError.
+/// The names of the files that an index of shards has, which are plain and in printable ASCII. `where` is
+/// named in messages. Throws LoadError.
 std::set<std::string> shards_of(std::string_view json, const std::string& where);
 
-/// The names of the files with weights in a model's folder, without opening them. Throws LoadError if there are
-/// none, and for an unreadable index.
+/// The names of the files with weights in a model's folder, without opening them. Throws LoadError if there
+/// are none, and for an unreadable index.
 std::set<std::string> weight_files(const std::filesystem::path& folder);
 
 /// The tensors of a model's folder, from one file or several shards. Entries stay valid as long as any copy

@@ -30,9 +30,9 @@ struct StorageType {
   const char* dtype;  ///< safetensors' name
 };
 constexpr StorageType kStorageTypes[] = {
-    {"torch.FloatStorage", "F32"},     {"torch.HalfStorage", "F16"},  {"torch.BFloat16Storage", "BF16"},
-    {"torch.DoubleStorage", "F64"},    {"torch.LongStorage", "I64"},  {"torch.IntStorage", "I32"},
-    {"torch.ShortStorage", "I16"},     {"torch.CharStorage", "I8"},   {"torch.ByteStorage", "U8"},
+    {"torch.FloatStorage", "F32"},  {"torch.HalfStorage", "F16"}, {"torch.BFloat16Storage", "BF16"},
+    {"torch.DoubleStorage", "F64"}, {"torch.LongStorage", "I64"}, {"torch.IntStorage", "I32"},
+    {"torch.ShortStorage", "I16"},  {"torch.CharStorage", "I8"},  {"torch.ByteStorage", "U8"},
     {"torch.BoolStorage", "BOOL"},
 };
 
@@ -76,9 +76,11 @@ class StateDict {
     const bool is_old = start.starts_with(std::string_view("\x80\x02\x8a\x0al\xfc\x9c\x46\xf9 j\xa8P\x19."));
     const std::string again = "torch.save(torch.load(\"pytorch_model.bin\"), \"pytorch_model.bin\")";
     if (is_old)
-      fail("expected the form of PyTorch 1.6 and later, found an older one; write it anew in Python: " + again);
+      fail("expected the form of PyTorch 1.6 and later, found an older one; write it anew in Python: " +
+           again);
     const std::string other = foreign_content(start);
-    fail("expected a state dict as torch.save writes it, found " + (other.empty() ? "something else" : other));
+    fail("expected a state dict as torch.save writes it, found " +
+         (other.empty() ? "something else" : other));
   }
 
   std::optional<std::string> text_of(const std::string& name) const {
@@ -142,8 +144,7 @@ class StateDict {
     const Value* storage = persistent.kind == Kind::persistent ? &pickle_[persistent.items[0]] : nullptr;
     if (storage == nullptr || storage->items.size() < 5 || pickle_[storage->items[0]].text != "storage")
       fail(where + ": expected a storage in the archive, found none");
-    const auto type =
-        std::ranges::find(kStorageTypes, pickle_[storage->items[1]].text, &StorageType::global);
+    const auto type = std::ranges::find(kStorageTypes, pickle_[storage->items[1]].text, &StorageType::global);
     if (type == std::end(kStorageTypes)) fail(where + ": expected a storage of numbers, found another");
     const auto entry = entries_.find(folder_ + "data/" + std::string(pickle_[storage->items[2]].text));
     if (entry == entries_.end()) fail(where + ": expected its storage in the archive, found none");

@@ -131,7 +131,8 @@ class Loader {
   Tensor checked(const std::string& name, const ParameterShape& shape, bool linear) {
     if (options_.stop.stop_requested()) throw Stopped();
     const auto found = checkpoint_.tensors.find(name);
-    weights_.parameters.push_back({name, shape, found == checkpoint_.tensors.end() ? "" : found->second->view->dtype});
+    weights_.parameters.push_back(
+        {name, shape, found == checkpoint_.tensors.end() ? "" : found->second->view->dtype});
     if (found == checkpoint_.tensors.end()) return {};
     const TensorSource::Entry* entry = found->second;
     ParameterShape expected = shape;
