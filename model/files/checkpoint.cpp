@@ -165,15 +165,13 @@ class Matching {
       if (tied && !same) {
         tied = false;
         result_.warnings.push_back(head->file + ": " + quote(head_name) +
-                                   " differs from wte.weight, so they are not tied" +
-                                   ", though the configuration ties them");
+                                   " differs from wte.weight, so it is used, though config.json ties them");
       }
       if (!tied) take(std::string(kHead), head_name);
     } else if (!tied) {
       fail(
           "expected lm_head.weight, since tie_word_embeddings is false in config.json, found no such tensor; "
-          "if "
-          "the model ties it to wte.weight, as GPT-2 does, write true there");
+          "write true there if the model ties it to wte.weight, as GPT-2 does");
     }
     count_rows(wte, "vocab_size", result_.config.vocab_size, "wte.weight");
     const Entry* wpe = take("wpe.weight", prefix_ + "wpe.weight");
@@ -255,7 +253,11 @@ class Matching {
     const std::vector<std::string> names = unused();
     if (names.empty()) return;
     const auto is_beyond = [&](const std::string& name) {
-      return name.starts_with(prefix_) && !layer_of(std::string_view(name).substr(prefix_.size())).empty();
+      if (!name.starts_with(prefix_)) return false;
+      const std::string layer =
+          prefix_ + std::string(layer_of(std::string_view(name).substr(prefix_.size())));
+      const auto used = used_.lower_bound(layer);
+      return layer != prefix_ && (used == used_.end() || !used->starts_with(layer));
     };
     const bool adapter =
         std::ranges::any_of(names, [](const std::string& name) { return name.find(".lora_") != name.npos; });
