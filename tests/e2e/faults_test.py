@@ -51,12 +51,10 @@ COMMANDS = {
     "standard input": ["predict", "--model", "IN/model", "--prompt-file", "-"],
     "trace": ["trace", *PLACED, "--hooks", "*pattern,*resid_pre", "--out", "OUT/run.safetensors"],
     "png": ["plot", "heatmap", *PLACED, "--out", "OUT/a.png"],
-    "svg": ["plot", "query", *PLACED, "--out", "OUT/a.svg"],
     "in the place of another": ["plot", "next", *PLACED, "--out", "OUT/old.csv"],
     "list": ["plot", "next", *LISTED, "--out", "OUT/{n}.svg", "--resume"],
     "recipe": ["plot", "--recipe", "IN/figure.png", "--model", "IN/model", "--out", "OUT/a.svg"],
     "metrics": ["metrics", *LISTED, "--json"],
-    "merged": ["metrics", "--merge", "IN/part-0.json", "IN/part-1.json"],
     "patterns": ["plot", "heads", "--attention", "IN/patterns.safetensors", "--out", "OUT/a.svg"],
     "window": ["shot", *PLACED, "--size", "800x560", "--out", "OUT/w.png"],
     "tour": ["shot", "--model", "IN/model", "--tour", "IN/tour.md", "--size", "800x560", "--out", "OUT/w.png"],
@@ -179,9 +177,6 @@ class ModelCase(FaultCase):
         given = ["--model", model, "--prompt", PROMPT]
         self.succeed("plot", "heatmap", *given, "--out", self.inputs / "figure.png")
         self.succeed("trace", *given, "--hooks", "*pattern", "--out", self.inputs / "patterns.safetensors")
-        for part in (0, 1):
-            (self.inputs / f"part-{part}.json").write_bytes(self.succeed(
-                "metrics", "--model", model, "--prompts", self.inputs / "prompts.jsonl", "--shard", f"{part}/2", "--json"))
 
 
 class Commands(ModelCase):

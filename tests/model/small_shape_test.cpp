@@ -56,7 +56,7 @@ TEST_F(SmallShape, PatternsAreWithinAHundredThousandthAndPeaked) {
       const std::vector<float> pattern = transformer_->attention(*run, layer, head).pattern;
       found.insert(found.end(), pattern.begin(), pattern.end());
     }
-    const std::vector<float>& wanted = expected("blocks." + std::to_string(layer) + ".attn.hook_pattern");
+    const std::vector<float> wanted = expected("blocks." + std::to_string(layer) + ".attn.hook_pattern");
     EXPECT_LE(largest_difference(wanted, found), 1e-5) << "layer " << layer;
 
     std::size_t peaked = 0;

@@ -185,7 +185,7 @@ TEST(CopyingOfHead, TheEigenvaluesAddUpToTheCircuitsTrace) {
 
 TEST(KeysOfToken, AreTheReferences) {
   const Scenario s("A robot must");
-  for (const TokenReading reading : kReadings) {
+  for (const TokenReading reading : {kReadings[0], kReadings[1]}) {
     const Textbook textbook(s.config(), 2, 3, reading);
     const std::vector<double> query = textbook.query(700);
     std::vector<double> scores;

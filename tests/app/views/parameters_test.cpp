@@ -90,7 +90,7 @@ TEST(TensorPictures, HaveTheNumbersOfTheTensor) {
 
 TEST(TensorPictures, ACellIsTheStrongestOfWhatLiesUnderIt) {
   const auto p = scenario(12).ask(PictureOfTensor{index_of("wte.weight")});
-  const std::vector<double>& values = values_of("wte.weight");
+  const std::vector<double> values = values_of("wte.weight");
   ASSERT_LT(p->pooled_rows, p->rows) << "some rows share a cell";
   std::int64_t under = 0;
   for (int row = 0; row < p->pooled_rows; row += 37) {
