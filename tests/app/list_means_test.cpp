@@ -106,7 +106,6 @@ TEST(ListMeans, AreTheSameToTheBitInParts) {
   const std::string list = list_of(pairs());
   const std::vector<Words> commands{{"sweep", "--restored"},
                                     {"sweep", "--sweep-over", "layer-position", "--ablate", "zero"},
-                                    {"sweep", "--sweep-over", "senders"},
                                     {"attribute", "--metric", "difference"},
                                     {"lens"}};
   for (const Words& command : commands) {

@@ -118,18 +118,6 @@ TEST_F(MemoryOfGpt2Small, HoldsTwoOfTheLongestRuns) {
   expect_within_budget();
 }
 
-TEST_F(MemoryOfGpt2Small, HoldsABaseThatIsNotTheShownRun) {
-  const model::Config config = settled().model->transformer->config();
-  const std::vector<int> first = longest_prompt(config, 1), second = longest_prompt(config, 2);
-  show(first);
-  show(second);
-  std::vector<int> third = second;
-  std::copy_n(first.begin(), 200,
-              third.begin());  // the third prompt continues the first, while the second is shown
-  EXPECT_EQ(show(third).run->run->computed_positions, config.n_ctx - 3 * model::Page::kPositions);
-  expect_within_budget();
-}
-
 TEST_F(MemoryOfGpt2Small, HoldsTheWindowWithEveryView) {
   CoreOptions options;
   options.window.model = want_.model;

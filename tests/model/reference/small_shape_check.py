@@ -7,6 +7,7 @@ reference, and starts the test programs. Removes the folder after.
 Exit status: that of the first program that fails; 77 (skipped) where numpy is not installed.
 """
 import argparse
+import json
 import os
 import shutil
 import subprocess
@@ -52,10 +53,15 @@ def main():
     try:
         make(arguments.work)
         tokens = [int(token) for token in np.random.default_rng(5).integers(0, 50257, LENGTH)]
-        activations = gpt2_reference.run_folder(arguments.work, tokens, is_compared)
-        write(arguments.work / "goldens.safetensors", tokens, activations)
+        config = json.loads((arguments.work / "config.json").read_text())
+        weights = {name: values.astype(np.float64)
+                   for name, values in safetensors_io.read(arguments.work / "model.safetensors").items()}
+        activations = gpt2_reference.run(config, weights, tokens)
+        write(arguments.work / "goldens.safetensors", tokens,
+              {name: values for name, values in activations.items() if is_compared(name)})
         write(arguments.work / "gradients.safetensors", tokens,
-              gpt2_gradients.gradients_of_folder(arguments.work, tokens, gpt2_gradients.loss(tokens), gradient_is_compared))
+              gpt2_gradients.gradients(config, weights, tokens, gpt2_gradients.loss(tokens), gradient_is_compared, activations))
+        del weights, activations
         environment = {**os.environ, "HEADSCOPE_SMALL_SHAPE": str(arguments.work)}
         for test in arguments.test:
             status = subprocess.run([test], env=environment, check=False).returncode
