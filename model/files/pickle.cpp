@@ -145,7 +145,8 @@ class Machine {
   std::string_view line() {
     const std::size_t end = bytes_.find('\n', at_);
     if (end == bytes_.npos) fail("a name without an end");
-    return take(end + 1 - at_).substr(0, end - at_);
+    const std::size_t size = end - at_;
+    return take(size + 1).substr(0, size);
   }
 
   void push(Pickle::Value value) {

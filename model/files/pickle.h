@@ -12,7 +12,7 @@ namespace headscope::model {
 struct Pickle {
   enum class Kind { other, integer, text, sequence, dictionary, global, call, persistent };
   struct Value {
-    Kind kind = Kind::none;
+    Kind kind = Kind::other;
     std::int64_t integer = 0;
     std::string_view text = {};  ///< a text's; a global's name as "module.name"
     /// A sequence's items; a dictionary's keys and values in turn; of a call the global and the sequence of

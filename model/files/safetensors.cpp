@@ -30,7 +30,7 @@ constexpr int kMaxDepth = 8;                       // the format itself needs 3
 /// Size of a tensor in bytes; nothing if the product overflows or is not a whole number of bytes.
 std::optional<std::uint64_t> byte_size(std::span<const std::int64_t> shape, std::uint64_t bits) {
   std::uint64_t total = 0;
-  const std::optional<std::uint64_t> count = element_count(shape);
+  const std::optional<std::uint64_t> count = count_of_elements(shape);
   if (!count || __builtin_mul_overflow(*count, bits, &total) || total % 8 != 0) return std::nullopt;
   return total / 8;
 }

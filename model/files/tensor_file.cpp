@@ -33,15 +33,15 @@ std::optional<std::uint64_t> bits_of(std::string_view dtype) {
   return std::nullopt;
 }
 
-std::optional<std::uint64_t> element_count(std::span<const std::int64_t> shape) {
+std::optional<std::uint64_t> count_of_elements(std::span<const std::int64_t> shape) {
   std::uint64_t count = 1;
   for (const std::int64_t size : shape)
     if (__builtin_mul_overflow(count, static_cast<std::uint64_t>(size), &count)) return std::nullopt;
   return count;
 }
 
-std::optional<std::uint64_t> extent(const TensorView& view) {
-  if (view.strides.empty()) return element_count(view.shape);
+std::optional<std::uint64_t> extent_of(const TensorView& view) {
+  if (view.strides.empty()) return count_of_elements(view.shape);
   if (view.strides.size() != view.shape.size()) return std::nullopt;
   std::uint64_t last = 0;
   for (std::size_t axis = 0; axis < view.shape.size(); ++axis) {

@@ -28,10 +28,10 @@ struct TensorView {
 std::optional<std::uint64_t> bits_of(std::string_view dtype);
 
 /// The number of elements; nothing if it overflows.
-std::optional<std::uint64_t> element_count(std::span<const std::int64_t> shape);
+std::optional<std::uint64_t> count_of_elements(std::span<const std::int64_t> shape);
 
 /// Elements from a view's first to its last, with both; nothing if it overflows.
-std::optional<std::uint64_t> extent(const TensorView& view);
+std::optional<std::uint64_t> extent_of(const TensorView& view);
 
 /// Whether a view's strides are those of row-major elements without gaps.
 bool is_contiguous(const TensorView& view);

@@ -155,7 +155,7 @@ class StateDict {
     view.strides = whole_numbers(pickle_[arguments.items[3]], where);
     const Value& offset = pickle_[arguments.items[1]];
     const std::uint64_t element = *bits_of(view.dtype) / 8, held = entry->second.bytes / element;
-    const std::optional<std::uint64_t> count = element_count(view.shape), reach = extent(view);
+    const std::optional<std::uint64_t> count = count_of_elements(view.shape), reach = extent_of(view);
     if (offset.kind != Kind::integer || offset.integer < 0 || !count || !reach ||
         static_cast<std::uint64_t>(offset.integer) > held || *reach > held - offset.integer)
       fail(where + ": expected it within its storage of " + std::to_string(held) +

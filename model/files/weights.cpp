@@ -85,7 +85,7 @@ class Loader {
     const auto cols = static_cast<int>(shape[transposed ? 0 : 1]);
     const Precision precision = weights_.precision;
     const bool linear = checkpoint_.linear_layout && !transposed;
-    const Tensor tensor = checked(name, shape, linear);
+    const Tensor tensor = checked(name, shape, linear, true);
     const std::size_t bytes = panel_matrix_bytes(depth, cols, precision);
     bytes_ += Arena::room_for(bytes);
     if (!arena_) return {};
@@ -105,7 +105,7 @@ class Loader {
   }
 
   std::span<const float> floats(const std::string& name, const ParameterShape& shape) {
-    const Tensor tensor = checked(name, shape, false);
+    const Tensor tensor = checked(name, shape, false, false);
     const auto count = static_cast<std::size_t>(value_count(weights_.parameters.back()));
     bytes_ += Arena::room_for(count * sizeof(float));
     if (!arena_) return {};
@@ -128,7 +128,8 @@ class Loader {
   };
 
   /// Checks a tensor and adds it to the table of parameters. `linear`: the file has its transpose.
-  Tensor checked(const std::string& name, const ParameterShape& shape, bool linear) {
+  /// `may_turn`: whoever reads it can turn it.
+  Tensor checked(const std::string& name, const ParameterShape& shape, bool linear, bool may_turn) {
     if (options_.stop.stop_requested()) throw Stopped();
     const auto found = checkpoint_.tensors.find(name);
     weights_.parameters.push_back(
@@ -143,14 +144,12 @@ class Loader {
     if (!type) fail(entry->file, name, "numbers of 16, 32 or 64 bits", quote(entry->view->dtype));
 
     Tensor tensor{entry, *type, *entry->view};
+    if (entry->view->strides.empty() || !may_turn) return tensor;
     std::ranges::reverse(tensor.view.shape);
     std::ranges::reverse(tensor.view.strides);
-    tensor.is_turned = !tensor.view.strides.empty() && is_contiguous(tensor.view);
-    if (tensor.is_turned) {
-      tensor.view.strides.clear();
-    } else {
-      tensor.view = *entry->view;
-    }
+    tensor.is_turned = is_contiguous(tensor.view);
+    if (!tensor.is_turned) tensor.view = *entry->view;
+    if (tensor.is_turned) tensor.view.strides.clear();
     return tensor;
   }
 

@@ -16,10 +16,10 @@ constexpr std::uint64_t kMostEntries = 1 << 16, kMostDirectory = 8 << 20;
 constexpr std::uint64_t kIn64Bits = 0xffffffff;  // in a field of 32 bits: see the one of 64
 
 /// A part of the file, of which little-endian numbers are read.
-class Part {
+class Record {
  public:
   /// Throws if it does not lie inside the file.
-  Part(const OpenFile& file, std::uint64_t offset, std::uint64_t size, std::string_view signature)
+  Record(const OpenFile& file, std::uint64_t offset, std::uint64_t size, std::string_view signature)
       : file_(file) {
     if (offset > file.size() || size > file.size() - offset) fail();
     bytes_.resize(size);
@@ -49,20 +49,20 @@ class Part {
 
 /// The entries' descriptions, and how many there are. The last record of the file says where they are, and a
 /// comment may follow it.
-std::pair<Part, std::uint64_t> directory_of(const OpenFile& file) {
+std::pair<Record, std::uint64_t> directory_of(const OpenFile& file) {
   constexpr std::uint64_t kEnd = 22, kLongestComment = 0xffff, kLocator = 20, kEnd64 = 56;
   const std::uint64_t tail = std::min(file.size(), kEnd + kLongestComment);
-  const Part end(file, file.size() - tail, tail, "");
+  const Record end(file, file.size() - tail, tail, "");
   const std::size_t at = end.text(0, tail).rfind("PK\x05\x06");
   if (at == std::string_view::npos) end.fail();
   std::uint64_t count = end.number(at + 10, 2), bytes = end.number(at + 12, 4),
                 offset = end.number(at + 16, 4);
   if (at >= kLocator && end.text(at - kLocator, 4) == "PK\x06\x07") {
-    const Part end64(file, end.number(at - kLocator + 8, 8), kEnd64, "PK\x06\x06");
+    const Record end64(file, end.number(at - kLocator + 8, 8), kEnd64, "PK\x06\x06");
     count = end64.number(32, 8), bytes = end64.number(40, 8), offset = end64.number(48, 8);
   }
   if (count > kMostEntries || bytes > kMostDirectory) end.fail();
-  return {Part(file, offset, bytes, ""), count};
+  return {Record(file, offset, bytes, ""), count};
 }
 
 }  // namespace
@@ -93,7 +93,7 @@ std::map<std::string, ZipEntry> zip_entries(const OpenFile& file) {
                       ": expected entries stored as torch.save stores them, found " + quote(name) +
                       (is_encrypted ? " encrypted" : " compressed"));
     // The bytes are behind a header of their own, with a name and an extra field.
-    const Part local(file, header, kHeader, "PK\x03\x04");
+    const Record local(file, header, kHeader, "PK\x03\x04");
     const ZipEntry entry{header + kHeader + local.number(26, 2) + local.number(28, 2), packed};
     if (entry.offset > file.size() || packed > file.size() - entry.offset) local.fail();
     if (!entries.emplace(name, entry).second) directory.fail();

@@ -30,9 +30,9 @@ FloatRows transposed(const PanelKernels& kernels, ConstFloatRows x, float* memor
 }
 
 /// A block of one head's queries.
-class Block {
+class CellBlock {
  public:
-  Block(const PanelKernels& kernels, const Run& run, const HeadCache& head, int first, int rows, int keys,
+  CellBlock(const PanelKernels& kernels, const Run& run, const HeadCache& head, int first, int rows, int keys,
         float* scratch)
       : kernels_(kernels), run_(run), head_(head), first_(first), keys_(keys) {
     const auto take = [&] {
@@ -133,7 +133,7 @@ void attention_gradient(const PanelKernels& kernels, const Run& run, const HeadC
   for (int first = 0; first < run.length(); first += kQueriesPerBlock) {
     const int rows = std::min(kQueriesPerBlock, run.length() - first);
     const int keys = visit ? run.length() : keys_for(run, head, first + rows - 1);
-    Block(kernels, run, head, first, rows, keys, scratch).compute(gradients, visit);
+    CellBlock(kernels, run, head, first, rows, keys, scratch).compute(gradients, visit);
   }
 }
 

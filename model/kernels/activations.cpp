@@ -153,7 +153,8 @@ std::optional<Activation> activation_named(std::string_view name) {
 }
 
 std::string_view activation_names() {
-  return "gelu, gelu_new, gelu_10, gelu_accurate, gelu_fast, gelu_python, gelu_python_tanh, gelu_pytorch_tanh, "
+  return "gelu, gelu_new, gelu_10, gelu_accurate, gelu_fast, gelu_python, gelu_python_tanh, "
+         "gelu_pytorch_tanh, "
          "laplace, leaky_relu, linear, mish, quick_gelu, relu, relu2, relu6, sigmoid, silu, swish, tanh";
 }
 

@@ -76,9 +76,9 @@ void score_query(const PanelKernels& kernels, const HeadCache& head, int query, 
 
 /// Added in the order of the softmax kernels: sixteen partial sums, then these from first to last.
 float sum_of_powers(std::span<const float> powers) {
-  constexpr std::size_t kSums = 16;
-  std::array<float, kSums> sums{};
-  for (std::size_t i = 0; i < powers.size(); ++i) sums[i % kSums] += powers[i];
+  constexpr std::size_t kLanes = 16;
+  std::array<float, kLanes> sums{};
+  for (std::size_t i = 0; i < powers.size(); ++i) sums[i % kLanes] += powers[i];
   return std::accumulate(sums.begin(), sums.end(), 0.0F);
 }
 

@@ -103,7 +103,8 @@ Outcome check_torch(std::string_view file) {
 
 Outcome check_pickle(std::string_view pickle) {
   const std::string numbers(64, '\1');
-  return check_torch(testing::zip_bytes({{"a/data.pkl", std::string(pickle)}, {"a/data/0", numbers}, {"a/data/1", numbers}}));
+  return check_torch(testing::zip_bytes(
+      {{"a/data.pkl", std::string(pickle)}, {"a/data/0", numbers}, {"a/data/1", numbers}}));
 }
 
 Outcome check_shard_index(std::string_view index) {

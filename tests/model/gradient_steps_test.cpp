@@ -112,7 +112,8 @@ TEST(ActivationSlopes, AreThoseOfDoubles) {
       activation_slopes(kernels.rows, activation, slopes);
       for (std::size_t i = 0; i < values.size(); ++i) {
         const auto x = static_cast<double>(values[i]);
-        const double at = testing::activated(activation, x), after = testing::activated(activation, x + kStep),
+        const double at = testing::activated(activation, x),
+                     after = testing::activated(activation, x + kStep),
                      before = testing::activated(activation, x - kStep);
         if (std::abs(after - 2 * at + before) > 1e-3 * kStep) continue;
         ASSERT_NEAR(slopes[i], (after - before) / (2 * kStep), 4e-6)

@@ -220,7 +220,8 @@ TEST(Activate, IsThatOfDoubles) {
       float found = static_cast<float>(x);
       const double want = testing::activated(activation, found);
       activate(fastest_kernels().rows, activation, {&found, 1});
-      EXPECT_NEAR(found, want, 4e-7 * std::max(std::abs(want), 0.1)) << function_of(activation).name << " at " << x;
+      EXPECT_NEAR(found, want, 4e-7 * std::max(std::abs(want), 0.1))
+          << function_of(activation).name << " at " << x;
     }
 }
 

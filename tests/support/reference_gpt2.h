@@ -15,10 +15,10 @@ double activated(model::Activation activation, double x);
 
 /// All activations.
 inline constexpr model::Activation kActivations[] = {
-    model::Activation::gelu_new,   model::Activation::gelu,    model::Activation::gelu_10,
-    model::Activation::quick_gelu, model::Activation::relu,    model::Activation::relu2,
+    model::Activation::gelu_new,   model::Activation::gelu,       model::Activation::gelu_10,
+    model::Activation::quick_gelu, model::Activation::relu,       model::Activation::relu2,
     model::Activation::relu6,      model::Activation::leaky_relu, model::Activation::silu,
-    model::Activation::mish,       model::Activation::tanh,    model::Activation::sigmoid,
+    model::Activation::mish,       model::Activation::tanh,       model::Activation::sigmoid,
     model::Activation::laplace,    model::Activation::linear};
 
 /// GPT-2 in double precision: a simple pass over a prompt, written for tests from the textbook definition. It
