@@ -34,6 +34,12 @@ TEST(ModelDiscovery, FindsGpt2ModelsByName) {
                                           cache.path() / "models--openai-community--gpt2/snapshots/abc"}));
 }
 
+TEST(ModelDiscovery, AConfigurationMayHoldPythonsNumbers) {
+  const TemporaryFolder folder;
+  folder.write("config.json", R"({"model_type": "gpt2", "attn_pdrop": NaN, "limit": -Infinity})");
+  EXPECT_TRUE(is_gpt2(folder.path()));
+}
+
 TEST(ModelDiscovery, PrefersTheSnapshotOfRefsMain) {
   const TemporaryFolder cache;
   const fs::path model = "models--a--b";
