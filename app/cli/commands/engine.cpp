@@ -155,14 +155,6 @@ std::shared_ptr<const model::Tokenizer> load_tokenizer(const ModelArguments& arg
 
 namespace {
 
-/// The model alone, which must have all that is needed.
-Engine engine_of(const ModelArguments& arguments, Capabilities needs) {
-  Engine engine{loaded(arguments, model_folder(arguments), arguments.patterns),
-                model::Workspace(arguments.threads), nullptr};
-  require(*engine.model, needs);
-  return engine;
-}
-
 /// The edits with means over the list, if there is one, in place of means over the run's positions.
 model::Edits with_list_means(model::Edits edits, Engine& engine, bool takes_means, const Streams& streams) {
   if (!engine.mean_over) return edits;
@@ -177,19 +169,33 @@ model::Edits with_list_means(model::Edits edits, Engine& engine, bool takes_mean
 
 }  // namespace
 
-Engine start_engine(const ModelArguments& arguments) {
-  return engine_of(arguments, Capability::weights);
+std::vector<std::string> Engine::warnings() const {
+  std::vector<std::string> all = model->warnings;
+  for (const std::string& warning : second ? second->warnings : std::vector<std::string>())
+    if (std::ranges::count(all, warning) == 0) all.push_back(warning);
+  return all;
+}
+
+void show_warnings(std::span<const std::string> warnings, const ModelArguments& arguments,
+                   std::ostream& err) {
+  KeptModels* const kept = arguments.kept.models.get();
+  for (const std::string& warning : warnings)
+    if (kept == nullptr || kept->is_new(warning)) err << "headscope: " << one_line(warning) << '\n';
 }
 
 Engine start_engine(const Arguments& command, const Streams& streams, const EngineUse& use) {
   const EditArguments& edits = command.prompt.edits;
   const bool needs_weights = !edits.empty() || edits.mean_over;
-  Engine engine = engine_of(command.model, needs_weights ? use.needs | Capability::weights : use.needs);
+  const Capabilities needs = needs_weights ? use.needs | Capability::weights : use.needs;
+  Engine engine{loaded(command.model, model_folder(command.model), command.model.patterns),
+                model::Workspace(command.model.threads), nullptr};
+  require(*engine.model, needs);
   if (engine.model->patterns) return engine;
   if (edits.second_model) {
     engine.second = loaded(command.model, second_folder(*edits.second_model), false);
     check_comparable(*engine.model, *engine.second);
   }
+  show_warnings(engine.warnings(), command.model, streams.err);
   if (edits.mean_over)
     engine.mean_over = read_mean_list(*edits.mean_over, *engine.model, command.prompt.start_token);
   engine.given_edits = edits_from(edits, *engine.model);

@@ -67,6 +67,7 @@ struct Engine {
   std::shared_ptr<const LoadedModel> second = {};  ///< a model to compare with; null: none
   std::shared_ptr<const MeanList> mean_over = {};  ///< over which means are taken; null: the run's positions
   model::Config config() const { return model->config(); }
+  std::vector<std::string> warnings() const;  ///< of both models, each once
 };
 
 /// What a command uses a second model for.
@@ -81,10 +82,12 @@ struct EngineUse {
 
 /// Loads the models, unless they are kept, and reads the edits. Means over a list become their values, which
 /// may take a while. Throws model::LoadError, and model::RunError for edits that cannot be parsed or that
-/// this model does not support, and for a second model or a list that is not used.
+/// this model does not support, and for a second model or a list that is not used. Shows the models'
+/// warnings.
 Engine start_engine(const Arguments& command, const Streams& streams, const EngineUse& use = {});
-/// Loads a model alone.
-Engine start_engine(const ModelArguments& arguments);
+
+/// Writes the warnings of models to `err`, each once a process.
+void show_warnings(std::span<const std::string> warnings, const ModelArguments& arguments, std::ostream& err);
 
 /// The edits of the arguments: those of the file, then the others. Throws like start_engine.
 model::Edits edits_from(const EditArguments& edits, const LoadedModel& model);
