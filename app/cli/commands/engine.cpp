@@ -91,41 +91,61 @@ std::string words_of(const MeanList& list) {
          terminal_safe(list.over.list->name);
 }
 
+namespace {
+
+/// The model of that name, which is never taken for a folder here.
+std::optional<std::filesystem::path> find_by_name(const std::string& name) {
+  const auto cache = hugging_face_cache(process_environment());
+  if (const auto named = hub_model(name); named && cache)
+    if (auto snapshot = ModelCache(*cache, *named).complete_snapshot()) return snapshot;
+  return model_named(name, cache ? discover_models(*cache) : std::vector<DiscoveredModel>{});
+}
+
+/// Throws model::LoadError for a folder that holds no model but has the name of one, which it hides.
+void reject_shadow(const std::string& name, const std::filesystem::path& folder) {
+  if (!system::is_folder(folder) || system::is_there(folder / "config.json")) return;
+  const std::string shadows =
+      name + ": expected a GPT-2 model folder, found no config.json in it; it shadows the model ";
+  if (const auto model = find_by_name(name))
+    throw model::LoadError(shadows + model_name(*model) + " in " + system::text_of(*model) +
+                           ": rename the folder, or give that path");
+  if (const auto model = guess_hub_model(name))
+    throw model::LoadError(shadows + to_text(*model) +
+                           " of the Hugging Face hub: rename the folder and run headscope get " + name +
+                           ", if that is meant");
+}
+
+}  // namespace
+
 std::optional<std::filesystem::path> find_model(const std::string& name) {
   if (auto path = system::path_of(name); system::is_there(path)) return path;
-  const auto cache = hugging_face_cache(process_environment());
-  if (!cache) return std::nullopt;
-  if (const auto named = hub_model(name))
-    if (auto snapshot = ModelCache(*cache, *named).complete_snapshot()) return snapshot;
-  auto found = resolve_model(name, discover_models(*cache));
-  if (system::is_there(found)) return found;
-  return std::nullopt;
+  return find_by_name(name);
 }
 
 std::filesystem::path model_folder(const ModelArguments& arguments, const std::string& option) {
   if (!arguments.model) return bundled_model();
+  const std::string& name = *arguments.model;
   if (arguments.patterns) {
-    std::filesystem::path file = system::path_of(*arguments.model);
+    std::filesystem::path file = system::path_of(name);
     if (system::is_file(file)) return file;
-    throw model::LoadError("cannot read " + *arguments.model +
-                           ": expected a file of attention patterns, found " +
+    throw model::LoadError("cannot read " + name + ": expected a file of attention patterns, found " +
                            (system::is_there(file) ? "something else" : "none"));
   }
   if (arguments.by_name) {
-    const auto cache = hugging_face_cache(process_environment());
-    const auto folder =
-        model_named(*arguments.model, cache ? discover_models(*cache) : std::vector<DiscoveredModel>{});
-    if (folder) return *folder;
-    throw model::LoadError("it was made with the model " + model::quote(*arguments.model) +
+    if (const auto folder = find_by_name(name)) return *folder;
+    throw model::LoadError("it was made with the model " + model::quote(name) +
                            ", which was not found here; give its folder with " + option);
   }
-  if (auto found = find_model(*arguments.model)) return *found;
-  if (const auto named = hub_model(*arguments.model))
+  if (auto found = find_model(name)) {
+    reject_shadow(name, *found);
+    return *found;
+  }
+  if (const auto named = hub_model(name))
     throw model::LoadError(
-        model::quote(*arguments.model) +
+        model::quote(name) +
         " is neither a folder nor a model in the Hugging Face cache; to fetch it, run headscope get " +
         to_text(*named));
-  return system::path_of(*arguments.model);
+  return system::path_of(name);
 }
 
 namespace {

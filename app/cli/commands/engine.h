@@ -47,12 +47,12 @@ MeanSource source_of(const MeansOverList& question, const Answer& answer);
 std::string words_of(const MeanList& list);
 
 /// Finds a model on this machine: a folder, a model in the Hugging Face cache, with or without "@revision",
-/// else one by the last part of its name (see resolve_model).
+/// else one by its name (see model_named).
 std::optional<std::filesystem::path> find_model(const std::string& name);
 
 /// The folder of the model named by `option`: find_model's, or the bundled model's if none is named, else the
-/// name itself, so that loading reports what is wrong. For a name that could be on the hub, throws
-/// model::LoadError that says how to get it.
+/// name itself, so that loading reports what is wrong. Throws model::LoadError for a name that could be on
+/// the hub, which says how to get it, and for a folder without a model that hides one of its name.
 std::filesystem::path model_folder(const ModelArguments& arguments, const std::string& option = "--model");
 
 /// The tokenizer of the model that the arguments name, which may be kept. Throws model::LoadError.

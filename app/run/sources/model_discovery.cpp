@@ -135,12 +135,6 @@ std::optional<fs::path> attention_named(const std::string& name, const std::stri
   return first;
 }
 
-fs::path resolve_model(const std::string& argument, const std::vector<DiscoveredModel>& models) {
-  const fs::path path = system::path_of(argument);
-  if (system::is_there(path)) return path;
-  return discovered(argument, models).value_or(path);
-}
-
 fs::path shelf_of(const fs::path& model) {
   for (fs::path p = model; p.has_relative_path(); p = p.parent_path())
     if (system::text_of(p.filename()).starts_with(kPrefix)) return p.parent_path();
