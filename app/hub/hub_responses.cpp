@@ -1,6 +1,8 @@
 #include "app/hub/hub_responses.h"
 
+#include <algorithm>
 #include <charconv>
+#include <iterator>
 #include <limits>
 #include <nlohmann/json.hpp>
 

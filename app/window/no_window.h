@@ -2,7 +2,6 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
-#include <utility>
 
 #include "system/folders.h"
 
@@ -11,10 +10,8 @@ namespace headscope::app {
 /// Why no window can be opened here. `what()` is one sentence with both.
 class NoWindow : public std::runtime_error {
  public:
-  NoWindow(std::string problem, std::string remedy)
-      : std::runtime_error("Cannot open a window: " + problem + "; " + remedy + "."),
-        problem(std::move(problem)),
-        remedy(std::move(remedy)) {}
+  NoWindow(const std::string& why, const std::string& how)
+      : std::runtime_error("Cannot open a window: " + why + "; " + how + "."), problem(why), remedy(how) {}
 
   std::string problem, remedy;
 };
