@@ -108,8 +108,9 @@ class Fetch {
     // config.json is last, because a folder with it counts as a model.
     std::vector<std::string> names = choice.tokenizer;
     if (choice.sharded)
-      std::ranges::copy(shards_of(text_of(address(choice.weights), choice.weights), listing, model_),
-                        std::back_inserter(names));
+      std::ranges::copy(
+          shards_of(text_of(address(choice.weights), choice.weights), choice.weights, listing, model_),
+          std::back_inserter(names));
     names.push_back(choice.weights);
     names.emplace_back(kConfig);
 

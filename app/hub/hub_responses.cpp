@@ -1,6 +1,8 @@
 #include "app/hub/hub_responses.h"
 
+#include <algorithm>
 #include <charconv>
+#include <iterator>
 #include <limits>
 #include <nlohmann/json.hpp>
 
@@ -15,9 +17,6 @@ namespace headscope::app {
 namespace {
 
 using nlohmann::json;
-
-constexpr const char* kWeights = "model.safetensors";
-constexpr const char* kIndex = "model.safetensors.index.json";
 
 /// Parses a text with `read`, whose errors become HubErrors.
 template <class Read>
@@ -52,13 +51,6 @@ std::string_view bare(std::string_view etag) {
   return etag;
 }
 
-/// Whether it is safe as a file name and on a terminal.
-bool is_plain_name(std::string_view name) {
-  return !name.empty() && name.front() != '.' &&
-         name.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-") ==
-             name.npos;
-}
-
 }  // namespace
 
 Listing parse_listing(std::string_view text, const HubModel& model) {
@@ -80,34 +72,41 @@ Listing parse_listing(std::string_view text, const HubModel& model) {
 }
 
 ChosenFiles choose_files(const Listing& listing, const HubModel& model) {
-  const auto has = [&](const char* file) { return listing.files.contains(file); };
-  if (!has(kConfig)) throw HubError(to_text(model) + " on the hub: expected config.json, found none");
+  const std::string where = to_text(model) + " on the hub";
   ChosenFiles choice;
-  for (const char* file : {"vocab.json", "merges.txt", "tokenizer.json"})
-    has(file) ? choice.tokenizer.emplace_back(file) : choice.absent.emplace_back(file);
-  if (!has("tokenizer.json") && choice.tokenizer.size() < 2)
-    throw HubError(
-        to_text(model) +
-        " on the hub: expected the tokenizer's files vocab.json and merges.txt, or tokenizer.json, found " +
-        (choice.tokenizer.empty() ? "none" : "only " + choice.tokenizer.front()));
-  choice.sharded = !has(kWeights) && has(kIndex);
-  choice.weights = choice.sharded ? kIndex : kWeights;
-  if (choice.sharded) choice.absent.emplace_back(kWeights);
-  if (!has(choice.weights.c_str()))
-    throw HubError(to_text(model) + " on the hub: expected model.safetensors, found " +
-                   (has("pytorch_model.bin") || has("pytorch_model.bin.index.json")
-                        ? "only pytorch_model.bin, which can contain executable code and is not supported"
-                        : "none"));
+  const auto choose = [&](const char* file) {
+    const bool is_there = listing.files.contains(file);
+    if (!is_there) choice.absent.emplace_back(file);
+    return is_there;
+  };
+  const auto* const weights = std::ranges::find_if(model::kWeightFiles, choose);
+  if (weights == std::end(model::kWeightFiles)) throw HubError(model::no_weights(where, listing.files));
+  choice.weights = *weights;
+  choice.sharded = choice.weights.ends_with(model::kIndexEnding);
+  if (!listing.files.contains(kConfig)) throw HubError(where + ": expected config.json, found none");
+  for (const char* file : {"vocab.json", "merges.txt", "tokenizer.json", "added_tokens.json",
+                           "special_tokens_map.json", "tokenizer_config.json"})
+    if (choose(file)) choice.tokenizer.emplace_back(file);
+  const auto has = [&](const char* file) { return std::ranges::count(choice.tokenizer, file) > 0; };
+  if (!has("tokenizer.json") && !(has("vocab.json") && has("merges.txt")))
+    throw HubError(where +
+                   ": expected the tokenizer's files vocab.json and merges.txt, or tokenizer.json, found " +
+                   (has("vocab.json")   ? "only vocab.json"
+                    : has("merges.txt") ? "only merges.txt"
+                                        : "none"));
   return choice;
 }
 
-std::vector<std::string> shards_of(std::string_view index, const Listing& listing, const HubModel& model) {
-  const std::string where = to_text(model) + " on the hub: " + kIndex;
+std::vector<std::string> shards_of(std::string_view index, const std::string& file, const Listing& listing,
+                                   const HubModel& model) {
+  const std::string where = to_text(model) + " on the hub: " + file;
   const std::set<std::string> shards = read_as(model::shards_of, index, where);
   if (shards.empty()) throw HubError(where + ": expected an object weight_map, found an empty one");
+  const std::string ending = file.starts_with("pytorch_model") ? ".bin" : ".safetensors";
   for (const std::string& name : shards)
-    if (!name.ends_with(".safetensors") || !listing.files.contains(name))
-      throw HubError(where + ": expected the names of safetensors files next to it, found " + model::quote(name));
+    if (!name.ends_with(ending) || name.starts_with('.') || !listing.files.contains(name))
+      throw HubError(where + ": expected the names of " + ending + " files next to it, found " +
+                     model::quote(name));
   return {shards.begin(), shards.end()};
 }
 

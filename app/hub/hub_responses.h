@@ -25,20 +25,20 @@ Listing parse_listing(std::string_view json, const HubModel& model);
 /// The files to fetch.
 struct ChosenFiles {
   std::vector<std::string> tokenizer;
-  std::string weights;  ///< model.safetensors, or the index of its shards
+  std::string weights;  ///< one of model::kWeightFiles
   bool sharded = false;
-  std::vector<std::string> absent;  ///< expected files that the repository lacks
+  std::vector<std::string> absent;  ///< files that would be fetched if the repository had them
 };
 inline constexpr const char* kConfig = "config.json";
 
-/// Chooses the files to fetch. Throws HubError if there is no config.json, no supported tokenizer, or no
-/// safetensors.
+/// Chooses the files to fetch. Throws HubError if there are no weights that can be read, no config.json, or
+/// no supported tokenizer.
 ChosenFiles choose_files(const Listing& listing, const HubModel& model);
 
-/// The files that an index names, each once. Throws HubError if it is not an index, for names that the
-/// repository lacks, and for names with anything but letters, digits and "._-", so that no name leads out of
-/// the folder or disturbs a terminal.
-std::vector<std::string> shards_of(std::string_view index, const Listing& listing, const HubModel& model);
+/// The files that the index `file` names, each once. Throws HubError if it is not an index, for names that
+/// the repository lacks, and like model::shards_of.
+std::vector<std::string> shards_of(std::string_view index, const std::string& file, const Listing& listing,
+                                   const HubModel& model);
 
 /// Hash and size of a file, from X-Linked-Etag and X-Linked-Size if the response has both, else from ETag and
 /// Content-Length; nothing if they are not a hash and a size.

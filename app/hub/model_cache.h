@@ -57,8 +57,7 @@ class ModelCache {
   std::string revision_;
 };
 
-/// Whether a folder has config.json, a tokenizer's files, and model.safetensors or all files of its index.
-/// Never throws.
+/// Whether a folder has config.json, a tokenizer's files, and all files of its weights. Never throws.
 bool is_complete_model(const std::filesystem::path& folder);
 
 /// Whether a file has that size; follows links. Never throws.

@@ -2,6 +2,7 @@
 #include <cstddef>
 #include <filesystem>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,9 @@ class KeptModels {
   /// model::LoadError.
   std::shared_ptr<const model::Tokenizer> tokenizer(const std::filesystem::path& folder);
 
+  /// Whether a warning is told for the first time: each is shown once a process.
+  bool is_new(const std::string& warning) { return told_.insert(warning).second; }
+
   std::size_t bytes() const;  ///< the memory of what is kept, about
   std::size_t count() const { return kept_.size(); }
 
@@ -50,6 +54,7 @@ class KeptModels {
 
   std::size_t limit_;
   std::vector<Kept> kept_;  ///< used longest ago first
+  std::set<std::string> told_;
 };
 
 }  // namespace headscope::app

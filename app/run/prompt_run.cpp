@@ -22,6 +22,7 @@ namespace {
 
 /// Whether a file is one of a model's folder that has weights.
 bool holds_weights(const std::filesystem::path& file) {
+  if (file.extension() == ".bin") return true;  // no patterns, even if the folder's weights are in another file
   try {
     return weight_files(file.parent_path()).contains(system::text_of(file.filename()));
   } catch (const model::LoadError&) {
@@ -254,6 +255,7 @@ std::shared_ptr<const LoadedModel> load_model(const std::filesystem::path& folde
   // The tokenizer first: its errors should not have to wait for the weights.
   loaded->tokenizer = std::make_shared<const model::Tokenizer>(model::Tokenizer::load(folder));
   loaded->transformer = model::Transformer::load(folder, options);
+  loaded->warnings = loaded->transformer->warnings();
   const int embedded = loaded->transformer->config().vocab_size;
   if (loaded->tokenizer->size() > embedded) {
     throw model::LoadError(system::text_of(folder) + ": the tokenizer has ids up to " +

@@ -70,8 +70,9 @@ struct LoadedModel {
   std::string name;              ///< the folder's name, for captions
   std::shared_ptr<const model::Transformer> transformer;
   std::shared_ptr<const model::Tokenizer> tokenizer;
-  std::vector<int> readable_dimensions;  ///< dimensions of its positional encoding, see sinusoidal.h
-  std::string weights_stamp;             ///< stamp of its files when they were read: see weights_hash.h
+  std::vector<int> readable_dimensions;    ///< dimensions of its positional encoding, see sinusoidal.h
+  std::string weights_stamp;               ///< stamp of its files when they were read: see weights_hash.h
+  std::vector<std::string> warnings = {};  ///< sentences about what is in the folder and not used
   /// Attention patterns without transformer and tokenizer; null: a whole model.
   std::shared_ptr<const PatternFile> patterns = {};
 

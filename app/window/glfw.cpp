@@ -1,7 +1,6 @@
 #include "app/window/glfw.h"
 
-#include <stdexcept>
-
+#include "app/window/no_window.h"
 #include "system/shared_library.h"
 
 namespace headscope::app {
@@ -16,9 +15,8 @@ Glfw find_functions() {
 #define HEADSCOPE_IS_FOUND(name) found.name&&
   if (HEADSCOPE_GLFW_FUNCTIONS(HEADSCOPE_IS_FOUND) true) return found;
 #undef HEADSCOPE_IS_FOUND
-  throw std::runtime_error(
-      "Cannot open a window: GLFW 3.3 is not installed (on Debian, install libglfw3). The commands of "
-      "headscope work without it; see headscope --help.");
+  throw NoWindow("GLFW 3.3 is not installed",
+                 "on Debian, install libglfw3 (headscope's commands work without it; see headscope --help)");
 }
 #else
 Glfw find_functions() {

@@ -27,7 +27,7 @@ struct Glfw {
 };
 
 /// GLFW. Where it is a shared library, the first call opens it, not the program's start: only a window needs
-/// it. Throws std::runtime_error if it is not installed.
+/// it. Throws NoWindow if it is not installed.
 const Glfw& glfw();
 
 }  // namespace headscope::app

@@ -230,9 +230,9 @@ class Keys {
           add(FetchModel{*model});
         } else if (const auto typed = system::path_of(s_.open_form.path.edit.text);
                    s_.open_form.path.edit.text != system::text_of(s_.open_form.listing.folder)) {
-          add(is_for_open_file(typed)    ? Action(OpenFile{typed})
-              : may_hold_patterns(typed) ? Action(OpenModel{typed})
-                                         : Action(BrowseFolder{typed}));
+          add(is_for_open_file(typed)   ? Action(OpenFile{typed})
+              : may_hold_tensors(typed) ? Action(OpenModel{typed})
+                                        : Action(BrowseFolder{typed}));
         } else if (s_.open_form.listing.is_model) {
           add(OpenModel{s_.open_form.listing.folder});
         }

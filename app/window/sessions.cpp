@@ -348,4 +348,8 @@ bool may_hold_patterns(const std::filesystem::path& file) {
   return lower_extension(file) == ".safetensors";
 }
 
+bool may_hold_tensors(const std::filesystem::path& file) {
+  return may_hold_patterns(file) || lower_extension(file) == ".bin";
+}
+
 }  // namespace headscope::app

@@ -73,7 +73,9 @@ bool is_for_open_file(const std::filesystem::path& file);
 /// Whether a model is the open one; the path of its weights file counts as its folder.
 bool is_open(const std::filesystem::path& model, const Snapshot& snapshot);
 
-/// Whether a file holds tensors, judging by its extension: attention patterns, or a model.
+/// Whether a file may hold attention patterns, judging by its extension; it may be a model's weights, too.
 bool may_hold_patterns(const std::filesystem::path& file);
+/// Whether a file may hold those or a model's weights.
+bool may_hold_tensors(const std::filesystem::path& file);
 
 }  // namespace headscope::app

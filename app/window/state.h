@@ -28,17 +28,17 @@ struct UiState : PromptSlice,
 
 /// A user action or the result of a background task. Only `apply` changes a UiState.
 class Action
-    : public OneOf<TypeInField, ScrollField, SetPrompt, ShowIds, AppendToken, SetTokens, SelectHead, MoveHead,
-                   SelectQuery, MoveQuery, SelectKey, ShowPrompt, DragEdit, ShowView, StepView,
-                   CloseSecondView, Revisit, SetOption, PlayOption, AdvancePlaying, ShowMoreControls,
-                   TypeList, OpenTour, GoToStop, CloseTour, RevealPoint, DoAll, BeginClick, UndoClick,
-                   SetPanes, SetDark, SetFontSize, SetStartToken, AddEdits, ToggleEdit, SetPositionId,
-                   SetVisibility, ListEdits, UndoEdits, TypeEdits, ShowEdits, SetSide, CompareWith,
-                   CompareModel, Generate, ShowDialog, ShowGuide, ChooseEntry, SetExport, DoExport,
-                   ExportEnded, ModelOpened, SecondOpened, ModelKept, CopyText, Paste, CopyNumbers, OpenModel,
-                   SaveSession, SessionSaved, OpenFile, OpenSession, PromptsRead, WeightsKnown, CancelLoad,
-                   FindModels, FetchModel, CancelFetch, FetchProgressed, FetchEnded, DismissOffer,
-                   BrowseFolder, FolderListed, ModelsFound, ShowMessage, DismissMessage, Quit> {
+    : public OneOf<
+          TypeInField, ScrollField, SetPrompt, ShowIds, AppendToken, SetTokens, SelectHead, MoveHead,
+          SelectQuery, MoveQuery, SelectKey, ShowPrompt, DragEdit, ShowView, StepView, CloseSecondView,
+          Revisit, SetOption, PlayOption, AdvancePlaying, ShowMoreControls, TypeList, OpenTour, GoToStop,
+          CloseTour, RevealPoint, DoAll, BeginClick, UndoClick, SetPanes, SetDark, SetFontSize, SetStartToken,
+          AddEdits, ToggleEdit, SetPositionId, SetVisibility, ListEdits, UndoEdits, TypeEdits, ShowEdits,
+          SetSide, CompareWith, CompareModel, Generate, ShowDialog, ShowGuide, ChooseEntry, SetExport,
+          DoExport, ExportEnded, ModelOpened, SecondOpened, ModelKept, CopyText, Paste, CopyNumbers,
+          OpenModel, SaveSession, SessionSaved, OpenFile, OpenSession, PromptsRead, WeightsKnown, CancelLoad,
+          FindModels, FetchModel, CancelFetch, FetchProgressed, FetchEnded, DismissOffer, BrowseFolder,
+          FolderListed, ModelsFound, ShowMessage, DismissMessage, CloseWarnings, Quit> {
  public:
   using OneOf::OneOf;
 };

@@ -19,6 +19,7 @@
 #include "app/window/gl_screen.h"
 #include "app/window/glfw.h"
 #include "app/window/input.h"
+#include "app/window/no_window.h"
 #include "app/window/sessions.h"
 #include "system/console.h"
 #include "system/file.h"
@@ -53,8 +54,10 @@ class GlfwLibrary {
   GlfwLibrary() {
     choose_platform();
     if (!glfw().Init())
-      throw std::runtime_error("Cannot open a window: there is no display (" + glfw_error() +
-                               "). The commands of headscope work without one; see headscope --help.");
+      throw NoWindow(
+          "there is no display (" + glfw_error() + ")",
+          "start headscope in a desktop session or with ssh -X (its commands work without one; see "
+          "headscope --help)");
   }
   ~GlfwLibrary() { glfw().Terminate(); }
   GlfwLibrary(const GlfwLibrary&) = delete;
@@ -91,9 +94,11 @@ WindowHandle create_window(int width, int height) {
   glfw().WindowHint(GLFW_OPENGL_FORWARD_COMPAT, GLFW_TRUE);
   glfw().WindowHint(GLFW_SCALE_TO_MONITOR, GLFW_TRUE);
   WindowHandle window(glfw().CreateWindow(width, height, "headscope", nullptr, nullptr));
-  if (!window)
-    throw std::runtime_error("Cannot open a window: OpenGL 3.3 is not available (" + glfw_error() +
-                             "; on Debian, install libgl1 and libgl1-mesa-dri).");
+  if (!window) {
+    const std::string reason = glfw_error();
+    throw NoWindow("OpenGL 3.3 is not available (" + reason + ")",
+                   opengl_remedy(reason, process_environment()));
+  }
   glfw().MakeContextCurrent(window.get());
   glfw().SwapInterval(1);
   return window;
@@ -422,9 +427,9 @@ WindowTrial try_window() {
     const GlfwLibrary library;
     glfw().WindowHint(GLFW_VISIBLE, GLFW_FALSE);
     const WindowHandle window = create_window(64, 64);
-    return {gl_description(Gl(glfw().GetProcAddress)), {}};
-  } catch (const std::runtime_error& error) {
-    return {{}, error.what()};
+    return {.renderer = gl_description(Gl(glfw().GetProcAddress))};
+  } catch (const NoWindow& error) {
+    return {.problem = error.problem, .remedy = error.remedy};
   }
 }
 

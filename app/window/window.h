@@ -67,8 +67,9 @@ int run_window(const WindowOptions& options);
 
 /// The OpenGL of a window on this display, for diagnosis: briefly opens a hidden window.
 struct WindowTrial {
-  std::string renderer;  ///< its name and version; empty: no window could be opened
-  std::string problem;   ///< why, in one sentence
+  std::string renderer = {};  ///< its name and version; empty: no window could be opened
+  std::string problem = {};   ///< why
+  std::string remedy = {};    ///< what to install or set
 };
 WindowTrial try_window();
 

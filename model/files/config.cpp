@@ -146,8 +146,12 @@ float Config::attention_scale(int layer) const {
   return static_cast<float>(scale);
 }
 
+json parse_config_json(std::string_view text, const std::string& file) {
+  return parse_json(without_python_numbers(text), file);
+}
+
 Config parse_config(std::string_view text, const std::string& file) {
-  const json object = parse_json(without_python_numbers(text), file);
+  const json object = parse_config_json(text, file);
   if (!object.is_object()) throw LoadError(file + ": expected a JSON object, found " + describe(object));
   const Reader reader(object, file);
 

@@ -1,4 +1,5 @@
 #pragma once
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -29,6 +30,9 @@ struct Config {
   /// `scale_attn_by_inverse_layer_idx`.
   float attention_scale(int layer) const;
 };
+
+/// The JSON of a `config.json`, in which NaN and Infinity, as Python writes them, are strings. Throws LoadError.
+nlohmann::json parse_config_json(std::string_view text, const std::string& file);
 
 /// Parses `config.json`, with NaN and Infinity as Python writes them, and the names that other configurations
 /// have for a size (`hidden_size` for `n_embd`; GPT-2's own counts first). `file` is only named in messages.

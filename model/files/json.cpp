@@ -44,9 +44,10 @@ nlohmann::json parse_json(std::string_view text, const std::string& where, int m
       throw LoadError(where + ": expected JSON, found " + other);
     const std::string size = std::to_string(text.size());
     throw LoadError(where + ": expected JSON, found " +
-                    (error.byte > text.size()
-                         ? "its end too early, after byte " + size
-                         : "a syntax error at byte " + std::to_string(error.byte) + " of " + size));
+                    (error.byte <= text.size()
+                         ? "a syntax error at byte " + std::to_string(error.byte) + " of " + size
+                         : "its end too early, after byte " + size +
+                               (where.ends_with(".json") ? "; if it was downloaded, download it again" : "")));
   } catch (const json::exception&) {
     throw LoadError(where + ": expected JSON, found a number that is out of range");
   }

@@ -55,7 +55,8 @@ class HeaderReader {
     if (const std::string other = foreign_content(start); !other.empty())
       fail("expected a safetensors file, found " + other);
     if (start.size() < kLengthBytes)
-      fail("expected a safetensors file, found only " + std::to_string(start.size()) + " bytes");
+      fail("expected a safetensors file, found only " + std::to_string(start.size()) +
+           " bytes (the file is truncated; download it again)");
     std::uint64_t length = 0;
     std::memcpy(&length, start.data(), kLengthBytes);
     if (length > kMaxHeader) {

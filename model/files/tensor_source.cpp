@@ -21,39 +21,26 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Where the libraries of Hugging Face put weights, in the order in which they look for them.
-constexpr const char* kWeightFiles[] = {"model.safetensors", "model.safetensors.index.json",
-                                        "pytorch_model.bin", "pytorch_model.bin.index.json"};
-constexpr std::string_view kIndexEnding = ".index.json";
-
 constexpr const char* kAdapter =
     "an adapter (of PEFT), which changes another model; merge it first, in Python: "
     "peft.AutoPeftModelForCausalLM.from_pretrained(folder).merge_and_unload().save_pretrained(new_folder)";
 
+constexpr const char* kAdapterFiles[] = {"adapter_model.safetensors", "adapter_model.bin",
+                                         "adapter_config.json"};
+
 /// The adapter's file in a folder; empty: there is none.
 std::string adapter_in(const fs::path& folder) {
-  for (const char* name : {"adapter_model.safetensors", "adapter_model.bin", "adapter_config.json"})
+  for (const char* name : kAdapterFiles)
     if (system::is_there(folder / name)) return name;
   return "";
 }
 
 [[noreturn]] void fail_without_weights(const fs::path& folder) {
-  const std::string expected =
-      system::text_of(folder) + ": expected model.safetensors or pytorch_model.bin, found ";
-  if (const std::string adapter = adapter_in(folder); !adapter.empty())
-    throw LoadError(expected + adapter + ": " + kAdapter);
-  constexpr std::string_view kOthers[] = {".safetensors", ".bin",     ".pt",   ".pth",  ".ckpt",
-                                          ".h5",          ".msgpack", ".gguf", ".onnx", ".index"};
-  std::string others;
+  std::set<std::string> names;
   std::error_code error;
-  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
-    const std::string name = system::text_of(it->path().filename());
-    if (std::ranges::any_of(kOthers, [&](std::string_view ending) { return name.ends_with(ending); }))
-      others += (others.empty() ? "" : ", ") + quote(name);
-  }
-  throw LoadError(expected + (others.empty() ? "neither"
-                                             : others + "; weights in PyTorch's or safetensors' form are "
-                                                        "read under one of the expected names"));
+  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error))
+    names.insert(system::text_of(it->path().filename()));
+  throw LoadError(no_weights(system::text_of(folder), names));
 }
 
 [[noreturn]] void fail_at_shard(const std::string& where, const std::string& tensor,
@@ -76,6 +63,25 @@ std::set<std::string> files_behind(const fs::path& folder, const std::string& na
 }
 
 }  // namespace
+
+std::string no_weights(const std::string& where, const std::set<std::string>& names) {
+  const std::string expected = where + ": expected model.safetensors or pytorch_model.bin, found ";
+  for (const char* adapter : kAdapterFiles)
+    if (names.contains(adapter)) return expected + adapter + ": " + kAdapter;
+  constexpr std::string_view kEndings[] = {".safetensors", ".bin",     ".pt",   ".pth",  ".ckpt",
+                                           ".h5",          ".msgpack", ".gguf", ".onnx", ".index"};
+  constexpr int kMost = 8;
+  std::string list;
+  int count = 0;
+  for (const std::string& name : names) {
+    if (std::ranges::none_of(kEndings, [&](auto ending) { return name.ends_with(ending); })) continue;
+    if (count < kMost) list += (count > 0 ? ", " : "") + quote(name);
+    if (count++ == kMost) list += ", ...";
+  }
+  if (list.empty()) return expected + "neither";
+  return expected + "only " + list +
+         "; weights in PyTorch's or safetensors' form are read under one of the expected names";
+}
 
 std::set<std::string> shards_of(std::string_view json, const std::string& where) {
   const nlohmann::json content = parse_json(json, where);

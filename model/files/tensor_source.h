@@ -11,6 +11,16 @@
 
 namespace headscope::model {
 
+/// Where the libraries of Hugging Face put weights, in the order in which they look for them: a file, or an
+/// index of shards.
+inline constexpr const char* kWeightFiles[] = {"model.safetensors", "model.safetensors.index.json",
+                                               "pytorch_model.bin", "pytorch_model.bin.index.json"};
+inline constexpr std::string_view kIndexEnding = ".index.json";
+
+/// The sentence about a folder or a repository of files with these names, none of kWeightFiles among them:
+/// what is there instead.
+std::string no_weights(const std::string& where, const std::set<std::string>& names);
+
 /// The names of the files that an index of shards has, which are plain and in printable ASCII. `where` is
 /// named in messages. Throws LoadError.
 std::set<std::string> shards_of(std::string_view json, const std::string& where);

@@ -78,7 +78,7 @@ class StateDict {
     if (is_old)
       fail("expected the form of PyTorch 1.6 and later, found an older one; write it anew in Python: " +
            again);
-    const std::string other = foreign_content(start);
+    const std::string other = start.empty() ? "an empty file; download it again" : foreign_content(start);
     fail("expected a state dict as torch.save writes it, found " +
          (other.empty() ? "something else" : other));
   }

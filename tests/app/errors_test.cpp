@@ -1,5 +1,7 @@
 // Every error that a command line can cause is one sentence that names what is wrong.
 #include "tests/app/command_runs.h"
+#include "tests/support/temporary_folder.h"
+#include "tests/support/variables.h"
 
 namespace headscope::app::errors_test {
 namespace {
@@ -211,6 +213,20 @@ TEST(Errors, AreOneSentenceThatNamesWhatIsWrong) {
     EXPECT_EQ(std::ranges::count_if(ran.err, [](char c) { return static_cast<unsigned char>(c) < 0x20; }), 1);
     for (const std::string& name : named) EXPECT_THAT(ran.err, HasSubstr(name));
   }
+}
+
+TEST(Errors, AFolderWithoutAModelThatShadowsOneSaysSo) {
+  const TemporaryFolder here, cache;
+  std::filesystem::create_directory(here.path() / "gpt2");
+  const std::filesystem::path before = std::filesystem::current_path();
+  std::filesystem::current_path(here.path());
+  set_variable("HF_HUB_CACHE", cache.path().string());
+  EXPECT_THAT(fail({"info", "--model", "gpt2"}), HasSubstr("run headscope get gpt2"));
+  const auto model =
+      cache.write("models--openai-community--gpt2/snapshots/1/config.json", R"({"model_type":"gpt2"})");
+  EXPECT_THAT(fail({"info", "--model", "gpt2"}), HasSubstr(model.parent_path().string()));
+  unset_variable("HF_HUB_CACHE");
+  std::filesystem::current_path(before);
 }
 
 }  // namespace

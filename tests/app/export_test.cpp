@@ -1,17 +1,19 @@
 #include "app/views/export.h"
+#include "app/recipe/recipe.h"
 #include "app/run/answers.h"
 #include "app/run/sources/paths.h"
 #include "tests/support/matchers.h"
+#include "tests/support/odd_characters.h"
 
 namespace headscope::app::export_test {
 namespace {
 
 /// A run of the bundled model, and its heatmap.
 struct BundledHeatmap {
-  BundledHeatmap() {
+  explicit BundledHeatmap(const std::string& prompt = "Once upon a time") {
     PromptRun made;
     made.model = load_model(bundled_model(), {});
-    made.prompt.text = "Once upon a time";
+    made.prompt.text = prompt;
     made.tokens = tokenize(*made.model, made.prompt);
     made.run = made.model->transformer->forward(made.tokens.ids(), workspace);
     context.run = std::make_shared<const PromptRun>(std::move(made));
@@ -102,6 +104,23 @@ TEST(Export, CsvIsTheViewsTable) {
   const BundledHeatmap shown;
   EXPECT_EQ(export_bytes(FileFormat::csv, shown.view, shown.context, {}),
             to_csv(shown.view.table(shown.context)));
+}
+
+TEST(Export, APromptOfAnyCharactersIsWhollyInTheRecipe) {
+  const std::string odd = testing::odd_characters();
+  for (const std::string& prompt : {odd.substr(0, odd.size() / 2), odd.substr(odd.size() / 2)}) {
+    const BundledHeatmap shown(prompt);
+    Recipe recipe;
+    recipe.session.view = "heatmap";
+    recipe.session.prompt.text = prompt;
+    recipe.figure.emplace();
+    for (const FileFormat format : {FileFormat::png, FileFormat::svg, FileFormat::pdf}) {
+      const std::string file = export_bytes(
+          format, shown.view, shown.context,
+          {.svg_text = true, .page = Page::trimmed, .target = Target::page, .notes = {recipe_note(recipe)}});
+      EXPECT_EQ(recipe_of(file, "figure").session.prompt.text, prompt) << extension_of(format);
+    }
+  }
 }
 
 TEST(Export, WhatCannotBeMadeIsSaid) {

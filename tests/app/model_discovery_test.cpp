@@ -34,6 +34,12 @@ TEST(ModelDiscovery, FindsGpt2ModelsByName) {
                                           cache.path() / "models--openai-community--gpt2/snapshots/abc"}));
 }
 
+TEST(ModelDiscovery, AConfigurationMayHoldPythonsNumbers) {
+  const TemporaryFolder folder;
+  folder.write("config.json", R"({"model_type": "gpt2", "attn_pdrop": NaN, "limit": -Infinity})");
+  EXPECT_TRUE(is_gpt2(folder.path()));
+}
+
 TEST(ModelDiscovery, PrefersTheSnapshotOfRefsMain) {
   const TemporaryFolder cache;
   const fs::path model = "models--a--b";
@@ -68,17 +74,14 @@ TEST(ModelDiscovery, BrokenCachesAreEmpty) {
   EXPECT_THAT(discover_models(cache.path()), IsEmpty());
 }
 
-TEST(ModelDiscovery, NamesAndFolders) {
-  const TemporaryFolder folder;
-  fs::create_directories(folder.path() / "gpt2");
+TEST(ModelDiscovery, AModelIsFoundByTheLastPartOfItsName) {
   const std::vector<DiscoveredModel> models = {{"openai-community/gpt2", "/cache/gpt2"},
                                                {"a/b-gpt2", "/cache/b"}};
-  EXPECT_EQ(resolve_model("openai-community/gpt2", models), "/cache/gpt2");
-  EXPECT_EQ(resolve_model("gpt2", models), "/cache/gpt2");
-  EXPECT_EQ(resolve_model((folder.path() / "gpt2").string(), models),
-            folder.path() / "gpt2");  // an existing folder has priority
-  EXPECT_EQ(resolve_model("missing/folder", models), "missing/folder");
-  EXPECT_EQ(resolve_model("", models), "");
+  EXPECT_EQ(model_named("openai-community/gpt2", models), "/cache/gpt2");
+  EXPECT_EQ(model_named("gpt2", models), "/cache/gpt2");
+  EXPECT_EQ(model_named("tales", models), bundled_model());
+  for (const char* none : {"missing/folder", "", "t2"})
+    EXPECT_EQ(model_named(none, models), std::nullopt) << none;
 }
 
 TEST(ModelDiscovery, AModelIsCalledByItsFolder) {

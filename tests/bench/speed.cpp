@@ -169,7 +169,8 @@ Json measure_window(HeadlessWindow& window, const LoadedModel& model, int length
 }
 
 int run(std::span<const char* const> words) {
-  ModelArguments arguments;
+  Arguments command;
+  ModelArguments& arguments = command.model;
   std::vector<int> lengths{16, 64, 256};
   bool with_window = false;
   for (std::size_t i = 1; i < words.size(); ++i) {
@@ -188,7 +189,7 @@ int run(std::span<const char* const> words) {
       for (std::string length; std::getline(list, length, ',');) lengths.push_back(std::stoi(length));
     }
   }
-  Engine engine = start_engine(arguments);
+  Engine engine = start_engine(command, {std::cin, std::cout, std::cerr});
   Json report = {{"model", engine.model->name}, {"threads", engine.workspace.threads()}};
   for (const int length : lengths) report["runs"].push_back(measure_passes(engine, length));
   if (with_window) {

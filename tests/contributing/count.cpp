@@ -13,7 +13,7 @@ struct CountCommand : Arguments {
 };
 
 void run_count(const CountCommand& command, const Streams& streams) {
-  const Engine engine = start_engine(command.model);
+  const Engine engine = start_engine(command, streams);
   for_each_prompt(command.prompt, streams, [&](const PromptSource& source, const Prompt& prompt) {
     const int tokens = tokenize_whole(*engine.model, prompt, source.where()).length();
     if (tokens > command.longer) streams.out << tokens << '\n';

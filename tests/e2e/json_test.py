@@ -4,7 +4,7 @@ import re
 
 import numpy as np
 
-from program import ROOT, TALES, ProgramCase, main, run
+from program import ROOT, TALES, ProgramCase, main, random_model, run
 
 import safetensors_io
 
@@ -36,7 +36,7 @@ RUNS = {
     "generate": [[*SHORT, "--tokens", "2", "--temperature", "0.7", "--top-k", "9", "--top-p", "0.9", "--seed", "3"]],
     "metrics": [["--repeated", "1,3"], SHORT, "shard"],
     "search": [[*PROMPT, "--top", "2", "--context", "1"], [*PROMPT, "--neurons", "3.17", "--top", "2"], "attention"],
-    "info": [[]],
+    "info": [[], "odd"],
     "views": [[]],
     "doctor": [[]],
 }
@@ -116,9 +116,19 @@ class JsonPage(ProgramCase):
             arguments = [*arguments[:-1], listed]
         if arguments == "attention":
             arguments = ["--attention", self.attention_file()]
+        if arguments == "odd":
+            return self.json("info", "--model", self.odd_model(), notes=True)
         if command == "doctor":  # its status says whether all of the program works here
             return json.loads(run(command, *arguments, "--json").stdout)
         return self.json(command, *arguments)
+
+    def odd_model(self):
+        """One whose tensors' names have a prefix, and with a tensor that is not used."""
+        model = random_model(self.folder / "odd", layers=1, heads=1, d_model=4, ctx=8)
+        tensors = safetensors_io.read(model / "model.safetensors") | {"h.7.ln_1.weight": np.ones(4, "<f4")}
+        safetensors_io.write(model / "model.safetensors", [("transformer." + name, "F32", values.shape, lambda values=values: values)
+                                                           for name, values in tensors.items()])
+        return model
 
     def attention_file(self):
         file = self.folder / "attention.safetensors"

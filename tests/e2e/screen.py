@@ -6,10 +6,10 @@ from program import HEADSCOPE, until
 
 
 class Screen:
-    def __init__(self):
+    def __init__(self, *options):
         end, other = os.pipe()
         self.server = subprocess.Popen(["Xvfb", "-displayfd", str(other), "-screen", "0", "1700x1100x24", "-noreset", "-nolisten",
-                                        "tcp"], pass_fds=[other], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+                                        "tcp", *options], pass_fds=[other], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         os.close(other)
         with os.fdopen(end) as number:
             self.display = ":" + number.readline().strip()

@@ -205,7 +205,18 @@ class Displays(SurroundingsCase):
                                                 "XDG_CONFIG_HOME": str(self.folder)})
             status, out, err = end_of(process)
         self.assertEqual((status, out), (1, b""), err)
-        self.assertRegex(err.splitlines()[-1], r"\Aheadscope: .*OpenGL")
+        self.assertRegex(err.splitlines()[-1], r"\Aheadscope: .*OpenGL.*LIBGL_ALWAYS_SOFTWARE=1")
+
+    def test_no_glx(self):
+        for options, env, remedy in ((["-extension", "GLX"], {}, r"\+extension GLX"),
+                                     ([], {"LIBGL_ALWAYS_INDIRECT": "1"}, "unset LIBGL_ALWAYS_INDIRECT")):
+            with Screen(*options) as screen:
+                env = {**env, "XDG_CONFIG_HOME": str(self.folder)}
+                status, out, err = end_of(screen.start(*GIVEN, env=env))
+                self.assertEqual((status, out), (1, b""), err)
+                self.assertRegex(err.splitlines()[-1], r"\Aheadscope: .*" + remedy)
+                told = self.ran(["doctor"], {**env, "DISPLAY": screen.display})[2][0].decode()
+                self.assertRegex(told, r"broken +OpenGL .*\n +-> .*" + remedy)
 
     def test_no_glfw(self):
         (self.folder / "libglfw.so.3").touch()  # found first, and no library

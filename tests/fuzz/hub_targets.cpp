@@ -49,7 +49,7 @@ Outcome check_hub_index(std::string_view json) {
       {"a.safetensors", "model-00001-of-00002.safetensors", "../a.safetensors", "/a.safetensors",
        "x/a.safetensors", "\x1b[m.safetensors", ".a.safetensors", "a.bin", "config.json"}};
   return read_or_refused<HubError>([&] {
-    for (const std::string& shard : shards_of(json, listing, kModel))
+    for (const std::string& shard : shards_of(json, "model.safetensors.index.json", listing, kModel))
       promise(is_plain_name(shard) && shard.ends_with(".safetensors"),
               "shards are files of the repository's own folder");
   });

@@ -46,7 +46,7 @@ TEST(ParseJson, RefusesDepthAndRepetition) {
   expect_load_sentence(message(repeated("{\"a\":", 1'000'000), 32), "f.json", "at most 32 levels");
   expect_load_sentence(message(R"({"a":1,"b":{"a":1,"c":2,"a":3}})", 8), "f.json", "\"a\" twice");
   expect_load_sentence(message("", 8), "f.json", "expected JSON");
-  expect_load_sentence(message("{", 8), "f.json", "its end too early, after byte 1");
+  expect_load_sentence(message("{", 8), "f.json", "its end too early, after byte 1; if it was downloaded, download it again");
   expect_load_sentence(message("{]", 8), "f.json", "a syntax error at byte 2 of 2");
   expect_load_sentence(message("{\"\xff\":1}", 8), "f.json", "expected JSON");
   expect_load_sentence(message("[1e999]", 8), "f.json", "out of range");
@@ -73,7 +73,7 @@ std::vector<HostileFile> hostile_files() {
   const std::string whole = safetensors_bytes({{"x", "F32", {2}, std::string(8, 'd')}});
   const std::string maximum = "9223372036854775807";
   return {
-      {"Empty", "", "only 0 bytes"},
+      {"Empty", "", "only 0 bytes (the file is truncated; download it again)"},
       {"SevenBytes", "1234567", "only 7 bytes"},
       {"NoHeader", std::string(8, '\0'), "expected JSON"},
       {"HeaderLongerThanFile", std::string("\x10\0\0\0\0\0\0\0{}", 10), "truncated"},

@@ -105,6 +105,16 @@ void write_other_model(const TemporaryFolder& folder, const Gpt2Shape& shape) {
   write_gpt2(folder, gpt2_config(shape), gpt2_tensors(shape));
 }
 
+void write_model_with_warnings(const TemporaryFolder& folder) {
+  Gpt2Shape shape{.positions = 64, .vocabulary = 4096};
+  write_other_model(folder, shape);
+  auto tensors = gpt2_tensors(shape);
+  tensors.push_back(random_tensor("h.7.ln_1.weight", "F32", {shape.width}, 1));
+  shape.positions = 32, shape.vocabulary = 4000;
+  write_gpt2(folder, gpt2_config(shape), tensors);
+  folder.write("adapter_config.json", "{}");
+}
+
 void write_model_with_nan(const TemporaryFolder& folder, std::string_view tensor, std::size_t at) {
   const Gpt2Shape shape{.positions = 64, .vocabulary = 4096};
   write_other_model(folder, shape);

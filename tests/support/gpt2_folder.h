@@ -39,7 +39,11 @@ void write_gpt2(const TemporaryFolder& folder, const std::string& config,
 void write_other_model(const TemporaryFolder& folder,
                        const Gpt2Shape& shape = {.positions = 64, .vocabulary = 4096});
 
-/// The same with NaN as one value of a tensor.
+/// The same with an unused tensor, "h.7.ln_1.weight", an unused adapter, and other numbers of tokens and
+/// positions in config.json than in the weights: four warnings.
+void write_model_with_warnings(const TemporaryFolder& folder);
+
+/// The same as write_other_model with NaN as one value of a tensor.
 void write_model_with_nan(const TemporaryFolder& folder, std::string_view tensor, std::size_t at = 0);
 
 }  // namespace headscope::testing

@@ -4,6 +4,7 @@
 #include <sstream>
 
 #include "tests/support/matchers.h"
+#include "tests/support/odd_characters.h"
 #include "tests/support/temporary_folder.h"
 #include "tests/viz/pictures.h"
 #include "tests/viz/poppler.h"
@@ -66,6 +67,14 @@ TEST(Pdf, CarriesANote) {
   }
 }
 
+TEST(Pdf, HoldsAnyTextAndDescription) {
+  const std::string odd = headscope::testing::odd_characters();
+  Scene scene = blank(4000, 60);
+  scene.add(make_text(*fonts(), odd, {10, 40}, 12, {0, 0, 0, 255}));
+  const std::vector<Note> notes{{"recipe", "{}"}};
+  EXPECT_EQ(find_note(to_pdf(scene, *fonts(), notes, {odd, odd}), "recipe"), "{}");
+}
+
 TEST(Pdf, RefusesSizesThatNoReaderShows) {
   EXPECT_THROW(to_pdf(blank(0, 10), *fonts()), std::runtime_error);
   EXPECT_THROW(to_pdf(blank(19201, 10), *fonts()), std::runtime_error);
@@ -76,6 +85,11 @@ TEST_F(PopplersPdf, HoldsItsText) {
               HasSubstr("A robot must obey 0.1234"));
   EXPECT_THAT(seen_by("pdftotext", with_text("·robot↵ naïve «été»")), HasSubstr("·robot↵ naïve «été»"));
   EXPECT_THAT(seen_by("pdftotext", with_text("mono 12", FontStyle::mono)), HasSubstr("mono 12"));
+}
+
+TEST_F(PopplersPdf, HasATitleThatShowsAnyCharacter) {
+  const auto file = folder_.write("a.pdf", to_pdf(blank(10, 10), *fonts(), {}, {"a\uFFFE\uFDD0\x01\xFF"}));
+  EXPECT_THAT(output_of("pdfinfo '" + file.string() + "'"), HasSubstr("a<U+FFFE><U+FDD0>␁<FF>"));
 }
 
 TEST_F(PopplersPdf, HoldsItsFontsAsFontsAndOnlyWhatItNeedsOfThem) {

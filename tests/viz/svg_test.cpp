@@ -6,6 +6,7 @@
 #include <string>
 
 #include "tests/support/matchers.h"
+#include "tests/support/odd_characters.h"
 #include "tests/viz/pictures.h"
 #include "tests/viz/xml_check.h"
 #include "viz/players/players.h"
@@ -115,9 +116,14 @@ TEST(Svg, WritesTextAsTextWhenAsked) {
   EXPECT_EQ(count(svg, "<use "), 0U);
 }
 
-TEST(Svg, DropsWhatXmlCannotHold) {
-  const std::string svg = svg_of_item(make_text(*fonts(), "a\uFFFFb", {3, 20}, 14, {}), true);
-  EXPECT_THAT(svg, HasSubstr(">ab</text>"));
+TEST(Svg, ShowsWhatXmlCannotHold) {
+  const std::string odd = headscope::testing::odd_characters();
+  Scene scene = blank(100, 100);
+  scene.add(make_text(*fonts(), odd, {3, 20}, 14, {}));
+  const std::string svg = to_svg(scene, *fonts(), {.text = true, .description = {odd, odd}});
+  EXPECT_EQ(xml_error(svg), "");
+  for (const char* shown : {"␀", "&lt;U+FFFE&gt;", "&lt;U+10FFFF&gt;", "&lt;FF&gt;"})
+    EXPECT_EQ(count(svg, shown), 3U) << shown << " in title, description and text";
 }
 
 TEST(Svg, MergesCellsOfOneColour) {

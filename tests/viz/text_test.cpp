@@ -198,6 +198,7 @@ TEST(Visible, WritesTokensAsLabels) {
   EXPECT_EQ(visible("caf\xC3\xA9"), "café");
   EXPECT_EQ(visible("\u200D\uFE0F"), "<U+200D><U+FE0F>");
   EXPECT_EQ(visible("\u00A0\u2003"), "⍽<U+2003>");
+  EXPECT_EQ(visible("\uFFFE\uFDD0\U0001FFFF\uFFFD"), "<U+FFFE><U+FDD0><U+1FFFF>\uFFFD");
   EXPECT_EQ(visible(std::string_view("\0", 1)), "␀");
   EXPECT_EQ(visible(""), "");
 }

@@ -6,10 +6,12 @@
 #include <string_view>
 #include <vector>
 
+#include "viz/text/utf8.h"
+
 namespace headscope::viz::testing {
 
-/// Checks the relevant part of XML: elements nest, attributes are quoted and unique, entities are known,
-/// references resolve. Returns the error, or nothing.
+/// Checks the relevant part of XML: characters are allowed, elements nest, attributes are quoted and unique,
+/// entities are known, references resolve. Returns the error, or nothing.
 class XmlCheck {
  public:
   explicit XmlCheck(const std::string& text) : text_(text) {}
@@ -46,7 +48,9 @@ class XmlCheck {
     }
     if (static_cast<unsigned char>(text_[at_]) < 0x20 && text_[at_] != '\n' && text_[at_] != '\t')
       error_ = "control character";
-    ++at_;
+    const Decoded c = decode_utf8(text_, at_);
+    if (!c.valid || c.code == 0xFFFE || c.code == 0xFFFF) error_ = "no character of XML";
+    at_ += c.length;
   }
   void tag() {
     ++at_;

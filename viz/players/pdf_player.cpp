@@ -91,7 +91,7 @@ class PdfWriter {
   }
 
   void metadata(cairo_pdf_metadata_t key, const std::string& text) {
-    cairo_pdf_surface_set_metadata(surface_.get(), key, text.c_str());
+    cairo_pdf_surface_set_metadata(surface_.get(), key, drawable(text).c_str());
   }
 
   void draw(const Scene& scene) {

@@ -23,7 +23,8 @@ Bitmap rasterize(const Scene& scene, const Fonts& fonts, float scale);
 /// is 0 or above 32768, or if all pixels would take more than 2 GiB; std::bad_alloc.
 std::vector<std::uint8_t> encode_png(const Bitmap& bitmap, float scale, std::span<const Note> notes = {});
 
-/// What a picture shows, in UTF-8, for readers who do not see it and for catalogues; empty: nothing is said.
+/// What a picture shows, for readers who do not see it and for catalogues; empty: nothing is said. Any bytes:
+/// files have them as they are drawn.
 struct Description {
   std::string title;
   std::string words = {};

@@ -72,26 +72,21 @@ std::string box(const Rect& r) {
               attribute("height", std::max(0.0F, r.h)));
 }
 
-/// Escapes a text and drops what XML 1.0 cannot contain (`text` is drawable, so only noncharacters have to be
-/// dropped).
+/// Escapes a text as it is drawn, which has nothing that XML 1.0 cannot contain.
 std::string escaped(std::string_view text) {
   std::string result;
-  for (std::size_t at = 0; at < text.size();) {
-    const Decoded c = decode_utf8(text, at);
-    const bool allowed =
-        c.valid && (c.code >= 0x20 || c.code == '\t') && c.code != 0xFFFE && c.code != 0xFFFF;
-    if (c.code == '&') {
+  for (const char c : drawable(text)) {
+    if (c == '&') {
       result += "&amp;";
-    } else if (c.code == '<') {
+    } else if (c == '<') {
       result += "&lt;";
-    } else if (c.code == '>') {
+    } else if (c == '>') {
       result += "&gt;";
-    } else if (c.code == '"') {
+    } else if (c == '"') {
       result += "&quot;";
-    } else if (allowed) {
-      result.append(text, at, c.length);
+    } else {
+      result += c;
     }
-    at += c.length;
   }
   return result;
 }

@@ -343,7 +343,7 @@ double Fonts::Impl::walk(std::string_view text, FontStyle style, OnGlyph&& on_gl
 
   for (std::size_t at = 0; at < text.size();) {
     const Decoded c = decode_utf8(text, at);
-    const bool plain = c.valid && !is_control(c.code) && !is_invisible(c.code);
+    const bool plain = c.valid && !is_control(c.code) && !is_drawn_as_label(c.code) && !is_invisible(c.code);
     if (plain) {
       kern(c.code, metrics(c.code, style, table));
     } else {
@@ -357,7 +357,7 @@ double Fonts::Impl::walk(std::string_view text, FontStyle style, OnGlyph&& on_gl
       put_label(byte_label(static_cast<unsigned char>(c.code)));
     } else if (c.code == '\t') {
       x += kTabSpaces * table.metrics[' '].advance;
-    } else if (is_control(c.code) && c.code >= 0x80) {
+    } else if (is_drawn_as_label(c.code)) {
       put_label(code_point_label(c.code));
     } else if (is_control(c.code)) {
       const char32_t picture = c.code == 0x7F ? U'\u2421' : 0x2400 + c.code;

@@ -48,9 +48,10 @@ class Fonts {
   ~Fonts();
 
   /// Lays out one line, without shaping. Bytes that are not UTF-8 become `<E2>`, control characters their
-  /// pictures (U+2400 block) or `<0A>`, and characters that no font has become a box with the code point;
-  /// tabs are four spaces wide, and joiners and direction marks have no width. A cluster's advance includes
-  /// the kerning with its successor, so that the advances add up to the width. All digits are equally wide.
+  /// pictures (U+2400 block) or `<0A>`, noncharacters `<U+FFFE>`, and characters that no font has become a
+  /// box with the code point; tabs are four spaces wide, and joiners and direction marks have no width. A
+  /// cluster's advance includes the kerning with its successor, so that the advances add up to the width. All
+  /// digits are equally wide.
   TextLayout layout(std::string_view text, FontStyle style, float size) const;
   float width(std::string_view text, FontStyle style, float size) const;
 

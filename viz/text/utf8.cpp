@@ -57,6 +57,11 @@ bool is_control(char32_t code) {
   return code < 0x20 || (code >= 0x7F && code < 0xA0);
 }
 
+bool is_drawn_as_label(char32_t code) {
+  const bool is_noncharacter = (code >= 0xFDD0 && code <= 0xFDEF) || (code & 0xFFFE) == 0xFFFE;
+  return is_noncharacter || (code >= 0x80 && is_control(code));
+}
+
 std::string byte_label(unsigned char byte) {
   char text[8];
   std::snprintf(text, sizeof text, "<%02X>", byte);
@@ -76,10 +81,10 @@ std::string drawable(std::string_view text) {
     const Decoded c = decode_utf8(text, at);
     if (!c.valid) {
       result += byte_label(static_cast<unsigned char>(c.code));
+    } else if (is_drawn_as_label(c.code)) {
+      result += code_point_label(c.code);
     } else if (c.code == '\t' || !is_control(c.code)) {
       result.append(text, at, c.length);
-    } else if (c.code >= 0x80) {
-      result += code_point_label(c.code);
     } else {
       append_utf8(result, c.code == 0x7F ? U'\u2421' : 0x2400 + c.code);
     }

@@ -22,6 +22,9 @@ void append_utf8(std::string& text, char32_t code);
 bool is_invisible(char32_t code);
 /// Whether a character is in C0 or C1, or DEL.
 bool is_control(char32_t code);
+/// Whether a code point is drawn as its label: C1, and the noncharacters (U+FDD0 to U+FDEF and the last two
+/// of each plane), which XML and PDF writers reject.
+bool is_drawn_as_label(char32_t code);
 
 /// "<E2>" for a byte that is not UTF-8.
 std::string byte_label(unsigned char byte);
@@ -29,7 +32,7 @@ std::string byte_label(unsigned char byte);
 std::string code_point_label(char32_t code);
 
 /// `text` as valid UTF-8, as it is drawn: invalid bytes as `<E2>`, control characters as their pictures, C1
-/// controls as `<U+0085>`. Tabs are kept.
+/// controls and noncharacters as `<U+0085>`. Tabs are kept.
 std::string drawable(std::string_view text);
 
 }  // namespace headscope::viz

@@ -80,7 +80,7 @@ void write_json(const Json& how, const std::vector<Result>& results, const Engin
 
 void run_composition(const CompositionCommand& command, const Streams& streams) {
   How how(command);
-  Engine engine = start_engine(command.model);
+  Engine engine = start_engine(command, streams);
   PromptRun model_only;
   model_only.model = engine.model;
   const bool text = !command.csv && !command.json;

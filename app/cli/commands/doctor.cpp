@@ -12,13 +12,13 @@
 #include "model/kernels/panels.h"
 #include "system/machine.h"
 #include "system/path_text.h"
+#include "system/picture_clipboard.h"
 #include "viz/text/text.h"
 
 namespace headscope::app {
 namespace {
 
-/// Lacking: a feature is not available. Broken: the program, or its window if there is a display, does not
-/// work.
+/// Lacking: a feature is missing. Broken: the program, or its window if there is a display, does not work.
 enum class State { fine, lacking, broken };
 constexpr const char* kStates[] = {"ok", "lacking", "broken"};
 
@@ -48,36 +48,37 @@ class Doctor {
     try {
       fonts();
     } catch (const std::exception& error) {
-      add("fonts", "regular", error.what(), State::broken, "install fonts-inter and fonts-dejavu-core");
+      add("fonts", "regular", "", error.what(), "install fonts-inter and fonts-dejavu-core", State::broken);
     }
     models();
     const auto settings = config_folder(environment_);
-    const std::string problem = settings ? load_settings(*settings / kSettingsFile).message : "not saved";
-    add("desktop", "settings", problem.empty() ? system::text_of(*settings) : problem,
-        problem.empty() ? State::fine : State::lacking,
-        problem.empty() ? ""
-        : settings      ? "fix or remove the file; headscope rewrites it"
-                        : kSetHome);
+    add("desktop", "settings", settings ? system::text_of(*settings) : "",
+        settings ? load_settings(*settings / kSettingsFile).message : "not saved",
+        settings ? "fix or remove the file; headscope rewrites it" : kSetHome);
     return std::move(findings_);
   }
 
  private:
   static constexpr const char* kSetHome = "set HOME (on Windows USERPROFILE)";
 
-  void add(std::string part, std::string name, std::string text, State state = State::fine,
-           std::string remedy = {}) {
-    findings_.push_back({std::move(part), std::move(name), state, std::move(text), std::move(remedy)});
+  /// What was found; or a problem, which is a lack unless `state` says that it is more, and its remedy.
+  void add(const char* part, const char* name, const std::string& found, const std::string& problem = {},
+           const std::string& remedy = {}, State state = State::lacking) {
+    const bool fine = problem.empty();
+    findings_.push_back({part, name, fine ? State::fine : state, fine ? found : problem, fine ? "" : remedy});
   }
 
   void window() {
     const auto x11 = environment_("DISPLAY"), wayland = environment_("WAYLAND_DISPLAY");
     if (!system::is_windows() && !x11 && !wayland)
-      return add("window", "display", "none: neither DISPLAY nor WAYLAND_DISPLAY is set", State::lacking,
+      return add("window", "display", "", "none: neither DISPLAY nor WAYLAND_DISPLAY is set",
                  "start headscope in a desktop session, or with ssh -X; only the window needs it");
     add("window", "display", wayland ? "Wayland " + *wayland : x11 ? "X11 " + *x11 : "Windows");
+    const auto copier = system::picture_clipboard(environment_);
+    add("window", "clipboard", "takes pictures" + (copier ? "  " + system::text_of(copier->program) : ""),
+        copier ? "" : "takes no pictures", std::string(system::no_picture_clipboard()));
     const WindowTrial trial = try_window();
-    if (!trial.renderer.empty()) return add("window", "OpenGL", trial.renderer);
-    add("window", "OpenGL", trial.problem, State::broken, "install libglfw3, libgl1 and libgl1-mesa-dri");
+    add("window", "OpenGL", trial.renderer, trial.problem, trial.remedy, State::broken);
   }
 
   void fonts() {
@@ -86,14 +87,14 @@ class Doctor {
     add("fonts", "regular", system::text_of(regular));
     const auto style = [&](const char* name, viz::FontStyle wanted, const char* remedy) {
       const std::filesystem::path file = fonts->file(wanted);
-      if (file != regular) return add("fonts", name, system::text_of(file));
-      add("fonts", name, "none; the regular font is used instead", State::lacking, remedy);
+      add("fonts", name, system::text_of(file),
+          file == regular ? "none; the regular font is used instead" : "", remedy);
     };
     style("bold", viz::FontStyle::bold, "install fonts-inter");
     style("mono", viz::FontStyle::mono, "install fonts-dejavu-core");
     const viz::TextLayout layout = fonts->layout("中あ∑→≤😀", viz::FontStyle::regular, 14);
     if (std::ranges::any_of(layout.glyphs, [&](const viz::Glyph& g) { return fonts->family(g).empty(); }))
-      add("fonts", "other scripts", "Chinese, Japanese, symbols or emoji are shown as boxes", State::lacking,
+      add("fonts", "other scripts", "", "Chinese, Japanese, symbols or emoji are shown as boxes",
           "install fonts-droid-fallback and fonts-symbola");
   }
 
@@ -102,16 +103,15 @@ class Doctor {
       model::TensorSource::open(bundled_model());
       add("models", "bundled", system::text_of(bundled_model()));
     } catch (const std::exception& error) {
-      add("models", "bundled", error.what(), State::broken,
-          "reinstall headscope, or give a model with --model");
+      add("models", "bundled", "", error.what(), "reinstall headscope, or give --model", State::broken);
     }
     const auto cache = hugging_face_cache(environment_);
-    if (!cache) return add("models", "downloaded", "none", State::lacking, kSetHome);
+    if (!cache) return add("models", "downloaded", "", "none", kSetHome);
     std::string names;
     for (const DiscoveredModel& model : discover_models(*cache)) names += ", " + model.name;
-    add("models", "downloaded", system::text_of(*cache) + (names.empty() ? ": no GPT-2" : names),
-        names.empty() ? State::lacking : State::fine,
-        names.empty() ? "run headscope get gpt2, or give a model's folder with --model" : "");
+    const std::string folder = system::text_of(*cache);
+    add("models", "downloaded", folder + names, names.empty() ? folder + ": no GPT-2" : "",
+        "run headscope get gpt2, or give a model's folder with --model");
   }
 
   const Environment environment_ = process_environment();
@@ -131,9 +131,9 @@ int run_doctor(const Arguments& command, const Streams& streams) {
     streams.out << format("%-7s  %-13s  %s\n", word, name.c_str(), terminal_safe(text).c_str());
     if (!remedy.empty()) streams.out << format("%22s   -> %s\n", "", remedy.c_str());
   }
-  const Json how{{"program", program_name()}};
   if (command.json)
-    streams.out << json_line(Json{{"how", how}, {"works", works}, {"findings", list}}) << '\n';
+    streams.out << json_line({{"how", {{"program", program_name()}}}, {"works", works}, {"findings", list}})
+                << '\n';
   return works ? 0 : 1;
 }
 

@@ -91,41 +91,61 @@ std::string words_of(const MeanList& list) {
          terminal_safe(list.over.list->name);
 }
 
+namespace {
+
+/// The model of that name, which is never taken for a folder here.
+std::optional<std::filesystem::path> find_by_name(const std::string& name) {
+  const auto cache = hugging_face_cache(process_environment());
+  if (const auto named = hub_model(name); named && cache)
+    if (auto snapshot = ModelCache(*cache, *named).complete_snapshot()) return snapshot;
+  return model_named(name, cache ? discover_models(*cache) : std::vector<DiscoveredModel>{});
+}
+
+/// Throws model::LoadError for a folder that holds no model but has the name of one, which it hides.
+void reject_shadow(const std::string& name, const std::filesystem::path& folder) {
+  if (!system::is_folder(folder) || system::is_there(folder / "config.json")) return;
+  const std::string shadows =
+      name + ": expected a GPT-2 model folder, found no config.json in it; it shadows the model ";
+  if (const auto model = find_by_name(name))
+    throw model::LoadError(shadows + model_name(*model) + " in " + system::text_of(*model) +
+                           ": rename the folder, or give that path");
+  if (const auto model = guess_hub_model(name))
+    throw model::LoadError(shadows + to_text(*model) +
+                           " of the Hugging Face hub: rename the folder and run headscope get " + name +
+                           ", if that is meant");
+}
+
+}  // namespace
+
 std::optional<std::filesystem::path> find_model(const std::string& name) {
   if (auto path = system::path_of(name); system::is_there(path)) return path;
-  const auto cache = hugging_face_cache(process_environment());
-  if (!cache) return std::nullopt;
-  if (const auto named = hub_model(name))
-    if (auto snapshot = ModelCache(*cache, *named).complete_snapshot()) return snapshot;
-  auto found = resolve_model(name, discover_models(*cache));
-  if (system::is_there(found)) return found;
-  return std::nullopt;
+  return find_by_name(name);
 }
 
 std::filesystem::path model_folder(const ModelArguments& arguments, const std::string& option) {
   if (!arguments.model) return bundled_model();
+  const std::string& name = *arguments.model;
   if (arguments.patterns) {
-    std::filesystem::path file = system::path_of(*arguments.model);
+    std::filesystem::path file = system::path_of(name);
     if (system::is_file(file)) return file;
-    throw model::LoadError("cannot read " + *arguments.model +
-                           ": expected a file of attention patterns, found " +
+    throw model::LoadError("cannot read " + name + ": expected a file of attention patterns, found " +
                            (system::is_there(file) ? "something else" : "none"));
   }
   if (arguments.by_name) {
-    const auto cache = hugging_face_cache(process_environment());
-    const auto folder =
-        model_named(*arguments.model, cache ? discover_models(*cache) : std::vector<DiscoveredModel>{});
-    if (folder) return *folder;
-    throw model::LoadError("it was made with the model " + model::quote(*arguments.model) +
+    if (const auto folder = find_by_name(name)) return *folder;
+    throw model::LoadError("it was made with the model " + model::quote(name) +
                            ", which was not found here; give its folder with " + option);
   }
-  if (auto found = find_model(*arguments.model)) return *found;
-  if (const auto named = hub_model(*arguments.model))
+  if (auto found = find_model(name)) {
+    reject_shadow(name, *found);
+    return *found;
+  }
+  if (const auto named = hub_model(name))
     throw model::LoadError(
-        model::quote(*arguments.model) +
+        model::quote(name) +
         " is neither a folder nor a model in the Hugging Face cache; to fetch it, run headscope get " +
         to_text(*named));
-  return system::path_of(*arguments.model);
+  return system::path_of(name);
 }
 
 namespace {
@@ -155,14 +175,6 @@ std::shared_ptr<const model::Tokenizer> load_tokenizer(const ModelArguments& arg
 
 namespace {
 
-/// The model alone, which must have all that is needed.
-Engine engine_of(const ModelArguments& arguments, Capabilities needs) {
-  Engine engine{loaded(arguments, model_folder(arguments), arguments.patterns),
-                model::Workspace(arguments.threads), nullptr};
-  require(*engine.model, needs);
-  return engine;
-}
-
 /// The edits with means over the list, if there is one, in place of means over the run's positions.
 model::Edits with_list_means(model::Edits edits, Engine& engine, bool takes_means, const Streams& streams) {
   if (!engine.mean_over) return edits;
@@ -177,19 +189,33 @@ model::Edits with_list_means(model::Edits edits, Engine& engine, bool takes_mean
 
 }  // namespace
 
-Engine start_engine(const ModelArguments& arguments) {
-  return engine_of(arguments, Capability::weights);
+std::vector<std::string> Engine::warnings() const {
+  std::vector<std::string> all = model->warnings;
+  for (const std::string& warning : second ? second->warnings : std::vector<std::string>())
+    if (std::ranges::count(all, warning) == 0) all.push_back(warning);
+  return all;
+}
+
+void show_warnings(std::span<const std::string> warnings, const ModelArguments& arguments,
+                   std::ostream& err) {
+  KeptModels* const kept = arguments.kept.models.get();
+  for (const std::string& warning : warnings)
+    if (kept == nullptr || kept->is_new(warning)) err << "headscope: " << one_line(warning) << '\n';
 }
 
 Engine start_engine(const Arguments& command, const Streams& streams, const EngineUse& use) {
   const EditArguments& edits = command.prompt.edits;
   const bool needs_weights = !edits.empty() || edits.mean_over;
-  Engine engine = engine_of(command.model, needs_weights ? use.needs | Capability::weights : use.needs);
+  const Capabilities needs = needs_weights ? use.needs | Capability::weights : use.needs;
+  Engine engine{loaded(command.model, model_folder(command.model), command.model.patterns),
+                model::Workspace(command.model.threads), nullptr};
+  require(*engine.model, needs);
   if (engine.model->patterns) return engine;
   if (edits.second_model) {
     engine.second = loaded(command.model, second_folder(*edits.second_model), false);
     check_comparable(*engine.model, *engine.second);
   }
+  show_warnings(engine.warnings(), command.model, streams.err);
   if (edits.mean_over)
     engine.mean_over = read_mean_list(*edits.mean_over, *engine.model, command.prompt.start_token);
   engine.given_edits = edits_from(edits, *engine.model);

@@ -47,12 +47,12 @@ MeanSource source_of(const MeansOverList& question, const Answer& answer);
 std::string words_of(const MeanList& list);
 
 /// Finds a model on this machine: a folder, a model in the Hugging Face cache, with or without "@revision",
-/// else one by the last part of its name (see resolve_model).
+/// else one by its name (see model_named).
 std::optional<std::filesystem::path> find_model(const std::string& name);
 
 /// The folder of the model named by `option`: find_model's, or the bundled model's if none is named, else the
-/// name itself, so that loading reports what is wrong. For a name that could be on the hub, throws
-/// model::LoadError that says how to get it.
+/// name itself, so that loading reports what is wrong. Throws model::LoadError for a name that could be on
+/// the hub, which says how to get it, and for a folder without a model that hides one of its name.
 std::filesystem::path model_folder(const ModelArguments& arguments, const std::string& option = "--model");
 
 /// The tokenizer of the model that the arguments name, which may be kept. Throws model::LoadError.
@@ -67,6 +67,7 @@ struct Engine {
   std::shared_ptr<const LoadedModel> second = {};  ///< a model to compare with; null: none
   std::shared_ptr<const MeanList> mean_over = {};  ///< over which means are taken; null: the run's positions
   model::Config config() const { return model->config(); }
+  std::vector<std::string> warnings() const;  ///< of both models, each once
 };
 
 /// What a command uses a second model for.
@@ -81,10 +82,12 @@ struct EngineUse {
 
 /// Loads the models, unless they are kept, and reads the edits. Means over a list become their values, which
 /// may take a while. Throws model::LoadError, and model::RunError for edits that cannot be parsed or that
-/// this model does not support, and for a second model or a list that is not used.
+/// this model does not support, and for a second model or a list that is not used. Shows the models'
+/// warnings.
 Engine start_engine(const Arguments& command, const Streams& streams, const EngineUse& use = {});
-/// Loads a model alone.
-Engine start_engine(const ModelArguments& arguments);
+
+/// Writes the warnings of models to `err`, each once a process.
+void show_warnings(std::span<const std::string> warnings, const ModelArguments& arguments, std::ostream& err);
 
 /// The edits of the arguments: those of the file, then the others. Throws like start_engine.
 model::Edits edits_from(const EditArguments& edits, const LoadedModel& model);

@@ -38,6 +38,7 @@ Json How::shared(const Engine& engine) {
     how["mean_over"] = list_json(list->file);
     how["mean_over"]["tokens"] = list->tokens;
   }
+  if (const auto warnings = engine.warnings(); !warnings.empty()) how["warnings"] = texts_json(warnings);
   return shared_.emplace(std::move(how));
 }
 

@@ -51,6 +51,8 @@ Json info_json(const Json& how, const LoadedModel& model, int threads) {
           {"name", utf8_or_replacement(model.name)},
           {"folder", utf8_or_replacement(system::text_of(model.folder))},
           {"config", config_json(model.transformer->config())},
+          {"notes", texts_json(model.transformer->notes())},
+          {"warnings", texts_json(model.warnings)},
           {"parameter_count", model.transformer->parameter_count()},
           {"weight_bytes", model.transformer->weight_bytes()},
           {"memory_budget_bytes", memory_budget(*model.transformer, threads).total()},
@@ -67,6 +69,8 @@ void write_config(const LoadedModel& model, std::ostream& out) {
                                                          : value.dump();
     out << format("%-33s %s\n", key.c_str(), text.c_str());
   }
+  for (const std::string& note : model.transformer->notes()) out << "\nNote: " << terminal_safe(note) << '\n';
+  for (const std::string& warning : model.warnings) out << "\nWarning: " << terminal_safe(warning) << '\n';
 }
 
 void write_parameters(const LoadedModel& model, std::ostream& out) {
@@ -91,7 +95,7 @@ void write_parameters(const LoadedModel& model, std::ostream& out) {
 void run_info(const InfoCommand& command, const Streams& streams) {
   if (!command.file.empty()) return write_recipe(command.file, command.json, streams.out);
   How how(command);
-  const Engine engine = start_engine(command.model);
+  const Engine engine = start_engine(command, streams);
   const auto& model = engine.model;
   const int threads = engine.workspace.threads();
   if (command.json) {

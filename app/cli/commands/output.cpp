@@ -9,6 +9,12 @@
 
 namespace headscope::app {
 
+Json texts_json(std::span<const std::string> texts) {
+  Json list = Json::array();
+  for (const std::string& text : texts) list.push_back(utf8_or_replacement(text));
+  return list;
+}
+
 double printable(double number) {
   return std::isnan(number) ? std::abs(number) : number;
 }

@@ -19,6 +19,9 @@ namespace headscope::app {
 
 using Json = nlohmann::ordered_json;
 
+/// A list of texts as strings, which are UTF-8.
+Json texts_json(std::span<const std::string> texts);
+
 /// Drops the sign of a NaN, which printf would write.
 double printable(double number);
 

@@ -61,6 +61,8 @@ void run_shot(const ShotCommand& command, const Streams& streams) {
                          .font_size = command.picture.font_size,
                          .report_run =
                              [&](const PromptRun& run) {
+                               for (const auto& model : {run.model, run.second_model})
+                                 if (model) show_warnings(model->warnings, command.model, streams.err);
                                if (run.tokens.run_length < run.tokens.length())
                                  streams.err
                                      << "headscope: " << one_line(beyond_context(run.tokens, *run.model))

@@ -34,7 +34,7 @@ std::filesystem::path absolute_path(const std::filesystem::path& path) {
 
 int open_window(WindowCommand command, const Streams& streams) {
   std::optional<Recipe> session;
-  if (!command.file.empty() && may_hold_patterns(command.file)) {
+  if (!command.file.empty() && may_hold_tensors(command.file)) {
     command.model.model = system::text_of(command.file), command.model.patterns = true;
   } else if (!command.file.empty()) {
     session = read_recipe(command.file);
@@ -73,7 +73,7 @@ void check_window(WindowCommand& window) {
   if (!file.empty() && !window.prompt_options.empty())
     throw UsageError("a session has its own prompt: both " + window.prompt_options[0] + " and " +
                      model::quote(system::text_of(file)) + " were given");
-  if (file.extension() == ".safetensors" && window.model.patterns)
+  if (may_hold_tensors(file) && window.model.patterns)
     throw UsageError("one file of attention patterns at a time: both --attention and " +
                      model::quote(system::text_of(file)) + " were given");
   if (window.model.patterns || (file.empty() && !window.comparison.second_attention.empty()))

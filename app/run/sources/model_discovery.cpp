@@ -7,9 +7,9 @@
 
 #include "app/run/sources/pattern_file.h"
 #include "app/run/sources/weights_hash.h"
+#include "model/files/config.h"
 #include "model/files/error.h"
 #include "model/files/file_io.h"
-#include "model/files/json.h"
 #include "system/file.h"
 #include "system/path_text.h"
 
@@ -80,7 +80,7 @@ bool is_gpt2(const fs::path& folder) {
   try {
     const fs::path file = folder / "config.json";
     if (!system::is_file(file)) return false;  // reading a pipe would block
-    const auto config = model::parse_json(model::read_file(file, kMaxBytes), system::text_of(file));
+    const auto config = model::parse_config_json(model::read_file(file, kMaxBytes), system::text_of(file));
     return config.is_object() && config.contains("model_type") && config["model_type"] == "gpt2";
   } catch (const std::exception&) {
     return false;  // a broken download is no model
@@ -133,12 +133,6 @@ std::optional<fs::path> attention_named(const std::string& name, const std::stri
     }
   }
   return first;
-}
-
-fs::path resolve_model(const std::string& argument, const std::vector<DiscoveredModel>& models) {
-  const fs::path path = system::path_of(argument);
-  if (system::is_there(path)) return path;
-  return discovered(argument, models).value_or(path);
 }
 
 fs::path shelf_of(const fs::path& model) {

@@ -30,13 +30,9 @@ std::optional<std::filesystem::path> hugging_face_cache(const Environment& envir
 /// Anything unreadable or different is skipped; never throws.
 std::vector<DiscoveredModel> discover_models(const std::filesystem::path& cache);
 
-/// Resolves `--model`: an existing folder, else the discovered model with that name or that last part of a
-/// name ("gpt2" for "openai-community/gpt2"), else the folder as written, so that loading reports the
-/// problem.
-std::filesystem::path resolve_model(const std::string& argument, const std::vector<DiscoveredModel>& models);
-
 /// The folder of the model with that name, which is never taken for a path: the bundled model, or one of
-/// `models` as resolve_model finds it; nothing if there is none.
+/// `models` with that name or that last part of a name ("gpt2" for "openai-community/gpt2"); nothing if there
+/// is none.
 std::optional<std::filesystem::path> model_named(const std::string& name,
                                                  const std::vector<DiscoveredModel>& models);
 

@@ -47,6 +47,10 @@ void draw_status(Ui& ui, const viz::Rect& rect);
 /// The error above the status line; the height is 0 if there is none.
 float error_height(const Ui& ui, float width);
 void draw_error(Ui& ui, const viz::Rect& rect);
+/// What the folders of the open models have that is not used, until it is closed; the height is 0 if that is
+/// nothing.
+float warnings_height(const Ui& ui);
+void draw_warnings(Ui& ui, const viz::Rect& rect);
 /// The progress of fetching a model, or the offer to fetch one; the height is 0 if there is neither.
 float fetching_height(const Ui& ui);
 void draw_fetching(Ui& ui, const viz::Rect& rect);

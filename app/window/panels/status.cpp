@@ -1,6 +1,10 @@
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
+#include <functional>
+#include <utility>
+#include <vector>
 
 #include "app/run/analyses/attribution.h"
 #include "app/run/analyses/next_token.h"
@@ -9,6 +13,7 @@
 #include "app/views/parts/selected.h"
 #include "app/views/view.h"
 #include "app/window/panels/panels.h"
+#include "system/path_text.h"
 
 namespace headscope::app {
 
@@ -94,6 +99,47 @@ void say_loading(Ui& ui, Places& line) {
     ui.actions.emplace_back(CancelLoad{});
 }
 
+/// What an open model warns of.
+struct Warning {
+  std::string text;
+  std::string brief;  ///< with the model's name in place of the path of its folder
+};
+
+/// Those that are not closed, each once.
+std::vector<Warning> open_warnings(const Ui& ui) {
+  std::vector<Warning> open;
+  for (const auto& model : {ui.snapshot.model, ui.snapshot.second_model}) {
+    if (!model) continue;
+    const std::string folder = system::text_of(model->folder / "");
+    for (const std::string& text : model->warnings) {
+      if (std::ranges::count(ui.state.closed_warnings, text) > 0) continue;
+      if (std::ranges::count(open, text, &Warning::text) > 0) continue;
+      const bool is_path = text.starts_with(folder);
+      open.push_back({text, model->name + ": " + text.substr(is_path ? folder.size() : 0)});
+    }
+  }
+  return open;
+}
+
+constexpr float kWarning = 20;            // height of its line
+constexpr std::size_t kMostWarnings = 3;  // lines
+
+/// The card of a message above the status line; `words` draws into the room that the closing button leaves.
+/// Returns whether that was pressed. `close`: its name and its tooltip.
+bool draw_card(Ui& ui, const char* id, const Rect& rect, viz::Color color,
+               const std::pair<const char*, const char*>& close,
+               const std::function<void(const Rect&)>& words) {
+  const Rect card{rect.x, std::round(rect.y + ui.u(6)), rect.w, std::floor(rect.h - ui.u(6))};
+  ui.begin_pane(id, card, false);
+  ui.fill(card, mix(ui.theme().surface, color, 0.1F), ui.u(8));
+  ui.stroke(card, color, 1, ui.u(8));
+  words({card.x + ui.u(14), card.y, card.w - ui.u(60), card.h});
+  const bool closes = ui.icon({card.right() - ui.u(36), card.y + ui.u(4), ui.u(30), ui.u(28)}, Icon::close,
+                              close.first, close.second);
+  ui.end_pane();
+  return closes;
+}
+
 void say_running(Ui& ui, Places& line) {
   const Snapshot& snapshot = ui.snapshot;
   if (snapshot.busy != Busy::running || !snapshot.run || snapshot.run->prompt == prompt_of(ui.state)) return;
@@ -126,17 +172,40 @@ float error_height(const Ui& ui, float width) {
 }
 
 void draw_error(Ui& ui, const Rect& rect) {
-  const viz::Theme& theme = ui.theme();
-  const Rect card{rect.x, std::round(rect.y + ui.u(6)), rect.w, std::floor(rect.h - ui.u(6))};
-  ui.begin_pane("error", card, false);
-  ui.fill(card, mix(theme.surface, theme.error, 0.1F), ui.u(8));
-  ui.stroke(card, theme.error, 1, ui.u(8));
-  ui.paragraph(ui.state.message.text, {card.x + ui.u(14), card.y + ui.u(8), card.w - ui.u(60), 0},
-               theme.text);
-  if (ui.icon({card.right() - ui.u(36), card.y + ui.u(4), ui.u(30), ui.u(28)}, Icon::close,
-              "Close the message", "Close  Esc"))
+  const auto words = [&](const Rect& room) {
+    ui.paragraph(ui.state.message.text, {room.x, room.y + ui.u(8), room.w, 0}, ui.theme().text);
+  };
+  if (draw_card(ui, "error", rect, ui.theme().error, {"Close the message", "Close  Esc"}, words))
     ui.actions.emplace_back(DismissMessage{});
-  ui.end_pane();
+}
+
+float warnings_height(const Ui& ui) {
+  const std::size_t count = open_warnings(ui).size();
+  return count == 0 ? 0 : ui.u(18) + ui.u(kWarning) * static_cast<float>(std::min(count, kMostWarnings));
+}
+
+void draw_warnings(Ui& ui, const Rect& rect) {
+  const std::vector<Warning> warnings = open_warnings(ui);
+  const auto words = [&](const Rect& room) {
+    Rect line{room.x, room.y + ui.u(6), room.w, ui.u(kWarning)};
+    std::string more, others;
+    for (std::size_t i = kMostWarnings; i < warnings.size(); ++i) others += warnings[i].text + "; ";
+    if (!others.empty()) more = "and " + std::to_string(warnings.size() - kMostWarnings) + " more";
+    for (std::size_t i = 0; i < std::min(warnings.size(), kMostWarnings); ++i, line.y += line.h) {
+      Places places(line, ui.u(10));
+      if (i + 1 == kMostWarnings && !more.empty()) {
+        const Rect end = places.right(ui.width(more, viz::FontStyle::regular, Ui::kSmall) + 1);
+        ui.small(more, end, ui.theme().text_muted);
+        ui.explain(end, "", Tip(others));
+      }
+      ui.small(warnings[i].brief, places.rest(), ui.theme().text);
+      ui.explain(places.rest(), "", Tip(warnings[i].text));
+    }
+  };
+  if (!draw_card(ui, "warnings", rect, ui.theme().accent, {"Close the warnings", "Close"}, words)) return;
+  CloseWarnings closed;
+  for (const Warning& warning : warnings) closed.warnings.push_back(warning.text);
+  ui.actions.emplace_back(std::move(closed));
 }
 
 }  // namespace headscope::app

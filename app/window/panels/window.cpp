@@ -147,11 +147,15 @@ void draw_window(Ui& ui) {
   if (!holds_picture) ui.moment.strips = edit_bars_height(ui);  // fixed while a brush is used on the picture
   draw_edit_bars(ui, {margin, y, inner, ui.moment.strips});
   y += ui.moment.strips;
-  const float status = ui.u(24), error = error_height(ui, inner), fetching = fetching_height(ui);
-  draw_body(ui, {margin, y, inner, std::max(ui.u(120), window.h - status - error - fetching - y)});
-  if (fetching > 0) draw_fetching(ui, {margin, window.h - status - error - fetching, inner, fetching});
-  if (error > 0) draw_error(ui, {margin, window.h - status - error, inner, error});
-  draw_status(ui, {margin, window.h - status, inner, status});
+  float bottom = window.h;
+  const auto above = [&](float height) { return Rect{margin, bottom -= height, inner, height}; };
+  const Rect status = above(ui.u(24)), error = above(error_height(ui, inner)),
+             warnings = above(warnings_height(ui)), fetching = above(fetching_height(ui));
+  draw_body(ui, {margin, y, inner, std::max(ui.u(120), bottom - y)});
+  if (fetching.h > 0) draw_fetching(ui, fetching);
+  if (warnings.h > 0) draw_warnings(ui, warnings);
+  if (error.h > 0) draw_error(ui, error);
+  draw_status(ui, status);
   draw_points(ui);
   draw_menus(ui);
   draw_edit_menus(ui);

@@ -135,7 +135,7 @@ void reduce(DialogSlice& s, const FolderListed& a, World&) {
 std::optional<HubModel> typed_model(const UiState& state) {
   const std::string& text = state.open_form.path.edit.text;
   const std::filesystem::path path = system::path_of(text);
-  const bool is_file = is_for_open_file(path) || may_hold_patterns(path);
+  const bool is_file = is_for_open_file(path) || may_hold_tensors(path);
   return state.can_fetch && !state.fetching.model && !state.open_form.second && !is_file
              ? guess_hub_model(text)
              : std::nullopt;

@@ -1,5 +1,6 @@
 #pragma once
 #include <string>
+#include <vector>
 
 #include "app/recipe/settings.h"
 #include "app/window/state/slice.h"
@@ -23,7 +24,8 @@ struct ShellSlice {
   float font_size = kDefaultFontSize;
   PaneSizes panes;
   Message message;
-  bool quit = false;  ///< the window closes
+  std::vector<std::string> closed_warnings;  ///< of models: those that are no longer shown
+  bool quit = false;                         ///< the window closes
 };
 
 struct SetDark {
@@ -42,6 +44,9 @@ struct ShowMessage {
   bool from_worker = false;
 };
 struct DismissMessage {};
+struct CloseWarnings {
+  std::vector<std::string> warnings;
+};
 struct Quit {};
 
 void reduce(ShellSlice& s, const SetDark& a, World& w);
@@ -50,6 +55,9 @@ void reduce(ShellSlice& s, const SetPanes& a, World& w);
 void reduce(UiState& s, const ShowMessage& a, World& w);
 inline void reduce(ShellSlice& s, const DismissMessage&, World&) {
   s.message = {};
+}
+inline void reduce(ShellSlice& s, const CloseWarnings& a, World&) {
+  s.closed_warnings.insert(s.closed_warnings.end(), a.warnings.begin(), a.warnings.end());
 }
 inline void reduce(ShellSlice& s, const Quit&, World&) {
   s.quit = true;

@@ -76,7 +76,7 @@ int FakeHub::gets_of(const std::string& file) const {
 }
 
 std::string FakeHub::digest(const std::string& name, const std::string& bytes) {
-  const bool lfs = name.ends_with(".safetensors");
+  const bool lfs = name.ends_with(".safetensors") || name.ends_with(".bin");
   app::Digest digest(std::string(lfs ? 64 : 40, '0'), bytes.size());
   digest.add(bytes);
   return digest.hex();

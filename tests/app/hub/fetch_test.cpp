@@ -12,7 +12,9 @@ TEST_F(HubFetch, BringsAWholeModelInTheCachesLayout) {
   EXPECT_THAT(names(fs::path("snapshots") / FakeHub::kCommit),
               ElementsAre("config.json", "merges.txt", "model.safetensors", "vocab.json"));
   EXPECT_EQ(bytes_of_file(cache().folder() / "refs/main"), FakeHub::kCommit);
-  EXPECT_THAT(names(fs::path(".no_exist") / FakeHub::kCommit), ElementsAre("tokenizer.json"));
+  EXPECT_THAT(
+      names(fs::path(".no_exist") / FakeHub::kCommit),
+      ElementsAre("added_tokens.json", "special_tokens_map.json", "tokenizer.json", "tokenizer_config.json"));
   EXPECT_EQ(names("blobs").size(), 4U);
   EXPECT_THAT(waits_, IsEmpty());
   EXPECT_THAT(discover_models(cache_.path()), ElementsAre(DiscoveredModel{FakeHub::kName, snapshot}));
@@ -108,7 +110,35 @@ TEST_F(HubFetch, ShardsComeWithTheirIndex) {
               ElementsAre("config.json", "merges.txt", "model-00001-of-00002.safetensors",
                           "model-00002-of-00002.safetensors", "model.safetensors.index.json", "vocab.json"));
   EXPECT_THAT(names(fs::path(".no_exist") / FakeHub::kCommit),
-              ElementsAre("model.safetensors", "tokenizer.json"));
+              IsSupersetOf({"model.safetensors", "tokenizer.json"}));
+}
+
+TEST_F(HubFetch, PyTorchsFileComesWhereThereAreNoSafetensors) {
+  hub_.files.erase("model.safetensors");
+  expect_whole(fetch());
+  EXPECT_THAT(names(fs::path("snapshots") / FakeHub::kCommit),
+              ElementsAre("config.json", "merges.txt", "pytorch_model.bin", "vocab.json"));
+}
+
+TEST_F(HubFetch, PyTorchsShardsComeWithTheirIndex) {
+  for (const char* name : {"model.safetensors", "pytorch_model.bin"}) hub_.files.erase(name);
+  hub_.files["pytorch_model-1.bin"] = hub_.files["pytorch_model-2.bin"] = "weights";
+  hub_.files["pytorch_model.bin.index.json"] =
+      R"({"weight_map":{"a":"pytorch_model-1.bin","b":"pytorch_model-2.bin"}})";
+  expect_whole(fetch());
+  EXPECT_THAT(names(fs::path("snapshots") / FakeHub::kCommit),
+              ElementsAre("config.json", "merges.txt", "pytorch_model-1.bin", "pytorch_model-2.bin",
+                          "pytorch_model.bin.index.json", "vocab.json"));
+}
+
+TEST_F(HubFetch, TheTokenizersSmallFilesComeAlong) {
+  for (const char* name : {"added_tokens.json", "special_tokens_map.json", "tokenizer_config.json"})
+    hub_.files[name] = "{}";
+  hub_.files["generation_config.json"] = "{}";
+  expect_whole(fetch());
+  EXPECT_THAT(names(fs::path("snapshots") / FakeHub::kCommit),
+              ElementsAre("added_tokens.json", "config.json", "merges.txt", "model.safetensors",
+                          "special_tokens_map.json", "tokenizer_config.json", "vocab.json"));
 }
 
 TEST_F(HubFetch, OnlyWhatMayPassIsTriedAgain) {

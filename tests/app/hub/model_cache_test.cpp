@@ -61,7 +61,9 @@ TEST(ModelCache, AModelIsWholeWithAllThatItIsLoadedFrom) {
   EXPECT_FALSE(now()) << "half a tokenizer";
   folder.write("merges.txt", "");
   EXPECT_TRUE(now());
-  fs::remove(model / "model.safetensors");
+  fs::rename(model / "model.safetensors", model / "pytorch_model.bin");
+  EXPECT_TRUE(now()) << "PyTorch's own file";
+  fs::remove(model / "pytorch_model.bin");
   fs::create_symlink("nowhere", model / "model.safetensors");
   EXPECT_FALSE(now()) << "a link to nothing";
   folder.write("model.safetensors.index.json", R"({"weight_map":{"a":"1.safetensors","b":"2.safetensors"}})");

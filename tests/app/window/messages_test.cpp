@@ -105,6 +105,46 @@ TEST_F(MessagesTest, NothingCoversAnything) {
   }
 }
 
+TEST_F(MessagesTest, WarningsOfAModelStayUntilTheyAreClosed) {
+  const testing::TemporaryFolder odd;
+  testing::write_model_with_warnings(odd);
+  CoreFixture core(options());
+  EXPECT_FALSE(find_item(core, "Close the warnings"));
+  apply_and_show(core, OpenModel{odd.path()});
+  type_and_show(core, "x");
+  EXPECT_TRUE(find_item(core, "Close the warnings"));
+  EXPECT_TRUE(says(core, odd.path().filename().string() + ": ")) << "not the whole path";
+  EXPECT_TRUE(says(core, "and 1 more"));
+  click_item(core, "Close the warnings");
+  shown(core);
+  EXPECT_FALSE(find_item(core, "Close the warnings"));
+}
+
+TEST_F(MessagesTest, WarningsOfASecondModelAreShown) {
+  const testing::TemporaryFolder plain, odd;
+  testing::write_other_model(plain);
+  testing::write_model_with_warnings(odd);
+  CoreOptions o = options();
+  o.window.model = plain.path();
+  CoreFixture core(std::move(o));
+  apply_and_show(core, CompareModel{odd.path()});
+  EXPECT_TRUE(says(core, odd.path().filename().string() + ": "));
+}
+
+TEST_F(MessagesTest, WarningsCoverNoPicture) {
+  const testing::TemporaryFolder odd;
+  testing::write_model_with_warnings(odd);
+  CoreOptions o = options();
+  o.window.model = odd.path();
+  Core core(std::move(o));
+  for (const auto& [width, height] : {std::pair{800.F, 560.F}, {1600.F, 1000.F}}) {
+    const WindowPicture& window = shown(core, width, height);
+    expect_apart(core, width, height);
+    for (const PlacedPicture& placed : window.pictures)
+      EXPECT_LE(placed.where.bottom(), find_item(core, "Close the warnings")->rect.y) << placed.view->id;
+  }
+}
+
 TEST_F(MessagesTest, NothingMovesWhileSomebodyTypes) {
   CoreOptions o = options("The");
   o.examples = {{"Title", "what to look for", {}, "An example"}};

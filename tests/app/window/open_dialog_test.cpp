@@ -57,6 +57,17 @@ TEST_F(OpenDialog, IsBrowsedByTheKeyboard) {
   EXPECT_EQ(core.snapshot().model->folder.filename(), "a model");
 }
 
+TEST_F(OpenDialog, AFileOfWeightsThatIsTypedOpensItsModel) {
+  const fs::path file = folder_.write("a model/pytorch_model.bin", "");
+  Core core(options());
+  open(core);
+  press(core, Key::a, {.ctrl = true});
+  type(core, file.string());
+  press_and_draw(core, Key::enter);
+  shown(core);
+  EXPECT_EQ(core.snapshot().model->folder.filename(), "a model");
+}
+
 TEST_F(OpenDialog, TakesAPathThatIsTyped) {
   CoreOptions o = options();
   const std::string home = folder_.path().string();

@@ -5,6 +5,7 @@
 #include "app/views/parts/matrix_zoom.h"
 #include "model/files/error.h"
 #include "tests/app/window/window_fixture.h"
+#include "tests/support/gpt2_folder.h"
 
 namespace headscope::app::reach_test {
 namespace {
@@ -13,6 +14,8 @@ namespace fs = std::filesystem;
 
 class ReachTest : public HandsTest {
  protected:
+  ReachTest() { testing::write_model_with_warnings(odd_); }
+
   /// How to perform an action by mouse and by keyboard, and how to see that it was done.
   struct Step {
     std::string what;
@@ -280,6 +283,10 @@ class ReachTest : public HandsTest {
         {"close an error", index_of<DismissMessage>(), item_click("Close the message"), key(Key::escape),
          [](const Core& core) { return core.state().message.text.empty(); },
          doing(ShowMessage{"an error", true})},
+        {"close a model's warnings", index_of<CloseWarnings>(), item_click("Close the warnings"),
+         tabs_to("Close the warnings"),
+         [](const Core& core) { return !core.state().closed_warnings.empty(); },
+         [this](Core& core) { core.apply(OpenModel{odd_.path()}); }},
         {"a head off", index_of<ToggleEdit>(),
          [](Core& core) {
            open_menu(core, "heads", 0);
@@ -403,6 +410,8 @@ class ReachTest : public HandsTest {
     };
     return steps;
   }
+
+  testing::TemporaryFolder odd_;
 
   static void wait_for_folder(Core& core) {
     wait_until(core, [&] { return !core.state().open_form.loading; });
