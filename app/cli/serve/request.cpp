@@ -112,15 +112,13 @@ void read(std::string_view line, Request& request) {
 std::string id_in(std::string_view json) {
   std::string id = "null";
   bool is_next = false;
-  RequestJson::parse(
-      json,
-      [&](int depth, RequestJson::parse_event_t event, RequestJson& parsed) {
-        if (depth == 1 && event == RequestJson::parse_event_t::key) is_next = parsed == "id";
-        if (depth == 1 && event == RequestJson::parse_event_t::value && is_next && may_be_id(parsed))
-          id = json_line(parsed);
-        return depth <= kMaxDepth;
-      },
-      false);
+  const auto note = [&](int depth, RequestJson::parse_event_t event, RequestJson& parsed) {
+    using Event = RequestJson::parse_event_t;
+    if (depth == 1 && event == Event::key) is_next = parsed == "id";
+    if (depth == 1 && event == Event::value && is_next && may_be_id(parsed)) id = json_line(parsed);
+    return depth <= kMaxDepth;
+  };
+  static_cast<void>(RequestJson::parse(json, note, false));
   return id;
 }
 
