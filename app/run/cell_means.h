@@ -25,7 +25,7 @@ struct CellPlace {
 struct MeanCell {
   std::string name;       ///< for people: "L0 H3"
   CellPlace place = {};   ///< those of the whole prompt are listed after the others
-  std::string unit = {};  ///< "nats", which people read as bits; empty: none
+  std::string unit = {};  ///< "bits"; empty: none
   bool operator==(const MeanCell&) const = default;
 };
 

@@ -1,5 +1,6 @@
 #include "model/files/json.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <vector>
@@ -9,6 +10,20 @@
 #include "model/files/quote.h"
 
 namespace headscope::model {
+namespace {
+
+/// "column 9", or of a text of several lines "line 3, column 9": a byte's place, given from 1.
+std::string place_in(std::string_view text, std::size_t byte) {
+  const std::string_view before = text.substr(0, std::max<std::size_t>(byte, 1) - 1);
+  const std::string_view line = before.substr(before.rfind('\n') + 1);
+  const auto column =
+      1 + std::ranges::count_if(line, [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; });
+  const std::string in_line = "column " + std::to_string(column);
+  if (text.find('\n') == text.npos) return in_line;
+  return "line " + std::to_string(1 + std::ranges::count(before, '\n')) + ", " + in_line;
+}
+
+}  // namespace
 
 nlohmann::json parse_json(std::string_view text, const std::string& where, int max_depth) {
   using nlohmann::json;
@@ -42,12 +57,14 @@ nlohmann::json parse_json(std::string_view text, const std::string& where, int m
   } catch (const json::parse_error& error) {
     if (const std::string other = foreign_content(text.substr(0, 64)); !other.empty())
       throw LoadError(where + ": expected JSON, found " + other);
-    const std::string size = std::to_string(text.size());
+    if (error.byte > text.size())
+      throw LoadError(where + ": expected JSON, found its end too early, after byte " +
+                      std::to_string(text.size()) +
+                      (where.ends_with(".json") ? "; if it was downloaded, download it again" : ""));
+    const bool is_half = std::string_view(error.what()).find("surrogate") != std::string_view::npos;
     throw LoadError(where + ": expected JSON, found " +
-                    (error.byte <= text.size()
-                         ? "a syntax error at byte " + std::to_string(error.byte) + " of " + size
-                         : "its end too early, after byte " + size +
-                               (where.ends_with(".json") ? "; if it was downloaded, download it again" : "")));
+                    (is_half ? "half of a surrogate pair, such as \\ud83d without \\ude00," : "a syntax error") +
+                    " at " + place_in(text, error.byte));
   } catch (const json::exception&) {
     throw LoadError(where + ": expected JSON, found a number that is out of range");
   }

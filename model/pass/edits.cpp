@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
+#include <map>
 #include <span>
 #include <string>
 #include <type_traits>
@@ -143,21 +145,25 @@ void check_kind(const Config& config, const PatchFrom& patch) {
 
 /// Cells that set a row's weights must leave some weight to the other keys, whatever the prompt's length:
 /// keys after the query exist only if it is long enough.
-void check_sums(HookPoint point, std::vector<CellValue> cells) {
+void check_sums(HookPoint point, const std::vector<CellValue>& cells) {
   constexpr double kRounding = 1e-6;
-  const auto place = [](const CellValue& cell) { return std::pair(cell.query, cell.key); };
-  std::ranges::stable_sort(cells, {}, place);
-  double sum = 0;
-  for (std::size_t i = 0; i < cells.size(); ++i) {
-    const CellValue& cell = cells[i];
-    const CellValue* next = i + 1 < cells.size() ? &cells[i + 1] : nullptr;
-    if (i == 0 || cells[i - 1].query != cell.query) sum = 0;
-    if (next && place(*next) == place(cell)) continue;  // if a cell is set twice, the last value counts
-    sum += static_cast<double>(cell.value);
-    const bool may_end = !next || next->query != cell.query || next->key > cell.query;
-    if (may_end && (sum > 1 + kRounding || sum < -kRounding))
-      refuse(point, "renormalises query " + std::to_string(cell.query) + ", whose cells add up to " +
-                        std::to_string(sum) + " already");
+  std::map<int, std::map<int, std::size_t>> rows;  // by query and key the cell that counts, the last one
+  for (std::size_t i = 0; i < cells.size(); ++i) rows[cells[i].query][cells[i].key] = i;
+  for (auto [query, row] : rows) {
+    const bool all = query == CellValue::kAllQueries;
+    if (const auto of_all = rows.find(CellValue::kAllQueries); of_all != rows.end())
+      for (const auto& [key, i] : of_all->second) {
+        const auto [own, is_new] = row.try_emplace(key, i);
+        if (!is_new) own->second = std::max(own->second, i);
+      }
+    double sum = 0;
+    for (auto cell = row.begin(); cell != row.end(); ++cell) {
+      sum += static_cast<double>(cells[cell->second].value);
+      const bool may_end = all || std::next(cell) == row.end() || std::next(cell)->first > query;
+      if (may_end && (sum > 1 + kRounding || sum < -kRounding))
+        refuse(point, "renormalises " + (all ? "all queries" : "query " + std::to_string(query)) +
+                          ", whose cells add up to " + std::to_string(sum) + " already");
+    }
   }
 }
 
@@ -169,7 +175,7 @@ void check_kind(const Config& config, const SetCells& set) {
   if (set.renormalise && point.site != Site::pattern)
     refuse(point, "renormalises, which only patterns support");
   for (const CellValue& cell : set.cells) {
-    check_index(point, "position", cell.query, config.n_ctx);
+    if (cell.query != CellValue::kAllQueries) check_index(point, "position", cell.query, config.n_ctx);
     check_index(point, "position", cell.key, config.n_ctx);
     check_number(point, cell.value, point.site == Site::attn_scores);
   }

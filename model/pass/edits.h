@@ -52,7 +52,8 @@ struct AddVector {
 };
 
 struct CellValue {
-  int query = 0;
+  static constexpr int kAllQueries = -1;
+  int query = 0;  ///< or kAllQueries: all that see the key by the mask
   int key = 0;
   float value = 0;  ///< for scores: -inf masks the key
   bool operator==(const CellValue&) const = default;

@@ -56,7 +56,9 @@ bool reaches_future(const PatchFrom& patch) {
 }
 
 bool reaches_future(const SetCells& set) {
-  return std::ranges::any_of(set.cells, [](const CellValue& cell) { return cell.key > cell.query; });
+  return std::ranges::any_of(set.cells, [](const CellValue& cell) {
+    return cell.query != CellValue::kAllQueries && cell.key > cell.query;
+  });
 }
 
 /// The values of a place: one for all, one for each unit, or one for each unit of each head.
@@ -78,22 +80,20 @@ class ValuesOf {
   std::size_t of_a_head_ = 0;  // 0: all heads have the same
 };
 
-/// Sets the cells of a head's rows, then rescales the rest of each row.
-void set_cells(const SetCells& set, const Activation2d& piece) {
-  std::map<int, double> sums;
-  for (const CellValue& cell : set.cells) {
-    const int row = cell.query - piece.first_pos;
-    if (row < 0 || row >= piece.rows || cell.key >= piece.cols) continue;
+}  // namespace
+
+void Plan::set_cells(const SetCells& set, const Activation2d& piece) const {
+  std::map<int, std::vector<bool>> set_in_rows;  // by row, for each key whether it is set
+  for_each_cell(set, piece, [&](int row, const CellValue& cell) {
     piece.row(row)[cell.key] = cell.value;
-    sums[row] += 0;
-  }
-  if (!set.renormalise) return;
-  for (auto& [row, others] : sums) {
+    if (!set.renormalise) return;
+    std::vector<bool>& is_set = set_in_rows[row];
+    is_set.resize(static_cast<std::size_t>(piece.cols));
+    is_set[cell.key] = true;
+  });
+  for (const auto& [row, is_set] : set_in_rows) {
     const std::span<float> weights = piece.row(row);
-    std::vector<bool> is_set(weights.size());
-    double set_sum = 0;
-    for (const CellValue& cell : set.cells)
-      if (cell.query == piece.first_pos + row && cell.key < piece.cols) is_set[cell.key] = true;
+    double set_sum = 0, others = 0;
     for (std::size_t key = 0; key < weights.size(); ++key)
       (is_set[key] ? set_sum : others) += static_cast<double>(weights[key]);
     if (others <= 0) continue;  // nothing to rescale
@@ -102,8 +102,6 @@ void set_cells(const SetCells& set, const Activation2d& piece) {
       if (!is_set[key]) weights[key] *= factor;
   }
 }
-
-}  // namespace
 
 std::size_t Plan::source_bytes() const {
   std::set<const Source*> sources;
@@ -197,7 +195,11 @@ int Plan::add_values(std::size_t op, const EditSite& at, bool future) {
 int Plan::add_cells(std::size_t op, const SetCells& set) {
   by_point_[place_of(set.point)].push_back(op);
   mark_cells(set.point, set.head, reaches_future(set));
-  return std::ranges::min(set.cells, {}, &CellValue::query).query;
+  // With a causal mask all queries that see a key come after it; another one needs the whole run anyway.
+  const auto first_query = [](const CellValue& cell) {
+    return cell.query == CellValue::kAllQueries ? cell.key : cell.query;
+  };
+  return first_query(std::ranges::min(set.cells, {}, first_query));
 }
 
 int Plan::add_mask(const SetMask& mask) {

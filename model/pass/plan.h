@@ -87,6 +87,8 @@ class Plan {
   std::span<const float> source_row(std::size_t op, const PatchFrom& patch, HookPoint point, int head,
                                     int position) const;
   void put_patch(std::size_t op, const PatchFrom& patch, const Activation2d& piece) const;
+  /// Sets the cells of a head's rows, then rescales the rest of each row.
+  void set_cells(const SetCells& set, const Activation2d& piece) const;
   void find_mean(std::size_t op, const Activation2d& piece, Means& means) const;
   void apply_op(std::size_t op, const Activation2d& piece, const Means& means) const;
   void op_gradient(std::size_t op, const Activation2d& gradient, const Means& means,
@@ -95,6 +97,9 @@ class Plan {
   void mean_gradient(std::size_t op, const SetMean& mean, const Activation2d& gradient) const;
   void cells_gradient(std::size_t op, const SetCells& set, const Activation2d& gradient, const Means& means,
                       ConstFloatRows before) const;
+  /// Calls body(row, cell) for the set cells of a piece, in their order.
+  template <class Body>
+  void for_each_cell(const SetCells& set, const Activation2d& piece, const Body& body) const;
   template <class Body>
   void for_each_value(std::size_t op, const EditSite& at, const Activation2d& piece, const Body& body) const;
   void add_op(std::size_t op);

@@ -28,35 +28,29 @@ void rescaled_gradient(std::span<const float> weights, const std::vector<bool>& 
 void Plan::cells_gradient(std::size_t op, const SetCells& set, const Activation2d& gradient,
                           const Means& means, ConstFloatRows before) const {
   if (set.head && *set.head != gradient.head) return;
-  std::vector<float> weights;  // of one row, as this edit finds it
+  if (!set.renormalise)
+    return for_each_cell(set, gradient,
+                         [&](int row, const CellValue& cell) { gradient.row(row)[cell.key] = 0; });
+  std::vector<float> weights(static_cast<std::size_t>(gradient.cols));  // of one row, as this edit finds it
   std::vector<bool> is_set;
   for (int i = 0; i < gradient.rows; ++i) {
-    const int query = gradient.first_pos + i;
+    const Activation2d found{gradient.point, gradient.head, gradient.first_pos + i, 0, 1,
+                             gradient.cols,  gradient.cols, weights.data()};
     is_set.assign(static_cast<std::size_t>(gradient.cols), false);
-    weights.assign(static_cast<std::size_t>(gradient.cols), 0);
-    for (const CellValue& cell : set.cells)
-      if (cell.query == query && cell.key < gradient.cols) {
-        is_set[cell.key] = true;
-        weights[cell.key] = cell.value;  // the last value of a cell that is set twice
-      }
+    for_each_cell(set, found, [&](int, const CellValue& cell) {
+      is_set[cell.key] = true;
+      weights[cell.key] = cell.value;  // the last value of a cell that is set twice
+    });
     if (std::ranges::find(is_set, true) == is_set.end()) continue;
-    const std::span<float> row = gradient.row(i);
-    if (!set.renormalise) {
-      for (std::size_t key = 0; key < row.size(); ++key)
-        if (is_set[key]) row[key] = 0;
-      continue;
-    }
     double set_sum = 0;
-    for (std::size_t key = 0; key < row.size(); ++key)
+    for (std::size_t key = 0; key < is_set.size(); ++key)
       if (is_set[key]) set_sum += static_cast<double>(weights[key]);
     std::ranges::copy(before.row(i), weights.begin());
-    const Activation2d found{gradient.point, gradient.head, query,         0, 1,
-                             gradient.cols,  gradient.cols, weights.data()};
     for (const std::size_t earlier : ops_at(gradient.point)) {
       if (earlier == op) break;
       apply_op(earlier, found, means);
     }
-    rescaled_gradient(weights, is_set, set_sum, row);
+    rescaled_gradient(weights, is_set, set_sum, gradient.row(i));
   }
 }
 

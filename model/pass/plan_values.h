@@ -15,6 +15,20 @@ inline bool holds_all_heads(Site site) {
   return has_heads(site) && !has_cells(site) && site != Site::result;
 }
 
+template <class Body>
+void Plan::for_each_cell(const SetCells& set, const Activation2d& piece, const Body& body) const {
+  for (const CellValue& cell : set.cells) {
+    if (cell.key >= piece.cols) continue;
+    if (cell.query != CellValue::kAllQueries) {
+      const int row = cell.query - piece.first_pos;
+      if (row >= 0 && row < piece.rows) body(row, cell);
+      continue;
+    }
+    for (int row = 0; row < piece.rows; ++row)
+      if (sees(piece.point.layer, piece.head, piece.first_pos + row, cell.key)) body(row, cell);
+  }
+}
+
 /// Calls body(position, head, unit, index of the value, value) for the part of the piece that lies in the
 /// place: `unit` counts in the activation, the index in the place's list. For scores and patterns the unit is
 /// the key, the index is 0, and only keys that the query sees are visited.

@@ -64,6 +64,18 @@ TEST(CircuitCommand, JsonHasEdgesAndWhatTheyKeep) {
   EXPECT_TRUE(positions["edges"][0].contains("position"));
 }
 
+TEST(CircuitCommand, CarriesOverWhatAnAlignmentMatches) {
+  const std::string longer = kFrom[1] + " Fox";
+  for (const char* align : {"position", "token"}) {
+    const json circuit = answer({"--second", longer, "--align", align, "--edges", "5"});
+    EXPECT_EQ(circuit["elsewhere"], "second");
+    EXPECT_NE(circuit["value"], circuit["value_without_edges"]);
+  }
+  EXPECT_THAT(fail(kCircuit + Words{"--second", longer}), HasSubstr("give --align to match them"));
+  const std::string shorter = "The king gave to a Fox a horse.";
+  EXPECT_GT(answer({"--second", shorter, "--align", "position", "--edges", "5"})["uncut_positions"], 0);
+}
+
 TEST(CircuitCommand, TextEndsWithTheKeptPart) {
   const auto lines = lines_of(succeed(kCircuit + kFrom + Words{"--edges", "30"}));
   EXPECT_THAT(lines.front(), AllOf(HasSubstr("logit of"), HasSubstr("second elsewhere")));

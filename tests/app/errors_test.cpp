@@ -133,6 +133,8 @@ constexpr const char* kWrong[] = {
     "trace --prompt x --out a.safetensors --gradients loss:7 => loss",
     "trace --prompt x --out a.safetensors --gradients kl => kl",
     "trace --prompt x --out a.safetensors --gradients logit --second y => --second & kl",
+    "trace --prompt x --out a.safetensors --gradients kl --edit L0.z=0 --align token => --align & --second",
+    "trace --prompt 'x y' --out a.safetensors --gradients kl --second x => counterpart & --align",
     "trace --prompt x --out a.safetensors --gradients loss => 1 token",
     "trace --prompt 'x y' --out a.safetensors --gradients logit:id:7 --position 500 => position 500",
     // Pictures.

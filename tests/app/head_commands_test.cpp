@@ -116,17 +116,20 @@ TEST(MetricsCommand, MergedPartsAreTheWholeList) {
 TEST(MetricsCommand, TableAndCsvAreSortedAsAskedAndSayTheSame) {
   const auto table =
       lines_of(succeed({"metrics", "--repeated", "2,20", "--sort", "induction", "--top", "5"}));
-  ASSERT_EQ(table.size(), 6U);
+  ASSERT_EQ(table.size(), 7U);
   EXPECT_THAT(table[0], AllOf(StartsWith("head"), HasSubstr("previous"), HasSubstr("sink")));
+  EXPECT_EQ(table[6], "entropy in bits, distance in tokens");
   const auto csv = lines_of(succeed({"metrics", "--repeated", "2,20", "--sort", "induction", "--csv"}));
-  EXPECT_EQ(csv[0], "layer,head,first,previous,self,induction,duplicate,entropy,distance,sink");
+  EXPECT_EQ(csv[0],
+            "layer,head,first,previous,self,induction,duplicate,entropy_bits,distance_tokens,sink,"
+            "queries_left_out");
   ASSERT_EQ(csv.size(), 49U);
   double last = 2;
   for (std::size_t i = 1; i < csv.size(); ++i) {
     std::istringstream row(csv[i]);
     std::vector<std::string> cells;
     for (std::string cell; std::getline(row, cell, ',');) cells.push_back(cell);
-    ASSERT_EQ(cells.size(), 10U);
+    ASSERT_EQ(cells.size(), 11U);
     EXPECT_LE(std::stod(cells[5]), last);
     last = std::stod(cells[5]);
     if (i > 5) continue;
@@ -137,6 +140,31 @@ TEST(MetricsCommand, TableAndCsvAreSortedAsAskedAndSayTheSame) {
   }
   EXPECT_NE(succeed({"metrics", "--repeated", "2,20", "--seed", "1", "--csv"}),
             succeed({"metrics", "--repeated", "2,20", "--csv"}));
+}
+
+TEST(MetricsCommand, SaysHowManyQueriesAreLeftOut) {
+  const Words masked{"metrics", "--prompt", "one two one two", "--edit", "L0H1.scores[2,0-2]=null"};
+  const json answer = json::parse(succeed(masked + Words{"--json"}));
+  EXPECT_EQ(answer["heads"][0]["queries_left_out"], 0);
+  EXPECT_EQ(answer["heads"][1]["queries_left_out"], 1);
+  EXPECT_EQ(answer["heads"][1]["sums"]["first"]["count"], 2);
+  EXPECT_EQ(answer["unit"]["entropy"], "bits");
+  EXPECT_THAT(succeed(masked), HasSubstr("left out: 0 to 1 query of a head"));
+  EXPECT_THAT(lines_of(succeed(masked + Words{"--csv"}))[2], EndsWith(",1"));
+  const TemporaryFolder folder;
+  const std::string part = folder.write("0.json", succeed(masked + Words{"--json"})).string();
+  EXPECT_EQ(json::parse(succeed({"metrics", "--json", "--merge", part}))["heads"], answer["heads"]);
+}
+
+TEST(Csv, BeginsWithAByteOrderMarkIfAsked) {
+  const std::string mark = "\xef\xbb\xbf";
+  const Words csv{"--out", "-", "--format", "csv"}, prompt{"--prompt", "a b"};
+  for (const Words& command : {Words{"metrics", "--csv"} + prompt, Words{"metrics"} + csv + prompt,
+                               Words{"plot", "heads"} + csv + prompt, Words{"sweep"} + csv + prompt})
+    EXPECT_EQ(succeed(command + Words{"--bom"}), mark + succeed(command)) << command.front();
+  EXPECT_THAT(wrong_use(Words{"metrics", "--bom"} + prompt), HasSubstr("--bom is for CSV"));
+  EXPECT_THAT(wrong_use(Words{"plot", "heads", "--bom", "--out", "a.png"} + prompt),
+              HasSubstr("--bom is for CSV"));
 }
 
 TEST(MetricsCommand, WhatDoesNotExistIsNone) {

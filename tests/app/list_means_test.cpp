@@ -166,10 +166,10 @@ TEST(ListMeans, AreListedTheStrongestFirstAndAsCsv) {
             "cell,hook,quantity,unit,mean,standard_error,count\r");
 }
 
-TEST(ListMeans, KlIsInBitsForPeopleAndInNatsInFiles) {
+TEST(ListMeans, KlIsInBits) {
   const std::string list = list_of({pairs().front()});
   const Words measure{"sweep", "--prompts", "-", "--mean", "--metric", "kl"};
-  EXPECT_EQ(json::parse(succeed(measure + Words{"--json"}, list)).at("means")[0].at("unit"), "nats");
+  EXPECT_EQ(json::parse(succeed(measure + Words{"--json"}, list)).at("means")[0].at("unit"), "bits");
   EXPECT_THAT(succeed(measure, list), HasSubstr("L1 H6, bits"));
 }
 

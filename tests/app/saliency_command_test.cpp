@@ -53,7 +53,7 @@ TEST(SaliencyCommand, JsonDescribesItself) {
   for (const json& part : found.at("parts")) sum += part.get<double>();
   EXPECT_NEAR(found.at("sum"), sum, 1e-9);
   const json loss = answer({"--metric", "loss"});
-  EXPECT_EQ(loss.at("unit"), "nats");
+  EXPECT_EQ(loss.at("unit"), "bits");
   EXPECT_TRUE(loss.at("position").is_null());
   EXPECT_TRUE(loss.at("token").is_null());
 }

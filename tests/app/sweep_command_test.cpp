@@ -122,6 +122,15 @@ TEST(SweepCommand, HeadsAtPositionsAreNestedByHead) {
   EXPECT_THAT(lines, Contains(HasSubstr("L4 H6 at 6  ")));
 }
 
+TEST(SweepCommand, LaterPositionsAreSweptWhereTheyAct) {
+  const Words arguments{"sweep",      "--prompt", kPrompt,  "--sweep-over", "layer-position",
+                        "--position", "6",        "--edit", "mask=none"};
+  const json answer = json::parse(succeed(arguments + Words{"--json"}));
+  ASSERT_EQ(answer.at("changes")[0].size(), 16U);
+  EXPECT_NE(answer["changes"][0][15], 0.0);
+  EXPECT_THAT(succeed(arguments), HasSubstr("L0 at 15  "));
+}
+
 TEST(SweepCommand, NeuronsAreThoseWithTheLargestEstimates) {
   const Words arguments{"sweep", "--prompt", kPrompt, "--sweep-over", "neurons", "--metric", "logit"};
   const json answer = json::parse(succeed(arguments + Words{"--json", "--top", "20"}));

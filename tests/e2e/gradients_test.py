@@ -53,8 +53,9 @@ class Gradients(ProgramCase):
         self.compare(tensors, gpt2_gradients.gradients_of_folder(model, ids, gpt2_gradients.loss(ids)))
 
     def test_divergence_from_a_second_prompt(self):
-        tensors, metadata = self.trace("--prompt", PROMPT, "--gradients", "kl", "--second", "The old king")
-        second = self.trace("--prompt", "The old king", "--hooks", "logits")[0]["tokens"].tolist()
+        text = "A girl, and the little girl"
+        tensors, metadata = self.trace("--prompt", PROMPT, "--gradients", "kl", "--second", text, "--align", "token")
+        second = self.trace("--prompt", text, "--hooks", "logits")[0]["tokens"].tolist()
         baseline = gpt2_reference.run_folder(TALES, second)["logits"][-1]
         self.compare(tensors, gpt2_gradients.gradients_of_folder(
             TALES, tensors["tokens"].tolist(), gpt2_gradients.divergence(baseline), name_is_kept))

@@ -94,7 +94,9 @@ class ByHand {
     for (std::size_t query = 0; query < rows.size(); ++query) {
       std::set<int> mine;
       for (const CellValue& cell : set.cells)
-        if (cell.query == static_cast<int>(query) && cell.key < std::ssize(rows)) {
+        if ((cell.query == static_cast<int>(query) ||
+             (cell.query == CellValue::kAllQueries && cell.key <= static_cast<int>(query))) &&
+            cell.key < std::ssize(rows)) {
           rows[query][cell.key] = static_cast<double>(cell.value);
           mine.insert(cell.key);
         }

@@ -315,6 +315,26 @@ TEST_F(EditsTest, CellsOfTheFutureGetWeight) {
   expect_right({PatchFrom{{{Site::pattern, 1}, 2, {1}, {}}, tokens_of(6, 4), {5}}}, tokens_of(9));
 }
 
+/// The same as the cells of these queries one by one, of which the reference knows.
+TEST_F(EditsTest, AColumnIsSetForEveryQueryThatSeesIt) {
+  const std::vector<int> ids = tokens_of(9);
+  for (const bool renormalise : {false, true}) {
+    const auto set = [&](int first) {
+      SetCells cells{{Site::pattern, 1}, 0, {}, renormalise};
+      for (int query = first; query < 9; ++query) cells.cells.push_back({query, 2, 0.25F});
+      return cells;
+    };
+    const SetCells column{{Site::pattern, 1}, 0, {{CellValue::kAllQueries, 2, 0.25F}}, renormalise};
+    expect_right({SetMask{}, set(0)}, ids);
+    EXPECT_EQ(kept_values(*run(ids, plan({SetMask{}, column}))),
+              kept_values(*run(ids, plan({SetMask{}, set(0)}))));
+    EXPECT_EQ(kept_values(*run(ids, plan({column}))), kept_values(*run(ids, plan({set(2)}))));
+  }
+  const auto causal = plan({SetCells{{Site::pattern, 1}, 0, {{CellValue::kAllQueries, 2, 0}}, false}});
+  EXPECT_FALSE(causal->needs_whole_run());
+  EXPECT_EQ(causal->first_position(), 2);
+}
+
 TEST_F(EditsTest, PositionsMayBeOthersOrNone) {
   expect_right({SetPositionIds{{0, 0, -1, 7}}}, tokens_of(9));
   expect_right({SetPositionIds{{0, 1, 2, 9, -1}}}, tokens_of(9));

@@ -47,13 +47,13 @@ inline std::vector<EditCase> edit_cases() {
   for (const HookPoint point : all_hook_points(config)) {
     if (in_block(point.site) && point.layer != kLayer) continue;
     for (const char* kind : {"set", "set_vector", "set_heads", "mean", "scale", "add", "add_heads", "patch",
-                             "patch_other", "cells", "renormalised"}) {
+                             "patch_other", "cells", "column", "renormalised"}) {
       const std::string_view name = kind;
       const bool cells = has_cells(point.site);
       if (name == "mean" && (cells || point.site == Site::logits)) continue;
       if (name == "set_vector" && cells) continue;
       if (name.ends_with("_heads") && (cells || !has_heads(point.site))) continue;
-      if (name == "cells" && !cells) continue;
+      if ((name == "cells" || name == "column") && !cells) continue;
       if (name == "renormalised" && point.site != Site::pattern) continue;
       all.push_back({kind, point});
     }
@@ -88,6 +88,8 @@ inline Edits edits_from(const EditCase& what, const Config& config) {
   if (name == "patch") return {PatchFrom{all, tokens_of(5, 3), {}}};
   if (name == "patch_other") return {PatchFrom{{point, head, {6, 3}, {}}, tokens_of(7, 2), {5, 1}}};
   const bool scores = point.site == Site::attn_scores;
+  if (name == "column")
+    return {SetCells{point, head, {{CellValue::kAllQueries, 3, 0.25F}, {5, 3, 0.5F}}, !scores}};
   return {SetCells{
       point, head, {{5, 2, 0.5F}, {5, 3, scores ? -kInfinity : 0.25F}, {6, 6, 0}}, name == "renormalised"}};
 }

@@ -61,6 +61,15 @@ TEST_F(GradientEditsTest, CellsOfTheFutureCount) {
   expect_right({PatchFrom{{{Site::pattern, 1}, 2, {1}, {}}, tokens_of(6, 4), {5}}}, 9, PromptLoss{});
 }
 
+TEST_F(GradientEditsTest, AColumnCountsForEveryQueryThatSeesIt) {
+  for (const bool renormalise : {false, true})
+    expect_right({SetMask{1, {}, {}}, SetCells{{Site::pattern, 1},
+                                               0,
+                                               {{CellValue::kAllQueries, 4, 0.25F}, {6, 4, 0.5F}},
+                                               renormalise}},
+                 9, PromptLoss{});
+}
+
 TEST_F(GradientEditsTest, SeveralEditsOfARowCountInTheirOrder) {
   const HookPoint pattern{Site::pattern, 1};
   const SetCells first{pattern, 1, {{5, 2, 0.25F}, {7, 1, 0.5F}}, true},

@@ -46,8 +46,10 @@ TEST(ParseJson, RefusesDepthAndRepetition) {
   expect_load_sentence(message(repeated("{\"a\":", 1'000'000), 32), "f.json", "at most 32 levels");
   expect_load_sentence(message(R"({"a":1,"b":{"a":1,"c":2,"a":3}})", 8), "f.json", "\"a\" twice");
   expect_load_sentence(message("", 8), "f.json", "expected JSON");
-  expect_load_sentence(message("{", 8), "f.json", "its end too early, after byte 1; if it was downloaded, download it again");
-  expect_load_sentence(message("{]", 8), "f.json", "a syntax error at byte 2 of 2");
+  expect_load_sentence(message("{", 8), "f.json", "its end too early, after byte 1");
+  expect_load_sentence(message("{]", 8), "f.json", "a syntax error at column 2");
+  expect_load_sentence(message("{\n\"\xc3\xa9\": ]}", 8), "f.json", "a syntax error at line 2, column 6");
+  expect_load_sentence(message(R"("a\ud83d")", 8), "f.json", "half of a surrogate pair");
   expect_load_sentence(message("{\"\xff\":1}", 8), "f.json", "expected JSON");
   expect_load_sentence(message("[1e999]", 8), "f.json", "out of range");
 }

@@ -357,20 +357,23 @@ class ReferenceGradients::Pass {
         rows[pos][unit] = sum(before.size(), [&](std::size_t p) { return before[p][unit]; }) /
                           Taped{static_cast<double>(before.size())};
       });
-    if (const auto* set = std::get_if<SetCells>(&edit)) set_cells(*set, head, rows);
+    if (const auto* set = std::get_if<SetCells>(&edit)) set_cells(*set, point, head, rows);
     if (const auto* patch = std::get_if<PatchFrom>(&edit)) put_patch(*patch, point, head, rows);
   }
 
-  static void set_cells(const SetCells& set, int head, Matrix& rows) {
+  void set_cells(const SetCells& set, HookPoint point, int head, Matrix& rows) {
     if (set.head && *set.head != head) return;
     for (std::size_t query = 0; query < rows.size(); ++query) {
       std::set<std::size_t> keys;
-      for (const CellValue& cell : set.cells)
-        if (static_cast<std::size_t>(cell.query) == query &&
-            static_cast<std::size_t>(cell.key) < rows.size()) {
-          rows[query][cell.key] = {static_cast<double>(cell.value)};
-          keys.insert(static_cast<std::size_t>(cell.key));
-        }
+      for (const CellValue& cell : set.cells) {
+        const auto key = static_cast<std::size_t>(cell.key);
+        const bool all = cell.query == CellValue::kAllQueries;
+        const bool is_set = all ? key < rows.size() && sees(point.layer, head, query, key)
+                                : static_cast<std::size_t>(cell.query) == query && key < rows.size();
+        if (!is_set) continue;
+        rows[query][key] = {static_cast<double>(cell.value)};
+        keys.insert(key);
+      }
       if (!set.renormalise || keys.empty()) continue;
       Taped own, others;
       for (std::size_t key = 0; key < rows.size(); ++key)

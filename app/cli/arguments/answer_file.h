@@ -17,6 +17,9 @@ bool is_answer_format(std::string_view format);
 /// UsageError.
 void choose_answer_format(Arguments& given, bool* csv);
 
+/// Throws UsageError for --bom without CSV. `prints_csv`: the answer is CSV.
+void check_byte_order_mark(const Arguments& given, bool prints_csv);
+
 /// The streams of a command whose answer may go to a file.
 class AnswerFile {
  public:

@@ -81,6 +81,7 @@ struct PictureArguments {
   bool dark = false;
   float font_size = 14;
   Target target = Target::screen;
+  bool byte_order_mark = false;  ///< of CSV, whether it is of a picture or an answer
 };
 
 /// The output of a picture or its numbers.

@@ -305,6 +305,10 @@ void CommandSyntax::edits(bool list_means) {
 
 void CommandSyntax::second_prompt(const std::string& help) {
   option("second", "TEXT", help, given_->comparison.second);
+  choice_option("align",
+                "compare the tokens at the same positions, or those of the longest\ncommon subsequence "
+                "(default: position)",
+                given_->comparison.alignment, kAlignmentNames);
 }
 
 void CommandSyntax::comparison(bool list_means) {
@@ -312,10 +316,6 @@ void CommandSyntax::comparison(bool list_means) {
   ComparisonArguments& comparison = given_->comparison;
   CommandSyntax group = under("Comparison");
   group.second_prompt("a second prompt to compare with");
-  group.choice_option("align",
-                      "compare the tokens at the same positions, or those of the longest\ncommon subsequence "
-                      "(default: position)",
-                      comparison.alignment, kAlignmentNames);
   group.choice_option("show",
                       "the run, its baseline (the unedited run, the second prompt, or either in\nthe second "
                       "model), or the difference, run minus baseline (default: run)",
@@ -456,6 +456,7 @@ void CommandSyntax::picture_out(const std::string& formats, const std::string& h
   out("FILE." + formats, help + "; -: standard output");
   const bool answers = formats.find("json") != formats.npos;
   if (answers) answers_ = AnswerOut::or_picture;
+  if (formats.find("csv") != formats.npos) byte_order_mark();
   option("format", formats, "the format on standard output", given_->out_format,
          [given = given_.get(), answers](const std::string&, const std::string& text) {
            if (answers && is_answer_format(text)) {
@@ -470,9 +471,16 @@ void CommandSyntax::picture_out(const std::string& formats, const std::string& h
 
 void CommandSyntax::answer_out() {
   answers_ = AnswerOut::always;
-  const std::string formats = app_->get_option_no_throw("--csv") != nullptr ? "txt|json|csv" : "txt|json";
+  const bool has_csv = app_->get_option_no_throw("--csv") != nullptr;
+  const std::string formats = has_csv ? "txt|json|csv" : "txt|json";
+  if (has_csv) byte_order_mark();
   out("FILE." + formats, "write the answer to this file instead of standard output (-)");
   option("format", formats, "the format with --out -", given_->answer_format);
+}
+
+void CommandSyntax::byte_order_mark() {
+  flag("bom", "begin CSV with a UTF-8 byte order mark, by which Excel knows its letters",
+       given_->picture.byte_order_mark);
 }
 
 void CommandSyntax::out(const std::string& values, const std::string& help) {

@@ -13,6 +13,7 @@
 #include "app/cli/arguments/answer_file.h"
 #include "app/cli/arguments/argument_values.h"
 #include "app/cli/arguments/command.h"
+#include "app/views/table.h"
 #include "system/path_text.h"
 
 namespace CLI {
@@ -50,15 +51,21 @@ class CommandSyntax {
         check_mean_over(*own, own->ablates_with_means());
       else
         check_mean_over(*own, std::nullopt);
-      return Task{name, own, has_json, [own, run, has_model, to_file](const Streams& streams) {
+      const bool prints_csv = csv != nullptr && *csv;
+      check_byte_order_mark(*own, prints_csv);
+      return Task{name, own, has_json, [own, run, has_model, to_file, prints_csv](const Streams& streams) {
+                    const auto answer = [&](const Streams& to) {
+                      if (prints_csv && own->picture.byte_order_mark) to.out << kByteOrderMark;
+                      return status_of(run, *own, to);
+                    };
                     if (has_model) fetch_if_missing(own->model, streams);
                     if (to_file) {
                       AnswerFile file(*own, streams);
-                      const int status = status_of(run, *own, file.streams());
+                      const int status = answer(file.streams());
                       file.commit();
                       return status;
                     }
-                    return status_of(run, *own, streams);
+                    return answer(streams);
                   }};
     };
   }
@@ -163,6 +170,8 @@ class CommandSyntax {
     const std::string format = answer_format(own);
     return is_answer_format(format) || (csv && format == "csv");
   }
+
+  void byte_order_mark();  ///< for commands that write CSV
 
   /// The exit status of a command's function.
   template <class Own, class Run>

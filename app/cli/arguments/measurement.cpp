@@ -39,6 +39,7 @@ Measurement measurement_of(const Json& part) {
       throw std::invalid_argument("entry " + std::to_string(i) + " of its heads is " +
                                   head_name(static_cast<int>(layer), static_cast<int>(number)));
     HeadMetrics& metrics = measured.heads.emplace_back();
+    metrics.set_left_out(whole_at(head, "queries_left_out", 0, ExactMean::kMaxNumbers));
     for (const HeadMetricKind& metric : head_metrics()) {
       const std::string name(metric.name);
       if (part.at("bits").at(name) != metric.bits)

@@ -90,7 +90,6 @@ EdgeNames names_of(const Circuit& circuit, int place) {
 
 void write_text(const PromptRun& run, const Circuit& circuit, const Found& found, const CircuitOf& question,
                 const MeanList* list, std::ostream& out) {
-  const double unit = shown_unit(question.metric.metric);
   const bool flow = question.method == CircuitMethod::flow;
   const MetricChoice& metric = question.metric;
   out << (flow ? "share of what arrives at the logits"
@@ -101,13 +100,12 @@ void write_text(const PromptRun& run, const Circuit& circuit, const Found& found
       << " elsewhere\n";
   for (const int place : found.edges) {
     const EdgeNames names = names_of(circuit, place);
-    const double score = (flow ? 1 : unit) * static_cast<double>(circuit.score(place));
-    out << format("%+14.6f  ", printable(score)) << names.from << " -> " << names.to;
+    out << format("%+14.6f  ", printable(static_cast<double>(circuit.score(place)))) << names.from << " -> " << names.to;
     if (circuit.rows > 1) out << format("  at %d  ", names.row) << run.tokens.labels[names.row];
     out << '\n';
   }
   const auto line = [&](double value, const std::string& words) {
-    out << format("%14.6f  ", printable(unit * value)) << words << '\n';
+    out << format("%14.6f  ", printable(value)) << words << '\n';
   };
   line(circuit.value, "with all edges");
   line(circuit.cut_value, "with none");
@@ -137,7 +135,7 @@ void write_json(const Json& how, const PromptRun& run, const Circuit& circuit, c
   const double part = faithfulness(circuit, found.kept);
   const Json result = {
       {"metric", name_of(kGradientMetrics, question.metric.metric)},
-      {"unit", shown_unit(question.metric.metric) == 1 ? Json(nullptr) : Json("nats")},
+      {"unit", is_in_bits(question.metric.metric) ? Json("bits") : Json(nullptr)},
       {"position", token_count(question.metric.metric) > 0 ? Json(question.metric.position) : Json(nullptr)},
       {"token",
        token_or_null(tokenizer, token_count(question.metric.metric) > 0 ? id(question.metric.token) : -1)},

@@ -6,6 +6,7 @@
 
 #include "app/cli/commands/output.h"
 #include "app/cli/commands/recipes.h"
+#include "app/views/table.h"
 #include "model/files/error.h"
 #include "model/files/quote.h"
 #include "system/atomic_file.h"
@@ -103,7 +104,10 @@ std::string figure_bytes(const PlotCommand& command, const View& view,
   return make_figure(command, view, run, prompts, answers, fonts, where,
                      [&](const ViewContext& context, ExportOptions& options) {
                        options.notes = figure_notes(command, view, *run, prompts.get(), weights);
-                       return export_bytes(command.out.format, view, context, options);
+                       const bool mark =
+                           command.picture.byte_order_mark && command.out.format == FileFormat::csv;
+                       return std::string(mark ? kByteOrderMark : "") +
+                              export_bytes(command.out.format, view, context, options);
                      });
 }
 

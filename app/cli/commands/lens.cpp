@@ -48,7 +48,7 @@ Json position_json(const PromptRun& run, const LogitLens& lens, int position, in
     places.push_back({{"hook", lens_hook_name(place, run.run->config.n_layer)},
                       {"probability", reading.guesses.next_probability},
                       {"rank", rank >= 0 ? Json(rank + 1) : Json(nullptr)},
-                      {"kl", reading.divergence},
+                      {"kl", bits(reading.divergence)},
                       {"guesses", guesses_json(tokenizer, best_of(reading, top))}});
   }
   return {{"position", position},
@@ -61,7 +61,7 @@ void write_json(const Json& how, Engine& engine, const Reading& reading, std::os
   begin_json(how, out);
   out << ',';
   write_tokens_json(*run.model->tokenizer, run.tokens.tokens, out);
-  out << ",\"positions\":[";
+  out << R"(,"unit":"bits","positions":[)";
   for_each_position(engine, reading, [&](const LogitLens& lens, int position) {
     out << (position > reading.first ? "," : "")
         << json_line(position_json(run, lens, position, reading.command.guesses()));

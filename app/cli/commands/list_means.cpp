@@ -60,12 +60,6 @@ MeanCell cell_of(const Json& read) {
   return cell;
 }
 
-/// What a number is multiplied by for people, and the unit that they read.
-std::pair<double, std::string> shown_unit(const MeanCell& cell) {
-  return cell.unit == "nats" ? std::pair(1 / std::log(2.0), std::string(", bits"))
-                             : std::pair(1.0, std::string());
-}
-
 }  // namespace
 
 Json given_json(const GivenToken& token) {
@@ -78,7 +72,7 @@ void mean_options(CommandSyntax& command, MeanArguments& own, CsvOf csv) {
                       "instead of a prompt: combine what --mean --json wrote for parts of the\n"
                       "prompts (see --shard)",
                       own.merge, false);
-  std::vector<std::string> beside{"json", "out", "format"};
+  std::vector<std::string> beside{"json", "out", "format", "bom"};
   if (csv != CsvOf::none) {
     beside.insert(beside.begin() + 1, "csv");
     command.flag("csv",
@@ -141,11 +135,11 @@ void ListMeans::write_text(std::ostream& out, bool by_size) const {
   for (const std::size_t i : order) {
     const SampleMean& mean = means_.mean(i);
     if (mean.count() == 0) continue;
-    const auto [shown, unit] = shown_unit(means_.cell(i));
-    const double error = shown * mean.standard_error();
-    out << format(by_size && !is_of_prompt(i) ? "%+14.6f" : "%14.6f", shown * mean.mean())
+    const MeanCell& cell = means_.cell(i);
+    const double error = mean.standard_error();
+    out << format(by_size && !is_of_prompt(i) ? "%+14.6f" : "%14.6f", mean.mean())
         << (std::isnan(error) ? format("   %-10s", "") : format(" ± %-10.6f", error)) << "  "
-        << means_.cell(i).name << unit;
+        << cell.name << (cell.unit.empty() ? "" : ", ") << cell.unit;
     if (mean.count() != part_.prompts) out << "  (of " << counted(mean.count(), "prompt") << ')';
     out << '\n';
   }

@@ -79,21 +79,36 @@ void write_text(const Measurement& measured, const std::vector<int>& order, std:
       return (std::isnan(value) ? format(" %9s", "none") : format(" %9.*f", metric.decimals, value)) +
              error_text(measured.over_prompts_of(i, metric.id));
     });
-  if (!has_errors) return;
-  write_words("prompts",
-              [&](const HeadMetricKind& metric) { return counts_text(measured, order, metric.id); });
-  out << "± standard error over these prompts, each with its own value\n";
+  if (has_errors) {
+    write_words("prompts",
+                [&](const HeadMetricKind& metric) { return counts_text(measured, order, metric.id); });
+    out << "± standard error over these prompts, each with its own value\n";
+  }
+  std::string units;
+  for (const HeadMetricKind& metric : head_metrics())
+    if (!metric.unit_in_files().empty())
+      units += (units.empty() ? "" : ", ") + std::string(metric.name) + " in " + std::string(metric.unit);
+  out << units << '\n';
+  std::vector<std::int64_t> left_out;
+  for (const int i : order) left_out.push_back(measured.heads[i].left_out());
+  if (const std::string words = left_out_words(left_out); !words.empty()) out << words << '\n';
 }
 
 void write_csv(const Measurement& measured, const std::vector<int>& order, std::ostream& out) {
   const bool has_errors = !measured.over_prompts.empty();
-  out << "layer,head," << names_of(head_metrics(), ",");
+  out << "layer,head";
+  for (const HeadMetricKind& metric : head_metrics()) {
+    const std::string unit(metric.unit_in_files());
+    out << ',' << metric.name << (unit.empty() ? "" : "_") << unit;
+  }
+  out << ",queries_left_out";
   for (const HeadMetricKind& metric : head_metrics())
     if (has_errors) out << ',' << metric.name << "_standard_error," << metric.name << "_count";
   out << '\n';
   for (const int i : order) {
     out << i / measured.n_head << ',' << i % measured.n_head;
     for (const HeadMetricKind& metric : head_metrics()) out << ',' << plain(measured.heads[i][metric.id]);
+    out << ',' << measured.heads[i].left_out();
     for (const HeadMetricKind& metric : head_metrics())
       if (const SampleMean* mean = measured.over_prompts_of(i, metric.id))
         out << ',' << plain(mean->standard_error()) << ',' << mean->count();
@@ -115,10 +130,15 @@ void write_json(const Measurement& measured, const MetricsCommand& command, cons
   }
   answer["n_layer"] = static_cast<int>(measured.heads.size()) / measured.n_head;
   answer["n_head"] = measured.n_head;
-  for (const HeadMetricKind& metric : head_metrics()) answer["bits"][std::string(metric.name)] = metric.bits;
+  for (const HeadMetricKind& metric : head_metrics()) {
+    answer["unit"][std::string(metric.name)] = metric.unit;
+    answer["bits"][std::string(metric.name)] = metric.bits;
+  }
   answer["heads"] = Json::array();
   for (const int i : order) {
-    Json head{{"layer", i / measured.n_head}, {"head", i % measured.n_head}};
+    Json head{{"layer", i / measured.n_head},
+              {"head", i % measured.n_head},
+              {"queries_left_out", measured.heads[i].left_out()}};
     Json sums;
     for (const HeadMetricKind& metric : head_metrics()) {
       const std::string name(metric.name);
@@ -251,7 +271,7 @@ Finish describe_metrics(CommandSyntax& command) {
       "merge", "FILE.json...",
       "instead of a prompt: combine what --json wrote for parts of the\nprompts (see --shard)", own->merge,
       false);
-  command.only_with("merge", {"sort", "top", "csv", "json", "out", "format"});
+  command.only_with("merge", {"sort", "top", "csv", "bom", "json", "out", "format"});
   command.flag("csv", "write CSV to standard output", own->csv);
   command.answer_out();
   return command.finish(own, check_metrics, run_metrics);

@@ -39,21 +39,18 @@ Saliency computed(const SaliencyOf& question, const PromptRun& run, Engine& engi
 }
 
 void write_text(const SaliencyCommand& command, const PromptRun& run, const Saliency& of, std::ostream& out) {
-  const double unit = shown_unit(of.metric);
   const bool integrated = of.method == SaliencyMethod::integrated;
   out << metric_name(of.metric, of.token, of.against, of.position, run) << ": "
       << name_of(kSaliencyMethods, of.method) << '\n';
   std::vector<NamedNumber> lines;
   for (int i = 0; i < of.reach(); ++i)
-    lines.push_back({unit * of.parts[i], std::to_string(i) + "  " + run.tokens.labels[i]});
+    lines.push_back({of.parts[i], std::to_string(i) + "  " + run.tokens.labels[i]});
   write_by_size(std::move(lines), "%+14.6f  ", out);
-  const auto line = [&](const char* pattern, double value) {
-    out << format(pattern, printable(unit * value));
-  };
+  const auto line = [&](const char* pattern, double value) { out << format(pattern, printable(value)); };
   if (of.method != SaliencyMethod::gradient_norm) line("%14.6f  sum\n", of.sum());
   line("%14.6f  in this run\n", of.value);
   if (!integrated) return;
-  out << format("%14.6f  at the baseline, ", printable(unit * of.start))
+  out << format("%14.6f  at the baseline, ", printable(of.start))
       << name_of(kSaliencyBaselines, command.baseline.value_or(SaliencyBaseline::zero)) << '\n';
   line("%14.6g  error of the sum", of.error());
   out << format(", with %d gradients\n", of.gradients);
@@ -64,7 +61,7 @@ void write_json(const Json& how, const SaliencyCommand& command, const PromptRun
                 std::ostream& out) {
   const model::Tokenizer& tokenizer = *run.model->tokenizer;
   Json result = {{"metric", name_of(kSaliencyMetrics, of.metric)},
-                 {"unit", shown_unit(of.metric) == 1 ? Json(nullptr) : Json("nats")},
+                 {"unit", is_in_bits(of.metric) ? Json("bits") : Json(nullptr)},
                  {"position", of.position < 0 ? Json(nullptr) : Json(of.position)},
                  {"token", token_or_null(tokenizer, of.token)},
                  {"other_token", token_or_null(tokenizer, of.against)},

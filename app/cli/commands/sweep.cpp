@@ -99,7 +99,7 @@ Json cells_json(const SweepOf& question, const Sweep& sweep, const Number& numbe
   for (int layer = 0; layer < sweep.layers; ++layer) {
     Json places = Json::array();
     for (int column = 0; column < sweep.columns; ++column) {
-      if (by_head && column % (question.position + 1) == 0) places.push_back(Json::array());
+      if (by_head && column % question.edited_positions() == 0) places.push_back(Json::array());
       (by_head ? places.back() : places).push_back(number(layer, column));
     }
     layers.push_back(std::move(places));
@@ -127,7 +127,7 @@ Json neurons_json(const PromptSweep& reading) {
 Json measure_json(const PromptSweep& reading) {
   const SweepMetric metric = reading.metric;
   Json json = {{"metric", name_of(kSweepMetrics, metric)},
-               {"unit", metric == SweepMetric::divergence ? Json("nats") : Json(nullptr)},
+               {"unit", metric == SweepMetric::divergence ? Json("bits") : Json(nullptr)},
                {"over", name_of(kSweepOver, reading.command.over)},
                {"change", name_of(kSweepEdits, reading.question.edit)}};
   if (reading.command.over == SweepOver::senders) {
@@ -197,13 +197,13 @@ void write_text(const PromptSweep& reading, std::ostream& out) {
       const double estimate = also || only ? sweep.estimate(metric, layer, column) : 0;
       const double number = reading.source ? reading.share(layer, column)
                             : only         ? estimate
-                                           : shown_value(metric, sweep.difference(metric, layer, column));
+                                           : sweep.difference(metric, layer, column);
       if (std::isnan(number)) continue;
       const std::string second = also ? format("%+14.6f  ", printable(estimate)) : std::string();
       lines.push_back({number, second + cell_name(question.place_of(sweep, cell), run)});
     }
   write_by_size(std::move(lines), "%+14.6f  ", out);
-  out << format("%14.6f  in this run\n", printable(shown_value(metric, sweep.before.of(metric))));
+  out << format("%14.6f  in this run\n", printable(sweep.before.of(metric)));
   if (reading.source) out << format("%14.6f  in the second one\n", printable(reading.source->of(metric)));
   if (also)
     out << format("%14.6f  rank correlation of estimates and exact differences\n",
@@ -297,6 +297,7 @@ void run_sweep(const SweepCommand& command, const Streams& streams) {
     set_tokens_of_line(question, prompt, token_count(measured.metric), *engine.model->tokenizer, where);
     const int position = measured.position.value_or(-1);
     question.position = position < 0 ? run->run->length() - 1 : position;
+    question.positions = acting_positions(*run, question.position);
     const bool patches = question.edit == SweepEdit::patch;
     if (run->run->plan) run->unedited = unedited_run(*run, engine.workspace, {});
     if (!patches && run->unedited) compare_with_unedited(*run, run->unedited);

@@ -143,7 +143,7 @@ struct Tracing {
   const TraceCommand& command;
   std::vector<model::HookPoint> points;
   std::optional<MetricChoice> metric = {};
-  std::shared_ptr<const PromptRun> second = {};  ///< the second prompt's run; null: none
+  Baseline baseline = {};
 };
 
 Tracing tracing_of(const TraceCommand& command, Engine& engine) {
@@ -160,7 +160,7 @@ Tracing tracing_of(const TraceCommand& command, Engine& engine) {
   choice.against = token_of(tokenizer, command.gradients->against,
                             option(command.other_token, "--other-token"), choice.against);
   choice.position = command.position.value_or(-1);
-  tracing.second = baseline_of(engine, command.comparison, command.prompt.start_token).second;
+  tracing.baseline = baseline_of(engine, command.comparison, command.prompt.start_token);
   return tracing;
 }
 
@@ -168,7 +168,7 @@ Tracing tracing_of(const TraceCommand& command, Engine& engine) {
 Measured measured(const Tracing& tracing, Engine& engine, PromptRun& run, const std::string& where) {
   try {
     if (tracing.metric->metric == GradientMetric::divergence) {
-      compare(engine, run, {tracing.second});
+      compare(engine, run, tracing.baseline);
     } else {
       compare_with_unedited(engine, run);
     }
@@ -256,6 +256,8 @@ void check_gradients(const TraceCommand& trace) {
   if (!trace.gradients && trace.position) throw UsageError("--position requires --gradients");
   const bool divergence = trace.gradients && trace.gradients->metric == GradientMetric::divergence;
   if (trace.comparison.second && !divergence) throw UsageError("--second requires --gradients kl");
+  if (!trace.comparison.second && trace.comparison.alignment != Alignment::position)
+    throw UsageError("--align requires --second");
   const EditArguments& edits = trace.prompt.edits;
   if (divergence && !trace.comparison.second && edits.empty() && !edits.second_model)
     throw UsageError(

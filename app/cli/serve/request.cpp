@@ -15,6 +15,8 @@ namespace {
 using RequestJson = nlohmann::json;
 using model::quote;
 
+constexpr int kMaxDepth = 8;
+
 struct BadRequest : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -29,8 +31,12 @@ std::string argument(const RequestJson& value, const std::string& where) {
   return text;
 }
 
+bool may_be_id(const RequestJson& id) {
+  return id.is_null() || id.is_number_integer() || id.is_string();
+}
+
 std::string id_of(const RequestJson& id) {
-  if (id.is_null() || id.is_number_integer() || id.is_string()) return json_line(id);
+  if (may_be_id(id)) return json_line(id);
   throw BadRequest("\"id\" of a request is a text or a whole number, found " + std::string(id.type_name()));
 }
 
@@ -82,7 +88,6 @@ std::string input_of(const RequestJson& value) {
 
 void read(std::string_view line, Request& request) {
   if (!is_utf8(line)) throw BadRequest("the request is no UTF-8");
-  constexpr int kMaxDepth = 8;
   const RequestJson object = model::parse_json(line, "the request", kMaxDepth);
   if (!object.is_object())
     throw BadRequest("a request is a JSON object, found " + std::string(object.type_name()));
@@ -103,6 +108,30 @@ void read(std::string_view line, Request& request) {
   if (request.words.empty()) throw BadRequest("the request has no \"command\"");
 }
 
+/// The id in what can be read of JSON, even if that is broken; "null": there is none.
+std::string id_in(std::string_view json) {
+  std::string id = "null";
+  bool is_next = false;
+  const auto note = [&](int depth, RequestJson::parse_event_t event, RequestJson& parsed) {
+    using Event = RequestJson::parse_event_t;
+    if (depth == 1 && event == Event::key) is_next = parsed == "id";
+    if (depth == 1 && event == Event::value && is_next && may_be_id(parsed)) id = json_line(parsed);
+    return depth <= kMaxDepth;
+  };
+  static_cast<void>(RequestJson::parse(json, note, false));
+  return id;
+}
+
+/// The same of a line that is no request: also where the id comes after half of a surrogate pair.
+std::string readable_id(std::string_view line) {
+  std::string text = utf8_or_replacement(line);
+  std::string id = id_in(text);
+  if (id != "null") return id;
+  for (std::size_t at = 0; (at = text.find("\\u", at)) != text.npos && text.size() - at >= 6; at += 2)
+    if ((text[at + 2] == 'd' || text[at + 2] == 'D') && text[at + 3] >= '8') text.replace(at + 2, 4, "fffd");
+  return id_in(text);
+}
+
 }  // namespace
 
 Request parse_request(std::string_view line) {
@@ -114,6 +143,7 @@ Request parse_request(std::string_view line) {
   } catch (const model::LoadError& error) {
     request.problem = error.what();
   }
+  if (!request.problem.empty()) request.id = readable_id(line);
   return request;
 }
 
@@ -125,11 +155,7 @@ std::optional<RequestLine> next_request_line(std::istream& in, std::size_t limit
   if (next == Traits::eof()) return std::nullopt;
   for (; next != Traits::eof() && next != '\n'; next = buffer.sbumpc()) {
     line.too_long |= line.text.size() == limit;
-    if (line.too_long) {
-      line.text.clear();
-    } else {
-      line.text += Traits::to_char_type(next);
-    }
+    if (!line.too_long) line.text += Traits::to_char_type(next);
   }
   return line;
 }

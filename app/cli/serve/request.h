@@ -21,16 +21,17 @@ struct Request {
 
 /// Parses a line of JSON: an object with `command` (a text, or a list of texts: the command and the words
 /// after it) and perhaps `id`, `options` (an object: each option's value by its name) and `input` (a text, or
-/// a list of bytes). Never throws for anything a line can hold.
+/// a list of bytes). A line that is no request keeps its id if that can be read. Never throws for anything a
+/// line can hold.
 Request parse_request(std::string_view line);
 
 /// A line without its end.
 struct RequestLine {
   std::string text;
-  bool too_long = false;  ///< it was longer than the limit, and has been left out
+  bool too_long = false;  ///< it was longer than the limit, and the text is its beginning
 };
 
-/// Longer lines are left out: parsing JSON takes many times its size, and a sender without line breaks must
+/// Longer lines are cut: parsing JSON takes many times its size, and a sender without line breaks must
 /// not take all memory.
 inline constexpr std::size_t kMaxRequestBytes = std::size_t{8} << 20;
 

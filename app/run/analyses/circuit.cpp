@@ -106,7 +106,7 @@ std::vector<float> attributed_edges(const CircuitOf& question, const PromptRun& 
     const auto at =
         step == 0 ? run.run : run_between(run, changes, part, computation.workspace, computation.stop);
     // What an edge keeps is minus what its change adds.
-    transformer.attribute_edges(*at, circuit.metric, changes, -1.0 / steps,
+    transformer.attribute_edges(*at, circuit.metric, changes, -unit_of(circuit.metric) / steps,
                                 {sums.data(), circuit.rows, edges, edges}, computation.workspace,
                                 computation.stop);
     Circuit pending = circuit;
@@ -221,13 +221,7 @@ std::string CutOf::problem(const PromptRun& run) const {
   if (!run.baseline || !compares_texts(run))
     return "edges are cut to a second prompt that differs from the first, but there is none";
   if (compares_models(run)) return "edges can be cut to a prompt in the same model only";
-  const int length = run.run->length(), second = run.baseline->run->length();
-  bool same_places = true;
-  for (int i = 0; i < length; ++i) same_places &= run.aligned[i] < 0 || run.aligned[i] == i;
-  if (same_places && length != second)
-    return "edges are cut to a second prompt of as many tokens, but it has " + grouped(second) +
-           ", and the prompt " + grouped(length);
-  if (uncut_positions(run) == length) return "no token of the prompt has a counterpart in the second prompt";
+  if (uncut_positions(run) == run.run->length()) return "no token of the prompt has a counterpart in the second prompt";
   return is_edited(*run.baseline) ? "edges are cut to a run without edits, but the second prompt's has edits"
                                   : "";
 }
@@ -302,10 +296,12 @@ Circuit CircuitOf::compute(const PromptRun& run, const Computation<Circuit>& com
   Circuit& circuit = start.circuit;
   model::GradientOptions no_gradients;
   no_gradients.stop = computation.stop;
-  circuit.value = transformer.gradients(*run.run, circuit.metric, computation.workspace, no_gradients);
+  const double unit = unit_of(circuit.metric);
+  circuit.value = unit * transformer.gradients(*run.run, circuit.metric, computation.workspace, no_gradients);
   const model::KeptEdges none{std::vector<std::uint8_t>(circuit.graph.edge_count()), 1};
-  circuit.cut_value = transformer.cut_pass(*run.run, start.own.embedding, start.there, none, circuit.metric,
-                                           computation.workspace, computation.stop);
+  circuit.cut_value =
+      unit * transformer.cut_pass(*run.run, start.own.embedding, start.there, none, circuit.metric,
+                                  computation.workspace, computation.stop);
   rank_edges(circuit, scores_of(*this, run, start, computation), computation.stop);
   return std::move(circuit);
 }
@@ -384,8 +380,8 @@ CutMetric CutMetricOf::compute(const PromptRun& run, const Computation<CutMetric
   const auto count = static_cast<std::size_t>(StreamGraph(run.run->config).edge_count());
   model::KeptEdges kept{std::vector<std::uint8_t>(count * rows, all_others ? 1 : 0), rows};
   for (const int place : edges) kept.edges[place] = all_others ? 0 : 1;
-  return {transformer.cut_pass(*run.run, own.embedding, there, kept, metric, computation.workspace,
-                               computation.stop)};
+  return {unit_of(metric) * transformer.cut_pass(*run.run, own.embedding, there, kept, metric,
+                                                 computation.workspace, computation.stop)};
 }
 
 double faithfulness(const Circuit& circuit, double kept_value) {

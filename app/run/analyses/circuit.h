@@ -45,7 +45,7 @@ struct RankedEdge {
       0;  ///< how many of the strongest edges it takes until this one is among them and on such a path
 };
 
-/// The strongest edges, and the metric with all edges and with none.
+/// The strongest edges, and the metric with all edges and with none, in the unit of answers: see is_in_bits.
 struct Circuit {
   model::StreamGraph graph{0, 0};
   int rows = 1;                    ///< 1: positions together; T: by position
@@ -123,7 +123,7 @@ EdgeList strongest_edges(const Circuit& circuit, int most);
 /// The number of parts that edges join; by position, of parts at positions.
 int count_parts(const Circuit& circuit, const EdgeList& edges);
 
-/// The metric in a pass in which only some edges carry what is written in it.
+/// The metric in a pass in which only some edges carry what is written in it, in the same unit.
 struct CutMetric {
   double value = 0;
   std::size_t bytes() const { return 0; }

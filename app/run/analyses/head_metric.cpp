@@ -6,7 +6,6 @@
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
-#include <vector>
 
 namespace headscope::app {
 namespace {
@@ -113,7 +112,7 @@ constexpr HeadMetricKind kTable[] = {
      .phrase = "distance",
      .caption = "heads by distance",
      .detail = "mean distance between query and key, weighted by attention",
-     .unit = "tokens away",
+     .unit = "tokens",
      .decimals = 2,
      .bits = 20,
      .of_text = true,
@@ -178,14 +177,6 @@ QueryWeights query_weights(int query, std::span<const float> weights, std::span<
   for (const float part : entropy) of.entropy += static_cast<double>(part);
   for (const float part : distance) of.distance += static_cast<double>(part);
   return of;
-}
-
-int counted_queries(const HeadMetricKind& metric, std::span<const int> earlier) {
-  const std::vector<float> weights(earlier.size());  // whether a query counts does not depend on them
-  int count = 0;
-  for (int query = 1; query < std::ssize(earlier); ++query)
-    if (metric.of({.query = query, .weights = weights, .earlier = earlier})) ++count;
-  return count;
 }
 
 std::span<const HeadMetricKind> head_metrics() {

@@ -30,7 +30,7 @@ struct HeadMetricKind {
   std::string_view phrase;           ///< after a head's name: "first token"
   std::string_view caption;          ///< the heads that it measures: "previous-token heads"
   std::string_view detail;           ///< the averaged quantity, and over which queries
-  std::string_view unit = "weight";  ///< or "bits"
+  std::string_view unit = "weight";  ///< or "share", "bits", "tokens"
   /// Why a prompt may have no query with this metric; empty: there always is one.
   std::string_view lacking = {};
   int decimals = 4;      ///< number of decimals worth showing
@@ -38,6 +38,9 @@ struct HeadMetricKind {
   bool of_text = false;  ///< relates the query to its own text: not available where keys are other tokens
   /// The metric of one query; nothing if the query does not count.
   std::optional<double> (*of)(const QueryWeights&) = nullptr;
+
+  /// Its unit for headings of files; empty: weights and shares have none.
+  std::string_view unit_in_files() const { return unit == "weight" || unit == "share" ? "" : unit; }
 };
 
 /// All metrics, in the order of HeadMetric.
@@ -45,10 +48,6 @@ std::span<const HeadMetricKind> head_metrics();
 const HeadMetricKind& kind_of(HeadMetric metric);
 /// The metric with this name in files and on the command line; nothing: there is none.
 std::optional<HeadMetric> head_metric(std::string_view name);
-
-/// The number of a text's queries that count for a metric. `earlier`: for all of its positions, see
-/// QueryWeights.
-int counted_queries(const HeadMetricKind& metric, std::span<const int> earlier);
 
 /// A query's weights with their entropy and mean distance.
 QueryWeights query_weights(int query, std::span<const float> weights, std::span<const int> earlier);

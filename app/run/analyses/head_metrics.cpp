@@ -65,6 +65,10 @@ std::vector<int> earlier_occurrences(std::span<const int> tokens) {
 void HeadMetrics::add(int query, std::span<const float> weights, std::span<const int> earlier,
                       bool own_keys) {
   const QueryWeights of = query_weights(query, weights, earlier);
+  if (of.distance == 0 && std::ranges::all_of(weights, [](float weight) { return weight == 0; })) {
+    ++left_out_;
+    return;
+  }
   for (const HeadMetricKind& metric : head_metrics()) {
     if (metric.of_text && !own_keys) continue;
     if (const auto number = metric.of(of)) sum(metric.id).add(*number, metric.bits);
@@ -73,6 +77,7 @@ void HeadMetrics::add(int query, std::span<const float> weights, std::span<const
 
 HeadMetrics& HeadMetrics::operator+=(const HeadMetrics& other) {
   for (std::size_t i = 0; i < kHeadMetrics; ++i) sums_[i] += other.sums_[i];
+  left_out_ += other.left_out_;
   return *this;
 }
 
@@ -82,15 +87,28 @@ double HeadMetrics::operator[](HeadMetric metric) const {
 
 HeadMetricValues HeadMetrics::values() const {
   HeadMetricValues values;
-  for (const HeadMetricKind& metric : head_metrics())
+  for (const HeadMetricKind& metric : head_metrics()) {
     values.all[static_cast<std::size_t>(metric.id)] = (*this)[metric.id];
+    values.queries[static_cast<std::size_t>(metric.id)] = sum(metric.id).count;
+  }
+  values.left_out = left_out_;
   return values;
+}
+
+std::string left_out_words(std::span<const std::int64_t> of_heads) {
+  if (of_heads.empty()) return "";
+  const auto [least, most] = std::ranges::minmax(of_heads);
+  if (most == 0) return "";
+  const std::string range = least < most ? std::to_string(least) + " to " : "";
+  return "left out: " + range + std::to_string(most) + (most == 1 ? " query" : " queries") +
+         " of a head, whose weights are all 0";
 }
 
 HeadMetricValues difference_of(const HeadMetricValues& after, const HeadMetricValues& before) {
   HeadMetricValues result;
   for (std::size_t i = 0; i < kHeadMetrics; ++i)
     result.all[i] = static_cast<double>(static_cast<float>(after.all[i]) - static_cast<float>(before.all[i]));
+  result.left_out = std::max(after.left_out, before.left_out);
   return result;
 }
 

@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 #include <stop_token>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -43,15 +44,22 @@ std::vector<int> earlier_occurrences(std::span<const int> tokens);
 /// All metrics of a head: of one run, or the difference of two. NaN if no query counts.
 struct HeadMetricValues {
   std::array<double, kHeadMetrics> all{};
+  std::array<std::int64_t, kHeadMetrics> queries{};  ///< over how many each is a mean; 0 of a difference
+  std::int64_t left_out = 0;                         ///< see HeadMetrics; of a difference, of either run
   double operator[](HeadMetric metric) const { return all[static_cast<std::size_t>(metric)]; }
 };
+
+/// "left out: 1 to 3 queries of a head, whose weights are all 0": what is said of heads with these numbers of
+/// queries that are left out; empty: of none.
+std::string left_out_words(std::span<const std::int64_t> of_heads);
 
 /// After minus before, each rounded to float32 as in pictures.
 HeadMetricValues difference_of(const HeadMetricValues& after, const HeadMetricValues& before);
 
 /// The metrics of one head over the queries of any number of texts. Adding the metrics of parts gives a
 /// bit-identical result.
-/// The first query of a text sees only itself and does not count.
+/// The first query of a text sees only itself and does not count. A query whose weights are all 0, because all
+/// of its keys are masked or an edit says so, attends to nothing: it is left out of all metrics, and counted.
 class HeadMetrics {
  public:
   /// Adds the weights of a query of a text, query >= 1: [query + 1], or [T] if it may see later keys.
@@ -66,10 +74,13 @@ class HeadMetrics {
   HeadMetricValues values() const;
   const ExactMean& sum(HeadMetric metric) const { return sums_[static_cast<std::size_t>(metric)]; }
   ExactMean& sum(HeadMetric metric) { return sums_[static_cast<std::size_t>(metric)]; }
+  std::int64_t left_out() const { return left_out_; }
+  void set_left_out(std::int64_t queries) { left_out_ = queries; }
   bool operator==(const HeadMetrics&) const = default;
 
  private:
   std::array<ExactMean, kHeadMetrics> sums_{};
+  std::int64_t left_out_ = 0;
 };
 
 /// Adds the metrics of all heads in a run to `heads`, indexed layer * n_head + head. Throws model::RunError,

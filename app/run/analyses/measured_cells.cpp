@@ -2,6 +2,7 @@
 
 #include <limits>
 
+#include "app/run/analyses/next_token.h"
 #include "app/run/analyses/sweep.h"
 #include "app/run/place_names.h"
 
@@ -10,7 +11,7 @@ namespace headscope::app {
 MeasuredCells cells_of(const SweepOf& question, const Sweep& sweep, SweepMetric metric, bool estimated,
                        const SweepReading* source) {
   const bool shares = source != nullptr;
-  const std::string unit = metric == SweepMetric::divergence && !shares ? "nats" : "";
+  const std::string unit = metric == SweepMetric::divergence && !shares ? "bits" : "";
   MeasuredCells all;
   for (int layer = 0; layer < sweep.layers; ++layer)
     for (int column = 0; column < sweep.columns; ++column) {
@@ -42,7 +43,7 @@ MeasuredCells cells_of(const LogitLens& lens, int position) {
     const int rank = at.guesses.next_rank;
     add("probability", "probability", at.guesses.next_probability);
     add("rank", "rank", rank < 0 ? std::numeric_limits<double>::quiet_NaN() : rank + 1);
-    add("kl", "KL", at.divergence, "nats");
+    add("kl", "KL", bits(at.divergence), "bits");
   }
   return all;
 }

@@ -3,6 +3,8 @@
 #include <utility>
 #include <vector>
 
+#include "app/counted.h"
+#include "app/run/analyses/next_token.h"
 #include "model/files/error.h"
 #include "model/pass/each_kind.h"
 #include "viz/text/text.h"
@@ -24,11 +26,13 @@ const PromptRun& ranking_run(const PromptRun& run) {
 
 std::vector<float> baseline_logits(const PromptRun& run, int position, model::Workspace& workspace) {
   if (!run.baseline) throw model::RunError("KL needs a baseline to compare the run with, but there is none");
-  const int length = run.baseline->run->length(), at = position < 0 ? length - 1 : position;
-  if (at >= length)
-    throw model::RunError("KL compares the predictions after position " + std::to_string(at) +
-                          ", but the baseline has positions 0 to " + std::to_string(length - 1));
-  return logits_after(*run.baseline, at, workspace);
+  const int there = counterpart_of(run, position);
+  if (there < 0)
+    throw model::RunError("KL compares the predictions after position " + std::to_string(position) +
+                          ", which has no counterpart in the baseline's " +
+                          counted(run.baseline->run->length(), "token") +
+                          "; choose another position, or match equal tokens (--align token)");
+  return logits_after(*run.baseline, there, workspace);
 }
 
 }  // namespace
@@ -40,13 +44,19 @@ model::Metric metric_for(const MetricChoice& choice, const PromptRun& run, model
     throw model::RunError("there is no position " + std::to_string(at) + ": the last one is " +
                           std::to_string(length - 1));
   if (choice.metric == GradientMetric::divergence)
-    return model::Divergence{baseline_logits(run, choice.position, workspace), at};
+    return model::Divergence{baseline_logits(run, at, workspace), at};
   const std::vector<float> logits = logits_after(ranking_run(run), at, workspace);
   const int token = id_of(choice.token, logits);
   if (choice.metric == GradientMetric::difference)
     return model::LogitDifference{token, other_id_of(choice.against, logits, token), at};
   if (choice.metric == GradientMetric::logit) return model::TokenLogit{token, at};
   return model::LogProbability{token, at};
+}
+
+double unit_of(const model::Metric& metric) {
+  const bool is_of_logits =
+      std::holds_alternative<model::TokenLogit>(metric) || std::holds_alternative<model::LogitDifference>(metric);
+  return is_of_logits ? 1 : bits(1);
 }
 
 std::string describe(const model::Metric& metric, const PromptRun& run) {

@@ -11,9 +11,9 @@ namespace headscope::app {
 enum class GradientMetric {
   logit,            ///< a token's
   difference,       ///< difference of two tokens' logits
-  log_probability,  ///< a token's, natural logarithm
-  loss,             ///< the prompt's, in nats
-  divergence,       ///< KL(baseline || run) of all tokens, in nats
+  log_probability,  ///< of a token
+  loss,             ///< of the prompt
+  divergence,       ///< KL(baseline || run) of all tokens
 };
 
 inline constexpr Named<GradientMetric> kGradientMetrics[] = {{"logit", GradientMetric::logit},
@@ -42,6 +42,14 @@ constexpr bool has_position(GradientMetric metric) {
   return metric != GradientMetric::loss;
 }
 
+/// Whether answers have a metric in bits; the others are logits. What gradients are taken of is in nats.
+constexpr bool is_in_bits(GradientMetric metric) {
+  return metric >= GradientMetric::log_probability;
+}
+
+/// What the value of a run's metric is multiplied by for answers.
+double unit_of(const model::Metric& metric);
+
 /// A metric whose tokens may be ranks and whose baseline is the run's.
 struct MetricChoice {
   GradientMetric metric = GradientMetric::logit;
@@ -52,8 +60,8 @@ struct MetricChoice {
 };
 
 /// The metric for a run. Ranks are those of the unedited run if that is the run's baseline. The baseline of a
-/// divergence is the run's at the same position, or at its own last one. Throws RunError for a position, a
-/// token or a baseline that does not exist.
+/// divergence is the run's at the position's counterpart. Throws RunError for a position, a token, a baseline
+/// or a counterpart that does not exist.
 model::Metric metric_for(const MetricChoice& choice, const PromptRun& run, model::Workspace& workspace);
 
 /// "logit of ·it (id 340) minus ·that (id 326) after position 5"

@@ -245,10 +245,15 @@ Saliency SaliencyOf::compute(const PromptRun& run, const Computation<Saliency>& 
       measured);
   const Passes passes{run, measured, computation, run.run->length(), run.run->config.n_embd};
   result.parts.resize(static_cast<std::size_t>(passes.length));
+  const auto in_unit = [unit = unit_of(measured)](Saliency all) {
+    for (double* number : {&all.value, &all.start}) *number *= unit;
+    for (double& part : all.parts) part *= unit;
+    return all;
+  };
   if (method == SaliencyMethod::integrated) {
     result.value = passes.differentiate(*run.run, nullptr);
     Way(*this, passes).integrate(result);
-    return result;
+    return in_unit(std::move(result));
   }
   Rows gradient;
   result.value = passes.differentiate(*run.run, &gradient);
@@ -261,7 +266,7 @@ Saliency SaliencyOf::compute(const PromptRun& run, const Computation<Saliency>& 
       sum += static_cast<double>(slope[j]) * static_cast<double>(with[j]);
     result.parts[i] = method == SaliencyMethod::gradient_input ? sum : std::sqrt(sum);
   }
-  return result;
+  return in_unit(std::move(result));
 }
 
 std::optional<Saliency> SaliencyOf::difference(const Saliency& after, const Saliency& before,

@@ -27,7 +27,7 @@ enum class SaliencyBaseline {
   end_of_text,  ///< the embedding of `<|endoftext|>`
 };
 
-/// The tokens' shares in a metric.
+/// The tokens' shares in a metric, in the unit of answers: see is_in_bits.
 struct Saliency {
   GradientMetric metric = GradientMetric::logit;
   SaliencyMethod method = SaliencyMethod::gradient_input;

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "app/run/analyses/next_token.h"
 #include "app/run/analyses/sweep_estimates.h"
 #include "app/run/place_names.h"
 #include "app/run/recompute.h"
@@ -50,11 +51,11 @@ class Meter {
     reading.logit = logit(token_);
     reading.against = against_ < 0 ? 0 : logit(against_);
     reading.probability = std::exp(reading.logit - total);
-    double& sum = reading.divergence;
+    double sum = 0;
     for (std::size_t i = 0; i < logits.size(); ++i)
       if (probabilities_[i] != 0)
         sum += probabilities_[i] * (logs_[i] - (static_cast<double>(logits[i]) - total));
-    sum = sum < 0 ? 0 : sum;  // rounding must not make it negative
+    reading.divergence = bits(sum < 0 ? 0 : sum);  // rounding must not make it negative
     return reading;
   }
 
@@ -113,11 +114,11 @@ int columns_of(const SweepOf& question, const model::Config& config) {
     case SweepOver::heads:
       return config.n_head;
     case SweepOver::positions:
-      return question.position + 1;
+      return question.edited_positions();
     case SweepOver::senders:
       return config.n_head + 1;
     case SweepOver::head_positions:
-      return config.n_head * (question.position + 1);
+      return config.n_head * question.edited_positions();
     case SweepOver::mlps:
       return 1;
     case SweepOver::neurons:
@@ -280,6 +281,10 @@ PatchPrompt patch_prompt_of(const PromptRun& run) {
   return {run.baseline->run->tokens, run.aligned, second_model, second_model && !compares_texts(run)};
 }
 
+int acting_positions(const PromptRun& run, int position) {
+  return run.run->plan && run.run->plan->needs_whole_run() ? run.run->length() : position + 1;
+}
+
 bool PatchPrompt::is_same() const {
   if (aligned.size() != tokens.size()) return aligned.empty();
   for (std::size_t i = 0; i < aligned.size(); ++i)
@@ -358,8 +363,8 @@ SweepPlace SweepOf::place_of(int layer, int column) const {
       if (!place.is_mlp) place.head = column;
       break;
     case SweepOver::head_positions:
-      place.head = column / (position + 1);
-      place.position = column % (position + 1);
+      place.head = column / edited_positions();
+      place.position = column % edited_positions();
       break;
     case SweepOver::mlps:
       place.is_mlp = true;

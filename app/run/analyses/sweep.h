@@ -49,7 +49,7 @@ enum class SweepMetric {
   logit,        ///< a token's
   difference,   ///< difference of two tokens' logits
   probability,  ///< a token's
-  divergence,   ///< KL(run || edited run) of all tokens, in nats
+  divergence,   ///< KL(run || edited run) of all tokens, in bits
 };
 
 inline constexpr const char* kNoNeuronsByDivergence =
@@ -88,8 +88,8 @@ struct Sweep {
   int token = 0;     ///< id
   int against = -1;  ///< id of the token whose logit is subtracted; -1: none
   int layers = 0;    ///< rows; 1 of neurons, which are of any layers
-  /// Places of a layer: heads; positions up to the one that is measured; heads and the MLP; heads at
-  /// positions, head by head; or the MLP alone. Of neurons: all that were chosen.
+  /// Places of a layer: heads; positions; heads and the MLP; heads at positions, head by head; or the MLP
+  /// alone. Of neurons: all that were chosen.
   int columns = 0;
   std::vector<NeuronIndex> neurons = {};  ///< [columns], those with the largest estimates first; else empty
   SweepReading before;                    ///< in the run
@@ -137,6 +137,10 @@ struct PatchPrompt {
 /// The baseline of a run as a source of patches; empty without a baseline.
 PatchPrompt patch_prompt_of(const PromptRun& run);
 
+/// How many positions, from 0 on, the prediction after a position may depend on: all where an edit of the run
+/// lets positions see later ones, or takes a mean over all of them.
+int acting_positions(const PromptRun& run, int position);
+
 /// The receiver of a sweep over senders.
 struct SweepReceiver {
   model::EditSite at = {};  ///< see model::PatchFrom::direct
@@ -160,8 +164,11 @@ struct SweepOf {
   MeanSource mean_over = {};                ///< source of list means
   TokenChoice token = TokenChoice::best();  ///< ranks refer to the run
   TokenChoice against = TokenChoice::other();
-  int position = 0;  ///< the position whose prediction is measured
-  int neurons = 64;  ///< of neurons: their number
+  int position = 0;   ///< the position whose prediction is measured
+  int positions = 0;  ///< how many are edited, see acting_positions; 0: up to the measured one
+  int neurons = 64;   ///< of neurons: their number
+
+  int edited_positions() const { return positions > 0 ? positions : position + 1; }
 
   /// The means that its edits set, of any model of this shape.
   MeansOverList means_over(const OverPrompts& list, const model::Config& config) const;
@@ -178,7 +185,7 @@ struct SweepOf {
   bool operator==(const SweepOf& other) const {
     const auto asked = [](const SweepOf& of) {
       return std::tie(of.over, of.site, of.receiver, of.edit, of.from, of.mean_over, of.token, of.against,
-                      of.position, of.neurons);
+                      of.position, of.positions, of.neurons);
     };
     return asked(*this) == asked(other) && (over != SweepOver::neurons || largest_of == other.largest_of);
   }

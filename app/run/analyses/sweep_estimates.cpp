@@ -122,9 +122,9 @@ int column_of(const SweepOf& question, int head, int position, int unit) {
     case SweepOver::heads:
       return head;
     case SweepOver::positions:
-      return position > question.position ? -1 : position;
+      return position < question.edited_positions() ? position : -1;
     case SweepOver::head_positions:
-      return position > question.position ? -1 : head * (question.position + 1) + position;
+      return position < question.edited_positions() ? head * question.edited_positions() + position : -1;
     case SweepOver::neurons:
       return unit;
     case SweepOver::mlps:

@@ -112,6 +112,7 @@ struct Numbers {
   std::string texts;                                    ///< a description of the texts, for a list
   std::array<std::vector<float>, kHeadMetrics> values;  ///< [layers, heads]
   std::vector<std::string> names;
+  Measurement measured;  ///< what they are read from
 
   int count() const { return layers * heads; }
   const std::vector<float>& of(HeadMetric metric) const { return values[static_cast<std::size_t>(metric)]; }
@@ -139,6 +140,7 @@ std::optional<Numbers> numbers_of(const ViewContext& c) {
           i < n.done && now->of_head[i] ? static_cast<float>((*now->of_head[i])[metric.id])
                                         : std::numeric_limits<float>::quiet_NaN());
   }
+  n.measured = *now;
   return n;
 }
 
@@ -265,19 +267,34 @@ constexpr std::string_view kSumWords =
     "A head's metrics can add up to more than 1: each is a mean over its own queries, and one key can count "
     "for several.";
 
-/// "1 query": those of the prompt that a metric is about, where not all are. A mean over few of them says
-/// little.
-std::string queries_of(const ViewContext& c, const HeadMetricKind& metric) {
+/// The measured heads' numbers of queries that are left out.
+std::vector<std::int64_t> left_out_of(const Numbers& n) {
+  std::vector<std::int64_t> counts;
+  for (const HeadMetricValues* head : n.measured.of_head)
+    if (head != nullptr) counts.push_back(head->left_out);
+  return counts;
+}
+
+/// "1 query": those of the prompt that a metric is about, where not all are; of all measured heads "2 to 3
+/// queries". A mean over few of them says little.
+std::string queries_of(const ViewContext& c, const Numbers& n, const HeadMetricKind& metric,
+                       std::optional<int> head = {}) {
   if (ignores_prompt(c) || is_difference(c) || metric.lacking.empty()) return "";
-  const int count = counted_queries(metric, earlier_occurrences(c.run->run->tokens));
-  return count == 1 ? "1 query" : std::to_string(count) + " queries";
+  std::vector<std::int64_t> counts;
+  for (int i = 0; i < n.done; ++i)
+    if (const HeadMetricValues* of = n.measured.of_head[i]; of != nullptr && i == head.value_or(i))
+      counts.push_back(of->queries[static_cast<std::size_t>(metric.id)]);
+  if (counts.empty()) return "";
+  const auto [least, most] = std::ranges::minmax(counts);
+  return (least < most ? std::to_string(least) + " to " : "") + std::to_string(most) +
+         (most == 1 ? " query" : " queries");
 }
 
 /// The averaged quantity, and the queries it is averaged over.
 std::string detail_of(const ViewContext& c, const Numbers& n) {
   const HeadMetricKind& kind = kind_of(c.options[kMetric]);
   const std::string detail(kind.detail);
-  const std::string queries = queries_of(c, kind);
+  const std::string queries = queries_of(c, n, kind);
   if (!ignores_prompt(c)) return detail + (queries.empty() ? "" : ": " + queries);
   const std::string model = c.run->prompt.edits.empty() ? "" : "unedited model; ";
   if (uses_list(c)) return model + n.texts + "; " + detail;
@@ -320,7 +337,8 @@ Picture build(const ViewContext& c) {
   const bool several = lists && list.layout().places.size() > 2 && !is_difference(c);
   const bool is_above = list_area.w > 0 && list_area.y > chart.y;
   const float end = is_above ? list_area.y : c.height - margin(c);
-  for (const std::string& words : {lists ? list.left_out("") : "", std::string(several ? kSumWords : "")}) {
+  for (const std::string& words : {left_out_words(left_out_of(n)), lists ? list.left_out("") : "",
+                                   std::string(several ? kSumWords : "")}) {
     const std::vector<std::string> lines =
         viz::wrap(style, words, style.small(), viz::FontStyle::regular, chart.w);
     const auto count = static_cast<float>(notes.size() + lines.size());
@@ -344,13 +362,19 @@ Table table(const ViewContext& c) {
   const std::optional<Numbers> n = numbers_of(c);
   if (!n) return {};
   Table result{{"layer", "head"}, {}};
-  for (const HeadMetricKind& metric : head_metrics())
+  for (const HeadMetricKind& metric : head_metrics()) {
+    const std::string unit(metric.unit_in_files());
     result.header.push_back((is_difference(c) ? difference_column_prefix(c) : "") +
-                            std::string(metric.heading));
+                            std::string(metric.heading) + (unit.empty() ? "" : " in ") + unit);
+  }
+  const bool some_left_out = !left_out_words(left_out_of(*n)).empty();
+  if (some_left_out) result.header.emplace_back("queries left out");
   for (int head = 0; head < n->done; ++head) {
     auto& row = result.rows.emplace_back();
     add_cells(row, head / n->heads, head % n->heads);
     for (const auto& values : n->values) add_cells(row, values[head]);
+    const HeadMetricValues* of = n->measured.of_head[head];
+    if (some_left_out) row.push_back(of != nullptr ? std::to_string(of->left_out) : "");
   }
   return result;
 }
@@ -399,11 +423,14 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
     facts.say(kComputing, Fact::Location::tooltip);
     return facts;
   }
+  if (const HeadMetricValues* of = n.measured.of_head[head]; of != nullptr)
+    if (const std::string words = left_out_words({&of->left_out, 1}); !words.empty())
+      facts.say(words, Fact::Location::tooltip);
   for (const HeadMetricKind& metric : head_metrics()) {
     const float value = n.of(metric.id)[head];
     const bool weight = metric.unit == "weight", none = std::isnan(value),
                chosen = metric.id == c.options[kMetric];
-    const std::string queries = queries_of(c, metric);
+    const std::string queries = queries_of(c, n, metric, head);
     facts.said.push_back({.label = (is_difference(c) ? difference_prefix(c) : "") +
                                    std::string(weight ? "weight: " : "") + std::string(metric.heading),
                           .value = none ? "none" : exact(value),

@@ -122,7 +122,7 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   const std::string name = at.part >= 0 ? n->parts[at.part].name : "layer " + std::to_string(at.layer);
   facts.say(name);
   say_mean(facts, std::string("contribution to the ") + (n->of->against < 0 ? "logit" : "difference"), *mean,
-           1, false);
+           false);
   if (const auto head = head_of_part(*n, at.part)) facts.commands.push_back({"Show " + name, {*head}});
   return facts;
 }

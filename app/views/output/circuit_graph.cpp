@@ -79,10 +79,7 @@ struct Numbers {
   std::optional<double> kept;     ///< the metric with the asked ones alone
   int chosen = -1;                ///< the chosen edge's place; -1: none
   std::optional<double> without;  ///< the metric without that edge
-  double unit = 1;                ///< of the metric
-  double score_unit = 1;          ///< of an edge's score: a share of the flow has none
-  double shown(double value) const { return unit * value; }
-  double score(int place) const { return score_unit * static_cast<double>(circuit->score(place)); }
+  double score(int place) const { return static_cast<double>(circuit->score(place)); }
 };
 
 /// Whether a pane is so low that the drawing takes the legend's room; tooltips say what it would.
@@ -140,8 +137,6 @@ std::optional<Numbers> numbers_of(const ViewContext& c, bool all = false) {
   auto circuit = possible ? c.ask(*question) : nullptr;
   if (!circuit || !circuit->whole) return std::nullopt;
   Numbers n;
-  n.unit = shown_unit(c.options[kMetric]);
-  n.score_unit = c.options[kMethod] == CircuitMethod::flow ? 1 : n.unit;
   n.asked = strongest_edges(*circuit, c.options[kEdges]);
   n.edges = all ? n.asked : edges_with_room(c, *circuit, n.asked);
   CutMetricOf kept{circuit->metric, question->cut, circuit->rows, n.asked, false};
@@ -211,7 +206,7 @@ std::string kept_words(const ViewContext& c, const Numbers& n) {
       counted(count, "edge") + " between " + counted(count_parts(*n.circuit, n.asked), "part");
   if (!n.kept) return words + ": computing what they keep…";
   const double part = faithfulness(*n.circuit, *n.kept);
-  const auto shown = [&](double value) { return viz::number(n.shown(value), 4); };
+  const auto shown = [&](double value) { return viz::number(value, 4); };
   words += count == 1 ? " keeps " : " keep ";
   if (std::isfinite(part)) words += viz::fixed_number(100 * part, 0) + " % of the difference in the ";
   words += (is_flow(c) ? metric_words(c, *n.circuit) : std::string("metric")) + ": " + shown(*n.kept) +
@@ -231,8 +226,8 @@ std::string chosen_words(const ViewContext& c, const Numbers& n) {
   std::string words = edge_name(c, *n.circuit, n.chosen) + ": ";
   words += is_flow(c) ? "share " + percent(score) : "estimate " + with_sign(score);
   if (!n.without) return words + ", exact: computing…";
-  return words + ", exact " + with_sign(n.shown(n.circuit->value - *n.without)) + ": " +
-         viz::number(n.shown(n.circuit->value), 4) + " with it, " + viz::number(n.shown(*n.without), 4) +
+  return words + ", exact " + with_sign(n.circuit->value - *n.without) + ": " +
+         viz::number(n.circuit->value, 4) + " with it, " + viz::number(*n.without, 4) +
          " without";
 }
 
@@ -253,7 +248,7 @@ std::vector<Sample> samples_of(const ViewContext& c, const Numbers& n, const Lay
   if (std::ranges::any_of(layout.links, [](const Link& link) { return link.score < 0; }))
     samples.push_back({"lowers the metric", plain, usual, true});
   samples.push_back({is_flow(c) ? percent(layout.strongest) + " of the flow"
-                                : viz::number(n.shown(layout.strongest), 2) + " in the metric",
+                                : viz::number(layout.strongest, 2) + " in the metric",
                      plain, layout.thickest});
   if (!layout.passages.empty()) samples.push_back({"attention, from key to query", plain});
   return samples;
@@ -408,7 +403,7 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
                         .value = is_flow(c) ? percent(score) : exact(score),
                         .copied = plain(score)});
   if (link->place == n->chosen && n->without) {
-    const double effect = n->shown(n->circuit->value - *n->without);
+    const double effect = n->circuit->value - *n->without;
     facts.said.push_back({.label = "exact", .value = exact(effect), .copied = plain(effect)});
   } else {
     facts.commands.push_back({"Show the exact effect", {choose_edge(*n->circuit, link->place)}});
@@ -428,7 +423,8 @@ Table table(const ViewContext& c) {
   const auto n = numbers_of(c, true);
   if (!n) return {};
   const Circuit& circuit = *n->circuit;
-  Table result{{"from", "to", is_flow(c) ? "share" : "estimate"}, {}};
+  const std::string unit = is_in_bits(c.options[kMetric]) ? " in bits" : "";
+  Table result{{"from", "to", is_flow(c) ? "share" : "estimate" + unit}, {}};
   if (circuit.rows > 1) result.header.insert(result.header.begin() + 2, {"position", "token"});
   EdgeList edges = n->edges;
   std::ranges::stable_sort(edges, std::ranges::greater(),
@@ -447,13 +443,13 @@ Table table(const ViewContext& c) {
     add_row(result, name);
     result.rows.back().back() = in_file(value);
   };
-  const std::string metric = is_flow(c) ? metric_words(c, circuit) : "metric";
+  const std::string metric = is_flow(c) ? metric_words(c, circuit) : "metric" + unit;
   if (n->kept) {
-    add(metric + " with these edges alone", n->shown(*n->kept));
+    add(metric + " with these edges alone", *n->kept);
     add("part of the difference that they keep", faithfulness(circuit, *n->kept));
   }
-  add(metric + " with all edges", n->shown(circuit.value));
-  add(metric + " with none", n->shown(circuit.cut_value));
+  add(metric + " with all edges", circuit.value);
+  add(metric + " with none", circuit.cut_value);
   return result;
 }
 

@@ -7,7 +7,6 @@
 #include <optional>
 
 #include "app/run/analyses/measured_cells.h"
-#include "app/run/analyses/next_token.h"
 #include "app/views/output/lens_blocks.h"
 #include "app/views/output/logit_options.h"
 #include "app/views/parts/frame.h"
@@ -33,12 +32,10 @@ LensOnList question_of(const ViewContext& c) {
 /// A number of each place.
 struct Quantity {
   std::string name;
-  double factor = 1;  ///< of the unit that people read
   int digits = 4;
   double scientific = 0;  ///< smaller numbers are written so
 
   std::string written(double value) const {
-    value *= factor;
     return value != 0 && std::abs(value) < scientific ? viz::number(value, 2)
                                                       : viz::fixed_number(value, digits);
   }
@@ -46,7 +43,7 @@ struct Quantity {
 /// In the order of the cells, which is that of the colourings.
 const std::array<Quantity, kLensNumbers>& quantities() {
   static const std::array<Quantity, kLensNumbers> all{
-      Quantity{"probability", 1, 4, 1e-4}, Quantity{"rank", 1, 1}, Quantity{"KL, bits", bits(1.0)}};
+      Quantity{"probability", 4, 1e-4}, Quantity{"rank", 1}, Quantity{"KL, bits"}};
   return all;
 }
 
@@ -59,7 +56,7 @@ struct Means {
     return answer->means.mean(static_cast<std::size_t>(places[row]) * kLensNumbers + quantity);
   }
   double mean(int row, std::size_t quantity) const {
-    return quantities()[quantity].factor * at(row, quantity).mean();
+    return at(row, quantity).mean();
   }
 };
 
@@ -96,13 +93,11 @@ List list_of(const ViewContext& c, const Means& means) {
             .most = 24 * c.font_size,
             .is_signed = false,
             .blank = with_fewer(first, 1)});
-  list.number(
-      "±", 7,
-      [&means, &of_bars, first](int row) { return of_bars.factor * means.at(row, first).standard_error(); },
-      {.color = c.theme->text_muted,
-       .digits = of_bars.digits,
-       .scientific = of_bars.scientific,
-       .blank = with_fewer(first, 2)});
+  list.number("±", 7, [&means, first](int row) { return means.at(row, first).standard_error(); },
+              {.color = c.theme->text_muted,
+               .digits = of_bars.digits,
+               .scientific = of_bars.scientific,
+               .blank = with_fewer(first, 2)});
   for (std::size_t other = 0; other < kLensNumbers; ++other) {
     if (other == first) continue;
     // One column each, so that no number loses its error where there is little room.
@@ -151,12 +146,11 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   const int place = means->places[region.id];
   facts.say(place_name(c, place) + ": " + place_words(c, place));
   const std::size_t quantity = chosen(c);
-  say_mean(facts, quantities()[quantity].name, means->at(region.id, quantity), quantities()[quantity].factor,
-           false);
+  say_mean(facts, quantities()[quantity].name, means->at(region.id, quantity), false);
   for (std::size_t other = 0; other < kLensNumbers; ++other)
     if (other != quantity)
       facts.say("mean " + quantities()[other].name + " " +
-                    mean_text(means->at(region.id, other), quantities()[other].factor, false),
+                    mean_text(means->at(region.id, other), false),
                 Fact::Location::tooltip);
   return facts;
 }

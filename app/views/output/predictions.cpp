@@ -187,7 +187,7 @@ List list_of(const ViewContext& c, const Numbers& n) {
       list.number("probability", 5, [at, last](int i) { return last(i) ? kNone : at(i).next_probability; },
                   {.file = "probability", .digits = 4, .scientific = 0.001, .blank = last});
   ListColumn& loss = list.bar("loss, bits", 9, n.loss,
-                              {.file = "loss", .digits = 3, .high = n.high, .axis = true, .blank = last});
+                              {.file = "loss in bits", .digits = 3, .high = n.high, .axis = true, .blank = last});
   int measured = list.last();
   for (ListColumn* column : {&ranks, &probability, &loss}) column->pictured = !is_difference;
   for (std::size_t g = 0; g < kGuesses; ++g)
@@ -210,9 +210,9 @@ List list_of(const ViewContext& c, const Numbers& n) {
     mark_guesses(before, c, n.before, 0);
     list.number(two ? "loss, bits" : "loss now, bits", 5, n.loss, {.digits = 3, .blank = last});
     list.number(two ? "loss there" : "loss before", 4, n.loss_before,
-                {.file = "compared loss", .digits = 3, .blank = incomparable});
+                {.file = "compared loss in bits", .digits = 3, .blank = incomparable});
     list.bar("difference, bits", 9, n.difference,
-             {.file = difference_column_prefix(c) + "loss", .digits = 3, .blank = incomparable});
+             {.file = difference_column_prefix(c) + "loss in bits", .digits = 3, .blank = incomparable});
     measured = list.last();
   }
   const bool any = (is_difference ? n.comparable : n.tokens) > 0, sorted = c.options[kSurprisingFirst];
@@ -386,12 +386,12 @@ std::vector<std::string> lines_at(const ViewContext& c, const Numbers& n, int po
   return lines;
 }
 
-/// Full precision; the loss in bits.
+/// Full precision.
 Table table(const ViewContext& c) {
   const std::optional<Numbers> n = numbers_of(c);
   if (!n) return {};
   Table result = list_of(c, *n).exported();
-  const std::string measured = (n->is_difference ? difference_column_prefix(c) : "") + "loss";
+  const std::string measured = (n->is_difference ? difference_column_prefix(c) : "") + "loss in bits";
   const auto loss = std::ranges::find(result.header, measured);
   if (n->tokens == 0 || loss == result.header.end()) return result;
   const auto add = [&](const char* name, double value) {

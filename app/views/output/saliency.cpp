@@ -111,13 +111,11 @@ std::optional<SaliencyOf> question_of(const ViewContext& c) {
   return question;
 }
 
-/// The numbers of the picture, in the unit that people read.
+/// The numbers of the picture.
 struct Numbers {
   std::shared_ptr<const Saliency> of;
-  double unit = 1;
   std::vector<float> shares;  ///< by position, of the tokens that may have one
   int count() const { return static_cast<int>(shares.size()); }
-  double shown(double value) const { return unit * value; }
 };
 
 /// Nullopt while there is no answer.
@@ -126,9 +124,8 @@ std::optional<Numbers> numbers_of(const ViewContext& c) {
   auto of = c.run && question && !has_no_loss(*c.run, c.options[kMetric]) ? c.ask(*question) : nullptr;
   if (!of || !of->whole) return std::nullopt;
   Numbers n;
-  n.unit = shown_unit(of->metric);
   const int count = std::min(of->reach(), c.run->run->length());
-  for (int i = 0; i < count; ++i) n.shares.push_back(static_cast<float>(n.shown(of->parts[i])));
+  for (int i = 0; i < count; ++i) n.shares.push_back(static_cast<float>(of->parts[i]));
   n.of = std::move(of);
   return n;
 }
@@ -185,9 +182,9 @@ std::string subtitle_of(const ViewContext& c, const Numbers& n) {
   if (c.side == Side::difference)
     return of.position < 0 ? difference_words(c) : begin + query_difference_words(c);
   if (is_integrated(c.options))
-    return begin + "from " + viz::number(n.shown(of.start), 4) + " with " + baseline_words(c) + " to " +
-           viz::number(n.shown(of.value), 4) + ", by " + counted(of.gradients, "gradient");
-  return begin + viz::number(n.shown(of.value), 4) + ", and how it depends on each token's embedding";
+    return begin + "from " + viz::number(of.start, 4) + " with " + baseline_words(c) + " to " +
+           viz::number(of.value, 4) + ", by " + counted(of.gradients, "gradient");
+  return begin + viz::number(of.value, 4) + ", and how it depends on each token's embedding";
 }
 
 std::string share_heading(const ViewContext& c) {
@@ -220,7 +217,8 @@ List list_of(const ViewContext& c, const Numbers& n) {
   const int named = list.last();
   list.bar(share_heading(c), 9, n.shares,
            {.file = difference_column_prefix(c) +
-                    std::string(kMethod.choices[static_cast<std::size_t>(c.options[kMethod])].name),
+                    std::string(kMethod.choices[static_cast<std::size_t>(c.options[kMethod])].name) +
+                    (is_in_bits(n.of->metric) ? " in bits" : ""),
             .digits = 4,
             .scientific = 0.0001,
             .most = c.printed ? c.width : 30 * c.font_size,
@@ -232,13 +230,13 @@ List list_of(const ViewContext& c, const Numbers& n) {
            list.cell(list.last(), digits > 0 ? viz::fixed_number(value, digits) : viz::number(value, 2))};
   };
   if (shows_unmatched(c, n)) {
-    footer("only in the " + second_name(*c.run), n.shown(n.of->unmatched), 4);
+    footer("only in the " + second_name(*c.run), n.of->unmatched, 4);
     list.table.footer.back().front().short_text = "only there";
   }
-  if (c.options[kMethod] != SaliencyMethod::gradient_norm) footer("sum", n.shown(n.of->sum()), 4);
+  if (c.options[kMethod] != SaliencyMethod::gradient_norm) footer("sum", n.of->sum(), 4);
   if (is_integrated(c.options)) {
-    footer("exact", n.shown(n.of->value - n.of->start), 4);
-    footer("error", n.shown(n.of->error()), 0);
+    footer("exact", n.of->value - n.of->start, 4);
+    footer("error", n.of->error(), 0);
   }
   const bool sorted = c.options[kSorted];
   if (sorted) list.table.order = {list.last()};
@@ -359,7 +357,7 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
     if (other != region.role) frame_regions(facts, picture, other, position, c.theme->text);
   facts.say(token_name(c.run->tokens, position));
   if (position < n->count()) {
-    const double share = n->shown(n->of->parts[position]);
+    const double share = n->of->parts[position];
     facts.said.push_back({.label = share_heading(c), .value = exact(share), .copied = plain(share)});
     if (is_integrated(c.options) && n->of->sum() != 0)
       facts.say(viz::fixed_number(100 * n->of->parts[position] / n->of->sum(), 1) + " % of the sum");
@@ -379,7 +377,7 @@ Table table(const ViewContext& c) {
   const auto n = numbers_of(c);
   if (!n) return {};
   Table result = list_of(c, *n).exported();
-  const auto add = [&](const char* name, double value) { add_row(result, "", "", name, n->shown(value)); };
+  const auto add = [&](const char* name, double value) { add_row(result, "", "", name, value); };
   if (shows_unmatched(c, *n)) add("only in the baseline", n->of->unmatched);
   if (c.options[kMethod] != SaliencyMethod::gradient_norm) add("sum", n->of->sum());
   add("value", n->of->value);

@@ -1,6 +1,4 @@
 #pragma once
-#include <numbers>
-
 #include "app/run/analyses/saliency.h"
 #include "app/views/option.h"
 
@@ -32,12 +30,6 @@ inline constexpr ChoiceOf<GradientMetric> kSaliencyMetrics[] = {
     {GradientMetric::loss, "loss", "Loss", "The mean loss of the prompt's tokens, in bits",
      "by the mean loss"}};
 static_assert(in_order(kSaliencyMethods) && in_order(kSaliencyBaselines) && in_order(kSaliencyMetrics));
-
-/// Numbers of a metric are multiplied by this for people: logarithms are shown in bits.
-inline double shown_unit(GradientMetric metric) {
-  return metric == GradientMetric::log_probability || metric == GradientMetric::loss ? std::numbers::log2e
-                                                                                     : 1;
-}
 
 /// What a picture says in place of the loss of a prompt in which no token follows another.
 inline constexpr const char* kNoLoss =

@@ -311,7 +311,7 @@ Table table(const ViewContext& c) {
     const auto number = [&](double value) { return known ? plain(value) : std::string(); };
     add_row(result, place_cells(c, question.over, place), edits.empty() ? "" : edit_words(question, place),
             number(shown_difference(c, *sweep, cell)),
-            number(shown_value(metric, sweep->readings[cell].of(metric))));
+            number(sweep->readings[cell].of(metric)));
     if (estimated) result.rows.back().back() = plain(shown_estimate(c, *sweep, cell));
   }
   // Numbers of the whole sweep, after the columns of places.
@@ -322,7 +322,7 @@ Table table(const ViewContext& c) {
     row[edit] = what;
     row[edit + column] = plain(value);
   };
-  add("none", 2, shown_value(metric, sweep->before.of(metric)));
+  add("none", 2, sweep->before.of(metric));
   if (const double correlation = sweep->estimate_correlation(metric); estimated && !std::isnan(correlation))
     add("rank correlation of estimates and exact changes", 3, correlation);
   return result;

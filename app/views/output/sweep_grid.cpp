@@ -127,7 +127,7 @@ class RowNames {
 }  // namespace
 
 SweepGrid sweep_grid(const model::Config& config, const SweepOf& question) {
-  const int positions = question.position + 1;
+  const int positions = question.edited_positions();
   if (question.over == SweepOver::positions) return {config.n_layer, positions, 1, true};
   if (question.over == SweepOver::head_positions)
     return {config.n_layer * config.n_head, positions, config.n_head, true};

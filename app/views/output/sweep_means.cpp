@@ -40,14 +40,13 @@ SweepRefusal refusal_of(const ViewContext& c) {
 /// The means of a sweep's places; its other numbers come after them.
 struct Means {
   std::shared_ptr<const MeansOnList> answer;
-  SweepOf question;  ///< with the position of all prompts, for places that have one
+  SweepOf question;  ///< with the positions of all prompts, for places that have one
   std::size_t places = 0;
   bool is_signed = true;
-  double factor = 1;  ///< of the unit that people read
 
   const SampleMean& at(std::size_t place) const { return answer->means.mean(place); }
   bool has(std::size_t place) const { return at(place).count() > 0; }
-  double shown(std::size_t place) const { return factor * at(place).mean(); }
+  double shown(std::size_t place) const { return at(place).mean(); }
   /// The metric in the runs.
   const SampleMean& before() const { return answer->means.mean(places); }
 };
@@ -62,10 +61,9 @@ std::optional<Means> means_of(const ViewContext& c) {
   const model::Config& config = c.run->run->config;
   means.places = means.answer->means.size() - 1;
   const int columns = static_cast<int>(means.places) / config.n_layer;
-  if (question.asked.over == SweepOver::positions) means.question.position = columns - 1;
-  if (question.asked.over == SweepOver::head_positions) means.question.position = columns / config.n_head - 1;
+  if (question.asked.over == SweepOver::positions) means.question.positions = columns;
+  if (question.asked.over == SweepOver::head_positions) means.question.positions = columns / config.n_head;
   means.is_signed = question.metric != SweepMetric::divergence;
-  means.factor = shown_value(question.metric, 1);
   return means;
 }
 
@@ -78,7 +76,7 @@ std::string subtitle_of(const ViewContext& c, const Means& means) {
                                ? ""
                                : std::string(": what each ") +
                                      (is_listed(means.question.over) ? "edit" : "cell") + " changes, from " +
-                                     mean_text(means.before(), means.factor, false);
+                                     mean_text(means.before(), false);
   return means_words(c, *means.answer) + "; " + name + " after the prompt's last or named position" + from;
 }
 
@@ -93,7 +91,7 @@ std::string state_words(const ViewContext& c, const Means& means) {
                     begin = progress.empty() ? "" : progress + "; so far ";
   if (strongest == means.places) return begin + "no numbers";
   return begin + "strongest: " + means.answer->means.cell(strongest).name + "  " +
-         mean_text(means.at(strongest), means.factor, means.is_signed);
+         mean_text(means.at(strongest), means.is_signed);
 }
 
 /// The bottom of the grid.
@@ -127,7 +125,7 @@ std::optional<float> paint_list(Picture& picture, const ViewContext& c, const Me
             .most = 24 * c.font_size,
             .is_signed = means.is_signed,
             .blank = none});
-  list.number("±", 7, [&](int row) { return means.factor * means.at(at(row)).standard_error(); },
+  list.number("±", 7, [&](int row) { return means.at(at(row)).standard_error(); },
               {.color = c.theme->text_muted, .digits = 4, .scientific = 1e-4, .blank = [&](int row) {
                  return means.at(at(row)).count() < 2;
                }});
@@ -197,7 +195,7 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
     viz::paint_crosshair(facts.overlay, region, hit.row, hit.col, c.theme->text_muted, c.theme->text_muted,
                          style_of(c));
   facts.say(at->means.answer->means.cell(at->index).name);
-  say_mean(facts, sweep_scale_title(c), at->means.at(at->index), at->means.factor, at->means.is_signed);
+  say_mean(facts, sweep_scale_title(c), at->means.at(at->index), at->means.is_signed);
   if (!at->place.head) return facts;
   const int layer = at->place.layer, head = *at->place.head;
   facts.commands.push_back({"Show " + head_name(layer, head), {SelectHead{layer, head}}});

@@ -1,7 +1,6 @@
 #pragma once
 #include <string>
 
-#include "app/run/analyses/next_token.h"
 #include "app/run/analyses/sweep.h"
 #include "app/views/view.h"
 
@@ -16,10 +15,6 @@ inline constexpr ChoiceOf<SweepMetric> kSweepMetrics[] = {
      "measured by the probability"},
     {SweepMetric::divergence, "kl", "KL", "KL divergence of the edited distribution from the run's, in bits",
      "measured by KL divergence"}};
-/// A metric's value in the unit in which people read it: KL in bits.
-inline double shown_value(SweepMetric metric, double value) {
-  return metric == SweepMetric::divergence ? bits(value) : value;
-}
 /// What is edited in turn.
 inline constexpr ChoiceOf<SweepOver> kSweepOver[] = {
     {SweepOver::heads, "heads", "Whole heads", "Each head, at all positions"},

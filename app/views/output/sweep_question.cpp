@@ -74,7 +74,7 @@ std::vector<SweepPlace> places_of(const model::Edit& edit, const SweepOf& questi
             return {place};
           std::vector<SweepPlace> places;
           for (const int position : at.positions) {
-            if (position > question.position) continue;
+            if (position >= question.edited_positions()) continue;
             place.position = position;
             places.push_back(place);
           }
@@ -147,6 +147,7 @@ SweepOf sweep_question(const ViewContext& c) {
   question.token = token.value_or(TokenChoice{});  // By::none until it is known
   question.against = other_token_choice(c, token, kSweptAgainstId, kSweptAgainst).value_or(TokenChoice{});
   question.position = std::max(0, c.selection.query);
+  if (c.run) question.positions = acting_positions(*c.run, question.position);
   if (question.over == SweepOver::neurons) question.neurons = c.options[kSweptNeurons];
   question.estimates = question.has_estimates();
   question.largest_of = c.options[kSweptMetric];

@@ -79,7 +79,7 @@ std::string strongest_words(const ViewContext& c, const SweepOf& question, const
 
 double shown_difference(const ViewContext& c, const Sweep& sweep, std::size_t cell) {
   const SweepMetric metric = c.options[kSweptMetric];
-  return shown_value(metric, sweep.readings[cell].of(metric) - sweep.before.of(metric));
+  return sweep.readings[cell].of(metric) - sweep.before.of(metric);
 }
 
 double shown_estimate(const ViewContext& c, const Sweep& sweep, std::size_t cell) {

@@ -103,17 +103,17 @@ std::optional<Picture> waiting_for_first_prompt(const ViewContext& c, const Ques
   return message(c, progress_words(c, *means));
 }
 
-std::string mean_text(const SampleMean& mean, double factor, bool with_sign) {
+std::string mean_text(const SampleMean& mean, bool with_sign) {
   if (mean.count() == 0) return "none";
-  const double value = factor * mean.mean(), error = factor * mean.standard_error();
+  const double value = mean.mean(), error = mean.standard_error();
   return signed_text(viz::number(value, 4), value, with_sign) +
          (std::isnan(error) ? "" : " ± " + viz::number(error, 2));
 }
 
-void say_mean(Facts& facts, const std::string& label, const SampleMean& mean, double factor, bool with_sign) {
+void say_mean(Facts& facts, const std::string& label, const SampleMean& mean, bool with_sign) {
   const std::int64_t count = mean.count();
   if (count == 0) return facts.say("no prompt has this number");
-  const double value = factor * mean.mean(), error = factor * mean.standard_error();
+  const double value = mean.mean(), error = mean.standard_error();
   facts.said.push_back({.label = "mean " + label,
                         .value = signed_text(exact(value), value, with_sign),
                         .copied = plain(value)});

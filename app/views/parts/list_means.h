@@ -52,14 +52,14 @@ std::optional<Picture> waiting_for_first_prompt(const ViewContext& context, cons
                                                 const MeansOnList* means);
 
 /// "+1.234 ± 0.05678" in digits for pictures; without a standard error if there is none, "none" if no prompt
-/// has the number. `factor`: of the unit that people read.
-std::string mean_text(const SampleMean& mean, double factor, bool with_sign);
+/// has the number.
+std::string mean_text(const SampleMean& mean, bool with_sign);
 
 /// Says mean, standard error and count, with all their digits.
-void say_mean(Facts& facts, const std::string& label, const SampleMean& mean, double factor, bool with_sign);
+void say_mean(Facts& facts, const std::string& label, const SampleMean& mean, bool with_sign);
 
 /// "mean", "standard_error" and "count" of each cell, under the headings of what its place has: as the
-/// commands with --mean write it, in the units of the numbers.
+/// commands with --mean write it.
 Table table_of(const CellMeans& means);
 
 }  // namespace headscope::app

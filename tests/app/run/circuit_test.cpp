@@ -178,28 +178,24 @@ TEST_F(CircuitTest, TheMetricOfSomeEdgesIsThatOfAPassWithTheOthersCut) {
 
 TEST_F(CircuitTest, PositionsWithoutACounterpartKeepWhatTheyHave) {
   PromptRun run = compared();
-  run.baseline = prompt_run(tokens_of(kLength - 2, 3));
-  run.aligned = {-1, 0, 1, 2, 3, -1};
-  const auto there = reference_circuit_.run(tokens_of(kLength - 2, 3)).written,
-             here = reference_circuit_.run(tokens_of(kLength)).written;
+  const auto here = reference_circuit_.run(tokens_of(kLength)).written;
   const CircuitOf of = question(CircuitMethod::attribution);
-  const Circuit circuit = find(of, run);
-  EXPECT_EQ(of.cut.uncut_positions(run), 2);
-  EXPECT_NEAR(circuit.cut_value,
-              metric_of(reference_circuit_.run(tokens_of(kLength),
-                                               [&](int writer, int, std::size_t pos, const Row&) {
-                                                 const int counterpart = run.aligned[pos];
-                                                 return counterpart < 0 ? here[writer][pos]
-                                                                        : there[writer][counterpart];
-                                               })),
-              1e-4);
-  run.aligned = {0, 1, 2, 3, -1, -1};
-  EXPECT_EQ(of.cut.problem(run),
-            "edges are cut to a second prompt of as many tokens, but it has 4, and the prompt 6");
-  run.baseline = prompt_run(tokens_of(kLength + 2, 3));
-  run.aligned = {0, 1, 2, 3, 4, 5};
-  EXPECT_EQ(of.cut.problem(run),
-            "edges are cut to a second prompt of as many tokens, but it has 8, and the prompt 6");
+  for (const auto& [length, aligned] : {std::pair(kLength - 2, std::vector{-1, 0, 1, 2, 3, -1}),
+                                        {kLength - 2, std::vector{0, 1, 2, 3, -1, -1}},
+                                        {kLength + 2, std::vector{0, 1, 2, 3, 4, 5}}}) {
+    run.baseline = prompt_run(tokens_of(length, 3));
+    run.aligned = aligned;
+    const auto there = reference_circuit_.run(tokens_of(length, 3)).written;
+    EXPECT_EQ(of.cut.uncut_positions(run), std::ranges::count(aligned, -1));
+    EXPECT_NEAR(find(of, run).cut_value,
+                metric_of(reference_circuit_.run(tokens_of(kLength),
+                                                 [&](int writer, int, std::size_t pos, const Row&) {
+                                                   const int counterpart = run.aligned[pos];
+                                                   return counterpart < 0 ? here[writer][pos]
+                                                                          : there[writer][counterpart];
+                                                 })),
+                1e-4);
+  }
   run.baseline = prompt_run(tokens_of(kLength, 3));
   run.aligned = std::vector<int>(kLength, -1);
   EXPECT_EQ(of.cut.problem(run), "no token of the prompt has a counterpart in the second prompt");

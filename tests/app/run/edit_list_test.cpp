@@ -178,6 +178,11 @@ TEST(EditList, APathHasTheStrengthAndThePositionsOfItsSender) {
   EXPECT_TRUE(is_beyond(at({7, 8}), 7));
   EXPECT_FALSE(is_beyond(at({6, 8}), 7));
   EXPECT_FALSE(is_beyond(at({}), 7));
+  const auto column = [](int key) {
+    return model::SetCells{{Site::pattern, 1}, 0, {{model::CellValue::kAllQueries, key, 0}}};
+  };
+  EXPECT_TRUE(is_beyond(column(7), 7));
+  EXPECT_FALSE(is_beyond(column(6), 7));
   EXPECT_TRUE(has_positions(list_of({at({2})})));
   EXPECT_FALSE(has_positions(list_of({at({})})));
   model::PatchFrom both = at({1, 2});

@@ -96,7 +96,7 @@ TEST_F(Edits, AFileHasOneOnEachLine) {
   EXPECT_THAT(lines("\n"), IsEmpty());
   EXPECT_THAT(message_of<model::LoadError>([] { lines("L5H1.z=0\n\nL9.z=0\n"); }),
               StartsWith("edits.txt:3: "));
-  EXPECT_THAT(message_of<model::LoadError>([] { lines(repeated("L5H1.pattern[*,0-255]=0\n", 200)); }),
+  EXPECT_THAT(message_of<model::LoadError>([] { lines(repeated("L5H1.pattern[0-255,0-255]=0\n", 200)); }),
               HasSubstr("the edits up to this line name more than 16777216"));
 }
 
@@ -117,8 +117,11 @@ TEST_F(Edits, WhatIsReadIsWhatIsMeant) {
   EXPECT_EQ(receiver_text(parse_receiver("L4H2.q", *model_)), "L4H2.q");
   EXPECT_EQ(text("L4.resid_pre[5]<-\"a; \\\"b\\\"\"[2]"),
             (List{model::PatchFrom{{{Site::resid_pre, 4}, {}, {5}, {}}, ids("a; \"b\""), {2}}}));
-  const auto column = std::get<model::SetCells>(text("L1H0.pattern[*,250]=0").at(0));
-  EXPECT_EQ(column.cells.size(), 6U) << "queries that may see it";
+  const model::Edits column = text("L1H0.pattern[*,250]=0");
+  EXPECT_EQ(column, (List{model::SetCells{
+                        {Site::pattern, 1}, 0, {{model::CellValue::kAllQueries, 250, 0}}}}));
+  EXPECT_EQ(edit_text(column), "L1H0.pattern[*,250]=0");
+  EXPECT_EQ(edit_words(column.front()), "L1 H0 weight of all queries on key 250 = 0");
   const auto none = std::get<model::SetPositionIds>(text("positions=none").at(0));
   EXPECT_EQ(none.ids, std::vector<int>(256, -1));
   EXPECT_EQ(edit_text(none), "positions=-1*256");

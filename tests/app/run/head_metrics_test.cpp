@@ -80,6 +80,38 @@ TEST(HeadMetrics, WhatIsNotFiniteIsSaidNotHidden) {
   EXPECT_EQ(metrics.sum(HeadMetric::first).lost, 1);
 }
 
+TEST(HeadMetrics, LeaveOutAQueryWithoutAnyWeightAndCountIt) {
+  const std::vector<int> tokens{7, 8, 7, 7};
+  const HeadMetrics masked = metrics_of({{1}, {0.5F, 0.5F}, {0, 0, 0}, {0.625F, 0, 0, 0.375F}}, tokens);
+  EXPECT_EQ(masked.left_out(), 1);
+  EXPECT_DOUBLE_EQ(masked[HeadMetric::first], (0.5 + 0.625) / 2);
+  EXPECT_DOUBLE_EQ(masked[HeadMetric::distance], (0.5 + 0.625 * 3) / 2);
+  EXPECT_DOUBLE_EQ(masked[HeadMetric::sink], 0.5);
+  EXPECT_DOUBLE_EQ(masked[HeadMetric::duplicate], 0.625);
+  HeadMetrics twice = masked;
+  twice += masked;
+  EXPECT_EQ(twice.left_out(), 2);
+}
+
+/// Layer 0 of an edited run has the reference's weights at the queries that are not edited.
+TEST(HeadMetrics, OfAMaskedQueryAreThoseOfTheOthers) {
+  const Scenario s = with_edits("L0H1.scores[2,0-2]=null");
+  std::vector<HeadMetrics> heads;
+  model::Workspace workspace(1);
+  add_head_metrics(*s.run, workspace, heads);
+  const auto& w = reference_model().run(s.run->run->tokens).heads[0][1].weights;
+  double entropy = 0;
+  int queries = 0;
+  for (std::size_t q = 1; q < w.size(); ++q) {
+    if (q == 2) continue;
+    ++queries;
+    for (std::size_t k = 0; k <= q; ++k) entropy -= w[q][k] > 0 ? w[q][k] * std::log2(w[q][k]) : 0;
+  }
+  EXPECT_NEAR(heads[1][HeadMetric::entropy], entropy / queries, 1e-4);
+  EXPECT_EQ(heads[1].left_out(), 1);
+  EXPECT_EQ(heads[0].left_out(), 0);
+}
+
 TEST(RepeatedTokens, AreRandomTokensTwiceAfterTheStartToken) {
   const RepeatedTokens texts{20, 3, 7};
   const std::vector<int> tokens = texts.sequence(1, 30, 29);

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "app/run/analyses/logit_lens.h"
+#include "app/run/analyses/next_token.h"
 #include "app/run/place_names.h"
 #include "model/files/error.h"
 #include "tests/app/prompt_lists.h"
@@ -119,7 +120,7 @@ TEST(MeansOnList, OfTheLensAreThoseOfEachPrompt) {
     for (int place = 0; place < places; ++place) {
       const model::LensReading& reading = lens->at(last, place);
       const std::array all{static_cast<double>(reading.guesses.next_probability),
-                           reading.guesses.next_rank + 1.0, static_cast<double>(reading.divergence)};
+                           reading.guesses.next_rank + 1.0, bits(reading.divergence)};
       for (std::size_t i = 0; i < all.size(); ++i)
         numbers[static_cast<std::size_t>(place) * 3 + i].push_back(all[i]);
     }

@@ -69,7 +69,7 @@ TEST_F(MetricChoiceTest, RanksOfAnEditedRunAreThoseOfTheUneditedOne) {
             (model::Metric{model::TokenLogit{guess(unedited, last), last}}));
 }
 
-TEST_F(MetricChoiceTest, ADivergenceIsFromTheBaselineAtTheSamePositionOrItsLast) {
+TEST_F(MetricChoiceTest, ADivergenceIsFromTheBaselineAtTheCounterpart) {
   PromptRun run = run_of(kText);
   const auto other = std::make_shared<const PromptRun>(run_of("The old"));
   ASSERT_LT(other->run->length(), run.run->length());
@@ -77,14 +77,18 @@ TEST_F(MetricChoiceTest, ADivergenceIsFromTheBaselineAtTheSamePositionOrItsLast)
               HasSubstr("KL needs a baseline"));
   compare_with(run, other, Alignment::position);
   const int last = run.run->length() - 1;
-  EXPECT_EQ(metric({GradientMetric::divergence}, run),
-            (model::Metric{model::Divergence{logits(*other, other->run->length() - 1), last}}));
   EXPECT_EQ(metric({.metric = GradientMetric::divergence, .position = 0}, run),
             (model::Metric{model::Divergence{logits(*other, 0), 0}}));
-  const std::string said = testing::message_of<model::RunError>(
-      [&] { metric({.metric = GradientMetric::divergence, .position = last}, run); });
-  EXPECT_THAT(said,
-              HasSubstr("but the baseline has positions 0 to " + std::to_string(other->run->length() - 1)));
+  for (const int position : {-1, last})
+    EXPECT_THAT(testing::message_of<model::RunError>(
+                    [&] { metric({.metric = GradientMetric::divergence, .position = position}, run); }),
+                HasSubstr("after position " + std::to_string(last) + ", which has no counterpart"));
+  const auto end = std::make_shared<const PromptRun>(run_of("He had a dog"));
+  compare_with(run, end, Alignment::subsequence);
+  ASSERT_EQ(run.aligned[last], end->run->length() - 1);
+  for (const int position : {-1, last})
+    EXPECT_EQ(metric({.metric = GradientMetric::divergence, .position = position}, run),
+              (model::Metric{model::Divergence{logits(*end, end->run->length() - 1), last}}));
 }
 
 }  // namespace

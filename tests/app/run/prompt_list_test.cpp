@@ -43,6 +43,8 @@ TEST(PromptList, WhatIsNoneIsSaid) {
   const TemporaryFolder folder;
   EXPECT_THAT(problem_of(folder.write("a.jsonl", "\"x\"\n\nking\n")),
               AllOf(HasSubstr("a.jsonl:3"), HasSubstr("JSON string")));
+  EXPECT_THAT(problem_of(folder.write("s.jsonl", "\"x\"\n\"\xc3\xa9\\ud83d\"\n")),
+              AllOf(HasSubstr("s.jsonl:2: "), HasSubstr("half of a surrogate pair"), HasSubstr("column 9")));
   EXPECT_THAT(problem_of(folder.write("b.txt", " \n\n")),
               EndsWith("there is no prompt in " + (folder.path() / "b.txt").string()));
   EXPECT_THAT(problem_of(folder.write("c.txt", std::string(PromptList::kMaxBytes + 1, 'x'))),

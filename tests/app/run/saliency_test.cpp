@@ -31,12 +31,18 @@ class SaliencyTest : public model::GradientsFixture {
   Saliency saliency(const SaliencyOf& question, const PromptRun& of) {
     return question.compute(of, {workspace_});
   }
-  /// The metric and its derivatives in double precision.
+  /// The metric and its derivatives in double precision, of logarithms in bits.
   static ReferenceGradients::Result reference(const PromptRun& of, const model::Metric& metric,
                                               const Edits& more = {}) {
     Edits edits = of.run->plan ? of.run->plan->edits() : Edits();
     edits.insert(edits.end(), more.begin(), more.end());
-    return reference_->run(of.run->tokens, edits, metric);
+    ReferenceGradients::Result result = reference_->run(of.run->tokens, edits, metric);
+    const bool is_logarithm = std::holds_alternative<model::LogProbability>(metric) ||
+                              std::holds_alternative<model::PromptLoss>(metric);
+    const double unit = is_logarithm ? 1 / std::log(2.0) : 1;
+    result.metric *= unit;
+    for (double& slope : result.gradients.at(kEmbed)) slope *= unit;
+    return result;
   }
   /// The shares by integrated gradients in double precision, by many steps of equal length.
   static std::vector<double> integrated(const PromptRun& of, const model::Metric& metric,

@@ -108,6 +108,14 @@ void expect_derivatives(const SweepOf& question, const PromptRun& run, const Ref
   EXPECT_GT(largest, 1e-3) << "something has an effect";
 }
 
+TEST_F(SweepEstimates, ReachLaterPositionsWhereTheyAct) {
+  const PromptRun run = run_of(transformer_, this->run(tokens_of(7), {model::SetMask{1, {}, {}}}));
+  for (const auto& [over, site] :
+       {std::pair(SweepOver::positions, Site::resid_pre), {SweepOver::head_positions, Site::v}})
+    expect_derivatives({.over = over, .site = site, .position = 4, .positions = 7}, run, *reference_,
+                       workspace_);
+}
+
 TEST_F(SweepEstimates, AreDirectionalDerivatives) {
   const PromptRun run = run_of(transformer_, this->run(tokens_of(7)));
   for (const SweepEdit edit : {SweepEdit::zero, SweepEdit::mean, SweepEdit::patch}) {

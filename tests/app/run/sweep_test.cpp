@@ -114,13 +114,13 @@ class SweepTest : public ::testing::Test {
       case SweepMetric::divergence:
         for (std::size_t i = 0; i < run.size(); ++i)
           divergence += std::exp(run_logs[i]) * (run_logs[i] - logs[i]);
-        return divergence;
+        return divergence / std::log(2.0);  // bits
     }
     return 0;
   }
 
   static std::size_t cell_count(const SweepOf& question) {
-    const int positions = question.position + 1;
+    const int positions = question.edited_positions();
     switch (question.over) {
       case SweepOver::heads:
         return kLayers * kHeads;
@@ -226,6 +226,20 @@ TEST_F(SweepTest, OverHeadsAtPositionsIsTheReferences) {
       if (edit == SweepEdit::patch) question.from = {tokens_of(8, 4), {0, 1, -1, 5, 6, 7}};
       expect_reference(question, tokens_of(6));
     }
+}
+
+TEST_F(SweepTest, ReachesLaterPositionsWhereTheyAct) {
+  const model::Edits base{model::SetMask{1, {}, {}}};
+  EXPECT_EQ(acting_positions(run_of(tokens_of(8)), 4), 5);
+  EXPECT_EQ(acting_positions(run_of(tokens_of(8), base), 4), 8);
+  EXPECT_EQ(acting_positions(run_of(tokens_of(8), {model::SetMean{{{Site::z, 1}, 0, {}, {}}}}), 4), 8);
+  for (const auto& [over, site] :
+       {std::pair(SweepOver::positions, Site::resid_pre), {SweepOver::head_positions, Site::v}}) {
+    const SweepOf question{.over = over, .site = site, .position = 4, .positions = 8};
+    expect_reference(question, tokens_of(8), base);
+    const Sweep found = sweep(question, run_of(tokens_of(8), base));
+    EXPECT_GT(std::abs(found.difference(SweepMetric::logit, 1, 7)), 1e-4) << "position 7";
+  }
 }
 
 TEST_F(SweepTest, OverMlpsIsTheReferences) {

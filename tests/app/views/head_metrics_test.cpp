@@ -91,12 +91,25 @@ TEST(HeadMetrics, ListThoseAboveALeastNumber) {
 }
 
 TEST(HeadMetrics, SayOverHowManyQueriesTheyAreMeans) {
-  // Positions of the last occurrence before, as in "a b a a".
-  const std::vector<int> earlier{-1, -1, 0, 2};
-  EXPECT_EQ(counted_queries(kind_of(HeadMetric::first), earlier), 3);
-  EXPECT_EQ(counted_queries(kind_of(HeadMetric::duplicate), earlier), 2);
-  EXPECT_EQ(counted_queries(kind_of(HeadMetric::induction), earlier), 2) << "after the a at 0, for both";
-  EXPECT_EQ(counted_queries(kind_of(HeadMetric::induction), std::vector<int>{-1, 0}), 0);
+  const auto queries = [](const std::vector<int>& tokens, HeadMetric metric) {
+    HeadMetrics metrics;
+    for (int query = 1; query < std::ssize(tokens); ++query)
+      metrics.add(query, std::vector<float>(static_cast<std::size_t>(query) + 1, 0.25F),
+                  earlier_occurrences(tokens));
+    return metrics.values().queries[static_cast<std::size_t>(metric)];
+  };
+  const std::vector<int> tokens{7, 8, 7, 7};
+  EXPECT_EQ(queries(tokens, HeadMetric::first), 3);
+  EXPECT_EQ(queries(tokens, HeadMetric::duplicate), 2);
+  EXPECT_EQ(queries(tokens, HeadMetric::induction), 2) << "after the 7 at 0, for both";
+  EXPECT_EQ(queries({7, 7}, HeadMetric::induction), 0);
+}
+
+TEST(HeadMetrics, SayWhichQueriesAreLeftOut) {
+  const Scenario s = with_edits("L0H1.scores[2,0-2]=null", {0, 1, 3}, kTwice);
+  const ViewFixture shown("metrics", s, 1200, 900);
+  EXPECT_NE(shown.page().take_starting("left out: 0 to 1 query"), "");
+  EXPECT_EQ(cells_of(shown.table(), "queries left out").at(1), "1");
 }
 
 }  // namespace

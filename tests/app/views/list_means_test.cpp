@@ -74,8 +74,8 @@ TEST(ListMeansViews, KlIsInBits) {
   const OpenList list;
   const ViewFixture shown("sweep", list.s, 1000, 700, {{"over-list", "yes"}, {"sweep-metric", "kl"}});
   const auto means = list.s.ask(SweepOnList{list.over(), {}, SweepMetric::divergence});
-  EXPECT_THAT(shown.tooltip(0, 0, 0), Contains("mean KL, bits " + exact(bits(means->means.mean(0).mean()))));
-  EXPECT_EQ(cells_of(shown.table(), "unit").front(), "nats") << "as the command writes it";
+  EXPECT_THAT(shown.tooltip(0, 0, 0), Contains("mean KL, bits " + exact(means->means.mean(0).mean())));
+  EXPECT_EQ(cells_of(shown.table(), "unit").front(), "bits") << "as the command writes it";
 }
 
 TEST(ListMeansViews, TheLensListsItsPlaces) {

@@ -209,10 +209,8 @@ TEST(SweepView, TheTableHasEveryEdit) {
     for (const auto& row : table.rows) {
       const int layer = std::stoi(row[0]), position = std::stoi(row[1]);
       EXPECT_EQ(row[2], s.run->tokens.labels[position]);
-      const double unit =
-          metric == SweepMetric::divergence ? std::numbers::log2e : 1;  // nats are shown as bits
-      EXPECT_EQ(std::stod(row[4]), unit * sweep->difference(metric, layer, position));
-      EXPECT_EQ(std::stod(row[5]), unit * sweep->at(layer, position).of(metric));
+      EXPECT_EQ(std::stod(row[4]), sweep->difference(metric, layer, position));
+      EXPECT_EQ(std::stod(row[5]), sweep->at(layer, position).of(metric));
     }
   }
 }

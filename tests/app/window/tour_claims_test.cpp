@@ -398,6 +398,14 @@ TEST_F(TourClaimsTest, TheSpikeLeavesTheOthersLessThanItSays) {
   EXPECT_GT(std::exp(-100.0), 1e-44);
 }
 
+/// config.json may turn the factor 1/√d_head off, or multiply it: {scale} is the model's own.
+TEST_F(TourClaimsTest, SayTheModelsOwnFactorOfScores) {
+  for (const Tour& tour : with_tours().tours)
+    for (const TourStop& stop : tour.stops)
+      for (const TourParagraph& paragraph : stop.caption)
+        EXPECT_THAT(paragraph.words, Not(HasSubstr("√{d_head}")));
+}
+
 TEST_F(TourClaimsTest, AToursFirstWordsCountItsStops) {
   const std::map<std::string_view, std::string_view> words{{"1-how-gpt2-reads", "twenty-two stops"},
                                                            {"2-attention", "Eleven stops"},

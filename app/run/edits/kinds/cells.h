@@ -11,6 +11,7 @@ template <>
 struct EditKind<model::SetCells> : WholeEdit<model::SetCells> {
   using Set = model::SetCells;
   using Cells = std::vector<model::CellValue>;
+  static constexpr int kAll = model::CellValue::kAllQueries;
   static constexpr std::string_view kGrammar =
       "  L3.pattern[8,3]=0            weight of query 8 on key 3; ~= also rescales the rest, to sum to 1\n"
       "  L3H0.scores[*,0]=null        mask key 0 for all queries\n";
@@ -26,11 +27,9 @@ struct EditKind<model::SetCells> : WholeEdit<model::SetCells> {
       for (const int position : *positions)
         if (position >= n_ctx) in.fail("there is no position " + std::to_string(position));
     Set set{at.point, at.head, {}, renormalise};
-    for (const int key : keys) {
-      if (queries.all)
-        for (int query = key; query < n_ctx; ++query) set.cells.push_back({query, key, value});
-      for (const int query : queries.list) set.cells.push_back({query, key, value});
-    }
+    for (const int key : keys)
+      for (const int query : queries.all ? std::vector{kAll} : queries.list)
+        set.cells.push_back({query, key, value});
     return set;
   }
 
@@ -38,7 +37,7 @@ struct EditKind<model::SetCells> : WholeEdit<model::SetCells> {
     std::string text;
     for (const model::CellValue& cell : set.cells)
       text += (text.empty() ? "" : "; ") + point_text(set.point, set.head) + "[" +
-              std::to_string(cell.query) + "," + std::to_string(cell.key) + "]" +
+              (cell.query == kAll ? "*" : std::to_string(cell.query)) + "," + std::to_string(cell.key) + "]" +
               (set.renormalise ? "~=" : "=") + number_text(cell.value);
     return text;
   }
@@ -72,12 +71,14 @@ struct EditKind<model::SetCells> : WholeEdit<model::SetCells> {
   }
 
   static bool is_beyond(const Set& set, int length) {
-    return std::ranges::all_of(set.cells, [&](const model::CellValue& cell) { return cell.query >= length; });
+    return std::ranges::all_of(
+        set.cells, [&](const model::CellValue& cell) { return std::max(cell.query, cell.key) >= length; });
   }
   static bool move(Set& set, PositionMap& map) {
     std::erase_if(set.cells, [&](model::CellValue& cell) {
-      cell.query = map.to(cell.query), cell.key = map.to(cell.key);
-      return cell.query < 0 || cell.key < 0;
+      const bool all = cell.query == kAll;
+      cell.query = all ? kAll : map.to(cell.query), cell.key = map.to(cell.key);
+      return (cell.query < 0 && !all) || cell.key < 0;
     });
     return !set.cells.empty();
   }
@@ -110,7 +111,8 @@ struct EditKind<model::SetCells> : WholeEdit<model::SetCells> {
     if (set.cells.size() > kVeryMany) return words + "many " + of_what + "s set";
     const std::vector<int> queries = all_of(set, &model::CellValue::query),
                            keys = all_of(set, &model::CellValue::key);
-    const std::string of = positions_words(queries, "query ", "queries "),
+    const bool all = queries.front() == kAll;
+    const std::string of = all ? "all queries" : positions_words(queries, "query ", "queries "),
                       on = positions_words(keys, "key ", "keys ");
     const float value = set.cells.front().value;
     const bool one_value =
