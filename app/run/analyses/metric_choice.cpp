@@ -5,7 +5,6 @@
 
 #include "model/files/error.h"
 #include "model/pass/each_kind.h"
-#include "viz/text/text.h"
 
 namespace headscope::app {
 namespace {
@@ -51,7 +50,7 @@ model::Metric metric_for(const MetricChoice& choice, const PromptRun& run, model
 
 std::string describe(const model::Metric& metric, const PromptRun& run) {
   const auto token = [&](int id) {
-    return viz::visible(run.model->tokenizer->bytes(id)) + " (id " + std::to_string(id) + ")";
+    return token_label(*run.model->tokenizer, id) + " (id " + std::to_string(id) + ")";
   };
   const auto after = [](int position) { return " after position " + std::to_string(position); };
   return std::visit(
