@@ -231,8 +231,8 @@ std::vector<Token> tokens_of_numbers(std::string_view text, const std::string& p
     int id = -1;
     const auto [end, error] = std::from_chars(text.data() + at + 1, text.data() + text.size(), id);
     if (text[at] != '#' || error != std::errc{} || id < 0)
-      throw RunError("text needs a tokenizer, and the model has none (" + problem +
-                     "): give ids, in a text as #15#4");
+      throw RunError("a text needs a tokenizer, and the model has none (" + problem +
+                     "); give token ids, as a text #15#4");
     tokens.push_back({id, at, static_cast<std::size_t>(end - text.data())});
     at = tokens.back().end;
   }

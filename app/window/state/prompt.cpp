@@ -71,6 +71,7 @@ std::vector<int> ids_of(std::span<const model::Token> tokens) {
 /// none.
 std::vector<int> ids_after_edit(std::span<const int> ids, std::string_view before, std::string_view now,
                                 const model::Tokenizer& tokenizer) {
+  if (tokenizer.decode(ids) != before) return {};
   const auto same = [](auto&& a, auto&& b) {
     return static_cast<std::size_t>(std::ranges::mismatch(a, b).in1 - a.begin());
   };
@@ -115,8 +116,11 @@ void replace_tokens(UiState& s, std::span<const model::Token> before, std::span<
   s.prompt.edit = apply(std::move(s.prompt.edit), command);
   s.ids.clear();
   const auto as_text = all_tokens(s, snapshot);
-  if (!as_text || !std::ranges::equal(*as_text, ids, {}, &model::Token::id))
+  if (!as_text || !std::ranges::equal(*as_text, ids, {}, &model::Token::id)) {
     s.ids.assign(own.begin(), own.end());
+    if (std::string text_of_ids = snapshot.model->tokenizer->decode(own); text_of_ids != s.prompt.edit.text)
+      s.prompt.edit = apply(std::move(s.prompt.edit), Replace{std::move(text_of_ids)});
+  }
   const int most = snapshot.model->config().n_ctx;
   if (std::ssize(before) <= most && std::ssize(ids) <= most)
     s.tries = std::make_shared<const Tries>(with_step(*s.tries, ids_of(before), ids, probabilities));
