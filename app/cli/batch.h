@@ -49,7 +49,7 @@ class PromptSource {
 
  private:
   std::optional<ListedPrompt> single_;
-  bool start_token_;
+  std::optional<bool> start_token_;
   Shard shard_;
   bool plain_ = false;  ///< each line is a prompt, as in a .txt file
   bool resume_;

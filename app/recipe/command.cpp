@@ -81,7 +81,8 @@ std::vector<std::string> arguments_of(const Recipe& recipe) {
     for (const int id : s.prompt.ids) ids += (ids.empty() ? "" : ",") + std::to_string(id);
     add("ids", ids);
   }
-  if (s.prompt.start_token) words.emplace_back("--bos");
+  const bool start_token = s.prompt.start_token.value_or(s.model.adds_start_token);
+  if (start_token || s.model.adds_start_token) words.emplace_back(start_token ? "--bos" : "--no-bos");
   for (const WrittenEdit& edit : s.edits)
     if (edit.on) add("edit", edit.text);
   if (s.second && s.second->on) {

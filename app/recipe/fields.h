@@ -33,6 +33,9 @@ class FieldReader {
               std::string* unusable = nullptr);
 
   void flag(const char* key, bool& out) const;
+  void flag(const char* key, std::optional<bool>& out) const { flag(key, out.emplace(out.value_or(false))); }
+  /// Not written if false.
+  void flag_if_any(const char* key, bool& out) const { flag(key, out); }
   void whole(const char* key, int low, int high, int& out) const;
   void number(const char* key, float low, float high, float& out) const;
   /// Any bytes, at most `most`.
@@ -114,6 +117,10 @@ class FieldWriter {
   static constexpr bool kReads = false;
 
   void flag(const char* key, bool value) { object_[key] = value; }
+  void flag(const char* key, std::optional<bool> value) { flag(key, value.value_or(false)); }
+  void flag_if_any(const char* key, bool value) {
+    if (value) flag(key, value);
+  }
   void whole(const char* key, int, int, int value) { object_[key] = value; }
   void number(const char* key, float, float, float value) { object_[key] = value; }
   void bytes(const char* key, std::size_t, std::string_view value);

@@ -42,7 +42,8 @@ struct Session {
     std::string name;     ///< see model_name; a name to search for, never a path
     std::string weights;  ///< see weights_hash; empty: unknown
     model::Precision precision = model::Precision::f32;
-    std::string attention = {};  ///< name of the attention file, never a path; empty: a model with weights
+    std::string attention = {};     ///< name of the attention file, never a path; empty: a model with weights
+    bool adds_start_token = false;  ///< its tokenizer's files put one before every text
     bool operator==(const Model&) const = default;
   };
   struct Second {

@@ -57,6 +57,7 @@ void describe_model(auto& form, auto& model) {
   describe_weights(form, model.weights);
   form.one_of("precision", kPrecisionNames, model.precision);
   describe_attention(form, model.attention);
+  form.flag_if_any("adds_start_token", model.adds_start_token);
 }
 
 void describe_second_model(auto& form, auto& model) {

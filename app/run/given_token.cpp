@@ -50,25 +50,26 @@ std::string text_of(const GivenToken& token) {
   return (token.by == By::id ? "id:" : "rank:") + std::to_string(token.number);
 }
 
-TokenChoice token_of(const model::Tokenizer& tokenizer, const GivenToken& token, const std::string& option,
+TokenChoice token_of(const LoadedModel& model, const GivenToken& token, const std::string& option,
                      TokenChoice default_) {
   using By = GivenToken::By;
   if (token.by == By::none) return default_;
-  if (token.by == By::id && token.number >= tokenizer.size())
+  const int vocabulary = model.config().vocab_size;
+  if (token.by == By::id && token.number >= vocabulary)
     throw model::RunError("there is no token " + std::to_string(token.number) +
-                          ": the vocabulary has ids 0 to " + std::to_string(tokenizer.size() - 1) + "; see " +
+                          ": the vocabulary has ids 0 to " + std::to_string(vocabulary - 1) + "; see " +
                           option);
-  if (token.by == By::rank && token.number > tokenizer.size())
+  if (token.by == By::rank && token.number > vocabulary)
     throw model::RunError("there is no rank " + std::to_string(token.number) + ": the vocabulary has " +
-                          grouped(tokenizer.size()) + " tokens; see " + option);
+                          grouped(vocabulary) + " tokens; see " + option);
   if (token.by == By::id) return TokenChoice::of(token.number);
   if (token.by == By::rank) return TokenChoice::best(token.number - 1);
   const std::string& text = token.text;
-  const std::vector<model::Token> tokens = tokenizer.encode(text);
+  const std::vector<model::Token> tokens = model.tokenizer->encode(text);
   if (tokens.size() == 1) return TokenChoice::of(tokens[0].id);
   std::string parts;
   for (const model::Token& one : tokens)
-    parts += (parts.empty() ? "" : ", ") + model::quote(std::string(tokenizer.bytes(one.id)));
+    parts += (parts.empty() ? "" : ", ") + model::quote(model.tokenizer->text(one.id));
   throw model::RunError(option + " takes one token; " + model::quote(text) + " has " +
                         std::to_string(tokens.size()) + ": " + parts);
 }

@@ -3,7 +3,6 @@
 #include <string_view>
 
 #include "app/run/analyses/attribution.h"
-#include "model/tokens/tokenizer.h"
 
 namespace headscope::app {
 
@@ -27,7 +26,7 @@ std::string text_of(const GivenToken& token);
 
 /// A token as it was given; `default_` if none was. Throws model::RunError that names the option for a text
 /// that is not a single token, and for ids and ranks that the vocabulary does not have.
-TokenChoice token_of(const model::Tokenizer& tokenizer, const GivenToken& token, const std::string& option,
+TokenChoice token_of(const LoadedModel& model, const GivenToken& token, const std::string& option,
                      TokenChoice default_);
 
 }  // namespace headscope::app

@@ -31,11 +31,9 @@ MeasuredMetric<Metric> measured_of(MeasuredMetric<Metric> measured, const Listed
 /// Sets the question's tokens to those that a prompt's line names, as many as the metric has: a list may be
 /// measured in several ways. Throws model::RunError.
 template <class Question>
-void set_tokens_of_line(Question& question, const ListedPrompt& line, int tokens,
-                        const model::Tokenizer& tokenizer) {
-  if (tokens > 0) question.token = token_of(tokenizer, line.token, "\"token\"", question.token);
-  if (tokens > 1)
-    question.against = token_of(tokenizer, line.other_token, "\"other_token\"", question.against);
+void set_tokens_of_line(Question& question, const ListedPrompt& line, int tokens, const LoadedModel& model) {
+  if (tokens > 0) question.token = token_of(model, line.token, "\"token\"", question.token);
+  if (tokens > 1) question.against = token_of(model, line.other_token, "\"other_token\"", question.against);
 }
 
 }  // namespace headscope::app

@@ -35,30 +35,25 @@ bool patterns_alone(const PromptRun& run) {
   return run.model && run.model->patterns;
 }
 
-int start_token_of(const LoadedModel& model) {
-  if (const auto id = model.tokenizer->end_of_text()) return *id;
-  if (const auto id = model.transformer->config().bos_token_id) return *id;
-  throw model::RunError(
-      "The model \"" + model.name +
-      "\" has no start token: its vocabulary lacks <|endoftext|> and its config.json names no bos_token_id.");
-}
-
-/// Tokens for given ids, as if their bytes were the prompt.
+/// Tokens for given ids, as if their texts were the prompt.
 std::vector<model::Token> tokens_of_ids(const LoadedModel& model, std::span<const int> ids) {
-  const int vocabulary = model.transformer->config().vocab_size;
   std::vector<model::Token> tokens;
   tokens.reserve(ids.size());
   std::size_t end = 0;
   for (const int id : ids) {
-    if (id < 0 || id >= vocabulary) {
-      throw model::RunError("the prompt has the token id " + std::to_string(id) +
-                            "; the model's vocabulary has ids 0 to " + std::to_string(vocabulary - 1));
-    }
     const std::size_t start = end;
-    end += model.tokenizer->bytes(id).size();
+    end += model.tokenizer->text(id).size();
     tokens.push_back({id, start, end});
   }
   return tokens;
+}
+
+model::Tokenizer tokenizer_in(const std::filesystem::path& folder) {
+  try {
+    return model::Tokenizer::load(folder);
+  } catch (const model::LoadError& error) {
+    return model::Tokenizer::missing(error.what());
+  }
 }
 
 /// Labels that identify tokens: ids of two files need not mean the same.
@@ -99,7 +94,9 @@ std::string missing(const std::string& name, Capabilities there, Capabilities ne
 
 std::string missing(const LoadedModel& model, Capabilities needed) {
   const Capabilities there = model.capabilities();
-  return there.has(needed) ? "" : missing(system::text_of(model.folder.filename()), there, needed);
+  if (there.has(needed)) return "";
+  const std::string why = missing(system::text_of(model.folder.filename()), there, needed);
+  return needed.without(there) == Capability::tokenizer ? why + ": " + model.tokenizer->problem() : why;
 }
 
 void require(const LoadedModel& model, Capabilities needed) {
@@ -151,7 +148,7 @@ Capabilities LoadedModel::capabilities() const {
   if (patterns) return Capability::patterns;
   const Capabilities of_gpt2 =
       Capability::patterns | Capability::weights | Capability::positions_table | Capability::mlp;
-  return tokenizer ? of_gpt2 | Capability::tokenizer : of_gpt2;
+  return tokenizer && tokenizer->problem().empty() ? of_gpt2 | Capability::tokenizer : of_gpt2;
 }
 
 const PromptTokens& key_tokens(const PromptRun& run) {
@@ -204,7 +201,7 @@ bool compares_texts(const PromptRun& run) {
   if (!run.baseline) return false;
   const Prompt &prompt = run.prompt, &baseline = run.baseline->prompt;
   return prompt.text != baseline.text || prompt.ids != baseline.ids ||
-         prompt.start_token != baseline.start_token;
+         run.tokens.has_start_token != run.baseline->tokens.has_start_token;
 }
 
 void check_comparable(const LoadedModel& first, const LoadedModel& second) {
@@ -215,6 +212,7 @@ void check_comparable(const LoadedModel& first, const LoadedModel& second) {
   const std::string why = difference_of_shapes(first.transformer->config(), second.transformer->config());
   if (!why.empty()) refuse(why);
   const model::Tokenizer &first_tokenizer = *first.tokenizer, &second_tokenizer = *second.tokenizer;
+  if (!first_tokenizer.problem().empty() || !second_tokenizer.problem().empty()) return;
   if (first_tokenizer.size() != second_tokenizer.size())
     refuse("their tokenizers have " + std::to_string(first_tokenizer.size()) + " and " +
            std::to_string(second_tokenizer.size()) + " tokens");
@@ -252,21 +250,28 @@ std::shared_ptr<const LoadedModel> load_model(const std::filesystem::path& folde
   loaded->folder = folder;
   loaded->weights_stamp = weights_stamp(folder);
   loaded->name = model_name(folder);
-  // The tokenizer first: its errors should not have to wait for the weights.
-  loaded->tokenizer = std::make_shared<const model::Tokenizer>(model::Tokenizer::load(folder));
+  loaded->tokenizer = std::make_shared<const model::Tokenizer>(tokenizer_in(folder));
   loaded->transformer = model::Transformer::load(folder, options);
   loaded->warnings = loaded->transformer->warnings();
-  const int embedded = loaded->transformer->config().vocab_size;
-  if (loaded->tokenizer->size() > embedded) {
-    throw model::LoadError(system::text_of(folder) + ": the tokenizer has ids up to " +
-                           std::to_string(loaded->tokenizer->size() - 1) +
-                           ", but wte.weight has rows for only " + std::to_string(embedded) +
-                           " tokens; the folder may mix the files of two models.");
-  }
+  const std::vector<std::string>& more = loaded->tokenizer->warnings();
+  loaded->warnings.insert(loaded->warnings.end(), more.begin(), more.end());
   const model::Config& config = loaded->transformer->config();
   loaded->readable_dimensions =
       readable_dimensions(loaded->transformer->position_embedding(), config.n_ctx, config.n_embd);
   return loaded;
+}
+
+std::string token_label(const model::Tokenizer& tokenizer, int id) {
+  return viz::visible(tokenizer.text(id));
+}
+
+std::optional<int> start_token_of(const LoadedModel& model) {
+  const auto start = model.tokenizer->start_token();
+  return start ? start : model.transformer->config().bos_token_id;
+}
+
+bool has_start_token(const LoadedModel& model, std::optional<bool> given) {
+  return given.value_or(model.tokenizer && model.tokenizer->adds_start_token());
 }
 
 PromptTokens tokenize(const LoadedModel& model, const Prompt& prompt) {
@@ -275,11 +280,24 @@ PromptTokens tokenize(const LoadedModel& model, const Prompt& prompt) {
   result.tokens =
       prompt.ids.empty() ? model.tokenizer->encode(prompt.text) : tokens_of_ids(model, prompt.ids);
   result.was_empty = result.tokens.empty();
-  if (result.was_empty || prompt.start_token)
-    result.tokens.insert(result.tokens.begin(), {start_token_of(model), 0, 0});
+  result.has_start_token = has_start_token(model, prompt.start_token);
+  if (result.was_empty || result.has_start_token) {
+    const auto start = start_token_of(model);
+    if (!start)
+      throw model::RunError("the model \"" + model.name +
+                            "\" has no start token: its tokenizer has neither a bos_token nor <|endoftext|>, "
+                            "and its config.json names no bos_token_id");
+    result.tokens.insert(result.tokens.begin(), {*start, 0, 0});
+  }
+  const int vocabulary = model.transformer->config().vocab_size;
   result.labels.reserve(result.tokens.size());
-  for (const model::Token& token : result.tokens)
-    result.labels.push_back(viz::visible(model.tokenizer->bytes(token.id)));
+  for (const model::Token& token : result.tokens) {
+    result.labels.push_back(token_label(*model.tokenizer, token.id));
+    if (token.id < 0 || token.id >= vocabulary)
+      throw model::RunError("the prompt has the token " + model::quote(model.tokenizer->text(token.id)) +
+                            " with the id " + std::to_string(token.id) +
+                            "; the model's vocabulary has ids 0 to " + std::to_string(vocabulary - 1));
+  }
   result.run_length = std::min(result.length(), model.transformer->config().n_ctx);
   return result;
 }

@@ -24,7 +24,7 @@ enum class Capability : unsigned {
   weights = 1U << 1U,          ///< runs a prompt: everything computed from one
   positions_table = 1U << 2U,  ///< wpe: a learned vector for each position
   mlp = 1U << 3U,              ///< neurons between two matrices in each layer
-  tokenizer = 1U << 4U,        ///< the merges that create tokens
+  tokenizer = 1U << 4U,        ///< the merges that create tokens; without them a prompt is given as ids
 };
 
 /// A set of capabilities: what a model has (LoadedModel::capabilities), or what a view or a question needs.
@@ -69,6 +69,7 @@ struct LoadedModel {
   std::filesystem::path folder;  ///< for patterns, their file
   std::string name;              ///< the folder's name, for captions
   std::shared_ptr<const model::Transformer> transformer;
+  /// Never null for a whole model: if it has no tokenizer that can be read, see Tokenizer::problem.
   std::shared_ptr<const model::Tokenizer> tokenizer;
   std::vector<int> readable_dimensions;    ///< dimensions of its positional encoding, see sinusoidal.h
   std::string weights_stamp;               ///< stamp of its files when they were read: see weights_hash.h
@@ -84,8 +85,9 @@ struct LoadedModel {
 /// What to run: text, or ids if given, with edits.
 struct Prompt {
   std::string text;
-  std::vector<int> ids;      ///< used instead of the text if not empty
-  bool start_token = false;  ///< add `<|endoftext|>` at the start
+  std::vector<int> ids;  ///< used instead of the text if not empty
+  /// Add the start token at the start; nullopt: as the tokenizer's files say.
+  std::optional<bool> start_token = false;
   model::Edits edits = {};
   bool operator==(const Prompt&) const = default;
 };
@@ -94,8 +96,9 @@ struct Prompt {
 /// n_ctx.
 struct PromptTokens {
   std::vector<model::Token> tokens;  ///< ranges in the text; an added start token has the range [0, 0)
-  std::vector<std::string> labels;   ///< viz::visible() of each token's bytes
+  std::vector<std::string> labels;   ///< token_label of each
   int run_length = 0;                ///< min(tokens, n_ctx)
+  bool has_start_token = false;      ///< the start token was put before the prompt
   bool was_empty = false;            ///< the prompt was empty: `tokens` is the start token alone
   int length() const { return static_cast<int>(tokens.size()); }
   std::vector<int> ids() const;  ///< ids of the first run_length tokens
@@ -169,11 +172,19 @@ void compare_with(PromptRun& run, std::shared_ptr<const PromptRun> other, Alignm
 void compare_with_unedited(PromptRun& run, std::shared_ptr<const model::Run> clean);
 
 /// Loads the model of a folder, or the patterns of a file (see PatternFile); for another file in a model's
-/// folder, the model. Throws model::LoadError, also for a vocabulary that does not fit the embedding.
+/// folder, the model. Throws model::LoadError, but not for a tokenizer that cannot be read.
 std::shared_ptr<const LoadedModel> load_model(const std::filesystem::path& folder,
                                               const model::LoadOptions& options);
 
-/// Throws model::RunError for ids outside the vocabulary.
+/// A token for people: its text as viz::visible shows it, or "#4100" if it has none.
+std::string token_label(const model::Tokenizer& tokenizer, int id);
+
+/// The token that starts a text: the tokenizer's, else that of config.json; nothing if neither names one.
+std::optional<int> start_token_of(const LoadedModel& model);
+/// Whether a prompt is run after the start token: as it is `given`, else as the tokenizer's files say.
+bool has_start_token(const LoadedModel& model, std::optional<bool> given);
+
+/// Throws model::RunError for ids outside the model's vocabulary, and like Tokenizer::encode.
 PromptTokens tokenize(const LoadedModel& model, const Prompt& prompt);
 /// The same for a run in a comparable model: it gets the same ids, up to its own context's length.
 PromptTokens tokenize_for(const LoadedModel& second, const LoadedModel& model, const Prompt& prompt);

@@ -22,7 +22,7 @@ using Truth = std::optional<bool>;  // nothing: not known yet
 
 Truth has_prompt(const TourStop& stop, const ViewContext& c) {
   const Prompt& prompt = c.run->prompt;
-  return prompt.text == stop.prompt && prompt.ids.empty() && !prompt.start_token;
+  return prompt.text == stop.prompt && prompt.ids.empty() && !prompt.start_token.value_or(false);
 }
 
 Truth has_bundled_model(const TourStop&, const ViewContext& c) {

@@ -56,7 +56,7 @@ std::string quoted_prompt(const PromptRun& run, bool printed) {
   std::string text = run.prompt.text;
   if (!run.prompt.ids.empty()) text = run.model->tokenizer->decode(run.prompt.ids);
   if (run.tokens.was_empty) return "the empty prompt";
-  return quoted(std::move(text), printed) + (run.prompt.start_token ? " after the start token" : "");
+  return quoted(std::move(text), printed) + (run.tokens.has_start_token ? " after the start token" : "");
 }
 
 /// The baseline's description; for a picture that does not depend on the run, the second model's.

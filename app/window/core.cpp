@@ -33,7 +33,7 @@ UiState first_state(const CoreOptions& options) {
   const Settings& settings = options.settings;
   UiState s;
   show_kept_part(s, settings.session);
-  s.start_token = settings.start_token;
+  s.start_token = s.start_token_chosen = settings.start_token;
   show_option_text(s);
   s.model = options.window.model;
   s.load_request = 1;
@@ -53,7 +53,8 @@ UiState first_state(const CoreOptions& options) {
   }
   if (options.window.prompt) {
     text = options.window.prompt->text;
-    s.start_token = options.window.prompt->start_token;
+    s.start_token = options.window.prompt->start_token.value_or(false);
+    s.start_token_chosen = options.window.prompt->start_token.has_value();
     s.selection = {};
   }
   if (options.window.second) {
@@ -544,7 +545,7 @@ Settings Core::settings() const {
   s.export_folder = state_.export_form.folder;
   s.export_scale = state_.export_form.scale;
   s.last_model = snapshot_->model ? snapshot_->model->folder : state_.model;
-  s.start_token = state_.start_token;
+  s.start_token = state_.start_token && state_.start_token_chosen;
   return s;
 }
 

@@ -93,6 +93,7 @@ Session session_of(const UiState& state, const Snapshot& snapshot) {
     if (state.second.is_file && system::is_file_name(other))
       s.second = Session::Second{"", state.second.on, state.second.alignment, other, ""};
   } else {
+    s.model.adds_start_token = snapshot.model && has_start_token(*snapshot.model, std::nullopt);
     s.prompt = typed_prompt(state);
     s.edits = written_edits(state.edits.list, true);
     if (!state.second.is_file && (state.second.on || !second.empty()))

@@ -21,6 +21,20 @@ struct Character {
   std::size_t length;  // in bytes
 };
 
+struct CodePoint {
+  utf8proc_int32_t value;  // -1: not UTF-8, a byte on its own
+  std::size_t length;
+};
+
+CodePoint code_point_at(std::string_view text, std::size_t at) {
+  utf8proc_int32_t value = 0;
+  const auto length =
+      utf8proc_iterate(reinterpret_cast<const utf8proc_uint8_t*>(text.data() + at),
+                       static_cast<utf8proc_ssize_t>(std::min<std::size_t>(text.size() - at, 4)), &value);
+  if (length <= 0) return {-1, 1};
+  return {value, static_cast<std::size_t>(length)};
+}
+
 Character character_at(std::string_view text, std::size_t at) {
   static const std::array<CharacterClass, 128> kAscii = [] {
     std::array<CharacterClass, 128> classes{};
@@ -29,12 +43,16 @@ Character character_at(std::string_view text, std::size_t at) {
   }();
   const auto byte = static_cast<unsigned char>(text[at]);
   if (byte < 128) return {kAscii[byte], 1};
-  utf8proc_int32_t code_point = 0;
-  const auto length = utf8proc_iterate(
-      reinterpret_cast<const utf8proc_uint8_t*>(text.data() + at),
-      static_cast<utf8proc_ssize_t>(std::min<std::size_t>(text.size() - at, 4)), &code_point);
-  if (length <= 0) return {CharacterClass::other, 1};  // not UTF-8: a byte on its own
-  return {character_class(static_cast<char32_t>(code_point)), static_cast<std::size_t>(length)};
+  const CodePoint found = code_point_at(text, at);
+  return {found.value < 0 ? CharacterClass::other : character_class(static_cast<char32_t>(found.value)),
+          found.length};
+}
+
+/// Where the character that ends at `end` > 0 begins.
+std::size_t previous_character(std::string_view text, std::size_t end) {
+  for (std::size_t length = 2; length <= std::min<std::size_t>(end, 4); ++length)
+    if (code_point_at(text, end - length).length == length) return end - length;
+  return end - 1;
 }
 
 // Length of 's, 't, 're, 've, 'm, 'll or 'd at the start of the text; 0 if it starts with none of them.
@@ -68,7 +86,7 @@ std::size_t run_end(std::string_view text, std::size_t from, CharacterClass kind
 
 // \s+(?!\S)|\s+ : white space up to the end of the text, or else all of it except the last character, which
 // may belong to the next word; a single one is a word of its own.
-std::size_t white_space_end(std::string_view text, std::size_t begin) {
+std::size_t white_space_word_end(std::string_view text, std::size_t begin) {
   std::size_t last = begin;
   std::size_t end = begin + character_at(text, begin).length;
   while (end < text.size()) {
@@ -108,7 +126,33 @@ std::size_t word_end(std::string_view text, std::size_t begin) {
     if (second.kind != CharacterClass::space) return run_end(text, begin + 1, second.kind);
   }
   if (first.kind != CharacterClass::space) return run_end(text, begin, first.kind);
-  return white_space_end(text, begin);
+  return white_space_word_end(text, begin);
+}
+
+std::size_t white_space_begin(std::string_view text, std::size_t end, std::size_t low) {
+  while (end > low) {
+    const std::size_t begin = previous_character(text, end);
+    if (character_at(text, begin).kind != CharacterClass::space) break;
+    end = begin;
+  }
+  return end;
+}
+
+std::size_t white_space_end(std::string_view text, std::size_t begin) {
+  return run_end(text, begin, CharacterClass::space);
+}
+
+bool word_begins_at(std::string_view text, std::size_t at) {
+  constexpr utf8proc_int32_t kNonJoiner = 0x200c, kJoiner = 0x200d;
+  if (at == text.size()) return false;
+  const utf8proc_int32_t c = code_point_at(text, at).value;
+  const auto category = utf8proc_category(c);
+  return c >= 0 && ((category >= UTF8PROC_CATEGORY_LU && category <= UTF8PROC_CATEGORY_NL) ||
+                    category == UTF8PROC_CATEGORY_PC || c == kNonJoiner || c == kJoiner);
+}
+
+bool word_ends_at(std::string_view text, std::size_t at) {
+  return at > 0 && word_begins_at(text, previous_character(text, at));
 }
 
 }  // namespace headscope::model

@@ -16,6 +16,16 @@ namespace headscope::model {
 /// The end of the word that begins at `begin` < text.size(). Words cover the text: the next one begins there.
 std::size_t word_end(std::string_view text, std::size_t begin);
 
+/// The beginning, not before `low`, of the white space that ends at `end`.
+std::size_t white_space_begin(std::string_view text, std::size_t end, std::size_t low);
+/// The end of the white space that begins at `begin`.
+std::size_t white_space_end(std::string_view text, std::size_t begin);
+
+/// Whether the character that ends, or begins, at `at` is one of words: \w, which is a letter, a mark, a
+/// digit or a connector.
+bool word_ends_at(std::string_view text, std::size_t at);
+bool word_begins_at(std::string_view text, std::size_t at);
+
 enum class CharacterClass { letter, number, space, other };
 
 /// The class of a code point, from the Unicode data of the utf8proc library.

@@ -3,22 +3,21 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <charconv>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "model/files/error.h"
-#include "model/files/file_io.h"
 #include "model/files/quote.h"
 #include "model/tokens/bpe.h"
 #include "model/tokens/byte_alphabet.h"
 #include "model/tokens/pretokenizer.h"
 #include "model/tokens/tokenizer_files.h"
-#include "system/file.h"
-#include "system/path_text.h"
 
 namespace headscope::model {
 namespace {
@@ -62,8 +61,6 @@ class NameTable {
 
   std::vector<Slot> slots_;  // open addressing, a power of two, at most half full
 };
-
-namespace fs = std::filesystem;
 
 constexpr std::string_view kEndOfText = "<|endoftext|>";
 
@@ -109,9 +106,17 @@ class SpecialTokens {
   Match next(std::string_view text, std::size_t from) const {
     for (std::size_t at = from; at < text.size() && !tokens_.empty(); ++at) {
       if (!begins_[static_cast<unsigned char>(text[at])]) continue;
-      for (const auto& token : tokens_) {
-        if (text.substr(at).starts_with(token.text)) return {at, at + token.text.size(), token.id};
+      const auto token = std::ranges::find_if(
+          tokens_, [&](const auto& one) { return text.substr(at).starts_with(one.text); });
+      if (token == tokens_.end()) continue;
+      Match match{at, at + token->text.size(), token->id};
+      if (token->single_word && (word_ends_at(text, match.begin) || word_begins_at(text, match.end))) {
+        at = match.end - 1;
+        continue;
       }
+      if (token->lstrip) match.begin = white_space_begin(text, match.begin, from);
+      if (token->rstrip) match.end = white_space_end(text, match.end);
+      return match;
     }
     return {text.size(), text.size(), -1};
   }
@@ -135,44 +140,69 @@ NameTable ids_of_names(const TokenizerFiles& files) {
 int table_size(const TokenizerFiles& files) {
   int size = 0;
   for (const auto& entry : files.vocabulary) size = std::max(size, entry.id + 1);
-  for (const auto& token : files.added) size = std::max(size, token.id + 1);
   return size;
 }
 
-TokenBytes token_bytes(const TokenizerFiles& files) {
-  TokenBytes bytes(table_size(files));
-  std::vector<bool> taken(bytes.size());
+/// Each added token once, with its id: the vocabulary's, that of a file, or the next free one.
+std::vector<TokenizerFiles::Added> added_tokens(const TokenizerFiles& files, const NameTable& ids) {
+  std::vector<TokenizerFiles::Added> tokens;
+  std::unordered_map<std::string_view, std::size_t> indices;
+  for (const auto& token : files.added) {
+    const auto [found, is_new] = indices.try_emplace(token.text, tokens.size());
+    if (is_new) {
+      tokens.push_back(token);
+    } else if (token.id >= 0) {  // the properties of the last file that has it with an id
+      tokens[found->second] = token;
+    }
+  }
+  if (ids.find(kEndOfText) >= 0 && !indices.contains(kEndOfText)) tokens.push_back({std::string(kEndOfText)});
+  int next = table_size(files);
+  for (auto& token : tokens) {
+    if (const int id = ids.find(token.text); id >= 0) token.id = id;
+    next = std::max(next, token.id + 1);
+  }
+  for (auto& token : tokens)
+    if (token.id < 0) token.id = next++;
+  return tokens;
+}
+
+TokenBytes token_bytes(const TokenizerFiles& files, const NameTable& ids,
+                       const std::vector<TokenizerFiles::Added>& added) {
+  int size = table_size(files);
+  for (const auto& token : added) size = std::max(size, token.id + 1);
+  TokenBytes bytes(size);
+  std::vector<bool> taken(bytes.size()), is_added(bytes.size());
+  for (const auto& token : added) is_added[token.id] = true;
   for (const auto& [name, id] : files.vocabulary) {
     if (taken[id]) {
       throw LoadError(files.vocabulary_file + ": expected each id once, found " + std::to_string(id) +
                       " again for the token " + quote(name));
     }
     taken[id] = true;
-    bytes.set(id, bytes_of_name(name).value_or(name));  // a name outside the alphabet is plain text
-  }
-  for (const auto& [text, id] : files.added) {
-    if (taken[id] && bytes.get(id) != text) {
-      throw LoadError(files.vocabulary_file + ": expected the id " + std::to_string(id) +
-                      " to be free for the added token " + quote(text) + ", found it taken by " +
-                      quote(bytes.get(id)));
+    const std::optional<std::string> of_name = bytes_of_name(name);
+    if (files.merges.empty() && of_name && of_name->size() > 1 && !is_added[id]) {
+      throw LoadError(files.merges_file + ": expected the merges that make tokens such as " + quote(name) +
+                      ", found none; the folder may mix the files of two models");
     }
-    taken[id] = true;
-    bytes.set(id, text);
+    bytes.set(id, of_name ? *of_name : name);  // a name outside the alphabet is plain text
+  }
+  for (const auto& token : added) {
+    if (ids.find(token.text) == token.id) continue;
+    if (taken[token.id] && bytes.get(token.id) != token.text) {
+      throw LoadError(files.vocabulary_file + ": expected the id " + std::to_string(token.id) +
+                      " to be free for the added token " + quote(token.text) + ", found it taken by " +
+                      quote(bytes.get(token.id)));
+    }
+    taken[token.id] = true;
+    bytes.set(token.id, token.text);
   }
   return bytes;
 }
 
-std::array<int, 256> ids_of_bytes(const TokenizerFiles& files, const NameTable& ids) {
+/// -1 for a byte without a token.
+std::array<int, 256> ids_of_bytes(const NameTable& ids) {
   std::array<int, 256> out{};
-  for (int byte = 0; byte < 256; ++byte) {
-    const std::string name = name_of_byte(static_cast<unsigned char>(byte));
-    out[byte] = ids.find(name);
-    if (out[byte] < 0) {
-      throw LoadError(files.vocabulary_file +
-                      ": expected a token for each of the 256 bytes, found none for the byte " +
-                      std::to_string(byte) + " (" + quote(name) + ")");
-    }
-  }
+  for (int byte = 0; byte < 256; ++byte) out[byte] = ids.find(name_of_byte(static_cast<unsigned char>(byte)));
   return out;
 }
 
@@ -194,57 +224,82 @@ std::vector<Merge> merges_of_ids(const TokenizerFiles& files, const NameTable& i
   return merges;
 }
 
-std::vector<TokenizerFiles::Added> special_tokens(const TokenizerFiles& files, const NameTable& ids) {
-  std::vector<TokenizerFiles::Added> tokens = files.added;
-  const auto known = [&](const auto& token) { return token.text == kEndOfText; };
-  if (const int id = ids.find(kEndOfText); id >= 0 && std::ranges::none_of(tokens, known)) {
-    tokens.push_back({std::string(kEndOfText), id});
+/// The tokens of "#15#4", which stands for a text where there is no tokenizer.
+std::vector<Token> tokens_of_numbers(std::string_view text, const std::string& problem) {
+  std::vector<Token> tokens;
+  for (std::size_t at = 0; at < text.size();) {
+    int id = -1;
+    const auto [end, error] = std::from_chars(text.data() + at + 1, text.data() + text.size(), id);
+    if (text[at] != '#' || error != std::errc{} || id < 0)
+      throw RunError("a text needs a tokenizer, and the model has none (" + problem +
+                     "); give token ids, as a text #15#4");
+    tokens.push_back({id, at, static_cast<std::size_t>(end - text.data())});
+    at = tokens.back().end;
   }
   return tokens;
-}
-
-std::optional<int> end_of_text_id(const std::vector<TokenizerFiles::Added>& tokens) {
-  for (const auto& token : tokens) {
-    if (token.text == kEndOfText) return token.id;
-  }
-  return std::nullopt;
 }
 
 }  // namespace
 
 struct Tokenizer::Tables {
-  static std::unique_ptr<const Tables> build(const TokenizerFiles& files) {
+  static std::unique_ptr<const Tables> build(TokenizerFiles files, std::string problem = {}) {
     const NameTable ids = ids_of_names(files);
-    std::vector<TokenizerFiles::Added> specials = special_tokens(files, ids);
-    const std::optional<int> end_of_text = end_of_text_id(specials);
-    return std::unique_ptr<const Tables>(new Tables{token_bytes(files), ids_of_bytes(files, ids),
-                                                    MergeTable(merges_of_ids(files, ids)),
-                                                    SpecialTokens(std::move(specials)), end_of_text});
+    std::vector<TokenizerFiles::Added> added = added_tokens(files, ids);
+    const auto id_of = [&](std::string_view text) -> std::optional<int> {
+      const auto found = std::ranges::find(added, text, &TokenizerFiles::Added::text);
+      const int id = found == added.end() ? ids.find(text) : found->id;
+      return id < 0 ? std::nullopt : std::optional(id);
+    };
+    const auto end_of_text = id_of(kEndOfText), bos = id_of(files.bos_token),
+               first = id_of(files.first_token);
+    const bool adds_start = files.add_bos_token.value_or(first.has_value());
+    TokenBytes bytes = token_bytes(files, ids, added);
+    return std::unique_ptr<const Tables>(
+        new Tables{std::move(bytes), ids_of_bytes(ids), MergeTable(merges_of_ids(files, ids)),
+                   SpecialTokens(std::move(added)), files.add_prefix_space, end_of_text,
+                   adds_start && first ? first
+                   : bos               ? bos
+                                       : end_of_text,
+                   adds_start, std::move(files.warnings), std::move(problem)});
   }
 
-  /// Appends the tokens of text[begin, end), which contains no special token.
-  void encode_plain(std::string_view text, std::size_t begin, std::size_t end,
-                    MergeTable::Workspace& workspace, std::vector<int>& word, std::vector<Token>& out) const {
-    const std::string_view plain = text.substr(0, end);
-    while (begin < end) {
+  /// Appends the tokens of a part of the text that begins at `start` and contains no special token.
+  void encode_plain(std::string_view plain, std::size_t start, MergeTable::Workspace& workspace,
+                    std::vector<int>& word, std::vector<Token>& out) const {
+    const std::size_t space = add_prefix_space && !plain.starts_with(' ') ? 1 : 0;
+    const std::string spaced = space > 0 ? " " + std::string(plain) : "";
+    if (space > 0) plain = spaced;
+    for (std::size_t begin = 0; begin < plain.size();) {
       const std::size_t after = word_end(plain, begin);
       word.clear();
-      for (const char c : plain.substr(begin, after - begin))
-        word.push_back(byte_ids[static_cast<unsigned char>(c)]);
+      for (const char c : plain.substr(begin, after - begin)) word.push_back(id_of_byte(c));
       merges.apply(word, workspace);
       for (const int id : word) {
         const std::size_t token_end = begin + bytes.get(id).size();
-        out.push_back({id, begin, token_end});
+        out.push_back({id, start + std::max(begin, space) - space, start + token_end - space});
         begin = token_end;
       }
     }
+  }
+
+  int id_of_byte(char c) const {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte_ids[byte] < 0)
+      throw RunError("the tokenizer's vocabulary has no token for the byte " + std::to_string(byte) + " (" +
+                     quote(name_of_byte(byte)) + " in its files), which is in the text");
+    return byte_ids[byte];
   }
 
   TokenBytes bytes;
   std::array<int, 256> byte_ids;
   MergeTable merges;
   SpecialTokens specials;
+  bool add_prefix_space;
   std::optional<int> end_of_text;
+  std::optional<int> start_token;
+  bool adds_start_token;
+  std::vector<std::string> warnings;
+  std::string problem;
 };
 
 Tokenizer::Tokenizer(std::unique_ptr<const Tables> tables) : tables_(std::move(tables)) {}
@@ -252,35 +307,17 @@ Tokenizer::Tokenizer(Tokenizer&&) noexcept = default;
 Tokenizer& Tokenizer::operator=(Tokenizer&&) noexcept = default;
 Tokenizer::~Tokenizer() = default;
 
-Tokenizer Tokenizer::load(const fs::path& folder) {
-  const auto has = [&](const char* name) { return system::is_there(folder / name); };
-  if (has("vocab.json") && has("merges.txt")) {
-    return from_vocab_and_merges(read_regular_file(folder / "vocab.json"),
-                                 read_regular_file(folder / "merges.txt"), system::text_of(folder));
-  }
-  if (has("tokenizer.json")) {
-    return from_tokenizer_json(read_regular_file(folder / "tokenizer.json"),
-                               system::text_of(folder / "tokenizer.json"));
-  }
-  if (!system::is_folder(folder)) {
-    throw LoadError(system::text_of(folder) + ": expected a model folder, found " +
-                    (system::is_there(folder) ? "something else" : "nothing of that name"));
-  }
-  throw LoadError(system::text_of(folder) +
-                  ": expected the tokenizer's files vocab.json and merges.txt, or tokenizer.json, found " +
-                  (has("vocab.json")   ? "only vocab.json"
-                   : has("merges.txt") ? "only merges.txt"
-                                       : "none of them"));
+Tokenizer Tokenizer::load(const std::filesystem::path& folder) {
+  return Tokenizer(Tables::build(read_tokenizer_files(folder)));
+}
+
+Tokenizer Tokenizer::missing(std::string problem) {
+  return Tokenizer(Tables::build({.warnings = {problem}}, problem));
 }
 
 Tokenizer Tokenizer::from_vocab_and_merges(std::string_view vocab_json, std::string_view merges_txt,
                                            const std::string& where) {
-  TokenizerFiles files;
-  files.vocabulary_file = where + "/vocab.json";
-  files.merges_file = where + "/merges.txt";
-  files.vocabulary = parse_vocabulary(vocab_json, files.vocabulary_file);
-  files.merges = parse_merges(merges_txt, files.merges_file);
-  return Tokenizer(Tables::build(files));
+  return Tokenizer(Tables::build(parse_vocab_and_merges(vocab_json, merges_txt, where)));
 }
 
 Tokenizer Tokenizer::from_tokenizer_json(std::string_view json, const std::string& where) {
@@ -288,6 +325,7 @@ Tokenizer Tokenizer::from_tokenizer_json(std::string_view json, const std::strin
 }
 
 std::vector<Token> Tokenizer::encode(std::string_view text, bool specials) const {
+  if (!problem().empty()) return tokens_of_numbers(text, problem());
   std::vector<Token> out;
   out.reserve(text.size() / 3);
   MergeTable::Workspace workspace;
@@ -295,7 +333,8 @@ std::vector<Token> Tokenizer::encode(std::string_view text, bool specials) const
   for (std::size_t at = 0; at < text.size();) {
     const auto special =
         specials ? tables_->specials.next(text, at) : SpecialTokens::Match{text.size(), text.size(), -1};
-    tables_->encode_plain(text, at, special.begin, workspace, word, out);
+    if (at < special.begin)
+      tables_->encode_plain(text.substr(at, special.begin - at), at, workspace, word, out);
     if (special.id >= 0) out.push_back({special.id, special.begin, special.end});
     at = special.end;
   }
@@ -310,8 +349,13 @@ std::vector<MergeStep> Tokenizer::merges(std::string_view word) const {
 
 std::string Tokenizer::decode(std::span<const int> ids) const {
   std::string out;
-  for (const int id : ids) out += bytes(id);
+  for (const int id : ids) out += text(id);
   return out;
+}
+
+std::string Tokenizer::text(int id) const {
+  const std::string_view own = bytes(id);
+  return own.empty() ? "#" + std::to_string(id) : std::string(own);
 }
 
 std::string_view Tokenizer::bytes(int id) const {
@@ -324,6 +368,22 @@ int Tokenizer::size() const {
 
 std::optional<int> Tokenizer::end_of_text() const {
   return tables_->end_of_text;
+}
+
+std::optional<int> Tokenizer::start_token() const {
+  return tables_->start_token;
+}
+
+bool Tokenizer::adds_start_token() const {
+  return tables_->adds_start_token;
+}
+
+const std::string& Tokenizer::problem() const {
+  return tables_->problem;
+}
+
+const std::vector<std::string>& Tokenizer::warnings() const {
+  return tables_->warnings;
 }
 
 }  // namespace headscope::model

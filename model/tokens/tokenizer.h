@@ -23,15 +23,16 @@ struct Token {
 
 /// GPT-2's byte-level BPE (Radford et al. 2019; the published `encoder.py`). Immutable and thread-safe.
 ///
-/// A text may be any bytes: encoding never fails, and the ranges of the tokens cover the text without gaps,
-/// so that decode(encode(x)) == x byte for byte. Bytes that are not UTF-8 count as characters that are
-/// neither letter, number nor white space.
+/// A text may be any bytes. The ranges of the tokens cover it without gaps, and decode(encode(x)) == x byte
+/// for byte, unless the tokenizer's files want spaces added before a text or taken away around a token. Bytes
+/// that are not UTF-8 count as characters that are neither letter, number nor white space.
 class Tokenizer {
  public:
-  /// Reads `vocab.json` and `merges.txt`, or else `tokenizer.json`, from a model's folder. Throws LoadError
-  /// if neither exists, for invalid JSON, duplicate or negative ids, a merge of unknown pieces, a vocabulary
-  /// that lacks a single byte, and a tokenizer.json that is not byte-level BPE.
+  /// Reads a model's folder (see read_tokenizer_files). Throws LoadError, also for duplicate ids, a merge of
+  /// unknown pieces, and a vocabulary that needs merges and has none.
   static Tokenizer load(const std::filesystem::path& folder);
+  /// Stands for the tokenizer of a model that has none, because of `problem`, a sentence.
+  static Tokenizer missing(std::string problem);
 
   /// Parses the texts of the two files; `where`, their folder, is named in messages.
   static Tokenizer from_vocab_and_merges(std::string_view vocab_json, std::string_view merges_txt,
@@ -44,15 +45,19 @@ class Tokenizer {
   ~Tokenizer();
 
   /// `specials`: whether `<|endoftext|>` (and other added tokens) in the text are special tokens; else they
-  /// are plain text.
+  /// are plain text. Throws RunError for a byte that the vocabulary has no token for. Without a tokenizer, a
+  /// text is a row of ids, as decode writes them; throws RunError for any other.
   std::vector<Token> encode(std::string_view text, bool specials = true) const;
 
   /// The merges that turn the bytes of a word into its tokens, in order. The text is not split into words:
   /// given the bytes of a token, these are the merges that form it in any text.
   std::vector<MergeStep> merges(std::string_view word) const;
 
-  /// The text of ids. Ids without a token (gaps in a padded vocabulary) are skipped.
+  /// The texts of ids, one after the other.
   std::string decode(std::span<const int> ids) const;
+
+  /// The bytes of a token, or `#4100` for an id without any (a gap in a padded vocabulary).
+  std::string text(int id) const;
 
   /// The bytes of a token; empty for an id without a token. Valid as long as the tokenizer.
   std::string_view bytes(int id) const;
@@ -62,6 +67,17 @@ class Tokenizer {
 
   /// The id of `<|endoftext|>`, which starts every text of the training data.
   std::optional<int> end_of_text() const;
+
+  /// The token that starts a text: the one that the files put there, or their `bos_token`, or
+  /// `<|endoftext|>`.
+  std::optional<int> start_token() const;
+  /// Whether the files want every text to start with it.
+  bool adds_start_token() const;
+
+  /// Why there is no tokenizer; empty: there is one.
+  const std::string& problem() const;
+  /// Sentences about what the files want and this tokenizer does not do, or why there is none.
+  const std::vector<std::string>& warnings() const;
 
  private:
   struct Tables;

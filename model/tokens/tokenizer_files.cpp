@@ -6,8 +6,11 @@
 #include <utility>
 
 #include "model/files/error.h"
+#include "model/files/file_io.h"
 #include "model/files/json.h"
 #include "model/files/quote.h"
+#include "system/file.h"
+#include "system/path_text.h"
 
 namespace headscope::model {
 namespace {
@@ -82,97 +85,9 @@ TokenizerFiles::Merge split_merge(std::string_view line, const std::string& file
   return join(line.substr(0, space), line.substr(space + 1));
 }
 
-// --- tokenizer.json ---
-
-/// A member of an object; null if it is missing or null.
-const json& member(const json& object, const char* key) {
-  static const json kNull;
-  if (!object.is_object()) return kNull;
-  const auto found = object.find(key);
-  return found == object.end() ? kNull : *found;
-}
-
-bool is_empty_text(const json& value) {
-  return value.is_string() && value.get_ref<const std::string&>().empty();
-}
-
-std::string shown(const json& value) {
-  if (value.is_object() && member(value, "type").is_string()) return quote(value["type"].get<std::string>());
-  if (value.is_string()) return quote(value.get<std::string>());
-  if (value.is_structured()) return value.is_array() ? "an array" : "an object";
-  return value.dump();
-}
-
-void expect(bool fine, const std::string& file, const char* key, const std::string& expected,
-            const json& found) {
-  if (!fine) fail(file, std::string("expected ") + expected + " as \"" + key + "\", found " + shown(found));
-}
-
-/// Rejects settings that would produce tokens different from GPT-2's. Those that only add tokens around a
-/// text (post_processor) or turn tokens back into text (decoder) do not affect encoding.
-void check_pipeline(const json& root, const std::string& file) {
-  const json& normalizer = member(root, "normalizer");
-  expect(normalizer.is_null(), file, "normalizer", "null", normalizer);
-
-  const json& words = member(root, "pre_tokenizer");
-  expect(member(words, "type") == "ByteLevel", file, "pre_tokenizer", "\"ByteLevel\"", words);
-  const json& prefix = member(words, "add_prefix_space");
-  expect(prefix == false, file, "pre_tokenizer.add_prefix_space", "false", prefix);
-  const json& use_regex = member(words, "use_regex");
-  expect(use_regex.is_null() || use_regex == true, file, "pre_tokenizer.use_regex", "true", use_regex);
-
-  const json& model = member(root, "model");
-  expect(model.is_object(), file, "model", "an object", model);
-  const json& type = member(model, "type");
-  expect(type.is_null() || type == "BPE", file, "model.type", "\"BPE\"", type);
-  const json& dropout = member(model, "dropout");
-  expect(dropout.is_null() || dropout == 0, file, "model.dropout", "null", dropout);
-  for (const char* key : {"continuing_subword_prefix", "end_of_word_suffix"}) {
-    const json& affix = member(model, key);
-    expect(affix.is_null() || is_empty_text(affix), file, key, "an empty string", affix);
-  }
-  const json& ignore = member(model, "ignore_merges");
-  expect(ignore.is_null() || ignore == false, file, "model.ignore_merges", "false", ignore);
-}
-
-int parse_id(const json& value, const std::string& file, const std::string& name) {
-  if (!value.is_number_unsigned() || value.get<std::uint64_t>() > kMaxId) {
-    fail(file, "expected an id of 0 to " + std::to_string(kMaxId) + " for the token " + quote(name) +
-                   ", found " + shown(value));
-  }
-  return value.get<int>();
-}
-
-std::vector<TokenizerFiles::Added> parse_added(const json& list, const std::string& file) {
-  std::vector<TokenizerFiles::Added> added;
-  if (list.is_null()) return added;
-  expect(list.is_array(), file, "added_tokens", "an array", list);
-  for (const json& token : list) {
-    const json& content = member(token, "content");
-    expect(content.is_string() && !is_empty_text(content), file, "added_tokens.content", "a non-empty string",
-           content);
-    const auto text = content.get<std::string>();
-    for (const char* key : {"lstrip", "rstrip", "single_word"}) {
-      const json& flag = member(token, key);
-      if (!flag.is_null() && flag != false) {
-        fail(file, std::string("expected false as \"") + key + "\" of the added token " + quote(text) +
-                       ", found " + shown(flag));
-      }
-    }
-    added.push_back({text, parse_id(member(token, "id"), file, text)});
-  }
-  return added;
-}
-
-}  // namespace
-
-std::vector<TokenizerFiles::Entry> parse_vocabulary(std::string_view text, const std::string& file) {
-  VocabularyReader reader(file);
-  json::sax_parse(text.begin(), text.end(), &reader);
-  return reader.take();
-}
-
 std::vector<TokenizerFiles::Merge> parse_merges(std::string_view text, const std::string& file) {
+  constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
+  if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
   std::vector<TokenizerFiles::Merge> merges;
   merges.reserve(static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n')) + 1);
   while (!text.empty()) {
@@ -186,36 +101,310 @@ std::vector<TokenizerFiles::Merge> parse_merges(std::string_view text, const std
   return merges;
 }
 
-TokenizerFiles parse_tokenizer_json(std::string_view text, const std::string& file) {
-  const json root = parse_json(text, file);
-  expect(root.is_object(), file, "(root)", "an object", root);
-  check_pipeline(root, file);
+// --- JSON files ---
 
-  TokenizerFiles files;
-  files.vocabulary_file = files.merges_file = file;
-  files.added = parse_added(member(root, "added_tokens"), file);
+/// A member of an object; null if it is missing or null.
+const json& member(const json& object, std::string_view key) {
+  static const json kNull;
+  if (!object.is_object()) return kNull;
+  const auto found = object.find(key);
+  return found == object.end() ? kNull : *found;
+}
 
-  const json& vocabulary = member(root["model"], "vocab");
-  expect(vocabulary.is_object(), file, "model.vocab", "an object of names and ids", vocabulary);
-  files.vocabulary.reserve(vocabulary.size());
-  for (const auto& [name, id] : vocabulary.items()) {
-    files.vocabulary.push_back({name, parse_id(id, file, name)});
+std::string shown(const json& value) {
+  if (member(value, "type").is_string()) return quote(value["type"].get<std::string>());
+  if (value.is_string()) return quote(value.get<std::string>());
+  if (value.is_structured()) return value.is_array() ? "an array" : "an object";
+  return value.dump();
+}
+
+enum JsonFile : unsigned { kPipeline = 1, kAdded = 2, kMap = 4, kConfig = 8 };
+
+/// A JSON file, of which one field is read at a time.
+struct Document {
+  std::string file;
+  JsonFile kind;
+  json root;
+  TokenizerFiles* files = nullptr;
+  std::string path = "(root)";  ///< of the field
+
+  [[noreturn]] void reject(const std::string& expected, const json& found, const char* key = "") const {
+    fail(file, "expected " + expected + " as \"" + path + key + "\", found " + shown(found));
   }
+  void warn(const std::string& what) const { files->warnings.push_back(file + ": " + what); }
+};
 
-  const json& merges = member(root["model"], "merges");
-  expect(merges.is_array(), file, "model.merges", "an array", merges);
-  files.merges.reserve(merges.size());
-  for (const json& merge : merges) {
+/// A step of a pipeline, or the steps of a "Sequence", which are under `key`.
+std::vector<const json*> steps(const json& pipeline, const char* key) {
+  if (pipeline.is_null()) return {};
+  if (member(pipeline, "type") != "Sequence") return {&pipeline};
+  std::vector<const json*> all;
+  for (const json& step : member(pipeline, key)) all.push_back(&step);
+  return all;
+}
+
+bool take_normalizer(const json& value, Document&) {
+  return steps(value, "normalizers").empty();
+}
+
+bool take_words(const json& value, Document& of) {
+  const auto all = steps(value, "pretokenizers");
+  if (all.size() != 1 || member(*all[0], "type") != "ByteLevel") return false;
+  const json& use_regex = member(*all[0], "use_regex");
+  of.files->add_prefix_space = member(*all[0], "add_prefix_space") == true;
+  return use_regex.is_null() || use_regex == true;
+}
+
+bool take_type(const json& value, Document&) {
+  return value.is_null() || value == "BPE";
+}
+
+bool is_unset(const json& value, Document&) {
+  return value.is_null() || value == false || value == 0 || value == "";
+}
+
+bool warn_if_set(const json& value, Document& of) {
+  if (!is_unset(value, of)) of.warn("\"" + of.path + "\" is " + shown(value) + ", which has no effect here");
+  return true;
+}
+
+bool warn_of_class(const json& value, Document& of) {
+  const bool same = value == "GPT2Tokenizer" || value == "GPT2TokenizerFast" ||
+                    value == "PreTrainedTokenizerFast" || value == "TokenizersBackend";
+  return same || warn_if_set(value, of);
+}
+
+bool take_prefix_space(const json& value, Document& of) {
+  of.files->add_prefix_space = value == true;
+  return value.is_boolean();
+}
+
+bool take_add_bos(const json& value, Document& of) {
+  of.files->add_bos_token = value == true;
+  return value.is_boolean();
+}
+
+int parse_id(const json& value, const std::string& file, const std::string& name) {
+  if (!value.is_number_unsigned() || value.get<std::uint64_t>() > kMaxId) {
+    fail(file, "expected an id of 0 to " + std::to_string(kMaxId) + " for the token " + quote(name) +
+                   ", found " + shown(value));
+  }
+  return value.get<int>();
+}
+
+bool take_vocabulary(const json& value, Document& of) {
+  if (!value.is_object()) return false;
+  of.files->vocabulary.reserve(value.size());
+  for (const auto& [name, id] : value.items())
+    of.files->vocabulary.push_back({name, parse_id(id, of.file, name)});
+  return true;
+}
+
+bool take_merges(const json& value, Document& of) {
+  if (!value.is_array()) return false;
+  std::vector<TokenizerFiles::Merge>& merges = of.files->merges;
+  merges.reserve(value.size());
+  for (const json& merge : value) {
     if (merge.is_string()) {
-      files.merges.push_back(split_merge(merge.get_ref<const std::string&>(), file, files.merges.size()));
+      merges.push_back(split_merge(merge.get_ref<const std::string&>(), of.file, merges.size()));
     } else if (merge.is_array() && merge.size() == 2 && merge[0].is_string() && merge[1].is_string()) {
-      files.merges.push_back(
-          join(merge[0].get_ref<const std::string&>(), merge[1].get_ref<const std::string&>()));
+      merges.push_back(join(merge[0].get_ref<const std::string&>(), merge[1].get_ref<const std::string&>()));
     } else {
-      fail(file,
-           "merge " + std::to_string(files.merges.size()) + ": expected two names, found " + shown(merge));
+      fail(of.file, "merge " + std::to_string(merges.size()) + ": expected two names, found " + shown(merge));
     }
   }
+  return true;
+}
+
+/// Adds a token that is a text, or an object with its properties.
+TokenizerFiles::Added& add_token(const json& value, Document& of) {
+  const json& content = value.is_string() ? value : member(value, "content");
+  if (!content.is_string() || content == "") of.reject("a non-empty string", content, ".content");
+  return of.files->added.emplace_back(
+      TokenizerFiles::Added{.text = content.get<std::string>(),
+                            .lstrip = member(value, "lstrip") == true,
+                            .rstrip = member(value, "rstrip") == true,
+                            .single_word = member(value, "single_word") == true});
+}
+
+/// Tokens with their ids: a list, or an object with the ids as keys.
+bool take_added(const json& value, Document& of) {
+  for (const auto& [key, token] : value.items()) {
+    TokenizerFiles::Added& added = add_token(token, of);
+    added.id = parse_id(value.is_array() ? member(token, "id") : json::parse(key, nullptr, false), of.file,
+                        added.text);
+  }
+  return true;
+}
+
+/// An object of names and ids.
+bool take_names(const json& value, Document& of) {
+  for (const auto& [text, id] : value.items())
+    if (!text.empty()) of.files->added.push_back({.text = text, .id = parse_id(id, of.file, text)});
+  return true;
+}
+
+/// A special token, or a list or an object of them.
+bool take_special(const json& value, Document& of) {
+  if (is_unset(value, of)) return true;
+  if (value.is_string() || value.contains("content")) return add_token(value, of), true;
+  for (const json& token : value) add_token(token, of);
+  return true;
+}
+
+bool take_bos(const json& value, Document& of) {
+  take_special(value, of);
+  if (!is_unset(value, of) && of.files->bos_token.empty()) of.files->bos_token = of.files->added.back().text;
+  return true;
+}
+
+/// The tokens that are put around every text: the first one before it is the start token.
+bool take_template(const json& value, Document& of) {
+  std::string others;
+  const auto take = [&](const json& token, bool before) {
+    if (before && token.is_string() && of.files->first_token.empty())
+      of.files->first_token = token.get<std::string>();
+    else
+      others += (others.empty() ? "" : ", ") + shown(token);
+  };
+  for (const json* step : steps(value, "processors")) {
+    const json& type = member(*step, "type");
+    if (type == "TemplateProcessing") {
+      bool before = true;
+      for (const json& piece : member(*step, "single")) {
+        before = before && !piece.contains("Sequence");
+        if (piece.contains("SpecialToken")) take(member(piece["SpecialToken"], "id"), before);
+      }
+    } else if (type == "RobertaProcessing" || type == "BertProcessing") {
+      for (const char* end : {"cls", "sep"})  // each a name and an id
+        for (const json& part : member(*step, end))
+          if (part.is_string()) take(part, end[0] == 'c');
+    } else if (type != "ByteLevel") {
+      warn_if_set(*step, of);
+    }
+  }
+  if (!others.empty())
+    of.warn("\"" + of.path + "\" also puts " + others +
+            " around every text; this is not done here, so write it in the prompt");
+  return true;
+}
+
+/// What the JSON files say about a tokenizer, in the order in which it is read.
+struct Field {
+  unsigned files;
+  const char* path;                               ///< keys with dots between; empty: the whole file
+  const char* expected;                           ///< in messages
+  bool (*take)(const json& value, Document& of);  ///< false: something else than expected
+};
+constexpr Field kFields[] = {
+    {kPipeline, "normalizer", "null", take_normalizer},
+    {kPipeline, "pre_tokenizer", "\"ByteLevel\" (with use_regex)", take_words},
+    {kPipeline, "model.type", "\"BPE\"", take_type},
+    {kPipeline, "model.dropout", "null", is_unset},
+    {kPipeline, "model.continuing_subword_prefix", "an empty string", is_unset},
+    {kPipeline, "model.end_of_word_suffix", "an empty string", is_unset},
+    {kPipeline, "model.ignore_merges", "false", is_unset},
+    {kPipeline, "model.vocab", "an object of names and ids", take_vocabulary},
+    {kPipeline, "model.merges", "an array", take_merges},
+    {kPipeline, "added_tokens", "an array of tokens", take_added},
+    {kPipeline, "post_processor", "an object", take_template},
+    {kAdded, "", "an object of names and ids", take_names},
+    {kConfig, "added_tokens_decoder", "an object of ids and tokens", take_added},
+    {kConfig, "tokenizer_class", "a name", warn_of_class},
+    {kConfig, "add_prefix_space", "true or false", take_prefix_space},
+    {kConfig, "add_bos_token", "true or false", take_add_bos},
+    {kConfig, "add_eos_token", "false", warn_if_set},
+    {kConfig, "split_special_tokens", "false", warn_if_set},
+    // In the order in which they get ids, where they have none.
+    {kMap | kConfig, "bos_token", "a token", take_bos},
+    {kMap | kConfig, "eos_token", "a token", take_special},
+    {kMap | kConfig, "unk_token", "a token", take_special},
+    {kMap | kConfig, "sep_token", "a token", take_special},
+    {kMap | kConfig, "pad_token", "a token", take_special},
+    {kMap | kConfig, "cls_token", "a token", take_special},
+    {kMap | kConfig, "mask_token", "a token", take_special},
+    {kMap | kConfig, "additional_special_tokens", "tokens", take_special},
+    {kMap | kConfig, "extra_special_tokens", "tokens", take_special},
+};
+
+void read_fields(std::vector<Document>& documents, TokenizerFiles& files) {
+  for (const Field& field : kFields) {
+    for (Document& of : documents) {
+      if ((field.files & of.kind) == 0) continue;
+      const json* value = &of.root;
+      for (std::string_view path = field.path; !path.empty();) {
+        const std::size_t end = std::min(path.find('.'), path.size());
+        value = &member(*value, path.substr(0, end));
+        path.remove_prefix(std::min(end + 1, path.size()));
+      }
+      if (value->is_null() && of.kind != kPipeline) continue;
+      of.files = &files;
+      of.path = field.path;
+      if (!field.take(*value, of)) of.reject(field.expected, *value);
+    }
+  }
+}
+
+Document parse_document(std::string_view text, const std::string& file, JsonFile kind) {
+  Document document{file, kind, parse_json(text, file)};
+  if (!document.root.is_object()) document.reject("an object", document.root);
+  return document;
+}
+
+TokenizerFiles pipeline(std::string_view text, const std::string& file, std::vector<Document> others) {
+  others.insert(others.begin(), parse_document(text, file, kPipeline));
+  TokenizerFiles files{.vocabulary_file = file, .merges_file = file};
+  read_fields(others, files);
+  return files;
+}
+
+}  // namespace
+
+TokenizerFiles parse_tokenizer_json(std::string_view text, const std::string& file) {
+  return pipeline(text, file, {});
+}
+
+TokenizerFiles parse_vocab_and_merges(std::string_view vocab_json, std::string_view merges_txt,
+                                      const std::string& folder) {
+  TokenizerFiles files{.vocabulary_file = folder + "/vocab.json", .merges_file = folder + "/merges.txt"};
+  VocabularyReader reader(files.vocabulary_file);
+  json::sax_parse(vocab_json.begin(), vocab_json.end(), &reader);
+  files.vocabulary = reader.take();
+  files.merges = parse_merges(merges_txt, files.merges_file);
+  return files;
+}
+
+TokenizerFiles read_tokenizer_files(const std::filesystem::path& folder) {
+  const auto has = [&](const char* name) { return system::is_there(folder / name); };
+  const auto text = [&](const char* name) { return read_regular_file(folder / name); };
+  const auto path = [&](const char* name) { return system::text_of(folder / name); };
+  const bool pair = has("vocab.json") && has("merges.txt"), single = has("tokenizer.json");
+  if (!pair && !single && !system::is_folder(folder))
+    fail(system::text_of(folder), std::string("expected a model folder, found ") +
+                                      (system::is_there(folder) ? "something else" : "nothing of that name"));
+  if (!pair && !single)
+    fail(system::text_of(folder),
+         std::string("expected the tokenizer's files vocab.json and merges.txt, or tokenizer.json, found ") +
+             (has("vocab.json")   ? "only vocab.json"
+              : has("merges.txt") ? "only merges.txt"
+                                  : "none of them"));
+  std::vector<Document> others;
+  for (const auto& [name, kind] :
+       {std::pair("added_tokens.json", kAdded), std::pair("special_tokens_map.json", kMap),
+        std::pair("tokenizer_config.json", kConfig)})
+    if (has(name)) others.push_back(parse_document(text(name), path(name), kind));
+
+  std::string unusable;
+  if (single) try {
+      return pipeline(text("tokenizer.json"), path("tokenizer.json"), others);
+    } catch (const LoadError& error) {
+      if (!pair) throw;
+      unusable = std::string(error.what()) + "; vocab.json and merges.txt are read instead";
+    }
+  TokenizerFiles files =
+      parse_vocab_and_merges(text("vocab.json"), text("merges.txt"), system::text_of(folder));
+  if (single) files.warnings.push_back(unusable);
+  read_fields(others, files);
   return files;
 }
 

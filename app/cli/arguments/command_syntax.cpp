@@ -75,6 +75,12 @@ void CommandSyntax::flag(const std::string& name, const std::string& help, bool&
   app_->add_flag("--" + name, value, help)->group(heading_);
 }
 
+void CommandSyntax::flag(const std::string& name, const std::string& help, std::optional<bool>& value,
+                         bool sets) {
+  const auto set = [&value, sets](std::int64_t count) { value = (count > 0) == sets; };  // --bos=false: -1
+  app_->add_flag_function("--" + name, set, help)->group(heading_);
+}
+
 namespace {
 
 /// An option of the command line that stands for options of several views.
@@ -275,7 +281,11 @@ void CommandSyntax::prompt(bool many) {
     group.flag("skip-errors", "report a prompt that fails and continue with the next one",
                prompt.skip_errors);
   }
-  group.flag("bos", "put the start token <|endoftext|> first", prompt.start_token);
+  group.flag("bos",
+             "put the start token first: the tokenizer's bos_token, usually <|endoftext|>\n"
+             "(default: as the tokenizer's files say)",
+             prompt.start_token, true);
+  group.flag("no-bos", "do not put a start token first", prompt.start_token, false);
 }
 
 void CommandSyntax::edits(bool list_means) {

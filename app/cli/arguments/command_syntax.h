@@ -104,6 +104,8 @@ class CommandSyntax {
     });
   }
   void flag(const std::string& name, const std::string& help, bool& value);
+  /// A flag that sets the value to `sets`.
+  void flag(const std::string& name, const std::string& help, std::optional<bool>& value, bool sets);
   /// A positional argument.
   template <class Value, class Read>
   void word(const std::string& name, const std::string& help, Value& value, Read read) {

@@ -272,8 +272,7 @@ void run_attribute(const AttributeCommand& command, const Streams& streams) {
   How how(command);
   Engine engine = start_engine(command, streams);
   AttributionOf asked;
-  const model::Tokenizer& tokenizer = *engine.model->tokenizer;
-  set_tokens(asked, command.measured, tokenizer);
+  set_tokens(asked, command.measured, *engine.model);
   ListMeans means;
   const auto work = [&](const PromptSource& source, const ListedPrompt& prompt) {
     PromptRun made = run_prompt(engine, prompt, source.where());
@@ -289,7 +288,7 @@ void run_attribute(const AttributeCommand& command, const Streams& streams) {
     question.position = position;
     const bool is_difference = measured.metric == GradientMetric::difference;
     if (is_difference && command.measured.other_token.empty()) question.against = TokenChoice::other();
-    set_tokens_of_line(question, prompt, token_count(measured.metric), tokenizer, source.where());
+    set_tokens_of_line(question, prompt, token_count(measured.metric), *engine.model, source.where());
     if (!is_difference) question.against = {};
     name_by_id(question.token, question.against, *run, position, engine, source.where());
     report.of = ask(answers, question);

@@ -32,8 +32,8 @@ CircuitOf question_of(const CircuitCommand& command, const ListedPrompt& prompt,
   CircuitOf question;
   question.metric.metric = measured.metric;
   question.metric.position = measured.position.value_or(-1);
-  set_tokens(question.metric, measured, *engine.model->tokenizer);
-  set_tokens_of_line(question.metric, prompt, token_count(measured.metric), *engine.model->tokenizer, "");
+  set_tokens(question.metric, measured, *engine.model);
+  set_tokens_of_line(question.metric, prompt, token_count(measured.metric), *engine.model, "");
   question.method = command.method;
   question.cut = second_of(command, prompt).text && !command.ablation ? CutOf{CircuitCut::second}
                  : list.means                                         ? CutOf{CircuitCut::list_mean, list}

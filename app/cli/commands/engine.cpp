@@ -169,8 +169,11 @@ std::shared_ptr<const LoadedModel> loaded(const ModelArguments& arguments,
 
 std::shared_ptr<const model::Tokenizer> load_tokenizer(const ModelArguments& arguments) {
   const std::filesystem::path folder = model_folder(arguments);
-  if (KeptModels* kept = arguments.kept.models.get()) return kept->tokenizer(folder);
-  return std::make_shared<const model::Tokenizer>(model::Tokenizer::load(folder));
+  KeptModels* kept = arguments.kept.models.get();
+  if (kept == nullptr) return std::make_shared<const model::Tokenizer>(model::Tokenizer::load(folder));
+  auto tokenizer = kept->tokenizer(folder);
+  if (!tokenizer->problem().empty()) throw model::LoadError(tokenizer->problem());
+  return tokenizer;
 }
 
 namespace {
@@ -217,7 +220,8 @@ Engine start_engine(const Arguments& command, const Streams& streams, const Engi
   }
   show_warnings(engine.warnings(), command.model, streams.err);
   if (edits.mean_over)
-    engine.mean_over = read_mean_list(*edits.mean_over, *engine.model, command.prompt.start_token);
+    engine.mean_over = read_mean_list(*edits.mean_over, *engine.model,
+                                      has_start_token(*engine.model, command.prompt.start_token));
   engine.given_edits = edits_from(edits, *engine.model);
   model::Edits wanted = with_list_means(engine.given_edits, engine, use.takes_means, streams);
   if (engine.second && use.second == SecondModelUse::patch_source && !model::patches_from_second(wanted))
@@ -284,7 +288,7 @@ std::shared_ptr<const PromptRun> run_second(Engine& engine, Prompt prompt, const
   return second;
 }
 
-Baseline baseline_of(Engine& engine, const ComparisonArguments& comparison, bool start_token) {
+Baseline baseline_of(Engine& engine, const ComparisonArguments& comparison, std::optional<bool> start_token) {
   if (comparison.second)
     return {run_second(engine, {*comparison.second, {}, start_token}, "--second: "), comparison.alignment};
   if (!engine.plan && !engine.second && comparison.side != Side::run)

@@ -113,7 +113,7 @@ struct Baseline {
 };
 
 /// Throws like tokenize_whole, and model::RunError for a side that does not exist.
-Baseline baseline_of(Engine& engine, const ComparisonArguments& comparison, bool start_token);
+Baseline baseline_of(Engine& engine, const ComparisonArguments& comparison, std::optional<bool> start_token);
 
 /// Sets the run's baseline, if there is one.
 void compare(Engine& engine, PromptRun& run, const Baseline& baseline);

@@ -119,7 +119,7 @@ void set_tokens(Options& options, const std::vector<ViewToken>& tokens, const Lo
                      &id = *(other ? view->tokens.other_id : view->tokens.id);
     options.set(rank, rank.default_value);
     options.set(id, id.default_value);
-    const TokenChoice chosen = token_of(*model.tokenizer, token, flag, {});
+    const TokenChoice chosen = token_of(model, token, flag, {});
     if (chosen.by == TokenChoice::By::id) {
       options.set(id, chosen.number);
     } else if (const int wanted = chosen.number + 1; wanted <= rank.high) {

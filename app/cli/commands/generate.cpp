@@ -114,12 +114,12 @@ void run_generate(const GenerateCommand& command, const Streams& streams) {
                   << " tokens\n";
       break;
     }
-    text.write(tokenizer.bytes(id));
+    text.write(tokenizer.text(id));
     if (command.json) {
-      Json token = token_json(id, tokenizer.bytes(id));
+      Json token = token_json(tokenizer, id);
       token["probability"] = probability_of(logits, id);
       result.tokens.push_back(std::move(token));
-      result.bytes += tokenizer.bytes(id);
+      result.bytes += tokenizer.text(id);
     }
     if (run->length() == engine.config().n_ctx && made + 1 < command.tokens) {
       text.end();

@@ -32,7 +32,7 @@ Json How::shared(const Engine& engine) {
   how.update(named(model, weights.model));
   how["second_model"] = engine.second ? named(*engine.second, weights.second) : Json(nullptr);
   how["precision"] = name_of(command_.model.precision);
-  how["start_token"] = command_.prompt.start_token;
+  how["start_token"] = has_start_token(model, command_.prompt.start_token);
   how["edits"] = std::move(edits);
   if (const auto& list = engine.mean_over) {
     how["mean_over"] = list_json(list->file);

@@ -51,9 +51,7 @@ Json position_json(const PromptRun& run, const LogitLens& lens, int position, in
                       {"kl", bits(reading.divergence)},
                       {"guesses", guesses_json(tokenizer, best_of(reading, top))}});
   }
-  return {{"position", position},
-          {"answer", token_json(answer, tokenizer.bytes(answer))},
-          {"places", std::move(places)}};
+  return {{"position", position}, {"answer", token_json(tokenizer, answer)}, {"places", std::move(places)}};
 }
 
 void write_json(const Json& how, Engine& engine, const Reading& reading, std::ostream& out) {
@@ -86,8 +84,7 @@ void write_position(const Reading& shown, const LogitLens& lens, int position, s
                   rank >= 0 ? std::to_string(rank + 1).c_str() : "unknown",
                   100 * printable(reading.guesses.next_probability));
     for (const model::Guess& guess : best_of(reading, top))
-      out << ' ' << viz::visible(tokenizer.bytes(guess.id))
-          << format(" %.2f%%", 100 * printable(guess.probability));
+      out << ' ' << token_label(tokenizer, guess.id) << format(" %.2f%%", 100 * printable(guess.probability));
     out << '\n';
   }
 }
@@ -112,7 +109,7 @@ void run_lens(const LensCommand& command, const Streams& streams) {
     return write_means(ListMeans::merge(command.merge, "lens"), command, false, streams);
   How how(command);
   Engine engine = start_engine(command, streams);
-  const TokenChoice token = token_of(*engine.model->tokenizer, command.token, "--token", TokenChoice::best());
+  const TokenChoice token = token_of(*engine.model, command.token, "--token", TokenChoice::best());
   ListMeans means;
   const auto work = [&](const PromptSource& source, const ListedPrompt& prompt) {
     PromptRun run = run_prompt(engine, prompt, source.where());
@@ -120,8 +117,8 @@ void run_lens(const LensCommand& command, const Streams& streams) {
     if (given.by == GivenToken::By::rank) compare_with_unedited(engine, run);
     Reading reading{command, run, token, !given.empty(), 0, run.run->length()};
     require_measurable(prompt);
-    reading.token = saying_where(
-        source.where(), [&] { return token_of(*engine.model->tokenizer, prompt.token, "\"token\"", token); });
+    reading.token = saying_where(source.where(),
+                                 [&] { return token_of(*engine.model, prompt.token, "\"token\"", token); });
     auto only = prompt.position ? prompt.position : command.position;
     if (command.mean && !only) only = -1;
     if (only) {

@@ -32,18 +32,17 @@ void measured_options(CommandSyntax& command, MeasuredMetric<Metric>& own, const
 
 /// Sets the question's tokens to those that were given. Throws model::RunError that begins with the option.
 template <class Question, class Metric>
-void set_tokens(Question& question, const MeasuredMetric<Metric>& measured,
-                const model::Tokenizer& tokenizer) {
-  question.token = token_of(tokenizer, measured.token, "--token", question.token);
-  question.against = token_of(tokenizer, measured.other_token, "--other-token", question.against);
+void set_tokens(Question& question, const MeasuredMetric<Metric>& measured, const LoadedModel& model) {
+  question.token = token_of(model, measured.token, "--token", question.token);
+  question.against = token_of(model, measured.other_token, "--other-token", question.against);
 }
 
 /// Sets the question's tokens to those that a prompt's line names. Throws model::RunError that begins with
 /// `where`.
 template <class Question>
-void set_tokens_of_line(Question& question, const ListedPrompt& line, int tokens,
-                        const model::Tokenizer& tokenizer, const std::string& where) {
-  saying_where(where, [&] { set_tokens_of_line(question, line, tokens, tokenizer); });
+void set_tokens_of_line(Question& question, const ListedPrompt& line, int tokens, const LoadedModel& model,
+                        const std::string& where) {
+  saying_where(where, [&] { set_tokens_of_line(question, line, tokens, model); });
 }
 
 /// Completes the metric. Throws UsageError for tokens and a position that it does not have: `metrics` has its

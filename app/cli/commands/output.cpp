@@ -20,7 +20,7 @@ double printable(double number) {
 }
 
 std::string token_words(const model::Tokenizer& tokenizer, int id) {
-  return viz::visible(tokenizer.bytes(id)) + " (id " + std::to_string(id) + ")";
+  return token_label(tokenizer, id) + " (id " + std::to_string(id) + ")";
 }
 
 std::string logit_name(const model::Tokenizer& tokenizer, int token, int against) {
@@ -43,12 +43,18 @@ void write_by_size(std::vector<NamedNumber> lines, const char* pattern, std::ost
   for (const auto& [number, name] : lines) out << format(pattern, printable(number)) << name << '\n';
 }
 
+Json token_json(const model::Tokenizer& tokenizer, int id) {
+  Json token = token_json(id, tokenizer.bytes(id));
+  token["text"] = utf8_or_replacement(tokenizer.text(id));
+  return token;
+}
+
 void write_tokens_json(const model::Tokenizer& tokenizer, std::span<const model::Token> tokens,
                        std::ostream& out) {
   out << "\"tokens\":[";
   const char* separator = "";
   for (const model::Token& token : tokens) {
-    Json object = token_json(token.id, tokenizer.bytes(token.id));
+    Json object = token_json(tokenizer, token.id);
     object["start"] = token.start;
     object["end"] = token.end;
     out << std::exchange(separator, ",") << json_line(object);
@@ -64,13 +70,13 @@ void write_json_line(const Json& how, const model::Tokenizer& tokenizer, std::sp
 }
 
 Json token_or_null(const model::Tokenizer& tokenizer, int id) {
-  return id < 0 ? Json(nullptr) : token_json(id, tokenizer.bytes(id));
+  return id < 0 ? Json(nullptr) : token_json(tokenizer, id);
 }
 
 Json guesses_json(const model::Tokenizer& tokenizer, std::span<const model::Guess> guesses) {
   Json array = Json::array();
   for (const model::Guess& guess : guesses) {
-    Json object = token_json(guess.id, tokenizer.bytes(guess.id));
+    Json object = token_json(tokenizer, guess.id);
     object["logit"] = guess.logit;
     object["probability"] = guess.probability;
     array.push_back(std::move(object));

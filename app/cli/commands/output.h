@@ -43,6 +43,9 @@ struct NamedNumber {
 /// Writes a line for each number, largest magnitude first. `pattern` is a printf format for the number.
 void write_by_size(std::vector<NamedNumber> lines, const char* pattern, std::ostream& out);
 
+/// `{"id":340,"text":" it","bytes":[32,105,116]}`; the text of an id without bytes is "#4100".
+Json token_json(const model::Tokenizer& tokenizer, int id);
+
 /// `"tokens":[{"id":..,"text":..,"bytes":[..],"start":..,"end":..},..]`, written token by token.
 void write_tokens_json(const model::Tokenizer& tokenizer, std::span<const model::Token> tokens,
                        std::ostream& out);

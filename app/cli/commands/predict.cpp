@@ -26,7 +26,7 @@ Json position_json(const PromptRun& run, int position, const model::PositionStat
   Json following = nullptr;
   if (has_following(run, position)) {
     const int id = run.tokens.tokens[position + 1].id;
-    following = token_json(id, tokenizer.bytes(id));
+    following = token_json(tokenizer, id);
     following["logit"] = statistics.next_logit;
     following["probability"] = statistics.next_probability;
     following["rank"] = statistics.next_rank >= 0 ? Json(statistics.next_rank + 1) : Json(nullptr);
@@ -82,7 +82,7 @@ void write_guesses(const model::Tokenizer& tokenizer, const std::vector<model::G
     const model::Guess& guess = guesses[i];
     out << format("%6d %12.6f%% %10.4f %8d  ", static_cast<int>(i) + 1, 100 * printable(guess.probability),
                   printable(static_cast<double>(guess.logit)), guess.id)
-        << viz::visible(tokenizer.bytes(guess.id)) << '\n';
+        << token_label(tokenizer, guess.id) << '\n';
   }
 }
 

@@ -178,7 +178,8 @@ Recipe recipe_of(const PlotCommand& command, const View& view, const PromptRun& 
   s.model = {run.model->name, weights.model, command.model.precision};
   if (run.second_model) s.second_model = {run.second_model->name, weights.second};
   if (run.model->patterns) s.model.attention = system::text_of(run.model->patterns->path().filename());
-  s.prompt = {run.prompt.text, run.prompt.ids, run.prompt.start_token};
+  s.model.adds_start_token = has_start_token(*run.model, std::nullopt);
+  s.prompt = {run.prompt.text, run.prompt.ids, run.tokens.has_start_token};
   s.edits = written_edits(run.prompt.edits);
   if (command.comparison.second)
     s.second = Session::Second{*command.comparison.second, true, command.comparison.alignment};
@@ -274,8 +275,9 @@ void find_subject(Session& session, const std::filesystem::path& file, ModelArgu
 
 std::span<const std::string_view> options_excluded_by_window_recipe() {
   static constexpr std::string_view kOptions[] = {
-      "--view",   "--beside", "--over", "--prompt", "--ids",  "--prompt-file", "--bos", "--edit", "--edits",
-      "--second", "--align",  "--show", "--layer",  "--head", "--query",       "--key", "--tour"};
+      "--view", "--beside", "--over", "--prompt", "--ids",    "--prompt-file",
+      "--bos",  "--no-bos", "--edit", "--edits",  "--second", "--align",
+      "--show", "--layer",  "--head", "--query",  "--key",    "--tour"};
   return kOptions;
 }
 

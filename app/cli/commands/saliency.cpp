@@ -20,7 +20,7 @@ SaliencyOf question_of(const SaliencyCommand& command, const Engine& engine) {
   question.method = command.method;
   question.baseline = command.baseline.value_or(question.baseline);
   question.steps = command.steps.value_or(question.steps);
-  set_tokens(question, command.measured, *engine.model->tokenizer);
+  set_tokens(question, command.measured, *engine.model);
   return question;
 }
 
@@ -89,8 +89,7 @@ void run_saliency(const SaliencyCommand& command, const Streams& streams) {
     SaliencyOf question = asked;
     question.metric = measured.metric;
     if (has_position(measured.metric)) question.position = measured.position.value_or(-1);
-    set_tokens_of_line(question, prompt, token_count(question.metric), *engine.model->tokenizer,
-                       source.where());
+    set_tokens_of_line(question, prompt, token_count(question.metric), *engine.model, source.where());
     if (token_count(question.metric) > 0)
       name_by_id(question.token, question.against, run, question.position, engine, source.where());
     const Saliency of = computed(question, run, engine, source.where(), streams);

@@ -18,10 +18,10 @@ struct TokenNames {
   const PromptTokens* keys = nullptr;
 
   std::string query(const FoundWeight& f) const {
-    return tokenizer ? viz::visible(tokenizer->bytes(f.query_id)) : queries->labels[f.query];
+    return tokenizer ? token_label(*tokenizer, f.query_id) : queries->labels[f.query];
   }
   std::string key(const FoundWeight& f) const {
-    return tokenizer ? viz::visible(tokenizer->bytes(f.key_id)) : keys->labels[f.key];
+    return tokenizer ? token_label(*tokenizer, f.key_id) : keys->labels[f.key];
   }
 };
 
@@ -29,7 +29,7 @@ struct TokenNames {
 Json context_json(const model::Tokenizer& tokenizer, const Excerpt& excerpt, const char* name) {
   Json context = Json::array();
   for (std::size_t i = 0; i < excerpt.ids.size(); ++i) {
-    Json token = token_json(excerpt.ids[i], tokenizer.bytes(excerpt.ids[i]));
+    Json token = token_json(tokenizer, excerpt.ids[i]);
     token["position"] = excerpt.first + static_cast<int>(i);
     token[name] = excerpt.values[i];
     context.push_back(std::move(token));
@@ -58,7 +58,7 @@ void write_count(std::int64_t count, std::ptrdiff_t shown, const char* one, cons
 void write_json(const Json& how, const TokenNames& names, const FoundWeights& found, bool context,
                 std::ostream& out) {
   const auto token = [&](int position, int id, const std::string& label) {
-    Json object = names.tokenizer ? token_json(id, names.tokenizer->bytes(id)) : Json{{"text", label}};
+    Json object = names.tokenizer ? token_json(*names.tokenizer, id) : Json{{"text", label}};
     object["position"] = position;
     return object;
   };
@@ -96,7 +96,7 @@ void write_json(const Json& how, const model::Tokenizer& tokenizer, const FoundA
   Json best = Json::array();
   for (std::size_t i = 0; i < found.best.size(); ++i) {
     const FoundActivation& f = found.best[i];
-    Json token = token_json(f.id, tokenizer.bytes(f.id));
+    Json token = token_json(tokenizer, f.id);
     token["position"] = f.position;
     best.push_back({{"prompt", f.prompt},
                     {"layer", f.layer},

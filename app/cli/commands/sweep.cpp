@@ -45,7 +45,7 @@ SweepOf question_of(const SweepCommand& command, const Engine& engine) {
   question.estimates =
       question.has_estimates() && (command.estimates != EstimatesWritten::none || !command.out.empty());
   question.largest_of = command.measured.metric;
-  set_tokens(question, command.measured, *engine.model->tokenizer);
+  set_tokens(question, command.measured, *engine.model);
   return question;
 }
 
@@ -294,7 +294,7 @@ void run_sweep(const SweepCommand& command, const Streams& streams) {
     SweepOf question = asked;
     question.edit = edit_of(command, prompt);
     question.largest_of = measured.metric;
-    set_tokens_of_line(question, prompt, token_count(measured.metric), *engine.model->tokenizer, where);
+    set_tokens_of_line(question, prompt, token_count(measured.metric), *engine.model, where);
     const int position = measured.position.value_or(-1);
     question.position = position < 0 ? run->run->length() - 1 : position;
     question.positions = acting_positions(*run, question.position);

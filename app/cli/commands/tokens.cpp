@@ -6,37 +6,26 @@
 namespace headscope::app {
 namespace {
 
-void append_ids(const model::Tokenizer& tokenizer, const std::vector<int>& ids, const std::string& where,
-                std::vector<model::Token>& tokens) {
-  std::size_t at = 0;
-  for (const int id : ids) {
-    if (id < 0 || id >= tokenizer.size())
-      throw model::RunError(where + "the token id " + std::to_string(id) +
-                            " is outside the vocabulary, whose ids are 0 to " +
-                            std::to_string(tokenizer.size() - 1));
-    const std::size_t end = at + tokenizer.bytes(id).size();
-    tokens.push_back({id, at, end});
-    at = end;
-  }
-}
-
 /// Tokenizes without running: the length is unlimited, and the empty prompt has no tokens.
 std::vector<model::Token> tokens_of(const model::Tokenizer& tokenizer, const Prompt& prompt,
                                     const std::string& where) {
   std::vector<model::Token> tokens;
-  if (prompt.start_token) {
-    const auto id = tokenizer.end_of_text();
+  if (*prompt.start_token) {
+    const auto id = tokenizer.start_token();
     if (!id)
       throw model::RunError(where +
-                            "--bos needs an <|endoftext|> token, which this vocabulary does not have");
+                            "--bos needs a bos_token or <|endoftext|>, and this tokenizer has neither");
     tokens.push_back({*id, 0, 0});
   }
-  if (!prompt.ids.empty()) {
-    append_ids(tokenizer, prompt.ids, where, tokens);
-  } else {
-    const auto encoded = tokenizer.encode(prompt.text);
-    tokens.insert(tokens.end(), encoded.begin(), encoded.end());
+  std::size_t end = 0;
+  for (const int id : prompt.ids) {
+    const std::size_t start = end;
+    end += tokenizer.text(id).size();
+    tokens.push_back({id, start, end});
   }
+  if (prompt.ids.empty())
+    for (const model::Token& token : saying_where(where, [&] { return tokenizer.encode(prompt.text); }))
+      tokens.push_back(token);
   return tokens;
 }
 
@@ -48,17 +37,19 @@ void write_table(const model::Tokenizer& tokenizer, const std::vector<model::Tok
     const auto text = [](std::size_t number) { return std::to_string(number); };
     out << format("%8s %8d %8s %8s  ", text(i).c_str(), token.id, text(token.start).c_str(),
                   text(token.end).c_str())
-        << viz::visible(tokenizer.bytes(token.id)) << '\n';
+        << token_label(tokenizer, token.id) << '\n';
   }
 }
 
 void run_tokens(const Arguments& command, const Streams& streams) {
   const std::shared_ptr<const model::Tokenizer> loaded = load_tokenizer(command.model);
   const model::Tokenizer& tokenizer = *loaded;
+  PromptArguments prompts = command.prompt;
+  prompts.start_token = prompts.start_token.value_or(tokenizer.adds_start_token());
   const Json how = {{"program", program_name()},
                     {"model", utf8_or_replacement(model_name(model_folder(command.model)))},
-                    {"start_token", command.prompt.start_token}};
-  for_each_prompt(command.prompt, streams, [&](const PromptSource& source, const Prompt& prompt) {
+                    {"start_token", *prompts.start_token}};
+  for_each_prompt(prompts, streams, [&](const PromptSource& source, const Prompt& prompt) {
     const std::vector<model::Token> tokens = tokens_of(tokenizer, prompt, source.where());
     if (command.json) {
       Json of_prompt = how;

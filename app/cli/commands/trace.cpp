@@ -123,7 +123,7 @@ class TraceFile {
 std::map<std::string, std::string> metadata_of(const LoadedModel& model, std::span<const int> ids,
                                                const model::Edits& edits) {
   Json texts = Json::array();
-  for (const int id : ids) texts.push_back(utf8_or_replacement(model.tokenizer->bytes(id)));
+  for (const int id : ids) texts.push_back(utf8_or_replacement(model.tokenizer->text(id)));
   std::map<std::string, std::string> metadata{{"producer", "headscope " + version()},
                                               {"model", utf8_or_replacement(model.name)},
                                               {"tokens", texts.dump()},
@@ -149,15 +149,14 @@ struct Tracing {
 Tracing tracing_of(const TraceCommand& command, Engine& engine) {
   Tracing tracing{command, match_hook_points(engine.config(), command.hooks)};
   if (!command.gradients) return tracing;
-  const model::Tokenizer& tokenizer = *engine.model->tokenizer;
   MetricChoice& choice = tracing.metric.emplace();
   choice.metric = command.gradients->metric;
   const auto option = [](const GivenToken& given, const char* name) {
     return given.empty() ? "--gradients" : name;
   };
   choice.token =
-      token_of(tokenizer, command.gradients->token, option(command.token, "--token"), choice.token);
-  choice.against = token_of(tokenizer, command.gradients->against,
+      token_of(*engine.model, command.gradients->token, option(command.token, "--token"), choice.token);
+  choice.against = token_of(*engine.model, command.gradients->against,
                             option(command.other_token, "--other-token"), choice.against);
   choice.position = command.position.value_or(-1);
   tracing.baseline = baseline_of(engine, command.comparison, command.prompt.start_token);

@@ -49,7 +49,7 @@ void add_activations(const PromptRun& run, const ActivationSearch& search, const
   const model::Tokenizer& tokenizer = *run.model->tokenizer;
   BestActivations best(most);
   for (int position = 0; position < run.run->length(); ++position) {
-    if (!search.at.matches(tokenizer.bytes(ids[position]), position, run.run->length(), position)) continue;
+    if (!search.at.matches(tokenizer.text(ids[position]), position, run.run->length(), position)) continue;
     for (std::size_t i = 0; i < watched.neurons().size(); ++i) {
       const auto [layer, neuron] = watched.neurons()[i];
       const float activation = watched.of(i)[position];

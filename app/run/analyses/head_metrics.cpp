@@ -182,7 +182,7 @@ HeadMetricsOf MetricsOnRepeated::compute(const PromptRun& run,
                                        : "room for the start token and twice " + std::to_string(longest) +
                                              " at most, not twice " + std::to_string(texts.length)));
   }
-  const std::optional<int> start = run.model->tokenizer->end_of_text();
+  const std::optional<int> start = start_token_of(*run.model);
   HeadMetricsOf result = computation.partial != nullptr ? *computation.partial : HeadMetricsOf{};
   while (result.sequences < texts.sequences) {
     const std::vector<int> tokens = texts.sequence(result.sequences, config.vocab_size, start);

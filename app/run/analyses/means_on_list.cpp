@@ -90,7 +90,7 @@ MeansOnList SweepOnList::compute(const PromptRun& run, const Computation<MeansOn
     question.largest_of = metric;
     question.estimates = false;
     question.position = position_in(one, line.position.value_or(-1));
-    set_tokens_of_line(question, line, token_count(metric), *one.model->tokenizer);
+    set_tokens_of_line(question, line, token_count(metric), *one.model);
     if (question.edit == SweepEdit::patch) {
       compare_with_line(one, line, computation.workspace, computation.stop);
       question.from = patch_prompt_of(one);
@@ -116,8 +116,8 @@ MeansOnList LensOnList::compute(const PromptRun& run, const Computation<MeansOnL
   return means_over(over, run, computation,
                     [&](const PromptRun& one, const ListedPrompt& line, const std::string&, MeansOnList&) {
                       const int position = position_in(one, line.position.value_or(-1));
-                      const LensOf question = LensOf::around(
-                          position, token_of(*one.model->tokenizer, line.token, "\"token\"", token));
+                      const LensOf question =
+                          LensOf::around(position, token_of(*one.model, line.token, "\"token\"", token));
                       const LogitLens lens = question.compute(one, {computation.workspace, computation.stop});
                       return cells_of(lens, position);
                     });
@@ -134,7 +134,7 @@ MeansOnList AttributionOnList::compute(const PromptRun& run,
         const bool subtracts = measured.metric == GradientMetric::difference;
         AttributionOf question{position_in(one, measured.position.value_or(-1)), token, against};
         if (subtracts && against.by == TokenChoice::By::none) question.against = TokenChoice::other();
-        set_tokens_of_line(question, line, token_count(measured.metric), *one.model->tokenizer);
+        set_tokens_of_line(question, line, token_count(measured.metric), *one.model);
         const Attribution parts = question.compute(one, {computation.workspace, computation.stop});
         if (answer.subtracts.value_or(subtracts) != subtracts)
           throw std::runtime_error(where +

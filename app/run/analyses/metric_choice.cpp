@@ -7,7 +7,6 @@
 #include "app/run/analyses/next_token.h"
 #include "model/files/error.h"
 #include "model/pass/each_kind.h"
-#include "viz/text/text.h"
 
 namespace headscope::app {
 namespace {
@@ -61,7 +60,7 @@ double unit_of(const model::Metric& metric) {
 
 std::string describe(const model::Metric& metric, const PromptRun& run) {
   const auto token = [&](int id) {
-    return viz::visible(run.model->tokenizer->bytes(id)) + " (id " + std::to_string(id) + ")";
+    return token_label(*run.model->tokenizer, id) + " (id " + std::to_string(id) + ")";
   };
   const auto after = [](int position) { return " after position " + std::to_string(position); };
   return std::visit(

@@ -122,7 +122,7 @@ void search_shape(const PromptRun& run, const WeightSearch& search, int prompt, 
 bool is_meant(const TokenSelector& selector, const PromptRun& run, const PromptTokens& tokens, int position,
               int query) {
   if (!run.model->patterns)
-    return selector.matches(run.model->tokenizer->bytes(run.run->tokens[position]), position,
+    return selector.matches(run.model->tokenizer->text(run.run->tokens[position]), position,
                             run.run->length(), query);
   if (selector.kind != TokenSelector::Kind::text)
     return selector.matches("", position, run.run->length(), query);

@@ -85,10 +85,10 @@ bool of_shape(const ViewContext& c) {
 TokenSelector same_word(const ViewContext& c, const PromptTokens& tokens, int position) {
   const bool labels = c.run->model->patterns != nullptr;
   const std::string_view space = labels ? "·" : " ";
-  std::string_view text = labels ? std::string_view(tokens.labels[position])
-                                 : c.run->model->tokenizer->bytes(c.run->run->tokens[position]);
-  if (text.size() > space.size() && text.starts_with(space)) text.remove_prefix(space.size());
-  return {TokenSelector::Kind::text, std::string(text), 0};
+  std::string text =
+      labels ? tokens.labels[position] : c.run->model->tokenizer->text(c.run->run->tokens[position]);
+  if (text.size() > space.size() && text.starts_with(space)) text.erase(0, space.size());
+  return {TokenSelector::Kind::text, std::move(text), 0};
 }
 
 TokenSelector at_position(int position) {

@@ -24,7 +24,7 @@ void add_choice_of_key(std::vector<MenuLine>& menu, const ViewContext& c, int po
 void add_copies_of_token(Facts& facts, const ViewContext& c, int id, std::string label) {
   if (label.empty()) label = label_of(c, id);
   const auto& tokenizer = c.run->model->tokenizer;
-  facts.copy("“" + label + "”", tokenizer ? std::string(tokenizer->bytes(id)) : label);
+  facts.copy("“" + label + "”", tokenizer ? tokenizer->text(id) : label);
   if (tokenizer) facts.value("id", std::to_string(id), Fact::Location::menu);
 }
 

@@ -35,8 +35,7 @@ std::string token_name(const PromptTokens& tokens, int position) {
 }
 
 std::string label_of(const ViewContext& c, int id) {
-  const std::string_view bytes = c.run->model->tokenizer->bytes(id);
-  return bytes.empty() ? "#" + std::to_string(id) : viz::visible(bytes);
+  return token_label(*c.run->model->tokenizer, id);
 }
 
 std::string exact(float value) {

@@ -9,7 +9,7 @@
 namespace headscope::app {
 
 OverPrompts over_list(const ViewContext& c) {
-  return {c.prompts, c.run && c.run->prompt.start_token};
+  return {c.prompts, c.run && c.run->tokens.has_start_token};
 }
 
 Picture no_list(const ViewContext& c) {

@@ -27,13 +27,13 @@ std::string notice(const UiState& state, const Snapshot& snapshot) {
   if (tokens.length() > tokens.run_length)
     return std::to_string(tokens.run_length) + " of " + std::to_string(tokens.length()) +
            " tokens are run: this model reads no more. The others are greyed out.";
-  if (tokens.was_empty) return "The prompt is empty: only the start token <|endoftext|> is run.";
+  if (tokens.was_empty) return "The prompt is empty: only the start token " + tokens.labels[0] + " is run.";
   const View* view = find_view(state.view);
   const bool shows_attention = view && view->group == Group::attention;  // which the hints are about
   const Prompt& run = snapshot.run->prompt;  // the hints are about the text alone, unedited
   const bool hint_holds =
-      state.prompt.edit.text == state.hint_text && run.edits.empty() && !run.start_token && shows_attention &&
-      state.tour.tour < 0 &&
+      state.prompt.edit.text == state.hint_text && run.edits.empty() && !tokens.has_start_token &&
+      shows_attention && state.tour.tour < 0 &&
       (state.examples_model.empty() || snapshot.run->model->folder == state.examples_model);
   return hint_holds ? state.hint : "";
 }

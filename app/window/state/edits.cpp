@@ -123,7 +123,8 @@ void move_with_tokens(UiState& s, const Prompt& before, const Snapshot& snapshot
   };
   try {
     const Prompt now = typed_prompt(s);
-    positions = moved_positions(ids_of(before), ids_of(now), before.start_token && now.start_token ? 1 : 0);
+    const auto starts = [](const Prompt& prompt) { return prompt.start_token.value_or(false); };
+    positions = moved_positions(ids_of(before), ids_of(now), starts(before) && starts(now) ? 1 : 0);
   } catch (const model::RunError&) {  // the worker reports the error
     return;
   }

@@ -46,6 +46,7 @@ void reduce(UiState& s, const ModelOpened& a, World& w) {
       s.second_view.clear();
   }
   if (model && !model->patterns) {
+    if (!s.start_token_chosen) s.start_token = has_start_token(*model, std::nullopt);
     if (s.tour.saved_edits) remove_unsupported(*s.tour.saved_edits, model->config());
     if (const int gone = remove_unsupported(s.edits.list, model->config()))
       reduce(s,
@@ -108,7 +109,7 @@ void reduce(UiState& s, const OpenSession& a, World& w) {
   const Session& session = a.recipe.session;
   reduce(s, CloseTour{}, w);
   const bool attention = !session.model.attention.empty();
-  if (!attention) replace_prompt(s, session.prompt, w);
+  if (!attention) replace_prompt(s, session.prompt, w), s.start_token_chosen = true;
   const bool loads = a.model && (*a.model != s.model || attention);
   if (loads) reduce(s, OpenModel{*a.model}, w);
   show_session(s, a);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <ranges>
 #include <utility>
 
 #include "app/views/output/sampling_options.h"
@@ -35,6 +36,13 @@ bool is_second_prompt(const UiState& s, const Run& run, const Snapshot& snapshot
 void continue_second(UiState& s, const AppendToken& a) {
   TextState& edit = s.second.text.edit;
   std::string bytes(a.of->model->tokenizer->bytes(a.id));
+  if (bytes.empty()) {
+    s.generation.running = false;
+    s.message = {"The second prompt is a text, and the token " + token_label(*a.of->model->tokenizer, a.id) +
+                     " has none.",
+                 true};
+    return;
+  }
   const TextCommand command =
       a.after < 0 ? TextCommand(Append{std::move(bytes), s.generation.running})
                   : TextCommand(Replace{edit.text.substr(0, a.of->tokens.tokens.at(a.after).end) + bytes});
@@ -42,39 +50,80 @@ void continue_second(UiState& s, const AppendToken& a) {
   scroll_to_start(s);
 }
 
-/// The ids of all the prompt's tokens, including those beyond n_ctx; nothing if it cannot be tokenized.
-std::optional<std::vector<int>> all_ids(const UiState& s, const Snapshot& snapshot) {
+/// All the prompt's tokens, including those beyond n_ctx; nothing if it cannot be tokenized.
+std::optional<std::vector<model::Token>> all_tokens(const UiState& s, const Snapshot& snapshot) {
   if (!snapshot.model || snapshot.model->patterns) return std::nullopt;
   try {
-    std::vector<int> ids;
-    for (const model::Token& token : tokenize(*snapshot.model, typed_prompt(s)).tokens)
-      ids.push_back(token.id);
-    return ids;
+    return tokenize(*snapshot.model, typed_prompt(s)).tokens;
   } catch (const model::RunError&) {  // the worker reports the error
     return std::nullopt;
   }
 }
 
+std::vector<int> ids_of(std::span<const model::Token> tokens) {
+  std::vector<int> ids;
+  for (const model::Token& token : tokens) ids.push_back(token.id);
+  return ids;
+}
+
+/// The ids of a prompt of `ids` after its text `before` was edited to `now`: ids without text, which stand
+/// there as "#4100", stay unless they were touched, with the tokens of the text around them. Empty: there are
+/// none.
+std::vector<int> ids_after_edit(std::span<const int> ids, std::string_view before, std::string_view now,
+                                const model::Tokenizer& tokenizer) {
+  if (tokenizer.decode(ids) != before) return {};
+  const auto same = [](auto&& a, auto&& b) {
+    return static_cast<std::size_t>(std::ranges::mismatch(a, b).in1 - a.begin());
+  };
+  const std::size_t front = same(before, now);
+  const auto reversed = [&](std::string_view text) { return text.substr(front) | std::views::reverse; };
+  const std::size_t back = before.size() - same(reversed(before), reversed(now));
+  std::vector<int> result;
+  std::size_t done = 0, end = 0;
+  const auto add_text = [&](std::size_t to) {
+    for (const model::Token& token : tokenizer.encode(now.substr(done, to - done)))
+      result.push_back(token.id);
+  };
+  for (const int id : ids) {
+    const std::size_t start = std::exchange(end, end + tokenizer.text(id).size());
+    if (!tokenizer.bytes(id).empty() || (end > front && start < back)) continue;
+    const std::size_t place = end <= front ? start : start + now.size() - before.size();
+    add_text(place);
+    result.push_back(id);
+    done = place + end - start;
+  }
+  if (!result.empty()) add_text(now.size());
+  return result;
+}
+
 /// Replaces the prompt's tokens `before` by `ids`, which include the start token if there is one. The prompt
 /// becomes text if that text has the same tokens. `appended`: the new token joins the last ones in one undo
 /// step.
-void replace_tokens(UiState& s, std::span<const int> before, std::span<const int> ids,
+void replace_tokens(UiState& s, std::span<const model::Token> before, std::span<const int> ids,
                     std::span<const double> probabilities, bool appended, const Snapshot& snapshot) {
   const std::string& text = s.prompt.edit.text;
   if (text.empty() && s.ids.empty()) s.start_token = true;  // the text follows the start token
   const std::span<const int> own = ids.subspan(s.start_token && !ids.empty() ? 1 : 0);
-  std::string becomes = snapshot.model->tokenizer->decode(own);
+  std::size_t same = 0;  // these keep their text
+  while (same < std::min(before.size(), ids.size()) && before[same].id == ids[same]) ++same;
+  std::string becomes =
+      text.substr(0, same > 0 ? before[same - 1].end : 0) +
+      snapshot.model->tokenizer->decode(ids.subspan(std::max(same, ids.size() - own.size())));
   // Built before `text` is moved, since the order of evaluation in a call is unspecified.
   const TextCommand command = becomes.starts_with(text)
                                   ? TextCommand(Append{becomes.substr(text.size()), appended})
                                   : TextCommand(Replace{std::move(becomes)});
   s.prompt.edit = apply(std::move(s.prompt.edit), command);
   s.ids.clear();
-  const auto as_text = all_ids(s, snapshot);
-  if (!as_text || !std::ranges::equal(*as_text, ids)) s.ids.assign(own.begin(), own.end());
+  const auto as_text = all_tokens(s, snapshot);
+  if (!as_text || !std::ranges::equal(*as_text, ids, {}, &model::Token::id)) {
+    s.ids.assign(own.begin(), own.end());
+    if (std::string text_of_ids = snapshot.model->tokenizer->decode(own); text_of_ids != s.prompt.edit.text)
+      s.prompt.edit = apply(std::move(s.prompt.edit), Replace{std::move(text_of_ids)});
+  }
   const int most = snapshot.model->config().n_ctx;
   if (std::ssize(before) <= most && std::ssize(ids) <= most)
-    s.tries = std::make_shared<const Tries>(with_step(*s.tries, before, ids, probabilities));
+    s.tries = std::make_shared<const Tries>(with_step(*s.tries, ids_of(before), ids, probabilities));
   s.selection.query = -1;
   scroll_to_start(s);
 }
@@ -113,9 +162,18 @@ void reduce(UiState& s, const TypeInField& a, World& w) {
       std::holds_alternative<Select>(a.command) || std::holds_alternative<SelectAll>(a.command);
   const bool all_selected =
       !field.edit.text.empty() && field.edit.selected().size() == field.edit.text.size();
+  const std::string before = a.field == Field::prompt && !s.ids.empty() ? field.edit.text : "";
   field.edit = apply(std::move(field.edit), a.command);
   if (moves_only) return;
-  if (a.field == Field::prompt) prompt_changed(s);
+  if (a.field == Field::prompt) {
+    std::vector<int> ids = std::exchange(s.ids, {});
+    prompt_changed(s);
+    const auto& model = w.snapshot.model;
+    if (!ids.empty() && model && !model->patterns) try {
+        s.ids = ids_after_edit(ids, before, field.edit.text, *model->tokenizer);
+      } catch (const model::RunError&) {  // the worker reports the error
+      }
+  }
   // Tokens that were chosen in one prompt say nothing about a wholly new one.
   if (a.field == Field::prompt && (all_selected || field.edit.text.empty()))
     s.selection.query = s.selection.key = -1;
@@ -175,18 +233,18 @@ void reduce(UiState& s, const AppendToken& a, World& w) {
   const bool is_current_run = is_shown_run(s, a.of, snapshot);
   const bool is_current_text = is_current_run || is_other_of_these_tokens(s, a.of, snapshot);
   if (a.after >= 0 && !is_current_text) return;  // the guess is about a text that was replaced
-  auto ids = all_ids(s, snapshot);
-  if (!ids || (a.of && a.of->model != snapshot.model && !is_current_text)) return;
-  const std::vector<int> before = *ids;
-  if (a.after >= 0) ids->resize(std::min(ids->size(), static_cast<std::size_t>(a.after) + 1));
-  ids->push_back(a.id);
+  const auto before = all_tokens(s, snapshot);
+  if (!before || (a.of && a.of->model != snapshot.model && !is_current_text)) return;
+  std::vector<int> ids = ids_of(*before);
+  if (a.after >= 0) ids.resize(std::min(ids.size(), static_cast<std::size_t>(a.after) + 1));
+  ids.push_back(a.id);
   const double probability = is_current_run ? a.probability : std::numeric_limits<double>::quiet_NaN();
-  replace_tokens(s, before, *ids, {&probability, 1}, s.generation.running, snapshot);
+  replace_tokens(s, *before, ids, {&probability, 1}, s.generation.running, snapshot);
   count_generated(s.generation);
 }
 
 void reduce(UiState& s, const SetTokens& a, World& w) {
-  const auto before = all_ids(s, w.snapshot);
+  const auto before = all_tokens(s, w.snapshot);
   const bool is_current_run = is_shown_run(s, a.of, w.snapshot);
   if (!before || !(is_current_run || is_other_of_these_tokens(s, a.of, w.snapshot))) return;
   s.generation.running = false;
@@ -197,6 +255,7 @@ void reduce(UiState& s, const SetTokens& a, World& w) {
 void reduce(UiState& s, const SetStartToken& a, World& w) {
   if (s.start_token != a.on) w.replaced = typed_prompt(s);
   s.start_token = a.on;
+  s.start_token_chosen = true;
   s.selection.query = -1;
   scroll_to_start(s);
   w.save();

@@ -24,6 +24,7 @@ struct PromptSlice {
   TextField prompt;
   std::vector<int> ids;  ///< run instead of the prompt's text until the text is edited
   bool start_token = false;
+  bool start_token_chosen = false;  ///< else it follows the tokenizer of a model that is opened
   std::shared_ptr<const Tries> tries = std::make_shared<const Tries>();
   std::shared_ptr<const PromptList> prompts = {};  ///< for views that can show a list of prompts; null: none
   Generation generation;

@@ -274,6 +274,10 @@ TEST(Command, LeavesOutWhatIsOff) {
   EXPECT_EQ(std::ranges::count(words, "--edit"), 1);
   EXPECT_THAT(words, AllOf(Contains("L0H1.z=0"), Contains("--second"), Contains("--align"), Contains("3,1,2"),
                            Not(Contains("--prompt")), Contains("--bos")));
+  s.prompt.start_token = false;
+  EXPECT_THAT(arguments_of({s, Figure{}}), Not(Contains("--no-bos")));
+  s.model.adds_start_token = true;
+  EXPECT_THAT(arguments_of({s, Figure{}}), Contains("--no-bos")) << "it would be added";
 }
 
 TEST(WeightsHash, IsThatOfTheFile) {
