@@ -118,7 +118,7 @@ std::string id_in(std::string_view json) {
     if (depth == 1 && event == Event::value && is_next && may_be_id(parsed)) id = json_line(parsed);
     return depth <= kMaxDepth;
   };
-  static_cast<void>(RequestJson::parse(json, note, false));
+  [[maybe_unused]] const RequestJson whole = RequestJson::parse(json, note, false);
   return id;
 }
 

@@ -233,7 +233,7 @@ std::string chosen_words(const ViewContext& c, const Numbers& n) {
 
 // ---- the picture ----
 
-std::vector<Sample> samples_of(const ViewContext& c, const Numbers& n, const Layout& layout) {
+std::vector<Sample> samples_of(const ViewContext& c, const Layout& layout) {
   const float usual = 0.8F * style_of(c).unit();
   const viz::Color plain = c.theme->text_muted;
   std::vector<Sample> samples;
@@ -282,7 +282,7 @@ Drawing draw(const ViewContext& c, const Numbers& n) {
   d.area = drawing_area(c, n.circuit->rows > 1);
   d.layout = circuit_picture::lay_out(c, *n.circuit, n.edges, d.area);
   d.notes = notes_of(c, n, d.area.w);
-  if (!is_low(c)) d.samples = samples_of(c, n, d.layout);
+  if (!is_low(c)) d.samples = samples_of(c, d.layout);
   float y = d.area.bottom() + 2 * u + line / 2;
   d.columns_y = y;
   if (n.circuit->rows > 1) y += line + u;
