@@ -50,7 +50,7 @@ TEST_F(Warnings, OfASecondModelAreShownToo) {
 }
 
 TEST_F(Warnings, AreInInfo) {
-  EXPECT_THAT(run({"info"}).out, ContainsRegex("Warning: [^\n]*h\\.7\\.ln_1\\.weight"));
+  EXPECT_THAT(run({"info"}).out, ::testing::ContainsRegex("Warning: [^\n]*h\\.7\\.ln_1\\.weight"));
   const json info = json::parse(run({"info", "--json"}).out);
   EXPECT_THAT(info.at("warnings"), SizeIs(4));
   EXPECT_TRUE(info.at("notes").is_array());

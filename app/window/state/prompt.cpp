@@ -150,7 +150,7 @@ void replace_prompt(UiState& s, const Prompt& prompt, World& w) {
     s.prompt.edit = apply(std::move(s.prompt.edit), Replace{prompt.text});
   prompt_changed(s);
   s.ids = prompt.ids;
-  s.start_token = prompt.start_token;
+  s.start_token = prompt.start_token.value_or(s.start_token);
   for (const OptionSpec* option : all_options())
     if (option->of_prompt) s.options.set(*option, option->default_value);
 }
