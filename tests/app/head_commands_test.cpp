@@ -156,6 +156,19 @@ TEST(MetricsCommand, SaysHowManyQueriesAreLeftOut) {
   EXPECT_EQ(json::parse(succeed({"metrics", "--json", "--merge", part}))["heads"], answer["heads"]);
 }
 
+TEST(TokensCommand, ReadsSpecialTokensAsPlainTextIfAsked) {
+  const Words tokens{"tokens", "--json", "--prompt", "a<|endoftext|>"};
+  const json special = json::parse(succeed(tokens))["tokens"],
+             plain = json::parse(succeed(tokens + Words{"--no-special"}))["tokens"];
+  ASSERT_EQ(special.size(), 2U);
+  std::string text;
+  for (const json& token : plain) {
+    text += token["text"];
+    EXPECT_NE(token["id"], special[1]["id"]);
+  }
+  EXPECT_EQ(text, "a<|endoftext|>");
+}
+
 TEST(Csv, BeginsWithAByteOrderMarkIfAsked) {
   const std::string mark = "\xef\xbb\xbf";
   const Words csv{"--out", "-", "--format", "csv"}, prompt{"--prompt", "a b"};

@@ -6,8 +6,13 @@
 namespace headscope::app {
 namespace {
 
-/// Tokenizes without running: the length is unlimited, and the empty prompt has no tokens.
-std::vector<model::Token> tokens_of(const model::Tokenizer& tokenizer, const Prompt& prompt,
+struct TokensCommand : Arguments {
+  bool plain = false;  ///< special tokens in a text are plain text
+};
+
+/// Tokenizes without running: the length is unlimited, and the empty prompt has no tokens. `plain`: see
+/// TokensCommand.
+std::vector<model::Token> tokens_of(const model::Tokenizer& tokenizer, const Prompt& prompt, bool plain,
                                     const std::string& where) {
   std::vector<model::Token> tokens;
   if (*prompt.start_token) {
@@ -24,7 +29,8 @@ std::vector<model::Token> tokens_of(const model::Tokenizer& tokenizer, const Pro
     tokens.push_back({id, start, end});
   }
   if (prompt.ids.empty())
-    for (const model::Token& token : saying_where(where, [&] { return tokenizer.encode(prompt.text); }))
+    for (const model::Token& token :
+         saying_where(where, [&] { return tokenizer.encode(prompt.text, !plain); }))
       tokens.push_back(token);
   return tokens;
 }
@@ -41,7 +47,7 @@ void write_table(const model::Tokenizer& tokenizer, const std::vector<model::Tok
   }
 }
 
-void run_tokens(const Arguments& command, const Streams& streams) {
+void run_tokens(const TokensCommand& command, const Streams& streams) {
   const std::shared_ptr<const model::Tokenizer> loaded = load_tokenizer(command.model);
   const model::Tokenizer& tokenizer = *loaded;
   PromptArguments prompts = command.prompt;
@@ -50,7 +56,7 @@ void run_tokens(const Arguments& command, const Streams& streams) {
                     {"model", utf8_or_replacement(model_name(model_folder(command.model)))},
                     {"start_token", *prompts.start_token}};
   for_each_prompt(prompts, streams, [&](const PromptSource& source, const Prompt& prompt) {
-    const std::vector<model::Token> tokens = tokens_of(tokenizer, prompt, source.where());
+    const std::vector<model::Token> tokens = tokens_of(tokenizer, prompt, command.plain, source.where());
     if (command.json) {
       Json of_prompt = how;
       of_prompt["prompt"] = prompt_json(tokenizer, prompt);
@@ -65,11 +71,14 @@ void run_tokens(const Arguments& command, const Streams& streams) {
 }  // namespace
 
 Finish describe_tokens(CommandSyntax& command) {
+  const auto own = std::make_shared<TokensCommand>();
   command.model();
   command.prompt(true);
+  command.flag("no-special", "read <|endoftext|> and other special tokens in a text as plain text",
+               own->plain);
   command.json();
   command.answer_out();
-  return command.finish(std::make_shared<Arguments>(), require_prompt, run_tokens);
+  return command.finish(own, require_prompt, run_tokens);
 }
 
 }  // namespace headscope::app
