@@ -51,10 +51,10 @@ struct FetchOptions {
 };
 
 /// Fetches a GPT-2 from the hub into the cache and returns the folder of its snapshot: config.json, the
-/// tokenizer's files, and safetensors or else PyTorch's files, in one file or in shards. Complete files are not fetched again, and
-/// interrupted ones are resumed. Every file is checked by size and hash before it gets its name, config.json
-/// comes last, and refs after it, so that a reader never sees half a model. Waits for other processes that
-/// fetch the same file.
+/// tokenizer's files, and safetensors or else PyTorch's files, in one file or in shards. Complete files are
+/// not fetched again, and interrupted ones are resumed. Every file is checked by size and hash before it gets
+/// its name, config.json comes last, and refs after it, so that a reader never sees half a model. Waits for
+/// other processes that fetch the same file.
 ///
 /// The token is sent only to the endpoint's scheme, host and port. If the endpoint is https, only https is
 /// used, also for redirects.

@@ -87,13 +87,6 @@ ChosenFiles choose_files(const Listing& listing, const HubModel& model) {
   for (const char* file : {"vocab.json", "merges.txt", "tokenizer.json", "added_tokens.json",
                            "special_tokens_map.json", "tokenizer_config.json"})
     if (choose(file)) choice.tokenizer.emplace_back(file);
-  const auto has = [&](const char* file) { return std::ranges::count(choice.tokenizer, file) > 0; };
-  if (!has("tokenizer.json") && !(has("vocab.json") && has("merges.txt")))
-    throw HubError(where +
-                   ": expected the tokenizer's files vocab.json and merges.txt, or tokenizer.json, found " +
-                   (has("vocab.json")   ? "only vocab.json"
-                    : has("merges.txt") ? "only merges.txt"
-                                        : "none"));
   return choice;
 }
 

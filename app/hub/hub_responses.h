@@ -24,15 +24,14 @@ Listing parse_listing(std::string_view json, const HubModel& model);
 
 /// The files to fetch.
 struct ChosenFiles {
-  std::vector<std::string> tokenizer;
-  std::string weights;  ///< one of model::kWeightFiles
+  std::vector<std::string> tokenizer;  ///< may be none: a model runs ids without
+  std::string weights;                 ///< one of model::kWeightFiles
   bool sharded = false;
   std::vector<std::string> absent;  ///< files that would be fetched if the repository had them
 };
 inline constexpr const char* kConfig = "config.json";
 
-/// Chooses the files to fetch. Throws HubError if there are no weights that can be read, no config.json, or
-/// no supported tokenizer.
+/// Chooses the files to fetch. Throws HubError if there are no weights that can be read, or no config.json.
 ChosenFiles choose_files(const Listing& listing, const HubModel& model);
 
 /// The files that the index `file` names, each once. Throws HubError if it is not an index, for names that

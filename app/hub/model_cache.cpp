@@ -110,8 +110,11 @@ void ModelCache::remember_absent(const std::string& commit, const std::string& f
 
 bool is_complete_model(const fs::path& folder) {
   const auto has = [&](const fs::path& name) { return system::is_file(folder / name); };
-  if (!has("config.json") || !(has("tokenizer.json") || (has("vocab.json") && has("merges.txt"))))
-    return false;
+  const fs::path absent = folder / ".." / ".." / ".no_exist" / folder.filename();
+  const auto lacks = [&](const char* name) { return system::is_file(absent / name); };
+  const bool has_tokenizer = has("tokenizer.json") || (has("vocab.json") && has("merges.txt"));
+  const bool has_none = lacks("tokenizer.json") && (lacks("vocab.json") || lacks("merges.txt"));
+  if (!has("config.json") || !(has_tokenizer || has_none)) return false;
   try {
     return std::ranges::all_of(weight_files(folder), has);
   } catch (const std::exception&) {

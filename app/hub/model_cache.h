@@ -57,7 +57,8 @@ class ModelCache {
   std::string revision_;
 };
 
-/// Whether a folder has config.json, a tokenizer's files, and all files of its weights. Never throws.
+/// Whether a folder has config.json, a tokenizer's files unless it is known that there are none, and all
+/// files of its weights. Never throws.
 bool is_complete_model(const std::filesystem::path& folder);
 
 /// Whether a file has that size; follows links. Never throws.

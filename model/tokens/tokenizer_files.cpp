@@ -7,6 +7,7 @@
 
 #include "model/files/error.h"
 #include "model/files/file_io.h"
+#include "model/files/foreign_content.h"
 #include "model/files/json.h"
 #include "model/files/quote.h"
 #include "system/file.h"
@@ -26,7 +27,7 @@ constexpr std::uint64_t kMaxId = (1 << 24) - 1;  // limit of the configuration's
 /// Reads `{"name": id, ...}` as a stream, which is three times as fast as building a tree.
 class VocabularyReader : public nlohmann::json_sax<json> {
  public:
-  explicit VocabularyReader(const std::string& file) : file_(file) {}
+  VocabularyReader(std::string_view text, const std::string& file) : text_(text), file_(file) {}
 
   bool start_object(std::size_t) override { return open_ ? refuse("an object") : (open_ = true); }
   bool end_object() override { return true; }
@@ -48,6 +49,7 @@ class VocabularyReader : public nlohmann::json_sax<json> {
   bool start_array(std::size_t) override { return refuse("an array"); }
   bool end_array() override { return true; }
   bool parse_error(std::size_t at, const std::string&, const json::exception&) override {
+    static_cast<void>(parse_json(text_, file_));  // says what is wrong with it
     fail(file_, "expected JSON, found a syntax error at byte " + std::to_string(at));
   }
 
@@ -60,6 +62,7 @@ class VocabularyReader : public nlohmann::json_sax<json> {
                     ", found " + found);
   }
 
+  std::string_view text_;
   const std::string& file_;
   bool open_ = false;
   std::string name_;
@@ -88,6 +91,8 @@ TokenizerFiles::Merge split_merge(std::string_view line, const std::string& file
 std::vector<TokenizerFiles::Merge> parse_merges(std::string_view text, const std::string& file) {
   constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
   if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
+  if (const std::string other = foreign_content(text); !other.empty())
+    fail(file, "expected merges, found " + other);
   std::vector<TokenizerFiles::Merge> merges;
   merges.reserve(static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n')) + 1);
   while (!text.empty()) {
@@ -367,7 +372,7 @@ TokenizerFiles parse_tokenizer_json(std::string_view text, const std::string& fi
 TokenizerFiles parse_vocab_and_merges(std::string_view vocab_json, std::string_view merges_txt,
                                       const std::string& folder) {
   TokenizerFiles files{.vocabulary_file = folder + "/vocab.json", .merges_file = folder + "/merges.txt"};
-  VocabularyReader reader(files.vocabulary_file);
+  VocabularyReader reader(vocab_json, files.vocabulary_file);
   json::sax_parse(vocab_json.begin(), vocab_json.end(), &reader);
   files.vocabulary = reader.take();
   files.merges = parse_merges(merges_txt, files.merges_file);

@@ -231,6 +231,17 @@ TEST(HostileVocabulary, IsRefusedInOneSentence) {
   expect_load_sentence(load_vocabulary(R"({"a": 1, "b": 1})"), file, "each id once");
 }
 
+TEST(HostileVocabulary, InPlaceOfAFileThereMayBeAPointerOrAPage) {
+  const std::string vocabulary = read_file(kTiny / "vocab.json");
+  for (const auto& [content, said] :
+       {std::pair("version https://git-lfs.github.com/spec/v1\noid", "git lfs pull"),
+        {"\n<!DOCTYPE html><html>", "an HTML page"}}) {
+    expect_load_sentence(load_vocabulary(content), "vocab.json", said);
+    expect_load_sentence(load_vocabulary(vocabulary, content), "merges.txt", said);
+  }
+  EXPECT_THAT(load_vocabulary("{\"a\": 1"), HasSubstr("download it again"));
+}
+
 TEST(HostileVocabulary, WithoutAByteFailsOnlyForATextWithThatByte) {
   const Tokenizer tokenizer =
       Tokenizer::from_vocab_and_merges(tiny_vocabulary_with("\"q\":", "\"\u6f22\":"), "r e\n", "x");

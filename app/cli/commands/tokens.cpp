@@ -52,9 +52,11 @@ void run_tokens(const TokensCommand& command, const Streams& streams) {
   const model::Tokenizer& tokenizer = *loaded;
   PromptArguments prompts = command.prompt;
   prompts.start_token = prompts.start_token.value_or(tokenizer.adds_start_token());
-  const Json how = {{"program", program_name()},
-                    {"model", utf8_or_replacement(model_name(model_folder(command.model)))},
-                    {"start_token", *prompts.start_token}};
+  show_warnings(tokenizer.warnings(), command.model, streams.err);
+  Json how = {{"program", program_name()},
+              {"model", utf8_or_replacement(model_name(model_folder(command.model)))},
+              {"start_token", *prompts.start_token}};
+  if (!tokenizer.warnings().empty()) how["warnings"] = texts_json(tokenizer.warnings());
   for_each_prompt(prompts, streams, [&](const PromptSource& source, const Prompt& prompt) {
     const std::vector<model::Token> tokens = tokens_of(tokenizer, prompt, command.plain, source.where());
     if (command.json) {

@@ -110,12 +110,12 @@ std::vector<Warning> open_warnings(const Ui& ui) {
   std::vector<Warning> open;
   for (const auto& model : {ui.snapshot.model, ui.snapshot.second_model}) {
     if (!model) continue;
-    const std::string folder = system::text_of(model->folder / "");
+    const std::string folder = system::text_of(model->folder);
     for (const std::string& text : model->warnings) {
       if (std::ranges::count(ui.state.closed_warnings, text) > 0) continue;
       if (std::ranges::count(open, text, &Warning::text) > 0) continue;
-      const bool is_path = text.starts_with(folder);
-      open.push_back({text, model->name + ": " + text.substr(is_path ? folder.size() : 0)});
+      const std::size_t rest = text.starts_with(folder) ? text.find_first_not_of("/\\: ", folder.size()) : 0;
+      open.push_back({text, model->name + ": " + text.substr(std::min(rest, text.size()))});
     }
   }
   return open;

@@ -131,6 +131,13 @@ TEST_F(HubFetch, PyTorchsShardsComeWithTheirIndex) {
                           "pytorch_model.bin.index.json", "vocab.json"));
 }
 
+TEST_F(HubFetch, AModelWithoutATokenizerIsWhole) {
+  for (const char* name : {"vocab.json", "merges.txt"}) hub_.files.erase(name);
+  expect_whole(fetch());
+  EXPECT_THAT(names(fs::path("snapshots") / FakeHub::kCommit),
+              ElementsAre("config.json", "model.safetensors"));
+}
+
 TEST_F(HubFetch, TheTokenizersSmallFilesComeAlong) {
   for (const char* name : {"added_tokens.json", "special_tokens_map.json", "tokenizer_config.json"})
     hub_.files[name] = "{}";
