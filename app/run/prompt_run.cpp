@@ -22,7 +22,8 @@ namespace {
 
 /// Whether a file is one of a model's folder that has weights.
 bool holds_weights(const std::filesystem::path& file) {
-  if (file.extension() == ".bin") return true;  // no patterns, even if the folder's weights are in another file
+  if (file.extension() == ".bin")
+    return true;  // no patterns, even if the folder's weights are in another file
   try {
     return weight_files(file.parent_path()).contains(system::text_of(file.filename()));
   } catch (const model::LoadError&) {
@@ -51,6 +52,8 @@ std::vector<model::Token> tokens_of_ids(const LoadedModel& model, std::span<cons
 model::Tokenizer tokenizer_in(const std::filesystem::path& folder) {
   try {
     return model::Tokenizer::load(folder);
+  } catch (const model::ReadError&) {
+    throw;
   } catch (const model::LoadError& error) {
     return model::Tokenizer::missing(error.what());
   }

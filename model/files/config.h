@@ -31,7 +31,8 @@ struct Config {
   float attention_scale(int layer) const;
 };
 
-/// The JSON of a `config.json`, in which NaN and Infinity, as Python writes them, are strings. Throws LoadError.
+/// The JSON of a `config.json`, in which NaN and Infinity, as Python writes them, are strings. Throws
+/// LoadError.
 nlohmann::json parse_config_json(std::string_view text, const std::string& file);
 
 /// Parses `config.json`, with NaN and Infinity as Python writes them, and the names that other configurations

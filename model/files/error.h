@@ -11,6 +11,12 @@ class LoadError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// A file that the system does not let be read, or that changes meanwhile.
+class ReadError : public LoadError {
+ public:
+  using LoadError::LoadError;
+};
+
 /// A request that the model cannot fulfil (too many tokens, an id outside the vocabulary). One sentence.
 class RunError : public std::runtime_error {
  public:

@@ -16,7 +16,7 @@ using system::FileKind;
 using system::FileStatus;
 
 [[noreturn]] void fail(const fs::path& path, const std::string& why) {
-  throw LoadError("cannot read " + system::text_of(path) + ": " + why);
+  throw ReadError("cannot read " + system::text_of(path) + ": " + why);
 }
 
 std::string content_of(const fs::path& path, std::size_t max_bytes, system::Open how, bool only_regular) try {

@@ -62,9 +62,10 @@ nlohmann::json parse_json(std::string_view text, const std::string& where, int m
                       std::to_string(text.size()) +
                       (where.ends_with(".json") ? "; if it was downloaded, download it again" : ""));
     const bool is_half = std::string_view(error.what()).find("surrogate") != std::string_view::npos;
-    throw LoadError(where + ": expected JSON, found " +
-                    (is_half ? "half of a surrogate pair, such as \\ud83d without \\ude00," : "a syntax error") +
-                    " at " + place_in(text, error.byte));
+    throw LoadError(
+        where + ": expected JSON, found " +
+        (is_half ? "half of a surrogate pair, such as \\ud83d without \\ude00," : "a syntax error") + " at " +
+        place_in(text, error.byte));
   } catch (const json::exception&) {
     throw LoadError(where + ": expected JSON, found a number that is out of range");
   }

@@ -10,7 +10,7 @@ namespace headscope::model {
 namespace {
 
 [[noreturn]] void fail_to_read(const std::filesystem::path& path, const std::string& why) {
-  throw LoadError("cannot read " + system::text_of(path) + ": " + why);
+  throw ReadError("cannot read " + system::text_of(path) + ": " + why);
 }
 
 }  // namespace

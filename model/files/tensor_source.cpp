@@ -104,6 +104,10 @@ std::set<std::string> weight_files(const fs::path& folder) {
   fail_without_weights(folder);
 }
 
+void refuse_adapter(const fs::path& folder) {
+  if (!adapter_in(folder).empty()) fail_without_weights(folder);
+}
+
 TensorSource TensorSource::open(const fs::path& folder) {
   std::optional<LoadError> first_error;
   for (const char* name : kWeightFiles) {

@@ -29,6 +29,9 @@ std::set<std::string> shards_of(std::string_view json, const std::string& where)
 /// are none, and for an unreadable index.
 std::set<std::string> weight_files(const std::filesystem::path& folder);
 
+/// Throws LoadError if a folder has an adapter (of PEFT) and no weights of its own.
+void refuse_adapter(const std::filesystem::path& folder);
+
 /// The tensors of a model's folder, from one file or several shards. Entries stay valid as long as any copy
 /// of this object.
 class TensorSource {

@@ -133,7 +133,7 @@ class Loader {
     if (options_.stop.stop_requested()) throw Stopped();
     const auto found = checkpoint_.tensors.find(name);
     weights_.parameters.push_back(
-        {name, shape, found == checkpoint_.tensors.end() ? "" : found->second->view->dtype});
+        {name, shape, found == checkpoint_.tensors.end() ? "zeros" : found->second->view->dtype});
     if (found == checkpoint_.tensors.end()) return {};
     const TensorSource::Entry* entry = found->second;
     ParameterShape expected = shape;
@@ -204,6 +204,7 @@ Weights load_weights(const fs::path& folder, const LoadOptions& options) {
   }
   const fs::path config_file = folder / "config.json";
   if (!system::is_there(config_file)) {
+    refuse_adapter(folder);
     throw LoadError(system::text_of(folder) + ": expected a GPT-2 model folder, found no config.json in it");
   }
   const Config config = parse_config(read_regular_file(config_file), system::text_of(config_file));

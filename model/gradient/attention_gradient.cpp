@@ -33,7 +33,7 @@ FloatRows transposed(const PanelKernels& kernels, ConstFloatRows x, float* memor
 class CellBlock {
  public:
   CellBlock(const PanelKernels& kernels, const Run& run, const HeadCache& head, int first, int rows, int keys,
-        float* scratch)
+            float* scratch)
       : kernels_(kernels), run_(run), head_(head), first_(first), keys_(keys) {
     const auto take = [&] {
       const FloatRows taken{scratch, rows, keys, score_stride(keys)};

@@ -36,7 +36,7 @@ struct LoadOptions {
 struct Parameter {
   std::string name;  ///< Hugging Face's name without the `transformer.` prefix, e.g. "h.0.attn.c_attn.weight"
   std::vector<std::int64_t> shape;
-  std::string dtype;  ///< as in the file
+  std::string dtype;  ///< as in the file; "zeros": a bias that it lacks
 };
 
 /// The parameters of a model with this configuration, in the model's order, with empty dtypes. Tied matrices
@@ -168,8 +168,8 @@ struct SecondModel {
 /// bit-identical to what the pass computed.
 class Transformer {
  public:
-  /// Loads a Hugging Face folder: `config.json` and the weights, see TensorSource::open. Throws LoadError (one
-  /// sentence) or Stopped.
+  /// Loads a Hugging Face folder: `config.json` and the weights, see TensorSource::open. Throws LoadError
+  /// (one sentence) or Stopped.
   static std::shared_ptr<const Transformer> load(const std::filesystem::path& folder,
                                                  const LoadOptions& options = {});
 

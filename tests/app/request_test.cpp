@@ -116,10 +116,8 @@ TEST(Requests, KeepTheirIdWhateverIsWrong) {
            R"({"id": 7, "command": "predict", "options": {"prompt": "\ud83d"}})",
            R"({"command": "predict", "options": {"prompt": "\ud83d x"}, "id": 7})",
            R"({"options": {"id": 6}, "command": 7, "id": 7})",
-           R"({"id": 7, "command": "predict", "command": "info"})",
-           R"({"id": 7, "command": )",
-           "{\"id\": 7, \"command\": \"\xff\"}",
-           R"({"id": 7, "command": )" + std::string(100000, '[')}) {
+           R"({"id": 7, "command": "predict", "command": "info"})", R"({"id": 7, "command": )",
+           "{\"id\": 7, \"command\": \"\xff\"}", R"({"id": 7, "command": )" + std::string(100000, '[')}) {
     const Request request = parse_request(line);
     EXPECT_EQ(request.id, "7") << line.substr(0, 100);
     EXPECT_NE(request.problem, "");

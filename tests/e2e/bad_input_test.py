@@ -43,10 +43,14 @@ class WrongModel(ProgramCase):
         self.refuse(self.folder / "file", "file")
 
     def test_missing_files(self):
-        for name in ("config.json", "model.safetensors", "vocab.json", "merges.txt"):
+        for name in ("config.json", "model.safetensors"):
             model = self.copy()
             (model / name).unlink()
             self.refuse(model)
+        for name in ("vocab.json", "merges.txt"):
+            model = self.copy()
+            (model / name).unlink()
+            self.fail_with(1, "predict", "--model", model, "--prompt", "x", contains=("tokenizer",))
         model = self.copy()
         (model / "model.safetensors").rename(model / "pytorch_model.bin")
         self.refuse(model, "pytorch_model.bin")

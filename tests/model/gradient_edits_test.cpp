@@ -63,11 +63,10 @@ TEST_F(GradientEditsTest, CellsOfTheFutureCount) {
 
 TEST_F(GradientEditsTest, AColumnCountsForEveryQueryThatSeesIt) {
   for (const bool renormalise : {false, true})
-    expect_right({SetMask{1, {}, {}}, SetCells{{Site::pattern, 1},
-                                               0,
-                                               {{CellValue::kAllQueries, 4, 0.25F}, {6, 4, 0.5F}},
-                                               renormalise}},
-                 9, PromptLoss{});
+    expect_right(
+        {SetMask{1, {}, {}},
+         SetCells{{Site::pattern, 1}, 0, {{CellValue::kAllQueries, 4, 0.25F}, {6, 4, 0.5F}}, renormalise}},
+        9, PromptLoss{});
 }
 
 TEST_F(GradientEditsTest, SeveralEditsOfARowCountInTheirOrder) {

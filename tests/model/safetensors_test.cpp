@@ -65,7 +65,7 @@ TEST(Safetensors, OpensHeadersOfEveryPermittedForm) {
   // Unordered members, ranges in a different order than the names, and unknown keys.
   const TensorFile file = open(R"({"b":{"data_offsets":[0,1],"note":[{}],"shape":[1],"dtype":"U8"},
                                         "a":{"shape":[2],"dtype":"I8","data_offsets":[1,3]}})",
-                                    "Baa");
+                               "Baa");
   EXPECT_EQ(text_of(file, "a"), "aa");
   EXPECT_EQ(text_of(file, "b"), "B");
 }

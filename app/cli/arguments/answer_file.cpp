@@ -54,7 +54,8 @@ void choose_answer_format(Arguments& given, bool* csv) {
 
 void check_byte_order_mark(const Arguments& given, bool prints_csv) {
   if (given.picture.byte_order_mark && !prints_csv && answer_format(given) != "csv")
-    throw UsageError("--bom is for CSV; name a .csv file after --out, or give --csv where there is that option");
+    throw UsageError(
+        "--bom is for CSV; name a .csv file after --out, or give --csv where there is that option");
 }
 
 /// Writes to a file through a buffer. Throws system::Interrupted instead of writing on after a signal, and

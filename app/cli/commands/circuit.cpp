@@ -100,7 +100,8 @@ void write_text(const PromptRun& run, const Circuit& circuit, const Found& found
       << " elsewhere\n";
   for (const int place : found.edges) {
     const EdgeNames names = names_of(circuit, place);
-    out << format("%+14.6f  ", printable(static_cast<double>(circuit.score(place)))) << names.from << " -> " << names.to;
+    out << format("%+14.6f  ", printable(static_cast<double>(circuit.score(place)))) << names.from << " -> "
+        << names.to;
     if (circuit.rows > 1) out << format("  at %d  ", names.row) << run.tokens.labels[names.row];
     out << '\n';
   }

@@ -138,8 +138,8 @@ void ListMeans::write_text(std::ostream& out, bool by_size) const {
     const MeanCell& cell = means_.cell(i);
     const double error = mean.standard_error();
     out << format(by_size && !is_of_prompt(i) ? "%+14.6f" : "%14.6f", mean.mean())
-        << (std::isnan(error) ? format("   %-10s", "") : format(" ± %-10.6f", error)) << "  "
-        << cell.name << (cell.unit.empty() ? "" : ", ") << cell.unit;
+        << (std::isnan(error) ? format("   %-10s", "") : format(" ± %-10.6f", error)) << "  " << cell.name
+        << (cell.unit.empty() ? "" : ", ") << cell.unit;
     if (mean.count() != part_.prompts) out << "  (of " << counted(mean.count(), "prompt") << ')';
     out << '\n';
   }

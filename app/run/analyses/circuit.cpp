@@ -221,7 +221,8 @@ std::string CutOf::problem(const PromptRun& run) const {
   if (!run.baseline || !compares_texts(run))
     return "edges are cut to a second prompt that differs from the first, but there is none";
   if (compares_models(run)) return "edges can be cut to a prompt in the same model only";
-  if (uncut_positions(run) == run.run->length()) return "no token of the prompt has a counterpart in the second prompt";
+  if (uncut_positions(run) == run.run->length())
+    return "no token of the prompt has a counterpart in the second prompt";
   return is_edited(*run.baseline) ? "edges are cut to a run without edits, but the second prompt's has edits"
                                   : "";
 }
@@ -299,9 +300,8 @@ Circuit CircuitOf::compute(const PromptRun& run, const Computation<Circuit>& com
   const double unit = unit_of(circuit.metric);
   circuit.value = unit * transformer.gradients(*run.run, circuit.metric, computation.workspace, no_gradients);
   const model::KeptEdges none{std::vector<std::uint8_t>(circuit.graph.edge_count()), 1};
-  circuit.cut_value =
-      unit * transformer.cut_pass(*run.run, start.own.embedding, start.there, none, circuit.metric,
-                                  computation.workspace, computation.stop);
+  circuit.cut_value = unit * transformer.cut_pass(*run.run, start.own.embedding, start.there, none,
+                                                  circuit.metric, computation.workspace, computation.stop);
   rank_edges(circuit, scores_of(*this, run, start, computation), computation.stop);
   return std::move(circuit);
 }

@@ -53,8 +53,8 @@ model::Metric metric_for(const MetricChoice& choice, const PromptRun& run, model
 }
 
 double unit_of(const model::Metric& metric) {
-  const bool is_of_logits =
-      std::holds_alternative<model::TokenLogit>(metric) || std::holds_alternative<model::LogitDifference>(metric);
+  const bool is_of_logits = std::holds_alternative<model::TokenLogit>(metric) ||
+                            std::holds_alternative<model::LogitDifference>(metric);
   return is_of_logits ? 1 : bits(1);
 }
 

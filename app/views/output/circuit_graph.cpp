@@ -227,8 +227,7 @@ std::string chosen_words(const ViewContext& c, const Numbers& n) {
   words += is_flow(c) ? "share " + percent(score) : "estimate " + with_sign(score);
   if (!n.without) return words + ", exact: computing…";
   return words + ", exact " + with_sign(n.circuit->value - *n.without) + ": " +
-         viz::number(n.circuit->value, 4) + " with it, " + viz::number(*n.without, 4) +
-         " without";
+         viz::number(n.circuit->value, 4) + " with it, " + viz::number(*n.without, 4) + " without";
 }
 
 // ---- the picture ----

@@ -42,8 +42,8 @@ struct Quantity {
 };
 /// In the order of the cells, which is that of the colourings.
 const std::array<Quantity, kLensNumbers>& quantities() {
-  static const std::array<Quantity, kLensNumbers> all{
-      Quantity{"probability", 4, 1e-4}, Quantity{"rank", 1}, Quantity{"KL, bits"}};
+  static const std::array<Quantity, kLensNumbers> all{Quantity{"probability", 4, 1e-4}, Quantity{"rank", 1},
+                                                      Quantity{"KL, bits"}};
   return all;
 }
 
@@ -55,9 +55,7 @@ struct Means {
   const SampleMean& at(int row, std::size_t quantity) const {
     return answer->means.mean(static_cast<std::size_t>(places[row]) * kLensNumbers + quantity);
   }
-  double mean(int row, std::size_t quantity) const {
-    return at(row, quantity).mean();
-  }
+  double mean(int row, std::size_t quantity) const { return at(row, quantity).mean(); }
 };
 
 /// Nothing while no prompt is measured.
@@ -149,8 +147,7 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   say_mean(facts, quantities()[quantity].name, means->at(region.id, quantity), false);
   for (std::size_t other = 0; other < kLensNumbers; ++other)
     if (other != quantity)
-      facts.say("mean " + quantities()[other].name + " " +
-                    mean_text(means->at(region.id, other), false),
+      facts.say("mean " + quantities()[other].name + " " + mean_text(means->at(region.id, other), false),
                 Fact::Location::tooltip);
   return facts;
 }

@@ -186,8 +186,9 @@ List list_of(const ViewContext& c, const Numbers& n) {
   ListColumn& probability =
       list.number("probability", 5, [at, last](int i) { return last(i) ? kNone : at(i).next_probability; },
                   {.file = "probability", .digits = 4, .scientific = 0.001, .blank = last});
-  ListColumn& loss = list.bar("loss, bits", 9, n.loss,
-                              {.file = "loss in bits", .digits = 3, .high = n.high, .axis = true, .blank = last});
+  ListColumn& loss =
+      list.bar("loss, bits", 9, n.loss,
+               {.file = "loss in bits", .digits = 3, .high = n.high, .axis = true, .blank = last});
   int measured = list.last();
   for (ListColumn* column : {&ranks, &probability, &loss}) column->pictured = !is_difference;
   for (std::size_t g = 0; g < kGuesses; ++g)

@@ -310,8 +310,7 @@ Table table(const ViewContext& c) {
     const model::Edits edits = question.edits(place);
     const auto number = [&](double value) { return known ? plain(value) : std::string(); };
     add_row(result, place_cells(c, question.over, place), edits.empty() ? "" : edit_words(question, place),
-            number(shown_difference(c, *sweep, cell)),
-            number(sweep->readings[cell].of(metric)));
+            number(shown_difference(c, *sweep, cell)), number(sweep->readings[cell].of(metric)));
     if (estimated) result.rows.back().back() = plain(shown_estimate(c, *sweep, cell));
   }
   // Numbers of the whole sweep, after the columns of places.

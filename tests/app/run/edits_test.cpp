@@ -118,8 +118,8 @@ TEST_F(Edits, WhatIsReadIsWhatIsMeant) {
   EXPECT_EQ(text("L4.resid_pre[5]<-\"a; \\\"b\\\"\"[2]"),
             (List{model::PatchFrom{{{Site::resid_pre, 4}, {}, {5}, {}}, ids("a; \"b\""), {2}}}));
   const model::Edits column = text("L1H0.pattern[*,250]=0");
-  EXPECT_EQ(column, (List{model::SetCells{
-                        {Site::pattern, 1}, 0, {{model::CellValue::kAllQueries, 250, 0}}}}));
+  EXPECT_EQ(column,
+            (List{model::SetCells{{Site::pattern, 1}, 0, {{model::CellValue::kAllQueries, 250, 0}}}}));
   EXPECT_EQ(edit_text(column), "L1H0.pattern[*,250]=0");
   EXPECT_EQ(edit_words(column.front()), "L1 H0 weight of all queries on key 250 = 0");
   const auto none = std::get<model::SetPositionIds>(text("positions=none").at(0));

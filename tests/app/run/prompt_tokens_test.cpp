@@ -27,7 +27,9 @@ TEST(LargerTokenizer, FailsOnlyForATokenThatTheModelLacks) {
   folder.write("added_tokens.json", R"({"[PAD]": 4096})");
   const auto model = load_model(folder.path(), {});
   EXPECT_EQ(tokenize(*model, {"A king", {}}).length(), tokenize(*bundled(), {"A king", {}}).length());
-  EXPECT_THAT(message_of<model::RunError>([&] { tokenize(*model, {"A king[PAD]", {}}); }),
+  EXPECT_THAT(message_of<model::RunError>([&] {
+                tokenize(*model, {"A king[PAD]", {}});
+              }),
               AllOf(HasSubstr("\"[PAD]\""), HasSubstr("4096"), HasSubstr("0 to 4095")));
 }
 
@@ -42,7 +44,9 @@ TEST(ModelWithoutTokenizer, RunsIdsAndSaysWhyItTakesNoText) {
   EXPECT_THAT(tokenize(*model, {"", {5, 6}}).labels, ElementsAre("#5", "#6"));
   EXPECT_EQ(tokenize(*model, {"#5#6", {}}).ids(), (std::vector<int>{5, 6}));
   EXPECT_EQ(tokenize(*model, {}).ids(), std::vector<int>{kTokens - 1}) << "config.json's bos_token_id";
-  EXPECT_THAT(message_of<model::RunError>([&] { tokenize(*model, {"A king", {}}); }),
+  EXPECT_THAT(message_of<model::RunError>([&] {
+                tokenize(*model, {"A king", {}});
+              }),
               HasSubstr("only merges.txt"));
   const auto other = load_model(whole.path(), {});
   EXPECT_NO_THROW(check_comparable(*model, *other));
