@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <future>
 #include <map>
 #include <string_view>
 
@@ -253,8 +254,9 @@ std::shared_ptr<const LoadedModel> load_model(const std::filesystem::path& folde
   loaded->folder = folder;
   loaded->weights_stamp = weights_stamp(folder);
   loaded->name = model_name(folder);
-  loaded->tokenizer = std::make_shared<const model::Tokenizer>(tokenizer_in(folder));
+  auto tokenizer = std::async([&] { return tokenizer_in(folder); });  // takes a while, too
   loaded->transformer = model::Transformer::load(folder, options);
+  loaded->tokenizer = std::make_shared<const model::Tokenizer>(tokenizer.get());
   loaded->warnings = loaded->transformer->warnings();
   const std::vector<std::string>& more = loaded->tokenizer->warnings();
   loaded->warnings.insert(loaded->warnings.end(), more.begin(), more.end());

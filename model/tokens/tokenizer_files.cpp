@@ -224,7 +224,8 @@ bool take_merges(const json& value, Document& of) {
 /// Adds a token that is a text, or an object with its properties.
 TokenizerFiles::Added& add_token(const json& value, Document& of) {
   const json& content = value.is_string() ? value : member(value, "content");
-  if (!content.is_string() || content == "") of.reject("a non-empty string", content, ".content");
+  if (!content.is_string() || content == "")
+    of.reject("a non-empty string", content.is_null() ? value : content, ".content");
   return of.files->added.emplace_back(
       TokenizerFiles::Added{.text = content.get<std::string>(),
                             .lstrip = member(value, "lstrip") == true,

@@ -35,6 +35,8 @@ TEST(PaddedVocabulary, IsNamedByNumbersInAnswers) {
   const json answer = json::parse(succeed(Words{"predict", "--json", "--ids", "5,4098"} + model));
   EXPECT_EQ(answer["tokens"][1]["text"], "#4098");
   EXPECT_EQ(answer["tokens"][1]["bytes"], json::array());
+  EXPECT_THAT(succeed(Words{"tokens", "--ids", "4098"} + model), HasSubstr("#4098"));
+  EXPECT_THAT(fail(Words{"tokens", "--ids", "4100"} + model), HasSubstr("0 to 4099"));
   EXPECT_THAT(fail(Words{"attribute", "--ids", "5", "--token", "id:4100"} + model), HasSubstr("0 to 4099"));
 }
 

@@ -26,13 +26,13 @@ json vocabulary() {
   return names;
 }
 
-constexpr const char* kMerges = "#version: 0.2\nĠ h\nh i\nĠ hi\n";
+constexpr const char* kMerges = "#version: 0.2\nĠ h\nh i\nĠh i\n";
 
 /// A tokenizer.json of that vocabulary, changed by a merge patch.
 std::string tokenizer_json(const char* patch = "{}") {
   json root = json::parse(R"({"added_tokens": [{"id": 259, "content": "<|endoftext|>", "special": true}],
     "normalizer": null, "pre_tokenizer": {"type": "ByteLevel", "add_prefix_space": false},
-    "post_processor": {"type": "ByteLevel"}, "model": {"type": "BPE", "merges": ["Ġ h", "h i", "Ġ hi"]}})");
+    "post_processor": {"type": "ByteLevel"}, "model": {"type": "BPE", "merges": ["Ġ h", "h i", "Ġh i"]}})");
   root["model"]["vocab"] = vocabulary();
   root.merge_patch(json::parse(patch));
   return root.dump();
@@ -160,7 +160,7 @@ std::vector<Row> rows() {
        {260, ' ', 'x', 'y', 'z', ' ', 0xc3, 0xa9, 'x', 'y', '-', 260}},
       {"byte order marks and Windows' lines",
        {{"vocab.json", kMark + vocabulary().dump()},
-        {"merges.txt", kMark + "#version: 0.2\r\nĠ h\r\nh i\r\nĠ hi\r\n"},
+        {"merges.txt", kMark + "#version: 0.2\r\nĠ h\r\nh i\r\nĠh i\r\n"},
         {"tokenizer_config.json", kMark + "{}"}},
        "hi hi",
        {kHi, kSpacedHi}},

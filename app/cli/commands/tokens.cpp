@@ -2,6 +2,8 @@
 #include "app/cli/batch.h"
 #include "app/cli/commands/how.h"
 #include "app/run/sources/model_discovery.h"
+#include "model/files/config.h"
+#include "model/files/file_io.h"
 
 namespace headscope::app {
 namespace {
@@ -10,10 +12,20 @@ struct TokensCommand : Arguments {
   bool plain = false;  ///< special tokens in a text are plain text
 };
 
+/// How many ids the model has, which may be more than its tokenizer, where its config.json can be read.
+int id_count(const model::Tokenizer& tokenizer, const std::filesystem::path& folder) {
+  try {
+    return std::max(tokenizer.size(),
+                    model::parse_config(model::read_regular_file(folder / "config.json"), "").vocab_size);
+  } catch (const model::LoadError&) {
+    return tokenizer.size();
+  }
+}
+
 /// Tokenizes without running: the length is unlimited, and the empty prompt has no tokens. `plain`: see
 /// TokensCommand.
-std::vector<model::Token> tokens_of(const model::Tokenizer& tokenizer, const Prompt& prompt, bool plain,
-                                    const std::string& where) {
+std::vector<model::Token> tokens_of(const model::Tokenizer& tokenizer, int ids, const Prompt& prompt,
+                                    bool plain, const std::string& where) {
   std::vector<model::Token> tokens;
   if (*prompt.start_token) {
     const auto id = tokenizer.start_token();
@@ -24,6 +36,9 @@ std::vector<model::Token> tokens_of(const model::Tokenizer& tokenizer, const Pro
   }
   std::size_t end = 0;
   for (const int id : prompt.ids) {
+    if (id < 0 || id >= ids)
+      throw model::RunError(where + "the token id " + std::to_string(id) +
+                            " is outside the vocabulary, whose ids are 0 to " + std::to_string(ids - 1));
     const std::size_t start = end;
     end += tokenizer.text(id).size();
     tokens.push_back({id, start, end});
@@ -50,6 +65,7 @@ void write_table(const model::Tokenizer& tokenizer, const std::vector<model::Tok
 void run_tokens(const TokensCommand& command, const Streams& streams) {
   const std::shared_ptr<const model::Tokenizer> loaded = load_tokenizer(command.model);
   const model::Tokenizer& tokenizer = *loaded;
+  const int ids = id_count(tokenizer, model_folder(command.model));
   PromptArguments prompts = command.prompt;
   prompts.start_token = prompts.start_token.value_or(tokenizer.adds_start_token());
   show_warnings(tokenizer.warnings(), command.model, streams.err);
@@ -58,7 +74,7 @@ void run_tokens(const TokensCommand& command, const Streams& streams) {
               {"start_token", *prompts.start_token}};
   if (!tokenizer.warnings().empty()) how["warnings"] = texts_json(tokenizer.warnings());
   for_each_prompt(prompts, streams, [&](const PromptSource& source, const Prompt& prompt) {
-    const std::vector<model::Token> tokens = tokens_of(tokenizer, prompt, command.plain, source.where());
+    const std::vector<model::Token> tokens = tokens_of(tokenizer, ids, prompt, command.plain, source.where());
     if (command.json) {
       Json of_prompt = how;
       of_prompt["prompt"] = prompt_json(tokenizer, prompt);
