@@ -185,9 +185,10 @@ struct SweepOf {
   bool operator==(const SweepOf& other) const {
     const auto asked = [](const SweepOf& of) {
       return std::tie(of.over, of.site, of.receiver, of.edit, of.from, of.mean_over, of.token, of.against,
-                      of.position, of.positions, of.neurons);
+                      of.position, of.neurons);
     };
-    return asked(*this) == asked(other) && (over != SweepOver::neurons || largest_of == other.largest_of);
+    return asked(*this) == asked(other) && edited_positions() == other.edited_positions() &&
+           (over != SweepOver::neurons || largest_of == other.largest_of);
   }
 
   /// The place of a cell, given by its layer and its column, of neurons their number. Column -1: all of a

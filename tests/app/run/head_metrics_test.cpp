@@ -99,7 +99,7 @@ TEST(HeadMetrics, OfAMaskedQueryAreThoseOfTheOthers) {
   std::vector<HeadMetrics> heads;
   model::Workspace workspace(1);
   add_head_metrics(*s.run, workspace, heads);
-  const auto& w = reference_model().run(s.run->run->tokens).heads[0][1].weights;
+  const auto w = reference_model().run(s.run->run->tokens).heads[0][1].weights;
   double entropy = 0;
   int queries = 0;
   for (std::size_t q = 1; q < w.size(); ++q) {

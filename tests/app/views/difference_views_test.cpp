@@ -39,15 +39,16 @@ TEST(ViewDifference, PredictionsIsTheDifferenceOfLosses) {
   ASSERT_EQ(table.rows.size(), 10U);
   double largest = 0, sum = 0;
   for (std::size_t i = 0; i < 8; ++i) {
-    const double difference = std::stod(table.rows[i][column(table, "difference of loss")]);
+    const double difference = std::stod(table.rows[i][column(table, "difference of loss in bits")]);
     EXPECT_NEAR(difference, loss(*after, i) - loss(*before, i), 1e-6);
-    EXPECT_NEAR(std::stod(table.rows[i][column(table, "compared loss")]), loss(*before, i), 1e-6);
+    EXPECT_NEAR(std::stod(table.rows[i][column(table, "compared loss in bits")]), loss(*before, i), 1e-6);
     largest = std::max(largest, std::abs(difference));
     sum += difference;
   }
   EXPECT_GT(largest, 0.001);
   EXPECT_EQ(table.rows[8].back(), "") << "nothing follows the last token";
-  EXPECT_NEAR(std::stod(table.rows[9][column(table, "difference of loss")]), sum / 8, 1e-9) << "the mean";
+  EXPECT_NEAR(std::stod(table.rows[9][column(table, "difference of loss in bits")]), sum / 8, 1e-9)
+      << "the mean";
 }
 
 TEST(ViewDifference, PredictionsComparesOnlyWhereTheSameTokenFollows) {
