@@ -312,7 +312,8 @@ Tokenizer Tokenizer::load(const std::filesystem::path& folder) {
 }
 
 Tokenizer Tokenizer::missing(std::string problem) {
-  return Tokenizer(Tables::build({.warnings = {problem}}, problem));
+  return Tokenizer(Tables::build(
+      {.warnings = {problem + "; without a tokenizer, prompts are given as token ids"}}, problem));
 }
 
 Tokenizer Tokenizer::from_vocab_and_merges(std::string_view vocab_json, std::string_view merges_txt,
