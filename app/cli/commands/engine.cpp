@@ -218,11 +218,10 @@ Engine start_engine(const Arguments& command, const Streams& streams, const Engi
     engine.second = loaded(command.model, second_folder(*edits.second_model), false);
     check_comparable(*engine.model, *engine.second);
   }
-  // Before any warning says it, too.
-  const bool lacks_tokenizer = !engine.model->tokenizer->problem().empty();
-  if (lacks_tokenizer && command.prompt.from == PromptArguments::From::text)
-    engine.model->tokenizer->encode(command.prompt.text);
-  show_warnings(engine.warnings(), command.model, streams.err);
+  std::vector<std::string> warnings = engine.warnings();
+  if (command.prompt.from != PromptArguments::From::ids)  // of a text, the error says it
+    std::erase(warnings, engine.model->tokenizer->problem());
+  show_warnings(warnings, command.model, streams.err);
   if (edits.mean_over)
     engine.mean_over = read_mean_list(*edits.mean_over, *engine.model,
                                       has_start_token(*engine.model, command.prompt.start_token));

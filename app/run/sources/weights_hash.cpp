@@ -100,7 +100,7 @@ std::string weights_hash(const fs::path& folder, const std::stop_token& stop) {
 
 std::string weights_hash(const LoadedModel& model, const std::stop_token& stop) {
   const std::set<std::string> files =
-      model.patterns ? weight_files(model.folder) : model.transformer->files();
+      model.transformer ? model.transformer->files() : weight_files(model.folder);
   std::string hash = hash_of_files(model.folder, files, stop);
   if (weights_stamp(model.folder) != model.weights_stamp)
     throw model::LoadError(system::text_of(model.folder) +
