@@ -218,9 +218,12 @@ Engine start_engine(const Arguments& command, const Streams& streams, const Engi
     engine.second = loaded(command.model, second_folder(*edits.second_model), false);
     check_comparable(*engine.model, *engine.second);
   }
+  using From = PromptArguments::From;
   std::vector<std::string> warnings = engine.warnings();
-  if (command.prompt.from != PromptArguments::From::ids)  // of a text, the error says it
-    std::erase(warnings, engine.model->tokenizer->problem());
+  const std::string& problem = engine.model->tokenizer->problem();
+  const bool is_text = command.prompt.from != From::ids && command.prompt.from != From::nothing;
+  if (is_text && !problem.empty())  // the text's error says it
+    std::erase_if(warnings, [&](const std::string& warning) { return warning.starts_with(problem); });
   show_warnings(warnings, command.model, streams.err);
   if (edits.mean_over)
     engine.mean_over = read_mean_list(*edits.mean_over, *engine.model,
