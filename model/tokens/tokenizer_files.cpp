@@ -381,7 +381,13 @@ TokenizerFiles parse_vocab_and_merges(std::string_view vocab_json, std::string_v
 }
 
 TokenizerFiles read_tokenizer_files(const std::filesystem::path& folder) {
-  const auto has = [&](const char* name) { return system::is_there(folder / name); };
+  const auto has = [&](const char* name) {
+    std::error_code error;
+    const std::filesystem::file_status status = std::filesystem::status(folder / name, error);
+    if (status.type() == std::filesystem::file_type::none)  // neither there nor known to be absent
+      throw ReadError("cannot read " + system::text_of(folder / name) + ": " + error.message());
+    return exists(status);
+  };
   const auto text = [&](const char* name) { return read_regular_file(folder / name); };
   const auto path = [&](const char* name) { return system::text_of(folder / name); };
   const bool pair = has("vocab.json") && has("merges.txt"), single = has("tokenizer.json");
@@ -403,6 +409,8 @@ TokenizerFiles read_tokenizer_files(const std::filesystem::path& folder) {
   std::string unusable;
   if (single) try {
       return pipeline(text("tokenizer.json"), path("tokenizer.json"), others);
+    } catch (const ReadError&) {
+      throw;
     } catch (const LoadError& error) {
       if (!pair) throw;
       unusable = std::string(error.what()) + "; vocab.json and merges.txt are read instead";
