@@ -246,8 +246,13 @@ void compare_with_unedited(PromptRun& run, std::shared_ptr<const model::Run> cle
 std::shared_ptr<const LoadedModel> load_model(const std::filesystem::path& folder,
                                               const model::LoadOptions& options) {
   if (system::is_file(folder)) {
-    if (is_gpt2(folder.parent_path()) && holds_weights(folder) && !PatternFile::is_one(folder))
-      return load_model(folder.parent_path(), options);
+    if (is_gpt2(folder.parent_path()) && holds_weights(folder) && !PatternFile::is_one(folder)) {
+      auto whole = load_model(folder.parent_path(), options);
+      if (whole->transformer->files().contains(system::text_of(folder.filename()))) return whole;
+      throw model::LoadError(
+          system::text_of(folder) + ": expected a file that the folder's weights are loaded from, found " +
+          *whole->transformer->files().begin() + " in use; move that file away, or name the folder");
+    }
     return load_patterns(folder, options);
   }
   auto loaded = std::make_shared<LoadedModel>();

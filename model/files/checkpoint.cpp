@@ -73,6 +73,8 @@ std::size_t distance(std::string_view a, std::string_view b) {
 /// Whether two tensors hold the same numbers in the same type.
 bool are_equal(const Entry& a, const Entry& b) {
   if (a.view->shape != b.view->shape || a.view->dtype != b.view->dtype) return false;
+  if (a.source == b.source && a.view->offset == b.view->offset && a.view->strides == b.view->strides)
+    return true;
   constexpr std::uint64_t kPiece = 1 << 20;
   std::vector<std::byte> of_a(kPiece), of_b(kPiece);
   for (std::uint64_t at = 0; at < a.view->bytes; at += kPiece) {

@@ -56,10 +56,10 @@ std::optional<std::uint64_t> extent_of(const TensorView& view) {
 }
 
 bool is_contiguous(const TensorView& view) {
-  std::int64_t expected = 1;
+  std::uint64_t expected = 1;
   for (std::size_t axis = view.strides.size(); axis-- > 0;) {
-    if (view.shape[axis] != 1 && view.strides[axis] != expected) return false;
-    expected *= view.shape[axis];
+    if (view.shape[axis] != 1 && static_cast<std::uint64_t>(view.strides[axis]) != expected) return false;
+    expected *= static_cast<std::uint64_t>(view.shape[axis]);
   }
   return true;
 }

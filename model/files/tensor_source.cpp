@@ -123,6 +123,8 @@ TensorSource TensorSource::open(const fs::path& folder) {
       if (const std::string adapter = adapter_in(folder); !adapter.empty())
         source.warnings_.push_back(system::text_of(folder / adapter) + " is not used: it is " + kAdapter);
       return source;
+    } catch (const ReadError&) {
+      throw;
     } catch (const LoadError& error) {
       if (!first_error) first_error = error;
     }

@@ -24,6 +24,7 @@ using Kind = Pickle::Kind;
 using Value = Pickle::Value;
 
 constexpr std::uint64_t kLongestPickle = 16 << 20;
+constexpr std::size_t kLongestName = 1024;
 
 struct StorageType {
   std::string_view global;
@@ -56,11 +57,18 @@ class StateDict {
   std::map<std::string, TensorView> tensors() const {
     std::map<std::string, TensorView> tensors;
     const Value& dictionary = state_dict();
+    std::uint64_t total = 0;
     for (std::size_t i = 0; i < dictionary.items.size(); i += 2) {
       const Value& key = pickle_[dictionary.items[i]];
-      if (key.kind != Kind::text) fail("expected names of tensors as keys, found something else");
-      if (const Value* arguments = rebuilt(pickle_[dictionary.items[i + 1]]))
-        tensors.insert_or_assign(std::string(key.text), tensor(*arguments, quote(key.text)));
+      if (key.kind != Kind::text || key.text.size() > kLongestName)
+        fail("expected names of tensors as keys, found something else");
+      const Value* arguments = rebuilt(pickle_[dictionary.items[i + 1]]);
+      if (arguments == nullptr) continue;
+      TensorView view = tensor(*arguments, quote(key.text));
+      // What is shared is the embedding and the head.
+      if ((total += view.bytes) > 2 * file_.size())
+        fail("expected storages of one tensor or two, found the same numbers in many");
+      tensors.insert_or_assign(std::string(key.text), std::move(view));
     }
     return tensors;
   }
@@ -117,10 +125,12 @@ class StateDict {
     const Value& root = pickle_[pickle_.root];
     if (root.kind != Kind::dictionary) fail("expected a state dict, found another object");
     if (has_tensors(root)) return root;
-    for (const std::string_view name : {"model", "state_dict", "model_state_dict"})
+    for (const std::string_view name : {"model", "state_dict", "model_state_dict"}) {
+      const Value* last = nullptr;  // of several values of a key, as in Python
       for (std::size_t i = 0; i < root.items.size(); i += 2)
-        if (pickle_[root.items[i]].text == name && has_tensors(pickle_[root.items[i + 1]]))
-          return pickle_[root.items[i + 1]];
+        if (pickle_[root.items[i]].text == name) last = &pickle_[root.items[i + 1]];
+      if (last != nullptr && has_tensors(*last)) return *last;
+    }
     fail("expected a state dict, found a dictionary without tensors");
   }
 
@@ -146,7 +156,8 @@ class StateDict {
       fail(where + ": expected a storage in the archive, found none");
     const auto type = std::ranges::find(kStorageTypes, pickle_[storage->items[1]].text, &StorageType::global);
     if (type == std::end(kStorageTypes)) fail(where + ": expected a storage of numbers, found another");
-    const auto entry = entries_.find(folder_ + "data/" + std::string(pickle_[storage->items[2]].text));
+    const std::string_view key = pickle_[storage->items[2]].text;
+    const auto entry = entries_.find(folder_ + "data/" + std::string(key.substr(0, kLongestName)));
     if (entry == entries_.end()) fail(where + ": expected its storage in the archive, found none");
 
     TensorView view;

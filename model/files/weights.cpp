@@ -141,7 +141,9 @@ class Loader {
     if (entry->view->shape != expected)
       fail(entry->file, name, "shape " + to_text(expected), to_text(entry->view->shape));
     const std::optional<StoredType> type = stored_type(entry->view->dtype);
-    if (!type) fail(entry->file, name, "numbers of 16, 32 or 64 bits", quote(entry->view->dtype));
+    if (!type)
+      fail(entry->file, name, "floating-point or whole numbers that no scale belongs to",
+           quote(entry->view->dtype));
 
     Tensor tensor{entry, *type, *entry->view};
     if (entry->view->strides.empty() || !may_turn) return tensor;

@@ -259,8 +259,9 @@ bool take_special(const json& value, Document& of) {
 }
 
 bool take_bos(const json& value, Document& of) {
-  take_special(value, of);
-  if (!is_unset(value, of) && of.files->bos_token.empty()) of.files->bos_token = of.files->added.back().text;
+  if (is_unset(value, of)) return true;
+  const std::string text = add_token(value, of).text;
+  if (of.files->bos_token.empty()) of.files->bos_token = text;
   return true;
 }
 
@@ -405,6 +406,12 @@ TokenizerFiles read_tokenizer_files(const std::filesystem::path& folder) {
        {std::pair("added_tokens.json", kAdded), std::pair("special_tokens_map.json", kMap),
         std::pair("tokenizer_config.json", kConfig)})
     if (has(name)) others.push_back(parse_document(text(name), path(name), kind));
+
+  // With a decoder of added tokens, the configuration has what the older files would say.
+  const bool decides = std::ranges::any_of(others, [](const Document& document) {
+    return document.kind == kConfig && !member(document.root, "added_tokens_decoder").is_null();
+  });
+  if (decides) std::erase_if(others, [](const Document& document) { return document.kind != kConfig; });
 
   std::string unusable;
   if (single) try {

@@ -407,6 +407,21 @@ std::vector<WrongForm> forms_that_do_not_load() {
        pickled("\x80\x02"
                "cposix\nsystem\n."),
        {"\"posix.system\""}},
+      {"one_storage_as_many",
+       with_file("pytorch_model.bin",
+                 [&] {
+                   Tensors same(8, gpt2[0]);
+                   for (std::size_t i = 0; i < same.size(); ++i) same[i].name += std::to_string(i);
+                   std::string pickle = state_dict_pickle(same);
+                   for (std::size_t at = 0, i = 0; i < same.size();
+                        ++i) {  // each tensor's storage is the first's
+                     const std::string key = std::string("X\x01\0\0\0", 5) + std::to_string(i) + "X";
+                     at = pickle.find(key, at);
+                     pickle[at + 5] = '0';
+                   }
+                   return zip_bytes({{"a/data.pkl", pickle}, {"a/data/0", gpt2[0].bytes}});
+                 }()),
+       {"same numbers"}},
       {"no_state_dict", pickled("\x80\x02]."), {"state dict"}},
       {"big_endian",
        with_file("pytorch_model.bin", zip_bytes({{"a/data.pkl", "."}, {"a/byteorder", "big"}})),
