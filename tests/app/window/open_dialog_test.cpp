@@ -57,7 +57,7 @@ TEST_F(OpenDialog, IsBrowsedByTheKeyboard) {
   EXPECT_EQ(core.snapshot().model->folder.filename(), "a model");
 }
 
-TEST_F(OpenDialog, AFileOfWeightsThatIsTypedOpensItsModel) {
+TEST_F(OpenDialog, AFileBesideTheWeightsSaysWhichAreUsed) {
   const fs::path file = folder_.write("a model/pytorch_model.bin", "");
   Core core(options());
   open(core);
@@ -65,7 +65,7 @@ TEST_F(OpenDialog, AFileOfWeightsThatIsTypedOpensItsModel) {
   type(core, file.string());
   press_and_draw(core, Key::enter);
   shown(core);
-  EXPECT_EQ(core.snapshot().model->folder.filename(), "a model");
+  EXPECT_THAT(core.state().message.text, HasSubstr("model.safetensors in use"));
 }
 
 TEST_F(OpenDialog, TakesAPathThatIsTyped) {
