@@ -102,17 +102,18 @@ class StateDict {
     return text;
   }
 
-  /// The arguments of the call that rebuilds a tensor; null: the value is none.
+  /// The arguments of a call of that global; null: the value is no such call.
+  const Value* arguments_of(const Value& value, std::string_view callee) const {
+    const bool is_call = value.kind == Kind::call && pickle_[value.items[0]].text == callee;
+    return is_call ? &pickle_[value.items[1]] : nullptr;
+  }
+
+  /// The arguments of the call that rebuilds a tensor, which a parameter may be around; null: the value is
+  /// none.
   const Value* rebuilt(const Value& value) const {
-    if (value.kind != Kind::call) return nullptr;
-    const Value& arguments = pickle_[value.items[1]];
-    const std::string_view callee = pickle_[value.items[0]].text;
-    if (callee.starts_with("torch._utils._rebuild_tensor")) return &arguments;
-    const bool is_parameter = callee == "torch._utils._rebuild_parameter" && !arguments.items.empty();
-    if (!is_parameter || pickle_[arguments.items[0]].kind != Kind::call) return nullptr;
-    const Value& tensor = pickle_[arguments.items[0]];
-    const bool is_tensor = pickle_[tensor.items[0]].text.starts_with("torch._utils._rebuild_tensor");
-    return is_tensor ? &pickle_[tensor.items[1]] : nullptr;
+    const Value* parameter = arguments_of(value, "torch._utils._rebuild_parameter");
+    const bool is_around = parameter != nullptr && !parameter->items.empty();
+    return arguments_of(is_around ? pickle_[parameter->items[0]] : value, "torch._utils._rebuild_tensor_v2");
   }
 
   bool has_tensors(const Value& value) const {

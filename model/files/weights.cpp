@@ -146,12 +146,14 @@ class Loader {
            quote(entry->view->dtype));
 
     Tensor tensor{entry, *type, *entry->view};
-    if (entry->view->strides.empty() || !may_turn) return tensor;
-    std::ranges::reverse(tensor.view.shape);
-    std::ranges::reverse(tensor.view.strides);
-    tensor.is_turned = is_contiguous(tensor.view);
-    if (!tensor.is_turned) tensor.view = *entry->view;
-    if (tensor.is_turned) tensor.view.strides.clear();
+    TensorView turned = tensor.view;
+    std::ranges::reverse(turned.shape);
+    std::ranges::reverse(turned.strides);
+    tensor.is_turned = may_turn && !turned.strides.empty() && is_contiguous(turned);
+    if (tensor.is_turned) {
+      turned.strides.clear();
+      tensor.view = std::move(turned);
+    }
     return tensor;
   }
 
