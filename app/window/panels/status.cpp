@@ -202,7 +202,7 @@ void draw_warnings(Ui& ui, const Rect& rect) {
       ui.explain(places.rest(), "", Tip(warnings[i].text));
     }
   };
-  if (!draw_card(ui, "warnings", rect, ui.theme().accent, {"Close the warnings", "Close"}, words)) return;
+  if (!draw_card(ui, "warnings", rect, ui.theme().text_muted, {"Close the warnings", "Close"}, words)) return;
   CloseWarnings closed;
   for (const Warning& warning : warnings) closed.warnings.push_back(warning.text);
   ui.actions.emplace_back(std::move(closed));
