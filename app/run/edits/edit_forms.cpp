@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "app/run/sources/pattern_file.h"
 #include "model/files/error.h"
