@@ -50,9 +50,9 @@ std::vector<model::Token> tokens_of_ids(const LoadedModel& model, std::span<cons
   return tokens;
 }
 
-model::Tokenizer tokenizer_in(const std::filesystem::path& folder) {
+model::Tokenizer tokenizer_in(const std::filesystem::path& folder, const std::stop_token& stop) {
   try {
-    return model::Tokenizer::load(folder);
+    return model::Tokenizer::load(folder, stop);
   } catch (const model::ReadError&) {
     throw;
   } catch (const model::LoadError& error) {
@@ -246,7 +246,8 @@ void compare_with_unedited(PromptRun& run, std::shared_ptr<const model::Run> cle
 std::shared_ptr<const LoadedModel> load_model(const std::filesystem::path& folder,
                                               const model::LoadOptions& options) {
   if (system::is_file(folder)) {
-    if (is_gpt2(folder.parent_path()) && holds_weights(folder) && !PatternFile::is_one(folder)) {
+    if (is_gpt2(folder.parent_path()) && holds_weights(folder) &&
+        !PatternFile::is_one(folder, options.stop)) {
       auto whole = load_model(folder.parent_path(), options);
       if (whole->transformer->files().contains(system::text_of(folder.filename()))) return whole;
       throw model::LoadError(
@@ -259,7 +260,7 @@ std::shared_ptr<const LoadedModel> load_model(const std::filesystem::path& folde
   loaded->folder = folder;
   loaded->weights_stamp = weights_stamp(folder);
   loaded->name = model_name(folder);
-  auto tokenizer = std::async([&] { return tokenizer_in(folder); });  // takes a while, too
+  auto tokenizer = std::async([&] { return tokenizer_in(folder, options.stop); });  // takes a while, too
   loaded->transformer = model::Transformer::load(folder, options);
   loaded->tokenizer = std::make_shared<const model::Tokenizer>(tokenizer.get());
   loaded->warnings = loaded->transformer->warnings();

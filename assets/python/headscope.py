@@ -12,6 +12,7 @@ One file that needs numpy alone: install it with headscope, or copy it to where 
 (`headscope predict --help`), with `_` for `-`: `all_positions=True`, and `from_` for the option `from`.
 """
 import base64
+import contextlib
 import json
 import os
 import re
@@ -142,6 +143,19 @@ def _with_arrays(value):
     return [_with_arrays(item) for item in value]
 
 
+def _printed(answer, mean):
+    """What a command printed."""
+    data = base64.b64decode(answer["base64"], validate=True) if "base64" in answer else None
+    if "format" in answer:
+        return data.decode("utf-8", "replace") if answer["format"] in ("csv", "txt") else Figure(bytes(data), answer["format"])
+    if "text" in answer:
+        return answer["text"] if data is None else data
+    results = answer.get("results")
+    if results and mean:  # one for all prompts
+        return _with_arrays(results[0])
+    return _with_arrays(results if "results" in answer else answer.get("result"))
+
+
 class Headscope:
     """The program, running. `model`, `precision` and `threads` are those of all calls that take them and do not say otherwise; `memory` is
     how many MiB of models stay loaded. Use it in a `with`, or call `close`. Calls from several threads come one after another."""
@@ -194,21 +208,18 @@ class Headscope:
             options["ids"] = options.pop("prompt")
         request = {"command": command, "options": options}
         if input is not None:
-            request["input"] = list(input) if isinstance(input, bytes) else input
+            name, text = ("input_base64", base64.b64encode(input).decode()) if isinstance(input, bytes) else ("input", input)
+            request[name] = text
         answer = self._answer(request)
-        for message in answer["messages"]:
+        with self._understood():
+            messages = [str(message) for message in answer["messages"]]
+            error = HeadscopeError(str(answer["error"]), answer["status"]) if "error" in answer else None
+            value = None if error else _printed(answer, options.get("mean"))
+        for message in messages:
             _warn(message)
-        if "error" in answer:
-            raise HeadscopeError(answer["error"], answer["status"])
-        if "format" in answer:
-            data = base64.b64decode(answer["base64"])
-            return data.decode("utf-8", "replace") if answer["format"] in ("csv", "txt") else Figure(data, answer["format"])
-        if "text" in answer:
-            return base64.b64decode(answer["base64"]) if "base64" in answer else answer["text"]
-        results = answer.get("results")
-        if results and options.get("mean"):  # one for all prompts
-            return _with_arrays(results[0])
-        return _with_arrays(results if "results" in answer else answer.get("result"))
+        if error:
+            raise error
+        return value
 
     def _defaults(self, command, options):
         """The model, precision and threads of all calls, as far as this command takes them and nothing given replaces them."""
@@ -216,7 +227,7 @@ class Headscope:
             return {}
         name = "".join(command[:1])
         if name not in self._taken:
-            help = self._answer({"command": [name, "--help"]}).get("text", "")
+            help = str(self._answer({"command": [name, "--help"]}).get("text"))
             self._taken[name] = set(re.findall("^  --([a-z-]+)", help, re.MULTILINE))
         given = {*options, *(word[2:].partition("=")[0] for word in command if word.startswith("--"))}
         if "recipe" in given:
@@ -275,7 +286,8 @@ class Headscope:
         with tempfile.TemporaryDirectory(prefix="headscope-") as folder:
             file = Path(folder) / "trace.safetensors"
             self.run("trace", prompt=prompt, hooks=hooks, out=file, **options)
-            return read_safetensors(file)
+            with self._understood():
+                return read_safetensors(file)
 
     def patterns(self, prompt=None, **options):
         """The attention of all heads, [layer, head, query, key]."""
@@ -344,6 +356,14 @@ class Headscope:
         self._end()
         return HeadscopeError("headscope has ended" + (f": {said[-1]}" if said else f" with the exit status {status}"))
 
+    @contextlib.contextmanager
+    def _understood(self):
+        """For reading answers: any program can be named, and write anything."""
+        try:
+            yield
+        except (ArithmeticError, AttributeError, LookupError, OSError, RecursionError, TypeError, ValueError, struct.error) as error:
+            raise HeadscopeError(f"{self._command[0]} does not answer as headscope does: {error}") from error
+
     def _answer(self, request):
         with self._lock:
             self._count += 1
@@ -363,9 +383,10 @@ class Headscope:
                     answer = b""
                 if not answer.endswith(b"\n"):
                     raise self._died()
-                answer = json.loads(answer)
-                if answer["id"] != self._count and not (answer["id"] is None and "error" in answer):  # it could not read even the id
-                    raise HeadscopeError("headscope has answered another request")
+                with self._understood():
+                    answer = json.loads(answer)
+                    if answer["id"] != self._count and not (answer["id"] is None and "error" in answer):  # it could not read even the id
+                        raise ValueError("it has answered another request")
                 return answer
             except BaseException as error:
                 # Interrupted while it waited: the answer would be taken for that of the next request.

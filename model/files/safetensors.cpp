@@ -183,13 +183,14 @@ class HeaderReader {
 
 }  // namespace
 
-TensorFile open_safetensors(const fs::path& path) {
+TensorFile open_safetensors(const fs::path& path, const std::stop_token& stop) {
   auto file = std::make_shared<const OpenFile>(path);
   const HeaderReader reader(*file);
 
   const std::string text = reader.header_text();
   const std::uint64_t first = kLengthBytes + text.size();  // offset of the data in the file
-  const json header = parse_json(text, system::text_of(path) + ": safetensors header", kMaxDepth);
+  const json header =
+      parse_json(text, system::text_of(path) + ": safetensors header", {.depth = kMaxDepth, .stop = stop});
   if (!header.is_object())
     reader.fail("safetensors header: expected an object, found " + reader.kind(header));
 

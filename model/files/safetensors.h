@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -14,8 +15,8 @@ namespace headscope::model {
 
 /// Opens a safetensors file: beside what every TensorFile promises, the header's length, JSON depth and
 /// structure are checked, and that the tensors together fill the data without overlaps or gaps. Throws
-/// LoadError that names the file, the tensor, and what was expected and found.
-TensorFile open_safetensors(const std::filesystem::path& file);
+/// LoadError that names the file, the tensor, and what was expected and found; or Stopped.
+TensorFile open_safetensors(const std::filesystem::path& file, const std::stop_token& stop = {});
 
 /// A tensor to be written, row-major.
 struct TensorSpec {

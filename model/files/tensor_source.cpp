@@ -108,7 +108,7 @@ void refuse_adapter(const fs::path& folder) {
   if (!adapter_in(folder).empty()) fail_without_weights(folder);
 }
 
-TensorSource TensorSource::open(const fs::path& folder) {
+TensorSource TensorSource::open(const fs::path& folder, const std::stop_token& stop) {
   std::optional<LoadError> first_error;
   for (const char* name : kWeightFiles) {
     const fs::path file = folder / name;
@@ -117,7 +117,7 @@ TensorSource TensorSource::open(const fs::path& folder) {
       TensorSource source;
       source.main_file_ = system::text_of(file);
       source.names_ = files_behind(folder, name);
-      for (const std::string& each : source.names_) source.add_file(folder / system::path_of(each));
+      for (const std::string& each : source.names_) source.add_file(folder / system::path_of(each), stop);
       if (first_error)
         source.warnings_.push_back(first_error->what() + std::string("; ") + name + " is used instead");
       if (const std::string adapter = adapter_in(folder); !adapter.empty())
@@ -138,10 +138,10 @@ const TensorSource::Entry* TensorSource::find(const std::string& name) const {
   return found == entries_.end() ? nullptr : &found->second;
 }
 
-void TensorSource::add_file(const fs::path& file) {
+void TensorSource::add_file(const fs::path& file, const std::stop_token& stop) {
   const bool is_torch = file.extension() == ".bin";
   files_.push_back(
-      std::make_shared<const TensorFile>(is_torch ? open_torch_file(file) : open_safetensors(file)));
+      std::make_shared<const TensorFile>(is_torch ? open_torch_file(file) : open_safetensors(file, stop)));
   for (const auto& [name, view] : files_.back()->tensors())
     entries_.insert_or_assign(name, Entry{system::text_of(file), &view, files_.back().get()});
 }

@@ -3,6 +3,7 @@
 #include <map>
 #include <memory>
 #include <set>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -44,8 +45,8 @@ class TensorSource {
 
   /// Opens `model.safetensors`, or the shards that `model.safetensors.index.json` names, or else the same of
   /// `pytorch_model.bin`. A file that cannot be used does not hide the next one: see warnings(). Throws
-  /// LoadError if none can be used.
-  static TensorSource open(const std::filesystem::path& folder);
+  /// LoadError if none can be used; or Stopped.
+  static TensorSource open(const std::filesystem::path& folder, const std::stop_token& stop = {});
 
   const std::map<std::string, Entry>& entries() const { return entries_; }
   /// The tensor with that name; null if there is none.
@@ -59,7 +60,7 @@ class TensorSource {
   const std::vector<std::string>& warnings() const { return warnings_; }
 
  private:
-  void add_file(const std::filesystem::path& file);
+  void add_file(const std::filesystem::path& file, const std::stop_token& stop);
 
   std::string main_file_;
   std::set<std::string> names_;

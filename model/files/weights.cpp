@@ -212,7 +212,7 @@ Weights load_weights(const fs::path& folder, const LoadOptions& options) {
     throw LoadError(system::text_of(folder) + ": expected a GPT-2 model folder, found no config.json in it");
   }
   const Config config = parse_config(read_regular_file(config_file), system::text_of(config_file));
-  return Loader(config, TensorSource::open(folder), options).load();
+  return Loader(config, TensorSource::open(folder, options.stop), options).load();
 }
 
 }  // namespace headscope::model

@@ -307,8 +307,8 @@ Tokenizer::Tokenizer(Tokenizer&&) noexcept = default;
 Tokenizer& Tokenizer::operator=(Tokenizer&&) noexcept = default;
 Tokenizer::~Tokenizer() = default;
 
-Tokenizer Tokenizer::load(const std::filesystem::path& folder) {
-  return Tokenizer(Tables::build(read_tokenizer_files(folder)));
+Tokenizer Tokenizer::load(const std::filesystem::path& folder, const std::stop_token& stop) {
+  return Tokenizer(Tables::build(read_tokenizer_files(folder, stop)));
 }
 
 Tokenizer Tokenizer::missing(std::string problem) {

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,8 +30,8 @@ struct Token {
 class Tokenizer {
  public:
   /// Reads a model's folder (see read_tokenizer_files). Throws LoadError, also for duplicate ids, a merge of
-  /// unknown pieces, and a vocabulary that needs merges and has none.
-  static Tokenizer load(const std::filesystem::path& folder);
+  /// unknown pieces, and a vocabulary that needs merges and has none; or Stopped.
+  static Tokenizer load(const std::filesystem::path& folder, const std::stop_token& stop = {});
   /// Stands for the tokenizer of a model that has none, because of `problem`, a sentence.
   static Tokenizer missing(std::string problem);
 

@@ -2,6 +2,7 @@
 #include <cstddef>
 #include <filesystem>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -45,13 +46,13 @@ struct TokenizerFiles {
 /// `merges.txt` (with a warning if there is a tokenizer.json that cannot be used), and in both cases
 /// `added_tokens.json`, `special_tokens_map.json` and `tokenizer_config.json`. Throws LoadError, which names
 /// the file and the key, for files that are missing or have another structure, for ids outside [0, 2^24), and
-/// for any setting that would produce tokens different from those of GPT-2's byte-level BPE.
-TokenizerFiles read_tokenizer_files(const std::filesystem::path& folder);
+/// for any setting that would produce tokens different from those of GPT-2's byte-level BPE. Throws Stopped.
+TokenizerFiles read_tokenizer_files(const std::filesystem::path& folder, const std::stop_token& stop = {});
 
 /// The same from the texts of `vocab.json` (one object of names and ids) and `merges.txt` (a merge on each
 /// line: two names separated by a space).
 TokenizerFiles parse_vocab_and_merges(std::string_view vocab_json, std::string_view merges_txt,
-                                      const std::string& folder);
+                                      const std::string& folder, const std::stop_token& stop = {});
 
 /// The same from the text of a `tokenizer.json`, with merges in either form ("a b" or ["a", "b"]).
 TokenizerFiles parse_tokenizer_json(std::string_view json, const std::string& file);

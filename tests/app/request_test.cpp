@@ -7,8 +7,10 @@
 #include "app/cli/commands/figure.h"
 #include "app/cli/commands/metrics.h"
 #include "app/cli/commands/predict.h"
+#include "model/files/file_io.h"
 #include "tests/app/command_runs.h"
 #include "tests/support/matchers.h"
+#include "tests/support/source_folders.h"
 
 namespace headscope::app::request_test {
 namespace {
@@ -16,29 +18,33 @@ namespace {
 using testing::parsed;
 using testing::Words;
 
+/// A request, and what is wrong with it, a sentence.
+std::pair<Request, std::string> request_of(std::string_view line) {
+  Request request;
+  try {
+    read_request(line, request);
+    with_options(request.words, request.options);
+    return {request, ""};
+  } catch (const UsageError& error) {
+    return {request, error.what()};
+  }
+}
+
+std::string problem_of(std::string_view line) {
+  return request_of(line).second;
+}
+
 /// The arguments that a request stands for.
 Words arguments_of(std::string_view line) {
-  const Request request = parse_request(line);
-  EXPECT_EQ(request.problem, "") << line;
+  const auto [request, problem] = request_of(line);
+  EXPECT_EQ(problem, "") << line;
   return with_options(request.words, request.options);
 }
 
-/// What is wrong with a request, a sentence.
-std::string problem_of(std::string_view line) {
-  const Request request = parse_request(line);
-  if (!request.problem.empty()) return request.problem;
-  try {
-    with_options(request.words, request.options);
-  } catch (const UsageError& error) {
-    return error.what();
-  }
-  return "";
-}
-
 TEST(Requests, NameACommandAndItsOptions) {
-  const Request request =
-      parse_request(R"({"id": "a", "command": "predict", "options": {"prompt": "Once", "top": 3}})");
-  EXPECT_EQ(request.problem, "");
+  const auto [request, problem] =
+      request_of(R"({"id": "a", "command": "predict", "options": {"prompt": "Once", "top": 3}})");
+  EXPECT_EQ(problem, "");
   EXPECT_EQ(request.id, "\"a\"");
   EXPECT_EQ(request.input, std::nullopt);
   const auto command = parsed<PredictCommand>(with_options(request.words, request.options));
@@ -101,34 +107,39 @@ TEST(Requests, WhatIsWrongIsASentence) {
                                 R"({"command": "info", "options": {"model": [[]]}})",
                                 R"({"command": "info", "options": {"model": [true]}})",
                                 R"({"command": "info", "options": {"model": "a\u0000b"}})",
-                                R"({"command": "info", "input": [256]})",
+                                R"({"command": "info", "input": [65]})",
+                                R"({"command": "info", "input_base64": "YQ"})",
+                                R"({"command": "info", "input_base64": "Y?=="})",
                                 R"({"command": "info", "id": {}})",
                                 R"({"command": "info", "id": 1.5})",
                                 R"({"command": "info", "command": "info"})",
                                 R"({"command": "info", "id": 1e999})",
                                 "{\"command\": \"\xff\"}",
+                                std::string("{\"command\": \"info\"}\0{\"command\": \"info\"}", 39),
                                 std::string(100000, '[')})
     EXPECT_NE(problem_of(line), "") << line.substr(0, 100);
 }
 
-TEST(Requests, KeepTheirIdWhateverIsWrong) {
-  for (const std::string& line : std::vector<std::string>{
-           R"({"id": 7, "command": "predict", "options": {"prompt": "\ud83d"}})",
-           R"({"command": "predict", "options": {"prompt": "\ud83d x"}, "id": 7})",
-           R"({"options": {"id": 6}, "command": 7, "id": 7})",
-           R"({"id": 7, "command": "predict", "command": "info"})", R"({"id": 7, "command": )",
-           "{\"id\": 7, \"command\": \"\xff\"}", R"({"id": 7, "command": )" + std::string(100000, '[')}) {
-    const Request request = parse_request(line);
-    EXPECT_EQ(request.id, "7") << line.substr(0, 100);
-    EXPECT_NE(request.problem, "");
-  }
-  EXPECT_EQ(parse_request(R"({"id": "\ud83d\ude00", "command": "\ude00"})").id, "\"\xF0\x9F\x98\x80\"");
-  EXPECT_EQ(parse_request(R"({"id": {"id": 7}, "command": 1})").id, "null");
+TEST(Requests, KeepTheirIdIfTheyAreJson) {
+  EXPECT_EQ(request_of(R"({"options": {"id": 6}, "command": 7, "id": 7})").first.id, "7");
+  EXPECT_EQ(request_of(R"({"id": "\ud83d\ude00", "input": 1})").first.id, "\"\xF0\x9F\x98\x80\"");
+  EXPECT_EQ(request_of(R"({"id": 7, "command": )").first.id, "null");
+  EXPECT_EQ(request_of(R"({"id": {"id": 7}, "command": 1})").first.id, "null");
 }
 
 TEST(Requests, InputIsAnyBytes) {
-  EXPECT_EQ(parse_request(R"({"command": "tokens", "input": "a\u0000b\n"})").input, std::string("a\0b\n", 4));
-  EXPECT_EQ(parse_request(R"({"command": "tokens", "input": [255, 0]})").input, std::string("\xff\0", 2));
+  EXPECT_EQ(request_of(R"({"command": "tokens", "input": "a\u0000b\n"})").first.input,
+            std::string("a\0b\n", 4));
+  EXPECT_EQ(request_of(R"({"command": "tokens", "input_base64": "/wA="})").first.input,
+            std::string("\xff\0", 2));
+  EXPECT_EQ(request_of(R"({"command": "tokens", "input_base64": "/wBh"})").first.input,
+            std::string("\xff\0a", 3));
+  EXPECT_EQ(request_of(R"({"command": "tokens", "input_base64": ""})").first.input, "");
+}
+
+TEST(RequestLines, HaveTheLimitThatTheGuideSays) {
+  EXPECT_THAT(model::read_file(headscope::testing::source_dir() / "assets/guide/python.md", 1 << 20),
+              HasSubstr("longer than " + std::to_string(kMaxRequestBytes >> 20) + " MiB"));
 }
 
 TEST(RequestLines, LongOnesAreCut) {

@@ -4,6 +4,7 @@
 #include "tests/app/command_runs.h"
 #include "tests/app/view_fixture.h"
 #include "tests/support/temporary_folder.h"
+#include "viz/players/base64.h"
 
 namespace headscope::app::serve_test {
 namespace {
@@ -39,17 +40,7 @@ std::string request(const std::string& command, const std::string& options) {
 }
 
 std::string decoded(const std::string& base64) {
-  const std::string alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::string bytes;
-  unsigned bits = 0;
-  int held = 0;
-  for (const char c : base64) {
-    if (c == '=') break;
-    bits = bits << 6 | static_cast<unsigned>(alphabet.find(c));
-    held += 6;
-    if (held >= 8) bytes += static_cast<char>(bits >> (held -= 8));
-  }
-  return bytes;
+  return viz::bytes_from_base64(base64).value();
 }
 
 TEST(Serve, AnswersAreWhatTheCommandPrints) {

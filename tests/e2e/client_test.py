@@ -65,6 +65,9 @@ class Arrays(ClientCase):
                 prompt = expected
             tokens = self.hs.tokens(prompt)["tokens"]
             self.assertEqual(b"".join(token["bytes"] for token in tokens), expected)
+        large = b"\xff" * (5 << 20)  # in a request of 8 MiB
+        with self.assertRaisesRegex(HeadscopeError, "prompt"):
+            self.hs.tokens(large)
         several = self.hs.predict(prompts=["one", [1, 2, 3], "three"], top=1)
         self.assertEqual(len(several), 3)
         self.assertEqual(self.hs.run("search", prompts=["a b a b"], top=2)[0]["best"][0]["prompt"], 1)
@@ -166,6 +169,18 @@ class Failures(ClientCase):
             Headscope(program="/nowhere/headscope").tokens("x")
         with self.assertRaisesRegex(HeadscopeError, "has ended"):
             Headscope(program=sys.executable).tokens("x")
+
+    @only_on_linux("a script as the program")
+    def test_a_program_that_answers_garbage(self):
+        script = self.folder / "garbage"
+        for answer in ("", "[]", "nan", "[" * 100000, '{"id": 1}', '{"id": 1, "status": 0, "messages": 7}', '{"id": 9, "status": 0}',
+                       '{"id": 1, "status": 0, "messages": [], "format": "png", "base64": "x"}', '{"id": 1, "messages": [], "error": ""}',
+                       '{"id": 1, "status": 0, "messages": [], "result": [1%s]}' % ("0" * 400)):
+            script.write_text(f"#!{sys.executable}\nimport sys\nfor line in sys.stdin.buffer:\n    print({answer!r}, flush=True)\n")
+            script.chmod(0o755)
+            for call in (Headscope.predict, Headscope.trace):
+                with Headscope(program=script) as hs, self.assertRaisesRegex(HeadscopeError, "does not answer as headscope does"):
+                    call(hs, "x")
 
     @only_on_linux("signals")
     def test_an_interrupted_call_does_not_disturb_the_next(self):

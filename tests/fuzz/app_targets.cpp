@@ -165,14 +165,11 @@ Outcome check_command_line(std::string_view words) {
 
 /// A line for headscope serve, up to the command that it names.
 Outcome check_request(std::string_view line) {
-  const Request request = parse_request(line);
-  promise(nlohmann::json::accept(request.id), "an id is JSON");
-  if (!request.problem.empty()) {
-    promise_sentence(request.problem);
-    return Outcome::refused;
-  }
-  promise(!request.words.empty(), "a request names a command");
   return read_or_refused<UsageError>([&] {
+    Request request;
+    read_request(line, request);
+    promise(nlohmann::json::accept(request.id), "an id is JSON");
+    promise(!request.words.empty(), "a request names a command");
     const ParsedCommand command = parse_command_line(with_options(request.words, request.options));
     const CommandReply* reply = std::get_if<CommandReply>(&command);
     if (reply != nullptr && reply->status != 0) promise_sentence(reply->text);

@@ -119,8 +119,7 @@ SampleMean mean_of_members(const Json& object, int prompts) {
 
 void read_part(std::string_view json, const std::string& file, const std::string& expected,
                const std::function<void(const Json&)>& read) {
-  static_cast<void>(model::parse_json(json, file));  // says what is wrong with it
-  const Json part = Json::parse(json);               // keeps the order of members
+  const Json part = model::parse_json<Json>(json, file);
   const auto fail = [&](const std::string& found) {
     throw model::LoadError(file + ": expected " + expected + "; " + terminal_safe(found));
   };

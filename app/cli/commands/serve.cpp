@@ -188,10 +188,9 @@ std::string answer_to(const RequestLine& line, const std::shared_ptr<KeptModels>
   Content content = Content::text;
   std::string format;
   const Outcome outcome = outcome_of([&] {
-    request = parse_request(line.text);
     if (line.too_long)
       throw UsageError("the request is longer than " + std::to_string(kMaxRequestBytes >> 20) + " MiB");
-    if (!request.problem.empty()) throw UsageError(request.problem);
+    read_request(line.text, request);
     const ParsedCommand command = command_of(request, models);
     if (const auto* task = std::get_if<Task>(&command)) {
       refuse_what_is_not_served(*task);

@@ -16,14 +16,12 @@ struct Request {
   std::vector<std::string> words;    ///< the command and what follows it, as on the command line
   std::vector<NamedOption> options;  ///< come after the words
   std::optional<std::string> input;  ///< what the command reads from standard input, any bytes
-  std::string problem;               ///< why the line is no request, one sentence; empty: it is one
 };
 
-/// Parses a line of JSON: an object with `command` (a text, or a list of texts: the command and the words
-/// after it) and perhaps `id`, `options` (an object: each option's value by its name) and `input` (a text, or
-/// a list of bytes). A line that is no request keeps its id if that can be read. Never throws for anything a
-/// line can hold.
-Request parse_request(std::string_view line);
+/// Reads a line of JSON: an object with `command` (a text, or a list of texts: the command and the words
+/// after it) and perhaps `id`, `options` (an object: each option's value by its name) and `input` (a text) or
+/// `input_base64`. Throws UsageError; the id is then that of the request, unless the line is no JSON object.
+void read_request(std::string_view line, Request& request);
 
 /// A line without its end.
 struct RequestLine {

@@ -78,6 +78,7 @@ std::string place(int layer, int head, int query) {
 struct PatternFile::Header {
   std::string name;
   model::TensorFile file;
+  std::stop_token stop;
   int queries = 0, keys = 0;
 
   [[noreturn]] void fail(const std::string& what) const { throw model::LoadError(name + ": " + what); }
@@ -145,7 +146,7 @@ struct PatternFile::Header {
     const auto json = metadata(key);
     if (!json) return std::nullopt;
     const std::string where = "metadata " + quote(std::string(key));
-    const nlohmann::json list = model::parse_json(*json, name + ": " + where);
+    const nlohmann::json list = model::parse_json(*json, name + ": " + where, {.stop = stop});
     if (!list.is_array()) fail(where + ": expected a JSON list of texts, found a JSON " + list.type_name());
     check_count(where, "text", std::ssize(list), count, of);
     std::vector<std::string> result;
@@ -210,14 +211,14 @@ std::shared_ptr<const PatternFile> PatternFile::open(const std::filesystem::path
                                                      const model::LoadOptions& options) {
   const std::shared_ptr<PatternFile> patterns(new PatternFile());
   patterns->path_ = file;
-  patterns->read_header();
+  patterns->read_header(options.stop);
   patterns->scan(options);
   return patterns;
 }
 
-bool PatternFile::is_one(const std::filesystem::path& file) noexcept {
+bool PatternFile::is_one(const std::filesystem::path& file, const std::stop_token& stop) noexcept {
   try {
-    const auto opened = model::open_safetensors(file);
+    const auto opened = model::open_safetensors(file, stop);
     return std::ranges::any_of(opened.tensors(),
                                [](const auto& tensor) { return layer_of(tensor.first).has_value(); });
   } catch (const std::exception&) {
@@ -225,8 +226,8 @@ bool PatternFile::is_one(const std::filesystem::path& file) noexcept {
   }
 }
 
-void PatternFile::read_header() {
-  Header header{system::text_of(path_), model::open_safetensors(path_)};
+void PatternFile::read_header(const std::stop_token& stop) {
+  Header header{system::text_of(path_), model::open_safetensors(path_, stop), stop};
   file_ = header.file.file();
   std::map<int, const std::pair<const std::string, model::TensorView>*> found;
   for (const auto& entry : header.file.tensors())

@@ -35,7 +35,7 @@ class PatternFile {
   static std::shared_ptr<const PatternFile> open(const std::filesystem::path& file,
                                                  const model::LoadOptions& options = {});
   /// Whether a file's header has patterns; never throws.
-  static bool is_one(const std::filesystem::path& file) noexcept;
+  static bool is_one(const std::filesystem::path& file, const std::stop_token& stop = {}) noexcept;
 
   const std::filesystem::path& path() const { return path_; }
   std::string name() const;  ///< name of the file, printable
@@ -70,7 +70,7 @@ class PatternFile {
  private:
   PatternFile() = default;
   struct Header;
-  void read_header();
+  void read_header(const std::stop_token& stop);
   void scan(const model::LoadOptions& options);
 
   struct Layer {
