@@ -134,13 +134,16 @@ void EditMetrics::use(std::shared_ptr<const viz::Fonts> fonts, float font_size, 
 const std::vector<EditRow>& EditMetrics::rows(std::string_view text) {
   if (!stale_ && text == text_) return rows_;
   rows_ = single_line_ ? std::vector<EditRow>{{0, text.size(), true}} : wrap(text, line_, width_);
+  stops_.clear();
   text_ = text;
   stale_ = false;
   return rows_;
 }
 
-std::vector<CaretStop> EditMetrics::stops(std::string_view text, const EditRow& row) const {
-  return stops_of(text, row, line_);
+const std::vector<CaretStop>& EditMetrics::stops(std::string_view text, const EditRow& row) {
+  const auto [found, is_new] = stops_.try_emplace(row.start);
+  if (is_new) found->second = stops_of(text, row, line_);
+  return found->second;
 }
 
 namespace {

@@ -1,6 +1,7 @@
 #pragma once
 #include <cstddef>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -36,7 +37,7 @@ std::vector<EditRow> wrap(std::string_view text, const LineLayout& layout, float
 /// `upstream` to the previous one.
 std::size_t row_of(const std::vector<EditRow>& rows, std::size_t byte, bool upstream);
 
-/// The wrapped text of an editor: a cache of wrap() for the last text.
+/// The wrapped text of an editor: a cache of wrap() and of the caret's stops for the last text.
 class EditMetrics {
  public:
   /// All widths are 0 and nothing wraps until `use` is called.
@@ -49,8 +50,9 @@ class EditMetrics {
            bool single_line);
 
   const std::vector<EditRow>& rows(std::string_view text);
-  /// The positions of the caret in a row, ascending; the last one is its end.
-  std::vector<CaretStop> stops(std::string_view text, const EditRow& row) const;
+  /// The positions of the caret in one of the rows, ascending; the last one is its end. Valid until the rows
+  /// are laid out again.
+  const std::vector<CaretStop>& stops(std::string_view text, const EditRow& row);
   std::size_t page_rows() const { return page_rows_; }
 
  private:
@@ -63,6 +65,7 @@ class EditMetrics {
   bool stale_ = true;  ///< rows_ was made for other widths
   std::string text_;
   std::vector<EditRow> rows_;
+  std::map<std::size_t, std::vector<CaretStop>> stops_;  // of rows that were asked for, by their start
 };
 
 /// The stop nearest to `x`.

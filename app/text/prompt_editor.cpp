@@ -87,7 +87,7 @@ Hit hit(const TextState& state, EditMetrics& metrics, const EditorLook& look, vi
   const float last = static_cast<float>(rows.size() - 1);
   const auto index = static_cast<std::size_t>(std::clamp(std::floor(y / frame.row_height), 0.0f, last));
   const EditRow& row = rows[index];
-  const std::vector<CaretStop> stops = metrics.stops(state.text, row);
+  const std::vector<CaretStop>& stops = metrics.stops(state.text, row);
   const float x = at.x - frame.area.x + frame.shift;
   const CaretStop stop = unit == Unit::character ? nearest_stop(stops, x) : stop_under(stops, x);
   return {stop.byte, stop.byte == row.end && !row.hard};
@@ -163,10 +163,15 @@ struct RowPainter {
         viz::FillRect{{left, top, right - left, frame.row_height}, look.theme->accent.with_alpha(alpha), 0});
   }
 
+  /// Draws the part of the row that is in sight: a single line may be as long as the text.
   void text() const {
-    const std::size_t grey = std::clamp(grapheme_floor(state.text, look.grey_from), row.start, row.end);
-    run(row.start, grey, look.theme->text);
-    run(grey, row.end, look.theme->text_muted.with_alpha(150));
+    const std::size_t begin = stop_under(stops, frame.shift).byte;
+    const std::size_t last = stop_under(stops, frame.shift + frame.area.w).byte;
+    const std::size_t end = std::min(next_grapheme(state.text, last), row.end);
+    const std::string_view bytes = std::string_view(state.text).substr(begin, end - begin);
+    const std::size_t grey = begin + grapheme_floor(bytes, std::max(look.grey_from, begin) - begin);
+    run(begin, grey, look.theme->text);
+    run(grey, end, look.theme->text_muted.with_alpha(150));
   }
 
   void run(std::size_t begin, std::size_t end, viz::Color color) const {
@@ -291,7 +296,7 @@ viz::Scene editor_scene(const TextState& state, EditMetrics& metrics, const Edit
   for (std::size_t i = first; i < rows.size(); ++i) {
     const float top = frame.area.y + static_cast<float>(i) * frame.row_height - frame.scroll;
     if (top >= frame.area.bottom()) break;
-    const std::vector<CaretStop> stops = metrics.stops(state.text, rows[i]);
+    const std::vector<CaretStop>& stops = metrics.stops(state.text, rows[i]);
     const RowPainter painter{state, look, frame, rows[i], stops, top, scene};
     painter.selection();
     painter.text();

@@ -42,9 +42,14 @@ void remember(TextHistory& history, TextEdit edit) {
   history.undone.clear();
   const bool may_join = history.open && !history.done.empty();
   history.open = edit.kind != TextEdit::Kind::other;
-  if (may_join && joined(history.done.back(), edit)) return;
-  history.done.push_back(std::move(edit));
-  if (history.done.size() > TextHistory::kMax) history.done.pop_front();
+  if (!may_join || !joined(history.done.back(), edit)) history.done.push_back(std::move(edit));
+  const auto size = [](const TextEdit& step) { return step.removed.size() + step.inserted.size(); };
+  std::size_t bytes = 0;
+  for (const TextEdit& step : history.done) bytes += size(step);
+  while (history.done.size() > TextHistory::kMax || bytes > TextHistory::kMaxBytes) {
+    bytes -= size(history.done.front());
+    history.done.pop_front();
+  }
 }
 
 void place(TextState& state, std::size_t byte, bool extend = false) {
@@ -195,11 +200,8 @@ TextState make_text_state(std::string text) {
   return state;
 }
 
-std::string fitting_paste(const TextState& state, std::string bytes) {
-  const std::size_t kept = state.text.size() - state.selection().size();
-  const std::size_t room = kMaxPasted - std::min(kept, kMaxPasted);
-  if (bytes.size() > room) bytes.resize(grapheme_floor(bytes, room));
-  return bytes;
+bool has_room(const TextState& state, std::size_t size) {
+  return state.text.size() - state.selection().size() + size <= kMaxText;
 }
 
 TextState apply(TextState state, const TextCommand& command) {

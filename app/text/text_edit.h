@@ -22,9 +22,12 @@ struct TextEdit {
   std::size_t anchor_before = 0;
 };
 
-/// At most kMax steps; the oldest are dropped first.
+/// The longest text of a field: more than any model reads, since GPT-2's longest token has 128 bytes.
+inline constexpr std::size_t kMaxText = std::size_t{1} << 18;
+
+/// At most kMax steps of kMaxBytes together; the oldest are dropped first.
 struct TextHistory {
-  static constexpr std::size_t kMax = 1000;
+  static constexpr std::size_t kMax = 1000, kMaxBytes = 16 * kMaxText;
   std::deque<TextEdit> done;    ///< newest at the back
   std::deque<TextEdit> undone;  ///< next to be redone at the back
   bool open = false;            ///< whether the newest step may still grow
@@ -46,10 +49,8 @@ struct TextState {
 /// Cursor at the end, nothing to undo.
 TextState make_text_state(std::string text);
 
-/// What may be pasted over the selection: `bytes`, cut between two characters where the text would become
-/// longer than kMaxPasted.
-inline constexpr std::size_t kMaxPasted = 1'000'000;
-std::string fitting_paste(const TextState& state, std::string bytes);
+/// Whether a field has room for `size` bytes in place of its selection.
+bool has_room(const TextState& state, std::size_t size);
 
 enum class Motion { left, right, word_left, word_right, text_start, text_end };
 enum class Unit { character, word, paragraph };

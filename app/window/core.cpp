@@ -99,17 +99,6 @@ std::optional<viz::Point> place_of(const Event& event) {
       event);
 }
 
-constexpr const char* kLast = "last.headscope";
-constexpr const char* kBefore = "before.headscope";
-
-/// Moves the last session aside to make room for this one's. Returns its path; empty: there is none.
-fs::path last_session(const fs::path& folder) {
-  if (folder.empty()) return {};
-  std::error_code error;
-  fs::rename(folder / kLast, folder / kBefore, error);
-  return system::is_file(folder / kBefore) ? folder / kBefore : fs::path();
-}
-
 /// Throws std::runtime_error if a path is a folder: a file name is required.
 void require_file_name(const fs::path& path, const std::string& example) {
   if (!path.has_filename() || system::is_folder(path))
@@ -137,13 +126,14 @@ Core::Core(CoreOptions options)
       state_(first_state(options_)),
       window_width_(options_.settings.window_width),
       window_height_(options_.settings.window_height),
+      kept_(kept_sessions(options_.state_folder)),
       gui_(options_.fonts, *options_.screen),
       background_([wake = options_.wake] {
         if (wake) wake();
       }),
       worker_({options_.window.threads, options_.window.precision, options_.wake}) {
   snapshot_ = worker_.snapshot();
-  state_.last_session = last_session(options_.state_folder);
+  state_.last_sessions = kept_.ended;
   set_prompts(state_, options_.window.prompts);  // the list of the last start is not restored
   if (options_.window.session)
     apply(OpenSession{*options_.window.session, options_.window.session_file, options_.window.model,
@@ -159,7 +149,7 @@ Core::Core(CoreOptions options)
 
 Core::~Core() {
   *fetch_cancelled_ = true;
-  if (!closed_) save();
+  if (!closed_) keep();
   constexpr std::chrono::seconds kPatience{3};  // the fetch polls for cancellation once a second
   background_.wait("fetch", kPatience);
 }
@@ -176,11 +166,8 @@ void Core::handle(const Event& event) {
     const Event move = MouseMove{*at};
     run_frame(&move);
   }
-  dragging_ = std::holds_alternative<MouseMove>(event);
   run_frame(&event);
-  dragging_ = false;
   if (std::holds_alternative<KeyDown>(event)) run_frame(nullptr);  // releases the key and moves the focus
-  if (unsaved_ && std::holds_alternative<MouseUp>(event)) save();
   define_at_.reset();
   if (std::holds_alternative<MouseMove>(event)) await_rest();
 }
@@ -191,6 +178,7 @@ void Core::await_rest() {
 }
 
 void Core::run_frame(const Event* event) {
+  follow_carets();
   const auto answers = std::make_shared<SnapshotAnswers>(snapshot_);
   std::vector<Action> actions;
   window_ = {};
@@ -249,25 +237,27 @@ void Core::apply(const Action& action) {
   }
   if (action.get_if<ShowDialog>()) pending_export_.reset();  // drops the pending export of a closed dialog
   const std::vector<Effect> effects = apply_to(state_, action, *snapshot_);
+  keep_soon();
   for (const Effect& effect : effects) carry_out(effect);
   if (action.get_if<ShowMessage>() || state_.message.text != said) {
     message_until_.reset();
     if (!state_.message.text.empty() && !state_.message.is_error)  // an error stays until its cause is gone
       message_until_ = std::chrono::steady_clock::now() + options_.message_time;
   }
-  if (const auto* edit = action.get_if<TypeInField>()) follow_caret(edit->field);
-  if (!action.get_if<TypeInField>() && state_.prompt.edit.text != text) follow_caret(Field::prompt);
+  if (const auto* edit = action.get_if<TypeInField>()) edited_.insert(edit->field);
+  if (state_.prompt.edit.text != text) edited_.insert(Field::prompt);
   request_answers();
   if (action.get_if<Generate>()) generate_step();  // the answer may be known already
   if (action.get_if<PlayOption>() && options_.clock) played_at_ = options_.clock();
 }
 
-void Core::follow_caret(Field field) {
+void Core::follow_carets() {
   for (PlacedField& placed : window_.fields) {
-    if (placed.field != field) continue;
-    const TextField& text = field_of(state_, field);
+    if (edited_.erase(placed.field) == 0) continue;
+    const TextField& text = field_of(state_, placed.field);
     placed.look.scroll = text.scroll;
-    apply(ScrollField{field, scroll_to_caret(text.edit, memory_.metrics.for_field(field), placed.look)});
+    apply(ScrollField{placed.field,
+                      scroll_to_caret(text.edit, memory_.metrics.for_field(placed.field), placed.look)});
   }
 }
 
@@ -281,6 +271,7 @@ bool Core::advance_playing() {
 
 bool Core::take_results() {
   bool changed = advance_playing();
+  if (keep_if_due()) changed = true;
   for (const Action& action : background_.take()) apply(action), changed = true;
   if (message_until_ && std::chrono::steady_clock::now() >= *message_until_)
     apply(DismissMessage{}), changed = true;
@@ -318,11 +309,10 @@ bool Core::take_results() {
   }
   generate_step();
   check_weights();
-  constexpr std::chrono::seconds kOften{3};
+  keep_soon();
   try {
     if (add_late_hashes_ && add_late_hashes_(snapshot_)) add_late_hashes_ = nullptr;
-    if (std::chrono::steady_clock::now() - last_kept_ > kOften) keep_session();
-  } catch (const std::exception&) {  // nobody waits for these saves
+  } catch (const std::exception&) {  // nobody waits for it
   }
   if (pending_export_) carry_out(*std::exchange(pending_export_, std::nullopt));
   return true;
@@ -352,7 +342,7 @@ std::optional<double> Core::seconds_until_update() const {
   std::optional<double> seconds;
   const auto at_most = [&](double other) { seconds = std::min(seconds.value_or(other), other); };
   if (state_.playing.option != nullptr) at_most(seconds_until_change(state_.playing));
-  for (const auto& until : {message_until_, define_at_})
+  for (const auto& until : {message_until_, define_at_, keep_at_})
     if (until) at_most(std::chrono::duration<double>(*until - std::chrono::steady_clock::now()).count());
   return seconds;
 }
@@ -382,17 +372,8 @@ void Core::perform(const CopyText& effect) {
 
 void Core::perform(const Paste& effect) {
   if (!options_.get_clipboard) return;
-  const std::string text = options_.get_clipboard();
-  std::string fitting = fitting_paste(field_of(state_, effect.field).edit, text);
-  const bool is_cut = fitting.size() < text.size();
-  apply(TypeInField{effect.field, Insert{std::move(fitting), false}});
-  if (is_cut)
-    apply(ShowMessage{"The pasted text was cut: with it, the field would hold more than 1 MB.", true});
-}
-
-void Core::perform(const SaveEffect&) {
-  unsaved_ = true;
-  if (!dragging_) save();
+  std::string text = options_.get_clipboard();
+  if (!text.empty()) apply(TypeInField{effect.field, Insert{std::move(text), false}});
 }
 
 void Core::perform(const BrowseFolder& effect) {
@@ -549,13 +530,22 @@ Settings Core::settings() const {
   return s;
 }
 
+void Core::set_window_size(int width, int height) {
+  if (width != window_width_ || height != window_height_) keep_soon();
+  window_width_ = width, window_height_ = height;
+}
+
+void Core::keep_soon() {
+  if (!keep_at_ && !(kept_.own.empty() && options_.settings_file.empty()))
+    keep_at_ = std::chrono::steady_clock::now() + options_.keep_time;
+}
+
 void Core::keep_session() {
-  last_kept_ = std::chrono::steady_clock::now();
-  if (options_.state_folder.empty() || state_.pending_session) return;
+  if (kept_.own.empty() || state_.pending_session) return;
   Recipe recipe{session_of(state_, *snapshot_), {}};
   recipe.session.model.precision = options_.window.precision;
   system::make_folders(options_.state_folder);
-  static_cast<void>(write_session(options_.state_folder / kLast, std::move(recipe), snapshot_));
+  static_cast<void>(write_session(kept_.own, std::move(recipe), snapshot_));
 }
 
 void Core::keep_settings() {
@@ -572,10 +562,13 @@ std::string Core::keep() {
   return problem;
 }
 
-void Core::save() {
-  unsaved_ = false;
+bool Core::keep_if_due() {
+  if (!keep_at_ || std::chrono::steady_clock::now() < *keep_at_) return false;
   const std::string problem = keep();
-  if (!problem.empty() && state_.message.text != problem) apply(ShowMessage{problem, true});
+  const bool is_new = std::exchange(keep_problem_, problem) != problem && !problem.empty();
+  if (is_new) apply(ShowMessage{problem, true});
+  keep_at_.reset();
+  return is_new;
 }
 
 void Core::close() {

@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,7 @@
 #include "app/hub/fetch.h"
 #include "app/recipe/settings.h"
 #include "app/run/worker.h"
+#include "app/window/kept_sessions.h"
 #include "app/window/sessions.h"
 #include "app/window/state.h"
 #include "app/window/ui.h"
@@ -25,7 +27,7 @@ struct CoreOptions {
   WindowOptions window;
   Settings settings;
   std::filesystem::path settings_file;  ///< empty: settings are not saved
-  std::filesystem::path state_folder;   ///< holds the last session; empty: it is not saved
+  std::filesystem::path state_folder;   ///< holds the windows' sessions; empty: they are not saved
   std::filesystem::path start_folder;   ///< where the folder browser and exports start
   std::vector<ExamplePrompt> examples;
   std::vector<Tour> tours;
@@ -46,6 +48,7 @@ struct CoreOptions {
   std::function<double()> clock;  ///< seconds, for options that play; null: they go to their end at once
   std::chrono::milliseconds message_time{6000};  ///< how long information stays
   std::chrono::milliseconds rest_time{700};      ///< how long the mouse rests before a label is defined
+  std::chrono::milliseconds keep_time{3000};     ///< a change is kept for the next start within this time
 };
 
 /// Sets the core's tours and opens the one named in the window's options. Throws std::runtime_error (one
@@ -63,12 +66,12 @@ class Core {
   void handle(const Event& event);
   void apply(const Action& action);
 
-  /// Takes the results of the worker and of background tasks, dismisses a message whose time is up, and shows
-  /// a definition whose time has come or the next value of an option that plays. Returns true if the window
-  /// must be redrawn.
+  /// Takes the results of the worker and of background tasks, dismisses a message whose time is up, shows a
+  /// definition whose time has come or the next value of an option that plays, and keeps what has changed.
+  /// Returns true if the window must be redrawn.
   bool take_results();
-  /// Seconds until take_results has to be called even if no result arrives, for a message, a definition or an
-  /// option that plays; nothing: never.
+  /// Seconds until take_results has to be called even if no result arrives, for a message, a definition, an
+  /// option that plays or a change to keep; nothing: never.
   std::optional<double> seconds_until_update() const;
   /// Waits until everything is computed and takes the results; for pictures without a window and for tests.
   void settle();
@@ -86,7 +89,7 @@ class Core {
   Settings settings() const;
 
   /// Remembers the size for the settings.
-  void set_window_size(int width, int height) { window_width_ = width, window_height_ = height; }
+  void set_window_size(int width, int height);
 
   /// Saves the session and the settings when the window closes. Throws std::runtime_error (one sentence) if
   /// they cannot be written. The destructor does the same and ignores errors if this was not called.
@@ -96,7 +99,6 @@ class Core {
   void run_frame(const Event* event);
   bool advance_playing();  ///< returns whether something changed
   void carry_out(const Effect& effect);
-  void perform(const SaveEffect&);
   void perform(const ExportEffect& effect);
   void perform(const CopyNumbers& effect);
   void perform(const CopyText& effect);
@@ -110,17 +112,18 @@ class Core {
   /// Whether every question of an export has a complete answer. If not, the effect is carried out again once
   /// they all have one. Throws std::runtime_error with the reason if an answer failed.
   bool has_all_answers(const Effect& effect, const std::vector<Question>& asked);
-  void save();
+  void keep_soon();  ///< something has changed: keeps it within `keep_time`
   /// Saves the session in the state folder.
   void keep_session();
   void keep_settings();
   /// Saves the session and the settings. Returns a sentence about what could not be written; empty: both
   /// were.
   std::string keep();
+  bool keep_if_due();  ///< returns whether a message says what could not be written
   void check_weights();
   void apply_given_edits();
   void generate_step();
-  void follow_caret(Field field);
+  void follow_carets();
   /// The label under the mouse is defined once the mouse has rested.
   void await_rest();
   void set_questions(const std::vector<Question>& asked);
@@ -136,17 +139,18 @@ class Core {
   LateHashes add_late_hashes_;  // to the session that was saved
   WindowFrame frame_;
   WindowPicture window_;
+  std::set<Field> edited_;  // whose carets the next frame scrolls into view
   std::optional<std::chrono::steady_clock::time_point> message_until_;
   std::optional<std::chrono::steady_clock::time_point>
       define_at_;  // when the label under the mouse is defined
   std::uint64_t errors_seen_ = 0, load_seen_ = 0;
   double played_at_ = 0;  // the time of the last step of an option that runs through its values
   int window_width_ = 0, window_height_ = 0;
-  bool dragging_ = false;  // during a drag, settings are saved only when the mouse is released
-  bool unsaved_ = false;
+  KeptSessions kept_;
+  std::optional<std::chrono::steady_clock::time_point> keep_at_;  // nothing: nothing has changed
+  std::string keep_problem_;                                      // of the last time
   bool closed_ = false;
   std::shared_ptr<std::atomic<bool>> fetch_cancelled_ = std::make_shared<std::atomic<bool>>();
-  std::chrono::steady_clock::time_point last_kept_;  // when the session was last saved
   Gui gui_;
   Background<Action> background_;  // reads folders, finds models, runs other programs
   Worker worker_;                  // last member: it wakes the window

@@ -15,7 +15,7 @@ namespace headscope::app {
   F(SetCursorEnterCallback) F(SetCursorPosCallback) F(SetDropCallback) F(SetFramebufferSizeCallback) \
   F(SetKeyCallback) F(SetMouseButtonCallback) F(SetScrollCallback) F(SetWindowContentScaleCallback) \
   F(SetWindowFocusCallback) F(SetWindowRefreshCallback) F(SetWindowSizeLimits) F(SetWindowUserPointer) \
-  F(SwapBuffers) F(SwapInterval) F(Terminate) F(WaitEvents) F(WaitEventsTimeout) F(WindowHint) \
+  F(SwapBuffers) F(SwapInterval) F(Terminate) F(WaitEventsTimeout) F(WindowHint) \
   F(WindowShouldClose)
 // clang-format on
 

@@ -67,11 +67,6 @@ void remember_visit(ViewSlice& state, ViewState before, std::optional<Prompt> re
 
 }  // namespace
 
-void World::save() {
-  const auto saves = [](const Effect& effect) { return std::holds_alternative<SaveEffect>(effect); };
-  if (std::ranges::none_of(effects, saves)) effects.emplace_back(SaveEffect{});
-}
-
 std::vector<Effect> apply_to(UiState& state, const Action& action, const Snapshot& snapshot) {
   ViewState before = view_state(state);
   std::optional<std::pair<Prompt, EditList>> edited;  // from before the action

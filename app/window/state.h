@@ -44,12 +44,11 @@ class Action
 };
 
 /// Effects: what an action requests from the core, which carries it out. Most are the action itself.
-struct SaveEffect {};  ///< saves the settings
 struct ExportEffect {
   ExportForm form;  ///< at the time of the action
   DoExport action;
 };
-using Effect = std::variant<SaveEffect, ExportEffect, CopyNumbers, CopyText, Paste, BrowseFolder, FindModels,
+using Effect = std::variant<ExportEffect, CopyNumbers, CopyText, Paste, BrowseFolder, FindModels,
                             FetchModel, CancelFetch, SaveSession, OpenFile>;
 
 /// What an action reads besides the state, and the effects it requests.
@@ -57,9 +56,6 @@ struct World {
   const Snapshot& snapshot;  ///< gives the numbers of layers, heads and positions
   std::vector<Effect> effects = {};
   std::optional<Prompt> replaced = {};  ///< the previous prompt, if the action replaced it
-
-  /// Requests that the settings be saved, at most once for each action.
-  void save();
 };
 
 /// Actions that only request an effect.

@@ -4,7 +4,6 @@
 #include <atomic>
 #include <cmath>
 #include <iterator>
-#include <limits>
 #include <memory>
 #include <stdexcept>
 #include <utility>
@@ -23,8 +22,10 @@
 #include "app/window/sessions.h"
 #include "system/console.h"
 #include "system/file.h"
+#include "system/interrupt.h"
 #include "system/path_text.h"
 #include "system/picture_clipboard.h"
+#include "system/shared_library.h"
 #include "viz/text/utf8.h"
 
 namespace headscope::app {
@@ -48,6 +49,18 @@ void choose_platform() {
 #endif
 }
 
+/// Xlib calls this when the X server is gone, and would end the program with words of its own.
+int display_lost(void* /*display*/) {
+  system::end_with_message(
+      1, {"headscope: the X server closed the connection to the display; the session is kept, except ",
+          "for the last three seconds, and offered at the next start\n"});
+}
+
+void report_lost_display() {
+  const auto xlib = system::SharedLibrary::if_open("libX11.so.6");
+  if (auto* set = xlib.function<void*(int (*)(void*))>("XSetIOErrorHandler")) set(display_lost);
+}
+
 /// Initializes GLFW and terminates it in the destructor.
 class GlfwLibrary {
  public:
@@ -58,6 +71,7 @@ class GlfwLibrary {
           "there is no display (" + glfw_error() + ")",
           "start headscope in a desktop session or with ssh -X (its commands work without one; see "
           "headscope --help)");
+    report_lost_display();
   }
   ~GlfwLibrary() { glfw().Terminate(); }
   GlfwLibrary(const GlfwLibrary&) = delete;
@@ -168,10 +182,11 @@ class Shell {
       cursors_.emplace_back(glfw().CreateStandardCursor(shape));
   }
 
-  /// Runs until the window is closed.
-  void run() {
-    while (!glfw().WindowShouldClose(window_) && !core_.state().quit) {
+  /// Runs until the window is closed or a signal asks to end the program.
+  void run(const system::InterruptGuard& signals) {
+    while (!glfw().WindowShouldClose(window_) && !core_.state().quit && !signals.interrupted()) {
       if (core_.take_results()) dirty_ = true;
+      take_drag();
       if (dirty_) draw();
       wait();
       thrown_.rethrow();
@@ -225,6 +240,7 @@ class Shell {
   }
 
   void feed(const Event& event) {
+    take_drag();
     since_input_ = glfw().GetTime();
     core_.handle(event);
     dirty_ = true;
@@ -232,11 +248,13 @@ class Shell {
 
   void moved(double x, double y) {
     pointer_ = logical(x, y);
-    if (pressed_ > 0) {
-      feed(MouseMove{*pointer_});
-    } else {
-      dirty_ = true;
-    }
+    dragged_ = pressed_ > 0;
+    dirty_ = true;
+  }
+
+  /// All moves since the last frame or other event are one.
+  void take_drag() {
+    if (std::exchange(dragged_, false)) feed(MouseMove{*pointer_});
   }
 
   void typed(unsigned code_point) {
@@ -337,12 +355,11 @@ class Shell {
   }
 
   void wait() {
-    double seconds = std::numeric_limits<double>::infinity();
-    if (const auto pause = core_.seconds_until_update()) seconds = *pause;
+    double seconds = 1;  // a signal may not wake GLFW
+    if (const auto pause = core_.seconds_until_update()) seconds = std::min(seconds, *pause);
     const Blink blink = caret_blink(glfw().GetTime() - since_input_);
     const bool blinks = core_.window().caret && focused();
     if (blinks) seconds = std::min(seconds, blink.next);
-    if (std::isinf(seconds)) return glfw().WaitEvents();
     glfw().WaitEventsTimeout(std::max(0.005, seconds));
     if (blinks && caret_blink(glfw().GetTime() - since_input_).visible != blink.visible) dirty_ = true;
   }
@@ -353,6 +370,7 @@ class Shell {
   DeferredError thrown_;               // exceptions from callbacks
   std::vector<CursorHandle> cursors_;  // indexed by Cursor
   std::optional<viz::Point> pointer_;
+  bool dragged_ = false;  // the pointer was moved with a button pressed
   bool dirty_ = true;
   double since_input_ = 0;
   WindowSize least_;
@@ -464,8 +482,9 @@ int run_window(const WindowOptions& options) {
   system::leave_own_console();
   window_ready = true;
   if (!message.empty()) core.apply(ShowMessage{message, true});
+  const system::InterruptGuard signals;
   try {
-    Shell(window.get(), core, screen).run();
+    Shell(window.get(), core, screen).run(signals);
   } catch (const std::exception& error) {
     try {
       core.close();
@@ -476,6 +495,7 @@ int run_window(const WindowOptions& options) {
   }
   window_ready = false;
   core.close();
+  signals.check();
   return 0;
 }
 

@@ -62,7 +62,7 @@ struct ShotOptions {
 };
 
 /// Opens the window and returns the exit status when it is closed. Throws std::runtime_error (one sentence)
-/// when there is no display or no OpenGL 3.3.
+/// when there is no display or no OpenGL 3.3, and system::Interrupted, once everything is saved.
 int run_window(const WindowOptions& options);
 
 /// The OpenGL of a window on this display, for diagnosis: briefly opens a hidden window.

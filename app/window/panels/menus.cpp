@@ -118,6 +118,8 @@ void draw_more(Ui& ui) {
   });
 }
 
+constexpr const char* kLastSessions[] = {"Last session", "Session before that"};
+
 void draw_sessions(Ui& ui) {
   const float row = ui.u(46), small = ui.u(34), width = menu_width(ui, 540);
   draw_menu(ui, Menu::sessions, ui.below_button(Menu::more, true, width), width, [&](Lines& lines) {
@@ -126,9 +128,9 @@ void draw_sessions(Ui& ui) {
                  .more = system::text_of(file.parent_path()),
                  .marked = file == ui.state.session},
                 row, OpenFile{file});
-    if (!ui.state.last_session.empty())
-      lines.row({.label = "Last session", .more = "as it was when the window was last closed"}, row,
-                OpenFile{ui.state.last_session});
+    for (std::size_t i = 0; i < std::min(ui.state.last_sessions.size(), std::size(kLastSessions)); ++i)
+      lines.row({.label = kLastSessions[i], .more = "as it was when its window was closed"}, row,
+                OpenFile{ui.state.last_sessions[i]});
     const Command &save = command(CommandId::save_session_as), &open = command(CommandId::open);
     lines.row({.label = std::string(save.label), .right = keys_of(save)}, small, *save.act(ui.state));
     lines.row({.label = "Open session or figure…", .right = keys_of(open)}, small, *open.act(ui.state));

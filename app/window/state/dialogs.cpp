@@ -98,7 +98,6 @@ void reduce(UiState& s, const ExportEnded& a, World& w) {
     form.folder = a.folder;
     remember(s.recent_folders, a.folder);
     if (s.dialog == Dialog::export_) s.dialog = Dialog::none;
-    w.save();
   }
   if (a.how == How::saved || a.how == How::copied) reduce(s, ShowMessage{a.message}, w);
 }
@@ -115,7 +114,6 @@ void reduce(UiState& s, const SessionSaved& a, World& w) {
   remember(s.recent_folders, a.file.parent_path());
   if (s.dialog == Dialog::save) s.dialog = Dialog::none;
   reduce(s, ShowMessage{"Saved " + system::text_of(a.file) + "."}, w);
-  w.save();
 }
 
 void reduce(DialogSlice& s, const BrowseFolder& a, World& w) {

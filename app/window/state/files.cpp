@@ -1,5 +1,6 @@
 #include "app/window/state/files.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "app/window/sessions.h"
@@ -8,11 +9,10 @@
 namespace headscope::app {
 namespace {
 
-void open(UiState& s, const std::filesystem::path& folder, World& w) {
+void open(UiState& s, const std::filesystem::path& folder) {
   s.model = folder;
   ++s.load_request;
   s.generation.running = false;
-  w.save();
 }
 
 void finish(UiState& s, World& w) {
@@ -29,7 +29,7 @@ void reduce(UiState& s, const OpenModel& a, World& w) {
   if (as_second) return reduce(s, CompareModel{a.folder}, w);
   s.pending_session.reset();
   s.weights_wanted.clear();
-  open(s, a.folder, w);
+  open(s, a.folder);
 }
 
 void reduce(UiState& s, const ModelOpened& a, World& w) {
@@ -61,7 +61,6 @@ void reduce(UiState& s, const ModelOpened& a, World& w) {
     remember(s.recent_models, a.folder);
     remember(s.recent_folders, shelf_of(a.folder));
   }
-  w.save();
 }
 
 void reduce(UiState& s, const ModelKept&, World& w) {
@@ -86,17 +85,12 @@ void reduce(FileSlice& s, const CancelFetch& a, World& w) {
 
 void reduce(UiState& s, const FetchEnded& a, World& w) {
   s.fetching = {};
-  if (!a.folder.empty()) return open(s, a.folder, w);  // an open dialog stays open
+  if (!a.folder.empty()) return open(s, a.folder);  // an open dialog stays open
   if (!a.problem.empty()) return reduce(s, ShowMessage{a.problem, true}, w);
   reduce(
       s,
       ShowMessage{"Fetching was cancelled. The partial download is kept, and the next attempt resumes it."},
       w);
-}
-
-void reduce(FileSlice& s, const DismissOffer&, World& w) {
-  s.offer_models = false;
-  w.save();
 }
 
 void reduce(UiState& s, const OpenFile& a, World& w) {
@@ -114,7 +108,7 @@ void reduce(UiState& s, const OpenSession& a, World& w) {
   if (loads) reduce(s, OpenModel{*a.model}, w);
   show_session(s, a);
   show_option_text(s);
-  const bool is_own_file = !a.recipe.figure && a.file != s.last_session;
+  const bool is_own_file = !a.recipe.figure && std::ranges::count(s.last_sessions, a.file) == 0;
   s.session =
       is_own_file && a.model ? a.file : std::filesystem::path();  // saving must not overwrite another file
   if (is_own_file) remember(s.recent_sessions, a.file);
@@ -122,7 +116,6 @@ void reduce(UiState& s, const OpenSession& a, World& w) {
   if (!a.model) s.weights_wanted.clear();
   if (std::string warning = warning_of(a); !warning.empty())
     reduce(s, ShowMessage{std::move(warning), true}, w);
-  w.save();
 }
 
 void reduce(UiState& s, const WeightsKnown& a, World& w) {

@@ -32,8 +32,8 @@ struct FileSlice {
   bool offer_models = false;                           ///< offers larger ones while the bundled one is open
   std::filesystem::path session;                       ///< its file; empty: none
   std::vector<std::filesystem::path> recent_sessions;  ///< newest first
-  std::filesystem::path
-      last_session;  ///< file of the session that was open when the window was last closed; empty: none
+  std::vector<std::filesystem::path>
+      last_sessions;                       ///< of windows that were closed or killed, the last first
   std::optional<Session> pending_session;  ///< the part of an opened session that waits for its model
   std::string weights_wanted;              ///< hash of the weights of an opened session; empty: any
 };
@@ -86,12 +86,14 @@ void reduce(UiState& s, const ModelKept& a, World& w);
 void reduce(UiState& s, const FetchModel& a, World& w);
 void reduce(FileSlice& s, const CancelFetch& a, World& w);
 void reduce(UiState& s, const FetchEnded& a, World& w);
-void reduce(FileSlice& s, const DismissOffer& a, World& w);
 void reduce(UiState& s, const OpenFile& a, World& w);
 void reduce(UiState& s, const OpenSession& a, World& w);
 void reduce(UiState& s, const WeightsKnown& a, World& w);
 inline void reduce(FileSlice& s, const CancelLoad&, World&) {
   s.load_cancel = s.load_request;
+}
+inline void reduce(FileSlice& s, const DismissOffer&, World&) {
+  s.offer_models = false;
 }
 inline void reduce(FileSlice& s, const ModelsFound& a, World&) {
   s.models = a.models;

@@ -132,6 +132,14 @@ void count_generated(Generation& generation) {
   if (generation.running && ++generation.token_count >= Generation::kMax) generation.running = false;
 }
 
+void refuse_text(UiState& s, World& w) {
+  reduce(s,
+         ShowMessage{"Not inserted: the text would be longer than " + std::to_string(kMaxText) +
+                         " bytes, which is more than a model reads.",
+                     true},
+         w);
+}
+
 void prompt_changed(UiState& s) {
   s.generation.running = false;
   scroll_to_start(s);
@@ -145,6 +153,7 @@ Prompt typed_prompt(const PromptSlice& state) {
 }
 
 void replace_prompt(UiState& s, const Prompt& prompt, World& w) {
+  if (prompt.text.size() > kMaxText) return refuse_text(s, w);
   if (Prompt now = typed_prompt(s); now != prompt) w.replaced = std::move(now);
   if (prompt.text != s.prompt.edit.text)
     s.prompt.edit = apply(std::move(s.prompt.edit), Replace{prompt.text});
@@ -157,6 +166,8 @@ void replace_prompt(UiState& s, const Prompt& prompt, World& w) {
 
 void reduce(UiState& s, const TypeInField& a, World& w) {
   TextField& field = field_of(s, a.field);
+  const auto* insert = std::get_if<Insert>(&a.command);
+  if (insert && !has_room(field.edit, insert->bytes.size())) return refuse_text(s, w);
   const bool moves_only =
       std::holds_alternative<Move>(a.command) || std::holds_alternative<MoveTo>(a.command) ||
       std::holds_alternative<Select>(a.command) || std::holds_alternative<SelectAll>(a.command);
@@ -178,7 +189,7 @@ void reduce(UiState& s, const TypeInField& a, World& w) {
   if (a.field == Field::prompt && (all_selected || field.edit.text.empty()))
     s.selection.query = s.selection.key = -1;
   if (a.field == Field::second) s.generation.running = false;
-  if (a.field == Field::option) set_typed_option(s, w);
+  if (a.field == Field::option) set_typed_option(s);
   if (a.field == Field::palette) s.palette.chosen = 0;
   if (a.field == Field::edits) s.edits.problem.clear();
   if (a.field == Field::session_path) s.save_form.asked = false, s.save_form.problem.clear();
@@ -258,7 +269,6 @@ void reduce(UiState& s, const SetStartToken& a, World& w) {
   s.start_token_chosen = true;
   s.selection.query = -1;
   scroll_to_start(s);
-  w.save();
 }
 
 void reduce(UiState& s, const Generate& a, World& w) {

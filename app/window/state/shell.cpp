@@ -17,21 +17,14 @@ PaneSizes within_limits(const PaneSizes& panes) {
   return {clamped(panes.heads), clamped(panes.next), clamped(panes.second_view)};
 }
 
-void reduce(ShellSlice& s, const SetDark& a, World& w) {
-  s.dark = a.dark;
-  w.save();
-}
-
-void reduce(UiState& s, const SetFontSize& a, World& w) {
+void reduce(UiState& s, const SetFontSize& a, World&) {
   const float before = s.font_size;
   s.font_size = within_limits(a.size);
   s.prompt.scroll *= s.font_size / before;  // keeps the same lines visible
-  w.save();
 }
 
-void reduce(ShellSlice& s, const SetPanes& a, World& w) {
+void reduce(ShellSlice& s, const SetPanes& a, World&) {
   s.panes = within_limits(a.panes);
-  if (a.done) w.save();
 }
 
 void reduce(UiState& s, const ShowMessage& a, World&) {

@@ -36,7 +36,6 @@ struct SetFontSize {
 };
 struct SetPanes {
   PaneSizes panes;
-  bool done = true;  ///< the splitter was released: save the settings
 };
 struct ShowMessage {
   std::string text;
@@ -49,10 +48,12 @@ struct CloseWarnings {
 };
 struct Quit {};
 
-void reduce(ShellSlice& s, const SetDark& a, World& w);
 void reduce(UiState& s, const SetFontSize& a, World& w);
 void reduce(ShellSlice& s, const SetPanes& a, World& w);
 void reduce(UiState& s, const ShowMessage& a, World& w);
+inline void reduce(ShellSlice& s, const SetDark& a, World&) {
+  s.dark = a.dark;
+}
 inline void reduce(ShellSlice& s, const DismissMessage&, World&) {
   s.message = {};
 }

@@ -126,7 +126,7 @@ void reduce(UiState& s, const CloseTour&, World& w) {
   s.view = view.view, s.second_view = view.second_view;
   s.selection = view.selection;  // the run may be pending
   s.tour = {};
-  if (changed || leaves) show_option_text(s), w.save();
+  if (changed || leaves) show_option_text(s);
 }
 
 /// Options that the tour sets, and the view's own options, are reset to their defaults unless the stop names

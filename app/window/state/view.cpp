@@ -140,16 +140,15 @@ void carry_token_choice(Options& options, const OptionSpec& option) {
   }
 }
 
-void reduce(ViewSlice& s, const SetOption& a, World& w) {
+void reduce(ViewSlice& s, const SetOption& a, World&) {
   s.options.set(*a.option, a.value);
   carry_token_choice(s.options, *a.option);
   if (s.playing.option == a.option) s.playing = {};
   if (list_option(s) == a.option) show_option_text(s);
-  if (a.option->kept) w.save();
 }
 
 /// A view that is already in the other pane swaps places with this pane's.
-void reduce(ViewSlice& s, const ShowView& a, World& w) {
+void reduce(ViewSlice& s, const ShowView& a, World&) {
   const View* view = find_view(a.id);
   if (!view || view->place != Place::tab) return;
   std::string& here = a.second_pane ? s.second_view : s.view;
@@ -158,7 +157,6 @@ void reduce(ViewSlice& s, const ShowView& a, World& w) {
   here = view->id;
   s.playing = {};
   show_option_text(s);
-  w.save();
 }
 
 void reduce(ViewSlice& s, const ShowPart& a, World& w) {
@@ -171,14 +169,12 @@ void reduce(ViewSlice& s, const StepView& a, World& w) {
   reduce(s, ShowView{std::move(id)}, w);
 }
 
-void reduce(ViewSlice& s, const CloseSecondView&, World& w) {
+void reduce(ViewSlice& s, const CloseSecondView&, World&) {
   s.second_view.clear();
-  w.save();
 }
 
-void reduce(ViewSlice& s, const ShowMoreControls& a, World& w) {
+void reduce(ViewSlice& s, const ShowMoreControls& a, World&) {
   s.all_controls = a.all;
-  w.save();
 }
 
 void reduce(ViewSlice& s, const TypeList& a, World&) {
@@ -207,7 +203,6 @@ void reduce(UiState& s, const Revisit& a, World& w) {
     reduce(s, SelectKey{selection.key}, w);
   }
   show_option_text(s);
-  w.save();
 }
 
 static std::ptrdiff_t selections_in(const ViewActions& actions) {
@@ -309,11 +304,10 @@ void show_option_text(ViewSlice& state) {
   state.option_text.edit = make_text_state(std::move(text));
 }
 
-void set_typed_option(ViewSlice& state, World& w) {
+void set_typed_option(ViewSlice& state) {
   const OptionSpec* option = list_option(state);
   if (!option) return;
   state.options.set(*option, list_as_typed(*option, state.option_text.edit.text));
-  if (option->kept) w.save();
 }
 
 ViewState view_state(const ViewSlice& state) {

@@ -127,7 +127,7 @@ const OptionSpec* list_option(const ViewSlice& state);
 /// Puts the value of `list_option` into its field, as text.
 void show_option_text(ViewSlice& state);
 /// Sets `list_option` to the typed text, as far as it can be parsed.
-void set_typed_option(ViewSlice& state, World& w);
+void set_typed_option(ViewSlice& state);
 
 ViewState view_state(const ViewSlice& state);
 
