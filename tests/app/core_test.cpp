@@ -35,12 +35,30 @@ TEST_F(CoreTest, EmojiAndBrokenBytesAreKept) {
   EXPECT_EQ(core.snapshot().run->prompt.text, "\xF0\x9F\x98\x80\xE2\x82 lone");
 }
 
-TEST_F(CoreTest, APasteAboveAMegabyteIsCutAndSaysSo) {
+TEST_F(CoreTest, ATextLongerThanAnyModelReadsIsRefusedWhereItEnters) {
   CoreFixture core(options("é"));
-  while (clipboard_.size() < kMaxPasted) clipboard_ += "no play ";
-  core.handle(KeyDown{Key::v, {.ctrl = true}});
-  EXPECT_EQ(prompt(core), "é" + clipboard_.substr(0, kMaxPasted - 2));
-  EXPECT_THAT(core.state().message.text, HasSubstr("1 MB"));
+  clipboard_ = std::string(kMaxText - 1, 'x');
+  press(core, Key::v, {.ctrl = true});
+  EXPECT_EQ(prompt(core), "é");
+  EXPECT_THAT(core.state().message.text, HasSubstr(std::to_string(kMaxText)));
+  clipboard_.pop_back();
+  press(core, Key::v, {.ctrl = true});
+  EXPECT_EQ(prompt(core), "é" + clipboard_);
+  const std::string full = prompt(core);
+  core.apply(ShowPrompt{{full + "!", {}, false}, {}});
+  EXPECT_EQ(prompt(core), full);
+  Session s;
+  s.model.name = "tales";
+  s.second = Session::Second{full + "!", true, Alignment::position};
+  const auto file = folder_.write("a.headscope", to_json(Recipe{s, {}}));
+  EXPECT_THAT(read_session(file, {}).problem, AllOf(HasSubstr("a.headscope"), HasSubstr("second prompt")));
+}
+
+TEST_F(CoreTest, AnEmptyClipboardLeavesTheSelectionAlone) {
+  CoreFixture core(options("chosen"));
+  press(core, Key::a, {.ctrl = true});
+  press(core, Key::v, {.ctrl = true});
+  EXPECT_EQ(prompt(core), "chosen");
 }
 
 TEST_F(CoreTest, TheNewestOfManyKeystrokesWins) {

@@ -188,6 +188,8 @@ TEST_F(PromptEditor, ASingleLineMovesSideways) {
   EXPECT_NEAR(point_of(0).x, items<viz::GlyphRun>(scene())[0].origin.x, 1);
   key(Key::end);
   EXPECT_EQ(state.cursor, state.text.size());
+  EXPECT_TRUE(texts(scene())[0].ends_with("as some are.png"));
+  EXPECT_LT(texts(scene())[0].size(), state.text.size()) << "what is out of sight is not drawn";
 }
 
 }  // namespace

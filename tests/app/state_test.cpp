@@ -29,12 +29,6 @@ UiState after(UiState state, const std::vector<Action>& actions, const Snapshot&
   return state;
 }
 
-template <class T>
-bool has_effect(const Update& update) {
-  return std::any_of(update.effects.begin(), update.effects.end(),
-                     [](const Effect& effect) { return std::holds_alternative<T>(effect); });
-}
-
 TEST(State, HeadsMoveWithinTheModel) {
   UiState state = after({}, {MoveHead{1, 1}, MoveHead{1, 0}});
   EXPECT_EQ(state.selection.layer, 2);
@@ -179,11 +173,10 @@ TEST(State, EditingTheTextIsNoStepAndAnotherTextIsOneThatBringsItBack) {
 TEST(State, TheStartTokenIsAStepThatIsTakenBack) {
   UiState state = after(UiState(), {SelectQuery{3}, SetStartToken{true}});
   EXPECT_EQ(state.selection.query, -1);
-  const Update back = apply(std::move(state), Revisit{}, kFive);
-  EXPECT_FALSE(back.state.start_token);
-  EXPECT_EQ(back.state.selection.query, 3);
-  EXPECT_TRUE(has_effect<SaveEffect>(back));
-  EXPECT_TRUE(after(back.state, {Revisit{true}}).start_token);
+  state = after(std::move(state), {Revisit{}});
+  EXPECT_FALSE(state.start_token);
+  EXPECT_EQ(state.selection.query, 3);
+  EXPECT_TRUE(after(state, {Revisit{true}}).start_token);
 }
 
 TEST(State, TheTextsOfTheHistoryAreBounded) {
@@ -288,15 +281,6 @@ TEST(State, AnErrorEndsGeneratingAndSaysWhoseItIs) {
   EXPECT_TRUE(state.message.from_worker);
   state = after(state, {DismissMessage{}});
   EXPECT_EQ(state.message.text, "");
-}
-
-TEST(State, WhatIsKeptIsSavedAtOnceButASplitterOnlyWhenItIsLetGo) {
-  for (const OptionSpec* option : all_options())
-    EXPECT_EQ(has_effect<SaveEffect>(apply(UiState{}, SetOption{option, option->default_value}, kFive)),
-              option->kept)
-        << option->name;
-  EXPECT_FALSE(has_effect<SaveEffect>(apply(UiState{}, SetPanes{{300, 0, 0}, false}, kFive)));
-  EXPECT_TRUE(has_effect<SaveEffect>(apply(UiState{}, SetPanes{{300, 0, 0}}, kFive)));
 }
 
 }  // namespace

@@ -210,6 +210,20 @@ TEST(Metrics, AFieldBecomesASingleLineAndAnAreaAgain) {
   }
 }
 
+TEST(Metrics, AreLaidOutOnceForEachText) {
+  int layouts = 0;
+  EditMetrics metrics(
+      [&](std::string_view line) {
+        ++layouts;
+        return monospaced(line);
+      },
+      50);
+  for (int i = 0; i < 3; ++i) metrics.stops("two words", metrics.rows("two words").at(1));
+  EXPECT_EQ(layouts, 2) << "the line, and the row whose stops were asked for";
+  metrics.stops("two words more", metrics.rows("two words more").at(1));
+  EXPECT_EQ(layouts, 4);
+}
+
 // --- commands ---
 
 TEST(Edit, BytesFromOutsideStayAsTheyAre) {
@@ -305,18 +319,13 @@ TEST(History, HoldsAThousandSteps) {
   EXPECT_EQ(state.text.size(), 10u);
 }
 
-TEST(Paste, IsCutAtACharacterWhereTheTextWouldExceedAMegabyte) {
-  std::string paste;
-  while (paste.size() < kMaxPasted) paste += kFamily;
-  TextState state = after(make_text_state("ab"), SelectAll{});
-  for (const bool selected : {true, false}) {  // what is selected makes room
-    const std::string fitting = fitting_paste(state, paste);
-    const std::size_t room = kMaxPasted - (selected ? 0 : state.text.size());
-    EXPECT_EQ(fitting.size(), room / kFamily.size() * kFamily.size());
-    state = after(std::move(state), Move{Motion::text_end});
-  }
-  EXPECT_EQ(fitting_paste(state, "\xE2\x80"), "\xE2\x80");
-  EXPECT_EQ(fitting_paste(make_text_state(std::string(kMaxPasted + 1, 'x')), "y"), "");
+TEST(History, HoldsAFewTextsOfTheLongest) {
+  TextState state;
+  for (int i = 0; i < 20; ++i)
+    state = after(std::move(state), SelectAll{}, Insert{std::string(kMaxText, 'x')});
+  std::size_t bytes = 0;
+  for (const TextEdit& step : state.history.done) bytes += step.removed.size() + step.inserted.size();
+  EXPECT_EQ(bytes, TextHistory::kMaxBytes);
 }
 
 // --- against a model ---

@@ -9,7 +9,8 @@ import time
 
 from hub import NAME, HubCase
 import strict_safetensors
-from program import HEADSCOPE, ON_WINDOWS, PROMPT, ProgramCase, main, passed, until
+from program import HEADSCOPE, ON_WINDOWS, PROMPT, ProgramCase, main, only_on_linux, passed, until
+from screen import Screen, end_of
 
 KILLS = 20
 STARTS = 0.5 if ON_WINDOWS else 0  # seconds in which nothing happens yet
@@ -137,6 +138,28 @@ class Kill(ProgramCase):
                 self.remove_of_a_moment(cut, [path.name for path in whole.iterdir()],
                                         lambda path: self.assertIn(path.read_bytes(), figures))
             self.assertEqual(len(list(cut.iterdir())), 12)
+
+
+class EndOfAWindow(ProgramCase):
+    @only_on_linux("signals")
+    def test_keeps_what_was_typed(self):
+        """Within three seconds, though nothing else happens; and at once if a signal asks the window to end."""
+        for number in (signal.SIGKILL, signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
+            folder = self.folder / number.name
+            kept = folder / "headscope/window-1.headscope"
+
+            def shown():
+                return json.loads(kept.read_text())["prompt"]["text"] if kept.exists() else ""
+
+            with Screen() as screen:
+                process = screen.start("--prompt", PROMPT, env={"XDG_STATE_HOME": str(folder), "XDG_CONFIG_HOME": str(folder)})
+                self.assertTrue(until(lambda: shown() == PROMPT, seconds=20))
+                screen.keys("q")
+                if number == signal.SIGKILL:
+                    self.assertTrue(until(lambda: shown() == PROMPT + "q", seconds=20))
+                process.send_signal(number)
+                self.assertEqual(end_of(process), (-number, b"", ""))
+            self.assertEqual(shown(), PROMPT + "q", number.name)
 
 
 class KillOfAFetch(HubCase):

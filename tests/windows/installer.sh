@@ -97,7 +97,7 @@ for key in .headscope headscope.session; do
 done
 use_window "$wine" start /wait "Z:${session//\//\\}"
 for key in .headscope headscope.session; do "$wine" reg delete "HKLM\\Software\\Classes\\$key" /f >/dev/null; done
-grep -q 'The old queen' "$kept/last.headscope" || fail "the session's second prompt is not in the window that opened"
+grep -q 'The old queen' "$kept"/window-*.headscope || fail "the session's second prompt is not in the window that opened"
 
 # Over an older version, one of whose files is no longer there, while somebody has put a file of their own beside them.
 echo mine >"$installed/mine.txt"
@@ -119,7 +119,7 @@ rm "$installed/mine.txt"
 "$wine" "$installed/uninstall.exe" /S
 settle
 [[ ! -e $installed && ! -e $menu ]] || fail "the uninstaller left $(find "$installed" "$menu" | head)"
-[[ -f $settings/settings.json && -f $kept/last.headscope ]] || fail "the uninstaller removed settings unasked"
+[[ -f $settings/settings.json && -f $kept/window-1.headscope ]] || fail "the uninstaller removed settings unasked"
 mkdir -p "$settings/tours" && echo "# mine" >"$settings/tours/mine.md"
 
 "$wine" "$installer" /S

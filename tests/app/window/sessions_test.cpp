@@ -51,6 +51,7 @@ class Sessions : public HandsTest {
     core.apply(SelectHead{1, 2});
     core.apply(SelectQuery{3});
     core.apply(SelectKey{1});
+    core.apply(SetOption{find_option("score-stage"), 2.5});
     core.apply(SetOption{find_option("value-scale"),
                          stepped(*find_option("value-scale"), find_option("value-scale")->default_value, 1)});
     core.apply(ToggleEdit{head_off(0, 1)});
@@ -220,9 +221,8 @@ TEST_F(Sessions, TheLastOneIsKeptAndOffered) {
     o.state_folder = state;
     Core core(std::move(o));
     arrange(core);
-    EXPECT_TRUE(core.state().last_session.empty());
+    EXPECT_TRUE(core.state().last_sessions.empty());
   }
-  EXPECT_EQ(read_recipe(state / "last.headscope").session.prompt.text, "The old king had a dog");
   CoreOptions o = own("else");
   o.state_folder = state;
   CoreFixture core(std::move(o));
@@ -234,6 +234,55 @@ TEST_F(Sessions, TheLastOneIsKeptAndOffered) {
   EXPECT_EQ(prompt(core), "The old king had a dog");
   EXPECT_EQ(core.state().edits.list.edits.size(), 2U);
   EXPECT_TRUE(core.state().session.empty()) << "Ctrl+S asks for a name";
+}
+
+TEST_F(Sessions, AChangeIsKeptWithinThreeSecondsThoughNothingFollows) {
+  CoreOptions o = own();
+  o.state_folder = folder_.path() / "state";
+  CoreFixture usual(o);
+  type(usual, "!");
+  EXPECT_LE(usual.seconds_until_update().value_or(9), 3) << "an idle window wakes up for it";
+  o.state_folder = folder_.path() / "other";
+  o.keep_time = std::chrono::milliseconds(0);
+  CoreFixture core(o);
+  type(core, "!");
+  core.take_results();
+  EXPECT_EQ(read_recipe(o.state_folder / "window-1.headscope").session.prompt.text,
+            "The old king had a dog!");
+}
+
+TEST_F(Sessions, WhyTheyCannotBeKeptIsSaidOnce) {
+  CoreOptions o = own();
+  o.state_folder = folder_.write("a file", "") / "state";
+  o.keep_time = std::chrono::milliseconds(0);
+  CoreFixture core(std::move(o));
+  EXPECT_THAT(core.state().message.text, HasSubstr("a file"));
+  core.apply(DismissMessage{});
+  core.take_results();
+  EXPECT_EQ(core.state().message.text, "");
+  EXPECT_THROW(core.close(), std::runtime_error);
+}
+
+TEST_F(Sessions, OfSeveralWindowsAreKeptApartAndTheLastThatEndedIsOffered) {
+  const fs::path folder = folder_.path() / "state";
+  auto begin = fs::file_time_type::clock::now();
+  const auto write = [&](const KeptSessions& kept) {
+    folder_.write("state/" + kept.own.filename().string(), "{}");
+    fs::last_write_time(kept.own, begin += std::chrono::seconds(1));
+    return kept.own;
+  };
+  std::optional<KeptSessions> first = kept_sessions(folder), second = kept_sessions(folder);
+  const fs::path one = write(*first), two = write(*second);
+  EXPECT_NE(one, two);
+  EXPECT_THAT(kept_sessions(folder).ended, IsEmpty()) << "both windows are open";
+  first.reset();
+  EXPECT_THAT(kept_sessions(folder).ended, ElementsAre(one));
+  second.reset();
+  EXPECT_THAT(kept_sessions(folder).ended, ElementsAre(two, one));
+  fs::path last;
+  for (int i = 0; i < 40; ++i) last = write(kept_sessions(folder));
+  EXPECT_EQ(kept_sessions(folder).ended.front(), last);
+  EXPECT_LE(std::distance(fs::directory_iterator(folder), {}), 2 * 16) << "the oldest make room";
 }
 
 class Figures : public Sessions {
