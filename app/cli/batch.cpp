@@ -96,7 +96,7 @@ std::filesystem::path with_name(const std::filesystem::path& pattern, std::strin
 }
 
 PromptSource::PromptSource(const PromptArguments& arguments, std::istream& standard_input)
-    : start_token_(arguments.start_token), shard_(arguments.shard), resume_(arguments.resume) {
+    : start_token_(arguments.start_token), shard_(arguments.shard) {
   using From = PromptArguments::From;
   const bool standard = arguments.file == "-";
   name_ = standard ? "standard input" : terminal_safe(system::text_of(arguments.file));
@@ -160,11 +160,8 @@ bool PromptSource::can_continue() const {
   return is_list() && !lines_->bad();
 }
 
-std::optional<std::filesystem::path> PromptSource::file(const std::filesystem::path& pattern) const {
-  std::filesystem::path file = is_list() ? with_name(pattern, "{n}", std::to_string(number_)) : pattern;
-  // Files get their names only when complete.
-  if (resume_ && system::is_there(file)) return std::nullopt;
-  return file;
+std::filesystem::path PromptSource::file(const std::filesystem::path& pattern) const {
+  return is_list() ? with_name(pattern, "{n}", std::to_string(number_)) : pattern;
 }
 
 PromptsRun for_each_prompt(const PromptArguments& arguments, const Streams& streams, const PromptWork& work) {

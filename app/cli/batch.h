@@ -40,9 +40,8 @@ class PromptSource {
   std::optional<ListFile> list() const { return list_; }
   /// Whether next() can be called again after it has thrown.
   bool can_continue() const;
-  /// The output file of this prompt: `pattern` with {n} replaced by its number. Nothing if the file exists
-  /// and --resume was given.
-  std::optional<std::filesystem::path> file(const std::filesystem::path& pattern) const;
+  /// The output file of this prompt: `pattern` with {n} replaced by its number.
+  std::filesystem::path file(const std::filesystem::path& pattern) const;
 
   /// The beginning of a message about the last prompt: "prompts.jsonl:3: " for a list, else "".
   std::string where() const;
@@ -52,7 +51,6 @@ class PromptSource {
   std::optional<bool> start_token_;
   Shard shard_;
   bool plain_ = false;  ///< each line is a prompt, as in a .txt file
-  bool resume_;
   std::string name_;
   std::unique_ptr<std::istream> file_;  ///< the list's file
   std::istream* lines_ = nullptr;

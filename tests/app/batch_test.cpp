@@ -1,4 +1,4 @@
-// Lists of prompts: shards, merging of parts, failing prompts, resuming.
+// Lists of prompts: shards, merging of parts, failing prompts.
 #include <fstream>
 #include <nlohmann/json.hpp>
 
@@ -278,20 +278,6 @@ TEST(SeveralViews, AreAFileEach) {
             0);
   EXPECT_EQ(model::read_file(folder.path() / "2-next.csv"), model::read_file(alone));
 
-  std::filesystem::remove(folder.path() / "1-next.csv");
-  std::ofstream(folder.path() / "1-heatmap.csv") << "there";
-  EXPECT_EQ(run(
-                [&] {
-                  auto again = plot;
-                  again.emplace_back("--resume");
-                  return again;
-                }(),
-                list)
-                .status,
-            0);
-  EXPECT_TRUE(std::filesystem::exists(folder.path() / "1-next.csv"));
-  EXPECT_EQ(model::read_file(folder.path() / "1-heatmap.csv"), "there");
-
   EXPECT_THAT(run({"plot", "heatmap", "next", "--prompt", "x", "--out", "x.png"}).err, HasSubstr("{view}"));
   EXPECT_EQ(run({"plot", "heatmap", "next", "--prompt", "x", "--out", "-", "--format", "csv"}).status, 2);
 }
@@ -342,33 +328,6 @@ TEST(StandardOutput, GetsNoPictureWhereItIsATerminal) {
   EXPECT_EQ(out.str(), "");
   EXPECT_THAT(err.str(), HasSubstr("terminal"));
   EXPECT_EQ(run_program({"plot", "next", "--prompt", "one", "--out", "-", "--format", "csv"}, streams), 0);
-}
-
-TEST(Resuming, MakesOnlyWhatIsNotThere) {
-  const TemporaryFolder folder;
-  const std::string list = "\"one\"\n\"two\"\n\"three\"\n";
-  for (const auto& [command, extension] :
-       {std::pair<std::vector<std::string>, std::string>{{"plot", "tokens"}, ".svg"},
-        {{"trace", "--hooks", "hook_embed"}, ".safetensors"},
-        {{"sweep"}, ".csv"}}) {
-    SCOPED_TRACE(command.front());
-    const std::filesystem::path second = folder.path() / ("2" + extension);
-    std::ofstream(second) << "there";
-    std::vector<std::string> arguments = command;
-    arguments.insert(arguments.end(),
-                     {"--prompts", "-", "--resume", "--out", (folder.path() / ("{n}" + extension)).string()});
-    const Ran ran = run(arguments, list);
-    EXPECT_EQ(ran.status, 0) << ran.err;
-    EXPECT_EQ(model::read_file(second), "there");
-    for (const char* other : {"1", "3"})
-      EXPECT_TRUE(std::filesystem::exists(folder.path() / (other + extension)));
-    const auto made = std::filesystem::last_write_time(folder.path() / ("1" + extension));
-    EXPECT_EQ(run(arguments, list).status, 0);
-    EXPECT_EQ(std::filesystem::last_write_time(folder.path() / ("1" + extension)), made);
-  }
-  EXPECT_EQ(run({"plot", "tokens", "--prompt", "x", "--resume", "--out", "x.svg"}).status, 2);
-  EXPECT_EQ(run({"sweep", "--prompts", "-", "--resume"}).status, 2);
-  EXPECT_EQ(run({"sweep", "--prompts", "-", "--resume", "--json", "--out", "{n}.csv"}).status, 2);
 }
 
 }  // namespace

@@ -41,7 +41,6 @@ constexpr const char* kWrong[] = {
     "predict --ids 3,-1 => -1",
     "predict --prompts x --shard 2/2 => --shard",
     "predict --prompt x --shard 0/2 => --shard & --prompts",
-    "predict --prompt x --resume => --resume",
     // Edits.
     "predict --prompt a --edit nonsense => nonsense",
     "predict --prompt a --edit L9.z=0 => layer 9",
@@ -119,7 +118,6 @@ constexpr const char* kWrong[] = {
     "sweep --prompt a --sweep-over senders --receiver L3H2.q[3] => positions",
     "sweep --prompt a --mean => --mean & --prompts",
     "sweep --prompts x --mean --out a.png => means",
-    "sweep --prompts x --mean --resume --json => --resume",
     "sweep --merge a.json --metric kl => --merge & --metric",
     "metrics --prompt a --sort x => --sort & x",
     "search --prompt a --heads 9.9 => 9",

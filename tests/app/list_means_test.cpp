@@ -252,7 +252,6 @@ TEST(ListMeans, WrongUseIsOneSentence) {
   for (const auto& [wrong, words] : std::vector<std::pair<Words, const char*>>{
            {{"sweep", "--prompt", "x", "--mean"}, "--mean requires --prompts"},
            {list + Words{"--mean", "--out", "a.png"}, "means are numbers"},
-           {list + Words{"--mean", "--resume", "--json"}, "--resume does not apply"},
            {list + Words{"--mean", "--estimates", "also"}, "one number a cell"},
            {list + Words{"--restored", "--metric", "kl"}, "--restored does not apply"},
            {{"sweep", "--merge", "a.json", "--metric", "kl"}, "not with --metric"},

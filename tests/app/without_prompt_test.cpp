@@ -24,8 +24,6 @@ TEST(WithoutPrompt, ViewsOfTheWeightsAreDrawn) {
   }
   EXPECT_THAT(testing::wrong_use({"plot", "parameters", "heatmap", "--out", "{view}.svg"}),
               HasSubstr("a prompt is missing"));
-  EXPECT_THAT(testing::wrong_use({"plot", "parameters", "--out", "x.svg", "--resume"}),
-              HasSubstr("--resume requires --prompts"));
 }
 
 TEST(WithoutPrompt, OptionsDecideWhereTheyCan) {

@@ -52,7 +52,7 @@ COMMANDS = {
     "trace": ["trace", *PLACED, "--hooks", "*pattern,*resid_pre", "--out", "OUT/run.safetensors"],
     "png": ["plot", "heatmap", *PLACED, "--out", "OUT/a.png"],
     "in the place of another": ["plot", "next", *PLACED, "--out", "OUT/old.csv"],
-    "list": ["plot", "next", *LISTED, "--out", "OUT/{n}.svg", "--resume"],
+    "list": ["plot", "next", *LISTED, "--out", "OUT/{n}.svg"],
     "recipe": ["plot", "--recipe", "IN/figure.png", "--model", "IN/model", "--out", "OUT/a.svg"],
     "metrics": ["metrics", *LISTED, "--json"],
     "patterns": ["plot", "heads", "--attention", "IN/patterns.safetensors", "--out", "OUT/a.svg"],

@@ -115,7 +115,7 @@ class Kill(ProgramCase):
 
         self.storm(*arguments, check=check)
 
-    def test_many_pictures_that_go_on(self):
+    def test_many_pictures(self):
         prompts = self.folder / "prompts.jsonl"
         prompts.write_text("".join(json.dumps(f"{PROMPT} number {n}") + "\n" for n in range(12)))
         arguments = ("plot", "next", "--prompts", prompts, "--out")
@@ -125,11 +125,11 @@ class Kill(ProgramCase):
         cut = self.folder / "cut"
         cut.mkdir()
         for _ in range(KILLS):
-            self.killed(STARTS + 0.3, *arguments, cut / "{n}.svg", "--resume")
+            self.killed(STARTS + 0.3, *arguments, cut / "{n}.svg")
             for path in cut.iterdir():
                 if path.suffix == ".svg":
                     self.assertEqual(path.read_bytes(), (whole / path.name).read_bytes())
-        self.succeed(*arguments, cut / "{n}.svg", "--resume")
+        self.succeed(*arguments, cut / "{n}.svg")
         self.assertEqual(sorted(path.name for path in cut.iterdir() if path.suffix == ".svg"),
                          sorted(path.name for path in whole.iterdir()))
         if nameless(self.folder):

@@ -21,9 +21,9 @@ namespace {
 using namespace headscope::app;
 
 /// Options of `plot` and `shot` that a recipe must not set, such as paths and settings for the machine.
-constexpr std::array<std::string_view, 13> kOfTheUser{
-    "--out",    "--model", "--get",         "--prompt-file", "--prompts", "--edits",    "--recipe",
-    "--resume", "--shard", "--skip-errors", "--threads",     "--tour",    "--no-recipe"};
+constexpr std::array<std::string_view, 12> kOfTheUser{
+    "--out",    "--model", "--get",         "--prompt-file", "--prompts", "--edits",
+    "--recipe", "--shard", "--skip-errors", "--threads",     "--tour",    "--no-recipe"};
 
 void promise_recipe(const Recipe& recipe) {
   const std::string json = to_json(recipe);

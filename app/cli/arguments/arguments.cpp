@@ -28,7 +28,6 @@ void require_prompt(const Arguments& given) {
     throw UsageError("a prompt is missing: give --prompt TEXT, --ids or --prompt-file");
   const bool many = given.prompt.from == PromptArguments::From::list;
   if (!many && given.prompt.shard.count > 1) throw UsageError("--shard requires --prompts");
-  if (!many && given.prompt.resume) throw UsageError("--resume requires --prompts");
 }
 
 void check_mean_over(const Arguments& given, std::optional<bool> ablates) {

@@ -68,7 +68,6 @@ struct PromptArguments {
   std::optional<bool> start_token = {};  ///< nothing: as the tokenizer's files say
   Shard shard = {};                      ///< part of a list
   bool skip_errors = false;              ///< lists: report a prompt that fails and continue
-  bool resume = false;                   ///< lists: skip a prompt whose file exists
   EditArguments edits = {};
 };
 

@@ -442,11 +442,6 @@ void CommandSyntax::json() {
   flag("json", "write JSON to standard output", given_->json);
 }
 
-void CommandSyntax::resume() {
-  under("Prompt").flag("resume", "with --prompts: skip those whose file already exists",
-                       given_->prompt.resume);
-}
-
 void CommandSyntax::each_view(const std::function<void(CommandSyntax&, const View&)>& add) {
   for (const View& view : views()) {
     CommandSyntax of_view = choice(view.id, view.help);

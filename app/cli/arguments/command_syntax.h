@@ -159,7 +159,6 @@ class CommandSyntax {
   void picture_out(const std::string& formats, const std::string& help);
   /// A file for the answer of a command that prints it as text or JSON, and as CSV if it has a flag for that.
   void answer_out();
-  void resume();  ///< for commands that write a file for each prompt
 
  private:
   /// Whether a command's --out takes the answer that it prints otherwise.

@@ -190,8 +190,6 @@ void run_circuit(const CircuitCommand& command, const Streams& streams) {
                                   ? weights_of(engine)
                                   : WeightHashes{};
   for_each_prompt(command.prompt, streams, [&](const PromptSource& source, const ListedPrompt& prompt) {
-    const auto file = source.file(command.out.file);
-    if (!file) return;
     const std::string where = source.where();
     const auto run = std::make_shared<PromptRun>(run_prompt(engine, prompt, where));
     const SecondText second_text = second_of(command, prompt);
@@ -211,7 +209,7 @@ void run_circuit(const CircuitCommand& command, const Streams& streams) {
       AnswersInAdvance answers(known, others);
       const Found found = find_circuit(question, command.edges, answers);
       if (drawn)
-        write_output({*file, command.out.format},
+        write_output({source.file(command.out.file), command.out.format},
                      figure_bytes(plot_of(command, from ? second_text.text : std::nullopt, *run, question),
                                   view_of_circuits(), run, list.over.list, answers, *fonts, hashes, where),
                      streams);

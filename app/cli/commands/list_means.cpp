@@ -91,7 +91,6 @@ void check_means(const Arguments& given, const MeanArguments& means, CsvOf csv) 
     throw UsageError("CSV is for means: give --mean with --prompts, or --merge");
   if (!means.mean) return;
   if (given.prompt.from != PromptArguments::From::list) throw UsageError("--mean requires --prompts");
-  if (given.prompt.resume) throw UsageError("--mean has one answer for all prompts; --resume does not apply");
 }
 
 void ListMeans::add(const Json& of, const MeasuredCells& prompt, const std::string& where) {

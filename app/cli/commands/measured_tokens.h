@@ -99,7 +99,7 @@ void compare_with_second(const Command& command, PromptRun& run, std::shared_ptr
                         "; give --align to match them");
 }
 
-/// Declares how a command draws its picture, or writes its numbers, and --resume.
+/// Declares how a command draws its picture, or writes its numbers.
 template <class Command>
 void drawn_output(CommandSyntax& command, Command& own) {
   command.picture();
@@ -108,7 +108,6 @@ void drawn_output(CommandSyntax& command, Command& own) {
       "png|svg|pdf|csv|txt|json",
       "a picture, its data as csv, or the\nanswer as txt or json (default: a list, the "
       "strongest first); with --prompts, {n}\nin a picture's name is the prompt's number from 1");
-  command.resume();
 }
 
 /// Completes the output of a command that draws a picture or writes its numbers, and checks what goes with
@@ -116,8 +115,6 @@ void drawn_output(CommandSyntax& command, Command& own) {
 template <class Command>
 void check_drawn(Command& command, const char* example) {
   const bool answer = is_answer_format(answer_format(command));
-  if (command.prompt.resume && (command.out_name.empty() || command.json || answer))
-    throw UsageError("--resume requires --out and cannot be combined with --json");
   const bool list = command.prompt.from == PromptArguments::From::list;  // whose lines may name a second one
   if (command.alignment && !command.second && !list) throw UsageError("--align requires --second");
   if (command.out_name.empty() || answer) {

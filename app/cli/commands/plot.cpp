@@ -108,9 +108,8 @@ void run_plot(const PlotCommand& given, const Streams& streams) {
   for_each_prompt(command.prompt, streams, [&](const PromptSource& source, const Prompt& prompt) {
     Files files;
     for (const std::string& view : command.views)
-      if (const auto file = source.file(with_name(command.out.file, "{view}", view)))
-        files.push_back({find_view(view), {*file, command.out.format}});
-    if (files.empty()) return;
+      files.push_back(
+          {find_view(view), {source.file(with_name(command.out.file, "{view}", view)), command.out.format}});
     PromptRun made = run_prompt(engine, prompt, source.where());
     compare(engine, made, baseline);
     draw(std::move(made), source.where(), files);
@@ -148,10 +147,8 @@ void take_list(PlotCommand& plot) {
   }
   if (prompt.from != PromptArguments::From::list) throw UsageError("--mean requires --prompts");
   if (prompt.file == "-") throw UsageError("--mean draws the prompts of a file, not of standard input");
-  if (prompt.shard.count > 1 || prompt.resume || prompt.skip_errors)
-    throw UsageError(std::string(prompt.resume            ? "--resume"
-                                 : prompt.shard.count > 1 ? "--shard"
-                                                          : "--skip-errors") +
+  if (prompt.shard.count > 1 || prompt.skip_errors)
+    throw UsageError(std::string(prompt.shard.count > 1 ? "--shard" : "--skip-errors") +
                      " is for a figure a prompt; --mean has one of all prompts");
   plot.over_list = prompt.file;
   plot.prompt.from = PromptArguments::From::nothing;
@@ -231,7 +228,6 @@ void add_plot_options(CommandSyntax& command, PlotCommand& own) {
   command.picture_out("png|svg|pdf|csv",
                       "the file: a picture, or its data (csv); {view} in its\nname becomes the view's, {n} "
                       "(with --prompts) the prompt's number from 1");
-  command.resume();
 }
 
 }  // namespace

@@ -285,8 +285,6 @@ void run_sweep(const SweepCommand& command, const Streams& streams) {
                                    : WeightHashes{};
   ListMeans means;
   const auto work = [&](const PromptSource& source, const ListedPrompt& prompt) {
-    const auto file = source.file(command.out.file);
-    if (!file) return;
     const std::string where = source.where();
     const auto measured = measured_of(command.measured, prompt);
     const SecondText second_text = second_of(command, prompt);
@@ -331,7 +329,7 @@ void run_sweep(const SweepCommand& command, const Streams& streams) {
       all.emplace_back(question, answer);
       AnswersInAdvance answers(std::move(all), others);
       write_output(
-          {*file, command.out.format},
+          {source.file(command.out.file), command.out.format},
           figure_bytes(plot_of(reading, second_text), view_of_sweeps(), run,
                        lists ? engine.mean_over->over.list : nullptr, answers, *fonts, weights, where),
           streams);

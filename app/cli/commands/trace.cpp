@@ -227,8 +227,7 @@ void run_trace(const TraceCommand& command, const Streams& streams) {
       command, streams, {.second = divergence ? SecondModelUse::baseline : SecondModelUse::patch_source});
   const Tracing tracing = tracing_of(command, engine);
   for_each_prompt(command.prompt, streams, [&](const PromptSource& source, const Prompt& prompt) {
-    if (const auto file = source.file(command.out))
-      trace_prompt(engine, tracing, prompt, *file, source.where(), streams.err);
+    trace_prompt(engine, tracing, prompt, source.file(command.out), source.where(), streams.err);
   });
 }
 
@@ -316,7 +315,6 @@ Finish describe_trace(CommandSyntax& command) {
                  own->position, whole(-1));
   command.second_prompt("the baseline of KL (default: the unedited run, or the second model)");
   command.out("FILE.safetensors", "the file; with --prompts, {n} in its name is the prompt's\nnumber from 1");
-  command.resume();
   command.footer(kTokenGrammar + metric_grammar(kGradientMetrics));
   const auto check = [](TraceCommand& trace) {
     require_prompt(trace);
