@@ -325,7 +325,7 @@ std::string beyond_context(const PromptTokens& tokens, const LoadedModel& model)
 }
 
 std::string not_finite_note(const model::Run& run, int position, std::span<const float> logits) {
-  const std::string note = "non-finite values, first seen in ";
+  const std::string note = "the run has non-finite values, first seen in ";
   if (const auto place = model::first_not_finite(run)) return note + name_of(*place);
   if (std::ranges::all_of(logits, [](float logit) { return std::isfinite(logit); })) return {};
   return note + name_of(model::NotFinite{{model::Site::logits}, position, std::nullopt});

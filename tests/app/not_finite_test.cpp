@@ -1,6 +1,7 @@
-// A model that computes NaN, in the window.
+// A model that computes NaN: commands and the window say in one sentence where that begins.
 
 #include "app/window/core.h"
+#include "tests/app/command_runs.h"
 #include "tests/support/gpt2_folder.h"
 #include "tests/support/matchers.h"
 
@@ -9,7 +10,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr char kNote[] = "non-finite values, first seen in blocks.1.attn.hook_q, head 1, position 0";
+constexpr char kNote[] = "the run has non-finite values, first seen in blocks.1.attn.hook_q, head 1, position 0";
 
 /// A model with NaN in the queries of L1 H1.
 void write_bad(const testing::TemporaryFolder& folder) {
@@ -39,6 +40,22 @@ CoreOptions options(const testing::TemporaryFolder& folder, MemoryScreen& screen
   options.fonts = viz::Fonts::load();
   options.start_folder = folder.path();
   return options;
+}
+
+TEST(NotFiniteCommands, SayWhereNaNBegins) {
+  const testing::TemporaryFolder folder;
+  write_bad(folder);
+  const std::string picture = (folder.path() / "a.png").string();
+  for (const Words& command : {Words{"predict"}, Words{"sweep"}, Words{"saliency", "--method", "integrated"},
+                               Words{"circuit", "--ablate", "zero"}, Words{"shot", "--out", picture},
+                               Words{"plot", "circuit_graph", "--out", picture}}) {
+    const Ran ran =
+        run_command(command + Words{"--prompt", "The old king", "--model", folder.path().string()});
+    EXPECT_THAT(ran.err, HasSubstr(kNote)) << command[0];
+  }
+  for (const Words& command : {Words{"composition"}, Words{"metrics", "--repeated", "2,4"}})
+    EXPECT_THAT(run_command(command + Words{"--model", folder.path().string()}).err, HasSubstr(kNote))
+        << command[0];
 }
 
 TEST(NotFiniteWindow, SaysOnceWhereNaNBegins) {

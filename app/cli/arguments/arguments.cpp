@@ -149,15 +149,17 @@ void add_view_token(Arguments& given, const View& view, bool other, const std::s
 void place_view_options(Arguments& given, std::span<const View* const> shown) {
   for (const auto& [flag, text] : std::exchange(given.unplaced_options, {})) {
     const std::vector<ViewOption> meant = options_of_flag(std::string_view(flag).substr(2), shown);
-    if (meant.size() > 1) {
-      const bool is_shown = std::ranges::find(shown, meant.front().view) != shown.end();
+    const bool is_shown = std::ranges::find(shown, meant.front().view) != shown.end();
+    if (meant.size() > 1 || (!is_shown && given.tour.name.empty())) {  // a tour chooses its own views
       std::string views, names;
       for (std::size_t i = 0; i < meant.size(); ++i) {
         views += (i == 0 ? "" : i + 1 < meant.size() ? ", " : " and ") + std::string(meant[i].view->id);
         names += (i == 0 ? "--" : " or --") + std::string(meant[i].option->name);
       }
       throw UsageError(flag + " is an option of " + views +
-                       (is_shown ? ": give " + names : ", none of which is shown"));
+                       (is_shown           ? ": give " + names
+                        : meant.size() > 1 ? ", none of which is shown"
+                                           : ", which is not shown"));
     }
     const auto& [view, option] = meant.front();
     const std::string name = flag_of(*view, *option);

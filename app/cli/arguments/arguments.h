@@ -197,7 +197,7 @@ void set_view_option(Arguments& given, const View& view, const OptionSpec& optio
 void add_view_token(Arguments& given, const View& view, bool other, const std::string& flag,
                     const std::string& text);
 /// Sets the options in `unplaced_options` of these views, which are shown together. Throws UsageError for a
-/// flag of several of them, or of several other views if none of them has it.
+/// flag of several of them, or of other views alone.
 void place_view_options(Arguments& given, std::span<const View* const> shown);
 
 /// Whether an option of a view is given by its flag.

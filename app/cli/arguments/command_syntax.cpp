@@ -16,10 +16,11 @@ namespace {
 
 constexpr const char* kModelAndAttention = "--attention replaces --model; give only one of them";
 
-/// Rejects an empty text, as from an unset shell variable.
-std::string non_empty(const std::string& option, const std::string& text) {
-  if (text.empty()) throw UsageError(option + " is empty: give a folder or a model's name");
-  return text;
+/// Throws UsageError for an empty value, as from an unset variable of the shell. A model takes empty prompts.
+void refuse_empty(const std::string& name, const std::string& text) {
+  constexpr std::string_view kMayBeEmpty[] = {"--prompt", "--ids", "--second"};
+  if (text.empty() && std::ranges::find(kMayBeEmpty, name) == std::end(kMayBeEmpty))
+    throw UsageError(name + " is empty");
 }
 
 /// A line for each target on paper or a slide.
@@ -39,6 +40,7 @@ void CommandSyntax::on_option(const std::string& name, const std::string& values
                               Set set) {
   const bool of_picture = heading_ == kPicture && name != "recipe";
   const auto named = [set, flag = "--" + name, of_picture, given = given_.get()](const std::string& text) {
+    refuse_empty(flag, text);
     if (of_picture) given->picture_options.push_back(flag);
     set(flag, text);
   };
@@ -47,7 +49,11 @@ void CommandSyntax::on_option(const std::string& name, const std::string& values
 
 void CommandSyntax::on_list(const std::string& name, const std::string& values, const std::string& help,
                             bool repeated, const std::function<void(const std::vector<std::string>&)>& set) {
-  CLI::Option* option = app_->add_option_function<std::vector<std::string>>("--" + name, set, help)
+  const auto filled = [set, flag = "--" + name](const std::vector<std::string>& texts) {
+    for (const std::string& text : texts) refuse_empty(flag, text);
+    set(texts);
+  };
+  CLI::Option* option = app_->add_option_function<std::vector<std::string>>("--" + name, filled, help)
                             ->type_name(values)
                             ->group(heading_)
                             ->expected(repeated ? 1 : -1);
@@ -56,7 +62,11 @@ void CommandSyntax::on_list(const std::string& name, const std::string& values, 
 
 void CommandSyntax::on_word(const std::string& name, const std::string& help,
                             const std::function<void(const std::string&)>& set) {
-  app_->add_option_function<std::string>(name, set, help)->option_text(" ");
+  const auto filled = [set, name](const std::string& text) {
+    refuse_empty(name, text);
+    set(text);
+  };
+  app_->add_option_function<std::string>(name, filled, help)->option_text(" ");
 }
 
 void CommandSyntax::check_alone(const CLI::App& app, const Alone& alone) {
@@ -177,6 +187,7 @@ void CommandSyntax::hidden_option(const std::string& name, const std::string& va
   const auto set = [to, flag = "--" + name](const auto& texts) {
     if (texts.size() > 1)
       throw UsageError(flag + ": At Most 1 required but received " + std::to_string(texts.size()));
+    refuse_empty(flag, texts.front());
     to(flag, texts.front());
   };
   app_->add_option_function<std::vector<std::string>>("--" + name, set)
@@ -222,9 +233,9 @@ void CommandSyntax::model() {
                "a GPT-2 folder in Hugging Face layout, or the name of a model in the\nHugging Face cache, "
                "e.g. openai-community/gpt2 (default: the bundled model)",
                given_->model.model,
-               [given = given_.get()](const std::string& option, const std::string& text) {
+               [given = given_.get()](const std::string&, const std::string& text) {
                  if (given->model.patterns) throw UsageError(kModelAndAttention);
-                 return non_empty(option, text);
+                 return text;
                });
   group.flag("get", "fetch that model from the Hugging Face hub first if it is missing", given_->model.get);
 }
@@ -297,8 +308,8 @@ void CommandSyntax::edits(bool list_means) {
   group.option("second-model", "DIR",
                "another GPT-2 of the same shape and vocabulary, to patch from (<-second)\n"
                "and, in pictures, to compare with",
-               edits.second_model, [](const std::string& option, const std::string& text) {
-                 return ModelArguments{.model = non_empty(option, text)};
+               edits.second_model, [](const std::string&, const std::string& text) {
+                 return ModelArguments{.model = text};
                });
   if (list_means)
     group.option(
@@ -306,10 +317,7 @@ void CommandSyntax::edits(bool list_means) {
         "the means of =mean and --ablate mean are over all positions of this list's prompts\n(a .txt file "
         "with "
         "one per line, or a file as for --prompts), each token once,\ninstead of over the prompt's own",
-        edits.mean_over, [](const std::string& option, const std::string& text) {
-          if (text.empty()) throw UsageError(option + " is empty: give a file with prompts");
-          return text;
-        });
+        edits.mean_over);
   if (!name().empty()) footer(edit_grammar());
 }
 

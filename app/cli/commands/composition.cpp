@@ -95,6 +95,7 @@ void run_composition(const CompositionCommand& command, const Streams& streams) 
     std::vector<ComposedPair> pairs = strongest_pairs(of, top);
     results.push_back({kind, std::move(of), std::move(pairs)});
   }
+  warn_about_weights(engine, streams.err);
   if (command.json) return write_json(how.shared(engine), results, engine, streams.out);
   if (command.csv) return write_csv(results, streams.out);
   write_text(results, streams.out);

@@ -341,24 +341,17 @@ void name_by_id(TokenChoice& token, TokenChoice& against, const PromptRun& run, 
 }
 
 PromptRun run_of_patterns(const Engine& engine, const PromptArguments& prompt,
-                          const ComparisonArguments& comparison, std::ostream& err) {
+                          const ComparisonArguments& comparison) {
   using From = PromptArguments::From;
   if (prompt.from != From::nothing && !(prompt.from == From::text && prompt.text.empty()))
     throw model::RunError(engine.model->patterns->name() +
                           " holds only attention patterns, which cannot run a prompt; give it with "
                           "--attention and without a prompt");
   PromptRun run = run_of_patterns(engine.model);
-  const auto warn = [&](const LoadedModel& of) {
-    for (const std::string& note : of.patterns->notes())
-      err << "headscope: " << of.patterns->name() << " has " << note << '\n';
-  };
-  warn(*engine.model);
   if (comparison.second)
     throw model::RunError("--second is a prompt; to compare attention patterns, use --second-attention");
   if (!comparison.second_attention.empty()) {
-    const auto second = load_patterns(comparison.second_attention);
-    warn(*second);
-    compare_with_patterns(run, second, comparison.alignment);
+    compare_with_patterns(run, load_patterns(comparison.second_attention), comparison.alignment);
   } else if (comparison.side != Side::run) {
     throw model::RunError(
         "there is nothing to compare with: with --attention, --show needs --second-attention");
@@ -394,7 +387,7 @@ WindowOptions window_options(const Arguments& given, const Streams& streams) {
 
 void warn_about(const std::string& not_finite, const model::Edits& edits, int length,
                 const std::string& where, std::ostream& err) {
-  if (!not_finite.empty()) err << "headscope: " << where << "the run has " << not_finite << '\n';
+  if (!not_finite.empty()) err << "headscope: " << where << not_finite << '\n';
   for (const model::Edit& edit : edits)
     if (is_beyond(edit, length))
       err << "headscope: " << where << "the edit " << edit_brief(edit)
@@ -403,7 +396,18 @@ void warn_about(const std::string& not_finite, const model::Edits& edits, int le
 }
 
 void warn_about(const PromptRun& run, const std::string& where, std::ostream& err) {
+  const auto has_patterns = [](const PromptRun* of) { return of != nullptr && of->model->patterns; };
+  for (const PromptRun* of : {&run, run.baseline.get()})
+    for (const std::string& note : has_patterns(of) ? of->model->patterns->notes() : std::vector<std::string>())
+      err << "headscope: " << of->model->patterns->name() << " has " << note << '\n';
+  if (run.model->patterns) return;
   warn_about(not_finite_note(*run.run), run.prompt.edits, run.run->length(), where, err);
+}
+
+void warn_about_weights(Engine& engine, std::ostream& err) {
+  const int first = 0;
+  warn_about(not_finite_note(*engine.model->transformer->forward({&first, 1}, engine.workspace)), {}, 1, "",
+             err);
 }
 
 std::string format(const char* pattern, ...) {

@@ -126,11 +126,11 @@ void compare_with_unedited(Engine& engine, PromptRun& run);
 void name_by_id(TokenChoice& token, TokenChoice& against, const PromptRun& run, int position, Engine& engine,
                 const std::string& where);
 
-/// The patterns of an attention file as a run, compared with those of a second file if one is named. Reports
-/// oddities on `err`. Throws model::LoadError, and model::RunError if the files cannot be compared, for a
-/// side that does not exist, and for a prompt, since none is run.
+/// The patterns of an attention file as a run, compared with those of a second file if one is named. Throws
+/// model::LoadError, and model::RunError if the files cannot be compared, for a side that does not exist, and
+/// for a prompt, since none is run.
 PromptRun run_of_patterns(const Engine& engine, const PromptArguments& prompt,
-                          const ComparisonArguments& comparison, std::ostream& err);
+                          const ComparisonArguments& comparison);
 
 /// The window's options from the shared arguments.
 WindowOptions window_options(const Arguments& given, const Streams& streams);
@@ -154,10 +154,13 @@ void require_below(int count, int value, const std::string& where, const std::st
                    const std::string& hint = "");
 
 /// Writes a sentence to `err`, after `where`, for each oddity of a run of `length` positions: values that are
-/// not finite (`not_finite`, from not_finite_note) and edits at positions that it does not have.
+/// not finite (`not_finite`, from not_finite_note; they are nan in text and CSV, null in JSON), edits at
+/// positions that it does not have, and those of attention files.
 void warn_about(const std::string& not_finite, const model::Edits& edits, int length,
                 const std::string& where, std::ostream& err);
 void warn_about(const PromptRun& run, const std::string& where, std::ostream& err);
+/// The same of a command that needs no prompt: of a run of the vocabulary's first token.
+void warn_about_weights(Engine& engine, std::ostream& err);
 
 /// printf to a string.
 [[gnu::format(printf, 1, 2)]] std::string format(const char* pattern, ...);

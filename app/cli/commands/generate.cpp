@@ -103,7 +103,7 @@ void run_generate(const GenerateCommand& command, const Streams& streams) {
         return model::draw_token(logits, command.sampling, command.seed, run->length());
       } catch (const model::RunError&) {
         text.end();
-        throw model::RunError("cannot sample a next token: the run has " +
+        throw model::RunError("cannot sample a next token: " +
                               not_finite_note(*run, run->length() - 1, logits));
       }
     }();

@@ -115,10 +115,7 @@ void run_info(const InfoCommand& command, const Streams& streams) {
 Finish describe_info(CommandSyntax& command) {
   const auto own = std::make_shared<InfoCommand>();
   command.word("FILE", "a figure or a session: show its recipe instead of a model", own->file,
-               [](const std::string&, const std::string& text) {
-                 if (text.empty()) throw UsageError("the file's name is empty");
-                 return text;
-               });
+               any_text);
   command.model();
   command.json();
   command.answer_out();

@@ -177,6 +177,7 @@ void run_metrics(const MetricsCommand& command, const Streams& streams) {
   if (command.repeated) {
     Measurement measured = measure_repeated(engine, *command.repeated);
     measured.conditions = conditions;
+    warn_about_weights(engine, streams.err);
     return write(measured, command, streams.out);
   }
   const model::Config& config = engine.config();
@@ -186,8 +187,9 @@ void run_metrics(const MetricsCommand& command, const Streams& streams) {
   measured.shard = command.prompt.shard;
   measured.conditions = conditions;
   if (engine.model->patterns) {
-    add_head_metrics(run_of_patterns(engine, command.prompt, {}, streams.err), engine.workspace,
-                     measured.heads);
+    const PromptRun run = run_of_patterns(engine, command.prompt, {});
+    warn_about(run, "", streams.err);
+    add_head_metrics(run, engine.workspace, measured.heads);
     measured.prompts = 1;
     return write(measured, command, streams.out);
   }

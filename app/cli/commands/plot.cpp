@@ -81,7 +81,7 @@ void run_plot(const PlotCommand& given, const Streams& streams) {
   using Files = std::vector<std::pair<const View*, Destination>>;
   const auto draw = [&](PromptRun made, const std::string& where, const Files& files) {
     const auto run = std::make_shared<const PromptRun>(std::move(made));
-    if (!run->model->patterns) warn_about(*run, where, streams.err);
+    warn_about(*run, where, streams.err);
     require_below(run->run->length(), selection.query, where, "token", advice(command, "--query"));
     check_key(command, where, *run);
     StatusLine line(streams);
@@ -102,7 +102,7 @@ void run_plot(const PlotCommand& given, const Streams& streams) {
     Files files;
     for (const std::string& view : command.views)
       files.push_back({find_view(view), {with_name(command.out.file, "{view}", view), command.out.format}});
-    return draw(run_of_patterns(engine, command.prompt, command.comparison, streams.err), "", files);
+    return draw(run_of_patterns(engine, command.prompt, command.comparison), "", files);
   }
   const Baseline baseline = baseline_of(engine, command.comparison, command.prompt.start_token);
   for_each_prompt(command.prompt, streams, [&](const PromptSource& source, const Prompt& prompt) {

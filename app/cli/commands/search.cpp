@@ -200,7 +200,8 @@ void run_search(const SearchCommand& command, const Streams& streams) {
     write_text(names, found, context, streams.out);
   };
   if (engine.model->patterns) {
-    const PromptRun run = run_of_patterns(engine, command.prompt, {}, streams.err);
+    const PromptRun run = run_of_patterns(engine, command.prompt, {});
+    warn_about(run, "", streams.err);
     search_in(run, 1);
     return write({nullptr, &run.tokens, &key_tokens(run)}, {});
   }

@@ -63,6 +63,7 @@ void run_shot(const ShotCommand& command, const Streams& streams) {
                              [&](const PromptRun& run) {
                                for (const auto& model : {run.model, run.second_model})
                                  if (model) show_warnings(model->warnings, command.model, streams.err);
+                               warn_about(run, "", streams.err);
                                if (run.tokens.run_length < run.tokens.length())
                                  streams.err
                                      << "headscope: " << one_line(beyond_context(run.tokens, *run.model))
@@ -79,7 +80,7 @@ void run_shot(const ShotCommand& command, const Streams& streams) {
 }
 
 void check_shot(ShotCommand& shot) {
-  if (shot.model.patterns) require_prompt_or_attention(shot);
+  if (shot.model.patterns || !shot.comparison.second_attention.empty()) require_prompt_or_attention(shot);
   shot.out = destination_of(shot, "window.png", {FileFormat::png, FileFormat::pdf});
   if (!shot.scale_given) shot.picture.scale = 1;
   if (!shot.size_given) {
@@ -96,6 +97,7 @@ void check_shot(ShotCommand& shot) {
   place_view_options(shot, shown);
   use_second(shot, shown);
   subtract_other_tokens(shot);
+  if (shot.tour.name.empty()) check_given_options(shot);
 }
 
 bool is_tab(const View& view) {

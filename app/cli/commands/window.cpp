@@ -97,7 +97,7 @@ Finish describe_window(CommandSyntax& program) {
       "FILE",
       "a session (*.headscope), a figure made by headscope, attention\npatterns (*.safetensors), or a "
       "list of prompts (*.jsonl, *.txt), to\nopen in the window",
-      own->file, [](const std::string&, const std::string& text) { return system::path_of(text); });
+      own->file, any_text);
   return program.finish(own, check_window, open_window);
 }
 

@@ -252,6 +252,7 @@ struct Start {
 
 Start begin(const CircuitOf& question, const PromptRun& run, const Computation<Circuit>& computation) {
   if (const std::string words = question.cut.problem(run); !words.empty()) throw model::RunError(words);
+  if (const std::string words = not_finite_note(*run.run); !words.empty()) throw model::RunError(words);
   Start start;
   Circuit& circuit = start.circuit;
   circuit.graph = StreamGraph(run.run->config);

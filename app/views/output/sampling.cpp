@@ -469,7 +469,7 @@ Picture build(const ViewContext& c) {
   const auto next = current_next(c);
   if (auto words = waiting(c, NextAfter{c.chosen_query}, next != nullptr)) return *words;
   auto draw = draw_of(c);
-  if (!draw) return message(c, "cannot sample a next token: the run has " + next->not_finite);
+  if (!draw) return message(c, "cannot sample a next token: " + next->not_finite);
   const Layout l = lay_out(c, draw->removes());
   List list = list_of(c, *draw, row_count(*draw));
   const bool has_table = list.lay_out(l.rows);

@@ -371,7 +371,7 @@ Picture build(const ViewContext& c) {
   auto tree = tree_of(c);
   if (auto words = waiting(c, NextAfter{-1}, tree.has_value())) return *words;
   const std::string& faulty = c.ask(NextAfter{-1})->not_finite;
-  if (!faulty.empty()) return message(c, "cannot sample a next token: the run has " + faulty);
+  if (!faulty.empty()) return message(c, "cannot sample a next token: " + faulty);
   const auto part = fitted(c, *tree);
   if (part) tree = part;
   const Layout l = lay_out(c, *tree);
