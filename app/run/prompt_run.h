@@ -192,8 +192,8 @@ PromptTokens tokenize_for(const LoadedModel& second, const LoadedModel& model, c
 /// "the prompt has 1,200 tokens, but tales takes at most 256 (n_ctx)", for tokens that do not all fit.
 std::string beyond_context(const PromptTokens& tokens, const LoadedModel& model);
 
-/// "the run has non-finite values, first seen in blocks.0.attn.hook_q, head 2, position 7"; empty if the run and
-/// the logits of `position` are finite (or the sum of `logits`; none: they are not checked).
+/// "the run has non-finite values, first seen in blocks.0.attn.hook_q, head 2, position 7"; empty if the run
+/// and the logits of `position` are finite (or the sum of `logits`; none: they are not checked).
 std::string not_finite_note(const model::Run& run, int position = 0, std::span<const float> logits = {});
 
 }  // namespace headscope::app

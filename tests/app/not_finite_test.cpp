@@ -8,9 +8,12 @@
 namespace headscope::app::not_finite_test {
 namespace {
 
+using namespace headscope::testing;
+
 namespace fs = std::filesystem;
 
-constexpr char kNote[] = "the run has non-finite values, first seen in blocks.1.attn.hook_q, head 1, position 0";
+constexpr char kNote[] =
+    "the run has non-finite values, first seen in blocks.1.attn.hook_q, head 1, position 0";
 
 /// A model with NaN in the queries of L1 H1.
 void write_bad(const testing::TemporaryFolder& folder) {

@@ -232,8 +232,7 @@ void CommandSyntax::model() {
   group.option("model", "DIR",
                "a GPT-2 folder in Hugging Face layout, or the name of a model in the\nHugging Face cache, "
                "e.g. openai-community/gpt2 (default: the bundled model)",
-               given_->model.model,
-               [given = given_.get()](const std::string&, const std::string& text) {
+               given_->model.model, [given = given_.get()](const std::string&, const std::string& text) {
                  if (given->model.patterns) throw UsageError(kModelAndAttention);
                  return text;
                });
@@ -308,9 +307,8 @@ void CommandSyntax::edits(bool list_means) {
   group.option("second-model", "DIR",
                "another GPT-2 of the same shape and vocabulary, to patch from (<-second)\n"
                "and, in pictures, to compare with",
-               edits.second_model, [](const std::string&, const std::string& text) {
-                 return ModelArguments{.model = text};
-               });
+               edits.second_model,
+               [](const std::string&, const std::string& text) { return ModelArguments{.model = text}; });
   if (list_means)
     group.option(
         "mean-over", "FILE",

@@ -398,7 +398,8 @@ void warn_about(const std::string& not_finite, const model::Edits& edits, int le
 void warn_about(const PromptRun& run, const std::string& where, std::ostream& err) {
   const auto has_patterns = [](const PromptRun* of) { return of != nullptr && of->model->patterns; };
   for (const PromptRun* of : {&run, run.baseline.get()})
-    for (const std::string& note : has_patterns(of) ? of->model->patterns->notes() : std::vector<std::string>())
+    for (const std::string& note :
+         has_patterns(of) ? of->model->patterns->notes() : std::vector<std::string>())
       err << "headscope: " << of->model->patterns->name() << " has " << note << '\n';
   if (run.model->patterns) return;
   warn_about(not_finite_note(*run.run), run.prompt.edits, run.run->length(), where, err);

@@ -114,8 +114,7 @@ void run_info(const InfoCommand& command, const Streams& streams) {
 
 Finish describe_info(CommandSyntax& command) {
   const auto own = std::make_shared<InfoCommand>();
-  command.word("FILE", "a figure or a session: show its recipe instead of a model", own->file,
-               any_text);
+  command.word("FILE", "a figure or a session: show its recipe instead of a model", own->file, any_text);
   command.model();
   command.json();
   command.answer_out();

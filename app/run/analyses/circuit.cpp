@@ -100,7 +100,10 @@ std::vector<float> attributed_edges(const CircuitOf& question, const PromptRun& 
   });
   const int edges = circuit.graph.edge_count();
   std::vector<double> sums(static_cast<std::size_t>(circuit.rows) * edges);
-  const int steps = question.method == CircuitMethod::integrated ? question.steps : 1;
+  // No edit can add what is not finite, and no number of gradients gives scores then.
+  const bool moves = question.method == CircuitMethod::integrated &&
+                     std::ranges::all_of(changes.embedding, [](float v) { return std::isfinite(v); });
+  const int steps = moves ? question.steps : 1;
   for (int step = 0; step < steps; ++step) {
     const double part = static_cast<double>(step) / steps;
     const auto at =
@@ -252,7 +255,6 @@ struct Start {
 
 Start begin(const CircuitOf& question, const PromptRun& run, const Computation<Circuit>& computation) {
   if (const std::string words = question.cut.problem(run); !words.empty()) throw model::RunError(words);
-  if (const std::string words = not_finite_note(*run.run); !words.empty()) throw model::RunError(words);
   Start start;
   Circuit& circuit = start.circuit;
   circuit.graph = StreamGraph(run.run->config);
