@@ -36,6 +36,10 @@ class PromptSource {
   int number() const { return number_; }
   void count_done() { ++done_; }
   bool is_first() const { return done_ == 0; }  ///< whether no previous prompt succeeded
+  /// Puts an empty line between the answer in text to the previous prompt and the next one.
+  void separate(std::ostream& out) const {
+    if (!is_first()) out << '\n';
+  }
   /// The list; nothing for one prompt, and before next() has returned nothing.
   std::optional<ListFile> list() const { return list_; }
   /// Whether next() can be called again after it has thrown.

@@ -12,6 +12,7 @@ std::shared_ptr<const Answer> DirectAnswers::ask(const Question& question) {
   context.ask = [&](const Question& side, const auto&) { return ask(side); };
   if (tell_) context.show = [&](const Answer&, double done) { tell_(question.name(), done); };
   auto answer = std::make_shared<const Answer>(question.compute(*run_, context));
+  if (tell_) tell_(question.name(), 1);
   if (!answer->failure.empty()) throw model::RunError(answer->failure);
   if (const std::string& words = answer->skipped; !words.empty() && !std::ranges::count(skipped_, words))
     skipped_.push_back(words);

@@ -13,7 +13,8 @@ namespace headscope::app {
 /// once. Throws model::RunError with the message of a failed answer.
 class DirectAnswers final : public Answers {
  public:
-  /// Called with the work in progress (see Question::work) and the fraction done, in [0, 1].
+  /// Called with the work in progress (see Question::work) and the fraction done, in [0, 1]; in the end
+  /// with 1.
   using Tell = std::function<void(std::string_view work, double done)>;
 
   DirectAnswers(std::shared_ptr<const PromptRun> run, model::Workspace& workspace, Tell tell = {})

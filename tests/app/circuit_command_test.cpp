@@ -1,5 +1,5 @@
 // headscope circuit: its arguments, and its output compared with the answers.
-#include "app/cli/commands/circuit.h"
+#include "app/cli/commands/command_arguments.h"
 
 #include <cmath>
 #include <nlohmann/json.hpp>

@@ -3,17 +3,10 @@
 #include <random>
 #include <regex>
 
-#include "app/cli/commands/attribute.h"
+#include "app/cli/commands/command_arguments.h"
 #include "app/cli/commands/commands.h"
 #include "app/cli/commands/figure.h"
-#include "app/cli/commands/generate.h"
-#include "app/cli/commands/get.h"
-#include "app/cli/commands/lens.h"
-#include "app/cli/commands/predict.h"
 #include "app/cli/commands/recipes.h"
-#include "app/cli/commands/sweep.h"
-#include "app/cli/commands/trace.h"
-#include "app/cli/commands/window.h"
 #include "app/views/output/sampling_options.h"
 #include "app/views/parts/weight_colors.h"
 #include "tests/app/command_runs.h"
@@ -141,37 +134,18 @@ TEST(Cli, Trace) {
 }
 
 TEST(Cli, TraceTakesAMetricWithItsTokens) {
-  const auto trace = [](std::vector<std::string> more) {
-    more.insert(more.begin(), {"trace", "--prompt", "x", "--out", "t.safetensors"});
-    return more;
-  };
-  const auto metric = [&](const char* text) {
-    return parsed<TraceCommand>(trace({"--gradients", text})).gradients.value();
-  };
-  EXPECT_EQ(parsed<TraceCommand>(trace({})).gradients, std::nullopt);
-  EXPECT_EQ(metric("logit"), (GivenMetric{GradientMetric::logit}));
-  const auto of_text = [](const char* token) { return GivenToken{GivenToken::By::text, token}; };
-  EXPECT_EQ(metric("logit: it"), (GivenMetric{GradientMetric::logit, of_text(" it")}));
-  EXPECT_EQ(metric("logit:,"), (GivenMetric{GradientMetric::logit, of_text(",")}));
-  EXPECT_EQ(metric("logprob::"), (GivenMetric{GradientMetric::log_probability, of_text(":")}));
-  EXPECT_EQ(metric("logit:id:4"), (GivenMetric{GradientMetric::logit, {GivenToken::By::id, "", 4}}));
-  EXPECT_EQ(metric("difference: Mary, John"),
-            (GivenMetric{GradientMetric::difference, of_text(" Mary"), of_text(" John")}));
-  EXPECT_EQ(
-      parsed<TraceCommand>(trace({"--gradients", "difference", "--token", " Mary", "--other-token", " John"}))
-          .gradients,
-      metric("difference: Mary, John"));
-  EXPECT_EQ(metric("loss"), (GivenMetric{GradientMetric::loss}));
-  for (const char* text : {"", "log", "logit:", "difference:", "difference: Mary", "difference:,",
-                           "difference:a,", "difference:a,b,c", "loss:", "kl:1", "kl"})
-    EXPECT_THAT(wrong_use(trace({"--gradients", text})), HasSubstr("--gradients")) << text;
-  for (const std::vector<std::string>& baseline : {Words{"--edit", "L1H1.z=0"}, Words{"--edits", "e.json"},
-                                                   Words{"--second", "y"}, Words{"--second-model", "m"}}) {
-    Words words = trace({"--gradients", "kl"});
-    words.insert(words.end(), baseline.begin(), baseline.end());
-    EXPECT_EQ(parsed<TraceCommand>(words).gradients, (GivenMetric{GradientMetric::divergence}));
-  }
-  EXPECT_EQ(parsed<TraceCommand>(trace({"--gradients", "logit", "--position", "4"})).position, 4);
+  const Words trace{"trace", "--prompt", "x", "--out", "t.safetensors"};
+  const auto gradients = [&](const Words& more) { return parsed<TraceCommand>(trace + more).gradients; };
+  EXPECT_EQ(gradients({}).given_metric, std::nullopt);
+  const auto of = gradients(
+      {"--gradients", "difference", "--token", " Mary", "--other-token", " John", "--position", "4"});
+  EXPECT_EQ(of.metric, GradientMetric::difference);
+  EXPECT_EQ(of.token, (GivenToken{GivenToken::By::text, " Mary"}));
+  EXPECT_EQ(of.other_token, (GivenToken{GivenToken::By::text, " John"}));
+  EXPECT_EQ(of.position, 4);
+  for (const Words& baseline : {Words{"--edit", "L1H1.z=0"}, Words{"--edits", "e.json"},
+                                Words{"--second", "y"}, Words{"--second-model", "m"}})
+    EXPECT_EQ(gradients(Words{"--gradients", "kl"} + baseline).metric, GradientMetric::divergence);
 }
 
 TEST(Cli, EveryViewCanBePlottedWithEachOfItsOptions) {

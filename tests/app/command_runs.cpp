@@ -52,7 +52,8 @@ std::string fail(const Words& arguments, int status) {
 std::vector<std::string> lines_of(const std::string& text) {
   std::vector<std::string> lines;
   std::istringstream stream(text);
-  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  for (std::string line; std::getline(stream, line);)
+    lines.push_back(line.ends_with('\r') ? line.substr(0, line.size() - 1) : line);  // CSV has both
   return lines;
 }
 

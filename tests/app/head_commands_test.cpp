@@ -2,8 +2,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "app/cli/commands/metrics.h"
-#include "app/cli/commands/search.h"
+#include "app/cli/commands/command_arguments.h"
 #include "tests/app/command_runs.h"
 #include "tests/support/naive_mean.h"
 #include "tests/support/temporary_folder.h"
@@ -28,17 +27,16 @@ TEST(Edits, OfPositionsThatThePromptLacksAreNamed) {
 TEST(MetricsCommand, IsParsed) {
   const auto plain = parsed<MetricsCommand>({"metrics", "--prompt", "x"});
   EXPECT_FALSE(plain.repeated || plain.sort || plain.top);
-  EXPECT_EQ(plain.form, MetricsCommand::Form::text);
   const auto full = parsed<MetricsCommand>(
       {"metrics", "--seed", "9", "--repeated", "4,20", "--sort", "induction", "--top", "3", "--csv"});
   EXPECT_EQ(full.repeated, (RepeatedTokens{20, 4, 9}));
   EXPECT_EQ(full.sort, HeadMetric::induction);
   EXPECT_EQ(full.top, 3);
-  EXPECT_EQ(full.form, MetricsCommand::Form::csv);
+  EXPECT_TRUE(full.csv);
   EXPECT_THAT(wrong_use({"metrics", "--prompt", "x", "--repeated", "4,20"}),
               AllOf(HasSubstr("--repeated"), HasSubstr("--prompt")));
   EXPECT_THAT(wrong_use({"metrics", "--prompt", "x", "--sort", "size"}), HasSubstr("induction"));
-  for (const char* text : {"", "4", "0,4", "4,0", "4,x", "4,5,6"})
+  for (const char* text : {"4", "0,4", "4,0", "4,x", "4,5,6"})
     EXPECT_THAT(wrong_use({"metrics", "--repeated", text}), HasSubstr("--repeated takes")) << text;
 }
 

@@ -158,12 +158,12 @@ TEST(ListMeans, AreListedTheStrongestFirstAndAsCsv) {
   EXPECT_EQ(lines.size(), 1 + 6 * 8 + 2U);
   const std::vector<std::string> rows =
       lines_of(succeed(measure + Words{"--out", "-", "--format", "csv"}, list));
-  EXPECT_EQ(rows.front(), "cell,layer,head,unit,mean,standard_error,count\r");
+  EXPECT_EQ(rows.front(), "cell,layer,head,unit,mean,standard_error,count");
   EXPECT_EQ(rows.size(), 1 + 6 * 8 + 2U);
   for (const std::string& row : rows) EXPECT_EQ(std::ranges::count(row, ','), 6) << row;
   EXPECT_THAT(rows[1], StartsWith("L0 H0,0,0,"));
   EXPECT_EQ(lines_of(succeed({"lens", "--prompts", "-", "--mean", "--csv"}, list)).front(),
-            "cell,hook,quantity,unit,mean,standard_error,count\r");
+            "cell,hook,quantity,unit,mean,standard_error,count");
 }
 
 TEST(ListMeans, KlIsInBits) {
@@ -263,7 +263,7 @@ TEST(Attribute, CsvHasWhatJsonHas) {
   const Words command{"attribute", "--prompt", "The old king had a", "--sources", "1.6", "--neurons-of", "2"};
   const auto made = json::parse(succeed(command + Words{"--json"}));
   const std::vector<std::string> lines = lines_of(succeed(command + Words{"--csv"}));
-  EXPECT_EQ(lines[0], "part,kind,layer,head,source,source token,weight,neuron,activation,logit\r");
+  EXPECT_EQ(lines[0], "part,kind,layer,head,source,source token,weight,neuron,activation,logit");
   std::map<std::string, double> sums;  // of each part
   for (std::size_t i = 1; i < lines.size(); ++i)
     sums[lines[i].substr(0, lines[i].find(','))] += std::stod(lines[i].substr(lines[i].rfind(',') + 1));

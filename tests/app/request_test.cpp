@@ -4,9 +4,8 @@
 #include <sstream>
 
 #include "app/cli/arguments/argument_values.h"
+#include "app/cli/commands/command_arguments.h"
 #include "app/cli/commands/figure.h"
-#include "app/cli/commands/metrics.h"
-#include "app/cli/commands/predict.h"
 #include "model/files/file_io.h"
 #include "tests/app/command_runs.h"
 #include "tests/support/matchers.h"

@@ -1,5 +1,5 @@
 // headscope saliency: its arguments, and its output compared with gradients and single predictions.
-#include "app/cli/commands/saliency.h"
+#include "app/cli/commands/command_arguments.h"
 
 #include <cmath>
 #include <nlohmann/json.hpp>

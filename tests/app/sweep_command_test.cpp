@@ -4,7 +4,7 @@
 #include <sstream>
 
 #include "app/cli/commands/engine.h"
-#include "app/cli/commands/sweep.h"
+#include "app/cli/commands/command_arguments.h"
 #include "app/run/recompute.h"
 #include "model/files/error.h"
 #include "tests/app/command_runs.h"

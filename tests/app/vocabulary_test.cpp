@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/cli/commands/figure.h"
-#include "app/cli/commands/lens.h"
+#include "app/cli/commands/command_arguments.h"
 #include "tests/app/command_runs.h"
 #include "tests/support/temporary_folder.h"
 

@@ -36,13 +36,13 @@ class Gradients(ProgramCase):
         log_p = logits - np.log(np.exp(logits).sum(axis=-1, keepdims=True))
         for metric, d_logits, value in (
                 ("logit", gpt2_gradients.logit(best), logits[-1, best]),
-                ("logit:id:7", gpt2_gradients.logit(7), logits[-1, 7]),
+                ("logit --token id:7", gpt2_gradients.logit(7), logits[-1, 7]),
                 ("difference", gpt2_gradients.logit(best, -1, second), logits[-1, best] - logits[-1, second]),
-                ("difference:id:7,id:9", gpt2_gradients.logit(7, -1, 9), logits[-1, 7] - logits[-1, 9]),
+                ("difference --token id:7 --other-token id:9", gpt2_gradients.logit(7, -1, 9), logits[-1, 7] - logits[-1, 9]),
                 ("logprob", gpt2_gradients.log_probability(best), log_p[-1, best]),
                 ("loss", gpt2_gradients.loss(tokens), -log_p[np.arange(len(tokens) - 1), tokens[1:]].mean())):
             with self.subTest(metric):
-                tensors, metadata = self.trace("--prompt", PROMPT, "--gradients", metric)
+                tensors, metadata = self.trace("--prompt", PROMPT, "--gradients", *metric.split())
                 self.compare(tensors, gpt2_gradients.gradients_of_folder(TALES, tokens, d_logits, name_is_kept))
                 self.assertAlmostEqual(float(metadata["gradient_metric_value"]), value, delta=1e-4)
 

@@ -35,6 +35,11 @@ bool looks_like_an_integer(std::string_view text) {
 
 }  // namespace
 
+void refuse(std::initializer_list<Refusal> combinations) {
+  for (const auto& [is_given, why] : combinations)
+    if (is_given) throw UsageError(why);
+}
+
 std::vector<std::string_view> split(std::string_view text, char separator) {
   std::vector<std::string_view> parts;
   while (const auto parted = halves(text, separator)) {

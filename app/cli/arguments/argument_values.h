@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <initializer_list>
 #include <limits>
 #include <optional>
 #include <stdexcept>
@@ -20,6 +21,14 @@ namespace headscope::app {
 struct UsageError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
+
+/// A combination of arguments that is refused, and why.
+struct Refusal {
+  bool is_given = false;
+  std::string why;
+};
+/// Throws UsageError for the first combination that is given.
+void refuse(std::initializer_list<Refusal> combinations);
 
 /// A well-formed value that can never be valid: exit status 1.
 struct UnusableValue : std::runtime_error {

@@ -1,5 +1,3 @@
-#include "app/cli/commands/attribute.h"
-
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -8,13 +6,14 @@
 
 #include "app/cli/arguments/command_syntax.h"
 #include "app/cli/batch.h"
+#include "app/cli/commands/command_arguments.h"
 #include "app/cli/commands/how.h"
+#include "app/cli/commands/list_means.h"
 #include "app/cli/commands/measured_tokens.h"
 #include "app/cli/commands/output.h"
 #include "app/run/analyses/attribution.h"
 #include "app/run/analyses/measured_cells.h"
 #include "app/run/answers.h"
-#include "app/run/strongest_first.h"
 #include "app/views/parts/file_rows.h"
 #include "app/views/table.h"
 #include "model/files/quote.h"
@@ -38,13 +37,6 @@ void neuron_options(CommandSyntax& command, NeuronArguments& own) {
                  whole(1));
 }
 
-/// Throws UsageError for --top without --neurons-of, or with JSON or CSV.
-void check_neurons(const NeuronArguments& own, bool json, bool csv) {
-  if (own.top && !own.layer && !own.all) throw UsageError("--top requires --neurons-of");
-  if (own.top && (json || csv))
-    throw UsageError("--top is for text; " + std::string(json ? "JSON" : "CSV") + " has all neurons");
-}
-
 /// Adds a layer's neurons to its object.
 void add_neurons(Json& layer, const NeuronParts& neurons) {
   layer["neurons"] = neurons.parts;
@@ -54,36 +46,22 @@ void add_neurons(Json& layer, const NeuronParts& neurons) {
 }
 
 /// Writes the strongest neurons of a layer, then what the others, the bias and edits add, and their sum.
-/// `number`: a printf format for the numbers.
-void write_neurons(const NeuronArguments& own, int layer, const NeuronParts& neurons, const char* number,
-                   std::ostream& out) {
-  const auto line = [&](double value, const std::string& name) {
-    out << format(number, printable(value)) << name << '\n';
-  };
-  std::vector<int> shown = strongest_first(neurons.parts);
-  shown.resize(std::min(shown.size(), static_cast<std::size_t>(own.top.value_or(kTop))));
-  std::vector<bool> is_shown(neurons.parts.size());
-  out << "by neuron, L" << layer << " MLP\n";
-  for (const int neuron : shown) {
-    is_shown[neuron] = true;
-    line(neurons.parts[neuron],
-         format("neuron %d, activation %.4g", neuron, printable(double{neurons.activations[neuron]})));
-  }
-  double others = 0;
-  for (std::size_t i = 0; i < neurons.parts.size(); ++i)
-    if (!is_shown[i]) others += neurons.parts[i];
-  if (const auto left_out = std::ssize(neurons.parts) - std::ssize(shown); left_out > 0)
-    line(others, "the other " + grouped(left_out));
-  line(neurons.bias, "output bias");
-  if (neurons.edited) line(neurons.edits, "edits of its output");
-  line(neurons.sum(), "sum");
+void write_neurons(const NeuronArguments& own, int layer, const NeuronParts& neurons, std::ostream& out) {
+  NumberList list{"by neuron, L" + std::to_string(layer) + " MLP"};
+  list.most = static_cast<std::size_t>(own.top.value_or(kTop));
+  for (std::size_t neuron = 0; neuron < neurons.parts.size(); ++neuron)
+    list.numbers.push_back(
+        {neurons.parts[neuron], format("neuron %zu, activation %.4g", neuron,
+                                       printable(static_cast<double>(neurons.activations[neuron])))});
+  list.facts = {{neurons.bias, "output bias"}};
+  if (neurons.edited) list.facts.push_back({neurons.edits, "edits of its output"});
+  list.facts.push_back({neurons.sum(), "sum"});
+  write_text(std::move(list), out);
 }
 
 /// The metrics that are sums of parts.
 constexpr Named<GradientMetric> kMetrics[] = {{"logit", GradientMetric::logit},
                                               {"difference", GradientMetric::difference}};
-
-constexpr const char* kNumber = "%14.6f  ";
 
 /// A run and the answers to write.
 struct Report {
@@ -171,27 +149,26 @@ std::vector<NamedNumber> lines_of(const Report& report) {
 
 void write_sources(const Report& report, int layer, int head, std::ostream& out) {
   const auto sources = report.sources(layer, head);
-  std::vector<NamedNumber> lines;
+  NumberList list{"by source, " + head_name(layer, head)};
   for (std::size_t key = 0; key < sources->parts.size(); ++key)
-    lines.push_back({sources->parts[key], std::to_string(key) + "  " + report.run.tokens.labels[key]});
-  if (sources->edited) lines.push_back({sources->edits, "edits of its output"});
-  out << "by source, " << head_name(layer, head) << '\n';
-  write_by_size(std::move(lines), kNumber, out);
+    list.numbers.push_back({sources->parts[key], std::to_string(key) + "  " + report.run.tokens.labels[key]});
+  if (sources->edited) list.numbers.push_back({sources->edits, "edits of its output"});
+  write_text(std::move(list), out);
 }
 
 void write_text(const Report& report, std::ostream& out) {
   const Attribution& a = *report.of;
-  out << logit_name(*report.run.model->tokenizer, a.token, a.against)
-      << format(" after position %d  ", a.position) << report.run.tokens.labels[a.position] << '\n';
-  write_by_size(lines_of(report), kNumber, out);
-  out << format("%14.6f  sum\n%14.6f  the model's\n%14.6g  rounding error\n", printable(a.sum()),
-                printable(a.logit), printable(a.rounding_error()));
+  write_text(NumberList{logit_name(*report.run.model->tokenizer, a.token, a.against) +
+                            format(" after position %d  ", a.position) + report.run.tokens.labels[a.position],
+                        lines_of(report),
+                        {{a.sum(), "sum"}, {a.logit, "the model's"}, {a.rounding_error(), "rounding error"}}},
+             out);
   for (int layer = 0; layer < a.layers; ++layer)
     for (int head = 0; head < a.n_head(); ++head)
       if (report.shows_sources(layer, head)) write_sources(report, layer, head, out);
   for (int layer = 0; layer < a.layers; ++layer)
     if (report.command.neurons.has(layer))
-      write_neurons(report.command.neurons, layer, *report.neurons(layer), kNumber, out);
+      write_neurons(report.command.neurons, layer, *report.neurons(layer), out);
 }
 
 /// The parts as rows: those of text, the chosen heads by source and the chosen MLPs by neuron. Rows of the
@@ -294,15 +271,12 @@ void run_attribute(const AttributeCommand& command, const Streams& streams) {
     report.of = ask(answers, question);
     warn_about(*run, source.where(), streams.err);
     if (command.mean) return add_to(means, report, source.where());
-    if (command.json) {
-      write_json(how.of(engine, *run), report, streams.out);
-    } else if (command.csv) {
-      write_csv(report, source.is_list() ? std::optional(source.number()) : std::nullopt, source.is_first(),
-                streams.out);
-    } else {
-      if (!source.is_first()) streams.out << '\n';
-      write_text(report, streams.out);
-    }
+    if (command.json) return write_json(how.of(engine, *run), report, streams.out);
+    if (command.csv)
+      return write_csv(report, source.is_list() ? std::optional(source.number()) : std::nullopt,
+                       source.is_first(), streams.out);
+    source.separate(streams.out);
+    write_text(report, streams.out);
   };
   const PromptsRun done = for_each_prompt(command.prompt, streams, work);
   if (!command.mean) return;
@@ -330,11 +304,15 @@ Finish describe_attribute(CommandSyntax& command) {
   const auto check = [](AttributeCommand& attribute) {
     check_means(attribute, attribute, CsvOf::prompts_and_means);
     check_measured(attribute.measured, kMetrics);
-    if (attribute.writes_means() && (attribute.sources || attribute.all_sources))
-      throw UsageError("sources are of one prompt's tokens; --mean and --sources cannot be combined");
-    if (attribute.mean && (attribute.neurons.layer || attribute.neurons.all))
-      throw UsageError("means are of whole parts; --mean and --neurons-of cannot be combined");
-    check_neurons(attribute.neurons, attribute.json, attribute.csv);
+    const NeuronArguments& neurons = attribute.neurons;
+    const bool splits = neurons.layer || neurons.all;
+    refuse(
+        {{attribute.writes_means() && (attribute.sources || attribute.all_sources),
+          "sources are of one prompt's tokens; --mean and --sources cannot be combined"},
+         {attribute.mean && splits, "means are of whole parts; --mean and --neurons-of cannot be combined"},
+         {neurons.top && !splits, "--top requires --neurons-of"},
+         {neurons.top && attribute.json, "--top is for text; JSON has all neurons"},
+         {neurons.top && attribute.csv, "--top is for text; CSV has all neurons"}});
   };
   return command.finish(own, check, run_attribute);
 }

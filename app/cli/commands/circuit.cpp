@@ -1,20 +1,15 @@
-#include "app/cli/commands/circuit.h"
-
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "app/cli/arguments/command_syntax.h"
 #include "app/cli/batch.h"
-#include "app/cli/commands/figure.h"
+#include "app/cli/commands/command_arguments.h"
+#include "app/cli/commands/drawn.h"
 #include "app/cli/commands/how.h"
 #include "app/cli/commands/measured_tokens.h"
 #include "app/cli/commands/output.h"
-#include "app/cli/commands/recipes.h"
-#include "app/cli/status_line.h"
 #include "app/run/answers.h"
-#include "model/files/error.h"
-#include "system/interrupt.h"
 
 namespace headscope::app {
 namespace {
@@ -25,9 +20,10 @@ std::string_view name_of_cut(CircuitCut cut) {
   return name_of(kCircuitElsewhere, elsewhere_of(cut));
 }
 
-/// The question for a run of a prompt, whose metric names its tokens by id. `list`: whose means edges carry.
-CircuitOf question_of(const CircuitCommand& command, const ListedPrompt& prompt, const MeanSource& list,
-                      const PromptRun& run, Engine& engine) {
+/// The question for a run of a prompt, whose metric names its tokens by id. `has_second`: it is compared with
+/// a second prompt; `list`: whose means edges carry.
+CircuitOf question_of(const CircuitCommand& command, const ListedPrompt& prompt, bool has_second,
+                      const MeanSource& list, const PromptRun& run, Engine& engine) {
   const auto measured = measured_of(command.measured, prompt);
   CircuitOf question;
   question.metric.metric = measured.metric;
@@ -35,10 +31,10 @@ CircuitOf question_of(const CircuitCommand& command, const ListedPrompt& prompt,
   set_tokens(question.metric, measured, *engine.model);
   set_tokens_of_line(question.metric, prompt, token_count(measured.metric), *engine.model, "");
   question.method = command.method;
-  question.cut = second_of(command, prompt).text && !command.ablation ? CutOf{CircuitCut::second}
-                 : list.means                                         ? CutOf{CircuitCut::list_mean, list}
-                 : command.ablation                                   ? CutOf{*command.ablation}
-                                                                      : CutOf::default_for(run);
+  question.cut = has_second         ? CutOf{CircuitCut::second}
+                 : list.means       ? CutOf{CircuitCut::list_mean, list}
+                 : command.ablation ? CutOf{*command.ablation}
+                                    : CutOf::default_for(run);
   question.steps = command.steps.value_or(CircuitOf::kSteps);
   question.by_position = command.by_position;
   MetricChoice& metric = question.metric;
@@ -92,39 +88,34 @@ void write_text(const PromptRun& run, const Circuit& circuit, const Found& found
                 const MeanList* list, std::ostream& out) {
   const bool flow = question.method == CircuitMethod::flow;
   const MetricChoice& metric = question.metric;
-  out << (flow ? "share of what arrives at the logits"
-               : metric_name(metric.metric, metric.token.number, metric.against.number, metric.position, run))
-      << ": " << kCircuitMethods[static_cast<std::size_t>(question.method)].name << ", "
-      << (question.cut.cut == CircuitCut::list_mean ? words_of(*list)
-                                                    : std::string(name_of_cut(question.cut.cut)))
-      << " elsewhere\n";
+  NumberList text{
+      (flow ? "share of what arrives at the logits"
+            : metric_name(metric.metric, metric.token.number, metric.against.number, metric.position, run)) +
+      ": " + std::string(kCircuitMethods[static_cast<std::size_t>(question.method)].name) + ", " +
+      (question.cut.cut == CircuitCut::list_mean ? words_of(*list)
+                                                 : std::string(name_of_cut(question.cut.cut))) +
+      " elsewhere"};
   for (const int place : found.edges) {
     const EdgeNames names = names_of(circuit, place);
-    out << format("%+14.6f  ", printable(static_cast<double>(circuit.score(place)))) << names.from << " -> "
-        << names.to;
-    if (circuit.rows > 1) out << format("  at %d  ", names.row) << run.tokens.labels[names.row];
-    out << '\n';
+    text.numbers.push_back({circuit.score(place), names.from + " -> " + names.to});
+    if (circuit.rows > 1)
+      text.numbers.back().name += format("  at %d  ", names.row) + run.tokens.labels[names.row];
   }
-  const auto line = [&](double value, const std::string& words) {
-    out << format("%14.6f  ", printable(value)) << words << '\n';
-  };
-  line(circuit.value, "with all edges");
-  line(circuit.cut_value, "with none");
-  line(found.kept, "with these " + std::to_string(found.edges.size()) + ", between " +
-                       std::to_string(count_parts(circuit, found.edges)) + " parts");
+  text.facts = {{circuit.value, "with all edges"},
+                {circuit.cut_value, "with none"},
+                {found.kept, "with these " + std::to_string(found.edges.size()) + ", between " +
+                                 std::to_string(count_parts(circuit, found.edges)) + " parts"}};
+  if (const double part = faithfulness(circuit, found.kept); std::isfinite(part))
+    text.facts.push_back({part, "kept part of the difference (faithfulness)"});
+  write_text(std::move(text), out);
   if (const int uncut = question.cut.uncut_positions(run); uncut > 0)
     out << format("%14d  ", uncut)
         << "positions without a counterpart in the --second prompt, at which nothing is cut\n";
-  const double part = faithfulness(circuit, found.kept);
-  if (std::isfinite(part)) out << format("%14.6f  kept part of the difference (faithfulness)\n", part);
 }
 
 void write_json(const Json& how, const PromptRun& run, const Circuit& circuit, const Found& found,
                 const CircuitOf& question, std::ostream& out) {
   const model::Tokenizer& tokenizer = *run.model->tokenizer;
-  const auto id = [](const TokenChoice& token) {
-    return token.by == TokenChoice::By::id ? token.number : -1;
-  };
   Json edges = Json::array();
   for (const int place : found.edges) {
     const EdgeNames names = names_of(circuit, place);
@@ -134,41 +125,23 @@ void write_json(const Json& how, const PromptRun& run, const Circuit& circuit, c
     edges.push_back(std::move(edge));
   }
   const double part = faithfulness(circuit, found.kept);
-  const Json result = {
-      {"metric", name_of(kGradientMetrics, question.metric.metric)},
-      {"unit", is_in_bits(question.metric.metric) ? Json("bits") : Json(nullptr)},
-      {"position", token_count(question.metric.metric) > 0 ? Json(question.metric.position) : Json(nullptr)},
-      {"token",
-       token_or_null(tokenizer, token_count(question.metric.metric) > 0 ? id(question.metric.token) : -1)},
-      {"other_token",
-       token_or_null(tokenizer, token_count(question.metric.metric) > 1 ? id(question.metric.against) : -1)},
-      {"method", kCircuitMethods[static_cast<std::size_t>(question.method)].name},
-      {"steps", question.method == CircuitMethod::integrated ? Json(question.steps) : Json(nullptr)},
-      {"elsewhere", name_of_cut(question.cut.cut)},
-      {"uncut_positions", question.cut.uncut_positions(run)},
-      {"all_edges", circuit.edge_count()},
-      {"value", circuit.value},
-      {"value_without_edges", circuit.cut_value},
-      {"value_of_circuit", found.kept},
-      {"faithfulness", std::isfinite(part) ? Json(part) : Json(nullptr)},
-      {"edges", std::move(edges)}};
+  const MetricChoice& metric = question.metric;
+  const int tokens = token_count(metric.metric);
+  Json result = measured_json(tokenizer, name_of(kGradientMetrics, metric.metric), is_in_bits(metric.metric),
+                              tokens > 0 ? metric.position : -1, tokens > 0 ? metric.token.number : -1,
+                              tokens > 1 ? metric.against.number : -1);
+  result.update(
+      {{"method", kCircuitMethods[static_cast<std::size_t>(question.method)].name},
+       {"steps", question.method == CircuitMethod::integrated ? Json(question.steps) : Json(nullptr)},
+       {"elsewhere", name_of_cut(question.cut.cut)},
+       {"uncut_positions", question.cut.uncut_positions(run)},
+       {"all_edges", circuit.edge_count()},
+       {"value", circuit.value},
+       {"value_without_edges", circuit.cut_value},
+       {"value_of_circuit", found.kept},
+       {"faithfulness", std::isfinite(part) ? Json(part) : Json(nullptr)},
+       {"edges", std::move(edges)}});
   write_json_line(how, tokenizer, run.tokens.tokens, result, out);
-}
-
-/// The plot command for the view.
-PlotCommand plot_of(const CircuitCommand& command, const std::optional<std::string>& second,
-                    const PromptRun& run, const CircuitOf& question) {
-  PlotCommand plot;
-  plot.model = command.model;
-  if (second) plot.comparison = {second, command.alignment.value_or(Alignment::position), Side::run};
-  const int position =
-      token_count(question.metric.metric) > 0 ? question.metric.position : run.run->length() - 1;
-  plot.selection = Selection{0, 0, position, -1};
-  plot.options = circuit_options(question, elsewhere_of(question.cut.cut), command.edges);
-  plot.picture = command.picture;
-  plot.no_recipe = command.no_recipe;
-  plot.out = command.out;
-  return plot;
 }
 
 void run_circuit(const CircuitCommand& command, const Streams& streams) {
@@ -176,63 +149,43 @@ void run_circuit(const CircuitCommand& command, const Streams& streams) {
   Engine engine = start_engine(command, streams, {.takes_means = command.ablates_with_means()});
   AnswersInAdvance::Known known;
   MeanSource list;
-  if (engine.mean_over && command.ablates_with_means()) {
-    const MeansOverList means = CutOf::means_over(engine.mean_over->over, engine.config());
-    known.emplace_back(means, computed_means(means, engine.model, engine.workspace, streams));
-    list = source_of(means, *known.back().second);
-  }
-  const auto second =
-      command.second ? run_second(engine, {*command.second, {}, command.prompt.start_token}, "--second: ")
-                     : nullptr;
-  const bool drawn = !command.out.empty();
-  const auto fonts = drawn ? viz::Fonts::load() : nullptr;
-  const WeightHashes hashes = drawn && !command.no_recipe && command.out.format != FileFormat::csv
-                                  ? weights_of(engine)
-                                  : WeightHashes{};
+  if (engine.mean_over && command.ablates_with_means())
+    list = known_means(CutOf::means_over(engine.mean_over->over, engine.config()), engine, streams, known);
+  SecondPrompts seconds(command, engine);
+  const Drawing drawing(command, engine);
   for_each_prompt(command.prompt, streams, [&](const PromptSource& source, const ListedPrompt& prompt) {
     const std::string where = source.where();
     const auto run = std::make_shared<PromptRun>(run_prompt(engine, prompt, where));
-    const SecondText second_text = second_of(command, prompt);
-    const auto from = prompt.second && !command.ablation
-                          ? run_second(engine, {*prompt.second, {}, command.prompt.start_token},
-                                       where + second_text.name + ": ")
-                          : second;
-    if (from) compare_with_second(command, *run, from, where, second_text);
+    const auto second = command.ablation ? std::nullopt : seconds.compare(*run, prompt, where);
+    warn_about(*run, where, streams.err);
     saying_where(where, [&] {
-      const system::InterruptGuard interrupts;
-      StatusLine line(streams);
-      const CircuitOf question = question_of(command, prompt, list, *run, engine);
-      DirectAnswers others(run, engine.workspace, [&](std::string_view work, double done) {
-        interrupts.check();
-        line.tell_work(where, work, done);
-      });
+      const CircuitOf question = question_of(command, prompt, second.has_value(), list, *run, engine);
+      DirectAnswers others(run, engine.workspace, progress_of(where, streams));
       AnswersInAdvance answers(known, others);
       const Found found = find_circuit(question, command.edges, answers);
-      if (drawn)
-        write_output({source.file(command.out.file), command.out.format},
-                     figure_bytes(plot_of(command, from ? second_text.text : std::nullopt, *run, question),
-                                  view_of_circuits(), run, list.over.list, answers, *fonts, hashes, where),
-                     streams);
-      if (command.json) {
-        write_json(how.of(engine, *run), *run, *found.circuit, found, question, streams.out);
-      } else if (!drawn) {
-        if (!source.is_first()) streams.out << '\n';
-        write_text(*run, *found.circuit, found, question, engine.mean_over.get(), streams.out);
-      }
+      if (drawing.is_wanted())
+        drawing.write(
+            view_of_circuits(), circuit_options(question, elsewhere_of(question.cut.cut), command.edges),
+            token_count(question.metric.metric) > 0 ? question.metric.position : run->run->length() - 1,
+            second, run, list.over.list, answers, source, streams);
+      if (command.json)
+        return write_json(how.of(engine, *run), *run, *found.circuit, found, question, streams.out);
+      if (drawing.is_wanted()) return;
+      source.separate(streams.out);
+      write_text(*run, *found.circuit, found, question, engine.mean_over.get(), streams.out);
     });
-    warn_about(*run, where, streams.err);
   });
 }
 
 void check_circuit(CircuitCommand& circuit) {
   require_prompt(circuit);
-  if (circuit.ablation && circuit.second)
-    throw UsageError("edges outside the circuit carry one thing: both --ablate and --second were given");
-  if (circuit.steps && circuit.method != CircuitMethod::integrated)
-    throw UsageError("--steps requires --method integrated");
   check_measured(circuit.measured, kSaliencyMetrics);
-  if (circuit.alignment && !circuit.second && circuit.ablation)
-    throw UsageError("--align matches the tokens of a second prompt, which --ablate does not use");
+  refuse(
+      {{circuit.ablation && circuit.second,
+        "edges outside the circuit carry one thing: both --ablate and --second were given"},
+       {circuit.steps && circuit.method != CircuitMethod::integrated, "--steps requires --method integrated"},
+       {circuit.alignment && !circuit.second && circuit.ablation,
+        "--align matches the tokens of a second prompt, which --ablate does not use"}});
   check_drawn(circuit, "circuit.png");
 }
 
@@ -258,15 +211,11 @@ Finish describe_circuit(CommandSyntax& command) {
   command.option("edges", "N",
                  "the most edges, the strongest ones; at least those of one path (default: " +
                      std::to_string(kCircuitEdges) + ")",
-                 own->edges, [](const std::string& option, const std::string& text) {
-                   return whole_number(option, text, 1, kMostCircuitEdges);
-                 });
+                 own->edges, whole(1, kMostCircuitEdges));
   command.option(
       "steps", "N",
       "gradients between the two runs' embeddings (default: " + std::to_string(CircuitOf::kSteps) + ")",
-      own->steps, [](const std::string& option, const std::string& text) {
-        return std::optional(whole_number(option, text, 1, CircuitOf::kMostSteps));
-      });
+      own->steps, whole(1, CircuitOf::kMostSteps));
   command.flag("by-position", "each part at each position apart", own->by_position);
   drawn_output(command, *own);
   return command.finish(own, check_circuit, run_circuit);

@@ -2,8 +2,7 @@
 
 #include "app/cli/arguments/command_syntax.h"
 #include "app/cli/commands/how.h"
-#include "app/views/table.h"
-#include "system/interrupt.h"
+#include "app/views/parts/file_rows.h"
 
 namespace headscope::app {
 namespace {
@@ -22,7 +21,7 @@ constexpr Named<CompositionKind> kKinds[] = {
 /// The pairs of one kind.
 struct Result {
   const CompositionKindSpec& kind;
-  Composition of;
+  const Composition& of;
   std::vector<ComposedPair> pairs;  ///< strongest first
 
   std::pair<int, int> place(int head) const { return {of.layer_of(head), head % of.heads_per_layer}; }
@@ -32,22 +31,26 @@ struct Result {
 void write_text(const std::vector<Result>& results, std::ostream& out) {
   for (const Result& result : results) {
     if (&result != &results.front()) out << '\n';
-    out << result.kind.title << format(", minus %.6f of random matrices\n", printable(result.of.baseline));
+    NumberList list{std::string(result.kind.title) +
+                    format(", minus %.6f of random matrices", printable(result.of.baseline))};
+    list.by_size = false;
     for (const ComposedPair& pair : result.pairs)
-      out << format("%14.6f  ", pair.excess) << result.name(pair.sender) << " -> "
-          << result.name(pair.receiver) << '\n';
+      list.numbers.push_back({pair.excess, result.name(pair.sender) + " -> " + result.name(pair.receiver)});
+    write_text(std::move(list), out);
   }
 }
 
 void write_csv(const std::vector<Result>& results, std::ostream& out) {
-  out << "kind,sender layer,sender head,receiver layer,receiver head,composition,random,above random\n";
+  Table table{{"kind", "sender layer", "sender head", "receiver layer", "receiver head", "composition",
+               "random", "above random"},
+              {}};
   for (const Result& result : results)
     for (const ComposedPair& pair : result.pairs) {
       const auto from = result.place(pair.sender), to = result.place(pair.receiver);
-      out << result.kind.name << ',' << from.first << ',' << from.second << ',' << to.first << ','
-          << to.second << ',' << plain(result.of.value(pair.sender, pair.receiver)) << ','
-          << plain(result.of.baseline) << ',' << plain(pair.excess) << '\n';
+      add_row(table, result.kind.name, from.first, from.second, to.first, to.second,
+              result.of.value(pair.sender, pair.receiver), result.of.baseline, pair.excess);
     }
+  out << to_csv(table);
 }
 
 void write_json(const Json& how, const std::vector<Result>& results, const Engine& engine,
@@ -81,19 +84,16 @@ void write_json(const Json& how, const std::vector<Result>& results, const Engin
 void run_composition(const CompositionCommand& command, const Streams& streams) {
   How how(command);
   Engine engine = start_engine(command, streams);
-  PromptRun model_only;
-  model_only.model = engine.model;
+  const auto model_only = std::make_shared<PromptRun>();
+  model_only->model = engine.model;
+  DirectAnswers answers(model_only, engine.workspace, progress_of("", streams));
   const bool text = !command.csv && !command.json;
   const auto top = static_cast<std::size_t>(command.top == 0 && text ? kTopInText : command.top);
-  const system::InterruptGuard interrupts;
   std::vector<Result> results;
   for (const CompositionKindSpec& kind : kCompositionKinds) {
     if (command.kind && *command.kind != kind.kind) continue;
-    Composition of = CompositionOf{kind.kind}.compute(
-        model_only,
-        {engine.workspace, {}, nullptr, nullptr, [&](const Composition&, double) { interrupts.check(); }});
-    std::vector<ComposedPair> pairs = strongest_pairs(of, top);
-    results.push_back({kind, std::move(of), std::move(pairs)});
+    const Composition& of = *ask(answers, CompositionOf{kind.kind});  // which `answers` keep
+    results.push_back({kind, of, strongest_pairs(of, top)});
   }
   warn_about_weights(engine, streams.err);
   if (command.json) return write_json(how.shared(engine), results, engine, streams.out);
@@ -115,8 +115,7 @@ Finish describe_composition(CommandSyntax& command) {
   command.json();
   command.answer_out();
   const auto check = [](const CompositionCommand& composition) {
-    if (composition.csv && composition.json)
-      throw UsageError("one format at a time: both --csv and --json were given");
+    refuse({{composition.csv && composition.json, "one format at a time: both --csv and --json were given"}});
   };
   return command.finish(own, check, run_composition);
 }

@@ -11,7 +11,6 @@
 #include "app/counted.h"
 #include "app/hub/model_cache.h"
 #include "app/run/analyses/next_token.h"
-#include "app/run/answers.h"
 #include "app/run/edits/edit_list.h"
 #include "app/run/edits/edit_text.h"
 #include "app/run/kept_models.h"
@@ -61,28 +60,30 @@ std::shared_ptr<const MeanList> read_mean_list(const std::filesystem::path& file
   return list;
 }
 
-std::shared_ptr<const Answer> computed_means(const MeansOverList& question,
-                                             const std::shared_ptr<const LoadedModel>& model,
-                                             model::Workspace& workspace, const Streams& streams) {
-  const system::InterruptGuard interrupts;
-  StatusLine line(streams);
+MeanSource known_means(const MeansOverList& question, Engine& engine, const Streams& streams,
+                       AnswersInAdvance::Known& known) {
   const std::string where = "--mean-over: ";
-  PromptRun of_model;
-  of_model.model = model;
-  const auto show = [&](const Answer&, double done) {
-    interrupts.check();
-    line.tell_work(where, MeansOverList::kName, done);
-  };
-  auto answer = std::make_shared<const Answer>(
-      Question(question).compute(of_model, {workspace, {}, nullptr, nullptr, show}));
-  if (answer->value == nullptr) throw model::RunError(where + answer->failure);
-  const ListProgress& progress = static_cast<const ActivationMeans*>(answer->value.get())->progress;
-  if (progress.skipped > 0) throw model::RunError(where + progress.problem);
-  return answer;
+  const auto of_model = std::make_shared<PromptRun>();
+  of_model->model = engine.model;
+  DirectAnswers answers(of_model, engine.workspace, progress_of(where, streams));
+  auto answer = saying_where(where, [&] { return answers.ask(question); });
+  auto means = std::static_pointer_cast<const ActivationMeans>(answer->value);
+  if (means->progress.skipped > 0) throw model::RunError(where + means->progress.problem);
+  known.emplace_back(question, std::move(answer));
+  return {question.over, std::move(means)};
 }
 
-MeanSource source_of(const MeansOverList& question, const Answer& answer) {
-  return {question.over, std::static_pointer_cast<const ActivationMeans>(answer.value)};
+DirectAnswers::Tell progress_of(const std::string& where, const Streams& streams) {
+  struct Shown {
+    explicit Shown(const Streams& to) : line(to) {}
+    system::InterruptGuard interrupts;
+    StatusLine line;
+  };
+  return [where, shown = std::make_shared<Shown>(streams)](std::string_view work, double done) {
+    shown->interrupts.check();
+    if (done >= 1) return shown->line.clear();
+    shown->line.tell_work(where, work, done);
+  };
 }
 
 std::string words_of(const MeanList& list) {
@@ -182,10 +183,10 @@ namespace {
 model::Edits with_list_means(model::Edits edits, Engine& engine, bool takes_means, const Streams& streams) {
   if (!engine.mean_over) return edits;
   const MeansOverList means{engine.mean_over->over, points_of_means(edits)};
-  if (!means.points.empty())
-    return with_means(
-        std::move(edits),
-        *source_of(means, *computed_means(means, engine.model, engine.workspace, streams)).means);
+  if (!means.points.empty()) {
+    AnswersInAdvance::Known known;
+    return with_means(std::move(edits), *known_means(means, engine, streams, known).means);
+  }
   if (takes_means) return edits;
   throw model::RunError("--mean-over has no effect here without an edit that sets a mean, as in L5H1.z=mean");
 }

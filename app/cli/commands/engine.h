@@ -13,6 +13,7 @@
 #include "app/cli/program.h"
 #include "app/run/analyses/activation_means.h"
 #include "app/run/analyses/attribution.h"
+#include "app/run/answers.h"
 #include "app/run/prompt_run.h"
 #include "app/window/window.h"
 #include "model/files/error.h"
@@ -33,15 +34,6 @@ struct MeanList {
 /// model::RunError that name file and line.
 std::shared_ptr<const MeanList> read_mean_list(const std::filesystem::path& file, const LoadedModel& model,
                                                bool start_token);
-
-/// The answer to a question about the means of a list, with progress on a terminal. Throws model::RunError,
-/// also if a prompt has none.
-std::shared_ptr<const Answer> computed_means(const MeansOverList& question,
-                                             const std::shared_ptr<const LoadedModel>& model,
-                                             model::Workspace& workspace, const Streams& streams);
-
-/// The source that other questions take.
-MeanSource source_of(const MeansOverList& question, const Answer& answer);
 
 /// "means over 1,500 tokens of 120 prompts of names.jsonl", for a terminal.
 std::string words_of(const MeanList& list);
@@ -69,6 +61,11 @@ struct Engine {
   model::Config config() const { return model->config(); }
   std::vector<std::string> warnings() const;  ///< of both models, each once
 };
+
+/// The means of a list as a source that other questions take; the answer is added to `known`. Throws
+/// model::RunError, also if a prompt has no means.
+MeanSource known_means(const MeansOverList& question, Engine& engine, const Streams& streams,
+                       AnswersInAdvance::Known& known);
 
 /// What a command uses a second model for.
 enum class SecondModelUse { patch_source, baseline };
@@ -137,6 +134,10 @@ WindowOptions window_options(const Arguments& given, const Streams& streams);
 
 /// Reads a list of prompts; null for an empty path. Throws model::LoadError.
 std::shared_ptr<const PromptList> list_of_prompts(const std::filesystem::path& over);
+
+/// How answers tell their progress: on a terminal, after `where`. Signals end the work: they throw
+/// system::Interrupted.
+DirectAnswers::Tell progress_of(const std::string& where, const Streams& streams);
 
 /// Calls `work`; a model::RunError of it begins with `where`.
 template <class Work>

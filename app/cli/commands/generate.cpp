@@ -1,11 +1,10 @@
-#include "app/cli/commands/generate.h"
-
 #include <algorithm>
 #include <cmath>
 #include <sstream>
 
 #include "app/cli/arguments/command_syntax.h"
 #include "app/cli/batch.h"
+#include "app/cli/commands/command_arguments.h"
 #include "app/cli/commands/how.h"
 
 namespace headscope::app {

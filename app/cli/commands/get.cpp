@@ -1,9 +1,8 @@
-#include "app/cli/commands/get.h"
-
 #include <string>
 #include <system_error>
 
 #include "app/cli/arguments/command_syntax.h"
+#include "app/cli/commands/command_arguments.h"
 #include "app/cli/commands/output.h"
 #include "app/cli/status_line.h"
 #include "app/hub/fetch.h"

@@ -1,8 +1,8 @@
-#include "app/cli/commands/lens.h"
-
 #include "app/cli/arguments/command_syntax.h"
 #include "app/cli/batch.h"
+#include "app/cli/commands/command_arguments.h"
 #include "app/cli/commands/how.h"
+#include "app/cli/commands/list_means.h"
 #include "app/run/analyses/logit_lens.h"
 #include "app/run/analyses/measured_cells.h"
 #include "app/run/analyses/next_token.h"
@@ -128,14 +128,11 @@ void run_lens(const LensCommand& command, const Streams& streams) {
     }
     warn_about(run, source.where(), streams.err);
     if (command.mean) return add_to(means, engine, reading, source.where());
-    if (command.json) {
-      write_json(how.of(engine, run), engine, reading, streams.out);
-    } else {
-      if (!source.is_first()) streams.out << '\n';
-      for_each_position(engine, reading, [&](const LogitLens& lens, int position) {
-        write_position(reading, lens, position, streams.out);
-      });
-    }
+    if (command.json) return write_json(how.of(engine, run), engine, reading, streams.out);
+    source.separate(streams.out);
+    for_each_position(engine, reading, [&](const LogitLens& lens, int position) {
+      write_position(reading, lens, position, streams.out);
+    });
   };
   const PromptsRun done = for_each_prompt(command.prompt, streams, work);
   if (!command.mean) return;

@@ -9,6 +9,7 @@
 #include "app/cli/arguments/command_syntax.h"
 #include "app/cli/arguments/list_part.h"
 #include "app/cli/batch.h"
+#include "app/cli/commands/command_arguments.h"
 #include "app/cli/commands/how.h"
 #include "app/cli/commands/output.h"
 #include "app/run/cell_means.h"
@@ -16,14 +17,6 @@
 
 // Means of a command's numbers over a list of prompts: what --mean writes, and --merge adds up.
 namespace headscope::app {
-
-/// Options of commands with means, which their arguments have as members.
-struct MeanArguments {
-  bool mean = false;
-  bool csv = false;
-  std::vector<std::filesystem::path> merge = {};  ///< parts, instead of a prompt
-  bool writes_means() const { return mean || !merge.empty(); }
-};
 
 /// The help of --mean.
 inline constexpr const char* kMeanHelp =

@@ -1,5 +1,3 @@
-#include "app/cli/commands/metrics.h"
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -9,20 +7,22 @@
 #include "app/cli/arguments/command_syntax.h"
 #include "app/cli/arguments/measurement.h"
 #include "app/cli/batch.h"
+#include "app/cli/commands/command_arguments.h"
 #include "app/cli/commands/how.h"
+#include "app/views/parts/file_rows.h"
 #include "model/files/quote.h"
 
 namespace headscope::app {
 namespace {
 
-Measurement measure_repeated(Engine& engine, const RepeatedTokens& texts) {
-  PromptRun model_only;
-  model_only.model = engine.model;
-  HeadMetricsOf metrics = MetricsOnRepeated{texts}.compute(
-      model_only, {engine.workspace, {}, nullptr, nullptr, [](const HeadMetricsOf&, double) {}});
+Measurement measure_repeated(Engine& engine, const RepeatedTokens& texts, const Streams& streams) {
+  const auto model_only = std::make_shared<PromptRun>();
+  model_only->model = engine.model;
+  DirectAnswers answers(model_only, engine.workspace, progress_of("", streams));
+  const auto metrics = ask(answers, MetricsOnRepeated{texts});
   Measurement measured;
-  measured.prompts = metrics.sequences;
-  measured.heads = std::move(metrics.sums);
+  measured.prompts = metrics->sequences;
+  measured.heads = metrics->sums;
   measured.n_head = engine.config().n_head;
   return measured;
 }
@@ -96,24 +96,25 @@ void write_text(const Measurement& measured, const std::vector<int>& order, std:
 
 void write_csv(const Measurement& measured, const std::vector<int>& order, std::ostream& out) {
   const bool has_errors = !measured.over_prompts.empty();
-  out << "layer,head";
+  Table table{{"layer", "head"}, {}};
+  std::vector<std::string> errors;
   for (const HeadMetricKind& metric : head_metrics()) {
-    const std::string unit(metric.unit_in_files());
-    out << ',' << metric.name << (unit.empty() ? "" : "_") << unit;
+    const std::string name(metric.name), unit(metric.unit_in_files());
+    table.header.push_back(name + (unit.empty() ? "" : "_") + unit);
+    if (has_errors) add_cells(errors, name + "_standard_error", name + "_count");
   }
-  out << ",queries_left_out";
-  for (const HeadMetricKind& metric : head_metrics())
-    if (has_errors) out << ',' << metric.name << "_standard_error," << metric.name << "_count";
-  out << '\n';
+  table.header.push_back("queries_left_out");
+  add_cells(table.header, errors);
   for (const int i : order) {
-    out << i / measured.n_head << ',' << i % measured.n_head;
-    for (const HeadMetricKind& metric : head_metrics()) out << ',' << plain(measured.heads[i][metric.id]);
-    out << ',' << measured.heads[i].left_out();
+    auto& row = table.rows.emplace_back();
+    add_cells(row, i / measured.n_head, i % measured.n_head);
+    for (const HeadMetricKind& metric : head_metrics()) add_cells(row, measured.heads[i][metric.id]);
+    add_cells(row, measured.heads[i].left_out());
     for (const HeadMetricKind& metric : head_metrics())
       if (const SampleMean* mean = measured.over_prompts_of(i, metric.id))
-        out << ',' << plain(mean->standard_error()) << ',' << mean->count();
-    out << '\n';
+        add_cells(row, mean->standard_error(), mean->count());
   }
+  out << to_csv(table);
 }
 
 /// The metrics and their exact sums and counts, so that parts can be added up exactly.
@@ -157,14 +158,9 @@ void write_json(const Measurement& measured, const MetricsCommand& command, cons
 
 void write(const Measurement& measured, const MetricsCommand& command, std::ostream& out) {
   const std::vector<int> order = chosen(measured, command);
-  switch (command.form) {
-    case MetricsCommand::Form::text:
-      return write_text(measured, order, out);
-    case MetricsCommand::Form::csv:
-      return write_csv(measured, order, out);
-    case MetricsCommand::Form::json:
-      return write_json(measured, command, order, out);
-  }
+  if (command.csv) return write_csv(measured, order, out);
+  if (command.json) return write_json(measured, command, order, out);
+  write_text(measured, order, out);
 }
 
 void run_metrics(const MetricsCommand& command, const Streams& streams) {
@@ -172,10 +168,10 @@ void run_metrics(const MetricsCommand& command, const Streams& streams) {
   How how(command);
   Engine engine = start_engine(command, streams,
                                {.needs = command.repeated ? Capability::weights : Capability::patterns});
-  const bool json = command.form == MetricsCommand::Form::json;
-  const auto conditions = json ? conditions_of(how.shared(engine)) : std::map<std::string, std::string>{};
+  const auto conditions =
+      command.json ? conditions_of(how.shared(engine)) : std::map<std::string, std::string>{};
   if (command.repeated) {
-    Measurement measured = measure_repeated(engine, *command.repeated);
+    Measurement measured = measure_repeated(engine, *command.repeated, streams);
     measured.conditions = conditions;
     warn_about_weights(engine, streams.err);
     return write(measured, command, streams.out);
@@ -247,9 +243,7 @@ void check_metrics(MetricsCommand& metrics) {
     if (!edits.empty())
       throw UsageError("--repeated measures the unedited model; --edit and --edits apply only to prompts");
   }
-  if (metrics.csv && metrics.json) throw UsageError("one format at a time: both --csv and --json were given");
-  using Form = MetricsCommand::Form;
-  metrics.form = metrics.csv ? Form::csv : metrics.json ? Form::json : Form::text;
+  refuse({{metrics.csv && metrics.json, "one format at a time: both --csv and --json were given"}});
 }
 
 }  // namespace
@@ -265,10 +259,7 @@ Finish describe_metrics(CommandSyntax& command) {
       "repeated", "N,L",
       "instead of a prompt: N sequences of L random tokens, each written\ntwice after the start token",
       own->repeated, repeated);
-  command.option("seed", "S", "seed of the random tokens (default: 0)", own->seed,
-                 [](const std::string& option, const std::string& text) {
-                   return std::optional(seed_number(option, text));
-                 });
+  command.option("seed", "S", "seed of the random tokens (default: 0)", own->seed, seed_number);
   command.list_option(
       "merge", "FILE.json...",
       "instead of a prompt: combine what --json wrote for parts of the\nprompts (see --shard)", own->merge,

@@ -38,9 +38,22 @@ std::string metric_name(GradientMetric metric, int token, int against, int posit
   return logit_name(tokenizer, token, metric == GradientMetric::difference ? against : -1) + after;
 }
 
-void write_by_size(std::vector<NamedNumber> lines, const char* pattern, std::ostream& out) {
-  std::ranges::stable_sort(lines, {}, [](const NamedNumber& line) { return -std::abs(line.number); });
-  for (const auto& [number, name] : lines) out << format(pattern, printable(number)) << name << '\n';
+void write_text(NumberList list, std::ostream& out) {
+  const auto write = [&](const char* pattern, double number, const std::string& name) {
+    out << format(pattern, printable(number)) << name << '\n';
+  };
+  std::vector<NamedNumber>& numbers = list.numbers;
+  const auto size = [](const NamedNumber& one) { return std::isnan(one.number) ? -1 : std::abs(one.number); };
+  if (list.by_size) std::ranges::stable_sort(numbers, std::ranges::greater(), size);
+  out << list.title << '\n';
+  const std::size_t shown = std::min(numbers.size(), list.most);
+  for (std::size_t i = 0; i < shown; ++i) write("%+14.6f  ", numbers[i].number, numbers[i].name);
+  double others = 0;
+  for (std::size_t i = shown; i < numbers.size(); ++i) others += numbers[i].number;
+  if (shown < numbers.size())
+    write("%+14.6f  ", others, "the other " + grouped(static_cast<std::int64_t>(numbers.size() - shown)));
+  for (const auto& [number, name] : list.facts)  // such as rounding errors
+    write(number != 0 && std::abs(number) < 1e-4 ? "%14.6g  " : "%14.6f  ", number, name);
 }
 
 Json token_json(const model::Tokenizer& tokenizer, int id) {
@@ -71,6 +84,15 @@ void write_json_line(const Json& how, const model::Tokenizer& tokenizer, std::sp
 
 Json token_or_null(const model::Tokenizer& tokenizer, int id) {
   return id < 0 ? Json(nullptr) : token_json(tokenizer, id);
+}
+
+Json measured_json(const model::Tokenizer& tokenizer, std::string_view metric, bool in_bits, int position,
+                   int token, int against) {
+  return {{"metric", metric},
+          {"unit", in_bits ? Json("bits") : Json(nullptr)},
+          {"position", position < 0 ? Json(nullptr) : Json(position)},
+          {"token", token_or_null(tokenizer, token)},
+          {"other_token", token_or_null(tokenizer, against)}};
 }
 
 Json guesses_json(const model::Tokenizer& tokenizer, std::span<const model::Guess> guesses) {

@@ -40,8 +40,15 @@ struct NamedNumber {
   std::string name;
 };
 
-/// Writes a line for each number, largest magnitude first. `pattern` is a printf format for the number.
-void write_by_size(std::vector<NamedNumber> lines, const char* pattern, std::ostream& out);
+/// What a command says of many numbers in text: a title, a line for each, and facts about all of them.
+struct NumberList {
+  std::string title;
+  std::vector<NamedNumber> numbers = {};
+  std::vector<NamedNumber> facts = {};
+  std::size_t most = static_cast<std::size_t>(-1);  ///< numbers with a line; the others are added up in one
+  bool by_size = true;                              ///< the largest magnitude first, else in their order
+};
+void write_text(NumberList list, std::ostream& out);
 
 /// `{"id":340,"text":" it","bytes":[32,105,116]}`; the text of an id without bytes is "#4100".
 Json token_json(const model::Tokenizer& tokenizer, int id);
@@ -56,6 +63,11 @@ void write_json_line(const Json& how, const model::Tokenizer& tokenizer, std::sp
 
 /// As token_json; null if there is no token (id -1).
 Json token_or_null(const model::Tokenizer& tokenizer, int id);
+
+/// What is measured of a prediction: "metric", "unit", "position", "token" and "other_token"; -1: it has
+/// none.
+Json measured_json(const model::Tokenizer& tokenizer, std::string_view metric, bool in_bits, int position,
+                   int token, int against);
 
 /// `[{"id":..,"text":..,"bytes":[..],"logit":..,"probability":..},..]`; numbers that are not finite are null.
 Json guesses_json(const model::Tokenizer& tokenizer, std::span<const model::Guess> guesses);

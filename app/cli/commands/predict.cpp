@@ -1,11 +1,10 @@
-#include "app/cli/commands/predict.h"
-
 #include <algorithm>
 #include <array>
 #include <cmath>
 
 #include "app/cli/arguments/command_syntax.h"
 #include "app/cli/batch.h"
+#include "app/cli/commands/command_arguments.h"
 #include "app/cli/commands/how.h"
 
 namespace headscope::app {
@@ -111,7 +110,7 @@ void run_predict(const PredictCommand& command, const Streams& streams) {
     if (command.json) {
       write_json(how.of(engine, run), engine, run, top, command.all_positions, streams.out, not_finite);
     } else {
-      if (!source.is_first()) streams.out << '\n';
+      source.separate(streams.out);
       write_text(engine, run, top, command.all_positions, streams.out, not_finite);
     }
     warn_about(not_finite, run.prompt.edits, run.run->length(), source.where(), streams.err);

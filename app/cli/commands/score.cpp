@@ -1,5 +1,3 @@
-#include <cmath>
-
 #include "app/cli/arguments/command_syntax.h"
 #include "app/cli/batch.h"
 #include "app/cli/commands/how.h"
@@ -18,7 +16,6 @@ struct ScoreCommand : Arguments {
 };
 
 constexpr int kTopSources = 20;
-constexpr const char* kSourceNumber = "%14.6f  ";
 
 constexpr const char* kKindNames[] = {
     "token_embedding", "position_embedding", "head", "attention_bias", "mlp", "ln_1_bias", "bias", "edits"};
@@ -70,27 +67,16 @@ void write_sources_json(const Json& how, const SourcesReport& report, std::ostre
 
 void write_text(const SourcesReport& report, int top, std::ostream& out) {
   const ScoreSources& of = report.of;
-  out << "scaled score of " << head_name(of.layer, of.head) << ", query " << report.token(of.query)
-      << ", key " << report.token(of.key) << '\n';
-  std::vector<NamedNumber> products;
+  NumberList list{"scaled score of " + head_name(of.layer, of.head) + ", query " + report.token(of.query) +
+                  ", key " + report.token(of.key)};
+  list.most = static_cast<std::size_t>(top);
   for (int i = 0; i < of.count(); ++i)
     for (int j = 0; j < of.count(); ++j)
-      products.push_back({of.product(i, j), name_of(of.sources[i], false) + " in q x " +
-                                                name_of(of.sources[j], true) + " in k"});
-  std::ranges::stable_sort(products, {}, [](const NamedNumber& line) { return -std::abs(line.number); });
-  const std::size_t all = products.size();
-  products.resize(std::min(all, static_cast<std::size_t>(top)));
-  double others = of.sum();
-  for (const NamedNumber& line : products) others -= line.number;
-  const std::size_t left_out = all - products.size();
-  write_by_size(std::move(products), kSourceNumber, out);
-  if (left_out > 0)
-    out << format(kSourceNumber, printable(others)) << "the other "
-        << grouped(static_cast<std::int64_t>(left_out)) << '\n';
-  out << format("%14.6f  sum\n%14.6f  the model's\n%14.6g  rounding error\n", printable(of.sum()),
-                printable(of.score), printable(of.rounding_error()));
-  if (report.replaced())
-    out << format("%14.6f  what edits make of it\n", printable(static_cast<double>(report.masked())));
+      list.numbers.push_back({of.product(i, j), name_of(of.sources[i], false) + " in q x " +
+                                                    name_of(of.sources[j], true) + " in k"});
+  list.facts = {{of.sum(), "sum"}, {of.score, "the model's"}, {of.rounding_error(), "rounding error"}};
+  if (report.replaced()) list.facts.push_back({report.masked(), "what edits make of it"});
+  write_text(std::move(list), out);
 }
 
 /// The selection in a run; without a key the one with the largest weight. Throws RunError for a place that
@@ -123,13 +109,10 @@ void run_score(const ScoreCommand& command, const Streams& streams) {
     const auto row = ask(answers, SoftmaxRowOf{at.layer, at.head, at.query, at.key + 1});
     const auto of = ask(answers, ScoreSourcesOf{at.layer, at.head, at.query, at.key});
     const SourcesReport report{*run, *of, *row};
-    if (command.json) {
-      write_sources_json(how.of(engine, *run), report, streams.out);
-    } else {
-      if (!source.is_first()) streams.out << '\n';
-      write_text(report, command.top.value_or(kTopSources), streams.out);
-    }
     warn_about(*run, source.where(), streams.err);
+    if (command.json) return write_sources_json(how.of(engine, *run), report, streams.out);
+    source.separate(streams.out);
+    write_text(report, command.top.value_or(kTopSources), streams.out);
   });
 }
 
@@ -144,7 +127,7 @@ Finish describe_score(CommandSyntax& command) {
   command.answer_out();
   const auto check = [](const ScoreCommand& score) {
     require_prompt(score);
-    if (score.top && score.json) throw UsageError("--top is for text; JSON has all products");
+    refuse({{score.top && score.json, "--top is for text; JSON has all products"}});
   };
   return command.finish(own, check, run_score);
 }

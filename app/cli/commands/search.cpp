@@ -1,9 +1,8 @@
-#include "app/cli/commands/search.h"
-
 #include <set>
 
 #include "app/cli/arguments/command_syntax.h"
 #include "app/cli/batch.h"
+#include "app/cli/commands/command_arguments.h"
 #include "app/cli/commands/how.h"
 #include "model/files/quote.h"
 

@@ -1,17 +1,14 @@
-#include "app/cli/commands/sweep.h"
-
 #include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "app/cli/arguments/command_syntax.h"
 #include "app/cli/batch.h"
-#include "app/cli/commands/figure.h"
+#include "app/cli/commands/command_arguments.h"
+#include "app/cli/commands/drawn.h"
 #include "app/cli/commands/how.h"
 #include "app/cli/commands/list_means.h"
 #include "app/cli/commands/measured_tokens.h"
 #include "app/cli/commands/output.h"
-#include "app/cli/commands/recipes.h"
-#include "app/cli/status_line.h"
 #include "app/run/analyses/measured_cells.h"
 #include "app/run/analyses/sweep.h"
 #include "app/run/answers.h"
@@ -21,7 +18,6 @@
 #include "app/views/output/sweep_options.h"
 #include "app/views/output/sweep_words.h"
 #include "model/pass/hooks.h"
-#include "system/interrupt.h"
 
 namespace headscope::app {
 namespace {
@@ -70,21 +66,6 @@ struct PromptSweep {
   }
 };
 
-/// Computes the answer and shows the progress if it takes long.
-std::shared_ptr<const Answer> computed(const Question& question, const PromptRun& run, Engine& engine,
-                                       const std::string& where, const Streams& streams) {
-  const system::InterruptGuard interrupts;
-  StatusLine line(streams);
-  const auto show = [&](const Answer&, double done) {
-    interrupts.check();
-    line.tell_work(where, SweepOf::kName, done);
-  };
-  auto answer =
-      std::make_shared<const Answer>(question.compute(run, {engine.workspace, {}, nullptr, nullptr, show}));
-  if (answer->value == nullptr) throw model::RunError(where + answer->failure);
-  return answer;
-}
-
 std::string cell_name(const SweepPlace& place, const PromptRun& run) {
   const std::string part = part_name(place);
   if (!place.position) return part;
@@ -123,12 +104,9 @@ Json neurons_json(const PromptSweep& reading) {
   return neurons;
 }
 
-/// What is measured, of one prompt or of many.
-Json measure_json(const PromptSweep& reading) {
-  const SweepMetric metric = reading.metric;
-  Json json = {{"metric", name_of(kSweepMetrics, metric)},
-               {"unit", metric == SweepMetric::divergence ? Json("bits") : Json(nullptr)},
-               {"over", name_of(kSweepOver, reading.command.over)},
+/// How the run is edited, of one prompt or of many.
+Json change_json(const PromptSweep& reading) {
+  Json json = {{"over", name_of(kSweepOver, reading.command.over)},
                {"change", name_of(kSweepEdits, reading.question.edit)}};
   if (reading.command.over == SweepOver::senders) {
     json["receiver"] = receiver_text(reading.question.receiver.at);
@@ -145,10 +123,9 @@ void write_json(const Json& how, const PromptSweep& reading, std::ostream& out) 
   const SweepMetric metric = reading.metric;
   const model::Tokenizer& tokenizer = *reading.run.model->tokenizer;
   const int tokens = token_count(metric);
-  Json result = {{"position", sweep.position},
-                 {"token", token_or_null(tokenizer, tokens > 0 ? sweep.token : -1)},
-                 {"other_token", token_or_null(tokenizer, tokens > 1 ? sweep.against : -1)}};
-  result.update(measure_json(reading));
+  Json result = measured_json(tokenizer, name_of(kSweepMetrics, metric), metric == SweepMetric::divergence,
+                              sweep.position, tokens > 0 ? sweep.token : -1, tokens > 1 ? sweep.against : -1);
+  result.update(change_json(reading));
   result["before"] = sweep.before.of(metric);
   const bool neurons = command.over == SweepOver::neurons;
   if (reading.source) result["second"] = reading.source->of(metric);
@@ -181,16 +158,13 @@ void write_text(const PromptSweep& reading, std::ostream& out) {
   const Sweep& sweep = reading.sweep;
   const SweepMetric metric = reading.metric;
   const bool also = command.estimates == EstimatesWritten::also, only = reading.estimates_only();
-  const char* comma = metric == SweepMetric::divergence ? "," : "";
-  out << sweep_title(run, question) << ": " << (reading.source ? "restored of " : "")
-      << subject_of(metric, run, sweep) << comma << format(" after position %d  ", sweep.position)
-      << run.tokens.labels[sweep.position]
-      << (command.over == SweepOver::senders ? "; direct paths into " + receiver_name(question.receiver) : "")
-      << (also   ? ": exact, first-order estimate"
-          : only ? ": first-order estimates"
-                 : "")
-      << (reading.mean_over ? "; " + words_of(*reading.mean_over) : "") << '\n';
-  std::vector<NamedNumber> lines;
+  std::string title = sweep_title(run, question) + ": " + (reading.source ? "restored of " : "") +
+                      subject_of(metric, run, sweep) + (metric == SweepMetric::divergence ? "," : "") +
+                      format(" after position %d  ", sweep.position) + run.tokens.labels[sweep.position];
+  if (command.over == SweepOver::senders) title += "; direct paths into " + receiver_name(question.receiver);
+  if (also || only) title += also ? ": exact, first-order estimate" : ": first-order estimates";
+  if (reading.mean_over) title += "; " + words_of(*reading.mean_over);
+  NumberList text{std::move(title)};
   std::size_t cell = 0;
   for (int layer = 0; layer < sweep.layers; ++layer)
     for (int column = 0; column < sweep.columns; ++column, ++cell) {
@@ -200,14 +174,14 @@ void write_text(const PromptSweep& reading, std::ostream& out) {
                                            : sweep.difference(metric, layer, column);
       if (std::isnan(number)) continue;
       const std::string second = also ? format("%+14.6f  ", printable(estimate)) : std::string();
-      lines.push_back({number, second + cell_name(question.place_of(sweep, cell), run)});
+      text.numbers.push_back({number, second + cell_name(question.place_of(sweep, cell), run)});
     }
-  write_by_size(std::move(lines), "%+14.6f  ", out);
-  out << format("%14.6f  in this run\n", printable(sweep.before.of(metric)));
-  if (reading.source) out << format("%14.6f  in the second one\n", printable(reading.source->of(metric)));
+  text.facts = {{sweep.before.of(metric), "in this run"}};
+  if (reading.source) text.facts.push_back({reading.source->of(metric), "in the second one"});
   if (also)
-    out << format("%14.6f  rank correlation of estimates and exact differences\n",
-                  printable(sweep.estimate_correlation(metric)));
+    text.facts.push_back(
+        {sweep.estimate_correlation(metric), "rank correlation of estimates and exact differences"});
+  write_text(std::move(text), out);
 }
 
 /// What is measured of all prompts whose changes are averaged.
@@ -219,10 +193,9 @@ Json of_means(const PromptSweep& reading) {
                                  : std::string(name_of(kSweepMetrics, reading.metric));
   const std::string title =
       reading.own_second ? sweep_list_title(reading.question) : sweep_title(reading.run, reading.question);
-  Json of = {{"command", "sweep"}};
-  of.update(measure_json(reading));
+  Json of = {{"command", "sweep"}, {"metric", name_of(kSweepMetrics, reading.metric)}};
+  of.update(change_json(reading));
   if (reading.mean_over) of["mean_over"] = words_of(*reading.mean_over);
-  of.erase("unit");  // each number says its own
   add_given(of, reading.command.measured);
   if (reading.command.alignment) of["align"] = name_of(kAlignmentNames, *reading.command.alignment);
   if (reading.command.second) of["second"] = utf8_or_replacement(*reading.command.second);
@@ -240,21 +213,6 @@ void add_to(ListMeans& means, const PromptSweep& reading, const std::string& whe
   means.add(of_means(reading), cells, where);
 }
 
-/// The plot command for the sweep view.
-PlotCommand plot_of(const PromptSweep& reading, const SecondText& second) {
-  const SweepCommand& command = reading.command;
-  PlotCommand plot;
-  plot.model = command.model;
-  if (reading.question.edit == SweepEdit::patch && second.text)
-    plot.comparison = {second.text, command.alignment.value_or(Alignment::position), Side::run};
-  plot.selection = Selection{0, 0, reading.question.position, -1};
-  plot.options = sweep_options(reading.question, reading.metric);
-  plot.picture = command.picture;
-  plot.no_recipe = command.no_recipe;
-  plot.out = command.out;
-  return plot;
-}
-
 /// The prompt's edit: a line with a second prompt is patched from it, unless an ablation is asked for.
 SweepEdit edit_of(const SweepCommand& command, const ListedPrompt& prompt) {
   return prompt.second && !command.ablation ? SweepEdit::patch : command.edit;
@@ -270,24 +228,15 @@ void run_sweep(const SweepCommand& command, const Streams& streams) {
                                 .takes_means = command.ablates_with_means()});
   SweepOf asked = question_of(command, engine);
   AnswersInAdvance::Known known;
-  if (asked.edit == SweepEdit::list_mean) {
-    const MeansOverList means = asked.means_over(engine.mean_over->over, engine.config());
-    known.emplace_back(means, computed_means(means, engine.model, engine.workspace, streams));
-    asked.mean_over = source_of(means, *known.back().second);
-  }
-  const auto second =
-      command.second ? run_second(engine, {*command.second, {}, command.prompt.start_token}, "--second: ")
-                     : nullptr;
-  const bool drawn = !command.out.empty();
-  const auto fonts = drawn ? viz::Fonts::load() : nullptr;
-  const WeightHashes weights = drawn && !command.no_recipe && command.out.format != FileFormat::csv
-                                   ? weights_of(engine)
-                                   : WeightHashes{};
+  if (asked.edit == SweepEdit::list_mean)
+    asked.mean_over =
+        known_means(asked.means_over(engine.mean_over->over, engine.config()), engine, streams, known);
+  SecondPrompts seconds(command, engine);
+  const Drawing drawing(command, engine);
   ListMeans means;
   const auto work = [&](const PromptSource& source, const ListedPrompt& prompt) {
     const std::string where = source.where();
     const auto measured = measured_of(command.measured, prompt);
-    const SecondText second_text = second_of(command, prompt);
     const auto run = std::make_shared<PromptRun>(run_prompt(engine, prompt, where));
     SweepOf question = asked;
     question.edit = edit_of(command, prompt);
@@ -300,17 +249,20 @@ void run_sweep(const SweepCommand& command, const Streams& streams) {
     if (run->run->plan) run->unedited = unedited_run(*run, engine.workspace, {});
     if (!patches && run->unedited) compare_with_unedited(*run, run->unedited);
     name_by_id(question.token, question.against, *run, question.position, engine, where);
+    std::optional<std::string> second;
     if (patches) {
-      const auto from = prompt.second ? run_second(engine, {*prompt.second, {}, command.prompt.start_token},
-                                                   where + second_text.name + ": ")
-                        : second      ? second
-                                      : run_second(engine, run->prompt, where);
-      compare_with_second(command, *run, from, where, second_text);
+      second = seconds.compare(*run, prompt, where);
+      if (!second)
+        compare_with(*run, run_second(engine, run->prompt, where),
+                     command.alignment.value_or(Alignment::position));
       question.from = patch_prompt_of(*run);
     }
-    const auto answer = computed(
-        command.estimates == EstimatesWritten::only ? Question(SweepEstimatesOf{question}) : question, *run,
-        engine, where, streams);
+    DirectAnswers others(run, engine.workspace, progress_of(where, streams));
+    AnswersInAdvance answers(known, others);
+    const bool estimated = command.estimates == EstimatesWritten::only;
+    const auto answer = saying_where(where, [&] {
+      return answers.ask(estimated ? Question(SweepEstimatesOf{question}) : Question(question));
+    });
     const Sweep& sweep = *static_cast<const Sweep*>(answer->value.get());
     PromptSweep reading{command, *run, question, sweep, measured.metric};
     const bool lists = question.edit == SweepEdit::list_mean;
@@ -323,23 +275,13 @@ void run_sweep(const SweepCommand& command, const Streams& streams) {
     }
     warn_about(*run, where, streams.err);
     if (command.mean) return add_to(means, reading, where);
-    if (drawn) {
-      DirectAnswers others(run, engine.workspace);
-      AnswersInAdvance::Known all = known;
-      all.emplace_back(question, answer);
-      AnswersInAdvance answers(std::move(all), others);
-      write_output(
-          {source.file(command.out.file), command.out.format},
-          figure_bytes(plot_of(reading, second_text), view_of_sweeps(), run,
-                       lists ? engine.mean_over->over.list : nullptr, answers, *fonts, weights, where),
-          streams);
-    }
-    if (command.json) {
-      write_json(how.of(engine, *run), reading, streams.out);
-    } else if (!drawn) {
-      if (!source.is_first()) streams.out << '\n';
-      write_text(reading, streams.out);
-    }
+    if (drawing.is_wanted())
+      drawing.write(view_of_sweeps(), sweep_options(question, measured.metric), question.position, second,
+                    run, lists ? engine.mean_over->over.list : nullptr, answers, source, streams);
+    if (command.json) return write_json(how.of(engine, *run), reading, streams.out);
+    if (drawing.is_wanted()) return;
+    source.separate(streams.out);
+    write_text(reading, streams.out);
   };
   const PromptsRun done = for_each_prompt(command.prompt, streams, work);
   if (!command.mean) return;
@@ -351,42 +293,41 @@ void run_sweep(const SweepCommand& command, const Streams& streams) {
 void check_sweep(SweepCommand& sweep) {
   check_means(sweep, sweep);
   check_measured(sweep.measured, kSweepMetrics);
-  if (sweep.ablation && sweep.second)
-    throw UsageError("one kind of edit at a time: both --ablate and --second were given");
-  if (sweep.estimates != EstimatesWritten::none && sweep.measured.metric == SweepMetric::divergence)
-    throw UsageError(
-        "--estimates has none of --metric kl: KL is smallest at the run itself, so its slope is 0 there");
-  const bool over_senders = sweep.over == SweepOver::senders;
-  if (sweep.given_site && sites_of(sweep.over).size() == 1)
-    throw UsageError("--site does not apply to --sweep-over " + std::string(name_of(kSweepOver, sweep.over)));
-  if (sweep.top && sweep.over != SweepOver::neurons) throw UsageError("--top requires --sweep-over neurons");
-  if (const std::string why = refuse_metric(sweep.over, sweep.measured.metric); !why.empty())
-    throw UsageError(why);
-  if (sweep.receiver && !over_senders) throw UsageError("--receiver requires --sweep-over senders");
-  if (sweep.estimates != EstimatesWritten::none && over_senders)
-    throw UsageError("--estimates has none of --sweep-over senders: each path is computed exactly");
-  if (sweep.over == SweepOver::neurons && sweep.estimates == EstimatesWritten::none)
-    sweep.estimates = EstimatesWritten::also;  // they are why a neuron is in the list
+  const bool over_senders = sweep.over == SweepOver::senders, over_neurons = sweep.over == SweepOver::neurons;
+  const bool estimates = sweep.estimates != EstimatesWritten::none;
+  const bool kl = sweep.measured.metric == SweepMetric::divergence;
+  const bool list = sweep.prompt.from == PromptArguments::From::list;  // whose lines may name a second one
+  if (over_neurons && !estimates) sweep.estimates = EstimatesWritten::also;  // why a neuron is in the list
   const auto unless_said = sweep.prompt.edits.second_model ? SweepEdit::patch : SweepEdit::zero;
   sweep.edit = sweep.second ? SweepEdit::patch : sweep.ablation.value_or(unless_said);
   if (sweep.edit == SweepEdit::mean && sweep.prompt.edits.mean_over) sweep.edit = SweepEdit::list_mean;
   sweep.site = sweep.given_site.value_or(sites_of(sweep.over).front());
-  if (const std::string why = refuse_site(sweep.over, sweep.site, sweep.edit); !why.empty())
-    throw UsageError(why);
-  const bool list = sweep.prompt.from == PromptArguments::From::list;  // whose lines may name a second one
-  if (sweep.restored && !sweep.second && !sweep.prompt.edits.second_model && !list)
-    throw UsageError("--restored compares with a second prompt; give --second");
-  if (sweep.alignment && !sweep.second && sweep.ablation)
-    throw UsageError("--align matches the tokens of a second prompt, which --ablate does not use");
-  if (sweep.restored && sweep.ablation)
-    throw UsageError("--restored compares with the second prompt, which --ablate does not use");
-  if (sweep.restored && sweep.measured.metric == SweepMetric::divergence)
-    throw UsageError("--metric kl has no value in the second prompt; --restored does not apply");
-  if (sweep.mean && sweep.over == SweepOver::neurons)
-    throw UsageError(
-        "each prompt has other strongest neurons; --mean and --sweep-over neurons cannot be combined");
-  if (sweep.mean && sweep.estimates == EstimatesWritten::also)
-    throw UsageError("--mean has one number a cell: --estimates also does not apply, only does");
+  const std::string no_metric = refuse_metric(sweep.over, sweep.measured.metric),
+                    no_site = refuse_site(sweep.over, sweep.site, sweep.edit);
+  refuse({
+      {sweep.ablation && sweep.second, "one kind of edit at a time: both --ablate and --second were given"},
+      {estimates && kl,
+       "--estimates has none of --metric kl: KL is smallest at the run itself, so its slope is 0 there"},
+      {sweep.given_site && sites_of(sweep.over).size() == 1,
+       "--site does not apply to --sweep-over " + std::string(name_of(kSweepOver, sweep.over))},
+      {sweep.top && !over_neurons, "--top requires --sweep-over neurons"},
+      {!no_metric.empty(), no_metric},
+      {sweep.receiver && !over_senders, "--receiver requires --sweep-over senders"},
+      {estimates && over_senders,
+       "--estimates has none of --sweep-over senders: each path is computed exactly"},
+      {!no_site.empty(), no_site},
+      {sweep.restored && !sweep.second && !sweep.prompt.edits.second_model && !list,
+       "--restored compares with a second prompt; give --second"},
+      {sweep.alignment && !sweep.second && sweep.ablation,
+       "--align matches the tokens of a second prompt, which --ablate does not use"},
+      {sweep.restored && sweep.ablation,
+       "--restored compares with the second prompt, which --ablate does not use"},
+      {sweep.restored && kl, "--metric kl has no value in the second prompt; --restored does not apply"},
+      {sweep.mean && over_neurons,
+       "each prompt has other strongest neurons; --mean and --sweep-over neurons cannot be combined"},
+      {sweep.mean && sweep.estimates == EstimatesWritten::also,
+       "--mean has one number a cell: --estimates also does not apply, only does"},
+  });
   if (sweep.writes_means()) {
     if (!sweep.out_name.empty() && !is_answer_format(answer_format(sweep)) && !sweep.csv)
       throw UsageError(

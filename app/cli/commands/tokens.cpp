@@ -75,14 +75,13 @@ void run_tokens(const TokensCommand& command, const Streams& streams) {
   if (!tokenizer.warnings().empty()) how["warnings"] = texts_json(tokenizer.warnings());
   for_each_prompt(prompts, streams, [&](const PromptSource& source, const Prompt& prompt) {
     const std::vector<model::Token> tokens = tokens_of(tokenizer, ids, prompt, command.plain, source.where());
-    if (command.json) {
-      Json of_prompt = how;
-      of_prompt["prompt"] = prompt_json(tokenizer, prompt);
-      write_json_line(of_prompt, tokenizer, tokens, Json::object(), streams.out);
-    } else {
-      if (!source.is_first()) streams.out << '\n';
-      write_table(tokenizer, tokens, streams.out);
+    if (!command.json) {
+      source.separate(streams.out);
+      return write_table(tokenizer, tokens, streams.out);
     }
+    Json of_prompt = how;
+    of_prompt["prompt"] = prompt_json(tokenizer, prompt);
+    write_json_line(of_prompt, tokenizer, tokens, Json::object(), streams.out);
   });
 }
 

@@ -1,15 +1,14 @@
-#include "app/cli/commands/trace.h"
-
 #include <algorithm>
 #include <functional>
 #include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <numeric>
-#include <tuple>
 
 #include "app/cli/arguments/command_syntax.h"
 #include "app/cli/batch.h"
+#include "app/cli/commands/command_arguments.h"
+#include "app/cli/commands/measured_tokens.h"
 #include "app/cli/commands/output.h"
 #include "app/run/edits/edit_text.h"
 #include "app/run/version.h"
@@ -148,24 +147,18 @@ struct Tracing {
 
 Tracing tracing_of(const TraceCommand& command, Engine& engine) {
   Tracing tracing{command, match_hook_points(engine.config(), command.hooks)};
-  if (!command.gradients) return tracing;
+  if (!command.gradients.given_metric) return tracing;
   MetricChoice& choice = tracing.metric.emplace();
-  choice.metric = command.gradients->metric;
-  const auto option = [](const GivenToken& given, const char* name) {
-    return given.empty() ? "--gradients" : name;
-  };
-  choice.token =
-      token_of(*engine.model, command.gradients->token, option(command.token, "--token"), choice.token);
-  choice.against = token_of(*engine.model, command.gradients->against,
-                            option(command.other_token, "--other-token"), choice.against);
-  choice.position = command.position.value_or(-1);
+  choice.metric = command.gradients.metric;
+  set_tokens(choice, command.gradients, *engine.model);
+  choice.position = command.gradients.position.value_or(-1);
   tracing.baseline = baseline_of(engine, command.comparison, command.prompt.start_token);
   return tracing;
 }
 
 /// What gradients are taken of in a run, whose baseline is found first.
 Measured measured(const Tracing& tracing, Engine& engine, PromptRun& run, const std::string& where) {
-  try {
+  return saying_where(where, [&] {
     if (tracing.metric->metric == GradientMetric::divergence) {
       compare(engine, run, tracing.baseline);
     } else {
@@ -177,9 +170,7 @@ Measured measured(const Tracing& tracing, Engine& engine, PromptRun& run, const 
     Measured result{metric_for(choice, run, engine.workspace)};
     result.value = engine.model->transformer->gradients(*run.run, result.metric, engine.workspace);
     return result;
-  } catch (const model::RunError& error) {
-    throw model::RunError(where + error.what());
-  }
+  });
 }
 
 /// Runs the prompt and writes the hooked activations piece by piece, so that the file may be larger than
@@ -222,7 +213,7 @@ void trace_prompt(Engine& engine, const Tracing& tracing, const Prompt& prompt,
 }
 
 void run_trace(const TraceCommand& command, const Streams& streams) {
-  const bool divergence = command.gradients && command.gradients->metric == GradientMetric::divergence;
+  const bool divergence = command.gradients.given_metric == GradientMetric::divergence;
   Engine engine = start_engine(
       command, streams, {.second = divergence ? SecondModelUse::baseline : SecondModelUse::patch_source});
   const Tracing tracing = tracing_of(command, engine);
@@ -231,61 +222,25 @@ void run_trace(const TraceCommand& command, const Streams& streams) {
   });
 }
 
-/// Takes the tokens of options of their own into the metric.
-void complete_metric(TraceCommand& trace) {
-  for (const auto& [option, given, at, least] :
-       {std::tuple("--token", &trace.token, &GivenMetric::token, 1),
-        std::tuple("--other-token", &trace.other_token, &GivenMetric::against, 2)}) {
-    if (given->empty()) continue;
-    if (!trace.gradients) throw UsageError(option + std::string(" requires --gradients"));
-    const std::string metric =
-        "--gradients " + std::string(name_of(kGradientMetrics, trace.gradients->metric));
-    if (token_count(trace.gradients->metric) < least)
-      throw UsageError(least == 2 ? "--other-token requires --gradients difference"
-                                  : metric + " names no token; --token does not apply");
-    if (!((*trace.gradients).*at).empty())
-      throw UsageError(metric + " has its tokens after the colon; " + option + " does not apply");
-    (*trace.gradients).*at = *given;
-  }
-}
-
-/// Checks what belongs to gradients alone.
-void check_gradients(const TraceCommand& trace) {
-  if (!trace.gradients && trace.position) throw UsageError("--position requires --gradients");
-  const bool divergence = trace.gradients && trace.gradients->metric == GradientMetric::divergence;
-  if (trace.comparison.second && !divergence) throw UsageError("--second requires --gradients kl");
-  if (!trace.comparison.second && trace.comparison.alignment != Alignment::position)
-    throw UsageError("--align requires --second");
+/// Completes and checks what belongs to gradients alone.
+void check_gradients(TraceCommand& trace) {
+  MeasuredMetric<GradientMetric>& gradients = trace.gradients;
+  const bool none = !gradients.given_metric;
+  const bool divergence = gradients.given_metric == GradientMetric::divergence;
+  const ComparisonArguments& comparison = trace.comparison;
   const EditArguments& edits = trace.prompt.edits;
-  if (divergence && !trace.comparison.second && edits.empty() && !edits.second_model)
-    throw UsageError(
-        "--gradients kl compares the run with a baseline: give --edit, --edits, --second or --second-model");
-  if (trace.position && trace.gradients->metric == GradientMetric::loss)
-    throw UsageError("--gradients loss is over all positions; --position does not apply");
+  refuse({{none && !gradients.token.empty(), "--token requires --gradients"},
+          {none && !gradients.other_token.empty(), "--other-token requires --gradients"},
+          {none && gradients.position, "--position requires --gradients"},
+          {comparison.second && !divergence, "--second requires --gradients kl"},
+          {!comparison.second && comparison.alignment != Alignment::position, "--align requires --second"},
+          {divergence && !comparison.second && edits.empty() && !edits.second_model,
+           "--gradients kl compares the run with a baseline: give --edit, --edits, --second or "
+           "--second-model"}});
+  check_measured(gradients, kGradientMetrics, "--gradients");
 }
 
 }  // namespace
-
-GivenMetric given_metric(const std::string& option, const std::string& text) {
-  const auto parted = halves(text, ':');
-  const std::string name(parted ? parted->first : text), tokens(parted ? parted->second : "");
-  GivenMetric given{one_of(kGradientMetrics)(option, name)};
-  if (!parted) return given;
-  const int count = token_count(given.metric);
-  if (count == 0) throw UsageError(option + " " + name + " names no token, so nothing may follow it");
-  if (count == 1) {
-    given.token = given_token(option, tokens);
-    return given;
-  }
-  // A token that has a comma itself must be given by its id.
-  const auto two = halves(tokens, ',');
-  if (!two || two->first.empty() || two->second.empty() || two->second.find(',') != std::string_view::npos)
-    throw UsageError(option + " " + name + " takes two tokens with a comma between, e.g. " + name +
-                     ": Mary, John, not " + model::quote(tokens));
-  given.token = given_token(option, std::string(two->first));
-  given.against = given_token(option, std::string(two->second));
-  return given;
-}
 
 Finish describe_trace(CommandSyntax& command) {
   const auto own = std::make_shared<TraceCommand>();
@@ -296,33 +251,20 @@ Finish describe_trace(CommandSyntax& command) {
                  "only the hooks whose names match, e.g. blocks.0.attn.*,logits\n"
                  "(default: all; hook_result only when it is named)",
                  own->hooks);
-  command.option("gradients", names_of(kGradientMetrics, "|"),
-                 "also write the gradients of a metric, as NAME_grad: a token's logit, the\n"
-                 "difference of two, a token's log probability, the prompt's loss, or\n"
-                 "KL(baseline || run)",
-                 own->gradients, given_metric);
-  command.option(
-      "token", kTokenValues,
-      "the token of the metric (default: the most probable of the\nunedited run); it may also follow "
-      "a colon, e.g. logit:\" it\"",
-      own->token, given_token);
-  command.option(
-      "other-token", kTokenValues,
-      "the token whose logit is subtracted (default: the most probable\nother one of the unedited run)",
-      own->other_token, given_token);
-  command.option("position", "I",
-                 "the position of the prediction that is measured, from 0\n(default -1: the last)",
-                 own->position, whole(-1));
+  command.choice_option("gradients",
+                        "also write the gradients of a metric, as NAME_grad: a token's logit, the\n"
+                        "difference of two, a token's log probability, the prompt's loss, or\n"
+                        "KL(baseline || run)",
+                        own->gradients.given_metric, kGradientMetrics);
+  token_options(command, own->gradients, kGradientMetrics);
   command.second_prompt("the baseline of KL (default: the unedited run, or the second model)");
   command.out("FILE.safetensors", "the file; with --prompts, {n} in its name is the prompt's\nnumber from 1");
-  command.footer(kTokenGrammar + metric_grammar(kGradientMetrics));
   const auto check = [](TraceCommand& trace) {
     require_prompt(trace);
-    complete_metric(trace);
     check_gradients(trace);
     require_out(trace, "run.safetensors");
-    if (trace.out_name == "-")
-      throw UsageError("a trace cannot be written to standard output; name a file after --out");
+    refuse(
+        {{trace.out_name == "-", "a trace cannot be written to standard output; name a file after --out"}});
     trace.out = system::path_of(trace.out_name);
   };
   return command.finish(own, check, run_trace);

@@ -1,8 +1,7 @@
-#include "app/cli/commands/window.h"
-
 #include <utility>
 
 #include "app/cli/arguments/command_syntax.h"
+#include "app/cli/commands/command_arguments.h"
 #include "app/cli/commands/engine.h"
 #include "app/cli/commands/recipes.h"
 #include "app/recipe/settings.h"

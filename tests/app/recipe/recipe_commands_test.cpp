@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/cli/arguments/command.h"
-#include "app/cli/commands/window.h"
+#include "app/cli/commands/command_arguments.h"
 #include "app/cli/program.h"
 #include "app/recipe/recipe.h"
 #include "app/run/sources/paths.h"
