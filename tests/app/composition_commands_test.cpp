@@ -46,11 +46,11 @@ TEST(CompositionCommand, TakesAKindAndANumber) {
   EXPECT_EQ(one["kinds"][0]["kind"], "k");
   EXPECT_EQ(one["kinds"][0]["pairs"].size(), 5U);
   EXPECT_EQ(lines_of(succeed({"composition", "--kind", "v"})).size(), 21U) << "a title and 20 pairs";
-  const auto csv = lines_of(succeed({"composition", "--kind", "q", "--csv"}));
+  const auto csv = lines_of(succeed({"composition", "--kind", "q", "--out", "-", "--format", "csv"}));
   EXPECT_EQ(csv.size(), 961U);
   EXPECT_THAT(csv[1], StartsWith("q,2,3,4,6,"));
   EXPECT_THAT(wrong_use({"composition", "--kind", "x"}), HasSubstr("q, k or v"));
-  EXPECT_THAT(wrong_use({"composition", "--csv", "--json"}), HasSubstr("one format at a time"));
+  EXPECT_THAT(wrong_use({"composition", "--out", "a.csv", "--json"}), HasSubstr("one format at a time"));
 }
 
 const Words kScore{"score", "--prompt", kRobot, "--layer", "3", "--head", "2", "--query", "6", "--key", "4"};

@@ -27,8 +27,8 @@ TEST(Edits, OfPositionsThatThePromptLacksAreNamed) {
 TEST(MetricsCommand, IsParsed) {
   const auto plain = parsed<MetricsCommand>({"metrics", "--prompt", "x"});
   EXPECT_FALSE(plain.repeated || plain.sort || plain.top);
-  const auto full = parsed<MetricsCommand>(
-      {"metrics", "--seed", "9", "--repeated", "4,20", "--sort", "induction", "--top", "3", "--csv"});
+  const auto full = parsed<MetricsCommand>({"metrics", "--seed", "9", "--repeated", "4,20", "--sort",
+                                            "induction", "--top", "3", "--out", "-", "--format", "csv"});
   EXPECT_EQ(full.repeated, (RepeatedTokens{20, 4, 9}));
   EXPECT_EQ(full.sort, HeadMetric::induction);
   EXPECT_EQ(full.top, 3);
@@ -90,7 +90,7 @@ TEST(MetricsCommand, OfManyPromptsHaveTheErrorOfTheMeanOfTheirOwnValues) {
       EXPECT_NEAR(found["mean"], mean, 1e-12);
       EXPECT_NEAR(found["standard_error"], error, 1e-12);
     }
-  const auto csv = lines_of(succeed({"metrics", "--prompts", "-", "--csv"}, list));
+  const auto csv = lines_of(succeed({"metrics", "--prompts", "-", "--out", "-", "--format", "csv"}, list));
   ASSERT_EQ(csv.size(), 49U);
   EXPECT_THAT(csv[0], EndsWith("sink_standard_error,sink_count"));
   const json& sink = together["heads"][0]["over_prompts"]["sink"];
@@ -117,7 +117,8 @@ TEST(MetricsCommand, TableAndCsvAreSortedAsAskedAndSayTheSame) {
   ASSERT_EQ(table.size(), 7U);
   EXPECT_THAT(table[0], AllOf(StartsWith("head"), HasSubstr("previous"), HasSubstr("sink")));
   EXPECT_EQ(table[6], "entropy in bits, distance in tokens");
-  const auto csv = lines_of(succeed({"metrics", "--repeated", "2,20", "--sort", "induction", "--csv"}));
+  const auto csv = lines_of(
+      succeed({"metrics", "--repeated", "2,20", "--sort", "induction", "--out", "-", "--format", "csv"}));
   EXPECT_EQ(csv[0],
             "layer,head,first,previous,self,induction,duplicate,entropy_bits,distance_tokens,sink,"
             "queries_left_out");
@@ -136,8 +137,8 @@ TEST(MetricsCommand, TableAndCsvAreSortedAsAskedAndSayTheSame) {
     std::snprintf(induction, sizeof induction, "%.4f", last);
     EXPECT_THAT(table[i], HasSubstr(induction));
   }
-  EXPECT_NE(succeed({"metrics", "--repeated", "2,20", "--seed", "1", "--csv"}),
-            succeed({"metrics", "--repeated", "2,20", "--csv"}));
+  EXPECT_NE(succeed({"metrics", "--repeated", "2,20", "--seed", "1", "--out", "-", "--format", "csv"}),
+            succeed({"metrics", "--repeated", "2,20", "--out", "-", "--format", "csv"}));
 }
 
 TEST(MetricsCommand, SaysHowManyQueriesAreLeftOut) {
@@ -148,7 +149,7 @@ TEST(MetricsCommand, SaysHowManyQueriesAreLeftOut) {
   EXPECT_EQ(answer["heads"][1]["sums"]["first"]["count"], 2);
   EXPECT_EQ(answer["unit"]["entropy"], "bits");
   EXPECT_THAT(succeed(masked), HasSubstr("left out: 0 to 1 query of a head"));
-  EXPECT_THAT(lines_of(succeed(masked + Words{"--csv"}))[2], EndsWith(",1"));
+  EXPECT_THAT(lines_of(succeed(masked + Words{"--out", "-", "--format", "csv"}))[2], EndsWith(",1"));
   const TemporaryFolder folder;
   const std::string part = folder.write("0.json", succeed(masked + Words{"--json"})).string();
   const json merged = json::parse(succeed({"metrics", "--json", "--merge", part}));
@@ -172,8 +173,8 @@ TEST(TokensCommand, ReadsSpecialTokensAsPlainTextIfAsked) {
 TEST(Csv, BeginsWithAByteOrderMarkIfAsked) {
   const std::string mark = "\xef\xbb\xbf";
   const Words csv{"--out", "-", "--format", "csv"}, prompt{"--prompt", "a b"};
-  for (const Words& command : {Words{"metrics", "--csv"} + prompt, Words{"metrics"} + csv + prompt,
-                               Words{"plot", "heads"} + csv + prompt, Words{"sweep"} + csv + prompt})
+  for (const Words& command : {Words{"metrics"} + csv + prompt, Words{"plot", "heads"} + csv + prompt,
+                               Words{"sweep"} + csv + prompt})
     EXPECT_EQ(succeed(command + Words{"--bom"}), mark + succeed(command)) << command.front();
   EXPECT_THAT(wrong_use(Words{"metrics", "--bom"} + prompt), HasSubstr("--bom is for CSV"));
   EXPECT_THAT(wrong_use(Words{"plot", "heads", "--bom", "--out", "a.png"} + prompt),

@@ -162,8 +162,9 @@ TEST(ListMeans, AreListedTheStrongestFirstAndAsCsv) {
   EXPECT_EQ(rows.size(), 1 + 6 * 8 + 2U);
   for (const std::string& row : rows) EXPECT_EQ(std::ranges::count(row, ','), 6) << row;
   EXPECT_THAT(rows[1], StartsWith("L0 H0,0,0,"));
-  EXPECT_EQ(lines_of(succeed({"lens", "--prompts", "-", "--mean", "--csv"}, list)).front(),
-            "cell,hook,quantity,unit,mean,standard_error,count");
+  EXPECT_EQ(
+      lines_of(succeed({"lens", "--prompts", "-", "--mean", "--out", "-", "--format", "csv"}, list)).front(),
+      "cell,hook,quantity,unit,mean,standard_error,count");
 }
 
 TEST(ListMeans, KlIsInBits) {
@@ -255,14 +256,14 @@ TEST(ListMeans, WrongUseIsOneSentence) {
            {list + Words{"--mean", "--estimates", "also"}, "one number a cell"},
            {list + Words{"--restored", "--metric", "kl"}, "--restored does not apply"},
            {{"sweep", "--merge", "a.json", "--metric", "kl"}, "not with --metric"},
-           {{"lens", "--prompt", "x", "--csv"}, "CSV is for means"}})
+           {{"lens", "--prompt", "x", "--out", "-", "--format", "csv"}, "CSV is for means"}})
     EXPECT_THAT(testing::wrong_use(wrong), HasSubstr(words));
 }
 
 TEST(Attribute, CsvHasWhatJsonHas) {
   const Words command{"attribute", "--prompt", "The old king had a", "--sources", "1.6", "--neurons-of", "2"};
   const auto made = json::parse(succeed(command + Words{"--json"}));
-  const std::vector<std::string> lines = lines_of(succeed(command + Words{"--csv"}));
+  const std::vector<std::string> lines = lines_of(succeed(command + Words{"--out", "-", "--format", "csv"}));
   EXPECT_EQ(lines[0], "part,kind,layer,head,source,source token,weight,neuron,activation,logit");
   std::map<std::string, double> sums;  // of each part
   for (std::size_t i = 1; i < lines.size(); ++i)
@@ -273,8 +274,8 @@ TEST(Attribute, CsvHasWhatJsonHas) {
   EXPECT_NEAR(sums.at("L1 H6 by source"), sums.at("L1 H6"), 2e-5);
   EXPECT_NEAR(sums.at("L2 MLP by neuron") + sums.at("output bias of L2 MLP"), sums.at("L2 MLP"), 2e-5);
   // Of a list all prompts are in one file, which names each by its number.
-  const std::vector<std::string> list =
-      lines_of(succeed({"attribute", "--prompts", "-", "--csv"}, "\"one two\"\n\"three\"\n"));
+  const std::vector<std::string> list = lines_of(
+      succeed({"attribute", "--prompts", "-", "--out", "-", "--format", "csv"}, "\"one two\"\n\"three\"\n"));
   EXPECT_THAT(list[1], StartsWith("1,token embedding,"));
   EXPECT_THAT(list[list.size() / 2 + 1], StartsWith("2,token embedding,"));
 }

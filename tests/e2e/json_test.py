@@ -186,10 +186,6 @@ class AnswersInFiles(ProgramCase):
                 self.assertEqual(self.succeed(*command, "--out", out), b"", command)
                 self.assertEqual(out.read_bytes(), self.succeed(*command, *flags), command)
                 self.assertEqual(self.succeed(*command, "--out", "-", "--format", ending), out.read_bytes(), command)
-        for command in (["metrics", *SHORT], ["composition", "--top", "2"]):
-            out = self.folder / "numbers.csv"
-            self.succeed(*command, "--out", out)
-            self.assertEqual(out.read_bytes(), self.succeed(*command, "--csv"))
 
     def test_have_all_prompts_in_one_file(self):
         out = self.folder / "answers.jsonl"

@@ -46,16 +46,13 @@ void choose_answer_format(Arguments& given, bool* csv) {
   const bool is_json = format == "json" || format == "jsonl";
   if (given.json && !is_json)
     throw UsageError("one format at a time: both --json and one for " + format + " were given");
-  if (csv != nullptr && *csv && !is_csv)
-    throw UsageError("one format at a time: both --csv and one for " + format + " were given");
   given.json = is_json;
   if (csv != nullptr) *csv = is_csv;
 }
 
 void check_byte_order_mark(const Arguments& given, bool prints_csv) {
   if (given.picture.byte_order_mark && !prints_csv && answer_format(given) != "csv")
-    throw UsageError(
-        "--bom is for CSV; name a .csv file after --out, or give --csv where there is that option");
+    throw UsageError("--bom is for CSV; name a .csv file after --out");
 }
 
 /// Writes to a file through a buffer. Throws system::Interrupted instead of writing on after a signal, and

@@ -149,7 +149,7 @@ void CommandSyntax::options_of_shown_views(const std::string& heading) {
     if (one.options.size() == 1) continue;
     for (const ViewOption& of : one.options)
       if (std::ranges::find(flags, of.option->name, &SharedFlag::flag) == flags.end())
-        group.hidden_option(std::string(of.option->name), values_of(*of.option), keep);
+        under("").on_option(std::string(of.option->name), values_of(*of.option), "", keep);  // not in help
   }
 }
 
@@ -181,21 +181,6 @@ void CommandSyntax::view_token(const View& view, bool other) {
             [given = given_.get(), &view, other](const std::string& flag, const std::string& text) {
               add_view_token(*given, view, other, flag, text);
             });
-}
-
-void CommandSyntax::hidden_option(const std::string& name, const std::string& values, const Set& to) {
-  const auto set = [to, flag = "--" + name](const auto& texts) {
-    if (texts.size() > 1)
-      throw UsageError(flag + ": At Most 1 required but received " + std::to_string(texts.size()));
-    refuse_empty(flag, texts.front());
-    to(flag, texts.front());
-  };
-  app_->add_option_function<std::vector<std::string>>("--" + name, set)
-      ->type_name(values)
-      ->group("")
-      ->expected(1)
-      ->allow_extra_args(false)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
 }
 
 void CommandSyntax::footer(const std::string& text) {
@@ -480,11 +465,10 @@ void CommandSyntax::picture_out(const std::string& formats, const std::string& h
          });
 }
 
-void CommandSyntax::answer_out() {
+void CommandSyntax::answer_out(bool csv) {
   answers_ = AnswerOut::always;
-  const bool has_csv = app_->get_option_no_throw("--csv") != nullptr;
-  const std::string formats = has_csv ? "txt|json|csv" : "txt|json";
-  if (has_csv) byte_order_mark();
+  const std::string formats = csv ? "txt|json|csv" : "txt|json";
+  if (csv) byte_order_mark();
   out("FILE." + formats, "write the answer to this file instead of standard output (-)");
   option("format", formats, "the format with --out -", given_->answer_format);
 }

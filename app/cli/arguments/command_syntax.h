@@ -157,8 +157,8 @@ class CommandSyntax {
   /// The same for a picture in one of these formats ("png|svg"), which may go to standard output. With "json"
   /// among them, the answer that the command prints may go there, too.
   void picture_out(const std::string& formats, const std::string& help);
-  /// A file for the answer of a command that prints it as text or JSON, and as CSV if it has a flag for that.
-  void answer_out();
+  /// A file for the answer of a command that prints it as text or JSON; `csv`: also as CSV.
+  void answer_out(bool csv = false);
 
  private:
   /// Whether a command's --out takes the answer that it prints otherwise.
@@ -214,8 +214,6 @@ class CommandSyntax {
   Alone alone_;
 
   void on_option(const std::string& name, const std::string& values, const std::string& help, Set set);
-  /// An option that help does not list.
-  void hidden_option(const std::string& name, const std::string& values, const Set& set);
   void options_of_view(const View& view);
   void view_token(const View& view, bool other);
   void on_list(const std::string& name, const std::string& values, const std::string& help, bool repeated,

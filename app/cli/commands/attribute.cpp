@@ -298,11 +298,11 @@ Finish describe_attribute(CommandSyntax& command) {
                        option, "a layer and a head, e.g. 5.1, or all, not " + model::quote(text), text);
                    return std::optional(model::HeadIndex{layer, head});
                  });
-  mean_options(command, *own, CsvOf::prompts_and_means);
+  mean_options(command, *own);
   neuron_options(command, own->neurons);
-  command.answer_out();
+  command.answer_out(true);
   const auto check = [](AttributeCommand& attribute) {
-    check_means(attribute, attribute, CsvOf::prompts_and_means);
+    check_means(attribute, attribute);
     check_measured(attribute.measured, kMetrics);
     const NeuronArguments& neurons = attribute.neurons;
     const bool splits = neurons.layer || neurons.all;

@@ -155,12 +155,14 @@ Finish describe_lens(CommandSyntax& command) {
                  own->position, whole(-1));
   command.footer(kTokenGrammar);
   mean_options(command, *own);
-  command.answer_out();
+  command.answer_out(true);
   return command.finish(
       own,
       [](LensCommand& lens) {
         check_means(lens, lens);
-        if (lens.mean && lens.top) throw UsageError("--mean has no guesses; --top does not apply");
+        refuse(
+            {{lens.mean && lens.top, "--mean has no guesses; --top does not apply"},
+             {lens.csv && !lens.writes_means(), "CSV is for means: give --mean with --prompts, or --merge"}});
       },
       run_lens);
 }

@@ -66,31 +66,19 @@ Json given_json(const GivenToken& token) {
   return token.empty() ? Json() : Json(utf8_or_replacement(text_of(token)));
 }
 
-void mean_options(CommandSyntax& command, MeanArguments& own, CsvOf csv) {
+void mean_options(CommandSyntax& command, MeanArguments& own) {
   command.flag("mean", kMeanHelp, own.mean);
   command.list_option("merge", "FILE.json...",
                       "instead of a prompt: combine what --mean --json wrote for parts of the\n"
                       "prompts (see --shard)",
                       own.merge, false);
-  std::vector<std::string> beside{"json", "out", "format", "bom"};
-  if (csv != CsvOf::none) {
-    beside.insert(beside.begin() + 1, "csv");
-    command.flag("csv",
-                 csv == CsvOf::means ? "with --mean or --merge: write CSV to standard output"
-                                     : "write CSV to standard output",
-                 own.csv);
-  }
-  command.only_with("merge", beside);
+  command.only_with("merge", {"json", "out", "format", "bom"});
 }
 
-void check_means(const Arguments& given, const MeanArguments& means, CsvOf csv) {
-  if (means.csv && given.json) throw UsageError("one format at a time: both --csv and --json were given");
+void check_means(const Arguments& given, const MeanArguments& means) {
   if (!means.merge.empty()) return;  // only_with has checked what goes with it
   require_prompt(given);
-  if (means.csv && !means.mean && csv == CsvOf::means)
-    throw UsageError("CSV is for means: give --mean with --prompts, or --merge");
-  if (!means.mean) return;
-  if (given.prompt.from != PromptArguments::From::list) throw UsageError("--mean requires --prompts");
+  refuse({{means.mean && given.prompt.from != PromptArguments::From::list, "--mean requires --prompts"}});
 }
 
 void ListMeans::add(const Json& of, const MeasuredCells& prompt, const std::string& where) {

@@ -25,14 +25,11 @@ inline constexpr const char* kMeanHelp =
 /// A token as the command line takes it; null: none was given.
 Json given_json(const GivenToken& token);
 
-/// What a command's --csv is for; none: it has no such flag, since its --out takes csv.
-enum class CsvOf { none, means, prompts_and_means };
-
-/// Declares --mean and --merge, and --csv.
-void mean_options(CommandSyntax& command, MeanArguments& own, CsvOf csv = CsvOf::means);
+/// Declares --mean and --merge.
+void mean_options(CommandSyntax& command, MeanArguments& own);
 
 /// Throws UsageError for what --mean and --merge do not go with; else a prompt is required.
-void check_means(const Arguments& given, const MeanArguments& means, CsvOf csv = CsvOf::means);
+void check_means(const Arguments& given, const MeanArguments& means);
 
 /// The mean of each cell over the prompts of a list, or of a part of it.
 class ListMeans {

@@ -243,7 +243,6 @@ void check_metrics(MetricsCommand& metrics) {
     if (!edits.empty())
       throw UsageError("--repeated measures the unedited model; --edit and --edits apply only to prompts");
   }
-  refuse({{metrics.csv && metrics.json, "one format at a time: both --csv and --json were given"}});
 }
 
 }  // namespace
@@ -264,9 +263,8 @@ Finish describe_metrics(CommandSyntax& command) {
       "merge", "FILE.json...",
       "instead of a prompt: combine what --json wrote for parts of the\nprompts (see --shard)", own->merge,
       false);
-  command.only_with("merge", {"sort", "top", "csv", "bom", "json", "out", "format"});
-  command.flag("csv", "write CSV to standard output", own->csv);
-  command.answer_out();
+  command.only_with("merge", {"sort", "top", "bom", "json", "out", "format"});
+  command.answer_out(true);
   return command.finish(own, check_metrics, run_metrics);
 }
 

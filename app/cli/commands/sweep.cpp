@@ -379,7 +379,7 @@ Finish describe_sweep(CommandSyntax& command) {
                "each change as a share of the difference between both prompts' metrics:\n0 as in the prompt, "
                "1 as in the second one",
                own->restored);
-  mean_options(command, *own, CsvOf::none);
+  mean_options(command, *own);
   drawn_output(command, *own);
   return command.finish(own, check_sweep, run_sweep);
 }

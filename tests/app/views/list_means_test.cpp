@@ -139,7 +139,7 @@ TEST(ListMeansViews, FiguresOfAListAreMadeByTheCommandLine) {
     const std::string csv = list.out(view[0] + ".csv"), svg = list.out(view[0] + ".svg"),
                       again = list.out(view[0] + "-again.svg"), over = list.out(view[0] + "-over.svg");
     succeed(Words{"plot"} + view + Words{"--prompts", list.path(), "--mean", "--out", csv});
-    const Words format = command[0] == "sweep" ? Words{"--out", "-", "--format", "csv"} : Words{"--csv"};
+    const Words format{"--out", "-", "--format", "csv"};
     EXPECT_EQ(model::read_file(csv), succeed(command + Words{"--prompts", list.path(), "--mean"} + format));
     succeed(Words{"plot"} + view + Words{"--prompts", list.path(), "--mean", "--out", svg});
     succeed(Words{"plot"} + view + Words{"--over", list.path(), "--out", over});
