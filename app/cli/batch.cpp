@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <fstream>
 #include <iterator>
 #include <ostream>
 #include <utility>
@@ -10,63 +9,22 @@
 #include "app/cli/arguments/standard_streams.h"
 #include "app/cli/commands/engine.h"
 #include "app/cli/status_line.h"
+#include "app/counted.h"
 #include "app/text/terminal_text.h"
 #include "model/files/file_io.h"
-#include "system/file.h"
 #include "system/path_text.h"
 
 namespace headscope::app {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 std::string bytes_of(std::istream& in) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-/// The number of prompts of the shard in a list; nothing if the list is a stream.
-std::optional<int> count_prompts(const PromptArguments& arguments) {
-  if (arguments.file == "-" || !system::is_file(arguments.file)) return std::nullopt;
-  std::ifstream file(arguments.file, std::ios::binary);
-  int count = 0;
-  for (std::string line; std::getline(file, line);) count += is_prompt_line(line) ? 1 : 0;
-  const Shard& shard = arguments.shard;
-  return (count - shard.index + shard.count - 1) / shard.count;
-}
-
-/// Shows the progress through a list, unless the answers themselves go to a terminal.
-class Progress {
- public:
-  Progress(const PromptArguments& arguments, const Streams& streams)
-      : arguments_(arguments), streams_(streams), line_(streams, kTerminalPause, kLogPause) {}
-
-  void tell(int done) {
-    if (!line_.is_due()) return;
-    if (!counted_) total_ = count_prompts(arguments_);
-    counted_ = true;
-    const double rate = done / std::chrono::duration<double>(Clock::now() - begun_).count();
-    std::string text = "headscope: " + std::to_string(done) +
-                       (total_ ? " of " + std::to_string(*total_) : std::string()) + " prompts, " +
-                       format("%.3g per second", rate);
-    if (total_ && rate > 0) text += format(", %.0f s left", std::max(0, *total_ - done) / rate);
-    if (!streams_.err_is_terminal || !streams_.out_is_terminal) line_.tell(text);
-  }
-  void clear() { line_.clear(); }
-
- private:
-  static constexpr std::chrono::milliseconds kTerminalPause{200}, kLogPause{30000};
-  const PromptArguments& arguments_;
-  const Streams& streams_;
-  StatusLine line_;
-  Clock::time_point begun_ = Clock::now();
-  bool counted_ = false;
-  std::optional<int> total_;
-};
-
 /// Runs `attempt` and reports an error of the prompt if errors are skipped. Other errors are not skipped: a
 /// full disk stays full.
 template <class Attempt>
-bool goes_well(bool skip, const PromptSource& source, std::ostream& err, Progress& progress,
+bool goes_well(bool skip, const PromptSource& source, std::ostream& err, StatusLine& progress,
                const Attempt& attempt) {
   const auto skipped = [&](const std::exception& error) {
     if (!skip || !source.is_list() || !source.can_continue()) return false;
@@ -166,7 +124,9 @@ std::filesystem::path PromptSource::file(const std::filesystem::path& pattern) c
 
 PromptsRun for_each_prompt(const PromptArguments& arguments, const Streams& streams, const PromptWork& work) {
   PromptSource source(arguments, streams.in);
-  Progress progress(arguments, streams);
+  constexpr std::chrono::milliseconds kTerminalPause{200}, kLogPause{30000};
+  StatusLine progress(streams, kTerminalPause, kLogPause);
+  const bool has_room = !streams.err_is_terminal || !streams.out_is_terminal;  // answers take the terminal
   int done = 0, failed = 0;
   for (bool more = true; more;) {
     const bool well = goes_well(arguments.skip_errors, source, streams.err, progress, [&] {
@@ -182,17 +142,16 @@ PromptsRun for_each_prompt(const PromptArguments& arguments, const Streams& stre
     failed += well ? 0 : 1;
     if (!source.is_list()) continue;
     streams.out.flush();
-    progress.tell(done);
+    if (has_room && progress.is_due()) progress.tell("headscope: " + counted(done, "prompt") + " done");
   }
   progress.clear();
-  const auto prompts = [](int n) { return std::to_string(n) + (n == 1 ? " prompt" : " prompts"); };
   const bool all_of_them = arguments.shard.count == 1;  // other shards may have prompts, which may succeed
   if (done == 0 && source.is_list() && all_of_them) throw model::RunError(no_prompt_in(source.name()));
   if (failed > 0 && failed == done && all_of_them)
-    throw model::RunError(done == 1 ? "the prompt failed" : "all " + prompts(done) + " failed");
+    throw model::RunError(done == 1 ? "the prompt failed" : "all " + counted(done, "prompt") + " failed");
   if (failed > 0)
-    streams.err << "headscope: " << failed << " of " << prompts(done) << (failed == 1 ? " was" : " were")
-                << " skipped; the others succeeded\n";
+    streams.err << "headscope: " << failed << " of " << counted(done, "prompt")
+                << (failed == 1 ? " was" : " were") << " skipped; the others succeeded\n";
   return {failed, source.list()};
 }
 

@@ -1,5 +1,4 @@
 // Views of the weights alone ask for no prompt.
-#include "app/cli/arguments/without_prompt.h"
 
 #include "app/cli/commands/figure.h"
 #include "tests/app/command_runs.h"

@@ -41,11 +41,11 @@ void choose_answer_format(Arguments& given, bool* csv) {
     throw UsageError(standard ? "--format takes " + names + " here, not " + model::quote(format)
                               : "the file after --out must end in ." + names + "; " +
                                     model::quote(given.out_name) + " does not");
-  if (given.out_name.find("{n}") != std::string::npos)
-    throw UsageError("the answers to all prompts go into one file; leave {n} out of its name");
   const bool is_json = format == "json" || format == "jsonl";
-  if (given.json && !is_json)
-    throw UsageError("one format at a time: both --json and one for " + format + " were given");
+  refuse(
+      {{given.out_name.find("{n}") != std::string::npos,
+        "the answers to all prompts go into one file; leave {n} out of its name"},
+       {given.json && !is_json, "one format at a time: both --json and one for " + format + " were given"}});
   given.json = is_json;
   if (csv != nullptr) *csv = is_csv;
 }

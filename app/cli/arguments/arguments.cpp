@@ -44,14 +44,13 @@ void require_prompt_or_attention(const Arguments& given) {
     return require_prompt(given);
   }
   const EditArguments& edits = given.prompt.edits;
-  if (!given.prompt_options.empty())
-    throw UsageError("--attention replaces the prompt: it cannot be combined with " +
-                     given.prompt_options[0]);
-  if (given.comparison.second)
-    throw UsageError("--second cannot be combined with --attention; use --second-attention");
-  if (given.prompt.start_token.value_or(false) || !edits.empty() || edits.second_model)
-    throw UsageError(
-        "--bos, --edit, --edits and --second-model need a model's weights; an --attention file has none");
+  refuse(
+      {{!given.prompt_options.empty(), "--attention replaces the prompt: it cannot be combined with " +
+                                           (given.prompt_options.empty() ? "" : given.prompt_options[0])},
+       {given.comparison.second.has_value(),
+        "--second cannot be combined with --attention; use --second-attention"},
+       {given.prompt.start_token.value_or(false) || !edits.empty() || edits.second_model,
+        "--bos, --edit, --edits and --second-model need a model's weights; an --attention file has none"}});
 }
 
 void require_out(const Arguments& given, const char* example) {
@@ -221,9 +220,19 @@ void check_given_options(const Arguments& given) {
   }
 }
 
-void require_at_most_one(std::span<const std::string> commands) {
-  if (commands.size() > 1)
-    throw UsageError("one command at a time: both " + commands[0] + " and " + commands[1] + " were given");
+bool needs_no_prompt(const View& view, const Options& options) {
+  if (view.of_model == nullptr) return !view.caption.prompt;
+  ViewContext context;
+  context.options = options;
+  return view.of_model(context);
+}
+
+void complete_prompt(Arguments& given, std::span<const std::string> views) {
+  using From = PromptArguments::From;
+  if (given.prompt.from == From::nothing && !given.model.patterns &&
+      std::ranges::all_of(
+          views, [&](const std::string& id) { return needs_no_prompt(*find_view(id), given.options); }))
+    given.prompt.from = From::text;
 }
 
 }  // namespace headscope::app

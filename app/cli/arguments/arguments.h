@@ -217,7 +217,10 @@ void subtract_other_tokens(Arguments& given);
 /// subtract_other_tokens, which comes first.
 void check_given_options(const Arguments& given);
 
-void require_at_most_one(std::span<const std::string> commands);
+/// Whether, with these options, the view's picture is of the weights alone, or of a list of prompts.
+bool needs_no_prompt(const View& view, const Options& options);
+/// Gives the views the empty prompt if no prompt was given and they need none.
+void complete_prompt(Arguments& given, std::span<const std::string> views);
 
 /// The ids of views, "heads, heatmap, ...": of all, or of those for which `meant` is true.
 std::string list_of_views(bool (*meant)(const View&) = nullptr);

@@ -248,23 +248,29 @@ class CommandLine {
     return names;
   }
 
+  /// "one prompt at a time: both --prompt and --ids were given".
+  static std::string both(const char* rule, const std::vector<std::string>& given) {
+    return given.size() < 2 ? ""
+                            : std::string(rule) + ": both " + given[0] + " and " + given[1] + " were given";
+  }
+
   ParsedCommand command() {
     reject_unknown_arguments();
     // A file for the window to open and a command: the word was meant as another command.
     if (const CLI::Option* file = app_.get_option_no_throw("FILE");
         file != nullptr && file->count() > 0 && !app_.get_subcommands().empty())
       throw UsageError("unknown command " + quote(file->results().front()));
-    if (given_->prompt_options.size() > 1)
-      throw UsageError("one prompt at a time: both " + given_->prompt_options[0] + " and " +
-                       given_->prompt_options[1] + " were given");
-    require_at_most_one(names_of(app_.get_subcommands()));
-    if (!given_->tour.name.empty() && !given_->prompt_options.empty())
-      throw UsageError("a tour has its own prompt: both --tour and " + given_->prompt_options[0] +
-                       " were given");
-    if (!given_->tour.name.empty() && given_->comparison.side != Side::run)
-      throw UsageError("each stop of a tour chooses what is shown: both --tour and --show were given");
-    if (given_->tour.name.empty() && given_->tour.stop != 1) throw UsageError("--stop requires --tour");
-    if (given_->model.get && !given_->model.model) throw UsageError("--get requires --model");
+    const std::vector<std::string> commands = names_of(app_.get_subcommands()),
+                                   &prompts = given_->prompt_options;
+    const bool tour = !given_->tour.name.empty();
+    refuse({{prompts.size() > 1, both("one prompt at a time", prompts)},
+            {commands.size() > 1, both("one command at a time", commands)},
+            {tour && !prompts.empty(), "a tour has its own prompt: both --tour and " +
+                                           (prompts.empty() ? "" : prompts[0]) + " were given"},
+            {tour && given_->comparison.side != Side::run,
+             "each stop of a tour chooses what is shown: both --tour and --show were given"},
+            {!tour && given_->tour.stop != 1, "--stop requires --tour"},
+            {given_->model.get && !given_->model.model, "--get requires --model"}});
     const CLI::App* app = app_.get_subcommands().empty() ? &app_ : app_.get_subcommands().front();
     if (app != &app_) given_->choices = names_of(app->get_subcommands());
     return finish_.at(app)();

@@ -401,23 +401,13 @@ void CommandSyntax::no_recipe(bool& value) {
   under(kPicture).flag("no-recipe", "do not store the recipe in the file: prompt, model, options", value);
 }
 
-void CommandSyntax::recipe(bool& without, std::span<const std::string_view> refused) {
-  constexpr std::size_t kLine = 72;
-  std::string help =
-      "recreate the picture of a figure made by headscope, or of a session;\noptions that are given override "
-      "its own";
-  if (!refused.empty()) help += "; it cannot be combined with";
-  std::string line;
-  for (const std::string_view option : refused) {
-    if (line.empty() || line.size() + 1 + option.size() > kLine) {
-      help += std::exchange(line, "") + "\n";
-    } else {
-      line += " ";
-    }
-    line += std::string(option) + (option == refused.back() ? "" : ",");
-  }
-  under(kPicture).option("recipe", "FILE", help + line, given_->recipe_given,
-                         [](const std::string&, const std::string&) { return true; });
+void CommandSyntax::recipe(bool& without, const std::string& more) {
+  under(kPicture).option(
+      "recipe", "FILE",
+      "recreate the picture of a figure made by headscope, or of a session;\noptions that are "
+      "given override its own" +
+          more,
+      given_->recipe_given, [](const std::string&, const std::string&) { return true; });
   no_recipe(without);
 }
 

@@ -147,9 +147,8 @@ class CommandSyntax {
   void picture(bool of_window = false);
   void figure_words(bool& no_caption, bool& no_title);  ///< what stands around a figure
   void no_recipe(bool& value);
-  /// For the commands that recipe_command makes; includes no_recipe. `refused`: options that --recipe
-  /// excludes.
-  void recipe(bool& without, std::span<const std::string_view> refused = {});
+  /// For the commands that recipe_command makes; includes no_recipe. `more`: for its help.
+  void recipe(bool& without, const std::string& more = "");
   /// All shared options of a command that computes something for prompts and prints it as text or JSON.
   void reading();
   void json();

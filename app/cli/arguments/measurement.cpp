@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <cstdint>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <stdexcept>
 #include <string>
 
 #include "app/views/parts/names.h"
 #include "model/files/error.h"
+#include "system/path_text.h"
 
 namespace headscope::app {
 namespace {
@@ -78,32 +80,27 @@ void Measurement::add(const std::vector<HeadMetrics>& prompt) {
   ++prompts;
 }
 
-Measurement merge(std::span<const MeasurementPart> parts) {
-  Measurement all = parts.front().measured;
-  std::ranges::fill(all.heads, HeadMetrics{});
-  all.over_prompts.assign(all.heads.size(), {});
-  ListParts sum;
-  for (const auto& [file, part] : parts) {
-    if (part.n_head != all.n_head || part.heads.size() != all.heads.size())
-      throw model::LoadError(file + ": has " + std::to_string(part.heads.size()) + " heads, but " +
-                             parts.front().file + " has " + std::to_string(all.heads.size()));
-    sum.add(part, file);
-    for (std::size_t i = 0; i < all.heads.size(); ++i) {
-      all.heads[i] += part.heads[i];
-      for (std::size_t metric = 0; metric < kHeadMetrics; ++metric)
-        all.over_prompts[i][metric] += part.over_prompts[i][metric];
-    }
-  }
-  static_cast<ListPart&>(all) = sum.whole();
-  return all;
-}
-
 Measurement merge(std::span<const std::filesystem::path> files) {
-  std::vector<MeasurementPart> parts;
+  std::optional<Measurement> all;
+  ListParts sum;
   for_each_part(files, [&](const std::string& text, const std::string& file) {
-    parts.push_back({file, parse_measurement(text, file)});
+    Measurement part = parse_measurement(text, file);
+    if (all && (part.n_head != all->n_head || part.heads.size() != all->heads.size()))
+      throw model::LoadError(file + ": has " + std::to_string(part.heads.size()) + " heads, but " +
+                             system::text_of(files.front()) + " has " + std::to_string(all->heads.size()));
+    sum.add(part, file);
+    if (!all) {
+      all = std::move(part);
+      return;
+    }
+    for (std::size_t i = 0; i < all->heads.size(); ++i) {
+      all->heads[i] += part.heads[i];
+      for (std::size_t metric = 0; metric < kHeadMetrics; ++metric)
+        all->over_prompts[i][metric] += part.over_prompts[i][metric];
+    }
   });
-  return merge(parts);
+  static_cast<ListPart&>(*all) = sum.whole();
+  return *std::move(all);
 }
 
 }  // namespace headscope::app

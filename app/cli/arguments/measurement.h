@@ -31,16 +31,9 @@ struct Measurement : ListPart {
 /// `file`.
 Measurement parse_measurement(std::string_view json, const std::string& file);
 
-struct MeasurementPart {
-  std::string file;  ///< for messages
-  Measurement measured;
-};
-
 /// Adds up the parts of a measurement, at least one. The result is the same to the last digit however the
 /// prompts were divided (see ExactMean). Throws model::LoadError if parts are missing or do not belong
 /// together.
-Measurement merge(std::span<const MeasurementPart> parts);
-/// The same for files.
 Measurement merge(std::span<const std::filesystem::path> files);
 
 }  // namespace headscope::app

@@ -131,20 +131,26 @@ void write_json(const Json& how, const Report& report, std::ostream& out) {
   write_json_line(how, tokenizer, report.run.tokens.tokens, parts, out);
 }
 
-std::vector<NamedNumber> lines_of(const Report& report) {
+/// A part of the model and what it adds to the logit.
+struct Part : NamedNumber {
+  std::optional<int> layer = {}, head = {};
+};
+
+/// All parts in their order, which add up to the logit.
+std::vector<Part> parts_of(const Report& report) {
   const Attribution& a = *report.of;
-  std::vector<NamedNumber> lines{{a.token_embedding, "token embedding"},
-                                 {a.position_embedding, "position embedding"},
-                                 {a.final_bias, "ln_f bias"}};
-  if (a.edited) lines.push_back({a.edits, "edits"});
+  std::vector<Part> parts{{{a.token_embedding, "token embedding"}},
+                          {{a.position_embedding, "position embedding"}}};
   for (int layer = 0; layer < a.layers; ++layer) {
     const std::string name = "L" + std::to_string(layer);
-    lines.push_back({a.attention_bias[layer], name + " attention bias"});
-    lines.push_back({a.mlps[layer], name + " MLP"});
     for (int head = 0; head < a.n_head(); ++head)
-      lines.push_back({a.head(layer, head), head_name(layer, head)});
+      parts.push_back({{a.head(layer, head), head_name(layer, head)}, layer, head});
+    parts.push_back({{a.attention_bias[layer], name + " attention bias"}, layer});
+    parts.push_back({{a.mlps[layer], name + " MLP"}, layer});
   }
-  return lines;
+  parts.push_back({{a.final_bias, "ln_f bias"}});
+  if (a.edited) parts.push_back({{a.edits, "edits"}});
+  return parts;
 }
 
 void write_sources(const Report& report, int layer, int head, std::ostream& out) {
@@ -158,9 +164,10 @@ void write_sources(const Report& report, int layer, int head, std::ostream& out)
 
 void write_text(const Report& report, std::ostream& out) {
   const Attribution& a = *report.of;
+  const std::vector<Part> parts = parts_of(report);
   write_text(NumberList{logit_name(*report.run.model->tokenizer, a.token, a.against) +
                             format(" after position %d  ", a.position) + report.run.tokens.labels[a.position],
-                        lines_of(report),
+                        {parts.begin(), parts.end()},
                         {{a.sum(), "sum"}, {a.logit, "the model's"}, {a.rounding_error(), "rounding error"}}},
              out);
   for (int layer = 0; layer < a.layers; ++layer)
@@ -184,24 +191,11 @@ void write_csv(const Report& report, std::optional<int> prompt, bool is_first, s
     add_row(table, part, kind, layer, head);
     table.rows.back().back() = in_file(value);
   };
-  const auto add = [&](const std::string& part, double value, std::optional<int> layer = {},
-                       std::optional<int> head = {}) { add_as("part", part, value, layer, head); };
   const auto add_check = [&](const std::string& name, double value) {
     add_as("check", name, value, std::nullopt, std::nullopt);
   };
   constexpr const char* kShare = "share";
-  const auto add_layer = [&](int layer) {
-    const std::string name = "L" + std::to_string(layer);
-    for (int head = 0; head < a.n_head(); ++head)
-      add(head_name(layer, head), a.head(layer, head), layer, head);
-    add(name + " attention bias", a.attention_bias[layer], layer);
-    add(name + " MLP", a.mlps[layer], layer);
-  };
-  add("token embedding", a.token_embedding);
-  add("position embedding", a.position_embedding);
-  for (int layer = 0; layer < a.layers; ++layer) add_layer(layer);
-  add("ln_f bias", a.final_bias);
-  if (a.edited) add("edits", a.edits);
+  for (const Part& part : parts_of(report)) add_as("part", part.name, part.number, part.layer, part.head);
   add_check("sum", a.sum());
   add_check("rounding error", a.rounding_error());
   add_check("the model's", a.logit);

@@ -83,8 +83,8 @@ void Drawing::write(const View& view, const Options& options, int position,
   plot.picture = command_.picture;
   plot.no_recipe = command_.no_recipe;
   plot.out = {source.file(command_.out.file), command_.out.format};
-  write_output(plot.out, figure_bytes(plot, view, run, prompts, answers, *fonts_, weights_, source.where()),
-               streams);
+  const std::string bytes = figure_bytes(plot, view, run, prompts, answers, *fonts_, weights_);
+  write_output(plot.out, bytes, streams);
 }
 
 }  // namespace headscope::app

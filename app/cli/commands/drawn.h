@@ -41,7 +41,7 @@ class Drawing {
   Drawing(const DrawnCommand& command, const Engine& engine);
   bool is_wanted() const { return fonts_ != nullptr; }
   /// Writes the view's picture of a run, with these options, to the prompt's file. `second`: the text that it
-  /// is compared with; `prompts`: a list that it shows.
+  /// is compared with; `prompts`: a list that it shows. Throws like figure_bytes and write_output.
   void write(const View& view, const Options& options, int position, const std::optional<std::string>& second,
              const std::shared_ptr<const PromptRun>& run, const std::shared_ptr<const PromptList>& prompts,
              Answers& answers, const PromptSource& source, const Streams& streams) const;

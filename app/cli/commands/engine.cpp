@@ -11,6 +11,7 @@
 #include "app/counted.h"
 #include "app/hub/model_cache.h"
 #include "app/run/analyses/next_token.h"
+#include "app/run/analyses/patterns.h"
 #include "app/run/edits/edit_list.h"
 #include "app/run/edits/edit_text.h"
 #include "app/run/kept_models.h"
@@ -262,6 +263,15 @@ void require_below(int count, int value, const std::string& where, const std::st
   if (value >= count)
     throw model::RunError(where + "there is no " + what + " " + std::to_string(value) + ": the last one is " +
                           std::to_string(count - 1) + hint);
+}
+
+void require_seen(const PromptRun& run, const Selection& at, int key, const std::string& where,
+                  const std::string& hint) {
+  const model::HeadIndex head{at.layer, at.head};
+  if (may_see(run, head, at.query, key)) return;
+  require_below(sees_later(run, head) ? key_count(run) : at.query + 1, key, where, "key", hint);
+  throw model::RunError(where + "query " + std::to_string(at.query) + " does not see key " +
+                        std::to_string(key) + " in " + head_name(at.layer, at.head) + hint);
 }
 
 std::shared_ptr<const model::Plan> plan_for(Engine& engine, std::span<const int> tokens) {

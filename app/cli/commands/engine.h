@@ -154,6 +154,10 @@ auto saying_where(const std::string& where, const Work& work) {
 void require_below(int count, int value, const std::string& where, const std::string& what,
                    const std::string& hint = "");
 
+/// Throws model::RunError that begins with `where` for a key that the query does not see in the head.
+void require_seen(const PromptRun& run, const Selection& at, int key, const std::string& where,
+                  const std::string& hint);
+
 /// Writes a sentence to `err`, after `where`, for each oddity of a run of `length` positions: values that are
 /// not finite (`not_finite`, from not_finite_note; they are nan in text and CSV, null in JSON), edits at
 /// positions that it does not have, and those of attention files.

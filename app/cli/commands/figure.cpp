@@ -29,16 +29,16 @@ void set_size(ViewContext& context, const View& view, const PictureArguments& pi
   }
 }
 
-/// Calls `make` with the context and the page of a figure, of a view's picture of a run.
-template <class Make>
-auto make_figure(const PlotCommand& command, const View& view, const std::shared_ptr<const PromptRun>& run,
-                 const std::shared_ptr<const PromptList>& prompts, Answers& answers, const viz::Fonts& fonts,
-                 const std::string& where, const Make& make) {
-  if (const std::string why = missing(*run->model, view.needs); !why.empty())
-    throw model::RunError(where + why);
+}  // namespace
+
+std::string figure_bytes(const PlotCommand& command, const View& view,
+                         const std::shared_ptr<const PromptRun>& run,
+                         const std::shared_ptr<const PromptList>& prompts, Answers& answers,
+                         const viz::Fonts& fonts, const WeightHashes& weights) {
+  if (const std::string why = missing(*run->model, view.needs); !why.empty()) throw model::RunError(why);
   for (const TriedText& tried : command.tries)
     if (!fits_vocabulary(tried, run->model->config().vocab_size))
-      throw model::RunError(where + "the recipe's continuations have token ids that the model " +
+      throw model::RunError("the recipe's continuations have token ids that the model " +
                             model::quote(run->model->name) + " does not have");
   const viz::Theme theme = command.picture.dark ? viz::dark_theme() : viz::light_theme();
   ViewContext context;
@@ -50,7 +50,7 @@ auto make_figure(const PlotCommand& command, const View& view, const std::shared
   if (!command.tries.empty()) context.tries = std::make_shared<const Tries>(command.tries);
   context.prompts = prompts;
   if (needs_list(view, command.options) && !prompts)
-    throw model::RunError(where + "the view " + std::string(view.id) +
+    throw model::RunError("the view " + std::string(view.id) +
                           " shows a list of prompts; give one with --over");
   context.theme = &theme;
   context.fonts = &fonts;
@@ -58,19 +58,18 @@ auto make_figure(const PlotCommand& command, const View& view, const std::shared
   context.font_size = command.picture.font_size;
   context.max_rows = command.picture.rows;
   if (view.refuse) {
-    if (const std::string sentence = view.refuse(context); !sentence.empty())
-      throw model::RunError(where + sentence);
+    if (const std::string sentence = view.refuse(context); !sentence.empty()) throw model::RunError(sentence);
   }
   if (command.picture.rows > 0 && !view.has_list)
-    throw model::RunError(where + "the view " + std::string(view.id) +
+    throw model::RunError("the view " + std::string(view.id) +
                           " has no list, so --rows does not apply; those with one are " +
                           list_of_views([](const View& other) { return other.has_list; }));
   if (command.comparison.side == Side::difference && !view.shows_difference)
-    throw model::RunError(where + "the view " + std::string(view.id) +
+    throw model::RunError("the view " + std::string(view.id) +
                           " cannot show differences; those that can are " +
                           list_of_views([](const View& other) { return other.shows_difference; }));
   if (command.comparison.side == Side::difference && !can_show_difference(view, context))
-    throw model::RunError(where + "with these options, the view " + std::string(view.id) +
+    throw model::RunError("with these options, the view " + std::string(view.id) +
                           " is about the unedited model, so there is no difference to show");
   context = on_side(command.comparison.side, view, std::move(context));
   set_size(context, view, command.picture, command.out.format);
@@ -81,34 +80,14 @@ auto make_figure(const PlotCommand& command, const View& view, const std::shared
                         .page = command.picture.page,
                         .target = command.picture.target,
                         .letters_grow = !command.font_size_given};
+  const bool mark = command.picture.byte_order_mark && command.out.format == FileFormat::csv;
   try {
-    return make(context, options);
+    if (!command.no_recipe)
+      options.notes = {recipe_note(recipe_of(command, view, *run, prompts.get(), weights))};
+    return std::string(mark ? kByteOrderMark : "") + export_bytes(command.out.format, view, context, options);
   } catch (const std::runtime_error& error) {
-    throw model::RunError(where + error.what());
+    throw model::RunError(error.what());
   }
-}
-
-/// The recipe that the file of such a picture carries; none with `no_recipe`.
-std::vector<viz::Note> figure_notes(const PlotCommand& command, const View& view, const PromptRun& run,
-                                    const PromptList* prompts, const WeightHashes& weights) {
-  if (command.no_recipe) return {};
-  return {recipe_note(recipe_of(command, view, run, prompts, weights))};
-}
-
-}  // namespace
-
-std::string figure_bytes(const PlotCommand& command, const View& view,
-                         const std::shared_ptr<const PromptRun>& run,
-                         const std::shared_ptr<const PromptList>& prompts, Answers& answers,
-                         const viz::Fonts& fonts, const WeightHashes& weights, const std::string& where) {
-  return make_figure(command, view, run, prompts, answers, fonts, where,
-                     [&](const ViewContext& context, ExportOptions& options) {
-                       options.notes = figure_notes(command, view, *run, prompts.get(), weights);
-                       const bool mark =
-                           command.picture.byte_order_mark && command.out.format == FileFormat::csv;
-                       return std::string(mark ? kByteOrderMark : "") +
-                              export_bytes(command.out.format, view, context, options);
-                     });
 }
 
 void set_tokens(Options& options, const std::vector<ViewToken>& tokens, const LoadedModel& model) {

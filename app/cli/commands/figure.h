@@ -58,11 +58,11 @@ struct ShotCommand : Arguments {
 
 /// A view's picture of a run, or its numbers, as the bytes of a file. Everything except the run and the
 /// output comes from the command; the selection is clamped to the run. `weights` go into the recipe.
-/// Throws model::RunError that begins with `where` if the view cannot show the run, and like export_bytes.
+/// Throws model::RunError if the view cannot show the run, and for what export_bytes throws.
 std::string figure_bytes(const PlotCommand& command, const View& view,
                          const std::shared_ptr<const PromptRun>& run,
                          const std::shared_ptr<const PromptList>& prompts, Answers& answers,
-                         const viz::Fonts& fonts, const WeightHashes& weights, const std::string& where);
+                         const viz::Fonts& fonts, const WeightHashes& weights);
 
 /// Writes to the file, atomically, or to standard output. Throws std::runtime_error (one sentence) for an
 /// unwritable path, a full disk, or a picture for a terminal.

@@ -1,5 +1,3 @@
-#include <algorithm>
-
 #include "app/cli/arguments/command_syntax.h"
 #include "app/cli/commands/how.h"
 #include "app/cli/commands/recipes.h"
@@ -74,20 +72,13 @@ void write_config(const LoadedModel& model, std::ostream& out) {
 }
 
 void write_parameters(const LoadedModel& model, std::ostream& out) {
-  const auto& parameters = model.transformer->parameters();
-  std::size_t name_width = 9, shape_width = 5;
-  for (const model::Parameter& parameter : parameters) {
-    name_width = std::max(name_width, parameter.name.size());
-    shape_width = std::max(shape_width, shape_text(parameter).size());
-  }
   const auto row = [&](const std::string& name, const std::string& shape, const std::string& dtype,
                        const std::string& count) {
-    out << format("%-*s  %*s  %-5s %13s\n", static_cast<int>(name_width), name.c_str(),
-                  static_cast<int>(shape_width), shape.c_str(), dtype.c_str(), count.c_str());
+    out << format("%-40s %16s  %-5s %15s\n", name.c_str(), shape.c_str(), dtype.c_str(), count.c_str());
   };
   out << '\n';
   row("parameter", "shape", "dtype", "values");
-  for (const model::Parameter& parameter : parameters)
+  for (const model::Parameter& parameter : model.transformer->parameters())
     row(parameter.name, shape_text(parameter), parameter.dtype, grouped(model::value_count(parameter)));
   row("total, tied ones once", "", "", grouped(model.transformer->parameter_count()));
 }

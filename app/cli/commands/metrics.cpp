@@ -228,21 +228,17 @@ RepeatedTokens repeated(const std::string& option, const std::string& text) {
 }
 
 void check_metrics(MetricsCommand& metrics) {
-  if (metrics.seed && !metrics.repeated) throw UsageError("--seed requires --repeated");
-  if (!metrics.merge.empty()) {
-    // only_with has checked what goes with it.
-  } else if (!metrics.repeated) {
-    require_prompt_or_attention(metrics);
-  } else if (metrics.model.patterns) {
-    throw UsageError("--repeated needs a model's weights; an --attention file has none");
-  } else if (!metrics.prompt_options.empty()) {
-    throw UsageError("--repeated replaces " + metrics.prompt_options[0] + "; give only one of them");
-  } else {
-    metrics.repeated->seed = metrics.seed.value_or(0);
-    const EditArguments& edits = metrics.prompt.edits;
-    if (!edits.empty())
-      throw UsageError("--repeated measures the unedited model; --edit and --edits apply only to prompts");
-  }
+  const std::string prompt = metrics.prompt_options.empty() ? "" : metrics.prompt_options[0];
+  const bool is_repeated = metrics.repeated.has_value();
+  refuse({{metrics.seed && !is_repeated, "--seed requires --repeated"},
+          {is_repeated && metrics.model.patterns,
+           "--repeated needs a model's weights; an --attention file has none"},
+          {is_repeated && !prompt.empty(), "--repeated replaces " + prompt + "; give only one of them"},
+          {is_repeated && !metrics.prompt.edits.empty(),
+           "--repeated measures the unedited model; --edit and --edits apply only to prompts"}});
+  if (is_repeated) metrics.repeated->seed = metrics.seed.value_or(0);
+  if (!is_repeated && metrics.merge.empty())
+    require_prompt_or_attention(metrics);  // only_with checks --merge
 }
 
 }  // namespace

@@ -1,7 +1,6 @@
 #include <algorithm>
 
 #include "app/cli/arguments/command_syntax.h"
-#include "app/cli/arguments/without_prompt.h"
 #include "app/cli/batch.h"
 #include "app/cli/commands/figure.h"
 #include "app/cli/commands/list_means.h"
@@ -24,19 +23,6 @@ namespace {
 std::string advice(const PlotCommand& command, std::string_view option) {
   const bool of_recipe = std::ranges::count(command.recipe_options, option) > 0;
   return (of_recipe ? "; it comes from the recipe: override it with " : "; see ") + std::string(option);
-}
-
-/// A key has to be one that the query may see in the head.
-void check_key(const PlotCommand& command, const std::string& where, const PromptRun& run) {
-  const Selection wanted = command.selection.value_or(Selection{});
-  const Selection chosen = clamped(wanted, run);
-  if (chosen.key >= 0 || wanted.key < 0) return;
-  const bool later = sees_later(run, {chosen.layer, chosen.head});
-  require_below(later ? key_count(run) : chosen.query + 1, wanted.key, where, "key",
-                advice(command, "--key"));
-  throw model::RunError(where + "query " + std::to_string(chosen.query) + " does not see key " +
-                        std::to_string(wanted.key) + " in " + head_name(chosen.layer, chosen.head) +
-                        advice(command, "--key"));
 }
 
 /// Whether there is a second model that the view can show but does not.
@@ -83,7 +69,8 @@ void run_plot(const PlotCommand& given, const Streams& streams) {
     const auto run = std::make_shared<const PromptRun>(std::move(made));
     warn_about(*run, where, streams.err);
     require_below(run->run->length(), selection.query, where, "token", advice(command, "--query"));
-    check_key(command, where, *run);
+    if (const Selection chosen = clamped(selection, *run); chosen.key < 0 && selection.key >= 0)
+      require_seen(*run, chosen, selection.key, where, advice(command, "--key"));
     StatusLine line(streams);
     DirectAnswers answers(run, engine.workspace,
                           [&](std::string_view work, double done) { line.tell_work(where, work, done); });
@@ -91,7 +78,8 @@ void run_plot(const PlotCommand& given, const Streams& streams) {
       if (lacks_second(command, *view, *run))
         streams.err << "headscope: " << where << "with these options, the view " << view->id
                     << " shows nothing of the second model\n";
-      const std::string bytes = figure_bytes(command, *view, run, prompts, answers, *fonts, weights, where);
+      const std::string bytes = saying_where(
+          where, [&] { return figure_bytes(command, *view, run, prompts, answers, *fonts, weights); });
       line.clear();
       write_output(out, bytes, streams);
     }
@@ -140,16 +128,13 @@ void take_list(PlotCommand& plot) {
     plot.options.set(kMeanOverList, true);
   }
   const PromptArguments& prompt = plot.prompt;
-  if (!plot.over_list.empty()) {
-    if (prompt.from == PromptArguments::From::list)
-      throw UsageError("--mean is over one list: give it by --prompts or by --over");
-    return;
-  }
-  if (prompt.from != PromptArguments::From::list) throw UsageError("--mean requires --prompts");
-  if (prompt.file == "-") throw UsageError("--mean draws the prompts of a file, not of standard input");
-  if (prompt.shard.count > 1 || prompt.skip_errors)
-    throw UsageError(std::string(prompt.shard.count > 1 ? "--shard" : "--skip-errors") +
-                     " is for a figure a prompt; --mean has one of all prompts");
+  const bool list = prompt.from == PromptArguments::From::list;
+  if (!plot.over_list.empty())
+    return refuse({{list, "--mean is over one list: give it by --prompts or by --over"}});
+  refuse({{!list, "--mean requires --prompts"},
+          {prompt.file == "-", "--mean draws the prompts of a file, not of standard input"},
+          {prompt.shard.count > 1, "--shard is for a figure a prompt; --mean has one of all prompts"},
+          {prompt.skip_errors, "--skip-errors is for a figure a prompt; --mean has one of all prompts"}});
   plot.over_list = prompt.file;
   plot.prompt.from = PromptArguments::From::nothing;
 }
@@ -197,14 +182,12 @@ void check_plot(PlotCommand& plot) {
   check_given_options(plot);
   if (plot.out.format == FileFormat::csv && !plot.from_recipe) {
     reject_picture_options(plot, kNoPicture);
-    if (plot.no_caption || plot.no_title || plot.svg_text)
-      throw UsageError(std::string(plot.svg_text     ? "--svg-text "
-                                   : plot.no_caption ? "--no-caption "
-                                                     : "--no-title ") +
-                       kNoPicture);
+    refuse({{plot.svg_text, std::string("--svg-text ") + kNoPicture},
+            {plot.no_caption, std::string("--no-caption ") + kNoPicture},
+            {plot.no_title, std::string("--no-title ") + kNoPicture}});
   }
-  if (plot.svg_text && plot.out.format != FileFormat::svg && !plot.from_recipe)
-    throw UsageError("--svg-text is for SVG files; those of other formats have their text in one form");
+  refuse({{plot.svg_text && plot.out.format != FileFormat::svg && !plot.from_recipe,
+           "--svg-text is for SVG files; those of other formats have their text in one form"}});
   set_for_target(plot);
   check_pixels(plot.picture, plot.out.format);
   if (plot.prompt.from == PromptArguments::From::nothing && !plot.model.patterns)

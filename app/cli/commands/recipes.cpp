@@ -76,7 +76,10 @@ void add_rest(PlotCommand& plot, const Recipe& recipe, std::span<const Word> giv
     if (!has_option(given, option)) plot.recipe_options.emplace_back(option);
 }
 void add_rest(ShotCommand& shot, const Recipe& recipe, std::span<const Word> given) {
-  for (const std::string_view option : options_excluded_by_window_recipe())
+  // The picture shows the window as the recipe has it.
+  for (const char* option :
+       {"--view", "--beside", "--over", "--prompt", "--ids", "--prompt-file", "--bos", "--no-bos", "--edit",
+        "--edits", "--second", "--align", "--show", "--layer", "--head", "--query", "--key", "--tour"})
     if (has_option(given, option))
       throw model::RunError(
           "a picture of the whole window follows its recipe, except for its size, scale, theme, font size "
@@ -271,14 +274,6 @@ void find_subject(Session& session, const std::filesystem::path& file, ModelArgu
           " has different weights from the one the figure compared with; --second-attention accepts a "
           "file with any weights");
   }
-}
-
-std::span<const std::string_view> options_excluded_by_window_recipe() {
-  static constexpr std::string_view kOptions[] = {
-      "--view", "--beside", "--over", "--prompt", "--ids",    "--prompt-file",
-      "--bos",  "--no-bos", "--edit", "--edits",  "--second", "--align",
-      "--show", "--layer",  "--head", "--query",  "--key",    "--tour"};
-  return kOptions;
 }
 
 namespace {

@@ -28,8 +28,6 @@ std::optional<ParsedCommand> recipe_command(const std::vector<std::string>& argu
 /// has. The command does not yet have the paths of models and files, nor what only the rest of the recipe
 /// contains.
 ParsedCommand command_from(Recipe recipe, std::span<const Word> given);
-/// The options of `shot` that --recipe excludes: the picture shows the window as the recipe has it.
-std::span<const std::string_view> options_excluded_by_window_recipe();
 /// Writes the recipe of a figure or a session, as lines or as JSON.
 void write_recipe(const std::filesystem::path& file, bool json, std::ostream& out);
 

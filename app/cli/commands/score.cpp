@@ -92,11 +92,8 @@ Selection place_in(const PromptRun& run, const ScoreCommand& command, const std:
     const auto row = ask(answers, SoftmaxRowOf{at.layer, at.head, at.query});
     at.key = static_cast<int>(std::ranges::max_element(row->weights) - row->weights.begin());
   }
-  if (may_see(run, {at.layer, at.head}, at.query, at.key)) return at;
-  require_below(sees_later(run, {at.layer, at.head}) ? run.run->length() : at.query + 1, at.key, where, "key",
-                "; see --key");
-  throw model::RunError(where + "query " + std::to_string(at.query) + " does not see key " +
-                        std::to_string(at.key) + " in " + head_name(at.layer, at.head) + "; see --key");
+  require_seen(run, at, at.key, where, "; see --key");
+  return at;
 }
 
 void run_score(const ScoreCommand& command, const Streams& streams) {

@@ -211,22 +211,19 @@ void run_search(const SearchCommand& command, const Streams& streams) {
 void check_search(SearchCommand& command) {
   require_prompt_or_attention(command);
   WeightSearch& search = command.search;
-  if (command.model.patterns && command.context)
-    throw UsageError("--context requires a prompt; an attention file has only weights");
-  if (command.neurons.empty()) {
-    search.above = command.above.value_or(search.above);
-    if (search.above < 0 || search.above > 1)
-      throw UsageError("--above takes a number from 0 to 1 for weights");
-    return;
-  }
-  if (command.model.patterns)
-    throw UsageError("--neurons requires a prompt; an attention file has no neurons");
-  for (const auto& [is_given, option] :
-       {std::pair(!search.heads.empty(), "--heads"),
-        std::pair(search.to.kind != TokenSelector::Kind::any, "--to"),
-        std::pair(!search.shape.empty(), "--shape"), std::pair(!search.moves, "--shape-moves")})
-    if (is_given)
-      throw UsageError(std::string("--neurons searches activations; ") + option + " is of weights");
+  const bool patterns = command.model.patterns, weights = command.neurons.empty();
+  if (weights) search.above = command.above.value_or(search.above);
+  const auto of_weights = [](const std::string& option) {
+    return "--neurons searches activations; " + option + " is of weights";
+  };
+  refuse(
+      {{patterns && command.context, "--context requires a prompt; an attention file has only weights"},
+       {weights && (search.above < 0 || search.above > 1), "--above takes a number from 0 to 1 for weights"},
+       {patterns && !weights, "--neurons requires a prompt; an attention file has no neurons"},
+       {!weights && !search.heads.empty(), of_weights("--heads")},
+       {!weights && search.to.kind != TokenSelector::Kind::any, of_weights("--to")},
+       {!weights && !search.shape.empty(), of_weights("--shape")},
+       {!weights && !search.moves, of_weights("--shape-moves")}});
 }
 
 }  // namespace

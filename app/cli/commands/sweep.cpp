@@ -276,8 +276,10 @@ void run_sweep(const SweepCommand& command, const Streams& streams) {
     warn_about(*run, where, streams.err);
     if (command.mean) return add_to(means, reading, where);
     if (drawing.is_wanted())
-      drawing.write(view_of_sweeps(), sweep_options(question, measured.metric), question.position, second,
-                    run, lists ? engine.mean_over->over.list : nullptr, answers, source, streams);
+      saying_where(where, [&] {
+        drawing.write(view_of_sweeps(), sweep_options(question, measured.metric), question.position, second,
+                      run, lists ? engine.mean_over->over.list : nullptr, answers, source, streams);
+      });
     if (command.json) return write_json(how.of(engine, *run), reading, streams.out);
     if (drawing.is_wanted()) return;
     source.separate(streams.out);
