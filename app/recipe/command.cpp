@@ -98,25 +98,27 @@ std::vector<std::string> arguments_of(const Recipe& recipe) {
   const Selection by_default;
   if (s.selection.layer != by_default.layer) add("layer", std::to_string(s.selection.layer));
   if (s.selection.head != by_default.head) add("head", std::to_string(s.selection.head));
-  if (s.selection.query != by_default.query)
-    words.insert(words.end(), {"--query", std::to_string(s.selection.query)});
+  if (s.selection.query != by_default.query) add("query", std::to_string(s.selection.query));
   if (s.selection.key != by_default.key) add("key", std::to_string(s.selection.key));
   const std::vector<const View*> shown = shown_views(recipe);
   // What has no effect on the picture of a view would be refused.
   for (const WrittenOption& option : written_options(s.options, shown, !figure.window))
     add(option.name, option.value);
-  // A second prompt or model, or one for each prompt of a list, would choose another value than the default.
+  // A second prompt or model, one for each prompt of a list, or a list would choose another value than the
+  // default.
   const bool has_second = s.second_model || (s.second && s.second->on);
   const bool lines_have = s.prompts && all_have_second(*s.prompts);
-  for (const View* view : shown)
-    if (s.side == Side::run && (has_second || (lines_have && is_over_list(*view, s.options))))
-      if (const OptionSpec* option = view->with_second;
-          option != nullptr && s.options.value(*option) == option->default_value)
-        add(std::string(option->name), to_text(*option, option->default_value));
-  // So would a list of prompts.
-  for (const View* view : shown)
-    if (s.prompts && view->over_list && !is_over_list(*view, s.options) && !sets_list_mean(*view, s.options))
-      add(std::string(view->over_list->name), to_text(*view->over_list, view->over_list->default_value));
+  const auto add_default = [&](const OptionSpec& option) {
+    if (s.options.value(option) == option.default_value)
+      add(std::string(option.name), to_text(option, option.default_value));
+  };
+  for (const View* view : shown) {
+    const bool over_list = is_over_list(*view, s.options);
+    if (s.side == Side::run && view->with_second && (has_second || (lines_have && over_list)))
+      add_default(*view->with_second);
+    if (s.prompts && view->over_list && !over_list && !sets_list_mean(*view, s.options))
+      add_default(*view->over_list);
+  }
   if (const std::string size = size_words(figure); !size.empty()) add("size", size);
   if (figure.rows > 0) add("rows", std::to_string(figure.rows));
   const TargetSpec target = spec_of(figure.target);

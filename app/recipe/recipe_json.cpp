@@ -1,6 +1,4 @@
 #include <algorithm>
-#include <array>
-#include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
@@ -8,12 +6,11 @@
 #include "app/recipe/fields.h"
 #include "app/recipe/names.h"
 #include "app/recipe/recipe.h"
-#include "app/recipe/selection_fields.h"
+#include "app/run/edits/edit_text.h"
 #include "app/run/sources/model_discovery.h"
 #include "app/run/sources/precision_names.h"
 #include "app/run/sources/weights_hash.h"
 #include "app/run/version.h"
-#include "app/text/json_text.h"
 #include "app/views/figure_size.h"
 #include "model/files/error.h"
 #include "model/files/file_io.h"
@@ -24,143 +21,112 @@
 namespace headscope::app {
 namespace {
 
-using nlohmann::json;
-
 constexpr int kVersion = 2;
-constexpr std::size_t kMaxBytes = std::size_t{1} << 24;  // limit of a prompt's size
-constexpr std::size_t kMaxIds = std::size_t{1} << 20;
-constexpr std::size_t kMaxEdits = 10'000;
-constexpr std::size_t kMaxEditBytes = std::size_t{1} << 23;  // a mask of 2,048 positions
-constexpr std::size_t kMaxNameBytes = 1024;
 constexpr float kWidestSavedPane = 1e5F;
 
 constexpr Named<bool> kSubjects[]{{"view", false}, {"window", true}};
 constexpr Named<Page> kPages[]{
     {"exact", Page::exact}, {"width", Page::width}, {"at least", Page::at_least}, {"fit", Page::trimmed}};
 
-// The keys of the file format; `form` is a FieldReader or a FieldWriter.
+// The keys of the file format.
 
-void describe_weights(auto& form, const std::string& weights) {
+void describe_weights(Fields& form, std::string& weights) {
   if (!weights.empty() && !is_weights_hash(weights))
     form.reject("weights", "\"sha256:\" and 64 hexadecimal digits");
 }
 
-void describe_attention(auto& form, auto& name) {
-  form.bytes_if_any("attention", kMaxNameBytes, name);
+void describe_attention(Fields& form, std::string& name) {
+  form.bytes_if_any("attention", name);
   if (!name.empty() && !system::is_file_name(name))
     form.reject("attention", "the name of a file, without a folder");
 }
 
-void describe_model(auto& form, auto& model) {
-  form.bytes("name", kMaxNameBytes, model.name);
-  form.bytes("weights", kMaxNameBytes, model.weights);
+void describe_name_and_weights(Fields& form, Session::Model& model) {
+  form.bytes("name", model.name);
+  form.bytes("weights", model.weights);
   describe_weights(form, model.weights);
+}
+
+void describe_model(Fields& form, Session::Model& model) {
+  describe_name_and_weights(form, model);
   form.one_of("precision", kPrecisionNames, model.precision);
   describe_attention(form, model.attention);
   form.flag_if_any("adds_start_token", model.adds_start_token);
 }
 
-void describe_second_model(auto& form, auto& model) {
-  form.bytes("name", kMaxNameBytes, model.name);
-  form.bytes("weights", kMaxNameBytes, model.weights);
-  describe_weights(form, model.weights);
+void describe_second_model(Fields& form, Session::Model& model) {
+  describe_name_and_weights(form, model);
   if (model.name.empty()) form.reject("name", "the name of a model");
 }
 
-void describe_prompt(auto& form, auto& prompt) {
-  form.bytes("text", kMaxBytes, prompt.text);
-  form.integers("ids", 0, kMaxIds, prompt.ids);
+void describe_prompt(Fields& form, Prompt& prompt) {
+  form.bytes("text", prompt.text, Prompt::kMaxBytes);
+  form.integers("ids", 0, Prompt::kMaxBytes, prompt.ids);
   form.flag("start_token", prompt.start_token);
 }
 
 /// The edits as texts, and the indices of those that are switched off.
-void describe_edits(const FieldReader& form, std::vector<WrittenEdit>& edits) {
-  for (std::optional<std::string>& text : form.texts("edits", kMaxEditBytes)) {
-    if (!text) form.reject("edits", "a list of texts");
-    edits.push_back({*std::move(text), true});
-  }
-  if (edits.size() > kMaxEdits) form.reject("edits", "a list of at most " + std::to_string(kMaxEdits));
-  std::vector<int> off;
-  form.integers("switched_off", 0, kMaxEdits, off);
-  for (const int index : off) {
-    if (index >= std::ssize(edits)) form.reject("switched_off", "indices of edits");
-    edits[index].on = false;
-  }
-}
-void describe_edits(FieldWriter& form, const std::vector<WrittenEdit>& edits) {
+void describe_edits(Fields& form, std::vector<WrittenEdit>& edits) {
   std::vector<std::string> texts;
   std::vector<int> off;
   for (const WrittenEdit& edit : edits) {
     if (!edit.on) off.push_back(static_cast<int>(texts.size()));
     texts.push_back(edit.text);
   }
-  if (!texts.empty()) form.texts("edits", texts);
-  if (!off.empty()) form.integers("switched_off", 0, kMaxEdits, off);
+  if (form.reads() || !texts.empty()) form.texts("edits", kMaxEdits, texts);
+  if (form.reads() || !off.empty()) form.integers("switched_off", 0, kMaxEdits, off);
+  edits.clear();
+  for (std::string& text : texts) edits.push_back({std::move(text)});
+  for (const int index : off) {
+    if (index >= std::ssize(edits)) return form.reject("switched_off", "indices of edits");
+    edits[index].on = false;
+  }
 }
 
-void describe_second(auto& form, auto& second) {
-  form.bytes("text", kMaxBytes, second.text);
+void describe_second(Fields& form, Session::Second& second) {
+  form.bytes("text", second.text, Prompt::kMaxBytes);
   form.flag("on", second.on);
   form.one_of("alignment", kAlignmentNames, second.alignment);
   describe_attention(form, second.attention);
-  form.bytes_if_any("weights", kMaxNameBytes, second.weights);
+  form.bytes_if_any("weights", second.weights);
   describe_weights(form, second.weights);
 }
 
-void describe_tried(auto& form, auto& tried) {
-  form.integers("ids", 0, kMaxIds, tried.ids);
+void describe_tried(Fields& form, TriedText& tried) {
+  form.integers("ids", 0, Prompt::kMaxBytes, tried.ids);
   form.whole("begun", 0, static_cast<int>(tried.ids.size()), tried.start);
   form.shares("probabilities", tried.ids.size() - static_cast<std::size_t>(tried.start), tried.probabilities);
 }
 
 /// A token that a list's line names, as lines write it.
-template <class Form>
-void describe_given(Form& form, const char* key, auto& token) {
-  std::string text;
-  if constexpr (!Form::kReads) text = text_of(token);
-  form.bytes_if_any(key, PromptList::kMaxBytes, text);
-  if constexpr (Form::kReads) {
-    if (text.empty()) return;
-    try {
-      token = parse_given_token(text);
-    } catch (const std::invalid_argument&) {
-      form.reject(key, "a token's text, \"id:4\" or \"rank:2\"");
-    }
+void describe_given(Fields& form, const char* key, GivenToken& token) {
+  std::string text = text_of(token);
+  form.bytes_if_any(key, text, PromptList::kMaxBytes);
+  if (text.empty()) return;
+  try {
+    token = parse_given_token(text);
+  } catch (const std::invalid_argument&) {
+    form.reject(key, "a token's text, \"id:4\" or \"rank:2\"");
   }
 }
 
-/// What a list's line says of how its prompt is measured.
-template <class Form>
-void describe_measured(Form& form, auto& prompt) {
-  const auto if_any = [&](const char* key, auto& value, const auto& describe) {
-    if constexpr (Form::kReads) {
-      if (form.has(key)) describe(value.emplace());
-    } else if (value) {
-      describe(*value);
-    }
-  };
-  if_any("second", prompt.second, [&](auto& text) { form.bytes("second", PromptList::kMaxBytes, text); });
+/// One prompt of a list: a text or ids, and what its line says of how it is measured.
+void describe_listed(Fields& form, ListedPrompt& prompt) {
+  if (form.reads() || prompt.ids.empty()) form.bytes("text", prompt.text, PromptList::kMaxBytes);
+  if (form.reads() || !prompt.ids.empty())
+    form.integers("ids", std::numeric_limits<int>::min(), PromptList::kMaxBytes, prompt.ids);
+  if (!prompt.text.empty() && !prompt.ids.empty()) form.reject("ids", "no ids, because there is a text");
+  if (form.given("second", prompt.second)) form.bytes("second", *prompt.second, PromptList::kMaxBytes);
   describe_given(form, "token", prompt.token);
   describe_given(form, "other_token", prompt.other_token);
-  if_any("position", prompt.position,
-         [&](auto& position) { form.whole("position", -1, std::numeric_limits<int>::max(), position); });
-  form.bytes_if_any("problem", PromptList::kMaxBytes, prompt.problem);
+  if (form.given("position", prompt.position))
+    form.whole("position", -1, std::numeric_limits<int>::max(), *prompt.position);
+  form.bytes_if_any("problem", prompt.problem, PromptList::kMaxBytes);
 }
 
-/// One prompt of a list: a text or ids, and how it is measured.
-template <class Form>
-void describe_listed(Form& form, auto& prompt) {
-  if (Form::kReads || prompt.ids.empty()) form.bytes("text", PromptList::kMaxBytes, prompt.text);
-  if (Form::kReads || !prompt.ids.empty())
-    form.integers("ids", std::numeric_limits<int>::min(), kMaxIds, prompt.ids);
-  if (!prompt.text.empty() && !prompt.ids.empty()) form.reject("ids", "no ids, because there is a text");
-  describe_measured(form, prompt);
-}
-
-void describe_prompts(auto& form, auto& list) {
-  form.bytes("name", kMaxNameBytes, list.name);
-  form.list("list", PromptList::kMaxPrompts, list.prompts,
-            [](auto& one, auto& prompt) { describe_listed(one, prompt); });
+void describe_prompts(Fields& form, PromptList& list) {
+  form.bytes("name", list.name);
+  form.list("list", PromptList::kMaxPrompts, list.prompts, describe_listed);
   std::size_t size = 0;
   for (const ListedPrompt& prompt : list.prompts)
     size += prompt.text.size() + prompt.ids.size() + prompt.second.value_or("").size();
@@ -169,19 +135,18 @@ void describe_prompts(auto& form, auto& list) {
   if (list.prompts.empty()) form.reject("list", "prompts");
 }
 
-void describe_look(auto& form, auto& look) {
+void describe_look(Fields& form, Session::Look& look) {
   form.one_of("theme", kThemeNames, look.dark);
   form.number("font_size", 6, 72, look.font_size);
 }
 
-void describe_panes(auto& form, auto& panes) {
+void describe_panes(Fields& form, PaneSizes& panes) {
   form.number("left", 0, kWidestSavedPane, panes.heads);
   form.number("right", 0, kWidestSavedPane, panes.next);
   form.number("beside", 0, kWidestSavedPane, panes.second_view);
 }
 
-template <class Form>
-void describe_figure(Form& form, auto& figure) {
+void describe_figure(Fields& form, Figure& figure) {
   form.one_of("of", kSubjects, figure.window);
   form.whole("width", 1, kLongestSide, figure.width);
   form.whole("height", 0, kLongestSide, figure.height);
@@ -190,74 +155,84 @@ void describe_figure(Form& form, auto& figure) {
   form.flag("caption", figure.caption);
   form.flag("svg_text", figure.svg_text);
   form.whole("rows", 0, kLongestSide, figure.rows);
-  if (Form::kReads || figure.target != Target::screen) form.one_of("for", kTargetNames, figure.target);
-  if (Form::kReads || !figure.title) form.flag("title", figure.title);
+  if (form.reads() || figure.target != Target::screen) form.one_of("for", kTargetNames, figure.target);
+  if (form.reads() || !figure.title) form.flag("title", figure.title);
 }
 
-void describe_view(auto& form, const char* key, bool needed, auto& id) {
-  form.bytes_if_any(key, kMaxNameBytes, id);
+void describe_view(Fields& form, const char* key, bool needed, std::string& id) {
+  form.bytes_if_any(key, id);
   if ((needed || !id.empty()) && find_view(id) == nullptr) form.reject(key, "a known view");
 }
 
-template <class Form>
-void describe_session(Form& form, auto& s, auto& unknown) {
-  form.object("model", s.model, [](auto& part, auto& model) { describe_model(part, model); });
-  form.object("prompt", s.prompt, [](auto& part, auto& prompt) { describe_prompt(part, prompt); });
+void describe_session(Fields& form, Session& s, std::vector<std::string>& unknown) {
+  form.object("model", s.model, describe_model);
+  form.object("prompt", s.prompt, describe_prompt);
   describe_edits(form, s.edits);
-  form.optional("second", s.second, [&](auto& part, auto& second) {
+  form.optional("second", s.second, [&](Fields& part, Session::Second& second) {
     describe_second(part, second);
     if (!second.attention.empty() && s.model.attention.empty())
       part.reject("attention", "no attention file, because the model has weights");
   });
-  form.optional("second_model", s.second_model,
-                [](auto& part, auto& second) { describe_second_model(part, second); });
+  form.optional("second_model", s.second_model, describe_second_model);
   if (s.second_model && !s.model.attention.empty())
     form.reject("second_model", "no second model, because the first one is an attention file");
   form.one_of("show", kSideNames, s.side);
   describe_view(form, "view", true, s.view);
   describe_view(form, "beside", false, s.second_view);
   form.options("options", s.options, unknown);
-  form.object("selection", s.selection, [](auto& part, auto& place) { describe_selection(part, place); });
-  form.list("tries", kMaxTries, s.tries, [](auto& part, auto& tried) { describe_tried(part, tried); });
-  form.optional("prompts", s.prompts, [](auto& part, auto& list) { describe_prompts(part, list); });
-  form.object("look", s.look, [](auto& part, auto& look) { describe_look(part, look); });
-  if (Form::kReads || s.panes != PaneSizes{})
-    form.object("panes", s.panes, [](auto& part, auto& panes) { describe_panes(part, panes); });
+  form.object("selection", s.selection, describe_selection);
+  form.list("tries", kMaxTries, s.tries, describe_tried);
+  form.optional("prompts", s.prompts, describe_prompts);
+  form.object("look", s.look, describe_look);
+  if (form.reads() || s.panes != PaneSizes{}) form.object("panes", s.panes, describe_panes);
+}
+
+void describe_recipe(Fields& form, const std::string& file, Recipe& recipe) {
+  std::string kind = recipe.figure ? "figure" : "session";
+  form.bytes("headscope", kind);
+  if (kind != "figure" && kind != "session") form.reject("headscope", "\"figure\" or \"session\"");
+  int format = form.reads() ? 0 : kVersion;
+  form.whole("version", 1, std::numeric_limits<int>::max(), format);
+  if (format < 1) form.reject("version", "a whole number from 1");
+  form.bytes("program", recipe.program);
+  if (format != kVersion)
+    throw model::LoadError(file + ": it was written by another version of headscope (" +
+                           model::quote(recipe.program) + ", format " + std::to_string(format) +
+                           "); this one reads format " + std::to_string(kVersion));
+  if (!form.reads() && recipe.figure) {
+    std::string command = command_of(recipe);
+    form.bytes("command", command);
+  }
+  describe_session(form, recipe.session, recipe.unknown);
+  form.optional("figure", recipe.figure, describe_figure);
+  if (kind == "figure" && !recipe.figure) form.reject("figure", "an object");
+  if (kind == "session") recipe.figure.reset();
 }
 
 }  // namespace
 
+void describe_selection(Fields& form, Selection& selection) {
+  constexpr int kMaxIndex = 1 << 24;
+  form.whole("layer", 0, kMaxIndex, selection.layer);
+  form.whole("head", 0, kMaxIndex, selection.head);
+  form.whole("query", -1, kMaxIndex, selection.query);
+  form.whole("key", -1, kMaxIndex, selection.key);
+}
+
 std::string to_json(const Recipe& recipe) {
-  const bool figure = recipe.figure.has_value();
-  FieldWriter form;
-  form.bytes("headscope", kMaxNameBytes, figure ? "figure" : "session");
-  form.whole("version", 1, kVersion, kVersion);
-  form.bytes("program", kMaxNameBytes, version());
-  if (figure) form.bytes("command", kMaxBytes, command_of(recipe));
-  describe_session(form, recipe.session, recipe.unknown);
-  form.optional("figure", recipe.figure, [](auto& part, auto& how) { describe_figure(part, how); });
-  return form.take().dump(figure ? -1 : 1, ' ', true) + (figure ? "" : "\n");
+  Recipe written = recipe;
+  written.program = version();
+  Fields form;
+  describe_recipe(form, "", written);
+  const bool is_figure = recipe.figure.has_value();
+  return form.take().dump(is_figure ? -1 : 1, ' ', true) + (is_figure ? "" : "\n");
 }
 
 Recipe parse_recipe(std::string_view text, const std::string& file) {
-  const json object = model::parse_json(text, file);
-  FieldReader form(object, file);
-  std::string kind;
-  form.bytes("headscope", kMaxNameBytes, kind);
-  if (kind != "figure" && kind != "session") form.reject("headscope", "\"figure\" or \"session\"");
-  int version = 0;
-  form.whole("version", 1, std::numeric_limits<int>::max(), version);
-  if (version < 1) form.reject("version", "a whole number from 1");
+  const nlohmann::json object = model::parse_json(text, file);
+  Fields form(object, file);
   Recipe recipe;
-  form.bytes("program", kMaxNameBytes, recipe.program);
-  if (version != kVersion)
-    throw model::LoadError(file + ": it was written by another version of headscope (" +
-                           model::quote(recipe.program) + ", format " + std::to_string(version) +
-                           "); this one reads format " + std::to_string(kVersion));
-  describe_session(form, recipe.session, recipe.unknown);
-  form.optional("figure", recipe.figure, [](auto& part, auto& how) { describe_figure(part, how); });
-  if (kind == "figure" && !recipe.figure) form.reject("figure", "an object");
-  if (kind == "session") recipe.figure.reset();
+  describe_recipe(form, file, recipe);
   return recipe;
 }
 

@@ -6,7 +6,6 @@
 
 #include "app/recipe/fields.h"
 #include "app/recipe/names.h"
-#include "app/recipe/selection_fields.h"
 #include "model/files/error.h"
 #include "model/files/file_io.h"
 #include "model/files/json.h"
@@ -16,37 +15,25 @@
 namespace headscope::app {
 namespace {
 
-constexpr std::size_t kMaxPromptBytes = std::size_t{1} << 24;
-constexpr std::size_t kMaxPathBytes = 4096;
 constexpr int kSmallestWindow = 320;
 constexpr int kLargestWindow = 16384;
-constexpr std::size_t kMaxSettingBytes = 64;
+constexpr std::size_t kMaxFileBytes = 16 * Prompt::kMaxBytes;  // of which each may be a number on its line
 
 std::filesystem::path without_last_slash(const std::filesystem::path& path) {
   return path.has_relative_path() && !path.has_filename() ? path.parent_path() : path;
 }
 
 /// Paths, newest first; invalid ones are left out.
-void describe_recent(FieldReader& form, const char* key, std::vector<std::filesystem::path>& out) {
-  const std::vector<std::optional<std::string>> names = form.texts(key, kMaxPathBytes);
-  bool all = true;
-  for (auto name = names.rbegin(); name != names.rend(); ++name) {
-    const bool usable = *name && !(*name)->empty();
-    if (usable) remember(out, system::path_of(**name));
-    all = all && usable;
-  }
-  if (!all) form.add_unusable_key(key);
-}
-void describe_recent(FieldWriter& form, const char* key, const std::vector<std::filesystem::path>& recent) {
+void describe_recent(Fields& form, const char* key, std::vector<std::filesystem::path>& recent) {
   std::vector<std::string> names;
   for (const auto& path : recent) names.push_back(system::text_of(path));
-  form.texts(key, names);
+  form.texts(key, names.max_size(), names);
+  for (auto name = names.rbegin(); name != names.rend(); ++name) remember(recent, system::path_of(*name));
 }
 
-/// The keys of the settings file; see fields.h.
-template <class Form>
-void describe_settings(Form& form, auto& s) {
-  auto& next = s.session;
+/// The keys of the settings file.
+void describe_settings(Fields& form, Settings& s) {
+  Session& next = s.session;
   form.one_of("theme", kThemeNames, next.look.dark);
   form.number("font_size", kSmallestFont, kLargestFont, next.look.font_size);
   form.whole("window_width", kSmallestWindow, kLargestWindow, s.window_width);
@@ -54,23 +41,23 @@ void describe_settings(Form& form, auto& s) {
   form.number("heads_pane", 0, kWidestPane, next.panes.heads);
   form.number("beside_pane", 0, kWidestPane, next.panes.second_view);
   form.number("next_pane", 0, kWidestPane, next.panes.next);
-  form.bytes("view", kMaxSettingBytes, next.view);
-  form.bytes("second_view", kMaxSettingBytes, next.second_view);
+  form.bytes("view", next.view);
+  form.bytes("second_view", next.second_view);
   describe_selection(form, next.selection);
-  form.path("last_model", kMaxPathBytes, s.last_model);
+  form.path("last_model", s.last_model);
   describe_recent(form, "recent_models", s.recent_models);
   describe_recent(form, "recent_folders", s.recent_folders);
   describe_recent(form, "recent_sessions", s.recent_sessions);
-  form.path("export_folder", kMaxPathBytes, s.export_folder);
+  form.path("export_folder", s.export_folder);
   form.whole("export_scale", 1, kMaxExportScale, s.export_scale);
   form.flag("offer_models", s.offer_models);
   form.flag("all_controls", s.all_controls);
   form.flag("start_token", s.start_token);
   std::vector<std::string> unknown;  // options of another version: ignored
   form.options("options", next.options, unknown);
-  if constexpr (Form::kReads) s.has_prompt = form.has("last_prompt");
+  if (form.reads()) s.has_prompt = form.has("last_prompt");
   if (!s.has_prompt) return;
-  form.bytes("last_prompt", kMaxPromptBytes, next.prompt.text);
+  form.bytes("last_prompt", next.prompt.text, Prompt::kMaxBytes);
   form.flag("last_prompt_start_token", next.prompt.start_token);
 }
 
@@ -85,17 +72,17 @@ void remember(std::vector<std::filesystem::path>& recent, const std::filesystem:
 }
 
 std::string to_json(const Settings& settings) {
-  FieldWriter form;
-  describe_settings(form, settings);
+  Settings written = settings;
+  Fields form;
+  describe_settings(form, written);
   return nlohmann::json(form.take()).dump(2) + "\n";  // keys in alphabetical order
 }
 
 LoadedSettings parse_settings(std::string_view text, const std::string& file) {
   try {
     const nlohmann::json object = model::parse_json(text, file);
-    if (!object.is_object()) throw model::LoadError(file + ": expected a JSON object");
     std::string unusable;
-    FieldReader form(object, file, {}, &unusable);
+    Fields form(object, file, {}, &unusable);
     LoadedSettings loaded;
     describe_settings(form, loaded.settings);
     if (!unusable.empty()) loaded.message = file + ": invalid values were replaced by defaults: " + unusable;
@@ -109,7 +96,7 @@ LoadedSettings load_settings(const std::filesystem::path& file) {
   std::error_code ignored;
   if (!std::filesystem::exists(std::filesystem::symlink_status(file, ignored))) return {};
   try {
-    return parse_settings(model::read_file(file, 4 * kMaxPromptBytes + (1 << 16)), system::text_of(file));
+    return parse_settings(model::read_file(file, kMaxFileBytes), system::text_of(file));
   } catch (const std::exception& error) {
     return {{}, std::string(error.what()) + "; the default settings are used"};
   }

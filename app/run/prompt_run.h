@@ -84,6 +84,9 @@ struct LoadedModel {
 
 /// What to run: text, or ids if given, with edits.
 struct Prompt {
+  static constexpr std::size_t kMaxBytes = std::size_t{1}
+                                           << 20;  ///< limit of the text's size: no context holds more
+
   std::string text;
   std::vector<int> ids;  ///< used instead of the text if not empty
   /// Add the start token at the start; nullopt: as the tokenizer's files say.

@@ -9,6 +9,8 @@
 
 namespace headscope::app {
 
+constexpr std::size_t kMaxEdits = 10'000;  ///< of a run
+
 /// Parses edits as written on the command line and in the window, several separated by ";". For the grammar
 /// see edit_grammar(). Throws model::RunError: one sentence with the part that is wrong.
 model::Edits parse_edits(std::string_view text, const LoadedModel& model);
