@@ -415,7 +415,6 @@ void CommandSyntax::reading() {
   computing();
   prompt(true);
   edits();
-  json();
 }
 
 void CommandSyntax::json() {
@@ -457,6 +456,7 @@ void CommandSyntax::picture_out(const std::string& formats, const std::string& h
 
 void CommandSyntax::answer_out(bool csv) {
   answers_ = AnswerOut::always;
+  json();
   const std::string formats = csv ? "txt|json|csv" : "txt|json";
   if (csv) byte_order_mark();
   out("FILE." + formats, "write the answer to this file instead of standard output (-)");

@@ -149,14 +149,14 @@ class CommandSyntax {
   void no_recipe(bool& value);
   /// For the commands that recipe_command makes; includes no_recipe. `more`: for its help.
   void recipe(bool& without, const std::string& more = "");
-  /// All shared options of a command that computes something for prompts and prints it as text or JSON.
+  /// All shared options of a command that computes something for prompts, besides its output.
   void reading();
   void json();
   void out(const std::string& values, const std::string& help);
   /// The same for a picture in one of these formats ("png|svg"), which may go to standard output. With "json"
   /// among them, the answer that the command prints may go there, too.
   void picture_out(const std::string& formats, const std::string& help);
-  /// A file for the answer of a command that prints it as text or JSON; `csv`: also as CSV.
+  /// --json, and a file for the answer of a command that prints it as text or JSON; `csv`: also as CSV.
   void answer_out(bool csv = false);
 
  private:

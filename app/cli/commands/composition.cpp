@@ -111,7 +111,6 @@ Finish describe_composition(CommandSyntax& command) {
                         own->kind, kKinds);
   command.option("top", "N", "only the N strongest pairs (default: 20, as CSV and JSON all)", own->top,
                  whole(1));
-  command.json();
   command.answer_out(true);
   return command.finish(
       own, [](CompositionCommand&) {}, run_composition);

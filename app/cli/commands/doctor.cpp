@@ -140,7 +140,6 @@ int run_doctor(const Arguments& command, const Streams& streams) {
 }  // namespace
 
 Finish describe_doctor(CommandSyntax& command) {
-  command.json();
   command.answer_out();
   command.footer("Exit status: 0 if headscope works here, else 1. The names of packages are Debian's.");
   return command.finish(

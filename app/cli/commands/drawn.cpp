@@ -18,6 +18,7 @@ void second_prompt_options(CommandSyntax& command, DrawnCommand& own, const std:
 }
 
 void drawn_output(CommandSyntax& command, DrawnCommand& own) {
+  command.json();
   command.picture();
   command.no_recipe(own.no_recipe);
   command.picture_out(

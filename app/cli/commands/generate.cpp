@@ -152,7 +152,6 @@ Finish describe_generate(CommandSyntax& command) {
                  own->sampling.top_p, between(0, 1, "from 0 to 1"));
   command.option("seed", "S", "the same seed gives the same text (default: 0)", own->seed, seed_number);
   command.flag("echo", "write the prompt first", own->echo);
-  command.json();
   command.answer_out();
   const auto check = [](const GenerateCommand& generate) {
     require_prompt(generate);

@@ -107,7 +107,6 @@ Finish describe_info(CommandSyntax& command) {
   const auto own = std::make_shared<InfoCommand>();
   command.word("FILE", "a figure or a session: show its recipe instead of a model", own->file, any_text);
   command.model();
-  command.json();
   command.answer_out();
   const auto check = [](const InfoCommand& info) {
     if (info.model.model && !info.file.empty())

@@ -5,7 +5,6 @@
 #include <functional>
 #include <stdexcept>
 #include <utility>
-#include <variant>
 
 #include "app/counted.h"
 #include "app/views/parts/list_means.h"
@@ -14,17 +13,13 @@
 namespace headscope::app {
 namespace {
 
-/// A member of places.
-using WholeMember = std::optional<int> CellPlace::*;
-using TextMember = std::string CellPlace::*;
-struct PlaceMember {
-  const char* key;
-  std::variant<WholeMember, TextMember> member;
-};
-/// In the order in which answers have them.
-constexpr PlaceMember kPlaceMembers[] = {{"layer", &CellPlace::layer}, {"head", &CellPlace::head},
-                                         {"part", &CellPlace::part},   {"position", &CellPlace::position},
-                                         {"hook", &CellPlace::hook},   {"quantity", &CellPlace::quantity}};
+/// Calls `use(key, member)` for the members of a place, in the order in which answers have them.
+template <class Place, class Use>
+void for_each_member(Place& place, const Use& use) {
+  use("layer", place.layer), use("head", place.head), use("part", place.part);
+  use("position", place.position), use("hook", place.hook), use("quantity", place.quantity);
+}
+
 constexpr std::size_t kLongestText = 100;
 
 std::string short_text_at(const Json& cell, const char* key) {
@@ -34,28 +29,15 @@ std::string short_text_at(const Json& cell, const char* key) {
   return terminal_safe(text.get_ref<const std::string&>());
 }
 
-/// The members that a place has, with their values.
-Json place_json(const CellPlace& place) {
-  Json json = Json::object();
-  for (const auto& [key, member] : kPlaceMembers) {
-    if (const auto* whole = std::get_if<WholeMember>(&member)) {
-      if (place.*(*whole)) json[key] = *(place.*(*whole));
-    } else if (const std::string& text = place.*std::get<TextMember>(member); !text.empty()) {
-      json[key] = text;
-    }
-  }
-  return json;
-}
-
 MeanCell cell_of(const Json& read) {
   MeanCell cell{short_text_at(read, "cell")};
-  for (const auto& [key, member] : kPlaceMembers) {
-    if (!read.contains(key)) continue;
-    if (const auto* whole = std::get_if<WholeMember>(&member))
-      cell.place.*(*whole) = static_cast<int>(whole_at(read, key, 0));
+  for_each_member(cell.place, [&](const char* key, auto& member) {
+    if (!read.contains(key)) return;
+    if constexpr (requires { member.empty(); })
+      member = short_text_at(read, key);
     else
-      cell.place.*std::get<TextMember>(member) = short_text_at(read, key);
-  }
+      member = static_cast<int>(whole_at(read, key, 0));
+  });
   if (read.contains("unit")) cell.unit = short_text_at(read, "unit");
   return cell;
 }
@@ -145,7 +127,13 @@ void ListMeans::write_json(std::ostream& out) const {
   for (std::size_t i = 0; i < means_.size(); ++i) {
     const MeanCell& of = means_.cell(i);
     Json cell = {{"cell", of.name}};
-    cell.update(place_json(of.place));
+    for_each_member(of.place, [&](const char* key, const auto& member) {
+      if constexpr (requires { member.empty(); }) {
+        if (!member.empty()) cell[key] = member;
+      } else if (member) {
+        cell[key] = *member;
+      }
+    });
     if (!of.unit.empty()) cell["unit"] = of.unit;
     add_mean_members(means_.mean(i), cell);
     means.push_back(std::move(cell));

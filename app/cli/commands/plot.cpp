@@ -64,8 +64,7 @@ void run_plot(const PlotCommand& given, const Streams& streams) {
   if (prompts) patch_pairs(command, *prompts);
   require_below(engine.config().n_layer, selection.layer, "", "layer", advice(command, "--layer"));
   require_below(engine.config().n_head, selection.head, "", "head", advice(command, "--head"));
-  using Files = std::vector<std::pair<const View*, Destination>>;
-  const auto draw = [&](PromptRun made, const std::string& where, const Files& files) {
+  const auto draw = [&](PromptRun made, const std::string& where, const std::filesystem::path& pattern) {
     const auto run = std::make_shared<const PromptRun>(std::move(made));
     warn_about(*run, where, streams.err);
     require_below(run->run->length(), selection.query, where, "token", advice(command, "--query"));
@@ -74,33 +73,26 @@ void run_plot(const PlotCommand& given, const Streams& streams) {
     StatusLine line(streams);
     DirectAnswers answers(run, engine.workspace,
                           [&](std::string_view work, double done) { line.tell_work(where, work, done); });
-    for (const auto& [view, out] : files) {
-      if (lacks_second(command, *view, *run))
-        streams.err << "headscope: " << where << "with these options, the view " << view->id
+    for (const std::string& id : command.views) {
+      const View& view = *find_view(id);
+      if (lacks_second(command, view, *run))
+        streams.err << "headscope: " << where << "with these options, the view " << id
                     << " shows nothing of the second model\n";
       const std::string bytes = saying_where(
-          where, [&] { return figure_bytes(command, *view, run, prompts, answers, *fonts, weights); });
+          where, [&] { return figure_bytes(command, view, run, prompts, answers, *fonts, weights); });
       line.clear();
-      write_output(out, bytes, streams);
+      write_output({with_name(pattern, "{view}", id), command.out.format}, bytes, streams);
     }
     for (const std::string& skipped : answers.skipped())
       streams.err << "headscope: " << where << one_line(skipped) << '\n';
   };
-  if (engine.model->patterns) {
-    Files files;
-    for (const std::string& view : command.views)
-      files.push_back({find_view(view), {with_name(command.out.file, "{view}", view), command.out.format}});
-    return draw(run_of_patterns(engine, command.prompt, command.comparison), "", files);
-  }
+  if (engine.model->patterns)
+    return draw(run_of_patterns(engine, command.prompt, command.comparison), "", command.out.file);
   const Baseline baseline = baseline_of(engine, command.comparison, command.prompt.start_token);
   for_each_prompt(command.prompt, streams, [&](const PromptSource& source, const Prompt& prompt) {
-    Files files;
-    for (const std::string& view : command.views)
-      files.push_back(
-          {find_view(view), {source.file(with_name(command.out.file, "{view}", view)), command.out.format}});
     PromptRun made = run_prompt(engine, prompt, source.where());
     compare(engine, made, baseline);
-    draw(std::move(made), source.where(), files);
+    draw(std::move(made), source.where(), source.file(command.out.file));
   });
 }
 

@@ -93,7 +93,6 @@ Finish describe_tokens(CommandSyntax& command) {
   command.prompt(true);
   command.flag("no-special", "read <|endoftext|> and other special tokens in a text as plain text",
                own->plain);
-  command.json();
   command.answer_out();
   return command.finish(own, require_prompt, run_tokens);
 }

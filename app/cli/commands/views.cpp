@@ -63,7 +63,6 @@ void run_views(const Arguments& command, const Streams& streams) {
 }  // namespace
 
 Finish describe_views(CommandSyntax& command) {
-  command.json();
   command.answer_out();
   return command.finish(
       std::make_shared<Arguments>(), [](Arguments&) {}, run_views);
