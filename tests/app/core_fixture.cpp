@@ -12,6 +12,7 @@ CoreOptions CoreTest::options(std::optional<std::string> prompt) {
   o.window.model = bundled_folder();
   if (prompt) o.window.prompt = Prompt{*prompt, {}, false};
   o.fonts = fonts_;
+  o.wake = [] { woken_.release(); };
   o.screen = &screen_;
   o.start_folder = folder_.path();
   o.get_clipboard = [this] { return clipboard_; };
@@ -121,7 +122,7 @@ void CoreTest::generate(Core& core, int tokens) {
   core.apply(Generate{true});
   while (core.state().generation.running && core.state().generation.token_count < tokens) {
     core.draw({});
-    while (!core.take_results()) std::this_thread::yield();
+    while (!core.take_results()) woken_.try_acquire_for(kLongestTimer);
   }
   core.apply(Generate{false});
 }

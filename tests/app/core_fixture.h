@@ -1,6 +1,7 @@
 #pragma once
 #include <chrono>
 #include <ranges>
+#include <semaphore>
 #include <thread>
 
 #include "app/window/core.h"
@@ -108,10 +109,15 @@ class CoreTest : public ::testing::Test {
   static void wait_until(Core& core, const Done& done) {
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
     while (!done() && std::chrono::steady_clock::now() < deadline)
-      if (!core.take_results()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      if (!core.take_results()) woken_.try_acquire_for(kLongestTimer);
     EXPECT_TRUE(done());
     core.draw({});
   }
+
+  /// Released when another thread has something to draw. Timers wake nothing, so that no wait is longer than
+  /// some.
+  static inline std::counting_semaphore<> woken_{0};
+  static constexpr std::chrono::milliseconds kLongestTimer{50};
 
   static inline std::shared_ptr<const viz::Fonts> fonts_;
   MemoryScreen screen_;

@@ -18,11 +18,22 @@ fail() {
   exit 1
 }
 
+# Until a command succeeds, for at most ten seconds; `what` is said if it does not.
+wait_for() {
+  local what=$1
+  shift
+  for _ in {1..200}; do
+    ! "$@" || return 0
+    [[ -z $window_pid ]] || kill -0 "$window_pid" 2>/dev/null || fail "the program ended"
+    sleep 0.05
+  done
+  fail "$what"
+}
+
 start_server() {
   Xvfb -displayfd 3 -screen 0 1700x1100x24 -noreset -nolisten tcp 3>"$work/display" 2>/dev/null &
   server=$!
-  for _ in {1..100}; do [[ ! -s $work/display ]] || break; sleep 0.1; done
-  [[ -s $work/display ]] || fail "Xvfb did not start"
+  wait_for "Xvfb did not start" test -s "$work/display"
   export DISPLAY=:$(<"$work/display")
 }
 
@@ -33,17 +44,14 @@ start_window() {
   find_window
 }
 
+has_window() {
+  window=$(xdotool search --onlyvisible --name headscope 2>/dev/null | head -n 1)
+  [[ -n $window ]]
+}
+
 find_window() {
-  window=
-  for _ in {1..100}; do
-    window=$(xdotool search --onlyvisible --name headscope 2>/dev/null | head -n 1 || true)
-    [[ -z $window ]] || break
-    kill -0 "$window_pid" 2>/dev/null || fail "the program ended"
-    sleep 0.1
-  done
-  [[ -n $window ]] || fail "no window came"
-  xdotool windowfocus "$window"
-  sleep 1
+  wait_for "no window came" has_window
+  xdotool windowfocus --sync "$window"
 }
 
 close_window() {
@@ -56,11 +64,10 @@ close_window() {
 
 # The left button at a place of the window; the first click on a control must do.
 click_at() {
-  xdotool mousemove --window "$window" "$1" "$2"
-  sleep 0.2
-  xdotool click 1
-  sleep 0.5
+  xdotool mousemove --sync --window "$window" "$1" "$2" click 1
 }
+
+picture_in() { compgen -G "$1" >/dev/null && [[ $(head -c 4 $1 | tail -c 3) == PNG ]]; }
 
 settings=$XDG_CONFIG_HOME/headscope/settings.json
 
@@ -69,7 +76,6 @@ typing)
   start_server
   start_window --prompt "Once upon"
   xdotool type --delay 40 " a time"
-  sleep 1
   close_window
   grep -q 'Once upon a time' "$settings" || fail "the typed text was not kept"
   ;;
@@ -77,13 +83,11 @@ export)
   start_server
   start_window --prompt "Once upon"
   xdotool key ctrl+e
-  sleep 0.5
+  sleep 0.5  # a dialog that is drawn has the keys
   xdotool key ctrl+a
   xdotool type --delay 20 "$work/picture.png"
-  sleep 0.5
   xdotool key Return
-  for _ in {1..50}; do [[ ! -s $work/picture.png ]] || break; sleep 0.1; done
-  [[ $(head -c 4 "$work/picture.png" | tail -c 3) == PNG ]] || fail "no picture was written"
+  wait_for "no picture was written" picture_in "$work/picture.png"
   close_window
   ;;
 export-by-mouse)
@@ -92,9 +96,7 @@ export-by-mouse)
   start_window --prompt "Once upon"
   click_at 1510 24   # Export
   click_at 800 724   # Export, in the dialog
-  for _ in {1..50}; do compgen -G "$work/*.png" >/dev/null && break; sleep 0.1; done
-  picture=$(compgen -G "$work/*.png") || fail "no picture was written"
-  [[ $(head -c 4 "$picture" | tail -c 3) == PNG ]] || fail "$picture is no picture"
+  wait_for "no picture was written" picture_in "$work/*.png"
   close_window
   ;;
 restart)
@@ -102,7 +104,6 @@ restart)
   start_window --prompt "Once upon"
   xdotool type --delay 40 " a hill"
   xdotool key ctrl+Next alt+Down ctrl+d ctrl+t
-  sleep 1
   close_window
   cp "$settings" "$work/first.json"
   for words in 'Once upon a hill' '"theme": "dark"' '"layer": 1' '"view": "scores"'; do
@@ -113,7 +114,6 @@ restart)
   cmp "$settings" "$work/first.json" || fail "the second start changed what was kept"
   start_window
   xdotool type --delay 40 " top"
-  sleep 1
   close_window
   grep -q 'Once upon a hill top' "$settings" || fail "the prompt did not come back"
   ;;
