@@ -11,10 +11,12 @@ namespace headscope::model {
 /// Which tensors of a folder are which parameters of a GPT-2 (see parameters_of), under the names and in the
 /// layouts that programs save them.
 struct Checkpoint {
-  Config config;  ///< with n_ctx, vocab_size and tie_word_embeddings as the tensors have them
+  /// With n_ctx and vocab_size as the tensors have them; tied without a head of its own in the files.
+  Config config;
   std::map<std::string, const TensorSource::Entry*> tensors;  ///< by the parameters' names; biases may lack
-  bool linear_layout = false;         ///< the blocks' matrices are [out, in], as torch.nn.Linear keeps them
-  std::vector<std::string> notes;     ///< sentences about what was taken differently than it is written
+  bool may_be_tied = false;        ///< there is a head, and the configuration ties it: see if they are equal
+  bool linear_layout = false;      ///< the blocks' matrices are [out, in], as torch.nn.Linear keeps them
+  std::vector<std::string> notes;  ///< sentences about what was taken differently than it is written
   std::vector<std::string> warnings;  ///< sentences about what is in the folder and not used
 };
 

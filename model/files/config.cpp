@@ -1,16 +1,15 @@
 #include "model/files/config.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
-#include <cstdint>
-#include <initializer_list>
 #include <nlohmann/json.hpp>
-#include <string>
 #include <utility>
 
-#include "model/files/error.h"
+#include "model/files/file_io.h"
 #include "model/files/json.h"
-#include "model/files/quote.h"
+#include "model/files/json_value.h"
+#include "system/path_text.h"
 
 namespace headscope::model {
 namespace {
@@ -19,15 +18,36 @@ using nlohmann::json;
 
 constexpr int kLargestSize = 1 << 24;
 
-/// Names of one value, GPT-2's own first.
-using Names = std::initializer_list<const char*>;
-constexpr Names kLayers = {"n_layer", "num_hidden_layers", "n_layers", "num_layers"};
-constexpr Names kHeads = {"n_head", "num_attention_heads", "n_heads", "num_heads"};
-constexpr Names kWidth = {"n_embd", "hidden_size", "d_model"};
-constexpr Names kPositions = {"n_positions", "n_ctx", "max_position_embeddings", "block_size"};
-constexpr Names kInner = {"n_inner", "intermediate_size", "ffn_hidden_size"};
-constexpr Names kActivation = {"activation_function", "hidden_act", "activation"};
-constexpr Names kEpsilon = {"layer_norm_epsilon", "layer_norm_eps"};
+/// A size and its names, GPT-2's own first. Those of other configurations are safe to take, since the
+/// tensors' shapes must agree with them.
+struct Size {
+  std::array<const char*, 4> names;
+  int Config::*of;
+};
+constexpr Size kSizes[] = {
+    {{"n_layer", "num_hidden_layers", "n_layers", "num_layers"}, &Config::n_layer},
+    {{"n_head", "num_attention_heads", "n_heads", "num_heads"}, &Config::n_head},
+    {{"n_embd", "hidden_size", "d_model"}, &Config::n_embd},
+    {{"n_positions", "n_ctx", "max_position_embeddings", "block_size"}, &Config::n_ctx},
+    {{"vocab_size"}, &Config::vocab_size},
+    {{"n_inner", "intermediate_size", "ffn_hidden_size"}, &Config::n_inner},
+};
+
+struct Flag {
+  const char* name;
+  bool Config::*of;
+};
+constexpr Flag kFlags[] = {
+    {"scale_attn_weights", &Config::scale_attn_weights},
+    {"scale_attn_by_inverse_layer_idx", &Config::scale_attn_by_inverse_layer_idx},
+    {"tie_word_embeddings", &Config::tie_word_embeddings},
+};
+
+constexpr const char *kActivation = "activation_function", *kEpsilon = "layer_norm_epsilon";
+
+/// Names of other configurations, which GPT-2 passes over in transformers, and those that count instead.
+constexpr std::pair<const char*, const char*> kPassedOver[] = {
+    {"hidden_act", kActivation}, {"activation", kActivation}, {"layer_norm_eps", kEpsilon}};
 
 /// JSON of a text in which Python's numbers that JSON lacks are strings.
 std::string without_python_numbers(std::string_view text) {
@@ -50,93 +70,24 @@ std::string without_python_numbers(std::string_view text) {
   return out;
 }
 
-std::string describe(const json& value) {
-  if (value.is_string()) return quote(value.get_ref<const std::string&>());
-  if (value.is_structured()) return std::string("a JSON ") + value.type_name();
-  return value.dump();
+/// A whole number from `smallest` on; nothing if there is none.
+std::optional<int> whole(const json& value, const std::string& where, int smallest) {
+  if (value.is_null()) return std::nullopt;
+  if (!value.is_number_integer() || value < smallest || value > kLargestSize)
+    reject_value(where,
+                 "a whole number from " + std::to_string(smallest) + " to " + std::to_string(kLargestSize),
+                 value);
+  return value.get<int>();
 }
 
-/// Reads keys of one object; a null value counts as an absent key, as in Hugging Face's files.
-class Reader {
- public:
-  Reader(const json& object, const std::string& file) : object_(object), file_(file) {}
-
-  const json* find(const char* key) const {
-    const auto found = object_.find(key);
-    return found == object_.end() || found->is_null() ? nullptr : &*found;
-  }
-
-  /// The first of the names that has a value; else GPT-2's own.
-  const char* key_of(Names names) const {
-    const auto there = std::ranges::find_if(names, [&](const char* name) { return find(name) != nullptr; });
-    return there == names.end() ? *names.begin() : *there;
-  }
-
-  [[noreturn]] void fail(const char* key, const std::string& expected, const std::string& found) const {
-    throw LoadError(file_ + ": " + key + ": expected " + expected + ", found " + found);
-  }
-
-  std::optional<int> whole(const char* key, int smallest) const {
-    const json* value = find(key);
-    if (value == nullptr) return std::nullopt;
-    const bool fits = value->is_number_integer() &&
-                      !(value->is_number_unsigned() && value->get<std::uint64_t>() > kLargestSize);
-    if (!fits || value->get<std::int64_t>() < smallest || value->get<std::int64_t>() > kLargestSize) {
-      fail(key, "a whole number from " + std::to_string(smallest) + " to " + std::to_string(kLargestSize),
-           describe(*value));
-    }
-    return value->get<int>();
-  }
-
-  int size(const char* key) const {
-    const std::optional<int> value = whole(key, 1);
-    if (!value) fail(key, "a whole number", "no such key");
-    return *value;
-  }
-
-  bool flag(const char* key, bool otherwise) const {
-    const json* value = find(key);
-    if (value == nullptr) return otherwise;
-    if (!value->is_boolean()) fail(key, "true or false", describe(*value));
-    return value->get<bool>();
-  }
-
-  float epsilon(const char* key, float otherwise) const {
-    const json* value = find(key);
-    if (value == nullptr) return otherwise;
-    if (!value->is_number() || !(value->get<double>() >= 0 && value->get<double>() <= 1)) {
-      fail(key, "a number from 0 to 1", describe(*value));
-    }
-    return value->get<float>();
-  }
-
-  Activation activation(const char* key, Activation otherwise) const {
-    const json* value = find(key);
-    if (value == nullptr) return otherwise;
-    const auto named =
-        value->is_string() ? activation_named(value->get_ref<const std::string&>()) : std::nullopt;
-    if (!named) fail(key, "one of " + std::string(activation_names()), describe(*value));
-    return *named;
-  }
-
-  /// A setting with only one supported value.
-  void only(const char* key, bool supported) const {
-    if (flag(key, supported) != supported) {
-      fail(key, std::string(supported ? "true" : "false") + " (the only supported value)",
-           supported ? "false" : "true");
-    }
-  }
-
-  /// A setting that must be absent or empty.
-  void absent(const char* key) const {
-    const json* value = find(key);
-    if (value != nullptr && !value->empty()) fail(key, "none (it is not supported)", describe(*value));
-  }
-
- private:
-  const json& object_;
-  const std::string& file_;
-};
+/// Throws for a setting that alters the computation in a way that is not supported, or of another model.
+void check_supported(const json& object, const std::string& in) {
+  if (const json& type = member(object, "model_type"); !type.is_null() && type != "gpt2")
+    reject_value(in + "model_type", "\"gpt2\"", type);
+  for (const char* name : {"add_cross_attention", "pruned_heads", "quantization_config"})
+    if (const json& value = member(object, name); !value.empty() && value != false)
+      reject_value(in + name, "none (it is not supported)", value);
+}
 
 }  // namespace
 
@@ -150,52 +101,61 @@ json parse_config_json(std::string_view text, const std::string& file) {
   return parse_json(without_python_numbers(text), file);
 }
 
-Config parse_config(std::string_view text, const std::string& file) {
+Config parse_config(std::string_view text, const std::string& file, std::vector<std::string>* warnings) {
   const json object = parse_config_json(text, file);
-  if (!object.is_object()) throw LoadError(file + ": expected a JSON object, found " + describe(object));
-  const Reader reader(object, file);
-
-  if (const json* type = reader.find("model_type"); type != nullptr && *type != "gpt2") {
-    reader.fail("model_type", "\"gpt2\"", describe(*type));
-  }
-  reader.only("add_cross_attention", false);
-  reader.absent("pruned_heads");
-  reader.absent("quantization_config");
+  if (!object.is_object()) reject_value(file, "a JSON object", object);
+  const std::string in = file + ": ";
+  check_supported(object, in);
 
   Config config;
-  config.n_layer = reader.size(reader.key_of(kLayers));
-  config.n_head = reader.size(reader.key_of(kHeads));
-  config.n_embd = reader.size(reader.key_of(kWidth));
-  config.n_ctx = reader.size(reader.key_of(kPositions));
-  config.vocab_size = reader.size("vocab_size");
-  if (config.n_embd % config.n_head != 0) {
-    reader.fail("n_embd", "a multiple of n_head, " + std::to_string(config.n_head),
-                std::to_string(config.n_embd));
+  for (const Size& size : kSizes) {
+    const auto* const name = std::ranges::find_if(
+        size.names, [&](const char* one) { return one != nullptr && !member(object, one).is_null(); });
+    if (name != size.names.end())
+      config.*size.of = *whole(member(object, *name), in + *name, 1);
+    else if (size.of != &Config::n_inner)
+      reject_value(in + size.names[0], "a whole number", nullptr);
   }
-  config.n_inner = reader.whole(reader.key_of(kInner), 1).value_or(4 * config.n_embd);
-  config.layer_norm_epsilon = reader.epsilon(reader.key_of(kEpsilon), config.layer_norm_epsilon);
-  config.activation = reader.activation(reader.key_of(kActivation), config.activation);
-  config.scale_attn_weights = reader.flag("scale_attn_weights", config.scale_attn_weights);
-  config.scale_attn_by_inverse_layer_idx =
-      reader.flag("scale_attn_by_inverse_layer_idx", config.scale_attn_by_inverse_layer_idx);
-  config.tie_word_embeddings = reader.flag("tie_word_embeddings", config.tie_word_embeddings);
-  config.bos_token_id = reader.whole("bos_token_id", 0);
-  config.eos_token_id = reader.whole("eos_token_id", 0);
+  if (config.n_inner == 0) config.n_inner = 4 * config.n_embd;
+  if (config.n_embd % config.n_head != 0)
+    reject_value(in + "n_embd", "a multiple of n_head, " + std::to_string(config.n_head), config.n_embd);
+  for (const Flag& flag : kFlags)
+    if (const json& value = member(object, flag.name); value.is_boolean())
+      config.*flag.of = value.get<bool>();
+    else if (!value.is_null())
+      reject_value(in + flag.name, "true or false", value);
+  if (const json& value = member(object, kEpsilon); !value.is_null()) {
+    if (!value.is_number() || value < 0 || value > 1)
+      reject_value(in + kEpsilon, "a number from 0 to 1", value);
+    config.layer_norm_epsilon = value.get<float>();
+  }
+  if (const json& value = member(object, kActivation); !value.is_null()) {
+    const auto named = value.is_string() ? activation_named(value.get<std::string>()) : std::nullopt;
+    if (!named) reject_value(in + kActivation, "one of " + std::string(activation_names()), value);
+    config.activation = *named;
+  }
+  for (const auto& [other, own] : kPassedOver)
+    if (warnings != nullptr && !member(object, other).is_null() && member(object, own).is_null())
+      warnings->push_back(in + other + " is not used, since GPT-2 reads " + own + ", which is not there");
+  config.bos_token_id = whole(member(object, "bos_token_id"), in + "bos_token_id", 0);
+  config.eos_token_id = whole(member(object, "eos_token_id"), in + "eos_token_id", 0);
   return config;
 }
 
+Config read_config(const std::filesystem::path& folder, std::vector<std::string>* warnings) {
+  const std::filesystem::path file = folder / "config.json";
+  return parse_config(read_regular_file(file, kMaxConfigBytes), system::text_of(file), warnings);
+}
+
 std::string difference_of_shapes(const Config& first, const Config& second) {
-  struct Size {
-    const char* name;
-    int Config::*of;
-  };
-  for (const Size& size :
-       {Size{"layers", &Config::n_layer}, Size{"heads per layer", &Config::n_head},
-        Size{"residual stream dimensions", &Config::n_embd}, Size{"neurons per MLP", &Config::n_inner},
-        Size{"tokens in the vocabulary", &Config::vocab_size}}) {
-    if (first.*size.of != second.*size.of)
-      return "the first has " + std::to_string(first.*size.of) + " " + size.name + ", the second " +
-             std::to_string(second.*size.of);
+  for (const auto& [name, size] : {std::pair{"layers", &Config::n_layer},
+                                   {"heads per layer", &Config::n_head},
+                                   {"residual stream dimensions", &Config::n_embd},
+                                   {"neurons per MLP", &Config::n_inner},
+                                   {"tokens in the vocabulary", &Config::vocab_size}}) {
+    if (first.*size != second.*size)
+      return "the first has " + std::to_string(first.*size) + " " + name + ", the second " +
+             std::to_string(second.*size);
   }
   return "";
 }

@@ -1,8 +1,11 @@
 #pragma once
+#include <cstdint>
+#include <filesystem>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "model/kernels/activations.h"
 
@@ -31,17 +34,25 @@ struct Config {
   float attention_scale(int layer) const;
 };
 
+/// Limit of a `config.json`: the published ones have about 1000 bytes, and those that name classes some more.
+inline constexpr std::uint64_t kMaxConfigBytes = 1 << 20;
+
 /// The JSON of a `config.json`, in which NaN and Infinity, as Python writes them, are strings. Throws
 /// LoadError.
 nlohmann::json parse_config_json(std::string_view text, const std::string& file);
 
 /// Parses `config.json`, with NaN and Infinity as Python writes them, and the names that other configurations
 /// have for a size (`hidden_size` for `n_embd`; GPT-2's own counts first). `file` is only named in messages.
-/// Unknown and null keys are ignored. Throws LoadError for text that is not JSON, another `model_type`,
-/// missing, fractional, negative or absurd sizes (n_embd not a multiple of n_head, sizes above 2^24), an
-/// unknown `activation_function`, and any setting that alters the computation in a way this program does not
-/// support (e.g. `add_cross_attention`): the key is named.
-Config parse_config(std::string_view json, const std::string& file);
+/// Unknown and null keys are ignored; `warnings` receives sentences about keys that look as if they counted.
+/// Throws LoadError for text that is not JSON, another `model_type`, missing, fractional, negative or absurd
+/// sizes (n_embd not a multiple of n_head, sizes above 2^24), an unknown `activation_function`, and any
+/// setting that alters the computation in a way this program does not support (e.g. `add_cross_attention`):
+/// the key is named.
+Config parse_config(std::string_view json, const std::string& file,
+                    std::vector<std::string>* warnings = nullptr);
+
+/// The same from a model's folder.
+Config read_config(const std::filesystem::path& folder, std::vector<std::string>* warnings = nullptr);
 
 /// Why activations of one model cannot be used in another: "the first has 6 layers, the second 12". Empty:
 /// they can.

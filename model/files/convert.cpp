@@ -1,6 +1,7 @@
 #include "model/files/convert.h"
 
 #include <Eigen/Core>
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
@@ -9,38 +10,26 @@
 namespace headscope::model {
 namespace {
 
-template <class T>
-using ConstArray = Eigen::Map<const Eigen::Array<T, Eigen::Dynamic, 1>>;
+/// Calls visit with a number of the type that a precision names.
+template <class Visit>
+auto with_type(Precision precision, const Visit& visit) {
+  switch (precision) {
+    case Precision::f16:
+      return visit(Eigen::half());
+    case Precision::bf16:
+      return visit(Eigen::bfloat16());
+    case Precision::f32:
+      break;
+  }
+  return visit(float());
+}
 
 template <class From, class To>
 void convert_elements(const void* from, std::size_t n, void* to) {
   const auto count = static_cast<Eigen::Index>(n);
-  const ConstArray<From> source(static_cast<const From*>(from), count);
+  const Eigen::Map<const Eigen::Array<From, Eigen::Dynamic, 1>> source(static_cast<const From*>(from), count);
   Eigen::Map<Eigen::Array<To, Eigen::Dynamic, 1>>(static_cast<To*>(to), count) =
       source.template cast<float>().template cast<To>();
-}
-
-template <class From>
-void convert_from(const void* from, std::size_t n, Precision to_precision, void* to) {
-  switch (to_precision) {
-    case Precision::f32:
-      return convert_elements<From, float>(from, n, to);
-    case Precision::f16:
-      return convert_elements<From, Eigen::half>(from, n, to);
-    case Precision::bf16:
-      return convert_elements<From, Eigen::bfloat16>(from, n, to);
-  }
-}
-
-template <class From>
-bool some_exceed_half(const void* values, std::size_t n) {
-  constexpr float kRoundsToInfinity = 65520.0F;  // half way from the largest float16 to 2^16
-  const auto* numbers = static_cast<const From*>(values);
-  for (std::size_t i = 0; i < n; ++i) {
-    const float magnitude = std::abs(static_cast<float>(numbers[i]));
-    if (magnitude >= kRoundsToInfinity && std::isfinite(magnitude)) return true;
-  }
-  return false;
 }
 
 template <class From>
@@ -77,19 +66,20 @@ void convert(Precision from_precision, const void* from, std::size_t n, Precisio
     std::memcpy(to, from, n * element_bytes(to_precision));
     return;
   }
-  switch (from_precision) {
-    case Precision::f32:
-      return convert_from<float>(from, n, to_precision, to);
-    case Precision::f16:
-      return convert_from<Eigen::half>(from, n, to_precision, to);
-    case Precision::bf16:
-      return convert_from<Eigen::bfloat16>(from, n, to_precision, to);
-  }
+  with_type(from_precision, [&]<class From>(From) {
+    with_type(to_precision, [&]<class To>(To) { convert_elements<From, To>(from, n, to); });
+  });
 }
 
 bool exceeds_half(Precision precision, const void* values, std::size_t n) {
-  if (precision == Precision::f32) return some_exceed_half<float>(values, n);
-  return precision == Precision::bf16 && some_exceed_half<Eigen::bfloat16>(values, n);
+  constexpr float kRoundsToInfinity = 65520.0F;  // half way from the largest float16 to 2^16
+  return with_type(precision, [&]<class From>(From) {
+    return std::any_of(static_cast<const From*>(values), static_cast<const From*>(values) + n,
+                       [](From value) {
+                         const float magnitude = std::abs(static_cast<float>(value));
+                         return magnitude >= kRoundsToInfinity && std::isfinite(magnitude);
+                       });
+  });
 }
 
 }  // namespace headscope::model

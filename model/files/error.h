@@ -17,6 +17,12 @@ class ReadError : public LoadError {
   using LoadError::LoadError;
 };
 
+/// Throws LoadError: "where: expected X, found Y".
+[[noreturn]] inline void reject(const std::string& where, const std::string& expected,
+                                const std::string& found) {
+  throw LoadError(where + ": expected " + expected + ", found " + found);
+}
+
 /// A request that the model cannot fulfil (too many tokens, an id outside the vocabulary). One sentence.
 class RunError : public std::runtime_error {
  public:

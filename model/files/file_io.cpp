@@ -1,11 +1,9 @@
 #include "model/files/file_io.h"
 
 #include <algorithm>
-#include <span>
 #include <system_error>
 
 #include "model/files/error.h"
-#include "system/file.h"
 #include "system/path_text.h"
 
 namespace headscope::model {
@@ -13,49 +11,79 @@ namespace {
 
 namespace fs = std::filesystem;
 using system::FileKind;
-using system::FileStatus;
 
 [[noreturn]] void fail(const fs::path& path, const std::string& why) {
   throw ReadError("cannot read " + system::text_of(path) + ": " + why);
 }
 
-std::string content_of(const fs::path& path, std::size_t max_bytes, system::Open how, bool only_regular) try {
-  const system::File file(path, how);
-  const FileStatus status = file.status();
-  if (only_regular && status.kind != FileKind::regular)
-    fail(path, status.kind == FileKind::folder ? std::make_error_code(std::errc::is_a_directory).message()
-                                               : "expected a regular file, found a device or a pipe");
+}  // namespace
+
+std::string read_file(const fs::path& path, std::size_t max_bytes) try {
+  const system::File file(path, system::Open::read);
+  const system::FileStatus status = file.status();
+  const std::uint64_t size = status.kind == FileKind::regular ? status.size : 0;  // files under /proc have 0
   std::string content;
-  if (status.kind == FileKind::regular) {  // the size is only a hint: files under /proc report 0
-    content.reserve(std::min(static_cast<std::size_t>(status.size), max_bytes) + 1);
-  }
+  if (size <= max_bytes) content.reserve(size + 1);
   constexpr std::size_t kStep = std::size_t{1} << 16;
-  for (;;) {
+  while (size <= max_bytes && content.size() <= max_bytes) {
     const std::size_t before = content.size();
     content.resize(std::max(before + kStep, content.capacity()));
     const std::size_t got = file.read(std::span(content).subspan(before));
     content.resize(before + got);
-    if (content.size() > max_bytes)
-      fail(path, "expected at most " + std::to_string(max_bytes) + " bytes, found more");
-    if (got > 0) continue;
-    const FileStatus now = file.status();
-    if (now.size < status.size)
-      fail(path, "expected " + std::to_string(status.size) + " bytes, found only " +
-                     std::to_string(now.size) + " (it was truncated while being read)");
-    return content;
+    if (got == 0) return content;
   }
+  fail(path, "expected at most " + std::to_string(max_bytes) + " bytes, found more");
 } catch (const std::system_error& error) {
   fail(path, error.code().message());
 }
 
-}  // namespace
-
-std::string read_file(const fs::path& path, std::size_t max_bytes) {
-  return content_of(path, max_bytes, system::Open::read, false);
+OpenFile::OpenFile(const fs::path& path) try : path_(path), file_(path, system::Open::read_at_once) {
+  status_ = file_.status();
+  if (status_.kind == FileKind::regular) return;
+  fail(path, status_.kind == FileKind::folder ? "expected a file, found a directory"
+                                              : "expected a regular file, found a device or a pipe");
+} catch (const std::system_error& error) {
+  std::error_code no_link;
+  const fs::path target = fs::read_symlink(path, no_link);
+  if (error.code() == std::errc::no_such_file_or_directory && !no_link)
+    reject(system::text_of(path), "a file", "a link to " + system::text_of(target) + ", where nothing is");
+  fail(path, error.code().message());
 }
 
-std::string read_regular_file(const fs::path& path, std::size_t max_bytes) {
-  return content_of(path, max_bytes, system::Open::read_at_once, true);  // a pipe would wait for its writer
+void OpenFile::read(std::uint64_t offset, std::span<std::byte> out) const try {
+  while (!out.empty()) {
+    const std::size_t got = file_.read_at(offset, out);
+    if (got == 0)
+      fail(path_, "expected " + std::to_string(size()) + " bytes, found only " + std::to_string(offset) +
+                      " (it was truncated while open)");
+    offset += got;
+    out = out.subspan(got);
+  }
+  if (file_.status().written != status_.written)
+    fail(path_, "it has changed since it was opened; open it again");
+} catch (const std::system_error& error) {
+  fail(path_, error.code().message());
+}
+
+std::string OpenFile::text(std::uint64_t offset, std::uint64_t bytes) const {
+  std::string text(bytes, '\0');
+  read(offset, std::as_writable_bytes(std::span(text)));
+  return text;
+}
+
+std::string read_regular_file(const fs::path& path, std::uint64_t max_bytes) {
+  const OpenFile file(path);
+  if (file.size() > max_bytes)
+    throw LoadError(system::text_of(path) + ": expected at most " + std::to_string(max_bytes) +
+                    " bytes, found " + std::to_string(file.size()));
+  return file.text(0, file.size());
+}
+
+bool has_entry(const fs::path& path) {
+  std::error_code error;
+  const fs::file_status status = fs::symlink_status(path, error);
+  if (status.type() == fs::file_type::none) fail(path, error.message());
+  return fs::exists(status);
 }
 
 }  // namespace headscope::model

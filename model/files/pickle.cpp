@@ -17,23 +17,9 @@ using Values = std::vector<std::uint32_t>;
 constexpr std::size_t kMostSteps = 1 << 18;
 constexpr std::uint32_t kMark = std::numeric_limits<std::uint32_t>::max();
 
-/// All that the pickle of a state dict refers to.
-constexpr std::string_view kGlobals[] = {
-    "collections.OrderedDict",
-    "torch._utils._rebuild_tensor_v2",
-    "torch._utils._rebuild_parameter",
-    "torch.DoubleStorage",
-    "torch.FloatStorage",
-    "torch.HalfStorage",
-    "torch.BFloat16Storage",
-    "torch.LongStorage",
-    "torch.IntStorage",
-    "torch.ShortStorage",
-    "torch.CharStorage",
-    "torch.ByteStorage",
-    "torch.BoolStorage",
-    "torch.Size",
-};
+/// All that the pickle of a state dict refers to, besides storages.
+constexpr std::string_view kGlobals[] = {"collections.OrderedDict", "torch._utils._rebuild_tensor_v2",
+                                         "torch._utils._rebuild_parameter", "torch.Size"};
 
 /// The machine that a pickle is a program for: a stack, and values that are kept by number.
 class Machine {
@@ -118,8 +104,8 @@ class Machine {
   }
 
   [[noreturn]] void fail(const std::string& what) const {
-    throw LoadError(where_ + ": expected the pickle of a state dict as torch.save writes it, found " + what +
-                    " before byte " + std::to_string(at_) + " of " + std::to_string(bytes_.size()));
+    reject(where_, "the pickle of a state dict as torch.save writes it",
+           what + " before byte " + std::to_string(at_) + " of " + std::to_string(bytes_.size()));
   }
 
   std::string_view take(std::uint64_t size) {
@@ -184,11 +170,12 @@ class Machine {
   }
   void push_global(std::string name) {
     name += line();
-    const auto known = std::ranges::find(kGlobals, name);
-    if (known == std::end(kGlobals))
-      throw LoadError(where_ + ": expected a state dict of tensors alone, found the global " + quote(name) +
-                      "; save model.state_dict() with torch.save");
-    push({Kind::global, 0, *known});
+    const auto* const known = std::ranges::find(kGlobals, name);
+    const auto* const storage = std::ranges::find(kTorchStorages, name, &TorchStorage::global);
+    if (known == std::end(kGlobals) && storage == std::end(kTorchStorages))
+      reject(where_, "a state dict of tensors alone",
+             "the global " + quote(name) + "; save model.state_dict() with torch.save");
+    push({Kind::global, 0, known == std::end(kGlobals) ? storage->global : *known});
   }
   void call() {
     const std::uint32_t arguments = pop(), callee = pop();

@@ -1,5 +1,7 @@
 #include "model/files/quote.h"
 
+#include <algorithm>
+
 namespace headscope::model {
 
 std::string quote(std::string_view name) {
@@ -18,6 +20,14 @@ std::string quote(std::string_view name) {
   out += '"';
   if (name.size() > kMax) out += "...";
   return out;
+}
+
+std::string quoted_list(const std::vector<std::string>& names) {
+  constexpr std::size_t kMost = 3;
+  std::string out;
+  for (std::size_t i = 0; i < std::min(names.size(), kMost); ++i)
+    out += (i > 0 ? ", " : "") + quote(names[i]);
+  return out + (names.size() > kMost ? ", ..." : "");
 }
 
 }  // namespace headscope::model

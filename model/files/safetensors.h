@@ -3,13 +3,14 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
-#include <memory>
+#include <optional>
 #include <span>
 #include <stop_token>
 #include <string>
 #include <vector>
 
 #include "model/files/tensor_file.h"
+#include "system/atomic_file.h"
 
 namespace headscope::model {
 
@@ -34,19 +35,29 @@ class SafetensorsWriter {
   /// Throws std::runtime_error (one sentence) if the file cannot be created or the disk is full.
   SafetensorsWriter(const std::filesystem::path& file, const std::vector<TensorSpec>& tensors,
                     const std::map<std::string, std::string>& metadata);
-  SafetensorsWriter(const SafetensorsWriter&) = delete;
-  SafetensorsWriter& operator=(const SafetensorsWriter&) = delete;
-  ~SafetensorsWriter();
 
   /// Writes `values` at element `offset` of tensor `name`, which must have been declared with their type and
   /// be large enough (std::logic_error otherwise). Throws std::runtime_error if the disk is full.
-  void write(const std::string& name, std::int64_t offset, std::span<const float> values);
-  void write(const std::string& name, std::int64_t offset, std::span<const std::int64_t> values);
-  void finish();
+  void write(const std::string& name, std::int64_t offset, std::span<const float> values) {
+    write(TensorSpec::Type::f32, name, offset, std::as_bytes(values));
+  }
+  void write(const std::string& name, std::int64_t offset, std::span<const std::int64_t> values) {
+    write(TensorSpec::Type::i64, name, offset, std::as_bytes(values));
+  }
+  void finish() { file_->commit(); }
 
  private:
-  struct State;
-  std::unique_ptr<State> state_;
+  /// The location of a tensor in the file.
+  struct Place {
+    TensorSpec::Type type;
+    std::uint64_t begin;  // offset in the data, later in the file
+    std::uint64_t elements;
+  };
+  void write(TensorSpec::Type type, const std::string& name, std::int64_t offset,
+             std::span<const std::byte> values);
+
+  std::map<std::string, Place> places_;
+  std::optional<system::AtomicFile> file_;
 };
 
 }  // namespace headscope::model

@@ -40,6 +40,14 @@ std::optional<std::uint64_t> count_of_elements(std::span<const std::int64_t> sha
   return count;
 }
 
+std::string shape_text(std::span<const std::int64_t> shape) {
+  constexpr std::size_t kMost = 8;
+  std::string text = "[";
+  for (const std::int64_t extent : shape.first(std::min(shape.size(), kMost)))
+    text += (text.size() > 1 ? ", " : "") + std::to_string(extent);
+  return text + (shape.size() > kMost ? ", ...]" : "]");
+}
+
 std::optional<std::uint64_t> extent_of(const TensorView& view) {
   if (view.strides.empty()) return count_of_elements(view.shape);
   if (view.strides.size() != view.shape.size()) return std::nullopt;
@@ -64,27 +72,16 @@ bool is_contiguous(const TensorView& view) {
   return true;
 }
 
-void TensorFile::read(const TensorView& tensor, std::uint64_t first, std::span<std::byte> out) const {
-  if (tensor.strides.empty()) return file_->read(tensor.offset + first, out);
-  // Views are transposed matrices and parts of larger ones: what lies between the elements is read, too.
-  const std::uint64_t element = *bits_of(tensor.dtype) / 8, start = first / element,
-                      count = out.size() / element;
-  std::uint64_t least = ~std::uint64_t{0}, most = 0;
-  for (std::uint64_t i = start; i < start + count; ++i) {
-    const std::uint64_t place = place_of(tensor, i);
-    least = std::min(least, place), most = std::max(most, place);
-  }
-  if (count == 0) return;
-  std::vector<std::byte> between((most - least + 1) * element);
-  file_->read(tensor.offset + least * element, between);
-  for (std::uint64_t i = 0; i < count; ++i)
-    std::memcpy(out.data() + i * element, between.data() + (place_of(tensor, start + i) - least) * element,
-                element);
-}
-
 std::vector<std::byte> TensorFile::read(const TensorView& tensor) const {
   std::vector<std::byte> bytes(tensor.bytes);
-  read(tensor, 0, bytes);
+  if (tensor.strides.empty()) {
+    file_->read(tensor.offset, bytes);
+    return bytes;
+  }
+  const std::uint64_t element = *bits_of(tensor.dtype) / 8;
+  const std::string all = file_->text(tensor.offset, *extent_of(tensor) * element);
+  for (std::uint64_t i = 0; i * element < bytes.size(); ++i)
+    std::memcpy(bytes.data() + i * element, all.data() + place_of(tensor, i) * element, element);
   return bytes;
 }
 

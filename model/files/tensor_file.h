@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "model/files/open_file.h"
+#include "model/files/file_io.h"
 
 namespace headscope::model {
 
@@ -30,6 +30,9 @@ std::optional<std::uint64_t> bits_of(std::string_view dtype);
 /// The number of elements; nothing if it overflows.
 std::optional<std::uint64_t> count_of_elements(std::span<const std::int64_t> shape);
 
+/// "[768, 2304]"; of many axes the first ones.
+std::string shape_text(std::span<const std::int64_t> shape);
+
 /// Elements from a view's first to its last, with both; nothing if it overflows.
 std::optional<std::uint64_t> extent_of(const TensorView& view);
 
@@ -48,9 +51,8 @@ class TensorFile {
   const std::map<std::string, TensorView>& tensors() const { return tensors_; }
   const std::map<std::string, std::string>& metadata() const { return metadata_; }
 
-  /// Fills `out` with a tensor's elements in row-major order, from byte `first` of them on. Throws LoadError
-  /// if they cannot be read.
-  void read(const TensorView& tensor, std::uint64_t first, std::span<std::byte> out) const;
+  /// All elements of a tensor in row-major order. Views can be parts of larger matrices: what lies between
+  /// their elements is read, too.
   std::vector<std::byte> read(const TensorView& tensor) const;
 
   /// The file itself, open as long as it has an owner.

@@ -1,15 +1,14 @@
 #include "model/files/tensor_source.h"
 
 #include <algorithm>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <set>
-#include <string_view>
-#include <utility>
 
 #include "model/files/error.h"
 #include "model/files/file_io.h"
 #include "model/files/json.h"
+#include "model/files/json_value.h"
 #include "model/files/quote.h"
 #include "model/files/safetensors.h"
 #include "model/files/torch_file.h"
@@ -25,28 +24,19 @@ constexpr const char* kAdapter =
     "an adapter (of PEFT), which changes another model; merge it first, in Python: "
     "peft.AutoPeftModelForCausalLM.from_pretrained(folder).merge_and_unload().save_pretrained(new_folder)";
 
-constexpr const char* kAdapterFiles[] = {"adapter_model.safetensors", "adapter_model.bin",
-                                         "adapter_config.json"};
-
-/// The adapter's file in a folder; empty: there is none.
-std::string adapter_in(const fs::path& folder) {
-  for (const char* name : kAdapterFiles)
-    if (system::is_there(folder / name)) return name;
+/// The adapter's file among some names; empty: there is none.
+std::string adapter_among(const std::set<std::string>& names) {
+  for (const char* adapter : {"adapter_model.safetensors", "adapter_model.bin", "adapter_config.json"})
+    if (names.contains(adapter)) return adapter;
   return "";
 }
 
-[[noreturn]] void fail_without_weights(const fs::path& folder) {
+std::set<std::string> names_in(const fs::path& folder) {
   std::set<std::string> names;
   std::error_code error;
   for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error))
     names.insert(system::text_of(it->path().filename()));
-  throw LoadError(no_weights(system::text_of(folder), names));
-}
-
-[[noreturn]] void fail_at_shard(const std::string& where, const std::string& tensor,
-                                const std::string& found) {
-  throw LoadError(where + ": weight_map: " + quote(tensor) +
-                  ": expected the name of a file in the same folder, found " + found);
+  return names;
 }
 
 /// A shard's name must be a file name without a folder, in printable ASCII so that messages can show it.
@@ -56,94 +46,85 @@ bool is_plain_name(const std::string& name) {
          std::ranges::none_of(name, [](unsigned char c) { return c < 0x20 || c >= 0x7f; });
 }
 
-/// The names of the files with weights that one of kWeightFiles stands for.
-std::set<std::string> files_behind(const fs::path& folder, const std::string& name) {
-  if (!name.ends_with(kIndexEnding)) return {name};
-  return shards_of(read_regular_file(folder / name), system::text_of(folder / name));
+/// The tensors of one of kWeightFiles.
+TensorSource source_of(const fs::path& folder, const std::string& name, const std::stop_token& stop) {
+  constexpr std::uint64_t kMaxIndexBytes = 16 << 20;  // of 100,000 tensors
+  TensorSource source;
+  source.main_file = system::text_of(folder / name);
+  source.files = {name};
+  if (name.ends_with(kIndexEnding))
+    source.files = shards_of(read_regular_file(folder / name, kMaxIndexBytes), source.main_file);
+  for (const std::string& each : source.files) {
+    const fs::path path = folder / system::path_of(each);
+    const auto file = std::make_shared<const TensorFile>(
+        path.extension() == ".bin" ? open_torch_file(path) : open_safetensors(path, stop));
+    for (const auto& [tensor, view] : file->tensors())
+      source.entries.insert_or_assign(tensor, TensorSource::Entry{&view, file});
+  }
+  return source;
 }
 
 }  // namespace
 
 std::string no_weights(const std::string& where, const std::set<std::string>& names) {
   const std::string expected = where + ": expected model.safetensors or pytorch_model.bin, found ";
-  for (const char* adapter : kAdapterFiles)
-    if (names.contains(adapter)) return expected + adapter + ": " + kAdapter;
+  if (const std::string adapter = adapter_among(names); !adapter.empty())
+    return expected + adapter + ": " + kAdapter;
   constexpr std::string_view kEndings[] = {".safetensors", ".bin",     ".pt",   ".pth",  ".ckpt",
                                            ".h5",          ".msgpack", ".gguf", ".onnx", ".index"};
-  constexpr int kMost = 8;
-  std::string list;
-  int count = 0;
-  for (const std::string& name : names) {
-    if (std::ranges::none_of(kEndings, [&](auto ending) { return name.ends_with(ending); })) continue;
-    if (count < kMost) list += (count > 0 ? ", " : "") + quote(name);
-    if (count++ == kMost) list += ", ...";
-  }
-  if (list.empty()) return expected + "neither";
-  return expected + "only " + list +
+  std::vector<std::string> others;
+  std::ranges::copy_if(names, std::back_inserter(others), [&](const std::string& name) {
+    return std::ranges::any_of(kEndings, [&](auto ending) { return name.ends_with(ending); });
+  });
+  if (others.empty()) return expected + "neither";
+  return expected + "only " + quoted_list(others) +
          "; weights in PyTorch's or safetensors' form are read under one of the expected names";
 }
 
 std::set<std::string> shards_of(std::string_view json, const std::string& where) {
   const nlohmann::json content = parse_json(json, where);
-  const auto map = content.is_object() ? content.find("weight_map") : content.end();
-  if (map == content.end() || !map->is_object())
-    throw LoadError(where + ": expected an object weight_map, found none");
+  const nlohmann::json& map = member(content, "weight_map");
+  if (!map.is_object()) reject_value(where, "an object weight_map", map);
   std::set<std::string> shards;
-  for (const auto& [tensor, shard] : map->items()) {
-    if (!shard.is_string()) fail_at_shard(where, tensor, shard.type_name());
-    const auto name = shard.get<std::string>();
-    if (!is_plain_name(name)) fail_at_shard(where, tensor, quote(name));
-    shards.insert(name);
+  for (const auto& [tensor, shard] : map.items()) {
+    if (!shard.is_string() || !is_plain_name(shard.get<std::string>()))
+      reject_value(where + ": weight_map: " + quote(tensor), "the name of a file in the same folder", shard);
+    shards.insert(shard.get<std::string>());
   }
   return shards;
 }
 
-std::set<std::string> weight_files(const fs::path& folder) {
-  for (const char* name : kWeightFiles)
-    if (system::is_there(folder / name)) return files_behind(folder, name);
-  fail_without_weights(folder);
+void refuse_adapter(const fs::path& folder) {
+  const std::set<std::string> names = names_in(folder);
+  if (!adapter_among(names).empty()) throw LoadError(no_weights(system::text_of(folder), names));
 }
 
-void refuse_adapter(const fs::path& folder) {
-  if (!adapter_in(folder).empty()) fail_without_weights(folder);
+std::string TensorSource::Entry::file() const {
+  return system::text_of(source->file()->path());
 }
 
 TensorSource TensorSource::open(const fs::path& folder, const std::stop_token& stop) {
-  std::optional<LoadError> first_error;
+  std::optional<LoadError> problem;  // with the first file that is there
   for (const char* name : kWeightFiles) {
-    const fs::path file = folder / name;
-    if (!system::is_there(file)) continue;
+    if (!has_entry(folder / name)) continue;
     try {
-      TensorSource source;
-      source.main_file_ = system::text_of(file);
-      source.names_ = files_behind(folder, name);
-      for (const std::string& each : source.names_) source.add_file(folder / system::path_of(each), stop);
-      if (first_error)
-        source.warnings_.push_back(first_error->what() + std::string("; ") + name + " is used instead");
-      if (const std::string adapter = adapter_in(folder); !adapter.empty())
-        source.warnings_.push_back(system::text_of(folder / adapter) + " is not used: it is " + kAdapter);
+      TensorSource source = source_of(folder, name, stop);
+      if (problem) source.warnings.push_back(problem->what() + std::string("; ") + name + " is used instead");
+      if (const std::string adapter = adapter_among(names_in(folder)); !adapter.empty())
+        source.warnings.push_back(system::text_of(folder / adapter) + " is not used: it is " + kAdapter);
       return source;
     } catch (const ReadError&) {
       throw;
     } catch (const LoadError& error) {
-      if (!first_error) first_error = error;
+      if (!problem) problem = error;
     }
   }
-  if (first_error) throw LoadError(*first_error);
-  fail_without_weights(folder);
+  throw problem ? *problem : LoadError(no_weights(system::text_of(folder), names_in(folder)));
 }
 
 const TensorSource::Entry* TensorSource::find(const std::string& name) const {
-  const auto found = entries_.find(name);
-  return found == entries_.end() ? nullptr : &found->second;
-}
-
-void TensorSource::add_file(const fs::path& file, const std::stop_token& stop) {
-  const bool is_torch = file.extension() == ".bin";
-  files_.push_back(
-      std::make_shared<const TensorFile>(is_torch ? open_torch_file(file) : open_safetensors(file, stop)));
-  for (const auto& [name, view] : files_.back()->tensors())
-    entries_.insert_or_assign(name, Entry{system::text_of(file), &view, files_.back().get()});
+  const auto found = entries.find(name);
+  return found == entries.end() ? nullptr : &found->second;
 }
 
 }  // namespace headscope::model

@@ -26,47 +26,29 @@ std::string no_weights(const std::string& where, const std::set<std::string>& na
 /// named in messages. Throws LoadError.
 std::set<std::string> shards_of(std::string_view json, const std::string& where);
 
-/// The names of the files with weights in a model's folder, without opening them. Throws LoadError if there
-/// are none, and for an unreadable index.
-std::set<std::string> weight_files(const std::filesystem::path& folder);
-
-/// Throws LoadError if a folder has an adapter (of PEFT) and no weights of its own.
+/// Throws LoadError if a folder has an adapter (of PEFT).
 void refuse_adapter(const std::filesystem::path& folder);
 
-/// The tensors of a model's folder, from one file or several shards. Entries stay valid as long as any copy
-/// of this object.
-class TensorSource {
- public:
+/// The tensors of a model's folder, from one file or several shards.
+struct TensorSource {
   struct Entry {
-    std::string file;  ///< for messages
-    const TensorView* view;
-    const TensorFile* source;  ///< the file that `view` belongs to
+    const TensorView* view = nullptr;
+    std::shared_ptr<const TensorFile> source = nullptr;  ///< the file that `view` belongs to
+
+    std::string file() const;  ///< for messages
   };
+  std::map<std::string, Entry> entries;
+  std::string main_file;              ///< the one to name in a message about a missing tensor
+  std::set<std::string> files;        ///< the names of the files that the tensors are from
+  std::vector<std::string> warnings;  ///< sentences about files that look as if they were used and are not
 
   /// Opens `model.safetensors`, or the shards that `model.safetensors.index.json` names, or else the same of
-  /// `pytorch_model.bin`. A file that cannot be used does not hide the next one: see warnings(). Throws
+  /// `pytorch_model.bin`. A file that cannot be used does not hide the next one: see warnings. Throws
   /// LoadError if none can be used; or Stopped.
   static TensorSource open(const std::filesystem::path& folder, const std::stop_token& stop = {});
 
-  const std::map<std::string, Entry>& entries() const { return entries_; }
   /// The tensor with that name; null if there is none.
   const Entry* find(const std::string& name) const;
-
-  /// The file to name in a message about a missing tensor.
-  const std::string& main_file() const { return main_file_; }
-  /// The names of the files that the tensors are from.
-  const std::set<std::string>& files() const { return names_; }
-  /// Sentences about files of the folder that are not used though they look as if they should be.
-  const std::vector<std::string>& warnings() const { return warnings_; }
-
- private:
-  void add_file(const std::filesystem::path& file, const std::stop_token& stop);
-
-  std::string main_file_;
-  std::set<std::string> names_;
-  std::vector<std::string> warnings_;
-  std::vector<std::shared_ptr<const TensorFile>> files_;
-  std::map<std::string, Entry> entries_;
 };
 
 }  // namespace headscope::model

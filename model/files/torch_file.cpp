@@ -26,17 +26,6 @@ using Value = Pickle::Value;
 constexpr std::uint64_t kLongestPickle = 16 << 20;
 constexpr std::size_t kLongestName = 1024;
 
-struct StorageType {
-  std::string_view global;
-  const char* dtype;  ///< safetensors' name
-};
-constexpr StorageType kStorageTypes[] = {
-    {"torch.FloatStorage", "F32"},  {"torch.HalfStorage", "F16"}, {"torch.BFloat16Storage", "BF16"},
-    {"torch.DoubleStorage", "F64"}, {"torch.LongStorage", "I64"}, {"torch.IntStorage", "I32"},
-    {"torch.ShortStorage", "I16"},  {"torch.CharStorage", "I8"},  {"torch.ByteStorage", "U8"},
-    {"torch.BoolStorage", "BOOL"},
-};
-
 /// The tensors of a state dict, as torch._utils rebuilds them from views of storages.
 class StateDict {
  public:
@@ -44,12 +33,12 @@ class StateDict {
       : where_(system::text_of(path)), file_(file), entries_(entries()) {
     const auto pickle = std::ranges::find_if(
         entries_, [](const auto& entry) { return ("/" + entry.first).ends_with("/data.pkl"); });
-    if (pickle == entries_.end()) fail("expected a state dict in the archive, found no data.pkl");
+    if (pickle == entries_.end()) fail("a state dict in the archive", "no data.pkl");
     folder_ = pickle->first.substr(0, pickle->first.size() - std::string_view("data.pkl").size());
     if (entries_.contains(folder_ + "constants.pkl"))
-      fail("expected a state dict, found a TorchScript program; save model.state_dict() with torch.save");
+      fail("a state dict", "a TorchScript program; save model.state_dict() with torch.save");
     if (text_of("byteorder").value_or("little") != "little")
-      fail("expected little-endian numbers, found big-endian ones; save the file again on a usual computer");
+      fail("little-endian numbers", "big-endian ones; save the file again on a usual computer");
     text_ = *text_of("data.pkl");
     pickle_ = read_pickle(text_, where_);
   }
@@ -61,45 +50,42 @@ class StateDict {
     for (std::size_t i = 0; i < dictionary.items.size(); i += 2) {
       const Value& key = pickle_[dictionary.items[i]];
       if (key.kind != Kind::text || key.text.size() > kLongestName)
-        fail("expected names of tensors as keys, found something else");
+        fail("names of tensors as keys", "something else");
       const Value* arguments = rebuilt(pickle_[dictionary.items[i + 1]]);
       if (arguments == nullptr) continue;
-      TensorView view = tensor(*arguments, quote(key.text));
+      TensorView view = tensor(*arguments, key.text);
       // What is shared is the embedding and the head.
       if ((total += view.bytes) > 2 * file_.size())
-        fail("expected storages of one tensor or two, found the same numbers in many");
+        fail("storages of one tensor or two", "the same numbers in many");
       tensors.insert_or_assign(std::string(key.text), std::move(view));
     }
     return tensors;
   }
 
  private:
-  [[noreturn]] void fail(const std::string& what) const { throw LoadError(where_ + ": " + what); }
+  [[noreturn]] void fail(const std::string& expected, const std::string& found) const {
+    reject(where_, expected, found);
+  }
 
   std::map<std::string, ZipEntry> entries() const {
-    std::string start(std::min<std::uint64_t>(file_.size(), 64), '\0');
-    file_.read(0, std::as_writable_bytes(std::span(start)));
+    const std::string start = file_.text(0, std::min<std::uint64_t>(file_.size(), 64));
     if (start.starts_with("PK")) return zip_entries(file_);
     // Before version 1.6 a number of PyTorch's own came first, as a pickle.
-    const bool is_old = start.starts_with(std::string_view("\x80\x02\x8a\x0al\xfc\x9c\x46\xf9 j\xa8P\x19."));
-    const std::string again = "torch.save(torch.load(\"pytorch_model.bin\"), \"pytorch_model.bin\")";
-    if (is_old)
-      fail("expected the form of PyTorch 1.6 and later, found an older one; write it anew in Python: " +
-           again);
+    if (start.starts_with(std::string_view("\x80\x02\x8a\x0al\xfc\x9c\x46\xf9 j\xa8P\x19.")))
+      fail("the form of PyTorch 1.6 and later",
+           "an older one; write it anew in Python: torch.save(torch.load(\"pytorch_model.bin\"), "
+           "\"pytorch_model.bin\")");
     const std::string other = start.empty() ? "an empty file; download it again" : foreign_content(start);
-    fail("expected a state dict as torch.save writes it, found " +
-         (other.empty() ? "something else" : other));
+    fail("a state dict as torch.save writes it", other.empty() ? "something else" : other);
   }
 
   std::optional<std::string> text_of(const std::string& name) const {
     const auto entry = entries_.find(folder_ + name);
     if (entry == entries_.end()) return std::nullopt;
     if (entry->second.bytes > kLongestPickle)
-      fail("expected at most " + std::to_string(kLongestPickle) + " bytes as " + quote(name) + ", found " +
+      fail("at most " + std::to_string(kLongestPickle) + " bytes as " + quote(name),
            std::to_string(entry->second.bytes));
-    std::string text(entry->second.bytes, '\0');
-    file_.read(entry->second.offset, std::as_writable_bytes(std::span(text)));
-    return text;
+    return file_.text(entry->second.offset, entry->second.bytes);
   }
 
   /// The arguments of a call of that global; null: the value is no such call.
@@ -124,7 +110,7 @@ class StateDict {
 
   const Value& state_dict() const {
     const Value& root = pickle_[pickle_.root];
-    if (root.kind != Kind::dictionary) fail("expected a state dict, found another object");
+    if (root.kind != Kind::dictionary) fail("a state dict", "another object");
     if (has_tensors(root)) return root;
     for (const std::string_view name : {"model", "state_dict", "model_state_dict"}) {
       const Value* last = nullptr;  // of several values of a key, as in Python
@@ -132,34 +118,35 @@ class StateDict {
         if (pickle_[root.items[i]].text == name) last = &pickle_[root.items[i + 1]];
       if (last != nullptr && has_tensors(*last)) return *last;
     }
-    fail("expected a state dict, found a dictionary without tensors");
+    fail("a state dict", "a dictionary without tensors");
   }
 
   std::vector<std::int64_t> whole_numbers(const Value& value, const std::string& where) const {
     constexpr std::size_t kMostAxes = 8;
-    if (value.items.size() > kMostAxes) fail(where + ": expected a vector or a matrix, found more axes");
+    if (value.items.size() > kMostAxes) reject(where, "a vector or a matrix", "more axes");
     std::vector<std::int64_t> numbers;
     for (const std::uint32_t item : value.items) {
       if (pickle_[item].kind != Kind::integer || pickle_[item].integer < 0)
-        fail(where + ": expected whole numbers as its sizes and strides, found something else");
+        reject(where, "whole numbers as its sizes and strides", "something else");
       numbers.push_back(pickle_[item].integer);
     }
     return numbers;
   }
 
   /// From (storage, offset, sizes, strides, ...), counted in elements.
-  TensorView tensor(const Value& arguments, const std::string& name) const {
-    const std::string where = "tensor " + name;
-    if (arguments.items.size() < 4) fail(where + ": expected a storage with sizes and strides, found less");
+  TensorView tensor(const Value& arguments, std::string_view name) const {
+    const std::string where = where_ + ": tensor " + quote(name);
+    if (arguments.items.size() < 4) reject(where, "a storage with sizes and strides", "less");
     const Value& persistent = pickle_[arguments.items[0]];
     const Value* storage = persistent.kind == Kind::persistent ? &pickle_[persistent.items[0]] : nullptr;
     if (storage == nullptr || storage->items.size() < 5 || pickle_[storage->items[0]].text != "storage")
-      fail(where + ": expected a storage in the archive, found none");
-    const auto type = std::ranges::find(kStorageTypes, pickle_[storage->items[1]].text, &StorageType::global);
-    if (type == std::end(kStorageTypes)) fail(where + ": expected a storage of numbers, found another");
+      reject(where, "a storage in the archive", "none");
+    const auto* const type =
+        std::ranges::find(kTorchStorages, pickle_[storage->items[1]].text, &TorchStorage::global);
+    if (type == std::end(kTorchStorages)) reject(where, "a storage of numbers", "another");
     const std::string_view key = pickle_[storage->items[2]].text;
     const auto entry = entries_.find(folder_ + "data/" + std::string(key.substr(0, kLongestName)));
-    if (entry == entries_.end()) fail(where + ": expected its storage in the archive, found none");
+    if (entry == entries_.end()) reject(where, "its storage in the archive", "none");
 
     TensorView view;
     view.dtype = type->dtype;
@@ -170,9 +157,9 @@ class StateDict {
     const std::optional<std::uint64_t> count = count_of_elements(view.shape), reach = extent_of(view);
     if (offset.kind != Kind::integer || offset.integer < 0 || !count || !reach ||
         static_cast<std::uint64_t>(offset.integer) > held || *reach > held - offset.integer)
-      fail(where + ": expected it within its storage of " + std::to_string(held) +
-           " numbers, found it beyond (the file is damaged; download it again)");
-    if (*count > *reach) fail(where + ": expected each number to be stored once, found an expanded view");
+      reject(where, "it within its storage of " + std::to_string(held) + " numbers",
+             "it beyond (the file is damaged; download it again)");
+    if (*count > *reach) reject(where, "each number to be stored once", "an expanded view");
     view.offset = entry->second.offset + static_cast<std::uint64_t>(offset.integer) * element;
     view.bytes = *count * element;
     if (is_contiguous(view)) view.strides.clear();

@@ -45,9 +45,9 @@ struct Weights {
   PanelMatrix lm_head;  // [d_model, vocab]; the same memory as wte when tied
 
   std::vector<Parameter> parameters;
-  std::set<std::string> files;               // names of the files that were read
-  std::vector<std::string> notes, warnings;  // sentences: see Checkpoint
-  std::shared_ptr<const Arena> memory;       // what the pointers above point into
+  std::set<std::string> files;                       // names of the files that were read
+  std::vector<std::string> notes, warnings;          // sentences: see Checkpoint
+  std::vector<std::shared_ptr<const Arena>> memory;  // what the pointers above point into
 };
 
 /// Loads a Hugging Face folder. All tensors are checked before any is read. Matrices are rearranged so that a

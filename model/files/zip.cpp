@@ -1,7 +1,6 @@
 #include "model/files/zip.h"
 
 #include <algorithm>
-#include <span>
 #include <string_view>
 #include <utility>
 
@@ -22,8 +21,7 @@ class Record {
   Record(const OpenFile& file, std::uint64_t offset, std::uint64_t size, std::string_view signature)
       : file_(file) {
     if (offset > file.size() || size > file.size() - offset) fail();
-    bytes_.resize(size);
-    file.read(offset, std::as_writable_bytes(std::span(bytes_)));
+    bytes_ = file.text(offset, size);
     if (!bytes_.starts_with(signature)) fail();
   }
   std::string_view text(std::size_t at, std::size_t size) const {
@@ -37,9 +35,8 @@ class Record {
     return value;
   }
   [[noreturn]] void fail() const {
-    throw LoadError(
-        system::text_of(file_.path()) +
-        ": expected a whole ZIP archive of PyTorch, found a damaged one; download the file again");
+    reject(system::text_of(file_.path()), "a whole ZIP archive of PyTorch",
+           "a damaged one; download the file again");
   }
 
  private:
@@ -89,9 +86,8 @@ std::map<std::string, ZipEntry> zip_entries(const OpenFile& file) {
     }
     const bool is_encrypted = directory.number(at + 8, 2) % 2 == 1;
     if (is_encrypted || directory.number(at + 10, 2) != 0 || packed != unpacked)
-      throw LoadError(system::text_of(file.path()) +
-                      ": expected entries stored as torch.save stores them, found " + quote(name) +
-                      (is_encrypted ? " encrypted" : " compressed"));
+      reject(system::text_of(file.path()), "entries stored as torch.save stores them",
+             quote(name) + (is_encrypted ? " encrypted" : " compressed"));
     // The bytes are behind a header of their own, with a name and an extra field.
     const Record local(file, header, kHeader, "PK\x03\x04");
     const ZipEntry entry{header + kHeader + local.number(26, 2) + local.number(28, 2), packed};

@@ -3,7 +3,7 @@
 #include <map>
 #include <string>
 
-#include "model/files/open_file.h"
+#include "model/files/file_io.h"
 
 namespace headscope::model {
 

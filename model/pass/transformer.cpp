@@ -318,7 +318,9 @@ Precision Transformer::precision() const {
   return impl_->weights.precision;
 }
 std::size_t Transformer::weight_bytes() const {
-  return impl_->weights.memory->size();
+  std::size_t bytes = 0;
+  for (const auto& memory : impl_->weights.memory) bytes += memory->size();
+  return bytes;
 }
 const std::vector<Parameter>& Transformer::parameters() const {
   return impl_->weights.parameters;

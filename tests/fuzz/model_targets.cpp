@@ -76,7 +76,8 @@ std::string with_byte_tokens(std::string_view json, std::string_view open) {
 namespace {
 
 /// Opens a file of tensors and reads all of them.
-Outcome check_tensors(std::string_view bytes, model::TensorFile (*open)(const fs::path&), bool may_overlap) {
+template <class Open>
+Outcome check_tensors(std::string_view bytes, const Open& open, bool may_overlap) {
   static const TemporaryFolder folder(memory_folder());
   const fs::path path = folder.write("x", bytes);
   return read_or_refused<model::LoadError>([&] {
@@ -95,7 +96,8 @@ Outcome check_tensors(std::string_view bytes, model::TensorFile (*open)(const fs
 }  // namespace
 
 Outcome check_safetensors(std::string_view file) {
-  return check_tensors(file, model::open_safetensors, false);
+  return check_tensors(
+      file, [](const fs::path& path) { return model::open_safetensors(path); }, false);
 }
 
 Outcome check_torch(std::string_view file) {
@@ -122,7 +124,7 @@ Outcome check_shard_index(std::string_view index) {
     const model::TensorSource source = model::TensorSource::open(folder);
     for (const char* name : {"a", "b"})
       if (const auto* entry = source.find(name))
-        promise(fs::canonical(entry->file).parent_path() == fs::canonical(folder),
+        promise(fs::canonical(entry->file()).parent_path() == fs::canonical(folder),
                 "shards lie in the folder of their index");
   });
 }

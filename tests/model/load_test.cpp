@@ -209,6 +209,9 @@ TEST(BadModel, AFolderThatIsNoneSaysWhatIsMissing) {
   EXPECT_THAT(load_message("/dev/null"), HasSubstr("/dev/null"));
   folder.write("config.json", gpt2_config({}));
   expect_load_sentence(load_message(folder.path()), folder.path().string(), "model.safetensors");
+  folder.write("config.json", std::string(2 << 20, ' '));
+  EXPECT_THAT(load_message(folder.path()), HasSubstr("at most 1048576 bytes, found 2097152"));
+  folder.write("config.json", gpt2_config({}));
   fs::create_directory(folder.path() / "model.safetensors");
   expect_load_sentence(load_message(folder.path()), "model.safetensors", "a directory");
 }

@@ -56,6 +56,13 @@ TEST(HostileFolder, NoPipeIsWaitedFor) {
   }
 }
 
+TEST(HostileFolder, ALinkThatLeadsNowhereIsNoMissingFile) {
+  const TemporaryFolder folder;
+  fs::create_symlink("gone", folder.path() / "config.json");
+  const std::string message = message_of<LoadError>([&] { Transformer::load(folder.path(), {}); });
+  expect_load_sentence(message, "config.json", "a link to gone");
+}
+
 TEST(SafetensorsWriter, TellsOfAFullDiskBeforeTheWork) {
   const TemporaryFolder folder;
   const fs::path path = folder.path() / "large";

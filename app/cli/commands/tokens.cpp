@@ -3,7 +3,6 @@
 #include "app/cli/commands/how.h"
 #include "app/run/sources/model_discovery.h"
 #include "model/files/config.h"
-#include "model/files/file_io.h"
 
 namespace headscope::app {
 namespace {
@@ -12,33 +11,40 @@ struct TokensCommand : Arguments {
   bool plain = false;  ///< special tokens in a text are plain text
 };
 
-/// How many ids the model has, which may be more than its tokenizer, where its config.json can be read.
-int id_count(const model::Tokenizer& tokenizer, const std::filesystem::path& folder) {
+/// What a model's folder says about ids: the tokenizer's files, and config.json where it can be read.
+struct Ids {
+  int count;  ///< may be more than the tokenizer has
+  std::optional<int> start;
+};
+Ids ids_in(const std::filesystem::path& folder, const model::Tokenizer& tokenizer) {
+  Ids ids{tokenizer.size(), tokenizer.start_token()};
   try {
-    return std::max(tokenizer.size(),
-                    model::parse_config(model::read_regular_file(folder / "config.json"), "").vocab_size);
+    const model::Config config = model::read_config(folder);
+    ids.count = std::max(ids.count, config.vocab_size);
+    if (!ids.start) ids.start = config.bos_token_id;
   } catch (const model::LoadError&) {
-    return tokenizer.size();
   }
+  return ids;
 }
 
 /// Tokenizes without running: the length is unlimited, and the empty prompt has no tokens. `plain`: see
 /// TokensCommand.
-std::vector<model::Token> tokens_of(const model::Tokenizer& tokenizer, int ids, const Prompt& prompt,
+std::vector<model::Token> tokens_of(const model::Tokenizer& tokenizer, const Ids& ids, const Prompt& prompt,
                                     bool plain, const std::string& where) {
   std::vector<model::Token> tokens;
   if (*prompt.start_token) {
-    const auto id = tokenizer.start_token();
-    if (!id)
+    if (!ids.start)
       throw model::RunError(where +
-                            "--bos needs a bos_token or <|endoftext|>, and this tokenizer has neither");
-    tokens.push_back({*id, 0, 0});
+                            "--bos needs a bos_token, <|endoftext|> or, in config.json, a bos_token_id, "
+                            "and this model has none of them");
+    tokens.push_back({*ids.start, 0, 0});
   }
   std::size_t end = 0;
   for (const int id : prompt.ids) {
-    if (id < 0 || id >= ids)
+    if (id < 0 || id >= ids.count)
       throw model::RunError(where + "the token id " + std::to_string(id) +
-                            " is outside the vocabulary, whose ids are 0 to " + std::to_string(ids - 1));
+                            " is outside the vocabulary, whose ids are 0 to " +
+                            std::to_string(ids.count - 1));
     const std::size_t start = end;
     end += tokenizer.text(id).size();
     tokens.push_back({id, start, end});
@@ -65,7 +71,7 @@ void write_table(const model::Tokenizer& tokenizer, const std::vector<model::Tok
 void run_tokens(const TokensCommand& command, const Streams& streams) {
   const std::shared_ptr<const model::Tokenizer> loaded = load_tokenizer(command.model);
   const model::Tokenizer& tokenizer = *loaded;
-  const int ids = id_count(tokenizer, model_folder(command.model));
+  const Ids ids = ids_in(model_folder(command.model), tokenizer);
   PromptArguments prompts = command.prompt;
   prompts.start_token = prompts.start_token.value_or(tokenizer.adds_start_token());
   show_warnings(tokenizer.warnings(), command.model, streams.err);

@@ -10,6 +10,7 @@
 #include "model/files/config.h"
 #include "model/files/error.h"
 #include "model/files/file_io.h"
+#include "model/files/json_value.h"
 #include "system/file.h"
 #include "system/path_text.h"
 
@@ -76,12 +77,9 @@ std::optional<fs::path> discovered(const std::string& name, const std::vector<Di
 }  // namespace
 
 bool is_gpt2(const fs::path& folder) {
-  constexpr std::size_t kMaxBytes = 1 << 20;
   try {
-    const fs::path file = folder / "config.json";
-    if (!system::is_file(file)) return false;  // reading a pipe would block
-    const auto config = model::parse_config_json(model::read_file(file, kMaxBytes), system::text_of(file));
-    return config.is_object() && config.contains("model_type") && config["model_type"] == "gpt2";
+    const auto text = model::read_regular_file(folder / "config.json", model::kMaxConfigBytes);
+    return model::member(model::parse_config_json(text, ""), "model_type") == "gpt2";
   } catch (const std::exception&) {
     return false;  // a broken download is no model
   }

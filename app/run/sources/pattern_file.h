@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "app/run/prompt_run.h"
-#include "model/files/open_file.h"
+#include "model/files/file_io.h"
 
 namespace headscope::app {
 

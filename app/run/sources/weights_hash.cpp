@@ -9,7 +9,7 @@
 
 #include "app/run/sources/digest.h"
 #include "model/files/error.h"
-#include "model/files/open_file.h"
+#include "model/files/file_io.h"
 #include "model/files/tensor_source.h"
 #include "model/pass/transformer.h"
 #include "system/file.h"
@@ -91,7 +91,7 @@ std::string hash_of_files(const fs::path& folder, const std::set<std::string>& f
 }  // namespace
 
 std::set<std::string> weight_files(const fs::path& folder) {
-  return system::is_file(folder) ? std::set<std::string>{""} : model::weight_files(folder);
+  return system::is_file(folder) ? std::set<std::string>{""} : model::TensorSource::open(folder).files;
 }
 
 std::string weights_hash(const fs::path& folder, const std::stop_token& stop) {

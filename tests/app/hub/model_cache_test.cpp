@@ -4,6 +4,7 @@
 #include "tests/support/matchers.h"
 #include "tests/support/sentences.h"
 #include "tests/support/temporary_folder.h"
+#include "tests/support/torch_bytes.h"
 
 namespace headscope::app::model_cache_test {
 namespace {
@@ -53,23 +54,25 @@ TEST(ModelCache, AModelIsWholeWithAllThatItIsLoadedFrom) {
   const TemporaryFolder folder;
   const fs::path model = folder.path();
   const auto now = [&] { return is_complete_model(model); };
+  const std::string empty = testing::safetensors_of_header("{}");
   EXPECT_FALSE(now());
   folder.write("config.json", "{}");
-  folder.write("model.safetensors", "");
+  folder.write("model.safetensors", empty);
   EXPECT_FALSE(now()) << "no tokenizer";
   folder.write("vocab.json", "");
   EXPECT_FALSE(now()) << "half a tokenizer";
   folder.write("merges.txt", "");
   EXPECT_TRUE(now());
-  fs::rename(model / "model.safetensors", model / "pytorch_model.bin");
+  fs::remove(model / "model.safetensors");
+  folder.write("pytorch_model.bin", testing::torch_bytes({{"x", "U8", {1}, "x"}}));
   EXPECT_TRUE(now()) << "PyTorch's own file";
   fs::remove(model / "pytorch_model.bin");
   fs::create_symlink("nowhere", model / "model.safetensors");
   EXPECT_FALSE(now()) << "a link to nothing";
   folder.write("model.safetensors.index.json", R"({"weight_map":{"a":"1.safetensors","b":"2.safetensors"}})");
-  folder.write("1.safetensors", "");
+  folder.write("1.safetensors", empty);
   EXPECT_FALSE(now()) << "a shard is missing";
-  folder.write("2.safetensors", "");
+  folder.write("2.safetensors", empty);
   EXPECT_TRUE(now());
   for (const char* wrong : {"", "{}", R"({"weight_map":{"a":3}})", "[]"}) {
     folder.write("model.safetensors.index.json", wrong);

@@ -11,6 +11,7 @@
 #include "system/file.h"
 #include "system/machine.h"
 #include "tests/support/matchers.h"
+#include "tests/support/safetensors_bytes.h"
 #include "tests/support/temporary_folder.h"
 #include "tests/support/wine.h"
 #include "viz/players/players.h"
@@ -280,18 +281,36 @@ TEST(Command, LeavesOutWhatIsOff) {
   EXPECT_THAT(arguments_of({s, Figure{}}), Contains("--no-bos")) << "it would be added";
 }
 
+/// A file of weights with these bytes as a tensor.
+std::string file_with(const std::string& bytes) {
+  return testing::safetensors_bytes({{"x", "U8", {std::ssize(bytes)}, bytes}}, "");
+}
+
 TEST(WeightsHash, IsThatOfTheFile) {
   const TemporaryFolder folder;
-  folder.write("model.safetensors", "abc");
+  folder.write("model.safetensors", file_with(""));
   EXPECT_EQ(weights_hash(folder.path()),
-            "sha256:ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+            "sha256:de3515b86c9330cab0cf29a1ad2d50be0c65e65cbed9a53adeca032047e037fd");
+}
+
+TEST(WeightsHash, IsThatOfTheFileThatIsUsed) {
+  const TemporaryFolder folder, whole;
+  folder.write("model.safetensors", "cut off");
+  for (const TemporaryFolder* each : {&folder, &whole})
+    each->write("model.safetensors.index.json", R"({"weight_map": {"x": "1"}})"),
+        each->write("1", file_with("abc"));
+  EXPECT_EQ(weights_hash(folder.path()), weights_hash(whole.path()));
+  const std::string stamp = weights_stamp(folder.path());
+  EXPECT_NE(stamp, "");
+  folder.write("model.safetensors", file_with("def"));
+  EXPECT_NE(weights_stamp(folder.path()), stamp);
 }
 
 TEST(WeightsHash, IsTakenFromTheNameInACache) {
   if (system::is_wine()) GTEST_SKIP() << "Wine 8 has no symbolic links";
   const TemporaryFolder folder;
   const std::string name(64, '0');
-  folder.write("blobs/" + name, "abc");
+  folder.write("blobs/" + name, file_with("abc"));
   std::filesystem::create_directories(folder.path() / "snapshots/1");
   system::make_link("../../blobs/" + name, folder.path() / "snapshots/1/model.safetensors");
   EXPECT_EQ(weights_hash(folder.path() / "snapshots/1"), "sha256:" + name);
@@ -299,7 +318,7 @@ TEST(WeightsHash, IsTakenFromTheNameInACache) {
 
 TEST(WeightsHash, OfAModelInMemoryIsOfTheFilesThatItWasReadFrom) {
   const TemporaryFolder folder;
-  const auto file = folder.write("model.safetensors", "abc");
+  const auto file = folder.write("model.safetensors", file_with("abc"));
   LoadedModel model;
   model.folder = folder.path();
   model.weights_stamp = weights_stamp(folder.path());
@@ -312,13 +331,13 @@ TEST(WeightsHash, OfAModelInMemoryIsOfTheFilesThatItWasReadFrom) {
 
 TEST(WeightsHash, IsComputedOnceForASizeAndATime) {
   const TemporaryFolder folder;
-  const auto file = folder.write("model.safetensors", "abc");
+  const auto file = folder.write("model.safetensors", file_with("abc"));
   // Whole seconds, which can be set again: MinGW's library knows no other times.
   const auto time = std::chrono::floor<std::chrono::seconds>(std::filesystem::last_write_time(file)) -
                     std::chrono::minutes(1);
   std::filesystem::last_write_time(file, time);
   const std::string hash = weights_hash(folder.path());
-  folder.write("model.safetensors", "def");
+  folder.write("model.safetensors", file_with("def"));
   std::filesystem::last_write_time(file, time);
   EXPECT_EQ(weights_hash(folder.path()), hash) << "read again";
   std::filesystem::last_write_time(file, time + std::chrono::seconds(1));
@@ -328,12 +347,12 @@ TEST(WeightsHash, IsComputedOnceForASizeAndATime) {
 TEST(WeightsHash, OfSeveralFilesIsOfAllOfThem) {
   const TemporaryFolder folder;
   folder.write("model.safetensors.index.json", R"({"weight_map": {"a": "2", "b": "1", "c": "2"}})");
-  folder.write("1", "abc");
-  folder.write("2", "def");
+  folder.write("1", file_with("abc"));
+  folder.write("2", file_with("def"));
   const std::string before = weights_hash(folder.path());
   EXPECT_THAT(before, StartsWith("sha256:"));
   EXPECT_EQ(before.size(), 71U);
-  folder.write("2", "deg");
+  folder.write("2", file_with("deg"));
   EXPECT_NE(weights_hash(folder.path()), before);
   folder.write("model.safetensors.index.json", "[]");
   EXPECT_THROW(weights_hash(folder.path()), model::LoadError);
