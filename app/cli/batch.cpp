@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <iterator>
 #include <ostream>
 #include <utility>
 
@@ -17,8 +16,12 @@
 namespace headscope::app {
 namespace {
 
+/// All bytes, or as many as are too many for a prompt.
 std::string bytes_of(std::istream& in) {
-  return {std::istreambuf_iterator<char>(in), {}};
+  std::string bytes(Prompt::kMaxBytes + 1, '\0');
+  in.read(bytes.data(), std::ssize(bytes));
+  bytes.resize(static_cast<std::size_t>(in.gcount()));
+  return bytes;
 }
 
 /// Runs `attempt` and reports an error of the prompt if errors are skipped. Other errors are not skipped: a
@@ -66,7 +69,8 @@ PromptSource::PromptSource(const PromptArguments& arguments, std::istream& stand
       single_ = ListedPrompt{{.text = arguments.text, .ids = arguments.ids}};
       break;
     case From::file: {
-      const std::string bytes = standard ? bytes_of(standard_input) : model::read_file(arguments.file);
+      const std::string bytes =
+          standard ? bytes_of(standard_input) : model::read_file(arguments.file, Prompt::kMaxBytes);
       single_ = ListedPrompt{{.text = std::string(without_byte_order_mark(bytes)), .ids = {}}};
       break;
     }
@@ -93,12 +97,15 @@ std::string PromptSource::where() const {
 std::optional<ListedPrompt> PromptSource::next() {
   std::optional<ListedPrompt> prompt;
   if (is_list()) {
-    std::string read;
-    while (!prompt && std::getline(*lines_, read)) {
-      digest_->add(read);
+    std::optional<InputLine> read;
+    while (!prompt && (read = next_line(*lines_))) {
+      digest_->add(read->text);
       if (!lines_->eof()) digest_->add("\n");
-      const std::string_view line = bare_prompt_line(read, line_++ == 0);
+      const std::string_view line = bare_prompt_line(read->text, line_++ == 0);
       if (!is_prompt_line(line) || number_++ % shard_.count != shard_.index) continue;
+      if (read->too_long)
+        throw model::LoadError(where() + "expected a line of at most " + std::to_string(kMaxLineBytes) +
+                               " bytes, found a longer one");
       prompt = plain_ ? ListedPrompt{{.text = std::string(line), .ids = {}}}
                       : parse_prompt_line(line, name_ + ":" + std::to_string(line_));
     }
@@ -111,6 +118,9 @@ std::optional<ListedPrompt> PromptSource::next() {
   }
   prompt->start_token = start_token_;
   if (!is_list()) ++number_;
+  if (std::max(prompt->text.size(), prompt->ids.size()) > Prompt::kMaxBytes)
+    throw model::RunError(where() + "the prompt is longer than " + std::to_string(Prompt::kMaxBytes) +
+                          " bytes or ids, which is more than a model reads");
   return prompt;
 }
 

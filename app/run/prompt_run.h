@@ -84,8 +84,8 @@ struct LoadedModel {
 
 /// What to run: text, or ids if given, with edits.
 struct Prompt {
-  static constexpr std::size_t kMaxBytes = std::size_t{1}
-                                           << 20;  ///< limit of the text's size: no context holds more
+  /// Limit of the text, and of the number of ids: no context holds more.
+  static constexpr std::size_t kMaxBytes = std::size_t{1} << 20;
 
   std::string text;
   std::vector<int> ids;  ///< used instead of the text if not empty

@@ -1,5 +1,6 @@
 #include "app/cli/batch.h"
 
+#include "app/cli/arguments/standard_streams.h"
 #include "model/files/error.h"
 #include "tests/support/matchers.h"
 #include "tests/support/temporary_folder.h"
@@ -58,6 +59,21 @@ TEST(PromptSource, AFilesBytesAreThePrompt) {
   EXPECT_EQ(PromptSource(from_file(From::file, folder.write("p", bytes)), in).next()->text, bytes);
   EXPECT_EQ(PromptSource(from_file(From::file, "-"), in).next()->text, bytes);
   EXPECT_THROW(PromptSource(from_file(From::file, folder.path()), in), model::LoadError);
+}
+
+TEST(PromptSource, WhatNoModelReadsIsRefused) {
+  const TemporaryFolder folder;
+  const std::string most(Prompt::kMaxBytes, 'x'), text = most + "x", line(kMaxLineBytes + 1, '[');
+  const auto first = [&](const PromptArguments& arguments, const std::string& input) {
+    std::istringstream in(input);
+    return PromptSource(arguments, in).next();
+  };
+  EXPECT_EQ(first(from_file(From::file, "-"), most)->text, most);
+  EXPECT_THROW(first(from_file(From::file, "-"), text), model::RunError);
+  EXPECT_THROW(first(from_file(From::file, folder.write("p", text)), ""), model::LoadError);
+  EXPECT_THROW(first({.from = From::text, .text = text, .ids = {}, .file = {}}, ""), model::RunError);
+  EXPECT_THROW(first(from_file(From::list, "-"), "\"" + text + "\""), model::RunError);
+  EXPECT_THROW(first(from_file(From::list, "-"), line), model::LoadError);
 }
 
 TEST(PromptSource, AByteOrderMarkIsNoText) {

@@ -4,6 +4,7 @@
 #include <sstream>
 
 #include "app/cli/arguments/argument_values.h"
+#include "app/cli/arguments/standard_streams.h"
 #include "app/cli/commands/command_arguments.h"
 #include "app/cli/commands/figure.h"
 #include "model/files/file_io.h"
@@ -136,24 +137,24 @@ TEST(Requests, InputIsAnyBytes) {
   EXPECT_EQ(request_of(R"({"command": "tokens", "input_base64": ""})").first.input, "");
 }
 
-TEST(RequestLines, HaveTheLimitThatTheGuideSays) {
+TEST(InputLines, HaveTheLimitThatTheGuideSays) {
   EXPECT_THAT(model::read_file(headscope::testing::source_dir() / "assets/guide/python.md", 1 << 20),
-              HasSubstr("longer than " + std::to_string(kMaxRequestBytes >> 20) + " MiB"));
+              HasSubstr("longer than " + std::to_string(kMaxLineBytes >> 20) + " MiB"));
 }
 
-TEST(RequestLines, LongOnesAreCut) {
+TEST(InputLines, LongOnesAreCut) {
   std::istringstream in("12345\n123456\n" + std::string(1000, 'x') + "\nok");
-  const auto next = [&] { return next_request_line(in, 5).value(); };
+  const auto next = [&] { return next_line(in, 5).value(); };
   EXPECT_EQ(next().text, "12345");
   for (int i = 0; i < 2; ++i) {
-    const RequestLine line = next();
+    const InputLine line = next();
     EXPECT_TRUE(line.too_long);
     EXPECT_EQ(line.text.size(), 5U);
   }
-  const RequestLine last = next();
+  const InputLine last = next();
   EXPECT_FALSE(last.too_long);
   EXPECT_EQ(last.text, "ok");
-  EXPECT_FALSE(next_request_line(in, 5).has_value());
+  EXPECT_FALSE(next_line(in, 5).has_value());
 }
 
 }  // namespace

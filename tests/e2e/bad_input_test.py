@@ -57,6 +57,14 @@ class WrongModel(ProgramCase):
 
 
 class WrongPrompt(ProgramCase):
+    @only_on_linux("devices without an end")
+    def test_files_without_an_end_are_named(self):
+        for device in ("/dev/urandom", "/dev/zero"):
+            for option in ("--edits", "--prompt-file", "--prompts", "--mean-over"):
+                given = [] if "prompt" in option else ["--prompt", "x"]
+                message = self.fail_with(1, "predict", *given, option, device, contains=device)
+                self.assertRegex(message, "at most|:1: ")
+
     def test_too_long_for_the_window(self):
         (self.folder / "long.txt").write_text("x" * 300_000)
         self.fail_with(1, "--prompt-file", self.folder / "long.txt", contains=("300000", "the window"))

@@ -64,6 +64,18 @@ InputBuffer::int_type InputBuffer::underflow() {
   }
 }
 
+std::optional<InputLine> next_line(std::istream& in, std::size_t limit) {
+  constexpr int kEnd = std::istream::traits_type::eof();
+  InputLine line;
+  int next = in.get();
+  if (next == kEnd) return std::nullopt;
+  for (; next != kEnd && next != '\n'; next = in.get()) {
+    line.too_long |= line.text.size() == limit;
+    if (!line.too_long) line.text += static_cast<char>(next);
+  }
+  return line;
+}
+
 InputFile::InputFile(const std::filesystem::path& path)
     : std::istream(nullptr), buffer_(opened(path), system::text_of(path)) {
   rdbuf(&buffer_);

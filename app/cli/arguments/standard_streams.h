@@ -2,6 +2,7 @@
 #include <array>
 #include <filesystem>
 #include <istream>
+#include <optional>
 #include <stdexcept>
 #include <streambuf>
 #include <string>
@@ -54,6 +55,19 @@ class InputBuffer : public std::streambuf {
   std::string name_;
   std::array<char, 1 << 16> buffer_;
 };
+
+/// Longer lines are cut: parsing JSON takes many times its size, and a sender without line breaks must not
+/// take all memory.
+inline constexpr std::size_t kMaxLineBytes = std::size_t{8} << 20;
+
+/// A line without its end.
+struct InputLine {
+  std::string text;
+  bool too_long = false;  ///< it was longer than the limit, and the text is its beginning
+};
+
+/// Reads the next line; nothing at the end. A last line without its end counts. Throws like the stream.
+std::optional<InputLine> next_line(std::istream& in, std::size_t limit = kMaxLineBytes);
 
 /// A file or named pipe, read as a stream. Throws model::LoadError.
 class InputFile : public std::istream {

@@ -175,7 +175,7 @@ std::string printed_members(Content content, const std::string& format, std::str
 /// of them, with `prompts`), `format` and `base64` (of `--out -`) or `text` (anything else; with U+FFFD for
 /// what is no UTF-8, and then also `base64`). Throws system::Interrupted; whatever else is wrong is in the
 /// answer.
-std::string answer_to(const RequestLine& line, const std::shared_ptr<KeptModels>& models) {
+std::string answer_to(const InputLine& line, const std::shared_ptr<KeptModels>& models) {
   Request request;
   Printed printed;
   std::ostream out(&printed);
@@ -189,7 +189,7 @@ std::string answer_to(const RequestLine& line, const std::shared_ptr<KeptModels>
   std::string format;
   const Outcome outcome = outcome_of([&] {
     if (line.too_long)
-      throw UsageError("the request is longer than " + std::to_string(kMaxRequestBytes >> 20) + " MiB");
+      throw UsageError("the request is longer than " + std::to_string(kMaxLineBytes >> 20) + " MiB");
     read_request(line.text, request);
     const ParsedCommand command = command_of(request, models);
     if (const auto* task = std::get_if<Task>(&command)) {
@@ -229,7 +229,7 @@ std::size_t memory_limit(int mebibytes) {
 void run_serve(const ServeCommand& command, const Streams& streams) {
   if (streams.hide) streams.hide();
   const auto models = std::make_shared<KeptModels>(memory_limit(command.memory));
-  while (const auto line = next_request_line(streams.in)) {
+  while (const auto line = next_line(streams.in)) {
     if (line->text.find_first_not_of(" \t\r") == std::string::npos && !line->too_long) continue;
     streams.out << answer_to(*line, models) << '\n' << std::flush;
   }

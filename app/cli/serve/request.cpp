@@ -110,17 +110,4 @@ void read_request(std::string_view line, Request& request) {
   if (request.words.empty()) throw UsageError("the request has no \"command\"");
 }
 
-std::optional<RequestLine> next_request_line(std::istream& in, std::size_t limit) {
-  using Traits = std::istream::traits_type;
-  std::streambuf& buffer = *in.rdbuf();
-  RequestLine line;
-  Traits::int_type next = buffer.sbumpc();
-  if (next == Traits::eof()) return std::nullopt;
-  for (; next != Traits::eof() && next != '\n'; next = buffer.sbumpc()) {
-    line.too_long |= line.text.size() == limit;
-    if (!line.too_long) line.text += Traits::to_char_type(next);
-  }
-  return line;
-}
-
 }  // namespace headscope::app

@@ -96,6 +96,8 @@ model::Site read_site(const EditReader& in, const SiteName& of) {
             " is not a hook; a name is e.g. blocks.5.attn.hook_z");
   }
   const std::optional<model::Site> site = site_named(name);
+  if (name.empty())
+    in.fail("expected a site, as in L5H1.z=0, found " + (in.rest().empty() ? "none" : model::quote(in.rest())));
   if (!site) in.fail(model::quote(name) + " is not a site; sites are " + site_names());
   const bool block = model::in_block(*site);
   if (block && !layers) in.fail("this site needs a layer, as in L5." + std::string(name));
@@ -229,6 +231,13 @@ constexpr std::size_t kMaxNumbers = std::size_t{1} << 24;  // a few letters can 
 
 }  // namespace
 
+void require_few(const model::Edits& edits) {
+  if (edits.size() > kMaxEdits)
+    throw model::RunError(
+        "expected at most " + std::to_string(kMaxEdits) +
+        " edits, found more; one edit may name many positions and units, as in L5.z[1-9]=0");
+}
+
 model::Edits parse_edits(std::string_view text, const LoadedModel& model) {
   model::Edits all;
   std::size_t numbers = 0;
@@ -250,6 +259,7 @@ model::Edits parse_edits(std::string_view text, const LoadedModel& model) {
           }))
         all.push_back(std::move(edit));
     }
+    require_few(all);
     apart = false;
   }
   for (const model::Edit& edit : all)  // merged cells add up
@@ -270,6 +280,7 @@ model::Edits parse_edit_lines(std::string_view lines, const std::string& file, c
         numbers += numbers_of(edit);
         all.push_back(std::move(edit));
       }
+      require_few(all);
       if (numbers > kMaxNumbers)
         throw model::RunError("the edits up to this line name more than " + std::to_string(kMaxNumbers) +
                               " positions, units and values");

@@ -9,7 +9,11 @@
 
 namespace headscope::app {
 
-constexpr std::size_t kMaxEdits = 10'000;  ///< of a run
+constexpr std::size_t kMaxEdits = 10'000;                     ///< of a run
+constexpr std::size_t kMaxEditBytes = std::size_t{64} << 20;  ///< of a file
+
+/// Throws model::RunError for more than kMaxEdits.
+void require_few(const model::Edits& edits);
 
 /// Parses edits as written on the command line and in the window, several separated by ";". For the grammar
 /// see edit_grammar(). Throws model::RunError: one sentence with the part that is wrong.

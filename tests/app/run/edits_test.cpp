@@ -230,7 +230,8 @@ TEST_F(Edits, InWordsAlone) {
 
 TEST_F(Edits, AWrongTextIsOneSentence) {
   const std::vector<std::pair<std::string, std::string>> wrong = {
-      {"", "\"\" is not a site"},
+      {"", "expected a site"},
+      {R"({"at": "L5H1.z", "set": 0})", "expected a site, as in L5H1.z=0, found \"{"},
       {"L5H1.zz=0", "\"zz\" is not a site"},
       {"z=0", "this site needs a layer, as in L5.z"},
       {"L1.z[2]<-second[1]", "<-second takes positions only after a \"text\" or ids(...)"},
@@ -243,7 +244,7 @@ TEST_F(Edits, AWrongTextIsOneSentence) {
       {"L1.z<-" + repeated("{L1.z<-", 20000) + "0" + repeated("}", 20000),
        "patches through more than 4 runs"},
       {"L0H0.z -> L1H6.k = 0", "expected <- after the receiver; other operations stand before ->"},
-      {"L0H0.z=0 ->", "\"\" is not a site"},
+      {"L0H0.z=0 ->", "expected a site"},
       {"L0H0.z=0 -> L*.k", "a path has one receiver"},
       {"L0H0.z=0 -> L1H6.k -> L2H1.q", "unexpected \"-> L2H1.q\""},
       {"L0H0.z=0 -> L1H9.k", "names head 9"},
@@ -263,6 +264,7 @@ TEST_F(Edits, AWrongTextIsOneSentence) {
       {"L5H1.pattern[0-4000,0-4000]=0", "there is no position 256"},
       {"positions=0*256,0*1", "the model has only 256 positions"},
       {repeated("L5H1.pattern[0-255,0-255]=0;", 100), "name more than 16777216 positions"},
+      {repeated("L5H1.z=0;", 10'001), "at most 10000 edits"},
       {"L5H1.pattern[8,3]~=0.6;L5H1.pattern[8,2]~=0.6", "add up to 1.2"},
       {"L99999999999.z=0", "expected a whole number"},
       {"L5H1.pattern[8,3]*=2", "single cells take only"},
