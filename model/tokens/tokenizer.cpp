@@ -2,11 +2,9 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <charconv>
 #include <cstddef>
-#include <cstdint>
-#include <functional>
+#include <set>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
@@ -14,7 +12,6 @@
 
 #include "model/files/error.h"
 #include "model/files/quote.h"
-#include "model/tokens/bpe.h"
 #include "model/tokens/byte_alphabet.h"
 #include "model/tokens/pretokenizer.h"
 #include "model/tokens/tokenizer_files.h"
@@ -22,70 +19,107 @@
 namespace headscope::model {
 namespace {
 
-/// A flat hash table from names to ids, used while loading: three times as fast as std::unordered_map, which
-/// matters with three lookups for each of 50,000 merges. Does not own the names.
-class NameTable {
- public:
-  explicit NameTable(std::size_t count) : slots_(std::bit_ceil(std::max<std::size_t>(16, count * 2))) {}
-
-  /// Adds a name and returns whether it was new. Holds at most `count` names.
-  bool insert(std::string_view name, int id) {
-    const std::uint32_t hash = hash_of(name);
-    Slot& slot = slots_[slot_of(name, hash)];
-    if (slot.id >= 0) return false;
-    slot = {name, hash, id};
-    return true;
-  }
-
-  /// The id of a name; -1 if it is unknown.
-  int find(std::string_view name) const { return slots_[slot_of(name, hash_of(name))].id; }
-
- private:
-  struct Slot {
-    std::string_view name;
-    std::uint32_t hash = 0;
-    int id = -1;
-  };
-  static std::uint32_t hash_of(std::string_view name) {
-    return static_cast<std::uint32_t>(std::hash<std::string_view>{}(name));
-  }
-  /// The slot of a name, or the empty one where it would go.
-  std::size_t slot_of(std::string_view name, std::uint32_t hash) const {
-    const std::size_t mask = slots_.size() - 1;
-    std::size_t slot = hash & mask;
-    while (slots_[slot].id >= 0 && (slots_[slot].hash != hash || slots_[slot].name != name)) {
-      slot = (slot + 1) & mask;
-    }
-    return slot;
-  }
-
-  std::vector<Slot> slots_;  // open addressing, a power of two, at most half full
-};
-
 constexpr std::string_view kEndOfText = "<|endoftext|>";
 
-/// The bytes of all ids, in one block of memory.
-class TokenBytes {
- public:
-  explicit TokenBytes(int size) : places_(static_cast<std::size_t>(size)) {}
+using IdOfName = std::unordered_map<std::string_view, int>;
 
-  void set(int id, std::string_view bytes) {
-    places_[id] = {static_cast<std::uint32_t>(arena_.size()), static_cast<std::uint32_t>(bytes.size())};
-    arena_ += bytes;
-  }
-  std::string_view get(int id) const {
-    if (id < 0 || id >= size()) return {};
-    return std::string_view(arena_).substr(places_[id].begin, places_[id].length);
-  }
-  int size() const { return static_cast<int>(places_.size()); }
+/// -1 for a name that is unknown.
+int find(const IdOfName& ids, std::string_view name) {
+  const auto found = ids.find(name);
+  return found == ids.end() ? -1 : found->second;
+}
 
- private:
-  struct Place {
-    std::uint32_t begin = 0, length = 0;
-  };
-  std::vector<Place> places_;
-  std::string arena_;
-};
+IdOfName ids_of_names(const TokenizerFiles& files) {
+  IdOfName ids;
+  ids.reserve(files.vocabulary.size());
+  for (const auto& [name, id] : files.vocabulary) ids.emplace(name, id);
+  return ids;
+}
+
+/// Each added token once, with its id: the vocabulary's, that of a file, or the next free one.
+std::vector<TokenizerFiles::Added> added_tokens(const TokenizerFiles& files, const IdOfName& ids) {
+  std::vector<TokenizerFiles::Added> tokens;
+  std::unordered_map<std::string_view, std::size_t> indices;
+  for (const auto& token : files.added) {
+    const auto [found, is_new] = indices.try_emplace(token.text, tokens.size());
+    if (is_new) {
+      tokens.push_back(token);
+    } else if (token.id >= 0) {  // the properties of the last file that has it with an id
+      tokens[found->second] = token;
+    }
+  }
+  if (ids.contains(kEndOfText) && !indices.contains(kEndOfText)) tokens.push_back({std::string(kEndOfText)});
+  int next = 0;
+  for (const auto& [name, id] : files.vocabulary) next = std::max(next, id + 1);
+  for (auto& token : tokens) {
+    if (const int id = find(ids, token.text); id >= 0) token.id = id;
+    next = std::max(next, token.id + 1);
+  }
+  for (auto& token : tokens)
+    if (token.id < 0) token.id = next++;
+  return tokens;
+}
+
+using BytesOfId = std::unordered_map<int, std::string>;
+
+BytesOfId token_bytes(const TokenizerFiles& files, const IdOfName& ids,
+                      const std::vector<TokenizerFiles::Added>& added) {
+  BytesOfId all;
+  all.reserve(files.vocabulary.size() + added.size());
+  for (const auto& [name, id] : files.vocabulary) {
+    // A name outside the alphabet is plain text.
+    if (!all.emplace(id, bytes_of_name(name).value_or(name)).second)
+      reject(files.vocabulary_file, "each id once",
+             std::to_string(id) + " again for the token " + quote(name));
+  }
+  for (const auto& token : added) {
+    if (find(ids, token.text) == token.id) continue;
+    std::string& bytes = all[token.id];
+    if (!bytes.empty() && bytes != token.text)
+      reject(files.vocabulary_file,
+             "the id " + std::to_string(token.id) + " to be free for the added token " + quote(token.text),
+             "it taken by " + quote(bytes));
+    bytes = token.text;
+  }
+  return all;
+}
+
+/// -1 for a byte without a token.
+std::array<int, 256> ids_of_bytes(const IdOfName& ids) {
+  std::array<int, 256> out{};
+  for (int byte = 0; byte < 256; ++byte)
+    out[byte] = find(ids, name_of_byte(static_cast<unsigned char>(byte)));
+  return out;
+}
+
+std::vector<Merge> merges_of_ids(const TokenizerFiles& files, const IdOfName& ids) {
+  std::vector<Merge> merges;
+  merges.reserve(files.merges.size());
+  for (const auto& [left, right] : files.merges) {
+    const auto id = [&](std::string_view name) {
+      const int found = find(ids, name);
+      if (found < 0)
+        reject(files.merges_file, "merges of known tokens",
+               quote(left) + " and " + quote(right) + ", but " + quote(name) + " is not in the vocabulary");
+      return found;
+    };
+    merges.push_back({id(left), id(right), id(left + right)});
+  }
+  return merges;
+}
+
+/// A vocabulary of longer tokens needs merges, but for added ones.
+void check_merges(const TokenizerFiles& files, const std::vector<TokenizerFiles::Added>& added) {
+  if (!files.merges.empty()) return;
+  std::set<int> added_ids;
+  for (const auto& token : added) added_ids.insert(token.id);
+  for (const auto& [name, id] : files.vocabulary) {
+    const auto bytes = bytes_of_name(name);
+    if (bytes && bytes->size() > 1 && !added_ids.contains(id))
+      reject(files.merges_file, "the merges that make tokens such as " + quote(name),
+             "none; the folder may mix the files of two models");
+  }
+}
 
 /// Texts that are single tokens wherever they occur. Matches the leftmost one, and of several there the
 /// longest.
@@ -126,104 +160,6 @@ class SpecialTokens {
   std::array<bool, 256> begins_{};
 };
 
-NameTable ids_of_names(const TokenizerFiles& files) {
-  NameTable ids(files.vocabulary.size());
-  for (const auto& entry : files.vocabulary) {
-    if (!ids.insert(entry.name, entry.id)) {
-      throw LoadError(files.vocabulary_file + ": expected each token once, found " + quote(entry.name) +
-                      " twice");
-    }
-  }
-  return ids;
-}
-
-int table_size(const TokenizerFiles& files) {
-  int size = 0;
-  for (const auto& entry : files.vocabulary) size = std::max(size, entry.id + 1);
-  return size;
-}
-
-/// Each added token once, with its id: the vocabulary's, that of a file, or the next free one.
-std::vector<TokenizerFiles::Added> added_tokens(const TokenizerFiles& files, const NameTable& ids) {
-  std::vector<TokenizerFiles::Added> tokens;
-  std::unordered_map<std::string_view, std::size_t> indices;
-  for (const auto& token : files.added) {
-    const auto [found, is_new] = indices.try_emplace(token.text, tokens.size());
-    if (is_new) {
-      tokens.push_back(token);
-    } else if (token.id >= 0) {  // the properties of the last file that has it with an id
-      tokens[found->second] = token;
-    }
-  }
-  if (ids.find(kEndOfText) >= 0 && !indices.contains(kEndOfText)) tokens.push_back({std::string(kEndOfText)});
-  int next = table_size(files);
-  for (auto& token : tokens) {
-    if (const int id = ids.find(token.text); id >= 0) token.id = id;
-    next = std::max(next, token.id + 1);
-  }
-  for (auto& token : tokens)
-    if (token.id < 0) token.id = next++;
-  return tokens;
-}
-
-TokenBytes token_bytes(const TokenizerFiles& files, const NameTable& ids,
-                       const std::vector<TokenizerFiles::Added>& added) {
-  int size = table_size(files);
-  for (const auto& token : added) size = std::max(size, token.id + 1);
-  TokenBytes bytes(size);
-  std::vector<bool> taken(bytes.size()), is_added(bytes.size());
-  for (const auto& token : added) is_added[token.id] = true;
-  for (const auto& [name, id] : files.vocabulary) {
-    if (taken[id]) {
-      throw LoadError(files.vocabulary_file + ": expected each id once, found " + std::to_string(id) +
-                      " again for the token " + quote(name));
-    }
-    taken[id] = true;
-    const std::optional<std::string> of_name = bytes_of_name(name);
-    if (files.merges.empty() && of_name && of_name->size() > 1 && !is_added[id]) {
-      throw LoadError(files.merges_file + ": expected the merges that make tokens such as " + quote(name) +
-                      ", found none; the folder may mix the files of two models");
-    }
-    bytes.set(id, of_name ? *of_name : name);  // a name outside the alphabet is plain text
-  }
-  for (const auto& token : added) {
-    if (ids.find(token.text) == token.id) continue;
-    if (taken[token.id] && bytes.get(token.id) != token.text) {
-      throw LoadError(files.vocabulary_file + ": expected the id " + std::to_string(token.id) +
-                      " to be free for the added token " + quote(token.text) + ", found it taken by " +
-                      quote(bytes.get(token.id)));
-    }
-    taken[token.id] = true;
-    bytes.set(token.id, token.text);
-  }
-  return bytes;
-}
-
-/// -1 for a byte without a token.
-std::array<int, 256> ids_of_bytes(const NameTable& ids) {
-  std::array<int, 256> out{};
-  for (int byte = 0; byte < 256; ++byte) out[byte] = ids.find(name_of_byte(static_cast<unsigned char>(byte)));
-  return out;
-}
-
-std::vector<Merge> merges_of_ids(const TokenizerFiles& files, const NameTable& ids) {
-  std::vector<Merge> merges;
-  merges.reserve(files.merges.size());
-  for (const auto& merge : files.merges) {
-    const auto id = [&](std::string_view name) {
-      const int found = ids.find(name);
-      if (found < 0) {
-        throw LoadError(files.merges_file + ": expected merges of known tokens, found " +
-                        quote(merge.left()) + " and " + quote(merge.right()) + ", but " + quote(name) +
-                        " is not in the vocabulary");
-      }
-      return found;
-    };
-    merges.push_back({id(merge.left()), id(merge.right()), id(merge.merged)});
-  }
-  return merges;
-}
-
 /// The tokens of "#15#4", which stands for a text where there is no tokenizer.
 std::vector<Token> tokens_of_numbers(std::string_view text, const std::string& problem) {
   std::vector<Token> tokens;
@@ -242,27 +178,6 @@ std::vector<Token> tokens_of_numbers(std::string_view text, const std::string& p
 }  // namespace
 
 struct Tokenizer::Tables {
-  static std::unique_ptr<const Tables> build(TokenizerFiles files, std::string problem = {}) {
-    const NameTable ids = ids_of_names(files);
-    std::vector<TokenizerFiles::Added> added = added_tokens(files, ids);
-    const auto id_of = [&](std::string_view text) -> std::optional<int> {
-      const auto found = std::ranges::find(added, text, &TokenizerFiles::Added::text);
-      const int id = found == added.end() ? ids.find(text) : found->id;
-      return id < 0 ? std::nullopt : std::optional(id);
-    };
-    const auto end_of_text = id_of(kEndOfText), bos = id_of(files.bos_token),
-               first = id_of(files.first_token);
-    const bool adds_start = files.add_bos_token.value_or(first.has_value());
-    TokenBytes bytes = token_bytes(files, ids, added);
-    return std::unique_ptr<const Tables>(
-        new Tables{std::move(bytes), ids_of_bytes(ids), MergeTable(merges_of_ids(files, ids)),
-                   SpecialTokens(std::move(added)), files.add_prefix_space, end_of_text,
-                   adds_start && first ? first
-                   : bos               ? bos
-                                       : end_of_text,
-                   adds_start, std::move(files.warnings), std::move(problem)});
-  }
-
   /// Appends the tokens of a part of the text that begins at `start` and contains no special token.
   void encode_plain(std::string_view plain, std::size_t start, MergeTable::Workspace& workspace,
                     std::vector<int>& word, std::vector<Token>& out) const {
@@ -275,7 +190,7 @@ struct Tokenizer::Tables {
       for (const char c : plain.substr(begin, after - begin)) word.push_back(id_of_byte(c));
       merges.apply(word, workspace);
       for (const int id : word) {
-        const std::size_t token_end = begin + bytes.get(id).size();
+        const std::size_t token_end = begin + bytes.at(id).size();
         out.push_back({id, start + std::max(begin, space) - space, start + token_end - space});
         begin = token_end;
       }
@@ -290,43 +205,46 @@ struct Tokenizer::Tables {
     return byte_ids[byte];
   }
 
-  TokenBytes bytes;
+  BytesOfId bytes;
+  int size = 0;  ///< the largest id plus one
   std::array<int, 256> byte_ids;
   MergeTable merges;
   SpecialTokens specials;
   bool add_prefix_space;
-  std::optional<int> end_of_text;
-  std::optional<int> start_token;
-  bool adds_start_token;
-  std::vector<std::string> warnings;
-  std::string problem;
 };
 
-Tokenizer::Tokenizer(std::unique_ptr<const Tables> tables) : tables_(std::move(tables)) {}
-Tokenizer::Tokenizer(Tokenizer&&) noexcept = default;
-Tokenizer& Tokenizer::operator=(Tokenizer&&) noexcept = default;
-Tokenizer::~Tokenizer() = default;
+Tokenizer::Tokenizer(TokenizerFiles files) : warnings_(std::move(files.warnings)) {
+  const IdOfName ids = ids_of_names(files);
+  std::vector<TokenizerFiles::Added> added = added_tokens(files, ids);
+  check_merges(files, added);
+  const auto id_of = [&](std::string_view text) -> std::optional<int> {
+    const auto found = std::ranges::find(added, text, &TokenizerFiles::Added::text);
+    const int id = found == added.end() ? find(ids, text) : found->id;
+    return id < 0 ? std::nullopt : std::optional(id);
+  };
+  const auto first = id_of(files.first_token), bos = id_of(files.bos_token);
+  end_of_text_ = id_of(kEndOfText);
+  adds_start_token_ = files.add_bos_token.value_or(first.has_value());
+  start_token_ = adds_start_token_ && first ? first : bos ? bos : end_of_text_;
+  BytesOfId bytes = token_bytes(files, ids, added);
+  int size = 0;
+  for (const auto& [id, text] : bytes) size = std::max(size, id + 1);
+  tables_.reset(new Tables{std::move(bytes), size, ids_of_bytes(ids), MergeTable(merges_of_ids(files, ids)),
+                           SpecialTokens(std::move(added)), files.add_prefix_space});
+}
 
 Tokenizer Tokenizer::load(const std::filesystem::path& folder, const std::stop_token& stop) {
-  return Tokenizer(Tables::build(read_tokenizer_files(folder, stop)));
+  return Tokenizer(read_tokenizer_files(folder, stop));
 }
 
 Tokenizer Tokenizer::missing(std::string problem) {
-  return Tokenizer(Tables::build(
-      {.warnings = {problem + "; without a tokenizer, prompts are given as token ids"}}, problem));
-}
-
-Tokenizer Tokenizer::from_vocab_and_merges(std::string_view vocab_json, std::string_view merges_txt,
-                                           const std::string& where) {
-  return Tokenizer(Tables::build(parse_vocab_and_merges(vocab_json, merges_txt, where)));
-}
-
-Tokenizer Tokenizer::from_tokenizer_json(std::string_view json, const std::string& where) {
-  return Tokenizer(Tables::build(parse_tokenizer_json(json, where)));
+  Tokenizer none({.warnings = {problem + "; without a tokenizer, prompts are given as token ids"}});
+  none.problem_ = std::move(problem);
+  return none;
 }
 
 std::vector<Token> Tokenizer::encode(std::string_view text, bool specials) const {
-  if (!problem().empty()) return tokens_of_numbers(text, problem());
+  if (!problem_.empty()) return tokens_of_numbers(text, problem_);
   std::vector<Token> out;
   out.reserve(text.size() / 3);
   MergeTable::Workspace workspace;
@@ -360,31 +278,12 @@ std::string Tokenizer::text(int id) const {
 }
 
 std::string_view Tokenizer::bytes(int id) const {
-  return tables_->bytes.get(id);
+  const auto found = tables_->bytes.find(id);
+  return found == tables_->bytes.end() ? std::string_view() : found->second;
 }
 
 int Tokenizer::size() const {
-  return tables_->bytes.size();
-}
-
-std::optional<int> Tokenizer::end_of_text() const {
-  return tables_->end_of_text;
-}
-
-std::optional<int> Tokenizer::start_token() const {
-  return tables_->start_token;
-}
-
-bool Tokenizer::adds_start_token() const {
-  return tables_->adds_start_token;
-}
-
-const std::string& Tokenizer::problem() const {
-  return tables_->problem;
-}
-
-const std::vector<std::string>& Tokenizer::warnings() const {
-  return tables_->warnings;
+  return tables_->size;
 }
 
 }  // namespace headscope::model

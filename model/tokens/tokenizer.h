@@ -14,6 +14,8 @@
 
 namespace headscope::model {
 
+struct TokenizerFiles;
+
 /// A token of a text: its id and its byte range [start, end) in the text.
 struct Token {
   int id = 0;
@@ -34,16 +36,6 @@ class Tokenizer {
   static Tokenizer load(const std::filesystem::path& folder, const std::stop_token& stop = {});
   /// Stands for the tokenizer of a model that has none, because of `problem`, a sentence.
   static Tokenizer missing(std::string problem);
-
-  /// Parses the texts of the two files; `where`, their folder, is named in messages.
-  static Tokenizer from_vocab_and_merges(std::string_view vocab_json, std::string_view merges_txt,
-                                         const std::string& where);
-  /// Parses the text of a Hugging Face `tokenizer.json`; `where`, the file, is named in messages.
-  static Tokenizer from_tokenizer_json(std::string_view json, const std::string& where);
-
-  Tokenizer(Tokenizer&&) noexcept;
-  Tokenizer& operator=(Tokenizer&&) noexcept;
-  ~Tokenizer();
 
   /// `specials`: whether `<|endoftext|>` (and other added tokens) in the text are special tokens; else they
   /// are plain text. Throws RunError for a byte that the vocabulary has no token for. Without a tokenizer, a
@@ -67,23 +59,28 @@ class Tokenizer {
   int size() const;
 
   /// The id of `<|endoftext|>`, which starts every text of the training data.
-  std::optional<int> end_of_text() const;
+  std::optional<int> end_of_text() const { return end_of_text_; }
 
   /// The token that starts a text: the one that the files put there, or their `bos_token`, or
   /// `<|endoftext|>`.
-  std::optional<int> start_token() const;
+  std::optional<int> start_token() const { return start_token_; }
   /// Whether the files want every text to start with it.
-  bool adds_start_token() const;
+  bool adds_start_token() const { return adds_start_token_; }
 
   /// Why there is no tokenizer; empty: there is one.
-  const std::string& problem() const;
+  const std::string& problem() const { return problem_; }
   /// Sentences about what the files want and this tokenizer does not do, or why there is none.
-  const std::vector<std::string>& warnings() const;
+  const std::vector<std::string>& warnings() const { return warnings_; }
 
  private:
   struct Tables;
-  explicit Tokenizer(std::unique_ptr<const Tables> tables);
-  std::unique_ptr<const Tables> tables_;
+  explicit Tokenizer(TokenizerFiles files);
+
+  std::shared_ptr<const Tables> tables_;
+  std::optional<int> end_of_text_, start_token_;
+  bool adds_start_token_;
+  std::string problem_;
+  std::vector<std::string> warnings_;
 };
 
 }  // namespace headscope::model

@@ -10,6 +10,7 @@
 #include "model/files/file_io.h"
 #include "model/files/foreign_content.h"
 #include "model/files/json.h"
+#include "model/files/json_value.h"
 #include "model/files/quote.h"
 #include "system/file.h"
 #include "system/path_text.h"
@@ -17,40 +18,26 @@
 namespace headscope::model {
 namespace {
 
+namespace fs = std::filesystem;
 using nlohmann::json;
 
 constexpr std::uint64_t kMaxId = (1 << 24) - 1;  // limit of the configuration's vocab_size
 
-[[noreturn]] void fail(const std::string& file, const std::string& what) {
-  throw LoadError(file + ": " + what);
-}
-
-TokenizerFiles::Merge join(std::string_view left, std::string_view right) {
-  TokenizerFiles::Merge merge;
-  merge.merged.reserve(left.size() + right.size());
-  merge.merged.append(left).append(right);
-  merge.left_size = left.size();
-  return merge;
-}
+using NamePair = std::pair<std::string, std::string>;
 
 /// "a b" -> a, b. Neither can contain a space, which the byte alphabet lacks.
-TokenizerFiles::Merge split_merge(std::string_view line, const std::string& file, std::size_t number) {
+NamePair split_merge(std::string_view line, const std::string& file, std::size_t number) {
   const std::size_t space = line.find(' ');
-  if (space == std::string_view::npos || space == 0 || space + 1 == line.size() ||
-      line.find(' ', space + 1) != std::string_view::npos) {
-    fail(file, "merge " + std::to_string(number) + ": expected two names with a space between them, found " +
-                   quote(line));
-  }
-  return join(line.substr(0, space), line.substr(space + 1));
+  if (space == line.npos || space == 0 || space + 1 == line.size() || line.find(' ', space + 1) != line.npos)
+    reject(file + ": merge " + std::to_string(number), "two names with a space between them", quote(line));
+  return {std::string(line.substr(0, space)), std::string(line.substr(space + 1))};
 }
 
-std::vector<TokenizerFiles::Merge> parse_merges(std::string_view text, const std::string& file) {
+std::vector<NamePair> parse_merges(std::string_view text, const std::string& file) {
   constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
   if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
-  if (const std::string other = foreign_content(text); !other.empty())
-    fail(file, "expected merges, found " + other);
-  std::vector<TokenizerFiles::Merge> merges;
-  merges.reserve(static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n')) + 1);
+  if (const std::string other = foreign_content(text); !other.empty()) reject(file, "merges", other);
+  std::vector<NamePair> merges;
   while (!text.empty()) {
     const std::size_t end = std::min(text.find('\n'), text.size());
     std::string_view line = text.substr(0, end);
@@ -64,22 +51,13 @@ std::vector<TokenizerFiles::Merge> parse_merges(std::string_view text, const std
 
 // --- JSON files ---
 
-/// A member of an object; null if it is missing or null.
-const json& member(const json& object, std::string_view key) {
-  static const json kNull;
-  if (!object.is_object()) return kNull;
-  const auto found = object.find(key);
-  return found == object.end() ? kNull : *found;
-}
-
+/// A step of a pipeline by its type, or any other value.
 std::string shown(const json& value) {
-  if (member(value, "type").is_string()) return quote(value["type"].get<std::string>());
-  if (value.is_string()) return quote(value.get<std::string>());
-  if (value.is_structured()) return value.is_array() ? "an array" : "an object";
-  return value.dump();
+  const json& type = member(value, "type");
+  return described(type.is_string() ? type : value);
 }
 
-enum JsonFile : unsigned { kPipeline = 1, kAdded = 2, kMap = 4, kConfig = 8, kVocabulary = 16 };
+enum JsonFile : unsigned { kPipeline = 1, kVocabulary = 2, kAdded = 4, kMap = 8, kConfig = 16 };
 
 /// A JSON file, of which one field is read at a time.
 struct Document {
@@ -89,8 +67,8 @@ struct Document {
   TokenizerFiles* files = nullptr;
   std::string path = "(root)";  ///< of the field
 
-  [[noreturn]] void reject(const std::string& expected, const json& found, const char* key = "") const {
-    fail(file, "expected " + expected + " as \"" + path + key + "\", found " + shown(found));
+  [[noreturn]] void fail(const std::string& expected, const json& found, const char* key = "") const {
+    reject(file, expected + " as \"" + path + key + "\"", shown(found));
   }
   void warn(const std::string& what) const { files->warnings.push_back(file + ": " + what); }
 };
@@ -135,21 +113,15 @@ bool warn_of_class(const json& value, Document& of) {
   return same || warn_if_set(value, of);
 }
 
-bool take_prefix_space(const json& value, Document& of) {
-  of.files->add_prefix_space = value == true;
-  return value.is_boolean();
-}
-
-bool take_add_bos(const json& value, Document& of) {
-  of.files->add_bos_token = value == true;
+template <auto kFlag>
+bool take_flag(const json& value, Document& of) {
+  of.files->*kFlag = value == true;
   return value.is_boolean();
 }
 
 int parse_id(const json& value, const std::string& file, const std::string& name) {
-  if (!value.is_number_unsigned() || value.get<std::uint64_t>() > kMaxId) {
-    fail(file, "expected an id of 0 to " + std::to_string(kMaxId) + " for the token " + quote(name) +
-                   ", found " + shown(value));
-  }
+  if (!value.is_number_unsigned() || value.get<std::uint64_t>() > kMaxId)
+    reject_value(file, "an id of 0 to " + std::to_string(kMaxId) + " for the token " + quote(name), value);
   return value.get<int>();
 }
 
@@ -157,22 +129,21 @@ bool take_vocabulary(const json& value, Document& of) {
   if (!value.is_object()) return false;
   of.files->vocabulary.reserve(value.size());
   for (const auto& [name, id] : value.items())
-    of.files->vocabulary.push_back({name, parse_id(id, of.file, name)});
+    of.files->vocabulary.emplace_back(name, parse_id(id, of.file, name));
   return true;
 }
 
 bool take_merges(const json& value, Document& of) {
   if (!value.is_array()) return false;
-  std::vector<TokenizerFiles::Merge>& merges = of.files->merges;
+  std::vector<NamePair>& merges = of.files->merges;
   merges.reserve(value.size());
   for (const json& merge : value) {
-    if (merge.is_string()) {
-      merges.push_back(split_merge(merge.get_ref<const std::string&>(), of.file, merges.size()));
-    } else if (merge.is_array() && merge.size() == 2 && merge[0].is_string() && merge[1].is_string()) {
-      merges.push_back(join(merge[0].get_ref<const std::string&>(), merge[1].get_ref<const std::string&>()));
-    } else {
-      fail(of.file, "merge " + std::to_string(merges.size()) + ": expected two names, found " + shown(merge));
-    }
+    const bool is_pair =
+        merge.is_array() && merge.size() == 2 && merge[0].is_string() && merge[1].is_string();
+    if (!is_pair && !merge.is_string())
+      reject_value(of.file + ": merge " + std::to_string(merges.size()), "two names", merge);
+    merges.push_back(is_pair ? merge.get<NamePair>()
+                             : split_merge(merge.get_ref<const std::string&>(), of.file, merges.size()));
   }
   return true;
 }
@@ -181,7 +152,7 @@ bool take_merges(const json& value, Document& of) {
 TokenizerFiles::Added& add_token(const json& value, Document& of) {
   const json& content = value.is_string() ? value : member(value, "content");
   if (!content.is_string() || content == "")
-    of.reject("a non-empty string", content.is_null() ? value : content, ".content");
+    of.fail("a non-empty string", content.is_null() ? value : content, ".content");
   return of.files->added.emplace_back(
       TokenizerFiles::Added{.text = content.get<std::string>(),
                             .lstrip = member(value, "lstrip") == true,
@@ -221,10 +192,12 @@ bool take_special(const json& value, Document& of) {
   return true;
 }
 
+/// The first file that names one counts.
 bool take_bos(const json& value, Document& of) {
-  if (is_unset(value, of)) return true;
-  const std::string text = add_token(value, of).text;
-  if (of.files->bos_token.empty()) of.files->bos_token = text;
+  const std::size_t before = of.files->added.size();
+  take_special(value, of);
+  if (of.files->bos_token.empty() && of.files->added.size() > before)
+    of.files->bos_token = of.files->added[before].text;
   return true;
 }
 
@@ -282,8 +255,8 @@ constexpr Field kFields[] = {
     {kAdded, "", "an object of names and ids", take_names},
     {kConfig, "added_tokens_decoder", "an object of ids and tokens", take_added},
     {kConfig, "tokenizer_class", "a name", warn_of_class},
-    {kConfig, "add_prefix_space", "true or false", take_prefix_space},
-    {kConfig, "add_bos_token", "true or false", take_add_bos},
+    {kConfig, "add_prefix_space", "true or false", take_flag<&TokenizerFiles::add_prefix_space>},
+    {kConfig, "add_bos_token", "true or false", take_flag<&TokenizerFiles::add_bos_token>},
     {kConfig, "add_eos_token", "false", warn_if_set},
     {kConfig, "split_special_tokens", "false", warn_if_set},
     // In the order in which they get ids, where they have none.
@@ -298,7 +271,10 @@ constexpr Field kFields[] = {
     {kMap | kConfig, "extra_special_tokens", "tokens", take_special},
 };
 
-void read_fields(std::vector<Document>& documents, TokenizerFiles& files) {
+/// Reads the file that has the vocabulary, and the others.
+TokenizerFiles read_fields(Document first, std::vector<Document> documents) {
+  TokenizerFiles files{.vocabulary_file = first.file, .merges_file = first.file};
+  documents.insert(documents.begin(), std::move(first));
   for (const Field& field : kFields) {
     for (Document& of : documents) {
       if ((field.files & of.kind) == 0) continue;
@@ -311,86 +287,56 @@ void read_fields(std::vector<Document>& documents, TokenizerFiles& files) {
       if (value->is_null() && of.kind != kPipeline) continue;
       of.files = &files;
       of.path = field.path;
-      if (!field.take(*value, of)) of.reject(field.expected, *value);
+      if (!field.take(*value, of)) of.fail(field.expected, *value);
     }
   }
-}
-
-Document parse_document(std::string_view text, const std::string& file, JsonFile kind,
-                        const std::stop_token& stop = {}) {
-  Document document{file, kind, parse_json(text, file, {.stop = stop})};
-  if (!document.root.is_object()) document.reject("an object", document.root);
-  return document;
-}
-
-TokenizerFiles pipeline(std::string_view text, const std::string& file, std::vector<Document> others,
-                        const std::stop_token& stop) {
-  others.insert(others.begin(), parse_document(text, file, kPipeline, stop));
-  TokenizerFiles files{.vocabulary_file = file, .merges_file = file};
-  read_fields(others, files);
   return files;
 }
 
 }  // namespace
 
-TokenizerFiles parse_tokenizer_json(std::string_view text, const std::string& file) {
-  return pipeline(text, file, {}, {});
-}
-
-TokenizerFiles parse_vocab_and_merges(std::string_view vocab_json, std::string_view merges_txt,
-                                      const std::string& folder, const std::stop_token& stop) {
-  TokenizerFiles files{.vocabulary_file = folder + "/vocab.json", .merges_file = folder + "/merges.txt"};
-  std::vector<Document> documents{parse_document(vocab_json, files.vocabulary_file, kVocabulary, stop)};
-  read_fields(documents, files);
-  files.merges = parse_merges(merges_txt, files.merges_file);
-  return files;
-}
-
-TokenizerFiles read_tokenizer_files(const std::filesystem::path& folder, const std::stop_token& stop) {
-  const auto has = [&](const char* name) {
-    std::error_code error;
-    const std::filesystem::file_status status = std::filesystem::status(folder / name, error);
-    if (status.type() == std::filesystem::file_type::none)  // neither there nor known to be absent
-      throw ReadError("cannot read " + system::text_of(folder / name) + ": " + error.message());
-    return exists(status);
+TokenizerFiles read_tokenizer_files(const fs::path& folder, const std::stop_token& stop) {
+  const auto has = [&](const char* name) { return has_entry(folder / name); };
+  const auto document = [&](const char* name, JsonFile kind) {
+    const std::string file = system::text_of(folder / name);
+    Document read{file, kind, parse_json(read_regular_file(folder / name), file, {.stop = stop})};
+    if (!read.root.is_object()) read.fail("an object", read.root);
+    return read;
   };
-  const auto text = [&](const char* name) { return read_regular_file(folder / name); };
-  const auto path = [&](const char* name) { return system::text_of(folder / name); };
   const bool pair = has("vocab.json") && has("merges.txt"), single = has("tokenizer.json");
   if (!pair && !single && !system::is_folder(folder))
-    fail(system::text_of(folder), std::string("expected a model folder, found ") +
-                                      (system::is_there(folder) ? "something else" : "nothing of that name"));
+    reject(system::text_of(folder), "a model folder",
+           system::is_there(folder) ? "something else" : "nothing of that name");
   if (!pair && !single)
-    fail(system::text_of(folder),
-         std::string("expected the tokenizer's files vocab.json and merges.txt, or tokenizer.json, found ") +
-             (has("vocab.json")   ? "only vocab.json"
-              : has("merges.txt") ? "only merges.txt"
-                                  : "none of them"));
+    reject(system::text_of(folder), "the tokenizer's files vocab.json and merges.txt, or tokenizer.json",
+           has("vocab.json")   ? "only vocab.json"
+           : has("merges.txt") ? "only merges.txt"
+                               : "none of them");
   std::vector<Document> others;
   for (const auto& [name, kind] :
        {std::pair("added_tokens.json", kAdded), std::pair("special_tokens_map.json", kMap),
         std::pair("tokenizer_config.json", kConfig)})
-    if (has(name)) others.push_back(parse_document(text(name), path(name), kind, stop));
+    if (has(name)) others.push_back(document(name, kind));
 
   // With a decoder of added tokens, the configuration has what the older files would say.
-  const bool decides = std::ranges::any_of(others, [](const Document& document) {
-    return document.kind == kConfig && !member(document.root, "added_tokens_decoder").is_null();
+  const bool decides = std::ranges::any_of(others, [](const Document& of) {
+    return of.kind == kConfig && !member(of.root, "added_tokens_decoder").is_null();
   });
-  if (decides) std::erase_if(others, [](const Document& document) { return document.kind != kConfig; });
+  if (decides) std::erase_if(others, [](const Document& of) { return of.kind != kConfig; });
 
   std::string unusable;
   if (single) try {
-      return pipeline(text("tokenizer.json"), path("tokenizer.json"), others, stop);
+      return read_fields(document("tokenizer.json", kPipeline), others);
     } catch (const ReadError&) {
       throw;
     } catch (const LoadError& error) {
       if (!pair) throw;
       unusable = std::string(error.what()) + "; vocab.json and merges.txt are read instead";
     }
-  TokenizerFiles files =
-      parse_vocab_and_merges(text("vocab.json"), text("merges.txt"), system::text_of(folder), stop);
-  if (single) files.warnings.push_back(unusable);
-  read_fields(others, files);
+  TokenizerFiles files = read_fields(document("vocab.json", kVocabulary), std::move(others));
+  files.merges_file = system::text_of(folder / "merges.txt");
+  files.merges = parse_merges(read_regular_file(folder / "merges.txt"), files.merges_file);
+  if (single) files.warnings.insert(files.warnings.begin(), unusable);
   return files;
 }
 

@@ -142,11 +142,11 @@ Outcome check_config(std::string_view json) {
 }
 
 Outcome check_vocabulary(std::string_view json) {
-  static const std::string merges = model::read_file(kTiny / "merges.txt").substr(0, 60);
-  return read_or_refused<model::LoadError>([&] {
-    promise_lossless(
-        model::Tokenizer::from_vocab_and_merges(with_byte_tokens(json, "{"), "t h\nth e", "folder"), kText);
-  });
+  static const TemporaryFolder folder(memory_folder());
+  folder.write("vocab.json", with_byte_tokens(json, "{"));
+  folder.write("merges.txt", "t h\nth e");
+  return read_or_refused<model::LoadError>(
+      [&] { promise_lossless(model::Tokenizer::load(folder.path()), kText); });
 }
 
 Outcome check_merges(std::string_view text) {
@@ -154,14 +154,18 @@ Outcome check_merges(std::string_view text) {
   static const std::string vocabulary = with_byte_tokens(
       R"({"th":256,"the":257,"in":258,"he":259,"Ġt":260,"Ġth":261,"Ġthe":262,"hi":263,"thin":264,"ne":265,"âĢ":266,"ĠĠ":267})",
       "{");
+  static const TemporaryFolder folder(memory_folder());
+  folder.write("vocab.json", vocabulary);
+  folder.write("merges.txt", text);
   return read_or_refused<model::LoadError>(
-      [&] { promise_lossless(model::Tokenizer::from_vocab_and_merges(vocabulary, text, "folder"), kText); });
+      [&] { promise_lossless(model::Tokenizer::load(folder.path()), kText); });
 }
 
 Outcome check_tokenizer_json(std::string_view json) {
+  static const TemporaryFolder folder(memory_folder());
+  folder.write("tokenizer.json", with_byte_tokens(json, "\"vocab\":{"));
   return read_or_refused<model::LoadError>([&] {
-    const auto tokenizer =
-        model::Tokenizer::from_tokenizer_json(with_byte_tokens(json, "\"vocab\":{"), "tokenizer.json");
+    const auto tokenizer = model::Tokenizer::load(folder.path());
     try {
       promise_lossless(tokenizer, kText, true);
     } catch (const model::RunError&) {  // a byte without a token

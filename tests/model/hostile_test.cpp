@@ -117,13 +117,14 @@ std::vector<HostileFile> hostile_files() {
       {"MetadataIsAnArray", safetensors_of_header(R"({"__metadata__":[]})"), "__metadata__"},
       {"MetadataOfNumbers", safetensors_of_header(R"({"__metadata__":{"a":1}})"), "\"a\""},
       {"NoDtype", one_tensor(R"("shape":[1],"data_offsets":[0,4])", 4), "dtype: expected a name, found none"},
-      {"NoShape", one_tensor(R"("dtype":"F32","data_offsets":[0,4])", 4), "shape: expected an array of whole numbers, found none"},
-      {"NoOffsets", one_tensor(R"("dtype":"F32","shape":[1])", 4), "data_offsets: expected an array of whole numbers, found none"},
+      {"NoShape", one_tensor(R"("dtype":"F32","data_offsets":[0,4])", 4),
+       "shape: expected an array of whole numbers, found none"},
+      {"NoOffsets", one_tensor(R"("dtype":"F32","shape":[1])", 4),
+       "data_offsets: expected an array of whole numbers, found none"},
       {"DtypeIsANumber", one_tensor(R"("dtype":32,"shape":[1],"data_offsets":[0,4])", 4), "dtype"},
       {"ShapeIsANumber", one_tensor(R"("dtype":"F32","shape":1,"data_offsets":[0,4])", 4), "shape"},
       {"NegativeSize", one_tensor(R"("dtype":"F32","shape":[-1],"data_offsets":[0,4])", 4), "found -1"},
-      {"FractionalSize", one_tensor(R"("dtype":"F32","shape":[1.0],"data_offsets":[0,4])", 4),
-       "found 1.0"},
+      {"FractionalSize", one_tensor(R"("dtype":"F32","shape":[1.0],"data_offsets":[0,4])", 4), "found 1.0"},
       {"SizeBeyond63Bits",
        one_tensor(R"("dtype":"F32","shape":[9223372036854775808],"data_offsets":[0,4])", 4),
        "9223372036854775808"},
@@ -145,8 +146,7 @@ std::vector<HostileFile> hostile_files() {
       {"ThreeOffsets", one_tensor(R"("dtype":"F32","shape":[1],"data_offsets":[0,4,4])", 4), "[begin, end]"},
       {"OffsetsBackwards", one_tensor(R"("dtype":"F32","shape":[1],"data_offsets":[4,0])", 4),
        "found [4, 0]"},
-      {"NegativeOffset", one_tensor(R"("dtype":"F32","shape":[1],"data_offsets":[-4,0])", 4),
-       "found -4"},
+      {"NegativeOffset", one_tensor(R"("dtype":"F32","shape":[1],"data_offsets":[-4,0])", 4), "found -4"},
       {"OffsetBeyondTheFile", one_tensor(R"("dtype":"F32","shape":[2],"data_offsets":[0,8])", 4),
        "the file's 4 bytes"},
       {"OffsetFarBeyondTheFile",
@@ -217,8 +217,14 @@ TEST(HostileSafetensors, WhatIsNoFileIsRefused) {
 
 const fs::path kTiny = headscope::testing::source_dir() / "tests/model/tokenizer_oracle/tiny";
 
+Tokenizer tokenizer_of(const std::map<std::string, std::string>& files) {
+  const TemporaryFolder folder;
+  for (const auto& [name, content] : files) folder.write(name, content);
+  return Tokenizer::load(folder.path());
+}
+
 std::string load_vocabulary(const std::string& vocabulary, const std::string& merges = "#version: 0.2\n") {
-  return message_of<LoadError>([&] { Tokenizer::from_vocab_and_merges(vocabulary, merges, "/models/x"); });
+  return message_of<LoadError>([&] { tokenizer_of({{"vocab.json", vocabulary}, {"merges.txt", merges}}); });
 }
 
 std::string tiny_vocabulary_with(const std::string& from, const std::string& to) {
@@ -229,13 +235,13 @@ std::string tiny_vocabulary_with(const std::string& from, const std::string& to)
 }
 
 TEST(HostileVocabulary, IsRefusedInOneSentence) {
-  const std::string file = "/models/x/vocab.json";
+  const std::string file = "vocab.json";
   expect_load_sentence(load_vocabulary(""), file, "expected JSON");
   expect_load_sentence(load_vocabulary("{\"a\": 1"), file, "expected JSON");
   expect_load_sentence(load_vocabulary("{\"\xff\": 1}"), file, "expected JSON");
   expect_load_sentence(load_vocabulary("[]"), file, "found an array");
   expect_load_sentence(load_vocabulary("7"), file, "found 7");
-  expect_load_sentence(load_vocabulary("null"), file, "found null");
+  expect_load_sentence(load_vocabulary("null"), file, "found none");
   expect_load_sentence(load_vocabulary(R"({"a": "b"})"), file, "\"a\", found \"b\"");
   expect_load_sentence(load_vocabulary(R"({"a": -1})"), file, "found -1");
   expect_load_sentence(load_vocabulary(R"({"a": 1.5})"), file, "1.5");
@@ -259,7 +265,7 @@ TEST(HostileVocabulary, InPlaceOfAFileThereMayBeAPointerOrAPage) {
 
 TEST(HostileVocabulary, WithoutAByteFailsOnlyForATextWithThatByte) {
   const Tokenizer tokenizer =
-      Tokenizer::from_vocab_and_merges(tiny_vocabulary_with("\"q\":", "\"\u6f22\":"), "r e\n", "x");
+      tokenizer_of({{"vocab.json", tiny_vocabulary_with("\"q\":", "\"\u6f22\":")}, {"merges.txt", "r e\n"}});
   EXPECT_EQ(tokenizer.encode("there").size(), 4U);
   const std::string said = message_of<RunError>([&] { tokenizer.encode("a question"); });
   EXPECT_THAT(said, HasSubstr("no token for the byte 113"));
@@ -267,7 +273,7 @@ TEST(HostileVocabulary, WithoutAByteFailsOnlyForATextWithThatByte) {
 
 TEST(HostileMerges, AreRefusedInOneSentence) {
   const std::string vocabulary = read_file(kTiny / "vocab.json");
-  const std::string file = "/models/x/merges.txt";
+  const std::string file = "merges.txt";
   expect_load_sentence(load_vocabulary(vocabulary, "#version: 0.2\nthe\n"), file, "\"the\"");
   expect_load_sentence(load_vocabulary(vocabulary, "t h e\n"), file, "\"t h e\"");
   expect_load_sentence(load_vocabulary(vocabulary, "t \n"), file, "\"t \"");
@@ -280,7 +286,7 @@ TEST(HostileMerges, AreRefusedInOneSentence) {
 }
 
 std::string load_tokenizer_json(const std::string& text) {
-  return message_of<LoadError>([&] { Tokenizer::from_tokenizer_json(text, "/m/tokenizer.json"); });
+  return message_of<LoadError>([&] { tokenizer_of({{"tokenizer.json", text}}); });
 }
 
 /// A tokenizer.json in which `from` was replaced.
@@ -297,9 +303,9 @@ std::string tokenizer_json_with(const std::string& from, const std::string& to) 
 }
 
 TEST(HostileTokenizerJson, IsRefusedInOneSentence) {
-  EXPECT_NO_THROW(Tokenizer::from_tokenizer_json(tokenizer_json_with("<x>", "<y>"), "f"));
+  EXPECT_NO_THROW(tokenizer_of({{"tokenizer.json", tokenizer_json_with("<x>", "<y>")}}));
   const auto expect = [](const std::string& text, const std::string& what) {
-    expect_load_sentence(load_tokenizer_json(text), "/m/tokenizer.json", what);
+    expect_load_sentence(load_tokenizer_json(text), "tokenizer.json", what);
   };
   expect("", "expected JSON");
   expect("[]", "expected an object");
@@ -325,7 +331,7 @@ TEST(HostileTokenizerJson, IsRefusedInOneSentence) {
   expect(tokenizer_json_with(R"("content":"<x>")", R"("content":"")"), "added_tokens.content");
   expect(tokenizer_json_with(R"("content":"<x>")", R"("content":7)"), "added_tokens.content");
   expect(tokenizer_json_with(R"("added_tokens":[)", R"("added_tokens":7,"x":[)"), "added_tokens");
-  expect(tokenizer_json_with(R"("added_tokens":[)", R"("added_tokens":["x",)"), "found null");
+  expect(tokenizer_json_with(R"("added_tokens":[)", R"("added_tokens":["x",)"), "found none");
   expect(tokenizer_json_with(R"("vocab":{)", R"("vocab":[],"x":{)"), "model.vocab");
 }
 

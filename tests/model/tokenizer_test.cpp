@@ -306,12 +306,13 @@ TEST(TokenizerJson, AddedTokensAreFoundLongestFirst) {
   const int first = Tokenizer::load(kTiny).size();
   const std::string id0 = std::to_string(first), id1 = std::to_string(first + 1),
                     id2 = std::to_string(first + 10);
-  const Tokenizer tokenizer = Tokenizer::from_tokenizer_json(
-      tokenizer_json(merges_as_json(false),
-                     R"({"id":)" + id0 + R"(,"content":"<pad>","special":true,"lstrip":false},)" +
-                         R"({"id":)" + id1 + R"(,"content":"<pad> ü","special":false},)" + R"({"id":)" + id2 +
-                         R"(,"content":"漢字"})"),
-      "x");
+  const TemporaryFolder folder;
+  folder.write("tokenizer.json",
+               tokenizer_json(merges_as_json(false),
+                              R"({"id":)" + id0 + R"(,"content":"<pad>","special":true,"lstrip":false},)" +
+                                  R"({"id":)" + id1 + R"(,"content":"<pad> ü","special":false},)" +
+                                  R"({"id":)" + id2 + R"(,"content":"漢字"})"));
+  const Tokenizer tokenizer = Tokenizer::load(folder.path());
   EXPECT_EQ(tokenizer.size(), first + 11);
   EXPECT_EQ(tokenizer.bytes(first + 5), "");
   EXPECT_EQ(tokenizer.bytes(first + 10), "漢字");
@@ -327,7 +328,10 @@ TEST(TokenizerFiles, ToleratesWindowsLinesAndGaps) {
   std::string vocabulary = read_file(kTiny / "vocab.json");
   const Tokenizer reference = Tokenizer::load(kTiny);
   vocabulary.replace(vocabulary.find("\"<|endoftext|>\": "), 17, "\"<|endoftext|>\": 9");
-  const Tokenizer tokenizer = Tokenizer::from_vocab_and_merges(vocabulary, merges, "x");
+  const TemporaryFolder folder;
+  folder.write("vocab.json", vocabulary);
+  folder.write("merges.txt", merges);
+  const Tokenizer tokenizer = Tokenizer::load(folder.path());
   EXPECT_GT(tokenizer.size(), 9000);
   EXPECT_EQ(tokenizer.bytes(8999), "");
   EXPECT_EQ(tokenizer.encode("the quick brown fox"), reference.encode("the quick brown fox"));
