@@ -248,7 +248,7 @@ TEST(Cli, LensAndAttribute) {
 
   const auto bare = parsed<AttributeCommand>({"attribute", "--prompt", "x"});
   EXPECT_TRUE(bare.measured.token.empty() && bare.measured.other_token.empty() && !bare.sources &&
-              !bare.all_sources && !bare.json);
+              !bare.json);
   EXPECT_EQ(bare.measured.metric, GradientMetric::logit);
   EXPECT_FALSE(bare.measured.position);
   const auto full = parsed<AttributeCommand>({"attribute", "--prompt", "x", "--token", " it", "--other-token",
@@ -264,7 +264,8 @@ TEST(Cli, LensAndAttribute) {
   EXPECT_EQ(full.sources->layer, 2);
   EXPECT_EQ(full.sources->head, 1);
   EXPECT_TRUE(full.json);
-  EXPECT_TRUE(parsed<AttributeCommand>({"attribute", "--prompt", "x", "--sources", "all"}).all_sources);
+  EXPECT_EQ(parsed<AttributeCommand>({"attribute", "--prompt", "x", "--sources", "all"}).sources->layer,
+            kAll);
 }
 
 TEST(Cli, GetTakesANameOfTheHub) {

@@ -68,14 +68,8 @@ inline constexpr const char* kTokenGrammar =
     "with\n"
     "that rank among the predictions (1: the most probable; of the unedited run). text:4 is the text 4.\n";
 
+/// "  logit  the logit of ...", a line for the help of a metric, with its unit.
 std::string metric_line(std::string_view name);
-/// "difference: the logit of ...", a line for each of a command's metrics, with its unit.
-template <class Rows>
-std::string metric_grammar(const Rows& rows) {
-  std::string lines = "Metrics:\n";
-  for (const auto& row : rows) lines += metric_line(row.name);
-  return lines;
-}
 
 /// The parts between separators, at least one. Blanks around them are kept.
 std::vector<std::string_view> split(std::string_view text, char separator);

@@ -23,20 +23,6 @@ namespace {
 
 constexpr int kTop = 20;
 
-/// Declares --neurons-of and --top.
-void neuron_options(CommandSyntax& command, NeuronArguments& own) {
-  command.option("neurons-of", "L|all", "also split the MLP of layer L by neuron; all: every layer",
-                 own.layer, [&own](const std::string& option, const std::string& text) {
-                   own.all = text == "all";
-                   if (own.all) return std::optional<int>();
-                   if (text.empty() || text.find_first_not_of("0123456789") != std::string::npos)
-                     throw UsageError(option + " takes a layer, e.g. 3, or all, not " + model::quote(text));
-                   return std::optional(whole_number(option, text, 0));
-                 });
-  command.option("top", "N", "only the N strongest neurons (default: 20; JSON and CSV have all)", own.top,
-                 whole(1));
-}
-
 /// Adds a layer's neurons to its object.
 void add_neurons(Json& layer, const NeuronParts& neurons) {
   layer["neurons"] = neurons.parts;
@@ -46,9 +32,9 @@ void add_neurons(Json& layer, const NeuronParts& neurons) {
 }
 
 /// Writes the strongest neurons of a layer, then what the others, the bias and edits add, and their sum.
-void write_neurons(const NeuronArguments& own, int layer, const NeuronParts& neurons, std::ostream& out) {
+void write_neurons(int top, int layer, const NeuronParts& neurons, std::ostream& out) {
   NumberList list{"by neuron, L" + std::to_string(layer) + " MLP"};
-  list.most = static_cast<std::size_t>(own.top.value_or(kTop));
+  list.most = static_cast<std::size_t>(top);
   for (std::size_t neuron = 0; neuron < neurons.parts.size(); ++neuron)
     list.numbers.push_back(
         {neurons.parts[neuron], format("neuron %zu, activation %.4g", neuron,
@@ -72,9 +58,10 @@ struct Report {
   std::shared_ptr<const Attribution> of;
 
   bool shows_sources(int layer, int head) const {
-    if (command.all_sources) return true;
-    return command.sources && command.sources->layer == layer && command.sources->head == head;
+    const auto& of_head = command.sources;
+    return of_head && (of_head->layer == kAll || (of_head->layer == layer && of_head->head == head));
   }
+  bool shows_neurons(int layer) const { return command.neurons_of == kAll || command.neurons_of == layer; }
   std::shared_ptr<const SourceParts> sources(int layer, int head) const {
     return ask(answers, SourcesOf{layer, head, of->position, of->token, of->against});
   }
@@ -85,7 +72,7 @@ struct Report {
 
 void check_inside(const Report& report, int position, const std::string& where) {
   require_below(report.run.run->length(), position, where, "position");
-  if (const auto layer = report.command.neurons.layer)
+  if (const auto layer = report.command.neurons_of)
     require_below(report.run.run->config.n_layer, *layer, where, "layer");
   if (!report.command.sources) return;
   require_below(report.run.run->config.n_layer, report.command.sources->layer, where, "layer");
@@ -106,7 +93,7 @@ Json layer_json(const Report& report, int layer) {
       {"heads", std::move(heads)}, {"attention_bias", a.attention_bias[layer]}, {"mlp", a.mlps[layer]}};
   if (!sources.empty()) json["sources"] = std::move(sources);
   if (!edits.empty()) json["source_edits"] = std::move(edits);
-  if (report.command.neurons.has(layer)) add_neurons(json, *report.neurons(layer));
+  if (report.shows_neurons(layer)) add_neurons(json, *report.neurons(layer));
   return json;
 }
 
@@ -174,8 +161,8 @@ void write_text(const Report& report, std::ostream& out) {
     for (int head = 0; head < a.n_head(); ++head)
       if (report.shows_sources(layer, head)) write_sources(report, layer, head, out);
   for (int layer = 0; layer < a.layers; ++layer)
-    if (report.command.neurons.has(layer))
-      write_neurons(report.command.neurons, layer, *report.neurons(layer), out);
+    if (report.shows_neurons(layer))
+      write_neurons(report.command.top.value_or(kTop), layer, *report.neurons(layer), out);
 }
 
 /// The parts as rows: those of text, the chosen heads by source and the chosen MLPs by neuron. Rows of the
@@ -210,7 +197,7 @@ void write_csv(const Report& report, std::optional<int> prompt, bool is_first, s
                 of->weights[key], "", "", of->parts[key]);
       if (of->edited) add_as(kShare, "edits of the output of " + name, of->edits, layer, head);
     }
-    if (!report.command.neurons.has(layer)) continue;
+    if (!report.shows_neurons(layer)) continue;
     const auto of = report.neurons(layer);
     const std::string name = "L" + std::to_string(layer) + " MLP";
     for (std::size_t neuron = 0; neuron < of->parts.size(); ++neuron)
@@ -285,28 +272,31 @@ Finish describe_attribute(CommandSyntax& command) {
   command.reading();
   measured_options(command, own->measured, kMetrics, "what is attributed to the parts of the model");
   command.option("sources", "L.H", "also split head H of layer L by source token; all: every head",
-                 own->sources, [own = own.get()](const std::string& option, const std::string& text) {
-                   own->all_sources = text == "all";
-                   if (own->all_sources) return std::optional<model::HeadIndex>();
+                 own->sources, [](const std::string& option, const std::string& text) {
+                   if (text == "all") return model::HeadIndex{kAll, kAll};
                    const auto [layer, head] = pair_of(
                        option, "a layer and a head, e.g. 5.1, or all, not " + model::quote(text), text);
-                   return std::optional(model::HeadIndex{layer, head});
+                   return model::HeadIndex{layer, head};
                  });
   mean_options(command, *own);
-  neuron_options(command, own->neurons);
+  command.option("neurons-of", "L|all", "also split the MLP of layer L by neuron; all: every layer",
+                 own->neurons_of, [](const std::string& option, const std::string& text) {
+                   return text == "all" ? kAll : whole_number(option, text, 0);
+                 });
+  command.option("top", "N", "only the N strongest neurons (default: 20; JSON and CSV have all)", own->top,
+                 whole(1));
   command.answer_out(true);
   const auto check = [](AttributeCommand& attribute) {
     check_means(attribute, attribute);
     check_measured(attribute.measured, kMetrics);
-    const NeuronArguments& neurons = attribute.neurons;
-    const bool splits = neurons.layer || neurons.all;
+    const bool splits = attribute.neurons_of.has_value(), has_top = attribute.top.has_value();
     refuse(
-        {{attribute.writes_means() && (attribute.sources || attribute.all_sources),
+        {{attribute.writes_means() && attribute.sources,
           "sources are of one prompt's tokens; --mean and --sources cannot be combined"},
          {attribute.mean && splits, "means are of whole parts; --mean and --neurons-of cannot be combined"},
-         {neurons.top && !splits, "--top requires --neurons-of"},
-         {neurons.top && attribute.json, "--top is for text; JSON has all neurons"},
-         {neurons.top && attribute.csv, "--top is for text; CSV has all neurons"}});
+         {has_top && !splits, "--top requires --neurons-of"},
+         {has_top && attribute.json, "--top is for text; JSON has all neurons"},
+         {has_top && attribute.csv, "--top is for text; CSV has all neurons"}});
   };
   return command.finish(own, check, run_attribute);
 }

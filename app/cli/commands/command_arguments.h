@@ -105,20 +105,15 @@ struct TraceCommand : Arguments {
   std::filesystem::path out;
 };
 
-/// The MLPs that are split by neuron.
-struct NeuronArguments {
-  std::optional<int> layer;
-  bool all = false;        ///< those of every layer
-  std::optional<int> top;  ///< the number of neurons in text; nothing: 20
-  bool has(int of_layer) const { return all || layer == of_layer; }
-};
+/// Of what is split further by an option: every layer, or head.
+inline constexpr int kAll = -1;
 
 /// The contribution of each part of the model to a logit.
 struct AttributeCommand : Arguments, MeanArguments {
   MeasuredMetric<GradientMetric> measured;  ///< a logit or a difference
-  std::optional<model::HeadIndex> sources;  ///< the head whose contribution is split by source token
-  bool all_sources = false;                 ///< the same for every head
-  NeuronArguments neurons;                  ///< the MLPs whose contributions are split by neuron
+  std::optional<model::HeadIndex> sources;  ///< the head, or kAll, that is split by source token
+  std::optional<int> neurons_of;            ///< the layer, or kAll, whose MLP is split by neuron
+  std::optional<int> top;                   ///< the number of neurons in text; nothing: 20
 };
 
 /// The strongest edges between the parts of the model, and what they keep of a metric.

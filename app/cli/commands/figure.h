@@ -38,13 +38,6 @@ struct PlotCommand : Arguments {
 /// Sets the options of views that name tokens, now that the vocabulary is known. Throws model::RunError for a
 /// text that is not one token, an id outside the vocabulary, and a rank that the view does not take.
 void set_tokens(Options& options, const std::vector<ViewToken>& tokens, const LoadedModel& model);
-/// The command with these options.
-template <class Command>
-Command with_tokens(const Command& given, const LoadedModel& model) {
-  Command command = given;
-  set_tokens(command.options, given.tokens, model);
-  return command;
-}
 
 /// Makes a picture of the whole window.
 struct ShotCommand : Arguments {

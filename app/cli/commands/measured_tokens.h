@@ -29,7 +29,9 @@ void token_options(CommandSyntax& command, MeasuredMetric<Metric>& own, const Ro
       own.other_token, given_token);
   command.option("position", "I", "the position of the prediction, from 0 (default -1: the last)",
                  own.position, whole(-1));
-  command.footer(kTokenGrammar + metric_grammar(metrics));
+  std::string grammar = std::string(kTokenGrammar) + "Metrics:\n";
+  for (const Row& row : metrics) grammar += metric_line(row.name);
+  command.footer(grammar);
 }
 
 /// Sets the question's tokens to those that were given. Throws model::RunError that begins with the option.

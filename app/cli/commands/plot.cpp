@@ -52,7 +52,8 @@ void run_plot(const PlotCommand& given, const Streams& streams) {
   const bool hashed = (!given.no_recipe && given.out.format != FileFormat::csv) || !given.weights.empty();
   Engine engine =
       start_engine(given, streams, {.needs = Capability::patterns, .second = SecondModelUse::baseline});
-  PlotCommand command = with_tokens(given, *engine.model);
+  PlotCommand command = given;
+  set_tokens(command.options, given.tokens, *engine.model);
   const Selection selection = command.selection.value_or(Selection{});
   const WeightHashes weights = hashed ? weights_of(engine) : WeightHashes{};
   if (!command.weights.empty())
