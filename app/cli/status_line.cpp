@@ -16,15 +16,13 @@ std::size_t width() {
 
 }  // namespace
 
-bool StatusLine::show(std::string_view text) {
-  if (!streams_.err_is_terminal) return false;
-  streams_.err << '\r' << terminal_safe(text).substr(0, width()) << "\x1b[K" << std::flush;
-  shown_ = true;
-  return true;
-}
-
 void StatusLine::tell(std::string_view text) {
-  if (!show(text)) streams_.err << text << '\n' << std::flush;
+  if (streams_.err_is_terminal) {
+    streams_.err << '\r' << terminal_safe(text).substr(0, width()) << "\x1b[K" << std::flush;
+    shown_ = true;
+  } else {
+    streams_.err << text << '\n' << std::flush;
+  }
 }
 
 void StatusLine::tell_work(std::string_view where, std::string_view work, double done) {

@@ -19,8 +19,6 @@ class StatusLine {
   StatusLine& operator=(const StatusLine&) = delete;
   ~StatusLine() { clear(); }
 
-  /// Shows a text; returns false, and shows nothing, if there is no terminal.
-  bool show(std::string_view text);
   /// Shows a text, or writes it as a line if there is no terminal.
   void tell(std::string_view text);
   /// Shows the progress of a long computation, if an update is due, after `where`: "prompt 3: ". `done` is in

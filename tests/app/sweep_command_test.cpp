@@ -87,7 +87,7 @@ TEST(SweepCommand, IsParsed) {
   EXPECT_EQ(parsed({"--sweep-over", "layer-position"}).site, model::Site::resid_pre);
   const SweepCommand patch = parsed({"--second", "y"});
   EXPECT_EQ(patch.edit, SweepEdit::patch);
-  EXPECT_EQ(patch.second, "y");
+  EXPECT_EQ(patch.comparison.second, "y");
   EXPECT_EQ(parsed({"--ablate", "mean", "--mean-over", "l.txt"}).edit, SweepEdit::list_mean);
 }
 

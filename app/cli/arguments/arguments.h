@@ -101,7 +101,8 @@ struct TourArguments {
 /// The baseline of a run, and the shown side of the comparison.
 struct ComparisonArguments {
   std::optional<std::string> second = {};  ///< a second prompt's text; nothing: the unedited run
-  Alignment alignment = Alignment::position;
+  std::optional<Alignment> alignment = {};
+  Alignment aligned_by() const { return alignment.value_or(Alignment::position); }
   Side side = Side::run;
   std::filesystem::path second_attention =
       {};  ///< attention file to compare an attention file with; empty: none

@@ -102,14 +102,13 @@ struct SharedFlag {
   /// The values that any of the options takes: "logit|loss|kl".
   std::string values() const {
     if (is_token()) return kTokenValues;
-    std::vector<std::string> all;
+    std::string values;
     for (const ViewOption& one : options) {
       const std::string taken = values_of(*one.option);
       for (const std::string_view value : split(taken, '|'))
-        if (std::ranges::find(all, value) == all.end()) all.emplace_back(value);
+        if (("|" + values + "|").find("|" + std::string(value) + "|") == values.npos)
+          values += (values.empty() ? "" : "|") + std::string(value);
     }
-    std::string values;
-    for (const std::string& value : all) values += (values.empty() ? "" : "|") + value;
     return values;
   }
   std::string help() const {
@@ -307,8 +306,8 @@ void CommandSyntax::edits(bool list_means) {
 void CommandSyntax::second_prompt(const std::string& help) {
   option("second", "TEXT", help, given_->comparison.second);
   choice_option("align",
-                "compare the tokens at the same positions, or those of the longest\ncommon subsequence "
-                "(default: position)",
+                "match the tokens at the same positions, as far as both prompts go, or those\nof the longest "
+                "common subsequence (default: position)",
                 given_->comparison.alignment, kAlignmentNames);
 }
 
@@ -429,12 +428,6 @@ void CommandSyntax::each_view(const std::function<void(CommandSyntax&, const Vie
     add(of_view, view);
     of_view.options_of_view(view);
   }
-}
-
-void CommandSyntax::figure_words(bool& no_caption, bool& no_title) {
-  CommandSyntax group = under(kPicture);
-  group.flag("no-caption", "omit the caption, which names model, prompt, layer and head", no_caption);
-  group.flag("no-title", "omit the title, for figures whose title is in the text around them", no_title);
 }
 
 void CommandSyntax::picture_out(const std::string& formats, const std::string& help) {

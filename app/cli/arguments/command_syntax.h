@@ -145,7 +145,6 @@ class CommandSyntax {
   void tour();
   void over();  ///< a list of prompts for views that can show one
   void picture(bool of_window = false);
-  void figure_words(bool& no_caption, bool& no_title);  ///< what stands around a figure
   void no_recipe(bool& value);
   /// For the commands that recipe_command makes; includes no_recipe. `more`: for its help.
   void recipe(bool& without, const std::string& more = "");

@@ -181,10 +181,10 @@ void check_circuit(CircuitCommand& circuit) {
   require_prompt(circuit);
   check_measured(circuit.measured, kSaliencyMetrics);
   refuse(
-      {{circuit.ablation && circuit.second,
+      {{circuit.ablation && circuit.comparison.second,
         "edges outside the circuit carry one thing: both --ablate and --second were given"},
        {circuit.steps && circuit.method != CircuitMethod::integrated, "--steps requires --method integrated"},
-       {circuit.alignment && !circuit.second && circuit.ablation,
+       {circuit.comparison.alignment && !circuit.comparison.second && circuit.ablation,
         "--align matches the tokens of a second prompt, which --ablate does not use"}});
   check_drawn(circuit, "circuit.png");
 }
@@ -205,9 +205,9 @@ Finish describe_circuit(CommandSyntax& command) {
                         "token;\nwith --second what the "
                         "part wrote there)",
                         own->ablation, kAblations);
-  second_prompt_options(command, *own,
-                        "edges outside the circuit carry what this prompt has; it must have as many\ntokens, "
-                        "unless --align matches them");
+  command.second_prompt(
+      "edges outside the circuit carry what this prompt has; it must have as many\ntokens, "
+      "unless --align matches them");
   command.option("edges", "N",
                  "the most edges, the strongest ones; at least those of one path (default: " +
                      std::to_string(kCircuitEdges) + ")",

@@ -30,9 +30,7 @@ struct MeanArguments {
 
 /// Options of commands that measure predictions, perhaps against a second prompt, and may draw them.
 struct DrawnCommand : Arguments {
-  std::optional<std::string> second = {};   ///< text of the second prompt
-  std::optional<Alignment> alignment = {};  ///< of prompts of different lengths
-  bool no_recipe = false;                   ///< the picture's file carries no recipe
+  bool no_recipe = false;  ///< the picture's file carries no recipe
   Destination out = {};
 };
 

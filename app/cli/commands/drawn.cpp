@@ -4,18 +4,9 @@
 
 #include "app/cli/commands/recipes.h"
 #include "app/counted.h"
-#include "app/recipe/names.h"
 #include "model/files/error.h"
 
 namespace headscope::app {
-
-void second_prompt_options(CommandSyntax& command, DrawnCommand& own, const std::string& help) {
-  command.option("second", "TEXT", help, own.second);
-  command.choice_option("align",
-                        "match tokens at the same positions, as far as both prompts go, or those\nof the "
-                        "longest common subsequence",
-                        own.alignment, kAlignmentNames);
-}
 
 void drawn_output(CommandSyntax& command, DrawnCommand& own) {
   command.json();
@@ -29,7 +20,8 @@ void drawn_output(CommandSyntax& command, DrawnCommand& own) {
 
 void check_drawn(DrawnCommand& command, const char* example) {
   const bool list = command.prompt.from == PromptArguments::From::list;  // whose lines may name a second one
-  refuse({{command.alignment && !command.second && !list, "--align requires --second"}});
+  refuse(
+      {{command.comparison.alignment && !command.comparison.second && !list, "--align requires --second"}});
   if (command.out_name.empty() || is_answer_format(answer_format(command))) {
     refuse({{command.out_format.has_value(), "--format applies only to --out -"}});
     reject_picture_options(command, "is for a picture; name its file after --out");
@@ -46,9 +38,10 @@ void check_drawn(DrawnCommand& command, const char* example) {
 SecondPrompts::SecondPrompts(const DrawnCommand& command, Engine& engine)
     : command_(command),
       engine_(engine),
-      second_(command.second
-                  ? run_second(engine, {*command.second, {}, command.prompt.start_token}, "--second: ")
-                  : nullptr) {}
+      second_(
+          command.comparison.second
+              ? run_second(engine, {*command.comparison.second, {}, command.prompt.start_token}, "--second: ")
+              : nullptr) {}
 
 std::optional<std::string> SecondPrompts::compare(PromptRun& run, const ListedPrompt& line,
                                                   const std::string& where) {
@@ -58,8 +51,8 @@ std::optional<std::string> SecondPrompts::compare(PromptRun& run, const ListedPr
                   : second_;
   if (second == nullptr) return std::nullopt;
   const int length = second->run->length();
-  compare_with(run, second, command_.alignment.value_or(Alignment::position));
-  if (!command_.alignment && length != run.run->length())
+  compare_with(run, second, command_.comparison.aligned_by());
+  if (!command_.comparison.alignment && length != run.run->length())
     throw model::RunError(where + "the " + name + " prompt has " + grouped(length) +
                           " tokens, but the prompt has " + grouped(run.run->length()) +
                           "; give --align to match them");
@@ -78,7 +71,7 @@ void Drawing::write(const View& view, const Options& options, int position,
                     const PromptSource& source, const Streams& streams) const {
   PlotCommand plot;
   plot.model = command_.model;
-  if (second) plot.comparison = {second, command_.alignment.value_or(Alignment::position), Side::run};
+  if (second) plot.comparison = {second, command_.comparison.alignment};
   plot.selection = Selection{0, 0, position, -1};
   plot.options = options;
   plot.picture = command_.picture;

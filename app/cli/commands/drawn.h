@@ -12,8 +12,6 @@
 // What commands share that measure predictions, perhaps against a second prompt, and may draw them.
 namespace headscope::app {
 
-/// Declares --second, a prompt that a command compares with, and --align.
-void second_prompt_options(CommandSyntax& command, DrawnCommand& own, const std::string& help);
 /// Declares how a command draws its picture, or writes its numbers.
 void drawn_output(CommandSyntax& command, DrawnCommand& own);
 /// Completes the output of a command that draws a picture or writes its numbers, and checks what goes with

@@ -309,7 +309,7 @@ std::shared_ptr<const PromptRun> run_second(Engine& engine, Prompt prompt, const
 
 Baseline baseline_of(Engine& engine, const ComparisonArguments& comparison, std::optional<bool> start_token) {
   if (comparison.second)
-    return {run_second(engine, {*comparison.second, {}, start_token}, "--second: "), comparison.alignment};
+    return {run_second(engine, {*comparison.second, {}, start_token}, "--second: "), comparison.aligned_by()};
   if (!engine.plan && !engine.second && comparison.side != Side::run)
     throw model::RunError(
         "there is nothing to compare with: --show needs --edit, --edits, --second or --second-model");
@@ -364,7 +364,7 @@ PromptRun run_of_patterns(const Engine& engine, const PromptArguments& prompt,
   if (comparison.second)
     throw model::RunError("--second is a prompt; to compare attention patterns, use --second-attention");
   if (!comparison.second_attention.empty()) {
-    compare_with_patterns(run, load_patterns(comparison.second_attention), comparison.alignment);
+    compare_with_patterns(run, load_patterns(comparison.second_attention), comparison.aligned_by());
   } else if (comparison.side != Side::run) {
     throw model::RunError(
         "there is nothing to compare with: with --attention, --show needs --second-attention");
@@ -382,7 +382,7 @@ WindowOptions window_options(const Arguments& given, const Streams& streams) {
                         .model_given = given.model.model.has_value(),
                         .prompt = PromptSource(given.prompt, streams.in).next(),
                         .second = comparison.second,
-                        .alignment = comparison.alignment,
+                        .alignment = comparison.aligned_by(),
                         .side = comparison.side,
                         .prompts = list_of_prompts(given.over_list),
                         .tour = given.tour.name,

@@ -14,42 +14,18 @@
 namespace headscope::app {
 namespace {
 
-/// Shows the progress of a fetch: on a terminal in one line that is updated, else in an occasional line.
-class ProgressReport {
- public:
-  explicit ProgressReport(const Streams& streams) : streams_(streams), line_(streams) {}
-
-  void show(const FetchProgress& progress) {
-    const std::string text = progress_text(progress);
-    if (line_.show(text)) return;
-    constexpr std::uint64_t kParts = 10;
-    const std::uint64_t part = progress.total == 0 ? 0 : progress.done * kParts / progress.total;
-    const bool goes_on = progress.received > 0 && part != part_;
-    if (!goes_on && (progress.waiting.empty() || progress.waiting == waiting_)) return;
-    part_ = part;
-    waiting_ = progress.waiting;
-    streams_.err << "headscope: " << one_line(text) << '\n' << std::flush;
-  }
-
-  void clear() { line_.clear(); }
-
- private:
-  const Streams& streams_;
-  StatusLine line_;
-  std::uint64_t part_ = static_cast<std::uint64_t>(-1);
-  std::string waiting_;
-};
-
 std::filesystem::path fetch(const HubModel& model, const HubSettings& settings, const Streams& streams) {
   const system::InterruptGuard guard;
-  ProgressReport report(streams);
+  StatusLine line(streams);
   FetchOptions options;
-  options.progress = [&](const FetchProgress& progress) { report.show(progress); };
+  options.progress = [&](const FetchProgress& progress) {
+    if (line.is_due()) line.tell("headscope: " + one_line(progress_text(progress)));
+  };
   options.cancelled = [&] { return guard.interrupted(); };
   try {
     return fetch_model(model, settings, options);
   } catch (const model::Stopped&) {
-    report.clear();
+    line.clear();
     streams.err << "headscope: cancelled; the partial download is kept, and the same command resumes it\n";
     guard.check();
     throw;

@@ -197,9 +197,10 @@ void add_plot_options(CommandSyntax& command, PlotCommand& own) {
   command.over();
   command.flag("mean", kMeanHelp, own.mean);
   command.picture();
-  command.under(CommandSyntax::kPicture)
-      .flag("svg-text", "keep text in SVG files as text instead of outlines", own.svg_text);
-  command.figure_words(own.no_caption, own.no_title);
+  CommandSyntax figure = command.under(CommandSyntax::kPicture);
+  figure.flag("svg-text", "keep text in SVG files as text instead of outlines", own.svg_text);
+  figure.flag("no-caption", "omit the caption, which names model, prompt, layer and head", own.no_caption);
+  figure.flag("no-title", "omit the title, for figures whose title is in the text around them", own.no_title);
   command.recipe(own.no_recipe);
   command.picture_out("png|svg|pdf|csv",
                       "the file: a picture, or its data (csv); {view} in its\nname becomes the view's, {n} "

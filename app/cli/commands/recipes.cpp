@@ -185,9 +185,9 @@ Recipe recipe_of(const PlotCommand& command, const View& view, const PromptRun& 
   s.prompt = {run.prompt.text, run.prompt.ids, run.tokens.has_start_token};
   s.edits = written_edits(run.prompt.edits);
   if (command.comparison.second)
-    s.second = Session::Second{*command.comparison.second, true, command.comparison.alignment};
+    s.second = Session::Second{*command.comparison.second, true, command.comparison.aligned_by()};
   if (const auto& second = command.comparison.second_attention; !second.empty())
-    s.second = Session::Second{"", true, command.comparison.alignment, system::text_of(second.filename()),
+    s.second = Session::Second{"", true, command.comparison.aligned_by(), system::text_of(second.filename()),
                                run.baseline ? weights_hash(*run.baseline->model) : ""};
   s.side = command.comparison.side;
   s.options = command.options;

@@ -197,8 +197,9 @@ Json of_means(const PromptSweep& reading) {
   of.update(change_json(reading));
   if (reading.mean_over) of["mean_over"] = words_of(*reading.mean_over);
   add_given(of, reading.command.measured);
-  if (reading.command.alignment) of["align"] = name_of(kAlignmentNames, *reading.command.alignment);
-  if (reading.command.second) of["second"] = utf8_or_replacement(*reading.command.second);
+  if (const auto& by = reading.command.comparison.alignment) of["align"] = name_of(kAlignmentNames, *by);
+  if (reading.command.comparison.second)
+    of["second"] = utf8_or_replacement(*reading.command.comparison.second);
   of["restored"] = shares;
   of["estimates"] = reading.estimates_only();
   // Last: where prompts differ, the member that differs first is named.
@@ -253,8 +254,7 @@ void run_sweep(const SweepCommand& command, const Streams& streams) {
     if (patches) {
       second = seconds.compare(*run, prompt, where);
       if (!second)
-        compare_with(*run, run_second(engine, run->prompt, where),
-                     command.alignment.value_or(Alignment::position));
+        compare_with(*run, run_second(engine, run->prompt, where), command.comparison.aligned_by());
       question.from = patch_prompt_of(*run);
     }
     DirectAnswers others(run, engine.workspace, progress_of(where, streams));
@@ -295,19 +295,21 @@ void run_sweep(const SweepCommand& command, const Streams& streams) {
 void check_sweep(SweepCommand& sweep) {
   check_means(sweep, sweep);
   check_measured(sweep.measured, kSweepMetrics);
+  const ComparisonArguments& comparison = sweep.comparison;
   const bool over_senders = sweep.over == SweepOver::senders, over_neurons = sweep.over == SweepOver::neurons;
   const bool estimates = sweep.estimates != EstimatesWritten::none;
   const bool kl = sweep.measured.metric == SweepMetric::divergence;
   const bool list = sweep.prompt.from == PromptArguments::From::list;  // whose lines may name a second one
   if (over_neurons && !estimates) sweep.estimates = EstimatesWritten::also;  // why a neuron is in the list
   const auto unless_said = sweep.prompt.edits.second_model ? SweepEdit::patch : SweepEdit::zero;
-  sweep.edit = sweep.second ? SweepEdit::patch : sweep.ablation.value_or(unless_said);
+  sweep.edit = comparison.second ? SweepEdit::patch : sweep.ablation.value_or(unless_said);
   if (sweep.edit == SweepEdit::mean && sweep.prompt.edits.mean_over) sweep.edit = SweepEdit::list_mean;
   sweep.site = sweep.given_site.value_or(sites_of(sweep.over).front());
   const std::string no_metric = refuse_metric(sweep.over, sweep.measured.metric),
                     no_site = refuse_site(sweep.over, sweep.site, sweep.edit);
   refuse({
-      {sweep.ablation && sweep.second, "one kind of edit at a time: both --ablate and --second were given"},
+      {sweep.ablation && comparison.second,
+       "one kind of edit at a time: both --ablate and --second were given"},
       {estimates && kl,
        "--estimates has none of --metric kl: KL is smallest at the run itself, so its slope is 0 there"},
       {sweep.given_site && sites_of(sweep.over).size() == 1,
@@ -318,9 +320,9 @@ void check_sweep(SweepCommand& sweep) {
       {estimates && over_senders,
        "--estimates has none of --sweep-over senders: each path is computed exactly"},
       {!no_site.empty(), no_site},
-      {sweep.restored && !sweep.second && !sweep.prompt.edits.second_model && !list,
+      {sweep.restored && !comparison.second && !sweep.prompt.edits.second_model && !list,
        "--restored compares with a second prompt; give --second"},
-      {sweep.alignment && !sweep.second && sweep.ablation,
+      {comparison.alignment && !comparison.second && sweep.ablation,
        "--align matches the tokens of a second prompt, which --ablate does not use"},
       {sweep.restored && sweep.ablation,
        "--restored compares with the second prompt, which --ablate does not use"},
@@ -374,9 +376,9 @@ Finish describe_sweep(CommandSyntax& command) {
                         "first-order estimates of all cells by one backward pass (attribution\npatching): "
                         "besides the exact differences, or only them (default: none;\nof neurons also)",
                         own->estimates, kEstimates);
-  second_prompt_options(command, *own,
-                        "patch from this prompt instead of ablating; it must have as many tokens,\nunless "
-                        "--align matches them");
+  command.second_prompt(
+      "patch from this prompt instead of ablating; it must have as many tokens,\nunless "
+      "--align matches them");
   command.flag("restored",
                "each change as a share of the difference between both prompts' metrics:\n0 as in the prompt, "
                "1 as in the second one",

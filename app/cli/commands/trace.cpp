@@ -233,7 +233,7 @@ void check_gradients(TraceCommand& trace) {
           {none && !gradients.other_token.empty(), "--other-token requires --gradients"},
           {none && gradients.position, "--position requires --gradients"},
           {comparison.second && !divergence, "--second requires --gradients kl"},
-          {!comparison.second && comparison.alignment != Alignment::position, "--align requires --second"},
+          {!comparison.second && comparison.alignment, "--align requires --second"},
           {divergence && !comparison.second && edits.empty() && !edits.second_model,
            "--gradients kl compares the run with a baseline: give --edit, --edits, --second or "
            "--second-model"}});
