@@ -1,6 +1,5 @@
 // The command that makes a figure.
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 
 #include "app/recipe/names.h"
@@ -10,14 +9,10 @@
 #include "app/run/sources/paths.h"
 #include "app/run/sources/precision_names.h"
 #include "app/views/option_names.h"
+#include "app/views/parts/names.h"
 
 namespace headscope::app {
 namespace {
-
-std::string plain(float value) {
-  char digits[32];
-  return {digits, std::to_chars(digits, digits + sizeof digits, value).ptr};
-}
 
 /// Quotes a word for bash and zsh, with $'...' if it has bytes that a terminal does not show.
 std::string shell_word(std::string_view word) {
@@ -96,10 +91,11 @@ std::vector<std::string> arguments_of(const Recipe& recipe) {
   }
   if (s.side != Side::run && has_comparison(s)) add("show", std::string(name_of(kSideNames, s.side)));
   const Selection by_default;
-  if (s.selection.layer != by_default.layer) add("layer", std::to_string(s.selection.layer));
-  if (s.selection.head != by_default.head) add("head", std::to_string(s.selection.head));
-  if (s.selection.query != by_default.query) add("query", std::to_string(s.selection.query));
-  if (s.selection.key != by_default.key) add("key", std::to_string(s.selection.key));
+  for (const auto& [name, at] : {std::pair("layer", &Selection::layer),
+                                 {"head", &Selection::head},
+                                 {"query", &Selection::query},
+                                 {"key", &Selection::key}})
+    if (s.selection.*at != by_default.*at) add(name, std::to_string(s.selection.*at));
   const std::vector<const View*> shown = shown_views(recipe);
   // What has no effect on the picture of a view would be refused.
   for (const WrittenOption& option : written_options(s.options, shown, !figure.window))

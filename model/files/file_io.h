@@ -11,7 +11,7 @@ namespace headscope::model {
 
 /// The whole content of a file that a user names, which may be a pipe. Throws ReadError (one sentence with
 /// the path and the system's reason) if it cannot be read, is a directory, or has more than `max_bytes`.
-std::string read_file(const std::filesystem::path& path, std::size_t max_bytes = std::size_t{1} << 30);
+std::string read_file(const std::filesystem::path& path, std::size_t max_bytes = 64 << 20);
 
 /// A regular file that is open for reading at any offset. Not a memory map: if the file is truncated or the
 /// disk fails, accessing a map ends the program, but a read reports an error.

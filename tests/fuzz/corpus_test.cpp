@@ -99,7 +99,7 @@ std::pair<std::string, std::size_t> random_json(testing::Mutator& random, std::s
   do {
     begin_value();
     const std::size_t kind = closing.empty() ? 0 : random.below(8);
-    if (closing.size() < 32 && kind < 3) {
+    if (closing.size() < 31 && kind < 3) {
       text += kind == 0 ? '{' : '[';
       closing += kind == 0 ? '}' : ']';
     } else {

@@ -9,8 +9,7 @@
 
 namespace headscope::app {
 
-constexpr std::size_t kMaxEdits = 10'000;                     ///< of a run
-constexpr std::size_t kMaxEditBytes = std::size_t{64} << 20;  ///< of a file
+constexpr std::size_t kMaxEdits = 10'000;  ///< of a run
 
 /// Throws model::RunError for more than kMaxEdits.
 void require_few(const model::Edits& edits);
