@@ -4,18 +4,17 @@
 #include <filesystem>
 #include <span>
 #include <string_view>
-#include <system_error>
 
 #include "system/file.h"
 
 namespace headscope::system {
 
-/// A file that appears under its name only when it is complete. On Linux it is written without a name, on the
-/// target's file system, and `commit` gives it the name. Without `commit` nothing remains, even if the
-/// process is killed; the exception is a `.headscope-*.part` next to the target, on systems and file systems
-/// without unnamed files and at the moment an existing file is replaced. A target that is not a regular file
-/// (a device, a pipe, /dev/stdout) is written directly, and a symbolic link stays one. All members throw
-/// std::runtime_error, one sentence with the path and the system's reason (unwritable, full disk ...).
+/// A file that appears under its name only when it is complete. Without `commit` nothing remains, even if the
+/// process is killed: on Linux the file is written without a name, on Windows it is deleted when it is
+/// closed. The exception is a `.headscope-*.part` next to the target, on file systems that cannot do that and
+/// at the moment an existing file is replaced. A target that is not a regular file (a device, a pipe,
+/// /dev/stdout) is written directly, and a symbolic link stays one. All members throw std::runtime_error, one
+/// sentence with the path and the system's reason (unwritable, full disk ...).
 class AtomicFile {
  public:
   explicit AtomicFile(const std::filesystem::path& path);
@@ -38,16 +37,14 @@ class AtomicFile {
   void commit();
 
  private:
-  [[noreturn]] void fail(const std::error_code& error) const;
+  // These throw std::system_error.
+  void open();
+  void create();        ///< a file that will become the target
+  void create_named();  ///< the same, under the first temporary name that is free
+  void put_in_place();  ///< gives the complete file the target's name and closes it
+
   /// The n-th candidate for a temporary name next to the target.
   std::filesystem::path beside(int attempt) const;
-  /// Opens the file. Throws std::system_error.
-  void open();
-  /// Opens it under the first temporary name that is free. Throws std::system_error.
-  void open_named();
-  /// Gives the complete file the target's name and closes it. Throws std::system_error.
-  void put_in_place();
-  void give_up() noexcept;
 
   std::filesystem::path path_;       // as the caller wrote it, for messages
   std::filesystem::path goal_;       // symbolic links resolved

@@ -6,6 +6,7 @@
 #include <span>
 #include <string_view>
 #include <system_error>
+#include <utility>
 
 namespace headscope::system {
 
@@ -54,14 +55,19 @@ class File {
 
   File() = default;  ///< no file
   File(const std::filesystem::path& path, Open how);
-  File(File&& other) noexcept;
-  File& operator=(File&& other) noexcept;
+  File(File&& other) noexcept
+      : handle_(std::exchange(other.handle_, kNone)), borrowed_(std::exchange(other.borrowed_, false)) {}
+  File& operator=(File&& other) noexcept {
+    std::swap(handle_, other.handle_);
+    std::swap(borrowed_, other.borrowed_);
+    return *this;
+  }
   ~File();
 
   /// A file that someone else closes.
-  static File borrowed(Handle handle);
+  static File borrowed(Handle handle) { return {handle, true}; }
   /// Takes over an open file: closes it.
-  static File owned(Handle handle);
+  static File owned(Handle handle) { return {handle, false}; }
 
   bool is_open() const { return handle_ != kNone; }
   Handle handle() const { return handle_; }
@@ -93,6 +99,8 @@ class File {
   bool is_at(const std::filesystem::path& path) const;
 
  private:
+  File(Handle handle, bool borrowed) : handle_(handle), borrowed_(borrowed) {}
+
   static constexpr Handle kNone = -1;
   Handle handle_ = kNone;
   bool borrowed_ = false;

@@ -7,9 +7,7 @@
 #include <limits>
 #include <utility>
 
-#include "system/beyond_posix.h"
-#include "system/file.h"
-#include "system/posix_calls.h"
+#include "system/calls.h"
 
 namespace headscope::system {
 namespace {
@@ -18,8 +16,6 @@ namespace fs = std::filesystem;
 
 int flags_of(Open how) {
   switch (how) {
-    case Open::read:
-      return O_RDONLY;
     case Open::read_at_once:
       return O_RDONLY | O_NONBLOCK;
     case Open::write:
@@ -30,8 +26,25 @@ int flags_of(Open how) {
       return O_RDWR | O_CREAT | O_NOFOLLOW;
     case Open::create:
       return O_RDWR | O_CREAT | O_EXCL;
+    default:
+      return O_RDONLY;
   }
-  return O_RDONLY;
+}
+
+FileStatus status_of(const struct stat& status) {
+  const FileKind kind = S_ISREG(status.st_mode)   ? FileKind::regular
+                        : S_ISDIR(status.st_mode) ? FileKind::folder
+                                                  : FileKind::other;
+  return {kind, static_cast<std::uint64_t>(status.st_size),
+          std::int64_t{status.st_mtim.tv_sec} * 1'000'000'000 + status.st_mtim.tv_nsec};
+}
+
+/// Repeats a call that returns 0 on success for as long as signals interrupt it. Returns errno, or 0.
+template <typename Call>
+int uninterrupted(const Call& call) {
+  while (call() != 0)
+    if (errno != EINTR) return errno;
+  return 0;
 }
 
 /// Calls `transfer` until it is not interrupted. Throws std::system_error.
@@ -44,11 +57,13 @@ std::size_t transferred(const Transfer& transfer) {
   }
 }
 
-/// Calls `write_some` until all bytes are written, since it may write fewer.
-template <typename WriteSome>
-void write_all(const char* data, std::size_t size, const WriteSome& write_some) {
+/// Writes all bytes from `offset` on, or where the last call ended; a call may write fewer.
+void write_all(int file, const char* bytes, std::size_t size, std::optional<std::uint64_t> offset) {
   for (std::size_t done = 0; done < size;) {
-    const std::size_t written = transferred([&] { return write_some(data + done, size - done, done); });
+    const std::size_t written = transferred([&] {
+      return offset ? ::pwrite(file, bytes + done, size - done, static_cast<off_t>(*offset + done))
+                    : ::write(file, bytes + done, size - done);
+    });
     if (written == 0) fail(ENOSPC);
     done += written;
   }
@@ -62,6 +77,18 @@ off_t offset_of(std::uint64_t size) {
 
 }  // namespace
 
+void fail(int error) {
+  throw std::system_error(error, std::generic_category());
+}
+
+int open_descriptor(const fs::path& path, int flags) {
+  for (;;) {
+    const int descriptor = ::open(path.c_str(), flags | O_CLOEXEC, 0666);
+    if (descriptor >= 0) return descriptor;
+    if (errno != EINTR) fail(errno);
+  }
+}
+
 std::optional<FileKind> kind_at(const fs::path& path) noexcept {
   struct stat status {};
   if (::stat(path.c_str(), &status) != 0) return std::nullopt;
@@ -69,9 +96,8 @@ std::optional<FileKind> kind_at(const fs::path& path) noexcept {
 }
 
 std::optional<fs::path> link_target(const fs::path& path) {
-  struct stat status {};
-  if (::lstat(path.c_str(), &status) != 0 || !S_ISLNK(status.st_mode)) return std::nullopt;
   std::error_code error;
+  if (!fs::is_symlink(path, error)) return std::nullopt;
   fs::path target = fs::canonical(path, error);
   return error ? std::nullopt : std::optional(std::move(target));
 }
@@ -98,16 +124,11 @@ std::size_t File::read_at(std::uint64_t offset, std::span<std::byte> out) const 
 }
 
 void File::write(std::string_view bytes) const {
-  write_all(bytes.data(), bytes.size(), [&](const char* from, std::size_t count, std::size_t) {
-    return ::write(number(*this), from, count);
-  });
+  write_all(number(*this), bytes.data(), bytes.size(), std::nullopt);
 }
 
 void File::write_at(std::uint64_t offset, std::span<const std::byte> bytes) const {
-  write_all(reinterpret_cast<const char*>(bytes.data()), bytes.size(),
-            [&](const char* from, std::size_t count, std::size_t done) {
-              return ::pwrite(number(*this), from, count, static_cast<off_t>(offset + done));
-            });
+  write_all(number(*this), reinterpret_cast<const char*>(bytes.data()), bytes.size(), offset);
 }
 
 void File::resize(std::uint64_t size) const {
@@ -117,8 +138,8 @@ void File::resize(std::uint64_t size) const {
 
 void File::reserve(std::uint64_t size) const {
   const off_t length = offset_of(size);
-  if (length == 0) return;
-  const int error = reserve_space(number(*this), length);
+  int error = EINTR;
+  while (error == EINTR) error = ::posix_fallocate(number(*this), 0, length);  // which does not set errno
   if (error != 0 && error != EOPNOTSUPP && error != ENOSYS && error != EINVAL) fail(error);
 }
 

@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "system/file.h"
-#include "system/windows_calls.h"
+#include "system/calls.h"
+#include "system/console.h"
 
 namespace headscope::system {
 namespace {
@@ -17,39 +17,35 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kMostAtOnce = std::size_t{1} << 30;  // a call counts bytes in 32 bits
 
+/// What CreateFileW is told.
 struct Opening {
-  DWORD access = GENERIC_READ;
-  DWORD disposition = OPEN_EXISTING;
-  DWORD flags = FILE_ATTRIBUTE_NORMAL;
+  DWORD access, disposition, flags;
 };
 
 Opening opening_of(Open how) {
   constexpr DWORD kChange = GENERIC_READ | GENERIC_WRITE | DELETE;
   switch (how) {
-    case Open::read:
-    case Open::read_at_once:
-      return {GENERIC_READ, OPEN_EXISTING,
-              FILE_FLAG_BACKUP_SEMANTICS};  // folders, too, whose status is asked
     case Open::write:
-      return {GENERIC_WRITE, OPEN_EXISTING, FILE_ATTRIBUTE_NORMAL};
+      return {GENERIC_WRITE, OPEN_EXISTING, 0};
     case Open::change:
-      return {kChange, OPEN_ALWAYS, FILE_ATTRIBUTE_NORMAL};
+      return {kChange, OPEN_ALWAYS, 0};
     case Open::change_no_link:
-      return {kChange, OPEN_ALWAYS, FILE_ATTRIBUTE_NORMAL | FILE_FLAG_OPEN_REPARSE_POINT};
+      return {kChange, OPEN_ALWAYS, FILE_FLAG_OPEN_REPARSE_POINT};
     case Open::create:
-      return {kChange, CREATE_NEW, FILE_ATTRIBUTE_NORMAL};
+      return {kChange, CREATE_NEW, 0};
+    default:  // folders, too, whose status is asked
+      return {GENERIC_READ, OPEN_EXISTING, FILE_FLAG_BACKUP_SEMANTICS};
   }
-  return {};
 }
 
 /// Opens a path so that others may read, write, rename and delete it meanwhile, as on Linux.
-HANDLE open_handle(const fs::path& path, const Opening& opening) {
+File::Handle open_handle(const fs::path& path, const Opening& opening) {
   if (path.empty()) fail(std::errc::no_such_file_or_directory);
   const HANDLE handle = ::CreateFileW(long_path(path).c_str(), opening.access,
                                       FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE, nullptr,
                                       opening.disposition, opening.flags, nullptr);
   if (handle == INVALID_HANDLE_VALUE) fail_with_last_error();
-  return handle;
+  return reinterpret_cast<File::Handle>(handle);
 }
 
 OVERLAPPED place_of(std::uint64_t offset) {
@@ -61,16 +57,6 @@ OVERLAPPED place_of(std::uint64_t offset) {
 
 DWORD length_of(std::size_t bytes) {
   return static_cast<DWORD>(std::min(bytes, kMostAtOnce));
-}
-
-bool is_console(HANDLE handle) {
-  DWORD mode = 0;
-  return ::GetConsoleMode(handle, &mode) != 0;
-}
-
-bool is_folder(HANDLE handle) {
-  BY_HANDLE_FILE_INFORMATION facts{};
-  return ::GetFileInformationByHandle(handle, &facts) && (facts.dwFileAttributes & FILE_ATTRIBUTE_DIRECTORY);
 }
 
 /// A line that a person types, in UTF-8: the system's own conversion loses what is beyond ASCII. `out` may be
@@ -93,12 +79,35 @@ std::size_t read_from_console(HANDLE handle, std::span<char> out) {
   return count;
 }
 
-/// The end of a pipe or file is no error.
-std::size_t ended_or_failed(HANDLE handle) {
-  const DWORD error = ::GetLastError();
-  if (error == ERROR_BROKEN_PIPE || error == ERROR_HANDLE_EOF) return 0;
-  if (is_folder(handle)) fail(std::errc::is_a_directory);
-  throw std::system_error(windows_error(error));
+/// Reads at `place`, or where the last call ended; returns how many bytes, 0 at the end.
+std::size_t read_some(const File& file, void* out, std::size_t size, OVERLAPPED* place) {
+  DWORD got = 0;
+  if (::ReadFile(handle_of(file), out, length_of(size), &got, place)) return got;
+  const std::error_code error = last_error();
+  if (error == std::errc::broken_pipe || ::GetLastError() == ERROR_HANDLE_EOF) return 0;
+  if (file.status().kind == FileKind::folder) fail(std::errc::is_a_directory);
+  throw std::system_error(error);
+}
+
+/// Writes all bytes from `offset` on, or where the last call ended.
+void write_all(HANDLE handle, const char* bytes, std::size_t size, std::optional<std::uint64_t> offset) {
+  for (std::size_t done = 0; done < size;) {
+    OVERLAPPED place = place_of(offset.value_or(0) + done);
+    DWORD written = 0;
+    if (!::WriteFile(handle, bytes + done, length_of(size - done), &written, offset ? &place : nullptr))
+      fail_with_last_error();
+    if (written == 0) fail(std::errc::no_space_on_device);
+    done += written;
+  }
+}
+
+/// `size` as the system counts. Throws std::system_error.
+LARGE_INTEGER large(std::uint64_t size) {
+  LARGE_INTEGER result{};
+  if (size > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()))
+    fail(std::errc::file_too_large);
+  result.QuadPart = static_cast<std::int64_t>(size);
+  return result;
 }
 
 template <typename Info>
@@ -106,38 +115,9 @@ bool set_information(HANDLE handle, FILE_INFO_BY_HANDLE_CLASS kind, Info& info) 
   return ::SetFileInformationByHandle(handle, kind, &info, sizeof info) != 0;
 }
 
-/// Renames an open file as POSIX does, so that what has the new name is gone from it at once even if it is
-/// open; or, where the file system cannot do that, over a file that is not open.
-bool rename_handle(HANDLE handle, const std::wstring& to) {
-  const std::size_t bytes = to.size() * sizeof(wchar_t);
-  std::vector<std::byte> memory(sizeof(FILE_RENAME_INFO) + bytes);
-  auto* const info = reinterpret_cast<FILE_RENAME_INFO*>(memory.data());
-  info->FileNameLength = static_cast<DWORD>(bytes);
-  std::memcpy(info->FileName, to.data(), bytes);
-  const auto renamed = [&](FILE_INFO_BY_HANDLE_CLASS kind) {
-    return ::SetFileInformationByHandle(handle, kind, info, static_cast<DWORD>(memory.size())) != 0;
-  };
-  constexpr DWORD kReplace = 1, kPosix = 2, kIgnoreReadOnly = 0x40;
-  constexpr auto kFileRenameInfoEx = static_cast<FILE_INFO_BY_HANDLE_CLASS>(22);
-  info->Flags = kReplace | kPosix | kIgnoreReadOnly;
-  if (renamed(kFileRenameInfoEx)) return true;
-  info->Flags = 0;
-  info->ReplaceIfExists = TRUE;
-  return renamed(FileRenameInfo);
-}
-
-/// For a rename that failed: Linux tells a folder in its way from a lack of permission.
-[[noreturn]] void fail_to_rename(const std::error_code& error, const fs::path& to) {
-  const auto status = status_of(to);
-  if (error == std::errc::permission_denied && status && status->kind == FileKind::folder)
-    fail(std::errc::is_a_directory);
-  throw std::system_error(error);
-}
-
 }  // namespace
 
-File::File(const fs::path& path, Open how)
-    : handle_(reinterpret_cast<Handle>(open_handle(path, opening_of(how)))) {
+File::File(const fs::path& path, Open how) : handle_(open_handle(path, opening_of(how))) {
   if (how != Open::change_no_link) return;
   BY_HANDLE_FILE_INFORMATION facts{};
   if (::GetFileInformationByHandle(handle_of(*this), &facts) &&
@@ -167,56 +147,30 @@ FileStatus File::status() const {
 }
 
 std::size_t File::read(std::span<char> out) const {
-  const HANDLE handle = handle_of(*this);
-  if (is_console(handle)) return read_from_console(handle, out);
-  DWORD got = 0;
-  if (!::ReadFile(handle, out.data(), length_of(out.size()), &got, nullptr)) return ended_or_failed(handle);
-  return got;
+  return is_terminal(*this) ? read_from_console(handle_of(*this), out)
+                            : read_some(*this, out.data(), out.size(), nullptr);
 }
 
 std::size_t File::read_at(std::uint64_t offset, std::span<std::byte> out) const {
-  const HANDLE handle = handle_of(*this);
   OVERLAPPED place = place_of(offset);
-  DWORD got = 0;
-  if (!::ReadFile(handle, out.data(), length_of(out.size()), &got, &place)) return ended_or_failed(handle);
-  return got;
+  return read_some(*this, out.data(), out.size(), &place);
 }
 
 void File::write(std::string_view bytes) const {
-  while (!bytes.empty()) {
-    DWORD written = 0;
-    if (!::WriteFile(handle_of(*this), bytes.data(), length_of(bytes.size()), &written, nullptr))
-      fail_with_last_error();
-    if (written == 0) fail(std::errc::no_space_on_device);
-    bytes.remove_prefix(written);
-  }
+  write_all(handle_of(*this), bytes.data(), bytes.size(), std::nullopt);
 }
 
 void File::write_at(std::uint64_t offset, std::span<const std::byte> bytes) const {
-  while (!bytes.empty()) {
-    OVERLAPPED place = place_of(offset);
-    DWORD written = 0;
-    if (!::WriteFile(handle_of(*this), bytes.data(), length_of(bytes.size()), &written, &place))
-      fail_with_last_error();
-    if (written == 0) fail(std::errc::no_space_on_device);
-    offset += written;
-    bytes = bytes.subspan(written);
-  }
+  write_all(handle_of(*this), reinterpret_cast<const char*>(bytes.data()), bytes.size(), offset);
 }
 
 void File::resize(std::uint64_t size) const {
-  FILE_END_OF_FILE_INFO end{};
-  if (size > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()))
-    fail(std::errc::file_too_large);
-  end.EndOfFile.QuadPart = static_cast<std::int64_t>(size);
+  FILE_END_OF_FILE_INFO end{large(size)};
   if (!set_information(handle_of(*this), FileEndOfFileInfo, end)) fail_with_last_error();
 }
 
 void File::reserve(std::uint64_t size) const {
-  if (size > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()))
-    fail(std::errc::file_too_large);
-  FILE_ALLOCATION_INFO room{};
-  room.AllocationSize.QuadPart = static_cast<std::int64_t>(size);
+  FILE_ALLOCATION_INFO room{large(size)};
   if (set_information(handle_of(*this), FileAllocationInfo, room)) return;
   if (const std::error_code error = last_error(); error == std::errc::no_space_on_device)
     throw std::system_error(error);
@@ -257,33 +211,20 @@ bool File::is_at(const fs::path& path) const {
   }
 }
 
-// Asked for their attributes alone, since the C library's stat also converts the file's times.
 std::optional<FileKind> kind_at(const fs::path& path) noexcept {
   try {
-    const std::wstring full = long_path(path);
-    const bool is_device = full.starts_with(L"\\\\.\\");  // which need not have attributes
-    const DWORD attributes = is_device ? 0 : ::GetFileAttributesW(full.c_str());
-    if (attributes == INVALID_FILE_ATTRIBUTES) return std::nullopt;
-    if (is_device || attributes & FILE_ATTRIBUTE_REPARSE_POINT) {
-      const auto status = status_of(path);
-      return status ? std::optional(status->kind) : std::nullopt;
-    }
-    return attributes & FILE_ATTRIBUTE_DIRECTORY ? FileKind::folder : FileKind::regular;
-  } catch (const std::bad_alloc&) {
+    constexpr Opening kToAsk{0, OPEN_EXISTING, FILE_FLAG_BACKUP_SEMANTICS};
+    return File::owned(open_handle(path, kToAsk)).status().kind;
+  } catch (const std::exception&) {
     return std::nullopt;
   }
 }
 
 // The C++ library knows no links here.
 std::optional<fs::path> link_target(const fs::path& path) {
-  WIN32_FIND_DATAW found;
-  HANDLE const search =
-      ::FindFirstFileExW(long_path(path).c_str(), FindExInfoBasic, &found, FindExSearchNameMatch, nullptr, 0);
-  if (search == INVALID_HANDLE_VALUE) return std::nullopt;
-  ::FindClose(search);
-  const bool is_link = (found.dwFileAttributes & FILE_ATTRIBUTE_REPARSE_POINT) != 0 &&
-                       found.dwReserved0 == IO_REPARSE_TAG_SYMLINK;
-  if (!is_link) return std::nullopt;
+  const DWORD attributes = ::GetFileAttributesW(long_path(path).c_str());
+  if (attributes == INVALID_FILE_ATTRIBUTES || !(attributes & FILE_ATTRIBUTE_REPARSE_POINT))
+    return std::nullopt;
   try {
     const File file(path, Open::read);
     std::wstring name(32768, L'\0');  // the longest that there is
@@ -300,36 +241,42 @@ std::optional<fs::path> link_target(const fs::path& path) {
   }
 }
 
-std::optional<FileStatus> status_of(const fs::path& path) {
-  try {
-    return File(path, Open::read).status();
-  } catch (const std::system_error&) {
-    return std::nullopt;
-  }
-}
-
-bool is_write_protected(const fs::path& path) {
-  const DWORD attributes = ::GetFileAttributesW(long_path(path).c_str());
-  return attributes != INVALID_FILE_ATTRIBUTES && (attributes & FILE_ATTRIBUTE_READONLY);
-}
-
 bool delete_when_closed(const File& file, bool deleted) noexcept {
   FILE_DISPOSITION_INFO info{};
   info.DeleteFile = deleted;
   return set_information(handle_of(file), FileDispositionInfo, info);
 }
 
+// As POSIX does, so that what has the new name is gone from it at once even if it is open; or, where the file
+// system cannot do that, over a file that is not open.
 void rename_open_file(const File& file, const fs::path& to) {
-  if (!rename_handle(handle_of(file), long_path(to))) fail_to_rename(last_error(), to);
+  const std::wstring name = long_path(to);
+  const std::size_t bytes = name.size() * sizeof(wchar_t);
+  std::vector<std::byte> memory(sizeof(FILE_RENAME_INFO) + bytes);
+  auto* const info = reinterpret_cast<FILE_RENAME_INFO*>(memory.data());
+  info->FileNameLength = static_cast<DWORD>(bytes);
+  std::memcpy(info->FileName, name.data(), bytes);
+  const auto rename = [&](FILE_INFO_BY_HANDLE_CLASS kind) {
+    return ::SetFileInformationByHandle(handle_of(file), kind, info, static_cast<DWORD>(memory.size())) != 0;
+  };
+  constexpr DWORD kReplace = 1, kPosix = 2, kIgnoreReadOnly = 0x40;
+  constexpr auto kFileRenameInfoEx = static_cast<FILE_INFO_BY_HANDLE_CLASS>(22);
+  info->Flags = kReplace | kPosix | kIgnoreReadOnly;
+  if (rename(kFileRenameInfoEx)) return;
+  info->Flags = 0;
+  info->ReplaceIfExists = TRUE;
+  if (rename(FileRenameInfo)) return;
+  const std::error_code error = last_error();
+  // Linux tells a folder in its way from a lack of permission.
+  if (error == std::errc::permission_denied && is_folder(to)) fail(std::errc::is_a_directory);
+  throw std::system_error(error);
 }
 
 void rename_over(const fs::path& from, const fs::path& to) {
   // The link itself, not what it leads to.
-  const HANDLE handle = ::CreateFileW(
-      long_path(from).c_str(), DELETE | SYNCHRONIZE, FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE,
-      nullptr, OPEN_EXISTING, FILE_FLAG_OPEN_REPARSE_POINT | FILE_FLAG_BACKUP_SEMANTICS, nullptr);
-  if (handle == INVALID_HANDLE_VALUE) fail_with_last_error();
-  rename_open_file(File::owned(reinterpret_cast<File::Handle>(handle)), to);
+  constexpr Opening kToRename{DELETE | SYNCHRONIZE, OPEN_EXISTING,
+                              FILE_FLAG_OPEN_REPARSE_POINT | FILE_FLAG_BACKUP_SEMANTICS};
+  rename_open_file(File::owned(open_handle(from, kToRename)), to);
 }
 
 void remove_file(const fs::path& path) noexcept {

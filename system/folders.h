@@ -16,8 +16,7 @@ Environment process_environment();
 std::optional<std::filesystem::path> home_folder(const Environment& environment);
 
 /// Where programs keep settings: $XDG_CONFIG_HOME, else ~/.config; %APPDATA% on Windows. Nothing
-/// without a home folder. A relative XDG_CONFIG_HOME is ignored, as the XDG base directory specification
-/// requires.
+/// without a home folder. Relative folders are ignored, as the XDG base directory specification requires.
 std::optional<std::filesystem::path> settings_folder(const Environment& environment);
 
 /// Where programs keep what they want to find again on this machine: $XDG_STATE_HOME, else ~/.local/state;

@@ -1,4 +1,5 @@
 #pragma once
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -12,17 +13,14 @@ class Hash {
   enum class Kind { sha1, sha256 };
 
   explicit Hash(Kind kind);
-  Hash(Hash&&) noexcept;
-  Hash& operator=(Hash&&) noexcept;
-  ~Hash();
 
   void add(std::string_view bytes);
   /// 20 or 32 bytes; nothing can be added afterwards.
   std::string finish();
 
  private:
-  struct State;
-  std::unique_ptr<State> state_;
+  std::unique_ptr<void, void (*)(void*)> state_;  // the system's
+  std::size_t size_;                              // of the hash, in bytes
 };
 
 }  // namespace headscope::system

@@ -1,5 +1,4 @@
 #pragma once
-#include <memory>
 
 namespace headscope::system {
 
@@ -17,10 +16,6 @@ class InterruptGuard {
   bool interrupted() const;  ///< a request has arrived
   /// Throws Interrupted if a request has arrived.
   void check() const;
-
- private:
-  struct Previous;
-  std::unique_ptr<Previous> previous_;  // what is restored afterwards
 };
 
 /// Work was stopped because of a signal. The program should end by that signal: see `end_by_signal`.

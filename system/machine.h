@@ -6,7 +6,7 @@
 namespace headscope::system {
 
 /// The number of processors this process may use: those in its affinity mask, limited by the quota of its
-/// control group, rounded up. At least 1.
+/// control group or job, rounded up. At least 1.
 int available_processors();
 
 /// As the maker calls it; empty if unknown.
@@ -20,9 +20,6 @@ struct MemoryFacts {
 /// The machine's memory or, if it is limited, that of the process's control group.
 MemoryFacts memory_here();
 
-/// The most memory this process ever had in use, in bytes; 0 if unknown.
-double peak_memory_bytes();
-
 /// Whether this system is Windows, else Linux or like it: for words that users read.
 bool is_windows();
 
@@ -31,5 +28,15 @@ std::uint64_t process_id();
 
 /// The file of the running program, symbolic links resolved. Throws std::runtime_error (one sentence).
 std::filesystem::path executable();
+
+// How the files that Linux has under /proc and /sys are read.
+
+/// The number of processors in a control group's `cpu.max` ("150000 100000": 1.5, in microseconds of each
+/// period); infinite if there is no limit ("max") or the text is invalid.
+double processors_of_quota(const std::string& cpu_max);
+
+/// From the text of /proc/meminfo and, if the process's memory is limited, of its control group's memory.max
+/// and memory.current ("max" or empty: unlimited).
+MemoryFacts memory_facts(const std::string& meminfo, const std::string& limit, const std::string& used);
 
 }  // namespace headscope::system

@@ -1,5 +1,8 @@
 #pragma once
 #include <cstddef>
+#include <filesystem>
+#include <span>
+#include <utility>
 
 namespace headscope::system {
 
@@ -8,11 +11,27 @@ void* allocate_pages(std::size_t bytes);
 void free_pages(void* memory, std::size_t bytes) noexcept;
 
 /// Asks for huge pages for memory that begins at a page, which is only for speed: nothing happens where there
-/// are none.
+/// are none. A twentieth of a pass went into looking up addresses of small ones.
 void prefer_huge_pages(void* memory, std::size_t bytes) noexcept;
 
 /// Returns what was freed to the system, where the allocator would keep it: glibc's keeps memory between
 /// blocks in use, up to twice the live memory within an hour. Nothing happens elsewhere.
 void return_freed_memory() noexcept;
+
+/// A file mapped into memory, read only. Only for files that nobody truncates: touching a part that is gone
+/// ends the program.
+class MappedFile {
+ public:
+  /// Empty if it cannot be mapped.
+  explicit MappedFile(const std::filesystem::path& file);
+  MappedFile(MappedFile&& other) noexcept : bytes_(std::exchange(other.bytes_, {})) {}
+  MappedFile& operator=(MappedFile&&) = delete;
+  ~MappedFile();
+
+  std::span<const unsigned char> bytes() const { return bytes_; }
+
+ private:
+  std::span<const unsigned char> bytes_;
+};
 
 }  // namespace headscope::system

@@ -7,14 +7,14 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <optional>
+#include <cstdio>
+#include <memory>
 #include <span>
 #include <system_error>
 #include <thread>
 
-#include "system/nameless_file.h"
+#include "system/calls.h"
 #include "system/path_text.h"
-#include "system/posix_calls.h"
 
 extern char** environ;  // POSIX does not declare it
 
@@ -23,11 +23,17 @@ namespace {
 
 namespace fs = std::filesystem;
 
+/// A program in one of the folders of $PATH; nothing if none has it. Never one in the current folder.
+std::optional<fs::path> program_in_path(const Environment& environment, std::string_view name) {
+  for (const fs::path& folder : folders_in(environment("PATH").value_or("")))
+    if (is_file(folder / name) && ::access((folder / name).c_str(), X_OK) == 0) return folder / name;
+  return std::nullopt;
+}
+
 /// Starts the program with the picture as standard input, a file, since a pipe would block the writer as long
 /// as the program likes and raise SIGPIPE if the program ends early, and without output: it keeps running to
 /// serve the picture and must not hold this program's terminal or pipe open. Returns 0 or errno.
-int start(const PictureClipboard& clipboard, const File& picture, pid_t& process) {
-  const int input = number(picture);
+int start(const PictureClipboard& clipboard, int input, pid_t& process) {
   std::vector<std::string> words{text_of(clipboard.program)};
   words.insert(words.end(), clipboard.arguments.begin(), clipboard.arguments.end());
   std::vector<char*> argv;
@@ -80,15 +86,16 @@ std::string_view no_picture_clipboard() {
 std::string copy_picture(const PictureClipboard& clipboard, std::string_view png,
                          std::chrono::milliseconds patience) {
   const std::string name = text_of(clipboard.program.filename());
-  File picture;
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> picture(std::tmpfile(), &std::fclose);
   try {
-    picture = scratch_file();
-    picture.write_at(0, std::as_bytes(std::span(png)));  // leaves the place to read from at the start
+    if (!picture) fail(errno);
+    // Leaves the place to read from at the start.
+    File::borrowed(::fileno(picture.get())).write_at(0, std::as_bytes(std::span(png)));
   } catch (const std::system_error& error) {
     return "The picture was not copied: not enough space (" + error.code().message() + ").";
   }
   pid_t process = 0;
-  if (const int error = start(clipboard, picture, process))
+  if (const int error = start(clipboard, ::fileno(picture.get()), process))
     return "The picture was not copied: " + text_of(clipboard.program) + " cannot be started (" +
            std::generic_category().message(error) + ").";
   const auto status = wait_for(process, patience);

@@ -11,8 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "system/condition.h"
-#include "system/detached_thread.h"
+#include "system/threads.h"
 
 namespace headscope::app {
 

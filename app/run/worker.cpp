@@ -12,10 +12,10 @@
 #include "app/run/sources/weights_hash.h"
 #include "model/files/error.h"
 #include "model/pass/plan.h"
-#include "system/condition.h"
 #include "system/file.h"
 #include "system/memory.h"
 #include "system/path_text.h"
+#include "system/threads.h"
 
 namespace headscope::app {
 namespace {

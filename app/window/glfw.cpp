@@ -8,8 +8,8 @@ namespace {
 
 #ifdef HEADSCOPE_GLFW_LIBRARY
 Glfw find_functions() {
-  const auto library = system::SharedLibrary::open(HEADSCOPE_GLFW_LIBRARY);
-#define HEADSCOPE_FIND(name) library.function<decltype(glfw##name)>("glfw" #name),
+#define HEADSCOPE_FIND(name) \
+  reinterpret_cast<decltype(glfw##name)*>(system::library_function(HEADSCOPE_GLFW_LIBRARY, "glfw" #name)),
   const Glfw found{HEADSCOPE_GLFW_FUNCTIONS(HEADSCOPE_FIND)};
 #undef HEADSCOPE_FIND
 #define HEADSCOPE_IS_FOUND(name) found.name&&

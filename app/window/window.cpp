@@ -57,8 +57,9 @@ int display_lost(void* /*display*/) {
 }
 
 void report_lost_display() {
-  const auto xlib = system::SharedLibrary::if_open("libX11.so.6");
-  if (auto* set = xlib.function<void*(int (*)(void*))>("XSetIOErrorHandler")) set(display_lost);
+  using SetHandler = void*(int (*)(void*));
+  void* const function = system::library_function("libX11.so.6", "XSetIOErrorHandler");
+  if (function) reinterpret_cast<SetHandler*>(function)(display_lost);
 }
 
 /// Initializes GLFW and terminates it in the destructor.

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "model/kernels/float_memory.h"
-#include "system/condition.h"
+#include "system/threads.h"
 
 namespace headscope::model {
 

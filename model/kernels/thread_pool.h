@@ -5,7 +5,7 @@
 #include <thread>
 #include <vector>
 
-#include "system/condition.h"
+#include "system/threads.h"
 
 namespace headscope::model {
 

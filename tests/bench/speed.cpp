@@ -12,7 +12,7 @@
 #include "app/cli/commands/engine.h"
 #include "app/views/parts/edit_menu.h"
 #include "app/window/core.h"
-#include "system/condition.h"
+#include "system/threads.h"
 #include "tests/bench/stopwatch.h"
 
 namespace headscope::app {

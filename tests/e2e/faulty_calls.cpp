@@ -240,13 +240,11 @@ int ftruncate(int file, off_t size) noexcept {
 int ftruncate64(int file, off64_t size) noexcept {
   return ftruncate(file, size);
 }
-int fallocate(int file, int mode, off_t from, off_t size) {
-  return fails("allocate", path_of(file))
-             ? -1
-             : static_cast<int>(system_call(SYS_fallocate, file, mode, from, size));
+int posix_fallocate(int file, off_t from, off_t size) {
+  return fails("allocate", path_of(file)) || system_call(SYS_fallocate, file, 0, from, size) != 0 ? errno : 0;
 }
-int fallocate64(int file, int mode, off64_t from, off64_t size) {
-  return fallocate(file, mode, from, size);
+int posix_fallocate64(int file, off64_t from, off64_t size) {
+  return posix_fallocate(file, from, size);
 }
 
 int rename(const char* from, const char* to) noexcept {

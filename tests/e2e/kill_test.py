@@ -17,11 +17,9 @@ STARTS = 0.5 if ON_WINDOWS else 0  # seconds in which nothing happens yet
 
 
 def nameless(folder):
-    """Whether program and file system have unnamed files; without them a killed process leaves its partial file. Windows deletes it."""
+    """Whether the file system has unnamed files; without them a killed process leaves its partial file. Windows deletes it."""
     if ON_WINDOWS:
         return True
-    if os.environ.get("HEADSCOPE_SYSTEM", "linux") != "linux":
-        return False
     try:
         os.close(os.open(folder, os.O_TMPFILE | os.O_RDWR))
     except OSError:

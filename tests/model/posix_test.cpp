@@ -1,12 +1,15 @@
-// What can be tested only with devices, pipes and limits.
+// What can be tested only with devices, pipes, limits and the processors of a process.
 
+#include <sched.h>
 #include <sys/stat.h>
 
 #include "model/files/error.h"
 #include "model/files/file_io.h"
 #include "model/files/safetensors.h"
+#include "model/kernels/thread_pool.h"
 #include "model/pass/transformer.h"
 #include "model/tokens/tokenizer.h"
+#include "system/machine.h"
 #include "tests/support/file_size_limit.h"
 #include "tests/support/gpt2_folder.h"
 #include "tests/support/matchers.h"
@@ -73,6 +76,24 @@ TEST(SafetensorsWriter, TellsOfAFullDiskBeforeTheWork) {
   EXPECT_TRUE(is_sentence(message)) << message;
   EXPECT_THAT(message, HasSubstr(path.string()));
   EXPECT_EQ(folder.file_count(), 0);
+}
+
+TEST(ReadFile, OfTheSystemHasNoSize) {
+  EXPECT_FALSE(read_file("/proc/self/status").empty());  // whose size is reported as 0
+}
+
+TEST(ThreadPool, HasNoMoreThreadsThanProcessorsThatItMayUse) {
+  cpu_set_t before;
+  ASSERT_EQ(::sched_getaffinity(0, sizeof before, &before), 0);
+  cpu_set_t one;
+  CPU_ZERO(&one);
+  for (int cpu = 0; cpu < CPU_SETSIZE && CPU_COUNT(&one) == 0; ++cpu)
+    if (CPU_ISSET(cpu, &before)) CPU_SET(cpu, &one);
+  ASSERT_EQ(::sched_setaffinity(0, sizeof one, &one), 0);
+  EXPECT_EQ(system::available_processors(), 1);
+  EXPECT_EQ(ThreadPool(0).threads(), 1);
+  ASSERT_EQ(::sched_setaffinity(0, sizeof before, &before), 0);
+  EXPECT_LE(system::available_processors(), CPU_COUNT(&before));
 }
 
 }  // namespace

@@ -5,7 +5,7 @@ namespace headscope::system {
 
 /// Whether tests for Windows run under Wine, which lacks some of what files have on NTFS.
 inline bool is_wine() {
-  return SharedLibrary::if_open("ntdll.dll").function<void()>("wine_get_version") != nullptr;
+  return library_function("ntdll.dll", "wine_get_version") != nullptr;
 }
 
 }  // namespace headscope::system

@@ -1,4 +1,11 @@
 #include "system/atomic_file.h"
+
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+
 #include "tests/support/file_size_limit.h"
 #include "tests/support/matchers.h"
 #include "tests/support/sentences.h"
@@ -9,6 +16,31 @@ namespace {
 
 namespace fs = std::filesystem;
 using namespace headscope::testing;
+
+/// Starts to replace a file in another process, and kills that before it has done so. Returns whether it went
+/// so.
+bool killed_while_writing(const std::filesystem::path& goal) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    AtomicFile file(goal);
+    file.resize(1 << 20);
+    file.append("half");
+    ::raise(SIGKILL);
+  }
+  int status = 0;
+  return ::waitpid(child, &status, 0) == child && WIFSIGNALED(status);
+}
+
+TEST(AtomicFile, OfAProcessThatIsKilledLeavesNothing) {
+  const TemporaryFolder folder;
+  const int nameless = ::open(folder.path().c_str(), O_TMPFILE | O_RDWR, 0600);
+  if (nameless < 0) GTEST_SKIP() << "this file system has no files without names";
+  ::close(nameless);
+  folder.write("goal", "old");
+  ASSERT_TRUE(killed_while_writing(folder.path() / "goal"));
+  EXPECT_EQ(bytes_of_file(folder.path() / "goal"), "old");
+  EXPECT_EQ(folder.file_count(), 1U);
+}
 
 TEST(AtomicFile, KeepsLinksAndPermissions) {
   const TemporaryFolder folder;

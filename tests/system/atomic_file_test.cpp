@@ -42,12 +42,14 @@ TEST(AtomicFile, HasANameWhereTheFolderIsTheCurrentOne) {
 TEST(AtomicFile, LeavesNothingWhenItCannotTakeItsPlace) {
   const TemporaryFolder folder;
   const fs::path path = folder.path() / "picture.svg";
-  AtomicFile file(path);
-  file.append("<svg/>");
-  fs::create_directory(path);  // after the file was opened
-  folder.write("picture.svg/inside", "");
-  EXPECT_EQ(message_of<std::runtime_error>([&] { file.commit(); }),
-            "cannot write " + path.string() + ": Is a directory");
+  const auto write = [&] {
+    AtomicFile file(path);
+    file.append("<svg/>");
+    fs::create_directory(path);  // after the file was opened
+    folder.write("picture.svg/inside", "");
+    file.commit();
+  };
+  EXPECT_EQ(message_of<std::runtime_error>(write), "cannot write " + path.string() + ": Is a directory");
   EXPECT_EQ(folder.file_count(), 1) << "the folder alone";
 }
 

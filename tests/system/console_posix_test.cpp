@@ -52,13 +52,12 @@ TEST(Interrupts, ThatNobodyAskedAboutAreFollowedAfterTheWork) {
   EXPECT_EXIT(work(), ::testing::KilledBySignal(SIGINT), "");
 }
 
-TEST(SharedLibrary, HasFunctionsIfItIsThere) {
-  EXPECT_FALSE(SharedLibrary::open("libthatisnothere.so.9"));
-  const auto library = SharedLibrary::if_open("libc.so.6");
-  ASSERT_TRUE(library);
-  EXPECT_EQ(library.function<int(int)>("toupper")('a'), 'A');
-  EXPECT_EQ(library.function<int()>("no_such_function"), nullptr);
-  EXPECT_EQ(SharedLibrary::open("libthatisnothere.so.9").function<int()>("toupper"), nullptr);
+TEST(LibraryFunction, IsThereIfItsLibraryIs) {
+  const auto toupper = reinterpret_cast<int (*)(int)>(library_function("libc.so.6", "toupper"));
+  ASSERT_NE(toupper, nullptr);
+  EXPECT_EQ(toupper('a'), 'A');
+  EXPECT_EQ(library_function("libc.so.6", "no_such_function"), nullptr);
+  EXPECT_EQ(library_function("libthatisnothere.so.9", "toupper"), nullptr);
 }
 
 }  // namespace

@@ -1,8 +1,8 @@
 #include "system/machine.h"
 
 #include <filesystem>
+#include <limits>
 
-#include "system/linux_texts.h"
 #include "tests/support/matchers.h"
 
 namespace headscope::system::machine_test {
@@ -13,18 +13,15 @@ TEST(Machine, IsThisOne) {
   const MemoryFacts memory = memory_here();
   EXPECT_GT(memory.free, 0U);
   EXPECT_LE(memory.free, memory.all);
-  EXPECT_GT(peak_memory_bytes(), 1 << 16);
-  EXPECT_LT(peak_memory_bytes(), static_cast<double>(std::uint64_t{1} << 50));
   EXPECT_GT(process_id(), 0U);
   EXPECT_TRUE(std::filesystem::is_regular_file(executable()));
 }
 
 TEST(Processors, OfAQuota) {
   EXPECT_EQ(processors_of_quota("150000 100000\n"), 1.5);
-  EXPECT_EQ(processors_of_quota("max 100000\n"), std::nullopt);
-  EXPECT_EQ(processors_of_quota("-1\n 100000\n"), std::nullopt);  // version 1: no limit
-  EXPECT_EQ(processors_of_quota(""), std::nullopt);
-  EXPECT_EQ(processors_of_quota("100000 0"), std::nullopt);
+  constexpr double kNoLimit = std::numeric_limits<double>::infinity();
+  for (const char* text : {"max 100000\n", "-1\n 100000\n", "", "100000 0"})
+    EXPECT_EQ(processors_of_quota(text), kNoLimit) << text;
 }
 
 using Bytes = std::pair<std::uint64_t, std::uint64_t>;

@@ -1,6 +1,5 @@
 #include "system/memory.h"
 
-#include "system/mapped_file.h"
 #include "tests/support/matchers.h"
 #include "tests/support/temporary_folder.h"
 

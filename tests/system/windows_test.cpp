@@ -8,11 +8,11 @@
 #include <cstring>
 
 #include "system/atomic_file.h"
+#include "system/calls.h"
 #include "system/console.h"
 #include "system/folders.h"
 #include "system/path_text.h"
 #include "system/picture_clipboard.h"
-#include "system/windows_calls.h"
 #include "tests/support/environment.h"
 #include "tests/support/matchers.h"
 #include "tests/support/temporary_folder.h"
@@ -63,22 +63,22 @@ TEST(Errors, HaveTheNamesThatLinuxGivesThem) {
 }
 
 TEST(Environment, IsUtf8) {
-  ASSERT_TRUE(::SetEnvironmentVariableW(L"HEADSCOPE_TEST", L"Zo\u00eb"));
+  ASSERT_EQ(::_wputenv_s(L"HEADSCOPE_TEST", L"Zo\u00eb"), 0);
   const Environment environment = process_environment();
   EXPECT_EQ(environment("HEADSCOPE_TEST"), "Zo\u00eb");
-  ASSERT_TRUE(::SetEnvironmentVariableW(L"HEADSCOPE_TEST", nullptr));
+  ASSERT_EQ(::_wputenv_s(L"HEADSCOPE_TEST", L""), 0);
   EXPECT_EQ(environment("HEADSCOPE_TEST"), std::nullopt);
 }
 
-TEST(Folders, AreThoseOfTheEnvironmentElseTheSystems) {
-  const auto given = testing::environment({{"APPDATA", "C:\\a"}, {"LOCALAPPDATA", "relative"}});
+TEST(Folders, AreThoseOfTheEnvironmentElseInTheHomeFolder) {
+  const auto given = testing::environment({{"APPDATA", "C:\\a"},
+                                           {"LOCALAPPDATA", "relative"},
+                                           {"USERPROFILE", "C:\\u"},
+                                           {"SystemRoot", "C:\\w"}});
   EXPECT_EQ(settings_folder(given), fs::path("C:\\a"));
-  for (const auto& folder :
-       {state_folder(given), settings_folder(testing::environment({})), home_folder(given)}) {
-    ASSERT_TRUE(folder);
-    EXPECT_TRUE(folder->is_absolute()) << *folder;
-  }
-  EXPECT_THAT(font_folders(given), SizeIs(2));
+  EXPECT_EQ(state_folder(given), fs::path("C:\\u/AppData/Local"));
+  EXPECT_EQ(home_folder(testing::environment({})), std::nullopt);
+  EXPECT_THAT(font_folders(given), ElementsAre("C:\\u/AppData/Local/Microsoft/Windows/Fonts", "C:\\w/Fonts"));
 }
 
 TEST(Arguments, AreThoseOfTheCommandLine) {

@@ -39,6 +39,14 @@ TEST_F(Fontconfig, FindsFontsByWhatTheyAreNotByTheirNames) {
   EXPECT_THAT(found.order, Each(ElementsAre(0)));
 }
 
+TEST_F(Fontconfig, KnownNamesAreFoundInAllFoldersBelow) {
+  const fs::path folder = system_.path() / "fonts", deep = folder / "a/\u00e9t\u00e9";
+  fs::create_directories(deep / "DejaVuSans.ttf");  // a folder is no font
+  const fs::path mono = install(FontStyle::mono, "a/\u00e9t\u00e9/DejaVuSansMono.ttf");
+  EXPECT_THAT(find_font_files(std::span(&folder, 1)).files, ElementsAre(mono));
+  EXPECT_THAT(find_font_files(std::span(&mono, 1)).files, IsEmpty());
+}
+
 TEST_F(Fontconfig, FallsBackOnFacesWithOtherCharacters) {
   const fs::path sans = install(FontStyle::regular, "face-a.otf");
   const fs::path mono = install(FontStyle::mono, "face-b.ttf");

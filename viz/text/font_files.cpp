@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "system/files_below.h"
+#include "system/file.h"
 #include "system/path_text.h"
 
 namespace headscope::viz {
@@ -81,12 +81,15 @@ Found scan(std::span<const fs::path> folders) {
   Found found;
   for (const fs::path& folder : folders) {
     Found here;
-    system::for_each_file_below(folder, [&](const fs::path& file) {
+    std::error_code error;
+    fs::recursive_directory_iterator it(folder, fs::directory_options::skip_permission_denied, error);
+    for (; !error && it != fs::recursive_directory_iterator(); it.increment(error)) {
+      const fs::path& file = it->path();
       std::string name = system::text_of(file.filename());
-      if (!is_known(name)) return;
+      if (!is_known(name) || !system::is_file(file)) continue;
       const auto [entry, added] = here.try_emplace(std::move(name), file);
       if (!added && file < entry->second) entry->second = file;
-    });
+    }
     found.merge(here);
   }
   return found;

@@ -6,10 +6,10 @@
 #include <stdexcept>
 #include <unordered_map>
 
-#include "system/condition.h"
 #include "system/folders.h"
-#include "system/mapped_file.h"
+#include "system/memory.h"
 #include "system/path_text.h"
+#include "system/threads.h"
 #include "viz/text/font_files.h"
 #include "viz/text/fontconfig.h"
 #include "viz/text/text.h"

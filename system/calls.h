@@ -1,15 +1,17 @@
 #pragma once
-#include <cstdint>
+#include <cerrno>
 #include <filesystem>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <vector>
 
 #include "system/file.h"
 
-// What the Windows bodies share.
+// What the bodies share.
 namespace headscope::system {
+
+#ifdef _WIN32
 
 std::wstring utf16(std::string_view utf8);
 std::string utf8(std::wstring_view utf16);
@@ -26,20 +28,32 @@ std::error_code windows_error(unsigned long number);
 [[noreturn]] void fail(std::errc error);
 
 /// What CreateFileW returned, which is -1 on failure.
-void* handle_of(const File& file);
-
-/// %VARIABLE%, or nothing.
-std::optional<std::string> environment_variable(const std::string& name);
-
-/// The status of what a path leads to; nothing if there is nothing.
-std::optional<FileStatus> status_of(const std::filesystem::path& path);
-
-bool is_write_protected(const std::filesystem::path& path);
+inline void* handle_of(const File& file) {
+  return reinterpret_cast<void*>(file.handle());
+}
 
 /// Has an incomplete file deleted when its handle is closed, or no longer. Returns whether that is possible.
 bool delete_when_closed(const File& file, bool deleted) noexcept;
 
 /// Renames a file that was opened to be changed, over another. Throws std::system_error.
 void rename_open_file(const File& file, const std::filesystem::path& to);
+
+#else
+
+/// Throws std::system_error for a value of errno.
+[[noreturn]] void fail(int error);
+
+/// open(2) with O_CLOEXEC, repeated when a signal interrupts it, as can happen with a pipe or a file on a
+/// network. Throws std::system_error.
+int open_descriptor(const std::filesystem::path& path, int flags);
+
+inline int number(const File& file) {
+  return static_cast<int>(file.handle());
+}
+
+/// The folders in a list such as $PATH, without relative ones.
+std::vector<std::filesystem::path> folders_in(const std::string& list);
+
+#endif
 
 }  // namespace headscope::system

@@ -1,11 +1,27 @@
 #pragma once
 #include <chrono>
 #include <condition_variable>
+#include <functional>
 #include <mutex>
+#include <thread>
+#include <utility>
 
 namespace headscope::system {
 
-#if defined(_WIN32)
+/// Runs `work`, which must not throw, on a thread of its own that nobody waits for. Throws std::system_error
+/// if the system cannot start one.
+void start_detached(std::function<void()> work);
+
+#ifndef _WIN32
+
+using Mutex = std::mutex;
+using Condition = std::condition_variable;
+
+inline void start_detached(std::function<void()> work) {
+  std::thread(std::move(work)).detach();
+}
+
+#else
 
 /// As std::mutex. MinGW's own waits for kernel objects where two threads meet.
 class Mutex {
@@ -16,7 +32,6 @@ class Mutex {
 
   void lock() noexcept;
   void unlock() noexcept;
-  bool try_lock() noexcept;
 
  private:
   friend class Condition;
@@ -34,10 +49,9 @@ class Condition {
   void notify_one() noexcept;
   void notify_all() noexcept;
 
-  void wait(std::unique_lock<Mutex>& lock) noexcept;
   template <class Happened>
   void wait(std::unique_lock<Mutex>& lock, Happened happened) {
-    while (!happened()) wait(lock);
+    while (!happened()) sleep(lock, std::chrono::hours(1));
   }
 
   /// Returns false if it did not happen within that time.
@@ -48,20 +62,17 @@ class Condition {
     while (!happened()) {
       const auto left = end - std::chrono::steady_clock::now();
       if (left.count() <= 0) return false;
-      wait_at_most(lock, std::chrono::ceil<std::chrono::milliseconds>(left));
+      sleep(lock, std::chrono::ceil<std::chrono::milliseconds>(left));
     }
     return true;
   }
 
  private:
-  void wait_at_most(std::unique_lock<Mutex>& lock, std::chrono::milliseconds time) noexcept;
+  /// Until it is notified, at most for that time; it may also wake for no reason.
+  void sleep(std::unique_lock<Mutex>& lock, std::chrono::milliseconds time) noexcept;
+
   void* condition_ = nullptr;  ///< a CONDITION_VARIABLE
 };
-
-#else
-
-using Mutex = std::mutex;
-using Condition = std::condition_variable;
 
 #endif
 
