@@ -10,8 +10,8 @@
 namespace headscope::system {
 
 /// Call at the start of main. A standard stream that is closed is occupied, so that no file opened later
-/// becomes standard output by accident; writing to it still fails. Writing to a closed pipe becomes an error
-/// of the write instead of a signal. A console of Windows shows
+/// becomes standard output by accident; writing to it still fails. Writing to a closed pipe, or more than a
+/// file may have (ulimit -f), becomes an error of the write instead of a signal. A console of Windows shows
 /// UTF-8 and obeys control sequences.
 void prepare_standard_streams();
 
