@@ -9,6 +9,7 @@
 #include "app/cli/commands/list_means.h"
 #include "app/cli/commands/measured_tokens.h"
 #include "app/cli/commands/output.h"
+#include "app/recipe/names.h"
 #include "app/run/analyses/measured_cells.h"
 #include "app/run/analyses/sweep.h"
 #include "app/run/answers.h"
