@@ -66,13 +66,13 @@ void report_lost_display() {
 class GlfwLibrary {
  public:
   GlfwLibrary() {
+    report_lost_display();
     choose_platform();
     if (!glfw().Init())
       throw NoWindow(
           "there is no display (" + glfw_error() + ")",
           "start headscope in a desktop session or with ssh -X (its commands work without one; see "
           "headscope --help)");
-    report_lost_display();
   }
   ~GlfwLibrary() { glfw().Terminate(); }
   GlfwLibrary(const GlfwLibrary&) = delete;

@@ -59,8 +59,11 @@ viz::ChipFlow make_flow(const ViewContext& c) {
   const viz::Theme& theme = *c.theme;
   viz::ChipFlow flow;
   flow.role = kChip;
-  flow.chips.reserve(tokens.labels.size());
-  for (int i = 0; i < tokens.length(); ++i) {
+  // A pane shows enough of what the model does not read to tell where that begins: a paste may be very long.
+  constexpr int kBeyond = 256;
+  const int count = c.in_pane ? std::min(tokens.length(), tokens.run_length + kBeyond) : tokens.length();
+  flow.chips.reserve(count);
+  for (int i = 0; i < count; ++i) {
     viz::Chip chip;
     chip.label = tokens.labels[i];
     chip.break_after = !c.in_pane && chip.label.ends_with("↵");  // the strip has few lines
@@ -174,8 +177,8 @@ Strip lay_out(const ViewContext& c) {
   place();
   const int room = lines_in(strip.area, style_of_chips(c, strip.font_size));
   if (c.in_pane && lines > room) {
-    const int count = static_cast<int>(strip.places.size());
-    strip.area.w = std::max(0.F, strip.area.w - note_room(c, note_of(c, 0, 0, count, strip.area.h)));
+    const Note note = note_of(c, 0, 0, c.run->tokens.length(), strip.area.h);
+    strip.area.w = std::max(0.F, strip.area.w - note_room(c, note));
     place();
   }
   if (strip.places.empty()) return strip;
