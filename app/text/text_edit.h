@@ -22,12 +22,12 @@ struct TextEdit {
   std::size_t anchor_before = 0;
 };
 
-/// The longest text of a field: more than any model reads, since GPT-2's longest token has 128 bytes.
-inline constexpr std::size_t kMaxText = std::size_t{1} << 18;
+/// The longest text of a field: a whole prompt.
+inline constexpr std::size_t kMaxText = std::size_t{1} << 20;
 
 /// At most kMax steps of kMaxBytes together; the oldest are dropped first.
 struct TextHistory {
-  static constexpr std::size_t kMax = 1000, kMaxBytes = 16 * kMaxText;
+  static constexpr std::size_t kMax = 1000, kMaxBytes = 8 * kMaxText;
   std::deque<TextEdit> done;    ///< newest at the back
   std::deque<TextEdit> undone;  ///< next to be redone at the back
   bool open = false;            ///< whether the newest step may still grow

@@ -220,18 +220,6 @@ void show_session(UiState& state, const OpenSession& opened) {
   state.pending_session = s;
 }
 
-void require_editable(const std::string& what, std::string_view prompt) {
-  if (prompt.size() > kMaxText)
-    throw std::runtime_error(what + " has " + std::to_string(prompt.size()) +
-                             " bytes; the window takes up to " + std::to_string(kMaxText) +
-                             ", which is more than a model reads");
-}
-
-void require_editable(const std::filesystem::path& file, const Session& session) {
-  require_editable(system::text_of(file) + ": the prompt", session.prompt.text);
-  if (session.second) require_editable(system::text_of(file) + ": the second prompt", session.second->text);
-}
-
 namespace {
 
 /// A second model that cannot be read is treated as not found.
@@ -252,7 +240,6 @@ OpenSession read_session(const std::filesystem::path& file, const SearchPlaces& 
   try {
     open.recipe = read_recipe(file);
     const Session& s = open.recipe.session;
-    require_editable(file, s);
     if (s.model.attention.empty()) {
       open.model = model_named(s.model.name, places.models);
       if (!open.model && !places.has_model)

@@ -2,7 +2,6 @@
 #include <functional>
 #include <optional>
 #include <string>
-#include <string_view>
 
 #include "app/recipe/recipe.h"
 #include "app/window/state.h"
@@ -43,11 +42,6 @@ void show_session(UiState& state, const OpenSession& opened);
 
 inline constexpr const char* kWeightsDiffer =
     "The model or file of that name has different weights now: the numbers will differ.";
-
-/// Throws std::runtime_error if a prompt is too long for the window; the sentence begins with `what`.
-void require_editable(const std::string& what, std::string_view prompt);
-/// Throws the same for the prompts of a file's session.
-void require_editable(const std::filesystem::path& file, const Session& session);
 
 /// Where to look for a session's models and attention files.
 struct SearchPlaces {

@@ -51,11 +51,6 @@ TEST_F(CoreTest, ATextLongerThanAnyModelReadsIsRefusedWhereItEnters) {
       << "lines of tokens: few of those that are not read";
   core.apply(ShowPrompt{{full + "!", {}, false}, {}});
   EXPECT_EQ(prompt(core), full);
-  Session s;
-  s.model.name = "tales";
-  s.second = Session::Second{full + "!", true, Alignment::position};
-  const auto file = folder_.write("a.headscope", to_json(Recipe{s, {}}));
-  EXPECT_THAT(read_session(file, {}).problem, AllOf(HasSubstr("a.headscope"), HasSubstr("second prompt")));
 }
 
 TEST_F(CoreTest, AnEmptyClipboardLeavesTheSelectionAlone) {

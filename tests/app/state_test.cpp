@@ -186,14 +186,14 @@ TEST(State, TheTextsOfTheHistoryAreBounded) {
     for (const Visit& visit : state.visits.before) bytes += visit.prompt ? visit.prompt->text.size() : 0;
     return bytes;
   };
-  for (int i = 0; i < 24; ++i) {
-    const std::string text(kMaxText, static_cast<char>('a' + i));
+  for (int i = 0; i < 9; ++i) {
+    const std::string text(Visits::kMaxBytes / 4, static_cast<char>('a' + i));
     state = after(state, {SetPrompt{text, {}, ""}});
     EXPECT_LE(held(), Visits::kMaxBytes);
   }
   EXPECT_GT(held(), Visits::kMaxBytes / 2);
   state = after(state, {Revisit{}});
-  EXPECT_EQ(state.prompt.edit.text[0], 'w');
+  EXPECT_EQ(state.prompt.edit.text[0], 'h');
 }
 
 TEST(State, WhatIsGoneBackToIsWithinTheModel) {

@@ -65,10 +65,6 @@ class WrongPrompt(ProgramCase):
                 message = self.fail_with(1, "predict", *given, option, device, contains=device)
                 self.assertRegex(message, "at most|:1: ")
 
-    def test_too_long_for_the_window(self):
-        (self.folder / "long.txt").write_text("x" * 300_000)
-        self.fail_with(1, "--prompt-file", self.folder / "long.txt", contains=("300000", "the window"))
-
     def test_exactly_the_whole_context_is_not_too_long(self):
         n_ctx = CONFIG["n_ctx"]
         ids = ",".join(["5"] * n_ctx)

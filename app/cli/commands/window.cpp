@@ -37,7 +37,6 @@ int open_window(WindowCommand command, const Streams& streams) {
     command.model.model = system::text_of(command.file), command.model.patterns = true;
   } else if (!command.file.empty()) {
     session = read_recipe(command.file);
-    require_editable(command.file, session->session);
     std::optional<ModelArguments>& second = command.prompt.edits.second_model;
     find_subject(session->session, command.file, command.model, command.comparison.second_attention, second);
     for (ModelArguments* named : {&command.model, second ? &*second : nullptr})
@@ -51,8 +50,6 @@ int open_window(WindowCommand command, const Streams& streams) {
       }
   }
   WindowOptions options = window_options(command, streams);
-  if (options.prompt) require_editable("the prompt", options.prompt->text);
-  if (options.second) require_editable("the second prompt", *options.second);
   options.model = absolute_path(options.model);
   options.second_model = absolute_path(options.second_model);
   if (options.second_is_file)

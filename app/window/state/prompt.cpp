@@ -132,6 +132,8 @@ void count_generated(Generation& generation) {
   if (generation.running && ++generation.token_count >= Generation::kMax) generation.running = false;
 }
 
+static_assert(kMaxText == Prompt::kMaxBytes);
+
 void refuse_text(UiState& s, World& w) {
   reduce(s,
          ShowMessage{"Not inserted: the text would be longer than " + std::to_string(kMaxText) +
