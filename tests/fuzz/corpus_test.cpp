@@ -90,14 +90,11 @@ INSTANTIATE_TEST_SUITE_P(Fuzz, EveryReader, ::testing::ValuesIn([] {
 /// A random text, wide and deep, and the number of values in it.
 std::pair<std::string, std::size_t> random_json(testing::Mutator& random, std::size_t bytes) {
   std::string text, closing;  // closing: the brackets still open
-  std::size_t values = 0, keys = 0;
-  const auto begin_value = [&] {
-    if (!closing.empty() && text.back() != '[' && text.back() != '{') text += ',';
-    if (closing.ends_with('}')) text += "\"k" + std::to_string(keys++) + "\":";
-    ++values;
-  };
+  std::size_t values = 0;
   do {
-    begin_value();
+    if (!closing.empty() && text.back() != '[' && text.back() != '{') text += ',';
+    if (closing.ends_with('}')) text += "\"k" + std::to_string(values) + "\":";
+    ++values;
     const std::size_t kind = closing.empty() ? 0 : random.below(8);
     if (closing.size() < 31 && kind < 3) {
       text += kind == 0 ? '{' : '[';
