@@ -15,10 +15,6 @@ Json prompt_json(const model::Tokenizer& tokenizer, const Prompt& prompt) {
   return utf8_or_replacement(prompt.ids.empty() ? prompt.text : tokenizer.decode(prompt.ids));
 }
 
-void begin_json(const Json& how, std::ostream& out) {
-  out << "{\"how\":" << json_line(how);
-}
-
 Json How::shared(const Engine& engine) {
   if (shared_) return *shared_;
   const LoadedModel& model = *engine.model;

@@ -32,7 +32,4 @@ std::string program_name();
 /// The prompt as `how` has it: its text, or that of its ids.
 Json prompt_json(const model::Tokenizer& tokenizer, const Prompt& prompt);
 
-/// Writes the beginning of an object: `{"how":{...}`.
-void begin_json(const Json& how, std::ostream& out);
-
 }  // namespace headscope::app

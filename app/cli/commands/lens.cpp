@@ -56,9 +56,7 @@ Json position_json(const PromptRun& run, const LogitLens& lens, int position, in
 
 void write_json(const Json& how, Engine& engine, const Reading& reading, std::ostream& out) {
   const PromptRun& run = reading.run;
-  begin_json(how, out);
-  out << ',';
-  write_tokens_json(*run.model->tokenizer, run.tokens.tokens, out);
+  begin_json(how, *run.model->tokenizer, run.tokens.tokens, out);
   out << R"(,"unit":"bits","positions":[)";
   for_each_position(engine, reading, [&](const LogitLens& lens, int position) {
     out << (position > reading.first ? "," : "")

@@ -62,9 +62,9 @@ Json token_json(const model::Tokenizer& tokenizer, int id) {
   return token;
 }
 
-void write_tokens_json(const model::Tokenizer& tokenizer, std::span<const model::Token> tokens,
-                       std::ostream& out) {
-  out << "\"tokens\":[";
+void begin_json(const Json& how, const model::Tokenizer& tokenizer, std::span<const model::Token> tokens,
+                std::ostream& out) {
+  out << "{\"how\":" << json_line(how) << ",\"tokens\":[";
   const char* separator = "";
   for (const model::Token& token : tokens) {
     Json object = token_json(tokenizer, token.id);
@@ -77,8 +77,7 @@ void write_tokens_json(const model::Tokenizer& tokenizer, std::span<const model:
 
 void write_json_line(const Json& how, const model::Tokenizer& tokenizer, std::span<const model::Token> tokens,
                      const Json& rest, std::ostream& out) {
-  out << "{\"how\":" << json_line(how) << ',';
-  write_tokens_json(tokenizer, tokens, out);
+  begin_json(how, tokenizer, tokens, out);
   out << (rest.empty() ? "" : ",") << json_line(rest).substr(1) << '\n';
 }
 

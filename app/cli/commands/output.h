@@ -53,9 +53,10 @@ void write_text(NumberList list, std::ostream& out);
 /// `{"id":340,"text":" it","bytes":[32,105,116]}`; the text of an id without bytes is "#4100".
 Json token_json(const model::Tokenizer& tokenizer, int id);
 
-/// `"tokens":[{"id":..,"text":..,"bytes":[..],"start":..,"end":..},..]`, written token by token.
-void write_tokens_json(const model::Tokenizer& tokenizer, std::span<const model::Token> tokens,
-                       std::ostream& out);
+/// Writes the beginning of an object, token by token:
+/// `{"how":{..},"tokens":[{"id":..,"text":..,"bytes":[..],"start":..,"end":..},..]`.
+void begin_json(const Json& how, const model::Tokenizer& tokenizer, std::span<const model::Token> tokens,
+                std::ostream& out);
 
 /// Writes one line: an object with `how`, the tokens, then the keys of `rest`.
 void write_json_line(const Json& how, const model::Tokenizer& tokenizer, std::span<const model::Token> tokens,

@@ -6,7 +6,6 @@
 #include "app/cli/commands/list_means.h"
 #include "app/cli/commands/output.h"
 #include "app/cli/commands/recipes.h"
-#include "app/cli/status_line.h"
 #include "app/run/analyses/patterns.h"
 #include "app/run/answers.h"
 #include "app/run/sources/pattern_file.h"
@@ -71,9 +70,7 @@ void run_plot(const PlotCommand& given, const Streams& streams) {
     require_below(run->run->length(), selection.query, where, "token", advice(command, "--query"));
     if (const Selection chosen = clamped(selection, *run); chosen.key < 0 && selection.key >= 0)
       require_seen(*run, chosen, selection.key, where, advice(command, "--key"));
-    StatusLine line(streams);
-    DirectAnswers answers(run, engine.workspace,
-                          [&](std::string_view work, double done) { line.tell_work(where, work, done); });
+    DirectAnswers answers(run, engine.workspace, progress_of(where, streams));
     for (const std::string& id : command.views) {
       const View& view = *find_view(id);
       if (lacks_second(command, view, *run))
@@ -81,7 +78,6 @@ void run_plot(const PlotCommand& given, const Streams& streams) {
                     << " shows nothing of the second model\n";
       const std::string bytes = saying_where(
           where, [&] { return figure_bytes(command, view, run, prompts, answers, *fonts, weights); });
-      line.clear();
       write_output({with_name(pattern, "{view}", id), command.out.format}, bytes, streams);
     }
     for (const std::string& skipped : answers.skipped())

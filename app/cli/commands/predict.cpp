@@ -59,9 +59,7 @@ void write_json(const Json& how, Engine& engine, const PromptRun& run, int top, 
   const int length = run.run->length();
   const model::Tokenizer& tokenizer = *run.model->tokenizer;
   std::vector<model::Guess> last;
-  begin_json(how, out);
-  out << ',';
-  write_tokens_json(tokenizer, run.tokens.tokens, out);
+  begin_json(how, tokenizer, run.tokens.tokens, out);
   if (all_positions) out << ",\"positions\":[";
   for_each_position(engine, run, all_positions ? 0 : length - 1, length, top, not_finite,
                     [&](int position, const model::PositionStatistics& statistics) {
