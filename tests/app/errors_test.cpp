@@ -169,8 +169,7 @@ constexpr const char* kWrong[] = {
     "shot --prompt x --size 300x200 --out a.png => 300x200",
     "shot --prompt x --second-attention nowhere --out a.png => --second-attention & --attention",
     "shot --prompt x --view heatmap --strips yes --out a.png => --strips is an option of query & not shown",
-    "shot --prompt x --view softmax --scores-from ten --strongest-first yes --out a.png => no effect with "
-    "--scores-from",
+    "shot --prompt x --view saliency --steps 8 --out a.png => --steps has no effect with",
     "shot --tour nowhere --out a.png => nowhere",
     "shot --tour 2-attention --show baseline --out a.png => --tour & --show",
     "shot --prompt x --stop 2 --out a.png => --stop & --tour",
