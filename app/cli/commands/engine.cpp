@@ -249,7 +249,7 @@ model::Edits edits_from(const EditArguments& edits, const LoadedModel& model) {
     all = parse_edit_lines(model::read_file(*edits.file), system::text_of(*edits.file), model);
   for (const std::string& text : edits.texts)
     for (model::Edit& edit : parse_edits(text, model)) all.push_back(std::move(edit));
-  require_few(all);
+  require_few(all.size());
   return all;
 }
 

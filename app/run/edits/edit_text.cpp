@@ -231,8 +231,8 @@ constexpr std::size_t kMaxNumbers = std::size_t{1} << 24;  // a few letters can 
 
 }  // namespace
 
-void require_few(const model::Edits& edits) {
-  if (edits.size() > kMaxEdits)
+void require_few(std::size_t edits) {
+  if (edits > kMaxEdits)
     throw model::RunError(
         "expected at most " + std::to_string(kMaxEdits) +
         " edits, found more; one edit may name many positions and units, as in L5.z[1-9]=0");
@@ -259,7 +259,7 @@ model::Edits parse_edits(std::string_view text, const LoadedModel& model) {
           }))
         all.push_back(std::move(edit));
     }
-    require_few(all);
+    require_few(all.size());
     apart = false;
   }
   for (const model::Edit& edit : all)  // merged cells add up
@@ -280,7 +280,7 @@ model::Edits parse_edit_lines(std::string_view lines, const std::string& file, c
         numbers += numbers_of(edit);
         all.push_back(std::move(edit));
       }
-      require_few(all);
+      require_few(all.size());
       if (numbers > kMaxNumbers)
         throw model::RunError("the edits up to this line name more than " + std::to_string(kMaxNumbers) +
                               " positions, units and values");

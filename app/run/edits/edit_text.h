@@ -1,4 +1,5 @@
 #pragma once
+#include <cstddef>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -12,7 +13,7 @@ namespace headscope::app {
 constexpr std::size_t kMaxEdits = 10'000;  ///< of a run
 
 /// Throws model::RunError for more than kMaxEdits.
-void require_few(const model::Edits& edits);
+void require_few(std::size_t edits);
 
 /// Parses edits as written on the command line and in the window, several separated by ";". For the grammar
 /// see edit_grammar(). Throws model::RunError: one sentence with the part that is wrong.

@@ -23,6 +23,7 @@ bool names_tokens(const model::Edit& edit) {
 void replace_if_supported(EditsState& edits, EditList list, const Snapshot& snapshot,
                           bool continues_step = false) {
   try {
+    require_few(list.edits.size());
     if (snapshot.model) require(*snapshot.model, Capability::weights);
     if (snapshot.model)
       for (const ListedEdit& listed : list.edits) check(snapshot.model->config(), listed.edit);
