@@ -61,6 +61,14 @@ TEST(NotFiniteCommands, SayWhereNaNBegins) {
         << command[0];
 }
 
+TEST(NotFiniteCommands, ACircuitBlamesNoEdit) {
+  const testing::TemporaryFolder folder;
+  write_model_with_nan(folder, "wte.weight");  // of token 0
+  const Ran ran = run_command({"circuit", "--ids", "0,1", "--model", folder.path().string()});
+  EXPECT_EQ(ran.status, 0);
+  EXPECT_THAT(ran.err, AllOf(HasSubstr("the run has non-finite values"), Not(HasSubstr("edit"))));
+}
+
 TEST(NotFiniteWindow, SaysOnceWhereNaNBegins) {
   const testing::TemporaryFolder good, bad;
   write_other_model(good);
