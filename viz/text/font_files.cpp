@@ -85,6 +85,10 @@ Found scan(std::span<const fs::path> folders) {
     fs::recursive_directory_iterator it(folder, fs::directory_options::skip_permission_denied, error);
     for (; !error && it != fs::recursive_directory_iterator(); it.increment(error)) {
       const fs::path& file = it->path();
+      // Windows would have to be asked about each file whether it is a folder, which takes longer than the
+      // rest.
+      const fs::path ending = file.extension();
+      if (ending == ".ttf" || ending == ".otf" || ending == ".ttc") it.disable_recursion_pending();
       std::string name = system::text_of(file.filename());
       if (!is_known(name) || !system::is_file(file)) continue;
       const auto [entry, added] = here.try_emplace(std::move(name), file);
