@@ -131,7 +131,7 @@ Finish describe_shot(CommandSyntax& command) {
   command.over();
   command.picture(true);
   command.recipe(own->no_recipe,
-                 "; of a whole window only its size, scale,\ntheme, font size and model can be changed");
+                 "; of a whole window only\nits size, scale, theme, font size and model can be changed");
   command.picture_out("png|pdf", "the file; a PDF holds the pixels");
   command.options_of_shown_views("Views");
   command.footer(kTokenGrammar);
