@@ -148,7 +148,10 @@ void CommandSyntax::options_of_shown_views(const std::string& heading) {
     if (one.options.size() == 1) continue;
     for (const ViewOption& of : one.options)
       if (std::ranges::find(flags, of.option->name, &SharedFlag::flag) == flags.end())
-        under("").on_option(std::string(of.option->name), values_of(*of.option), "", keep);  // not in help
+        under("").on_list(std::string(of.option->name), values_of(*of.option), "", true,  // not in help
+                          [keep, flag = "--" + std::string(of.option->name)](const auto& texts) {
+                            for (const std::string& text : texts) keep(flag, text);
+                          });
   }
 }
 
