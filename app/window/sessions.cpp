@@ -113,9 +113,9 @@ Session session_of(const UiState& state, const Snapshot& snapshot) {
 bool add_weights(Session& session, const Snapshot& snapshot, Answers& answers) {
   const auto hash = [&](const Question& question, std::string& weights) {
     const auto known = answers.ask(question);
-    if (!known || !known->value) return false;
-    weights = std::static_pointer_cast<const WeightsHash>(known->value)->text;
-    return true;
+    if (!known) return false;
+    if (known->value) weights = std::static_pointer_cast<const WeightsHash>(known->value)->text;
+    return true;  // no hash: the files have changed, and the session is kept all the same
   };
   const bool own = hash(HashOfWeights{}, session.model.weights);
   if (!snapshot.run || !snapshot.run->baseline) return own;

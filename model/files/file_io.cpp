@@ -1,6 +1,7 @@
 #include "model/files/file_io.h"
 
 #include <algorithm>
+#include <cctype>
 #include <system_error>
 
 #include "model/files/error.h"
@@ -84,6 +85,17 @@ bool has_entry(const fs::path& path) {
   const fs::file_status status = fs::symlink_status(path, error);
   if (status.type() == fs::file_type::none) fail(path, error.message());
   return fs::exists(status);
+}
+
+std::string foreign_content(std::string_view start) {
+  if (start.starts_with("version https://git-lfs"))
+    return "a Git LFS pointer to one; fetch it with `git lfs pull`";
+  start.remove_prefix(std::min(start.find_first_not_of(" \t\r\n"), start.size()));
+  std::string tag(start.substr(0, std::string_view("<!doctype html").size()));
+  std::ranges::transform(tag, tag.begin(), [](unsigned char c) { return std::tolower(c); });
+  if (tag == "<!doctype html" || tag.starts_with("<html"))
+    return "an HTML page; download the file itself instead of the page that shows it";
+  return "";
 }
 
 }  // namespace headscope::model

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "system/file.h"
 
@@ -44,5 +45,9 @@ std::string read_regular_file(const std::filesystem::path& path, std::uint64_t m
 /// Whether a folder has an entry with that path, be it a link that leads nowhere. Throws ReadError if the
 /// system does not say.
 bool has_entry(const std::filesystem::path& path);
+
+/// What a file holds in place of its content, from its first bytes, and how to get the content: a Git LFS
+/// pointer or an HTML page; empty: neither.
+std::string foreign_content(std::string_view start);
 
 }  // namespace headscope::model

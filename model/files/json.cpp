@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "model/files/error.h"
-#include "model/files/foreign_content.h"
+#include "model/files/file_io.h"
 #include "model/files/quote.h"
 
 namespace headscope::model {

@@ -11,7 +11,6 @@
 #include "model/files/json_value.h"
 #include "model/files/quote.h"
 #include "model/files/safetensors.h"
-#include "model/files/torch_file.h"
 #include "system/file.h"
 #include "system/path_text.h"
 

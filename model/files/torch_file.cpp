@@ -1,4 +1,4 @@
-#include "model/files/torch_file.h"
+#include "model/files/tensor_file.h"
 
 #include <algorithm>
 #include <iterator>
@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "model/files/error.h"
-#include "model/files/foreign_content.h"
+#include "model/files/file_io.h"
 #include "model/files/pickle.h"
 #include "model/files/quote.h"
 #include "model/files/zip.h"

@@ -8,7 +8,6 @@
 
 #include "model/files/error.h"
 #include "model/files/file_io.h"
-#include "model/files/foreign_content.h"
 #include "model/files/json.h"
 #include "model/files/json_value.h"
 #include "model/files/quote.h"

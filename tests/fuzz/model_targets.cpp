@@ -8,7 +8,6 @@
 #include "model/files/file_io.h"
 #include "model/files/safetensors.h"
 #include "model/files/tensor_source.h"
-#include "model/files/torch_file.h"
 #include "model/pass/transformer.h"
 #include "model/tokens/byte_alphabet.h"
 #include "model/tokens/tokenizer.h"

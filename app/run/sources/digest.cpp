@@ -6,19 +6,9 @@ namespace headscope::app {
 
 using system::Hash;
 
-Digest::Digest(Hash::Kind kind) : hash_(kind) {}
-
 Digest::Digest(std::string_view expected, std::uint64_t bytes)
     : Digest(expected.size() == 40 ? Hash::Kind::sha1 : Hash::Kind::sha256) {
   if (expected.size() == 40) add("blob " + std::to_string(bytes) + std::string(1, '\0'));
-}
-
-Digest Digest::sha256() {
-  return Digest(Hash::Kind::sha256);
-}
-
-void Digest::add(std::string_view bytes) {
-  hash_.add(bytes);
 }
 
 std::string Digest::hex() {

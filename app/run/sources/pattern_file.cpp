@@ -8,6 +8,7 @@
 #include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <string_view>
 #include <utility>
 
@@ -16,6 +17,7 @@
 #include "model/files/convert.h"
 #include "model/files/error.h"
 #include "model/files/json.h"
+#include "model/files/json_value.h"
 #include "model/files/quote.h"
 #include "model/files/safetensors.h"
 #include "system/path_text.h"
@@ -26,9 +28,8 @@ namespace {
 
 using model::quote;
 
-constexpr std::string_view kQueryTokens = "tokens",
-                           kKeyTokens = "key_tokens";         // tensors, and keys of metadata
-constexpr std::size_t kWeightsAtOnce = std::size_t{1} << 18;  // weights read at a time
+constexpr const char *kQueryTokens = "tokens", *kKeyTokens = "key_tokens";  // tensors, and keys of metadata
+constexpr std::size_t kWeightsAtOnce = std::size_t{1} << 18;                // weights read at a time
 
 std::string hook_of(int layer) {
   return "blocks." + std::to_string(layer) + ".attn.hook_pattern";
@@ -42,13 +43,6 @@ std::optional<int> layer_of(std::string_view name) {
   if (name.size() > kBefore) std::from_chars(name.data() + kBefore, name.data() + name.size(), layer);
   if (layer < 0 || layer >= kEnd || name != hook_of(layer)) return std::nullopt;
   return layer;
-}
-
-std::string in_words(std::span<const std::int64_t> shape) {
-  std::string text;
-  for (const std::int64_t extent : shape.first(std::min<std::size_t>(shape.size(), 8)))
-    text += (text.empty() ? "" : ", ") + std::to_string(extent);
-  return "[" + text + (shape.size() > 8 ? ", …]" : "]");
 }
 
 /// Makes a text printable and shortens it.
@@ -83,22 +77,21 @@ struct PatternFile::Header {
 
   [[noreturn]] void fail(const std::string& what) const { throw model::LoadError(name + ": " + what); }
 
-  std::optional<std::string> metadata(std::string_view key) const {
+  std::string metadata(std::string_view key) const {
     const auto found = file.metadata().find(std::string(key));
-    if (found == file.metadata().end()) return std::nullopt;
-    return found->second;
+    return found == file.metadata().end() ? "" : found->second;
   }
 
   /// [head, query, key] of a layer's tensor.
   std::vector<std::int64_t> shape_of(const std::string& tensor, const model::TensorView& view) const {
     const auto refuse = [&](const std::string& why) {
-      fail("tensor " + quote(tensor) + ": expected [head, query, key], found the shape " +
-           in_words(view.shape) + why);
+      model::reject(name + ": tensor " + quote(tensor), "[head, query, key]",
+                    "the shape " + model::shape_text(view.shape) + why);
     };
     std::vector<std::int64_t> shape = view.shape;
     if (shape.size() == 4 && shape[0] > 1)
       refuse(", a batch of " + std::to_string(shape[0]) + "; save one batch item, as in pattern[0]");
-    if (std::ranges::find(shape, 0) != shape.end()) refuse(", which is empty");
+    if (std::ranges::count(shape, 0) > 0) refuse(", which is empty");
     if (shape.size() == 4) shape.erase(shape.begin());
     if (shape.size() != 3) refuse("");
     if (shape[1] > kMaxPositions || shape[2] > kMaxPositions)
@@ -108,89 +101,75 @@ struct PatternFile::Header {
   }
 
   model::Precision precision_of(const std::string& tensor, const model::TensorView& view) const {
-    if (view.dtype == "F32") return model::Precision::f32;
-    if (view.dtype == "F16") return model::Precision::f16;
-    if (view.dtype == "BF16") return model::Precision::bf16;
-    fail("tensor " + quote(tensor) + ": expected F32, F16 or BF16, found " + quote(view.dtype));
+    const auto type = model::stored_type(view.dtype);
+    if (!type || type->to_floats != nullptr)
+      model::reject(name + ": tensor " + quote(tensor), "F32, F16 or BF16", quote(view.dtype));
+    return type->precision;
   }
 
-  /// Ids of `count` tokens; nothing if there is no such tensor.
-  std::optional<std::vector<int>> ids(std::string_view tensor, int count, std::string_view of) const {
-    const auto found = file.tensors().find(std::string(tensor));
-    if (found == file.tensors().end()) return std::nullopt;
+  /// Ids of `count` tokens; none if there is no such tensor.
+  std::vector<int> ids(const std::string& tensor, int count, std::string_view of) const {
+    const auto found = file.tensors().find(tensor);
+    if (found == file.tensors().end()) return {};
     const model::TensorView& view = found->second;
-    const std::string where = "tensor " + quote(std::string(tensor));
-    const bool wide = view.dtype == "I64";
-    if (!wide && view.dtype != "I32")
-      fail(where + ": expected ids as I64 or I32, found " + quote(view.dtype));
+    const std::string where = name + ": tensor " + quote(tensor);
+    const std::size_t size = view.dtype == "I64" ? 8 : 4;
+    if (view.dtype != "I64" && view.dtype != "I32")
+      model::reject(where, "ids as I64 or I32", quote(view.dtype));
     const bool batch = view.shape.size() == 2 && view.shape[0] == 1;
     if (view.shape.size() != 1 && !batch)
-      fail(where + ": expected [n], found the shape " + in_words(view.shape));
+      model::reject(where, "[n]", "the shape " + model::shape_text(view.shape));
     check_count(where, "id", view.shape.back(), count, of);
     std::vector<int> result;
     const std::vector<std::byte> data = file.read(view);
-    for (int i = 0; i < count; ++i) {
+    for (std::size_t i = 0; i < data.size(); i += size) {
       std::int64_t id = 0;
-      std::int32_t narrow = 0;
-      if (wide) std::memcpy(&id, data.data() + i * sizeof id, sizeof id);
-      if (!wide) std::memcpy(&narrow, data.data() + i * sizeof narrow, sizeof narrow), id = narrow;
+      std::memcpy(&id, data.data() + i, size);
       if (id < 0 || id > std::numeric_limits<int>::max())
-        fail(where + ": expected ids of 0 or more, found " + std::to_string(id));
+        model::reject(where, "ids of 0 to " + std::to_string(std::numeric_limits<int>::max()),
+                      std::to_string(id));
       result.push_back(static_cast<int>(id));
     }
     return result;
   }
 
-  /// Texts of `count` tokens; nothing if the metadata have none.
-  std::optional<std::vector<std::string>> texts(std::string_view key, int count, std::string_view of) const {
-    const auto json = metadata(key);
-    if (!json) return std::nullopt;
-    const std::string where = "metadata " + quote(std::string(key));
-    const nlohmann::json list = model::parse_json(*json, name + ": " + where, {.stop = stop});
-    if (!list.is_array()) fail(where + ": expected a JSON list of texts, found a JSON " + list.type_name());
+  /// Texts of `count` tokens; none if the metadata have none.
+  std::vector<std::string> texts(const std::string& key, int count, std::string_view of) const {
+    if (!file.metadata().contains(key)) return {};
+    const std::string where = name + ": metadata " + quote(key);
+    const nlohmann::json list = model::parse_json(metadata(key), where, {.stop = stop});
+    if (!list.is_array()) model::reject_value(where, "a JSON list of texts", list);
     check_count(where, "text", std::ssize(list), count, of);
-    std::vector<std::string> result;
-    for (const nlohmann::json& text : list) {
-      if (!text.is_string())
-        fail(where + ": expected a JSON list of texts, found a JSON " + text.type_name() + " in it");
-      result.push_back(text.get<std::string>());
-    }
-    return result;
+    for (const nlohmann::json& text : list)
+      if (!text.is_string()) model::reject_value(where, "a JSON list of texts", text);
+    return list.get<std::vector<std::string>>();
   }
 
   void check_count(const std::string& where, std::string_view what, std::int64_t found, int expected,
                    std::string_view of) const {
     if (found == expected) return;
-    std::string sentence = where + ": expected as many " + std::string(what) + "s as " + std::string(of) +
-                           ", " + std::to_string(expected) + ", found " + std::to_string(found);
-    if (of == "queries" && found == keys)
-      sentence += "; tokens of the keys belong in " + quote(std::string(kKeyTokens));
-    fail(sentence);
+    const bool are_of_keys = of == "queries" && found == keys;
+    model::reject(
+        where, "as many " + std::string(what) + "s as " + std::string(of) + ", " + std::to_string(expected),
+        std::to_string(found) + (are_of_keys ? "; tokens of the keys belong in " + quote(kKeyTokens) : ""));
   }
 
   /// Nothing if there are neither texts nor ids.
-  std::optional<PromptTokens> tokens(std::string_view key, int count, std::string_view of) const {
+  std::optional<PromptTokens> tokens(const std::string& key, int count, std::string_view of) const {
     constexpr std::size_t kLongest = 200;  // bytes of a label
-    const auto given = ids(key, count, of);
-    const auto named = texts(key, count, of);
-    if (!given && !named) return std::nullopt;
-    PromptTokens tokens;
-    tokens.run_length = count;
-    std::map<std::string, int> numbers;
+    const std::vector<int> given = ids(key, count, of);
+    const std::vector<std::string> named = texts(key, count, of);
+    if (given.empty() && named.empty()) return std::nullopt;
+    PromptTokens tokens = numbered(count);
+    std::map<std::string_view, int> numbers;  // of equal texts
     std::size_t end = 0;
-    for (int i = 0; i < count; ++i) {
-      const std::size_t start = end;
-      int id = given ? (*given)[i] : 0;
-      if (named) {
-        const std::string& text = (*named)[i];
-        end += text.size();
-        if (!given) id = numbers.try_emplace(text, static_cast<int>(numbers.size())).first->second;
-        const std::string shown = viz::visible(std::string_view(text).substr(0, kLongest));
-        tokens.labels.push_back(shown.empty() ? "∅" : shown);
-      } else {
-        tokens.labels.push_back("#" + std::to_string(id));
-      }
-      tokens.tokens.push_back({id, start, end});
+    for (std::size_t i = 0; i < tokens.tokens.size(); ++i) {
+      const std::string_view text = named.empty() ? "" : named[i];
+      const int number = numbers.try_emplace(text, static_cast<int>(numbers.size())).first->second;
+      tokens.tokens[i] = {given.empty() ? number : given[i], end, end + text.size()};
+      end += text.size();
+      const std::string shown = viz::visible(text.substr(0, kLongest));
+      tokens.labels[i] = named.empty() ? "#" + std::to_string(given[i]) : shown.empty() ? "∅" : shown;
     }
     return tokens;
   }
@@ -244,8 +223,8 @@ void PatternFile::read_header(const std::stop_token& stop) {
     const std::vector<std::int64_t> shape = header.shape_of(name, view);
     if (first.empty()) first = shape;
     if (shape != first)
-      header.fail("tensor " + quote(name) + ": expected the shape of layer 0, " + in_words(first) +
-                  ", found " + in_words(shape));
+      model::reject(header.name + ": tensor " + quote(name),
+                    "the shape of layer 0, " + model::shape_text(first), model::shape_text(shape));
     layers_.push_back({view.offset, header.precision_of(name, view)});
     if (static_cast<std::int64_t>(layers_.size()) * first[0] > kMaxHeads)
       header.fail("has more than " + std::to_string(kMaxHeads) + " heads in total");
@@ -260,18 +239,17 @@ void PatternFile::read_header(const std::stop_token& stop) {
   for (const model::Token& token : queries_.tokens) ids_.push_back(token.id);
 
   constexpr std::size_t kMaxName = 100, kMaxText = 1000;  // bytes
-  model_ = printable(header.metadata("model").value_or(""), kMaxName);
-  text_ = printable(header.metadata("text").value_or(""), kMaxText);
-  edits_ = printable(header.metadata("edits").value_or(""), kMaxText);
-  if (const auto said = header.metadata("causal")) {
-    if (*said != "true" && *said != "false")
-      header.fail("metadata \"causal\": expected \"true\" or \"false\", found " + quote(*said));
-    mask_said_ = true;
-    causal_ = *said == "true";
-    if (causal_ && header.queries != header.keys)
-      header.fail("metadata \"causal\": expected as many keys as queries, found " +
+  model_ = printable(header.metadata("model"), kMaxName);
+  text_ = printable(header.metadata("text"), kMaxText);
+  edits_ = printable(header.metadata("edits"), kMaxText);
+  mask_said_ = header.file.metadata().contains("causal");
+  const std::string said = header.metadata("causal"), where = header.name + ": metadata \"causal\"";
+  if (mask_said_ && said != "true" && said != "false")
+    model::reject(where, "\"true\" or \"false\"", quote(said));
+  causal_ = said == "true";
+  if (causal_ && header.queries != header.keys)
+    model::reject(where, "as many keys as queries",
                   std::to_string(header.keys) + " and " + std::to_string(header.queries));
-  }
 }
 
 void PatternFile::scan(const model::LoadOptions& options) {
@@ -281,43 +259,38 @@ void PatternFile::scan(const model::LoadOptions& options) {
   std::vector<float> block;
   std::string sees_later;  // the first place
   const double all = static_cast<double>(layers()) * heads_;
-  for (int layer = 0; layer < layers(); ++layer) {
-    const bool whole_precision = layers_[layer].precision == model::Precision::f32;
-    const double slack = whole_precision ? 1e-3 : 1e-2;
-    for (int head = 0; head < heads_; ++head) {
+  for (int index = 0; index < layers() * heads_ * queries; ++index) {
+    const int query = index % queries, head = index / queries % heads_, layer = index / queries / heads_;
+    if (query == 0) {
       if (options.stop.stop_requested()) throw model::Stopped();
       if (options.progress) options.progress((layer * heads_ + head) / all, "reading");
-      for (int query = 0; query < queries; ++query) {
-        if (query % rows == 0) {
-          block.resize(static_cast<std::size_t>(std::min(rows, queries - query)) * width);
-          read(layer, head, query, block);
-        }
-        const std::span<const float> row =
-            std::span(block).subspan(static_cast<std::size_t>(query % rows) * width, width);
-        double sum = 0;
-        float least = 0;
-        for (const float weight : row) sum += static_cast<double>(weight), least = std::min(least, weight);
-        if (!std::isfinite(sum)) {
-          if (not_finite_.empty()) not_finite_ = "non-finite weights, first in " + place(layer, head, query);
-        } else if (std::abs(sum - 1) > slack && odd_sum_.empty()) {
-          char number[32];
-          std::snprintf(number, sizeof number, "%.4g", sum);
-          odd_sum_ = "rows that do not sum to 1, first " + place(layer, head, query) + ": " + number;
-        }
-        if (least < 0 && below_zero_.empty())
-          below_zero_ = "weights below 0, first in " + place(layer, head, query);
-        if (!sees_later.empty() || keys != queries) continue;
-        const auto later = row.subspan(static_cast<std::size_t>(query) + 1);
-        if (std::ranges::any_of(later, [](float weight) { return weight != 0; }))
-          sees_later = place(layer, head, query);
-      }
     }
+    if (query % rows == 0) {
+      block.resize(static_cast<std::size_t>(std::min(rows, queries - query)) * width);
+      read(layer, head, query, block);
+    }
+    const auto row =
+        std::span<const float>(block).subspan(static_cast<std::size_t>(query % rows) * width, width);
+    const double sum = std::accumulate(row.begin(), row.end(), 0.0);
+    const double slack = layers_[layer].precision == model::Precision::f32 ? 1e-3 : 1e-2;
+    if (not_finite_.empty() && !std::isfinite(sum))
+      not_finite_ = "non-finite weights, first in " + place(layer, head, query);
+    if (odd_sum_.empty() && std::isfinite(sum) && std::abs(sum - 1) > slack) {
+      char number[32];
+      std::snprintf(number, sizeof number, "%.4g", sum);
+      odd_sum_ = "rows that do not sum to 1, first " + place(layer, head, query) + ": " + number;
+    }
+    if (below_zero_.empty() && std::ranges::any_of(row, [](float weight) { return weight < 0; }))
+      below_zero_ = "weights below 0, first in " + place(layer, head, query);
+    const auto later = row.subspan(std::min(static_cast<std::size_t>(query) + 1, width));
+    if (sees_later.empty() && keys == queries &&
+        std::ranges::any_of(later, [](float weight) { return weight != 0; }))
+      sees_later = place(layer, head, query);
   }
   if (!mask_said_) causal_ = has_own_keys() && sees_later.empty();
   if (mask_said_ && causal_ && !sees_later.empty())
-    throw model::LoadError(system::text_of(path_) +
-                           ": metadata \"causal\": expected no weight on later keys, found some in " +
-                           sees_later);
+    model::reject(system::text_of(path_) + ": metadata \"causal\"", "no weight on later keys",
+                  "some in " + sees_later);
 }
 
 void PatternFile::read(int layer, int head, int first_query, std::span<float> out) const {

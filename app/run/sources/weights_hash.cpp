@@ -25,30 +25,10 @@ constexpr std::string_view kKind = "sha256:";
 /// The hash from a link to `blobs/<hash>`, as in a Hugging Face cache; else empty.
 std::string hash_of_blob(const fs::path& file) {
   const auto blob = system::link_target(file);
-  if (!blob) return "";
+  if (!blob || blob->parent_path().filename() != "blobs") return "";
   const std::string name = system::text_of(blob->filename());
-  const bool named = name.size() == 64 && is_digest(name);
-  return named && blob->parent_path().filename() == "blobs" ? name : "";
+  return name.size() == 64 && is_digest(name) ? name : "";
 }
-
-/// Hashes of files with their stamps, for any thread.
-class KnownHashes {
- public:
-  /// Empty if the file was not hashed yet, or has been written since.
-  std::string find(const fs::path& file, const std::string& stamp) const {
-    const std::lock_guard lock(mutex_);
-    const auto known = hashes_.find(file);
-    return known != hashes_.end() && known->second.first == stamp ? known->second.second : "";
-  }
-  void keep(const fs::path& file, const std::string& stamp, const std::string& hash) {
-    const std::lock_guard lock(mutex_);
-    hashes_[file] = {stamp, hash};
-  }
-
- private:
-  mutable std::mutex mutex_;
-  std::map<fs::path, std::pair<std::string, std::string>> hashes_;  // stamp and hash
-};
 
 /// Whether another write would change the time of a file: clocks of file systems tick every few milliseconds.
 bool is_settled(const fs::path& file) {
@@ -59,32 +39,38 @@ bool is_settled(const fs::path& file) {
 
 std::string hash_of_file(const fs::path& file, const std::stop_token& stop) {
   if (std::string known = hash_of_blob(file); !known.empty()) return known;
-  static KnownHashes hashes;
-  const std::string stamp = file_stamp(file);
-  if (std::string known = hashes.find(file, stamp); !known.empty()) return known;
+  static std::mutex mutex;                                                // for any thread
+  static std::map<std::pair<fs::path, std::string>, std::string> hashes;  // by file and stamp
+  const std::pair key(file, file_stamp(file));
+  {
+    const std::lock_guard lock(mutex);
+    if (const auto known = hashes.find(key); known != hashes.end()) return known->second;
+  }
   const bool settled = is_settled(file);  // before hashing, which may take longer than settling
   const model::OpenFile in(file);
-  std::string piece(std::size_t{1} << 20, '\0');
+  constexpr std::uint64_t kPiece = 1 << 20;
   Digest hash = Digest::sha256();
-  for (std::uint64_t at = 0; at < in.size(); at += piece.size()) {
+  for (std::uint64_t at = 0; at < in.size(); at += kPiece) {
     if (stop.stop_requested()) throw model::Stopped();
-    piece.resize(std::min<std::uint64_t>(piece.size(), in.size() - at));
-    in.read(at, std::as_writable_bytes(std::span(piece)));
-    hash.add(piece);
+    hash.add(in.text(at, std::min(kPiece, in.size() - at)));
   }
   std::string hex = hash.hex();
-  if (settled && stamp == file_stamp(file)) hashes.keep(file, stamp, hex);
+  const std::lock_guard lock(mutex);
+  if (settled && key.second == file_stamp(file)) hashes[key] = hex;
   return hex;
+}
+
+/// `name`: empty for the folder that is itself a file.
+fs::path path_of(const fs::path& folder, const std::string& name) {
+  return name.empty() ? folder : folder / system::path_of(name);
 }
 
 std::string hash_of_files(const fs::path& folder, const std::set<std::string>& files,
                           const std::stop_token& stop) {
-  const auto path_of = [&](const std::string& name) {
-    return name.empty() ? folder : folder / system::path_of(name);
-  };
-  if (files.size() == 1) return std::string(kKind) + hash_of_file(path_of(*files.begin()), stop);
+  if (files.size() == 1) return std::string(kKind) + hash_of_file(path_of(folder, *files.begin()), stop);
   Digest all = Digest::sha256();
-  for (const std::string& file : files) all.add(hash_of_file(path_of(file), stop) + "  " + file + "\n");
+  for (const std::string& file : files)
+    all.add(hash_of_file(path_of(folder, file), stop) + "  " + file + "\n");
   return std::string(kKind) + all.hex();
 }
 
@@ -99,12 +85,10 @@ std::string weights_hash(const fs::path& folder, const std::stop_token& stop) {
 }
 
 std::string weights_hash(const LoadedModel& model, const std::stop_token& stop) {
-  const std::set<std::string> files =
-      model.transformer ? model.transformer->files() : weight_files(model.folder);
-  std::string hash = hash_of_files(model.folder, files, stop);
+  std::string hash = weights_hash(model.folder, stop);
   if (weights_stamp(model.folder) != model.weights_stamp)
     throw model::LoadError(system::text_of(model.folder) +
-                           ": the weights have changed since they were loaded");
+                           ": the weights have changed since they were loaded; open the model again");
   return hash;
 }
 
@@ -125,22 +109,18 @@ std::string weights_stamp(const fs::path& folder) {
   std::string stamp;
   try {
     for (const std::string& name : weight_files(folder)) {
-      const std::string written = file_stamp(name.empty() ? folder : folder / system::path_of(name));
+      const std::string written = file_stamp(path_of(folder, name));
       if (written.empty()) return "";
       stamp += name + " " + written + "\n";
     }
-  } catch (const std::runtime_error&) {
+  } catch (const model::LoadError&) {
     return "";
   }
   return stamp;
 }
 
 WeightsHash HashOfWeights::compute(const PromptRun& run, const Computation<WeightsHash>& computation) const {
-  try {
-    return {weights_hash(*run.model, computation.stop)};
-  } catch (const model::LoadError&) {  // a picture of the model in memory is still possible
-    return {};
-  }
+  return {weights_hash(*run.model, computation.stop)};
 }
 
 }  // namespace headscope::app

@@ -35,7 +35,7 @@ std::string file_stamp(const std::filesystem::path& file);
 /// Names, sizes and times of the weight files, to detect that they were replaced; empty if there are none.
 std::string weights_stamp(const std::filesystem::path& folder);
 
-/// The weights hash of a run's model; empty if the files cannot be read any more or have changed.
+/// The weights hash of a run's model; fails if the files cannot be read any more or have changed.
 struct WeightsHash {
   std::string text;
   std::size_t bytes() const { return text.size(); }

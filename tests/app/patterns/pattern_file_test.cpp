@@ -197,12 +197,12 @@ TEST_F(PatternFiles, RefuseWhatIsNoneWithASentence) {
   EXPECT_THAT(refusal(with(id_tensor("tokens", {1, 2}))),
               HasSubstr("expected as many ids as queries, 3, found 2"));
   EXPECT_THAT(refusal(with(id_tensor("tokens", {1, -2, 3}))),
-              HasSubstr("expected ids of 0 or more, found -2"));
+              HasSubstr("expected ids of 0 to 2147483647, found -2"));
   EXPECT_THAT(refusal(good, R"({"tokens":"[\"a\"]"})"),
               HasSubstr("expected as many texts as queries, 3, found 1"));
   EXPECT_THAT(refusal(good, R"({"tokens":"the cat"})"), HasSubstr("metadata \"tokens\""));
   EXPECT_THAT(refusal(good, R"({"tokens":"{}"})"),
-              HasSubstr("expected a JSON list of texts, found a JSON object"));
+              HasSubstr("expected a JSON list of texts, found an object"));
   EXPECT_THAT(refusal(good, R"({"causal":"yes"})"),
               HasSubstr("expected \"true\" or \"false\", found \"yes\""));
   EXPECT_THAT(refusal(pattern_tensors({1, 2, 4, 4}, even_rows(4)), R"({"causal":"true"})"),

@@ -4,6 +4,7 @@
 #include "app/views/parts/edit_menu.h"
 #include "app/window/exporting.h"
 #include "tests/app/window/window_fixture.h"
+#include "tests/support/gpt2_folder.h"
 #include "tests/support/source_folders.h"
 
 namespace headscope::app::sessions_test {
@@ -319,6 +320,23 @@ TEST_F(Figures, CarryWhatTheyShowAndShowItWhenTheyAreDropped) {
   arrange(third);
   export_to(third, "b.png");
   EXPECT_EQ(bytes_of_file(file("b.png")), bytes_of_file(file("a.png")));
+}
+
+TEST_F(Figures, AreRefusedWhenTheWeightsHaveChanged) {
+  const TemporaryFolder model;
+  testing::write_other_model(model);
+  CoreOptions o = own();
+  o.window.model = model.path();
+  Core core(std::move(o));
+  shown(core);
+  const fs::path weights = model.path() / "model.safetensors";
+  fs::last_write_time(weights, fs::last_write_time(weights) + std::chrono::seconds(1));
+  core.apply(ShowDialog{Dialog::export_});
+  core.apply(TypeInField{Field::export_path, Replace{file("a.png")}});
+  core.apply(DoExport{true});
+  wait_for(core, [&] { return !core.state().export_form.problem.empty(); });
+  EXPECT_THAT(core.state().export_form.problem, HasSubstr("the weights have changed"));
+  EXPECT_FALSE(fs::exists(file("a.png")));
 }
 
 TEST_F(Figures, AreNeverWrittenOverTheSessionThatWasOpen) {
