@@ -55,23 +55,11 @@ std::size_t previous_character(std::string_view text, std::size_t end) {
   return end - 1;
 }
 
-// Length of 's, 't, 're, 've, 'm, 'll or 'd at the start of the text; 0 if it starts with none of them.
+// Length of a contraction's ending at the start of the text; 0 if it starts with none.
 std::size_t contraction_length(std::string_view text) {
-  if (text.size() < 2 || text[0] != '\'') return 0;
-  switch (text[1]) {
-    case 's':
-    case 't':
-    case 'm':
-    case 'd':
-      return 2;
-    case 'r':
-    case 'v':
-      return text.size() > 2 && text[2] == 'e' ? 3 : 0;
-    case 'l':
-      return text.size() > 2 && text[2] == 'l' ? 3 : 0;
-    default:
-      return 0;
-  }
+  for (const std::string_view ending : {"'s", "'t", "'re", "'ve", "'m", "'ll", "'d"})
+    if (text.starts_with(ending)) return ending.size();
+  return 0;
 }
 
 // The end of the run of characters of one class that starts at `from`.
@@ -102,20 +90,10 @@ std::size_t white_space_word_end(std::string_view text, std::size_t begin) {
 
 CharacterClass character_class(char32_t code_point) {
   if (is_white_space(code_point)) return CharacterClass::space;
-  switch (utf8proc_category(static_cast<utf8proc_int32_t>(code_point))) {
-    case UTF8PROC_CATEGORY_LU:
-    case UTF8PROC_CATEGORY_LL:
-    case UTF8PROC_CATEGORY_LT:
-    case UTF8PROC_CATEGORY_LM:
-    case UTF8PROC_CATEGORY_LO:
-      return CharacterClass::letter;
-    case UTF8PROC_CATEGORY_ND:
-    case UTF8PROC_CATEGORY_NL:
-    case UTF8PROC_CATEGORY_NO:
-      return CharacterClass::number;
-    default:
-      return CharacterClass::other;
-  }
+  const auto category = utf8proc_category(static_cast<utf8proc_int32_t>(code_point));
+  if (category >= UTF8PROC_CATEGORY_LU && category <= UTF8PROC_CATEGORY_LO) return CharacterClass::letter;
+  if (category >= UTF8PROC_CATEGORY_ND && category <= UTF8PROC_CATEGORY_NO) return CharacterClass::number;
+  return CharacterClass::other;
 }
 
 std::size_t word_end(std::string_view text, std::size_t begin) {

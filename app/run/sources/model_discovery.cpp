@@ -65,15 +65,6 @@ std::string repository_name(std::string_view folder) {
   return name;
 }
 
-/// Finds a model by its name, or else by the last part of it.
-std::optional<fs::path> discovered(const std::string& name, const std::vector<DiscoveredModel>& models) {
-  for (const DiscoveredModel& model : models)
-    if (model.name == name) return model.folder;
-  for (const DiscoveredModel& model : models)
-    if (!name.empty() && model.name.ends_with("/" + name)) return model.folder;
-  return std::nullopt;
-}
-
 }  // namespace
 
 bool is_gpt2(const fs::path& folder) {
@@ -113,7 +104,12 @@ std::vector<DiscoveredModel> discover_models(const fs::path& cache) {
 
 std::optional<fs::path> model_named(const std::string& name, const std::vector<DiscoveredModel>& models) {
   if (name == kBundledModel) return bundled_model();
-  return discovered(name, models);
+  const auto with = [&](const auto& is_meant) -> std::optional<fs::path> {
+    const auto found = std::ranges::find_if(models, is_meant, &DiscoveredModel::name);
+    return found == models.end() ? std::nullopt : std::optional(found->folder);
+  };
+  if (auto whole = with([&](const std::string& one) { return one == name; })) return whole;
+  return with([&](const std::string& one) { return !name.empty() && one.ends_with("/" + name); });
 }
 
 std::optional<fs::path> attention_named(const std::string& name, const std::string& weights,

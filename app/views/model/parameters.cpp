@@ -1,13 +1,14 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <tuple>
 
 #include "app/run/analyses/tensor_picture.h"
-#include "app/run/sources/model_sizes.h"
 #include "app/views/parts/declare.h"
 #include "app/views/parts/frame.h"
 #include "app/views/parts/landmarks.h"
 #include "app/views/parts/list.h"
+#include "model/pass/transformer.h"
 #include "viz/charts/axis.h"
 #include "viz/charts/bars.h"
 #include "viz/charts/heatmap.h"
@@ -123,8 +124,43 @@ int choice_of(const model::Parameter& parameter) {
 
 // ---- the chart of sizes ----
 
+/// The size of a model, for comparison with others.
+struct ModelSize {
+  std::string name;
+  int layers = 0;
+  int width = 0;           ///< d_model
+  std::int64_t count = 0;  ///< number of values of the parameters; tied ones count once
+  bool loaded = false;     ///< whether it is the model that is shown
+};
+
+ModelSize size_of(const std::string& name, const model::Config& config) {
+  ModelSize size{name, config.n_layer, config.n_embd};
+  for (const model::Parameter& parameter : model::parameters_of(config)) size.count += value_count(parameter);
+  return size;
+}
+
+/// The four sizes of GPT-2 (Radford et al. 2019) from small to large, counted from their configurations, and
+/// the shown model if it is none of them.
 std::vector<ModelSize> sizes_of(const ViewContext& c) {
-  return model_sizes(c.run->model->name, c.run->run->config);
+  std::vector<ModelSize> sizes;
+  for (const auto& [name, layers, width] : {std::tuple{"GPT-2 small", 12, 768},
+                                            {"GPT-2 medium", 24, 1024},
+                                            {"GPT-2 large", 36, 1280},
+                                            {"GPT-2 XL", 48, 1600}}) {
+    model::Config config;
+    config.n_layer = layers, config.n_embd = width, config.n_inner = 4 * width;
+    config.n_ctx = 1024, config.vocab_size = 50257;
+    sizes.push_back(size_of(name, config));
+  }
+  ModelSize own = size_of(c.run->model->name, c.run->run->config);
+  own.loaded = true;
+  const auto place = std::ranges::lower_bound(sizes, own.count, {}, &ModelSize::count);
+  const bool is_known = place != sizes.end() && place->count == own.count && place->layers == own.layers;
+  if (is_known)
+    place->loaded = true;
+  else
+    sizes.insert(place, own);
+  return sizes;
 }
 
 /// A number often quoted for GPT-2 small instead of its own; empty for other models.
