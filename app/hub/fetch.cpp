@@ -2,22 +2,22 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstdio>
-#include <optional>
-#include <string>
+#include <ranges>
+#include <span>
 #include <system_error>
 #include <thread>
 #include <vector>
 
 #include "app/ascii.h"
-#include "app/hub/hub_responses.h"
-#include "app/hub/model_cache.h"
-#include "app/run/sources/model_discovery.h"
+#include "app/run/sources/digest.h"
+#include "app/run/sources/weights_hash.h"
 #include "model/files/config.h"
 #include "model/files/error.h"
 #include "model/files/file_io.h"
 #include "model/files/quote.h"
+#include "model/files/tensor_source.h"
+#include "system/atomic_file.h"
 #include "system/file.h"
 #include "system/path_text.h"
 
@@ -26,375 +26,281 @@ namespace {
 
 namespace fs = std::filesystem;
 using std::chrono::milliseconds;
+using std::chrono::seconds;
 using Clock = std::chrono::steady_clock;
 
-constexpr std::size_t kMaxTextBytes = std::size_t{64}
-                                      << 20;  // limit of a file list, a configuration or an index
-constexpr std::uint64_t kProgressBytes =
-    1 << 20;               // bytes to receive before a broken connection counts as the first again
-constexpr int kTries = 5;  // attempts for one file without receiving anything new
-constexpr std::chrono::seconds kLongestWait{120};  // gives up if a server asks for a longer wait
+constexpr const char* kConfig = "config.json";
+constexpr std::size_t kMaxTextBytes = std::size_t{64} << 20;  // of a file list, a configuration or an index
+constexpr std::uint64_t kProgressBytes = 1 << 20;  // to receive before a fault counts as the first again
+constexpr int kTries = 5;                          // attempts for one file without receiving anything new
+constexpr int kFirstTries = 3;        // the same before the hub has answered: the network may be off
+constexpr seconds kLongestWait{120};  // gives up if a server asks for a longer wait
 constexpr milliseconds kBetweenReports{100};
 constexpr milliseconds kBetweenLocks{200};
 
-constexpr const char* kEndpoint = "https://huggingface.co";
+/// "models--org--name"
+std::string folder_name(std::string name) {
+  if (const std::size_t slash = name.find('/'); slash != name.npos) name.replace(slash, 1, "--");
+  return "models--" + name;
+}
 
-std::string token_of(const Environment& environment) {
-  for (const char* name : {"HF_TOKEN", "HUGGING_FACE_HUB_TOKEN"})
-    if (const auto token = environment(name)) return std::string(trimmed(*token, kBlanks));
-  fs::path file;
-  if (const auto path = environment("HF_TOKEN_PATH")) {
-    file = system::path_of(*path);
-  } else if (const auto home = hugging_face_home(environment)) {
-    file = *home / "token";
+/// Does what writes to a path, whose folder is made; the system's errors become HubErrors.
+template <class Work>
+void write(const fs::path& path, const Work& work) {
+  try {
+    system::make_folders(path.parent_path());
+    work();
+  } catch (const std::system_error& error) {
+    throw HubError("cannot write " + system::text_of(path) + ": " + error.code().message());
   }
-  if (!system::is_file(file)) return {};
-  return std::string(trimmed(model::read_file(file, 1 << 16), kBlanks));
-}
-
-bool switched_on(const Environment& environment, const char* name) {
-  const std::string value = lowered(environment(name).value_or(""));
-  return value == "1" || value == "on" || value == "yes" || value == "true";
-}
-
-std::string printed(const char* format, double value) {
-  std::array<char, 48> text{};
-  std::snprintf(text.data(), text.size(), format, value);
-  return text.data();
-}
-
-/// A failure after which another attempt may succeed.
-struct RetryableFailure {
-  std::string why;                // one sentence
-  std::chrono::seconds after{0};  // how long the server asks to wait
-};
-
-std::uintmax_t space_at(fs::path folder) {
-  std::error_code error;
-  while (!system::is_there(folder) && folder.has_relative_path()) folder = folder.parent_path();
-  const fs::space_info space = fs::space(folder, error);
-  return error ? static_cast<std::uintmax_t>(-1) : space.available;
 }
 
 class Fetch {
  public:
   Fetch(const HubModel& model, const HubSettings& settings, const FetchOptions& options)
-      : model_(model),
-        settings_(settings),
-        options_(options),
-        cache_(settings.cache, model),
-        http_(system::text_of(settings.certificates)) {}
+      : model_(model), cache_(settings.cache), options_(options), client_(settings, [this] { poll(); }) {}
 
   fs::path run() {
-    if (const auto there = cache_.complete_snapshot();
-        there && (settings_.offline || is_commit(model_.revision)))
-      return *there;
-    if (settings_.offline)
-      throw HubError(to_text(model_) + " is incomplete in " + system::text_of(settings_.cache) +
-                     ", and HF_HUB_OFFLINE forbids fetching it");
-    report(true);
-    const std::string list =
-        "/api/models/" + model_.repository + "/revision/" + percent_encoded(model_.revision);
-    const Listing listing =
-        parse_listing(text_of(endpoint_url(settings_.endpoint, list), "the list of its files"), model_);
-    const ChosenFiles choice = choose_files(listing, model_);
-    commit_ = listing.commit;
-    try {
-      model::parse_config(text_of(address(kConfig), kConfig), model_.repository + "/" + kConfig);
-    } catch (const model::LoadError& error) {
-      throw HubError(std::string(error.what()) + ": nothing was fetched");
+    report();
+    listing_ = parse_listing(list(), model_);
+    snapshot_ = folder_ / "snapshots" / listing_.commit;
+    std::vector<std::string> names, absent;
+    const auto choose = [&](const char* file) {
+      const bool is_there = listing_.files.contains(file);
+      (is_there ? names : absent).emplace_back(file);
+      return is_there;
+    };
+    if (std::ranges::none_of(model::kWeightFiles, choose)) {
+      const auto found = std::views::keys(listing_.files);
+      throw HubError(model::no_weights(to_text(model_) + " on the hub", {found.begin(), found.end()}));
     }
-
+    const std::string weights = names.front();
+    for (const char* file : {"vocab.json", "merges.txt", "tokenizer.json", "added_tokens.json",
+                             "special_tokens_map.json", "tokenizer_config.json"})
+      choose(file);
+    if (!choose(kConfig)) throw HubError(to_text(model_) + " on the hub: expected config.json, found none");
+    model::parse_config(text_of(kConfig), in_model(kConfig));
+    if (weights.ends_with(model::kIndexEnding)) {
+      for (const std::string& shard : model::shards_of(text_of(weights), in_model(weights))) {
+        if (!listing_.files.contains(shard) || !(shard.ends_with(".safetensors") || shard.ends_with(".bin")))
+          throw HubError(in_model(weights) + ": expected files of the model, found " + model::quote(shard));
+        names.insert(names.begin(), shard);
+      }
+    }
+    for (const std::string& name : names) progress_.total += listing_.files.at(name).bytes;
     // config.json is last, because a folder with it counts as a model.
-    std::vector<std::string> names = choice.tokenizer;
-    if (choice.sharded)
-      std::ranges::copy(
-          shards_of(text_of(address(choice.weights), choice.weights), choice.weights, listing, model_),
-          std::back_inserter(names));
-    names.push_back(choice.weights);
-    names.emplace_back(kConfig);
-
-    std::vector<File> files;
     for (const std::string& name : names) {
-      File file{name, facts_of(name)};
-      file.there = has_size(cache_.snapshot(commit_) / name, file.facts.bytes);
-      progress_.total += file.facts.bytes;
-      files.push_back(std::move(file));
+      bring(name, true);
+      before_ += listing_.files.at(name).bytes;
     }
-    check_space(files);
-    for (const File& file : files) bring(file);
-    for (const std::string& name : choice.absent) cache_.remember_absent(commit_, name);
-    cache_.remember(commit_);
-    return cache_.snapshot(commit_);
+    report();
+    for (const std::string& name : absent) {
+      const fs::path mark = folder_ / ".no_exist" / listing_.commit / name;
+      write(mark, [&] { system::File(mark, system::Open::change); });
+    }
+    const fs::path ref = folder_ / "refs" / model_.revision;
+    if (!is_commit(model_.revision)) write(ref, [&] { system::write_file_atomically(ref, listing_.commit); });
+    return snapshot_;
   }
 
  private:
-  struct File {
-    std::string name;
-    FileFacts facts;
-    bool there = false;
-  };
-
-  // --- patience
-
   void poll() const {
     if (options_.cancelled && options_.cancelled()) throw model::Stopped();
   }
 
-  void report(bool now) {
-    if (!options_.progress) return;
-    const auto time = Clock::now();
-    if (!now && reported_ && time - *reported_ < kBetweenReports) return;
-    reported_ = time;
-    options_.progress(progress_);
+  void report() {
+    reported_ = Clock::now();
+    if (options_.progress) options_.progress(progress_);
+  }
+
+  /// Notes how much of the current file is done; what is done again does not count.
+  void advance(std::uint64_t bytes) {
+    progress_.done = std::max(progress_.done, before_ + bytes);
+    poll();
+    if (Clock::now() - reported_ >= kBetweenReports) report();
   }
 
   void wait(milliseconds time, const std::string& why) {
     progress_.waiting = why;
-    report(true);
-    if (options_.wait) {
-      options_.wait(time);
-      poll();
-    } else {
-      for (const auto until = Clock::now() + time; Clock::now() < until;) {
-        poll();
-        std::this_thread::sleep_for(std::min<Clock::duration>(milliseconds(50), until - Clock::now()));
-      }
-    }
+    report();
+    if (options_.wait) options_.wait(time);
+    for (const auto end = Clock::now() + time; poll(), !options_.wait && Clock::now() < end;)
+      std::this_thread::sleep_for(std::min<Clock::duration>(milliseconds(50), end - Clock::now()));
     progress_.waiting.clear();
   }
 
-  /// Repeats an attempt after retryable failures, as long as new bytes arrive from time to time.
-  template <class Attempt>
-  auto patiently(const Attempt& attempt) {
-    const std::string failed_at_host = "asking " + settings_.endpoint.host + " failed: ";
-    std::uint64_t furthest_before = furthest_;
+  /// Repeats an attempt after faults that may pass, as long as new bytes arrive from time to time.
+  void patiently(const std::function<void()>& attempt) {
+    std::uint64_t before = progress_.done;
     for (int tries = 1;; ++tries) {
-      RetryableFailure failure;
       try {
         return attempt();
-      } catch (const ConnectionError& broken) {
-        if (!broken.is_retryable()) throw HubError(failed_at_host + broken.what());
-        failure.why = failed_at_host + broken.what();
-      } catch (const RetryableFailure& caught) {
-        failure = caught;
+      } catch (const HubError& error) {
+        if (!error.retry_after()) throw;
+        if (progress_.done - before >= kProgressBytes) tries = 1;
+        before = progress_.done;
+        const seconds asked = *error.retry_after();
+        const int most = snapshot_.empty() && asked.count() == 0 ? kFirstTries : kTries;
+        if (asked > kLongestWait)
+          throw HubError(error.what() + ("; it asks to retry in " + std::to_string(asked.count()) + " s"));
+        if (tries >= most)
+          throw HubError(error.what() + ("; tried " + std::to_string(tries) + " times") +
+                         (progress_.received > 0 ? ", and the next attempt resumes here" : ""));
+        const milliseconds time = asked.count() > 0 ? asked : milliseconds(500) * (1 << tries);
+        wait(time, error.what() + ("; retrying in " + std::to_string(time.count() / 1000)) + " s");
       }
-      if (furthest_ - furthest_before >= kProgressBytes) tries = 1;
-      furthest_before = furthest_;
-      const bool never_heard = !heard_ && tries >= 2;  // no network: waiting does not help
-      if (never_heard || tries >= kTries || failure.after > kLongestWait) {
-        std::string how = failure.after > kLongestWait
-                              ? "; it asks to retry in " + std::to_string(failure.after.count()) + " s"
-                              : "; tried " + std::to_string(tries) + " times";
-        if (progress_.received > 0) how += ", and the next attempt resumes here";
-        throw HubError(failure.why + how);
-      }
-      const milliseconds time =
-          failure.after.count() > 0 ? failure.after : milliseconds(500) * (1 << std::min(tries, 6));
-      wait(time, failure.why + "; retrying in " +
-                     printed("%.0f s", std::ceil(std::chrono::duration<double>(time).count())));
     }
   }
 
-  // --- asking
+  std::string in_model(const std::string& what) const { return what + " of " + model_.repository; }
 
-  /// Asks the endpoint, with the token.
-  HttpResponse ask(HttpRequest request, const std::function<void(const HttpResponse&)>& begin,
-                   const std::function<void(std::string_view)>& bytes) {
-    request.headers.emplace_back("Accept-Encoding: identity");
-    if (!settings_.token.empty()) request.headers.push_back("Authorization: Bearer " + settings_.token);
-    const auto heard = [&](const HttpResponse& response) {
-      heard_ = true;
-      if (begin) begin(response);
-    };
-    return http_.send(request, heard, bytes, options_.cancelled);
-  }
-
-  [[noreturn]] void reject(const HttpResponse& response, const std::string& what) const {
-    const std::string why =
-        status_error(response, model_, settings_.endpoint, what, !settings_.token.empty());
-    if (is_retryable(response.status)) throw RetryableFailure{why, response.retry_after};
-    throw HubError(why);
-  }
-
-  std::string text_of(const std::string& url, const std::string& what) {
-    return patiently([&] {
-      std::string text;
-      const HttpResponse response = ask({url}, {}, [&](std::string_view piece) {
-        if (text.size() + piece.size() > kMaxTextBytes)
-          throw HubError(settings_.endpoint.host + " sent more than " + bytes_text(kMaxTextBytes) + " as " +
-                         what);
+  std::string list() {
+    std::string revision = model_.revision, text;
+    for (std::size_t slash; (slash = revision.find('/')) != revision.npos;) revision.replace(slash, 1, "%2F");
+    patiently([&] {
+      text.clear();
+      const auto take = [&](std::string_view piece) {
         text += piece;
-      });
-      if (response.status != 200) reject(response, what);
-      return text;
+        if (text.size() > kMaxTextBytes) throw HubError("the hub's list of files is too long");
+      };
+      client_.get({.path = "/api/models/" + model_.repository + "/revision/" + revision + "?blobs=true",
+                   .what = in_model("the list of files")},
+                  take);
     });
+    return text;
   }
 
-  FileFacts facts_of(const std::string& file) {
-    return patiently([&] {
-      const HttpResponse response = ask({.url = address(file), .head = true}, {}, {});
-      if (response.status != 200 && response.status / 100 != 3) reject(response, file);
-      const std::string* commit = response.header("x-repo-commit");
-      const auto facts = file_facts(response);
-      if (!facts || (commit && *commit != commit_))
-        throw HubError(settings_.endpoint.host + ": asked about " + file + " of " + model_.repository +
-                       ", expected its hash and size at commit " + commit_ +
-                       (facts ? ", found another commit's" : ", found none"));
-      return *facts;
-    });
+  std::string text_of(const std::string& name) {
+    if (listing_.files.at(name).bytes > kMaxTextBytes) throw HubError(in_model(name) + " is too large");
+    return model::read_file(bring(name, false), kMaxTextBytes);
   }
 
-  std::string address(const std::string& file) const {
-    return endpoint_url(settings_.endpoint,
-                        "/" + model_.repository + "/resolve/" + commit_ + "/" + percent_encoded(file));
+  fs::path blob(const FileFacts& file, const char* ending = "") const {
+    return folder_ / "blobs" / (file.digest + ending);
   }
 
-  // --- bringing
-
-  void check_space(const std::vector<File>& files) const {
-    std::uint64_t needed = 0;
-    for (const File& file : files) {
-      if (file.there) continue;
-      std::error_code error;
-      const std::uintmax_t received = fs::file_size(cache_.incomplete(file.facts.digest), error);
-      needed += file.facts.bytes - (error ? 0 : std::min<std::uintmax_t>(received, file.facts.bytes));
+  /// Whether there is a file with the right size and hash. Throws model::LoadError if it cannot be read.
+  bool is_right(const fs::path& path, const FileFacts& file) {
+    std::error_code error;
+    if (!system::is_file(path) || fs::file_size(path, error) != file.bytes) return false;
+    const model::OpenFile content(path);
+    Digest digest(file.digest, file.bytes);
+    std::string piece(std::size_t{1} << 20, '\0');
+    for (std::uint64_t at = 0; at < file.bytes; at += piece.size()) {
+      piece.resize(std::min<std::uint64_t>(piece.size(), file.bytes - at));
+      content.read(at, std::as_writable_bytes(std::span(piece)));
+      digest.add(piece);
+      advance(at + piece.size());
     }
-    const std::uintmax_t free = space_at(settings_.cache);
-    if (needed > free)
-      throw HubError(model_.repository + " needs " + bytes_text(needed) + " more in " +
-                     system::text_of(settings_.cache) + ", but only " + bytes_text(free) +
+    return digest.hex() == file.digest;
+  }
+
+  /// Returns the path of a file with the right content, which is fetched if there is none. `named`: the file
+  /// gets its name in the snapshot, too.
+  fs::path bring(const std::string& name, bool named) {
+    const FileFacts& file = listing_.files.at(name);
+    const fs::path place = snapshot_ / name, link = snapshot_ / ("." + name + ".link");
+    const fs::path lock_path = cache_ / ".locks" / folder_.filename() / (file.digest + ".lock");
+    progress_.file = name;
+    if (is_right(place, file)) return place;
+    system::File lock;
+    write(lock_path, [&] {
+      // The previous holder may have removed the file, which makes a lock on it useless.
+      while (lock = system::File(lock_path, system::Open::change), !lock.try_lock() || !lock.is_at(lock_path))
+        wait(kBetweenLocks, "another program is fetching it; waiting");
+    });
+    if (!is_right(blob(file), file)) download(name, file);
+    if (!named) return blob(file);
+    write(place, [&] {
+      system::remove_file(link);  // of a process that was killed
+      system::make_link(fs::path("..") / ".." / "blobs" / file.digest, link);
+      system::rename_over(link, place);
+      system::remove_file(link);  // is still there if both were names of the same file
+    });
+    return place;
+  }
+
+  void download(const std::string& name, const FileFacts& file) {
+    const fs::path path = blob(file, ".incomplete");
+    system::File part;
+    std::uint64_t size = 0;
+    const auto restart = [&] { write(path, [&] { part.resize(size = 0); }); };
+    write(path, [&] {
+      part = system::File(path, system::Open::change_no_link);
+      size = part.status().size;
+    });
+    if (size > file.bytes) restart();
+    advance(size);
+    std::error_code error;
+    const fs::space_info disk = fs::space(cache_, error);
+    if (!error && disk.available < file.bytes - size)
+      throw HubError(in_model(name) + " needs " + bytes_text(file.bytes - size) + " more in " +
+                     system::text_of(cache_) + ", but only " + bytes_text(disk.available) +
                      " are free; free some space, or set HF_HOME to a folder on another disk");
-  }
-
-  void bring(const File& file) {
-    progress_.file = file.name;
-    progress_.done = before_;
-    report(true);
-    if (!file.there) {
-      FileLock lock(cache_.lock(file.facts.digest));
-      while (!lock.try_lock()) wait(kBetweenLocks, "another program is fetching it; waiting");
-      if (!has_size(cache_.blob(file.facts.digest), file.facts.bytes)) download(file);
-      cache_.link(commit_, file.name, file.facts.digest);
-    }
-    before_ += file.facts.bytes;
-    progress_.done = before_;
-    report(true);
-  }
-
-  void download(const File& file) {
-    make_folder(cache_.folder() / "blobs");
-    PartialFile part(cache_.incomplete(file.facts.digest), file.facts, [&] { poll(); });
-    bool from_the_start = false;
-    for (bool resumed = part.size() > 0;; resumed = false) {
-      progress_.done = before_ + part.size();
-      furthest_ = part.size();
-      patiently([&] { download_rest(file, part, from_the_start); });
-      if (part.finish(cache_.blob(file.facts.digest))) return;
+    for (bool resumed = size > 0;; resumed = false) {
+      bool from_start = false;
+      patiently([&] {
+        if (size == file.bytes) return;
+        bool restarts = from_start && size > 0;  // what was received is kept until the whole file comes
+        const auto take = [&](std::string_view piece) {
+          if (restarts) restart();
+          restarts = false;
+          if (piece.size() > file.bytes - size)
+            throw HubError(in_model(name) + ": the server sent more than " + std::to_string(file.bytes) +
+                           " bytes");
+          // At an offset, not at the end: another process that writes here without a lock writes the same.
+          write(path, [&] { part.write_at(size, std::as_bytes(std::span(piece))); });
+          size += piece.size();
+          progress_.received += piece.size();
+          advance(size);
+        };
+        from_start =
+            !client_.get({.path = "/" + model_.repository + "/resolve/" + listing_.commit + "/" + name,
+                          .what = in_model(name),
+                          .bytes = file.bytes,
+                          .from = from_start ? 0 : size},
+                         take);
+        if (size != file.bytes)
+          throw HubError(in_model(name) + ": received " + std::to_string(size) + " of " +
+                             std::to_string(file.bytes) + " bytes",
+                         seconds(0));
+      });
+      write(path, [&] { part.sync(); });
+      if (is_right(path, file)) break;
+      restart();
       // A resumed part may have been wrong; a file fetched in one go may not.
       if (!resumed)
-        throw HubError(file.name + " of " + model_.repository + ": the download has a different hash than " +
-                       settings_.endpoint.host + " announced (" + file.facts.digest.substr(0, 12) +
-                       "...), so it was discarded; try again; a proxy may be altering downloads");
+        throw HubError(in_model(name) + ": the download does not have the announced hash " +
+                       file.digest.substr(0, 12) +
+                       "..., so it was discarded; try again; a proxy may be altering downloads");
     }
+    write(path, [&] {
+      part.close();
+      system::rename_over(path, blob(file));
+    });
   }
 
-  /// Drops the received part only for a response that may be the complete file. Other responses may be
-  /// temporary, and the part may have gigabytes. After a wrong response to a request for the rest, the whole
-  /// file is requested.
-  void download_rest(const File& file, PartialFile& part, bool& from_the_start) {
-    if (part.is_complete()) return;
-    HttpRequest request{address(file.name)};
-    const bool rest = part.size() > 0 && !from_the_start;
-    if (rest) request.headers.push_back("Range: bytes=" + std::to_string(part.size()) + "-");
-    const auto begin = [&](const HttpResponse& response) {
-      if (response.status == 200) {
-        if (!may_be_complete(response, file.facts.bytes))
-          throw RetryableFailure{"received something other than the " + std::to_string(file.facts.bytes) +
-                                 " bytes of " + file.name + ", perhaps a proxy's error page"};
-        if (part.size() > 0) part.restart();  // the server does not support ranges, or none was requested
-        from_the_start = false;
-      } else if (response.status == 416 ||
-                 (response.status == 206 &&
-                  (!rest || range_start(response, file.facts.bytes) != part.size()))) {
-        from_the_start = true;
-        throw RetryableFailure{settings_.endpoint.host + " did not send the requested part of " + file.name};
-      } else if (response.status != 206) {
-        reject(response, file.name);
-      }
-    };
-    const auto take = [&](std::string_view piece) {
-      try {
-        part.append(piece);
-      } catch (const HubError& error) {
-        throw HubError(file.name + " of " + model_.repository + ": " + error.what());
-      }
-      progress_.received += piece.size();
-      furthest_ = std::max(furthest_, part.size());
-      progress_.done = before_ + part.size();
-      report(false);
-    };
-    ask(request, begin, take);
-    if (!part.is_complete())
-      throw RetryableFailure{"the connection ended after " + std::to_string(part.size()) + " of " +
-                             std::to_string(file.facts.bytes) + " bytes of " + file.name};
-  }
-
-  HubModel model_;
-  const HubSettings& settings_;
+  const HubModel model_;
+  const fs::path cache_, folder_ = cache_ / folder_name(model_.repository);
   const FetchOptions& options_;
-  ModelCache cache_;
-  HttpClient http_;
-  std::string commit_;
-  bool heard_ = false;          // whether the server has ever responded
-  std::uint64_t furthest_ = 0;  // the largest size of the part; bytes received again do not count as new
-  FetchProgress progress_;
+  HubClient client_;
+  Listing listing_;
+  fs::path snapshot_;         // empty: the hub has not answered yet
   std::uint64_t before_ = 0;  // bytes of completed files
-  std::optional<Clock::time_point> reported_;
+  FetchProgress progress_;
+  Clock::time_point reported_;
 };
 
 }  // namespace
 
-HubSettings hub_settings(const Environment& environment) {
-  HubSettings settings;
-  std::string endpoint(trimmed(environment("HF_ENDPOINT").value_or(kEndpoint), kBlanks));
-  while (endpoint.ends_with('/')) endpoint.pop_back();
-  const auto url = parse_url(endpoint);
-  if (!url || url->text.find('?') != std::string::npos)
-    throw HubError("HF_ENDPOINT: expected an address like " + std::string(kEndpoint) + ", found " +
-                   (endpoint.find('@') == endpoint.npos ? model::quote(endpoint)
-                                                        : "one with a user name or a password in it"));
-  settings.endpoint = *url;
-  settings.token = token_of(environment);
-  if (std::ranges::any_of(settings.token, [](unsigned char c) { return c <= 0x20 || c >= 0x7f; }))
-    throw HubError(
-        "the token for the Hugging Face hub (HF_TOKEN or the token file) contains invalid characters");
-  for (const char* name : {"REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "SSL_CERT_FILE"})
-    if (const auto file = environment(name); file && settings.certificates.empty())
-      settings.certificates = system::path_of(*file);
-  settings.offline =
-      switched_on(environment, "HF_HUB_OFFLINE") || switched_on(environment, "TRANSFORMERS_OFFLINE");
-  const auto cache = hugging_face_cache(environment);
-  if (!cache) throw HubError("there is no folder for models: set HF_HOME, or HOME");
-  std::error_code error;
-  settings.cache = fs::absolute(*cache, error);
-  if (error) settings.cache = *cache;
-  return settings;
-}
-
-std::string endpoint_url(const Url& endpoint, const std::string& path) {
-  std::string text = endpoint.text;
-  while (text.ends_with('/')) text.pop_back();
-  return text + path;
-}
-
 std::string bytes_text(std::uint64_t bytes) {
-  const auto value = static_cast<double>(bytes);
   if (bytes < 1000) return std::to_string(bytes) + " bytes";
-  if (value < 999.5e3) return printed("%.0f kB", value / 1e3);
-  if (value < 99.95e6) return printed("%.1f MB", value / 1e6);
-  if (value < 999.5e6) return printed("%.0f MB", value / 1e6);
-  return printed("%.2f GB", value / 1e9);
+  auto value = static_cast<double>(bytes);
+  std::string_view units = "kMGTPE";
+  while ((value /= 1000) >= 999.5) units.remove_prefix(1);
+  std::array<char, 16> text{};
+  std::snprintf(text.data(), text.size(), "%.3g %cB", value, units.front());
+  return text.data();
 }
 
 std::string progress_text(const FetchProgress& progress) {
@@ -408,8 +314,38 @@ std::string progress_text(const FetchProgress& progress) {
   return text.empty() ? "contacting the hub" : text;
 }
 
+std::optional<fs::path> cached_model(const fs::path& cache, const HubModel& model) {
+  const fs::path folder = cache / folder_name(model.repository);
+  try {
+    const std::string ref =
+        is_commit(model.revision) ? model.revision : model::read_file(folder / "refs" / model.revision, 4096);
+    const std::string commit(trimmed(ref, "\r\n"));
+    const fs::path snapshot = folder / "snapshots" / commit;
+    if (is_commit(commit) && is_complete_model(snapshot)) return snapshot;
+  } catch (const std::exception&) {  // treated as missing
+  }
+  return std::nullopt;
+}
+
+bool is_complete_model(const fs::path& folder) {
+  const auto has = [&](const fs::path& name) { return system::is_file(folder / name); };
+  const fs::path absent = folder / ".." / ".." / ".no_exist" / folder.filename();
+  const auto lacks = [&](const char* name) { return system::is_file(absent / name); };
+  const bool has_tokenizer = has("tokenizer.json") || (has("vocab.json") && has("merges.txt"));
+  const bool has_none = lacks("tokenizer.json") && (lacks("vocab.json") || lacks("merges.txt"));
+  if (!has(kConfig) || !(has_tokenizer || has_none)) return false;
+  try {
+    return std::ranges::all_of(weight_files(folder), has);
+  } catch (const std::exception&) {
+    return false;
+  }
+}
+
 fs::path fetch_model(const HubModel& model, const HubSettings& settings, const FetchOptions& options) {
-  return Fetch(model, settings, options).run();
+  if (!settings.offline) return Fetch(model, settings, options).run();
+  if (const auto there = cached_model(settings.cache, model)) return *there;
+  throw HubError(to_text(model) + " is incomplete in " + system::text_of(settings.cache) +
+                 ", and HF_HUB_OFFLINE forbids fetching it");
 }
 
 }  // namespace headscope::app

@@ -3,30 +3,12 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <string>
 
-#include "app/hub/http.h"
-#include "app/hub/hub_name.h"
-#include "app/run/sources/paths.h"
+#include "app/hub/hub_client.h"
 
 namespace headscope::app {
-
-/// Source and destination of fetches, from the same environment variables as Hugging Face's own tools.
-struct HubSettings {
-  Url endpoint;       ///< $HF_ENDPOINT, else https://huggingface.co
-  std::string token;  ///< $HF_TOKEN, else the content of $HF_TOKEN_PATH or $HF_HOME/token; empty: none
-  std::filesystem::path
-      certificates;      ///< $REQUESTS_CA_BUNDLE, $CURL_CA_BUNDLE or $SSL_CERT_FILE; empty: the system's
-  bool offline = false;  ///< $HF_HUB_OFFLINE or $TRANSFORMERS_OFFLINE
-  std::filesystem::path cache;  ///< see hugging_face_cache
-};
-
-/// Throws HubError for an endpoint that is not an http or https URL, for a token that is not valid in a
-/// header, and if there is no home folder for the cache.
-HubSettings hub_settings(const Environment& environment);
-
-/// The URL of a path at the endpoint; `path` begins with a slash.
-std::string endpoint_url(const Url& endpoint, const std::string& path);
 
 /// The progress of a fetch.
 struct FetchProgress {
@@ -44,23 +26,35 @@ std::string progress_text(const FetchProgress& progress);
 
 /// Callbacks and limits of a fetch; tests supply their own.
 struct FetchOptions {
-  std::function<void(const FetchProgress&)> progress =
-      {};                                ///< called a few times a second, on the caller's thread
-  std::function<bool()> cancelled = {};  ///< polled at least once a second
+  std::function<void(const FetchProgress&)> progress = {};   ///< a few times a second, on the caller's thread
+  std::function<bool()> cancelled = {};                      ///< polled at least once a second
   std::function<void(std::chrono::milliseconds)> wait = {};  ///< called before another attempt; null: sleeps
 };
 
+/// The folder of a model in a Hugging Face cache, if the commit of its revision is known there and it is
+/// complete. Never throws.
+std::optional<std::filesystem::path> cached_model(const std::filesystem::path& cache, const HubModel& model);
+
+/// Whether a folder has config.json, a tokenizer's files unless it is known that there are none, and all
+/// files of its weights. Never throws.
+bool is_complete_model(const std::filesystem::path& folder);
+
 /// Fetches a GPT-2 from the hub into the cache and returns the folder of its snapshot: config.json, the
-/// tokenizer's files, and safetensors or else PyTorch's files, in one file or in shards. Complete files are
-/// not fetched again, and interrupted ones are resumed. Every file is checked by size and hash before it gets
-/// its name, config.json comes last, and refs after it, so that a reader never sees half a model. Waits for
-/// other processes that fetch the same file.
+/// tokenizer's files, and safetensors or else PyTorch's files, in one file or in shards. Every file is
+/// checked by size and hash before it gets its name, also one that is there; what is right is not fetched
+/// again, and what was interrupted is resumed. config.json comes last, and refs after it, so that a reader
+/// never sees half a model. Waits for other processes that fetch the same file. The layout is Hugging Face's
+/// own:
 ///
-/// The token is sent only to the endpoint's scheme, host and port. If the endpoint is https, only https is
-/// used, also for redirects.
+///     models--org--name/blobs/HASH                content, named by its hash
+///     models--org--name/blobs/HASH.incomplete     the part received so far
+///     models--org--name/snapshots/COMMIT/FILE     a relative link to the blob
+///     models--org--name/refs/REVISION             the commit of a branch or tag when last asked for
+///     models--org--name/.no_exist/COMMIT/FILE     known to be missing
+///     .locks/models--org--name/HASH.lock          held while the blob is fetched
 ///
-/// Throws HubError (one sentence) if the model cannot be fetched, and model::Stopped if it was cancelled; in
-/// both cases the next fetch continues with the received parts.
+/// Throws HubError and model::LoadError (one sentence) if the model cannot be fetched, and model::Stopped if
+/// it was cancelled; in all cases the next fetch continues with the received parts.
 std::filesystem::path fetch_model(const HubModel& model, const HubSettings& settings,
                                   const FetchOptions& options);
 

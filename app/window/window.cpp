@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "app/hub/fetch.h"
-#include "app/hub/model_cache.h"
 #include "app/run/sources/model_discovery.h"
 #include "app/run/sources/paths.h"
 #include "app/window/core.h"
@@ -392,7 +391,7 @@ std::vector<DiscoveredModel> models_on_this_machine() {
 /// Fetches a model from the hub unless it is on this machine; returns its folder.
 std::filesystem::path fetch_if_missing(const HubModel& model, const FetchOptions& options) {
   const HubSettings settings = hub_settings(process_environment());
-  if (const auto there = ModelCache(settings.cache, model).complete_snapshot()) return *there;
+  if (const auto there = cached_model(settings.cache, model)) return *there;
   return fetch_model(model, settings, options);
 }
 

@@ -26,8 +26,6 @@ class Hub(BaseHTTPRequestHandler):
             self.send_header(name, value)
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
-        if self.command == "HEAD":
-            return
         server = self.server
         if server.stall_after is not None and len(body) > server.stall_after:
             self.wfile.write(body[:server.stall_after])
@@ -42,8 +40,9 @@ class Hub(BaseHTTPRequestHandler):
         self.server.asked.append((self.command, self.path, dict(self.headers)))
         if self.server.moved:
             return self.reply(302, [("Location", self.server.moved + self.path)])
-        if self.path == f"/api/models/{NAME}/revision/main":
-            siblings = [{"rfilename": name} for name in self.server.files]
+        if self.path == f"/api/models/{NAME}/revision/main?blobs=true":
+            siblings = [{"rfilename": name, "size": len(body), **self.hashes(name, body)}
+                        for name, body in self.server.files.items()]
             return self.reply(200, body=json.dumps({"sha": COMMIT, "siblings": siblings}).encode())
         prefix = f"/{NAME}/resolve/{COMMIT}/"
         name = self.path.removeprefix(prefix).removeprefix("/store/")
@@ -51,16 +50,17 @@ class Hub(BaseHTTPRequestHandler):
             return self.reply(401, [("X-Error-Code", "RepoNotFound")])
         body = self.server.files[name]
         if self.path.startswith(prefix) and name == "model.safetensors":
-            return self.reply(302, [("X-Linked-Etag", f'"{hashlib.sha256(body).hexdigest()}"'), ("X-Repo-Commit", COMMIT),
-                                    ("X-Linked-Size", str(len(body))), ("Location", "/store/" + name)])
-        etag = hashlib.sha1(b"blob %d\0" % len(body) + body).hexdigest()
-        headers = [("ETag", f'"{etag}"'), ("X-Repo-Commit", COMMIT)]
+            return self.reply(302, [("Location", "/store/" + name)])
         if asked := self.headers.get("Range"):
             start = int(asked.removeprefix("bytes=").removesuffix("-"))
             return self.reply(206, [("Content-Range", f"bytes {start}-{len(body) - 1}/{len(body)}")], body[start:])
-        return self.reply(200, headers, body)
+        return self.reply(200, body=body)
 
-    do_HEAD = do_GET
+    @staticmethod
+    def hashes(name, body):
+        if name == "model.safetensors":
+            return {"blobId": "0" * 40, "lfs": {"sha256": hashlib.sha256(body).hexdigest(), "size": len(body)}}
+        return {"blobId": hashlib.sha1(b"blob %d\0" % len(body) + body).hexdigest()}
 
 
 class HubCase(ProgramCase):

@@ -55,9 +55,6 @@ Outcome check_session(std::string_view json);
 Outcome check_figure(std::string_view file);
 
 Outcome check_hub_listing(std::string_view json);
-Outcome check_hub_index(std::string_view json);
-Outcome check_hub_headers(std::string_view lines);
 Outcome check_hub_name(std::string_view name);
-Outcome check_url(std::string_view location);
 
 }  // namespace headscope::fuzz

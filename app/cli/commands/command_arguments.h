@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "app/cli/arguments/arguments.h"
-#include "app/hub/hub_name.h"
+#include "app/hub/hub_model.h"
 #include "app/run/analyses/activation_search.h"
 #include "app/run/analyses/head_metrics.h"
 #include "app/run/analyses/metric_choice.h"

@@ -9,7 +9,7 @@
 #include "app/cli/batch.h"
 #include "app/cli/status_line.h"
 #include "app/counted.h"
-#include "app/hub/model_cache.h"
+#include "app/hub/fetch.h"
 #include "app/run/analyses/next_token.h"
 #include "app/run/analyses/patterns.h"
 #include "app/run/edits/edit_list.h"
@@ -99,7 +99,7 @@ namespace {
 std::optional<std::filesystem::path> find_by_name(const std::string& name) {
   const auto cache = hugging_face_cache(process_environment());
   if (const auto named = hub_model(name); named && cache)
-    if (auto snapshot = ModelCache(*cache, *named).complete_snapshot()) return snapshot;
+    if (auto snapshot = cached_model(*cache, *named)) return snapshot;
   return model_named(name, cache ? discover_models(*cache) : std::vector<DiscoveredModel>{});
 }
 

@@ -6,7 +6,6 @@
 #include "app/cli/commands/output.h"
 #include "app/cli/status_line.h"
 #include "app/hub/fetch.h"
-#include "app/hub/model_cache.h"
 #include "system/file.h"
 #include "system/interrupt.h"
 #include "system/path_text.h"
@@ -51,9 +50,9 @@ Finish describe_get(CommandSyntax& command) {
                    "a commit of it",
                own->name, any_text);
   command.footer(
-      "Files that are already in the cache are not fetched again, and an interrupted fetch resumes. The "
-      "folder is\nwritten to standard output. HF_HOME, HF_HUB_CACHE, HF_ENDPOINT, HF_TOKEN and "
-      "HF_HUB_OFFLINE work as in\nHugging Face's own tools, which share this cache.");
+      "Files in the cache are checked by hash, and only damaged ones are fetched again; an interrupted\n"
+      "fetch resumes. The folder is written to standard output. HF_HOME, HF_HUB_CACHE, HF_ENDPOINT,\n"
+      "HF_TOKEN and HF_HUB_OFFLINE work as in Hugging Face's own tools, which share this cache.");
   const auto check = [](GetCommand& get) {
     if (get.name.empty()) throw UsageError("a model's name is missing, e.g. headscope get gpt2");
     try {

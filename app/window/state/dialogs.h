@@ -6,7 +6,7 @@
 
 #include "app/desktop/bundled_guide.h"
 #include "app/desktop/folder_listing.h"
-#include "app/hub/hub_name.h"
+#include "app/hub/hub_model.h"
 #include "app/views/export.h"
 #include "app/window/state/slice.h"
 

@@ -12,6 +12,10 @@ std::string bundled(const char* file) {
 
 constexpr Gpt2Shape kShape{.positions = 64, .vocabulary = 4096};
 
+bool is_large(const std::string& name) {
+  return name.ends_with(".safetensors") || name.ends_with(".bin");
+}
+
 }  // namespace
 
 FakeHub::FakeHub()
@@ -49,7 +53,7 @@ void FakeHub::answer_first(Override hub, Override store) {
 
 app::HubSettings FakeHub::settings(const std::filesystem::path& cache, const std::string& token) const {
   app::HubSettings settings;
-  settings.endpoint = *app::parse_url(endpoint());
+  settings.endpoint = endpoint();
   settings.token = token;
   settings.cache = cache;
   return settings;
@@ -76,8 +80,7 @@ int FakeHub::gets_of(const std::string& file) const {
 }
 
 std::string FakeHub::digest(const std::string& name, const std::string& bytes) {
-  const bool lfs = name.ends_with(".safetensors") || name.ends_with(".bin");
-  app::Digest digest(std::string(lfs ? 64 : 40, '0'), bytes.size());
+  app::Digest digest(std::string(is_large(name) ? 64 : 40, '0'), bytes.size());
   digest.add(bytes);
   return digest.hex();
 }
@@ -102,15 +105,10 @@ WebReply FakeHub::answer(const WebRequest& request) {
   }
   if (first)
     if (auto reply = first(request)) return *reply;
-  const std::string list = "/api/models/" + std::string(kName) + "/revision/";
-  if (request.target == list + "main" || request.target == list + commit ||
-      request.target == list + "refs%2Fpr%2F1") {
-    std::string siblings;
-    for (const auto& [name, bytes] : files)
-      siblings += (siblings.empty() ? "" : ",") + ("{\"rfilename\":\"" + name + "\"}");
-    return {.body = "{\"id\":\"" + std::string(kName) + "\",\"sha\":\"" + commit + "\",\"siblings\":[" +
-                    siblings + "]}"};
-  }
+  const std::string list = "/api/models/" + std::string(kName) + "/revision/", facts = "?blobs=true";
+  if (request.target == list + "main" + facts || request.target == list + commit + facts ||
+      request.target == list + "refs%2Fpr%2F1" + facts)
+    return {.body = listing()};
   if (request.target.starts_with(list))
     return {.status = 404, .headers = {{"X-Error-Code", "RevisionNotFound"}}};
   const std::string resolve = "/" + std::string(kName) + "/resolve/" + commit + "/";
@@ -121,18 +119,22 @@ WebReply FakeHub::answer(const WebRequest& request) {
   const auto file = files.find(request.target.substr(resolve.size()));
   if (file == files.end()) return {.status = 404, .headers = {{"X-Error-Code", "EntryNotFound"}}};
   const auto& [name, bytes] = *file;
-  const std::string hash = digest(name, bytes);
-  if (hash.size() == 64)
+  if (is_large(name))
     return {.status = 302,
-            .headers = {{"X-Repo-Commit", commit},
-                        {"X-Linked-Etag", "\"" + hash + "\""},
-                        {"X-Linked-Size", std::to_string(bytes.size())},
-                        {"ETag", "\"of-the-redirect\""},
+            .headers = {{"ETag", "\"of-the-redirect\""},
                         {"Location", store() + "/content/" + name + "?signed=yes"}}};
-  WebReply reply = content(request, bytes);
-  reply.headers.emplace_back("X-Repo-Commit", commit);
-  reply.headers.emplace_back("ETag", "\"" + hash + "\"");
-  return reply;
+  return content(request, bytes);
+}
+
+std::string FakeHub::listing() const {
+  std::string siblings;
+  for (const auto& [name, bytes] : files) {
+    const std::string size = std::to_string(bytes.size()), hash = digest(name, bytes);
+    siblings += (siblings.empty() ? "" : ",") + ("{\"rfilename\":\"" + name + "\",\"size\":" + size);
+    siblings += is_large(name) ? ",\"blobId\":\"of-the-pointer\",\"lfs\":{\"sha256\":\"" + hash + "\"}}"
+                               : ",\"blobId\":\"" + hash + "\"}";
+  }
+  return "{\"id\":\"" + std::string(kName) + "\",\"sha\":\"" + commit + "\",\"siblings\":[" + siblings + "]}";
 }
 
 WebReply FakeHub::from_store(const WebRequest& request) {

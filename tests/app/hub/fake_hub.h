@@ -11,7 +11,7 @@
 
 namespace headscope::testing {
 
-/// A Hugging Face hub on the loopback, with one model: lists its files, gives hashes and sizes, sends small
+/// A Hugging Face hub on the loopback, with one model: lists its files with hashes and sizes, sends small
 /// files itself, and redirects requests for weights to another host and port.
 class FakeHub {
  public:
@@ -41,6 +41,7 @@ class FakeHub {
   /// The number of GET requests, to both hosts, for the content of a file.
   int gets_of(const std::string& file) const;
 
+  std::string listing() const;
   static std::string digest(const std::string& name, const std::string& bytes);
   /// The response with a file or the requested part of it.
   static WebReply content(const WebRequest& request, const std::string& bytes);

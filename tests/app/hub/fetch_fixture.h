@@ -2,9 +2,9 @@
 #include <atomic>
 
 #include "app/hub/fetch.h"
-#include "app/hub/model_cache.h"
 #include "app/run/sources/model_discovery.h"
 #include "model/files/error.h"
+#include "system/file.h"
 #include "tests/app/hub/expect_leads_to.h"
 #include "tests/app/hub/fake_hub.h"
 #include "tests/support/matchers.h"
@@ -30,41 +30,39 @@ class HubFetch : public ::testing::Test {
   /// Fetches into a cache that is empty except for `left`, a part of the weights from an earlier fetch.
   void expect_fetched(const std::string& left = "") {
     const TemporaryFolder cache;
-    if (!left.empty())
-      cache.write(ModelCache(cache.path(), {FakeHub::kName}).incomplete(digest("model.safetensors")), left);
+    if (!left.empty()) cache.write(cache.path() / fs::relative(part(), cache_.path()), left);
     const fs::path snapshot = fetch_model({FakeHub::kName}, hub_.settings(cache.path()), options_);
     EXPECT_EQ(bytes_of_file(snapshot / "model.safetensors"), weights());
   }
   /// The error of a fetch with other settings.
   std::string refused_with(const HubSettings& settings) {
     const std::string message =
-        message_of<HubError>([&] { fetch_model({FakeHub::kName}, settings, options_); });
-    EXPECT_TRUE(is_sentence(message)) << message;
-    return message;
-  }
-  std::string refused(const std::string& revision = "main") {
-    const std::string message = message_of<HubError>([&] { fetch(revision); });
+        message_of<std::runtime_error>([&] { fetch_model({FakeHub::kName}, settings, options_); });
     EXPECT_TRUE(is_sentence(message)) << message;
     EXPECT_THAT(message, Not(HasSubstr("hf_secret")));
     return message;
   }
-  ModelCache cache(const std::string& revision = "main") const {
-    return {cache_.path(), {FakeHub::kName, revision}};
+  std::string refused() { return refused_with(hub_.settings(cache_.path())); }
+  fs::path folder() const { return cache_.path() / "models--some-org--tiny-gpt2"; }
+  fs::path snapshot() const { return folder() / "snapshots" / hub_.commit; }
+  fs::path blob(const std::string& file) const { return folder() / "blobs" / digest(file); }
+  fs::path lock(const std::string& file) const {
+    return cache_.path() / ".locks" / folder().filename() / (digest(file) + ".lock");
   }
   std::string digest(const std::string& file) const { return FakeHub::digest(file, hub_.files.at(file)); }
   /// The names in a folder below the model's.
-  std::set<std::string> names(const fs::path& folder) const {
+  std::set<std::string> names(const fs::path& below) const {
     std::set<std::string> found;
-    if (fs::exists(cache().folder() / folder))
-      for (const auto& entry : fs::directory_iterator(cache().folder() / folder))
+    if (fs::exists(folder() / below))
+      for (const auto& entry : fs::directory_iterator(folder() / below))
         found.insert(entry.path().filename().string());
     return found;
   }
   /// Checks that everything was fetched correctly and nothing is left over.
-  void expect_whole(const fs::path& snapshot) const {
-    EXPECT_EQ(snapshot, cache().snapshot(hub_.commit));
-    EXPECT_TRUE(is_complete_model(snapshot));
-    for (const auto& entry : fs::directory_iterator(snapshot)) {
+  void expect_whole(const fs::path& fetched) const {
+    EXPECT_EQ(fetched, snapshot());
+    EXPECT_EQ(cached_model(cache_.path(), {FakeHub::kName, hub_.commit}), fetched);
+    for (const auto& entry : fs::directory_iterator(fetched)) {
       const std::string file = entry.path().filename().string();
       ASSERT_TRUE(hub_.files.contains(file)) << file;
       EXPECT_EQ(bytes_of_file(entry.path()), hub_.files.at(file)) << file;
@@ -85,10 +83,10 @@ class HubFetch : public ::testing::Test {
                       });
   }
   void once_from_store(const std::function<void(WebReply&)>& change) { from_store(change, true); }
-  /// Sets the response to hub requests whose target has that ending, optionally for one method only.
-  void answer(const std::string& ending, const WebReply& reply, const std::string& method = "") {
+  /// Sets the response to hub requests whose target has that ending.
+  void answer(const std::string& ending, const WebReply& reply) {
     hub_.answer_first([=](const WebRequest& request) -> std::optional<WebReply> {
-      if (!request.target.ends_with(ending) || !request.method.starts_with(method)) return std::nullopt;
+      if (!request.target.ends_with(ending)) return std::nullopt;
       return reply;
     });
   }
@@ -104,7 +102,7 @@ class HubFetch : public ::testing::Test {
   void expect_part_kept(std::size_t bytes = 777) const {
     EXPECT_EQ(bytes_of_file(part()), weights().substr(0, bytes));
   }
-  fs::path part() const { return cache().incomplete(digest("model.safetensors")); }
+  fs::path part() const { return blob("model.safetensors").string() + ".incomplete"; }
   std::vector<std::string> ranges_at_store() const {
     std::vector<std::string> ranges;
     for (const WebRequest& request : hub_.store_server().requests())

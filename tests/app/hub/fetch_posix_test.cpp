@@ -1,4 +1,6 @@
-// Fetching onto a full disk, which a limit of POSIX stands for.
+// Fetching with limits of POSIX, and what links do.
+#include <sys/resource.h>
+
 #include "tests/app/hub/fetch_fixture.h"
 #include "tests/support/file_size_limit.h"
 
@@ -16,6 +18,30 @@ TEST_F(HubFetch, AFullDiskIsASentenceAndGoesOnTheNextTime) {
   hub_.forget_requests();
   expect_whole(fetch());
   EXPECT_THAT(ranges_at_store(), ElementsAre("bytes=100000-"));
+}
+
+TEST_F(HubFetch, TooFewFilesAreNotBlamedOnTheNetwork) {
+  rlimit before{};
+  ::getrlimit(RLIMIT_NOFILE, &before);
+  const rlimit few{3, before.rlim_max};
+  ::setrlimit(RLIMIT_NOFILE, &few);
+  const std::string message = refused();
+  ::setrlimit(RLIMIT_NOFILE, &before);
+  EXPECT_THAT(message, HasSubstr("ulimit -n"));
+  EXPECT_THAT(waits_, IsEmpty());
+}
+
+TEST_F(HubFetch, APartIsNeverWrittenThroughALink) {
+  cache_.write("precious", "mine");
+  fs::create_directories(part().parent_path());
+  fs::create_symlink(cache_.path() / "precious", part());
+  EXPECT_THAT(refused(), HasSubstr(part().string()));
+  EXPECT_EQ(bytes_of_file(cache_.path() / "precious"), "mine");
+}
+
+TEST_F(HubFetch, ACacheThatCannotBeWrittenIsASentence) {
+  HubSettings settings = hub_.settings(cache_.write("file", "") / "cache");
+  EXPECT_THAT(refused_with(settings), HasSubstr(settings.cache.string()));
 }
 
 }  // namespace

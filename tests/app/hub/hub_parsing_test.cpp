@@ -1,7 +1,8 @@
-// Names, settings, URLs, hashes and times, without a server.
+// Names, settings, lists and hashes, without a server.
 
-#include "app/hub/fetch.h"
+#include "app/hub/hub_client.h"
 #include "app/run/sources/digest.h"
+#include "model/files/error.h"
 #include "tests/support/environment.h"
 #include "tests/support/matchers.h"
 #include "tests/support/sentences.h"
@@ -42,19 +43,16 @@ TEST(HubName, NoneLeadsOutOfTheCache) {
 
 TEST(HubSettings, ComeFromTheEnvironment) {
   const HubSettings defaults = hub_settings(environment({}));
-  EXPECT_EQ(defaults.endpoint.text, "https://huggingface.co/");
+  EXPECT_EQ(defaults.endpoint, "https://huggingface.co");
   EXPECT_EQ(defaults.token, "");
   EXPECT_FALSE(defaults.offline);
   EXPECT_EQ(defaults.cache, "/nowhere/at/all/.cache/huggingface/hub");
-  EXPECT_EQ(endpoint_url(defaults.endpoint, "/a/b"), "https://huggingface.co/a/b");
 
   const HubSettings own = hub_settings(environment({{"HF_ENDPOINT", "http://Mirror.example:8080/hub/"},
                                                     {"HF_TOKEN", " hf_x \n"},
                                                     {"HF_HUB_OFFLINE", "yes"},
                                                     {"HF_HUB_CACHE", "/cache"}}));
-  EXPECT_EQ(own.endpoint.host, "mirror.example");
-  EXPECT_EQ(own.endpoint.port, "8080");
-  EXPECT_EQ(endpoint_url(own.endpoint, "/a"), "http://Mirror.example:8080/hub/a");
+  EXPECT_EQ(own.endpoint, "http://Mirror.example:8080/hub");
   EXPECT_EQ(own.token, "hf_x");
   EXPECT_TRUE(own.offline);
   EXPECT_FALSE(hub_settings(environment({{"HF_HUB_OFFLINE", "0"}})).offline);
@@ -101,15 +99,35 @@ TEST(HubSettings, WhatCannotBeIsASentence) {
   EXPECT_THROW(hub_settings([](const std::string&) { return std::nullopt; }), HubError);
 }
 
-TEST(HubUrl, AnOriginIsSchemeHostAndPort) {
-  const auto same = [](const char* a, const char* b) { return same_origin(*parse_url(a), *parse_url(b)); };
-  EXPECT_TRUE(same("https://Hub.example/a", "https://hub.EXAMPLE:443/b?c"));
-  EXPECT_FALSE(same("https://hub.example", "http://hub.example"));
-  EXPECT_FALSE(same("https://hub.example", "https://hub.example:444"));
-  EXPECT_FALSE(same("https://hub.example", "https://hub.example.evil"));
-  EXPECT_FALSE(same("https://hub.example", "https://cdn.hub.example"));
-  EXPECT_EQ(percent_encoded("refs/pr/1"), "refs%2Fpr%2F1");
-  EXPECT_EQ(percent_encoded("a b+\xc3"), "a%20b%2B%C3");
+constexpr const char* kCommit = "0123456789abcdef0123456789abcdef01234567";
+
+std::string listing(const std::string& sha, const std::string& siblings) {
+  return "{\"sha\":\"" + sha + "\",\"siblings\":" + siblings + "}";
+}
+
+TEST(HubListing, NamesACommitAndFilesByHashAndSize) {
+  const std::string git(40, 'a'), own(64, 'b'), file = R"({"rfilename":"m","size":5,"blobId":")" + git + "\"";
+  const Listing list = parse_listing(listing(kCommit, "[" + file + "}]"), {"a/b", kCommit});
+  EXPECT_EQ(list.commit, kCommit);
+  EXPECT_EQ(list.files.at("m").digest, git);
+  EXPECT_EQ(list.files.at("m").bytes, 5U);
+  const std::string large = "[" + file + R"(,"lfs":{"sha256":")" + own + "\"}}]";
+  EXPECT_EQ(parse_listing(listing(kCommit, large), {"a/b"}).files.at("m").digest, own);
+  for (const std::string& wrong :
+       {std::string("[]"), std::string("{}"), listing("../..", "[]"), listing("main", "[]"),
+        listing(kCommit, "3"), listing(kCommit, "[3]"), listing(kCommit, R"([{"rfilename":"m"}])"),
+        listing(kCommit, R"([{"rfilename":"m","size":5,"blobId":"../../x"}])"),
+        listing(kCommit, R"([{"rfilename":"m","size":-1,"blobId":")" + git + "\"}]"),
+        listing(kCommit, "[" + file + ",\"lfs\":{}}]")})
+    EXPECT_TRUE(is_sentence(message_of<HubError>([&] { parse_listing(wrong, {"a/b"}); }))) << wrong;
+  EXPECT_THROW(parse_listing("<html>", {"a/b"}), model::LoadError);
+}
+
+TEST(HubListing, OfAnotherCommitThanThePinnedOneIsRefused) {
+  const std::string other(40, 'a'), said = message_of<HubError>([&] {
+                                      parse_listing(listing(kCommit, "[]"), {"a/b", other});
+                                    });
+  EXPECT_THAT(said, AllOf(HasSubstr(kCommit), HasSubstr(other)));
 }
 
 TEST(HubDigest, NamesContentAsGitAndLfsDo) {

@@ -1,5 +1,7 @@
 #pragma once
+#include <chrono>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
 #include <stdexcept>
@@ -11,7 +13,13 @@ namespace headscope::app {
 /// Why a model could not be fetched. `what()` is one sentence.
 class HubError : public std::runtime_error {
  public:
-  using std::runtime_error::runtime_error;
+  explicit HubError(const std::string& why, std::optional<std::chrono::seconds> retry_after = {})
+      : std::runtime_error(why), retry_after_(retry_after) {}
+  /// How long the server asks to wait (0: it does not) before an attempt that may succeed; nothing: none may.
+  std::optional<std::chrono::seconds> retry_after() const { return retry_after_; }
+
+ private:
+  std::optional<std::chrono::seconds> retry_after_;
 };
 
 /// A model on the Hugging Face hub.
@@ -22,8 +30,7 @@ struct HubModel {
 };
 
 /// Parses "NAME" or "ORGANISATION/NAME", optionally with "@REVISION"; the short names of known_models are
-/// expanded. Throws HubError for anything the hub would not accept as a name, so that no name leads out of
-/// the cache.
+/// expanded. Throws HubError for anything that might lead out of the cache.
 HubModel parse_hub_model(std::string_view text);
 
 /// parse_hub_model for a text that may also be a folder: accepts "ORGANISATION/NAME" and a known model's
@@ -45,5 +52,21 @@ struct KnownModel {
 
 /// The four sizes of GPT-2 and DistilGPT-2, from small to large.
 std::span<const KnownModel> known_models();
+
+/// Identifies a file's content.
+struct FileFacts {
+  std::string digest;  ///< see Digest
+  std::uint64_t bytes = 0;
+};
+
+/// A repository at one commit.
+struct Listing {
+  std::string commit;                      ///< 40 hexadecimal digits
+  std::map<std::string, FileFacts> files;  ///< by name
+};
+
+/// Parses the hub's JSON about a model. Throws model::LoadError, and HubError also if the model is pinned to
+/// another commit.
+Listing parse_listing(std::string_view json, const HubModel& model);
 
 }  // namespace headscope::app

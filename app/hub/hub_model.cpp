@@ -1,0 +1,113 @@
+#include "app/hub/hub_model.h"
+
+#include <algorithm>
+#include <array>
+#include <nlohmann/json.hpp>
+
+#include "app/run/sources/digest.h"
+#include "model/files/json.h"
+#include "model/files/quote.h"
+
+namespace headscope::app {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::array<KnownModel, 5> kKnown{{
+    {"distilgpt2", "distilbert/distilgpt2", 355'000'000},
+    {"gpt2", "openai-community/gpt2", 551'000'000},
+    {"gpt2-medium", "openai-community/gpt2-medium", 1'523'000'000},
+    {"gpt2-large", "openai-community/gpt2-large", 3'250'000'000},
+    {"gpt2-xl", "openai-community/gpt2-xl", 6'435'000'000},
+}};
+
+constexpr std::uint64_t kMaxBytes = std::uint64_t{1} << 53;  // of a file; sums do not overflow
+
+/// Whether each part between slashes is a plain name for a folder.
+bool is_plain_path(std::string_view text, std::size_t longest) {
+  const auto is_plain = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           std::string_view("-_.+").find(c) != std::string_view::npos;
+  };
+  for (std::string_view rest = text;;) {
+    const std::string_view part = rest.substr(0, rest.find('/'));
+    if (part.empty() || part.front() == '.' || part.front() == '-' || part.ends_with(".lock") ||
+        part.find("..") != part.npos || !std::ranges::all_of(part, is_plain))
+      return false;
+    if (part.size() == rest.size()) return text.size() <= longest;
+    rest.remove_prefix(part.size() + 1);
+  }
+}
+
+/// By the hub's rules. "--" means "/" in folder names.
+bool is_repository(const std::string& text) {
+  const auto has = [closed = text + '/'](const char* part) { return closed.find(part) != closed.npos; };
+  return is_plain_path(text, 96) && std::ranges::count(text, '/') <= 1 &&
+         std::ranges::none_of(std::array{"+", "--", "-/", "./", ".git/"}, has);
+}
+
+}  // namespace
+
+HubModel parse_hub_model(std::string_view text) {
+  const std::size_t at = text.find('@');
+  HubModel model{std::string(text.substr(0, at))};
+  if (at != text.npos) model.revision = text.substr(at + 1);
+  if (!is_repository(model.repository))
+    throw HubError(
+        "expected a model's name as on the Hugging Face hub, like gpt2 or openai-community/gpt2, found " +
+        model::quote(text));
+  if (!is_plain_path(model.revision, 200))
+    throw HubError("expected a branch, a tag or a commit after @, as in gpt2@main, found " +
+                   model::quote(model.revision));
+  for (const KnownModel& known : kKnown)
+    if (known.short_name == model.repository) model.repository = known.repository;
+  return model;
+}
+
+std::optional<HubModel> guess_hub_model(std::string_view text) {
+  const std::string_view name = text.substr(0, text.find('@'));
+  if (name.find('/') == name.npos && std::ranges::find(kKnown, name, &KnownModel::short_name) == kKnown.end())
+    return std::nullopt;
+  try {
+    return parse_hub_model(text);
+  } catch (const HubError&) {
+    return std::nullopt;
+  }
+}
+
+std::string to_text(const HubModel& model) {
+  return model.repository + (model.revision == "main" ? "" : "@" + model.revision);
+}
+
+bool is_commit(std::string_view revision) {
+  return revision.size() == 40 && is_digest(revision);
+}
+
+std::span<const KnownModel> known_models() {
+  return kKnown;
+}
+
+Listing parse_listing(std::string_view text, const HubModel& model) {
+  const std::string where = "the hub's list of " + to_text(model);
+  const json root = model::parse_json(text, where);
+  const HubError wrong(where + ": expected a commit, and name, size and hash of each file, found other JSON");
+  Listing listing;
+  try {
+    listing.commit = root.at("sha").get<std::string>();
+    if (!is_commit(listing.commit)) throw wrong;
+    for (const json& file : root.at("siblings")) {
+      // Large files are known by their own hash, small ones by git's.
+      const json& digest = file.contains("lfs") ? file.at("lfs").at("sha256") : file.at("blobId");
+      const FileFacts facts{digest.get<std::string>(), file.at("size").get<std::uint64_t>()};
+      if (!is_digest(facts.digest) || facts.bytes > kMaxBytes) throw wrong;
+      listing.files[file.at("rfilename").get<std::string>()] = facts;
+    }
+  } catch (const json::exception&) {
+    throw wrong;
+  }
+  if (is_commit(model.revision) && listing.commit != model.revision)
+    throw HubError(where + ": expected that commit, found " + listing.commit);
+  return listing;
+}
+
+}  // namespace headscope::app
