@@ -180,8 +180,10 @@ class Loader {
   const void* read(const Tensor& tensor, std::size_t first, std::size_t count, int thread) {
     const std::size_t element = tensor.type.bytes;
     Piece& piece = read_[thread];
-    if (piece.bytes < count * element)
-      piece.memory.emplace(piece.bytes = count * element), piece.at = piece.memory->take(0);
+    if (!piece.memory || piece.memory->size() < count * element) {
+      piece.memory.emplace(count * element);
+      piece.at = piece.memory->take(0);
+    }
     const std::byte* bytes = piece.at;
     if (tensor.gathered.empty())
       tensor.entry->source->file()->read(tensor.entry->view->offset + first * element,
@@ -203,7 +205,6 @@ class Loader {
   struct Piece {
     std::optional<Arena> memory;
     std::byte* at = nullptr;
-    std::size_t bytes = 0;
     std::vector<float> floats = {};  ///< of types that the kernels do not know
   };
   std::vector<Piece> read_;  // one per thread

@@ -8,27 +8,21 @@
 #include "model/files/error.h"
 
 namespace headscope::model {
+
 void softmax(std::span<const float> logits, double temperature, std::span<double> out) {
-  constexpr float kLowest = -std::numeric_limits<float>::infinity();
-  float largest = kLowest;
-  std::size_t best = 0;
-  for (std::size_t i = 0; i < logits.size(); ++i) {
-    if (std::isnan(logits[i])) {
-      std::fill(out.begin(), out.end(), std::numeric_limits<double>::quiet_NaN());
-      return;
-    }
-    if (logits[i] > largest) {
-      largest = logits[i];
-      best = i;
-    }
+  if (std::ranges::any_of(logits, [](float logit) { return std::isnan(logit); })) {
+    std::ranges::fill(out, std::numeric_limits<double>::quiet_NaN());
+    return;
   }
-  if (largest == kLowest) {  // all logits are -inf
-    std::fill(out.begin(), out.end(), 1.0 / static_cast<double>(out.size()));
+  const auto best = std::ranges::max_element(logits);
+  const float largest = *best;
+  if (largest == -std::numeric_limits<float>::infinity()) {  // as all logits are
+    std::ranges::fill(out, 1.0 / static_cast<double>(out.size()));
     return;
   }
   if (!(temperature > 0)) {
-    std::fill(out.begin(), out.end(), 0.0);
-    out[best] = 1;
+    std::ranges::fill(out, 0.0);
+    out[static_cast<std::size_t>(best - logits.begin())] = 1;
     return;
   }
   double sum = 0;

@@ -206,7 +206,6 @@ struct Tokenizer::Tables {
   }
 
   BytesOfId bytes;
-  int size = 0;  ///< the largest id plus one
   std::array<int, 256> byte_ids;
   MergeTable merges;
   SpecialTokens specials;
@@ -227,9 +226,8 @@ Tokenizer::Tokenizer(TokenizerFiles files) : warnings_(std::move(files.warnings)
   adds_start_token_ = files.add_bos_token.value_or(first.has_value());
   start_token_ = adds_start_token_ && first ? first : bos ? bos : end_of_text_;
   BytesOfId bytes = token_bytes(files, ids, added);
-  int size = 0;
-  for (const auto& [id, text] : bytes) size = std::max(size, id + 1);
-  tables_.reset(new Tables{std::move(bytes), size, ids_of_bytes(ids), MergeTable(merges_of_ids(files, ids)),
+  for (const auto& [id, text] : bytes) size_ = std::max(size_, id + 1);
+  tables_.reset(new Tables{std::move(bytes), ids_of_bytes(ids), MergeTable(merges_of_ids(files, ids)),
                            SpecialTokens(std::move(added)), files.add_prefix_space});
 }
 
@@ -280,10 +278,6 @@ std::string Tokenizer::text(int id) const {
 std::string_view Tokenizer::bytes(int id) const {
   const auto found = tables_->bytes.find(id);
   return found == tables_->bytes.end() ? std::string_view() : found->second;
-}
-
-int Tokenizer::size() const {
-  return tables_->size;
 }
 
 }  // namespace headscope::model

@@ -56,7 +56,7 @@ class Tokenizer {
   std::string_view bytes(int id) const;
 
   /// The largest id plus one.
-  int size() const;
+  int size() const { return size_; }
 
   /// The id of `<|endoftext|>`, which starts every text of the training data.
   std::optional<int> end_of_text() const { return end_of_text_; }
@@ -79,6 +79,7 @@ class Tokenizer {
   std::shared_ptr<const Tables> tables_;
   std::optional<int> end_of_text_, start_token_;
   bool adds_start_token_;
+  int size_ = 0;
   std::string problem_;
   std::vector<std::string> warnings_;
 };

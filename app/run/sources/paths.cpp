@@ -11,10 +11,6 @@ namespace headscope::app {
 
 namespace fs = std::filesystem;
 
-fs::path executable_folder() {
-  return system::executable().parent_path();
-}
-
 fs::path assets_folder(const fs::path& program_folder) {
   fs::path installed = (program_folder / ".." / "share" / "headscope").lexically_normal();
   if (system::is_folder(installed / "models")) return installed;
@@ -30,7 +26,7 @@ fs::path assets_folder(const fs::path& program_folder) {
 }
 
 fs::path assets_folder() {
-  return assets_folder(executable_folder());
+  return assets_folder(system::executable().parent_path());
 }
 
 fs::path bundled_model() {

@@ -11,12 +11,9 @@ namespace headscope::app {
 using system::Environment;
 using system::process_environment;
 
-/// The folder of the running program, symbolic links resolved. Throws std::runtime_error (one sentence).
-std::filesystem::path executable_folder();
-
 /// The program's own files: `../share/headscope` next to the program's folder (installed, wherever that is),
-/// else `assets/` of the source tree it was built from. Throws
-/// std::runtime_error (one sentence, naming both) if neither exists.
+/// else `assets/` of the source tree it was built from. Throws std::runtime_error (one sentence, naming both)
+/// if neither exists.
 std::filesystem::path assets_folder(const std::filesystem::path& program_folder);
 std::filesystem::path assets_folder();
 
