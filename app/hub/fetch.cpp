@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <iterator>
 #include <ranges>
 #include <span>
 #include <system_error>
@@ -11,7 +12,6 @@
 
 #include "app/ascii.h"
 #include "app/run/sources/digest.h"
-#include "app/run/sources/weights_hash.h"
 #include "model/files/config.h"
 #include "model/files/error.h"
 #include "model/files/file_io.h"
@@ -335,7 +335,9 @@ bool is_complete_model(const fs::path& folder) {
   const bool has_none = lacks("tokenizer.json") && (lacks("vocab.json") || lacks("merges.txt"));
   if (!has(kConfig) || !(has_tokenizer || has_none)) return false;
   try {
-    return std::ranges::all_of(weight_files(folder), has);
+    const auto* const weights = std::ranges::find_if(model::kWeightFiles, has);
+    return weights != std::end(model::kWeightFiles) &&
+           std::ranges::all_of(model::files_behind(folder, *weights), has);
   } catch (const std::exception&) {
     return false;
   }

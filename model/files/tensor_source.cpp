@@ -47,12 +47,9 @@ bool is_plain_name(const std::string& name) {
 
 /// The tensors of one of kWeightFiles.
 TensorSource source_of(const fs::path& folder, const std::string& name, const std::stop_token& stop) {
-  constexpr std::uint64_t kMaxIndexBytes = 16 << 20;  // of 100,000 tensors
   TensorSource source;
   source.main_file = system::text_of(folder / name);
-  source.files = {name};
-  if (name.ends_with(kIndexEnding))
-    source.files = shards_of(read_regular_file(folder / name, kMaxIndexBytes), source.main_file);
+  source.files = files_behind(folder, name);
   for (const std::string& each : source.files) {
     const fs::path path = folder / system::path_of(each);
     const auto file = std::make_shared<const TensorFile>(
@@ -91,6 +88,12 @@ std::set<std::string> shards_of(std::string_view json, const std::string& where)
     shards.insert(shard.get<std::string>());
   }
   return shards;
+}
+
+std::set<std::string> files_behind(const fs::path& folder, const std::string& name) {
+  constexpr std::uint64_t kMaxIndexBytes = 16 << 20;  // of 100,000 tensors
+  if (!name.ends_with(kIndexEnding)) return {name};
+  return shards_of(read_regular_file(folder / name, kMaxIndexBytes), system::text_of(folder / name));
 }
 
 void refuse_adapter(const fs::path& folder) {

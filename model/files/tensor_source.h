@@ -26,6 +26,9 @@ std::string no_weights(const std::string& where, const std::set<std::string>& na
 /// named in messages. Throws LoadError.
 std::set<std::string> shards_of(std::string_view json, const std::string& where);
 
+/// The names of the files in a folder that one of kWeightFiles stands for. Throws LoadError.
+std::set<std::string> files_behind(const std::filesystem::path& folder, const std::string& name);
+
 /// Throws LoadError if a folder has an adapter (of PEFT).
 void refuse_adapter(const std::filesystem::path& folder);
 
