@@ -35,8 +35,7 @@ constexpr std::uint64_t kProgressBytes = 1 << 20;  // to receive before a fault 
 constexpr int kTries = 5;                          // attempts for one file without receiving anything new
 constexpr int kFirstTries = 3;        // the same before the hub has answered: the network may be off
 constexpr seconds kLongestWait{120};  // gives up if a server asks for a longer wait
-constexpr milliseconds kBetweenReports{100};
-constexpr milliseconds kBetweenLocks{200};
+constexpr milliseconds kOften{100};   // between reports of progress, and between looks at a lock
 
 /// "models--org--name"
 std::string folder_name(std::string name) {
@@ -117,15 +116,16 @@ class Fetch {
   void advance(std::uint64_t bytes) {
     progress_.done = std::max(progress_.done, before_ + bytes);
     poll();
-    if (Clock::now() - reported_ >= kBetweenReports) report();
+    if (Clock::now() - reported_ >= kOften) report();
   }
 
   void wait(milliseconds time, const std::string& why) {
     progress_.waiting = why;
     report();
     if (options_.wait) options_.wait(time);
-    for (const auto end = Clock::now() + time; poll(), !options_.wait && Clock::now() < end;)
+    for (const auto end = Clock::now() + time; !options_.wait && Clock::now() < end; poll())
       std::this_thread::sleep_for(std::min<Clock::duration>(milliseconds(50), end - Clock::now()));
+    poll();
     progress_.waiting.clear();
   }
 
@@ -207,7 +207,7 @@ class Fetch {
     write(lock_path, [&] {
       // The previous holder may have removed the file, which makes a lock on it useless.
       while (lock = system::File(lock_path, system::Open::change), !lock.try_lock() || !lock.is_at(lock_path))
-        wait(kBetweenLocks, "another program is fetching it; waiting");
+        wait(kOften, "another program is fetching it; waiting");
     });
     if (!is_right(blob(file), file)) download(name, file);
     if (!named) return blob(file);

@@ -24,7 +24,7 @@ std::string bytes_text(std::uint64_t bytes);
 /// "model.safetensors  123 MB of 548 MB  22 %", and the reason for waiting.
 std::string progress_text(const FetchProgress& progress);
 
-/// Callbacks and limits of a fetch; tests supply their own.
+/// Callbacks of a fetch.
 struct FetchOptions {
   std::function<void(const FetchProgress&)> progress = {};   ///< a few times a second, on the caller's thread
   std::function<bool()> cancelled = {};                      ///< polled at least once a second

@@ -18,8 +18,8 @@ struct HubSettings {
   std::string token;     ///< $HF_TOKEN, else the content of $HF_TOKEN_PATH or $HF_HOME/token; empty: none
   /// $REQUESTS_CA_BUNDLE, $CURL_CA_BUNDLE or $SSL_CERT_FILE; empty: the system's
   std::filesystem::path certificates;
-  bool offline = false;                ///< $HF_HUB_OFFLINE or $TRANSFORMERS_OFFLINE
-  std::filesystem::path cache;         ///< see hugging_face_cache
+  bool offline = false;                        ///< $HF_HUB_OFFLINE or $TRANSFORMERS_OFFLINE
+  std::filesystem::path cache;                 ///< see hugging_face_cache
   std::chrono::milliseconds patience{60'000};  ///< a response may take so long, and 1 ms for each byte
 };
 
