@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
-#include <iterator>
 #include <ranges>
 #include <span>
 #include <system_error>
@@ -32,10 +31,9 @@ using Clock = std::chrono::steady_clock;
 constexpr const char* kConfig = "config.json";
 constexpr std::size_t kMaxTextBytes = std::size_t{64} << 20;  // of a file list, a configuration or an index
 constexpr std::uint64_t kProgressBytes = 1 << 20;  // to receive before a fault counts as the first again
-constexpr int kTries = 5;                          // attempts for one file without receiving anything new
-constexpr int kFirstTries = 3;        // the same before the hub has answered: the network may be off
-constexpr seconds kLongestWait{120};  // gives up if a server asks for a longer wait
-constexpr milliseconds kOften{100};   // between reports of progress, and between looks at a lock
+constexpr int kTries = 5, kFirstTries = 3;  // without anything new; the first: before the hub has answered
+constexpr seconds kLongestWait{120};        // gives up if a server asks for a longer wait
+constexpr milliseconds kOften{100};         // between reports of progress, and between looks at a lock
 
 /// "models--org--name"
 std::string folder_name(std::string name) {
