@@ -57,16 +57,21 @@ bool is_blank(CharClass c) {
   return c == CharClass::space || c == CharClass::line_break;
 }
 
-/// A boundary before `at` > 0, at most a line away: text after a line break always starts a grapheme.
+/// A boundary before `at` > 0: the nearest that can be told without reading from the start, which is one after
+/// a line feed or between two ASCII characters.
 std::size_t boundary_before(std::string_view text, std::size_t at) {
-  if (at >= 2 && text[at - 2] == '\r' && text[at - 1] == '\n') return at - 2;
-  const std::size_t line_break = at < 2 ? std::string_view::npos : text.find_last_of("\r\n", at - 2);
-  return line_break == std::string_view::npos ? 0 : line_break + 1;
+  const auto is_boundary = [&](std::size_t i) {
+    const char before = text[i - 1];
+    return before == '\n' || (is_ascii(before) && before != '\r' && is_ascii(text[i]));
+  };
+  std::size_t start = at - 1;
+  while (start > 0 && !is_boundary(start)) --start;
+  return start;
 }
 
 /// Start of the run of graphemes of one class, other than line breaks, that ends at `at` > 0.
 std::size_t run_start(std::string_view text, std::size_t at, CharClass run) {
-  std::size_t start = boundary_before(text, at);
+  std::size_t start = text.find_last_of("\r\n", at - 1) + 1;
   for (std::size_t here = start; here < at;) {
     const std::size_t next = next_grapheme(text, here);
     if (class_at(text, here) != run) start = next;
