@@ -23,8 +23,8 @@ TEST(CircuitCommand, IsParsed) {
   EXPECT_EQ(defaults.method, CircuitMethod::integrated);
   EXPECT_EQ(defaults.measured.metric, GradientMetric::difference);
   EXPECT_EQ(defaults.edges, kCircuitEdges);
-  EXPECT_FALSE(defaults.ablation || defaults.comparison.second || defaults.steps || defaults.measured.position ||
-               defaults.by_position);
+  EXPECT_FALSE(defaults.ablation || defaults.comparison.second || defaults.steps ||
+               defaults.measured.position || defaults.by_position);
   const auto full = testing::parsed<CircuitCommand>(
       kCircuit + Words{"--method", "integrated", "--metric", "logprob", "--token", " it", "--position", "2",
                        "--ablate", "zero", "--edges", "7", "--steps", "9", "--by-position", "--json"});

@@ -3,8 +3,8 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "app/cli/commands/engine.h"
 #include "app/cli/commands/command_arguments.h"
+#include "app/cli/commands/engine.h"
 #include "app/run/recompute.h"
 #include "model/files/error.h"
 #include "tests/app/command_runs.h"

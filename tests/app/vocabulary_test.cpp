@@ -4,8 +4,8 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
-#include "app/cli/commands/figure.h"
 #include "app/cli/commands/command_arguments.h"
+#include "app/cli/commands/figure.h"
 #include "tests/app/command_runs.h"
 #include "tests/support/temporary_folder.h"
 

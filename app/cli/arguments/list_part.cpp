@@ -178,9 +178,8 @@ void for_each_part(std::span<const std::filesystem::path> files,
     const std::string text = model::read_file(file);
     Digest digest = Digest::sha256();
     digest.add(text);
-    const bool is_new = hashes.insert(digest.hex()).second;
+    if (!hashes.insert(digest.hex()).second) throw model::LoadError(name + ": the same part was given twice");
     add(text, name);
-    if (!is_new) throw model::LoadError(name + ": the same part was given twice");
   }
 }
 

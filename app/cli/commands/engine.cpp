@@ -245,8 +245,7 @@ Engine start_engine(const Arguments& command, const Streams& streams, const Engi
 
 model::Edits edits_from(const EditArguments& edits, const LoadedModel& model) {
   model::Edits all;
-  if (edits.file)
-    all = parse_edit_lines(model::read_file(*edits.file), system::text_of(*edits.file), model);
+  if (edits.file) all = parse_edit_lines(model::read_file(*edits.file), system::text_of(*edits.file), model);
   for (const std::string& text : edits.texts)
     for (model::Edit& edit : parse_edits(text, model)) all.push_back(std::move(edit));
   require_few(all.size());

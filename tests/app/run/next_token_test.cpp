@@ -42,13 +42,14 @@ TEST_F(NextTokenTest, SaysNothingOfARunThatIsFinite) {
 TEST_F(NextTokenTest, SaysWhereTheRunIsNotFinite) {
   for (const int position : {-1, 0, 1}) {
     const NextToken next = after(position, "h.1.attn.c_attn.bias", 5);
-    EXPECT_EQ(next.not_finite, "non-finite values, first seen in blocks.1.attn.hook_q, head 1, position 0");
+    EXPECT_EQ(next.not_finite,
+              "the run has non-finite values, first seen in blocks.1.attn.hook_q, head 1, position 0");
     EXPECT_EQ(next.bytes(), next.logits.size() * sizeof(float) + next.not_finite.size());
   }
 }
 
 TEST_F(NextTokenTest, SaysWhereTheLogitsAloneAreNotFinite) {
-  const std::string note = "non-finite values, first seen in logits, position ";
+  const std::string note = "the run has non-finite values, first seen in logits, position ";
   EXPECT_EQ(after(1, "ln_f.bias", 3).not_finite, note + "1");
   EXPECT_EQ(after(-1, "wte.weight", 4095 * 8).not_finite, note + std::to_string(last_));
 }
