@@ -61,7 +61,7 @@ class WrongPrompt(ProgramCase):
     def test_files_without_an_end_are_named(self):
         for device in ("/dev/urandom", "/dev/zero"):
             for option in ("--edits", "--prompt-file", "--prompts", "--mean-over"):
-                given = [] if "prompt" in option else ["--prompt", "x"]
+                given = [] if "prompt" in option else ["--prompt", "x", "--edit", "L0H0.z=mean"]
                 message = self.fail_with(1, "predict", *given, option, device, contains=device)
                 self.assertRegex(message, "at most|:1: ")
 
