@@ -9,6 +9,7 @@
 #include <string_view>
 #include <utility>
 
+#include "model/files/convert.h"
 #include "model/files/error.h"
 #include "model/files/file_io.h"
 #include "model/files/json.h"
@@ -28,14 +29,6 @@ constexpr std::size_t kLengthBytes = 8;            // the header's length, befor
 constexpr std::uint64_t kMaxHeader = 100'000'000;  // as in the format's reference implementation
 constexpr int kMaxDepth = 8;                       // the format itself needs 3
 constexpr const char *kMetadata = "__metadata__", *kCutOff = " (the file is truncated; download it again)";
-
-/// Size of a tensor in bytes; nothing if the product overflows or is not a whole number of bytes.
-std::optional<std::uint64_t> byte_size(std::span<const std::int64_t> shape, std::uint64_t bits) {
-  std::uint64_t total = 0;
-  const std::optional<std::uint64_t> count = count_of_elements(shape);
-  if (!count || __builtin_mul_overflow(*count, bits, &total) || total % 8 != 0) return std::nullopt;
-  return total / 8;
-}
 
 std::string header_text(const OpenFile& file, const std::string& where) {
   const std::string start = file.text(0, std::min<std::uint64_t>(file.size(), 64));
@@ -93,12 +86,15 @@ TensorView view_of(const json& tensor, const std::string& where, std::uint64_t f
            shape_text(offsets) + " (the file is truncated or damaged; download it again)");
   view.offset = first + begin;
   view.bytes = end - begin;
-  const auto bits = bits_of(view.dtype);  // of an unknown type any number of bytes will do
-  const std::optional<std::uint64_t> expected = bits ? byte_size(view.shape, *bits) : view.bytes;
-  if (expected == view.bytes) return view;
-  const std::string what = "the shape " + shape_text(view.shape) + " of " + view.dtype;
-  if (!expected) reject(where, "a size that can be addressed", what);
-  reject(where, std::to_string(*expected) + " bytes for " + what, std::to_string(view.bytes));
+  const auto type = stored_type(view.dtype);  // of any other type it does not matter how long it is
+  const auto count = count_of_elements(view.shape);
+  std::uint64_t expected = view.bytes;
+  const auto what = [&] { return "the shape " + shape_text(view.shape) + " of " + view.dtype; };
+  if (type && (!count || __builtin_mul_overflow(*count, type->bytes, &expected)))
+    reject(where, "a size that can be addressed", what());
+  if (view.bytes != expected)
+    reject(where, std::to_string(expected) + " bytes for " + what(), std::to_string(view.bytes));
+  return view;
 }
 
 /// The format allows neither overlaps nor bytes that belong to no tensor.

@@ -2,7 +2,8 @@
 
 #include <algorithm>
 #include <cstring>
-#include <utility>
+
+#include "model/files/convert.h"
 
 namespace headscope::model {
 namespace {
@@ -19,19 +20,6 @@ std::uint64_t place_of(const TensorView& view, std::uint64_t index) {
 }
 
 }  // namespace
-
-std::optional<std::uint64_t> bits_of(std::string_view dtype) {
-  static constexpr std::pair<std::string_view, std::uint64_t> kBits[] = {
-      {"F32", 32},    {"F16", 16},    {"BF16", 16},       {"I64", 64},    {"U8", 8},      {"BOOL", 8},
-      {"F64", 64},    {"I32", 32},    {"I16", 16},        {"I8", 8},      {"U64", 64},    {"U32", 32},
-      {"U16", 16},    {"C64", 64},    {"F8_E5M2", 8},     {"F8_E4M3", 8}, {"F8_E8M0", 8}, {"F8_E4M3FNUZ", 8},
-      {"F6_E2M3", 6}, {"F6_E3M2", 6}, {"F8_E5M2FNUZ", 8}, {"F4", 4},
-  };
-  for (const auto& [name, bits] : kBits) {
-    if (name == dtype) return bits;
-  }
-  return std::nullopt;
-}
 
 std::optional<std::uint64_t> count_of_elements(std::span<const std::int64_t> shape) {
   std::uint64_t count = 1;
@@ -78,7 +66,7 @@ std::vector<std::byte> TensorFile::read(const TensorView& tensor) const {
     file_->read(tensor.offset, bytes);
     return bytes;
   }
-  const std::uint64_t element = *bits_of(tensor.dtype) / 8;
+  const std::uint64_t element = stored_type(tensor.dtype)->bytes;
   const std::string all = file_->text(tensor.offset, *extent_of(tensor) * element);
   for (std::uint64_t i = 0; i * element < bytes.size(); ++i)
     std::memcpy(bytes.data() + i * element, all.data() + place_of(tensor, i) * element, element);

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "model/files/convert.h"
 #include "model/files/error.h"
 #include "model/files/file_io.h"
 #include "model/files/pickle.h"
@@ -153,7 +154,7 @@ class StateDict {
     view.shape = whole_numbers(pickle_[arguments.items[2]], where);
     view.strides = whole_numbers(pickle_[arguments.items[3]], where);
     const Value& offset = pickle_[arguments.items[1]];
-    const std::uint64_t element = *bits_of(view.dtype) / 8, held = entry->second.bytes / element;
+    const std::uint64_t element = stored_type(view.dtype)->bytes, held = entry->second.bytes / element;
     const std::optional<std::uint64_t> count = count_of_elements(view.shape), reach = extent_of(view);
     if (offset.kind != Kind::integer || offset.integer < 0 || !count || !reach ||
         static_cast<std::uint64_t>(offset.integer) > held || *reach > held - offset.integer)

@@ -139,8 +139,6 @@ std::vector<HostileFile> hostile_files() {
        "a size that can be addressed"},
       {"BitsOverflow", one_tensor(R"("dtype":"F64","shape":[)" + maximum + R"(],"data_offsets":[0,8])", 8),
        "a size that can be addressed"},
-      {"HalfAByte", one_tensor(R"("dtype":"F4","shape":[3],"data_offsets":[0,2])", 2),
-       "a size that can be addressed"},
       {"OneOffset", one_tensor(R"("dtype":"F32","shape":[1],"data_offsets":[4])", 4),
        "[begin, end], found [4]"},
       {"ThreeOffsets", one_tensor(R"("dtype":"F32","shape":[1],"data_offsets":[0,4,4])", 4), "[begin, end]"},
