@@ -57,8 +57,8 @@ bool is_blank(CharClass c) {
   return c == CharClass::space || c == CharClass::line_break;
 }
 
-/// A boundary before `at` > 0: the nearest that can be told without reading from the start, which is one after
-/// a line feed or between two ASCII characters.
+/// A boundary before `at` > 0: the nearest that can be told without reading from the start, which is one
+/// after a line feed or between two ASCII characters.
 std::size_t boundary_before(std::string_view text, std::size_t at) {
   const auto is_boundary = [&](std::size_t i) {
     const char before = text[i - 1];
