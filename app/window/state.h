@@ -48,8 +48,8 @@ struct ExportEffect {
   ExportForm form;  ///< at the time of the action
   DoExport action;
 };
-using Effect = std::variant<ExportEffect, CopyNumbers, CopyText, Paste, BrowseFolder, FindModels,
-                            FetchModel, CancelFetch, SaveSession, OpenFile>;
+using Effect = std::variant<ExportEffect, CopyNumbers, CopyText, Paste, BrowseFolder, FindModels, FetchModel,
+                            CancelFetch, SaveSession, OpenFile>;
 
 /// What an action reads besides the state, and the effects it requests.
 struct World {
