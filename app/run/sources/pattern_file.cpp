@@ -197,9 +197,7 @@ std::shared_ptr<const PatternFile> PatternFile::open(const std::filesystem::path
 
 bool PatternFile::is_one(const std::filesystem::path& file, const std::stop_token& stop) noexcept {
   try {
-    const auto opened = model::open_safetensors(file, stop);
-    return std::ranges::any_of(opened.tensors(),
-                               [](const auto& tensor) { return layer_of(tensor.first).has_value(); });
+    return model::open_safetensors(file, stop).tensors().contains(hook_of(0));
   } catch (const std::exception&) {
     return false;
   }
