@@ -102,10 +102,11 @@ std::optional<ListedPrompt> PromptSource::next() {
       digest_->add(read->text);
       if (!lines_->eof()) digest_->add("\n");
       const std::string_view line = bare_prompt_line(read->text, line_++ == 0);
-      if (!is_prompt_line(line) || number_++ % shard_.count != shard_.index) continue;
-      if (read->too_long)
+      is_cut_ = read->too_long;
+      if (is_cut_)
         throw model::LoadError(where() + "expected a line of at most " + std::to_string(kMaxLineBytes) +
                                " bytes, found a longer one");
+      if (!is_prompt_line(line) || number_++ % shard_.count != shard_.index) continue;
       prompt = plain_ ? ListedPrompt{{.text = std::string(line), .ids = {}}}
                       : parse_prompt_line(line, name_ + ":" + std::to_string(line_));
     }
@@ -125,7 +126,7 @@ std::optional<ListedPrompt> PromptSource::next() {
 }
 
 bool PromptSource::can_continue() const {
-  return is_list() && !lines_->bad();
+  return is_list() && !lines_->bad() && !is_cut_;
 }
 
 std::filesystem::path PromptSource::file(const std::filesystem::path& pattern) const {

@@ -143,17 +143,15 @@ TEST(InputLines, HaveTheLimitThatTheGuideSays) {
 }
 
 TEST(InputLines, LongOnesAreCut) {
-  std::istringstream in("12345\n123456\n" + std::string(1000, 'x') + "\nok");
+  std::istringstream in("12345\n\n123456\nok");
   const auto next = [&] { return next_line(in, 5).value(); };
   EXPECT_EQ(next().text, "12345");
-  for (int i = 0; i < 2; ++i) {
-    const InputLine line = next();
-    EXPECT_TRUE(line.too_long);
-    EXPECT_EQ(line.text.size(), 5U);
-  }
-  const InputLine last = next();
-  EXPECT_FALSE(last.too_long);
-  EXPECT_EQ(last.text, "ok");
+  EXPECT_EQ(next().text, "");
+  const InputLine line = next();
+  EXPECT_TRUE(line.too_long);
+  EXPECT_EQ(line.text, "12345");
+  EXPECT_EQ(next().text, "") << "its rest";
+  EXPECT_EQ(next().text, "ok");
   EXPECT_FALSE(next_line(in, 5).has_value());
 }
 

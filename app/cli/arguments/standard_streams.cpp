@@ -65,15 +65,14 @@ InputBuffer::int_type InputBuffer::underflow() {
 }
 
 std::optional<InputLine> next_line(std::istream& in, std::size_t limit) {
-  constexpr int kEnd = std::istream::traits_type::eof();
   InputLine line;
-  int next = in.get();
-  if (next == kEnd) return std::nullopt;
-  for (; next != kEnd && next != '\n'; next = in.get()) {
-    line.too_long |= line.text.size() == limit;
-    if (!line.too_long) line.text += static_cast<char>(next);
+  for (int next = in.get(); next != std::istream::traits_type::eof(); next = in.get()) {
+    if (next == '\n') return line;
+    line.too_long = line.text.size() == limit;
+    if (line.too_long) return line;
+    line.text += static_cast<char>(next);
   }
-  return line;
+  return line.text.empty() ? std::nullopt : std::optional(line);
 }
 
 InputFile::InputFile(const std::filesystem::path& path)

@@ -56,14 +56,14 @@ class InputBuffer : public std::streambuf {
   std::array<char, 1 << 16> buffer_;
 };
 
-/// Longer lines are cut: parsing JSON takes many times its size, and a sender without line breaks must not
-/// take all memory.
+/// Limit of a line: parsing JSON takes many times its size, and a sender without line breaks must not take
+/// all memory.
 inline constexpr std::size_t kMaxLineBytes = std::size_t{8} << 20;
 
 /// A line without its end.
 struct InputLine {
   std::string text;
-  bool too_long = false;  ///< it was longer than the limit, and the text is its beginning
+  bool too_long = false;  ///< it is longer than the limit; its rest has not been read
 };
 
 /// Reads the next line; nothing at the end. A last line without its end counts. Throws like the stream.

@@ -230,6 +230,7 @@ void run_serve(const ServeCommand& command, const Streams& streams) {
   if (streams.hide) streams.hide();
   const auto models = std::make_shared<KeptModels>(memory_limit(command.memory));
   while (const auto line = next_line(streams.in)) {
+    if (line->too_long) streams.in.ignore(std::numeric_limits<std::streamsize>::max(), '\n');
     if (line->text.find_first_not_of(" \t\r") == std::string::npos && !line->too_long) continue;
     streams.out << answer_to(*line, models) << '\n' << std::flush;
   }
