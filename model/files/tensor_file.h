@@ -37,8 +37,8 @@ std::optional<std::uint64_t> extent_of(const TensorView& view);
 bool is_contiguous(const TensorView& view);
 
 /// A file of named tensors. It is checked completely before any tensor is returned: every range lies inside
-/// the file and fits the tensor's shape. A tensor of a dtype without a stored_type is kept without checking its
-/// length; its user must reject it.
+/// the file and fits the tensor's shape. A tensor of a dtype without a stored_type is kept without checking
+/// its length; its user must reject it.
 class TensorFile {
  public:
   TensorFile(std::shared_ptr<const OpenFile> file, std::map<std::string, TensorView> tensors,
