@@ -164,7 +164,7 @@ struct PatternFile::Header {
     std::map<std::string_view, int> numbers;  // of equal texts
     std::size_t end = 0;
     for (std::size_t i = 0; i < tokens.tokens.size(); ++i) {
-      const std::string_view text = named.empty() ? "" : named[i];
+      const std::string_view text = named.empty() ? std::string_view() : named[i];
       const int number = numbers.try_emplace(text, static_cast<int>(numbers.size())).first->second;
       tokens.tokens[i] = {given.empty() ? number : given[i], end, end + text.size()};
       end += text.size();
