@@ -212,7 +212,12 @@ class Fetch {
     write(place, [&] {
       system::remove_file(link);  // of a process that was killed
       system::make_link(fs::path("..") / ".." / "blobs" / file.digest, link);
-      system::rename_over(link, place);
+      try {
+        system::rename_over(link, place);
+      } catch (const std::system_error&) {
+        system::remove_file(link);
+        throw;
+      }
       system::remove_file(link);  // is still there if both were names of the same file
     });
     return place;

@@ -97,7 +97,8 @@ model::Site read_site(const EditReader& in, const SiteName& of) {
   }
   const std::optional<model::Site> site = site_named(name);
   if (name.empty())
-    in.fail("expected a site, as in L5H1.z=0, found " + (in.rest().empty() ? "none" : model::quote(in.rest())));
+    in.fail("expected a site, as in L5H1.z=0, found " +
+            (in.rest().empty() ? "none" : model::quote(in.rest())));
   if (!site) in.fail(model::quote(name) + " is not a site; sites are " + site_names());
   const bool block = model::in_block(*site);
   if (block && !layers) in.fail("this site needs a layer, as in L5." + std::string(name));
