@@ -197,7 +197,7 @@ class Fetch {
   /// gets its name in the snapshot, too.
   fs::path bring(const std::string& name, bool named) {
     const FileFacts& file = listing_.files.at(name);
-    const fs::path place = snapshot_ / name, link = snapshot_ / ("." + name + ".link");
+    const fs::path place = snapshot_ / name;
     const fs::path lock_path = cache_ / ".locks" / folder_.filename() / (file.digest + ".lock");
     progress_.file = name;
     if (is_right(place, file)) return place;
@@ -210,15 +210,8 @@ class Fetch {
     if (!is_right(blob(file), file)) download(name, file);
     if (!named) return blob(file);
     write(place, [&] {
-      system::remove_file(link);  // of a process that was killed
-      system::make_link(fs::path("..") / ".." / "blobs" / file.digest, link);
-      try {
-        system::rename_over(link, place);
-      } catch (const std::system_error&) {
-        system::remove_file(link);
-        throw;
-      }
-      system::remove_file(link);  // is still there if both were names of the same file
+      system::remove_file(place);  // if it is there, its content is wrong
+      system::make_link(fs::path("..") / ".." / "blobs" / file.digest, place);
     });
     return place;
   }
