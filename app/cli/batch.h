@@ -58,7 +58,7 @@ class PromptSource {
   std::string name_;
   std::unique_ptr<std::istream> file_;  ///< the list's file
   std::istream* lines_ = nullptr;
-  bool is_cut_ = false;  ///< a line is too long, and may have no end
+  bool is_cut_ = false;           ///< a line is too long, and may have no end
   std::string list_name_;         ///< without its folder
   std::optional<Digest> digest_;  ///< of the lines that were read; none: one prompt
   std::optional<ListFile> list_;

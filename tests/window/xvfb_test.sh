@@ -95,8 +95,8 @@ export-by-mouse)
   start_server
   start_window --prompt "Once upon"
   click_at 1510 24   # Export
-  click_at 800 724   # Export, in the dialog
-  wait_for "no picture was written" picture_in "$work/*.png"
+  exported() { click_at 800 724 && picture_in "$work/*.png"; }  # Export, once the dialog is open
+  wait_for "no picture was written" exported
   close_window
   ;;
 restart)
