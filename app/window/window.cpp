@@ -254,7 +254,7 @@ class Shell {
 
   /// All moves since the last frame or other event are one.
   void take_drag() {
-    if (std::exchange(dragged_, false)) feed(MouseMove{*pointer_});
+    if (std::exchange(dragged_, false) && pointer_) feed(MouseMove{*pointer_});
   }
 
   void typed(unsigned code_point) {
@@ -277,6 +277,7 @@ class Shell {
   }
 
   void pressed(int button, int action, int mods) {
+    take_drag();
     const bool down = action == GLFW_PRESS;
     const viz::Point at = pointer_place();
     pointer_ = at;

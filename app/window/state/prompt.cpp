@@ -32,6 +32,13 @@ bool is_second_prompt(const UiState& s, const Run& run, const Snapshot& snapshot
          run->prompt.text == s.second.text.edit.text;
 }
 
+static_assert(kMaxText == Prompt::kMaxBytes);
+
+void refuse_text(UiState& s) {
+  s.generation.running = false;
+  s.message = {"Not inserted: this field holds at most " + std::to_string(kMaxText) + " bytes.", true};
+}
+
 /// Appends a token to the second prompt, which is only text.
 void continue_second(UiState& s, const AppendToken& a) {
   TextState& edit = s.second.text.edit;
@@ -43,9 +50,11 @@ void continue_second(UiState& s, const AppendToken& a) {
                  true};
     return;
   }
+  const std::size_t kept = a.after < 0 ? edit.text.size() : a.of->tokens.tokens.at(a.after).end;
+  if (kept + bytes.size() > kMaxText) return refuse_text(s);
   const TextCommand command =
       a.after < 0 ? TextCommand(Append{std::move(bytes), s.generation.running})
-                  : TextCommand(Replace{edit.text.substr(0, a.of->tokens.tokens.at(a.after).end) + bytes});
+                  : TextCommand(Replace{edit.text.substr(0, kept) + bytes});
   edit = apply(std::move(edit), command);
   scroll_to_start(s);
 }
@@ -109,6 +118,7 @@ void replace_tokens(UiState& s, std::span<const model::Token> before, std::span<
   std::string becomes =
       text.substr(0, same > 0 ? before[same - 1].end : 0) +
       snapshot.model->tokenizer->decode(ids.subspan(std::max(same, ids.size() - own.size())));
+  if (becomes.size() > kMaxText) return refuse_text(s);
   // Built before `text` is moved, since the order of evaluation in a call is unspecified.
   const TextCommand command = becomes.starts_with(text)
                                   ? TextCommand(Append{becomes.substr(text.size()), appended})
@@ -132,16 +142,6 @@ void count_generated(Generation& generation) {
   if (generation.running && ++generation.token_count >= Generation::kMax) generation.running = false;
 }
 
-static_assert(kMaxText == Prompt::kMaxBytes);
-
-void refuse_text(UiState& s, World& w) {
-  reduce(s,
-         ShowMessage{"Not inserted: the text would be longer than " + std::to_string(kMaxText) +
-                         " bytes, which is more than a model reads.",
-                     true},
-         w);
-}
-
 void prompt_changed(UiState& s) {
   s.generation.running = false;
   scroll_to_start(s);
@@ -155,7 +155,7 @@ Prompt typed_prompt(const PromptSlice& state) {
 }
 
 void replace_prompt(UiState& s, const Prompt& prompt, World& w) {
-  if (prompt.text.size() > kMaxText) return refuse_text(s, w);
+  if (prompt.text.size() > kMaxText) return refuse_text(s);
   if (Prompt now = typed_prompt(s); now != prompt) w.replaced = std::move(now);
   if (prompt.text != s.prompt.edit.text)
     s.prompt.edit = apply(std::move(s.prompt.edit), Replace{prompt.text});
@@ -169,7 +169,7 @@ void replace_prompt(UiState& s, const Prompt& prompt, World& w) {
 void reduce(UiState& s, const TypeInField& a, World& w) {
   TextField& field = field_of(s, a.field);
   const auto* insert = std::get_if<Insert>(&a.command);
-  if (insert && !has_room(field.edit, insert->bytes.size())) return refuse_text(s, w);
+  if (insert && !has_room(field.edit, insert->bytes.size())) return refuse_text(s);
   const bool moves_only =
       std::holds_alternative<Move>(a.command) || std::holds_alternative<MoveTo>(a.command) ||
       std::holds_alternative<Select>(a.command) || std::holds_alternative<SelectAll>(a.command);
@@ -222,7 +222,8 @@ void reduce(UiState& s, const SetPrompt& a, World& w) {
   reduce(s, CloseTour{}, w);
 }
 
-void reduce(PromptSlice& s, const ShowIds& a, World&) {
+void reduce(UiState& s, const ShowIds& a, World&) {
+  if (a.text.size() > kMaxText) return refuse_text(s);
   s.prompt.edit = make_text_state(a.text);
   s.ids = a.ids;
 }

@@ -68,7 +68,7 @@ struct PromptsRead {  ///< a list of prompts was read from a file
 void reduce(UiState& s, const TypeInField& a, World& w);
 void reduce(UiState& s, const ScrollField& a, World& w);
 void reduce(UiState& s, const SetPrompt& a, World& w);
-void reduce(PromptSlice& s, const ShowIds& a, World& w);
+void reduce(UiState& s, const ShowIds& a, World& w);
 void reduce(UiState& s, const ShowPrompt& a, World& w);
 void reduce(UiState& s, const AppendToken& a, World& w);
 void reduce(UiState& s, const SetTokens& a, World& w);
