@@ -10,15 +10,15 @@
 #include "app/cli/status_line.h"
 #include "app/counted.h"
 #include "app/text/terminal_text.h"
-#include "model/files/file_io.h"
+#include "app/views/table.h"
 #include "system/path_text.h"
 
 namespace headscope::app {
 namespace {
 
-/// All bytes, or as many as are too many for a prompt.
-std::string bytes_of(std::istream& in) {
-  std::string bytes(Prompt::kMaxBytes + 1, '\0');
+/// All bytes, or as many as are more than `limit` also without a byte order mark.
+std::string bytes_of(std::istream& in, std::size_t limit) {
+  std::string bytes(kByteOrderMark.size() + limit + 1, '\0');
   in.read(bytes.data(), std::ssize(bytes));
   bytes.resize(static_cast<std::size_t>(in.gcount()));
   return bytes;
@@ -57,7 +57,7 @@ std::filesystem::path with_name(const std::filesystem::path& pattern, std::strin
 }
 
 PromptSource::PromptSource(const PromptArguments& arguments, std::istream& standard_input)
-    : start_token_(arguments.start_token), shard_(arguments.shard) {
+    : start_token_(arguments.start_token), shard_(arguments.shard), limit_(arguments.limit) {
   using From = PromptArguments::From;
   const bool standard = arguments.file == "-";
   name_ = standard ? "standard input" : terminal_safe(system::text_of(arguments.file));
@@ -69,8 +69,8 @@ PromptSource::PromptSource(const PromptArguments& arguments, std::istream& stand
       single_ = ListedPrompt{{.text = arguments.text, .ids = arguments.ids}};
       break;
     case From::file: {
-      const std::string bytes =
-          standard ? bytes_of(standard_input) : model::read_file(arguments.file, Prompt::kMaxBytes);
+      if (!standard) file_ = std::make_unique<InputFile>(arguments.file);
+      const std::string bytes = bytes_of(standard ? standard_input : *file_, limit_);
       single_ = ListedPrompt{{.text = std::string(without_byte_order_mark(bytes)), .ids = {}}};
       break;
     }
@@ -119,9 +119,9 @@ std::optional<ListedPrompt> PromptSource::next() {
   }
   prompt->start_token = start_token_;
   if (!is_list()) ++number_;
-  if (std::max(prompt->text.size(), prompt->ids.size()) > Prompt::kMaxBytes)
-    throw model::RunError(where() + "the prompt is longer than " + std::to_string(Prompt::kMaxBytes) +
-                          " bytes or ids, which is more than a model reads");
+  if (std::max(prompt->text.size(), prompt->ids.size()) > limit_)
+    throw model::RunError(where() + "expected a prompt of at most " + std::to_string(limit_) +
+                          " bytes or ids, found a longer one");
   return prompt;
 }
 

@@ -54,9 +54,10 @@ class PromptSource {
   std::optional<ListedPrompt> single_;
   std::optional<bool> start_token_;
   Shard shard_;
+  std::size_t limit_;
   bool plain_ = false;  ///< each line is a prompt, as in a .txt file
   std::string name_;
-  std::unique_ptr<std::istream> file_;  ///< the list's file
+  std::unique_ptr<std::istream> file_;  ///< that of the prompt or the list
   std::istream* lines_ = nullptr;
   bool is_cut_ = false;           ///< a line is too long, and may have no end
   std::string list_name_;         ///< without its folder

@@ -170,6 +170,13 @@ TEST(TokensCommand, ReadsSpecialTokensAsPlainTextIfAsked) {
   EXPECT_EQ(text, "a<|endoftext|>");
 }
 
+TEST(TokensCommand, TakesMoreThanAModelReads) {
+  std::string book;
+  while (book.size() <= Prompt::kMaxBytes) book += "The king gave Mr. Pellinor a horse. ";
+  EXPECT_FALSE(succeed({"tokens", "--json", "--prompt-file", "-"}, book).empty());
+  EXPECT_EQ(run_command({"predict", "--prompt-file", "-"}, book).status, 1);
+}
+
 TEST(Csv, BeginsWithAByteOrderMarkIfAsked) {
   const std::string mark = "\xef\xbb\xbf";
   const Words csv{"--out", "-", "--format", "csv"}, prompt{"--prompt", "a b"};

@@ -70,7 +70,11 @@ TEST(PromptSource, WhatNoModelReadsIsRefused) {
   };
   EXPECT_EQ(first(from_file(From::file, "-"), most)->text, most);
   EXPECT_THROW(first(from_file(From::file, "-"), text), model::RunError);
-  EXPECT_THROW(first(from_file(From::file, folder.write("p", text)), ""), model::LoadError);
+  EXPECT_THROW(first(from_file(From::file, folder.write("p", text)), ""), model::RunError);
+  const std::string mark = "\xef\xbb\xbf";
+  EXPECT_EQ(first(from_file(From::file, "-"), mark + most)->text, most);
+  EXPECT_EQ(first(from_file(From::file, folder.write("p", mark + most)), "")->text, most);
+  EXPECT_THROW(first(from_file(From::file, "-"), mark + text), model::RunError);
   EXPECT_THROW(first({.from = From::text, .text = text, .ids = {}, .file = {}}, ""), model::RunError);
   EXPECT_THROW(first(from_file(From::list, "-"), "\"" + text + "\""), model::RunError);
   EXPECT_THROW(first(from_file(From::list, "-"), line), model::LoadError);

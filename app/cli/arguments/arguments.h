@@ -68,6 +68,7 @@ struct PromptArguments {
   std::optional<bool> start_token = {};  ///< nothing: as the tokenizer's files say
   Shard shard = {};                      ///< part of a list
   bool skip_errors = false;              ///< lists: report a prompt that fails and continue
+  std::size_t limit = Prompt::kMaxBytes;  ///< of a prompt's bytes, or its ids
   EditArguments edits = {};
 };
 

@@ -1,4 +1,5 @@
 #include "app/cli/arguments/command_syntax.h"
+#include "app/cli/arguments/standard_streams.h"
 #include "app/cli/batch.h"
 #include "app/cli/commands/how.h"
 #include "app/run/sources/model_discovery.h"
@@ -27,8 +28,8 @@ Ids ids_in(const std::filesystem::path& folder, const model::Tokenizer& tokenize
   return ids;
 }
 
-/// Tokenizes without running: the length is unlimited, and the empty prompt has no tokens. `plain`: see
-/// TokensCommand.
+/// Tokenizes without running: a prompt may be longer than any context, and the empty one has no tokens.
+/// `plain`: see TokensCommand.
 std::vector<model::Token> tokens_of(const model::Tokenizer& tokenizer, const Ids& ids, const Prompt& prompt,
                                     bool plain, const std::string& where) {
   std::vector<model::Token> tokens;
@@ -74,6 +75,7 @@ void run_tokens(const TokensCommand& command, const Streams& streams) {
   const Ids ids = ids_in(model_folder(command.model), tokenizer);
   PromptArguments prompts = command.prompt;
   prompts.start_token = prompts.start_token.value_or(tokenizer.adds_start_token());
+  prompts.limit = kMaxLineBytes;  // no model runs them
   show_warnings(tokenizer.warnings(), command.model, streams.err);
   Json how = {{"program", program_name()},
               {"model", utf8_or_replacement(model_name(model_folder(command.model)))},
