@@ -110,6 +110,8 @@ TEST(Requests, WhatIsWrongIsASentence) {
                                 R"({"command": "info", "input": [65]})",
                                 R"({"command": "info", "input_base64": "YQ"})",
                                 R"({"command": "info", "input_base64": "Y?=="})",
+                                R"({"command": "info", "input": "a", "input_base64": 5})",
+                                R"({"command": "info", "input": "a", "input_base64": "YQ=="})",
                                 R"({"command": "info", "id": {}})",
                                 R"({"command": "info", "id": 1.5})",
                                 R"({"command": "info", "command": "info"})",

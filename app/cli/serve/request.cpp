@@ -96,6 +96,7 @@ void read_request(std::string_view line, Request& request) {
     } else if (key == "options") {
       request.options = options_of(value);
     } else if (key == "input" || key == "input_base64") {
+      if (request.input) throw UsageError("a request has \"input\" or \"input_base64\", not both");
       const auto* text = value.get_ptr<const std::string*>();
       if (text != nullptr) request.input = key == "input" ? *text : viz::bytes_from_base64(*text);
       if (!request.input)
