@@ -142,6 +142,8 @@ constexpr const char* kWrong[] = {
     "trace --prompt 'x y' --out a.safetensors --gradients logit --token id:7 --position 500 => position 500",
     // Pictures.
     "plot --prompt x --out a.png => view",
+    "plot heatmap --prompt x --align token --out a.png => --align & --second",
+    "shot --prompt x --align token --out a.png => --align & --second",
     "plot sunburst --prompt x --out a.png => sunburst",
     "plot heatmap --prompt x => --out",
     "plot heatmap --prompt x --out a.jpg => a.jpg",

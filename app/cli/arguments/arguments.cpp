@@ -37,6 +37,13 @@ void check_mean_over(const Arguments& given, std::optional<bool> ablates) {
                    "an edit that sets a mean, as in --edit L5H1.z=mean");
 }
 
+void check_alignment(const Arguments& given, bool second_in_lines) {
+  const ComparisonArguments& comparison = given.comparison;
+  const bool in_lines = second_in_lines && given.prompt.from == PromptArguments::From::list;
+  const bool has_second = comparison.second || !comparison.second_attention.empty() || in_lines;
+  refuse({{comparison.alignment && !has_second && !given.from_recipe, "--align requires --second"}});
+}
+
 void require_prompt_or_attention(const Arguments& given) {
   if (!given.model.patterns) {
     if (!given.comparison.second_attention.empty())

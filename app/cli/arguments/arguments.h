@@ -170,6 +170,8 @@ void require_prompt(const Arguments& given);
 /// A list over which means are taken comes with some. `ablates`: whether the command's ablation takes them;
 /// nothing: it has none.
 void check_mean_over(const Arguments& given, std::optional<bool> ablates);
+/// --align comes with something to compare with. `second_in_lines`: the lines of a list may name it.
+void check_alignment(const Arguments& given, bool second_in_lines = false);
 /// A prompt is given, or an attention file without anything that needs weights.
 void require_prompt_or_attention(const Arguments& given);
 

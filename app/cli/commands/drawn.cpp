@@ -19,9 +19,7 @@ void drawn_output(CommandSyntax& command, DrawnCommand& own) {
 }
 
 void check_drawn(DrawnCommand& command, const char* example) {
-  const bool list = command.prompt.from == PromptArguments::From::list;  // whose lines may name a second one
-  refuse(
-      {{command.comparison.alignment && !command.comparison.second && !list, "--align requires --second"}});
+  check_alignment(command, true);
   if (command.out_name.empty() || is_answer_format(answer_format(command))) {
     refuse({{command.out_format.has_value(), "--format applies only to --out -"}});
     reject_picture_options(command, "is for a picture; name its file after --out");

@@ -165,6 +165,7 @@ void check_plot(PlotCommand& plot) {
     require_prompt_or_attention(plot);
   plot.out = destination_of(plot, "heads.png", kPicturesOrNumbers);
   reject_recipe(plot);
+  check_alignment(plot);
   check_list_means(plot);
   use_second(plot, views_named(plot.views));
   subtract_other_tokens(plot);

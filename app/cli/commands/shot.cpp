@@ -92,6 +92,7 @@ void check_shot(ShotCommand& shot) {
   if (shot.second_view == shot.view)
     throw UsageError("--beside takes a view other than the one in the middle, " + shot.view);
   reject_recipe(shot);
+  check_alignment(shot);
   const std::vector<const View*> shown =
       shot.from_recipe ? shot.recipe_views : views_in_window(shot.view, shot.second_view);
   place_view_options(shot, shown);

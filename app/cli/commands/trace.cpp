@@ -233,7 +233,6 @@ void check_gradients(TraceCommand& trace) {
           {none && !gradients.other_token.empty(), "--other-token requires --gradients"},
           {none && gradients.position, "--position requires --gradients"},
           {comparison.second && !divergence, "--second requires --gradients kl"},
-          {!comparison.second && comparison.alignment, "--align requires --second"},
           {divergence && !comparison.second && edits.empty() && !edits.second_model,
            "--gradients kl compares the run with a baseline: give --edit, --edits, --second or "
            "--second-model"}});
@@ -261,6 +260,7 @@ Finish describe_trace(CommandSyntax& command) {
   command.out("FILE.safetensors", "the file; with --prompts, {n} in its name is the prompt's\nnumber from 1");
   const auto check = [](TraceCommand& trace) {
     require_prompt(trace);
+    check_alignment(trace);
     check_gradients(trace);
     require_out(trace, "run.safetensors");
     refuse(
