@@ -3,6 +3,8 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "app/cli/arguments/list_part.h"
+#include "model/files/json.h"
 #include "tests/app/command_runs.h"
 #include "tests/app/prompt_lists.h"
 #include "tests/support/naive_mean.h"
@@ -278,6 +280,15 @@ TEST(Attribute, CsvHasWhatJsonHas) {
       succeed({"attribute", "--prompts", "-", "--out", "-", "--format", "csv"}, "\"one two\"\n\"three\"\n"));
   EXPECT_THAT(list[1], StartsWith("1,token embedding,"));
   EXPECT_THAT(list[list.size() / 2 + 1], StartsWith("2,token embedding,"));
+}
+
+/// A part of a large model has more values than other JSON may have.
+TEST(ListMeans, PartsMayBeLarge) {
+  std::string part = "[0";
+  for (std::size_t i = 0; i < model::JsonLimits().values; ++i) part += ",0";
+  std::size_t read = 0;
+  read_part(part + "]", "a.json", "a list", [&](const auto& list) { read = list.size(); });
+  EXPECT_EQ(read, model::JsonLimits().values + 1);
 }
 
 TEST(ListMeans, HostilePartsAreOneSentence) {

@@ -28,6 +28,9 @@ std::string brief(const std::string& text) {
   return text.size() <= kLongest && std::ranges::all_of(text, plain) ? text : model::quote(text);
 }
 
+/// Limits of a part: GPT-2 XL's heads at 1,024 positions are 1.2 million cells, with some 15 values each.
+constexpr std::size_t kMaxPartBytes = std::size_t{1} << 29, kMaxPartValues = std::size_t{1} << 25;
+
 /// More numbers than an exact sum of any count of numbers has.
 constexpr std::size_t kMostParts = 64;
 
@@ -119,7 +122,7 @@ SampleMean mean_of_members(const Json& object, int prompts) {
 
 void read_part(std::string_view json, const std::string& file, const std::string& expected,
                const std::function<void(const Json&)>& read) {
-  const Json part = model::parse_json<Json>(json, file);
+  const Json part = model::parse_json<Json>(json, file, {.values = kMaxPartValues, .stop = {}});
   const auto fail = [&](const std::string& found) {
     throw model::LoadError(file + ": expected " + expected + "; " + terminal_safe(found));
   };
@@ -175,7 +178,7 @@ void for_each_part(std::span<const std::filesystem::path> files,
   std::set<std::string> hashes;  // the texts of many large parts are not kept
   for (const std::filesystem::path& file : files) {
     const std::string name = system::text_of(file);
-    const std::string text = model::read_file(file);
+    const std::string text = model::read_file(file, kMaxPartBytes);
     Digest digest = Digest::sha256();
     digest.add(text);
     if (!hashes.insert(digest.hex()).second) throw model::LoadError(name + ": the same part was given twice");
