@@ -47,12 +47,12 @@ int uninterrupted(const Call& call) {
   return 0;
 }
 
-/// Calls `transfer` until it is not interrupted. Throws std::system_error.
-template <typename Transfer>
-std::size_t transferred(const Transfer& transfer) {
+/// Repeats a call that returns -1 on failure for as long as signals interrupt it. Throws std::system_error.
+template <typename Call>
+std::size_t completed(const Call& call) {
   for (;;) {
-    const ssize_t count = transfer();
-    if (count >= 0) return static_cast<std::size_t>(count);
+    const ssize_t result = call();
+    if (result >= 0) return static_cast<std::size_t>(result);
     if (errno != EINTR) fail(errno);
   }
 }
@@ -60,7 +60,7 @@ std::size_t transferred(const Transfer& transfer) {
 /// Writes all bytes from `offset` on, or where the last call ended; a call may write fewer.
 void write_all(int file, const char* bytes, std::size_t size, std::optional<std::uint64_t> offset) {
   for (std::size_t done = 0; done < size;) {
-    const std::size_t written = transferred([&] {
+    const std::size_t written = completed([&] {
       return offset ? ::pwrite(file, bytes + done, size - done, static_cast<off_t>(*offset + done))
                     : ::write(file, bytes + done, size - done);
     });
@@ -82,11 +82,7 @@ void fail(int error) {
 }
 
 int open_descriptor(const fs::path& path, int flags) {
-  for (;;) {
-    const int descriptor = ::open(path.c_str(), flags | O_CLOEXEC, 0666);
-    if (descriptor >= 0) return descriptor;
-    if (errno != EINTR) fail(errno);
-  }
+  return static_cast<int>(completed([&] { return ::open(path.c_str(), flags | O_CLOEXEC, 0666); }));
 }
 
 std::optional<FileKind> kind_at(const fs::path& path) noexcept {
@@ -115,11 +111,11 @@ FileStatus File::status() const {
 }
 
 std::size_t File::read(std::span<char> out) const {
-  return transferred([&] { return ::read(number(*this), out.data(), out.size()); });
+  return completed([&] { return ::read(number(*this), out.data(), out.size()); });
 }
 
 std::size_t File::read_at(std::uint64_t offset, std::span<std::byte> out) const {
-  return transferred(
+  return completed(
       [&] { return ::pread(number(*this), out.data(), out.size(), static_cast<off_t>(offset)); });
 }
 
@@ -136,10 +132,10 @@ void File::resize(std::uint64_t size) const {
   if (const int error = uninterrupted([&] { return ::ftruncate(number(*this), length); })) fail(error);
 }
 
+// Not by posix_fallocate, which writes every block where the file system cannot reserve them.
 void File::reserve(std::uint64_t size) const {
   const off_t length = offset_of(size);
-  int error = EINTR;
-  while (error == EINTR) error = ::posix_fallocate(number(*this), 0, length);  // which does not set errno
+  const int error = uninterrupted([&] { return ::fallocate(number(*this), 0, 0, length); });
   if (error != 0 && error != EOPNOTSUPP && error != ENOSYS && error != EINVAL) fail(error);
 }
 

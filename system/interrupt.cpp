@@ -44,12 +44,12 @@ void remember(int signal) {
   received = signal;
 }
 
-/// Ours, or those before.
+/// Ours, or those before. What is ignored stays so at all times, which keeps nohup working.
 void set_handlers(bool ours) {
-  static std::array<void (*)(int), kSignals.size()> before;
+  static std::array<struct sigaction, kSignals.size()> before;
   for (std::size_t i = 0; i < kSignals.size(); ++i) {
-    if (ours) before[i] = std::signal(kSignals[i], remember);
-    if (!ours || before[i] == SIG_IGN) std::signal(kSignals[i], before[i]);  // keeps nohup working
+    if (ours) ::sigaction(kSignals[i], nullptr, &before[i]);
+    if (before[i].sa_handler != SIG_IGN) std::signal(kSignals[i], ours ? remember : before[i].sa_handler);
   }
 }
 

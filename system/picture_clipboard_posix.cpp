@@ -89,10 +89,11 @@ std::string copy_picture(const PictureClipboard& clipboard, std::string_view png
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> picture(std::tmpfile(), &std::fclose);
   try {
     if (!picture) fail(errno);
+    ::fcntl(::fileno(picture.get()), F_SETFD, FD_CLOEXEC);
     // Leaves the place to read from at the start.
     File::borrowed(::fileno(picture.get())).write_at(0, std::as_bytes(std::span(png)));
   } catch (const std::system_error& error) {
-    return "The picture was not copied: not enough space (" + error.code().message() + ").";
+    return "The picture was not copied: a temporary file cannot be written (" + error.code().message() + ").";
   }
   pid_t process = 0;
   if (const int error = start(clipboard, ::fileno(picture.get()), process))

@@ -22,11 +22,11 @@ namespace headscope::app {
 namespace {
 
 /// Whether a file is one of a model's folder that has weights.
-bool holds_weights(const std::filesystem::path& file) {
+bool holds_weights(const std::filesystem::path& file, const std::stop_token& stop) {
   if (file.extension() == ".bin")
     return true;  // no patterns, even if the folder's weights are in another file
   try {
-    return weight_files(file.parent_path()).contains(system::text_of(file.filename()));
+    return weight_files(file.parent_path(), stop).contains(system::text_of(file.filename()));
   } catch (const model::LoadError&) {
     return false;
   }
@@ -246,7 +246,7 @@ void compare_with_unedited(PromptRun& run, std::shared_ptr<const model::Run> cle
 std::shared_ptr<const LoadedModel> load_model(const std::filesystem::path& folder,
                                               const model::LoadOptions& options) {
   if (system::is_file(folder)) {
-    if (is_gpt2(folder.parent_path()) && holds_weights(folder) &&
+    if (is_gpt2(folder.parent_path()) && holds_weights(folder, options.stop) &&
         !PatternFile::is_one(folder, options.stop)) {
       auto whole = load_model(folder.parent_path(), options);
       if (whole->transformer->files().contains(system::text_of(folder.filename()))) return whole;
@@ -258,7 +258,7 @@ std::shared_ptr<const LoadedModel> load_model(const std::filesystem::path& folde
   }
   auto loaded = std::make_shared<LoadedModel>();
   loaded->folder = folder;
-  loaded->weights_stamp = weights_stamp(folder);
+  loaded->weights_stamp = weights_stamp(folder, options.stop);
   loaded->name = model_name(folder);
   auto tokenizer = std::async([&] { return tokenizer_in(folder, options.stop); });  // takes a while, too
   loaded->transformer = model::Transformer::load(folder, options);

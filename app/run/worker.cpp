@@ -269,9 +269,6 @@ struct Worker::Impl {
   /// Loads the second model if needed, and runs the prompt again with it.
   void second_becomes(const WorkerRequest& want) {
     auto loaded = shown->second_model;
-    if (loaded &&
-        (loaded->folder != want.second_model || loaded->weights_stamp != weights_stamp(want.second_model)))
-      loaded.reset();
     second_tried = want.second_model;
     second_request = want.second_request;
     second_loaded_for = shown->model;
@@ -283,7 +280,12 @@ struct Worker::Impl {
     publish([](Snapshot& s) { s.second_model.reset(), s.second_problem.clear(); });
     if (second_tried.empty() || shown->model->patterns) return;
     try {
-      if (!loaded) loaded = load_second(want);
+      const std::stop_token stop = begin(stop_second, [&] {
+        return wanted.load_request != want.load_request || !runs_the_same(wanted, want);
+      });
+      const std::filesystem::path& folder = want.second_model;
+      if (!loaded || loaded->folder != folder || loaded->weights_stamp != weights_stamp(folder, stop))
+        loaded = load_second(folder, stop);
       check_comparable(*shown->model, *loaded);
     } catch (const model::Stopped&) {
       second_loaded_for.reset();
@@ -301,15 +303,12 @@ struct Worker::Impl {
         [&](Snapshot& s) { s.second_model = std::move(loaded), s.busy = Busy::settled, s.error.clear(); });
   }
 
-  std::shared_ptr<const LoadedModel> load_second(const WorkerRequest& want) {
-    const std::stop_token stop = begin(stop_second, [&] {
-      return wanted.load_request != want.load_request || !runs_the_same(wanted, want);
-    });
+  std::shared_ptr<const LoadedModel> load_second(const std::filesystem::path& folder,
+                                                 const std::stop_token& stop) {
     publish([&](Snapshot& s) {
-      s.busy = Busy::loading_second, s.loading = system::text_of(want.second_model.filename()),
-      s.fraction = 0;
+      s.busy = Busy::loading_second, s.loading = system::text_of(folder.filename()), s.fraction = 0;
     });
-    return load_showing(want.second_model, stop);
+    return load_showing(folder, stop);
   }
 
   void run_prompt(const WorkerRequest& want, const std::stop_token& stop) {
@@ -354,7 +353,7 @@ struct Worker::Impl {
     const std::filesystem::path file = system::path_of(want.second->text);
     if (!system::is_file(file)) return run;
     if (!second_patterns || second_patterns->folder != file ||
-        second_patterns->weights_stamp != weights_stamp(file))
+        second_patterns->weights_stamp != weights_stamp(file, stop))
       second_patterns = load_patterns(file, {.precision = options.precision, .stop = stop, .progress = {}});
     compare_with_patterns(run, second_patterns, want.alignment);
     return run;

@@ -73,10 +73,7 @@ class Matching {
     const std::string_view of_adapter = "base_model.model.";
     const auto first = source_.entries.lower_bound(std::string(of_adapter));
     if (first != source_.entries.end() && first->first.starts_with(of_adapter))
-      reject(source_.main_file, "the weights of a GPT-2",
-             quote(first->first) +
-                 ": an adapter (of PEFT), or a model around one; merge it first, in Python: "
-                 "model.merge_and_unload().save_pretrained(new_folder)");
+      reject(source_.main_file, "the weights of a GPT-2", quote(first->first) + ": " + kAdapter);
     std::vector<std::string> prefixes;
     for (const std::string_view own : {"wpe.weight", "ln_f.weight", "h.0.ln_1.weight"}) {
       for (const auto& [name, entry] : source_.entries)
@@ -210,8 +207,7 @@ class Matching {
       if (in_layer(own_name(name)).first >= result_.config.n_layer)
         why = " (config.json says " + counted(result_.config.n_layer, "layer") + ")";
     for (const std::string& name : names)
-      if (name.find(".lora_") != name.npos)
-        why = " (an adapter beside the weights that it changes; merge it first)";
+      if (name.find(".lora_") != name.npos) why = std::string(" (") + kAdapter + ")";
     result_.warnings.push_back(source_.main_file + ": " + counted(std::ssize(names), "tensor") +
                                (names.size() == 1 ? " is" : " are") + " not used: " + quoted_list(names) +
                                why);

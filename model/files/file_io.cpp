@@ -17,21 +17,25 @@ using system::FileKind;
   throw ReadError("cannot read " + system::text_of(path) + ": " + why);
 }
 
+[[noreturn]] void fail_as_truncated(const fs::path& path, std::uint64_t expected, std::uint64_t found) {
+  fail(path, "expected " + std::to_string(expected) + " bytes, found only " + std::to_string(found) +
+                 " (it was truncated while open)");
+}
+
 }  // namespace
 
 std::string read_file(const fs::path& path, std::size_t max_bytes) try {
   const system::File file(path, system::Open::read);
   const system::FileStatus status = file.status();
   const std::uint64_t size = status.kind == FileKind::regular ? status.size : 0;  // files under /proc have 0
-  std::string content;
-  if (size <= max_bytes) content.reserve(size + 1);
-  constexpr std::size_t kStep = std::size_t{1} << 16;
+  std::string content, piece(std::size_t{1} << 16, '\0');
+  if (size <= max_bytes) content.reserve(size);
   while (size <= max_bytes && content.size() <= max_bytes) {
-    const std::size_t before = content.size();
-    content.resize(std::max(before + kStep, content.capacity()));
-    const std::size_t got = file.read(std::span(content).subspan(before));
-    content.resize(before + got);
-    if (got == 0) return content;
+    const std::size_t got = file.read(piece);
+    content.append(piece, 0, got);
+    if (got > 0) continue;
+    if (content.size() < size) fail_as_truncated(path, size, content.size());
+    return content;
   }
   fail(path, "expected at most " + std::to_string(max_bytes) + " bytes, found more");
 } catch (const std::system_error& error) {
@@ -54,9 +58,7 @@ OpenFile::OpenFile(const fs::path& path) try : path_(path), file_(path, system::
 void OpenFile::read(std::uint64_t offset, std::span<std::byte> out) const try {
   while (!out.empty()) {
     const std::size_t got = file_.read_at(offset, out);
-    if (got == 0)
-      fail(path_, "expected " + std::to_string(size()) + " bytes, found only " + std::to_string(offset) +
-                      " (it was truncated while open)");
+    if (got == 0) fail_as_truncated(path_, size(), offset);
     offset += got;
     out = out.subspan(got);
   }

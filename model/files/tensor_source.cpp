@@ -19,10 +19,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kAdapter =
-    "an adapter (of PEFT), which changes another model; merge it first, in Python: "
-    "peft.AutoPeftModelForCausalLM.from_pretrained(folder).merge_and_unload().save_pretrained(new_folder)";
-
 /// The adapter's file among some names; empty: there is none.
 std::string adapter_among(const std::set<std::string>& names) {
   for (const char* adapter : {"adapter_model.safetensors", "adapter_model.bin", "adapter_config.json"})
@@ -49,7 +45,7 @@ bool is_plain_name(const std::string& name) {
 TensorSource source_of(const fs::path& folder, const std::string& name, const std::stop_token& stop) {
   TensorSource source;
   source.main_file = system::text_of(folder / name);
-  source.files = files_behind(folder, name);
+  source.files = files_behind(folder, name, stop);
   for (const std::string& each : source.files) {
     const fs::path path = folder / system::path_of(each);
     const auto file = std::make_shared<const TensorFile>(
@@ -77,8 +73,9 @@ std::string no_weights(const std::string& where, const std::set<std::string>& na
          "; weights in PyTorch's or safetensors' form are read under one of the expected names";
 }
 
-std::set<std::string> shards_of(std::string_view json, const std::string& where) {
-  const nlohmann::json content = parse_json(json, where);
+std::set<std::string> shards_of(std::string_view json, const std::string& where,
+                                const std::stop_token& stop) {
+  const nlohmann::json content = parse_json(json, where, {.stop = stop});
   const nlohmann::json& map = member(content, "weight_map");
   if (!map.is_object()) reject_value(where, "an object weight_map", map);
   std::set<std::string> shards;
@@ -90,10 +87,11 @@ std::set<std::string> shards_of(std::string_view json, const std::string& where)
   return shards;
 }
 
-std::set<std::string> files_behind(const fs::path& folder, const std::string& name) {
+std::set<std::string> files_behind(const fs::path& folder, const std::string& name,
+                                   const std::stop_token& stop) {
   constexpr std::uint64_t kMaxIndexBytes = 16 << 20;  // of 100,000 tensors
   if (!name.ends_with(kIndexEnding)) return {name};
-  return shards_of(read_regular_file(folder / name, kMaxIndexBytes), system::text_of(folder / name));
+  return shards_of(read_regular_file(folder / name, kMaxIndexBytes), system::text_of(folder / name), stop);
 }
 
 void refuse_adapter(const fs::path& folder) {

@@ -18,16 +18,23 @@ inline constexpr const char* kWeightFiles[] = {"model.safetensors", "model.safet
                                                "pytorch_model.bin", "pytorch_model.bin.index.json"};
 inline constexpr std::string_view kIndexEnding = ".index.json";
 
+/// What a file is that belongs to an adapter, and what to do with it.
+inline constexpr const char* kAdapter =
+    "an adapter (of PEFT), which changes another model; merge it first, in Python: "
+    "peft.AutoPeftModelForCausalLM.from_pretrained(folder).merge_and_unload().save_pretrained(new_folder)";
+
 /// The sentence about a folder or a repository of files with these names, none of kWeightFiles among them:
 /// what is there instead.
 std::string no_weights(const std::string& where, const std::set<std::string>& names);
 
 /// The names of the files that an index of shards has, which are plain and in printable ASCII. `where` is
-/// named in messages. Throws LoadError.
-std::set<std::string> shards_of(std::string_view json, const std::string& where);
+/// named in messages. Throws LoadError; or Stopped.
+std::set<std::string> shards_of(std::string_view json, const std::string& where,
+                                const std::stop_token& stop = {});
 
-/// The names of the files in a folder that one of kWeightFiles stands for. Throws LoadError.
-std::set<std::string> files_behind(const std::filesystem::path& folder, const std::string& name);
+/// The names of the files in a folder that one of kWeightFiles stands for. Throws LoadError; or Stopped.
+std::set<std::string> files_behind(const std::filesystem::path& folder, const std::string& name,
+                                   const std::stop_token& stop = {});
 
 /// Throws LoadError if a folder has an adapter (of PEFT).
 void refuse_adapter(const std::filesystem::path& folder);

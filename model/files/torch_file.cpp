@@ -26,6 +26,7 @@ using Value = Pickle::Value;
 
 constexpr std::uint64_t kLongestPickle = 16 << 20;
 constexpr std::size_t kLongestName = 1024;
+constexpr std::uint64_t kMostGaps = 64;  // what lies between a view's numbers is read, too, so not too much
 
 /// The tensors of a state dict, as torch._utils rebuilds them from views of storages.
 class StateDict {
@@ -161,6 +162,8 @@ class StateDict {
       reject(where, "it within its storage of " + std::to_string(held) + " numbers",
              "it beyond (the file is damaged; download it again)");
     if (*count > *reach) reject(where, "each number to be stored once", "an expanded view");
+    if (*reach / kMostGaps > *count)
+      reject(where, "numbers close together in their storage", "a sparse view");
     view.offset = entry->second.offset + static_cast<std::uint64_t>(offset.integer) * element;
     view.bytes = *count * element;
     if (is_contiguous(view)) view.strides.clear();

@@ -429,6 +429,14 @@ std::vector<WrongForm> forms_that_do_not_load() {
                    return zip_bytes({{"a/data.pkl", pickle}, {"a/data/0", gpt2[0].bytes}});
                  }()),
        {"same numbers"}},
+      {"a_sparse_view",
+       with_file("pytorch_model.bin",
+                 [] {
+                   std::string pickle = state_dict_pickle({{"x", "F32", {2}, "8 bytes."}});
+                   pickle[pickle.find(std::string("(J\1\0\0\0t", 7)) + 2] = '\xff';  // the stride
+                   return zip_bytes({{"a/data.pkl", pickle}, {"a/data/0", std::string(1024, 'x')}});
+                 }()),
+       {"\"x\"", "sparse"}},
       {"no_state_dict", pickled("\x80\x02]."), {"state dict"}},
       {"big_endian",
        with_file("pytorch_model.bin", zip_bytes({{"a/data.pkl", "."}, {"a/byteorder", "big"}})),

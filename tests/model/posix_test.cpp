@@ -82,6 +82,12 @@ TEST(ReadFile, OfTheSystemHasNoSize) {
   EXPECT_FALSE(read_file("/proc/self/status").empty());  // whose size is reported as 0
 }
 
+TEST(ReadFile, ThatEndsBeforeItsSizeIsNotWhole) {
+  const fs::path file = "/sys/devices/system/cpu/online";  // a line, with the size of a page
+  if (!fs::exists(file)) GTEST_SKIP() << "/sys is not mounted";
+  EXPECT_THAT(message_of<LoadError>([&] { read_file(file); }), HasSubstr("found only"));
+}
+
 TEST(ThreadPool, HasNoMoreThreadsThanProcessorsThatItMayUse) {
   cpu_set_t before;
   ASSERT_EQ(::sched_getaffinity(0, sizeof before, &before), 0);

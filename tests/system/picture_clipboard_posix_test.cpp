@@ -73,6 +73,14 @@ TEST(PictureClipboard, HandsOverTheTypeAndEveryByte) {
   EXPECT_EQ(bytes_of_file(programs.path() / "xclip.arguments"), "-selection|clipboard|-t|image/png|-i|");
 }
 
+TEST(PictureClipboard, ThePictureIsOpenOnceInTheProgram) {
+  const ProgramsFolder programs;
+  const std::string count = (programs.path() / "count").string();
+  const std::string script = "ls -l /proc/$$/fd | grep -cF \"$(readlink /proc/$$/fd/0)\" > " + count + "\n";
+  EXPECT_EQ(copy_picture({programs.add("tool", script), {}}, "x"), "");
+  EXPECT_EQ(bytes_of_file(count), "1\n");
+}
+
 TEST(PictureClipboard, WhatStaysBehindToHandThePictureOutIsNotWaitedFor) {
   const ProgramsFolder programs;
   const auto clipboard = PictureClipboard{programs.add("tool", "cat > /dev/null; sleep 5 & exit 0\n"), {}};

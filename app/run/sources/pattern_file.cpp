@@ -125,6 +125,7 @@ struct PatternFile::Header {
     for (std::size_t i = 0; i < data.size(); i += size) {
       std::int64_t id = 0;
       std::memcpy(&id, data.data() + i, size);
+      id = id << (64 - 8 * size) >> (64 - 8 * size);  // with the sign of 32 bits
       if (id < 0 || id > std::numeric_limits<int>::max())
         model::reject(where, "ids of 0 to " + std::to_string(std::numeric_limits<int>::max()),
                       std::to_string(id));
@@ -336,7 +337,7 @@ std::shared_ptr<const LoadedModel> load_patterns(const std::filesystem::path& fi
                                                  const model::LoadOptions& options) {
   auto loaded = std::make_shared<LoadedModel>();
   loaded->folder = file;
-  loaded->weights_stamp = weights_stamp(file);
+  loaded->weights_stamp = weights_stamp(file, options.stop);
   loaded->patterns = PatternFile::open(file, options);
   const std::string& made_by = loaded->patterns->model();
   loaded->name = made_by.empty() ? loaded->patterns->name() : made_by;

@@ -74,19 +74,31 @@ std::string hash_of_files(const fs::path& folder, const std::set<std::string>& f
   return std::string(kKind) + all.hex();
 }
 
+/// Empty if a file cannot be read.
+std::string stamp_of_files(const fs::path& folder, const std::set<std::string>& files) {
+  std::string stamp;
+  for (const std::string& name : files) {
+    const std::string written = file_stamp(path_of(folder, name));
+    if (written.empty()) return "";
+    stamp += name + " " + written + "\n";
+  }
+  return stamp;
+}
+
 }  // namespace
 
-std::set<std::string> weight_files(const fs::path& folder) {
-  return system::is_file(folder) ? std::set<std::string>{""} : model::TensorSource::open(folder).files;
+std::set<std::string> weight_files(const fs::path& folder, const std::stop_token& stop) {
+  return system::is_file(folder) ? std::set<std::string>{""} : model::TensorSource::open(folder, stop).files;
 }
 
 std::string weights_hash(const fs::path& folder, const std::stop_token& stop) {
-  return hash_of_files(folder, weight_files(folder), stop);
+  return hash_of_files(folder, weight_files(folder, stop), stop);
 }
 
 std::string weights_hash(const LoadedModel& model, const std::stop_token& stop) {
-  std::string hash = weights_hash(model.folder, stop);
-  if (weights_stamp(model.folder) != model.weights_stamp)
+  const auto files = model.transformer ? model.transformer->files() : weight_files(model.folder, stop);
+  std::string hash = hash_of_files(model.folder, files, stop);
+  if (stamp_of_files(model.folder, files) != model.weights_stamp)
     throw model::LoadError(system::text_of(model.folder) +
                            ": the weights have changed since they were loaded; open the model again");
   return hash;
@@ -105,18 +117,10 @@ std::string file_stamp(const fs::path& file) {
   }
 }
 
-std::string weights_stamp(const fs::path& folder) {
-  std::string stamp;
-  try {
-    for (const std::string& name : weight_files(folder)) {
-      const std::string written = file_stamp(path_of(folder, name));
-      if (written.empty()) return "";
-      stamp += name + " " + written + "\n";
-    }
-  } catch (const model::LoadError&) {
-    return "";
-  }
-  return stamp;
+std::string weights_stamp(const fs::path& folder, const std::stop_token& stop) try {
+  return stamp_of_files(folder, weight_files(folder, stop));
+} catch (const model::LoadError&) {
+  return "";
 }
 
 WeightsHash HashOfWeights::compute(const PromptRun& run, const Computation<WeightsHash>& computation) const {

@@ -23,8 +23,8 @@ std::string weights_hash(const std::filesystem::path& folder, const std::stop_to
 std::string weights_hash(const LoadedModel& model, const std::stop_token& stop = {});
 
 /// Names of the weight files in a folder, sorted; for a file itself the empty name. Throws model::LoadError
-/// for an unreadable index.
-std::set<std::string> weight_files(const std::filesystem::path& folder);
+/// for an unreadable index, and Stopped.
+std::set<std::string> weight_files(const std::filesystem::path& folder, const std::stop_token& stop = {});
 
 /// Whether a text is such a hash.
 bool is_weights_hash(std::string_view text);
@@ -33,7 +33,8 @@ bool is_weights_hash(std::string_view text);
 /// be read.
 std::string file_stamp(const std::filesystem::path& file);
 /// Names, sizes and times of the weight files, to detect that they were replaced; empty if there are none.
-std::string weights_stamp(const std::filesystem::path& folder);
+/// Throws Stopped.
+std::string weights_stamp(const std::filesystem::path& folder, const std::stop_token& stop = {});
 
 /// The weights hash of a run's model; fails if the files cannot be read any more or have changed.
 struct WeightsHash {

@@ -198,6 +198,7 @@ TEST_F(PatternFiles, RefuseWhatIsNoneWithASentence) {
               HasSubstr("expected as many ids as queries, 3, found 2"));
   EXPECT_THAT(refusal(with(id_tensor("tokens", {1, -2, 3}))),
               HasSubstr("expected ids of 0 to 2147483647, found -2"));
+  EXPECT_THAT(refusal(with({"tokens", "I32", {3}, std::string(12, '\xff')})), HasSubstr("found -1"));
   EXPECT_THAT(refusal(good, R"({"tokens":"[\"a\"]"})"),
               HasSubstr("expected as many texts as queries, 3, found 1"));
   EXPECT_THAT(refusal(good, R"({"tokens":"the cat"})"), HasSubstr("metadata \"tokens\""));
