@@ -9,7 +9,6 @@
 #include "model/files/error.h"
 #include "model/files/file_io.h"
 #include "model/files/json.h"
-#include "system/atomic_file.h"
 #include "system/path_text.h"
 
 namespace headscope::app {
@@ -100,11 +99,6 @@ LoadedSettings load_settings(const std::filesystem::path& file) {
   } catch (const std::exception& error) {
     return {{}, std::string(error.what()) + "; the default settings are used"};
   }
-}
-
-void save_settings(const std::filesystem::path& file, const Settings& settings) {
-  system::make_folders(file.parent_path());
-  system::write_file_atomically(file, to_json(settings));
 }
 
 }  // namespace headscope::app

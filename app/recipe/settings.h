@@ -56,8 +56,4 @@ constexpr std::string_view kSettingsFile = "settings.json";
 /// The defaults, without a message, if the file does not exist.
 LoadedSettings load_settings(const std::filesystem::path& file);
 
-/// Writes the settings atomically, creating the folder if necessary. Throws std::runtime_error (one
-/// sentence).
-void save_settings(const std::filesystem::path& file, const Settings& settings);
-
 }  // namespace headscope::app

@@ -127,6 +127,7 @@ Core::Core(CoreOptions options)
       window_width_(options_.settings.window_width),
       window_height_(options_.settings.window_height),
       kept_(kept_sessions(options_.state_folder)),
+      keeper_(kept_files(), options_.keep_time, options_.wake),
       gui_(options_.fonts, *options_.screen),
       background_([wake = options_.wake] {
         if (wake) wake();
@@ -149,7 +150,7 @@ Core::Core(CoreOptions options)
 
 Core::~Core() {
   *fetch_cancelled_ = true;
-  if (!closed_) keep();
+  if (!closed_) keeper_.write_now();
   constexpr std::chrono::seconds kPatience{3};  // the fetch polls for cancellation once a second
   background_.wait("fetch", kPatience);
 }
@@ -237,7 +238,7 @@ void Core::apply(const Action& action) {
   }
   if (action.get_if<ShowDialog>()) pending_export_.reset();  // drops the pending export of a closed dialog
   const std::vector<Effect> effects = apply_to(state_, action, *snapshot_);
-  keep_soon();
+  keeper_.soon();
   for (const Effect& effect : effects) carry_out(effect);
   if (action.get_if<ShowMessage>() || state_.message.text != said) {
     message_until_.reset();
@@ -309,7 +310,7 @@ bool Core::take_results() {
   }
   generate_step();
   check_weights();
-  keep_soon();
+  keeper_.soon();
   try {
     if (add_late_hashes_ && add_late_hashes_(snapshot_)) add_late_hashes_ = nullptr;
   } catch (const std::exception&) {  // nobody waits for it
@@ -342,7 +343,7 @@ std::optional<double> Core::seconds_until_update() const {
   std::optional<double> seconds;
   const auto at_most = [&](double other) { seconds = std::min(seconds.value_or(other), other); };
   if (state_.playing.option != nullptr) at_most(seconds_until_change(state_.playing));
-  for (const auto& until : {message_until_, define_at_, keep_at_})
+  for (const auto& until : {message_until_, define_at_, keeper_.due()})
     if (until) at_most(std::chrono::duration<double>(*until - std::chrono::steady_clock::now()).count());
   return seconds;
 }
@@ -531,51 +532,49 @@ Settings Core::settings() const {
 }
 
 void Core::set_window_size(int width, int height) {
-  if (width != window_width_ || height != window_height_) keep_soon();
+  if (width != window_width_ || height != window_height_) keeper_.soon();
   window_width_ = width, window_height_ = height;
 }
 
-void Core::keep_soon() {
-  if (!keep_at_ && !(kept_.own.empty() && options_.settings_file.empty()))
-    keep_at_ = std::chrono::steady_clock::now() + options_.keep_time;
+std::vector<ChangingFile> Core::kept_files() {
+  std::vector<ChangingFile> files;
+  if (!options_.state_folder.empty())
+    files.push_back({"the session is not kept", kept_.own, [this] { return kept_session(); }});
+  if (!options_.settings_file.empty())
+    files.push_back(
+        {"the settings are not kept", options_.settings_file, [this] { return kept_settings(); }});
+  return files;
 }
 
-void Core::keep_session() {
-  if (kept_.own.empty() || state_.pending_session) return;
+std::optional<std::string> Core::kept_session() const {
+  if (kept_.own.empty()) throw std::runtime_error("Too many other windows are open");
+  if (state_.pending_session) return std::nullopt;
   Recipe recipe{session_of(state_, *snapshot_), {}};
   recipe.session.model.precision = options_.window.precision;
-  system::make_folders(options_.state_folder);
-  static_cast<void>(write_session(kept_.own, std::move(recipe), snapshot_));
+  add_known_weights(recipe.session, snapshot_);
+  return to_json(recipe);
 }
 
-void Core::keep_settings() {
-  if (!options_.settings_file.empty()) save_settings(options_.settings_file, settings());
-}
-
-std::string Core::keep() {
-  std::string problem;
-  for (const auto part : {&Core::keep_session, &Core::keep_settings}) try {
-      (this->*part)();
-    } catch (const std::exception& e) {
-      problem = e.what();
-    }
-  return problem;
+std::string Core::kept_settings() const {
+  return to_json(settings());
 }
 
 bool Core::keep_if_due() {
-  if (!keep_at_ || std::chrono::steady_clock::now() < *keep_at_) return false;
-  const std::string problem = keep();
-  const bool is_new = std::exchange(keep_problem_, problem) != problem && !problem.empty();
-  if (is_new) apply(ShowMessage{problem, true});
-  keep_at_.reset();
-  return is_new;
+  keeper_.update();
+  if (keeper_.problem() == keep_problem_) return false;
+  const std::string before = std::exchange(keep_problem_, keeper_.problem());
+  if (!keep_problem_.empty()) {
+    apply(ShowMessage{keep_problem_, true});
+  } else if (state_.message.text == before) {
+    apply(DismissMessage{});
+  }
+  return true;
 }
 
 void Core::close() {
   closed_ = true;
-  const std::string problem = keep();
-  if (!problem.empty())
-    throw std::runtime_error(problem + "; the session will not be restored at the next start");
+  keeper_.write_now();
+  if (!keeper_.problem().empty()) throw std::runtime_error(keeper_.problem());
 }
 
 }  // namespace headscope::app

@@ -13,6 +13,7 @@
 #include "app/hub/fetch.h"
 #include "app/recipe/settings.h"
 #include "app/run/worker.h"
+#include "app/window/keeper.h"
 #include "app/window/kept_sessions.h"
 #include "app/window/sessions.h"
 #include "app/window/state.h"
@@ -112,14 +113,11 @@ class Core {
   /// Whether every question of an export has a complete answer. If not, the effect is carried out again once
   /// they all have one. Throws std::runtime_error with the reason if an answer failed.
   bool has_all_answers(const Effect& effect, const std::vector<Question>& asked);
-  void keep_soon();  ///< something has changed: keeps it within `keep_time`
-  /// Saves the session in the state folder.
-  void keep_session();
-  void keep_settings();
-  /// Saves the session and the settings. Returns a sentence about what could not be written; empty: both
-  /// were.
-  std::string keep();
-  bool keep_if_due();  ///< returns whether a message says what could not be written
+  /// What the state folder and the settings file should hold.
+  std::vector<ChangingFile> kept_files();
+  std::optional<std::string> kept_session() const;
+  std::string kept_settings() const;
+  bool keep_if_due();  ///< returns whether a message about what could not be written came or went
   void check_weights();
   void apply_given_edits();
   void generate_step();
@@ -147,8 +145,8 @@ class Core {
   double played_at_ = 0;  // the time of the last step of an option that runs through its values
   int window_width_ = 0, window_height_ = 0;
   KeptSessions kept_;
-  std::optional<std::chrono::steady_clock::time_point> keep_at_;  // nothing: nothing has changed
-  std::string keep_problem_;                                      // of the last time
+  Keeper keeper_;
+  std::string keep_problem_;  // the message that was shown about it
   bool closed_ = false;
   std::shared_ptr<std::atomic<bool>> fetch_cancelled_ = std::make_shared<std::atomic<bool>>();
   Gui gui_;

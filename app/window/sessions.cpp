@@ -60,6 +60,11 @@ void show_look(UiState& state, const Session& s) {
   state.panes = within_limits(s.panes);
 }
 
+/// Answers are about the run, which may still be another model's.
+bool has_run(const Snapshot& snapshot) {
+  return snapshot.run && snapshot.run->model == snapshot.model;
+}
+
 }  // namespace
 
 Session kept_part(const UiState& state) {
@@ -129,19 +134,21 @@ bool add_weights(Session& session, const Snapshot& snapshot, Answers& answers) {
   return own;
 }
 
+bool add_known_weights(Session& session, const std::shared_ptr<const Snapshot>& shown) {
+  SnapshotAnswers answers(shown);
+  return !has_run(*shown) || add_weights(session, *shown, answers);
+}
+
 LateHashes write_session(const std::filesystem::path& file, Recipe recipe,
                          const std::shared_ptr<const Snapshot>& shown) {
-  // Answers are about the run, which may still be another model's.
-  const auto has_run = [model = shown->model](const Snapshot& s) { return s.run && s.run->model == model; };
-  SnapshotAnswers answers(shown);
-  const bool is_whole = !has_run(*shown) || add_weights(recipe.session, *shown, answers);
+  const bool is_whole = add_known_weights(recipe.session, shown);
   system::write_file_atomically(file, to_json(recipe));
   if (is_whole) return {};
-  return [=, second = shown->second_model, stamp = file_stamp(file)](const auto& now) mutable {
+  return [=, model = shown->model, second = shown->second_model,
+          stamp = file_stamp(file)](const auto& now) mutable {
     const bool other_second = recipe.session.second_model && now->second_model != second;
-    if (!has_run(*now) || other_second) return true;
-    SnapshotAnswers late(now);
-    if (!add_weights(recipe.session, *now, late)) return false;
+    if (now->model != model || !has_run(*now) || other_second) return true;
+    if (!add_known_weights(recipe.session, now)) return false;
     if (file_stamp(file) == stamp) system::write_file_atomically(file, to_json(recipe));
     return true;
   };

@@ -20,6 +20,9 @@ void show_kept_part(UiState& state, const Session& session);
 /// Adds the hashes of the models' weights that are known; returns false while one is still being computed.
 bool add_weights(Session& session, const Snapshot& snapshot, Answers& answers);
 
+/// The same from the answers that the window shows; there is none about a model that has not run yet.
+bool add_known_weights(Session& session, const std::shared_ptr<const Snapshot>& shown);
+
 /// Adds hashes to a session's file, unless that was written again. Returns false while one is unknown.
 using LateHashes = std::function<bool(const std::shared_ptr<const Snapshot>&)>;
 /// Writes a session with the hashes that are known. Returns what adds the others; null: there are none.

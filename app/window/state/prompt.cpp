@@ -52,9 +52,8 @@ void continue_second(UiState& s, const AppendToken& a) {
   }
   const std::size_t kept = a.after < 0 ? edit.text.size() : a.of->tokens.tokens.at(a.after).end;
   if (kept + bytes.size() > kMaxText) return refuse_text(s);
-  const TextCommand command =
-      a.after < 0 ? TextCommand(Append{std::move(bytes), s.generation.running})
-                  : TextCommand(Replace{edit.text.substr(0, kept) + bytes});
+  const TextCommand command = a.after < 0 ? TextCommand(Append{std::move(bytes), s.generation.running})
+                                          : TextCommand(Replace{edit.text.substr(0, kept) + bytes});
   edit = apply(std::move(edit), command);
   scroll_to_start(s);
 }

@@ -11,11 +11,10 @@ class PanesTest : public HandsTest {
     CoreOptions o = options(std::move(text));
     o.settings_file = folder_.path() / "settings.json";
     o.settings = load_settings(o.settings_file).settings;
-    o.keep_time = std::chrono::milliseconds(0);
     return o;
   }
   Settings written(Core& core) const {
-    core.take_results();
+    core.close();
     return load_settings(folder_.path() / "settings.json").settings;
   }
   static float width(const Core& core, std::string_view id) { return picture(core.window(), id).where.w; }

@@ -247,21 +247,36 @@ TEST_F(Sessions, AChangeIsKeptWithinThreeSecondsThoughNothingFollows) {
   o.keep_time = std::chrono::milliseconds(0);
   CoreFixture core(o);
   type(core, "!");
-  core.take_results();
-  EXPECT_EQ(read_recipe(o.state_folder / "window-1.headscope").session.prompt.text,
-            "The old king had a dog!");
+  const fs::path kept = o.state_folder / "window-1.headscope";
+  wait_until(core, [&] {
+    return fs::exists(kept) && read_recipe(kept).session.prompt.text == "The old king had a dog!";
+  });
+  core.close();
+  folder_.write("other/window-1.headscope", "else");
+  core.apply(ScrollField{Field::prompt, 0});
+  core.close();
+  EXPECT_EQ(bytes_of_file(kept), "else") << "nothing has changed that is kept";
 }
 
-TEST_F(Sessions, WhyTheyCannotBeKeptIsSaidOnce) {
+TEST_F(Sessions, WhyTheyCannotBeKeptIsSaidOnceAndTheyAreTriedAgain) {
   CoreOptions o = own();
-  o.state_folder = folder_.write("a file", "") / "state";
+  const fs::path file = folder_.write("a file", "");
+  o.state_folder = file / "state";
+  o.settings_file = file / "settings.json";
   o.keep_time = std::chrono::milliseconds(0);
   CoreFixture core(std::move(o));
-  EXPECT_THAT(core.state().message.text, HasSubstr("a file"));
+  const std::string& said = core.state().message.text;
+  wait_until(core, [&] { return !said.empty(); });
+  EXPECT_THAT(said, AllOf(HasSubstr("a file"), HasSubstr("the session is"), HasSubstr("the settings are")));
+  const std::string before = said;
   core.apply(DismissMessage{});
-  core.take_results();
-  EXPECT_EQ(core.state().message.text, "");
   EXPECT_THROW(core.close(), std::runtime_error);
+  core.take_results();
+  EXPECT_EQ(said, "");
+  core.apply(ShowMessage{before, true});
+  fs::remove(file);
+  wait_until(core, [&] { return said.empty(); });
+  EXPECT_TRUE(fs::exists(file / "state/window-1.headscope"));
 }
 
 TEST_F(Sessions, OfSeveralWindowsAreKeptApartAndTheLastThatEndedIsOffered) {
