@@ -32,7 +32,7 @@ void draw_save(Ui& ui) {
 
 namespace {
 
-using Kind = FolderEntry::Kind;
+using EntryKind = FolderEntry::Kind;
 
 void draw_recent_folders(Ui& ui, const Rect& rect) {
   const auto& recent = ui.state.recent_folders;
@@ -70,7 +70,7 @@ void draw_entries(Ui& ui, const Rect& frame, const std::vector<FolderEntry>& ent
   Lines lines(ui, rows);
   for (const FolderEntry& entry : entries) {
     const std::filesystem::path path = listing.folder / system::path_of(entry.name);
-    const bool opens = entry.kind != Kind::folder;  // opens itself instead of being listed
+    const bool opens = entry.kind != EntryKind::folder;  // opens itself instead of being listed
     constexpr const char* kNames[] = {"", "GPT-2 model", "session", "figure", "attention", "prompts"};
     lines.row({.label = entry.name + (opens ? "" : "/"),
                .right = kNames[static_cast<std::size_t>(entry.kind)],
@@ -87,15 +87,15 @@ void draw_entries(Ui& ui, const Rect& frame, const std::vector<FolderEntry>& ent
 /// "3 folders, 1 session".
 std::string contents(const OpenForm& form, const std::vector<FolderEntry>& entries) {
   const auto count = [&](Kind kind) { return std::ranges::count(entries, kind, &FolderEntry::kind); };
-  const auto folders = count(Kind::folder) + count(Kind::model);
+  const auto folders = count(EntryKind::folder) + count(EntryKind::model);
   std::string words = std::to_string(folders) + (folders == 1 ? " folder" : " folders");
   const auto add = [&](Kind kind, const char* one, const char* many) {
     if (const auto n = count(kind); n > 0) words += ", " + std::to_string(n) + (n == 1 ? one : many);
   };
-  add(Kind::session, " session", " sessions");
-  add(Kind::figure, " figure", " figures");
-  add(Kind::patterns, " attention file", " attention files");
-  add(Kind::prompts, " list of prompts", " lists of prompts");
+  add(EntryKind::session, " session", " sessions");
+  add(EntryKind::figure, " figure", " figures");
+  add(EntryKind::patterns, " attention file", " attention files");
+  add(EntryKind::prompts, " list of prompts", " lists of prompts");
   if (form.second && form.listing.problem.empty())
     words += form.listing.is_model ? "; this is a GPT-2 model" : "; this is not a GPT-2 model";
   return words;
@@ -125,8 +125,9 @@ void draw_open(Ui& ui) {
   if (recent) draw_recent_folders(ui, {body->x, top, places - ui.u(8), high});
   std::vector<FolderEntry> entries = listing.entries;
   if (form.second)
-    std::erase_if(entries,
-                  [](const FolderEntry& e) { return e.kind != Kind::folder && e.kind != Kind::model; });
+    std::erase_if(entries, [](const FolderEntry& e) {
+      return e.kind != EntryKind::folder && e.kind != EntryKind::model;
+    });
   draw_entries(ui, {body->x + places, top, body->w - places, high}, entries);
   ui.small(form.loading ? "reading…" : contents(form, entries),
            {body->x + places, foot, body->w / 2, ui.u(32)}, ui.theme().text_muted);
