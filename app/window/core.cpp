@@ -547,7 +547,8 @@ std::vector<ChangingFile> Core::kept_files() {
 }
 
 std::optional<std::string> Core::kept_session() const {
-  if (kept_.own.empty()) throw std::runtime_error("Too many other windows are open");
+  if (kept_.own.empty())
+    throw std::runtime_error("Too many windows are open: close one and start this one again");
   if (state_.pending_session) return std::nullopt;
   Recipe recipe{session_of(state_, *snapshot_), {}};
   recipe.session.model.precision = options_.window.precision;

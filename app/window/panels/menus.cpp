@@ -1,7 +1,9 @@
 // The menus that open at a button or at the mouse.
 #include <algorithm>
+#include <chrono>
 #include <iterator>
 
+#include "app/counted.h"
 #include "app/window/commands.h"
 #include "app/window/input.h"
 #include "app/window/panels/panels.h"
@@ -118,7 +120,14 @@ void draw_more(Ui& ui) {
   });
 }
 
-constexpr const char* kLastSessions[] = {"Last session", "Session before that"};
+/// "3 hours"
+std::string time_since(std::filesystem::file_time_type then) {
+  using namespace std::chrono;
+  const auto age = duration_cast<minutes>(std::filesystem::file_time_type::clock::now() - then);
+  if (age < hours(1)) return counted(age.count(), "minute");
+  if (age < days(2)) return counted(duration_cast<hours>(age).count(), "hour");
+  return counted(duration_cast<days>(age).count(), "day");
+}
 
 void draw_sessions(Ui& ui) {
   const float row = ui.u(46), small = ui.u(34), width = menu_width(ui, 540);
@@ -128,9 +137,10 @@ void draw_sessions(Ui& ui) {
                  .more = system::text_of(file.parent_path()),
                  .marked = file == ui.state.session},
                 row, OpenFile{file});
-    for (std::size_t i = 0; i < std::min(ui.state.last_sessions.size(), std::size(kLastSessions)); ++i)
-      lines.row({.label = kLastSessions[i], .more = "as it was when its window was closed"}, row,
-                OpenFile{ui.state.last_sessions[i]});
+    for (const EndedSession& last : ui.state.last_sessions)
+      lines.row({.label = &last == ui.state.last_sessions.data() ? "Last session" : "Earlier session",
+                 .right = "closed or killed " + time_since(last.written) + " ago"},
+                small, OpenFile{last.file});
     const Command &save = command(CommandId::save_session_as), &open = command(CommandId::open);
     lines.row({.label = std::string(save.label), .right = keys_of(save)}, small, *save.act(ui.state));
     lines.row({.label = "Open session or figure…", .right = keys_of(open)}, small, *open.act(ui.state));

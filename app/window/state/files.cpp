@@ -108,7 +108,8 @@ void reduce(UiState& s, const OpenSession& a, World& w) {
   if (loads) reduce(s, OpenModel{*a.model}, w);
   show_session(s, a);
   show_option_text(s);
-  const bool is_own_file = !a.recipe.figure && std::ranges::count(s.last_sessions, a.file) == 0;
+  const bool is_own_file =
+      !a.recipe.figure && std::ranges::count(s.last_sessions, a.file, &EndedSession::file) == 0;
   s.session =
       is_own_file && a.model ? a.file : std::filesystem::path();  // saving must not overwrite another file
   if (is_own_file) remember(s.recent_sessions, a.file);

@@ -8,6 +8,7 @@
 #include "app/hub/fetch.h"
 #include "app/recipe/recipe.h"
 #include "app/run/sources/model_discovery.h"
+#include "app/window/kept_sessions.h"
 #include "app/window/state/slice.h"
 
 namespace headscope::app {
@@ -32,10 +33,9 @@ struct FileSlice {
   bool offer_models = false;                           ///< offers larger ones while the bundled one is open
   std::filesystem::path session;                       ///< its file; empty: none
   std::vector<std::filesystem::path> recent_sessions;  ///< newest first
-  std::vector<std::filesystem::path>
-      last_sessions;                       ///< of windows that were closed or killed, the last first
-  std::optional<Session> pending_session;  ///< the part of an opened session that waits for its model
-  std::string weights_wanted;              ///< hash of the weights of an opened session; empty: any
+  std::vector<EndedSession> last_sessions;  ///< of windows that were closed or killed, the last first
+  std::optional<Session> pending_session;   ///< the part of an opened session that waits for its model
+  std::string weights_wanted;               ///< hash of the weights of an opened session; empty: any
 };
 
 struct OpenModel {

@@ -1,8 +1,11 @@
 // Sessions and recipes in the window: saving, opening, dropping, restoring.
-#include "app/window/sessions.h"
+#include <future>
+#include <set>
+
 #include "app/run/sources/weights_hash.h"
 #include "app/views/parts/edit_menu.h"
 #include "app/window/exporting.h"
+#include "app/window/sessions.h"
 #include "tests/app/window/window_fixture.h"
 #include "tests/support/gpt2_folder.h"
 #include "tests/support/source_folders.h"
@@ -287,18 +290,40 @@ TEST_F(Sessions, OfSeveralWindowsAreKeptApartAndTheLastThatEndedIsOffered) {
     fs::last_write_time(kept.own, begin += std::chrono::seconds(1));
     return kept.own;
   };
+  const auto ended = [&] {
+    std::vector<fs::path> files;
+    for (const EndedSession& session : kept_sessions(folder).ended) files.push_back(session.file);
+    return files;
+  };
   std::optional<KeptSessions> first = kept_sessions(folder), second = kept_sessions(folder);
   const fs::path one = write(*first), two = write(*second);
   EXPECT_NE(one, two);
-  EXPECT_THAT(kept_sessions(folder).ended, IsEmpty()) << "both windows are open";
+  EXPECT_THAT(ended(), IsEmpty()) << "both windows are open";
   first.reset();
-  EXPECT_THAT(kept_sessions(folder).ended, ElementsAre(one));
+  EXPECT_THAT(ended(), ElementsAre(one));
   second.reset();
-  EXPECT_THAT(kept_sessions(folder).ended, ElementsAre(two, one));
+  EXPECT_THAT(ended(), ElementsAre(two, one));
   fs::path last;
   for (int i = 0; i < 40; ++i) last = write(kept_sessions(folder));
-  EXPECT_EQ(kept_sessions(folder).ended.front(), last);
-  EXPECT_LE(std::distance(fs::directory_iterator(folder), {}), 2 * 16) << "the oldest make room";
+  EXPECT_EQ(ended().front(), last);
+  EXPECT_LE(std::distance(fs::directory_iterator(folder), {}), 2 * 16 + 1) << "the oldest make room";
+}
+
+TEST_F(Sessions, OfWindowsThatStartTogetherAreKeptApartAndOneTooManySaysThatItKeepsNone) {
+  CoreOptions o = own();
+  o.state_folder = folder_.path() / "state";
+  for (int i = 0; i < 16; ++i) folder_.write("state/window-" + std::to_string(i + 1) + ".headscope", "{}");
+  std::vector<std::future<KeptSessions>> starting;
+  for (int i = 0; i < 16; ++i)
+    starting.push_back(std::async(std::launch::async, kept_sessions, o.state_folder));
+  std::vector<KeptSessions> open;
+  std::set<fs::path> files;
+  for (auto& start : starting) files.insert(open.emplace_back(start.get()).own);
+  EXPECT_EQ(files.size(), 16U);
+  EXPECT_EQ(files.count({}), 0U);
+  o.keep_time = std::chrono::milliseconds(0);
+  CoreFixture core(std::move(o));
+  wait_until(core, [&] { return core.state().message.text.starts_with("Too many windows"); });
 }
 
 class Figures : public Sessions {
