@@ -86,10 +86,10 @@ void draw_entries(Ui& ui, const Rect& frame, const std::vector<FolderEntry>& ent
 
 /// "3 folders, 1 session".
 std::string contents(const OpenForm& form, const std::vector<FolderEntry>& entries) {
-  const auto count = [&](Kind kind) { return std::ranges::count(entries, kind, &FolderEntry::kind); };
+  const auto count = [&](EntryKind kind) { return std::ranges::count(entries, kind, &FolderEntry::kind); };
   const auto folders = count(EntryKind::folder) + count(EntryKind::model);
   std::string words = std::to_string(folders) + (folders == 1 ? " folder" : " folders");
-  const auto add = [&](Kind kind, const char* one, const char* many) {
+  const auto add = [&](EntryKind kind, const char* one, const char* many) {
     if (const auto n = count(kind); n > 0) words += ", " + std::to_string(n) + (n == 1 ? one : many);
   };
   add(EntryKind::session, " session", " sessions");
