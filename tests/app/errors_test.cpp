@@ -48,6 +48,8 @@ constexpr const char* kWrong[] = {
     "predict --prompt x --shard 0/2 => --shard & --prompts",
     // Edits.
     "predict --prompt a --edit nonsense => nonsense",
+    "predict --prompt a --edit L1.z=0 L0.z=0 => unexpected & L0.z=0",
+    "predict --prompt a --edit [L1.z=0,L0.z=0] => [L1.z=0,L0.z=0]",
     "predict --prompt a --edit L9.z=0 => layer 9",
     "predict --prompt a --edit L1H99.z=0 => 99",
     "predict --prompt a --edit L1.z=median => median",

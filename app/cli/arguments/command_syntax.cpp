@@ -56,7 +56,8 @@ void CommandSyntax::on_list(const std::string& name, const std::string& values, 
   CLI::Option* option = app_->add_option_function<std::vector<std::string>>("--" + name, filled, help)
                             ->type_name(values)
                             ->group(heading_)
-                            ->expected(repeated ? 1 : -1);
+                            ->expected(repeated ? 1 : -1)
+                            ->allow_extra_args(!repeated);  // which would also split a value in brackets
   if (repeated) option->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
 }
 
