@@ -279,6 +279,14 @@ TEST(SearchCommand, NumbersThePromptsAndSaysWhatItFoundInWords) {
   EXPECT_THAT(lines[2], HasSubstr("·four → "));
 }
 
+TEST(SearchCommand, SaysWhatNoTokenMatches) {
+  const Words search{"search", "--prompts", "-"};
+  const std::string prompts = "\"one two\"\n\"three\"\n";
+  EXPECT_EQ(run_command(search + Words{"--from", "two", "--to", "@1+"}, prompts).err, "");
+  const std::string err = run_command(search + Words{"--from", "zzz", "--to", "@99"}, prompts).err;
+  EXPECT_THAT(err, AllOf(HasSubstr("--from matches no token"), HasSubstr("--to matches no token")));
+}
+
 TEST(SearchCommand, TakesNeurons) {
   const auto neurons = parsed<SearchCommand>(
       {"search", "--prompt", "x", "--neurons", "3.17,0.5,3.17", "--above", "2.5", "--context", "3"});

@@ -153,15 +153,44 @@ auto pairs(const std::string& what) {
   };
 }
 
+/// Which selectors have meant no token yet: a typo, if it stays so.
+class Unmatched {
+ public:
+  explicit Unmatched(const WeightSearch& search) : selectors_{{"--from", search.from}, {"--to", search.to}} {}
+
+  void look_at(const PromptRun& run) {
+    const int last = run.run->length() - 1;
+    std::erase_if(selectors_, [&](const auto& selector) {
+      const bool keys = selector.first == "--to";
+      for (int i = 0; i < (keys ? key_count(run) : last + 1); ++i)
+        if (is_token_of(selector.second, run, keys ? key_tokens(run) : run.tokens, i, last)) return true;
+      return false;
+    });
+  }
+  void report(std::ostream& err) const {
+    for (const auto& [option, selector] : selectors_)
+      err << "headscope: " << option
+          << " matches no token; headscope tokens lists the tokens of a prompt and their positions\n";
+  }
+
+ private:
+  std::vector<std::pair<std::string, TokenSelector>> selectors_;
+};
+
 /// Calls visit(run, number) for each prompt's run. `hooks`: of the passes; null: none.
 template <class Visit>
 PromptsRun for_each_run(const SearchCommand& command, Engine& engine, const Streams& streams,
                         const model::Hooks* hooks, const Visit& visit) {
-  return for_each_prompt(command.prompt, streams, [&](const PromptSource& source, const Prompt& prompt) {
+  Unmatched unmatched(command.search);
+  const auto visit_run = [&](const PromptSource& source, const Prompt& prompt) {
     const PromptRun run = run_prompt(engine, prompt, source.where(), hooks);
     warn_about(run, source.where(), streams.err);
+    unmatched.look_at(run);
     visit(run, source.number());
-  });
+  };
+  const PromptsRun done = for_each_prompt(command.prompt, streams, visit_run);
+  unmatched.report(streams.err);
+  return done;
 }
 
 void search_neurons(const SearchCommand& command, Engine& engine, How& how, const Streams& streams) {
@@ -201,6 +230,9 @@ void run_search(const SearchCommand& command, const Streams& streams) {
   if (engine.model->patterns) {
     const PromptRun run = run_of_patterns(engine, command.prompt, {});
     warn_about(run, "", streams.err);
+    Unmatched unmatched(command.search);
+    unmatched.look_at(run);
+    unmatched.report(streams.err);
     search_in(run, 1);
     return write({nullptr, &run.tokens, &key_tokens(run)}, {});
   }

@@ -118,9 +118,10 @@ void search_shape(const PromptRun& run, const WeightSearch& search, int prompt, 
   }
 }
 
-/// Whether a selector means a position's token. The tokens of attention files have labels, but no bytes.
-bool is_meant(const TokenSelector& selector, const PromptRun& run, const PromptTokens& tokens, int position,
-              int query) {
+}  // namespace
+
+bool is_token_of(const TokenSelector& selector, const PromptRun& run, const PromptTokens& tokens,
+                 int position, int query) {
   if (!run.model->patterns)
     return selector.matches(run.model->tokenizer->text(run.run->tokens[position]), position,
                             run.run->length(), query);
@@ -129,8 +130,6 @@ bool is_meant(const TokenSelector& selector, const PromptRun& run, const PromptT
   const std::string& label = tokens.labels[position];
   return label == viz::visible(selector.text) || label == viz::visible(" " + selector.text);
 }
-
-}  // namespace
 
 bool TokenSelector::matches(std::string_view bytes, int position, int length, int query) const {
   switch (kind) {
@@ -169,9 +168,9 @@ void search_weights(const PromptRun& run, const WeightSearch& search, int prompt
   std::vector<std::vector<int>> keys(ids.size());
   const bool later = std::ranges::any_of(heads, [&](model::HeadIndex head) { return sees_later(run, head); });
   for (int query = 0; query < length; ++query) {
-    if (!is_meant(search.from, run, run.tokens, query, query)) continue;
+    if (!is_token_of(search.from, run, run.tokens, query, query)) continue;
     for (int key = 0; key < (later ? key_length : std::min(query + 1, key_length)); ++key) {
-      if (is_meant(search.to, run, key_side, key, query)) keys[query].push_back(key);
+      if (is_token_of(search.to, run, key_side, key, query)) keys[query].push_back(key);
     }
   }
   // Query 0's weight on itself is 1 in every head that shows it no other key.

@@ -25,6 +25,11 @@ struct TokenSelector {
   bool operator==(const TokenSelector&) const = default;
 };
 
+/// Whether a selector means a token among a run's queries or keys. Those of attention files have labels, but
+/// no bytes.
+bool is_token_of(const TokenSelector& selector, const PromptRun& run, const PromptTokens& tokens,
+                 int position, int query);
+
 struct FoundWeight {
   int prompt = 1;  ///< from 1
   int layer = 0, head = 0, query = 0, key = 0;
