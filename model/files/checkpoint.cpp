@@ -17,6 +17,10 @@ namespace {
 
 using Entry = TensorSource::Entry;
 
+constexpr const char* kMegatron =
+    "a checkpoint of Megatron-LM; convert it first to the layout of Hugging Face, with "
+    "convert_megatron_gpt2_checkpoint.py of transformers";
+
 std::string counted(std::int64_t count, const char* one) {
   return std::to_string(count) + " " + one + (count == 1 ? "" : "s");
 }
@@ -70,10 +74,12 @@ class Matching {
  private:
   /// What stands before the names of all of the model's tensors.
   void find_prefix() {
-    const std::string_view of_adapter = "base_model.model.";
-    const auto first = source_.entries.lower_bound(std::string(of_adapter));
-    if (first != source_.entries.end() && first->first.starts_with(of_adapter))
-      reject(source_.main_file, "the weights of a GPT-2", quote(first->first) + ": " + kAdapter);
+    for (const auto& [name, entry] : source_.entries) {
+      const bool of_adapter = name.starts_with("base_model.model.");
+      if (of_adapter || name.ends_with("embedding.word_embeddings.weight"))
+        reject(source_.main_file, "the weights of a GPT-2",
+               quote(name) + ": " + (of_adapter ? kAdapter : kMegatron));
+    }
     std::vector<std::string> prefixes;
     for (const std::string_view own : {"wpe.weight", "ln_f.weight", "h.0.ln_1.weight"}) {
       for (const auto& [name, entry] : source_.entries)
@@ -166,14 +172,14 @@ class Matching {
     constexpr std::size_t kMost = 3, kLongest = 128;
     std::string others;
     const std::vector<std::string> unknown = unused();
-    for (std::size_t i = 0; i < std::min(unknown.size(), kMost); ++i)
-      others += (i > 0 ? ", " : "; there are tensors of other names: ") + quote(unknown[i]) + " (" +
-                *std::ranges::min_element(missing, {},
-                                          [&](const std::string& expected) {
-                                            return distance(std::string_view(unknown[i]).substr(0, kLongest),
-                                                            expected);
-                                          }) +
-                "?)";
+    for (std::size_t i = 0; i < std::min(unknown.size(), kMost); ++i) {
+      const auto from_unknown = [&](const std::string& expected) {
+        return distance(std::string_view(unknown[i]).substr(0, kLongest), expected);
+      };
+      const std::string& nearest = *std::ranges::min_element(missing, {}, from_unknown);
+      others += (i > 0 ? ", " : "; there are tensors of other names: ") + quote(unknown[i]);
+      if (3 * from_unknown(nearest) <= nearest.size()) others += " (" + nearest + "?)";
+    }
     reject(source_.main_file, "the tensors of a GPT-2 with " + counted(result_.config.n_layer, "layer"),
            "no " + quoted_list(missing) + others + (unknown.size() > kMost ? ", ..." : ""));
   }

@@ -376,14 +376,18 @@ std::vector<WrongForm> forms_that_do_not_load() {
        safetensors(with(behind("encoder.", gpt2), behind("decoder.", gpt2))),
        {"several", "\"decoder.\"", "\"encoder.\""}},
       {"other_names",
-       safetensors(renamed(
-           gpt2, [](std::string name) { return name.starts_with("wte") ? "embeddings.word.weight" : name; })),
-       {"wte.weight", "\"embeddings.word.weight\" (wte.weight?)"}},
+       safetensors(renamed(gpt2,
+                           [](std::string name) {
+                             return name == "wte.weight"   ? "wte.weights"
+                                    : name == "wpe.weight" ? "position.table"
+                                                           : name;
+                           })),
+       {"no \"wte.weight\"", "\"position.table\", \"wte.weights\" (wte.weight?)"}},
       {"megatron",
        safetensors(
            {random_tensor("language_model.embedding.word_embeddings.weight", "F32", {300, 8}, 1),
             random_tensor("language_model.transformer.layers.0.input_layernorm.weight", "F32", {8}, 2)}),
-       {"wte.weight", "language_model.embedding.word_embeddings.weight"}},
+       {"\"language_model.embedding.word_embeddings.weight\"", "Megatron", "convert"}},
       {"a_weight_missing", safetensors(without("h.1.mlp.c_fc.weight", gpt2)), {"h.1.mlp.c_fc.weight"}},
       {"a_layer_missing", safetensors(gpt2, gpt2_config({.layers = 1 << 24})), {"h.2."}},
       {"untied_without_a_head",
