@@ -29,8 +29,8 @@ std::optional<int> first_position(const Run& run, const Row& row) {
 std::optional<NotFinite> in_resid(const Run& run, int layer) {
   const auto position = first_position(run, [&](int pos) { return run.resid(layer, pos); });
   if (!position) return std::nullopt;
-  // The input of a layer is the output of the previous one.
-  const HookPoint point = layer == 0 ? HookPoint{Site::resid_pre, 0} : HookPoint{Site::resid_post, layer - 1};
+  const bool end = layer == run.config.n_layer;
+  const HookPoint point{end ? Site::resid_post : Site::resid_pre, end ? layer - 1 : layer};
   return NotFinite{point, *position, std::nullopt};
 }
 

@@ -61,6 +61,14 @@ TEST(NotFiniteCommands, SayWhereNaNBegins) {
         << command[0];
 }
 
+TEST(NotFiniteCommands, WhatAnEditMakesNaNIsNamedAndNotRanked) {
+  const Words words{"predict", "--prompt",           "The old king had a daughter",
+                    "--edit",  "L5.resid_pre*=1e38", "--json"};
+  const Ran ran = run_command(words);
+  EXPECT_THAT(ran.err, HasSubstr("first seen in blocks.5.hook_resid_pre"));
+  EXPECT_THAT(ran.out, EndsWith("\"next\":[]}\n"));
+}
+
 TEST(NotFiniteCommands, ACircuitBlamesNoEdit) {
   const testing::TemporaryFolder folder;
   write_model_with_nan(folder, "wte.weight");  // of token 0

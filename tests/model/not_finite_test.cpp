@@ -98,7 +98,7 @@ TEST_F(NotFiniteModel, TheFirstPlaceIsNamed) {
             "blocks.0.attn.hook_v, head 0, position 0");
   EXPECT_EQ(first_of("wpe.weight", 5 * kWidth, -INFINITY), "blocks.0.hook_resid_pre, position 5");
   EXPECT_EQ(first_of("wte.weight", 9 * kWidth, kNotANumber), "blocks.0.hook_resid_pre, position 5");
-  EXPECT_EQ(first_of("h.0.mlp.c_fc.bias", 0, kNotANumber), "blocks.0.hook_resid_post, position 0");
+  EXPECT_EQ(first_of("h.0.mlp.c_fc.bias", 0, kNotANumber), "blocks.1.hook_resid_pre, position 0");
   EXPECT_EQ(first_of("h.1.mlp.c_proj.bias", 3, INFINITY), "blocks.1.hook_resid_post, position 0");
 }
 

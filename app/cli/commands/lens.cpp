@@ -10,11 +10,6 @@
 namespace headscope::app {
 namespace {
 
-std::span<const model::Guess> best_of(const model::LensReading& reading, int top) {
-  const auto& all = reading.guesses.top;
-  return std::span(all).first(std::min(all.size(), static_cast<std::size_t>(top)));
-}
-
 /// A run, and what is read of it.
 struct Reading {
   const LensCommand& command;
@@ -49,7 +44,7 @@ Json position_json(const PromptRun& run, const LogitLens& lens, int position, in
                       {"probability", reading.guesses.next_probability},
                       {"rank", rank >= 0 ? Json(rank + 1) : Json(nullptr)},
                       {"kl", bits(reading.divergence)},
-                      {"guesses", guesses_json(tokenizer, best_of(reading, top))}});
+                      {"guesses", guesses_json(tokenizer, ranked(reading.guesses.top, top))}});
   }
   return {{"position", position}, {"answer", token_json(tokenizer, answer)}, {"places", std::move(places)}};
 }
@@ -81,7 +76,7 @@ void write_position(const Reading& shown, const LogitLens& lens, int position, s
                   printable(bits(reading.divergence)),
                   rank >= 0 ? std::to_string(rank + 1).c_str() : "unknown",
                   100 * printable(reading.guesses.next_probability));
-    for (const model::Guess& guess : best_of(reading, top))
+    for (const model::Guess& guess : ranked(reading.guesses.top, top))
       out << ' ' << token_label(tokenizer, guess.id) << format(" %.2f%%", 100 * printable(guess.probability));
     out << '\n';
   }

@@ -94,6 +94,11 @@ Json measured_json(const model::Tokenizer& tokenizer, std::string_view metric, b
           {"other_token", token_or_null(tokenizer, against)}};
 }
 
+std::span<const model::Guess> ranked(std::span<const model::Guess> guesses, int top) {
+  if (guesses.empty() || std::isnan(guesses.front().probability)) return {};
+  return guesses.first(std::min(guesses.size(), static_cast<std::size_t>(top)));
+}
+
 Json guesses_json(const model::Tokenizer& tokenizer, std::span<const model::Guess> guesses) {
   Json array = Json::array();
   for (const model::Guess& guess : guesses) {

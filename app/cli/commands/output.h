@@ -70,6 +70,9 @@ Json token_or_null(const model::Tokenizer& tokenizer, int id);
 Json measured_json(const model::Tokenizer& tokenizer, std::string_view metric, bool in_bits, int position,
                    int token, int against);
 
+/// The first `top` guesses; none if their probabilities are NaN, since nothing ranks those.
+std::span<const model::Guess> ranked(std::span<const model::Guess> guesses, int top);
+
 /// `[{"id":..,"text":..,"bytes":[..],"logit":..,"probability":..},..]`; numbers that are not finite are null.
 Json guesses_json(const model::Tokenizer& tokenizer, std::span<const model::Guess> guesses);
 

@@ -43,9 +43,10 @@ void for_each_position(Engine& engine, const PromptRun& run, int first, int end,
                        std::string& not_finite, const Use& use) {
   for (int at = first; at < end; at += kBlock) {
     const int count = std::min(kBlock, end - at);
-    const auto block = engine.model->transformer->statistics(*run.run, at, count, top, engine.workspace);
+    auto block = engine.model->transformer->statistics(*run.run, at, count, top, engine.workspace);
     for (int i = 0; i < count; ++i) {
-      const model::PositionStatistics& statistics = block[i];
+      model::PositionStatistics& statistics = block[i];
+      if (ranked(statistics.top, top).empty()) statistics.top.clear();
       use(at + i, statistics);
       if (!std::isfinite(statistics.log_sum_exp) && not_finite.empty())
         not_finite =
