@@ -268,8 +268,10 @@ std::optional<Rect> Ui::begin_menu(Menu menu, Point at, float width, float heigh
   if (moment.open == menu) {
     ImGui::OpenPopup(name.c_str());
     moment.open = Menu::none;
-    if (input.event_as<KeyDown>())
+    if (input.event_as<KeyDown>()) {
+      if (moment.keyboard_item == 0 && state.dialog == Dialog::none) moment.leave_keyboard = true;
       compat::show_keyboard_item(true);  // keyboard navigation continues in the menu
+    }
   }
   return begin_popup(name.c_str(), menu, at, width, height);
 }

@@ -142,7 +142,7 @@ struct Moment {
   viz::Point menu_at;
   float strips = 0;  ///< height of the bars under the prompt: fixed while a picture is dragged
   bool close_menu = false;
-  bool leave_keyboard = false;  ///< return the keyboard to the prompt when no menu is open
+  bool leave_keyboard = false;  ///< return the keyboard to the field with the caret when no menu is open
   std::optional<float>
       pane_before;               ///< width, at the start of the drag, of the pane whose splitter is dragged
   bool edits = false;            ///< whether the Edits bar was open in the last frame

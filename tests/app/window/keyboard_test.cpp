@@ -137,6 +137,32 @@ TEST_F(KeyboardTest, EscClosesOneThingAtATime) {
   EXPECT_EQ(keyboard_at(core), "prompt");
 }
 
+TEST_F(KeyboardTest, EscFromAMenuLeavesTheKeyboardWhereItWas) {
+  CoreOptions o = options("The old king");
+  o.examples = {{"First", "one", {}, "The first prompt"}};
+  CoreFixture core(std::move(o));
+  click_and_show(core, "Start token");  // where the toolkit has the keyboard from then on
+  const bool start_token = core.state().start_token;
+  std::string expected = prompt(core);
+  for (const auto& [key, modifiers] : {std::pair{Key::l, Modifiers{.ctrl = true}},
+                                       {Key::m, Modifiers{.ctrl = true}},
+                                       {Key::f10, Modifiers{}}}) {
+    press_and_draw(core, key, modifiers);
+    ASSERT_NE(core.moment().menu, Menu::none);
+    press_and_draw(core, Key::escape);
+    EXPECT_EQ(keyboard_at(core), "prompt");
+    press(core, Key::space);
+    type(core, " ");
+    expected += " ";
+    EXPECT_EQ(prompt(core), expected);
+    EXPECT_EQ(core.state().start_token, start_token);
+  }
+  ASSERT_TRUE(tab_to(core, "Examples"));
+  press_and_draw(core, Key::space);
+  press_and_draw(core, Key::escape);
+  EXPECT_EQ(keyboard_at(core), "Examples") << "whose menu can be opened again";
+}
+
 TEST_F(KeyboardTest, EscKeepsTheModelThatIsOpen) {
   const UiState state;
   Snapshot loading;
