@@ -189,7 +189,8 @@ void draw_warnings(Ui& ui, const Rect& rect) {
   const auto words = [&](const Rect& room) {
     Rect line{room.x, room.y + ui.u(6), room.w, ui.u(kWarning)};
     std::string more, others;
-    for (std::size_t i = kMostWarnings; i < warnings.size(); ++i) others += warnings[i].text + "; ";
+    for (std::size_t i = kMostWarnings; i < warnings.size(); ++i)
+      others += (others.empty() ? "" : "; ") + warnings[i].text;
     if (!others.empty()) more = "and " + std::to_string(warnings.size() - kMostWarnings) + " more";
     for (std::size_t i = 0; i < std::min(warnings.size(), kMostWarnings); ++i, line.y += line.h) {
       Places places(line, ui.u(10));
