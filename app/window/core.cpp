@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <exception>
 #include <limits>
+#include <ranges>
 #include <stdexcept>
 #include <system_error>
 #include <utility>
@@ -127,7 +128,7 @@ Core::Core(CoreOptions options)
       window_width_(options_.settings.window_width),
       window_height_(options_.settings.window_height),
       kept_(kept_sessions(options_.state_folder)),
-      keeper_(kept_files(), options_.keep_time, options_.wake),
+      keeper_(kept_files(), options_.keep_time),
       gui_(options_.fonts, *options_.screen),
       background_([wake = options_.wake] {
         if (wake) wake();
@@ -557,7 +558,16 @@ std::optional<std::string> Core::kept_session() const {
 }
 
 std::string Core::kept_settings() const {
-  return to_json(settings());
+  Settings s = settings();
+  const Settings there =
+      load_settings(options_.settings_file).settings;  // another window may have written it
+  for (const auto recent :
+       {&Settings::recent_models, &Settings::recent_folders, &Settings::recent_sessions}) {
+    std::vector<fs::path> all = there.*recent;
+    for (const fs::path& path : s.*recent | std::views::reverse) remember(all, path);
+    s.*recent = std::move(all);
+  }
+  return to_json(s);
 }
 
 bool Core::keep_if_due() {
@@ -572,10 +582,11 @@ bool Core::keep_if_due() {
   return true;
 }
 
-void Core::close() {
+bool Core::close() {
   closed_ = true;
   keeper_.write_now();
   if (!keeper_.problem().empty()) throw std::runtime_error(keeper_.problem());
+  return !options_.state_folder.empty();
 }
 
 }  // namespace headscope::app

@@ -92,9 +92,10 @@ class Core {
   /// Remembers the size for the settings.
   void set_window_size(int width, int height);
 
-  /// Saves the session and the settings when the window closes. Throws std::runtime_error (one sentence) if
-  /// they cannot be written. The destructor does the same and ignores errors if this was not called.
-  void close();
+  /// Saves the session and the settings when the window closes; returns whether the next start offers the
+  /// session, which needs a state folder. Throws std::runtime_error (one sentence) if they cannot be written.
+  /// The destructor does the same and ignores errors if this was not called.
+  bool close();
 
  private:
   void run_frame(const Event* event);

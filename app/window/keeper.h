@@ -26,9 +26,8 @@ class Keeper {
  public:
   using Clock = std::chrono::steady_clock;
 
-  /// `wake` is called from another thread when `update` has something to take.
-  Keeper(std::vector<ChangingFile> files, std::chrono::milliseconds time, std::function<void()> wake)
-      : files_(std::move(files)), written_(files_.size()), time_(time), background_(std::move(wake)) {}
+  Keeper(std::vector<ChangingFile> files, std::chrono::milliseconds time)
+      : files_(std::move(files)), written_(files_.size()), time_(time) {}
 
   void soon();  ///< something has changed: begins to write within the given time
   /// When `update` has to be called; nothing: nothing has changed.
@@ -56,7 +55,7 @@ class Keeper {
   std::chrono::milliseconds time_;
   std::optional<Clock::time_point> due_;
   std::string problem_;
-  Background<Changes> background_;
+  Background<Changes> background_{nullptr};  // wakes nobody: the owner asks again within a second
 };
 
 }  // namespace headscope::app

@@ -48,11 +48,31 @@ void choose_platform() {
 #endif
 }
 
+/// The core that display_lost saves: none while that changes or is drawn, and none on other threads.
+thread_local Core* resting_core = nullptr;
+
+/// Sets it while this lives.
+class RestingCore {
+ public:
+  explicit RestingCore(Core* core) : before_(std::exchange(resting_core, core)) {}
+  RestingCore(const RestingCore&) = delete;
+  RestingCore& operator=(const RestingCore&) = delete;
+  ~RestingCore() { resting_core = before_; }
+
+ private:
+  Core* before_;
+};
+
 /// Xlib calls this when the X server is gone, and would end the program with words of its own.
 int display_lost(void* /*display*/) {
-  system::end_with_message(
-      1, {"headscope: the X server closed the connection to the display; the session is kept, except ",
-          "for the last three seconds, and offered at the next start\n"});
+  std::string fate = "up to three seconds of changes may be lost";
+  try {
+    if (resting_core)
+      fate = resting_core->close() ? "the next start offers the session" : "the session is not kept";
+  } catch (const std::exception& e) {
+    fate = e.what();
+  }
+  system::end_with_message(1, {"headscope: the X server closed the connection to the display; ", fate, "\n"});
 }
 
 void report_lost_display() {
@@ -184,8 +204,9 @@ class Shell {
 
   /// Runs until the window is closed or a signal asks to end the program.
   void run(const system::InterruptGuard& signals) {
+    const RestingCore own(&core_);
     while (!glfw().WindowShouldClose(window_) && !core_.state().quit && !signals.interrupted()) {
-      if (core_.take_results()) dirty_ = true;
+      take_results();
       take_drag();
       if (dirty_) draw();
       wait();
@@ -242,8 +263,14 @@ class Shell {
   void feed(const Event& event) {
     take_drag();
     since_input_ = glfw().GetTime();
+    const RestingCore none(nullptr);
     core_.handle(event);
     dirty_ = true;
+  }
+
+  void take_results() {
+    const RestingCore none(nullptr);
+    if (core_.take_results()) dirty_ = true;
   }
 
   void moved(double x, double y) {
@@ -338,6 +365,11 @@ class Shell {
     return frame;
   }
 
+  const WindowPicture& drawn(const WindowFrame& frame) {
+    const RestingCore none(nullptr);
+    return core_.draw(frame);
+  }
+
   void draw() {
     const Scales s = scales();
     if (s.width <= 0 || s.height <= 0) return;  // iconified
@@ -345,7 +377,7 @@ class Shell {
     limit_size(s.ui);
     core_.set_window_size(static_cast<int>(static_cast<float>(s.width) / s.ui),
                           static_cast<int>(static_cast<float>(s.height) / s.ui));
-    const WindowPicture& picture = core_.draw(frame());
+    const WindowPicture& picture = drawn(frame());
     core_.make_current();
     const auto pixels = [&](int units) {
       return static_cast<int>(std::lround(static_cast<float>(units) * s.pixel));

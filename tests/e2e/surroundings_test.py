@@ -232,7 +232,9 @@ class Displays(SurroundingsCase):
             screen.server.kill()
             status, out, err = end_of(process)
         self.assertEqual((status, out), (1, b""), err)
-        self.assertIn("X server", self.one_sentence(err))
+        self.assertRegex(self.one_sentence(err), "X server.*(offers the session|up to three seconds)")
+        if "offers" in err:
+            self.assertIn(PROMPT, (self.folder / "headscope/window-1.headscope").read_text())
 
     def test_none(self):
         for display in ("", ":4711", "nonsense"):

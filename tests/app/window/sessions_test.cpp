@@ -326,6 +326,18 @@ TEST_F(Sessions, OfWindowsThatStartTogetherAreKeptApartAndOneTooManySaysThatItKe
   wait_until(core, [&] { return core.state().message.text.starts_with("Too many windows"); });
 }
 
+TEST_F(Sessions, OfOtherWindowsStayAmongTheRecentOnes) {
+  CoreOptions o = own();
+  o.settings_file = folder_.path() / "settings.json";
+  CoreFixture first(o), second(o);
+  first.apply(SessionSaved{file("a.headscope")});
+  second.apply(SessionSaved{file("b.headscope")});
+  first.close();
+  second.close();
+  EXPECT_THAT(load_settings(o.settings_file).settings.recent_sessions,
+              ElementsAre(fs::path(file("b.headscope")), fs::path(file("a.headscope"))));
+}
+
 class Figures : public Sessions {
  protected:
   /// Exports the shown view with the dialog's settings.
