@@ -199,9 +199,9 @@ void Core::run_frame(const Event* event) {
 void Core::set_questions(const std::vector<Question>& shown) {
   std::vector<Question> asked = shown;
   if (state_.generation.running) asked.push_back(next_token_question(state_, *snapshot_));
-  // An attention file is small, and the session that is kept names its hash.
+  // The session that is kept names the hash of its weights. They are hashed once, after all that is shown.
   const auto& run = snapshot_->run;
-  const bool says_hash = add_late_hashes_ || (run && run->model->patterns);
+  const bool says_hash = add_late_hashes_ || !kept_.own.empty();
   if (says_hash || !state_.weights_wanted.empty()) asked.emplace_back(HashOfWeights{});
   if (says_hash && run && run->baseline && run->baseline->model != run->model)
     asked.push_back(Question(HashOfWeights{}).on_baseline());

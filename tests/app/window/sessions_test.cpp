@@ -251,8 +251,11 @@ TEST_F(Sessions, AChangeIsKeptWithinThreeSecondsThoughNothingFollows) {
   CoreFixture core(o);
   type(core, "!");
   const fs::path kept = o.state_folder / "window-1.headscope";
+  const std::string hash = weights_hash(bundled_folder());
   wait_until(core, [&] {
-    return fs::exists(kept) && read_recipe(kept).session.prompt.text == "The old king had a dog!";
+    if (!fs::exists(kept)) return false;
+    const Session session = read_recipe(kept).session;
+    return session.prompt.text == "The old king had a dog!" && session.model.weights == hash;
   });
   core.close();
   folder_.write("other/window-1.headscope", "else");
