@@ -169,8 +169,9 @@ class Unmatched {
   }
   void report(std::ostream& err) const {
     for (const auto& [option, selector] : selectors_)
-      err << "headscope: " << option
-          << " matches no token; headscope tokens lists the tokens of a prompt and their positions\n";
+      if (selector.kind != TokenSelector::Kind::any)  // which no token matches where there is no prompt
+        err << "headscope: " << option
+            << " matches no token; headscope tokens lists the tokens of a prompt and their positions\n";
   }
 
  private:
