@@ -49,12 +49,6 @@ std::size_t distance(std::string_view a, std::string_view b) {
   return row[b.size()];
 }
 
-/// Whether two tensors are the same numbers of a file.
-bool have_one_place(const Entry& a, const Entry& b) {
-  return a.source == b.source && a.view->offset == b.view->offset && a.view->dtype == b.view->dtype &&
-         a.view->shape == b.view->shape && a.view->strides == b.view->strides;
-}
-
 class Matching {
  public:
   Matching(const Config& config, const TensorSource& source) : source_(source) {
@@ -101,11 +95,10 @@ class Matching {
   }
 
   const Entry* take(const std::string& parameter, const std::string& name) {
-    const Entry* entry = source_.find(name);
-    if (entry == nullptr) return nullptr;
+    const auto found = source_.entries.find(name);
+    if (found == source_.entries.end()) return nullptr;
     used_.insert(name);
-    result_.tensors[parameter] = entry;
-    return entry;
+    return result_.tensors[parameter] = &found->second;
   }
 
   /// The head may stand behind a part of the prefix: "module.lm_head.weight" beside
@@ -130,7 +123,9 @@ class Matching {
              "no such tensor; write true there if the model ties it to wte.weight, as GPT-2 does");
     if (head != nullptr && wte == nullptr && tied)
       result_.tensors["wte.weight"] = wte = std::exchange(head, nullptr);
-    config.tie_word_embeddings = tied && (head == nullptr || have_one_place(*wte, *head));
+    const bool have_one_place =
+        head != nullptr && wte != nullptr && wte->source == head->source && *wte->view == *head->view;
+    config.tie_word_embeddings = tied && (head == nullptr || have_one_place);
     result_.may_be_tied = tied && !config.tie_word_embeddings;
     count_rows(wte, "vocab_size", config.vocab_size, "wte.weight");
     count_rows(take("wpe.weight", prefix_ + "wpe.weight"), "n_positions", config.n_ctx, "wpe.weight");

@@ -8,7 +8,6 @@
 
 #include "model/files/file_io.h"
 #include "model/files/json.h"
-#include "model/files/json_value.h"
 #include "system/path_text.h"
 
 namespace headscope::model {

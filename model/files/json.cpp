@@ -103,9 +103,8 @@ class JsonBuilder : public nlohmann::json_sax<Json> {
       return list->emplace_back(std::move(value));
     return *member_ = std::move(value);
   }
-  template <class Value>
-  bool add(Value&& value) {
-    put(std::forward<Value>(value));
+  bool add(Json value) {
+    put(std::move(value));
     return true;
   }
   bool open(Json empty) {
@@ -135,5 +134,21 @@ Json parse_json(std::string_view text, const std::string& where, const JsonLimit
 
 template nlohmann::json parse_json(std::string_view, const std::string&, const JsonLimits&);
 template nlohmann::ordered_json parse_json(std::string_view, const std::string&, const JsonLimits&);
+
+const nlohmann::json& member(const nlohmann::json& object, std::string_view key) {
+  static const nlohmann::json kNull;
+  const auto found = object.is_object() ? object.find(key) : object.end();
+  return found == object.end() ? kNull : *found;
+}
+
+std::string described(const nlohmann::json& value) {
+  if (value.is_string()) return quote(value.get_ref<const std::string&>());
+  if (value.is_structured()) return value.is_array() ? "an array" : "an object";
+  return value.is_null() ? "none" : value.dump();
+}
+
+void reject_value(const std::string& where, const std::string& expected, const nlohmann::json& found) {
+  reject(where, expected, described(found));
+}
 
 }  // namespace headscope::model

@@ -17,10 +17,6 @@ std::uint64_t element_bytes(TensorSpec::Type type) {
   return type == TensorSpec::Type::i64 ? 8 : 4;
 }
 
-[[noreturn]] void fail_as_too_large(const std::filesystem::path& file, const std::string& what) {
-  throw std::runtime_error("cannot write " + system::text_of(file) + ": " + what + " too large for any file");
-}
-
 }  // namespace
 
 SafetensorsWriter::SafetensorsWriter(const std::filesystem::path& file,
@@ -36,10 +32,10 @@ SafetensorsWriter::SafetensorsWriter(const std::filesystem::path& file,
   for (const TensorSpec& tensor : ordered) {
     const std::uint64_t begin = end;
     const auto count = count_of_elements(tensor.shape);
-    if (!count || *count > std::numeric_limits<std::int64_t>::max() / kAlignment)
-      fail_as_too_large(file, "tensor " + tensor.name + " is");
-    if (__builtin_add_overflow(end, *count * element_bytes(tensor.type), &end))
-      fail_as_too_large(file, "its tensors are");
+    if (!count || *count > std::numeric_limits<std::int64_t>::max() / kAlignment ||
+        __builtin_add_overflow(end, *count * element_bytes(tensor.type), &end))
+      throw std::runtime_error("cannot write " + system::text_of(file) + ": up to tensor " + tensor.name +
+                               " its data are too large for any file");
     if (tensor.name == "__metadata__" ||
         !places_.try_emplace(tensor.name, Place{tensor.type, begin, *count}).second)
       throw std::logic_error("tensor " + tensor.name + " is announced twice, or has the metadata's name");

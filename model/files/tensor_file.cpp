@@ -63,11 +63,11 @@ bool is_contiguous(const TensorView& view) {
 std::vector<std::byte> TensorFile::read(const TensorView& tensor) const {
   std::vector<std::byte> bytes(tensor.bytes);
   if (tensor.strides.empty()) {
-    file_->read(tensor.offset, bytes);
+    file->read(tensor.offset, bytes);
     return bytes;
   }
   const std::uint64_t element = stored_type(tensor.dtype)->bytes;
-  const std::string all = file_->text(tensor.offset, *extent_of(tensor) * element);
+  const std::string all = file->text(tensor.offset, *extent_of(tensor) * element);
   for (std::uint64_t i = 0; i * element < bytes.size(); ++i)
     std::memcpy(bytes.data() + i * element, all.data() + place_of(tensor, i) * element, element);
   return bytes;

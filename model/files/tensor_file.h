@@ -22,6 +22,7 @@ struct TensorView {
   std::vector<std::int64_t> strides = {};
   std::uint64_t offset = 0;  ///< byte offset of its first element in the file
   std::uint64_t bytes = 0;   ///< of its elements
+  bool operator==(const TensorView&) const = default;
 };
 
 /// The number of elements; nothing if it overflows.
@@ -39,26 +40,14 @@ bool is_contiguous(const TensorView& view);
 /// A file of named tensors. It is checked completely before any tensor is returned: every range lies inside
 /// the file and fits the tensor's shape. A tensor of a dtype without a stored_type is kept without checking
 /// its length; its user must reject it.
-class TensorFile {
- public:
-  TensorFile(std::shared_ptr<const OpenFile> file, std::map<std::string, TensorView> tensors,
-             std::map<std::string, std::string> metadata)
-      : file_(std::move(file)), tensors_(std::move(tensors)), metadata_(std::move(metadata)) {}
-
-  const std::map<std::string, TensorView>& tensors() const { return tensors_; }
-  const std::map<std::string, std::string>& metadata() const { return metadata_; }
+struct TensorFile {
+  std::shared_ptr<const OpenFile> file;  ///< open as long as it has an owner
+  std::map<std::string, TensorView> tensors;
+  std::map<std::string, std::string> metadata;
 
   /// All elements of a tensor in row-major order. Views can be parts of larger matrices: what lies between
   /// their elements is read, too.
   std::vector<std::byte> read(const TensorView& tensor) const;
-
-  /// The file itself, open as long as it has an owner.
-  const std::shared_ptr<const OpenFile>& file() const { return file_; }
-
- private:
-  std::shared_ptr<const OpenFile> file_;
-  std::map<std::string, TensorView> tensors_;
-  std::map<std::string, std::string> metadata_;
 };
 
 /// Opens a `pytorch_model.bin`: the ZIP archive that torch.save writes since PyTorch 1.6, with the pickle of

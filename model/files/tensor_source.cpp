@@ -8,7 +8,6 @@
 #include "model/files/error.h"
 #include "model/files/file_io.h"
 #include "model/files/json.h"
-#include "model/files/json_value.h"
 #include "model/files/quote.h"
 #include "model/files/safetensors.h"
 #include "system/file.h"
@@ -50,7 +49,7 @@ TensorSource source_of(const fs::path& folder, const std::string& name, const st
     const fs::path path = folder / system::path_of(each);
     const auto file = std::make_shared<const TensorFile>(
         path.extension() == ".bin" ? open_torch_file(path) : open_safetensors(path, stop));
-    for (const auto& [tensor, view] : file->tensors())
+    for (const auto& [tensor, view] : file->tensors)
       source.entries.insert_or_assign(tensor, TensorSource::Entry{&view, file});
   }
   return source;
@@ -100,7 +99,7 @@ void refuse_adapter(const fs::path& folder) {
 }
 
 std::string TensorSource::Entry::file() const {
-  return system::text_of(source->file()->path());
+  return system::text_of(source->file->path());
 }
 
 TensorSource TensorSource::open(const fs::path& folder, const std::stop_token& stop) {
@@ -120,11 +119,6 @@ TensorSource TensorSource::open(const fs::path& folder, const std::stop_token& s
     }
   }
   throw problem ? *problem : LoadError(no_weights(system::text_of(folder), names_in(folder)));
-}
-
-const TensorSource::Entry* TensorSource::find(const std::string& name) const {
-  const auto found = entries.find(name);
-  return found == entries.end() ? nullptr : &found->second;
 }
 
 }  // namespace headscope::model

@@ -56,9 +56,6 @@ struct TensorSource {
   /// `pytorch_model.bin`. A file that cannot be used does not hide the next one: see warnings. Throws
   /// LoadError if none can be used; or Stopped.
   static TensorSource open(const std::filesystem::path& folder, const std::stop_token& stop = {});
-
-  /// The tensor with that name; null if there is none.
-  const Entry* find(const std::string& name) const;
 };
 
 }  // namespace headscope::model

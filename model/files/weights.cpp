@@ -186,8 +186,8 @@ class Loader {
     }
     const std::byte* bytes = piece.at;
     if (tensor.gathered.empty())
-      tensor.entry->source->file()->read(tensor.entry->view->offset + first * element,
-                                         std::span(piece.at, count * element));
+      tensor.entry->source->file->read(tensor.entry->view->offset + first * element,
+                                       std::span(piece.at, count * element));
     else
       bytes = tensor.gathered.data() + first * element;
     if (tensor.type.to_floats == nullptr) return bytes;

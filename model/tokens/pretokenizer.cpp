@@ -55,13 +55,6 @@ std::size_t previous_character(std::string_view text, std::size_t end) {
   return end - 1;
 }
 
-// Length of a contraction's ending at the start of the text; 0 if it starts with none.
-std::size_t contraction_length(std::string_view text) {
-  for (const std::string_view ending : {"'s", "'t", "'re", "'ve", "'m", "'ll", "'d"})
-    if (text.starts_with(ending)) return ending.size();
-  return 0;
-}
-
 // The end of the run of characters of one class that starts at `from`.
 std::size_t run_end(std::string_view text, std::size_t from, CharacterClass kind) {
   while (from < text.size()) {
@@ -97,7 +90,8 @@ CharacterClass character_class(char32_t code_point) {
 }
 
 std::size_t word_end(std::string_view text, std::size_t begin) {
-  if (const std::size_t length = contraction_length(text.substr(begin))) return begin + length;
+  for (const std::string_view contraction : {"'s", "'t", "'re", "'ve", "'m", "'ll", "'d"})
+    if (text.substr(begin).starts_with(contraction)) return begin + contraction.size();
   const Character first = character_at(text, begin);
   if (text[begin] == ' ' && begin + 1 < text.size()) {  // the optional space of the next three alternatives
     const Character second = character_at(text, begin + 1);

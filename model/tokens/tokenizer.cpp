@@ -29,13 +29,6 @@ int find(const IdOfName& ids, std::string_view name) {
   return found == ids.end() ? -1 : found->second;
 }
 
-IdOfName ids_of_names(const TokenizerFiles& files) {
-  IdOfName ids;
-  ids.reserve(files.vocabulary.size());
-  for (const auto& [name, id] : files.vocabulary) ids.emplace(name, id);
-  return ids;
-}
-
 /// Each added token once, with its id: the vocabulary's, that of a file, or the next free one.
 std::vector<TokenizerFiles::Added> added_tokens(const TokenizerFiles& files, const IdOfName& ids) {
   std::vector<TokenizerFiles::Added> tokens;
@@ -82,14 +75,6 @@ BytesOfId token_bytes(const TokenizerFiles& files, const IdOfName& ids,
     bytes = token.text;
   }
   return all;
-}
-
-/// -1 for a byte without a token.
-std::array<int, 256> ids_of_bytes(const IdOfName& ids) {
-  std::array<int, 256> out{};
-  for (int byte = 0; byte < 256; ++byte)
-    out[byte] = find(ids, name_of_byte(static_cast<unsigned char>(byte)));
-  return out;
 }
 
 std::vector<Merge> merges_of_ids(const TokenizerFiles& files, const IdOfName& ids) {
@@ -206,14 +191,14 @@ struct Tokenizer::Tables {
   }
 
   BytesOfId bytes;
-  std::array<int, 256> byte_ids;
+  std::array<int, 256> byte_ids;  ///< -1 for a byte without a token
   MergeTable merges;
   SpecialTokens specials;
   bool add_prefix_space;
 };
 
 Tokenizer::Tokenizer(TokenizerFiles files) : warnings_(std::move(files.warnings)) {
-  const IdOfName ids = ids_of_names(files);
+  const IdOfName ids(files.vocabulary.begin(), files.vocabulary.end());
   std::vector<TokenizerFiles::Added> added = added_tokens(files, ids);
   check_merges(files, added);
   const auto id_of = [&](std::string_view text) -> std::optional<int> {
@@ -227,7 +212,10 @@ Tokenizer::Tokenizer(TokenizerFiles files) : warnings_(std::move(files.warnings)
   start_token_ = adds_start_token_ && first ? first : bos ? bos : end_of_text_;
   BytesOfId bytes = token_bytes(files, ids, added);
   for (const auto& [id, text] : bytes) size_ = std::max(size_, id + 1);
-  tables_.reset(new Tables{std::move(bytes), ids_of_bytes(ids), MergeTable(merges_of_ids(files, ids)),
+  std::array<int, 256> byte_ids{};
+  for (int byte = 0; byte < 256; ++byte)
+    byte_ids[byte] = find(ids, name_of_byte(static_cast<unsigned char>(byte)));
+  tables_.reset(new Tables{std::move(bytes), byte_ids, MergeTable(merges_of_ids(files, ids)),
                            SpecialTokens(std::move(added)), files.add_prefix_space});
 }
 

@@ -83,7 +83,7 @@ Outcome check_tensors(std::string_view bytes, const Open& open, bool may_overlap
     const model::TensorFile opened = open(path);
     std::size_t sum_of_bytes = 0;
     volatile unsigned sum = 0;
-    for (const auto& [name, view] : opened.tensors()) {
+    for (const auto& [name, view] : opened.tensors) {
       promise(view.bytes <= bytes.size(), "a tensor lies in the file");
       for (const std::byte byte : opened.read(view)) sum = sum * 31 + std::to_integer<unsigned>(byte);
       sum_of_bytes += view.bytes;
@@ -122,8 +122,8 @@ Outcome check_shard_index(std::string_view index) {
   return read_or_refused<model::LoadError>([&] {
     const model::TensorSource source = model::TensorSource::open(folder);
     for (const char* name : {"a", "b"})
-      if (const auto* entry = source.find(name))
-        promise(fs::canonical(entry->file()).parent_path() == fs::canonical(folder),
+      if (const auto entry = source.entries.find(name); entry != source.entries.end())
+        promise(fs::canonical(entry->second.file()).parent_path() == fs::canonical(folder),
                 "shards lie in the folder of their index");
   });
 }

@@ -64,7 +64,7 @@ std::vector<std::string> golden_names() {
 Golden read_golden(const fs::path& folder, const std::string& file) {
   const auto content = model::open_safetensors(folder / file);
   Golden golden;
-  for (const auto& [name, view] : content.tensors()) {
+  for (const auto& [name, view] : content.tensors) {
     if (name == "tokens") {
       for (const std::int64_t id : elements<std::int64_t>(content, view))
         golden.tokens.push_back(static_cast<int>(id));

@@ -17,12 +17,12 @@ namespace fs = std::filesystem;
 using namespace headscope::testing;
 
 std::string text_of(const TensorFile& file, const std::string& tensor) {
-  const std::vector<std::byte> bytes = file.read(file.tensors().at(tensor));
+  const std::vector<std::byte> bytes = file.read(file.tensors.at(tensor));
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
 std::vector<float> floats_of(const TensorFile& file, const std::string& tensor) {
-  const std::vector<std::byte> bytes = file.read(file.tensors().at(tensor));
+  const std::vector<std::byte> bytes = file.read(file.tensors.at(tensor));
   std::vector<float> out(bytes.size() / sizeof(float));
   std::memcpy(out.data(), bytes.data(), bytes.size());
   return out;
@@ -39,19 +39,19 @@ TEST(Safetensors, GivesWhatTheFileHolds) {
                                                        {"from the future", "Q7_K", {5}, "odd size"}},
                                                       R"({"format":"pt","note":"ü"})"));
   const TensorFile file = open_safetensors(path);
-  ASSERT_THAT(file.tensors(), SizeIs(6));
-  EXPECT_EQ(file.tensors().at("two").dtype, "F16");
-  EXPECT_THAT(file.tensors().at("two").shape, ElementsAre(2, 1));
+  ASSERT_THAT(file.tensors, SizeIs(6));
+  EXPECT_EQ(file.tensors.at("two").dtype, "F16");
+  EXPECT_THAT(file.tensors.at("two").shape, ElementsAre(2, 1));
   EXPECT_EQ(text_of(file, "two"), "abcd");
-  EXPECT_THAT(file.tensors().at("scalar").shape, ElementsAre());
+  EXPECT_THAT(file.tensors.at("scalar").shape, ElementsAre());
   EXPECT_EQ(text_of(file, "scalar"), "wxyz");
   EXPECT_EQ(text_of(file, "none"), "");
   EXPECT_EQ(text_of(file, "flags"), std::string("\0\1\1", 3));
   EXPECT_EQ(text_of(file, "halves"), "hh");
-  EXPECT_EQ(file.tensors().at("from the future").dtype, "Q7_K");
+  EXPECT_EQ(file.tensors.at("from the future").dtype, "Q7_K");
   EXPECT_EQ(text_of(file, "from the future"), "odd size");
-  EXPECT_EQ(file.metadata().at("format"), "pt");
-  EXPECT_EQ(file.metadata().at("note"), "ü");
+  EXPECT_EQ(file.metadata.at("format"), "pt");
+  EXPECT_EQ(file.metadata.at("note"), "ü");
 }
 
 TEST(Safetensors, OpensHeadersOfEveryPermittedForm) {
@@ -59,9 +59,9 @@ TEST(Safetensors, OpensHeadersOfEveryPermittedForm) {
   const auto open = [&](const std::string& header, const std::string& data) {
     return open_safetensors(folder.write("a", safetensors_of_header(header, data)));
   };
-  EXPECT_THAT(open("{}", "").tensors(), SizeIs(0));
-  EXPECT_THAT(open("{}      ", "").tensors(), SizeIs(0));
-  EXPECT_THAT(open(R"({"__metadata__":null})", "").metadata(), SizeIs(0));
+  EXPECT_THAT(open("{}", "").tensors, SizeIs(0));
+  EXPECT_THAT(open("{}      ", "").tensors, SizeIs(0));
+  EXPECT_THAT(open(R"({"__metadata__":null})", "").metadata, SizeIs(0));
   // Unordered members, ranges in a different order than the names, and unknown keys.
   const TensorFile file = open(R"({"b":{"data_offsets":[0,1],"note":[{}],"shape":[1],"dtype":"U8"},
                                         "a":{"shape":[2],"dtype":"I8","data_offsets":[1,3]}})",
@@ -80,7 +80,7 @@ TEST(Safetensors, KeepsTheFileThatWasOpened) {
   system::rename_over(folder.write("b", "another"), path);
   EXPECT_EQ(text_of(file, "x"), "xyz");
   std::byte one{};
-  file.file()->read(file.tensors().at("x").offset + 1, {&one, 1});
+  file.file->read(file.tensors.at("x").offset + 1, {&one, 1});
   EXPECT_EQ(one, std::byte{'y'});
 }
 
@@ -90,9 +90,9 @@ TEST(Safetensors, SaysThatAFileWasCutShort) {
       folder.write("a", safetensors_bytes({{"x", "U8", {3}, "xyz"}, {"y", "U8", {1}, "!"}}));
   const TensorFile file = open_safetensors(path);
   fs::resize_file(path, fs::file_size(path) - 1);
-  EXPECT_THAT(message_of<LoadError>([&] { file.read(file.tensors().at("x")); }),
+  EXPECT_THAT(message_of<LoadError>([&] { file.read(file.tensors.at("x")); }),
               HasSubstr("has changed since it was opened"));
-  const std::string message = message_of<LoadError>([&] { file.read(file.tensors().at("y")); });
+  const std::string message = message_of<LoadError>([&] { file.read(file.tensors.at("y")); });
   EXPECT_TRUE(is_sentence(message)) << message;
   EXPECT_THAT(message, HasSubstr("truncated"));
   EXPECT_THAT(message, HasSubstr(path.string()));
@@ -115,13 +115,13 @@ TEST(SafetensorsWriter, WritesPiecesInAnyOrder) {
 
   const TensorFile file = open_safetensors(path);
   EXPECT_EQ(floats_of(file, "x"), values);
-  EXPECT_THAT(file.tensors().at("x").shape, ElementsAre(2, 3));
+  EXPECT_THAT(file.tensors.at("x").shape, ElementsAre(2, 3));
   EXPECT_THAT(floats_of(file, "one"), ElementsAre(1.0F));
-  EXPECT_THAT(file.tensors().at("none").shape, ElementsAre(0));
-  const TensorView& tokens = file.tensors().at("tokens");
+  EXPECT_THAT(file.tensors.at("none").shape, ElementsAre(0));
+  const TensorView& tokens = file.tensors.at("tokens");
   EXPECT_EQ(tokens.dtype, "I64");
   EXPECT_EQ(std::memcmp(file.read(tokens).data(), ids.data(), sizeof(std::int64_t) * 2), 0);
-  EXPECT_EQ(file.metadata().at("prompt"), "a \"quoted\" \xef\xbf\xbd byte");
+  EXPECT_EQ(file.metadata.at("prompt"), "a \"quoted\" \xef\xbf\xbd byte");
 }
 
 TEST(SafetensorsWriter, WritesTheBytesOfTheFormat) {

@@ -107,7 +107,7 @@ ReferenceGpt2::ReferenceGpt2(const std::filesystem::path& folder) {
   std::ifstream file(folder / "config.json");
   config_ = model::parse_config(std::string(std::istreambuf_iterator<char>(file), {}), "config.json");
   const model::TensorFile weights = model::open_safetensors(folder / "model.safetensors");
-  for (const auto& [name, tensor] : weights.tensors()) {
+  for (const auto& [name, tensor] : weights.tensors) {
     if (tensor.dtype != "F32" && tensor.dtype != "F16" && tensor.dtype != "BF16") continue;
     std::size_t count = 1;
     for (const std::int64_t extent : tensor.shape) count *= static_cast<std::size_t>(extent);

@@ -10,7 +10,7 @@
 #include "model/files/config.h"
 #include "model/files/error.h"
 #include "model/files/file_io.h"
-#include "model/files/json_value.h"
+#include "model/files/json.h"
 #include "system/file.h"
 #include "system/path_text.h"
 

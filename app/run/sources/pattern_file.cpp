@@ -17,7 +17,6 @@
 #include "model/files/convert.h"
 #include "model/files/error.h"
 #include "model/files/json.h"
-#include "model/files/json_value.h"
 #include "model/files/quote.h"
 #include "model/files/safetensors.h"
 #include "system/path_text.h"
@@ -78,8 +77,8 @@ struct PatternFile::Header {
   [[noreturn]] void fail(const std::string& what) const { throw model::LoadError(name + ": " + what); }
 
   std::string metadata(std::string_view key) const {
-    const auto found = file.metadata().find(std::string(key));
-    return found == file.metadata().end() ? "" : found->second;
+    const auto found = file.metadata.find(std::string(key));
+    return found == file.metadata.end() ? "" : found->second;
   }
 
   /// [head, query, key] of a layer's tensor.
@@ -109,8 +108,8 @@ struct PatternFile::Header {
 
   /// Ids of `count` tokens; none if there is no such tensor.
   std::vector<int> ids(const std::string& tensor, int count, std::string_view of) const {
-    const auto found = file.tensors().find(tensor);
-    if (found == file.tensors().end()) return {};
+    const auto found = file.tensors.find(tensor);
+    if (found == file.tensors.end()) return {};
     const model::TensorView& view = found->second;
     const std::string where = name + ": tensor " + quote(tensor);
     const std::size_t size = view.dtype == "I64" ? 8 : 4;
@@ -136,7 +135,7 @@ struct PatternFile::Header {
 
   /// Texts of `count` tokens; none if the metadata have none.
   std::vector<std::string> texts(const std::string& key, int count, std::string_view of) const {
-    if (!file.metadata().contains(key)) return {};
+    if (!file.metadata.contains(key)) return {};
     const std::string where = name + ": metadata " + quote(key);
     const nlohmann::json list = model::parse_json(metadata(key), where, {.stop = stop});
     if (!list.is_array()) model::reject_value(where, "a JSON list of texts", list);
@@ -198,7 +197,7 @@ std::shared_ptr<const PatternFile> PatternFile::open(const std::filesystem::path
 
 bool PatternFile::is_one(const std::filesystem::path& file, const std::stop_token& stop) noexcept {
   try {
-    return model::open_safetensors(file, stop).tensors().contains(hook_of(0));
+    return model::open_safetensors(file, stop).tensors.contains(hook_of(0));
   } catch (const std::exception&) {
     return false;
   }
@@ -206,9 +205,9 @@ bool PatternFile::is_one(const std::filesystem::path& file, const std::stop_toke
 
 void PatternFile::read_header(const std::stop_token& stop) {
   Header header{system::text_of(path_), model::open_safetensors(path_, stop), stop};
-  file_ = header.file.file();
+  file_ = header.file.file;
   std::map<int, const std::pair<const std::string, model::TensorView>*> found;
-  for (const auto& entry : header.file.tensors())
+  for (const auto& entry : header.file.tensors)
     if (const auto layer = layer_of(entry.first)) found.emplace(*layer, &entry);
   if (found.empty())
     header.fail("no attention patterns found: expected tensors " + quote(hook_of(0)) +
@@ -241,7 +240,7 @@ void PatternFile::read_header(const std::stop_token& stop) {
   model_ = printable(header.metadata("model"), kMaxName);
   text_ = printable(header.metadata("text"), kMaxText);
   edits_ = printable(header.metadata("edits"), kMaxText);
-  mask_said_ = header.file.metadata().contains("causal");
+  mask_said_ = header.file.metadata.contains("causal");
   const std::string said = header.metadata("causal"), where = header.name + ": metadata \"causal\"";
   if (mask_said_ && said != "true" && said != "false")
     model::reject(where, "\"true\" or \"false\"", quote(said));
