@@ -25,8 +25,7 @@ struct TokenSelector {
   bool operator==(const TokenSelector&) const = default;
 };
 
-/// Whether a selector means a token among a run's queries or keys. Those of attention files have labels, but
-/// no bytes.
+/// Whether a selector means a token of a run; those of attention files have labels, but no bytes.
 bool is_token_of(const TokenSelector& selector, const PromptRun& run, const PromptTokens& tokens,
                  int position, int query);
 
