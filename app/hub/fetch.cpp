@@ -7,6 +7,7 @@
 #include <span>
 #include <system_error>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "app/ascii.h"
@@ -29,7 +30,7 @@ using std::chrono::seconds;
 using Clock = std::chrono::steady_clock;
 
 constexpr const char* kConfig = "config.json";
-constexpr std::size_t kMaxTextBytes = std::size_t{64} << 20;  // of a file list, a configuration or an index
+constexpr std::size_t kMaxTextBytes = std::size_t{64} << 20;  // of a file list
 constexpr std::uint64_t kProgressBytes = 1 << 20;  // to receive before a fault counts as the first again
 constexpr int kTries = 5, kFirstTries = 3;  // without anything new; the first: before the hub has answered
 constexpr seconds kLongestWait{120};        // gives up if a server asks for a longer wait
@@ -41,14 +42,16 @@ std::string folder_name(std::string name) {
   return "models--" + name;
 }
 
-/// Does what writes to a path, whose folder is made; the system's errors become HubErrors.
+/// Does what writes to a path, whose folder is made, and nothing else; its errors become HubErrors.
 template <class Work>
-void write(const fs::path& path, const Work& work) {
+auto write(const fs::path& path, const Work& work) {
   try {
     system::make_folders(path.parent_path());
-    work();
+    return work();
   } catch (const std::system_error& error) {
     throw HubError("cannot write " + system::text_of(path) + ": " + error.code().message());
+  } catch (const std::runtime_error& error) {
+    throw HubError(error.what());
   }
 }
 
@@ -75,33 +78,41 @@ class Fetch {
     for (const char* file : {"vocab.json", "merges.txt", "tokenizer.json", "added_tokens.json",
                              "special_tokens_map.json", "tokenizer_config.json"})
       choose(file);
-    if (!choose(kConfig)) throw HubError(to_text(model_) + " on the hub: expected config.json, found none");
-    model::parse_config(text_of(kConfig), in_model(kConfig));
+    if (!listing_.files.contains(kConfig))
+      throw HubError(to_text(model_) + " on the hub: expected config.json, found none");
+    model::parse_config(text_of(kConfig, model::kMaxConfigBytes), in_model(kConfig));
     if (weights.ends_with(model::kIndexEnding)) {
-      for (const std::string& shard : model::shards_of(text_of(weights), in_model(weights))) {
+      for (const std::string& shard :
+           model::shards_of(text_of(weights, model::kMaxIndexBytes), in_model(weights))) {
         if (!listing_.files.contains(shard) || !(shard.ends_with(".safetensors") || shard.ends_with(".bin")))
           throw HubError(in_model(weights) + ": expected files of the model, found " + model::quote(shard));
-        names.insert(names.begin(), shard);
+        names.push_back(shard);
       }
     }
-    for (const std::string& name : names) progress_.total += listing_.files.at(name).bytes;
-    // config.json is last, because a folder with it counts as a model.
+    names.emplace_back(kConfig);  // last, because a folder with it counts as a model
+    for (const std::string& name : names) progress_.total += facts(name).bytes;
+    check_space(names);
     for (const std::string& name : names) {
       bring(name, true);
-      before_ += listing_.files.at(name).bytes;
+      before_ += facts(name).bytes;
     }
     report();
     for (const std::string& name : absent) {
       const fs::path mark = folder_ / ".no_exist" / listing_.commit / name;
-      write(mark, [&] { system::File(mark, system::Open::change); });
+      if (!system::is_file(mark)) try {
+          write(mark, [&] { system::File(mark, system::Open::change); });
+        } catch (const HubError&) {  // a model that needs no mark may lie where nothing can be written
+        }
     }
     const fs::path ref = folder_ / "refs" / model_.revision;
-    if (!is_commit(model_.revision)) write(ref, [&] { system::write_file_atomically(ref, listing_.commit); });
+    if (!is_commit(model_.revision) && cached_model(cache_, model_) != snapshot_)
+      write(ref, [&] { system::write_file_atomically(ref, listing_.commit); });
     return snapshot_;
   }
 
  private:
-  void poll() const {
+  void poll() {
+    if (Clock::now() - reported_ >= kOften) report();
     if (options_.cancelled && options_.cancelled()) throw model::Stopped();
   }
 
@@ -114,7 +125,6 @@ class Fetch {
   void advance(std::uint64_t bytes) {
     progress_.done = std::max(progress_.done, before_ + bytes);
     poll();
-    if (Clock::now() - reported_ >= kOften) report();
   }
 
   void wait(milliseconds time, const std::string& why) {
@@ -143,7 +153,7 @@ class Fetch {
           throw HubError(error.what() + ("; it asks to retry in " + std::to_string(asked.count()) + " s"));
         if (tries >= most)
           throw HubError(error.what() + ("; tried " + std::to_string(tries) + " times") +
-                         (progress_.received > 0 ? ", and the next attempt resumes here" : ""));
+                         (progress_.done > 0 ? ", and the next attempt resumes here" : ""));
         const milliseconds time = asked.count() > 0 ? asked : milliseconds(500) * (1 << tries);
         wait(time, error.what() + ("; retrying in " + std::to_string(time.count() / 1000)) + " s");
       }
@@ -168,9 +178,19 @@ class Fetch {
     return text;
   }
 
-  std::string text_of(const std::string& name) {
-    if (listing_.files.at(name).bytes > kMaxTextBytes) throw HubError(in_model(name) + " is too large");
-    return model::read_file(bring(name, false), kMaxTextBytes);
+  const FileFacts& facts(const std::string& name) const {
+    const FileFacts& file = listing_.files.at(name);
+    if (file.digest.empty())
+      throw HubError("the hub's list of " + to_text(model_) + ": expected size and hash of " + name +
+                     ", found none; a mirror in HF_ENDPOINT may leave them out");
+    return file;
+  }
+
+  std::string text_of(const std::string& name, std::uint64_t most) {
+    if (const std::uint64_t found = facts(name).bytes; found > most)
+      throw HubError(in_model(name) + ": expected at most " + bytes_text(most) + ", found " +
+                     bytes_text(found));
+    return model::read_file(bring(name, false), most);
   }
 
   fs::path blob(const FileFacts& file, const char* ending = "") const {
@@ -179,9 +199,11 @@ class Fetch {
 
   /// Whether there is a file with the right size and hash. Throws model::LoadError if it cannot be read.
   bool is_right(const fs::path& path, const FileFacts& file) {
-    std::error_code error;
-    if (!system::is_file(path) || fs::file_size(path, error) != file.bytes) return false;
+    if (!system::is_file(path)) return false;
     const model::OpenFile content(path);
+    if (content.size() != file.bytes) return false;
+    progress_.waiting = "checking";
+    report();
     Digest digest(file.digest, file.bytes);
     std::string piece(std::size_t{1} << 20, '\0');
     for (std::uint64_t at = 0; at < file.bytes; at += piece.size()) {
@@ -190,23 +212,25 @@ class Fetch {
       digest.add(piece);
       advance(at + piece.size());
     }
+    progress_.waiting.clear();
     return digest.hex() == file.digest;
   }
 
   /// Returns the path of a file with the right content, which is fetched if there is none. `named`: the file
   /// gets its name in the snapshot, too.
   fs::path bring(const std::string& name, bool named) {
-    const FileFacts& file = listing_.files.at(name);
+    const FileFacts& file = facts(name);
     const fs::path place = snapshot_ / name;
     const fs::path lock_path = cache_ / ".locks" / folder_.filename() / (file.digest + ".lock");
     progress_.file = name;
     if (is_right(place, file)) return place;
     system::File lock;
-    write(lock_path, [&] {
+    const auto is_locked = [&] {
+      lock = system::File(lock_path, system::Open::change);
       // The previous holder may have removed the file, which makes a lock on it useless.
-      while (lock = system::File(lock_path, system::Open::change), !lock.try_lock() || !lock.is_at(lock_path))
-        wait(kOften, "another program is fetching it; waiting");
-    });
+      return lock.try_lock() && lock.is_at(lock_path);
+    };
+    while (!write(lock_path, is_locked)) wait(kOften, "another program is fetching it; waiting");
     if (!is_right(blob(file), file)) download(name, file);
     if (!named) return blob(file);
     write(place, [&] {
@@ -214,6 +238,23 @@ class Fetch {
       system::make_link(fs::path("..") / ".." / "blobs" / file.digest, place);
     });
     return place;
+  }
+
+  /// Throws HubError if what is missing of all files does not fit on the disk.
+  void check_space(const std::vector<std::string>& names) const {
+    std::uint64_t missing = 0;
+    for (const std::string& name : names) {
+      const FileFacts& file = facts(name);
+      std::uint64_t there = 0;
+      for (const fs::path& path : {snapshot_ / name, blob(file), blob(file, ".incomplete")})
+        if (system::is_file(path)) there = std::max(there, model::OpenFile(path).size());
+      missing += file.bytes - std::min(file.bytes, there);
+    }
+    std::error_code error;
+    if (const fs::space_info disk = fs::space(cache_, error); !error && disk.available < missing)
+      throw HubError(to_text(model_) + " needs " + bytes_text(missing) + " more in " +
+                     system::text_of(cache_) + ", but only " + bytes_text(disk.available) +
+                     " are free; free some space, or set HF_HOME to a folder on another disk");
   }
 
   void download(const std::string& name, const FileFacts& file) {
@@ -226,18 +267,13 @@ class Fetch {
       size = part.status().size;
     });
     if (size > file.bytes) restart();
-    advance(size);
-    std::error_code error;
-    const fs::space_info disk = fs::space(cache_, error);
-    if (!error && disk.available < file.bytes - size)
-      throw HubError(in_model(name) + " needs " + bytes_text(file.bytes - size) + " more in " +
-                     system::text_of(cache_) + ", but only " + bytes_text(disk.available) +
-                     " are free; free some space, or set HF_HOME to a folder on another disk");
     for (bool resumed = size > 0;; resumed = false) {
+      progress_.done = before_ + size;  // less than before, where content of the right size was wrong
       bool from_start = false;
       patiently([&] {
         if (size == file.bytes) return;
-        bool restarts = from_start && size > 0;  // what was received is kept until the whole file comes
+        const bool all = std::exchange(from_start, false);
+        bool restarts = all && size > 0;  // what was received is kept until the whole file comes
         const auto take = [&](std::string_view piece) {
           if (restarts) restart();
           restarts = false;
@@ -247,14 +283,13 @@ class Fetch {
           // At an offset, not at the end: another process that writes here without a lock writes the same.
           write(path, [&] { part.write_at(size, std::as_bytes(std::span(piece))); });
           size += piece.size();
-          progress_.received += piece.size();
           advance(size);
         };
         from_start =
             !client_.get({.path = "/" + model_.repository + "/resolve/" + listing_.commit + "/" + name,
                           .what = in_model(name),
                           .bytes = file.bytes,
-                          .from = from_start ? 0 : size},
+                          .from = all ? 0 : size},
                          take);
         if (size != file.bytes)
           throw HubError(in_model(name) + ": received " + std::to_string(size) + " of " +
@@ -340,8 +375,9 @@ bool is_complete_model(const fs::path& folder) {
 }
 
 fs::path fetch_model(const HubModel& model, const HubSettings& settings, const FetchOptions& options) {
+  const bool is_fixed = settings.offline || is_commit(model.revision);
+  if (const auto there = is_fixed ? cached_model(settings.cache, model) : std::nullopt) return *there;
   if (!settings.offline) return Fetch(model, settings, options).run();
-  if (const auto there = cached_model(settings.cache, model)) return *there;
   throw HubError(to_text(model) + " is incomplete in " + system::text_of(settings.cache) +
                  ", and HF_HUB_OFFLINE forbids fetching it");
 }

@@ -12,11 +12,10 @@ namespace headscope::app {
 
 /// The progress of a fetch.
 struct FetchProgress {
-  std::string file;            ///< the file being fetched; empty: none yet
-  std::uint64_t done = 0;      ///< bytes of all files
-  std::uint64_t total = 0;     ///< 0: unknown
-  std::uint64_t received = 0;  ///< bytes received in this fetch, without what was there before
-  std::string waiting = {};    ///< what the fetch is waiting for, in words; empty: nothing
+  std::string file;          ///< the file being fetched; empty: none yet
+  std::uint64_t done = 0;    ///< bytes of all files
+  std::uint64_t total = 0;   ///< 0: unknown
+  std::string waiting = {};  ///< what takes time while nothing is received, in words; empty: nothing
 };
 
 /// "548 MB", "1.52 GB", "665 bytes"; decimal units, like the hub.

@@ -106,6 +106,12 @@ struct Transfer {
   }
 };
 
+/// How long to wait before another attempt; nothing: the status is final.
+std::optional<seconds> retry_after(const Transfer& transfer, long status) {
+  if (status != 408 && status != 429 && status < 500) return std::nullopt;
+  return seconds(transfer.fact<curl_off_t>(CURLINFO_RETRY_AFTER, 0));
+}
+
 /// The fault that an unexpected status means. Only the endpoint's own responses are taken for the hub's.
 HubError refusal(const Transfer& transfer) {
   const long status = transfer.status();
@@ -116,8 +122,7 @@ HubError refusal(const Transfer& transfer) {
   const std::string reason = header ? header->value : "";
   const std::string what = from + " does not send " + transfer.request.what + " (" + std::to_string(status) +
                            (header ? ", " + model::quote(reason) : "") + ")";
-  if (status == 408 || status == 429 || status >= 500)
-    return HubError(what, seconds(transfer.fact<curl_off_t>(CURLINFO_RETRY_AFTER, 0)));
+  if (const auto time = retry_after(transfer, status)) return HubError(what, time);
   if (status == 407) return HubError(what + ": the proxy wants a user name and a password in https_proxy");
   const std::string token = transfer.settings.token.empty() ? "it needs a token in HF_TOKEN"
                                                             : "the token in HF_TOKEN gives no access to it";
@@ -155,7 +160,8 @@ HubError fault(const Transfer& transfer, CURLcode code) {
       {100, kLong}};                 // the same from libcurl 8.6 on: CURLE_TOO_LARGE
   if (lacks_files()) return HubError("too many files are open for another connection: raise ulimit -n");
   if (const long proxy = transfer.fact(CURLINFO_HTTP_CONNECTCODE, 0L); proxy >= 300)
-    return HubError("the proxy in https_proxy refuses the connection (" + std::to_string(proxy) + ")");
+    return HubError("the proxy in https_proxy refuses the connection (" + std::to_string(proxy) + ")",
+                    retry_after(transfer, proxy));
   const std::string where = "asking " + transfer.server() + " failed: ";
   for (const auto& [final_code, why] : kFinal)
     if (code == final_code) return HubError(where + why);
@@ -234,12 +240,12 @@ bool HubClient::get(const HubRequest& request, const std::function<void(std::str
   const CURLcode code = curl_easy_perform(curl);
   if (transfer.error) std::rethrow_exception(transfer.error);
   const long status = transfer.status();
-  const bool sends = status == 200 || status == 206;
   if (code == CURLE_OK && status == transfer.wanted()) return true;
   if (transfer.is_page())
     throw HubError("found a page in place of " + request.what + ", perhaps of a proxy or login", seconds(0));
-  if (status == 416 || (sends && (status != transfer.wanted() || code == CURLE_RANGE_ERROR))) return false;
-  if (code == CURLE_OK || (status >= 400 && !sends)) throw refusal(transfer);
+  if (request.from > 0 && (status == 200 || status == 416 || code == CURLE_RANGE_ERROR)) return false;
+  const bool was_refused = code == CURLE_WRITE_ERROR && transfer.header_bytes <= kMaxHeaderBytes;
+  if (code == CURLE_OK || status >= 400 || was_refused) throw refusal(transfer);
   throw fault(transfer, code);
 }
 

@@ -6,6 +6,7 @@
 
 #include "app/run/sources/digest.h"
 #include "model/files/json.h"
+#include "model/files/json_value.h"
 #include "model/files/quote.h"
 
 namespace headscope::app {
@@ -21,7 +22,7 @@ constexpr std::array<KnownModel, 5> kKnown{{
     {"gpt2-xl", "openai-community/gpt2-xl", 6'435'000'000},
 }};
 
-constexpr std::uint64_t kMaxBytes = std::uint64_t{1} << 53;  // of a file; sums do not overflow
+constexpr std::uint64_t kMaxBytes = std::uint64_t{1} << 44;  // of a file; a million of them do not overflow
 
 /// Whether each part between slashes is a plain name for a folder.
 bool is_plain_path(std::string_view text, std::size_t longest) {
@@ -90,20 +91,18 @@ std::span<const KnownModel> known_models() {
 Listing parse_listing(std::string_view text, const HubModel& model) {
   const std::string where = "the hub's list of " + to_text(model);
   const json root = model::parse_json(text, where);
-  const HubError wrong(where + ": expected a commit, and name, size and hash of each file, found other JSON");
-  Listing listing;
-  try {
-    listing.commit = root.at("sha").get<std::string>();
-    if (!is_commit(listing.commit)) throw wrong;
-    for (const json& file : root.at("siblings")) {
-      // Large files are known by their own hash, small ones by git's.
-      const json& digest = file.contains("lfs") ? file.at("lfs").at("sha256") : file.at("blobId");
-      const FileFacts facts{digest.get<std::string>(), file.at("size").get<std::uint64_t>()};
-      if (!is_digest(facts.digest) || facts.bytes > kMaxBytes) throw wrong;
-      listing.files[file.at("rfilename").get<std::string>()] = facts;
-    }
-  } catch (const json::exception&) {
-    throw wrong;
+  const json &commit = model::member(root, "sha"), &files = model::member(root, "siblings");
+  if (!commit.is_string() || !is_commit(commit.get<std::string>()) || !files.is_array())
+    throw HubError(where + ": expected a commit and its files, found other JSON");
+  Listing listing{commit.get<std::string>()};
+  for (const json& file : files) {
+    // Large files are known by their own hash, small ones by git's.
+    const json &lfs = model::member(file, "lfs"), &size = model::member(file, "size"),
+               &digest = lfs.is_null() ? model::member(file, "blobId") : model::member(lfs, "sha256");
+    FileFacts facts;
+    if (digest.is_string() && size.is_number_unsigned()) facts = {digest, size};
+    if (!is_digest(facts.digest) || facts.bytes > kMaxBytes) facts = {};
+    if (const json& name = model::member(file, "rfilename"); name.is_string()) listing.files[name] = facts;
   }
   if (is_commit(model.revision) && listing.commit != model.revision)
     throw HubError(where + ": expected that commit, found " + listing.commit);

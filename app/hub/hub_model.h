@@ -55,7 +55,7 @@ std::span<const KnownModel> known_models();
 
 /// Identifies a file's content.
 struct FileFacts {
-  std::string digest;  ///< see Digest
+  std::string digest;  ///< see Digest; empty: the hub does not say what identifies the file
   std::uint64_t bytes = 0;
 };
 

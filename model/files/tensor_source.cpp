@@ -88,7 +88,6 @@ std::set<std::string> shards_of(std::string_view json, const std::string& where,
 
 std::set<std::string> files_behind(const fs::path& folder, const std::string& name,
                                    const std::stop_token& stop) {
-  constexpr std::uint64_t kMaxIndexBytes = 16 << 20;  // of 100,000 tensors
   if (!name.ends_with(kIndexEnding)) return {name};
   return shards_of(read_regular_file(folder / name, kMaxIndexBytes), system::text_of(folder / name), stop);
 }

@@ -1,4 +1,5 @@
 #pragma once
+#include <cstdint>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -17,6 +18,7 @@ namespace headscope::model {
 inline constexpr const char* kWeightFiles[] = {"model.safetensors", "model.safetensors.index.json",
                                                "pytorch_model.bin", "pytorch_model.bin.index.json"};
 inline constexpr std::string_view kIndexEnding = ".index.json";
+inline constexpr std::uint64_t kMaxIndexBytes = 16 << 20;  ///< of 100,000 tensors
 
 /// What a file is that belongs to an adapter, and what to do with it.
 inline constexpr const char* kAdapter =

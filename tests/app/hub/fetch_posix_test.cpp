@@ -42,6 +42,7 @@ TEST_F(HubFetch, APartIsNeverWrittenThroughALink) {
 TEST_F(HubFetch, ACacheThatCannotBeWrittenIsASentence) {
   HubSettings settings = hub_.settings(cache_.write("file", "") / "cache");
   EXPECT_THAT(refused_with(settings), HasSubstr(settings.cache.string()));
+  EXPECT_THROW(fetch_model({FakeHub::kName}, settings, options_), HubError);
 }
 
 }  // namespace

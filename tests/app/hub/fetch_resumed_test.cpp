@@ -36,6 +36,24 @@ TEST_F(HubFetch, GoesOnAsLongAsSomethingNewComes) {
   EXPECT_GT(waits_.size(), 5U) << "more attempts than without anything new";
 }
 
+TEST_F(HubFetch, WhatIsThereAndWrongIsNoProgress) {
+  constexpr std::size_t kStep = std::size_t{1} << 20;
+  hub_.files["model.safetensors"] = std::string(10 * kStep, 'w');
+  from_store([&](WebReply& reply) { reply.cut_content = kStep; });
+  for (const fs::path& wrong : {blob("model.safetensors"), part()}) {
+    SCOPED_TRACE(wrong);
+    fs::remove_all(folder());
+    cache_.write(wrong, std::string(10 * kStep, 'x'));
+    std::vector<std::uint64_t> done;
+    options_.progress = [&](const FetchProgress& progress) {
+      if (progress.waiting.find("retrying") != std::string::npos) done.push_back(progress.done);
+    };
+    expect_whole(fetch());
+    ASSERT_EQ(done.size(), 9U);
+    EXPECT_EQ(done.front(), kStep);
+  }
+}
+
 TEST_F(HubFetch, WhatCameBeforeIsNothingNew) {
   hub_.files["model.safetensors"] = std::string(std::size_t{3} << 20, 'w');
   hub_.answer_first({}, [&](const WebRequest&) {
@@ -51,6 +69,22 @@ TEST_F(HubFetch, AServerWithoutRangesBeginsAgain) {
   once_from_store([&](WebReply& reply) { reply = {.body = weights()}; });
   expect_whole(fetch());
   EXPECT_THAT(ranges_at_store(), ElementsAre("bytes=777-", ""));
+}
+
+TEST_F(HubFetch, WhatCameFromTheStartIsResumed) {
+  leave_part();
+  hub_.answer_first({}, [&](const WebRequest& request) -> std::optional<WebReply> {
+    switch (hub_.store_server().requests().size()) {
+      case 1:
+        return WebReply{.body = weights()};
+      case 2:
+        return WebReply{.body = weights(), .cut_content = 50'000};
+      default:
+        return FakeHub::content(request, weights());
+    }
+  });
+  expect_whole(fetch());
+  EXPECT_THAT(ranges_at_store(), ElementsAre("bytes=777-", "", "bytes=50000-"));
 }
 
 TEST_F(HubFetch, AWrongPartIsNotTaken) {

@@ -77,7 +77,22 @@ TEST_F(HubFetch, WhatIsThereWholeIsNotFetchedAgain) {
   expect_whole(fetch());
   EXPECT_THAT(hub_.store_server().requests(), IsEmpty());
   EXPECT_EQ(hub_.gets_of("vocab.json"), 0);
+}
+
+TEST_F(HubFetch, AWholePinnedCommitNeedsNobody) {
+  fetch(FakeHub::kCommit);
+  hub_.forget_requests();
   EXPECT_EQ(fetch(FakeHub::kCommit), snapshot());
+  EXPECT_THAT(hub_.hub_server().requests(), IsEmpty());
+}
+
+TEST_F(HubFetch, NothingIsWrittenToAWholeCache) {
+  fetch();
+  cache_.write(folder() / "refs/main", hub_.commit + "\n");
+  fs::remove_all(folder() / ".no_exist");
+  cache_.write(folder() / ".no_exist", "no folder can be here");
+  expect_whole(fetch());
+  EXPECT_EQ(bytes_of_file(folder() / "refs/main"), hub_.commit + "\n");
 }
 
 TEST_F(HubFetch, WhatIsThereAndWrongIsFetchedAgain) {
@@ -154,7 +169,7 @@ TEST_F(HubFetch, TheTokenizersSmallFilesComeAlong) {
 }
 
 TEST_F(HubFetch, OnlyWhatMayPassIsTriedAgain) {
-  for (const int status : {401, 403, 404, 418}) {
+  for (const int status : {201, 206, 300, 401, 403, 404, 418}) {
     answer_all({.status = status, .body = "<html>"});
     EXPECT_THAT(refused(), HasSubstr(std::to_string(status)));
   }
@@ -219,6 +234,18 @@ TEST_F(HubFetch, SomebodyElseIsNotTakenForTheHub) {
   EXPECT_THAT(names("."), IsEmpty());
 }
 
+TEST_F(HubFetch, OnlyAFileThatIsNeededHasToBeIdentified) {
+  for (const char* file : {"README.md", "merges.txt"}) {
+    std::string list = hub_.listing();
+    list.replace(list.find(digest(file)), 40, "unknown");
+    answer("?blobs=true", {.body = list});
+    if (file == std::string("README.md"))
+      expect_whole(fetch());
+    else
+      EXPECT_THAT(refused(), HasSubstr("merges.txt"));
+  }
+}
+
 TEST_F(HubFetch, AnotherKindOfModelIsRefusedBeforeItsWeights) {
   hub_.files["config.json"] = R"({"model_type":"llama","n_layer":2})";
   EXPECT_THAT(refused(), HasSubstr("llama"));
@@ -226,10 +253,20 @@ TEST_F(HubFetch, AnotherKindOfModelIsRefusedBeforeItsWeights) {
   EXPECT_THAT(discover_models(cache_.path()), IsEmpty());
 }
 
-TEST_F(HubFetch, ItHasToFitOnTheDisk) {
+TEST_F(HubFetch, WhatTheLoaderRefusesIsNotFetched) {
+  hub_.files["config.json"].append(std::size_t{1} << 20, ' ');
+  EXPECT_THAT(refused(), HasSubstr("config.json"));
+  EXPECT_EQ(hub_.gets_of("config.json"), 0);
+}
+
+TEST_F(HubFetch, AllOfItHasToFitOnTheDisk) {
+  hub_.cut_into_shards();
   std::string list = hub_.listing();
-  const std::string size = "\"size\":" + std::to_string(weights().size());
-  list.replace(list.find(size), size.size(), "\"size\":9000000000000000");
+  const std::uint64_t most = fs::space(cache_.path()).available / 10 * 6;  // either shard fits alone
+  for (const char* shard : {"model-00001-of-00002.safetensors", "model-00002-of-00002.safetensors"}) {
+    const std::string size = "\"size\":" + std::to_string(hub_.files.at(shard).size());
+    list.replace(list.find(size, list.find(shard)), size.size(), "\"size\":" + std::to_string(most));
+  }
   answer("?blobs=true", {.body = list});
   EXPECT_THAT(refused(), HasSubstr("are free"));
   EXPECT_THAT(hub_.store_server().requests(), IsEmpty());
@@ -308,6 +345,14 @@ TEST_F(HubFetch, WaitsForAnotherProgramAndSaysSo) {
   EXPECT_THAT(reported, Contains(HasSubstr("another program")));
 }
 
+TEST_F(HubFetch, AnErrorOfTheCallerIsItsOwn) {
+  cache_.write(lock("model.safetensors"), "");
+  const system::File other(lock("model.safetensors"), system::Open::change);
+  ASSERT_TRUE(other.try_lock());
+  options_.wait = [](milliseconds) { throw std::system_error(ENOENT, std::generic_category()); };
+  EXPECT_THROW(fetch(), std::system_error);
+}
+
 TEST_F(HubFetch, ProgressGoesUpToTheWhole) {
   std::vector<FetchProgress> reported;
   options_.progress = [&](const FetchProgress& progress) { reported.push_back(progress); };
@@ -318,6 +363,7 @@ TEST_F(HubFetch, ProgressGoesUpToTheWhole) {
   EXPECT_EQ(reported.back().done, whole);
   EXPECT_EQ(reported.back().total, whole);
   EXPECT_TRUE(std::ranges::is_sorted(reported, {}, &FetchProgress::done));
+  EXPECT_THAT(reported, Contains(::testing::Field(&FetchProgress::waiting, "checking")));
   reported.clear();
   fetch();
   EXPECT_EQ(reported.back().done, whole) << "what was there counts";
@@ -354,6 +400,18 @@ TEST_F(HubFetch, AProxyOfTheEnvironmentIsAsked) {
   ASSERT_EQ(proxy.requests().size(), 1U);
   EXPECT_EQ(proxy.requests()[0].target,
             "http://hub.example/api/models/some-org/tiny-gpt2/revision/main?blobs=true");
+}
+
+TEST_F(HubFetch, AProxysFaultThatMayPassIsTriedAgain) {
+  HubSettings settings = hub_.settings(cache_.path());
+  settings.endpoint = "https://hub.example";
+  for (const auto& [status, waits] : {std::pair(403, 0U), std::pair(503, 2U)}) {
+    LoopbackServer proxy([status = status](const WebRequest&) { return WebReply{.status = status}; });
+    set_variable("https_proxy", "http://127.0.0.1:" + std::to_string(proxy.port()));
+    EXPECT_THAT(refused_with(settings), HasSubstr(std::to_string(status)));
+    EXPECT_EQ(waits_.size(), waits);
+  }
+  unset_variable("https_proxy");
 }
 
 TEST_F(HubFetch, AProxysPasswordIsNeverShown) {

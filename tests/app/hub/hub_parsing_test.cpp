@@ -113,14 +113,24 @@ TEST(HubListing, NamesACommitAndFilesByHashAndSize) {
   EXPECT_EQ(list.files.at("m").bytes, 5U);
   const std::string large = "[" + file + R"(,"lfs":{"sha256":")" + own + "\"}}]";
   EXPECT_EQ(parse_listing(listing(kCommit, large), {"a/b"}).files.at("m").digest, own);
-  for (const std::string& wrong :
-       {std::string("[]"), std::string("{}"), listing("../..", "[]"), listing("main", "[]"),
-        listing(kCommit, "3"), listing(kCommit, "[3]"), listing(kCommit, R"([{"rfilename":"m"}])"),
-        listing(kCommit, R"([{"rfilename":"m","size":5,"blobId":"../../x"}])"),
-        listing(kCommit, R"([{"rfilename":"m","size":-1,"blobId":")" + git + "\"}]"),
-        listing(kCommit, "[" + file + ",\"lfs\":{}}]")})
+  for (const std::string& wrong : {std::string("[]"), std::string("{}"), listing("../..", "[]"),
+                                   listing("main", "[]"), listing(kCommit, "3"), listing(kCommit, "{}")})
     EXPECT_TRUE(is_sentence(message_of<HubError>([&] { parse_listing(wrong, {"a/b"}); }))) << wrong;
   EXPECT_THROW(parse_listing("<html>", {"a/b"}), model::LoadError);
+}
+
+TEST(HubListing, NamesFilesWithoutAUsableHashOrSize) {
+  const std::string git(40, 'a'), hash = ",\"blobId\":\"" + git + "\"";
+  for (const std::string& facts :
+       {std::string(), std::string(R"(,"size":5)"), R"(,"size":-1)" + hash, R"(,"size":1.7)" + hash,
+        R"(,"size":1e300)" + hash, R"(,"size":9e15)" + hash, R"(,"size":9007199254740992)" + hash,
+        std::string(R"(,"size":5,"blobId":"../../x")"), R"(,"size":5,"lfs":{})" + hash}) {
+    const Listing list = parse_listing(listing(kCommit, R"([3,{},{"rfilename":"m")" + facts + "}]"), {"a/b"});
+    ASSERT_EQ(list.files.size(), 1U) << facts;
+    EXPECT_EQ(list.files.at("m").digest, "") << facts;
+  }
+  const std::string null = R"([{"rfilename":"m","size":5,"lfs":null)" + hash + "}]";
+  EXPECT_EQ(parse_listing(listing(kCommit, null), {"a/b"}).files.at("m").digest, git);
 }
 
 TEST(HubListing, OfAnotherCommitThanThePinnedOneIsRefused) {
