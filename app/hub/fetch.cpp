@@ -1,8 +1,6 @@
 #include "app/hub/fetch.h"
 
 #include <algorithm>
-#include <array>
-#include <cstdio>
 #include <ranges>
 #include <span>
 #include <system_error>
@@ -17,9 +15,11 @@
 #include "model/files/file_io.h"
 #include "model/files/quote.h"
 #include "model/files/tensor_source.h"
+#include "model/tokens/tokenizer_files.h"
 #include "system/atomic_file.h"
 #include "system/file.h"
 #include "system/path_text.h"
+#include "viz/scene/colormap.h"
 
 namespace headscope::app {
 namespace {
@@ -31,7 +31,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr const char* kConfig = "config.json";
 constexpr std::size_t kMaxTextBytes = std::size_t{64} << 20;  // of a file list
-constexpr std::uint64_t kProgressBytes = 1 << 20;  // to receive before a fault counts as the first again
+constexpr std::uint64_t kStep = 1 << 20;    // hashed at once, or received before a fault counts as the first
 constexpr int kTries = 5, kFirstTries = 3;  // without anything new; the first: before the hub has answered
 constexpr seconds kLongestWait{120};        // gives up if a server asks for a longer wait
 constexpr milliseconds kOften{100};         // between reports of progress, and between looks at a lock
@@ -61,7 +61,6 @@ class Fetch {
       : model_(model), cache_(settings.cache), options_(options), client_(settings, [this] { poll(); }) {}
 
   fs::path run() {
-    report();
     listing_ = parse_listing(list(), model_);
     snapshot_ = folder_ / "snapshots" / listing_.commit;
     std::vector<std::string> names, absent;
@@ -75,34 +74,29 @@ class Fetch {
       throw HubError(model::no_weights(to_text(model_) + " on the hub", {found.begin(), found.end()}));
     }
     const std::string weights = names.front();
-    for (const char* file : {"vocab.json", "merges.txt", "tokenizer.json", "added_tokens.json",
-                             "special_tokens_map.json", "tokenizer_config.json"})
-      choose(file);
-    if (!listing_.files.contains(kConfig))
-      throw HubError(to_text(model_) + " on the hub: expected config.json, found none");
+    std::ranges::for_each(model::kTokenizerFiles, choose);
     model::parse_config(text_of(kConfig, model::kMaxConfigBytes), in_model(kConfig));
-    if (weights.ends_with(model::kIndexEnding)) {
+    if (weights.ends_with(model::kIndexEnding))
       for (const std::string& shard :
            model::shards_of(text_of(weights, model::kMaxIndexBytes), in_model(weights))) {
-        if (!listing_.files.contains(shard) || !(shard.ends_with(".safetensors") || shard.ends_with(".bin")))
-          throw HubError(in_model(weights) + ": expected files of the model, found " + model::quote(shard));
+        if (!shard.ends_with(".safetensors") && !shard.ends_with(".bin"))
+          throw HubError(in_model(weights) + ": expected files of weights, found " + model::quote(shard));
         names.push_back(shard);
       }
-    }
     names.emplace_back(kConfig);  // last, because a folder with it counts as a model
     for (const std::string& name : names) progress_.total += facts(name).bytes;
     check_space(names);
     for (const std::string& name : names) {
       bring(name, true);
-      before_ += facts(name).bytes;
+      progress_.done = before_ += facts(name).bytes;
     }
     report();
     for (const std::string& name : absent) {
       const fs::path mark = folder_ / ".no_exist" / listing_.commit / name;
-      if (!system::is_file(mark)) try {
-          write(mark, [&] { system::File(mark, system::Open::change); });
-        } catch (const HubError&) {  // a model that needs no mark may lie where nothing can be written
-        }
+      try {
+        write(mark, [&] { system::File(mark, system::Open::change); });
+      } catch (const HubError&) {  // a model that needs no mark may be where nothing can be written
+      }
     }
     const fs::path ref = folder_ / "refs" / model_.revision;
     if (!is_commit(model_.revision) && cached_model(cache_, model_) != snapshot_)
@@ -144,10 +138,10 @@ class Fetch {
       try {
         return attempt();
       } catch (const HubError& error) {
-        if (!error.retry_after()) throw;
-        if (progress_.done - before >= kProgressBytes) tries = 1;
+        if (!error.retry_after) throw;
+        if (progress_.done - before >= kStep) tries = 1;
         before = progress_.done;
-        const seconds asked = *error.retry_after();
+        const seconds asked = *error.retry_after;
         const int most = snapshot_.empty() && asked.count() == 0 ? kFirstTries : kTries;
         if (asked > kLongestWait)
           throw HubError(error.what() + ("; it asks to retry in " + std::to_string(asked.count()) + " s"));
@@ -179,11 +173,10 @@ class Fetch {
   }
 
   const FileFacts& facts(const std::string& name) const {
-    const FileFacts& file = listing_.files.at(name);
-    if (file.digest.empty())
-      throw HubError("the hub's list of " + to_text(model_) + ": expected size and hash of " + name +
-                     ", found none; a mirror in HF_ENDPOINT may leave them out");
-    return file;
+    const auto file = listing_.files.find(name);
+    if (file == listing_.files.end() || file->second.digest.empty())
+      throw HubError(to_text(model_) + " on the hub: expected " + name + " with size and hash, found none");
+    return file->second;
   }
 
   std::string text_of(const std::string& name, std::uint64_t most) {
@@ -205,12 +198,9 @@ class Fetch {
     progress_.waiting = "checking";
     report();
     Digest digest(file.digest, file.bytes);
-    std::string piece(std::size_t{1} << 20, '\0');
-    for (std::uint64_t at = 0; at < file.bytes; at += piece.size()) {
-      piece.resize(std::min<std::uint64_t>(piece.size(), file.bytes - at));
-      content.read(at, std::as_writable_bytes(std::span(piece)));
-      digest.add(piece);
-      advance(at + piece.size());
+    for (std::uint64_t at = 0; at < file.bytes; at += kStep) {
+      advance(at);
+      digest.add(content.text(at, std::min(kStep, file.bytes - at)));
     }
     progress_.waiting.clear();
     return digest.hex() == file.digest;
@@ -266,20 +256,18 @@ class Fetch {
       part = system::File(path, system::Open::change_no_link);
       size = part.status().size;
     });
-    if (size > file.bytes) restart();
     for (bool resumed = size > 0;; resumed = false) {
       progress_.done = before_ + size;  // less than before, where content of the right size was wrong
       bool from_start = false;
       patiently([&] {
-        if (size == file.bytes) return;
-        const bool all = std::exchange(from_start, false);
-        bool restarts = all && size > 0;  // what was received is kept until the whole file comes
+        if (size >= file.bytes) return;
+        // What was received is kept until the whole file comes.
+        bool restarts = std::exchange(from_start, false) && size > 0;
         const auto take = [&](std::string_view piece) {
           if (restarts) restart();
           restarts = false;
           if (piece.size() > file.bytes - size)
-            throw HubError(in_model(name) + ": the server sent more than " + std::to_string(file.bytes) +
-                           " bytes");
+            throw HubError(in_model(name) + ": the server sent more than " + bytes_text(file.bytes));
           // At an offset, not at the end: another process that writes here without a lock writes the same.
           write(path, [&] { part.write_at(size, std::as_bytes(std::span(piece))); });
           size += piece.size();
@@ -289,21 +277,18 @@ class Fetch {
             !client_.get({.path = "/" + model_.repository + "/resolve/" + listing_.commit + "/" + name,
                           .what = in_model(name),
                           .bytes = file.bytes,
-                          .from = all ? 0 : size},
+                          .from = restarts ? 0 : size},
                          take);
         if (size != file.bytes)
-          throw HubError(in_model(name) + ": received " + std::to_string(size) + " of " +
-                             std::to_string(file.bytes) + " bytes",
-                         seconds(0));
+          throw HubError(in_model(name) + ": the server did not send all of it", seconds(0));
       });
       write(path, [&] { part.sync(); });
       if (is_right(path, file)) break;
       restart();
       // A resumed part may have been wrong; a file fetched in one go may not.
       if (!resumed)
-        throw HubError(in_model(name) + ": the download does not have the announced hash " +
-                       file.digest.substr(0, 12) +
-                       "..., so it was discarded; try again; a proxy may be altering downloads");
+        throw HubError(in_model(name) + ": the download does not have the announced hash, so it was " +
+                       "discarded; try again; a proxy may be altering downloads");
     }
     write(path, [&] {
       part.close();
@@ -329,18 +314,15 @@ std::string bytes_text(std::uint64_t bytes) {
   auto value = static_cast<double>(bytes);
   std::string_view units = "kMGTPE";
   while ((value /= 1000) >= 999.5) units.remove_prefix(1);
-  std::array<char, 16> text{};
-  std::snprintf(text.data(), text.size(), "%.3g %cB", value, units.front());
-  return text.data();
+  return viz::number(value, 3) + ' ' + units.front() + 'B';
 }
 
 std::string progress_text(const FetchProgress& progress) {
   std::string text = progress.file;
   const auto add = [&](const std::string& part) { text += (text.empty() ? "" : "  ") + part; };
-  if (progress.total > 0) {
-    add(bytes_text(progress.done) + " of " + bytes_text(progress.total));
-    add(std::to_string(100 * progress.done / progress.total) + " %");
-  }
+  if (progress.total > 0)
+    add(bytes_text(progress.done) + " of " + bytes_text(progress.total) + "  " +
+        std::to_string(100 * progress.done / progress.total) + " %");
   if (!progress.waiting.empty()) add(progress.waiting);
   return text.empty() ? "contacting the hub" : text;
 }
@@ -348,9 +330,8 @@ std::string progress_text(const FetchProgress& progress) {
 std::optional<fs::path> cached_model(const fs::path& cache, const HubModel& model) {
   const fs::path folder = cache / folder_name(model.repository);
   try {
-    const std::string ref =
-        is_commit(model.revision) ? model.revision : model::read_file(folder / "refs" / model.revision, 4096);
-    const std::string commit(trimmed(ref, "\r\n"));
+    std::string commit = model.revision;
+    if (!is_commit(commit)) commit = trimmed(model::read_file(folder / "refs" / commit, 4096), "\r\n");
     const fs::path snapshot = folder / "snapshots" / commit;
     if (is_commit(commit) && is_complete_model(snapshot)) return snapshot;
   } catch (const std::exception&) {  // treated as missing
@@ -375,8 +356,8 @@ bool is_complete_model(const fs::path& folder) {
 }
 
 fs::path fetch_model(const HubModel& model, const HubSettings& settings, const FetchOptions& options) {
-  const bool is_fixed = settings.offline || is_commit(model.revision);
-  if (const auto there = is_fixed ? cached_model(settings.cache, model) : std::nullopt) return *there;
+  const auto there = cached_model(settings.cache, model);
+  if (there && (settings.offline || is_commit(model.revision))) return *there;
   if (!settings.offline) return Fetch(model, settings, options).run();
   throw HubError(to_text(model) + " is incomplete in " + system::text_of(settings.cache) +
                  ", and HF_HUB_OFFLINE forbids fetching it");

@@ -40,9 +40,10 @@ bool is_complete_model(const std::filesystem::path& folder);
 
 /// Fetches a GPT-2 from the hub into the cache and returns the folder of its snapshot: config.json, the
 /// tokenizer's files, and safetensors or else PyTorch's files, in one file or in shards. Every file is
-/// checked by size and hash before it gets its name, also one that is there; what is right is not fetched
-/// again, and what was interrupted is resumed. config.json comes last, and refs after it, so that a reader
-/// never sees half a model. Waits for other processes that fetch the same file. The layout is Hugging Face's
+/// checked by size and hash before it gets its name, also one that is there, except that a complete snapshot
+/// is returned at once if its commit was asked for; what is right is not fetched again, and what was
+/// interrupted is resumed. config.json comes last, and refs after it, so that a reader never sees half a
+/// model. Waits for other processes that fetch the same file. The layout is Hugging Face's
 /// own:
 ///
 ///     models--org--name/blobs/HASH                content, named by its hash

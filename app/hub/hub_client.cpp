@@ -3,11 +3,11 @@
 #include <curl/curl.h>
 
 #include <algorithm>
+#include <array>
 #include <climits>
 #include <exception>
 #include <system_error>
 #include <utility>
-#include <vector>
 
 #include "app/ascii.h"
 #include "app/run/sources/model_discovery.h"
@@ -26,8 +26,11 @@ using std::chrono::seconds;
 constexpr std::string_view kBlanks = " \t\r\n";
 constexpr const char* kEndpoint = "https://huggingface.co";
 constexpr std::size_t kMaxHeaderBytes = 1 << 18;
-constexpr long kConnectSeconds = 30;
-constexpr long kSlowBytes = 1000, kSlowSeconds = 60;  // slower for so long: the connection counts as broken
+// A connection that is slower than the limit in bytes per second for the time in seconds counts as broken.
+constexpr std::pair<CURLoption, long> kOptions[] = {
+    {CURLOPT_FOLLOWLOCATION, 1},  {CURLOPT_MAXREDIRS, 10},      {CURLOPT_DISALLOW_USERNAME_IN_URL, 1},
+    {CURLOPT_NOSIGNAL, 1},        {CURLOPT_CONNECTTIMEOUT, 30}, {CURLOPT_LOW_SPEED_LIMIT, 1000},
+    {CURLOPT_LOW_SPEED_TIME, 60}, {CURLOPT_NOPROGRESS, 0}};
 
 /// Scheme, host and port of a URL, without a user name: "https://huggingface.co".
 std::string origin(const std::string& url) {
@@ -134,10 +137,9 @@ HubError refusal(const Transfer& transfer) {
 
 /// Whether the process has no file descriptors left for a connection, which libcurl takes for another fault.
 bool lacks_files() {
-  constexpr std::size_t kNeeded = 8;  // of libcurl, the resolver and TLS
   try {
-    std::vector<system::File> files;
-    while (files.size() < kNeeded) files.emplace_back(".", system::Open::read);
+    std::array<system::File, 8> files;  // as many as libcurl, the resolver and TLS need
+    for (system::File& file : files) file = system::File(".", system::Open::read);
     return false;
   } catch (const std::system_error& error) {
     return error.code() == std::errc::too_many_files_open;
@@ -209,11 +211,9 @@ bool HubClient::get(const HubRequest& request, const std::function<void(std::str
   const auto limit = std::min<std::uint64_t>(settings_.patience.count() + request.bytes, INT_MAX);
 
   curl_easy_reset(curl);  // keeps connections open
+  for (const auto& [option, number] : kOptions) curl_easy_setopt(curl, option, number);
   curl_easy_setopt(curl, CURLOPT_URL, (settings_.endpoint + request.path).c_str());
   curl_easy_setopt(curl, CURLOPT_REDIR_PROTOCOLS_STR, secure ? "https" : "http,https");
-  curl_easy_setopt(curl, CURLOPT_FOLLOWLOCATION, 1L);
-  curl_easy_setopt(curl, CURLOPT_MAXREDIRS, 10L);
-  curl_easy_setopt(curl, CURLOPT_DISALLOW_USERNAME_IN_URL, 1L);
   curl_easy_setopt(curl, CURLOPT_ACCEPT_ENCODING, "identity");
   curl_easy_setopt(curl, CURLOPT_USERAGENT, ("headscope/" + version()).c_str());
   if (!settings_.token.empty()) {
@@ -224,18 +224,13 @@ bool HubClient::get(const HubRequest& request, const std::function<void(std::str
     curl_easy_setopt(curl, system::is_folder(settings_.certificates) ? CURLOPT_CAPATH : CURLOPT_CAINFO,
                      certificates.c_str());
   curl_easy_setopt(curl, CURLOPT_RESUME_FROM_LARGE, static_cast<curl_off_t>(request.from));
-  curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
-  curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT, kConnectSeconds);
   curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, static_cast<long>(limit));
-  curl_easy_setopt(curl, CURLOPT_LOW_SPEED_LIMIT, kSlowBytes);
-  curl_easy_setopt(curl, CURLOPT_LOW_SPEED_TIME, kSlowSeconds);
   curl_easy_setopt(curl, CURLOPT_HEADERFUNCTION, &Transfer::on_header);
   curl_easy_setopt(curl, CURLOPT_HEADERDATA, &transfer);
   curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, &Transfer::on_bytes);
   curl_easy_setopt(curl, CURLOPT_WRITEDATA, &transfer);
   curl_easy_setopt(curl, CURLOPT_XFERINFOFUNCTION, &Transfer::on_progress);
   curl_easy_setopt(curl, CURLOPT_XFERINFODATA, &transfer);
-  curl_easy_setopt(curl, CURLOPT_NOPROGRESS, 0L);
 
   const CURLcode code = curl_easy_perform(curl);
   if (transfer.error) std::rethrow_exception(transfer.error);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <nlohmann/json.hpp>
 
 #include "app/run/sources/digest.h"
@@ -14,21 +15,12 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::array<KnownModel, 5> kKnown{{
-    {"distilgpt2", "distilbert/distilgpt2", 355'000'000},
-    {"gpt2", "openai-community/gpt2", 551'000'000},
-    {"gpt2-medium", "openai-community/gpt2-medium", 1'523'000'000},
-    {"gpt2-large", "openai-community/gpt2-large", 3'250'000'000},
-    {"gpt2-xl", "openai-community/gpt2-xl", 6'435'000'000},
-}};
-
 constexpr std::uint64_t kMaxBytes = std::uint64_t{1} << 44;  // of a file; a million of them do not overflow
 
 /// Whether each part between slashes is a plain name for a folder.
 bool is_plain_path(std::string_view text, std::size_t longest) {
-  const auto is_plain = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           std::string_view("-_.+").find(c) != std::string_view::npos;
+  const auto is_plain = [](unsigned char c) {
+    return std::isalnum(c) || c == '-' || c == '_' || c == '.' || c == '+';
   };
   for (std::string_view rest = text;;) {
     const std::string_view part = rest.substr(0, rest.find('/'));
@@ -60,20 +52,17 @@ HubModel parse_hub_model(std::string_view text) {
   if (!is_plain_path(model.revision, 200))
     throw HubError("expected a branch, a tag or a commit after @, as in gpt2@main, found " +
                    model::quote(model.revision));
-  for (const KnownModel& known : kKnown)
+  for (const KnownModel& known : kKnownModels)
     if (known.short_name == model.repository) model.repository = known.repository;
   return model;
 }
 
 std::optional<HubModel> guess_hub_model(std::string_view text) {
-  const std::string_view name = text.substr(0, text.find('@'));
-  if (name.find('/') == name.npos && std::ranges::find(kKnown, name, &KnownModel::short_name) == kKnown.end())
-    return std::nullopt;
   try {
-    return parse_hub_model(text);
-  } catch (const HubError&) {
-    return std::nullopt;
+    if (HubModel model = parse_hub_model(text); model.repository.find('/') != std::string::npos) return model;
+  } catch (const HubError&) {  // it may be a folder
   }
+  return std::nullopt;
 }
 
 std::string to_text(const HubModel& model) {
@@ -82,10 +71,6 @@ std::string to_text(const HubModel& model) {
 
 bool is_commit(std::string_view revision) {
   return revision.size() == 40 && is_digest(revision);
-}
-
-std::span<const KnownModel> known_models() {
-  return kKnown;
 }
 
 Listing parse_listing(std::string_view text, const HubModel& model) {

@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <span>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -11,15 +10,11 @@
 namespace headscope::app {
 
 /// Why a model could not be fetched. `what()` is one sentence.
-class HubError : public std::runtime_error {
- public:
-  explicit HubError(const std::string& why, std::optional<std::chrono::seconds> retry_after = {})
-      : std::runtime_error(why), retry_after_(retry_after) {}
+struct HubError : std::runtime_error {
+  explicit HubError(const std::string& why, std::optional<std::chrono::seconds> wait = {})
+      : std::runtime_error(why), retry_after(wait) {}
   /// How long the server asks to wait (0: it does not) before an attempt that may succeed; nothing: none may.
-  std::optional<std::chrono::seconds> retry_after() const { return retry_after_; }
-
- private:
-  std::optional<std::chrono::seconds> retry_after_;
+  std::optional<std::chrono::seconds> retry_after;
 };
 
 /// A model on the Hugging Face hub.
@@ -51,7 +46,13 @@ struct KnownModel {
 };
 
 /// The four sizes of GPT-2 and DistilGPT-2, from small to large.
-std::span<const KnownModel> known_models();
+inline constexpr KnownModel kKnownModels[] = {
+    {"distilgpt2", "distilbert/distilgpt2", 355'000'000},
+    {"gpt2", "openai-community/gpt2", 551'000'000},
+    {"gpt2-medium", "openai-community/gpt2-medium", 1'523'000'000},
+    {"gpt2-large", "openai-community/gpt2-large", 3'250'000'000},
+    {"gpt2-xl", "openai-community/gpt2-xl", 6'435'000'000},
+};
 
 /// Identifies a file's content.
 struct FileFacts {

@@ -31,6 +31,11 @@ struct TokenizerFiles {
   std::vector<std::string> warnings = {};  ///< about what the files want and a Tokenizer does not do
 };
 
+/// The names of the files that read_tokenizer_files looks for.
+inline constexpr const char* kTokenizerFiles[] = {
+    "vocab.json",           "merges.txt", "tokenizer.json", "added_tokens.json", "special_tokens_map.json",
+    "tokenizer_config.json"};
+
 /// Reads the files of a folder as Hugging Face's AutoTokenizer does: `tokenizer.json`, else `vocab.json` (one
 /// object of names and ids) and `merges.txt` (a merge on each line: two names separated by a space), with a
 /// warning if there is a tokenizer.json that cannot be used; and in both cases `added_tokens.json`,

@@ -41,7 +41,7 @@ void run_get(const GetCommand& command, const Streams& streams) {
 
 Finish describe_get(CommandSyntax& command) {
   std::string names;
-  for (const KnownModel& known : known_models())
+  for (const KnownModel& known : kKnownModels)
     names += (names.empty() ? "" : ", ") + std::string(known.short_name);
   const auto own = std::make_shared<GetCommand>();
   command.word("NAME",
@@ -51,8 +51,9 @@ Finish describe_get(CommandSyntax& command) {
                own->name, any_text);
   command.footer(
       "Files in the cache are checked by hash, and only damaged ones are fetched again; an interrupted\n"
-      "fetch resumes. The folder is written to standard output. HF_HOME, HF_HUB_CACHE, HF_ENDPOINT,\n"
-      "HF_TOKEN and HF_HUB_OFFLINE work as in Hugging Face's own tools, which share this cache.");
+      "fetch resumes. A commit that is complete in the cache is neither checked nor asked for. The folder\n"
+      "is written to standard output. HF_HOME, HF_HUB_CACHE, HF_ENDPOINT, HF_TOKEN and HF_HUB_OFFLINE\n"
+      "work as in Hugging Face's own tools, which share this cache.");
   const auto check = [](GetCommand& get) {
     if (get.name.empty()) throw UsageError("a model's name is missing, e.g. headscope get gpt2");
     try {

@@ -14,7 +14,7 @@ namespace {
 constexpr std::string_view kOffered = "gpt2";
 
 const KnownModel& offered() {
-  return *std::ranges::find(known_models(), kOffered, &KnownModel::short_name);
+  return *std::ranges::find(kKnownModels, kOffered, &KnownModel::short_name);
 }
 
 void draw_progress(Ui& ui, const Rect& rect) {

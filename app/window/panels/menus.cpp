@@ -44,7 +44,7 @@ std::vector<DiscoveredModel> recent_models(const UiState& state) {
 std::vector<KnownModel> models_to_fetch(const UiState& state) {
   std::vector<KnownModel> lines;
   if (!state.can_fetch) return lines;
-  for (const KnownModel& known : known_models())
+  for (const KnownModel& known : kKnownModels)
     if (std::ranges::find(state.models, known.repository, &DiscoveredModel::name) == state.models.end())
       lines.push_back(known);
   return lines;
