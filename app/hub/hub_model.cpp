@@ -79,7 +79,7 @@ Listing parse_listing(std::string_view text, const HubModel& model) {
   const json &commit = model::member(root, "sha"), &files = model::member(root, "siblings");
   if (!commit.is_string() || !is_commit(commit.get<std::string>()) || !files.is_array())
     throw HubError(where + ": expected a commit and its files, found other JSON");
-  Listing listing{commit.get<std::string>()};
+  Listing listing{commit.get<std::string>(), {}};
   for (const json& file : files) {
     // Large files are known by their own hash, small ones by git's.
     const json &lfs = model::member(file, "lfs"), &size = model::member(file, "size"),
