@@ -7,7 +7,6 @@
 
 #include "app/run/sources/digest.h"
 #include "model/files/json.h"
-#include "model/files/json_value.h"
 #include "model/files/quote.h"
 
 namespace headscope::app {
