@@ -190,9 +190,8 @@ class Fetch {
     return folder_ / "blobs" / (file.digest + ending);
   }
 
-  /// Whether there is a file with the right size and hash. Throws model::LoadError if it cannot be read.
+  /// Whether a file has the right size and hash. Throws model::LoadError if it cannot be read.
   bool is_right(const fs::path& path, const FileFacts& file) {
-    if (!system::is_file(path)) return false;
     const model::OpenFile content(path);
     if (content.size() != file.bytes) return false;
     progress_.waiting = "checking";
@@ -213,7 +212,7 @@ class Fetch {
     const fs::path place = snapshot_ / name;
     const fs::path lock_path = cache_ / ".locks" / folder_.filename() / (file.digest + ".lock");
     progress_.file = name;
-    if (is_right(place, file)) return place;
+    if (system::is_file(place) && is_right(place, file)) return place;
     system::File lock;
     const auto is_locked = [&] {
       lock = system::File(lock_path, system::Open::change);
@@ -221,7 +220,7 @@ class Fetch {
       return lock.try_lock() && lock.is_at(lock_path);
     };
     while (!write(lock_path, is_locked)) wait(kOften, "another program is fetching it; waiting");
-    if (!is_right(blob(file), file)) download(name, file);
+    if (!system::is_file(blob(file)) || !is_right(blob(file), file)) download(name, file);
     if (!named) return blob(file);
     write(place, [&] {
       system::remove_file(place);  // if it is there, its content is wrong
