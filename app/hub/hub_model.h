@@ -24,7 +24,7 @@ struct HubModel {
   bool operator==(const HubModel&) const = default;
 };
 
-/// Parses "NAME" or "ORGANISATION/NAME", optionally with "@REVISION"; the short names of known_models are
+/// Parses "NAME" or "ORGANISATION/NAME", optionally with "@REVISION"; the short names of kKnownModels are
 /// expanded. Throws HubError for anything that might lead out of the cache.
 HubModel parse_hub_model(std::string_view text);
 
