@@ -1,8 +1,10 @@
 #include "app/hub/fetch.h"
 
 #include <algorithm>
+#include <iomanip>
 #include <ranges>
 #include <span>
+#include <sstream>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -19,7 +21,6 @@
 #include "system/atomic_file.h"
 #include "system/file.h"
 #include "system/path_text.h"
-#include "viz/scene/colormap.h"
 
 namespace headscope::app {
 namespace {
@@ -313,7 +314,7 @@ std::string bytes_text(std::uint64_t bytes) {
   auto value = static_cast<double>(bytes);
   std::string_view units = "kMGTPE";
   while ((value /= 1000) >= 999.5) units.remove_prefix(1);
-  return viz::number(value, 3) + ' ' + units.front() + 'B';
+  return (std::ostringstream() << std::setprecision(3) << value << ' ' << units.front() << 'B').str();
 }
 
 std::string progress_text(const FetchProgress& progress) {
