@@ -120,7 +120,8 @@ std::optional<ListedPrompt> PromptSource::next() {
   prompt->start_token = start_token_;
   if (!is_list()) ++number_;
   if (std::max(prompt->text.size(), prompt->ids.size()) > limit_)
-    throw model::RunError(where() + "expected a prompt of at most " + std::to_string(limit_) +
+    throw model::RunError((is_list() || name_.empty() ? where() : name_ + ": ") +
+                          "expected a prompt of at most " + std::to_string(limit_) +
                           " bytes or ids, found a longer one");
   return prompt;
 }

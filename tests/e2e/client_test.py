@@ -67,7 +67,7 @@ class Arrays(ClientCase):
             self.assertEqual(b"".join(token["bytes"] for token in tokens), expected)
         large = b"\xff" * (5 << 20)  # in a request of 8 MiB
         with self.assertRaisesRegex(HeadscopeError, "prompt"):
-            self.hs.tokens(large)
+            self.hs.predict(large)
         several = self.hs.predict(prompts=["one", [1, 2, 3], "three"], top=1)
         self.assertEqual(len(several), 3)
         self.assertEqual(self.hs.run("search", prompts=["a b a b"], top=2)[0]["best"][0]["prompt"], 1)
