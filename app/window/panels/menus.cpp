@@ -120,13 +120,14 @@ void draw_more(Ui& ui) {
   });
 }
 
-/// "3 hours"
+/// "3 hours ago"
 std::string time_since(std::filesystem::file_time_type then) {
   using namespace std::chrono;
   const auto age = duration_cast<minutes>(std::filesystem::file_time_type::clock::now() - then);
-  if (age < hours(1)) return counted(age.count(), "minute");
-  if (age < days(2)) return counted(duration_cast<hours>(age).count(), "hour");
-  return counted(duration_cast<days>(age).count(), "day");
+  if (age < minutes(1)) return "just now";
+  if (age < hours(1)) return counted(age.count(), "minute") + " ago";
+  if (age < days(2)) return counted(duration_cast<hours>(age).count(), "hour") + " ago";
+  return counted(duration_cast<days>(age).count(), "day") + " ago";
 }
 
 void draw_sessions(Ui& ui) {
@@ -139,7 +140,7 @@ void draw_sessions(Ui& ui) {
                 row, OpenFile{file});
     for (const EndedSession& last : ui.state.last_sessions)
       lines.row({.label = &last == ui.state.last_sessions.data() ? "Last session" : "Earlier session",
-                 .right = "closed or killed " + time_since(last.written) + " ago"},
+                 .right = "closed or killed " + time_since(last.written)},
                 small, OpenFile{last.file});
     const Command &save = command(CommandId::save_session_as), &open = command(CommandId::open);
     lines.row({.label = std::string(save.label), .right = keys_of(save)}, small, *save.act(ui.state));
