@@ -3,10 +3,12 @@
 
     HEADSCOPE=build/test/app/headscope tests/e2e/soak.py [MINUTES] [SEED]
 
-Types, clicks, scrolls, pastes, exports and closes again in a private X server. Exit status 1: the window ended, or held more
-than a fifth above what it held after the first minute.
+Types, clicks, scrolls, pastes, exports and closes again in a private X server. What it holds is compared where it shows the same:
+the session of the start, opened again after the first minute and at the end. Exit status 1: the window ended, or held more than a
+fifth above what it held then.
 """
 import random
+import shutil
 import statistics
 import subprocess
 import sys
@@ -14,7 +16,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from program import TALES
+from program import TALES, until
 from screen import Screen
 
 WORDS = ["the ", "wolf ", "and ", "a ", "lamb ", "once ", "upon ", "time, ", "said ", "king. ", "\u00e9t\u00e9 "]
@@ -75,6 +77,19 @@ class Person:
         getattr(self, name)()
         self.done[name] += 1
 
+    def show_again(self, session, process):
+        """Megabytes, once the session is shown."""
+        self.keys("Escape", "Escape", "Escape", "ctrl+o")
+        self.keys("ctrl+a")
+        self.write(str(session))
+        self.keys("Return")
+        time.sleep(8)
+        held = []
+        for _ in range(8):
+            time.sleep(0.5)
+            held.append(resident(process))
+        return statistics.median(held)
+
 
 def main():
     minutes = float(sys.argv[1]) if len(sys.argv) > 1 else 60
@@ -83,14 +98,17 @@ def main():
         folder = Path(work)
         # Nothing that a click opens leaves this folder, or opens a browser.
         process = screen.start("--model", TALES, "--prompt", "The wolf and the lamb",
-                               env={"XDG_CONFIG_HOME": work, "XDG_CACHE_HOME": work, "HOME": work, "BROWSER": "true", "PATH": work,
-                                    "HTTPS_PROXY": "http://127.0.0.1:9"})
+                               env={"XDG_CONFIG_HOME": work, "XDG_STATE_HOME": work, "XDG_CACHE_HOME": work, "HOME": work,
+                                    "BROWSER": "true", "PATH": work, "HTTPS_PROXY": "http://127.0.0.1:9"})
         person = Person(screen, folder, seed)
         for window in screen.windows():
             screen.tool("windowfocus", window)
-        for _ in range(6):  # more than the context holds: how much a run takes follows from its tokens
+        session = folder / "start.headscope"
+        until((folder / "headscope" / "window-1.headscope").is_file)
+        shutil.copy(folder / "headscope" / "window-1.headscope", session)
+        for _ in range(6):  # more than the context holds: what is kept of a run follows from its tokens
             person.paste()
-        begin, samples = time.monotonic(), []
+        begin, samples, first = time.monotonic(), [], None
         while (seconds := time.monotonic() - begin) < 60 * minutes:
             person.act()
             if process.poll() is not None:
@@ -98,8 +116,9 @@ def main():
                 return 1
             if not samples or seconds > samples[-1][0] + 5:
                 samples.append((seconds, resident(process)))
-        first = statistics.median(held for at, held in samples if 40 <= at <= 80)
-        last = statistics.median(held for at, held in samples if at >= 60 * minutes - 60)
+            if first is None and seconds > 60:
+                first = person.show_again(session, process)
+        last = person.show_again(session, process)
         for at, held in samples[:: max(1, len(samples) // 30)]:
             print(f"{at / 60:6.1f} min {held:8.1f} MB")
         print(", ".join(f"{name} {times}" for name, times in person.done.items()))
