@@ -95,7 +95,8 @@ export-by-mouse)
   start_server
   start_window --prompt "Once upon"
   click_at 1510 24   # Export
-  exported() { click_at 800 724 && picture_in "$work/*.png"; }  # Export, once the dialog is open
+  xdotool mousemove --window "$window" 800 724
+  exported() { xdotool click 1 && picture_in "$work/*.png"; }  # Export, once the dialog is open
   wait_for "no picture was written" exported
   close_window
   ;;
