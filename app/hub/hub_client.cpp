@@ -72,10 +72,12 @@ struct Transfer {
   long wanted() const { return request.from > 0 ? 206 : 200; }
   /// Whether a response is not the content, but a page that something between here and the hub sent.
   bool is_page() const {
-    const auto length = fact<curl_off_t>(CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, -1);
+    curl_header* length = nullptr;  // CURLINFO's is not set by libcurl 8 where a range was asked for
+    curl_easy_header(curl, "content-length", 0, CURLH_HEADER, -1, &length);
     const char* type = fact<const char*>(CURLINFO_CONTENT_TYPE, nullptr);
-    return status() == 200 && ((type && lowered(type).starts_with("text/html")) ||
-                               (request.bytes > 0 && length >= 0 && length != curl_off_t(request.bytes)));
+    return status() == 200 &&
+           ((type && lowered(type).starts_with("text/html")) ||
+            (request.bytes > 0 && length && length->value != std::to_string(request.bytes)));
   }
   /// The server that was asked last, for messages.
   std::string server() const {
