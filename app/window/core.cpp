@@ -100,6 +100,19 @@ std::optional<viz::Point> place_of(const Event& event) {
       event);
 }
 
+/// Settings with the recent paths in a file, which another window may have written, after their own.
+std::string with_recents_of_others(const std::string& own, const fs::path& file) {
+  Settings s = parse_settings(own, "").settings;
+  const Settings there = load_settings(file).settings;
+  for (const auto recent :
+       {&Settings::recent_models, &Settings::recent_folders, &Settings::recent_sessions}) {
+    std::vector<fs::path> all = there.*recent;
+    for (const fs::path& path : s.*recent | std::views::reverse) remember(all, path);
+    s.*recent = std::move(all);
+  }
+  return to_json(s);
+}
+
 /// Throws std::runtime_error if a path is a folder: a file name is required.
 void require_file_name(const fs::path& path, const std::string& example) {
   if (!path.has_filename() || system::is_folder(path))
@@ -542,8 +555,11 @@ std::vector<ChangingFile> Core::kept_files() {
   if (!options_.state_folder.empty())
     files.push_back({"the session is not kept", kept_.own, [this] { return kept_session(); }});
   if (!options_.settings_file.empty())
-    files.push_back(
-        {"the settings are not kept", options_.settings_file, [this] { return kept_settings(); }});
+    files.push_back({"the settings are not kept", options_.settings_file,
+                     [this] { return to_json(settings()); },
+                     [file = options_.settings_file](const std::string& own) {
+                       return with_recents_of_others(own, file);
+                     }});
   return files;
 }
 
@@ -555,19 +571,6 @@ std::optional<std::string> Core::kept_session() const {
   recipe.session.model.precision = options_.window.precision;
   add_known_weights(recipe.session, snapshot_);
   return to_json(recipe);
-}
-
-std::string Core::kept_settings() const {
-  Settings s = settings();
-  const Settings there =
-      load_settings(options_.settings_file).settings;  // another window may have written it
-  for (const auto recent :
-       {&Settings::recent_models, &Settings::recent_folders, &Settings::recent_sessions}) {
-    std::vector<fs::path> all = there.*recent;
-    for (const fs::path& path : s.*recent | std::views::reverse) remember(all, path);
-    s.*recent = std::move(all);
-  }
-  return to_json(s);
 }
 
 bool Core::keep_if_due() {

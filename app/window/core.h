@@ -117,7 +117,6 @@ class Core {
   /// What the state folder and the settings file should hold.
   std::vector<ChangingFile> kept_files();
   std::optional<std::string> kept_session() const;
-  std::string kept_settings() const;
   bool keep_if_due();  ///< returns whether a message about what could not be written came or went
   void check_weights();
   void apply_given_edits();

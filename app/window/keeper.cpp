@@ -41,7 +41,8 @@ Keeper::Changes Keeper::changes() const {
   for (std::size_t i = 0; i < files_.size(); ++i) {
     try {
       const std::optional<std::string> content = files_[i].content();
-      if (content && content != written_[i]) changes.push_back({i, files_[i].path, *content});
+      if (content && content != written_[i])
+        changes.push_back({i, files_[i].path, *content, files_[i].completed});
     } catch (const std::exception& e) {
       changes.push_back({.file = i, .problem = e.what()});
     }
@@ -54,7 +55,8 @@ Keeper::Changes Keeper::tried(Changes changes) {
     if (!change.problem.empty()) continue;
     try {
       system::make_folders(change.path.parent_path());
-      system::write_file_atomically(change.path, change.content);
+      system::write_file_atomically(change.path,
+                                    change.completed ? change.completed(change.content) : change.content);
     } catch (const std::exception& e) {
       change.problem = e.what();
     }

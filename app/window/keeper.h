@@ -18,6 +18,9 @@ struct ChangingFile {
   /// What it should hold now; nothing: what it holds already. Throws std::exception with the reason if that
   /// cannot be kept.
   std::function<std::optional<std::string>()> content;
+  /// Makes of that what is written, on the keeper's thread, where files may be read; null: it is written as
+  /// it is.
+  std::function<std::string(const std::string&)> completed = nullptr;
 };
 
 /// Keeps files up to date, from a thread of its own: each is written whole, if it differs from what was
@@ -42,6 +45,7 @@ class Keeper {
     std::size_t file = 0;
     std::filesystem::path path = {};
     std::string content = {};
+    std::function<std::string(const std::string&)> completed = nullptr;
     std::string problem = {};  ///< why it could not be written
   };
   using Changes = std::vector<Change>;
