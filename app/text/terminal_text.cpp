@@ -1,5 +1,7 @@
 #include "app/text/terminal_text.h"
 
+#include <utf8proc.h>
+
 #include <algorithm>
 
 #include "viz/text/utf8.h"
@@ -33,6 +35,16 @@ std::string terminal_safe(std::string_view text, std::string_view but) {
     }
   }
   return out;
+}
+
+std::size_t terminal_width(std::string_view text) {
+  int width = 0;
+  for (std::size_t at = 0; at < text.size();) {
+    const viz::Decoded c = viz::decode_utf8(text, at);
+    width += c.valid ? utf8proc_charwidth(static_cast<utf8proc_int32_t>(c.code)) : 1;
+    at += c.length;
+  }
+  return static_cast<std::size_t>(width);
 }
 
 std::size_t incomplete_tail(std::string_view text) {

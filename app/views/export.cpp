@@ -391,16 +391,14 @@ static void require_bitmap_side(const View& view, const ViewContext& context, co
 
 Table exported_table(const View& view, const ViewContext& context) {
   Table table = view.table(context);
-  if (context.side != Side::difference || table.header.empty()) return table;
+  if (context.side != Side::difference || table.empty()) return table;
   std::string words = subtraction_words(context);
   constexpr std::string_view kMinus = "−";
   for (std::size_t at = 0; (at = words.find(kMinus, at)) != std::string::npos;)
     words.replace(at, kMinus.size(), "-");
-  for (auto& row : table.rows) {
-    row.resize(table.header.size());
-    row.push_back(words);
-  }
-  table.header.emplace_back("compared");
+  Column compared = note_column("compared");
+  compared.cells = std::vector<std::string>(table.rows(), words);
+  table.columns.push_back(std::move(compared));
   return table;
 }
 
@@ -408,7 +406,7 @@ std::string export_bytes(FileFormat format, const View& view, const ViewContext&
                          const ExportOptions& options) {
   if (format == FileFormat::csv) {
     const Table table = exported_table(view, context);
-    if (table.header.empty()) {
+    if (table.empty()) {
       const bool unmatched = context.side == Side::difference && compared_query(context) < 0;
       throw std::runtime_error("the view " + std::string(view.id) + " has no data to export here" +
                                (unmatched ? ": " + token_name(context.run->tokens, context.selection.query) +

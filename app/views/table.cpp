@@ -1,9 +1,43 @@
 #include "app/views/table.h"
 
 #include <algorithm>
+#include <array>
+#include <bit>
+#include <charconv>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <numeric>
+#include <span>
+#include <stdexcept>
+
+#include "app/counted.h"
+#include "app/text/json_text.h"
+#include "app/text/terminal_text.h"
 
 namespace headscope::app {
 namespace {
+
+constexpr std::uint64_t kNoNumber = 0x7ff8'0000'0000'0e11;  // a quiet NaN
+
+using Numbers = std::vector<double>;
+using Texts = std::vector<std::string>;
+
+template <class T>
+std::string shortest(T number) {
+  std::array<char, 64> text{};
+  return {text.data(), std::to_chars(text.data(), text.data() + text.size(), number).ptr};
+}
+
+std::string cell_text(const Column& column, std::size_t row) {
+  const auto* texts = std::get_if<Texts>(&column.cells);
+  return texts != nullptr ? (*texts)[row] : number_text(std::get<Numbers>(column.cells)[row]);
+}
+
+std::string heading(const Column& column) {
+  return column.name + (column.unit.empty() ? "" : " in " + column.unit);
+}
 
 std::string csv_cell(const std::string& text) {
   if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
@@ -13,33 +47,204 @@ std::string csv_cell(const std::string& text) {
 }
 
 std::string tsv_cell(std::string text) {
-  std::replace_if(
-      text.begin(), text.end(), [](char c) { return c == '\t' || c == '\n' || c == '\r'; }, ' ');
+  std::ranges::replace_if(
+      text, [](char c) { return c == '\t' || c == '\n' || c == '\r'; }, ' ');
   return text;
 }
 
-template <class Cell>
-std::string joined(const Table& table, char between, const char* line_end, Cell cell) {
+template <class Write>
+std::string joined(const Table& table, char between, const char* line_end, const Write& write) {
   std::string text;
-  auto add = [&](const std::vector<std::string>& row) {
-    for (std::size_t i = 0; i < row.size(); ++i) {
-      if (i > 0) text += between;
-      text += cell(row[i]);
-    }
-    text += line_end;
+  const auto add = [&](std::size_t column, const std::string& cell) {
+    if (column > 0) text += between;
+    text += write(cell);
+    if (column + 1 == table.columns.size()) text += line_end;
   };
-  add(table.header);
-  for (const auto& row : table.rows) add(row);
+  for (std::size_t i = 0; i < table.columns.size(); ++i) add(i, heading(table.columns[i]));
+  for (std::size_t row = 0; row < table.rows(); ++row)
+    for (std::size_t i = 0; i < table.columns.size(); ++i) add(i, cell_text(table.columns[i], row));
   return text;
+}
+
+// ---- text ----
+
+/// How a column's numbers are written: all whole, or with so many decimals that the largest has six digits.
+struct NumberForm {
+  int decimals = 0;
+
+  explicit NumberForm(const Numbers& numbers, std::span<const std::size_t> rows) {
+    double largest = 0;
+    bool whole = true;
+    for (const std::size_t row : rows) {
+      const double number = numbers[row];
+      if (!std::isfinite(number)) continue;
+      largest = std::max(largest, std::abs(number));
+      whole = whole && number == std::trunc(number);
+    }
+    constexpr int kDigits = 6, kMostDecimals = 12;
+    if (!whole)
+      decimals =
+          std::clamp(kDigits - 1 - static_cast<int>(std::floor(std::log10(largest))), 0, kMostDecimals);
+  }
+  std::string operator()(double number) const {
+    if (!std::isfinite(number)) return number_text(number);
+    std::array<char, 352> text{};  // of the largest double
+    const bool vanishes = number != 0 && std::abs(number) < 0.5 * std::pow(10, -decimals);
+    const auto end = std::to_chars(text.data(), text.data() + text.size(), number,
+                                   vanishes ? std::chars_format::scientific : std::chars_format::fixed,
+                                   vanishes ? 2 : decimals);
+    return {text.data(), end.ptr};
+  }
+};
+
+/// The rows to show: all in their order, or the strongest.
+std::vector<std::size_t> shown_rows(const Table& table, std::size_t most) {
+  std::vector<std::size_t> rows(table.rows());
+  std::iota(rows.begin(), rows.end(), std::size_t{0});
+  if (!table.ranked_by.empty()) {
+    const Numbers& by = std::get<Numbers>(table.columns[table.at(table.ranked_by)].cells);
+    const auto size = [&](std::size_t row) { return std::isnan(by[row]) ? -1 : std::abs(by[row]); };
+    std::ranges::stable_sort(rows, std::ranges::greater(), size);
+  }
+  if (most > 0 && rows.size() > most) rows.resize(most);
+  return rows;
+}
+
+std::string fact_text(const TableFact& fact) {
+  const auto* number = std::get_if<double>(&fact.value);
+  std::string text =
+      number == nullptr ? terminal_safe(std::get<std::string>(fact.value)) : number_text(*number);
+  return text + (fact.unit.empty() ? "" : " " + fact.unit);
 }
 
 }  // namespace
+
+double no_number() {
+  return std::bit_cast<double>(kNoNumber);
+}
+
+bool is_no_number(double number) {
+  return std::bit_cast<std::uint64_t>(number) == kNoNumber;
+}
+
+std::size_t Column::size() const {
+  return std::visit([](const auto& of) { return of.size(); }, cells);
+}
+
+std::size_t Table::at(std::string_view column) const {
+  const auto found = std::ranges::find(columns, column, &Column::name);
+  if (found == columns.end()) throw std::out_of_range("no column " + std::string(column));
+  return static_cast<std::size_t>(found - columns.begin());
+}
+
+void Table::add(TableRow row) {
+  row.resize(columns.size());
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    auto& cells = columns[i].cells;
+    auto* numbers = std::get_if<Numbers>(&cells);
+    if (auto* text = std::get_if<std::string>(&row[i])) {
+      if (numbers != nullptr) {  // all empty so far
+        if (!std::ranges::all_of(*numbers, is_no_number))
+          throw std::logic_error("a text among the numbers of " + columns[i].name);
+        cells = Texts(numbers->size());
+      }
+      std::get<Texts>(cells).push_back(std::move(*text));
+    } else if (const auto* number = std::get_if<double>(&row[i])) {
+      if (numbers == nullptr) throw std::logic_error("a number among the texts of " + columns[i].name);
+      numbers->push_back(*number);
+    } else if (numbers != nullptr) {
+      numbers->push_back(no_number());
+    } else {
+      std::get<Texts>(cells).emplace_back();
+    }
+  }
+}
+
+double decimal(float number) {
+  if (!std::isfinite(number)) return static_cast<double>(number);
+  const std::string text = shortest(number);
+  double read = 0;
+  std::from_chars(text.data(), text.data() + text.size(), read);
+  return read;
+}
+
+double rank_cell(int rank) {
+  return rank < 0 ? std::numeric_limits<double>::quiet_NaN() : rank + 1;
+}
+
+std::string number_text(double number) {
+  if (is_no_number(number)) return "";
+  if (std::isnan(number)) return "nan";
+  if (std::isinf(number)) return number > 0 ? "inf" : "-inf";
+  return shortest(number);
+}
 
 std::string to_csv(const Table& table) {
   return joined(table, ',', "\r\n", csv_cell);
 }
 std::string to_tsv(const Table& table) {
   return joined(table, '\t', "\n", tsv_cell);
+}
+
+std::string to_text(const Table& table, std::size_t most, std::string_view hint) {
+  std::string text;
+  for (const TableFact& fact : table.facts) text += fact.name + ": " + fact_text(fact) + "\n";
+  const std::vector<std::size_t> rows = shown_rows(table, most);
+  if (table.columns.empty() || rows.empty()) return text + (table.empty() ? "" : "no rows\n");
+  if (!table.facts.empty()) text += "\n";
+  std::vector<Texts> columns;
+  for (const Column& column : table.columns) {
+    Texts& lines = columns.emplace_back(Texts{heading(column)});
+    if (const auto* texts = std::get_if<Texts>(&column.cells)) {
+      for (const std::size_t row : rows) lines.push_back(terminal_safe((*texts)[row]));
+    } else {
+      const Numbers& numbers = std::get<Numbers>(column.cells);
+      const NumberForm form(numbers, rows);
+      for (const std::size_t row : rows) lines.push_back(form(numbers[row]));
+    }
+  }
+  std::vector<std::size_t> widths;
+  for (const Texts& lines : columns)
+    widths.push_back(terminal_width(std::ranges::max(lines, {}, terminal_width)));
+  for (std::size_t line = 0; line <= rows.size(); ++line) {
+    std::string written;
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+      const std::string padding(widths[i] - terminal_width(columns[i][line]), ' ');
+      const bool right = !table.columns[i].has_texts();
+      written += (i > 0 ? "  " : "") + (right ? padding + columns[i][line] : columns[i][line] + padding);
+    }
+    text += written.substr(0, written.find_last_not_of(' ') + 1) + "\n";
+  }
+  if (const auto left = static_cast<std::int64_t>(table.rows() - rows.size()); left > 0)
+    text += "and " + counted(left, "more row") + (hint.empty() ? "" : ": " + std::string(hint)) + "\n";
+  return text;
+}
+
+nlohmann::ordered_json table_json(const Table& table) {
+  using Json = nlohmann::ordered_json;
+  const auto number_json = [](double number) {
+    constexpr double kWhole = 9007199254740992;  // 2^53: all whole numbers up to it are exact
+    if (!std::isfinite(number)) return Json(nullptr);
+    return number == std::trunc(number) && std::abs(number) <= kWhole
+               ? Json(static_cast<std::int64_t>(number))
+               : Json(number);
+  };
+  Json facts = Json::object(), columns = Json::object(), units = Json::object();
+  for (const TableFact& fact : table.facts) {
+    const auto* number = std::get_if<double>(&fact.value);
+    facts[fact.name] = number != nullptr ? number_json(*number)
+                                         : Json(utf8_or_replacement(std::get<std::string>(fact.value)));
+    if (!fact.unit.empty()) units[fact.name] = fact.unit;
+  }
+  for (const Column& column : table.columns) {
+    Json& cells = columns[column.name] = Json::array();
+    if (const auto* texts = std::get_if<Texts>(&column.cells))
+      for (const std::string& text : *texts) cells.push_back(utf8_or_replacement(text));
+    else
+      for (const double number : std::get<Numbers>(column.cells)) cells.push_back(number_json(number));
+    if (!column.unit.empty()) units[column.name] = column.unit;
+  }
+  return {{"facts", std::move(facts)}, {"columns", std::move(columns)}, {"units", std::move(units)}};
 }
 
 }  // namespace headscope::app

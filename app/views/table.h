@@ -1,19 +1,142 @@
 #pragma once
+#include <concepts>
+#include <cstddef>
+#include <initializer_list>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <variant>
 #include <vector>
 
+// A view's numbers: typed columns and a few facts. Text, CSV, JSON and the clipboard are written from them
+// here, for all views; means over prompts are made of them in table_fold.h.
 namespace headscope::app {
 
-/// Numbers of a view, for CSV and the clipboard.
-struct Table {
-  std::vector<std::string> header;
-  std::vector<std::vector<std::string>> rows;
+/// A cell without a value, in a column of numbers: a NaN that can be told from one that was computed.
+double no_number();
+bool is_no_number(double number);
+
+struct Column {
+  /// What the cells are for means over prompts.
+  enum class Use {
+    key,    ///< they say what a row is about: a layer, a name
+    value,  ///< they are measured
+    note,   ///< neither: a token's text, which differs between prompts
+  };
+  std::string name;       ///< no other column of the table has it
+  std::string unit = {};  ///< "bits"; empty: none
+  std::optional<Use> use = {};
+  std::variant<std::vector<double>, std::vector<std::string>> cells = {};
+
+  Column(std::string its_name, std::string its_unit = {}, std::optional<Use> its_use = {})  // NOLINT
+      : name(std::move(its_name)), unit(std::move(its_unit)), use(its_use) {}
+  Column(const char* its_name) : name(its_name) {}  // NOLINT(google-explicit-constructor)
+  bool has_texts() const { return std::holds_alternative<std::vector<std::string>>(cells); }
+  std::size_t size() const;
+  /// As given, or else: texts are keys, numbers values.
+  Use used_as() const { return use.value_or(has_texts() ? Use::key : Use::value); }
+};
+/// A column of places ("layer"), and one of what only describes them ("token").
+inline Column key_column(std::string name) {
+  return {std::move(name), {}, Column::Use::key};
+}
+inline Column note_column(std::string name, std::string unit = {}) {
+  return {std::move(name), std::move(unit), Column::Use::note};
+}
+
+/// A cell, which becomes part of its column: nothing, a number or a text.
+using Cell = std::variant<std::monostate, double, std::string>;
+using TableRow = std::vector<Cell>;
+
+/// A number or a text about the whole table: "value", "faithfulness", "token".
+struct TableFact {
+  std::string name;
+  std::variant<double, std::string> value;
+  std::string unit = {};
 };
 
-std::string to_csv(const Table& table);  ///< RFC 4180
+struct Table {
+  std::vector<Column> columns;
+  std::vector<TableFact> facts;
+  /// The column of numbers by whose magnitude rows rank where not all are shown; empty: by their order.
+  std::string ranked_by;
+
+  Table() = default;
+  Table(std::initializer_list<Column> its_columns) : columns(its_columns) {}
+  std::size_t rows() const { return columns.empty() ? 0 : columns.front().size(); }
+  bool empty() const { return columns.empty(); }  ///< there is nothing to show yet
+  /// The column's index. Throws std::out_of_range.
+  std::size_t at(std::string_view column) const;
+  /// Appends a row; cells at its end may be left out. A column's first cell that is not empty decides whether
+  /// it has numbers or texts.
+  void add(TableRow row);
+  void fact(std::string name, std::variant<double, std::string> value, std::string unit = {}) {
+    facts.push_back({std::move(name), std::move(value), std::move(unit)});
+  }
+};
+
+/// A float as the number with the fewest decimal digits that reads back as it, so that no digits are shown
+/// that it does not have.
+double decimal(float number);
+
+inline Cell cell_of(std::nullopt_t) {
+  return {};
+}
+inline Cell cell_of(std::string_view text) {
+  return std::string(text);
+}
+inline Cell cell_of(float number) {
+  return decimal(number);
+}
+inline Cell cell_of(double number) {
+  return number;
+}
+inline Cell cell_of(std::integral auto number) {
+  return static_cast<double>(number);
+}
+template <class Value>
+Cell cell_of(const std::optional<Value>& value) {
+  return value ? cell_of(*value) : Cell();
+}
+/// The rank of a guess, from 1, given from 0; NaN if guesses have no order.
+double rank_cell(int rank);
+
+/// Appends cells: one for a text, a number or an optional one, and for a range one for each of its elements.
+template <class... Values>
+void add_cells(TableRow& row, const Values&... values) {
+  const auto add = [&row](const auto& value) {
+    if constexpr (std::same_as<std::remove_cvref_t<decltype(value)>, Cell>) {
+      row.push_back(value);
+    } else if constexpr (requires { cell_of(value); }) {
+      row.push_back(cell_of(value));
+    } else {
+      for (const auto& element : value) row.push_back(cell_of(element));
+    }
+  };
+  (add(values), ...);
+}
+
+/// Appends a row of such cells.
+template <class... Values>
+void add_row(Table& table, const Values&... values) {
+  TableRow row;
+  add_cells(row, values...);
+  table.add(std::move(row));
+}
+
+/// All digits of a number, as files have them: "nan", "-inf"; nothing for no_number().
+std::string number_text(double number);
+
+std::string to_csv(const Table& table);  ///< RFC 4180, units in the heading: "loss in bits"
 /// UTF-8's, at the beginning of a CSV file for programs that else take it for another encoding.
 inline constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 std::string to_tsv(const Table& table);  ///< tabs and newlines inside cells as spaces
+/// For a terminal: facts, then the rows with columns and decimals aligned. Of more than `most` rows the
+/// strongest, see `ranked_by`, and how many are left out, with `hint` for how to see them; 0: all.
+std::string to_text(const Table& table, std::size_t most, std::string_view hint);
+/// {"facts": {name: value}, "columns": {name: [...]}, "units": {name: unit}}; what is not finite is null.
+nlohmann::ordered_json table_json(const Table& table);
 
 }  // namespace headscope::app

@@ -99,17 +99,31 @@ Table table_of(Side side, std::string_view view, const Scenario& scenario) {
   return find_view(view)->table(on(side, view, scenario));
 }
 
-std::vector<std::string> cells_of(const Table& table, std::string_view heading) {
-  const auto at = std::ranges::find(table.header, heading) - table.header.begin();
-  std::vector<std::string> cells;
-  for (const auto& row : table.rows) cells.push_back(row.at(static_cast<std::size_t>(at)));
-  return cells;
+std::vector<std::string> headings(const Table& table) {
+  std::vector<std::string> names;
+  for (const Column& column : table.columns) names.push_back(column.name);
+  return names;
 }
 
-std::map<std::string, std::string> named(const Table& table) {
-  std::map<std::string, std::string> values;
-  for (const auto& row : table.rows) values[row[0] + row[1]] = row[2];
-  return values;
+std::vector<std::vector<std::string>> text_rows(const Table& table) {
+  std::vector<std::vector<std::string>> rows(table.rows());
+  for (const Column& column : table.columns)
+    for (std::size_t row = 0; row < rows.size(); ++row)
+      rows[row].push_back(column.has_texts() ? std::get<1>(column.cells)[row]
+                                             : number_text(std::get<0>(column.cells)[row]));
+  return rows;
+}
+
+std::vector<double> numbers_of(const Table& table, std::string_view column) {
+  return std::get<0>(table.columns[table.at(column)].cells);
+}
+
+std::vector<std::string> texts_of(const Table& table, std::string_view column) {
+  return std::get<1>(table.columns[table.at(column)].cells);
+}
+
+double fact_of(const Table& table, std::string_view name) {
+  return std::get<double>(std::ranges::find(table.facts, name, &TableFact::name)->value);
 }
 
 double dot(const std::vector<double>& a, const std::vector<double>& b) {

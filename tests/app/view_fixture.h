@@ -212,10 +212,14 @@ ViewContext on(Side side, std::string_view view, const Scenario& scenario, float
                float height = 700, const viz::Theme& theme = light());
 Table table_of(Side side, std::string_view view, const Scenario& scenario);
 
-/// The cells of a table's column.
-std::vector<std::string> cells_of(const Table& table, std::string_view heading);
-/// The numbers in a table of the score view, by their labels.
-std::map<std::string, std::string> named(const Table& table);
+std::vector<std::string> headings(const Table& table);
+/// The rows as files have them.
+std::vector<std::vector<std::string>> text_rows(const Table& table);
+/// The cells of a column. They throw for a column that is not there, or is of the other kind.
+std::vector<double> numbers_of(const Table& table, std::string_view column);
+std::vector<std::string> texts_of(const Table& table, std::string_view column);
+/// A number about the whole table, which must be there.
+double fact_of(const Table& table, std::string_view name);
 
 double dot(const std::vector<double>& a, const std::vector<double>& b);
 double norm(const std::vector<double>& v);

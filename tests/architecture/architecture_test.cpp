@@ -24,7 +24,7 @@ const std::map<std::string, std::vector<std::string>> kMayInclude{
     {"app/run/", {"model/", "viz/", "system/", "nlohmann/", "Eigen/"}},
     {"app/hub/", {"app/run/", "model/", "system/", "nlohmann/", "curl/"}},
     {"app/text/", {"model/", "viz/", "system/", "nlohmann/", "utf8proc.h"}},
-    {"app/views/", {"app/run/", "model/", "viz/", "system/", "nlohmann/", "Eigen/"}},
+    {"app/views/", {"app/run/", "app/text/", "model/", "viz/", "system/", "nlohmann/", "Eigen/"}},
     {"app/recipe/", {"app/views/", "app/run/", "app/text/", "model/", "viz/", "system/", "nlohmann/"}},
     {"app/tour/", {"app/views/", "app/run/", "model/", "system/"}},
     {"app/desktop/", {"app/recipe/", "app/views/", "app/run/", "app/text/", "model/", "viz/", "system/"}},

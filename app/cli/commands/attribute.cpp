@@ -14,7 +14,6 @@
 #include "app/run/analyses/attribution.h"
 #include "app/run/analyses/measured_cells.h"
 #include "app/run/answers.h"
-#include "app/views/parts/file_rows.h"
 #include "app/views/table.h"
 #include "model/files/quote.h"
 

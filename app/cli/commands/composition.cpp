@@ -2,7 +2,6 @@
 
 #include "app/cli/arguments/command_syntax.h"
 #include "app/cli/commands/how.h"
-#include "app/views/parts/file_rows.h"
 
 namespace headscope::app {
 namespace {

@@ -9,7 +9,6 @@
 #include "app/cli/batch.h"
 #include "app/cli/commands/command_arguments.h"
 #include "app/cli/commands/how.h"
-#include "app/views/parts/file_rows.h"
 #include "model/files/quote.h"
 
 namespace headscope::app {

@@ -3,7 +3,6 @@
 #include "app/run/analyses/position_geometry.h"
 #include "app/views/parts/declare.h"
 #include "app/views/parts/encoding_panels.h"
-#include "app/views/parts/file_rows.h"
 #include "app/views/parts/frame.h"
 #include "app/views/parts/matrix_zoom.h"
 #include "viz/scene/scale.h"

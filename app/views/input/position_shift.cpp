@@ -5,7 +5,6 @@
 #include "app/run/analyses/position_geometry.h"
 #include "app/views/parts/declare.h"
 #include "app/views/parts/encoding_panels.h"
-#include "app/views/parts/file_rows.h"
 #include "app/views/parts/frame.h"
 #include "app/views/parts/landmarks.h"
 #include "app/views/parts/names.h"

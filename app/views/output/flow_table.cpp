@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "app/views/output/logit_options.h"
-#include "app/views/parts/file_rows.h"
 #include "app/views/parts/names.h"
 
 namespace headscope::app::flow_picture {

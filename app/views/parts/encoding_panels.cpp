@@ -7,7 +7,6 @@
 
 #include "app/run/analyses/bundled_model.h"
 #include "app/views/parts/declare.h"
-#include "app/views/parts/file_rows.h"
 #include "app/views/parts/frame.h"
 #include "app/views/parts/landmarks.h"
 #include "app/views/parts/matrix_zoom.h"

@@ -137,7 +137,7 @@ ListColumn& List::add(viz::TableColumn::Kind kind, std::string heading, int impo
   column.is_signed = look.is_signed.value_or(context_.side == Side::difference);
   column.hidden = look.hidden;
   column.is_blank = look.blank;
-  column.file_heading = look.file;
+  column.file = look.file;
   return column;
 }
 
@@ -233,21 +233,22 @@ Table List::exported(int rows) const {
   Table result;
   std::vector<const ListColumn*> words, strips;
   for (const ListColumn& column : columns_)
-    if (column.file_heading) (column.vector ? strips : words).push_back(&column);
-  for (const ListColumn* column : words) result.header.push_back(*column->file_heading);
+    if (column.file) (column.vector ? strips : words).push_back(&column);
+  for (const ListColumn* column : words) result.columns.push_back(*column->file);
   for (const ListColumn* column : strips)
     for (std::size_t i = 0; i < column->vector(0).size(); ++i)
-      result.header.push_back(*column->file_heading + "[" + std::to_string(i) + "]");
+      result.columns.emplace_back(column->file->name + "[" + std::to_string(i) + "]", column->file->unit);
   for (int row = 0; row < (rows < 0 ? table.rows : rows); ++row) {
-    std::vector<std::string>& cells = result.rows.emplace_back();
+    TableRow cells;
     for (const ListColumn* column : words)
-      cells.push_back(column->is_blank && column->is_blank(row) ? "" : column->file_text(row));
+      cells.push_back(column->is_blank && column->is_blank(row) ? Cell() : column->file_cell(row));
     for (const ListColumn* column : strips) {
       const std::span<const float> values = column->vector(row);
       for (const float value : values)
-        cells.push_back(plain(column->factors.empty() ? value : column->factors[row] * value));
+        cells.push_back(cell_of(column->factors.empty() ? value : column->factors[row] * value));
       cells.resize(cells.size() + column->vector(0).size() - values.size());
     }
+    result.add(std::move(cells));
   }
   return result;
 }

@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "app/views/parts/declare.h"
-#include "app/views/parts/file_rows.h"
 #include "app/views/parts/frame.h"
 #include "app/views/parts/navigation.h"
 #include "app/views/view.h"
@@ -86,7 +85,7 @@ void add_list(View& view, const ListRows& list, PictureClick click = nullptr, Li
 
 /// A column's look and its heading in files; see viz::TableColumn.
 struct ListLook {
-  std::optional<std::string> file = {};  ///< its heading in files; none: not in files
+  std::optional<Column> file = {};  ///< its name, unit and use in files; none: not in files
   std::optional<viz::Color> color = {},
                             heading = {};   ///< colours of text and heading; none: text colour, and muted
   int digits = -1;                          ///< decimals; -1: as many as fit
@@ -103,11 +102,12 @@ struct ListLook {
 
 /// A column: its look, and functions from a row to a cell's contents, in pictures and in files.
 struct ListColumn : viz::TableColumn {
-  std::function<std::string(int row)> text, detail, file_text;
+  std::function<std::string(int row)> text, detail;
+  std::function<Cell(int row)> file_cell;
   std::function<float(int row)> number;
   std::function<std::span<const float>(int row)> vector;
   std::function<bool(int row)> is_blank;
-  std::optional<std::string> file_heading;
+  std::optional<Column> file;  ///< without cells
   bool pictured = true;
 };
 
@@ -129,14 +129,15 @@ class List {
   template <ListCells Cells>
   ListColumn& text(std::string heading, int importance, Cells&& cells, const ListLook& look = {}) {
     ListColumn& column = add(viz::TableColumn::Kind::text, std::move(heading), importance, look);
-    column.text = column.file_text = by_row<Cells>(cells);
+    column.text = by_row<Cells>(cells);
+    column.file_cell = [cell = by_row<Cells>(cells)](int row) { return cell_of(cell(row)); };
     return column;
   }
   template <ListCells Cells>
   ListColumn& number(std::string heading, int importance, Cells&& cells, const ListLook& look = {}) {
     ListColumn& column = add(viz::TableColumn::Kind::number, std::move(heading), importance, look);
     column.number = [cell = by_row<Cells>(cells)](int row) { return static_cast<float>(cell(row)); };
-    column.file_text = [cell = by_row<Cells>(cells)](int row) { return in_file(cell(row)); };
+    column.file_cell = [cell = by_row<Cells>(cells)](int row) { return cell_of(cell(row)); };
     return column;
   }
   template <ListCells Cells>
@@ -160,10 +161,10 @@ class List {
   }
   /// A column only in files.
   template <ListCells Cells>
-  void file(std::string heading, Cells&& cells) {
+  void file(Column heading, Cells&& cells) {
     ListColumn& column = add(viz::TableColumn::Kind::text, "", 0, {.file = std::move(heading)});
     column.pictured = false;
-    column.file_text = [cell = by_row<Cells>(cells)](int row) { return in_file(cell(row)); };
+    column.file_cell = [cell = by_row<Cells>(cells)](int row) { return cell_of(cell(row)); };
   }
 
   /// Index in the table of the last declared column.

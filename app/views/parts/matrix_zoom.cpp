@@ -7,7 +7,6 @@
 
 #include "app/views/parts/declare.h"
 #include "app/views/parts/edit_menu.h"
-#include "app/views/parts/file_rows.h"
 #include "app/views/parts/frame.h"
 #include "app/views/parts/menu_lines.h"
 #include "app/views/parts/names.h"

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "app/views/parts/declare.h"
-#include "app/views/parts/file_rows.h"
 #include "app/views/parts/frame.h"
 #include "app/views/parts/names.h"
 #include "app/views/parts/navigation.h"
