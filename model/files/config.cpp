@@ -32,11 +32,7 @@ constexpr Size kSizes[] = {
     {{"n_inner", "intermediate_size", "ffn_hidden_size"}, &Config::n_inner},
 };
 
-struct Flag {
-  const char* name;
-  bool Config::*of;
-};
-constexpr Flag kFlags[] = {
+constexpr std::pair<const char*, bool Config::*> kFlags[] = {
     {"scale_attn_weights", &Config::scale_attn_weights},
     {"scale_attn_by_inverse_layer_idx", &Config::scale_attn_by_inverse_layer_idx},
     {"tie_word_embeddings", &Config::tie_word_embeddings},
@@ -118,11 +114,11 @@ Config parse_config(std::string_view text, const std::string& file, std::vector<
   if (config.n_inner == 0) config.n_inner = 4 * config.n_embd;
   if (config.n_embd % config.n_head != 0)
     reject_value(in + "n_embd", "a multiple of n_head, " + std::to_string(config.n_head), config.n_embd);
-  for (const Flag& flag : kFlags)
-    if (const json& value = member(object, flag.name); value.is_boolean())
-      config.*flag.of = value.get<bool>();
+  for (const auto& [name, flag] : kFlags)
+    if (const json& value = member(object, name); value.is_boolean())
+      config.*flag = value.get<bool>();
     else if (!value.is_null())
-      reject_value(in + flag.name, "true or false", value);
+      reject_value(in + name, "true or false", value);
   if (const json& value = member(object, kEpsilon); !value.is_null()) {
     if (!value.is_number() || value < 0 || value > 1)
       reject_value(in + kEpsilon, "a number from 0 to 1", value);

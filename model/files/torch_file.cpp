@@ -2,15 +2,10 @@
 
 #include <algorithm>
 #include <iterator>
-#include <memory>
-#include <optional>
-#include <string>
 #include <utility>
-#include <vector>
 
 #include "model/files/convert.h"
 #include "model/files/error.h"
-#include "model/files/file_io.h"
 #include "model/files/pickle.h"
 #include "model/files/quote.h"
 #include "model/files/zip.h"

@@ -5,7 +5,6 @@
 #include <cstring>
 #include <new>
 #include <optional>
-#include <string>
 #include <type_traits>
 #include <utility>
 
@@ -15,7 +14,6 @@
 #include "model/files/file_io.h"
 #include "model/files/quote.h"
 #include "model/files/tensor_source.h"
-#include "model/kernels/arena.h"
 #include "model/kernels/thread_pool.h"
 #include "model/kernels/workspace.h"
 #include "model/pass/parameters.h"

@@ -65,20 +65,6 @@ std::size_t run_end(std::string_view text, std::size_t from, CharacterClass kind
   return from;
 }
 
-// \s+(?!\S)|\s+ : white space up to the end of the text, or else all of it except the last character, which
-// may belong to the next word; a single one is a word of its own.
-std::size_t white_space_word_end(std::string_view text, std::size_t begin) {
-  std::size_t last = begin;
-  std::size_t end = begin + character_at(text, begin).length;
-  while (end < text.size()) {
-    const Character next = character_at(text, end);
-    if (next.kind != CharacterClass::space) return last == begin ? end : last;
-    last = end;
-    end += next.length;
-  }
-  return end;
-}
-
 }  // namespace
 
 CharacterClass character_class(char32_t code_point) {
@@ -92,13 +78,16 @@ CharacterClass character_class(char32_t code_point) {
 std::size_t word_end(std::string_view text, std::size_t begin) {
   for (const std::string_view contraction : {"'s", "'t", "'re", "'ve", "'m", "'ll", "'d"})
     if (text.substr(begin).starts_with(contraction)) return begin + contraction.size();
-  const Character first = character_at(text, begin);
   if (text[begin] == ' ' && begin + 1 < text.size()) {  // the optional space of the next three alternatives
     const Character second = character_at(text, begin + 1);
     if (second.kind != CharacterClass::space) return run_end(text, begin + 1, second.kind);
   }
-  if (first.kind != CharacterClass::space) return run_end(text, begin, first.kind);
-  return white_space_word_end(text, begin);
+  const CharacterClass kind = character_at(text, begin).kind;
+  const std::size_t end = run_end(text, begin, kind);
+  if (kind != CharacterClass::space || end == text.size()) return end;
+  // \s+(?!\S)|\s+ : all but the last character, which may belong to the next word; a single one is a word.
+  const std::size_t last = previous_character(text, end);
+  return last == begin ? end : last;
 }
 
 std::size_t white_space_begin(std::string_view text, std::size_t end, std::size_t low) {

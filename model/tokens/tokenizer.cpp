@@ -3,12 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <cstddef>
 #include <set>
-#include <string_view>
 #include <unordered_map>
 #include <utility>
-#include <vector>
 
 #include "model/files/error.h"
 #include "model/files/quote.h"
@@ -110,11 +107,6 @@ void check_merges(const TokenizerFiles& files, const std::vector<TokenizerFiles:
 /// longest.
 class SpecialTokens {
  public:
-  struct Match {
-    std::size_t begin, end;
-    int id;
-  };
-
   explicit SpecialTokens(std::vector<TokenizerFiles::Added> tokens) : tokens_(std::move(tokens)) {
     std::sort(tokens_.begin(), tokens_.end(),
               [](const auto& a, const auto& b) { return a.text.size() > b.text.size(); });
@@ -122,22 +114,22 @@ class SpecialTokens {
   }
 
   /// The next match at or after `from`; if there is none, the end of the text with the id -1.
-  Match next(std::string_view text, std::size_t from) const {
+  Token next(std::string_view text, std::size_t from) const {
     for (std::size_t at = from; at < text.size() && !tokens_.empty(); ++at) {
       if (!begins_[static_cast<unsigned char>(text[at])]) continue;
       const auto token = std::ranges::find_if(
           tokens_, [&](const auto& one) { return text.substr(at).starts_with(one.text); });
       if (token == tokens_.end()) continue;
-      Match match{at, at + token->text.size(), token->id};
-      if (token->single_word && (word_ends_at(text, match.begin) || word_begins_at(text, match.end))) {
+      Token match{token->id, at, at + token->text.size()};
+      if (token->single_word && (word_ends_at(text, at) || word_begins_at(text, match.end))) {
         at = match.end - 1;
         continue;
       }
-      if (token->lstrip) match.begin = white_space_begin(text, match.begin, from);
+      if (token->lstrip) match.start = white_space_begin(text, at, from);
       if (token->rstrip) match.end = white_space_end(text, match.end);
       return match;
     }
-    return {text.size(), text.size(), -1};
+    return {-1, text.size(), text.size()};
   }
 
  private:
@@ -236,11 +228,10 @@ std::vector<Token> Tokenizer::encode(std::string_view text, bool specials) const
   MergeTable::Workspace workspace;
   std::vector<int> word;
   for (std::size_t at = 0; at < text.size();) {
-    const auto special =
-        specials ? tables_->specials.next(text, at) : SpecialTokens::Match{text.size(), text.size(), -1};
-    if (at < special.begin)
-      tables_->encode_plain(text.substr(at, special.begin - at), at, workspace, word, out);
-    if (special.id >= 0) out.push_back({special.id, special.begin, special.end});
+    const Token special = specials ? tables_->specials.next(text, at) : Token{-1, text.size(), text.size()};
+    if (at < special.start)
+      tables_->encode_plain(text.substr(at, special.start - at), at, workspace, word, out);
+    if (special.id >= 0) out.push_back(special);
     at = special.end;
   }
   return out;

@@ -4,7 +4,6 @@
 #include <charconv>
 #include <cstdint>
 #include <nlohmann/json.hpp>
-#include <utility>
 
 #include "model/files/error.h"
 #include "model/files/file_io.h"
