@@ -9,7 +9,6 @@
 
 #include "model/files/error.h"
 #include "model/files/quote.h"
-#include "model/tokens/byte_alphabet.h"
 #include "model/tokens/pretokenizer.h"
 #include "model/tokens/tokenizer_files.h"
 

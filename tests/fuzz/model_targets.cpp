@@ -9,7 +9,6 @@
 #include "model/files/safetensors.h"
 #include "model/files/tensor_source.h"
 #include "model/pass/transformer.h"
-#include "model/tokens/byte_alphabet.h"
 #include "model/tokens/tokenizer.h"
 #include "tests/fuzz/targets.h"
 #include "tests/support/gpt2_folder.h"

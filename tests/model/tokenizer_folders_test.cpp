@@ -2,7 +2,6 @@
 #include <nlohmann/json.hpp>
 
 #include "model/files/error.h"
-#include "model/tokens/byte_alphabet.h"
 #include "model/tokens/tokenizer.h"
 #include "tests/support/matchers.h"
 #include "tests/support/sentences.h"

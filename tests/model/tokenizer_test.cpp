@@ -10,7 +10,6 @@
 
 #include "model/files/file_io.h"
 #include "model/tokens/bpe.h"
-#include "model/tokens/byte_alphabet.h"
 #include "model/tokens/pretokenizer.h"
 #include "tests/support/matchers.h"
 #include "tests/support/source_folders.h"
