@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <stdexcept>
+#include <vector>
 
 #ifdef _WIN32
 #include <windows.h>
@@ -19,7 +20,19 @@ void expect(bool fine) {
   if (!fine) throw std::runtime_error("the system could not compute a hash");
 }
 
+std::string hex_of(const std::vector<unsigned char>& bytes) {
+  constexpr char kHex[] = "0123456789abcdef";
+  std::string text;
+  for (const unsigned char byte : bytes) text += {kHex[byte >> 4], kHex[byte & 15]};
+  return text;
+}
+
 }  // namespace
+
+bool is_hash(std::string_view text) {
+  return (text.size() == 40 || text.size() == 64) &&
+         std::ranges::all_of(text, [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); });
+}
 
 #ifdef _WIN32
 
@@ -51,11 +64,10 @@ void Hash::add(std::string_view bytes) {
   }
 }
 
-std::string Hash::finish() {
-  std::string bytes(size_, '\0');
-  auto* const data = reinterpret_cast<UCHAR*>(bytes.data());
-  expect(::BCryptFinishHash(state_.get(), data, static_cast<ULONG>(size_), 0) >= 0);
-  return bytes;
+std::string Hash::hex() {
+  std::vector<unsigned char> bytes(size_);
+  expect(::BCryptFinishHash(state_.get(), bytes.data(), static_cast<ULONG>(size_), 0) >= 0);
+  return hex_of(bytes);
 }
 
 #else
@@ -79,11 +91,10 @@ void Hash::add(std::string_view bytes) {
   expect(::EVP_DigestUpdate(context(state_.get()), bytes.data(), bytes.size()) == 1);
 }
 
-std::string Hash::finish() {
-  std::string bytes(size_, '\0');
-  auto* const data = reinterpret_cast<unsigned char*>(bytes.data());
-  expect(::EVP_DigestFinal_ex(context(state_.get()), data, nullptr) == 1);
-  return bytes;
+std::string Hash::hex() {
+  std::vector<unsigned char> bytes(size_);
+  expect(::EVP_DigestFinal_ex(context(state_.get()), bytes.data(), nullptr) == 1);
+  return hex_of(bytes);
 }
 
 #endif

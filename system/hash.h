@@ -15,12 +15,15 @@ class Hash {
   explicit Hash(Kind kind);
 
   void add(std::string_view bytes);
-  /// 20 or 32 bytes; nothing can be added afterwards.
-  std::string finish();
+  /// In 40 or 64 hexadecimal digits; nothing can be added afterwards.
+  std::string hex();
 
  private:
   std::unique_ptr<void, void (*)(void*)> state_;  // the system's
   std::size_t size_;                              // of the hash, in bytes
 };
+
+/// Whether a text is such a hash: 40 or 64 hexadecimal digits in lower case.
+bool is_hash(std::string_view text);
 
 }  // namespace headscope::system

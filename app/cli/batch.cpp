@@ -75,7 +75,7 @@ PromptSource::PromptSource(const PromptArguments& arguments, std::istream& stand
       break;
     }
     case From::list:
-      digest_ = Digest::sha256();
+      hash_.emplace(system::Hash::Kind::sha256);
       list_name_ = standard ? name_ : system::text_of(arguments.file.filename());
       if (standard) {
         lines_ = &standard_input;
@@ -99,8 +99,8 @@ std::optional<ListedPrompt> PromptSource::next() {
   if (is_list()) {
     std::optional<InputLine> read;
     while (!prompt && (read = next_line(*lines_))) {
-      digest_->add(read->text);
-      if (!lines_->eof()) digest_->add("\n");
+      hash_->add(read->text);
+      if (!lines_->eof()) hash_->add("\n");
       const std::string_view line = bare_prompt_line(read->text, line_++ == 0);
       is_cut_ = read->too_long;
       if (is_cut_)
@@ -114,7 +114,7 @@ std::optional<ListedPrompt> PromptSource::next() {
     prompt = std::exchange(single_, std::nullopt);
   }
   if (!prompt) {
-    if (is_list() && !list_) list_ = ListFile{list_name_, digest_->hex(), number_};
+    if (is_list() && !list_) list_ = ListFile{list_name_, hash_->hex(), number_};
     return prompt;
   }
   prompt->start_token = start_token_;

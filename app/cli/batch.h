@@ -10,7 +10,7 @@
 #include "app/cli/arguments/list_part.h"
 #include "app/cli/program.h"
 #include "app/run/prompt_list.h"
-#include "app/run/sources/digest.h"
+#include "system/hash.h"
 
 namespace headscope::app {
 
@@ -59,9 +59,9 @@ class PromptSource {
   std::string name_;
   std::unique_ptr<std::istream> file_;  ///< that of the prompt or the list
   std::istream* lines_ = nullptr;
-  bool is_cut_ = false;           ///< a line is too long, and may have no end
-  std::string list_name_;         ///< without its folder
-  std::optional<Digest> digest_;  ///< of the lines that were read; none: one prompt
+  bool is_cut_ = false;               ///< a line is too long, and may have no end
+  std::string list_name_;             ///< without its folder
+  std::optional<system::Hash> hash_;  ///< of the lines that were read; none: one prompt
   std::optional<ListFile> list_;
   int line_ = 0;
   int number_ = 0;

@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "app/ascii.h"
-#include "app/run/sources/digest.h"
 #include "model/files/config.h"
 #include "model/files/error.h"
 #include "model/files/file_io.h"
@@ -197,13 +196,13 @@ class Fetch {
     if (content.size() != file.bytes) return false;
     progress_.waiting = "checking";
     report();
-    Digest digest(file.digest, file.bytes);
+    system::Hash hash = hash_like(file);
     for (std::uint64_t at = 0; at < file.bytes; at += kStep) {
       advance(at);
-      digest.add(content.text(at, std::min(kStep, file.bytes - at)));
+      hash.add(content.text(at, std::min(kStep, file.bytes - at)));
     }
     progress_.waiting.clear();
-    return digest.hex() == file.digest;
+    return hash.hex() == file.digest;
   }
 
   /// Returns the path of a file with the right content, which is fetched if there is none. `named`: the file

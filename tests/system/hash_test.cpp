@@ -5,21 +5,18 @@
 namespace headscope::system::hash_test {
 namespace {
 
-std::string hex(const std::string& bytes) {
-  std::string text;
-  for (const unsigned char byte : bytes) {
-    text += "0123456789abcdef"[byte >> 4];
-    text += "0123456789abcdef"[byte & 15];
-  }
-  return text;
-}
-
 // The examples of FIPS 180.
 TEST(Hash, IsThatOfTheStandard) {
   Hash sha1(Hash::Kind::sha1), sha256(Hash::Kind::sha256);
   for (const char* const part : {"a", "", "bc"}) sha1.add(part), sha256.add(part);
-  EXPECT_EQ(hex(sha1.finish()), "a9993e364706816aba3e25717850c26c9cd0d89d");
-  EXPECT_EQ(hex(sha256.finish()), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+  EXPECT_EQ(sha1.hex(), "a9993e364706816aba3e25717850c26c9cd0d89d");
+  EXPECT_EQ(sha256.hex(), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+}
+
+TEST(Hash, IsKnownByItsDigits) {
+  EXPECT_TRUE(is_hash(std::string(40, 'a')) && is_hash(std::string(64, '9')));
+  EXPECT_FALSE(is_hash(std::string(32, 'a')) || is_hash(std::string(40, 'G')) ||
+               is_hash("../../../etc/passwd"));
 }
 
 }  // namespace

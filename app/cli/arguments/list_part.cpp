@@ -7,13 +7,13 @@
 #include <stdexcept>
 #include <utility>
 
-#include "app/run/sources/digest.h"
 #include "app/text/json_text.h"
 #include "app/text/terminal_text.h"
 #include "model/files/error.h"
 #include "model/files/file_io.h"
 #include "model/files/json.h"
 #include "model/files/quote.h"
+#include "system/hash.h"
 #include "system/path_text.h"
 
 namespace headscope::app {
@@ -179,9 +179,9 @@ void for_each_part(std::span<const std::filesystem::path> files,
   for (const std::filesystem::path& file : files) {
     const std::string name = system::text_of(file);
     const std::string text = model::read_file(file, kMaxPartBytes);
-    Digest digest = Digest::sha256();
-    digest.add(text);
-    if (!hashes.insert(digest.hex()).second) throw model::LoadError(name + ": the same part was given twice");
+    system::Hash hash(system::Hash::Kind::sha256);
+    hash.add(text);
+    if (!hashes.insert(hash.hex()).second) throw model::LoadError(name + ": the same part was given twice");
     add(text, name);
   }
 }

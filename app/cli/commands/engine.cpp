@@ -16,7 +16,6 @@
 #include "app/run/edits/edit_text.h"
 #include "app/run/kept_models.h"
 #include "app/run/recompute.h"
-#include "app/run/sources/digest.h"
 #include "app/run/sources/model_discovery.h"
 #include "app/run/sources/paths.h"
 #include "app/run/sources/pattern_file.h"
@@ -26,6 +25,7 @@
 #include "model/files/file_io.h"
 #include "model/files/quote.h"
 #include "system/file.h"
+#include "system/hash.h"
 #include "system/interrupt.h"
 #include "system/path_text.h"
 
@@ -48,9 +48,9 @@ std::shared_ptr<const MeanList> read_mean_list(const std::filesystem::path& file
   const std::string bytes = model::read_file(file, PromptList::kMaxBytes);  // once: it may be a pipe
   auto list = std::make_shared<MeanList>();
   list->over = {std::make_shared<const PromptList>(parse_prompt_list(bytes, file)), start_token};
-  Digest digest = Digest::sha256();
-  digest.add(bytes);
-  list->file = {list->over.list->name, digest.hex(), std::ssize(list->over.list->prompts)};
+  system::Hash hash(system::Hash::Kind::sha256);
+  hash.add(bytes);
+  list->file = {list->over.list->name, hash.hex(), std::ssize(list->over.list->prompts)};
   const std::string name = terminal_safe(system::text_of(file));
   const std::vector<int> lines = lines_with_prompts(bytes);
   for (std::size_t i = 0; i < lines.size(); ++i) {

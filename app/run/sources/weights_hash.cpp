@@ -7,18 +7,19 @@
 #include <span>
 #include <utility>
 
-#include "app/run/sources/digest.h"
 #include "model/files/error.h"
 #include "model/files/file_io.h"
 #include "model/files/tensor_source.h"
 #include "model/pass/transformer.h"
 #include "system/file.h"
+#include "system/hash.h"
 #include "system/path_text.h"
 
 namespace headscope::app {
 namespace {
 
 namespace fs = std::filesystem;
+using system::Hash;
 
 constexpr std::string_view kKind = "sha256:";
 
@@ -27,7 +28,7 @@ std::string hash_of_blob(const fs::path& file) {
   const auto blob = system::link_target(file);
   if (!blob || blob->parent_path().filename() != "blobs") return "";
   const std::string name = system::text_of(blob->filename());
-  return name.size() == 64 && is_digest(name) ? name : "";
+  return name.size() == 64 && system::is_hash(name) ? name : "";
 }
 
 /// Whether another write would change the time of a file: clocks of file systems tick every few milliseconds.
@@ -49,7 +50,7 @@ std::string hash_of_file(const fs::path& file, const std::stop_token& stop) {
   const bool settled = is_settled(file);  // before hashing, which may take longer than settling
   const model::OpenFile in(file);
   constexpr std::uint64_t kPiece = 1 << 20;
-  Digest hash = Digest::sha256();
+  Hash hash(Hash::Kind::sha256);
   for (std::uint64_t at = 0; at < in.size(); at += kPiece) {
     if (stop.stop_requested()) throw model::Stopped();
     hash.add(in.text(at, std::min(kPiece, in.size() - at)));
@@ -68,7 +69,7 @@ fs::path path_of(const fs::path& folder, const std::string& name) {
 std::string hash_of_files(const fs::path& folder, const std::set<std::string>& files,
                           const std::stop_token& stop) {
   if (files.size() == 1) return std::string(kKind) + hash_of_file(path_of(folder, *files.begin()), stop);
-  Digest all = Digest::sha256();
+  Hash all(Hash::Kind::sha256);
   for (const std::string& file : files)
     all.add(hash_of_file(path_of(folder, file), stop) + "  " + file + "\n");
   return std::string(kKind) + all.hex();
@@ -105,7 +106,8 @@ std::string weights_hash(const LoadedModel& model, const std::stop_token& stop) 
 }
 
 bool is_weights_hash(std::string_view text) {
-  return text.starts_with(kKind) && text.size() == kKind.size() + 64 && is_digest(text.substr(kKind.size()));
+  return text.starts_with(kKind) && text.size() == kKind.size() + 64 &&
+         system::is_hash(text.substr(kKind.size()));
 }
 
 std::string file_stamp(const fs::path& file) {

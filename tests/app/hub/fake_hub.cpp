@@ -1,5 +1,5 @@
 #include "tests/app/hub/fake_hub.h"
-#include "app/run/sources/digest.h"
+#include "app/hub/hub_model.h"
 #include "tests/support/safetensors_bytes.h"
 #include "tests/support/source_folders.h"
 
@@ -80,9 +80,9 @@ int FakeHub::gets_of(const std::string& file) const {
 }
 
 std::string FakeHub::digest(const std::string& name, const std::string& bytes) {
-  app::Digest digest(std::string(is_large(name) ? 64 : 40, '0'), bytes.size());
-  digest.add(bytes);
-  return digest.hex();
+  system::Hash hash = app::hash_like({std::string(is_large(name) ? 64 : 40, '0'), bytes.size()});
+  hash.add(bytes);
+  return hash.hex();
 }
 
 WebReply FakeHub::content(const WebRequest& request, const std::string& bytes) {
