@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <utility>
 
 #include "app/run/sources/pattern_file.h"
 #include "app/run/sources/weights_hash.h"
 #include "system/file.h"
+#include "system/folders.h"
 #include "system/path_text.h"
 
 namespace headscope::app {
@@ -33,13 +33,8 @@ void add(Files& files, const fs::path& file) {
 /// Adds the files of a model's folder that loading reads; a hub's folder also has others.
 void add_folder(Files& files, const fs::path& folder) {
   constexpr std::array<std::string_view, 4> kEndings{".json", ".txt", ".safetensors", ".bin"};
-  std::vector<fs::path> paths;
-  std::error_code error;
-  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error))
-    if (std::ranges::count(kEndings, system::text_of(it->path().extension())) > 0)
-      paths.push_back(it->path());
-  std::ranges::sort(paths);
-  for (const fs::path& path : paths) add(files, path);
+  for (const fs::path& path : system::entries_of(folder))
+    if (std::ranges::count(kEndings, system::text_of(path.extension())) > 0) add(files, path);
 }
 
 Files files_of(const fs::path& place) {

@@ -4,7 +4,6 @@
 #include <charconv>
 #include <stdexcept>
 #include <string>
-#include <system_error>
 #include <vector>
 
 #include "app/ascii.h"
@@ -14,6 +13,7 @@
 #include "model/files/file_io.h"
 #include "model/files/quote.h"
 #include "system/file.h"
+#include "system/folders.h"
 #include "system/path_text.h"
 
 namespace headscope::app {
@@ -329,12 +329,8 @@ std::vector<std::filesystem::path> tour_folders() {
 LoadedTours load_tours(const std::vector<std::filesystem::path>& folders) {
   LoadedTours loaded;
   for (const std::filesystem::path& folder : folders) {
-    std::vector<std::filesystem::path> files;
-    std::error_code error;
-    for (std::filesystem::directory_iterator it(folder, error), end; !error && it != end; it.increment(error))
-      if (it->path().extension() == ".md") files.push_back(it->path());
-    std::ranges::sort(files);
-    for (const std::filesystem::path& file : files) {
+    for (const std::filesystem::path& file : system::entries_of(folder)) {
+      if (file.extension() != ".md") continue;
       try {
         Tour tour = load_tour(file);
         std::erase_if(loaded.tours, [&](const Tour& known) { return known.id == tour.id; });

@@ -4,8 +4,6 @@
 #include <bit>
 #include <cstring>
 #include <nlohmann/json.hpp>
-#include <stdexcept>
-#include <string_view>
 #include <utility>
 
 #include "model/files/convert.h"

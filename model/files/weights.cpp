@@ -1,7 +1,6 @@
 #include "model/files/weights.h"
 
 #include <algorithm>
-#include <cstdint>
 #include <cstring>
 #include <new>
 #include <optional>

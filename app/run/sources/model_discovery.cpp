@@ -21,16 +21,6 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kPrefix = "models--";
 
-/// The entries of a folder in a fixed order; none when it cannot be read.
-std::vector<fs::path> entries(const fs::path& folder) {
-  std::vector<fs::path> paths;
-  std::error_code error;
-  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error))
-    paths.push_back(it->path());
-  std::ranges::sort(paths);
-  return paths;
-}
-
 std::optional<fs::path> main_snapshot(const fs::path& model) {
   try {
     std::string revision = model::read_file(model / "refs" / "main", 4096);
@@ -44,7 +34,7 @@ std::optional<fs::path> main_snapshot(const fs::path& model) {
 
 /// The snapshots of a model, best first.
 std::vector<fs::path> snapshots(const fs::path& model) {
-  std::vector<fs::path> found = entries(model / "snapshots");
+  std::vector<fs::path> found = system::entries_of(model / "snapshots");
   const auto age = [](const fs::path& path) {
     std::error_code error;
     const auto time = fs::last_write_time(path, error);
@@ -91,7 +81,7 @@ std::optional<fs::path> hugging_face_cache(const Environment& environment) {
 
 std::vector<DiscoveredModel> discover_models(const fs::path& cache) {
   std::vector<DiscoveredModel> models;
-  for (const fs::path& folder : entries(cache)) {
+  for (const fs::path& folder : system::entries_of(cache)) {
     const std::string name = system::text_of(folder.filename());
     if (!name.starts_with(kPrefix)) continue;
     const std::vector<fs::path> candidates = snapshots(folder);

@@ -4,7 +4,6 @@
 #include <chrono>
 #include <map>
 #include <mutex>
-#include <span>
 #include <utility>
 
 #include "model/files/error.h"
