@@ -160,6 +160,10 @@ void Table::add(TableRow row) {
   }
 }
 
+void Table::add_components(int count) {
+  for (int i = 0; i < count; ++i) columns.emplace_back("[" + std::to_string(i) + "]");
+}
+
 double decimal(float number) {
   if (!std::isfinite(number)) return static_cast<double>(number);
   const std::string text = shortest(number);

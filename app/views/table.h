@@ -50,33 +50,6 @@ inline Column note_column(std::string name, std::string unit = {}) {
 using Cell = std::variant<std::monostate, double, std::string>;
 using TableRow = std::vector<Cell>;
 
-/// A number or a text about the whole table: "value", "faithfulness", "token".
-struct TableFact {
-  std::string name;
-  std::variant<double, std::string> value;
-  std::string unit = {};
-};
-
-struct Table {
-  std::vector<Column> columns;
-  std::vector<TableFact> facts;
-  /// The column of numbers by whose magnitude rows rank where not all are shown; empty: by their order.
-  std::string ranked_by;
-
-  Table() = default;
-  Table(std::initializer_list<Column> its_columns) : columns(its_columns) {}
-  std::size_t rows() const { return columns.empty() ? 0 : columns.front().size(); }
-  bool empty() const { return columns.empty(); }  ///< there is nothing to show yet
-  /// The column's index. Throws std::out_of_range.
-  std::size_t at(std::string_view column) const;
-  /// Appends a row; cells at its end may be left out. A column's first cell that is not empty decides whether
-  /// it has numbers or texts.
-  void add(TableRow row);
-  void fact(std::string name, std::variant<double, std::string> value, std::string unit = {}) {
-    facts.push_back({std::move(name), std::move(value), std::move(unit)});
-  }
-};
-
 /// A float as the number with the fewest decimal digits that reads back as it, so that no digits are shown
 /// that it does not have.
 double decimal(float number);
@@ -100,6 +73,41 @@ template <class Value>
 Cell cell_of(const std::optional<Value>& value) {
   return value ? cell_of(*value) : Cell();
 }
+/// A number or a text about the whole table: "value", "faithfulness", "token".
+struct TableFact {
+  std::string name;
+  std::variant<double, std::string> value;
+  std::string unit = {};
+};
+
+struct Table {
+  std::vector<Column> columns;
+  std::vector<TableFact> facts;
+  /// The column of numbers by whose magnitude rows rank where not all are shown; empty: by their order.
+  std::string ranked_by;
+
+  Table() = default;
+  Table(std::initializer_list<Column> its_columns) : columns(its_columns) {}
+  std::size_t rows() const { return columns.empty() ? 0 : columns.front().size(); }
+  bool empty() const { return columns.empty(); }  ///< there is nothing to show yet
+  /// The column's index. Throws std::out_of_range.
+  std::size_t at(std::string_view column) const;
+  /// Appends a row; cells at its end may be left out. A column's first cell that is not empty decides whether
+  /// it has numbers or texts.
+  void add(TableRow row);
+  /// Appends a fact: a text or a number; of an optional one without a value, none.
+  template <class Value>
+  void fact(std::string name, const Value& value, std::string unit = {}) {
+    const Cell cell = cell_of(value);
+    if (const auto* number = std::get_if<double>(&cell))
+      facts.push_back({std::move(name), *number, std::move(unit)});
+    else if (const auto* text = std::get_if<std::string>(&cell))
+      facts.push_back({std::move(name), *text, std::move(unit)});
+  }
+  /// Appends columns "[0]", "[1]", ... for the components of vectors.
+  void add_components(int count);
+};
+
 /// The rank of a guess, from 1, given from 0; NaN if guesses have no order.
 double rank_cell(int rank);
 

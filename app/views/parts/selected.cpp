@@ -88,4 +88,18 @@ int attended_key(const ViewContext& c) {
   return c.selection.key >= 0 ? c.selection.key : strongest_key(c);
 }
 
+void add_head_facts(Table& table, const ViewContext& c) {
+  table.fact("layer", c.selection.layer);
+  table.fact("head", c.selection.head);
+}
+
+void add_token_facts(Table& table, const PromptTokens& tokens, const std::string& name, int position) {
+  table.fact(name, position);
+  table.fact(name + " token", tokens.labels[position]);
+}
+
+void add_query_facts(Table& table, const ViewContext& c) {
+  add_token_facts(table, c.run->tokens, "query", c.selection.query);
+}
+
 }  // namespace headscope::app

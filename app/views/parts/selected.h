@@ -2,6 +2,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 
 #include "app/run/analyses/attention_pattern.h"
 #include "app/run/analyses/attention_stages.h"
@@ -36,5 +37,10 @@ std::span<const float> weights_of_query(const ViewContext& context, const Patter
 int strongest_key(const ViewContext& context);
 /// The selected key, else the strongest one; -1 while that is not known.
 int attended_key(const ViewContext& context);
+
+/// Facts about what a table is about: the selected layer and head; a position and its token; the query.
+void add_head_facts(Table& table, const ViewContext& context);
+void add_token_facts(Table& table, const PromptTokens& tokens, const std::string& name, int position);
+void add_query_facts(Table& table, const ViewContext& context);
 
 }  // namespace headscope::app
