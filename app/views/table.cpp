@@ -248,7 +248,33 @@ nlohmann::ordered_json table_json(const Table& table) {
       for (const double number : std::get<Numbers>(column.cells)) cells.push_back(number_json(number));
     if (!column.unit.empty()) units[column.name] = column.unit;
   }
-  return {{"facts", std::move(facts)}, {"columns", std::move(columns)}, {"units", std::move(units)}};
+  Json json = {{"facts", std::move(facts)}, {"columns", std::move(columns)}, {"units", std::move(units)}};
+  if (!table.ranked_by.empty()) json["ranked_by"] = table.ranked_by;
+  return json;
+}
+
+Table table_from(const nlohmann::ordered_json& json) {
+  const auto unit = [&](const std::string& name) { return json.at("units").value(name, ""); };
+  const auto number = [](const auto& cell) {
+    return cell.is_null() ? std::nan("") : cell.template get<double>();
+  };
+  Table table;
+  table.ranked_by = json.value("ranked_by", "");
+  for (const auto& [name, cells] : json.at("columns").items()) {
+    Column& column = table.columns.emplace_back(name, unit(name));
+    if (!cells.empty() && cells.front().is_string())
+      column.cells = cells.get<Texts>();
+    else
+      for (const auto& cell : cells) std::get<Numbers>(column.cells).push_back(number(cell));
+    if (column.size() != table.rows()) throw std::invalid_argument("columns of different lengths");
+  }
+  for (const auto& [name, value] : json.at("facts").items()) {
+    if (value.is_string())
+      table.fact(name, value.get<std::string>(), unit(name));
+    else
+      table.fact(name, number(value), unit(name));
+  }
+  return table;
 }
 
 }  // namespace headscope::app

@@ -146,5 +146,7 @@ std::string to_tsv(const Table& table);  ///< tabs and newlines inside cells as 
 std::string to_text(const Table& table, std::size_t most, std::string_view hint);
 /// {"facts": {name: value}, "columns": {name: [...]}, "units": {name: unit}}; what is not finite is null.
 nlohmann::ordered_json table_json(const Table& table);
+/// What table_json wrote. Throws std::exception for anything else.
+Table table_from(const nlohmann::ordered_json& json);
 
 }  // namespace headscope::app
