@@ -6,7 +6,6 @@
 #include <limits>
 #include <utility>
 
-#include "app/run/sources/pattern_file.h"
 #include "model/files/error.h"
 #include "model/files/quote.h"
 
@@ -64,8 +63,10 @@ EditReader::EditReader(std::string_view text, const LoadedModel& model, std::str
       rest_(text),
       what_(what),
       model_(model),
-      config_(weights_of(model).config()),
-      count_(std::max({config_.n_ctx, config_.n_embd, config_.n_inner, config_.vocab_size})) {}
+      config_(model.config()),
+      count_(std::max({config_.n_ctx, config_.n_embd, config_.n_inner, config_.vocab_size})) {
+  require(model, Capability::weights);
+}
 
 void EditReader::fail(const std::string& why) const {
   throw model::RunError("the " + std::string(what_) + " " + model::quote(whole_) + " cannot be read: " + why);

@@ -67,7 +67,7 @@ class EditReader {
 
   std::string_view whole_, rest_, what_;
   const LoadedModel& model_;
-  const model::Config& config_;
+  model::Config config_;
   int count_;  // upper bound of positions and units, exclusive
 };
 

@@ -14,7 +14,6 @@
 
 #include "app/counted.h"
 #include "app/run/sources/weights_hash.h"
-#include "model/files/convert.h"
 #include "model/files/error.h"
 #include "model/files/json.h"
 #include "model/files/quote.h"
@@ -363,11 +362,6 @@ void compare_with_patterns(PromptRun& run, std::shared_ptr<const LoadedModel> se
     throw model::RunError("patterns are compared head by head: " + own.name() + " has " + own.summary() +
                           ", " + other.name() + " has " + other.summary());
   compare_with(run, std::make_shared<const PromptRun>(run_of_patterns(std::move(second))), by);
-}
-
-const model::Transformer& weights_of(const LoadedModel& model) {
-  require(model, Capability::weights);
-  return *model.transformer;
 }
 
 }  // namespace headscope::app

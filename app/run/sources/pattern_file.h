@@ -101,7 +101,4 @@ PromptRun run_of_patterns(std::shared_ptr<const LoadedModel> model);
 /// layers or heads.
 void compare_with_patterns(PromptRun& run, std::shared_ptr<const LoadedModel> second, Alignment by);
 
-/// The model's transformer. Throws model::RunError if it has attention patterns only.
-const model::Transformer& weights_of(const LoadedModel& model);
-
 }  // namespace headscope::app
