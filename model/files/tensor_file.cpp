@@ -2,11 +2,19 @@
 
 #include <algorithm>
 #include <cstring>
-
-#include "model/files/convert.h"
+#include <utility>
 
 namespace headscope::model {
 namespace {
+
+template <class From>
+void floats_of(const std::byte* from, std::size_t count, float* to) {
+  for (std::size_t i = 0; i < count; ++i) {
+    From value{};
+    std::memcpy(&value, from + i * sizeof value, sizeof value);
+    to[i] = static_cast<float>(value);
+  }
+}
 
 /// The place of row-major element `index`, in elements from the view's first.
 std::uint64_t place_of(const TensorView& view, std::uint64_t index) {
@@ -20,6 +28,24 @@ std::uint64_t place_of(const TensorView& view, std::uint64_t index) {
 }
 
 }  // namespace
+
+std::optional<StoredType> stored_type(std::string_view dtype) {
+  static constexpr std::pair<std::string_view, StoredType> kTypes[] = {
+      {"F32", {4, Precision::f32}},
+      {"F16", {2, Precision::f16}},
+      {"BF16", {2, Precision::bf16}},
+      {"F64", {8, Precision::f32, floats_of<double>}},
+      {"I64", {8, Precision::f32, floats_of<std::int64_t>}},
+      {"I32", {4, Precision::f32, floats_of<std::int32_t>}},
+      {"I16", {2, Precision::f32, floats_of<std::int16_t>}},
+      {"I8", {1, Precision::f32, floats_of<std::int8_t>}},
+      {"U8", {1, Precision::f32, floats_of<std::uint8_t>}},
+      {"BOOL", {1, Precision::f32, floats_of<std::uint8_t>}},
+  };
+  for (const auto& [name, type] : kTypes)
+    if (name == dtype) return type;
+  return std::nullopt;
+}
 
 std::optional<std::uint64_t> count_of_elements(std::span<const std::int64_t> shape) {
   std::uint64_t count = 1;

@@ -7,11 +7,25 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "model/files/file_io.h"
+#include "model/kernels/precision.h"
 
 namespace headscope::model {
+
+/// A type of numbers in a file.
+struct StoredType {
+  std::size_t bytes = 4;                 ///< of one
+  Precision precision = Precision::f32;  ///< of the kernels
+  /// Makes floats of `count` numbers, which need not be aligned; null: they are numbers of that precision.
+  void (*to_floats)(const std::byte* from, std::size_t count, float* to) = nullptr;
+};
+
+/// The type with safetensors' name; nothing for one that no weights are kept in (8-bit floats, complex
+/// numbers).
+std::optional<StoredType> stored_type(std::string_view dtype);
 
 /// A tensor of a file and the location of its bytes: little-endian, not necessarily aligned.
 struct TensorView {

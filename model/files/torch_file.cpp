@@ -4,7 +4,6 @@
 #include <iterator>
 #include <utility>
 
-#include "model/files/convert.h"
 #include "model/files/error.h"
 #include "model/files/pickle.h"
 #include "model/files/quote.h"

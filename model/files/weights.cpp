@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "model/files/checkpoint.h"
-#include "model/files/convert.h"
 #include "model/files/error.h"
 #include "model/files/file_io.h"
 #include "model/files/quote.h"

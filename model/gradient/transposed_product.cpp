@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cassert>
 
-#include "model/files/convert.h"
 #include "model/kernels/kernels.h"
 
 namespace headscope::model {

@@ -5,8 +5,6 @@
 #include <cassert>
 #include <cstdint>
 
-#include "model/files/convert.h"
-
 namespace headscope::model {
 namespace {
 

@@ -6,8 +6,6 @@
 #include <cmath>
 #include <type_traits>
 
-#include "model/files/convert.h"
-
 namespace headscope::model {
 namespace {
 

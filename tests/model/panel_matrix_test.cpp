@@ -7,7 +7,6 @@
 #include <cstring>
 #include <string>
 
-#include "model/files/convert.h"
 #include "tests/support/number_matrix.h"
 #include "tests/support/parameter_names.h"
 

@@ -1,4 +1,4 @@
-#include "model/files/convert.h"
+#include "model/kernels/precision.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include <limits>
 #include <vector>
 
-namespace headscope::model::convert_test {
+namespace headscope::model::precision_test {
 namespace {
 
 std::uint16_t as(Precision precision, float value) {
@@ -72,4 +72,4 @@ TEST(ExceedsHalf, MeansFiniteNumbersThatBecomeInfinite) {
 }
 
 }  // namespace
-}  // namespace headscope::model::convert_test
+}  // namespace headscope::model::precision_test

@@ -1,11 +1,9 @@
-#include "model/files/convert.h"
+#include "model/kernels/precision.h"
 
 #include <Eigen/Core>
 #include <algorithm>
 #include <cmath>
-#include <cstdint>
 #include <cstring>
-#include <utility>
 
 namespace headscope::model {
 namespace {
@@ -32,34 +30,7 @@ void convert_elements(const void* from, std::size_t n, void* to) {
       source.template cast<float>().template cast<To>();
 }
 
-template <class From>
-void floats_of(const std::byte* from, std::size_t count, float* to) {
-  for (std::size_t i = 0; i < count; ++i) {
-    From value{};
-    std::memcpy(&value, from + i * sizeof value, sizeof value);
-    to[i] = static_cast<float>(value);
-  }
-}
-
 }  // namespace
-
-std::optional<StoredType> stored_type(std::string_view dtype) {
-  static constexpr std::pair<std::string_view, StoredType> kTypes[] = {
-      {"F32", {4, Precision::f32}},
-      {"F16", {2, Precision::f16}},
-      {"BF16", {2, Precision::bf16}},
-      {"F64", {8, Precision::f32, floats_of<double>}},
-      {"I64", {8, Precision::f32, floats_of<std::int64_t>}},
-      {"I32", {4, Precision::f32, floats_of<std::int32_t>}},
-      {"I16", {2, Precision::f32, floats_of<std::int16_t>}},
-      {"I8", {1, Precision::f32, floats_of<std::int8_t>}},
-      {"U8", {1, Precision::f32, floats_of<std::uint8_t>}},
-      {"BOOL", {1, Precision::f32, floats_of<std::uint8_t>}},
-  };
-  for (const auto& [name, type] : kTypes)
-    if (name == dtype) return type;
-  return std::nullopt;
-}
 
 void convert(Precision from_precision, const void* from, std::size_t n, Precision to_precision, void* to) {
   if (from_precision == to_precision) {
