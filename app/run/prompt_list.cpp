@@ -212,23 +212,4 @@ std::vector<int> lines_with_prompts(std::string_view bytes) {
   return numbers;
 }
 
-void require_whole(const PromptTokens& tokens, const LoadedModel& model) {
-  if (tokens.run_length < tokens.length()) throw model::RunError(beyond_context(tokens, model));
-}
-
-PromptRun run_of(const OverPrompts& over, std::size_t index, const std::shared_ptr<const LoadedModel>& model,
-                 model::Workspace& workspace, std::stop_token stop, const model::Hooks* hooks) {
-  PromptRun run;
-  run.model = model;
-  run.prompt = over.list->prompts.at(index);
-  run.prompt.start_token = over.start_token;
-  run.tokens = tokenize(*model, run.prompt);
-  require_whole(run.tokens, *model);
-  model::ForwardOptions options;
-  options.hooks = hooks;
-  options.stop = std::move(stop);
-  run.run = model->transformer->forward(run.tokens.ids(), workspace, options);
-  return run;
-}
-
 }  // namespace headscope::app

@@ -3,7 +3,6 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
-#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -80,13 +79,5 @@ struct OverPrompts {
   bool start_token = false;  ///< added at the start of each
   bool operator==(const OverPrompts&) const = default;
 };
-
-/// Throws RunError for a prompt beyond the context, of which a run has only the beginning.
-void require_whole(const PromptTokens& tokens, const LoadedModel& model);
-
-/// Runs a prompt of the list without edits. `hooks`: of the pass; null: none. Throws RunError for ids that
-/// the model does not have and for a prompt beyond the context, or Stopped.
-PromptRun run_of(const OverPrompts& over, std::size_t index, const std::shared_ptr<const LoadedModel>& model,
-                 model::Workspace& workspace, std::stop_token stop, const model::Hooks* hooks = nullptr);
 
 }  // namespace headscope::app

@@ -313,12 +313,6 @@ PromptTokens tokenize(const LoadedModel& model, const Prompt& prompt) {
   return result;
 }
 
-PromptTokens tokenize_for(const LoadedModel& second, const LoadedModel& model, const Prompt& prompt) {
-  PromptTokens tokens = tokenize(model, prompt);
-  tokens.run_length = std::min(tokens.length(), second.transformer->config().n_ctx);
-  return tokens;
-}
-
 std::string beyond_context(const PromptTokens& tokens, const LoadedModel& model) {
   return "the prompt has " + grouped(tokens.length()) + " tokens, but " + model.name + " takes at most " +
          grouped(tokens.run_length) + " (n_ctx)";

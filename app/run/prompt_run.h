@@ -189,8 +189,6 @@ bool has_start_token(const LoadedModel& model, std::optional<bool> given);
 
 /// Throws model::RunError for ids outside the model's vocabulary, and like Tokenizer::encode.
 PromptTokens tokenize(const LoadedModel& model, const Prompt& prompt);
-/// The same for a run in a comparable model: it gets the same ids, up to its own context's length.
-PromptTokens tokenize_for(const LoadedModel& second, const LoadedModel& model, const Prompt& prompt);
 
 /// "the prompt has 1,200 tokens, but tales takes at most 256 (n_ctx)", for tokens that do not all fit.
 std::string beyond_context(const PromptTokens& tokens, const LoadedModel& model);

@@ -8,6 +8,7 @@
 #include <thread>
 #include <utility>
 
+#include "app/run/run_prompt.h"
 #include "app/run/sources/pattern_file.h"
 #include "app/run/sources/weights_hash.h"
 #include "model/files/error.h"
@@ -73,8 +74,7 @@ struct Worker::Impl {
   std::optional<WorkerRequest> tried;     // without its questions
   std::optional<WorkerRequest> compared;  // the last one that was run, without its questions
   Memo memo;
-  std::shared_ptr<const model::Plan> newest_plan;        // newest plan of the shown model
-  std::vector<int> newest_plan_tokens;                   // the tokens it was made for
+  KeptPlan newest_plan;                                  // newest plan of the shown model
   std::shared_ptr<const LoadedModel> second_patterns;    // the last pattern file used as a baseline
   std::filesystem::path second_tried;                    // the second model loaded last, successfully or not
   std::uint64_t second_request = 0;                      // its request
@@ -180,7 +180,7 @@ struct Worker::Impl {
     if (!tried || !runs_the_same(*tried, want)) {
       tried = want;
       tried->questions.clear();
-      run_prompt(want, stop);
+      run_wanted(want, stop);
       return true;
     }
     if (due) {
@@ -237,7 +237,7 @@ struct Worker::Impl {
       return;
     }
     memo = Memo(Memo::budget(loaded->config()));
-    newest_plan.reset();
+    newest_plan = {};
     second_patterns.reset();
     tried.reset();
     publish([&](Snapshot& s) {
@@ -275,7 +275,7 @@ struct Worker::Impl {
     second_problem.clear();
     memo.forget(Memo::Source::second_model);
     second_memo = Memo(Memo::budget(shown->model->config()));
-    newest_plan.reset();
+    newest_plan = {};
     tried.reset();
     publish([](Snapshot& s) { s.second_model.reset(), s.second_problem.clear(); });
     if (second_tried.empty() || shown->model->patterns) return;
@@ -311,13 +311,14 @@ struct Worker::Impl {
     return load_showing(folder, stop);
   }
 
-  void run_prompt(const WorkerRequest& want, const std::stop_token& stop) {
+  void run_wanted(const WorkerRequest& want, const std::stop_token& stop) {
     const auto start = Clock::now();
     publish([](Snapshot& s) { s.busy = Busy::running, s.fraction = 0; });
     std::shared_ptr<PromptRun> run;
     try {
-      run =
-          std::make_shared<PromptRun>(shown->model->patterns ? run_of_file(want, stop) : run_of(want, stop));
+      run = std::make_shared<PromptRun>(app::run_prompt(
+          prompt_to_run(want, stop), {workspace, stop, nullptr, &newest_plan,
+                                      [&](const PassOfRun& asked) { return kept_or_made(asked, stop); }}));
       run->prompt = want.prompt;
     } catch (const model::Stopped&) {
       tried.reset();
@@ -346,36 +347,34 @@ struct Worker::Impl {
     });
   }
 
-  /// For patterns the prompt is not run, and the baseline is the file named by the second prompt, if any.
-  PromptRun run_of_file(const WorkerRequest& want, const std::stop_token& stop) {
-    PromptRun run = run_of_patterns(shown->model);
-    if (!want.second) return run;
+  PromptToRun prompt_to_run(const WorkerRequest& want, const std::stop_token& stop) {
+    PromptToRun what{.model = shown->model,
+                     .prompt = want.prompt,
+                     .second = want.second,
+                     .alignment = want.alignment,
+                     .cut = true};
+    if (what.model->patterns) {
+      what.second_model = patterns_of_second(want, stop);
+      return what;
+    }
+    if (!second_is_due(want)) what.second_model = shown->second_model;
+    if (what.second_model) return what;
+    if (want.second && is_baseline(*want.second, want.prompt)) what.second.reset();
+    if (!second_problem.empty())  // patches from a model that could not be loaded are left out
+      std::erase_if(what.prompt.edits, [](const auto& edit) { return model::patches_from_second(edit); });
+    return what;
+  }
+
+  /// The pattern file that the second prompt names; null: none.
+  std::shared_ptr<const LoadedModel> patterns_of_second(const WorkerRequest& want,
+                                                        const std::stop_token& stop) {
+    if (!want.second) return nullptr;
     const std::filesystem::path file = system::path_of(want.second->text);
-    if (!system::is_file(file)) return run;
+    if (!system::is_file(file)) return nullptr;
     if (!second_patterns || second_patterns->folder != file ||
         second_patterns->weights_stamp != weights_stamp(file, stop))
       second_patterns = load_patterns(file, {.precision = options.precision, .stop = stop, .progress = {}});
-    compare_with_patterns(run, second_patterns, want.alignment);
-    return run;
-  }
-
-  PromptRun run_of(const WorkerRequest& want, const std::stop_token& stop) {
-    PromptRun run;
-    run.model = shown->model;
-    run.prompt = want.prompt;
-    run.tokens = tokenize(*run.model, want.prompt);
-    if (!second_is_due(want)) run.second_model = shown->second_model;
-    const std::vector<int> ids = run.tokens.ids();
-    const auto plan = plan_of(want.prompt.edits, ids, run.second_model.get(), stop);
-    const auto clean = plan ? clean_run(ids, stop) : nullptr;
-    run.run = pass(*run.model->transformer, memo, ids, plan, clean.get(), stop);
-    if (want.second && (run.second_model || !is_baseline(*want.second, want.prompt))) {
-      memo.remember_part(run.run);  // the next step may be stopped
-      compare_with(run, run_to_compare(want, run.second_model, stop), want.alignment);
-    } else if (clean) {
-      compare_with_unedited(run, clean);
-    }
-    return run;
+    return second_patterns;
   }
 
   /// Whether `other` is the prompt without its edits.
@@ -384,16 +383,14 @@ struct Worker::Impl {
     return other == prompt;
   }
 
-  std::shared_ptr<const PromptRun> run_to_compare(const WorkerRequest& want,
-                                                  const std::shared_ptr<const LoadedModel>& second,
-                                                  const std::stop_token& stop) {
-    auto other = std::make_shared<PromptRun>();
-    other->model = second ? second : shown->model;
-    other->prompt = *want.second;
-    other->tokens = tokenize_for(*other->model, *shown->model, *want.second);
-    const std::vector<int> ids = other->tokens.ids();
-    other->run = second ? run_in_second(*second->transformer, ids, stop) : clean_run(ids, stop);
-    return other;
+  std::shared_ptr<const model::Run> kept_or_made(const PassOfRun& asked, const std::stop_token& stop) {
+    if (&asked.model != shown->model.get())
+      return run_in_second(*asked.model.transformer, asked.tokens, stop);
+    if (asked.is_baseline) return clean_run(asked.tokens, stop);
+    auto run =
+        pass(*asked.model.transformer, memo, asked.tokens, asked.options.plan, asked.options.clean, stop);
+    memo.remember_part(run);  // the next step may be stopped
+    return run;
   }
 
   std::shared_ptr<const model::Run> run_in_second(const model::Transformer& transformer,
@@ -414,21 +411,6 @@ struct Worker::Impl {
     auto run = pass(*shown->model->transformer, memo, ids, nullptr, nullptr, stop);
     memo.remember_part(run);
     return run;
-  }
-
-  /// Null without edits. Patches from a second model that could not be loaded are left out.
-  std::shared_ptr<const model::Plan> plan_of(model::Edits edits, const std::vector<int>& tokens,
-                                             const LoadedModel* second, const std::stop_token& stop) {
-    if (!second && !second_problem.empty())
-      std::erase_if(edits, [](const auto& edit) { return model::patches_from_second(edit); });
-    if (edits.empty()) return nullptr;
-    if (newest_plan && newest_plan->edits() == edits &&
-        (newest_plan_tokens == tokens || !patches_from_own_tokens(edits)))
-      return newest_plan;
-    newest_plan = shown->model->transformer->plan(std::move(edits), workspace, stop,
-                                                  {second ? second->transformer.get() : nullptr, tokens});
-    newest_plan_tokens = tokens;
-    return newest_plan;
   }
 
   /// Keeps the finished part of a stopped pass.

@@ -32,7 +32,8 @@ void compare_with_line(PromptRun& run, const ListedPrompt& line, model::Workspac
   second->model = run.model;
   second->prompt = {*line.second, {}, run.prompt.start_token};
   second->tokens = tokenize(*run.model, second->prompt);
-  require_whole(second->tokens, *run.model);
+  if (second->tokens.run_length < second->tokens.length())
+    throw model::RunError(beyond_context(second->tokens, *run.model));
   const int length = second->tokens.length();
   if (length != run.run->length())
     throw model::RunError("its second prompt has " + counted(length, "token") + ", but the prompt has " +

@@ -7,6 +7,7 @@
 #include "app/counted.h"
 #include "app/run/prompt_list.h"
 #include "app/run/question.h"
+#include "app/run/run_prompt.h"
 #include "model/files/error.h"
 
 namespace headscope::app {
@@ -28,7 +29,10 @@ Answer over_prompts(const OverPrompts& over, std::size_t count, const PromptRun&
       if (progress.skipped++ == 0) progress.problem = std::move(why);
     };
     try {
-      add(run_of(over, progress.done, of.model, computation.workspace, computation.stop, hooks),
+      Prompt prompt = over.list->prompts.at(progress.done);
+      prompt.start_token = over.start_token;
+      add(run_prompt({.model = of.model, .prompt = std::move(prompt)},
+                     {computation.workspace, computation.stop, hooks}),
           progress.done, answer);
     } catch (const model::RunError& error) {
       skip("prompt " + grouped(static_cast<std::int64_t>(progress.done) + 1) + ": " + error.what());

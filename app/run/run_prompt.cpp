@@ -1,0 +1,85 @@
+#include "app/run/run_prompt.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "app/run/sources/pattern_file.h"
+#include "model/files/error.h"
+#include "model/pass/plan.h"
+
+namespace headscope::app {
+namespace {
+
+void require_fits(const PromptTokens& tokens, const PromptToRun& what) {
+  if (!what.cut && tokens.run_length < tokens.length())
+    throw model::RunError(beyond_context(tokens, *what.model));
+}
+
+std::shared_ptr<const model::Plan> plan_of(const PromptToRun& what, const std::vector<int>& tokens,
+                                           const RunTools& with) {
+  const model::Edits& edits = what.prompt.edits;
+  if (edits.empty()) return nullptr;
+  KeptPlan made;
+  KeptPlan& kept = with.plan != nullptr ? *with.plan : made;
+  const bool fits = kept.plan && kept.plan->edits() == edits &&
+                    (kept.tokens == tokens || !model::patches_from_own_tokens(edits));
+  if (!fits) {
+    const model::Transformer* second = what.second_model ? what.second_model->transformer.get() : nullptr;
+    kept.plan = what.model->transformer->plan(edits, with.workspace, with.stop, {second, tokens});
+    kept.tokens = tokens;
+  }
+  return kept.plan;
+}
+
+std::shared_ptr<const model::Run> pass(PassOfRun pass, const RunTools& with) {
+  pass.options.stop = with.stop;
+  if (with.pass) return with.pass(std::move(pass));
+  return pass.model.transformer->forward(pass.tokens, with.workspace, pass.options);
+}
+
+/// The second prompt's run, or that of the same prompt in the second model.
+std::shared_ptr<const PromptRun> run_second(const PromptToRun& what, const RunTools& with) try {
+  auto run = std::make_shared<PromptRun>();
+  run->model = what.second_model ? what.second_model : what.model;
+  run->prompt = what.second ? *what.second : what.prompt;
+  run->prompt.edits.clear();
+  run->tokens = tokenize(*what.model, run->prompt);
+  require_fits(run->tokens, what);
+  run->tokens.run_length = std::min(run->tokens.length(), run->model->transformer->config().n_ctx);
+  run->run = pass({*run->model, run->tokens.ids(), true}, with);
+  return run;
+} catch (const model::RunError& error) {
+  if (!what.second) throw;
+  throw model::RunError(std::string("second prompt: ") + error.what());
+}
+
+}  // namespace
+
+PromptRun run_prompt(const PromptToRun& what, const RunTools& with) {
+  if (what.model->patterns) {
+    PromptRun run = run_of_patterns(what.model);
+    if (what.second_model) compare_with_patterns(run, what.second_model, what.alignment);
+    return run;
+  }
+  PromptRun run;
+  run.model = what.model;
+  run.second_model = what.second_model;
+  run.prompt = what.prompt;
+  run.tokens = tokenize(*what.model, what.prompt);
+  require_fits(run.tokens, what);
+  PassOfRun own{*what.model, run.tokens.ids()};
+  own.options.plan = plan_of(what, own.tokens, with);
+  own.options.hooks = with.hooks;
+  if (own.options.plan && what.compared_with != ComparedWith::nothing)
+    run.unedited = pass({*what.model, own.tokens, true}, with);
+  own.options.clean = run.unedited.get();
+  run.run = pass(std::move(own), with);
+  if (what.compared_with == ComparedWith::second && (what.second || what.second_model))
+    compare_with(run, run_second(what, with), what.alignment);
+  else if (run.unedited)
+    compare_with_unedited(run, run.unedited);
+  return run;
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,63 @@
+#pragma once
+#include <functional>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <vector>
+
+#include "app/run/prompt_run.h"
+#include "model/pass/hooks.h"
+#include "model/pass/transformer.h"
+
+// Runs a prompt and what it is compared with: for the window, for lists and for the command line.
+namespace headscope::app {
+
+/// What a run is compared with.
+enum class ComparedWith {
+  nothing,
+  unedited,  ///< the run without its edits, if it has some
+  second,    ///< the second prompt, or without one the same prompt in the second model; else as `unedited`
+};
+
+/// A prompt to run, and what to compare it with.
+struct PromptToRun {
+  std::shared_ptr<const LoadedModel> model;  ///< of a file of patterns these are the run
+  Prompt prompt;                             ///< with its edits
+  /// Edits can patch from it, and the second prompt runs in it; null: in the same model. Of patterns: another
+  /// file's, which they are compared with.
+  std::shared_ptr<const LoadedModel> second_model = {};
+  std::optional<Prompt> second = {};  ///< without edits
+  ComparedWith compared_with = ComparedWith::second;
+  Alignment alignment = Alignment::position;  ///< of the two prompts
+  bool cut = false;  ///< prompts beyond the context are run up to its end, instead of being refused
+};
+
+/// A plan of edits, kept for the next run that has the same ones.
+struct KeptPlan {
+  std::shared_ptr<const model::Plan> plan;
+  std::vector<int> tokens;  ///< of the run that it was made for
+};
+
+/// One of the passes of a run.
+struct PassOfRun {
+  const LoadedModel& model;
+  std::vector<int> tokens;
+  bool is_baseline = false;  ///< else it is the prompt's own
+  model::ForwardOptions options = {};
+};
+
+struct RunTools {
+  model::Workspace& workspace;
+  std::stop_token stop = {};
+  const model::Hooks* hooks = nullptr;  ///< of the prompt's own pass; null: none
+  KeptPlan* plan = nullptr;             ///< null: a plan is made for each run
+  /// Makes a pass or finds it among runs that are kept. Empty: each is made.
+  std::function<std::shared_ptr<const model::Run>(PassOfRun)> pass = {};
+};
+
+/// Runs a prompt, sets its baseline, and if it has edits, `unedited` as well, except where it is compared
+/// with nothing. Throws model::RunError for prompts and edits that the model cannot run, about the second
+/// prompt with "second prompt: " in front, and model::Stopped.
+PromptRun run_prompt(const PromptToRun& what, const RunTools& with);
+
+}  // namespace headscope::app
