@@ -13,7 +13,9 @@
 #include "app/views/parts/frame.h"
 #include "app/views/parts/landmarks.h"
 #include "app/views/parts/list_means.h"
+#include "app/views/parts/measured_facts.h"
 #include "app/views/parts/menu_lines.h"
+#include "app/views/parts/names.h"
 #include "app/views/parts/navigation.h"
 #include "app/views/parts/prompt_list_words.h"
 #include "app/views/parts/selected.h"
@@ -296,52 +298,58 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
 
 // ---- the table ----
 
-/// A row for each part, their sum, and if listed the sources of the selected head or the neurons of the
-/// selected layer.
+/// Rows of the kind "part" add up to the logit but for the rounding error. Those of the kinds "source" and
+/// "neuron" add up to the part that is listed, those of the kind "layer" are sums of parts.
 Table table(const ViewContext& c) {
-  Table result;
   const auto n = numbers_of(c);
-  if (!n) return result;
+  if (!n) return {};
   const Attribution& a = *n->of;
   const std::string what = difference_column_prefix(c);
   const auto& [sources, neurons] = n->split;
-  if (neurons)
-    result.header = {"part", "layer", "head", "neuron", what + "activation", what + "logit"};
-  else
-    result.header = {"part", "layer", "head", "source", "source token", what + "weight", what + "logit"};
-  const auto add = [&](const std::string& name, double value, std::optional<int> layer = {},
-                       std::optional<int> head = {}) {
-    add_row(result, name, layer, head);
-    result.rows.back().back() = in_file(value);
+  const auto [layer, head, query, chosen] = c.selection;
+  Table result{"kind", "part", key_column("layer"), key_column("head"), what + "logit"};
+  result.ranked_by = what + "logit";
+  const auto add_columns = [&](std::initializer_list<Column> columns) {
+    result.columns.insert(result.columns.end() - 1, columns);
+  };
+  if (sources) add_columns({key_column("source"), note_column("source token"), what + "weight"});
+  if (neurons) add_columns({key_column("neuron"), what + "activation"});
+  const auto add = [&](const char* kind, const std::string& part, double value, std::optional<int> of_layer,
+                       std::optional<int> of_head = {}) {
+    TableRow row;
+    add_cells(row, kind, part, of_layer, of_head);
+    row.resize(result.columns.size());
+    row.back() = value;
+    result.add(std::move(row));
   };
   for (const Contribution& part : n->parts) {
-    if (part.layer < 0) {
-      add(part.name, part.value);
-    } else {
-      add(part.name, part.value, part.layer, part.col < a.n_head() ? std::optional(part.col) : std::nullopt);
-    }
+    const bool is_head = part.layer >= 0 && part.col < a.n_head();
+    add("part", part.name, part.value, part.layer >= 0 ? std::optional(part.layer) : std::nullopt,
+        is_head ? std::optional(part.col) : std::nullopt);
   }
-  add("sum", a.sum());
-  add("rounding error", a.rounding_error());
-  add("logit of " + target_of(c, a), a.logit);
-  if (c.side != Side::difference) add("ln_f scale", a.scale);  // each side has its own
   if (c.options[kAttributionList] == AttributionList::layers)
-    for (int layer = 0; layer < a.layers; ++layer) add("all of layer", a.layer(layer), layer);
-  const auto [layer, head, query, chosen] = c.selection;
+    for (int i = 0; i < a.layers; ++i) add("layer", n->layer_names[i], a.layer(i), i);
   if (sources) {
-    if (shows_unmatched(c, *n)) add("sources of the " + second_name(*c.run) + " alone", sources->unmatched);
-    if (sources->edited) add("edits of its output", sources->edits, layer, head);
+    const std::string name = head_name(layer, head);
     for (int key = 0; key < std::ssize(sources->parts); ++key)
-      add_row(result, head_name(layer, head), layer, head, key, c.run->tokens.labels[key],
-              sources->weights[key], sources->parts[key]);
+      add_row(result, "source", name, layer, head, key, c.run->tokens.labels[key], sources->weights[key],
+              sources->parts[key]);
+    if (sources->edited) add("source", "edits of the output of " + name, sources->edits, layer, head);
+    if (shows_unmatched(c, *n)) result.fact("only in the " + second_name(*c.run), sources->unmatched);
   }
   if (neurons) {
     const std::string name = "L" + std::to_string(layer) + " MLP";
-    add("output bias of " + name, neurons->bias, layer);
-    if (neurons->edited) add("edits of its output", neurons->edits, layer);
     for (int neuron = 0; neuron < std::ssize(neurons->parts); ++neuron)
-      add_row(result, name, layer, "", neuron, neurons->activations[neuron], neurons->parts[neuron]);
+      add_row(result, "neuron", name, layer, std::nullopt, neuron, neurons->activations[neuron],
+              neurons->parts[neuron]);
+    add("neuron", "output bias of " + name, neurons->bias, layer);
+    if (neurons->edited) add("neuron", "edits of the output of " + name, neurons->edits, layer);
   }
+  add_measured(result, c, {a.against < 0 ? "logit" : "difference", query, a.token, a.against});
+  result.fact("value", a.logit);
+  result.fact("sum", a.sum());
+  result.fact("rounding error", a.rounding_error());
+  if (c.side != Side::difference) result.fact("ln_f scale", a.scale);  // each side has its own
   return result;
 }
 
