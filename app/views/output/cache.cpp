@@ -9,6 +9,7 @@
 #include "app/views/parts/frame.h"
 #include "app/views/parts/landmarks.h"
 #include "app/views/parts/list.h"
+#include "app/views/parts/names.h"
 #include "app/views/parts/navigation.h"
 #include "viz/charts/axis.h"
 
@@ -299,12 +300,16 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
 Table table(const ViewContext& c) {
   const auto passes = passes_of(c);
   if (!passes) return {};
-  Table result{{"pass", "token", "kept", "computed", "bytes of keys and values"}, {}};
+  Table result{key_column("pass"), note_column("token"), "kept", "computed",
+               Column("keys and values", "bytes")};
   for (std::size_t i = 0; i < passes->passes.size(); ++i) {
     const Pass& pass = passes->passes[i];
     add_row(result, i, passes->names[i], pass.kept, pass.computed,
             passes->bytes_a_token * static_cast<std::size_t>(pass.length()));
   }
+  result.fact("keys and values of a position", passes->bytes_a_token, "bytes");
+  result.fact("positions computed", with_cache(*passes));
+  result.fact("positions computed without a cache", without_cache(*passes));
   return result;
 }
 

@@ -12,6 +12,7 @@
 #include "app/views/parts/declare.h"
 #include "app/views/parts/frame.h"
 #include "app/views/parts/landmarks.h"
+#include "app/views/parts/measured_facts.h"
 #include "app/views/parts/names.h"
 #include "app/views/parts/navigation.h"
 #include "app/views/parts/selected.h"
@@ -292,28 +293,39 @@ Table table(const ViewContext& c) {
   const auto next = current_next(c);
   if (!next || (c.side == Side::difference && compared_query(c) < 0)) return {};
   const Guesses g = guesses_of(c, *next);
-  Table result{{"rank", "id", "token", "bytes", "logit", "probability", "follows"}, {}};
-  if (!g.before.empty()) add_cells(result.header, "probability compared with", "difference");
+  const bool compared = !g.before.empty();
+  Table result{key_column("rank"),   note_column("id"), note_column("token"),
+               note_column("bytes"), "logit",           "probability"};
+  result.ranked_by = "probability";
+  if (compared) {
+    result.columns.insert(result.columns.end(), {"probability compared with", "difference"});
+    if (shows_differences(c, g)) result.ranked_by = "difference";
+  }
+  double shown = 0, shown_before = 0;
   for (std::size_t i = 0; i < g.best.size(); ++i) {
     const int id = g.best[i];
     const double probability = g.probabilities[id];
-    std::vector<std::string>& row = result.rows.emplace_back();
+    TableRow row;
     add_cells(row, i + 1, id, label_of(c, id), bytes_as_hex(c.run->model->tokenizer->bytes(id)),
-              next->logits[id], probability, id == g.actual ? "yes" : "");
-    if (!g.before.empty()) add_cells(row, g.before[id], probability - g.before[id]);
+              next->logits[id], probability);
+    if (compared) add_cells(row, g.before[id], probability - g.before[id]);
+    result.add(std::move(row));
+    shown += probability;
+    if (compared) shown_before += g.before[id];
   }
-  if (std::cmp_less(g.best.size(), g.probabilities.size())) {
-    double mass = 0, before = 0;
-    for (const int id : g.best) {
-      mass += g.probabilities[id];
-      if (!g.before.empty()) before += g.before[id];
-    }
-    const auto others = [](double shown) { return shown > 1 ? 0 : 1 - shown; };  // NaN stays
-    add_row(result, "", "", "all other tokens", "", "", others(mass), "");
-    if (!g.before.empty()) {
-      result.rows.back().resize(result.header.size() - 2);
-      add_cells(result.rows.back(), others(before), others(mass) - others(before));
-    }
+  add_token_facts(result, c.run->tokens, "position", next->position);
+  result.fact("log_sum_exp", model::log_sum_exp(next->logits));
+  if (g.actual >= 0) {
+    add_token(result, c, "following token", g.actual);
+    result.fact("following rank", rank_cell(g.actual_rank));
+    result.fact("following logit", next->logits[g.actual]);
+    result.fact("following probability", g.probabilities[g.actual]);
+  }
+  const auto others = [](double of_shown) { return of_shown > 1 ? 0 : 1 - of_shown; };  // NaN stays
+  result.fact("probability of other tokens", others(shown));
+  if (compared) {
+    result.fact("probability of other tokens compared with", others(shown_before));
+    result.fact("KL", bits(divergence(g.before, g.probabilities)), "bits");
   }
   return result;
 }

@@ -9,6 +9,7 @@
 #include "app/views/parts/frame.h"
 #include "app/views/parts/landmarks.h"
 #include "app/views/parts/list.h"
+#include "app/views/parts/names.h"
 #include "app/views/parts/selected.h"
 #include "model/files/error.h"
 #include "model/tokens/sampling.h"
@@ -374,13 +375,14 @@ List list_of(const ViewContext& c, Draw& draw, int rows) {
   const viz::Color muted = c.theme->text_muted;
   List list(c, kRows, row_count(draw));
   list.number("rank", 6, [](int rank) { return rank + 1; },
-              {.file = "rank",
+              {.file = key_column("rank"),
                .color = muted,
                .digits = 0,
                .least = least_width(c, "rank", grouped(adds_drawn(c, draw) ? draw.rank + 1 : 1))});
-  list.file("id", id);
-  list.text("token", 9, [&c, id](int rank) { return label_of(c, id(rank)); }, {.file = "token"});
-  list.file("bytes", [&c, id](int rank) { return bytes_as_hex(c.run->model->tokenizer->bytes(id(rank))); });
+  list.file(note_column("id"), id);
+  list.text("token", 9, [&c, id](int rank) { return label_of(c, id(rank)); }, {.file = note_column("token")});
+  list.file(note_column("bytes"),
+            [&c, id](int rank) { return bytes_as_hex(c.run->model->tokenizer->bytes(id(rank))); });
   const auto logit = [&draw, id](int rank) { return draw.next->logits[id(rank)]; };
   float logit_width = 0;  // logits descend, so that the ends are the widest
   for (const int rank : {0, list.table.rows - 1, adds_drawn(c, draw) ? draw.rank : 0})
@@ -394,9 +396,9 @@ List list_of(const ViewContext& c, Draw& draw, int rows) {
             .axis = true,
             .most = c.in_pane ? 40 * c.font_size : 0});
   const int probabilities = list.last();
-  list.number("cumulative", 5, draw.cumulative, {.file = "together", .digits = 4});
+  list.number("cumulative", 5, draw.cumulative, {.file = "cumulative", .digits = 4});
   list.text("removed by", 3, [&draw](int rank) { return std::string(removed_by(draw, rank)); },
-            {.file = "removed by", .color = muted, .hidden = !draw.removes()});
+            {.file = note_column("removed by"), .color = muted, .hidden = !draw.removes()});
   list.bar("drawn with", 7, share,
            {.file = "drawn with",
             .digits = 4,
@@ -405,7 +407,8 @@ List list_of(const ViewContext& c, Draw& draw, int rows) {
             .axis = true,
             .hidden = !draw.removes(),
             .blank = [&draw](int rank) { return rank >= draw.candidates.kept(); }});
-  list.file("is drawn", [&draw](int rank) { return std::string(rank == draw.rank ? "yes" : ""); });
+  list.file(note_column("is drawn"),
+            [&draw](int rank) { return std::string(rank == draw.rank ? "yes" : ""); });
   list.table.marked = draw.rank < list.table.rows ? draw.rank : -1;
   list.table.footer = {{list.cell(1, "the rest"), list.cell(probabilities, "")}};
   for (viz::FixedCell& cell : list.table.footer.front()) cell.color = c.theme->text_muted;
@@ -511,11 +514,9 @@ Table table(const ViewContext& c) {
   auto draw = draw_of(c);
   if (!draw) return {};
   Table result = list_of(c, *draw, draw->vocabulary()).exported(draw->vocabulary());
-  // The random number, in the column of the sums that it is compared with.
-  const auto sums = std::ranges::find(result.header, "together");
-  if (sums == result.header.end()) return result;
-  add_row(result, "", "", "random number of seed " + std::to_string(c.options[kSeed]));
-  result.rows.back()[static_cast<std::size_t>(sums - result.header.begin())] = in_file(draw->number);
+  add_token_facts(result, c.run->tokens, "position", draw->next->position);
+  result.fact("seed", c.options[kSeed]);
+  result.fact("random number", draw->number);
   return result;
 }
 

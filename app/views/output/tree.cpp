@@ -436,12 +436,14 @@ const char* words_of(Source source) {
 Table table(const ViewContext& c) {
   const auto tree = tree_of(c);
   if (!tree) return {};
-  Table result{{"node", "parent", "position", "id", "token", "probability", "from"}, {}};
+  Table result{key_column("node"),   key_column("parent"), key_column("position"), note_column("id"),
+               note_column("token"), "probability",        note_column("from")};
   for (int i = 0; i < std::ssize(tree->nodes); ++i) {
     const Node& node = tree->nodes[i];
     const auto position = tree->root_tokens - 1 + std::ssize(tree->path_to(i));
-    add_row(result, i, node.parent < 0 ? "" : std::to_string(node.parent), position, node.id,
-            label_of(c, node.id), std::isnan(node.probability) ? "" : plain(node.probability),
+    add_row(result, i, node.parent < 0 ? std::nullopt : std::optional(node.parent), position, node.id,
+            label_of(c, node.id),
+            std::isnan(node.probability) ? std::nullopt : std::optional(node.probability),
             words_of(node.source));
   }
   return result;
