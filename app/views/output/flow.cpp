@@ -131,7 +131,7 @@ Poster poster_of(const ViewContext& c, const LogitFlow& flow, std::vector<FlowEd
   poster.tokens = c.run->tokens.labels;
   const bool compact = is_compact(c);
   for (const FlowEdge& edge : poster.graph.edges) poster.edges.push_back(edge_label(edge, style));
-  for (const Column& column : poster.graph.columns) {
+  for (const TokenColumn& column : poster.graph.columns) {
     std::vector<std::string>& labels = poster.mlps.emplace_back();
     for (int layer = 0; layer < flow.layers; ++layer)
       labels.push_back((compact ? "MLP " : "MLP " + std::to_string(layer) + " ") +
@@ -146,7 +146,7 @@ Poster poster_of(const ViewContext& c, const LogitFlow& flow, std::vector<FlowEd
 
 std::shared_ptr<const FlowLens> lens_of(const ViewContext& c, const LogitFlow& flow, const Graph& graph) {
   FlowLensOf question{flow.token, {}};
-  for (const Column& column : graph.columns) question.positions.push_back(column.position);
+  for (const TokenColumn& column : graph.columns) question.positions.push_back(column.position);
   return c.ask(question);
 }
 
@@ -460,7 +460,7 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   const Graph& graph = s->poster.graph;
   const viz::Region& region = region_of(picture, hit);
   const auto name = [&](int position) { return token_name(c.run->tokens, position); };
-  const auto column_at = [&](int index) -> const Column& { return graph.columns[index]; };
+  const auto column_at = [&](int index) -> const TokenColumn& { return graph.columns[index]; };
   if (region.role == kEdge && region.id < std::ssize(graph.edges)) {
     const FlowEdge& edge = graph.edges[region.id];
     for (const Strand& strand : s->layout.strands)
@@ -470,7 +470,7 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
     say_part(facts, flow, edge.value);
     facts.commands.push_back({"Show " + edge_name(edge) + " at query " + name(edge.query), opened(c, edge)});
   } else if (region.role == kStream) {
-    const Column& column = column_at(region.id / (graph.layers + 1));
+    const TokenColumn& column = column_at(region.id / (graph.layers + 1));
     const int layer = region.id % (graph.layers + 1);
     facts.overlay.add(viz::StrokeRect{region.rect.inset(0.5F), c.theme->text, 1, 1});
     facts.say(name(column.position) + " into layer " + std::to_string(layer));
@@ -492,14 +492,14 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
     facts.commands.push_back(choose_query(c, column.position));
     add_choice_of_key(facts.commands, c, column.position, c.selection.query);
   } else if (region.role == kMlp) {
-    const Column& column = column_at(region.id / graph.layers);
+    const TokenColumn& column = column_at(region.id / graph.layers);
     const int layer = region.id % graph.layers;
     facts.overlay.add(viz::StrokeRect{region.rect.inset(0.5F), c.theme->text, 1, 1});
     facts.say("MLP " + std::to_string(layer) + " at " + name(column.position));
     say_part(facts, flow, column.mlps[layer]);
     facts.say(direct_words(flow, column.position, layer), Fact::Location::tooltip);
   } else if (region.role == kRest) {
-    const Column& column = column_at(graph.column_of(flow.position));
+    const TokenColumn& column = column_at(graph.column_of(flow.position));
     facts.overlay.add(viz::StrokeRect{region.rect.inset(0.5F), c.theme->text, 1, 1});
     facts.say("rest in layer " + std::to_string(region.id) + ": edges that are not drawn, biases and edits");
     say_part(facts, flow, column.rest[region.id]);

@@ -23,7 +23,7 @@ std::vector<Band> bands_of(const Graph& graph, FirstToken first, double scale) {
     bands[edge.layer].lanes.push_back(lane);
   }
   for (int layer = 0; layer < graph.layers; ++layer)
-    for (const Column& column : graph.columns)
+    for (const TokenColumn& column : graph.columns)
       bands[layer].widest =
           std::max(bands[layer].widest, static_cast<float>(std::abs(column.mlps[layer]) * scale));
   return bands;

@@ -8,8 +8,8 @@
 namespace headscope::app::flow_picture {
 namespace {
 
-Column column_at(const LogitFlow& flow, int position) {
-  Column column;
+TokenColumn column_at(const LogitFlow& flow, int position) {
+  TokenColumn column;
   column.position = position;
   const auto pos = static_cast<std::size_t>(position);
   column.embedding = flow.token_embedding[pos] + flow.position_embedding[pos] + flow.input_edits[pos];
@@ -33,7 +33,7 @@ Column column_at(const LogitFlow& flow, int position) {
 }  // namespace
 
 int Graph::column_of(int position) const {
-  const auto found = std::ranges::lower_bound(columns, position, {}, &Column::position);
+  const auto found = std::ranges::lower_bound(columns, position, {}, &TokenColumn::position);
   return found != columns.end() && found->position == position ? static_cast<int>(found - columns.begin())
                                                                : -1;
 }
@@ -92,15 +92,15 @@ Graph graph_with(const LogitFlow& flow, std::vector<FlowEdge> edges) {
   positions.erase(same.begin(), same.end());
   for (const int position : positions) graph.columns.push_back(column_at(flow, position));
   for (const FlowEdge& edge : graph.edges) {
-    Column& query = graph.columns[graph.column_of(edge.query)];
-    Column& key = graph.columns[graph.column_of(edge.key)];
+    TokenColumn& query = graph.columns[graph.column_of(edge.query)];
+    TokenColumn& key = graph.columns[graph.column_of(edge.key)];
     query.arrived[edge.layer] += edge.value;
     query.rest[edge.layer] -= edge.value;
     key.sent[edge.layer] += edge.value;
     key.rest[edge.layer] += edge.value;
     graph.magnitude += std::abs(edge.value);
   }
-  for (const Column& column : graph.columns)
+  for (const TokenColumn& column : graph.columns)
     graph.rest = std::accumulate(column.rest.begin(), column.rest.end(), graph.rest);
   return graph;
 }

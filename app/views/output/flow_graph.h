@@ -15,7 +15,7 @@ struct GraphOptions {
 };
 
 /// A token's column, with numbers of each layer, all parts of the logit.
-struct Column {
+struct TokenColumn {
   int position = 0;
   double embedding = 0;         ///< of token and position, as edited
   double mlp = 0;               ///< sum of `mlps`
@@ -38,10 +38,10 @@ struct Graph {
   int layers = 0;
   int target = 0;  ///< position
   double logit = 0;
-  std::vector<FlowEdge> edges;  ///< drawn ones, strongest first
-  std::vector<Column> columns;  ///< in the order of positions
-  double rest = 0;              ///< sum of the columns' rests
-  double magnitude = 0;         ///< sum of the magnitudes of drawn edges
+  std::vector<FlowEdge> edges;       ///< drawn ones, strongest first
+  std::vector<TokenColumn> columns;  ///< in the order of positions
+  double rest = 0;                   ///< sum of the columns' rests
+  double magnitude = 0;              ///< sum of the magnitudes of drawn edges
 
   int column_of(int position) const;  ///< index; -1: it has none
 };

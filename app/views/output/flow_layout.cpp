@@ -38,7 +38,7 @@ class Builder {
     const float em = style_.font_size;
     if (area_.w < 16 * em || area_.h < above_ + 8 * em) return {};
     double most = 1e-9;
-    for (const Column& column : g_.columns)
+    for (const TokenColumn& column : g_.columns)
       for (const double v : column.stream) most = std::max(most, std::abs(v));
     most = std::max(most, std::abs(g_.logit));
     const bool is_narrow = area_.w < 40 * em;  // has fewer tokens with a column
@@ -93,7 +93,7 @@ class Builder {
     rest_w_ = 0;
     for (const double v : g_.columns[target()].rest) rest_w_ += px(v);
     double sources = 0;
-    for (const Column& column : g_.columns) sources += std::abs(column.sources());
+    for (const TokenColumn& column : g_.columns) sources += std::abs(column.sources());
     panel_ = std::max(rest_w_ + 5.5F * u() + std::max(p_.panel, widest(p_.mlps[target()])),
                       3.5F * u() + std::max(style_.width(p_.all + signed_words(sources), style_.small()),
                                             style_.width(p_.rest, style_.small())));
@@ -133,7 +133,7 @@ class Builder {
     return widest;
   }
   /// The widest that a column's ribbon gets, roughly: its largest flow and what leaves or enters there.
-  float ribbon_width(const Column& column) const {
+  float ribbon_width(const TokenColumn& column) const {
     double most = 0;
     for (const double v : column.stream) most = std::max(most, std::abs(v));
     double side = 0;
@@ -217,7 +217,7 @@ class Builder {
   }
 
   /// The number of layers in which a column has something to show: above them nothing of it is drawn.
-  int last_layer_of(const Column& column) const {
+  int last_layer_of(const TokenColumn& column) const {
     if (column.position == g_.target) return g_.layers;
     int last = 0;
     for (const FlowEdge& edge : g_.edges)
@@ -226,7 +226,7 @@ class Builder {
   }
 
   void trace_ribbon(int index) {
-    const Column& column = g_.columns[index];
+    const TokenColumn& column = g_.columns[index];
     std::vector<Slice>& slices = out_.slices;
     Ribbon ribbon{column.stream[0], -px(column.stream[0]) / 2, px(column.stream[0]) / 2};
     float at = bands_.front().bottom;
@@ -367,7 +367,7 @@ class Builder {
   }
 
   void add_rest() {
-    const Column& column = g_.columns[target()];
+    const TokenColumn& column = g_.columns[target()];
     const ColumnPlace& place = out_.columns[target()];
     float left = place.rect.right();  // right of all ribbons: edits may let the target see later tokens
     for (const ColumnPlace& other : out_.columns) left = std::max(left, other.rect.right());
@@ -529,7 +529,7 @@ class Builder {
     for (const Label& label : out_.labels)
       if (label.of == Label::Of::token && label.column >= 0) labels.push_back(label);
     const auto value_of = [&](const Label& label) { return g_.columns[label.column].sources(); };
-    for (const Column& column : g_.columns) others += column.sources();
+    for (const TokenColumn& column : g_.columns) others += column.sources();
     std::ranges::stable_sort(labels, std::ranges::greater(),
                              [&](const Label& label) { return std::abs(value_of(label)); });
     bool any = false;

@@ -2,16 +2,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
+#include <optional>
 
-#include "app/views/output/logit_options.h"
+#include "app/views/parts/measured_facts.h"
 #include "app/views/parts/names.h"
 
 namespace headscope::app::flow_picture {
 
 Table table_of(const ViewContext& c, const LogitFlow& f) {
-  Table result;
-  result.header = {"kind",       "part",        "layer",    "head",         "from position",
-                   "from token", "to position", "to token", "contribution", "share"};
   struct Row {
     std::string kind, part;
     int layer = -1, head = -1, from = -1, to = -1;
@@ -23,11 +22,6 @@ Table table_of(const ViewContext& c, const LogitFlow& f) {
     rows.push_back({"edge", "attention", edge.layer, edge.head, edge.key, edge.query, edge.value});
     kept += edge.value;
   }
-  double all = 0;
-  for (const double v : f.arrived) all += v;
-  if (std::ssize(f.edges) < f.edge_count)
-    rows.push_back(
-        {"other edges", grouped(f.edge_count - std::ssize(f.edges)) + " edges", -1, -1, -1, -1, all - kept});
   const auto source = [&](std::string part, int layer, int position, double value) {
     rows.push_back({"source", std::move(part), layer, -1, position, -1, value});
   };
@@ -43,10 +37,18 @@ Table table_of(const ViewContext& c, const LogitFlow& f) {
   }
   source("ln_f bias", -1, f.position, f.final_bias);
   if (f.edited) source("edits after the layers", -1, f.position, f.final_edits);
-  source("rounding error", -1, -1, f.rounding_error());
   std::ranges::stable_sort(rows, std::ranges::greater(), [](const Row& row) { return std::abs(row.value); });
-  rows.insert(rows.begin(),
-              {"logit", "logit of " + logit_words(c, f.token, f.against), -1, -1, -1, f.position, f.logit});
+  Table result{"kind",
+               "part",
+               key_column("layer"),
+               key_column("head"),
+               key_column("from position"),
+               note_column("from token"),
+               key_column("to position"),
+               note_column("to token"),
+               "contribution",
+               "share"};
+  result.ranked_by = "contribution";
   const auto known = [](int index) { return index >= 0 ? std::optional(index) : std::nullopt; };
   const auto token = [&](int position) {
     return position >= 0 ? c.run->tokens.labels[position] : std::string();
@@ -54,6 +56,11 @@ Table table_of(const ViewContext& c, const LogitFlow& f) {
   for (const Row& row : rows)
     add_row(result, row.kind, row.part, known(row.layer), known(row.head), known(row.from), token(row.from),
             known(row.to), token(row.to), row.value, f.logit != 0 ? row.value / f.logit : NAN);
+  add_measured(result, c, {f.against == -1 ? "logit" : "difference", f.position, f.token, f.against});
+  result.fact("value", f.logit);
+  result.fact("rounding error", f.rounding_error());
+  result.fact("all edges", f.edge_count);
+  result.fact("sum of edges left out", std::accumulate(f.arrived.begin(), f.arrived.end(), 0.0) - kept);
   return result;
 }
 

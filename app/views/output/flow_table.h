@@ -4,8 +4,8 @@
 
 namespace headscope::app::flow_picture {
 
-/// One row for each edge and each source; the sources add up to the logit. Sorted by magnitude after the
-/// first.
+/// One row for each edge and each source, sorted by magnitude; the sources and the rounding error add up to
+/// the logit.
 Table table_of(const ViewContext& context, const LogitFlow& flow);
 
 }  // namespace headscope::app::flow_picture

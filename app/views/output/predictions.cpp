@@ -17,6 +17,7 @@
 #include "app/views/parts/landmarks.h"
 #include "app/views/parts/list.h"
 #include "app/views/parts/menu_lines.h"
+#include "app/views/parts/names.h"
 #include "app/views/parts/shaded_tokens.h"
 #include "viz/charts/bars.h"
 #include "viz/charts/chips.h"
@@ -145,16 +146,24 @@ void add_guess(List& list, const ViewContext& c, const Numbers& n, std::size_t g
     const std::vector<model::Guess>& top = n.of[position]->top;
     return g < top.size() ? &top[g] : nullptr;
   };
-  const auto cell = [guess](const auto& words) {
-    return [guess, words](int position) { return guess(position) ? words(*guess(position)) : std::string(); };
+  const auto words = [guess](const auto& of) {
+    return [guess, of](int position) { return guess(position) ? of(*guess(position)) : std::string(); };
   };
-  const auto label = cell([&c](const model::Guess& one) { return label_of(c, one.id); });
+  const auto number = [guess](auto model::Guess::*of) {
+    return [guess, of](int position) {
+      const model::Guess* one = guess(position);
+      return one ? std::optional(one->*of) : std::nullopt;
+    };
+  };
+  const auto label = words([&c](const model::Guess& one) { return label_of(c, one.id); });
   const std::string name = "guess " + std::to_string(g + 1) + " ";
-  list.file(name + "id", cell([](const model::Guess& one) { return std::to_string(one.id); }));
-  ListColumn& column = list.text(std::move(heading), importance, label, {.file = name + "token"});
-  list.file(name + "probability", cell([](const model::Guess& one) { return plain(one.probability); }));
+  list.file(note_column(name + "id"), number(&model::Guess::id));
+  ListColumn& column =
+      list.text(std::move(heading), importance, label, {.file = note_column(name + "token")});
+  list.file(name + "logit", number(&model::Guess::logit));
+  list.file(name + "probability", number(&model::Guess::probability));
   column.pictured = !n.is_difference || g == 0;
-  column.detail = cell([](const model::Guess& one) { return percent(one.probability); });
+  column.detail = words([](const model::Guess& one) { return percent(one.probability); });
   mark_guesses(column, c, n.of, g);
 }
 
@@ -166,29 +175,31 @@ List list_of(const ViewContext& c, const Numbers& n) {
   const auto id = [&tokens](int i) { return tokens.tokens[i].id; };
   const auto last = [&n](int i) { return i + 1 == n.length; };
   const auto incomparable = [&n](int i) { return !n.comparable_at[i]; };
-  const auto next = [last](const auto& cell) {
-    return [last, cell](int i) { return last(i) ? std::string() : in_file(cell(i + 1)); };
+  const auto unless_last = [last](const auto& cell) {
+    return [last, cell](int i) { return last(i) ? std::nullopt : std::optional(cell(i)); };
   };
   const auto label = [&tokens](int i) { return tokens.labels[i]; };
   List list(c, kRows, n.count());
   list.number("", 7, [](int i) { return i; },
-              {.file = "position", .color = c.theme->text_muted, .digits = 0});
-  list.file("id", id);
-  list.text("after", 8, label, {.file = "token"});
-  list.file("next id", next(id));
-  list.text("follows", 10, next(label), {.file = "next token"});
+              {.file = key_column("position"), .color = c.theme->text_muted, .digits = 0});
+  list.file(note_column("id"), id);
+  list.text("after", 8, label, {.file = note_column("token")});
+  list.file("log_sum_exp", [at](int i) { return at(i).log_sum_exp; });
+  list.file(note_column("next id"), unless_last([id](int i) { return id(i + 1); }));
+  list.text("follows", 10, [&tokens, last](int i) { return last(i) ? std::string() : tokens.labels[i + 1]; },
+            {.file = note_column("next token")});
   const int follows = list.last();
   const auto rank = [at, last](int i) {
     return last(i) || at(i).next_rank < 0 ? kNone : static_cast<double>(at(i).next_rank + 1);
   };
   ListColumn& ranks = list.number("rank", 6, rank, {.file = "rank", .digits = 0, .blank = last});
-  ranks.file_text = [at](int i) { return at(i).next_rank < 0 ? "nan" : std::to_string(at(i).next_rank + 1); };
+  list.file("logit", unless_last([at](int i) { return at(i).next_logit; }));
   ListColumn& probability =
       list.number("probability", 5, [at, last](int i) { return last(i) ? kNone : at(i).next_probability; },
                   {.file = "probability", .digits = 4, .scientific = 0.001, .blank = last});
   ListColumn& loss =
       list.bar("loss, bits", 9, n.loss,
-               {.file = "loss in bits", .digits = 3, .high = n.high, .axis = true, .blank = last});
+               {.file = Column("loss", "bits"), .digits = 3, .high = n.high, .axis = true, .blank = last});
   int measured = list.last();
   for (ListColumn* column : {&ranks, &probability, &loss}) column->pictured = !is_difference;
   for (std::size_t g = 0; g < kGuesses; ++g)
@@ -211,9 +222,10 @@ List list_of(const ViewContext& c, const Numbers& n) {
     mark_guesses(before, c, n.before, 0);
     list.number(two ? "loss, bits" : "loss now, bits", 5, n.loss, {.digits = 3, .blank = last});
     list.number(two ? "loss there" : "loss before", 4, n.loss_before,
-                {.file = "compared loss in bits", .digits = 3, .blank = incomparable});
-    list.bar("difference, bits", 9, n.difference,
-             {.file = difference_column_prefix(c) + "loss in bits", .digits = 3, .blank = incomparable});
+                {.file = Column("compared loss", "bits"), .digits = 3, .blank = incomparable});
+    list.bar(
+        "difference, bits", 9, n.difference,
+        {.file = Column(difference_column_prefix(c) + "loss", "bits"), .digits = 3, .blank = incomparable});
     measured = list.last();
   }
   const bool any = (is_difference ? n.comparable : n.tokens) > 0, sorted = c.options[kSurprisingFirst];
@@ -392,18 +404,14 @@ Table table(const ViewContext& c) {
   const std::optional<Numbers> n = numbers_of(c);
   if (!n) return {};
   Table result = list_of(c, *n).exported();
-  const std::string measured = (n->is_difference ? difference_column_prefix(c) : "") + "loss in bits";
-  const auto loss = std::ranges::find(result.header, measured);
-  if (n->tokens == 0 || loss == result.header.end()) return result;
-  const auto add = [&](const char* name, double value) {
-    add_row(result, "", "", name);
-    result.rows.back()[static_cast<std::size_t>(loss - result.header.begin())] = in_file(value);
-  };
-  if (n->is_difference) {
-    if (n->comparable > 0) add("mean", n->mean_difference);
-  } else {
-    add("mean", n->mean);
-    add("perplexity", std::exp2(n->mean));
+  if (n->is_difference && n->comparable > 0) {
+    result.fact("mean difference of loss", n->mean_difference, "bits");
+    result.fact("compared mean loss", n->mean_before, "bits");
+    result.fact("compared tokens", n->comparable);
+  }
+  if (!n->is_difference && n->tokens > 0) {
+    result.fact("mean loss", n->mean, "bits");
+    result.fact("perplexity", std::exp2(n->mean));
   }
   return result;
 }

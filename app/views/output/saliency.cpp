@@ -13,7 +13,9 @@
 #include "app/views/parts/frame.h"
 #include "app/views/parts/landmarks.h"
 #include "app/views/parts/list.h"
+#include "app/views/parts/measured_facts.h"
 #include "app/views/parts/menu_lines.h"
+#include "app/views/parts/names.h"
 #include "app/views/parts/shaded_tokens.h"
 #include "viz/scene/scale.h"
 
@@ -192,6 +194,13 @@ std::string share_heading(const ViewContext& c) {
   return c.side == Side::difference ? "difference" : name;
 }
 
+std::string share_column(const ViewContext& c) {
+  return difference_column_prefix(c) + "share";
+}
+std::string unit_of(const Numbers& n) {
+  return is_in_bits(n.of->metric) ? "bits" : "";
+}
+
 /// Whether tokens that only the baseline has had shares.
 bool shows_unmatched(const ViewContext& c, const Numbers& n) {
   return c.side == Side::difference && compares_different_inputs(*c.run) && n.of->unmatched != 0;
@@ -210,15 +219,13 @@ List list_of(const ViewContext& c, const Numbers& n) {
   const PromptTokens& tokens = c.run->tokens;
   List list(c, kRows, n.count());
   list.number("", 7, [](int i) { return i; },
-              {.file = "position", .color = c.theme->text_muted, .digits = 0});
-  list.file("id", [&tokens](int i) { return tokens.tokens[i].id; });
+              {.file = key_column("position"), .color = c.theme->text_muted, .digits = 0});
+  list.file(note_column("id"), [&tokens](int i) { return tokens.tokens[i].id; });
   list.text("token", 10, [&tokens](int i) { return tokens.labels[i]; },
-            {.file = "token", .least = 6 * c.font_size});
+            {.file = note_column("token"), .least = 6 * c.font_size});
   const int named = list.last();
   list.bar(share_heading(c), 9, n.shares,
-           {.file = difference_column_prefix(c) +
-                    std::string(kMethod.choices[static_cast<std::size_t>(c.options[kMethod])].name) +
-                    (is_in_bits(n.of->metric) ? " in bits" : ""),
+           {.file = Column(share_column(c), unit_of(n)),
             .digits = 4,
             .scientific = 0.0001,
             .most = c.printed ? c.width : 30 * c.font_size,
@@ -372,18 +379,25 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
 
 // ---- the table ----
 
-/// A row for each token that may have a share, then the sums that the list ends with.
+/// A row for each token that may have a share.
 Table table(const ViewContext& c) {
   const auto n = numbers_of(c);
   if (!n) return {};
+  const Saliency& of = *n->of;
+  const std::string unit = unit_of(*n);
   Table result = list_of(c, *n).exported();
-  const auto add = [&](const char* name, double value) { add_row(result, "", "", name, value); };
-  if (shows_unmatched(c, *n)) add("only in the baseline", n->of->unmatched);
-  if (c.options[kMethod] != SaliencyMethod::gradient_norm) add("sum", n->of->sum());
-  add("value", n->of->value);
-  if (is_integrated(c.options))
-    add("value at the baseline embedding", n->of->start), add("exact", n->of->value - n->of->start),
-        add("error", n->of->error());
+  result.ranked_by = share_column(c);
+  add_measured(result, c, {name_of(kSaliencyMetrics, of.metric), of.position, of.token, of.against});
+  result.fact("method", name_of(kSaliencyMethods, of.method));
+  result.fact("value", of.value, unit);
+  result.fact("sum", of.sum(), unit);
+  if (shows_unmatched(c, *n)) result.fact("only in the baseline", of.unmatched, unit);
+  if (is_integrated(c.options)) {
+    result.fact("baseline", name_of(kSaliencyBaselines, c.options[kBaseline]));
+    result.fact("baseline value", of.start, unit);
+    result.fact("error", of.error(), unit);
+    result.fact("gradients", of.gradients);
+  }
   return result;
 }
 

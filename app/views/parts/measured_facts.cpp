@@ -1,5 +1,6 @@
 #include "app/views/parts/measured_facts.h"
 
+#include "app/run/analyses/logit_direction.h"
 #include "app/views/parts/names.h"
 #include "app/views/parts/selected.h"
 
@@ -14,6 +15,7 @@ void add_measured(Table& table, const ViewContext& c, const Measured& measured) 
   table.fact("metric", measured.metric);
   if (measured.position >= 0) add_token_facts(table, c.run->tokens, "position", measured.position);
   if (measured.token >= 0) add_token(table, c, "token", measured.token);
+  if (measured.against == kVocabularyMean) table.fact("other token", "mean");
   if (measured.against >= 0) add_token(table, c, "other token", measured.against);
 }
 

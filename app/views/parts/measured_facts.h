@@ -12,7 +12,7 @@ struct Measured {
   std::string_view metric;  ///< its name on the command line
   int position = -1;        ///< of the prediction; -1: none
   int token = -1;           ///< id; -1: none
-  int against = -1;         ///< id of the token that it is compared with; -1: none
+  int against = -1;         ///< id of the token that it is compared with; -1: none; or kVocabularyMean
 };
 
 /// Adds the metric, the position and the tokens as facts.

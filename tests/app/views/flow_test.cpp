@@ -17,13 +17,13 @@ constexpr const char* kMary = "When Mary and John went to the store, John gave a
 
 double drawn_and_rest(const Graph& graph) {
   double sum = graph.rest;
-  for (const Column& column : graph.columns) sum += column.sources();
+  for (const TokenColumn& column : graph.columns) sum += column.sources();
   return sum;
 }
 
 /// At every layer of every column, what is drawn and the rest make the one width of the other.
 void expect_balanced(const Graph& graph) {
-  for (const Column& column : graph.columns) {
+  for (const TokenColumn& column : graph.columns) {
     EXPECT_NEAR(column.stream[0], column.embedding, 1e-5 * std::max(1.0, std::abs(graph.logit)));
     for (int layer = 0; layer < graph.layers; ++layer) {
       const auto l = static_cast<std::size_t>(layer);
