@@ -87,7 +87,8 @@ Facts copying_facts(const ViewContext& c, TokenReading reading, const Picture& p
 Table copying_table(const ViewContext& c, TokenReading reading) {
   const auto copying = c.run ? c.ask(CopyingOfModel{reading}) : nullptr;
   if (!copying) return {};
-  Table result{{"layer", "head", "copying score"}, {}};
+  Table result{key_column("layer"), key_column("head"), "copying score"};
+  result.ranked_by = "copying score";
   const int layers = c.run->run->config.n_layer;
   for (int layer = 0; layer < layers; ++layer)
     for (int head = 0; head < copying->heads; ++head)
@@ -370,23 +371,31 @@ Table table(const ViewContext& c) {
   const auto& [up, down] = numbers->sides;
   const CircuitWords words = words_of(c);
   if (c.options[kCircuit] == Circuit::pairs) {
-    Table result{{"place", "query id", "query token", "key id", "key token", words.quantity}, {}};
+    Table result{key_column("rank"),    note_column("query id"),  note_column("query token"),
+                 note_column("key id"), note_column("key token"), words.quantity};
     for (const std::vector<Entry>& side : numbers->sides)
       for (const Entry& pair : side)
-        add_row(result, result.rows.size() + 1, pair.query, label_of(c, pair.query), pair.id,
-                label_of(c, pair.id), static_cast<float>(pair.value));
+        add_row(result, result.rows() + 1, pair.query, label_of(c, pair.query), pair.id, label_of(c, pair.id),
+                static_cast<float>(pair.value));
+    add_head_facts(result, c);
     return result;
   }
-  Table result{{"place"}, {}};
+  Table result{key_column("rank")};
   for (const std::string& name : words.in_file)
-    result.header.insert(result.header.end(), {name + " id", name + " token", name + " " + words.quantity});
+    result.columns.insert(result.columns.end(), {note_column(name + " id"), note_column(name + " token"),
+                                                 name + " " + words.quantity});
   for (std::size_t i = 0; i < std::min(up.size(), down.size()); ++i)
     add_row(result, i + 1, up[i].id, label_of(c, up[i].id), static_cast<float>(up[i].value), down[i].id,
             label_of(c, down[i].id), static_cast<float>(down[i].value));
-  // The token itself, by its rank, and the head's number.
-  if (const HeadTokens* of = numbers->tokens.get())
-    add_row(result, of->own_rank + 1, of->own.id, label_of(c, of->own.id), of->own.logit);
-  if (copying) add_row(result, "copying score", "", "", copying->score);
+  add_head_facts(result, c);
+  result.fact("position", position_of(c));
+  result.fact("token", c.run->tokens.labels[position_of(c)]);
+  if (const HeadTokens* of = numbers->tokens.get()) {
+    result.fact("token id", of->own.id);
+    result.fact(words.quantity, of->own.logit);
+    result.fact("rank", of->own_rank + 1);
+  }
+  if (copying) result.fact("copying score", copying->score);
   return result;
 }
 

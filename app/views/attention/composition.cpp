@@ -399,23 +399,24 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
 Table table(const ViewContext& c) {
   const auto n = numbers_of(c);
   if (!n) return {};
-  const std::string name = std::string(spec_of(c.options[kKind]).name) + " composition";
-  Table result{{"sender layer", "sender head", "receiver layer", "receiver head"}, {}};
   const bool is_change = is_difference(c);
-  if (is_change)
-    result.header.push_back(difference_column_prefix(c) + name);
-  else
-    result.header.insert(result.header.end(), {name, "random", "above random"});
+  Table result{key_column("sender layer"), key_column("sender head"), key_column("receiver layer"),
+               key_column("receiver head"), (is_change ? difference_column_prefix(c) : "") + "composition"};
+  result.ranked_by = result.columns.back().name;
+  const CompositionKindSpec& kind = spec_of(c.options[kKind]);
+  result.fact("kind", kind.name);
+  result.fact("formula", kind.formula);
+  if (!is_change) {
+    result.columns.emplace_back("above random");
+    result.fact("random", n->of->baseline);
+  }
   for (int row = 0; row < n->rows; ++row)
     for (int col = 0; col < n->rows; ++col) {
       const int receiver = n->receiver(col);
       const SelectHead from = selection_of(*n->of, row), to = selection_of(*n->of, receiver);
       if (!n->of->is_pair(row, receiver) || to.layer >= n->of->done) continue;
-      add_row(result, from.layer, from.head, to.layer, to.head, n->of->value(row, receiver));
-      if (!is_change) {
-        result.rows.back().resize(5);
-        add_cells(result.rows.back(), n->of->baseline, n->of->excess(row, receiver));
-      }
+      add_row(result, from.layer, from.head, to.layer, to.head, n->of->value(row, receiver),
+              is_change ? std::nullopt : std::optional(n->of->excess(row, receiver)));
     }
   return result;
 }

@@ -2,6 +2,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <ranges>
 
 #include "app/run/analyses/head_metrics.h"
 #include "app/run/analyses/thumbnails.h"
@@ -39,6 +40,29 @@ const Option<Text> kText = choice_option<Text>(
      {"repeated", "Repeated", "Random tokens repeated once, independent of the prompt",
       "on random tokens repeated once"},
      {"list", "List", "All prompts of the open list, independent of the prompt", "on {}"}});
+bool uses_repeated(const Options& options) {
+  return options[kText] == Text::repeated;
+}
+const Option<int> kSequences = applying_if(
+    uses_repeated, make_option<int>("repeated-sequences", "Sequences", "number of sequences of random tokens",
+                                    {.phrase = "{sequence}",
+                                     .default_value = RepeatedTokens::kDefaultSequences,
+                                     .low = 1,
+                                     .high = 100'000}));
+const Option<int> kLength =
+    applying_if(uses_repeated, make_option<int>("repeated-length", "Length",
+                                                "tokens of a sequence before they are repeated, if they fit",
+                                                {.phrase = "{token} repeated",
+                                                 .default_value = RepeatedTokens::kDefaultLength,
+                                                 .low = 1,
+                                                 .high = 1 << 20}));
+const Option<int> kSeed = applying_if(
+    uses_repeated,
+    with_flag(
+        "seed",
+        make_option<int>(
+            "repeated-seed", "Seed", "seed of the random tokens",
+            {.phrase = "seed {}", .default_value = 0, .low = 0, .high = std::numeric_limits<int>::max()})));
 const Option<bool> kMinFirst = switch_option("least-first", "Lowest first", "rR",
                                              "sort the list from the lowest value", "lowest values first");
 const Option<double> kMin = number_option(
@@ -59,7 +83,8 @@ bool is_difference(const ViewContext& c) {
 }
 
 RepeatedTokens repeated_tokens(const ViewContext& c) {
-  return RepeatedTokens::default_for(c.run->run->config.n_ctx);
+  return {std::min(c.options[kLength], RepeatedTokens::longest(c.run->run->config.n_ctx)),
+          c.options[kSequences], static_cast<std::uint64_t>(c.options[kSeed])};
 }
 Question question_of(const ViewContext& c) {
   switch (c.options[kText]) {
@@ -79,6 +104,7 @@ struct Measurement {
   std::vector<const HeadMetricValues*> of_head;  ///< null: none
   std::string texts;                             ///< a description of the texts, for a list
   int sequences = 0;                             ///< number of finished sequences of random tokens
+  const ListProgress* list = nullptr;            ///< of a list
 };
 
 /// Measured on the prompt. Nothing while there is no answer.
@@ -99,7 +125,7 @@ std::optional<Measurement> measured_on_texts(const ViewContext& c) {
   if (!answer) return std::nullopt;
   Measurement m{answer, {}, "", answer->sequences};
   for (const HeadMetricValues& head : answer->heads) m.of_head.push_back(&head);
-  if (uses_list(c)) m.texts = list_words(c, answer->progress);
+  if (uses_list(c)) m.texts = list_words(c, answer->progress), m.list = &answer->progress;
   return m;
 }
 
@@ -360,20 +386,28 @@ int head_at(const ViewContext& c, const Numbers& n, const Picture& picture, cons
 Table table(const ViewContext& c) {
   const std::optional<Numbers> n = numbers_of(c);
   if (!n) return {};
-  Table result{{"layer", "head"}, {}};
-  for (const HeadMetricKind& metric : head_metrics()) {
-    const std::string unit(metric.unit_in_files());
-    result.header.push_back((is_difference(c) ? difference_column_prefix(c) : "") +
-                            std::string(metric.heading) + (unit.empty() ? "" : " in ") + unit);
+  Table result{key_column("layer"), key_column("head")};
+  const auto name = [&](const HeadMetricKind& metric) {
+    return (is_difference(c) ? difference_column_prefix(c) : "") + std::string(metric.name);
+  };
+  for (const HeadMetricKind& metric : head_metrics())
+    result.columns.emplace_back(name(metric), std::string(metric.unit_in_files()));
+  result.columns.emplace_back("queries left out");
+  result.ranked_by = name(kind_of(c.options[kMetric]));
+  if (const ListProgress* list = n->measured.list) {
+    result.fact("prompts", list->done - list->skipped);
+    result.fact("skipped prompts", list->skipped);
+  } else if (ignores_prompt(c)) {
+    const RepeatedTokens texts = repeated_tokens(c);
+    result.fact("sequences", n->measured.sequences);
+    result.fact("length", texts.length, "tokens");
+    result.fact("seed", texts.seed);
   }
-  const bool some_left_out = !left_out_words(left_out_of(*n)).empty();
-  if (some_left_out) result.header.emplace_back("queries left out");
   for (int head = 0; head < n->done; ++head) {
-    auto& row = result.rows.emplace_back();
-    add_cells(row, head / n->heads, head % n->heads);
-    for (const auto& values : n->values) add_cells(row, values[head]);
     const HeadMetricValues* of = n->measured.of_head[head];
-    if (some_left_out) row.push_back(of != nullptr ? std::to_string(of->left_out) : "");
+    add_row(result, head / n->heads, head % n->heads,
+            n->values | std::views::transform([head](const auto& values) { return values[head]; }),
+            of != nullptr ? std::optional(of->left_out) : std::nullopt);
   }
   return result;
 }
@@ -458,7 +492,7 @@ View head_metrics_view() {
   view.over_list = &kText;
   view.over_list_value = static_cast<int>(Text::list);
   view.of_model = ignores_prompt;
-  view.options = {&kMetric, &kText, &kMin, &kMinFirst, &kFirstRow};
+  view.options = {&kMetric, &kText, &kSequences, &kLength, &kSeed, &kMin, &kMinFirst, &kFirstRow};
   add_list(view, kRows, click, on_key);
   view.figure_size = figure_size;
   view.shows_difference = true;

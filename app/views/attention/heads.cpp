@@ -314,25 +314,25 @@ viz::Scene make_card(const ViewContext& c, const Thumbnails& thumbnails, const T
   return card;
 }
 
-/// A row for each head and (pooled) query, a column for each (pooled) key.
+/// A row for each head and cell of its thumbnail that is not masked: of pooled cells, from which query and
+/// key on.
 Table table(const ViewContext& c) {
   const auto thumbnails = c.run ? c.ask(ThumbnailsOfHeads{}) : nullptr;
   if (!thumbnails) return {};
   const int heads = c.run->run->config.n_head, rows = row_count(c), cols = col_count(c);
-  const auto range = [](int cell, int size, int length) {
-    const auto [first, last] = pooled_in_cell(cell, size, length);
-    return std::to_string(first) + (first == last ? "" : "-" + std::to_string(last));
-  };
-  Table result{{"layer", "head", "queries"}, {}};
-  for (int key = 0; key < cols; ++key) result.header.push_back("keys " + range(key, cols, key_count(*c.run)));
+  const int length = c.run->run->length(), keys = key_count(*c.run);
+  Table result{key_column("layer"), key_column("head"), key_column("query"), key_column("key"),
+               difference_column_prefix(c) + "weight"};
+  result.ranked_by = result.columns.back().name;
+  if (rows < length) result.fact("queries per cell", 1.0 * length / rows);
+  if (cols < keys) result.fact("keys per cell", 1.0 * keys / cols);
   for (int i = 0; i < c.run->run->config.n_layer * heads; ++i) {
     const Thumbnail* t = thumbnail_of(*thumbnails, i);
-    for (int query = 0; query < rows && t; ++query) {
-      auto& row = result.rows.emplace_back();
-      add_cells(row, i / heads, i % heads, range(query, rows, c.run->run->length()));
+    for (int query = 0; query < rows && t; ++query)
       for (int key = 0; key < cols; ++key)
-        row.push_back(t->is_masked(query, key) ? "" : plain(t->values[query * cols + key]));
-    }
+        if (!t->is_masked(query, key))
+          add_row(result, i / heads, i % heads, pooled_in_cell(query, rows, length).first,
+                  pooled_in_cell(key, cols, keys).first, t->values[query * cols + key]);
   }
   return result;
 }

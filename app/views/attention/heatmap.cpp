@@ -155,14 +155,20 @@ double sum_of_row(const Pattern& pattern, int row) {
   return sum;
 }
 
-/// A row for each query, a column for each key; masked cells are empty.
+/// A row for each cell that is not masked.
 Table table(const ViewContext& c) {
   const auto pattern = pattern_reply(c).answer;
   if (!pattern) return {};
-  Table result{{"query", "token"}, {}};
-  add_key_columns(result, c);
+  Table result{key_column("query"), note_column("query token"), key_column("key"), note_column("key token"),
+               difference_column_prefix(c) + std::string(words_of(c, *pattern).quantity)};
+  result.ranked_by = result.columns.back().name;
+  result.fact("layer", c.selection.layer);
+  if (c.options[kCells] != Cells::rollout) result.fact("head", c.selection.head);
   for (int query = 0; query < pattern->length; ++query)
-    add_query_row(result, c, {}, pattern->matrix(), query, &pattern->masked);
+    for (int key = 0; key < pattern->masked.end_of(query); ++key)
+      if (!pattern->masked(query, key))
+        add_row(result, query, c.run->tokens.labels[query], key, key_tokens(*c.run).labels[key],
+                pattern->matrix().at(query, key));
   return result;
 }
 

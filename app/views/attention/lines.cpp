@@ -330,7 +330,7 @@ bool is_inside(const ViewContext& c, const Place& place) {
   return place.position < (place.key ? key_count(*c.run) : c.run->run->length());
 }
 
-/// A row for each weight above the threshold, the strongest first; the heading says if rows are missing.
+/// A row for each weight above the threshold, the strongest first.
 Table table(const ViewContext& c) {
   const std::vector<Source> sources = c.run ? sources_of(c) : std::vector<Source>();
   if (sources.empty()) return {};
@@ -338,11 +338,14 @@ Table table(const ViewContext& c) {
   std::ranges::sort(drawn.links, [](const viz::Link& a, const viz::Link& b) {
     return std::tuple(-a.weight, a.series, a.from, a.to) < std::tuple(-b.weight, b.series, b.from, b.to);
   });
-  std::string weight = difference_column_prefix(c) + "weight";
-  if (drawn.links.size() < drawn.passed)
-    weight += " (the " + grouped(std::ssize(drawn.links)) + " strongest of " +
-              grouped(static_cast<std::int64_t>(drawn.passed)) + ")";
-  Table result{{"head", "query", "query token", "key", "key token", weight}, {}};
+  Table result{"head",
+               key_column("query"),
+               note_column("query token"),
+               key_column("key"),
+               note_column("key token"),
+               difference_column_prefix(c) + "weight"};
+  result.ranked_by = result.columns.back().name;
+  result.fact("weights", drawn.passed);  // of which there are at most kMaxRows rows
   for (const viz::Link& link : drawn.links) {
     const Source& source = sources[link.series];  // for differences its last word is the direction
     const std::size_t end = c.side == Side::difference ? source.name.rfind(' ') : std::string::npos;

@@ -126,7 +126,7 @@ List list_of(const ViewContext& c, const Numbers& n) {
   const auto label = [&](int row) {
     return row < n.heads ? head_label(c, c.selection.layer, row) : n.names[row];
   };
-  list.text("part", 9, label, {.file = "part"}).file_text = [&n](int row) { return n.names[row]; };
+  list.text("part", 9, label, {.file = "part"}).file_cell = [&n](int row) { return n.names[row]; };
   ListColumn& z =
       list.strip(delta(c) + std::string("z"), 5, kOwnZ, n.z,
                  {.file = "z", .heading = c.theme->value, .most = 12 * c.font_size, .blank = [&n](int row) {
@@ -319,7 +319,11 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
 /// A row for each part, for their sum, and for the residual stream before and after.
 Table table(const ViewContext& c) {
   const auto n = numbers_of(c);
-  return n ? list_of(c, *n).exported(static_cast<int>(n->names.size())) : Table{};
+  if (!n) return {};
+  Table result = list_of(c, *n).exported(static_cast<int>(n->names.size()));
+  result.fact("layer", c.selection.layer);
+  add_query_facts(result, c);
+  return result;
 }
 
 float whole_height(const ViewContext& c) {

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <ranges>
 #include <tuple>
 #include <utility>
 
@@ -170,13 +171,14 @@ Table table(const ViewContext& c) {
   const auto input = current_input(c);
   if (!input) return {};
   const std::vector<NamedStrip> strips = strips_of(c, *input);
-  Table result{{"component"}, {}};
-  for (const NamedStrip& strip : strips) result.header.push_back(strip.name);
-  for (std::size_t i = 0; i < input->output.size(); ++i) {
-    auto& row = result.rows.emplace_back(1, std::to_string(i));
-    for (const NamedStrip& strip : strips)
-      row.push_back(i < strip.values.size() ? plain(strip.values[i]) : "");
-  }
+  Table result{key_column("component")};
+  for (const NamedStrip& strip : strips) result.columns.emplace_back(strip.name);
+  for (std::size_t i = 0; i < input->output.size(); ++i)
+    add_row(result, i, strips | std::views::transform([i](const NamedStrip& strip) {
+                         return i < strip.values.size() ? std::optional(strip.values[i]) : std::nullopt;
+                       }));
+  add_head_facts(result, c);
+  add_query_facts(result, c);
   return result;
 }
 

@@ -228,8 +228,9 @@ List list_of(const ViewContext& c, const Numbers& n) {
     list.bar(delta(c) + heading, importance, n.of(stage), look);
   };
   const auto weights = n.of(Stage::pattern).first(n.k.size());
-  list.number("", 7, [](int key) { return key; }, {.file = "key", .color = theme.text_muted, .digits = 0});
-  list.text("token", 9, c.run->tokens.labels, {.file = "token", .heading = theme.key});
+  list.number("", 7, [](int key) { return key; },
+              {.file = key_column("key"), .color = theme.text_muted, .digits = 0});
+  list.text("token", 9, c.run->tokens.labels, {.file = note_column("token"), .heading = theme.key});
   strip("key k", 2, Vector::key, theme.key, std::max(magnitude(n.q), largest_magnitude(n.k)), "q, k", n.k,
         false, "k");
   strip("q × k", 7, Vector::product, theme.query, largest_magnitude(n.products), "q × k", n.products,
@@ -310,26 +311,17 @@ std::vector<std::string> component_lines(const Numbers& n, Vector which, int key
   return {};
 }
 
-/// Numbers of all keys, vectors of those that the query sees, and in the last row their sum.
+/// Numbers of all keys, vectors of those that the query sees.
 Table table(const ViewContext& c) {
   const auto stages = current_stages(c);
   if (!stages) return {};
   const Numbers n = numbers_of(c, *stages);
   const List list = list_of(c, n);
-  if (is_difference(c)) return list.exported();
-  Table result = list.exported(stages->values.length);
-  std::vector<std::string> sum{"sum", "", "", "", "", plain(n.weight_sum)};
-  sum.resize(result.header.size());
-  if (c.options[kStrips] == Strips::values)
-    std::ranges::transform(n.z, sum.end() - std::ssize(n.z), [](float v) { return plain(v); });
-  result.rows.push_back(std::move(sum));
-  if (!n.edited) return result;
-  std::vector<std::string> edited{"edited sum"};
-  edited.resize(result.header.size());
-  if (c.options[kStrips] == Strips::values)
-    std::ranges::transform(n.edited_z, edited.end() - std::ssize(n.edited_z),
-                           [](float v) { return plain(v); });
-  result.rows.push_back(std::move(edited));
+  Table result = list.exported(is_difference(c) ? -1 : stages->values.length);
+  result.ranked_by = difference_column_prefix(c) + "weight";
+  add_head_facts(result, c);
+  add_query_facts(result, c);
+  if (!is_difference(c)) result.fact("sum of weights", n.weight_sum);
   return result;
 }
 

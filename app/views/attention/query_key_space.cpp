@@ -288,15 +288,20 @@ Table table(const ViewContext& c) {
   const std::optional<Marks> shown = marks_of(c);
   if (!shown) return {};
   const QueryKeySpace& space = *shown->space;
-  Table result{{"kind", "position", "token", axis_title(space, 0), axis_title(space, 1)}, {}};
-  if (uses_list(c)) result.header.insert(result.header.begin(), "prompt");
+  Table result{key_column("prompt"), "kind",        key_column("position"),
+               note_column("token"), "direction 1", "direction 2"};
+  if (!uses_list(c)) result.columns.erase(result.columns.begin());
+  add_head_facts(result, c);
+  for (const std::size_t i : {0, 1})
+    result.fact("direction " + std::to_string(i + 1) + "'s share of the variance", space.shares[i]);
   for (const bool key : {false, true}) {
     for (int i = 0; i < space.length; ++i) {
       const ListQueryKeySpace::Place& place = shown->places()[i];
       const auto [x, y] = space.at(key, i);
-      auto& row = result.rows.emplace_back();
+      TableRow row;
       if (uses_list(c)) add_cells(row, place.prompt + 1);
       add_cells(row, key ? "key" : "query", place.position, label_of(c, place.id), x, y);
+      result.add(std::move(row));
     }
   }
   return result;

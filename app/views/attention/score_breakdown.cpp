@@ -356,30 +356,26 @@ std::vector<std::string> key_lines(const ViewContext& c, const Numbers& n, int k
           std::string(names_of_sides(c).first) + " " + exact(weight)};
 }
 
-/// The components, then each number from the score to the weight; empty if it is missing on one side.
+/// The components; facts are each number from the score to the weight that is not missing on one side.
 Table table(const ViewContext& c) {
   const auto n = numbers_of(c);
   if (!n) return {};
-  Table result{{"quantity", "index", "value"}, {}};
   const std::string prefix = difference_column_prefix(c);
-  const auto vector = [&](const char* name, const auto& values) {
-    for (std::size_t i = 0; i < values.size(); ++i) add_row(result, prefix + name, i, values[i]);
+  Table result{key_column("component"), prefix + "q", prefix + "k", prefix + "q*k"};
+  for (std::size_t i = 0; i < n->q.size(); ++i) add_row(result, i, n->q[i], n->k[i], n->products[i]);
+  add_head_facts(result, c);
+  const auto positions = [&](const PromptRun& run, const ScoreTerms& terms, const std::string& compared) {
+    add_token_facts(result, run.tokens, compared + "query", terms.query);
+    add_token_facts(result, run.tokens, compared + "key", terms.key);
   };
-  vector("q", n->q);
-  vector("k", n->k);
-  vector("q*k", n->products);
-  const auto positions = [&](const ScoreTerms& terms, const std::string& compared) {
-    add_row(result, compared + "position of the query", "", terms.query);
-    add_row(result, compared + "position of the key", "", terms.key);
-  };
-  positions(n->now, "");
+  positions(*c.run, n->now, "");
   if (n->before) {
-    positions(*n->before, "compared ");
-    add_row(result, prefix + "score through q", "", n->through_q);
-    add_row(result, prefix + "score through k", "", n->through_k);
+    positions(*c.run->baseline, *n->before, "compared ");
+    result.fact(prefix + "score through q", n->through_q);
+    result.fact(prefix + "score through k", n->through_k);
   }
   visit_quantities(*n, [&](const char* name, auto value) {
-    add_row(result, prefix + name, "", n->before && std::isnan(value) ? "" : plain(value));
+    if (!n->before || !std::isnan(value)) result.fact(prefix + name, value);
   });
   return result;
 }

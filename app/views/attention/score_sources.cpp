@@ -72,19 +72,24 @@ double size_of(double value) {
   return std::isnan(value) ? std::numeric_limits<double>::infinity() : std::abs(value);
 }
 
-void add_list(Numbers& n, Listed list) {
-  const ScoreSources& of = *n.of;
+std::vector<Product> products_in(const ScoreSources& of, Listed list) {
+  std::vector<Product> products;
   for (int i = 0; i < of.count(); ++i) {
-    if (list == Listed::query) n.listed.push_back({i, -1, of.of_query(i)});
-    if (list == Listed::key) n.listed.push_back({-1, i, of.of_key(i)});
+    if (list == Listed::query) products.push_back({i, -1, of.of_query(i)});
+    if (list == Listed::key) products.push_back({-1, i, of.of_key(i)});
     for (int j = 0; list == Listed::pairs && j < of.count(); ++j)
-      n.listed.push_back({i, j, of.product(i, j)});
+      products.push_back({i, j, of.product(i, j)});
   }
+  return products;
+}
+
+void add_list(Numbers& n, Listed list) {
+  n.listed = products_in(*n.of, list);
   const auto key = [](const Product& p) { return std::tuple(-size_of(p.value), p.of_query, p.of_key); };
   const std::size_t most = list == Listed::pairs ? std::min(kMostPairs, n.listed.size()) : n.listed.size();
   std::ranges::partial_sort(n.listed, n.listed.begin() + static_cast<std::ptrdiff_t>(most), {}, key);
   n.listed.resize(most);
-  n.others = of.sum();
+  n.others = n.of->sum();
   for (const Product& p : n.listed) n.others -= p.value;
 }
 
@@ -383,37 +388,42 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
 
 // ---- the table ----
 
-/// A row for each pair, then their sum, the rounding error and the model's score.
+/// A row for each pair, or for each part on one side with all of the other.
 Table table(const ViewContext& c) {
   const auto n = numbers_of(c);
   if (!n) return {};
   const ScoreSources& of = *n->of;
   const std::string value = difference_column_prefix(c) + "scaled score";
-  Table result{{"part of q", "q layer", "q head", "part of k", "k layer", "k head", value}, {}};
-  const auto number = [](int i) { return i < 0 ? std::optional<int>() : std::optional(i); };
-  for (int i = 0; i < of.count(); ++i)
-    for (int j = 0; j < of.count(); ++j) {
-      const ScoreSource &q = of.sources[i], &k = of.sources[j];
-      add_row(result, name_of(q, false), number(q.layer), number(q.head), name_of(k, true), number(k.layer),
-              number(k.head), of.product(i, j));
+  Table result{"part of q", note_column("q layer"), note_column("q head"),
+               "part of k", note_column("k layer"), note_column("k head"),
+               value};
+  result.ranked_by = value;
+  for (const Product& product : products_in(of, c.options[kList])) {
+    TableRow row;
+    for (const bool key : {false, true}) {
+      const int part = key ? product.of_key : product.of_query;
+      const auto number = [](int i) { return i < 0 ? std::optional<int>() : std::optional(i); };
+      if (part < 0)
+        add_cells(row, "all", std::nullopt, std::nullopt);
+      else
+        add_cells(row, name_of(of.sources[part], key), number(of.sources[part].layer),
+                  number(of.sources[part].head));
     }
-  // The lists: a part on one side with all of the other.
-  for (int i = 0; i < of.count(); ++i) {
-    const ScoreSource& q = of.sources[i];
-    add_row(result, name_of(q, false), number(q.layer), number(q.head), "all", "", "", of.of_query(i));
+    add_cells(row, product.value);
+    result.add(std::move(row));
   }
-  for (int j = 0; j < of.count(); ++j) {
-    const ScoreSource& k = of.sources[j];
-    add_row(result, "all", "", "", name_of(k, true), number(k.layer), number(k.head), of.of_key(j));
-  }
-  const auto total = [&](const char* name, double sum) { add_row(result, name, "", "", "", "", "", sum); };
-  total("sum", of.sum());
-  total("rounding error", of.rounding_error());
-  total("score of the model", of.score);
-  if (c.side != Side::difference) {  // each side has its own
-    total("ln_1 scale at the query", of.query_scale);
-    total("ln_1 scale at the key", of.key_scale);
-  }
+  add_head_facts(result, c);
+  add_query_facts(result, c);
+  add_token_facts(result, c.run->tokens, "key", n->terms.key);
+  result.fact("scale", c.run->run->config.attention_scale(n->terms.layer));
+  result.fact(value, of.score);
+  result.fact("sum", of.sum());
+  result.fact("rounding error", of.rounding_error());
+  if (c.side == Side::difference) return result;  // each side has its own
+  result.fact("weight", n->terms.weight());
+  result.fact("ln_1 scale at the query", of.query_scale);
+  result.fact("ln_1 scale at the key", of.key_scale);
+  if (n->terms.edited()) result.fact("edited score", n->terms.masked());
   return result;
 }
 

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <ranges>
 #include <span>
 #include <vector>
 
@@ -53,7 +54,7 @@ struct StageName {
   const char* file;
 };
 constexpr std::array<StageName, kStages> kNames{
-    {{"1 scores", "scores"}, {"2 scaled", "scaled"}, {"3 masked", "masked"}, {"4 pattern", "pattern"}}};
+    {{"1 scores", "score"}, {"2 scaled", "scaled"}, {"3 masked", "masked"}, {"4 pattern", "weight"}}};
 
 /// What a stage computes, or that an edit had the last word.
 std::string stage_note(const ViewContext& c, Stage stage, bool is_difference) {
@@ -474,15 +475,20 @@ Picture build(const ViewContext& c) {
   return std::move(nearer);
 }
 
-/// The four matrices below each other: a row for each stage and query, a column for each key.
+/// A row for each cell of the four matrices.
 Table table(const ViewContext& c) {
   const auto stages = current_stages(c);
   if (!stages) return {};
-  Table result{{"stage", "query", "token"}, {}};
-  add_key_columns(result, c);
-  for (const Stage stage : kAllStages)
-    for (int query = 0; query < stages->values.length; ++query)
-      add_query_row(result, c, {kNames[static_cast<std::size_t>(stage)].file}, stages->matrix(stage), query);
+  Table result{key_column("query"), note_column("query token"), key_column("key"), note_column("key token")};
+  for (const StageName& name : kNames) result.columns.emplace_back(difference_column_prefix(c) + name.file);
+  result.ranked_by = result.columns.back().name;
+  add_head_facts(result, c);
+  const std::vector<std::string>& tokens = c.run->tokens.labels;
+  for (int query = 0; query < stages->values.length; ++query)
+    for (int key = 0; key < stages->values.length; ++key)
+      add_row(result, query, tokens[query], key, tokens[key],
+              kAllStages |
+                  std::views::transform([&](Stage stage) { return stages->matrix(stage).at(query, key); }));
   return result;
 }
 

@@ -8,6 +8,7 @@
 #include "app/views/parts/landmarks.h"
 #include "app/views/parts/list.h"
 #include "app/views/parts/matrix_zoom.h"
+#include "app/views/parts/names.h"
 #include "app/views/parts/prompt_list_words.h"
 
 namespace headscope::app {
@@ -17,7 +18,7 @@ enum Role { kRow };  // Region::id: index of a match
 enum class Text { prompt, list };
 enum class Target { weights, shape };
 enum class QueryChoice { token, position, any };
-enum class KeyChoice { token, position, before, any };
+enum class KeyChoice { token, position, before, any, later };
 enum class Heads { all, chosen };
 
 const Option<Text> kText = [] {
@@ -44,7 +45,9 @@ const Option<QueryChoice> kQueries = applying_if(
     choice_option<QueryChoice>(
         "search-from", "Queries", "qQ", "which queries",
         {{"token", "From token", "The chosen query's token at any position, with or without a leading space"},
-         {"position", "From position", "The chosen query's position", "queries at this position"},
+         {"position", "From position",
+          "The chosen query's position; in a list by default each prompt's last one",
+          "queries at this position"},
          {"any", "From any", "All queries but the first, which sees only itself", "all queries"}}));
 const Option<KeyChoice> kKeys = applying_if(
     is_for_weights,
@@ -53,7 +56,9 @@ const Option<KeyChoice> kKeys = applying_if(
         {{"token", "To token", "The chosen key's token at any position, with or without a leading space"},
          {"position", "To position", "The chosen key's position", "keys at this position"},
          {"before", "At distance", "At the chosen key's distance before the query", "keys at this distance"},
-         {"any", "To any", "All keys that the query sees", "all keys"}}));
+         {"any", "To any", "All keys that the query sees", "all keys"},
+         {"later", "To later", "All keys but key 0, on which many heads of GPT-2 rest",
+          "all keys but key 0"}}));
 const Option<Heads> kHeads =
     choice_option<Heads>("search-heads", "Heads", "hH", "which heads",
                          {{"all", "All heads", "All heads of all layers"},
@@ -99,11 +104,13 @@ TokenSelector at_position(int position) {
 TokenSelector queries_of(const ViewContext& c) {
   const QueryChoice from = c.options[kQueries];
   if (c.run->tokens.was_empty || from == QueryChoice::any) return {};
-  return from == QueryChoice::token ? same_word(c, c.run->tokens, c.selection.query)
-                                    : at_position(c.selection.query);
+  return from == QueryChoice::token           ? same_word(c, c.run->tokens, c.selection.query)
+         : uses_list(c) && c.chosen_query < 0 ? TokenSelector{TokenSelector::Kind::from_end, "", 1}
+                                              : at_position(c.selection.query);
 }
 
 TokenSelector keys_of(const ViewContext& c) {
+  if (c.options[kKeys] == KeyChoice::later) return {TokenSelector::Kind::from_position, "", 1};
   if (c.selection.key < 0) return {};
   switch (c.options[kKeys]) {
     case KeyChoice::token:
@@ -113,6 +120,7 @@ TokenSelector keys_of(const ViewContext& c) {
     case KeyChoice::before:
       return {TokenSelector::Kind::before_query, "", c.selection.query - c.selection.key};
     case KeyChoice::any:
+    case KeyChoice::later:
       break;
   }
   return {};
@@ -183,7 +191,8 @@ std::string words_of(const TokenSelector& selector, const char* any) {
 std::string title_of(const ViewContext& c) {
   if (of_shape(c)) return "Heads with this shape";
   const WeightSearch search = search_of(c);
-  const bool lacks_key = !c.printed && c.selection.key < 0 && c.options[kKeys] != KeyChoice::any;
+  const bool lacks_key = !c.printed && c.selection.key < 0 && c.options[kKeys] != KeyChoice::any &&
+                         c.options[kKeys] != KeyChoice::later;
   return "Weights from " + words_of(search.from, "any query") + " to " +
          words_of(search.to, lacks_key ? "any key (none is chosen)" : "any key");
 }
@@ -277,19 +286,30 @@ List list_of(const ViewContext& c, const FoundWeights& found, const std::vector<
     return head_label(c, one.layer, one.head);
   });
   list.bar(of_shape(c) ? "in the shape" : "weight", 9, of(&FoundWeight::weight),
-           {.digits = 4, .low = 0, .high = 1, .axis = true, .most = 9 * c.font_size});
+           {.file = of_shape(c) ? "share" : "weight",
+            .digits = 4,
+            .low = 0,
+            .high = 1,
+            .axis = true,
+            .most = 9 * c.font_size});
   const auto position = [&](const char* heading, int importance, int FoundWeight::*field, const char* file) {
-    list.number(heading, importance, of(field), {.file = file, .color = theme.text_muted, .digits = 0});
+    list.number(heading, importance, of(field),
+                {.file = key_column(file), .color = theme.text_muted, .digits = 0});
   };
   if (uses_list(c)) position("prompt", 6, &FoundWeight::prompt, "prompt");
-  list.file("layer", of(&FoundWeight::layer));
-  list.file("head", of(&FoundWeight::head));
+  list.file(key_column("layer"), of(&FoundWeight::layer));
+  list.file(key_column("head"), of(&FoundWeight::head));
   position("", 3, &FoundWeight::query, "query");
-  list.text("query", 7, query_label, {.file = "query token", .heading = theme.query});
+  list.text("query", 7, query_label, {.file = note_column("query token"), .heading = theme.query});
   position("", 2, &FoundWeight::key, "key");
-  list.text("key", 5, key_label, {.file = "key token", .heading = theme.key});
-  list.text(std::string(kContext), 4, excerpts, {.color = theme.text_muted, .most = 34 * c.font_size});
-  list.file(of_shape(c) ? "part" : "weight", of(&FoundWeight::weight));
+  list.text("key", 5, key_label, {.file = note_column("key token"), .heading = theme.key});
+  if (!c.run->model->patterns) {
+    list.file(note_column("query id"), of(&FoundWeight::query_id));
+    list.file(note_column("key id"), of(&FoundWeight::key_id));
+  }
+  const std::string context(kContext);
+  list.text(context, 4, excerpts,
+            {.file = note_column(context), .color = theme.text_muted, .most = 34 * c.font_size});
   list.table.marked = chosen_row(c, found);
   return list;
 }
@@ -356,7 +376,10 @@ Table table(const ViewContext& c) {
   const auto found = found_of(c);
   if (!found) return {};
   const std::vector<std::string> excerpts = excerpts_of(*found);
-  return list_of(c, *found, excerpts).exported();
+  Table result = list_of(c, *found, excerpts).exported();
+  result.ranked_by = of_shape(c) ? "share" : "weight";
+  result.fact("found", found->count);
+  return result;
 }
 
 /// Shows the place of a match without altering the search: the place shares the searched tokens with the

@@ -237,7 +237,12 @@ List list_of(const ViewContext& c, const Numbers& n) {
           .is_signed = n.is_difference});
   };
   list.text(row ? "key" : "score of", 9, n.names,
-            {.file = "of", .heading = row ? theme.key : theme.text_muted});
+            {.file = row ? std::nullopt : std::optional<Column>("scores"),
+             .heading = row ? theme.key : theme.text_muted});
+  if (row) {
+    list.file(key_column("key"), [](int key) { return key; });
+    list.file(note_column("key token"), c.run->tokens.labels);
+  }
   bars("score", "score", 6, n.scores, {.is_signed = true});
   bars(n.is_difference ? "scaled" : "× " + viz::number(n.scale, 3), "scaled", 5, n.scaled,
        {.is_signed = true, .hidden = n.scale == 1});
@@ -339,22 +344,18 @@ Table table(const ViewContext& c) {
   const auto n = numbers_of(c);
   if (!n) return {};
   Table result = list_of(c, *n).exported();
+  result.ranked_by = (n->is_difference ? difference_column_prefix(c) : "") + "weight";
+  if (c.options[kSource] == Source::row) {
+    add_head_facts(result, c);
+    add_query_facts(result, c);
+  }
   if (!n->one_group) return result;
-  // Numbers of all rows together, in the columns of the weights that they are of.
-  const auto add = [&](const char* name, double of_weights, double of_other, bool has_other) {
-    std::vector<std::string> row(result.header.size());
-    row.front() = name;
-    for (std::size_t i = 1; i < row.size(); ++i) {
-      if (result.header[i].ends_with("weight")) row[i] = in_file(of_weights);
-      if (has_other && result.header[i] == n->other_column) row[i] = in_file(of_other);
-    }
-    result.rows.push_back(std::move(row));
-  };
-  const bool has_other = !n->other.empty() && !n->is_difference;
-  add("entropy in bits", n->entropy, has_other ? entropy_of(n->other) : 0, has_other);
-  if (!n->is_difference)
-    add("largest weight", static_cast<double>(largest(n->weights)), static_cast<double>(largest(n->other)),
-        has_other);
+  result.fact((n->is_difference ? difference_column_prefix(c) : "") + "entropy", n->entropy, "bits");
+  if (n->is_difference) return result;
+  result.fact("largest weight", largest(n->weights));
+  if (n->other.empty()) return result;
+  result.fact(n->other_column + " entropy", entropy_of(n->other), "bits");
+  result.fact("largest " + n->other_column, largest(n->other));
   return result;
 }
 

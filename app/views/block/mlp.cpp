@@ -11,6 +11,7 @@
 #include "app/views/parts/edited.h"
 #include "app/views/parts/landmarks.h"
 #include "app/views/parts/list.h"
+#include "app/views/parts/names.h"
 #include "app/views/parts/navigation.h"
 #include "viz/charts/vector_strip.h"
 
@@ -110,8 +111,8 @@ List list_of(const ViewContext& c, const Numbers& n, const LogitEffects& effects
     return [&n, vector](int row) { return value_of(n, vector, n.order[row]); };
   };
   List list(c, kRows, static_cast<int>(n.order.size()));
-  list.file("place", [](int row) { return row + 1; });
-  list.number("neuron", 10, n.order, {.file = "neuron", .digits = 0});
+  list.file(note_column("rank"), [](int row) { return row + 1; });
+  list.number("neuron", 10, n.order, {.file = key_column("neuron"), .digits = 0});
   list.number(prefix + "before", 5, value(kBefore), {.file = file_prefix + "before"});
   list.bar(prefix + "after", 9, value(kAfter),
            {.file = file_prefix + "after", .axis = true, .is_signed = true});
@@ -127,27 +128,31 @@ List list_of(const ViewContext& c, const Numbers& n, const LogitEffects& effects
     const auto cell = [&effects, up, place](const auto& words) {
       return [&effects, up, place, words](int row) {
         const auto tokens = effects[row].pushed(up);
-        return place < tokens.size() ? words(effects[row], tokens[place]) : std::string();
+        return place < tokens.size() ? std::optional(words(effects[row], tokens[place])) : std::nullopt;
       };
     };
+    const auto text = [&cell](const auto& words) {
+      return [of = cell(words)](int row) { return of(row).value_or(""); };
+    };
     const auto label =
-        cell([&c](const LogitEffect&, const TokenPush& token) { return label_of(c, token.id); });
+        text([&c](const LogitEffect&, const TokenPush& token) { return label_of(c, token.id); });
     const std::string file = (up ? "up " : "down ") + std::to_string(place + 1) + " ";
-    list.file(file + "id",
-              cell([](const LogitEffect&, const TokenPush& token) { return in_file(token.id); }));
+    list.file(note_column(file + "id"),
+              cell([](const LogitEffect&, const TokenPush& token) { return token.id; }));
     // A fixed width, because the texts arrive one after the other.
     const std::string heading = place > 0 ? "" : up ? "pushes up" : "pushes down";
-    ListColumn& column = list.text(heading, (up ? 8 : 7) - 2 * static_cast<int>(place), label,
-                                   {.file = file + "token", .least = 2 * width, .most = 2 * width});
+    ListColumn& column =
+        list.text(heading, (up ? 8 : 7) - 2 * static_cast<int>(place), label,
+                  {.file = note_column(file + "token"), .least = 2 * width, .most = 2 * width});
     column.detail =
-        cell([](const LogitEffect& of, const TokenPush& token) { return signed_number(of.push(token)); });
+        text([](const LogitEffect& of, const TokenPush& token) { return signed_number(of.push(token)); });
     if (i == 0 && waiting >= 0)
       column.text = [&effects, label, waiting](int row) {
         const std::string& failure = effects[row].failure;
         return row == waiting ? failure.empty() ? kComputing : failure : label(row);
       };
-    list.file(file + "push", cell([](const LogitEffect& of, const TokenPush& token) {
-                return in_file(static_cast<float>(of.push(token)));
+    list.file(note_column(file + "push"), cell([](const LogitEffect& of, const TokenPush& token) {
+                return static_cast<float>(of.push(token));
               }));
   }
   if (c.side == Side::difference) list.table.row_names = "neurons that differ most";
@@ -423,18 +428,13 @@ Table table(const ViewContext& c) {
   LogitEffects effects;
   for (const int neuron : n.order) effects.push_back(logit_effect_of(c, n, neuron));
   Table result = list_of(c, n, effects).exported();
-  // The norms of the strips, in the columns before and after the nonlinearity.
-  const auto before = std::ranges::find(result.header, difference_column_prefix(c) + "before"),
-             after = std::ranges::find(result.header, difference_column_prefix(c) + "after");
-  if (before == result.header.end() || after == result.header.end()) return result;
-  const auto add = [&](const char* name, int of_before, int of_after) {
-    std::vector<std::string>& row = result.rows.emplace_back(result.header.size());
-    row.front() = name;
-    row[static_cast<std::size_t>(before - result.header.begin())] = in_file(norm_of(n.vectors[of_before]));
-    row[static_cast<std::size_t>(after - result.header.begin())] = in_file(norm_of(n.vectors[of_after]));
-  };
-  add("norm of all neurons", kBefore, kAfter);
-  add("norm of the MLP's input and output", kInput, kOutput);
+  result.ranked_by = difference_column_prefix(c) + "after";
+  result.fact("layer", c.selection.layer);
+  add_query_facts(result, c);
+  result.fact("norm of all neurons before", norm_of(n.vectors[kBefore]));
+  result.fact("norm of all neurons after", norm_of(n.vectors[kAfter]));
+  result.fact("norm of the input", norm_of(n.vectors[kInput]));
+  result.fact("norm of the output", norm_of(n.vectors[kOutput]));
   return result;
 }
 

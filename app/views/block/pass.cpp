@@ -427,22 +427,22 @@ std::vector<std::string> dimension_words(const ViewContext& c, const Numbers& n,
 /// A row for the embedding, and for each layer four: what attention adds, the stream, what the MLP adds, the
 /// stream; before them the stream that enters a block if edits make it another than left the block before.
 Table table(const ViewContext& c) {
-  Table result;
   const auto pass = c.run ? pass_of(c) : nullptr;
-  if (!pass) return result;
+  if (!pass) return {};
   const bool is_difference = c.side == Side::difference;
-  add_cells(
-      result.header, "layer", "vector", is_difference ? "norm of the difference" : "norm",
-      is_difference ? "cosine of the differences before and after" : "cosine of the stream before and after",
-      component_headings(c.run->run->config.n_embd));
-  add_row(result, "", "wte + wpe", pass->embedded_norm, "", pass->embedded);
+  Table result{
+      key_column("layer"), "vector", is_difference ? "norm of the difference" : "norm",
+      is_difference ? "cosine of the differences before and after" : "cosine of the stream before and after"};
+  result.add_components(c.run->run->config.n_embd);
+  add_query_facts(result, c);
+  add_row(result, std::nullopt, "wte + wpe", pass->embedded_norm, std::nullopt, pass->embedded);
   for (std::size_t i = 0; i < pass->blocks.size(); ++i) {
     const BlockPass& block = *pass->blocks[i];
     if (i > 0 && block.resid_pre != pass->blocks[i - 1]->resid_post)
-      add_row(result, i, "resid_pre", block.pre_norm, "", block.resid_pre);
-    add_row(result, i, "attn_out", block.attn_norm, "", block.attn_out);
+      add_row(result, i, "resid_pre", block.pre_norm, std::nullopt, block.resid_pre);
+    add_row(result, i, "attn_out", block.attn_norm, std::nullopt, block.attn_out);
     add_row(result, i, "resid_mid", block.mid_norm, block.attn_cosine, block.resid_mid);
-    add_row(result, i, "mlp_out", block.mlp_norm, "", block.mlp_out);
+    add_row(result, i, "mlp_out", block.mlp_norm, std::nullopt, block.mlp_out);
     add_row(result, i, "resid_post", block.post_norm, block.mlp_cosine, block.resid_post);
   }
   return result;

@@ -12,6 +12,7 @@
 #include "app/views/parts/frame.h"
 #include "app/views/parts/landmarks.h"
 #include "app/views/parts/list.h"
+#include "app/views/parts/names.h"
 #include "app/views/parts/prompt_list_words.h"
 #include "viz/scene/scale.h"
 
@@ -301,13 +302,10 @@ List list_of(const ViewContext& c, const Examples& examples, const std::vector<s
     return [&c, id_of = of(id)](int row) { return label_of(c, id_of(row)); };
   };
   List list(c, kRows, static_cast<int>(examples.best.size()));
-  list.file("layer", [layer = c.selection.layer](int) { return layer; });
-  if (of_head)
-    list.file("head", [head = c.selection.head](int) { return head; });
-  else if (examples.neurons.size() > 1)
-    list.number("neuron", 7, of(&Example::neuron), {.file = "neuron", .digits = 0});
-  else
-    list.file("neuron", of(&Example::neuron));
+  if (!of_head && examples.neurons.size() > 1)
+    list.number("neuron", 7, of(&Example::neuron), {.file = key_column("neuron"), .digits = 0});
+  else if (!of_head)
+    list.file(key_column("neuron"), of(&Example::neuron));
   list.bar(quantity(c), 10, of(&Example::value),
            {.file = quantity(c),
             .digits = 4,
@@ -316,18 +314,22 @@ List list_of(const ViewContext& c, const Examples& examples, const std::vector<s
             .axis = true,
             .most = 9 * c.font_size});
   const auto number = [&](const char* heading, int importance, int Example::*field, const char* file) {
-    list.number(heading, importance, of(field), {.file = file, .color = theme.text_muted, .digits = 0});
+    list.number(heading, importance, of(field),
+                {.file = key_column(file), .color = theme.text_muted, .digits = 0});
   };
   if (uses_list(c)) number("prompt", 4, &Example::prompt, "prompt");
   number("position", 3, &Example::position, of_head ? "query" : "position");
   // The context has the token, too, of a head often not the key.
   list.text(of_head ? "query" : "token", 5, token(&Example::id),
-            {.file = of_head ? "query token" : "token", .heading = of_head ? theme.query : theme.text_muted});
+            {.file = note_column(of_head ? "query token" : "token"),
+             .heading = of_head ? theme.query : theme.text_muted});
+  list.file(note_column(of_head ? "query id" : "token id"), of(&Example::id));
   if (of_head) {
     number("position", 2, &Example::key, "key");
-    list.text("key", 6, token(&Example::key_id), {.file = "key token", .heading = theme.key});
+    list.text("key", 6, token(&Example::key_id), {.file = note_column("key token"), .heading = theme.key});
+    list.file(note_column("key id"), of(&Example::key_id));
   }
-  ListLook look{.file = std::string(kContext),
+  ListLook look{.file = note_column(std::string(kContext)),
                 .color = theme.text_muted,
                 .least = 16 * c.font_size,
                 .most = 64 * c.font_size};
@@ -481,7 +483,12 @@ Table table(const ViewContext& c) {
   const auto examples = examples_of(c);
   if (!examples || !examples->answer) return {};
   const std::vector<std::string> contexts = texts_of(*examples);
-  return list_of(c, *examples, contexts).exported();
+  Table result = list_of(c, *examples, contexts).exported();
+  result.ranked_by = quantity(c);
+  result.fact("found", examples->count);
+  result.fact("layer", c.selection.layer);
+  if (is_of_head(c.options)) result.fact("head", c.selection.head);
+  return result;
 }
 
 /// High enough for the rows that are asked for, or else for a sheet of them.

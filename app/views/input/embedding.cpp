@@ -10,6 +10,7 @@
 #include "app/views/parts/landmarks.h"
 #include "app/views/parts/list.h"
 #include "app/views/parts/menu_lines.h"
+#include "app/views/parts/names.h"
 #include "model/pass/plan.h"
 #include "viz/charts/vector_strip.h"
 #include "viz/scene/scale.h"
@@ -339,14 +340,14 @@ std::string cosine_words(const NearestTokens& nearest, const Neighbour& neighbou
 
 /// A row for each vector: the token's, the position's, their sum, and those of the nearest tokens.
 Table table(const ViewContext& c) {
-  Table result;
   const auto nearest = c.ask(NearestTo{c.chosen_query});
-  if (!c.run) return result;
+  if (!c.run) return {};
   const Numbers n = numbers_of(c);
-  add_cells(result.header, "vector", "id", "token", "cosine", "norm",
-            component_headings(c.run->run->config.n_embd));
+  Table result{"vector", note_column("id"), note_column("token"), "cosine", "norm"};
+  result.add_components(c.run->run->config.n_embd);
+  add_query_facts(result, c);
   for (std::size_t i = 0; i < kVectors; ++i)
-    add_row(result, n.names[i], n.id, c.run->tokens.labels[n.position], "", norm_of(n.vectors[i]),
+    add_row(result, n.names[i], n.id, c.run->tokens.labels[n.position], std::nullopt, norm_of(n.vectors[i]),
             n.vectors[i]);
   if (!nearest || nearest->id != n.id) return result;
   for (const auto& [id, dot, norm, cosine] : nearest->tokens)

@@ -88,18 +88,17 @@ Picture build(const ViewContext& c) {
 
 /// The cosines of the chosen positions with all others, a row for each of these.
 Table table(const ViewContext& c) {
-  Table result;
   const auto cosines = c.run ? c.ask(CosinesOfPositions{}) : nullptr;
-  if (!cosines) return result;
+  if (!cosines) return {};
   const std::vector<int> chosen = shown_positions(c);
-  result.header = {"position"};
+  Table result{key_column("position")};
   for (const char* name : {"learned with ", "sinusoidal with "})
-    for (const int p : chosen) result.header.push_back(name + std::to_string(p));
+    for (const int p : chosen) result.columns.emplace_back(name + std::to_string(p));
   for (int position = 0; position < cosines->positions; ++position) {
-    std::vector<std::string>& row = result.rows.emplace_back();
-    add_cells(row, position);
+    TableRow row{cell_of(position)};
     for (const bool learned : {true, false})
       for (const int p : chosen) add_cells(row, cosines->matrix(learned).at(p, position));
+    result.add(std::move(row));
   }
   return result;
 }

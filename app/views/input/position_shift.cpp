@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <ranges>
 
 #include "app/run/analyses/position_geometry.h"
 #include "app/views/parts/declare.h"
@@ -136,16 +137,14 @@ Picture build(const ViewContext& c) {
 
 /// The errors of all methods, a row for each k.
 Table table(const ViewContext& c) {
-  Table result;
   const auto shift = c.run ? c.ask(ShiftOfPositions{}) : nullptr;
-  if (!shift) return result;
-  result.header = {"k"};
-  for (const Method& method : kMethods) result.header.emplace_back(method.words);
-  for (std::size_t k = 0; k < shift->learned.size(); ++k) {
-    std::vector<std::string>& row = result.rows.emplace_back();
-    add_cells(row, k);
-    for (const Method& method : kMethods) add_cells(row, ((*shift).*method.errors)[k]);
-  }
+  if (!shift) return {};
+  Table result{key_column("k")};
+  for (const Method& method : kMethods) result.columns.emplace_back(method.words);
+  for (std::size_t k = 0; k < shift->learned.size(); ++k)
+    add_row(result, k, kMethods | std::views::transform([&](const Method& method) {
+                         return ((*shift).*method.errors)[k];
+                       }));
   return result;
 }
 

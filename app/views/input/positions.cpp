@@ -95,17 +95,16 @@ float value_of(const ViewContext& c, int encoding, int position, int dimension) 
 
 /// The chosen dimensions of both encodings, a row for each position.
 Table table(const ViewContext& c) {
-  Table result;
-  if (!c.run) return result;
+  if (!c.run) return {};
   const std::vector<int> dimensions = shown_dimensions(c);
-  result.header = {"position"};
+  Table result{key_column("position")};
   for (const char* name : {"learned ", "sinusoidal "})
-    for (const int d : dimensions) result.header.push_back(name + std::to_string(d));
+    for (const int d : dimensions) result.columns.emplace_back(name + std::to_string(d));
   for (int position = 0; position < c.run->run->config.n_ctx; ++position) {
-    std::vector<std::string>& row = result.rows.emplace_back();
-    add_cells(row, position);
+    TableRow row{cell_of(position)};
     for (const int encoding : {kLearned, kSinusoidal})
       for (const int d : dimensions) add_cells(row, value_of(c, encoding, position, d));
+    result.add(std::move(row));
   }
   return result;
 }

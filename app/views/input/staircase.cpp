@@ -198,14 +198,14 @@ Picture build(const ViewContext& c) {
 
 /// The coordinates of both paths, a row for each position.
 Table table(const ViewContext& c) {
-  Table result;
   const auto learned = panel_of(c, kLearned);
-  if (!learned) return result;
+  if (!learned) return {};
   const PathPanel sinusoidal = sinusoidal_panel(c);
-  result.header.emplace_back("position");
-  for (const std::string& title : learned->path.titles)  // "direction 1: 9.49 %"
-    result.header.push_back("learned " + title + (title.ends_with('%') ? " of the variance" : ""));
-  for (const int d : coordinates_of(c)) result.header.push_back("sinusoidal " + std::to_string(d));
+  Table result{key_column("position"), "learned direction 1", "learned direction 2", "learned direction 3"};
+  for (const int d : coordinates_of(c)) result.columns.emplace_back("sinusoidal " + std::to_string(d));
+  const std::vector<double> shares = c.ask(PathOfPositions{})->shares;
+  for (std::size_t i = 0; i < shares.size(); ++i)
+    result.fact("direction " + std::to_string(i + 1) + "'s share of the variance", shares[i]);
   for (std::size_t p = 0; p < sinusoidal.path.points.size(); ++p)
     add_row(result, p, in_float(learned->path.points[p]), in_float(sinusoidal.path.points[p]));
   return result;

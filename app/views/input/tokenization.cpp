@@ -8,6 +8,7 @@
 #include "app/views/parts/landmarks.h"
 #include "app/views/parts/list.h"
 #include "app/views/parts/menu_lines.h"
+#include "app/views/parts/names.h"
 #include "viz/scene/contrast.h"
 
 namespace headscope::app {
@@ -311,7 +312,9 @@ std::vector<std::string> step_lines(const ViewContext& c, const std::vector<mode
 Table table(const ViewContext& c) {
   const auto merges = c.run ? c.ask(MergesOfTokens{}) : nullptr;
   if (!merges) return {};
-  Table result{{"position", "token", "id", "bytes", "merge", "merge rank", "left", "right", "merged"}, {}};
+  Table result{key_column("position"), note_column("token"), note_column("id"),
+               note_column("bytes"),   key_column("merge"),  note_column("merge rank"),
+               note_column("left"),    note_column("right"), note_column("merged")};
   for (int i = 0; i < c.run->run->length(); ++i) {
     const int id = token_at(c, i).id;
     const auto add = [&](const auto&... merge) {

@@ -11,6 +11,7 @@
 #include "app/views/parts/landmarks.h"
 #include "app/views/parts/list.h"
 #include "app/views/parts/menu_lines.h"
+#include "app/views/parts/names.h"
 #include "app/views/parts/navigation.h"
 #include "app/views/parts/selected.h"
 #include "app/views/parts/weight_colors.h"
@@ -278,16 +279,23 @@ Table table(const ViewContext& c) {
   const auto& tokenizer = c.run->model->tokenizer;
   const auto pattern = current_pattern(c);
   const std::span<const float> weights = shading_of(c, pattern.get());
-  Table result{{"position", "id", "token", "bytes", "start", "end", "probability", "rank",
-                difference_column_prefix(c) + "weight"},
-               {}};
+  Table result{key_column("position"),
+               note_column("id"),
+               note_column("token"),
+               note_column("bytes"),
+               note_column("start"),
+               note_column("end"),
+               "probability",
+               "rank",
+               difference_column_prefix(c) + "weight"};
+  add_head_facts(result, c);
+  add_query_facts(result, c);
   for (int i = 0; i < tokens.length(); ++i) {
     const model::Token& token = tokens.tokens[i];
-    std::optional<double> probability;
-    std::optional<std::string> rank;
+    std::optional<double> probability, rank;
     if (const auto before = guessed_before(c, i)) {
       probability = before->next_probability;
-      rank = rank_in_file(before->next_rank);
+      rank = rank_cell(before->next_rank);
     }
     std::optional<float> weight;
     if (i < std::ssize(weights) && !pattern->masked(c.selection.query, i)) weight = weights[i];

@@ -8,6 +8,7 @@
 #include "app/views/parts/frame.h"
 #include "app/views/parts/landmarks.h"
 #include "app/views/parts/list.h"
+#include "app/views/parts/names.h"
 #include "model/pass/transformer.h"
 #include "viz/charts/axis.h"
 #include "viz/charts/bars.h"
@@ -458,29 +459,29 @@ std::vector<std::string> line_lines(const ViewContext& c, const Line& line) {
           std::string(kTensor.choices[choice_of(*line.tensor)].help)};
 }
 
-/// A row for each tensor of every block, and the four published sizes.
+/// A row for each tensor and each block; facts are all values, and the four published sizes.
 Table table(const ViewContext& c) {
   if (!c.run) return {};
-  Table result{{"tensor", "shape", "values", "share", "mean", "standard deviation", "lowest", "highest"}, {}};
+  Table result{"tensor", note_column("shape"), "values", "share",
+               "mean",   "standard deviation", "lowest", "highest"};
   const auto shown = c.ask(PictureOfTensor{tensor_of(c)});
   const model::Transformer& transformer = *c.run->model->transformer;
   const std::int64_t total = transformer.parameter_count();
   for (const model::Parameter& parameter : transformer.parameters()) {
     const std::int64_t count = model::value_count(parameter);
-    add_row(result, parameter.name, shape_of(parameter, " x ", false), count,
-            static_cast<double>(count) / static_cast<double>(total));
-    if (&parameter != &parameter_of(c) || !shown) continue;
-    std::vector<std::string>& row = result.rows.back();
-    row.resize(4);
-    add_cells(row, shown->mean, shown->deviation, shown->low, shown->high);
+    TableRow row;
+    add_cells(row, parameter.name, shape_of(parameter, " x ", false), count,
+              static_cast<double>(count) / static_cast<double>(total));
+    if (&parameter == &parameter_of(c) && shown)
+      add_cells(row, shown->mean, shown->deviation, shown->low, shown->high);
+    result.add(std::move(row));
   }
   for (const Line& line : lines_of(c))
     if (line.tensor == nullptr)
       add_row(result, line.name, line.shape, line.count,
               static_cast<double>(line.count) / static_cast<double>(total));
-  add_row(result, "all", "", total, 1);
-  for (const ModelSize& size : sizes_of(c))
-    add_row(result, size.name, std::to_string(size.layers) + " x " + std::to_string(size.width), size.count);
+  result.fact("values", total);
+  for (const ModelSize& size : sizes_of(c)) result.fact("values of " + size.name, size.count);
   return result;
 }
 

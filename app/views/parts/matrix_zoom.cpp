@@ -266,19 +266,6 @@ View attention_matrix_view() {
   return view;
 }
 
-void add_key_columns(Table& table, const ViewContext& c) {
-  for (int key = 0; key < key_count(*c.run); ++key)
-    table.header.push_back(std::to_string(key) + " " + key_tokens(*c.run).labels[key]);
-}
-
-void add_query_row(Table& table, const ViewContext& c, std::vector<std::string> first,
-                   const viz::Matrix& matrix, int query, const MaskedCells* masked) {
-  std::vector<std::string>& row = table.rows.emplace_back(std::move(first));
-  add_cells(row, query, c.run->tokens.labels[query]);
-  for (int key = 0; key < matrix.cols; ++key)
-    row.push_back(masked && (*masked)(query, key) ? "" : plain(matrix.at(query, key)));
-}
-
 Facts facts_of_matrix(const ViewContext& c, const viz::Hit& hit) {
   Facts facts;
   if (!c.run) return facts;

@@ -32,11 +32,6 @@ ViewActions matrix_gesture(const ViewContext& context, const Picture& picture, c
                            const Gesture& gesture);
 /// A view of such matrices with its gestures, commands and menu.
 View attention_matrix_view();
-/// Adds columns of a file for all keys, "3 ·it", and a query's row of them: its position and token after
-/// `first`, masked cells empty.
-void add_key_columns(Table& table, const ViewContext& context);
-void add_query_row(Table& table, const ViewContext& context, std::vector<std::string> first,
-                   const viz::Matrix& matrix, int query, const MaskedCells* masked = nullptr);
 /// The commands of a cell, without facts.
 Facts facts_of_matrix(const ViewContext& context, const viz::Hit& hit);
 /// Adds a cell's head, query and key, and a crosshair in the regions of a role.

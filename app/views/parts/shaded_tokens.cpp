@@ -6,6 +6,7 @@
 
 #include "app/counted.h"
 #include "app/views/parts/frame.h"
+#include "app/views/parts/names.h"
 #include "viz/charts/table.h"
 
 namespace headscope::app {
