@@ -11,6 +11,7 @@
 #include "app/views/parts/list.h"
 #include "app/views/parts/menu_lines.h"
 #include "app/views/parts/names.h"
+#include "app/views/parts/selected.h"
 #include "model/pass/plan.h"
 #include "viz/charts/vector_strip.h"
 #include "viz/scene/scale.h"
