@@ -13,6 +13,7 @@
 #include "app/views/parts/frame.h"
 #include "app/views/parts/landmarks.h"
 #include "app/views/parts/list.h"
+#include "app/views/parts/measured_facts.h"
 #include "app/views/parts/menu_lines.h"
 #include "app/views/parts/names.h"
 #include "app/views/parts/navigation.h"
@@ -161,6 +162,18 @@ std::string metric_words(const ViewContext& c, const Circuit& circuit) {
   if (const auto* of = std::get_if<model::LogProbability>(&circuit.metric))
     return "log₂ probability of " + logit_words(c, of->token, -1);
   return "mean loss of the prompt, bits";
+}
+
+Measured measured_of(const ViewContext& c, const Circuit& circuit) {
+  const std::string_view name = name_of(kSaliencyMetrics, c.options[kMetric]);
+  return std::visit(
+      [&](const auto& of) -> Measured {
+        Measured measured{name};
+        if constexpr (requires { of.token; }) measured.position = of.position, measured.token = of.token;
+        if constexpr (requires { of.against; }) measured.against = of.against;
+        return measured;
+      },
+      circuit.metric);
 }
 
 std::string edge_name(const ViewContext& c, const Circuit& circuit, int place) {
@@ -421,33 +434,37 @@ Table table(const ViewContext& c) {
   const auto n = numbers_of(c, true);
   if (!n) return {};
   const Circuit& circuit = *n->circuit;
-  const std::string unit = is_in_bits(c.options[kMetric]) ? " in bits" : "";
-  Table result{{"from", "to", is_flow(c) ? "share" : "estimate" + unit}, {}};
-  if (circuit.rows > 1) result.header.insert(result.header.begin() + 2, {"position", "token"});
+  const std::string unit = is_in_bits(c.options[kMetric]) ? "bits" : "";
+  const bool by_position = circuit.rows > 1;
+  Table result{"from", "to", Column("score", is_flow(c) ? "" : unit)};
+  result.ranked_by = "score";
+  if (by_position)
+    result.columns.insert(result.columns.end() - 1, {key_column("position"), note_column("token")});
   EdgeList edges = n->edges;
   std::ranges::stable_sort(edges, std::ranges::greater(),
                            [&](int place) { return std::abs(circuit.score(place)); });
   for (const int place : edges) {
     const int edge = place % circuit.graph.edge_count(), row = place / circuit.graph.edge_count();
-    const std::string from = name_of(circuit.graph.writer(circuit.graph.writer_of(edge))),
-                      to = name_of(circuit.graph.reader(circuit.graph.reader_of(edge)));
-    const double score = n->score(place);
-    if (circuit.rows > 1)
-      add_row(result, from, to, row, c.run->tokens.labels[row], score);
-    else
-      add_row(result, from, to, score);
+    TableRow cells;
+    add_cells(cells, name_of(circuit.graph.writer(circuit.graph.writer_of(edge))),
+              name_of(circuit.graph.reader(circuit.graph.reader_of(edge))));
+    if (by_position) add_cells(cells, row, c.run->tokens.labels[row]);
+    add_cells(cells, circuit.score(place));
+    result.add(std::move(cells));
   }
-  const auto add = [&](const std::string& name, double value) {
-    add_row(result, name);
-    result.rows.back().back() = in_file(value);
-  };
-  const std::string metric = is_flow(c) ? metric_words(c, circuit) : "metric" + unit;
+  add_measured(result, c, measured_of(c, circuit));
+  const CircuitCut cut = cut_of(c);
+  result.fact("method", name_of(kCircuitMethods, c.options[kMethod]));
+  if (c.options[kMethod] == CircuitMethod::integrated) result.fact("steps", c.options[kSteps]);
+  result.fact("elsewhere", name_of(kCircuitElsewhere, elsewhere_of(cut)));
+  result.fact("uncut positions", CutOf{cut}.uncut_positions(*c.run));
+  result.fact("all edges", circuit.edge_count());
+  result.fact("value", circuit.value, unit);
+  result.fact("value without edges", circuit.cut_value, unit);
   if (n->kept) {
-    add(metric + " with these edges alone", *n->kept);
-    add("part of the difference that they keep", faithfulness(circuit, *n->kept));
+    result.fact("value of circuit", *n->kept, unit);
+    result.fact("faithfulness", faithfulness(circuit, *n->kept));
   }
-  add(metric + " with all edges", circuit.value);
-  add(metric + " with none", circuit.cut_value);
   return result;
 }
 
