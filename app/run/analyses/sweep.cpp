@@ -214,6 +214,10 @@ SweepReading source_reading(const PromptRun& run, const Sweep& sweep, model::Wor
   const model::Transformer& transformer = *source.model->transformer;
   std::vector<float> logits(static_cast<std::size_t>(transformer.config().vocab_size));
   transformer.logits(*source.run, position, 1, workspace, logits);
+  return source_reading(sweep, logits);
+}
+
+SweepReading source_reading(const Sweep& sweep, std::span<const float> logits) {
   const double logit = logits[static_cast<std::size_t>(sweep.token)];
   return {.logit = logit,
           .against = sweep.against < 0 ? 0 : logits[static_cast<std::size_t>(sweep.against)],

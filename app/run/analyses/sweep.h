@@ -222,6 +222,8 @@ struct SweepEstimatesOf {
 /// A sweep's metrics in the baseline of its run, which is patched from: after the counterpart of the measured
 /// position, for the same tokens. The divergence is NaN. Throws model::RunError if there is no counterpart.
 SweepReading source_reading(const PromptRun& run, const Sweep& sweep, model::Workspace& workspace);
+/// The same by the logits there.
+SweepReading source_reading(const Sweep& sweep, std::span<const float> logits);
 
 /// (patched - corrupted) / (clean - corrupted), where the run is the corrupted prompt and its baseline the
 /// clean one (Zhang and Nanda 2024, "Towards best practices of activation patching"): 0 where the patch

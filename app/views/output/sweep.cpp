@@ -24,7 +24,9 @@
 #include "app/views/parts/list.h"
 #include "app/views/parts/list_means.h"
 #include "app/views/parts/matrix_zoom.h"
+#include "app/views/parts/measured_facts.h"
 #include "app/views/parts/menu_lines.h"
+#include "app/views/parts/names.h"
 #include "app/views/parts/navigation.h"
 #include "app/views/parts/prompt_list_words.h"
 #include "app/views/parts/selected.h"
@@ -261,69 +263,56 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
 
 // ---- the table ----
 
-/// The headings of what names a place after its layer.
-std::vector<std::string> place_headings(SweepOver over) {
-  switch (over) {
-    case SweepOver::heads:
-      return {"head", "token"};
-    case SweepOver::positions:
-      return {"position", "token"};
-    case SweepOver::senders:
-      return {"sender", "token"};
-    case SweepOver::head_positions:
-      return {"head", "position", "token"};
-    case SweepOver::mlps:
-      return {};
-    case SweepOver::neurons:
-      break;
-  }
-  return {"neuron"};
-}
-
-/// The layer of a place and the cells under these headings.
-std::vector<std::string> place_cells(const ViewContext& c, SweepOver over, const SweepPlace& place) {
-  std::vector<std::string> cells{std::to_string(place.layer)};
-  if (place.head) cells.push_back(std::to_string(*place.head));
-  if (place.is_mlp && over == SweepOver::senders) cells.emplace_back("MLP");
-  if (place.position) cells.push_back(std::to_string(*place.position));
-  if (place.neuron) cells.push_back(std::to_string(*place.neuron));
-  if (!is_listed(over)) cells.push_back(place.position ? c.run->tokens.labels[*place.position] : "");
-  return cells;
-}
-
 /// A row for each cell that is known or estimated.
 Table table(const ViewContext& c) {
   const SweepOf question = sweep_question(c);
   const auto sweep = c.run && can_be_asked(question) ? c.ask(question) : nullptr;
   if (!sweep) return {};
   const SweepMetric metric = c.options[kSweptMetric];
-  const std::string name =
-      std::string(name_of(kSweepMetrics, metric)) + (metric == SweepMetric::divergence ? " in bits" : "");
-  Table result{{"layer"}, {}};
-  add_cells(result.header, place_headings(question.over), "edit", "change of " + name, name + " with it");
+  const std::string unit = metric == SweepMetric::divergence ? "bits" : "";
   const bool estimated = sweep->estimates_metric(metric);
-  if (estimated) result.header.push_back("estimated change of " + name);
-  for (const std::size_t cell : listed_cells(question, *sweep, metric)) {
-    const bool known = sweep->known[cell];
-    if (!known && !estimated) continue;
-    const SweepPlace place = question.place_of(*sweep, cell);
-    const model::Edits edits = question.edits(place);
-    const auto number = [&](double value) { return known ? plain(value) : std::string(); };
-    add_row(result, place_cells(c, question.over, place), edits.empty() ? "" : edit_words(question, place),
-            number(shown_difference(c, *sweep, cell)), number(sweep->readings[cell].of(metric)));
-    if (estimated) result.rows.back().back() = plain(shown_estimate(c, *sweep, cell));
-  }
-  // Numbers of the whole sweep, after the columns of places.
-  const std::size_t edit =
-      static_cast<std::size_t>(std::ranges::find(result.header, "edit") - result.header.begin());
-  const auto add = [&](const char* what, std::size_t column, double value) {
-    std::vector<std::string>& row = result.rows.emplace_back(result.header.size());
-    row[edit] = what;
-    row[edit + column] = plain(value);
+  std::optional<SweepReading> source;  // what is patched from
+  if (question.edit == SweepEdit::patch && token_count(metric) > 0)
+    if (const auto next = compared_next(c)) source = source_reading(*sweep, next->logits);
+  Table result{"part", key_column("layer")};
+  result.ranked_by = "change";
+  const auto add_columns = [&](const std::vector<Column>& columns) {
+    result.columns.insert(result.columns.end(), columns.begin(), columns.end());
   };
-  add("none", 2, sweep->before.of(metric));
-  if (const double correlation = sweep->estimate_correlation(metric); estimated && !std::isnan(correlation))
-    add("rank correlation of estimates and exact changes", 3, correlation);
+  const SweepOver over = question.over;
+  const bool by_position = over == SweepOver::positions || over == SweepOver::head_positions,
+             by_head = over != SweepOver::positions && !is_listed(over),
+             by_neuron = over == SweepOver::neurons;
+  if (by_head) add_columns({key_column("head")});
+  if (by_position) add_columns({key_column("position"), note_column("token")});
+  if (by_neuron) add_columns({key_column("neuron")});
+  add_columns({note_column("edit"), Column("change", unit), Column("with the edit", unit)});
+  if (estimated) add_columns({Column("estimated change", unit)});
+  if (source) add_columns({"restored"});
+  for (const std::size_t cell : listed_cells(question, *sweep, metric)) {
+    const SweepPlace place = question.place_of(*sweep, cell);
+    const bool known = sweep->known[cell];
+    if (!question.has_edits(place) || (!known && !estimated)) continue;
+    const auto if_known = [&](double number) { return known ? std::optional(number) : std::nullopt; };
+    const double change = shown_difference(c, *sweep, cell);
+    TableRow row;
+    add_cells(row, part_name(place), place.layer);
+    if (by_head) add_cells(row, place.head);
+    if (by_position) add_cells(row, place.position, c.run->tokens.labels[place.position.value()]);
+    if (by_neuron) add_cells(row, place.neuron);
+    add_cells(row, edit_words(question, place), if_known(change), if_known(sweep->readings[cell].of(metric)));
+    if (estimated) add_cells(row, shown_estimate(c, *sweep, cell));
+    if (source) add_cells(row, if_known(restored(*sweep, *source, metric, change)));
+    result.add(std::move(row));
+  }
+  const int tokens = token_count(metric);
+  add_measured(result, c,
+               {name_of(kSweepMetrics, metric), sweep->position, tokens > 0 ? sweep->token : -1,
+                tokens > 1 ? sweep->against : -1});
+  result.fact("edit", sweep_title(*c.run, question));
+  result.fact("before", sweep->before.of(metric), unit);
+  if (source) result.fact("second", source->of(metric), unit);
+  if (estimated) result.fact("rank correlation", sweep->estimate_correlation(metric));
   return result;
 }
 
