@@ -6,6 +6,7 @@
 #include "app/views/output/continuation.h"
 #include "app/views/output/lens_blocks.h"
 #include "app/views/output/lens_means.h"
+#include "app/views/output/lens_table.h"
 #include "app/views/output/logit_options.h"
 #include "app/views/parts/comparison_words.h"
 #include "app/views/parts/declare.h"
@@ -16,6 +17,7 @@
 #include "app/views/parts/list.h"
 #include "app/views/parts/list_means.h"
 #include "app/views/parts/menu_lines.h"
+#include "app/views/parts/names.h"
 #include "app/views/parts/navigation.h"
 #include "app/views/parts/token_axes.h"
 #include "viz/charts/axis.h"
@@ -422,47 +424,6 @@ Picture build(const ViewContext& c) {
   return picture;
 }
 
-// ---- words ----
-
-/// A row for each position and place, shown or not.
-Table table(const ViewContext& c) {
-  Table result;
-  if (!c.run) return result;
-  const LensBlocks lens = lens_blocks(c, 0, c.run->run->length());
-  if (lens.positions() == 0) return result;
-  const bool is_difference = c.side == Side::difference;
-  add_cells(result.header, "position", "token", "place");
-  for (int g = 1; g <= LogitLens::kGuesses; ++g)
-    for (const char* what : {" id", " token", " probability"})
-      result.header.push_back("guess " + std::to_string(g) + what);
-  for (const char* what : {" id", " token", " probability here", " rank here"})
-    result.header.push_back((chooses_token(c) ? "chosen" : "final") + std::string(what));
-  add_cells(result.header, "divergence in bits");
-  if (is_difference)
-    add_cells(result.header, "compared probability", "compared rank", "compared divergence in bits");
-  const auto add_reading = [](std::vector<std::string>& row, const model::LensReading& of) {
-    add_cells(row, of.guesses.next_probability, rank_in_file(of.guesses.next_rank), bits(of.divergence));
-  };
-  for (int position = 0; position < lens.count; ++position) {
-    if (!lens.knows(position)) continue;
-    const int answer = lens.known_block(position).answer(position);
-    for (int place = 0; place <= 2 * c.run->run->config.n_layer; ++place) {
-      const model::LensReading& reading = lens.at(position, place);
-      std::vector<std::string>& row = result.rows.emplace_back();
-      add_cells(row, position, c.run->tokens.labels[position], place_name(c, place));
-      for (const model::Guess& guess : reading.guesses.top)
-        add_cells(row, guess.id, label_of(c, guess.id), guess.probability);
-      row.resize(3 + 3 * static_cast<std::size_t>(LogitLens::kGuesses));
-      add_cells(row, answer, label_of(c, answer));
-      add_reading(row, reading);
-      if (is_difference && lens.known_block(position).compares(position))
-        add_reading(row, lens.before(position, place));
-      row.resize(result.header.size());
-    }
-  }
-  return result;
-}
-
 // ---- gestures ----
 
 std::optional<ViewActions> on_key(const ViewContext& c, const Gesture& gesture) {
@@ -561,8 +522,9 @@ viz::Point figure_size(const ViewContext& c) {
 View view_of_prompt() {
   View view = make_view(Group::output, "lens", "Logit lens",
                         "what the model would predict if it stopped at each place in the residual stream",
-                        build, facts, table);
-  view.options = {&kLensColor, &kLensRank, &kLensId, &kLensMid, &kWords, &kFirstColumn, &kFirstPlace};
+                        build, facts, lens_table);
+  view.options = {&kLensColor, &kLensRank, &kLensId,      &kLensMid,
+                  &kLensAt,    &kWords,    &kFirstColumn, &kFirstPlace};
   view.tokens = {&kLensRank, &kLensId};
   view.refuse = [](const ViewContext& c) {
     return c.max_rows > 0 ? "--rows applies only to means, --over-list yes" : refuse_token_id(c, {&kLensId});
