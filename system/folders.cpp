@@ -34,15 +34,6 @@ std::optional<fs::path> folder_of(const Environment& environment, const Place& p
 
 }  // namespace
 
-std::vector<fs::path> entries_of(const fs::path& folder) {
-  std::vector<fs::path> paths;
-  std::error_code error;
-  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error))
-    paths.push_back(it->path());
-  std::ranges::sort(paths);
-  return paths;
-}
-
 Environment process_environment() {
   return [](const std::string& name) -> std::optional<std::string> {
 #ifdef _WIN32

@@ -7,9 +7,6 @@
 
 namespace headscope::system {
 
-/// What is in a folder, in a fixed order; nothing if it cannot be read.
-std::vector<std::filesystem::path> entries_of(const std::filesystem::path& folder);
-
 /// Looks up an environment variable: nothing if it is unset or empty. A value, so that tests can supply their
 /// own.
 using Environment = std::function<std::optional<std::string>(const std::string& name)>;

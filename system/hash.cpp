@@ -29,11 +29,6 @@ std::string hex_of(const std::vector<unsigned char>& bytes) {
 
 }  // namespace
 
-bool is_hash(std::string_view text) {
-  return (text.size() == 40 || text.size() == 64) &&
-         std::ranges::all_of(text, [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); });
-}
-
 #ifdef _WIN32
 
 namespace {
@@ -72,28 +67,20 @@ std::string Hash::hex() {
 
 #else
 
-namespace {
-
-EVP_MD_CTX* context(void* state) {
-  return static_cast<EVP_MD_CTX*>(state);
-}
-
-}  // namespace
-
 Hash::Hash(Kind kind)
-    : state_(::EVP_MD_CTX_new(), [](void* state) { ::EVP_MD_CTX_free(context(state)); }),
+    : state_(::EVP_MD_CTX_new(), [](void* state) { ::EVP_MD_CTX_free(static_cast<EVP_MD_CTX*>(state)); }),
       size_(kind == Kind::sha1 ? 20 : 32) {
   const EVP_MD* const type = kind == Kind::sha1 ? ::EVP_sha1() : ::EVP_sha256();
-  expect(state_ && ::EVP_DigestInit_ex(context(state_.get()), type, nullptr) == 1);
+  expect(state_ && ::EVP_DigestInit_ex(static_cast<EVP_MD_CTX*>(state_.get()), type, nullptr) == 1);
 }
 
 void Hash::add(std::string_view bytes) {
-  expect(::EVP_DigestUpdate(context(state_.get()), bytes.data(), bytes.size()) == 1);
+  expect(::EVP_DigestUpdate(static_cast<EVP_MD_CTX*>(state_.get()), bytes.data(), bytes.size()) == 1);
 }
 
 std::string Hash::hex() {
   std::vector<unsigned char> bytes(size_);
-  expect(::EVP_DigestFinal_ex(context(state_.get()), bytes.data(), nullptr) == 1);
+  expect(::EVP_DigestFinal_ex(static_cast<EVP_MD_CTX*>(state_.get()), bytes.data(), nullptr) == 1);
   return hex_of(bytes);
 }
 

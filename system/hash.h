@@ -23,7 +23,4 @@ class Hash {
   std::size_t size_;                              // of the hash, in bytes
 };
 
-/// Whether a text is such a hash: 40 or 64 hexadecimal digits in lower case.
-bool is_hash(std::string_view text);
-
 }  // namespace headscope::system

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "app/ascii.h"
+#include "app/run/sources/model_discovery.h"
 #include "model/files/config.h"
 #include "model/files/error.h"
 #include "model/files/file_io.h"
@@ -196,7 +197,7 @@ class Fetch {
     if (content.size() != file.bytes) return false;
     progress_.waiting = "checking";
     report();
-    system::Hash hash = hash_like(file);
+    system::Hash hash = hash_like(file.digest, file.bytes);
     for (std::uint64_t at = 0; at < file.bytes; at += kStep) {
       advance(at);
       hash.add(content.text(at, std::min(kStep, file.bytes - at)));

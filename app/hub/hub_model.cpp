@@ -5,6 +5,7 @@
 #include <cctype>
 #include <nlohmann/json.hpp>
 
+#include "app/run/sources/model_discovery.h"
 #include "model/files/json.h"
 #include "model/files/quote.h"
 
@@ -68,14 +69,7 @@ std::string to_text(const HubModel& model) {
 }
 
 bool is_commit(std::string_view revision) {
-  return revision.size() == 40 && system::is_hash(revision);
-}
-
-system::Hash hash_like(const FileFacts& file) {
-  if (file.digest.size() != 40) return system::Hash(system::Hash::Kind::sha256);
-  system::Hash hash(system::Hash::Kind::sha1);
-  hash.add("blob " + std::to_string(file.bytes) + std::string(1, '\0'));
-  return hash;
+  return revision.size() == 40 && is_content_hash(revision);
 }
 
 Listing parse_listing(std::string_view text, const HubModel& model) {
@@ -91,7 +85,7 @@ Listing parse_listing(std::string_view text, const HubModel& model) {
                &digest = lfs.is_null() ? model::member(file, "blobId") : model::member(lfs, "sha256");
     FileFacts facts;
     if (digest.is_string() && size.is_number_unsigned()) facts = {digest, size};
-    if (!system::is_hash(facts.digest) || facts.bytes > kMaxBytes) facts = {};
+    if (!is_content_hash(facts.digest) || facts.bytes > kMaxBytes) facts = {};
     if (const json& name = model::member(file, "rfilename"); name.is_string()) listing.files[name] = facts;
   }
   if (is_commit(model.revision) && listing.commit != model.revision)

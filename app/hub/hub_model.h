@@ -7,8 +7,6 @@
 #include <string>
 #include <string_view>
 
-#include "system/hash.h"
-
 namespace headscope::app {
 
 /// Why a model could not be fetched. `what()` is one sentence.
@@ -58,13 +56,9 @@ inline constexpr KnownModel kKnownModels[] = {
 
 /// Identifies a file's content.
 struct FileFacts {
-  std::string digest;  ///< see hash_like; empty: the hub does not say what identifies the file
+  std::string digest;  ///< see is_content_hash; empty: the hub does not say what identifies the file
   std::uint64_t bytes = 0;
 };
-
-/// The hash that a file's content, added to it, must have: SHA-256 for large files, which the hub identifies
-/// by 64 digits, git's SHA-1 of a blob for the others. Throws std::runtime_error if the system lacks it.
-system::Hash hash_like(const FileFacts& file);
 
 /// A repository at one commit.
 struct Listing {

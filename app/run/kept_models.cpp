@@ -6,8 +6,8 @@
 
 #include "app/run/sources/pattern_file.h"
 #include "app/run/sources/weights_hash.h"
+#include "model/files/file_io.h"
 #include "system/file.h"
-#include "system/folders.h"
 #include "system/path_text.h"
 
 namespace headscope::app {
@@ -33,7 +33,7 @@ void add(Files& files, const fs::path& file) {
 /// Adds the files of a model's folder that loading reads; a hub's folder also has others.
 void add_folder(Files& files, const fs::path& folder) {
   constexpr std::array<std::string_view, 4> kEndings{".json", ".txt", ".safetensors", ".bin"};
-  for (const fs::path& path : system::entries_of(folder))
+  for (const fs::path& path : model::entries_of(folder))
     if (std::ranges::count(kEndings, system::text_of(path.extension())) > 0) add(files, path);
 }
 

@@ -13,7 +13,6 @@
 #include "model/files/file_io.h"
 #include "model/files/quote.h"
 #include "system/file.h"
-#include "system/folders.h"
 #include "system/path_text.h"
 
 namespace headscope::app {
@@ -329,7 +328,7 @@ std::vector<std::filesystem::path> tour_folders() {
 LoadedTours load_tours(const std::vector<std::filesystem::path>& folders) {
   LoadedTours loaded;
   for (const std::filesystem::path& folder : folders) {
-    for (const std::filesystem::path& file : system::entries_of(folder)) {
+    for (const std::filesystem::path& file : model::entries_of(folder)) {
       if (file.extension() != ".md") continue;
       try {
         Tour tour = load_tour(file);

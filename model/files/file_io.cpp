@@ -89,6 +89,15 @@ bool has_entry(const fs::path& path) {
   return fs::exists(status);
 }
 
+std::vector<fs::path> entries_of(const fs::path& folder) {
+  std::vector<fs::path> paths;
+  std::error_code error;
+  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error))
+    paths.push_back(it->path());
+  std::ranges::sort(paths);
+  return paths;
+}
+
 std::string foreign_content(std::string_view start) {
   if (start.starts_with("version https://git-lfs"))
     return "a Git LFS pointer to one; fetch it with `git lfs pull`";

@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "system/file.h"
 
@@ -45,6 +46,9 @@ std::string read_regular_file(const std::filesystem::path& path, std::uint64_t m
 /// Whether a folder has an entry with that path, be it a link that leads nowhere. Throws ReadError if the
 /// system does not say.
 bool has_entry(const std::filesystem::path& path);
+
+/// What is in a folder, in a fixed order; nothing if it cannot be read.
+std::vector<std::filesystem::path> entries_of(const std::filesystem::path& folder);
 
 /// What a file holds in place of its content, from its first bytes, and how to get the content: a Git LFS
 /// pointer or an HTML page; empty: neither.

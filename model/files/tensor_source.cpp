@@ -10,7 +10,6 @@
 #include "model/files/json.h"
 #include "model/files/quote.h"
 #include "model/files/safetensors.h"
-#include "system/folders.h"
 #include "system/path_text.h"
 
 namespace headscope::model {
@@ -27,7 +26,7 @@ std::string adapter_among(const std::set<std::string>& names) {
 
 std::set<std::string> names_in(const fs::path& folder) {
   std::set<std::string> names;
-  for (const fs::path& path : system::entries_of(folder)) names.insert(system::text_of(path.filename()));
+  for (const fs::path& path : entries_of(folder)) names.insert(system::text_of(path.filename()));
   return names;
 }
 

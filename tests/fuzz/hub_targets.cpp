@@ -4,6 +4,7 @@
 #include <stdexcept>
 
 #include "app/hub/hub_model.h"
+#include "app/run/sources/model_discovery.h"
 #include "tests/fuzz/targets.h"
 
 namespace headscope::fuzz {
@@ -26,7 +27,7 @@ Outcome check_hub_listing(std::string_view json) {
     const Listing listing = parse_listing(json, kModel);
     promise(is_commit(listing.commit), "a listing is of a commit");
     for (const auto& [name, file] : listing.files)
-      promise(file.digest.empty() || system::is_hash(file.digest),
+      promise(file.digest.empty() || is_content_hash(file.digest),
               "a file is named by its hash, if it is known");
   });
 }

@@ -34,7 +34,7 @@ std::optional<fs::path> main_snapshot(const fs::path& model) {
 
 /// The snapshots of a model, best first.
 std::vector<fs::path> snapshots(const fs::path& model) {
-  std::vector<fs::path> found = system::entries_of(model / "snapshots");
+  std::vector<fs::path> found = model::entries_of(model / "snapshots");
   const auto age = [](const fs::path& path) {
     std::error_code error;
     const auto time = fs::last_write_time(path, error);
@@ -79,9 +79,21 @@ std::optional<fs::path> hugging_face_cache(const Environment& environment) {
   return std::nullopt;
 }
 
+bool is_content_hash(std::string_view text) {
+  return (text.size() == 40 || text.size() == 64) &&
+         std::ranges::all_of(text, [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); });
+}
+
+system::Hash hash_like(std::string_view content_hash, std::uint64_t bytes) {
+  if (content_hash.size() != 40) return system::Hash(system::Hash::Kind::sha256);
+  system::Hash hash(system::Hash::Kind::sha1);
+  hash.add("blob " + std::to_string(bytes) + std::string(1, '\0'));
+  return hash;
+}
+
 std::vector<DiscoveredModel> discover_models(const fs::path& cache) {
   std::vector<DiscoveredModel> models;
-  for (const fs::path& folder : system::entries_of(cache)) {
+  for (const fs::path& folder : model::entries_of(cache)) {
     const std::string name = system::text_of(folder.filename());
     if (!name.starts_with(kPrefix)) continue;
     const std::vector<fs::path> candidates = snapshots(folder);

@@ -1,10 +1,13 @@
 #pragma once
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "app/run/sources/paths.h"
+#include "system/hash.h"
 
 namespace headscope::app {
 
@@ -23,6 +26,13 @@ bool is_gpt2(const std::filesystem::path& folder);
 std::optional<std::filesystem::path> hugging_face_home(const Environment& environment);
 /// Their download cache: $HF_HUB_CACHE, else `hub` in that folder.
 std::optional<std::filesystem::path> hugging_face_cache(const Environment& environment);
+
+/// Whether a text is a hash by which the hub and its cache identify a file's content: 40 or 64 hexadecimal
+/// digits in lower case, git's SHA-1 of a blob or the SHA-256 of a large file.
+bool is_content_hash(std::string_view text);
+/// The hash of the same kind for content of that size, which is to be added to it. Throws std::runtime_error
+/// if the system lacks it.
+system::Hash hash_like(std::string_view content_hash, std::uint64_t bytes);
 
 /// The GPT-2 models of a cache by name: folders `models--ORGANISATION--NAME` with a snapshot whose
 /// config.json says `"model_type": "gpt2"`. Of several snapshots the one named by refs/main, else the newest.

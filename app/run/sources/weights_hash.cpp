@@ -6,6 +6,7 @@
 #include <mutex>
 #include <utility>
 
+#include "app/run/sources/model_discovery.h"
 #include "model/files/error.h"
 #include "model/files/file_io.h"
 #include "model/files/tensor_source.h"
@@ -27,7 +28,7 @@ std::string hash_of_blob(const fs::path& file) {
   const auto blob = system::link_target(file);
   if (!blob || blob->parent_path().filename() != "blobs") return "";
   const std::string name = system::text_of(blob->filename());
-  return name.size() == 64 && system::is_hash(name) ? name : "";
+  return name.size() == 64 && is_content_hash(name) ? name : "";
 }
 
 /// Whether another write would change the time of a file: clocks of file systems tick every few milliseconds.
@@ -106,7 +107,7 @@ std::string weights_hash(const LoadedModel& model, const std::stop_token& stop) 
 
 bool is_weights_hash(std::string_view text) {
   return text.starts_with(kKind) && text.size() == kKind.size() + 64 &&
-         system::is_hash(text.substr(kKind.size()));
+         is_content_hash(text.substr(kKind.size()));
 }
 
 std::string file_stamp(const fs::path& file) {

@@ -1,5 +1,5 @@
 #include "tests/app/hub/fake_hub.h"
-#include "app/hub/hub_model.h"
+#include "app/run/sources/model_discovery.h"
 #include "tests/support/safetensors_bytes.h"
 #include "tests/support/source_folders.h"
 
@@ -80,7 +80,7 @@ int FakeHub::gets_of(const std::string& file) const {
 }
 
 std::string FakeHub::digest(const std::string& name, const std::string& bytes) {
-  system::Hash hash = app::hash_like({std::string(is_large(name) ? 64 : 40, '0'), bytes.size()});
+  system::Hash hash = app::hash_like(std::string(is_large(name) ? 64 : 40, '0'), bytes.size());
   hash.add(bytes);
   return hash.hex();
 }

@@ -1,6 +1,7 @@
 // Names, settings, lists and hashes, without a server.
 
 #include "app/hub/hub_client.h"
+#include "app/run/sources/model_discovery.h"
 #include "model/files/error.h"
 #include "tests/support/environment.h"
 #include "tests/support/matchers.h"
@@ -141,7 +142,7 @@ TEST(HubListing, OfAnotherCommitThanThePinnedOneIsRefused) {
 
 TEST(HubDigest, NamesContentAsGitAndLfsDo) {
   const auto digest_like = [](const std::string& expected, std::string_view bytes) {
-    system::Hash hash = hash_like({expected, bytes.size()});
+    system::Hash hash = hash_like(expected, bytes.size());
     hash.add(bytes);
     return hash.hex();
   };
@@ -149,6 +150,9 @@ TEST(HubDigest, NamesContentAsGitAndLfsDo) {
   EXPECT_EQ(digest_like(std::string(40, '0'), ""), "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391");
   EXPECT_EQ(digest_like(std::string(64, '0'), "abc"),
             "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+  EXPECT_TRUE(is_content_hash(std::string(40, 'a')) && is_content_hash(std::string(64, '9')));
+  EXPECT_FALSE(is_content_hash(std::string(32, 'a')) || is_content_hash(std::string(40, 'G')) ||
+               is_content_hash("../../../etc/passwd"));
 }
 
 }  // namespace
