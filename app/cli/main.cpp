@@ -2,8 +2,8 @@
 #include <iostream>
 #include <istream>
 
-#include "app/cli/arguments/standard_streams.h"
 #include "app/cli/program.h"
+#include "app/cli/standard_streams.h"
 #include "app/desktop/background.h"
 #include "system/console.h"
 

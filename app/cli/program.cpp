@@ -8,9 +8,8 @@
 #include <type_traits>
 #include <utility>
 
-#include "app/cli/arguments/argument_values.h"
-#include "app/cli/arguments/command.h"
-#include "app/cli/arguments/standard_streams.h"
+#include "app/cli/command_line.h"
+#include "app/cli/standard_streams.h"
 #include "app/text/terminal_text.h"
 #include "system/console.h"
 #include "system/interrupt.h"
@@ -27,15 +26,6 @@ std::string one_line(std::string_view text) {
   std::string line = terminal_safe(text);
   if (line.ends_with('.') && !line.ends_with("..")) line.pop_back();
   return line;
-}
-
-int run(const ParsedCommand& command, const Streams& streams) {
-  if (const auto* task = std::get_if<Task>(&command)) return task->run(streams);
-  const CommandReply& reply = std::get<CommandReply>(command);
-  if (reply.status == 2) throw UsageError(reply.text);
-  if (reply.status != 0) throw UnusableValue(reply.text);
-  streams.out << reply.text;
-  return 0;
 }
 
 Outcome outcome_of(const std::function<int()>& work) {
@@ -56,9 +46,13 @@ int run_program(const std::vector<std::string>& arguments, const Streams& stream
                 const std::shared_ptr<KeptModels>& models) {
   try {
     const Outcome outcome = outcome_of([&] {
-      Arguments start;
-      start.model.kept = {models};
-      const int status = run(parse_command_line(arguments, start), streams);
+      const auto parsed = parse_command_line(arguments, models);
+      const auto* const reply = std::get_if<std::string>(&parsed);
+      int status = 0;
+      if (reply != nullptr)
+        streams.out << *reply;
+      else
+        status = std::get<Task>(parsed).run(streams);
       streams.out.flush();
       return status;
     });

@@ -2,7 +2,7 @@
 
 #include <ostream>
 
-#include "app/cli/commands/engine.h"
+#include "app/cli/engine.h"
 #include "app/text/terminal_text.h"
 #include "system/console.h"
 

@@ -6,13 +6,12 @@
 #include <charconv>
 #include <cmath>
 #include <cstdint>
+#include <iterator>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <numeric>
-#include <span>
 #include <stdexcept>
 
-#include "app/counted.h"
 #include "app/text/json_text.h"
 #include "app/text/terminal_text.h"
 
@@ -72,11 +71,10 @@ std::string joined(const Table& table, char between, const char* line_end, const
 struct NumberForm {
   int decimals = 0;
 
-  explicit NumberForm(const Numbers& numbers, std::span<const std::size_t> rows) {
+  explicit NumberForm(const Numbers& numbers) {
     double largest = 0;
     bool whole = true;
-    for (const std::size_t row : rows) {
-      const double number = numbers[row];
+    for (const double number : numbers) {
       if (!std::isfinite(number)) continue;
       largest = std::max(largest, std::abs(number));
       whole = whole && number == std::trunc(number);
@@ -96,19 +94,6 @@ struct NumberForm {
     return {text.data(), end.ptr};
   }
 };
-
-/// The rows to show: all in their order, or the strongest.
-std::vector<std::size_t> shown_rows(const Table& table, std::size_t most) {
-  std::vector<std::size_t> rows(table.rows());
-  std::iota(rows.begin(), rows.end(), std::size_t{0});
-  if (!table.ranked_by.empty()) {
-    const Numbers& by = std::get<Numbers>(table.columns[table.at(table.ranked_by)].cells);
-    const auto size = [&](std::size_t row) { return std::isnan(by[row]) ? -1 : std::abs(by[row]); };
-    std::ranges::stable_sort(rows, std::ranges::greater(), size);
-  }
-  if (most > 0 && rows.size() > most) rows.resize(most);
-  return rows;
-}
 
 std::string fact_text(const TableFact& fact) {
   const auto* number = std::get_if<double>(&fact.value);
@@ -190,27 +175,46 @@ std::string to_tsv(const Table& table) {
   return joined(table, '\t', "\n", tsv_cell);
 }
 
-std::string to_text(const Table& table, std::size_t most, std::string_view hint) {
+Table strongest(const Table& table, std::size_t most) {
+  std::vector<std::size_t> rows(table.rows());
+  std::iota(rows.begin(), rows.end(), std::size_t{0});
+  if (!table.ranked_by.empty()) {
+    const Numbers& by = std::get<Numbers>(table.columns[table.at(table.ranked_by)].cells);
+    const auto size = [&](std::size_t row) { return std::isnan(by[row]) ? -1 : std::abs(by[row]); };
+    std::ranges::stable_sort(rows, std::ranges::greater(), size);
+  }
+  if (most > 0 && rows.size() > most) rows.resize(most);
+  Table ranked = table;
+  for (Column& column : ranked.columns)
+    std::visit(
+        [&](auto& cells) {
+          std::decay_t<decltype(cells)> taken;
+          for (const std::size_t row : rows) taken.push_back(std::move(cells[row]));
+          cells = std::move(taken);
+        },
+        column.cells);
+  return ranked;
+}
+
+std::string to_text(const Table& table) {
   std::string text;
   for (const TableFact& fact : table.facts) text += fact.name + ": " + fact_text(fact) + "\n";
-  const std::vector<std::size_t> rows = shown_rows(table, most);
-  if (table.columns.empty() || rows.empty()) return text + (table.empty() ? "" : "no rows\n");
+  if (table.empty()) return text;
+  if (table.rows() == 0) return text + "no rows\n";
   if (!table.facts.empty()) text += "\n";
   std::vector<Texts> columns;
+  std::vector<std::size_t> widths;
   for (const Column& column : table.columns) {
     Texts& lines = columns.emplace_back(Texts{heading(column)});
     if (const auto* texts = std::get_if<Texts>(&column.cells)) {
-      for (const std::size_t row : rows) lines.push_back(terminal_safe((*texts)[row]));
+      for (const std::string& cell : *texts) lines.push_back(terminal_safe(cell));
     } else {
       const Numbers& numbers = std::get<Numbers>(column.cells);
-      const NumberForm form(numbers, rows);
-      for (const std::size_t row : rows) lines.push_back(form(numbers[row]));
+      std::ranges::transform(numbers, std::back_inserter(lines), NumberForm(numbers));
     }
-  }
-  std::vector<std::size_t> widths;
-  for (const Texts& lines : columns)
     widths.push_back(terminal_width(std::ranges::max(lines, {}, terminal_width)));
-  for (std::size_t line = 0; line <= rows.size(); ++line) {
+  }
+  for (std::size_t line = 0; line <= table.rows(); ++line) {
     std::string written;
     for (std::size_t i = 0; i < columns.size(); ++i) {
       const std::string padding(widths[i] - terminal_width(columns[i][line]), ' ');
@@ -219,8 +223,6 @@ std::string to_text(const Table& table, std::size_t most, std::string_view hint)
     }
     text += written.substr(0, written.find_last_not_of(' ') + 1) + "\n";
   }
-  if (const auto left = static_cast<std::int64_t>(table.rows() - rows.size()); left > 0)
-    text += "and " + counted(left, "more row") + (hint.empty() ? "" : ": " + std::string(hint)) + "\n";
   return text;
 }
 

@@ -83,7 +83,7 @@ struct TableFact {
 struct Table {
   std::vector<Column> columns;
   std::vector<TableFact> facts;
-  /// The column of numbers by whose magnitude rows rank where not all are shown; empty: by their order.
+  /// The column of numbers by whose magnitude rows are ranked; empty: they have an order.
   std::string ranked_by;
 
   Table() = default;
@@ -141,9 +141,10 @@ std::string to_csv(const Table& table);  ///< RFC 4180, units in the heading: "l
 /// UTF-8's, at the beginning of a CSV file for programs that else take it for another encoding.
 inline constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 std::string to_tsv(const Table& table);  ///< tabs and newlines inside cells as spaces
-/// For a terminal: facts, then the rows with columns and decimals aligned. Of more than `most` rows the
-/// strongest, see `ranked_by`, and how many are left out, with `hint` for how to see them; 0: all.
-std::string to_text(const Table& table, std::size_t most, std::string_view hint);
+/// The table with its strongest rows first, see `ranked_by`, and at most so many of them; 0: all.
+Table strongest(const Table& table, std::size_t most);
+/// For a terminal: facts, then the rows with columns and decimals aligned.
+std::string to_text(const Table& table);
 /// {"facts": {name: value}, "columns": {name: [...]}, "units": {name: unit}}; what is not finite is null.
 nlohmann::ordered_json table_json(const Table& table);
 /// What table_json wrote. Throws std::exception for anything else.

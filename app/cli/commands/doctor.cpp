@@ -1,12 +1,15 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "app/cli/arguments/command_syntax.h"
-#include "app/cli/commands/how.h"
-#include "app/cli/commands/output.h"
+#include "app/cli/answer_file.h"
+#include "app/cli/command_line.h"
+#include "app/cli/how.h"
 #include "app/recipe/settings.h"
 #include "app/run/sources/model_discovery.h"
+#include "app/run/sources/paths.h"
 #include "app/run/version.h"
+#include "app/text/json_text.h"
+#include "app/text/terminal_text.h"
 #include "app/window/window.h"
 #include "model/files/tensor_source.h"
 #include "model/kernels/panels.h"
@@ -119,7 +122,7 @@ class Doctor {
 };
 
 /// Returns the exit status: 1 if something is broken.
-int run_doctor(const Arguments& command, const Streams& streams) {
+int write_findings(bool json, std::ostream& out) {
   const std::vector<Finding> findings = Doctor().examine();
   const bool works = std::ranges::count(findings, State::broken, &Finding::state) == 0;
   Json list = Json::array();
@@ -127,23 +130,27 @@ int run_doctor(const Arguments& command, const Streams& streams) {
     const char* const word = kStates[static_cast<int>(state)];
     list.push_back({{"part", part}, {"name", name}, {"state", word}, {"text", utf8_or_replacement(text)}});
     list.back()["remedy"] = remedy;
-    if (command.json) continue;
-    streams.out << format("%-7s  %-13s  %s\n", word, name.c_str(), terminal_safe(text).c_str());
-    if (!remedy.empty()) streams.out << format("%22s   -> %s\n", "", remedy.c_str());
+    if (json) continue;
+    out << format("%-7s  %-13s  %s\n", word, name.c_str(), terminal_safe(text).c_str());
+    if (!remedy.empty()) out << format("%22s   -> %s\n", "", remedy.c_str());
   }
-  if (command.json)
-    streams.out << json_line({{"how", {{"program", program_name()}}}, {"works", works}, {"findings", list}})
-                << '\n';
+  if (json)
+    out << json_line({{"how", {{"program", program_name()}}}, {"works", works}, {"findings", list}}) << '\n';
   return works ? 0 : 1;
 }
 
 }  // namespace
 
-Finish describe_doctor(CommandSyntax& command) {
-  command.answer_out();
-  command.footer("Exit status: 0 if headscope works here, else 1. The names of packages are Debian's.");
-  return command.finish(
-      std::make_shared<Arguments>(), [](Arguments&) {}, run_doctor);
+Run describe_doctor(CLI::App& app, const std::shared_ptr<Arguments>& a) {
+  add_out(app, *a, "txt|json", "write the answer to this file");
+  add_footer(app, "Exit status: 0 if headscope works here, else 1. The names of packages are Debian's.");
+  return [&app, a](const Streams& streams) {
+    const Format format = format_of(app, *a, "txt|json");
+    AnswerFile file(a->out, streams);
+    const int status = write_findings(format == Format::json, file.streams().out);
+    file.commit();
+    return status;
+  };
 }
 
 }  // namespace headscope::app

@@ -2,13 +2,24 @@
 #include <cmath>
 #include <sstream>
 
-#include "app/cli/arguments/command_syntax.h"
-#include "app/cli/batch.h"
-#include "app/cli/commands/command_arguments.h"
-#include "app/cli/commands/how.h"
+#include "app/cli/answer_file.h"
+#include "app/cli/command_line.h"
+#include "app/cli/how.h"
+#include "app/cli/prompts.h"
+#include "app/run/analyses/next_token.h"
+#include "app/text/json_text.h"
+#include "app/text/terminal_text.h"
+#include "model/tokens/sampling.h"
 
 namespace headscope::app {
 namespace {
+
+struct Sampling {
+  int tokens = 40;
+  model::SamplingOptions options;
+  std::uint64_t seed = 0;
+  bool echo = false;  ///< print the prompt first
+};
 
 /// Writes generated text as it arrives: byte for byte if a program reads it. On a terminal, control
 /// characters are escaped, characters are written only when complete, and the last line is ended, so that
@@ -60,46 +71,41 @@ struct Made {
   const char* end = "length";  ///< why it ended: "length", "end_of_text" or "context"
 };
 
-void write_json(Json how, const GenerateCommand& command, const model::Tokenizer& tokenizer,
-                const PromptTokens& prompt, Made made, std::ostream& out) {
-  const model::SamplingOptions& sampling = command.sampling;
-  how["sampling"] = {{"temperature", sampling.temperature},
-                     {"top_k", sampling.top_k},
-                     {"top_p", sampling.top_p},
-                     {"seed", command.seed}};
-  write_json_line(
-      how, tokenizer, prompt.tokens,
-      {{"generated", std::move(made.tokens)}, {"text", utf8_or_replacement(made.bytes)}, {"end", made.end}},
-      out);
+Json tokens_json(const model::Tokenizer& tokenizer, std::span<const model::Token> tokens) {
+  Json list = Json::array();
+  for (const model::Token& token : tokens) {
+    list.push_back(token_json(tokenizer, token.id));
+    list.back()["start"] = token.start, list.back()["end"] = token.end;
+  }
+  return list;
 }
 
-void run_generate(const GenerateCommand& command, const Streams& streams) {
-  PromptSource source(command.prompt, streams.in);
+void run_generate(Arguments& a, const Sampling& sampling, bool json, const Streams& streams) {
+  PromptSource source(a, streams.in);
   const Prompt prompt = source.next().value();
-  How how(command);
-  Engine engine = start_engine(command, streams);
+  Engine engine = start_engine(a, streams);
   const model::Transformer& transformer = *engine.model->transformer;
   const model::Tokenizer& tokenizer = *engine.model->tokenizer;
-  const PromptTokens prompt_tokens = tokenize_whole(*engine.model, prompt, source.where());
-  std::vector<int> ids = prompt_tokens.ids();
   std::ostringstream nowhere;
   const Streams silent{streams.in, nowhere, streams.err, false, streams.err_is_terminal};
-  Text text(command.json ? silent : streams);
+  Text text(json ? silent : streams);
   Made result;
-  if (command.echo) text.write(prompt.ids.empty() ? prompt.text : tokenizer.decode(prompt.ids));
-
-  std::vector<float> logits(engine.config().vocab_size);
-  std::shared_ptr<const model::Run> run;
-  for (int made = 0; made < command.tokens; ++made) {
-    // Each run reuses the previous run's pages, so only the new token is computed.
-    model::ForwardOptions options;
-    options.base = run.get();
-    options.plan = plan_for(engine, ids);
-    run = transformer.forward(ids, engine.workspace, options);
+  if (sampling.echo) text.write(prompt.ids.empty() ? prompt.text : tokenizer.decode(prompt.ids));
+  const PromptRun first = run_prompt(engine, a, prompt, source.where(), ComparedWith::nothing);
+  std::vector<int> ids = first.tokens.ids();
+  std::vector<float> logits(transformer.config().vocab_size);
+  std::shared_ptr<const model::Run> run = first.run;
+  for (int made = 0; made < sampling.tokens; ++made) {
+    if (made > 0) {  // reuses the previous run's pages, so only the new token is computed
+      model::ForwardOptions options;
+      options.base = run.get();
+      options.plan = plan_for(ids, engine.plan.plan, *engine.model, engine.second.get(), engine.workspace);
+      run = transformer.forward(ids, engine.workspace, options);
+    }
     transformer.logits(*run, run->length() - 1, 1, engine.workspace, logits);
     const int id = [&] {
       try {
-        return model::draw_token(logits, command.sampling, command.seed, run->length());
+        return model::draw_token(logits, sampling.options, sampling.seed, run->length());
       } catch (const model::RunError&) {
         text.end();
         throw model::RunError("cannot sample a next token: " +
@@ -109,55 +115,75 @@ void run_generate(const GenerateCommand& command, const Streams& streams) {
     if (id == tokenizer.end_of_text()) {
       text.end();
       result.end = "end_of_text";
-      streams.err << "headscope: the model ended the text after " << made << " of " << command.tokens
+      streams.err << "headscope: the model ended the text after " << made << " of " << sampling.tokens
                   << " tokens\n";
       break;
     }
     text.write(tokenizer.text(id));
-    if (command.json) {
+    if (json) {
       Json token = token_json(tokenizer, id);
       token["probability"] = probability_of(logits, id);
       result.tokens.push_back(std::move(token));
       result.bytes += tokenizer.text(id);
     }
-    if (run->length() == engine.config().n_ctx && made + 1 < command.tokens) {
+    if (run->length() == transformer.config().n_ctx && made + 1 < sampling.tokens) {
       text.end();
       result.end = "context";
-      streams.err << "headscope: stopped after " << made + 1 << " of " << command.tokens
-                  << " tokens: the context of " << engine.config().n_ctx << " tokens is full\n";
+      streams.err << "headscope: stopped after " << made + 1 << " of " << sampling.tokens
+                  << " tokens: the context of " << transformer.config().n_ctx << " tokens is full\n";
       break;
     }
     ids.push_back(id);
   }
   text.end();
-  if (!command.json) return;
-  PromptRun made;
-  made.prompt = prompt;
-  write_json(how.of(engine, made), command, tokenizer, prompt_tokens, std::move(result), streams.out);
+  if (!json) return;
+  Json how = with_prompt(how_made(a, engine), first);
+  how["sampling"] = {{"temperature", sampling.options.temperature},
+                     {"top_k", sampling.options.top_k},
+                     {"top_p", sampling.options.top_p},
+                     {"seed", sampling.seed}};
+  streams.out << json_line({{"how", std::move(how)},
+                            {"tokens", tokens_json(tokenizer, first.tokens.tokens)},
+                            {"generated", std::move(result.tokens)},
+                            {"text", utf8_or_replacement(result.bytes)},
+                            {"end", result.end}})
+              << '\n';
 }
 
 }  // namespace
 
-Finish describe_generate(CommandSyntax& command) {
-  const auto own = std::make_shared<GenerateCommand>();
-  command.computing();
-  command.prompt(false);
-  command.edits();
-  command.option("tokens", "N", "maximum number of new tokens (default: 40)", own->tokens, whole(0));
-  command.option("temperature", "X", "temperature; 0: always the most probable token (default: 1)",
-                 own->sampling.temperature, between(0, 1e6, "from 0 up"));
-  command.option("top-k", "K", "sample from the K most probable tokens (default 0: from all)",
-                 own->sampling.top_k, whole(0));
-  command.option("top-p", "P", "sample from the fewest tokens whose total probability reaches P (default: 1)",
-                 own->sampling.top_p, between(0, 1, "from 0 to 1"));
-  command.option("seed", "S", "the same seed gives the same text (default: 0)", own->seed, seed_number);
-  command.flag("echo", "write the prompt first", own->echo);
-  command.answer_out();
-  const auto check = [](const GenerateCommand& generate) {
-    require_prompt(generate);
-    if (generate.echo && generate.json) throw UsageError("--echo is for text; JSON has the prompt's tokens");
+Run describe_generate(CLI::App& app, const std::shared_ptr<Arguments>& a) {
+  const auto own = std::make_shared<Sampling>();
+  add_computing(app, *a);
+  add_prompt(app, *a, false);
+  add_edits(app, *a);
+  app.add_option("--tokens", own->tokens, "maximum number of new tokens (default: 40)")
+      ->type_name("N")
+      ->check(CLI::Range(0, 1 << 30));
+  app.add_option("--temperature", own->options.temperature,
+                 "temperature; 0: always the most probable token (default: 1)")
+      ->type_name("X")
+      ->check(CLI::Range(0.0, 1e6));
+  app.add_option("--top-k", own->options.top_k,
+                 "sample from the K most probable tokens (default 0: from all)")
+      ->type_name("K")
+      ->check(CLI::Range(0, 1 << 30));
+  app.add_option("--top-p", own->options.top_p,
+                 "sample from the fewest tokens whose total probability reaches P (default: 1)")
+      ->type_name("P")
+      ->check(CLI::Range(0.0, 1.0));
+  app.add_option("--seed", own->seed, "the same seed gives the same text (default: 0)")->type_name("S");
+  app.add_flag("--echo", own->echo, "write the prompt first");
+  add_out(app, *a, "txt|json", "write the text to this file");
+  return [&app, a, own](const Streams& streams) {
+    const bool json = format_of(app, *a, "txt|json") == Format::json;
+    require_prompt(*a);
+    refuse({{own->echo && json, "--echo is for text; JSON has the prompt's tokens"}});
+    AnswerFile file(a->out, streams);
+    run_generate(*a, *own, json, file.streams());
+    file.commit();
+    return 0;
   };
-  return command.finish(own, check, run_generate);
 }
 
 }  // namespace headscope::app

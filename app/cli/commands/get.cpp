@@ -1,11 +1,12 @@
 #include <string>
 #include <system_error>
 
-#include "app/cli/arguments/command_syntax.h"
-#include "app/cli/commands/command_arguments.h"
-#include "app/cli/commands/output.h"
+#include "app/cli/command_line.h"
+#include "app/cli/engine.h"
 #include "app/cli/status_line.h"
 #include "app/hub/fetch.h"
+#include "app/run/sources/paths.h"
+#include "app/text/terminal_text.h"
 #include "system/file.h"
 #include "system/interrupt.h"
 #include "system/path_text.h"
@@ -31,47 +32,48 @@ std::filesystem::path fetch(const HubModel& model, const HubSettings& settings, 
   }
 }
 
-void run_get(const GetCommand& command, const Streams& streams) {
-  const std::string folder =
-      system::text_of(fetch(command.wanted, hub_settings(process_environment()), streams));
+int run_get(const std::string& name, const Streams& streams) {
+  if (name.empty()) throw UsageError("a model's name is missing, e.g. headscope get gpt2");
+  const HubModel wanted = [&] {
+    try {
+      return parse_hub_model(name);
+    } catch (const HubError& error) {
+      throw UsageError(error.what());
+    }
+  }();
+  const std::string folder = system::text_of(fetch(wanted, hub_settings(process_environment()), streams));
   streams.out << (streams.out_is_terminal ? terminal_safe(folder) : folder) << '\n';
+  return 0;
 }
 
 }  // namespace
 
-Finish describe_get(CommandSyntax& command) {
+Run describe_get(CLI::App& app, const std::shared_ptr<Arguments>&) {
   std::string names;
   for (const KnownModel& known : kKnownModels)
     names += (names.empty() ? "" : ", ") + std::string(known.short_name);
-  const auto own = std::make_shared<GetCommand>();
-  command.word("NAME",
-               names +
-                   ",\nor any other GPT-2 on the hub, e.g. org/name; org/name@REVISION:\na branch, a tag or "
-                   "a commit of it",
-               own->name, any_text);
-  command.footer(
+  const auto name = std::make_shared<std::string>();
+  app.add_option(
+      "NAME", *name,
+      names +
+          ",\nor any other GPT-2 on the hub, e.g. org/name; org/name@REVISION:\na branch, a tag or a "
+          "commit of it");
+  add_footer(
+      app,
       "Files in the cache are checked by hash, and only damaged ones are fetched again; an interrupted\n"
       "fetch resumes. A commit that is complete in the cache is neither checked nor asked for. The folder\n"
       "is written to standard output. HF_HOME, HF_HUB_CACHE, HF_ENDPOINT, HF_TOKEN and HF_HUB_OFFLINE\n"
       "work as in Hugging Face's own tools, which share this cache.");
-  const auto check = [](GetCommand& get) {
-    if (get.name.empty()) throw UsageError("a model's name is missing, e.g. headscope get gpt2");
-    try {
-      get.wanted = parse_hub_model(get.name);
-    } catch (const HubError& error) {
-      throw UsageError(error.what());
-    }
-  };
-  return command.finish(own, check, run_get);
+  return [name](const Streams& streams) { return run_get(*name, streams); };
 }
 
 void fetch_if_missing(ModelArguments& model, const Streams& streams) {
-  if (!model.get || !model.model) return;
+  if (!model.get || !model.name) return;
   // The cache may hold an incomplete model, for example if a library fetched only its configuration.
-  const auto found = find_model(*model.model);
-  if (found && (system::is_there(system::path_of(*model.model)) || is_complete_model(*found))) return;
-  model.model =
-      system::text_of(fetch(parse_hub_model(*model.model), hub_settings(process_environment()), streams));
+  const auto found = find_model(*model.name);
+  if (found && (system::is_there(system::path_of(*model.name)) || is_complete_model(*found))) return;
+  model.name =
+      system::text_of(fetch(parse_hub_model(*model.name), hub_settings(process_environment()), streams));
 }
 
 }  // namespace headscope::app

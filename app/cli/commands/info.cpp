@@ -1,15 +1,15 @@
-#include "app/cli/arguments/command_syntax.h"
-#include "app/cli/commands/how.h"
-#include "app/cli/commands/recipes.h"
+#include "app/cli/answer_file.h"
+#include "app/cli/command_line.h"
+#include "app/cli/how.h"
+#include "app/cli/recipes.h"
+#include "app/counted.h"
 #include "app/run/memory_budget.h"
+#include "app/text/json_text.h"
+#include "app/text/terminal_text.h"
 #include "system/path_text.h"
 
 namespace headscope::app {
 namespace {
-
-struct InfoCommand : Arguments {
-  std::filesystem::path file;  ///< a file whose recipe is shown instead of a model; empty: none
-};
 
 Json optional_id(const std::optional<int>& id) {
   return id ? Json(*id) : Json(nullptr);
@@ -83,14 +83,12 @@ void write_parameters(const LoadedModel& model, std::ostream& out) {
   row("total, tied ones once", "", "", grouped(model.transformer->parameter_count()));
 }
 
-void run_info(const InfoCommand& command, const Streams& streams) {
-  if (!command.file.empty()) return write_recipe(command.file, command.json, streams.out);
-  How how(command);
-  const Engine engine = start_engine(command, streams);
+void write_info(Arguments& a, bool json, const Streams& streams) {
+  const Engine engine = start_engine(a, streams);
   const auto& model = engine.model;
   const int threads = engine.workspace.threads();
-  if (command.json) {
-    streams.out << json_line(info_json(how.shared(engine), *model, threads)) << '\n';
+  if (json) {
+    streams.out << json_line(info_json(how_made(a, engine), *model, threads)) << '\n';
     return;
   }
   write_config(*model, streams.out);
@@ -103,16 +101,22 @@ void run_info(const InfoCommand& command, const Streams& streams) {
 
 }  // namespace
 
-Finish describe_info(CommandSyntax& command) {
-  const auto own = std::make_shared<InfoCommand>();
-  command.word("FILE", "a figure or a session: show its recipe instead of a model", own->file, any_text);
-  command.model();
-  command.answer_out();
-  const auto check = [](const InfoCommand& info) {
-    if (info.model.model && !info.file.empty())
-      throw UsageError("info takes a file or a model; give only one of them");
+Run describe_info(CLI::App& app, const std::shared_ptr<Arguments>& a) {
+  const auto file = std::make_shared<std::string>();
+  add_model(app, *a);
+  app.add_option("FILE", *file, "a figure or a session: show its recipe instead of a model")
+      ->excludes(app.get_option("--model"));
+  add_out(app, *a, "txt|json", "write the answer to this file");
+  return [&app, a, file](const Streams& streams) {
+    const bool json = format_of(app, *a, "txt|json") == Format::json;
+    AnswerFile out(a->out, streams);
+    if (file->empty())
+      write_info(*a, json, out.streams());
+    else
+      write_recipe(system::path_of(*file), json, out.streams().out);
+    out.commit();
+    return 0;
   };
-  return command.finish(own, check, run_info);
 }
 
 }  // namespace headscope::app

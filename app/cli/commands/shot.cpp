@@ -1,68 +1,60 @@
-#include "app/cli/arguments/command_syntax.h"
-#include "app/cli/commands/engine.h"
-#include "app/cli/commands/figure.h"
-#include "app/cli/commands/recipes.h"
+#include "app/cli/answer_file.h"
+#include "app/cli/command_line.h"
+#include "app/cli/engine.h"
+#include "app/cli/recipes.h"
 #include "app/run/sources/model_discovery.h"
 #include "app/run/sources/weights_hash.h"
 #include "app/views/option_names.h"
 #include "model/files/quote.h"
 
 namespace headscope::app {
-
 namespace {
 
-/// The options that were given, and what follows from them; a session or a tour has the others.
-std::vector<SetOption> options_to_set(const ShotCommand& command, const LoadedModel& model) {
-  Options options = command.options;
-  set_tokens(options, command.tokens, model);
+bool is_tab(const View& view) {
+  return view.place == Place::tab;
+}
+
+/// The options that were given; a session or a tour has the others.
+std::vector<SetOption> options_to_set(const CLI::App& app, const Arguments& a) {
   std::vector<SetOption> sets;
-  const auto set = [&](const OptionSpec* option) {
-    if (option != nullptr) sets.push_back({option, options.value(*option)});
-  };
-  for (const View* view : views_in_window(command.view, command.second_view))
-    if (const OptionSpec* option = view->with_second;
-        option != nullptr && options.value(*option) == view->with_second_value)
-      set(option);
-  for (const GivenOption& given : command.given_options) set(given.option);
-  // Means over a list that an edit sets are shown in the prompt's own run, as after `plot`.
-  for (const View* view : views_in_window(command.view, command.second_view))
-    if (sets_list_mean(*view, options) && view->over_list != nullptr && !is_given(command, view->over_list))
-      sets.push_back({view->over_list, view->over_list->default_value});
-  for (const ViewToken& token : command.tokens) {
-    const TokenOptions& of = token.view->tokens;
-    set(token.other ? of.other_rank : of.rank);
-    set(token.other ? of.other_id : of.id);
-    if (token.other) set(of.metric);
-  }
+  for (const OptionSpec* option : all_options())
+    if (is_given(app, "--" + std::string(option->name)))
+      sets.push_back({option, a.session.options.value(*option)});
+  for (const View* view : views_in_window(a.session.view, a.session.second_view))
+    if (view->with_second != nullptr && (is_given(app, "--second") || a.second_model) &&
+        a.session.side == Side::run && !is_given(app, "--" + std::string(view->with_second->name)))
+      sets.push_back({view->with_second, view->with_second_value});
   return sets;
 }
 
-void run_shot(const ShotCommand& command, const Streams& streams) {
-  WindowOptions base = window_options(command, streams);
-  base.selection = command.selection;
-  if (command.session) {  // the session has its own edits
-    base.session = Recipe{*command.session, {}};
+void write_shot(const CLI::App& app, Arguments& a, Format format, const Streams& streams) {
+  const bool from_recipe = !a.recipe.empty();
+  if (from_recipe) find_subject(a, a.recipe);
+  WindowOptions base = window_options(a, streams);
+  const Selection wanted = a.session.selection;
+  if (from_recipe) {  // the session has its own edits
+    base.session = Recipe{a.session, {}};
     base.edits = nullptr;
+  } else if (wanted != Selection{}) {
+    base.selection = wanted;
   }
-  const bool hashed = !command.no_recipe || !command.weights.empty();
-  const WeightHashes weights{hashed ? weights_hash(base.model) : "",
-                             hashed && !base.second_model.empty() ? weights_hash(base.second_model) : ""};
-  if (!command.weights.empty())
-    require_weights(command.weights, weights, command.model, model_name(base.model),
-                    model_name(base.second_model));
+  WeightHashes weights;
+  if (!a.no_recipe || from_recipe)
+    weights = {weights_hash(base.model), base.second_model.empty() ? "" : weights_hash(base.second_model)};
+  if (from_recipe) require_weights(a, weights);
   const ShotOptions shot{.base = std::move(base),
-                         .view = command.view,
-                         .second_view = command.second_view,
-                         .options = [&](const LoadedModel& model) { return options_to_set(command, model); },
-                         .width = command.picture.width,
-                         .height = command.picture.height,
-                         .scale = command.picture.scale,
-                         .dark = command.picture.dark,
-                         .font_size = command.picture.font_size,
+                         .view = a.session.view,
+                         .second_view = a.session.second_view,
+                         .options = [&](const LoadedModel&) { return options_to_set(app, a); },
+                         .width = a.figure.width,
+                         .height = a.figure.height,
+                         .scale = a.figure.scale,
+                         .dark = a.session.look.dark,
+                         .font_size = a.session.look.font_size,
                          .report_run =
                              [&](const PromptRun& run) {
                                for (const auto& model : {run.model, run.second_model})
-                                 if (model) show_warnings(model->warnings, command.model, streams.err);
+                                 if (model) show_warnings(model->warnings, a.models.get(), streams.err);
                                warn_about(run, "", streams.err);
                                if (run.tokens.run_length < run.tokens.length())
                                  streams.err
@@ -73,70 +65,83 @@ void run_shot(const ShotCommand& command, const Streams& streams) {
   std::vector<viz::Note> notes;
   made.session.model.weights = weights.model;
   if (made.session.second_model) made.session.second_model->weights = weights.second;
-  const Figure figure{
-      .window = true, .width = shot.width, .height = shot.height, .page = Page::exact, .scale = shot.scale};
-  if (!command.no_recipe) notes.push_back(recipe_note(Recipe{made.session, figure}));
-  write_output(command.out, bitmap_bytes(command.out.format, made.bitmap, shot.scale, notes), streams);
+  if (!a.no_recipe) notes.push_back(recipe_note(Recipe{made.session, a.figure}));
+  write_output(
+      a.out, format,
+      bitmap_bytes(format == Format::pdf ? FileFormat::pdf : FileFormat::png, made.bitmap, shot.scale, notes),
+      streams);
 }
 
-void check_shot(ShotCommand& shot) {
-  if (shot.model.patterns || !shot.comparison.second_attention.empty()) require_prompt_or_attention(shot);
-  shot.out = destination_of(shot, "window.png", {FileFormat::png, FileFormat::pdf});
-  if (!shot.scale_given) shot.picture.scale = 1;
-  if (!shot.size_given) {
-    shot.picture.width = 1600, shot.picture.height = 1000;
-  } else if (shot.picture.height == 0) {
-    throw UsageError("--size fit and --size WIDTH are for plot; shot takes WIDTHxHEIGHT");
+void check_shot(const CLI::App& app, const Arguments& a) {
+  if (a.model.patterns || !a.second_attention.empty()) require_prompt(a, true);
+  refuse({{a.out.empty(), "--out is missing, e.g. --out window.png"},
+          {a.session.second_view == a.session.view,
+           "--beside takes a view other than the one in the middle, " + a.session.view},
+          {is_given(app, "--align") && !is_given(app, "--second") && a.second_attention.empty(),
+           "--align requires --second"},
+          {!a.tour.empty() && a.session.side != Side::run,
+           "each stop of a tour chooses what is shown: --tour and --show do not go together"}});
+  const auto shown = views_in_window(a.session.view, a.session.second_view);
+  const auto has = [&](const OptionSpec* option) {
+    return std::ranges::any_of(
+        shown, [&](const View* view) { return std::ranges::count(view->options, option) > 0; });
+  };
+  for (const OptionSpec* option : all_options()) {
+    const std::string name = "--" + std::string(option->name);
+    if (!is_given(app, name)) continue;
+    if (!a.recipe.empty())
+      throw UsageError("a picture of the whole window follows its recipe: " + name +
+                       " is for the view's own command");
+    if (a.tour.empty() && !has(option)) throw UsageError(name + " is an option of a view that is not shown");
   }
-  check_pixels(shot.picture, FileFormat::png);
-  if (shot.second_view == shot.view)
-    throw UsageError("--beside takes a view other than the one in the middle, " + shot.view);
-  reject_recipe(shot);
-  check_alignment(shot);
-  const std::vector<const View*> shown =
-      shot.from_recipe ? shot.recipe_views : views_in_window(shot.view, shot.second_view);
-  place_view_options(shot, shown);
-  use_second(shot, shown);
-  subtract_other_tokens(shot);
-  if (shot.tour.name.empty()) check_given_options(shot);
-}
-
-bool is_tab(const View& view) {
-  return view.place == Place::tab;
-}
-
-std::string tab_id(const std::string& option, const std::string& text) {
-  if (!find_view(text))
-    throw UsageError("unknown view " + model::quote(text) + "; expected one of " + list_of_views());
-  if (!is_tab(*find_view(text)))
-    throw UsageError("the view " + model::quote(text) + " is always in the window; " + option + " takes " +
-                     list_of_views(is_tab));
-  return text;
+  if (a.recipe.empty()) return;
+  for (const char* option :
+       {"--view", "--beside", "--over", "--prompt", "--ids", "--prompt-file", "--bos", "--no-bos", "--edit",
+        "--edits", "--second", "--align", "--show", "--layer", "--head", "--query", "--key", "--tour"})
+    if (is_given(app, option))
+      throw UsageError(
+          "a picture of the whole window follows its recipe, except for its size, scale, theme, font size "
+          "and model; " +
+          std::string(option) + " is for the view's own command");
 }
 
 }  // namespace
 
-Finish describe_shot(CommandSyntax& command) {
-  const auto own = std::make_shared<ShotCommand>();
-  command.computing();
-  command.prompt(false);
-  command.attention(true);
-  command.comparison(false);
-  command.option("view", "VIEW",
+Run describe_shot(CLI::App& app, const std::shared_ptr<Arguments>& a) {
+  if (!a->figure.window)
+    a->figure = {
+        .window = true, .width = 1600, .height = 1000, .page = Page::exact, .scale = 1, .caption = true};
+  add_computing(app, *a);
+  add_attention(app, *a);
+  add_prompt(app, *a, false);
+  add_edits(app, *a, false);
+  add_comparison(app, *a);
+  std::vector<std::string> tabs;
+  for (const View& view : views())
+    if (is_tab(view)) tabs.emplace_back(view.id);
+  app.add_option("--view", a->session.view,
                  "the view in the middle: " + list_of_views(is_tab) +
-                     " (default: " + std::string(view_at(Place::tab).id) + ")",
-                 own->view, tab_id);
-  command.option("beside", "VIEW", "a second view next to it (default: none)", own->second_view, tab_id);
-  command.selection();
-  command.tour();
-  command.over();
-  command.picture(true);
-  command.recipe(own->no_recipe,
-                 "; of a whole window only\nits size, scale, theme, font size and model can be changed");
-  command.picture_out("png|pdf", "the file; a PDF holds the pixels");
-  command.options_of_shown_views("Views");
-  command.footer(kTokenGrammar);
-  return command.finish(own, check_shot, run_shot);
+                     "\n(default: " + std::string(view_at(Place::tab).id) + ")")
+      ->type_name("VIEW")
+      ->check(CLI::IsMember(tabs));
+  app.add_option("--beside", a->session.second_view, "a second view next to it (default: none)")
+      ->type_name("VIEW")
+      ->check(CLI::IsMember(tabs));
+  add_selection(app, *a);
+  add_tour(app, *a);
+  add_over(app, *a);
+  add_picture(app, *a, true);
+  add_out(app, *a, "png|pdf", "the file; a PDF holds the pixels");
+  for (const OptionSpec* option : all_options())
+    if (!is_scroll_position(*option)) add_view_option(app, *a, *option, std::string(option->name), "");
+  add_footer(app, "Options of views have the names that headscope views --json lists as \"name\".");
+  return [&app, a](const Streams& streams) {
+    const Format format = format_of(app, *a, "png|pdf");
+    check_shot(app, *a);
+    complete_figure(app, *a, Format::png);
+    write_shot(app, *a, format, streams);
+    return 0;
+  };
 }
 
 }  // namespace headscope::app

@@ -5,13 +5,15 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 
-#include "app/cli/arguments/command_syntax.h"
-#include "app/cli/batch.h"
-#include "app/cli/commands/command_arguments.h"
-#include "app/cli/commands/measured_tokens.h"
-#include "app/cli/commands/output.h"
+#include "app/cli/command_line.h"
+#include "app/cli/how.h"
+#include "app/cli/prompts.h"
+#include "app/run/analyses/metric_choice.h"
+#include "app/run/analyses/next_token.h"
 #include "app/run/edits/edit_text.h"
+#include "app/run/given_token.h"
 #include "app/run/version.h"
+#include "app/text/json_text.h"
 #include "model/files/quote.h"
 #include "model/files/safetensors.h"
 #include "model/pass/hooks.h"
@@ -20,6 +22,13 @@
 
 namespace headscope::app {
 namespace {
+
+struct Tracing {
+  std::string hooks;                     ///< globs, comma-separated; empty: all
+  std::optional<GradientMetric> metric;  ///< of the gradients; nothing: none are written
+  GivenToken token, other_token;
+  int position = -1;  ///< of the prediction; -1: the last
+};
 
 /// Writes pieces of an activation to their places in its tensor.
 class TensorStream {
@@ -131,143 +140,123 @@ std::map<std::string, std::string> metadata_of(const LoadedModel& model, std::sp
   return metadata;
 }
 
-/// The metric of a run, and its value.
-struct Measured {
-  model::Metric metric;
-  double value = 0;
-};
-
-/// What a trace of several prompts has in common.
-struct Tracing {
-  const TraceCommand& command;
-  std::vector<model::HookPoint> points;
-  std::optional<MetricChoice> metric = {};
-  Baseline baseline = {};
-};
-
-Tracing tracing_of(const TraceCommand& command, Engine& engine) {
-  Tracing tracing{command, match_hook_points(engine.config(), command.hooks)};
-  if (!command.gradients.given_metric) return tracing;
-  MetricChoice& choice = tracing.metric.emplace();
-  choice.metric = command.gradients.metric;
-  set_tokens(choice, command.gradients, *engine.model);
-  choice.position = command.gradients.position.value_or(-1);
-  tracing.baseline = baseline_of(engine, command.comparison, command.prompt.start_token);
-  return tracing;
-}
-
-/// What gradients are taken of in a run, whose baseline is found first.
-Measured measured(const Tracing& tracing, Engine& engine, PromptRun& run, const std::string& where) {
-  return saying_where(where, [&] {
-    if (tracing.metric->metric == GradientMetric::divergence) {
-      compare(engine, run, tracing.baseline);
-    } else {
-      compare_with_unedited(engine, run);
-    }
-    MetricChoice choice = *tracing.metric;
-    if (token_count(choice.metric) > 0)
-      name_by_id(choice.token, choice.against, run, choice.position, engine, "");
-    Measured result{metric_for(choice, run, engine.workspace)};
-    result.value = engine.model->transformer->gradients(*run.run, result.metric, engine.workspace);
-    return result;
-  });
+/// What gradients are taken of in a run.
+model::Metric metric_of(const Tracing& tracing, Engine& engine, const PromptRun& run) {
+  MetricChoice choice;
+  choice.metric = tracing.metric.value();
+  choice.token = token_of(*engine.model, tracing.token, "--token", choice.token);
+  choice.against = token_of(*engine.model, tracing.other_token, "--other-token", choice.against);
+  choice.position = tracing.position;
+  return metric_for(choice, run, engine.workspace);
 }
 
 /// Runs the prompt and writes the hooked activations piece by piece, so that the file may be larger than
 /// memory; then the gradients, if they are asked for.
-void trace_prompt(Engine& engine, const Tracing& tracing, const Prompt& prompt,
+void trace_prompt(Engine& engine, const Arguments& a, const Tracing& tracing, const Prompt& prompt,
                   const std::filesystem::path& out, const std::string& where, std::ostream& err) {
   const system::InterruptGuard interrupts;  // a signal must not leave an incomplete file behind
   const model::Transformer& transformer = *engine.model->transformer;
-  const model::Edits edits = engine.plan ? engine.plan->edits() : model::Edits();
+  const auto points = match_hook_points(transformer.config(), tracing.hooks);
   PromptRun run;
-  std::optional<Measured> metric;
+  std::optional<model::Metric> metric;
   std::map<std::string, std::string> metadata;
   if (tracing.metric) {  // the file's beginning names the metric, which may depend on the run
-    run = run_prompt(engine, prompt, where);
-    metadata = metadata_of(*engine.model, run.run->tokens, edits);
-    metric = measured(tracing, engine, run, where);
-    metadata["gradient_metric"] = describe(metric->metric, run);
-    metadata["gradient_metric_value"] = format("%.9g", metric->value);
+    const bool compares = tracing.metric == GradientMetric::divergence;
+    run = run_prompt(engine, a, prompt, where, compares ? ComparedWith::second : ComparedWith::unedited);
+    metadata = metadata_of(*engine.model, run.run->tokens, engine.edits);
+    metric = saying_where(where, [&] { return metric_of(tracing, engine, run); });
+    metadata["gradient_metric"] = describe(*metric, run);
+    metadata["gradient_metric_value"] =
+        format("%.9g", transformer.gradients(*run.run, *metric, engine.workspace));
   } else {
-    run.tokens = tokenize_whole(*engine.model, prompt, where);
-    metadata = metadata_of(*engine.model, run.tokens.ids(), edits);
+    run.tokens = saying_where(where, [&] { return tokenize(*engine.model, prompt); });
+    if (run.tokens.run_length < run.tokens.length())
+      throw model::RunError(where + beyond_context(run.tokens, *engine.model));
+    metadata = metadata_of(*engine.model, run.tokens.ids(), engine.edits);
   }
-  const std::vector<int> ids = run.tokens.ids();
   interrupts.check();
-  TraceFile file(out, engine.config(), tracing.points, ids, metric.has_value(), metadata);
+  TraceFile file(out, transformer.config(), points, run.tokens.ids(), metric.has_value(), metadata);
   const model::Hooks activations = file.hooks(interrupts, false);
-  model::ForwardOptions options;
-  options.hooks = &activations;
-  options.plan = run.run != nullptr ? run.run->plan : plan_for(engine, ids);
-  run.run = transformer.forward(ids, engine.workspace, options);
+  run = run_prompt(engine, a, prompt, where, ComparedWith::nothing, {}, &activations);
   if (metric) {
     const model::Hooks gradients = file.hooks(interrupts, true);
-    model::GradientOptions gradient_options;
-    gradient_options.hooks = &gradients;
-    transformer.gradients(*run.run, metric->metric, engine.workspace, gradient_options);
+    model::GradientOptions options;
+    options.hooks = &gradients;
+    transformer.gradients(*run.run, *metric, engine.workspace, options);
   }
   interrupts.check();
   file.finish();
-  warn_about(not_finite_note(*run.run), edits, run.run->length(), where, err);
+  warn_about(run, where, err);
 }
 
-void run_trace(const TraceCommand& command, const Streams& streams) {
-  const bool divergence = command.gradients.given_metric == GradientMetric::divergence;
-  Engine engine = start_engine(
-      command, streams, {.second = divergence ? SecondModelUse::baseline : SecondModelUse::patch_source});
-  const Tracing tracing = tracing_of(command, engine);
-  for_each_prompt(command.prompt, streams, [&](const PromptSource& source, const Prompt& prompt) {
-    trace_prompt(engine, tracing, prompt, source.file(command.out), source.where(), streams.err);
-  });
+void check_trace(const CLI::App& app, const Arguments& a, const Tracing& tracing) {
+  require_prompt(a);
+  const bool divergence = tracing.metric == GradientMetric::divergence;
+  const int tokens = tracing.metric ? token_count(*tracing.metric) : 0;
+  const bool baseline =
+      is_given(app, "--second") || !a.session.edits.empty() || !a.edits_file.empty() || a.second_model;
+  refuse(
+      {{a.out.empty(), "--out is missing, e.g. --out run.safetensors"},
+       {a.out == "-", "a trace cannot be written to standard output; name a file after --out"},
+       {a.is_list() && a.out.find("{n}") == a.out.npos,
+        "with --prompts there is a file for each: --out needs {n}, which becomes the prompt's number"},
+       {tokens < 1 && !tracing.token.empty(), "--token is for --gradients logit, difference or logprob"},
+       {tokens < 2 && !tracing.other_token.empty(), "--other-token is for --gradients difference"},
+       {is_given(app, "--second") && !divergence, "--second requires --gradients kl"},
+       {divergence && !baseline,
+        "--gradients kl compares the run with a baseline: give --edit, --edits, --second or --second-model"},
+       {is_given(app, "--align") && !is_given(app, "--second"), "--align requires --second"}});
 }
 
-/// Completes and checks what belongs to gradients alone.
-void check_gradients(TraceCommand& trace) {
-  MeasuredMetric<GradientMetric>& gradients = trace.gradients;
-  const bool none = !gradients.given_metric;
-  const bool divergence = gradients.given_metric == GradientMetric::divergence;
-  const ComparisonArguments& comparison = trace.comparison;
-  const EditArguments& edits = trace.prompt.edits;
-  refuse({{none && !gradients.token.empty(), "--token requires --gradients"},
-          {none && !gradients.other_token.empty(), "--other-token requires --gradients"},
-          {none && gradients.position, "--position requires --gradients"},
-          {comparison.second && !divergence, "--second requires --gradients kl"},
-          {divergence && !comparison.second && edits.empty() && !edits.second_model,
-           "--gradients kl compares the run with a baseline: give --edit, --edits, --second or "
-           "--second-model"}});
-  check_measured(gradients, kGradientMetrics, "--gradients");
+CLI::Option* add_token(CLI::App& app, const std::string& name, GivenToken& token, const char* help) {
+  const auto set = [&token, name](const std::string& text) {
+    try {
+      token = parse_given_token(text);
+    } catch (const std::invalid_argument& error) {
+      throw UsageError(name + error.what());
+    }
+  };
+  return app.add_option_function<std::string>(name, set, help)->type_name("TOKEN");
 }
 
 }  // namespace
 
-Finish describe_trace(CommandSyntax& command) {
-  const auto own = std::make_shared<TraceCommand>();
-  command.computing();
-  command.prompt(true);
-  command.edits();
-  command.option("hooks", "GLOB,...",
-                 "only the hooks whose names match, e.g. blocks.0.attn.*,logits\n"
-                 "(default: all; hook_result only when it is named)",
-                 own->hooks);
-  command.choice_option("gradients",
-                        "also write the gradients of a metric, as NAME_grad: a token's logit, the\n"
-                        "difference of two, a token's log probability, the prompt's loss, or\n"
-                        "KL(baseline || run)",
-                        own->gradients.given_metric, kGradientMetrics);
-  token_options(command, own->gradients, kGradientMetrics);
-  command.second_prompt("the baseline of KL (default: the unedited run, or the second model)");
-  command.out("FILE.safetensors", "the file; with --prompts, {n} in its name is the prompt's\nnumber from 1");
-  const auto check = [](TraceCommand& trace) {
-    require_prompt(trace);
-    check_alignment(trace);
-    check_gradients(trace);
-    require_out(trace, "run.safetensors");
-    refuse(
-        {{trace.out_name == "-", "a trace cannot be written to standard output; name a file after --out"}});
-    trace.out = system::path_of(trace.out_name);
+Run describe_trace(CLI::App& app, const std::shared_ptr<Arguments>& a) {
+  const auto own = std::make_shared<Tracing>();
+  add_computing(app, *a);
+  add_prompt(app, *a, true);
+  add_edits(app, *a);
+  app.add_option("--hooks", own->hooks,
+                 "only the hooks whose names match, e.g. blocks.0.attn.*,logits\n(default: all; hook_result "
+                 "only when "
+                 "it is named)")
+      ->type_name("GLOB,...")
+      ->check(kNotEmpty);
+  auto* gradients =
+      add_choice(app, "--gradients", own->metric, kGradientMetrics,
+                 "also write the gradients of a metric, as NAME_grad: a token's logit, the\ndifference "
+                 "of two, a token's log probability, the prompt's loss, or\nKL(baseline || run)");
+  add_token(app, "--token", own->token, "the token that is measured (default: rank:1)")->needs(gradients);
+  add_token(app, "--other-token", own->other_token,
+            "the token whose logit is subtracted (default: the most probable other one)")
+      ->needs(gradients);
+  app.add_option("--position", own->position, "the position of the prediction, from 0 (default -1: the last)")
+      ->type_name("I")
+      ->check(CLI::Range(-1, 1 << 24))
+      ->needs(gradients);
+  add_second(app, *a, "the baseline of KL (default: the unedited run, or the second model)");
+  app.add_option("--out", a->out, "the file; with --prompts, {n} in its name is the prompt's\nnumber from 1")
+      ->type_name("FILE.safetensors")
+      ->check(kNotEmpty);
+  return [&app, a, own](const Streams& streams) {
+    check_trace(app, *a, *own);
+    Engine engine = start_engine(*a, streams);
+    for_each_prompt(*a, streams, [&](const PromptSource& source, const Prompt& prompt) {
+      trace_prompt(engine, *a, *own, prompt, system::path_of(source.file(a->out)), source.where(),
+                   streams.err);
+    });
+    return 0;
   };
-  return command.finish(own, check, run_trace);
 }
 
 }  // namespace headscope::app

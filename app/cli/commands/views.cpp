@@ -1,5 +1,7 @@
-#include "app/cli/arguments/command_syntax.h"
-#include "app/cli/commands/how.h"
+#include "app/cli/answer_file.h"
+#include "app/cli/command_line.h"
+#include "app/cli/how.h"
+#include "app/text/json_text.h"
 #include "app/views/option_names.h"
 
 namespace headscope::app {
@@ -13,59 +15,50 @@ Json json_of(const View& view, const OptionSpec& option) {
             {"default", to_text(option, option.default_value)}};
   const bool number = std::holds_alternative<int>(option.default_value) ||
                       std::holds_alternative<double>(option.default_value);
-  if (number && option.choices.empty()) {
-    json["least"] = option.low;
-    json["most"] = option.high;
-  }
+  if (number && option.choices.empty()) json["least"] = option.low, json["most"] = option.high;
   return json;
 }
 
 Json views_json() {
-  Json array = Json::array();
+  Json all = Json::array();
   for (const View& view : views()) {
     Json options = Json::array();
-    for (const OptionSpec* option : view.options) options.push_back(json_of(view, *option));
-    array.push_back({{"id", view.id},
-                     {"title", view.title},
-                     {"group", spec_of(view.group).title},
-                     {"help", view.help},
-                     {"options", std::move(options)}});
+    for (const OptionSpec* option : view.options)
+      if (!is_scroll_position(*option)) options.push_back(json_of(view, *option));
+    all.push_back({{"id", view.id},
+                   {"title", view.title},
+                   {"group", spec_of(view.group).title},
+                   {"help", view.help},
+                   {"options", std::move(options)}});
   }
-  return {{"how", {{"program", program_name()}}}, {"views", std::move(array)}};
+  return {{"how", {{"program", program_name()}}}, {"views", std::move(all)}};
 }
 
 void write_text(std::ostream& out) {
   for (const View& view : views()) {
     out << format("%-10s %s\n", std::string(view.id).c_str(), std::string(view.help).c_str());
-    for (const OptionSpec* option : view.options) {
-      if (option == view.tokens.id || option == view.tokens.other_id) continue;
-      const bool token = view.tokens.has(option);
-      const std::string flag =
-          "--" + flag_of(view, *option) + " " + (token ? kTokenValues : values_of(*option));
-      const std::string help(!token                       ? option->help
-                             : option == view.tokens.rank ? "the token that is measured"
-                                                          : "the token whose logit is subtracted");
-      out << format("           %-28s %s (default: %s%s)\n", flag.c_str(), help.c_str(),
-                    token && option->default_name.empty() ? "rank:" : "",
-                    to_text(*option, option->default_value).c_str());
-    }
-  }
-}
-
-void run_views(const Arguments& command, const Streams& streams) {
-  if (command.json) {
-    streams.out << json_line(views_json()) << '\n';
-  } else {
-    write_text(streams.out);
+    for (const OptionSpec* option : view.options)
+      if (!is_scroll_position(*option))
+        out << format("           %-28s %s (default: %s)\n",
+                      ("--" + flag_of(view, *option) + " " + values_of(*option)).c_str(),
+                      std::string(option->help).c_str(), to_text(*option, option->default_value).c_str());
   }
 }
 
 }  // namespace
 
-Finish describe_views(CommandSyntax& command) {
-  command.answer_out();
-  return command.finish(
-      std::make_shared<Arguments>(), [](Arguments&) {}, run_views);
+Run describe_views(CLI::App& app, const std::shared_ptr<Arguments>& a) {
+  add_out(app, *a, "txt|json", "write the answer to this file");
+  return [&app, a](const Streams& streams) {
+    const Format format = format_of(app, *a, "txt|json");
+    AnswerFile file(a->out, streams);
+    if (format == Format::json)
+      file.streams().out << json_line(views_json()) << '\n';
+    else
+      write_text(file.streams().out);
+    file.commit();
+    return 0;
+  };
 }
 
 }  // namespace headscope::app

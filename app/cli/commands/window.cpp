@@ -1,13 +1,13 @@
 #include <utility>
 
-#include "app/cli/arguments/command_syntax.h"
-#include "app/cli/commands/command_arguments.h"
-#include "app/cli/commands/engine.h"
-#include "app/cli/commands/recipes.h"
+#include "app/cli/command_line.h"
+#include "app/cli/engine.h"
+#include "app/cli/recipes.h"
 #include "app/recipe/settings.h"
 #include "app/run/prompt_list.h"
 #include "app/run/sources/model_discovery.h"
 #include "app/run/sources/paths.h"
+#include "app/run/sources/pattern_file.h"
 #include "app/window/sessions.h"
 #include "model/files/quote.h"
 #include "system/file.h"
@@ -31,70 +31,84 @@ std::filesystem::path absolute_path(const std::filesystem::path& path) {
   return path.empty() ? path : std::filesystem::absolute(path).lexically_normal();
 }
 
-int open_window(WindowCommand command, const Streams& streams) {
+int open_window(Arguments& a, const std::filesystem::path& file, const Streams& streams) {
   std::optional<Recipe> session;
-  if (!command.file.empty() && may_hold_tensors(command.file)) {
-    command.model.model = system::text_of(command.file), command.model.patterns = true;
-  } else if (!command.file.empty()) {
-    session = read_recipe(command.file);
-    std::optional<ModelArguments>& second = command.prompt.edits.second_model;
-    find_subject(session->session, command.file, command.model, command.comparison.second_attention, second);
-    for (ModelArguments* named : {&command.model, second ? &*second : nullptr})
+  if (!file.empty() && may_hold_tensors(file)) {
+    a.model.name = system::text_of(file), a.model.patterns = true;
+  } else if (!file.empty()) {
+    session = read_recipe(file);
+    a.session.model = session->session.model, a.session.second_model = session->session.second_model;
+    a.session.second = session->session.second;
+    if (!a.model.name) {
+      a.model.patterns = !a.session.model.attention.empty();
+      a.model.name = a.model.patterns ? a.session.model.attention : a.session.model.name;
+      a.model.by_name = true;
+    }
+    find_subject(a, file);
+    session->session.second = a.session.second, session->session.second_model = a.session.second_model;
+    std::optional<ModelArguments>& second = a.second_model;
+    for (ModelArguments* named : {&a.model, second ? &*second : nullptr})
       if (named != nullptr && named->by_name)
-        if (const auto folder = recent_model(*named->model))
-          named->model = system::text_of(*folder), named->by_name = false;
+        if (const auto folder = recent_model(*named->name))
+          named->name = system::text_of(*folder), named->by_name = false;
     if (second && second->by_name) try {
         static_cast<void>(model_folder(*second));
       } catch (const model::LoadError&) {  // the window reports it and shows the rest
         second.reset();
       }
   }
-  WindowOptions options = window_options(command, streams);
+  WindowOptions options = window_options(a, streams);
   options.model = absolute_path(options.model);
   options.second_model = absolute_path(options.second_model);
   if (options.second_is_file)
     options.second = system::text_of(absolute_path(system::path_of(*options.second)));
-  if (session) options.session_file = std::filesystem::absolute(command.file);
+  if (session) options.session_file = std::filesystem::absolute(file);
   options.session = std::move(session);
   return run_window(options);
 }
 
-void check_window(WindowCommand& window) {
-  const std::filesystem::path& file = window.file;
-  if (!file.empty() && !file.has_extension() && !file.has_parent_path())
-    throw UsageError("unknown command " + model::quote(system::text_of(file)));
-  if (may_hold_prompts(file)) {
-    if (!window.over_list.empty())
-      throw UsageError("one list of prompts at a time: both --over and " +
-                       model::quote(system::text_of(file)) + " were given");
-    window.over_list = std::exchange(window.file, {});
+/// Checks the arguments; the file may be a list of prompts.
+void check_window(Arguments& a, std::filesystem::path& file) {
+  const std::string name = model::quote(system::text_of(file));
+  if (!file.empty() && !file.has_extension() && !file.has_parent_path()) {
+    std::vector<std::string> commands;
+    for (const CommandRow& row : command_rows()) commands.emplace_back(row.name);
+    for (const KnownName& known : kKnownNames) commands.emplace_back(known.name);
+    for (const View& view : views()) commands.emplace_back(view.id);
+    const std::string meant = nearest(system::text_of(file), commands);
+    throw UsageError("unknown command " + name + (meant.empty() ? "" : "; did you mean " + meant + "?"));
   }
-  if (!file.empty() && !window.prompt_options.empty())
-    throw UsageError("a session has its own prompt: both " + window.prompt_options[0] + " and " +
-                     model::quote(system::text_of(file)) + " were given");
-  if (may_hold_tensors(file) && window.model.patterns)
-    throw UsageError("one file of attention patterns at a time: both --attention and " +
-                     model::quote(system::text_of(file)) + " were given");
-  if (window.model.patterns || (file.empty() && !window.comparison.second_attention.empty()))
-    require_prompt_or_attention(window);
+  if (may_hold_prompts(file)) {
+    refuse({{!a.over.empty(), "one list of prompts at a time: both --over and " + name + " were given"}});
+    a.over = std::exchange(file, {});
+  }
+  refuse({{!file.empty() && a.has_prompt(),
+           "a session has its own prompt: both a prompt and " + name + " were given"},
+          {may_hold_tensors(file) && a.model.patterns,
+           "one file of attention patterns at a time: both --attention and " + name + " were given"}});
+  if (a.model.patterns || (file.empty() && !a.second_attention.empty())) require_prompt(a, true);
 }
 
 }  // namespace
 
-Finish describe_window(CommandSyntax& program) {
-  const auto own = std::make_shared<WindowCommand>();
-  program.computing();
-  program.prompt(false);
-  program.attention(true);
-  program.comparison(false);
-  program.tour();
-  program.over();
-  program.word(
-      "FILE",
+Run describe_window(CLI::App& app, const std::shared_ptr<Arguments>& a) {
+  const auto file = std::make_shared<std::string>();
+  add_computing(app, *a);
+  add_attention(app, *a);
+  add_prompt(app, *a, false);
+  add_edits(app, *a, false);
+  add_comparison(app, *a);
+  add_tour(app, *a);
+  add_over(app, *a);
+  app.add_option(
+      "FILE", *file,
       "a session (*.headscope), a figure made by headscope, attention\npatterns (*.safetensors), or a "
-      "list of prompts (*.jsonl, *.txt), to\nopen in the window",
-      own->file, any_text);
-  return program.finish(own, check_window, open_window);
+      "list of prompts (*.jsonl, *.txt), to\nopen in the window");
+  return [a, file](const Streams& streams) {
+    std::filesystem::path path = system::path_of(*file);
+    check_window(*a, path);
+    return open_window(*a, path, streams);
+  };
 }
 
 }  // namespace headscope::app

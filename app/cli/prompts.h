@@ -6,24 +6,20 @@
 #include <optional>
 #include <string>
 
-#include "app/cli/arguments/arguments.h"
-#include "app/cli/arguments/list_part.h"
+#include "app/cli/arguments.h"
+#include "app/cli/engine.h"
 #include "app/cli/program.h"
 #include "app/run/prompt_list.h"
 #include "system/hash.h"
 
 namespace headscope::app {
 
-/// Replaces each `key`, "{n}" or "{view}", in a file name by `name`.
-std::filesystem::path with_name(const std::filesystem::path& pattern, std::string_view key,
-                                std::string_view name);
-
 /// The prompts of a command, one at a time. A list is read line by line on demand, so that a program at the
 /// other end of a pipe can wait for each answer before it sends the next prompt.
 class PromptSource {
  public:
   /// Throws model::LoadError if a file cannot be read.
-  PromptSource(const PromptArguments& arguments, std::istream& standard_input);
+  PromptSource(const Arguments& arguments, std::istream& standard_input);
 
   bool is_list() const { return lines_ != nullptr; }
   const std::string& name() const { return name_; }  ///< the list's file, or "standard input"
@@ -36,16 +32,12 @@ class PromptSource {
   int number() const { return number_; }
   void count_done() { ++done_; }
   bool is_first() const { return done_ == 0; }  ///< whether no previous prompt succeeded
-  /// Puts an empty line between the answer in text to the previous prompt and the next one.
-  void separate(std::ostream& out) const {
-    if (!is_first()) out << '\n';
-  }
   /// The list; nothing for one prompt, and before next() has returned nothing.
   std::optional<ListFile> list() const { return list_; }
   /// Whether next() can be called again after it has thrown.
   bool can_continue() const;
-  /// The output file of this prompt: `pattern` with {n} replaced by its number.
-  std::filesystem::path file(const std::filesystem::path& pattern) const;
+  /// The output file of this prompt: {n} in its name becomes the prompt's number.
+  std::string file(std::string name) const;
 
   /// The beginning of a message about the last prompt: "prompts.jsonl:3: " for a list, else "".
   std::string where() const;
@@ -54,7 +46,6 @@ class PromptSource {
   std::optional<ListedPrompt> single_;
   std::optional<bool> start_token_;
   Shard shard_;
-  std::size_t limit_;
   bool plain_ = false;  ///< each line is a prompt, as in a .txt file
   std::string name_;
   std::unique_ptr<std::istream> file_;  ///< that of the prompt or the list
@@ -81,6 +72,6 @@ struct PromptsRun {
 /// in a log. A prompt that cannot be read or run ends the loop (model::LoadError, model::RunError). If errors
 /// are skipped, each is reported in a sentence on `err` and counted in a final one; throws RunError if every
 /// prompt of a whole list failed, or if it has none.
-PromptsRun for_each_prompt(const PromptArguments& arguments, const Streams& streams, const PromptWork& work);
+PromptsRun for_each_prompt(const Arguments& arguments, const Streams& streams, const PromptWork& work);
 
 }  // namespace headscope::app

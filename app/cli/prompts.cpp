@@ -1,16 +1,14 @@
-#include "app/cli/batch.h"
+#include "app/cli/prompts.h"
 
 #include <algorithm>
 #include <chrono>
 #include <ostream>
 #include <utility>
 
-#include "app/cli/arguments/standard_streams.h"
-#include "app/cli/commands/engine.h"
+#include "app/cli/standard_streams.h"
 #include "app/cli/status_line.h"
 #include "app/counted.h"
 #include "app/text/terminal_text.h"
-#include "app/views/table.h"
 #include "system/path_text.h"
 
 namespace headscope::app {
@@ -48,29 +46,21 @@ bool goes_well(bool skip, const PromptSource& source, std::ostream& err, StatusL
 
 }  // namespace
 
-std::filesystem::path with_name(const std::filesystem::path& pattern, std::string_view key,
-                                std::string_view name) {
-  std::string path = system::text_of(pattern);
-  for (std::size_t at = path.find(key); at != std::string::npos; at = path.find(key, at + name.size()))
-    path.replace(at, key.size(), name);
-  return system::path_of(path);
-}
-
-PromptSource::PromptSource(const PromptArguments& arguments, std::istream& standard_input)
-    : start_token_(arguments.start_token), shard_(arguments.shard), limit_(arguments.limit) {
+PromptSource::PromptSource(const Arguments& of_command, std::istream& standard_input)
+    : start_token_(of_command.session.prompt.start_token), shard_(of_command.prompt.shard) {
   using From = PromptArguments::From;
+  const PromptArguments& arguments = of_command.prompt;
   const bool standard = arguments.file == "-";
   name_ = standard ? "standard input" : terminal_safe(system::text_of(arguments.file));
   switch (arguments.from) {
     case From::nothing:
       break;
-    case From::text:
-    case From::ids:
-      single_ = ListedPrompt{{.text = arguments.text, .ids = arguments.ids}};
+    case From::given:
+      single_ = ListedPrompt{of_command.session.prompt};
       break;
     case From::file: {
       if (!standard) file_ = std::make_unique<InputFile>(arguments.file);
-      const std::string bytes = bytes_of(standard ? standard_input : *file_, limit_);
+      const std::string bytes = bytes_of(standard ? standard_input : *file_, Prompt::kMaxBytes);
       single_ = ListedPrompt{{.text = std::string(without_byte_order_mark(bytes)), .ids = {}}};
       break;
     }
@@ -119,9 +109,9 @@ std::optional<ListedPrompt> PromptSource::next() {
   }
   prompt->start_token = start_token_;
   if (!is_list()) ++number_;
-  if (std::max(prompt->text.size(), prompt->ids.size()) > limit_)
+  if (std::max(prompt->text.size(), prompt->ids.size()) > Prompt::kMaxBytes)
     throw model::RunError((is_list() || name_.empty() ? where() : name_ + ": ") +
-                          "expected a prompt of at most " + std::to_string(limit_) +
+                          "expected a prompt of at most " + std::to_string(Prompt::kMaxBytes) +
                           " bytes or ids, found a longer one");
   return prompt;
 }
@@ -130,12 +120,17 @@ bool PromptSource::can_continue() const {
   return is_list() && !lines_->bad() && !is_cut_;
 }
 
-std::filesystem::path PromptSource::file(const std::filesystem::path& pattern) const {
-  return is_list() ? with_name(pattern, "{n}", std::to_string(number_)) : pattern;
+std::string PromptSource::file(std::string name) const {
+  constexpr std::string_view kNumber = "{n}";
+  const std::string number = std::to_string(number_);
+  for (std::size_t at = 0; is_list() && (at = name.find(kNumber, at)) != name.npos; at += number.size())
+    name.replace(at, kNumber.size(), number);
+  return name;
 }
 
-PromptsRun for_each_prompt(const PromptArguments& arguments, const Streams& streams, const PromptWork& work) {
-  PromptSource source(arguments, streams.in);
+PromptsRun for_each_prompt(const Arguments& of_command, const Streams& streams, const PromptWork& work) {
+  const PromptArguments& arguments = of_command.prompt;
+  PromptSource source(of_command, streams.in);
   constexpr std::chrono::milliseconds kTerminalPause{200}, kLogPause{30000};
   StatusLine progress(streams, kTerminalPause, kLogPause);
   const bool has_room = !streams.err_is_terminal || !streams.out_is_terminal;  // answers take the terminal

@@ -1,0 +1,403 @@
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "app/cli/answer_file.h"
+#include "app/cli/command_line.h"
+#include "app/cli/how.h"
+#include "app/cli/prompts.h"
+#include "app/cli/recipes.h"
+#include "app/counted.h"
+#include "app/run/analyses/patterns.h"
+#include "app/text/json_text.h"
+#include "app/views/export.h"
+#include "app/views/option_names.h"
+#include "app/views/parts/list_means.h"
+#include "app/views/table_fold.h"
+#include "model/files/file_io.h"
+#include "model/files/json.h"
+#include "model/files/quote.h"
+#include "system/path_text.h"
+#include "viz/scene/theme.h"
+#include "viz/text/text.h"
+
+// A view as a command.
+namespace headscope::app {
+namespace {
+
+constexpr const char* kFormatsOfViews = "txt|json|csv|png|svg|pdf";
+constexpr int kRowsOfText = 40;
+
+FileFormat file_format(Format format) {
+  return format == Format::svg ? FileFormat::svg : format == Format::pdf ? FileFormat::pdf : FileFormat::png;
+}
+
+/// A view with its arguments, while it answers.
+class ViewCommand {
+ public:
+  ViewCommand(const View& view, const CLI::App& app, Arguments& arguments, const Streams& streams)
+      : view_(view),
+        app_(app),
+        a_(arguments),
+        streams_(streams),
+        format_(format_of(app, arguments, kFormatsOfViews)) {}
+
+  int run() {
+    check();
+    if (!a_.merge.empty()) {
+      write_merged();
+      return 0;
+    }
+    if (!a_.recipe.empty()) find_subject(a_, a_.recipe);
+    Engine engine = start_engine(a_, streams_, Capability::patterns);
+    engine_ = &engine;
+    if (const std::string why = missing(*engine.model, view_.needs); !why.empty()) throw model::RunError(why);
+    prompts_ = a_.session.prompts ? std::make_shared<const PromptList>(*a_.session.prompts)
+                                  : list_of_prompts(a_.over);
+    if (engine.mean_over && sets_list_mean(view_, options())) prompts_ = engine.mean_over->over.list;
+    if (needs_list(view_, options()) && !prompts_)
+      throw model::RunError("the view " + std::string(view_.id) +
+                            " shows a list of prompts; give one with --over");
+    const bool picture = is_picture(format_);
+    if (picture) fonts_ = viz::Fonts::load();
+    if ((picture && !a_.no_recipe) || !a_.recipe.empty()) weights_ = weights_of(engine);
+    if (!a_.recipe.empty()) require_weights(a_, weights_);
+    if (format_ == Format::json) how_ = how_made(a_, engine);
+    answer_all();
+    return 0;
+  }
+
+ private:
+  const View& view_;
+  const CLI::App& app_;
+  Arguments& a_;
+  const Streams& streams_;
+  const Format format_;
+  Engine* engine_ = nullptr;
+  std::shared_ptr<const PromptList> prompts_;  ///< of a view of many prompts
+  std::shared_ptr<const viz::Fonts> fonts_;    ///< of pictures
+  WeightHashes weights_;
+  Json how_;  ///< of JSON
+  TableFold means_;
+  Json options_of_means_;
+
+  Options& options() { return a_.session.options; }
+  bool given(const char* name) const { return is_given(app_, name); }
+  bool given(const OptionSpec* option) const { return given(("--" + flag_of(view_, *option)).c_str()); }
+  bool is_mean_picture() const { return a_.mean && is_picture(format_); }
+
+  // ---- what goes together ----
+
+  void check() {
+    const bool picture = is_picture(format_), list = a_.is_list(), to_file = !a_.out.empty() && a_.out != "-";
+    const bool numbered = a_.out.find("{n}") != a_.out.npos, many = list && !a_.mean;
+    const bool holds_lines = format_ == Format::text || a_.out.ends_with(".jsonl");
+    const bool part = a_.prompt.shard.count > 1;
+    refuse(
+        {{a_.mean && !list, "--mean requires --prompts, the list that the mean is over"},
+         {a_.mean && part && format_ != Format::json,
+          "a part of a mean is written as JSON, which --merge reads: give --json, or --out FILE.json"},
+         {!a_.merge.empty() && (a_.has_prompt() || picture),
+          "--merge adds up what --mean --json wrote: it takes no prompt and draws no picture"},
+         {many && to_file && !numbered && !holds_lines,
+          "with --prompts there is an answer for each: write JSON to a .jsonl file, or put {n} into the "
+          "file's "
+          "name, which becomes the prompt's number"},
+         {to_file && !many && numbered, "{n} in a file's name is for an answer to each of --prompts"},
+         {many && picture && !to_file,
+          "standard output takes one picture; with --prompts name a file with {n}"},
+         {is_mean_picture() && a_.prompt.file == "-",
+          "--mean draws the prompts of a file, not of standard input"},
+         {given("--align") && !given("--second") && !list && a_.second_attention.empty() && a_.recipe.empty(),
+          "--align requires --second"},
+         {a_.rows > 0 && picture && !view_.has_list,
+          "the view " + std::string(view_.id) + " has no list, so --rows does not apply to its picture"}});
+    if (!a_.merge.empty()) return;
+    choose_list();
+    if (!a_.has_prompt() && !a_.model.patterns && (needs_no_prompt() || is_over_list(view_, options())))
+      a_.prompt.from = PromptArguments::From::given;
+    require_prompt(a_, true);
+    choose_for_second();
+    for (const OptionSpec* option : view_.options)
+      if (given(option) && option->applies != nullptr && !option->applies(options()))
+        throw UsageError("--" + flag_of(view_, *option) + " has no effect with the other options; see " +
+                         app_.get_name() + " --help");
+    if (!picture) return;
+    complete_figure(app_, a_, format_);
+    if (format_ != Format::png) a_.figure.scale = figure_for(a_.figure.target).scale;
+  }
+
+  /// Whether, with these options, the view is of the weights alone.
+  bool needs_no_prompt() {
+    if (view_.of_model == nullptr) return !view_.caption.prompt;
+    ViewContext context;
+    context.options = options();
+    return view_.of_model(context);
+  }
+
+  /// Views that can show a list show one that is given, unless an option says otherwise; a picture of means
+  /// is one of its list.
+  void choose_list() {
+    if (!a_.mean_over.empty() && view_.list_mean != nullptr && !given(view_.list_mean))
+      options().set(*view_.list_mean, view_.list_mean_value);
+    if (is_mean_picture()) {
+      if (!can_show_means(view_))
+        throw UsageError("the view " + std::string(view_.id) + " draws no means; its table has them");
+      options().set(kMeanOverList, true);
+      a_.over = std::exchange(a_.prompt.file, {});
+      a_.prompt.from = PromptArguments::From::nothing;
+    }
+    if (a_.over.empty() || sets_list_mean(view_, options())) return;
+    if (view_.over_list == nullptr)
+      throw UsageError("--over is for views of many prompts: " +
+                       list_of_views([](const View& view) { return view.over_list != nullptr; }));
+    if (!given(view_.over_list)) options().set(*view_.over_list, view_.over_list_value);
+  }
+
+  /// A second prompt or model chooses patching where a view can patch, unless an option says otherwise.
+  void choose_for_second() {
+    const bool has_second = given("--second") || a_.second_model;
+    if (has_second && a_.recipe.empty() && a_.session.side == Side::run && view_.with_second != nullptr &&
+        !given(view_.with_second))
+      options().set(*view_.with_second, view_.with_second_value);
+  }
+
+  // ---- answers ----
+
+  void answer_all() {
+    const bool one_file = !is_picture(format_) && a_.out.find("{n}") == a_.out.npos;
+    AnswerFile file(one_file ? a_.out : "", streams_);
+    const Streams& to = file.streams();
+    if (one_file && a_.byte_order_mark) to.out << kByteOrderMark;
+    if (engine_->model->patterns) {
+      answer({}, "", a_.out, to);
+    } else {
+      const auto work = [&](const PromptSource& source, const ListedPrompt& prompt) {
+        if (format_ == Format::text && !a_.mean && !source.is_first()) to.out << '\n';
+        answer(prompt, source.where(), source.file(a_.out), to);
+      };
+      const PromptsRun done = for_each_prompt(a_, to, work);
+      if (a_.mean) write_means(done, to);
+    }
+    file.commit();
+  }
+
+  void answer(const ListedPrompt& prompt, const std::string& where, const std::string& out,
+              const Streams& to) {
+    require_measurable(prompt);
+    Options options = a_.session.options;
+    Selection selection = a_.session.selection;
+    measure_as(prompt, view_, options, selection);
+    if (prompt.second && view_.with_second != nullptr && !given(view_.with_second))
+      options.set(*view_.with_second, view_.with_second_value);
+    const auto run = std::make_shared<const PromptRun>(
+        run_prompt(*engine_, a_, prompt, where, ComparedWith::second, prompt.second));
+    warn_about(*run, where, streams_.err);
+    require_selection(selection, *run, where, [&](const char* option) {
+      const bool of_recipe = !a_.recipe.empty() && !given(option);
+      return (of_recipe ? "; it comes from the recipe: override it with " : "; see ") + std::string(option);
+    });
+    DirectAnswers answers(run, engine_->workspace, progress_of(where, streams_));
+    saying_where(where, [&] {
+      const ViewContext context = context_of(run, options, selection, answers);
+      if (is_picture(format_))
+        write_output(out, format_, picture(context), streams_);
+      else
+        write_table(context, where, out, to);
+    });
+    for (const std::string& skipped : answers.skipped())
+      streams_.err << "headscope: " << where << one_line(skipped) << '\n';
+  }
+
+  /// What the view is made from. Throws model::RunError for what it cannot show.
+  ViewContext context_of(const std::shared_ptr<const PromptRun>& run, const Options& options,
+                         const Selection& selection, Answers& answers) {
+    static const viz::Theme kLight = viz::light_theme(), kDark = viz::dark_theme();
+    ViewContext c;
+    c.run = run;
+    c.answers = &answers;
+    c.selection = clamped(selection, *run);
+    c.chosen_query = c.selection.query;
+    c.options = options;
+    if (!a_.session.tries.empty()) c.tries = std::make_shared<const Tries>(a_.session.tries);
+    c.prompts = prompts_;
+    c.theme = a_.session.look.dark ? &kDark : &kLight;
+    c.fonts = fonts_.get();
+    c.font_size = a_.session.look.font_size;
+    c.max_rows = is_picture(format_) ? a_.rows : 0;
+    const auto fits = [&](const TriedText& tried) {
+      return fits_vocabulary(tried, run->model->config().vocab_size);
+    };
+    const Side side = a_.session.side;
+    const auto fail = [](const std::string& why) {
+      if (!why.empty()) throw model::RunError(why);
+    };
+    if (!std::ranges::all_of(a_.session.tries, fits))
+      fail("the recipe's continuations have token ids that the model " + model::quote(run->model->name) +
+           " does not have");
+    if (view_.refuse) fail(view_.refuse(c));
+    if (side != Side::run && !run->baseline)
+      fail("there is nothing to compare with: --show needs --edit, --second or --second-model");
+    if (side == Side::difference && !view_.shows_difference)
+      fail("the view " + std::string(view_.id) + " cannot show differences; those that can are " +
+           list_of_views([](const View& other) { return other.shows_difference; }));
+    if (side == Side::difference && !can_show_difference(view_, c))
+      fail("with these options, the view " + std::string(view_.id) +
+           " is about the unedited model, so there is no difference to show");
+    return on_side(side, view_, std::move(c));
+  }
+
+  std::string picture(ViewContext c) {
+    const Figure& figure = a_.figure;
+    c.width = width_on(figure.target, figure.width);
+    if (figure.height > 0) {
+      c.height = static_cast<float>(figure.height);
+    } else if (view_.figure_size && figure.page == Page::trimmed) {
+      const viz::Point size = view_.figure_size(c);
+      c.width = std::max(c.width, size.x), c.height = size.y;
+    } else {
+      c.height = height_for_width(view_, c, format_ == Format::png ? figure.scale : 1, figure.target);
+    }
+    ExportOptions options{.scale = figure.scale,
+                          .svg_text = figure.svg_text,
+                          .caption = figure.caption,
+                          .title = figure.title,
+                          .page = figure.page,
+                          .target = figure.target,
+                          .letters_grow = !given("--font-size") && a_.recipe.empty()};
+    Arguments made = a_;
+    made.session.options = c.options;
+    if (prompts_) made.session.prompts = *prompts_;
+    made.figure.rows = a_.rows;
+    if (!a_.no_recipe) options.notes = {recipe_note(recipe_of(made, view_, *c.run, weights_))};
+    try {
+      return export_bytes(file_format(format_), view_, c, options);
+    } catch (const std::runtime_error& error) {
+      throw model::RunError(error.what());
+    }
+  }
+
+  // ---- tables ----
+
+  /// The options of the view that are not as they are by default, as the command line takes them.
+  Json options_json(const ViewContext& c) const {
+    Json json = Json::object();
+    const View* const shown[] = {&view_};
+    for (const WrittenOption& option : written_options(options_of(view_, c.options), shown, true))
+      json[option.name] = utf8_or_replacement(option.value);
+    if (view_.caption.head) json["layer"] = c.selection.layer, json["head"] = c.selection.head;
+    return json;
+  }
+
+  void write_table(const ViewContext& c, const std::string& where, const std::string& out,
+                   const Streams& to) {
+    const Table table = exported_table(view_, c);
+    if (table.empty()) throw model::RunError("the view " + std::string(view_.id) + " has no numbers here");
+    if (a_.mean) {
+      if (means_.prompts() == 0 && format_ == Format::json) options_of_means_ = options_json(c);
+      return means_.add(TableFold(table, where), where);
+    }
+    Json json;
+    if (format_ == Format::json)
+      json = {{"how", with_prompt(how_, *c.run)}, {"view", view_.id}, {"options", options_json(c)}};
+    const std::string text = written(table, std::move(json));
+    if (out == a_.out)
+      to.out << text;
+    else
+      write_output(out, format_, (a_.byte_order_mark ? std::string(kByteOrderMark) : "") + text, streams_);
+  }
+
+  /// The table in the answer's format; `json`: what JSON says before it.
+  std::string written(const Table& table, Json json) const {
+    const bool as_text = format_ == Format::text;
+    const int most = given("--rows") || !as_text ? a_.rows : kRowsOfText;
+    const Table shown = as_text || most > 0 ? strongest(table, static_cast<std::size_t>(most)) : table;
+    if (format_ == Format::csv) return to_csv(shown);
+    if (as_text) {
+      const auto left = static_cast<std::int64_t>(table.rows() - shown.rows());
+      const bool say = left > 0 && !given("--rows");
+      return to_text(shown) + (say ? "and " + counted(left, "more row") + ": --rows 0 writes all\n" : "");
+    }
+    json.update(table_json(shown));
+    return json_line(json) + '\n';
+  }
+
+  // ---- means ----
+
+  void write_means(const PromptsRun& done, const Streams& to) {
+    Json json;
+    if (format_ == Format::json) {
+      json = {{"how", how_}, {"view", view_.id}, {"options", options_of_means_}, {"skipped", done.skipped}};
+      if (done.list) json["how"]["list"] = list_json(*done.list);
+      if (const Shard& shard = a_.prompt.shard; shard.count > 1)
+        json["shard"] = {{"index", shard.index}, {"count", shard.count}};
+    }
+    to.out << written(means_.means(), std::move(json));
+  }
+
+  /// Adds up the parts in the files of --merge. Throws model::LoadError if they do not belong together.
+  void write_merged() {
+    Json all;
+    std::set<int> shards;
+    for (const std::string& name : a_.merge) {
+      const auto wrong = [&](const std::string& why) { return model::LoadError(name + ": " + why); };
+      try {
+        Json part = model::parse_json<Json>(model::read_file(system::path_of(name)), name);
+        if (part.at("view") != view_.id)
+          throw wrong("expected means of the view " + std::string(view_.id) + ", found those of " +
+                      model::quote(part["view"].get<std::string>()));
+        if (!shards.insert(part.contains("shard") ? part["shard"].at("index").get<int>() : -1).second)
+          throw wrong("it has the same part of the prompts as another file");
+        part["skipped"] = part.at("skipped").get<int>() + all.value("skipped", 0);
+        const bool has_prompts = part.at("facts").value("prompts", 0) > 0;
+        if (has_prompts) means_.add(TableFold::of_means(table_from(part), name + ": "), name + ": ");
+        for (const char* member : {"how", "options"})
+          if (!all.is_null() && has_prompts && all.at(member) != part.at(member))
+            throw wrong("its \"" + std::string(member) + "\" differs from that of " +
+                        model::quote(a_.merge.front()) + "; parts are of one list, model and measurement");
+        if (all.is_null() || has_prompts) all = std::move(part);
+      } catch (const nlohmann::json::exception&) {
+        throw wrong("expected the JSON that --mean writes, found something else");
+      }
+    }
+    AnswerFile file(a_.out, streams_);
+    file.streams().out << written(
+        means_.means(),
+        {{"how", all["how"]}, {"view", view_.id}, {"options", all["options"]}, {"skipped", all["skipped"]}});
+    file.commit();
+  }
+};
+
+}  // namespace
+
+Run describe_view(CLI::App& app, const std::shared_ptr<Arguments>& a, const View& view) {
+  a->session.view = view.id;
+  for (const OptionSpec* option : view.options)
+    if (!is_scroll_position(*option)) add_view_option(app, *a, *option, flag_of(view, *option), "View");
+  add_computing(app, *a);
+  if (Capabilities(Capability::patterns).has(view.needs)) add_attention(app, *a);
+  add_prompt(app, *a, true);
+  add_over(app, *a);
+  add_edits(app, *a);
+  add_comparison(app, *a);
+  add_selection(app, *a);
+  app.add_flag(
+      "--mean", a->mean,
+      "with --prompts: the mean of each number over the prompts, with its standard\nerror and count");
+  app.add_option("--merge", a->merge,
+                 "instead of a prompt: add up what --mean --json wrote for parts of a list\n(see --shard)")
+      ->type_name("FILE.json...");
+  app.add_option("--rows", a->rows,
+                 "at most N rows: the strongest, or the first ones if rows have no strength;\n0: all")
+      ->type_name("N")
+      ->check(CLI::Range(0, 1 << 30));
+  add_out(app, *a, kFormatsOfViews,
+          "write the table or the picture to this file (default: the table as text);\nwith --prompts, {n} in "
+          "its name is the prompt's number from 1");
+  add_picture(app, *a, false);
+  return [&view, &app, a](const Streams& streams) { return ViewCommand(view, app, *a, streams).run(); };
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,193 @@
+#include "app/cli/recipes.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <ostream>
+#include <utility>
+
+#include "app/counted.h"
+#include "app/run/sources/model_discovery.h"
+#include "app/run/sources/paths.h"
+#include "app/run/sources/pattern_file.h"
+#include "app/run/sources/weights_hash.h"
+#include "app/text/json_text.h"
+#include "app/views/option_names.h"
+#include "app/views/parts/names.h"
+#include "model/files/quote.h"
+#include "system/path_text.h"
+#include "viz/text/text.h"
+
+namespace headscope::app {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Like model_named, or else the model of that name in one of `places`, which are folders: of all these the
+/// first with these weights (see weights_hash; empty: any), else the first. The name is never taken for a
+/// path. Nothing if there is none. Reads whole files.
+std::optional<fs::path> model_near(const std::string& name, const std::string& weights,
+                                   const std::vector<DiscoveredModel>& models,
+                                   const std::vector<fs::path>& places) {
+  std::vector<fs::path> folders;
+  if (auto known = model_named(name, models)) folders.push_back(*std::move(known));
+  if (system::is_file_name(name))
+    for (const fs::path& place : places)
+      if (fs::path folder = place / system::path_of(name); is_gpt2(folder))
+        folders.push_back(std::move(folder));
+  for (const fs::path& folder : folders) try {
+      if (weights.empty() || weights_hash(folder) == weights) return folder;
+    } catch (const model::LoadError&) {  // it has been removed
+    }
+  return folders.empty() ? std::nullopt : std::optional(folders.front());
+}
+
+std::string lines_of(const Recipe& recipe) {
+  const Session& s = recipe.session;
+  std::string text;
+  const auto line = [&](const char* name, const std::string& value) {
+    if (!value.empty()) text += format("%-10s %s\n", name, value.c_str());
+  };
+  line("made by", "headscope " + viz::visible(recipe.program));
+  line("model", viz::visible(s.model.name));
+  line("attention", viz::visible(s.model.attention));
+  line("weights", viz::visible(s.model.weights));
+  if (s.second_model) {
+    line("2nd model", viz::visible(s.second_model->name));
+    line("2nd weights", viz::visible(s.second_model->weights));
+  }
+  const bool prompted = s.model.attention.empty();
+  line("prompt", prompted && (s.prompt.ids.empty() || !s.prompt.text.empty())
+                     ? "“" + viz::visible(s.prompt.text) + "”"
+                     : "");
+  std::string ids;
+  for (const int id : s.prompt.ids) ids += (ids.empty() ? "" : ",") + std::to_string(id);
+  line("ids", ids);
+  for (const WrittenEdit& edit : s.edits) line("edit", viz::visible(edit.text) + (edit.on ? "" : "  (off)"));
+  if (s.second)
+    line("second", (s.second->attention.empty() ? "“" + viz::visible(s.second->text) + "”"
+                                                : viz::visible(s.second->attention)) +
+                       (s.second->on ? "" : "  (off)"));
+  if (s.prompts)
+    line("list",
+         grouped(std::ssize(s.prompts->prompts)) + " prompts of “" + viz::visible(s.prompts->name) + "”");
+  line("view",
+       recipe.figure && recipe.figure->window
+           ? "the whole window, with " + s.view + (s.second_view.empty() ? "" : " and " + s.second_view)
+           : s.view);
+  for (const WrittenOption& option : written_options(s.options, shown_views(recipe), false))
+    line("option", option.name + " " + option.value);
+  if (recipe.figure) line("command", command_of(recipe));
+  return text;
+}
+
+}  // namespace
+
+WeightHashes weights_of(const Engine& engine) {
+  return {weights_hash(*engine.model), engine.second ? weights_hash(*engine.second) : std::string()};
+}
+
+void take_recipe(Arguments& a, const fs::path& file, const View* view) {
+  Recipe recipe = read_recipe(file);
+  if (!recipe.unknown.empty())
+    throw model::RunError(system::text_of(file) + ": it was made with the option " +
+                          model::quote(recipe.unknown.front()) + " (by headscope " +
+                          model::quote(recipe.program) + "), which this version does not have");
+  const bool of_window = recipe.figure && recipe.figure->window;
+  a.session = std::move(recipe.session);
+  if (recipe.figure && of_window == (view == nullptr)) a.figure = *recipe.figure;
+  if (view != nullptr) a.session.view = view->id, a.session.options = options_of(*view, a.session.options);
+  a.made_with = a.session.model;
+  if (a.session.second_model) a.second_made_with = *a.session.second_model;
+  a.model.patterns = !a.session.model.attention.empty();
+  a.model.name = a.model.patterns ? a.session.model.attention : a.session.model.name;
+  a.model.by_name = true;
+  if (!a.model.patterns) a.prompt.from = PromptArguments::From::given;
+}
+
+void find_subject(Arguments& a, const fs::path& file) {
+  const std::vector<fs::path> places{fs::absolute(file).parent_path(), fs::current_path()};
+  const auto found = [&](const std::string& name, const std::string& weights, const char* option) {
+    if (auto there = attention_named(name, weights, places)) return *there;
+    throw model::LoadError(system::text_of(file) + ": it was made from the attention patterns in " +
+                           model::quote(name) +
+                           ", found neither next to it nor in this folder; give the file with " + option);
+  };
+  if (a.model.patterns && a.model.by_name)
+    a.model.name = system::text_of(found(a.session.model.attention, a.session.model.weights, "--attention"));
+  std::optional<Session::Second>& second = a.session.second;
+  if (!a.model.patterns) {
+    if (second && !second->attention.empty()) second.reset();
+    if (a.second_model || !a.session.second_model) return;
+    const Session::Model& wanted = *a.session.second_model;
+    const auto cache = hugging_face_cache(process_environment());
+    const auto models = cache ? discover_models(*cache) : std::vector<DiscoveredModel>{};
+    const auto folder = model_near(wanted.name, wanted.weights, models, places);
+    a.second_model = folder && folder != model_named(wanted.name, models)
+                         ? ModelArguments{.name = system::text_of(*folder)}
+                         : ModelArguments{.name = wanted.name, .by_name = true};
+    return;
+  }
+  a.session.second_model.reset();
+  if (!a.second_attention.empty()) {
+    if (!second) second.emplace();
+    second->text.clear(), second->attention = system::text_of(a.second_attention.filename());
+  } else if (second && second->on && !second->attention.empty()) {
+    a.second_attention = found(second->attention, second->weights, "--second-attention");
+    if (!second->weights.empty() && weights_hash(a.second_attention) != second->weights)
+      throw model::RunError(
+          "the file " + model::quote(system::text_of(a.second_attention)) +
+          " has different weights from the one the figure compared with; --second-attention accepts "
+          "a file with any weights");
+  }
+}
+
+void require_weights(const Arguments& a, const WeightHashes& found) {
+  const auto check = [](const Session::Model& expected, const std::string& there, const std::string& subject,
+                        const std::string& option) {
+    if (expected.weights.empty() || expected.weights == there) return;
+    throw model::RunError(subject + " has different weights from those the figure was made with: expected " +
+                          model::quote(expected.weights) + ", found " + model::quote(there) + "; " + option +
+                          " accepts any weights");
+  };
+  if (a.model.by_name)
+    check(a.made_with, found.model,
+          (a.model.patterns ? "the file " : "the model ") + model::quote(*a.model.name),
+          a.model.patterns ? "--attention" : "--model");
+  if (a.second_model && a.second_model->name == a.second_made_with.name)
+    check(a.second_made_with, found.second, "the second model " + model::quote(*a.second_model->name),
+          "--second-model");
+}
+
+Recipe recipe_of(const Arguments& a, const View& view, const PromptRun& run, const WeightHashes& weights) {
+  Session s = a.session;
+  s.model = {run.model->name, weights.model, a.session.model.precision};
+  s.model.adds_start_token = has_start_token(*run.model, std::nullopt);
+  s.second_model.reset();
+  if (run.model->patterns) {
+    s.model.attention = system::text_of(run.model->patterns->path().filename());
+    if (!a.second_attention.empty()) {
+      if (!s.second) s.second.emplace();
+      s.second->text.clear(), s.second->attention = system::text_of(a.second_attention.filename());
+      s.second->weights = run.baseline ? weights_hash(*run.baseline->model) : "";
+    }
+  } else if (run.second_model) {
+    s.second_model = {run.second_model->name, weights.second};
+  }
+  s.prompt = {run.prompt.text, run.prompt.ids, run.tokens.has_start_token};
+  s.edits = written_edits(run.prompt.edits);
+  Figure figure = a.figure;
+  return {figure_part(std::move(s), view), figure};
+}
+
+void write_recipe(const std::filesystem::path& file, bool json, std::ostream& out) {
+  const Recipe recipe = read_recipe(file);
+  if (!json) {
+    out << lines_of(recipe);
+    return;
+  }
+  auto object = nlohmann::ordered_json::parse(to_json(recipe));
+  object["program"] = utf8_or_replacement(recipe.program);
+  out << json_line(object) << '\n';
+}
+
+}  // namespace headscope::app
