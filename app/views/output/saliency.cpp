@@ -224,7 +224,7 @@ List list_of(const ViewContext& c, const Numbers& n) {
   list.text("token", 10, [&tokens](int i) { return tokens.labels[i]; },
             {.file = note_column("token"), .least = 6 * c.font_size});
   const int named = list.last();
-  list.bar(share_heading(c), 9, n.shares,
+  list.bar(share_heading(c), 9, n.of->parts,
            {.file = Column(share_column(c), unit_of(n)),
             .digits = 4,
             .scientific = 0.0001,

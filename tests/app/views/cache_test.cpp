@@ -8,8 +8,7 @@ namespace {
 TEST(Cache, EachPassComputesOneTokenAndKeepsTheOthers) {
   const Scenario s(kRobot);
   const ViewFixture shown("cache", s, 900, 600, {{"ahead", "5"}});
-  const Table table = shown.table();
-  const auto rows = table.rows;
+  const auto rows = text_rows(shown.table());
   ASSERT_EQ(rows.size(), 6U);
   const int n = s.length();
   EXPECT_EQ(rows[0][2], "0");

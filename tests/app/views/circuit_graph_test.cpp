@@ -35,17 +35,10 @@ circuit_picture::Layout layout_of(const ViewFixture& shown, const Circuit& circu
   return circuit_picture::lay_out(shown.context(), circuit, edges, area);
 }
 
-/// The rows of edges; those after them are numbers of the whole circuit.
-std::vector<std::vector<std::string>> edges_of(const Table& table) {
-  std::vector<std::vector<std::string>> edges;
-  for (const auto& row : table.rows)
-    if (!row[1].empty()) edges.push_back(row);
-  return edges;
-}
 /// The names of the edges in a picture's table.
 std::vector<std::string> names_in(const Table& table) {
   std::vector<std::string> names;
-  for (const auto& row : edges_of(table))
+  for (const auto& row : text_rows(table))
     names.push_back(row[0] + " → " + row[1] + (row.size() > 3 ? " " + row[2] : ""));
   std::ranges::sort(names);
   return names;
@@ -91,18 +84,18 @@ TEST(CircuitView, TheTableHasTheScoresTheStrongestFirst) {
   const Scenario s = of_foxes();
   const auto circuit = s.ask(question(s));
   const Table table = ViewFixture("circuit_graph", s, 1200, 900).table();
-  EXPECT_THAT(table.header, ::testing::ElementsAre("from", "to", "estimate"));
   double before = INFINITY;
-  for (const auto& row : edges_of(table)) {
-    const double score = std::stod(row[2]);
+  for (const double score : numbers_of(table, "score")) {
     EXPECT_LE(std::abs(score), before);
     before = std::abs(score);
-    EXPECT_TRUE(std::ranges::any_of(circuit->ranked, [&](const RankedEdge& of) {
-      return plain(static_cast<double>(of.score)) == row[2];
-    }));
+    EXPECT_TRUE(std::ranges::count(circuit->ranked, static_cast<float>(score), &RankedEdge::score) > 0);
   }
-  EXPECT_EQ(table.rows[0][0], "embedding");
-  EXPECT_EQ(table.rows[0][1], "L0 H0 v");
+  EXPECT_EQ(texts_of(table, "from").front(), "embedding");
+  EXPECT_EQ(texts_of(table, "to").front(), "L0 H0 v");
+  EXPECT_EQ(fact_of(table, "value"), circuit->value);
+  EXPECT_EQ(fact_of(table, "value without edges"), circuit->cut_value);
+  EXPECT_EQ(fact_of(table, "faithfulness"), faithfulness(*circuit, fact_of(table, "value of circuit")));
+  EXPECT_EQ(fact_of(table, "all edges"), circuit->edge_count());
 }
 
 TEST(CircuitView, AClickOnAnEdgeShowsItsExactEffect) {

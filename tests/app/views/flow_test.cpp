@@ -136,32 +136,30 @@ TEST(FlowView, TheTableHasEveryEdgeAndSource) {
   const Scenario s(kMary);
   const Table table = ViewFixture("flow", s, 900, 700).table();
   const auto flow = s.ask(LogitFlowOf{s.length() - 1});
-  ASSERT_EQ(table.header,
-            (std::vector<std::string>{"kind", "part", "layer", "head", "from position", "from token",
-                                      "to position", "to token", "contribution", "share"}));
+  const auto kinds = texts_of(table, "kind");
+  const auto layers = numbers_of(table, "layer"), heads = numbers_of(table, "head"),
+             from = numbers_of(table, "from position"), to = numbers_of(table, "to position"),
+             values = numbers_of(table, "contribution"), shares = numbers_of(table, "share");
   double sources = 0, last = INFINITY;
   std::int64_t edges = 0;
-  EXPECT_EQ(table.rows[0][0], "logit");
-  EXPECT_EQ(std::stod(table.rows[0][8]), flow->logit);
-  for (std::size_t i = 1; i < table.rows.size(); ++i) {
-    const std::vector<std::string>& row = table.rows[i];
-    const double value = std::stod(row[8]);
-    EXPECT_LE(std::abs(value), last);
-    last = std::abs(value);
-    if (row[0] == "edge") {
-      const FlowEdge edge{std::stoi(row[2]), std::stoi(row[3]), std::stoi(row[6]), std::stoi(row[4]), value};
+  for (std::size_t row = 0; row < table.rows(); ++row) {
+    EXPECT_LE(std::abs(values[row]), last);
+    last = std::abs(values[row]);
+    EXPECT_EQ(shares[row], values[row] / flow->logit);
+    if (kinds[row] == "edge") {
+      const FlowEdge edge{static_cast<int>(layers[row]), static_cast<int>(heads[row]),
+                          static_cast<int>(to[row]), static_cast<int>(from[row]), values[row]};
       EXPECT_EQ(edge, flow->edges[static_cast<std::size_t>(edges++)]);
-      EXPECT_EQ(row[5], s.run->tokens.labels[static_cast<std::size_t>(edge.key)]);
-      EXPECT_EQ(row[7], s.run->tokens.labels[static_cast<std::size_t>(edge.query)]);
     } else {
-      EXPECT_EQ(row[0], "source");
-      EXPECT_EQ(row[6], "") << "a source has one place";
-      sources += value;
+      EXPECT_EQ(kinds[row], "source");
+      EXPECT_TRUE(is_no_number(to[row])) << "a source has one place";
+      sources += values[row];
     }
   }
   EXPECT_EQ(edges, flow->edge_count);
-  EXPECT_NEAR(sources, flow->logit, 1e-9 * std::abs(flow->logit)) << "with the rounding error";
-  EXPECT_EQ(table.rows[1][9], plain(std::stod(table.rows[1][8]) / flow->logit));
+  EXPECT_EQ(fact_of(table, "all edges"), static_cast<double>(edges));
+  EXPECT_EQ(fact_of(table, "value"), flow->logit);
+  EXPECT_NEAR(sources + fact_of(table, "rounding error"), flow->logit, 1e-9 * std::abs(flow->logit));
 }
 
 /// Remembers what is asked.

@@ -14,35 +14,35 @@ int places_of(const Scenario& s) {
 
 TEST(Lens, TheTableIsTheAnswerAtEveryPlace) {
   const Scenario s(kRobot);
-  const Table table = ViewFixture("lens", s, 900, 600).table();
   const auto lens = s.ask(LensOf{0});
   const int places = places_of(s), n = s.length();
-  ASSERT_EQ(table.rows.size(), static_cast<std::size_t>(n * places));
-  for (int position = 0; position < n; ++position)
-    for (int place = 0; place < places; ++place) {
-      const auto& row = table.rows[position * places + place];
-      SCOPED_TRACE(row[0] + " " + row[1] + " at " + row[2]);
-      const auto& guesses = lens->at(position, place).guesses;
-      for (std::size_t g = 0; g < 5; ++g) {
-        EXPECT_EQ(std::stoi(row[3 + 3 * g]), guesses.top[g].id);
-        EXPECT_EQ(row[5 + 3 * g], plain(guesses.top[g].probability));
-      }
-      EXPECT_EQ(std::stoi(row[18]), lens->answer(position));
-      EXPECT_EQ(row[20], plain(guesses.next_probability));
-      EXPECT_EQ(std::stoi(row[21]), guesses.next_rank + 1);
+  for (const bool of_query : {false, true}) {
+    const Table table = ViewFixture("lens", s, 900, 600, {{"lens-at", of_query ? "query" : "all"}}).table();
+    ASSERT_EQ(std::ssize(text_rows(table)), places * (of_query ? 1 : n));
+    EXPECT_EQ(table.columns.front().used_as(), of_query ? Column::Use::note : Column::Use::key);
+    const auto positions = numbers_of(table, "position"), answers = numbers_of(table, "answer id"),
+               probabilities = numbers_of(table, "probability"), ranks = numbers_of(table, "rank"),
+               divergences = numbers_of(table, "KL"), third = numbers_of(table, "guess 3 id"),
+               third_logits = numbers_of(table, "guess 3 logit");
+    for (std::size_t row = 0; row < table.rows(); ++row) {
+      const int position = static_cast<int>(row) / places + (of_query ? n - 1 : 0),
+                place = static_cast<int>(row) % places;
+      SCOPED_TRACE(std::to_string(position) + " at " + texts_of(table, "hook")[row]);
+      const model::LensReading& reading = lens->at(position, place);
+      EXPECT_EQ(positions[row], position);
+      EXPECT_EQ(answers[row], lens->answer(position));
+      EXPECT_EQ(probabilities[row], reading.guesses.next_probability);
+      EXPECT_EQ(ranks[row], reading.guesses.next_rank + 1);
+      EXPECT_EQ(divergences[row], bits(reading.divergence));
+      EXPECT_EQ(third[row], reading.guesses.top[2].id);
+      EXPECT_EQ(static_cast<float>(third_logits[row]), reading.guesses.top[2].logit);
     }
-}
-
-/// The row of the table for a cell, with the end of the stream on top.
-const std::vector<std::string>& row_of_cell(const Scenario& s, const Table& table, int row, int col,
-                                            bool mid = true) {
-  const int places = places_of(s), place = places - 1 - (mid ? row : 2 * row);
-  return table.rows[col * places + place];
+  }
 }
 
 TEST(Lens, EachCellHasItsBestGuessAndColour) {
   const Scenario s(kRobot);
-  constexpr std::array kColumns{5UL, 21UL, 22UL};  // indices in the table
+  constexpr std::array kColumns{"guess 1 probability", "rank", "KL"};
   const std::array kNames{"probability", "rank", "kl"};
   for (std::size_t coloring = 0; coloring < 3; ++coloring) {
     for (const bool mid : {true, false}) {
@@ -51,6 +51,8 @@ TEST(Lens, EachCellHasItsBestGuessAndColour) {
                               {{"lens-color", kNames[coloring]}, {"lens-mid", mid ? "yes" : "no"}},
                               mid ? light() : dark(), 8);
       const Table table = shown.table();
+      const auto guesses = texts_of(table, "guess 1 token");
+      const auto values = numbers_of(table, kColumns[coloring]);
       DrawnPage page = shown.page();
       const std::vector<viz::Image> bars = lying_bars(shown.scene());
       ASSERT_EQ(bars.size(), 1U);
@@ -61,18 +63,17 @@ TEST(Lens, EachCellHasItsBestGuessAndColour) {
       ASSERT_EQ(grid.cols, s.length());
       for (int row = 0; row < grid.row_count; ++row) {
         for (int col = 0; col < s.length(); ++col) {
-          const auto& numbers = row_of_cell(s, table, row, col, mid);
-          SCOPED_TRACE(numbers[1] + " at " + numbers[2]);
+          SCOPED_TRACE(std::to_string(row) + " " + std::to_string(col));
+          const int at = (col + 1) * places_of(s) - 1 - (mid ? row : 2 * row);  // the end is on top
           const auto drawn = page.take(grid.cell_rect(row, col));
           ASSERT_EQ(drawn.size(), 1U);
           const std::string whole = drawn[0].text;
           if (whole.ends_with("…")) {
-            EXPECT_TRUE(numbers[4].starts_with(whole.substr(0, whole.size() - 3)));
+            EXPECT_TRUE(guesses[at].starts_with(whole.substr(0, whole.size() - 3)));
           } else {
-            EXPECT_EQ(whole, numbers[4]);
+            EXPECT_EQ(whole, guesses[at]);
           }
-          EXPECT_TRUE(
-              reads(scale, shown.color_of(0, row, col), std::stod(numbers[kColumns[coloring]]), 0.03));
+          EXPECT_TRUE(reads(scale, shown.color_of(0, row, col), values[at], 0.03));
         }
       }
     }

@@ -38,17 +38,16 @@ void expect_guesses(int query, double temperature, const std::string& spelled, b
   Scenario s(kRobot, {0, 0, query});
   const auto at = static_cast<std::size_t>(query);
   const ViewFixture shown("next", s, 520, 700, {{"count", "8"}, {"temperature", spelled}});
-  Table table = shown.table();
-  ASSERT_EQ(table.rows.size(), 8U + 1U);
-  EXPECT_EQ(table.rows.back()[2], "all other tokens");
-  table.rows.pop_back();
+  const Table table = shown.table();
+  const auto rows = text_rows(table);
+  ASSERT_EQ(rows.size(), 8U);
   const std::vector<double>& logits = reference(s).logits[at];
   const std::vector<double> probabilities = reference(s).probabilities(query, temperature);
   DrawnPage page = shown.page();
   double listed = 0;
-  for (std::size_t i = 0; i < table.rows.size(); ++i) {
+  for (std::size_t i = 0; i < rows.size(); ++i) {
     SCOPED_TRACE("guess " + std::to_string(i + 1));
-    const std::vector<std::string>& row = table.rows[i];
+    const std::vector<std::string>& row = rows[i];
     const int id = std::stoi(row[1]);
     EXPECT_EQ(reference(s).rank(query, id), static_cast<int>(i) + 1);
     const auto drawn = page.take(shown.region(shown.bar(id)).rect);
@@ -57,8 +56,12 @@ void expect_guesses(int query, double temperature, const std::string& spelled, b
     EXPECT_TRUE(agree(drawn[2].text, row[4], logits[id], 1e-4));
     listed += probabilities[id];
   }
-  // The actual next token has its own bar if it is not among the shown guesses; it is not in the table.
+  EXPECT_NEAR(fact_of(table, "probability of other tokens"), 1 - listed, 1e-5);
+  // The actual next token has its own bar if it is not among the shown guesses.
   const int actual = s.run->tokens.tokens[at + 1].id, rank = reference(s).rank(query, actual);
+  EXPECT_EQ(fact_of(table, "following rank"), rank);
+  EXPECT_NEAR(fact_of(table, "following probability"), probabilities[actual], 1e-5);
+  EXPECT_NEAR(fact_of(table, "following logit"), logits[actual], 1e-4);
   below = rank > 8;
   if (below) {
     const auto drawn = page.take(shown.region(shown.bar(actual)).rect);

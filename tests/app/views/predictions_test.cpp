@@ -34,6 +34,9 @@ TEST(Predictions, NumbersInTheRowsAreThoseOfTheTableAndTheReference) {
   const Scenario s(kRobot);
   const ViewFixture shown("predictions", s, 1700, 700);
   const Table table = shown.table();
+  const auto cell = [&table](const std::string& column, int position) {
+    return number_text(numbers_of(table, column).at(static_cast<std::size_t>(position)));
+  };
   DrawnPage page = shown.page();
   for (int i = 0; i + 1 < s.length(); ++i) {
     SCOPED_TRACE("position " + std::to_string(i));
@@ -45,16 +48,17 @@ TEST(Predictions, NumbersInTheRowsAreThoseOfTheTableAndTheReference) {
     EXPECT_EQ(drawn[1].text, s.run->tokens.labels[position]);
     EXPECT_EQ(drawn[2].text, s.run->tokens.labels[position + 1]);
     EXPECT_EQ(drawn[3].text, std::to_string(e.rank));
-    EXPECT_EQ(table.rows[position][5], std::to_string(e.rank));
-    EXPECT_TRUE(agree(drawn[4].text, table.rows[position][6], e.probability, kTolerance));
-    EXPECT_TRUE(agree(drawn[5].text, table.rows[position][7], e.loss, kTolerance));
+    EXPECT_EQ(cell("rank", i), std::to_string(e.rank));
+    EXPECT_TRUE(agree(drawn[4].text, cell("probability", i), e.probability, kTolerance));
+    EXPECT_TRUE(agree(drawn[5].text, cell("loss", i), e.loss, kTolerance));
     const auto probabilities = reference(s).probabilities(i);
     for (std::size_t g = 0; g < 5; ++g) {
-      const int id = std::stoi(table.rows[position][8 + 3 * g]);
+      const std::string guess = "guess " + std::to_string(g + 1) + " ";
+      const int id = std::stoi(cell(guess + "id", i));
       EXPECT_EQ(reference(s).rank(i, id), static_cast<int>(g) + 1);
-      EXPECT_EQ(drawn[6 + 2 * g].text, table.rows[position][9 + 3 * g]);
+      EXPECT_EQ(drawn[6 + 2 * g].text, texts_of(table, guess + "token")[position]);
       EXPECT_TRUE(
-          agree(drawn[7 + 2 * g].text, table.rows[position][10 + 3 * g], probabilities[id], kTolerance));
+          agree(drawn[7 + 2 * g].text, cell(guess + "probability", i), probabilities[id], kTolerance));
     }
   }
   const auto last = page.take(shown.region(row_of(shown, s.length() - 1)).rect);
@@ -67,6 +71,8 @@ TEST(Predictions, ThePerplexityIsTwoToTheMeanLoss) {
   const auto title = viz::testing::number_after(shown.page().take_starting("Perplexity "), "Perplexity ");
   ASSERT_TRUE(title);
   EXPECT_NEAR(title->value, std::exp2(mean_loss(s)), title->rounding + 1e-3);
+  EXPECT_NEAR(fact_of(shown.table(), "mean loss"), mean_loss(s), kTolerance);
+  EXPECT_NEAR(fact_of(shown.table(), "perplexity"), std::exp2(mean_loss(s)), 1e-3);
 }
 
 TEST(Predictions, WhoLooksUpAChipInTheLegendReadsItsLoss) {
@@ -120,10 +126,10 @@ TEST(Predictions, TheMenuContinuesWithAGuess) {
   const ViewFixture shown("predictions", s, 1700, 700);
   const Table table = shown.table();
   for (const auto& [row, after] : {std::pair(2, "2"), {s.length() - 1, "-1"}}) {
-    const std::string best =
-        "Continue with “" + table.rows[row][9] + "” " + percent(std::stod(table.rows[row][10]));
+    const std::string best = "Continue with “" + texts_of(table, "guess 1 token")[row] + "” " +
+                             percent(numbers_of(table, "guess 1 probability")[row]);
     EXPECT_EQ(in_words(shown.choose(best, row_of(shown, row))),
-              "append " + table.rows[row][8] + " after " + after);
+              "append " + number_text(numbers_of(table, "guess 1 id")[row]) + " after " + after);
   }
 }
 

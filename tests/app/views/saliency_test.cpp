@@ -32,7 +32,7 @@ TEST(SaliencyView, RowsChipsAndTooltipsAreTheAnswers) {
     SCOPED_TRACE(name);
     const ViewFixture shown("saliency", s, 900, 700, {{"saliency-method", name}});
     const auto answer = s.ask(question(s, method));
-    const Table table = shown.table();
+    const auto shares = numbers_of(shown.table(), "share");
     DrawnPage page = shown.page();
     double largest = 0;
     for (const double part : answer->parts) largest = std::max(largest, std::abs(part));
@@ -42,7 +42,7 @@ TEST(SaliencyView, RowsChipsAndTooltipsAreTheAnswers) {
       ASSERT_EQ(texts.size(), 3U);
       EXPECT_EQ(texts[0], std::to_string(i));
       EXPECT_EQ(texts[1], s.run->tokens.labels[i]);
-      EXPECT_TRUE(agree(texts[2], table.rows[i][3], part, 1e-6 * std::max(1.0, largest)));
+      EXPECT_TRUE(agree(texts[2], number_text(shares[i]), part, 1e-6 * std::max(1.0, largest)));
       EXPECT_THAT(shown.tooltip(shown.find(kRow, i)), Contains(HasSubstr(exact(part))));
       EXPECT_EQ(shown.tooltip(shown.find(kChip, i)), shown.tooltip(shown.find(kRow, i)));
     }
@@ -55,23 +55,22 @@ TEST(SaliencyView, IntegratedGradientsEndWithTheirSumTheExactDifferenceAndTheErr
   const auto answer = s.ask(question(s, SaliencyMethod::integrated));
   EXPECT_THAT(texts(shown.scene()), Contains(viz::fixed_number(answer->sum(), 4)));
   const Table table = shown.table();
-  ASSERT_EQ(std::ssize(table.rows), s.length() + 5);
-  const auto last = [&](std::size_t back) { return std::stod(table.rows[table.rows.size() - back][3]); };
-  EXPECT_EQ(last(5), answer->sum());
-  EXPECT_EQ(last(4), answer->value);
-  EXPECT_EQ(last(3), answer->start);
-  EXPECT_EQ(last(2), answer->value - answer->start);
-  EXPECT_EQ(last(1), answer->error());
+  EXPECT_EQ(fact_of(table, "sum"), answer->sum());
+  EXPECT_EQ(fact_of(table, "value"), answer->value);
+  EXPECT_EQ(fact_of(table, "baseline value"), answer->start);
+  EXPECT_EQ(fact_of(table, "error"), answer->error());
+  EXPECT_EQ(fact_of(table, "gradients"), answer->gradients);
 }
 
 TEST(SaliencyView, LogarithmsAreInBits) {
   const Scenario s(kRobot);
   const Table table = ViewFixture("saliency", s, 900, 700, {{"saliency-metric", "loss"}}).table();
-  const std::vector<std::string> cells = cells_of(table, "gradient-input in bits");
+  EXPECT_EQ(table.columns[table.at("share")].unit, "bits");
   const auto answer = s.ask(question(s, SaliencyMethod::gradient_input, GradientMetric::loss));
-  ASSERT_GE(std::ssize(cells), s.length());
+  const auto shares = numbers_of(table, "share");
+  ASSERT_EQ(std::ssize(shares), s.length());
   for (int i = 0; i < s.length(); ++i)
-    EXPECT_NEAR(std::stod(cells[i]), answer->parts[i], 1e-6 * std::abs(answer->parts[i]));
+    EXPECT_NEAR(shares[i], answer->parts[i], 1e-6 * std::abs(answer->parts[i]));
 }
 
 TEST(SaliencyView, TokensAfterTheQueryHaveNoRow) {

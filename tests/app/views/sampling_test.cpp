@@ -26,7 +26,7 @@ TEST(Sampling, TheTableIsTheReferencesDistributionStepByStep) {
   const Scenario s(kRobot);
   const ViewFixture shown("sampling", s, 1000, 700,
                           {{"temperature", "0.8"}, {"top-k", "40"}, {"top-p", "0.6"}});
-  const Table table = shown.table();
+  const auto table = text_rows(shown.table());
   const std::vector<double> p = at_temperature(s, 0.8);
   double together = 0, mass = 0;
   int kept = 0;
@@ -39,7 +39,7 @@ TEST(Sampling, TheTableIsTheReferencesDistributionStepByStep) {
   int drawn = 0;
   for (std::size_t row = 0; row < 100; ++row) {
     SCOPED_TRACE(row);
-    const std::vector<std::string>& cells = table.rows.at(row);
+    const std::vector<std::string>& cells = table.at(row);
     const double expected = p.at(static_cast<std::size_t>(std::stoi(cells[1])));
     together += expected;
     EXPECT_NEAR(number(cells[5]), expected, 2e-6);
@@ -60,14 +60,14 @@ TEST(Sampling, TheNumbersPlaceOnTheLineSaysWhatIsDrawn) {
   const Scenario s(kRobot);
   for (const char* seed : {"0", "1", "2", "3", "4"}) {
     const ViewFixture shown("sampling", s, 1000, 700, {{"seed", seed}, {"top-k", "20"}});
-    const Table table = shown.table();
+    const auto table = text_rows(shown.table());
     std::mt19937_64 generator(std::stoull(seed));
     generator.discard(static_cast<unsigned long long>(s.length()));
     const double place = static_cast<double>(generator() >> 11) * 0x1p-53;
     double passed = 0;
     std::size_t row = 0;
-    while ((passed += number(table.rows.at(row)[8])) <= place) ++row;
-    EXPECT_EQ(table.rows.at(row)[9], "yes") << "seed " << seed;
+    while ((passed += number(table.at(row)[8])) <= place) ++row;
+    EXPECT_EQ(table.at(row)[9], "yes") << "seed " << seed;
     const std::string said = shown.page().take_starting("seed ");
     EXPECT_TRUE(said.starts_with(std::string("seed ") + seed + " gives ") && said.ends_with(" %)")) << said;
   }
@@ -75,9 +75,9 @@ TEST(Sampling, TheNumbersPlaceOnTheLineSaysWhatIsDrawn) {
 
 TEST(Sampling, DrawGoesOnWithTheTokenThatIsMarked) {
   const ViewFixture shown("sampling", Scenario(kRobot), 1000, 700, {{"seed", "7"}});
-  const Table table = shown.table();
-  const auto drawn = std::ranges::find_if(table.rows, [](const auto& row) { return row.at(9) == "yes"; });
-  ASSERT_NE(drawn, table.rows.end());
+  const auto table = text_rows(shown.table());
+  const auto drawn = std::ranges::find_if(table, [](const auto& row) { return row.at(9) == "yes"; });
+  ASSERT_NE(drawn, table.end());
   const View& view = *find_view("sampling");
   const ViewActions actions = view.commands.front().act(shown.context(), 0);
   ASSERT_EQ(actions.size(), 1U);
@@ -88,7 +88,7 @@ TEST(Sampling, DrawGoesOnWithTheTokenThatIsMarked) {
 
 TEST(Sampling, AClickOnARowOrAPartGoesOnWithIt) {
   const ViewFixture shown("sampling", Scenario(kRobot), 1000, 700, {{"top-k", "5"}});
-  const Table table = shown.table();
+  const auto table = text_rows(shown.table());
   int rows = 0, parts = 0;
   for (std::size_t i = 0; i < shown.picture().regions.size(); ++i) {
     const viz::Region& region = shown.picture().regions[i];
@@ -97,7 +97,7 @@ TEST(Sampling, AClickOnARowOrAPartGoesOnWithIt) {
     const int id = std::get<AppendToken>(actions.front()).id;
     const bool is_row = region.role == kRowRole;
     EXPECT_EQ(std::to_string(id),
-              is_row ? table.rows.at(static_cast<std::size_t>(region.id))[1] : std::to_string(region.id));
+              is_row ? table.at(static_cast<std::size_t>(region.id))[1] : std::to_string(region.id));
     ++(is_row ? rows : parts);
   }
   EXPECT_GT(rows, 5);

@@ -88,9 +88,9 @@ TEST(SweepView, MlpsAreAListByLayer) {
   const auto sweep =
       s.ask(SweepOf{.over = SweepOver::mlps, .site = model::Site::mlp_out, .position = s.selection.query});
   ASSERT_EQ(std::ssize(shown.picture().regions), s.config().n_layer);
-  const Table table = shown.table();
+  const auto changes = numbers_of(shown.table(), "change");
   for (int layer = 0; layer < s.config().n_layer; ++layer)
-    EXPECT_EQ(std::stod(table.rows[layer][2]), sweep->difference(SweepMetric::difference, layer, 0));
+    EXPECT_EQ(changes[layer], sweep->difference(SweepMetric::difference, layer, 0));
   EXPECT_EQ(std::get<ToggleEdit>(shown.choose("Apply “L2 mlp_out off”", 2).at(0)).edit,
             parse_edits("L2.mlp_out=0", *bundled()).at(0));
   EXPECT_EQ(in_words(shown.click(4)), "head 4 1");
@@ -106,15 +106,14 @@ TEST(SweepView, NeuronsAreAListTheStrongestFirst) {
                          .neurons = 12,
                          .estimates = true};
   const Table table = shown.table();
-  ASSERT_EQ(table.rows.size(), 12U + 2U);
-  double last = std::numeric_limits<double>::infinity();
-  for (std::size_t row = 0; row < 12; ++row) {
-    const double change = std::abs(std::stod(table.rows[row][3]));
-    EXPECT_LE(change, last);
-    last = change;
-    const std::string name = neuron_name(std::stoi(table.rows[row][0]), std::stoi(table.rows[row][1]));
-    EXPECT_THAT(shown.tooltip(static_cast<int>(row)).front(), name);
-  }
+  ASSERT_EQ(table.rows(), 12U);
+  const auto changes = numbers_of(table, "change");
+  EXPECT_TRUE(
+      std::ranges::is_sorted(changes, std::greater(), [](double change) { return std::abs(change); }));
+  const auto layers = numbers_of(table, "layer"), neurons = numbers_of(table, "neuron");
+  for (int row = 0; row < 12; ++row)
+    EXPECT_EQ(shown.tooltip(row).front(),
+              neuron_name(static_cast<int>(layers[row]), static_cast<int>(neurons[row])));
   // Without the exact differences they are in the order of their estimates.
   Sweep part = *s.ask(question);
   part.known.assign(part.known.size(), false);
@@ -202,15 +201,15 @@ TEST(SweepView, TheTableHasEveryEdit) {
                                      .site = model::Site::mlp_out,
                                      .edit = SweepEdit::mean,
                                      .position = s.selection.query});
-    Table table = shown.table();
-    const int places = s.config().n_layer * s.length();
-    ASSERT_GT(std::ssize(table.rows), places) << "the unedited metric, too";
-    table.rows.resize(static_cast<std::size_t>(places));
-    for (const auto& row : table.rows) {
-      const int layer = std::stoi(row[0]), position = std::stoi(row[1]);
-      EXPECT_EQ(row[2], s.run->tokens.labels[position]);
-      EXPECT_EQ(std::stod(row[4]), sweep->difference(metric, layer, position));
-      EXPECT_EQ(std::stod(row[5]), sweep->at(layer, position).of(metric));
+    const Table table = shown.table();
+    ASSERT_EQ(std::ssize(text_rows(table)), s.config().n_layer * s.length());
+    EXPECT_EQ(fact_of(table, "before"), sweep->before.of(metric));
+    const auto layers = numbers_of(table, "layer"), positions = numbers_of(table, "position"),
+               changes = numbers_of(table, "change"), edited = numbers_of(table, "with the edit");
+    for (std::size_t row = 0; row < table.rows(); ++row) {
+      const int layer = static_cast<int>(layers[row]), position = static_cast<int>(positions[row]);
+      EXPECT_EQ(changes[row], sweep->difference(metric, layer, position));
+      EXPECT_EQ(edited[row], sweep->at(layer, position).of(metric));
     }
   }
 }
@@ -228,11 +227,11 @@ TEST(SweepView, CellsThatAreEstimatedAreInTheTableBesideTheExactOnes) {
   OneAnswer answers(of_heads(s), part, false);
   const ViewFixture shown("sweep", s.context(900, 600, answers));
   const Table table = shown.table();
-  ASSERT_EQ(std::ssize(table.rows), 48 + 2);
-  EXPECT_EQ(table.header.back(), "estimated change of difference");
-  EXPECT_EQ(std::stod(table.rows[12].back()), part.estimate(SweepMetric::difference, 1, 4));
-  EXPECT_EQ(table.rows[12][4], "") << "not known yet";
-  EXPECT_NE(table.rows[11][4], "");
+  ASSERT_EQ(table.rows(), 48U);
+  EXPECT_EQ(numbers_of(table, "estimated change")[12], part.estimate(SweepMetric::difference, 1, 4));
+  EXPECT_TRUE(is_no_number(numbers_of(table, "change")[12])) << "not known yet";
+  EXPECT_FALSE(is_no_number(numbers_of(table, "change")[11]));
+  EXPECT_EQ(fact_of(table, "rank correlation"), part.estimate_correlation(SweepMetric::difference));
 }
 
 TEST(SweepView, ACellSelectsAndGivesItsEdit) {
@@ -254,28 +253,26 @@ TEST(SweepView, ACellSelectsAndGivesItsEdit) {
   EXPECT_EQ(in_words(positions.click(kGrid, 3, 5)), "head 3 1, key 5");
 }
 
-TEST(SweepView, PatchesFromWhatTheRunIsComparedWith) {
-  const Scenario s(kRobot);
+TEST(SweepView, PatchesFromWhatTheRunIsComparedWithAndSaysWhatThatRestores) {
+  Scenario s(kRobot);
   std::vector<int> ids = s.run->run->tokens;
   ids[2] = ids[5];
-  const Scenario other(Prompt{"", ids});
-  auto compared = std::make_shared<PromptRun>(*s.run);
-  compared->baseline = other.run;
-  compared->aligned = aligned_positions(s.run->run->tokens, other.run->run->tokens, Alignment::position);
+  s.compare(Prompt{"", ids});
   SweepOf question = of_heads(s);
   question.edit = SweepEdit::patch;
-  question.from = {other.run->run->tokens, compared->aligned};
-  ViewContext c = s.context(900, 600);
-  c.run = c.asked = compared;
-  set(c, "sweep-change", "patch");
-  OneAnswer answers(question, *s.ask(question));
-  c.answers = &answers;
-  const View& view = *find_view("sweep");
-  const Picture picture = view.build(c);
-  EXPECT_THAT(texts(picture.scene), Contains("Each head patched from the second prompt"));
-  const viz::Hit cell{kGrid, 4, 3};
-  EXPECT_EQ(std::get<ToggleEdit>(view.facts(c, picture, cell).menu()[0].actions.at(0)).edit,
-            question.edits(4, 3).at(0));
+  question.from = patch_prompt_of(*s.run);
+  const ViewFixture shown("sweep", s, 900, 600, {{"sweep-change", "patch"}});
+  EXPECT_THAT(texts(shown.scene()), Contains("Each head patched from the second prompt"));
+  const auto menu = find_view("sweep")->facts(shown.context(), shown.picture(), {kGrid, 4, 3}).menu();
+  EXPECT_EQ(std::get<ToggleEdit>(menu[0].actions.at(0)).edit, question.edits(4, 3).at(0));
+  const auto sweep = s.ask(question);
+  model::Workspace workspace(1);
+  const double second = source_reading(*s.run, *sweep, workspace).of(SweepMetric::difference),
+               before = sweep->before.of(SweepMetric::difference);
+  const Table table = shown.table();
+  EXPECT_NEAR(fact_of(table, "second"), second, 1e-6);
+  EXPECT_NEAR(numbers_of(table, "restored")[4 * 8 + 3],
+              sweep->difference(SweepMetric::difference, 4, 3) / (second - before), 1e-6);
 }
 
 TEST(SweepView, OptionsOfAQuestionNameItsSite) {

@@ -18,7 +18,7 @@ struct Row {
 
 std::vector<Row> rows_of(const Table& table) {
   std::vector<Row> rows;
-  for (const auto& cells : table.rows) {
+  for (const auto& cells : text_rows(table)) {
     Row row{
         cells[1].empty() ? -1 : std::stoi(cells[1]), std::stoi(cells[2]), std::stoi(cells[3]), {}, cells[6]};
     if (!cells[5].empty()) row.probability = std::stod(cells[5]);
