@@ -3,13 +3,15 @@
     from headscope import Headscope
 
     with Headscope() as hs:
-        answer = hs.predict("Once upon a time", top=5)
+        answer = hs.lens("Once upon a time", lens_at="query")
+        pandas.DataFrame(answer["columns"])
         traced = hs.trace("Once upon a time", hooks="blocks.*.attn.hook_pattern")
         hs.plot("heatmap", "Once upon a time", layer=2, head=1)
 
 One file that needs numpy alone: install it with headscope, or copy it to where you work. It starts the program once, as
 `headscope serve --stdio`, which keeps models loaded, so that a call takes milliseconds. The options of a call are those of the command
-(`headscope predict --help`), with `_` for `-`: `all_positions=True`, and `from_` for the option `from`.
+(`headscope lens --help`), with `_` for `-`: `lens_at="query"`. A view answers with a dict: `columns` and `facts` by their names, with numbers
+as arrays (nan where there is none), their `units`, the `options`, and `how` it was made.
 """
 import base64
 import contextlib
@@ -109,51 +111,44 @@ def _warn(message):
     warnings.warn(message, HeadscopeWarning, stacklevel=level)
 
 
-def _plain(value):
-    """An option's value as JSON."""
+def _text(value):
+    """An option's value as one argument."""
     if isinstance(value, (np.ndarray, np.generic)):
         value = value.tolist()
     if isinstance(value, (list, tuple, range)):
-        return [_plain(item) for item in value]
-    if isinstance(value, dict):
-        return {key: _plain(item) for key, item in value.items()}
-    return os.fspath(value) if isinstance(value, os.PathLike) else value
+        return ",".join(_text(item) for item in value)
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return os.fspath(value) if isinstance(value, os.PathLike) else str(value)
 
 
-def _shape(value):
-    """The shape of nested lists whose ends are all numbers or None; None for anything else."""
-    if value is None or (isinstance(value, (int, float)) and not isinstance(value, bool)):
-        return ()
-    if not isinstance(value, list) or not value:
-        return None
-    shapes = {_shape(item) for item in value}
-    return (len(value), *shapes.pop()) if len(shapes) == 1 and None not in shapes else None
+def _arguments(name, value):
+    """The arguments for an option: none if it is None or False, one each for the texts of `edit` and `merge`."""
+    if value is None or value is False:
+        return []
+    if value is True:
+        return [f"--{name}"]
+    values = value if name in ("edit", "merge") and isinstance(value, (list, tuple)) else [value]
+    return [f"--{name}={_text(item)}" for item in values]
+
+
+def _line(prompt):
+    """A prompt as a line of a list."""
+    plain = prompt.tolist() if isinstance(prompt, (np.ndarray, np.generic)) else prompt
+    return json.dumps(plain if isinstance(plain, (str, dict)) else {"ids": [int(item) for item in plain]})
 
 
 def _with_arrays(value):
-    """An answer with its lists of numbers as arrays (None as NaN), and lists of bytes as bytes."""
+    """An answer with its lists of numbers as arrays (None as nan), and lists of bytes as bytes."""
     if isinstance(value, dict):
         return {key: bytes(item) if key == "bytes" and isinstance(item, list) else _with_arrays(item)
                 for key, item in value.items()}
     if not isinstance(value, list):
         return value
-    if _shape(value):
+    if value and all(item is None or (isinstance(item, (int, float)) and not isinstance(item, bool)) for item in value):
         array = np.array(value)
         return array.astype(float) if array.dtype == object else array
     return [_with_arrays(item) for item in value]
-
-
-def _printed(answer, mean):
-    """What a command printed."""
-    data = base64.b64decode(answer["base64"], validate=True) if "base64" in answer else None
-    if "format" in answer:
-        return data.decode("utf-8", "replace") if answer["format"] in ("csv", "txt") else Figure(bytes(data), answer["format"])
-    if "text" in answer:
-        return answer["text"] if data is None else data
-    results = answer.get("results")
-    if results and mean:  # one for all prompts
-        return _with_arrays(results[0])
-    return _with_arrays(results if "results" in answer else answer.get("result"))
 
 
 class Headscope:
@@ -161,7 +156,7 @@ class Headscope:
     how many MiB of models stay loaded. Use it in a `with`, or call `close`. Calls from several threads come one after another."""
 
     def __init__(self, model=None, *, precision=None, threads=None, memory=None, program=None):
-        self._options = {name: _plain(value) for name, value in
+        self._options = {name: value for name, value in
                          (("model", model), ("precision", precision), ("threads", threads)) if value is not None}
         self._taken = {}
         self._command = [os.fspath(program or _program()), "serve", "--stdio"]
@@ -190,23 +185,25 @@ class Headscope:
 
     def run(self, *command, prompts=None, input=None, **options):
         """Runs a command with its options: `run("sweep", prompt="The cat", metric="kl")`. Returns what it prints: JSON as dicts with
-        arrays, a Figure, or text. `prompts`, a list of texts, of lists of ids or of dicts (lines of a list), gives a list of answers; so
-        does the name of a file. With `mean=True` there is one answer."""
-        options = {name.rstrip("_").replace("_", "-"): _plain(value) for name, value in options.items() if value is not None}
+        arrays, a Figure with `out="-"` and a `format`, or text. `prompts`, a list of texts, of lists of ids or of dicts (lines of a list),
+        gives a list of answers; so does the name of a file. With `mean=True` there is one answer."""
+        options = {name.rstrip("_").replace("_", "-"): value for name, value in options.items() if value is not None}
         command = [os.fspath(word) for word in command]
         options = {**self._defaults(command, options), **options}
         if prompts is not None and not isinstance(prompts, (str, os.PathLike)):
-            lines = [_plain(prompt) if isinstance(prompt, (str, dict)) else {"ids": _plain(prompt)} for prompt in prompts]
+            lines = [_line(prompt) for prompt in prompts]
             if not lines:
                 raise HeadscopeError("prompts is empty: give at least one prompt", 2)
-            input, prompts = "".join(json.dumps(line) + "\n" for line in lines), "-"
+            input, prompts = "".join(line + "\n" for line in lines), "-"
         if prompts is not None:
-            options["prompts"] = os.fspath(prompts)
+            options["prompts"] = prompts
         if isinstance(options.get("prompt"), bytes):  # which need not be UTF-8
             input, options["prompt-file"] = options.pop("prompt"), "-"
         elif not isinstance(options.get("prompt", ""), str):
             options["ids"] = options.pop("prompt")
-        request = {"command": command, "options": options}
+        if "out" not in options and command and command[0] not in ("trace", "shot", "get") and "--help" not in command:
+            options.setdefault("json", True)
+        request = {"args": [*command, *(argument for name, value in options.items() for argument in _arguments(name, value))]}
         if input is not None:
             name, text = ("input_base64", base64.b64encode(input).decode()) if isinstance(input, bytes) else ("input", input)
             request[name] = text
@@ -214,12 +211,23 @@ class Headscope:
         with self._understood():
             messages = [str(message) for message in answer["messages"]]
             error = HeadscopeError(str(answer["error"]), answer["status"]) if "error" in answer else None
-            value = None if error else _printed(answer, options.get("mean"))
+            value = None if error else self._printed(answer, options)
         for message in messages:
             _warn(message)
         if error:
             raise error
         return value
+
+    @staticmethod
+    def _printed(answer, options):
+        """What a command printed."""
+        data = base64.b64decode(answer["base64"], validate=True) if "base64" in answer else answer["text"].encode()
+        if options.get("json"):
+            answers = [_with_arrays(json.loads(line)) for line in data.splitlines()]
+            return answers if "prompts" in options and not options.get("mean") else answers[0]
+        if options.get("out") == "-" and options.get("format") not in ("csv", "txt", "json"):
+            return Figure(data, options.get("format"))
+        return answer.get("text", data)
 
     def _defaults(self, command, options):
         """The model, precision and threads of all calls, as far as this command takes them and nothing given replaces them."""
@@ -227,7 +235,7 @@ class Headscope:
             return {}
         name = "".join(command[:1])
         if name not in self._taken:
-            help = str(self._answer({"command": [name, "--help"]}).get("text"))
+            help = str(self._answer({"args": [name, "--help"]}).get("text"))
             self._taken[name] = set(re.findall("^  --([a-z-]+)", help, re.MULTILINE))
         given = {*options, *(word[2:].partition("=")[0] for word in command if word.startswith("--"))}
         if "recipe" in given:
@@ -310,7 +318,7 @@ class Headscope:
 
     def plot(self, view, prompt=None, format="png", **options):
         """The picture of a view, as a Figure; with `format="csv"` its numbers as text. `headscope views` lists the views."""
-        return self.run("plot", view, prompt=prompt, **{"out": "-", "format": format, **options})
+        return self.run(view, prompt=prompt, **{"out": "-", "format": format, **options})
 
     def shot(self, prompt=None, **options):
         """A picture of the whole window."""
@@ -370,7 +378,7 @@ class Headscope:
             try:
                 line = json.dumps({"id": self._count, **request}, allow_nan=False).encode() + b"\n"
             except ValueError:
-                raise ValueError("the options and ids of a call must be finite numbers, found nan or infinity") from None
+                raise ValueError("a prompt's line must have finite numbers, found nan or infinity") from None
             if self._process is None or self._process.poll() is not None:
                 self._end()
                 self._start()
