@@ -22,12 +22,6 @@ Scenario edited(const char* edits = "L2H1.z=0") {
   return testing::edited(edits);
 }
 
-std::size_t column(const Table& table, std::string_view heading) {
-  const auto found = std::ranges::find(table.header, heading);
-  EXPECT_NE(found, table.header.end()) << heading;
-  return static_cast<std::size_t>(found - table.header.begin());
-}
-
 TEST(ViewDifference, PredictionsIsTheDifferenceOfLosses) {
   const Scenario scenario = edited(), clean(kRobot);
   const Table table = table_of(Side::difference, "predictions", scenario);
@@ -36,27 +30,28 @@ TEST(ViewDifference, PredictionsIsTheDifferenceOfLosses) {
     return (of.positions[i].log_sum_exp - static_cast<double>(of.positions[i].next_logit)) /
            std::numbers::ln2;
   };
-  ASSERT_EQ(table.rows.size(), 10U);
+  const auto differences = numbers_of(table, "difference of loss"),
+             losses = numbers_of(table, "compared loss");
+  ASSERT_EQ(differences.size(), 9U);
   double largest = 0, sum = 0;
   for (std::size_t i = 0; i < 8; ++i) {
-    const double difference = std::stod(table.rows[i][column(table, "difference of loss in bits")]);
-    EXPECT_NEAR(difference, loss(*after, i) - loss(*before, i), 1e-6);
-    EXPECT_NEAR(std::stod(table.rows[i][column(table, "compared loss in bits")]), loss(*before, i), 1e-6);
-    largest = std::max(largest, std::abs(difference));
-    sum += difference;
+    EXPECT_NEAR(differences[i], loss(*after, i) - loss(*before, i), 1e-6);
+    EXPECT_NEAR(losses[i], loss(*before, i), 1e-6);
+    largest = std::max(largest, std::abs(differences[i]));
+    sum += differences[i];
   }
   EXPECT_GT(largest, 0.001);
-  EXPECT_EQ(table.rows[8].back(), "") << "nothing follows the last token";
-  EXPECT_NEAR(std::stod(table.rows[9][column(table, "difference of loss in bits")]), sum / 8, 1e-9)
-      << "the mean";
+  EXPECT_TRUE(is_no_number(differences[8])) << "nothing follows the last token";
+  EXPECT_NEAR(fact_of(table, "mean difference of loss"), sum / 8, 1e-9);
 }
 
 TEST(ViewDifference, PredictionsComparesOnlyWhereTheSameTokenFollows) {
   const Table table = table_of(Side::difference, "predictions", of_two());
   std::vector<bool> compared;
-  for (const auto& row : table.rows) compared.push_back(!row.back().empty());
+  for (const double difference : numbers_of(table, "difference of loss"))
+    compared.push_back(!is_no_number(difference));
   // "The" is followed by " old" in one prompt and by " very" in the other, " had" by " a" and " daughter".
-  EXPECT_EQ(compared, (std::vector<bool>{false, true, true, false, false, false, true})) << "and their mean";
+  EXPECT_EQ(compared, (std::vector<bool>{false, true, true, false, false, false}));
 }
 
 TEST(ViewDifference, TheLensFollowsTheBaselinesAnswerUpTheStream) {
@@ -90,39 +85,33 @@ TEST(ViewDifference, AttributionAddsUpToTheDifferenceOfTheLogit) {
   const auto logit = [&](const Scenario& of) {
     return static_cast<double>(of.ask(NextAfter{8})->logits[best]);
   };
-  double parts = 0;
-  for (const auto& row : table.rows)
-    if (row[0] != "sum" && !row[0].starts_with("left") && !row[0].starts_with("logit"))
-      parts += std::stod(row[6]);
+  const auto parts = numbers_of(table, "difference of logit");
   const double difference = logit(scenario) - logit(clean);
   EXPECT_GT(std::abs(difference), 1e-3);
-  EXPECT_NEAR(std::stod(table.rows.back()[6]), difference, 1e-6);
-  EXPECT_NEAR(parts, difference, 1e-4);
+  EXPECT_NEAR(fact_of(table, "value"), difference, 1e-6);
+  EXPECT_NEAR(std::accumulate(parts.begin(), parts.end(), 0.0), difference, 1e-4);
   // The ablated head contributes nothing: its whole contribution is the difference.
   const auto gave = clean.ask(AttributionOf{8, TokenChoice::of(best), {}});
-  const auto row = std::ranges::find(table.rows, "L2 H1", [](const auto& r) { return r[0]; });
-  ASSERT_NE(row, table.rows.end());
-  EXPECT_NEAR(std::stod((*row)[6]), -gave->head(2, 1), 1e-9);
+  const auto names = texts_of(table, "part");
+  const auto head = std::ranges::find(names, "L2 H1") - names.begin();
+  ASSERT_LT(head, std::ssize(names));
+  EXPECT_NEAR(parts[static_cast<std::size_t>(head)], -gave->head(2, 1), 1e-9);
 }
 
 TEST(ViewDifference, ARankMeansTheSameTokenOnAllSides) {
   // Without attention and MLPs the model has another first guess.
   const Scenario scenario = edited("L0.attn_out=0; L1.mlp_out=0; L2.attn_out=0; L3.mlp_out=0");
-  const auto logit_in = [](const Table& table) {
-    for (const auto& row : table.rows)
-      if (row[0].starts_with("logit of")) return row[0];
-    return std::string();
-  };
-  std::vector<std::string> logits;
+  const auto token_in = [](const Table& table) { return fact_of(table, "token id"); };
+  std::vector<double> tokens;
   for (const Side side : {Side::run, Side::baseline, Side::difference})
-    logits.push_back(logit_in(table_of(side, "attribution", scenario)));
-  EXPECT_THAT(logits, Each(logits.front()));
+    tokens.push_back(token_in(table_of(side, "attribution", scenario)));
+  EXPECT_THAT(tokens, Each(tokens.front()));
   const Scenario alone(
       Prompt{kRobot,
              {},
              false,
              parse_edits("L0.attn_out=0; L1.mlp_out=0; L2.attn_out=0; L3.mlp_out=0", *bundled())});
-  EXPECT_NE(logit_in(table_of(Side::run, "attribution", alone)), logits.front()) << "else this says nothing";
+  EXPECT_NE(token_in(table_of(Side::run, "attribution", alone)), tokens.front()) << "else this says nothing";
 }
 
 TEST(ViewDifference, MetricsAreDifferencesOfEachHead) {
