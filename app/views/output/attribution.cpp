@@ -310,40 +310,35 @@ Table table(const ViewContext& c) {
   Table result{"kind", "part", key_column("layer"), key_column("head"), what + "logit"};
   result.ranked_by = what + "logit";
   const auto add_columns = [&](std::initializer_list<Column> columns) {
-    result.columns.insert(result.columns.end() - 1, columns);
+    result.columns.insert(result.columns.end(), columns);
   };
   if (sources) add_columns({key_column("source"), note_column("source token"), what + "weight"});
   if (neurons) add_columns({key_column("neuron"), what + "activation"});
-  const auto add = [&](const char* kind, const std::string& part, double value, std::optional<int> of_layer,
-                       std::optional<int> of_head = {}) {
-    TableRow row;
-    add_cells(row, kind, part, of_layer, of_head);
-    row.resize(result.columns.size());
-    row.back() = value;
-    result.add(std::move(row));
-  };
+  const auto known = [](bool is_known, int index) { return is_known ? std::optional(index) : std::nullopt; };
   for (const Contribution& part : n->parts) {
-    const bool is_head = part.layer >= 0 && part.col < a.n_head();
-    add("part", part.name, part.value, part.layer >= 0 ? std::optional(part.layer) : std::nullopt,
-        is_head ? std::optional(part.col) : std::nullopt);
+    const bool in_layer = part.layer >= 0, is_head = in_layer && part.col < a.n_head();
+    add_row(result, "part", part.name, known(in_layer, part.layer), known(is_head, part.col), part.value);
   }
   if (c.options[kAttributionList] == AttributionList::layers)
-    for (int i = 0; i < a.layers; ++i) add("layer", n->layer_names[i], a.layer(i), i);
+    for (int i = 0; i < a.layers; ++i)
+      add_row(result, "layer", n->layer_names[i], i, std::nullopt, a.layer(i));
   if (sources) {
     const std::string name = head_name(layer, head);
     for (int key = 0; key < std::ssize(sources->parts); ++key)
-      add_row(result, "source", name, layer, head, key, c.run->tokens.labels[key], sources->weights[key],
-              sources->parts[key]);
-    if (sources->edited) add("source", "edits of the output of " + name, sources->edits, layer, head);
+      add_row(result, "source", name, layer, head, sources->parts[key], key, c.run->tokens.labels[key],
+              sources->weights[key]);
+    if (sources->edited)
+      add_row(result, "source", "edits of the output of " + name, layer, head, sources->edits);
     if (shows_unmatched(c, *n)) result.fact("only in the " + second_name(*c.run), sources->unmatched);
   }
   if (neurons) {
     const std::string name = "L" + std::to_string(layer) + " MLP";
     for (int neuron = 0; neuron < std::ssize(neurons->parts); ++neuron)
-      add_row(result, "neuron", name, layer, std::nullopt, neuron, neurons->activations[neuron],
-              neurons->parts[neuron]);
-    add("neuron", "output bias of " + name, neurons->bias, layer);
-    if (neurons->edited) add("neuron", "edits of the output of " + name, neurons->edits, layer);
+      add_row(result, "neuron", name, layer, std::nullopt, neurons->parts[neuron], neuron,
+              neurons->activations[neuron]);
+    add_row(result, "neuron", "output bias of " + name, layer, std::nullopt, neurons->bias);
+    if (neurons->edited)
+      add_row(result, "neuron", "edits of the output of " + name, layer, std::nullopt, neurons->edits);
   }
   add_measured(result, c, {a.against < 0 ? "logit" : "difference", query, a.token, a.against});
   result.fact("value", a.logit);
