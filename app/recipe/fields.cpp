@@ -152,7 +152,7 @@ void Fields::options(const char* key, Options& value, std::vector<std::string>& 
     auto& object = written_[key] = nlohmann::ordered_json::object();
     for (const OptionSpec* option : all_options())
       if (value.value(*option) != option->default_value)
-        object[std::string(option->name)] = to_text(*option, value.value(*option));
+        object[std::string(option->name)] = bytes_to_json(to_text(*option, value.value(*option)));
     return;
   }
   const json* found = find(key);

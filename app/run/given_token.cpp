@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "app/counted.h"
+#include "app/run/analyses/attribution.h"
 #include "model/files/error.h"
 #include "model/files/quote.h"
 

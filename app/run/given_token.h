@@ -2,9 +2,10 @@
 #include <string>
 #include <string_view>
 
-#include "app/run/analyses/attribution.h"
-
 namespace headscope::app {
+
+struct LoadedModel;
+struct TokenChoice;
 
 /// A token as it was given, before the vocabulary is known.
 struct GivenToken {

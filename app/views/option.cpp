@@ -66,7 +66,8 @@ std::string expected(const OptionSpec& option) {
         if (option.cells) return most + " cells as QUERY.KEY separated by commas, e.g. 8.3,9.4";
         if (option.heads) return most + " heads as LAYER.HEAD separated by commas, e.g. 5.1,5.3";
         return most + " whole numbers" + limits + " separated by commas, e.g. 0,1,64";
-      });
+      },
+      [](const GivenToken&) -> std::string { return "a token as its text, id:N or rank:N"; });
   if (!option.default_name.empty()) words += ", or " + std::string(option.default_name);
   return words;
 }
@@ -144,7 +145,8 @@ OptionValue within_limits(const OptionSpec& option, OptionValue value) {
       [&](std::vector<int>& list) {
         for (int& n : list) n = static_cast<int>(std::clamp<double>(n, low, high));
         list = each_once(list, option.most);
-      });
+      },
+      [](GivenToken&) {});
   return value;
 }
 
@@ -205,7 +207,8 @@ std::string values_of(const OptionSpec& option) {
       [](double) -> std::string { return "X"; }, [](const Zoom&) -> std::string { return "R:R,C:C"; },
       [&](const std::vector<int>&) -> std::string {
         return option.heads ? "L.H,L.H,..." : option.cells ? "Q.K,Q.K,..." : "N,N,...";
-      });
+      },
+      [](const GivenToken&) -> std::string { return "TOKEN"; });
   if (!option.default_name.empty()) values += "|" + std::string(option.default_name);
   return values;
 }
@@ -236,6 +239,13 @@ OptionValue parse_option(const OptionSpec& option, std::string_view text) {
         }
         if (list.size() > option.most) refuse_value(option, text);
         return list;
+      },
+      [&](const GivenToken&) -> OptionValue {
+        try {
+          return parse_given_token(text);
+        } catch (const std::invalid_argument& error) {
+          throw std::invalid_argument("--" + std::string(option.name) + error.what() + ".");
+        }
       });
 }
 
@@ -270,7 +280,8 @@ std::string to_text(const OptionSpec& option, const OptionValue& value) {
         std::string words;
         for (const int n : list) words += (words.empty() ? "" : ",") + list_part_text(option, n);
         return words;
-      });
+      },
+      [](const GivenToken& token) { return text_of(token); });
 }
 
 OptionValue stepped(const OptionSpec& option, const OptionValue& value, int by) {
@@ -282,7 +293,13 @@ OptionValue stepped(const OptionSpec& option, const OptionValue& value, int by) 
         n = count > 0 ? ((n + by) % count + count) % count
                       : static_cast<int>(std::lround(next_number(option, n, by)));
       },
-      [&](double& x) { x = next_number(option, x, by); }, [](Zoom&) {}, [](std::vector<int>&) {});
+      [&](double& x) { x = next_number(option, x, by); }, [](Zoom&) {}, [](std::vector<int>&) {},
+      [&](GivenToken& token) {
+        const bool has_steps = token.empty() || token.by == GivenToken::By::rank;
+        const int rank = has_steps ? token.number + by : 1;
+        token = rank < 1 ? std::get<GivenToken>(option.default_value)
+                         : GivenToken{GivenToken::By::rank, "", rank};
+      });
   return within_limits(option, std::move(next));
 }
 

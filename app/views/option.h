@@ -8,6 +8,8 @@
 #include <variant>
 #include <vector>
 
+#include "app/run/given_token.h"
+
 namespace headscope::app {
 
 /// A part of a matrix, in cells; rows == 0: all rows, cols == 0: all columns.
@@ -20,7 +22,7 @@ struct Zoom {
 };
 
 /// The value of an option. An int with choices is the index of one of them.
-using OptionValue = std::variant<bool, int, double, Zoom, std::vector<int>>;
+using OptionValue = std::variant<bool, int, double, Zoom, std::vector<int>, GivenToken>;
 
 struct Choice {
   std::string_view name;         ///< on the command line and in settings, "log"
@@ -73,7 +75,7 @@ struct OptionSpec {
   /// its own. Placeholders for the value:
   /// - "{}": "temperature {}"; of a switch or a choice: the open list: "the prompts of “names”";
   /// - "{edge}": with that noun: "1 edge", "30 edges", of a list "edge 5", "edges 5, 9";
-  /// - "{+1}": of what people count from 1, "from row {+1} on";
+  /// - "{+1}": of what people count from 1, "row {+1} chosen";
   /// - "queries {}, keys {}" of a zoom: rows and columns, each only if it is zoomed.
   /// With "…" in front, "… patched", it goes on from the phrase of the option before it in the view, if that
   /// says one: "senders patched".
@@ -96,7 +98,9 @@ struct OptionSpec {
   bool of_weights = false;  ///< has no effect on attention patterns without weights: no control there
   bool of_list = false;     ///< about an open list of prompts: without one, no control unless it is set
   bool plays = false;       ///< its slider has a button that runs through its values
-  bool pane_only = false;   ///< what part of the picture a pane shows; figures show all
+  /// How a pane shows the picture, such as a scroll position: figures show all, and the command line and
+  /// files do not know it.
+  bool pane_only = false;
   Control control = Control::automatic;
   /// Whether it has an effect, given the other options: else the window shows no control, and the command
   /// line refuses it. Null: always.
@@ -104,7 +108,7 @@ struct OptionSpec {
   std::string_view flag_name() const { return flag.empty() ? name : flag; }
 };
 
-/// A spec with its type: bool, int, double, an enum with choices, Zoom or a list of numbers.
+/// A spec with its type: bool, int, double, an enum with choices, Zoom, a list of numbers or a token.
 template <class T>
 struct Option : OptionSpec {};
 
@@ -136,7 +140,7 @@ class Options {
   std::map<std::string_view, OptionValue> set_;  // non-default values; names point into the specs
 };
 
-/// "linear|log|row", "yes|no", "N", "X", "R:R,C:C|all", "D,D,...": for help.
+/// "linear|log|row", "yes|no", "N", "X", "R:R,C:C|all", "D,D,...", "TOKEN|none": for help.
 std::string values_of(const OptionSpec& option);
 
 /// Parses a value from the command line or a settings file. Throws std::invalid_argument, one sentence that
@@ -158,7 +162,8 @@ std::vector<int> list_as_typed(const OptionSpec& option, std::string_view text);
 /// The text that `parse_option` reads back.
 std::string to_text(const OptionSpec& option, const OptionValue& value);
 
-/// The value one step up or down, the next choice, or the opposite of a switch; others are unchanged.
+/// The value one step up or down, the next choice, or the opposite of a switch; others are unchanged. Tokens
+/// step by their ranks; without one, to rank 1.
 OptionValue stepped(const OptionSpec& option, const OptionValue& value, int by);
 
 }  // namespace headscope::app

@@ -15,22 +15,14 @@ const View& view_with(const OptionSpec& option, std::span<const View* const> sho
   return *std::ranges::find_if(views(), has);
 }
 
-/// The option that a view calls so, by its flag or its own name; for a token's flag that of its rank. Null:
-/// none.
+/// The option that a view calls so, by its flag or its own name. Null: none.
 const OptionSpec* option_of_flag(const View& view, std::string_view flag) {
-  if (flag == kTokenFlag && view.tokens.rank != nullptr) return view.tokens.rank;
-  if (flag == kOtherTokenFlag && view.tokens.other_rank != nullptr) return view.tokens.other_rank;
   for (const OptionSpec* option : view.options)
-    if (flag == option->name || (flag == option->flag_name() && !view.tokens.has(option))) return option;
+    if (!option->pane_only && (flag == option->name || flag == option->flag_name())) return option;
   return nullptr;
 }
 
 }  // namespace
-
-std::string flag_of(const View& view, const OptionSpec& option) {
-  if (!view.tokens.has(&option)) return std::string(option.flag_name());
-  return std::string(view.tokens.is_other(&option) ? kOtherTokenFlag : kTokenFlag);
-}
 
 std::vector<ViewOption> options_of_flag(std::string_view flag, std::span<const View* const> shown) {
   std::vector<ViewOption> found;
@@ -61,17 +53,11 @@ std::vector<WrittenOption> written_options(const Options& options, std::span<con
   for (const OptionSpec* option : all_options()) {
     const OptionValue& value = options.value(*option);
     if (value == option->default_value) continue;
-    const View& view = view_with(*option, shown);
-    const bool is_token = view.tokens.has(option);
-    const bool is_id = &view.tokens.deciding(*option) != option;
-    if (only_applying ? !has_effect(view, *option, options) : view.tokens.is_replaced(*option, options))
-      continue;
-    const std::string flag = flag_of(view, *option);
+    if (only_applying && !has_effect(view_with(*option, shown), *option, options)) continue;
+    const std::string_view flag = option->flag_name();
     const std::vector<ViewOption> meant = options_of_flag(flag, shown);
-    const bool has_flag = meant.size() == 1 && meant.front().option == &view.tokens.deciding(*option);
-    const std::string text = to_text(*option, value);
-    written.push_back({has_flag ? flag : std::string(option->name),
-                       is_token && has_flag ? (is_id ? "id:" : "rank:") + text : text});
+    const bool has_flag = meant.size() == 1 && meant.front().option == option;
+    written.push_back({std::string(has_flag ? flag : option->name), to_text(*option, value)});
   }
   return written;
 }

@@ -9,13 +9,6 @@
 // What options of views are called on the command line.
 namespace headscope::app {
 
-inline constexpr std::string_view kTokenFlag = "token";
-inline constexpr std::string_view kOtherTokenFlag = "other-token";
-
-/// What an option is called after its view's name, without dashes: its flag; of the rank or the id of a token
-/// that the view measures "token" or "other-token".
-std::string flag_of(const View& view, const OptionSpec& option);
-
 /// An option of a view.
 struct ViewOption {
   const View* view = nullptr;

@@ -64,13 +64,10 @@ std::string zoom_words(std::string_view phrase, const Zoom& zoom) {
   return words;
 }
 
-/// "for “·it”", "minus the guess of rank 2".
-std::string token_words(const View& view, const OptionSpec& option, const ViewContext& c) {
-  const TokenOptions& tokens = view.tokens;
-  const int number = std::get<int>(c.options.value(option));
-  const bool is_id = &option == tokens.id || &option == tokens.other_id;
-  return (tokens.is_other(&option) ? "minus " : "for ") +
-         (is_id ? "“" + label_of(c, number) + "”" : "the guess of rank " + std::to_string(number));
+/// "“·it”", "the guess of rank 2"
+std::string token_words(const GivenToken& token, const ViewContext& c) {
+  if (token.by == GivenToken::By::rank) return "the guess of rank " + std::to_string(token.number);
+  return "“" + (token.by == GivenToken::By::id ? label_of(c, token.number) : viz::visible(token.text)) + "”";
 }
 
 /// The list of prompts that an option chooses, unless the caption has named it already.
@@ -83,7 +80,6 @@ std::string list_of_prompts(const View& view, const OptionSpec& option, const Vi
 }  // namespace
 
 std::string option_words(const View& view, const OptionSpec& option, const ViewContext& c) {
-  if (view.tokens.has(&option)) return token_words(view, option, c);
   const OptionValue& value = c.options.value(option);
   if (const auto* zoom = std::get_if<Zoom>(&value)) return zoom_words(option.phrase, *zoom);
   const auto* number = std::get_if<int>(&value);
@@ -94,6 +90,7 @@ std::string option_words(const View& view, const OptionSpec& option, const ViewC
   if (is_choice || std::holds_alternative<bool>(value)) return phrase.with(list_of_prompts(view, option, c));
   if (const auto* list = std::get_if<std::vector<int>>(&value))
     return phrase.with(list_words(option, phrase.place, *list));
+  if (const auto* token = std::get_if<GivenToken>(&value)) return phrase.with(token_words(*token, c));
   return phrase.with(number != nullptr ? number_words(phrase, *number) : exact(std::get<double>(value)));
 }
 

@@ -277,25 +277,6 @@ constexpr const GroupSpec& spec_of(Group group) {
   return kGroups[static_cast<std::size_t>(group)];
 }
 
-/// The options of a view that name the token it measures, and a token to subtract: --token and --other-token.
-/// The rank from 1, or the id, which stands in place of it. Null: the view has no such token.
-struct TokenOptions {
-  const OptionSpec* rank = nullptr;
-  const OptionSpec* id = nullptr;
-  const OptionSpec* other_rank = nullptr;
-  const OptionSpec* other_id = nullptr;
-  const OptionSpec* metric = nullptr;  ///< what an other token chooses: null: nothing
-  OptionValue difference = {};         ///< of the metric
-  bool has(const OptionSpec* option) const {
-    return option != nullptr && (option == rank || option == id || is_other(option));
-  }
-  bool is_other(const OptionSpec* option) const { return option == other_rank || option == other_id; }
-  /// Whether the option is a rank that an id overrides.
-  bool is_replaced(const OptionSpec& option, const Options& options) const;
-  /// The option whose `applies` counts for this one: the rank, for an id.
-  const OptionSpec& deciding(const OptionSpec& option) const;
-};
-
 /// Where the window shows a view: in a tab, or always in a place of its own.
 enum class Place { tab, left, right, strip };
 
@@ -308,8 +289,10 @@ struct View {
   Group group = Group::attention;
   Place place = Place::tab;
   std::optional<Part> part;  ///< the part whose main view it is; none: of no part
+  /// The first one that is a token is the token that the view measures; a second one is the other token,
+  /// whose logit is subtracted.
   std::vector<const OptionSpec*> options;
-  TokenOptions tokens = {};
+  int (*named_tokens)(const Options&) = nullptr;  ///< how many of them have an effect; null: all
   std::vector<KeyCommand> commands;
   std::vector<Landmark> landmarks;  ///< what a tour can point at, besides the whole pane
   std::function<Picture(const ViewContext&)> build;
@@ -340,6 +323,9 @@ struct View {
   /// is given. Null: none.
   const OptionSpec* with_second = nullptr;
   OptionValue with_second_value = {};
+  /// The option, and its value, that another token chooses unless the option is given. Null: none.
+  const OptionSpec* with_other_token = nullptr;
+  OptionValue with_other_token_value = {};
   /// The capabilities it needs of the model. If the model lacks one, the view gets no run: see `on_side`.
   Capabilities needs = Capability::weights;
   bool can_be_made_of(Capabilities there) const { return there.has(needs); }
@@ -388,7 +374,7 @@ const View& view_at(Place place);
 /// A view's own menu lines at a place of its picture; null: outside all regions.
 std::vector<MenuLine> menu_at(const View& view, const ViewContext& context, const Picture& picture,
                               const viz::Hit* hit);
-/// The options of all views, each once.
+/// The options of all views, each once, without those that say how a pane shows a view.
 std::span<const OptionSpec* const> all_options();
 /// The option with this name; null: there is none.
 const OptionSpec* find_option(std::string_view name);
@@ -397,6 +383,10 @@ const OptionSpec* find_option(std::string_view name);
 bool has_effect(const View& view, const OptionSpec& option, const Options& options);
 /// Whether, with these options, the view is about a list of prompts.
 bool is_over_list(const View& view, const Options& options);
+/// Which of the view's tokens an option is, from 0; -1: none.
+int token_place(const View& view, const OptionSpec& option);
+/// Another token chooses the difference, unless the metric is given; see View::with_other_token.
+void choose_difference(const View& view, Options& options);
 /// Whether, with these options, the view is of tokens that each line of the list names, whatever its option
 /// for that token says. `prompts`: the open list; null: none.
 bool is_named_by_lines(const View& view, const OptionSpec& option, const Options& options,

@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "app/run/analyses/patterns.h"
+#include "app/views/output/logit_options.h"
 #include "app/views/parts/matrix_zoom.h"
 #include "app/views/parts/navigation.h"
 #include "app/views/parts/selected.h"
@@ -27,7 +28,7 @@ HEADSCOPE_VIEWS(HEADSCOPE_DECLARE)
 namespace {
 
 std::vector<View> make_views() {
-#define HEADSCOPE_CALL(view) view(),
+#define HEADSCOPE_CALL(view) with_tokens(view()),
   return {HEADSCOPE_VIEWS(HEADSCOPE_CALL)};
 #undef HEADSCOPE_CALL
 }
@@ -36,7 +37,8 @@ std::vector<const OptionSpec*> make_options() {
   std::vector<const OptionSpec*> options;
   for (const View& view : views())
     for (const OptionSpec* option : view.options)
-      if (std::ranges::find(options, option) == options.end()) options.push_back(option);
+      if (!option->pane_only && std::ranges::find(options, option) == options.end())
+        options.push_back(option);
   return options;
 }
 
@@ -84,19 +86,27 @@ const OptionSpec* find_option(std::string_view name) {
   return found == all_options().end() ? nullptr : *found;
 }
 
-bool TokenOptions::is_replaced(const OptionSpec& option, const Options& options) const {
-  const OptionSpec* by = &option == rank ? id : &option == other_rank ? other_id : nullptr;
-  return by != nullptr && options.value(*by) != by->default_value;
-}
-
-const OptionSpec& TokenOptions::deciding(const OptionSpec& option) const {
-  return &option == id ? *rank : &option == other_id ? *other_rank : option;
+int token_place(const View& view, const OptionSpec& option) {
+  int place = 0;
+  for (const OptionSpec* one : view.options) {
+    if (!std::holds_alternative<GivenToken>(one->default_value)) continue;
+    if (one == &option) return place;
+    ++place;
+  }
+  return -1;
 }
 
 bool has_effect(const View& view, const OptionSpec& option, const Options& options) {
-  const OptionSpec& deciding = view.tokens.deciding(option);
-  return !view.tokens.is_replaced(option, options) &&
-         (deciding.applies == nullptr || deciding.applies(options));
+  return (option.applies == nullptr || option.applies(options)) &&
+         (view.named_tokens == nullptr || token_place(view, option) < view.named_tokens(options));
+}
+
+void choose_difference(const View& view, Options& options) {
+  const bool has_other = std::ranges::any_of(view.options, [&](const OptionSpec* option) {
+    return token_place(view, *option) == 1 && options.value(*option) != option->default_value;
+  });
+  if (has_other && view.with_other_token != nullptr)
+    options.set(*view.with_other_token, view.with_other_token_value);
 }
 
 bool is_over_list(const View& view, const Options& options) {
@@ -105,9 +115,9 @@ bool is_over_list(const View& view, const Options& options) {
 
 bool is_named_by_lines(const View& view, const OptionSpec& option, const Options& options,
                        const PromptList* prompts) {
-  if (prompts == nullptr || !view.tokens.has(&option) || !is_over_list(view, options)) return false;
-  const GivenToken ListedPrompt::*const token =
-      view.tokens.is_other(&option) ? &ListedPrompt::other_token : &ListedPrompt::token;
+  const int place = token_place(view, option);
+  if (prompts == nullptr || place < 0 || !is_over_list(view, options)) return false;
+  const auto token = place == 0 ? &ListedPrompt::token : &ListedPrompt::other_token;
   return std::ranges::none_of(prompts->prompts,
                               [&](const ListedPrompt& line) { return (line.*token).empty(); });
 }

@@ -257,7 +257,8 @@ std::vector<KeyHelp> list_of_keys() {
   for (const View& view : views())
     for (const KeyCommand& command : view.commands)
       add(command.keys, std::string(view.title) + ": " + std::string(command.help));
-  for (const OptionSpec* option : all_options()) add(option->keys, std::string(option->help));
+  for (const View& view : views())
+    for (const OptionSpec* option : view.options) add(option->keys, std::string(option->help));
   return lines;
 }
 

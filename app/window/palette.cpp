@@ -85,7 +85,7 @@ void add_options(Entries& entries, const UiState& state, const Snapshot& snapsho
   for (const View* of : shown_views_first(pictures)) {
     const View& view = *of;
     for (const OptionSpec* option : view.options) {
-      if (option->control == Control::none || !has_effect(*option, state, snapshot)) continue;
+      if (option->control == Control::none || !has_effect(view, *option, state, snapshot)) continue;
       if (std::ranges::find(known, option) != known.end()) continue;
       known.push_back(option);
       std::vector<Action> shows;

@@ -98,7 +98,7 @@ struct FieldRow {
 
 constexpr FieldRow kFieldRows[] = {
     {Field::prompt, "prompt", Dialog::none, [](UiState& s) -> TextField& { return s.prompt; }},
-    {Field::option, "numbers", Dialog::none, [](UiState& s) -> TextField& { return s.option_text; }},
+    {Field::option, "value", Dialog::none, [](UiState& s) -> TextField& { return s.option_text; }},
     {Field::export_path, "file", Dialog::export_,
      [](UiState& s) -> TextField& { return s.export_form.path; }},
     {Field::export_size, "size of the picture", Dialog::none,

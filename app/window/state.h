@@ -31,7 +31,7 @@ class Action
     : public OneOf<
           TypeInField, ScrollField, SetPrompt, ShowIds, AppendToken, SetTokens, SelectHead, MoveHead,
           SelectQuery, MoveQuery, SelectKey, ShowPrompt, DragEdit, ShowView, StepView, CloseSecondView,
-          Revisit, SetOption, PlayOption, AdvancePlaying, ShowMoreControls, TypeList, OpenTour, GoToStop,
+          Revisit, SetOption, PlayOption, AdvancePlaying, ShowMoreControls, TypeOption, OpenTour, GoToStop,
           CloseTour, RevealPoint, DoAll, BeginClick, UndoClick, SetPanes, SetDark, SetFontSize, SetStartToken,
           AddEdits, ToggleEdit, SetPositionId, SetVisibility, ListEdits, UndoEdits, TypeEdits, ShowEdits,
           SetSide, CompareWith, CompareModel, Generate, ShowDialog, ShowGuide, ChooseEntry, SetExport,

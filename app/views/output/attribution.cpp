@@ -40,12 +40,8 @@ namespace attribution_means {
 using Numbers = AttributionNumbers;
 
 AttributionOnList question_of(const ViewContext& c) {
-  const auto choice = [&](const Option<int>& id, const Option<int>& rank) {
-    return c.options[id] >= 0 ? TokenChoice::of(c.options[id]) : TokenChoice::best(c.options[rank] - 1);
-  };
-  AttributionOnList question{over_list(c), choice(kLogitId, kLogitRank)};
-  if (subtracts_token(c.options)) question.against = choice(kLogitOtherId, kAgainstRank);
-  return question;
+  return {over_list(c), given_choice(c, kMeasuredToken, TokenChoice::best()),
+          given_choice(c, kSubtractedToken, {})};
 }
 
 /// Why means cannot be listed so: sources and neurons are of one prompt. Empty if they can.
@@ -139,7 +135,6 @@ std::vector<Scroll> scrolls(const ViewContext& c, const Picture& picture) {
 }
 
 std::string refuse(const ViewContext& c) {
-  if (std::string words = refuse_token_id(c, {&kLogitId, &kLogitOtherId}); !words.empty()) return words;
   const std::string why = list_refusal(c);
   return why.empty() ? why : why + "; see --" + std::string(kAttributionList.flag_name());
 }
@@ -192,7 +187,7 @@ std::optional<Numbers> numbers_of(const ViewContext& c) {
 std::optional<Picture> unasked(const ViewContext& c) {
   const auto question = question_of(c);
   if (!c.run) {
-    static_cast<void>(c.ask(*question));
+    if (question) static_cast<void>(c.ask(*question));
     return waiting(c);
   }
   if (c.side == Side::difference && compared_query(c) < 0) return no_counterpart(c);
@@ -348,18 +343,11 @@ Table table(const ViewContext& c) {
   return result;
 }
 
-std::string refuse(const ViewContext& c) {
-  return refuse_token_id(c, {&kLogitId, &kLogitOtherId});
-}
-
 View view_of_prompt() {
   View view = make_view(Group::output, "attribution", "Attribution",
                         "what each head, MLP, bias and embedding adds to a logit or logit difference", build,
                         facts, table);
-  view.options = {&kLogitRank,         &kAgainstRank, &kAttributionList,
-                  &kFirstContribution, &kLogitId,     &kLogitOtherId};
-  view.tokens = logit_token_options();
-  view.refuse = refuse;
+  view.options = {&kMeasuredToken, &kSubtractedToken, &kAttributionList, &kFirstContribution};
   add_list(view, kAttributionRows, click, attribution_key);
   view.shows_difference = true;
   view.needs = Capability::weights | Capability::mlp;

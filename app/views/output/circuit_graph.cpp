@@ -30,8 +30,6 @@ using model::StreamReader;
 
 using circuit_picture::Sample;
 // Roles and options.
-using circuit_picture::kAgainst;
-using circuit_picture::kAgainstId;
 using circuit_picture::kByPosition;
 using circuit_picture::kEdge;
 using circuit_picture::kEdges;
@@ -40,13 +38,11 @@ using circuit_picture::kMethod;
 using circuit_picture::kMetric;
 using circuit_picture::kNode;
 using circuit_picture::kSteps;
-using circuit_picture::kToken;
-using circuit_picture::kTokenId;
 
 using circuit_picture::cut_of;
 using circuit_picture::elsewhere_words;
+using circuit_picture::named_tokens;
 using circuit_picture::names_one_twice;
-using circuit_picture::names_token;
 using circuit_picture::question_of;
 
 /// The edge that was clicked: its place in the circuit, by position after all places without.
@@ -204,7 +200,7 @@ std::string method_words(const ViewContext& c) {
 
 std::string subtitle_of(const ViewContext& c, const Numbers& n) {
   std::string words =
-      names_token(c.options) ? "after " + token_name(c.run->tokens, c.selection.query) + ": " : "";
+      named_tokens(c.options) > 0 ? "after " + token_name(c.run->tokens, c.selection.query) + ": " : "";
   words += "the strongest paths among " + grouped(n.circuit->edge_count()) + " edges; ";
   if (is_flow(c)) return words + "thickness: share of what arrives at the logits";
   return words + "thickness: what the edge keeps of the metric (" + method_words(c) + ")";
@@ -481,8 +477,7 @@ float print_shape(const ViewContext& c) {
 std::string refuse(const ViewContext& c) {
   if (names_one_twice(c.options)) return kOneTwice;
   const auto question = c.run ? question_of(c) : std::nullopt;
-  if (question && !question->cut.problem(*c.run).empty()) return question->cut.problem(*c.run);
-  return refuse_token_id(c, {&kTokenId, &kAgainstId});
+  return question ? question->cut.problem(*c.run) : "";
 }
 
 }  // namespace circuit_graph
@@ -493,10 +488,11 @@ View circuit_graph_view() {
       make_view(Group::output, "circuit_graph", "Circuit graph",
                 "the heads, MLPs and embeddings that make a prediction, and the strongest edges between them",
                 build, facts, table);
-  view.options = {&kMethod,     &kElsewhere, &kMetric,  &kToken,     &kAgainst, &kEdges,
-                  &kByPosition, &kSteps,     &kTokenId, &kAgainstId, &kChosen};
-  view.tokens = {&kToken,     &kTokenId, &kAgainst,
-                 &kAgainstId, &kMetric,  static_cast<int>(GradientMetric::difference)};
+  view.options = {&kMethod, &kElsewhere,  &kMetric, &kMeasuredToken, &kOtherToken,
+                  &kEdges,  &kByPosition, &kSteps,  &kChosen};
+  view.named_tokens = named_tokens;
+  view.with_other_token = &kMetric;
+  view.with_other_token_value = static_cast<int>(GradientMetric::difference);
   view.on = on;
   view.refuse = refuse;
   view.print_shape = print_shape;
@@ -506,10 +502,6 @@ View circuit_graph_view() {
   view.list_mean_value = static_cast<int>(CircuitElsewhere::list_mean);
   view.landmarks = {landmark("parts", kNode), landmark("edges", kEdge)};
   return view;
-}
-
-const View& view_of_circuits() {
-  return *find_view("circuit_graph");
 }
 
 }  // namespace headscope::app

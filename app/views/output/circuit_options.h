@@ -40,9 +40,6 @@ inline constexpr std::pair<CircuitElsewhere, CircuitCut> kCutsElsewhere[] = {
     {CircuitElsewhere::second, CircuitCut::second},
     {CircuitElsewhere::zero, CircuitCut::zero},
     {CircuitElsewhere::list_mean, CircuitCut::list_mean}};
-constexpr CircuitElsewhere elsewhere_of(CircuitCut cut) {
-  return std::ranges::find(kCutsElsewhere, cut, &std::pair<CircuitElsewhere, CircuitCut>::second)->first;
-}
 
 /// Edges that are shown unless another number is asked for, and at most.
 inline constexpr int kCircuitEdges = 30, kMostCircuitEdges = 1000;
@@ -51,11 +48,5 @@ inline constexpr int kCircuitEdges = 30, kMostCircuitEdges = 1000;
 std::string name_of(model::StreamWriter part);
 /// "L5 H1 q", "MLP 5", "logits".
 std::string name_of(model::StreamReader part);
-
-/// Options with which the view asks the question; the position is the selected query.
-Options circuit_options(const CircuitOf& question, CircuitElsewhere elsewhere, int edges);
-
-/// The view itself.
-const View& view_of_circuits();
 
 }  // namespace headscope::app

@@ -33,25 +33,9 @@ const Option<bool> kByPosition =
     switch_option("circuit-positions", "By position", "oO",
                   "each part at each position apart, in columns of tokens", "by position");
 
-bool names_token(const Options& options) {
-  return token_count(options[kMetric]) > 0;
+int named_tokens(const Options& options) {
+  return token_count(options[kMetric]);
 }
-static bool names_two(const Options& options) {
-  return token_count(options[kMetric]) > 1;
-}
-const Option<int> kToken = applying_if(
-    names_token, make_option<int>("circuit-rank", "Token", "the token, by its rank among the predictions",
-                                  {.default_value = 1, .low = 1, .high = 100, .keys = "lL"}));
-const Option<int> kAgainst = applying_if(
-    names_two,
-    make_option<int>("circuit-other-rank", "Against",
-                     "the other token, by its rank among the predictions (auto: the most probable other one)",
-                     other_rank_option()));
-const Option<int> kTokenId =
-    make_option<int>("circuit-id", "Token id", "the token by its id, instead of its rank", token_id_option());
-const Option<int> kAgainstId =
-    make_option<int>("circuit-other-id", "Other token id", "the other token by its id, instead of its rank",
-                     token_id_option());
 const Option<int> kSteps =
     applying_if([](const Options& options) { return options[kMethod] == CircuitMethod::integrated; },
                 make_option<int>("circuit-steps", "Steps", "gradients between the two runs' embeddings",
@@ -64,9 +48,7 @@ const Option<int> kSteps =
                                   .keys = "pP"}));
 
 bool names_one_twice(const Options& options) {
-  if (!names_two(options)) return false;
-  const int id = options[kTokenId], against = options[kAgainstId];
-  return id >= 0 || against >= 0 ? id == against : options[kToken] == options[kAgainst];
+  return named_tokens(options) > 1 && options[kMeasuredToken] == options[kOtherToken];
 }
 
 CircuitCut cut_of(const ViewContext& c) {
@@ -97,20 +79,20 @@ std::string elsewhere_words(const ViewContext& c) {
 std::optional<CircuitOf> question_of(const ViewContext& c) {
   CircuitOf question;
   question.metric.metric = c.options[kMetric];
-  question.metric.position = names_token(c.options) ? std::max(0, c.selection.query) : -1;
+  question.metric.position = named_tokens(c.options) > 0 ? std::max(0, c.selection.query) : -1;
   question.method = c.options[kMethod];
   question.cut.cut = cut_of(c);
   if (question.cut.cut == CircuitCut::list_mean && c.run)
     question.cut.mean_over = mean_source(c, means_of(c));
   question.steps = question.method == CircuitMethod::integrated ? c.options[kSteps] : CircuitOf::kSteps;
   question.by_position = c.options[kByPosition];
-  if (names_token(c.options)) {
-    const auto token = token_choice(c, kTokenId, kToken);
+  if (named_tokens(c.options) > 0) {
+    const auto token = token_choice(c, kMeasuredToken);
     if (!token) return std::nullopt;
     question.metric.token = *token;
   }
-  if (names_two(c.options)) {
-    const auto against = other_token_choice(c, question.metric.token, kAgainstId, kAgainst);
+  if (named_tokens(c.options) > 1) {
+    const auto against = other_token_choice(c, question.metric.token);
     if (!against) return std::nullopt;
     question.metric.against = *against;
   }
@@ -118,23 +100,5 @@ std::optional<CircuitOf> question_of(const ViewContext& c) {
 }
 
 }  // namespace circuit_picture
-
-Options circuit_options(const CircuitOf& question, CircuitElsewhere elsewhere, int edges) {
-  using namespace circuit_picture;
-  Options options;
-  options.set(kMethod, question.method);
-  options.set(kElsewhere, elsewhere);
-  options.set(kMetric, question.metric.metric);
-  options.set(kEdges, edges);
-  options.set(kByPosition, question.by_position);
-  options.set(kSteps, question.steps);
-  const auto set = [&](const TokenChoice& token, const Option<int>& rank, const Option<int>& id) {
-    if (token.by == TokenChoice::By::rank) options.set(rank, token.number + 1);
-    if (token.by == TokenChoice::By::id) options.set(id, token.number);
-  };
-  set(question.metric.token, kToken, kTokenId);
-  set(question.metric.against, kAgainst, kAgainstId);
-  return options;
-}
 
 }  // namespace headscope::app

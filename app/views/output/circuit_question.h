@@ -14,13 +14,9 @@ extern const Option<CircuitElsewhere> kElsewhere;
 extern const Option<GradientMetric> kMetric;
 extern const Option<int> kEdges;  ///< the most that are shown
 extern const Option<bool> kByPosition;
-extern const Option<int> kToken;    ///< by its rank from 1
-extern const Option<int> kAgainst;  ///< likewise; 0: the most probable other one
-extern const Option<int> kTokenId;  ///< -1: by its rank
-extern const Option<int> kAgainstId;
 extern const Option<int> kSteps;
 
-bool names_token(const Options& options);
+int named_tokens(const Options& options);
 /// Whether the metric is the difference of a token and itself.
 bool names_one_twice(const Options& options);
 

@@ -38,16 +38,16 @@ const auto kEdges = make_option<int>(
      .low = 0,
      .high = 200,
      .steps = {0, 4, 8, 12, kAutomatic, 16, 24, 32, 48, 64, 100, 200},
-     .keys = "uU"});
+     .keys = "wW"});
 const auto kLeast = number_option(
     "flow-least", "From", "tT", "smallest edge drawn, as a percentage of the logit",
     "edges of at least {} % of the logit", 0, 0, 100, {0, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100});
 const auto kMinusMean = applying_if(
-    [](const Options& options) { return !subtracts_token(options); },
+    [](const Options& options) { return options[kSubtractedToken].empty(); },
     switch_option("flow-minus-mean", "Minus mean", "cC",
                   "subtract the mean of the vocabulary's logits, which does not change the prediction",
                   "logits minus their mean"));
-const auto kTogether = switch_option("flow-together", "Heads together", "lL",
+const auto kTogether = switch_option("flow-together", "Heads together", "hH",
                                      "one edge for all heads of a layer with the same query and key",
                                      "each layer's heads together");
 const auto kColor = choice_option<RibbonColor>(
@@ -530,14 +530,8 @@ ViewActions click(const ViewContext& c, const Picture& picture, const viz::Hit& 
   const auto flow = flow_of(c);
   if (!flow) return {};
   if (region.role == kToken) return {SelectQuery{region.id}};
-  if (region.role == kGuess) {
-    const auto next = c.ask(NextAfter{flow->position});
-    if (!next) return {};
-    const auto best = model::largest_logits(next->logits, static_cast<int>(kLogitRank.high));
-    const auto found = std::ranges::find(best, region.id, &model::Guess::id);
-    if (found == best.end()) return {};
-    return {SetOption{&kLogitId, -1}, SetOption{&kLogitRank, static_cast<int>(found - best.begin()) + 1}};
-  }
+  if (region.role == kGuess)
+    return {SetOption{&kMeasuredToken, GivenToken{GivenToken::By::id, "", region.id}}};
   const auto s = shown(c);
   if (!s) return {};
   const Graph& graph = s->poster.graph;
@@ -564,10 +558,8 @@ View flow_view() {
                         "a logit as the sum of what embeddings, MLPs and biases add to it, and the attention "
                         "edges that carry it",
                         build, facts, table);
-  view.options = {&kLogitRank, &kAgainstRank, &kMinusMean, &kEdges,   &kLeast,
-                  &kTogether,  &kColor,       &kFirst,     &kLogitId, &kLogitOtherId};
-  view.tokens = logit_token_options();
-  view.refuse = [](const ViewContext& c) { return refuse_token_id(c, {&kLogitId, &kLogitOtherId}); };
+  view.options = {&kMeasuredToken, &kSubtractedToken, &kMinusMean, &kEdges,
+                  &kLeast,         &kTogether,        &kColor,     &kFirst};
   add_gestures(view, click, layers_by_lines);
   view.figure_size = figure_size;
   view.caption = {.prompt = true, .head = false, .query = true};

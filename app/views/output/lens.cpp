@@ -207,7 +207,7 @@ float legend_height(const viz::Style& style) {
 /// which need not be any cell's own guess.
 bool names_answers(const ViewContext& c) {
   return c.side == Side::difference && c.options[kWords] &&
-         c.options[kLensColor] != LensColoring::divergence && c.options[kLensId] < 0;
+         c.options[kLensColor] != LensColoring::divergence && lens_token(c).by != TokenChoice::By::id;
 }
 
 Layout lay_out(const ViewContext& c) {
@@ -523,11 +523,9 @@ View view_of_prompt() {
   View view = make_view(Group::output, "lens", "Logit lens",
                         "what the model would predict if it stopped at each place in the residual stream",
                         build, facts, lens_table);
-  view.options = {&kLensColor, &kLensRank, &kLensId,      &kLensMid,
-                  &kLensAt,    &kWords,    &kFirstColumn, &kFirstPlace};
-  view.tokens = {&kLensRank, &kLensId};
+  view.options = {&kLensColor, &kLensToken, &kLensMid, &kLensAt, &kWords, &kFirstColumn, &kFirstPlace};
   view.refuse = [](const ViewContext& c) {
-    return c.max_rows > 0 ? "--rows applies only to means, --over-list yes" : refuse_token_id(c, {&kLensId});
+    return c.max_rows > 0 ? "--rows applies only to means, --over-list yes" : "";
   };
   view.has_list = true;
   add_gestures(view, click, on_key, on_wheel);

@@ -23,18 +23,16 @@ const Option<bool> kLensMid =
     switch_option("lens-mid", "Inside blocks", "hH", "also show the stream between attention and MLP",
                   "only between blocks", true);
 
-const Option<int> kLensRank = [] {
-  OptionSpec spec = token_id_option();
-  spec.default_value = 1, spec.default_name = "", spec.low = 1, spec.high = 100;
-  return make_option<int>("lens-rank", "Token",
-                          "the token whose probability and rank are read, by its rank at the end", spec);
-}();
-const Option<int> kLensId =
-    make_option<int>("lens-id", "Token id", "the token by its id, instead of its rank", token_id_option());
+const Option<GivenToken> kLensToken = with_flag(
+    "token",
+    make_option<GivenToken>(
+        "lens-token", "Token",
+        "the token whose probability and rank are read: its text, "
+        "id:N, or rank:N at the end of the stream",
+        {.phrase = "for {}", .default_value = GivenToken{GivenToken::By::rank, "", 1}, .keys = "lL"}));
 
 TokenChoice lens_token(const ViewContext& c) {
-  if (c.options[kLensId] < 0) return TokenChoice::best(c.options[kLensRank] - 1);
-  return TokenChoice::of(c.run ? std::min(c.options[kLensId], c.run->run->config.vocab_size - 1) : 0);
+  return given_choice(c, kLensToken, TokenChoice::best());
 }
 
 bool chooses_token(const ViewContext& c) {

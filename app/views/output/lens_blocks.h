@@ -15,9 +15,8 @@ extern const Option<LensColoring> kLensColor;
 /// Whether places between attention and MLP are shown, too.
 extern const Option<bool> kLensMid;
 
-/// The token whose probability and rank are read, set by the command line alone: by its rank from 1 at the
-/// end of the stream, or by its id; -1: by its rank.
-extern const Option<int> kLensRank, kLensId;
+/// The token whose probability and rank are read; a rank is that at the end of the stream.
+extern const Option<GivenToken> kLensToken;
 
 TokenChoice lens_token(const ViewContext& context);
 /// Whether it is not the final answer.

@@ -165,10 +165,6 @@ Table table(const ViewContext& c) {
   return means ? table_of(means->answer->means) : Table{};
 }
 
-std::string refuse(const ViewContext& c) {
-  return refuse_token_id(c, {&kLensId});
-}
-
 viz::Point figure_size(const ViewContext& c) {
   if (!c.run) return {56 * c.font_size, 40 * c.font_size};
   viz::Table table;
@@ -184,7 +180,6 @@ const MeansForm kLensMeans{.build = lens_means::build,
                            .table = lens_means::table,
                            .on = lens_means::on,
                            .scrolls = lens_means::scrolls,
-                           .refuse = lens_means::refuse,
                            .figure_size = lens_means::figure_size};
 
 }  // namespace headscope::app

@@ -1,78 +1,84 @@
 #include "app/views/output/logit_options.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "app/run/analyses/logit_direction.h"
-#include "app/views/option_names.h"
 #include "app/views/parts/declare.h"
+#include "app/views/parts/frame.h"
 #include "app/views/parts/names.h"
 #include "app/views/parts/selected.h"
+#include "model/files/error.h"
 
 namespace headscope::app {
 
-const Option<int> kLogitRank =
-    make_option<int>("logit-rank", "Token",
-                     "the token whose logit is decomposed, by rank (of the unedited run, while edits are on)",
-                     {.default_value = 1, .low = 1, .high = 100, .keys = "hH"});
-const Option<int> kAgainstRank =
-    make_option<int>("against-rank", "Against", "the token whose logit is subtracted, by rank (0: none)",
-                     {.default_value = 0, .default_name = "none", .low = 0, .high = 100, .keys = "wW"});
+const Option<GivenToken> kMeasuredToken = make_option<GivenToken>(
+    "token", "Token",
+    "the token that is measured: its text, id:N, or rank:N among the predictions (of "
+    "the unedited run, while edits are on)",
+    {.phrase = "for {}", .default_value = GivenToken{GivenToken::By::rank, "", 1}, .keys = "lL"});
+const Option<GivenToken> kOtherToken = make_option<GivenToken>(
+    "other-token", "Against",
+    "the other token, whose logit is subtracted, likewise (auto: the most probable other one)",
+    {.phrase = "minus {}", .default_value = GivenToken{}, .default_name = "auto", .keys = "uU"});
+const Option<GivenToken> kSubtractedToken = with_flag(
+    "other-token",
+    make_option<GivenToken>(
+        "against", "Against", "the token whose logit is subtracted, likewise",
+        {.phrase = "minus {}", .default_value = GivenToken{}, .default_name = "none", .keys = "uU"}));
 
-const Option<int> kLogitId =
-    make_option<int>("logit-id", "Token id", "the token by its id, instead of its rank", token_id_option());
-const Option<int> kLogitOtherId =
-    make_option<int>("against-id", "Against id",
-                     "the token whose logit is subtracted by its id, instead of its rank", token_id_option());
-
-bool subtracts_token(const Options& options) {
-  return options[kAgainstRank] > 0 || options[kLogitOtherId] >= 0;
+/// Why one of the view's tokens cannot be measured, with the option's flag or its label; empty: all can.
+static std::string refuse_tokens(const View& view, const ViewContext& c, bool in_window) {
+  if (!c.run || !c.run->model || !c.run->model->tokenizer) return "";
+  for (const OptionSpec* option : view.options) {
+    const auto* token = std::get_if<GivenToken>(&c.options.value(*option));
+    if (token == nullptr || !has_effect(view, *option, c.options)) continue;
+    try {
+      token_of(*c.run->model, *token,
+               in_window ? std::string(option->label) : "--" + std::string(option->flag_name()), {});
+    } catch (const model::RunError& error) {
+      return error.what();
+    }
+  }
+  return "";
 }
 
-std::optional<LogitTokens> logit_tokens(const ViewContext& c) {
-  const auto token = token_choice(c, kLogitId, kLogitRank);
-  const auto other =
-      subtracts_token(c.options) ? token_choice(c, kLogitOtherId, kAgainstRank) : TokenChoice{};
-  if (!token || !other) return std::nullopt;
-  return LogitTokens{*token, *other};
+View with_tokens(View view) {
+  const auto why = [id = view.id](const ViewContext& c, bool in_window) {
+    return refuse_tokens(*find_view(id), c, in_window);
+  };
+  view.refuse = [why, refuse = std::move(view.refuse)](const ViewContext& c) {
+    std::string words = why(c, false);
+    return words.empty() && refuse ? refuse(c) : words;
+  };
+  view.build = [why, build = std::move(view.build)](const ViewContext& c) {
+    const std::string words = why(c, true);
+    return words.empty() ? build(c) : message(c, words);
+  };
+  return view;
 }
 
-TokenOptions logit_token_options() {
-  return {&kLogitRank, &kLogitId, &kAgainstRank, &kLogitOtherId};
+TokenChoice given_choice(const ViewContext& c, const Option<GivenToken>& option, TokenChoice without) {
+  using By = GivenToken::By;
+  const GivenToken given = c.options[option];
+  if (given.by == By::rank) return TokenChoice::best(given.number - 1);
+  if (given.by == By::id && !c.run) return TokenChoice::of(given.number);
+  if (given.empty() || !c.run) return without;
+  try {
+    return token_of(*c.run->model, given, "", {});
+  } catch (const model::RunError&) {
+    return without;
+  }
 }
 
-std::string logit_words(const ViewContext& c, int token, int against) {
-  const std::string words = "“" + label_of(c, token) + "”";
-  if (against == kVocabularyMean) return words + " − mean";
-  return against < 0 ? words : words + " − “" + label_of(c, against) + "”";
+std::optional<TokenChoice> token_choice(const ViewContext& c, const Option<GivenToken>& option) {
+  const TokenChoice choice = given_choice(c, option, {});
+  if (choice.by == TokenChoice::By::rank) return guess_of_rank(c, choice.number);
+  return choice.by == TokenChoice::By::none ? std::nullopt : std::optional(choice);
 }
 
-constexpr int kMaxIds = 1 << 24;
-
-OptionSpec token_id_option() {
-  return {.default_value = -1,
-          .default_name = "none",
-          .low = -1,
-          .high = kMaxIds,
-          .kept = false,
-          .control = Control::none};
-}
-
-std::optional<TokenChoice> token_choice(const ViewContext& c, const Option<int>& id,
-                                        const Option<int>& rank) {
-  if (c.options[id] < 0) return guess_of_rank(c, c.options[rank] - 1);
-  const int last = c.run ? c.run->run->config.vocab_size - 1 : kMaxIds;
-  return TokenChoice::of(std::min(c.options[id], last));
-}
-
-std::optional<TokenChoice> other_token_choice(const ViewContext& c, const std::optional<TokenChoice>& token,
-                                              const Option<int>& id, const Option<int>& rank) {
-  if (!token || c.options[id] >= 0 || c.options[rank] > 0) return token_choice(c, id, rank);
-  return guess_other_than(c, *token);
-}
-
-OptionSpec other_rank_option() {
-  return {.default_value = 0, .default_name = "auto", .low = 0, .high = 100, .keys = "uU"};
+std::optional<TokenChoice> other_token_choice(const ViewContext& c, const std::optional<TokenChoice>& token) {
+  if (!c.options[kOtherToken].empty()) return token_choice(c, kOtherToken);
+  return token ? guess_other_than(c, *token) : std::nullopt;
 }
 
 bool is_one_twice(const ViewContext& c, const TokenChoice& token, const TokenChoice& against) {
@@ -86,13 +92,18 @@ bool is_one_twice(const ViewContext& c, const TokenChoice& token, const TokenCho
   return next && id_of(token, next->logits) == id_of(against, next->logits);
 }
 
-std::string refuse_token_id(const ViewContext& c, std::initializer_list<const Option<int>*> ids) {
-  for (const Option<int>* id : ids)
-    if (c.run && c.options[*id] >= c.run->run->config.vocab_size)
-      return "there is no token " + std::to_string(c.options[*id]) + ": the vocabulary has ids 0 to " +
-             std::to_string(c.run->run->config.vocab_size - 1) + "; see --" +
-             std::string(id == *ids.begin() ? kTokenFlag : kOtherTokenFlag);
-  return "";
+std::optional<LogitTokens> logit_tokens(const ViewContext& c) {
+  const auto token = token_choice(c, kMeasuredToken);
+  const auto against =
+      c.options[kSubtractedToken].empty() ? TokenChoice{} : token_choice(c, kSubtractedToken);
+  if (!token || !against) return std::nullopt;
+  return LogitTokens{*token, *against};
+}
+
+std::string logit_words(const ViewContext& c, int token, int against) {
+  const std::string words = "“" + label_of(c, token) + "”";
+  if (against == kVocabularyMean) return words + " − mean";
+  return against < 0 ? words : words + " − “" + label_of(c, against) + "”";
 }
 
 }  // namespace headscope::app

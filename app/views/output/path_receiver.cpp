@@ -68,14 +68,6 @@ SweepReceiver receiver_of(const ViewContext& c) {
   return receiver;
 }
 
-void set_receiver(Options& options, const SweepReceiver& receiver) {
-  const model::EditSite& at = receiver.at;
-  options.set(kReceiver, path_to(at.point.site));
-  if (at.point.site == model::Site::resid_post) return;
-  options.set(kReceiverLayer, at.point.layer);
-  if (at.head) options.set(kReceiverHead, *at.head);
-}
-
 std::string receiver_name(const SweepReceiver& receiver) {
   const auto& [point, head, positions, units] = receiver.at;
   if (point.site == model::Site::resid_post) return "the logits";

@@ -26,9 +26,6 @@ bool over_senders(const Options& options);
 /// The receiver of the options in the run's model.
 SweepReceiver receiver_of(const ViewContext& context);
 
-/// Sets the options with which receiver_of returns this receiver.
-void set_receiver(Options& options, const SweepReceiver& receiver);
-
 /// "the logits", "L9 H6 q".
 std::string receiver_name(const SweepReceiver& receiver);
 

@@ -33,30 +33,13 @@ const auto kMetric =
                                                       "the number that the tokens have shares in",
                                                       choices_of(kSaliencyMetrics)));
 
-bool names_token(const Options& options) {
-  return token_count(options[kMetric]) > 0;
-}
-bool names_two(const Options& options) {
-  return token_count(options[kMetric]) > 1;
+int named_tokens(const Options& options) {
+  return token_count(options[kMetric]);
 }
 bool is_integrated(const Options& options) {
   return options[kMethod] == SaliencyMethod::integrated;
 }
 
-const auto kToken = applying_if(
-    names_token,
-    make_option<int>("saliency-rank", "Token",
-                     "the token, by its rank among the predictions (of the unedited run, while edits are on)",
-                     {.default_value = 1, .low = 1, .high = 100, .keys = "lL"}));
-const auto kAgainst = applying_if(
-    names_two,
-    make_option<int>("saliency-other-rank", "Against",
-                     "the other token, by its rank among the predictions (auto: the most probable other one)",
-                     other_rank_option()));
-const auto kTokenId = make_option<int>("saliency-id", "Token id", "the token by its id, instead of its rank",
-                                       token_id_option());
-const auto kAgainstId = make_option<int>("saliency-other-id", "Other token id",
-                                         "the other token by its id, instead of its rank", token_id_option());
 const auto kBaseline = applying_if(
     is_integrated,
     with_flag("baseline", choice_option<SaliencyBaseline>(
@@ -84,7 +67,7 @@ const auto kFirstRow =
 /// The position whose prediction is measured; for the loss, which has none, the first one that a comparison
 /// has a counterpart for.
 int measured_position(const ViewContext& c) {
-  if (names_token(c.options)) return std::max(0, c.selection.query);
+  if (named_tokens(c.options) > 0) return std::max(0, c.selection.query);
   if (c.side != Side::difference || !c.run) return 0;
   const auto matched = std::ranges::find_if(c.run->aligned, [](int there) { return there >= 0; });
   return matched == c.run->aligned.end() ? 0 : static_cast<int>(matched - c.run->aligned.begin());
@@ -100,13 +83,13 @@ std::optional<SaliencyOf> question_of(const ViewContext& c) {
     question.baseline = c.options[kBaseline];
     question.steps = c.options[kSteps];
   }
-  if (names_token(c.options)) {
-    const auto token = token_choice(c, kTokenId, kToken);
+  if (named_tokens(c.options) > 0) {
+    const auto token = token_choice(c, kMeasuredToken);
     if (!token) return std::nullopt;
     question.token = *token;
   }
-  if (names_two(c.options)) {
-    const auto against = other_token_choice(c, question.token, kAgainstId, kAgainst);
+  if (named_tokens(c.options) > 1) {
+    const auto against = other_token_choice(c, question.token);
     if (!against) return std::nullopt;
     question.against = *against;
   }
@@ -318,7 +301,8 @@ Picture build(const ViewContext& c) {
     if (question) static_cast<void>(c.ask(*question));
     return *waiting(c);
   }
-  if (c.side == Side::difference && names_token(c.options) && compared_query(c) < 0) return no_counterpart(c);
+  if (c.side == Side::difference && named_tokens(c.options) > 0 && compared_query(c) < 0)
+    return no_counterpart(c);
   if (!question) return message(c, kComputing);
   if (has_no_loss(*c.run, c.options[kMetric])) return message(c, kNoLoss);
   const auto n = numbers_of(c);
@@ -405,14 +389,10 @@ float whole_height(const ViewContext& c) {
   if (!c.run) return c.height;
   Numbers none;
   auto of = std::make_shared<Saliency>();
-  of->position = names_token(c.options) ? c.selection.query : -1;
+  of->position = named_tokens(c.options) > 0 ? c.selection.query : -1;
   none.of = std::move(of);
-  const int rows = names_token(c.options) ? c.selection.query + 1 : c.run->run->length();
+  const int rows = named_tokens(c.options) > 0 ? c.selection.query + 1 : c.run->run->length();
   return shaded_tokens_height(c, chips_of(c, none), rows, 4);
-}
-
-std::string refuse(const ViewContext& c) {
-  return refuse_token_id(c, {&kTokenId, &kAgainstId});
 }
 
 }  // namespace saliency
@@ -424,14 +404,14 @@ View saliency_view() {
                 "how much each token of the prompt counts for a prediction, by gradients at the tokens' "
                 "embeddings",
                 build, facts, table);
-  view.options = {&kMethod, &kMetric, &kToken,    &kAgainst, &kBaseline,
-                  &kSteps,  &kSorted, &kFirstRow, &kTokenId, &kAgainstId};
-  view.tokens = {&kToken,     &kTokenId, &kAgainst,
-                 &kAgainstId, &kMetric,  static_cast<int>(GradientMetric::difference)};
+  view.options = {&kMethod,   &kMetric, &kMeasuredToken, &kOtherToken,
+                  &kBaseline, &kSteps,  &kSorted,        &kFirstRow};
+  view.named_tokens = named_tokens;
+  view.with_other_token = &kMetric;
+  view.with_other_token_value = static_cast<int>(GradientMetric::difference);
   add_list(view, kRows, click);
   view.shows_difference = true;
   view.whole_height = whole_height;
-  view.refuse = refuse;
   view.caption = {true, false, true};
   view.landmarks = {landmark("shares", kRow), landmark("shaded tokens", kChip)};
   return view;

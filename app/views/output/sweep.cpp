@@ -333,11 +333,11 @@ View view_of_prompt() {
       "how much a prediction changes when each head, each layer or head at each position, each MLP, "
       "the strongest neurons, or each path to a head or the logits is ablated or patched",
       build, facts, table);
-  view.options = {&kSweptMetric,  &kSweptOver,      &kSweptEdit,    &kSweptSite,  &kSweptNeurons,
-                  &kReceiver,     &kReceiverLayer,  &kReceiverHead, &kSweptToken, &kSweptAgainst,
-                  &kSweptTokenId, &kSweptAgainstId, &kFirstSwept};
-  view.tokens = {&kSweptToken,     &kSweptTokenId, &kSweptAgainst,
-                 &kSweptAgainstId, &kSweptMetric,  static_cast<int>(SweepMetric::difference)};
+  view.options = {&kSweptMetric,   &kSweptOver,    &kSweptEdit,     &kSweptSite,  &kSweptNeurons, &kReceiver,
+                  &kReceiverLayer, &kReceiverHead, &kMeasuredToken, &kOtherToken, &kFirstSwept};
+  view.named_tokens = swept_tokens;
+  view.with_other_token = &kSweptMetric;
+  view.with_other_token_value = static_cast<int>(SweepMetric::difference);
   view.with_second = &kSweptEdit;
   view.with_second_value = static_cast<int>(SweepEdit::patch);
   view.on = on;
@@ -359,10 +359,6 @@ View view_of_prompt() {
 }
 
 }  // namespace sweep
-
-const View& view_of_sweeps() {
-  return *find_view("sweep");
-}
 
 View sweep_view() {
   using namespace sweep;

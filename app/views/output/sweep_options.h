@@ -58,11 +58,4 @@ std::string refuse_site(SweepOver over, model::Site site, SweepEdit edit);
 /// Why there is no sweep by a metric: one sentence; empty if there is one.
 std::string refuse_metric(SweepOver over, SweepMetric metric);
 
-/// Options with which the sweep view asks the question and shows the metric. The position is the selected
-/// query; the source of patches comes with the run, the list of prompts with the context.
-Options sweep_options(const SweepOf& question, SweepMetric metric);
-
-/// The view itself.
-const View& view_of_sweeps();
-
 }  // namespace headscope::app

@@ -1,7 +1,6 @@
 #include "app/views/output/sweep_question.h"
 
 #include <algorithm>
-#include <iterator>
 
 #include "app/run/edits/edit_list.h"
 #include "app/run/named.h"
@@ -124,28 +123,17 @@ const Option<int> kSweptNeurons = make_option<int>(
      .keys = "bB",
      .applies = [](const Options& options) { return options[kSweptOver] == SweepOver::neurons; }});
 
-const Option<int> kSweptToken = make_option<int>(
-    "sweep-rank", "Token",
-    "the token, by its rank among the predictions (of the unedited run, while edits are on)",
-    {.default_value = 1, .low = 1, .high = 100, .keys = "lL", .applies = [](const Options& options) {
-       return options[kSweptMetric] != SweepMetric::divergence;
-     }});
-const Option<int> kSweptAgainst = applying_if(
-    [](const Options& options) { return options[kSweptMetric] == SweepMetric::difference; },
-    make_option<int>("sweep-other-rank", "Against",
-                     "the other token, by its rank among the predictions (auto: the most probable other one)",
-                     other_rank_option()));
-const Option<int> kSweptTokenId =
-    make_option<int>("sweep-id", "Token id", "the token by its id, instead of its rank", token_id_option());
-const Option<int> kSweptAgainstId = make_option<int>(
-    "sweep-other-id", "Other token id", "the other token by its id, instead of its rank", token_id_option());
+int swept_tokens(const Options& options) {
+  const SweepMetric metric = options[kSweptMetric];
+  return metric == SweepMetric::divergence ? 0 : metric == SweepMetric::difference ? 2 : 1;
+}
 
 SweepOf sweep_question(const ViewContext& c) {
   SweepOf question = sweep_of_places(c);
   if (question.edit == SweepEdit::patch && c.run) question.from = patch_prompt_of(*c.run);
-  const auto token = token_choice(c, kSweptTokenId, kSweptToken);
+  const auto token = token_choice(c, kMeasuredToken);
   question.token = token.value_or(TokenChoice{});  // By::none until it is known
-  question.against = other_token_choice(c, token, kSweptAgainstId, kSweptAgainst).value_or(TokenChoice{});
+  question.against = other_token_choice(c, token).value_or(TokenChoice{});
   question.position = std::max(0, c.selection.query);
   if (c.run) question.positions = acting_positions(*c.run, question.position);
   if (question.over == SweepOver::neurons) question.neurons = c.options[kSweptNeurons];
@@ -156,12 +144,8 @@ SweepOf sweep_question(const ViewContext& c) {
 
 SweepOf sweep_of_prompts(const ViewContext& c) {
   SweepOf question = sweep_of_places(c);
-  const auto choice = [&](const Option<int>& id, const Option<int>& rank, TokenChoice without) {
-    if (c.options[id] >= 0) return TokenChoice::of(c.options[id]);
-    return c.options[rank] > 0 ? TokenChoice::best(c.options[rank] - 1) : without;
-  };
-  question.token = choice(kSweptTokenId, kSweptToken, TokenChoice::best());
-  question.against = choice(kSweptAgainstId, kSweptAgainst, TokenChoice::other());
+  question.token = given_choice(c, kMeasuredToken, TokenChoice::best());
+  question.against = given_choice(c, kOtherToken, TokenChoice::other());
   return question;
 }
 
@@ -238,31 +222,10 @@ SweepRefusal refuse_sweep(const ViewContext& c, const SweepOf& question) {
 }
 
 std::string refuse_sweep_options(const ViewContext& c, SweepRefusal refusal) {
-  if (std::string words = refuse_token_id(c, {&kSweptTokenId, &kSweptAgainstId}); !words.empty())
-    return words;
   if (c.run && c.max_rows > 0 && !is_listed(c.options[kSweptOver]))
     return "--rows applies only to lists, --sweep-over mlps and neurons";
   return refusal.option == nullptr ? refusal.why
                                    : refusal.why + "; see --" + std::string(refusal.option->flag_name());
-}
-
-Options sweep_options(const SweepOf& question, SweepMetric metric) {
-  Options options;
-  options.set(kSweptMetric, metric);
-  options.set(kSweptOver, question.over);
-  options.set(kSweptEdit, question.edit);
-  const auto* const site = std::ranges::find(kSweepSites, question.site, &ChoiceOf<model::Site>::value);
-  if (question.site != sites_of(question.over).front() && site != std::end(kSweepSites))
-    options.set(kSweptSite, static_cast<int>(site - kSweepSites) + 1);
-  if (question.over == SweepOver::senders) set_receiver(options, question.receiver);
-  if (question.over == SweepOver::neurons) options.set(kSweptNeurons, question.neurons);
-  const auto set = [&](const TokenChoice& choice, const Option<int>& id, const Option<int>& rank) {
-    if (choice.by == TokenChoice::By::id) options.set(id, choice.number);
-    if (choice.by == TokenChoice::By::rank) options.set(rank, choice.number + 1);
-  };
-  set(question.token, kSweptTokenId, kSweptToken);
-  set(question.against, kSweptAgainstId, kSweptAgainst);
-  return options;
 }
 
 }  // namespace headscope::app

@@ -12,10 +12,8 @@ extern const Option<SweepMetric> kSweptMetric;
 extern const Option<SweepEdit> kSweptEdit;
 extern const Option<int> kSweptSite;     ///< 0: the default one, else a row of kSweepSites, from 1
 extern const Option<int> kSweptNeurons;  ///< their number
-extern const Option<int> kSweptToken;    ///< by its rank from 1
-extern const Option<int> kSweptAgainst;  ///< likewise; 0: the most probable other one
-extern const Option<int> kSweptTokenId;  ///< -1: by its rank
-extern const Option<int> kSweptAgainstId;
+/// How many tokens the metric names.
+int swept_tokens(const Options& options);
 
 /// Its tokens are TokenChoice::By::none until they are known.
 SweepOf sweep_question(const ViewContext& context);

@@ -27,9 +27,9 @@ enum Role { kNode };  // Region::id: index of a node
 const auto kTexts = make_option<int>(
     "texts", "Texts", "number of continuations the model samples",
     {.phrase = "{sampled continuation}", .default_value = 3, .low = 0, .high = 16, .keys = "yY"});
-const auto kFirstRow = pane_only(first_row_option(
-    "tree-row", "First line", "first line of the tree shown (auto: keeps the prompt's end in view)", true, -1,
-    1 << 16));
+const auto kFirstRow = first_row_option("tree-row", "First line",
+                                        "first line of the tree shown (auto: keeps the prompt's end in view)",
+                                        true, -1, 1 << 16);
 const auto kShift = make_option<double>(
     "tree-shift", "Shift", "horizontal scroll position in ems (auto: keeps the prompt's end in view)",
     {.default_value = -1.0,

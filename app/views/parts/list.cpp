@@ -14,7 +14,7 @@ const Option<bool> kStrongestFirst =
 Option<int> first_row_option(std::string_view name, std::string_view label, std::string_view help,
                              bool reset_on_prompt_change, int by_default, int last) {
   auto option = gesture_option(name, label, help, by_default, 0, last, by_default < 0 ? "auto" : "");
-  option.phrase = "from row {+1} on";
+  option.pane_only = true;
   option.reset_on_prompt_change = reset_on_prompt_change;
   return option;
 }

@@ -42,7 +42,8 @@ template <class Result, class... Rest>
 std::function<Result(const ViewContext&, Rest...)> switched(
     std::function<Result(const ViewContext&, Rest...)> prompt, Result (*means)(const ViewContext&, Rest...)) {
   return [prompt = std::move(prompt), means](const ViewContext& c, Rest... rest) {
-    return mean_is_shown(c) ? means(c, rest...) : prompt(c, rest...);
+    if (mean_is_shown(c)) return means ? means(c, rest...) : Result();
+    return prompt ? prompt(c, rest...) : Result();
   };
 }
 

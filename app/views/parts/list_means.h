@@ -17,7 +17,7 @@ inline bool can_show_means(const View& view) {
   return view.over_list == &kMeanOverList;
 }
 
-/// What a view does while it shows means: members as in View, none of them null.
+/// What a view does while it shows means: members as in View. Null: nothing.
 struct MeansForm {
   Picture (*build)(const ViewContext&);
   Facts (*facts)(const ViewContext&, const Picture&, const viz::Hit&);
@@ -34,8 +34,7 @@ inline bool mean_is_shown(const ViewContext& c) {
 }
 
 /// A view of one prompt with a switch to its means, which are about no prompt in particular: while it is on,
-/// the functions of `means` stand in for those of `prompt`. The latter has all of them, and the options of
-/// both.
+/// the functions of `means` stand in for those of `prompt`. The latter has the options of both.
 View with_means(View prompt, const MeansForm& means);
 
 /// The picture without a run, or without a list.

@@ -21,6 +21,11 @@ bool is_slider(const OptionSpec& option) {
   return std::holds_alternative<double>(option.default_value) && option.steps.empty();
 }
 
+/// Whether a typed option has steps, too.
+bool has_steps(const OptionSpec& option) {
+  return std::holds_alternative<GivenToken>(option.default_value);
+}
+
 std::vector<Ui::Segment> segments(const OptionSpec& option) {
   std::vector<Ui::Segment> result;
   result.reserve(option.choices.size());
@@ -55,7 +60,7 @@ std::vector<ViewControl> controls_of(const Ui& ui, const View& view) {
   const Options& options = ui.state.options;
   std::vector<ViewControl> controls;
   for (const OptionSpec* option : options_shown_with(view))
-    if (option->control == Control::automatic && has_effect(*option, ui.state, ui.snapshot))
+    if (option->control == Control::automatic && has_effect(view, *option, ui.state, ui.snapshot))
       controls.push_back({option, nullptr});
   for (const KeyCommand& command : view.commands)
     if (!command.label.empty()) controls.push_back({nullptr, &command});
@@ -112,12 +117,13 @@ float option_width(const Ui& ui, const OptionSpec& option, float room) {
   if (std::holds_alternative<bool>(option.default_value)) return ui.button_width(option.label);
   if (!option.choices.empty()) return choices_width(ui, option, room);
   if (is_slider(option)) return ui.u(250) + slider_buttons_width(ui, option);
-  if (std::holds_alternative<std::vector<int>>(option.default_value))
-    return ui.width(option.label) + ui.u(8) + ui.u(150);
+  if (is_typed(option))
+    return ui.width(option.label) + ui.u(8) + ui.u(150) + (has_steps(option) ? 2 * ui.u(28) : 0);
   return 2 * ui.u(28) + stepper_width(ui, option);
 }
 
-void draw_stepper(Ui& ui, const OptionSpec& option, const Rect& rect) {
+/// Draws the buttons at both ends of a stepper. Returns the place between them.
+Rect draw_step_buttons(Ui& ui, const OptionSpec& option, const Rect& rect) {
   const OptionValue& value = ui.state.options.value(option);
   const auto button = [&](float x, const char* sign, int by) {
     if (ui.button({x, rect.y, rect.h, rect.h}, "",
@@ -127,12 +133,35 @@ void draw_stepper(Ui& ui, const OptionSpec& option, const Rect& rect) {
       ui.actions.emplace_back(SetOption{&option, stepped(option, value, by)});
   };
   button(rect.x, "−", -1);
-  const Rect middle{rect.x + rect.h, rect.y, rect.w - 2 * rect.h, rect.h};
+  button(rect.right() - rect.h, "+", 1);
+  return {rect.x + rect.h, rect.y, rect.w - 2 * rect.h, rect.h};
+}
+
+void draw_stepper(Ui& ui, const OptionSpec& option, const Rect& rect) {
+  const Rect middle = draw_step_buttons(ui, option, rect);
   std::string words = stepper_words(ui, option);
-  if (ui.width(words) > middle.w) words = to_text(option, value);  // the tooltips have the label
+  if (ui.width(words) > middle.w)  // the tooltips have the label
+    words = to_text(option, ui.state.options.value(option));
   ui.text(words, middle, ui.theme().text, viz::FontStyle::regular, 1, viz::Align::center);
   ui.explain(middle, option.label, Tip(option.help, "", 0));
-  button(rect.right() - rect.h, "+", 1);
+}
+
+/// Draws the label and the field of a list or a token, with steps around a token's.
+void draw_typed(Ui& ui, const OptionSpec& option, const Rect& rect) {
+  const float words = ui.width(option.label) + ui.u(8);
+  const Rect label{rect.x, rect.y, words, rect.h};
+  ui.text(option.label, label, ui.theme().text_muted);
+  ui.explain(label, option.label, Tip(option.help, option.keys, 0));
+  Rect place{rect.x + words, rect.y, rect.w - words, rect.h};
+  if (has_steps(option)) place = draw_step_buttons(ui, option, place);
+  if (typed_option(ui.state) == &option) {
+    ui.field(Field::option, place, to_text(option, option.default_value));
+  } else if (ui.button(place, to_text(option, ui.state.options.value(option)),
+                       {.name = std::string(option.label) + " list"})) {
+    ui.actions.emplace_back(TypeOption{&option});  // all share one field
+    ui.moment.field = Field::option;
+    ui.moment.leave_keyboard = true;
+  }
 }
 
 /// Draws the buttons before a slider's track, as wide as slider_buttons_width.
@@ -226,18 +255,8 @@ void draw_option(Ui& ui, const View& view, const ViewContext& context, const Opt
     draw_choices(ui, view, context, option, rect);
   } else if (is_slider(option)) {
     draw_slider(ui, option, rect);
-  } else if (std::holds_alternative<std::vector<int>>(value)) {
-    const float words = ui.width(option.label) + ui.u(8);
-    ui.text(option.label, {rect.x, rect.y, words, rect.h}, ui.theme().text_muted);
-    ui.explain({rect.x, rect.y, words, rect.h}, option.label, Tip(option.help, option.keys, 0));
-    const Rect place{rect.x + words, rect.y, rect.w - words, rect.h};
-    if (list_option(ui.state) == &option) {
-      ui.field(Field::option, place, std::string(option.default_name));
-    } else if (ui.button(place, to_text(option, value), {.name = std::string(option.label) + " list"})) {
-      ui.actions.emplace_back(TypeList{&option});  // all lists share one field
-      ui.moment.field = Field::option;
-      ui.moment.leave_keyboard = true;
-    }
+  } else if (is_typed(option)) {
+    draw_typed(ui, option, rect);
   } else {
     draw_stepper(ui, option, rect);
   }

@@ -87,8 +87,9 @@ Extent extent(const Snapshot& snapshot) {
 }
 
 void scroll_to_start(ViewSlice& s) {
-  for (const OptionSpec* option : all_options())
-    if (option->reset_on_prompt_change) s.options.set(*option, option->default_value);
+  for (const View& view : views())
+    for (const OptionSpec* option : view.options)
+      if (option->reset_on_prompt_change) s.options.set(*option, option->default_value);
 }
 
 void reduce(ViewSlice& s, const SelectHead& a, World& w) {
@@ -117,34 +118,10 @@ void reduce(ViewSlice& s, const SelectKey& a, World& w) {
   s.selection.key = a.position < extent(w.snapshot).keys ? a.position : -1;
 }
 
-/// A token chosen in one view is the others' token, too, if they have a control for it. One that was their
-/// other token changes places with the token before it; no other token, which views without a metric may
-/// have, stays none.
-void carry_token_choice(Options& options, const OptionSpec& option) {
-  const auto rank = [&](const OptionSpec& of) { return std::get<int>(options.value(of)); };
-  for (const OptionSpec* TokenOptions::*kind : {&TokenOptions::rank, &TokenOptions::other_rank}) {
-    if (std::ranges::none_of(views(), [&](const View& view) { return view.tokens.*kind == &option; }))
-      continue;
-    const int chosen = rank(option);
-    for (const View& view : views()) {
-      const OptionSpec* const same = view.tokens.*kind;
-      if (same == nullptr || same == &option || same->control == Control::none) continue;
-      const int before = rank(*same);
-      const bool may_be_none = kind == &TokenOptions::other_rank && view.tokens.metric == nullptr;
-      if (may_be_none && (chosen <= 0 || before <= 0)) continue;
-      options.set(*same, chosen);
-      const OptionSpec* const other = view.tokens.other_rank;
-      if (kind == &TokenOptions::rank && other != nullptr && rank(*other) == chosen)
-        options.set(*other, before);
-    }
-  }
-}
-
 void reduce(ViewSlice& s, const SetOption& a, World&) {
   s.options.set(*a.option, a.value);
-  carry_token_choice(s.options, *a.option);
   if (s.playing.option == a.option) s.playing = {};
-  if (list_option(s) == a.option) show_option_text(s);
+  if (typed_option(s) == a.option) show_option_text(s);
 }
 
 /// A view that is already in the other pane swaps places with this pane's.
@@ -177,8 +154,8 @@ void reduce(ViewSlice& s, const ShowMoreControls& a, World&) {
   s.all_controls = a.all;
 }
 
-void reduce(ViewSlice& s, const TypeList& a, World&) {
-  s.typed_list = a.option;
+void reduce(ViewSlice& s, const TypeOption& a, World&) {
+  s.typed_last = a.option;
   show_option_text(s);
 }
 
@@ -264,30 +241,20 @@ std::vector<const OptionSpec*> options_shown_with(const View& view) {
   return shown;
 }
 
-/// Whether the lines of the open list say, in all shown views with an option, what it would say.
-static bool is_named_by_lines(const OptionSpec& option, const UiState& state) {
-  if (!state.prompts) return false;  // asked for each control of each frame
-  std::vector<const View*> with_option = shown_tabs(state);
-  std::erase_if(with_option,
-                [&](const View* view) { return std::ranges::count(view->options, &option) == 0; });
-  return !with_option.empty() && std::ranges::all_of(with_option, [&](const View* view) {
-    return is_named_by_lines(*view, option, state.options, state.prompts.get());
-  });
-}
-
-bool has_effect(const OptionSpec& option, const UiState& state, const Snapshot& snapshot) {
+bool has_effect(const View& view, const OptionSpec& option, const UiState& state, const Snapshot& snapshot) {
   const bool has_weights = !snapshot.model || !snapshot.model->patterns;
   const bool is_set = state.options.value(option) != option.default_value;
   return (has_weights || !option.of_weights) && (state.prompts || is_set || !option.of_list) &&
-         (option.applies == nullptr || option.applies(state.options)) && !is_named_by_lines(option, state);
+         has_effect(view, option, state.options) &&
+         !is_named_by_lines(view, option, state.options, state.prompts.get());
 }
 
-const OptionSpec* list_option(const ViewSlice& state) {
+const OptionSpec* typed_option(const ViewSlice& state) {
   const OptionSpec* first = nullptr;
   for (const View* view : shown_tabs(state)) {
     for (const OptionSpec* option : view->options) {
-      if (!std::holds_alternative<std::vector<int>>(option->default_value)) continue;
-      if (option == state.typed_list) return option;
+      if (!is_typed(*option)) continue;
+      if (option == state.typed_last) return option;
       if (!first) first = option;
     }
   }
@@ -295,19 +262,23 @@ const OptionSpec* list_option(const ViewSlice& state) {
 }
 
 void show_option_text(ViewSlice& state) {
-  const OptionSpec* option = list_option(state);
+  const OptionSpec* option = typed_option(state);
   if (!option) return;
   const OptionValue& value = state.options.value(*option);
-  std::string text;
-  for (const char c : value == option->default_value ? std::string() : to_text(*option, value))
-    text += c == ',' ? std::string(", ") : std::string(1, c);
-  state.option_text.edit = make_text_state(std::move(text));
+  state.option_text.edit = make_text_state(value == option->default_value ? "" : to_text(*option, value));
 }
 
 void set_typed_option(ViewSlice& state) {
-  const OptionSpec* option = list_option(state);
+  const OptionSpec* option = typed_option(state);
   if (!option) return;
-  state.options.set(*option, list_as_typed(*option, state.option_text.edit.text));
+  const std::string& text = state.option_text.edit.text;
+  if (std::holds_alternative<std::vector<int>>(option->default_value))
+    return state.options.set(*option, list_as_typed(*option, text));
+  try {
+    state.options.set(*option, text.empty() ? option->default_value : parse_option(*option, text));
+  } catch (const std::invalid_argument&) {
+    return;  // not complete: "id:"
+  }
 }
 
 ViewState view_state(const ViewSlice& state) {

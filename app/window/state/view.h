@@ -61,8 +61,8 @@ struct ViewSlice {
   Options options_before;
   Playing playing;                         ///< the option that runs through its values
   bool all_controls = false;               ///< all controls of a view are shown, however many
-  TextField option_text;                   ///< the text of `list_option`, as typed
-  const OptionSpec* typed_list = nullptr;  ///< the option being typed if several lists are shown
+  TextField option_text;                   ///< the text of `typed_option`
+  const OptionSpec* typed_last = nullptr;  ///< the option being typed if several are shown that can be
 };
 
 /// Controls of a view beyond which the others are shown only on demand.
@@ -79,7 +79,7 @@ struct StepView {  ///< shows another tab in the first pane
   int by = 1;
 };
 struct CloseSecondView {};
-struct TypeList {  ///< chooses the option that the text field edits
+struct TypeOption {  ///< chooses the option that the text field edits
   const OptionSpec* option = nullptr;
 };
 struct Revisit {  ///< goes back or forward in the history
@@ -106,7 +106,7 @@ void reduce(ViewSlice& s, const ShowPart& a, World& w);
 void reduce(ViewSlice& s, const StepView& a, World& w);
 void reduce(ViewSlice& s, const CloseSecondView& a, World& w);
 void reduce(ViewSlice& s, const ShowMoreControls& a, World& w);
-void reduce(ViewSlice& s, const TypeList& a, World& w);
+void reduce(ViewSlice& s, const TypeOption& a, World& w);
 void reduce(UiState& s, const Revisit& a, World& w);
 void reduce(UiState& s, const DoAll& a, World& w);
 void reduce(UiState& s, const BeginClick& a, World& w);
@@ -122,20 +122,25 @@ Extent extent(const Snapshot& snapshot);
 /// Scrolls pictures back to their start, because a scroll position belongs to one query of one prompt.
 void scroll_to_start(ViewSlice& state);
 
-/// The list among the shown views' options that the text field edits; null: none.
-const OptionSpec* list_option(const ViewSlice& state);
-/// Puts the value of `list_option` into its field, as text.
+/// Whether an option is typed: a list or a token.
+inline bool is_typed(const OptionSpec& option) {
+  return std::holds_alternative<std::vector<int>>(option.default_value) ||
+         std::holds_alternative<GivenToken>(option.default_value);
+}
+/// The one of these among the shown views' options that the text field edits; null: none.
+const OptionSpec* typed_option(const ViewSlice& state);
+/// Puts the value of `typed_option` into its field, as text.
 void show_option_text(ViewSlice& state);
-/// Sets `list_option` to the typed text, as far as it can be parsed.
+/// Sets `typed_option` to the typed text, as far as it can be parsed.
 void set_typed_option(ViewSlice& state);
 
 ViewState view_state(const ViewSlice& state);
 
 /// The options that a view shows controls for: a tab leaves out those of the side panes.
 std::vector<const OptionSpec*> options_shown_with(const View& view);
-/// Whether setting an option changes anything now: not if it is about weights or a list of prompts and there
-/// are none, or if other options keep it from having an effect.
-bool has_effect(const OptionSpec& option, const UiState& state, const Snapshot& snapshot);
+/// Whether setting a view's option changes anything now: not if it is about weights or a list of prompts and
+/// there are none, or if other options keep it from having an effect.
+bool has_effect(const View& view, const OptionSpec& option, const UiState& state, const Snapshot& snapshot);
 
 /// The id of the tab `by` tabs after this one, wrapping.
 std::string next_tab(std::string_view id, int by);
