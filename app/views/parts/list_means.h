@@ -24,7 +24,7 @@ struct MeansForm {
   Table (*table)(const ViewContext&);
   ViewActions (*on)(const ViewContext&, const Picture&, const viz::Hit*, const Gesture&);
   std::vector<Scroll> (*scrolls)(const ViewContext&, const Picture&);
-  std::string (*refuse)(const ViewContext&);
+  std::string (*refuse)(const ViewContext&) = nullptr;
   viz::Point (*figure_size)(const ViewContext&);
 };
 
