@@ -156,9 +156,9 @@ TEST(Cli, EveryViewCanBePlottedWithEachOfItsOptions) {
     EXPECT_EQ(plot.options, Options{});
     const std::string help = answered({"plot", id, "--help"}).text;
     for (const OptionSpec* option : view.options)
-      EXPECT_THAT(help, HasSubstr(view.tokens.has(option)
-                                      ? "--token TOKEN"
-                                      : "--" + std::string(option->flag_name()) + " " + values_of(*option)));
+      EXPECT_EQ(help.find("--" + std::string(option->flag_name()) + " " + values_of(*option)) == help.npos,
+                option->pane_only)
+          << option->name;
   }
 }
 

@@ -95,9 +95,10 @@ void CoreTest::drag(Core& core, viz::Point from, viz::Point to, int button) {
 }
 
 const OptionSpec& CoreTest::option(std::string_view name) {
-  const OptionSpec* found = find_option(name);
-  if (found == nullptr) throw std::logic_error("no such option");
-  return *found;
+  for (const View& view : views())
+    for (const OptionSpec* option : view.options)
+      if (option->name == name) return *option;
+  throw std::logic_error("no such option");
 }
 
 bool CoreTest::says(const Core& core, std::string_view words) {

@@ -1,6 +1,8 @@
 // Actions are values, and one pure function maps a state and an action to the next state.
 #include "app/window/state.h"
 
+#include <set>
+
 #include "app/views/parts/matrix_zoom.h"
 #include "app/views/parts/weight_colors.h"
 #include "tests/support/matchers.h"
@@ -39,35 +41,6 @@ TEST(State, HeadsMoveWithinTheModel) {
   state = after(state, {MoveHead{-99, -99}});
   EXPECT_EQ(state.selection.layer, 0);
   EXPECT_EQ(state.selection.head, 0);
-}
-
-TEST(State, TokensChosenInOneViewAreChosenInTheOthers) {
-  const auto chosen = [](const UiState& state) {
-    std::vector<std::string> choices;
-    for (const char* name : {"logit-rank", "against-rank", "sweep-rank", "sweep-other-rank", "saliency-rank",
-                             "saliency-other-rank", "circuit-rank", "circuit-other-rank"})
-      choices.push_back(to_text(*find_option(name), state.options.value(*find_option(name))));
-    return choices;
-  };
-  UiState state =
-      after({}, {SetOption{find_option("sweep-other-rank"), 5}, SetOption{find_option("logit-rank"), 3}});
-  EXPECT_THAT(chosen(state), ElementsAre("3", "none", "3", "5", "3", "5", "3", "5"));
-  state = after(state, {SetOption{find_option("against-rank"), 7}});
-  EXPECT_THAT(chosen(state), ElementsAre("3", "7", "3", "7", "3", "7", "3", "7"));
-  state = after(state, {SetOption{find_option("sweep-other-rank"), 4}});
-  EXPECT_THAT(chosen(state), ElementsAre("3", "4", "3", "4", "3", "4", "3", "4"));
-  state = after(state, {SetOption{find_option("against-rank"), 0}});
-  EXPECT_THAT(chosen(state), ElementsAre("3", "none", "3", "auto", "3", "auto", "3", "auto"))
-      << "the others always have another token";
-  state = after({}, {SetOption{find_option("logit-rank"), 2}});
-  EXPECT_THAT(chosen(state), ElementsAre("2", "none", "2", "auto", "2", "auto", "2", "auto"));
-  state = after({}, {SetOption{find_option("sweep-other-rank"), 3}, SetOption{find_option("logit-rank"), 3}});
-  EXPECT_THAT(chosen(state), ElementsAre("3", "none", "3", "1", "3", "1", "3", "1")) << "not 3 minus 3";
-  state = after({}, {SetOption{find_option("against-rank"), 4}});
-  EXPECT_THAT(chosen(state), ElementsAre("1", "4", "1", "4", "1", "4", "1", "4"));
-  state = after(state, {SetOption{find_option("logit-rank"), 6}});
-  EXPECT_EQ(to_text(*find_option("lens-rank"), state.options.value(*find_option("lens-rank"))), "1")
-      << "the lens has no control that would undo it";
 }
 
 TEST(State, TheQueryFollowsTheEndUntilOneIsChosen) {
@@ -220,7 +193,9 @@ TEST(State, AZoomStaysInsideTheMatrix) {
 
 TEST(State, ScrollPositionsAreResetWithAnotherQueryOrPrompt) {
   int following = 0;
-  for (const OptionSpec* option : all_options()) {
+  std::set<const OptionSpec*> all;
+  for (const View& view : views()) all.insert(view.options.begin(), view.options.end());
+  for (const OptionSpec* option : all) {
     const OptionValue other = stepped(*option, option->default_value, 1);
     if (other == option->default_value) continue;
     following += option->reset_on_prompt_change ? 1 : 0;

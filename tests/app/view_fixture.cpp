@@ -38,9 +38,10 @@ Scenario of_two(Selection selection, Alignment by) {
 }
 
 void set(Options& options, std::string_view name, std::string_view value) {
-  const OptionSpec* option = find_option(name);
-  if (!option) throw std::invalid_argument("There is no option " + std::string(name) + ".");
-  options.set(*option, parse_option(*option, value));
+  for (const View& view : views())
+    for (const OptionSpec* option : view.options)
+      if (option->name == name) return options.set(*option, parse_option(*option, value));
+  throw std::invalid_argument("There is no option " + std::string(name) + ".");
 }
 
 void set(ViewContext& context, std::string_view name, std::string_view value) {
@@ -315,7 +316,7 @@ ViewFixture::ViewFixture(std::string_view view, Scenario&& s, float width, float
 ViewFixture::ViewFixture(std::string_view view, const ViewContext& context, const NamedOptions& options)
     : view_(*find_view(view)), context_(context) {
   for (const auto& [name, value] : options) {
-    if (std::ranges::find(view_.options, find_option(name)) == view_.options.end())
+    if (std::ranges::find(view_.options, name, &OptionSpec::name) == view_.options.end())
       throw std::invalid_argument("The view has no option " + std::string(name) + ".");
     set(context_, name, value);
   }

@@ -57,7 +57,7 @@ TEST_F(PicturesInTheWindow, TheLensIsShownInPartsWhereItIsScrolledTo) {
 TEST_F(PicturesInTheWindow, DimensionsAreTyped) {
   core_.apply(ShowView{"positions"});
   shown();
-  click_item(core_, "numbers");
+  click_item(core_, "value");
   type(core_, "5, 17 9");
   EXPECT_THAT(dimensions(), ElementsAre(5, 17, 9));
   shown();
@@ -80,7 +80,7 @@ TEST_F(PicturesInTheWindow, DimensionsAreTyped) {
   shown();
   press(core_, Key::d, {.alt = true}, 'd');  // the field shows the value set by keys
   std::string text;
-  for (const int d : readable) text += (text.empty() ? "" : ", ") + std::to_string((d + 4) % config.n_embd);
+  for (const int d : readable) text += (text.empty() ? "" : ",") + std::to_string((d + 4) % config.n_embd);
   EXPECT_EQ(core_.state().option_text.edit.text, text);
 }
 

@@ -157,7 +157,7 @@ void draw_typed(Ui& ui, const OptionSpec& option, const Rect& rect) {
   if (typed_option(ui.state) == &option) {
     ui.field(Field::option, place, to_text(option, option.default_value));
   } else if (ui.button(place, to_text(option, ui.state.options.value(option)),
-                       {.name = std::string(option.label) + " list"})) {
+                       {.name = std::string(option.label) + " as text"})) {
     ui.actions.emplace_back(TypeOption{&option});  // all share one field
     ui.moment.field = Field::option;
     ui.moment.leave_keyboard = true;

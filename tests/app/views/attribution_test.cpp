@@ -60,10 +60,28 @@ TEST(AttributionView, WhatEditsAddHasARowOfItsOwn) {
 
 TEST(AttributionView, FollowsTheQueryAndTheTokens) {
   const Scenario s(kRobot, {1, 2, 5, -1});
-  const ViewFixture shown("attribution", s, 1000, 600, {{"logit-rank", "2"}, {"against-rank", "1"}});
+  const ViewFixture shown("attribution", s, 1000, 600, {{"token", "rank:2"}, {"against", "rank:1"}});
   const auto a = s.ask(AttributionOf{5, TokenChoice::best(1), TokenChoice::best(0)});
   EXPECT_LT(a->logit, 0) << "the second guess has less than the first";
   EXPECT_EQ(fact_of(shown.table(), "sum"), a->sum());
+  const std::string text = s.run->model->tokenizer->text(a->token), id = std::to_string(a->token);
+  for (const std::string& token : {"text:" + text, "id:" + id}) {
+    const ViewFixture same("attribution", s, 1000, 600, {{"token", token}, {"against", "rank:1"}});
+    EXPECT_EQ(texts(same.scene()), texts(shown.scene())) << token;
+  }
+}
+
+TEST(AttributionView, SaysThatItHasNoSuchToken) {
+  const Scenario s(kRobot);
+  for (const auto& [token, words] :
+       std::vector<std::pair<const char*, const char*>>{{"id:9999999", "there is no token 9999999"},
+                                                        {"rank:9999999", "there is no rank"},
+                                                        {"a robot", "takes one token"}}) {
+    ViewContext c = s.context(1000, 600);
+    set(c, "against", token);
+    EXPECT_THAT(find_view("attribution")->refuse(c), AllOf(HasSubstr(words), HasSubstr("--other-token")));
+    EXPECT_THAT(texts(find_view("attribution")->build(c).scene), Contains(HasSubstr(words)));
+  }
 }
 
 /// The bars within an area, from the picture's bottom up: of MLPs and of the parts outside the layers.

@@ -129,6 +129,8 @@ TEST(FlowView, ClicksSelectTokensAndLayers) {
   const int stream = shown.find(kStream, graph.column_of(1) * (graph.layers + 1) + 3);
   ASSERT_GE(stream, 0);
   EXPECT_EQ(in_words(shown.click(stream)), "head 3 1, key 1");
+  const int guess = ids_of_role(shown.picture(), kGuess).at(1);
+  EXPECT_EQ(in_words(shown.click(shown.find(kGuess, guess))), "token id:" + std::to_string(guess));
 }
 
 /// Sorted by size, and the sources are the logit.

@@ -14,6 +14,8 @@ const Option<Fruit> kFruit{{.name = "fruit",
                             .default_value = 1,
                             .choices = {{"apple", "Apple", ""}, {"pear", "Pear", ""}, {"plum", "Plum", ""}}}};
 const Option<Zoom> kPart{{.name = "part", .default_value = Zoom{}}};
+const Option<GivenToken> kTokenOption{
+    {.name = "token", .default_value = GivenToken{}, .default_name = "none"}};
 const Option<std::vector<int>> kList{
     {.name = "list", .default_value = std::vector<int>{1, 2}, .low = 0, .high = 99}};
 
@@ -53,6 +55,9 @@ TEST(ParseOption, ReadsWhatToTextWrites) {
       {&kPart, Zoom{0, 3, 0, 9}},
       {&kList, std::vector<int>{5}},
       {&kList, std::vector<int>{0, 64, 99}},
+      {&kTokenOption, GivenToken{}},
+      {&kTokenOption, GivenToken{GivenToken::By::text, "none"}},
+      {&kTokenOption, GivenToken{GivenToken::By::id, "", 464}},
   };
   for (const auto& [option, value] : values)
     EXPECT_EQ(parse_option(*option, to_text(*option, value)), value) << to_text(*option, value);
@@ -120,6 +125,13 @@ TEST(Stepped, GoesUpAndDownAndRound) {
   EXPECT_EQ(stepped(kCount, 50, 1), OptionValue(50));
   EXPECT_EQ(stepped(kFruit, 2, 1), OptionValue(0));
   EXPECT_EQ(stepped(kFruit, 0, -1), OptionValue(2));
+  const auto token = [](const char* from, int by) {
+    return to_text(kTokenOption, stepped(kTokenOption, parse_option(kTokenOption, from), by));
+  };
+  EXPECT_EQ(token("rank:3", -1), "rank:2");
+  EXPECT_EQ(token("rank:1", -1), "none");
+  EXPECT_EQ(token("none", 1), "rank:1");
+  EXPECT_EQ(token("id:464", 1), "rank:1") << "a text or an id has no rank to go on from";
   OptionValue heat = 1.0;
   for (int i = 0; i < 7; ++i) heat = stepped(kHeat, heat, 1);
   for (int i = 0; i < 7; ++i) heat = stepped(kHeat, heat, -1);

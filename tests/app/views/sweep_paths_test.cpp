@@ -52,21 +52,5 @@ TEST(SweepView, ACellOfAPathSelectsItsSenderAndGivesItsEdit) {
             "sweep-over senders, sweep-receiver q, sweep-receiver-layer 4, sweep-receiver-head 5");
 }
 
-TEST(SweepView, PathsAreAskedByTheOptionsOfAQuestion) {
-  const Scenario s(kRobot);
-  ViewContext c = s.context(900, 600);
-  for (const char* receiver : {"logits", "L3H2.q", "L5.v"}) {
-    SweepOf question = of_paths(s);
-    question.receiver.at = parse_receiver(receiver, *bundled());
-    question.token = TokenChoice::of(11);
-    question.against = TokenChoice::best(4);
-    c.options = sweep_options(question, SweepMetric::logit);
-    OneAnswer answers(question, *s.ask(question));
-    c.answers = &answers;
-    EXPECT_THAT(texts(find_view("sweep")->build(c).scene),
-                Contains("Paths into " + receiver_name(question.receiver) + ", each sender zeroed"));
-  }
-}
-
 }  // namespace
 }  // namespace headscope::app::sweep_paths_test

@@ -275,18 +275,5 @@ TEST(SweepView, PatchesFromWhatTheRunIsComparedWithAndSaysWhatThatRestores) {
               sweep->difference(SweepMetric::difference, 4, 3) / (second - before), 1e-6);
 }
 
-TEST(SweepView, OptionsOfAQuestionNameItsSite) {
-  const Scenario s(kRobot);
-  ViewContext c = s.context(900, 600);
-  for (const ChoiceOf<SweepOver>& over : kSweepOver)
-    for (const model::Site site : sites_of(over.value)) {
-      const SweepOf question{.over = over.value, .site = site, .position = s.selection.query, .neurons = 7};
-      c.options = sweep_options(question, SweepMetric::logit);
-      EXPECT_EQ(sweep_question(c).over, over.value);
-      EXPECT_EQ(sweep_question(c).site, site);
-      EXPECT_EQ(sweep_question(c).neurons, over.value == SweepOver::neurons ? 7 : 64);
-    }
-}
-
 }  // namespace
 }  // namespace headscope::app::sweep_test

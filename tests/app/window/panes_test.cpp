@@ -141,7 +141,7 @@ TEST_F(PanesTest, ARestartBringsBackEverything) {
   EXPECT_TRUE(s.start_token);
   EXPECT_EQ(s.options[kTemperature], 0.5);
   EXPECT_EQ(value<std::vector<int>>(core, "dimensions"), (std::vector{5, 17}));
-  EXPECT_EQ(s.option_text.edit.text, "5, 17");
+  EXPECT_EQ(s.option_text.edit.text, "5,17");
   EXPECT_EQ(s.export_form.folder, folder_.path());
   EXPECT_EQ(s.export_form.scale, 4);
   EXPECT_THAT(s.recent_models, Contains(other));

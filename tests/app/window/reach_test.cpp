@@ -162,13 +162,13 @@ class ReachTest : public HandsTest {
          [](const Core& core) { return core.state().second_view.empty(); }, doing(ShowView{"scores", true})},
         {"an option", index_of<SetOption>(), item_click("Colours Log"), key(Key::s, {.alt = true}, 's'),
          [&scale](const Core& core) { return core.state().options.value(scale) == OptionValue(1); }},
-        {"the second of two lists", index_of<TypeList>(),
+        {"the second of two lists", index_of<TypeOption>(),
          [](Core& core) {
-           click_item(core, "Dimensions list");
+           click_item(core, "Dimensions as text");
            type(core, "7");
          },
          [](Core& core) {
-           tab_and_press(core, "Dimensions list");
+           tab_and_press(core, "Dimensions as text");
            type(core, "7");
          },
          [](const Core& core) {
