@@ -40,6 +40,9 @@ inline constexpr std::pair<CircuitElsewhere, CircuitCut> kCutsElsewhere[] = {
     {CircuitElsewhere::second, CircuitCut::second},
     {CircuitElsewhere::zero, CircuitCut::zero},
     {CircuitElsewhere::list_mean, CircuitCut::list_mean}};
+constexpr CircuitElsewhere elsewhere_of(CircuitCut cut) {
+  return std::ranges::find(kCutsElsewhere, cut, &std::pair<CircuitElsewhere, CircuitCut>::second)->first;
+}
 
 /// Edges that are shown unless another number is asked for, and at most.
 inline constexpr int kCircuitEdges = 30, kMostCircuitEdges = 1000;
