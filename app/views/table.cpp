@@ -14,6 +14,7 @@
 
 #include "app/text/json_text.h"
 #include "app/text/terminal_text.h"
+#include "app/views/parts/names.h"
 
 namespace headscope::app {
 namespace {
@@ -22,12 +23,6 @@ constexpr std::uint64_t kNoNumber = 0x7ff8'0000'0000'0e11;  // a quiet NaN
 
 using Numbers = std::vector<double>;
 using Texts = std::vector<std::string>;
-
-template <class T>
-std::string shortest(T number) {
-  std::array<char, 64> text{};
-  return {text.data(), std::to_chars(text.data(), text.data() + text.size(), number).ptr};
-}
 
 std::string cell_text(const Column& column, std::size_t row) {
   const auto* texts = std::get_if<Texts>(&column.cells);
@@ -151,7 +146,7 @@ void Table::add_components(int count) {
 
 double decimal(float number) {
   if (!std::isfinite(number)) return static_cast<double>(number);
-  const std::string text = shortest(number);
+  const std::string text = plain(number);
   double read = 0;
   std::from_chars(text.data(), text.data() + text.size(), read);
   return read;
@@ -163,9 +158,7 @@ double rank_cell(int rank) {
 
 std::string number_text(double number) {
   if (is_no_number(number)) return "";
-  if (std::isnan(number)) return "nan";
-  if (std::isinf(number)) return number > 0 ? "inf" : "-inf";
-  return shortest(number);
+  return plain(number);
 }
 
 std::string to_csv(const Table& table) {
