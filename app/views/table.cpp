@@ -24,6 +24,11 @@ constexpr std::uint64_t kNoNumber = 0x7ff8'0000'0000'0e11;  // a quiet NaN
 using Numbers = std::vector<double>;
 using Texts = std::vector<std::string>;
 
+/// Whether it is a whole number that JSON and CSV have without exponent: all up to 2^53 are exact.
+bool is_whole(double number) {
+  return number == std::trunc(number) && std::abs(number) <= 9007199254740992;
+}
+
 std::string cell_text(const Column& column, std::size_t row) {
   const auto* texts = std::get_if<Texts>(&column.cells);
   return texts != nullptr ? (*texts)[row] : number_text(std::get<Numbers>(column.cells)[row]);
@@ -158,7 +163,7 @@ double rank_cell(int rank) {
 
 std::string number_text(double number) {
   if (is_no_number(number)) return "";
-  return plain(number);
+  return is_whole(number) ? std::to_string(static_cast<std::int64_t>(number)) : plain(number);
 }
 
 std::string to_csv(const Table& table) {
@@ -222,11 +227,8 @@ std::string to_text(const Table& table) {
 nlohmann::ordered_json table_json(const Table& table) {
   using Json = nlohmann::ordered_json;
   const auto number_json = [](double number) {
-    constexpr double kWhole = 9007199254740992;  // 2^53: all whole numbers up to it are exact
     if (!std::isfinite(number)) return Json(nullptr);
-    return number == std::trunc(number) && std::abs(number) <= kWhole
-               ? Json(static_cast<std::int64_t>(number))
-               : Json(number);
+    return is_whole(number) ? Json(static_cast<std::int64_t>(number)) : Json(number);
   };
   Json facts = Json::object(), columns = Json::object(), units = Json::object();
   for (const TableFact& fact : table.facts) {

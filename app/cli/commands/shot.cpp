@@ -133,7 +133,7 @@ Run describe_shot(CLI::App& app, const std::shared_ptr<Arguments>& a) {
   add_picture(app, *a, true);
   add_out(app, *a, "png|pdf", "the file; a PDF holds the pixels");
   for (const OptionSpec* option : all_options())
-    if (!is_scroll_position(*option)) add_view_option(app, *a, *option, std::string(option->name), "");
+    if (!option->pane_only) add_view_option(app, *a, *option, std::string(option->name), "");
   add_footer(app, "Options of views have the names that headscope views --json lists as \"name\".");
   return [&app, a](const Streams& streams) {
     const Format format = format_of(app, *a, "png|pdf");

@@ -85,7 +85,9 @@ class ViewCommand {
 
   Options& options() { return a_.session.options; }
   bool given(const char* name) const { return is_given(app_, name); }
-  bool given(const OptionSpec* option) const { return given(("--" + flag_of(view_, *option)).c_str()); }
+  bool given(const OptionSpec* option) const {
+    return given(("--" + std::string(option->flag_name())).c_str());
+  }
   bool is_mean_picture() const { return a_.mean && is_picture(format_); }
 
   // ---- what goes together ----
@@ -122,8 +124,8 @@ class ViewCommand {
     choose_for_second();
     for (const OptionSpec* option : view_.options)
       if (given(option) && option->applies != nullptr && !option->applies(options()))
-        throw UsageError("--" + flag_of(view_, *option) + " has no effect with the other options; see " +
-                         app_.get_name() + " --help");
+        throw UsageError("--" + std::string(option->flag_name()) +
+                         " has no effect with the other options; see " + app_.get_name() + " --help");
     if (!picture) return;
     complete_figure(app_, a_, format_);
     if (format_ != Format::png) a_.figure.scale = figure_for(a_.figure.target).scale;
@@ -375,7 +377,7 @@ class ViewCommand {
 Run describe_view(CLI::App& app, const std::shared_ptr<Arguments>& a, const View& view) {
   a->session.view = view.id;
   for (const OptionSpec* option : view.options)
-    if (!is_scroll_position(*option)) add_view_option(app, *a, *option, flag_of(view, *option), "View");
+    if (!option->pane_only) add_view_option(app, *a, *option, std::string(option->flag_name()), "View");
   add_computing(app, *a);
   if (Capabilities(Capability::patterns).has(view.needs)) add_attention(app, *a);
   add_prompt(app, *a, true);

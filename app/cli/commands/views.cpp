@@ -9,7 +9,7 @@ namespace {
 
 Json json_of(const View& view, const OptionSpec& option) {
   Json json{{"name", option.name},
-            {"flag", flag_of(view, option)},
+            {"flag", option.flag_name()},
             {"values", values_of(option)},
             {"help", option.help},
             {"default", to_text(option, option.default_value)}};
@@ -24,7 +24,7 @@ Json views_json() {
   for (const View& view : views()) {
     Json options = Json::array();
     for (const OptionSpec* option : view.options)
-      if (!is_scroll_position(*option)) options.push_back(json_of(view, *option));
+      if (!option->pane_only) options.push_back(json_of(view, *option));
     all.push_back({{"id", view.id},
                    {"title", view.title},
                    {"group", spec_of(view.group).title},
@@ -38,9 +38,9 @@ void write_text(std::ostream& out) {
   for (const View& view : views()) {
     out << format("%-10s %s\n", std::string(view.id).c_str(), std::string(view.help).c_str());
     for (const OptionSpec* option : view.options)
-      if (!is_scroll_position(*option))
+      if (!option->pane_only)
         out << format("           %-28s %s (default: %s)\n",
-                      ("--" + flag_of(view, *option) + " " + values_of(*option)).c_str(),
+                      ("--" + std::string(option->flag_name()) + " " + values_of(*option)).c_str(),
                       std::string(option->help).c_str(), to_text(*option, option->default_value).c_str());
   }
 }
