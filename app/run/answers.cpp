@@ -7,8 +7,9 @@
 namespace headscope::app {
 
 std::shared_ptr<const Answer> DirectAnswers::ask(const Question& question) {
-  if (auto known = known_.find(question)) return known;
-  Question::ComputeContext context{workspace_};
+  AnswerList& answers = of_model_ != nullptr && question.is_model_only() ? *of_model_ : known_;
+  if (auto known = answers.find(question)) return known;
+  Question::ComputeContext context{workspace_, stop_};
   context.ask = [&](const Question& side, const auto&) { return ask(side); };
   if (tell_) context.show = [&](const Answer&, double done) { tell_(question.name(), done); };
   auto answer = std::make_shared<const Answer>(question.compute(*run_, context));
@@ -16,7 +17,7 @@ std::shared_ptr<const Answer> DirectAnswers::ask(const Question& question) {
   if (!answer->failure.empty()) throw model::RunError(answer->failure);
   if (const std::string& words = answer->skipped; !words.empty() && !std::ranges::count(skipped_, words))
     skipped_.push_back(words);
-  known_.set(question, answer);
+  answers.set(question, answer);
   return answer;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 #include <memory>
+#include <stop_token>
 #include <utility>
 #include <vector>
 
@@ -10,15 +11,21 @@
 namespace headscope::app {
 
 /// Answers immediately, on the calling thread: for the command line and the tests. Each question is computed
-/// once. Throws model::RunError with the message of a failed answer.
+/// once. Throws model::RunError with the message of a failed answer, and model::Stopped.
 class DirectAnswers final : public Answers {
  public:
   /// Called with the work in progress (see Question::work) and the fraction done, in [0, 1]; in the end
   /// with 1.
   using Tell = std::function<void(std::string_view work, double done)>;
 
-  DirectAnswers(std::shared_ptr<const PromptRun> run, model::Workspace& workspace, Tell tell = {})
-      : run_(std::move(run)), workspace_(workspace), tell_(std::move(tell)) {}
+  /// `of_model`: where answers about the model alone are kept, for other runs; null: with the others.
+  DirectAnswers(std::shared_ptr<const PromptRun> run, model::Workspace& workspace, Tell tell = {},
+                std::stop_token stop = {}, AnswerList* of_model = nullptr)
+      : run_(std::move(run)),
+        workspace_(workspace),
+        tell_(std::move(tell)),
+        stop_(std::move(stop)),
+        of_model_(of_model) {}
   std::shared_ptr<const Answer> ask(const Question& question) override;
   /// What the answers so far say of prompts that they leave out, each sentence once.
   const std::vector<std::string>& skipped() const { return skipped_; }
@@ -27,6 +34,8 @@ class DirectAnswers final : public Answers {
   std::shared_ptr<const PromptRun> run_;
   model::Workspace& workspace_;
   Tell tell_;
+  std::stop_token stop_;
+  AnswerList* of_model_;
   std::vector<std::string> skipped_;
   AnswerList known_;
 };

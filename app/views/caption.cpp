@@ -178,13 +178,13 @@ std::string caption(const View& view, const ViewContext& c) {
     // What may be of a list of prompts are means, which match no tokens.
     const bool may_be_means = view.over_list != nullptr && !can_show_means(view);
     if (of_run && !may_be_means && matches_other_positions(*c.run)) text += " · equal tokens matched";
-  } else if (view.on_baseline && view.on_baseline(c) && compares_different_inputs(*c.run)) {
+  } else if (!over_list && view.on_baseline && view.on_baseline(c) && compares_different_inputs(*c.run)) {
     const bool of_prompt = compares_texts(*c.run) || !compares_models(*c.run);
     text += (of_prompt ? " · second prompt " : " · second model ") + subtracted(*c.run, true, c.printed);
   } else if (edited && c.run->second_model && model::patches_from_second(edits)) {
     text += " · second model " + c.run->second_model->name;
   }
-  if (view.caption.head && !(over_list && can_show_means(view)))  // means are about no head
+  if (view.caption.head)
     text += " · " + (view.shown_heads ? view.shown_heads(c) : head_name(c.selection.layer, c.selection.head));
   if (view.caption.query && of_run) text += " · query " + token_name(c.run->tokens, c.selection.query);
   if (view.caption.head && of_run && c.selection.key >= 0)

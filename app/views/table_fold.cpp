@@ -4,43 +4,33 @@
 #include <cmath>
 #include <limits>
 #include <stdexcept>
+#include <string_view>
 
 namespace headscope::app {
 namespace {
 
-constexpr std::string_view kMean = " mean", kError = " standard error", kCount = " count",
-                           kPrompts = "prompts";
+constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+constexpr const char *kMean = " mean", *kError = " standard error", *kCount = " count", *kPrompts = "prompts";
 
-std::string text_of(const TableRow& keys) {
-  std::string text;
-  for (const Cell& cell : keys) {
-    const auto* number = std::get_if<double>(&cell);
-    const auto* words = std::get_if<std::string>(&cell);
-    text += (number != nullptr ? number_text(*number) : words != nullptr ? *words : "") + '\x1f';
-  }
-  return text;
+double number_at(const Table& table, std::size_t column, std::size_t row) {
+  return std::get<std::vector<double>>(table.columns.at(column).cells).at(row);
 }
 
 Cell cell_at(const Column& column, std::size_t row) {
-  if (column.has_texts()) return std::get<1>(column.cells)[row];
-  const double number = std::get<0>(column.cells)[row];
-  return is_no_number(number) ? Cell() : Cell(number);
+  if (const auto* texts = std::get_if<std::vector<std::string>>(&column.cells)) return texts->at(row);
+  const double number = std::get<std::vector<double>>(column.cells).at(row);
+  return std::isfinite(number) ? Cell(number) : Cell();
 }
 
-bool same_names(const std::vector<Column>& a, const std::vector<Column>& b) {
-  return std::ranges::equal(a, b, {}, &Column::name, &Column::name);
-}
-
-/// What made these three numbers.
+/// The tally with these three numbers.
 Tally tally_of(double mean, double error, double count) {
-  Tally tally = Tally::of(mean);
-  if (tally.count > 0) tally.count = static_cast<std::int64_t>(count);
-  if (count > 1) tally.squares = error * error * count * (count - 1);
-  return tally;
+  if (!(count >= 0 && count < 1e15)) throw std::out_of_range(kCount);
+  if (!std::isfinite(mean)) return {};
+  return {static_cast<std::int64_t>(count), mean, count > 1 ? error * error * count * (count - 1) : 0};
 }
 
-std::string without(std::string_view end, const std::string& name) {
-  return name.substr(0, name.size() - end.size());
+std::string without_mean(const std::string& name) {
+  return name.substr(0, name.size() - std::string_view(kMean).size());
 }
 
 }  // namespace
@@ -59,17 +49,20 @@ void Tally::add(const Tally& other) {
 }
 
 double Tally::value() const {
-  return count > 0 ? mean : std::numeric_limits<double>::quiet_NaN();
+  return count > 0 ? mean : kNone;
 }
 
 double Tally::standard_error() const {
   const auto n = static_cast<double>(count);
-  return count > 1 ? std::sqrt(squares / (n - 1) / n) : std::numeric_limits<double>::quiet_NaN();
+  return count > 1 ? std::sqrt(squares / (n - 1) / n) : kNone;
 }
 
-TableFold::Row* TableFold::insert(TableRow keys) {
-  if (!row_of_.try_emplace(text_of(keys), rows_.size()).second) return nullptr;
-  return &rows_.emplace_back(Row{std::move(keys), {}});
+void TableFold::add_row(Row row, const std::string& where) {
+  if (!row_of_.try_emplace(row.keys, rows_.size()).second)
+    throw std::runtime_error(where +
+                             "rows of its table have the same names, and cannot be matched with those of "
+                             "other prompts");
+  rows_.push_back(std::move(row));
 }
 
 TableFold::TableFold(const Table& prompt, const std::string& where)
@@ -83,23 +76,16 @@ TableFold::TableFold(const Table& prompt, const std::string& where)
   }
   if (values.empty()) throw std::runtime_error(where + "its table has no numbers to take the mean of");
   for (std::size_t i = 0; i < prompt.rows(); ++i) {
-    TableRow names;
-    for (const Column* column : keys) names.push_back(cell_at(*column, i));
-    Row* row = insert(std::move(names));
-    if (row == nullptr)
-      throw std::runtime_error(where +
-                               "rows of its table have the same names, and cannot be matched with those of "
-                               "other prompts");
-    for (const Column* column : values) row->values.push_back(Tally::of(std::get<0>(column->cells)[i]));
+    Row row;
+    for (const Column* column : keys) row.keys.push_back(cell_at(*column, i));
+    for (const Column* column : values) row.values.push_back(Tally::of(std::get<0>(column->cells)[i]));
+    add_row(std::move(row), where);
   }
-  for (const TableFact& fact : prompt.facts) {
-    const auto* number = std::get_if<double>(&fact.value);
-    facts_.push_back({fact.name, fact.unit, ""});
-    if (number != nullptr)
-      facts_.back().value = Tally::of(*number);
+  for (const TableFact& fact : prompt.facts)
+    if (const auto* number = std::get_if<double>(&fact.value))
+      numbers_.push_back({fact.name, fact.unit, Tally::of(*number)});
     else
-      facts_.back().value = std::get<std::string>(fact.value);
-  }
+      words_.push_back(fact);
 }
 
 TableFold TableFold::of_means(const Table& means, const std::string& where) try {
@@ -107,35 +93,37 @@ TableFold TableFold::of_means(const Table& means, const std::string& where) try 
   std::vector<std::size_t> keys, values;
   for (std::size_t i = 0; i < means.columns.size(); ++i) {
     const Column& column = means.columns[i];
-    const bool is_value = !column.has_texts() && column.name.ends_with(kMean);
-    (is_value ? values : keys).push_back(i);
-    (is_value ? fold.values_ : fold.keys_)
-        .emplace_back(is_value ? without(kMean, column.name) : column.name, column.unit);
-    if (is_value) i += 2;  // its standard error and count
+    if (column.has_texts() || !column.name.ends_with(kMean)) {
+      keys.push_back(i);
+      fold.keys_.emplace_back(column.name, column.unit);
+      continue;
+    }
+    values.push_back(i);
+    fold.values_.emplace_back(without_mean(column.name), column.unit);
+    i += 2;  // its standard error and count
   }
-  const auto number = [&](std::size_t column, std::size_t row) {
-    return std::get<0>(means.columns.at(column).cells).at(row);
-  };
-  for (std::size_t row = 0; row < means.rows(); ++row) {
-    TableRow names;
-    for (const std::size_t key : keys) names.push_back(cell_at(means.columns[key], row));
-    Row& to = *fold.insert(std::move(names));
+  for (std::size_t i = 0; i < means.rows(); ++i) {
+    Row row;
+    for (const std::size_t key : keys) row.keys.push_back(cell_at(means.columns[key], i));
     for (const std::size_t at : values)
-      to.values.push_back(tally_of(number(at, row), number(at + 1, row), number(at + 2, row)));
+      row.values.push_back(
+          tally_of(number_at(means, at, i), number_at(means, at + 1, i), number_at(means, at + 2, i)));
+    fold.add_row(std::move(row), where);
   }
-  const auto fact_at = [&](std::size_t i) { return std::get<double>(means.facts.at(i).value); };
-  fold.prompts_ = static_cast<std::int64_t>(fact_at(0));
+  const auto number = [&](std::size_t fact) { return std::get<double>(means.facts.at(fact).value); };
+  fold.prompts_ = tally_of(0, 0, number(0)).count;
   for (std::size_t i = 1; i < means.facts.size(); ++i) {
     const TableFact& fact = means.facts[i];
-    if (const auto* words = std::get_if<std::string>(&fact.value)) {
-      fold.facts_.push_back({fact.name, fact.unit, *words});
-    } else {
-      fold.facts_.push_back(
-          {without(kMean, fact.name), fact.unit, tally_of(fact_at(i), fact_at(i + 1), fact_at(i + 2))});
-      i += 2;
+    if (std::holds_alternative<std::string>(fact.value)) {
+      fold.words_.push_back(fact);
+      continue;
     }
+    fold.numbers_.push_back(
+        {without_mean(fact.name), fact.unit, tally_of(number(i), number(i + 1), number(i + 2))});
+    i += 2;
   }
-  if (fold.prompts_ < 1 || fold.values_.empty()) throw std::out_of_range("no prompts");
+  if (!means.ranked_by.empty()) fold.ranked_by_ = without_mean(means.ranked_by);
+  if (fold.prompts_ < 1 || fold.values_.empty()) throw std::out_of_range(kPrompts);
   return fold;
 } catch (const std::exception&) {
   throw std::runtime_error(where + "expected the JSON that --mean writes, found something else");
@@ -147,54 +135,48 @@ void TableFold::add(const TableFold& others, const std::string& where) {
     *this = others;
     return;
   }
-  if (!same_names(keys_, others.keys_) || !same_names(values_, others.values_))
+  const auto same = [](const std::vector<Column>& a, const std::vector<Column>& b) {
+    return std::ranges::equal(a, b, {}, &Column::name, &Column::name);
+  };
+  if (!same(keys_, others.keys_) || !same(values_, others.values_))
     throw std::runtime_error(where +
                              "its table has other columns than the first one, so that there is no mean");
   for (const Row& other : others.rows_) {
-    if (Row* row = insert(other.keys)) {
-      row->values = other.values;
+    const auto [at, is_new] = row_of_.try_emplace(other.keys, rows_.size());
+    if (is_new) {
+      rows_.push_back(other);
       continue;
     }
-    Row& row = rows_[row_of_.at(text_of(other.keys))];
+    Row& row = rows_[at->second];
     for (std::size_t i = 0; i < row.values.size(); ++i) row.values[i].add(other.values[i]);
   }
-  const auto same = [](const Fact& fact, const std::vector<Fact>& all) {
-    return std::ranges::find_if(all, [&](const Fact& other) {
-      const auto* words = std::get_if<std::string>(&fact.value);
-      const auto* there = std::get_if<std::string>(&other.value);
-      return fact.name == other.name && (words == nullptr) == (there == nullptr) &&
-             (words == nullptr || *words == *there);
-    });
-  };
-  std::erase_if(facts_, [&](const Fact& fact) {
-    return std::holds_alternative<std::string>(fact.value) &&
-           same(fact, others.facts_) == others.facts_.end();
-  });
-  for (const Fact& other : others.facts_) {
-    const auto* tally = std::get_if<Tally>(&other.value);
-    if (tally == nullptr) continue;
-    const auto known = same(other, facts_);
-    if (known == facts_.end())
-      facts_.push_back(other);
+  for (const NumberFact& other : others.numbers_) {
+    const auto known = std::ranges::find(numbers_, other.name, &NumberFact::name);
+    if (known == numbers_.end())
+      numbers_.push_back(other);
     else
-      std::get<Tally>(facts_[static_cast<std::size_t>(known - facts_.begin())].value).add(*tally);
+      known->tally.add(other.tally);
   }
+  std::erase_if(words_, [&](const TableFact& fact) {
+    return std::ranges::none_of(others.words_, [&](const TableFact& other) {
+      return fact.name == other.name && fact.value == other.value;
+    });
+  });
   prompts_ += others.prompts_;
 }
 
 std::size_t TableFold::bytes() const {
-  return rows_.size() * (sizeof(Row) + keys_.size() * sizeof(Cell) + values_.size() * sizeof(Tally) + 128);
+  return rows_.size() * (sizeof(Row) + 2 * keys_.size() * sizeof(Cell) + values_.size() * sizeof(Tally) + 64);
 }
 
 Table TableFold::means() const {
   Table table;
-  const auto named = [](const std::string& name, std::string_view end) { return name + std::string(end); };
   table.columns = keys_;
   for (Column& column : table.columns) column.use = Column::Use::key;
   for (const Column& column : values_) {
-    table.columns.emplace_back(named(column.name, kMean), column.unit);
-    table.columns.emplace_back(named(column.name, kError), column.unit);
-    table.columns.emplace_back(named(column.name, kCount));
+    table.columns.emplace_back(column.name + kMean, column.unit);
+    table.columns.emplace_back(column.name + kError, column.unit);
+    table.columns.emplace_back(column.name + kCount);
   }
   for (const Row& row : rows_) {
     TableRow cells = row.keys;
@@ -202,18 +184,14 @@ Table TableFold::means() const {
       add_cells(cells, tally.value(), tally.standard_error(), tally.count);
     table.add(std::move(cells));
   }
-  table.fact(std::string(kPrompts), static_cast<double>(prompts_));
-  for (const Fact& fact : facts_) {
-    if (const auto* words = std::get_if<std::string>(&fact.value)) {
-      table.fact(fact.name, *words, fact.unit);
-      continue;
-    }
-    const Tally& tally = std::get<Tally>(fact.value);
-    table.fact(named(fact.name, kMean), tally.value(), fact.unit);
-    table.fact(named(fact.name, kError), tally.standard_error(), fact.unit);
-    table.fact(named(fact.name, kCount), static_cast<double>(tally.count));
+  table.fact(kPrompts, prompts_);
+  for (const NumberFact& fact : numbers_) {
+    table.fact(fact.name + kMean, fact.tally.value(), fact.unit);
+    table.fact(fact.name + kError, fact.tally.standard_error(), fact.unit);
+    table.fact(fact.name + kCount, fact.tally.count);
   }
-  if (!ranked_by_.empty()) table.ranked_by = named(ranked_by_, kMean);
+  table.facts.insert(table.facts.end(), words_.begin(), words_.end());
+  if (!ranked_by_.empty()) table.ranked_by = ranked_by_ + kMean;
   return table;
 }
 

@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <map>
 #include <string>
-#include <variant>
 #include <vector>
 
 #include "app/views/table.h"
@@ -48,18 +47,19 @@ class TableFold {
     TableRow keys;
     std::vector<Tally> values;
   };
-  struct Fact {
+  struct NumberFact {
     std::string name, unit;
-    std::variant<Tally, std::string> value;
+    Tally tally;
   };
   std::vector<Column> keys_, values_;  // without cells
   std::vector<Row> rows_;
-  std::map<std::string, std::size_t> row_of_;  // by its keys as text
-  std::vector<Fact> facts_;
+  std::map<TableRow, std::size_t> row_of_;  // by its keys
+  std::vector<NumberFact> numbers_;
+  std::vector<TableFact> words_;
   std::string ranked_by_;
   std::int64_t prompts_ = 0;
 
-  Row* insert(TableRow keys);  ///< null: there is one with these keys
+  void add_row(Row row, const std::string& where);
 };
 
 }  // namespace headscope::app

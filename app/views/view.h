@@ -315,6 +315,9 @@ struct View {
   /// The option, and its value, with which the view is about `ViewContext::prompts`. Null: it never is.
   const OptionSpec* over_list = nullptr;
   OptionValue over_list_value = {};
+  /// The option, and its value, that means over prompts are taken with. Null: none.
+  const OptionSpec* for_means = nullptr;
+  OptionValue for_means_value = {};
   /// The option, and its value, with which an edit of the run sets means over `ViewContext::prompts`. Null:
   /// there is none. Opening a list does not choose it.
   const OptionSpec* list_mean = nullptr;
@@ -332,7 +335,7 @@ struct View {
   /// Why an option's value is not possible with this model, for the command line: one sentence, or empty.
   std::function<std::string(const ViewContext&)> refuse;
   /// The height at which nothing scrolls, at the context's width; null: the view fits any height.
-  float (*whole_height)(const ViewContext&) = nullptr;
+  std::function<float(const ViewContext&)> whole_height;
   /// The height to draw a printed figure at, as a part of its width, for views that fit any height; what
   /// stays empty is cut off. Null: 0.7.
   float (*print_shape)(const ViewContext&) = nullptr;

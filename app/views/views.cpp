@@ -3,6 +3,7 @@
 
 #include "app/run/analyses/patterns.h"
 #include "app/views/output/logit_options.h"
+#include "app/views/parts/list_means.h"
 #include "app/views/parts/matrix_zoom.h"
 #include "app/views/parts/navigation.h"
 #include "app/views/parts/selected.h"
@@ -28,7 +29,7 @@ HEADSCOPE_VIEWS(HEADSCOPE_DECLARE)
 namespace {
 
 std::vector<View> make_views() {
-#define HEADSCOPE_CALL(view) with_tokens(view()),
+#define HEADSCOPE_CALL(view) with_means(with_tokens(view())),
   return {HEADSCOPE_VIEWS(HEADSCOPE_CALL)};
 #undef HEADSCOPE_CALL
 }

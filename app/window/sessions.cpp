@@ -8,6 +8,7 @@
 #include "app/run/sources/model_discovery.h"
 #include "app/run/sources/pattern_file.h"
 #include "app/run/sources/weights_hash.h"
+#include "app/views/parts/list_means.h"
 #include "app/window/state/edits.h"
 #include "model/files/error.h"
 #include "model/files/quote.h"
@@ -181,7 +182,8 @@ void set_prompts(UiState& state, std::shared_ptr<const PromptList> prompts) {
   state.prompts = std::move(prompts);
   for (const View* view : tabs()) {
     if (state.prompts) {
-      if (view->over_list) state.options.set(*view->over_list, view->over_list_value);
+      if (view->over_list && !can_show_means(*view))
+        state.options.set(*view->over_list, view->over_list_value);
       continue;
     }
     if (is_over_list(*view, state.options))
@@ -192,16 +194,26 @@ void set_prompts(UiState& state, std::shared_ptr<const PromptList> prompts) {
 }
 
 void show_prompt_list_view(UiState& state) {
-  const auto takes_prompt_list = [&](const View* view) {
-    return view->over_list != nullptr || sets_list_mean(*view, state.options);
+  // Any view has means, but lists are opened for those whose tokens their lines name.
+  const auto shows_means = [](const View* view) {
+    return can_show_means(*view) && std::ranges::any_of(view->options, [&](const OptionSpec* option) {
+             return token_place(*view, *option) >= 0;
+           });
   };
-  if (std::ranges::any_of(shown_tabs(state), takes_prompt_list)) return;
-  // Pairs are for patching; other lists show first what they are searched for.
-  const bool pairs = state.prompts && all_have_second(*state.prompts);
-  const auto first = std::ranges::find_if(tabs(), [&](const View* view) {
-    return takes_prompt_list(view) && (!pairs || view->with_second != nullptr);
-  });
-  if (first != tabs().end()) state.view = (*first)->id;
+  const auto takes_prompt_list = [&](const View* view) {
+    return sets_list_mean(*view, state.options) || shows_means(view) ||
+           (view->over_list != nullptr && !can_show_means(*view));
+  };
+  if (std::ranges::none_of(shown_tabs(state), takes_prompt_list)) {
+    // Pairs are for patching; other lists show first what they are searched for.
+    const bool pairs = state.prompts && all_have_second(*state.prompts);
+    const auto first = std::ranges::find_if(tabs(), [&](const View* view) {
+      return takes_prompt_list(view) && (!pairs || view->with_second != nullptr);
+    });
+    if (first != tabs().end()) state.view = (*first)->id;
+  }
+  if (state.prompts && std::ranges::any_of(shown_tabs(state), shows_means))
+    state.options.set(kMeanOverList, true);
 }
 
 void show_session(UiState& state, const OpenSession& opened) {

@@ -97,7 +97,7 @@ model::SetValues ActivationMeans::edit(const model::EditSite& place) const {
 std::size_t ActivationMeans::bytes() const {
   std::size_t sum = progress.problem.size() + list.size();
   for (const PointMeans& point : points) sum += sizeof(point) + bytes_of(point.values);
-  for (const auto& of_point : sums) sum += of_point.size() * (sizeof(ExactSum) + 2 * sizeof(double));
+  for (const auto& of_point : sums) sum += bytes_of(of_point);
   return sum;
 }
 
@@ -110,10 +110,10 @@ ActivationMeans MeansOverList::compute(const PromptRun& run,
     if (answer.sums.empty())
       for (std::size_t i = 0; i < points.size(); ++i) answer.sums.emplace_back(watched.width(i));
     for (std::size_t i = 0; i < points.size(); ++i) {
-      std::vector<ExactSum>& sums = answer.sums[i];
+      std::vector<double>& sums = answer.sums[i];
       const std::span<const float> rows = watched.rows(i);
       for (std::size_t first = 0; first < rows.size(); first += sums.size())
-        for (std::size_t j = 0; j < sums.size(); ++j) sums[j].add(static_cast<double>(rows[first + j]));
+        for (std::size_t j = 0; j < sums.size(); ++j) sums[j] += static_cast<double>(rows[first + j]);
     }
     answer.tokens += one.run->length();
   };
@@ -125,8 +125,8 @@ ActivationMeans MeansOverList::compute(const PromptRun& run,
   for (std::size_t i = 0; i < points.size(); ++i) {
     PointMeans& point =
         answer.points.emplace_back(PointMeans{points[i], heads_of(config, points[i].site), {}});
-    for (const ExactSum& sum : answer.sums[i])
-      point.values.push_back(static_cast<float>(sum.value() / static_cast<double>(answer.tokens)));
+    for (const double sum : answer.sums[i])
+      point.values.push_back(static_cast<float>(sum / static_cast<double>(answer.tokens)));
   }
   answer.list = over.list->name;
   answer.sums.clear();

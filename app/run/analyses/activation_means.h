@@ -6,7 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "app/run/exact_sum.h"
 #include "app/run/prompt_list.h"
 #include "app/run/question.h"
 #include "model/pass/edits.h"
@@ -28,8 +27,8 @@ struct ActivationMeans {
   std::string list;                ///< the list's name
   std::int64_t tokens = 0;         ///< positions, each of which counts once
   ListProgress progress;
-  bool whole = false;                       ///< false: some prompts are still missing
-  std::vector<std::vector<ExactSum>> sums;  ///< of a part: [points][heads * units]; else empty
+  bool whole = false;                     ///< false: some prompts are still missing
+  std::vector<std::vector<double>> sums;  ///< of a part: [points][heads * units]; else empty
 
   /// [heads, units]; the point must be among those asked for.
   const PointMeans& at(model::HookPoint point) const;
@@ -39,8 +38,7 @@ struct ActivationMeans {
   std::size_t bytes() const;
 };
 
-/// The means of a model's activations without edits over a list. They are sums without rounding, divided
-/// once: the same bits whatever the order of the prompts.
+/// The means of a model's activations without edits over a list.
 struct MeansOverList {
   using Answer = ActivationMeans;
   static constexpr std::string_view kName = "means over a list of prompts";

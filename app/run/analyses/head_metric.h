@@ -34,7 +34,6 @@ struct HeadMetricKind {
   /// Why a prompt may have no query with this metric; empty: there always is one.
   std::string_view lacking = {};
   int decimals = 4;      ///< number of decimals worth showing
-  int bits = 36;         ///< numbers are rounded to 2^-bits, and limited to 2^(37 - bits)
   bool of_text = false;  ///< relates the query to its own text: not available where keys are other tokens
   /// The metric of one query; nothing if the query does not count.
   std::optional<double> (*of)(const QueryWeights&) = nullptr;

@@ -17,7 +17,6 @@ namespace headscope::app {
 namespace {
 
 constexpr double kNoMetric = std::numeric_limits<double>::quiet_NaN();
-constexpr double kRoom = 137438953471;  // 2^37 - 1 units of one number: times kMaxNumbers below 2^63
 
 /// Fills in the shown values from the sums.
 void show_sums(HeadMetricsOf& answer) {
@@ -26,30 +25,6 @@ void show_sums(HeadMetricsOf& answer) {
 }
 
 }  // namespace
-
-void ExactMean::add(double number, int bits) {
-  ++count;
-  const double scaled = number * static_cast<double>(std::int64_t{1} << bits);
-  if (std::abs(scaled) < kRoom) {
-    units += std::llrint(scaled);
-  } else {
-    ++lost;  // NaN, too
-  }
-}
-
-ExactMean& ExactMean::operator+=(const ExactMean& other) {
-  if (other.count > kMaxNumbers - count) {
-    throw model::RunError("head metrics are limited to " + std::to_string(kMaxNumbers) +
-                          " queries; use fewer texts");
-  }
-  units += other.units, count += other.count, lost += other.lost;
-  return *this;
-}
-
-double ExactMean::mean(int bits) const {
-  if (count == 0 || lost > 0) return kNoMetric;
-  return std::ldexp(static_cast<double>(units) / static_cast<double>(count), -bits);
-}
 
 std::vector<int> earlier_occurrences(std::span<const int> tokens) {
   std::vector<int> earlier;
@@ -71,26 +46,30 @@ void HeadMetrics::add(int query, std::span<const float> weights, std::span<const
   }
   for (const HeadMetricKind& metric : head_metrics()) {
     if (metric.of_text && !own_keys) continue;
-    if (const auto number = metric.of(of)) sum(metric.id).add(*number, metric.bits);
+    const auto number = metric.of(of);
+    if (!number) continue;
+    const auto i = static_cast<std::size_t>(metric.id);
+    sums_[i] += std::isfinite(*number) ? *number : kNoMetric;
+    ++queries_[i];
   }
 }
 
 HeadMetrics& HeadMetrics::operator+=(const HeadMetrics& other) {
-  for (std::size_t i = 0; i < kHeadMetrics; ++i) sums_[i] += other.sums_[i];
+  for (std::size_t i = 0; i < kHeadMetrics; ++i) sums_[i] += other.sums_[i], queries_[i] += other.queries_[i];
   left_out_ += other.left_out_;
   return *this;
 }
 
 double HeadMetrics::operator[](HeadMetric metric) const {
-  return sum(metric).mean(kind_of(metric).bits);
+  const auto i = static_cast<std::size_t>(metric);
+  return queries_[i] > 0 ? sums_[i] / static_cast<double>(queries_[i]) : kNoMetric;
 }
 
 HeadMetricValues HeadMetrics::values() const {
   HeadMetricValues values;
-  for (const HeadMetricKind& metric : head_metrics()) {
+  for (const HeadMetricKind& metric : head_metrics())
     values.all[static_cast<std::size_t>(metric.id)] = (*this)[metric.id];
-    values.queries[static_cast<std::size_t>(metric.id)] = sum(metric.id).count;
-  }
+  values.queries = queries_;
   values.left_out = left_out_;
   return values;
 }

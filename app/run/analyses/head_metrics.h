@@ -18,26 +18,6 @@
 // Head metrics: means over queries, of one text or of many.
 namespace headscope::app {
 
-/// A mean that is bit-identical for any order of the numbers and any division into parts: each number is
-/// rounded once to a multiple of a small unit, and the multiples are added exactly. All numbers must use the
-/// same unit.
-struct ExactMean {
-  /// More numbers than this could leave the range of `units`.
-  static constexpr std::int64_t kMaxNumbers = std::int64_t{1} << 26;
-
-  std::int64_t units = 0;  ///< the sum
-  std::int64_t count = 0;  ///< numbers that were added
-  std::int64_t lost = 0;   ///< number of values left out: not finite, or too large for the unit
-
-  /// `bits`: the unit is 2^-bits. Numbers to 2^(37 - bits) have room.
-  void add(double number, int bits);
-  /// Throws model::RunError for more numbers than kMaxNumbers.
-  ExactMean& operator+=(const ExactMean& other);
-  /// NaN if there are no numbers, or if one was left out.
-  double mean(int bits) const;
-  bool operator==(const ExactMean&) const = default;
-};
-
 /// For each position, the last earlier position with the same token; -1: none.
 std::vector<int> earlier_occurrences(std::span<const int> tokens);
 
@@ -56,8 +36,7 @@ std::string left_out_words(std::span<const std::int64_t> of_heads);
 /// After minus before, each rounded to float32 as in pictures.
 HeadMetricValues difference_of(const HeadMetricValues& after, const HeadMetricValues& before);
 
-/// The metrics of one head over the queries of any number of texts. Adding the metrics of parts gives a
-/// bit-identical result.
+/// The metrics of one head over the queries of any number of texts.
 /// The first query of a text sees only itself and does not count. A query whose weights are all 0, because
 /// all of its keys are masked or an edit says so, attends to nothing: it is left out of all metrics, and
 /// counted.
@@ -67,20 +46,15 @@ class HeadMetrics {
   /// `earlier`: earlier_occurrences of the text; empty: no token occurs twice. If the keys are not the text's
   /// own tokens, there are [K] weights, and metrics that relate the query to its text are not counted.
   void add(int query, std::span<const float> weights, std::span<const int> earlier, bool own_keys = true);
-  /// Throws model::RunError for more queries than can be added up.
   HeadMetrics& operator+=(const HeadMetrics& other);
 
-  /// NaN if no query counts.
+  /// NaN if no query counts, or if a weight of one is not finite.
   double operator[](HeadMetric metric) const;
   HeadMetricValues values() const;
-  const ExactMean& sum(HeadMetric metric) const { return sums_[static_cast<std::size_t>(metric)]; }
-  ExactMean& sum(HeadMetric metric) { return sums_[static_cast<std::size_t>(metric)]; }
-  std::int64_t left_out() const { return left_out_; }
-  void set_left_out(std::int64_t queries) { left_out_ = queries; }
-  bool operator==(const HeadMetrics&) const = default;
 
  private:
-  std::array<ExactMean, kHeadMetrics> sums_{};
+  std::array<double, kHeadMetrics> sums_{};
+  std::array<std::int64_t, kHeadMetrics> queries_{};
   std::int64_t left_out_ = 0;
 };
 

@@ -16,11 +16,11 @@ namespace headscope::app {
 /// `progress`, a ListProgress. `add(run, index, answer)` adds one prompt's share; if it throws Stopped, the
 /// answer must be unchanged. `finish(answer)` turns it into one that can be shown. Prompts that cannot be
 /// run, such as those beyond the context, and those for which `add` throws RunError or LoadError are skipped
-/// and counted. `hooks`: of their passes; null: none.
+/// and counted. `hooks`: of their passes; null: none. `compared`: with the second prompts of their lines.
 template <class Answer, class Add, class Finish>
 Answer over_prompts(const OverPrompts& over, std::size_t count, const PromptRun& of,
                     const Computation<Answer>& computation, const Add& add, const Finish& finish,
-                    const model::Hooks* hooks = nullptr) {
+                    const model::Hooks* hooks = nullptr, bool compared = false) {
   constexpr std::chrono::milliseconds kPause{100};  // between two parts that are shown
   Answer answer = computation.partial != nullptr ? *computation.partial : Answer{};
   auto shown = std::chrono::steady_clock::now();
@@ -29,11 +29,11 @@ Answer over_prompts(const OverPrompts& over, std::size_t count, const PromptRun&
       if (progress.skipped++ == 0) progress.problem = std::move(why);
     };
     try {
-      Prompt prompt = over.list->prompts.at(progress.done);
-      prompt.start_token = over.start_token;
-      add(run_prompt({.model = of.model, .prompt = std::move(prompt)},
-                     {computation.workspace, computation.stop, hooks}),
-          progress.done, answer);
+      const ListedPrompt& line = over.list->prompts.at(progress.done);
+      PromptToRun what{.model = of.model, .prompt = line};
+      what.prompt.start_token = over.start_token;
+      if (compared && line.second) what.second = Prompt{*line.second, {}, over.start_token};
+      add(run_prompt(what, {computation.workspace, computation.stop, hooks}), progress.done, answer);
     } catch (const model::RunError& error) {
       skip("prompt " + grouped(static_cast<std::int64_t>(progress.done) + 1) + ": " + error.what());
     } catch (const model::LoadError& error) {  // names its line

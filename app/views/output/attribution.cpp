@@ -12,12 +12,10 @@
 #include "app/views/parts/edit_menu.h"
 #include "app/views/parts/frame.h"
 #include "app/views/parts/landmarks.h"
-#include "app/views/parts/list_means.h"
 #include "app/views/parts/measured_facts.h"
 #include "app/views/parts/menu_lines.h"
 #include "app/views/parts/names.h"
 #include "app/views/parts/navigation.h"
-#include "app/views/parts/prompt_list_words.h"
 #include "app/views/parts/selected.h"
 #include "viz/scene/colormap.h"
 
@@ -33,121 +31,6 @@ const Option<AttributionList> kAttributionList = choice_option<AttributionList>(
       "the layer's neurons"}});
 const Option<int> kFirstContribution =
     first_row_option("first-contribution", "First contribution", "first row shown in the list", true);
-
-/// The view as means over the prompts of a list.
-namespace attribution_means {
-
-using Numbers = AttributionNumbers;
-
-AttributionOnList question_of(const ViewContext& c) {
-  return {over_list(c), given_choice(c, kMeasuredToken, TokenChoice::best()),
-          given_choice(c, kSubtractedToken, {})};
-}
-
-/// Why means cannot be listed so: sources and neurons are of one prompt. Empty if they can.
-std::string list_refusal(const ViewContext& c) {
-  const AttributionList list = c.options[kAttributionList];
-  if (list == AttributionList::sources) return "sources are of one prompt's tokens: list parts or layers";
-  if (list == AttributionList::neurons)
-    return "neurons are listed for one prompt: of means, list parts or layers";
-  return "";
-}
-
-/// The mean of each part, in the order of cells_of.
-std::shared_ptr<const Attribution> mean_parts(const MeansOnList& means, const model::Config& config) {
-  auto parts = std::make_shared<Attribution>();
-  std::size_t next = 0;
-  const auto take = [&] { return means.means.mean(next++).mean(); };
-  parts->layers = config.n_layer;
-  parts->against = means.subtracts.value_or(false) ? 0 : -1;
-  parts->token_embedding = take();
-  parts->position_embedding = take();
-  for (int layer = 0; layer < config.n_layer; ++layer) {
-    for (int head = 0; head < config.n_head; ++head) parts->heads.push_back(take());
-    parts->attention_bias.push_back(take());
-    parts->mlps.push_back(take());
-  }
-  parts->final_bias = take();
-  parts->edits = take();
-  parts->logit = take();
-  return parts;
-}
-
-/// Nothing while no prompt is measured, and if means cannot be listed so.
-std::optional<Numbers> numbers_of(const ViewContext& c) {
-  if (!c.run || !c.prompts || !list_refusal(c).empty()) return std::nullopt;
-  const auto means = c.ask(question_of(c));
-  if (!means || means->means.empty()) return std::nullopt;
-  Numbers n = attribution_numbers(mean_parts(*means, c.run->run->config), c.options[kAttributionList], {},
-                                  c.run->tokens);
-  n.means = means;
-  return n;
-}
-
-Picture build(const ViewContext& c) {
-  if (auto words = waiting_for_list(c)) return *words;
-  if (const std::string why = list_refusal(c); !why.empty()) return message(c, why);
-  const auto question = question_of(c);
-  if (auto words = waiting_for_first_prompt(c, question, c.ask(question).get())) return *words;
-  const auto n = numbers_of(c);
-  const MeansOnList& means = *n->means;
-  const std::string progress = progress_words(c, means);
-  return attribution_picture(
-      c, *n,
-      {means.subtracts.value_or(false) ? "Logit difference by part" : "Logit by part",
-       means_words(c, means) +
-           "; after the prompt's last or named position: what each part of the model adds",
-       (progress.empty() ? "" : progress + "; so far ") + sum_words(*n)});
-}
-
-ViewActions click(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
-  const auto n = numbers_of(c);
-  const auto head = n ? head_of_part(*n, attribution_target(c, *n, picture, hit).part) : std::nullopt;
-  return head ? ViewActions{*head} : ViewActions{};
-}
-
-ViewActions on(const ViewContext& c, const Picture& picture, const viz::Hit* hit, const Gesture& gesture) {
-  return list_gesture(kAttributionRows, click, attribution_key, c, picture, hit, gesture);
-}
-
-Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
-  Facts facts;
-  const auto n = numbers_of(c);
-  const AttributionTarget at = n ? attribution_target(c, *n, picture, hit) : AttributionTarget{};
-  const SampleMean* const mean = n ? mean_of_row(*n, at.part, at.layer) : nullptr;
-  if (mean == nullptr) return facts;
-  frame_target(facts.overlay, c, *n, picture, at);
-  const std::string name = at.part >= 0 ? n->parts[at.part].name : "layer " + std::to_string(at.layer);
-  facts.say(name);
-  say_mean(facts, std::string("contribution to the ") + (n->of->against < 0 ? "logit" : "difference"), *mean,
-           false);
-  if (const auto head = head_of_part(*n, at.part)) facts.commands.push_back({"Show " + name, {*head}});
-  return facts;
-}
-
-Table table(const ViewContext& c) {
-  const auto n = numbers_of(c);
-  return n ? table_of(n->means->means) : Table{};
-}
-
-std::vector<Scroll> scrolls(const ViewContext& c, const Picture& picture) {
-  return list_scrolls(kAttributionRows, c, picture);
-}
-
-std::string refuse(const ViewContext& c) {
-  const std::string why = list_refusal(c);
-  return why.empty() ? why : why + "; see --" + std::string(kAttributionList.flag_name());
-}
-
-}  // namespace attribution_means
-
-const MeansForm kAttributionMeans{.build = attribution_means::build,
-                                  .facts = attribution_means::facts,
-                                  .table = attribution_means::table,
-                                  .on = attribution_means::on,
-                                  .scrolls = attribution_means::scrolls,
-                                  .refuse = attribution_means::refuse,
-                                  .figure_size = attribution_size};
 
 namespace attribution {
 
@@ -343,7 +226,10 @@ Table table(const ViewContext& c) {
   return result;
 }
 
-View view_of_prompt() {
+}  // namespace attribution
+
+View attribution_view() {
+  using namespace attribution;
   View view = make_view(Group::output, "attribution", "Attribution",
                         "what each head, MLP, bias and embedding adds to a logit or logit difference", build,
                         facts, table);
@@ -360,13 +246,6 @@ View view_of_prompt() {
                      }},
                     landmark("list", kAttributionRow)};
   return view;
-}
-
-}  // namespace attribution
-
-View attribution_view() {
-  using namespace attribution;
-  return with_means(view_of_prompt(), kAttributionMeans);
 }
 
 }  // namespace headscope::app

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 
 #include "app/run/strongest_first.h"
 #include "app/views/parts/names.h"
@@ -96,27 +95,10 @@ double end_of(const Attribution& of, int which) {
   return std::array{of.token_embedding, of.position_embedding, of.final_bias, of.edits}[which];
 }
 
-const SampleMean* mean_of_row(const AttributionNumbers& n, int part, int layer) {
-  if (!n.means) return nullptr;
-  if (part >= 0) return &n.means->means.mean(static_cast<std::size_t>(part));
-  return layer >= 0 ? &n.means->layers.at(static_cast<std::size_t>(layer)) : nullptr;
-}
-
-const SampleMean* mean_of_listed(const AttributionNumbers& n, AttributionList list, int row) {
-  const int id = n.ids[row];
-  if (list == AttributionList::parts) return mean_of_row(n, id, -1);
-  if (id >= 0) return mean_of_row(n, -1, id);
-  const auto end = std::ranges::find_if(
-      n.parts, [&](const Contribution& part) { return part.layer < 0 && part.col == -1 - id; });
-  return mean_of_row(n, static_cast<int>(end - n.parts.begin()), -1);
-}
-
 std::string sum_words(const AttributionNumbers& n) {
   const Attribution& a = *n.of;
-  const double error = n.means ? n.means->means.means().back().standard_error() : std::nan("");
   return "all parts " + viz::fixed_number(a.sum(), 4) + ", the model's " +
-         (a.against < 0 ? "logit " : "difference ") + viz::fixed_number(a.logit, 4) +
-         (std::isnan(error) ? "" : " ± " + viz::number(error, 2)) + ", rounding error " +
+         (a.against < 0 ? "logit " : "difference ") + viz::fixed_number(a.logit, 4) + ", rounding error " +
          viz::number(a.rounding_error(), 2);
 }
 

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "app/run/analyses/attribution.h"
-#include "app/run/analyses/means_on_list.h"
 #include "app/run/prompt_run.h"
 
 // The numbers and names that the attribution view shows.
@@ -41,7 +40,6 @@ struct AttributionNumbers {
   std::vector<float> grid;  ///< [layers, heads + 2]
   std::vector<std::string> layer_names, column_names;
   AttributionSplit split;
-  std::shared_ptr<const MeansOnList> means = {};  ///< what `of` are the means of; null: it is of one prompt
 
   // The rows of the list. ids: for parts their index; for layers the layer, or -1 - an AttributionEnd; for
   // sources the position; for neurons their number.
@@ -54,14 +52,7 @@ struct AttributionNumbers {
 AttributionNumbers attribution_numbers(std::shared_ptr<const Attribution> of, AttributionList list,
                                        AttributionSplit split, const PromptTokens& tokens);
 
-/// The mean of a row: of a part, an index into `parts`; of a layer if `part` is -1. Null: the numbers are no
-/// means.
-const SampleMean* mean_of_row(const AttributionNumbers& numbers, int part, int layer);
-/// That of a row of the list.
-const SampleMean* mean_of_listed(const AttributionNumbers& numbers, AttributionList list, int row);
-
-/// "all parts 12.3456, the model's logit 12.3456, rounding error 1.2e−6"; of means with the standard error of
-/// the model's.
+/// "all parts 12.3456, the model's logit 12.3456, rounding error 1.2e−6"
 std::string sum_words(const AttributionNumbers& numbers);
 
 }  // namespace headscope::app

@@ -76,11 +76,6 @@ std::string heading_of(const ViewContext& c) {
   return list == AttributionList::layers ? "layer" : "part";
 }
 
-/// Whether the selected head and layer are marked: a figure of means is about none in particular.
-bool marks_selection(const ViewContext& c, const Numbers& n) {
-  return c.in_pane || !n.means;
-}
-
 List list_of(const ViewContext& c, const Numbers& n) {
   const viz::Theme& theme = *c.theme;
   const AttributionList listed = c.options[kAttributionList];
@@ -102,13 +97,6 @@ List list_of(const ViewContext& c, const Numbers& n) {
   list.bar(c.side == Side::difference ? "difference" : "logit", 8, n.values,
            {.digits = 4, .most = 20 * c.font_size, .is_signed = true});
   const int numbers = list.table.strength = list.last();
-  if (n.means) {
-    const auto mean = [&](int row) { return mean_of_listed(n, listed, row); };
-    list.number("±", 7, [mean](int row) { return mean(row)->standard_error(); },
-                {.color = theme.text_muted, .digits = 4, .scientific = 1e-4, .blank = [mean](int row) {
-                   return mean(row) == nullptr || mean(row)->count() < 2;
-                 }});
-  }
   const auto footer = [&](const std::string& name, const std::string& value, viz::Color color) {
     viz::FixedRow& row = list.table.footer.emplace_back();
     row = {list.cell(named, name), list.cell(numbers, value)};
@@ -127,7 +115,7 @@ List list_of(const ViewContext& c, const Numbers& n) {
   if (listed != AttributionList::layers)
     list.table.row_names = sources ? "sources" : neurons ? "neurons" : "parts";
   const auto marked = std::ranges::find_if(n.ids, [&](int id) {
-    if (neurons || !marks_selection(c, n)) return false;
+    if (neurons) return false;
     if (sources) return id == c.selection.key;
     if (listed == AttributionList::layers) return id == c.selection.layer;
     const Contribution& part = n.parts[id];
@@ -151,9 +139,8 @@ viz::Region paint_grid(Picture& picture, const ViewContext& c, const Numbers& n,
   map.cells.matrix = viz::Matrix::row_major(colored, values.rows, values.cols);
   map.cells.scale = scales.attention;
   map.show_scale = map.cell_values = false;
-  const bool marks = marks_selection(c, n);
-  map.rows = selectable_axis(c, n.layer_names, "layer", marks ? c.selection.layer : -1);
-  map.cols = selectable_axis(c, n.column_names, "head", marks ? c.selection.head : -1);
+  map.rows = selectable_axis(c, n.layer_names, "layer", c.selection.layer);
+  map.cols = selectable_axis(c, n.column_names, "head", c.selection.head);
   map.centered = !c.trimmed;
   map.role = kAttributionCell;
   const viz::Region grid = viz::paint_heatmap(picture, map, area, style);
@@ -183,8 +170,7 @@ viz::Region paint_grid(Picture& picture, const ViewContext& c, const Numbers& n,
   picture.scene.add(
       viz::FillRect{{x - style.unit() / 2, grid.rect.y, style.unit(), grid.rect.h}, c.theme->surface});
   const int framed = c.options[kAttributionList] == AttributionList::neurons ? mlp : c.selection.head;
-  if (marks)
-    picture.scene.add(viz::StrokeRect{grid.cell_rect(c.selection.layer, framed), c.theme->accent, 2, 1});
+  picture.scene.add(viz::StrokeRect{grid.cell_rect(c.selection.layer, framed), c.theme->accent, 2, 1});
   return grid;
 }
 
@@ -265,8 +251,8 @@ Picture attribution_picture(const ViewContext& c, const Numbers& n, const Attrib
   const float ends_h = 2 * (style.line(style.small()) + style.unit()), scales_h = ends_h;
   const model::Config& config = c.run->run->config;
   const float shape = static_cast<float>(config.n_layer) / static_cast<float>(config.n_head + 2);
-  ChartAndList l = lay_out_with_list(c, 36, n.means ? 0.56F : 0.6F, 32,
-                                     2 * ends_h + scales_h + style.line(style.small()), shape);
+  ChartAndList l =
+      lay_out_with_list(c, 36, 0.6F, 32, 2 * ends_h + scales_h + style.line(style.small()), shape);
   List list = list_of(c, n);
   list.lay_out(l.list);
   const bool lists = l.list.w > 0 && list.layout().places.size() > 1;

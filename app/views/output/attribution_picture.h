@@ -6,7 +6,7 @@
 #include "app/views/parts/list.h"
 #include "app/views/view.h"
 
-// The picture of an attribution, of one prompt or of means: a grid of the parts in the layers, a row of the
+// The picture of an attribution: a grid of the parts in the layers, a row of the
 // parts outside them, and a list next to these.
 namespace headscope::app {
 

@@ -5,7 +5,6 @@
 #include "app/run/analyses/next_token.h"
 #include "app/views/output/continuation.h"
 #include "app/views/output/lens_blocks.h"
-#include "app/views/output/lens_means.h"
 #include "app/views/output/lens_table.h"
 #include "app/views/output/logit_options.h"
 #include "app/views/parts/comparison_words.h"
@@ -29,9 +28,8 @@ namespace lens {
 
 enum Role { kCell };  // row: place on the stream, its end on top; col: position
 const auto kWords =
-    applying_if([](const Options& options) { return !options[kMeanOverList]; },
-                switch_option("lens-guesses", "Guesses", "wW",
-                              "make cells wide enough for the text of the best guess", "narrow cells", true));
+    switch_option("lens-guesses", "Guesses", "wW", "make cells wide enough for the text of the best guess",
+                  "narrow cells", true);
 /// -1: such that the query's column is visible.
 const auto kFirstColumn = first_row_option("first-column", "First column",
                                            "first position shown (auto: keeps the query in view)", true, -1);
@@ -519,30 +517,24 @@ viz::Point figure_size(const ViewContext& c) {
                        7 * c.font_size + margin(c)};
 }
 
-View view_of_prompt() {
+}  // namespace lens
+
+View lens_view() {
+  using namespace lens;
   View view = make_view(Group::output, "lens", "Logit lens",
                         "what the model would predict if it stopped at each place in the residual stream",
                         build, facts, lens_table);
-  view.options = {&kLensColor, &kLensToken, &kLensMid, &kLensAt, &kWords, &kFirstColumn, &kFirstPlace};
-  view.refuse = [](const ViewContext& c) {
-    return c.max_rows > 0 ? "--rows applies only to means, --over-list yes" : "";
-  };
-  view.has_list = true;
+  view.options = {&kLensColor, &kLensToken, &kLensMid, &kLensAt, &kWords, &kFirstColumn};
+  view.for_means = &kLensAt;
+  view.for_means_value = static_cast<int>(LensAt::query);
   add_gestures(view, click, on_key, on_wheel);
   view.scrolls = scrolls;
   view.shows_difference = true;
   view.shows_parts = true;
   view.figure_size = figure_size;
   view.caption = {true, false, true};
-  view.landmarks = {landmark("grid", kCell), landmark("list", kLensRow)};
+  view.landmarks = {landmark("grid", kCell)};
   return view;
-}
-
-}  // namespace lens
-
-View lens_view() {
-  using namespace lens;
-  return with_means(view_of_prompt(), kLensMeans);
 }
 
 }  // namespace headscope::app

@@ -12,7 +12,6 @@
 #include "app/views/output/path_receiver.h"
 #include "app/views/output/sweep_grid.h"
 #include "app/views/output/sweep_list.h"
-#include "app/views/output/sweep_means.h"
 #include "app/views/output/sweep_options.h"
 #include "app/views/output/sweep_question.h"
 #include "app/views/output/sweep_words.h"
@@ -22,7 +21,6 @@
 #include "app/views/parts/frame.h"
 #include "app/views/parts/landmarks.h"
 #include "app/views/parts/list.h"
-#include "app/views/parts/list_means.h"
 #include "app/views/parts/matrix_zoom.h"
 #include "app/views/parts/measured_facts.h"
 #include "app/views/parts/menu_lines.h"
@@ -54,8 +52,7 @@ struct Drawn {
 Drawn paint_grid(Picture& picture, const ViewContext& c, const SweepOf& question, const Sweep& sweep,
                  const viz::Rect& area) {
   const std::vector<float> values = shown_values(c, sweep);
-  SweptCells cells{question, values};
-  cells.sweep = &sweep;
+  SweptCells cells{question, sweep, values};
   const SweepGrid grid = sweep_grid(c.run->run->config, question);
   for (int row = 0; row < grid.rows; ++row)
     for (int col = 0; col < grid.cols; ++col)
@@ -327,7 +324,14 @@ std::string refuse(const ViewContext& c) {
   return refuse_sweep_options(c, c.run ? refuse_sweep(c, sweep_question(c)) : SweepRefusal{});
 }
 
-View view_of_prompt() {
+}  // namespace sweep
+
+const View& view_of_sweeps() {
+  return *find_view("sweep");
+}
+
+View sweep_view() {
+  using namespace sweep;
   View view = make_view(
       Group::output, "sweep", "Sweep",
       "how much a prediction changes when each head, each layer or head at each position, each MLP, "
@@ -349,20 +353,11 @@ View view_of_prompt() {
   view.refuse = refuse;
   view.figure_size = figure_size;
   view.caption = {true, false, true};
-  view.on_baseline = [](const ViewContext& c) {
-    return c.options[kSweptEdit] == SweepEdit::patch && !mean_is_shown(c);
-  };
+  view.on_baseline = [](const ViewContext& c) { return c.options[kSweptEdit] == SweepEdit::patch; };
   view.list_mean = &kSweptEdit;
   view.list_mean_value = static_cast<int>(SweepEdit::list_mean);
   view.landmarks = {landmark("grid", kSweptCell), landmark("list", kSweptRow)};
   return view;
-}
-
-}  // namespace sweep
-
-View sweep_view() {
-  using namespace sweep;
-  return with_means(view_of_prompt(), kSweepMeans);
 }
 
 }  // namespace headscope::app

@@ -73,7 +73,7 @@ void mark_applied(Picture& picture, const ViewContext& c, const viz::Rect& cell)
 /// The names of the rows: of each head at positions if there is room, else of the layers alone.
 class RowNames {
  public:
-  RowNames(const ViewContext& c, const SweepGrid& grid, bool marks_selection, const viz::Rect& area)
+  RowNames(const ViewContext& c, const SweepGrid& grid, const viz::Rect& area)
       : layers_(grid.rows / grid.rows_per_layer) {
     constexpr float kCells = 0.82F;  // fraction of the height that the cells take at least
     const viz::Style style = style_of(c);
@@ -84,7 +84,7 @@ class RowNames {
       names_.push_back(names_heads_ ? head_name(grid.layer(row), row % grid.rows_per_layer)
                                     : "L" + std::to_string(row));
     const int selected = names_heads_ ? grid.row(c.selection.layer, c.selection.head) : c.selection.layer;
-    axis_ = selectable_axis(c, names_, names_heads_ ? "head" : "layer", marks_selection ? selected : -1);
+    axis_ = selectable_axis(c, names_, names_heads_ ? "head" : "layer", selected);
     stands_apart_ = rows < grid.rows;
     room_ = viz::row_label_room(axis_, kCells * area.h / static_cast<float>(rows), 0.24F * area.w, style);
   }
@@ -146,7 +146,6 @@ viz::Point sweep_grid_size(const ViewContext& c, const SweepGrid& grid) {
 
 float paint_sweep_grid(Picture& picture, const ViewContext& c, const SweptCells& cells, const viz::Rect& area,
                        int role) {
-  const bool of_run = cells.positions.empty();
   const viz::Style style = style_of(c);
   const SweepOf& question = cells.question;
   const SweepGrid grid = sweep_grid(c.run->run->config, question);
@@ -157,19 +156,17 @@ float paint_sweep_grid(Picture& picture, const ViewContext& c, const SweptCells&
   for (const SweepPlace& place : cells.applied)
     applied.emplace(grid.row(place.layer, place.head.value_or(0)), grid.col(place));
   map.cells.masked = cells.nothing;
-  const RowNames row_names(c, grid, cells.marks_selection, area);
+  const RowNames row_names(c, grid, area);
   row_names.put(map);
   std::vector<std::string> heads;
   if (grid.by_position) {
-    map.cols = token_axis(c, "position", c.theme->key, of_run ? c.selection.key : -1);
-    if (!of_run) map.cols.labels = cells.positions;
+    map.cols = token_axis(c, "position", c.theme->key, c.selection.key);
     map.cols.labels = map.cols.labels.first(grid.cols);
     map.stretch = 0;
   } else {
     for (int col = 0; col < grid.cols; ++col)
       heads.push_back(grid.place(question, 0, col).is_mlp ? "MLP" : "H" + std::to_string(col));
-    map.cols = selectable_axis(c, heads, over_senders(c.options) ? "sender" : "head",
-                               cells.marks_selection ? c.selection.head : -1);
+    map.cols = selectable_axis(c, heads, over_senders(c.options) ? "sender" : "head", c.selection.head);
     if (c.printed && c.width > c.height) map.stretch = 1.7F;  // a slide is wide
   }
   map.scale_title = sweep_scale_title(c);
@@ -178,14 +175,10 @@ float paint_sweep_grid(Picture& picture, const ViewContext& c, const SweptCells&
   map.titles_in_corner = c.printed && is_column_wide(c);
   map.role = role;
   const viz::Region region = viz::paint_heatmap(picture, map, area, style);
-  if (cells.sweep != nullptr && !is_complete(*cells.sweep))
-    cover_unknown(picture, c, grid, *cells.sweep, region);
+  if (!is_complete(cells.sweep)) cover_unknown(picture, c, grid, cells.sweep, region);
   row_names.paint(picture, c, grid, region);
   for (const auto& [row, col] : applied) mark_applied(picture, c, region.cell_rect(row, col));
-  const int marked = !cells.marks_selection ? -1
-                     : !grid.by_position    ? c.selection.head
-                     : of_run               ? c.selection.key
-                                            : -1;
+  const int marked = grid.by_position ? c.selection.key : c.selection.head;
   if (marked >= 0 && marked < grid.cols)
     picture.scene.add(viz::StrokeRect{region.cell_rect(grid.row(c.selection.layer, c.selection.head), marked),
                                       c.theme->accent, 2, 1});

@@ -2,7 +2,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <string>
 #include <vector>
 
 #include "app/run/analyses/sweep.h"
@@ -38,13 +37,10 @@ viz::Point sweep_grid_size(const ViewContext& context, const SweepGrid& grid);
 /// What such a grid shows.
 struct SweptCells {
   const SweepOf& question;
+  const Sweep& sweep;                      ///< which cells are computed
   std::span<const float> values;           ///< [rows, cols], in the unit in which they are shown
   std::vector<std::uint8_t> nothing = {};  ///< [rows, cols]: 1: there is no number
   std::vector<SweepPlace> applied = {};    ///< places whose edits are there already
-  const Sweep* sweep = nullptr;            ///< which cells are not computed yet; null: all are
-  /// The names of positions; empty: the run's tokens, with the selected one.
-  std::vector<std::string> positions = {};
-  bool marks_selection = true;  ///< frames the selected cell, and names its row and column in its colour
 };
 
 /// Draws the grid with its axes and its scale, and returns the bottom of all that.

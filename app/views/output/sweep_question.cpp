@@ -85,18 +85,6 @@ std::vector<SweepPlace> places_of(const model::Edit& edit, const SweepOf& questi
       of_senders ? path->edits.front() : edit);
 }
 
-/// What is edited in turn, and how.
-SweepOf sweep_of_places(const ViewContext& c) {
-  SweepOf question;
-  question.over = c.options[kSweptOver];
-  question.site = site_of(c.options);
-  if (question.over == SweepOver::senders) question.receiver = receiver_of(c);
-  question.edit = c.options[kSweptEdit];
-  if (question.edit == SweepEdit::list_mean && c.run)
-    question.mean_over = mean_source(c, means_of(c, question));
-  return question;
-}
-
 }  // namespace
 
 const Option<SweepMetric> kSweptMetric = with_flag(
@@ -129,7 +117,13 @@ int swept_tokens(const Options& options) {
 }
 
 SweepOf sweep_question(const ViewContext& c) {
-  SweepOf question = sweep_of_places(c);
+  SweepOf question;
+  question.over = c.options[kSweptOver];
+  question.site = site_of(c.options);
+  if (question.over == SweepOver::senders) question.receiver = receiver_of(c);
+  question.edit = c.options[kSweptEdit];
+  if (question.edit == SweepEdit::list_mean && c.run)
+    question.mean_over = mean_source(c, means_of(c, question));
   if (question.edit == SweepEdit::patch && c.run) question.from = patch_prompt_of(*c.run);
   const auto token = token_choice(c, kMeasuredToken);
   question.token = token.value_or(TokenChoice{});  // By::none until it is known
@@ -139,13 +133,6 @@ SweepOf sweep_question(const ViewContext& c) {
   if (question.over == SweepOver::neurons) question.neurons = c.options[kSweptNeurons];
   question.estimates = question.has_estimates();
   question.largest_of = c.options[kSweptMetric];
-  return question;
-}
-
-SweepOf sweep_of_prompts(const ViewContext& c) {
-  SweepOf question = sweep_of_places(c);
-  question.token = given_choice(c, kMeasuredToken, TokenChoice::best());
-  question.against = given_choice(c, kOtherToken, TokenChoice::other());
   return question;
 }
 
@@ -199,7 +186,7 @@ std::string refuse_site(SweepOver over, model::Site site, SweepEdit edit) {
   return "";
 }
 
-SweepRefusal refuse_sweep_places(const SweepOf& question) {
+SweepRefusal refuse_sweep(const ViewContext& c, const SweepOf& question) {
   if (question.over == SweepOver::senders && !question.receiver.has_senders())
     return {kNoSenders, &kReceiverLayer};
   if (auto why = refuse_site(question.over, question.site, question.edit); !why.empty())
@@ -208,11 +195,6 @@ SweepRefusal refuse_sweep_places(const SweepOf& question) {
                                 : &kSweptSite};
   if (auto why = refuse_metric(question.over, question.largest_of); !why.empty())
     return {std::move(why), &kSweptMetric};
-  return {};
-}
-
-SweepRefusal refuse_sweep(const ViewContext& c, const SweepOf& question) {
-  if (SweepRefusal refusal = refuse_sweep_places(question); !refusal.why.empty()) return refusal;
   if (!has_source(question))
     return {question.edit == SweepEdit::patch ? "there is nothing to patch from"
                                               : "there are no means of a list of prompts",

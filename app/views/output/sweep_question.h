@@ -18,9 +18,6 @@ int swept_tokens(const Options& options);
 /// Its tokens are TokenChoice::By::none until they are known.
 SweepOf sweep_question(const ViewContext& context);
 
-/// The same about each prompt of a list, in its own position and patched from its own second prompt.
-SweepOf sweep_of_prompts(const ViewContext& context);
-
 /// The means of a list that it sets, which have to be known first.
 MeansOverList means_of(const ViewContext& context, const SweepOf& question);
 
@@ -42,8 +39,6 @@ struct SweepRefusal {
   const OptionSpec* option = nullptr;  ///< null: none
 };
 SweepRefusal refuse_sweep(const ViewContext& context, const SweepOf& question);
-/// The same, whatever is patched from.
-SweepRefusal refuse_sweep_places(const SweepOf& question);
 /// The sentence for View::refuse: this, or that the options name no token or cannot limit the rows.
 std::string refuse_sweep_options(const ViewContext& context, SweepRefusal refusal);
 

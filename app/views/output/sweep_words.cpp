@@ -116,7 +116,9 @@ std::string sweep_subject(const SweepOf& question) {
   return site;
 }
 
-static std::string title_of(const SweepOf& question, const std::string& patched_from) {
+std::string sweep_title(const PromptRun& run, const SweepOf& question) {
+  const bool from_other = run.baseline && compares_different_inputs(run);
+  const std::string patched_from = from_other ? source_words(run) : "the unedited run";
   const std::string how = question.edit == SweepEdit::zero   ? " zeroed"
                           : question.edit == SweepEdit::mean ? " replaced by its mean"
                           : question.edit == SweepEdit::list_mean
@@ -124,15 +126,6 @@ static std::string title_of(const SweepOf& question, const std::string& patched_
                               : " patched from " + patched_from;
   return sweep_subject(question) + how +
          (question.over == SweepOver::positions ? ", by layer and position" : "");
-}
-
-std::string sweep_title(const PromptRun& run, const SweepOf& question) {
-  const bool from_other = run.baseline && compares_different_inputs(run);
-  return title_of(question, from_other ? source_words(run) : "the unedited run");
-}
-
-std::string sweep_list_title(const SweepOf& question) {
-  return title_of(question, "each prompt's second one");
 }
 
 std::string sweep_subtitle(const ViewContext& c, const SweepOf& question, const Sweep& sweep) {

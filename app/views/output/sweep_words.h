@@ -22,8 +22,6 @@ std::string sweep_subject(const SweepOf& question);
 /// "Each head zeroed", "mlp_out replaced by its mean, by layer and position", "Paths into L9 H6 q, each
 /// sender zeroed".
 std::string sweep_title(const PromptRun& run, const SweepOf& question);
-/// The same of the prompts of a list, patched from their own second ones.
-std::string sweep_list_title(const SweepOf& question);
 std::string sweep_subtitle(const ViewContext& context, const SweepOf& question, const Sweep& sweep);
 /// "Δ logit difference"
 std::string sweep_scale_title(const ViewContext& context);

@@ -1,12 +1,16 @@
 #pragma once
-#include <optional>
-#include <string>
+#include <cstddef>
+#include <memory>
+#include <string_view>
 
-#include "app/run/analyses/means_on_list.h"
-#include "app/views/table.h"
+#include "app/run/memo.h"
+#include "app/run/prompt_list.h"
+#include "app/run/question.h"
+#include "app/views/table_fold.h"
 #include "app/views/view.h"
 
-// What views of means over a list of prompts have in common.
+// Means of a view's numbers over the prompts of a list, in place of those of the shown prompt: any view's
+// table is folded.
 namespace headscope::app {
 
 /// Whether views show the mean over the open list instead of the shown prompt; one switch for all of them.
@@ -17,48 +21,43 @@ inline bool can_show_means(const View& view) {
   return view.over_list == &kMeanOverList;
 }
 
-/// What a view does while it shows means: members as in View. Null: nothing.
-struct MeansForm {
-  Picture (*build)(const ViewContext&);
-  Facts (*facts)(const ViewContext&, const Picture&, const viz::Hit&);
-  Table (*table)(const ViewContext&);
-  ViewActions (*on)(const ViewContext&, const Picture&, const viz::Hit*, const Gesture&);
-  std::vector<Scroll> (*scrolls)(const ViewContext&, const Picture&);
-  std::string (*refuse)(const ViewContext&) = nullptr;
-  viz::Point (*figure_size)(const ViewContext&);
-};
-
 /// Whether the means are shown now.
 inline bool mean_is_shown(const ViewContext& c) {
   return c.options[kMeanOverList];
 }
 
-/// A view of one prompt with a switch to its means, which are about no prompt in particular: while it is on,
-/// the functions of `means` stand in for those of `prompt`. The latter has the options of both.
-View with_means(View prompt, const MeansForm& means);
+/// Sets what a prompt's line in a list says of how it is measured: tokens, of which an other one chooses the
+/// difference, and the position, else the last. Throws model::LoadError if the line cannot be measured.
+void measure_as(const ListedPrompt& line, const View& view, Options& options, Selection& selection);
 
-/// The picture without a run, or without a list.
-std::optional<Picture> waiting_for_list(const ViewContext& context);
+/// The tables of the prompts so far.
+struct FoldOverPrompts {
+  TableFold fold;
+  std::shared_ptr<const Table> means;  ///< of the fold; null: no prompt is measured yet
+  ListProgress progress;
+  AnswerList of_model;  ///< answers that are the same for all prompts
+  std::size_t bytes() const { return 2 * fold.bytes() + of_model.bytes() + progress.problem.size(); }
+};
 
-/// "mean of 20 prompts of “pairs.jsonl”, ± standard error", or how many are done.
-std::string means_words(const ViewContext& context, const MeansOnList& means);
+/// A view's table over the prompts of a list, each without edits and compared with the second prompt of its
+/// line where the view uses one: independent of the shown prompt.
+struct MeansOfView {
+  using Answer = FoldOverPrompts;
+  static constexpr bool kModelOnly = true;
+  static constexpr std::string_view kName = "means over many prompts";
+  const View* view = nullptr;
+  Options options;      ///< those that have an effect
+  Selection selection;  ///< layer and head, of views about one
+  OverPrompts over;
+  bool operator==(const MeansOfView&) const = default;
+  /// Prompts that cannot be measured are skipped. Throws RunError if none is left, and std::runtime_error,
+  /// one sentence, if their tables do not fit together.
+  FoldOverPrompts compute(const PromptRun& run, const Computation<FoldOverPrompts>& computation) const;
+};
+MeansOfView means_of(const View& view, const ViewContext& context);
 
-/// "computing… 12 of 40 prompts"; empty if all are done.
-std::string progress_words(const ViewContext& context, const MeansOnList& means);
-
-/// The picture as long as no prompt is measured; nothing after that. `means`: the answer so far; null: none.
-std::optional<Picture> waiting_for_first_prompt(const ViewContext& context, const Question& question,
-                                                const MeansOnList* means);
-
-/// "+1.234 ± 0.05678" in digits for pictures; without a standard error if there is none, "none" if no prompt
-/// has the number.
-std::string mean_text(const SampleMean& mean, bool with_sign);
-
-/// Says mean, standard error and count, with all their digits.
-void say_mean(Facts& facts, const std::string& label, const SampleMean& mean, bool with_sign);
-
-/// "mean", "standard_error" and "count" of each cell, under the headings of what its place has: as the
-/// commands with --mean write it.
-Table table_of(const CellMeans& means);
+/// The view with the switch: while it is on, it lists the means. Views without a table for each prompt stay
+/// as they are.
+View with_means(View view);
 
 }  // namespace headscope::app

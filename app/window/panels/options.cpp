@@ -211,35 +211,15 @@ void draw_slider(Ui& ui, const OptionSpec& option, const Rect& rect) {
   ui.actions.emplace_back(SetOption{&option, std::round(*moved / step) * step});
 }
 
-/// Why a view about a list refuses each choice of an option; empty: it does not, or it refuses all of them.
-std::vector<std::string> list_refusals(const View& view, const OptionSpec& option, ViewContext context) {
-  context.answers = nullptr;  // asks for nothing
-  std::vector<std::string> all;
-  for (int choice = 0; choice < std::ssize(option.choices); ++choice) {
-    context.options.set(option, choice);
-    std::string why = view.refuse(context);
-    why.resize(std::min(why.size(), why.find("; see --")));  // the command line's words
-    all.push_back(why.empty() ? why : capitalized(why) + ".");
-  }
-  const bool can_choose = std::ranges::any_of(all, [](const std::string& why) { return why.empty(); });
-  return can_choose ? all : std::vector<std::string>(all.size());
-}
-
-void draw_choices(Ui& ui, const View& view, const ViewContext& context, const OptionSpec& option,
-                  const Rect& rect) {
-  std::vector<Ui::Segment> choices = segments(option);
-  if (view.refuse != nullptr && is_over_list(view, context.options)) {
-    const std::vector<std::string> refusals = list_refusals(view, option, context);
-    for (std::size_t i = 0; i < choices.size(); ++i) choices[i].unavailable = refusals[i];
-  }
+void draw_choices(Ui& ui, const OptionSpec& option, const Rect& rect) {
+  const std::vector<Ui::Segment> choices = segments(option);
   const int chosen = std::get<int>(ui.state.options.value(option));
   const int pressed = is_segmented(ui, option, rect.w + 1) ? ui.segmented(rect, option.label, choices, chosen)
                                                            : ui.choice(rect, option.label, choices, chosen);
   if (pressed >= 0) ui.actions.emplace_back(SetOption{&option, pressed});
 }
 
-void draw_option(Ui& ui, const View& view, const ViewContext& context, const OptionSpec& option, Rect rect,
-                 float label) {
+void draw_option(Ui& ui, const OptionSpec& option, Rect rect, float label) {
   ui.area(option.name, rect);
   if (label > 0) {
     const Rect words{rect.x, rect.y, label, rect.h};
@@ -252,7 +232,7 @@ void draw_option(Ui& ui, const View& view, const ViewContext& context, const Opt
     if (ui.button(rect, option.label, {.on = *on, .tip = Tip(option.help, option.keys, 0)}))
       ui.actions.emplace_back(SetOption{&option, !*on});
   } else if (!option.choices.empty()) {
-    draw_choices(ui, view, context, option, rect);
+    draw_choices(ui, option, rect);
   } else if (is_slider(option)) {
     draw_slider(ui, option, rect);
   } else if (is_typed(option)) {
@@ -302,7 +282,7 @@ void draw_rows(Ui& ui, const View& view, const std::vector<ViewControl>& control
   for (const ViewControl& control : controls) {
     const Rect rect = rows.take(width_of(ui, control, first.w));
     if (control.option) {
-      draw_option(ui, view, context, *control.option, rect, control.label);
+      draw_option(ui, *control.option, rect, control.label);
     } else if (control.command) {
       const KeyCommand& command = *control.command;
       const ViewActions actions = context.run ? command.act(context, 0) : ViewActions();
