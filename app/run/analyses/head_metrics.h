@@ -51,6 +51,8 @@ class HeadMetrics {
   /// NaN if no query counts, or if a weight of one is not finite.
   double operator[](HeadMetric metric) const;
   HeadMetricValues values() const;
+  std::int64_t left_out() const { return left_out_; }
+  bool operator==(const HeadMetrics&) const = default;
 
  private:
   std::array<double, kHeadMetrics> sums_{};

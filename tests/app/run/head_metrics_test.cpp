@@ -2,7 +2,6 @@
 // repeated random tokens.
 #include "app/run/analyses/head_metrics.h"
 
-#include <random>
 
 #include "app/views/parts/names.h"
 #include "model/files/error.h"
@@ -37,37 +36,6 @@ TEST(HeadMetrics, AreThoseWorkedOutByHand) {
   EXPECT_TRUE(std::isnan(HeadMetrics()[HeadMetric::first])) << "of no query";
 }
 
-TEST(HeadMetrics, AddUpToTheSameHoweverTheTextsAreCut) {
-  std::mt19937 random(1);
-  std::vector<HeadMetrics> parts;
-  double sum = 0;
-  for (int text = 0; text < 300; ++text) {
-    const int query = 1 + static_cast<int>(random() % 40);
-    std::vector<float> weights(static_cast<std::size_t>(query) + 1);
-    float total = 0;
-    for (float& w : weights)
-      total += w = std::ldexp(static_cast<float>(random() % 1000), -static_cast<int>(random() % 30));
-    for (float& w : weights) w /= total + 1;
-    sum += static_cast<double>(weights[0]);
-    const std::vector<int> tokens(weights.size(), 5);
-    parts.emplace_back().add(query, weights, earlier_occurrences(tokens));
-  }
-  const auto sum_of = [](std::span<const HeadMetrics> some) {
-    HeadMetrics all;
-    for (const HeadMetrics& part : some) all += part;
-    return all;
-  };
-  const HeadMetrics whole = sum_of(parts);
-  EXPECT_NEAR(whole[HeadMetric::first], sum / 300, 1e-11);
-  for (int cut = 0; cut < 20; ++cut) {
-    std::ranges::shuffle(parts, random);
-    const std::size_t at = random() % parts.size();
-    HeadMetrics halves = sum_of(std::span(parts).subspan(at));
-    halves += sum_of(std::span(parts).first(at));
-    ASSERT_EQ(halves, whole);
-  }
-}
-
 TEST(HeadMetrics, WhatIsNotFiniteIsSaidNotHidden) {
   const float nan = std::nanf("");
   HeadMetrics metrics = metrics_of({{1}, {nan, 0.5F}}, std::vector{1, 2});
@@ -77,7 +45,6 @@ TEST(HeadMetrics, WhatIsNotFiniteIsSaidNotHidden) {
   EXPECT_EQ(metrics[HeadMetric::self], 0.5);
   metrics += metrics_of({{1}, {0.5F, 0.5F}}, std::vector{1, 2});
   EXPECT_TRUE(std::isnan(metrics[HeadMetric::first]));
-  EXPECT_EQ(metrics.sum(HeadMetric::first).lost, 1);
 }
 
 TEST(HeadMetrics, LeaveOutAQueryWithoutAnyWeightAndCountIt) {
@@ -168,7 +135,7 @@ TEST(MetricsOnRepeated, AreTheReferencesForEveryHead) {
   const auto answer = s.ask(MetricsOnRepeated{texts});
   const model::Config& config = s.config();
   ASSERT_EQ(answer->heads.size(), static_cast<std::size_t>(config.n_layer * config.n_head));
-  EXPECT_EQ(answer->sums[0].sum(HeadMetric::first).count, 2 * 24);
+  EXPECT_EQ(answer->heads[0].queries[static_cast<std::size_t>(HeadMetric::first)], 2 * 24);
   for (int i = 0; i < config.n_layer * config.n_head; ++i) {
     SCOPED_TRACE("L" + std::to_string(i / config.n_head) + " H" + std::to_string(i % config.n_head));
     const HeadMetricValues& f = answer->heads[i];

@@ -89,7 +89,7 @@ std::vector<std::pair<int, Scenario>> each() {
   return all;
 }
 
-TEST(MetricsOnList, AreThoseOfItsPromptsToTheBit) {
+TEST(MetricsOnList, AreThoseOfItsPrompts) {
   const Scenario s("x");
   const auto answer = s.ask(MetricsOnList{over(kPrompts)});
   std::vector<HeadMetrics> sum(answer->sums.size());

@@ -1,9 +1,6 @@
 // Means over a list in the window: computed in the background, with progress, until they are no longer
 // wanted.
 #include "app/views/parts/list_means.h"
-#include "app/run/analyses/means_on_list.h"
-#include "app/views/output/sweep_question.h"
-#include "app/views/parts/prompt_list_words.h"
 #include "app/window/sessions.h"
 #include "tests/app/window/window_fixture.h"
 
@@ -25,6 +22,15 @@ class ListMeansWindow : public HandsTest {
   static void open(Core& core, const std::filesystem::path& list) {
     core.apply(PromptsRead{std::make_shared<const PromptList>(read_prompt_list(list)), ""});
   }
+  /// The means of a view as far as they are known.
+  static std::shared_ptr<const FoldOverPrompts> means(const Core& core, const char* view) {
+    const Selection& at = core.state().selection;
+    const bool of_head = find_view(view)->caption.head;
+    return answer(core, MeansOfView{find_view(view),
+                                    {},
+                                    {.layer = of_head ? at.layer : 0, .head = of_head ? at.head : 0},
+                                    {core.state().prompts, false}});
+  }
 };
 
 TEST_F(ListMeansWindow, AShownViewShowsTheMeanOfAnOpenedListUntilItIsSwitchedOff) {
@@ -35,15 +41,15 @@ TEST_F(ListMeansWindow, AShownViewShowsTheMeanOfAnOpenedListUntilItIsSwitchedOff
   shown(core);
   EXPECT_EQ(core.state().view, "sweep") << "it can show the list";
   EXPECT_TRUE(says(core, "mean of 4 prompts of “pairs.jsonl”, ± standard error"));
-  const auto means = answer(core, SweepOnList{{core.state().prompts, false}, {}});
-  ASSERT_TRUE(means);
-  EXPECT_EQ(means->prompts(), 4U);
+  const auto found = means(core, "sweep");
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->fold.prompts(), 4);
   click_and_show(core, "Mean over prompts");
   EXPECT_FALSE(says(core, "4 prompts of"));
   EXPECT_TRUE(says(core, "in this run"));
   click_and_show(core, "Mean over prompts");
   EXPECT_TRUE(says(core, "mean of 4 prompts"));
-  EXPECT_EQ(answer(core, SweepOnList{{core.state().prompts, false}, {}}), means) << "it was kept";
+  EXPECT_EQ(means(core, "sweep"), found) << "it was kept";
 }
 
 TEST_F(ListMeansWindow, AListOfPairsOpensAViewThatPatches) {
@@ -61,11 +67,11 @@ TEST_F(ListMeansWindow, APromptThatIsTypedLeavesTheMeansAsTheyAre) {
   apply_and_show(core, ShowView{"attribution"});
   open(core, pairs());
   shown(core);
-  const auto means = answer(core, AttributionOnList{{core.state().prompts, false}});
-  ASSERT_TRUE(means);
+  const auto found = means(core, "attribution");
+  ASSERT_TRUE(found);
   apply_and_show(core, TypeInField{Field::prompt, Replace{"Something else"}});
   EXPECT_TRUE(says(core, "mean of 4 prompts"));
-  EXPECT_EQ(answer(core, AttributionOnList{{core.state().prompts, false}}), means);
+  EXPECT_EQ(means(core, "attribution"), found);
 }
 
 TEST_F(ListMeansWindow, AMeanThatIsNoLongerWantedIsStopped) {
@@ -76,11 +82,10 @@ TEST_F(ListMeansWindow, AMeanThatIsNoLongerWantedIsStopped) {
     lines += "The king had a dog and a cat and number " + std::to_string(i) + "\n";
   open(core, folder_.write("many.txt", lines));
   core.draw({});
-  const auto part = [&] { return answer(core, SweepOnList{{core.state().prompts, false}, {}}); };
-  wait_until(core,
-             [&] { return core.snapshot().busy == Busy::answering && part() && part()->prompts() > 0; });
+  const auto part = [&] { return means(core, "sweep"); };
+  wait_until(core, [&] { return core.snapshot().busy == Busy::answering && part() && part()->means; });
   core.draw({});
-  EXPECT_TRUE(says(core, " of 5,000 prompts; so far strongest: "));
+  EXPECT_TRUE(says(core, " of 5,000 prompts of “many.txt”; mean so far"));
   EXPECT_GT(core.snapshot().fraction, 0);
   EXPECT_LT(core.snapshot().fraction, 1);
   core.apply(SetOption{&kMeanOverList, false});
