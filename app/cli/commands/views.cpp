@@ -7,7 +7,7 @@
 namespace headscope::app {
 namespace {
 
-Json json_of(const View& view, const OptionSpec& option) {
+Json json_of(const OptionSpec& option) {
   Json json{{"name", option.name},
             {"flag", option.flag_name()},
             {"values", values_of(option)},
@@ -24,7 +24,7 @@ Json views_json() {
   for (const View& view : views()) {
     Json options = Json::array();
     for (const OptionSpec* option : view.options)
-      if (!option->pane_only) options.push_back(json_of(view, *option));
+      if (!option->pane_only) options.push_back(json_of(*option));
     all.push_back({{"id", view.id},
                    {"title", view.title},
                    {"group", spec_of(view.group).title},

@@ -326,10 +326,6 @@ std::string refuse(const ViewContext& c) {
 
 }  // namespace sweep
 
-const View& view_of_sweeps() {
-  return *find_view("sweep");
-}
-
 View sweep_view() {
   using namespace sweep;
   View view = make_view(

@@ -41,8 +41,7 @@ void measure_as(const ListedPrompt& line, const View& view, Options& options, Se
     if (place >= 0 && !token.empty()) options.set(*option, token);
   }
   if (!line.other_token.empty()) choose_difference(view, options);
-  if (view.for_means != nullptr) options.set(*view.for_means, view.for_means_value);
-  selection.query = line.position.value_or(-1);
+  if (line.position) selection.query = *line.position;
 }
 
 namespace list_means {
@@ -283,6 +282,7 @@ MeansOfView means_of(const View& view, const ViewContext& c) {
   for (const OptionSpec* option : view.options)
     if (option != &kMeanOverList && !option->pane_only && has_effect(view, *option, c.options))
       means.options.set(*option, c.options.value(*option));
+  if (view.for_means != nullptr) means.options.set(*view.for_means, view.for_means_value);
   if (view.caption.head) means.selection = {.layer = c.selection.layer, .head = c.selection.head};
   return means;
 }

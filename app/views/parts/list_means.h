@@ -27,7 +27,7 @@ inline bool mean_is_shown(const ViewContext& c) {
 }
 
 /// Sets what a prompt's line in a list says of how it is measured: tokens, of which an other one chooses the
-/// difference, and the position, else the last. Throws model::LoadError if the line cannot be measured.
+/// difference, and the position. Throws model::LoadError if the line cannot be measured.
 void measure_as(const ListedPrompt& line, const View& view, Options& options, Selection& selection);
 
 /// The tables of the prompts so far.

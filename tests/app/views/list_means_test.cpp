@@ -124,9 +124,10 @@ TEST(ListMeans, AreListedWithAllDigitsUnderTheMouse) {
       const auto drawn = read_number(box.text);
       return drawn && std::abs(drawn->value - mean[row]) <= drawn->rounding;
     })) << row;
-    if (!std::isnan(heads[row]))
+    if (!std::isnan(heads[row])) {
       EXPECT_EQ(in_words(shown.click(region)),
                 in_words({SelectHead{static_cast<int>(layers[row]), static_cast<int>(heads[row])}}));
+    }
   }
 }
 
