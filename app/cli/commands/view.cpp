@@ -144,6 +144,8 @@ class ViewCommand {
   void choose_list() {
     if (!a_.mean_over.empty() && view_.list_mean != nullptr && !given(view_.list_mean))
       options().set(*view_.list_mean, view_.list_mean_value);
+    if (a_.mean && view_.for_means != nullptr && !given(view_.for_means))
+      options().set(*view_.for_means, view_.for_means_value);
     if (is_mean_picture()) {
       if (!can_show_means(view_))
         throw UsageError("the view " + std::string(view_.id) + " draws no means; its table has them");
