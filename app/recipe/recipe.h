@@ -137,10 +137,8 @@ std::string command_of(const Recipe& recipe);
 
 /// The edits in their notation.
 std::vector<WrittenEdit> written_edits(const model::Edits& edits);
-/// The values of the options that a view has.
+/// The values of the options that a view has, without those that limit what a pane shows.
 Options options_of(const View& view, const Options& options);
-/// The options without those that limit what a pane shows, so that all of the view is shown.
-Options without_pane_only(const View& view, Options options);
 
 /// Whether a session's run has something to be compared with: edits, a second prompt or a second model.
 /// Without it the window shows the run, whatever side is chosen.

@@ -13,14 +13,9 @@ std::vector<WrittenEdit> written_edits(const model::Edits& edits) {
 
 Options options_of(const View& view, const Options& options) {
   Options own;
-  for (const OptionSpec* option : view.options) own.set(*option, options.value(*option));
-  return own;
-}
-
-Options without_pane_only(const View& view, Options options) {
   for (const OptionSpec* option : view.options)
-    if (option->pane_only) options.set(*option, option->default_value);
-  return options;
+    if (!option->pane_only) own.set(*option, options.value(*option));
+  return own;
 }
 
 bool has_comparison(const Session& session) {

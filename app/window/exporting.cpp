@@ -94,7 +94,7 @@ FigurePlan figure_plan(const View& view, const ExportForm& form, FileFormat form
   if (!context.run) throw std::runtime_error(context.no_run);
   context.theme = &theme_of(form.dark);
   context.in_pane = false;
-  context.options = without_pane_only(view, std::move(context.options));
+  context.options = options_of(view, context.options);
   if (printed) context.font_size = target.font_size;
   const float scale = format == FileFormat::png ? options.scale : chosen.scale;  // as of a command's recipe
   const auto needed = [&] { return height_for_width(view, context, scale, form.target); };

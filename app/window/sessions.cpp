@@ -174,7 +174,6 @@ Recipe recipe_of(const ExportForm& form, const View* view, const UiState& state,
   if (patched) s.second_model = {snapshot.run->second_model->name, ""};
   if (s.model.attention.empty()) s.edits = written_edits(state.edits.list, patched);
   s = figure_part(std::move(s), *view);
-  s.options = without_pane_only(*view, std::move(s.options));
   return recipe;
 }
 

@@ -49,7 +49,7 @@ const Option<std::vector<int>> kSenders{{.name = "senders",
                                          .heads = true,
                                          .kept = false,
                                          .control = Control::none}};
-const Option<int> kFirstRow = first_row_option("first-pair", "First pair", "first row shown in the list");
+const Option<int> kFirstRow = first_row_option("first-pair");
 
 CompositionOf question_of(const ViewContext& c) {
   return {c.options[kKind]};

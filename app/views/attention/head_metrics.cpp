@@ -69,7 +69,7 @@ const Option<double> kMin = number_option(
     "metric-least", "Threshold", "eE",
     "only heads with at least this value; for differences, in either direction", "heads with at least {}", 0,
     1e-6, 1e6, {0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1, 2, 5, 10, 0}, "none");
-const Option<int> kFirstRow = first_row_option("first-head", "First head", "first row shown in the list");
+const Option<int> kFirstRow = first_row_option("first-head");
 
 bool ignores_prompt(const ViewContext& c) {
   return c.options[kText] != Text::prompt;

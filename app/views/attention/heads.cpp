@@ -26,15 +26,9 @@ constexpr float kCardSide = 220;
 constexpr std::uint8_t kFaded = 170;  // opacity of the background over a previous map
 enum Role { kHead };  // Region::id: layer * n_head + head; row: query, col: key of the thumbnail's cells
 
-/// An option for which maps a pane shows; `low` is the default.
-Option<double> pane_option(std::string_view name, std::string_view label, std::string_view help, double low,
-                           double high) {
-  return pane_only(gesture_option(name, label, help, low, low, high));
-}
-const Option<double> kHeadsZoom =
-    pane_option("heads-zoom", "Size", "size of the small maps, relative to the size at which all fit", 1, 8);
-const Option<double> kFirstLayer = pane_option("heads-scroll", "First layer", "first layer shown", 0, 1e6);
-const Option<double> kFirstHead = pane_option("heads-scroll-x", "First head", "first head shown", 0, 1e6);
+const auto kHeadsZoom = pane_option("heads-zoom", 1.0, 1.0, 8.0);  // 1: all maps fit
+const auto kFirstLayer = pane_option("heads-scroll", 0.0, 0.0, 1e6);
+const auto kFirstHead = pane_option("heads-scroll-x", 0.0, 0.0, 1e6);
 
 /// Number of rows and columns of a thumbnail.
 int row_count(const ViewContext& c) {

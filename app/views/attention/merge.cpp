@@ -29,8 +29,7 @@ constexpr float kWidest = 80;  // ems
 const Option<bool> kLargestFirst = switch_option(
     "largest-first", "Largest first", "lL",
     "sort heads by the norm of their output, largest first, instead of by number", "largest outputs first");
-const Option<int> kFirstPart = first_row_option(
-    "first-part", "First part", "first row shown (auto: keeps the chosen head in view)", false, -1);
+const Option<int> kFirstPart = first_row_option("first-part", false, -1);
 
 MergedHeadsOf question_of(const ViewContext& c) {
   return {c.selection.layer, c.selection.query};

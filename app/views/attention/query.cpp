@@ -29,9 +29,7 @@ enum Role { kKey, kComponent };
 enum class Vector : int { query, key, value, weighted_value, z, product, edited_z };
 enum class Strips { values, products };
 
-const Option<int> kFirstKey =
-    first_row_option("first-key", "First key",
-                     "first row shown (auto: keeps the chosen or the strongest key in view)", true, -1);
+const Option<int> kFirstKey = first_row_option("first-key", true, -1);
 const Option<Strips> kStrips = choice_option<Strips>(
     "strips", "Strips", "qQ", "which vectors are shown next to the keys",
     {{"values", "Values", "The values, as weighted by attention, and their sum"},

@@ -44,8 +44,7 @@ const Option<Listed> kList = choice_option<Listed>(
     {{"pairs", "Pairs", "Products of a part of q with a part of k, strongest first"},
      {"query", "Query", "Each part of q times all of k, strongest first", "the query's parts"},
      {"key", "Key", "Each part of k times all of q, strongest first", "the key's parts"}});
-const Option<int> kFirstRow =
-    first_row_option("first-product", "First product", "first row shown in the list", true);
+const Option<int> kFirstRow = first_row_option("first-product", true);
 
 // ---- the numbers ----
 

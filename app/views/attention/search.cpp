@@ -71,7 +71,7 @@ const Option<bool> kMoves = applying_if(
     is_for_shapes, switch_option("shape-anywhere", "Anywhere", "wW",
                                  "match the shape anywhere along the diagonal, not only where it was marked",
                                  "only where it is marked", true));
-const Option<int> kFirstRow = first_row_option("first-found", "First found", "first row shown in the list");
+const Option<int> kFirstRow = first_row_option("first-found");
 const Option<int> kChosenRow = with_phrase(
     "row {+1} chosen", gesture_option("chosen-found", "Chosen", "the row of the list that was opened last",
                                       -1, -1, 1 << 24, "none"));

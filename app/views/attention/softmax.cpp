@@ -45,9 +45,7 @@ const Option<double> kScale{{.name = "softmax-scale",
                              .step = 0.05,
                              .keys = "xX",
                              .kept = false}};
-const Option<int> kFirst =
-    first_row_option("first-score", "First score",
-                     "first row shown (auto: keeps the chosen or the strongest key in view)", true, -1);
+const Option<int> kFirst = first_row_option("first-score", true, -1);
 
 /// Scores in groups whose weights each sum to 1. On the difference side: differences, NaN without a
 /// counterpart, ±inf if the key is masked on one side only.

@@ -26,8 +26,7 @@ enum Role { kStrip, kNeuron, kCurve };
 const auto kNeurons = make_option<int>(
     "neurons", "Neurons", "number of neurons listed, strongest first",
     {.phrase = "{strongest neuron}", .default_value = 16, .low = 1, .high = 200, .keys = "wW"});
-const auto kFirstNeuron =
-    first_row_option("first-neuron", "First neuron", "first neuron shown (0 is the strongest)", true, 0, 199);
+const auto kFirstNeuron = first_row_option("first-neuron", true);
 
 constexpr std::size_t kTokens = 3;  // in each direction, in the table
 

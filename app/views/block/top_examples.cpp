@@ -143,7 +143,7 @@ const Option<std::vector<int>> kNeurons = applying_if(
 const Option<bool> kKey0 = applying_if(
     is_of_head, switch_option("example-key0", "Key 0", "cC",
                               "also weights on key 0, on which many heads of GPT-2 rest", "with key 0"));
-const Option<int> kFirstRow = first_row_option("first-example", "First example", "first row shown");
+const Option<int> kFirstRow = first_row_option("first-example");
 
 // ---- the question ----
 

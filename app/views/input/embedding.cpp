@@ -24,8 +24,7 @@ enum Role { kStrip, kNeighbour, kNeighbourStrip };
 enum Vector { kToken, kPosition, kSum };
 constexpr int kVectors = 3;
 
-const auto kFirstNeighbour = first_row_option("first-neighbour", "First neighbour",
-                                              "first nearest token shown", true, 0, NearestTokens::kMax - 1);
+const auto kFirstNeighbour = first_row_option("first-neighbour", true);
 
 // Fraction of values allowed beyond the colours: wpe has a few very large ones.
 constexpr double kOutliers = 0.01;

@@ -18,8 +18,7 @@ namespace tokenization {
 enum Role { kToken, kStep };
 
 /// -1: such that the selected token is visible.
-const auto kFirstToken =
-    first_row_option("first-token", "First row", "first row shown (auto: keeps the query in view)", true, -1);
+const auto kFirstToken = first_row_option("first-token", true, -1);
 
 std::string_view bytes_of(const ViewContext& c, int id) {
   return c.run->model->tokenizer->bytes(id);

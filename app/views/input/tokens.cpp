@@ -25,8 +25,7 @@ namespace tokens {
 enum Role { kChip };  // Region::id: position
 
 /// -1: such that the query's chip is visible.
-const auto kFirstLine = first_row_option(
-    "first-line", "First line", "first line of tokens shown (auto: keeps the query in view)", true, -1);
+const auto kFirstLine = first_row_option("first-line", true, -1);
 
 constexpr double kStrongestShade = 0.72;  // opacity of the key colour, so that text stays legible
 

@@ -49,8 +49,7 @@ const auto kTensor = make_option<int>(
                  {"lm_head.weight", "lm_head", "Unembedding, if not tied to wte", "unembedding"}},
      .control = Control::none});
 
-const auto kFirstTensor =
-    first_row_option("first-tensor", "First row", "first row shown in the table of tensors");
+const auto kFirstTensor = first_row_option("first-tensor");
 
 // ---- the tensors ----
 

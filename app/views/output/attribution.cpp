@@ -29,8 +29,7 @@ const Option<AttributionList> kAttributionList = choice_option<AttributionList>(
       "the head's source tokens"},
      {"neurons", "Neurons", "The neurons of the MLP's part in the chosen layer, strongest first",
       "the layer's neurons"}});
-const Option<int> kFirstContribution =
-    first_row_option("first-contribution", "First contribution", "first row shown in the list", true);
+const Option<int> kFirstContribution = first_row_option("first-contribution", true);
 
 namespace attribution {
 

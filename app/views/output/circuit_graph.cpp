@@ -42,7 +42,6 @@ using circuit_picture::kSteps;
 using circuit_picture::cut_of;
 using circuit_picture::elsewhere_words;
 using circuit_picture::named_tokens;
-using circuit_picture::names_one_twice;
 using circuit_picture::question_of;
 
 /// The edge that was clicked: its place in the circuit, by position after all places without.
@@ -307,7 +306,6 @@ Picture build(const ViewContext& c) {
   }
   if (!question) return message(c, kComputing);
   if (has_no_loss(*c.run, c.options[kMetric])) return message(c, kNoLoss);
-  if (names_one_twice(c.options)) return message(c, kOneTwice);
   if (question->cut.cut == CircuitCut::list_mean)
     if (auto words = waiting_for_means(c, circuit_picture::means_of(c))) return *words;
   if (const std::string problem = question->cut.problem(*c.run); !problem.empty()) return message(c, problem);
@@ -475,7 +473,6 @@ float print_shape(const ViewContext& c) {
 }
 
 std::string refuse(const ViewContext& c) {
-  if (names_one_twice(c.options)) return kOneTwice;
   const auto question = c.run ? question_of(c) : std::nullopt;
   return question ? question->cut.problem(*c.run) : "";
 }

@@ -47,10 +47,6 @@ const Option<int> kSteps =
                                   .steps = {1, 2, 3, 5, 10, 20, 50},
                                   .keys = "pP"}));
 
-bool names_one_twice(const Options& options) {
-  return named_tokens(options) > 1 && options[kMeasuredToken] == options[kOtherToken];
-}
-
 CircuitCut cut_of(const ViewContext& c) {
   for (const auto& [elsewhere, cut] : kCutsElsewhere)
     if (elsewhere == c.options[kElsewhere]) return cut;

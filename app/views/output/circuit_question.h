@@ -17,8 +17,6 @@ extern const Option<bool> kByPosition;
 extern const Option<int> kSteps;
 
 int named_tokens(const Options& options);
-/// Whether the metric is the difference of a token and itself.
-bool names_one_twice(const Options& options);
 
 /// What edges carry that are cut.
 CircuitCut cut_of(const ViewContext& context);

@@ -31,8 +31,7 @@ const auto kWords =
     switch_option("lens-guesses", "Guesses", "wW", "make cells wide enough for the text of the best guess",
                   "narrow cells", true);
 /// -1: such that the query's column is visible.
-const auto kFirstColumn = first_row_option("first-column", "First column",
-                                           "first position shown (auto: keeps the query in view)", true, -1);
+const auto kFirstColumn = first_row_option("first-column", true, -1);
 
 // ---- colours ----
 

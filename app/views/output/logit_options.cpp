@@ -81,17 +81,6 @@ std::optional<TokenChoice> other_token_choice(const ViewContext& c, const std::o
   return token ? guess_other_than(c, *token) : std::nullopt;
 }
 
-bool is_one_twice(const ViewContext& c, const TokenChoice& token, const TokenChoice& against) {
-  using By = TokenChoice::By;
-  const auto is_known = [](const TokenChoice& choice) {
-    return choice.by == By::id || choice.by == By::rank;
-  };
-  if (!is_known(token) || !is_known(against)) return false;
-  if (token.by == against.by) return token == against;
-  const auto next = c.run ? current_next(c) : nullptr;  // ranks are of this run: others were resolved
-  return next && id_of(token, next->logits) == id_of(against, next->logits);
-}
-
 std::optional<LogitTokens> logit_tokens(const ViewContext& c) {
   const auto token = token_choice(c, kMeasuredToken);
   const auto against =

@@ -24,8 +24,6 @@ std::optional<TokenChoice> token_choice(const ViewContext& context, const Option
 /// The token that another one is compared with: `kOtherToken`. Nothing until both are known.
 std::optional<TokenChoice> other_token_choice(const ViewContext& context,
                                               const std::optional<TokenChoice>& token);
-/// Whether two tokens are one, as far as the prediction is known.
-bool is_one_twice(const ViewContext& context, const TokenChoice& token, const TokenChoice& against);
 
 /// The tokens of a view that takes a logit, or the difference of two logits, apart.
 struct LogitTokens {

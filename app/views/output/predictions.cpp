@@ -32,9 +32,7 @@ const auto kSurprisingFirst =
     switch_option("surprising-first", "Most surprising first", "oO", "sort positions by loss, highest first",
                   "most surprising tokens first");
 /// -1: such that the query's row is visible, or if sorted, the most surprising one.
-const auto kFirstPosition = first_row_option(
-    "first-position", "First row",
-    "first row shown (auto: keeps the query, or the most surprising token, in view)", true, -1);
+const auto kFirstPosition = first_row_option("first-position", true, -1);
 
 constexpr std::size_t kGuesses = 5;
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();

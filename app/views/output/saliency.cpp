@@ -58,9 +58,7 @@ const auto kSteps = applying_if(
                                      .keys = "xX"}));
 const auto kSorted = switch_option("salient-first", "Largest first", "oO",
                                    "sort tokens by their share, largest first", "largest shares first");
-const auto kFirstRow =
-    first_row_option("first-salient", "First row",
-                     "first row shown (auto: keeps the chosen or the strongest token in view)", true, -1);
+const auto kFirstRow = first_row_option("first-salient", true, -1);
 
 // ---- the question ----
 

@@ -21,7 +21,7 @@ namespace sampling {
 
 enum Role { kGuess, kPart };  // rows of the table, parts of the bars; Region::id: rank, token id
 
-const auto kFirstRank = first_row_option("first-rank", "First row", "first row shown", true);
+const auto kFirstRank = first_row_option("first-rank", true);
 
 // Rows of the picture's table, default and maximum, and rows of a file.
 constexpr int kMaxParts = 300;  // maximum in a bar

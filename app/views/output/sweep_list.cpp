@@ -9,8 +9,7 @@
 
 namespace headscope::app {
 
-const Option<int> kFirstSwept =
-    first_row_option("first-swept", "First row", "first row shown in the list of MLPs or neurons", true);
+const Option<int> kFirstSwept = first_row_option("first-swept", true);
 const ListRows kSweptRows{.role = kSweptRow, .first = kFirstSwept, .names = "MLPs"};
 
 List sweep_list(const ViewContext& c, const SweepOf& question, const Sweep& sweep,

@@ -10,6 +10,7 @@
 #include "app/views/output/sweep_words.h"
 #include "app/views/parts/declare.h"
 #include "app/views/parts/prompt_list_words.h"
+#include "app/views/parts/selected.h"
 
 namespace headscope::app {
 namespace {
@@ -32,9 +33,18 @@ bool takes_mean(SweepEdit edit) {
   return edit == SweepEdit::mean || edit == SweepEdit::list_mean;
 }
 
+/// Whether the metric is the difference of a token and itself, as far as the prediction is known.
 bool names_one_twice(const ViewContext& c, const SweepOf& question) {
-  return c.options[kSweptMetric] == SweepMetric::difference &&
-         is_one_twice(c, question.token, question.against);
+  using By = TokenChoice::By;
+  const TokenChoice &token = question.token, &against = question.against;
+  const auto is_known = [](const TokenChoice& choice) {
+    return choice.by == By::id || choice.by == By::rank;
+  };
+  if (c.options[kSweptMetric] != SweepMetric::difference || !is_known(token) || !is_known(against))
+    return false;
+  if (token.by == against.by) return token == against;
+  const auto next = c.run ? current_next(c) : nullptr;  // ranks are of this run: others were resolved
+  return next && id_of(token, next->logits) == id_of(against, next->logits);
 }
 
 /// "z, q or k"

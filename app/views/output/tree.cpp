@@ -27,19 +27,8 @@ enum Role { kNode };  // Region::id: index of a node
 const auto kTexts = make_option<int>(
     "texts", "Texts", "number of continuations the model samples",
     {.phrase = "{sampled continuation}", .default_value = 3, .low = 0, .high = 16, .keys = "yY"});
-const auto kFirstRow = first_row_option("tree-row", "First line",
-                                        "first line of the tree shown (auto: keeps the prompt's end in view)",
-                                        true, -1, 1 << 16);
-const auto kShift = make_option<double>(
-    "tree-shift", "Shift", "horizontal scroll position in ems (auto: keeps the prompt's end in view)",
-    {.default_value = -1.0,
-     .default_name = "auto",
-     .low = 0,
-     .high = 1e6,
-     .kept = false,
-     .reset_on_prompt_change = true,
-     .pane_only = true,
-     .control = Control::none});
+const auto kFirstRow = first_row_option("tree-row", true, -1);
+const auto kShift = pane_option("tree-shift", -1.0, 0.0, 1e6, true);  // the horizontal scroll position in ems
 
 constexpr int kGuesses = 10;
 constexpr std::size_t kMaxNodes = 3000;  // beyond that the oldest tries are left out

@@ -90,9 +90,13 @@ Option<T> session_only(Option<T> option) {
   return option;
 }
 
-/// The same option, for panes only: figures show everything.
+/// An option for what a pane shows, such as a scroll position, see OptionSpec::pane_only. A default below
+/// `low` is "auto".
 template <class T>
-Option<T> pane_only(Option<T> option) {
+Option<T> pane_option(std::string_view name, T by_default, T low, T high,
+                      bool reset_on_prompt_change = false) {
+  Option<T> option = gesture_option(name, "", "", by_default, low, high, by_default < low ? "auto" : "");
+  option.reset_on_prompt_change = reset_on_prompt_change;
   option.pane_only = true;
   return option;
 }

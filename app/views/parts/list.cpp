@@ -11,12 +11,8 @@ const Option<bool> kStrongestFirst =
     switch_option("strongest-first", "Strongest first", "oO",
                   "sort keys by weight, largest first, instead of by position", "strongest keys first");
 
-Option<int> first_row_option(std::string_view name, std::string_view label, std::string_view help,
-                             bool reset_on_prompt_change, int by_default, int last) {
-  auto option = gesture_option(name, label, help, by_default, 0, last, by_default < 0 ? "auto" : "");
-  option.pane_only = true;
-  option.reset_on_prompt_change = reset_on_prompt_change;
-  return option;
+Option<int> first_row_option(std::string_view name, bool reset_on_prompt_change, int by_default) {
+  return pane_option(name, by_default, 0, 1 << 24, reset_on_prompt_change);
 }
 
 int first_row_showing(int row, int shown) {

@@ -21,10 +21,8 @@
 // scroll bar move the rows.
 namespace headscope::app {
 
-/// The scroll position of a list: its first shown row, up to `last`. By default -1: "auto", chosen by the
-/// view.
-Option<int> first_row_option(std::string_view name, std::string_view label, std::string_view help,
-                             bool reset_on_prompt_change = false, int by_default = 0, int last = 1 << 24);
+/// The scroll position of a list: its first shown row. By default -1: chosen by the view.
+Option<int> first_row_option(std::string_view name, bool reset_on_prompt_change = false, int by_default = 0);
 /// The first of `shown` rows such that a given row is visible.
 int first_row_showing(int row, int shown);
 /// The same for a row that is wanted (-1: none is), and apart from that such that the row of the largest

@@ -6,7 +6,7 @@
 namespace headscope::app::list_test {
 namespace {
 
-const Option<int> kFirst = first_row_option("first-test-row", "First row", "first row that is shown");
+const Option<int> kFirst = first_row_option("first-test-row");
 const ListRows kLines{.role = 3, .first = kFirst, .names = "rows"};
 const ListRows kPages{.role = 3, .first = kFirst, .names = "rows", .keys = ListKeys::pages};
 
