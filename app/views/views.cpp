@@ -29,7 +29,7 @@ HEADSCOPE_VIEWS(HEADSCOPE_DECLARE)
 namespace {
 
 std::vector<View> make_views() {
-#define HEADSCOPE_CALL(view) with_means(with_tokens(view())),
+#define HEADSCOPE_CALL(view) with_tokens(with_means(view())),
   return {HEADSCOPE_VIEWS(HEADSCOPE_CALL)};
 #undef HEADSCOPE_CALL
 }

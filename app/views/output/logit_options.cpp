@@ -31,7 +31,9 @@ static std::string refuse_tokens(const View& view, const ViewContext& c, bool in
   if (!c.run || !c.run->model || !c.run->model->tokenizer) return "";
   for (const OptionSpec* option : view.options) {
     const auto* token = std::get_if<GivenToken>(&c.options.value(*option));
-    if (token == nullptr || !has_effect(view, *option, c.options)) continue;
+    if (token == nullptr || !has_effect(view, *option, c.options) ||
+        is_named_by_lines(view, *option, c.options, c.prompts.get()))
+      continue;
     try {
       token_of(*c.run->model, *token,
                in_window ? std::string(option->label) : "--" + std::string(option->flag_name()), {});

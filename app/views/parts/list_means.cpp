@@ -46,8 +46,7 @@ void measure_as(const ListedPrompt& line, const View& view, Options& options, Se
 
 namespace list_means {
 
-const Option<int> kFirstMean =
-    first_row_option("first-mean", "First mean", "first row shown in the list of means");
+const Option<int> kFirstMean = first_row_option("first-mean");
 constexpr int kMeanRow = 1000;  // no role of the view's own picture
 const ListRows kRows{.role = kMeanRow, .first = kFirstMean, .names = "rows"};
 
