@@ -1,4 +1,6 @@
-// Tables as files, options by name, and selections.
+// Tables as files, and as text; selections and words of views.
+
+#include <nlohmann/json.hpp>
 
 #include "app/views/parts/names.h"
 #include "tests/app/view_fixture.h"
@@ -6,35 +8,69 @@
 namespace headscope::app::table_test {
 namespace {
 
-TEST(Csv, QuotesWhatRfc4180SaysAndEndsLinesWithCrLf) {
-  const Table table{{"a", "b"}, {{"1,5", "say \"x\""}, {"two\nlines", "plain"}, {"", "·"}}};
-  EXPECT_EQ(to_csv(table), "a,b\r\n\"1,5\",\"say \"\"x\"\"\"\r\n\"two\nlines\",plain\r\n,·\r\n");
+/// Heads with a number each, of which one is missing and one is none.
+Table heads() {
+  Table table{key_column("layer"), "head", Column("loss", "bits"), note_column("token")};
+  table.fact("value", 0.5, "bits");
+  table.fact("token", std::string_view("·it"));
+  table.fact("none", std::optional<int>());
+  add_row(table, 0, "L0 H1", 1.5, "日本");
+  add_row(table, 10, "L10 H0", std::nullopt, "a");
+  add_row(table, 2, "L2 H3", -20.25, "·b");
+  add_row(table, 3, "L3 H3", std::nan(""));
+  return table;
 }
 
-TEST(Tsv, CellsHoldNoTabsNorLineEnds) {
-  EXPECT_EQ(to_tsv({{"a\tb", "c"}, {{"x\r\ny", ","}}}), "a b\tc\nx  y\t,\n");
+TEST(Table, CsvQuotesWhatRfc4180SaysAndHeadingsHaveUnits) {
+  Table table{"a", Column("b", "bits")};
+  add_row(table, "1,5", 0.1F);
+  add_row(table, "say \"x\"", 1'000'000);
+  add_row(table, "two\nlines", std::nullopt);
+  EXPECT_EQ(to_csv(table), "a,b in bits\r\n\"1,5\",0.1\r\n\"say \"\"x\"\"\",1000000\r\n\"two\nlines\",\r\n");
+  EXPECT_THAT(to_csv(heads()), HasSubstr("3,L3 H3,nan,\r\n"));
 }
 
-TEST(Tables, EveryRowIsAsLongAsTheHeaderAndNumbersReadBack) {
-  const Scenario s("Once upon a time, there was a \"king\"\n");
-  for (const View& view : views()) {
-    const Table table = view.table(s.context(800, 600));
-    ASSERT_FALSE(table.rows.empty()) << view.id;
-    for (const auto& row : table.rows) EXPECT_EQ(row.size(), table.header.size()) << view.id;
-  }
-  const Table pattern = find_view("heatmap")->table(s.context(800, 600));
-  const auto length = static_cast<std::size_t>(s.run->run->length());
-  for (std::size_t q = 0; q < length; ++q) {
-    for (std::size_t k = 0; k < length; ++k) {
-      if (k > q) {
-        EXPECT_EQ(pattern.rows[q][k + 2], "");
-      } else {
-        EXPECT_EQ(std::stof(pattern.rows[q][k + 2]), s.weight(static_cast<int>(q), static_cast<int>(k)));
-      }
-    }
-  }
-  const Table scores = find_view("scores")->table(s.context(800, 600));
-  EXPECT_EQ(scores.rows[2 * length][4], "-inf");  // masked, query 0, key 1
+TEST(Table, TsvCellsHoldNoTabsNorLineEnds) {
+  Table table{"a\tb", "c"};
+  add_row(table, "x\r\ny", ",");
+  EXPECT_EQ(to_tsv(table), "a b\tc\nx  y\t,\n");
+}
+
+TEST(Table, TextAlignsDecimalsAndWideCharacters) {
+  EXPECT_EQ(to_text(heads(), 0, ""),
+            "value: 0.5 bits\n"
+            "token: ·it\n"
+            "\n"
+            "layer  head    loss in bits  token\n"
+            "    0  L0 H1         1.5000  日本\n"
+            "   10  L10 H0                a\n"
+            "    2  L2 H3       -20.2500  ·b\n"
+            "    3  L3 H3            nan\n");
+}
+
+TEST(Table, TextShowsTheStrongestRowsAndCountsTheRest) {
+  Table table = heads();
+  table.ranked_by = "loss";
+  const std::string text = to_text(table, 1, "--top 0");
+  EXPECT_THAT(text, HasSubstr("L2 H3"));
+  EXPECT_THAT(text, ::testing::EndsWith("and 3 more rows: --top 0\n"));
+  EXPECT_THAT(text, Not(HasSubstr("L0 H1")));
+}
+
+TEST(Table, JsonHasNullForWhatIsNotFiniteAndWholeNumbersWhole) {
+  EXPECT_EQ(table_json(heads()).dump(),
+            R"({"facts":{"value":0.5,"token":"·it"},"columns":{"layer":[0,10,2,3],)"
+            R"("head":["L0 H1","L10 H0","L2 H3","L3 H3"],"loss":[1.5,null,-20.25,null],)"
+            R"("token":["日本","a","·b",""]},"units":{"value":"bits","loss":"bits"}})");
+}
+
+TEST(Table, ColumnsHaveOneTypeAndFloatsTheirOwnDigits) {
+  Table table = heads();
+  EXPECT_THROW(add_row(table, "zero"), std::logic_error);
+  EXPECT_THROW(static_cast<void>(table.at("layers")), std::out_of_range);
+  EXPECT_EQ(decimal(0.1F), 0.1);
+  EXPECT_TRUE(is_no_number(no_number()));
+  EXPECT_FALSE(is_no_number(decimal(std::nanf(""))));
 }
 
 TEST(Selections, AreMovedInsideTheRun) {

@@ -123,6 +123,24 @@ std::vector<std::string> texts_of(const Table& table, std::string_view column) {
   return std::get<1>(table.columns[table.at(column)].cells);
 }
 
+std::map<std::pair<int, int>, std::string> matrix_of(const Table& table, std::string_view column) {
+  const std::vector<double> queries = numbers_of(table, "query"), keys = numbers_of(table, "key"),
+                            cells = numbers_of(table, column);
+  std::map<std::pair<int, int>, std::string> matrix;
+  for (std::size_t i = 0; i < cells.size(); ++i)
+    matrix[{static_cast<int>(queries[i]), static_cast<int>(keys[i])}] = number_text(cells[i]);
+  return matrix;
+}
+
+std::map<std::string, std::string> facts_of(const Table& table) {
+  std::map<std::string, std::string> facts;
+  for (const TableFact& fact : table.facts) {
+    const auto* text = std::get_if<std::string>(&fact.value);
+    facts[fact.name] = text != nullptr ? *text : number_text(std::get<double>(fact.value));
+  }
+  return facts;
+}
+
 double fact_of(const Table& table, std::string_view name) {
   return std::get<double>(std::ranges::find(table.facts, name, &TableFact::name)->value);
 }

@@ -218,6 +218,10 @@ std::vector<std::vector<std::string>> text_rows(const Table& table);
 /// The cells of a column. They throw for a column that is not there, or is of the other kind.
 std::vector<double> numbers_of(const Table& table, std::string_view column);
 std::vector<std::string> texts_of(const Table& table, std::string_view column);
+/// A column's cells by the numbers in the columns query and key, as files have them.
+std::map<std::pair<int, int>, std::string> matrix_of(const Table& table, std::string_view column);
+/// The facts, as text.
+std::map<std::string, std::string> facts_of(const Table& table);
 /// A number about the whole table, which must be there.
 double fact_of(const Table& table, std::string_view name);
 

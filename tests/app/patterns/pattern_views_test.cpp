@@ -46,13 +46,11 @@ TEST_F(PatternViews, TheMapOfARectangleHasARowForEachQueryAndAColumnForEachKey) 
   auto page = shown.page();
   for (const char* word : {"le", "chat", "noir", "dort", ".", "black", "cat", "bed", "!"})
     EXPECT_NE(page.take(word), "") << word;
-  const Table table = shown.table();
-  ASSERT_EQ(table.rows.size(), 5U);
-  ASSERT_EQ(table.header.size(), 14U);
-  EXPECT_EQ(table.header[4], "2 cat");
+  auto weights = matrix_of(shown.table(), "weight");
+  EXPECT_EQ(texts_of(shown.table(), "key token")[2], "cat");
   for (int query = 0; query < 5; ++query)
     for (int key = 0; key < 12; ++key)
-      EXPECT_EQ(table.rows[query][key + 2], plain(even_rows(12)(1, 2, query, key)));
+      EXPECT_EQ((weights[{query, key}]), plain(even_rows(12)(1, 2, query, key)));
   // No cell is masked: the strongest cell and a weak one above the diagonal have different colours.
   const int strongest = (1 + 4 + 0) % 12;
   ASSERT_TRUE(shown.color_of(shown.grid(), 0, strongest));
@@ -82,9 +80,9 @@ TEST_F(PatternViews, LinesJoinTwoTextsOfDifferentLengths) {
   ASSERT_EQ(shown.picture().regions.size(), 2U);
   EXPECT_EQ(shown.region(0).row_count, 5);
   EXPECT_EQ(shown.region(1).row_count, 12);
-  const Table table = shown.table();
-  ASSERT_EQ(table.rows.size(), 5U);
-  EXPECT_THAT(table.rows[0], ElementsAre("L1 H2", "0", "le", "5", "sleep", plain(even_rows(12)(1, 2, 0, 5))));
+  const auto rows = text_rows(shown.table());
+  ASSERT_EQ(rows.size(), 5U);
+  EXPECT_THAT(rows[0], ElementsAre("L1 H2", "0", "le", "5", "sleep", plain(even_rows(12)(1, 2, 0, 5))));
   const ViewFixture arcs("lines", s, 900, 600, {{"arrangement", "arcs"}});
   EXPECT_THAT(words_in(arcs.scene()), HasSubstr("the keys are other tokens"));
   EXPECT_THAT(find_view("lines")->refuse(arcs.context()), HasSubstr("the keys are other tokens"));
@@ -100,12 +98,10 @@ TEST_F(PatternViews, DifferencesAreBetweenTwoFiles) {
   const ViewContext c = on_side(Side::difference, view, s.context(900, 700));
   const Picture picture = view.build(c);
   EXPECT_THAT(words_in(picture.scene), HasSubstr("first − second file"));
-  const Table table = view.table(c);
-  for (std::size_t query = 0; query < 8; ++query)
-    for (std::size_t key = 0; key < 8; ++key) {
-      const int q = static_cast<int>(query), k = static_cast<int>(key);
-      EXPECT_EQ(table.rows[query][key + 2], plain(even_rows(8)(1, 2, q, k) - causal_weight(1, 2, q, k)));
-    }
+  auto differences = matrix_of(view.table(c), "difference of weight");
+  for (int q = 0; q < 8; ++q)
+    for (int k = 0; k < 8; ++k)
+      EXPECT_EQ((differences[{q, k}]), plain(even_rows(8)(1, 2, q, k) - causal_weight(1, 2, q, k)));
   EXPECT_THAT(caption(view, c), HasSubstr("minus gpt.safetensors"));
   for (const char* id : {"heads", "lines", "metrics"}) {
     const View& other = *find_view(id);
@@ -180,8 +176,8 @@ TEST_F(PatternViews, SearchFindsTheHeadsOfTheFile) {
     return ViewFixture("search", s, 1000, 600, options).table();
   };
   const Table table = found({{"search-above", "0"}});
-  EXPECT_THAT(table.header,
-              ElementsAre("layer", "head", "query", "query token", "key", "key token", "weight"));
+  EXPECT_THAT(headings(table),
+              ElementsAre("weight", "layer", "head", "query", "query token", "key", "key token", "context"));
   // Both positions of the word, as queries and as keys, in all heads; without a mask queries see later keys.
   std::vector<std::vector<std::string>> expected;
   for (int layer = 0; layer < 2; ++layer)
@@ -190,25 +186,23 @@ TEST_F(PatternViews, SearchFindsTheHeadsOfTheFile) {
         for (const int key : {1, 3}) {
           const float weight = even_rows(4)(layer, head, query, key);
           const auto label = [](int at) { return at == 1 ? "·cat" : "cat"; };
-          expected.push_back({std::to_string(layer), std::to_string(head), std::to_string(query),
-                              label(query), std::to_string(key), label(key), plain(weight)});
+          expected.push_back({plain(weight), std::to_string(layer), std::to_string(head),
+                              std::to_string(query), label(query), std::to_string(key), label(key)});
         }
-  EXPECT_THAT(table.rows, ::testing::UnorderedElementsAreArray(expected));
-  for (std::size_t i = 1; i < table.rows.size(); ++i)
-    EXPECT_GE(std::stod(table.rows[i - 1].back()), std::stod(table.rows[i].back()));
-  EXPECT_EQ(std::ssize(found({{"search-above", "0"}, {"search-heads", "chosen"}}).rows), 4);
-  EXPECT_THAT(found({{"search-text", "list"}}).rows, IsEmpty());
+  auto rows = text_rows(table);
+  for (auto& row : rows) row.pop_back();  // the context
+  EXPECT_THAT(rows, ::testing::UnorderedElementsAreArray(expected));
+  EXPECT_TRUE(std::ranges::is_sorted(numbers_of(table, "weight"), std::greater{}));
+  EXPECT_EQ(found({{"search-above", "0"}, {"search-heads", "chosen"}}).rows(), 4U);
+  EXPECT_EQ(found({{"search-text", "list"}}).rows(), 0U);
 }
 
 TEST_F(PatternViews, SearchOfTwoTextsTakesKeysFromTheSecond) {
   Scenario s = scenario(kCross, even_rows(12), kCrossTexts);
   s.select({1, 2, 1, 3});
   const Table table = ViewFixture("search", s, 1000, 600, {{"search-above", "0"}}).table();
-  ASSERT_EQ(table.rows.size(), 6U);  // one pair of words in six heads
-  for (const auto& row : table.rows) {
-    EXPECT_EQ(row[3], "chat");
-    EXPECT_EQ(row[5], "is");
-  }
+  EXPECT_EQ(texts_of(table, "query token"), std::vector<std::string>(6, "chat"));  // in six heads
+  EXPECT_EQ(texts_of(table, "key token"), std::vector<std::string>(6, "is"));
 }
 
 TEST_F(PatternViews, OffersNoEdits) {

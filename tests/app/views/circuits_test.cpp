@@ -11,15 +11,16 @@ constexpr int kToken = 0;
 
 /// Compares the ids and numbers of the highest and lowest tokens.
 void expect_rows(const Table& table, const auto& tokens) {
-  ASSERT_GT(table.rows.size(), tokens.up.size());
-  const auto& own = table.rows[tokens.up.size()];
-  EXPECT_EQ(own[0], std::to_string(tokens.own_rank + 1));
-  EXPECT_EQ(own[1], std::to_string(tokens.own.id));
-  EXPECT_EQ(own[3], plain(tokens.own.logit));
-  for (std::size_t i = 0; i < tokens.up.size(); ++i) {
-    EXPECT_EQ(table.rows[i][1], std::to_string(tokens.up[i].id));
-    EXPECT_EQ(table.rows[i][3], plain(tokens.up[i].logit));
-    EXPECT_EQ(table.rows[i][6], plain(tokens.down[i].logit));
+  EXPECT_EQ(fact_of(table, "rank"), tokens.own_rank + 1);
+  EXPECT_EQ(fact_of(table, "token id"), tokens.own.id);
+  EXPECT_EQ(fact_of(table, table.columns[3].name.ends_with("logit") ? "logit" : "score"),
+            decimal(tokens.own.logit));
+  const auto rows = text_rows(table);
+  ASSERT_EQ(rows.size(), tokens.up.size());
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    EXPECT_EQ(rows[i][1], std::to_string(tokens.up[i].id));
+    EXPECT_EQ(rows[i][3], plain(tokens.up[i].logit));
+    EXPECT_EQ(rows[i][6], plain(tokens.down[i].logit));
   }
 }
 
@@ -53,14 +54,14 @@ TEST(Circuits, ShowTheStrongestPairs) {
   Scenario s("A robot must obey the orders", {1, 3, 4, -1});
   const auto pairs = s.ask(PairsOfHead{1, 3, {false, false}});
   const ViewFixture shown("circuits", s, 1000, 600, {{"circuit", "pairs"}, {"token-norm", "no"}});
-  const Table table = shown.table();
-  ASSERT_EQ(table.rows.size(), pairs->strongest.size());
-  for (std::size_t i = 0; i < table.rows.size(); ++i) {
-    EXPECT_EQ(table.rows[i][1], std::to_string(pairs->strongest[i].row));
-    EXPECT_EQ(table.rows[i][3], std::to_string(pairs->strongest[i].col));
-    EXPECT_EQ(table.rows[i][5], plain(pairs->strongest[i].value));
+  const auto rows = text_rows(shown.table());
+  ASSERT_EQ(rows.size(), pairs->strongest.size());
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    EXPECT_EQ(rows[i][1], std::to_string(pairs->strongest[i].row));
+    EXPECT_EQ(rows[i][3], std::to_string(pairs->strongest[i].col));
+    EXPECT_EQ(rows[i][5], plain(pairs->strongest[i].value));
   }
-  const std::string query = "query " + table.rows[12][2] + "   id " + table.rows[12][1];
+  const std::string query = "query " + rows[12][2] + "   id " + rows[12][1];
   EXPECT_THAT(shown.tooltip(12), Contains(query));
   EXPECT_THAT(shown.tooltip(12), Contains("score " + exact(pairs->strongest[12].value)));
 }

@@ -119,14 +119,17 @@ TEST(ViewDifference, MetricsAreDifferencesOfEachHead) {
   const Table after = table_of(Side::run, "metrics", scenario),
               before = table_of(Side::baseline, "metrics", scenario),
               difference = table_of(Side::difference, "metrics", scenario);
-  ASSERT_EQ(difference.rows.size(), after.rows.size());
+  ASSERT_EQ(difference.rows(), after.rows());
   bool any = false;
-  for (std::size_t i = 0; i < difference.rows.size(); ++i)
-    for (std::size_t f = 2; f < difference.header.size(); ++f) {
-      if (after.rows[i][f] == "nan") continue;
-      EXPECT_EQ(std::stof(difference.rows[i][f]), std::stof(after.rows[i][f]) - std::stof(before.rows[i][f]));
-      any |= after.rows[i][f] != before.rows[i][f];
+  for (const HeadMetricKind& metric : head_metrics()) {
+    const std::vector<double> now = numbers_of(after, metric.name), was = numbers_of(before, metric.name),
+                              less = numbers_of(difference, "difference of " + std::string(metric.name));
+    for (std::size_t i = 0; i < now.size(); ++i) {
+      if (std::isnan(now[i])) continue;
+      EXPECT_EQ(static_cast<float>(less[i]), static_cast<float>(now[i]) - static_cast<float>(was[i]));
+      any |= now[i] != was[i];
     }
+  }
   EXPECT_TRUE(any);
 }
 
@@ -139,16 +142,16 @@ TEST(ViewDifference, NeuronsIsTheDifferenceOfEachOne) {
   double last = std::numeric_limits<double>::infinity(), largest = 0;
   for (std::size_t i = 0; i < now.size(); ++i)
     largest = std::max(largest, static_cast<double>(std::abs(now[i] - was[i])));
-  ASSERT_FALSE(table.rows.empty());
-  for (const auto& row : table.rows) {
-    if (row[column(table, "neuron")].empty()) continue;  // norms
-    const auto neuron = static_cast<std::size_t>(std::stoi(row[column(table, "neuron")]));
-    const double difference = std::stod(row[column(table, "difference of after")]);
-    EXPECT_NEAR(difference, static_cast<double>(now[neuron] - was[neuron]), 1e-6);
-    EXPECT_LE(std::abs(difference), last) << "the most changed first";
-    last = std::abs(difference);
+  const std::vector<double> neurons = numbers_of(table, "neuron"),
+                            differences = numbers_of(table, "difference of after");
+  ASSERT_FALSE(neurons.empty());
+  for (std::size_t i = 0; i < neurons.size(); ++i) {
+    const auto neuron = static_cast<std::size_t>(neurons[i]);
+    EXPECT_NEAR(differences[i], static_cast<double>(now[neuron] - was[neuron]), 1e-6);
+    EXPECT_LE(std::abs(differences[i]), last) << "the most changed first";
+    last = std::abs(differences[i]);
   }
-  EXPECT_NEAR(std::abs(std::stod(table.rows[0][column(table, "difference of after")])), largest, 1e-6);
+  EXPECT_NEAR(std::abs(differences[0]), largest, 1e-6);
   EXPECT_GT(largest, 1e-3);
 }
 
@@ -156,21 +159,22 @@ TEST(ViewDifference, ThePassIsTheDifferenceOfEachVector) {
   const Scenario scenario = edited(), clean(kRobot);
   const Table table = table_of(Side::difference, "pass", scenario);
   const auto after = scenario.ask(PassOfToken{-1}), before = clean.ask(PassOfToken{-1});
-  ASSERT_EQ(table.rows.size(), 1 + 4 * after->blocks.size());
-  const std::size_t norm = column(table, "norm of the difference"), first = column(table, "[0]");
+  const std::vector<double> norms = numbers_of(table, "norm of the difference");
+  const std::size_t first = table.at("[0]");
+  const auto rows = text_rows(table);
+  ASSERT_EQ(rows.size(), 1 + 4 * after->blocks.size());
   for (std::size_t row = 0; row < 1 + 4 * 2; ++row)
-    EXPECT_EQ(std::stod(table.rows[row][norm]), 0) << "before the edit of layer 2, row " << row;
+    EXPECT_EQ(norms[row], 0) << "before the edit of layer 2, row " << row;
   for (std::size_t layer = 2; layer < after->blocks.size(); ++layer) {
-    const auto &row = table.rows[4 + 4 * layer], &now = table.rows[1 + 4 * layer];
     const auto &end = after->blocks[layer]->resid_post, &was = before->blocks[layer]->resid_post;
     double squares = 0;
     for (std::size_t i = 0; i < end.size(); ++i) {
       const double difference = static_cast<double>(end[i] - was[i]);
       squares += difference * difference;
-      EXPECT_NEAR(std::stod(row[first + i]), difference, 1e-5);
+      EXPECT_NEAR(std::stod(rows[4 + 4 * layer][first + i]), difference, 1e-5);
     }
-    EXPECT_NEAR(std::stod(row[norm]), std::sqrt(squares), 1e-4);
-    EXPECT_GT(std::stod(now[norm]), 0) << "attn_out of layer " << layer;
+    EXPECT_NEAR(norms[4 + 4 * layer], std::sqrt(squares), 1e-4);
+    EXPECT_GT(norms[1 + 4 * layer], 0) << "attn_out of layer " << layer;
   }
 }
 
@@ -179,13 +183,12 @@ TEST(ViewDifference, QueriesKeysAndValuesIsTheDifferenceOfEachComponent) {
   scenario.select({3, 2, 5});
   const Table table = table_of(Side::difference, "qkv", scenario);
   const auto after = scenario.ask(AttentionInputOf{3, 5}), before = clean.ask(AttentionInputOf{3, 5});
-  const std::size_t output = column(table, "Δ ln_1 × c_attn.weight");
-  ASSERT_EQ(table.rows.size(), after->output.size());
+  const std::vector<double> output = numbers_of(table, "Δ ln_1 × c_attn.weight");
+  ASSERT_EQ(output.size(), after->output.size());
   double largest = 0;
-  for (std::size_t i = 0; i < table.rows.size(); ++i) {
-    const double difference = std::stod(table.rows[i][output]);
-    EXPECT_NEAR(difference, static_cast<double>(after->output[i] - before->output[i]), 1e-6);
-    largest = std::max(largest, std::abs(difference));
+  for (std::size_t i = 0; i < output.size(); ++i) {
+    EXPECT_NEAR(output[i], static_cast<double>(after->output[i] - before->output[i]), 1e-6);
+    largest = std::max(largest, std::abs(output[i]));
   }
   EXPECT_GT(largest, 1e-2);
 }

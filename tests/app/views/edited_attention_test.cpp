@@ -72,7 +72,7 @@ TEST(EditedAttention, HeatmapColoursWhatIsSeenAndHatchesTheRest) {
   for_each_edited([](const Scenario& s, const EditedCase& edited, const auto& weights) {
     const ViewFixture shown("heatmap", s, 900, 800);
     const int grid = shown.grid();
-    const Table table = shown.table();
+    auto table = matrix_of(shown.table(), "weight");
     DrawnPage page = shown.page();
     for (int query = 0; query < s.length(); ++query) {
       for (int key = 0; key < s.length(); ++key) {
@@ -84,7 +84,7 @@ TEST(EditedAttention, HeatmapColoursWhatIsSeenAndHatchesTheRest) {
         const auto lines = shown.tooltip(grid, query, key);
         if (masked) {
           EXPECT_TRUE(drawn.empty());
-          EXPECT_EQ(table.rows[q][k + 2], "");
+          EXPECT_EQ((table[{query, key}]), "");
           EXPECT_THAT(lines,
                       Contains(std::string("masked: ") +
                                (key > query ? "this key comes after the query" : "an edit masks this key")));
@@ -93,8 +93,8 @@ TEST(EditedAttention, HeatmapColoursWhatIsSeenAndHatchesTheRest) {
                     "query " + std::to_string(query) + ", key " + std::to_string(key > query ? -1 : key));
         } else {
           ASSERT_EQ(drawn.size(), 1U);
-          EXPECT_TRUE(agree(drawn[0].text, table.rows[q][k + 2], weights[q][k], kTolerance));
-          EXPECT_THAT(lines, Contains("weight " + table.rows[q][k + 2]));
+          EXPECT_TRUE(agree(drawn[0].text, table[{query, key}], weights[q][k], kTolerance));
+          EXPECT_THAT(lines, Contains("weight " + table[{query, key}]));
           EXPECT_EQ(in_words(shown.click(grid, query, key)),
                     "query " + std::to_string(query) + ", key " + std::to_string(key));
         }
@@ -107,31 +107,37 @@ TEST(EditedAttention, AllViewsHaveTheSameNumbersAsTheReference) {
   for_each_edited([](const Scenario& s, const EditedCase& edited, const auto& weights) {
     const auto length = static_cast<std::size_t>(s.length());
     const Table scores = ViewFixture("scores", s, 900, 800).table();
-    const Table heads = ViewFixture("heads", s, 900, 800).table();
-    const Table query = ViewFixture("query", s, 1200, 800).table();
-    const Table softmax = ViewFixture("softmax", s, 900, 800).table();
-    const Table tokens = ViewFixture("tokens", s, 900, 100).table();
-    const std::size_t map = (kLayer * 8 + kHead) * length;
+    auto pattern = matrix_of(scores, "weight"), hidden = matrix_of(scores, "masked");
+    const auto query = numbers_of(ViewFixture("query", s, 1200, 800).table(), "weight"),
+               softmax = numbers_of(ViewFixture("softmax", s, 900, 800).table(), "weight"),
+               tokens = numbers_of(ViewFixture("tokens", s, 900, 100).table(), "weight");
+    std::map<std::pair<int, int>, std::string> map;
+    for (const auto& row : text_rows(ViewFixture("heads", s, 900, 800).table()))
+      if (row[0] == std::to_string(kLayer) && row[1] == std::to_string(kHead))
+        map[{std::stoi(row[2]), std::stoi(row[3])}] = row[4];
     const bool forced = weights[2][6] == 0.5;
     for (std::size_t q = 0; q < length; ++q) {
       for (std::size_t k = 0; k < length; ++k) {
         SCOPED_TRACE(std::to_string(q) + " " + std::to_string(k));
         const bool masked = edited.masked(static_cast<int>(q), static_cast<int>(k));
-        EXPECT_NEAR(number(scores.rows[3 * length + q][k + 3]), weights[q][k], kTolerance);
-        EXPECT_EQ(scores.rows[2 * length + q][k + 3] == "-inf", masked || (forced && q == 2 && k == 6));
-        EXPECT_EQ(heads.rows[map + q][k + 3], masked ? "" : scores.rows[3 * length + q][k + 3]);
+        const std::pair at(q, k);
+        EXPECT_NEAR(number(pattern[at]), weights[q][k], kTolerance);
+        EXPECT_EQ(hidden[at] == "-inf", masked || (forced && q == 2 && k == 6));
+        EXPECT_EQ(map[at], masked ? "" : pattern[at]);
       }
     }
     for (std::size_t k = 0; k < length; ++k) {
       SCOPED_TRACE(k);
-      EXPECT_NEAR(number(query.rows[k][5]), weights[2][k], kTolerance);
-      EXPECT_EQ(tokens.rows[k][8].empty(), edited.masked(2, static_cast<int>(k)));
-      EXPECT_NEAR(number(tokens.rows[k][8]), weights[2][k], kTolerance);
+      EXPECT_NEAR(query[k], weights[2][k], kTolerance);
+      EXPECT_EQ(is_no_number(tokens[k]), edited.masked(2, static_cast<int>(k)));
+      if (!is_no_number(tokens[k])) {
+        EXPECT_NEAR(tokens[k], weights[2][k], kTolerance);
+      }
       if (!forced) {
-        EXPECT_NEAR(number(softmax.rows[k][3]), weights[2][k], kTolerance);
+        EXPECT_NEAR(softmax[k], weights[2][k], kTolerance);
       }
     }
-    EXPECT_EQ(softmax.rows.size(), length + 2) << "and the entropy and the largest weight";
+    EXPECT_EQ(softmax.size(), length);
   });
 }
 
@@ -148,7 +154,7 @@ TEST(EditedAttention, LinesLeadToLaterKeysToo) {
   for_each_edited([](const Scenario& s, const EditedCase&, const auto& weights) {
     const ViewFixture shown("lines", s, 900, 800, {{"threshold", "0.05"}});
     std::set<std::pair<int, int>> listed;
-    for (const auto& row : shown.table().rows) listed.emplace(std::stoi(row[1]), std::stoi(row[3]));
+    for (const auto& row : text_rows(shown.table())) listed.emplace(std::stoi(row[1]), std::stoi(row[3]));
     for (int query = 0; query < s.length(); ++query)
       for (int key = 0; key < s.length(); ++key)
         EXPECT_EQ(listed.contains({query, key}), weights[query][key] >= 0.05) << query << " " << key;
@@ -217,24 +223,16 @@ TEST(EditedAttention, PooledMapsKeepTheMask) {
   EXPECT_NEAR(static_cast<double>(open.values.at(63)), most, 1e-4);
 }
 
-/// The values of the strip under the sum; empty: there is none.
-std::vector<std::string> edited_sum(const Table& table, std::size_t d_head) {
-  const std::vector<std::string>& last = table.rows.back();
-  if (last.front() != "edited sum") return {};
-  return {last.end() - static_cast<std::ptrdiff_t>(d_head), last.end()};
-}
-
 // An edit at one position is about that query alone.
 TEST(EditedOutput, OnlyTheQueriesOfAnEditAreOff) {
-  const std::size_t d_head = static_cast<std::size_t>(bundled()->config().d_head());
-  for (const auto& [query, off] : {std::pair{5, true}, {4, false}}) {
-    const Scenario s = scenario_of("L2H1.z[5]=0", {kLayer, kHead, query, -1});
-    EXPECT_EQ(!edited_sum(ViewFixture("query", s, 1700, 700).table(), d_head).empty(), off) << query;
-  }
-  for (const char* edits : {"L2H1.z[4]=mean", "L2H0.z=0", "L1H1.z=0", "L2H1.pattern=0"}) {
-    const Scenario s = scenario_of(edits, {kLayer, kHead, 5, -1});
-    EXPECT_TRUE(edited_sum(ViewFixture("query", s, 1700, 700).table(), d_head).empty()) << edits;
-  }
+  const auto shows_edited_sum = [](const char* edits, int query) {
+    const ViewFixture shown("query", scenario_of(edits, {kLayer, kHead, query, -1}), 1700, 700);
+    return shown.strip(Vector::edited_z, query) >= 0;
+  };
+  EXPECT_TRUE(shows_edited_sum("L2H1.z[5]=0", 5));
+  EXPECT_FALSE(shows_edited_sum("L2H1.z[5]=0", 4));
+  for (const char* edits : {"L2H1.z[4]=mean", "L2H0.z=0", "L1H1.z=0", "L2H1.pattern=0"})
+    EXPECT_FALSE(shows_edited_sum(edits, 5)) << edits;
 }
 
 }  // namespace

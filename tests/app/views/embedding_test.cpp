@@ -57,33 +57,33 @@ TEST(Embedding, RowsShowTheCosinesOfTheTable) {
   const Scenario s = robot();
   const auto expected = nearest_in_reference(id_of(s));
   const ViewFixture shown("embedding", s, 1200, 800);
-  const Table table = shown.table();
+  const auto rows = text_rows(shown.table());
   DrawnPage page = shown.page();
   for (std::size_t i = 0; i < NearestTokens::kMax; ++i) {
     const auto drawn = page.take(shown.region(shown.find(kNeighbourRole, static_cast<int>(i))).rect);
     ASSERT_EQ(drawn.size(), 4U) << "place, token, id, cosine";
     EXPECT_EQ(drawn[0].text, std::to_string(i + 1));
-    EXPECT_EQ(drawn[1].text, table.rows[3 + i][2]);
+    EXPECT_EQ(drawn[1].text, rows[3 + i][2]);
     EXPECT_EQ(drawn[2].text, std::to_string(expected[i].second));
-    EXPECT_TRUE(agree(drawn[3].text, table.rows[3 + i][3], expected[i].first, 1e-6));
+    EXPECT_TRUE(agree(drawn[3].text, rows[3 + i][3], expected[i].first, 1e-6));
   }
 }
 
 TEST(Embedding, TheTableHasTheRowsOfTheFileAndTheirSum) {
   const Scenario s = robot();
-  const Table table = ViewFixture("embedding", s, 900, 700).table();
+  const auto rows = text_rows(ViewFixture("embedding", s, 900, 700).table());
   const std::vector<double> wte = row_of("wte.weight", id_of(s)), wpe = row_of("wpe.weight", kPosition);
-  ASSERT_EQ(table.rows.size(), 3U + NearestTokens::kMax);
-  EXPECT_EQ(table.rows[0][0], "wte[" + std::to_string(id_of(s)) + "]");
+  ASSERT_EQ(rows.size(), 3U + NearestTokens::kMax);
+  EXPECT_EQ(rows[0][0], "wte[" + std::to_string(id_of(s)) + "]");
   for (std::size_t i = 0; i < wte.size(); ++i) {
-    EXPECT_EQ(std::stof(table.rows[0][5 + i]), static_cast<float>(wte[i]));
-    EXPECT_EQ(std::stof(table.rows[1][5 + i]), static_cast<float>(wpe[i]));
-    EXPECT_EQ(std::stof(table.rows[2][5 + i]), static_cast<float>(wte[i]) + static_cast<float>(wpe[i]));
+    EXPECT_EQ(std::stof(rows[0][5 + i]), static_cast<float>(wte[i]));
+    EXPECT_EQ(std::stof(rows[1][5 + i]), static_cast<float>(wpe[i]));
+    EXPECT_EQ(std::stof(rows[2][5 + i]), static_cast<float>(wte[i]) + static_cast<float>(wpe[i]));
   }
-  EXPECT_NEAR(std::stod(table.rows[0][4]), norm(wte), 1e-5);
-  EXPECT_NEAR(std::stod(table.rows[1][4]), norm(wpe), 1e-5);
-  const int first = std::stoi(table.rows[3][1]);
-  EXPECT_EQ(std::stof(table.rows[3][5]), static_cast<float>(row_of("wte.weight", first)[0]));
+  EXPECT_NEAR(std::stod(rows[0][4]), norm(wte), 1e-5);
+  EXPECT_NEAR(std::stod(rows[1][4]), norm(wpe), 1e-5);
+  const int first = std::stoi(rows[3][1]);
+  EXPECT_EQ(std::stof(rows[3][5]), static_cast<float>(row_of("wte.weight", first)[0]));
 }
 
 TEST(Embedding, WhoLooksUpAComponentInTheLegendReadsItsValue) {

@@ -35,14 +35,19 @@ std::optional<Said> said_in(const ViewFixture& shown, const std::string& pattern
   return std::nullopt;
 }
 
-/// Whether a cell of the table, times `unit`, is the number.
+/// Whether a cell or a fact of the table, times `unit`, is the number.
 bool has(const Table& table, const Said& said, double unit) {
-  const auto is_it = [&](const std::string& cell) {
-    char* end = nullptr;
-    const double value = std::strtod(cell.c_str(), &end);
-    return !cell.empty() && *end == 0 && std::abs(value * unit - said.number) <= said.rounding * 1.001;
+  const auto is_it = [&](double value) {
+    return std::abs(value * unit - said.number) <= said.rounding * 1.001;
   };
-  return std::ranges::any_of(table.rows, [&](const auto& row) { return std::ranges::any_of(row, is_it); });
+  const auto has_it = [&](const Column& column) {
+    return !column.has_texts() && std::ranges::any_of(std::get<0>(column.cells), is_it);
+  };
+  return std::ranges::any_of(table.columns, has_it) ||
+         std::ranges::any_of(table.facts, [&](const TableFact& fact) {
+           const auto* number = std::get_if<double>(&fact.value);
+           return number != nullptr && is_it(*number);
+         });
 }
 
 TEST(ExportedNumbers, FilesHaveTheNumbersThatPicturesSay) {
@@ -99,7 +104,7 @@ TEST(CopyingScores, OfAllHeadsAreThoseOfEach) {
   }
   const ViewFixture shown("circuits", s, 900, 700, {{"circuit", "copying"}});
   const auto all = s.ask(CopyingOfModel{{}});
-  EXPECT_EQ(shown.table().rows[14], (std::vector<std::string>{"1", "6", plain(all->score(1, 6))}));
+  EXPECT_EQ(text_rows(shown.table())[14], (std::vector<std::string>{"1", "6", plain(all->score(1, 6))}));
   EXPECT_EQ(in_words(shown.click(shown.find(1), 1, 6)), "head 1 6");
 }
 

@@ -15,11 +15,12 @@ TEST(HeadMetrics, OfTheTableAreTheAnswersForEveryHead) {
   const Scenario s(kTwice);
   const Table table = ViewFixture("metrics", s, 900, 700).table();
   const auto answer = s.ask(ThumbnailsOfHeads{});
-  ASSERT_EQ(table.rows.size(), answer->of_head.size());
-  for (std::size_t head = 0; head < table.rows.size(); ++head)
-    for (const HeadMetric metric : {HeadMetric::first, HeadMetric::induction, HeadMetric::sink})
-      EXPECT_EQ(std::stof(table.rows[head][2 + static_cast<std::size_t>(metric)]),
-                static_cast<float>(answer->of_head[head]->metrics[metric]));
+  ASSERT_EQ(table.rows(), answer->of_head.size());
+  for (const HeadMetric metric : {HeadMetric::first, HeadMetric::induction, HeadMetric::sink}) {
+    const std::vector<double> numbers = numbers_of(table, kind_of(metric).name);
+    for (std::size_t head = 0; head < numbers.size(); ++head)
+      EXPECT_EQ(numbers[head], decimal(static_cast<float>(answer->of_head[head]->metrics[metric])));
+  }
 }
 
 TEST(HeadMetrics, TheListIsSortedAndLeadsToItsHeads) {
@@ -29,7 +30,7 @@ TEST(HeadMetrics, TheListIsSortedAndLeadsToItsHeads) {
                             {{"metric", "induction"}, {"least-first", least ? "yes" : "no"}});
     std::vector<double> values;
     for (const int id : ids_of_role(shown.picture(), kRow))
-      values.push_back(std::stod(cells_of(shown.table(), "induction").at(static_cast<std::size_t>(id))));
+      values.push_back(numbers_of(shown.table(), "induction").at(static_cast<std::size_t>(id)));
     ASSERT_EQ(values.size(), 48U) << "all of them have room";
     EXPECT_TRUE(least ? std::ranges::is_sorted(values) : std::ranges::is_sorted(values, std::greater{}));
   }
@@ -43,15 +44,15 @@ TEST(HeadMetrics, ADifferenceListsDecreasesByTheirSizeToo) {
   for (const bool least : {false, true}) {
     const ViewFixture shown("metrics", on(Side::difference, "metrics", s, 900, 500),
                             {{"least-first", least ? "yes" : "no"}});
-    const Table table = shown.table();
+    const auto rows = text_rows(shown.table());
     std::vector<double> sizes;
     int falls = 0;
     for (const int id : ids_of_role(shown.picture(), kRow)) {
-      const double value = std::stod(table.rows.at(static_cast<std::size_t>(id))[2]);
+      const double value = std::stod(rows.at(static_cast<std::size_t>(id))[2]);
       sizes.push_back(std::abs(value));
       falls += value < 0;
     }
-    ASSERT_LT(sizes.size(), table.rows.size()) << "not all have room";
+    ASSERT_LT(sizes.size(), rows.size()) << "not all have room";
     EXPECT_TRUE(least ? std::ranges::is_sorted(sizes) : std::ranges::is_sorted(sizes, std::greater{}));
     if (!least) {
       EXPECT_GT(falls, 0);
@@ -66,27 +67,35 @@ TEST(HeadMetrics, OnRepeatedTokensAreTheModelsWhateverThePrompt) {
   const ViewFixture shown("metrics", s, 1200, 900, repeated);
   const auto answer = s.ask(MetricsOnRepeated{RepeatedTokens::default_for(s.config().n_ctx)});
   const Table table = shown.table();
-  EXPECT_EQ(table.rows, ViewFixture("metrics", other, 1200, 900, repeated).table().rows);
-  ASSERT_EQ(table.rows.size(), answer->heads.size());
-  for (std::size_t i = 0; i < table.rows.size(); ++i)
-    EXPECT_EQ(std::stof(table.rows[i][5]), static_cast<float>(answer->heads[i][HeadMetric::induction]));
+  EXPECT_EQ(text_rows(table), text_rows(ViewFixture("metrics", other, 1200, 900, repeated).table()));
+  const std::vector<double> induction = numbers_of(table, "induction");
+  ASSERT_EQ(induction.size(), answer->heads.size());
+  for (std::size_t i = 0; i < induction.size(); ++i)
+    EXPECT_EQ(induction[i], decimal(static_cast<float>(answer->heads[i][HeadMetric::induction])));
+  NamedOptions chosen = repeated;
+  chosen.insert(chosen.end(),
+                {{"repeated-sequences", "2"}, {"repeated-length", "9"}, {"repeated-seed", "5"}});
+  const auto of_chosen = s.ask(MetricsOnRepeated{{9, 2, 5}});
+  EXPECT_EQ(numbers_of(ViewFixture("metrics", s, 1200, 900, chosen).table(), "induction")[3],
+            decimal(static_cast<float>(of_chosen->heads[3][HeadMetric::induction])));
 }
 
 TEST(HeadMetrics, ListThoseAboveALeastNumber) {
   const Scenario s(kTwice);
   const Table all = ViewFixture("metrics", s, 1200, 900, {{"metric", "first"}}).table();
-  std::vector<std::string> numbers = cells_of(all, "first");
-  std::ranges::sort(numbers, {}, [](const std::string& number) { return std::stof(number); });
-  const std::string least = numbers[numbers.size() / 2];  // the number of a listed head
+  std::vector<double> numbers = numbers_of(all, "first");
+  std::ranges::sort(numbers);
+  const double at_least = numbers[numbers.size() / 2];  // the number of a listed head
+  const std::string least = plain(at_least);
   const ViewFixture shown("metrics", s, 1200, 900, {{"metric", "first"}, {"metric-least", least}});
-  const auto above = std::ranges::count_if(
-      numbers, [&](const std::string& number) { return std::stof(number) >= std::stof(least); });
-  EXPECT_EQ(shown.table().rows, all.rows) << "numbers are of all heads";
+  const auto above = std::ranges::count_if(numbers, [&](double number) { return number >= at_least; });
+  const auto all_rows = text_rows(all);
+  EXPECT_EQ(text_rows(shown.table()), all_rows) << "numbers are of all heads";
   // A row belongs to the head that it names, in any order.
   const std::vector<int> rows = ids_of_role(shown.picture(), kRow);
   ASSERT_EQ(std::ssize(rows), above);
   const auto& best =
-      *std::ranges::max_element(all.rows, {}, [](const auto& row) { return std::stof(row[2]); });
+      *std::ranges::max_element(all_rows, {}, [](const auto& row) { return std::stof(row[2]); });
   EXPECT_EQ(in_words(shown.click(shown.find(kRow, rows[0]))), "head " + best[0] + " " + best[1]);
 }
 
@@ -109,7 +118,7 @@ TEST(HeadMetrics, SayWhichQueriesAreLeftOut) {
   const Scenario s = with_edits("L0H1.scores[2,0-2]=null", {0, 1, 3}, kTwice);
   const ViewFixture shown("metrics", s, 1200, 900);
   EXPECT_NE(shown.page().take_starting("left out: 0 to 1 query"), "");
-  EXPECT_EQ(cells_of(shown.table(), "queries left out").at(1), "1");
+  EXPECT_EQ(numbers_of(shown.table(), "queries left out").at(1), 1);
 }
 
 }  // namespace

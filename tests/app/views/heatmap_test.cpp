@@ -15,7 +15,7 @@ TEST(Heatmap, NumbersInTheCellsAreThoseOfTheTableAndTheReference) {
   const auto length = static_cast<std::size_t>(s.length());
   const ViewFixture shown("heatmap", s, 900, 800);
   const viz::Region& grid = shown.region(shown.grid());
-  const Table table = shown.table();
+  auto table = matrix_of(shown.table(), "weight");
   const auto& weights = reference_head(s).weights;
   DrawnPage page = shown.page();
   ASSERT_LE(length, 8U) << "too many for numbers in the cells";
@@ -24,7 +24,8 @@ TEST(Heatmap, NumbersInTheCellsAreThoseOfTheTableAndTheReference) {
       const auto drawn = page.take(grid.cell_rect(static_cast<int>(query), static_cast<int>(key)));
       ASSERT_EQ(drawn.size(), key > query ? 0U : 1U) << query << " " << key;
       if (key <= query) {
-        EXPECT_TRUE(agree(drawn[0].text, table.rows[query][key + 2], weights[query][key], kWeightTolerance));
+        EXPECT_TRUE(
+            agree(drawn[0].text, table[std::pair(query, key)], weights[query][key], kWeightTolerance));
       }
     }
   }
@@ -144,7 +145,7 @@ TEST(Heatmap, ShowsWeightedValuesAndRolloutInPlaceOfWeights) {
   for (const bool rollout : {false, true}) {
     const auto answer = rollout ? s.ask(RolloutOf{layer}) : s.ask(WeightedValuesOf{layer, head});
     const ViewFixture shown("heatmap", s, 900, 800, {{"cell-values", rollout ? "rollout" : "values"}});
-    const Table table = shown.table();
+    auto table = matrix_of(shown.table(), rollout ? "rollout" : "norm");
     const int grid = shown.grid();
     const auto bar = color_bar_of(shown.scene(), shown.region(grid).rect);
     ASSERT_TRUE(bar);
@@ -155,7 +156,7 @@ TEST(Heatmap, ShowsWeightedValuesAndRolloutInPlaceOfWeights) {
       for (int key = 0; key <= query; ++key) sum += static_cast<double>(answer->matrix().at(query, key));
       for (int key = 0; key < 12; ++key) {
         const float value = answer->matrix().at(query, key);
-        const std::string& cell = table.rows[query][key + 2];
+        const std::string& cell = table[{query, key}];
         EXPECT_EQ(cell, key > query ? "" : plain(value));
         if (key > query) continue;
         EXPECT_TRUE(reads(scale, shown.color_of(grid, query, key), static_cast<double>(value)));

@@ -43,7 +43,7 @@ TEST(List, APictureAndAFileHaveItsColumns) {
   List list(c, kLines, 2);
   list.strip("vector", 4, 7, vectors, {.file = "v"});
   list.text("name", 3, names, {.file = "called", .color = light().accent});
-  list.file("twice", [](int row) { return 2 * row; });
+  list.file(key_column("twice"), [](int row) { return 2 * row; });
   list.number("third", 2, thirds, {.file = "third", .digits = 2, .blank = [](int row) { return row == 1; }});
   list.bar("", 1, thirds, {.hidden = true});
   EXPECT_EQ(list.last(), 3) << "what only files have is no column of the table";
@@ -60,10 +60,11 @@ TEST(List, APictureAndAFileHaveItsColumns) {
   EXPECT_TRUE(table.columns[3].hidden);
 
   const Table file = list.exported(3);
-  EXPECT_THAT(file.header, ElementsAre("called", "twice", "third", "v[0]", "v[1]")) << "vectors come last";
-  EXPECT_THAT(file.rows[0], ElementsAre("a", "0", "0.3333333333333333", "1", "2"));
-  EXPECT_THAT(file.rows[1], ElementsAre("b", "2", "", "3", "4"));
-  EXPECT_THAT(file.rows[2], ElementsAre("c", "4", "2", "", "")) << "rows that the picture does not have";
+  EXPECT_THAT(headings(file), ElementsAre("called", "twice", "third", "v[0]", "v[1]")) << "vectors come last";
+  const auto rows = text_rows(file);
+  EXPECT_THAT(rows[0], ElementsAre("a", "0", "0.3333333333333333", "1", "2"));
+  EXPECT_THAT(rows[1], ElementsAre("b", "2", "", "3", "4"));
+  EXPECT_THAT(rows[2], ElementsAre("c", "4", "2", "", "")) << "rows that the picture does not have";
 }
 
 TEST(List, ARowThatHasNoRoomIsInTheNote) {

@@ -50,14 +50,15 @@ TEST(Merge, TheTableSaysWhatEachHeadAdds) {
   Scenario s(kRobot, {1, 2, kPosition});
   const ViewFixture shown("merge", s, 1400, 900);
   const Table table = shown.table();
+  const auto rows = text_rows(table);
   const auto heads = static_cast<std::size_t>(s.config().n_head),
              d = static_cast<std::size_t>(s.config().n_embd);
   const std::size_t first = 3 + static_cast<std::size_t>(s.config().d_head());
-  ASSERT_EQ(table.rows.size(), heads + 4);
-  ASSERT_EQ(table.header.size(), first + d);
-  EXPECT_EQ(table.rows[2][0], "L1 H2");
-  EXPECT_EQ(table.rows[heads][0], "bias");
-  const auto value = [&](std::size_t row, std::size_t i) { return std::stod(table.rows[row][first + i]); };
+  ASSERT_EQ(rows.size(), heads + 4);
+  ASSERT_EQ(table.columns.size(), first + d);
+  EXPECT_EQ(rows[2][0], "L1 H2");
+  EXPECT_EQ(rows[heads][0], "bias");
+  const auto value = [&](std::size_t row, std::size_t i) { return std::stod(rows[row][first + i]); };
   std::vector<double> sum(d, 0.0);
   double along = 0;
   for (std::size_t row = 0; row <= heads; ++row) {
@@ -67,15 +68,14 @@ TEST(Merge, TheTableSaysWhatEachHeadAdds) {
       square += value(row, i) * value(row, i);
       dot += value(row, i) * value(heads + 1, i);
     }
-    EXPECT_NEAR(std::stod(table.rows[row][1]), std::sqrt(square), 1e-5) << row;
-    EXPECT_NEAR(std::stod(table.rows[row][2]), dot / std::stod(table.rows[heads + 1][1]), 1e-5) << row;
-    along += std::stod(table.rows[row][2]);
+    EXPECT_NEAR(std::stod(rows[row][1]), std::sqrt(square), 1e-5) << row;
+    EXPECT_NEAR(std::stod(rows[row][2]), dot / std::stod(rows[heads + 1][1]), 1e-5) << row;
+    along += std::stod(rows[row][2]);
     const int region = shown.find(kPart, static_cast<int>(row));
     ASSERT_GE(region, 0);
-    EXPECT_THAT(shown.tooltip(region),
-                Contains(table.rows[row][0] + ": norm " + exact(std::stof(table.rows[row][1]))));
+    EXPECT_THAT(shown.tooltip(region), Contains(rows[row][0] + ": norm " + exact(std::stof(rows[row][1]))));
   }
-  EXPECT_NEAR(along, std::stod(table.rows[heads + 1][1]), 1e-5) << "the sum's norm";
+  EXPECT_NEAR(along, std::stod(rows[heads + 1][1]), 1e-5) << "the sum's norm";
   for (std::size_t i = 0; i < d; ++i) {
     EXPECT_NEAR(sum[i], value(heads + 1, i), 1e-5);
     EXPECT_NEAR(value(heads + 2, i) + value(heads + 1, i), value(heads + 3, i), 1e-5) << "residual stream";

@@ -44,8 +44,8 @@ TEST(PassView, ColumnsAreAsHighAsTheNormsOfTheTable) {
   const Scenario s = robot();
   const std::size_t layers = s.ask(PassOfToken{kPosition})->blocks.size();
   const ViewFixture shown("pass", s, 1600, 1000);
-  const Table table = shown.table();
-  ASSERT_EQ(table.rows.size(), 1 + 4 * layers);
+  const auto rows = text_rows(shown.table());
+  ASSERT_EQ(rows.size(), 1 + 4 * layers);
   const int chart = shown.find(kChartRole, 1);  // what is added
   ASSERT_GE(chart, 0);
   const viz::Region& region = shown.region(chart);
@@ -60,7 +60,7 @@ TEST(PassView, ColumnsAreAsHighAsTheNormsOfTheTable) {
     return static_cast<double>(h);
   };
   const auto norm_in = [&](std::size_t layer, std::size_t row) {
-    return std::stod(table.rows[1 + 4 * layer + row][2]);
+    return std::stod(rows[1 + 4 * layer + row][2]);
   };
   const double one = norm_in(kLayer, 2) / height_of(2 * (kLayer + 1) + 1);
   for (std::size_t layer = 0; layer < layers; ++layer) {
@@ -163,7 +163,7 @@ TEST(PassView, ShowsWhatThereIsWhileTheRestIsComputed) {
       const viz::Hit hit{i, shown.region(i).row_count - 1, 5};
       EXPECT_EQ(senseless_item(find_view("pass")->facts(shown.context(), shown.picture(), hit).overlay), -1);
     }
-    EXPECT_EQ(shown.table().rows.size(), 1 + 4 * blocks);
+    EXPECT_EQ(shown.table().rows(), 1 + 4 * blocks);
   }
 }
 

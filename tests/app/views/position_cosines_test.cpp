@@ -32,9 +32,8 @@ TEST(PositionCosinesView, AClickOnARowDrawsItsCurveAndTakesItAway) {
   EXPECT_EQ(in_words(ends.press(Key::left)), "");
   const Table table = shown.table();
   const auto cosines = scenario(12).ask(CosinesOfPositions{});
-  EXPECT_EQ(table.header[2], "learned with 20");
-  EXPECT_EQ(table.rows[7][2], plain(cosines->matrix(true).at(20, 7)));
-  EXPECT_EQ(table.rows[7][3], plain(cosines->matrix(false).at(10, 7)));
+  EXPECT_EQ(numbers_of(table, "learned with 20")[7], decimal(cosines->matrix(true).at(20, 7)));
+  EXPECT_EQ(numbers_of(table, "sinusoidal with 10")[7], decimal(cosines->matrix(false).at(10, 7)));
 }
 
 }  // namespace

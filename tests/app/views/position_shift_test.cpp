@@ -14,10 +14,10 @@ TEST(Shift, TooltipAndTableTellTheErrors) {
   EXPECT_THAT(lines, Contains("3 positions ahead"));
   EXPECT_THAT(lines, Contains("learned, T fitted to all t: " + exact(shift->learned[3])));
   EXPECT_THAT(lines, Contains("learned at odd t, T fitted to even t: " + exact(shift->unseen[3])));
-  const Table table = shown.table();
-  ASSERT_EQ(table.rows.size(), shift->learned.size());
-  EXPECT_EQ(table.rows[9][1], plain(shift->sinusoidal[9]));
-  EXPECT_EQ(table.rows[9][4], plain(shift->stay[9]));
+  const auto rows = text_rows(shown.table());
+  ASSERT_EQ(rows.size(), shift->learned.size());
+  EXPECT_EQ(rows[9][1], plain(shift->sinusoidal[9]));
+  EXPECT_EQ(rows[9][4], plain(shift->stay[9]));
   EXPECT_EQ(in_words(shown.choose("Copy no map " + exact(shift->stay[2]), 0, 0, 2)),
             "copy " + plain(shift->stay[2]));
 }

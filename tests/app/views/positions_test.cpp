@@ -66,8 +66,8 @@ TEST(Positions, CurvesColoursAndTableAreTheWeightsOfTheModelAndThePaper) {
   const Scenario& s = scenario(12);
   constexpr std::array<int, 3> kDimensions{3, 8, 151};
   const ViewFixture shown("positions", s, 1500, 900, {{"dimensions", "3,8,151"}}, light(), 2);
-  const Table table = shown.table();
-  ASSERT_EQ(table.rows.size(), static_cast<std::size_t>(s.config().n_ctx));
+  const auto rows = text_rows(shown.table());
+  ASSERT_EQ(rows.size(), static_cast<std::size_t>(s.config().n_ctx));
   DrawnPage page = shown.page();
   for (const int encoding : {0, 1}) {
     std::vector<std::string> names;
@@ -75,12 +75,12 @@ TEST(Positions, CurvesColoursAndTableAreTheWeightsOfTheModelAndThePaper) {
     ASSERT_EQ(curves.size(), kDimensions.size());
     EXPECT_THAT(names, UnorderedElementsAre("3", "8", "151"));
     for (std::size_t i = 0; i < kDimensions.size(); ++i) {
-      ASSERT_EQ(curves[i].values.size(), table.rows.size());
-      for (std::size_t position = 0; position < table.rows.size(); ++position) {
+      ASSERT_EQ(curves[i].values.size(), rows.size());
+      for (std::size_t position = 0; position < rows.size(); ++position) {
         SCOPED_TRACE("encoding " + std::to_string(encoding) + ", dimension " +
                      std::to_string(kDimensions[i]) + ", position " + std::to_string(position));
         const std::string& cell =
-            table.rows[position][1 + static_cast<std::size_t>(encoding) * kDimensions.size() + i];
+            rows[position][1 + static_cast<std::size_t>(encoding) * kDimensions.size() + i];
         EXPECT_TRUE(agree(DrawnNumber{curves[i].values[position], curves[i].rounding}, cell,
                           reference_encoding(s, encoding, static_cast<int>(position), kDimensions[i]), 1e-6));
       }
@@ -103,11 +103,11 @@ TEST(Positions, CurvesColoursAndTableAreTheWeightsOfTheModelAndThePaper) {
     const std::vector<std::string> lines = shown.tooltip(grid, 8, 30);
     for (const auto& [words, which] : {std::pair{"learned ", 0}, {"sinusoidal ", 1}}) {
       EXPECT_TRUE(agree(number_after(lines, words),
-                        table.rows[30][1 + static_cast<std::size_t>(which) * kDimensions.size() + 1],
+                        rows[30][1 + static_cast<std::size_t>(which) * kDimensions.size() + 1],
                         reference_encoding(s, which, 30, 8), 1e-6));
     }
     EXPECT_TRUE(agree(number_after(shown.tooltip(shown.curves(encoding), 0, 30), "dimension 151: "),
-                      table.rows[30][1 + static_cast<std::size_t>(encoding) * kDimensions.size() + 2],
+                      rows[30][1 + static_cast<std::size_t>(encoding) * kDimensions.size() + 2],
                       reference_encoding(s, encoding, 30, 151), 1e-6));
   }
 }

@@ -52,17 +52,17 @@ TEST(Qkv, IsLayerNormTimesTheMatrixPlusTheBias) {
 
 TEST(Qkv, PiecesAreTheHeads) {
   Scenario s(kRobot, {1, 2, 5});
-  const Table table = ViewFixture("qkv", s, 1200, 900).table();
+  const auto rows = text_rows(ViewFixture("qkv", s, 1200, 900).table());
   const auto& head = reference_head(s);
   const std::size_t d_head = head.q[5].size();
-  ASSERT_EQ(table.header.size(), 11U);
+  ASSERT_EQ(rows[0].size(), 11U);
   for (std::size_t i = 0; i < d_head; ++i) {
-    const auto& of_head = table.rows[i];
+    const auto& of_head = rows[i];
     EXPECT_NEAR(std::stod(of_head[1 + kQueryHead]), head.q[5][i], kTolerance);
     EXPECT_NEAR(std::stod(of_head[1 + kKeyHead]), head.k[5][i], kTolerance);
     EXPECT_NEAR(std::stod(of_head[1 + kValueHead]), head.v[5][i], kTolerance);
-    EXPECT_EQ(table.rows[2 * d_head + i][1 + kQuery], of_head[1 + kQueryHead]);
-    EXPECT_EQ(table.rows[2 * d_head + i][1 + kOutput], of_head[1 + kQueryHead]);
+    EXPECT_EQ(rows[2 * d_head + i][1 + kQuery], of_head[1 + kQueryHead]);
+    EXPECT_EQ(rows[2 * d_head + i][1 + kOutput], of_head[1 + kQueryHead]);
   }
 }
 

@@ -77,11 +77,11 @@ TEST(QueryKeySpaceView, SaysHowMuchItShows) {
   EXPECT_THAT(texts(shown.scene()),
               Contains("direction 1, " + percent(space->shares[0]) + " of the variance"));
   EXPECT_THAT(texts(shown.scene()), Contains(HasSubstr(percent(space->shares[0] + space->shares[1]))));
-  const Table table = shown.table();
-  ASSERT_EQ(table.rows.size(), 80U);
-  EXPECT_EQ(table.rows[45][0], "key");
-  EXPECT_EQ(table.rows[45][1], "5");
-  EXPECT_EQ(table.rows[45][3], plain(space->at(true, 5)[0]));
+  const auto rows = text_rows(shown.table());
+  ASSERT_EQ(rows.size(), 80U);
+  EXPECT_EQ(rows[45][0], "key");
+  EXPECT_EQ(rows[45][1], "5");
+  EXPECT_EQ(rows[45][3], plain(space->at(true, 5)[0]));
 }
 
 TEST(QueryKeySpaceView, SaysWhenItIsNotFinite) {

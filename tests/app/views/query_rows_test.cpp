@@ -34,8 +34,8 @@ TEST(SoftmaxDifference, IsTheRunsRowLessTheOthersToTheBit) {
   };
   for (int key = 0; key < 9; ++key) {
     const auto i = static_cast<std::size_t>(key);
-    EXPECT_EQ(std::stof(cells_of(table, "difference of score")[i]), minus(Stage::scores, key));
-    EXPECT_EQ(std::stof(cells_of(table, "difference of weight")[i]), minus(Stage::pattern, key));
+    EXPECT_EQ(numbers_of(table, "difference of score")[i], decimal(minus(Stage::scores, key)));
+    EXPECT_EQ(numbers_of(table, "difference of weight")[i], decimal(minus(Stage::pattern, key)));
   }
 }
 
@@ -43,20 +43,20 @@ TEST(SoftmaxDifference, ComparesKeysOfASecondPromptWithThoseThatStandForThem) {
   const Scenario s = of_two({kLayer, kHead, 5, -1});
   Scenario second("The very old king had daughter");
   const Table table = table_of(Side::difference, "softmax", s);
-  const auto weights = cells_of(table, "difference of weight"),
-             scores = cells_of(table, "difference of score");
+  const auto weights = numbers_of(table, "difference of weight"),
+             scores = numbers_of(table, "difference of score");
   const std::vector<int> stands{0, 2, 3, 4, -1, 5};
   const auto after = s.ask(StagesOf{kLayer, kHead}), before = second.ask(StagesOf{kLayer, kHead});
-  ASSERT_EQ(weights.size(), stands.size() + 1) << "and the entropy";
+  ASSERT_EQ(weights.size(), stands.size());
   for (int key = 0; key < 6; ++key) {
     const auto i = static_cast<std::size_t>(key);
     if (stands[i] < 0) {
-      EXPECT_EQ(weights[i] + scores[i], "") << "nothing stands for it";
+      EXPECT_TRUE(is_no_number(weights[i]) && is_no_number(scores[i])) << "nothing stands for it";
       continue;
     }
-    EXPECT_EQ(std::stof(weights[i]), s.weight(5, key) - second.weight(5, stands[i]));
-    EXPECT_EQ(std::stof(scores[i]),
-              after->matrix(Stage::scores).at(5, key) - before->matrix(Stage::scores).at(5, stands[i]));
+    EXPECT_EQ(weights[i], decimal(s.weight(5, key) - second.weight(5, stands[i])));
+    EXPECT_EQ(scores[i], decimal(after->matrix(Stage::scores).at(5, key) -
+                                 before->matrix(Stage::scores).at(5, stands[i])));
   }
   // The text says it, too.
   EXPECT_THAT(texts(picture_of("softmax", s).scene),
@@ -68,10 +68,10 @@ TEST(SoftmaxDifference, TheLargestDifferencesComeFirst) {
   ViewContext c = on(Side::difference, "softmax", s, 1000, 800);
   set(c, "strongest-first", "yes");
   const viz::Picture picture = find_view("softmax")->build(c);
-  const auto weights = cells_of(find_view("softmax")->table(c), "difference of weight");
-  float last = INFINITY;
+  const auto weights = numbers_of(find_view("softmax")->table(c), "difference of weight");
+  double last = INFINITY;
   for (const int key : ids_of_role(picture, 0)) {
-    const float difference = std::abs(std::stof(weights[key]));
+    const double difference = std::abs(weights[key]);
     EXPECT_LE(difference, last);
     last = difference;
   }
@@ -81,15 +81,14 @@ TEST(ScoreDifference, IsTheReferencesDifference) {
   // Not the last query, from which the mask hides nothing: it is unchanged.
   const Scenario s = edited("L1.mask=none", {kLayer, kHead, 6, 3});
   const auto &after = unmasked_reference(s), &before = reference_head(s, kLayer, kHead);
-  const auto values = named(table_of(Side::difference, "score", s));
-  const auto number = [&](const std::string& name) { return std::stod(values.at("difference of " + name)); };
+  const Table table = table_of(Side::difference, "score", s);
+  const auto number = [&](const std::string& name) { return fact_of(table, "difference of " + name); };
   const auto &q = after.q[6], &k = after.k[3], &q0 = before.q[6], &k0 = before.k[3];
   double through_q = 0, through_k = 0, qq = 0, qq0 = 0;
   for (std::size_t i = 0; i < q.size(); ++i) {
-    const std::string at = std::to_string(i);
-    EXPECT_NEAR(number("q" + at), q[i] - q0[i], kTolerance);
-    EXPECT_NEAR(number("k" + at), k[i] - k0[i], kTolerance);
-    EXPECT_NEAR(number("q*k" + at), q[i] * k[i] - q0[i] * k0[i], kTolerance);
+    EXPECT_NEAR(numbers_of(table, "difference of q")[i], q[i] - q0[i], kTolerance);
+    EXPECT_NEAR(numbers_of(table, "difference of k")[i], k[i] - k0[i], kTolerance);
+    EXPECT_NEAR(numbers_of(table, "difference of q*k")[i], q[i] * k[i] - q0[i] * k0[i], kTolerance);
     through_q += (q[i] - q0[i]) * (k[i] + k0[i]) / 2;
     through_k += (k[i] - k0[i]) * (q[i] + q0[i]) / 2;
     qq += q[i] * q[i], qq0 += q0[i] * q0[i];
@@ -107,39 +106,36 @@ TEST(ScoreDifference, IsTheReferencesDifference) {
 
 TEST(ScoreDifference, IsTheRunsTableLessTheOthersToTheBit) {
   const Scenario s = edited("L0.attn_out=0", {kLayer, kHead, 8, 3});
-  const auto difference = named(table_of(Side::difference, "score", s)),
-             now = named(table_of(Side::run, "score", s)),
-             before = named(table_of(Side::baseline, "score", s));
+  const Table difference = table_of(Side::difference, "score", s), now = table_of(Side::run, "score", s),
+              before = table_of(Side::baseline, "score", s);
   int compared = 0;
-  for (const auto& [name, value] : now) {
-    if (name.starts_with("position")) {
-      EXPECT_EQ(difference.at(name), value);
-      EXPECT_EQ(difference.at("compared " + name), before.at(name));
-      continue;
-    }
+  const auto compare = [&](const std::string& name, double shown, double a, double b) {
     SCOPED_TRACE(name);
-    const bool wide = name.starts_with("q*k") || name.starts_with("norm") || name == "cosine";
-    const std::string& shown = difference.at("difference of " + name);
-    if (wide) {
-      EXPECT_EQ(std::stod(shown), std::stod(value) - std::stod(before.at(name)));
-    } else {
-      EXPECT_EQ(std::stof(shown), std::stof(value) - std::stof(before.at(name)));
-    }
-    compared += std::stod(shown) != 0;
-  }
+    const bool wide = name == "q*k" || name.starts_with("norm") || name == "cosine";
+    EXPECT_EQ(wide ? shown : static_cast<float>(shown),
+              wide ? a - b : static_cast<float>(a) - static_cast<float>(b));
+    compared += shown != 0;
+  };
+  for (const std::string name : {"q", "k", "q*k"})
+    for (std::size_t i = 0; i < now.rows(); ++i)
+      compare(name, numbers_of(difference, "difference of " + name)[i], numbers_of(now, name)[i],
+              numbers_of(before, name)[i]);
+  for (const std::string name : {"norm of q", "norm of k", "cosine", "score", "scaled", "weight"})
+    compare(name, fact_of(difference, "difference of " + name), fact_of(now, name), fact_of(before, name));
+  EXPECT_EQ(fact_of(difference, "compared key"), fact_of(before, "key"));
   EXPECT_GT(compared, 3 * s.config().d_head());
 }
 
 TEST(ScoreDifference, ComparesThePairWithTheOneThatStandsForIt) {
   const Scenario s = of_two({kLayer, kHead, 5, 3});
   Scenario second("The very old king had daughter");
-  const auto difference = named(table_of(Side::difference, "score", s));
-  EXPECT_EQ(difference.at("compared position of the query"), "5");
-  EXPECT_EQ(difference.at("compared position of the key"), "4");
-  EXPECT_EQ(std::stof(difference.at("difference of weight")), s.weight(5, 3) - second.weight(5, 4));
+  const Table difference = table_of(Side::difference, "score", s);
+  EXPECT_EQ(fact_of(difference, "compared query"), 5);
+  EXPECT_EQ(fact_of(difference, "compared key"), 4);
+  EXPECT_EQ(fact_of(difference, "difference of weight"), decimal(s.weight(5, 3) - second.weight(5, 4)));
   const auto k = s.run->run->k(kLayer, kHead, 3), k0 = second.run->run->k(kLayer, kHead, 4);
   for (std::size_t i = 0; i < k.size(); ++i)
-    EXPECT_EQ(std::stof(difference.at("difference of k" + std::to_string(i))), k[i] - k0[i]);
+    EXPECT_EQ(numbers_of(difference, "difference of k")[i], decimal(k[i] - k0[i]));
 }
 
 TEST(ScoreDifference, TakesTheKeyWithTheLargestDifference) {
@@ -148,14 +144,13 @@ TEST(ScoreDifference, TakesTheKeyWithTheLargestDifference) {
   const auto difference = [&](int key) { return std::abs(s.weight(8, key) - clean.weight(8, key)); };
   for (int key = 1; key < 9; ++key)
     if (difference(key) > difference(most)) most = key;
-  EXPECT_EQ(named(table_of(Side::difference, "score", s)).at("position of the key"), std::to_string(most));
+  EXPECT_EQ(fact_of(table_of(Side::difference, "score", s), "key"), most);
   // With two prompts, never a query without a counterpart.
   for (int query = 0; query < 6; ++query) {
-    const auto values = named(table_of(Side::difference, "score", of_two({kLayer, kHead, query, -1})));
-    if (query == 4) {
-      EXPECT_TRUE(values.empty());
-    } else {
-      EXPECT_NE(values.at("position of the key"), "4");
+    const Table table = table_of(Side::difference, "score", of_two({kLayer, kHead, query, -1}));
+    EXPECT_EQ(table.empty(), query == 4);
+    if (!table.empty()) {
+      EXPECT_NE(fact_of(table, "key"), 4);
     }
   }
 }
@@ -164,42 +159,42 @@ TEST(RowDifference, AKeyThatIsHiddenOnOneSideIsInfinitelyFar) {
   const Scenario s = edited("L2H1.scores[8,3]=null", {kLayer, kHead, 8, 3}), clean(kRobot);
   const float weight = -clean.weight(8, 3);
   const Table softmax = table_of(Side::difference, "softmax", s);
-  EXPECT_EQ(cells_of(softmax, "difference of score")[3], "") << "no number of its own";
+  EXPECT_TRUE(is_no_number(numbers_of(softmax, "difference of score")[3])) << "no number of its own";
   EXPECT_THAT(texts(picture_of("softmax", s).scene), Contains(HasSubstr("masked on one side only")));
-  EXPECT_EQ(std::stof(cells_of(softmax, "difference of weight")[3]), weight);
-  const auto cell = named(table_of(Side::difference, "score", s));
-  EXPECT_EQ(cell.at("difference of score"), "0");
-  EXPECT_EQ(cell.at("difference of masked"), "-inf");
-  EXPECT_EQ(std::stof(cell.at("difference of weight")), weight);
+  EXPECT_EQ(numbers_of(softmax, "difference of weight")[3], decimal(weight));
+  const Table cell = table_of(Side::difference, "score", s);
+  EXPECT_EQ(fact_of(cell, "difference of score"), 0);
+  EXPECT_EQ(fact_of(cell, "difference of masked"), -INFINITY);
+  EXPECT_EQ(fact_of(cell, "difference of weight"), decimal(weight));
   EXPECT_THAT(texts(picture_of("score", s).scene), Contains("−∞"));
 }
 
 TEST(RowDifference, WhereTheMaskIsLiftedLaterKeysHaveTheScoresThatTheyAlwaysHad) {
   const Scenario s = edited("L2H1.mask=none; L0.attn_out=0", {kLayer, kHead, 2, 6}), clean(kRobot);
   const auto after = s.ask(StagesOf{kLayer, kHead}), before = clean.ask(StagesOf{kLayer, kHead});
-  const auto cell = named(table_of(Side::difference, "score", s));
-  EXPECT_EQ(std::stof(cell.at("difference of score")),
-            after->matrix(Stage::scores).at(2, 6) - before->matrix(Stage::scores).at(2, 6));
-  EXPECT_EQ(cell.at("difference of masked"), "inf");
-  EXPECT_EQ(std::stof(cell.at("difference of weight")), s.weight(2, 6));
+  const Table cell = table_of(Side::difference, "score", s);
+  EXPECT_EQ(fact_of(cell, "difference of score"),
+            decimal(after->matrix(Stage::scores).at(2, 6) - before->matrix(Stage::scores).at(2, 6)));
+  EXPECT_EQ(fact_of(cell, "difference of masked"), INFINITY);
+  EXPECT_EQ(fact_of(cell, "difference of weight"), decimal(s.weight(2, 6)));
   const Table softmax = table_of(Side::difference, "softmax", s);
-  ASSERT_EQ(softmax.rows.size(), 9U + 1U);
-  EXPECT_EQ(std::stof(cells_of(softmax, "difference of weight")[6]), s.weight(2, 6));
-  EXPECT_EQ(std::stof(cells_of(softmax, "difference of weight")[1]), s.weight(2, 1) - clean.weight(2, 1));
+  ASSERT_EQ(softmax.rows(), 9U);
+  EXPECT_EQ(numbers_of(softmax, "difference of weight")[6], decimal(s.weight(2, 6)));
+  EXPECT_EQ(numbers_of(softmax, "difference of weight")[1], decimal(s.weight(2, 1) - clean.weight(2, 1)));
 }
 
 TEST(RowDifference, WhatIsHiddenOnBothSidesDoesNotDiffer) {
   // Query 2 sees key 6, so its row includes the keys in between, which neither side sees.
   const Scenario s = edited("L2H1.pattern[2,6]=0.5", {kLayer, kHead, 2, -1});
   const Table softmax = table_of(Side::difference, "softmax", s);
-  ASSERT_EQ(softmax.rows.size(), 9U + 1U);
+  ASSERT_EQ(softmax.rows(), 9U);
   for (const int key : {3, 4, 5, 8})
-    for (std::size_t number = 1; number < softmax.header.size(); ++number)
-      EXPECT_EQ(softmax.rows[key][number], "0");
-  const auto cell =
-      named(table_of(Side::difference, "score", edited("L2H1.pattern[2,6]=0.5", {kLayer, kHead, 2, 6})));
-  EXPECT_EQ(cell.at("difference of masked"), "0");
-  EXPECT_EQ(cell.at("difference of weight"), "0.5");
+    for (const char* number : {"score", "weight"})
+      EXPECT_EQ(numbers_of(softmax, std::string("difference of ") + number)[key], 0);
+  const Table cell =
+      table_of(Side::difference, "score", edited("L2H1.pattern[2,6]=0.5", {kLayer, kHead, 2, 6}));
+  EXPECT_EQ(fact_of(cell, "difference of masked"), 0);
+  EXPECT_EQ(fact_of(cell, "difference of weight"), 0.5);
 }
 
 TEST(RowDifference, NothingThatIsNoNumberIsDrawn) {
@@ -213,7 +208,8 @@ TEST(RowDifference, NothingThatIsNoNumberIsDrawn) {
         const viz::Picture picture = find_view(view)->build(c);
         EXPECT_LT(senseless_item(picture.scene), 0);
         EXPECT_THAT(texts(picture.scene), Each(Not(HasSubstr("NaN"))));
-        for (const auto& row : find_view(view)->table(c).rows) EXPECT_THAT(row, Each(Not(HasSubstr("nan"))));
+        for (const auto& row : text_rows(find_view(view)->table(c)))
+          EXPECT_THAT(row, Each(Not(HasSubstr("nan"))));
       }
     }
 }

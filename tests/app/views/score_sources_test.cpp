@@ -11,31 +11,20 @@ namespace {
 constexpr int kGrid = 0;  // index of the region: the first one
 constexpr int kListRole = 1;
 
-/// The last number of the first row that begins with a name.
-double in_table(const Table& table, const std::string& name) {
-  for (const auto& row : table.rows)
-    if (row[0] == name) return std::stod(row[6]);
-  ADD_FAILURE() << "no row " << name;
-  return 0;
-}
-
 TEST(ScoreSourcesView, TheTableHasEveryPairAndAddsUp) {
   for (const int layer : {0, 2, 5}) {
     Scenario s(kRobot);
     s.select({layer, 1, 6, 3});
     const auto a = s.ask(ScoreSourcesOf{layer, 1, 6, 3});
     const Table table = ViewFixture("score_sources", s, 1000, 700).table();
-    ASSERT_EQ(std::ssize(table.rows), a->count() * a->count() + 2 * a->count() + 5);
-    double sum = 0;
-    for (int i = 0; i < a->count(); ++i)
-      for (int j = 0; j < a->count(); ++j) {
-        const auto& row = table.rows[static_cast<std::size_t>(i * a->count() + j)];
-        EXPECT_EQ(std::stod(row[6]), a->product(i, j));
-        sum += std::stod(row[6]);
-      }
-    EXPECT_NEAR(sum, in_table(table, "sum"), 1e-9);
-    EXPECT_EQ(in_table(table, "score of the model"), a->score);
-    EXPECT_NEAR(in_table(table, "sum") + in_table(table, "rounding error"), a->score, 1e-9);
+    const std::vector<double> products = numbers_of(table, "scaled score");
+    EXPECT_EQ(products, a->products);
+    EXPECT_NEAR(std::accumulate(products.begin(), products.end(), 0.0), fact_of(table, "sum"), 1e-9);
+    EXPECT_EQ(fact_of(table, "scaled score"), a->score);
+    EXPECT_NEAR(fact_of(table, "sum") + fact_of(table, "rounding error"), a->score, 1e-9);
+    EXPECT_EQ(fact_of(table, "weight"), decimal(s.ask(PatternOf{layer, 1})->matrix().at(6, 3)));
+    const Table keys = ViewFixture("score_sources", s, 1000, 700, {{"score-list", "key"}}).table();
+    EXPECT_EQ(numbers_of(keys, "scaled score")[1], a->of_key(1));
   }
 }
 
@@ -98,9 +87,8 @@ TEST(ScoreSourcesView, ADifferenceIsThatOfTheProducts) {
   const Scenario s = edited("L1.attn_out[*][7]*=0.5", {3, 2, 6, 3});
   const auto d = s.ask_difference(ScoreSourcesOf{3, 2, 6, 3});
   const Table table = table_of(Side::difference, "score_sources", s);
-  EXPECT_EQ(table.header[6], "difference of scaled score");
-  EXPECT_EQ(std::stod(table.rows[0][6]), d->product(0, 0));
-  EXPECT_EQ(in_table(table, "score of the model"), d->score);
+  EXPECT_EQ(numbers_of(table, "difference of scaled score")[0], d->product(0, 0));
+  EXPECT_EQ(fact_of(table, "difference of scaled score"), d->score);
   const ViewFixture shown("score_sources", on(Side::difference, "score_sources", s, 1300, 900));
   EXPECT_THAT(texts(shown.scene()), Contains(EndsWith(": difference")));
 }
@@ -112,8 +100,7 @@ TEST(ScoreSourcesView, SaysWhichNumbersAreNone) {
   const ViewFixture shown("score_sources", s, 1600, 1000);
   EXPECT_EQ(senseless_item(shown.scene()), -1);
   const Table table = shown.table();
-  EXPECT_EQ(in_table(table, "token embedding"), std::stod(table.rows[0][6]));
-  EXPECT_TRUE(std::isnan(in_table(table, "sum")));
+  EXPECT_TRUE(std::isnan(fact_of(table, "sum")));
   EXPECT_THAT(texts(shown.scene()), Contains(HasSubstr("all products NaN")));
 }
 

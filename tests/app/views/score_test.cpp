@@ -17,15 +17,15 @@ Scenario robot(int key) {
 TEST(ScoreView, NumbersAreTheReferences) {
   const Scenario s = robot(3);
   const auto& head = reference_head(s);
-  const auto values = named(ViewFixture("score", s, 900, 700).table());
-  const auto number = [&](const std::string& name) { return std::stod(values.at(name)); };
+  const Table table = ViewFixture("score", s, 900, 700).table();
+  const auto number = [&](const std::string& name) { return fact_of(table, name); };
   const auto &q = head.q[kQuery], &k = head.k[3];
   double dot = 0, qq = 0, kk = 0, largest = -1e300, sum = 0;
   for (std::size_t i = 0; i < q.size(); ++i) {
     dot += q[i] * k[i], qq += q[i] * q[i], kk += k[i] * k[i];
-    EXPECT_NEAR(number("q" + std::to_string(i)), q[i], kTolerance);
-    EXPECT_NEAR(number("k" + std::to_string(i)), k[i], kTolerance);
-    EXPECT_NEAR(number("q*k" + std::to_string(i)), q[i] * k[i], kTolerance);
+    EXPECT_NEAR(numbers_of(table, "q")[i], q[i], kTolerance);
+    EXPECT_NEAR(numbers_of(table, "k")[i], k[i], kTolerance);
+    EXPECT_NEAR(numbers_of(table, "q*k")[i], q[i] * k[i], kTolerance);
   }
   for (std::size_t key = 0; key <= kQuery; ++key) largest = std::max(largest, head.scaled[kQuery][key]);
   for (std::size_t key = 0; key <= kQuery; ++key) sum += std::exp(head.scaled[kQuery][key] - largest);
@@ -98,8 +98,7 @@ TEST(ScoreView, TakesTheStrongestKeyWhereNoneIsChosen) {
   const Scenario s = robot(-1);
   const auto& weights = reference_head(s).weights[kQuery];
   const auto strongest = std::ranges::max_element(weights) - weights.begin();
-  EXPECT_EQ(named(ViewFixture("score", s, 900, 700).table()).at("position of the key"),
-            std::to_string(strongest));
+  EXPECT_EQ(fact_of(ViewFixture("score", s, 900, 700).table(), "key"), strongest);
 }
 
 TEST(ScoreView, AClickOnTheRowChoosesTheKey) {

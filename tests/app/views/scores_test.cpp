@@ -14,9 +14,9 @@ double reference_stage(const Scenario& s, int stage, int query, int key) {
 }
 
 /// The table's cell for a stage, a query and a key.
-const std::string& cell_of(const Table& table, const Scenario& s, int stage, int query, int key) {
-  return table.rows.at(static_cast<std::size_t>(stage * s.length() + query))
-      .at(static_cast<std::size_t>(key) + 3);
+std::string cell_of(const Table& table, const Scenario& s, int stage, int query, int key) {
+  const auto row = static_cast<std::size_t>(query * s.length() + key);
+  return number_text(numbers_of(table, headings(table).at(static_cast<std::size_t>(stage) + 4)).at(row));
 }
 
 bool is_masked(int stage, int query, int key) {
@@ -46,7 +46,7 @@ TEST(Scores, NumbersInTheCellsAreThoseOfTheTableAndTheReference) {
                      std::to_string(key));
         const auto drawn = page.take(grid.cell_rect(query, key));
         const double expected = reference_stage(s, stage, query, key);
-        const std::string& cell = cell_of(table, s, stage, query, key);
+        const std::string cell = cell_of(table, s, stage, query, key);
         ASSERT_EQ(drawn.size(), is_masked(stage, query, key) ? 0U : 1U);
         EXPECT_TRUE(drawn.empty() ? agree(DrawnNumber{expected, 0}, cell, expected, 0)
                                   : agree(drawn[0].text, cell, expected, kTolerance));

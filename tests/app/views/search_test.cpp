@@ -17,13 +17,18 @@ TEST(SearchView, ListsTheWeightsBetweenSuchTokens) {
   search.from = search.to = {TokenSelector::Kind::text, "king", 0};
   const auto found = s.ask(WeightsOfRun{search});
   const Table table = shown.table();
-  ASSERT_EQ(table.rows.size(), found->best.size());
-  ASSERT_GT(table.rows.size(), 1U);
-  for (std::size_t i = 0; i < table.rows.size(); ++i) {
+  EXPECT_EQ(fact_of(table, "found"), found->count);
+  EXPECT_THAT(headings(table), ElementsAre("weight", "layer", "head", "query", "query token", "key",
+                                           "key token", "query id", "key id", "context"));
+  const auto rows = text_rows(table);
+  ASSERT_EQ(rows.size(), found->best.size());
+  ASSERT_GT(rows.size(), 1U);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
     const FoundWeight& f = found->best[i];
-    EXPECT_EQ(table.rows[i], (std::vector<std::string>{std::to_string(f.layer), std::to_string(f.head),
-                                                       std::to_string(f.query), "·king",
-                                                       std::to_string(f.key), "·king", plain(f.weight)}));
+    EXPECT_THAT(rows[i],
+                ElementsAre(plain(f.weight), std::to_string(f.layer), std::to_string(f.head),
+                            std::to_string(f.query), "·king", std::to_string(f.key), "·king",
+                            std::to_string(f.query_id), std::to_string(f.key_id), found->excerpts[i].text()));
   }
   const FoundWeight& first = found->best.front();
   EXPECT_EQ(in_words(shown.click(0)),
@@ -35,12 +40,10 @@ TEST(SearchView, OfAListAClickShowsThePromptAndThePlaceInIt) {
   const Scenario s = kings();
   const ViewFixture shown("search", s, 1200, 700,
                           {{"search-text", "list"}, {"search-above", "0"}, {"search-to", "any"}});
-  const Table table = shown.table();
-  ASSERT_FALSE(table.rows.empty());
-  EXPECT_EQ(table.header.front(), "prompt");
-  const auto of_second = std::ranges::find(table.rows, "2", [](const auto& row) { return row.front(); });
-  ASSERT_NE(of_second, table.rows.end()) << "“ king” is in the second, too";
-  const auto index = static_cast<int>(of_second - table.rows.begin());
+  const std::vector<double> prompts = numbers_of(shown.table(), "prompt");
+  const auto of_second = std::ranges::find(prompts, 2);
+  ASSERT_NE(of_second, prompts.end()) << "“ king” is in the second, too";
+  const auto index = static_cast<int>(of_second - prompts.begin());
   int region = -1;
   for (std::size_t i = 0; i < shown.picture().regions.size(); ++i)
     if (shown.picture().regions[i].id == index) region = static_cast<int>(i);
@@ -66,10 +69,10 @@ TEST(SearchView, FindsTheMarkedShape) {
   search.shape = {{3, 2}, {4, 3}, {5, 4}};
   search.above = 0.3;
   const auto found = s.ask(WeightsOfRun{search});
-  const Table table = shown.table();
-  ASSERT_EQ(table.rows.size(), found->best.size());
-  ASSERT_FALSE(table.rows.empty());
-  EXPECT_EQ(table.rows[0].back(), plain(found->best[0].weight));
+  const std::vector<double> shares = numbers_of(shown.table(), "share");
+  ASSERT_EQ(shares.size(), found->best.size());
+  ASSERT_FALSE(shares.empty());
+  EXPECT_EQ(shares[0], decimal(found->best[0].weight));
   EXPECT_GT(found->best[0].weight, 0.5F) << "the model has a head that looks at the token before";
 }
 
@@ -78,10 +81,11 @@ TEST(HeadMetricsView, CanBeMeasuredOnAList) {
   const ViewFixture shown("metrics", s, 1200, 700, {{"metrics-text", "list"}, {"metric", "previous"}});
   const auto metrics = s.ask(MetricsOnList{{s.prompts, false}});
   const Table table = shown.table();
-  ASSERT_EQ(table.rows.size(), metrics->heads.size());
-  const auto column = static_cast<std::size_t>(HeadMetric::previous) + 2;
-  for (std::size_t i = 0; i < table.rows.size(); ++i)
-    EXPECT_EQ(table.rows[i][column], plain(static_cast<float>(metrics->heads[i][HeadMetric::previous])));
+  EXPECT_EQ(fact_of(table, "prompts"), 2);
+  const std::vector<double> previous = numbers_of(table, "previous");
+  ASSERT_EQ(previous.size(), metrics->heads.size());
+  for (std::size_t i = 0; i < previous.size(); ++i)
+    EXPECT_EQ(previous[i], decimal(static_cast<float>(metrics->heads[i][HeadMetric::previous])));
   EXPECT_THAT(texts(shown.scene()), Contains(StartsWith("2 prompts of “pairs.txt”; ")));
 }
 
@@ -90,10 +94,10 @@ TEST(QueryKeySpaceView, ShowsTheTokensOfAListAndLeadsToThem) {
   const ViewFixture shown("query_key_space", s, 900, 700,
                           {{"query-key-text", "list"}, {"query-key-color", "prompt"}});
   const auto space = s.ask(QueryKeySpaceOverList{{s.prompts, false}, 2, 1});
-  const Table table = shown.table();
-  ASSERT_EQ(table.rows.size(), 2 * space->places.size());
-  EXPECT_EQ(table.rows[8][0], "2") << "behind the eight tokens of the first";
-  EXPECT_EQ(table.rows[8][3], "A");
+  const auto rows = text_rows(shown.table());
+  ASSERT_EQ(rows.size(), 2 * space->places.size());
+  EXPECT_EQ(rows[8][0], "2") << "behind the eight tokens of the first";
+  EXPECT_EQ(rows[8][3], "A");
   EXPECT_THAT(texts(shown.scene()), Contains(StartsWith("2 prompts of “pairs.txt”; ")));
   const viz::Region& frame = shown.region(0);
   const std::string clicked = in_words(shown.click(0, frame.row_count / 2, frame.col_count / 2));

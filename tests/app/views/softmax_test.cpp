@@ -8,12 +8,8 @@ namespace {
 constexpr int kQuery = 6;
 
 std::vector<float> column(const Table& table, const std::string& name) {
-  const auto at = static_cast<std::size_t>(std::ranges::find(table.header, name) - table.header.begin());
-  std::vector<float> values;
-  for (const auto& row : table.rows)  // without the numbers of all rows together
-    if (row[0] != "entropy in bits" && row[0] != "largest weight")
-      values.push_back(std::strtof(row.at(at).c_str(), nullptr));
-  return values;
+  const std::vector<double> numbers = numbers_of(table, name);
+  return {numbers.begin(), numbers.end()};
 }
 
 TEST(SoftmaxView, ThreeNumbersOfEverySize) {

@@ -27,11 +27,11 @@ TEST(Staircase, ADragTurnsAndTiltsAllTheWayRound) {
 }
 
 TEST(Staircase, TheTableHasBothPaths) {
-  const Table table = shown_with({{"coordinates", "3,40,8"}}).table();
+  const auto rows = text_rows(shown_with({{"coordinates", "3,40,8"}}).table());
   const auto path = scenario(12).ask(PathOfPositions{});
   const int d = bundled()->transformer->config().n_embd;
-  EXPECT_EQ(table.rows[50][2], plain(path->coordinates[50 * 3 + 1]));
-  EXPECT_EQ(table.rows[50][5], plain(sinusoidal_value(50, 40, d)));
+  EXPECT_EQ(rows[50][2], plain(path->coordinates[50 * 3 + 1]));
+  EXPECT_EQ(rows[50][5], plain(sinusoidal_value(50, 40, d)));
 }
 
 }  // namespace

@@ -53,19 +53,19 @@ TEST(Tokenization, RowsLeadFromTheBytesToTheTokenAsTheTokenizerMergesThem) {
 
 TEST(Tokenization, TheTableHasARowForEachMerge) {
   const Scenario s = daughters();
-  const Table table = ViewFixture("tokenization", s, 900, 700).table();
+  const auto rows = text_rows(ViewFixture("tokenization", s, 900, 700).table());
   std::size_t row = 0;
   for (int i = 0; i < s.length(); ++i) {
     const int id = s.run->tokens.ids()[i];
     const auto steps = bundled()->tokenizer->merges(bundled()->tokenizer->bytes(id));
     for (std::size_t k = 0; k < std::max<std::size_t>(1, steps.size()); ++k, ++row) {
-      ASSERT_LT(row, table.rows.size());
-      EXPECT_EQ(table.rows[row][0], std::to_string(i));
-      EXPECT_EQ(table.rows[row][5], steps.empty() ? "" : std::to_string(steps[k].rank + 1));
+      ASSERT_LT(row, rows.size());
+      EXPECT_EQ(rows[row][0], std::to_string(i));
+      EXPECT_EQ(rows[row][5], steps.empty() ? "" : std::to_string(steps[k].rank + 1));
     }
   }
-  EXPECT_EQ(row, table.rows.size());
-  EXPECT_EQ(table.rows.back()[8], s.run->tokens.labels.back());
+  EXPECT_EQ(row, rows.size());
+  EXPECT_EQ(rows.back()[8], s.run->tokens.labels.back());
 }
 
 TEST(Tokenization, BytesThatAreNoTextAreShownAsSuch) {

@@ -24,8 +24,8 @@ TEST(Tokens, LabelsShadesAndNumbersAreThoseOfTheTableAndTheReference) {
   Scenario s(kRobot, {2, 1, 5});
   const std::vector<double>& weights = reference_head(s).weights[5];
   const ViewFixture shown("tokens", s, 900, 120);
-  const Table table = shown.table();
-  ASSERT_EQ(table.rows.size(), static_cast<std::size_t>(s.length()));
+  const auto rows = text_rows(shown.table());
+  ASSERT_EQ(rows.size(), static_cast<std::size_t>(s.length()));
   const auto fill_of = [&](int position) {
     for (const viz::FillRect& item : items_of<viz::FillRect>(shown.scene()))
       if (item.rect == shown.region(shown.chip(position)).rect) return item.color;
@@ -38,7 +38,7 @@ TEST(Tokens, LabelsShadesAndNumbersAreThoseOfTheTableAndTheReference) {
   for (int position = 0; position < s.length(); ++position) {
     SCOPED_TRACE("position " + std::to_string(position));
     const auto i = static_cast<std::size_t>(position);
-    const std::vector<std::string>& row = table.rows[i];
+    const std::vector<std::string>& row = rows[i];
     const auto drawn = page.take(shown.region(shown.chip(position)).rect);
     ASSERT_EQ(drawn.size(), 1U);
     EXPECT_EQ(drawn[0].text, row[2]);
@@ -108,7 +108,7 @@ TEST(Tokens, InADifferenceTheyAreShadedByTheDifferenceOfTheirWeights) {
     EXPECT_THAT(tooltip, Not(Contains(HasSubstr("edited run:"))));
   }
   EXPECT_GT(colored, 1);
-  EXPECT_THAT(view.table(c).header, Contains("difference of weight"));
+  EXPECT_THAT(headings(view.table(c)), Contains("difference of weight"));
 }
 
 TEST(Tokens, LineEndsBreakLinesAndScrollingFollows) {

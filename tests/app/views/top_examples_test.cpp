@@ -18,14 +18,16 @@ TEST(TopExamplesView, OfANeuronListTheLargestActivationsOfTheList) {
   const auto found = s.ask(ActivationsOverList{{s.prompts, false}, {{{2, 17}, {2, 30}}, {}, kAll}});
   ASSERT_FALSE(found->best.empty());
   const Table table = shown.table();
-  EXPECT_THAT(table.header,
-              ElementsAre("layer", "neuron", "activation", "prompt", "position", "token", "context"));
-  ASSERT_EQ(table.rows.size(), found->best.size());
-  for (std::size_t i = 0; i < table.rows.size(); ++i) {
+  EXPECT_THAT(headings(table),
+              ElementsAre("neuron", "activation", "prompt", "position", "token", "token id", "context"));
+  EXPECT_EQ(fact_of(table, "found"), found->count);
+  const auto rows = text_rows(table);
+  ASSERT_EQ(rows.size(), found->best.size());
+  for (std::size_t i = 0; i < rows.size(); ++i) {
     const FoundActivation& f = found->best[i];
-    EXPECT_THAT(table.rows[i],
-                ElementsAre("2", std::to_string(f.neuron), plain(f.activation), std::to_string(f.prompt),
-                            std::to_string(f.position), label_of(shown.context(), f.id), ::testing::_))
+    EXPECT_THAT(rows[i], ElementsAre(std::to_string(f.neuron), plain(f.activation), std::to_string(f.prompt),
+                                     std::to_string(f.position), label_of(shown.context(), f.id),
+                                     std::to_string(f.id), ::testing::_))
         << i;
   }
   EXPECT_THAT(texts(shown.scene()), Contains("Largest activations of L2 neurons 17, 30"));
@@ -80,17 +82,15 @@ TEST(TopExamplesView, OfAHeadLeaveOutKey0UnlessAskedForIt) {
     search.heads = {{2, 1}};
     if (!key0) search.to = {TokenSelector::Kind::from_position, "", 1};
     const auto found = s.ask(WeightsOfRun{search});
-    const Table table = shown.table();
-    ASSERT_EQ(table.rows.size(), found->best.size());
-    EXPECT_THAT(table.header, ElementsAre("layer", "head", "weight", "query", "query token", "key",
-                                          "key token", "context"));
+    const auto rows = text_rows(shown.table());
+    ASSERT_EQ(rows.size(), found->best.size());
     bool of_first = false;
-    for (std::size_t i = 0; i < table.rows.size(); ++i) {
+    for (std::size_t i = 0; i < rows.size(); ++i) {
       const FoundWeight& f = found->best[i];
       of_first |= f.key == 0;
-      EXPECT_EQ(table.rows[i][2], plain(f.weight));
-      EXPECT_EQ(table.rows[i][3], std::to_string(f.query));
-      EXPECT_EQ(table.rows[i][5], std::to_string(f.key));
+      EXPECT_EQ(rows[i][0], plain(f.weight));
+      EXPECT_EQ(rows[i][1], std::to_string(f.query));
+      EXPECT_EQ(rows[i][4], std::to_string(f.key));
       EXPECT_EQ(f.weight, s.weight(f.query, f.key));
     }
     EXPECT_EQ(of_first, key0);
