@@ -3,6 +3,7 @@
 
 #include "app/run/analyses/thumbnails.h"
 #include "app/run/edits/edit_text.h"
+#include "app/views/parts/names.h"
 #include "tests/app/view_fixture.h"
 
 namespace headscope::app::head_metrics_test {
