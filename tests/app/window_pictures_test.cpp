@@ -23,9 +23,8 @@ class PicturesInTheWindow : public CoreTest {
     const PlacedPicture& positions = placed("positions");
     const Table table = positions.view->table(positions.context);
     std::vector<int> found;
-    for (const std::string& name : testing::headings(table)) {  // "learned 5", ..., "sinusoidal 5", ...
+    for (const auto& [name, unit, use, cells] : table.columns)  // "learned 5", ..., "sinusoidal 5", ...
       if (name.starts_with("learned")) found.push_back(std::stoi(name.substr(name.rfind(' ') + 1)));
-    }
     return found;
   }
 

@@ -5,6 +5,7 @@
 #include "app/run/analyses/attention_input.h"
 #include "app/run/analyses/attention_stages.h"
 #include "app/run/analyses/attribution.h"
+#include "app/run/analyses/head_metric.h"
 #include "app/run/analyses/logit_lens.h"
 #include "app/run/analyses/merged_heads.h"
 #include "app/run/analyses/next_token.h"

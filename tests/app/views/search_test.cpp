@@ -40,10 +40,10 @@ TEST(SearchView, OfAListAClickShowsThePromptAndThePlaceInIt) {
   const Scenario s = kings();
   const ViewFixture shown("search", s, 1200, 700,
                           {{"search-text", "list"}, {"search-above", "0"}, {"search-to", "any"}});
-  const std::vector<double> prompts = numbers_of(shown.table(), "prompt");
-  const auto of_second = std::ranges::find(prompts, 2);
-  ASSERT_NE(of_second, prompts.end()) << "“ king” is in the second, too";
-  const auto index = static_cast<int>(of_second - prompts.begin());
+  const auto rows = text_rows(shown.table());
+  const auto of_second = std::ranges::find(rows, "2", [](const auto& row) { return row[1]; });
+  ASSERT_NE(of_second, rows.end()) << "“ king” is in the second, too";
+  const auto index = static_cast<int>(of_second - rows.begin());
   int region = -1;
   for (std::size_t i = 0; i < shown.picture().regions.size(); ++i)
     if (shown.picture().regions[i].id == index) region = static_cast<int>(i);
@@ -53,8 +53,8 @@ TEST(SearchView, OfAListAClickShowsThePromptAndThePlaceInIt) {
     if (tall.picture().regions[i].id == index) region = static_cast<int>(i);
   ASSERT_GE(region, 0);
   const auto& row = *of_second;
-  EXPECT_EQ(in_words(tall.click(region)), "prompt “A king is no queen” " + row[1] + " " + row[2] + " " +
-                                              row[3] + " " + row[5] + ", chosen-found " +
+  EXPECT_EQ(in_words(tall.click(region)), "prompt “A king is no queen” " + row[2] + " " + row[3] + " " +
+                                              row[4] + " " + row[6] + ", chosen-found " +
                                               std::to_string(index));
   EXPECT_THAT(tall.tooltip(region), Contains("prompt 2"));
   EXPECT_THAT(texts(shown.scene()), Contains(HasSubstr("; 2 prompts of “pairs.txt”, all heads")));
