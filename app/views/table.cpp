@@ -29,6 +29,13 @@ bool is_whole(double number) {
   return number == std::trunc(number) && std::abs(number) <= 9007199254740992;
 }
 
+std::string short_text(double number) {
+  if (!std::isfinite(number)) return number_text(number);
+  std::array<char, 32> text{};
+  return {text.data(),
+          std::to_chars(text.data(), text.data() + text.size(), number, std::chars_format::general, 9).ptr};
+}
+
 std::string cell_text(const Column& column, std::size_t row) {
   const auto* texts = std::get_if<Texts>(&column.cells);
   return texts != nullptr ? (*texts)[row] : number_text(std::get<Numbers>(column.cells)[row]);
@@ -95,10 +102,12 @@ struct NumberForm {
   }
 };
 
+/// Of a number nine digits, as many as a float can need.
 std::string fact_text(const TableFact& fact) {
   const auto* number = std::get_if<double>(&fact.value);
-  std::string text =
-      number == nullptr ? terminal_safe(std::get<std::string>(fact.value)) : number_text(*number);
+  std::string text = number == nullptr   ? terminal_safe(std::get<std::string>(fact.value))
+                     : is_whole(*number) ? number_text(*number)
+                                         : short_text(*number);
   return text + (fact.unit.empty() ? "" : " " + fact.unit);
 }
 
