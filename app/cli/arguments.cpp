@@ -152,7 +152,7 @@ void add_prompt(CLI::App& app, Arguments& a, bool lists) {
   // One replaces the other, also that of a recipe.
   const auto set = [&a](From from, Prompt prompt, const std::string& file) {
     a.prompt.from = from;
-    prompt.start_token = a.session.prompt.start_token;
+    prompt.start_token = a.session.prompt.start_token, prompt.plain = a.session.prompt.plain;
     a.session.prompt = std::move(prompt);
     a.prompt.file = system::path_of(file);
   };
@@ -189,7 +189,9 @@ void add_prompt(CLI::App& app, Arguments& a, bool lists) {
                  ->needs(list),
              app.add_flag("--skip-errors", a.prompt.skip_errors,
                           "report a prompt that fails and continue with the next one")
-                 ->needs(list));
+                 ->needs(list),
+             app.add_flag("--no-special", a.session.prompt.plain,
+                          "read <|endoftext|> and other special tokens in a text as plain text"));
   }
   for (CLI::Option* one : sources) {
     one->group("Prompt");

@@ -47,7 +47,9 @@ bool goes_well(bool skip, const PromptSource& source, std::ostream& err, StatusL
 }  // namespace
 
 PromptSource::PromptSource(const Arguments& of_command, std::istream& standard_input)
-    : start_token_(of_command.session.prompt.start_token), shard_(of_command.prompt.shard) {
+    : start_token_(of_command.session.prompt.start_token),
+      plain_text_(of_command.session.prompt.plain),
+      shard_(of_command.prompt.shard) {
   using From = PromptArguments::From;
   const PromptArguments& arguments = of_command.prompt;
   const bool standard = arguments.file == "-";
@@ -107,7 +109,7 @@ std::optional<ListedPrompt> PromptSource::next() {
     if (is_list() && !list_) list_ = ListFile{list_name_, hash_->hex(), number_};
     return prompt;
   }
-  prompt->start_token = start_token_;
+  prompt->start_token = start_token_, prompt->plain = plain_text_;
   if (!is_list()) ++number_;
   if (std::max(prompt->text.size(), prompt->ids.size()) > Prompt::kMaxBytes)
     throw model::RunError((is_list() || name_.empty() ? where() : name_ + ": ") +

@@ -45,6 +45,7 @@ class PromptSource {
  private:
   std::optional<ListedPrompt> single_;
   std::optional<bool> start_token_;
+  bool plain_text_ = false;
   Shard shard_;
   bool plain_ = false;  ///< each line is a prompt, as in a .txt file
   std::string name_;

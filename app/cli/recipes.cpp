@@ -174,6 +174,10 @@ Recipe recipe_of(const Arguments& a, const View& view, const PromptRun& run, con
     s.second_model = {run.second_model->name, weights.second};
   }
   s.prompt = {run.prompt.text, run.prompt.ids, run.tokens.has_start_token};
+  if (run.prompt.plain) {  // which a text in a recipe is not
+    s.prompt.ids = run.tokens.ids();
+    if (run.tokens.has_start_token) s.prompt.ids.erase(s.prompt.ids.begin());
+  }
   s.edits = written_edits(run.prompt.edits);
   Figure figure = a.figure;
   return {figure_part(std::move(s), view), figure};

@@ -288,8 +288,8 @@ bool has_start_token(const LoadedModel& model, std::optional<bool> given) {
 PromptTokens tokenize(const LoadedModel& model, const Prompt& prompt) {
   require(model, Capability::weights);
   PromptTokens result;
-  result.tokens =
-      prompt.ids.empty() ? model.tokenizer->encode(prompt.text) : tokens_of_ids(model, prompt.ids);
+  result.tokens = prompt.ids.empty() ? model.tokenizer->encode(prompt.text, !prompt.plain)
+                                     : tokens_of_ids(model, prompt.ids);
   result.was_empty = result.tokens.empty();
   result.has_start_token = has_start_token(model, prompt.start_token);
   if (result.was_empty || result.has_start_token) {

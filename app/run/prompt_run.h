@@ -91,6 +91,7 @@ struct Prompt {
   std::vector<int> ids;  ///< used instead of the text if not empty
   /// Add the start token at the start; nullopt: as the tokenizer's files say.
   std::optional<bool> start_token = false;
+  bool plain = false;  ///< <|endoftext|> and other special tokens in the text are read as plain text
   model::Edits edits = {};
   bool operator==(const Prompt&) const = default;
 };

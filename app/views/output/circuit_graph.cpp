@@ -452,6 +452,7 @@ Table table(const ViewContext& c) {
   if (c.options[kMethod] == CircuitMethod::integrated) result.fact("steps", c.options[kSteps]);
   result.fact("elsewhere", name_of(kCircuitElsewhere, elsewhere_of(cut)));
   result.fact("uncut positions", CutOf{cut}.uncut_positions(*c.run));
+  result.fact("parts", count_parts(circuit, n->edges));
   result.fact("all edges", circuit.edge_count());
   result.fact("value", circuit.value, unit);
   result.fact("value without edges", circuit.cut_value, unit);
