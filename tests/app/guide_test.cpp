@@ -1,10 +1,12 @@
-// Pages of the guide and its glossary: how they are parsed, that links lead somewhere, and that every view
-// and command has its entry.
+// Pages of the guide and its glossary: how they are parsed, that links lead somewhere, that every view and
+// command has its entry, and that commands, options and tables are as they say.
 #include "app/text/guide.h"
 
+#include <map>
+#include <regex>
 #include <set>
 
-#include "app/cli/commands/commands.h"
+#include "app/cli/command_line.h"
 #include "app/desktop/bundled_guide.h"
 #include "app/text/glossary.h"
 #include "model/files/error.h"
@@ -141,6 +143,172 @@ TEST_F(TheGuide, NamesEveryCommand) {
   const std::string text = model::read_file(folder_ / "command-line.md");
   for (const CommandRow& command : command_rows())
     EXPECT_THAT(text, HasSubstr("headscope " + std::string(command.name))) << command.name;
+}
+
+/// The words of a command as a shell reads it, up to a comment, a pipe or a redirection.
+std::vector<std::string> words_of(const std::string& line) {
+  std::vector<std::string> words;
+  static const std::regex part(R"re(\s*((?:"[^"]*"|'[^']*'|[^\s"'])+))re");
+  for (std::sregex_iterator it(line.begin(), line.end(), part), end; it != end; ++it) {
+    const std::string word = (*it)[1].str();
+    if (word == "|" || word.starts_with('>') || word.starts_with('#')) break;
+    words.push_back(std::regex_replace(word, std::regex("[\"']"), ""));
+  }
+  return words;
+}
+
+TEST_F(TheGuide, ItsExamplesCanBeTyped) {
+  int examples = 0;
+  std::vector<GuidePage> pages = guide_.pages;
+  for (const char* file : {"README.md", "assets/cluster/README.md"})
+    pages.push_back(parse_guide_page(model::read_file(source_dir() / file), file));
+  for (const GuidePage& page : pages) {
+    std::string line;
+    for (const GuideBlock& block : page.blocks)
+      for (const std::string& code : block.code) {
+        line += code;
+        if (line.ends_with('\\')) {
+          line.pop_back();
+          continue;
+        }
+        std::vector<std::string> words = words_of(std::exchange(line, ""));
+        if (words.empty() || words.front() != "headscope") continue;
+        words.erase(words.begin());
+        EXPECT_NO_THROW(parse_command_line(words)) << page.name << ": " << code;
+        ++examples;
+      }
+  }
+  EXPECT_GT(examples, 40);
+}
+
+/// All options of a command: "--edit".
+std::set<std::string> options_of(std::string_view command) {
+  std::set<std::string> names;
+  const auto parsed = parse_command_line({std::string(command)});
+  for (const CLI::Option* option : std::get<Task>(parsed).app->get_options())
+    for (const std::string& name : option->get_lnames()) names.insert("--" + name);
+  return names;
+}
+
+TEST_F(TheGuide, NamesOptionsThatThereAre) {
+  std::map<std::string, std::set<std::string>> of_command;
+  std::set<std::string> all = options_of("");
+  for (const CommandRow& row : command_rows()) all.merge(options_of(row.name));
+  for (const View& view : views()) {
+    const auto& own = of_command[std::string(view.title) + " (" + std::string(view.id) + ")"] =
+        options_of(view.id);
+    all.insert(own.begin(), own.end());
+  }
+  for (const GuidePage& page : guide_.pages) {
+    const std::set<std::string>* options = &all;
+    const auto check = [&](const GuideText& text) {
+      for (const GuideSpan& span : text)
+        if (span.look == Look::code && span.text.starts_with("--")) {
+          EXPECT_TRUE(options->contains(span.text.substr(0, span.text.find_first_of(" =")))) << span.text;
+        }
+    };
+    for (const GuideBlock& block : page.blocks) {
+      if (block.kind == Kind::heading && page.name == "views") {
+        const auto found = of_command.find(plain_text(block.text));
+        options = found == of_command.end() ? &all : &found->second;
+      }
+      check(block.text);
+      for (const auto& row : block.rows) std::ranges::for_each(row, check);
+    }
+  }
+}
+
+/// A name in a view's table, as json.md has it: "guess N id", in which N is a number and NAME any text.
+struct PageName {
+  bool is_fact = false;
+  std::string name, unit = {};
+  bool is_seen = false;
+
+  bool matches(const std::string& other) const {
+    std::string pattern = std::regex_replace(name, std::regex(R"([.*\[\]()])"), R"(\$&)");
+    pattern = std::regex_replace(pattern, std::regex(R"(\bNAME\b)"), ".+");
+    return std::regex_match(other, std::regex(std::regex_replace(pattern, std::regex(R"(\bN\b)"), "[0-9]+")));
+  }
+};
+
+std::map<std::string, std::vector<PageName>> names_on(const GuidePage& page) {
+  std::map<std::string, std::vector<PageName>> names;
+  for (const GuideBlock& block : page.blocks) {
+    std::string view;
+    if (block.rows.empty() || plain_text(block.rows.front().front()) != "view") continue;
+    for (const std::vector<GuideText>& row : block.rows) {
+      if (!row.front().empty()) view = plain_text(row.front());
+      const bool is_fact = plain_text(row[1]).starts_with("facts: ");
+      static const std::regex unit(R"(^ \((\w+)\))");
+      std::smatch found;
+      for (const GuideSpan& span : row[1])
+        if (span.look == Look::code)
+          names[view].push_back({is_fact, span.text});
+        else if (std::regex_search(span.text, found, unit))
+          names[view].back().unit = found[1];
+    }
+  }
+  names.erase("view");
+  return names;
+}
+
+TEST_F(TheGuide, HasTheColumnsAndFactsOfEveryView) {
+  auto on_page = names_on(*guide_.find("json"));
+  // Runs and options that together make every column and fact.
+  const Scenario one = edited("L1H1.z=0; L2H1.scores[5,2]=1.5", {2, 1, 5, 2}), two = of_two({2, 1, -1, 1});
+  const Scenario& of_many = scenario(200);
+  struct Shown {
+    const Scenario& of;
+    std::string_view view;
+    NamedOptions options = {};
+  };
+  std::vector<Shown> shown{
+      {of_many, "heads"},
+      {one, "heatmap", {{"cell-values", "values"}}},
+      {one, "heatmap", {{"cell-values", "rollout"}}},
+      {one, "query", {{"strips", "products"}}},
+      {one, "softmax", {{"scores-from", "ten"}}},
+      {one, "softmax", {{"scores-from", "robot"}}},
+      {one, "search", {{"search-text", "list"}}},
+      {one, "search", {{"search-for", "shape"}, {"shape-cells", "3.2"}}},
+      {one, "query_key_space", {{"query-key-text", "list"}}},
+      {one, "metrics", {{"metrics-text", "list"}}},
+      {one, "metrics", {{"metrics-text", "repeated"}, {"repeated-sequences", "1"}}},
+      {one, "circuits", {{"circuit", "keys"}}},
+      {one, "circuits", {{"circuit", "pairs"}}},
+      {one, "circuits", {{"circuit", "copying"}}},
+      {one, "top_examples", {{"examples-text", "list"}}},
+      {one, "top_examples", {{"examples-of", "head"}}},
+      {one, "attribution", {{"attribution-list", "sources"}, {"against", "rank:2"}}},
+      {one, "attribution", {{"attribution-list", "neurons"}}},
+      {one, "flow", {{"against", "rank:2"}}},
+      {one, "saliency", {{"saliency-metric", "difference"}}},
+      {one, "saliency", {{"saliency-method", "integrated"}, {"saliency-metric", "loss"}}},
+      {two, "circuit_graph", {{"circuit-positions", "yes"}}},
+      {two, "circuit_graph", {{"circuit-metric", "loss"}}},
+      {two, "sweep", {{"sweep-change", "patch"}, {"sweep-over", "head-position"}}},
+      {two, "sweep", {{"sweep-metric", "kl"}}},
+      {two, "sweep", {{"sweep-over", "neurons"}, {"sweep-neurons", "2"}}}};
+  for (const View& view : views()) shown.push_back({one, view.id});
+  for (const auto& [of, id, options] : shown) {
+    ViewContext context = of.context(900, 700);
+    context.prompts = of.prompts;
+    for (const auto& [name, value] : options) set(context, name, value);
+    const Table table = find_view(id)->table(context);
+    std::vector<PageName>& names = on_page[std::string(id)];
+    const auto check = [&](bool is_fact, const std::string& name, const std::string& unit) {
+      const auto found = std::ranges::find_if(names, [&](const PageName& one_name) {
+        return one_name.is_fact == is_fact && one_name.matches(name);
+      });
+      ASSERT_NE(found, names.end()) << id << ": " << name << (is_fact ? " (a fact)" : "");
+      EXPECT_TRUE(unit.empty() || unit == found->unit) << id << ": " << name << " in " << unit;
+      found->is_seen = true;
+    };
+    for (const Column& column : table.columns) check(false, column.name, column.unit);
+    for (const TableFact& fact : table.facts) check(true, fact.name, fact.unit);
+  }
+  for (const auto& [view, names] : on_page)
+    for (const PageName& name : names) EXPECT_TRUE(name.is_seen) << view << " never has " << name.name;
 }
 
 TEST_F(TheGuide, ReadmeLinksEachPage) {
