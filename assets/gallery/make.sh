@@ -13,11 +13,11 @@ fox="The king gave Mr. Fox a horse. Then the king gave Mr."
 to_a_fox="The king gave to a Fox a horse. Then the king gave Mr."
 king="The king gave Mr. Pellinor a horse. Then the king gave Mr."
 
-# NAME and the arguments of plot: view, then options.
+# NAME, the view, and its options.
 picture() {
   name=$1
   shift
-  "$headscope" plot "$@" --font-size 12 --scale 1 --no-caption --out "$folder/$name.png"
+  "$headscope" "$@" --font-size 12 --scale 1 --no-caption --out "$folder/$name.png"
 }
 
 picture heatmap heatmap --prompt "$fish" --layer 2 --head 5 --size 520x420
