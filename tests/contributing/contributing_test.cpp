@@ -1,22 +1,19 @@
 // Compiles and runs the examples of CONTRIBUTING.md and checks that the page quotes them exactly.
 
-#include <CLI/App.hpp>
-#include <CLI/Config.hpp>
-#include <CLI/Formatter.hpp>
-
 #include <fstream>
+#include <nlohmann/json.hpp>
 #include <regex>
 #include <sstream>
 
-#include "app/cli/arguments/command_syntax.h"
+#include "app/cli/command_line.h"
 #include "app/tour/tour.h"
 #include "tests/app/view_fixture.h"
 #include "tests/support/matchers.h"
 #include "tests/support/source_folders.h"
 
 namespace headscope::app {
-View reach_view();                              // reach.cpp
-Finish describe_count(CommandSyntax& command);  // count.cpp
+View reach_view();                                                               // reach.cpp
+Run describe_count(CLI::App& app, const std::shared_ptr<Arguments>& arguments);  // count.cpp
 }  // namespace headscope::app
 
 namespace headscope::app::contributing_test {
@@ -51,23 +48,42 @@ TEST(Contributing, TheViewOnThePageIsTheOneThatIsTested) {
   EXPECT_EQ(code[0] + "\n" + code[1], text_of("tests/contributing/reach.cpp"));
 }
 
+/// What a command prints.
+template <class Describe>
+std::string printed(const Describe& describe, const std::string& arguments, const std::string& input = "") {
+  CLI::App program;
+  const auto filled = std::make_shared<Arguments>(nullptr);
+  const Run run = describe(program, filled);
+  program.parse(arguments);
+  std::istringstream in(input);
+  std::ostringstream out, err;
+  EXPECT_EQ(run({in, out, err}), 0) << err.str();
+  return out.str();
+}
+
 TEST(Contributing, TheCommandOnThePageCountsTokens) {
   ASSERT_EQ(blocks("cpp").size(), 3U);
   EXPECT_EQ(blocks("cpp")[2], text_of("tests/contributing/count.cpp"));
   const auto counted = [](const std::string& arguments) {
-    CLI::App program;
-    CommandSyntax command(*program.add_subcommand("count"), std::make_shared<Arguments>(), nullptr);
-    const Finish finish = describe_count(command);
-    program.parse("count --prompt \"Once upon a time\" " + arguments);
-    std::istringstream in;
-    std::ostringstream out, err;
-    EXPECT_EQ(run(finish(), {in, out, err}), 0) << err.str();
-    return out.str();
+    return printed(describe_count, "--prompt \"Once upon a time\" " + arguments);
   };
   EXPECT_EQ(counted(""), "4\n");
   EXPECT_EQ(counted("--longer 3"), "4\n");
   EXPECT_EQ(counted("--longer 4"), "");
-  EXPECT_THROW(counted("--longer x"), UsageError);
+  EXPECT_THROW(counted("--longer x"), CLI::ParseError);
+}
+
+TEST(Contributing, TheViewIsACommandAndHasMeans) {
+  const View view = reach_view();
+  const auto answer = [&view](const std::string& arguments, const std::string& input = "") {
+    const auto describe = [&view](CLI::App& app, const auto& a) { return describe_view(app, a, view); };
+    return nlohmann::json::parse(printed(describe, arguments + " --json", input));
+  };
+  const nlohmann::json one = answer("--prompt \"Once upon a time\"");
+  EXPECT_EQ(one["columns"]["query"], nlohmann::json({0, 1, 2, 3}));
+  EXPECT_EQ(one["units"]["tokens back"], "tokens");
+  const nlohmann::json mean = answer("--prompts - --mean", "\"Once upon a time\"\n\"Once upon\"\n");
+  EXPECT_EQ(mean["columns"]["tokens back count"], nlohmann::json({2, 2, 1, 1}));
 }
 
 TEST(Contributing, TheViewHasABarForEachQuery) {

@@ -1,33 +1,28 @@
 #include <ostream>
 
-#include "app/cli/arguments/command_syntax.h"
-#include "app/cli/batch.h"
-#include "app/cli/commands/engine.h"
+#include "app/cli/command_line.h"
+#include "app/cli/engine.h"
+#include "app/cli/prompts.h"
 
 namespace headscope::app {
-namespace {
 
 /// The number of tokens in prompts.
-struct CountCommand : Arguments {
-  int longer = 0;  ///< counts prompts with more tokens than this
-};
-
-void run_count(const CountCommand& command, const Streams& streams) {
-  const Engine engine = start_engine(command, streams);
-  for_each_prompt(command.prompt, streams, [&](const PromptSource& source, const Prompt& prompt) {
-    const int tokens = tokenize_whole(*engine.model, prompt, source.where()).length();
-    if (tokens > command.longer) streams.out << tokens << '\n';
-  });
-}
-
-}  // namespace
-
-Finish describe_count(CommandSyntax& command) {
-  const auto own = std::make_shared<CountCommand>();
-  command.computing();
-  command.prompt(true);
-  command.option("longer", "N", "prompts of more than N tokens (default: 0)", own->longer, whole(0));
-  return command.finish(own, require_prompt, run_count);
+Run describe_count(CLI::App& app, const std::shared_ptr<Arguments>& a) {
+  const auto longer = std::make_shared<int>(0);
+  add_computing(app, *a);
+  add_prompt(app, *a, true);
+  app.add_option("--longer", *longer, "prompts of more than N tokens (default: 0)")
+      ->type_name("N")
+      ->check(CLI::Range(0, 1 << 30));
+  return [a, longer](const Streams& streams) {
+    require_prompt(*a);
+    const Engine engine = start_engine(*a, streams);
+    for_each_prompt(*a, streams, [&](const PromptSource&, const ListedPrompt& prompt) {
+      const int tokens = tokenize(*engine.model, prompt).length();
+      if (tokens > *longer) streams.out << tokens << '\n';
+    });
+    return 0;
+  };
 }
 
 }  // namespace headscope::app

@@ -4,6 +4,7 @@
 #include "app/run/analyses/attention_pattern.h"
 #include "app/views/parts/frame.h"
 #include "app/views/parts/names.h"
+#include "app/views/parts/selected.h"
 #include "app/views/view.h"
 #include "viz/charts/bars.h"
 
@@ -65,6 +66,16 @@ Picture build(const ViewContext& context) {
   return picture;
 }
 
+Table table(const ViewContext& context) {
+  const auto reach = context.ask(ReachOf{context.selection.layer, context.selection.head});
+  if (!reach) return {};
+  Table result{key_column("query"), note_column("query token"), Column("tokens back", "tokens")};
+  for (std::size_t i = 0; i < reach->tokens.size(); ++i)
+    add_row(result, i, context.run->tokens.labels[i], reach->tokens[i]);
+  add_head_facts(result, context);
+  return result;
+}
+
 }  // namespace reach
 
 View reach_view() {
@@ -75,6 +86,7 @@ View reach_view() {
   view.help = "how many tokens back the chosen head looks on average, from each query";
   view.group = Group::attention;
   view.build = build;
+  view.table = table;
   view.caption = {.prompt = true, .head = true};
   return view;
 }
