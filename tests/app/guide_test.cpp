@@ -293,6 +293,7 @@ TEST_F(TheGuide, HasTheColumnsAndFactsOfEveryView) {
   for (const auto& [of, id, options] : shown) {
     ViewContext context = of.context(900, 700);
     context.prompts = of.prompts;
+    context.fonts = nullptr;  // tables need none
     for (const auto& [name, value] : options) set(context, name, value);
     const Table table = find_view(id)->table(context);
     std::vector<PageName>& names = on_page[std::string(id)];

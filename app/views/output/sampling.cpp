@@ -340,8 +340,10 @@ std::string logit_words(const Draw& draw, int id) {
   return viz::fixed_number(static_cast<double>(draw.next->logits[id]), 2);
 }
 
-/// The width of a column with this heading and a number as the footer writes it.
+/// The width of a column with this heading and a number as the footer writes it; 0 without fonts, which
+/// tables do not need.
 float least_width(const ViewContext& c, std::string_view heading, const std::string& number) {
+  if (c.fonts == nullptr) return 0;
   const viz::Style style = style_of(c);
   return std::ceil(std::max(style.width(heading, style.small()),
                             style.width(number, style.small(), viz::FontStyle::medium)));
