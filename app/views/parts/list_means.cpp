@@ -298,7 +298,9 @@ static void add_means(std::function<Result(const ViewContext&, Rest...)>& member
 
 View with_means(View view) {
   using namespace list_means;
-  if (view.place != Place::tab || !view.caption.prompt || view.over_list != nullptr) return view;
+  const bool has_numbers = !view.needs.has(Capability::tokenizer);  // else it is about tokens alone
+  if (view.place != Place::tab || !view.caption.prompt || !has_numbers || view.over_list != nullptr)
+    return view;
   add_means(view.build, view.id, build);
   add_means(view.facts, view.id, facts);
   add_means(view.on, view.id, on);

@@ -20,7 +20,8 @@ class RunPrompt : public ::testing::Test {
                              }});
   }
   PromptToRun what(const std::string& edits = "", const std::optional<std::string>& second = {}) const {
-    PromptToRun what{.model = bundled(), .prompt = {kRobot, {}, false, parse_edits(edits, *bundled())}};
+    PromptToRun what{.model = bundled(), .prompt = {kRobot, {}, false}};
+    if (!edits.empty()) what.prompt.edits = parse_edits(edits, *bundled());
     if (second) what.second = Prompt{*second, {}, false};
     return what;
   }
