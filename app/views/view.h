@@ -53,8 +53,8 @@ struct ViewContext {
   std::shared_ptr<const Tries> tries;         ///< tried continuations of this model; null: none
   std::shared_ptr<const PromptList> prompts;  ///< for views of many prompts; null: no list is open
   const viz::Theme* theme = nullptr;
-  const viz::Fonts* fonts = nullptr;
-  float width = 800;  ///< logical pixels
+  const viz::Fonts* fonts = nullptr;  ///< null: only a table is wanted
+  float width = 800;                  ///< logical pixels
   float height = 600;
   float font_size = 14;
   float print_scale = 0;   ///< device pixels per logical pixel that a page is laid out for, whatever its

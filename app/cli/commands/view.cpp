@@ -160,12 +160,15 @@ class ViewCommand {
     if (!given(view_.over_list)) options().set(*view_.over_list, view_.over_list_value);
   }
 
-  /// A second prompt or model chooses patching where a view can patch, unless an option says otherwise.
+  /// A second prompt or model chooses patching where a view can patch, and another token the difference of
+  /// two logits, unless an option says otherwise.
   void choose_for_second() {
     const bool has_second = given("--second") || a_.second_model;
     if (has_second && a_.recipe.empty() && a_.session.side == Side::run && view_.with_second != nullptr &&
         !given(view_.with_second))
       options().set(*view_.with_second, view_.with_second_value);
+    if (view_.with_other_token != nullptr && !given(view_.with_other_token) && a_.recipe.empty())
+      choose_difference(view_, options());
   }
 
   // ---- answers ----
