@@ -10,8 +10,10 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <numeric>
+#include <ranges>
 #include <stdexcept>
 
+#include "app/counted.h"
 #include "app/text/json_text.h"
 #include "app/text/terminal_text.h"
 #include "app/views/parts/names.h"
@@ -204,6 +206,7 @@ Table strongest(const Table& table, std::size_t most) {
 }
 
 std::string to_text(const Table& table) {
+  constexpr std::size_t kMostColumns = 32;  // a vector's components are for files
   std::string text;
   for (const TableFact& fact : table.facts) text += fact.name + ": " + fact_text(fact) + "\n";
   if (table.empty()) return text;
@@ -211,7 +214,7 @@ std::string to_text(const Table& table) {
   if (!table.facts.empty()) text += "\n";
   std::vector<Texts> columns;
   std::vector<std::size_t> widths;
-  for (const Column& column : table.columns) {
+  for (const Column& column : table.columns | std::views::take(kMostColumns)) {
     Texts& lines = columns.emplace_back(Texts{heading(column)});
     if (const auto* texts = std::get_if<Texts>(&column.cells)) {
       for (const std::string& cell : *texts) lines.push_back(terminal_safe(cell));
@@ -230,6 +233,9 @@ std::string to_text(const Table& table) {
     }
     text += written.substr(0, written.find_last_not_of(' ') + 1) + "\n";
   }
+  if (const std::size_t left = table.columns.size() - columns.size(); left > 0)
+    text +=
+        "and " + counted(static_cast<std::int64_t>(left), "more column") + ", which files and JSON have\n";
   return text;
 }
 
