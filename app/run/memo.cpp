@@ -96,7 +96,7 @@ std::size_t Memo::answers_budget(const model::Config& config) {
 }
 
 std::size_t Memo::budget(const model::Config& config) {
-  constexpr std::size_t kMin = std::size_t{64} << 20;
+  constexpr std::size_t kMin = std::size_t{16} << 20;
   return std::max(kMin, 2 * model::Run::most_bytes(config)) + answers_budget(config);
 }
 

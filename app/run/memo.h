@@ -60,7 +60,7 @@ struct KnownAnswers {
 class Memo {
  public:
   /// Bytes for runs and answers, including the shown run and the one being computed: two runs of the longest
-  /// prompt, and at least 64 MiB; plus answers_budget.
+  /// prompt, and at least 16 MiB; plus answers_budget.
   static std::size_t budget(const model::Config& config);
   /// The share for answers about the longest prompt: all stages of one head and the patterns of two more.
   static std::size_t answers_budget(const model::Config& config);

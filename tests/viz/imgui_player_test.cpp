@@ -245,9 +245,12 @@ TEST_F(ImguiPlayerTest, AddsTexturesForGlyphsWhenOneIsFullAndStartsAfresh) {
     }
     return scene;
   };
-  const std::size_t before = textures_.store().size();
-  std::size_t most = before;
-  for (int i = 0; i < 8; ++i) {
+  const auto count = [&] { return textures_.store().size(); };
+  const std::size_t before = count();
+  show(crowd(60));
+  const std::size_t needed = count();
+  EXPECT_GT(needed, before + 1);
+  for (int i = 1; i < 8; ++i) {
     const Scene scene = crowd(60 + static_cast<float>(i));
     frame({{scene, {0, 0}, 1}}, 1, [&](const ImDrawList& list) {
       for (const ImDrawCmd& command : list.CmdBuffer) {
@@ -256,10 +259,12 @@ TEST_F(ImguiPlayerTest, AddsTexturesForGlyphsWhenOneIsFullAndStartsAfresh) {
         }
       }
     });
-    most = std::max(most, textures_.store().size());
+    EXPECT_LE(count(), 2 * needed + 2);
   }
-  EXPECT_GT(most, before + 1);
-  EXPECT_LT(most, before + 16);
+  for (int i = 0; i < 3; ++i) show(crowd(90));  // larger than all before
+  const int updates = textures_.updates;
+  show(crowd(90));
+  EXPECT_EQ(textures_.updates, updates);
 }
 
 TEST_F(ImguiPlayerTest, UploadsGlyphsOnlyWhenNewOnesAppear) {

@@ -19,8 +19,8 @@ namespace headscope::viz {
 namespace {
 
 /// Textures with rasterized glyphs, white with the coverage as alpha; the first texture also has a white spot
-/// for shapes. When a texture is full, another is added; when there are too many, all are dropped between two
-/// frames.
+/// for shapes. When a texture is full, another is added; when there are two more than one frame needs, all
+/// are dropped between two frames, because most of their glyphs are of sizes that are no longer shown.
 class GlyphAtlas {
  public:
   explicit GlyphAtlas(TextureBackend& textures) : textures_(textures) { add_page(); }
@@ -40,9 +40,11 @@ class GlyphAtlas {
 
   /// Starts a frame. Entries from earlier frames must not be used any more.
   void begin_frame() {
-    if (pages_.size() <= kMaxPages) return;
+    if (needed_pages_ == 0) needed_pages_ = pages_.size();
+    if (pages_.size() <= needed_pages_ + 1) return;
     clear();
     add_page();
+    needed_pages_ = 0;
   }
   const Entry& find(const GlyphKey& key, const Fonts& fonts) {
     const auto [at, added] = entries_.try_emplace(key);
@@ -92,7 +94,6 @@ class GlyphAtlas {
     int dirty_first = 0;  ///< rows to upload
     int dirty_end = 0;
   };
-  static constexpr std::size_t kMaxPages = 4;
   static constexpr int kWhiteSpot = 3;
   static constexpr int kGlyphGap = 1;
   static constexpr int kSmallestShelf = 8;
@@ -135,6 +136,7 @@ class GlyphAtlas {
 
   TextureBackend& textures_;
   std::vector<Page> pages_;
+  std::size_t needed_pages_ = 0;  ///< after the first frame since all were dropped; 0: not yet known
   std::unordered_map<GlyphKey, Entry, GlyphKeyHash> entries_;
 };
 
