@@ -64,6 +64,14 @@ void return_freed_memory() noexcept {
 #endif
 }
 
+void keep_little_freed_memory() noexcept {
+#ifdef __GLIBC__
+  constexpr int kKept = 4 << 20;
+  ::mallopt(M_MMAP_THRESHOLD, kKept);
+  ::mallopt(M_TRIM_THRESHOLD, kKept);
+#endif
+}
+
 MappedFile::MappedFile(const std::filesystem::path& path) {
   try {
     const File file(path, Open::read);

@@ -144,6 +144,7 @@ struct Worker::Impl {
       constexpr std::chrono::seconds kRest(1);
       if (wakeup.wait_for(lock, kRest, asked)) continue;
       lock.unlock();
+      workspace.free_scratch();
       system::return_freed_memory();
       lock.lock();
       wakeup.wait(lock, asked);

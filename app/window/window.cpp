@@ -22,6 +22,7 @@
 #include "system/console.h"
 #include "system/file.h"
 #include "system/interrupt.h"
+#include "system/memory.h"
 #include "system/path_text.h"
 #include "system/picture_clipboard.h"
 #include "system/shared_library.h"
@@ -485,6 +486,7 @@ WindowTrial try_window() {
 }
 
 int run_window(const WindowOptions& options) {
+  system::keep_little_freed_memory();
   // The worker loads the model while the window system starts up.
   std::atomic<bool> window_ready = false;
   std::string message;

@@ -37,4 +37,11 @@ int Workspace::threads() const {
   return impl_->workers.threads();
 }
 
+void Workspace::free_scratch() {
+  Impl& own = *impl_;
+  for (Buffer* buffer :
+       {&own.activations, &own.gradients, &own.turned, &own.scores, &own.result, &own.logits})
+    *buffer = {};
+}
+
 }  // namespace headscope::model

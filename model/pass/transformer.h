@@ -47,7 +47,7 @@ std::vector<Parameter> parameters_of(const Config& config);
 std::int64_t value_count(const Parameter& parameter);
 
 /// Threads and scratch memory for computations. Each thread that computes needs its own. Memory grows as
-/// needed and is kept, so that later tokens allocate nothing.
+/// needed and is kept until free_scratch, so that later tokens allocate nothing.
 class Workspace {
  public:
   /// `threads` <= 0: one per processor. Results are bit-identical for any number.
@@ -56,6 +56,8 @@ class Workspace {
   Workspace& operator=(Workspace&&) noexcept;
   ~Workspace();
   int threads() const;
+  /// For a time without computations. What the next one needs is allocated again.
+  void free_scratch();
 
   struct Impl;
   Impl& impl() { return *impl_; }

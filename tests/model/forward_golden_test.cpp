@@ -78,6 +78,7 @@ TEST_P(ForwardGolden, EverySiteIsTheSameInChunks) {
     SCOPED_TRACE(chunk);
     expect_all_close(expected, record(*transformer, expected.tokens, workspace,
                                       all_hook_points(transformer->config()), chunk));
+    workspace.free_scratch();
   }
 }
 
