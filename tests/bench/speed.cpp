@@ -9,7 +9,7 @@
 #include <sstream>
 #include <stdexcept>
 
-#include "app/cli/commands/engine.h"
+#include "app/cli/engine.h"
 #include "app/views/parts/edit_menu.h"
 #include "app/window/core.h"
 #include "system/threads.h"
@@ -68,7 +68,7 @@ Json measure_passes(Engine& engine, int tokens) {
 /// A window without a screen.
 class HeadlessWindow {
  public:
-  explicit HeadlessWindow(const ModelArguments& arguments) : core_(options(arguments)) { rest(); }
+  explicit HeadlessWindow(const Arguments& arguments) : core_(options(arguments)) { rest(); }
 
   /// Milliseconds from an action until all its answers are drawn, medians.
   double answer_to(const std::vector<Action>& actions) {
@@ -101,9 +101,9 @@ class HeadlessWindow {
   NullScreen screen_;
   Core core_;  // last member: its worker thread uses those above
 
-  CoreOptions options(const ModelArguments& arguments) {
+  CoreOptions options(const Arguments& arguments) {
     CoreOptions options;
-    options.window.model = model_folder(arguments);
+    options.window.model = model_folder(arguments.model);
     options.window.threads = arguments.threads;
     options.fonts = viz::Fonts::load();
     options.screen = &screen_;
@@ -169,8 +169,7 @@ Json measure_window(HeadlessWindow& window, const LoadedModel& model, int length
 }
 
 int run(std::span<const char* const> words) {
-  Arguments command;
-  ModelArguments& arguments = command.model;
+  Arguments arguments(nullptr);
   std::vector<int> lengths{16, 64, 256};
   bool with_window = false;
   for (std::size_t i = 1; i < words.size(); ++i) {
@@ -180,7 +179,7 @@ int run(std::span<const char* const> words) {
     } else if (i + 1 == words.size()) {
       throw std::runtime_error("unknown word or missing value: " + word);
     } else if (word == "--model") {
-      arguments.model = words[++i];
+      arguments.model.name = words[++i];
     } else if (word == "--threads") {
       arguments.threads = std::stoi(words[++i]);
     } else if (word == "--tokens") {
@@ -189,7 +188,7 @@ int run(std::span<const char* const> words) {
       for (std::string length; std::getline(list, length, ',');) lengths.push_back(std::stoi(length));
     }
   }
-  Engine engine = start_engine(command, {std::cin, std::cout, std::cerr});
+  Engine engine = start_engine(arguments, {std::cin, std::cout, std::cerr});
   Json report = {{"model", engine.model->name}, {"threads", engine.workspace.threads()}};
   for (const int length : lengths) report["runs"].push_back(measure_passes(engine, length));
   if (with_window) {

@@ -1,16 +1,12 @@
 // The program's own formats: edits, tours, settings, prompts, arguments.
 #include <algorithm>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <sstream>
 #include <variant>
 
-#include "app/cli/arguments/argument_values.h"
-#include "app/cli/arguments/command.h"
-#include "app/cli/arguments/measurement.h"
-#include "app/cli/batch.h"
-#include "app/cli/commands/list_means.h"
-#include "app/cli/serve/request.h"
+#include "app/cli/command_line.h"
+#include "app/cli/prompts.h"
+#include "app/cli/request.h"
 #include "app/recipe/settings.h"
 #include "app/run/analyses/patterns.h"
 #include "app/run/edits/edit_list.h"
@@ -19,6 +15,7 @@
 #include "app/tour/numbers.h"
 #include "app/tour/tour.h"
 #include "model/files/error.h"
+#include "system/path_text.h"
 #include "tests/fuzz/targets.h"
 #include "tests/support/gpt2_folder.h"
 
@@ -100,14 +97,14 @@ Outcome check_settings(std::string_view json) {
 
 Outcome check_prompt_list(std::string_view lines) {
   std::istringstream stream{std::string(lines)};
-  PromptArguments arguments;
-  arguments.from = PromptArguments::From::list;
-  arguments.file = "-";
+  Arguments arguments(nullptr);
+  arguments.prompt.from = PromptArguments::From::list;
+  arguments.prompt.file = "-";
   Outcome outcome = Outcome::read;
   PromptSource source(arguments, stream);
   for (bool more = true; more;) {
     const auto next = [&] { more = source.next().has_value(); };
-    if (read_or_refused<model::LoadError>(next) == Outcome::refused) {
+    if (read_or_refused<std::runtime_error>(next) == Outcome::refused) {
       outcome = Outcome::refused;
       more = source.can_continue();
     }
@@ -115,28 +112,18 @@ Outcome check_prompt_list(std::string_view lines) {
   return outcome;
 }
 
-Outcome check_measured(std::string_view json) {
-  return read_or_refused<model::LoadError>([&] {
-    const Measurement part = parse_measurement(json, "part-1.json");
-    promise(!part.heads.empty() && part.n_head > 0, "heads were measured");
-    promise(part.shard.index < part.shard.count, "a shard is one of its number");
-  });
-}
-
+/// A part of a mean, added up with nothing else.
 Outcome check_means(std::string_view json) {
-  return read_or_refused<model::LoadError>([&] {
-    const ListMeans means = ListMeans::parse(json, "part.json", "sweep");
-    std::ostringstream text, csv, written;
-    means.write_text(text, true);
-    means.write_csv(csv);
-    means.write_json(written);
-    promise(text.str().find('\x1b') == std::string::npos, "text does not command a terminal");
-    const ListMeans again = ListMeans::parse(written.str(), "again.json", "sweep");
-    promise(again.means().size() == means.means().size(), "what is written is read again");
-    std::ostringstream twice;
-    again.write_text(twice, true);
-    promise(twice.str() == text.str(), "and says the same");
-  });
+  static const testing::TemporaryFolder folder(memory_folder());
+  const auto merged = [](std::string_view part) {
+    const std::string file = system::text_of(folder.write("part.json", part));
+    std::istringstream in;
+    std::ostringstream out, err;
+    const auto task = parse_command_line({"sweep", "--json", "--merge", file});
+    promise(std::get<Task>(task).run({in, out, err}) == 0, "parts that are added up are an answer");
+    return out.str();
+  };
+  return read_or_refused<std::runtime_error>([&] { merged(merged(json)); });
 }
 
 /// Arguments, each followed by a line break.
@@ -147,26 +134,16 @@ Outcome check_command_line(std::string_view words) {
     arguments.emplace_back(words.substr(0, end));
     words.remove_prefix(std::min(end + 1, words.size()));
   }
-  const ParsedCommand command = parse_command_line(arguments);
-  const CommandReply* reply = std::get_if<CommandReply>(&command);
-  if (reply == nullptr) return Outcome::read;
-  promise(reply->status >= 0 && reply->status <= 2, "an exit status is 0, 1 or 2");
-  if (reply->status == 0) return Outcome::read;
-  promise_sentence(reply->text);
-  return Outcome::refused;
+  return read_or_refused<std::runtime_error>([&] { parse_command_line(arguments); });
 }
 
-/// A line for headscope serve, up to the command that it names.
 Outcome check_request(std::string_view line) {
-  return read_or_refused<UsageError>([&] {
-    Request request;
-    read_request(line, request);
-    promise(nlohmann::json::accept(request.id), "an id is JSON");
-    promise(!request.words.empty(), "a request names a command");
-    const ParsedCommand command = parse_command_line(with_options(request.words, request.options));
-    const CommandReply* reply = std::get_if<CommandReply>(&command);
-    if (reply != nullptr && reply->status != 0) promise_sentence(reply->text);
-  });
+  Request request;
+  const Outcome outcome = read_or_refused<UsageError>([&] { read_request({std::string(line)}, request); });
+  promise(request.id.is_null() || request.id.is_string() || request.id.is_number_integer(),
+          "an id is a text or a number");
+  promise(outcome == Outcome::refused || !request.args.empty(), "a request names a command");
+  return outcome;
 }
 
 Outcome check_attention(std::string_view file) {

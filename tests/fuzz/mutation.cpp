@@ -49,40 +49,24 @@ void Mutator::difference(std::string& text) {
   }
 }
 
+std::vector<std::string> words_in(std::string_view text, char separator) {
+  std::vector<std::string> words(1);
+  for (const char c : text) {
+    if (c == separator)
+      words.emplace_back();
+    else
+      words.back() += c;
+  }
+  return words;
+}
+
 std::vector<std::string> json_words() {
-  return {"{",
-          "}",
-          "[",
-          "]",
-          ",",
-          ":",
-          "\"",
-          "null",
-          "true",
-          "false",
-          "{}",
-          "[]",
-          "\"\"",
-          "0",
-          "1",
-          "-1",
-          "1.5",
-          "1e400",
-          "2147483647",
-          "2147483648",
-          "4294967295",
-          "4294967296",
-          "9223372036854775807",
-          "9223372036854775808",
-          "18446744073709551615",
-          "99999999999999999999999",
-          "\\u0000",
-          "\\ud800",
-          "\x01",
-          "\xff",
-          std::string(1, '\0'),
-          std::string(300, '['),
-          std::string(1000, '9')};
+  std::vector<std::string> words = words_in(
+      "{ } [ ] , : \" null true false {} [] \"\" 0 1 -1 1.5 1e400 2147483647 2147483648 4294967295 "
+      "4294967296 9223372036854775807 9223372036854775808 18446744073709551615 99999999999999999999999 "
+      "\\u0000 \\ud800 \x01 \xff");
+  words.insert(words.end(), {std::string(1, '\0'), std::string(300, '['), std::string(1000, '9')});
+  return words;
 }
 
 }  // namespace headscope::testing

@@ -30,6 +30,9 @@ class Mutator {
   std::vector<std::string> words_;
 };
 
+/// The parts of a text between separators: "read write" has two.
+std::vector<std::string> words_in(std::string_view text, char separator = ' ');
+
 /// Tokens of JSON, and numbers at the limits of their types.
 std::vector<std::string> json_words();
 

@@ -22,38 +22,11 @@ void collect(json& value, std::vector<json*>& all) {
 }
 
 json some_value(Mutator& mutator) {
-  static const std::vector<json> kValues = {nullptr,
-                                            true,
-                                            false,
-                                            0,
-                                            1,
-                                            -1,
-                                            2,
-                                            7,
-                                            255,
-                                            256,
-                                            1.5,
-                                            -0.0,
-                                            1e30,
-                                            1e-40,
-                                            2147483647,
-                                            2147483648LL,
-                                            -2147483649LL,
-                                            INT64_MAX,
-                                            INT64_MIN,
-                                            UINT64_MAX,
-                                            json::array(),
-                                            json::object(),
-                                            "",
-                                            "a",
-                                            "../x",
-                                            "/etc/passwd",
-                                            "\x1b[31m",
-                                            "\xc2\x9b",
-                                            std::string("\0", 1),
-                                            std::string(70, 'x'),
-                                            json::array({1, 2, 3}),
-                                            json::array({0, 300, -1})};
+  static const json kValues =
+      json::parse(R"([null, true, false, 0, 1, -1, 2, 7, 255, 256, 1.5, -0.0, 1e30, 1e-40,
+    2147483647, 2147483648, -2147483649, 9223372036854775807, -9223372036854775808, 18446744073709551615, [], {},
+    "", "a", "../x", "/etc/passwd", "\u001b[31m", "\u009b", "\u0000", [1, 2, 3], [0, 300, -1],
+    "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"])");
   if (mutator.below(3) == 0) return mutator.word();
   return kValues[mutator.below(kValues.size())];
 }
@@ -126,17 +99,6 @@ std::string between(Mutator& mutator, const std::string& file, std::string_view 
   const std::size_t from = at + begin.size();
   const std::size_t to = std::min(file.find(end, from), file.size());
   return file.substr(0, from) + mutate_json(mutator, file.substr(from, to - from)) + file.substr(to);
-}
-
-std::vector<std::string> lines_of(const std::string& text) {
-  std::vector<std::string> lines(1);
-  for (const char c : text) {
-    if (c == '\n')
-      lines.emplace_back();
-    else
-      lines.back() += c;
-  }
-  return lines;
 }
 
 std::string joined(const std::vector<std::string>& lines) {
@@ -248,14 +210,14 @@ std::string mutate_figure(Mutator& mutator, const std::string& file) {
 
 std::string mutate_json_lines(Mutator& mutator, const std::string& text) {
   if (mutator.below(6) == 0) return mutate_lines(mutator, text);
-  std::vector<std::string> lines = lines_of(text);
+  std::vector<std::string> lines = testing::words_in(text, '\n');
   std::string& line = lines[mutator.below(lines.size())];
   line = mutate_json(mutator, line);
   return joined(lines);
 }
 
 std::string mutate_lines(Mutator& mutator, const std::string& text) {
-  std::vector<std::string> lines = lines_of(text);
+  std::vector<std::string> lines = testing::words_in(text, '\n');
   const auto at = static_cast<std::ptrdiff_t>(mutator.below(lines.size()));
   std::string& line = lines[at];
   switch (mutator.below(6)) {

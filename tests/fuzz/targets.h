@@ -46,13 +46,11 @@ Outcome check_attention(std::string_view file);
 Outcome check_tour(std::string_view text);
 Outcome check_settings(std::string_view json);
 Outcome check_prompt_list(std::string_view lines);
-Outcome check_measured(std::string_view json);
 Outcome check_means(std::string_view json);
 Outcome check_command_line(std::string_view words);
 Outcome check_request(std::string_view line);
 
-Outcome check_session(std::string_view json);
-Outcome check_figure(std::string_view file);
+Outcome check_recipe(std::string_view file);
 
 Outcome check_hub_listing(std::string_view json);
 Outcome check_hub_name(std::string_view name);

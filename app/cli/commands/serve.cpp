@@ -7,6 +7,7 @@
 
 #include "app/cli/command_line.h"
 #include "app/cli/how.h"
+#include "app/cli/request.h"
 #include "app/cli/standard_streams.h"
 #include "app/run/kept_models.h"
 #include "app/text/json_text.h"
@@ -17,6 +18,45 @@
 #include "viz/players/base64.h"
 
 namespace headscope::app {
+
+void read_request(const InputLine& line, Request& request) {
+  constexpr const char* kExpected =
+      "a request is a JSON object with \"args\", a list of texts: a command's name and what follows it, and "
+      "perhaps \"id\", a text or a whole number, and \"input\" or \"input_base64\", a text";
+  if (line.too_long)
+    throw UsageError("the request is longer than " + std::to_string(kMaxLineBytes >> 20) + " MiB");
+  Json object;
+  try {
+    object = model::parse_json<Json>(line.text, "the request");
+  } catch (const model::LoadError& error) {
+    throw UsageError(error.what());
+  }
+  const auto reject = [&](bool wrong) { refuse({{wrong, kExpected}}); };
+  reject(!object.is_object());
+  const Json id = object.value("id", Json());
+  reject(!id.is_null() && !id.is_number_integer() && !id.is_string());
+  request.id = id;
+  for (const auto& [key, value] : object.items()) {
+    if (key == "id") continue;
+    if (key == "args") {
+      reject(!value.is_array() || value.empty());
+      for (const Json& word : value) {
+        reject(!word.is_string());
+        request.args.push_back(word.get<std::string>());
+        if (request.args.back().find('\0') != std::string::npos)
+          throw UsageError(
+              "an argument has a null character; give such a prompt as \"input\", with --prompt-file -");
+      }
+    } else {
+      reject((key != "input" && key != "input_base64") || !value.is_string() || request.input);
+      const auto text = value.get<std::string>();
+      request.input = key == "input" ? text : viz::bytes_from_base64(text);
+      reject(!request.input);
+    }
+  }
+  reject(request.args.empty());
+}
+
 namespace {
 
 /// The most that a command may print in answer to a request, in bytes: all of it is in memory.
@@ -68,54 +108,6 @@ Json messages_in(const std::string& written) {
     if (!line.empty()) messages.push_back(utf8_or_replacement(line));
   }
   return messages;
-}
-
-/// What a line asks the program for.
-struct Request {
-  Json id = nullptr;
-  std::vector<std::string> args;
-  std::optional<std::string> input;  ///< what the command reads from standard input, any bytes
-};
-
-/// Reads a line of JSON: {"id": …, "args": ["lens", "--prompt", "Once"], "input": "…"}, or "input_base64" for
-/// bytes that are no text. Throws UsageError; the id is then that of the request, unless the line is no JSON
-/// object.
-void read_request(const InputLine& line, Request& request) {
-  constexpr const char* kExpected =
-      "a request is a JSON object with \"args\", a list of texts: a command's name and what follows it, and "
-      "perhaps \"id\", a text or a whole number, and \"input\" or \"input_base64\", a text";
-  if (line.too_long)
-    throw UsageError("the request is longer than " + std::to_string(kMaxLineBytes >> 20) + " MiB");
-  Json object;
-  try {
-    object = model::parse_json<Json>(line.text, "the request");
-  } catch (const model::LoadError& error) {
-    throw UsageError(error.what());
-  }
-  const auto reject = [&](bool wrong) { refuse({{wrong, kExpected}}); };
-  reject(!object.is_object());
-  const Json id = object.value("id", Json());
-  reject(!id.is_null() && !id.is_number_integer() && !id.is_string());
-  request.id = id;
-  for (const auto& [key, value] : object.items()) {
-    if (key == "id") continue;
-    if (key == "args") {
-      reject(!value.is_array() || value.empty());
-      for (const Json& word : value) {
-        reject(!word.is_string());
-        request.args.push_back(word.get<std::string>());
-        if (request.args.back().find('\0') != std::string::npos)
-          throw UsageError(
-              "an argument has a null character; give such a prompt as \"input\", with --prompt-file -");
-      }
-    } else {
-      reject((key != "input" && key != "input_base64") || !value.is_string() || request.input);
-      const auto text = value.get<std::string>();
-      request.input = key == "input" ? text : viz::bytes_from_base64(text);
-      reject(!request.input);
-    }
-  }
-  reject(request.args.empty());
 }
 
 int run_request(const Request& request, const std::shared_ptr<KeptModels>& models, const Streams& streams) {
