@@ -122,7 +122,8 @@ TableFold TableFold::of_means(const Table& means, const std::string& where) try 
         {without_mean(fact.name), fact.unit, tally_of(number(i), number(i + 1), number(i + 2))});
     i += 2;
   }
-  if (!means.ranked_by.empty()) fold.ranked_by_ = without_mean(means.ranked_by);
+  if (!means.ranked_by.empty())
+    fold.ranked_by_ = without_mean(means.columns[means.at(means.ranked_by)].name);
   if (fold.prompts_ < 1 || fold.values_.empty()) throw std::out_of_range(kPrompts);
   return fold;
 } catch (const std::exception&) {

@@ -117,6 +117,7 @@ TEST(TableFold, ReadsNothingButMeans) {
   };
   broken([](auto& json) { json["facts"].erase("prompts"); });
   broken([](auto& json) { json["facts"]["prompts"] = 0; });
+  broken([](auto& json) { json["ranked_by"] = "nothing mean"; });
   broken([](auto& json) { json["columns"]["layer"][1] = 0; });
   broken([](auto& json) { json["columns"]["loss count"][0] = -1; });
   broken([](auto& json) { json["columns"].erase("loss count"); });
