@@ -74,7 +74,7 @@ std::string lines_of(const Recipe& recipe) {
        recipe.figure && recipe.figure->window
            ? "the whole window, with " + s.view + (s.second_view.empty() ? "" : " and " + s.second_view)
            : s.view);
-  for (const WrittenOption& option : written_options(s.options, shown_views(recipe), false))
+  for (const WrittenOption& option : written_options(s.options, shown_view(recipe)))
     line("option", option.name + " " + option.value);
   if (recipe.figure) line("command", command_of(recipe));
   return text;

@@ -41,17 +41,14 @@ std::string shell_word(std::string_view word) {
 
 }  // namespace
 
-std::vector<const View*> shown_views(const Recipe& recipe) {
-  const Session& s = recipe.session;
-  if (recipe.figure && recipe.figure->window) return views_in_window(s.view, s.second_view);
-  const View* view = find_view(s.view);
-  return view != nullptr ? std::vector{view} : std::vector<const View*>();
+const View* shown_view(const Recipe& recipe) {
+  return recipe.figure && !recipe.figure->window ? find_view(recipe.session.view) : nullptr;
 }
 
 std::vector<std::string> arguments_of(const Recipe& recipe) {
   const Session& s = recipe.session;
   const Figure figure = recipe.figure.value_or(Figure{});
-  std::vector<std::string> words{figure.window ? "shot" : "plot"};
+  std::vector<std::string> words{figure.window ? "shot" : s.view};
   const auto add = [&](const std::string& name, const std::string& value) {
     if (value.starts_with('-')) {  // would look like an option
       words.push_back("--" + name + "=" + value);
@@ -63,8 +60,6 @@ std::vector<std::string> arguments_of(const Recipe& recipe) {
   if (figure.window) {
     add("view", s.view);
     if (!s.second_view.empty() && s.second_view != s.view) add("beside", s.second_view);
-  } else {
-    words.push_back(s.view);
   }
   if (s.model.precision != model::Precision::f32) add("precision", std::string(name_of(s.model.precision)));
   if (!s.model.attention.empty()) {
@@ -96,19 +91,18 @@ std::vector<std::string> arguments_of(const Recipe& recipe) {
                                  {"query", &Selection::query},
                                  {"key", &Selection::key}})
     if (s.selection.*at != by_default.*at) add(name, std::to_string(s.selection.*at));
-  const std::vector<const View*> shown = shown_views(recipe);
-  // What has no effect on the picture of a view would be refused.
-  for (const WrittenOption& option : written_options(s.options, shown, !figure.window))
-    add(option.name, option.value);
+  const View* const only = shown_view(recipe);
+  for (const WrittenOption& option : written_options(s.options, only)) add(option.name, option.value);
   // A second prompt or model, one for each prompt of a list, or a list would choose another value than the
   // default.
   const bool has_second = s.second_model || (s.second && s.second->on);
   const bool lines_have = s.prompts && all_have_second(*s.prompts);
   const auto add_default = [&](const OptionSpec& option) {
     if (s.options.value(option) == option.default_value)
-      add(std::string(option.name), to_text(option, option.default_value));
+      add(std::string(only != nullptr ? option.flag_name() : option.name),
+          to_text(option, option.default_value));
   };
-  for (const View* view : shown) {
+  for (const View* view : only != nullptr ? std::vector{only} : views_in_window(s.view, s.second_view)) {
     const bool over_list = is_over_list(*view, s.options);
     if (s.side == Side::run && view->with_second && (has_second || (lines_have && over_list)))
       add_default(*view->with_second);

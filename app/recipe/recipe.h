@@ -121,8 +121,8 @@ bool fits_vocabulary(const TriedText& tried, int vocabulary);
 /// The recipe as a text entry of a figure's file.
 viz::Note recipe_note(const Recipe& recipe);
 
-/// The views that a figure shows, for the names of options: see written_options.
-std::vector<const View*> shown_views(const Recipe& recipe);
+/// The view that a figure is of; null: it is of the window, or no figure.
+const View* shown_view(const Recipe& recipe);
 
 /// The arguments of the command that makes a figure, without the models, `--out` and settings that have no
 /// option. View options are included if they differ from their defaults.
@@ -131,7 +131,7 @@ std::vector<std::string> arguments_of(const Recipe& recipe);
 Figure figure_for(Target target);
 /// A figure's size as --size takes it: "900x600", "900"; empty: cut to the figure, or as its target chooses.
 std::string size_words(const Figure& figure);
-/// "headscope plot heatmap --prompt 'A robot'", quoted for a shell. What a command line cannot contain, such
+/// "headscope heatmap --prompt 'A robot'", quoted for a shell. What a command line cannot contain, such
 /// as a prompt with a zero byte or a model's folder, is a placeholder in capitals.
 std::string command_of(const Recipe& recipe);
 

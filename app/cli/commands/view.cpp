@@ -291,8 +291,7 @@ class ViewCommand {
   /// The options of the view that are not as they are by default, as the command line takes them.
   Json options_json(const ViewContext& c) const {
     Json json = Json::object();
-    const View* const shown[] = {&view_};
-    for (const WrittenOption& option : written_options(options_of(view_, c.options), shown, true))
+    for (const WrittenOption& option : written_options(c.options, &view_))
       json[option.name] = utf8_or_replacement(option.value);
     if (view_.caption.head) json["layer"] = c.selection.layer, json["head"] = c.selection.head;
     return json;

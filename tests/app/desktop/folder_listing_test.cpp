@@ -31,7 +31,7 @@ TEST(FolderListing, AFigureIsListedWithTheCommandThatMakesIt) {
   ASSERT_THAT(names(listing), ElementsAre("with.SVG")) << "pictures without a recipe cannot be opened";
   EXPECT_EQ(listing.entries[0].kind, FolderEntry::Kind::figure);
   EXPECT_EQ(listing.entries[0].about, command_of(recipe));
-  EXPECT_THAT(listing.entries[0].about, HasSubstr("headscope plot heatmap"));
+  EXPECT_THAT(listing.entries[0].about, HasSubstr("headscope heatmap"));
 }
 
 TEST(FolderListing, ShowsTheFoldersAndMarksModels) {
