@@ -384,6 +384,7 @@ void add_view_option(CLI::App& app, Arguments& a, const OptionSpec& option, cons
   };
   auto* added = app.add_option_function<std::string>("--" + name, set, std::string(option.help))
                     ->type_name(values_of(option))
+                    ->check(kNotEmpty)
                     ->group(group);
   if (std::holds_alternative<bool>(option.default_value)) added->expected(0, 1);
 }

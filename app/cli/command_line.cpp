@@ -28,16 +28,24 @@ std::string program_footer() {
          "--prompt \"Once upon a time\" --out pattern.svg\n  headscope COMMAND --help";
 }
 
-/// For `--name=` without a value CLI11 takes the next argument as the value.
-std::vector<std::string> for_parser(std::span<const std::string> arguments) {
+/// The words as CLI11 takes them, the last one first. For `--name=` without a value it would take the next
+/// word as the value. `recipe` becomes the value of --recipe.
+std::vector<std::string> for_parser(const CLI::App& app, std::span<const std::string> arguments,
+                                    std::string& recipe) {
+  constexpr std::string_view kRecipe = "--recipe";
   std::vector<std::string> reversed;
-  for (const std::string& text : arguments) {
-    if (text.starts_with("--") && text.find('=') == text.size() - 1) {
-      reversed.push_back(text.substr(0, text.size() - 1));
-      reversed.emplace_back();
-    } else {
-      reversed.push_back(text);
-    }
+  const auto takes_next = [&] {
+    if (reversed.empty() || !reversed.back().starts_with("--")) return false;
+    const CLI::Option* option = app.get_option_no_throw(reversed.back());
+    return option != nullptr && option->get_items_expected_min() > 0;
+  };
+  for (bool is_value = false; const std::string& text : arguments) {
+    if (is_value && reversed.back() == kRecipe) recipe = text;
+    if (!is_value && text.starts_with(std::string(kRecipe) + "=")) recipe = text.substr(kRecipe.size() + 1);
+    const bool has_empty_value = !is_value && text.starts_with("--") && text.find('=') == text.size() - 1;
+    reversed.push_back(has_empty_value ? text.substr(0, text.size() - 1) : text);
+    if (has_empty_value) reversed.emplace_back();
+    is_value = !is_value && !has_empty_value && takes_next();
   }
   std::ranges::reverse(reversed);
   return reversed;
@@ -58,16 +66,6 @@ void refuse_rest(const CLI::App& app) {
         "unexpected argument " + quote(word) +
         (app.get_option_no_throw("--prompt") != nullptr ? "; a prompt is given as --prompt TEXT" : ""));
   }
-}
-
-/// The value of --recipe; empty: it is not given.
-std::string recipe_in(std::span<const std::string> arguments) {
-  constexpr std::string_view kName = "--recipe";
-  for (std::size_t i = 0; i < arguments.size(); ++i) {
-    if (arguments[i].starts_with(std::string(kName) + "=")) return arguments[i].substr(kName.size() + 1);
-    if (arguments[i] == kName && i + 1 < arguments.size()) return arguments[i + 1];
-  }
-  return "";
 }
 
 }  // namespace
@@ -105,12 +103,14 @@ std::variant<std::string, Task> parse_command_line(const std::vector<std::string
       task.run = describe_window(app, task.arguments);
     } else {
       rest = rest.subspan(1);
-      if (const std::string file = recipe_in(rest); !file.empty())
-        take_recipe(*task.arguments, system::path_of(file), view);
       task.run =
           view != nullptr ? describe_view(app, task.arguments, *view) : row->describe(app, task.arguments);
     }
-    app.parse(for_parser(rest));
+    std::string recipe;
+    std::vector<std::string> words = for_parser(app, rest, recipe);
+    if (!recipe.empty() && app.get_option_no_throw("--recipe") != nullptr)
+      take_recipe(*task.arguments, system::path_of(recipe), view);
+    app.parse(words);
     for (const CLI::App* misplaced : app.get_subcommands())
       throw UsageError("the command comes first: headscope " + misplaced->get_name() + " …");
     refuse_rest(app);

@@ -346,9 +346,11 @@ class ViewCommand {
   /// Adds up the parts in the files of --merge. Throws model::LoadError if they do not belong together.
   void write_merged() {
     Json all;
+    int skipped = 0;
     std::set<int> shards;
     for (const std::string& name : a_.merge) {
       const auto wrong = [&](const std::string& why) { return model::LoadError(name + ": " + why); };
+      const auto no_means = [&] { return wrong("expected the JSON that --mean writes, found something else"); };
       try {
         Json part = model::parse_json<Json>(model::read_file(system::path_of(name)), name);
         if (part.at("view") != view_.id)
@@ -356,22 +358,24 @@ class ViewCommand {
                       model::quote(part["view"].get<std::string>()));
         if (!shards.insert(part.contains("shard") ? part["shard"].at("index").get<int>() : -1).second)
           throw wrong("it has the same part of the prompts as another file");
-        part["skipped"] = part.at("skipped").get<int>() + all.value("skipped", 0);
+        skipped += part.at("skipped").get<int>();
         const bool has_prompts = part.at("facts").value("prompts", 0) > 0;
-        if (has_prompts) means_.add(TableFold::of_means(table_from(part), name + ": "), name + ": ");
         for (const char* member : {"how", "options"})
-          if (!all.is_null() && has_prompts && all.at(member) != part.at(member))
+          if (has_prompts && means_.prompts() > 0 && all.at(member) != part.at(member))
             throw wrong("its \"" + std::string(member) + "\" differs from that of " +
                         model::quote(a_.merge.front()) + "; parts are of one list, model and measurement");
+        if (has_prompts) means_.add(TableFold::of_means(table_from(part), name + ": "), name + ": ");
         if (all.is_null() || has_prompts) all = std::move(part);
       } catch (const nlohmann::json::exception&) {
-        throw wrong("expected the JSON that --mean writes, found something else");
+        throw no_means();
+      } catch (const std::invalid_argument&) {
+        throw no_means();
       }
     }
     AnswerFile file(a_.out, streams_);
     file.streams().out << written(
         means_.means(),
-        {{"how", all["how"]}, {"view", view_.id}, {"options", all["options"]}, {"skipped", all["skipped"]}});
+        {{"how", all["how"]}, {"view", view_.id}, {"options", all["options"]}, {"skipped", skipped}});
     file.commit();
   }
 };

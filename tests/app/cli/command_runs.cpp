@@ -1,4 +1,6 @@
-#include "tests/app/command_runs.h"
+#include "tests/app/cli/command_runs.h"
+
+#include <sstream>
 
 #include "app/cli/program.h"
 #include "app/run/kept_models.h"
@@ -10,19 +12,11 @@ Words operator+(Words a, const Words& b) {
   return a;
 }
 
-app::CommandReply answered(const Words& arguments) {
-  const app::ParsedCommand command = app::parse_command_line(arguments);
-  if (const auto* answer = std::get_if<app::CommandReply>(&command)) return *answer;
-  ADD_FAILURE() << "parsed as " << std::get<app::Task>(command).command;
-  return {};
-}
-
-std::string wrong_use(const Words& arguments) {
-  const app::CommandReply answer = answered(arguments);
-  EXPECT_EQ(answer.status, 2) << answer.text;
-  EXPECT_THAT(answer.text, HasSubstr("--help"));
-  EXPECT_THAT(answer.text, Each(Not('\n')));
-  return answer.text;
+app::Arguments parsed(const Words& arguments) {
+  const auto command = app::parse_command_line(arguments);
+  if (const auto* task = std::get_if<app::Task>(&command)) return *task->arguments;
+  ADD_FAILURE() << "no command, but " << std::get<std::string>(command);
+  return app::Arguments(nullptr);
 }
 
 Ran run_command(const Words& arguments, const std::string& input, bool terminal) {
@@ -41,9 +35,14 @@ std::string succeed(const Words& arguments, const std::string& input) {
   return ran.out;
 }
 
-std::string fail(const Words& arguments, int status) {
-  const Ran ran = run_command(arguments);
-  EXPECT_EQ(ran.status, status);
+Json answer_of(const Words& arguments, const std::string& input) {
+  const std::string out = succeed(arguments + Words{"--json"}, input);
+  return Json::accept(out) ? Json::parse(out) : Json::object();
+}
+
+std::string fail(const Words& arguments, int status, const std::string& input) {
+  const Ran ran = run_command(arguments, input);
+  EXPECT_EQ(ran.status, status) << ran.err;
   EXPECT_EQ(ran.out, "");
   EXPECT_EQ(std::ranges::count(ran.err, '\n'), 1) << ran.err;
   return ran.err;

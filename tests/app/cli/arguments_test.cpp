@@ -1,0 +1,212 @@
+// What arguments fill: parsing, apart from what is refused (see refusals_test).
+#include "app/cli/arguments.h"
+
+#include <random>
+#include <regex>
+
+#include "app/views/output/sampling_options.h"
+#include "app/views/parts/weight_colors.h"
+#include "tests/app/cli/command_runs.h"
+
+namespace headscope::app::arguments_test {
+namespace {
+
+using From = PromptArguments::From;
+
+/// The text of --help or --version.
+std::string reply(const Words& arguments) {
+  return std::get<std::string>(parse_command_line(arguments));
+}
+
+std::vector<std::string> commands() {
+  std::vector<std::string> names{""};
+  for (const CommandRow& row : command_rows()) names.emplace_back(row.name);
+  for (const KnownName& known : kKnownNames) names.emplace_back(known.name);
+  for (const View& view : views()) names.emplace_back(view.id);
+  return names;
+}
+
+TEST(Help, OfEachCommandNamesItsOptionsAndFitsTwoScreens) {
+  for (const std::string& command : commands()) {
+    const Words words = command.empty() ? Words{} : Words{command};
+    const std::string help = reply(words + Words{"--help"});
+    EXPECT_LT(std::ranges::count(help, '\n'), 130) << command;
+    const auto parsed = parse_command_line(words);
+    for (const CLI::Option* option : std::get<Task>(parsed).app->get_options()) {
+      const bool is_shown = !option->get_group().empty();
+      EXPECT_TRUE(!is_shown || help.find(option->get_name()) != help.npos) << command << option->get_name();
+    }
+    if (command.empty()) continue;
+    EXPECT_THAT(help, HasSubstr("headscope " + command));
+    EXPECT_THAT(reply({"--help"}), HasSubstr(command));
+  }
+  EXPECT_TRUE(std::regex_match(reply({"--version"}), std::regex("headscope [0-9]+\\.[0-9]+\\.[0-9]+\n")));
+}
+
+TEST(Help, OfAViewHasItsOptionsAndNoOthers) {
+  for (const View& view : views()) {
+    const std::string help = reply({std::string(view.id), "--help"});
+    for (const OptionSpec* option : view.options)
+      EXPECT_EQ(help.find("--" + std::string(option->flag_name()) + " " + values_of(*option)) == help.npos,
+                option->pane_only)
+          << view.id << " " << option->name;
+  }
+}
+
+TEST(Arguments, WithoutACommandOpenTheWindow) {
+  const auto window = parse_command_line({"--model", "m", "--prompt", "Hi", "--bos", "--threads", "3",
+                                          "--precision", "bf16", "--second", "Ho", "--over", "l.txt"});
+  const Task& task = std::get<Task>(window);
+  EXPECT_EQ(task.command, "");
+  const Arguments& a = *task.arguments;
+  EXPECT_EQ(a.model.name, "m");
+  EXPECT_EQ(a.threads, 3);
+  EXPECT_EQ(a.session.model.precision, model::Precision::bf16);
+  EXPECT_EQ(a.prompt.from, From::given);
+  EXPECT_EQ(a.session.prompt.text, "Hi");
+  EXPECT_EQ(a.session.prompt.start_token, true);
+  EXPECT_EQ(a.session.second->text, "Ho");
+  EXPECT_EQ(a.over, "l.txt");
+  const Arguments patterns = parsed({"--attention", "a.safetensors", "--second-attention", "b.safetensors"});
+  EXPECT_TRUE(patterns.model.patterns);
+  EXPECT_EQ(patterns.model.name, "a.safetensors");
+  EXPECT_EQ(patterns.second_attention, "b.safetensors");
+}
+
+TEST(Arguments, NamePromptsOfEveryKind) {
+  EXPECT_THAT(parsed({"tokens", "--ids", "1, 2,-3"}).session.prompt.ids, ElementsAre(1, 2, -3));
+  EXPECT_TRUE(parsed({"tokens", "--ids", ""}).has_prompt());
+  EXPECT_EQ(parsed({"tokens", "--prompt-file", "-"}).prompt.from, From::file);
+  const Arguments list =
+      parsed({"tokens", "--prompts", "p.jsonl", "--shard", "2/7", "--skip-errors", "--no-bos"});
+  EXPECT_TRUE(list.is_list());
+  EXPECT_EQ(list.prompt.file, "p.jsonl");
+  EXPECT_EQ(list.prompt.shard, (Shard{2, 7}));
+  EXPECT_TRUE(list.prompt.skip_errors);
+  EXPECT_EQ(list.session.prompt.start_token, false);
+}
+
+TEST(Arguments, ATextIsTakenAsItIs) {
+  for (const std::string& text :
+       Words{"",         "-",       "--",     "--help",       "-h",       "--json", "--prompt", "--prompt=",
+             "--recipe", "{}",      "%%",     "[]",           "[a,b]",    "a,b",    "\"q\"",    "@file",
+             "--a=b",    "predict", "x\ny\n", "\xff\xe2\x82", " -5 ",     "-5",     "/help",    "~",
+             "=",        "++",      "true",   "nan",          "\x1b[31m", "{n}"}) {
+    for (const Words& command : {Words{"predict"}, Words{}}) {
+      EXPECT_EQ(parsed(command + Words{"--prompt", text}).session.prompt.text, text);
+      EXPECT_EQ(parsed(command + Words{"--prompt=" + text, "--bos"}).session.prompt.text, text);
+    }
+    EXPECT_EQ(parsed({"lens", "--prompt", "x", "--second", text, "--json"}).session.second->text, text);
+  }
+}
+
+TEST(Arguments, EditsAreTakenInTheirOrderAndWhole) {
+  const Arguments a = parsed({"lens", "--edit", "[L1.z=0,L0.z=0]", "--prompt", "x", "--edit=L2.z=0"});
+  EXPECT_THAT(a.session.edits, ElementsAre(WrittenEdit{"[L1.z=0,L0.z=0]"}, WrittenEdit{"L2.z=0"}));
+}
+
+TEST(Arguments, ASwitchOfAViewMeansYesWithoutAValue) {
+  const auto is_on = [](const Words& more) {
+    return parsed(Words{"heatmap", "--prompt", "x"} + more).session.options[kWithoutKey0];
+  };
+  EXPECT_FALSE(is_on({}));
+  EXPECT_TRUE(is_on({"--without-key0"}));
+  EXPECT_TRUE(is_on({"--without-key0", "--layer", "0"}));
+  EXPECT_TRUE(is_on({"--without-key0", "yes"}));
+  EXPECT_FALSE(is_on({"--without-key0", "no"}));
+  EXPECT_FALSE(is_on({"--without-key0=no"}));
+}
+
+TEST(Arguments, OfAViewAndItsPicture) {
+  const Arguments a = parsed({"next",
+                              "--temperature",
+                              "0.5",
+                              "--layer",
+                              "2",
+                              "--head",
+                              "3",
+                              "--query",
+                              "-1",
+                              "--key",
+                              "4",
+                              "--rows",
+                              "7",
+                              "--size",
+                              "640x480",
+                              "--scale",
+                              "1.5",
+                              "--theme",
+                              "dark",
+                              "--font-size",
+                              "12",
+                              "--svg-text",
+                              "--no-caption",
+                              "--for",
+                              "page",
+                              "--show",
+                              "difference",
+                              "--align",
+                              "token",
+                              "--out",
+                              "a.svg"});
+  EXPECT_EQ(a.session.view, "next");
+  EXPECT_EQ(a.session.options[kTemperature], 0.5);
+  EXPECT_EQ(a.session.selection, (Selection{2, 3, -1, 4}));
+  EXPECT_EQ(a.rows, 7);
+  EXPECT_EQ(a.figure.width, 640);
+  EXPECT_EQ(a.figure.height, 480);
+  EXPECT_EQ(a.figure.page, Page::exact);
+  EXPECT_EQ(a.figure.scale, 1.5F);
+  EXPECT_EQ(a.figure.target, Target::page);
+  EXPECT_TRUE(a.session.look.dark && a.figure.svg_text && a.figure.title && !a.figure.caption);
+  EXPECT_EQ(a.session.look.font_size, 12);
+  EXPECT_EQ(a.session.side, Side::difference);
+  EXPECT_EQ(a.session.second->alignment, Alignment::subsequence);
+  EXPECT_EQ(a.out, "a.svg");
+  EXPECT_EQ(parsed({"next", "--size", "640"}).figure.page, Page::width);
+  EXPECT_EQ(parsed({"next", "--size", "fit"}).figure.page, Page::trimmed);
+}
+
+TEST(Arguments, AKnownNameIsItsView) {
+  for (const auto& [name, view] : kKnownNames) EXPECT_EQ(parsed({std::string(name)}).session.view, view);
+}
+
+TEST(Arguments, OfAnyKindGiveATaskOrHelpOrASentence) {
+  const Words words = {"--",       "-",
+                       "",         "=",
+                       "--=",      "-h",
+                       "--help",   "-x",
+                       "--prompt", "--prompt=",
+                       "--ids",    "1,2",
+                       "--out",    "a.png",
+                       "--json",   "--size",
+                       "10x10",    "heatmap",
+                       "predict",  "trace",
+                       "shot",     "doctor",
+                       "--view",   "--value-scale",
+                       "log",      "--bos",
+                       "--bos=3",  "--json=maybe",
+                       "--rows",   "-3",
+                       "[1,2]",    "{}",
+                       "%%",       "\xff\xfe",
+                       "--\xff",   "99999999999999999999",
+                       "1e999",    "--layer=--head"};
+  std::mt19937 random(7);
+  std::map<std::string, int> kinds;
+  for (int round = 0; round < 1000; ++round) {
+    Words arguments;
+    for (auto length = random() % 7; length > 0; --length)
+      arguments.push_back(words[random() % words.size()]);
+    try {
+      ++kinds[std::holds_alternative<Task>(parse_command_line(arguments)) ? "task" : "help"];
+    } catch (const std::exception& error) {
+      ++kinds["error"];
+      EXPECT_STRNE(error.what(), "");
+    }
+  }
+  EXPECT_THAT(kinds, SizeIs(3));
+  for (const auto& [kind, count] : kinds) EXPECT_GT(count, 10) << kind;
+}
+
+}  // namespace
+}  // namespace headscope::app::arguments_test

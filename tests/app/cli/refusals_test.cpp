@@ -1,0 +1,211 @@
+// Every error that a command line can cause is one sentence that names what is wrong.
+#include "tests/app/cli/command_runs.h"
+#include "tests/support/temporary_folder.h"
+#include "tests/support/variables.h"
+
+namespace headscope::app::refusals_test {
+namespace {
+
+/// ARGUMENTS => NAMED [& NAMED]: a line each; 'what has blanks' is one argument.
+constexpr const char* kWrong[] = {
+    // Commands and their options.
+    "dance => dance",
+    "predct --prompt x => did you mean predict",
+    "--nonsense => --nonsense",
+    "--prompt x predict => headscope predict",
+    "views extra => extra",
+    "predict => --prompt",
+    "predict x => --prompt TEXT",
+    "predict --prompt => --prompt & predict --help",
+    "predict --prompt x --promt y => did you mean --prompt",
+    "predict --prompt x --rows many => --rows & many",
+    "predict --prompt x --rows -1 => --rows",
+    "predict --prompt x --ids 1 => --prompt & --ids",
+    "predict --prompt x --prompts y => --prompt & --prompts",
+    "predict --prompt x --precision f64 => --precision & f64",
+    "predict --prompt x --threads -1 => --threads",
+    "predict --prompt x --model '' => --model",
+    "predict --prompt x --edit '' => --edit",
+    "query --prompt x --strongest-first '' => --strongest-first",
+    "shot --tour '' --out a.png => --tour",
+    "views --format '' => --format",
+    "predict --prompt x -- --json => --json",
+    "predict --prompt x --arrangement arcs => --arrangement",
+    "generate --prompt x --temperature nan => --temperature",
+    "generate --prompt x --json --echo => --echo",
+    "serve => --stdio",
+    "get => headscope get gpt2",
+    "get ../x => ../x",
+    "info --get => --get & --model",
+    "a.safetensors --attention b.safetensors => attention patterns",
+    "--second-attention b.safetensors => --attention",
+    "a.txt --over b.txt => one list of prompts",
+    "a.headscope --prompt x => a.headscope",
+    // Models and prompts.
+    "info --model nowhere => nowhere",
+    "predict --prompt-file nowhere => nowhere",
+    "predict --prompts nowhere => nowhere",
+    "tokens --ids 1,x => --ids & x",
+    "tokens --ids 99999 => 99999",
+    "tokens --ids 99999999999 => 99999999999",
+    "predict --ids 3,-1 => -1",
+    "predict --prompt x --shard 0/2 => --shard & --prompts",
+    "predict --prompt x --skip-errors => --skip-errors & --prompts",
+    "predict --prompts - --shard 3 => --shard",
+    "predict --prompts - --shard 2/2 => --shard",
+    "predict --prompts - --shard -1/2 => --shard",
+    "predict --prompts - --shard 0/0 => --shard",
+    "predict --prompts - --shard 1/x => --shard",
+    "predict --prompts - --shard 0/1/2 => --shard",
+    // Edits and comparisons.
+    "predict --prompt a --edit nonsense => nonsense",
+    "predict --prompt a --edit L1.z=0 L0.z=0 => unexpected & L0.z=0",
+    "predict --prompt a --edit [L1.z=0,L0.z=0] => [L1.z=0,L0.z=0]",
+    "predict --prompt a --edit L9.z=0 => layer 9",
+    "predict --prompt a --edit L1H99.z=0 => 99",
+    "predict --prompt a --edit L1.z=median => median",
+    "predict --prompt a --edits nowhere.txt => nowhere.txt",
+    "predict --prompt a --mean-over nowhere.txt => nowhere.txt",
+    "predict --prompt a --edit L2.z<-second => second model",
+    "predict --prompt a --second-model nowhere => nowhere",
+    "heatmap --prompt a --show difference => --show",
+    "heatmap --prompt a --show both => --show & both",
+    "heatmap --prompt a --align token => --align & --second",
+    "embedding --prompt a --edit L0.z=0 --show difference => embedding & heatmap",
+    // The selection, and what is measured.
+    "heatmap --prompt a --layer 9 => layer 9 & --layer",
+    "heatmap --prompt a --head 99 => head 99 & --head",
+    "heatmap --prompt a --query 9 => token 9 & --query",
+    "heatmap --prompt a --query -2 => --query",
+    "heatmap --prompt a --query 99999999999 => --query",
+    "heatmap --prompt 'a b c' --query 1 --key 2 => key 2 & --key",
+    "attribution --prompt 'a b' --token '' => --token",
+    "attribution --prompt 'a b' --token 4 => --token & text:4 & id:4 & rank:4",
+    "attribution --prompt 'a b' --token 'the the' => --token",
+    "attribution --prompt 'a b' --token id:4096 => 4096",
+    "attribution --prompt 'a b' --token rank:0 => --token",
+    "saliency --prompt 'a b' --token rank:2 --other-token rank:2 --metric difference => both tokens",
+    "lens --prompt a --token id:x => --token",
+    "saliency --prompt a --metric kl => --metric & kl",
+    "saliency --prompt a --baseline mean => --baseline has no effect",
+    "saliency --prompt a --metric loss --token b => --token has no effect",
+    "saliency --prompt a --metric loss => 1 token",
+    "circuit --prompt 'a b' --edges 0 => --edges & 1",
+    "circuit --prompt 'a b' --steps 3 --method flow => --steps has no effect",
+    "circuit --prompt 'a b' --edit L1H1.z=0 => edit",
+    "sweep --prompt a --metric kl --token b => --token has no effect",
+    "sweep --prompt a --sweep-over senders --site z => --site has no effect",
+    "sweep --prompt a --site mlp_out => mlp_out",
+    "sweep --prompt a --sweep-change patch => --second",
+    "next --prompt x --count 0 => --count takes a whole number from 1 to 1000 & 0",
+    "next --prompt x --count 3.5 => --count & 3.5",
+    "next --prompt x --temperature 2.01 => --temperature takes a number from 0.05 to 2 & 2.01",
+    "next --prompt x --temperature nan => --temperature & nan",
+    // Lists and means.
+    "sweep --prompt a --mean => --mean & --prompts",
+    "sweep --prompts x --mean --shard 0/2 => --merge",
+    "sweep --prompts - --mean --out a.png => standard input",
+    "heatmap --prompts x --mean --out a.png => heatmap & no means",
+    "sweep --prompt a --sweep-change list-mean => list",
+    "search --prompt a --search-text list => --over",
+    "search --prompt a --over nowhere.txt => nowhere.txt",
+    "heatmap --prompt a --over l.txt => --over & metrics",
+    "lens --merge a.json --prompt x => --merge",
+    "lens --merge nowhere.json => nowhere.json",
+    // Answers and pictures in files.
+    "predict --prompt x --out a.gif => a.gif",
+    "predict --prompt x --out a.txt --json => one format",
+    "predict --prompt x --out - => --out - & --format",
+    "predict --prompt x --out - --format gif => gif",
+    "predict --prompt x --format json => --format & --out",
+    "predict --prompt x --out a.png --format png => --format & --out -",
+    "predict --prompt x --bom => --bom",
+    "predict --prompt x --out nowhere/a.json => nowhere",
+    "predict --prompt x --out a{n}.json => {n}",
+    "predict --prompts x --out a.json => {n} & .jsonl",
+    "predict --prompts x --out a.png => {n}",
+    "predict --prompts x --out - --format png => {n}",
+    "heatmap --prompt x --size 400x300 => --size is for pictures",
+    "heatmap --prompt x --no-title --out a.csv => --no-title is for pictures",
+    "heatmap --prompt x --svg-text --out a.png => --svg-text is for SVG",
+    "heatmap --prompt x --rows 3 --out a.png => --rows",
+    "heatmap --prompt x --out nowhere/a.png => nowhere",
+    "heatmap --prompt x --out a.png --size 0x0 => --size",
+    "heatmap --prompt x --out a.png --size 30000x30000 --scale 16 => pixels",
+    "heatmap --prompt x --out a.png --scale 17 => --scale",
+    "heatmap --prompt x --out a.png --size 100x80 => heatmap & 100x80",
+    "heatmap --prompt x --out a.png --theme red => --theme & red",
+    "heatmap --prompt x --value-scale cubic => --value-scale & cubic",
+    "heatmap --recipe nowhere --out a.png => nowhere",
+    "heatmap --attention nowhere => nowhere",
+    "shot --prompt x => --out",
+    "shot --prompt x --out a.svg => a.svg",
+    "shot --prompt x --size 300x200 --out a.png => 300x200",
+    "shot --prompt x --align token --out a.png => --align & --second",
+    "shot --prompt x --second-attention nowhere --out a.png => --second-attention & --attention",
+    "shot --prompt x --view heatmap --strips products --out a.png => --strips & not shown",
+    "shot --prompt x --view lens --beside lens --out a.png => --beside",
+    "shot --tour nowhere --out a.png => nowhere",
+    "shot --tour 2-attention --show baseline --out a.png => --tour & --show",
+    "shot --prompt x --stop 2 --out a.png => --stop & --tour",
+    // Traces.
+    "trace --prompt x => --out",
+    "trace --prompt x --out - => standard output",
+    "trace --prompts x --out a.safetensors => {n}",
+    "trace --prompt x --out a.safetensors --hooks blocks.9.* => blocks.9.*",
+    "trace --prompt x --out a.safetensors --position 3 => --position & --gradients",
+    "trace --prompt x --out a.safetensors --token a => --token & --gradients",
+    "trace --prompt x --out a.safetensors --gradients entropy => --gradients & entropy",
+    "trace --prompt x --out a.safetensors --gradients logit --token 4 => --token & id:4",
+    "trace --prompt x --out a.safetensors --gradients logit --other-token a => --gradients difference",
+    "trace --prompt x --out a.safetensors --gradients loss --token a => --token",
+    "trace --prompt x --out a.safetensors --gradients kl => --gradients kl",
+    "trace --prompt x --out a.safetensors --gradients logit --second y => --second & kl",
+    "trace --prompt x --out a.safetensors --gradients loss => 1 token",
+    "trace --prompt 'x y' --out a.safetensors --gradients logit --position 500 => position 500",
+};
+
+Words split(std::string_view text, std::string_view separator) {
+  Words parts;
+  for (std::size_t end = 0; end != text.npos;
+       text.remove_prefix(end == text.npos ? 0 : end + separator.size())) {
+    end = text.find(separator);
+    parts.emplace_back(text.substr(0, end));
+  }
+  return parts;
+}
+
+TEST(Refusals, AreOneSentenceThatNamesWhatIsWrong) {
+  for (const char* line : kWrong) {
+    SCOPED_TRACE(line);
+    const Words halves = split(line, " => "), quoted = split(halves.at(0), "'");
+    Words arguments;
+    for (std::size_t i = 0; i < quoted.size(); ++i)
+      for (const std::string& word : i % 2 == 1 ? Words{quoted[i]} : split(quoted[i], " "))
+        if (i % 2 == 1 || !word.empty()) arguments.push_back(word);
+    const Ran ran = run_command(arguments);
+    EXPECT_TRUE(ran.status == 1 || ran.status == 2) << ran.status;
+    EXPECT_EQ(ran.out, "");
+    EXPECT_THAT(ran.err, AllOf(StartsWith("headscope: "), EndsWith("\n")));
+    EXPECT_LT(ran.err.size(), 700U);
+    EXPECT_EQ(std::ranges::count_if(ran.err, [](char c) { return static_cast<unsigned char>(c) < 0x20; }), 1);
+    for (const std::string& name : split(halves.at(1), " & ")) EXPECT_THAT(ran.err, HasSubstr(name));
+  }
+}
+
+TEST(Refusals, OfAFolderWithoutAModelSayWhichOneItShadows) {
+  const TemporaryFolder here, cache;
+  std::filesystem::create_directory(here.path() / "gpt2");
+  const std::filesystem::path before = std::filesystem::current_path();
+  std::filesystem::current_path(here.path());
+  set_variable("HF_HUB_CACHE", cache.path().string());
+  EXPECT_THAT(fail({"info", "--model", "gpt2"}), HasSubstr("run headscope get gpt2"));
+  const auto model =
+      cache.write("models--openai-community--gpt2/snapshots/1/config.json", R"({"model_type":"gpt2"})");
+  EXPECT_THAT(fail({"info", "--model", "gpt2"}), HasSubstr(model.parent_path().string()));
+  unset_variable("HF_HUB_CACHE");
+  std::filesystem::current_path(before);
+}
+
+}  // namespace
+}  // namespace headscope::app::refusals_test

@@ -1,0 +1,327 @@
+// A view as a command: its table in every format is the view's own, its picture is a file, and what it is
+// made from goes together.
+#include "app/views/export.h"
+#include "app/views/option_names.h"
+#include "tests/app/cli/command_runs.h"
+#include "tests/app/two_models/second_model.h"
+#include "tests/app/views/view_suite.h"
+#include "tests/support/pattern_files.h"
+
+namespace headscope::app::view_command_test {
+namespace {
+
+const Words kCsv{"--out", "-", "--format", "csv"};
+const Words kSelected{"--layer", "2", "--head", "1", "--query", "6", "--key", "3"};
+
+/// Expects the members of an answer that are a table's.
+void expect_table(const Json& answer, const Table& table) {
+  const Json expected = table_json(table);
+  for (const auto& [member, value] : expected.items()) EXPECT_EQ(answer[member], value) << member;
+}
+
+class EveryViewCommand : public ViewSuite {};
+INSTANTIATE_TEST_SUITE_P(Views, EveryViewCommand, ::testing::ValuesIn(ids_of_views()),
+                         [](const auto& test) { return test.param; });
+
+TEST_P(EveryViewCommand, WritesItsTableAsTextCsvAndJson) {
+  const Scenario s(kRobot, {2, 1, 6, 3});
+  const Table table = exported_table(view(), s.context(1000, 700));
+  const Words command = Words{GetParam(), "--prompt", kRobot} + kSelected;
+  const Json answer = answer_of(command);
+  EXPECT_EQ(answer["view"], GetParam());
+  expect_table(answer, table);
+  EXPECT_EQ(succeed(command + kCsv), to_csv(table));
+  EXPECT_EQ(succeed(command + Words{"--rows", "0"}), to_text(strongest(table, 0)));
+}
+
+TEST_P(EveryViewCommand, NeedsAPromptUnlessItIsOfTheModelAlone) {
+  const Ran alone = run_command(Words{GetParam()} + kCsv);
+  if (alone.status != 0) {
+    EXPECT_THAT(alone.err, HasSubstr("a prompt is missing"));
+    EXPECT_TRUE(view().caption.prompt);
+  } else {
+    EXPECT_EQ(succeed(Words{GetParam(), "--prompt", "The old king had a dog"} + kCsv), alone.out);
+  }
+}
+
+TEST(ViewCommand, NeedsNoPromptWhereAnOptionSaysSo) {
+  succeed({"metrics", "--metrics-text", "repeated"});
+  succeed({"circuits", "--circuit", "pairs"});
+  EXPECT_THAT(fail({"metrics"}, 2), HasSubstr("a prompt is missing"));
+  EXPECT_THAT(fail({"circuits"}, 2), HasSubstr("a prompt is missing"));
+}
+
+TEST(ViewCommand, JsonSaysHowItWasMade) {
+  const Json answer = answer_of({"heatmap", "--prompt", "The old king", "--second", "The very old king",
+                                 "--align", "token", "--layer", "1", "--edit", "L0H1.z=0; L1.mlp_out*=0.5",
+                                 "--value-scale", "log", "--precision", "f16", "--bos"});
+  const Json& how = answer["how"];
+  EXPECT_THAT(how["program"].get<std::string>(), StartsWith("headscope "));
+  EXPECT_EQ(how["model"], "tales");
+  EXPECT_THAT(how["weights"].get<std::string>(), ::testing::MatchesRegex("sha256:[0-9a-f]{64}"));
+  EXPECT_TRUE(how["second_model"].is_null());
+  EXPECT_EQ(how["precision"], "f16");
+  EXPECT_EQ(how["start_token"], true);
+  EXPECT_EQ(how["edits"], (Json{"L0H1.z=0", "L1.mlp_out*=0.5"}));
+  EXPECT_EQ(how["prompt"], "The old king");
+  EXPECT_EQ(how["second_prompt"], "The very old king");
+  EXPECT_EQ(how["counterparts"], (Json{0, 1, 3, 4}));
+  EXPECT_FALSE(how.contains("warnings") || how.contains("mean_over") || how.contains("list"));
+  EXPECT_EQ(answer["options"], (Json{{"value-scale", "log"}, {"layer", 1}, {"head", 0}}));
+}
+
+TEST(ViewCommand, WritesTheStrongestRowsAndSaysHowManyMoreThereAre) {
+  const Words command{"attribution", "--prompt", kRobot};
+  const Table table =
+      exported_table(*find_view("attribution"), Scenario(kRobot, {0, 0, -1}).context(1000, 700));
+  ASSERT_FALSE(table.ranked_by.empty());
+  const std::size_t more = table.rows() - 40;
+  EXPECT_EQ(succeed(command), to_text(strongest(table, 40)) + "and " + std::to_string(more) +
+                                  " more rows: --rows 0 writes all\n");
+  EXPECT_EQ(succeed(command + Words{"--rows", "3"}), to_text(strongest(table, 3)));
+  expect_table(answer_of(command + Words{"--rows", "3"}), strongest(table, 3));
+  EXPECT_EQ(succeed(command + kCsv + Words{"--bom"}), "\xef\xbb\xbf" + to_csv(table));
+}
+
+TEST(ViewCommand, ShowsEachSideOfAComparison) {
+  const Scenario s = edited("L0H1.z=0; L1.mlp_out*=0.5", {2, 1, 6});
+  const Words command{"heatmap", "--prompt", kRobot,   "--edit", "L0H1.z=0; L1.mlp_out*=0.5",
+                      "--layer", "2",        "--head", "1",      "--query",
+                      "6",       "--show"};
+  for (const auto& [side, name] :
+       {std::pair{Side::run, "run"}, {Side::baseline, "baseline"}, {Side::difference, "difference"}})
+    expect_table(answer_of(command + Words{name}),
+                 exported_table(*find_view("heatmap"), on(side, "heatmap", s)));
+  for (const auto& [by, name] :
+       {std::pair{Alignment::position, "position"}, {Alignment::subsequence, "token"}}) {
+    const Scenario two = of_two({2, 1, -1}, by);
+    expect_table(answer_of({"heatmap", "--prompt", "The old king had a daughter", "--second",
+                            "The very old king had daughter", "--align", name, "--show", "difference",
+                            "--layer", "2", "--head", "1"}),
+                 exported_table(*find_view("heatmap"), on(Side::difference, "heatmap", two)));
+  }
+}
+
+TEST(ViewCommand, ASecondPromptHasAStartTokenWhereTheFirstHasOne) {
+  for (const Words& start : {Words{}, Words{"--bos"}})
+    EXPECT_EQ(succeed(Words{"next", "--prompt", "The old king", "--second", "The young king", "--show",
+                            "baseline"} +
+                      start + kCsv),
+              succeed(Words{"next", "--prompt", "The young king"} + start + kCsv));
+}
+
+TEST(ViewCommand, ASecondPromptOrModelIsPatchedFromUnlessAnAblationIsAskedFor) {
+  const auto change = [](const Words& more) {
+    return answer_of(Words{"sweep", "--prompt", "The old king"} + more)["options"].value("sweep-change",
+                                                                                         "zero");
+  };
+  const Words second{"--second", "The young king"};
+  EXPECT_EQ(change({}), "zero");
+  EXPECT_EQ(change(second), "patch");
+  EXPECT_EQ(change({"--second-model", kBundledModel.string()}), "patch");
+  EXPECT_EQ(change(second + Words{"--sweep-change", "mean"}), "mean");
+  EXPECT_EQ(change(second + Words{"--sweep-change", "zero"}), "zero");
+  EXPECT_EQ(change(second + Words{"--show", "baseline"}), "zero") << "which has no source";
+}
+
+TEST(ViewCommand, ASweepIsWhatTheEditedRunsSay) {
+  const Json sweep = answer_of({"sweep", "--prompt", kRobot, "--metric", "logit"});
+  const auto logit = [&](const Words& edit) {
+    const std::string token = "id:" + std::to_string(sweep["facts"]["token id"].get<int>());
+    return answer_of(Words{"attribution", "--prompt", kRobot, "--token", token} + edit)["facts"]["value"]
+        .get<double>();
+  };
+  const double before = logit({});
+  for (const std::size_t row : {0U, 21U, 47U}) {
+    const Json& columns = sweep["columns"];
+    const std::string head = "L" + columns["layer"][row].dump() + "H" + columns["head"][row].dump();
+    EXPECT_NEAR(columns["change"][row].get<double>(), logit({"--edit", head + ".z=0"}) - before, 1e-5)
+        << head;
+  }
+}
+
+TEST(ViewCommand, TokensAreTextsIdsOrRanksOfTheUneditedRun) {
+  const Json guesses = answer_of({"next", "--prompt", kRobot})["columns"];
+  const auto token = [](const Words& more) {
+    const Json facts = answer_of(Words{"sweep", "--prompt", kRobot} + more)["facts"];
+    return std::pair(facts["token id"], facts["other token id"]);
+  };
+  const Json &first = guesses["id"][0], &second = guesses["id"][1], &third = guesses["id"][2];
+  EXPECT_EQ(token({}), std::pair(first, second));
+  EXPECT_EQ(token({"--token", "rank:2"}), std::pair(second, first));
+  EXPECT_EQ(token({"--token", "id:" + third.dump()}), std::pair(third, first));
+  EXPECT_EQ(token({"--edit", "L3.mlp_out=0", "--token", "rank:3"}).first, third);
+}
+
+TEST(ViewCommand, MeansOfAListAreSetByEdits) {
+  const TemporaryFolder folder;
+  const std::string list = folder.write("names.txt", "The old queen\nA dog\n").string();
+  const Words command{"next", "--prompt", "The old king", "--edit", "L2H1.z=mean"};
+  const Json own = answer_of(command), of_list = answer_of(command + Words{"--mean-over", list});
+  EXPECT_NE(own["columns"]["logit"], of_list["columns"]["logit"]);
+  const Json& how = of_list["how"]["mean_over"];
+  EXPECT_EQ(how["file"], "names.txt");
+  EXPECT_EQ(how["prompts"], 2);
+  EXPECT_EQ(how["tokens"], 5);
+  // Sweeps and circuits ablate by it.
+  EXPECT_EQ(answer_of({"sweep", "--prompt", "The old king", "--mean-over", list})["options"]["sweep-change"],
+            "list-mean");
+  EXPECT_EQ(answer_of({"circuit", "--prompt", "The old king", "--mean-over", list})["options"]["elsewhere"],
+            "list-mean");
+}
+
+TEST(ViewCommand, IsOverAListWhereTheViewIsOfManyPrompts) {
+  const TemporaryFolder folder;
+  const std::string list = folder.write("two.txt", "The old king\nA very old king and a dog\n").string();
+  const Scenario s(kRobot, {0, 0, -1});
+  for (const View& view : views()) {
+    if (view.over_list == nullptr) continue;
+    ViewContext c = s.context(1000, 700);
+    c.options.set(*view.over_list, view.over_list_value);
+    expect_table(answer_of({std::string(view.id), "--prompt", kRobot, "--over", list}),
+                 exported_table(view, c));
+  }
+}
+
+TEST(ViewCommand, ATerminalGetsNoPicture) {
+  const Words picture{"next", "--prompt", "one", "--out", "-", "--format", "png"};
+  EXPECT_THAT(succeed(picture), StartsWith("\x89PNG"));
+  const Ran ran = run_command(picture, "", true);
+  EXPECT_EQ(ran.status, 1);
+  EXPECT_EQ(ran.out, "");
+  EXPECT_THAT(ran.err, HasSubstr("terminal"));
+}
+
+TEST(ViewCommand, StandardOutputGetsWhatAFileWould) {
+  const TemporaryFolder folder;
+  for (const Words& command :
+       {Words{"sweep", "--prompt", "one two"}, Words{"shot", "--prompt", "one", "--size", "1024x700"}})
+    for (const std::string format : {"png", "pdf", "svg", "csv", "json", "txt"}) {
+      if (command[0] == "shot" && format != "png" && format != "pdf") continue;
+      const std::string file = (folder.path() / ("a." + format)).string();
+      succeed(command + Words{"--out", file});
+      EXPECT_EQ(bytes_of_file(file), succeed(command + Words{"--out", "-", "--format", format})) << format;
+    }
+}
+
+// ---- models ----
+
+TEST(ViewCommand, StartsTextsWhereTheTokenizerDoes) {
+  const TemporaryFolder folder;
+  write_other_model(folder);
+  folder.write("tokenizer_config.json", R"({"add_bos_token": true})");
+  const auto tokens = [&](const Words& more) {
+    const Json answer =
+        answer_of(Words{"tokens", "--model", folder.path().string(), "--prompt", "king"} + more);
+    return std::pair(answer["columns"]["position"].size(), answer["how"]["start_token"].get<bool>());
+  };
+  const std::size_t plain = tokens({"--no-bos"}).first;
+  EXPECT_EQ(tokens({"--no-bos"}), std::pair(plain, false));
+  EXPECT_EQ(tokens({"--bos"}), std::pair(plain + 1, true));
+  EXPECT_EQ(tokens({}), std::pair(plain + 1, true));
+}
+
+TEST(ViewCommand, NamesTokensWithoutATextByTheirNumbers) {
+  const TemporaryFolder folder;
+  write_other_model(folder, {.positions = 64, .vocabulary = 4100});
+  const Words model{"--model", folder.path().string()};
+  EXPECT_THAT(succeed(Words{"tokens", "--ids", "4098"} + model), HasSubstr("#4098"));
+  EXPECT_THAT(succeed(Words{"attribution", "--ids", "5,4098", "--token", "id:4099"} + model),
+              HasSubstr("#4099"));
+  EXPECT_THAT(fail(Words{"tokens", "--ids", "4100"} + model), HasSubstr("0 to 4099"));
+  std::filesystem::remove(folder.path() / "merges.txt");
+  for (const char* view : {"next", "attribution", "lens", "metrics"}) {
+    EXPECT_EQ(run_command(Words{view, "--ids", "5,6,7"} + model).status, 0) << view;
+    EXPECT_THAT(run_command(Words{view, "--prompt", "A king"} + model).err, HasSubstr("only vocab.json"));
+  }
+}
+
+TEST(ViewCommand, WarnsOfWhatIsNotUsed) {
+  const TemporaryFolder folder;
+  write_model_with_warnings(folder);
+  const Ran ran = run_command({"next", "--prompts", "-", "--json", "--model", folder.path().string()},
+                              "\"one\"\n\"two\"\n");
+  EXPECT_EQ(ran.status, 0);
+  EXPECT_THAT(lines_of(ran.err),
+              AllOf(SizeIs(4), Each(StartsWith("headscope: ")), Contains(HasSubstr("h.7.ln_1.weight"))));
+  for (const std::string& line : lines_of(ran.out))
+    EXPECT_THAT(Json::parse(line)["how"]["warnings"], SizeIs(4));
+  EXPECT_THAT(
+      run_command({"lens", "--prompt", "one two", "--edit", "L1.resid_pre[7]=0; L1.resid_pre[0]=0"}).err,
+      HasSubstr("the edit L1.resid_pre[7]=0 has no effect"));
+}
+
+TEST(ViewCommand, ComparesTwoModels) {
+  const SecondModelFolder second;
+  const Words command{"heatmap", "--prompt", kRobot,  "--second-model", second.path().string(),
+                      "--layer", "1",        "--show"};
+  const Json baseline = answer_of(command + Words{"baseline"});
+  EXPECT_EQ(baseline["how"]["second_model"]["model"], "other");
+  EXPECT_EQ(baseline["columns"], answer_of({"heatmap", "--prompt", kRobot, "--model", second.path().string(),
+                                            "--layer", "1"})["columns"]);
+  const Json here = answer_of({"heatmap", "--prompt", kRobot, "--layer", "1"})["columns"];
+  const Json difference = answer_of(command + Words{"difference"})["columns"];
+  for (const auto& [name, cells] : difference.items())
+    if (name.starts_with("3 "))
+      for (std::size_t row = 3; row < cells.size(); ++row)
+        EXPECT_NEAR(cells[row].get<double>(),
+                    here[name][row].get<double>() - baseline["columns"][name][row].get<double>(), 1e-6);
+}
+
+// ---- attention files ----
+
+class AttentionFile : public ::testing::Test {
+ protected:
+  std::string file(const PatternShape& shape, const WeightOf& weight,
+                   const std::string& name = "any.safetensors") {
+    return folder_.write(name, safetensors_bytes(pattern_tensors(shape, weight), "")).string();
+  }
+  TemporaryFolder folder_;
+};
+
+TEST_F(AttentionFile, WrittenByTraceHasTheNumbersOfTheModel) {
+  const std::string traced = (folder_.path() / "all.safetensors").string(),
+                    prompt = "The old king had a dog, and the old king";
+  succeed({"trace", "--prompt", prompt, "--hooks", "*hook_pattern", "--out", traced});
+  for (const Words& view : {Words{"heads"}, Words{"heatmap"}, Words{"lines"}, Words{"metrics"},
+                            Words{"search", "--query", "6", "--key", "1"}}) {
+    const Words selected = view + Words{"--layer", "2", "--head", "1"};
+    const Json of_file = answer_of(selected + Words{"--attention", traced}),
+               of_model = answer_of(selected + Words{"--prompt", prompt});
+    EXPECT_EQ(of_file["columns"], of_model["columns"]) << view[0];
+    EXPECT_EQ(of_file["facts"], of_model["facts"]) << view[0];
+    EXPECT_EQ(of_file["how"]["model"], "tales");
+  }
+}
+
+TEST_F(AttentionFile, GoesWithNothingThatNeedsWeights) {
+  const std::string square = file({1, 2, 4, 4}, causal_weight);
+  const auto wrong = [&](const Words& more, int status) {
+    return fail(Words{"heatmap", "--attention", square} + more, status);
+  };
+  EXPECT_THAT(wrong({"--prompt", "one"}, 2), HasSubstr("--attention replaces the prompt"));
+  EXPECT_THAT(wrong({"--model", "x"}, 2), AllOf(HasSubstr("--attention"), HasSubstr("--model")));
+  EXPECT_THAT(wrong({"--edit", "L0H0.z=0"}, 2), HasSubstr("need a model's weights"));
+  EXPECT_THAT(wrong({"--second", "two"}, 2), HasSubstr("use --second-attention"));
+  EXPECT_THAT(wrong({"--layer", "1"}, 1), HasSubstr("there is no layer 1: the last one is 0"));
+  EXPECT_THAT(wrong({"--zoom", "0:5,0:3"}, 1), HasSubstr("reaches beyond the 4 queries and 4 keys"));
+  EXPECT_THAT(wrong({"--show", "difference"}, 1), HasSubstr("nothing to compare with"));
+  for (const char* view : {"lens", "composition", "sweep"})
+    EXPECT_THAT(fail({view, "--prompt", "x", "--model", square}), HasSubstr("needs a model's weights"))
+        << view;
+  EXPECT_THAT(fail({"lens", "--attention", square}, 2), HasSubstr("--attention"));
+}
+
+TEST_F(AttentionFile, WithOddWeightsIsSaidAndDrawn) {
+  const std::string odd = file({2, 2, 4, 4}, [](int layer, int, int query, int key) {
+    return layer == 1 && query == 2 && key == 1 ? std::nanf("") : 0.125F;
+  });
+  const Ran ran =
+      run_command({"heatmap", "--attention", odd, "--layer", "1", "--out", "-", "--format", "png"});
+  EXPECT_THAT(ran.out, StartsWith("\x89PNG"));
+  EXPECT_THAT(ran.err, AllOf(HasSubstr("any.safetensors has non-finite weights, first in query 2 of L1 H0"),
+                             HasSubstr("rows that do not sum to 1, first query 0 of L0 H0: 0.5")));
+}
+
+}  // namespace
+}  // namespace headscope::app::view_command_test
