@@ -111,6 +111,17 @@ std::size_t distance(std::string_view a, std::string_view b) {
 
 const CLI::Validator kNotEmpty([](const std::string& text) { return text.empty() ? "is empty" : ""; }, "");
 
+CLI::Validator within(double low, double high) {
+  const auto problem = [=](const std::string& text) {
+    double number = 0;
+    const bool fits = CLI::detail::lexical_cast(text, number) && number >= low && number <= high;
+    return fits ? std::string()
+                : "takes a number from " + number_text(low) + " to " + number_text(high) + ", not " +
+                      quote(text);
+  };
+  return {problem, ""};
+}
+
 void refuse(std::initializer_list<Refusal> combinations) {
   for (const auto& [is_given, why] : combinations)
     if (is_given) throw UsageError(why);
@@ -145,7 +156,7 @@ void add_computing(CLI::App& app, Arguments& a) {
                       "precision of the weight matrices in memory (default: f32)"),
            app.add_option("--threads", a.threads, "number of threads (default 0: one per processor)")
                ->type_name("N")
-               ->check(CLI::Range(0, 1024)));
+               ->check(within(0, 1024)));
 }
 
 void add_prompt(CLI::App& app, Arguments& a, bool lists) {
@@ -257,7 +268,7 @@ void add_second(CLI::App& app, Arguments& a, const std::string& help) {
                        "match the tokens at the same positions, as far as both prompts go, or those\nof the "
                        "longest common subsequence (default: position)")
                     ->type_name("position|token")
-                    ->check(CLI::IsMember({"position", "token"}));
+                    ->check(CLI::IsMember({"position", "token"}).description(""));
   in_group("Comparison", text, align);
 }
 
@@ -290,7 +301,7 @@ void add_selection(CLI::App& app, Arguments& a) {
   Selection& at = a.session.selection;
   const auto add = [&](const char* name, const char* value, int& place, int low, const char* help) {
     constexpr int kMost = 1 << 24;
-    app.add_option(name, place, help)->type_name(value)->check(CLI::Range(low, kMost))->group("Selection");
+    app.add_option(name, place, help)->type_name(value)->check(within(low, kMost))->group("Selection");
   };
   add("--layer", "L", at.layer, 0, "the layer, from 0 (default: 0)");
   add("--head", "H", at.head, 0, "the head, from 0 (default: 0)");
@@ -305,7 +316,7 @@ void add_tour(CLI::App& app, Arguments& a) {
   in_group("Tour", tour,
            app.add_option("--stop", a.stop, "the stop of the tour, from 1 (default: 1)")
                ->type_name("N")
-               ->check(CLI::Range(1, 1000))
+               ->check(within(1, 1000))
                ->needs(tour));
 }
 
@@ -329,13 +340,13 @@ void add_picture(CLI::App& app, Arguments& a, bool of_window) {
   app.add_option("--scale", figure.scale,
                  "png: file pixels per logical pixel" + std::string(of_window ? "" : " (default: 2)"))
       ->type_name("S")
-      ->check(CLI::Range(0.25, 16.0))
+      ->check(within(0.25, 16.0))
       ->group(group);
   add_choice(app, "--theme", a.session.look.dark, kThemeNames, "colours (default: light)")->group(group);
   app.add_option("--font-size", a.session.look.font_size,
                  "font size in logical pixels, 1/96 inch on paper (default: 14)")
       ->type_name("PX")
-      ->check(CLI::Range(6.0, 72.0))
+      ->check(within(6.0, 72.0))
       ->group(group);
   app.add_flag("--no-recipe", a.no_recipe, "leave out of the file how it was made")->group(group);
   add_path(app, "--recipe", "FILE", a.recipe, "a figure or a session: all that is not given is as there")

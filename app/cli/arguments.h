@@ -112,12 +112,14 @@ CLI::Option* add_choice(CLI::App& app, const std::string& name, To& value, const
       if (row.name == text) value = row.value;
   };
   return app.add_option_function<std::string>(name, set, help)
-      ->check(CLI::IsMember(names))
+      ->check(CLI::IsMember(names).description(""))
       ->type_name(values.substr(1));
 }
 
 /// Refuses an empty value, as from an unset variable of the shell.
 extern const CLI::Validator kNotEmpty;
+/// Refuses what is no number from `low` to `high`; NaN is none.
+CLI::Validator within(double low, double high);
 
 void add_model(CLI::App& app, Arguments& arguments);      ///< --model, --get
 void add_computing(CLI::App& app, Arguments& arguments);  ///< the model, and how it computes

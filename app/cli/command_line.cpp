@@ -28,6 +28,21 @@ std::string program_footer() {
          "--prompt \"Once upon a time\" --out pattern.svg\n  headscope COMMAND --help";
 }
 
+/// Help says of an option what it takes, but not which others it excludes.
+class HelpLines : public CLI::Formatter {
+  std::string make_option_opts(const CLI::Option* option) const override {
+    const std::string type = option->get_type_size() == 0 ? "" : option->get_type_name();
+    return type.empty() ? "" : " " + type;
+  }
+};
+
+/// A command's help, with one empty line between its groups.
+std::string help_of(const CLI::App& app) {
+  std::string text = app.help();
+  for (std::size_t at; (at = text.find("\n\n\n")) != text.npos;) text.erase(at, 1);
+  return text;
+}
+
 /// The words as CLI11 takes them, the last one first. For `--name=` without a value it would take the next
 /// word as the value. `recipe` becomes the value of --recipe.
 std::vector<std::string> for_parser(const CLI::App& app, std::span<const std::string> arguments,
@@ -94,6 +109,7 @@ std::variant<std::string, Task> parse_command_line(const std::vector<std::string
     CLI::App& app = *task.app;
     app.allow_extras();
     app.allow_windows_style_options(false);  // a path may begin with a slash there, too
+    app.formatter(std::make_shared<HelpLines>());
     app.set_help_flag("-h,--help", "show this help");
     if (task.command.empty()) {
       app.set_version_flag("--version", "headscope " + version(), "show the version");
@@ -116,7 +132,7 @@ std::variant<std::string, Task> parse_command_line(const std::vector<std::string
     refuse_rest(app);
     return task;
   } catch (const CLI::CallForHelp&) {
-    return task.app->help();
+    return help_of(*task.app);
   } catch (const CLI::CallForVersion&) {
     return "headscope " + version() + "\n";
   } catch (const CLI::ParseError& error) {

@@ -91,8 +91,8 @@ struct Prompt {
   std::vector<int> ids;  ///< used instead of the text if not empty
   /// Add the start token at the start; nullopt: as the tokenizer's files say.
   std::optional<bool> start_token = false;
-  bool plain = false;  ///< <|endoftext|> and other special tokens in the text are read as plain text
   model::Edits edits = {};
+  bool plain = false;  ///< <|endoftext|> and other special tokens in the text are read as plain text
   bool operator==(const Prompt&) const = default;
 };
 

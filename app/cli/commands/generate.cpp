@@ -159,19 +159,19 @@ Run describe_generate(CLI::App& app, const std::shared_ptr<Arguments>& a) {
   add_edits(app, *a);
   app.add_option("--tokens", own->tokens, "maximum number of new tokens (default: 40)")
       ->type_name("N")
-      ->check(CLI::Range(0, 1 << 30));
+      ->check(within(0, 1 << 30));
   app.add_option("--temperature", own->options.temperature,
                  "temperature; 0: always the most probable token (default: 1)")
       ->type_name("X")
-      ->check(CLI::Range(0.0, 1e6));
+      ->check(within(0.0, 1e6));
   app.add_option("--top-k", own->options.top_k,
                  "sample from the K most probable tokens (default 0: from all)")
       ->type_name("K")
-      ->check(CLI::Range(0, 1 << 30));
+      ->check(within(0, 1 << 30));
   app.add_option("--top-p", own->options.top_p,
                  "sample from the fewest tokens whose total probability reaches P (default: 1)")
       ->type_name("P")
-      ->check(CLI::Range(0.0, 1.0));
+      ->check(within(0.0, 1.0));
   app.add_option("--seed", own->seed, "the same seed gives the same text (default: 0)")->type_name("S");
   app.add_flag("--echo", own->echo, "write the prompt first");
   add_out(app, *a, "txt|json", "write the text to this file");

@@ -182,7 +182,7 @@ Run describe_serve(CLI::App& app, const std::shared_ptr<Arguments>&) {
          "memory for models that stay loaded, in MiB; the one used longest ago is\ndropped first (default 0: "
          "half of the machine's)")
       ->type_name("MB")
-      ->check(CLI::Range(0, 1 << 30));
+      ->check(within(0, 1 << 30));
   add_footer(
       app,
       "A request: {\"id\": 1, \"args\": [\"predict\", \"--prompt\", \"Once upon a time\", \"--json\"]}\n"

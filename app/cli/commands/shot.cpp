@@ -123,10 +123,10 @@ Run describe_shot(CLI::App& app, const std::shared_ptr<Arguments>& a) {
                  "the view in the middle: " + list_of_views(is_tab) +
                      "\n(default: " + std::string(view_at(Place::tab).id) + ")")
       ->type_name("VIEW")
-      ->check(CLI::IsMember(tabs));
+      ->check(CLI::IsMember(tabs).description(""));
   app.add_option("--beside", a->session.second_view, "a second view next to it (default: none)")
       ->type_name("VIEW")
-      ->check(CLI::IsMember(tabs));
+      ->check(CLI::IsMember(tabs).description(""));
   add_selection(app, *a);
   add_tour(app, *a);
   add_over(app, *a);

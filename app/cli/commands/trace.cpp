@@ -242,7 +242,7 @@ Run describe_trace(CLI::App& app, const std::shared_ptr<Arguments>& a) {
       ->needs(gradients);
   app.add_option("--position", own->position, "the position of the prediction, from 0 (default -1: the last)")
       ->type_name("I")
-      ->check(CLI::Range(-1, 1 << 24))
+      ->check(within(-1, 1 << 24))
       ->needs(gradients);
   add_second(app, *a, "the baseline of KL (default: the unedited run, or the second model)");
   app.add_option("--out", a->out, "the file; with --prompts, {n} in its name is the prompt's\nnumber from 1")

@@ -123,7 +123,7 @@ class ViewCommand {
     require_prompt(a_, true);
     choose_for_second();
     for (const OptionSpec* option : view_.options)
-      if (given(option) && option->applies != nullptr && !option->applies(options()))
+      if (given(option) && !has_effect(view_, *option, options()))
         throw UsageError("--" + std::string(option->flag_name()) +
                          " has no effect with the other options; see " + app_.get_name() + " --help");
     if (!picture) return;
@@ -350,7 +350,9 @@ class ViewCommand {
     std::set<int> shards;
     for (const std::string& name : a_.merge) {
       const auto wrong = [&](const std::string& why) { return model::LoadError(name + ": " + why); };
-      const auto no_means = [&] { return wrong("expected the JSON that --mean writes, found something else"); };
+      const auto no_means = [&] {
+        return wrong("expected the JSON that --mean writes, found something else");
+      };
       try {
         Json part = model::parse_json<Json>(model::read_file(system::path_of(name)), name);
         if (part.at("view") != view_.id)
@@ -402,7 +404,7 @@ Run describe_view(CLI::App& app, const std::shared_ptr<Arguments>& a, const View
   app.add_option("--rows", a->rows,
                  "at most N rows: the strongest, or the first ones if rows have no strength;\n0: all")
       ->type_name("N")
-      ->check(CLI::Range(0, 1 << 30));
+      ->check(within(0, 1 << 30));
   add_out(app, *a, kFormatsOfViews,
           "write the table or the picture to this file (default: the table as text);\nwith --prompts, {n} in "
           "its name is the prompt's number from 1");

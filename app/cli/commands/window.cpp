@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <utility>
 
 #include "app/cli/command_line.h"
@@ -75,6 +76,8 @@ void check_window(Arguments& a, std::filesystem::path& file) {
     for (const CommandRow& row : command_rows()) commands.emplace_back(row.name);
     for (const KnownName& known : kKnownNames) commands.emplace_back(known.name);
     for (const View& view : views()) commands.emplace_back(view.id);
+    if (std::ranges::count(commands, system::text_of(file)) > 0)
+      throw UsageError("the command comes first: headscope " + system::text_of(file) + " …");
     const std::string meant = nearest(system::text_of(file), commands);
     throw UsageError("unknown command " + name + (meant.empty() ? "" : "; did you mean " + meant + "?"));
   }

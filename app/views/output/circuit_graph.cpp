@@ -474,6 +474,7 @@ float print_shape(const ViewContext& c) {
 }
 
 std::string refuse(const ViewContext& c) {
+  if (c.run && has_no_loss(*c.run, c.options[kMetric])) return kNoLoss;
   const auto question = c.run ? question_of(c) : std::nullopt;
   return question ? question->cut.problem(*c.run) : "";
 }

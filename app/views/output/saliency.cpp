@@ -407,6 +407,9 @@ View saliency_view() {
   view.named_tokens = named_tokens;
   view.with_other_token = &kMetric;
   view.with_other_token_value = static_cast<int>(GradientMetric::difference);
+  view.refuse = [](const ViewContext& c) -> std::string {
+    return c.run && has_no_loss(*c.run, c.options[kMetric]) ? kNoLoss : "";
+  };
   add_list(view, kRows, click);
   view.shows_difference = true;
   view.whole_height = whole_height;

@@ -1,4 +1,4 @@
-#include "app/cli/arguments/standard_streams.h"
+#include "app/cli/standard_streams.h"
 
 #include <fcntl.h>
 #include <unistd.h>

@@ -4,7 +4,7 @@
 #include "app/cli/status_line.h"
 #include "app/text/json_text.h"
 #include "app/text/terminal_text.h"
-#include "tests/app/command_runs.h"
+#include "tests/app/cli/command_runs.h"
 #include "tests/support/gpt2_folder.h"
 #include "viz/text/utf8.h"
 
@@ -98,28 +98,15 @@ TEST_F(Terminal, NoCommandSendsAnythingButText) {
                                                "31m\x7f")
                                         .dump() +
                                     "\n");
-  const std::vector<std::vector<std::string>> commands{
-      {"tokens", "--prompt", kHostile},
-      {"predict", "--prompt", kHostile, "--all-positions"},
-      {"lens", "--prompt", kHostile},
-      {"attribute", "--prompt", kHostile},
-      {"score", "--prompt", kHostile},
-      {"composition"},
-      {"saliency", "--prompt", kHostile},
-      {"circuit", "--prompt", kHostile, "--by-position"},
-      {"sweep", "--prompt", kHostile},
-      {"search", "--prompts", list},
-      {"metrics", "--prompts", list},
-      {"tokens", "--prompts", list},
-      {"predict", "--prompt", kHostile, "--edit", "L0.z[60]=0"},
-      {"info"},
-  };
-  for (std::vector<std::string> command : commands) {
-    command.insert(command.end(), {"--model", model_});
-    expect_harmless(command);
-    command.emplace_back("--json");
-    expect_harmless(command);
+  for (const View& view : views()) {
+    const Words command{std::string(view.id), "--model", model_};
+    expect_harmless(command + Words{"--prompt", kHostile});
+    expect_harmless(command + Words{"--prompt", kHostile, "--json"});
   }
+  expect_harmless({"tokens", "--prompts", list, "--model", model_});
+  expect_harmless({"predict", "--prompt", kHostile, "--edit", "L0.z[60]=0", "--model", model_});
+  expect_harmless({"info", "--model", model_});
+  expect_harmless({"info", "--json", "--model", model_});
 }
 
 TEST_F(Terminal, NoWarningSendsAnythingButText) {
@@ -138,8 +125,8 @@ TEST_F(Terminal, NoErrorSendsAnythingButText) {
   expect_harmless({"tokens", "--prompt-file", bad + kHostile}, 1);
   expect_harmless({"predict", "--prompt", "x", "--edits", bad}, 1);
   expect_harmless({"predict", "--prompt", "x", "--edit", kHostile}, 1);
-  expect_harmless({"plot", "heatmap", "--prompt", "x", "--value-scale", kHostile, "--out", "x.png"}, 2);
-  expect_harmless({"plot", "heatmap", "--prompt", "x", "--out", "/nowhere" + kHostile + "/x.png"}, 1);
+  expect_harmless({"heatmap", "--prompt", "x", "--value-scale", kHostile, "--out", "x.png"}, 2);
+  expect_harmless({"heatmap", "--prompt", "x", "--out", "/nowhere" + kHostile + "/x.png"}, 1);
   expect_harmless({"shot", "--tour", bad + ".md", "--out", "x.png"}, 1);
   expect_harmless({"get", kHostile}, 2);
   expect_harmless({kHostile}, 2);
