@@ -186,7 +186,7 @@ class ViewCommand {
         answer(prompt, source.where(), source.file(a_.out), to);
       };
       const PromptsRun done = for_each_prompt(a_, to, work);
-      if (a_.mean) write_means(done, to);
+      if (a_.mean && !is_picture(format_)) write_means(done, to);
     }
     file.commit();
   }

@@ -183,6 +183,12 @@ TEST(ViewCommand, IsOverAListWhereTheViewIsOfManyPrompts) {
   }
 }
 
+TEST(ViewCommand, APictureOfMeansIsAllThatIsWritten) {
+  const TemporaryFolder folder;
+  const std::string list = folder.write("names.txt", "The old queen\nA dog\n").string();
+  EXPECT_EQ(succeed({"next", "--prompts", list, "--mean", "--out", (folder.path() / "a.svg").string()}), "");
+}
+
 TEST(ViewCommand, ATerminalGetsNoPicture) {
   const Words picture{"next", "--prompt", "one", "--out", "-", "--format", "png"};
   EXPECT_THAT(succeed(picture), StartsWith("\x89PNG"));
