@@ -416,6 +416,9 @@ ViewContext on_side(Side side, const View& view, ViewContext context);
 /// "tales · “A robot must …” · L5 H1 · query 8 “ it” · temperature 0.5": the line under an exported picture.
 /// It says what options do that have an effect and are not the default, see `OptionSpec::phrase`.
 std::string caption(const View& view, const ViewContext& context);
+/// What an option with another value than its default does, in the words of a caption, by its phrase: "log
+/// scale", "at most 5 edges", "for “·it”".
+std::string option_words(const View& view, const OptionSpec& option, const ViewContext& context);
 /// Adds the caption under the picture, wrapped to its width; the picture becomes `caption_height` higher.
 Picture with_caption(Picture picture, const std::string& caption, const ViewContext& context);
 /// A picture without a title below the title and subtitle it names, which wrap to its width.

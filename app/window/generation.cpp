@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "app/run/analyses/next_token.h"
-#include "app/views/output/sampling_options.h"
+#include "app/views/output/continuation.h"
 #include "model/files/error.h"
 #include "model/pass/statistics.h"
 

@@ -10,7 +10,7 @@
 #include "app/ascii.h"
 #include "app/run/analyses/head_metric.h"
 #include "app/run/analyses/thumbnails.h"
-#include "app/views/parts/edit_menu.h"
+#include "app/views/parts/menu_lines.h"
 #include "app/views/parts/names.h"
 #include "app/window/commands.h"
 #include "system/path_text.h"

@@ -3,7 +3,7 @@
 #include <cstdlib>
 #include <random>
 
-#include "app/views/output/sampling_options.h"
+#include "app/views/output/continuation.h"
 #include "app/window/core.h"
 #include "tests/support/matchers.h"
 #include "tests/support/source_folders.h"

@@ -10,7 +10,7 @@
 #include <stdexcept>
 
 #include "app/cli/engine.h"
-#include "app/views/parts/edit_menu.h"
+#include "app/views/parts/menu_lines.h"
 #include "app/window/core.h"
 #include "system/threads.h"
 #include "tests/bench/stopwatch.h"

@@ -11,8 +11,8 @@
 #include "app/views/parts/frame.h"
 #include "app/views/parts/landmarks.h"
 #include "app/views/parts/list.h"
+#include "app/views/parts/matrix_zoom.h"
 #include "app/views/parts/names.h"
-#include "app/views/parts/token_axes.h"
 #include "app/views/view.h"
 #include "viz/charts/heatmap.h"
 

@@ -9,7 +9,6 @@
 
 #include "app/counted.h"
 #include "app/views/attention/query_rows.h"
-#include "app/views/attention/score_source_names.h"
 #include "app/views/attention/score_terms.h"
 #include "app/views/parts/comparison_words.h"
 #include "app/views/parts/declare.h"
@@ -141,6 +140,32 @@ std::vector<int> places_of(const std::vector<int>& shown, int count) {
     places.push_back(static_cast<int>(found == shown.end() ? std::ssize(shown) - 1 : found - shown.begin()));
   }
   return places;
+}
+
+/// "token embedding", "L3 H2", "L3 bias" (attention's), "L3 MLP", "ln_1 bias", "W_Q bias" (or of W_K),
+/// "edits"; for all of a layer's heads "L3 attention".
+std::string name_of(const ScoreSource& source, bool of_key) {
+  using Kind = ScoreSource::Kind;
+  const std::string layer = "L" + std::to_string(source.layer);
+  switch (source.kind) {
+    case Kind::token_embedding:
+      return "token embedding";
+    case Kind::position_embedding:
+      return "position embedding";
+    case Kind::head:
+      return source.head < 0 ? layer + " attention" : head_name(source.layer, source.head);
+    case Kind::attention_bias:
+      return layer + " bias";
+    case Kind::mlp:
+      return layer + " MLP";
+    case Kind::norm_bias:
+      return "ln_1 bias";
+    case Kind::own_bias:
+      return of_key ? "W_K bias" : "W_Q bias";
+    case Kind::edits:
+      break;
+  }
+  return "edits";
 }
 
 /// Short, for the grid and the list.

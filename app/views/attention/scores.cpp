@@ -15,7 +15,6 @@
 #include "app/views/parts/names.h"
 #include "app/views/parts/navigation.h"
 #include "app/views/parts/selected.h"
-#include "app/views/parts/token_axes.h"
 #include "app/views/parts/weight_colors.h"
 #include "app/views/view.h"
 #include "viz/charts/table.h"

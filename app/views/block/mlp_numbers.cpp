@@ -5,7 +5,7 @@
 #include <limits>
 #include <numeric>
 
-#include "app/views/parts/vector_scale.h"
+#include "app/views/parts/strips.h"
 #include "model/kernels/kernels.h"
 
 namespace headscope::app::mlp {

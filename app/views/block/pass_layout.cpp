@@ -10,7 +10,7 @@
 #include "app/views/parts/edited.h"
 #include "app/views/parts/frame.h"
 #include "app/views/parts/names.h"
-#include "app/views/parts/vector_scale.h"
+#include "app/views/parts/strips.h"
 #include "viz/charts/curves.h"
 #include "viz/scene/colormap.h"
 

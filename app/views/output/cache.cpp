@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "app/run/analyses/continuations.h"
-#include "app/views/output/sampling_options.h"
+#include "app/views/output/continuation.h"
 #include "app/views/parts/declare.h"
 #include "app/views/parts/frame.h"
 #include "app/views/parts/landmarks.h"

@@ -4,7 +4,6 @@
 
 #include "app/counted.h"
 #include "app/views/output/circuit_layout.h"
-#include "app/views/output/circuit_options.h"
 #include "app/views/output/circuit_paint.h"
 #include "app/views/output/circuit_question.h"
 #include "app/views/output/logit_options.h"
@@ -13,11 +12,11 @@
 #include "app/views/parts/frame.h"
 #include "app/views/parts/landmarks.h"
 #include "app/views/parts/list.h"
-#include "app/views/parts/measured_facts.h"
 #include "app/views/parts/menu_lines.h"
 #include "app/views/parts/names.h"
 #include "app/views/parts/navigation.h"
 #include "app/views/parts/prompt_list_words.h"
+#include "app/views/parts/selected.h"
 #include "viz/scene/scale.h"
 
 namespace headscope::app {

@@ -7,7 +7,7 @@
 #include <numeric>
 #include <set>
 
-#include "app/views/output/circuit_options.h"
+#include "app/views/output/circuit_question.h"
 #include "app/views/parts/frame.h"
 #include "app/views/parts/names.h"
 

@@ -1,12 +1,16 @@
 #pragma once
+#include <cstdint>
 #include <string>
 #include <vector>
 
+#include "app/run/analyses/continuations.h"
 #include "app/run/analyses/next_token.h"
+#include "app/views/option.h"
 #include "app/views/view.h"
 #include "model/pass/statistics.h"
+#include "model/tokens/sampling.h"
 
-// Shared by the views that show guesses for the next token: continuing with one of them.
+// Continuing a prompt: the options of sampling, and guesses for the next token.
 namespace headscope::app {
 
 /// The position that a guess continues from, -1 if it is the last one.
@@ -21,5 +25,21 @@ std::string guess_words(const ViewContext& context, const model::Guess& guess);
 /// Adds a guess's text, id and bytes, its probability at the temperature and its logit, and the command to
 /// continue with it.
 void add_guess(Facts& facts, const ViewContext& context, const NextToken& next, int id, double probability);
+
+extern const Option<double> kTemperature;
+extern const Option<int> kTopK;
+extern const Option<double> kTopP;
+extern const Option<int> kSeed;
+
+extern const Option<int> kAhead;  ///< number of tokens that the model draws ahead
+
+model::SamplingOptions sampling_of(const Options& options);
+std::uint64_t seed_of(const Options& options);
+
+/// The question for texts that the model draws ahead.
+ContinuationsOf continuations_of(const Options& options, int texts);
+
+/// The next seed; after the last one the first.
+int next_seed(int seed);
 
 }  // namespace headscope::app

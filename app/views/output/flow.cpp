@@ -5,9 +5,8 @@
 #include <numeric>
 
 #include "app/run/analyses/logit_flow.h"
-#include "app/views/output/flow_legend.h"
+#include "app/views/output/flow_graph.h"
 #include "app/views/output/flow_paint.h"
-#include "app/views/output/flow_table.h"
 #include "app/views/output/logit_options.h"
 #include "app/views/parts/declare.h"
 #include "app/views/parts/frame.h"

@@ -2,8 +2,10 @@
 #include <vector>
 
 #include "app/run/analyses/logit_flow.h"
+#include "app/views/view.h"
 
-// Which part of a flow is drawn: its strongest edges, the tokens at their ends, and the rest.
+// Which part of a flow is drawn: its strongest edges, the tokens at their ends, and the rest. Its table has
+// all.
 namespace headscope::app::flow_picture {
 
 enum class FirstToken { stubs, edges, hidden };
@@ -53,5 +55,9 @@ Graph graph_with(const LogitFlow& flow, std::vector<FlowEdge> edges);
 inline Graph graph_of(const LogitFlow& flow, const GraphOptions& options) {
   return graph_with(flow, leading_edges(flow, options));
 }
+
+/// One row for each edge and each source, sorted by magnitude; the sources and the rounding error add up to
+/// the logit.
+Table table_of(const ViewContext& context, const LogitFlow& flow);
 
 }  // namespace headscope::app::flow_picture

@@ -6,7 +6,7 @@
 #include "app/run/analyses/logit_lens.h"
 #include "app/views/view.h"
 
-// The answers that the logit lens shows, and the names of its places on the residual stream.
+// The answers that the logit lens shows, the names of its places on the residual stream, and its table.
 namespace headscope::app {
 
 /// What cell colours show.
@@ -54,5 +54,13 @@ std::vector<int> shown_places(const ViewContext& context);
 std::string place_name(const ViewContext& context, int place);   ///< "5 mid"
 std::string place_words(const ViewContext& context, int place);  ///< "block 5, between attention and MLP"
 model::HookPoint point_of(int place);                            ///< the hook point of a place
+
+enum class LensAt { all, query };
+/// The positions that the lens's table has numbers of. Means over prompts of different lengths need the query
+/// alone.
+extern const Option<LensAt> kLensAt;
+
+/// A row for each of these positions and each place, shown or not.
+Table lens_table(const ViewContext& context);
 
 }  // namespace headscope::app

@@ -7,12 +7,10 @@
 #include <utility>
 
 #include "app/views/output/continuation.h"
-#include "app/views/output/sampling_options.h"
 #include "app/views/parts/comparison_words.h"
 #include "app/views/parts/declare.h"
 #include "app/views/parts/frame.h"
 #include "app/views/parts/landmarks.h"
-#include "app/views/parts/measured_facts.h"
 #include "app/views/parts/names.h"
 #include "app/views/parts/navigation.h"
 #include "app/views/parts/selected.h"

@@ -13,9 +13,9 @@
 #include "app/views/parts/frame.h"
 #include "app/views/parts/landmarks.h"
 #include "app/views/parts/list.h"
-#include "app/views/parts/measured_facts.h"
 #include "app/views/parts/menu_lines.h"
 #include "app/views/parts/names.h"
+#include "app/views/parts/selected.h"
 #include "app/views/parts/shaded_tokens.h"
 #include "viz/scene/scale.h"
 

@@ -5,9 +5,10 @@
 #include <vector>
 
 #include "app/run/analyses/sweep.h"
+#include "app/views/parts/list.h"
 #include "app/views/view.h"
 
-// A sweep whose places have two axes, as a grid of coloured cells.
+// The picture of a sweep: a grid of coloured cells, or for places without a second axis a list of bars.
 namespace headscope::app {
 
 /// The rows and columns of a sweep that is no list; its cells are those of the sweep, row by row.
@@ -46,5 +47,18 @@ struct SweptCells {
 /// Draws the grid with its axes and its scale, and returns the bottom of all that.
 float paint_sweep_grid(Picture& picture, const ViewContext& context, const SweptCells& cells,
                        const viz::Rect& area, int role);
+
+/// Roles of a sweep's regions. cell: of the grid, row: a layer, or a head at positions; col: a head, the MLP
+/// or a position. row: of the list, its id is the row.
+enum SweptRole { kSweptCell, kSweptRow };
+extern const Option<int> kFirstSwept;  ///< first row shown
+extern const ListRows kSweptRows;
+
+/// The list of these cells; all arguments must outlive it.
+List sweep_list(const ViewContext& context, const SweepOf& question, const Sweep& sweep,
+                const std::vector<std::size_t>& cells);
+
+/// The size of a figure that shows all of its rows.
+viz::Point sweep_list_size(const ViewContext& context, const SweepOf& question);
 
 }  // namespace headscope::app

@@ -9,8 +9,6 @@
 #include "app/counted.h"
 #include "app/run/edits/edit_text.h"
 #include "app/run/named.h"
-#include "app/views/output/path_receiver.h"
-#include "app/views/output/sweep_options.h"
 #include "app/views/output/sweep_question.h"
 #include "app/views/parts/comparison_words.h"
 #include "app/views/parts/difference.h"

@@ -8,7 +8,7 @@
 #include "app/run/analyses/continuations.h"
 #include "app/run/analyses/next_token.h"
 #include "app/run/tries.h"
-#include "app/views/output/sampling_options.h"
+#include "app/views/output/continuation.h"
 #include "app/views/parts/declare.h"
 #include "app/views/parts/frame.h"
 #include "app/views/parts/landmarks.h"

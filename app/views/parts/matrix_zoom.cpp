@@ -5,16 +5,16 @@
 #include <cstdlib>
 #include <span>
 
+#include "app/run/analyses/patterns.h"
 #include "app/views/parts/declare.h"
-#include "app/views/parts/edit_menu.h"
 #include "app/views/parts/frame.h"
 #include "app/views/parts/menu_lines.h"
 #include "app/views/parts/names.h"
 #include "app/views/parts/navigation.h"
-#include "app/views/parts/token_axes.h"
 #include "app/views/view.h"
 
 namespace headscope::app {
+
 namespace {
 
 constexpr double kStep = 1.2;                       // zoom factor per step of the wheel
@@ -403,6 +403,37 @@ std::vector<Scroll> zoom_scrolls(const Option<Zoom>& option, const ViewContext& 
 ViewActions show_whole(const Option<Zoom>& option, const Options& options) {
   if (options[option] == Zoom{}) return {};
   return {SetOption{&option, Zoom{}}};
+}
+
+/// Whether the picture shows all tokens and nobody moves it.
+static bool is_still(const ViewContext& c) {
+  return !c.in_pane && c.options[kZoom] == Zoom{};
+}
+
+viz::AxisLabels token_axis(const ViewContext& c, std::string_view title, viz::Color color, int emphasised) {
+  return {.labels = std::span(c.run->tokens.labels).first(c.run->run->length()),
+          .title = std::string(title),
+          .color = color,
+          .emphasised = emphasised,
+          .is_still = is_still(c)};
+}
+
+viz::AxisLabels key_axis(const ViewContext& c) {
+  return {.labels = std::span(key_tokens(*c.run).labels).first(key_count(*c.run)),
+          .title = "key",
+          .color = c.theme->key,
+          .emphasised = c.selection.key,
+          .is_still = is_still(c)};
+}
+
+viz::AxisLabels selectable_axis(const ViewContext& c, std::span<const std::string> names,
+                                std::string_view title, int selected) {
+  return {.labels = names,
+          .title = std::string(title),
+          .color = c.theme->accent,
+          .emphasised = selected,
+          .title_color = c.theme->text_muted,
+          .numbered = true};
 }
 
 }  // namespace headscope::app

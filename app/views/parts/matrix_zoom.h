@@ -1,6 +1,8 @@
 #pragma once
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -8,7 +10,7 @@
 #include "app/views/view.h"
 #include "viz/charts/heatmap.h"
 
-// Zooming and panning of matrices, shared by all views that show one.
+// Matrices: their axes, and how they are zoomed and panned, shared by all views that show one.
 namespace headscope::app {
 
 /// The shown part of a matrix of queries and keys. The gestures of an `attention_matrix_view` zoom it in
@@ -72,5 +74,14 @@ ViewActions show_whole(const Option<Zoom>& option, const Options& options);
 /// The same as a menu line.
 void add_whole(std::vector<MenuLine>& menu, const char* label, const Option<Zoom>& option,
                const Options& options);
+
+/// Labels of the run's tokens as an axis, the selected query emphasised where it is given.
+viz::AxisLabels token_axis(const ViewContext& context, std::string_view title, viz::Color color,
+                           int emphasised);
+/// Labels of the keys' tokens, the selected key emphasised.
+viz::AxisLabels key_axis(const ViewContext& context);
+/// Layers or heads: the selected one has the colour of the selection, the title does not.
+viz::AxisLabels selectable_axis(const ViewContext& context, std::span<const std::string> names,
+                                std::string_view title, int selected);
 
 }  // namespace headscope::app

@@ -3,14 +3,16 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "app/run/analyses/attention_pattern.h"
 #include "app/run/analyses/attention_stages.h"
 #include "app/run/analyses/attribution.h"
 #include "app/run/analyses/next_token.h"
+#include "app/views/table.h"
 #include "app/views/view.h"
 
-// Answers about the current selection.
+// Answers about the current selection, and facts of tables about it.
 namespace headscope::app {
 
 /// The pattern of the selected head; null while pending.
@@ -42,5 +44,18 @@ int attended_key(const ViewContext& context);
 void add_head_facts(Table& table, const ViewContext& context);
 void add_token_facts(Table& table, const PromptTokens& tokens, const std::string& name, int position);
 void add_query_facts(Table& table, const ViewContext& context);
+
+/// What the numbers of a table are about.
+struct Measured {
+  std::string_view metric;  ///< its name on the command line
+  int position = -1;        ///< of the prediction; -1: none
+  int token = -1;           ///< id; -1: none
+  int against = -1;         ///< id of the token that it is compared with; -1: none; or kVocabularyMean
+};
+
+/// Adds the metric, the position and the tokens as facts.
+void add_measured(Table& table, const ViewContext& context, const Measured& measured);
+/// Adds a token as two facts: "token" and "token id".
+void add_token(Table& table, const ViewContext& context, const std::string& name, int id);
 
 }  // namespace headscope::app

@@ -1,6 +1,7 @@
 #include "app/views/parts/strips.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "app/views/parts/declare.h"
 #include "app/views/parts/frame.h"
@@ -11,6 +12,7 @@
 #include "viz/scene/scale.h"
 
 namespace headscope::app {
+
 namespace {
 
 constexpr float kMinStrip = 0.7F, kMaxStep = 4;  // ems
@@ -111,6 +113,19 @@ void paint_hovered_component(viz::Scene& overlay, const ViewContext& c, const vi
   if (parts < 2) return;
   const int piece = component * parts / region.col_count;
   overlay.add(viz::StrokeRect{piece_of(region.rect, piece, parts), c.theme->text, 1.5F});
+}
+
+viz::ColorScale vector_scale(std::span<const float> values) {
+  constexpr double kBeyond = 0.01;  // fraction of the values allowed beyond the scale
+  const viz::Matrix matrix = viz::Matrix::row(values);
+  viz::ColorScale scale = viz::robust_scale(matrix, kBeyond);
+  const double digit = std::pow(10, std::floor(std::log10(scale.high)) - 1);  // unit of the second digit
+  const double magnitude = std::ceil(scale.high / digit) * digit;
+  const viz::ValueRange range = viz::value_range(matrix);
+  scale.low = -magnitude, scale.high = magnitude;
+  scale.values_above = static_cast<double>(range.high) > magnitude;
+  scale.values_below = static_cast<double>(range.low) < -magnitude;
+  return scale;
 }
 
 }  // namespace headscope::app

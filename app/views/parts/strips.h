@@ -53,4 +53,8 @@ void paint_named_strip(Picture& picture, const ViewContext& context, const Strip
 void paint_hovered_component(viz::Scene& overlay, const ViewContext& context, const viz::Region& region,
                              int component, int parts);
 
+/// A scale −m .. m for the components of vectors. m has two digits and exceeds all but 1 % of the values,
+/// because a few dimensions of the residual stream are huge. Marks the ends beyond which there are values.
+viz::ColorScale vector_scale(std::span<const float> values);
+
 }  // namespace headscope::app

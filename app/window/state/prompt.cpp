@@ -5,7 +5,7 @@
 #include <ranges>
 #include <utility>
 
-#include "app/views/output/sampling_options.h"
+#include "app/views/output/continuation.h"
 #include "app/window/sessions.h"
 #include "app/window/state.h"
 #include "model/files/error.h"

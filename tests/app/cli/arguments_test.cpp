@@ -4,7 +4,7 @@
 #include <random>
 #include <regex>
 
-#include "app/views/output/sampling_options.h"
+#include "app/views/output/continuation.h"
 #include "app/views/parts/weight_colors.h"
 #include "tests/app/cli/command_runs.h"
 

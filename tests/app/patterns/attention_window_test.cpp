@@ -4,7 +4,7 @@
 #include "app/run/sources/pattern_file.h"
 #include "app/run/sources/weights_hash.h"
 #include "app/tour/tour.h"
-#include "app/views/parts/edit_menu.h"
+#include "app/views/parts/menu_lines.h"
 #include "app/window/sessions.h"
 #include "tests/app/window/window_fixture.h"
 #include "tests/support/pattern_files.h"

@@ -5,7 +5,7 @@
 #include "app/run/edits/edit_text.h"
 #include "app/run/sources/paths.h"
 #include "app/run/sources/weights_hash.h"
-#include "app/views/parts/edit_menu.h"
+#include "app/views/parts/menu_lines.h"
 #include "app/window/sessions.h"
 #include "model/pass/plan.h"
 #include "tests/app/two_models/second_model.h"

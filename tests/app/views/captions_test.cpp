@@ -2,7 +2,7 @@
 #include <map>
 #include <regex>
 
-#include "app/views/option_words.h"
+#include "app/views/view.h"
 #include "tests/app/views/view_suite.h"
 
 namespace headscope::app::captions_test {

@@ -6,8 +6,7 @@
 #include "app/run/analyses/attribution.h"
 #include "app/run/analyses/next_token.h"
 #include "app/run/edits/edit_text.h"
-#include "app/views/output/path_receiver.h"
-#include "app/views/output/sweep_options.h"
+#include "app/views/output/sweep_question.h"
 #include "tests/app/view_fixture.h"
 
 namespace headscope::app::sweep_paths_test {

@@ -10,7 +10,6 @@
 #include "app/run/analyses/next_token.h"
 #include "app/run/edits/edit_list.h"
 #include "app/run/edits/edit_text.h"
-#include "app/views/output/sweep_options.h"
 #include "app/views/output/sweep_question.h"
 #include "app/views/parts/names.h"
 #include "tests/app/view_fixture.h"

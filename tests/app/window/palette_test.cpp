@@ -4,7 +4,7 @@
 
 #include "app/run/analyses/head_metric.h"
 #include "app/run/analyses/thumbnails.h"
-#include "app/views/parts/edit_menu.h"
+#include "app/views/parts/menu_lines.h"
 #include "app/views/parts/names.h"
 #include "tests/app/window/window_fixture.h"
 

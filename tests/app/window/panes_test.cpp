@@ -1,5 +1,5 @@
 // Panes: two views side by side, splitters, and what a restart restores.
-#include "app/views/output/sampling_options.h"
+#include "app/views/output/continuation.h"
 #include "tests/app/window/window_fixture.h"
 
 namespace headscope::app::panes_test {

@@ -3,7 +3,7 @@
 #include <set>
 
 #include "app/run/sources/weights_hash.h"
-#include "app/views/parts/edit_menu.h"
+#include "app/views/parts/menu_lines.h"
 #include "app/window/exporting.h"
 #include "app/window/sessions.h"
 #include "tests/app/window/window_fixture.h"

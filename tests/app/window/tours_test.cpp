@@ -1,7 +1,7 @@
 // Walks through every bundled tour in the window, on the bundled model.
 
 #include "app/run/analyses/next_token.h"
-#include "app/views/parts/edit_menu.h"
+#include "app/views/parts/menu_lines.h"
 #include "model/pass/statistics.h"
 #include "model/tokens/sampling.h"
 #include "tests/app/window/tours_fixture.h"
