@@ -1,10 +1,5 @@
 #pragma once
 #include <filesystem>
-#include <optional>
-#include <span>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "app/views/print_target.h"
 #include "app/views/table.h"

@@ -1,8 +1,4 @@
 #pragma once
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "app/views/view.h"
 
 // What options of views are called on the command line.

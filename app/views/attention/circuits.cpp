@@ -1,24 +1,11 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <optional>
-#include <span>
-#include <utility>
 
 #include "app/run/analyses/head_circuit.h"
-#include "app/views/parts/declare.h"
-#include "app/views/parts/difference.h"
-#include "app/views/parts/frame.h"
-#include "app/views/parts/landmarks.h"
-#include "app/views/parts/matrix_zoom.h"
-#include "app/views/parts/menu_lines.h"
-#include "app/views/parts/names.h"
-#include "app/views/parts/navigation.h"
-#include "app/views/view.h"
+#include "app/views/parts/parts.h"
 #include "viz/charts/bars.h"
-#include "viz/charts/heatmap.h"
 #include "viz/scene/colormap.h"
-#include "viz/scene/scale.h"
 
 namespace headscope::app {
 namespace circuits {

@@ -2,19 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <optional>
 
-#include "app/counted.h"
-#include "app/views/parts/comparison_words.h"
-#include "app/views/parts/declare.h"
-#include "app/views/parts/difference.h"
-#include "app/views/parts/frame.h"
-#include "app/views/parts/landmarks.h"
-#include "app/views/parts/list.h"
-#include "app/views/parts/matrix_zoom.h"
-#include "app/views/parts/names.h"
-#include "app/views/view.h"
-#include "viz/charts/heatmap.h"
+#include "app/views/parts/parts.h"
 
 namespace headscope::app {
 namespace composition {

@@ -1,24 +1,10 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
 #include <ranges>
 
 #include "app/run/analyses/head_metrics.h"
-#include "app/run/analyses/thumbnails.h"
-#include "app/views/parts/comparison_words.h"
-#include "app/views/parts/declare.h"
-#include "app/views/parts/difference.h"
-#include "app/views/parts/edited.h"
-#include "app/views/parts/frame.h"
-#include "app/views/parts/landmarks.h"
-#include "app/views/parts/list.h"
-#include "app/views/parts/matrix_zoom.h"
-#include "app/views/parts/menu_lines.h"
-#include "app/views/parts/names.h"
-#include "app/views/parts/prompt_list_words.h"
-#include "app/views/view.h"
-#include "viz/charts/heatmap.h"
+#include "app/views/parts/parts.h"
 
 namespace headscope::app {
 namespace head_metrics_grid {

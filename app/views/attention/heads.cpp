@@ -1,20 +1,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "app/run/analyses/thumbnails.h"
 #include "app/run/edits/edit_text.h"
-#include "app/views/parts/comparison_words.h"
-#include "app/views/parts/declare.h"
-#include "app/views/parts/difference.h"
-#include "app/views/parts/edited.h"
-#include "app/views/parts/frame.h"
-#include "app/views/parts/landmarks.h"
-#include "app/views/parts/menu_lines.h"
-#include "app/views/parts/names.h"
-#include "app/views/parts/navigation.h"
-#include "app/views/parts/weight_colors.h"
-#include "app/views/view.h"
-#include "viz/charts/heatmap.h"
+#include "app/views/parts/parts.h"
 #include "viz/charts/small_multiples.h"
 #include "viz/scene/colormap.h"
 

@@ -3,17 +3,7 @@
 
 #include "app/run/analyses/value_attention.h"
 #include "app/run/sources/pattern_file.h"
-#include "app/views/parts/comparison_words.h"
-#include "app/views/parts/declare.h"
-#include "app/views/parts/difference.h"
-#include "app/views/parts/edited.h"
-#include "app/views/parts/frame.h"
-#include "app/views/parts/landmarks.h"
-#include "app/views/parts/matrix_zoom.h"
-#include "app/views/parts/names.h"
-#include "app/views/parts/navigation.h"
-#include "app/views/parts/weight_colors.h"
-#include "app/views/view.h"
+#include "app/views/parts/parts.h"
 #include "model/pass/plan.h"
 
 namespace headscope::app {

@@ -1,19 +1,7 @@
 #include <algorithm>
 #include <tuple>
 
-#include "app/views/parts/comparison_words.h"
-#include "app/views/parts/declare.h"
-#include "app/views/parts/difference.h"
-#include "app/views/parts/edited.h"
-#include "app/views/parts/frame.h"
-#include "app/views/parts/landmarks.h"
-#include "app/views/parts/matrix_zoom.h"
-#include "app/views/parts/menu_lines.h"
-#include "app/views/parts/names.h"
-#include "app/views/parts/navigation.h"
-#include "app/views/parts/selected.h"
-#include "app/views/parts/weight_colors.h"
-#include "app/views/view.h"
+#include "app/views/parts/parts.h"
 #include "viz/charts/curves.h"
 #include "viz/charts/links.h"
 #include "viz/scene/colormap.h"

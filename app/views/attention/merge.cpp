@@ -1,19 +1,8 @@
 #include <algorithm>
-#include <cmath>
 
 #include "app/run/analyses/merged_heads.h"
 #include "app/run/analyses/vectors.h"
-#include "app/views/parts/comparison_words.h"
-#include "app/views/parts/declare.h"
-#include "app/views/parts/difference.h"
-#include "app/views/parts/edited.h"
-#include "app/views/parts/frame.h"
-#include "app/views/parts/landmarks.h"
-#include "app/views/parts/list.h"
-#include "app/views/parts/names.h"
-#include "app/views/parts/navigation.h"
-#include "app/views/parts/strips.h"
-#include "app/views/view.h"
+#include "app/views/parts/parts.h"
 
 namespace headscope::app {
 namespace merge {

@@ -2,23 +2,10 @@
 #include <array>
 #include <cmath>
 
-#include "app/run/analyses/attention_stages.h"
 #include "app/run/analyses/merged_heads.h"
-#include "app/views/parts/comparison_words.h"
-#include "app/views/parts/declare.h"
-#include "app/views/parts/difference.h"
-#include "app/views/parts/edited.h"
-#include "app/views/parts/frame.h"
-#include "app/views/parts/landmarks.h"
-#include "app/views/parts/list.h"
-#include "app/views/parts/menu_lines.h"
-#include "app/views/parts/names.h"
-#include "app/views/parts/navigation.h"
-#include "app/views/parts/selected.h"
-#include "app/views/view.h"
+#include "app/views/parts/parts.h"
 #include "model/pass/plan.h"
 #include "viz/charts/bars.h"
-#include "viz/scene/scale.h"
 
 namespace headscope::app {
 namespace query {

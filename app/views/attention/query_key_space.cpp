@@ -1,24 +1,12 @@
 #include <algorithm>
 #include <map>
-#include <optional>
 
 #include "app/run/analyses/query_key_space.h"
-#include "app/views/parts/declare.h"
-#include "app/views/parts/difference.h"
-#include "app/views/parts/edited.h"
-#include "app/views/parts/frame.h"
-#include "app/views/parts/landmarks.h"
-#include "app/views/parts/menu_lines.h"
-#include "app/views/parts/names.h"
-#include "app/views/parts/navigation.h"
-#include "app/views/parts/prompt_list_words.h"
-#include "app/views/parts/selected.h"
-#include "app/views/view.h"
+#include "app/views/parts/parts.h"
 #include "viz/charts/curves.h"
 #include "viz/charts/scatter.h"
 #include "viz/scene/colormap.h"
 #include "viz/scene/path3d.h"
-#include "viz/scene/scale.h"
 
 namespace headscope::app {
 namespace query_key_space {

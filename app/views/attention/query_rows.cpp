@@ -2,13 +2,7 @@
 
 #include <algorithm>
 
-#include "app/run/analyses/patterns.h"
-#include "app/views/parts/comparison_words.h"
-#include "app/views/parts/declare.h"
-#include "app/views/parts/difference.h"
-#include "app/views/parts/frame.h"
-#include "app/views/parts/selected.h"
-#include "app/views/view.h"
+#include "app/views/parts/parts.h"
 
 namespace headscope::app {
 namespace {

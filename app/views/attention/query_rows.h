@@ -1,8 +1,5 @@
 #pragma once
-#include <memory>
-#include <optional>
 #include <utility>
-#include <vector>
 
 #include "app/run/analyses/softmax_row.h"
 #include "app/views/view.h"

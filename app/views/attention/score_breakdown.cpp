@@ -1,19 +1,9 @@
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include "app/views/attention/query_rows.h"
 #include "app/views/attention/score_terms.h"
-#include "app/views/parts/comparison_words.h"
-#include "app/views/parts/declare.h"
-#include "app/views/parts/difference.h"
-#include "app/views/parts/edited.h"
-#include "app/views/parts/frame.h"
-#include "app/views/parts/landmarks.h"
-#include "app/views/parts/menu_lines.h"
-#include "app/views/parts/names.h"
-#include "app/views/parts/navigation.h"
-#include "app/views/view.h"
+#include "app/views/parts/parts.h"
 #include "viz/charts/axis.h"
 #include "viz/charts/number_axis.h"
 #include "viz/charts/vector_strip.h"

@@ -2,24 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numeric>
-#include <optional>
 #include <tuple>
 
-#include "app/counted.h"
 #include "app/views/attention/query_rows.h"
 #include "app/views/attention/score_terms.h"
-#include "app/views/parts/comparison_words.h"
-#include "app/views/parts/declare.h"
-#include "app/views/parts/difference.h"
-#include "app/views/parts/edited.h"
-#include "app/views/parts/frame.h"
-#include "app/views/parts/landmarks.h"
-#include "app/views/parts/list.h"
-#include "app/views/parts/names.h"
-#include "app/views/view.h"
-#include "viz/charts/heatmap.h"
+#include "app/views/parts/parts.h"
 
 namespace headscope::app {
 namespace score_sources {

@@ -1,10 +1,4 @@
 #pragma once
-#include <cmath>
-#include <memory>
-#include <optional>
-#include <string>
-#include <vector>
-
 #include "app/run/analyses/softmax_row.h"
 #include "app/run/analyses/vectors.h"
 #include "app/views/view.h"

@@ -2,22 +2,8 @@
 #include <array>
 #include <cmath>
 #include <ranges>
-#include <span>
-#include <vector>
 
-#include "app/views/parts/comparison_words.h"
-#include "app/views/parts/declare.h"
-#include "app/views/parts/difference.h"
-#include "app/views/parts/edited.h"
-#include "app/views/parts/frame.h"
-#include "app/views/parts/landmarks.h"
-#include "app/views/parts/matrix_zoom.h"
-#include "app/views/parts/names.h"
-#include "app/views/parts/navigation.h"
-#include "app/views/parts/selected.h"
-#include "app/views/parts/weight_colors.h"
-#include "app/views/view.h"
-#include "viz/charts/table.h"
+#include "app/views/parts/parts.h"
 
 namespace headscope::app {
 namespace scores {

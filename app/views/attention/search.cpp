@@ -1,15 +1,8 @@
 #include <algorithm>
 
-#include "app/run/analyses/patterns.h"
 #include "app/run/analyses/weight_search.h"
 #include "app/run/sources/pattern_file.h"
-#include "app/views/parts/declare.h"
-#include "app/views/parts/edited.h"
-#include "app/views/parts/landmarks.h"
-#include "app/views/parts/list.h"
-#include "app/views/parts/matrix_zoom.h"
-#include "app/views/parts/names.h"
-#include "app/views/parts/prompt_list_words.h"
+#include "app/views/parts/parts.h"
 
 namespace headscope::app {
 namespace search {

@@ -1,24 +1,12 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
 
 #include "app/run/analyses/vectors.h"
 #include "app/views/attention/query_rows.h"
-#include "app/views/parts/comparison_words.h"
-#include "app/views/parts/declare.h"
-#include "app/views/parts/difference.h"
-#include "app/views/parts/edited.h"
-#include "app/views/parts/frame.h"
-#include "app/views/parts/landmarks.h"
-#include "app/views/parts/list.h"
-#include "app/views/parts/names.h"
-#include "app/views/parts/navigation.h"
-#include "app/views/parts/selected.h"
-#include "app/views/view.h"
+#include "app/views/parts/parts.h"
 #include "viz/charts/bars.h"
 #include "viz/scene/colormap.h"
-#include "viz/scene/scale.h"
 
 namespace headscope::app {
 namespace softmax {

@@ -5,14 +5,7 @@
 #include "app/run/analyses/neuron_tokens.h"
 #include "app/run/analyses/vectors.h"
 #include "app/views/block/mlp_numbers.h"
-#include "app/views/parts/declare.h"
-#include "app/views/parts/difference.h"
-#include "app/views/parts/edited.h"
-#include "app/views/parts/landmarks.h"
-#include "app/views/parts/list.h"
-#include "app/views/parts/menu_lines.h"
-#include "app/views/parts/names.h"
-#include "app/views/parts/navigation.h"
+#include "app/views/parts/parts.h"
 #include "viz/charts/vector_strip.h"
 
 namespace headscope::app {

@@ -3,14 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
-#include <utility>
 
-#include "app/views/parts/comparison_words.h"
-#include "app/views/parts/edited.h"
-#include "app/views/parts/frame.h"
-#include "app/views/parts/names.h"
-#include "app/views/parts/strips.h"
+#include "app/views/parts/parts.h"
 #include "viz/charts/curves.h"
 #include "viz/scene/colormap.h"
 

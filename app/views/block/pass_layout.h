@@ -1,8 +1,5 @@
 #pragma once
-#include <span>
-#include <string>
 #include <utility>
-#include <vector>
 
 #include "app/run/analyses/token_pass.h"
 #include "app/views/view.h"

@@ -1,20 +1,10 @@
 #include <algorithm>
 #include <cmath>
-#include <optional>
-#include <string>
 
 #include "app/run/analyses/activation_search.h"
 #include "app/run/analyses/excerpt.h"
 #include "app/run/analyses/token_pass.h"
-#include "app/views/parts/declare.h"
-#include "app/views/parts/edited.h"
-#include "app/views/parts/frame.h"
-#include "app/views/parts/landmarks.h"
-#include "app/views/parts/list.h"
-#include "app/views/parts/menu_lines.h"
-#include "app/views/parts/names.h"
-#include "app/views/parts/prompt_list_words.h"
-#include "viz/scene/scale.h"
+#include "app/views/parts/parts.h"
 
 namespace headscope::app {
 namespace top_examples {

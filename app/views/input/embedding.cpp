@@ -4,17 +4,9 @@
 
 #include "app/run/analyses/nearest_tokens.h"
 #include "app/run/analyses/vectors.h"
-#include "app/views/parts/declare.h"
-#include "app/views/parts/edited.h"
-#include "app/views/parts/frame.h"
-#include "app/views/parts/landmarks.h"
-#include "app/views/parts/list.h"
-#include "app/views/parts/menu_lines.h"
-#include "app/views/parts/names.h"
-#include "app/views/parts/selected.h"
+#include "app/views/parts/parts.h"
 #include "model/pass/plan.h"
 #include "viz/charts/vector_strip.h"
-#include "viz/scene/scale.h"
 
 namespace headscope::app {
 namespace embedding {

@@ -4,11 +4,8 @@
 #include <ranges>
 
 #include "app/run/analyses/position_geometry.h"
-#include "app/views/parts/declare.h"
 #include "app/views/parts/encoding_panels.h"
-#include "app/views/parts/frame.h"
-#include "app/views/parts/landmarks.h"
-#include "app/views/parts/names.h"
+#include "app/views/parts/parts.h"
 #include "viz/charts/curves.h"
 #include "viz/scene/colormap.h"
 

@@ -1,11 +1,8 @@
 #include <algorithm>
 
 #include "app/run/analyses/sinusoidal.h"
-#include "app/views/parts/declare.h"
 #include "app/views/parts/encoding_panels.h"
-#include "app/views/parts/frame.h"
-#include "app/views/parts/matrix_zoom.h"
-#include "viz/scene/scale.h"
+#include "app/views/parts/parts.h"
 
 namespace headscope::app {
 namespace positions {

@@ -3,15 +3,11 @@
 #include <cmath>
 #include <numbers>
 #include <numeric>
-#include <optional>
 
 #include "app/run/analyses/position_geometry.h"
 #include "app/run/analyses/sinusoidal.h"
-#include "app/views/parts/declare.h"
 #include "app/views/parts/encoding_panels.h"
-#include "app/views/parts/frame.h"
-#include "app/views/parts/landmarks.h"
-#include "app/views/parts/names.h"
+#include "app/views/parts/parts.h"
 #include "viz/scene/path3d.h"
 
 namespace headscope::app {

@@ -1,14 +1,8 @@
 #include <algorithm>
 #include <cmath>
-#include <span>
 
 #include "app/run/analyses/token_merges.h"
-#include "app/views/parts/declare.h"
-#include "app/views/parts/frame.h"
-#include "app/views/parts/landmarks.h"
-#include "app/views/parts/list.h"
-#include "app/views/parts/menu_lines.h"
-#include "app/views/parts/names.h"
+#include "app/views/parts/parts.h"
 #include "viz/scene/contrast.h"
 
 namespace headscope::app {

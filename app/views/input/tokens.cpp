@@ -1,20 +1,8 @@
 #include <algorithm>
 #include <cmath>
-#include <optional>
 
 #include "app/run/analyses/token_statistics.h"
-#include "app/views/parts/comparison_words.h"
-#include "app/views/parts/declare.h"
-#include "app/views/parts/difference.h"
-#include "app/views/parts/frame.h"
-#include "app/views/parts/landmarks.h"
-#include "app/views/parts/list.h"
-#include "app/views/parts/menu_lines.h"
-#include "app/views/parts/names.h"
-#include "app/views/parts/navigation.h"
-#include "app/views/parts/selected.h"
-#include "app/views/parts/weight_colors.h"
-#include "viz/charts/chips.h"
+#include "app/views/parts/parts.h"
 #include "viz/scene/colormap.h"
 #include "viz/text/utf8.h"
 

@@ -1,20 +1,13 @@
 #include <algorithm>
 #include <cmath>
-#include <cstdint>
 #include <tuple>
 
 #include "app/run/analyses/tensor_picture.h"
-#include "app/views/parts/declare.h"
-#include "app/views/parts/frame.h"
-#include "app/views/parts/landmarks.h"
-#include "app/views/parts/list.h"
-#include "app/views/parts/names.h"
+#include "app/views/parts/parts.h"
 #include "model/pass/transformer.h"
 #include "viz/charts/axis.h"
 #include "viz/charts/bars.h"
-#include "viz/charts/heatmap.h"
 #include "viz/charts/number_axis.h"
-#include "viz/scene/scale.h"
 
 namespace headscope::app {
 namespace parameters {

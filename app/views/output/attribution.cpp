@@ -1,20 +1,8 @@
 #include <algorithm>
-#include <cmath>
-#include <memory>
-#include <optional>
-#include <string>
 
 #include "app/views/output/attribution_picture.h"
 #include "app/views/output/logit_options.h"
-#include "app/views/parts/comparison_words.h"
-#include "app/views/parts/declare.h"
-#include "app/views/parts/difference.h"
-#include "app/views/parts/frame.h"
-#include "app/views/parts/landmarks.h"
-#include "app/views/parts/menu_lines.h"
-#include "app/views/parts/names.h"
-#include "app/views/parts/navigation.h"
-#include "app/views/parts/selected.h"
+#include "app/views/parts/parts.h"
 #include "viz/scene/colormap.h"
 
 namespace headscope::app {

@@ -1,16 +1,10 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
-#include <optional>
 
 #include "app/run/analyses/continuations.h"
 #include "app/views/output/continuation.h"
-#include "app/views/parts/declare.h"
-#include "app/views/parts/frame.h"
-#include "app/views/parts/landmarks.h"
-#include "app/views/parts/list.h"
-#include "app/views/parts/names.h"
-#include "app/views/parts/navigation.h"
+#include "app/views/parts/parts.h"
 #include "viz/charts/axis.h"
 
 namespace headscope::app {

@@ -1,23 +1,11 @@
 #include <algorithm>
 #include <cmath>
-#include <optional>
 
-#include "app/counted.h"
 #include "app/views/output/circuit_layout.h"
 #include "app/views/output/circuit_paint.h"
 #include "app/views/output/circuit_question.h"
 #include "app/views/output/logit_options.h"
-#include "app/views/parts/comparison_words.h"
-#include "app/views/parts/declare.h"
-#include "app/views/parts/frame.h"
-#include "app/views/parts/landmarks.h"
-#include "app/views/parts/list.h"
-#include "app/views/parts/menu_lines.h"
-#include "app/views/parts/names.h"
-#include "app/views/parts/navigation.h"
-#include "app/views/parts/prompt_list_words.h"
-#include "app/views/parts/selected.h"
-#include "viz/scene/scale.h"
+#include "app/views/parts/parts.h"
 
 namespace headscope::app {
 namespace circuit_graph {

@@ -2,14 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <map>
 #include <numeric>
 #include <set>
 
 #include "app/views/output/circuit_question.h"
-#include "app/views/parts/frame.h"
-#include "app/views/parts/names.h"
+#include "app/views/parts/parts.h"
 
 namespace headscope::app::circuit_picture {
 namespace {

@@ -1,8 +1,4 @@
 #pragma once
-#include <span>
-#include <string>
-#include <vector>
-
 #include "app/run/analyses/circuit.h"
 #include "app/views/view.h"
 

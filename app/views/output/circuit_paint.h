@@ -1,7 +1,4 @@
 #pragma once
-#include <string>
-#include <vector>
-
 #include "app/views/output/circuit_layout.h"
 #include "app/views/view.h"
 

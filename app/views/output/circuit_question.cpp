@@ -3,8 +3,7 @@
 #include <algorithm>
 
 #include "app/views/output/logit_options.h"
-#include "app/views/parts/declare.h"
-#include "app/views/parts/prompt_list_words.h"
+#include "app/views/parts/parts.h"
 
 namespace headscope::app {
 namespace circuit_picture {

@@ -1,7 +1,5 @@
 #pragma once
 #include <algorithm>
-#include <optional>
-#include <string>
 #include <utility>
 
 #include "app/run/analyses/circuit.h"

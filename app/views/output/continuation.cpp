@@ -2,10 +2,7 @@
 
 #include <cmath>
 
-#include "app/views/parts/comparison_words.h"
-#include "app/views/parts/declare.h"
-#include "app/views/parts/menu_lines.h"
-#include "app/views/parts/names.h"
+#include "app/views/parts/parts.h"
 #include "model/pass/statistics.h"
 
 namespace headscope::app {

@@ -1,7 +1,5 @@
 #pragma once
 #include <cstdint>
-#include <string>
-#include <vector>
 
 #include "app/run/analyses/continuations.h"
 #include "app/run/analyses/next_token.h"

@@ -1,23 +1,15 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
 #include <numeric>
 
 #include "app/run/analyses/logit_flow.h"
 #include "app/views/output/flow_graph.h"
 #include "app/views/output/flow_paint.h"
 #include "app/views/output/logit_options.h"
-#include "app/views/parts/declare.h"
-#include "app/views/parts/frame.h"
-#include "app/views/parts/landmarks.h"
-#include "app/views/parts/menu_lines.h"
-#include "app/views/parts/names.h"
-#include "app/views/parts/navigation.h"
-#include "app/views/parts/selected.h"
+#include "app/views/parts/parts.h"
 #include "model/pass/statistics.h"
 #include "viz/scene/colormap.h"
-#include "viz/scene/scale.h"
 
 namespace headscope::app {
 

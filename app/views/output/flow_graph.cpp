@@ -3,11 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
-#include <optional>
-#include <utility>
 
-#include "app/views/parts/names.h"
-#include "app/views/parts/selected.h"
+#include "app/views/parts/parts.h"
 
 namespace headscope::app::flow_picture {
 

@@ -1,6 +1,4 @@
 #pragma once
-#include <vector>
-
 #include "app/run/analyses/logit_flow.h"
 #include "app/views/view.h"
 

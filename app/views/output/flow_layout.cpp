@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
-#include <numeric>
 
 #include "app/views/output/flow_bands.h"
 #include "viz/charts/axis.h"

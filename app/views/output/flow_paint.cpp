@@ -2,10 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
-#include "app/views/parts/frame.h"
-#include "app/views/parts/names.h"
+#include "app/views/parts/parts.h"
 #include "viz/scene/colormap.h"
 
 namespace headscope::app::flow_picture {

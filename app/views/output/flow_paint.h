@@ -1,7 +1,4 @@
 #pragma once
-#include <string>
-#include <vector>
-
 #include "app/run/analyses/logit_flow.h"
 #include "app/views/output/flow_layout.h"
 #include "app/views/view.h"

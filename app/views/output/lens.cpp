@@ -1,25 +1,12 @@
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
-#include "app/run/analyses/next_token.h"
 #include "app/views/output/continuation.h"
 #include "app/views/output/lens_blocks.h"
 #include "app/views/output/logit_options.h"
-#include "app/views/parts/comparison_words.h"
-#include "app/views/parts/declare.h"
-#include "app/views/parts/difference.h"
-#include "app/views/parts/frame.h"
-#include "app/views/parts/landmarks.h"
-#include "app/views/parts/list.h"
 #include "app/views/parts/list_means.h"
-#include "app/views/parts/matrix_zoom.h"
-#include "app/views/parts/menu_lines.h"
-#include "app/views/parts/names.h"
-#include "app/views/parts/navigation.h"
+#include "app/views/parts/parts.h"
 #include "viz/charts/axis.h"
-#include "viz/charts/heatmap.h"
-#include "viz/scene/scale.h"
 
 namespace headscope::app {
 namespace lens {

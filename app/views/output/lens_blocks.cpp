@@ -3,12 +3,9 @@
 #include <algorithm>
 #include <cstdlib>
 #include <numeric>
-#include <vector>
 
-#include "app/run/analyses/next_token.h"
 #include "app/views/output/logit_options.h"
-#include "app/views/parts/declare.h"
-#include "app/views/parts/names.h"
+#include "app/views/parts/parts.h"
 
 namespace headscope::app {
 

@@ -1,8 +1,4 @@
 #pragma once
-#include <memory>
-#include <string>
-#include <vector>
-
 #include "app/run/analyses/logit_lens.h"
 #include "app/views/view.h"
 

@@ -1,12 +1,7 @@
 #include "app/views/output/logit_options.h"
 
-#include <utility>
-
 #include "app/run/analyses/logit_direction.h"
-#include "app/views/parts/declare.h"
-#include "app/views/parts/frame.h"
-#include "app/views/parts/names.h"
-#include "app/views/parts/selected.h"
+#include "app/views/parts/parts.h"
 #include "model/files/error.h"
 
 namespace headscope::app {

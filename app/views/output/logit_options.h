@@ -1,7 +1,4 @@
 #pragma once
-#include <optional>
-#include <string>
-
 #include "app/run/analyses/attribution.h"
 #include "app/views/view.h"
 

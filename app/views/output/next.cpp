@@ -1,19 +1,9 @@
 #include <algorithm>
 #include <cmath>
-#include <functional>
-#include <limits>
 #include <numeric>
-#include <span>
-#include <utility>
 
 #include "app/views/output/continuation.h"
-#include "app/views/parts/comparison_words.h"
-#include "app/views/parts/declare.h"
-#include "app/views/parts/frame.h"
-#include "app/views/parts/landmarks.h"
-#include "app/views/parts/names.h"
-#include "app/views/parts/navigation.h"
-#include "app/views/parts/selected.h"
+#include "app/views/parts/parts.h"
 #include "model/pass/statistics.h"
 #include "viz/charts/bars.h"
 #include "viz/scene/colormap.h"

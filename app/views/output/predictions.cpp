@@ -2,26 +2,12 @@
 #include <array>
 #include <cmath>
 #include <iterator>
-#include <limits>
 #include <numbers>
-#include <optional>
-#include <span>
 
-#include "app/counted.h"
 #include "app/run/analyses/token_statistics.h"
 #include "app/views/output/continuation.h"
-#include "app/views/parts/comparison_words.h"
-#include "app/views/parts/declare.h"
-#include "app/views/parts/difference.h"
-#include "app/views/parts/frame.h"
-#include "app/views/parts/landmarks.h"
-#include "app/views/parts/list.h"
-#include "app/views/parts/menu_lines.h"
-#include "app/views/parts/names.h"
-#include "app/views/parts/shaded_tokens.h"
+#include "app/views/parts/parts.h"
 #include "viz/charts/bars.h"
-#include "viz/charts/chips.h"
-#include "viz/scene/scale.h"
 
 namespace headscope::app {
 namespace predictions {

@@ -1,23 +1,10 @@
 #include "app/run/analyses/saliency.h"
 
 #include <algorithm>
-#include <cmath>
-#include <optional>
 
-#include "app/counted.h"
 #include "app/views/output/logit_options.h"
 #include "app/views/output/saliency_options.h"
-#include "app/views/parts/comparison_words.h"
-#include "app/views/parts/declare.h"
-#include "app/views/parts/difference.h"
-#include "app/views/parts/frame.h"
-#include "app/views/parts/landmarks.h"
-#include "app/views/parts/list.h"
-#include "app/views/parts/menu_lines.h"
-#include "app/views/parts/names.h"
-#include "app/views/parts/selected.h"
-#include "app/views/parts/shaded_tokens.h"
-#include "viz/scene/scale.h"
+#include "app/views/parts/parts.h"
 
 namespace headscope::app {
 namespace saliency {

@@ -1,15 +1,9 @@
 #include <algorithm>
 #include <cmath>
 #include <initializer_list>
-#include <utility>
 
 #include "app/views/output/continuation.h"
-#include "app/views/parts/declare.h"
-#include "app/views/parts/frame.h"
-#include "app/views/parts/landmarks.h"
-#include "app/views/parts/list.h"
-#include "app/views/parts/names.h"
-#include "app/views/parts/selected.h"
+#include "app/views/parts/parts.h"
 #include "model/files/error.h"
 #include "model/tokens/sampling.h"
 #include "viz/charts/bars.h"

@@ -2,9 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <optional>
-#include <set>
-#include <utility>
 
 #include "app/run/edits/edit_text.h"
 #include "app/run/named.h"
@@ -12,19 +9,7 @@
 #include "app/views/output/sweep_grid.h"
 #include "app/views/output/sweep_question.h"
 #include "app/views/output/sweep_words.h"
-#include "app/views/parts/declare.h"
-#include "app/views/parts/difference.h"
-#include "app/views/parts/frame.h"
-#include "app/views/parts/landmarks.h"
-#include "app/views/parts/list.h"
-#include "app/views/parts/matrix_zoom.h"
-#include "app/views/parts/menu_lines.h"
-#include "app/views/parts/names.h"
-#include "app/views/parts/navigation.h"
-#include "app/views/parts/prompt_list_words.h"
-#include "app/views/parts/selected.h"
-#include "viz/charts/heatmap.h"
-#include "viz/scene/scale.h"
+#include "app/views/parts/parts.h"
 
 namespace headscope::app {
 namespace sweep {

@@ -2,17 +2,10 @@
 
 #include <algorithm>
 #include <set>
-#include <utility>
 
 #include "app/views/output/sweep_question.h"
 #include "app/views/output/sweep_words.h"
-#include "app/views/parts/difference.h"
-#include "app/views/parts/frame.h"
-#include "app/views/parts/matrix_zoom.h"
-#include "app/views/parts/names.h"
-#include "viz/charts/heatmap.h"
-#include "viz/charts/table.h"
-#include "viz/scene/scale.h"
+#include "app/views/parts/parts.h"
 
 namespace headscope::app {
 

@@ -1,8 +1,6 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
-#include <span>
-#include <vector>
 
 #include "app/run/analyses/sweep.h"
 #include "app/views/parts/list.h"

@@ -6,10 +6,7 @@
 #include "app/run/named.h"
 #include "app/views/output/logit_options.h"
 #include "app/views/output/sweep_words.h"
-#include "app/views/parts/declare.h"
-#include "app/views/parts/names.h"
-#include "app/views/parts/prompt_list_words.h"
-#include "app/views/parts/selected.h"
+#include "app/views/parts/parts.h"
 
 namespace headscope::app {
 

@@ -1,7 +1,4 @@
 #pragma once
-#include <string>
-#include <vector>
-
 #include "app/run/analyses/sweep.h"
 #include "app/views/view.h"
 

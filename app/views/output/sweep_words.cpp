@@ -2,19 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
-#include <limits>
 #include <numeric>
 
-#include "app/counted.h"
 #include "app/run/edits/edit_text.h"
 #include "app/run/named.h"
 #include "app/views/output/sweep_question.h"
-#include "app/views/parts/comparison_words.h"
-#include "app/views/parts/difference.h"
-#include "app/views/parts/names.h"
-#include "app/views/parts/prompt_list_words.h"
-#include "viz/scene/scale.h"
+#include "app/views/parts/parts.h"
 
 namespace headscope::app {
 namespace {

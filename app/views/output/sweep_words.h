@@ -1,8 +1,6 @@
 #pragma once
 #include <cstddef>
-#include <string>
 #include <utility>
-#include <vector>
 
 #include "app/run/analyses/sweep.h"
 #include "app/views/view.h"

@@ -1,21 +1,12 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
 #include <map>
-#include <optional>
 
 #include "app/run/analyses/continuations.h"
-#include "app/run/analyses/next_token.h"
 #include "app/run/tries.h"
 #include "app/views/output/continuation.h"
-#include "app/views/parts/declare.h"
-#include "app/views/parts/frame.h"
-#include "app/views/parts/landmarks.h"
-#include "app/views/parts/list.h"
-#include "app/views/parts/menu_lines.h"
-#include "app/views/parts/names.h"
-#include "app/views/parts/navigation.h"
+#include "app/views/parts/parts.h"
 #include "model/pass/statistics.h"
 #include "viz/charts/token_tree.h"
 

@@ -1,7 +1,4 @@
 #pragma once
-#include <optional>
-#include <string>
-
 #include "app/views/view.h"
 
 // Wording for comparisons of two runs.

@@ -1,7 +1,5 @@
 #pragma once
-#include <string_view>
 #include <utility>
-#include <vector>
 
 #include "app/views/view.h"
 

@@ -1,9 +1,5 @@
 #pragma once
 #include <algorithm>
-#include <optional>
-#include <span>
-#include <string>
-#include <vector>
 
 #include "app/run/question.h"
 #include "app/views/parts/comparison_words.h"

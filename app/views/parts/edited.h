@@ -1,8 +1,5 @@
 #pragma once
 #include <initializer_list>
-#include <optional>
-#include <string>
-#include <vector>
 
 #include "app/views/view.h"
 

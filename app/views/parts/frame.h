@@ -1,8 +1,4 @@
 #pragma once
-#include <memory>
-#include <optional>
-#include <string_view>
-
 #include "app/views/view.h"
 
 // The basics of every picture: style, margins, title, and messages in place of a picture.

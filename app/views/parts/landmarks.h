@@ -1,8 +1,4 @@
 #pragma once
-#include <optional>
-#include <string_view>
-#include <vector>
-
 #include "app/views/view.h"
 
 // Landmarks, found by the regions of a picture: a view names the roles that a tour can point at.

@@ -1,14 +1,8 @@
 #pragma once
 #include <deque>
-#include <functional>
-#include <optional>
 #include <ranges>
-#include <span>
-#include <string>
-#include <string_view>
 #include <type_traits>
 #include <utility>
-#include <vector>
 
 #include "app/views/parts/declare.h"
 #include "app/views/parts/frame.h"

@@ -1,7 +1,5 @@
 #pragma once
 #include <cstddef>
-#include <memory>
-#include <string_view>
 
 #include "app/run/memo.h"
 #include "app/run/prompt_list.h"

@@ -1,10 +1,5 @@
 #pragma once
-#include <optional>
-#include <span>
-#include <string>
-#include <string_view>
 #include <utility>
-#include <vector>
 
 #include "app/run/analyses/patterns.h"
 #include "app/views/view.h"

@@ -1,6 +1,5 @@
 #include "app/views/parts/menu_lines.h"
 
-#include <algorithm>
 #include <limits>
 #include <utility>
 

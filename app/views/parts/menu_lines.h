@@ -1,7 +1,4 @@
 #pragma once
-#include <string_view>
-#include <vector>
-
 #include "app/views/view.h"
 
 // Menu lines shared by several views; the edits that menus and keys offer are the same in all of them.

@@ -1,7 +1,4 @@
 #pragma once
-#include <string>
-#include <string_view>
-
 #include "app/counted.h"
 #include "app/run/place_names.h"
 #include "app/views/view.h"

@@ -1,6 +1,5 @@
 #pragma once
 #include <cstddef>
-#include <string>
 
 #include "app/run/analyses/activation_means.h"
 #include "app/run/analyses/over_prompts.h"

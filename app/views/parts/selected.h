@@ -1,10 +1,4 @@
 #pragma once
-#include <memory>
-#include <optional>
-#include <span>
-#include <string>
-#include <string_view>
-
 #include "app/run/analyses/attention_pattern.h"
 #include "app/run/analyses/attention_stages.h"
 #include "app/run/analyses/attribution.h"

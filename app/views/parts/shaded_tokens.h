@@ -1,8 +1,4 @@
 #pragma once
-#include <optional>
-#include <string>
-#include <vector>
-
 #include "app/views/view.h"
 #include "viz/charts/chips.h"
 

@@ -1,8 +1,4 @@
 #pragma once
-#include <span>
-#include <string>
-#include <vector>
-
 #include "app/views/view.h"
 #include "viz/scene/scale.h"
 

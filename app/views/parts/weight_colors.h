@@ -1,8 +1,4 @@
 #pragma once
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "app/run/analyses/patterns.h"
 #include "app/run/analyses/thumbnails.h"
 #include "app/views/option.h"

@@ -1,0 +1,19 @@
+#pragma once
+#include "app/views/parts/comparison_words.h"
+#include "app/views/parts/declare.h"
+#include "app/views/parts/difference.h"
+#include "app/views/parts/edited.h"
+#include "app/views/parts/frame.h"
+#include "app/views/parts/landmarks.h"
+#include "app/views/parts/list.h"
+#include "app/views/parts/matrix_zoom.h"
+#include "app/views/parts/menu_lines.h"
+#include "app/views/parts/names.h"
+#include "app/views/parts/navigation.h"
+#include "app/views/parts/prompt_list_words.h"
+#include "app/views/parts/selected.h"
+#include "app/views/parts/shaded_tokens.h"
+#include "app/views/parts/strips.h"
+#include "app/views/parts/weight_colors.h"
+
+// All that views are made of.
