@@ -4,10 +4,8 @@
 #include <random>
 
 #include "app/run/analyses/attention_pattern.h"
-#include "app/run/analyses/attention_stages.h"
 #include "app/run/analyses/next_token.h"
 #include "app/run/analyses/thumbnails.h"
-#include "app/run/analyses/token_statistics.h"
 #include "app/views/parts/names.h"
 #include "model/files/error.h"
 #include "model/files/file_io.h"

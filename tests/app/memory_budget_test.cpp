@@ -16,10 +16,8 @@
 #include <vector>
 
 #include "app/run/analyses/attention_pattern.h"
-#include "app/run/analyses/attention_stages.h"
 #include "app/run/analyses/next_token.h"
 #include "app/run/analyses/thumbnails.h"
-#include "app/run/analyses/token_statistics.h"
 #include "app/run/worker.h"
 #include "app/window/core.h"
 #include "tests/support/source_folders.h"

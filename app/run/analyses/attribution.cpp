@@ -7,7 +7,6 @@
 #include <string>
 #include <utility>
 
-#include "app/run/analyses/logit_direction.h"
 #include "app/run/analyses/parameter_rows.h"
 #include "app/run/analyses/patterns.h"
 #include "app/run/analyses/stream_parts.h"

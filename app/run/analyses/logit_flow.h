@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "app/run/analyses/attribution.h"
-#include "app/run/analyses/logit_direction.h"
+#include "app/run/analyses/stream_parts.h"
 #include "app/run/question.h"
 
 // How a logit comes about along the whole pass. With the attention patterns and the scales of all layer norms

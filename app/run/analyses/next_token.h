@@ -1,10 +1,13 @@
 #pragma once
+#include <cstdint>
 #include <numbers>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "app/run/question.h"
+#include "model/tokens/sampling.h"
 
 namespace headscope::app {
 
@@ -32,6 +35,54 @@ struct NextAfter {
   int position = -1;  ///< -1, or beyond the run: the last position
   bool operator==(const NextAfter&) const = default;
   NextToken compute(const PromptRun& run, const Computation<NextToken>& computation) const;
+};
+
+/// The model's statistics at each position.
+struct Statistics {
+  std::vector<model::PositionStatistics> positions;  ///< [T]; a part has the first ones
+  std::vector<int> tokens;                           ///< [T], the tokens they belong to
+  /// On the difference side: the statistics of each position's counterpart; nothing without one.
+  std::vector<std::optional<model::PositionStatistics>> before = {};
+  std::size_t bytes() const;
+};
+
+struct StatisticsOfTokens {
+  using Answer = Statistics;
+  static constexpr std::string_view kName = "token statistics";
+  bool operator==(const StatisticsOfTokens&) const = default;
+  /// Positions that the previous run had with the same tokens, including the one after, are taken from it.
+  Statistics compute(const PromptRun& run, const Computation<Statistics>& computation) const;
+  /// The positions of the run together with those of its baseline.
+  Statistics difference(const Statistics& after, const Statistics& before, const PromptRun& run) const;
+};
+
+/// A drawn token, and the forward pass that read it; the last token of a text may not have been read.
+struct DrawnToken {
+  int id = 0;
+  double probability = 0;  ///< the model's probability for it, at temperature 1
+  int kept = 0;            ///< positions whose keys and values the pass found in the cache
+  int computed = 0;        ///< positions that the pass computed
+};
+
+/// Texts that the model draws to continue a run, one for each seed.
+struct Continuations {
+  std::vector<std::vector<DrawnToken>> texts;
+  std::size_t bytes() const;
+};
+
+struct ContinuationsOf {
+  using Answer = Continuations;
+  static constexpr std::string_view kName = "possible continuations";
+  int texts = 1;
+  int tokens = 8;  ///< number of tokens per text; fewer if the model ends the text, or n_ctx is reached
+  double temperature = 1;
+  int top_k = 0;
+  double top_p = 1;        ///< see model::SamplingOptions
+  std::uint64_t seed = 0;  ///< seed of the first text; the others use the following seeds
+  bool read_last = false;  ///< whether a pass reads the last token, too; else its counts are 0
+  bool operator==(const ContinuationsOf&) const = default;
+  /// Draws with `model::draw_token`. Shows the answer after each token.
+  Continuations compute(const PromptRun& run, const Computation<Continuations>& computation) const;
 };
 
 }  // namespace headscope::app

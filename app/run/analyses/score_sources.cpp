@@ -5,7 +5,6 @@
 #include <numeric>
 #include <string>
 
-#include "app/run/analyses/logit_direction.h"
 #include "app/run/analyses/parameter_rows.h"
 #include "app/run/analyses/patterns.h"
 #include "app/run/analyses/stream_parts.h"

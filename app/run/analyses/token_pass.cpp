@@ -5,6 +5,7 @@
 #include "app/run/analyses/vectors.h"
 #include "app/run/recompute.h"
 #include "model/pass/hooks.h"
+#include "model/pass/plan.h"
 
 namespace headscope::app {
 namespace {
@@ -89,6 +90,63 @@ TokenPass PassOfToken::compute(const PromptRun& run, const Computation<TokenPass
 
   recompute(run, pass.position, pass.position + 1, hooks, computation.workspace, computation.stop);
   return pass;
+}
+
+AttentionInput AttentionInputOf::difference(const AttentionInput& after, const AttentionInput& before,
+                                            const PromptRun&) const {
+  return {difference_of(after.residual, before.residual), difference_of(after.normed, before.normed),
+          difference_of(after.bias, before.bias), difference_of(after.output, before.output)};
+}
+
+AttentionInput AttentionInputOf::compute(const PromptRun& run, const Computation<AttentionInput>&) const {
+  const model::Run& kept = *run.run;
+  const model::Transformer& transformer = *run.model->transformer;
+  AttentionInput input;
+  const auto residual = kept.resid(layer, position);
+  input.residual.assign(residual.begin(), residual.end());
+  input.normed = transformer.attention_input(kept, layer, position);
+  const auto bias = transformer.attention_bias(layer);
+  input.bias.assign(bias.begin(), bias.end());
+  input.output.reserve(bias.size());
+  const auto append = [&](const auto& of_head) {
+    for (int head = 0; head < kept.config.n_head; ++head) {
+      const auto values = of_head(head);
+      input.output.insert(input.output.end(), values.begin(), values.end());
+    }
+  };
+  append([&](int head) { return kept.q(layer, head, position); });
+  append([&](int head) { return kept.k(layer, head, position); });
+  append([&](int head) { return kept.v(layer, head, position); });
+  return input;
+}
+
+MergedHeads MergedHeadsOf::difference(const MergedHeads& after, const MergedHeads& before,
+                                      const PromptRun&) const {
+  return {{difference_of(after.of.z, before.of.z), difference_of(after.of.results, before.of.results),
+           difference_of(after.of.out, before.of.out)},
+          difference_of(after.bias, before.bias),
+          after.edits,  // the baseline is unedited
+          difference_of(after.before, before.before),
+          difference_of(after.after, before.after)};
+}
+
+MergedHeads MergedHeadsOf::compute(const PromptRun& run, const Computation<MergedHeads>& computation) const {
+  const model::Run& kept = *run.run;
+  const model::Transformer& transformer = *run.model->transformer;
+  MergedHeads merged;
+  merged.of = transformer.attention_output(kept, layer, position, computation.workspace);
+  const auto bias = transformer.projection_bias(layer), before = kept.resid(layer, position);
+  merged.bias.assign(bias.begin(), bias.end());
+  merged.before.assign(before.begin(), before.end());
+  if (kept.plan != nullptr && kept.plan->edits({model::Site::attn_out, layer})) {
+    merged.edits = merged.of.out;
+    for (std::size_t at = 0; at < merged.of.results.size(); ++at)
+      merged.edits[at % merged.edits.size()] -= merged.of.results[at];
+    for (std::size_t i = 0; i < merged.edits.size(); ++i) merged.edits[i] -= merged.bias[i];
+  }
+  merged.after = merged.before;
+  for (std::size_t i = 0; i < merged.after.size(); ++i) merged.after[i] += merged.of.out[i];
+  return merged;
 }
 
 }  // namespace headscope::app

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "app/run/question.h"
+#include "model/pass/transformer.h"
 
 namespace headscope::app {
 
@@ -53,6 +54,49 @@ struct PassOfToken {
   /// The difference of the vectors, with the norms and cosines of the differences; a cosine is NaN where one
   /// of its vectors is 0.
   TokenPass difference(const TokenPass& after, const TokenPass& before, const PromptRun& run) const;
+};
+
+/// The input of a layer's attention at one position, as the model computed it.
+struct AttentionInput {
+  std::vector<float> residual;  ///< [d_model]: the residual stream before the block
+  std::vector<float> normed;    ///< [d_model]: ln_1 of it
+  std::vector<float> bias;      ///< [3 d_model]: c_attn's
+  std::vector<float> output;    ///< [3 d_model]: normed * c_attn.weight + bias: q, k and v of all heads
+  std::size_t bytes() const { return bytes_of(residual, normed, bias, output); }
+};
+
+struct AttentionInputOf {
+  using Answer = AttentionInput;
+  static constexpr std::string_view kName = "query, key and value";
+  static constexpr bool kQuick = true;
+  int layer = 0;
+  int position = 0;  ///< in the run
+  bool operator==(const AttentionInputOf&) const = default;
+  AttentionInput compute(const PromptRun& run, const Computation<AttentionInput>& computation) const;
+  AttentionInput difference(const AttentionInput& after, const AttentionInput& before,
+                            const PromptRun& run) const;
+};
+
+/// The output of a layer's attention at one position, as the model computed it.
+struct MergedHeads {
+  model::AttentionOutput of;
+  std::vector<float> bias;    ///< [d_model]: c_proj's
+  std::vector<float> edits;   ///< [d_model]: what edits of the sum add to it; empty: there are none
+  std::vector<float> before;  ///< [d_model]: the residual stream before the block
+  std::vector<float> after;   ///< [d_model]: with the attention's output added
+  std::size_t bytes() const { return bytes_of(of.z, of.results, of.out, bias, edits, before, after); }
+};
+
+struct MergedHeadsOf {
+  using Answer = MergedHeads;
+  static constexpr std::string_view kName = "attention output";
+  static constexpr bool kQuick = true;
+  int layer = 0;
+  int position = 0;  ///< in the run
+  bool operator==(const MergedHeadsOf&) const = default;
+  MergedHeads compute(const PromptRun& run, const Computation<MergedHeads>& computation) const;
+  /// c_proj is linear: the differences of the parts add up to the difference of the sum.
+  MergedHeads difference(const MergedHeads& after, const MergedHeads& before, const PromptRun& run) const;
 };
 
 }  // namespace headscope::app

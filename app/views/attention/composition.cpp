@@ -1,4 +1,4 @@
-#include "app/run/analyses/composition.h"
+#include "app/run/analyses/head_circuit.h"
 
 #include <algorithm>
 #include <cmath>

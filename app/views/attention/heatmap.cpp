@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "app/run/analyses/value_attention.h"
+#include "app/run/analyses/attention_pattern.h"
 #include "app/run/sources/pattern_file.h"
 #include "app/views/parts/parts.h"
 #include "model/pass/plan.h"

@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "app/run/analyses/merged_heads.h"
+#include "app/run/analyses/token_pass.h"
 #include "app/run/analyses/vectors.h"
 #include "app/views/parts/parts.h"
 

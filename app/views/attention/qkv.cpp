@@ -3,7 +3,7 @@
 #include <ranges>
 #include <tuple>
 
-#include "app/run/analyses/attention_input.h"
+#include "app/run/analyses/token_pass.h"
 #include "app/run/analyses/vectors.h"
 #include "app/views/parts/parts.h"
 

@@ -2,7 +2,7 @@
 #include <array>
 #include <cmath>
 
-#include "app/run/analyses/merged_heads.h"
+#include "app/run/analyses/token_pass.h"
 #include "app/views/parts/parts.h"
 #include "model/pass/plan.h"
 #include "viz/charts/bars.h"

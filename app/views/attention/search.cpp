@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "app/run/analyses/weight_search.h"
+#include "app/run/analyses/search.h"
 #include "app/run/sources/pattern_file.h"
 #include "app/views/parts/parts.h"
 

@@ -2,8 +2,8 @@
 #include <array>
 #include <cmath>
 
-#include "app/run/analyses/neuron_tokens.h"
 #include "app/run/analyses/vectors.h"
+#include "app/run/analyses/vocabulary.h"
 #include "app/views/block/mlp_numbers.h"
 #include "app/views/parts/parts.h"
 #include "viz/charts/vector_strip.h"

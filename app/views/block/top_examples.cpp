@@ -1,8 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "app/run/analyses/activation_search.h"
-#include "app/run/analyses/excerpt.h"
+#include "app/run/analyses/search.h"
 #include "app/run/analyses/token_pass.h"
 #include "app/views/parts/parts.h"
 

@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "app/run/analyses/sinusoidal.h"
+#include "app/run/analyses/position_geometry.h"
 #include "app/views/parts/encoding_panels.h"
 #include "app/views/parts/parts.h"
 

@@ -5,7 +5,6 @@
 #include <numeric>
 
 #include "app/run/analyses/position_geometry.h"
-#include "app/run/analyses/sinusoidal.h"
 #include "app/views/parts/encoding_panels.h"
 #include "app/views/parts/parts.h"
 #include "viz/scene/path3d.h"

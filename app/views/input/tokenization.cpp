@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "app/run/analyses/token_merges.h"
+#include "app/run/analyses/vocabulary.h"
 #include "app/views/parts/parts.h"
 #include "viz/scene/contrast.h"
 

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "app/run/analyses/token_statistics.h"
+#include "app/run/analyses/next_token.h"
 #include "app/views/parts/parts.h"
 #include "viz/scene/colormap.h"
 #include "viz/text/utf8.h"

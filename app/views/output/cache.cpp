@@ -2,7 +2,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "app/run/analyses/continuations.h"
+#include "app/run/analyses/next_token.h"
 #include "app/views/output/continuation.h"
 #include "app/views/parts/parts.h"
 #include "viz/charts/axis.h"

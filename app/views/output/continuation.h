@@ -1,7 +1,6 @@
 #pragma once
 #include <cstdint>
 
-#include "app/run/analyses/continuations.h"
 #include "app/run/analyses/next_token.h"
 #include "app/views/option.h"
 #include "app/views/view.h"

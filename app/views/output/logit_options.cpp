@@ -1,6 +1,6 @@
 #include "app/views/output/logit_options.h"
 
-#include "app/run/analyses/logit_direction.h"
+#include "app/run/analyses/stream_parts.h"
 #include "app/views/parts/parts.h"
 #include "model/files/error.h"
 

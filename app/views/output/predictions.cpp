@@ -4,7 +4,7 @@
 #include <iterator>
 #include <numbers>
 
-#include "app/run/analyses/token_statistics.h"
+#include "app/run/analyses/next_token.h"
 #include "app/views/output/continuation.h"
 #include "app/views/parts/parts.h"
 #include "viz/charts/bars.h"

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <map>
 
-#include "app/run/analyses/continuations.h"
+#include "app/run/analyses/next_token.h"
 #include "app/run/tries.h"
 #include "app/views/output/continuation.h"
 #include "app/views/parts/parts.h"

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "app/run/analyses/logit_direction.h"
 #include "app/run/analyses/patterns.h"
+#include "app/run/analyses/stream_parts.h"
 #include "app/views/parts/names.h"
 #include "model/pass/statistics.h"
 

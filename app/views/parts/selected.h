@@ -1,6 +1,5 @@
 #pragma once
 #include "app/run/analyses/attention_pattern.h"
-#include "app/run/analyses/attention_stages.h"
 #include "app/run/analyses/attribution.h"
 #include "app/run/analyses/next_token.h"
 #include "app/views/table.h"

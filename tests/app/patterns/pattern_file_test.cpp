@@ -6,12 +6,10 @@
 #include <limits>
 
 #include "app/run/analyses/attention_pattern.h"
-#include "app/run/analyses/attention_stages.h"
 #include "app/run/analyses/head_metrics.h"
 #include "app/run/analyses/next_token.h"
 #include "app/run/analyses/patterns.h"
 #include "app/run/analyses/thumbnails.h"
-#include "app/run/analyses/value_attention.h"
 #include "app/run/answers.h"
 #include "app/run/worker.h"
 #include "model/files/error.h"

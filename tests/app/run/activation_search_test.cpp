@@ -1,6 +1,6 @@
 // The largest activations of neurons over lists of prompts, against the reference's activations in double
 // precision.
-#include "app/run/analyses/activation_search.h"
+#include "app/run/analyses/search.h"
 
 #include <algorithm>
 #include <random>

@@ -1,5 +1,5 @@
 // Composition of heads: against whole matrices in double precision, and random matrices against the baseline.
-#include "app/run/analyses/composition.h"
+#include "app/run/analyses/head_circuit.h"
 
 #include <random>
 

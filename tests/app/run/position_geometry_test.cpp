@@ -4,7 +4,6 @@
 
 #include <cstring>
 
-#include "app/run/analyses/sinusoidal.h"
 #include "model/files/error.h"
 #include "tests/app/view_fixture.h"
 #include "tests/support/gpt2_folder.h"

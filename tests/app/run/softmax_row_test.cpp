@@ -1,6 +1,5 @@
 // One query's weights step by step: bit-identical to the model.
-#include "app/run/analyses/softmax_row.h"
-#include "app/run/analyses/attention_stages.h"
+#include "app/run/analyses/attention_pattern.h"
 #include "tests/app/view_fixture.h"
 
 namespace headscope::app::softmax_row_test {

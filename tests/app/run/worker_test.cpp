@@ -1,6 +1,6 @@
 #include "app/run/analyses/attention_pattern.h"
+#include "app/run/analyses/next_token.h"
 #include "app/run/analyses/thumbnails.h"
-#include "app/run/analyses/token_statistics.h"
 #include "tests/app/run/worker_fixture.h"
 
 namespace headscope::app::worker_test {

@@ -4,13 +4,12 @@
 #include <fstream>
 
 #include "app/run/analyses/attention_pattern.h"
-#include "app/run/analyses/continuations.h"
 #include "app/run/analyses/head_metrics.h"
-#include "app/run/analyses/neuron_tokens.h"
 #include "app/run/analyses/next_token.h"
 #include "app/run/analyses/parameter_rows.h"
 #include "app/run/analyses/sweep.h"
 #include "app/run/analyses/token_pass.h"
+#include "app/run/analyses/vocabulary.h"
 #include "app/run/sources/weights_hash.h"
 #include "app/run/worker.h"
 #include "app/views/export.h"

@@ -1,7 +1,6 @@
 // The sides of a comparison, and the difference.
 
 #include "app/run/analyses/attention_pattern.h"
-#include "app/run/analyses/attention_stages.h"
 #include "app/run/analyses/next_token.h"
 #include "app/run/analyses/thumbnails.h"
 #include "app/run/edits/edit_text.h"

@@ -1,6 +1,6 @@
 // The view of composition: its numbers are the answer's, clicks choose both heads, and two models have a
 // difference.
-#include "app/run/analyses/composition.h"
+#include "app/run/analyses/head_circuit.h"
 
 #include "app/views/parts/names.h"
 #include "tests/app/two_models/second_model.h"

@@ -2,15 +2,12 @@
 
 #include <numbers>
 
-#include "app/run/analyses/attention_input.h"
-#include "app/run/analyses/attention_stages.h"
+#include "app/run/analyses/attention_pattern.h"
 #include "app/run/analyses/attribution.h"
-#include "app/run/analyses/head_metric.h"
+#include "app/run/analyses/head_metrics.h"
 #include "app/run/analyses/logit_lens.h"
-#include "app/run/analyses/merged_heads.h"
 #include "app/run/analyses/next_token.h"
 #include "app/run/analyses/token_pass.h"
-#include "app/run/analyses/token_statistics.h"
 #include "app/run/edits/edit_text.h"
 #include "model/pass/statistics.h"
 #include "model/tokens/sampling.h"

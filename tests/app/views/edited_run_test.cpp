@@ -1,6 +1,5 @@
 // Views of edited runs: their vectors and steps are the run's, and their words say where an edit acts.
 
-#include "app/run/analyses/merged_heads.h"
 #include "app/run/analyses/token_pass.h"
 #include "app/run/analyses/vectors.h"
 #include "app/run/edits/edit_text.h"

@@ -1,7 +1,7 @@
 // How a token becomes a vector: values read from the picture, compared with the file's parameters.
 
 #include "app/run/analyses/attribution.h"
-#include "app/run/analyses/nearest_tokens.h"
+#include "app/run/analyses/vocabulary.h"
 #include "tests/app/view_fixture.h"
 
 namespace headscope::app::embedding_test {

@@ -1,6 +1,6 @@
 // From the heads back to the residual stream: the numbers of the pass, and parts that add up.
 
-#include "app/run/analyses/merged_heads.h"
+#include "app/run/analyses/token_pass.h"
 #include "app/run/edits/edit_text.h"
 #include "app/views/parts/names.h"
 #include "model/pass/hooks.h"

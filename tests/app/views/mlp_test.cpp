@@ -1,8 +1,8 @@
 // Neurons of an MLP: the picture compared with the table and the pass, and the tokens they promote with the
 // file's parameters.
 
-#include "app/run/analyses/neuron_tokens.h"
 #include "app/run/analyses/token_pass.h"
+#include "app/run/analyses/vocabulary.h"
 #include "app/views/parts/names.h"
 #include "tests/app/view_fixture.h"
 #include "tests/support/gpt2_folder.h"

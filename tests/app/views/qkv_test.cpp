@@ -1,7 +1,7 @@
 // From the residual stream into the heads: every strip is the model's, compared with the reference's own
 // product.
 
-#include "app/run/analyses/attention_input.h"
+#include "app/run/analyses/token_pass.h"
 #include "app/views/parts/names.h"
 #include "tests/app/view_fixture.h"
 

@@ -1,6 +1,6 @@
 // The merges that built each token: read from the picture, compared with the table and the tokenizer.
 
-#include "app/run/analyses/token_merges.h"
+#include "app/run/analyses/vocabulary.h"
 #include "tests/app/view_fixture.h"
 
 namespace headscope::app::tokenization_test {

@@ -1,6 +1,6 @@
 // Examples of neurons and heads: the rows against the answers, the shades, and where clicks lead.
 
-#include "app/run/analyses/activation_search.h"
+#include "app/run/analyses/search.h"
 #include "app/run/analyses/token_pass.h"
 #include "app/views/parts/names.h"
 #include "tests/app/kings.h"

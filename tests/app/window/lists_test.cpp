@@ -1,6 +1,6 @@
 // Lists of prompts, marked shapes, and patching by dragging over a sweep.
+#include "app/run/analyses/search.h"
 #include "app/run/analyses/sweep.h"
-#include "app/run/analyses/weight_search.h"
 #include "app/run/edits/edit_text.h"
 #include "app/views/parts/matrix_zoom.h"
 #include "app/window/sessions.h"

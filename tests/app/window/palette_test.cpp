@@ -2,7 +2,7 @@
 
 #include "app/window/palette.h"
 
-#include "app/run/analyses/head_metric.h"
+#include "app/run/analyses/head_metrics.h"
 #include "app/run/analyses/thumbnails.h"
 #include "app/views/parts/menu_lines.h"
 #include "app/views/parts/names.h"

@@ -8,8 +8,8 @@
 #include <numbers>
 #include <set>
 
-#include "app/run/analyses/nearest_tokens.h"
 #include "app/run/analyses/position_geometry.h"
+#include "app/run/analyses/vocabulary.h"
 #include "app/tour/numbers.h"
 #include "tests/app/window/tour_claims.h"
 #include "tests/app/window/tours_fixture.h"

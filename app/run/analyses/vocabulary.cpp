@@ -1,0 +1,114 @@
+#include "app/run/analyses/vocabulary.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <tuple>
+
+#include "app/run/analyses/parameter_rows.h"
+#include "app/run/analyses/vectors.h"
+#include "model/pass/statistics.h"
+
+namespace headscope::app {
+namespace {
+
+/// A neuron's output per unit of activation, as a row and as logits.
+struct NeuronOutput {
+  std::vector<float> row, logits;
+};
+
+NeuronOutput output_of(const model::Transformer& transformer, int layer, int neuron,
+                       model::Workspace& workspace) {
+  NeuronOutput output;
+  output.row =
+      parameter_rows(transformer, "h." + std::to_string(layer) + ".mlp.c_proj.weight", neuron, 1).values;
+  output.logits.resize(transformer.config().vocab_size);
+  transformer.unembed(output.row, workspace, output.logits);
+  return output;
+}
+
+NeuronTokens tokens_of(NeuronOutput output) {
+  const auto norm = static_cast<float>(norm_of(output.row));
+  return {strongest_pushes(std::move(output.logits)), norm};
+}
+
+}  // namespace
+
+TokenPushes strongest_pushes(std::vector<float> logits) {
+  TokenPushes result;
+  for (const model::Guess& guess : model::largest_logits(logits, TokenPushes::kMax))
+    result.up.push_back({guess.id, guess.logit});
+  for (float& logit : logits) logit = -logit;
+  for (const model::Guess& guess : model::largest_logits(logits, TokenPushes::kMax))
+    result.down.push_back({guess.id, -guess.logit});
+  return result;
+}
+
+NeuronTokens TokensOfNeuron::compute(const PromptRun& run,
+                                     const Computation<NeuronTokens>& computation) const {
+  return tokens_of(output_of(*run.model->transformer, layer, neuron, computation.workspace));
+}
+
+NeuronTokens TokensOfNeuron::compute_difference(const PromptRun& run,
+                                                const Computation<NeuronTokens>& computation) const {
+  NeuronOutput output = output_of(*run.model->transformer, layer, neuron, computation.workspace);
+  const PromptRun& baseline = run.baseline ? *run.baseline : run;
+  const NeuronOutput baseline_output =
+      output_of(*baseline.model->transformer, layer, neuron, computation.workspace);
+  const auto subtract = [&](std::vector<float>& ours, const std::vector<float>& theirs) {
+    for (std::size_t i = 0; i < ours.size(); ++i) ours[i] = after * ours[i] - before * theirs[i];
+  };
+  subtract(output.row, baseline_output.row);
+  subtract(output.logits, baseline_output.logits);
+  return tokens_of(std::move(output));
+}
+
+NearestTokens NearestTo::compute(const PromptRun& run, const Computation<NearestTokens>& computation) const {
+  const int last = run.run->length() - 1;
+  const auto at = static_cast<std::size_t>(position < 0 ? last : std::min(position, last));
+  const model::Config& config = run.run->config;
+  const auto vocabulary = static_cast<std::size_t>(config.vocab_size);
+  NearestTokens result;
+  result.id = run.run->tokens[at];
+  const auto self = static_cast<std::size_t>(result.id);
+  std::vector<float> row(static_cast<std::size_t>(config.n_embd)), dots(vocabulary), norms(vocabulary);
+  run.model->transformer->parameter_rows(0, result.id, 1, row);
+  run.model->transformer->compare_embeddings(row, computation.workspace, dots, norms);
+  result.norm = norms[self];
+  std::vector<Neighbour> all;
+  all.reserve(vocabulary);
+  for (std::size_t id = 0; id < vocabulary; ++id) {
+    const float cosine = dots[id] / (norms[id] * norms[self]);
+    if (id != self && std::isfinite(cosine))
+      all.push_back({static_cast<int>(id), dots[id], norms[id], cosine});
+  }
+  const auto count = std::min<std::ptrdiff_t>(NearestTokens::kMax, std::ssize(all));
+  const auto nearer = [](const Neighbour& a, const Neighbour& b) {
+    return std::tuple(-a.cosine, a.id) < std::tuple(-b.cosine, b.id);
+  };
+  std::partial_sort(all.begin(), all.begin() + count, all.end(), nearer);
+  result.tokens.assign(all.begin(), all.begin() + count);
+  return result;
+}
+
+std::size_t TokenMerges::bytes() const {
+  std::size_t bytes = of_id.size() * sizeof(*of_id.begin());
+  for (const auto& [id, steps] : of_id) bytes += steps.size() * sizeof(model::MergeStep);
+  return bytes;
+}
+
+TokenMerges MergesOfTokens::compute(const PromptRun& run, const Computation<TokenMerges>&) const {
+  const model::Tokenizer& tokenizer = *run.model->tokenizer;
+  TokenMerges result;
+  for (const int id : run.run->tokens) {
+    const auto [entry, is_new] = result.of_id.try_emplace(id);
+    if (!is_new) continue;
+    std::vector<model::MergeStep>& steps = entry->second;
+    steps = tokenizer.merges(tokenizer.bytes(id));
+    // If the bytes do not merge to this token, it is special, or was given by its id.
+    if (steps.empty() || steps.back().merged != id) steps.clear();
+  }
+  return result;
+}
+
+}  // namespace headscope::app
