@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "app/run/analyses/next_token.h"
 #include "app/run/analyses/parameter_rows.h"
 #include "app/run/analyses/patterns.h"
 #include "app/run/analyses/stream_parts.h"
@@ -132,8 +133,7 @@ double SourceParts::sum() const {
 
 Attribution AttributionOf::compute(const PromptRun& run, const Computation<Attribution>& computation) const {
   const model::Transformer& transformer = *run.model->transformer;
-  std::vector<float> logits(transformer.config().vocab_size);
-  transformer.logits(*run.run, position, 1, computation.workspace, logits);
+  const std::vector<float> logits = logits_after(run, position, computation.workspace);
   const auto logit_of = [&](int id) { return static_cast<double>(logits[id]); };
   Attribution result;
   result.position = position;

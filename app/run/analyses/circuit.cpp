@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <functional>
 #include <limits>
 #include <numeric>
 #include <set>
@@ -11,7 +10,6 @@
 #include <utility>
 
 #include "app/counted.h"
-#include "app/run/analyses/circuit_flow.h"
 #include "model/files/error.h"
 
 namespace headscope::app {
@@ -92,7 +90,8 @@ std::shared_ptr<const model::Run> run_between(const PromptRun& run, const Stream
 
 std::vector<float> attributed_edges(const CircuitOf& question, const PromptRun& run, const Circuit& circuit,
                                     const StreamWrites& own, const StreamWrites& cut,
-                                    const Computation<Circuit>& computation) {
+                                    const Computation<Circuit>& computation,
+                                    const std::function<void(double done)>& progress) {
   const model::Transformer& transformer = *run.model->transformer;
   StreamWrites changes = cut;
   for_each_array(changes, own, [](std::vector<float>& to, const std::vector<float>& from) {
@@ -112,9 +111,7 @@ std::vector<float> attributed_edges(const CircuitOf& question, const PromptRun& 
     transformer.attribute_edges(*at, circuit.metric, changes, -unit_of(circuit.metric) / steps,
                                 {sums.data(), circuit.rows, edges, edges}, computation.workspace,
                                 computation.stop);
-    Circuit pending = circuit;
-    pending.whole = false;
-    computation.show(std::move(pending), (step + 1.0) / (steps + 1.0));
+    progress((step + 1.0) / (steps + 1.0));
   }
   return {sums.begin(), sums.end()};
 }
@@ -245,68 +242,43 @@ model::StreamWrites CutOf::writes(const PromptRun& run, const model::StreamWrite
                  run.aligned);
 }
 
-namespace {
-
-/// A circuit without edges, and what is written in the run and where edges are cut.
-struct Start {
-  Circuit circuit;
-  StreamWrites own, there;
-};
-
-Start begin(const CircuitOf& question, const PromptRun& run, const Computation<Circuit>& computation) {
-  if (const std::string words = question.cut.problem(run); !words.empty()) throw model::RunError(words);
-  Start start;
-  Circuit& circuit = start.circuit;
-  circuit.graph = StreamGraph(run.run->config);
-  circuit.rows = question.by_position ? run.run->length() : 1;
-  const std::int64_t edges = std::int64_t{circuit.rows} * circuit.graph.edge_count();
-  if (edges > CircuitOf::kMostEdges)
-    throw model::RunError("by position, the parts of this model have " + grouped(edges) +
-                          " edges with this prompt, but at most " + grouped(CircuitOf::kMostEdges) +
-                          " are possible: take a shorter prompt, or all positions together");
-  circuit.metric = metric_for(question.metric, run, computation.workspace);
-  start.own = run.model->transformer->stream_writes(*run.run, computation.workspace, computation.stop);
-  start.there = question.cut.writes(run, start.own, computation.workspace, computation.stop);
-  return start;
-}
-
-std::vector<float> scores_of(const CircuitOf& question, const PromptRun& run, const Start& start,
-                             const Computation<Circuit>& computation) {
-  if (question.method != CircuitMethod::flow)
-    return attributed_edges(question, run, start.circuit, start.own, start.there, computation);
-  const auto progress = [&](double done) {
-    Circuit pending = start.circuit;
-    pending.whole = false;
-    computation.show(std::move(pending), done);
-  };
-  return flow_shares(run, start.own, start.circuit.metric, question.by_position, computation.stop, progress);
-}
-
-}  // namespace
-
 float Circuit::score(int place) const {
   const auto found = std::ranges::lower_bound(by_place, place, {}, [&](int i) { return ranked[i].place; });
   return found != by_place.end() && ranked[*found].place == place ? ranked[*found].score : 0;
 }
 
-std::vector<float> edge_scores(const CircuitOf& question, const PromptRun& run,
-                               const Computation<Circuit>& computation) {
-  return scores_of(question, run, begin(question, run, computation), computation);
-}
-
 Circuit CircuitOf::compute(const PromptRun& run, const Computation<Circuit>& computation) const {
+  if (const std::string words = cut.problem(run); !words.empty()) throw model::RunError(words);
   const model::Transformer& transformer = *run.model->transformer;
-  Start start = begin(*this, run, computation);
-  Circuit& circuit = start.circuit;
+  Circuit circuit;
+  circuit.graph = StreamGraph(run.run->config);
+  circuit.rows = by_position ? run.run->length() : 1;
+  const std::int64_t edges = std::int64_t{circuit.rows} * circuit.graph.edge_count();
+  if (edges > kMostEdges)
+    throw model::RunError("by position, the parts of this model have " + grouped(edges) +
+                          " edges with this prompt, but at most " + grouped(kMostEdges) +
+                          " are possible: take a shorter prompt, or all positions together");
+  circuit.metric = metric_for(metric, run, computation.workspace);
+  const StreamWrites own = transformer.stream_writes(*run.run, computation.workspace, computation.stop),
+                     there = cut.writes(run, own, computation.workspace, computation.stop);
   model::GradientOptions no_gradients;
   no_gradients.stop = computation.stop;
   const double unit = unit_of(circuit.metric);
   circuit.value = unit * transformer.gradients(*run.run, circuit.metric, computation.workspace, no_gradients);
   const model::KeptEdges none{std::vector<std::uint8_t>(circuit.graph.edge_count()), 1};
-  circuit.cut_value = unit * transformer.cut_pass(*run.run, start.own.embedding, start.there, none,
-                                                  circuit.metric, computation.workspace, computation.stop);
-  rank_edges(circuit, scores_of(*this, run, start, computation), computation.stop);
-  return std::move(circuit);
+  circuit.cut_value = unit * transformer.cut_pass(*run.run, own.embedding, there, none, circuit.metric,
+                                                  computation.workspace, computation.stop);
+  const auto progress = [&](double done) {
+    Circuit pending = circuit;
+    pending.whole = false;
+    computation.show(std::move(pending), done);
+  };
+  rank_edges(circuit,
+             method == CircuitMethod::flow
+                 ? flow_shares(run, own, circuit.metric, by_position, computation.stop, progress)
+                 : attributed_edges(*this, run, circuit, own, there, computation, progress),
+             computation.stop);
+  return circuit;
 }
 
 void rank_edges(Circuit& circuit, std::span<const float> scores, const std::stop_token& stop) {

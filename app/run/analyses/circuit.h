@@ -1,6 +1,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <stop_token>
@@ -25,7 +26,7 @@ enum class CircuitMethod {
   integrated,
   attribution,  ///< with the derivative in the run alone
   /// Information flow routes (Ferrando and Voita 2024): which share of what arrives at the logits came this
-  /// way, see circuit_flow.h. Without a metric and without a second run.
+  /// way, see flow_shares. Without a metric and without a second run.
   flow,
 };
 
@@ -102,10 +103,22 @@ struct CircuitOf {
   Circuit compute(const PromptRun& run, const Computation<Circuit>& computation) const;
 };
 
-/// The scores of all edges, [rows, edges], of which a circuit keeps the strongest. Throws like
-/// CircuitOf::compute.
-std::vector<float> edge_scores(const CircuitOf& question, const PromptRun& run,
-                               const Computation<Circuit>& computation);
+/// Information flow routes (Ferrando and Voita 2024, "Information Flow Routes: Automatically Interpreting
+/// Language Models at Scale") along the edges of a model::StreamGraph. What a part z brings to a sum y is its
+/// proximity, max(0, |y| - |z - y|) with sums of absolute values, divided by that of all parts. From the
+/// logits at the metric's positions down, everything that arrives is divided among what it was made of: a
+/// stream among all that earlier parts wrote to it, and a head's output among the values of its keys.
+///
+/// In the paper a stream is taken apart block by block, into what a block added and what was there; here at
+/// once, into the parts themselves, so that its edges are those of edge attribution. Biases of attention,
+/// which do not depend on the prompt, get no share. Queries and keys get none: they choose what flows, but do
+/// not flow themselves.
+///
+/// Returns the edges' shares, [1, edges] or by position [T, edges]; those to the logits add up to 1.
+/// `progress`: called with the fraction done. Throws model::Stopped.
+std::vector<float> flow_shares(const PromptRun& run, const model::StreamWrites& writes,
+                               const model::Metric& metric, bool by_position, const std::stop_token& stop,
+                               const std::function<void(double done)>& progress);
 
 /// Ranks edges with these scores, [rows, edges]; those that are 0 or not finite are no edges. Keeps
 /// kMostRanked of those on paths, and what comes to a path together with the last of these.

@@ -1,4 +1,4 @@
-#include "app/run/analyses/circuit_flow.h"
+#include "app/run/analyses/circuit.h"
 
 #include <algorithm>
 #include <cmath>
@@ -83,9 +83,7 @@ class Flow {
   }
 
  private:
-  void report(double done) const {
-    if (progress_) progress_(std::clamp(done, 0.0, 1.0));
-  }
+  void report(double done) const { progress_(std::clamp(done, 0.0, 1.0)); }
   double& arrived(int writer, int position) {
     return arrived_[static_cast<std::size_t>(writer) * length_ + position];
   }

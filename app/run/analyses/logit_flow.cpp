@@ -8,6 +8,7 @@
 #include <tuple>
 #include <utility>
 
+#include "app/run/analyses/next_token.h"
 #include "app/run/analyses/parameter_rows.h"
 #include "app/run/analyses/patterns.h"
 #include "app/run/recompute.h"
@@ -173,8 +174,7 @@ class BackwardPass {
 
  private:
   void begin() {
-    std::vector<float> logits(config_.vocab_size);
-    transformer_.logits(kept_, question_.position, 1, computation_.workspace, logits);
+    const std::vector<float> logits = logits_after(run_, question_.position, computation_.workspace);
     flow_.position = question_.position;
     flow_.layers = config_.n_layer;
     flow_.positions = positions_;

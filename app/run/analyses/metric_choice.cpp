@@ -11,13 +11,6 @@
 namespace headscope::app {
 namespace {
 
-std::vector<float> logits_after(const PromptRun& run, int position, model::Workspace& workspace) {
-  const model::Transformer& transformer = *run.model->transformer;
-  std::vector<float> logits(transformer.config().vocab_size);
-  transformer.logits(*run.run, position, 1, workspace, logits);
-  return logits;
-}
-
 /// The run whose guesses ranks count.
 const PromptRun& ranking_run(const PromptRun& run) {
   return run.baseline && !compares_different_inputs(run) ? *run.baseline : run;

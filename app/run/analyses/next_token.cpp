@@ -25,6 +25,12 @@ std::ptrdiff_t common_positions(const Statistics& previous, const std::vector<in
 
 }  // namespace
 
+std::vector<float> logits_after(const PromptRun& run, int position, model::Workspace& workspace) {
+  std::vector<float> logits(static_cast<std::size_t>(run.run->config.vocab_size));
+  run.model->transformer->logits(*run.run, position, 1, workspace, logits);
+  return logits;
+}
+
 double divergence(std::span<const double> p, std::span<const double> q) {
   double sum = 0;
   for (std::size_t i = 0; i < p.size(); ++i)
@@ -34,10 +40,8 @@ double divergence(std::span<const double> p, std::span<const double> q) {
 
 NextToken NextAfter::compute(const PromptRun& run, const Computation<NextToken>& computation) const {
   const int last = run.run->length() - 1;
-  NextToken next{position < 0 ? last : std::min(position, last),
-                 std::vector<float>(static_cast<std::size_t>(run.run->config.vocab_size)),
-                 {}};
-  run.model->transformer->logits(*run.run, next.position, 1, computation.workspace, next.logits);
+  NextToken next{position < 0 ? last : std::min(position, last), {}, {}};
+  next.logits = logits_after(run, next.position, computation.workspace);
   next.not_finite = not_finite_note(*run.run, next.position, next.logits);
   return next;
 }
@@ -88,8 +92,8 @@ Continuations ContinuationsOf::compute(const PromptRun& run,
   const model::SamplingOptions sampling{temperature, top_k, top_p};
   const auto end = run.model->tokenizer->end_of_text();
   const int n_ctx = run.run->config.n_ctx;
-  std::vector<float> first(static_cast<std::size_t>(run.run->config.vocab_size)), logits;
-  transformer.logits(*run.run, run.run->length() - 1, 1, computation.workspace, first);
+  const std::vector<float> first = logits_after(run, run.run->length() - 1, computation.workspace);
+  std::vector<float> logits;
   const auto read = [&](const std::vector<DrawnToken>& text, const model::Run& base) {
     std::vector<int> ids = run.run->tokens;
     for (const DrawnToken& token : text) ids.push_back(token.id);

@@ -19,9 +19,11 @@ struct NextToken {
   std::size_t bytes() const { return bytes_of(logits) + not_finite.size(); }
 };
 
-/// Kullback-Leibler divergence KL(p
-///
-/// q) of two distributions over the same tokens, in nats. Infinite where q is 0 and p is not.
+/// The logits of the whole vocabulary after a position.
+std::vector<float> logits_after(const PromptRun& run, int position, model::Workspace& workspace);
+
+/// Kullback-Leibler divergence KL(p || q) of two distributions over the same tokens, in nats. Infinite where
+/// q is 0 and p is not.
 double divergence(std::span<const double> p, std::span<const double> q);
 /// Nats as bits, the unit of all information that is shown, such as losses and entropies.
 inline double bits(double nats) {

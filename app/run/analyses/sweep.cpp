@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "app/run/analyses/next_token.h"
-#include "app/run/analyses/sweep_estimates.h"
 #include "app/run/place_names.h"
 #include "app/run/recompute.h"
 #include "model/files/error.h"
@@ -83,7 +82,23 @@ void check_keys(const SweepOf& question) {
           " of the other prompt");
 }
 
-void check_source(const SweepOf& question, const PromptRun& run) {
+void check_receiver(const SweepOf& question, const model::Config& config) {
+  if (question.over != SweepOver::senders) return;
+  if (!question.receiver.has_senders())
+    throw model::RunError("nothing sends to layer 0: the receiver must be in a later layer");
+  if (!question.receiver.at.positions.empty() || !question.receiver.at.units.empty())
+    throw model::RunError(
+        "the receiver of a sweep takes no positions or units: every sender's path goes to all of it");
+  const model::SetValues first{{{model::Site::mlp_out, 0}, {}, {}, {}}, {0}};
+  check(config, model::PatchFrom{question.receiver.at, {}, {}, false, {first}, true});
+}
+
+/// Throws for what SweepOf::compute says.
+void check_question(const SweepOf& question, const PromptRun& run) {
+  check_site(question);
+  if (question.over == SweepOver::neurons && question.largest_of == SweepMetric::divergence)
+    throw model::RunError(kNoNeuronsByDivergence);
+  check_receiver(question, run.model->transformer->config());
   if (question.edit == SweepEdit::list_mean && question.mean_over.means == nullptr)
     throw model::RunError("there are no means of a list of prompts to set");
   if (question.edit != SweepEdit::patch) return;
@@ -95,17 +110,6 @@ void check_source(const SweepOf& question, const PromptRun& run) {
   throw model::RunError("the prompt to patch from has " + std::to_string(question.from.tokens.size()) +
                         " tokens, but the prompt has " + std::to_string(length) +
                         ", and no alignment between them is given");
-}
-
-void check_receiver(const SweepOf& question, const model::Config& config) {
-  if (question.over != SweepOver::senders) return;
-  if (!question.receiver.has_senders())
-    throw model::RunError("nothing sends to layer 0: the receiver must be in a later layer");
-  if (!question.receiver.at.positions.empty() || !question.receiver.at.units.empty())
-    throw model::RunError(
-        "the receiver of a sweep takes no positions or units: every sender's path goes to all of it");
-  const model::SetValues first{{{model::Site::mlp_out, 0}, {}, {}, {}}, {0}};
-  check(config, model::PatchFrom{question.receiver.at, {}, {}, false, {first}, true});
 }
 
 /// The columns of a sweep; of neurons as long as none are chosen.
@@ -146,7 +150,7 @@ Sweep begin(const SweepOf& question, const PromptRun& run, std::span<const float
 }
 
 /// The size of an estimate; -1: there is none.
-double size_of(const SweepEstimate& estimate, SweepMetric metric) {
+double size_of(const SweepReading& estimate, SweepMetric metric) {
   const double size = std::abs(estimate.of(metric));
   return std::isfinite(size) ? size : -1;
 }
@@ -162,7 +166,7 @@ void choose_neurons(const SweepOf& question, Sweep& sweep) {
     const double of_a = size(a), of_b = size(b);
     return of_a > of_b || (of_a == of_b && a < b);
   });
-  const std::vector<SweepEstimate> all = std::exchange(sweep.estimates, {});
+  const std::vector<SweepReading> all = std::exchange(sweep.estimates, {});
   const auto units = static_cast<std::size_t>(sweep.columns);
   for (const std::size_t neuron : std::span(order).first(count)) {
     sweep.neurons.push_back({static_cast<int>(neuron / units), static_cast<int>(neuron % units)});
@@ -203,19 +207,6 @@ std::vector<double> ranks_of(std::span<const double> values) {
 }
 
 }  // namespace
-
-SweepReading source_reading(const PromptRun& run, const Sweep& sweep, model::Workspace& workspace) {
-  const int position = run.baseline ? counterpart_of(run, sweep.position) : -1;
-  if (position < 0)
-    throw model::RunError(
-        "position " + std::to_string(sweep.position) +
-        " has no counterpart in what is patched from, so that nothing can be restored there");
-  const PromptRun& source = *run.baseline;
-  const model::Transformer& transformer = *source.model->transformer;
-  std::vector<float> logits(static_cast<std::size_t>(transformer.config().vocab_size));
-  transformer.logits(*source.run, position, 1, workspace, logits);
-  return source_reading(sweep, logits);
-}
 
 SweepReading source_reading(const Sweep& sweep, std::span<const float> logits) {
   const double logit = logits[static_cast<std::size_t>(sweep.token)];
@@ -333,10 +324,6 @@ double SweepReading::of(SweepMetric metric) const {
   return divergence;
 }
 
-double SweepEstimate::of(SweepMetric metric) const {
-  return SweepReading{logit, against, probability, std::numeric_limits<double>::quiet_NaN()}.of(metric);
-}
-
 double Sweep::estimate_correlation(SweepMetric metric) const {
   std::vector<double> estimated, exact;
   for (int layer = 0; estimates_metric(metric) && layer < layers; ++layer)
@@ -346,10 +333,6 @@ double Sweep::estimate_correlation(SweepMetric metric) const {
       exact.push_back(difference(metric, layer, column));
     }
   return rank_correlation(estimated, exact);
-}
-
-int Sweep::known_count() const {
-  return static_cast<int>(std::ranges::count(known, true));
 }
 
 SweepPlace SweepOf::place_of(int layer, int column) const {
@@ -457,46 +440,22 @@ static std::vector<std::size_t> take_last(std::vector<std::size_t>& list, std::s
   return taken;
 }
 
-/// The sweep before any cell is computed, and what reads the cells' metrics.
-struct BegunSweep {
-  Sweep sweep;
-  Meter meter;
-};
-
-static BegunSweep begin_sweep(const SweepOf& question, const PromptRun& run, model::Workspace& workspace) {
+Sweep SweepOf::compute(const PromptRun& run, const Computation<Sweep>& computation) const {
   const model::Transformer& transformer = *run.model->transformer;
-  check_site(question);
-  if (question.over == SweepOver::neurons && question.largest_of == SweepMetric::divergence)
-    throw model::RunError(kNoNeuronsByDivergence);
-  check_source(question, run);
-  check_receiver(question, transformer.config());
-  std::vector<float> logits(transformer.config().vocab_size);
-  transformer.logits(*run.run, question.position, 1, workspace, logits);
-  Sweep sweep = begin(question, run, logits);
+  check_question(*this, run);
+  const std::vector<float> logits = logits_after(run, position, computation.workspace);
+  Sweep sweep = computation.partial != nullptr ? *computation.partial : begin(*this, run, logits);
   const Meter meter(sweep, logits);
   sweep.before = meter(logits);
   sweep.before.divergence = 0;
-  return {std::move(sweep), meter};
-}
-
-static void estimate(const SweepOf& question, Sweep& sweep, const PromptRun& run, model::Workspace& workspace,
-                     const std::stop_token& stop) {
-  sweep.estimates = estimate_cells(question, sweep, run, workspace, stop);
-  if (question.over == SweepOver::neurons) choose_neurons(question, sweep);
-}
-
-Sweep SweepOf::compute(const PromptRun& run, const Computation<Sweep>& computation) const {
-  const model::Transformer& transformer = *run.model->transformer;
-  BegunSweep begun = begin_sweep(*this, run, computation.workspace);
-  Sweep& sweep = begun.sweep;
-  if (computation.partial != nullptr) sweep = *computation.partial;
   const auto show = [&] {
     computation.show(sweep,
                      static_cast<double>(sweep.known_count()) / static_cast<double>(sweep.known.size()));
   };
   const bool wants_estimates = over == SweepOver::neurons || (estimates && has_estimates());
   if (wants_estimates && sweep.estimates.empty()) {
-    estimate(*this, sweep, run, computation.workspace, computation.stop);
+    sweep.estimates = estimate_cells(*this, sweep, run, computation.workspace, computation.stop);
+    if (over == SweepOver::neurons) choose_neurons(*this, sweep);
     show();
   }
 
@@ -523,7 +482,7 @@ Sweep SweepOf::compute(const PromptRun& run, const Computation<Sweep>& computati
       transformer.variants(
           *clean, std::span(plans).subspan(planned.size(), cells.size()), position, 1, computation.workspace,
           [&](std::size_t i, model::ConstFloatRows edited) {
-            sweep.readings[cells[i]] = begun.meter(edited.row(0));
+            sweep.readings[cells[i]] = meter(edited.row(0));
             sweep.known[cells[i]] = true;
             const auto now = std::chrono::steady_clock::now();
             if (now - shown < kPause) return;
@@ -533,13 +492,6 @@ Sweep SweepOf::compute(const PromptRun& run, const Computation<Sweep>& computati
           computation.stop);
     }
   }
-  return sweep;
-}
-
-Sweep SweepEstimatesOf::compute(const PromptRun& run, const Computation<Sweep>& computation) const {
-  if (!of.has_estimates()) throw model::RunError("there are no estimates of paths");
-  Sweep sweep = begin_sweep(of, run, computation.workspace).sweep;
-  estimate(of, sweep, run, computation.workspace, computation.stop);
   return sweep;
 }
 

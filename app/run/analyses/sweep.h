@@ -1,7 +1,9 @@
 #pragma once
+#include <algorithm>
 #include <cstddef>
 #include <optional>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -74,14 +76,6 @@ struct SweepReading {
   double of(SweepMetric metric) const;
 };
 
-/// First-order estimates of what an edit adds to the metrics: see estimate_cells.
-struct SweepEstimate {
-  double logit = 0;
-  double against = 0;
-  double probability = 0;
-  double of(SweepMetric metric) const;  ///< NaN for the divergence, which has none
-};
-
 /// How each of many single edits affects the prediction after a position.
 struct Sweep {
   int position = 0;
@@ -95,8 +89,10 @@ struct Sweep {
   SweepReading before;                    ///< in the run
   std::vector<SweepReading> readings;     ///< [layers, columns]; NaN if there is nothing to patch from
   std::vector<bool> known;                ///< which readings are computed
-  std::vector<SweepEstimate> estimates = {};  ///< [layers, columns]; empty: none
-  int known_count() const;
+  /// [layers, columns], of what the edits add to the metrics, NaN for the divergence: see estimate_cells.
+  /// Empty: none.
+  std::vector<SweepReading> estimates = {};
+  int known_count() const { return static_cast<int>(std::ranges::count(known, true)); }
   bool knows(int layer, int column) const { return known[index(layer, column)]; }
   const SweepReading& at(int layer, int column) const { return readings[index(layer, column)]; }
   /// The metric with the edit minus the metric in the run.
@@ -210,19 +206,20 @@ struct SweepOf {
   Sweep compute(const PromptRun& run, const Computation<Sweep>& computation) const;
 };
 
-/// A sweep with estimates alone: no cell is known. Throws for the same reasons, and if it has none.
-struct SweepEstimatesOf {
-  using Answer = Sweep;
-  static constexpr std::string_view kName = "estimates of a sweep";
-  SweepOf of;
-  bool operator==(const SweepEstimatesOf&) const = default;
-  Sweep compute(const PromptRun& run, const Computation<Sweep>& computation) const;
-};
+/// First-order estimates of all cells of a sweep at once (attribution patching: Nanda 2023): for each cell
+/// the sum, over the values that its edit replaces, of the metric's derivative with respect to the value
+/// times the amount by which the edit changes it. One pass for the values and one for the derivatives of each
+/// metric, instead of a pass for each cell. NaN for cells without an edit. `sweep` has its position and its
+/// tokens; of neurons, no cells yet: there are estimates of all neurons, [n_layer, n_inner]. Throws RunError
+/// or Stopped.
+///
+/// There are none of the KL divergence: it is smallest, 0, at the run itself, so that all of its derivatives
+/// are 0 there.
+std::vector<SweepReading> estimate_cells(const SweepOf& question, const Sweep& sweep, const PromptRun& run,
+                                         model::Workspace& workspace, const std::stop_token& stop);
 
-/// A sweep's metrics in the baseline of its run, which is patched from: after the counterpart of the measured
-/// position, for the same tokens. The divergence is NaN. Throws model::RunError if there is no counterpart.
-SweepReading source_reading(const PromptRun& run, const Sweep& sweep, model::Workspace& workspace);
-/// The same by the logits there.
+/// A sweep's metrics in the run that is patched from, by the logits after the counterpart of the measured
+/// position. The divergence is NaN.
 SweepReading source_reading(const Sweep& sweep, std::span<const float> logits);
 
 /// (patched - corrupted) / (clean - corrupted), where the run is the corrupted prompt and its baseline the

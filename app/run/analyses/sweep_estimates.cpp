@@ -1,4 +1,4 @@
-#include "app/run/analyses/sweep_estimates.h"
+#include "app/run/analyses/sweep.h"
 
 #include <algorithm>
 #include <cmath>
@@ -172,8 +172,8 @@ void add_slopes(const model::Metric& metric, const SweepOf& question, const Swee
 
 }  // namespace
 
-std::vector<SweepEstimate> estimate_cells(const SweepOf& question, const Sweep& sweep, const PromptRun& run,
-                                          model::Workspace& workspace, const std::stop_token& stop) {
+std::vector<SweepReading> estimate_cells(const SweepOf& question, const Sweep& sweep, const PromptRun& run,
+                                         model::Workspace& workspace, const std::stop_token& stop) {
   const auto count = static_cast<std::size_t>(sweep.layers) * static_cast<std::size_t>(sweep.columns);
   std::vector<double> logits(count), others(count), logs(count);
   const int together = layers_together(question, run);
@@ -187,16 +187,17 @@ std::vector<SweepEstimate> estimate_cells(const SweepOf& question, const Sweep& 
     if (sweep.against >= 0) add(model::TokenLogit{sweep.against, sweep.position}, others);
     add(model::LogProbability{sweep.token, sweep.position}, logs);
   }
-  std::vector<SweepEstimate> estimates(count);
+  std::vector<SweepReading> estimates(count);
   for (std::size_t cell = 0; cell < count; ++cell) {
     constexpr double kNothing = std::numeric_limits<double>::quiet_NaN();
     // The derivative of a probability is the probability times that of its logarithm.
     const auto columns = static_cast<std::size_t>(sweep.columns);
     const SweepPlace place =
         question.place_of(static_cast<int>(cell / columns), static_cast<int>(cell % columns));
-    estimates[cell] = question.has_edits(place)
-                          ? SweepEstimate{logits[cell], others[cell], sweep.before.probability * logs[cell]}
-                          : SweepEstimate{kNothing, kNothing, kNothing};
+    estimates[cell] =
+        question.has_edits(place)
+            ? SweepReading{logits[cell], others[cell], sweep.before.probability * logs[cell], kNothing}
+            : SweepReading{kNothing, kNothing, kNothing, kNothing};
   }
   return estimates;
 }

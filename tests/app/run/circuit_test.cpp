@@ -67,7 +67,10 @@ class CircuitTest : public model::GradientsFixture {
   }
   Circuit find(const CircuitOf& question, const PromptRun& of) { return question.compute(of, {workspace_}); }
   std::vector<float> scores(const CircuitOf& question, const PromptRun& of) {
-    return edge_scores(question, of, {workspace_});
+    const Circuit circuit = find(question, of);
+    std::vector<float> all(circuit.edge_count());
+    for (const RankedEdge& ranked : circuit.ranked) all[ranked.place] = ranked.score;
+    return all;
   }
   double kept(const CutMetricOf& question, const PromptRun& of) {
     return question.compute(of, {workspace_}).value;

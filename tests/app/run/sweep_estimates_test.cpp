@@ -1,10 +1,9 @@
 // First-order estimates of sweeps: every cell compared with the directional derivative in double precision,
 // and the order in which the exact cells follow.
-#include "app/run/analyses/sweep_estimates.h"
+#include "app/run/analyses/sweep.h"
 
 #include <numeric>
 
-#include "app/run/analyses/sweep.h"
 #include "model/files/error.h"
 #include "tests/model/gradients_fixture.h"
 #include "tests/support/sentences.h"
@@ -230,8 +229,7 @@ TEST_F(SweepEstimates, NeuronsAreThoseWithTheLargest) {
                      .neurons = 8,
                      .largest_of = SweepMetric::logit};
     if (edit == SweepEdit::patch) question.from.tokens = tokens_of(7, 3);
-    const Sweep sweep = question.compute(run, {workspace_}),
-                alone = SweepEstimatesOf{question}.compute(run, {workspace_});
+    const Sweep sweep = question.compute(run, {workspace_});
     const std::vector<double> all = along_neurons(
         question, reference_->run(tokens_of(7), {}, model::TokenLogit{sweep.token, sweep.position}),
         *reference_, 7);
@@ -239,7 +237,6 @@ TEST_F(SweepEstimates, NeuronsAreThoseWithTheLargest) {
     for (const double estimate : all) sizes.push_back(std::abs(estimate));
     std::ranges::sort(sizes, std::greater());
     ASSERT_EQ(sweep.neurons.size(), 8U);
-    EXPECT_EQ(alone.known_count(), 0);
     const std::size_t units = all.size() / kLayers;
     for (std::size_t i = 0; i < 8; ++i) {
       const auto [layer, unit] = sweep.neurons[i];
@@ -247,7 +244,6 @@ TEST_F(SweepEstimates, NeuronsAreThoseWithTheLargest) {
       const double found = sweep.estimates[i].logit;
       EXPECT_NEAR(found, expected, 2e-5 * std::max(1.0, std::abs(expected)));
       EXPECT_NEAR(std::abs(found), sizes[i], 4e-5 * std::max(1.0, sizes[i])) << "in order of size";
-      EXPECT_EQ(alone.estimates[i].logit, found);
     }
     EXPECT_GT(sizes[0], 1e-3);
   }
@@ -313,7 +309,7 @@ TEST_F(SweepEstimates, ComeFirstAndThenTheCellsWithTheLargest) {
     EXPECT_EQ(parts[0].known_count(), 0) << "all estimates are shown before any cell is computed";
     EXPECT_EQ(parts[0].estimates.size(), kLayers * 70U);
     std::vector<double> sizes;
-    for (const SweepEstimate& estimate : parts[1].estimates) sizes.push_back(std::abs(estimate.of(metric)));
+    for (const SweepReading& estimate : parts[1].estimates) sizes.push_back(std::abs(estimate.of(metric)));
     std::vector<double> sorted = sizes;
     std::ranges::sort(sorted, std::greater());
     ASSERT_GT(parts[1].known_count(), 0);
@@ -348,20 +344,6 @@ TEST_F(SweepEstimates, AreComparedWithTheCellsThatAreKnown) {
   part.estimates[0].logit = 1, part.estimates[1].logit = 2;
   part.readings[0].logit = 5, part.readings[1].logit = 4;
   EXPECT_EQ(part.estimate_correlation(SweepMetric::logit), -1);
-}
-
-TEST_F(SweepEstimates, AloneComputeNoCell) {
-  const PromptRun run = run_of(transformer_, this->run(tokens_of(6)));
-  const SweepOf question{.position = 5, .estimates = true};
-  const Sweep whole = question.compute(run, {workspace_}),
-              alone = SweepEstimatesOf{question}.compute(run, {workspace_});
-  EXPECT_EQ(alone.known_count(), 0);
-  EXPECT_EQ(alone.before.logit, whole.before.logit);
-  for (std::size_t i = 0; i < whole.estimates.size(); ++i)
-    EXPECT_EQ(alone.estimates[i].logit, whole.estimates[i].logit);
-  const auto said = testing::message_of<model::RunError>(
-      [&] { SweepEstimatesOf{{.edit = SweepEdit::patch, .position = 5}}.compute(run, {workspace_}); });
-  EXPECT_EQ(said, "there is no prompt to patch from");
 }
 
 }  // namespace

@@ -443,12 +443,6 @@ TEST_F(SweepTest, RefusesWhatCannotBe) {
   };
   EXPECT_EQ(into({{Site::q, 0}, 1, {}, {}}),
             "nothing sends to layer 0: the receiver must be in a later layer");
-  const SweepOf paths{.over = SweepOver::senders, .receiver = {{{Site::q, 2}, 1, {}, {}}, kHeads}};
-  EXPECT_EQ(
-      message_of<model::RunError>([&] {
-        SweepEstimatesOf{paths}.compute(run, {workspace_, {}, nullptr, nullptr, [](const Sweep&, double) {}});
-      }),
-      "there are no estimates of paths");
 }
 
 }  // namespace

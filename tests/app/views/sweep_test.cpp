@@ -266,7 +266,8 @@ TEST(SweepView, PatchesFromWhatTheRunIsComparedWithAndSaysWhatThatRestores) {
   EXPECT_EQ(std::get<ToggleEdit>(menu[0].actions.at(0)).edit, question.edits(4, 3).at(0));
   const auto sweep = s.ask(question);
   model::Workspace workspace(1);
-  const double second = source_reading(*s.run, *sweep, workspace).of(SweepMetric::difference),
+  const auto there = logits_after(*s.run->baseline, counterpart_of(*s.run, sweep->position), workspace);
+  const double second = source_reading(*sweep, there).of(SweepMetric::difference),
                before = sweep->before.of(SweepMetric::difference);
   const Table table = shown.table();
   EXPECT_NEAR(fact_of(table, "second"), second, 1e-6);
