@@ -141,8 +141,8 @@ def _line(prompt):
 def _with_arrays(value):
     """An answer with its lists of numbers as arrays (None as nan), and lists of bytes as bytes."""
     if isinstance(value, dict):
-        return {key: bytes(item) if key == "bytes" and isinstance(item, list) else _with_arrays(item)
-                for key, item in value.items()}
+        return {key: bytes(item) if key == "bytes" and isinstance(item, list) and all(isinstance(one, int) for one in item)
+                else _with_arrays(item) for key, item in value.items()}
     if not isinstance(value, list):
         return value
     if value and all(item is None or (isinstance(item, (int, float)) and not isinstance(item, bool)) for item in value):
