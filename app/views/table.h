@@ -77,8 +77,10 @@ Cell cell_of(const std::optional<Value>& value) {
 struct TableFact {
   std::string name;
   std::variant<double, std::string> value;
-  std::string unit = {};
+  std::string unit = {bool about =
+                          false;  ///< it says what the numbers are about, as a position does; it has no mean
 };
+};  // namespace headscope::app
 
 struct Table {
   std::vector<Column> columns;
@@ -103,6 +105,12 @@ struct Table {
       facts.push_back({std::move(name), *number, std::move(unit)});
     else if (const auto* text = std::get_if<std::string>(&cell))
       facts.push_back({std::move(name), *text, std::move(unit)});
+  }
+  /// The same of what the numbers are about: a position, an id.
+  template <class Value>
+  void about(std::string name, const Value& value) {
+    fact(std::move(name), value);
+    facts.back().about = true;
   }
   /// Appends columns "[0]", "[1]", ... for the components of vectors.
   void add_components(int count);

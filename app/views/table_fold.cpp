@@ -82,10 +82,10 @@ TableFold::TableFold(const Table& prompt, const std::string& where)
     add_row(std::move(row), where);
   }
   for (const TableFact& fact : prompt.facts)
-    if (const auto* number = std::get_if<double>(&fact.value))
+    if (const auto* number = std::get_if<double>(&fact.value); number != nullptr && !fact.about)
       numbers_.push_back({fact.name, fact.unit, Tally::of(*number)});
     else
-      words_.push_back(fact);
+      about_.push_back(fact);
 }
 
 TableFold TableFold::of_means(const Table& means, const std::string& where) try {
@@ -114,16 +114,15 @@ TableFold TableFold::of_means(const Table& means, const std::string& where) try 
   fold.prompts_ = tally_of(0, 0, number(0)).count;
   for (std::size_t i = 1; i < means.facts.size(); ++i) {
     const TableFact& fact = means.facts[i];
-    if (std::holds_alternative<std::string>(fact.value)) {
-      fold.words_.push_back(fact);
+    if (std::holds_alternative<std::string>(fact.value) || !fact.name.ends_with(kMean)) {
+      fold.about_.push_back(fact);
       continue;
     }
     fold.numbers_.push_back(
         {without_mean(fact.name), fact.unit, tally_of(number(i), number(i + 1), number(i + 2))});
     i += 2;
   }
-  if (!means.ranked_by.empty())
-    fold.ranked_by_ = without_mean(means.columns[means.at(means.ranked_by)].name);
+  if (!means.ranked_by.empty()) fold.ranked_by_ = without_mean(means.columns[means.at(means.ranked_by)].name);
   if (fold.prompts_ < 1 || fold.values_.empty()) throw std::out_of_range(kPrompts);
   return fold;
 } catch (const std::exception&) {
@@ -158,8 +157,8 @@ void TableFold::add(const TableFold& others, const std::string& where) {
     else
       known->tally.add(other.tally);
   }
-  std::erase_if(words_, [&](const TableFact& fact) {
-    return std::ranges::none_of(others.words_, [&](const TableFact& other) {
+  std::erase_if(about_, [&](const TableFact& fact) {
+    return std::ranges::none_of(others.about_, [&](const TableFact& other) {
       return fact.name == other.name && fact.value == other.value;
     });
   });
@@ -191,7 +190,7 @@ Table TableFold::means() const {
     table.fact(fact.name + kError, fact.tally.standard_error(), fact.unit);
     table.fact(fact.name + kCount, fact.tally.count);
   }
-  table.facts.insert(table.facts.end(), words_.begin(), words_.end());
+  table.facts.insert(table.facts.end(), about_.begin(), about_.end());
   if (!ranked_by_.empty()) table.ranked_by = ranked_by_ + kMean;
   return table;
 }

@@ -55,7 +55,7 @@ class TableFold {
   std::vector<Row> rows_;
   std::map<TableRow, std::size_t> row_of_;  // by its keys
   std::vector<NumberFact> numbers_;
-  std::vector<TableFact> words_;
+  std::vector<TableFact> about_;
   std::string ranked_by_;
   std::int64_t prompts_ = 0;
 

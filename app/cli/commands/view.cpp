@@ -81,7 +81,6 @@ class ViewCommand {
   WeightHashes weights_;
   Json how_;  ///< of JSON
   TableFold means_;
-  Json options_of_means_;
 
   Options& options() { return a_.session.options; }
   bool given(const char* name) const { return is_given(app_, name); }
@@ -289,11 +288,12 @@ class ViewCommand {
   // ---- tables ----
 
   /// The options of the view that are not as they are by default, as the command line takes them.
-  Json options_json(const ViewContext& c) const {
+  Json options_json(const Options& options, const Selection& selection) const {
     Json json = Json::object();
-    for (const WrittenOption& option : written_options(c.options, &view_))
+    const View* const shown[] = {&view_};
+    for (const WrittenOption& option : written_options(options_of(view_, options), shown, true))
       json[option.name] = utf8_or_replacement(option.value);
-    if (view_.caption.head) json["layer"] = c.selection.layer, json["head"] = c.selection.head;
+    if (view_.caption.head) json["layer"] = selection.layer, json["head"] = selection.head;
     return json;
   }
 
@@ -302,12 +302,13 @@ class ViewCommand {
     const Table table = exported_table(view_, c);
     if (table.empty()) throw model::RunError("the view " + std::string(view_.id) + " has no numbers here");
     if (a_.mean) {
-      if (means_.prompts() == 0 && format_ == Format::json) options_of_means_ = options_json(c);
       return means_.add(TableFold(table, where), where);
     }
     Json json;
     if (format_ == Format::json)
-      json = {{"how", with_prompt(how_, *c.run)}, {"view", view_.id}, {"options", options_json(c)}};
+      json = {{"how", with_prompt(how_, *c.run)},
+              {"view", view_.id},
+              {"options", options_json(c.options, c.selection)}};
     const std::string text = written(table, std::move(json));
     if (out == a_.out)
       to.out << text;
@@ -335,7 +336,10 @@ class ViewCommand {
   void write_means(const PromptsRun& done, const Streams& to) {
     Json json;
     if (format_ == Format::json) {
-      json = {{"how", how_}, {"view", view_.id}, {"options", options_of_means_}, {"skipped", done.skipped}};
+      json = {{"how", how_},
+              {"view", view_.id},
+              {"options", options_json(a_.session.options, a_.session.selection)},
+              {"skipped", done.skipped}};
       if (done.list) json["how"]["list"] = list_json(*done.list);
       if (const Shard& shard = a_.prompt.shard; shard.count > 1)
         json["shard"] = {{"index", shard.index}, {"count", shard.count}};

@@ -375,10 +375,10 @@ Table table(const ViewContext& c) {
     add_row(result, i + 1, up[i].id, label_of(c, up[i].id), static_cast<float>(up[i].value), down[i].id,
             label_of(c, down[i].id), static_cast<float>(down[i].value));
   add_head_facts(result, c);
-  result.fact("position", position_of(c));
+  result.about("position", position_of(c));
   result.fact("token", c.run->tokens.labels[position_of(c)]);
   if (const HeadTokens* of = numbers->tokens.get()) {
-    result.fact("token id", of->own.id);
+    result.about("token id", of->own.id);
     result.fact(words.quantity, of->own.logit);
     result.fact("rank", of->own_rank + 1);
   }

@@ -387,7 +387,7 @@ Table table(const ViewContext& c) {
     const RepeatedTokens texts = repeated_tokens(c);
     result.fact("sequences", n->measured.sequences);
     result.fact("length", texts.length, "tokens");
-    result.fact("seed", texts.seed);
+    result.about("seed", texts.seed);
   }
   for (int head = 0; head < n->done; ++head) {
     const HeadMetricValues* of = n->measured.of_head[head];

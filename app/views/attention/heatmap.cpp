@@ -152,8 +152,8 @@ Table table(const ViewContext& c) {
   Table result{key_column("query"), note_column("query token"), key_column("key"), note_column("key token"),
                difference_column_prefix(c) + std::string(words_of(c, *pattern).quantity)};
   result.ranked_by = result.columns.back().name;
-  result.fact("layer", c.selection.layer);
-  if (c.options[kCells] != Cells::rollout) result.fact("head", c.selection.head);
+  result.about("layer", c.selection.layer);
+  if (c.options[kCells] != Cells::rollout) result.about("head", c.selection.head);
   for (int query = 0; query < pattern->length; ++query)
     for (int key = 0; key < pattern->masked.end_of(query); ++key)
       if (!pattern->masked(query, key))

@@ -309,7 +309,7 @@ Table table(const ViewContext& c) {
   const auto n = numbers_of(c);
   if (!n) return {};
   Table result = list_of(c, *n).exported(static_cast<int>(n->names.size()));
-  result.fact("layer", c.selection.layer);
+  result.about("layer", c.selection.layer);
   add_query_facts(result, c);
   return result;
 }

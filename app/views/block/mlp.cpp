@@ -421,7 +421,7 @@ Table table(const ViewContext& c) {
   for (const int neuron : n.order) effects.push_back(logit_effect_of(c, n, neuron));
   Table result = list_of(c, n, effects).exported();
   result.ranked_by = difference_column_prefix(c) + "after";
-  result.fact("layer", c.selection.layer);
+  result.about("layer", c.selection.layer);
   add_query_facts(result, c);
   result.fact("norm of all neurons before", norm_of(n.vectors[kBefore]));
   result.fact("norm of all neurons after", norm_of(n.vectors[kAfter]));

@@ -475,8 +475,8 @@ Table table(const ViewContext& c) {
   Table result = list_of(c, *examples, contexts).exported();
   result.ranked_by = quantity(c);
   result.fact("found", examples->count);
-  result.fact("layer", c.selection.layer);
-  if (is_of_head(c.options)) result.fact("head", c.selection.head);
+  result.about("layer", c.selection.layer);
+  if (is_of_head(c.options)) result.about("head", c.selection.head);
   return result;
 }
 

@@ -510,7 +510,7 @@ Table table(const ViewContext& c) {
   if (!draw) return {};
   Table result = list_of(c, *draw, draw->vocabulary()).exported(draw->vocabulary());
   add_token_facts(result, c.run->tokens, "position", draw->next->position);
-  result.fact("seed", c.options[kSeed]);
+  result.about("seed", c.options[kSeed]);
   result.fact("random number", draw->number);
   return result;
 }

@@ -91,12 +91,12 @@ int attended_key(const ViewContext& c) {
 }
 
 void add_head_facts(Table& table, const ViewContext& c) {
-  table.fact("layer", c.selection.layer);
-  table.fact("head", c.selection.head);
+  table.about("layer", c.selection.layer);
+  table.about("head", c.selection.head);
 }
 
 void add_token_facts(Table& table, const PromptTokens& tokens, const std::string& name, int position) {
-  table.fact(name, position);
+  table.about(name, position);
   table.fact(name + " token", tokens.labels[position]);
 }
 
@@ -106,7 +106,7 @@ void add_query_facts(Table& table, const ViewContext& c) {
 
 void add_token(Table& table, const ViewContext& c, const std::string& name, int id) {
   table.fact(name, label_of(c, id));
-  table.fact(name + " id", id);
+  table.about(name + " id", id);
 }
 
 void add_measured(Table& table, const ViewContext& c, const Measured& measured) {
