@@ -1,11 +1,7 @@
-#include <algorithm>
 #include <array>
-#include <cmath>
 
 #include "app/run/analyses/head_circuit.h"
 #include "app/views/parts/parts.h"
-#include "viz/charts/bars.h"
-#include "viz/scene/colormap.h"
 
 namespace headscope::app {
 namespace circuits {
@@ -20,10 +16,7 @@ std::string words_of(TokenReading reading) {
 
 Picture copying_picture(const ViewContext& c, TokenReading reading) {
   const CopyingOfModel question{reading};
-  if (!c.run) {
-    static_cast<void>(c.ask(question));
-    return *waiting(c);
-  }
+  if (auto words = waiting_for_run(c, question)) return *words;
   const auto copying = c.ask(question);
   if (auto words = waiting(c, question, copying != nullptr)) return *words;
   const viz::Style style = style_of(c);
@@ -298,10 +291,7 @@ viz::BarChart chart_of(const ViewContext& c, const Numbers& numbers, int side, s
 
 Picture build(const ViewContext& c) {
   if (is_of_all_heads(c)) return copying_picture(c, reading_of_all(c));
-  if (!c.run) {
-    static_cast<void>(c.ask(copying_question(c)));
-    return *waiting(c);
-  }
+  if (auto words = waiting_for_run(c, copying_question(c))) return *words;
   const std::string copying = c.options[kCircuit] == Circuit::ov ? copying_words(c) : "";
   const auto [question, numbers] = numbers_of(c);
   if (auto words = waiting(c, question, numbers.has_value())) return *words;

@@ -1,8 +1,5 @@
 #include "app/run/analyses/head_circuit.h"
 
-#include <algorithm>
-#include <cmath>
-
 #include "app/views/parts/parts.h"
 
 namespace headscope::app {
@@ -27,17 +24,16 @@ const Option<Pairs> kPairs =
                          {{"all", "All pairs", "Pairs of all heads, the largest number first"},
                           {"chosen", "Chosen head", "Only pairs of the chosen head, as receiver or as sender",
                            "pairs of this head"}});
-const Option<std::vector<int>> kSenders{{.name = "senders",
-                                         .label = "Senders",
-                                         .help = "heads that are marked as senders, as LAYER.HEAD",
-                                         .phrase = "{sender}",
-                                         .default_value = std::vector<int>{},
-                                         .default_name = "none",
-                                         .low = 0,
-                                         .high = kHeadNumbers * kHeadNumbers - 1,
-                                         .heads = true,
-                                         .kept = false,
-                                         .control = Control::none}};
+const Option<std::vector<int>> kSenders =
+    make_option<std::vector<int>>("senders", "Senders", "heads that are marked as senders, as LAYER.HEAD",
+                                  {.phrase = "{sender}",
+                                   .default_value = std::vector<int>{},
+                                   .default_name = "none",
+                                   .low = 0,
+                                   .high = kHeadNumbers * kHeadNumbers - 1,
+                                   .heads = true,
+                                   .kept = false,
+                                   .control = Control::none});
 const Option<int> kFirstRow = first_row_option("first-pair");
 
 CompositionOf question_of(const ViewContext& c) {
@@ -110,8 +106,6 @@ std::optional<Numbers> numbers_of(const ViewContext& c) {
                 : n.listed.size();
   return n;
 }
-
-// ---- the picture ----
 
 /// Whether each head has room for its name; else only layers are named.
 bool names_heads(const ViewContext& c, const Numbers& n, const viz::Rect& area) {
@@ -288,10 +282,7 @@ std::vector<std::string> notes_of(const ViewContext& c, const Numbers& n, const 
 }
 
 Picture build(const ViewContext& c) {
-  if (!c.run) {
-    static_cast<void>(c.ask(question_of(c)));
-    return *waiting(c);
-  }
+  if (auto words = waiting_for_run(c, question_of(c))) return *words;
   const auto numbers = numbers_of(c);
   if (auto words = waiting(c, question_of(c), numbers.has_value())) return *words;
   const Numbers& n = *numbers;
@@ -317,8 +308,6 @@ Picture build(const ViewContext& c) {
   return picture;
 }
 
-// ---- the mouse ----
-
 /// The pair at a place; nothing if there is none.
 std::optional<ComposedPair> pair_at(const Numbers& n, const Picture& picture, const viz::Hit& hit) {
   const viz::Region& region = region_of(picture, hit);
@@ -339,14 +328,6 @@ ViewActions click(const ViewContext& c, const Picture& picture, const viz::Hit& 
   const auto n = numbers_of(c);
   const auto pair = n ? pair_at(*n, picture, hit) : std::nullopt;
   return pair ? mark(*n->of, *pair) : ViewActions{};
-}
-
-std::optional<ViewActions> on_key(const ViewContext&, const TableRows&, const Gesture& gesture) {
-  if (gesture.key == Key::up) return ViewActions{MoveHead{-1, 0}};
-  if (gesture.key == Key::down) return ViewActions{MoveHead{1, 0}};
-  if (gesture.key == Key::left) return ViewActions{MoveHead{0, -1}};
-  if (gesture.key == Key::right) return ViewActions{MoveHead{0, 1}};
-  return std::nullopt;
 }
 
 Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
@@ -423,7 +404,7 @@ View composition_view() {
                 "how much of what a head writes lies where a later head's queries, keys or values read",
                 build, facts, table);
   view.options = {&kKind, &kPairs, &kSenders, &kFirstRow};
-  add_list(view, kRows, click, on_key);
+  add_list(view, kRows, click, keys_along_heads);
   view.of_model = [](const ViewContext&) { return true; };
   view.shows_parts = true;
   view.shows_difference = true;

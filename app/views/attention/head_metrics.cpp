@@ -1,6 +1,4 @@
-#include <algorithm>
 #include <array>
-#include <cmath>
 #include <ranges>
 
 #include "app/run/analyses/head_metrics.h"
@@ -29,26 +27,27 @@ const Option<Text> kText = choice_option<Text>(
 bool uses_repeated(const Options& options) {
   return options[kText] == Text::repeated;
 }
-const Option<int> kSequences = applying_if(
-    uses_repeated, make_option<int>("repeated-sequences", "Sequences", "number of sequences of random tokens",
-                                    {.phrase = "{sequence}",
-                                     .default_value = RepeatedTokens::kDefaultSequences,
-                                     .low = 1,
-                                     .high = 100'000}));
-const Option<int> kLength =
-    applying_if(uses_repeated, make_option<int>("repeated-length", "Length",
-                                                "tokens of a sequence before they are repeated, if they fit",
-                                                {.phrase = "{token} repeated",
-                                                 .default_value = RepeatedTokens::kDefaultLength,
-                                                 .low = 1,
-                                                 .high = 1 << 20}));
-const Option<int> kSeed = applying_if(
-    uses_repeated,
-    with_flag(
-        "seed",
-        make_option<int>(
-            "repeated-seed", "Seed", "seed of the random tokens",
-            {.phrase = "seed {}", .default_value = 0, .low = 0, .high = std::numeric_limits<int>::max()})));
+const Option<int> kSequences =
+    make_option<int>("repeated-sequences", "Sequences", "number of sequences of random tokens",
+                     {.phrase = "{sequence}",
+                      .default_value = RepeatedTokens::kDefaultSequences,
+                      .low = 1,
+                      .high = 100'000,
+                      .applies = uses_repeated});
+const Option<int> kLength = make_option<int>("repeated-length", "Length",
+                                             "tokens of a sequence before they are repeated, if they fit",
+                                             {.phrase = "{token} repeated",
+                                              .default_value = RepeatedTokens::kDefaultLength,
+                                              .low = 1,
+                                              .high = 1 << 20,
+                                              .applies = uses_repeated});
+const Option<int> kSeed = make_option<int>("repeated-seed", "Seed", "seed of the random tokens",
+                                           {.flag = "seed",
+                                            .phrase = "seed {}",
+                                            .default_value = 0,
+                                            .low = 0,
+                                            .high = std::numeric_limits<int>::max(),
+                                            .applies = uses_repeated});
 const Option<bool> kMinFirst = switch_option("least-first", "Lowest first", "rR",
                                              "sort the list from the lowest value", "lowest values first");
 const Option<double> kMin = number_option(
@@ -165,8 +164,6 @@ std::vector<int> listed_heads(const ViewContext& c, const Numbers& n) {
   }
   return heads;
 }
-
-// ---- the picture ----
 
 /// The grid with the list, or the list alone.
 ChartAndList lay_out(const ViewContext& c) {
@@ -398,15 +395,11 @@ Table table(const ViewContext& c) {
   return result;
 }
 
-std::optional<ViewActions> on_key(const ViewContext& c, const TableRows&, const Gesture& gesture) {
-  if (gesture.key == Key::up) return ViewActions{MoveHead{-1, 0}};
-  if (gesture.key == Key::down) return ViewActions{MoveHead{1, 0}};
-  if (gesture.key == Key::left) return ViewActions{MoveHead{0, -1}};
-  if (gesture.key == Key::right) return ViewActions{MoveHead{0, 1}};
+std::optional<ViewActions> on_key(const ViewContext& c, const TableRows& rows, const Gesture& gesture) {
   if (gesture.key == Key::home) return ViewActions{SelectHead{c.selection.layer, 0}};
   if (gesture.key == Key::end)
     return ViewActions{SelectHead{c.selection.layer, c.run->run->config.n_head - 1}};
-  return std::nullopt;
+  return keys_along_heads(c, rows, gesture);
 }
 
 ViewActions click(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {

@@ -1,10 +1,6 @@
-#include <algorithm>
-#include <cmath>
-
 #include "app/run/edits/edit_text.h"
 #include "app/views/parts/parts.h"
 #include "viz/charts/small_multiples.h"
-#include "viz/scene/colormap.h"
 
 namespace headscope::app {
 namespace heads {

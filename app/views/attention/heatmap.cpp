@@ -1,6 +1,3 @@
-#include <algorithm>
-#include <cmath>
-
 #include "app/run/analyses/attention_pattern.h"
 #include "app/run/sources/pattern_file.h"
 #include "app/views/parts/parts.h"

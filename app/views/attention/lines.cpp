@@ -1,10 +1,8 @@
-#include <algorithm>
 #include <tuple>
 
 #include "app/views/parts/parts.h"
 #include "viz/charts/curves.h"
 #include "viz/charts/links.h"
-#include "viz/scene/colormap.h"
 
 namespace headscope::app {
 namespace lines {
@@ -21,15 +19,14 @@ constexpr std::size_t kMaxOfToken = 2000;  // under the mouse
 constexpr std::size_t kMaxRows = 100'000;  // limit of the table: a tenth of what a spreadsheet can hold
 constexpr int kMaxWeights = 6 << 20;       // limit for all patterns together, to fit the memory for answers
 
-const Option<std::vector<int>> kLineHeads{{.name = "line-heads",
-                                           .label = "Heads",
-                                           .help = "heads to draw lines for, as LAYER.HEAD",
-                                           .default_value = std::vector<int>{},
-                                           .default_name = "chosen",
-                                           .low = 0,
-                                           .high = kHeadNumbers * kHeadNumbers - 1,
-                                           .heads = true,
-                                           .kept = false}};
+const Option<std::vector<int>> kLineHeads =
+    make_option<std::vector<int>>("line-heads", "Heads", "heads to draw lines for, as LAYER.HEAD",
+                                  {.default_value = std::vector<int>{},
+                                   .default_name = "chosen",
+                                   .low = 0,
+                                   .high = kHeadNumbers * kHeadNumbers - 1,
+                                   .heads = true,
+                                   .kept = false});
 const Option<Arrangement> kArrangement = choice_option<Arrangement>(
     "arrangement", "Tokens", "vV", "two columns of tokens, or one row with arcs from each query to its keys",
     {{"columns", "Columns", "Queries on the left, keys on the right"},
@@ -42,9 +39,9 @@ const Option<bool> kUniform =
     switch_option("uniform", "Uniform", "uU",
                   "also draw uniform attention: each query gives each of its n keys a weight of 1/n",
                   "with uniform attention");
-const Option<bool> kPinned = session_only(
+const Option<bool> kPinned =
     switch_option("pinned", "Selected only", "pP", "only lines from the chosen query or to the chosen key",
-                  "only lines from the query or to the key"));
+                  "only lines from the query or to the key", false, {.kept = false});
 
 /// A source of lines: a head of the model, or the uniform average if requested.
 struct Source {

@@ -1,5 +1,3 @@
-#include <algorithm>
-
 #include "app/run/analyses/token_pass.h"
 #include "app/run/analyses/vectors.h"
 #include "app/views/parts/parts.h"
@@ -94,8 +92,6 @@ std::vector<NamedStrip> strips_of(const ViewContext& c, const Numbers& n) {
       {kAfter, prefix + "residual stream after", shape,
        with_edits(c, "with what attention writes", {Site::resid_mid}), t.text, m.after, residual}};
 }
-
-// ---- the picture ----
 
 const ListRows kRows{.role = kPart, .first = kFirstPart, .names = "parts", .keys = ListKeys::pages};
 
@@ -193,10 +189,7 @@ Layout lay_out(const ViewContext& c, const viz::Table& table) {
 }
 
 Picture build(const ViewContext& c) {
-  if (!c.run) {
-    static_cast<void>(c.ask(MergedHeadsOf{c.selection.layer, 0}));
-    return *waiting(c);
-  }
+  if (auto words = waiting_for_run(c, MergedHeadsOf{c.selection.layer, 0})) return *words;
   const auto n = numbers_of(c);
   if (auto words = waiting_for(c, question_of(c), n.has_value())) return *words;
   const viz::Style style = style_of(c);
@@ -233,8 +226,6 @@ Picture build(const ViewContext& c) {
   paint_small_lines(picture, c, layout.note, {layout.table.x, y});
   return picture;
 }
-
-// ---- the mouse ----
 
 /// The place under the mouse.
 struct Place {

@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <array>
 #include <ranges>
 #include <tuple>
@@ -72,8 +71,6 @@ std::vector<NamedStrip> strips_of(const ViewContext& c, const AttentionInput& in
   return strips;
 }
 
-// ---- the picture ----
-
 /// The strips of all heads, and below them those of the chosen head, as many as fit.
 struct Layout {
   int first = 0, end = 0;  ///< the strips [first, end) show; none: no room
@@ -117,10 +114,7 @@ void paint_leads(viz::Scene& scene, const ViewContext& c, const Layout& layout, 
 }
 
 Picture build(const ViewContext& c) {
-  if (!c.run) {
-    static_cast<void>(c.ask(AttentionInputOf{c.selection.layer, 0}));
-    return *waiting(c);
-  }
+  if (auto words = waiting_for_run(c, AttentionInputOf{c.selection.layer, 0})) return *words;
   const auto input = current_input(c);
   if (auto words = waiting_for(c, question_of(c), input != nullptr)) return *words;
   const Layout layout = lay_out(c, below_title(c));

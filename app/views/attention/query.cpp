@@ -1,11 +1,8 @@
-#include <algorithm>
 #include <array>
-#include <cmath>
 
 #include "app/run/analyses/token_pass.h"
 #include "app/views/parts/parts.h"
 #include "model/pass/plan.h"
-#include "viz/charts/bars.h"
 
 namespace headscope::app {
 namespace query {
@@ -112,8 +109,6 @@ float weighted_magnitude(const Numbers& n) {
     largest = std::max(largest, n.at(Stage::pattern, key) * magnitude(n.v[key]));
   return largest;
 }
-
-// ---- the picture ----
 
 int key_count(const ViewContext& c) {
   const auto stages = current_stages(c);

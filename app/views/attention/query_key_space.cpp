@@ -1,11 +1,9 @@
-#include <algorithm>
 #include <map>
 
 #include "app/run/analyses/query_key_space.h"
 #include "app/views/parts/parts.h"
 #include "viz/charts/curves.h"
 #include "viz/charts/scatter.h"
-#include "viz/scene/colormap.h"
 #include "viz/scene/path3d.h"
 
 namespace headscope::app {
@@ -15,10 +13,11 @@ enum Role { kPlot };
 enum class Coloring { kind, weight, position, token, prompt };
 enum class Text { prompt, list };
 
-const Option<Text> kText = session_only(choice_option<Text>(
+const Option<Text> kText = choice_option<Text>(
     "query-key-text", "Text", "tT", "whose queries and keys are shown",
     {{"prompt", "One prompt", "Those of the prompt"},
-     {"list", "List", "Those of all prompts of the open list, independent of the prompt", "from {}"}}));
+     {"list", "List", "Those of all prompts of the open list, independent of the prompt", "from {}"}},
+    {.kept = false});
 const Option<Coloring> kColoring = choice_option<Coloring>(
     "query-key-color", "Colours", "cC", "fill colour of the marks: queries are circles, keys are triangles",
     {{"kind", "Kind", "Queries in violet, keys in teal"},

@@ -1,7 +1,5 @@
 #include "app/views/attention/query_rows.h"
 
-#include <algorithm>
-
 #include "app/views/parts/parts.h"
 
 namespace headscope::app {

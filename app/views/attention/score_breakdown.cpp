@@ -1,13 +1,7 @@
-#include <algorithm>
-#include <cmath>
-
 #include "app/views/attention/query_rows.h"
 #include "app/views/attention/score_terms.h"
 #include "app/views/parts/parts.h"
-#include "viz/charts/axis.h"
 #include "viz/charts/number_axis.h"
-#include "viz/charts/vector_strip.h"
-#include "viz/scene/colormap.h"
 
 namespace headscope::app {
 namespace score_breakdown {
@@ -18,8 +12,6 @@ using namespace score_breakdown;
 /// key: a column for each key of the query's row.
 enum Role { kComponent, kStep, kKey };
 enum Vector { kQuery, kKeyVector, kProduct };
-
-// ---- the picture ----
 
 constexpr const char* kNote = "= exact, ≈ rounded so that each line adds up";
 constexpr const char* kMore = "; hover for all digits";

@@ -1,7 +1,5 @@
 #include "app/run/analyses/score_sources.h"
 
-#include <algorithm>
-#include <cmath>
 #include <numeric>
 #include <tuple>
 
@@ -32,8 +30,6 @@ const Option<Listed> kList = choice_option<Listed>(
      {"query", "Query", "Each part of q times all of k, strongest first", "the query's parts"},
      {"key", "Key", "Each part of k times all of q, strongest first", "the key's parts"}});
 const Option<int> kFirstRow = first_row_option("first-product", true);
-
-// ---- the numbers ----
 
 /// A product of a part of q with a part of k; -1: all of them together.
 struct Product {
@@ -91,8 +87,6 @@ std::optional<Numbers> numbers_of(const ViewContext& c) {
   add_list(n, c.options[kList]);
   return n;
 }
-
-// ---- the grid ----
 
 /// The parts that the grid shows, in the order of the pass, and of q and k all others together if there is no
 /// room for all.
@@ -212,8 +206,6 @@ float paint_grid(Picture& picture, const ViewContext& c, const Grid& grid, const
   return region.rect.bottom() + viz::flat_scale_height(map, area, style_of(c));
 }
 
-// ---- the list ----
-
 const ListRows kRows{.role = kRow, .first = kFirstRow, .names = "products", .keys = ListKeys::pages};
 
 List list_of(const ViewContext& c, const Numbers& n) {
@@ -240,8 +232,6 @@ List list_of(const ViewContext& c, const Numbers& n) {
   if (listed != Listed::pairs) list.table.row_names = "parts";
   return list;
 }
-
-// ---- the picture ----
 
 /// "all products 3.2101, the model's scaled score 3.2101, rounding error 1.2e−7".
 std::string sum_words(const ViewContext& c, const ScoreSources& of) {
@@ -312,8 +302,6 @@ Picture build(const ViewContext& c) {
   return picture;
 }
 
-// ---- the mouse ----
-
 /// The product at a place; nothing outside the numbers.
 std::optional<Product> product_at(const ViewContext& c, const Numbers& n, const Picture& picture,
                                   const viz::Hit& hit) {
@@ -355,10 +343,8 @@ ViewActions click(const ViewContext& c, const Picture& picture, const viz::Hit& 
   return ways.empty() ? ViewActions{} : ways.front().actions;
 }
 
-std::optional<ViewActions> on_key(const ViewContext&, const TableRows&, const Gesture& gesture) {
-  if (gesture.key == Key::up) return ViewActions{MoveHead{-1, 0}};
-  if (gesture.key == Key::down) return ViewActions{MoveHead{1, 0}};
-  return std::nullopt;
+std::optional<ViewActions> on_key(const ViewContext& c, const TableRows&, const Gesture& gesture) {
+  return layers_by_lines(c, gesture);
 }
 
 /// "L1 H2 in q × token embedding in k", "L1 H2 in q × all of k".
@@ -397,8 +383,6 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   for (Way& way : ways_of(c, *n, *product)) facts.commands.push_back({way.label, std::move(way.actions)});
   return facts;
 }
-
-// ---- the table ----
 
 /// A row for each pair, or for each part on one side with all of the other.
 Table table(const ViewContext& c) {

@@ -1,13 +1,10 @@
 #include "app/views/attention/score_terms.h"
 
-#include <algorithm>
-#include <cmath>
 #include <cstdlib>
 
 #include "app/views/attention/query_rows.h"
 #include "app/views/parts/parts.h"
 #include "model/pass/plan.h"
-#include "viz/scene/colormap.h"
 
 namespace headscope::app::score_breakdown {
 namespace {

@@ -1,6 +1,4 @@
-#include <algorithm>
 #include <array>
-#include <cmath>
 #include <ranges>
 
 #include "app/views/parts/parts.h"
@@ -15,21 +13,19 @@ enum Role {
 };
 
 /// The stage shown alone, counted from 1; 0: all of them.
-const Option<double> kScoreStage = [] {
-  auto option = make_option<double>("score-stage", "Stage",
-                                    "one stage in a large map: 1 scores, 2 scaled, 3 masked, 4 pattern; "
-                                    "between two stages, colours are blended",
-                                    {.phrase = "stage {} of 4",
-                                     .default_value = 0.0,
-                                     .default_name = "all",
-                                     .low = 1,
-                                     .high = kStages,
-                                     .drag_step = 0.01,
-                                     .keys = "dD",
-                                     .kept = false});
-  option.plays = true;
-  return option;
-}();
+const Option<double> kScoreStage =
+    make_option<double>("score-stage", "Stage",
+                        "one stage in a large map: 1 scores, 2 scaled, 3 masked, 4 pattern; "
+                        "between two stages, colours are blended",
+                        {.phrase = "stage {} of 4",
+                         .default_value = 0.0,
+                         .default_name = "all",
+                         .low = 1,
+                         .high = kStages,
+                         .drag_step = 0.01,
+                         .keys = "dD",
+                         .kept = false,
+                         .plays = true});
 
 constexpr std::array<Stage, kStages> kAllStages{Stage::scores, Stage::scaled, Stage::masked, Stage::pattern};
 

@@ -1,5 +1,3 @@
-#include <algorithm>
-
 #include "app/run/analyses/search.h"
 #include "app/run/sources/pattern_file.h"
 #include "app/views/parts/parts.h"
@@ -14,14 +12,11 @@ enum class QueryChoice { token, position, any };
 enum class KeyChoice { token, position, before, any, later };
 enum class Heads { all, chosen };
 
-const Option<Text> kText = [] {
-  auto option =
-      session_only(choice_option<Text>("search-text", "In", "tT", "where to search",
-                                       {{"prompt", "In prompt", "In the prompt"},
-                                        {"list", "In list", "In all prompts of the open list", "in {}"}}));
-  option.of_weights = true;
-  return option;
-}();
+const Option<Text> kText =
+    choice_option<Text>("search-text", "In", "tT", "where to search",
+                        {{"prompt", "In prompt", "In the prompt"},
+                         {"list", "In list", "In all prompts of the open list", "in {}"}},
+                        {.kept = false, .of_weights = true});
 const Option<Target> kTarget = choice_option<Target>(
     "search-for", "For", "fF", "what to search for",
     {{"weights", "Weights", "Large weights between tokens like the chosen query and key"},
@@ -33,25 +28,21 @@ bool is_for_weights(const Options& options) {
 bool is_for_shapes(const Options& options) {
   return options[kTarget] == Target::shape;
 }
-const Option<QueryChoice> kQueries = applying_if(
-    is_for_weights,
-    choice_option<QueryChoice>(
-        "search-from", "Queries", "qQ", "which queries",
-        {{"token", "From token", "The chosen query's token at any position, with or without a leading space"},
-         {"position", "From position",
-          "The chosen query's position; in a list by default each prompt's last one",
-          "queries at this position"},
-         {"any", "From any", "All queries but the first, which sees only itself", "all queries"}}));
-const Option<KeyChoice> kKeys = applying_if(
-    is_for_weights,
-    choice_option<KeyChoice>(
-        "search-to", "Keys", "oO", "which keys (all if no key is chosen)",
-        {{"token", "To token", "The chosen key's token at any position, with or without a leading space"},
-         {"position", "To position", "The chosen key's position", "keys at this position"},
-         {"before", "At distance", "At the chosen key's distance before the query", "keys at this distance"},
-         {"any", "To any", "All keys that the query sees", "all keys"},
-         {"later", "To later", "All keys but key 0, on which many heads of GPT-2 rest",
-          "all keys but key 0"}}));
+const Option<QueryChoice> kQueries = choice_option<QueryChoice>(
+    "search-from", "Queries", "qQ", "which queries",
+    {{"token", "From token", "The chosen query's token at any position, with or without a leading space"},
+     {"position", "From position", "The chosen query's position; in a list by default each prompt's last one",
+      "queries at this position"},
+     {"any", "From any", "All queries but the first, which sees only itself", "all queries"}},
+    {.applies = is_for_weights});
+const Option<KeyChoice> kKeys = choice_option<KeyChoice>(
+    "search-to", "Keys", "oO", "which keys (all if no key is chosen)",
+    {{"token", "To token", "The chosen key's token at any position, with or without a leading space"},
+     {"position", "To position", "The chosen key's position", "keys at this position"},
+     {"before", "At distance", "At the chosen key's distance before the query", "keys at this distance"},
+     {"any", "To any", "All keys that the query sees", "all keys"},
+     {"later", "To later", "All keys but key 0, on which many heads of GPT-2 rest", "all keys but key 0"}},
+    {.applies = is_for_weights});
 const Option<Heads> kHeads =
     choice_option<Heads>("search-heads", "Heads", "hH", "which heads",
                          {{"all", "All heads", "All heads of all layers"},
@@ -60,16 +51,14 @@ const Option<double> kAbove =
     number_option("search-above", "Above", "eE",
                   "only weights larger than this; for shapes, only larger shares of the attention",
                   "above {}", 0.3, 0, 1, {0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9});
-const Option<bool> kMoves = applying_if(
-    is_for_shapes, switch_option("shape-anywhere", "Anywhere", "wW",
-                                 "match the shape anywhere along the diagonal, not only where it was marked",
-                                 "only where it is marked", true));
+const Option<bool> kMoves =
+    switch_option("shape-anywhere", "Anywhere", "wW",
+                  "match the shape anywhere along the diagonal, not only where it was marked",
+                  "only where it is marked", true, {.applies = is_for_shapes});
 const Option<int> kFirstRow = first_row_option("first-found");
-const Option<int> kChosenRow = with_phrase(
-    "row {+1} chosen", gesture_option("chosen-found", "Chosen", "the row of the list that was opened last",
-                                      -1, -1, 1 << 24, "none"));
-
-// ---- the question ----
+const Option<int> kChosenRow =
+    gesture_option("chosen-found", "Chosen", "the row of the list that was opened last", -1, -1, 1 << 24,
+                   "none", {.phrase = "row {+1} chosen"});
 
 bool uses_list(const ViewContext& c) {
   return c.options[kText] == Text::list;
@@ -158,8 +147,6 @@ std::shared_ptr<const FoundWeights> found_of(const ViewContext& c) {
   return reply ? reply->answer : nullptr;
 }
 
-// ---- words ----
-
 std::string words_of(const TokenSelector& selector, const char* any) {
   switch (selector.kind) {
     case TokenSelector::Kind::any:
@@ -221,8 +208,6 @@ std::string query_of(const ViewContext& c, const FoundWeight& one) {
 std::string key_of(const ViewContext& c, const FoundWeight& one) {
   return c.run->model->patterns ? key_tokens(*c.run).labels[one.key] : label_of(c, one.key_id);
 }
-
-// ---- the list ----
 
 bool is_chosen(const ViewContext& c, const FoundWeight& found) {
   if (c.selection != Selection{found.layer, found.head, found.query, found.key}) return false;
@@ -356,8 +341,6 @@ Picture build(const ViewContext& c) {
   picture.whole = whole;
   return picture;
 }
-
-// ---- the mouse ----
 
 /// The match under the mouse; -1: it no longer exists.
 int row_at(const FoundWeights* found, const Picture& picture, const viz::Hit& hit) {

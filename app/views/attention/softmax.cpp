@@ -1,12 +1,8 @@
-#include <algorithm>
 #include <array>
-#include <cmath>
 
 #include "app/run/analyses/vectors.h"
 #include "app/views/attention/query_rows.h"
 #include "app/views/parts/parts.h"
-#include "viz/charts/bars.h"
-#include "viz/scene/colormap.h"
 
 namespace headscope::app {
 namespace softmax {
@@ -23,16 +19,15 @@ const Option<Source> kSource = choice_option<Source>(
      {"hundred", "× 100", "A hundred times as large: values far below the largest almost vanish",
       "of three numbers times 100"},
      {"robot", "robot must…", "A widely used four-token example", "of a four-token example"}});
-const Option<double> kScale{{.name = "softmax-scale",
-                             .label = "Scale",
-                             .help = "factor on the scores, on top of the model's own scale",
-                             .phrase = "scores times {}",
-                             .default_value = 1.0,
-                             .low = 0.05,
-                             .high = 16,
-                             .step = 0.05,
-                             .keys = "xX",
-                             .kept = false}};
+const Option<double> kScale =
+    make_option<double>("softmax-scale", "Scale", "factor on the scores, on top of the model's own scale",
+                        {.phrase = "scores times {}",
+                         .default_value = 1.0,
+                         .low = 0.05,
+                         .high = 16,
+                         .step = 0.05,
+                         .keys = "xX",
+                         .kept = false});
 const Option<int> kFirst = first_row_option("first-score", true, -1);
 
 /// Scores in groups whose weights each sum to 1. On the difference side: differences, NaN without a
@@ -186,8 +181,6 @@ std::optional<Numbers> numbers_of(const ViewContext& c) {
   n.other_note += ", entropy " + viz::number(entropy_of(n.other), 3) + " bits";
   return n;
 }
-
-// ---- the picture ----
 
 constexpr int kOtherColumn = 4;  // in the list
 

@@ -1,17 +1,15 @@
-#include <algorithm>
 #include <array>
-#include <cmath>
+#include <numeric>
 
+#include "app/run/analyses/token_pass.h"
 #include "app/run/analyses/vectors.h"
 #include "app/run/analyses/vocabulary.h"
-#include "app/views/block/mlp_numbers.h"
 #include "app/views/parts/parts.h"
-#include "viz/charts/vector_strip.h"
+#include "model/kernels/kernels.h"
+#include "viz/charts/function_plot.h"
 
 namespace headscope::app {
 namespace mlp {
-
-using namespace mlp;
 
 /// Roles of regions. strip: id and row: a Vector, col: component. neuron: id: its index among the strongest.
 /// curve: col: see viz::x_of_column.
@@ -23,7 +21,82 @@ const auto kFirstNeuron = first_row_option("first-neuron", true);
 
 constexpr std::size_t kTokens = 3;  // in each direction, in the table
 
-// ---- data ----
+enum Vector { kInput, kBefore, kAfter, kOutput };
+constexpr std::size_t kVectors = 4;
+
+struct Numbers {
+  std::shared_ptr<const BlockPass> block;
+  std::array<std::span<const float>, kVectors> vectors;
+  std::array<viz::ColorScale, kVectors> scales;
+  std::vector<int> order;  ///< the strongest neurons, by descending magnitude of their output
+};
+
+/// `listed`: how many neurons to list, at most all; those of output 0 are left out, but for the first.
+Numbers numbers_of(std::shared_ptr<const BlockPass> block, int listed) {
+  Numbers n;
+  n.vectors = {block->ln_2, block->mlp_pre, block->mlp_post, block->mlp_out};
+  for (std::size_t i = 0; i < kVectors; ++i) n.scales[i] = vector_scale(n.vectors[i]);
+  const auto post = n.vectors[kAfter];
+  n.order.resize(post.size());
+  std::iota(n.order.begin(), n.order.end(), 0);
+  const auto strength = [&](int neuron) {
+    const float v = std::abs(post[neuron]);
+    return std::isnan(v) ? std::numeric_limits<float>::infinity() : v;
+  };
+  const auto stronger = [&](int a, int b) { return std::pair(-strength(a), a) < std::pair(-strength(b), b); };
+  std::ranges::partial_sort(n.order, n.order.begin() + listed, stronger);
+  n.order.resize(listed);
+  // Edits of some neurons leave all others as they were: those are not listed in the order of their numbers.
+  while (n.order.size() > 1 && strength(n.order.back()) == 0) n.order.pop_back();
+  n.block = std::move(block);
+  return n;
+}
+
+float value_of(const Numbers& n, Vector vector, int neuron) {
+  return n.vectors[vector][neuron];
+}
+
+/// "GELU", as the configuration has it.
+std::string activation_name(const model::Config& config) {
+  return std::string(model::function_of(config.activation).shown);
+}
+
+viz::PlotPoint point_of(const Numbers& n, int neuron) {
+  return {static_cast<double>(value_of(n, kBefore, neuron)),
+          static_cast<double>(value_of(n, kAfter, neuron))};
+}
+
+/// The curve of the nonlinearity with all neurons on it, and dots for those in `shown`, indices into the
+/// order.
+viz::FunctionPlot plot_of(const model::Config& config, const Numbers& n, std::span<const int> shown,
+                          const viz::Theme& theme) {
+  viz::FunctionPlot plot;
+  const viz::ValueRange x = viz::value_range(viz::Matrix::row(n.vectors[kBefore])),
+                        y = viz::value_range(viz::Matrix::row(n.vectors[kAfter]));
+  const double margin_x = 0.04 * std::max(1e-6, static_cast<double>(x.high) - static_cast<double>(x.low));
+  plot.x.low = std::min(-1.0, static_cast<double>(x.low) - margin_x);
+  plot.x.high = std::max(1.0, static_cast<double>(x.high) + margin_x);
+  constexpr int kCurvePoints = 200;
+  std::vector<float> at(kCurvePoints + 1);
+  for (int i = 0; i <= kCurvePoints; ++i)
+    at[i] = static_cast<float>(plot.x.low + (plot.x.high - plot.x.low) * i / kCurvePoints);
+  std::vector<float> of = at;
+  model::activate(model::fastest_kernels().rows, config.activation, of);
+  for (std::size_t i = 0; i < at.size(); ++i)
+    plot.curve.push_back({static_cast<double>(at[i]), static_cast<double>(of[i])});
+  const viz::ValueRange drawn = viz::united(y, viz::value_range(viz::Matrix::row(of)));
+  const double margin_y = 0.05 * (static_cast<double>(drawn.high) - static_cast<double>(drawn.low));
+  plot.y.low = static_cast<double>(drawn.low) - margin_y;
+  plot.y.high = static_cast<double>(drawn.high) + margin_y;
+  plot.curve_color = theme.text_muted;
+  plot.dot_color = theme.bar;
+  plot.point_color = theme.text_muted.with_alpha(150);
+  for (int i = 0; i < std::ssize(n.vectors[kBefore]); ++i) plot.points.push_back(point_of(n, i));
+  for (const int row : shown) plot.dots.push_back(point_of(n, n.order[row]));
+  plot.x_title = "before";
+  plot.y_title = activation_name(config) + ": after" + (shown.empty() ? "" : "; dots: listed");
+  return plot;
+}
 
 /// The selected layer's block on one side; null while pending.
 std::shared_ptr<const BlockPass> block_of(const ViewContext& c, Side side, int position) {
@@ -83,8 +156,6 @@ const ListRows kRows{.role = kNeuron, .first = kFirstNeuron, .names = "strongest
 std::string signed_number(double value) {
   return (value > 0 ? "+" : "") + viz::number(value, 2);
 }
-
-// ---- the table ----
 
 /// Per listed neuron: how it moves tokens' logits.
 using LogitEffects = std::vector<LogitEffect>;
@@ -150,8 +221,6 @@ List list_of(const ViewContext& c, const Numbers& n, const LogitEffects& effects
   if (c.side == Side::difference) list.table.row_names = "neurons that differ most";
   return list;
 }
-
-// ---- layout ----
 
 // In ems.
 constexpr float kStripHeight = 1.6F;
@@ -253,8 +322,6 @@ Layout lay_out(const ViewContext& c, const Numbers& n) {
   return l;
 }
 
-// ---- the picture ----
-
 void paint_strips(Picture& picture, const ViewContext& c, const Numbers& n, const Layout& l) {
   const viz::Style style = style_of(c);
   const auto names = names_of(c);
@@ -351,8 +418,6 @@ Picture build(const ViewContext& c) {
   return picture;
 }
 
-// ---- words ----
-
 std::vector<std::string> neuron_words(const ViewContext& c, const Numbers& n, int neuron, bool ask) {
   const std::string prefix = difference_prefix(c);
   std::vector<std::string> lines{"neuron " + std::to_string(neuron),
@@ -429,8 +494,6 @@ Table table(const ViewContext& c) {
   result.fact("norm of the output", norm_of(n.vectors[kOutput]));
   return result;
 }
-
-// ---- gestures ----
 
 /// The tokens whose logits a neuron moves most, with the amounts; empty while not known.
 std::string pushes_as_text(const ViewContext& c, const Numbers& n, int neuron) {

@@ -1,12 +1,6 @@
-#include <algorithm>
-#include <cmath>
-
 #include "app/run/analyses/vectors.h"
 #include "app/views/block/pass_layout.h"
 #include "app/views/parts/parts.h"
-#include "viz/charts/axis.h"
-#include "viz/charts/vector_strip.h"
-#include "viz/scene/colormap.h"
 
 namespace headscope::app {
 namespace pass {
@@ -32,8 +26,6 @@ void paint_edge(viz::Scene& scene, const Edge& edge, viz::Color color, float wid
   }
   scene.add(viz::Polyline{std::move(points), color, width});
 }
-
-// ---- the drawing ----
 
 viz::Color box_color(const ViewContext& c, Step step) {
   if (step == kAttention) return attention_color(c);
@@ -255,8 +247,6 @@ Picture build(const ViewContext& c) {
   return picture;
 }
 
-// ---- words ----
-
 /// A sentence about what a step does.
 std::string words_of(const ViewContext& c, Step step) {
   const model::Config& config = c.run->run->config;
@@ -441,8 +431,6 @@ Table table(const ViewContext& c) {
   }
   return result;
 }
-
-// ---- gestures ----
 
 ViewActions click(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   const viz::Region& region = region_of(picture, hit);

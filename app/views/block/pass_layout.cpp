@@ -1,12 +1,9 @@
 #include "app/views/block/pass_layout.h"
 
-#include <algorithm>
 #include <array>
-#include <cmath>
 
 #include "app/views/parts/parts.h"
 #include "viz/charts/curves.h"
-#include "viz/scene/colormap.h"
 
 namespace headscope::app::pass_picture {
 namespace {
@@ -197,8 +194,6 @@ viz::Color mlp_color(const ViewContext& c) {
   return viz::categorical(*c.theme, 3);
 }
 
-// ---- data ----
-
 Numbers numbers_of(const ViewContext& c, const TokenPass& pass) {
   Numbers n;
   n.lines = lines_of(c, pass);
@@ -276,8 +271,6 @@ ColumnChart chart_of(const ViewContext& c, const TokenPass& pass, Chart which) {
   chart.titles = (c.side == Side::difference ? difference_titles : titles)[which];
   return chart;
 }
-
-// ---- layout ----
 
 Layout lay_out(const ViewContext& c, const Numbers& n, const TokenPass& pass) {
   const viz::Style style = style_of(c);

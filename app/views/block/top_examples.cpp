@@ -1,6 +1,3 @@
-#include <algorithm>
-#include <cmath>
-
 #include "app/run/analyses/search.h"
 #include "app/run/analyses/token_pass.h"
 #include "app/views/parts/parts.h"
@@ -104,9 +101,10 @@ enum Role { kRow };  // Region::id: index of an example
 enum class Text { prompt, list };
 enum class Subject { neurons, head };
 
-const Option<Text> kText = session_only(choice_option<Text>(
+const Option<Text> kText = choice_option<Text>(
     "examples-text", "In", "tT", "where to look for examples",
-    {{"prompt", "Prompt", "In the prompt"}, {"list", "List", "In all prompts of the open list", "in {}"}}));
+    {{"prompt", "Prompt", "In the prompt"}, {"list", "List", "In all prompts of the open list", "in {}"}},
+    {.kept = false});
 const Option<Subject> kSubject = choice_option<Subject>(
     "examples-of", "Of", "oO", "what the examples are of",
     {{"neurons", "Neurons", "The tokens at which neurons of the chosen layer's MLP are most active"},
@@ -118,23 +116,20 @@ bool is_of_neurons(const Options& options) {
 bool is_of_head(const Options& options) {
   return options[kSubject] == Subject::head;
 }
-const Option<std::vector<int>> kNeurons = applying_if(
-    is_of_neurons, Option<std::vector<int>>{
-                       {.name = "example-neurons",
-                        .label = "Neurons",
-                        .help = "neurons of the chosen layer; auto: the most active one at the chosen token",
-                        .phrase = "{neuron}",
-                        .default_value = std::vector<int>{},
-                        .default_name = "auto",
-                        .low = 0,
-                        .high = (1 << 24) - 1,
-                        .kept = false}});
-const Option<bool> kKey0 = applying_if(
-    is_of_head, switch_option("example-key0", "Key 0", "cC",
-                              "also weights on key 0, on which many heads of GPT-2 rest", "with key 0"));
+const Option<std::vector<int>> kNeurons = make_option<std::vector<int>>(
+    "example-neurons", "Neurons",
+    "neurons of the chosen layer; auto: the most active one at the chosen token",
+    {.phrase = "{neuron}",
+     .default_value = std::vector<int>{},
+     .default_name = "auto",
+     .low = 0,
+     .high = (1 << 24) - 1,
+     .kept = false,
+     .applies = is_of_neurons});
+const Option<bool> kKey0 =
+    switch_option("example-key0", "Key 0", "cC", "also weights on key 0, on which many heads of GPT-2 rest",
+                  "with key 0", false, {.applies = is_of_head});
 const Option<int> kFirstRow = first_row_option("first-example");
-
-// ---- the question ----
 
 bool uses_list(const ViewContext& c) {
   return c.options[kText] == Text::list;
@@ -230,8 +225,6 @@ std::optional<Examples> examples_of(const ViewContext& c) {
   return examples;
 }
 
-// ---- words ----
-
 const char* quantity(const ViewContext& c) {
   return is_of_head(c.options) ? "weight" : "activation";
 }
@@ -257,8 +250,6 @@ std::string subtitle_of(const ViewContext& c, const Examples& examples) {
   if (is_of_head(c.options) && !c.options[kKey0]) words += ", without key 0";
   return words;
 }
-
-// ---- the list ----
 
 const ListRows kRows{.role = kRow, .first = kFirstRow, .names = "examples"};
 constexpr std::string_view kContext = "context";  // heading of the column of excerpts
@@ -407,8 +398,6 @@ Picture build(const ViewContext& c) {
   picture.whole = whole;
   return picture;
 }
-
-// ---- the mouse ----
 
 /// The example under the mouse; null: it no longer exists.
 const Example* example_at(const std::optional<Examples>& examples, const Picture& picture,

@@ -1,12 +1,9 @@
-#include <algorithm>
 #include <array>
-#include <cmath>
 
 #include "app/run/analyses/vectors.h"
 #include "app/run/analyses/vocabulary.h"
 #include "app/views/parts/parts.h"
 #include "model/pass/plan.h"
-#include "viz/charts/vector_strip.h"
 
 namespace headscope::app {
 namespace embedding {
@@ -69,8 +66,6 @@ Numbers numbers_of(const ViewContext& c) {
   n.scale = viz::robust_scale(viz::Matrix::row(all), kOutliers);
   return n;
 }
-
-// ---- the picture ----
 
 const ListRows kRows{.role = kNeighbour, .first = kFirstNeighbour, .names = "nearest"};
 
@@ -188,8 +183,6 @@ void paint_one_hot_product(viz::Scene& scene, const ViewContext& c, const Number
     viz::add_muted(scene, style, parts[i].shape, {x, y + line}, viz::Align::center, box_w + em);
   }
 }
-
-// ---- layout ----
 
 /// From the top: why the product is a look-up, the strips, the nearest tokens. What does not fit is left out,
 /// the strips last.
@@ -322,8 +315,6 @@ Picture build(const ViewContext& c) {
   return picture;
 }
 
-// ---- words ----
-
 /// "cosine 0.74 = 5.1 / (2.3 × 3.0)"
 std::string cosine_words(const NearestTokens& nearest, const Neighbour& neighbour) {
   return "cosine " + exact(neighbour.cosine) + " = product " + exact(neighbour.dot) + " / (" +
@@ -346,8 +337,6 @@ Table table(const ViewContext& c) {
     add_row(result, "wte[" + std::to_string(id) + "]", id, label_of(c, id), cosine, norm, row_of_wte(c, id));
   return result;
 }
-
-// ---- gestures ----
 
 /// The facts of one dimension: the token's row, the position's row and their sum.
 Facts facts_of_component(const ViewContext& c, const Picture& picture, const Numbers& n, int dimension) {

@@ -1,5 +1,3 @@
-#include <algorithm>
-
 #include "app/run/analyses/position_geometry.h"
 #include "app/views/parts/encoding_panels.h"
 #include "app/views/parts/parts.h"
@@ -17,9 +15,8 @@ const auto kFromPositions = make_option<std::vector<int>>(
      .high = 1 << 24});
 
 const auto kCosineZoom =
-    with_phrase("positions {}, with positions {}",
-                gesture_option("cosine-zoom", "Zoom", "only positions P to P with P to P (ends excluded)",
-                               Zoom{}, 0, 0, "all"));
+    gesture_option("cosine-zoom", "Zoom", "only positions P to P with P to P (ends excluded)", Zoom{}, 0, 0,
+                   "all", {.phrase = "positions {}, with positions {}"});
 
 int positions_of(const ViewContext& c) {
   return c.run->run->config.n_ctx;

@@ -1,13 +1,10 @@
-#include <algorithm>
 #include <array>
-#include <cmath>
 #include <ranges>
 
 #include "app/run/analyses/position_geometry.h"
 #include "app/views/parts/encoding_panels.h"
 #include "app/views/parts/parts.h"
 #include "viz/charts/curves.h"
-#include "viz/scene/colormap.h"
 
 namespace headscope::app {
 namespace position_shift {

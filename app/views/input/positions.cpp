@@ -1,5 +1,3 @@
-#include <algorithm>
-
 #include "app/run/analyses/position_geometry.h"
 #include "app/views/parts/encoding_panels.h"
 #include "app/views/parts/parts.h"
@@ -19,10 +17,9 @@ const auto kDimensions = make_option<std::vector<int>>(
      .low = 0,
      .high = 1 << 24});
 
-const auto kEncodingZoom = with_phrase(
-    "dimensions {}, positions {}",
+const auto kEncodingZoom =
     gesture_option("encoding-zoom", "Zoom", "only dimensions D to D and positions P to P (ends excluded)",
-                   Zoom{}, 0, 0, "all"));
+                   Zoom{}, 0, 0, "all", {.phrase = "dimensions {}, positions {}"});
 
 viz::Matrix by_dimension(std::span<const float> values, const model::Config& config) {
   return viz::Matrix::row_major(values, config.n_ctx, config.n_embd).transposed();

@@ -1,6 +1,3 @@
-#include <algorithm>
-#include <cmath>
-
 #include "app/run/analyses/vocabulary.h"
 #include "app/views/parts/parts.h"
 #include "viz/scene/contrast.h"
@@ -287,8 +284,6 @@ Picture build(const ViewContext& c) {
   return picture;
 }
 
-// ---- words ----
-
 std::vector<std::string> step_lines(const ViewContext& c, const std::vector<model::MergeStep>& steps,
                                     int row) {
   if (row == 0)
@@ -321,8 +316,6 @@ Table table(const ViewContext& c) {
   }
   return result;
 }
-
-// ---- gestures ----
 
 ViewActions click(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   const viz::Region& region = region_of(picture, hit);

@@ -1,9 +1,5 @@
-#include <algorithm>
-#include <cmath>
-
 #include "app/run/analyses/next_token.h"
 #include "app/views/parts/parts.h"
-#include "viz/scene/colormap.h"
 #include "viz/text/utf8.h"
 
 namespace headscope::app {

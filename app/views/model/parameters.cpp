@@ -1,12 +1,8 @@
-#include <algorithm>
-#include <cmath>
 #include <tuple>
 
 #include "app/run/analyses/tensor_picture.h"
 #include "app/views/parts/parts.h"
 #include "model/pass/transformer.h"
-#include "viz/charts/axis.h"
-#include "viz/charts/bars.h"
 #include "viz/charts/number_axis.h"
 
 namespace headscope::app {
@@ -196,8 +192,6 @@ viz::BarChart ladder_of(const ViewContext& c) {
   }
   return chart;
 }
-
-// ---- the picture ----
 
 const ListRows kRows{.role = kRow, .first = kFirstTensor, .names = "rows"};
 
@@ -414,8 +408,6 @@ Picture build(const ViewContext& c) {
   return picture;
 }
 
-// ---- words ----
-
 /// "17", or if several are pooled "16–18".
 std::string range_words(int first, int end) {
   const std::string name = std::to_string(first);
@@ -476,8 +468,6 @@ Table table(const ViewContext& c) {
   for (const ModelSize& size : sizes_of(c)) result.fact("values of " + size.name, size.count);
   return result;
 }
-
-// ---- gestures ----
 
 /// The action of a click on a line: opens its block, or shows its tensor.
 ViewActions choose(const ViewContext& c, const Line& line) {

@@ -1,9 +1,6 @@
-#include <algorithm>
-
 #include "app/views/output/attribution_picture.h"
 #include "app/views/output/logit_options.h"
 #include "app/views/parts/parts.h"
-#include "viz/scene/colormap.h"
 
 namespace headscope::app {
 
@@ -20,8 +17,6 @@ const Option<int> kFirstContribution = first_row_option("first-contribution", tr
 namespace attribution {
 
 using Numbers = AttributionNumbers;
-
-// ---- the numbers ----
 
 /// Nullopt until it is known which token's logit is attributed.
 std::optional<AttributionOf> question_of(const ViewContext& c) {
@@ -49,15 +44,10 @@ std::optional<Numbers> numbers_of(const ViewContext& c) {
   return attribution_numbers(std::move(of), list, std::move(split), c.run->tokens);
 }
 
-// ---- the drawing ----
-
 /// The picture if there is nothing to ask.
 std::optional<Picture> unasked(const ViewContext& c) {
   const auto question = question_of(c);
-  if (!c.run) {
-    if (question) static_cast<void>(c.ask(*question));
-    return waiting(c);
-  }
+  if (auto words = waiting_for_run(c, question)) return words;
   if (c.side == Side::difference && compared_query(c) < 0) return no_counterpart(c);
   return question ? std::nullopt : std::optional(message(c, kComputing));
 }
@@ -82,8 +72,6 @@ Picture build(const ViewContext& c) {
   if (!n) return *waiting(c, *question_of(c), false);
   return attribution_picture(c, *n, words_of(c, *n->of, *n));
 }
-
-// ---- the mouse ----
 
 using Target = AttributionTarget;
 
@@ -158,8 +146,6 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
     facts.commands.push_back({"Show neurons of " + name, std::move(neurons)});
   return facts;
 }
-
-// ---- the table ----
 
 /// Rows of the kind "part" add up to the logit but for the rounding error. Those of the kinds "source" and
 /// "neuron" add up to the part that is listed, those of the kind "layer" are sums of parts.

@@ -1,12 +1,9 @@
 #include "app/views/output/attribution_picture.h"
 
-#include <algorithm>
 #include <array>
-#include <cmath>
 
 #include "app/run/strongest_first.h"
 #include "app/views/parts/parts.h"
-#include "viz/scene/colormap.h"
 
 namespace headscope::app {
 
@@ -130,8 +127,6 @@ namespace {
 
 using Numbers = AttributionNumbers;
 
-// ---- the numbers ----
-
 viz::Matrix grid_of(const Numbers& n) {
   return viz::Matrix::row_major(n.grid, n.of->layers, n.of->n_head() + 2);
 }
@@ -173,8 +168,6 @@ void paint_bar_cell(viz::Scene& scene, const ViewContext& c, const viz::Rect& ce
     scene.add(viz::FillRect{{cell.x + 1, cell.bottom() - 1 - height, width, height},
                             viz::sign_color(*c.theme, value)});
 }
-
-// ---- the list ----
 
 std::string heading_of(const ViewContext& c) {
   const AttributionList list = c.options[kAttributionList];
@@ -232,8 +225,6 @@ List list_of(const ViewContext& c, const Numbers& n) {
   if (sources) list.table.mark = theme.key;
   return list;
 }
-
-// ---- the drawing ----
 
 viz::Region paint_grid(Picture& picture, const ViewContext& c, const Numbers& n, const viz::Rect& area) {
   const viz::Style style = style_of(c);
@@ -384,8 +375,6 @@ Picture attribution_picture(const ViewContext& c, const Numbers& n, const Attrib
   return picture;
 }
 
-// ---- the mouse ----
-
 AttributionTarget attribution_target(const ViewContext& c, const Numbers& n, const Picture& picture,
                                      const viz::Hit& hit) {
   using Target = AttributionTarget;
@@ -428,11 +417,10 @@ void frame_target(viz::Scene& overlay, const ViewContext& c, const Numbers& n, c
   }
 }
 
-std::optional<ViewActions> attribution_key(const ViewContext&, const TableRows&, const Gesture& gesture) {
-  if (gesture.key == Key::up) return ViewActions{MoveHead{-1, 0}};
-  if (gesture.key == Key::down) return ViewActions{MoveHead{1, 0}};
-  if (gesture.modifiers.shift || (gesture.key != Key::left && gesture.key != Key::right)) return std::nullopt;
-  return ViewActions{MoveHead{0, gesture.key == Key::left ? -1 : 1}};
+std::optional<ViewActions> attribution_key(const ViewContext& c, const TableRows& rows,
+                                           const Gesture& gesture) {
+  const bool sideways = gesture.key == Key::left || gesture.key == Key::right;
+  return gesture.modifiers.shift && sideways ? std::nullopt : keys_along_heads(c, rows, gesture);
 }
 
 viz::Point attribution_size(const ViewContext& c) {

@@ -1,11 +1,8 @@
-#include <algorithm>
-#include <cmath>
 #include <numeric>
 
 #include "app/run/analyses/next_token.h"
 #include "app/views/output/continuation.h"
 #include "app/views/parts/parts.h"
-#include "viz/charts/axis.h"
 
 namespace headscope::app {
 namespace cache {
@@ -85,8 +82,6 @@ std::vector<std::string> notes_of(const ViewContext& c, const Passes& p) {
   if (p.full) notes.push_back("The context of " + grouped(config.n_ctx) + " tokens is full.");
   return notes;
 }
-
-// ---- the drawing ----
 
 /// The largest cell, in ems: in print, where nothing else shows the cache, cells fill the figure.
 viz::Point largest_cell(const ViewContext& c) {

@@ -1,6 +1,3 @@
-#include <algorithm>
-#include <cmath>
-
 #include "app/views/output/circuit_layout.h"
 #include "app/views/output/circuit_paint.h"
 #include "app/views/output/circuit_question.h"
@@ -10,35 +7,12 @@
 namespace headscope::app {
 namespace circuit_graph {
 
-using circuit_picture::Layout;
-using circuit_picture::Link;
-using circuit_picture::Node;
+using namespace circuit_picture;
 using model::StreamReader;
 
-using circuit_picture::Sample;
-// Roles and options.
-using circuit_picture::kByPosition;
-using circuit_picture::kEdge;
-using circuit_picture::kEdges;
-using circuit_picture::kElsewhere;
-using circuit_picture::kMethod;
-using circuit_picture::kMetric;
-using circuit_picture::kNode;
-using circuit_picture::kSteps;
-
-using circuit_picture::cut_of;
-using circuit_picture::elsewhere_words;
-using circuit_picture::named_tokens;
-using circuit_picture::question_of;
-
 /// The edge that was clicked: its place in the circuit, by position after all places without.
-Option<int> chosen_edge_option() {
-  auto option =
-      gesture_option("circuit-edge", "Edge", "the edge whose exact effect is shown", -1, -1, 1 << 30, "none");
-  option.reset_on_prompt_change = true;
-  return option;
-}
-const auto kChosen = chosen_edge_option();
+const auto kChosen = gesture_option("circuit-edge", "Edge", "the edge whose exact effect is shown", -1, -1,
+                                    1 << 30, "none", {.reset_on_prompt_change = true});
 constexpr int kByPositionFrom = 1 << 28;
 static_assert(kByPositionFrom > CircuitOf::kMostEdges);
 
@@ -50,8 +24,6 @@ int place_of(int chosen, bool by_position) {
 SetOption choose_edge(const Circuit& circuit, int place) {
   return {&kChosen, place >= 0 && circuit.rows > 1 ? place + kByPositionFrom : place};
 }
-
-// ---- the questions ----
 
 /// The circuit's edges, and what they keep of the metric.
 struct Numbers {
@@ -100,9 +72,7 @@ viz::Rect drawing_area(const ViewContext& c, bool by_position) {
 /// As many of the asked edges as have room; all if even the fewest have none.
 EdgeList edges_with_room(const ViewContext& c, const Circuit& circuit, const EdgeList& asked) {
   const viz::Rect area = drawing_area(c, circuit.rows > 1);
-  const auto fits = [&](const EdgeList& some) {
-    return circuit_picture::lay_out(c, circuit, some, area).fits;
-  };
+  const auto fits = [&](const EdgeList& some) { return lay_out(c, circuit, some, area).fits; };
   if (asked.empty() || fits(asked)) return asked;
   for (auto most = kEdges.steps.rbegin(); most != kEdges.steps.rend(); ++most) {
     EdgeList fewer = strongest_edges(circuit, static_cast<int>(*most));
@@ -133,8 +103,6 @@ std::optional<Numbers> numbers_of(const ViewContext& c, bool all = false) {
   n.circuit = std::move(circuit);
   return n;
 }
-
-// ---- words ----
 
 std::string metric_words(const ViewContext& c, const Circuit& circuit) {
   if (const auto* of = std::get_if<model::TokenLogit>(&circuit.metric))
@@ -224,8 +192,6 @@ std::string chosen_words(const ViewContext& c, const Numbers& n) {
          viz::number(n.circuit->value, 4) + " with it, " + viz::number(*n.without, 4) + " without";
 }
 
-// ---- the picture ----
-
 std::vector<Sample> samples_of(const ViewContext& c, const Layout& layout) {
   const float usual = 0.8F * style_of(c).unit();
   const viz::Color plain = c.theme->text_muted;
@@ -236,7 +202,7 @@ std::vector<Sample> samples_of(const ViewContext& c, const Layout& layout) {
   for (const auto& [reads, words] : {std::pair(StreamReader::Kind::q, "to queries"),
                                      {StreamReader::Kind::k, "to keys"},
                                      {StreamReader::Kind::v, "to values"}})
-    if (has(reads)) samples.push_back({words, circuit_picture::color_of(c, reads), usual});
+    if (has(reads)) samples.push_back({words, color_of(c, reads), usual});
   samples.push_back({has(StreamReader::Kind::mlp) ? "to MLPs, logits" : "to logits", plain, usual});
   if (std::ranges::any_of(layout.links, [](const Link& link) { return link.score < 0; }))
     samples.push_back({"lowers the metric", plain, usual, true});
@@ -273,28 +239,25 @@ Drawing draw(const ViewContext& c, const Numbers& n) {
   const float line = style.line(style.small()), u = style.unit();
   Drawing d;
   d.area = drawing_area(c, n.circuit->rows > 1);
-  d.layout = circuit_picture::lay_out(c, *n.circuit, n.edges, d.area);
+  d.layout = lay_out(c, *n.circuit, n.edges, d.area);
   d.notes = notes_of(c, n, d.area.w);
   if (!is_low(c)) d.samples = samples_of(c, d.layout);
   float y = d.area.bottom() + 2 * u + line / 2;
   d.columns_y = y;
   if (n.circuit->rows > 1) y += line + u;
   d.legend_y = y;
-  d.notes_y = y + line * static_cast<float>(circuit_picture::paint_legend(nullptr, c, d.samples,
-                                                                          {d.area.x, y}, d.area.right()));
+  d.notes_y =
+      y + line * static_cast<float>(paint_legend(nullptr, c, d.samples, {d.area.x, y}, d.area.right()));
   return d;
 }
 
 Picture build(const ViewContext& c) {
   const auto question = question_of(c);
-  if (!c.run) {
-    if (question) static_cast<void>(c.ask(*question));
-    return *waiting(c);
-  }
+  if (auto words = waiting_for_run(c, question)) return *words;
   if (!question) return message(c, kComputing);
   if (has_no_loss(*c.run, c.options[kMetric])) return message(c, kNoLoss);
   if (question->cut.cut == CircuitCut::list_mean)
-    if (auto words = waiting_for_means(c, circuit_picture::means_of(c))) return *words;
+    if (auto words = waiting_for_means(c, means_of(c))) return *words;
   if (const std::string problem = question->cut.problem(*c.run); !problem.empty()) return message(c, problem);
   const auto n = numbers_of(c);
   if (auto words = waiting(c, *question, n.has_value())) return *words;
@@ -304,16 +267,14 @@ Picture build(const ViewContext& c) {
   if (d.area.w < 16 * c.font_size || !d.layout.fits) return too_small(c, "for the circuit");
   Picture picture = blank(c);
   paint_title(picture, c, title_of(c, *n), subtitle_of(c, *n));
-  circuit_picture::paint_bands(picture, c, d.layout);
-  circuit_picture::paint_passages(picture, c, d.layout);
+  paint_bands(picture, c, d.layout);
+  paint_passages(picture, c, d.layout);
   for (const Link& link : d.layout.links)
-    circuit_picture::paint_link(
-        picture.scene, c, link,
-        link.place == n->chosen ? c.theme->accent : circuit_picture::color_of(c, link.reads));
-  picture.regions.push_back(circuit_picture::edges_region(d.layout));
-  circuit_picture::paint_nodes(picture, c, d.layout);
-  if (n->circuit->rows > 1) circuit_picture::paint_columns(picture, c, d.layout, d.columns_y);
-  circuit_picture::paint_legend(&picture, c, d.samples, {d.area.x, d.legend_y}, d.area.right());
+    paint_link(picture.scene, c, link, link.place == n->chosen ? c.theme->accent : color_of(c, link.reads));
+  picture.regions.push_back(edges_region(d.layout));
+  paint_nodes(picture, c, d.layout);
+  if (n->circuit->rows > 1) paint_columns(picture, c, d.layout, d.columns_y);
+  paint_legend(&picture, c, d.samples, {d.area.x, d.legend_y}, d.area.right());
   float y = d.notes_y;
   const float line = style.line(style.small());
   for (const std::string& note : d.notes) {
@@ -327,12 +288,9 @@ Picture build(const ViewContext& c) {
   return picture;
 }
 
-// ---- the mouse ----
-
 /// The link in a cell of the edges' region; null: none.
 const Link* link_in(const Layout& layout, const Picture& picture, const viz::Hit& hit) {
-  const int link =
-      circuit_picture::nearest_link(layout, region_of(picture, hit).cell_rect(hit.row, hit.col).center());
+  const int link = nearest_link(layout, region_of(picture, hit).cell_rect(hit.row, hit.col).center());
   return link < 0 ? nullptr : &layout.links[link];
 }
 
@@ -368,7 +326,7 @@ void say_node(Facts& facts, const ViewContext& c, const Numbers& n, const Layout
   for (const Link& link : layout.links) {
     if (link.to == index) in += n.score(link.place), ++ins;
     if (link.from == index) out += n.score(link.place), ++outs;
-    if (link.to == index || link.from == index) circuit_picture::paint_hovered(facts.overlay, c, link);
+    if (link.to == index || link.from == index) paint_hovered(facts.overlay, c, link);
   }
   if (ins > 0) facts.value("through " + counted(ins, "edge") + " in", worth(c, in));
   if (outs > 0) facts.value("through " + counted(outs, "edge") + " out", worth(c, out));
@@ -388,7 +346,7 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   }
   const Link* const link = link_in(layout, picture, hit);
   if (link == nullptr) return facts;
-  circuit_picture::paint_hovered(facts.overlay, c, *link);
+  paint_hovered(facts.overlay, c, *link);
   facts.say(edge_name(c, *n->circuit, link->place));
   const double score = n->score(link->place);
   facts.said.push_back({.label = is_flow(c) ? "share" : "estimate",
@@ -407,8 +365,6 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   }
   return facts;
 }
-
-// ---- the table ----
 
 /// A row for each edge, the strongest first.
 Table table(const ViewContext& c) {
@@ -455,8 +411,7 @@ float print_shape(const ViewContext& c) {
   const auto n = numbers_of(c);
   if (!n) return 0.7F;
   const viz::Style style = style_of(c);
-  const float words = 6 * style.line(style.small()),
-              height = circuit_picture::needed_height(c, *n->circuit, n->edges);
+  const float words = 6 * style.line(style.small()), height = needed_height(c, *n->circuit, n->edges);
   return std::clamp((1.4F * height + words) / std::max(c.width, 1.F), 0.5F, 1.4F);
 }
 

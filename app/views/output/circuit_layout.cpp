@@ -1,7 +1,5 @@
 #include "app/views/output/circuit_layout.h"
 
-#include <algorithm>
-#include <cmath>
 #include <map>
 #include <numeric>
 #include <set>

@@ -1,21 +1,17 @@
 #include "app/views/output/circuit_question.h"
 
-#include <algorithm>
-
 #include "app/views/output/logit_options.h"
 #include "app/views/parts/parts.h"
 
 namespace headscope::app {
 namespace circuit_picture {
 
-const Option<CircuitMethod> kMethod = with_flag(
-    "method", choice_option<CircuitMethod>("circuit-method", "Method", "cC",
-                                           "how much an edge between two parts of the model matters",
-                                           choices_of(kCircuitMethods)));
-const Option<CircuitElsewhere> kElsewhere =
-    with_flag("elsewhere", choice_option<CircuitElsewhere>("circuit-elsewhere", "Elsewhere", "wW",
-                                                           "what edges outside the circuit carry",
-                                                           choices_of(kCircuitElsewhere)));
+const Option<CircuitMethod> kMethod = choice_option<CircuitMethod>(
+    "circuit-method", "Method", "cC", "how much an edge between two parts of the model matters",
+    choices_of(kCircuitMethods), {.flag = "method"});
+const Option<CircuitElsewhere> kElsewhere = choice_option<CircuitElsewhere>(
+    "circuit-elsewhere", "Elsewhere", "wW", "what edges outside the circuit carry",
+    choices_of(kCircuitElsewhere), {.flag = "elsewhere"});
 const Option<GradientMetric> kMetric = make_option<GradientMetric>(
     "circuit-metric", "Metric", "the number that edges matter for",
     {.flag = "metric", .default_value = 1, .choices = choices_of(kSaliencyMetrics), .keys = "hH"});
@@ -35,16 +31,16 @@ const Option<bool> kByPosition =
 int named_tokens(const Options& options) {
   return token_count(options[kMetric]);
 }
-const Option<int> kSteps =
-    applying_if([](const Options& options) { return options[kMethod] == CircuitMethod::integrated; },
-                make_option<int>("circuit-steps", "Steps", "gradients between the two runs' embeddings",
-                                 {.flag = "steps",
-                                  .phrase = "{gradient step}",
-                                  .default_value = CircuitOf::kSteps,
-                                  .low = 1,
-                                  .high = CircuitOf::kMostSteps,
-                                  .steps = {1, 2, 3, 5, 10, 20, 50},
-                                  .keys = "pP"}));
+const Option<int> kSteps = make_option<int>(
+    "circuit-steps", "Steps", "gradients between the two runs' embeddings",
+    {.flag = "steps",
+     .phrase = "{gradient step}",
+     .default_value = CircuitOf::kSteps,
+     .low = 1,
+     .high = CircuitOf::kMostSteps,
+     .steps = {1, 2, 3, 5, 10, 20, 50},
+     .keys = "pP",
+     .applies = [](const Options& options) { return options[kMethod] == CircuitMethod::integrated; }});
 
 CircuitCut cut_of(const ViewContext& c) {
   for (const auto& [elsewhere, cut] : kCutsElsewhere)

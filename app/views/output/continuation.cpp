@@ -1,7 +1,5 @@
 #include "app/views/output/continuation.h"
 
-#include <cmath>
-
 #include "app/views/parts/parts.h"
 #include "model/pass/statistics.h"
 

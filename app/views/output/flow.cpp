@@ -1,6 +1,4 @@
-#include <algorithm>
 #include <array>
-#include <cmath>
 #include <numeric>
 
 #include "app/run/analyses/logit_flow.h"
@@ -9,7 +7,6 @@
 #include "app/views/output/logit_options.h"
 #include "app/views/parts/parts.h"
 #include "model/pass/statistics.h"
-#include "viz/scene/colormap.h"
 
 namespace headscope::app {
 
@@ -33,11 +30,11 @@ const auto kEdges = make_option<int>(
 const auto kLeast = number_option(
     "flow-least", "From", "tT", "smallest edge drawn, as a percentage of the logit",
     "edges of at least {} % of the logit", 0, 0, 100, {0, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100});
-const auto kMinusMean = applying_if(
-    [](const Options& options) { return options[kSubtractedToken].empty(); },
+const auto kMinusMean =
     switch_option("flow-minus-mean", "Minus mean", "cC",
                   "subtract the mean of the vocabulary's logits, which does not change the prediction",
-                  "logits minus their mean"));
+                  "logits minus their mean", false,
+                  {.applies = [](const Options& options) { return options[kSubtractedToken].empty(); }});
 const auto kTogether = switch_option("flow-together", "Heads together", "hH",
                                      "one edge for all heads of a layer with the same query and key",
                                      "each layer's heads together");
@@ -58,8 +55,6 @@ bool is_low(const ViewContext& c) {
 int bar_count(const ViewContext& c) {
   return is_low(c) ? 3 : 5;
 }
-
-// ---- the numbers ----
 
 /// Nullopt until it is known which token's logit it is.
 std::optional<LogitFlowOf> question_of(const ViewContext& c) {
@@ -155,8 +150,6 @@ std::vector<GuessBar> bars_of(const ViewContext& c, const LogitFlow& flow, int c
         {id, label_of(c, id), std::exp(static_cast<double>(next->logits[id]) - total), id == flow.token});
   return bars;
 }
-
-// ---- the drawing ----
 
 struct Shown {
   std::shared_ptr<const LogitFlow> flow;
@@ -373,11 +366,8 @@ std::optional<Shown> shown(const ViewContext& c) {
 }
 
 Picture build(const ViewContext& c) {
-  if (!c.run) {
-    static_cast<void>(question_of(c) ? c.ask(*question_of(c)) : nullptr);
-    return *waiting(c);
-  }
   const auto question = question_of(c);
+  if (auto words = waiting_for_run(c, question)) return *words;
   if (!question) return message(c, kComputing);
   auto s = shown(c);
   if (auto words = waiting(c, *question, s.has_value())) return *words;
@@ -403,8 +393,6 @@ Picture build(const ViewContext& c) {
                   !(c.in_pane && is_low(c));
   return picture;
 }
-
-// ---- the mouse ----
 
 /// With as many digits as the drawing has, or two if these say nothing.
 std::string rounded(double value) {

@@ -1,7 +1,5 @@
 #include "app/views/output/flow_graph.h"
 
-#include <algorithm>
-#include <cmath>
 #include <numeric>
 
 #include "app/views/parts/parts.h"

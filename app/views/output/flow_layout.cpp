@@ -1,12 +1,9 @@
 #include "app/views/output/flow_layout.h"
 
-#include <algorithm>
-#include <cmath>
 #include <numbers>
 
 #include "app/views/output/flow_bands.h"
-#include "viz/charts/axis.h"
-#include "viz/scene/colormap.h"
+#include "app/views/parts/parts.h"
 #include "viz/scene/easing.h"
 
 namespace headscope::app::flow_picture {

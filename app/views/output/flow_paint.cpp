@@ -1,10 +1,6 @@
 #include "app/views/output/flow_paint.h"
 
-#include <algorithm>
-#include <cmath>
-
 #include "app/views/parts/parts.h"
-#include "viz/scene/colormap.h"
 
 namespace headscope::app::flow_picture {
 

@@ -1,12 +1,8 @@
-#include <algorithm>
-#include <cmath>
-
 #include "app/views/output/continuation.h"
 #include "app/views/output/lens_blocks.h"
 #include "app/views/output/logit_options.h"
 #include "app/views/parts/list_means.h"
 #include "app/views/parts/parts.h"
-#include "viz/charts/axis.h"
 
 namespace headscope::app {
 namespace lens {
@@ -103,8 +99,6 @@ Legend legend_of(const ViewContext& c, const LensBlocks& lens) {
   scale.values_above = static_cast<double>(largest) > scale.high;
   return {scale, {"KL(end ‖ here), bits", "KL, bits"}};
 }
-
-// ---- layout ----
 
 struct Layout {
   viz::Rect area;
@@ -232,8 +226,6 @@ Layout lay_out(const ViewContext& c) {
   l.names = std::move(names);
   return l;
 }
-
-// ---- the drawing ----
 
 /// The ranges of known columns, each as a grid whose first column is its first position.
 std::vector<viz::Region> known_parts(const Layout& l, const LensBlocks& lens) {
@@ -387,10 +379,8 @@ std::string subtitle_of(const ViewContext& c, const Layout& l, const LensBlocks&
 }
 
 Picture build(const ViewContext& c) {
-  if (!c.run) {
-    static_cast<void>(c.ask(LensOf::around(std::max(0, c.selection.query), lens_token(c))));
-    return *waiting(c);
-  }
+  const LensOf first = LensOf::around(std::max(0, c.selection.query), lens_token(c));
+  if (auto words = waiting_for_run(c, first)) return *words;
   const Layout l = lay_out(c);
   if (l.shown == 0) return too_small(c, "for the lens");
   const LensBlocks lens = lens_blocks(c, l.first, l.shown);
@@ -405,8 +395,6 @@ Picture build(const ViewContext& c) {
   picture.regions.push_back(l.grid);
   return picture;
 }
-
-// ---- gestures ----
 
 std::optional<ViewActions> on_key(const ViewContext& c, const Gesture& gesture) {
   const TableRows columns = lay_out(c).scrolled();

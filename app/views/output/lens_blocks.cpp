@@ -1,6 +1,5 @@
 #include "app/views/output/lens_blocks.h"
 
-#include <algorithm>
 #include <cstdlib>
 #include <numeric>
 
@@ -9,26 +8,25 @@
 
 namespace headscope::app {
 
-const Option<LensColoring> kLensColor = with_flag(
-    "metric",
-    choice_option<LensColoring>(
-        "lens-color", "Colour", "cC", "what the cell colours show",
-        {{"probability", "Probability",
-          "Probability of the best guess, or of --token; for differences, of the baseline's final answer"},
-         {"rank", "Rank", "Rank of the final answer, on a logarithmic scale", "by rank"},
-         {"kl", "KL", "KL divergence of the final distribution from the one here, in bits",
-          "by KL divergence"}}));
+const Option<LensColoring> kLensColor = choice_option<LensColoring>(
+    "lens-color", "Colour", "cC", "what the cell colours show",
+    {{"probability", "Probability",
+      "Probability of the best guess, or of --token; for differences, of the baseline's final answer"},
+     {"rank", "Rank", "Rank of the final answer, on a logarithmic scale", "by rank"},
+     {"kl", "KL", "KL divergence of the final distribution from the one here, in bits", "by KL divergence"}},
+    {.flag = "metric"});
 const Option<bool> kLensMid =
     switch_option("lens-mid", "Inside blocks", "hH", "also show the stream between attention and MLP",
                   "only between blocks", true);
 
-const Option<GivenToken> kLensToken = with_flag(
-    "token",
-    make_option<GivenToken>(
-        "lens-token", "Token",
-        "the token whose probability and rank are read: its text, "
-        "id:N, or rank:N at the end of the stream",
-        {.phrase = "for {}", .default_value = GivenToken{GivenToken::By::rank, "", 1}, .keys = "lL"}));
+const Option<GivenToken> kLensToken =
+    make_option<GivenToken>("lens-token", "Token",
+                            "the token whose probability and rank are read: its text, "
+                            "id:N, or rank:N at the end of the stream",
+                            {.flag = "token",
+                             .phrase = "for {}",
+                             .default_value = GivenToken{GivenToken::By::rank, "", 1},
+                             .keys = "lL"});
 
 TokenChoice lens_token(const ViewContext& c) {
   return given_choice(c, kLensToken, TokenChoice::best());
@@ -80,15 +78,12 @@ model::HookPoint point_of(int place) {
   return {place % 2 == 1 ? model::Site::resid_mid : model::Site::resid_post, (place - 1) / 2};
 }
 
-const Option<LensAt> kLensAt = [] {
-  auto option = choice_option<LensAt>(
-      "lens-at", "Numbers", "", "the positions that the table has numbers of",
-      {{"all", "All positions", "Numbers after every position"},
-       {"query", "Query", "Numbers after the query alone, as for means over prompts of different lengths",
-        "numbers after the query alone"}});
-  option.of_list = true;
-  return option;
-}();
+const Option<LensAt> kLensAt = choice_option<LensAt>(
+    "lens-at", "Numbers", "", "the positions that the table has numbers of",
+    {{"all", "All positions", "Numbers after every position"},
+     {"query", "Query", "Numbers after the query alone, as for means over prompts of different lengths",
+      "numbers after the query alone"}},
+    {.of_list = true});
 
 Table lens_table(const ViewContext& c) {
   if (!c.run) return {};

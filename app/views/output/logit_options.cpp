@@ -15,11 +15,13 @@ const Option<GivenToken> kOtherToken = make_option<GivenToken>(
     "other-token", "Against",
     "the other token, whose logit is subtracted, likewise (auto: the most probable other one)",
     {.phrase = "minus {}", .default_value = GivenToken{}, .default_name = "auto", .keys = "uU"});
-const Option<GivenToken> kSubtractedToken = with_flag(
-    "other-token",
-    make_option<GivenToken>(
-        "against", "Against", "the token whose logit is subtracted, likewise",
-        {.phrase = "minus {}", .default_value = GivenToken{}, .default_name = "none", .keys = "uU"}));
+const Option<GivenToken> kSubtractedToken =
+    make_option<GivenToken>("against", "Against", "the token whose logit is subtracted, likewise",
+                            {.flag = "other-token",
+                             .phrase = "minus {}",
+                             .default_value = GivenToken{},
+                             .default_name = "none",
+                             .keys = "uU"});
 
 /// Why one of the view's tokens cannot be measured, with the option's flag or its label; empty: all can.
 static std::string refuse_tokens(const View& view, const ViewContext& c, bool in_window) {

@@ -1,12 +1,8 @@
-#include <algorithm>
-#include <cmath>
 #include <numeric>
 
 #include "app/views/output/continuation.h"
 #include "app/views/parts/parts.h"
 #include "model/pass/statistics.h"
-#include "viz/charts/bars.h"
-#include "viz/scene/colormap.h"
 
 namespace headscope::app {
 namespace next {

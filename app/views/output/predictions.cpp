@@ -1,13 +1,10 @@
-#include <algorithm>
 #include <array>
-#include <cmath>
 #include <iterator>
 #include <numbers>
 
 #include "app/run/analyses/next_token.h"
 #include "app/views/output/continuation.h"
 #include "app/views/parts/parts.h"
-#include "viz/charts/bars.h"
 
 namespace headscope::app {
 namespace predictions {
@@ -104,8 +101,6 @@ std::optional<Numbers> numbers_of(const ViewContext& c) {
   if (n.is_difference) compare(c, n);
   return n;
 }
-
-// ---- the table ----
 
 const ListRows kRows{.role = kRow, .first = kFirstPosition, .names = "positions", .runs_on = true};
 
@@ -247,8 +242,6 @@ viz::ChipFlow chips_of(const ViewContext& c, const Numbers& n) {
   return flow;
 }
 
-// ---- both ----
-
 struct Layout {
   List list;
   ShadedTokens tokens;
@@ -351,8 +344,6 @@ Picture build(const ViewContext& c) {
   return picture;
 }
 
-// ---- words ----
-
 std::string guesses_words(const ViewContext& c, const model::PositionStatistics& s) {
   std::string words;
   for (const model::Guess& guess : s.top) words += (words.empty() ? "" : ", ") + guess_words(c, guess);
@@ -399,8 +390,6 @@ Table table(const ViewContext& c) {
   }
   return result;
 }
-
-// ---- gestures ----
 
 ViewActions click(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   const viz::Region& region = region_of(picture, hit);

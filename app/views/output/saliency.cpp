@@ -1,7 +1,5 @@
 #include "app/run/analyses/saliency.h"
 
-#include <algorithm>
-
 #include "app/views/output/logit_options.h"
 #include "app/views/output/saliency_options.h"
 #include "app/views/parts/parts.h"
@@ -11,14 +9,12 @@ namespace saliency {
 
 enum Role { kRow, kChip };  // Region::id: position
 
-const auto kMethod =
-    with_flag("method", choice_option<SaliencyMethod>("saliency-method", "Method", "cC",
-                                                      "how a token's share in the metric is measured",
-                                                      choices_of(kSaliencyMethods)));
-const auto kMetric =
-    with_flag("metric", choice_option<GradientMetric>("saliency-metric", "Metric", "hH",
-                                                      "the number that the tokens have shares in",
-                                                      choices_of(kSaliencyMetrics)));
+const auto kMethod = choice_option<SaliencyMethod>("saliency-method", "Method", "cC",
+                                                   "how a token's share in the metric is measured",
+                                                   choices_of(kSaliencyMethods), {.flag = "method"});
+const auto kMetric = choice_option<GradientMetric>("saliency-metric", "Metric", "hH",
+                                                   "the number that the tokens have shares in",
+                                                   choices_of(kSaliencyMetrics), {.flag = "metric"});
 
 int named_tokens(const Options& options) {
   return token_count(options[kMetric]);
@@ -27,27 +23,23 @@ bool is_integrated(const Options& options) {
   return options[kMethod] == SaliencyMethod::integrated;
 }
 
-const auto kBaseline = applying_if(
-    is_integrated,
-    with_flag("baseline", choice_option<SaliencyBaseline>(
-                              "saliency-baseline", "Baseline embedding", "wW",
-                              "what integrated gradients begin with in place of the tokens' embeddings",
-                              choices_of(kSaliencyBaselines))));
-const auto kSteps = applying_if(
-    is_integrated, make_option<int>("saliency-steps", "Steps",
-                                    "the most gradients on the way; fewer if the shares add up without them",
-                                    {.flag = "steps",
-                                     .phrase = "{gradient step}",
-                                     .default_value = SaliencyOf::kDefaultSteps,
-                                     .low = 1,
-                                     .high = SaliencyOf::kMaxSteps,
-                                     .steps = {1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024},
-                                     .keys = "xX"}));
+const auto kBaseline = choice_option<SaliencyBaseline>(
+    "saliency-baseline", "Baseline embedding", "wW",
+    "what integrated gradients begin with in place of the tokens' embeddings", choices_of(kSaliencyBaselines),
+    {.flag = "baseline", .applies = is_integrated});
+const auto kSteps = make_option<int>("saliency-steps", "Steps",
+                                     "the most gradients on the way; fewer if the shares add up without them",
+                                     {.flag = "steps",
+                                      .phrase = "{gradient step}",
+                                      .default_value = SaliencyOf::kDefaultSteps,
+                                      .low = 1,
+                                      .high = SaliencyOf::kMaxSteps,
+                                      .steps = {1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024},
+                                      .keys = "xX",
+                                      .applies = is_integrated});
 const auto kSorted = switch_option("salient-first", "Largest first", "oO",
                                    "sort tokens by their share, largest first", "largest shares first");
 const auto kFirstRow = first_row_option("first-salient", true, -1);
-
-// ---- the question ----
 
 /// The position whose prediction is measured; for the loss, which has none, the first one that a comparison
 /// has a counterpart for.
@@ -103,8 +95,6 @@ std::optional<Numbers> numbers_of(const ViewContext& c) {
 bool has_sign(const ViewContext& c) {
   return c.options[kMethod] != SaliencyMethod::gradient_norm || c.side == Side::difference;
 }
-
-// ---- words ----
 
 /// "logit of “·was” − “·had”", "mean loss, bits".
 std::string metric_words(const ViewContext& c, const Saliency& of) {
@@ -173,8 +163,6 @@ std::string unit_of(const Numbers& n) {
 bool shows_unmatched(const ViewContext& c, const Numbers& n) {
   return c.side == Side::difference && compares_different_inputs(*c.run) && n.of->unmatched != 0;
 }
-
-// ---- the list ----
 
 const ListRows kRows{.role = kRow, .first = kFirstRow, .names = "shares"};
 
@@ -262,8 +250,6 @@ void paint_legend(Picture& picture, const ViewContext& c, const Numbers& n, cons
   viz::add_muted(picture.scene, style, note, {tokens.area.right(), tokens.legend}, viz::Align::right);
 }
 
-// ---- both ----
-
 struct Layout {
   List list;
   ShadedTokens tokens;
@@ -282,10 +268,7 @@ Layout lay_out(const ViewContext& c, const Numbers& n) {
 
 Picture build(const ViewContext& c) {
   const auto question = question_of(c);
-  if (!c.run) {
-    if (question) static_cast<void>(c.ask(*question));
-    return *waiting(c);
-  }
+  if (auto words = waiting_for_run(c, question)) return *words;
   if (c.side == Side::difference && named_tokens(c.options) > 0 && compared_query(c) < 0)
     return no_counterpart(c);
   if (!question) return message(c, kComputing);
@@ -307,8 +290,6 @@ Picture build(const ViewContext& c) {
   l.list.paint(picture);
   return picture;
 }
-
-// ---- the mouse ----
 
 /// Later tokens than the query can only be chosen as the query.
 ViewAction choice_of_token(const ViewContext& c, const Numbers& n, int position) {
@@ -345,8 +326,6 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   add_copies_of_token(facts, c, c.run->tokens.tokens[position].id, c.run->tokens.labels[position]);
   return facts;
 }
-
-// ---- the table ----
 
 /// A row for each token that may have a share.
 Table table(const ViewContext& c) {

@@ -1,12 +1,9 @@
-#include <algorithm>
-#include <cmath>
 #include <initializer_list>
 
 #include "app/views/output/continuation.h"
 #include "app/views/parts/parts.h"
 #include "model/files/error.h"
 #include "model/tokens/sampling.h"
-#include "viz/charts/bars.h"
 #include "viz/scene/contrast.h"
 
 namespace headscope::app {
@@ -324,8 +321,6 @@ void paint_legend(viz::Scene& scene, const ViewContext& c, const Draw& draw, con
   if (draw.removes() && l.all.h > 0) entry("removed", {c.theme->raised}, true);
   if (draw.rank < told) entry("drawn", {c.theme->accent}, false);
 }
-
-// ---- the table ----
 
 const ListRows kRows{.role = kGuess, .first = kFirstRank, .names = "guesses", .keys = ListKeys::pages};
 

@@ -1,8 +1,5 @@
 #include "app/run/analyses/sweep.h"
 
-#include <algorithm>
-#include <cmath>
-
 #include "app/run/edits/edit_text.h"
 #include "app/run/named.h"
 #include "app/views/output/logit_options.h"
@@ -19,8 +16,6 @@ SweepPlace whole_row(const SweepOf& question, const SweepPlace& place) {
   if (question.over == SweepOver::head_positions) return {.layer = place.layer, .head = place.head};
   return question.place_of(place.layer, -1);
 }
-
-// ---- the drawing ----
 
 /// What is drawn below the picture's title.
 struct Drawn {
@@ -56,10 +51,7 @@ std::optional<Drawn> paint_list(Picture& picture, const ViewContext& c, const Sw
 
 Picture build(const ViewContext& c) {
   const SweepOf question = sweep_question(c);
-  if (!c.run) {
-    static_cast<void>(c.ask(question));
-    return *waiting(c);
-  }
+  if (auto words = waiting_for_run(c, question)) return *words;
   if (question.edit == SweepEdit::list_mean)
     if (auto words = waiting_for_means(c, means_of(c, question))) return *words;
   if (!has_source(question))
@@ -92,8 +84,6 @@ Picture build(const ViewContext& c) {
   }
   return picture;
 }
-
-// ---- the mouse ----
 
 /// A cell of the answer.
 struct CellAt {
@@ -236,8 +226,6 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   say_estimate();
   return facts;
 }
-
-// ---- the table ----
 
 /// A row for each cell that is known or estimated.
 Table table(const ViewContext& c) {

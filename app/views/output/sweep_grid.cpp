@@ -1,6 +1,5 @@
 #include "app/views/output/sweep_grid.h"
 
-#include <algorithm>
 #include <set>
 
 #include "app/views/output/sweep_question.h"

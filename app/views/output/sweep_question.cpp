@@ -1,7 +1,5 @@
 #include "app/views/output/sweep_question.h"
 
-#include <algorithm>
-
 #include "app/run/edits/edit_list.h"
 #include "app/run/named.h"
 #include "app/views/output/logit_options.h"
@@ -94,10 +92,9 @@ std::vector<SweepPlace> places_of(const model::Edit& edit, const SweepOf& questi
 
 }  // namespace
 
-const Option<SweepMetric> kSweptMetric = with_flag(
-    "metric",
-    make_option<SweepMetric>("sweep-metric", "Metric", "how the prediction is compared with the run's",
-                             {.default_value = 1, .choices = choices_of(kSweepMetrics), .keys = "cC"}));
+const Option<SweepMetric> kSweptMetric = make_option<SweepMetric>(
+    "sweep-metric", "Metric", "how the prediction is compared with the run's",
+    {.flag = "metric", .default_value = 1, .choices = choices_of(kSweepMetrics), .keys = "cC"});
 const Option<SweepEdit> kSweptEdit = choice_option<SweepEdit>(
     "sweep-change", "Edit", "wW", "the edit applied to each", choices_of(kSweepEdits));
 
@@ -240,8 +237,8 @@ std::string name_of(PathTo to) {
 const Option<SweepOver> kSweptOver =
     choice_option<SweepOver>("sweep-over", "Over", "hH", "what is edited in turn", choices_of(kSweepOver));
 const Option<PathTo> kReceiver =
-    applying_if(over_senders, choice_option<PathTo>("sweep-receiver", "Receiver", "tT",
-                                                    "what the senders' paths lead to", choices_of(kPathTo)));
+    choice_option<PathTo>("sweep-receiver", "Receiver", "tT", "what the senders' paths lead to",
+                          choices_of(kPathTo), {.applies = over_senders});
 const Option<int> kReceiverLayer =
     make_option<int>("sweep-receiver-layer", "Receiver layer", "the layer that the paths lead to",
                      {.phrase = "… in layer {}",

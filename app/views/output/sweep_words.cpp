@@ -1,7 +1,5 @@
 #include "app/views/output/sweep_words.h"
 
-#include <algorithm>
-#include <cmath>
 #include <numeric>
 
 #include "app/run/edits/edit_text.h"

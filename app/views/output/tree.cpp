@@ -1,6 +1,4 @@
-#include <algorithm>
 #include <array>
-#include <cmath>
 #include <map>
 
 #include "app/run/analyses/next_token.h"
@@ -144,8 +142,6 @@ std::optional<Tree> tree_of(const ViewContext& c) {
   if (!c.run || !next) return std::nullopt;
   return tree_of(c, *next, drawn.get());
 }
-
-// ---- the drawing ----
 
 /// The end of the root's text, as much as fits; cut before a space if there is one.
 std::string root_label(const ViewContext& c, const Tree& tree, float room) {
@@ -365,8 +361,6 @@ Picture build(const ViewContext& c) {
   if (!c.in_pane && (l.lines.scrolls() || l.tree.width > l.area.w)) picture.whole = false;
   return picture;
 }
-
-// ---- words and gestures ----
 
 /// The tokens from the prompt's first to a node's.
 std::vector<int> ids_of(const ViewContext& c, const Tree& tree, int node) {

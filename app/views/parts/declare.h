@@ -15,41 +15,26 @@ Option<T> make_option(std::string_view name, std::string_view label, std::string
   return {std::move(rest)};
 }
 
-/// The option with its `applies`.
-template <class T>
-Option<T> applying_if(bool (*applies)(const Options&), Option<T> option) {
-  option.applies = applies;
-  return option;
-}
-
-/// The option with its `phrase`.
-template <class T>
-Option<T> with_phrase(std::string_view phrase, Option<T> option) {
-  option.phrase = phrase;
-  return option;
-}
-
-/// The option with its `flag`.
-template <class T>
-Option<T> with_flag(std::string_view flag, Option<T> option) {
-  option.flag = flag;
-  return option;
-}
-
 // Common kinds of options, by name, label, keys (empty: none), help and, unless it is that of each choice,
-// phrase.
+// phrase; `rest` has all other properties.
 
 inline Option<bool> switch_option(std::string_view name, std::string_view label, std::string_view keys,
-                                  std::string_view help, std::string_view phrase, bool on = false) {
-  return make_option<bool>(name, label, help, {.phrase = phrase, .default_value = on, .keys = keys});
+                                  std::string_view help, std::string_view phrase, bool on = false,
+                                  OptionSpec rest = {}) {
+  rest.phrase = phrase;
+  rest.default_value = on;
+  rest.keys = keys;
+  return make_option<bool>(name, label, help, std::move(rest));
 }
 
 /// `choices` are in the order of the enum, the default one first.
 template <class Enum>
 Option<Enum> choice_option(std::string_view name, std::string_view label, std::string_view keys,
-                           std::string_view help, std::vector<Choice> choices) {
-  return make_option<Enum>(name, label, help,
-                           {.default_value = 0, .choices = std::move(choices), .keys = keys});
+                           std::string_view help, std::vector<Choice> choices, OptionSpec rest = {}) {
+  rest.default_value = 0;
+  rest.choices = std::move(choices);
+  rest.keys = keys;
+  return make_option<Enum>(name, label, help, std::move(rest));
 }
 
 /// A number in [low, high]; without explicit steps, in even ones.
@@ -71,21 +56,14 @@ inline Option<double> number_option(std::string_view name, std::string_view labe
 /// phrase.
 template <class T>
 Option<T> gesture_option(std::string_view name, std::string_view label, std::string_view help, T by_default,
-                         double low, double high, std::string_view default_name = "") {
-  return make_option<T>(name, label, help,
-                        {.default_value = by_default,
-                         .default_name = default_name,
-                         .low = low,
-                         .high = high,
-                         .kept = false,
-                         .control = Control::none});
-}
-
-/// The same option, not kept between starts of the window.
-template <class T>
-Option<T> session_only(Option<T> option) {
-  option.kept = false;
-  return option;
+                         double low, double high, std::string_view default_name = "", OptionSpec rest = {}) {
+  rest.default_value = by_default;
+  rest.default_name = default_name;
+  rest.low = low;
+  rest.high = high;
+  rest.kept = false;
+  rest.control = Control::none;
+  return make_option<T>(name, label, help, std::move(rest));
 }
 
 /// An option for what a pane shows, such as a scroll position, see OptionSpec::pane_only. A default below
@@ -93,10 +71,8 @@ Option<T> session_only(Option<T> option) {
 template <class T>
 Option<T> pane_option(std::string_view name, T by_default, T low, T high,
                       bool reset_on_prompt_change = false) {
-  Option<T> option = gesture_option(name, "", "", by_default, low, high, by_default < low ? "auto" : "");
-  option.reset_on_prompt_change = reset_on_prompt_change;
-  option.pane_only = true;
-  return option;
+  return gesture_option(name, "", "", by_default, low, high, by_default < low ? "auto" : "",
+                        {.reset_on_prompt_change = reset_on_prompt_change, .pane_only = true});
 }
 
 /// Makes a view from its id, title and help, its picture, its facts and its table.

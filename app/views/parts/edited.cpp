@@ -1,14 +1,7 @@
 #include "app/views/parts/edited.h"
 
-#include <algorithm>
-#include <variant>
-
-#include "app/run/analyses/patterns.h"
 #include "app/run/edits/edit_text.h"
-#include "app/views/parts/comparison_words.h"
-#include "app/views/parts/frame.h"
-#include "app/views/parts/names.h"
-#include "viz/scene/colormap.h"
+#include "app/views/parts/parts.h"
 #include "viz/text/text.h"
 
 namespace headscope::app {

@@ -1,21 +1,10 @@
 #include "app/views/parts/encoding_panels.h"
 
-#include <algorithm>
-#include <cmath>
 #include <numbers>
-#include <utility>
 
 #include "app/run/analyses/bundled_model.h"
-#include "app/views/parts/declare.h"
-#include "app/views/parts/frame.h"
-#include "app/views/parts/landmarks.h"
-#include "app/views/parts/matrix_zoom.h"
-#include "app/views/parts/names.h"
-#include "app/views/parts/navigation.h"
-#include "app/views/view.h"
+#include "app/views/parts/parts.h"
 #include "viz/charts/curves.h"
-#include "viz/charts/heatmap.h"
-#include "viz/scene/scale.h"
 
 namespace headscope::app {
 namespace {

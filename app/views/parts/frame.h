@@ -36,6 +36,18 @@ std::optional<Picture> waiting(const ViewContext& c, const Reply<Answer>& reply)
   return waiting(c, reply.question, reply.answer != nullptr);
 }
 
+/// Before the first run: asks a question, whose answer then arrives with the run, and returns the picture to
+/// show until then. Nothing if there is a run.
+template <class Q>
+std::optional<Picture> waiting_for_run(const ViewContext& c, const Q& question) {
+  if constexpr (requires { question.has_value(); }) {
+    if (!c.run && question) static_cast<void>(c.ask(*question));
+  } else {
+    if (!c.run) static_cast<void>(c.ask(question));
+  }
+  return waiting(c);
+}
+
 /// The region of a hit.
 const viz::Region& region_of(const Picture& picture, const viz::Hit& hit);
 /// The colour of text on a coloured background: the theme's, or its opposite if that is easier to read.

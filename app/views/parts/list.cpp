@@ -65,6 +65,14 @@ std::vector<Scroll> TableRows::bars(float right) const {
            [rows = *this](double to) -> ViewActions { return {rows.from(to)}; }}};
 }
 
+std::optional<ViewActions> keys_along_heads(const ViewContext&, const TableRows&, const Gesture& gesture) {
+  if (gesture.key == Key::up) return ViewActions{MoveHead{-1, 0}};
+  if (gesture.key == Key::down) return ViewActions{MoveHead{1, 0}};
+  if (gesture.key == Key::left) return ViewActions{MoveHead{0, -1}};
+  if (gesture.key == Key::right) return ViewActions{MoveHead{0, 1}};
+  return std::nullopt;
+}
+
 TableRows rows_in(const ListRows& list, const ViewContext& c, const Picture& picture) {
   TableRows rows{&list.first, 0, 0, c.run ? picture.rows.all : 0, {}};
   for (const viz::Region& region : picture.regions) {

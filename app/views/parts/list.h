@@ -65,6 +65,9 @@ struct ListRows {
 /// Keys with another meaning here than ListRows::keys says. Nothing: this key has none; null: no key has.
 using ListKey = std::optional<ViewActions> (*)(const ViewContext&, const TableRows&, const Gesture&);
 
+/// Arrows select another layer or head, for lists next to a grid of heads.
+std::optional<ViewActions> keys_along_heads(const ViewContext&, const TableRows&, const Gesture& gesture);
+
 /// The rows that a picture shows.
 TableRows rows_in(const ListRows& list, const ViewContext& context, const Picture& picture);
 ViewActions list_gesture(const ListRows& list, PictureClick click, ListKey key, const ViewContext& context,

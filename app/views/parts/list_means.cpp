@@ -1,37 +1,18 @@
 #include "app/views/parts/list_means.h"
 
-#include <algorithm>
-#include <cmath>
-#include <functional>
-#include <optional>
-#include <span>
-#include <string>
-#include <utility>
-#include <vector>
-
-#include "app/counted.h"
 #include "app/run/answers.h"
-#include "app/views/parts/declare.h"
-#include "app/views/parts/frame.h"
-#include "app/views/parts/list.h"
-#include "app/views/parts/names.h"
-#include "app/views/parts/prompt_list_words.h"
+#include "app/views/parts/parts.h"
 #include "model/files/error.h"
 #include "model/files/quote.h"
-#include "viz/charts/table.h"
 #include "viz/scene/theme.h"
 
 namespace headscope::app {
 
-const Option<bool> kMeanOverList = [] {
-  auto option = session_only(switch_option(
-      "over-list", "Mean over prompts", "mM",
-      "the mean over all prompts of the open list with its standard error, instead of the shown "
-      "prompt",
-      "mean over {}"));
-  option.of_list = true;
-  return option;
-}();
+const Option<bool> kMeanOverList =
+    switch_option("over-list", "Mean over prompts", "mM",
+                  "the mean over all prompts of the open list with its standard error, instead of the shown "
+                  "prompt",
+                  "mean over {}", false, {.kept = false, .of_list = true});
 
 void measure_as(const ListedPrompt& line, const View& view, Options& options, Selection& selection) {
   require_measurable(line);

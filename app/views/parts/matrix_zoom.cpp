@@ -1,17 +1,8 @@
 #include "app/views/parts/matrix_zoom.h"
 
-#include <algorithm>
-#include <cmath>
 #include <cstdlib>
-#include <span>
 
-#include "app/run/analyses/patterns.h"
-#include "app/views/parts/declare.h"
-#include "app/views/parts/frame.h"
-#include "app/views/parts/menu_lines.h"
-#include "app/views/parts/names.h"
-#include "app/views/parts/navigation.h"
-#include "app/views/view.h"
+#include "app/views/parts/parts.h"
 
 namespace headscope::app {
 
@@ -124,36 +115,24 @@ ViewActions on_key(const ViewContext& c, const Gesture& gesture) {
 
 }  // namespace
 
-const Option<Zoom> kZoom = [] {
-  auto option = gesture_option<Zoom>("zoom", "Zoom", "only queries R to R and keys C to C (ends excluded)",
-                                     Zoom{}, 0, 0, "all");
-  option.phrase = "queries {}, keys {}";
-  option.of_prompt = true;
-  return option;
-}();
+const Option<Zoom> kZoom =
+    gesture_option<Zoom>("zoom", "Zoom", "only queries R to R and keys C to C (ends excluded)", Zoom{}, 0, 0,
+                         "all", {.phrase = "queries {}, keys {}", .of_prompt = true});
 
-const Option<DragAction> kDragAction = [] {
-  auto option = session_only(choice_option<DragAction>(
-      "paint", "Mouse", "][",
-      "what dragging over cells does: pan the picture, mask keys for queries, unmask them, "
-      "or mark a shape",
-      {{"off", "Pan", "Drag to pan when zoomed"},
-       {"mask", "Mask", "Drag to mask keys for queries"},
-       {"unmask", "Unmask", "Drag to unmask keys for queries, including later keys"},
-       {"shape", "Mark", "Drag to mark cells; the Search view finds heads with that shape"}}));
-  option.of_weights = option.pane_only = true;
-  return option;
-}();
+const Option<DragAction> kDragAction = choice_option<DragAction>(
+    "paint", "Mouse", "][",
+    "what dragging over cells does: pan the picture, mask keys for queries, unmask them, "
+    "or mark a shape",
+    {{"off", "Pan", "Drag to pan when zoomed"},
+     {"mask", "Mask", "Drag to mask keys for queries"},
+     {"unmask", "Unmask", "Drag to unmask keys for queries, including later keys"},
+     {"shape", "Mark", "Drag to mark cells; the Search view finds heads with that shape"}},
+    {.kept = false, .of_weights = true, .pane_only = true});
 
-const Option<std::vector<int>> kShape = [] {
-  auto option =
-      gesture_option("shape-cells", "Shape", "cells of the shape to search for, as marked on a heatmap",
-                     std::vector<int>(), 0, head_number(kHeadNumbers - 1, kHeadNumbers - 1), "none");
-  option.phrase = "{marked cell}";
-  option.cells = true;
-  option.most = 256;
-  return option;
-}();
+const Option<std::vector<int>> kShape =
+    gesture_option("shape-cells", "Shape", "cells of the shape to search for, as marked on a heatmap",
+                   std::vector<int>(), 0, head_number(kHeadNumbers - 1, kHeadNumbers - 1), "none",
+                   {.phrase = "{marked cell}", .cells = true, .most = 256});
 
 void paint_shape(viz::Scene& scene, const ViewContext& c, const viz::Region& region) {
   const std::vector<int> shape = c.options[kShape];

@@ -1,18 +1,9 @@
 #include "app/views/parts/menu_lines.h"
 
-#include <limits>
-#include <utility>
-
-#include "app/run/analyses/patterns.h"
 #include "app/run/analyses/sweep.h"
 #include "app/run/edits/edit_list.h"
 #include "app/run/edits/edit_text.h"
-#include "app/views/parts/comparison_words.h"
-#include "app/views/parts/declare.h"
-#include "app/views/parts/difference.h"
-#include "app/views/parts/names.h"
-#include "app/views/parts/navigation.h"
-#include "app/views/view.h"
+#include "app/views/parts/parts.h"
 
 namespace headscope::app {
 

@@ -1,4 +1,7 @@
 #pragma once
+#include <algorithm>
+#include <cmath>
+
 #include "app/views/parts/comparison_words.h"
 #include "app/views/parts/declare.h"
 #include "app/views/parts/difference.h"
@@ -15,5 +18,9 @@
 #include "app/views/parts/shaded_tokens.h"
 #include "app/views/parts/strips.h"
 #include "app/views/parts/weight_colors.h"
+#include "viz/charts/axis.h"
+#include "viz/charts/bars.h"
+#include "viz/charts/vector_strip.h"
+#include "viz/scene/colormap.h"
 
 // All that views are made of.

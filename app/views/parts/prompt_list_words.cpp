@@ -1,10 +1,6 @@
 #include "app/views/parts/prompt_list_words.h"
 
-#include <utility>
-
-#include "app/counted.h"
-#include "app/views/parts/frame.h"
-#include "app/views/parts/names.h"
+#include "app/views/parts/parts.h"
 
 namespace headscope::app {
 

@@ -1,13 +1,6 @@
 #include "app/views/parts/shaded_tokens.h"
 
-#include <algorithm>
-#include <cmath>
-#include <utility>
-
-#include "app/counted.h"
-#include "app/views/parts/frame.h"
-#include "app/views/parts/names.h"
-#include "viz/charts/table.h"
+#include "app/views/parts/parts.h"
 
 namespace headscope::app {
 namespace {

@@ -1,15 +1,6 @@
 #include "app/views/parts/strips.h"
 
-#include <algorithm>
-#include <cmath>
-
-#include "app/views/parts/declare.h"
-#include "app/views/parts/frame.h"
-#include "app/views/parts/names.h"
-#include "app/views/parts/navigation.h"
-#include "app/views/view.h"
-#include "viz/charts/vector_strip.h"
-#include "viz/scene/scale.h"
+#include "app/views/parts/parts.h"
 
 namespace headscope::app {
 

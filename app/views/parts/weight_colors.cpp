@@ -1,10 +1,6 @@
 #include "app/views/parts/weight_colors.h"
 
-#include <algorithm>
-
-#include "app/views/parts/comparison_words.h"
-#include "app/views/parts/declare.h"
-#include "app/views/parts/difference.h"
+#include "app/views/parts/parts.h"
 
 namespace headscope::app {
 
