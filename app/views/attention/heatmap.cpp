@@ -1,4 +1,3 @@
-#include "app/run/analyses/attention_pattern.h"
 #include "app/run/sources/pattern_file.h"
 #include "app/views/parts/parts.h"
 #include "model/pass/plan.h"

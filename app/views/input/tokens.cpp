@@ -1,4 +1,3 @@
-#include "app/run/analyses/next_token.h"
 #include "app/views/parts/parts.h"
 #include "viz/text/utf8.h"
 

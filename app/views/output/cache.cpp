@@ -1,6 +1,5 @@
 #include <numeric>
 
-#include "app/run/analyses/next_token.h"
 #include "app/views/output/continuation.h"
 #include "app/views/parts/parts.h"
 

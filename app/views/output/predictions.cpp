@@ -2,7 +2,6 @@
 #include <iterator>
 #include <numbers>
 
-#include "app/run/analyses/next_token.h"
 #include "app/views/output/continuation.h"
 #include "app/views/parts/parts.h"
 

@@ -1,7 +1,6 @@
 #include <array>
 #include <map>
 
-#include "app/run/analyses/next_token.h"
 #include "app/run/tries.h"
 #include "app/views/output/continuation.h"
 #include "app/views/parts/parts.h"
