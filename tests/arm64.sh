@@ -51,8 +51,8 @@ if [[ " $* " == *" package "* ]]; then
     [[ -f $unpacked/usr/$file ]] || { echo "$deb has no usr/$file" >&2; exit 1; }
   done
   "${program[@]}" --version
-  "${program[@]}" predict --prompt "Once upon a" --top 3
-  "${program[@]}" plot lens --prompt "Once upon a time" --out "$unpacked/lens.svg" >/dev/null
+  "${program[@]}" predict --prompt "Once upon a" --count 3
+  "${program[@]}" lens --prompt "Once upon a time" --out "$unpacked/lens.svg" >/dev/null
   grep -q '</svg>' "$unpacked/lens.svg" || { echo "the lens was not drawn" >&2; exit 1; }
   "${program[@]}" doctor | tee "$unpacked/doctor.txt"
   grep -q 'loops  *NEON' "$unpacked/doctor.txt" || { echo "doctor does not know NEON" >&2; exit 1; }
@@ -71,7 +71,8 @@ if [[ " $* " == *" compare "* ]]; then
     local prompt='The cat and the dog ran to the sea, and the cat'
     mkdir "$1"
     "${@:2}" trace --prompt "$prompt" --out "$1/trace.safetensors" >/dev/null
-    "${@:2}" plot $views --prompt "$prompt" --no-recipe --out "$1/{view}.csv" >/dev/null
+    local view
+    for view in $views; do "${@:2}" "$view" --prompt "$prompt" --out "$1/$view.csv"; done
   }
   write "$folder/here" "$portable"
   write "$folder/there" "${program[@]}"

@@ -77,8 +77,8 @@ Cell cell_of(const std::optional<Value>& value) {
 struct TableFact {
   std::string name;
   std::variant<double, std::string> value;
-  std::string unit = {bool about =
-                          false;  ///< it says what the numbers are about, as a position does; it has no mean
+  std::string unit = {};
+  bool about = false;  ///< it says what the numbers are about, as a position does; it has no mean
 };
 };  // namespace headscope::app
 

@@ -134,15 +134,22 @@ def _arguments(name, value):
 
 def _line(prompt):
     """A prompt as a line of a list."""
-    plain = prompt.tolist() if isinstance(prompt, (np.ndarray, np.generic)) else prompt
-    return json.dumps(plain if isinstance(plain, (str, dict)) else {"ids": [int(item) for item in plain]})
+    line = prompt if isinstance(prompt, (str, dict)) else {"ids": prompt}
+    try:
+        return json.dumps(line, allow_nan=False, default=lambda value: value.tolist())  # of numpy
+    except ValueError:
+        raise ValueError("a prompt's line must have finite numbers, found nan or infinity") from None
+
+
+def _bytes(value):
+    """Bytes from a list of numbers, or a column of them in hexadecimal."""
+    return [bytes.fromhex(item) for item in value] if value and isinstance(value[0], str) else bytes(value)
 
 
 def _with_arrays(value):
-    """An answer with its lists of numbers as arrays (None as nan), and lists of bytes as bytes."""
+    """An answer with its lists of numbers as arrays (None as nan), and those of bytes as bytes."""
     if isinstance(value, dict):
-        return {key: bytes(item) if key == "bytes" and isinstance(item, list) and all(isinstance(one, int) for one in item)
-                else _with_arrays(item) for key, item in value.items()}
+        return {key: _bytes(item) if key == "bytes" and isinstance(item, list) else _with_arrays(item) for key, item in value.items()}
     if not isinstance(value, list):
         return value
     if value and all(item is None or (isinstance(item, (int, float)) and not isinstance(item, bool)) for item in value):
@@ -375,10 +382,7 @@ class Headscope:
     def _answer(self, request):
         with self._lock:
             self._count += 1
-            try:
-                line = json.dumps({"id": self._count, **request}, allow_nan=False).encode() + b"\n"
-            except ValueError:
-                raise ValueError("a prompt's line must have finite numbers, found nan or infinity") from None
+            line = json.dumps({"id": self._count, **request}).encode() + b"\n"
             if self._process is None or self._process.poll() is not None:
                 self._end()
                 self._start()

@@ -68,7 +68,7 @@ class WrongPrompt(ProgramCase):
     def test_exactly_the_whole_context_is_not_too_long(self):
         n_ctx = CONFIG["n_ctx"]
         ids = ",".join(["5"] * n_ctx)
-        self.assertEqual(len(self.json("predict", "--ids", ids)["tokens"]), n_ctx)
+        self.assertEqual(self.json("predict", "--ids", ids)["facts"]["position"], n_ctx - 1)
         self.fail_with(1, "predict", "--ids", ids, "--bos", contains=[str(n_ctx + 1), str(n_ctx)])
 
     def test_a_bad_line_is_named_by_its_number(self):
@@ -83,7 +83,7 @@ class WrongPrompt(ProgramCase):
 
 class Output(ProgramCase):
     def writers(self, png, safetensors):
-        return (["plot", "heatmap", "--prompt", PROMPT, "--out", png], ["trace", "--prompt", PROMPT, "--out", safetensors])
+        return (["heatmap", "--prompt", PROMPT, "--out", png], ["trace", "--prompt", PROMPT, "--out", safetensors])
 
     def test_paths_that_cannot_be_written(self):
         taken = self.folder / "taken.png"
@@ -117,7 +117,7 @@ class Output(ProgramCase):
             self.assertEqual(list(self.folder.iterdir()), [])
 
     def test_a_reader_that_went_away_is_no_message(self):
-        process = subprocess.Popen([HEADSCOPE, "predict", "--prompt", PROMPT, "--top", str(CONFIG["vocab_size"]), "--all-positions", "--json"],
+        process = subprocess.Popen([HEADSCOPE, "sampling", "--prompt", PROMPT, "--json"],
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         process.stdout.read(10)
         process.stdout.close()

@@ -27,17 +27,21 @@ class ClientCase(ProgramCase):
 
 
 class Arrays(ClientCase):
-    def test_json_has_arrays_and_bytes(self):
-        answer = self.hs.predict(PROMPT, top=3, all_positions=True)
-        plain = self.json("predict", "--prompt", PROMPT, "--top", "3", "--all-positions")
-        self.assertEqual([guess["id"] for guess in answer["next"]], [guess["id"] for guess in plain["next"]])
-        self.assertEqual(b"".join(token["bytes"] for token in answer["tokens"]), PROMPT.encode())
-        sweep, printed = self.hs.sweep(PROMPT), self.json("sweep", "--prompt", PROMPT)
-        self.assertEqual(sweep["changes"].shape, (CONFIG["n_layer"], CONFIG["n_head"]))
-        np.testing.assert_array_equal(sweep["changes"], np.array(printed["changes"], float))
-        parts = self.hs.attribute(PROMPT)
-        heads = np.stack([layer["heads"] for layer in parts["layers"]])
-        self.assertEqual(heads.shape, (CONFIG["n_layer"], CONFIG["n_head"]))
+    def test_columns_are_arrays(self):
+        answer, printed = self.hs.run("predictions", prompt=PROMPT), self.json("predictions", "--prompt", PROMPT)
+        columns = answer["columns"]
+        self.assertEqual(columns["token"], printed["columns"]["token"])
+        np.testing.assert_array_equal(columns["loss"], np.array(printed["columns"]["loss"], float))
+        self.assertTrue(np.isnan(columns["loss"][-1]))
+        self.assertEqual(answer["facts"]["perplexity"], printed["facts"]["perplexity"])
+        self.assertEqual((answer["units"]["loss"], b"".join(self.hs.tokens(PROMPT)["columns"]["bytes"])), ("bits", PROMPT.encode()))
+        means = self.hs.sweep(prompts=["one two one", "one two"], mean=True, token=" the", other_token=" a")
+        self.assertEqual(means["facts"]["prompts"], 2)
+        self.assertEqual(len(means["columns"]["change standard error"]), CONFIG["n_layer"] * CONFIG["n_head"])
+        files = [self.folder / f"part-{part}.json" for part in range(2)]
+        for part, file in enumerate(files):
+            self.hs.metrics(prompts=["one two one", "one two"], mean=True, shard=f"{part}/2", out=file)
+        self.assertEqual(self.hs.metrics(merge=files)["facts"]["prompts"], 2)
 
     def test_trace_has_the_activations_by_name(self):
         traced = self.hs.trace(PROMPT, hooks=["blocks.0.attn.hook_z", "logits"])
@@ -63,18 +67,14 @@ class Arrays(ClientCase):
             expected = prompt if isinstance(prompt, bytes) else prompt.encode()
             if "\x00" in str(prompt):
                 prompt = expected
-            tokens = self.hs.tokens(prompt)["tokens"]
-            self.assertEqual(b"".join(token["bytes"] for token in tokens), expected)
+            if prompt:
+                self.assertEqual(b"".join(self.hs.tokens(prompt)["columns"]["bytes"]), expected)
         large = b"\xff" * (5 << 20)  # in a request of 8 MiB
         with self.assertRaisesRegex(HeadscopeError, "prompt"):
             self.hs.predict(large)
-        several = self.hs.predict(prompts=["one", [1, 2, 3], "three"], top=1)
-        self.assertEqual(len(several), 3)
-        self.assertEqual(self.hs.run("search", prompts=["a b a b"], top=2)[0]["best"][0]["prompt"], 1)
+        self.assertEqual(len(self.hs.predict(prompts=["one", [1, 2, 3], "three"], count=1)), 3)
         lines = [{"ids": np.array([1, 2, 3]), "token": "id:7", "position": np.int64(1)}, {"ids": [np.int32(4)]}]
-        answers = self.hs.run("attribute", prompts=lines)
-        self.assertEqual([len(answer["tokens"]) for answer in answers], [3, 1])
-        self.assertEqual(answers[0]["position"], 1)
+        self.assertEqual([answer["facts"]["position"] for answer in self.hs.attribute(prompts=lines)], [1, 0])
         for none in ([], (), np.empty(0)):
             with self.assertRaisesRegex(HeadscopeError, "prompts is empty"):
                 self.hs.predict(prompts=none)
@@ -97,7 +97,7 @@ class Figures(ClientCase):
         self.assertIsNone(png._repr_svg_())
         for width, figure in ((317, self.hs.plot("heatmap", PROMPT, for_="column")),  # 3.3 inches
                               (1280, self.hs.plot("heatmap", PROMPT, for_="slide")), (1600, self.hs.shot(PROMPT)),
-                              (800, self.hs.run("plot", "lens", prompt=PROMPT, size=800, scale=3, out="-", format="png"))):
+                              (800, self.hs.run("lens", prompt=PROMPT, size=800, scale=3, out="-", format="png"))):
             self.assertEqual(figure._repr_png_()[1], {"width": width})
         self.assertEqual(Figure(data.replace(b"pHYs", b"pHYx"), "png")._repr_png_()[:8], data[:8])
         svg = self.hs.plot("heatmap", PROMPT, format="svg", layer=1)
@@ -105,21 +105,21 @@ class Figures(ClientCase):
         self.assertIsNone(svg._repr_png_())
         svg.save(self.folder / "x.svg")
         self.assertEqual((self.folder / "x.svg").read_bytes(),
-                         self.succeed("plot", "heatmap", "--prompt", PROMPT, "--layer", "1", "--out", "-", "--format", "svg"))
+                         self.succeed("heatmap", "--prompt", PROMPT, "--layer", "1", "--out", "-", "--format", "svg"))
         self.assertIn(",", self.hs.plot("heatmap", PROMPT, format="csv"))
         self.assertIn("pdf", repr(self.hs.plot("lens", PROMPT, format="pdf")))
 
 
 class Failures(ClientCase):
     def test_are_the_programs_sentences(self):
-        for status, call in ((2, lambda: self.hs.run("nothing")), (2, lambda: self.hs.predict()), (2, lambda: self.hs.predict("x", top="y")),
+        for status, call in ((2, lambda: self.hs.run("nothing")), (2, lambda: self.hs.predict()), (2, lambda: self.hs.predict("x", count="y")),
                              (1, lambda: self.hs.predict("x", model="/nowhere")), (2, lambda: self.hs.predict("x", nonsense=1)),
                              (1, lambda: self.hs.predict("x", edit="L99H0.z=0")), (2, lambda: self.hs.tokens("a\x00b"))):
             with self.assertRaises(HeadscopeError) as caught:
                 call()
             self.assertEqual(caught.exception.status, status)
             self.assertRegex(str(caught.exception), r"\A[^\n]{10,}\Z")
-        self.assertEqual(len(self.hs.tokens("x")["tokens"]), 1)
+        self.assertEqual(self.hs.tokens("x")["columns"]["token"], ["x"])
 
     def test_notes_are_warnings(self):
         with warnings.catch_warnings(record=True) as caught:
@@ -137,17 +137,16 @@ class Failures(ClientCase):
         with self.assertRaisesRegex(HeadscopeError, "^the request: ") as caught:
             self.hs.predict("\ud800")
         self.assertEqual(caught.exception.status, 2)
-        for call in (lambda: self.hs.predict("x", top=float("nan")), lambda: self.hs.tokens(np.array([1, np.inf]))):
-            with self.assertRaisesRegex(ValueError, "finite numbers"):
-                call()
-        self.assertEqual(self.hs.tokens("a b")["tokens"][0]["text"], "a")
+        with self.assertRaisesRegex(ValueError, "finite numbers"):
+            self.hs.predict(prompts=[np.array([1, np.inf])])
+        self.assertEqual(self.hs.tokens("a b")["columns"]["token"][0], "a")
         self.assertIs(self.hs._process, process)
 
     def test_a_program_that_dies_is_said_and_started_again(self):
         self.hs.tokens("x")
         self.hs._process.kill()
         self.hs._process.wait()
-        self.assertEqual(len(self.hs.tokens("x")["tokens"]), 1)
+        self.assertEqual(self.hs.tokens("x")["columns"]["token"], ["x"])
         done = threading.Event()
 
         def kill():  # until it happens in a call: a program that was killed between two is started again
@@ -162,7 +161,7 @@ class Failures(ClientCase):
                 self.hs.sweep(PROMPT * 2)
         done.set()
         killer.join()
-        self.assertEqual(len(self.hs.tokens("x")["tokens"]), 1)
+        self.assertEqual(self.hs.tokens("x")["columns"]["token"], ["x"])
 
     def test_a_program_that_is_none(self):
         with self.assertRaisesRegex(HeadscopeError, "cannot start /nowhere/headscope"):
@@ -174,8 +173,8 @@ class Failures(ClientCase):
     def test_a_program_that_answers_garbage(self):
         script = self.folder / "garbage"
         for answer in ("", "[]", "nan", "[" * 100000, '{"id": 1}', '{"id": 1, "status": 0, "messages": 7}', '{"id": 9, "status": 0}',
-                       '{"id": 1, "status": 0, "messages": [], "format": "png", "base64": "x"}', '{"id": 1, "messages": [], "error": ""}',
-                       '{"id": 1, "status": 0, "messages": [], "result": [1%s]}' % ("0" * 400)):
+                       '{"id": 1, "status": 0, "messages": [], "base64": "x"}', '{"id": 1, "messages": [], "error": ""}',
+                       '{"id": 1, "status": 0, "messages": [], "text": "[1"}'):
             script.write_text(f"#!{sys.executable}\nimport sys\nfor line in sys.stdin.buffer:\n    print({answer!r}, flush=True)\n")
             script.chmod(0o755)
             for call in (Headscope.predict, Headscope.trace):
@@ -189,7 +188,7 @@ class Failures(ClientCase):
         with self.assertRaises(KeyboardInterrupt):
             while True:
                 self.hs.trace(PROMPT * 4)
-        self.assertEqual(self.hs.tokens("a b")["tokens"][0]["text"], "a")
+        self.assertEqual(self.hs.tokens("a b")["columns"]["token"][0], "a")
 
 
 class Process(ClientCase):
@@ -201,7 +200,7 @@ class Process(ClientCase):
             self.assertIs(hs._process, process)
         self.assertEqual(process.returncode, 0)
         hs.close()
-        self.assertEqual(len(hs.tokens("x")["tokens"]), 1)
+        self.assertEqual(hs.tokens("x")["columns"]["token"], ["x"])
         hs.close()
 
     def test_options_of_all_calls_are_those_of_the_calls_that_take_them(self):
@@ -215,9 +214,8 @@ class Process(ClientCase):
             self.assertEqual(made(hs.run("search", "--model", os.fspath(TALES), "--precision=f16", prompt="a")), ("tales", "f16"))
             self.assertEqual(made(hs.run("search", prompts=["a"], model=TALES, precision=None)[0]), ("tales", "bf16"))
             self.assertEqual(hs.run("info")["name"], "copy")
-            self.assertEqual(hs.run("tokens", prompt="a")["how"]["model"], "copy")
             self.assertIn("views", hs.run("views"))
-            self.assertIn("best", hs.run("search", attention=attention))
+            self.assertIn("weight", hs.run("search", attention=attention)["columns"])
             hs.plot("heatmap", "a b", precision="f16").save(figure)
             recipe = hs.run("info", figure)
             self.assertEqual(recipe, self.hs.run("info", figure))

@@ -50,12 +50,13 @@ COMMANDS = {
     "shards": ["predict", "--model", "IN/sharded", "--prompts", "IN/prompts.jsonl", "--edits", "IN/edits.txt", "--json"],
     "standard input": ["predict", "--model", "IN/model", "--prompt-file", "-"],
     "trace": ["trace", *PLACED, "--hooks", "*pattern,*resid_pre", "--out", "OUT/run.safetensors"],
-    "png": ["plot", "heatmap", *PLACED, "--out", "OUT/a.png"],
-    "in the place of another": ["plot", "next", *PLACED, "--out", "OUT/old.csv"],
-    "list": ["plot", "next", *LISTED, "--out", "OUT/{n}.svg"],
-    "recipe": ["plot", "--recipe", "IN/figure.png", "--model", "IN/model", "--out", "OUT/a.svg"],
-    "metrics": ["metrics", *LISTED, "--json"],
-    "patterns": ["plot", "heads", "--attention", "IN/patterns.safetensors", "--out", "OUT/a.svg"],
+    "png": ["heatmap", *PLACED, "--out", "OUT/a.png"],
+    "in the place of another": ["next", *PLACED, "--out", "OUT/old.csv"],
+    "list": ["next", *LISTED, "--out", "OUT/{n}.svg"],
+    "recipe": ["heatmap", "--recipe", "IN/figure.png", "--model", "IN/model", "--out", "OUT/a.svg"],
+    "mean": ["metrics", *LISTED, "--mean", "--out", "OUT/part.json"],
+    "merge": ["metrics", "--merge", "IN/part-0.json", "IN/part-1.json"],
+    "patterns": ["heads", "--attention", "IN/patterns.safetensors", "--out", "OUT/a.svg"],
     "window": ["shot", *PLACED, "--size", "800x560", "--out", "OUT/w.png"],
     "tour": ["shot", "--model", "IN/model", "--tour", "IN/tour.md", "--size", "800x560", "--out", "OUT/w.png"],
 }
@@ -175,8 +176,11 @@ class ModelCase(FaultCase):
         (self.inputs / "tour.md").write_text("# A tour\n\nWhere to look.\n\n## A stop\n- prompt: one two\n- layer: 1\n\nLook.\n")
         (self.outputs / "old.csv").write_text("old")
         given = ["--model", model, "--prompt", PROMPT]
-        self.succeed("plot", "heatmap", *given, "--out", self.inputs / "figure.png")
+        self.succeed("heatmap", *given, "--out", self.inputs / "figure.png")
         self.succeed("trace", *given, "--hooks", "*pattern", "--out", self.inputs / "patterns.safetensors")
+        for part in range(2):
+            self.succeed("metrics", "--model", model, "--prompts", self.inputs / "prompts.jsonl", "--mean", "--shard", f"{part}/2",
+                         "--out", self.inputs / f"part-{part}.json")
 
 
 class Commands(ModelCase):

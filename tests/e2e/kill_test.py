@@ -103,7 +103,7 @@ class Kill(ProgramCase):
 
     def test_a_picture(self):
         out = self.folder / "a.png"
-        arguments = ("plot", "heatmap", "--prompt", PROMPT, "--out", out)
+        arguments = ("heatmap", "--prompt", PROMPT, "--out", out)
         self.succeed(*arguments)
         whole = out.read_bytes()
 
@@ -116,7 +116,7 @@ class Kill(ProgramCase):
     def test_many_pictures(self):
         prompts = self.folder / "prompts.jsonl"
         prompts.write_text("".join(json.dumps(f"{PROMPT} number {n}") + "\n" for n in range(12)))
-        arguments = ("plot", "next", "--prompts", prompts, "--out")
+        arguments = ("next", "--prompts", prompts, "--out")
         whole = self.folder / "whole"
         whole.mkdir()
         self.succeed(*arguments, whole / "{n}.svg")

@@ -19,12 +19,9 @@ class MeansOverAList(ProgramCase):
         self.list = self.folder / "others.jsonl"
         self.list.write_text("".join(json.dumps(text) + "\n" for text in TEXTS))
 
-    def ids(self, text, *more):
-        return [token["id"] for token in self.json("tokens", "--prompt", text, *more)["tokens"]]
-
-    def means(self, texts=TEXTS, *more):
+    def means(self):
         """Each activation's mean over all positions of all texts."""
-        passes = [gpt2_reference.run_folder(TALES, self.ids(text, *more)) for text in texts]
+        passes = [gpt2_reference.run_folder(TALES, self.ids(text)) for text in TEXTS]
         return {name: np.concatenate([one[name] for one in passes]).mean(axis=0) for name in passes[0]
                 if not name.endswith(("scores", "pattern"))}
 
@@ -62,9 +59,10 @@ class MeansOverAList(ProgramCase):
 
     def test_a_sweep_sets_them(self):
         means = self.means()
-        answer = self.json("sweep", "--prompt", PROMPT, "--ablate", "mean", "--mean-over", self.list, "--metric", "logit")
-        self.assertEqual((answer["change"], answer["how"]["mean_over"]["prompts"]), ("list-mean", 4))
-        token = answer["token"]["id"]
+        answer = self.json("sweep", "--prompt", PROMPT, "--mean-over", self.list, "--metric", "logit")
+        self.assertEqual((answer["options"]["sweep-change"], answer["how"]["mean_over"]["prompts"]), ("list-mean", 4))
+        token = answer["facts"]["token id"]
+        changes = dict(zip(zip(answer["columns"]["layer"], answer["columns"]["head"]), answer["columns"]["change"]))
         for layer, head in ((0, 0), (2, 5), (5, 7)):
             def edit(name, value):
                 value = value.copy()
@@ -72,42 +70,38 @@ class MeansOverAList(ProgramCase):
                     value[:, head] = means[name][head]
                 return value
             expected = self.logits(PROMPT, edit)[token] - self.logits(PROMPT, lambda name, value: value)[token]
-            self.assertAlmostEqual(answer["changes"][layer][head], expected, delta=1e-4)
-        words = self.succeed("sweep", "--prompt", PROMPT, "--ablate", "mean", "--mean-over", self.list).decode()
-        self.assertIn(f"; means over {answer['how']['mean_over']['tokens']} tokens of 4 prompts of others.jsonl\n", words)
+            self.assertAlmostEqual(changes[layer, head], expected, delta=1e-4)
 
     def test_neither_the_order_nor_shards_matter(self):
         turned = self.list_of(*(json.dumps(text) for text in reversed(TEXTS)), name="turned.jsonl")
-        sweep = ["sweep", "--prompt", PROMPT, "--ablate", "mean", "--mean-over"]
-        self.assertEqual(self.json(*sweep, self.list)["changes"], self.json(*sweep, turned)["changes"])
+        sweep = ["sweep", "--prompt", PROMPT, "--mean-over"]
+        np.testing.assert_allclose(self.json(*sweep, self.list)["columns"]["change"], self.json(*sweep, turned)["columns"]["change"],
+                                   rtol=0, atol=1e-5)
         prompts = self.list_of(*(json.dumps(f"The {name} gave Mr. Fox a horse. Then the {name} gave Mr.")
                                  for name in ("king", "queen", "wolf")), name="prompts.jsonl")
-        def whole(listed):
-            return ["sweep", "--prompts", prompts, "--ablate", "mean", "--mean-over", listed, "--mean", "--token", " Fox"]
-        at_once = self.json(*whole(self.list))
-        parts = []
-        for part in range(2):
-            parts.append(self.folder / f"part-{part}.json")
-            self.succeed(*whole(self.list), "--shard", f"{part}/2", "--out", parts[-1])
+        whole = ["sweep", "--prompts", prompts, "--mean-over", self.list, "--mean", "--token", " Fox"]
+        at_once, parts = self.json(*whole), [self.folder / f"part-{part}.json" for part in range(2)]
+        for number, part in enumerate(parts):
+            self.succeed(*whole, "--shard", f"{number}/2", "--out", part)
         merged = self.json("sweep", "--merge", *parts)
-        self.assertEqual(merged["means"], at_once["means"])
-        self.assertEqual(merged["how"], at_once["how"])
+        self.assertEqual({name: merged[name] for name in ("how", "options", "skipped", "units", "ranked_by")},
+                         {name: at_once[name] for name in ("how", "options", "skipped", "units", "ranked_by")})
         self.assertEqual(merged["how"]["list"], {"file": "prompts.jsonl", "sha256": hashlib.sha256(prompts.read_bytes()).hexdigest(), "prompts": 3})
-        without = self.folder / "without.json"
-        self.succeed("sweep", "--prompts", prompts, "--ablate", "mean", "--mean", "--token", " Fox", "--shard", "1/2", "--out", without)
-        self.fail_with(1, "sweep", "--merge", parts[0], without, "--json", contains="mean_over")
-        self.assertEqual(at_once["of"]["change"], "list-mean")
-        words = self.succeed(*whole(self.list)).decode()
-        self.assertRegex(words.splitlines()[0], r"^Each head replaced by its mean over a list of prompts: change of logit difference: mean over 3 prompts of prompts.jsonl ± standard error; means over \d+ tokens of "
-                         r"4 prompts of others.jsonl$")
-        self.assertEqual(self.succeed("sweep", "--merge", *parts).decode(), words)
+        for kind in ("facts", "columns"):
+            self.assertEqual(list(merged[kind]), list(at_once[kind]))
+            for name, numbers in at_once[kind].items():
+                if name.endswith((" mean", " standard error", " count")):
+                    np.testing.assert_allclose(np.array(merged[kind][name], float), np.array(numbers, float), rtol=1e-9, atol=1e-12)
+                else:
+                    self.assertEqual(merged[kind][name], numbers, name)
+        self.assertEqual(self.succeed("sweep", "--merge", *parts), self.succeed(*whole))
         other = self.folder / "other.json"
-        self.succeed(*whole(turned), "--shard", "1/2", "--out", other)
-        self.fail_with(1, "sweep", "--merge", parts[0], other, "--json", contains="mean_over")
+        self.succeed("sweep", "--prompts", prompts, "--mean", "--token", " Fox", "--shard", "1/2", "--out", other)
+        self.fail_with(1, "sweep", "--merge", parts[0], other, contains="other.json")
 
     def test_a_bad_list_is_one_sentence_with_its_line(self):
         def said(file, contains):
-            self.fail_with(1, "sweep", "--prompt", PROMPT, "--ablate", "mean", "--mean-over", file, contains=contains)
+            self.fail_with(1, "sweep", "--prompt", PROMPT, "--mean-over", file, contains=contains)
             self.fail_with(1, "predict", "--prompt", PROMPT, "--edit", "L0H0.z=mean", "--mean-over", file, contains=contains)
         said(self.folder / "none.jsonl", "none.jsonl")
         said(self.list_of(), ["there is no prompt in ", "bad.jsonl"])

@@ -84,6 +84,9 @@ class ProgramCase(unittest.TestCase):
         self.assertTrue(out.endswith(b"\n") and out.count(b"\n") == 1, out[:200])
         return json.loads(out.decode("utf-8", "strict"))
 
+    def ids(self, prompt, *more):
+        return self.json("tokens", "--prompt", prompt, *more)["columns"]["id"]
+
     def sentence(self, stderr):
         """The one-line error message."""
         message = stderr.decode("utf-8", "replace")
@@ -107,6 +110,11 @@ class ProgramCase(unittest.TestCase):
         for part in [contains] if isinstance(contains, str) else contains:
             self.assertIn(part, message)
         return message
+
+
+def text_of(tokens):
+    """The bytes of a prompt whose tokens `headscope tokens` has answered."""
+    return b"".join(map(bytes.fromhex, tokens["columns"]["bytes"]))
 
 
 def png_size(data):

@@ -1,4 +1,4 @@
-"""info, tokens, predict, generate, views: their output, compared with the float64 reference and the input bytes."""
+"""info, tokens, predictions, generate: their output, compared with the float64 reference and the input bytes."""
 import json
 import os
 import shutil
@@ -6,7 +6,7 @@ import subprocess
 
 import numpy as np
 
-from program import CONFIG, END_OF_TEXT, HEADSCOPE, ON_WINDOWS, PROMPT, TALES, ProgramCase, main, run, spelled  # first: it finds the reference
+from program import CONFIG, END_OF_TEXT, HEADSCOPE, ON_WINDOWS, PROMPT, TALES, ProgramCase, main, run, spelled, text_of  # first: it finds the reference
 import gpt2_reference
 import safetensors_io
 
@@ -65,85 +65,63 @@ class Tokens(ProgramCase):
                 ways.append(self.json("tokens", "--prompt", prompt))
             for way in ways:
                 self.assertEqual(way, ways[0])
-            tokens = ways[0]["tokens"]
-            self.assertEqual(b"".join(bytes(token["bytes"]) for token in tokens), prompt)
-            end = 0
-            for token in tokens:
-                self.assertEqual(token["start"], end)
-                end = token["end"]
-                self.assertEqual(bytes(token["bytes"]), prompt[token["start"]:end])
-                self.assertEqual(token["text"], bytes(token["bytes"]).decode("utf-8", "replace"))
-            self.assertEqual(end, len(prompt))
-
-    def test_needs_only_the_tokenizers_files(self):
-        for name in ("vocab.json", "merges.txt"):
-            shutil.copy(TALES / name, self.folder)
-        self.assertEqual(self.json("tokens", "--model", self.folder, "--prompt", PROMPT)["tokens"],
-                         self.json("tokens", "--model", TALES, "--prompt", PROMPT)["tokens"])
+            if prompt:  # else the start token is run
+                columns = ways[0]["columns"]
+                self.assertEqual(text_of(ways[0]), prompt)
+                self.assertEqual(columns["start"], [0, *columns["end"][:-1]])
+                self.assertEqual(columns["end"][-1], len(prompt))
 
 
-class Predict(ProgramCase):
+class Predictions(ProgramCase):
     @classmethod
     def setUpClass(cls):
-        cls.ids = [token["id"] for token in json.loads(run("tokens", "--prompt", PROMPT, "--json").stdout)["tokens"]]
-        cls.logits = gpt2_reference.run_folder(TALES, cls.ids)["logits"]
+        cls.text = json.loads(run("tokens", "--prompt", PROMPT, "--json").stdout)["columns"]["id"]
+        cls.logits = gpt2_reference.run_folder(TALES, cls.text)["logits"]
         cls.probabilities = gpt2_reference.softmax(cls.logits)
 
-    def check(self, position, guesses, count):
-        self.assertEqual(len(guesses), count)
-        expected = np.argsort(-self.logits[position], kind="stable")[:count]
-        for guess, best in zip(guesses, expected):
-            self.assertAlmostEqual(guess["logit"], self.logits[position][best], delta=1e-3)
-            self.assertAlmostEqual(guess["logit"], self.logits[position][guess["id"]], delta=1e-3)
-            self.assertAlmostEqual(guess["probability"], self.probabilities[position][guess["id"]], delta=1e-4)
-            self.assertEqual(guess["text"], bytes(guess["bytes"]).decode("utf-8", "replace"))
+    def test_of_the_next_token_are_what_the_reference_computes(self):
+        columns = self.json("predict", "--prompt", PROMPT, "--count", "7")["columns"]
+        best = np.argsort(-self.logits[-1], kind="stable")[:7]
+        np.testing.assert_allclose(columns["logit"], self.logits[-1][best], rtol=0, atol=1e-3)
+        np.testing.assert_allclose(columns["logit"], self.logits[-1][columns["id"]], rtol=0, atol=1e-3)
+        np.testing.assert_allclose(columns["probability"], self.probabilities[-1][columns["id"]], rtol=0, atol=1e-4)
 
-    def test_is_what_the_reference_computes(self):
-        answer = self.json("predict", "--prompt", PROMPT, "--top", "7")
-        self.assertEqual([token["id"] for token in answer["tokens"]], self.ids)
-        self.check(-1, answer["next"], 7)
+    def test_of_all_positions_are_what_the_reference_computes(self):
+        answer = self.json("predictions", "--prompt", PROMPT)
+        columns, last = answer["columns"], len(self.text) - 1
+        self.assertEqual((columns["position"], columns["id"]), (list(range(last + 1)), self.text))
+        self.assertEqual(columns["next id"], [*self.text[1:], None])
+        for position, actual in enumerate(self.text[1:]):
+            logits, probability = self.logits[position], self.probabilities[position][actual]
+            self.assertAlmostEqual(columns["probability"][position], probability, delta=1e-4)
+            self.assertAlmostEqual(columns["loss"][position], -np.log2(probability), delta=1e-3)
+            better = np.sum(logits > logits[actual] + 2e-3)
+            close = np.sum(np.abs(logits - logits[actual]) <= 2e-3)
+            self.assertTrue(better < columns["rank"][position] <= better + close, "ranks start at 1")
+            guess = columns["guess 1 id"][position]
+            self.assertAlmostEqual(logits[guess], logits.max(), delta=1e-3)
+        self.assertAlmostEqual(answer["facts"]["mean loss"], np.mean(columns["loss"][:-1]), delta=1e-6)
 
-    def test_all_positions(self):
-        answer = self.json("predict", "--prompt", PROMPT, "--top", "3", "--all-positions")
-        self.assertEqual([entry["position"] for entry in answer["positions"]], list(range(len(self.ids))))
-        for entry in answer["positions"]:
-            position = entry["position"]
-            self.check(position, entry["next"], 3)
-            if position + 1 == len(self.ids):
-                self.assertIsNone(entry["following"])
-                continue
-            following, actual = entry["following"], self.ids[position + 1]
-            self.assertEqual(following["id"], actual)
-            self.assertAlmostEqual(following["probability"], self.probabilities[position][actual], delta=1e-4)
-            better = np.sum(self.logits[position] > self.logits[position][actual] + 2e-3)
-            close = np.sum(np.abs(self.logits[position] - self.logits[position][actual]) <= 2e-3)
-            self.assertTrue(better < following["rank"] <= better + close, "ranks start at 1")
-        self.assertEqual(answer["next"], answer["positions"][-1]["next"])
-
-    def test_the_same_however_it_is_asked(self):
-        expected = self.succeed("predict", "--prompt", PROMPT, "--json")
+    def test_are_the_same_however_they_are_asked_for(self):
+        expected = self.succeed("predict", "--prompt", PROMPT)
         file = self.folder / "prompt.txt"
         file.write_text(PROMPT)
-        ids = ",".join(map(str, self.ids))
+        ids = ",".join(map(str, self.text))
         for way in (["--ids", ids], ["--prompt-file", file], ["--prompt=" + PROMPT], ["--prompt", PROMPT, "--threads", "1"],
                     ["--prompt", PROMPT, "--threads", "3"], ["--model", TALES, "--prompt", PROMPT]):
-            self.assertEqual(self.succeed("predict", *way, "--json"), expected, way)
-
-    def test_the_empty_prompt_runs_the_start_token(self):
-        empty = self.json("predict", "--prompt", "")
-        self.assertEqual([token["text"] for token in empty["tokens"]], [END_OF_TEXT])
-        self.assertEqual(empty["next"], self.json("predict", "--prompt", END_OF_TEXT)["next"])
-        self.assertEqual(empty["next"], self.json("predict", "--ids", "")["next"])
+            self.assertEqual(self.succeed("predict", *way), expected, way)
+        empty = self.succeed("predict", "--prompt", "")
+        self.assertEqual(empty, self.succeed("predict", "--prompt", END_OF_TEXT))
+        self.assertEqual(empty, self.succeed("predict", "--ids", ""))
 
 
 class Generate(ProgramCase):
     def test_greedy_is_the_best_token_again_and_again(self):
-        ids = [token["id"] for token in self.json("tokens", "--prompt", "Once upon a")["tokens"]]
-        expected = b""
+        ids, expected = self.ids("Once upon a"), b""
         for _ in range(12):
-            best = self.json("predict", "--ids", ",".join(map(str, ids)), "--top", "1")["next"][0]
-            ids.append(best["id"])
-            expected += bytes(best["bytes"])
+            best = self.json("predict", "--ids", ",".join(map(str, ids)), "--count", "1")["columns"]
+            ids += best["id"]
+            expected += bytes.fromhex(best["bytes"][0])
         greedy = self.succeed("generate", "--prompt", "Once upon a", "--tokens", "12", "--temperature", "0")
         self.assertEqual(greedy, expected)
         self.assertEqual(self.succeed("generate", "--prompt", "Once upon a", "--tokens", "12", "--top-k", "1"), expected)

@@ -15,10 +15,10 @@ COMMANDS = [
     ["generate", *GIVEN, "--tokens", "5", "--temperature", "0.7", "--top-p", "0.9"],
     ["metrics", *GIVEN],
     ["trace", *GIVEN, "--hooks", "*pattern", "--out", "OUT/run.safetensors"],
-    ["plot", "heatmap", *GIVEN, "--out", "OUT/a.png"],
-    ["plot", "lens", *GIVEN, "--svg-text", "--out", "OUT/a.svg"],
-    ["plot", "next", *GIVEN, "--out", "OUT/a.pdf"],
-    ["plot", "scores", *GIVEN, "--out", "OUT/a.csv"],
+    ["heatmap", *GIVEN, "--out", "OUT/a.png"],
+    ["lens", *GIVEN, "--svg-text", "--out", "OUT/a.svg"],
+    ["next", *GIVEN, "--out", "OUT/a.pdf"],
+    ["scores", *GIVEN, "--out", "OUT/a.csv"],
     ["shot", *GIVEN, "--size", "800x560", "--out", "OUT/w.png"],
     ["doctor"],
 ]
@@ -113,9 +113,9 @@ class Fonts(SurroundingsCase):
         (self.folder / "fonts.conf").write_text("<fontconfig/>")
         env = {"LD_PRELOAD": SHIM, "FAULTY_HIDDEN": "/usr/share/fonts:/usr/local/share/fonts",
                "FONTCONFIG_FILE": str(self.folder / "fonts.conf"), **{name: "" for name in HOMES}}
-        self.expect_same_results(env, commands=[words for words in COMMANDS if words[0] in ("predict", "generate", "metrics", "trace")])
+        self.expect_same_results(env, commands=[words for words in COMMANDS if words[0] in ("predict", "generate", "metrics", "trace", "scores")])
         for words in COMMANDS:
-            if words[0] in ("plot", "shot"):
+            if words[-1].endswith((".png", ".svg", ".pdf")):
                 status, err, made = self.ran(words, env)
                 self.assertEqual((status, made), (1, (b"", {})), (words, err))
                 self.assertIn("font", self.one_sentence(err))
@@ -151,7 +151,7 @@ class Streams(SurroundingsCase):
                     self.assertIn("standard input", self.one_sentence(err))
 
     def test_nobody_reads(self):
-        for words in (COMMANDS[0], ["plot", "heatmap", *GIVEN, "--format", "svg", "--out", "-"], ["tokens", *GIVEN]):
+        for words in (COMMANDS[0], ["heatmap", *GIVEN, "--format", "svg", "--out", "-"], ["tokens", *GIVEN]):
             end, other = os.pipe()
             os.close(end)
             done = subprocess.run([HEADSCOPE, *words], stdout=other, stderr=subprocess.PIPE, timeout=60)

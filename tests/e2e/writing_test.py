@@ -1,5 +1,4 @@
-"""trace, plot, shot: the files they write."""
-
+"""The files that trace and views write."""
 import numpy as np
 
 from program import CONFIG, PROMPT, TALES, ProgramCase, main, only_on_linux, random_model  # first: it finds the reference
@@ -56,22 +55,22 @@ class Trace(ProgramCase):
         self.assertEqual(metadata["model"], "tales")
 
 
-class Plot(ProgramCase):
-    def plot(self, view, name, *arguments, prompt=PROMPT):
+class Pictures(ProgramCase):
+    def draw(self, view, name, *arguments, prompt=PROMPT):
         out = self.folder / name
-        self.succeed("plot", view, "--prompt", prompt, "--out", out, *arguments)
+        self.succeed(view, "--prompt", prompt, "--out", out, *arguments)
         return out.read_bytes()
 
     def test_many_prompts_make_many_files(self):
-        self.succeed("plot", "heatmap", "--prompts", "-", "--out", self.folder / "{n}.svg", stdin=b'"one"\n"two"\n')
+        self.succeed("heatmap", "--prompts", "-", "--out", self.folder / "{n}.svg", stdin=b'"one"\n"two"\n')
         self.assertEqual(sorted(path.name for path in self.folder.iterdir()), ["1.svg", "2.svg"])
-        self.assertEqual((self.folder / "2.svg").read_bytes(), self.plot("heatmap", "two.svg", prompt="two"))
+        self.assertEqual((self.folder / "2.svg").read_bytes(), self.draw("heatmap", "two.svg", prompt="two"))
 
     @only_on_linux("symbolic links, which Wine 8 lacks")
     def test_replaces_a_file_and_keeps_a_link(self):
         (self.folder / "real.svg").write_text("old")
         (self.folder / "link.svg").symlink_to("real.svg")
-        self.plot("heatmap", "link.svg")
+        self.draw("heatmap", "link.svg")
         self.assertTrue((self.folder / "link.svg").is_symlink())
         self.assertIn(b"<svg", (self.folder / "real.svg").read_bytes()[:400])
 

@@ -39,7 +39,7 @@ def views_of(program):
 def draw(job):
     program, view, prompt, file = job
     file.unlink(missing_ok=True)
-    done = run(program, "plot", view, "--prompt", prompt, "--out", str(file))
+    done = run(program, view, "--prompt", prompt, "--out", str(file))
     said = done.stderr.decode("utf-8", "replace").strip().splitlines() or ["no message"]
     return "" if done.returncode == 0 and file.exists() else f"status {done.returncode}, {said[-1]}"
 

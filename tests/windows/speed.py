@@ -29,7 +29,7 @@ def measured(program, empty, folder):
     start = min(timed(empty) for _ in range(3))
     found = {"start of nothing": start}
     found["version"] = timed(program, "--version")
-    found["first picture"] = timed(program, "plot", "heatmap", "--prompt", PROMPT, "--out", f"{folder}/a.png")
+    found["first picture"] = timed(program, "heatmap", "--prompt", PROMPT, "--out", f"{folder}/a.png")
     found["first window"] = timed(program, "shot", "--prompt", PROMPT, "--size", "1600x1000", "--out", f"{folder}/w.png")
     for name in ("first picture", "first window"):
         found[name + " after start"] = found[name] - start

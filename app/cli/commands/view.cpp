@@ -290,8 +290,7 @@ class ViewCommand {
   /// The options of the view that are not as they are by default, as the command line takes them.
   Json options_json(const Options& options, const Selection& selection) const {
     Json json = Json::object();
-    const View* const shown[] = {&view_};
-    for (const WrittenOption& option : written_options(options_of(view_, options), shown, true))
+    for (const WrittenOption& option : written_options(options_of(view_, options), &view_))
       json[option.name] = utf8_or_replacement(option.value);
     if (view_.caption.head) json["layer"] = selection.layer, json["head"] = selection.head;
     return json;

@@ -68,19 +68,24 @@ int open_window(Arguments& a, const std::filesystem::path& file, const Streams& 
   return run_window(options);
 }
 
+/// The file's name. Throws UsageError for what may be a command's name in place of a file's.
+std::string file_or_no_command(const std::string& name) {
+  const std::filesystem::path file = system::path_of(name);
+  if (file.empty() || file.has_extension() || file.has_parent_path()) return name;
+  std::vector<std::string> commands;
+  for (const CommandRow& row : command_rows()) commands.emplace_back(row.name);
+  for (const KnownName& known : kKnownNames) commands.emplace_back(known.name);
+  for (const View& view : views()) commands.emplace_back(view.id);
+  if (std::ranges::count(commands, name) > 0)
+    throw UsageError("the command comes first: headscope " + name + " …");
+  const std::string meant = nearest(name, commands);
+  throw UsageError("unknown command " + model::quote(name) +
+                   (meant.empty() ? "" : "; did you mean " + meant + "?"));
+}
+
 /// Checks the arguments; the file may be a list of prompts.
 void check_window(Arguments& a, std::filesystem::path& file) {
   const std::string name = model::quote(system::text_of(file));
-  if (!file.empty() && !file.has_extension() && !file.has_parent_path()) {
-    std::vector<std::string> commands;
-    for (const CommandRow& row : command_rows()) commands.emplace_back(row.name);
-    for (const KnownName& known : kKnownNames) commands.emplace_back(known.name);
-    for (const View& view : views()) commands.emplace_back(view.id);
-    if (std::ranges::count(commands, system::text_of(file)) > 0)
-      throw UsageError("the command comes first: headscope " + system::text_of(file) + " …");
-    const std::string meant = nearest(system::text_of(file), commands);
-    throw UsageError("unknown command " + name + (meant.empty() ? "" : "; did you mean " + meant + "?"));
-  }
   if (may_hold_prompts(file)) {
     refuse({{!a.over.empty(), "one list of prompts at a time: both --over and " + name + " were given"}});
     a.over = std::exchange(file, {});
@@ -103,8 +108,8 @@ Run describe_window(CLI::App& app, const std::shared_ptr<Arguments>& a) {
   add_comparison(app, *a);
   add_tour(app, *a);
   add_over(app, *a);
-  app.add_option(
-      "FILE", *file,
+  app.add_option_function<std::string>(
+      "FILE", [file](const std::string& name) { *file = file_or_no_command(name); },
       "a session (*.headscope), a figure made by headscope, attention\npatterns (*.safetensors), or a "
       "list of prompts (*.jsonl, *.txt), to\nopen in the window");
   return [a, file](const Streams& streams) {
