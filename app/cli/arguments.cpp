@@ -5,7 +5,6 @@
 #include <numeric>
 
 #include "app/ascii.h"
-#include "app/recipe/names.h"
 #include "app/run/edits/edit_text.h"
 #include "app/run/sources/precision_names.h"
 #include "app/views/figure_size.h"

@@ -79,10 +79,9 @@ struct Arguments {
   std::optional<ModelArguments> second_model;
   std::filesystem::path second_attention, edits_file, mean_over, over;
   PromptArguments prompt;
-  std::filesystem::path recipe;                ///< of which all this is the rest; empty: none
-  Session::Model made_with, second_made_with;  ///< what a recipe requires of the models' weights
-  std::string out;                             ///< a file, "-": standard output; empty: none was named
-  std::string format;                          ///< of --out -; empty: none was given
+  std::filesystem::path recipe;  ///< of which all this is the rest; empty: none
+  std::string out;               ///< a file, "-": standard output; empty: none was named
+  std::string format;            ///< of --out -; empty: none was given
   bool json = false;
   bool byte_order_mark = false;
   bool no_recipe = false;

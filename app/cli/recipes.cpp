@@ -6,12 +6,13 @@
 #include <utility>
 
 #include "app/counted.h"
+#include "app/run/edits/edit_text.h"
 #include "app/run/sources/model_discovery.h"
 #include "app/run/sources/paths.h"
 #include "app/run/sources/pattern_file.h"
 #include "app/run/sources/weights_hash.h"
 #include "app/text/json_text.h"
-#include "app/views/option_names.h"
+#include "app/views/chosen_options.h"
 #include "app/views/parts/names.h"
 #include "model/files/quote.h"
 #include "system/path_text.h"
@@ -74,8 +75,9 @@ std::string lines_of(const Recipe& recipe) {
        recipe.figure && recipe.figure->window
            ? "the whole window, with " + s.view + (s.second_view.empty() ? "" : " and " + s.second_view)
            : s.view);
-  for (const WrittenOption& option : written_options(s.options, shown_view(recipe)))
-    line("option", option.name + " " + option.value);
+  for (const OptionSpec* option : chosen_options(shown_views(recipe), s.options))
+    line("option",
+         std::string(option->name) + " " + viz::visible(to_text(*option, s.options.value(*option))));
   if (recipe.figure) line("command", command_of(recipe));
   return text;
 }
@@ -96,8 +98,6 @@ void take_recipe(Arguments& a, const fs::path& file, const View* view) {
   a.session = std::move(recipe.session);
   if (recipe.figure && of_window == (view == nullptr)) a.figure = *recipe.figure;
   if (view != nullptr) a.session.view = view->id, a.session.options = options_of(*view, a.session.options);
-  a.made_with = a.session.model;
-  if (a.session.second_model) a.second_made_with = *a.session.second_model;
   a.model.patterns = !a.session.model.attention.empty();
   a.model.name = a.model.patterns ? a.session.model.attention : a.session.model.name;
   a.model.by_name = true;
@@ -150,11 +150,11 @@ void require_weights(const Arguments& a, const WeightHashes& found) {
                           " accepts any weights");
   };
   if (a.model.by_name)
-    check(a.made_with, found.model,
+    check(a.session.model, found.model,
           (a.model.patterns ? "the file " : "the model ") + model::quote(*a.model.name),
           a.model.patterns ? "--attention" : "--model");
-  if (a.second_model && a.second_model->name == a.second_made_with.name)
-    check(a.second_made_with, found.second, "the second model " + model::quote(*a.second_model->name),
+  if (a.second_model && a.session.second_model && a.second_model->name == a.session.second_model->name)
+    check(*a.session.second_model, found.second, "the second model " + model::quote(*a.second_model->name),
           "--second-model");
 }
 
@@ -178,9 +178,9 @@ Recipe recipe_of(const Arguments& a, const View& view, const PromptRun& run, con
     s.prompt.ids = run.tokens.ids();
     if (run.tokens.has_start_token) s.prompt.ids.erase(s.prompt.ids.begin());
   }
-  s.edits = written_edits(run.prompt.edits);
-  Figure figure = a.figure;
-  return {figure_part(std::move(s), view), figure};
+  s.edits.clear();
+  for (const model::Edit& edit : run.prompt.edits) s.edits.push_back({edit_text(edit)});
+  return {figure_part(std::move(s), view), a.figure};
 }
 
 void write_recipe(const std::filesystem::path& file, bool json, std::ostream& out) {

@@ -2,13 +2,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "app/recipe/names.h"
 #include "app/recipe/recipe.h"
-#include "app/run/edits/edit_text.h"
 #include "app/run/sources/model_discovery.h"
 #include "app/run/sources/paths.h"
 #include "app/run/sources/precision_names.h"
-#include "app/views/option_names.h"
+#include "app/views/chosen_options.h"
 #include "app/views/parts/names.h"
 
 namespace headscope::app {
@@ -16,156 +14,137 @@ namespace {
 
 /// Quotes a word for bash and zsh, with $'...' if it has bytes that a terminal does not show.
 std::string shell_word(std::string_view word) {
-  constexpr std::string_view kHex = "0123456789abcdef";
-  const auto is_plain = [](unsigned char c) {
-    return std::isalnum(c) != 0 ||
-           std::string_view("-_./,:=+@%").find(static_cast<char>(c)) != std::string_view::npos;
+  static constexpr std::string_view kHex = "0123456789abcdef", kPlain = "-_./,:=+@%";
+  const auto is_plain = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || kPlain.find(c) != kPlain.npos;
   };
   if (!word.empty() && word.front() != '=' && std::ranges::all_of(word, is_plain)) return std::string(word);
-  const bool strange = std::ranges::any_of(word, [](unsigned char c) { return c < 0x20 || c >= 0x7f; });
-  std::string quoted = strange ? "$'" : "'";
+  bool escapes = false;
+  std::string quoted;
   for (const char c : word) {
     const auto byte = static_cast<unsigned char>(c);
-    if (strange && (byte < 0x20 || byte >= 0x7f)) {
+    const bool is_strange = byte < 0x20 || byte >= 0x7f;
+    escapes = escapes || is_strange || c == '\'' || c == '\\';
+    if (is_strange)
       quoted += {'\\', 'x', kHex[byte >> 4], kHex[byte & 15]};
-    } else if (strange && (c == '\'' || c == '\\')) {
+    else if (c == '\'' || c == '\\')
       quoted += {'\\', c};
-    } else if (c == '\'') {
-      quoted += "'\\''";
-    } else {
+    else
       quoted += c;
-    }
   }
-  return quoted + "'";
+  return (escapes ? "$'" : "'") + quoted + "'";
+}
+
+/// A figure's size as --size takes it: "900x600", "900", "fit"; empty: as its target chooses.
+std::string size_words(const Figure& figure) {
+  const Figure chosen = figure_for(figure.target);
+  if (figure.width == chosen.width && figure.height == chosen.height && figure.page == chosen.page) return "";
+  if (figure.page == Page::trimmed && figure.height == 0) return "fit";
+  const std::string width = std::to_string(figure.width);
+  return figure.height > 0 ? width + "x" + std::to_string(figure.height) : width;
 }
 
 }  // namespace
 
-const View* shown_view(const Recipe& recipe) {
-  return recipe.figure && !recipe.figure->window ? find_view(recipe.session.view) : nullptr;
+std::vector<const View*> shown_views(const Recipe& recipe) {
+  const Session& s = recipe.session;
+  if (recipe.figure && recipe.figure->window) return views_in_window(s.view, s.second_view);
+  return {find_view(s.view)};
 }
 
 std::vector<std::string> arguments_of(const Recipe& recipe) {
   const Session& s = recipe.session;
   const Figure figure = recipe.figure.value_or(Figure{});
-  std::vector<std::string> words{figure.window ? "shot" : s.view};
-  const auto add = [&](const std::string& name, const std::string& value) {
-    if (value.starts_with('-')) {  // would look like an option
-      words.push_back("--" + name + "=" + value);
-    } else {
-      words.push_back("--" + name);
-      words.push_back(value);
-    }
-  };
-  if (figure.window) {
-    add("view", s.view);
-    if (!s.second_view.empty() && s.second_view != s.view) add("beside", s.second_view);
-  }
-  if (s.model.precision != model::Precision::f32) add("precision", std::string(name_of(s.model.precision)));
-  if (!s.model.attention.empty()) {
-    add("attention", s.model.attention);
-  } else if (s.prompt.ids.empty()) {
-    add("prompt", s.prompt.text);
-  } else {
-    std::string ids;
-    for (const int id : s.prompt.ids) ids += (ids.empty() ? "" : ",") + std::to_string(id);
-    add("ids", ids);
-  }
-  const bool start_token = s.prompt.start_token.value_or(s.model.adds_start_token);
-  if (start_token || s.model.adds_start_token) words.emplace_back(start_token ? "--bos" : "--no-bos");
-  for (const WrittenEdit& edit : s.edits)
-    if (edit.on) add("edit", edit.text);
-  if (s.second && s.second->on) {
-    if (s.second->attention.empty()) {
-      add("second", s.second->text);
-    } else {
-      add("second-attention", s.second->attention);
-    }
-    if (s.second->alignment != Alignment::position)
-      add("align", std::string(name_of(kAlignmentNames, s.second->alignment)));
-  }
-  if (s.side != Side::run && has_comparison(s)) add("show", std::string(name_of(kSideNames, s.side)));
-  const Selection by_default;
-  for (const auto& [name, at] : {std::pair("layer", &Selection::layer),
-                                 {"head", &Selection::head},
-                                 {"query", &Selection::query},
-                                 {"key", &Selection::key}})
-    if (s.selection.*at != by_default.*at) add(name, std::to_string(s.selection.*at));
-  const View* const only = shown_view(recipe);
-  for (const WrittenOption& option : written_options(s.options, only)) add(option.name, option.value);
-  // A second prompt or model, one for each prompt of a list, or a list would choose another value than the
-  // default.
-  const bool has_second = s.second_model || (s.second && s.second->on);
-  const bool lines_have = s.prompts && all_have_second(*s.prompts);
-  const auto add_default = [&](const OptionSpec& option) {
-    if (s.options.value(option) == option.default_value)
-      add(std::string(only != nullptr ? option.flag_name() : option.name),
-          to_text(option, option.default_value));
-  };
-  for (const View* view : only != nullptr ? std::vector{only} : views_in_window(s.view, s.second_view)) {
-    const bool over_list = is_over_list(*view, s.options);
-    if (s.side == Side::run && view->with_second && (has_second || (lines_have && over_list)))
-      add_default(*view->with_second);
-    if (s.prompts && view->over_list && !over_list && !sets_list_mean(*view, s.options))
-      add_default(*view->over_list);
-  }
-  if (const std::string size = size_words(figure); !size.empty()) add("size", size);
-  if (figure.rows > 0) add("rows", std::to_string(figure.rows));
   const TargetSpec target = spec_of(figure.target);
-  const bool printed = figure.target != Target::screen;
-  if (printed) add("for", std::string(name_of(kTargetNames, figure.target)));
-  if (!printed || figure.scale != target.scale) add("scale", plain(figure.scale));
-  if (s.look.dark) add("theme", "dark");
-  if (s.look.font_size != target.font_size) add("font-size", plain(s.look.font_size));
-  if (figure.window) return words;
-  if (!figure.title) words.emplace_back("--no-title");
-  if (!figure.caption) words.emplace_back("--no-caption");
-  if (figure.svg_text) words.emplace_back("--svg-text");
+  const bool window = figure.window, patterns = !s.model.attention.empty();
+  std::vector<std::string> words{window ? "shot" : s.view};
+  const auto say = [&](const std::string& option, std::string_view value) {
+    words.push_back("--" + option);
+    if (value.starts_with('-'))  // would look like an option
+      words.back() += "=" + std::string(value);
+    else
+      words.emplace_back(value);
+  };
+  /// Says what is not as without the option.
+  const auto say_other = [&](const std::string& option, std::string_view value, std::string_view without) {
+    if (value != without) say(option, value);
+  };
+  const auto say_if = [&](bool is_said, const char* flag) {
+    if (is_said) words.emplace_back(flag);
+  };
+  if (window) say("view", s.view), say_other("beside", s.second_view, "");
+  say_other("precision", name_of(s.model.precision), "f32");
+  say_other("attention", s.model.attention, "");
+  std::string ids;
+  for (const int id : s.prompt.ids) ids += (ids.empty() ? "" : ",") + std::to_string(id);
+  if (!patterns) say(ids.empty() ? "prompt" : "ids", ids.empty() ? s.prompt.text : ids);
+  const bool start_token = s.prompt.start_token.value_or(s.model.adds_start_token);
+  say_if(start_token, "--bos");
+  say_if(!start_token && s.model.adds_start_token, "--no-bos");
+  for (const WrittenEdit& edit : s.edits)
+    if (edit.on) say("edit", edit.text);
+  const bool second = s.second && s.second->on;
+  if (second) {
+    const bool is_file = !s.second->attention.empty();
+    say(is_file ? "second-attention" : "second", is_file ? s.second->attention : s.second->text);
+    say_other("align", name_of(kAlignmentNames, s.second->alignment), "position");
+  }
+  if (second || s.second_model || std::ranges::any_of(s.edits, &WrittenEdit::on))
+    say_other("show", name_of(kSideNames, s.side), "run");
+  say_other("layer", std::to_string(s.selection.layer), "0");
+  say_other("head", std::to_string(s.selection.head), "0");
+  say_other("query", std::to_string(s.selection.query), "-1");
+  say_other("key", std::to_string(s.selection.key), "-1");
+  const std::vector<const View*> shown = shown_views(recipe);
+  std::vector<const OptionSpec*> options = chosen_options(shown, s.options);
+  // A second prompt or a list would choose another value than the default.
+  for (const View* one : shown)
+    for (const OptionSpec* option :
+         {second || s.second_model ? one->with_second : nullptr, s.prompts ? one->over_list : nullptr})
+      if (option != nullptr && has_effect(*one, *option, s.options) &&
+          std::ranges::count(options, option) == 0)
+        options.push_back(option);
+  for (const OptionSpec* option : options)
+    say(std::string(window ? option->name : option->flag_name()), to_text(*option, s.options.value(*option)));
+  say_other("size", size_words(figure), "");
+  say_other("rows", std::to_string(figure.rows), "0");
+  say_other("for", name_of(kTargetNames, figure.target), "screen");
+  say_other("scale", plain(figure.scale), plain(window ? 1 : target.scale));
+  say_other("theme", name_of(kThemeNames, s.look.dark), "light");
+  say_other("font-size", plain(s.look.font_size), plain(target.font_size));
+  say_if(!window && !figure.title, "--no-title");
+  say_if(!window && !figure.caption, "--no-caption");
+  say_if(!window && figure.svg_text, "--svg-text");
   return words;
 }
 
 Figure figure_for(Target target) {
-  Figure figure;
-  figure.target = target;
-  if (target == Target::screen) return figure;
   const TargetSpec spec = spec_of(target);
-  figure.width = static_cast<int>(std::lround(spec.width));
-  figure.height = static_cast<int>(std::lround(spec.height));
-  figure.page = figure.height > 0 ? Page::exact : Page::width;
-  figure.scale = spec.scale;
+  Figure figure{.width = static_cast<int>(std::lround(spec.width)),
+                .height = static_cast<int>(std::lround(spec.height)),
+                .scale = spec.scale,
+                .target = target};
+  if (target != Target::screen) figure.page = figure.height > 0 ? Page::exact : Page::width;
   return figure;
 }
 
-std::string size_words(const Figure& figure) {
-  const Figure chosen = figure_for(figure.target);
-  if (figure.target != Target::screen) {
-    if (figure.width == chosen.width && figure.height == chosen.height && figure.page == chosen.page)
-      return "";
-    if (figure.page == Page::trimmed && figure.height == 0) return "fit";
-  }
-  if (figure.page == Page::width) return std::to_string(figure.width);
-  return figure.height > 0 ? std::to_string(figure.width) + "x" + std::to_string(figure.height) : "";
-}
-
 std::string command_of(const Recipe& recipe) {
-  const std::vector<std::string> words = arguments_of(recipe);
-  const std::string& model = recipe.session.model.name;
-  const auto option = [](const char* name, const std::string& of) {
-    const bool named = of == kBundledModel || of.find('/') != std::string::npos;
-    return name + std::string(named ? "" : "FOLDER_OF_") + shell_word(of);
-  };
-  const bool written =
-      std::ranges::none_of(words, [](const std::string& word) { return word.find('\0') != word.npos; });
+  const Session& s = recipe.session;
   std::string line = "headscope";
-  if (written) {
-    for (const std::string& word : words) line += " " + shell_word(word);
-  } else {  // an argument cannot contain a zero byte
+  const std::vector<std::string> words = arguments_of(recipe);
+  const auto has_zero = [](const std::string& word) { return word.find('\0') != word.npos; };
+  if (std::ranges::any_of(words, has_zero))  // which no argument can have
     line += " " + words.front() + " --recipe THIS_FILE";
-  }
-  if (recipe.session.prompts) line += " --over LIST_OF_PROMPTS";
-  if (!recipe.session.model.attention.empty()) return line;
-  if (const auto& second = recipe.session.second_model) line += option(" --second-model ", second->name);
-  return model == kBundledModel ? line : line + option(" --model ", model);
+  else
+    for (const std::string& word : words) line += " " + shell_word(word);
+  if (s.prompts) line += " --over LIST_OF_PROMPTS";
+  const auto say_model = [&](const char* option, const std::string& name) {
+    const bool is_found = name == kBundledModel || name.find('/') != name.npos;
+    line += option + std::string(is_found ? "" : "FOLDER_OF_") + shell_word(name);
+  };
+  if (s.second_model) say_model(" --second-model ", s.second_model->name);
+  if (s.model.attention.empty() && s.model.name != kBundledModel) say_model(" --model ", s.model.name);
+  return line;
 }
 
 }  // namespace headscope::app

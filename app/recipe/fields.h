@@ -1,134 +1,163 @@
 #pragma once
 #include <cstddef>
 #include <filesystem>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
-#include <string_view>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "app/run/named.h"
-#include "app/views/option.h"
-#include "app/views/view.h"
+#include "app/text/json_text.h"
+#include "model/files/error.h"
+#include "system/path_text.h"
 
 namespace headscope::app {
 
 /// The fields of a JSON object, read or written: one function declares an object's keys for both.
 ///
-///   void describe_panes(Fields& form, PaneSizes& panes) {
-///     form.number("left", 0, kWidest, panes.heads);
+///   void describe(Fields& form, PaneSizes& panes) {
+///     form.field("left", panes.left, 0.F, kWidest);
 ///     ...
 ///
-/// What is read is untrusted. A missing field keeps its default; a value of the wrong type or out of range
-/// throws model::LoadError: one sentence with the file, the key, what was expected and what was found.
+/// Their types say how they are written: numbers, texts of any bytes, lists, optional values, and objects
+/// that have a `describe` of their own. What is as in a new object is not written. What is read is untrusted:
+/// a missing field keeps its default; a value of the wrong type or out of range throws model::LoadError, one
+/// sentence with the file, the key, what was expected and what was found.
 class Fields {
  public:
-  static constexpr std::size_t kMaxNameBytes = 1024;
-
-  /// Writes, with keys in the order of the calls.
-  Fields() = default;
   /// Reads. `where` begins every sentence, `path` every key ("figure."). With `unusable`, nothing throws: an
   /// invalid value keeps its default, and its key is appended there.
-  Fields(const nlohmann::json& object, std::string where, std::string path = {},
-         std::string* unusable = nullptr);
-
-  bool reads() const { return object_ != nullptr; }
-  bool has(const char* key) const { return find(key) != nullptr; }  ///< of what is read
-  nlohmann::ordered_json take() { return std::move(written_); }     ///< what was written
-
-  void flag(const char* key, bool& value);
-  void flag(const char* key, std::optional<bool>& value) { flag(key, value.emplace(value.value_or(false))); }
-  /// Not written if false.
-  void flag_if_any(const char* key, bool& value) {
-    if (reads() || value) flag(key, value);
+  Fields(const nlohmann::json& object, std::string where, std::string* unusable = nullptr,
+         std::string path = {});
+  /// Writes an object.
+  template <class T>
+  static nlohmann::ordered_json written(const T& value) {
+    static const nlohmann::ordered_json kDefaults = all_of(T{});
+    const nlohmann::ordered_json all = all_of(value);
+    auto differing = nlohmann::ordered_json::object();
+    for (const auto& [key, field] : all.items())
+      if (field != kDefaults.at(key)) differing[key] = field;
+    return differing;
   }
-  void whole(const char* key, int low, int high, int& value);
-  void number(const char* key, float low, float high, float& value);
-  /// Any bytes.
-  void bytes(const char* key, std::string& value, std::size_t most = kMaxNameBytes);
-  /// The same; not written if empty.
-  void bytes_if_any(const char* key, std::string& value, std::size_t most = kMaxNameBytes) {
-    if (reads() || !value.empty()) bytes(key, value, most);
+
+  template <class T>
+  void field(const std::string& key, T& value) {
+    if (!reads()) {
+      written_[key] = json_of(value);
+    } else if (object_->contains(key))
+      try {
+        T found{};
+        get(path_ + key, object_->at(key), found);
+        value = std::move(found);
+      } catch (const model::LoadError&) {
+        if (unusable_ == nullptr) throw;
+        reject(key, "");
+      }
   }
-  void path(const char* key, std::filesystem::path& value);
-  void integers(const char* key, int low, std::size_t most, std::vector<int>& values);
-  /// `count` numbers in [0, 1]; null means NaN.
-  void shares(const char* key, std::size_t count, std::vector<double>& values);
-  /// Texts of any bytes. Those that can be read are appended, even if others cannot.
-  void texts(const char* key, std::size_t most, std::vector<std::string>& values);
-  template <class Value, std::size_t kCount>
-  void one_of(const char* key, const Named<Value> (&all)[kCount], Value& value) {
-    if (!reads()) return void(written_[key] = name_of(all, value));
-    const nlohmann::json* found = find(key);
-    if (found == nullptr) return;
-    std::string names;
-    for (const Named<Value>& row : all) {
-      if (*found == row.name) return void(value = row.value);
+  template <class T>
+  void field(const std::string& key, T& value, T low, T high) {
+    T number = value;
+    field(key, number);
+    if (number >= low && number <= high)
+      value = number;
+    else
+      reject(key, "a number from " + nlohmann::json(low).dump() + " to " + nlohmann::json(high).dump());
+  }
+  /// One of the names in a table.
+  template <class T, std::size_t kCount>
+  void field(const std::string& key, T& value, const Named<T> (&all)[kCount]) {
+    std::string name(name_of(all, value)), names;
+    field(key, name);
+    for (const Named<T>& row : all) {
+      if (row.name == name) return void(value = row.value);
       names += (names.empty() ? "" : ", ") + std::string(row.name);
     }
     reject(key, "one of " + names);
   }
-  /// Options of views by name. Unknown names are appended to `unknown`.
-  void options(const char* key, Options& value, std::vector<std::string>& unknown);
 
-  /// A nested object; `describe` declares its fields.
-  template <class Value, class Describe>
-  void object(const char* key, Value& value, const Describe& describe) {
-    if (!reads()) {
-      Fields part;
-      describe(part, value);
-      written_[key] = part.take();
-    } else if (const nlohmann::json* found = find(key)) {
-      Fields part(*found, where_, path_ + key + ".", unusable_);
-      describe(part, value);
-    }
-  }
-  /// Whether there is a value to be read or written.
-  template <class Value>
-  bool given(const char* key, std::optional<Value>& value) const {
-    if (reads() && has(key)) value.emplace();
-    return value.has_value();
-  }
-  template <class Value, class Describe>
-  void optional(const char* key, std::optional<Value>& value, const Describe& describe) {
-    if (given(key, value)) object(key, *value, describe);
-  }
-  /// At most `most` objects; an empty list is not written.
-  template <class Value, class Describe>
-  void list(const char* key, std::size_t most, std::vector<Value>& values, const Describe& describe) {
-    if (!reads()) {
-      for (Value& value : values) {
-        Fields part;
-        describe(part, value);
-        written_[key].push_back(part.take());
-      }
-      return;
-    }
-    for (const nlohmann::json& value : elements(key, most)) {
-      Fields part(value, where_, path_ + key + "[" + std::to_string(values.size()) + "].", unusable_);
-      describe(part, values.emplace_back());
-    }
-  }
-
-  /// Says that the value to be read should be `expected`; see `unusable`. Values to be written are valid
-  /// already.
-  void reject(const char* key, const std::string& expected) const;
+  bool reads() const { return object_ != nullptr; }
+  /// Says that the value that was read should be `expected`.
+  void reject(const std::string& key, const std::string& expected) const;
 
  private:
-  const nlohmann::json* object_ = nullptr;  ///< null: it is written
+  static constexpr std::size_t kMost = std::size_t{1} << 20;  // bytes of a text, values of a list
+
+  const nlohmann::json* object_ = nullptr;
   nlohmann::ordered_json written_ = nlohmann::ordered_json::object();
   std::string where_, path_;
   std::string* unusable_ = nullptr;
 
-  const nlohmann::json* find(const char* key) const;
-  const nlohmann::json::array_t& elements(const char* key, std::size_t most) const;
-  template <class Value, class From>
-  void field(const char* key, Value& value, const std::string& expected, const From& from);
-  template <class Value, class From>
-  void items(const char* key, std::size_t most, std::vector<Value>& values, const std::string& expected,
-             const From& from);
+  Fields() = default;
+  void require(bool is_expected, const std::string& path, const std::string& expected,
+               const nlohmann::json& found) const;
+
+  template <class T>
+  static nlohmann::ordered_json all_of(T value) {
+    Fields form;
+    describe(form, value);
+    return std::move(form.written_);
+  }
+
+  template <class T>
+  static nlohmann::ordered_json json_of(const T& value) {
+    if constexpr (std::is_arithmetic_v<T>) {
+      return value;
+    } else if constexpr (std::is_same_v<T, std::string>) {
+      return bytes_to_json(value);
+    } else if constexpr (std::is_same_v<T, std::filesystem::path>) {
+      return bytes_to_json(system::text_of(value));
+    } else if constexpr (requires { value.has_value(); }) {
+      return value ? json_of(*value) : nlohmann::ordered_json();
+    } else if constexpr (requires { value.size(); }) {
+      auto list = nlohmann::ordered_json::array();
+      for (const auto& one : value) list.push_back(json_of(one));
+      return list;
+    } else {
+      return written(value);
+    }
+  }
+
+  template <class T>
+  void get(const std::string& path, const nlohmann::json& found, T& value) const {
+    if constexpr (std::is_same_v<T, bool>) {
+      require(found.is_boolean(), path, "true or false", found);
+      value = found.get<bool>();
+    } else if constexpr (std::is_integral_v<T>) {
+      using Limits = std::numeric_limits<T>;
+      const double wide = found.is_number_integer() ? found.get<double>() : Limits::max() + 1.0;
+      require(wide >= Limits::min() && wide <= Limits::max(), path, "a whole number", found);
+      value = found.get<T>();
+    } else if constexpr (std::is_floating_point_v<T>) {  // null: not a number
+      require(found.is_number() || found.is_null(), path, "a number", found);
+      value = found.is_null() ? std::numeric_limits<T>::quiet_NaN() : found.get<T>();
+    } else if constexpr (std::is_same_v<T, std::string>) {
+      const auto bytes = bytes_from_json(found);
+      require(bytes && bytes->size() <= kMost, path, "text, or a list of bytes", found);
+      value = *bytes;
+    } else if constexpr (std::is_same_v<T, std::filesystem::path>) {
+      std::string name;
+      get(path, found, name);
+      value = system::path_of(name);
+    } else if constexpr (requires { value.has_value(); }) {
+      if (!found.is_null()) get(path, found, value.emplace());
+    } else if constexpr (requires { value.size(); }) {
+      require(found.is_array() && found.size() <= kMost, path, "a list", found);
+      for (const nlohmann::json& one : found) {
+        const std::string place = path + "[" + std::to_string(value.size()) + "]";
+        get(place, one, value.emplace_back());
+      }
+    } else {
+      require(found.is_object(), path, "an object", found);
+      Fields part(found, where_, unusable_, path + ".");
+      describe(part, value);
+    }
+  }
 };
 
-void describe_selection(Fields& form, Selection& selection);
+struct Session;
+void describe(Fields& form, Session& session);
 
 }  // namespace headscope::app

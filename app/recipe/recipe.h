@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "app/run/named.h"
 #include "app/run/prompt_run.h"
 #include "app/run/tries.h"
 #include "app/views/export.h"
@@ -17,6 +18,13 @@ namespace headscope::app {
 // A saved view of the window: in its own file (a session) and in every figure (its recipe). Both have the
 // same JSON format, which only this folder reads and writes.
 
+// The names of values in files and on the command line.
+inline constexpr Named<Alignment> kAlignmentNames[]{{"position", Alignment::position},
+                                                    {"token", Alignment::subsequence}};
+inline constexpr Named<Side> kSideNames[]{
+    {"run", Side::run}, {"baseline", Side::baseline}, {"difference", Side::difference}};
+inline constexpr Named<bool> kThemeNames[]{{"light", false}, {"dark", true}};
+
 /// The keyword of the text entry that holds the recipe in a picture's file.
 constexpr std::string_view kRecipeNote = "headscope";
 constexpr std::string_view kSessionExtension = ".headscope";
@@ -27,6 +35,8 @@ struct WrittenEdit {
   bool on = true;
   bool operator==(const WrittenEdit&) const = default;
 };
+
+constexpr float kNarrowestPane = 180, kWidestPane = 1600;  // if the window does not choose
 
 /// Widths of the window's panes in logical pixels; 0: chosen from the window's size.
 struct PaneSizes {
@@ -105,15 +115,11 @@ struct Recipe {
 /// The recipe as ASCII JSON. A figure's has no line breaks and includes the command, for human readers.
 std::string to_json(const Recipe& recipe);
 
-/// Parses the output of to_json. Throws model::LoadError, one sentence that begins with `file`, for anything
-/// else: not JSON, another version's format, a value of the wrong type or out of range, an unknown view. The
-/// selection and the edits are valid, but a model may not have them.
-Recipe parse_recipe(std::string_view json, const std::string& file);
-
-/// Reads the recipe of a session or a picture. Throws model::LoadError, also for a picture without one.
-Recipe read_recipe(const std::filesystem::path& file);
-/// The same from the bytes of a file.
+/// Reads the recipe of a session or of a picture. Throws model::LoadError, one sentence that begins with
+/// `file`, for anything else: no recipe, not JSON, another version's format, a value of the wrong type or out
+/// of range, an unknown view. The selection and the edits are valid, but a model may not have them.
 Recipe recipe_of(std::string_view bytes, const std::string& file);
+Recipe read_recipe(const std::filesystem::path& file);
 
 /// Whether all its ids are in a vocabulary of that many tokens.
 bool fits_vocabulary(const TriedText& tried, int vocabulary);
@@ -121,28 +127,15 @@ bool fits_vocabulary(const TriedText& tried, int vocabulary);
 /// The recipe as a text entry of a figure's file.
 viz::Note recipe_note(const Recipe& recipe);
 
-/// The view that a figure is of; null: it is of the window, or no figure.
-const View* shown_view(const Recipe& recipe);
-
-/// The arguments of the command that makes a figure, without the models, `--out` and settings that have no
-/// option. View options are included if they differ from their defaults.
+/// The views that a figure shows.
+std::vector<const View*> shown_views(const Recipe& recipe);
+/// The arguments of the command that makes a figure, without the models, lists and `--out`.
 std::vector<std::string> arguments_of(const Recipe& recipe);
+/// "headscope heatmap --prompt 'A robot'", quoted for a shell. What a command line cannot contain, such as a
+/// prompt with a zero byte or a model's folder, is a placeholder in capitals.
+std::string command_of(const Recipe& recipe);
 /// The size, scale and page that a target chooses.
 Figure figure_for(Target target);
-/// A figure's size as --size takes it: "900x600", "900"; empty: cut to the figure, or as its target chooses.
-std::string size_words(const Figure& figure);
-/// "headscope heatmap --prompt 'A robot'", quoted for a shell. What a command line cannot contain, such
-/// as a prompt with a zero byte or a model's folder, is a placeholder in capitals.
-std::string command_of(const Recipe& recipe);
-
-/// The edits in their notation.
-std::vector<WrittenEdit> written_edits(const model::Edits& edits);
-/// The values of the options that a view has, without those that limit what a pane shows.
-Options options_of(const View& view, const Options& options);
-
-/// Whether a session's run has something to be compared with: edits, a second prompt or a second model.
-/// Without it the window shows the run, whatever side is chosen.
-bool has_comparison(const Session& session);
 
 /// The part of a session that a view's picture depends on, for its recipe.
 Session figure_part(Session session, const View& view);

@@ -10,7 +10,6 @@ namespace headscope::app {
 
 constexpr int kMaxExportScale = 4;
 constexpr float kSmallestFont = 9, kDefaultFontSize = 14, kLargestFont = 32;  // logical pixels
-constexpr float kNarrowestPane = 180, kWidestPane = 1600;                     // if the window does not choose
 
 /// What the window remembers between starts: a part of its session, and paths.
 struct Settings {

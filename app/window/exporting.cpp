@@ -6,6 +6,7 @@
 
 #include "app/ascii.h"
 #include "app/run/sources/weights_hash.h"
+#include "app/views/chosen_options.h"
 #include "app/views/figure_size.h"
 #include "app/window/panels/panels.h"
 #include "app/window/sessions.h"

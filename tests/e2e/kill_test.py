@@ -147,7 +147,7 @@ class EndOfAWindow(ProgramCase):
             kept = folder / "headscope/window-1.headscope"
 
             def shown():
-                return json.loads(kept.read_text())["prompt"]["text"] if kept.exists() else ""
+                return json.loads(kept.read_text()).get("prompt", {}).get("text") if kept.exists() else ""
 
             with Screen() as screen:
                 process = screen.start("--prompt", PROMPT, env={"XDG_STATE_HOME": str(folder), "XDG_CONFIG_HOME": str(folder)})

@@ -84,8 +84,6 @@ Outcome check_settings(std::string_view json) {
   const LoadedSettings loaded = parse_settings(json, "settings.json");
   if (!loaded.message.empty()) promise_sentence(loaded.message);
   const Settings& s = loaded.settings;
-  promise(s.session.look.font_size >= kSmallestFont && s.session.look.font_size <= kLargestFont,
-          "letters have a size that can be read");
   promise(
       s.window_width > 0 && s.window_height > 0 && s.export_scale >= 1 && s.export_scale <= kMaxExportScale,
       "sizes are within their limits");

@@ -16,7 +16,7 @@ using namespace headscope::app;
 
 void promise_recipe(const Recipe& recipe) {
   const std::string json = to_json(recipe);
-  promise(to_json(parse_recipe(json, "again")) == json, "a session is read back as it was written");
+  promise(to_json(recipe_of(json, "again")) == json, "a session is read back as it was written");
   promise(is_printable(command_of(recipe)), "the command of a figure can be shown");
   Recipe figure = recipe;
   if (!figure.figure) figure.figure = Figure{};

@@ -32,10 +32,9 @@ Words characters() {
 
 Words recipe_words() {
   return json_and(
-      "headscope figure session version program command model name weights precision bf16 prompt text ids "
-      "edits switched_off on second alignment token show difference view beside options selection layer head "
-      "query key tries prompts list begun probabilities look theme dark font_size panes of window width "
-      "height page scale caption svg_text heatmap lines heads value-scale log zoom 0:4,all 5.1,5.3 --out "
+      "figure version program command model name weights precision bf16 prompt text ids edits off: on second "
+      "alignment token show difference view beside options layer head query key tries prompts list begun "
+      "probabilities theme dark font_size heads_pane window width height page scale caption svg_text heatmap lines heads value-scale log zoom 0:4,all 5.1,5.3 --out "
       "--out=x -o ../../x --model out L0H1.z=0");
 }
 
@@ -98,7 +97,7 @@ const std::vector<Target> kTargets{
      mutate_lines, 1024},
     {"settings", check_settings,
      json_and("theme dark font_size window_width heads_pane view heatmap layer query last_model "
-              "recent_models recent_sessions export_folder export_scale last_prompt options value-scale log "
+              "recent_models recent_sessions export_folder export_scale has_prompt prompt options value-scale log "
               "zoom 0:4,all dimensions 0,1,64"),
      mutate_json, 2048},
     {"prompt-list", check_prompt_list,

@@ -12,8 +12,8 @@
 #include "app/counted.h"
 #include "app/run/analyses/patterns.h"
 #include "app/text/json_text.h"
+#include "app/views/chosen_options.h"
 #include "app/views/export.h"
-#include "app/views/option_names.h"
 #include "app/views/parts/list_means.h"
 #include "app/views/table_fold.h"
 #include "model/files/file_io.h"
@@ -290,8 +290,9 @@ class ViewCommand {
   /// The options of the view that are not as they are by default, as the command line takes them.
   Json options_json(const Options& options, const Selection& selection) const {
     Json json = Json::object();
-    for (const WrittenOption& option : written_options(options_of(view_, options), &view_))
-      json[option.name] = utf8_or_replacement(option.value);
+    const View* const shown[] = {&view_};
+    for (const OptionSpec* option : chosen_options(shown, options))
+      json[std::string(option->flag_name())] = utf8_or_replacement(to_text(*option, options.value(*option)));
     if (view_.caption.head) json["layer"] = selection.layer, json["head"] = selection.head;
     return json;
   }

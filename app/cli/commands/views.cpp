@@ -2,7 +2,6 @@
 #include "app/cli/command_line.h"
 #include "app/cli/how.h"
 #include "app/text/json_text.h"
-#include "app/views/option_names.h"
 
 namespace headscope::app {
 namespace {

@@ -1,7 +1,6 @@
 // A view as a command: its table in every format is the view's own, its picture is a file, and what it is
 // made from goes together.
 #include "app/views/export.h"
-#include "app/views/option_names.h"
 #include "tests/app/cli/command_runs.h"
 #include "tests/app/two_models/second_model.h"
 #include "tests/app/views/view_suite.h"

@@ -10,7 +10,6 @@
 #include "app/cli/commands/figure.h"
 #include "app/cli/program.h"
 #include "app/views/export.h"
-#include "app/views/option_names.h"
 #include "tests/app/views/view_suite.h"
 #include "tests/support/matchers.h"
 #include "tests/viz/text_boxes.h"

@@ -102,9 +102,9 @@ TEST_F(ListMeansWindow, TheFigureAndTheSessionHaveTheListWithAllItsMembers) {
   const PromptList& list = *core.state().prompts;
   ASSERT_TRUE(list.prompts[0].second);
   const Recipe figure = recipe_of({}, find_view("lens"), core.state(), core.snapshot(), Figure{});
-  EXPECT_EQ(parse_recipe(to_json(figure), "figure").session.prompts, list);
+  EXPECT_EQ(recipe_of(to_json(figure), "figure").session.prompts, list);
   const Recipe session{session_of(core.state(), core.snapshot()), {}};
-  EXPECT_EQ(parse_recipe(to_json(session), "session").session.prompts, list);
+  EXPECT_EQ(recipe_of(to_json(session), "session").session.prompts, list);
 }
 
 }  // namespace

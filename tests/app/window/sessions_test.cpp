@@ -144,8 +144,8 @@ TEST_F(Sessions, ThatAreHostileLeaveTheWindowAsItIs) {
   const Session before = session(core);
   for (const auto& [name, bytes] : std::vector<std::pair<std::string, std::string>>{
            {"a.headscope", "{"},
-           {"b.headscope", R"({"headscope": "session", "version": 99})"},
-           {"c.headscope", R"({"headscope": "session", "version": 2, "selection": {"layer": -5}})"},
+           {"b.headscope", R"({"version": 99})"},
+           {"c.headscope", R"({"version": 3, "layer": -5})"},
            {"d.png", "\x89PNG\r\n\x1a\nxxxx"},
            {"e.svg", "<svg><metadata id=\"headscope\">&x;</metadata></svg>"},
            {"f.headscope", ""}}) {

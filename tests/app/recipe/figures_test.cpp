@@ -1,0 +1,202 @@
+// Figures are made again, from their recipes and by the commands that these name.
+#include "app/recipe/recipe.h"
+#include "app/run/sources/paths.h"
+#include "app/views/chosen_options.h"
+#include "app/views/parts/list_means.h"
+#include "model/files/file_io.h"
+#include "tests/app/cli/command_runs.h"
+#include "tests/support/temporary_folder.h"
+#include "viz/scene/notes.h"
+
+namespace headscope::app::figures_test {
+namespace {
+
+using namespace headscope::testing;
+
+class Figures : public ::testing::Test {
+ protected:
+  std::string path(const std::string& name) const { return (folder_.path() / name).string(); }
+  std::string bytes(const std::string& name) const { return model::read_file(folder_.path() / name); }
+  Recipe recipe(const std::string& name) const { return read_recipe(folder_.path() / name); }
+  /// Runs a command and returns the bytes of the file it writes.
+  std::string made(const Words& words, const std::string& name) const {
+    succeed(words + Words{"--out", path(name)});
+    return bytes(name);
+  }
+  /// Expects the same figure of its recipe and, but for a list, of the command that it names.
+  void expect_made_again(const std::string& name) const {
+    const Recipe of = recipe(name);
+    const std::string first = bytes(name), command = of.figure->window ? "shot" : of.session.view;
+    EXPECT_EQ(made({command, "--recipe", path(name)}, "again-" + name), first);
+    if (of.session.prompts) return;
+    EXPECT_EQ(made(arguments_of(of), "command-" + name), first) << command_of(of);
+  }
+
+  TemporaryFolder folder_;
+};
+
+const Words kAsked{
+    "--prompt", "The old king had a dog, and the old king", "--layer", "1", "--head", "2", "--query", "6"};
+
+class EveryFigure : public Figures, public ::testing::WithParamInterface<std::string> {};
+std::vector<std::string> ids_of_views() {
+  std::vector<std::string> ids;
+  for (const View& view : views()) ids.emplace_back(view.id);
+  return ids;
+}
+INSTANTIATE_TEST_SUITE_P(Views, EveryFigure, ::testing::ValuesIn(ids_of_views()),
+                         [](const auto& test) { return test.param; });
+
+TEST_P(EveryFigure, IsMadeAgainWithItsOptions) {
+  const View& view = *find_view(GetParam());
+  Words words = Words{GetParam()} + kAsked;
+  if (can_show_means(view)) words.resize(words.size() - 2);  // means over a list have no query
+  Options changed;
+  for (const OptionSpec* option : view.options)
+    if (!option->of_prompt && !option->reset_on_prompt_change)
+      changed.set(*option, option == view.list_mean ? view.list_mean_value
+                                                    : stepped(*option, option->default_value, 1));
+  const View* const shown[] = {&view};
+  for (const OptionSpec* option : chosen_options(shown, changed))
+    words = words + Words{"--" + std::string(option->flag_name()), to_text(*option, changed.value(*option))};
+  words = words + Words{"--theme", "dark", "--font-size",  "12.5",  "--size",      "1400x1600",
+                        "--scale", "0.75", "--no-caption", "--bos", "--precision", "f16"};
+  if (view.over_list != nullptr || view.list_mean != nullptr)
+    words = words + Words{"--over", folder_.write("list.txt", "The old king\nA dog\xff\n").string()};
+  const Ran ran = run_command(words + Words{"--out", path("a.png")});
+  if (ran.status != 0) {
+    ASSERT_THAT(ran.err, HasSubstr("does not fit any size with these options"));
+    GTEST_SKIP() << ran.err;
+  }
+  expect_made_again("a.png");
+}
+
+TEST_F(Figures, OfEverySizeAndTargetAreMadeAgain) {
+  for (const Words& how : {Words{}, Words{"--size", "640"}, Words{"--size", "640x700", "--theme", "dark"},
+                           Words{"--for", "column", "--no-title"}, Words{"--for", "page", "--size", "fit"},
+                           Words{"--for", "slide"}})
+    for (const char* name : {"a.png", "a.svg", "a.pdf"}) {
+      made(Words{"query"} + kAsked + how, name);
+      expect_made_again(name);
+    }
+}
+
+TEST_F(Figures, OfEditsAndComparisonsAreMadeAgain) {
+  for (const Words& words :
+       {Words{"heatmap", "--edit", "L0H1.z=0; L1.pattern[5,2]~=0.5", "--edit", "mask=none", "--show",
+              "difference"},
+        Words{"heatmap", "--edit", "L1.resid_pre[3]<-\"A dog had\"[1]", "--edit", "positions=none"},
+        Words{"heatmap", "--second", "The \xff king", "--align", "token", "--show", "baseline"},
+        Words{"sweep", "--second", "The old king had a cat, and the old king"},
+        Words{"sweep", "--second", "The old king had a cat, and the old king", "--sweep-change", "zero"},
+        Words{"sweep", "--metric", "difference", "--token", " dog", "--other-token", "rank:2"}}) {
+    made(words + kAsked, "a.png");
+    expect_made_again("a.png");
+  }
+}
+
+TEST_F(Figures, OfPromptsOfAnyBytesAreMadeAgain) {
+  for (const std::string& prompt :
+       {std::string("\xff\xfe \x01\n</metadata>"), std::string("--layer"), std::string("-"), std::string(),
+        std::string("\xe4\xbd\xa0\xe5\xa5\xbd ]]> &amp; \"'")})
+    for (const char* name : {"a.png", "a.svg"}) {
+      made({"heatmap", "--prompt=" + prompt}, name);
+      EXPECT_EQ(recipe(name).session.prompt.text, prompt);
+      expect_made_again(name);
+    }
+  made({"tokens", "--ids", "5,300,7"}, "a.png");
+  expect_made_again("a.png");
+}
+
+TEST_F(Figures, OfTheWindowAreMadeAgain) {
+  made({"shot",
+        "--view",
+        "sweep",
+        "--beside",
+        "saliency",
+        "--prompt",
+        "The old king had a dog",
+        "--sweep-metric",
+        "kl",
+        "--saliency-metric",
+        "loss",
+        "--layer",
+        "1",
+        "--edit",
+        "L0H1.z=0",
+        "--size",
+        "1024x700",
+        "--font-size",
+        "13",
+        "--theme",
+        "dark"},
+       "a.png");
+  EXPECT_TRUE(recipe("a.png").figure->window);
+  expect_made_again("a.png");
+  const Words again{"shot", "--recipe", path("a.png"), "--out", path("b.png")};
+  EXPECT_THAT(fail(again + Words{"--layer", "2"}, 2), HasSubstr("except for its size"));
+}
+
+TEST_F(Figures, TakeWhatIsGivenInPlaceOfTheRecipes) {
+  made(Words{"heatmap"} + kAsked + Words{"--key", "5"}, "a.svg");
+  made({"query", "--recipe", path("a.svg"), "--head", "3", "--ids", "1,2,3", "--query=-1", "--key=-1",
+        "--theme", "dark"},
+       "b.svg");
+  const Session s = recipe("b.svg").session;
+  EXPECT_EQ(s.view, "query");
+  EXPECT_EQ(s.prompt.ids, (std::vector{1, 2, 3}));
+  EXPECT_EQ(s.prompt.text, "");
+  EXPECT_EQ(s.selection, (Selection{1, 3, -1, -1}));
+  EXPECT_TRUE(s.look.dark);
+  const Words again{"heatmap", "--recipe", path("a.svg"), "--out", path("b.svg"), "--prompt", "The old"};
+  EXPECT_THAT(fail(again), HasSubstr("it comes from the recipe: override it with --query"));
+}
+
+TEST_F(Figures, CarryNoRecipeWhereNoneIsWanted) {
+  for (const char* name : {"a.png", "a.svg"}) {
+    made(Words{"heatmap", "--no-recipe"} + kAsked, name);
+    EXPECT_EQ(viz::find_note(bytes(name), kRecipeNote), std::nullopt);
+    EXPECT_THAT(fail({"heatmap", "--recipe", path(name), "--out", path("b.png")}), HasSubstr("found none"));
+  }
+}
+
+TEST_F(Figures, TellWhatTheyWereMadeOf) {
+  made(Words{"heatmap", "--edit", "L0H1.z=0"} + kAsked, "a.svg");
+  EXPECT_THAT(succeed({"info", path("a.svg")}),
+              AllOf(HasSubstr("tales"), HasSubstr("sha256:"), HasSubstr("old·king"), HasSubstr("L0H1.z=0"),
+                    HasSubstr("headscope heatmap")));
+  EXPECT_EQ(answer_of({"info", path("a.svg")})["prompt"]["text"], kAsked[1]);
+}
+
+TEST_F(Figures, NeedModelsOfTheNameAndTheWeightsThatTheyNameUnlessOneIsGiven) {
+  made({"heatmap", "--prompt", "x"}, "a.svg");
+  Recipe other = recipe("a.svg");
+  const auto again = [&](const Words& more = {}) {
+    folder_.write("b.headscope", to_json(other));
+    return Words{"heatmap", "--recipe", path("b.headscope"), "--out", path("b.png")} + more;
+  };
+  other.session.model.weights = "sha256:" + std::string(64, '0');
+  EXPECT_THAT(fail(again()), AllOf(HasSubstr("different weights"), HasSubstr("--model")));
+  succeed(again({"--model", bundled_model().string()}));
+  for (const std::string& name :
+       {bundled_model().string(), std::string("../tales"), std::string(), std::string("/")}) {
+    other.session.model.name = name;
+    EXPECT_THAT(fail(again()), HasSubstr("--model")) << name;
+  }
+}
+
+TEST_F(Figures, DoNotSayWhatIsWritten) {
+  made({"heatmap", "--prompt", "x"}, "a.svg");
+  auto json = nlohmann::json::parse(to_json(recipe("a.svg")));
+  json["out"] = json["figure"]["out"] = path("stolen.png");
+  folder_.write("b.headscope", json.dump());
+  made({"heatmap", "--recipe", path("b.headscope")}, "c.png");
+  EXPECT_FALSE(std::filesystem::exists(path("stolen.png")));
+  json["options"]["out"] = path("stolen.png");
+  folder_.write("b.headscope", json.dump());
+  EXPECT_THAT(fail({"heatmap", "--recipe", path("b.headscope"), "--out", path("d.png")}),
+              HasSubstr("does not have"));
+}
+
+}  // namespace
+}  // namespace headscope::app::figures_test
