@@ -4,7 +4,6 @@
 #include <charconv>
 #include <cmath>
 #include <limits>
-#include <utility>
 
 #include "model/files/error.h"
 #include "model/files/quote.h"
@@ -24,31 +23,61 @@ std::string listed(const std::vector<std::string>& words, std::string_view last)
 
 namespace {
 
+struct SiteWords {
+  std::string_view name;
+  std::string_view phrase;  ///< what it holds, before the layer or head that it is of
+};
 /// In the order of Site.
-constexpr std::array<std::string_view, 23> kShortNames{
-    "embed",    "pos_embed",  "resid_pre",      "ln1_scale", "ln1",     "q",
-    "k",        "v",          "scores",         "pattern",   "z",       "result",
-    "attn_out", "resid_mid",  "ln2_scale",      "ln2",       "mlp_pre", "mlp_post",
-    "mlp_out",  "resid_post", "ln_final_scale", "ln_final",  "logits"};
+constexpr SiteWords kSites[] = {
+    {"embed", "the token embedding"},
+    {"pos_embed", "the position embedding"},
+    {"resid_pre", "the residual stream before"},
+    {"ln1_scale", "the scale of the first LayerNorm of"},
+    {"ln1", "the first LayerNorm of"},
+    {"q", "the queries of"},
+    {"k", "the keys of"},
+    {"v", "the values of"},
+    {"scores", "the scores of"},
+    {"pattern", "the pattern of"},
+    {"z", "the heads of"},
+    {"result", "the results of"},
+    {"attn_out", "the attention of"},
+    {"resid_mid", "the residual stream after the attention of"},
+    {"ln2_scale", "the scale of the second LayerNorm of"},
+    {"ln2", "the second LayerNorm of"},
+    {"mlp_pre", "the pre-activations of the MLP of"},
+    {"mlp_post", "the activations of the MLP of"},
+    {"mlp_out", "the MLP of"},
+    {"resid_post", "the residual stream after"},
+    {"ln_final_scale", "the scale of the final LayerNorm"},
+    {"ln_final", "the final LayerNorm"},
+    {"logits", "the logits"},
+};
+
+const SiteWords& words_of(Site site) {
+  return kSites[static_cast<std::size_t>(site)];
+}
 
 std::string short_name(Site site) {
-  return std::string(kShortNames.at(static_cast<std::size_t>(site)));
+  return std::string(words_of(site).name);
 }
 
 }  // namespace
 
 std::string site_names() {
-  return listed(std::vector<std::string>(kShortNames.begin(), kShortNames.end()), " and ");
+  std::vector<std::string> names;
+  for (const SiteWords& site : kSites) names.emplace_back(site.name);
+  return listed(names, " and ");
 }
 
 std::optional<Site> site_named(std::string_view name) {
-  const auto found = std::ranges::find(kShortNames, name);
-  if (found == kShortNames.end()) return std::nullopt;
-  return static_cast<Site>(found - kShortNames.begin());
+  const auto* const found = std::ranges::find(kSites, name, &SiteWords::name);
+  if (found == std::end(kSites)) return std::nullopt;
+  return static_cast<Site>(found - std::begin(kSites));
 }
 
 std::optional<Site> site_of_hook(std::string_view hook, bool in_layer) {
-  for (std::size_t i = 0; i < kShortNames.size(); ++i) {
+  for (std::size_t i = 0; i < std::size(kSites); ++i) {
     const Site site = static_cast<Site>(i);
     const std::string name = model::hook_name({site, 0});
     const std::string_view prefix = model::in_block(site) ? "blocks.0." : "";
@@ -58,10 +87,9 @@ std::optional<Site> site_of_hook(std::string_view hook, bool in_layer) {
   return std::nullopt;
 }
 
-EditReader::EditReader(std::string_view text, const LoadedModel& model, std::string_view what)
+EditReader::EditReader(std::string_view text, const LoadedModel& model)
     : whole_(text),
       rest_(text),
-      what_(what),
       model_(model),
       config_(model.config()),
       count_(std::max({config_.n_ctx, config_.n_embd, config_.n_inner, config_.vocab_size})) {
@@ -69,7 +97,11 @@ EditReader::EditReader(std::string_view text, const LoadedModel& model, std::str
 }
 
 void EditReader::fail(const std::string& why) const {
-  throw model::RunError("the " + std::string(what_) + " " + model::quote(whole_) + " cannot be read: " + why);
+  throw model::RunError("the edit " + model::quote(whole_) + " cannot be read: " + why);
+}
+
+void EditReader::fail_expecting(const std::string& what) const {
+  fail("expected " + what + (rest_.empty() ? " at the end" : " at " + model::quote(rest_)));
 }
 
 bool EditReader::sees(std::string_view token) {
@@ -84,36 +116,33 @@ bool EditReader::take(std::string_view token) {
 }
 
 void EditReader::expect(std::string_view token) {
-  if (!take(token))
-    fail("expected " + model::quote(token) + (rest_.empty() ? " at the end" : " at " + model::quote(rest_)));
+  if (!take(token)) fail_expecting(model::quote(token));
 }
 
 template <class T>
-T EditReader::read(const char* expected) {
+T EditReader::read(const std::string& expected) {
   sees("");
   T value = 0;
   const auto [end, error] = std::from_chars(rest_.data(), rest_.data() + rest_.size(), value);
-  if (error != std::errc() || !std::isfinite(static_cast<double>(value)))
-    fail(std::string("expected ") + expected +
-         (rest_.empty() ? " at the end" : " at " + model::quote(rest_)));
+  if (error != std::errc() || !std::isfinite(static_cast<double>(value))) fail_expecting(expected);
   rest_.remove_prefix(end - rest_.data());
   return value;
 }
 
-template int EditReader::read<int>(const char*);
-template float EditReader::read<float>(const char*);
+template int EditReader::read<int>(const std::string&);
+template float EditReader::read<float>(const std::string&);
 
-Numbers EditReader::numbers(bool of_cells) {
-  if (take("*")) return {.all = true, .list = {}};
-  Numbers numbers;
+std::vector<int> EditReader::numbers(bool of_cells) {
+  std::vector<int> numbers;
+  if (take("*")) return numbers;
   do {
     const int first = whole();
     const int last = take("-") ? whole() : first;
     if (first < 0 || last < first || last >= count_)
       fail("invalid range " + std::to_string(first) + "-" + std::to_string(last));
-    if (std::ssize(numbers.list) + last - first >= count_)
+    if (std::ssize(numbers) + last - first >= count_)
       fail("a list of more than " + std::to_string(count_) + " numbers");
-    for (int i = first; i <= last; ++i) numbers.list.push_back(i);
+    for (int i = first; i <= last; ++i) numbers.push_back(i);
   } while (take(of_cells ? "+" : ","));
   return numbers;
 }
@@ -140,27 +169,31 @@ std::string EditReader::quoted() {
 
 std::string_view EditReader::braced() {
   expect("{");
-  Outside outside;
-  std::size_t end = 0;
-  for (; end < rest_.size() && (rest_[end] != '}' || outside.depth() > 0 || outside.is_quoted()); ++end) {
-    outside(rest_[end]);
-    if (outside.depth() > model::PatchFrom::kMostRuns)
-      fail("patches through more than " + std::to_string(model::PatchFrom::kMostRuns) + " runs");
-  }
-  if (end == rest_.size()) fail("expected \"}\" at the end");
+  const auto [end, depth] = find_outside(rest_, '}');
+  if (depth > model::PatchFrom::kMostRuns)
+    fail("patches through more than " + std::to_string(model::PatchFrom::kMostRuns) + " runs");
+  if (end == rest_.npos) fail("expected \"}\" at the end");
   const std::string_view inside = rest_.substr(0, end);
   rest_.remove_prefix(end + 1);
   if (inside.find_first_not_of(' ') == inside.npos) fail("there are no edits in {}");
   return inside;
 }
 
-bool Outside::operator()(char letter) {
-  if (std::exchange(escaped_, false)) return false;
-  if (letter == '"') return quoted_ = !quoted_, false;
-  if (quoted_) return escaped_ = letter == '\\', false;
-  if (letter == '{') return ++depth_, false;
-  if (letter == '}') return depth_ = std::max(0, depth_ - 1), false;
-  return depth_ == 0;
+FoundOutside find_outside(std::string_view text, char mark) {
+  FoundOutside found;
+  bool quoted = false;
+  int depth = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (c == '"') quoted = !quoted;
+    if (quoted && c == '\\') ++i;
+    if (quoted) continue;
+    if (depth == 0 && c == mark) return {i, found.depth};
+    if (c == '{') ++depth;
+    if (c == '}') depth = std::max(0, depth - 1);
+    found.depth = std::max(found.depth, depth);
+  }
+  return found;
 }
 
 std::string number_text(float value) {
@@ -245,74 +278,17 @@ std::string place_words(const model::EditSite& at) {
   return words;
 }
 
-namespace {
-
-/// "the MLP activations": what a site holds, before the layer or head that it is of.
-std::string_view site_phrase(Site site) {
-  switch (site) {
-    case Site::embed:
-      return "the token embedding";
-    case Site::pos_embed:
-      return "the position embedding";
-    case Site::resid_pre:
-      return "the residual stream before";
-    case Site::ln1_scale:
-      return "the scale of the first LayerNorm of";
-    case Site::ln1_normalized:
-      return "the first LayerNorm of";
-    case Site::q:
-      return "the queries of";
-    case Site::k:
-      return "the keys of";
-    case Site::v:
-      return "the values of";
-    case Site::attn_scores:
-      return "the scores of";
-    case Site::pattern:
-      return "the pattern of";
-    case Site::z:
-      return "the heads of";
-    case Site::result:
-      return "the results of";
-    case Site::attn_out:
-      return "the attention of";
-    case Site::resid_mid:
-      return "the residual stream after the attention of";
-    case Site::ln2_scale:
-      return "the scale of the second LayerNorm of";
-    case Site::ln2_normalized:
-      return "the second LayerNorm of";
-    case Site::mlp_pre:
-      return "the pre-activations of the MLP of";
-    case Site::mlp_post:
-      return "the activations of the MLP of";
-    case Site::mlp_out:
-      return "the MLP of";
-    case Site::resid_post:
-      return "the residual stream after";
-    case Site::ln_final_scale:
-      return "the scale of the final LayerNorm";
-    case Site::ln_final_normalized:
-      return "the final LayerNorm";
-    case Site::logits:
-      return "the logits";
-  }
-  return "";
-}
-
 /// "position 3", "positions 3, 5–8", or their count if there are many.
-std::string numbers_phrase(const std::string& one, const std::string& several,
-                           const std::vector<int>& numbers) {
+static std::string numbers_phrase(const std::string& one, const std::string& several,
+                                  const std::vector<int>& numbers) {
   constexpr std::ptrdiff_t kMany = 12;
   if (std::ssize(numbers) > kMany) return std::to_string(numbers.size()) + " " + several;
   return (numbers.size() > 1 ? several : one) + " " + ranges_words(numbers);
 }
 
-}  // namespace
-
 std::string place_phrase(const model::EditSite& at) {
   const Site site = at.point.site;
-  std::string words = site == Site::z && at.head ? "head" : std::string(site_phrase(site));
+  std::string words = site == Site::z && at.head ? "head" : std::string(words_of(site).phrase);
   if (model::in_block(site))
     words += " L" + std::to_string(at.point.layer) + (at.head ? " H" + std::to_string(*at.head) : "");
   const bool neurons = site == Site::mlp_pre || site == Site::mlp_post;

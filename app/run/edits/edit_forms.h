@@ -23,18 +23,11 @@ std::optional<model::Site> site_named(std::string_view short_name);
 std::optional<model::Site> site_of_hook(std::string_view hook, bool in_layer);
 std::string site_names();  ///< "embed, pos_embed, ... and logits"
 
-/// A list of whole numbers, or all.
-struct Numbers {
-  bool all = false;
-  std::vector<int> list;
-};
-
 /// Reads the text of one edit from left to right, skipping spaces before each token. Throws model::RunError
 /// with the whole text.
 class EditReader {
  public:
-  /// what: what the text is, for messages.
-  EditReader(std::string_view text, const LoadedModel& model, std::string_view what = "edit");
+  EditReader(std::string_view text, const LoadedModel& model);
 
   const LoadedModel& model() const { return model_; }
   const model::Config& config() const { return config_; }
@@ -55,34 +48,29 @@ class EditReader {
   }
   int whole() { return read<int>("a whole number"); }
   float number() { return read<float>("a number"); }
-  /// "3", "3,5-8", "*"; queries and keys as "3+5-8", because a comma separates the two
-  Numbers numbers(bool of_cells);
+  /// "3", "3,5-8"; queries and keys as "3+5-8", because a comma separates the two. Empty for "*": all.
+  std::vector<int> numbers(bool of_cells);
   std::vector<float> vector();  ///< "0.5" or "[0.5,1]"
   std::string quoted();
   std::string_view braced();  ///< what stands between braces
 
  private:
   template <class T>
-  T read(const char* expected);
+  T read(const std::string& expected);
+  [[noreturn]] void fail_expecting(const std::string& what) const;
 
-  std::string_view whole_, rest_, what_;
+  std::string_view whole_, rest_;
   const LoadedModel& model_;
   model::Config config_;
   int count_;  // upper bound of positions and units, exclusive
 };
 
-/// Follows a text to what is outside its quotes and braces.
-class Outside {
- public:
-  /// Whether a letter, one after the other, is outside; a quote or brace itself is not.
-  bool operator()(char letter);
-  int depth() const { return depth_; }  ///< of braces
-  bool is_quoted() const { return quoted_; }
-
- private:
-  bool quoted_ = false, escaped_ = false;
-  int depth_ = 0;
+/// Where a mark is first found outside quotes and braces.
+struct FoundOutside {
+  std::size_t at = std::string_view::npos;
+  int depth = 0;  ///< the most braces that are open at once before it
 };
+FoundOutside find_outside(std::string_view text, char mark);
 
 std::string number_text(float value);
 std::string list_text(const std::vector<int>& numbers);     ///< "3,5-8"

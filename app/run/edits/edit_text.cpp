@@ -1,6 +1,7 @@
 #include "app/run/edits/edit_text.h"
 
 #include <cctype>
+#include <numeric>
 
 #include "app/run/edits/edit_kinds.h"
 #include "app/run/sources/pattern_file.h"
@@ -9,27 +10,6 @@
 
 namespace headscope::app {
 namespace {
-
-using LayerList = std::optional<std::vector<int>>;
-
-/// Reads "L5H1." or "L*."; nothing if there is no layer.
-LayerList read_layers(EditReader& in, std::optional<int>& head) {
-  in.sees("");
-  const std::string_view text = in.rest();
-  const bool has_layer = text.size() > 1 && text[0] == 'L' &&
-                         (text[1] == '*' || std::isdigit(static_cast<unsigned char>(text[1])));
-  if (!has_layer) return std::nullopt;
-  in.expect("L");
-  std::vector<int> layers;
-  if (in.take("*")) {
-    for (int layer = 0; layer < in.config().n_layer; ++layer) layers.push_back(layer);
-  } else {
-    layers.push_back(in.whole());
-  }
-  if (in.take("H") && !in.take("*")) head = in.whole();
-  in.expect(".");
-  return layers;
-}
 
 std::string_view read_operator(EditReader& in) {
   std::vector<std::string> operators;
@@ -47,43 +27,40 @@ std::string_view read_operator(EditReader& in) {
   in.fail(in.rest().empty() ? "no operation: " + expected : expected + " at " + model::quote(in.rest()));
 }
 
-std::string_view read_name(EditReader& in) {
-  return in.take_while([](unsigned char letter) { return std::isalnum(letter) || letter == '_'; });
-}
-
 /// What stands before the operation of an edit, "L5H1.z", or the name of a hook, "blocks.5.attn.hook_z".
 struct SiteName {
-  LayerList layers;
+  std::optional<std::vector<int>> layers;
   std::optional<int> head;
-  std::string_view name;
+  std::string_view name;  ///< of a hook what follows the layer
   bool is_hook = false;
 };
 
-/// Reads the rest of a hook's name after "blocks.5.".
-std::string_view read_hook(EditReader& in) {
-  return in.take_while(
-      [](unsigned char letter) { return std::isalnum(letter) || letter == '_' || letter == '.'; });
+/// Reads a layer, or "*".
+std::vector<int> read_layers(EditReader& in) {
+  if (!in.take("*")) return {in.whole()};
+  std::vector<int> all(in.config().n_layer);
+  std::iota(all.begin(), all.end(), 0);
+  return all;
 }
 
 SiteName read_site_name(EditReader& in) {
   SiteName read;
   if (in.take("blocks.")) {
     read.is_hook = true;
-    std::vector<int>& layers = read.layers.emplace();
-    if (in.take("*")) {
-      for (int layer = 0; layer < in.config().n_layer; ++layer) layers.push_back(layer);
-    } else {
-      layers.push_back(in.whole());
-    }
+    read.layers = read_layers(in);
     in.expect(".");
-    read.name = read_hook(in);
   } else if (in.sees("hook_") || in.sees("ln_final.")) {
     read.is_hook = true;
-    read.name = read_hook(in);
-  } else {
-    read.layers = read_layers(in, read.head);
-    read.name = read_name(in);
+  } else if (in.rest().size() > 1 && in.sees("L") &&
+             (in.rest()[1] == '*' || std::isdigit(static_cast<unsigned char>(in.rest()[1])))) {
+    in.expect("L");
+    read.layers = read_layers(in);
+    if (in.take("H") && !in.take("*")) read.head = in.whole();
+    in.expect(".");
   }
+  read.name = in.take_while([&](unsigned char letter) {
+    return std::isalnum(letter) || letter == '_' || (read.is_hook && letter == '.');
+  });
   return read;
 }
 
@@ -108,7 +85,7 @@ model::Site read_site(const EditReader& in, const SiteName& of) {
 
 /// The part of a site that is named in brackets.
 struct Part {
-  Numbers positions{.all = true, .list = {}}, others{.all = true, .list = {}};
+  std::vector<int> positions, others;  ///< empty: all
   bool cells = false;
 };
 
@@ -119,7 +96,7 @@ Part read_part(EditReader& in, model::Site site) {
   part.positions = in.numbers(of_cells);
   if (of_cells && in.take(",")) {
     part.others = in.numbers(true);
-    part.cells = !part.others.all;
+    part.cells = !part.others.empty();
   }
   in.expect("]");
   if (!of_cells && in.take("[")) {
@@ -138,12 +115,7 @@ model::EditSite read_receiver(EditReader& in) {
   const bool end = site == model::Site::logits;  // of the stream
   const model::HookPoint point = end ? model::HookPoint{model::Site::resid_post, in.config().n_layer - 1}
                                      : model::HookPoint{site, layers ? layers->front() : 0};
-  return {point, head, part.positions.list, part.others.list};
-}
-
-void expect_end(EditReader& in) {
-  in.sees("");
-  if (!in.rest().empty()) in.fail("unexpected " + model::quote(in.rest()));
+  return {point, head, part.positions, part.others};
 }
 
 /// Reads what follows the name of a site: one edit for each layer. `result` has none yet.
@@ -160,7 +132,7 @@ void read_edits_of_site(EditReader& in, model::Site site, const std::vector<int>
   const std::string_view operand = in.rest();
   for (const int layer : layers) {
     in.rewind(operand);
-    const Place at{{site, layer}, head, positions.list, cells ? std::vector<int>{} : others.list};
+    const Place at{{site, layer}, head, positions, cells ? std::vector<int>() : others};
     any_kind([&, &positions = positions, &others = others, cells = cells]<class T>() {
       if constexpr (requires { EditKind<T>::kOperator; }) {
         if (cells || op != EditKind<T>::kOperator) return false;
@@ -168,7 +140,7 @@ void read_edits_of_site(EditReader& in, model::Site site, const std::vector<int>
         if (edit) result.push_back(std::move(*edit));
         return edit.has_value();
       } else if constexpr (std::is_same_v<T, model::SetCells>) {
-        if (cells) result.emplace_back(EditKind<T>::read(in, at, positions, others.list, op == "~="));
+        if (cells) result.emplace_back(EditKind<T>::read(in, at, positions, others, op == "~="));
         return cells;
       } else {
         static_assert(!EditKind<T>::kName.empty());
@@ -186,10 +158,8 @@ model::Edits read_edit(std::string_view text, const LoadedModel& model) {
   EditReader in(text, model);
   model::Edits result;
   const SiteName site_name = read_site_name(in);
-  const LayerList& layers = site_name.layers;
-  const std::optional<int>& head = site_name.head;
-  const std::string_view name = site_name.name;
-  const bool named = any_kind([&]<class T>() {
+  const auto& [layers, head, name, is_hook] = site_name;
+  const bool named = any_kind([&, &layers = layers, &head = head, name = name]<class T>() {
     if constexpr (requires { EditKind<T>::kName; }) {
       if (name == EditKind<T>::kName) EditKind<T>::read(in, layers, head, result);
       return name == EditKind<T>::kName;
@@ -201,19 +171,17 @@ model::Edits read_edit(std::string_view text, const LoadedModel& model) {
     const model::Site site = read_site(in, site_name);
     read_edits_of_site(in, site, layers.value_or(std::vector{0}), head, result);
   }
-  expect_end(in);
+  in.sees("");
+  if (!in.rest().empty()) in.fail("unexpected " + model::quote(in.rest()));
   return result;
 }
 
 /// Splits at each ";" outside quotes and braces.
 std::vector<std::string_view> separate(std::string_view text) {
   std::vector<std::string_view> parts;
-  Outside outside;
-  std::size_t begin = 0;
-  for (std::size_t i = 0; i < text.size(); ++i)
-    if (outside(text[i]) && text[i] == ';') parts.push_back(text.substr(begin, i - begin)), begin = i + 1;
-  const std::string_view last = text.substr(begin);
-  if (parts.empty() || last.find_first_not_of(' ') != std::string_view::npos) parts.push_back(last);
+  for (std::size_t end; (end = find_outside(text, ';').at) != text.npos; text.remove_prefix(end + 1))
+    parts.push_back(text.substr(0, end));
+  if (parts.empty() || text.find_first_not_of(' ') != text.npos) parts.push_back(text);
   return parts;
 }
 
@@ -305,19 +273,8 @@ std::string edit_text(const model::Edits& all) {
   return text;
 }
 
-model::EditSite parse_receiver(std::string_view text, const LoadedModel& model) {
-  EditReader in(text, model, "receiver");
-  model::EditSite at = read_receiver(in);
-  expect_end(in);
-  return at;
-}
-
-std::string receiver_text(const model::EditSite& at) {
-  return place_text(named_receiver(at));
-}
-
 std::string path_text(const model::PatchFrom& path, const std::string& sender) {
-  const std::string receiver = " -> " + receiver_text(path.at);
+  const std::string receiver = " -> " + place_text(named_receiver(path.at));
   const auto* patch = std::get_if<model::PatchFrom>(&path.edits.front());
   if (patch == nullptr) return sender + receiver;
   const std::string place = place_text(patch->at);

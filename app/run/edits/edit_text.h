@@ -32,11 +32,6 @@ std::string edit_text(const model::Edits& all);
 /// "L5H1.z -> L9H6.q <- ids(1,2)", "L5H1.z=0 -> logits": a path patch, given the text of its sender's edit.
 std::string path_text(const model::PatchFrom& path, const std::string& sender);
 
-/// Parses the receiver of a path patch: "L9H6.q", "L9.k[3]", "logits". Throws model::RunError, one sentence.
-model::EditSite parse_receiver(std::string_view text, const LoadedModel& model);
-/// The text that parse_receiver reads as the same place.
-std::string receiver_text(const model::EditSite& at);
-
 /// About how many positions, units and values an edit names.
 std::size_t numbers_of(const model::Edit& edit);
 

@@ -113,8 +113,6 @@ TEST_F(Edits, WhatIsReadIsWhatIsMeant) {
   EXPECT_EQ(edit_text(text("L2H1.z <- ids(1,2) -> logits")), "L2H1.z -> logits <- ids(1,2)");
   EXPECT_EQ(edit_text(text("L2H1.z[3]=[0]->L4H0.q[3,4-6]")), "L2H1.z[3]=0 -> L4H0.q[3-6]");
   EXPECT_EQ(text("L*H3.z=0 -> logits").size(), 6U);
-  EXPECT_EQ(parse_receiver(" logits ", *model_), (model::EditSite{{Site::resid_post, 5}, {}, {}, {}}));
-  EXPECT_EQ(receiver_text(parse_receiver("L4H2.q", *model_)), "L4H2.q");
   EXPECT_EQ(text("L4.resid_pre[5]<-\"a; \\\"b\\\"\"[2]"),
             (List{model::PatchFrom{{{Site::resid_pre, 4}, {}, {5}, {}}, ids("a; \"b\""), {2}}}));
   const model::Edits column = text("L1H0.pattern[*,250]=0");
@@ -140,7 +138,6 @@ TEST_F(Edits, ASiteMayHaveTheFullNameOfItsHook) {
                                     {"blocks.2.attn.hook_z=0 -> blocks.4.attn.hook_q", "L2.z=0 -> L4.q"},
                                     {"blocks.4.attn.hook_result=0", "L4.result=0"}})
     EXPECT_EQ(text(full), text(brief)) << full;
-  EXPECT_EQ(parse_receiver("blocks.4.attn.hook_k", *model_), parse_receiver("L4.k", *model_));
   for (const char* wrong :
        {"blocks.5.hook_z=0", "blocks.attn.hook_z=0", "blocks.5=0", "hook_z=0", "blocks.9.attn.hook_z=0",
         "blocks.-1.attn.hook_z=0", "blocks.5.z=0", "ln_final.hook_z=0", "blocks.*"})

@@ -19,16 +19,16 @@ struct EditKind<model::SetCells> : WholeEdit<model::SetCells> {
   static std::size_t numbers(const Set& set) { return 3 * set.cells.size(); }
   static std::size_t length(const Set& set) { return set.cells.size(); }
 
-  static Set read(EditReader& in, const Place& at, const Numbers& queries, const std::vector<int>& keys,
-                  bool renormalise) {
+  static Set read(EditReader& in, const Place& at, const std::vector<int>& queries,
+                  const std::vector<int>& keys, bool renormalise) {
     const float value = in.take("null") ? kHiddenScore : in.number();
     const int n_ctx = in.config().n_ctx;
-    for (const std::vector<int>* positions : {&queries.list, &keys})
+    for (const std::vector<int>* positions : {&queries, &keys})
       for (const int position : *positions)
         if (position >= n_ctx) in.fail("there is no position " + std::to_string(position));
     Set set{at.point, at.head, {}, renormalise};
     for (const int key : keys)
-      for (const int query : queries.all ? std::vector{kAll} : queries.list)
+      for (const int query : queries.empty() ? std::vector{kAll} : queries)
         set.cells.push_back({query, key, value});
     return set;
   }

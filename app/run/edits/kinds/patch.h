@@ -50,7 +50,7 @@ struct EditKind<model::PatchFrom> : EditAtPlace<model::PatchFrom, &model::PatchF
     }
     read_edits(patch, in);
     if (in.take("[")) {
-      patch.positions = in.numbers(false).list;
+      patch.positions = in.numbers(false);
       in.expect("]");
     }
     return patch;
