@@ -6,7 +6,7 @@
 #include <string_view>
 #include <utility>
 
-#include "app/run/edits/moved_edits.h"
+#include "app/run/edits/edit_list.h"
 
 namespace headscope::app {
 namespace {

@@ -6,7 +6,6 @@
 #include "app/run/edits/edit_forms.h"
 #include "app/run/edits/edit_list.h"
 #include "app/run/edits/edit_text.h"
-#include "app/run/edits/moved_edits.h"
 
 namespace headscope::app {
 

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "app/run/edits/edit_text.h"
-#include "app/run/edits/moved_edits.h"
+#include "app/run/edits/edit_list.h"
 #include "app/window/state.h"
 #include "model/files/error.h"
 

@@ -1,6 +1,5 @@
 // The list of edits that the user works with.
 #include "app/run/edits/edit_list.h"
-#include "app/run/edits/moved_edits.h"
 #include "tests/support/matchers.h"
 
 namespace headscope::app::edit_list_test {
