@@ -21,11 +21,6 @@ std::shared_ptr<const Answer> DirectAnswers::ask(const Question& question) {
   return answer;
 }
 
-std::shared_ptr<const Answer> AnswersInAdvance::ask(const Question& question) {
-  const auto found = std::ranges::find(known_, question, &Known::value_type::first);
-  return found != known_.end() ? found->second : others_.ask(question);
-}
-
 std::shared_ptr<const Answer> SnapshotAnswers::ask(const Question& question) {
   if (noted_.insert(question).second) asked_.push_back(question);
   return snapshot_->answers->find(question);

@@ -40,18 +40,6 @@ class DirectAnswers final : public Answers {
   AnswerList known_;
 };
 
-/// Has some answers in advance, and asks others for the rest.
-class AnswersInAdvance final : public Answers {
- public:
-  using Known = std::vector<std::pair<Question, std::shared_ptr<const Answer>>>;
-  AnswersInAdvance(Known known, Answers& others) : known_(std::move(known)), others_(others) {}
-  std::shared_ptr<const Answer> ask(const Question& question) override;
-
- private:
-  Known known_;
-  Answers& others_;
-};
-
 /// Answers from a snapshot. Records every question, once, in the order they were asked.
 class SnapshotAnswers final : public Answers {
  public:

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <utility>
 
 #include "app/run/sources/pattern_file.h"
 #include "app/run/sources/weights_hash.h"
@@ -49,16 +50,11 @@ Files files_of(const fs::path& place) {
   return files;
 }
 
-/// About: the bytes of each token twice (by id, and to be found), with their bookkeeping.
-std::size_t bytes_of(const model::Tokenizer& tokenizer) {
-  constexpr std::size_t kPerToken = 160;
-  return static_cast<std::size_t>(tokenizer.size()) * kPerToken;
-}
-
-constexpr std::size_t kPatterns = 1 << 20;  // their weights stay in the file
-
 std::size_t bytes_of(const LoadedModel& model) {
-  return model.patterns ? kPatterns : model.transformer->weight_bytes() + bytes_of(*model.tokenizer);
+  constexpr std::size_t kPatterns = 1 << 20;  // their weights stay in the file
+  if (model.patterns) return kPatterns;
+  constexpr std::size_t kPerToken = 160;  // its bytes twice (by id, and to be found), with their bookkeeping
+  return model.transformer->weight_bytes() + static_cast<std::size_t>(model.tokenizer->size()) * kPerToken;
 }
 
 }  // namespace
@@ -73,53 +69,33 @@ void KeptModels::make_room(std::size_t bytes) {
   while (!kept_.empty() && (bytes > limit_ || this->bytes() > limit_ - bytes)) kept_.erase(kept_.begin());
 }
 
-template <class Load>
-KeptModels::Kept KeptModels::find_or_load(Kept wanted, const Load& load) {
-  wanted.path = fs::absolute(wanted.path).lexically_normal();
-  if (!wanted.path.has_filename()) wanted.path = wanted.path.parent_path();
-  const Files files = files_of(wanted.path);  // before they are read: what changes meanwhile is read again
-  std::erase_if(kept_,
-                [&](const Kept& kept) { return kept.path == wanted.path && kept.stamp != files.stamp; });
-  const auto found = std::ranges::find_if(kept_, [&](const Kept& kept) {
-    if (kept.path != wanted.path) return false;
-    if (wanted.kind == Kind::tokenizer) return kept.tokenizer != nullptr;
-    return kept.kind == wanted.kind && kept.precision == wanted.precision;
-  });
+std::shared_ptr<const LoadedModel> KeptModels::find_or_load(const fs::path& given,
+                                                            std::optional<model::Precision> precision) {
+  fs::path path = fs::absolute(given).lexically_normal();
+  if (!path.has_filename()) path = path.parent_path();
+  const Files files = files_of(path);  // before they are read: what changes meanwhile is read again
+  std::erase_if(kept_, [&](const Kept& kept) { return kept.path == path && kept.stamp != files.stamp; });
+  const auto found = std::ranges::find_if(
+      kept_, [&](const Kept& kept) { return kept.path == path && kept.precision == precision; });
   if (found != kept_.end()) {
     std::rotate(found, found + 1, kept_.end());
-    return kept_.back();
+    return kept_.back().model;
   }
-  if (wanted.kind == Kind::model) make_room(static_cast<std::size_t>(files.weights));
-  load(wanted);
-  wanted.stamp = files.stamp;
-  wanted.bytes = wanted.model ? bytes_of(*wanted.model) : bytes_of(*wanted.tokenizer);
-  make_room(wanted.bytes);
-  if (wanted.bytes <= limit_) kept_.push_back(wanted);
-  return wanted;
+  if (precision) make_room(static_cast<std::size_t>(files.weights));
+  auto loaded = precision ? load_model(given, {.precision = *precision, .stop = {}, .progress = {}})
+                          : load_patterns(given);
+  const std::size_t bytes = bytes_of(*loaded);
+  make_room(bytes);
+  if (bytes <= limit_) kept_.push_back({std::move(path), precision, files.stamp, bytes, loaded});
+  return loaded;
 }
 
 std::shared_ptr<const LoadedModel> KeptModels::model(const fs::path& folder, model::Precision precision) {
-  return find_or_load({.kind = Kind::model, .path = folder, .precision = precision},
-                      [&](Kept& kept) {
-                        kept.model = load_model(folder, {.precision = precision, .stop = {}, .progress = {}});
-                        kept.tokenizer = kept.model->tokenizer;
-                      })
-      .model;
+  return find_or_load(folder, precision);
 }
 
 std::shared_ptr<const LoadedModel> KeptModels::patterns(const fs::path& file) {
-  return find_or_load({.kind = Kind::patterns, .path = file},
-                      [&](Kept& kept) { kept.model = load_patterns(file); })
-      .model;
-}
-
-std::shared_ptr<const model::Tokenizer> KeptModels::tokenizer(const fs::path& folder) {
-  return find_or_load({.kind = Kind::tokenizer, .path = folder},
-                      [&](Kept& kept) {
-                        kept.tokenizer =
-                            std::make_shared<const model::Tokenizer>(model::Tokenizer::load(folder));
-                      })
-      .tokenizer;
+  return find_or_load(file, std::nullopt);
 }
 
 }  // namespace headscope::app

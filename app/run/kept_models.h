@@ -2,6 +2,7 @@
 #include <cstddef>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -11,7 +12,7 @@
 
 namespace headscope::app {
 
-/// Models, attention files and tokenizers that stay loaded in a process that runs many commands. What was
+/// Models and attention files that stay loaded in a process that runs many commands. What was
 /// loaded from a file is loaded again when the file has another size or time. Not for several threads.
 class KeptModels {
  public:
@@ -26,9 +27,6 @@ class KeptModels {
   std::shared_ptr<const LoadedModel> model(const std::filesystem::path& folder, model::Precision precision);
   /// Like load_patterns.
   std::shared_ptr<const LoadedModel> patterns(const std::filesystem::path& file);
-  /// The tokenizer of a folder: that of a model which is kept, or loaded without one. Throws
-  /// model::LoadError.
-  std::shared_ptr<const model::Tokenizer> tokenizer(const std::filesystem::path& folder);
 
   /// Whether a warning is told for the first time: each is shown once a process.
   bool is_new(const std::string& warning) { return told_.insert(warning).second; }
@@ -37,19 +35,16 @@ class KeptModels {
   std::size_t count() const { return kept_.size(); }
 
  private:
-  enum class Kind { model, patterns, tokenizer };
   struct Kept {
-    Kind kind = Kind::model;
     std::filesystem::path path;  ///< absolute; links are not followed, since answers have its name
-    model::Precision precision = model::Precision::f32;
-    std::string stamp = {};  ///< names, sizes and times of the files
+    std::optional<model::Precision> precision;  ///< nothing: patterns alone
+    std::string stamp;                          ///< names, sizes and times of the files
     std::size_t bytes = 0;
-    std::shared_ptr<const LoadedModel> model = {};  ///< null for a tokenizer
-    std::shared_ptr<const model::Tokenizer> tokenizer = {};
+    std::shared_ptr<const LoadedModel> model;
   };
 
-  template <class Load>
-  Kept find_or_load(Kept wanted, const Load& load);
+  std::shared_ptr<const LoadedModel> find_or_load(const std::filesystem::path& given,
+                                                  std::optional<model::Precision> precision);
   void make_room(std::size_t bytes);
 
   std::size_t limit_;

@@ -10,6 +10,7 @@
 #include "app/run/question.h"
 #include "model/files/config.h"
 #include "model/pass/run.h"
+#include "model/pass/transformer.h"
 
 namespace headscope::app {
 
@@ -60,10 +61,8 @@ struct KnownAnswers {
 class Memo {
  public:
   /// Bytes for runs and answers, including the shown run and the one being computed: two runs of the longest
-  /// prompt, and at least 16 MiB; plus answers_budget.
+  /// prompt, and at least 16 MiB; plus all stages of one head and the patterns of two more.
   static std::size_t budget(const model::Config& config);
-  /// The share for answers about the longest prompt: all stages of one head and the patterns of two more.
-  static std::size_t answers_budget(const model::Config& config);
 
   explicit Memo(std::size_t budget = 0) : budget_(budget) {}
 
@@ -155,5 +154,20 @@ class Memo {
   std::size_t budget_ = 0;
   std::uint64_t clock_ = 0;  // counts uses
 };
+
+/// The most memory that the program uses for a model, in bytes, if prompts are as long as the model allows
+/// and share nothing with the one before. Memory of the graphics driver is not included.
+struct MemoryBudget {
+  std::size_t weights = 0;
+  std::size_t runs = 0;  ///< Memo::budget: the shown run, the one being computed, answers about them
+  /// Thumbnails of all heads (and those being made), and images in the shown pictures.
+  std::size_t pictures = 0;
+  std::size_t work = 0;     ///< activations of a chunk, scratch memory of each thread
+  std::size_t program = 0;  ///< code, fonts, tokenizer, glyphs and triangles of a frame
+
+  std::size_t total() const { return weights + runs + pictures + work + program; }
+};
+
+MemoryBudget memory_budget(const model::Transformer& transformer, int threads);
 
 }  // namespace headscope::app

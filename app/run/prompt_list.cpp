@@ -7,6 +7,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "app/ascii.h"
 #include "model/files/error.h"
 #include "model/files/file_io.h"
 #include "model/files/json.h"
@@ -19,16 +20,23 @@ namespace {
 
 using nlohmann::json;
 
+/// Nothing for what is no whole number, or out of range.
+std::optional<int> int_of(const json& value) {
+  if (!value.is_number_integer()) return std::nullopt;
+  const bool fits = value.is_number_unsigned() ? value.get<std::uint64_t>() <= std::numeric_limits<int>::max()
+                                               : value.get<std::int64_t>() >= std::numeric_limits<int>::min();
+  return fits ? std::optional(value.get<int>()) : std::nullopt;
+}
+
 std::vector<int> ids_of(const json& value, const std::string& where) {
   if (!value.is_array()) throw model::LoadError(where + ": \"ids\" must be an array of token ids");
   std::vector<int> ids;
   for (const json& id : value) {
     if (!id.is_number_integer())
       throw model::LoadError(where + ": \"ids\" must hold whole numbers, found " + model::quote(id.dump()));
-    const bool fits = id.is_number_unsigned() ? id.get<std::uint64_t>() <= std::numeric_limits<int>::max()
-                                              : id.get<std::int64_t>() >= std::numeric_limits<int>::min();
-    if (!fits) throw model::LoadError(where + ": the token id " + id.dump() + " is out of range");
-    ids.push_back(id.get<int>());
+    const auto number = int_of(id);
+    if (!number) throw model::LoadError(where + ": the token id " + id.dump() + " is out of range");
+    ids.push_back(*number);
   }
   return ids;
 }
@@ -40,12 +48,6 @@ std::string found(const json& value) {
   return text.size() <= kMost ? text : text.substr(0, kMost) + "...";
 }
 
-/// The value of a key that a line may have; null: it has none.
-const json* at_key(const json& line, const char* key) {
-  const auto found = line.find(key);
-  return found == line.end() || found->is_null() ? nullptr : &*found;
-}
-
 std::string string_of(const json& value, const std::string& where, const char* key, const char* hint = "") {
   if (!value.is_string())
     throw model::LoadError(where + ": \"" + key + "\" must be a string, found " + found(value) + hint);
@@ -53,10 +55,10 @@ std::string string_of(const json& value, const std::string& where, const char* k
 }
 
 GivenToken token_at(const json& line, const std::string& where, const char* key) {
-  const json* value = at_key(line, key);
-  if (value == nullptr) return {};
+  const json& value = model::member(line, key);
+  if (value.is_null()) return {};
   const std::string text =
-      string_of(*value, where, key, "; a token is given by its text, or as \"id:4\" or \"rank:2\"");
+      string_of(value, where, key, "; a token is given by its text, or as \"id:4\" or \"rank:2\"");
   try {
     return parse_given_token(text);
   } catch (const std::invalid_argument& error) {
@@ -68,8 +70,7 @@ GivenToken token_at(const json& line, const std::string& where, const char* key)
 std::string letters_of(std::string_view key) {
   std::string letters;
   for (const char c : key)
-    if (c != '-' && c != '_' && c != ' ')
-      letters += static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
+    if (c != '-' && c != '_' && c != ' ') letters += lower(c);
   return letters;
 }
 
@@ -85,23 +86,18 @@ void reject_other_spellings(const json& line, const std::string& where) {
 /// What an object says besides its prompt.
 void read_measured(const json& line, const std::string& where, ListedPrompt& prompt) {
   reject_other_spellings(line, where);
-  const json *second = at_key(line, "second"), *from = at_key(line, "from");
-  if (second != nullptr && from != nullptr)
+  const json &second = model::member(line, "second"), &from = model::member(line, "from"),
+             &position = model::member(line, "position");
+  if (!second.is_null() && !from.is_null())
     throw model::LoadError(where + ": \"second\" and \"from\" are two names of one text; give only one");
-  if (second != nullptr) prompt.second = string_of(*second, where, "second");
-  if (from != nullptr) prompt.second = string_of(*from, where, "from");
+  if (!second.is_null()) prompt.second = string_of(second, where, "second");
+  if (!from.is_null()) prompt.second = string_of(from, where, "from");
   prompt.token = token_at(line, where, "token");
   prompt.other_token = token_at(line, where, "other_token");
-  if (const json* position = at_key(line, "position")) {
-    const bool is_whole = position->is_number_integer() &&
-                          (!position->is_number_unsigned() ||
-                           position->get<std::uint64_t>() <= std::numeric_limits<int>::max()) &&
-                          position->get<std::int64_t>() >= -1;
-    if (!is_whole)
-      throw model::LoadError(where + ": \"position\" must be a whole number from -1 up, found " +
-                             found(*position));
-    prompt.position = position->get<int>();
-  }
+  prompt.position = int_of(position);
+  if (!position.is_null() && prompt.position.value_or(-2) < -1)
+    throw model::LoadError(where + ": \"position\" must be a whole number from -1 up, found " +
+                           found(position));
 }
 
 /// Calls `visit` with each line that has a prompt, and with its number, from 1.
@@ -129,10 +125,9 @@ ListedPrompt parse_prompt_line(std::string_view line, const std::string& where) 
   if (value.is_string()) return {{.text = value.get<std::string>(), .ids = {}}};
   const bool has_text = value.is_object() && value.contains("prompt");
   const bool has_ids = value.is_object() && value.contains("ids");
-  if (has_text == has_ids) {
+  if (has_text == has_ids)
     throw model::LoadError(where +
                            ": expected a JSON string, or an object with either \"prompt\" or \"ids\"");
-  }
   ListedPrompt prompt;
   if (has_ids)
     prompt.ids = ids_of(value["ids"], where);

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "app/run/given_token.h"
-#include "app/run/list_progress.h"
 #include "app/run/prompt_run.h"
 
 // Lists of prompts that are analysed together.

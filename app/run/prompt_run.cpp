@@ -76,23 +76,18 @@ std::vector<int> aligned_labels(const PromptTokens& tokens, const PromptTokens& 
 }  // namespace
 
 std::string missing(const std::string& name, Capabilities there, Capabilities needed) {
-  const Capabilities lacking = needed.without(there);
-  if (lacking == Capabilities()) return "";
-  const std::string called = model::quote(name);
-  if (lacking.has(Capability::weights))
-    return "this needs a model's weights; " + called + " holds only attention patterns";
-  switch (lacking.first()) {
-    case Capability::patterns:
-      return "this needs attention patterns; " + called + " has no attention";
-    case Capability::positions_table:
-      return "this needs position embeddings (wpe); " + called + " has none";
-    case Capability::mlp:
-      return "this needs an MLP with neurons; " + called + " has none";
-    case Capability::tokenizer:
-      return "this needs a tokenizer; " + called + " has none";
-    case Capability::weights:
-      break;
-  }
+  struct Lack {
+    Capability capability;
+    const char *what, *instead;
+  };
+  constexpr Lack kLacks[] = {{Capability::weights, "a model's weights", "holds only attention patterns"},
+                             {Capability::patterns, "attention patterns", "has no attention"},
+                             {Capability::positions_table, "position embeddings (wpe)", "has none"},
+                             {Capability::mlp, "an MLP with neurons", "has none"},
+                             {Capability::tokenizer, "a tokenizer", "has none"}};
+  for (const auto& [capability, what, instead] : kLacks)
+    if (needed.has(capability) && !there.has(capability))
+      return std::string("this needs ") + what + "; " + model::quote(name) + " " + instead;
   return "";
 }
 
@@ -108,9 +103,9 @@ void require(const LoadedModel& model, Capabilities needed) {
 }
 
 std::vector<int> PromptTokens::ids() const {
-  std::vector<int> result;
-  result.reserve(run_length);
-  for (int i = 0; i < run_length; ++i) result.push_back(tokens[i].id);
+  std::vector<int> result(run_length);
+  std::transform(tokens.begin(), tokens.begin() + run_length, result.begin(),
+                 [](const auto& t) { return t.id; });
   return result;
 }
 

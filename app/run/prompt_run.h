@@ -1,5 +1,4 @@
 #pragma once
-#include <bit>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
@@ -36,10 +35,6 @@ class Capabilities {
   constexpr Capabilities operator|(Capabilities other) const { return of(bits_ | other.bits_); }
   constexpr Capabilities without(Capabilities other) const { return of(bits_ & ~other.bits_); }
   constexpr bool has(Capabilities all) const { return all.without(*this).bits_ == 0; }
-  /// The first one; `*this` must have one.
-  constexpr Capability first() const {
-    return Capability{1U << static_cast<unsigned>(std::countr_zero(bits_))};
-  }
   bool operator==(const Capabilities&) const = default;
 
  private:

@@ -1,12 +1,21 @@
 #include "app/run/question.h"
 
+#include <cstdint>
 #include <exception>
 #include <new>
 #include <string>
 
+#include "app/counted.h"
 #include "model/files/error.h"
 
 namespace headscope::app {
+
+std::string skipped_words(const ListProgress& progress) {
+  if (progress.skipped == 0) return "";
+  const auto skipped = static_cast<std::int64_t>(progress.skipped);
+  return grouped(skipped) + " of " + counted(static_cast<std::int64_t>(progress.done), "prompt") +
+         (skipped == 1 ? " was skipped: " : " were skipped, the first because: ") + progress.problem;
+}
 
 std::string not_enough_memory(std::string_view work) {
   return "There is not enough memory for " + std::string(work) + ".";

@@ -14,11 +14,20 @@
 #include <utility>
 #include <vector>
 
-#include "app/run/list_progress.h"
 #include "app/run/prompt_run.h"
 #include "model/pass/transformer.h"
 
 namespace headscope::app {
+
+/// Progress over a list of prompts: the member `progress` of answers about one.
+struct ListProgress {
+  std::size_t done = 0;     ///< prompts, from the first on
+  std::size_t skipped = 0;  ///< prompts among them that could not be run
+  std::string problem;      ///< why the first of these could not be run: "prompt 3: …"
+};
+
+/// "2 of 40 prompts were skipped, the first because: ..."; empty: none was.
+std::string skipped_words(const ListProgress& progress);
 
 /// The resources for computing an answer, and the way to show parts of it.
 template <class Answer>
@@ -81,7 +90,7 @@ struct Answer {
 /// answer is shown in parts, `after` may be a part, for which the difference is computed; difference() may
 /// return a std::optional, which is empty if a part cannot be subtracted.
 ///
-/// Nothing else knows the type: the worker, `plot`, `trace` and the tests answer any question.
+/// Nothing else knows the type: the worker, commands and the tests answer any question.
 class Question {
  public:
   /// A Computation without the answer's type.

@@ -80,7 +80,6 @@ struct TableFact {
   std::string unit = {};
   bool about = false;  ///< it says what the numbers are about, as a position does; it has no mean
 };
-};  // namespace headscope::app
 
 struct Table {
   std::vector<Column> columns;

@@ -1,6 +1,6 @@
 // Started by tests/model/reference/small_shape_check.py, which sets HEADSCOPE_SMALL_SHAPE to the path of a
 // model with GPT-2 small's shape.
-#include "app/run/memory_budget.h"
+#include "app/run/memo.h"
 
 #include <gtest/gtest.h>
 #include <malloc.h>

@@ -3,7 +3,7 @@
 #include "app/cli/how.h"
 #include "app/cli/recipes.h"
 #include "app/counted.h"
-#include "app/run/memory_budget.h"
+#include "app/run/memo.h"
 #include "app/text/json_text.h"
 #include "app/text/terminal_text.h"
 #include "system/path_text.h"

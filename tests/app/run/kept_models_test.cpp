@@ -44,30 +44,6 @@ TEST(KeptModels, AreLoadedAgainWhenAFileChanges) {
   EXPECT_EQ(models.count(), 0U);
 }
 
-TEST(KeptModels, ATokenizerIsThatOfItsModel) {
-  const OnDisk disk;
-  KeptModels models(kPlenty);
-  const auto alone = models.tokenizer(disk.path());
-  EXPECT_EQ(models.tokenizer(disk.path()), alone);
-  KeptModels others(kPlenty);
-  const auto model = others.model(disk.path(), Precision::f32);
-  EXPECT_EQ(others.tokenizer(disk.path()), model->tokenizer);
-  EXPECT_EQ(others.count(), 1U);
-}
-
-TEST(KeptModels, ATokenizerAndPatternsMakeNoModelLeave) {
-  const OnDisk a, b;
-  KeptModels measured(kPlenty);
-  static_cast<void>(measured.model(a.path(), Precision::f32));
-  const std::size_t of_model = measured.bytes();
-  KeptModels alone(kPlenty);
-  static_cast<void>(alone.tokenizer(b.path()));
-  KeptModels models(of_model + alone.bytes());  // no room for the other folder's weights
-  const auto model = models.model(a.path(), Precision::f32);
-  static_cast<void>(models.tokenizer(b.path()));
-  EXPECT_EQ(models.model(a.path(), Precision::f32), model);
-}
-
 TEST(KeptModels, AFolderIsOneHoweverItIsNamed) {
   const OnDisk disk;
   KeptModels models(kPlenty);
