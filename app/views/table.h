@@ -93,6 +93,7 @@ struct Table {
   bool empty() const { return columns.empty(); }  ///< there is nothing to show yet
   /// The column's index. Throws std::out_of_range.
   std::size_t at(std::string_view column) const;
+  void add_columns(std::initializer_list<Column> more) { columns.insert(columns.end(), more); }
   /// Appends a row; cells at its end may be left out. A column's first cell that is not empty decides whether
   /// it has numbers or texts.
   void add(TableRow row);

@@ -359,8 +359,8 @@ Table table(const ViewContext& c) {
   }
   Table result{key_column("rank")};
   for (const std::string& name : words.in_file)
-    result.columns.insert(result.columns.end(), {note_column(name + " id"), note_column(name + " token"),
-                                                 name + " " + words.quantity});
+    result.add_columns(
+        {note_column(name + " id"), note_column(name + " token"), name + " " + words.quantity});
   for (std::size_t i = 0; i < std::min(up.size(), down.size()); ++i)
     add_row(result, i + 1, up[i].id, label_of(c, up[i].id), static_cast<float>(up[i].value), down[i].id,
             label_of(c, down[i].id), static_cast<float>(down[i].value));

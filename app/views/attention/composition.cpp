@@ -391,10 +391,6 @@ Table table(const ViewContext& c) {
   return result;
 }
 
-viz::Point figure_size(const ViewContext& c) {
-  return {78 * c.font_size, 52 * c.font_size};
-}
-
 }  // namespace composition
 
 View composition_view() {
@@ -408,7 +404,7 @@ View composition_view() {
   view.of_model = [](const ViewContext&) { return true; };
   view.shows_parts = true;
   view.shows_difference = true;
-  view.figure_size = figure_size;
+  view.figure_size = [](const ViewContext& c) -> viz::Point { return {78 * c.font_size, 52 * c.font_size}; };
   view.caption = {.prompt = false, .head = true};
   view.landmarks = {landmark("grid", kCell), landmark("list", kRow)};
   return view;

@@ -197,10 +197,6 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   return facts;
 }
 
-viz::Point figure_size(const ViewContext& c) {
-  return {56 * c.font_size, static_cast<float>(kRows) * 3.3F * c.font_size + 5 * c.font_size};
-}
-
 }  // namespace qkv
 
 View qkv_view() {
@@ -210,7 +206,9 @@ View qkv_view() {
                 "how a token gets its query, key and value: ln_1, one matrix product, split into heads",
                 build, facts, table);
   add_gestures(view, click, heads_by_lines);
-  view.figure_size = figure_size;
+  view.figure_size = [](const ViewContext& c) -> viz::Point {
+    return {56 * c.font_size, static_cast<float>(kRows) * 3.3F * c.font_size + 5 * c.font_size};
+  };
   view.caption = {true, true, true};
   view.shows_difference = true;
   view.landmarks = {landmark("input", kComponent, kResidual), landmark("query", kComponent, kQueryHead),

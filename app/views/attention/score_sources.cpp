@@ -423,10 +423,6 @@ Table table(const ViewContext& c) {
   return result;
 }
 
-viz::Point figure_size(const ViewContext& c) {
-  return {78 * c.font_size, 48 * c.font_size};
-}
-
 }  // namespace score_sources
 
 View score_sources_view() {
@@ -437,7 +433,7 @@ View score_sources_view() {
   view.options = {&kParts, &kList, &kFirstRow};
   add_list(view, kRows, click, on_key);
   view.shows_difference = true;
-  view.figure_size = figure_size;
+  view.figure_size = [](const ViewContext& c) -> viz::Point { return {78 * c.font_size, 48 * c.font_size}; };
   view.caption = {true, true, true};
   view.landmarks = {landmark("grid", kCell), landmark("list", kRow)};
   return view;

@@ -158,11 +158,8 @@ Table table(const ViewContext& c) {
   const auto [layer, head, query, chosen] = c.selection;
   Table result{"kind", "part", key_column("layer"), key_column("head"), what + "logit"};
   result.ranked_by = what + "logit";
-  const auto add_columns = [&](std::initializer_list<Column> columns) {
-    result.columns.insert(result.columns.end(), columns);
-  };
-  if (sources) add_columns({key_column("source"), note_column("source token"), what + "weight"});
-  if (neurons) add_columns({key_column("neuron"), what + "activation"});
+  if (sources) result.add_columns({key_column("source"), note_column("source token"), what + "weight"});
+  if (neurons) result.add_columns({key_column("neuron"), what + "activation"});
   const auto known = [](bool is_known, int index) { return is_known ? std::optional(index) : std::nullopt; };
   for (const Contribution& part : n->parts) {
     const bool in_layer = part.layer >= 0, is_head = in_layer && part.col < a.n_head();

@@ -82,49 +82,6 @@ void add_neuron_rows(AttributionNumbers& n) {
   n.sum = neurons->sum();
 }
 
-}  // namespace
-
-std::vector<std::string> end_names(const Attribution& of) {
-  std::vector<std::string> names{"token embedding", "position embedding", "ln_f bias"};
-  if (of.edited) names.emplace_back("edits");
-  return names;
-}
-
-double end_of(const Attribution& of, int which) {
-  return std::array{of.token_embedding, of.position_embedding, of.final_bias, of.edits}[which];
-}
-
-std::string sum_words(const AttributionNumbers& n) {
-  const Attribution& a = *n.of;
-  return "all parts " + viz::fixed_number(a.sum(), 4) + ", the model's " +
-         (a.against < 0 ? "logit " : "difference ") + viz::fixed_number(a.logit, 4) + ", rounding error " +
-         viz::number(a.rounding_error(), 2);
-}
-
-AttributionNumbers attribution_numbers(std::shared_ptr<const Attribution> of, AttributionList list,
-                                       AttributionSplit split, const PromptTokens& tokens) {
-  AttributionNumbers n;
-  n.of = std::move(of);
-  n.split = std::move(split);
-  const Attribution& a = *n.of;
-  n.parts = parts_of(a);
-  for (const Contribution& part : n.parts)
-    if (part.layer >= 0) n.grid.push_back(static_cast<float>(part.value));
-  for (int layer = 0; layer < a.layers; ++layer) n.layer_names.push_back("L" + std::to_string(layer));
-  for (int head = 0; head < a.n_head(); ++head) n.column_names.push_back("H" + std::to_string(head));
-  n.column_names.insert(n.column_names.end(), {"bias", "MLP"});
-  if (list == AttributionList::parts) add_part_rows(n);
-  if (list == AttributionList::layers) add_layer_rows(n);
-  if (list == AttributionList::sources) add_source_rows(n, tokens);
-  if (list == AttributionList::neurons) add_neuron_rows(n);
-  return n;
-}
-
-const ListRows kAttributionRows{
-    .role = kAttributionRow, .first = kFirstContribution, .names = "rows", .keys = ListKeys::pages};
-
-namespace {
-
 using Numbers = AttributionNumbers;
 
 viz::Matrix grid_of(const Numbers& n) {
@@ -337,6 +294,45 @@ bool paint_ends(Picture& picture, const ViewContext& c, const Numbers& n, const 
 }
 
 }  // namespace
+
+std::vector<std::string> end_names(const Attribution& of) {
+  std::vector<std::string> names{"token embedding", "position embedding", "ln_f bias"};
+  if (of.edited) names.emplace_back("edits");
+  return names;
+}
+
+double end_of(const Attribution& of, int which) {
+  return std::array{of.token_embedding, of.position_embedding, of.final_bias, of.edits}[which];
+}
+
+std::string sum_words(const AttributionNumbers& n) {
+  const Attribution& a = *n.of;
+  return "all parts " + viz::fixed_number(a.sum(), 4) + ", the model's " +
+         (a.against < 0 ? "logit " : "difference ") + viz::fixed_number(a.logit, 4) + ", rounding error " +
+         viz::number(a.rounding_error(), 2);
+}
+
+AttributionNumbers attribution_numbers(std::shared_ptr<const Attribution> of, AttributionList list,
+                                       AttributionSplit split, const PromptTokens& tokens) {
+  AttributionNumbers n;
+  n.of = std::move(of);
+  n.split = std::move(split);
+  const Attribution& a = *n.of;
+  n.parts = parts_of(a);
+  for (const Contribution& part : n.parts)
+    if (part.layer >= 0) n.grid.push_back(static_cast<float>(part.value));
+  for (int layer = 0; layer < a.layers; ++layer) n.layer_names.push_back("L" + std::to_string(layer));
+  for (int head = 0; head < a.n_head(); ++head) n.column_names.push_back("H" + std::to_string(head));
+  n.column_names.insert(n.column_names.end(), {"bias", "MLP"});
+  if (list == AttributionList::parts) add_part_rows(n);
+  if (list == AttributionList::layers) add_layer_rows(n);
+  if (list == AttributionList::sources) add_source_rows(n, tokens);
+  if (list == AttributionList::neurons) add_neuron_rows(n);
+  return n;
+}
+
+const ListRows kAttributionRows{
+    .role = kAttributionRow, .first = kFirstContribution, .names = "rows", .keys = ListKeys::pages};
 
 bool shows_unmatched(const ViewContext& c, const AttributionNumbers& n) {
   return c.side == Side::difference && compares_different_inputs(*c.run) && n.split.sources &&

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "app/run/analyses/circuit.h"
-#include "app/views/output/saliency_options.h"
+#include "app/views/output/logit_options.h"
 #include "app/views/view.h"
 
 // The question about a circuit, by the options of the view.

@@ -212,6 +212,41 @@ float words_width(const GuessBar& bar, const viz::Style& style) {
          0.5F;  // for rounding
 }
 
+using Sample = Legend::Sample;
+
+constexpr float kGap = 5;     // units between entries
+constexpr float kSample = 6;  // units
+
+float line_of(const viz::Style& style) {
+  return style.line(style.small()) + style.unit();
+}
+
+/// The sample of a width stands for a part of the logit that depends on the layout.
+std::string words_of(const Legend::Entry& entry, double unit = 0.05) {
+  if (entry.sample == Sample::thinnest) return "thinnest lines: " + viz::number(unit, 2) + " or less";
+  return entry.sample == Sample::width ? "this thick: " + plain(unit) + " in the logit" : entry.words;
+}
+bool has_sample(const Legend::Entry& entry) {
+  return entry.sample != Sample::none && entry.sample != Sample::thinnest;
+}
+
+float width_of(const Legend& legend, const Legend::Entry& entry, const viz::Style& style) {
+  if (entry.sample == Sample::scale) {
+    viz::Scene measured;
+    return viz::paint_color_scale_line(measured, legend.scale, entry.words, {0, 0}, style);
+  }
+  const float words = style.width(words_of(entry), style.small());
+  return has_sample(entry) ? words + (kSample + 1.5F) * style.unit() : words;
+}
+
+/// The largest round part of the logit that is no wider than `most`.
+double sample_of_width(double scale, float most) {
+  double chosen = 0.01;
+  for (const double part : {0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0})
+    if (scale * part <= static_cast<double>(most)) chosen = part;
+  return chosen;
+}
+
 }  // namespace
 
 double Confidence::at(int column, int layer) const {
@@ -395,45 +430,6 @@ void paint_guesses(Picture& picture, const ViewContext& c, const Layout& layout,
     y += line;
   }
 }
-
-namespace {
-
-using Sample = Legend::Sample;
-
-constexpr float kGap = 5;     // units between entries
-constexpr float kSample = 6;  // units
-
-float line_of(const viz::Style& style) {
-  return style.line(style.small()) + style.unit();
-}
-
-/// The sample of a width stands for a part of the logit that depends on the layout.
-std::string words_of(const Legend::Entry& entry, double unit = 0.05) {
-  if (entry.sample == Sample::thinnest) return "thinnest lines: " + viz::number(unit, 2) + " or less";
-  return entry.sample == Sample::width ? "this thick: " + plain(unit) + " in the logit" : entry.words;
-}
-bool has_sample(const Legend::Entry& entry) {
-  return entry.sample != Sample::none && entry.sample != Sample::thinnest;
-}
-
-float width_of(const Legend& legend, const Legend::Entry& entry, const viz::Style& style) {
-  if (entry.sample == Sample::scale) {
-    viz::Scene measured;
-    return viz::paint_color_scale_line(measured, legend.scale, entry.words, {0, 0}, style);
-  }
-  const float words = style.width(words_of(entry), style.small());
-  return has_sample(entry) ? words + (kSample + 1.5F) * style.unit() : words;
-}
-
-/// The largest round part of the logit that is no wider than `most`.
-double sample_of_width(double scale, float most) {
-  double chosen = 0.01;
-  for (const double part : {0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0})
-    if (scale * part <= static_cast<double>(most)) chosen = part;
-  return chosen;
-}
-
-}  // namespace
 
 void Legend::wrap(float width, const viz::Style& style, bool brief) {
   lines.assign(1, {});

@@ -97,15 +97,13 @@ Table lens_table(const ViewContext& c) {
                "hook",
                note_column("answer id"),
                note_column("answer")};
-  const auto add_columns = [&result](const std::vector<Column>& columns) {
-    result.columns.insert(result.columns.end(), columns.begin(), columns.end());
-  };
-  add_columns({"probability", "rank", Column("KL", "bits")});
-  if (is_difference) add_columns({"compared probability", "compared rank", Column("compared KL", "bits")});
+  result.add_columns({"probability", "rank", Column("KL", "bits")});
+  if (is_difference)
+    result.add_columns({"compared probability", "compared rank", Column("compared KL", "bits")});
   for (int g = 1; g <= LogitLens::kGuesses; ++g) {
     const std::string guess = "guess " + std::to_string(g);
-    add_columns({note_column(guess + " id"), note_column(guess + " token"), guess + " logit",
-                 guess + " probability"});
+    result.add_columns({note_column(guess + " id"), note_column(guess + " token"), guess + " logit",
+                        guess + " probability"});
   }
   const auto add_reading = [](TableRow& row, const model::LensReading& of) {
     add_cells(row, of.guesses.next_probability, rank_cell(of.guesses.next_rank), bits(of.divergence));

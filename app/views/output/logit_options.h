@@ -1,8 +1,9 @@
 #pragma once
 #include "app/run/analyses/attribution.h"
+#include "app/run/analyses/saliency.h"
 #include "app/views/view.h"
 
-// The options of views for the tokens that they measure.
+// The options of views for what they measure: tokens and metrics.
 namespace headscope::app {
 
 extern const Option<GivenToken> kMeasuredToken;    ///< never empty: the first guess by default
@@ -32,5 +33,22 @@ std::optional<LogitTokens> logit_tokens(const ViewContext& context);
 
 /// "“·it”", "“·it” − “·the”", "“·it” − mean"; `against`: -1: none; kVocabularyMean: the mean.
 std::string logit_words(const ViewContext& context, int token, int against);
+
+/// The metrics that have gradients, with their names on the command line and in views.
+inline constexpr ChoiceOf<GradientMetric> kSaliencyMetrics[] = {
+    {GradientMetric::logit, "logit", "Logit", "The logit of the token", "by the logit"},
+    {GradientMetric::difference, "difference", "Logit difference",
+     "The logit of the token minus that of the other token", "by the logit difference"},
+    {GradientMetric::log_probability, "logprob", "Log probability",
+     "The logarithm of the token's probability, in bits", "by the log probability"},
+    {GradientMetric::loss, "loss", "Loss", "The mean loss of the prompt's tokens, in bits",
+     "by the mean loss"}};
+static_assert(in_order(kSaliencyMetrics));
+/// What a picture says in place of the loss of a prompt in which no token follows another.
+inline constexpr const char* kNoLoss =
+    "the loss needs a token that follows another, but the prompt has 1 token";
+inline bool has_no_loss(const PromptRun& run, GradientMetric metric) {
+  return metric == GradientMetric::loss && run.run->length() < 2;
+}
 
 }  // namespace headscope::app

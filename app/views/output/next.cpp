@@ -280,7 +280,7 @@ Table table(const ViewContext& c) {
   const bool compared = !g.before.empty();
   Table result{key_column("rank"),   note_column("id"), note_column("token"),
                note_column("bytes"), "logit",           "probability"};
-  if (compared) result.columns.insert(result.columns.end(), {"probability compared with", "difference"});
+  if (compared) result.add_columns({"probability compared with", "difference"});
   double shown = 0, shown_before = 0;
   for (std::size_t i = 0; i < g.best.size(); ++i) {
     const int id = g.best[i];

@@ -1,13 +1,31 @@
 #include "app/run/analyses/saliency.h"
 
 #include "app/views/output/logit_options.h"
-#include "app/views/output/saliency_options.h"
 #include "app/views/parts/parts.h"
 
 namespace headscope::app {
 namespace saliency {
 
 enum Role { kRow, kChip };  // Region::id: position
+
+// The choices, with their names on the command line and in the view.
+constexpr ChoiceOf<SaliencyMethod> kSaliencyMethods[] = {
+    {SaliencyMethod::gradient_input, "gradient-input", "Gradient × input",
+     "The gradient at each token's embedding times the embedding"},
+    {SaliencyMethod::gradient_norm, "gradient-norm", "Gradient norm",
+     "The length of the gradient at each token's embedding, without a sign", "lengths of gradients"},
+    {SaliencyMethod::integrated, "integrated", "Integrated",
+     "Integrated gradients: the mean gradient on the way from a baseline, times the way",
+     "gradients along a path"}};
+constexpr ChoiceOf<SaliencyBaseline> kSaliencyBaselines[] = {
+    {SaliencyBaseline::zero, "zero", "Zero", "Zeros in place of every token's embedding; positions are kept"},
+    {SaliencyBaseline::mean, "mean", "Mean",
+     "The mean embedding of the vocabulary in place of every token's; positions are kept",
+     "starting from the mean embedding"},
+    {SaliencyBaseline::end_of_text, "endoftext", "<|endoftext|>",
+     "The embedding of <|endoftext|> in place of every token's; positions are kept",
+     "starting from <|endoftext|>"}};
+static_assert(in_order(kSaliencyMethods) && in_order(kSaliencyBaselines));
 
 const auto kMethod = choice_option<SaliencyMethod>("saliency-method", "Method", "cC",
                                                    "how a token's share in the metric is measured",

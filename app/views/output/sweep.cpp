@@ -240,19 +240,16 @@ Table table(const ViewContext& c) {
     if (const auto next = compared_next(c)) source = source_reading(*sweep, next->logits);
   Table result{"part", key_column("layer")};
   result.ranked_by = "change";
-  const auto add_columns = [&](const std::vector<Column>& columns) {
-    result.columns.insert(result.columns.end(), columns.begin(), columns.end());
-  };
   const SweepOver over = question.over;
   const bool by_position = over == SweepOver::positions || over == SweepOver::head_positions,
              by_head = over != SweepOver::positions && !is_listed(over),
              by_neuron = over == SweepOver::neurons;
-  if (by_head) add_columns({key_column("head")});
-  if (by_position) add_columns({key_column("position"), note_column("token")});
-  if (by_neuron) add_columns({key_column("neuron")});
-  add_columns({note_column("edit"), Column("change", unit), Column("with the edit", unit)});
-  if (estimated) add_columns({Column("estimated change", unit)});
-  if (source) add_columns({"restored"});
+  if (by_head) result.add_columns({key_column("head")});
+  if (by_position) result.add_columns({key_column("position"), note_column("token")});
+  if (by_neuron) result.add_columns({key_column("neuron")});
+  result.add_columns({note_column("edit"), Column("change", unit), Column("with the edit", unit)});
+  if (estimated) result.add_columns({Column("estimated change", unit)});
+  if (source) result.add_columns({"restored"});
   for (const std::size_t cell : listed_cells(question, *sweep, metric)) {
     const SweepPlace place = question.place_of(*sweep, cell);
     const bool known = sweep->known[cell];

@@ -90,6 +90,22 @@ std::vector<SweepPlace> places_of(const model::Edit& edit, const SweepOf& questi
       of_senders ? path->edits.front() : edit);
 }
 
+constexpr int kMost = 999;  // layers or heads; those of the model count
+
+bool leads_to_head(const Options& options) {
+  return over_senders(options) && options[kReceiver] != PathTo::logits;
+}
+
+constexpr model::Site kSites[] = {model::Site::resid_post, model::Site::q, model::Site::k, model::Site::v};
+
+PathTo path_to(model::Site site) {
+  return static_cast<PathTo>(std::ranges::find(kSites, site) - kSites);
+}
+
+std::string name_of(PathTo to) {
+  return std::string(app::name_of(kPathTo, to));
+}
+
 }  // namespace
 
 const Option<SweepMetric> kSweptMetric = make_option<SweepMetric>(
@@ -213,26 +229,6 @@ std::string refuse_sweep_options(const ViewContext& c, SweepRefusal refusal) {
   return refusal.option == nullptr ? refusal.why
                                    : refusal.why + "; see --" + std::string(refusal.option->flag_name());
 }
-
-namespace {
-
-constexpr int kMost = 999;  // layers or heads; those of the model count
-
-bool leads_to_head(const Options& options) {
-  return over_senders(options) && options[kReceiver] != PathTo::logits;
-}
-
-constexpr model::Site kSites[] = {model::Site::resid_post, model::Site::q, model::Site::k, model::Site::v};
-
-PathTo path_to(model::Site site) {
-  return static_cast<PathTo>(std::ranges::find(kSites, site) - kSites);
-}
-
-std::string name_of(PathTo to) {
-  return std::string(app::name_of(kPathTo, to));
-}
-
-}  // namespace
 
 const Option<SweepOver> kSweptOver =
     choice_option<SweepOver>("sweep-over", "Over", "hH", "what is edited in turn", choices_of(kSweepOver));

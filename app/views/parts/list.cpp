@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "app/views/parts/difference.h"
+#include "app/views/parts/comparison_words.h"
 
 namespace headscope::app {
 

@@ -113,6 +113,32 @@ ViewActions on_key(const ViewContext& c, const Gesture& gesture) {
   return {};
 }
 
+void add_whole_matrix(std::vector<MenuLine>& menu, const ViewContext& c) {
+  if (!c.options[kShape].empty())
+    menu.push_back({"Clear the marked shape", {SetOption{&kShape, std::vector<int>()}}});
+  add_whole(menu, "Show the whole matrix", kZoom, c.options);
+}
+
+std::vector<MenuLine> menu(const ViewContext& c) {
+  std::vector<MenuLine> menu;
+  if (!c.run) return menu;
+  if (c.selection.key >= 0)
+    add_cell_edits(menu, c, c.selection.layer, c.selection.head, c.selection.query, c.selection.key);
+  add_whole_matrix(menu, c);
+  return menu;
+}
+
+/// Why a part of the run's queries and keys cannot be shown; empty: it can.
+std::string refuse_zoom(const ViewContext& c) {
+  const Zoom zoom = c.options[kZoom];
+  const int queries = c.run->run->length(), keys = key_count(*c.run);
+  if (zoom.row + zoom.rows <= queries && zoom.col + zoom.cols <= keys) return "";
+  const std::string count = std::to_string(queries);
+  return "--" + std::string(kZoom.name) + " " + to_text(kZoom, zoom) + " reaches beyond the " +
+         (queries != keys ? count + " queries and " + std::to_string(keys) + " keys"
+                          : "prompt's " + count + " tokens");
+}
+
 }  // namespace
 
 const Option<Zoom> kZoom =
@@ -170,36 +196,6 @@ void add_whole(std::vector<MenuLine>& menu, const char* label, const Option<Zoom
   if (ViewActions whole = show_whole(option, options); !whole.empty())
     menu.push_back({label, std::move(whole)});
 }
-
-namespace {
-
-void add_whole_matrix(std::vector<MenuLine>& menu, const ViewContext& c) {
-  if (!c.options[kShape].empty())
-    menu.push_back({"Clear the marked shape", {SetOption{&kShape, std::vector<int>()}}});
-  add_whole(menu, "Show the whole matrix", kZoom, c.options);
-}
-
-std::vector<MenuLine> menu(const ViewContext& c) {
-  std::vector<MenuLine> menu;
-  if (!c.run) return menu;
-  if (c.selection.key >= 0)
-    add_cell_edits(menu, c, c.selection.layer, c.selection.head, c.selection.query, c.selection.key);
-  add_whole_matrix(menu, c);
-  return menu;
-}
-
-/// Why a part of the run's queries and keys cannot be shown; empty: it can.
-std::string refuse_zoom(const ViewContext& c) {
-  const Zoom zoom = c.options[kZoom];
-  const int queries = c.run->run->length(), keys = key_count(*c.run);
-  if (zoom.row + zoom.rows <= queries && zoom.col + zoom.cols <= keys) return "";
-  const std::string count = std::to_string(queries);
-  return "--" + std::string(kZoom.name) + " " + to_text(kZoom, zoom) + " reaches beyond the " +
-         (queries != keys ? count + " queries and " + std::to_string(keys) + " keys"
-                          : "prompt's " + count + " tokens");
-}
-
-}  // namespace
 
 viz::Heatmap attention_map(const ViewContext& c, const viz::Matrix& matrix, int role) {
   viz::Heatmap map;

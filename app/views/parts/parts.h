@@ -4,7 +4,6 @@
 
 #include "app/views/parts/comparison_words.h"
 #include "app/views/parts/declare.h"
-#include "app/views/parts/difference.h"
 #include "app/views/parts/edited.h"
 #include "app/views/parts/frame.h"
 #include "app/views/parts/landmarks.h"

@@ -14,13 +14,11 @@ Picture no_list(const ViewContext& c) {
                               : "no list of prompts is open: name one with --over");
 }
 
-std::string list_words(const ViewContext& c, const ListProgress& progress) {
-  return list_words(c, progress, c.prompts->prompts.size());
-}
-
-std::string list_words(const ViewContext& c, const ListProgress& progress, std::size_t of_first) {
-  const auto count = static_cast<std::int64_t>(of_first), done = static_cast<std::int64_t>(progress.done),
-             skipped = static_cast<std::int64_t>(progress.skipped), all = std::ssize(c.prompts->prompts);
+std::string list_words(const ViewContext& c, const ListProgress& progress,
+                       std::optional<std::size_t> of_first) {
+  const auto all = std::ssize(c.prompts->prompts), done = static_cast<std::int64_t>(progress.done),
+             skipped = static_cast<std::int64_t>(progress.skipped),
+             count = static_cast<std::int64_t>(of_first.value_or(c.prompts->prompts.size()));
   const std::string of = (all == 1 ? " prompt of “" : " prompts of “") + c.prompts->name + "”";
   if (done < count) return "computing… " + grouped(done) + " of " + grouped(count) + of;
   std::string words = count < all   ? "the first " + grouped(count) + " of "

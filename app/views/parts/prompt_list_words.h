@@ -12,10 +12,10 @@ namespace headscope::app {
 OverPrompts over_list(const ViewContext& context);
 /// The message of a picture about many prompts without a list.
 Picture no_list(const ViewContext& context);
-/// "120 prompts of “names.jsonl”", with the progress, and how many were skipped.
-std::string list_words(const ViewContext& context, const ListProgress& progress);
-/// The same if only the first ones are used.
-std::string list_words(const ViewContext& context, const ListProgress& progress, std::size_t of_first);
+/// "120 prompts of “names.jsonl”", with the progress, and how many were skipped. `of_first`: if only the
+/// first ones are used.
+std::string list_words(const ViewContext& context, const ListProgress& progress,
+                       std::optional<std::size_t> of_first = {});
 /// The source of means over the context's list, with the answer as far as it is known.
 MeanSource mean_source(const ViewContext& context, const MeansOverList& means);
 /// What a picture says instead as long as these means are not known; nothing if they are.
