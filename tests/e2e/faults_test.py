@@ -198,17 +198,16 @@ for name, words in COMMANDS.items():
 class Interrupted(FaultCase):
     def test_leaves_no_part_of_an_answer_where_files_must_have_names(self):
         for number in (signal.SIGINT, signal.SIGTERM):
-            for words in (["predict", "--json"], ["saliency"]):
-                place = self.place()
-                out = place.folder / "out"
-                environment = place.environment(Fault("create", 1, errno.EOPNOTSUPP)) | {"FAULTY_PATH": str(out)}
-                process = subprocess.Popen([HEADSCOPE, *words, "--prompts", "-", "--out", out / ("a.json" if "--json" in words else "a.txt")],
-                                           stdin=subprocess.PIPE, stderr=subprocess.PIPE, env=environment)
-                until(lambda: process.poll() is not None or any(out.iterdir()))
-                self.assertRegex(next(out.iterdir()).name, r"\A\.headscope-.*\.part\Z")
-                process.send_signal(number)
-                self.assertEqual(process.communicate(b'"one"\n"two"\n', timeout=120), (None, b""))
-                self.assertEqual((process.returncode, list(out.iterdir())), (-number, []), words)
+            place = self.place()
+            out = place.folder / "out"
+            environment = place.environment(Fault("create", 1, errno.EOPNOTSUPP)) | {"FAULTY_PATH": str(out)}
+            process = subprocess.Popen([HEADSCOPE, "predict", "--prompts", "-", "--out", out / "a.jsonl"], stdin=subprocess.PIPE,
+                                       stderr=subprocess.PIPE, env=environment)
+            until(lambda: process.poll() is not None or any(out.iterdir()))
+            self.assertRegex(next(out.iterdir()).name, r"\A\.headscope-.*\.part\Z")
+            process.send_signal(number)
+            self.assertEqual(process.communicate(b'"one"\n"two"\n', timeout=120), (None, b""))
+            self.assertEqual((process.returncode, list(out.iterdir())), (-number, []))
 
 
 class AModelThatChanges(ModelCase):

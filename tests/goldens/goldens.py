@@ -8,9 +8,7 @@ numbers.json has each view's table for two models. Of long tables it has the fir
 view in each theme, drawn in DejaVu alone (whose glyphs no distribution changes) and kept with 16 levels a colour.
 """
 import argparse
-import csv
 import json
-import math
 import random
 import shutil
 import struct
@@ -72,25 +70,22 @@ class Program:
     def output(self, *arguments):
         return subprocess.run([self.path, *arguments], cwd=self.folder, env=self.environment, stdout=subprocess.PIPE, check=True).stdout
 
-    def plot(self, *arguments):
-        self.output("plot", *self.views, *TEXT, "--no-recipe", *arguments)
+    def write(self, name, *arguments):
+        """Each view's answer in a file of that name, in which {view} becomes its own."""
+        for view in self.views:
+            self.output(view, *TEXT, *arguments, "--out", name.format(view=view))
 
 
-def number(cell):
-    try:
-        return float(cell) if math.isfinite(float(cell)) else cell
-    except ValueError:
-        return cell
-
-
-def short(table):
-    """A table's headings, its first rows and the sums of its columns, each beside the sum of absolute values."""
-    rows = [[number(cell) for cell in row] for row in table[1:]]
-    sums = []
-    for column in range(len(table[0]) if rows[ROWS:] else 0):
-        values = [row[column] for row in rows if len(row) > column and isinstance(row[column], float)]
-        sums.append([sum(values), sum(map(abs, values))])
-    return {"columns": table[0], "count": len(rows), "rows": rows[:ROWS], "sums": sums}
+def short(answer):
+    """Facts, the columns' names and units, the first rows, and the sums of columns, each beside the sum of absolute values."""
+    columns = answer["columns"]
+    sums = {}
+    for name, cells in columns.items():
+        values = [cell for cell in cells if isinstance(cell, (int, float))]
+        if cells[ROWS:] and values:
+            sums[name] = [sum(values), sum(map(abs, values))]
+    return {"facts": answer["facts"], "units": answer["units"], "count": max(map(len, columns.values()), default=0),
+            "columns": {name: cells[:ROWS] for name, cells in columns.items()}, "sums": sums}
 
 
 def numbers(program):
@@ -100,8 +95,8 @@ def numbers(program):
     for model, arguments in {"tales": ["--layer", "3", "--head", "1"], "small": ["--model", "small", "--layer", "1", "--head", "2"]}.items():
         out = program.folder / f"tables-{model}"
         out.mkdir()
-        program.plot(*arguments, "--out", f"{out}/{{view}}.csv")
-        all_tables[model] = {file.stem: short(list(csv.reader(file.open(newline="")))) for file in sorted(out.glob("*.csv"))}
+        program.write(f"{out}/{{view}}.json", *arguments)
+        all_tables[model] = {file.stem: short(json.loads(file.read_text())) for file in sorted(out.iterdir())}
     return all_tables
 
 
@@ -118,9 +113,10 @@ def differences(kept, now, where):
     if isinstance(kept, dict) and isinstance(now, dict):
         for key in sorted(kept.keys() | now.keys()):
             if key == "sums":
-                for (was, size), (is_now, _) in zip(kept[key], now[key]):
+                for name in kept[key].keys() & now[key].keys():
+                    (was, size), (is_now, _) = kept[key][name], now[key][name]
                     if abs(was - is_now) > TOLERANCE * max(1, size):
-                        yield f"{where}: a column's sum was {was} and is {is_now}"
+                        yield f"{where}: the sum of {name} was {was} and is {is_now}"
             elif key not in kept or key not in now:
                 yield f"{where}: {'no longer' if key in kept else 'newly'} has {key}"
             else:
@@ -162,8 +158,8 @@ def pictures(program):
     out = program.folder / "pictures"
     out.mkdir()
     for theme in "light", "dark":
-        program.plot("--layer", "3", "--head", "1", "--size", "420x480", "--scale", "1", "--theme", theme, "--no-caption",
-                     "--out", f"{out}/{{view}}-{theme}.png")
+        program.write(f"{out}/{{view}}-{theme}.png", "--layer", "3", "--head", "1", "--size", "420x480", "--scale", "1", "--theme", theme,
+                      "--no-caption", "--no-recipe")
     return {file.name: file.read_bytes() for file in sorted(out.iterdir())}
 
 
