@@ -1,4 +1,4 @@
-"""info, tokens, predictions, generate: their output, compared with the float64 reference and the input bytes."""
+"""tokens, predict, predictions, generate: their output, compared with the float64 reference and the input bytes."""
 import json
 import os
 import shutil
@@ -6,9 +6,8 @@ import subprocess
 
 import numpy as np
 
-from program import CONFIG, END_OF_TEXT, HEADSCOPE, ON_WINDOWS, PROMPT, TALES, ProgramCase, main, run, spelled, text_of  # first: it finds the reference
+from program import CONFIG, END_OF_TEXT, HEADSCOPE, ON_WINDOWS, PROMPT, TALES, ProgramCase, main, run, text_of  # first: it finds the reference
 import gpt2_reference
-import safetensors_io
 
 HOSTILE_PROMPTS = [
     b"", b" ", b"\n\n\t ", "h\u00e9llo \u4e16\u754c \U0001f642\u200d\U0001f600 e\u0301".encode(), b"\xff\xfe\xe2\x82 \x80", b"--help", b"-", b"{}", b"%s%n",
@@ -23,36 +22,6 @@ def is_text(prompt):
     except UnicodeDecodeError:
         return False
     return True
-
-
-class Info(ProgramCase):
-    def test_names_every_tensor_of_the_file(self):
-        info = self.json("info", "--model", TALES)
-        tensors = safetensors_io.read(TALES / "model.safetensors")
-        found = {parameter["name"]: tuple(parameter["shape"]) for parameter in info["parameters"]}
-        self.assertEqual(found, {name.removeprefix("transformer."): value.shape for name, value in tensors.items()})
-        self.assertEqual(info["parameter_count"], sum(value.size for value in tensors.values()))
-        config = json.loads((TALES / "config.json").read_text())
-        for key in ("n_layer", "n_head", "n_embd", "n_ctx", "vocab_size", "activation_function"):
-            self.assertEqual(info["config"][key], config[key])
-
-    def test_without_model_the_bundled_one(self):
-        self.assertEqual(self.json("info")["name"], "tales")
-
-
-class HuggingFaceCache(ProgramCase):
-    def test_models_go_by_their_name(self):
-        repository = self.folder / "hub" / "models--a-school--tiny-tales"
-        snapshot = repository / "snapshots" / "0123456789abcdef"
-        snapshot.mkdir(parents=True)
-        (repository / "blobs").mkdir()
-        for number, file in enumerate(sorted(TALES.iterdir())):  # links to blobs, as in a real cache
-            shutil.copy(file, repository / "blobs" / str(number))
-            (snapshot / file.name).symlink_to(f"../../blobs/{number}")
-        for name in ("a-school/tiny-tales", "tiny-tales"):
-            info = self.json("info", "--model", name, env={"HF_HOME": spelled(self.folder)})
-            self.assertEqual((info["name"], info["folder"]), ("a-school/tiny-tales", spelled(snapshot)))
-        self.assertEqual(run("info", "--model", "tiny-tales", env={"HF_HOME": "/nowhere"}).returncode, 1)
 
 
 class Tokens(ProgramCase):
@@ -156,11 +125,6 @@ class Generate(ProgramCase):
         for prompt, shown in (("a", b"a\n"), ("a\n", b"a\n"), ("", b"")):
             self.assertEqual(self.on_a_terminal(*nothing, "--prompt", prompt), shown)
 
-    def test_a_message_has_a_line_of_its_own_on_a_terminal(self):
-        full = ",".join(["5"] * CONFIG["n_ctx"])
-        lines = self.on_a_terminal("generate", "--ids", full, "--tokens", "9", "--temperature", "0").split(b"\n")
-        self.assertEqual(lines[-1], b"")
-        self.assertTrue(lines[-2].startswith(b"headscope: stopped after 1 of 9 tokens"), lines)
 
 
 if __name__ == "__main__":
