@@ -263,6 +263,5 @@ class Process(ClientCase):
             self.assertEqual(found("other/share/headscope/python"), "/named")
 
 
-
 if __name__ == "__main__":
     main()

@@ -36,7 +36,7 @@ cpack --config "$build/CPackConfig.cmake" -G TGZ -B "$scratch/tgz" >cpack.txt 2>
 mkdir "unpacked here"
 tar -xzf tgz/headscope-*.tar.gz -C "unpacked here"
 program=$(echo "unpacked here"/headscope-*/bin/headscope)
-"$program" predict --prompt "Once upon a" --top 1 | grep -q . || fail "the program of the tar.gz does not run"
+"$program" predict --prompt "Once upon a" --count 1 | grep -q . || fail "the program of the tar.gz does not run"
 [[ -z $(find "unpacked here" -perm /022 ! -type l) ]] || fail "others may write to files of the tar.gz"
 
 if ! command -v dpkg-shlibdeps >/dev/null; then

@@ -88,7 +88,7 @@ for file in "$program" "$installed/LICENSE" "$installed/uninstall.exe" "$menu" "
 done
 "$wine" reg query "$listed" /v DisplayVersion | grep -q "$("$wine" "$program" --version | tr -d '\r' | cut -d' ' -f2)" ||
   fail "the list of programs has another version"
-(cd / && "$wine" "$program" predict --prompt "Once upon a" --top 1 | grep -q .) || fail "the installed program does not run"
+(cd / && "$wine" "$program" predict --prompt "Once upon a" --count 1 | grep -q .) || fail "the installed program does not run"
 
 # By its name's ending. Wine 8 looks only where programs for all users are registered, so what the installer wrote for this one is
 # copied there for a moment.
