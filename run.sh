@@ -24,7 +24,7 @@ pictures=headscope-out
 echo "There is no display for the window, so here are pictures of the example prompt:"
 mkdir -p "$pictures"
 for view in $("$program" views --json | grep -oE '"id": *"[^"]+"' | cut -d'"' -f4); do
-  "$program" plot "$view" --prompt "$example" --out "$pictures/$view.png" >/dev/null
+  "$program" "$view" --prompt "$example" --out "$pictures/$view.png" >/dev/null
   echo "$pictures/$view.png"
 done
 "$program" shot --out "$pictures/window.png" >/dev/null
