@@ -76,7 +76,6 @@ Table copying_table(const ViewContext& c, TokenReading reading) {
   return result;
 }
 
-/// The size of a figure.
 viz::Point copying_size(const ViewContext& c) {
   const model::Config* config = c.run ? &c.run->run->config : nullptr;
   const auto layers = static_cast<float>(config ? config->n_layer : 1),

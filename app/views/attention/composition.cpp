@@ -84,7 +84,6 @@ struct Numbers {
   int receiver(int col) const { return col + of->heads_per_layer; }
 };
 
-/// Nothing without an answer.
 std::optional<Numbers> numbers_of(const ViewContext& c) {
   auto of = c.ask(question_of(c));
   if (!of || !c.run) return std::nullopt;

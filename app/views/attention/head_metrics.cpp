@@ -129,7 +129,6 @@ struct Numbers {
   const std::vector<float>& shown(const ViewContext& c) const { return of(c.options[kMetric]); }
 };
 
-/// Nothing without an answer.
 std::optional<Numbers> numbers_of(const ViewContext& c) {
   const auto now = ignores_prompt(c) ? measured_on_texts(c) : measured_on_prompt(c);
   if (!now) return std::nullopt;

@@ -216,10 +216,9 @@ std::vector<Scroll> scrolls(const ViewContext& c, const Picture& picture) {
 
 View heatmap_view() {
   using namespace heatmap;
-  View view = attention_matrix_view();
-  view.id = "heatmap";
-  view.title = "Heatmap";
-  view.help = "attention pattern of one head: a row for each query, a column for each key";
+  View view = attention_matrix_view(make_view(
+      Group::attention, "heatmap", "Heatmap",
+      "attention pattern of one head: a row for each query, a column for each key", build, facts, table));
   view.part = Part::attention;
   view.options = {&kCells, &kValueScale, &kValueMax, &kWithoutKey0, &kDragAction, &kShape, &kZoom};
   view.shown_heads = [](const ViewContext& c) {
@@ -230,9 +229,6 @@ View heatmap_view() {
   view.scrolls = scrolls;
   view.needs = Capability::patterns;
   view.print_shape = [](const ViewContext&) { return 1.6F; };
-  view.build = build;
-  view.facts = facts;
-  view.table = table;
   view.landmarks = attention_landmarks(kCell);
   return view;
 }

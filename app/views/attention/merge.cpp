@@ -38,7 +38,6 @@ struct Numbers {
   std::span<const float> sum() const { return merged->of.out; }
 };
 
-/// None while the answer is pending.
 std::optional<Numbers> numbers_of(const ViewContext& c) {
   const auto merged = c.run ? c.ask(question_of(c)) : nullptr;
   if (!merged) return std::nullopt;

@@ -49,7 +49,6 @@ struct Marks {
   /// The places of the queries, and of the keys.
   const std::vector<ListQueryKeySpace::Place>& places() const { return list ? list->places : prompt_places; }
 };
-/// Nothing while there is no answer.
 std::optional<Marks> marks_of(const ViewContext& c) {
   if (!c.run) {
     if (!uses_list(c)) static_cast<void>(c.ask(QueryKeySpaceOf{c.selection.layer, c.selection.head}));

@@ -6,8 +6,6 @@
 namespace headscope::app {
 namespace score_breakdown {
 
-using namespace score_breakdown;
-
 /// Roles of regions. component: id: a Vector, with a column for each component; step: id: index of a step;
 /// key: a column for each key of the query's row.
 enum Role { kComponent, kStep, kKey };

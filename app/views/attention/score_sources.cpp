@@ -75,7 +75,6 @@ void add_list(Numbers& n, Listed list) {
   for (const Product& p : n.listed) n.others -= p.value;
 }
 
-/// Nothing until all answers are there.
 std::optional<Numbers> numbers_of(const ViewContext& c) {
   const auto breakdown = score_breakdown::numbers_of(c);
   if (!breakdown) return std::nullopt;

@@ -517,10 +517,9 @@ std::vector<Scroll> scrolls(const ViewContext& c, const Picture& picture) {
 
 View scores_view() {
   using namespace scores;
-  View view = attention_matrix_view();
-  view.id = "scores";
-  view.title = "Scores";
-  view.help = "the four stages of attention of one head: scores, scaled, masked, pattern";
+  View view = attention_matrix_view(make_view(
+      Group::attention, "scores", "Scores",
+      "the four stages of attention of one head: scores, scaled, masked, pattern", build, facts, table));
   view.options = {&kScoreStage, &kValueScale, &kValueMax, &kWithoutKey0, &kDragAction, &kShape, &kZoom};
   view.on = on;
   view.scrolls = scrolls;
@@ -528,9 +527,6 @@ View scores_view() {
     if (c.options[kScoreStage] >= 1) return 0.95F;
     return is_column_wide(c) ? 1.25F : 1.15F;
   };
-  view.build = build;
-  view.facts = facts;
-  view.table = table;
   view.landmarks = {landmark("scores", kCell, static_cast<int>(Stage::scores)),
                     landmark("scaled", kCell, static_cast<int>(Stage::scaled)),
                     landmark("masked", kCell, static_cast<int>(Stage::masked)),

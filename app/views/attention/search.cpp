@@ -141,7 +141,6 @@ std::optional<Reply<FoundWeights>> search_reply(const ViewContext& c) {
   return reply_to(c, WeightsOfRun{search_of(c)});
 }
 
-/// Null without an answer or a question.
 std::shared_ptr<const FoundWeights> found_of(const ViewContext& c) {
   const auto reply = search_reply(c);
   return reply ? reply->answer : nullptr;

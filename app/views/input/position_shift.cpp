@@ -31,7 +31,6 @@ bool fits_exactly(const ViewContext& c, const PositionShift& shift) {
   return shift.pairs <= c.run->run->config.n_embd;
 }
 
-/// The largest error.
 double most_of(const PositionShift& shift) {
   double most = 0;
   for (const Method& method : kMethods)

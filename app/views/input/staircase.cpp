@@ -73,7 +73,6 @@ std::array<int, 3> coordinates_of(const ViewContext& c) {
   return {chosen[0], chosen[1], chosen[2]};
 }
 
-/// A path with its title.
 struct PathPanel {
   std::string title, note;
   viz::Path3 path;

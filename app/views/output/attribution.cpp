@@ -29,7 +29,6 @@ std::string target_of(const ViewContext& c, const Attribution& a) {
   return logit_words(c, a.token, a.against);
 }
 
-/// Nullopt until there is an answer.
 std::optional<Numbers> numbers_of(const ViewContext& c) {
   const auto question = question_of(c);
   auto of = c.run && question ? c.ask(*question) : nullptr;

@@ -8,7 +8,6 @@ namespace cache {
 
 enum Role { kCell };  // a row for each pass, a column for each position
 
-/// One forward pass.
 struct Pass {
   int kept = 0;      ///< positions whose keys and values it found in the cache
   int computed = 0;  ///< positions after these, whose keys and values it added
@@ -29,7 +28,6 @@ ContinuationsOf question_of(const ViewContext& c) {
   return {.texts = 1, .tokens = c.options[kAhead], .temperature = 0, .read_last = true};
 }
 
-/// Nullopt until something is known.
 std::optional<Passes> passes_of(const ViewContext& c) {
   const auto drawn = c.ask(question_of(c));
   if (!c.run || !drawn) return std::nullopt;

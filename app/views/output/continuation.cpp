@@ -5,7 +5,8 @@
 
 namespace headscope::app {
 
-int continued_position(const ViewContext& c) {
+/// The position that a guess continues from, -1 if it is the last one.
+static int continued_position(const ViewContext& c) {
   return c.chosen_query >= 0 && c.selection.query + 1 < c.run->tokens.length() ? c.selection.query : -1;
 }
 

@@ -10,9 +10,6 @@
 // Continuing a prompt: the options of sampling, and guesses for the next token.
 namespace headscope::app {
 
-/// The position that a guess continues from, -1 if it is the last one.
-int continued_position(const ViewContext& context);
-
 /// Continues with a token; nothing if the context is full.
 ViewActions continue_with(const ViewContext& context, const NextToken& next, int id);
 

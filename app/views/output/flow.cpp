@@ -64,7 +64,6 @@ std::optional<LogitFlowOf> question_of(const ViewContext& c) {
                      c.options[kMinusMean] && !tokens->subtracts()};
 }
 
-/// Null until there is a whole answer.
 std::shared_ptr<const LogitFlow> flow_of(const ViewContext& c) {
   const auto question = c.run ? question_of(c) : std::nullopt;
   auto flow = question ? c.ask(*question) : nullptr;
@@ -440,6 +439,7 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   const viz::Region& region = region_of(picture, hit);
   const auto name = [&](int position) { return token_name(c.run->tokens, position); };
   const auto column_at = [&](int index) -> const TokenColumn& { return graph.columns[index]; };
+  if (region.role != kEdge) facts.overlay.add(viz::StrokeRect{region.rect.inset(0.5F), c.theme->text, 1, 1});
   if (region.role == kEdge && region.id < std::ssize(graph.edges)) {
     const FlowEdge& edge = graph.edges[region.id];
     for (const Strand& strand : s->layout.strands)
@@ -451,7 +451,6 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   } else if (region.role == kStream) {
     const TokenColumn& column = column_at(region.id / (graph.layers + 1));
     const int layer = region.id % (graph.layers + 1);
-    facts.overlay.add(viz::StrokeRect{region.rect.inset(0.5F), c.theme->text, 1, 1});
     facts.say(name(column.position) + " into layer " + std::to_string(layer));
     say_number(facts, layer == 0 ? "flow: its embedding" : "flow", column.stream[layer]);
     say_number(facts, "into the next layer", column.stream[layer + 1], Fact::Location::tooltip);
@@ -473,17 +472,14 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
   } else if (region.role == kMlp) {
     const TokenColumn& column = column_at(region.id / graph.layers);
     const int layer = region.id % graph.layers;
-    facts.overlay.add(viz::StrokeRect{region.rect.inset(0.5F), c.theme->text, 1, 1});
     facts.say("MLP " + std::to_string(layer) + " at " + name(column.position));
     say_part(facts, flow, column.mlps[layer]);
     facts.say(direct_words(flow, column.position, layer), Fact::Location::tooltip);
   } else if (region.role == kRest) {
     const TokenColumn& column = column_at(graph.column_of(flow.position));
-    facts.overlay.add(viz::StrokeRect{region.rect.inset(0.5F), c.theme->text, 1, 1});
     facts.say("rest in layer " + std::to_string(region.id) + ": edges that are not drawn, biases and edits");
     say_part(facts, flow, column.rest[region.id]);
   } else if (region.role == kToken) {
-    facts.overlay.add(viz::StrokeRect{region.rect.inset(0.5F), c.theme->text, 1, 1});
     facts.say(name(region.id));
     if (const int index = graph.column_of(region.id); index >= 0) {
       say_number(facts, "its embedding", column_at(index).embedding);
@@ -495,7 +491,6 @@ Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
     facts.commands.push_back(choose_query(c, region.id));
     add_choice_of_key(facts.commands, c, region.id, c.selection.query);
   } else if (region.role == kGuess) {
-    facts.overlay.add(viz::StrokeRect{region.rect.inset(0.5F), c.theme->text, 1, 1});
     for (const GuessBar& bar : s->bars)
       if (bar.id == region.id) facts.say("“" + bar.label + "” " + percent(bar.probability));
     add_copies_of_token(facts, c, region.id);

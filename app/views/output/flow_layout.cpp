@@ -328,8 +328,7 @@ class Builder {
       const float shift = style_.snapped(stop.x + stop.width / 2 - (left + right) / 2);
       shift_of_.resize(g_.columns.size());
       shift_of_[stop.column] = shift;
-      out_.columns[stop.column] = {{shift + left, out_.end, right - left, out_.levels.front() - out_.end},
-                                   stop.x + stop.width / 2};
+      out_.columns[stop.column].rect = {shift + left, out_.end, right - left, out_.levels.front() - out_.end};
     }
     out_.plot.w = x + panel_ - out_.plot.x;
     out_.rest.x = x;

@@ -72,8 +72,7 @@ struct Label {
 };
 
 struct ColumnPlace {
-  viz::Rect rect;     ///< around its ribbon, from below the layers to the top
-  float label_x = 0;  ///< middle of the token's label
+  viz::Rect rect;  ///< around its ribbon, from below the layers to the top
 };
 
 struct Layout {

@@ -77,7 +77,6 @@ void compare(const ViewContext& c, Numbers& n) {
   n.mean_before = before / n.comparable;
 }
 
-/// Nothing while there is no answer.
 std::optional<Numbers> numbers_of(const ViewContext& c) {
   Numbers n;
   n.statistics = c.ask(StatisticsOfTokens{});

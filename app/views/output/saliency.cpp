@@ -91,14 +91,12 @@ std::optional<SaliencyOf> question_of(const ViewContext& c) {
   return question;
 }
 
-/// The numbers of the picture.
 struct Numbers {
   std::shared_ptr<const Saliency> of;
   std::vector<float> shares;  ///< by position, of the tokens that may have one
   int count() const { return static_cast<int>(shares.size()); }
 };
 
-/// Nullopt while there is no answer.
 std::optional<Numbers> numbers_of(const ViewContext& c) {
   const auto question = question_of(c);
   auto of = c.run && question && !has_no_loss(*c.run, c.options[kMetric]) ? c.ask(*question) : nullptr;

@@ -73,7 +73,6 @@ constexpr std::uint8_t kOthers = 70;  // alpha of tokens that are not told apart
 constexpr float kLeastShare = 1.5F;   // logical pixels: narrower parts are not told apart
 constexpr float kLeastRegion = 3;     // narrower parts cannot be pointed at
 
-/// A part of a bar.
 struct Share {
   std::string label;
   double size = 0;

@@ -85,7 +85,8 @@ std::vector<float> shown_values(const ViewContext& c, const Sweep& sweep) {
   return values;
 }
 
-std::string sweep_subject(const SweepOf& question) {
+/// What is edited in each cell: "Each head".
+static std::string sweep_subject(const SweepOf& question) {
   const std::string site(name_of(kSweepSites, question.site));
   const bool is_default = question.site == sites_of(question.over).front();
   switch (question.over) {

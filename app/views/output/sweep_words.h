@@ -15,8 +15,6 @@ double shown_estimate(const ViewContext& context, const Sweep& sweep, std::size_
 /// The difference in each cell, or where it is not known its estimate.
 std::vector<float> shown_values(const ViewContext& context, const Sweep& sweep);
 
-/// What is edited in each cell: "Each head".
-std::string sweep_subject(const SweepOf& question);
 /// "Each head zeroed", "mlp_out replaced by its mean, by layer and position", "Paths into L9 H6 q, each
 /// sender zeroed".
 std::string sweep_title(const PromptRun& run, const SweepOf& question);

@@ -4,12 +4,9 @@
 
 namespace headscope::app {
 
-Picture no_counterpart(const ViewContext& c, int position) {
-  return message(c, token_name(c.run->tokens, position) + " has " + no_counterpart_words(c));
-}
-
-Picture no_counterpart(const ViewContext& c) {
-  return no_counterpart(c, c.selection.query);
+Picture no_counterpart(const ViewContext& c, std::optional<int> position) {
+  return message(
+      c, token_name(c.run->tokens, position.value_or(c.selection.query)) + " has " + no_counterpart_words(c));
 }
 
 /// What differs first between the two of a comparison: "prompt", "model" or "file".
@@ -18,7 +15,7 @@ static const char* compared_thing(const PromptRun& run) {
   return compares_models(run) && !compares_texts(run) ? "model" : "prompt";
 }
 
-std::string first_name(const PromptRun& run) {
+static std::string first_name(const PromptRun& run) {
   return std::string("first ") + compared_thing(run);
 }
 

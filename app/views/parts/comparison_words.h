@@ -11,12 +11,10 @@
 namespace headscope::app {
 
 /// The picture of a difference if a position, or the selected query, has no counterpart in the baseline.
-Picture no_counterpart(const ViewContext& context, int position);
-Picture no_counterpart(const ViewContext& context);
+Picture no_counterpart(const ViewContext& context, std::optional<int> position = {});
 /// "second prompt", "second model" or "second file": what the run is compared with, named by the first thing
 /// that differs.
 std::string second_name(const PromptRun& run);
-std::string first_name(const PromptRun& run);
 /// The same, if both prompt and model differ: "second prompt in the second model".
 std::string second_words(const PromptRun& run);
 /// "no counterpart in the second prompt".

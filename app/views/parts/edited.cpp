@@ -92,12 +92,6 @@ std::vector<model::Edit> edits_of_head(const ViewContext& c, int layer, int head
   return edits;
 }
 
-bool is_edited_head(const ViewContext& c, int layer, int head) {
-  return c.run && std::ranges::any_of(c.run->prompt.edits, [&](const model::Edit& edit) {
-           return acts_on_head(edit, {layer, head});
-         });
-}
-
 bool is_edited_at(const ViewContext& c, Site site, int layer, int head) {
   return c.run && std::ranges::any_of(c.run->prompt.edits, [&](const model::Edit& edit) {
            return acts_on_head(edit, {layer, head}) && model::point_of(edit).site == site;
@@ -139,16 +133,12 @@ bool is_edited_output(const ViewContext& c, int layer, int head) {
   return is_edited_at(c, Site::z, layer, head) || is_edited_at(c, Site::result, layer, head);
 }
 
-std::optional<double> output_factor(const ViewContext& c, int layer, int head, int query) {
+std::optional<double> output_factor(const ViewContext& c, int layer, int head, std::optional<int> query) {
   return factor_of(c, layer, head, query);
 }
 
 std::optional<double> z_factor(const ViewContext& c, int layer, int head, int query) {
   return factor_of(c, layer, head, query, {Site::z});
-}
-
-std::optional<double> output_factor(const ViewContext& c, int layer, int head) {
-  return factor_of(c, layer, head, std::nullopt);
 }
 
 std::string factor_words(double factor) {
@@ -180,7 +170,7 @@ std::string head_title(const ViewContext& c, int layer, int head) {
 }
 
 void paint_edited_head(viz::Scene& scene, const ViewContext& c, const viz::Rect& tile, int layer, int head) {
-  if (!is_edited_head(c, layer, head)) return;
+  if (edits_of_head(c, layer, head).empty()) return;
   const auto factor = output_factor(c, layer, head);
   if (factor && *factor != 1 && paint_factor(scene, c, tile, *factor)) return;
   const float side = std::min(2 * style_of(c).unit(), 0.3F * tile.w);

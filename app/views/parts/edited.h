@@ -6,8 +6,6 @@
 // What the edits of a run mean for one head.
 namespace headscope::app {
 
-/// Whether a head has edits in the shown run.
-bool is_edited_head(const ViewContext& context, int layer, int head);
 /// The edits of a head in the shown run, on the difference side in the edited one: of its queries, keys,
 /// values, scores, mask, pattern or output.
 std::vector<model::Edit> edits_of_head(const ViewContext& context, int layer, int head);
@@ -31,13 +29,12 @@ int wanted_key(const ViewContext& context, int query, int keys);
 bool is_edited_output(const ViewContext& context, int layer, int head);
 
 /// The factor by which the edits multiply what a head writes at a query: 0: it is off, 1: unedited. Nothing
-/// if they do something else to it, e.g. replace it by its mean.
-std::optional<double> output_factor(const ViewContext& context, int layer, int head, int query);
+/// if they do something else to it, e.g. replace it by its mean. Without a query: the one factor for all
+/// queries; nothing if an edit is about some of them.
+std::optional<double> output_factor(const ViewContext& context, int layer, int head,
+                                    std::optional<int> query = {});
 /// The factor on its z alone, without what edits make of its result.
 std::optional<double> z_factor(const ViewContext& context, int layer, int head, int query);
-/// The factor on what it writes, if it is one factor for all queries; nothing if an edit is about some of
-/// them.
-std::optional<double> output_factor(const ViewContext& context, int layer, int head);
 /// "off", "× 0.5"; empty for an unedited head.
 std::string factor_words(double factor);
 

@@ -27,10 +27,6 @@ std::optional<viz::Rect> around_regions(const Picture& picture, int role, std::o
   return around_all(picture, role, [&](const viz::Region& region) { return !id || region.id == *id; });
 }
 
-std::optional<viz::Rect> around_vectors(const Picture& picture, int role, int row) {
-  return around_all(picture, role, [&](const viz::Region& region) { return region.first_row == row; });
-}
-
 std::optional<viz::Rect> around_position(const Picture& picture, int role, int position) {
   for (const viz::Region& region : picture.regions)
     if (region.role == role)
@@ -58,7 +54,9 @@ Landmark landmark(std::string_view name, int role, std::optional<int> id) {
 }
 
 Landmark vector_landmark(std::string_view name, int role, int row) {
-  return {name, [=](const ViewContext&, const Picture& p) { return around_vectors(p, role, row); }};
+  return {name, [=](const ViewContext&, const Picture& p) {
+            return around_all(p, role, [&](const viz::Region& region) { return region.first_row == row; });
+          }};
 }
 
 Landmark query_landmark(std::string_view name, int role) {

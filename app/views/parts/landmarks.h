@@ -11,8 +11,6 @@ std::optional<viz::Rect> around_regions(const Picture& picture, int role, std::o
 /// or the whole column.
 std::optional<viz::Rect> around_cells(const Picture& picture, int role, int row, int col);
 
-/// Around the regions of a role whose first row is this one.
-std::optional<viz::Rect> around_vectors(const Picture& picture, int role, int row);
 /// The place of a position in a region with a row for each, or a column for each.
 std::optional<viz::Rect> around_position(const Picture& picture, int role, int position);
 

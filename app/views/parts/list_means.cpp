@@ -267,6 +267,11 @@ MeansOfView means_of(const View& view, const ViewContext& c) {
   return means;
 }
 
+/// Whether the means are shown now.
+static bool mean_is_shown(const ViewContext& c) {
+  return c.options[kMeanOverList];
+}
+
 /// A member of a prompt's view, and while the means are shown, theirs.
 template <class Result, class... Rest>
 static void add_means(std::function<Result(const ViewContext&, Rest...)>& member, std::string_view id,

@@ -19,11 +19,6 @@ inline bool can_show_means(const View& view) {
   return view.over_list == &kMeanOverList;
 }
 
-/// Whether the means are shown now.
-inline bool mean_is_shown(const ViewContext& c) {
-  return c.options[kMeanOverList];
-}
-
 /// Sets what a prompt's line in a list says of how it is measured: tokens, of which an other one chooses the
 /// difference, and the position. Throws model::LoadError if the line cannot be measured.
 void measure_as(const ListedPrompt& line, const View& view, Options& options, Selection& selection);

@@ -206,7 +206,8 @@ viz::Heatmap attention_map(const ViewContext& c, const viz::Matrix& matrix, int 
   map.frame = c.theme->query;
   map.framed_col = c.selection.key;
   map.cell_frame = c.theme->key;
-  map.shown = shown_cells(part_of(c.options[kZoom], matrix.rows, matrix.cols));
+  const Zoom zoom = part_of(c.options[kZoom], matrix.rows, matrix.cols);
+  map.shown = {zoom.row, zoom.col, zoom.rows, zoom.cols};
   map.role = role;
   map.saves_width = c.printed;
   map.titles_in_corner = c.printed && is_column_wide(c);
@@ -227,8 +228,7 @@ ViewActions matrix_gesture(const ViewContext& c, const Picture& picture, const v
   return zoom_gesture(kZoom, c.options, region_of(picture, *hit), gesture);
 }
 
-View attention_matrix_view() {
-  View view;
+View attention_matrix_view(View view) {
   view.commands = {
       {"+=-", "", "Zoom around the query", zoom_about_query},
       {"0", "Fit", "Show the whole matrix",
@@ -280,10 +280,6 @@ Zoom part_of(Zoom zoom, int rows, int cols) {
   keep(zoom.row, zoom.rows, rows);
   keep(zoom.col, zoom.cols, cols);
   return zoom.rows >= rows && zoom.cols >= cols ? Zoom{} : zoom;
-}
-
-viz::ShownCells shown_cells(const Zoom& zoom) {
-  return {zoom.row, zoom.col, zoom.rows, zoom.cols};
 }
 
 ViewActions zoom_gesture(const Option<Zoom>& option, const Options& options, const viz::Region& region,

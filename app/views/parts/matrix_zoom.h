@@ -27,8 +27,8 @@ viz::Heatmap attention_map(const ViewContext& context, const viz::Matrix& matrix
 /// The actions of a gesture on such a matrix: selecting, editing the mask, zooming.
 ViewActions matrix_gesture(const ViewContext& context, const Picture& picture, const viz::Hit* hit,
                            const Gesture& gesture);
-/// A view of such matrices with its gestures, commands and menu.
-View attention_matrix_view();
+/// A view of such matrices, with their gestures, commands and menu.
+View attention_matrix_view(View view);
 /// The commands of a cell, without facts.
 Facts facts_of_matrix(const ViewContext& context, const viz::Hit& hit);
 /// Adds a cell's head, query and key, and a crosshair in the regions of a role.
@@ -40,8 +40,6 @@ Zoom part_of(Zoom zoom, int rows, int cols);
 
 /// A zoom for gestures: at least 4 rows and columns, inside rows x cols; all of it as the empty zoom.
 Zoom inside(Zoom zoom, int rows, int cols);
-
-viz::ShownCells shown_cells(const Zoom& zoom);
 
 /// The zoom after a drag, wheel or double click on a matrix's region; `options` may be newer than the
 /// picture. Nothing for other gestures.
