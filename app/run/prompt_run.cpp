@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "app/counted.h"
-#include "app/run/analyses/position_geometry.h"
+#include "app/run/analyses/geometry.h"
 #include "app/run/sources/model_discovery.h"
 #include "app/run/sources/pattern_file.h"
 #include "app/run/sources/weights_hash.h"

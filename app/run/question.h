@@ -47,6 +47,12 @@ struct Computation {
   }
 };
 
+/// The type of a question's answer, which its `compute` returns.
+template <class Answer, class Q>
+Answer answer_type(Answer (Q::*)(const PromptRun&, const Computation<Answer>&) const);
+template <class Q>
+using AnswerOf = decltype(answer_type(&Q::compute));
+
 /// The memory of vectors' elements, for Answer::bytes().
 template <class... T>
 std::size_t bytes_of(const std::vector<T>&... vectors) {
@@ -66,13 +72,13 @@ struct Answer {
 /// A question about a run: a small comparable value that can compute its answer. Any type Q qualifies that
 /// has
 ///
-///     using Answer = ...;                       immutable once computed; Answer::bytes() counts its memory
 ///     static constexpr std::string_view kName;  what is computed, for the status line
 ///     static constexpr bool kQuick = true;    if it takes a few ms: a run is shown together with the answer
 ///     static constexpr bool kModelOnly = true;  if the answer depends on the model alone, not on the run
 ///     static constexpr Capabilities kNeeds;   if it is not the weights of a GPT-2: see Capabilities
 ///     bool operator==(const Q&) const;
 ///     Answer compute(const PromptRun& run, const Computation<Answer>& computation) const;
+///                                             immutable once computed; Answer::bytes() counts its memory
 ///     std::optional<Answer> reusable_part(const Answer& previous, const PromptRun& run) const;
 ///     std::size_t hash() const;  equal for equal ones
 ///
@@ -191,7 +197,7 @@ class Question {
 
   template <class Q>
   struct Holder final : Base {
-    using A = typename Q::Answer;
+    using A = AnswerOf<Q>;
     static constexpr bool kSubtracts = requires(const Q& q, const A& a, const PromptRun& run) {
       { q.difference(a, a, run) } -> std::convertible_to<std::optional<A>>;
     };
@@ -292,9 +298,9 @@ class Answers {
 
 /// The answer in its own type, possibly a part; null while there is none, and if it failed.
 template <class Q>
-std::shared_ptr<const typename Q::Answer> ask(Answers& answers, const Q& question) {
+std::shared_ptr<const AnswerOf<Q>> ask(Answers& answers, const Q& question) {
   const std::shared_ptr<const Answer> known = answers.ask(question);
-  return known ? std::static_pointer_cast<const typename Q::Answer>(known->value) : nullptr;
+  return known ? std::static_pointer_cast<const AnswerOf<Q>>(known->value) : nullptr;
 }
 
 }  // namespace headscope::app

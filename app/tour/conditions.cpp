@@ -6,7 +6,7 @@
 #include <span>
 
 #include "app/ascii.h"
-#include "app/run/analyses/bundled_model.h"
+#include "app/run/analyses/parameters.h"
 #include "app/run/edits/edit_text.h"
 #include "app/tour/numbers.h"
 #include "app/tour/tour.h"

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "app/run/analyses/attribution.h"
-#include "app/run/analyses/next_token.h"
+#include "app/run/analyses/predictions.h"
 #include "app/views/parts/names.h"
 #include "app/views/parts/selected.h"
 #include "app/views/view.h"

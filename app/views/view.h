@@ -75,15 +75,15 @@ struct ViewContext {
   /// Asking also requests it, even while there is no run yet. On the difference side: the difference, for
   /// questions that have one.
   template <class Q>
-  std::shared_ptr<const typename Q::Answer> ask(const Q& question) const {
+  std::shared_ptr<const AnswerOf<Q>> ask(const Q& question) const {
     return ask_on(side, question);
   }
   /// The same on a given side.
   template <class Q>
-  std::shared_ptr<const typename Q::Answer> ask_on(Side of, const Q& question) const {
+  std::shared_ptr<const AnswerOf<Q>> ask_on(Side of, const Q& question) const {
     if (answers == nullptr) return nullptr;
     const std::shared_ptr<const Answer> known = answers->ask(asked_on(of, question));
-    return known ? std::static_pointer_cast<const typename Q::Answer>(known->value) : nullptr;
+    return known ? std::static_pointer_cast<const AnswerOf<Q>>(known->value) : nullptr;
   }
   /// Answers about the model alone differ only between two models.
   Question asked_on(Side of, const Question& question) const {

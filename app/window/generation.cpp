@@ -3,7 +3,7 @@
 #include <cmath>
 #include <utility>
 
-#include "app/run/analyses/next_token.h"
+#include "app/run/analyses/predictions.h"
 #include "app/views/output/continuation.h"
 #include "model/files/error.h"
 #include "model/pass/statistics.h"

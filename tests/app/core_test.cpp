@@ -4,7 +4,7 @@
 #include <atomic>
 #include <thread>
 
-#include "app/run/analyses/attention_pattern.h"
+#include "app/run/analyses/patterns.h"
 #include "app/views/parts/matrix_zoom.h"
 #include "app/views/parts/names.h"
 #include "model/files/error.h"

@@ -3,8 +3,8 @@
 
 #include <random>
 
-#include "app/run/analyses/attention_pattern.h"
-#include "app/run/analyses/next_token.h"
+#include "app/run/analyses/patterns.h"
+#include "app/run/analyses/predictions.h"
 #include "app/run/analyses/thumbnails.h"
 #include "app/views/parts/names.h"
 #include "model/files/error.h"
@@ -83,7 +83,7 @@ std::vector<float> random_pattern(int length) {
 /// The thumbnail of a complete pattern, passed in blocks like the model's.
 Thumbnail make_thumbnail(const std::vector<float>& pattern, int length) {
   constexpr int kBlock = 64;
-  ThumbnailMaker maker(length);
+  ThumbnailMaker maker(length, length, true, {});
   const model::ConstFloatRows all{pattern.data(), length, length, length};
   for (int first = 0; first < length; first += kBlock)
     maker.add(first, all.middle_rows(first, std::min(kBlock, length - first)));

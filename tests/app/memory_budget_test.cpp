@@ -15,8 +15,8 @@
 #include <utility>
 #include <vector>
 
-#include "app/run/analyses/attention_pattern.h"
-#include "app/run/analyses/next_token.h"
+#include "app/run/analyses/patterns.h"
+#include "app/run/analyses/predictions.h"
 #include "app/run/analyses/thumbnails.h"
 #include "app/run/worker.h"
 #include "app/window/core.h"

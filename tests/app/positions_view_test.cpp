@@ -2,7 +2,7 @@
 
 #include <numbers>
 
-#include "app/run/analyses/position_geometry.h"
+#include "app/run/analyses/geometry.h"
 #include "tests/app/view_fixture.h"
 
 namespace headscope::app::positions_view_test {

@@ -1,5 +1,5 @@
 #pragma once
-#include "app/run/analyses/attention_pattern.h"
+#include "app/run/analyses/patterns.h"
 #include "app/run/answers.h"
 #include "app/views/view.h"
 #include "model/pass/transformer.h"
@@ -53,14 +53,13 @@ class Scenario {
 
   Answers& answers() const { return *answers_; }
   template <class Q>
-  std::shared_ptr<const typename Q::Answer> ask(const Q& question) const {
+  std::shared_ptr<const AnswerOf<Q>> ask(const Q& question) const {
     return app::ask(*answers_, question);
   }
   /// The answer minus the baseline's.
   template <class Q>
-  std::shared_ptr<const typename Q::Answer> ask_difference(const Q& question) const {
-    return std::static_pointer_cast<const typename Q::Answer>(
-        answers_->ask(Question(question).difference())->value);
+  std::shared_ptr<const AnswerOf<Q>> ask_difference(const Q& question) const {
+    return std::static_pointer_cast<const AnswerOf<Q>>(answers_->ask(Question(question).difference())->value);
   }
   /// A weight of the selected head.
   float weight(int query, int key) const {
@@ -116,10 +115,10 @@ class NoAnswers final : public Answers {
 class OneAnswer final : public Answers {
  public:
   template <class Q>
-  OneAnswer(const Q& question, typename Q::Answer answer, bool whole = true) : question_(question) {
+  OneAnswer(const Q& question, AnswerOf<Q> answer, bool whole = true) : question_(question) {
     const std::size_t bytes = answer.bytes();
     answer_ = std::make_shared<const Answer>(
-        Answer{std::make_shared<const typename Q::Answer>(std::move(answer)), bytes, whole, {}});
+        Answer{std::make_shared<const AnswerOf<Q>>(std::move(answer)), bytes, whole, {}});
   }
   std::shared_ptr<const Answer> ask(const Question& question) override {
     return question == question_ ? answer_ : nullptr;

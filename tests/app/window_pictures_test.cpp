@@ -1,5 +1,5 @@
 // Pictures in the window: parts of the lens, and the field for dimensions.
-#include "app/run/analyses/logit_lens.h"
+#include "app/run/analyses/predictions.h"
 #include "tests/app/core_fixture.h"
 #include "tests/viz/text_boxes.h"
 

@@ -1,8 +1,8 @@
 // The effect of mouse and keyboard on the window, and what the panels show.
 #include <thread>
 
-#include "app/run/analyses/attention_pattern.h"
-#include "app/run/analyses/next_token.h"
+#include "app/run/analyses/patterns.h"
+#include "app/run/analyses/predictions.h"
 #include "app/views/parts/matrix_zoom.h"
 #include "app/window/picture_cache.h"
 #include "tests/app/core_fixture.h"

@@ -11,7 +11,6 @@ struct Number {
   std::size_t bytes() const { return 1; }
 };
 struct NumberOf {
-  using Answer = Number;
   static constexpr std::string_view kName = "numbers";
   static constexpr bool kQuick = true;
   int layer = 0;

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "app/run/analyses/attention_pattern.h"
+#include "app/run/analyses/patterns.h"
 #include "app/views/parts/frame.h"
 #include "app/views/parts/names.h"
 #include "app/views/parts/selected.h"
@@ -18,7 +18,6 @@ struct Reach {
 };
 
 struct ReachOf {
-  using Answer = Reach;
   static constexpr std::string_view kName = "reach of a head";
   static constexpr bool kQuick = true;
   int layer = 0;

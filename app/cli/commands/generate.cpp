@@ -6,7 +6,7 @@
 #include "app/cli/command_line.h"
 #include "app/cli/how.h"
 #include "app/cli/prompts.h"
-#include "app/run/analyses/next_token.h"
+#include "app/run/analyses/predictions.h"
 #include "app/text/json_text.h"
 #include "app/text/terminal_text.h"
 #include "model/tokens/sampling.h"

@@ -9,7 +9,7 @@
 #include "app/cli/how.h"
 #include "app/cli/prompts.h"
 #include "app/run/analyses/metric_choice.h"
-#include "app/run/analyses/next_token.h"
+#include "app/run/analyses/predictions.h"
 #include "app/run/edits/edit_text.h"
 #include "app/run/given_token.h"
 #include "app/run/version.h"

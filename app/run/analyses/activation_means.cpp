@@ -117,8 +117,7 @@ ActivationMeans MeansOverList::compute(const PromptRun& run,
     }
     answer.tokens += one.run->length();
   };
-  ActivationMeans answer = over_prompts(
-      over, over.list->prompts.size(), run, computation, add, [](ActivationMeans&) {}, &watched.hooks());
+  ActivationMeans answer = over_prompts(over, run, computation, add, {.hooks = &watched.hooks()});
   if (answer.tokens == 0)
     throw model::RunError("no prompt of " + over.list->name +
                           " has activations whose mean could be taken: " + answer.progress.problem);

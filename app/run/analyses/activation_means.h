@@ -40,7 +40,6 @@ struct ActivationMeans {
 
 /// The means of a model's activations without edits over a list.
 struct MeansOverList {
-  using Answer = ActivationMeans;
   static constexpr std::string_view kName = "means over a list of prompts";
   static constexpr bool kModelOnly = true;
   OverPrompts over;

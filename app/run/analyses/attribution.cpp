@@ -7,9 +7,9 @@
 #include <string>
 #include <utility>
 
-#include "app/run/analyses/next_token.h"
-#include "app/run/analyses/parameter_rows.h"
+#include "app/run/analyses/parameters.h"
 #include "app/run/analyses/patterns.h"
+#include "app/run/analyses/predictions.h"
 #include "app/run/analyses/stream_parts.h"
 #include "model/files/error.h"
 #include "model/pass/plan.h"
@@ -18,26 +18,21 @@
 namespace headscope::app {
 namespace {
 
+using model::Site;
+
 /// Whether edits act on the stream itself or after it, not on what one part writes.
 bool edits_outside_parts(const PromptRun& run) {
   const model::Plan* plan = run.run->plan.get();
   if (plan == nullptr) return false;
-  using model::Site;
   for (const Site site : {Site::ln_final_scale, Site::ln_final_normalized, Site::logits})
     if (plan->edits({site, 0})) return true;
   return edits_stream(run, run.run->config.n_layer);
 }
 
-/// ln_f's scale if it was edited, else 0.
-double edited_scale(const WatchedRows& seen) {
-  const auto scale = seen.at(model::Site::ln_final_scale);
-  return scale.empty() ? 0 : static_cast<double>(scale.front());
-}
-
 /// Requests ln_f's scale if edits act there.
 void want_edited_scale(WatchedRows& seen, const PromptRun& run) {
-  if (run.run->plan != nullptr && run.run->plan->edits({model::Site::ln_final_scale, 0}))
-    seen.want({model::Site::ln_final_scale, 0});
+  if (run.run->plan != nullptr && run.run->plan->edits({Site::ln_final_scale, 0}))
+    seen.want({Site::ln_final_scale, 0});
 }
 
 /// What edits added outside the parts, except those of logits, which come after the unembedding.
@@ -45,8 +40,8 @@ double edits_before_logits(const PromptRun& run, int position, const StreamParts
                            const LogitDirection& direction, const WatchedRows& seen) {
   double sum = 0;
   for (std::size_t i = 0; i < parts.edits.size(); ++i) sum += direction.along[i] * parts.edits[i];
-  if (run.run->plan->edits({model::Site::ln_final_normalized, 0}))
-    sum += product(direction.read, seen.at(model::Site::ln_final_normalized)) -
+  if (run.run->plan->edits({Site::ln_final_normalized, 0}))
+    sum += product(direction.read, seen.at(Site::ln_final_normalized)) -
            product(direction.along, run.run->resid(parts.layers, position));
   return sum;
 }
@@ -54,8 +49,8 @@ double edits_before_logits(const PromptRun& run, int position, const StreamParts
 /// Whether edits act on what a head writes, after the weighted sum of its values.
 bool edits_output(const model::Plan* plan, model::HeadIndex head) {
   return plan != nullptr && std::ranges::any_of(plan->edits(), [&](const model::Edit& edit) {
-           const model::Site site = model::point_of(edit).site;
-           return (site == model::Site::z || site == model::Site::result) && acts_on_head(edit, head);
+           const Site site = model::point_of(edit).site;
+           return (site == Site::z || site == Site::result) && acts_on_head(edit, head);
          });
 }
 
@@ -118,17 +113,13 @@ SourceParts SourcesOf::difference(const SourceParts& after, const SourceParts& b
   result.edits -= before.edits;
   result.edited |= before.edited;
   for (std::size_t key = 0; key < result.parts.size(); ++key) {
-    const int there = run.baseline ? run.aligned[key] : static_cast<int>(key);
+    const int there = counterpart_of(run, static_cast<int>(key));
     if (there < 0 || there >= std::ssize(before.parts)) continue;
     result.unmatched += before.parts[there];
     result.parts[key] -= before.parts[there];
     result.weights[key] -= before.weights[there];
   }
   return result;
-}
-
-double SourceParts::sum() const {
-  return std::accumulate(parts.begin(), parts.end(), unmatched) + edits;
 }
 
 Attribution AttributionOf::compute(const PromptRun& run, const Computation<Attribution>& computation) const {
@@ -146,10 +137,10 @@ Attribution AttributionOf::compute(const PromptRun& run, const Computation<Attri
   WatchedRows seen;
   want_stream(seen, run, result.layers);
   want_edited_scale(seen, run);
-  if (result.edited) seen.want({model::Site::ln_final_normalized, 0});
+  if (result.edited) seen.want({Site::ln_final_normalized, 0});
   seen.watch(run, position, computation.workspace, computation.stop);
   const LogitDirection direction =
-      logit_direction(run, position, result.token, result.against, edited_scale(seen));
+      logit_direction(run, position, result.token, result.against, seen.at(Site::ln_final_scale));
   const StreamParts parts =
       stream_parts(run, position, result.layers, seen, computation.workspace, computation.stop);
   const auto part = [&](std::span<const float> vector) { return product(direction.along, vector); };
@@ -165,9 +156,9 @@ Attribution AttributionOf::compute(const PromptRun& run, const Computation<Attri
   }
   if (!result.edited) return result;
   result.edits = edits_before_logits(run, position, parts, direction, seen);
-  if (plan->edits({model::Site::logits, 0}))
+  if (plan->edits({Site::logits, 0}))
     result.edits +=
-        result.logit - direction.bias - product(direction.read, seen.at(model::Site::ln_final_normalized));
+        result.logit - direction.bias - product(direction.read, seen.at(Site::ln_final_normalized));
   return result;
 }
 
@@ -177,9 +168,10 @@ SourceParts SourcesOf::compute(const PromptRun& run, const Computation<SourcePar
   WatchedRows seen;
   want_edited_scale(seen, run);
   if (!seen.empty()) seen.watch(run, position, computation.workspace, computation.stop);
-  const LogitDirection direction = logit_direction(run, position, token, against, edited_scale(seen));
-  const ParameterRows rows = parameter_rows(transformer, "h." + std::to_string(layer) + ".attn.c_proj.weight",
-                                            head * config.d_head(), config.d_head());
+  const LogitDirection direction =
+      logit_direction(run, position, token, against, seen.at(Site::ln_final_scale));
+  const ParameterRows rows =
+      layer_rows(transformer, layer, "attn.c_proj.weight", head * config.d_head(), config.d_head());
   std::vector<double> along(config.d_head());  // direction of the head's values
   for (std::size_t i = 0; i < along.size(); ++i)
     along[i] = product(direction.along, rows.row(static_cast<int>(i)));
@@ -198,10 +190,6 @@ SourceParts SourcesOf::compute(const PromptRun& run, const Computation<SourcePar
   return result;
 }
 
-double NeuronParts::sum() const {
-  return std::accumulate(parts.begin(), parts.end(), bias) + edits;
-}
-
 NeuronParts NeuronsOf::difference(const NeuronParts& after, const NeuronParts& before,
                                   const PromptRun&) const {
   NeuronParts result = after;
@@ -215,9 +203,7 @@ NeuronParts NeuronsOf::difference(const NeuronParts& after, const NeuronParts& b
 
 NeuronParts NeuronsOf::compute(const PromptRun& run, const Computation<NeuronParts>& computation) const {
   constexpr int kRows = 256;  // in memory at a time
-  using model::Site;
   const model::Transformer& transformer = *run.model->transformer;
-  const std::string output = "h." + std::to_string(layer) + ".mlp.c_proj.";
   NeuronParts result;
   result.edited = run.run->plan != nullptr && run.run->plan->edits({Site::mlp_out, layer});
   WatchedRows seen;
@@ -225,19 +211,20 @@ NeuronParts NeuronsOf::compute(const PromptRun& run, const Computation<NeuronPar
   seen.want({Site::mlp_post, layer});
   if (result.edited) seen.want({Site::mlp_out, layer});
   seen.watch(run, position, computation.workspace, computation.stop);
-  const LogitDirection direction = logit_direction(run, position, token, against, edited_scale(seen));
+  const LogitDirection direction =
+      logit_direction(run, position, token, against, seen.at(Site::ln_final_scale));
   const auto activations = seen.at(Site::mlp_post, layer);
   result.activations.assign(activations.begin(), activations.end());
   const int neurons = static_cast<int>(result.activations.size());
   for (int first = 0; first < neurons; first += kRows) {
     if (computation.stop.stop_requested()) throw model::Stopped();
     const ParameterRows rows =
-        parameter_rows(transformer, output + "weight", first, std::min(kRows, neurons - first));
+        layer_rows(transformer, layer, "mlp.c_proj.weight", first, std::min(kRows, neurons - first));
     for (int i = 0; i < rows.rows; ++i)
       result.parts.push_back(static_cast<double>(result.activations[first + i]) *
                              product(direction.along, rows.row(i)));
   }
-  result.bias = product(direction.along, parameter_rows(transformer, output + "bias").row(0));
+  result.bias = product(direction.along, layer_rows(transformer, layer, "mlp.c_proj.bias").row(0));
   if (result.edited) result.edits = product(direction.along, seen.at(Site::mlp_out, layer)) - result.sum();
   return result;
 }

@@ -1,4 +1,5 @@
 #pragma once
+#include <numeric>
 #include <span>
 #include <vector>
 
@@ -59,7 +60,6 @@ struct Attribution {
 };
 
 struct AttributionOf {
-  using Answer = Attribution;
   static constexpr std::string_view kName = "logit attribution";
   int position = 0;  ///< in the run
   TokenChoice token = TokenChoice::best();
@@ -80,12 +80,11 @@ struct SourceParts {
   bool edited = false;  ///< whether there are such edits
   /// On the difference side: minus the contribution of baseline positions without a counterpart here.
   double unmatched = 0;
-  double sum() const;
+  double sum() const { return std::accumulate(parts.begin(), parts.end(), unmatched) + edits; }
   std::size_t bytes() const { return bytes_of(weights, parts); }
 };
 
 struct SourcesOf {
-  using Answer = SourceParts;
   static constexpr std::string_view kName = "source tokens of a head";
   int layer = 0;
   int head = 0;
@@ -107,12 +106,11 @@ struct NeuronParts {
   double bias = 0;                 ///< mlp.c_proj.bias
   double edits = 0;     ///< what edits of the MLP's output, which come after the sum of its neurons, add
   bool edited = false;  ///< whether there are such edits
-  double sum() const;
+  double sum() const { return std::accumulate(parts.begin(), parts.end(), bias) + edits; }
   std::size_t bytes() const { return bytes_of(activations, parts); }
 };
 
 struct NeuronsOf {
-  using Answer = NeuronParts;
   static constexpr std::string_view kName = "neurons of an MLP";
   static constexpr Capabilities kNeeds = Capability::weights | Capability::mlp;
   int layer = 0;

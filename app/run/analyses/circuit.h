@@ -85,7 +85,6 @@ struct CutOf {
 };
 
 struct CircuitOf {
-  using Answer = Circuit;
   static constexpr std::string_view kName = "circuit";
   static constexpr int kSteps = 5;  ///< of the way between the embeddings, as in the paper
   static constexpr int kMostSteps = 50;
@@ -143,7 +142,6 @@ struct CutMetric {
 };
 
 struct CutMetricOf {
-  using Answer = CutMetric;
   static constexpr std::string_view kName = "pass with edges cut";
   model::Metric metric;
   CutOf cut = {};

@@ -6,7 +6,7 @@
 #include <span>
 #include <string>
 
-#include "app/run/analyses/parameter_rows.h"
+#include "app/run/analyses/parameters.h"
 #include "model/files/error.h"
 #include "model/maths/sum.h"
 
@@ -60,8 +60,7 @@ class Flow {
         scores_(static_cast<std::size_t>(rows_) * graph_.edge_count()),
         least_(kLeftOut / static_cast<double>(arrived_.size())) {
     for (int layer = 0; layer < config_.n_layer; ++layer)
-      projections_.push_back(
-          parameter_rows(*run.model->transformer, "h." + std::to_string(layer) + ".attn.c_proj.weight"));
+      projections_.push_back(layer_rows(*run.model->transformer, layer, "attn.c_proj.weight"));
   }
 
   std::vector<float> from(model::Positions measured) {

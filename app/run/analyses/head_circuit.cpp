@@ -18,27 +18,23 @@
 namespace headscope::app {
 namespace {
 
-constexpr float kNone = std::numeric_limits<float>::quiet_NaN();
-
-std::span<const float> rows_of(const ParameterRows& x, int first, int count) {
-  return std::span(x.values).subspan(std::ptrdiff_t{first} * x.cols, std::ptrdiff_t{count} * x.cols);
-}
-
 void subtract_mean(std::span<float> row) {
   double mean = 0;
   for (const float v : row) mean += static_cast<double>(v) / static_cast<double>(row.size());
   for (float& v : row) v = static_cast<float>(static_cast<double>(v) - mean);
 }
 
-ParameterRows parameter_of(const model::Transformer& transformer, int layer, std::string_view name) {
-  return parameter_rows(transformer, "h." + std::to_string(layer) + "." + std::string(name));
+constexpr float kNone = std::numeric_limits<float>::quiet_NaN();
+
+std::span<const float> rows_of(const ParameterRows& x, int first, int count) {
+  return std::span(x.values).subspan(std::ptrdiff_t{first} * x.cols, std::ptrdiff_t{count} * x.cols);
 }
 
 /// [d_model, d_model]: the transposed W_Q, W_K or W_V of all heads, with ln_1's gain and centring.
 ParameterRows reading_of(const model::Transformer& transformer, int layer, AttentionColumns column) {
   const int d = transformer.config().n_embd;
-  const ParameterRows attention = parameter_of(transformer, layer, "attn.c_attn.weight"),
-                      gain = parameter_of(transformer, layer, "ln_1.weight");
+  const ParameterRows attention = layer_rows(transformer, layer, "attn.c_attn.weight"),
+                      gain = layer_rows(transformer, layer, "ln_1.weight");
   ParameterRows result = zeros(d, d);
   for (int i = 0; i < d; ++i) {
     const auto from =
@@ -51,7 +47,7 @@ ParameterRows reading_of(const model::Transformer& transformer, int layer, Atten
 
 /// [d_model, d_model]: W_O of all heads, each row without its mean.
 ParameterRows writing_of(const model::Transformer& transformer, int layer) {
-  ParameterRows result = parameter_of(transformer, layer, "attn.c_proj.weight");
+  ParameterRows result = layer_rows(transformer, layer, "attn.c_proj.weight");
   for (int j = 0; j < result.rows; ++j) subtract_mean(result.row(j));
   return result;
 }
@@ -124,10 +120,6 @@ namespace {
 
 constexpr int kVocabularyRows = 256;  // rows of the vocabulary at a time
 
-std::string name_in(int layer, std::string_view name) {
-  return "h." + std::to_string(layer) + "." + std::string(name);
-}
-
 void check_head(const model::Config& config, int layer, int head) {
   if (layer < 0 || layer >= config.n_layer || head < 0 || head >= config.n_head)
     throw model::RunError("the model has no head " + std::to_string(layer) + "." + std::to_string(head));
@@ -138,8 +130,8 @@ ParameterRows reading_of(const model::Transformer& transformer, int layer, int h
                          AttentionColumns column) {
   const model::Config& config = transformer.config();
   const int d = config.n_embd, width = config.d_head();
-  ParameterRows attention = parameter_rows(transformer, name_in(layer, "attn.c_attn.weight"));
-  const ParameterRows gain = parameter_rows(transformer, name_in(layer, "ln_1.weight"));
+  ParameterRows attention = layer_rows(transformer, layer, "attn.c_attn.weight");
+  const ParameterRows gain = layer_rows(transformer, layer, "ln_1.weight");
   ParameterRows result = zeros(d, width);
   for (int i = 0; i < d; ++i) {
     const auto from = attention.row(i).subspan(static_cast<int>(column) * d + head * width);
@@ -153,14 +145,11 @@ ParameterRows reading_of(const model::Transformer& transformer, int layer, int h
 ParameterRows writing_of(const model::Transformer& transformer, int layer, int head) {
   const int width = transformer.config().d_head();
   const ParameterRows gain = parameter_rows(transformer, "ln_f.weight");
-  ParameterRows result =
-      parameter_rows(transformer, name_in(layer, "attn.c_proj.weight"), head * width, width);
+  ParameterRows result = layer_rows(transformer, layer, "attn.c_proj.weight", head * width, width);
   for (int j = 0; j < width; ++j) {
     const std::span<float> row = result.row(j);
-    double mean = 0;
-    for (const float v : row) mean += static_cast<double>(v) / static_cast<double>(row.size());
-    for (std::size_t i = 0; i < row.size(); ++i)
-      row[i] = static_cast<float>(static_cast<double>(row[i]) - mean) * gain.values[i];
+    subtract_mean(row);
+    for (std::size_t i = 0; i < row.size(); ++i) row[i] *= gain.values[i];
   }
   return result;
 }
@@ -216,9 +205,7 @@ ParameterRows affine(const ParameterRows& x, const ParameterRows& weights, const
 TokenRows::TokenRows(const model::Transformer& transformer, int layer, TokenReading reading)
     : transformer_(transformer), reading_(reading) {
   if (!reading.after_first_mlp || layer == 0) return;
-  const auto of_layer = [&](std::string_view name) {
-    return parameter_rows(transformer, "h.0." + std::string(name));
-  };
+  const auto of_layer = [&](std::string_view name) { return layer_rows(transformer, 0, name); };
   mlp_ = {of_layer("ln_2.weight"),   of_layer("ln_2.bias"),         of_layer("mlp.c_fc.weight"),
           of_layer("mlp.c_fc.bias"), of_layer("mlp.c_proj.weight"), of_layer("mlp.c_proj.bias")};
 }

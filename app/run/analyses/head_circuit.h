@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "app/run/analyses/parameter_rows.h"
+#include "app/run/analyses/parameters.h"
 #include "app/run/analyses/vocabulary.h"
 #include "app/run/question.h"
 #include "model/files/config.h"
@@ -71,7 +71,6 @@ struct CircuitQuestion {
   std::size_t hash() const { return std::size_t{4096} * layer + head; }
 };
 struct CircuitTokenQuestion {
-  using Answer = HeadTokens;
   static constexpr bool kModelOnly = true;
   int layer = 0;
   int head = 0;
@@ -100,7 +99,6 @@ struct HeadCopying {
 };
 
 struct CopyingOfHead : CircuitQuestion {
-  using Answer = HeadCopying;
   static constexpr std::string_view kName = "copying score of a head";
   HeadCopying compute(const PromptRun& run, const Computation<HeadCopying>& computation) const;
 };
@@ -115,7 +113,6 @@ struct ModelCopying {
 
 struct CopyingOfModel {
   static constexpr bool kModelOnly = true;
-  using Answer = ModelCopying;
   static constexpr std::string_view kName = "copying scores of all heads";
   TokenReading reading = {};  ///< heads in layer 0 never read through the first MLP
   bool operator==(const CopyingOfModel&) const = default;
@@ -140,7 +137,6 @@ struct TokenPairs {
 };
 
 struct PairsOfHead : CircuitQuestion {
-  using Answer = TokenPairs;
   static constexpr std::string_view kName = "QK token pairs of a head";
   TokenPairs compute(const PromptRun& run, const Computation<TokenPairs>& computation) const;
 };
@@ -215,7 +211,6 @@ struct Composition {
 };
 
 struct CompositionOf {
-  using Answer = Composition;
   static constexpr std::string_view kName = "composition of heads";
   static constexpr bool kModelOnly = true;
   CompositionKind kind = CompositionKind::q;

@@ -51,7 +51,6 @@ constexpr HeadMetricKind kTable[] = {
      .title = "Weight on the first token",
      .phrase = "first token",
      .caption = "heads by weight on token 0",
-     .detail = "mean over queries 1 and later",
      .of = [](const QueryWeights& q) { return Number(weight(q, 0)); }},
     {.id = HeadMetric::previous,
      .name = "previous",
@@ -61,7 +60,6 @@ constexpr HeadMetricKind kTable[] = {
      .title = "Weight on the previous token",
      .phrase = "previous token",
      .caption = "previous-token heads",
-     .detail = "mean over queries 1 and later",
      .of_text = true,
      .of = [](const QueryWeights& q) { return Number(weight(q, q.query - 1)); }},
     {.id = HeadMetric::self,
@@ -72,7 +70,6 @@ constexpr HeadMetricKind kTable[] = {
      .title = "Weight on the query itself",
      .phrase = "the query itself",
      .caption = "heads by weight on the query",
-     .detail = "mean over queries 1 and later",
      .of_text = true,
      .of = [](const QueryWeights& q) { return Number(weight(q, q.query)); }},
     {.id = HeadMetric::induction,
@@ -202,12 +199,6 @@ const HeadMetricKind& kind_of(HeadMetric metric) {
   return kTable[static_cast<std::size_t>(metric)];
 }
 
-std::optional<HeadMetric> head_metric(std::string_view name) {
-  const auto* const found = std::ranges::find(kTable, name, &HeadMetricKind::name);
-  if (found == std::end(kTable)) return std::nullopt;
-  return found->id;
-}
-
 std::vector<int> earlier_occurrences(std::span<const int> tokens) {
   std::vector<int> earlier;
   std::unordered_map<int, int> last;
@@ -294,10 +285,6 @@ void add_head_metrics(const PromptRun& run, model::Workspace& workspace, std::ve
   heads = std::move(of_run);
 }
 
-RepeatedTokens RepeatedTokens::default_for(int n_ctx) {
-  return {std::min(kDefaultLength, longest(n_ctx)), kDefaultSequences, 0};
-}
-
 std::vector<int> RepeatedTokens::sequence(int number, int vocabulary, std::optional<int> start_token) const {
   model::RandomNumbers random(seed ^ (0x9E3779B97F4A7C15U * (static_cast<std::uint64_t>(number) + 1)));
   const int choices = start_token ? vocabulary - 1 : vocabulary;
@@ -324,12 +311,11 @@ std::optional<HeadMetricsOf> difference_of(const HeadMetricsOf& after, const Hea
 
 HeadMetricsOf MetricsOnList::compute(const PromptRun& run,
                                      const Computation<HeadMetricsOf>& computation) const {
-  return over_prompts(
-      over, over.list->prompts.size(), run, computation,
-      [&](const PromptRun& one, std::size_t, HeadMetricsOf& answer) {
-        add_head_metrics(one, computation.workspace, answer.sums, computation.stop);
-      },
-      show_sums);
+  return over_prompts(over, run, computation,
+                      [&](const PromptRun& one, std::size_t, HeadMetricsOf& answer) {
+                        add_head_metrics(one, computation.workspace, answer.sums, computation.stop);
+                      },
+                      {.finish = show_sums});
 }
 
 HeadMetricsOf MetricsOnRepeated::compute(const PromptRun& run,

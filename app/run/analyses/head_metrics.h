@@ -33,15 +33,16 @@ struct QueryWeights {
 /// A row of the table. A new metric needs one, and a name in HeadMetric.
 struct HeadMetricKind {
   HeadMetric id;
-  std::string_view name;             ///< in files and on the command line: "induction"
-  std::string_view heading;          ///< heading of its column
-  std::string_view label;            ///< label of its choice in an option
-  std::string_view help;             ///< help for that choice
-  std::string_view title;            ///< "Weight on the first token"
-  std::string_view phrase;           ///< after a head's name: "first token"
-  std::string_view caption;          ///< the heads that it measures: "previous-token heads"
-  std::string_view detail;           ///< the averaged quantity, and over which queries
-  std::string_view unit = "weight";  ///< or "share", "bits", "tokens"
+  std::string_view name;     ///< in files and on the command line: "induction"
+  std::string_view heading;  ///< heading of its column
+  std::string_view label;    ///< label of its choice in an option
+  std::string_view help;     ///< help for that choice
+  std::string_view title;    ///< "Weight on the first token"
+  std::string_view phrase;   ///< after a head's name: "first token"
+  std::string_view caption;  ///< the heads that it measures: "previous-token heads"
+  std::string_view detail =
+      "mean over queries 1 and later";  ///< the averaged quantity, and over which queries
+  std::string_view unit = "weight";     ///< or "share", "bits", "tokens"
   /// Why a prompt may have no query with this metric; empty: there always is one.
   std::string_view lacking = {};
   int decimals = 4;      ///< number of decimals worth showing
@@ -56,8 +57,6 @@ struct HeadMetricKind {
 /// All metrics, in the order of HeadMetric.
 std::span<const HeadMetricKind> head_metrics();
 const HeadMetricKind& kind_of(HeadMetric metric);
-/// The metric with this name in files and on the command line; nothing: there is none.
-std::optional<HeadMetric> head_metric(std::string_view name);
 
 /// A query's weights with their entropy and mean distance.
 QueryWeights query_weights(int query, std::span<const float> weights, std::span<const int> earlier);
@@ -125,8 +124,6 @@ struct RepeatedTokens {
 
   /// The longest length that fits into a context.
   static int longest(int n_ctx) { return (n_ctx - 1) / 2; }
-  /// The default sequences, shortened to fit the context.
-  static RepeatedTokens default_for(int n_ctx);
 
   /// One of the sequences; it depends only on its number and the seed: [1 + 2 length], the start token first
   /// if there is one. The other tokens are drawn from all ids below `vocabulary` except the start token.
@@ -146,7 +143,6 @@ std::optional<HeadMetricsOf> difference_of(const HeadMetricsOf& after, const Hea
 
 /// The metrics of all heads over a list of prompts, independent of the prompt.
 struct MetricsOnList {
-  using Answer = HeadMetricsOf;
   static constexpr bool kModelOnly = true;
   static constexpr std::string_view kName = "head metrics over many prompts";
   OverPrompts over;
@@ -161,7 +157,6 @@ struct MetricsOnList {
 
 /// The metrics of all heads on repeated random tokens, independent of the prompt.
 struct MetricsOnRepeated {
-  using Answer = HeadMetricsOf;
   static constexpr bool kModelOnly = true;
   static constexpr std::string_view kName = "head metrics on repeated tokens";
   RepeatedTokens texts;

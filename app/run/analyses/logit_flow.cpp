@@ -4,13 +4,13 @@
 #include <cmath>
 #include <numeric>
 #include <span>
-#include <string>
 #include <tuple>
 #include <utility>
 
-#include "app/run/analyses/next_token.h"
-#include "app/run/analyses/parameter_rows.h"
+#include "app/run/analyses/best_found.h"
+#include "app/run/analyses/parameters.h"
 #include "app/run/analyses/patterns.h"
+#include "app/run/analyses/predictions.h"
 #include "app/run/recompute.h"
 #include "model/files/error.h"
 #include "model/maths/double_product.h"
@@ -18,6 +18,14 @@
 #include "model/pass/plan.h"
 
 namespace headscope::app {
+
+/// The larger magnitude; ties by layer, head, query and key.
+static bool is_better(const FlowEdge& a, const FlowEdge& b) {
+  const double of_a = std::abs(a.value), of_b = std::abs(b.value);
+  return of_a != of_b ? of_a > of_b
+                      : std::tie(a.layer, a.head, a.query, a.key) < std::tie(b.layer, b.head, b.query, b.key);
+}
+
 namespace {
 
 using model::HookPoint;
@@ -85,55 +93,19 @@ AffineEdit edit_at(const model::Run& run, HookPoint point, int positions, int co
   return edit;
 }
 
-/// The edges with the largest magnitude; ties by layer, head, query and key.
-class StrongestEdges {
- public:
-  void add(const FlowEdge& edge) {
-    if (edge.value == 0) return;
-    ++count_;
-    magnitude_ += std::abs(edge.value);
-    if (std::abs(edge.value) < cut_) return;
-    edges_.push_back(edge);
-    if (edges_.size() >= 2 * LogitFlow::kMaxEdges) shorten();
-  }
-  void add(const StrongestEdges& others) {
-    count_ += others.count_;
-    magnitude_ += others.magnitude_;
-    edges_.insert(edges_.end(), others.edges_.begin(), others.edges_.end());
-    if (edges_.size() >= 2 * LogitFlow::kMaxEdges) shorten();
-  }
-  void move_to(LogitFlow& flow) {
-    if (edges_.size() > LogitFlow::kMaxEdges) shorten();
-    std::ranges::sort(edges_, before);
-    flow.edges = std::move(edges_);
-    flow.edge_count = count_;
-    flow.edge_magnitude = magnitude_;
-  }
-
- private:
-  static bool before(const FlowEdge& a, const FlowEdge& b) {
-    return std::tuple(-std::abs(a.value), a.layer, a.head, a.query, a.key) <
-           std::tuple(-std::abs(b.value), b.layer, b.head, b.query, b.key);
-  }
-  void shorten() {
-    const auto end = edges_.begin() + LogitFlow::kMaxEdges;
-    std::ranges::nth_element(edges_, end, before);
-    edges_.erase(end, edges_.end());
-    for (const FlowEdge& edge : edges_) least_ = std::min(least_, std::abs(edge.value));
-    cut_ = std::exchange(least_, INFINITY);
-  }
-
-  std::vector<FlowEdge> edges_;
-  std::int64_t count_ = 0;
-  double magnitude_ = 0, cut_ = 0, least_ = INFINITY;
-};
-
 /// What one head's edges come to.
 struct HeadFlow {
-  StrongestEdges edges;
+  BestFound<FlowEdge> edges{LogitFlow::kMaxEdges};
+  double magnitude = 0;       ///< sum of the magnitudes of all edges
   std::vector<double> cells;  ///< [positions, positions], while heads are added up
   std::vector<double> sent, arrived, key_biases, key_edits, query_edits;  ///< [positions]
 };
+
+void add_edge(const FlowEdge& edge, BestFound<FlowEdge>& edges, double& magnitude) {
+  if (edge.value == 0) return;
+  edges.add(edge);
+  magnitude += std::abs(edge.value);
+}
 
 bool is_zero(std::span<const double> row) {
   return std::ranges::all_of(row, [](double v) { return v == 0; });
@@ -168,7 +140,8 @@ class BackwardPass {
       flow_.position_embedding.push_back(
           product(along_.row(position), watched({Site::pos_embed}).row(position)));
     }
-    strongest_.move_to(flow_);
+    flow_.edges = strongest_.best();
+    flow_.edge_count = strongest_.count();
     return std::move(flow_);
   }
 
@@ -214,11 +187,9 @@ class BackwardPass {
 
   void start_at_logit() {
     const int position = question_.position;
-    const double edited_scale = edits({Site::ln_final_scale})
-                                    ? static_cast<double>(watched({Site::ln_final_scale}).row(position)[0])
-                                    : 0;
-    const LogitDirection direction =
-        logit_direction(run_, position, flow_.token, flow_.against, edited_scale);
+    std::span<const float> scale;
+    if (edits({Site::ln_final_scale})) scale = watched({Site::ln_final_scale}).row(position);
+    const LogitDirection direction = logit_direction(run_, position, flow_.token, flow_.against, scale);
     flow_.scale = direction.scale;
     flow_.final_bias = direction.bias;
     std::ranges::copy(direction.along, along_.row(position).begin());
@@ -271,7 +242,7 @@ class BackwardPass {
       flow_.query_biases[flow_.at(layer, position)] =
           product(branch.row(position), transformer_.projection_bias(layer));
 
-    const ParameterRows w_o = parameter_rows(transformer_, block(layer) + "attn.c_proj.weight");
+    const ParameterRows w_o = layer_rows(transformer_, layer, "attn.c_proj.weight");
     DoubleMatrix on_values(positions_, d);  // the direction on each key's value, by head
     std::vector<HeadFlow> heads(config_.n_head);
     std::vector<model::HeadIndex> indices;
@@ -356,7 +327,7 @@ class BackwardPass {
         into.sent[key] += value;
         into.arrived[query] += value;
         if (question_.by_head) {
-          into.edges.add({layer, head, query, key, value});
+          add_edge({layer, head, query, key, value}, into.edges, into.magnitude);
         } else {
           into.cells[std::size_t(query) * std::size_t(positions_) + std::size_t(key)] = value;
         }
@@ -374,12 +345,14 @@ class BackwardPass {
         flow_.query_edits[flow_.at(layer, position)] += of.query_edits[position];
       }
       strongest_.add(of.edges);
+      flow_.edge_magnitude += of.magnitude;
     }
     if (question_.by_head) return;
     for (int query = 0; query < positions_; ++query)
       for (int key = 0; key < positions_; ++key)
-        strongest_.add({layer, -1, query, key,
-                        together[std::size_t(query) * std::size_t(positions_) + std::size_t(key)]});
+        add_edge({layer, -1, query, key,
+                  together[std::size_t(query) * std::size_t(positions_) + std::size_t(key)]},
+                 strongest_, flow_.edge_magnitude);
   }
 
   /// From the heads' values through W_V and ln_1 to the stream.
@@ -388,9 +361,9 @@ class BackwardPass {
     const AffineEdit v = edit_at(kept_, {Site::v, layer}, positions_, d);
     flow_.edited |= !v.factor.empty();
     v.go_back(on_values.view(), cells_of(flow_.key_edits, layer));
-    const ParameterRows c_attn = parameter_rows(transformer_, block(layer) + "attn.c_attn.weight");
-    const std::vector<float> gain = parameter_rows(transformer_, block(layer) + "ln_1.weight").values;
-    const std::vector<float> bias = parameter_rows(transformer_, block(layer) + "ln_1.bias").values;
+    const ParameterRows c_attn = layer_rows(transformer_, layer, "attn.c_attn.weight");
+    const std::vector<float> gain = layer_rows(transformer_, layer, "ln_1.weight").values;
+    const std::vector<float> bias = layer_rows(transformer_, layer, "ln_1.bias").values;
     DoubleMatrix on_input(positions_, d);
     model::multiply_by_transposed(std::as_const(on_values).view(), c_attn.view().middle_cols(2 * d, d),
                                   on_input.view());
@@ -416,7 +389,6 @@ class BackwardPass {
     return *std::ranges::find(watched_, point, &Watched::point);
   }
   bool edits(HookPoint point) const { return kept_.plan != nullptr && kept_.plan->edits(point); }
-  static std::string block(int layer) { return "h." + std::to_string(layer) + "."; }
   void throw_if_stopped() const {
     if (computation_.stop.stop_requested()) throw model::Stopped();
   }
@@ -431,7 +403,7 @@ class BackwardPass {
   DoubleMatrix along_;          ///< the direction on the stream at each position, at the place reached so far
   std::vector<double> direct_;  ///< the direction at the logit's position, at the end of the pass
   std::vector<Watched> watched_;
-  StrongestEdges strongest_;
+  BestFound<FlowEdge> strongest_{LogitFlow::kMaxEdges};
   LogitFlow flow_;
 };
 

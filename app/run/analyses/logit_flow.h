@@ -84,7 +84,6 @@ struct LogitFlow {
 
 /// The flow to a token's logit after a position.
 struct LogitFlowOf {
-  using Answer = LogitFlow;
   static constexpr std::string_view kName = "logit flow";
   int position = 0;  ///< in the run
   TokenChoice token = TokenChoice::best();
@@ -114,7 +113,6 @@ struct FlowLens {
 };
 
 struct FlowLensOf {
-  using Answer = FlowLens;
   static constexpr std::string_view kName = "logit lens of a flow";
   int token = 0;
   std::vector<int> positions;

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "app/counted.h"
-#include "app/run/analyses/next_token.h"
+#include "app/run/analyses/predictions.h"
 #include "model/files/error.h"
 #include "model/pass/each_kind.h"
 

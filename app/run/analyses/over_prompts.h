@@ -1,6 +1,10 @@
 #pragma once
+#include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <limits>
 #include <string>
 #include <utility>
 
@@ -12,16 +16,24 @@
 
 namespace headscope::app {
 
-/// Answers a question about the first `count` prompts of a list, one after the other. `Answer` has a member
-/// `progress`, a ListProgress. `add(run, index, answer)` adds one prompt's share; if it throws Stopped, the
-/// answer must be unchanged. `finish(answer)` turns it into one that can be shown. Prompts that cannot be
-/// run, such as those beyond the context, and those for which `add` throws RunError or LoadError are skipped
-/// and counted. `hooks`: of their passes; null: none. `compared`: with the second prompts of their lines.
-template <class Answer, class Add, class Finish>
-Answer over_prompts(const OverPrompts& over, std::size_t count, const PromptRun& of,
-                    const Computation<Answer>& computation, const Add& add, const Finish& finish,
-                    const model::Hooks* hooks = nullptr, bool compared = false) {
+/// What else over_prompts takes.
+template <class Answer>
+struct ListOptions {
+  bool compared = false;                            ///< runs them with the second prompts of their lines
+  const model::Hooks* hooks = nullptr;              ///< of the prompts' passes
+  std::function<void(Answer& answer)> finish = {};  ///< turns an answer into one that can be shown
+  std::size_t most = std::numeric_limits<std::size_t>::max();  ///< how many of the first prompts
+};
+
+/// Answers a question about the prompts of a list, one after the other. `Answer` has a member `progress`, a
+/// ListProgress. `add(run, index, answer)` adds one prompt's share; if it throws Stopped, the answer must be
+/// unchanged. Prompts that cannot be run, such as those beyond the context, and those for which `add` throws
+/// RunError or LoadError are skipped and counted.
+template <class Answer, class Add>
+Answer over_prompts(const OverPrompts& over, const PromptRun& of, const Computation<Answer>& computation,
+                    const Add& add, const ListOptions<Answer>& options = {}) {
   constexpr std::chrono::milliseconds kPause{100};  // between two parts that are shown
+  const std::size_t count = std::min(options.most, over.list->prompts.size());
   Answer answer = computation.partial != nullptr ? *computation.partial : Answer{};
   auto shown = std::chrono::steady_clock::now();
   for (ListProgress& progress = answer.progress; progress.done < count;) {
@@ -32,8 +44,8 @@ Answer over_prompts(const OverPrompts& over, std::size_t count, const PromptRun&
       const ListedPrompt& line = over.list->prompts.at(progress.done);
       PromptToRun what{.model = of.model, .prompt = line};
       what.prompt.start_token = over.start_token;
-      if (compared && line.second) what.second = Prompt{*line.second, {}, over.start_token};
-      add(run_prompt(what, {computation.workspace, computation.stop, hooks}), progress.done, answer);
+      if (options.compared && line.second) what.second = Prompt{*line.second, {}, over.start_token};
+      add(run_prompt(what, {computation.workspace, computation.stop, options.hooks}), progress.done, answer);
     } catch (const model::RunError& error) {
       skip("prompt " + grouped(static_cast<std::int64_t>(progress.done) + 1) + ": " + error.what());
     } catch (const model::LoadError& error) {  // names its line
@@ -43,10 +55,10 @@ Answer over_prompts(const OverPrompts& over, std::size_t count, const PromptRun&
     const auto now = std::chrono::steady_clock::now();
     if (progress.done == count || now - shown < kPause) continue;
     shown = now;
-    finish(answer);
+    if (options.finish) options.finish(answer);
     computation.show(answer, static_cast<double>(progress.done) / static_cast<double>(count));
   }
-  finish(answer);
+  if (options.finish) options.finish(answer);
   return answer;
 }
 

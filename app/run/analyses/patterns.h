@@ -1,11 +1,15 @@
 #pragma once
+#include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <span>
 #include <stop_token>
 #include <vector>
 
 #include "app/run/prompt_run.h"
+#include "app/run/question.h"
 #include "model/pass/transformer.h"
+#include "viz/scene/matrix.h"
 
 // Attention patterns of a run, whether recomputed from its queries and keys or read from a file, and their
 // masks: the keys after a query, or what edits make of the mask.
@@ -56,5 +60,111 @@ bool may_see(const PromptRun& run, model::HeadIndex head, int query, int key);
 bool acts_on_head(const model::Edit& edit, model::HeadIndex head);
 /// Whether an edit sets a head's score or weight of a query on a key.
 bool sets_cell(const model::Edit& edit, model::HeadIndex head, int query, int key);
+
+/// A head's pattern, [T, K] row-major (row: query, column: key).
+struct Pattern {
+  int length = 0;  ///< T: queries
+  std::vector<float> values;
+  MaskedCells masked;
+  /// K: the number of keys. Equals `length` except for pattern files whose keys are other tokens.
+  int keys() const { return length > 0 ? static_cast<int>(std::ssize(values) / length) : 0; }
+  std::size_t bytes() const { return bytes_of(values, masked.cells); }
+  viz::Matrix matrix() const { return viz::Matrix::row_major(values, length, keys()); }
+};
+
+/// After minus before: signed differences between a cell and its counterpart. Masked if both are masked, or
+/// if a token has no counterpart.
+Pattern pattern_difference(const Pattern& after, const Pattern& before, const PromptRun& run);
+
+struct PatternOf {
+  static constexpr std::string_view kName = "attention pattern";
+  static constexpr bool kQuick = true;
+  static constexpr Capabilities kNeeds = Capability::patterns;
+  int layer = 0;
+  int head = 0;
+  bool operator==(const PatternOf&) const = default;
+  Pattern compute(const PromptRun& run, const Computation<Pattern>& computation) const;
+  Pattern difference(const Pattern& after, const Pattern& before, const PromptRun& run) const {
+    return pattern_difference(after, before, run);
+  }
+};
+
+enum class Stage { scores, scaled, masked, pattern };
+inline constexpr int kStages = 4;
+
+/// The four stages of a head's attention.
+struct Stages {
+  model::AttentionStages values;
+  MaskedCells masked;
+  std::size_t bytes() const {
+    return bytes_of(values.scores, values.scaled, values.masked, values.pattern, masked.cells);
+  }
+  viz::Matrix matrix(Stage stage) const;
+};
+
+struct StagesOf {
+  static constexpr std::string_view kName = "attention stages";
+  static constexpr bool kQuick = true;
+  int layer = 0;
+  int head = 0;
+  bool operator==(const StagesOf&) const = default;
+  Stages compute(const PromptRun& run, const Computation<Stages>& computation) const;
+  /// Masked like pattern_difference; NaN if a token has no counterpart, ±inf where only one side is
+  /// masked.
+  Stages difference(const Stages& after, const Stages& before, const PromptRun& run) const;
+};
+
+/// How one query's weights are computed, step by step.
+struct SoftmaxRow : model::AttentionRow {
+  std::size_t bytes() const { return bytes_of(scores, scaled, powers, weights); }
+};
+
+/// The softmax of scale * scores, scale > 0, by the model's kernel.
+std::vector<float> softmax_of(std::vector<float> scores, float scale);
+
+struct SoftmaxRowOf {
+  static constexpr std::string_view kName = "attention of a query";
+  static constexpr bool kQuick = true;
+  int layer = 0;
+  int head = 0;
+  int query = 0;       ///< position in the run
+  int least_keys = 0;  ///< minimum number of keys in the row, as far as the run has them; keys beyond the
+                       ///< query's own are masked
+  bool operator==(const SoftmaxRowOf&) const = default;
+  SoftmaxRow compute(const PromptRun& run, const Computation<SoftmaxRow>& computation) const;
+};
+
+// Attention measured by its output, not only by its weights.
+
+/// How much a head writes from each key: the norm of weight times value through the head's rows of
+/// c_proj.weight (Kobayashi et al. 2020, "Attention is Not Only a Weight"). Values include their biases and
+/// edits; the answer's cells are these norms.
+struct WeightedValuesOf {
+  static constexpr std::string_view kName = "weighted values";
+  static constexpr bool kQuick = true;
+  int layer = 0;
+  int head = 0;
+  bool operator==(const WeightedValuesOf&) const = default;
+  Pattern compute(const PromptRun& run, const Computation<Pattern>& computation) const;
+  Pattern difference(const Pattern& after, const Pattern& before, const PromptRun& run) const {
+    return pattern_difference(after, before, run);
+  }
+};
+
+/// Attention rollout (Abnar & Zuidema 2020, "Quantifying Attention Flow in Transformers"): how much of each
+/// position's embedding reaches each position by the end of a layer, if all heads count equally and the
+/// residual stream counts half: the product of 0.5 I + 0.5 mean over heads of the patterns, from layer 0 on.
+/// Rows add up to 1 if the patterns' rows do.
+struct RolloutOf {
+  static constexpr std::string_view kName = "attention rollout";
+  static constexpr Capabilities kNeeds = Capability::patterns;
+  int layer = 0;  ///< the last layer included
+  bool operator==(const RolloutOf&) const = default;
+  /// Throws RunError if keys are not the queries' tokens, and Stopped.
+  Pattern compute(const PromptRun& run, const Computation<Pattern>& computation) const;
+  Pattern difference(const Pattern& after, const Pattern& before, const PromptRun& run) const {
+    return pattern_difference(after, before, run);
+  }
+};
 
 }  // namespace headscope::app

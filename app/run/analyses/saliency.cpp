@@ -7,10 +7,9 @@
 #include <span>
 #include <utility>
 
-#include "app/run/analyses/parameter_rows.h"
+#include "app/run/analyses/parameters.h"
 #include "app/run/recompute.h"
 #include "model/files/error.h"
-#include "model/pass/each_kind.h"
 
 namespace headscope::app {
 namespace {
@@ -215,10 +214,6 @@ class Way {
 
 }  // namespace
 
-double Saliency::sum() const {
-  return std::accumulate(parts.begin(), parts.end(), unmatched);
-}
-
 int Saliency::reach() const {
   auto count = static_cast<int>(parts.size());
   if (position < 0) return count;
@@ -233,14 +228,9 @@ Saliency SaliencyOf::compute(const PromptRun& run, const Computation<Saliency>& 
   result.method = method;
   result.gradients = method == SaliencyMethod::integrated ? 0 : 1;
   std::visit(
-      model::EachKind{
-          [&](const model::TokenLogit& of) { result.position = of.position, result.token = of.token; },
-          [&](const model::LogitDifference& of) {
-            result.position = of.position, result.token = of.token, result.against = of.against;
-          },
-          [&](const model::LogProbability& of) { result.position = of.position, result.token = of.token; },
-          [](const model::PromptLoss&) {},
-          [](const model::Divergence&) {},
+      [&](const auto& of) {
+        if constexpr (requires { of.token; }) result.position = of.position, result.token = of.token;
+        if constexpr (requires { of.against; }) result.against = of.against;
       },
       measured);
   const Passes passes{run, measured, computation, run.run->length(), run.run->config.n_embd};
@@ -277,7 +267,7 @@ std::optional<Saliency> SaliencyOf::difference(const Saliency& after, const Sali
   result.start -= before.start;
   std::vector<double> unmatched = before.parts;
   for (std::size_t i = 0; i < result.parts.size(); ++i) {
-    const int there = run.baseline ? run.aligned[i] : static_cast<int>(i);
+    const int there = counterpart_of(run, static_cast<int>(i));
     if (there < 0) continue;
     result.parts[i] -= before.parts[there];
     unmatched[there] = 0;

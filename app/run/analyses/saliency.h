@@ -1,5 +1,6 @@
 #pragma once
 #include <cstddef>
+#include <numeric>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -42,7 +43,7 @@ struct Saliency {
   double unmatched = 0;
   bool whole = true;  ///< false: its gradients are still being computed, and there are no shares
 
-  double sum() const;
+  double sum() const { return std::accumulate(parts.begin(), parts.end(), unmatched); }
   /// By how much the parts of integrated gradients miss the metric's difference from the baseline.
   double error() const { return sum() - (value - start); }
   /// Number of tokens that may have a share: up to the position, or with edits that let it see later tokens,
@@ -52,7 +53,6 @@ struct Saliency {
 };
 
 struct SaliencyOf {
-  using Answer = Saliency;
   static constexpr std::string_view kName = "saliency";
   static constexpr int kDefaultSteps = 256;
   static constexpr int kMaxSteps = 1024;

@@ -5,7 +5,7 @@
 #include <numeric>
 #include <string>
 
-#include "app/run/analyses/parameter_rows.h"
+#include "app/run/analyses/parameters.h"
 #include "app/run/analyses/patterns.h"
 #include "app/run/analyses/stream_parts.h"
 #include "model/files/error.h"
@@ -44,10 +44,9 @@ struct Reading {
 
 Reading reading_of(const model::Transformer& transformer, const ScoreSourcesOf& of, Side side) {
   const model::Config& config = transformer.config();
-  const std::string block = "h." + std::to_string(of.layer) + ".";
-  const ParameterRows attention = parameter_rows(transformer, block + "attn.c_attn.weight"),
-                      gain = parameter_rows(transformer, block + "ln_1.weight"),
-                      bias = parameter_rows(transformer, block + "ln_1.bias");
+  const ParameterRows attention = layer_rows(transformer, of.layer, "attn.c_attn.weight"),
+                      gain = layer_rows(transformer, of.layer, "ln_1.weight"),
+                      bias = layer_rows(transformer, of.layer, "ln_1.bias");
   const int d = config.n_embd, first = (side == Side::key ? d : 0) + of.head * config.d_head();
   Reading reading;
   reading.width = config.d_head();
@@ -203,10 +202,6 @@ double ScoreSources::of_key(int source) const {
   double sum = 0;
   for (int i = 0; i < count(); ++i) sum += product(i, source);
   return sum;
-}
-
-double ScoreSources::sum() const {
-  return std::accumulate(products.begin(), products.end(), 0.0);
 }
 
 ScoreSources ScoreSourcesOf::compute(const PromptRun& run,

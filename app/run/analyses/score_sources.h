@@ -1,5 +1,6 @@
 #pragma once
 #include <cstddef>
+#include <numeric>
 #include <string_view>
 #include <vector>
 
@@ -53,7 +54,7 @@ struct ScoreSources {
   }
   double of_query(int source) const;  ///< a part of q times all of k
   double of_key(int source) const;    ///< a part of k times all of q
-  double sum() const;
+  double sum() const { return std::accumulate(products.begin(), products.end(), 0.0); }
   /// The score minus the sum, which is the error of float32 rounding.
   double rounding_error() const { return score - sum(); }
   bool edited() const { return !sources.empty() && sources.back().kind == ScoreSource::Kind::edits; }
@@ -61,7 +62,6 @@ struct ScoreSources {
 };
 
 struct ScoreSourcesOf {
-  using Answer = ScoreSources;
   static constexpr std::string_view kName = "sources of a score";
   int layer = 0;
   int head = 0;

@@ -1,11 +1,15 @@
 #include "app/run/analyses/search.h"
 
 #include <algorithm>
+#include <functional>
+#include <iterator>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <tuple>
 #include <utility>
 
+#include "app/run/analyses/best_found.h"
 #include "app/run/analyses/over_prompts.h"
 #include "app/run/analyses/patterns.h"
 #include "app/run/recompute.h"
@@ -14,7 +18,70 @@
 #include "viz/text/text.h"
 
 namespace headscope::app {
+
+static bool is_better(const FoundWeight& a, const FoundWeight& b) {
+  const auto place = [](const FoundWeight& f) {
+    return std::tuple(-f.weight, f.prompt, f.layer, f.head, f.query, f.key);
+  };
+  return place(a) < place(b);
+}
+
+static bool is_better(const FoundActivation& a, const FoundActivation& b) {
+  const auto place = [](const FoundActivation& f) {
+    return std::tuple(-f.activation, f.prompt, f.layer, f.neuron, f.position);
+  };
+  return place(a) < place(b);
+}
+
 namespace {
+
+using BestWeights = BestFound<FoundWeight>;
+/// The excerpt around a position of a run. `value`: the number of each position; empty: none.
+Excerpt excerpt_of(const PromptRun& run, int position, ExcerptSize size,
+                   const std::function<float(int position)>& value = {}) {
+  const int last = run.run->length() - 1;
+  Excerpt excerpt;
+  // Not `position + after`: an excerpt may be asked to be as long as any number.
+  const int end = position + std::min(size.after, last - position);
+  excerpt.first = position - std::min(size.before, position);
+  excerpt.continues = end < last;
+  for (int i = excerpt.first; i <= end; ++i) {
+    excerpt.ids.push_back(run.run->tokens[i]);
+    excerpt.labels.push_back(run.tokens.labels[i]);
+    if (value) excerpt.values.push_back(value(i));
+  }
+  return excerpt;
+}
+
+/// Adds what was found in one more prompt to at most `most`, and to the count of all. `excerpt(found)` makes
+/// that of a place in the prompt.
+template <class One, class MakeExcerpt>
+void join_found(Found<One>& all, const BestFound<One>& found, int prompt, std::size_t most,
+                const MakeExcerpt& excerpt) {
+  const std::vector<One> candidates = found.best();
+  const bool is_full = all.best.size() == most;
+  if (candidates.empty() || (is_full && !is_better(candidates.front(), all.best.back()))) {
+    all.count += found.count();
+    return;
+  }
+  std::vector<One> kept;
+  std::ranges::merge(all.best, candidates, std::back_inserter(kept),
+                     [](const One& a, const One& b) { return is_better(a, b); });
+  kept.resize(std::min(kept.size(), most));
+  std::vector<Excerpt> excerpts(kept.size());
+  for (std::size_t i = 0; i < kept.size(); ++i)
+    if (kept[i].prompt == prompt) excerpts[i] = excerpt(kept[i]);
+  // Nothing throws from here on, so that an answer is whole whatever happens.
+  std::size_t before = 0;  // what is kept of the former ones is in the same order
+  for (std::size_t i = 0; i < kept.size(); ++i) {
+    if (kept[i].prompt == prompt) continue;
+    while (!(all.best[before] == kept[i])) ++before;
+    excerpts[i] = std::move(all.excerpts[before]);
+  }
+  all.best = std::move(kept);
+  all.excerpts = std::move(excerpts);
+  all.count += found.count();
+}
 
 std::vector<model::HeadIndex> heads_of(const WeightSearch& search, const PromptRun& run) {
   const model::Config& config = run.run->config;
@@ -112,6 +179,75 @@ void search_shape(const PromptRun& run, const WeightSearch& search, int prompt, 
   }
 }
 
+/// Whether a selector means a token of a run; those of attention files have labels, but no bytes.
+bool is_token_of(const TokenSelector& selector, const PromptRun& run, const PromptTokens& tokens,
+                 int position, int query) {
+  if (!run.model->patterns)
+    return selector.matches(run.model->tokenizer->text(run.run->tokens[position]), position,
+                            run.run->length(), query);
+  if (selector.kind != TokenSelector::Kind::text)
+    return selector.matches("", position, run.run->length(), query);
+  const std::string& label = tokens.labels[position];
+  return label == viz::visible(selector.text) || label == viz::visible(" " + selector.text);
+}
+
+void search_tokens(const PromptRun& run, const WeightSearch& search, int prompt, model::Workspace& workspace,
+                   BestWeights& best, std::stop_token stop) {
+  const std::vector<model::HeadIndex> heads = heads_of(search, run);
+  const std::vector<int>& ids = run.run->tokens;
+  const PromptTokens& key_side = key_tokens(run);
+  const int length = run.run->length(), key_length = key_count(run);
+  // The matching keys of each query; the patterns come later, one query after the other.
+  std::vector<std::vector<int>> keys(ids.size());
+  const bool later = std::ranges::any_of(heads, [&](model::HeadIndex head) { return sees_later(run, head); });
+  for (int query = 0; query < length; ++query) {
+    if (!is_token_of(search.from, run, run.tokens, query, query)) continue;
+    for (int key = 0; key < (later ? key_length : std::min(query + 1, key_length)); ++key) {
+      if (is_token_of(search.to, run, key_side, key, query)) keys[query].push_back(key);
+    }
+  }
+  // Query 0's weight on itself is 1 in every head that shows it no other key.
+  std::vector<bool> sees_others(heads.size());
+  for (std::size_t i = 0; i < heads.size(); ++i)
+    for (int key = 1; key < key_length && !sees_others[i]; ++key)
+      sees_others[i] = may_see(run, heads[i], 0, key);
+  std::vector<BestWeights> of_heads(heads.size(), BestWeights(WeightsOfRun::kMax));
+  patterns_of(
+      run, heads, workspace,
+      [&](std::size_t index, int first_query, model::ConstFloatRows rows) {
+        for (int i = 0; i < rows.rows; ++i) {
+          const int query = first_query + i;
+          if (query == 0 && !sees_others[index]) continue;
+          for (const int key : keys[query]) {
+            if (!may_see(run, heads[index], query, key)) continue;
+            const float weight = rows.row_data(i)[key];
+            if (!(static_cast<double>(weight) > search.above)) continue;
+            of_heads[index].add({prompt, heads[index].layer, heads[index].head, query, key, ids[query],
+                                 key_id(run, key), weight});
+          }
+        }
+      },
+      std::move(stop));
+  for (const BestWeights& of_head : of_heads) best.add(of_head);
+}
+
+/// Adds the matches in a run to those that are kept.
+void add_weights(const PromptRun& run, const WeightSearch& search, int prompt,
+                 const Computation<FoundWeights>& computation, FoundWeights& all) {
+  constexpr ExcerptSize kUpToQuery{13, 0};
+  BestWeights found(WeightsOfRun::kMax);
+  const auto look = search.shape.empty() ? search_tokens : search_shape;
+  look(run, search, prompt, computation.workspace, found, computation.stop);
+  join_found(all, found, prompt, WeightsOfRun::kMax, [&](const FoundWeight& one) {
+    if (run.model->patterns) return excerpt_of(run, one.query, kUpToQuery);
+    const std::vector<float> weights =
+        run.model->transformer->attention_row(*run.run, one.layer, one.head, one.query).weights;
+    return excerpt_of(run, one.query, kUpToQuery, [&](int key) {
+      return static_cast<std::size_t>(key) < weights.size() ? weights[key] : 0.F;
+    });
+  });
+}
+
 }  // namespace
 
 std::string Excerpt::text() const {
@@ -124,40 +260,6 @@ std::size_t Excerpt::bytes() const {
   std::size_t sum = sizeof *this + ids.size() * sizeof(int) + values.size() * sizeof(float);
   for (const std::string& label : labels) sum += sizeof label + label.size();
   return sum;
-}
-
-Excerpt excerpt_of(const PromptRun& run, int position, ExcerptSize size,
-                   const std::function<float(int position)>& value) {
-  const int last = run.run->length() - 1;
-  Excerpt excerpt;
-  // Not `position + after`: an excerpt may be asked to be as long as any number.
-  const int end = position + std::min(size.after, last - position);
-  excerpt.first = position - std::min(size.before, position);
-  excerpt.continues = end < last;
-  for (int i = excerpt.first; i <= end; ++i) {
-    excerpt.ids.push_back(run.run->tokens[i]);
-    excerpt.labels.push_back(run.tokens.labels[i]);
-    if (value) excerpt.values.push_back(value(i));
-  }
-  return excerpt;
-}
-
-bool is_better(const FoundWeight& a, const FoundWeight& b) {
-  const auto place = [](const FoundWeight& f) {
-    return std::tuple(-f.weight, f.prompt, f.layer, f.head, f.query, f.key);
-  };
-  return place(a) < place(b);
-}
-
-bool is_token_of(const TokenSelector& selector, const PromptRun& run, const PromptTokens& tokens,
-                 int position, int query) {
-  if (!run.model->patterns)
-    return selector.matches(run.model->tokenizer->text(run.run->tokens[position]), position,
-                            run.run->length(), query);
-  if (selector.kind != TokenSelector::Kind::text)
-    return selector.matches("", position, run.run->length(), query);
-  const std::string& label = tokens.labels[position];
-  return label == viz::visible(selector.text) || label == viz::visible(" " + selector.text);
 }
 
 bool TokenSelector::matches(std::string_view bytes, int position, int length, int query) const {
@@ -186,85 +288,18 @@ bool WeightSearch::operator==(const WeightSearch& other) const {
          moves == other.moves && std::ranges::equal(heads, other.heads, same);
 }
 
-void search_weights(const PromptRun& run, const WeightSearch& search, int prompt, model::Workspace& workspace,
-                    BestWeights& best, std::stop_token stop) {
-  if (!search.shape.empty()) return search_shape(run, search, prompt, workspace, best, std::move(stop));
-  const std::vector<model::HeadIndex> heads = heads_of(search, run);
-  const std::vector<int>& ids = run.run->tokens;
-  const PromptTokens& key_side = key_tokens(run);
-  const int length = run.run->length(), key_length = key_count(run);
-  // The matching keys of each query; the patterns come later, one query after the other.
-  std::vector<std::vector<int>> keys(ids.size());
-  const bool later = std::ranges::any_of(heads, [&](model::HeadIndex head) { return sees_later(run, head); });
-  for (int query = 0; query < length; ++query) {
-    if (!is_token_of(search.from, run, run.tokens, query, query)) continue;
-    for (int key = 0; key < (later ? key_length : std::min(query + 1, key_length)); ++key) {
-      if (is_token_of(search.to, run, key_side, key, query)) keys[query].push_back(key);
-    }
-  }
-  // Query 0's weight on itself is 1 in every head that shows it no other key.
-  std::vector<bool> sees_others(heads.size());
-  for (std::size_t i = 0; i < heads.size(); ++i)
-    for (int key = 1; key < key_length && !sees_others[i]; ++key)
-      sees_others[i] = may_see(run, heads[i], 0, key);
-  std::vector<BestWeights> of_heads(heads.size(), best.none());
-  patterns_of(
-      run, heads, workspace,
-      [&](std::size_t index, int first_query, model::ConstFloatRows rows) {
-        for (int i = 0; i < rows.rows; ++i) {
-          const int query = first_query + i;
-          if (query == 0 && !sees_others[index]) continue;
-          for (const int key : keys[query]) {
-            if (!may_see(run, heads[index], query, key)) continue;
-            const float weight = rows.row_data(i)[key];
-            if (!(static_cast<double>(weight) > search.above)) continue;
-            of_heads[index].add({prompt, heads[index].layer, heads[index].head, query, key, ids[query],
-                                 key_id(run, key), weight});
-          }
-        }
-      },
-      stop);
-  for (const BestWeights& of_head : of_heads) best.add(of_head);
-}
-
-void join_weights(FoundWeights& all, const BestWeights& found, const PromptRun& run, int prompt,
-                  std::size_t most, ExcerptSize excerpt) {
-  join_found(all, found, prompt, most, [&](const FoundWeight& one) {
-    if (run.model->patterns) return excerpt_of(run, one.query, excerpt);
-    const std::vector<float> weights =
-        run.model->transformer->attention_row(*run.run, one.layer, one.head, one.query).weights;
-    return excerpt_of(run, one.query, excerpt, [&](int key) {
-      return static_cast<std::size_t>(key) < weights.size() ? weights[key] : 0.F;
-    });
-  });
-}
-
 FoundWeights WeightsOfRun::compute(const PromptRun& run, const Computation<FoundWeights>& computation) const {
-  BestWeights best(kMax);
-  search_weights(run, search, 1, computation.workspace, best, computation.stop);
   FoundWeights found;
-  join_weights(found, best, run, 1, kMax);
+  add_weights(run, search, 1, computation, found);
   return found;
 }
 
 FoundWeights WeightsOverList::compute(const PromptRun& run,
                                       const Computation<FoundWeights>& computation) const {
-  return over_prompts(
-      over, over.list->prompts.size(), run, computation,
-      [&](const PromptRun& one, std::size_t index, FoundWeights& answer) {
-        const int prompt = static_cast<int>(index) + 1;
-        BestWeights best(WeightsOfRun::kMax);
-        search_weights(one, search, prompt, computation.workspace, best, computation.stop);
-        join_weights(answer, best, one, prompt, WeightsOfRun::kMax);
-      },
-      [](FoundWeights&) {});
-}
-
-bool is_better(const FoundActivation& a, const FoundActivation& b) {
-  const auto place = [](const FoundActivation& f) {
-    return std::tuple(-f.activation, f.prompt, f.layer, f.neuron, f.position);
-  };
-  return place(a) < place(b);
+  return over_prompts(over, run, computation,
+                      [&](const PromptRun& one, std::size_t index, FoundWeights& all) {
+                        add_weights(one, search, static_cast<int>(index) + 1, computation, all);
+                      });
 }
 
 WatchedNeurons::WatchedNeurons(std::vector<NeuronIndex> neurons, const LoadedModel& model)
@@ -287,17 +322,11 @@ WatchedNeurons::WatchedNeurons(std::vector<NeuronIndex> neurons, const LoadedMod
   }
 }
 
-std::size_t FoundActivations::bytes() const {
-  std::size_t sum = bytes_of(best) + progress.problem.size();
-  for (const Excerpt& excerpt : excerpts) sum += excerpt.bytes();
-  return sum;
-}
-
 void add_activations(const PromptRun& run, const ActivationSearch& search, const WatchedNeurons& watched,
                      int prompt, std::size_t most, FoundActivations& found) {
   const std::vector<int>& ids = run.run->tokens;
   const model::Tokenizer& tokenizer = *run.model->tokenizer;
-  BestActivations best(most);
+  BestFound<FoundActivation> best(most);
   for (int position = 0; position < run.run->length(); ++position) {
     if (!search.at.matches(tokenizer.text(ids[position]), position, run.run->length(), position)) continue;
     for (std::size_t i = 0; i < watched.neurons().size(); ++i) {
@@ -327,12 +356,12 @@ FoundActivations ActivationsOfRun::compute(const PromptRun& run,
 FoundActivations ActivationsOverList::compute(const PromptRun& run,
                                               const Computation<FoundActivations>& computation) const {
   const WatchedNeurons watched(search.neurons, *run.model);
-  return over_prompts(
-      over, over.list->prompts.size(), run, computation,
-      [&](const PromptRun& one, std::size_t index, FoundActivations& answer) {
-        add_activations(one, search, watched, static_cast<int>(index) + 1, ActivationsOfRun::kMax, answer);
-      },
-      [](FoundActivations&) {}, &watched.hooks());
+  return over_prompts(over, run, computation,
+                      [&](const PromptRun& one, std::size_t index, FoundActivations& found) {
+                        add_activations(one, search, watched, static_cast<int>(index) + 1,
+                                        ActivationsOfRun::kMax, found);
+                      },
+                      {.hooks = &watched.hooks()});
 }
 
 }  // namespace headscope::app

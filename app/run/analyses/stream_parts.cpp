@@ -5,7 +5,7 @@
 #include <functional>
 #include <numeric>
 
-#include "app/run/analyses/parameter_rows.h"
+#include "app/run/analyses/parameters.h"
 #include "app/run/recompute.h"
 #include "model/files/error.h"
 #include "model/pass/plan.h"
@@ -146,7 +146,8 @@ double layer_norm_scale(std::span<const float> row, double epsilon) {
   return std::sqrt(variance + epsilon);
 }
 
-LogitDirection logit_direction(const PromptRun& run, int position, int token, int against, double scale) {
+LogitDirection logit_direction(const PromptRun& run, int position, int token, int against,
+                               std::span<const float> edited_scale) {
   const model::Transformer& transformer = *run.model->transformer;
   const model::Config& config = transformer.config();
   std::vector<double> unembedding = unembedding_of(transformer, token);
@@ -158,9 +159,9 @@ LogitDirection logit_direction(const PromptRun& run, int position, int token, in
   const std::vector<float> gain = parameter_rows(transformer, "ln_f.weight").values;
   const std::vector<float> bias = parameter_rows(transformer, "ln_f.bias").values;
   LogitDirection direction;
-  direction.scale =
-      scale > 0 ? scale
-                : layer_norm_scale(run.run->resid(config.n_layer, position), config.layer_norm_epsilon);
+  direction.scale = edited_scale.empty() ? layer_norm_scale(run.run->resid(config.n_layer, position),
+                                                            config.layer_norm_epsilon)
+                                         : static_cast<double>(edited_scale.front());
   direction.bias = product(unembedding, bias);
   direction.read = std::move(unembedding);
   for (std::size_t i = 0; i < gain.size(); ++i) direction.read[i] *= static_cast<double>(gain[i]);

@@ -62,8 +62,9 @@ struct LogitDirection {
 constexpr int kVocabularyMean = -2;
 
 /// The direction of `token`'s logit after a position, minus that of `against` (-1: none; or kVocabularyMean).
-/// `scale`: ln_f's scale as edited; 0: computed from the stream.
-LogitDirection logit_direction(const PromptRun& run, int position, int token, int against, double scale = 0);
+/// `edited_scale`: ln_f's scale as edits left it; empty: computed from the stream.
+LogitDirection logit_direction(const PromptRun& run, int position, int token, int against,
+                               std::span<const float> edited_scale = {});
 
 /// The scale of a layer norm for a row: sqrt(variance + epsilon), in double.
 double layer_norm_scale(std::span<const float> row, double epsilon);

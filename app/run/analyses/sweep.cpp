@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "app/run/analyses/next_token.h"
+#include "app/run/analyses/predictions.h"
 #include "app/run/place_names.h"
 #include "app/run/recompute.h"
 #include "model/files/error.h"

@@ -149,7 +149,6 @@ struct SweepReceiver {
 };
 
 struct SweepOf {
-  using Answer = Sweep;
   static constexpr std::string_view kName = "sweep";
 
   SweepOver over = SweepOver::heads;

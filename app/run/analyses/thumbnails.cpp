@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "app/run/analyses/attention_pattern.h"
+#include "app/run/analyses/patterns.h"
 #include "model/files/error.h"
 
 namespace headscope::app {

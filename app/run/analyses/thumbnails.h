@@ -34,11 +34,8 @@ struct Thumbnail {
 /// Makes a thumbnail from a pattern, some rows at a time.
 class ThumbnailMaker {
  public:
-  /// For a pattern [length, keys]. `earlier`: earlier_occurrences of the run's tokens, must outlive the
-  /// maker; empty: no token occurs twice.
-  explicit ThumbnailMaker(int length, std::span<const int> earlier = {})
-      : ThumbnailMaker(length, length, true, earlier) {}
-  /// `own_keys`: whether keys are the queries' tokens.
+  /// For a pattern [length, keys]. `own_keys`: whether keys are the queries' tokens. `earlier`:
+  /// earlier_occurrences of the run's tokens, must outlive the maker; empty: no token occurs twice.
   ThumbnailMaker(int length, int keys, bool own_keys, std::span<const int> earlier);
   /// Adds rows [n, keys], in order. `masked`: their masked_cells. `later`: whether queries may see keys after
   /// them.
@@ -62,7 +59,6 @@ struct Thumbnails {
 };
 
 struct ThumbnailsOfHeads {
-  using Answer = Thumbnails;
   static constexpr std::string_view kName = "thumbnails";
   static constexpr Capabilities kNeeds = Capability::patterns;
   bool operator==(const ThumbnailsOfHeads&) const = default;

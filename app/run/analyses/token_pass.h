@@ -46,7 +46,6 @@ struct TokenPass {
 
 /// Recomputes one position, using the keys and values that the run keeps of earlier positions.
 struct PassOfToken {
-  using Answer = TokenPass;
   static constexpr std::string_view kName = "forward pass of a token";
   int position = -1;  ///< -1, or beyond the run: the last position
   bool operator==(const PassOfToken&) const = default;
@@ -66,7 +65,6 @@ struct AttentionInput {
 };
 
 struct AttentionInputOf {
-  using Answer = AttentionInput;
   static constexpr std::string_view kName = "query, key and value";
   static constexpr bool kQuick = true;
   int layer = 0;
@@ -88,7 +86,6 @@ struct MergedHeads {
 };
 
 struct MergedHeadsOf {
-  using Answer = MergedHeads;
   static constexpr std::string_view kName = "attention output";
   static constexpr bool kQuick = true;
   int layer = 0;

@@ -5,7 +5,7 @@
 #include <string>
 #include <tuple>
 
-#include "app/run/analyses/parameter_rows.h"
+#include "app/run/analyses/parameters.h"
 #include "app/run/analyses/vectors.h"
 #include "model/pass/statistics.h"
 
@@ -20,8 +20,7 @@ struct NeuronOutput {
 NeuronOutput output_of(const model::Transformer& transformer, int layer, int neuron,
                        model::Workspace& workspace) {
   NeuronOutput output;
-  output.row =
-      parameter_rows(transformer, "h." + std::to_string(layer) + ".mlp.c_proj.weight", neuron, 1).values;
+  output.row = layer_rows(transformer, layer, "mlp.c_proj.weight", neuron, 1).values;
   output.logits.resize(transformer.config().vocab_size);
   transformer.unembed(output.row, workspace, output.logits);
   return output;

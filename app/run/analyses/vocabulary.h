@@ -36,7 +36,6 @@ struct NeuronTokens : TokenPushes {
 };
 
 struct TokensOfNeuron {
-  using Answer = NeuronTokens;
   static constexpr std::string_view kName = "neuron tokens";
   static constexpr bool kModelOnly = true;
   static constexpr Capabilities kNeeds = Capability::weights | Capability::mlp;
@@ -81,7 +80,6 @@ struct NearestTokens {
 };
 
 struct NearestTo {
-  using Answer = NearestTokens;
   static constexpr std::string_view kName = "nearest tokens";
   int position = -1;  ///< -1, or beyond the run: the last position
   bool operator==(const NearestTo&) const = default;
@@ -96,7 +94,6 @@ struct TokenMerges {
 };
 
 struct MergesOfTokens {
-  using Answer = TokenMerges;
   static constexpr std::string_view kName = "token merges";
   static constexpr bool kQuick = true;
   static constexpr Capabilities kNeeds = Capability::weights | Capability::tokenizer;

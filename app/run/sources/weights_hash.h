@@ -42,7 +42,6 @@ struct WeightsHash {
   std::size_t bytes() const { return text.size(); }
 };
 struct HashOfWeights {
-  using Answer = WeightsHash;
   static constexpr std::string_view kName = "the weights' hash";
   static constexpr bool kModelOnly = true;
   static constexpr Capabilities kNeeds = Capability::patterns;

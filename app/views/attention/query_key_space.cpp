@@ -1,6 +1,6 @@
 #include <map>
 
-#include "app/run/analyses/query_key_space.h"
+#include "app/run/analyses/geometry.h"
 #include "app/views/parts/parts.h"
 #include "viz/charts/curves.h"
 #include "viz/charts/scatter.h"

@@ -1,7 +1,7 @@
 #pragma once
 #include <utility>
 
-#include "app/run/analyses/attention_pattern.h"
+#include "app/run/analyses/patterns.h"
 #include "app/views/view.h"
 
 // The attention of the selected query, step by step, in the run and, on the difference side, in the baseline.

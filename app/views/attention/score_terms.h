@@ -1,5 +1,5 @@
 #pragma once
-#include "app/run/analyses/attention_pattern.h"
+#include "app/run/analyses/patterns.h"
 #include "app/run/analyses/vectors.h"
 #include "app/views/view.h"
 

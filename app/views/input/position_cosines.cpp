@@ -1,4 +1,4 @@
-#include "app/run/analyses/position_geometry.h"
+#include "app/run/analyses/geometry.h"
 #include "app/views/parts/encoding_panels.h"
 #include "app/views/parts/parts.h"
 

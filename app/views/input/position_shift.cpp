@@ -1,7 +1,7 @@
 #include <array>
 #include <ranges>
 
-#include "app/run/analyses/position_geometry.h"
+#include "app/run/analyses/geometry.h"
 #include "app/views/parts/encoding_panels.h"
 #include "app/views/parts/parts.h"
 #include "viz/charts/curves.h"

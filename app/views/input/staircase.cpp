@@ -2,7 +2,7 @@
 #include <numbers>
 #include <numeric>
 
-#include "app/run/analyses/position_geometry.h"
+#include "app/run/analyses/geometry.h"
 #include "app/views/parts/encoding_panels.h"
 #include "app/views/parts/parts.h"
 #include "viz/scene/path3d.h"

@@ -1,6 +1,6 @@
 #include <tuple>
 
-#include "app/run/analyses/tensor_picture.h"
+#include "app/run/analyses/parameters.h"
 #include "app/views/parts/parts.h"
 #include "model/pass/transformer.h"
 #include "viz/charts/number_axis.h"

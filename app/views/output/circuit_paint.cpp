@@ -5,7 +5,7 @@
 #include <limits>
 #include <map>
 
-#include "app/run/analyses/attention_pattern.h"
+#include "app/run/analyses/patterns.h"
 #include "app/views/parts/frame.h"
 
 namespace headscope::app::circuit_picture {

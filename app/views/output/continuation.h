@@ -1,7 +1,7 @@
 #pragma once
 #include <cstdint>
 
-#include "app/run/analyses/next_token.h"
+#include "app/run/analyses/predictions.h"
 #include "app/views/option.h"
 #include "app/views/view.h"
 #include "model/pass/statistics.h"

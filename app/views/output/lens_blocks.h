@@ -1,5 +1,5 @@
 #pragma once
-#include "app/run/analyses/logit_lens.h"
+#include "app/run/analyses/predictions.h"
 #include "app/views/view.h"
 
 // The answers that the logit lens shows, the names of its places on the residual stream, and its table.

@@ -2,7 +2,7 @@
 
 #include <numbers>
 
-#include "app/run/analyses/bundled_model.h"
+#include "app/run/analyses/parameters.h"
 #include "app/views/parts/parts.h"
 #include "viz/charts/curves.h"
 

@@ -28,7 +28,7 @@ struct Reply {
   std::shared_ptr<const Answer> answer;  ///< null: none yet, or it failed
 };
 template <class Q>
-Reply<typename Q::Answer> reply_to(const ViewContext& c, const Q& question) {
+Reply<AnswerOf<Q>> reply_to(const ViewContext& c, const Q& question) {
   return {question, c.ask(question)};
 }
 template <class Answer>

@@ -248,9 +248,9 @@ FoldOverPrompts MeansOfView::compute(const PromptRun& run,
   const auto finish = [](FoldOverPrompts& answer) {
     if (answer.fold.prompts() > 0) answer.means = std::make_shared<const Table>(answer.fold.means());
   };
-  FoldOverPrompts answer =
-      over_prompts(over, over.list->prompts.size(), run, computation, add, finish, nullptr,
-                   view->with_second != nullptr || view->on_baseline != nullptr);
+  FoldOverPrompts answer = over_prompts(
+      over, run, computation, add,
+      {.compared = view->with_second != nullptr || view->on_baseline != nullptr, .finish = finish});
   if (!answer.means)
     throw model::RunError("no prompt of " + model::quote(over.list->name) +
                           " can be measured: " + answer.progress.problem);

@@ -1,7 +1,7 @@
 #pragma once
-#include "app/run/analyses/attention_pattern.h"
 #include "app/run/analyses/attribution.h"
-#include "app/run/analyses/next_token.h"
+#include "app/run/analyses/patterns.h"
+#include "app/run/analyses/predictions.h"
 #include "app/views/table.h"
 #include "app/views/view.h"
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "app/run/analyses/attribution.h"
-#include "app/run/analyses/next_token.h"
+#include "app/run/analyses/predictions.h"
 #include "app/run/sources/pattern_file.h"
 #include "app/views/parts/names.h"
 #include "app/views/parts/selected.h"

@@ -1,7 +1,7 @@
 // Direct logit attribution: each part against the definition in double precision, and their sum.
 #include "app/run/analyses/attribution.h"
 
-#include "app/run/analyses/next_token.h"
+#include "app/run/analyses/predictions.h"
 #include "app/run/strongest_first.h"
 #include "app/views/parts/names.h"
 #include "model/files/error.h"

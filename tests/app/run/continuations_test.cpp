@@ -1,5 +1,5 @@
 // Texts that a model draws ahead, compared with passes over the whole texts without a cache.
-#include "app/run/analyses/next_token.h"
+#include "app/run/analyses/predictions.h"
 
 #include "model/files/error.h"
 #include "tests/app/view_fixture.h"

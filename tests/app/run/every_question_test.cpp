@@ -1,10 +1,10 @@
 // What holds for every analysis of a run: it stops when it is told, and refuses places that are not there.
-#include "app/run/analyses/attention_pattern.h"
 #include "app/run/analyses/attribution.h"
 #include "app/run/analyses/head_circuit.h"
 #include "app/run/analyses/head_metrics.h"
 #include "app/run/analyses/logit_flow.h"
-#include "app/run/analyses/logit_lens.h"
+#include "app/run/analyses/patterns.h"
+#include "app/run/analyses/predictions.h"
 #include "app/run/analyses/score_sources.h"
 #include "app/run/analyses/search.h"
 #include "model/files/error.h"

@@ -100,8 +100,6 @@ TEST(RepeatedTokens, AreRandomTokensTwiceAfterTheStartToken) {
     drawn.erase(std::unique(drawn.begin(), drawn.end()), drawn.end());
     EXPECT_EQ(drawn.size(), 4U);
   }
-  EXPECT_EQ(RepeatedTokens::default_for(1024).length, 50);
-  EXPECT_EQ(RepeatedTokens::default_for(64).length, 31);
 }
 
 /// Sums of the reference's weights, with the metrics as defined in their descriptions.
@@ -151,7 +149,7 @@ TEST(MetricsOnRepeated, AreTheReferencesForEveryHead) {
 /// An induction head, and the previous-token head that it builds on, for any words.
 TEST(MetricsOnRepeated, FindTheBundledModelsInductionHeads) {
   const Scenario s("A robot must");
-  const auto answer = s.ask(MetricsOnRepeated{RepeatedTokens::default_for(s.config().n_ctx)});
+  const auto answer = s.ask(MetricsOnRepeated{});
   const auto best = [&](HeadMetric metric) {
     return std::ranges::max_element(answer->heads, {},
                                     [&](const HeadMetricValues& head) { return head[metric]; }) -

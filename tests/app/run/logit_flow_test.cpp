@@ -4,7 +4,7 @@
 
 #include <numeric>
 
-#include "app/run/analyses/next_token.h"
+#include "app/run/analyses/predictions.h"
 #include "model/files/error.h"
 #include "model/pass/statistics.h"
 #include "tests/app/view_fixture.h"

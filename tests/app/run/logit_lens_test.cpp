@@ -1,7 +1,6 @@
 // The logit lens as a question: its rows, its partial answers, and their reuse.
-#include "app/run/analyses/logit_lens.h"
+#include "app/run/analyses/predictions.h"
 
-#include "app/run/analyses/next_token.h"
 #include "app/run/analyses/token_pass.h"
 #include "model/files/error.h"
 #include "tests/app/view_fixture.h"

@@ -94,7 +94,6 @@ struct Blob {
   std::size_t bytes() const { return size; }
 };
 struct BlobOf {
-  using Answer = Blob;
   static constexpr std::string_view kName = "blob";
   static constexpr bool kQuick = true;
   int name = 0;
@@ -179,7 +178,6 @@ TEST(Memo, AFailureIsForgottenWithTheNextRun) {
 }
 
 struct CountedQuestion {
-  using Answer = Blob;
   static constexpr std::string_view kName = "counting";
   static constexpr bool kQuick = true;
   inline static int comparisons = 0;

@@ -1,4 +1,4 @@
-#include "app/run/analyses/next_token.h"
+#include "app/run/analyses/predictions.h"
 
 #include <cstring>
 

@@ -1,6 +1,6 @@
 // Cosines, paths and shifts of positions: the bundled model compared with its file, and a model whose
 // positions are sinusoids compared with their known properties.
-#include "app/run/analyses/position_geometry.h"
+#include "app/run/analyses/geometry.h"
 
 #include <cstring>
 

@@ -1,5 +1,5 @@
 // Query-key space: compared with principal components in double precision.
-#include "app/run/analyses/query_key_space.h"
+#include "app/run/analyses/geometry.h"
 
 #include "tests/app/view_fixture.h"
 

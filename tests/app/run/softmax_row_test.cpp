@@ -1,5 +1,5 @@
 // One query's weights step by step: bit-identical to the model.
-#include "app/run/analyses/attention_pattern.h"
+#include "app/run/analyses/patterns.h"
 #include "tests/app/view_fixture.h"
 
 namespace headscope::app::softmax_row_test {

@@ -1,5 +1,5 @@
 // Value-weighted attention and rollout: compared with the definitions in double precision.
-#include "app/run/analyses/attention_pattern.h"
+#include "app/run/analyses/patterns.h"
 
 #include "model/files/error.h"
 #include "tests/app/view_fixture.h"

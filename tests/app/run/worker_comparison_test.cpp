@@ -22,7 +22,6 @@ struct Length {
   std::size_t bytes() const { return sizeof tokens; }
 };
 struct LengthOf {
-  using Answer = Length;
   static constexpr std::string_view kName = "length";
   static constexpr bool kQuick = true;
   bool operator==(const LengthOf&) const = default;
@@ -67,7 +66,6 @@ TEST_F(WorkerOfTales, AQuestionIsAskedOfEitherSideAndOfTheDifference) {
 
 /// Counts up to the prompt's length, and shows each number. Nothing can be subtracted from 0.
 struct CountOf {
-  using Answer = Length;
   static constexpr std::string_view kName = "count";
   bool operator==(const CountOf&) const = default;
   Length compute(const PromptRun& run, const Computation<Length>& computation) const {

@@ -3,7 +3,7 @@
 #include <mutex>
 #include <new>
 
-#include "app/run/analyses/next_token.h"
+#include "app/run/analyses/predictions.h"
 #include "app/run/worker.h"
 #include "model/files/error.h"
 #include "tests/app/run/answer_of.h"
@@ -58,7 +58,6 @@ struct Word {
 /// is stopped or the gate opens.
 template <bool quick>
 struct SayWord {
-  using Answer = Word;
   static constexpr std::string_view kName = "a word";
   static constexpr bool kQuick = quick;
   std::string name;

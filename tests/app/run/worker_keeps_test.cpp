@@ -1,7 +1,7 @@
 // Nothing that the worker keeps from one request is used for a different one: each test changes one thing and
 // expects the answers of a new worker.
-#include "app/run/analyses/attention_pattern.h"
-#include "app/run/analyses/next_token.h"
+#include "app/run/analyses/patterns.h"
+#include "app/run/analyses/predictions.h"
 #include "app/run/worker.h"
 #include "tests/support/gpt2_folder.h"
 #include "tests/support/matchers.h"
@@ -13,9 +13,9 @@ namespace {
 using model::Site;
 
 template <class Q>
-std::shared_ptr<const typename Q::Answer> answer_of(const Snapshot& snapshot, const Question& question) {
+std::shared_ptr<const AnswerOf<Q>> answer_of(const Snapshot& snapshot, const Question& question) {
   const auto known = snapshot.answers->find(question);
-  return known ? std::static_pointer_cast<const typename Q::Answer>(known->value) : nullptr;
+  return known ? std::static_pointer_cast<const AnswerOf<Q>>(known->value) : nullptr;
 }
 
 class WorkerKeeps : public ::testing::Test {

@@ -1,5 +1,5 @@
-#include "app/run/analyses/attention_pattern.h"
-#include "app/run/analyses/next_token.h"
+#include "app/run/analyses/patterns.h"
+#include "app/run/analyses/predictions.h"
 #include "app/run/analyses/thumbnails.h"
 #include "tests/app/run/worker_fixture.h"
 

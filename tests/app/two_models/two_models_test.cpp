@@ -3,10 +3,10 @@
 #include <atomic>
 #include <fstream>
 
-#include "app/run/analyses/attention_pattern.h"
 #include "app/run/analyses/head_metrics.h"
-#include "app/run/analyses/next_token.h"
-#include "app/run/analyses/parameter_rows.h"
+#include "app/run/analyses/parameters.h"
+#include "app/run/analyses/patterns.h"
+#include "app/run/analyses/predictions.h"
 #include "app/run/analyses/sweep.h"
 #include "app/run/analyses/token_pass.h"
 #include "app/run/analyses/vocabulary.h"
@@ -237,9 +237,9 @@ TEST(TwoModels, TextsThatMayFollowArePatchedToTheirEnds) {
 // ---- the worker ----
 
 template <class Q>
-std::shared_ptr<const typename Q::Answer> answer_of(const Snapshot& snapshot, const Question& question) {
+std::shared_ptr<const AnswerOf<Q>> answer_of(const Snapshot& snapshot, const Question& question) {
   const auto known = snapshot.answers->find(question);
-  return known ? std::static_pointer_cast<const typename Q::Answer>(known->value) : nullptr;
+  return known ? std::static_pointer_cast<const AnswerOf<Q>>(known->value) : nullptr;
 }
 
 class WorkerOfTwoModels : public ::testing::Test {

@@ -1,7 +1,7 @@
 // A second model in the window.
 
 #include "app/recipe/recipe.h"
-#include "app/run/analyses/next_token.h"
+#include "app/run/analyses/predictions.h"
 #include "app/run/edits/edit_text.h"
 #include "app/run/sources/paths.h"
 #include "app/run/sources/weights_hash.h"

@@ -1,7 +1,7 @@
 // The sides of a comparison, and the difference.
 
-#include "app/run/analyses/attention_pattern.h"
-#include "app/run/analyses/next_token.h"
+#include "app/run/analyses/patterns.h"
+#include "app/run/analyses/predictions.h"
 #include "app/run/analyses/thumbnails.h"
 #include "app/run/edits/edit_text.h"
 #include "app/views/export.h"

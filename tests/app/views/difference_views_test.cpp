@@ -2,11 +2,10 @@
 
 #include <numbers>
 
-#include "app/run/analyses/attention_pattern.h"
 #include "app/run/analyses/attribution.h"
 #include "app/run/analyses/head_metrics.h"
-#include "app/run/analyses/logit_lens.h"
-#include "app/run/analyses/next_token.h"
+#include "app/run/analyses/patterns.h"
+#include "app/run/analyses/predictions.h"
 #include "app/run/analyses/token_pass.h"
 #include "app/run/edits/edit_text.h"
 #include "model/pass/statistics.h"

@@ -3,7 +3,7 @@
 #include <chrono>
 
 #include "app/run/analyses/logit_flow.h"
-#include "app/run/analyses/next_token.h"
+#include "app/run/analyses/predictions.h"
 #include "app/views/export.h"
 #include "app/views/parts/names.h"
 #include "model/pass/statistics.h"

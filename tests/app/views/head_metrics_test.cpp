@@ -66,7 +66,7 @@ TEST(HeadMetrics, OnRepeatedTokensAreTheModelsWhateverThePrompt) {
   const NamedOptions repeated{{"metrics-text", "repeated"}, {"metric", "induction"}};
   const Scenario s("A robot must"), other(kTwice);
   const ViewFixture shown("metrics", s, 1200, 900, repeated);
-  const auto answer = s.ask(MetricsOnRepeated{RepeatedTokens::default_for(s.config().n_ctx)});
+  const auto answer = s.ask(MetricsOnRepeated{});
   const Table table = shown.table();
   EXPECT_EQ(text_rows(table), text_rows(ViewFixture("metrics", other, 1200, 900, repeated).table()));
   const std::vector<double> induction = numbers_of(table, "induction");

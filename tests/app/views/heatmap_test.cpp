@@ -1,7 +1,7 @@
 // The heatmap: numbers and colours read from the picture, compared with the table and the reference.
 
 #include "viz/charts/heatmap.h"
-#include "app/run/analyses/attention_pattern.h"
+#include "app/run/analyses/patterns.h"
 #include "app/views/parts/names.h"
 #include "tests/app/view_fixture.h"
 

@@ -1,7 +1,6 @@
 // The logit lens: the table compared with the definition in double precision, the picture with the table.
 
-#include "app/run/analyses/logit_lens.h"
-#include "app/run/analyses/next_token.h"
+#include "app/run/analyses/predictions.h"
 #include "app/views/parts/names.h"
 #include "tests/app/view_fixture.h"
 

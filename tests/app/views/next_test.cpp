@@ -1,6 +1,6 @@
 // The next token: probabilities and logits read from the picture, compared with the table and the reference.
 
-#include "app/run/analyses/next_token.h"
+#include "app/run/analyses/predictions.h"
 #include "model/tokens/sampling.h"
 #include "tests/app/view_fixture.h"
 #include "viz/charts/number_axis.h"

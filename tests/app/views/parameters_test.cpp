@@ -2,7 +2,7 @@
 
 #include <cstring>
 
-#include "app/run/analyses/tensor_picture.h"
+#include "app/run/analyses/parameters.h"
 #include "app/views/parts/matrix_zoom.h"
 #include "tests/app/view_fixture.h"
 #include "tests/support/gpt2_folder.h"

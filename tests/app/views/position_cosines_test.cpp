@@ -1,6 +1,6 @@
 // The cosines of positions, read from the picture.
 
-#include "app/run/analyses/position_geometry.h"
+#include "app/run/analyses/geometry.h"
 #include "app/views/parts/names.h"
 #include "tests/app/view_fixture.h"
 #include "viz/scene/scale.h"

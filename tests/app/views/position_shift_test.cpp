@@ -1,6 +1,6 @@
 // The linear map from position to position: its errors, read from the picture.
 
-#include "app/run/analyses/position_geometry.h"
+#include "app/run/analyses/geometry.h"
 #include "app/views/parts/names.h"
 #include "tests/app/view_fixture.h"
 

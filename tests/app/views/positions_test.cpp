@@ -1,6 +1,6 @@
 // Positional encodings: curves, colours and limits read from the picture, compared with the weights.
 
-#include "app/run/analyses/position_geometry.h"
+#include "app/run/analyses/geometry.h"
 #include "tests/app/view_fixture.h"
 
 namespace headscope::app::positions_test {

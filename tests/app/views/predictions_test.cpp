@@ -1,7 +1,7 @@
 // The predictions at every position: numbers read from the picture, compared with the table and the
 // reference.
 
-#include "app/run/analyses/next_token.h"
+#include "app/run/analyses/predictions.h"
 #include "app/views/parts/names.h"
 #include "tests/app/view_fixture.h"
 

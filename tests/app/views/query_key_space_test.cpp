@@ -1,7 +1,7 @@
 // The query-key space: positions of the marks, and the facts under the mouse.
 
-#include "app/run/analyses/query_key_space.h"
-#include "app/run/analyses/attention_pattern.h"
+#include "app/run/analyses/geometry.h"
+#include "app/run/analyses/patterns.h"
 #include "app/run/edits/edit_text.h"
 #include "app/views/parts/names.h"
 #include "tests/app/view_fixture.h"

@@ -1,6 +1,6 @@
 // The difference of one query's attention: softmax and the score breakdown on the difference side.
 
-#include "app/run/analyses/attention_pattern.h"
+#include "app/run/analyses/patterns.h"
 #include "tests/app/view_fixture.h"
 
 namespace headscope::app::query_rows_test {

@@ -1,8 +1,8 @@
 // Search, and the other views of prompt lists: their contents, and where clicks lead.
 
 #include "app/run/analyses/search.h"
+#include "app/run/analyses/geometry.h"
 #include "app/run/analyses/head_metrics.h"
-#include "app/run/analyses/query_key_space.h"
 #include "app/views/parts/names.h"
 #include "tests/app/kings.h"
 

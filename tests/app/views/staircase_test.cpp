@@ -1,6 +1,6 @@
 // Positions as a path in space: turning it, and the facts about its points.
 
-#include "app/run/analyses/position_geometry.h"
+#include "app/run/analyses/geometry.h"
 #include "app/views/parts/names.h"
 #include "tests/app/view_fixture.h"
 

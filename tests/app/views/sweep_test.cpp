@@ -7,7 +7,7 @@
 
 #include "app/counted.h"
 #include "app/run/analyses/attribution.h"
-#include "app/run/analyses/next_token.h"
+#include "app/run/analyses/predictions.h"
 #include "app/run/edits/edit_list.h"
 #include "app/run/edits/edit_text.h"
 #include "app/views/output/sweep_question.h"

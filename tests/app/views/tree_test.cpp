@@ -1,6 +1,6 @@
 // The tree of texts: guesses, texts drawn ahead, and tried continuations in one drawing.
 
-#include "app/run/analyses/next_token.h"
+#include "app/run/analyses/predictions.h"
 #include "model/tokens/sampling.h"
 #include "tests/app/view_fixture.h"
 

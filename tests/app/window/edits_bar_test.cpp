@@ -1,6 +1,6 @@
 // The Edits bar, the comparison with a baseline, and the shown side.
 
-#include "app/run/analyses/attention_pattern.h"
+#include "app/run/analyses/patterns.h"
 #include "app/run/edits/edit_text.h"
 #include "app/views/parts/matrix_zoom.h"
 #include "tests/app/window/window_fixture.h"

@@ -1,6 +1,6 @@
 // Selecting keys in a query's table, and guesses that continue from the selection.
 
-#include "app/run/analyses/next_token.h"
+#include "app/run/analyses/predictions.h"
 #include "app/views/output/continuation.h"
 #include "app/views/parts/matrix_zoom.h"
 #include "tests/app/window/window_fixture.h"

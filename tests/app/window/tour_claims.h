@@ -11,9 +11,9 @@
 #include <variant>
 #include <vector>
 
-#include "app/run/analyses/attention_pattern.h"
 #include "app/run/analyses/attribution.h"
-#include "app/run/analyses/next_token.h"
+#include "app/run/analyses/patterns.h"
+#include "app/run/analyses/predictions.h"
 #include "app/views/parts/selected.h"
 #include "app/window/core.h"
 
@@ -139,7 +139,7 @@ class RunReader {
   }
 
   template <class Q>
-  static typename Q::Answer computed(const Q& question, const PromptRun& run) {
+  static AnswerOf<Q> computed(const Q& question, const PromptRun& run) {
     model::Workspace workspace;
     return question.compute(run, {workspace, {}, {}, {}, {}});
   }

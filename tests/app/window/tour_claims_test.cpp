@@ -8,7 +8,7 @@
 #include <numbers>
 #include <set>
 
-#include "app/run/analyses/position_geometry.h"
+#include "app/run/analyses/geometry.h"
 #include "app/run/analyses/vocabulary.h"
 #include "app/tour/numbers.h"
 #include "tests/app/window/tour_claims.h"

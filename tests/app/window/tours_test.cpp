@@ -1,6 +1,6 @@
 // Walks through every bundled tour in the window, on the bundled model.
 
-#include "app/run/analyses/next_token.h"
+#include "app/run/analyses/predictions.h"
 #include "app/views/parts/menu_lines.h"
 #include "model/pass/statistics.h"
 #include "model/tokens/sampling.h"

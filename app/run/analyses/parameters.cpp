@@ -1,9 +1,17 @@
-#include "app/run/analyses/tensor_picture.h"
+#include "app/run/analyses/parameters.h"
 
+#include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <filesystem>
 #include <limits>
+#include <stdexcept>
+#include <string>
 
+#include "app/run/sources/paths.h"
+#include "app/run/sources/weights_hash.h"
 #include "model/files/error.h"
+#include "system/path_text.h"
 
 namespace headscope::app {
 namespace {
@@ -27,7 +35,51 @@ void visit_rows(const model::Transformer& transformer, int index, const TensorPi
   }
 }
 
+namespace fs = std::filesystem;
+
+std::uintmax_t size_of_weights(const fs::path& folder, const std::stop_token& stop) {
+  std::uintmax_t size = 0;
+  for (const std::string& name : weight_files(folder, stop))
+    size += fs::file_size(folder / system::path_of(name));
+  return size;
+}
+
 }  // namespace
+
+ParameterRows parameter_rows(const model::Transformer& transformer, std::string_view name, int first,
+                             int count) {
+  const auto& all = transformer.parameters();
+  const auto found = std::ranges::find(all, name, &model::Parameter::name);
+  if (found == all.end()) throw model::RunError("the model has no parameter " + std::string(name));
+  ParameterRows result;
+  result.cols = static_cast<int>(found->shape.back());
+  result.rows = count >= 0 ? count : found->shape.size() == 1 ? 1 : static_cast<int>(found->shape[0]);
+  result.values.resize(std::ptrdiff_t{result.rows} * result.cols);
+  transformer.parameter_rows(static_cast<std::size_t>(found - all.begin()), first, result.rows,
+                             result.values);
+  return result;
+}
+
+ParameterRows layer_rows(const model::Transformer& transformer, int layer, std::string_view name, int first,
+                         int count) {
+  return parameter_rows(transformer, "h." + std::to_string(layer) + "." + std::string(name), first, count);
+}
+
+ParameterRows zeros(int rows, int cols) {
+  return {std::vector<float>(std::ptrdiff_t{rows} * cols), rows, cols};
+}
+
+ParameterRows transposed(const ParameterRows& x) {
+  ParameterRows result = zeros(x.cols, x.rows);
+  for (int i = 0; i < x.rows; ++i)
+    for (int j = 0; j < x.cols; ++j) result.row(j)[i] = x.row(i)[j];
+  return result;
+}
+
+ParameterRows unembedding_rows(const model::Transformer& transformer, int first, int count) {
+  const bool tied = transformer.config().tie_word_embeddings;
+  return parameter_rows(transformer, tied ? "wte.weight" : "lm_head.weight", first, count);
+}
 
 TensorPicture PictureOfTensor::compute(const PromptRun& run,
                                        const Computation<TensorPicture>& computation) const {
@@ -94,6 +146,20 @@ TensorPicture PictureOfTensor::compute(const PromptRun& run,
     }
   });
   return p;
+}
+
+IsBundled IsBundledModel::compute(const PromptRun& run, const Computation<IsBundled>& computation) const {
+  const std::stop_token& stop = computation.stop;
+  try {
+    const fs::path bundled = bundled_model();
+    if (run.model->patterns) return {false};
+    if (fs::equivalent(bundled, run.model->folder))
+      return {weights_stamp(bundled, stop) == run.model->weights_stamp};
+    if (size_of_weights(bundled, stop) != size_of_weights(run.model->folder, stop)) return {false};
+    return {weights_hash(bundled, stop) == weights_hash(*run.model, stop)};
+  } catch (const std::runtime_error&) {  // one of the models is not there any more
+    return {false};
+  }
 }
 
 }  // namespace headscope::app

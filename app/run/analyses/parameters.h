@@ -1,0 +1,99 @@
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "app/run/question.h"
+#include "model/kernels/view.h"
+#include "model/pass/transformer.h"
+#include "viz/scene/matrix.h"
+
+namespace headscope::app {
+
+/// Rows of a parameter as float32, [rows, cols] row-major; a vector is one row.
+struct ParameterRows {
+  std::vector<float> values;
+  int rows = 0, cols = 0;
+  std::span<float> row(int i) { return std::span(values).subspan(std::ptrdiff_t{i} * cols, cols); }
+  std::span<const float> row(int i) const { return view().row(i); }
+  model::ConstFloatRows view() const { return {values.data(), rows, cols, cols}; }
+};
+
+/// Rows [first, first + count) of the parameter with this name; all rows if `count` is negative. Throws
+/// RunError if the model has no such parameter.
+ParameterRows parameter_rows(const model::Transformer& transformer, std::string_view name, int first = 0,
+                             int count = -1);
+
+/// The same of a layer's parameter: "attn.c_proj.weight".
+ParameterRows layer_rows(const model::Transformer& transformer, int layer, std::string_view name,
+                         int first = 0, int count = -1);
+
+/// The blocks of columns of `attn.c_attn.weight`, d_model each.
+enum class AttentionColumns { query, key, value };
+
+ParameterRows zeros(int rows, int cols);
+ParameterRows transposed(const ParameterRows& x);
+
+/// Rows of the unembedding: of `lm_head.weight`, or if the two are tied, of `wte.weight`.
+ParameterRows unembedding_rows(const model::Transformer& transformer, int first, int count);
+
+/// The values of a parameter at a glance. A vector is one row.
+struct TensorPicture {
+  static constexpr int kMax = 512;  ///< rows and columns of `pooled`
+  static constexpr int kBins = 60;
+
+  int rows = 0;
+  int cols = 0;
+  int pooled_rows = 0;
+  int pooled_cols = 0;
+  std::vector<float> pooled;  ///< row-major; each cell has its value of largest magnitude
+  float low = 0, high = 0;    ///< range of the finite values; the members below are about these, too
+  double mean = 0;
+  double deviation = 0;
+  std::vector<std::int64_t> bins;  ///< counts in equal bins from bins_low to bins_high
+  double bins_low = 0,
+         bins_high = 0;     ///< mean ± four deviations, or the range of the values if that is smaller
+  std::int64_t beyond = 0;  ///< finite values outside the bins
+  std::int64_t not_finite = 0;
+
+  /// The first row (column) of the tensor covered by one of `pooled`; for `pooled_rows` the end.
+  int first_row(int pooled_row) const { return first_of(pooled_row, rows, pooled_rows); }
+  int first_col(int pooled_col) const { return first_of(pooled_col, cols, pooled_cols); }
+  viz::Matrix matrix() const { return viz::Matrix::row_major(pooled, pooled_rows, pooled_cols); }
+  std::size_t bytes() const { return bytes_of(pooled, bins); }
+
+ private:
+  static int first_of(int cell, int all, int cells) {
+    return static_cast<int>((static_cast<std::int64_t>(cell) * all + cells - 1) / cells);
+  }
+};
+
+struct PictureOfTensor {
+  static constexpr std::string_view kName = "tensor values";
+  static constexpr bool kModelOnly = true;
+  int index = 0;  ///< in Transformer::parameters()
+  bool operator==(const PictureOfTensor&) const = default;
+  /// Parts shown before the end are empty.
+  TensorPicture compute(const PromptRun& run, const Computation<TensorPicture>& computation) const;
+};
+
+/// Whether a run's model has the bundled model's weights, wherever its files are.
+struct IsBundled {
+  bool yes = false;
+  std::size_t bytes() const { return sizeof(*this); }
+};
+
+/// What is true of the bundled model alone, such as how its training began, may be said only if this is so.
+struct IsBundledModel {
+  static constexpr std::string_view kName = "whether this is the bundled model";
+  static constexpr bool kQuick = true;  // large files are not read: their size is enough
+  static constexpr bool kModelOnly = true;
+  static constexpr Capabilities kNeeds = Capability::patterns;
+  bool operator==(const IsBundledModel&) const = default;
+  /// No also if one of the models' files cannot be read.
+  IsBundled compute(const PromptRun& run, const Computation<IsBundled>& computation) const;
+};
+
+}  // namespace headscope::app
