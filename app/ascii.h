@@ -1,7 +1,9 @@
 #pragma once
 #include <algorithm>
+#include <cstddef>
 #include <string>
 #include <string_view>
+#include <vector>
 
 // Letters of ASCII; the bytes of other characters stay as they are.
 namespace headscope::app {
@@ -25,6 +27,22 @@ inline std::string capitalized(std::string_view text) {
 inline std::string_view trimmed(std::string_view text, std::string_view blanks = " \t\r") {
   text.remove_prefix(std::min(text.find_first_not_of(blanks), text.size()));
   return text.substr(0, text.find_last_not_of(blanks) + 1);
+}
+/// The parts of a text between marks, at least one.
+inline std::vector<std::string_view> split(std::string_view text, std::string_view mark) {
+  std::vector<std::string_view> parts;
+  for (std::size_t end; (end = text.find(mark)) != text.npos; text.remove_prefix(end + mark.size()))
+    parts.push_back(text.substr(0, end));
+  parts.push_back(text);
+  return parts;
+}
+/// The lines of a text without their ends, "\n" or "\r\n". After the last end there is no line.
+inline std::vector<std::string_view> lines_of(std::string_view text) {
+  std::vector<std::string_view> lines = split(text, "\n");
+  if (lines.back().empty()) lines.pop_back();
+  for (std::string_view& line : lines)
+    if (line.ends_with('\r')) line.remove_suffix(1);
+  return lines;
 }
 
 }  // namespace headscope::app

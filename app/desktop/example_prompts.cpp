@@ -3,6 +3,7 @@
 #include <charconv>
 #include <exception>
 
+#include "app/ascii.h"
 #include "app/run/sources/paths.h"
 #include "model/files/error.h"
 #include "model/files/file_io.h"
@@ -12,29 +13,13 @@
 namespace headscope::app {
 namespace {
 
-std::vector<std::string_view> lines_of(std::string_view text) {
-  std::vector<std::string_view> lines;
-  while (!text.empty()) {
-    const std::size_t end = text.find('\n');
-    lines.push_back(text.substr(0, end));
-    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
-  }
-  for (std::string_view& line : lines) {
-    if (line.ends_with('\r')) line.remove_suffix(1);
-  }
-  return lines;
-}
-
 bool blank(std::string_view line) {
   return line.find_first_not_of(" \t") == std::string_view::npos;
 }
 
 /// The text after the first character of a line, without surrounding blanks.
 std::string_view after_mark(std::string_view line) {
-  line.remove_prefix(1);
-  while (!line.empty() && (line.front() == ' ' || line.front() == '\t')) line.remove_prefix(1);
-  while (!line.empty() && (line.back() == ' ' || line.back() == '\t')) line.remove_suffix(1);
-  return line;
+  return trimmed(line.substr(1), " \t");
 }
 
 /// "L5 H1".

@@ -5,6 +5,7 @@
 #include <cctype>
 #include <nlohmann/json.hpp>
 
+#include "app/ascii.h"
 #include "app/run/sources/model_discovery.h"
 #include "model/files/json.h"
 #include "model/files/quote.h"
@@ -21,14 +22,10 @@ bool is_plain_path(std::string_view text, std::size_t longest) {
   const auto is_plain = [](unsigned char c) {
     return std::isalnum(c) || c == '-' || c == '_' || c == '.' || c == '+';
   };
-  for (std::string_view rest = text;;) {
-    const std::string_view part = rest.substr(0, rest.find('/'));
-    if (part.empty() || part.front() == '.' || part.front() == '-' || part.ends_with(".lock") ||
-        part.find("..") != part.npos || !std::ranges::all_of(part, is_plain))
-      return false;
-    if (part.size() == rest.size()) return text.size() <= longest;
-    rest.remove_prefix(part.size() + 1);
-  }
+  return text.size() <= longest && std::ranges::all_of(split(text, "/"), [&](std::string_view part) {
+           return !part.empty() && part.front() != '.' && part.front() != '-' && !part.ends_with(".lock") &&
+                  part.find("..") == part.npos && std::ranges::all_of(part, is_plain);
+         });
 }
 
 /// By the hub's rules. "--" means "/" in folder names.

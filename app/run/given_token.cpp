@@ -1,6 +1,5 @@
 #include "app/run/given_token.h"
 
-#include <algorithm>
 #include <charconv>
 #include <stdexcept>
 #include <tuple>
@@ -12,10 +11,6 @@
 
 namespace headscope::app {
 namespace {
-
-bool has_only_digits(std::string_view text) {
-  return !text.empty() && std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
-}
 
 int number_of(std::string_view prefix, std::string_view text, int low) {
   int value = 0;
@@ -36,7 +31,7 @@ GivenToken parse_given_token(std::string_view text) {
   const bool escaped = text.starts_with(kText);
   const std::string_view token = escaped ? text.substr(kText.size()) : text;
   if (token.empty()) throw std::invalid_argument(" is empty: give a token's text, or id:N or rank:N");
-  if (!escaped && has_only_digits(token)) {
+  if (!escaped && token.find_first_not_of("0123456789") == token.npos) {
     const std::string digits(token.substr(0, 64));
     throw std::invalid_argument(" " + digits + " could be a text, an id or a rank: give text:" + digits +
                                 ", id:" + digits + " or rank:" + digits);
@@ -65,13 +60,12 @@ TokenChoice token_of(const LoadedModel& model, const GivenToken& token, const st
                           grouped(vocabulary) + " tokens; see " + option);
   if (token.by == By::id) return TokenChoice::of(token.number);
   if (token.by == By::rank) return TokenChoice::best(token.number - 1);
-  const std::string& text = token.text;
-  const std::vector<model::Token> tokens = model.tokenizer->encode(text);
+  const std::vector<model::Token> tokens = model.tokenizer->encode(token.text);
   if (tokens.size() == 1) return TokenChoice::of(tokens[0].id);
   std::string parts;
   for (const model::Token& one : tokens)
     parts += (parts.empty() ? "" : ", ") + model::quote(model.tokenizer->text(one.id));
-  throw model::RunError(option + " takes one token; " + model::quote(text) + " has " +
+  throw model::RunError(option + " takes one token; " + model::quote(token.text) + " has " +
                         std::to_string(tokens.size()) + ": " + parts);
 }
 

@@ -51,9 +51,8 @@ std::size_t product(std::initializer_list<int> factors) {
 const AnswerList::Entry* AnswerList::find_entry(const Question& question) const {
   const auto& part = parts_[part_of(question)];
   if (part == nullptr) return nullptr;
-  const auto found =
-      std::ranges::find(*part, question, [](const auto& kept) -> const Question& { return kept->question; });
-  return found != part->end() ? found->get() : nullptr;
+  const auto found = std::ranges::find(*part, question, &Entry::question);
+  return found != part->end() ? &*found : nullptr;
 }
 
 std::shared_ptr<const Answer> AnswerList::find(const Question& question) const {
@@ -61,33 +60,23 @@ std::shared_ptr<const Answer> AnswerList::find(const Question& question) const {
   return kept != nullptr ? kept->answer : nullptr;
 }
 
-void AnswerList::replace(const Question& question, std::shared_ptr<const Entry> kept) {
+void AnswerList::replace(const Question& question, std::shared_ptr<const Answer> answer, std::uint64_t used) {
   std::shared_ptr<const Part>& part = parts_[part_of(question)];
   auto next = part != nullptr ? std::make_shared<Part>(*part) : std::make_shared<Part>();
-  std::erase_if(*next, [&](const auto& one) {
-    if (!(one->question == question)) return false;
-    --size_, bytes_ -= one->answer->bytes;
-    return true;
-  });
-  if (kept != nullptr) {
-    ++size_, bytes_ += kept->answer->bytes;
-    next->push_back(std::move(kept));
+  if (const Entry* known = find_entry(question)) {
+    --size_, bytes_ -= known->answer->bytes;
+    next->erase(next->begin() + (known - part->data()));
+  }
+  if (answer != nullptr) {
+    ++size_, bytes_ += answer->bytes;
+    next->push_back({question, std::move(answer), used});
   }
   part = std::move(next);
 }
 
-void AnswerList::set(const Question& question, std::shared_ptr<const Answer> answer, std::uint64_t used) {
-  replace(question, std::make_shared<const Entry>(Entry{question, std::move(answer), used}));
-}
-
-void AnswerList::erase(const Question& question) {
-  if (find_entry(question) != nullptr) replace(question, nullptr);
-}
-
 void AnswerList::for_each(const std::function<void(const Entry&)>& visit) const {
   for (const auto& part : parts_)
-    if (part != nullptr)
-      for (const auto& kept : *part) visit(*kept);
+    if (part != nullptr) std::ranges::for_each(*part, visit);
 }
 
 void AnswerList::erase_if(const std::function<bool(const Entry&)>& condition) {

@@ -27,17 +27,21 @@ class AnswerList {
   /// Null: not known.
   std::shared_ptr<const Answer> find(const Question& question) const;
   const Entry* find_entry(const Question& question) const;
-  void set(const Question& question, std::shared_ptr<const Answer> answer, std::uint64_t used = 0);
-  void erase(const Question& question);
+  void set(const Question& question, std::shared_ptr<const Answer> answer, std::uint64_t used = 0) {
+    replace(question, std::move(answer), used);
+  }
+  void erase(const Question& question) {
+    if (find_entry(question) != nullptr) replace(question, nullptr, 0);
+  }
   void erase_if(const std::function<bool(const Entry&)>& condition);
   void for_each(const std::function<void(const Entry&)>& visit) const;
   std::size_t size() const { return size_; }
   std::size_t bytes() const { return bytes_; }  ///< memory of the answers
 
  private:
-  using Part = std::vector<std::shared_ptr<const Entry>>;
-  /// Replaces the entry of a question; null: removes it.
-  void replace(const Question& question, std::shared_ptr<const Entry> kept);
+  using Part = std::vector<Entry>;
+  /// Replaces the answer to a question; null: removes it.
+  void replace(const Question& question, std::shared_ptr<const Answer> answer, std::uint64_t used);
   static std::size_t part_of(const Question& question) { return question.hash() % kParts; }
 
   static constexpr std::size_t kParts = 61;

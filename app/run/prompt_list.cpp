@@ -103,12 +103,9 @@ void read_measured(const json& line, const std::string& where, ListedPrompt& pro
 /// Calls `visit` with each line that has a prompt, and with its number, from 1.
 template <class Visit>
 void each_prompt_line(std::string_view bytes, const Visit& visit) {
-  for (int number = 1; !bytes.empty(); ++number) {
-    const std::size_t end = std::min(bytes.find('\n'), bytes.size());
-    const std::string_view line = bare_prompt_line(bytes.substr(0, end), number == 1);
-    bytes.remove_prefix(std::min(end + 1, bytes.size()));
-    if (is_prompt_line(line)) visit(line, number);
-  }
+  int number = 0;
+  for (const std::string_view line : lines_of(without_byte_order_mark(bytes)))
+    if (++number; is_prompt_line(line)) visit(line, number);
 }
 
 }  // namespace

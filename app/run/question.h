@@ -1,5 +1,4 @@
 #pragma once
-#include <algorithm>
 #include <concepts>
 #include <cstddef>
 #include <functional>
@@ -279,11 +278,6 @@ struct QuestionHash {
   std::size_t operator()(const Question& question) const { return question.hash(); }
 };
 using QuestionSet = std::unordered_set<Question, QuestionHash>;
-
-/// Whether a short list contains a question; for long ones use QuestionSet.
-inline bool contains(const std::vector<Question>& questions, const Question& question) {
-  return std::find(questions.begin(), questions.end(), question) != questions.end();
-}
 
 /// The failure of work that ran out of memory: one sentence.
 std::string not_enough_memory(std::string_view computation);

@@ -285,8 +285,12 @@ struct Worker::Impl {
         return wanted.load_request != want.load_request || !runs_the_same(wanted, want);
       });
       const std::filesystem::path& folder = want.second_model;
-      if (!loaded || loaded->folder != folder || loaded->weights_stamp != weights_stamp(folder, stop))
-        loaded = load_second(folder, stop);
+      if (!loaded || loaded->folder != folder || loaded->weights_stamp != weights_stamp(folder, stop)) {
+        publish([&](Snapshot& s) {
+          s.busy = Busy::loading_second, s.loading = system::text_of(folder.filename()), s.fraction = 0;
+        });
+        loaded = load_showing(folder, stop);
+      }
       check_comparable(*shown->model, *loaded);
     } catch (const model::Stopped&) {
       second_loaded_for.reset();
@@ -302,14 +306,6 @@ struct Worker::Impl {
     }
     publish(
         [&](Snapshot& s) { s.second_model = std::move(loaded), s.busy = Busy::settled, s.error.clear(); });
-  }
-
-  std::shared_ptr<const LoadedModel> load_second(const std::filesystem::path& folder,
-                                                 const std::stop_token& stop) {
-    publish([&](Snapshot& s) {
-      s.busy = Busy::loading_second, s.loading = system::text_of(folder.filename()), s.fraction = 0;
-    });
-    return load_showing(folder, stop);
   }
 
   void run_wanted(const WorkerRequest& want, const std::stop_token& stop) {
@@ -337,8 +333,15 @@ struct Worker::Impl {
     compared = tried;
     // Avoid half-updated pictures: quick answers are shown together with the run.
     const std::vector<Question> questions = newest_questions(want);
-    for (const Question& question : questions)
-      if (!memo.find(question, questions)) answer_with_the_run(question, *run, questions);
+    for (const Question& question : questions) {
+      if (memo.find(question, questions)) continue;
+      const auto previous = memo.previous_answer(question);
+      if (question.quick()) {
+        kept_or_computed(question, *run, questions, {}, {});
+      } else if (auto part = previous ? question.reusable_part(*previous, *run) : std::nullopt) {
+        memo.keep(question, std::make_shared<const Answer>(std::move(*part)), questions);
+      }
+    }
     run->milliseconds = milliseconds_since(start);
     publish([&](Snapshot& s) {
       s.run = run;
@@ -360,7 +363,9 @@ struct Worker::Impl {
     }
     if (!second_is_due(want)) what.second_model = shown->second_model;
     if (what.second_model) return what;
-    if (want.second && is_baseline(*want.second, want.prompt)) what.second.reset();
+    Prompt unedited = want.prompt;
+    unedited.edits.clear();
+    if (want.second == unedited) what.second.reset();
     if (!second_problem.empty())  // patches from a model that could not be loaded are left out
       std::erase_if(what.prompt.edits, [](const auto& edit) { return model::patches_from_second(edit); });
     return what;
@@ -378,74 +383,47 @@ struct Worker::Impl {
     return second_patterns;
   }
 
-  /// Whether `other` is the prompt without its edits.
-  static bool is_baseline(const Prompt& other, Prompt prompt) {
-    prompt.edits.clear();
-    return other == prompt;
-  }
-
   std::shared_ptr<const model::Run> kept_or_made(const PassOfRun& asked, const std::stop_token& stop) {
-    if (&asked.model != shown->model.get())
-      return run_in_second(*asked.model.transformer, asked.tokens, stop);
-    if (asked.is_baseline) return clean_run(asked.tokens, stop);
-    auto run =
-        pass(*asked.model.transformer, memo, asked.tokens, asked.options.plan, asked.options.clean, stop);
+    if (&asked.model != shown->model.get()) {
+      auto run = second_memo.find_clean(asked.tokens);
+      if (!run) run = pass(asked, second_memo, stop);
+      second_memo.remember(run);
+      return run;
+    }
+    if (asked.is_baseline)
+      if (auto known = known_clean_run(asked.tokens)) return known;
+    auto run = pass(asked, memo, stop);
     memo.remember_part(run);  // the next step may be stopped
     return run;
   }
 
-  std::shared_ptr<const model::Run> run_in_second(const model::Transformer& transformer,
-                                                  const std::vector<int>& ids, const std::stop_token& stop) {
-    auto run = second_memo.find_clean(ids);
-    if (!run) run = pass(transformer, second_memo, ids, nullptr, nullptr, stop);
-    second_memo.remember(run);
-    return run;
-  }
-
-  /// An unedited run; kept after the shown one.
-  std::shared_ptr<const model::Run> clean_run(const std::vector<int>& ids, const std::stop_token& stop) {
+  /// An unedited run that is kept or shown; null: none.
+  std::shared_ptr<const model::Run> known_clean_run(const std::vector<int>& ids) {
     if (auto known = memo.find_clean(ids)) return known;
     if (shown->run && shown->run->model == shown->model)
       for (const PromptRun* kept : {shown->run.get(), shown->run->baseline.get()})
         if (kept && kept->model == shown->model && !kept->run->plan && kept->run->tokens == ids)
           return kept->run;
-    auto run = pass(*shown->model->transformer, memo, ids, nullptr, nullptr, stop);
-    memo.remember_part(run);
-    return run;
+    return nullptr;
   }
 
   /// Keeps the finished part of a stopped pass.
-  std::shared_ptr<const model::Run> pass(const model::Transformer& transformer, Memo& kept,
-                                         const std::vector<int>& ids,
-                                         const std::shared_ptr<const model::Plan>& plan,
-                                         const model::Run* clean, const std::stop_token& stop) {
-    const auto base = kept.make_room_for(ids, transformer.config(), plan.get());
+  std::shared_ptr<const model::Run> pass(const PassOfRun& asked, Memo& kept, const std::stop_token& stop) {
+    const model::Transformer& transformer = *asked.model.transformer;
+    const auto base = kept.make_room_for(asked.tokens, transformer.config(), asked.options.plan.get());
     std::shared_ptr<const model::Run> partial;
-    model::ForwardOptions forward;
+    model::ForwardOptions forward = asked.options;
     forward.base = base.get();
-    forward.plan = plan;
-    forward.clean = clean;
     forward.stop = stop;
     forward.partial = &partial;
     forward.progress = [this](double fraction, const char*) {
       publish([&](Snapshot& s) { s.fraction = fraction; });
     };
     try {
-      return transformer.forward(ids, workspace, forward);
+      return transformer.forward(asked.tokens, workspace, forward);
     } catch (const model::Stopped&) {
       if (partial) kept.remember_part(partial);
       throw;
-    }
-  }
-
-  /// The part of an answer that is available immediately.
-  void answer_with_the_run(const Question& question, const PromptRun& run,
-                           const std::vector<Question>& questions) {
-    const auto previous = memo.previous_answer(question);
-    if (question.quick()) {
-      kept_or_computed(question, run, questions, {}, {});
-    } else if (auto kept = previous ? question.reusable_part(*previous, run) : std::nullopt) {
-      memo.keep(question, std::make_shared<const Answer>(std::move(*kept)), questions);
     }
   }
 

@@ -84,10 +84,6 @@ void wrap_line(std::string_view text, const EditRow& line, const LineLayout& lay
   rows.push_back({stops[start].byte, line.end, true});
 }
 
-LineLayout no_layout() {
-  return [](std::string_view) { return viz::TextLayout{}; };
-}
-
 }  // namespace
 
 std::vector<EditRow> wrap(std::string_view text, const LineLayout& layout, float width) {
@@ -107,8 +103,6 @@ std::size_t row_of(const std::vector<EditRow>& rows, std::size_t byte, bool upst
   const bool wrapped_here = row > 0 && rows[row].start == byte && !rows[row - 1].hard;
   return upstream && wrapped_here ? row - 1 : row;
 }
-
-EditMetrics::EditMetrics() : EditMetrics(no_layout(), 0) {}
 
 EditMetrics::EditMetrics(LineLayout layout, float width, std::size_t page_rows)
     : line_(std::move(layout)), width_(width), page_rows_(page_rows) {}
@@ -146,16 +140,12 @@ const std::vector<CaretStop>& EditMetrics::stops(std::string_view text, const Ed
   return found->second;
 }
 
-namespace {
-
 /// The last stop whose place is not beyond `at`, else the first stop.
 template <class At>
-CaretStop last_stop(const std::vector<CaretStop>& stops, At at, At CaretStop::*place) {
+static CaretStop last_stop(const std::vector<CaretStop>& stops, At at, At CaretStop::*place) {
   const auto after = std::ranges::upper_bound(stops, at, {}, place);
   return after == stops.begin() ? stops.front() : *std::prev(after);
 }
-
-}  // namespace
 
 CaretStop stop_under(const std::vector<CaretStop>& stops, float x) {
   return last_stop(stops, x, &CaretStop::x);

@@ -41,7 +41,7 @@ std::size_t row_of(const std::vector<EditRow>& rows, std::size_t byte, bool upst
 class EditMetrics {
  public:
   /// All widths are 0 and nothing wraps until `use` is called.
-  EditMetrics();
+  EditMetrics() = default;
   EditMetrics(LineLayout layout, float width, std::size_t page_rows = 1);
 
   /// Sets font and width; cheap if nothing changed. With `single_line` the whole text, including line breaks,
@@ -56,7 +56,7 @@ class EditMetrics {
   std::size_t page_rows() const { return page_rows_; }
 
  private:
-  LineLayout line_;
+  LineLayout line_ = [](std::string_view) { return viz::TextLayout{}; };
   float width_ = 0;
   std::size_t page_rows_ = 1;
   bool single_line_ = false;

@@ -31,16 +31,6 @@ std::string singular(std::string word) {
   return is_plural ? word.erase(word.size() - 1) : word;
 }
 
-std::vector<std::string> listed(std::string_view text) {
-  std::vector<std::string> parts;
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find(", "), text.size());
-    parts.emplace_back(text.substr(0, end));
-    text.remove_prefix(std::min(end + 2, text.size()));
-  }
-  return parts;
-}
-
 }  // namespace
 
 std::vector<std::string_view> words_in(std::string_view label) {
@@ -72,7 +62,8 @@ Glossary::Glossary(const GuidePage& page, const std::string& file) {
       if (block.kind == GuideBlock::Kind::code && entry.formula.empty() && block.code.size() == 1) {
         entry.formula = block.code.front();
       } else if (words.starts_with(kAlso) && entry.synonyms.empty() && entry.text.empty()) {
-        entry.synonyms = listed(std::string_view(words).substr(kAlso.size()));
+        const auto synonyms = split(std::string_view(words).substr(kAlso.size()), ", ");
+        entry.synonyms.assign(synonyms.begin(), synonyms.end());
       } else if (words.starts_with(kView) && entry.view.empty() && i + 1 == section.last) {
         entry.view = words.substr(kView.size());
       } else if (block.kind == GuideBlock::Kind::paragraph && entry.text.empty()) {

@@ -17,14 +17,7 @@ using BlockKind = GuideBlock::Kind;
 
 class Parser {
  public:
-  Parser(std::string_view text, const std::string& file) : file_(file) {
-    while (!text.empty()) {
-      const std::size_t end = std::min(text.find('\n'), text.size());
-      lines_.push_back(text.substr(0, end));
-      if (lines_.back().ends_with('\r')) lines_.back().remove_suffix(1);
-      text.remove_prefix(std::min(end + 1, text.size()));
-    }
-  }
+  Parser(std::string_view text, const std::string& file) : lines_(lines_of(text)), file_(file) {}
 
   GuidePage parse() {
     GuidePage page{system::text_of(system::path_of(file_).stem()), {}, {}};
@@ -97,13 +90,9 @@ class Parser {
 
   std::vector<GuideText> cells(std::string_view row) const {
     std::vector<GuideText> result;
-    row = trimmed(row);
-    row.remove_prefix(1);
-    while (!row.empty()) {
-      const std::size_t end = std::min(row.find('|'), row.size());
-      result.push_back(spans(trimmed(row.substr(0, end))));
-      row.remove_prefix(std::min(end + 1, row.size()));
-    }
+    row = trimmed(row).substr(1);
+    if (row.ends_with('|')) row.remove_suffix(1);
+    for (const std::string_view cell : split(row, "|")) result.push_back(spans(trimmed(cell)));
     return result;
   }
 

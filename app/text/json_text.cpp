@@ -4,28 +4,10 @@
 #include <cstdint>
 #include <nlohmann/json.hpp>
 
+#include "viz/text/utf8.h"
+
 namespace headscope::app {
 namespace {
-
-/// The length of the first character, or minus the length of its maximal valid part if it is incomplete or
-/// invalid.
-int front_character(std::string_view bytes) {
-  const auto byte = [&](std::size_t i) {
-    return i < bytes.size() ? static_cast<unsigned char>(bytes[i]) : 0U;
-  };
-  const unsigned lead = byte(0);
-  if (lead < 0x80) return 1;
-  if (lead < 0xC2 || lead > 0xF4) return -1;
-  const int length = lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
-  // The range of the second byte excludes overlong forms, surrogates and code points above U+10FFFF.
-  const unsigned low = lead == 0xE0 ? 0xA0 : lead == 0xF0 ? 0x90 : 0x80;
-  const unsigned high = lead == 0xED ? 0x9F : lead == 0xF4 ? 0x8F : 0xBF;
-  if (byte(1) < low || byte(1) > high) return -1;
-  for (int i = 2; i < length; ++i) {
-    if ((byte(static_cast<std::size_t>(i)) & 0xC0) != 0x80) return -i;
-  }
-  return length;
-}
 
 /// Escapes DEL and C1 characters; JSON escapes C0 characters itself.
 std::string without_controls(std::string json) {
@@ -47,20 +29,17 @@ std::string without_controls(std::string json) {
 }  // namespace
 
 bool is_utf8(std::string_view bytes) {
-  for (int length = 0; !bytes.empty(); bytes.remove_prefix(length))
-    if (length = front_character(bytes); length < 0) return false;
+  for (std::size_t at = 0; at < bytes.size();) {
+    const viz::Decoded character = viz::decode_utf8(bytes, at);
+    if (!character.valid) return false;
+    at += character.length;
+  }
   return true;
 }
 
 std::string utf8_or_replacement(std::string_view bytes) {
-  std::string out;
-  while (!bytes.empty()) {
-    const int length = front_character(bytes);
-    const auto taken = static_cast<std::size_t>(length < 0 ? -length : length);
-    out += length < 0 ? std::string_view("\xEF\xBF\xBD") : bytes.substr(0, taken);
-    bytes.remove_prefix(taken);
-  }
-  return out;
+  using nlohmann::json;
+  return json::parse(json(bytes).dump(-1, ' ', false, json::error_handler_t::replace)).get<std::string>();
 }
 
 nlohmann::json bytes_to_json(std::string_view bytes) {

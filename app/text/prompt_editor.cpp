@@ -34,11 +34,6 @@ struct Frame {
   float shift = 0;  ///< single line: how far it is scrolled sideways
 };
 
-float wrap_width(const EditorLook& look) {
-  const Lengths l = lengths(look.font_size);
-  return look.rect.w - 2 * l.pad_x - (look.single_line ? 0 : l.gutter);
-}
-
 /// The caret's row and its place in the row.
 struct CaretPlace {
   std::size_t row = 0;
@@ -59,7 +54,8 @@ Frame frame_of(const TextState& state, EditMetrics& metrics, const EditorLook& l
   const Lengths& l = frame.length;
   const float height = look.single_line ? frame.row_height : std::max(look.rect.h - 2 * l.pad_y, 1.0f);
   const float top = look.single_line ? look.rect.center().y - height / 2 : look.rect.y + l.pad_y;
-  frame.area = {look.rect.x + l.pad_x, top, std::max(wrap_width(look), 1.0f), height};
+  const float width = look.rect.w - 2 * l.pad_x - (look.single_line ? 0 : l.gutter);
+  frame.area = {look.rect.x + l.pad_x, top, std::max(width, 1.0f), height};
   const auto rows_in_sight = static_cast<std::size_t>(height / frame.row_height);
   metrics.use(look.fonts, look.font_size, frame.area.w, std::max<std::size_t>(rows_in_sight, 1),
               look.single_line);
@@ -203,10 +199,6 @@ KeyMeaning key_meaning(const TextState& state, EditMetrics& metrics, const Edito
     if (row.key == key.key && (row.single_line || !look.single_line))
       return TextCommand(row_motion(state, metrics, row.motion, shift));
   return {};
-}
-
-TextCommand typing(const TextTyped& typed) {
-  return Insert{typed.text, true};
 }
 
 TextDrag begin_text_drag(const TextState& state, EditMetrics& metrics, const EditorLook& look,

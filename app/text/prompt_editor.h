@@ -47,9 +47,6 @@ using KeyMeaning = std::variant<std::monostate, TextCommand, EditorRequest>;
 KeyMeaning key_meaning(const TextState& state, EditMetrics& metrics, const EditorLook& look,
                        const KeyDown& key);
 
-/// The command that inserts typed text.
-TextCommand typing(const TextTyped& typed);
-
 /// Selecting with the left button: 1 click places the caret, 2 select a word, 3 a line; shift extends the
 /// selection.
 struct TextDrag {

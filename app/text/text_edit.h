@@ -61,19 +61,16 @@ enum class Unit { character, word, paragraph };
 struct Insert {
   std::string bytes;
   bool typed = false;
-  bool operator==(const Insert&) const = default;
 };
 /// Erases the selection, or from the cursor to the motion's target if there is none. Backspace is `left`.
 struct Erase {
   Motion motion = Motion::left;
-  bool operator==(const Erase&) const = default;
 };
 /// Moves the cursor, and the anchor unless `extend` is set. Without `extend`, left and right go to the ends
 /// of a selection.
 struct Move {
   Motion motion = Motion::right;
   bool extend = false;
-  bool operator==(const Move&) const = default;
 };
 /// Moves the cursor to a byte: the result of row_motion().
 struct MoveTo {
@@ -81,7 +78,6 @@ struct MoveTo {
   bool extend = false;
   bool upstream = false;
   std::optional<float> preferred_x;
-  bool operator==(const MoveTo&) const = default;
 };
 /// Selects from the unit at `from` to the one at `to`, with the cursor at the end of the latter. Both are
 /// equal for a click.
@@ -90,28 +86,19 @@ struct Select {
   std::size_t from = 0;
   std::size_t to = 0;
   bool upstream = false;
-  bool operator==(const Select&) const = default;
 };
-struct SelectAll {
-  bool operator==(const SelectAll&) const = default;
-};
+struct SelectAll {};
 /// Appends bytes and moves the cursor after them. Consecutive appends with `join` are one undo step.
 struct Append {
   std::string bytes;
   bool join = false;
-  bool operator==(const Append&) const = default;
 };
 /// Replaces the text, as one undo step.
 struct Replace {
   std::string text;
-  bool operator==(const Replace&) const = default;
 };
-struct Undo {
-  bool operator==(const Undo&) const = default;
-};
-struct Redo {
-  bool operator==(const Redo&) const = default;
-};
+struct Undo {};
+struct Redo {};
 using TextCommand = std::variant<Insert, Erase, Move, MoveTo, Select, SelectAll, Append, Replace, Undo, Redo>;
 
 /// The state after a command. Never alters other bytes; offsets beyond the end count as the end. Move the

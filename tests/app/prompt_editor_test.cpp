@@ -35,7 +35,7 @@ class PromptEditor : public ::testing::Test {
     state = app::apply(std::move(state), c);
     look.scroll = scroll_to_caret(state, metrics, look);
   }
-  void text(const std::string& typed) { command(typing(TextTyped{typed})); }
+  void text(const std::string& typed) { command(Insert{typed, true}); }
   void key(Key k, bool ctrl = false, bool shift = false) {
     const KeyMeaning meaning = key_meaning(state, metrics, look, {k, {ctrl, shift, false}});
     if (const auto* c = std::get_if<TextCommand>(&meaning)) return command(*c);

@@ -98,7 +98,7 @@ EditList with_position_id(EditList list, int position, int id) {
   return list;
 }
 
-bool is_causal(const std::vector<std::vector<bool>>& sees) {
+static bool is_causal(const std::vector<std::vector<bool>>& sees) {
   for (std::size_t query = 0; query < sees.size(); ++query)
     for (std::size_t key = 0; key < sees[query].size(); ++key)
       if (sees[query][key] != (key <= query)) return false;

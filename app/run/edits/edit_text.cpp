@@ -3,6 +3,7 @@
 #include <cctype>
 #include <numeric>
 
+#include "app/ascii.h"
 #include "app/run/edits/edit_kinds.h"
 #include "app/run/sources/pattern_file.h"
 #include "model/files/error.h"
@@ -239,10 +240,9 @@ model::Edits parse_edits(std::string_view text, const LoadedModel& model) {
 model::Edits parse_edit_lines(std::string_view lines, const std::string& file, const LoadedModel& model) {
   model::Edits all;
   std::size_t numbers = 0;
-  for (int number = 1; !lines.empty(); ++number) {
-    std::string_view line = lines.substr(0, lines.find('\n'));
-    lines.remove_prefix(std::min(line.size() + 1, lines.size()));
-    if (line.ends_with('\r')) line.remove_suffix(1);
+  int number = 0;
+  for (const std::string_view line : lines_of(lines)) {
+    ++number;
     if (line.find_first_not_of(' ') == line.npos) continue;
     try {
       for (model::Edit& edit : parse_edits(line, model)) {

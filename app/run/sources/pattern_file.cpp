@@ -12,6 +12,7 @@
 #include <string_view>
 #include <utility>
 
+#include "app/ascii.h"
 #include "app/counted.h"
 #include "app/run/sources/weights_hash.h"
 #include "model/files/error.h"
@@ -51,12 +52,8 @@ std::string printable(std::string_view text, std::size_t most) {
     text = text.substr(0, most);
   }
   std::string shown;
-  for (std::size_t start = 0; start <= text.size();) {
-    const std::size_t space = std::min(text.find(' ', start), text.size());
-    shown += viz::visible(text.substr(start, space - start));
-    if (space < text.size()) shown += ' ';
-    start = space + 1;
-  }
+  for (const std::string_view word : split(text, " ")) shown += viz::visible(word) + " ";
+  shown.pop_back();
   return shown + (text.size() < whole ? "…" : "");
 }
 

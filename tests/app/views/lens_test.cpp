@@ -124,7 +124,7 @@ TEST(Lens, ShowsBlocksWhereverTheyAre) {
 class RecordingAnswers final : public Answers {
  public:
   std::shared_ptr<const Answer> ask(const Question& question) override {
-    if (!contains(questions, question)) questions.push_back(question);
+    if (std::ranges::count(questions, question) == 0) questions.push_back(question);
     return nullptr;
   }
   std::vector<Question> questions;

@@ -7,6 +7,11 @@
 // Kinds that edit values at a place by numbers that are part of the edit.
 namespace headscope::app {
 
+/// Whether values that are set to `value`, or scaled by it, are off. Scores of 0 weigh all keys alike.
+inline bool is_off(const model::EditSite& at, float value) {
+  return value == 0 && at.point.site != model::Site::attn_scores;
+}
+
 template <>
 struct EditKind<model::SetValues> : EditAtPlace<model::SetValues> {
   using Set = model::SetValues;
@@ -35,16 +40,13 @@ struct EditKind<model::SetValues> : EditAtPlace<model::SetValues> {
   static std::string what(const Set& set) {
     if (!set.mean_over.empty()) return " = mean over “" + set.mean_over + "”";
     if (set.values.size() > 1) return " set";
-    // Scores of 0 weigh all keys alike: that is not off.
-    const bool off = set.values.front() == 0 && set.at.point.site != model::Site::attn_scores;
-    return off ? " off" : " = " + number_text(set.values.front());
+    return is_off(set.at, set.values.front()) ? " off" : " = " + number_text(set.values.front());
   }
   static std::string done(const Set& set, const PromptPhrase&) {
     if (!set.mean_over.empty()) return " replaced by the mean over “" + set.mean_over + "”";
     if (set.values.size() > 1) return " replaced by a given vector";
     if (set.values.front() == kHiddenScore) return " masked";
-    const bool off = set.values.front() == 0 && set.at.point.site != model::Site::attn_scores;
-    return off ? " zeroed" : " set to " + number_text(set.values.front());
+    return is_off(set.at, set.values.front()) ? " zeroed" : " set to " + number_text(set.values.front());
   }
 };
 
@@ -73,12 +75,10 @@ struct EditKind<model::ScaleValues> : EditAtPlace<model::ScaleValues> {
   static Scale read(EditReader& in, const Place& at) { return {at, in.number()}; }
   static std::string operand(const Scale& scale) { return number_text(scale.factor); }
   static std::string what(const Scale& scale) {
-    const bool off = scale.factor == 0 && scale.at.point.site != model::Site::attn_scores;
-    return off ? " off" : after_place(scale.at, "× ") + number_text(scale.factor);
+    return is_off(scale.at, scale.factor) ? " off" : after_place(scale.at, "× ") + number_text(scale.factor);
   }
   static std::string done(const Scale& scale, const PromptPhrase&) {
-    const bool off = scale.factor == 0 && scale.at.point.site != model::Site::attn_scores;
-    return off ? " zeroed" : " scaled by " + number_text(scale.factor);
+    return is_off(scale.at, scale.factor) ? " zeroed" : " scaled by " + number_text(scale.factor);
   }
   static std::optional<Strength> strength(const Scale& scale) {
     const auto factor = static_cast<double>(scale.factor);
