@@ -76,7 +76,8 @@ void AnswerList::replace(const Question& question, std::shared_ptr<const Answer>
 
 void AnswerList::for_each(const std::function<void(const Entry&)>& visit) const {
   for (const auto& part : parts_)
-    if (part != nullptr) std::ranges::for_each(*part, visit);
+    if (part != nullptr)
+      for (const Entry& kept : *part) visit(kept);
 }
 
 void AnswerList::erase_if(const std::function<bool(const Entry&)>& condition) {

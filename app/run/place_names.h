@@ -1,8 +1,15 @@
 #pragma once
 #include <string>
 
-// Names of places in the model.
+// Places in the model, and their names.
 namespace headscope::app {
+
+/// A neuron of a layer's MLP.
+struct NeuronIndex {
+  int layer = 0;
+  int neuron = 0;
+  bool operator==(const NeuronIndex&) const = default;
+};
 
 /// "L5 H1"
 inline std::string head_name(int layer, int head) {

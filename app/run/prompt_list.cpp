@@ -5,7 +5,6 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
-#include <utility>
 
 #include "app/ascii.h"
 #include "model/files/error.h"

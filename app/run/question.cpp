@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <exception>
 #include <new>
-#include <string>
 
 #include "app/counted.h"
 #include "model/files/error.h"

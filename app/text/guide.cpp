@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <filesystem>
-#include <optional>
 
 #include "app/ascii.h"
 #include "model/files/error.h"
@@ -210,13 +208,11 @@ static std::vector<std::string> texts_of(const GuidePage& page, const GuideSecti
   return texts;
 }
 
-bool section_has(const GuidePage& page, const GuideSection& section, std::string_view search) {
+std::optional<int> section_rank(const GuidePage& page, const GuideSection& section, std::string_view search) {
+  const std::vector<std::string> texts = texts_of(page, section);
   std::string all;
-  for (const std::string& text : texts_of(page, section)) all += text + "\n";
-  return text_has(all, search);
-}
-
-int section_rank(const GuidePage& page, const GuideSection& section, std::string_view search) {
+  for (const std::string& text : texts) all += text + "\n";
+  if (!text_has(all, search)) return std::nullopt;
   const std::string heading = lowered(plain_text(page.blocks[section.first].text));
   const std::string wanted = lowered(trimmed(search));
   if (heading == wanted) return 0;
@@ -227,10 +223,7 @@ int section_rank(const GuidePage& page, const GuideSection& section, std::string
   for (std::size_t at = heading.find(wanted); at != heading.npos; at = heading.find(wanted, at + 1))
     if ((at == 0 || !in_word(at - 1)) && !in_word(at + wanted.size())) return 1;
   if (text_has(heading, search)) return 2;
-  return std::ranges::any_of(texts_of(page, section),
-                             [&](const auto& text) { return text_has(text, search); })
-             ? 3
-             : 4;
+  return std::ranges::any_of(texts, [&](const std::string& text) { return text_has(text, search); }) ? 3 : 4;
 }
 
 }  // namespace headscope::app

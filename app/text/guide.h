@@ -1,4 +1,5 @@
 #pragma once
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -52,14 +53,12 @@ struct GuideSection {
 };
 std::vector<GuideSection> sections_of(const GuidePage& page);
 
-/// Whether a section contains every word of a search, in any order, letters of any case. False for a search
+/// Whether a text contains every word of a search, in any order, letters of any case. False for a search
 /// without words.
-bool section_has(const GuidePage& page, const GuideSection& section, std::string_view search);
-/// How well the heading of such a section fits the search; less is better. 0: it is the search, 1: it has it
-/// as a word or words of its own, 2: it contains all words of the search, 3: one text below does, 4: only
-/// several texts together do.
-int section_rank(const GuidePage& page, const GuideSection& section, std::string_view search);
-/// Whether any text contains every word of a search.
 bool text_has(std::string_view text, std::string_view search);
+/// How well a section fits a search; less is better. 0: its heading is the search, 1: it has it as a word or
+/// words of its own, 2: it contains all words of the search, 3: one text below does, 4: only several texts
+/// together do; nothing: not even these.
+std::optional<int> section_rank(const GuidePage& page, const GuideSection& section, std::string_view search);
 
 }  // namespace headscope::app

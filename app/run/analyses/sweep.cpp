@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "app/run/analyses/predictions.h"
-#include "app/run/place_names.h"
 #include "app/run/recompute.h"
 #include "model/files/error.h"
 #include "model/pass/statistics.h"

@@ -5,7 +5,6 @@
 
 #include "app/ascii.h"
 #include "app/run/edits/edit_kinds.h"
-#include "app/run/sources/pattern_file.h"
 #include "model/files/error.h"
 #include "model/files/quote.h"
 

@@ -322,8 +322,7 @@ Column content(const Ui& ui, const GuidePage& keys, float width) {
   std::vector<Found> all;
   const auto add_found = [&](const GuidePage& page) {
     for (const GuideSection& section : sections_of(page))
-      if (section_has(page, section, search))
-        all.push_back({&page, section, section_rank(page, section, search)});
+      if (const auto rank = section_rank(page, section, search)) all.push_back({&page, section, *rank});
   };
   // Definitions first among equals: they are what a single word is looked up for.
   if (const GuidePage* glossary = ui.state.guide->find("glossary")) add_found(*glossary);
