@@ -117,7 +117,7 @@ TEST(ViewCommand, ASecondPromptOrModelIsPatchedFromUnlessAnAblationIsAskedFor) {
   const Words second{"--second", "The young king"};
   EXPECT_EQ(change({}), "zero");
   EXPECT_EQ(change(second), "patch");
-  EXPECT_EQ(change({"--second-model", kBundledModel.string()}), "patch");
+  EXPECT_EQ(change({"--second-model", testing::kBundledModel.string()}), "patch");
   EXPECT_EQ(change(second + Words{"--sweep-change", "mean"}), "mean");
   EXPECT_EQ(change(second + Words{"--sweep-change", "zero"}), "zero");
   EXPECT_EQ(change(second + Words{"--show", "baseline"}), "zero") << "which has no source";

@@ -245,7 +245,7 @@ std::shared_ptr<const AnswerOf<Q>> answer_of(const Snapshot& snapshot, const Que
 class WorkerOfTwoModels : public ::testing::Test {
  protected:
   WorkerOfTwoModels() {
-    want_.model = kBundledModel;
+    want_.model = testing::kBundledModel;
     want_.load_request = 1;
     want_.prompt.text = kRobot;
     compare_in(second_folder());
@@ -308,7 +308,7 @@ TEST_F(WorkerOfTwoModels, KeepsNothingOfAPreviousSecondModel) {
   expect_as_afresh();
   compare_in(second_folder());
   expect_as_afresh();
-  compare_in(kBundledModel);
+  compare_in(testing::kBundledModel);
   expect_as_afresh();
 }
 
@@ -360,7 +360,7 @@ TEST_F(WorkerOfTwoModels, TheFirstIsLoadedWhateverBecomesOfTheSecond) {
   for (const bool closes : {true, false}) {
     std::atomic<Worker*> watched = nullptr;
     WorkerRequest other = want_;
-    other.second_model = closes ? std::filesystem::path() : kBundledModel;
+    other.second_model = closes ? std::filesystem::path() : testing::kBundledModel;
     other.second = closes ? std::nullopt : want_.second;
     bool changed = false;
     Worker worker({.threads = 2, .wake = [&] {
@@ -414,7 +414,7 @@ TEST_F(WorkerOfTwoModels, AskedForAgainItIsReadAgainWhereItsFilesAreOthers) {
   ++want_.second_request;
   EXPECT_EQ(settled()->second_model, before->second_model) << "its files are the same";
   std::filesystem::remove(other.path() / "model.safetensors");
-  std::filesystem::copy(kBundledModel / "model.safetensors", other.path() / "model.safetensors");
+  std::filesystem::copy(testing::kBundledModel / "model.safetensors", other.path() / "model.safetensors");
   ++want_.second_request;
   const auto after = settled();
   EXPECT_NE(after->second_model, before->second_model);
