@@ -2,7 +2,6 @@
 #include "app/cli/recipes.h"
 
 #include "app/run/sources/paths.h"
-#include "app/views/option_names.h"
 #include "app/views/parts/list_means.h"
 #include "tests/app/cli/command_runs.h"
 #include "tests/app/two_models/second_model.h"
@@ -53,8 +52,10 @@ TEST_P(EveryRecipe, MakesTheFigureAgainWithItsOptions) {
     const bool is_kept = !option->pane_only && !option->reset_on_prompt_change;
     if (is_kept && next(*option) != option->default_value) changed.set(*option, next(*option));
   }
-  for (const WrittenOption& option : written_options(changed, &view))
-    command = command + Words{"--" + option.name, option.value};
+  for (const OptionSpec* option : view.options)
+    if (changed.value(*option) != option->default_value && has_effect(view, *option, changed))
+      command =
+          command + Words{"--" + std::string(option->flag_name()), to_text(*option, changed.value(*option))};
   for (const OptionSpec* option : view.options)
     if (option->cells) command = command + Words{"--" + std::string(option->flag_name()), "3.2,4.3"};
   const std::string list = folder_.write("list.txt", "The old king\nA dog\xff\n").string();
