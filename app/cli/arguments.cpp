@@ -6,7 +6,7 @@
 
 #include "app/ascii.h"
 #include "app/run/edits/edit_text.h"
-#include "app/run/sources/precision_names.h"
+#include "app/run/named.h"
 #include "app/views/figure_size.h"
 #include "model/files/error.h"
 #include "model/files/quote.h"

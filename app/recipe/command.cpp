@@ -3,9 +3,9 @@
 #include <cmath>
 
 #include "app/recipe/recipe.h"
+#include "app/run/named.h"
 #include "app/run/sources/model_discovery.h"
 #include "app/run/sources/paths.h"
-#include "app/run/sources/precision_names.h"
 #include "app/views/chosen_options.h"
 #include "app/views/parts/names.h"
 

@@ -6,7 +6,7 @@
 
 #include "app/recipe/fields.h"
 #include "app/run/edits/edit_text.h"
-#include "app/run/sources/precision_names.h"
+#include "app/run/named.h"
 #include "app/run/sources/weights_hash.h"
 #include "app/run/version.h"
 #include "app/views/chosen_options.h"

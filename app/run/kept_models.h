@@ -23,9 +23,7 @@ class KeptModels {
   KeptModels(const KeptModels&) = delete;
   KeptModels& operator=(const KeptModels&) = delete;
 
-  /// Like load_model.
   std::shared_ptr<const LoadedModel> model(const std::filesystem::path& folder, model::Precision precision);
-  /// Like load_patterns.
   std::shared_ptr<const LoadedModel> patterns(const std::filesystem::path& file);
 
   /// Whether a warning is told for the first time: each is shown once a process.

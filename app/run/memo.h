@@ -141,7 +141,6 @@ class Memo {
     std::uint64_t used = 0;
   };
 
-  /// The list that holds answers to questions like this one.
   AnswerList& answers_like(const Question& question) {
     return question.is_model_only() ? model_answers_ : runs_.front().answers;
   }

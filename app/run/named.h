@@ -2,6 +2,8 @@
 #include <cstddef>
 #include <string_view>
 
+#include "model/kernels/precision.h"
+
 namespace headscope::app {
 
 /// A row of a table of names for files and the command line. Other tables whose rows have `name` and `value`
@@ -18,6 +20,14 @@ constexpr std::string_view name_of(const Row (&all)[kCount], const Value& value)
   for (const Row& row : all)
     if (row.value == value) return row.name;
   return {};
+}
+
+/// Names of precisions in files and on the command line.
+inline constexpr Named<model::Precision> kPrecisionNames[]{
+    {"f32", model::Precision::f32}, {"f16", model::Precision::f16}, {"bf16", model::Precision::bf16}};
+
+constexpr std::string_view name_of(model::Precision precision) {
+  return name_of(kPrecisionNames, precision);
 }
 
 }  // namespace headscope::app

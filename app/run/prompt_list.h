@@ -69,7 +69,6 @@ PromptList parse_prompt_list(std::string_view bytes, const std::filesystem::path
 /// The number of each prompt's line, from 1.
 std::vector<int> lines_with_prompts(std::string_view bytes);
 
-/// What is said of a list without prompts.
 std::string no_prompt_in(const std::string& name);
 
 /// The list of prompts that a question is about, compared by identity.

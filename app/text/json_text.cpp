@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <nlohmann/json.hpp>
+#include <vector>
 
 #include "viz/text/utf8.h"
 
@@ -13,8 +14,8 @@ namespace {
 std::string without_controls(std::string json) {
   constexpr char kHex[] = "0123456789abcdef";
   const auto is_c1 = [&](std::size_t at) {
-    return json[at] == '\xC2' && static_cast<unsigned char>(json[at + 1]) <
-                                     0xA0;  // JSON is valid UTF-8, so the character is complete
+    // JSON is valid UTF-8, so the character is complete.
+    return json[at] == '\xC2' && static_cast<unsigned char>(json[at + 1]) < 0xA0;
   };
   for (std::size_t at = 0; at < json.size(); ++at) {
     const bool is_delete = json[at] == '\x7F';
@@ -43,10 +44,8 @@ std::string utf8_or_replacement(std::string_view bytes) {
 }
 
 nlohmann::json bytes_to_json(std::string_view bytes) {
-  if (is_utf8(bytes)) return nlohmann::json(bytes);
-  nlohmann::json array = nlohmann::json::array();
-  for (const unsigned char byte : bytes) array.push_back(byte);
-  return array;
+  if (is_utf8(bytes)) return bytes;
+  return std::vector<unsigned char>(bytes.begin(), bytes.end());
 }
 
 std::optional<std::string> bytes_from_json(const nlohmann::json& value) {
@@ -65,9 +64,8 @@ std::string json_line(const nlohmann::ordered_json& value) {
 }
 
 nlohmann::ordered_json token_json(int id, std::string_view bytes) {
-  nlohmann::ordered_json numbers = nlohmann::ordered_json::array();
-  for (const unsigned char byte : bytes) numbers.push_back(byte);
-  return {{"id", id}, {"text", utf8_or_replacement(bytes)}, {"bytes", std::move(numbers)}};
+  const std::vector<unsigned char> numbers(bytes.begin(), bytes.end());
+  return {{"id", id}, {"text", utf8_or_replacement(bytes)}, {"bytes", numbers}};
 }
 
 }  // namespace headscope::app

@@ -22,7 +22,7 @@ std::optional<std::string> bytes_from_json(const nlohmann::json& value);
 /// terminal does not obey them.
 std::string json_line(const nlohmann::ordered_json& value);
 
-/// `{"text": ..., "bytes": [...]}` entries, as every token has them on standard output.
+/// {"id": ..., "text": ..., "bytes": [...]}, as every token has them on standard output.
 nlohmann::ordered_json token_json(int id, std::string_view bytes);
 
 }  // namespace headscope::app

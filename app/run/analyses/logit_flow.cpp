@@ -11,7 +11,7 @@
 #include "app/run/analyses/parameters.h"
 #include "app/run/analyses/patterns.h"
 #include "app/run/analyses/predictions.h"
-#include "app/run/recompute.h"
+#include "app/run/run_prompt.h"
 #include "model/files/error.h"
 #include "model/maths/double_product.h"
 #include "model/pass/hooks.h"

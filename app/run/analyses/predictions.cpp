@@ -6,7 +6,7 @@
 #include <memory>
 #include <span>
 
-#include "app/run/recompute.h"
+#include "app/run/run_prompt.h"
 #include "model/pass/hooks.h"
 #include "model/pass/statistics.h"
 

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "app/run/analyses/parameters.h"
-#include "app/run/recompute.h"
+#include "app/run/run_prompt.h"
 #include "model/files/error.h"
 
 namespace headscope::app {

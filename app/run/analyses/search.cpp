@@ -12,7 +12,7 @@
 #include "app/run/analyses/best_found.h"
 #include "app/run/analyses/over_prompts.h"
 #include "app/run/analyses/patterns.h"
-#include "app/run/recompute.h"
+#include "app/run/run_prompt.h"
 #include "app/run/sources/pattern_file.h"
 #include "model/files/error.h"
 #include "viz/text/text.h"

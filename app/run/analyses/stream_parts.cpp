@@ -6,7 +6,7 @@
 #include <numeric>
 
 #include "app/run/analyses/parameters.h"
-#include "app/run/recompute.h"
+#include "app/run/run_prompt.h"
 #include "model/files/error.h"
 #include "model/pass/plan.h"
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "app/run/analyses/predictions.h"
-#include "app/run/recompute.h"
+#include "app/run/run_prompt.h"
 #include "model/files/error.h"
 #include "model/pass/statistics.h"
 

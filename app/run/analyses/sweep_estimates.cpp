@@ -7,7 +7,7 @@
 #include <utility>
 #include <variant>
 
-#include "app/run/recompute.h"
+#include "app/run/run_prompt.h"
 #include "model/pass/hooks.h"
 
 namespace headscope::app {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "app/run/analyses/vectors.h"
-#include "app/run/recompute.h"
+#include "app/run/run_prompt.h"
 #include "model/pass/hooks.h"
 #include "model/pass/plan.h"
 

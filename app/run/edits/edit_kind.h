@@ -89,12 +89,11 @@ struct EditAtPlace : WholeEdit<T> {
     if (!(same == edit)) return false;
     for (std::size_t i = 0; i < added.size(); ++i) {
       const auto place = std::ranges::lower_bound(positions, added[i]);
-      const auto index = place - positions.begin();
       if (place != positions.end() && *place == added[i]) continue;
-      positions.insert(place, added[i]);
       if constexpr (kSources != nullptr)
-        if (!(edit.*kSources).empty())
-          (into.*kSources).insert((into.*kSources).begin() + index, (edit.*kSources)[i]);
+        if (std::vector<int>& sources = into.*kSources; !sources.empty())
+          sources.insert(sources.begin() + (place - positions.begin()), (edit.*kSources)[i]);
+      positions.insert(place, added[i]);
     }
     return true;
   }

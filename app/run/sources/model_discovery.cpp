@@ -23,8 +23,8 @@ constexpr std::string_view kPrefix = "models--";
 
 std::optional<fs::path> main_snapshot(const fs::path& model) {
   try {
-    std::string revision = model::read_file(model / "refs" / "main", 4096);
-    while (revision.ends_with('\n') || revision.ends_with('\r')) revision.pop_back();
+    const std::string content = model::read_file(model / "refs" / "main", 4096);
+    const std::string revision(content, 0, content.find_last_not_of("\r\n") + 1);
     if (!system::is_file_name(revision) || revision.front() == '.') return std::nullopt;
     return model / "snapshots" / system::path_of(revision);
   } catch (const std::exception&) {
