@@ -352,6 +352,7 @@ class ViewCommand {
     Json all;
     int skipped = 0;
     std::set<int> shards;
+    std::size_t count = 0;  // of the parts that there are
     for (const std::string& name : a_.merge) {
       const auto wrong = [&](const std::string& why) { return model::LoadError(name + ": " + why); };
       const auto no_means = [&] {
@@ -362,7 +363,9 @@ class ViewCommand {
         if (part.at("view") != view_.id)
           throw wrong("expected means of the view " + std::string(view_.id) + ", found those of " +
                       model::quote(part["view"].get<std::string>()));
-        if (!shards.insert(part.contains("shard") ? part["shard"].at("index").get<int>() : -1).second)
+        const Json shard = part.value("shard", Json({{"index", -1}, {"count", 1}}));
+        count = shard.at("count").get<std::size_t>();
+        if (!shards.insert(shard.at("index").get<int>()).second)
           throw wrong("it has the same part of the prompts as another file");
         skipped += part.at("skipped").get<int>();
         const bool has_prompts = part.at("facts").value("prompts", 0) > 0;
@@ -378,6 +381,9 @@ class ViewCommand {
         throw no_means();
       }
     }
+    if (shards.size() != count)
+      throw model::LoadError("found " + counted(static_cast<std::int64_t>(shards.size()), "part") +
+                             " of a list of " + std::to_string(count) + "; --merge takes all of them");
     AnswerFile file(a_.out, streams_);
     file.streams().out << written(
         means_.means(),
