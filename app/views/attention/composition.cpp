@@ -25,15 +25,8 @@ const Option<Pairs> kPairs =
                           {"chosen", "Chosen head", "Only pairs of the chosen head, as receiver or as sender",
                            "pairs of this head"}});
 const Option<std::vector<int>> kSenders =
-    make_option<std::vector<int>>("senders", "Senders", "heads that are marked as senders, as LAYER.HEAD",
-                                  {.phrase = "{sender}",
-                                   .default_value = std::vector<int>{},
-                                   .default_name = "none",
-                                   .low = 0,
-                                   .high = kHeadNumbers * kHeadNumbers - 1,
-                                   .heads = true,
-                                   .kept = false,
-                                   .control = Control::none});
+    list_option("senders", "Senders", "heads that are marked as senders, as LAYER.HEAD", "{sender}", "none",
+                {.heads = true, .kept = false, .control = Control::none});
 const Option<int> kFirstRow = first_row_option("first-pair");
 
 CompositionOf question_of(const ViewContext& c) {

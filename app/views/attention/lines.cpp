@@ -20,13 +20,8 @@ constexpr std::size_t kMaxRows = 100'000;  // limit of the table: a tenth of wha
 constexpr int kMaxWeights = 6 << 20;       // limit for all patterns together, to fit the memory for answers
 
 const Option<std::vector<int>> kLineHeads =
-    make_option<std::vector<int>>("line-heads", "Heads", "heads to draw lines for, as LAYER.HEAD",
-                                  {.default_value = std::vector<int>{},
-                                   .default_name = "chosen",
-                                   .low = 0,
-                                   .high = kHeadNumbers * kHeadNumbers - 1,
-                                   .heads = true,
-                                   .kept = false});
+    list_option("line-heads", "Heads", "heads to draw lines for, as LAYER.HEAD", "", "chosen",
+                {.heads = true, .kept = false});
 const Option<Arrangement> kArrangement = choice_option<Arrangement>(
     "arrangement", "Tokens", "vV", "two columns of tokens, or one row with arcs from each query to its keys",
     {{"columns", "Columns", "Queries on the left, keys on the right"},

@@ -116,16 +116,10 @@ bool is_of_neurons(const Options& options) {
 bool is_of_head(const Options& options) {
   return options[kSubject] == Subject::head;
 }
-const Option<std::vector<int>> kNeurons = make_option<std::vector<int>>(
-    "example-neurons", "Neurons",
-    "neurons of the chosen layer; auto: the most active one at the chosen token",
-    {.phrase = "{neuron}",
-     .default_value = std::vector<int>{},
-     .default_name = "auto",
-     .low = 0,
-     .high = (1 << 24) - 1,
-     .kept = false,
-     .applies = is_of_neurons});
+const Option<std::vector<int>> kNeurons =
+    list_option("example-neurons", "Neurons",
+                "neurons of the chosen layer; auto: the most active one at the chosen token", "{neuron}",
+                "auto", {.kept = false, .applies = is_of_neurons});
 const Option<bool> kKey0 =
     switch_option("example-key0", "Key 0", "cC", "also weights on key 0, on which many heads of GPT-2 rest",
                   "with key 0", false, {.applies = is_of_head});

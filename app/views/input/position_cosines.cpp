@@ -5,14 +5,10 @@
 namespace headscope::app {
 namespace position_cosines {
 
-const auto kFromPositions = make_option<std::vector<int>>(
-    "from-positions", "Positions",
-    "positions whose cosines with all others are drawn as curves (auto: three, evenly spaced)",
-    {.phrase = "curves of {position}",
-     .default_value = std::vector<int>{},
-     .default_name = "auto",
-     .low = 0,
-     .high = 1 << 24});
+const auto kFromPositions =
+    list_option("from-positions", "Positions",
+                "positions whose cosines with all others are drawn as curves (auto: three, evenly spaced)",
+                "curves of {position}", "auto");
 
 const auto kCosineZoom =
     gesture_option("cosine-zoom", "Zoom", "only positions P to P with P to P (ends excluded)", Zoom{}, 0, 0,

@@ -7,15 +7,11 @@ namespace positions {
 
 constexpr double kOutliers = 0.002;  // fraction of values allowed beyond the colour scale
 
-const auto kDimensions = make_option<std::vector<int>>(
+const auto kDimensions = list_option(
     "dimensions", "Dimensions",
     "dimensions drawn as curves (auto: four whose sinusoids have from four periods down to half a period "
     "over the context)",
-    {.phrase = "curves of {dimension}",
-     .default_value = std::vector<int>{},
-     .default_name = "auto",
-     .low = 0,
-     .high = 1 << 24});
+    "curves of {dimension}", "auto");
 
 const auto kEncodingZoom =
     gesture_option("encoding-zoom", "Zoom", "only dimensions D to D and positions P to P (ends excluded)",

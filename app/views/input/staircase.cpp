@@ -14,15 +14,11 @@ enum Role { kSpace };  // its regions' cells are pixels
 
 constexpr double kDefaultTurn = 30, kDefaultTilt = 25;
 
-const auto kCoordinates = make_option<std::vector<int>>(
-    "coordinates", "Coordinates",
-    "three sinusoidal dimensions used as axes (auto: a pair that turns about five times over "
-    "the context, and one that rises)",
-    {.phrase = "{dimension} as axes",
-     .default_value = std::vector<int>{},
-     .default_name = "auto",
-     .low = 0,
-     .high = 1 << 24});
+const auto kCoordinates =
+    list_option("coordinates", "Coordinates",
+                "three sinusoidal dimensions used as axes (auto: a pair that turns about five times over "
+                "the context, and one that rises)",
+                "{dimension} as axes", "auto");
 const auto kTurn = make_option<double>("turn", "Turn", "horizontal viewing angle of the paths, in degrees",
                                        {.phrase = "seen from {}°",
                                         .default_value = kDefaultTurn,

@@ -328,7 +328,7 @@ class Builder {
       const float shift = style_.snapped(stop.x + stop.width / 2 - (left + right) / 2);
       shift_of_.resize(g_.columns.size());
       shift_of_[stop.column] = shift;
-      out_.columns[stop.column].rect = {shift + left, out_.end, right - left, out_.levels.front() - out_.end};
+      out_.columns[stop.column] = {shift + left, out_.end, right - left, out_.levels.front() - out_.end};
     }
     out_.plot.w = x + panel_ - out_.plot.x;
     out_.rest.x = x;
@@ -363,9 +363,9 @@ class Builder {
 
   void add_rest() {
     const TokenColumn& column = g_.columns[target()];
-    const ColumnPlace& place = out_.columns[target()];
-    float left = place.rect.right();  // right of all ribbons: edits may let the target see later tokens
-    for (const ColumnPlace& other : out_.columns) left = std::max(left, other.rect.right());
+    const viz::Rect& place = out_.columns[target()];
+    float left = place.right();  // right of all ribbons: edits may let the target see later tokens
+    for (const viz::Rect& other : out_.columns) left = std::max(left, other.right());
     left += 3 * u();
     out_.rest = {left, out_.end + 2 * u(), rest_w_, out_.levels.front() - out_.end - 2 * u()};
     float width = rest_w_, at = out_.levels.front();
@@ -376,7 +376,7 @@ class Builder {
       at = y, width -= by;
       if (by < 0.2F) continue;
       // A short strand to the ribbon.
-      float edge_x = place.rect.right();
+      float edge_x = place.right();
       for (const Slice& slice : out_.slices)
         if (slice.column == target() && slice.y1 <= y && y <= slice.y0) edge_x = slice.right1;
       Strand strand{-1, layer, by, column.rest[layer] < 0, {}, {}, {}};
@@ -423,7 +423,6 @@ class Builder {
 
   void label_tokens() {
     const float y = out_.levels.front() + u() + line() / 2;
-    out_.tokens_bottom = area_.bottom();
     for (const bool with_column : {true, false}) {
       for (const Stop& stop : stops_) {
         if ((stop.column >= 0) != with_column) continue;
@@ -432,8 +431,7 @@ class Builder {
         label.align = viz::Align::center;
         label.at = {stop.x + stop.width / 2, y};
         if (stop.column >= 0)
-          label.at.x = std::clamp(label.at.x, out_.columns[stop.column].rect.x,
-                                  out_.columns[stop.column].rect.right());
+          label.at.x = std::clamp(label.at.x, out_.columns[stop.column].x, out_.columns[stop.column].right());
         if (upright_) {
           label.angle = -std::numbers::pi_v<float> / 2;
           label.at.y = out_.levels.front() + u();

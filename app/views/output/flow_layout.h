@@ -71,26 +71,21 @@ struct Label {
   viz::Rect rect = {};
 };
 
-struct ColumnPlace {
-  viz::Rect rect;  ///< around its ribbon, from below the layers to the top
-};
-
 struct Layout {
   bool fits = false;
-  viz::Rect plot;             ///< the layers
-  double scale = 0;           ///< logical pixels for a logit of 1
-  std::vector<float> levels;  ///< [layers + 1], y of the bottom of each layer, the last: of the top
-  float end = 0;              ///< y of the ribbon's end above the layers
-  std::vector<ColumnPlace> columns;
-  viz::Rect rest;  ///< the rest's own ribbon
+  viz::Rect plot;                  ///< the layers
+  double scale = 0;                ///< logical pixels for a logit of 1
+  std::vector<float> levels;       ///< [layers + 1], y of the bottom of each layer, the last: of the top
+  float end = 0;                   ///< y of the ribbon's end above the layers
+  std::vector<viz::Rect> columns;  ///< around their ribbons, from below the layers to the top
+  viz::Rect rest;                  ///< the rest's own ribbon
   std::vector<Slice> slices;
   std::vector<Slice> rest_slices;
   std::vector<Wedge> wedges;
   std::vector<Strand> strands;  ///< weakest first
   std::vector<Label> labels;
-  bool all_labels = true;   ///< false: some labels had no room
-  bool thinned = false;     ///< whether it is narrower than it could be, so that more names have room
-  float tokens_bottom = 0;  ///< y below the tokens' labels
+  bool all_labels = true;  ///< false: some labels had no room
+  bool thinned = false;    ///< whether it is narrower than it could be, so that more names have room
 };
 
 /// The picture inside `area`; `above`: the height needed above the ribbon's end. A given scale holds, or the

@@ -326,7 +326,7 @@ void paint_flow(Picture& picture, const ViewContext& c, const Poster& poster, co
     scene.add_line({layout.plot.x, style.snapped(y)}, {layout.rest.right(), style.snapped(y)},
                    c.theme->line.with_alpha(150), 0.75F);
   for (int column = 0; column < std::ssize(layout.columns); ++column) {
-    const viz::Rect& rect = layout.columns[column].rect;
+    const viz::Rect& rect = layout.columns[column];
     const float reach = std::max(0.F, 2 * style.unit() - rect.w / 2);
     for (int layer = 0; layer < layers; ++layer)
       picture.regions.push_back({.role = kStream,

@@ -52,6 +52,17 @@ inline Option<double> number_option(std::string_view name, std::string_view labe
                               .keys = keys});
 }
 
+/// A list of numbers or heads, empty by default.
+inline Option<std::vector<int>> list_option(std::string_view name, std::string_view label,
+                                            std::string_view help, std::string_view phrase,
+                                            std::string_view default_name, OptionSpec rest = {}) {
+  rest.phrase = phrase;
+  rest.default_value = std::vector<int>();
+  rest.default_name = default_name;
+  rest.high = rest.heads ? kHeadNumbers * kHeadNumbers - 1 : 1 << 24;
+  return make_option<std::vector<int>>(name, label, help, std::move(rest));
+}
+
 /// An option set by gestures in the picture: without a control, and not kept. If figures show it, it needs a
 /// phrase.
 template <class T>

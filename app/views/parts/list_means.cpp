@@ -199,14 +199,6 @@ std::vector<Scroll> scrolls(const View&, const ViewContext& c, const Picture& pi
   return list_scrolls(kRows, c, picture);
 }
 
-std::vector<MenuLine> menu(const View&, const ViewContext&) {
-  return {};
-}
-
-std::string refuse(const View&, const ViewContext&) {
-  return "";  // prompts that cannot be measured are skipped
-}
-
 float whole_height(const View& view, const ViewContext& c) {
   const auto means = means_in(view, c);
   viz::Table table;
@@ -272,12 +264,12 @@ static bool mean_is_shown(const ViewContext& c) {
   return c.options[kMeanOverList];
 }
 
-/// A member of a prompt's view, and while the means are shown, theirs.
+/// A member of a prompt's view, and while the means are shown, theirs; null: they have none.
 template <class Result, class... Rest>
 static void add_means(std::function<Result(const ViewContext&, Rest...)>& member, std::string_view id,
-                      Result (*means)(const View&, const ViewContext&, Rest...)) {
+                      std::type_identity_t<Result (*)(const View&, const ViewContext&, Rest...)> means) {
   member = [prompt = std::move(member), id, means](const ViewContext& c, Rest... rest) {
-    if (mean_is_shown(c)) return means(*find_view(id), c, rest...);
+    if (mean_is_shown(c)) return means != nullptr ? means(*find_view(id), c, rest...) : Result();
     return prompt ? prompt(c, rest...) : Result();
   };
 }
@@ -292,14 +284,14 @@ View with_means(View view) {
   add_means(view.on, view.id, on);
   add_means(view.table, view.id, table);
   add_means(view.scrolls, view.id, scrolls);
-  add_means(view.menu, view.id, menu);
+  add_means(view.menu, view.id, nullptr);
   if (view.figure_size) add_means(view.figure_size, view.id, figure_size);
   if (view.whole_height) add_means(view.whole_height, view.id, whole_height);
   if (!view.has_list)
     view.refuse = [prompt = std::move(view.refuse)](const ViewContext& c) {
       return c.max_rows > 0 ? "--rows applies only to means, --over-list yes" : prompt ? prompt(c) : "";
     };
-  add_means(view.refuse, view.id, refuse);
+  add_means(view.refuse, view.id, nullptr);  // prompts that cannot be measured are skipped
   view.has_list = true;
   view.options.insert(view.options.begin(), &kMeanOverList);
   view.options.push_back(&kFirstMean);
