@@ -272,12 +272,12 @@ class ViewCommand {
                           .title = figure.title,
                           .page = figure.page,
                           .target = figure.target,
-                          .letters_grow = !given("--font-size") && a_.recipe.empty()};
+                          .letters_grow = a_.session.look.font_size == spec_of(figure.target).font_size};
     Arguments made = a_;
     made.session.options = c.options;
     if (prompts_) made.session.prompts = *prompts_;
     made.figure.rows = a_.rows;
-    if (!a_.no_recipe) options.notes = {recipe_note(recipe_of(made, view_, *c.run, weights_))};
+    if (!a_.no_recipe) options.notes = {recipe_note(recipe_of(made, view_, *c.asked, weights_))};
     try {
       return export_bytes(file_format(format_), view_, c, options);
     } catch (const std::runtime_error& error) {
