@@ -22,31 +22,27 @@ struct Files {
   std::uintmax_t weights = 0;  ///< bytes of the files that have weights
 };
 
-void add(Files& files, const fs::path& file) {
-  const std::string stamp = file_stamp(file);
-  if (stamp.empty()) return;
-  files.stamp += system::text_of(file.filename()) + " " + stamp + "\n";
-  std::error_code error;
-  const std::uintmax_t size = fs::file_size(file, error);
-  if (!error && (file.extension() == ".safetensors" || file.extension() == ".bin")) files.weights += size;
-}
-
-/// Adds the files of a model's folder that loading reads; a hub's folder also has others.
-void add_folder(Files& files, const fs::path& folder) {
-  constexpr std::array<std::string_view, 4> kEndings{".json", ".txt", ".safetensors", ".bin"};
-  for (const fs::path& path : model::entries_of(folder))
-    if (std::ranges::count(kEndings, system::text_of(path.extension())) > 0) add(files, path);
-}
-
+/// The files that loading reads; a hub's folder also has others. The file of a model's weights stands for its
+/// folder.
 Files files_of(const fs::path& place) {
+  constexpr std::array<std::string_view, 4> kEndings{".json", ".txt", ".safetensors", ".bin"};
+  const bool is_file = system::is_file(place);
+  const fs::path folder = is_file ? place.parent_path() : place;
+  std::vector<fs::path> paths;
+  if (!is_file || system::is_there(folder / "config.json")) paths = model::entries_of(folder);
+  std::erase_if(paths, [&](const fs::path& path) {
+    return std::ranges::count(kEndings, system::text_of(path.extension())) == 0;
+  });
+  if (is_file && paths.empty()) paths = {place};
   Files files;
-  if (!system::is_file(place)) {
-    add_folder(files, place);
-    return files;
+  for (const fs::path& path : paths) {
+    const std::string stamp = file_stamp(path);
+    if (stamp.empty()) continue;
+    files.stamp += system::text_of(path.filename()) + " " + stamp + "\n";
+    std::error_code error;
+    const std::uintmax_t size = fs::file_size(path, error);
+    if (!error && (path.extension() == ".safetensors" || path.extension() == ".bin")) files.weights += size;
   }
-  // The file of a model's weights stands for its folder.
-  if (system::is_there(place.parent_path() / "config.json")) add_folder(files, place.parent_path());
-  if (files.stamp.empty()) add(files, place);
   return files;
 }
 

@@ -350,15 +350,4 @@ PromptRun run_of_patterns(std::shared_ptr<const LoadedModel> model) {
   return run;
 }
 
-void compare_with_patterns(PromptRun& run, std::shared_ptr<const LoadedModel> second, Alignment by) {
-  const PatternFile& own = *run.model->patterns;
-  if (!second->patterns)
-    throw model::RunError(own.name() + " can only be compared with another file of attention patterns");
-  const PatternFile& other = *second->patterns;
-  if (own.layers() != other.layers() || own.heads() != other.heads())
-    throw model::RunError("patterns are compared head by head: " + own.name() + " has " + own.summary() +
-                          ", " + other.name() + " has " + other.summary());
-  compare_with(run, std::make_shared<const PromptRun>(run_of_patterns(std::move(second))), by);
-}
-
 }  // namespace headscope::app

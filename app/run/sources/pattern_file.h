@@ -97,8 +97,4 @@ std::shared_ptr<const LoadedModel> load_patterns(const std::filesystem::path& fi
 /// The run of a pattern file; it can only be asked for patterns. `model` has patterns.
 PromptRun run_of_patterns(std::shared_ptr<const LoadedModel> model);
 
-/// Makes another pattern file the baseline of a run, head by head. Throws model::RunError if it has other
-/// layers or heads.
-void compare_with_patterns(PromptRun& run, std::shared_ptr<const LoadedModel> second, Alignment by);
-
 }  // namespace headscope::app
