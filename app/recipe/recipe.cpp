@@ -48,9 +48,9 @@ void describe_token(Fields& form, const char* key, GivenToken& token) {
   }
 }
 
-void describe_view(Fields& form, const char* key, std::string& id) {
+void describe_view(Fields& form, const char* key, std::string& id, bool may_be_none) {
   form.field(key, id);
-  if (!id.empty() && find_view(id) == nullptr) form.reject(key, "a known view");
+  if (!(may_be_none && id.empty()) && find_view(id) == nullptr) form.reject(key, "a known view");
 }
 
 }  // namespace
@@ -158,8 +158,8 @@ void describe(Fields& form, Session& s) {
   describe_edits(form, s.edits);
   form.field("second", s.second);
   form.field("show", s.side, kSideNames);
-  describe_view(form, "view", s.view);
-  describe_view(form, "beside", s.second_view);
+  describe_view(form, "view", s.view, false);
+  describe_view(form, "beside", s.second_view, true);
   form.field("layer", s.selection.layer, 0, kMaxIndex);
   form.field("head", s.selection.head, 0, kMaxIndex);
   form.field("query", s.selection.query, -1, kMaxIndex);
