@@ -64,12 +64,14 @@ class Locales(SurroundingsCase):
         self.assertEqual(subprocess.run(["bash", "-c", "printf %.1f 1,5"], env={**os.environ, **env}, capture_output=True).stdout,
                          b"1,5", "bash knows the locale")
         self.expect_same_results(env)
-        config = self.folder / "config"
+        settings = self.folder / "headscope/settings.json"
+        settings.parent.mkdir()
+        settings.write_text('{"font_size": 15.5}')
         with Screen() as screen:
-            process = screen.start(*GIVEN, env={**env, "XDG_CONFIG_HOME": str(config)})
+            process = screen.start(*GIVEN, env={**env, "XDG_CONFIG_HOME": str(self.folder)})
             screen.keys("ctrl+q")
             self.assertEqual(end_of(process), (0, b"", ""))
-        self.assertRegex((config / "headscope/settings.json").read_text(), r'"font_size": \d+\.\d')
+        self.assertIn('"font_size": 15.5', settings.read_text())
 
 
 class Homes(SurroundingsCase):
