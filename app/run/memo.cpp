@@ -4,7 +4,7 @@
 #include <initializer_list>
 #include <set>
 
-#include "app/run/analyses/thumbnails.h"
+#include "app/run/analyses/heads.h"
 #include "app/run/tries.h"
 #include "model/kernels/workspace.h"
 

@@ -8,8 +8,7 @@
 #include <utility>
 
 #include "app/ascii.h"
-#include "app/run/analyses/head_metrics.h"
-#include "app/run/analyses/thumbnails.h"
+#include "app/run/analyses/heads.h"
 #include "app/views/parts/menu_lines.h"
 #include "app/views/parts/names.h"
 #include "app/window/commands.h"

@@ -125,6 +125,7 @@ struct AttentionOutput {
 struct HeadIndex {
   int layer = 0;
   int head = 0;
+  bool operator==(const HeadIndex&) const = default;
 };
 
 /// May be called by several threads at once, but always by the same thread for one index.

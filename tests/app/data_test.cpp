@@ -3,9 +3,9 @@
 
 #include <random>
 
+#include "app/run/analyses/heads.h"
 #include "app/run/analyses/patterns.h"
 #include "app/run/analyses/predictions.h"
-#include "app/run/analyses/thumbnails.h"
 #include "app/views/parts/names.h"
 #include "model/files/error.h"
 #include "model/files/file_io.h"

@@ -15,9 +15,9 @@
 #include <utility>
 #include <vector>
 
+#include "app/run/analyses/heads.h"
 #include "app/run/analyses/patterns.h"
 #include "app/run/analyses/predictions.h"
-#include "app/run/analyses/thumbnails.h"
 #include "app/run/worker.h"
 #include "app/window/core.h"
 #include "tests/support/source_folders.h"

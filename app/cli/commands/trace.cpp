@@ -8,7 +8,7 @@
 #include "app/cli/command_line.h"
 #include "app/cli/how.h"
 #include "app/cli/prompts.h"
-#include "app/run/analyses/metric_choice.h"
+#include "app/run/analyses/attribution.h"
 #include "app/run/analyses/predictions.h"
 #include "app/run/edits/edit_text.h"
 #include "app/run/given_token.h"

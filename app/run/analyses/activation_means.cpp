@@ -58,22 +58,6 @@ class WatchedPoints {
   model::Hooks hooks_;
 };
 
-void collect_points(const model::Edits& edits, std::vector<model::HookPoint>& points) {
-  for (const model::Edit& edit : edits) {
-    if (const auto* mean = std::get_if<model::SetMean>(&edit)) {
-      if (std::ranges::find(points, mean->at.point) == points.end()) points.push_back(mean->at.point);
-    } else if (const auto* patch = std::get_if<model::PatchFrom>(&edit)) {
-      std::vector<model::HookPoint> inner;
-      collect_points(patch->edits, inner);
-      if (patch->second && !inner.empty())
-        throw model::RunError("the means over a list are those of the first model, but " + edit_brief(edit) +
-                              " sets a mean in the second");
-      for (const model::HookPoint point : inner)
-        if (std::ranges::find(points, point) == points.end()) points.push_back(point);
-    }
-  }
-}
-
 }  // namespace
 
 const PointMeans& ActivationMeans::at(model::HookPoint point) const {
@@ -135,7 +119,20 @@ ActivationMeans MeansOverList::compute(const PromptRun& run,
 
 std::vector<model::HookPoint> points_of_means(const model::Edits& edits) {
   std::vector<model::HookPoint> points;
-  collect_points(edits, points);
+  const auto add = [&](model::HookPoint point) {
+    if (std::ranges::find(points, point) == points.end()) points.push_back(point);
+  };
+  for (const model::Edit& edit : edits) {
+    if (const auto* mean = std::get_if<model::SetMean>(&edit)) {
+      add(mean->at.point);
+    } else if (const auto* patch = std::get_if<model::PatchFrom>(&edit)) {
+      const std::vector<model::HookPoint> inner = points_of_means(patch->edits);
+      if (patch->second && !inner.empty())
+        throw model::RunError("the means over a list are those of the first model, but " + edit_brief(edit) +
+                              " sets a mean in the second");
+      std::ranges::for_each(inner, add);
+    }
+  }
   return points;
 }
 

@@ -6,17 +6,31 @@
 #include <numeric>
 #include <string>
 #include <utility>
+#include <vector>
 
+#include "app/counted.h"
 #include "app/run/analyses/parameters.h"
 #include "app/run/analyses/patterns.h"
 #include "app/run/analyses/predictions.h"
 #include "app/run/analyses/stream_parts.h"
 #include "model/files/error.h"
+#include "model/pass/each_kind.h"
 #include "model/pass/plan.h"
 #include "model/pass/statistics.h"
 
 namespace headscope::app {
 namespace {
+
+std::vector<float> baseline_logits(const PromptRun& run, int position, model::Workspace& workspace) {
+  if (!run.baseline) throw model::RunError("KL needs a baseline to compare the run with, but there is none");
+  const int there = counterpart_of(run, position);
+  if (there < 0)
+    throw model::RunError("KL compares the predictions after position " + std::to_string(position) +
+                          ", which has no counterpart in the baseline's " +
+                          counted(run.baseline->run->length(), "token") +
+                          "; choose another position, or match equal tokens (--align token)");
+  return logits_after(*run.baseline, there, workspace);
+}
 
 using model::Site;
 
@@ -56,19 +70,57 @@ bool edits_output(const model::Plan* plan, model::HeadIndex head) {
 
 }  // namespace
 
+model::Metric metric_for(const MetricChoice& choice, const PromptRun& run, model::Workspace& workspace) {
+  const int length = run.run->length(), at = choice.position < 0 ? length - 1 : choice.position;
+  if (choice.metric == GradientMetric::loss) return model::PromptLoss{};
+  if (at >= length)
+    throw model::RunError("there is no position " + std::to_string(at) + ": the last one is " +
+                          std::to_string(length - 1));
+  if (choice.metric == GradientMetric::divergence)
+    return model::Divergence{baseline_logits(run, at, workspace), at};
+  const bool ranks_unedited = run.baseline && !compares_different_inputs(run);
+  const std::vector<float> logits = logits_after(ranks_unedited ? *run.baseline : run, at, workspace);
+  const int token = id_of(choice.token, logits);
+  if (choice.metric == GradientMetric::difference)
+    return model::LogitDifference{token, other_id_of(choice.against, logits, token), at};
+  if (choice.metric == GradientMetric::logit) return model::TokenLogit{token, at};
+  return model::LogProbability{token, at};
+}
+
+double unit_of(const model::Metric& metric) {
+  const bool is_of_logits = std::holds_alternative<model::TokenLogit>(metric) ||
+                            std::holds_alternative<model::LogitDifference>(metric);
+  return is_of_logits ? 1 : bits(1);
+}
+
+std::string describe(const model::Metric& metric, const PromptRun& run) {
+  const auto token = [&](int id) {
+    return token_label(*run.model->tokenizer, id) + " (id " + std::to_string(id) + ")";
+  };
+  const auto after = [](int position) { return " after position " + std::to_string(position); };
+  return std::visit(
+      model::EachKind{
+          [&](const model::TokenLogit& of) { return "logit of " + token(of.token) + after(of.position); },
+          [&](const model::LogitDifference& of) {
+            return "logit of " + token(of.token) + " minus " + token(of.against) + after(of.position);
+          },
+          [&](const model::LogProbability& of) {
+            return "log probability of " + token(of.token) + after(of.position) + ", nats";
+          },
+          [](const model::PromptLoss&) { return std::string("loss of the prompt, nats"); },
+          [&](const model::Divergence& of) { return "KL(baseline || run)" + after(of.position) + ", nats"; },
+      },
+      metric);
+}
+
 int id_of(const TokenChoice& choice, std::span<const float> logits, int token) {
   const auto vocabulary = static_cast<int>(logits.size());
-  switch (choice.by) {
-    case TokenChoice::By::none:
-      return -1;
-    case TokenChoice::By::rank:
-      return model::largest_logits(logits, std::clamp(choice.number, 0, vocabulary - 1) + 1).back().id;
-    case TokenChoice::By::other: {
-      const auto best = model::largest_logits(logits, std::min(2, vocabulary));
-      return best.front().id == token ? best.back().id : best.front().id;
-    }
-    case TokenChoice::By::id:
-      break;
+  if (choice.by == TokenChoice::By::none) return -1;
+  if (choice.by == TokenChoice::By::rank)
+    return model::largest_logits(logits, std::clamp(choice.number, 0, vocabulary - 1) + 1).back().id;
+  if (choice.by == TokenChoice::By::other) {
+    const auto best = model::largest_logits(logits, std::min(2, vocabulary));
+    return best.front().id == token ? best.back().id : best.front().id;
   }
   if (choice.number < 0 || choice.number >= vocabulary)
     throw model::RunError("there is no token " + std::to_string(choice.number) +

@@ -6,8 +6,14 @@
 
 namespace headscope::app {
 
-/// The best of what was found, and how much there was, in memory for no more than are kept. `is_better(a, b)`
-/// is a strict order without ties, so that the result does not depend on the order of insertion.
+/// Of two that were found, the better one has the smaller `order_of`, a tuple; there are no ties, so that
+/// what is kept does not depend on the order in which it was found.
+template <class Found>
+bool is_better(const Found& a, const Found& b) {
+  return order_of(a) < order_of(b);
+}
+
+/// The best of what was found, and how much there was, in memory for no more than are kept.
 template <class Found>
 class BestFound {
  public:
@@ -24,22 +30,21 @@ class BestFound {
   /// Best first.
   std::vector<Found> best() const {
     std::vector<Found> sorted = heap_;
-    std::ranges::sort(sorted, kBetter);
+    std::ranges::sort(sorted, is_better<Found>);
     return sorted;
   }
 
  private:
-  static constexpr auto kBetter = [](const Found& a, const Found& b) { return is_better(a, b); };
   void keep(const Found& found) {
     if (most_ == 0) return;
     if (heap_.size() == most_) {
       if (!is_better(found, heap_.front())) return;
-      std::ranges::pop_heap(heap_, kBetter);
+      std::ranges::pop_heap(heap_, is_better<Found>);
       heap_.back() = found;
     } else {
       heap_.push_back(found);
     }
-    std::ranges::push_heap(heap_, kBetter);
+    std::ranges::push_heap(heap_, is_better<Found>);
   }
   std::size_t most_;
   std::int64_t count_ = 0;

@@ -342,12 +342,6 @@ int count_parts(const Circuit& circuit, const EdgeList& edges) {
   return static_cast<int>(parts.size());
 }
 
-std::size_t CutMetricOf::hash() const {
-  std::size_t hash = (metric.index() * 131 + static_cast<std::size_t>(cut.cut)) * 2 + (all_others ? 1 : 0);
-  for (const int edge : edges) hash = hash * 131 + static_cast<std::size_t>(edge);
-  return hash;
-}
-
 CutMetric CutMetricOf::compute(const PromptRun& run, const Computation<CutMetric>& computation) const {
   const model::Transformer& transformer = *run.model->transformer;
   const StreamWrites own = transformer.stream_writes(*run.run, computation.workspace, computation.stop);

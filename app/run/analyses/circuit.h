@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "app/run/analyses/activation_means.h"
-#include "app/run/analyses/metric_choice.h"
+#include "app/run/analyses/attribution.h"
 #include "app/run/question.h"
 #include "model/circuit/stream_graph.h"
 
@@ -20,9 +20,8 @@ namespace headscope::app {
 /// How much an edge matters.
 enum class CircuitMethod {
   /// Edge attribution (Syed et al. 2023), the metric's derivative along the edge times its change, with the
-  /// mean
-  /// derivative on the way between the two runs' embeddings (Hanna et al. 2024, "Have Faith in Faithfulness":
-  /// EAP-IG on inputs).
+  /// mean derivative on the way between the two runs' embeddings (Hanna et al. 2024, "Have Faith in
+  /// Faithfulness": EAP-IG on inputs).
   integrated,
   attribution,  ///< with the derivative in the run alone
   /// Information flow routes (Ferrando and Voita 2024): which share of what arrives at the logits came this
@@ -149,7 +148,6 @@ struct CutMetricOf {
   EdgeList edges;
   bool all_others = false;  ///< keeps all but these
   bool operator==(const CutMetricOf&) const = default;
-  std::size_t hash() const;
   CutMetric compute(const PromptRun& run, const Computation<CutMetric>& computation) const;
 };
 

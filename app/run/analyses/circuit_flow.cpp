@@ -19,18 +19,13 @@ using model::StreamWriter;
 /// All shares that are not followed further, because they are too small, together.
 constexpr double kLeftOut = 1e-3;
 
-/// In double: proximities are differences of sums that may be much larger.
-template <class Term>
-double sum_terms(std::size_t n, const Term& term) {
-  return model::sum_in_lanes<16>(n, term);
-}
-
+// In double: proximities are differences of sums that may be much larger.
 double size_of(std::span<const float> row) {
-  return sum_terms(row.size(), [&](std::size_t i) { return std::abs(row[i]); });
+  return model::sum_in_lanes<16>(row.size(), [&](std::size_t i) { return std::abs(row[i]); });
 }
 
 double distance(std::span<const float> a, std::span<const float> b) {
-  return sum_terms(a.size(), [&](std::size_t i) { return std::abs(a[i] - b[i]); });
+  return model::sum_in_lanes<16>(a.size(), [&](std::size_t i) { return std::abs(a[i] - b[i]); });
 }
 
 /// Divides proximities by their sum; all stay 0 if none is near.
@@ -182,7 +177,7 @@ class Flow {
         for (std::size_t i = 0; i < width_; ++i) sum[i] += weights[key] * values[key][i];
       const double size = size_of(sum);
       for (std::size_t key = 0; key < weights.size(); ++key) {
-        const double apart = sum_terms(
+        const double apart = model::sum_in_lanes<16>(
             width_, [&](std::size_t i) { return std::abs(weights[key] * values[key][i] - sum[i]); });
         near[key] = static_cast<float>(std::max(0.0, size - apart));
       }

@@ -236,11 +236,7 @@ PositionPath PathOfPositions::compute(const PromptRun& run,
   const model::Transformer& transformer = *run.model->transformer;
   model::PrincipalDirections found = model::principal_directions(
       rows_of(transformer.position_embedding(), transformer.config()), PositionPath::kMax, computation.stop);
-  PositionPath result;
-  result.directions = found.count;
-  result.coordinates = std::move(found.coordinates);
-  result.shares = std::move(found.shares);
-  return result;
+  return {found.count, std::move(found.coordinates), std::move(found.shares)};
 }
 
 /// All positions under the first map, odd positions under the map of the even ones.

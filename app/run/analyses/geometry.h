@@ -27,7 +27,7 @@ float sinusoidal_value(int position, int dimension, int dimensions);
 // Geometry of the position vectors: the model's `wpe.weight` compared with the sinusoids of Vaswani et al.
 // 2017 for the same number of positions and dimensions. It depends on the model alone.
 
-/// Base of the questions in this file.
+/// Base of the questions about positions.
 struct PositionsQuestion {
   static constexpr bool kModelOnly = true;
   static constexpr Capabilities kNeeds = Capability::weights | Capability::positions_table;

@@ -103,14 +103,10 @@ ParameterRows receivers_of(const model::Transformer& transformer, int layer, Com
     return product_by_head(factors_of(then, transformer.config().d_head()),
                            reading_of(transformer, layer, read), workspace);
   };
-  switch (kind) {
-    case CompositionKind::q:
-      return made(AttentionColumns::query, reading_of(transformer, layer, AttentionColumns::key));
-    case CompositionKind::k:
-      return made(AttentionColumns::key, reading_of(transformer, layer, AttentionColumns::query));
-    case CompositionKind::v:
-      break;
-  }
+  if (kind == CompositionKind::q)
+    return made(AttentionColumns::query, reading_of(transformer, layer, AttentionColumns::key));
+  if (kind == CompositionKind::k)
+    return made(AttentionColumns::key, reading_of(transformer, layer, AttentionColumns::query));
   return made(AttentionColumns::value, writing_of(transformer, layer));
 }
 

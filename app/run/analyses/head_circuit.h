@@ -116,9 +116,6 @@ struct CopyingOfModel {
   static constexpr std::string_view kName = "copying scores of all heads";
   TokenReading reading = {};  ///< heads in layer 0 never read through the first MLP
   bool operator==(const CopyingOfModel&) const = default;
-  std::size_t hash() const {
-    return std::size_t{reading.after_first_mlp} * 2 + std::size_t{reading.normalized};
-  }
   ModelCopying compute(const PromptRun& run, const Computation<ModelCopying>& computation) const;
 };
 

@@ -19,11 +19,8 @@
 
 namespace headscope::app {
 
-/// The larger magnitude; ties by layer, head, query and key.
-static bool is_better(const FlowEdge& a, const FlowEdge& b) {
-  const double of_a = std::abs(a.value), of_b = std::abs(b.value);
-  return of_a != of_b ? of_a > of_b
-                      : std::tie(a.layer, a.head, a.query, a.key) < std::tie(b.layer, b.head, b.query, b.key);
+static auto order_of(const FlowEdge& edge) {
+  return std::tuple(-std::abs(edge.value), edge.layer, edge.head, edge.query, edge.key);
 }
 
 namespace {
@@ -40,7 +37,6 @@ class DoubleMatrix {
   std::span<const double> row(int i) const { return view().row(i); }
   model::DoubleRows view() { return {values_.data(), rows_, cols_, cols_}; }
   model::ConstDoubleRows view() const { return {values_.data(), rows_, cols_, cols_}; }
-  std::vector<double>& values() { return values_; }
 
  private:
   int rows_, cols_;
@@ -131,7 +127,7 @@ class BackwardPass {
     start_at_logit();
     for (int layer = config_.n_layer - 1; layer >= 0; --layer) {
       computation_.show({}, static_cast<double>(config_.n_layer - layer) / (config_.n_layer + 1));
-      throw_if_stopped();
+      if (computation_.stop.stop_requested()) throw model::Stopped();
       go_back_through_mlp(layer);
       go_back_through_attention(layer);
     }
@@ -389,9 +385,6 @@ class BackwardPass {
     return *std::ranges::find(watched_, point, &Watched::point);
   }
   bool edits(HookPoint point) const { return kept_.plan != nullptr && kept_.plan->edits(point); }
-  void throw_if_stopped() const {
-    if (computation_.stop.stop_requested()) throw model::Stopped();
-  }
 
   const LogitFlowOf& question_;
   const PromptRun& run_;

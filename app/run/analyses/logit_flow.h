@@ -93,10 +93,6 @@ struct LogitFlowOf {
   /// share does not change the prediction.
   bool minus_mean = false;
   bool operator==(const LogitFlowOf&) const = default;
-  std::size_t hash() const {
-    return (static_cast<std::size_t>(position) * 131 + static_cast<std::size_t>(token.number)) * 131 +
-           static_cast<std::size_t>(against.number) * 4 + (by_head ? 1 : 0) + (minus_mean ? 2 : 0);
-  }
   /// Throws RunError for an id outside the vocabulary.
   LogitFlow compute(const PromptRun& run, const Computation<LogitFlow>& computation) const;
 };
@@ -117,11 +113,6 @@ struct FlowLensOf {
   int token = 0;
   std::vector<int> positions;
   bool operator==(const FlowLensOf&) const = default;
-  std::size_t hash() const {
-    std::size_t hash = static_cast<std::size_t>(token);
-    for (const int position : positions) hash = hash * 131 + static_cast<std::size_t>(position);
-    return hash;
-  }
   FlowLens compute(const PromptRun& run, const Computation<FlowLens>& computation) const;
 };
 

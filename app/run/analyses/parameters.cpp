@@ -120,10 +120,12 @@ TensorPicture PictureOfTensor::compute(const PromptRun& run,
       }
     }
   });
-  if (finite == 0) p.low = p.high = 0;
-  if (finite > 0) p.mean = sum / static_cast<double>(finite);
-  if (finite > 0)
+  if (finite > 0) {
+    p.mean = sum / static_cast<double>(finite);
     p.deviation = std::sqrt(std::max(0.0, squares / static_cast<double>(finite) - p.mean * p.mean));
+  } else {
+    p.low = p.high = 0;
+  }
   constexpr double kDeviations = 4;
   p.bins_low = std::max(static_cast<double>(p.low), p.mean - kDeviations * p.deviation);
   p.bins_high = std::min(static_cast<double>(p.high), p.mean + kDeviations * p.deviation);

@@ -251,8 +251,7 @@ std::string lens_hook_name(int place, int n_layer) {
 
 std::optional<LogitLens> LensOf::reusable_part(const LogitLens& previous, const PromptRun& run) const {
   LogitLens kept = first_part(*this, previous, run);
-  if (kept.readings.empty()) return std::nullopt;
-  return kept;
+  return kept.readings.empty() ? std::nullopt : std::optional(std::move(kept));
 }
 
 LogitLens LensOf::compute(const PromptRun& run, const Computation<LogitLens>& computation) const {

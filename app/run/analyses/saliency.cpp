@@ -16,19 +16,9 @@ namespace {
 
 constexpr model::HookPoint kEmbed{model::Site::embed, 0};
 
-/// Rows [T, d_model].
-struct Rows {
-  std::vector<float> values;
-  int cols = 0;
-  std::span<const float> row(int i) const {
-    return std::span(values).subspan(std::ptrdiff_t{i} * cols, static_cast<std::size_t>(cols));
-  }
-};
-
 /// Callbacks that copy what is seen at the embedding.
-model::Hooks copying(Rows& rows, int length, int cols) {
-  rows.cols = cols;
-  rows.values.resize(static_cast<std::size_t>(length) * cols);
+model::Hooks copying(ParameterRows& rows, int length, int cols) {
+  rows = zeros(length, cols);
   model::Hooks hooks;
   copy_activation(hooks, kEmbed, rows.values, cols);
   return hooks;
@@ -44,14 +34,14 @@ struct Passes {
   const model::Transformer& transformer() const { return *run.model->transformer; }
 
   /// The tokens' embeddings as edits left them.
-  Rows embeddings() const {
-    Rows rows;
+  ParameterRows embeddings() const {
+    ParameterRows rows;
     recompute(run, 0, length, copying(rows, length, cols), computation.workspace, computation.stop);
     return rows;
   }
 
   /// The metric in a run, and if wanted its derivatives with respect to the embeddings.
-  double differentiate(const model::Run& at, Rows* gradient) const {
+  double differentiate(const model::Run& at, ParameterRows* gradient) const {
     model::Hooks hooks;
     if (gradient != nullptr) hooks = copying(*gradient, length, cols);
     model::GradientOptions options;
@@ -208,7 +198,7 @@ class Way {
   const Passes& passes_;
   int steps_;
   std::vector<float> start_;
-  Rows embeddings_, gradient_;
+  ParameterRows embeddings_, gradient_;
   std::vector<std::pair<double, double>> rule_;
 };
 
@@ -245,9 +235,10 @@ Saliency SaliencyOf::compute(const PromptRun& run, const Computation<Saliency>& 
     Way(*this, passes).integrate(result);
     return in_unit(std::move(result));
   }
-  Rows gradient;
+  ParameterRows gradient;
   result.value = passes.differentiate(*run.run, &gradient);
-  const Rows embeddings = method == SaliencyMethod::gradient_input ? passes.embeddings() : Rows();
+  const ParameterRows embeddings =
+      method == SaliencyMethod::gradient_input ? passes.embeddings() : ParameterRows();
   for (int i = 0; i < passes.length; ++i) {
     const std::span<const float> slope = gradient.row(i);
     const std::span<const float> with = method == SaliencyMethod::gradient_input ? embeddings.row(i) : slope;

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "app/run/analyses/metric_choice.h"
+#include "app/run/analyses/attribution.h"
 #include "app/run/named.h"
 #include "app/run/question.h"
 

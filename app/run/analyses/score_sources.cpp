@@ -18,13 +18,11 @@ using model::Site;
 using Kind = ScoreSource::Kind;
 using Vector = std::vector<double>;
 
-enum class Side { query, key };
-
 Vector in_double(std::span<const float> values) {
   return {values.begin(), values.end()};
 }
 
-/// How a head reads the residual stream, for its queries or its keys.
+/// How a head reads the residual stream, for its queries or its keys: Site::q or Site::k.
 struct Reading {
   int width = 0;
   Vector weights;    ///< [d_model, d_head]: W_Q or W_K, multiplied by ln_1's gain
@@ -42,12 +40,12 @@ struct Reading {
   }
 };
 
-Reading reading_of(const model::Transformer& transformer, const ScoreSourcesOf& of, Side side) {
+Reading reading_of(const model::Transformer& transformer, const ScoreSourcesOf& of, Site side) {
   const model::Config& config = transformer.config();
   const ParameterRows attention = layer_rows(transformer, of.layer, "attn.c_attn.weight"),
                       gain = layer_rows(transformer, of.layer, "ln_1.weight"),
                       bias = layer_rows(transformer, of.layer, "ln_1.bias");
-  const int d = config.n_embd, first = (side == Side::key ? d : 0) + of.head * config.d_head();
+  const int d = config.n_embd, first = (side == Site::k ? d : 0) + of.head * config.d_head();
   Reading reading;
   reading.width = config.d_head();
   const auto width = static_cast<std::size_t>(reading.width);
@@ -67,10 +65,6 @@ Reading reading_of(const model::Transformer& transformer, const ScoreSourcesOf& 
   reading.centered = reading.weights;
   for (std::size_t i = 0; i < reading.centered.size(); ++i) reading.centered[i] -= mean[i % width];
   return reading;
-}
-
-Site site_of(Side side) {
-  return side == Side::query ? Site::q : Site::k;
 }
 
 /// Whether edits act between the stream's parts and q or k, so that they have a part of their own.
@@ -103,12 +97,12 @@ struct Parts {
 };
 
 /// `edited`: with the part of the edits.
-Parts parts_of(const PromptRun& run, const ScoreSourcesOf& of, Side side, bool edited,
+Parts parts_of(const PromptRun& run, const ScoreSourcesOf& of, Site side, bool edited,
                const Computation<ScoreSources>& computation) {
   const model::Transformer& transformer = *run.model->transformer;
   const model::Config& config = transformer.config();
   const model::Plan* plan = run.run->plan.get();
-  const int position = side == Side::query ? of.query : of.key;
+  const int position = side == Site::q ? of.query : of.key;
   const auto edits = [&](Site site) { return plan != nullptr && plan->edits({site, of.layer}); };
   WatchedRows seen;
   want_stream(seen, run, of.layer);
@@ -148,10 +142,10 @@ Parts parts_of(const PromptRun& run, const ScoreSourcesOf& of, Side side, bool e
     add_difference(there, normalized);
     normalized = there;
   }
-  if (edits(site_of(side))) {
+  if (edits(side)) {
     for (std::size_t j = 0; j < part.size(); ++j) normalized[j] += reading.norm_bias[j] + reading.own_bias[j];
-    const Vector there = side == Side::query ? in_double(run.run->q(of.layer, of.head, position))
-                                             : in_double(run.run->k(of.layer, of.head, position));
+    const Vector there = side == Site::q ? in_double(run.run->q(of.layer, of.head, position))
+                                         : in_double(run.run->k(of.layer, of.head, position));
     add_difference(there, normalized);
   }
   add(part);
@@ -177,8 +171,8 @@ ScoreSources sources_with(const PromptRun& run, const ScoreSourcesOf& of, bool e
   const auto row = transformer.attention_row(*run.run, of.layer, of.head, of.query, of.key + 1);
   result.score = static_cast<double>(row.scaled[of.key]);
   result.sources = sources_of(config, of.layer, edited);
-  const Parts q = parts_of(run, of, Side::query, edited, computation),
-              k = parts_of(run, of, Side::key, edited, computation);
+  const Parts q = parts_of(run, of, Site::q, edited, computation),
+              k = parts_of(run, of, Site::k, edited, computation);
   result.query_scale = q.scale, result.key_scale = k.scale;
   const double factor = static_cast<double>(config.attention_scale(of.layer));
   const auto width = static_cast<std::size_t>(config.d_head());
@@ -192,17 +186,6 @@ ScoreSources sources_with(const PromptRun& run, const ScoreSourcesOf& of, bool e
 }
 
 }  // namespace
-
-double ScoreSources::of_query(int source) const {
-  const auto row = products.begin() + std::ptrdiff_t{source} * count();
-  return std::accumulate(row, row + count(), 0.0);
-}
-
-double ScoreSources::of_key(int source) const {
-  double sum = 0;
-  for (int i = 0; i < count(); ++i) sum += product(i, source);
-  return sum;
-}
 
 ScoreSources ScoreSourcesOf::compute(const PromptRun& run,
                                      const Computation<ScoreSources>& computation) const {

@@ -52,8 +52,17 @@ struct ScoreSources {
   double product(int of_query, int of_key) const {
     return products[std::ptrdiff_t{of_query} * count() + of_key];
   }
-  double of_query(int source) const;  ///< a part of q times all of k
-  double of_key(int source) const;    ///< a part of k times all of q
+  /// A part of q times all of k.
+  double of_query(int source) const {
+    const auto row = products.begin() + std::ptrdiff_t{source} * count();
+    return std::accumulate(row, row + count(), 0.0);
+  }
+  /// A part of k times all of q.
+  double of_key(int source) const {
+    double sum = 0;
+    for (int i = 0; i < count(); ++i) sum += product(i, source);
+    return sum;
+  }
   double sum() const { return std::accumulate(products.begin(), products.end(), 0.0); }
   /// The score minus the sum, which is the error of float32 rounding.
   double rounding_error() const { return score - sum(); }

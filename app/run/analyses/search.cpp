@@ -19,18 +19,12 @@
 
 namespace headscope::app {
 
-static bool is_better(const FoundWeight& a, const FoundWeight& b) {
-  const auto place = [](const FoundWeight& f) {
-    return std::tuple(-f.weight, f.prompt, f.layer, f.head, f.query, f.key);
-  };
-  return place(a) < place(b);
+static auto order_of(const FoundWeight& f) {
+  return std::tuple(-f.weight, f.prompt, f.layer, f.head, f.query, f.key);
 }
 
-static bool is_better(const FoundActivation& a, const FoundActivation& b) {
-  const auto place = [](const FoundActivation& f) {
-    return std::tuple(-f.activation, f.prompt, f.layer, f.neuron, f.position);
-  };
-  return place(a) < place(b);
+static auto order_of(const FoundActivation& f) {
+  return std::tuple(-f.activation, f.prompt, f.layer, f.neuron, f.position);
 }
 
 namespace {
@@ -46,7 +40,6 @@ Excerpt excerpt_of(const PromptRun& run, int position, ExcerptSize size,
   excerpt.first = position - std::min(size.before, position);
   excerpt.continues = end < last;
   for (int i = excerpt.first; i <= end; ++i) {
-    excerpt.ids.push_back(run.run->tokens[i]);
     excerpt.labels.push_back(run.tokens.labels[i]);
     if (value) excerpt.values.push_back(value(i));
   }
@@ -65,8 +58,7 @@ void join_found(Found<One>& all, const BestFound<One>& found, int prompt, std::s
     return;
   }
   std::vector<One> kept;
-  std::ranges::merge(all.best, candidates, std::back_inserter(kept),
-                     [](const One& a, const One& b) { return is_better(a, b); });
+  std::ranges::merge(all.best, candidates, std::back_inserter(kept), is_better<One>);
   kept.resize(std::min(kept.size(), most));
   std::vector<Excerpt> excerpts(kept.size());
   for (std::size_t i = 0; i < kept.size(); ++i)
@@ -257,35 +249,17 @@ std::string Excerpt::text() const {
 }
 
 std::size_t Excerpt::bytes() const {
-  std::size_t sum = sizeof *this + ids.size() * sizeof(int) + values.size() * sizeof(float);
+  std::size_t sum = sizeof *this + values.size() * sizeof(float);
   for (const std::string& label : labels) sum += sizeof label + label.size();
   return sum;
 }
 
 bool TokenSelector::matches(std::string_view bytes, int position, int length, int query) const {
-  switch (kind) {
-    case Kind::any:
-      return true;
-    case Kind::text:
-      return bytes == text || (bytes.starts_with(' ') && bytes.substr(1) == text);
-    case Kind::position:
-      return position == number;
-    case Kind::from_position:
-      return position >= number;
-    case Kind::from_end:
-      return position == length - number;
-    case Kind::before_query:
-      return position == query - number;
-  }
-  return false;
-}
-
-bool WeightSearch::operator==(const WeightSearch& other) const {
-  const auto same = [](model::HeadIndex a, model::HeadIndex b) {
-    return a.layer == b.layer && a.head == b.head;
-  };
-  return from == other.from && to == other.to && above == other.above && shape == other.shape &&
-         moves == other.moves && std::ranges::equal(heads, other.heads, same);
+  if (kind == Kind::text) return bytes == text || (bytes.starts_with(' ') && bytes.substr(1) == text);
+  if (kind == Kind::position) return position == number;
+  if (kind == Kind::from_position) return position >= number;
+  if (kind == Kind::from_end) return position == length - number;
+  return kind == Kind::any || position == query - number;
 }
 
 FoundWeights WeightsOfRun::compute(const PromptRun& run, const Computation<FoundWeights>& computation) const {

@@ -38,7 +38,6 @@ struct ExcerptSize {
 struct Excerpt {
   int first = 0;                    ///< position of the first
   bool continues = false;           ///< tokens of the run follow the last
-  std::vector<int> ids;             ///< of the tokens
   std::vector<std::string> labels;  ///< of the tokens
   std::vector<float> values;        ///< a number for each token; empty: there is none
 
@@ -87,7 +86,7 @@ struct WeightSearch {
   std::vector<Cell> shape = {};
   bool moves = true;  ///< the shape may move along the diagonal to the best place for each head
 
-  bool operator==(const WeightSearch& other) const;
+  bool operator==(const WeightSearch&) const = default;
 };
 
 /// The largest weights, ties by prompt, layer, head, query and key. Query 0 is skipped where it can only look

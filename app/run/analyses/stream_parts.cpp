@@ -15,10 +15,6 @@ namespace {
 
 using model::Site;
 
-std::vector<float> copy_of(std::span<const float> row) {
-  return {row.begin(), row.end()};
-}
-
 /// Calls visit(point) for the points of the stream before a layer, and of attention's sum, in order.
 template <class Visit>
 void for_each_point(const PromptRun& run, int layers, const Visit& visit) {
@@ -120,13 +116,17 @@ StreamParts stream_parts(const PromptRun& run, int position, int layers, const W
   const model::Transformer& transformer = *run.model->transformer;
   StreamParts parts;
   parts.layers = layers;
-  parts.token_embedding = copy_of(rows.at(Site::embed));
-  parts.position_embedding = copy_of(rows.at(Site::pos_embed));
+  const auto copy = [&](Site site, int layer) {
+    const std::span<const float> row = rows.at(site, layer);
+    return std::vector<float>(row.begin(), row.end());
+  };
+  parts.token_embedding = copy(Site::embed, 0);
+  parts.position_embedding = copy(Site::pos_embed, 0);
   for (int layer = 0; layer < layers; ++layer) {
     if (stop.stop_requested()) throw model::Stopped();
     parts.heads.push_back(transformer.attention_output(*run.run, layer, position, workspace).results);
     parts.attention_bias.push_back(transformer.projection_bias(layer));
-    parts.mlps.push_back(copy_of(rows.at(Site::mlp_out, layer)));
+    parts.mlps.push_back(copy(Site::mlp_out, layer));
   }
   if (edits_stream(run, layers)) parts.edits = edits_of(run, parts, rows);
   return parts;

@@ -62,13 +62,6 @@ class Meter {
   std::vector<double> logs_, probabilities_;  // [vocabulary], in the run
 };
 
-void check_site(const SweepOf& question) {
-  const std::span<const model::Site> sites = sites_of(question.over);
-  if (std::ranges::find(sites, question.site) != sites.end()) return;
-  throw model::RunError("a sweep does not edit " + model::hook_name({question.site, 0}) +
-                        " of each of these places");
-}
-
 /// A patched row of a pattern has the keys of the other prompt's row.
 void check_keys(const SweepOf& question) {
   if (!model::has_cells(question.site)) return;
@@ -94,7 +87,10 @@ void check_receiver(const SweepOf& question, const model::Config& config) {
 
 /// Throws for what SweepOf::compute says.
 void check_question(const SweepOf& question, const PromptRun& run) {
-  check_site(question);
+  const std::span<const model::Site> sites = sites_of(question.over);
+  if (std::ranges::find(sites, question.site) == sites.end())
+    throw model::RunError("a sweep does not edit " + model::hook_name({question.site, 0}) +
+                          " of each of these places");
   if (question.over == SweepOver::neurons && question.largest_of == SweepMetric::divergence)
     throw model::RunError(kNoNeuronsByDivergence);
   check_receiver(question, run.model->transformer->config());
@@ -113,21 +109,12 @@ void check_question(const SweepOf& question, const PromptRun& run) {
 
 /// The columns of a sweep; of neurons as long as none are chosen.
 int columns_of(const SweepOf& question, const model::Config& config) {
-  switch (question.over) {
-    case SweepOver::heads:
-      return config.n_head;
-    case SweepOver::positions:
-      return question.edited_positions();
-    case SweepOver::senders:
-      return config.n_head + 1;
-    case SweepOver::head_positions:
-      return config.n_head * question.edited_positions();
-    case SweepOver::mlps:
-      return 1;
-    case SweepOver::neurons:
-      break;
-  }
-  return config.n_inner;
+  const int positions = question.edited_positions();
+  if (question.over == SweepOver::heads) return config.n_head;
+  if (question.over == SweepOver::positions) return positions;
+  if (question.over == SweepOver::senders) return config.n_head + 1;
+  if (question.over == SweepOver::head_positions) return config.n_head * positions;
+  return question.over == SweepOver::mlps ? 1 : config.n_inner;
 }
 
 void make_cells(Sweep& sweep) {
@@ -161,10 +148,8 @@ void choose_neurons(const SweepOf& question, Sweep& sweep) {
   std::iota(order.begin(), order.end(), std::size_t{0});
   const auto count = std::min(order.size(), static_cast<std::size_t>(std::max(question.neurons, 1)));
   const auto end = order.begin() + static_cast<std::ptrdiff_t>(count);
-  std::ranges::partial_sort(order, end, [&](std::size_t a, std::size_t b) {
-    const double of_a = size(a), of_b = size(b);
-    return of_a > of_b || (of_a == of_b && a < b);
-  });
+  std::ranges::partial_sort(order, end, {},
+                            [&](std::size_t neuron) { return std::pair(-size(neuron), neuron); });
   const std::vector<SweepReading> all = std::exchange(sweep.estimates, {});
   const auto units = static_cast<std::size_t>(sweep.columns);
   for (const std::size_t neuron : std::span(order).first(count)) {
@@ -309,55 +294,29 @@ bool PatchPrompt::reaches(std::optional<int> position) const {
                   : std::ranges::any_of(aligned, has);
 }
 
-double SweepReading::of(SweepMetric metric) const {
-  switch (metric) {
-    case SweepMetric::logit:
-      return logit;
-    case SweepMetric::difference:
-      return logit - against;
-    case SweepMetric::probability:
-      return probability;
-    case SweepMetric::divergence:
-      break;
-  }
-  return divergence;
-}
-
 double Sweep::estimate_correlation(SweepMetric metric) const {
   std::vector<double> estimated, exact;
-  for (int layer = 0; estimates_metric(metric) && layer < layers; ++layer)
-    for (int column = 0; column < columns; ++column) {
-      if (!knows(layer, column)) continue;
-      estimated.push_back(estimate(metric, layer, column));
-      exact.push_back(difference(metric, layer, column));
-    }
+  for (std::size_t cell = 0; estimates_metric(metric) && cell < known.size(); ++cell) {
+    if (!known[cell]) continue;
+    estimated.push_back(estimates[cell].of(metric));
+    exact.push_back(readings[cell].of(metric) - before.of(metric));
+  }
   return rank_correlation(estimated, exact);
 }
 
 SweepPlace SweepOf::place_of(int layer, int column) const {
   SweepPlace place{.layer = layer};
   if (column < 0) return place;
-  switch (over) {
-    case SweepOver::heads:
-      place.head = column;
-      break;
-    case SweepOver::positions:
-      place.position = column;
-      break;
-    case SweepOver::senders:
-      place.is_mlp = column == receiver.heads;
-      if (!place.is_mlp) place.head = column;
-      break;
-    case SweepOver::head_positions:
-      place.head = column / edited_positions();
-      place.position = column % edited_positions();
-      break;
-    case SweepOver::mlps:
-      place.is_mlp = true;
-      break;
-    case SweepOver::neurons:
-      place.neuron = column;
-      break;
+  const bool is_mlp = over == SweepOver::mlps || (over == SweepOver::senders && column == receiver.heads);
+  if (is_mlp) {
+    place.is_mlp = true;
+  } else if (over == SweepOver::heads || over == SweepOver::senders) {
+    place.head = column;
+  } else if (over == SweepOver::neurons) {
+    place.neuron = column;
+  } else {
+    place.position = column % edited_positions();
+    if (over == SweepOver::head_positions) place.head = column / edited_positions();
   }
   return place;
 }
@@ -389,20 +348,11 @@ model::Edits SweepOf::edits(const SweepPlace& place) const {
   if (place.position) at.positions = {*place.position};
   if (place.neuron) at.units = {*place.neuron};
   model::Edits edits;
-  switch (edit) {
-    case SweepEdit::zero:
-      edits.emplace_back(model::SetValues{at, {0}});
-      break;
-    case SweepEdit::mean:
-      edits.emplace_back(model::SetMean{at});
-      break;
-    case SweepEdit::patch:
-      if (const auto patch = from.at(at)) edits.emplace_back(*patch);
-      break;
-    case SweepEdit::list_mean:
-      edits.emplace_back(mean_over.means->edit(at));
-      break;
-  }
+  if (edit == SweepEdit::zero) edits.emplace_back(model::SetValues{at, {0}});
+  if (edit == SweepEdit::mean) edits.emplace_back(model::SetMean{at});
+  if (edit == SweepEdit::list_mean) edits.emplace_back(mean_over.means->edit(at));
+  if (edit == SweepEdit::patch)
+    if (const auto patch = from.at(at)) edits.emplace_back(*patch);
   if (over != SweepOver::senders || edits.empty()) return edits;
   return {model::PatchFrom{receiver.at, {}, {}, false, std::move(edits), true}};
 }
@@ -421,14 +371,6 @@ static std::vector<std::size_t> cells_to_compute(const SweepOf& question, Sweep&
     sweep.known[cell] = true;
   }
   return cells;
-}
-
-/// Moves the cells with the largest estimates to the end. Returns whether there are estimates.
-static bool sort_by_estimates(const SweepOf& question, const Sweep& sweep, std::vector<std::size_t>& cells) {
-  if (!sweep.estimates_metric(question.largest_of)) return false;
-  std::ranges::stable_sort(
-      cells, {}, [&](std::size_t cell) { return size_of(sweep.estimates[cell], question.largest_of); });
-  return true;
 }
 
 /// Takes up to `count` from the end of a list.
@@ -464,7 +406,11 @@ Sweep SweepOf::compute(const PromptRun& run, const Computation<Sweep>& computati
   // Without estimates late layers first: their passes start late, so half of the grid is done after a quarter
   // of the work. The results are the same in every order.
   std::vector<std::size_t> unknown = cells_to_compute(*this, sweep);
-  const std::size_t together = sort_by_estimates(*this, sweep, unknown) ? kRankedTogether : kAtOnce;
+  const bool ranked = sweep.estimates_metric(largest_of);
+  if (ranked)  // the cells with the largest estimates come last, from where they are taken
+    std::ranges::stable_sort(unknown, {},
+                             [&](std::size_t cell) { return size_of(sweep.estimates[cell], largest_of); });
+  const std::size_t together = ranked ? kRankedTogether : kAtOnce;
   const std::size_t at_once = cells_at_once(*this, run);
   while (!unknown.empty()) {
     std::vector<std::size_t> planned = take_last(unknown, at_once);

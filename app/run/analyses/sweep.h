@@ -62,10 +62,6 @@ inline constexpr const char* kNoNeuronsByDivergence =
 constexpr int token_count(SweepMetric metric) {
   return metric == SweepMetric::divergence ? 0 : metric == SweepMetric::difference ? 2 : 1;
 }
-/// Each is of the prediction after one position.
-constexpr bool has_position(SweepMetric) {
-  return true;
-}
 
 /// All metrics at once; the logits are the expensive part.
 struct SweepReading {
@@ -73,7 +69,11 @@ struct SweepReading {
   double against = 0;  ///< logit of the other token; 0: there is none
   double probability = 0;
   double divergence = 0;  ///< from the run's probabilities; 0 for the run itself
-  double of(SweepMetric metric) const;
+  double of(SweepMetric metric) const {
+    if (metric == SweepMetric::difference) return logit - against;
+    if (metric == SweepMetric::divergence) return divergence;
+    return metric == SweepMetric::logit ? logit : probability;
+  }
 };
 
 /// How each of many single edits affects the prediction after a position.

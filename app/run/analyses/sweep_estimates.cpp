@@ -118,20 +118,12 @@ class Changes {
 
 /// The column of a value; -1: none.
 int column_of(const SweepOf& question, int head, int position, int unit) {
-  switch (question.over) {
-    case SweepOver::heads:
-      return head;
-    case SweepOver::positions:
-      return position < question.edited_positions() ? position : -1;
-    case SweepOver::head_positions:
-      return position < question.edited_positions() ? head * question.edited_positions() + position : -1;
-    case SweepOver::neurons:
-      return unit;
-    case SweepOver::mlps:
-    case SweepOver::senders:
-      break;
-  }
-  return 0;
+  if (question.over == SweepOver::heads) return head;
+  if (question.over == SweepOver::neurons) return unit;
+  if (question.over == SweepOver::mlps || question.over == SweepOver::senders) return 0;
+  const int positions = question.edited_positions();
+  if (position >= positions) return -1;
+  return question.over == SweepOver::positions ? position : head * positions + position;
 }
 
 /// Adds the products of a row of derivatives and a row of changes to the cells of a layer. `head`: of a

@@ -1,6 +1,7 @@
 #include "app/run/analyses/token_pass.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "app/run/analyses/vectors.h"
 #include "app/run/run_prompt.h"
@@ -9,6 +10,16 @@
 
 namespace headscope::app {
 namespace {
+
+using model::Site;
+
+/// The vectors of a block, in the order of the pass.
+constexpr std::pair<Site, std::vector<float> BlockPass::*> kVectors[] = {
+    {Site::resid_pre, &BlockPass::resid_pre},  {Site::ln1_normalized, &BlockPass::ln_1},
+    {Site::attn_out, &BlockPass::attn_out},    {Site::resid_mid, &BlockPass::resid_mid},
+    {Site::ln2_normalized, &BlockPass::ln_2},  {Site::mlp_pre, &BlockPass::mlp_pre},
+    {Site::mlp_post, &BlockPass::mlp_post},    {Site::mlp_out, &BlockPass::mlp_out},
+    {Site::resid_post, &BlockPass::resid_post}};
 
 void measure(BlockPass& block) {
   block.pre_norm = norm_of(block.resid_pre);
@@ -30,10 +41,7 @@ TokenPass PassOfToken::difference(const TokenPass& after, const TokenPass& befor
   for (std::size_t i = 0; i < std::min(after.blocks.size(), before.blocks.size()); ++i) {
     const BlockPass &a = *after.blocks[i], &b = *before.blocks[i];
     BlockPass block;
-    for (const auto vector : {&BlockPass::resid_pre, &BlockPass::ln_1, &BlockPass::attn_out,
-                              &BlockPass::resid_mid, &BlockPass::ln_2, &BlockPass::mlp_pre,
-                              &BlockPass::mlp_post, &BlockPass::mlp_out, &BlockPass::resid_post})
-      block.*vector = difference_of(a.*vector, b.*vector);
+    for (const auto& [site, vector] : kVectors) block.*vector = difference_of(a.*vector, b.*vector);
     measure(block);
     result.blocks.push_back(std::make_shared<const BlockPass>(std::move(block)));
   }
@@ -52,7 +60,6 @@ std::size_t TokenPass::bytes() const {
 }
 
 TokenPass PassOfToken::compute(const PromptRun& run, const Computation<TokenPass>& computation) const {
-  using model::Site;
   const model::Run& kept = *run.run;
   const int last = kept.length() - 1, layers = kept.config.n_layer;
   TokenPass pass;
@@ -69,15 +76,7 @@ TokenPass PassOfToken::compute(const PromptRun& run, const Computation<TokenPass
   keep(Site::resid_pre, 0, pass.embedded);
   hooks.watch({Site::resid_pre, 0}, [&](const model::ConstActivation2d&) { pass.blocks.clear(); });
   for (int layer = 0; layer < layers; ++layer) {
-    keep(Site::resid_pre, layer, block.resid_pre);
-    keep(Site::ln1_normalized, layer, block.ln_1);
-    keep(Site::attn_out, layer, block.attn_out);
-    keep(Site::resid_mid, layer, block.resid_mid);
-    keep(Site::ln2_normalized, layer, block.ln_2);
-    keep(Site::mlp_pre, layer, block.mlp_pre);
-    keep(Site::mlp_post, layer, block.mlp_post);
-    keep(Site::mlp_out, layer, block.mlp_out);
-    keep(Site::resid_post, layer, block.resid_post);
+    for (const auto& [site, vector] : kVectors) keep(site, layer, block.*vector);
     hooks.watch({Site::resid_post, layer}, [&, layer](const model::ConstActivation2d&) {
       if (layer == 0) pass.embedded_norm = norm_of(pass.embedded);
       measure(block);

@@ -5,11 +5,17 @@
 #include <string>
 #include <tuple>
 
+#include "app/run/analyses/best_found.h"
 #include "app/run/analyses/parameters.h"
 #include "app/run/analyses/vectors.h"
 #include "model/pass/statistics.h"
 
 namespace headscope::app {
+
+static auto order_of(const Neighbour& of) {
+  return std::tuple(-of.cosine, of.id);
+}
+
 namespace {
 
 /// A neuron's output per unit of activation, as a row and as logits.
@@ -74,19 +80,12 @@ NearestTokens NearestTo::compute(const PromptRun& run, const Computation<Nearest
   run.model->transformer->parameter_rows(0, result.id, 1, row);
   run.model->transformer->compare_embeddings(row, computation.workspace, dots, norms);
   result.norm = norms[self];
-  std::vector<Neighbour> all;
-  all.reserve(vocabulary);
+  BestFound<Neighbour> nearest(NearestTokens::kMax);
   for (std::size_t id = 0; id < vocabulary; ++id) {
     const float cosine = dots[id] / (norms[id] * norms[self]);
-    if (id != self && std::isfinite(cosine))
-      all.push_back({static_cast<int>(id), dots[id], norms[id], cosine});
+    if (id != self && std::isfinite(cosine)) nearest.add({static_cast<int>(id), dots[id], norms[id], cosine});
   }
-  const auto count = std::min<std::ptrdiff_t>(NearestTokens::kMax, std::ssize(all));
-  const auto nearer = [](const Neighbour& a, const Neighbour& b) {
-    return std::tuple(-a.cosine, a.id) < std::tuple(-b.cosine, b.id);
-  };
-  std::partial_sort(all.begin(), all.begin() + count, all.end(), nearer);
-  result.tokens.assign(all.begin(), all.begin() + count);
+  result.tokens = nearest.best();
   return result;
 }
 

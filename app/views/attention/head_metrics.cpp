@@ -1,7 +1,7 @@
 #include <array>
 #include <ranges>
 
-#include "app/run/analyses/head_metrics.h"
+#include "app/run/analyses/heads.h"
 #include "app/views/parts/parts.h"
 
 namespace headscope::app {

@@ -1,6 +1,6 @@
 #pragma once
+#include "app/run/analyses/heads.h"
 #include "app/run/analyses/patterns.h"
-#include "app/run/analyses/thumbnails.h"
 #include "app/views/option.h"
 #include "app/views/view.h"
 #include "viz/charts/heatmap.h"

@@ -5,10 +5,9 @@
 #include <fstream>
 #include <limits>
 
-#include "app/run/analyses/head_metrics.h"
+#include "app/run/analyses/heads.h"
 #include "app/run/analyses/patterns.h"
 #include "app/run/analyses/predictions.h"
-#include "app/run/analyses/thumbnails.h"
 #include "app/run/answers.h"
 #include "app/run/worker.h"
 #include "model/files/error.h"

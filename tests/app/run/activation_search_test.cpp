@@ -83,10 +83,9 @@ TEST(ActivationsOverList, HaveTheTokensAroundWithTheirActivations) {
     const int first = std::max(0, f.position - 2), end = std::min(run.length(), f.position + 2);
     EXPECT_EQ(excerpt.first, first);
     EXPECT_EQ(excerpt.continues, end < run.length());
-    ASSERT_EQ(std::ssize(excerpt.ids), end - first);
+    ASSERT_EQ(std::ssize(excerpt.labels), end - first);
     ASSERT_EQ(std::ssize(excerpt.values), end - first);
     for (int position = first; position < end; ++position) {
-      EXPECT_EQ(excerpt.ids[position - first], run.run->run->tokens[position]);
       EXPECT_EQ(excerpt.labels[position - first], run.run->tokens.labels[position]);
       EXPECT_NEAR(excerpt.values[position - first], activation(run, f.layer, f.neuron, position), 1e-5);
     }

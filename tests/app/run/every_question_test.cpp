@@ -1,7 +1,7 @@
 // What holds for every analysis of a run: it stops when it is told, and refuses places that are not there.
 #include "app/run/analyses/attribution.h"
 #include "app/run/analyses/head_circuit.h"
-#include "app/run/analyses/head_metrics.h"
+#include "app/run/analyses/heads.h"
 #include "app/run/analyses/logit_flow.h"
 #include "app/run/analyses/patterns.h"
 #include "app/run/analyses/predictions.h"

@@ -1,7 +1,6 @@
 // Head metrics: computed by hand, exact for any division of the texts, and compared with the reference on
 // repeated random tokens.
-#include "app/run/analyses/head_metrics.h"
-
+#include "app/run/analyses/heads.h"
 
 #include "app/views/parts/names.h"
 #include "model/files/error.h"

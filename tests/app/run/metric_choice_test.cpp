@@ -1,5 +1,5 @@
 // From a choice of a metric to the metric of one run.
-#include "app/run/analyses/metric_choice.h"
+#include "app/run/analyses/attribution.h"
 
 #include "model/files/error.h"
 #include "model/pass/statistics.h"

@@ -1,7 +1,7 @@
 // Lists of prompts: reading them, and answers about a list compared with each prompt alone.
 #include "app/run/prompt_list.h"
 #include "app/run/analyses/geometry.h"
-#include "app/run/analyses/head_metrics.h"
+#include "app/run/analyses/heads.h"
 #include "app/run/analyses/patterns.h"
 #include "app/run/analyses/search.h"
 #include "model/files/error.h"

@@ -1,6 +1,6 @@
+#include "app/run/analyses/heads.h"
 #include "app/run/analyses/patterns.h"
 #include "app/run/analyses/predictions.h"
-#include "app/run/analyses/thumbnails.h"
 #include "tests/app/run/worker_fixture.h"
 
 namespace headscope::app::worker_test {

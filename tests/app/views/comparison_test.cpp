@@ -1,8 +1,8 @@
 // The sides of a comparison, and the difference.
 
+#include "app/run/analyses/heads.h"
 #include "app/run/analyses/patterns.h"
 #include "app/run/analyses/predictions.h"
-#include "app/run/analyses/thumbnails.h"
 #include "app/run/edits/edit_text.h"
 #include "app/views/export.h"
 #include "app/views/parts/weight_colors.h"

@@ -3,7 +3,7 @@
 #include <numbers>
 
 #include "app/run/analyses/attribution.h"
-#include "app/run/analyses/head_metrics.h"
+#include "app/run/analyses/heads.h"
 #include "app/run/analyses/patterns.h"
 #include "app/run/analyses/predictions.h"
 #include "app/run/analyses/token_pass.h"

@@ -1,8 +1,8 @@
 // Views of attention with edited masks: masked cells, and all other numbers.
 
+#include "app/run/analyses/heads.h"
 #include "app/run/analyses/patterns.h"
 #include "app/run/analyses/search.h"
-#include "app/run/analyses/thumbnails.h"
 #include "app/run/edits/edit_text.h"
 #include "tests/app/view_fixture.h"
 

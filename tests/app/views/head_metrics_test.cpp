@@ -1,7 +1,7 @@
 // Metrics of heads: computed by hand for a small pattern, compared with the reference for the bundled model,
 // and read from the picture.
 
-#include "app/run/analyses/thumbnails.h"
+#include "app/run/analyses/heads.h"
 #include "app/run/edits/edit_text.h"
 #include "app/views/parts/names.h"
 #include "tests/app/view_fixture.h"

@@ -1,5 +1,5 @@
 // All heads: thumbnails read from the picture, compared with the table and the reference.
-#include "app/run/analyses/thumbnails.h"
+#include "app/run/analyses/heads.h"
 #include "tests/app/view_fixture.h"
 
 namespace headscope::app::heads_test {

@@ -2,7 +2,7 @@
 
 #include "app/run/analyses/search.h"
 #include "app/run/analyses/geometry.h"
-#include "app/run/analyses/head_metrics.h"
+#include "app/run/analyses/heads.h"
 #include "app/views/parts/names.h"
 #include "tests/app/kings.h"
 

@@ -2,8 +2,7 @@
 
 #include "app/window/palette.h"
 
-#include "app/run/analyses/head_metrics.h"
-#include "app/run/analyses/thumbnails.h"
+#include "app/run/analyses/heads.h"
 #include "app/views/parts/menu_lines.h"
 #include "app/views/parts/names.h"
 #include "tests/app/window/window_fixture.h"

@@ -1,4 +1,4 @@
-#include "app/run/analyses/head_metrics.h"
+#include "app/run/analyses/heads.h"
 
 #include <algorithm>
 #include <array>
@@ -166,8 +166,26 @@ void show_sums(HeadMetricsOf& answer) {
   for (const HeadMetrics& head : answer.sums) answer.heads.push_back(head.values());
 }
 
-}  // namespace
+constexpr int kHeadsPerThread = 2;  // made between two checks for newer work
 
+/// The weight of larger magnitude; NaN wins, so that it is visible.
+float stronger(float a, float b) {
+  return std::abs(b) <= std::abs(a) || std::isnan(a) ? a : b;
+}
+
+/// The metrics of a head in a run. `earlier`: earlier_occurrences of its tokens.
+HeadMetrics metrics_of(const PromptRun& run, model::HeadIndex head, const Pattern& pattern,
+                       std::span<const int> earlier) {
+  HeadMetrics metrics;
+  for (int query = 1; query < pattern.length; ++query) {
+    const float* row = pattern.values.data() + std::ptrdiff_t{query} * pattern.keys();
+    const auto keys = static_cast<std::size_t>(end_of_keys(run, head, query));
+    metrics.add(query, {row, keys}, earlier, has_own_keys(run));
+  }
+  return metrics;
+}
+
+/// A query's weights with their entropy and mean distance.
 QueryWeights query_weights(int query, std::span<const float> weights, std::span<const int> earlier) {
   QueryWeights of{query, weights, earlier};
   const float* row = weights.data();
@@ -190,6 +208,8 @@ QueryWeights query_weights(int query, std::span<const float> weights, std::span<
   for (const float part : distance) of.distance += static_cast<double>(part);
   return of;
 }
+
+}  // namespace
 
 std::span<const HeadMetricKind> head_metrics() {
   return kTable;
@@ -240,8 +260,7 @@ double HeadMetrics::operator[](HeadMetric metric) const {
 
 HeadMetricValues HeadMetrics::values() const {
   HeadMetricValues values;
-  for (const HeadMetricKind& metric : head_metrics())
-    values.all[static_cast<std::size_t>(metric.id)] = (*this)[metric.id];
+  for (std::size_t i = 0; i < kHeadMetrics; ++i) values.all[i] = (*this)[static_cast<HeadMetric>(i)];
   values.queries = queries_;
   values.left_out = left_out_;
   return values;
@@ -341,6 +360,146 @@ HeadMetricsOf MetricsOnRepeated::compute(const PromptRun& run,
     show_sums(result);
     if (result.sequences < texts.sequences)
       computation.show(result, static_cast<double>(result.sequences) / texts.sequences);
+  }
+  return result;
+}
+
+ThumbnailMaker::ThumbnailMaker(int length, int keys, bool own_keys, std::span<const int> earlier)
+    : length_(length), keys_(keys), own_keys_(own_keys), earlier_(earlier) {
+  thumbnail_.rows = std::min(length, Thumbnail::kMax);
+  thumbnail_.cols = std::min(keys, Thumbnail::kMax);
+  const auto rows = static_cast<std::size_t>(thumbnail_.rows),
+             cols = static_cast<std::size_t>(thumbnail_.cols);
+  thumbnail_.values.assign(rows * cols, 0.F);
+  if (keys > Thumbnail::kMax) thumbnail_.first_column_without_key0.assign(rows, 0.F);
+}
+
+void ThumbnailMaker::add(int first_query, model::ConstFloatRows rows, std::span<const std::uint8_t> masked,
+                         bool later) {
+  const bool pooled_keys = keys_ > Thumbnail::kMax, pooled_queries = length_ > Thumbnail::kMax;
+  if (!masked.empty() && thumbnail_.masked.empty()) thumbnail_.masked.assign(thumbnail_.values.size(), 1);
+  for (int i = 0; i < rows.rows; ++i) {
+    const int query = first_query + i;
+    const float* row = rows.row_data(i);
+    const int keys = later ? keys_ : query + 1;
+    if (query > 0) metrics_.add(query, {row, static_cast<std::size_t>(keys)}, earlier_, own_keys_);
+    const auto bin = [](int position, int of) {
+      return of > Thumbnail::kMax ? static_cast<int>(std::int64_t{position} * Thumbnail::kMax / of)
+                                  : position;
+    };
+    const int out_row = bin(query, length_);
+    float* out = thumbnail_.values.data() + std::ptrdiff_t{out_row} * thumbnail_.cols;
+    for (int key = 0; !masked.empty() && key < keys_; ++key) {
+      const bool hidden = masked[i * keys_ + key] != 0;
+      if (!hidden) thumbnail_.masked[out_row * thumbnail_.cols + bin(key, keys_)] = 0;
+    }
+    if (!pooled_keys) {
+      for (int key = 0; key < keys_; ++key)
+        out[key] = pooled_queries ? stronger(out[key], row[key]) : row[key];
+      continue;
+    }
+    float& other = thumbnail_.first_column_without_key0[out_row];
+    for (int col = 0, key = 1; key < keys; ++col) {
+      // This column's keys end where the next column's begin.
+      const auto next =
+          static_cast<int>((std::int64_t{col + 1} * keys_ + Thumbnail::kMax - 1) / Thumbnail::kMax);
+      float& cell = col == 0 ? other : out[col];
+      float most = cell;
+      for (const int end = std::min(next, keys); key < end; ++key) most = stronger(most, row[key]);
+      cell = most;
+    }
+    out[0] = stronger(out[0], stronger(other, row[0]));
+  }
+}
+
+Thumbnail ThumbnailMaker::finish() && {
+  thumbnail_.metrics = metrics_.values();
+  const int rows = thumbnail_.rows, cols = thumbnail_.cols;
+  const auto range = [&](int without_column) {
+    return viz::value_range(viz::Matrix::row_major(thumbnail_.values, rows, cols),
+                            {thumbnail_.masked.empty(), without_column});
+  };
+  thumbnail_.range = range(-1);
+  if (thumbnail_.first_column_without_key0.empty()) {
+    thumbnail_.range_without_key0 = range(cols > 1 ? 0 : -1);
+  } else {
+    const viz::ValueRange column =
+        viz::value_range(viz::Matrix::row_major(thumbnail_.first_column_without_key0, rows, 1));
+    thumbnail_.range_without_key0 = viz::united(range(0), column);
+  }
+  return std::move(thumbnail_);
+}
+
+std::size_t Thumbnails::bytes() const {
+  std::size_t sum = bytes_of(of_head);
+  for (const auto& thumbnail : of_head) {
+    if (thumbnail)
+      sum += sizeof(Thumbnail) +
+             bytes_of(thumbnail->masked, thumbnail->values, thumbnail->first_column_without_key0);
+  }
+  return sum;
+}
+
+Thumbnails ThumbnailsOfHeads::compute(const PromptRun& run,
+                                      const Computation<Thumbnails>& computation) const {
+  const model::Config& config = run.run->config;
+  const int count = config.n_layer * config.n_head;
+  Thumbnails result;
+  if (computation.partial != nullptr) {
+    result = *computation.partial;
+  } else if (computation.previous != nullptr) {
+    result.of_head = computation.previous->of_head;
+  }
+  result.of_head.resize(count);
+  const std::vector<int> earlier = earlier_occurrences(run.run->tokens);
+  while (result.done < count) {
+    std::vector<model::HeadIndex> heads;
+    std::vector<ThumbnailMaker> makers;
+    const int end = std::min(result.done + kHeadsPerThread * computation.workspace.threads(), count);
+    for (int i = result.done; i < end; ++i) {
+      heads.push_back({i / config.n_head, i % config.n_head});
+      makers.emplace_back(run.run->length(), key_count(run), has_own_keys(run), earlier);
+    }
+    patterns_of(
+        run, heads, computation.workspace,
+        [&](std::size_t index, int first_query, model::ConstFloatRows rows) {
+          makers[index].add(first_query, rows, masked_cells(run, heads[index], first_query, rows),
+                            sees_later(run, heads[index]));
+        },
+        computation.stop);
+    for (ThumbnailMaker& maker : makers) {
+      result.of_head[result.done++] = std::make_shared<const Thumbnail>(std::move(maker).finish());
+    }
+    if (result.done < count) computation.show(result, static_cast<double>(result.done) / count);
+  }
+  return result;
+}
+
+Thumbnails ThumbnailsOfHeads::compute_difference(const PromptRun& run,
+                                                 const Computation<Thumbnails>& computation) const {
+  const model::Config& config = run.run->config;
+  const int count = config.n_layer * config.n_head, length = run.run->length(), keys = key_count(run);
+  Thumbnails result;
+  if (computation.partial != nullptr) result = *computation.partial;
+  result.of_head.resize(count);
+  const PromptRun& baseline = run.baseline ? *run.baseline : run;
+  const std::vector<int> earlier = earlier_occurrences(run.run->tokens),
+                         earlier_there = earlier_occurrences(baseline.run->tokens);
+  const Computation<Pattern> of_patterns{computation.workspace, computation.stop};
+  while (result.done < count) {
+    if (computation.stop.stop_requested()) throw model::Stopped();
+    const PatternOf pattern{result.done / config.n_head, result.done % config.n_head};
+    const Pattern after = pattern.compute(run, of_patterns), before = pattern.compute(baseline, of_patterns),
+                  difference = pattern_difference(after, before, run);
+    ThumbnailMaker maker(length, keys, has_own_keys(run), {});
+    maker.add(0, {difference.values.data(), length, keys, keys}, difference.masked.cells,
+              !difference.masked.causal());
+    Thumbnail thumbnail = std::move(maker).finish();
+    const model::HeadIndex head{pattern.layer, pattern.head};
+    thumbnail.metrics = difference_of(metrics_of(run, head, after, earlier).values(),
+                                      metrics_of(baseline, head, before, earlier_there).values());
+    result.of_head[result.done++] = std::make_shared<const Thumbnail>(std::move(thumbnail));
+    if (result.done < count) computation.show(result, static_cast<double>(result.done) / count);
   }
   return result;
 }

@@ -2,6 +2,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <stop_token>
@@ -11,12 +12,14 @@
 
 #include "app/run/prompt_list.h"
 #include "app/run/question.h"
+#include "model/kernels/view.h"
 #include "model/pass/run.h"
 #include "model/pass/transformer.h"
+#include "viz/scene/scale.h"
 
+// What the patterns of all heads show at a glance: metrics, means over queries of one text or of many, and
+// thumbnails. Files, the command line and the views are all made from the table of metrics.
 namespace headscope::app {
-
-// The table of head metrics. Files, the command line and the views are all made from it.
 
 enum class HeadMetric { first, previous, self, induction, duplicate, entropy, distance, sink };
 inline constexpr std::size_t kHeadMetrics = static_cast<std::size_t>(HeadMetric::sink) + 1;
@@ -58,11 +61,6 @@ struct HeadMetricKind {
 std::span<const HeadMetricKind> head_metrics();
 const HeadMetricKind& kind_of(HeadMetric metric);
 
-/// A query's weights with their entropy and mean distance.
-QueryWeights query_weights(int query, std::span<const float> weights, std::span<const int> earlier);
-
-// Head metrics: means over queries, of one text or of many.
-
 /// For each position, the last earlier position with the same token; -1: none.
 std::vector<int> earlier_occurrences(std::span<const int> tokens);
 
@@ -81,10 +79,9 @@ std::string left_out_words(std::span<const std::int64_t> of_heads);
 /// After minus before, each rounded to float32 as in pictures.
 HeadMetricValues difference_of(const HeadMetricValues& after, const HeadMetricValues& before);
 
-/// The metrics of one head over the queries of any number of texts.
-/// The first query of a text sees only itself and does not count. A query whose weights are all 0, because
-/// all of its keys are masked or an edit says so, attends to nothing: it is left out of all metrics, and
-/// counted.
+/// The metrics of one head over the queries of any number of texts. The first query of a text sees only itself
+/// and does not count. A query whose weights are all 0, because all of its keys are masked or an edit says so,
+/// attends to nothing: it is left out of all metrics, and counted.
 class HeadMetrics {
  public:
   /// Adds the weights of a query of a text, query >= 1: [query + 1], or [T] if it may see later keys.
@@ -111,8 +108,7 @@ void add_head_metrics(const PromptRun& run, model::Workspace& workspace, std::ve
                       std::stop_token stop = {});
 
 /// Random tokens followed by the same tokens: what follows a token is the same both times, and nothing else
-/// about the text is predictable (Olsson et al. 2022, "In-context learning and
-/// induction heads").
+/// about the text is predictable (Olsson et al. 2022, "In-context learning and induction heads").
 struct RepeatedTokens {
   static constexpr int kDefaultLength = 50;  ///< tokens before the repetition, if the context has room
   static constexpr int kDefaultSequences = 8;
@@ -167,6 +163,63 @@ struct MetricsOnRepeated {
                                           const PromptRun&) const {
     return difference_of(after, before);
   }
+};
+
+/// A head's pattern, max-pooled to at most 64 x 64 (row: query, column: key), and the exact metrics of the
+/// whole pattern.
+struct Thumbnail {
+  static constexpr int kMax = 64;
+  int rows = 0;               ///< the run's length if that is smaller
+  int cols = 0;               ///< the number of its keys if that is smaller
+  std::vector<float> values;  ///< [rows, cols]
+  /// [rows]: column 0 pooled without key 0; empty if no keys were pooled.
+  std::vector<float> first_column_without_key0;
+  /// [rows, cols], 1: everything pooled into it is masked; empty: above the diagonal.
+  std::vector<std::uint8_t> masked;
+  viz::ValueRange range;  ///< range of the unmasked cells
+  viz::ValueRange range_without_key0;
+  HeadMetricValues metrics;
+
+  bool is_masked(int row, int col) const {
+    return masked.empty() ? col > row : masked[row * cols + col] != 0;
+  }
+};
+
+/// Makes a thumbnail from a pattern, some rows at a time.
+class ThumbnailMaker {
+ public:
+  /// For a pattern [length, keys]. `own_keys`: whether keys are the queries' tokens. `earlier`:
+  /// earlier_occurrences of the run's tokens, must outlive the maker; empty: no token occurs twice.
+  ThumbnailMaker(int length, int keys, bool own_keys, std::span<const int> earlier);
+  /// Adds rows [n, keys], in order. `masked`: their masked_cells. `later`: whether queries may see keys after
+  /// them.
+  void add(int first_query, model::ConstFloatRows rows, std::span<const std::uint8_t> masked = {},
+           bool later = false);
+  Thumbnail finish() &&;
+
+ private:
+  int length_, keys_;
+  bool own_keys_;
+  Thumbnail thumbnail_;
+  HeadMetrics metrics_;
+  std::span<const int> earlier_;
+};
+
+/// Thumbnails of all heads. While they are computed, missing ones are the previous run's.
+struct Thumbnails {
+  std::vector<std::shared_ptr<const Thumbnail>> of_head;  ///< layer * n_head + head; null: pending
+  int done = 0;                                           ///< number of leading ones that are this run's
+  std::size_t bytes() const;
+};
+
+struct ThumbnailsOfHeads {
+  static constexpr std::string_view kName = "thumbnails";
+  static constexpr Capabilities kNeeds = Capability::patterns;
+  bool operator==(const ThumbnailsOfHeads&) const = default;
+  Thumbnails compute(const PromptRun& run, const Computation<Thumbnails>& computation) const;
+  /// Thumbnails of differences of patterns, pooled after the subtraction; their metrics are the differences
+  /// of the metrics.
+  Thumbnails compute_difference(const PromptRun& run, const Computation<Thumbnails>& computation) const;
 };
 
 }  // namespace headscope::app
