@@ -154,12 +154,18 @@ TEST(Views, AreListedWithTheirOptions) {
   ASSERT_EQ(all.size(), views().size());
   const std::string text = succeed({"views"});
   for (std::size_t i = 0; i < all.size(); ++i) {
-    const View& view = views()[i];
-    EXPECT_EQ(all[i]["id"], view.id);
-    EXPECT_THAT(text, HasSubstr("\n" + std::string(view.id).substr(0, i == 0 ? 0 : 99)));
-    std::size_t options = 0;
-    for (const OptionSpec* option : view.options) options += !option->pane_only;
-    EXPECT_EQ(all[i]["options"].size(), options) << view.id;
+    EXPECT_EQ(all[i]["id"], views()[i].id);
+    EXPECT_THAT(text, HasSubstr(std::string(views()[i].id) + " "));
+    auto written = all[i]["options"].begin();
+    for (const OptionSpec* option : views()[i].options) {
+      if (option->pane_only) continue;
+      ASSERT_NE(written, all[i]["options"].end()) << option->name;
+      EXPECT_EQ((*written)["name"], option->name);
+      EXPECT_EQ(parse_option(*option, (*written)["default"].get<std::string>()), option->default_value);
+      EXPECT_EQ(written->value("most", option->high), option->high);
+      ++written;
+    }
+    EXPECT_EQ(written, all[i]["options"].end());
   }
 }
 

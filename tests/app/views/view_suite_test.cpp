@@ -3,19 +3,13 @@
 #include <array>
 #include <map>
 #include <set>
-#include <sstream>
-#include <variant>
 
-#include "app/cli/arguments/command.h"
-#include "app/cli/commands/figure.h"
-#include "app/cli/program.h"
 #include "app/views/export.h"
+#include "tests/app/cli/command_runs.h"
 #include "tests/app/views/view_suite.h"
 #include "tests/support/matchers.h"
 #include "tests/viz/text_boxes.h"
 #include "tests/viz/xml_check.h"
-
-#include <nlohmann/json.hpp>
 
 #define STB_IMAGE_IMPLEMENTATION
 #define STB_IMAGE_STATIC
@@ -68,50 +62,10 @@ TEST_P(ViewSuite, FlagsReadWhatIsWritten) {
       const std::string text = to_text(*option, value);
       SCOPED_TRACE("--" + std::string(option->name) + " " + text);
       EXPECT_EQ(parse_option(*option, text), value);
-      for (const bool after_view : {true, false}) {
-        std::vector<std::string> arguments{"shot"};
-        if (after_view) arguments = {"plot", GetParam()};
-        if (!after_view && view().place == Place::tab) arguments = {"shot", "--view", GetParam()};
-        for (const char* argument : {"--prompt", "x", "--out", "x.png"}) arguments.emplace_back(argument);
-        arguments.push_back("--" + std::string(option->flag_name()));
-        arguments.push_back(text);
-        const ParsedCommand parsed = parse_command_line(arguments);
-        const auto* plot = command_arguments<PlotCommand>(parsed);
-        const auto* shot = command_arguments<ShotCommand>(parsed);
-        const auto* reply = std::get_if<CommandReply>(&parsed);
-        Options alone;
-        alone.set(*option, value);
-        if (reply && option->applies && !option->applies(alone)) {
-          EXPECT_THAT(reply->text, HasSubstr(" has no effect with "));
-          continue;
-        }
-        ASSERT_TRUE(plot || shot) << (reply ? reply->text : "another command");
-        EXPECT_EQ((plot ? plot->options : shot->options).value(*option), value);
-      }
-    }
-  }
-}
-
-TEST(ViewsJson, ListsAllOfTheTable) {
-  std::istringstream in;
-  std::ostringstream out, err;
-  EXPECT_EQ(run_program({"views", "--json"}, {in, out, err}), 0);
-  const nlohmann::json json = nlohmann::json::parse(out.str());
-  const auto all = views();
-  ASSERT_EQ(json.at("views").size(), all.size());
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    const nlohmann::json& view = json["views"][i];
-    EXPECT_EQ(view.at("id"), all[i].id) << "as in sessions and recipes";
-    ASSERT_EQ(view.at("options").size(), all[i].options.size()) << all[i].id;
-    for (std::size_t k = 0; k < all[i].options.size(); ++k) {
-      const OptionSpec& spec = *all[i].options[k];
-      const nlohmann::json& option = view["options"][k];
-      EXPECT_EQ(option.at("name"), spec.name);
-      EXPECT_EQ(parse_option(spec, option.at("default").get<std::string>()), spec.default_value) << spec.name;
-      if (option.contains("least")) {
-        EXPECT_EQ(option["least"], spec.low) << spec.name;
-        EXPECT_EQ(option["most"], spec.high) << spec.name;
-      }
+      const Words given{"--" + std::string(option->flag_name()), text},
+          named{"--" + std::string(option->name), text};
+      EXPECT_EQ(parsed(Words{GetParam(), "--prompt", "x"} + given).session.options.value(*option), value);
+      EXPECT_EQ(parsed(Words{"shot", "--prompt", "x"} + named).session.options.value(*option), value);
     }
   }
 }
