@@ -57,6 +57,7 @@ class ViewCommand {
     prompts_ = a_.session.prompts ? std::make_shared<const PromptList>(*a_.session.prompts)
                                   : list_of_prompts(a_.over);
     if (engine.mean_over && sets_list_mean(view_, options())) prompts_ = engine.mean_over->over.list;
+    patch_pairs();
     if (needs_list(view_, options()) && !prompts_)
       throw model::RunError("the view " + std::string(view_.id) +
                             " shows a list of prompts; give one with --over");
@@ -81,6 +82,8 @@ class ViewCommand {
   WeightHashes weights_;
   Json how_;  ///< of JSON
   TableFold means_;
+  int number_ = 1;           ///< of the prompt in its list
+  std::string csv_heading_;  ///< of a list; empty: not written yet
 
   Options& options() { return a_.session.options; }
   bool given(const char* name) const { return is_given(app_, name); }
@@ -94,7 +97,7 @@ class ViewCommand {
   void check() {
     const bool picture = is_picture(format_), list = a_.is_list(), to_file = !a_.out.empty() && a_.out != "-";
     const bool numbered = a_.out.find("{n}") != a_.out.npos, many = list && !a_.mean;
-    const bool holds_lines = format_ == Format::text || a_.out.ends_with(".jsonl");
+    const bool holds_lines = format_ == Format::text || format_ == Format::csv || a_.out.ends_with(".jsonl");
     const bool part = a_.prompt.shard.count > 1;
     refuse(
         {{a_.mean && !list, "--mean requires --prompts, the list that the mean is over"},
@@ -116,25 +119,44 @@ class ViewCommand {
          {a_.rows > 0 && picture && !view_.has_list,
           "the view " + std::string(view_.id) + " has no list, so --rows does not apply to its picture"}});
     if (!a_.merge.empty()) return;
+    const bool given_prompt = a_.has_prompt() && a_.recipe.empty();
     choose_list();
-    if (!a_.has_prompt() && !a_.model.patterns && (needs_no_prompt() || is_over_list(view_, options())))
+    if (!a_.has_prompt() && !a_.model.patterns &&
+        (needs_no_prompt(options()) || is_over_list(view_, options())))
       a_.prompt.from = PromptArguments::From::given;
+    refuse({{!a_.over.empty() && !is_mean_picture() && can_show_means(view_) &&
+                 is_over_list(view_, options()) && given_prompt,
+             "--over shows the means of its list instead of a prompt: give only one of them"}});
     require_prompt(a_, true);
     choose_for_second();
     for (const OptionSpec* option : view_.options)
       if (given(option) && !has_effect(view_, *option, options()))
-        throw UsageError("--" + std::string(option->flag_name()) +
-                         " has no effect with the other options; see " + app_.get_name() + " --help");
+        throw UsageError("--" + std::string(option->flag_name()) + " has no effect with " +
+                         obstacle(*option));
     if (!picture) return;
     complete_figure(app_, a_, format_);
     if (format_ != Format::png) a_.figure.scale = figure_for(a_.figure.target).scale;
   }
 
+  /// "--metric kl": the option without which another one would have an effect.
+  std::string obstacle(const OptionSpec& option) {
+    for (const OptionSpec* other : view_.options) {
+      OptionValue value = options().value(*other);
+      const std::string now = "--" + std::string(other->flag_name()) + " " + to_text(*other, value);
+      for (std::size_t i = 0; other != &option && i < std::max<std::size_t>(1, other->choices.size()); ++i) {
+        Options changed = options();
+        changed.set(*other, value = stepped(*other, value, 1));
+        if (option.applies(changed)) return now;
+      }
+    }
+    return "the other options; see " + app_.get_name() + " --help";
+  }
+
   /// Whether, with these options, the view is of the weights alone.
-  bool needs_no_prompt() {
+  bool needs_no_prompt(const Options& options) const {
     if (view_.of_model == nullptr) return !view_.caption.prompt;
     ViewContext context;
-    context.options = options();
+    context.options = options;
     return view_.of_model(context);
   }
 
@@ -157,6 +179,22 @@ class ViewCommand {
       throw UsageError("--over is for views of many prompts: " +
                        list_of_views([](const View& view) { return view.over_list != nullptr; }));
     if (!given(view_.over_list)) options().set(*view_.over_list, view_.over_list_value);
+  }
+
+  /// The pairs of a list that is shown are patched, unless an option says otherwise.
+  void patch_pairs() {
+    if (!prompts_ || !a_.recipe.empty() || view_.with_second == nullptr || given(view_.with_second) ||
+        !is_over_list(view_, options()))
+      return;
+    const auto has_second = [](const ListedPrompt& line) { return line.second.has_value(); };
+    if (std::ranges::none_of(prompts_->prompts, has_second)) return;
+    if (!all_have_second(*prompts_))
+      throw model::RunError(
+          model::quote(prompts_->name) +
+          ": some lines have a second prompt to patch from and some have none; choose what is "
+          "done to all by --" +
+          std::string(view_.with_second->flag_name()));
+    options().set(*view_.with_second, view_.with_second_value);
   }
 
   /// A second prompt or model chooses patching where a view can patch, and another token the difference of
@@ -182,6 +220,7 @@ class ViewCommand {
     } else {
       const auto work = [&](const PromptSource& source, const ListedPrompt& prompt) {
         if (format_ == Format::text && !a_.mean && !source.is_first()) to.out << '\n';
+        number_ = source.number();
         answer(prompt, source.where(), source.file(a_.out), to);
       };
       const PromptsRun done = for_each_prompt(a_, to, work);
@@ -196,6 +235,8 @@ class ViewCommand {
     Options options = a_.session.options;
     Selection selection = a_.session.selection;
     measure_as(prompt, view_, options, selection);
+    if (view_.with_other_token != nullptr && given(view_.with_other_token))
+      options.set(*view_.with_other_token, a_.session.options.value(*view_.with_other_token));
     if (prompt.second && view_.with_second != nullptr && !given(view_.with_second))
       options.set(*view_.with_second, view_.with_second_value);
     const auto run = std::make_shared<const PromptRun>(
@@ -244,6 +285,14 @@ class ViewCommand {
       fail("the recipe's continuations have token ids that the model " + model::quote(run->model->name) +
            " does not have");
     if (view_.refuse) fail(view_.refuse(c));
+    if (!engine_->edits.empty() && needs_no_prompt(options))
+      fail("with these options, the view " + std::string(view_.id) +
+           " is about the unedited model; leave the edits out");
+    const bool aligned = given("--align") || !a_.recipe.empty();
+    if (!aligned && view_.on_baseline != nullptr && view_.on_baseline(c) && run->baseline &&
+        run->baseline->run->length() != run->run->length())
+      fail("the second prompt has " + counted(run->baseline->run->length(), "token") +
+           ", but the prompt has " + grouped(run->run->length()) + "; give --align to match them");
     if (side != Side::run && !run->baseline)
       fail("there is nothing to compare with: --show needs --edit, --second or --second-model");
     if (side == Side::difference && !view_.shows_difference)
@@ -293,27 +342,54 @@ class ViewCommand {
     const View* const shown[] = {&view_};
     for (const OptionSpec* option : chosen_options(shown, options))
       json[std::string(option->flag_name())] = utf8_or_replacement(to_text(*option, options.value(*option)));
+    if (a_.session.side != Side::run) json["show"] = name_of(kSideNames, a_.session.side);
+    if (given("--align")) json["align"] = name_of(kAlignmentNames, a_.session.second->alignment);
     if (view_.caption.head) json["layer"] = selection.layer, json["head"] = selection.head;
     return json;
   }
 
   void write_table(const ViewContext& c, const std::string& where, const std::string& out,
                    const Streams& to) {
-    const Table table = exported_table(view_, c);
+    Table table = exported_table(view_, c);
     if (table.empty()) throw model::RunError("the view " + std::string(view_.id) + " has no numbers here");
-    if (a_.mean) {
-      return means_.add(TableFold(table, where), where);
-    }
+    if (a_.mean) return means_.add(TableFold(table, where), where);
+    const bool one_file = out == a_.out;
+    if (format_ == Format::csv && one_file && a_.is_list()) number_rows(table);
     Json json;
-    if (format_ == Format::json)
+    if (format_ == Format::json) {
       json = {{"how", with_prompt(how_, *c.run)},
               {"view", view_.id},
               {"options", options_json(c.options, c.selection)}};
-    const std::string text = written(table, std::move(json));
-    if (out == a_.out)
+      if (a_.is_list()) json["prompt"] = number_;
+    }
+    std::string text = written(table, std::move(json));
+    if (format_ == Format::csv && one_file && a_.is_list()) text = below_first_heading(text, where);
+    if (one_file)
       to.out << text;
     else
       write_output(out, format_, (a_.byte_order_mark ? std::string(kByteOrderMark) : "") + text, streams_);
+  }
+
+  /// The tables of a list's prompts in one CSV: the first column says of which prompt a row is.
+  void number_rows(Table& table) const {
+    Column numbers = key_column("prompt");
+    numbers.cells = std::vector<double>(table.rows(), number_);
+    if (table.columns.front().name == numbers.name) return;
+    table.columns.insert(table.columns.begin(), std::move(numbers));
+  }
+  /// All but the heading, unless it is the first. Throws model::RunError for another one.
+  std::string below_first_heading(const std::string& csv, const std::string& where) {
+    const std::size_t end = csv.find('\n') + 1;
+    const std::string heading = csv.substr(0, end);
+    if (csv_heading_.empty()) {
+      csv_heading_ = heading;
+      return csv;
+    }
+    if (heading != csv_heading_)
+      throw model::RunError(where +
+                            "its table has other columns than the first one; put {n} into the file's "
+                            "name, so that each has a file");
+    return csv.substr(end);
   }
 
   /// The table in the answer's format; `json`: what JSON says before it.

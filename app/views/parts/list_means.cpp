@@ -141,10 +141,12 @@ Picture build(const View& view, const ViewContext& c) {
   if (!list.lay_out(below_title(c))) return too_small(c, "for the list");
   Picture picture = blank(c);
   const bool complete = progress.done == c.prompts->prompts.size();
-  paint_title(picture, c, view.title,
-              !complete                           ? prompts + "; mean so far"
-              : means->answer->fold.prompts() > 1 ? "mean of " + prompts + ", ± standard error"
-                                                  : "mean of " + prompts);
+  std::string about = !complete                           ? prompts + "; mean so far"
+                      : means->answer->fold.prompts() > 1 ? "mean of " + prompts + ", ± standard error"
+                                                          : "mean of " + prompts;
+  for (const TableFact& fact : means->answer->means->facts)  // what all prompts have in common
+    if (const auto* words = std::get_if<std::string>(&fact.value)) about += "; " + fact.name + ": " + *words;
+  paint_title(picture, c, view.title, about);
   list.paint(picture);
   return picture;
 }
