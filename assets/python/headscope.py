@@ -201,11 +201,19 @@ class Headscope:
             lines = [_line(prompt) for prompt in prompts]
             if not lines:
                 raise HeadscopeError("prompts is empty: give at least one prompt", 2)
-            input, prompts = "".join(line + "\n" for line in lines), "-"
+            text = "".join(line + "\n" for line in lines)
+            if options.get("mean") and "out" in options:  # a picture of means reads a file
+                with tempfile.TemporaryDirectory(prefix="headscope-") as folder:
+                    file = Path(folder) / "prompts.jsonl"
+                    file.write_text(text, encoding="utf-8")
+                    return self.run(*command, prompts=file, **{name.replace("-", "_"): value for name, value in options.items()})
+            input, prompts = text, "-"
         if prompts is not None:
             options["prompts"] = prompts
         if isinstance(options.get("prompt"), bytes):  # which need not be UTF-8
             input, options["prompt-file"] = options.pop("prompt"), "-"
+        elif isinstance(options.get("prompt"), (int, float)):
+            raise TypeError("a prompt is a text, bytes or a list of ids")
         elif not isinstance(options.get("prompt", ""), str):
             options["ids"] = options.pop("prompt")
         if "out" not in options and command and command[0] not in ("trace", "shot", "get") and "--help" not in command:

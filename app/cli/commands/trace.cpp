@@ -198,6 +198,8 @@ void check_trace(const CLI::App& app, const Arguments& a, const Tracing& tracing
   refuse(
       {{a.out.empty(), "--out is missing, e.g. --out run.safetensors"},
        {a.out == "-", "a trace cannot be written to standard output; name a file after --out"},
+       {!a.out.ends_with(".safetensors"),
+        "the file after --out must end in .safetensors; " + model::quote(a.out) + " does not"},
        {a.is_list() && a.out.find("{n}") == a.out.npos,
         "with --prompts there is a file for each: --out needs {n}, which becomes the prompt's number"},
        {tokens < 1 && !tracing.token.empty(), "--token is for --gradients logit, difference or logprob"},
