@@ -15,7 +15,7 @@ constexpr const char* kBad = "\"one\"\nnot json\n{\"ids\": [999999]}\n\"four\"\n
 
 /// Pairs that differ in a name, which the model guesses again.
 std::string pairs(int count) {
-  const Words names{"Fox", "Badger", "Wolf", "Bear", "King"};
+  const Words names{"Fox", "Badger", "Wolf", "Lion", "King"};
   std::string lines;
   for (int i = 0; i < count; ++i) {
     const std::string &here = names[i % names.size()],
