@@ -385,6 +385,7 @@ void add_view_option(CLI::App& app, Arguments& a, const OptionSpec& option, cons
   const auto set = [&a, &option, name](const std::string& text) {
     OptionSpec named = option;  // in messages
     named.name = name;
+    refuse({{text.empty(), "--" + name + " is empty"}});  // CLI11 checks no value that may be left out
     const bool is_switch = std::holds_alternative<bool>(option.default_value);
     try {
       a.session.options.set(option, parse_option(named, is_switch && text == "true" ? "yes" : text));
@@ -394,7 +395,6 @@ void add_view_option(CLI::App& app, Arguments& a, const OptionSpec& option, cons
   };
   auto* added = app.add_option_function<std::string>("--" + name, set, std::string(option.help))
                     ->type_name(values_of(option))
-                    ->check(kNotEmpty)
                     ->group(group);
   if (std::holds_alternative<bool>(option.default_value)) added->expected(0, 1);
 }

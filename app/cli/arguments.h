@@ -71,7 +71,9 @@ constexpr bool is_picture(Format format) {
 
 /// The arguments of a command, as far as it takes them.
 struct Arguments {
-  explicit Arguments(std::shared_ptr<KeptModels> kept) : models(std::move(kept)) {}
+  explicit Arguments(std::shared_ptr<KeptModels> kept) : models(std::move(kept)) {
+    session.prompt.start_token.reset();  // as the tokenizer's files say
+  }
 
   Session session;  ///< what is run and shown, as recipes have it; of `prompt.from` given: its prompt
   Figure figure;    ///< how a picture of it is made

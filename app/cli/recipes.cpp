@@ -117,7 +117,8 @@ void find_subject(Arguments& a, const fs::path& file) {
   std::optional<Session::Second>& second = a.session.second;
   if (!a.model.patterns) {
     if (second && !second->attention.empty()) second.reset();
-    if (a.second_model || !a.session.second_model) return;
+    if (!a.session.second_model) return;
+    if (a.second_model) return a.session.second_model->weights.clear();  // any will do
     const Session::Model& wanted = *a.session.second_model;
     const auto cache = hugging_face_cache(process_environment());
     const auto models = cache ? discover_models(*cache) : std::vector<DiscoveredModel>{};
@@ -153,9 +154,8 @@ void require_weights(const Arguments& a, const WeightHashes& found) {
     check(a.session.model, found.model,
           (a.model.patterns ? "the file " : "the model ") + model::quote(*a.model.name),
           a.model.patterns ? "--attention" : "--model");
-  if (a.second_model && a.session.second_model && a.second_model->name == a.session.second_model->name)
-    check(*a.session.second_model, found.second, "the second model " + model::quote(*a.second_model->name),
-          "--second-model");
+  if (const auto& second = a.session.second_model)
+    check(*second, found.second, "the second model " + model::quote(second->name), "--second-model");
 }
 
 Recipe recipe_of(const Arguments& a, const View& view, const PromptRun& run, const WeightHashes& weights) {

@@ -444,7 +444,9 @@ class ViewCommand {
         if (!shards.insert(shard.at("index").get<int>()).second)
           throw wrong("it has the same part of the prompts as another file");
         skipped += part.at("skipped").get<int>();
-        const bool has_prompts = part.at("facts").value("prompts", 0) > 0;
+        const int prompts = part.at("facts").at("prompts").get<int>();
+        if (prompts < 0) throw no_means();
+        const bool has_prompts = prompts > 0;
         for (const char* member : {"how", "options"})
           if (has_prompts && means_.prompts() > 0 && all.at(member) != part.at(member))
             throw wrong("its \"" + std::string(member) + "\" differs from that of " +
