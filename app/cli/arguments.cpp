@@ -19,7 +19,6 @@ using model::quote;
 using From = PromptArguments::From;
 
 constexpr double kMaxPixels = 4e8;
-constexpr int kMaxShards = 1000000;
 
 CLI::Option* add_text(CLI::App& app, const std::string& name, const char* values, std::string& text,
                       const std::string& help) {
@@ -284,6 +283,7 @@ void add_attention(CLI::App& app, Arguments& a) {
       app.add_option_function<std::string>(
              "--attention",
              [&a](const std::string& name) {
+               if (a.model.by_name) a.prompt.from = From::nothing;  // the recipe's
                a.model.name = name, a.model.patterns = true, a.model.by_name = false;
              },
              "attention patterns instead of a model and a prompt: tensors\nblocks.L.attn.hook_pattern, as "
@@ -412,7 +412,7 @@ Format format_of(const CLI::App& app, const Arguments& a, const std::string& for
     name = lowered(system::text_of(system::path_of(a.out).extension()));
     if (!name.empty()) name.erase(0, 1);
     if (name == "jsonl") name = "json";
-  } else if (name.empty() && a.out.empty()) {
+  } else if (name.empty() && (a.json || a.out.empty())) {
     name = a.json ? "json" : "txt";
   }
   const auto* const row = std::ranges::find(kFormats, name, &Named<Format>::name);

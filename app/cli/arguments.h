@@ -43,6 +43,8 @@ struct ModelArguments {
   bool get = false;       ///< fetch it from the hub if it is not on this machine
 };
 
+inline constexpr int kMaxShards = 1000000;
+
 /// Every `count`-th prompt of a list, starting at `index`.
 struct Shard {
   int index = 0;

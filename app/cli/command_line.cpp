@@ -124,7 +124,8 @@ std::variant<std::string, Task> parse_command_line(const std::vector<std::string
     }
     std::string recipe;
     std::vector<std::string> words = for_parser(app, rest, recipe);
-    if (!recipe.empty() && app.get_option_no_throw("--recipe") != nullptr)
+    const bool helps = std::ranges::count(words, "--help") + std::ranges::count(words, "-h") > 0;
+    if (!helps && !recipe.empty() && app.get_option_no_throw("--recipe") != nullptr)
       take_recipe(*task.arguments, system::path_of(recipe), view);
     app.parse(words);
     for (const CLI::App* misplaced : app.get_subcommands())

@@ -212,7 +212,11 @@ PromptRun run_prompt(Engine& engine, const Arguments& a, Prompt prompt, const st
   const auto& of_session = a.session.second;
   if (of_session) what.alignment = of_session->alignment;
   if (second || (of_session && of_session->on && of_session->attention.empty() && !engine.model->patterns))
-    what.second = Prompt{second ? *second : of_session->text, {}, a.session.prompt.start_token};
+    what.second = Prompt{.text = second ? *second : of_session->text,
+                         .ids = {},
+                         .start_token = a.session.prompt.start_token,
+                         .edits = {},
+                         .plain = a.session.prompt.plain};
   return saying_where(where, [&] { return run_prompt(what, {engine.workspace, {}, hooks, &engine.plan}); });
 }
 

@@ -96,7 +96,7 @@ void take_recipe(Arguments& a, const fs::path& file, const View* view) {
                           model::quote(recipe.program) + "), which this version does not have");
   const bool of_window = recipe.figure && recipe.figure->window;
   a.session = std::move(recipe.session);
-  if (recipe.figure && of_window == (view == nullptr)) a.figure = *recipe.figure;
+  if (recipe.figure && of_window == (view == nullptr)) a.figure = *recipe.figure, a.rows = a.figure.rows;
   if (view != nullptr) a.session.view = view->id, a.session.options = options_of(*view, a.session.options);
   a.model.patterns = !a.session.model.attention.empty();
   a.model.name = a.model.patterns ? a.session.model.attention : a.session.model.name;

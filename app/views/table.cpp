@@ -235,7 +235,7 @@ std::string to_text(const Table& table) {
   }
   if (const std::size_t left = table.columns.size() - columns.size(); left > 0)
     text +=
-        "and " + counted(static_cast<std::int64_t>(left), "more column") + ", which files and JSON have\n";
+        "and " + counted(static_cast<std::int64_t>(left), "more column") + ", which CSV and JSON have\n";
   return text;
 }
 

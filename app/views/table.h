@@ -108,9 +108,10 @@ struct Table {
   }
   /// The same of what the numbers are about: a position, an id.
   template <class Value>
-  void about(std::string name, const Value& value) {
-    fact(std::move(name), value);
-    facts.back().about = true;
+  void about(std::string name, const Value& value, std::string unit = {}) {
+    const std::size_t before = facts.size();
+    fact(std::move(name), value, std::move(unit));
+    if (facts.size() > before) facts.back().about = true;
   }
   /// Appends columns "[0]", "[1]", ... for the components of vectors.
   void add_components(int count);

@@ -17,7 +17,7 @@ double number_at(const Table& table, std::size_t column, std::size_t row) {
 }
 
 Cell cell_at(const Column& column, std::size_t row) {
-  if (const auto* texts = std::get_if<std::vector<std::string>>(&column.cells)) return texts->at(row);
+  if (const auto* texts = std::get_if<std::vector<std::string>>(&column.cells)) return texts->at(row).empty() ? Cell() : Cell(texts->at(row));
   const double number = std::get<std::vector<double>>(column.cells).at(row);
   return std::isfinite(number) ? Cell(number) : Cell();
 }

@@ -216,8 +216,9 @@ class Headscope:
             raise TypeError("a prompt is a text, bytes or a list of ids")
         elif not isinstance(options.get("prompt", ""), str):
             options["ids"] = options.pop("prompt")
-        if "out" not in options and command and command[0] not in ("trace", "shot", "get") and "--help" not in command:
-            options.setdefault("json", True)
+        words = {word.partition("=")[0] for word in command}
+        if not {"out", "json"} & options.keys() and not {"--out", "--json", "--help"} & words and "".join(command[:1]) not in ("trace", "shot", "get"):
+            options["json"] = True
         request = {"args": [*command, *(argument for name, value in options.items() for argument in _arguments(name, value))]}
         if input is not None:
             name, text = ("input_base64", base64.b64encode(input).decode()) if isinstance(input, bytes) else ("input", input)
@@ -237,7 +238,7 @@ class Headscope:
     def _printed(answer, options):
         """What a command printed."""
         data = base64.b64decode(answer["base64"], validate=True) if "base64" in answer else answer["text"].encode()
-        if options.get("json"):
+        if options.get("json") and "out" not in options:
             answers = [_with_arrays(json.loads(line)) for line in data.splitlines()]
             return answers if "prompts" in options and not options.get("mean") else answers[0]
         if options.get("out") == "-" and options.get("format") not in ("csv", "txt", "json"):

@@ -30,6 +30,10 @@ namespace {
 constexpr const char* kFormatsOfViews = "txt|json|csv|png|svg|pdf";
 constexpr int kRowsOfText = 40;
 
+// Of an answer that --merge reads.
+constexpr std::size_t kMaxPartBytes = std::size_t{512} << 20;
+const model::JsonLimits kPartLimits{.values = std::size_t{1} << 25};
+
 FileFormat file_format(Format format) {
   return format == Format::svg ? FileFormat::svg : format == Format::pdf ? FileFormat::pdf : FileFormat::png;
 }
@@ -54,8 +58,8 @@ class ViewCommand {
     Engine engine = start_engine(a_, streams_, Capability::patterns);
     engine_ = &engine;
     if (const std::string why = missing(*engine.model, view_.needs); !why.empty()) throw model::RunError(why);
-    prompts_ = a_.session.prompts ? std::make_shared<const PromptList>(*a_.session.prompts)
-                                  : list_of_prompts(a_.over);
+    prompts_ = a_.over.empty() && a_.session.prompts ? std::make_shared<const PromptList>(*a_.session.prompts)
+                                                     : list_of_prompts(a_.over);
     if (engine.mean_over && sets_list_mean(view_, options())) prompts_ = engine.mean_over->over.list;
     patch_pairs();
     if (needs_list(view_, options()) && !prompts_)
@@ -118,7 +122,14 @@ class ViewCommand {
           "--align requires --second"},
          {a_.rows > 0 && picture && !view_.has_list,
           "the view " + std::string(view_.id) + " has no list, so --rows does not apply to its picture"}});
-    if (!a_.merge.empty()) return;
+    if (!a_.merge.empty()) return refuse_others({"merge", "json", "out", "format", "bom", "rows"}, "--merge");
+    if (is_mean_picture())
+      for (const char* option : {"--query", "--key", "--second", "--second-model", "--no-special", "--shard",
+                                 "--skip-errors", "--show", "--edit", "--edits"})
+        if (given(option))
+          throw UsageError(std::string(option) +
+                           " does not apply to a picture of means: they are of each prompt in the unedited "
+                           "model, measured as its line says");
     const bool given_prompt = a_.has_prompt() && a_.recipe.empty();
     choose_list();
     if (!a_.has_prompt() && !a_.model.patterns &&
@@ -127,6 +138,9 @@ class ViewCommand {
     refuse({{!a_.over.empty() && !is_mean_picture() && can_show_means(view_) &&
                  is_over_list(view_, options()) && given_prompt,
              "--over shows the means of its list instead of a prompt: give only one of them"}});
+    refuse({{a_.mean && !is_mean_picture() && (needs_no_prompt(options()) || is_over_list(view_, options())),
+             "with these options, the view " + std::string(view_.id) +
+                 " is the same for every prompt; leave out --mean"}});
     require_prompt(a_, true);
     choose_for_second();
     for (const OptionSpec* option : view_.options)
@@ -138,6 +152,13 @@ class ViewCommand {
     if (format_ != Format::png) a_.figure.scale = figure_for(a_.figure.target).scale;
   }
 
+  /// Throws UsageError for an option other than these.
+  void refuse_others(std::initializer_list<std::string_view> allowed, const std::string& beside) const {
+    for (const CLI::Option* option : app_.get_options())
+      if (option->count() > 0 && std::ranges::count(allowed, option->get_lnames().front()) == 0)
+        throw UsageError(option->get_name() + " does not apply to " + beside);
+  }
+
   /// "--metric kl": the option without which another one would have an effect.
   std::string obstacle(const OptionSpec& option) {
     for (const OptionSpec* other : view_.options) {
@@ -146,7 +167,7 @@ class ViewCommand {
       for (std::size_t i = 0; other != &option && i < std::max<std::size_t>(1, other->choices.size()); ++i) {
         Options changed = options();
         changed.set(*other, value = stepped(*other, value, 1));
-        if (option.applies(changed)) return now;
+        if (has_effect(view_, option, changed)) return now;
       }
     }
     return "the other options; see " + app_.get_name() + " --help";
@@ -219,7 +240,8 @@ class ViewCommand {
       answer({}, "", a_.out, to);
     } else {
       const auto work = [&](const PromptSource& source, const ListedPrompt& prompt) {
-        if (format_ == Format::text && !a_.mean && !source.is_first()) to.out << '\n';
+        if (format_ == Format::text && !a_.mean && one_file && source.is_list())
+          to.out << (source.is_first() ? "" : "\n") << "prompt " << source.number() << ":\n";
         number_ = source.number();
         answer(prompt, source.where(), source.file(a_.out), to);
       };
@@ -285,7 +307,7 @@ class ViewCommand {
       fail("the recipe's continuations have token ids that the model " + model::quote(run->model->name) +
            " does not have");
     if (view_.refuse) fail(view_.refuse(c));
-    if (!engine_->edits.empty() && needs_no_prompt(options))
+    if ((given("--edit") || given("--edits")) && needs_no_prompt(options))
       fail("with these options, the view " + std::string(view_.id) +
            " is about the unedited model; leave the edits out");
     const bool aligned = given("--align") || !a_.recipe.empty();
@@ -343,7 +365,15 @@ class ViewCommand {
     for (const OptionSpec* option : chosen_options(shown, options))
       json[std::string(option->flag_name())] = utf8_or_replacement(to_text(*option, options.value(*option)));
     if (a_.session.side != Side::run) json["show"] = name_of(kSideNames, a_.session.side);
-    if (given("--align")) json["align"] = name_of(kAlignmentNames, a_.session.second->alignment);
+    const Selection& chosen = a_.session.selection;
+    if (chosen.query >= 0) json["query"] = chosen.query;
+    if (chosen.key >= 0) json["key"] = chosen.key;
+    if (a_.session.prompt.plain) json["no-special"] = true;
+    if (const auto& second = a_.session.second; second && second->on) {
+      if (second->attention.empty() && given("--second")) json["second"] = utf8_or_replacement(second->text);
+      if (second->alignment != Alignment::position)
+        json["align"] = name_of(kAlignmentNames, second->alignment);
+    }
     if (view_.caption.head) json["layer"] = selection.layer, json["head"] = selection.head;
     return json;
   }
@@ -395,7 +425,8 @@ class ViewCommand {
   /// The table in the answer's format; `json`: what JSON says before it.
   std::string written(const Table& table, Json json) const {
     const bool as_text = format_ == Format::text;
-    const int most = given("--rows") || !as_text ? a_.rows : kRowsOfText;
+    const bool on_screen = as_text && (a_.out.empty() || a_.out == "-");
+    const int most = given("--rows") || !on_screen ? a_.rows : kRowsOfText;
     const Table shown = as_text || most > 0 ? strongest(table, static_cast<std::size_t>(most)) : table;
     if (format_ == Format::csv) return to_csv(shown);
     if (as_text) {
@@ -428,21 +459,26 @@ class ViewCommand {
     Json all;
     int skipped = 0;
     std::set<int> shards;
-    std::size_t count = 0;  // of the parts that there are
+    int count = 0;  // of the parts that there are
     for (const std::string& name : a_.merge) {
       const auto wrong = [&](const std::string& why) { return model::LoadError(name + ": " + why); };
       const auto no_means = [&] {
         return wrong("expected the JSON that --mean writes, found something else");
       };
       try {
-        Json part = model::parse_json<Json>(model::read_file(system::path_of(name)), name);
+        Json part = model::parse_json<Json>(model::read_file(system::path_of(name), kMaxPartBytes), name,
+                                            kPartLimits);
         if (part.at("view") != view_.id)
           throw wrong("expected means of the view " + std::string(view_.id) + ", found those of " +
                       model::quote(part["view"].get<std::string>()));
-        const Json shard = part.value("shard", Json({{"index", -1}, {"count", 1}}));
-        count = shard.at("count").get<std::size_t>();
-        if (!shards.insert(shard.at("index").get<int>()).second)
-          throw wrong("it has the same part of the prompts as another file");
+        const Json shard = part.value("shard", Json({{"index", 0}, {"count", 1}}));
+        const double index = shard.at("index").get<double>(), of = shard.at("count").get<double>();
+        if (!(index >= 0 && index < of && of <= kMaxShards) || (count > 0 && of != count))
+          throw wrong("expected a part of a list in as many parts as the first file's, found part " +
+                      shard.dump());
+        count = static_cast<int>(of);
+        if (!shards.insert(static_cast<int>(index)).second)
+          throw wrong("it has the same prompts as another file");
         skipped += part.at("skipped").get<int>();
         const int prompts = part.at("facts").at("prompts").get<int>();
         if (prompts < 0) throw no_means();
@@ -459,10 +495,11 @@ class ViewCommand {
         throw no_means();
       }
     }
-    if (shards.size() != count)
-      throw model::LoadError("found " + counted(static_cast<std::int64_t>(shards.size()), "part") +
-                             " of a list of " + std::to_string(count) + "; --merge takes all of them");
+    if (std::ssize(shards) < count)
+      throw model::LoadError("found " + std::to_string(shards.size()) + " of " + std::to_string(count) +
+                             " parts; --merge takes all of them");
     AnswerFile file(a_.out, streams_);
+    if (a_.byte_order_mark) file.streams().out << kByteOrderMark;
     file.streams().out << written(
         means_.means(),
         {{"how", all["how"]}, {"view", view_.id}, {"options", all["options"]}, {"skipped", skipped}});

@@ -78,6 +78,8 @@ std::string file_or_no_command(const std::string& name) {
   for (const View& view : views()) commands.emplace_back(view.id);
   if (std::ranges::count(commands, name) > 0)
     throw UsageError("the command comes first: headscope " + name + " …");
+  if (name == "plot")
+    throw UsageError("plot is gone: a view is a command itself, e.g. headscope heatmap --out a.png");
   const std::string meant = nearest(name, commands);
   throw UsageError("unknown command " + model::quote(name) +
                    (meant.empty() ? "" : "; did you mean " + meant + "?"));

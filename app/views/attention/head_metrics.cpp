@@ -381,8 +381,8 @@ Table table(const ViewContext& c) {
     result.fact("skipped prompts", list->skipped);
   } else if (ignores_prompt(c)) {
     const RepeatedTokens texts = repeated_tokens(c);
-    result.fact("sequences", n->measured.sequences);
-    result.fact("length", texts.length, "tokens");
+    result.about("sequences", n->measured.sequences);
+    result.about("length", texts.length, "tokens");
     result.about("seed", texts.seed);
   }
   for (int head = 0; head < n->done; ++head) {

@@ -302,8 +302,8 @@ Table table(const ViewContext& c) {
   Table result{key_column("layer"), key_column("head"), key_column("query"), key_column("key"),
                difference_column_prefix(c) + "weight"};
   result.ranked_by = result.columns.back().name;
-  if (rows < length) result.fact("queries per cell", 1.0 * length / rows);
-  if (cols < keys) result.fact("keys per cell", 1.0 * keys / cols);
+  if (rows < length) result.about("queries per cell", 1.0 * length / rows);
+  if (cols < keys) result.about("keys per cell", 1.0 * keys / cols);
   for (int i = 0; i < c.run->run->config.n_layer * heads; ++i) {
     const Thumbnail* t = thumbnail_of(*thumbnails, i);
     for (int query = 0; query < rows && t; ++query)

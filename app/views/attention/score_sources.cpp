@@ -410,7 +410,7 @@ Table table(const ViewContext& c) {
   add_head_facts(result, c);
   add_query_facts(result, c);
   add_token_facts(result, c.run->tokens, "key", n->terms.key);
-  result.fact("scale", c.run->run->config.attention_scale(n->terms.layer));
+  result.about("scale", c.run->run->config.attention_scale(n->terms.layer));
   result.fact(value, of.score);
   result.fact("sum", of.sum());
   result.fact("rounding error", of.rounding_error());

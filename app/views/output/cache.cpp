@@ -293,7 +293,7 @@ Table table(const ViewContext& c) {
     add_row(result, i, passes->names[i], pass.kept, pass.computed,
             passes->bytes_a_token * static_cast<std::size_t>(pass.length()));
   }
-  result.fact("keys and values of a position", passes->bytes_a_token, "bytes");
+  result.about("keys and values of a position", passes->bytes_a_token, "bytes");
   result.fact("positions computed", with_cache(*passes));
   result.fact("positions computed without a cache", without_cache(*passes));
   return result;

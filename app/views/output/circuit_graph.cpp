@@ -392,7 +392,7 @@ Table table(const ViewContext& c) {
   add_measured(result, c, measured_of(c, circuit));
   const CircuitCut cut = cut_of(c);
   result.fact("method", name_of(kCircuitMethods, c.options[kMethod]));
-  if (c.options[kMethod] == CircuitMethod::integrated) result.fact("steps", c.options[kSteps]);
+  if (c.options[kMethod] == CircuitMethod::integrated) result.about("steps", c.options[kSteps]);
   result.fact("elsewhere", name_of(kCircuitElsewhere, elsewhere_of(cut)));
   result.fact("uncut positions", CutOf{cut}.uncut_positions(*c.run));
   result.fact("parts", count_parts(circuit, n->edges));

@@ -360,7 +360,7 @@ Table table(const ViewContext& c) {
     result.fact("baseline", name_of(kSaliencyBaselines, c.options[kBaseline]));
     result.fact("baseline value", of.start, unit);
     result.fact("error", of.error(), unit);
-    result.fact("gradients", of.gradients);
+    result.about("gradients", of.gradients);
   }
   return result;
 }
