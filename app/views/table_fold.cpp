@@ -17,7 +17,8 @@ double number_at(const Table& table, std::size_t column, std::size_t row) {
 }
 
 Cell cell_at(const Column& column, std::size_t row) {
-  if (const auto* texts = std::get_if<std::vector<std::string>>(&column.cells)) return texts->at(row).empty() ? Cell() : Cell(texts->at(row));
+  if (const auto* texts = std::get_if<std::vector<std::string>>(&column.cells))
+    return texts->at(row).empty() ? Cell() : Cell(texts->at(row));
   const double number = std::get<std::vector<double>>(column.cells).at(row);
   return std::isfinite(number) ? Cell(number) : Cell();
 }
@@ -111,6 +112,7 @@ TableFold TableFold::of_means(const Table& means, const std::string& where) try 
     fold.add_row(std::move(row), where);
   }
   const auto number = [&](std::size_t fact) { return std::get<double>(means.facts.at(fact).value); };
+  if (means.facts.at(0).name != kPrompts) throw std::out_of_range(kPrompts);
   fold.prompts_ = tally_of(0, 0, number(0)).count;
   for (std::size_t i = 1; i < means.facts.size(); ++i) {
     const TableFact& fact = means.facts[i];

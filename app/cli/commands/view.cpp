@@ -86,6 +86,7 @@ class ViewCommand {
   WeightHashes weights_;
   Json how_;  ///< of JSON
   TableFold means_;
+  Selection chosen_;         ///< for the prompt, as given
   int number_ = 1;           ///< of the prompt in its list
   std::string csv_heading_;  ///< of a list; empty: not written yet
 
@@ -268,6 +269,7 @@ class ViewCommand {
       const bool of_recipe = !a_.recipe.empty() && !given(option);
       return (of_recipe ? "; it comes from the recipe: override it with " : "; see ") + std::string(option);
     });
+    chosen_ = selection;
     DirectAnswers answers(run, engine_->workspace, progress_of(where, streams_));
     saying_where(where, [&] {
       const ViewContext context = context_of(run, options, selection, answers);
@@ -365,12 +367,11 @@ class ViewCommand {
     for (const OptionSpec* option : chosen_options(shown, options))
       json[std::string(option->flag_name())] = utf8_or_replacement(to_text(*option, options.value(*option)));
     if (a_.session.side != Side::run) json["show"] = name_of(kSideNames, a_.session.side);
-    const Selection& chosen = a_.session.selection;
-    if (chosen.query >= 0) json["query"] = chosen.query;
-    if (chosen.key >= 0) json["key"] = chosen.key;
+    if (selection.query >= 0) json["query"] = selection.query;
+    if (selection.key >= 0) json["key"] = selection.key;
     if (a_.session.prompt.plain) json["no-special"] = true;
     if (const auto& second = a_.session.second; second && second->on) {
-      if (second->attention.empty() && given("--second")) json["second"] = utf8_or_replacement(second->text);
+      if (a_.mean && given("--second")) json["second"] = utf8_or_replacement(second->text);
       if (second->alignment != Alignment::position)
         json["align"] = name_of(kAlignmentNames, second->alignment);
     }
@@ -389,7 +390,7 @@ class ViewCommand {
     if (format_ == Format::json) {
       json = {{"how", with_prompt(how_, *c.run)},
               {"view", view_.id},
-              {"options", options_json(c.options, c.selection)}};
+              {"options", options_json(c.options, chosen_)}};
       if (a_.is_list()) json["prompt"] = number_;
     }
     std::string text = written(table, std::move(json));
