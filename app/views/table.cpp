@@ -208,14 +208,14 @@ Table strongest(const Table& table, std::size_t most) {
 std::string to_text(const Table& table) {
   constexpr std::size_t kMostColumns = 32;  // a vector's components are for files
   std::string text;
-  for (const TableFact& fact : table.facts) text += fact.name + ": " + fact_text(fact) + "\n";
+  for (const TableFact& fact : table.facts) text += terminal_safe(fact.name) + ": " + fact_text(fact) + "\n";
   if (table.empty()) return text;
   if (table.rows() == 0) return text + "no rows\n";
   if (!table.facts.empty()) text += "\n";
   std::vector<Texts> columns;
   std::vector<std::size_t> widths;
   for (const Column& column : table.columns | std::views::take(kMostColumns)) {
-    Texts& lines = columns.emplace_back(Texts{heading(column)});
+    Texts& lines = columns.emplace_back(Texts{terminal_safe(heading(column))});
     if (const auto* texts = std::get_if<Texts>(&column.cells)) {
       for (const std::string& cell : *texts) lines.push_back(terminal_safe(cell));
     } else {
@@ -234,8 +234,7 @@ std::string to_text(const Table& table) {
     text += written.substr(0, written.find_last_not_of(' ') + 1) + "\n";
   }
   if (const std::size_t left = table.columns.size() - columns.size(); left > 0)
-    text +=
-        "and " + counted(static_cast<std::int64_t>(left), "more column") + ", which CSV and JSON have\n";
+    text += "and " + counted(static_cast<std::int64_t>(left), "more column") + ", which CSV and JSON have\n";
   return text;
 }
 
@@ -248,17 +247,18 @@ nlohmann::ordered_json table_json(const Table& table) {
   Json facts = Json::object(), columns = Json::object(), units = Json::object();
   for (const TableFact& fact : table.facts) {
     const auto* number = std::get_if<double>(&fact.value);
-    facts[fact.name] = number != nullptr ? number_json(*number)
-                                         : Json(utf8_or_replacement(std::get<std::string>(fact.value)));
-    if (!fact.unit.empty()) units[fact.name] = fact.unit;
+    facts[utf8_or_replacement(fact.name)] =
+        number != nullptr ? number_json(*number)
+                          : Json(utf8_or_replacement(std::get<std::string>(fact.value)));
+    if (!fact.unit.empty()) units[utf8_or_replacement(fact.name)] = fact.unit;
   }
   for (const Column& column : table.columns) {
-    Json& cells = columns[column.name] = Json::array();
+    Json& cells = columns[utf8_or_replacement(column.name)] = Json::array();
     if (const auto* texts = std::get_if<Texts>(&column.cells))
       for (const std::string& text : *texts) cells.push_back(utf8_or_replacement(text));
     else
       for (const double number : std::get<Numbers>(column.cells)) cells.push_back(number_json(number));
-    if (!column.unit.empty()) units[column.name] = column.unit;
+    if (!column.unit.empty()) units[utf8_or_replacement(column.name)] = column.unit;
   }
   Json json = {{"facts", std::move(facts)}, {"columns", std::move(columns)}, {"units", std::move(units)}};
   if (!table.ranked_by.empty()) json["ranked_by"] = table.ranked_by;
