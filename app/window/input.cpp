@@ -54,7 +54,8 @@ class Keys {
       if (s_.dialog != Dialog::none) return;
       focus(Field::prompt);
     }
-    if (const PlacedField* field = placed(moment_.field)) add(TypeInField{field->field, Insert{e.text, true}});
+    if (const PlacedField* field = placed(moment_.field))
+      add(TypeInField{field->field, Insert{e.text, true}});
   }
 
   /// Opens the first file of each kind: a model, one to compare with, a session, a list. Reports the rest.

@@ -79,9 +79,9 @@ std::string left_out_words(std::span<const std::int64_t> of_heads);
 /// After minus before, each rounded to float32 as in pictures.
 HeadMetricValues difference_of(const HeadMetricValues& after, const HeadMetricValues& before);
 
-/// The metrics of one head over the queries of any number of texts. The first query of a text sees only itself
-/// and does not count. A query whose weights are all 0, because all of its keys are masked or an edit says so,
-/// attends to nothing: it is left out of all metrics, and counted.
+/// The metrics of one head over the queries of any number of texts. The first query of a text sees only
+/// itself and does not count. A query whose weights are all 0, because all of its keys are masked or an edit
+/// says so, attends to nothing: it is left out of all metrics, and counted.
 class HeadMetrics {
  public:
   /// Adds the weights of a query of a text, query >= 1: [query + 1], or [T] if it may see later keys.

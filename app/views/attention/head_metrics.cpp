@@ -33,6 +33,7 @@ const Option<int> kSequences =
                       .default_value = RepeatedTokens::kDefaultSequences,
                       .low = 1,
                       .high = 100'000,
+                      .keys = "qQ",
                       .applies = uses_repeated});
 const Option<int> kLength = make_option<int>("repeated-length", "Length",
                                              "tokens of a sequence before they are repeated, if they fit",
@@ -40,6 +41,7 @@ const Option<int> kLength = make_option<int>("repeated-length", "Length",
                                               .default_value = RepeatedTokens::kDefaultLength,
                                               .low = 1,
                                               .high = 1 << 20,
+                                              .keys = "lL",
                                               .applies = uses_repeated});
 const Option<int> kSeed = make_option<int>("repeated-seed", "Seed", "seed of the random tokens",
                                            {.flag = "seed",
@@ -47,6 +49,7 @@ const Option<int> kSeed = make_option<int>("repeated-seed", "Seed", "seed of the
                                             .default_value = 0,
                                             .low = 0,
                                             .high = std::numeric_limits<int>::max(),
+                                            .keys = "jJ",
                                             .applies = uses_repeated});
 const Option<bool> kMinFirst = switch_option("least-first", "Lowest first", "rR",
                                              "sort the list from the lowest value", "lowest values first");

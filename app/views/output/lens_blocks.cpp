@@ -79,7 +79,7 @@ model::HookPoint point_of(int place) {
 }
 
 const Option<LensAt> kLensAt = choice_option<LensAt>(
-    "lens-at", "Numbers", "", "the positions that the table has numbers of",
+    "lens-at", "Numbers", "pP", "the positions that the table has numbers of",
     {{"all", "All positions", "Numbers after every position"},
      {"query", "Query", "Numbers after the query alone, as for means over prompts of different lengths",
       "numbers after the query alone"}},

@@ -9,7 +9,7 @@
 namespace headscope::app {
 
 const Option<bool> kMeanOverList =
-    switch_option("over-list", "Mean over prompts", "mM",
+    switch_option("over-list", "Mean over prompts", "rR",
                   "the mean over all prompts of the open list with its standard error, instead of the shown "
                   "prompt",
                   "mean over {}", false, {.kept = false, .of_list = true});

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "app/run/edits/edit_text.h"
 #include "app/run/edits/edit_list.h"
+#include "app/run/edits/edit_text.h"
 #include "app/window/state.h"
 #include "model/files/error.h"
 

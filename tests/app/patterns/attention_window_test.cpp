@@ -294,7 +294,8 @@ TEST_F(AttentionWindow, FiguresThatAreDroppedOpenTheirFile) {
     core.apply(DoExport{});
     wait_until(core, [&] { return std::filesystem::exists(figure); });
   }
-  EXPECT_THAT(command_of(read_recipe(figure)), HasSubstr("headscope heatmap --attention a.safetensors --layer 1"));
+  EXPECT_THAT(command_of(read_recipe(figure)),
+              HasSubstr("headscope heatmap --attention a.safetensors --layer 1"));
   CoreFixture core(options());
   const std::string typed = prompt(core);
   core.handle(FilesDropped{{figure}});

@@ -410,6 +410,7 @@ TEST_F(SweepTest, AWholeRowIsPatchedAtAllPositionsThatStandForOthers) {
   question.site = model::Site::resid_pre;
   question.edit = SweepEdit::patch;
   question.from = {{5, 6, 7}, {0, -1, 2}};
+  question.position = 2;
   const auto row = std::get<model::PatchFrom>(question.edits(1, -1).at(0));
   EXPECT_EQ(row.at.positions, (std::vector<int>{0, 2}));
   EXPECT_EQ(row.positions, (std::vector<int>{0, 2}));

@@ -1,7 +1,7 @@
 // The picture of a circuit compared with the answer, and what its parts and edges do.
 #include "app/views/output/circuit_layout.h"
-#include "app/views/output/circuit_question.h"
 #include "app/views/output/circuit_paint.h"
+#include "app/views/output/circuit_question.h"
 #include "app/views/parts/names.h"
 #include "tests/app/view_fixture.h"
 

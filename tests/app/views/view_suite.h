@@ -39,7 +39,7 @@ inline std::vector<OptionValue> ends_of(const OptionSpec& option) {
     for (const double end : {option.low, option.high}) ends.emplace_back(end);
     if (!option.steps.empty()) ends.insert(ends.end(), {option.steps.front(), option.steps.back()});
   } else if (std::holds_alternative<GivenToken>(option.default_value)) {
-    for (const char* token : {"rank:2", "id:11", " it", "no token"})
+    for (const char* token : {"rank:2", "id:20", " it", "no token"})
       ends.emplace_back(parse_given_token(token));
   } else {
     const int low = static_cast<int>(option.low), high = static_cast<int>(option.high);

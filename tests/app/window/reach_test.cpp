@@ -1,8 +1,8 @@
 // Every action can be done by mouse alone and by keyboard alone.
 
 #include "app/run/sources/paths.h"
-#include "app/views/parts/menu_lines.h"
 #include "app/views/parts/matrix_zoom.h"
+#include "app/views/parts/menu_lines.h"
 #include "model/files/error.h"
 #include "tests/app/window/window_fixture.h"
 #include "tests/support/gpt2_folder.h"
