@@ -180,7 +180,7 @@ TEST_F(CoreTest, WhatIsCopiedOrExportedWaitsForWhatItShows) {
   shown(core);
   const float weight =
       answer(core, PatternOf{1, 2})->values[core.snapshot().run->run->length()];  // query 1, key 0
-  EXPECT_THAT(clipboard_, HasSubstr("\t" + plain(weight) + "\t"));
+  EXPECT_THAT(clipboard_, HasSubstr("\t" + plain(weight) + "\n"));
   EXPECT_THAT(core.state().message.text, HasSubstr("Copied"));
 }
 

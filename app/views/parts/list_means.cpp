@@ -286,7 +286,7 @@ View with_means(View view) {
   add_means(view.on, view.id, on);
   add_means(view.table, view.id, table);
   add_means(view.scrolls, view.id, scrolls);
-  add_means(view.menu, view.id, nullptr);
+  if (view.menu) add_means(view.menu, view.id, nullptr);
   if (view.figure_size) add_means(view.figure_size, view.id, figure_size);
   if (view.whole_height) add_means(view.whole_height, view.id, whole_height);
   if (!view.has_list)

@@ -92,7 +92,7 @@ TEST_F(AttentionWindow, WhatNeedsWeightsIsSaid) {
   EXPECT_THAT(core.state().message.text, HasSubstr("needs a model's weights"));
   EXPECT_EQ(clipboard_, "");
   apply_and_show(core, CopyNumbers{"heatmap"});
-  EXPECT_THAT(clipboard_, HasSubstr("query\ttoken\t0 0"));
+  EXPECT_THAT(clipboard_, HasSubstr("query\tquery token\tkey\tkey token\tweight\n0\t0\t0\t0\t"));
 }
 
 TEST_F(AttentionWindow, ToursAndSessionsOfModelsBreakNothing) {

@@ -238,7 +238,7 @@ class ReachTest : public HandsTest {
          [this](Core&) { clipboard_.clear(); }},
         {"copy the numbers", index_of<CopyNumbers>(), menu_click("More", "Copy data"),
          key(Key::c, {.ctrl = true, .shift = true}),
-         [this](const Core&) { return clipboard_.find("query\ttoken") != std::string::npos; },
+         [this](const Core&) { return clipboard_.find("query\tquery token") != std::string::npos; },
          [this](Core&) { clipboard_.clear(); }},
         {"the models", index_of<FindModels>(), item_click("Model"), key(Key::m, {.ctrl = true}),
          [](const Core& core) {

@@ -20,8 +20,9 @@ class TypingTest : public HandsTest {
     const UiState& s = core.state();
     // Options that belong to one prompt are reset with every letter.
     Options options = s.options;
-    for (const OptionSpec* option : all_options())
-      if (option->reset_on_prompt_change || option->of_prompt) options.set(*option, option->default_value);
+    for (const View& view : views())
+      for (const OptionSpec* option : view.options)
+        if (option->reset_on_prompt_change || option->of_prompt) options.set(*option, option->default_value);
     return {s.view,        s.second_view,        s.selection, options, s.dark,
             s.start_token, s.generation.running, s.font_size, s.dialog};
   }
