@@ -323,10 +323,12 @@ Picture export_picture_of(const View& view, ViewContext context, const ExportOpt
   if (!fits(picture) && is_on_sheet) {
     // A list is cut to the rows that fit a sheet of paper; other pictures are as in a pane of that width.
     const bool is_whole = holds(asked.width, highest);
-    const Size sheet{asked.width, is_whole       ? least(asked.height, highest,
-                                                         [&](float side) { return holds(asked.width, side); })
-                                  : view.scrolls ? highest
-                                                 : asked.height};
+    const bool is_cut =
+        picture.rows.all > 0 || (view.scrolls && context.run && !view.scrolls(context, picture).empty());
+    const Size sheet{asked.width, is_whole ? least(asked.height, highest,
+                                                   [&](float side) { return holds(asked.width, side); })
+                                  : is_cut ? highest
+                                           : asked.height};
     Picture on_sheet = on_page(view, context, frame, sheet);
     if (on_sheet.readable) picture = std::move(on_sheet), picture.whole = true;
   }
