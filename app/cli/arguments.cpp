@@ -385,7 +385,6 @@ void add_view_option(CLI::App& app, Arguments& a, const OptionSpec& option, cons
   const auto set = [&a, &option, name](const std::string& text) {
     OptionSpec named = option;  // in messages
     named.name = name;
-    refuse({{text.empty(), "--" + name + " is empty"}});  // CLI11 checks no value that may be left out
     const bool is_switch = std::holds_alternative<bool>(option.default_value);
     try {
       a.session.options.set(option, parse_option(named, is_switch && text == "true" ? "yes" : text));

@@ -49,18 +49,21 @@ std::vector<std::string> for_parser(const CLI::App& app, std::span<const std::st
                                     std::string& recipe) {
   constexpr std::string_view kRecipe = "--recipe";
   std::vector<std::string> reversed;
-  const auto takes_next = [&] {
-    if (reversed.empty() || !reversed.back().starts_with("--")) return false;
-    const CLI::Option* option = app.get_option_no_throw(reversed.back());
-    return option != nullptr && option->get_items_expected_min() > 0;
-  };
-  for (bool is_value = false; const std::string& text : arguments) {
+  const CLI::Option* last = nullptr;  // which the word before names
+  for (const std::string& text : arguments) {
+    const bool is_value = last != nullptr && last->get_items_expected_min() > 0;
     if (is_value && reversed.back() == kRecipe) recipe = text;
     if (!is_value && text.starts_with(std::string(kRecipe) + "=")) recipe = text.substr(kRecipe.size() + 1);
     const bool has_empty_value = !is_value && text.starts_with("--") && text.find('=') == text.size() - 1;
-    reversed.push_back(has_empty_value ? text.substr(0, text.size() - 1) : text);
+    const std::string name = has_empty_value ? text.substr(0, text.size() - 1) : text;
+    if (has_empty_value || (!is_value && !text.empty())) last = app.get_option_no_throw(name);
+    // CLI11 does not check a value that may be left out.
+    const bool may_be_left_out = last != nullptr && !is_value && last->get_items_expected_min() == 0;
+    if (may_be_left_out && (has_empty_value || text.empty()))
+      throw UsageError(last->get_name() + " is empty");
+    reversed.push_back(name);
     if (has_empty_value) reversed.emplace_back();
-    is_value = !is_value && !has_empty_value && takes_next();
+    if (is_value || has_empty_value || !name.starts_with("--")) last = nullptr;
   }
   std::ranges::reverse(reversed);
   return reversed;

@@ -88,6 +88,7 @@ class ViewCommand {
   TableFold means_;
   Selection chosen_;         ///< for the prompt, as given
   int number_ = 1;           ///< of the prompt in its list
+  bool is_first_ = true;     ///< of those that succeed
   std::string csv_heading_;  ///< of a list; empty: not written yet
 
   Options& options() { return a_.session.options; }
@@ -241,9 +242,7 @@ class ViewCommand {
       answer({}, "", a_.out, to);
     } else {
       const auto work = [&](const PromptSource& source, const ListedPrompt& prompt) {
-        if (format_ == Format::text && !a_.mean && one_file && source.is_list())
-          to.out << (source.is_first() ? "" : "\n") << "prompt " << source.number() << ":\n";
-        number_ = source.number();
+        number_ = source.number(), is_first_ = source.is_first();
         answer(prompt, source.where(), source.file(a_.out), to);
       };
       const PromptsRun done = for_each_prompt(a_, to, work);
@@ -395,6 +394,8 @@ class ViewCommand {
     }
     std::string text = written(table, std::move(json));
     if (format_ == Format::csv && one_file && a_.is_list()) text = below_first_heading(text, where);
+    if (format_ == Format::text && one_file && a_.is_list())
+      to.out << (is_first_ ? "" : "\n") << "prompt " << number_ << ":\n";
     if (one_file)
       to.out << text;
     else

@@ -30,6 +30,13 @@ std::string pairs(int count) {
   return lines;
 }
 
+/// Expects an answer in a list to have the numbers of one about that prompt alone.
+void expect_same(const std::string& line, int number, const Json& alone) {
+  const Json answer = Json::parse(line);
+  EXPECT_EQ(answer["prompt"], number);
+  for (const char* member : {"how", "facts", "columns", "units"}) EXPECT_EQ(answer[member], alone[member]);
+}
+
 class Lists : public ::testing::Test {
  protected:
   std::string path(const std::string& name) const { return (folder_.path() / name).string(); }
@@ -43,9 +50,10 @@ TEST_F(Lists, HaveAnAnswerForEachPrompt) {
   const Words tokens{"tokens", "--prompts", "-"};
   const Words lines = lines_of(succeed(tokens + Words{"--json"}, kSeven));
   ASSERT_THAT(lines, SizeIs(7));
-  EXPECT_EQ(Json::parse(lines[2]), answer_of({"tokens", "--prompt", "four and five"}));
+  expect_same(lines[2], 3, answer_of({"tokens", "--prompt", "four and five"}));
   EXPECT_EQ(succeed({"tokens", "--prompts", "-"}, "\"one\"\n\"two\"\n"),
-            succeed({"tokens", "--prompt", "one"}) + "\n" + succeed({"tokens", "--prompt", "two"}));
+            "prompt 1:\n" + succeed({"tokens", "--prompt", "one"}) + "\nprompt 2:\n" +
+                succeed({"tokens", "--prompt", "two"}));
   succeed(tokens + Words{"--out", path("all.jsonl")}, kSeven);
   EXPECT_EQ(lines_of(bytes_of_file(path("all.jsonl"))), lines);
   succeed(tokens + Words{"--out", path("{n}.csv")}, kSeven);
@@ -80,10 +88,10 @@ TEST_F(Lists, LinesSayHowTheyAreMeasured) {
       R"({"prompt": "The old king", "second": "The old queen", "token": " was", "other_token": "id:5", "position": 1})"
       "\n\"The old king\"\n"));
   ASSERT_THAT(lines, SizeIs(2));
-  EXPECT_EQ(Json::parse(lines[0]),
-            answer_of({"sweep", "--prompt", "The old king", "--second", "The old queen", "--token", " was",
-                       "--other-token", "id:5", "--query", "1"}));
-  EXPECT_EQ(Json::parse(lines[1]), answer_of({"sweep", "--prompt", "The old king"}));
+  expect_same(lines[0], 1,
+              answer_of({"sweep", "--prompt", "The old king", "--second", "The old queen", "--token", " was",
+                         "--other-token", "id:5", "--query", "1"}));
+  expect_same(lines[1], 2, answer_of({"sweep", "--prompt", "The old king"}));
   EXPECT_THAT(fail({"sweep", "--prompts", "-"}, 1, R"({"prompt": "x", "token": "4"})"),
               HasSubstr("standard input:1: \"token\""));
 }
@@ -92,7 +100,7 @@ TEST_F(Lists, LinesSayHowTheyAreMeasured) {
 
 TEST_F(Lists, AMeanIsThatOfEachPromptsOwnNumbers) {
   for (const Words& command : {Words{"sweep"}, Words{"attribution", "--attribution-list", "layers"},
-                               Words{"lens"}, Words{"metrics"}}) {
+                               Words{"lens", "--lens-at", "query"}, Words{"metrics"}}) {
     SCOPED_TRACE(command[0]);
     const Json mean = answer_of(command + Words{"--prompts", "-", "--mean"}, pairs(4));
     const Words each = lines_of(succeed(command + Words{"--prompts", "-", "--json"}, pairs(4)));
@@ -225,8 +233,8 @@ TEST_F(Lists, PartsThatDoNotBelongTogetherAreRefused) {
            {"", "JSON"},
            {"[1, 2]", "expected the JSON that --mean writes"},
            {"{}", "expected the JSON that --mean writes"},
-           {succeed({"next", "--prompt", "x", "--json"}), "expected the JSON that --mean writes"},
-           {good, "the same part"},
+           {succeed({"next", "--prompt", "x", "--json"}), "expected "},
+           {good, "the same prompts"},
            {run_command({"tokens", "--json", "--prompt", "x"}).out,
             "expected means of the view next, found those of \"tokens\""},
            {part({"--shard", "1/2", "--edit", "L0H0.z=0"}), "its \"how\" differs"},
@@ -261,7 +269,7 @@ TEST_F(Lists, APromptThatFailsEndsTheWorkUnlessItIsSkipped) {
                           AllOf(HasSubstr("standard input:3"), HasSubstr("; skipped")),
                           HasSubstr("2 of 4 prompts were skipped")));
   EXPECT_EQ(run_command({"predict", "--prompts", "-", "--skip-errors"}, "{\"ids\": [999999]}\n\"x\"\n").out,
-            succeed({"predict", "--prompt", "x"}))
+            "prompt 2:\n" + succeed({"predict", "--prompt", "x"}))
       << "no empty line first";
   Json mean = Json::parse(run_command(command + Words{"--skip-errors", "--mean"}, kBad).out),
        others = answer_of({"predict", "--prompts", "-", "--mean"}, "\"one\"\n\"four\"\n");

@@ -49,8 +49,8 @@ INSTANTIATE_TEST_SUITE_P(Views, EveryFigure, ::testing::ValuesIn(ids_of_views())
 
 TEST_P(EveryFigure, IsMadeAgainWithItsOptions) {
   const View& view = *find_view(GetParam());
-  Words words = Words{GetParam()} + kAsked;
-  if (can_show_means(view)) words.resize(words.size() - 2);  // means over a list have no query
+  // Means over a list are of no prompt and query.
+  Words words = Words{GetParam()} + (can_show_means(view) ? Words{"--layer", "1", "--head", "2"} : kAsked);
   Options changed;
   for (const OptionSpec* option : view.options) {
     const bool is_other_list = option == view.over_list && view.list_mean != nullptr;
