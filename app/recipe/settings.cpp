@@ -33,7 +33,8 @@ static void describe(Fields& form, Settings& s) {
                                     {"recent_folders", &s.recent_folders},
                                     {"recent_sessions", &s.recent_sessions}}) {
     form.field(key, *recent);
-    if (recent->size() > kMaxRecent) recent->resize(kMaxRecent);
+    for (const auto& path : std::vector(recent->rbegin(), recent->rend()))
+      remember(*recent, path);  // each once
   }
   form.field("export_folder", s.export_folder);
   form.field("export_scale", s.export_scale, 1, kMaxExportScale);

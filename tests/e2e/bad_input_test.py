@@ -38,7 +38,9 @@ class Output(ProgramCase):
         for folder in (self.folder / "missing", "/proc", taken / "x"):
             for command in self.writers(f"{folder}/a.png", f"{folder}/a.safetensors"):
                 self.fail_with(1, *command, contains="cannot write")
-        for command in self.writers(taken, taken):
+        taken_tensors = self.folder / "taken.safetensors"
+        taken_tensors.mkdir()
+        for command in self.writers(taken, taken_tensors):
             self.fail_with(1, *command, contains="cannot write")
 
     @only_on_linux("/dev/full")

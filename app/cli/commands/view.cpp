@@ -132,14 +132,10 @@ class ViewCommand {
           throw UsageError(std::string(option) +
                            " does not apply to a picture of means: they are of each prompt in the unedited "
                            "model, measured as its line says");
-    const bool given_prompt = a_.has_prompt() && a_.recipe.empty();
     choose_list();
     if (!a_.has_prompt() && !a_.model.patterns &&
         (needs_no_prompt(options()) || is_over_list(view_, options())))
       a_.prompt.from = PromptArguments::From::given;
-    refuse({{!a_.over.empty() && !is_mean_picture() && can_show_means(view_) &&
-                 is_over_list(view_, options()) && given_prompt,
-             "--over shows the means of its list instead of a prompt: give only one of them"}});
     refuse({{a_.mean && !is_mean_picture() && (needs_no_prompt(options()) || is_over_list(view_, options())),
              "with these options, the view " + std::string(view_.id) +
                  " is the same for every prompt; leave out --mean"}});
