@@ -49,8 +49,12 @@ void describe_token(Fields& form, const char* key, GivenToken& token) {
 }
 
 void describe_view(Fields& form, const char* key, std::string& id, bool may_be_none) {
-  form.field(key, id);
-  if (!(may_be_none && id.empty()) && find_view(id) == nullptr) form.reject(key, "a known view");
+  std::string read = id;
+  form.field(key, read);
+  if ((may_be_none && read.empty()) || find_view(read) != nullptr)
+    id = std::move(read);
+  else
+    form.reject(key, "a known view");
 }
 
 }  // namespace

@@ -2,7 +2,6 @@
 #include "app/recipe/recipe.h"
 #include "app/run/sources/paths.h"
 #include "app/views/chosen_options.h"
-#include "app/views/parts/list_means.h"
 #include "model/files/file_io.h"
 #include "tests/app/cli/command_runs.h"
 #include "tests/support/temporary_folder.h"
@@ -49,8 +48,7 @@ INSTANTIATE_TEST_SUITE_P(Views, EveryFigure, ::testing::ValuesIn(ids_of_views())
 
 TEST_P(EveryFigure, IsMadeAgainWithItsOptions) {
   const View& view = *find_view(GetParam());
-  // Means over a list are of no prompt and query.
-  Words words = Words{GetParam()} + (can_show_means(view) ? Words{"--layer", "1", "--head", "2"} : kAsked);
+  Words words = Words{GetParam()} + kAsked;
   Options changed;
   for (const OptionSpec* option : view.options) {
     const bool is_other_list = option == view.over_list && view.list_mean != nullptr;
