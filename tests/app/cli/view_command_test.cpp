@@ -67,9 +67,8 @@ TEST(ViewCommand, JsonSaysHowItWasMade) {
   EXPECT_EQ(how["second_prompt"], "The very old king");
   EXPECT_EQ(how["counterparts"], (Json{0, 1, 3, 4}));
   EXPECT_FALSE(how.contains("warnings") || how.contains("mean_over") || how.contains("list"));
-  for (const auto& [name, value] :
-       Json{{"value-scale", "log"}, {"align", "token"}, {"layer", 1}, {"head", 0}}.items())
-    EXPECT_EQ(answer["options"][name], value) << name;
+  const Json options{{"value-scale", "log"}, {"align", "token"}, {"layer", 1}, {"head", 0}};
+  for (const auto& [name, value] : options.items()) EXPECT_EQ(answer["options"][name], value) << name;
 }
 
 TEST(ViewCommand, WritesTheStrongestRowsAndSaysHowManyMoreThereAre) {
