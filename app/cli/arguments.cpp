@@ -36,14 +36,6 @@ void in_group(const std::string& group, Options*... options) {
   (options->group(group), ...);
 }
 
-std::vector<std::string_view> split(std::string_view text, char separator) {
-  std::vector<std::string_view> parts;
-  for (std::size_t at; (at = text.find(separator)) != text.npos; text.remove_prefix(at + 1))
-    parts.push_back(text.substr(0, at));
-  parts.push_back(text);
-  return parts;
-}
-
 std::optional<int> whole(std::string_view text) {
   int value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -54,7 +46,7 @@ std::optional<int> whole(std::string_view text) {
 std::vector<int> ids_of(std::string_view text) {
   std::vector<int> ids;
   if (trimmed(text, " ").empty()) return ids;
-  for (std::string_view part : split(text, ',')) {
+  for (std::string_view part : split(text, ",")) {
     part = trimmed(part, " ");
     const auto id = whole(part);
     const bool is_number = !part.empty() && part.find_first_not_of("-0123456789") == part.npos;
@@ -68,7 +60,7 @@ std::vector<int> ids_of(std::string_view text) {
 }
 
 Shard shard_of(const std::string& text) {
-  const auto parts = split(text, '/');
+  const auto parts = split(text, "/");
   const auto index = whole(parts.front()), count = whole(parts.back());
   if (parts.size() != 2 || !index || !count || *count > kMaxShards || *index < 0 || *index >= *count)
     throw UsageError("--shard takes I/N with I from 0 to N - 1, e.g. 0/4, not " + quote(text));

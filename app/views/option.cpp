@@ -7,6 +7,7 @@
 #include <optional>
 #include <stdexcept>
 
+#include "app/ascii.h"
 #include "app/views/parts/names.h"
 #include "app/views/view.h"
 #include "model/files/quote.h"
@@ -33,16 +34,6 @@ std::optional<T> parsed(std::string_view text) {
   const auto result = std::from_chars(text.data(), text.data() + text.size(), value);
   if (result.ec != std::errc() || result.ptr != text.data() + text.size()) return std::nullopt;
   return value;
-}
-
-std::vector<std::string_view> split(std::string_view text, char at) {
-  std::vector<std::string_view> parts;
-  while (true) {
-    const std::size_t end = text.find(at);
-    parts.push_back(text.substr(0, end));
-    if (end == std::string_view::npos) return parts;
-    text.remove_prefix(end + 1);
-  }
 }
 
 /// "a number from 1 to 50", "linear, log or row".
@@ -91,7 +82,7 @@ std::optional<int> list_part(const OptionSpec& option, std::string_view part) {
   while (part.ends_with(' ')) part.remove_suffix(1);
   std::optional<int> number;
   if (option.heads || option.cells) {
-    const std::vector<std::string_view> words = split(part, '.');
+    const std::vector<std::string_view> words = split(part, ".");
     const auto layer = parsed<int>(words.front()), head = parsed<int>(words.back());
     const auto fits = [](int n) { return n >= 0 && n < kHeadNumbers; };
     if (words.size() == 2 && layer && head && fits(*layer) && fits(*head))
@@ -110,11 +101,11 @@ std::string list_part_text(const OptionSpec& option, int number) {
 }
 
 Zoom parse_zoom(const OptionSpec& option, std::string_view text) {
-  const std::vector<std::string_view> axes = split(text, ',');
+  const std::vector<std::string_view> axes = split(text, ",");
   if (axes.size() != 2) refuse_value(option, text);
   const auto range = [&](std::string_view axis, double& first, double& count) {
     if (axis == "all") return;
-    const std::vector<std::string_view> ends = split(axis, ':');
+    const std::vector<std::string_view> ends = split(axis, ":");
     const auto from = parsed<double>(ends.front()), to = parsed<double>(ends.back());
     if (ends.size() != 2 || !from || !to || !(0 <= *from && *from < *to && *to <= 1e9))
       refuse_value(option, text);
@@ -232,7 +223,7 @@ OptionValue parse_option(const OptionSpec& option, std::string_view text) {
       [&](const Zoom&) -> OptionValue { return parse_zoom(option, text); },
       [&](const std::vector<int>&) -> OptionValue {
         std::vector<int> list;
-        for (const std::string_view part : split(text, ',')) {
+        for (const std::string_view part : split(text, ",")) {
           const auto number = list_part(option, part);
           if (!number) refuse_value(option, text);
           if (std::ranges::find(list, *number) == list.end()) list.push_back(*number);

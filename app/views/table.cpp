@@ -184,7 +184,7 @@ std::string to_tsv(const Table& table) {
   return joined(table, '\t', "\n", tsv_cell);
 }
 
-Table strongest(const Table& table, std::size_t most) {
+Table strongest(Table table, std::size_t most) {
   std::vector<std::size_t> rows(table.rows());
   std::iota(rows.begin(), rows.end(), std::size_t{0});
   if (!table.ranked_by.empty()) {
@@ -193,8 +193,7 @@ Table strongest(const Table& table, std::size_t most) {
     std::ranges::stable_sort(rows, std::ranges::greater(), size);
   }
   if (most > 0 && rows.size() > most) rows.resize(most);
-  Table ranked = table;
-  for (Column& column : ranked.columns)
+  for (Column& column : table.columns)
     std::visit(
         [&](auto& cells) {
           std::decay_t<decltype(cells)> taken;
@@ -202,7 +201,7 @@ Table strongest(const Table& table, std::size_t most) {
           cells = std::move(taken);
         },
         column.cells);
-  return ranked;
+  return table;
 }
 
 std::string to_text(const Table& table) {

@@ -151,7 +151,7 @@ std::string to_csv(const Table& table);  ///< RFC 4180, units in the heading: "l
 inline constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 std::string to_tsv(const Table& table);  ///< tabs and newlines inside cells as spaces
 /// The table with its strongest rows first, see `ranked_by`, and at most so many of them; 0: all.
-Table strongest(const Table& table, std::size_t most);
+Table strongest(Table table, std::size_t most);
 /// For a terminal: facts, then the rows with columns and decimals aligned.
 std::string to_text(const Table& table);
 /// {"facts": {name: value}, "columns": {name: [...]}, "units": {name: unit}}; what is not finite is null.

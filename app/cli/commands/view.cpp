@@ -96,6 +96,10 @@ class ViewCommand {
   bool given(const OptionSpec* option) const {
     return given(("--" + std::string(option->flag_name())).c_str());
   }
+  /// Sets an option that the view has and that is not given.
+  void choose(Options& options, const OptionSpec* option, const OptionValue& value) const {
+    if (option != nullptr && !given(option)) options.set(*option, value);
+  }
   bool is_mean_picture() const { return a_.mean && is_picture(format_); }
 
   // ---- what goes together ----
@@ -113,8 +117,7 @@ class ViewCommand {
           "--merge adds up what --mean --json wrote: it takes no prompt and draws no picture"},
          {many && to_file && !numbered && !holds_lines,
           "with --prompts there is an answer for each: write JSON to a .jsonl file, or put {n} into the "
-          "file's "
-          "name, which becomes the prompt's number"},
+          "file's name, which becomes the prompt's number"},
          {to_file && !many && numbered, "{n} in a file's name is for an answer to each of --prompts"},
          {many && picture && !to_file,
           "standard output takes one picture; with --prompts name a file with {n}"},
@@ -182,10 +185,8 @@ class ViewCommand {
   /// Views that can show a list show one that is given, unless an option says otherwise; a picture of means
   /// is one of its list.
   void choose_list() {
-    if (!a_.mean_over.empty() && view_.list_mean != nullptr && !given(view_.list_mean))
-      options().set(*view_.list_mean, view_.list_mean_value);
-    if (a_.mean && view_.for_means != nullptr && !given(view_.for_means))
-      options().set(*view_.for_means, view_.for_means_value);
+    if (!a_.mean_over.empty()) choose(options(), view_.list_mean, view_.list_mean_value);
+    if (a_.mean) choose(options(), view_.for_means, view_.for_means_value);
     if (is_mean_picture()) {
       if (!can_show_means(view_))
         throw UsageError("the view " + std::string(view_.id) + " draws no means; its table has them");
@@ -197,7 +198,7 @@ class ViewCommand {
     if (view_.over_list == nullptr)
       throw UsageError("--over is for views of many prompts: " +
                        list_of_views([](const View& view) { return view.over_list != nullptr; }));
-    if (!given(view_.over_list)) options().set(*view_.over_list, view_.over_list_value);
+    choose(options(), view_.over_list, view_.over_list_value);
   }
 
   /// The pairs of a list that is shown are patched, unless an option says otherwise.
@@ -220,9 +221,8 @@ class ViewCommand {
   /// two logits, unless an option says otherwise.
   void choose_for_second() {
     const bool has_second = given("--second") || a_.second_model;
-    if (has_second && a_.recipe.empty() && a_.session.side == Side::run && view_.with_second != nullptr &&
-        !given(view_.with_second))
-      options().set(*view_.with_second, view_.with_second_value);
+    if (has_second && a_.recipe.empty() && a_.session.side == Side::run)
+      choose(options(), view_.with_second, view_.with_second_value);
     if (view_.with_other_token != nullptr && !given(view_.with_other_token) && a_.recipe.empty())
       choose_difference(view_, options());
   }
@@ -255,8 +255,7 @@ class ViewCommand {
     measure_as(prompt, view_, options, selection);
     if (view_.with_other_token != nullptr && given(view_.with_other_token))
       options.set(*view_.with_other_token, a_.session.options.value(*view_.with_other_token));
-    if (prompt.second && view_.with_second != nullptr && !given(view_.with_second))
-      options.set(*view_.with_second, view_.with_second_value);
+    if (prompt.second) choose(options, view_.with_second, view_.with_second_value);
     const auto run = std::make_shared<const PromptRun>(
         run_prompt(*engine_, a_, prompt, where, ComparedWith::second, prompt.second));
     warn_about(*run, where, streams_.err);
@@ -388,7 +387,7 @@ class ViewCommand {
               {"options", options_json(c.options, chosen_)}};
       if (a_.is_list()) json["prompt"] = number_;
     }
-    std::string text = written(table, std::move(json));
+    std::string text = written(std::move(table), std::move(json));
     if (format_ == Format::csv && one_file && a_.is_list()) text = below_first_heading(text, where);
     if (format_ == Format::text && one_file && a_.is_list())
       to.out << (is_first_ ? "" : "\n") << "prompt " << number_ << ":\n";
@@ -421,18 +420,19 @@ class ViewCommand {
   }
 
   /// The table in the answer's format; `json`: what JSON says before it.
-  std::string written(const Table& table, Json json) const {
+  std::string written(Table table, Json json) const {
     const bool as_text = format_ == Format::text;
     const bool on_screen = as_text && (a_.out.empty() || a_.out == "-");
     const int most = given("--rows") || !on_screen ? a_.rows : kRowsOfText;
-    const Table shown = as_text || most > 0 ? strongest(table, static_cast<std::size_t>(most)) : table;
-    if (format_ == Format::csv) return to_csv(shown);
+    const std::size_t all = table.rows();
+    if (as_text || most > 0) table = strongest(std::move(table), static_cast<std::size_t>(most));
+    if (format_ == Format::csv) return to_csv(table);
     if (as_text) {
-      const auto left = static_cast<std::int64_t>(table.rows() - shown.rows());
+      const auto left = static_cast<std::int64_t>(all - table.rows());
       const bool say = left > 0 && !given("--rows");
-      return to_text(shown) + (say ? "and " + counted(left, "more row") + ": --rows 0 writes all\n" : "");
+      return to_text(table) + (say ? "and " + counted(left, "more row") + ": --rows 0 writes all\n" : "");
     }
-    json.update(table_json(shown));
+    json.update(table_json(table));
     return json_line(json) + '\n';
   }
 
