@@ -91,7 +91,6 @@ struct Arguments {
   bool no_recipe = false;
   bool mean = false;
   std::vector<std::string> merge;
-  int rows = 0;  ///< of a list or a table; 0: not given
   int threads = 0;
   std::string tour;  ///< id or file; empty: none
   int stop = 1;

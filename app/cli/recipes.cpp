@@ -96,7 +96,7 @@ void take_recipe(Arguments& a, const fs::path& file, const View* view) {
                           model::quote(recipe.program) + "), which this version does not have");
   const bool of_window = recipe.figure && recipe.figure->window;
   a.session = std::move(recipe.session);
-  if (recipe.figure && of_window == (view == nullptr)) a.figure = *recipe.figure, a.rows = a.figure.rows;
+  if (recipe.figure && of_window == (view == nullptr)) a.figure = *recipe.figure;
   if (view != nullptr) a.session.view = view->id, a.session.options = options_of(*view, a.session.options);
   a.model.patterns = !a.session.model.attention.empty();
   a.model.name = a.model.patterns ? a.session.model.attention : a.session.model.name;
@@ -158,8 +158,10 @@ void require_weights(const Arguments& a, const WeightHashes& found) {
     check(*second, found.second, "the second model " + model::quote(second->name), "--second-model");
 }
 
-Recipe recipe_of(const Arguments& a, const View& view, const PromptRun& run, const WeightHashes& weights) {
+Recipe recipe_of(const Arguments& a, const View& view, const Options& options, const PromptRun& run,
+                 const WeightHashes& weights) {
   Session s = a.session;
+  s.options = options;
   s.model = {run.model->name, weights.model, a.session.model.precision};
   s.model.adds_start_token = has_start_token(*run.model, std::nullopt);
   s.second_model.reset();

@@ -31,8 +31,8 @@ void find_subject(Arguments& arguments, const std::filesystem::path& file);
 /// Throws model::RunError if the models that a recipe names have other weights than it says.
 void require_weights(const Arguments& arguments, const WeightHashes& found);
 
-/// The recipe of a view's picture of a run.
-Recipe recipe_of(const Arguments& arguments, const View& view, const PromptRun& run,
+/// The recipe of a view's picture of a run with these options.
+Recipe recipe_of(const Arguments& arguments, const View& view, const Options& options, const PromptRun& run,
                  const WeightHashes& weights);
 
 /// Writes the recipe of a figure or a session, as lines or as JSON.

@@ -388,7 +388,8 @@ bool has_effect(const View& view, const OptionSpec& option, const Options& optio
 bool is_over_list(const View& view, const Options& options);
 /// Which of the view's tokens an option is, from 0; -1: none.
 int token_place(const View& view, const OptionSpec& option);
-/// Another token chooses the difference, unless the metric is given; see View::with_other_token.
+/// Another token chooses the difference, unless another metric than the default one is chosen; see
+/// View::with_other_token.
 void choose_difference(const View& view, Options& options);
 /// Whether, with these options, the view is of tokens that each line of the list names, whatever its option
 /// for that token says. `prompts`: the open list; null: none.

@@ -116,8 +116,9 @@ void choose_difference(const View& view, Options& options) {
   const bool has_other = std::ranges::any_of(view.options, [&](const OptionSpec* option) {
     return token_place(view, *option) == 1 && options.value(*option) != option->default_value;
   });
-  if (has_other && view.with_other_token != nullptr)
-    options.set(*view.with_other_token, view.with_other_token_value);
+  const OptionSpec* const metric = view.with_other_token;
+  if (has_other && metric != nullptr && options.value(*metric) == metric->default_value)
+    options.set(*metric, view.with_other_token_value);
 }
 
 bool is_over_list(const View& view, const Options& options) {

@@ -61,6 +61,7 @@ class ViewCommand {
     prompts_ = a_.over.empty() && a_.session.prompts ? std::make_shared<const PromptList>(*a_.session.prompts)
                                                      : list_of_prompts(a_.over);
     if (engine.mean_over && sets_list_mean(view_, options())) prompts_ = engine.mean_over->over.list;
+    if (prompts_) a_.session.prompts = *prompts_;
     patch_pairs();
     if (needs_list(view_, options()) && !prompts_)
       throw model::RunError("the view " + std::string(view_.id) +
@@ -125,7 +126,7 @@ class ViewCommand {
           "--mean draws the prompts of a file, not of standard input"},
          {given("--align") && !given("--second") && !list && a_.second_attention.empty() && a_.recipe.empty(),
           "--align requires --second"},
-         {a_.rows > 0 && picture && !view_.has_list,
+         {a_.figure.rows > 0 && picture && !view_.has_list,
           "the view " + std::string(view_.id) + " has no list, so --rows does not apply to its picture"}});
     if (!a_.merge.empty()) return refuse_others({"merge", "json", "out", "format", "bom", "rows"}, "--merge");
     if (is_mean_picture())
@@ -291,7 +292,7 @@ class ViewCommand {
     c.theme = a_.session.look.dark ? &kDark : &kLight;
     c.fonts = fonts_.get();
     c.font_size = a_.session.look.font_size;
-    c.max_rows = is_picture(format_) ? a_.rows : 0;
+    c.max_rows = is_picture(format_) ? a_.figure.rows : 0;
     const auto fits = [&](const TriedText& tried) {
       return fits_vocabulary(tried, run->model->config().vocab_size);
     };
@@ -340,11 +341,7 @@ class ViewCommand {
                           .page = figure.page,
                           .target = figure.target,
                           .letters_grow = a_.session.look.font_size == spec_of(figure.target).font_size};
-    Arguments made = a_;
-    made.session.options = c.options;
-    if (prompts_) made.session.prompts = *prompts_;
-    made.figure.rows = a_.rows;
-    if (!a_.no_recipe) options.notes = {recipe_note(recipe_of(made, view_, *c.asked, weights_))};
+    if (!a_.no_recipe) options.notes = {recipe_note(recipe_of(a_, view_, c.options, *c.asked, weights_))};
     try {
       return export_bytes(file_format(format_), view_, c, options);
     } catch (const std::runtime_error& error) {
@@ -423,7 +420,7 @@ class ViewCommand {
   std::string written(Table table, Json json) const {
     const bool as_text = format_ == Format::text;
     const bool on_screen = as_text && (a_.out.empty() || a_.out == "-");
-    const int most = given("--rows") || !on_screen ? a_.rows : kRowsOfText;
+    const int most = given("--rows") || !on_screen ? a_.figure.rows : kRowsOfText;
     const std::size_t all = table.rows();
     if (as_text || most > 0) table = strongest(std::move(table), static_cast<std::size_t>(most));
     if (format_ == Format::csv) return to_csv(table);
@@ -524,7 +521,7 @@ Run describe_view(CLI::App& app, const std::shared_ptr<Arguments>& a, const View
   app.add_option("--merge", a->merge,
                  "instead of a prompt: add up what --mean --json wrote for parts of a list\n(see --shard)")
       ->type_name("FILE.json...");
-  app.add_option("--rows", a->rows,
+  app.add_option("--rows", a->figure.rows,
                  "at most N rows: the strongest, or the first ones if rows have no strength;\n0: all")
       ->type_name("N")
       ->check(within(0, 1 << 30));

@@ -152,7 +152,7 @@ TEST(Arguments, OfAViewAndItsPicture) {
   EXPECT_EQ(a.session.view, "next");
   EXPECT_EQ(a.session.options[kTemperature], 0.5);
   EXPECT_EQ(a.session.selection, (Selection{2, 3, -1, 4}));
-  EXPECT_EQ(a.rows, 7);
+  EXPECT_EQ(a.figure.rows, 7);
   EXPECT_EQ(a.figure.width, 640);
   EXPECT_EQ(a.figure.height, 480);
   EXPECT_EQ(a.figure.page, Page::exact);

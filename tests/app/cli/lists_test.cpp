@@ -96,6 +96,15 @@ TEST_F(Lists, LinesSayHowTheyAreMeasured) {
               HasSubstr("standard input:1: \"token\""));
 }
 
+TEST_F(Lists, AMetricThatIsChosenStaysWhereLinesNameTwoTokens) {
+  const std::string list = file("pairs.jsonl", pairs(2));
+  const Words kl{"sweep", "--metric", "kl"};
+  EXPECT_EQ(answer_of(kl + Words{"--prompts", list, "--mean"})["facts"]["metric"], "kl");
+  EXPECT_EQ(answer_of(kl + Words{"--over", list})["facts"]["metric"], "kl") << "of the list that is shown";
+  EXPECT_EQ(answer_of({"saliency", "--metric", "logit", "--prompts", list, "--mean"})["facts"]["metric"],
+            "logit");
+}
+
 // ---- means ----
 
 TEST_F(Lists, AMeanIsThatOfEachPromptsOwnNumbers) {
