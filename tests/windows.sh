@@ -4,7 +4,7 @@
 #
 #   tests/windows.sh                    all of it but `speed`, on two cores about half an hour and the time to build
 #   tests/windows.sh views window       some of it: build, tests, views, window, package, installer, speed
-#   tests/windows.sh tests -LE slow     words with a dash, and what follows them, are ctest's
+#   tests/windows.sh tests -R e2e       words with a dash, and what follows them, are ctest's
 #
 #   HEADSCOPE_LINUX=PROGRAM             what to compare with; usual: one built for any processor. Others compute for the
 #                                       processor at hand, which rounds elsewhere

@@ -4,7 +4,7 @@ import os
 import signal
 import subprocess
 
-from hub import COMMIT, NAME, HubCase
+from hub import NAME, HubCase
 from program import HEADSCOPE, PROMPT, TALES, main, only_on_linux, spelled, until
 
 
@@ -25,14 +25,6 @@ class Get(HubCase):
         self.assertEqual(self.succeed("predict", "--model", NAME, "--get", "--prompt", PROMPT, env=self.env), first)
         self.assertEqual(len(self.server.asked), count, "what is here is not asked for")
         self.assertEqual(self.succeed("predict", "--model", TALES, "--get", "--prompt", PROMPT), first)
-
-    def test_get_completes_a_stub(self):
-        self.snapshot.mkdir(parents=True)  # as a library leaves it that was asked for the configuration alone
-        (self.snapshot / "config.json").write_bytes(self.server.files["config.json"])
-        (self.model / "refs").mkdir()
-        (self.model / "refs/main").write_text(COMMIT)
-        self.succeed("predict", "--model", NAME, "--get", "--prompt", PROMPT, env=self.env, notes=True)
-        self.assertEqual((self.snapshot / "model.safetensors").read_bytes(), self.server.files["model.safetensors"])
 
     @only_on_linux("signals")
     def test_an_interrupted_one_goes_on(self):

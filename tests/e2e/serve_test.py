@@ -1,12 +1,9 @@
-"""headscope serve: the real program answers requests line by line, as the commands print, and ends as it should."""
-import base64
+"""headscope serve: the real program answers requests line by line, and ends as it should."""
 import json
-import os
-import shutil
 import signal
 import subprocess
 
-from program import HEADSCOPE, PROMPT, TALES, ProgramCase, main, only_on_linux, passed, png_size, run, until
+from program import HEADSCOPE, PROMPT, ProgramCase, main, only_on_linux, passed, run, until
 
 
 class Served:
@@ -43,47 +40,6 @@ class ServeCase(ProgramCase):
 
 
 class Answers(ServeCase):
-    def test_are_what_the_commands_print(self):
-        served = self.serve()
-        for words in (["lens", "--prompt", PROMPT, "--json"], ["heatmap", "--prompt", PROMPT, "--out", "-", "--format", "svg"], ["info"]):
-            answer = served.ask(*words)
-            self.assertEqual((answer["id"], answer["status"], answer["messages"]), (1, 0, []), words)
-            self.assertEqual(answer["text"].encode(), self.succeed(*words), words)
-        png = served.ask("heatmap", "--prompt", "x", "--out", "-", "--format", "png")
-        png_size(base64.b64decode(png["base64"]))
-        self.assertEqual(served.end(), (0, b"", b""))
-
-    def test_bad_lines_get_a_sentence_and_the_next_is_served(self):
-        served = self.serve()
-        asked = lambda *args: json.dumps({"args": args}).encode()
-        for line in (b"x", b"{}", b"[" * 1000000, b"\xff\xfe", b'{"args": ["predict", "--prompt", "\xed\xa0\x80"]}', b'{"args": []}',
-                     b'{"args": ["predict", 5]}', asked("predict", "--prompt", "x", "--threads", "99999999999999999999"),
-                     asked("predict", "--ids", "1e308"), asked("nothing"), asked("serve", "--stdio"), asked("--prompt", "x"),
-                     asked("heatmap", "--prompt", "x", "--out", "-", "--format", "png", "--size", "60000x60000"),
-                     asked("predict", "--prompt", "word " * 100000), asked("tokens", "--prompt-file", "-")):
-            answer = served.ask_line(line)
-            self.assertIn(answer["status"], (1, 2), line[:80])
-            self.assertRegex(answer["error"], r"\A[^\x00-\x1f]{10,800}\Z")
-            self.assertEqual(answer["text"], "")
-        self.assertEqual(served.ask("tokens", "--prompt", "x")["status"], 0)
-        self.assertEqual(served.end(), (0, b"", b""))
-
-    def test_models_are_loaded_again_when_their_files_change(self):
-        model = self.folder / "model"
-        shutil.copytree(TALES, model)
-        served, words = self.serve(), ["predict", "--prompt", PROMPT, "--model", model]
-        first = served.ask(*words)
-        self.assertEqual(served.ask(*words), first)
-        weights = bytearray((model / "model.safetensors").read_bytes())
-        weights[-40000:] = bytes(40000)
-        (model / "model.safetensors").write_bytes(weights)
-        os.utime(model / "model.safetensors", ns=(0, 10 ** 18))
-        second = served.ask(*words)
-        self.assertNotEqual(second, first)
-        self.assertEqual(second["text"].encode(), self.succeed(*words))
-        (model / "config.json").unlink()
-        self.assertEqual(served.ask(*words)["status"], 1)
-
     @only_on_linux("its standard streams have names")
     def test_no_file_by_their_names_disturbs_requests_and_answers(self):
         figure, link = self.folder / "figure.svg", self.folder / "x.svg"

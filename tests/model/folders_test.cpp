@@ -388,8 +388,12 @@ std::vector<WrongForm> forms_that_do_not_load() {
            {random_tensor("language_model.embedding.word_embeddings.weight", "F32", {300, 8}, 1),
             random_tensor("language_model.transformer.layers.0.input_layernorm.weight", "F32", {8}, 2)}),
        {"\"language_model.embedding.word_embeddings.weight\"", "Megatron", "convert"}},
-      {"a_weight_missing", safetensors(without("h.1.mlp.c_fc.weight", gpt2)), {"h.1.mlp.c_fc.weight"}},
       {"a_layer_missing", safetensors(gpt2, gpt2_config({.layers = 1 << 24})), {"h.2."}},
+      {"untied_without_an_embedding",
+       safetensors(
+           renamed(gpt2, [](std::string name) { return name == "wte.weight" ? "lm_head.weight" : name; }),
+           gpt2_config({}, R"(,"tie_word_embeddings":false)")),
+       {"wte.weight"}},
       {"untied_without_a_head",
        safetensors(gpt2, gpt2_config({}, R"(,"tie_word_embeddings":false)")),
        {"lm_head.weight", "tie_word_embeddings"}},
@@ -468,6 +472,104 @@ TEST_P(WrongFolder, IsRefusedInOneSentence) {
 
 INSTANTIATE_TEST_SUITE_P(Forms, WrongFolder, ::testing::ValuesIn(forms_that_do_not_load()),
                          [](const auto& test) { return test.param.name; });
+
+TEST(Load, TellsItsProgressAndStopsWhenAsked) {
+  const TemporaryFolder folder;
+  write_gpt2(folder, gpt2_config({}), gpt2_tensors({}));
+  std::vector<double> fractions;
+  LoadOptions options;
+  options.progress = [&](double fraction, const char*) { fractions.push_back(fraction); };
+  Transformer::load(folder.path(), options);
+  ASSERT_FALSE(fractions.empty());
+  EXPECT_TRUE(std::is_sorted(fractions.begin(), fractions.end()));
+  EXPECT_GE(fractions.front(), 0);
+  EXPECT_EQ(fractions.back(), 1);
+
+  std::stop_source stop;
+  options.stop = stop.get_token();
+  options.progress = [&](double fraction, const char*) {
+    if (fraction > 0.3) stop.request_stop();
+  };
+  EXPECT_THROW(Transformer::load(folder.path(), options), Stopped);
+}
+
+std::string load_message(const std::filesystem::path& folder) {
+  return message_of<LoadError>([&] { Transformer::load(folder); });
+}
+
+std::string load_message(const std::string& config, const Tensors& tensors) {
+  const TemporaryFolder folder;
+  write_gpt2(folder, config, tensors);
+  return load_message(folder.path());
+}
+
+TEST(BadModel, EveryTensorIsMissed) {
+  const Tensors whole = gpt2_tensors({});
+  for (std::size_t i = 0; i < whole.size(); ++i) {
+    if (whole[i].name.ends_with(".bias")) continue;  // which counts as zeros
+    Tensors tensors = whole;
+    tensors.erase(tensors.begin() + static_cast<std::ptrdiff_t>(i));
+    expect_load_sentence(load_message(gpt2_config({}), tensors), "model.safetensors", whole[i].name);
+  }
+}
+
+TEST(BadModel, EveryShapeIsChecked) {
+  const Tensors whole = gpt2_tensors({});
+  for (std::size_t i = 0; i < whole.size(); ++i) {
+    Tensors tensors = whole;
+    tensors[i].shape.insert(tensors[i].shape.begin(), 1);
+    expect_load_sentence(load_message(gpt2_config({}), tensors), "model.safetensors",
+                         "\"" + whole[i].name + "\"");
+  }
+}
+
+TEST(BadModel, SizesMustFitTheConfiguration) {
+  const Tensors tensors = gpt2_tensors({});
+  expect_load_sentence(load_message(gpt2_config({.width = 16}), tensors), "model.safetensors", "[300, 16]");
+  expect_load_sentence(load_message(gpt2_config({}, R"(,"n_inner":12)"), tensors), "model.safetensors",
+                       "[8, 12]");
+}
+
+TEST(BadModel, AFolderThatIsNoneSaysWhatIsMissing) {
+  const TemporaryFolder folder;
+  EXPECT_THAT(load_message(folder.path() / "no such folder"), HasSubstr("no such folder"));
+  EXPECT_THAT(load_message("/dev/null"), HasSubstr("/dev/null"));
+  folder.write("config.json", std::string(2 << 20, ' '));
+  EXPECT_THAT(load_message(folder.path()), HasSubstr("at most 1048576 bytes, found 2097152"));
+  folder.write("config.json", gpt2_config({}));
+  std::filesystem::create_directory(folder.path() / "model.safetensors");
+  expect_load_sentence(load_message(folder.path()), "model.safetensors", "a directory");
+}
+
+TEST(BadModel, ADamagedIndexIsRefused) {
+  const TemporaryFolder folder;
+  shards("model", ".safetensors", as_safetensors)(folder);
+  const std::string name = "model.safetensors.index.json";
+  const std::string index = testing::bytes_of_file(folder.path() / name);
+  const auto message_with = [&](const std::string& from, const std::string& to) {
+    std::string text = index;
+    folder.write(name, text.replace(text.find(from), from.size(), to));
+    return load_message(folder.path());
+  };
+  const std::string shard = "model-00001-of-00003.safetensors";
+  expect_load_sentence(message_with(index, ""), name, "JSON");
+  expect_load_sentence(message_with(index, "[]"), name, "weight_map");
+  expect_load_sentence(message_with("weight_map", "weights"), name, "weight_map");
+  expect_load_sentence(message_with("\"" + shard + "\"", "7"), name, "\"wte.weight\"");
+  expect_load_sentence(message_with("\"" + shard + "\"", "null"), name, "\"wte.weight\"");
+  expect_load_sentence(message_with(shard, "../" + shard), name, "same folder");
+  expect_load_sentence(message_with(shard, "/etc/passwd"), name, "same folder");
+  expect_load_sentence(message_with(shard,
+                                    "x\xc2\x9b"
+                                    "31m"),
+                       name, "\"x\\xc2\\x9b31m\"");
+  EXPECT_THAT(message_with(shard, "lost.safetensors"), HasSubstr("lost.safetensors"));
+
+  folder.write(name, index);
+  const std::string bytes = testing::bytes_of_file(folder.path() / shard);
+  folder.write(shard, bytes.substr(0, bytes.size() - 1));
+  expect_load_sentence(load_message(folder.path()), shard, "truncated");
+}
 
 }  // namespace
 }  // namespace headscope::model::folders_test

@@ -112,15 +112,6 @@ TEST_F(Forward, WhatIsAskedOfAPositionBehindTheRunIsRefused) {
 
 // --- chunks, caches, threads ---
 
-TEST_F(Forward, ChunksOfAnySizeGiveTheLogitsOfOnePass) {
-  const std::vector<int> ids = tokens(200);
-  const auto whole = run(ids);
-  for (const int chunk : {1, 3, 7, 64, 65, 256}) {
-    SCOPED_TRACE(chunk);
-    expect_same_results(*whole, *run(ids, nullptr, chunk));
-  }
-}
-
 TEST_F(Forward, TokenAfterTokenGivesTheLogitsOfOnePass) {
   const std::vector<int> ids = tokens(140);
   std::shared_ptr<const model::Run> last;
@@ -366,26 +357,6 @@ TEST_F(Forward, HooksComeInTheOrderOfThePassHeadByHead) {
 }
 
 // --- attention on demand ---
-
-TEST_F(Forward, StagesOfAHeadAreThoseOfThePassToTheBit) {
-  const std::vector<int> ids = tokens(150);
-  const auto found = run(ids);
-  const Activations passed =
-      record(*transformer_, ids, workspace_, {{Site::attn_scores, 1}, {Site::pattern, 1}});
-  const std::size_t cells = 150 * 150;
-  for (int head = 0; head < 3; ++head) {
-    const AttentionStages stages = transformer_->attention(*found, 1, head);
-    const auto part = [&](Site site) {
-      return std::span(passed.at(hook_name({site, 1})).values)
-          .subspan(cells * static_cast<std::size_t>(head), cells);
-    };
-    EXPECT_TRUE(same_bits(stages.masked, part(Site::attn_scores)));
-    EXPECT_TRUE(same_bits(stages.pattern, part(Site::pattern)));
-    std::vector<float> pattern(cells, NAN);
-    transformer_->pattern(*found, 1, head, pattern);
-    EXPECT_TRUE(same_bits(stages.pattern, pattern));
-  }
-}
 
 TEST_F(Forward, ARowOfAHeadIsThatOfThePassToTheBit) {
   const std::vector<int> ids = tokens(150);

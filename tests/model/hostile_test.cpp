@@ -93,41 +93,26 @@ std::vector<HostileFile> hostile_files() {
   const std::string maximum = "9223372036854775807";
   return {
       {"Empty", "", "only 0 bytes (the file is truncated; download it again)"},
-      {"SevenBytes", "1234567", "only 7 bytes"},
       {"NoHeader", std::string(8, '\0'), "expected JSON"},
       {"HeaderLongerThanFile", std::string("\x10\0\0\0\0\0\0\0{}", 10), "truncated"},
       {"HeaderBeyondTheCap", std::string("\x01\xe1\xf5\x05\0\0\0\0{}", 10), "at most 100000000 bytes"},
       {"HeaderOfAllBits", std::string(8, '\xff') + "{}", "18446744073709551615"},
-      {"TextFile", "Once upon a time there was", "at most 100000000 bytes"},
       {"LfsPointer", "version https://git-lfs.github.com/spec/v1\noid sha256:4d7a2\nsize 548105171\n",
        "git lfs pull"},
       {"ZipFile", std::string("PK\x03\x04\0\0\0\0\0\0", 10), "expected a safetensors header"},
       {"NoJson", safetensors_of_header("hello"), "expected JSON"},
-      {"CutJson", safetensors_of_header(R"({"x":{"dtype":"F3)"), "expected JSON"},
-      {"TwoDocuments", safetensors_of_header("{}{}"), "expected JSON"},
-      {"NoUtf8", safetensors_of_header("{\"\xc3\x28\":1}"), "expected JSON"},
       {"Array", safetensors_of_header("[]"), "expected an object"},
-      {"Null", safetensors_of_header("null"), "expected an object"},
       {"DeepArrays", safetensors_of_header(R"({"x":)" + repeated("[", 500'000)), "nested"},
-      {"DeepObjects", safetensors_of_header(repeated(R"({"x":)", 500'000)), "nested"},
       {"TwiceTheSameTensor", safetensors_of_header(R"({"x":1,"x":1})"), "\"x\" twice"},
-      {"TwiceTheSameMember", one_tensor(R"("dtype":"U8","dtype":"U8","shape":[0],"data_offsets":[0,0])", 0),
-       "twice"},
       {"TensorIsANumber", safetensors_of_header(R"({"x":7})"), "expected an object, found 7"},
-      {"MetadataIsAnArray", safetensors_of_header(R"({"__metadata__":[]})"), "__metadata__"},
       {"MetadataOfNumbers", safetensors_of_header(R"({"__metadata__":{"a":1}})"), "\"a\""},
       {"NoDtype", one_tensor(R"("shape":[1],"data_offsets":[0,4])", 4), "dtype: expected a name, found none"},
       {"NoShape", one_tensor(R"("dtype":"F32","data_offsets":[0,4])", 4),
        "shape: expected an array of whole numbers, found none"},
       {"NoOffsets", one_tensor(R"("dtype":"F32","shape":[1])", 4),
        "data_offsets: expected an array of whole numbers, found none"},
-      {"DtypeIsANumber", one_tensor(R"("dtype":32,"shape":[1],"data_offsets":[0,4])", 4), "dtype"},
-      {"ShapeIsANumber", one_tensor(R"("dtype":"F32","shape":1,"data_offsets":[0,4])", 4), "shape"},
       {"NegativeSize", one_tensor(R"("dtype":"F32","shape":[-1],"data_offsets":[0,4])", 4), "found -1"},
       {"FractionalSize", one_tensor(R"("dtype":"F32","shape":[1.0],"data_offsets":[0,4])", 4), "found 1.0"},
-      {"SizeBeyond63Bits",
-       one_tensor(R"("dtype":"F32","shape":[9223372036854775808],"data_offsets":[0,4])", 4),
-       "9223372036854775808"},
       {"SizeBeyond64Bits",
        one_tensor(R"("dtype":"F32","shape":[99999999999999999999],"data_offsets":[0,4])", 4),
        "whole numbers"},
@@ -141,19 +126,13 @@ std::vector<HostileFile> hostile_files() {
        "a size that can be addressed"},
       {"OneOffset", one_tensor(R"("dtype":"F32","shape":[1],"data_offsets":[4])", 4),
        "[begin, end], found [4]"},
-      {"ThreeOffsets", one_tensor(R"("dtype":"F32","shape":[1],"data_offsets":[0,4,4])", 4), "[begin, end]"},
       {"OffsetsBackwards", one_tensor(R"("dtype":"F32","shape":[1],"data_offsets":[4,0])", 4),
        "found [4, 0]"},
       {"NegativeOffset", one_tensor(R"("dtype":"F32","shape":[1],"data_offsets":[-4,0])", 4), "found -4"},
       {"OffsetBeyondTheFile", one_tensor(R"("dtype":"F32","shape":[2],"data_offsets":[0,8])", 4),
        "the file's 4 bytes"},
-      {"OffsetFarBeyondTheFile",
-       one_tensor(R"("dtype":"U8","shape":[)" + maximum + R"(],"data_offsets":[0,)" + maximum + "]", 4),
-       "the file's 4 bytes"},
       {"LengthTooSmall", one_tensor(R"("dtype":"F32","shape":[2],"data_offsets":[0,4])", 4),
        "expected 8 bytes"},
-      {"LengthTooLarge", one_tensor(R"("dtype":"F16","shape":[2],"data_offsets":[0,8])", 8),
-       "expected 4 bytes"},
       {"Overlap",
        safetensors_of_header(R"({"a":{"dtype":"U8","shape":[3],"data_offsets":[0,3]},
                                  "b":{"dtype":"U8","shape":[3],"data_offsets":[2,5]}})",
@@ -169,7 +148,6 @@ std::vector<HostileFile> hostile_files() {
                                  "b":{"dtype":"U8","shape":[1],"data_offsets":[2,3]}})",
                              "123"),
        "a hole"},
-      {"HoleInFront", one_tensor(R"("dtype":"U8","shape":[1],"data_offsets":[1,2])", 2), "a hole"},
       {"BytesAfterTheLast", whole + "more", "expected 8 bytes of data"},
       {"LastByteLost", whole.substr(0, whole.size() - 1), "truncated"},
       {"TerminalCodesInAName", safetensors_of_header("{\"\\u001b[2J\\n\\u0000\":0}"), "\\x1b[2J\\x0a\\x00"},
@@ -235,17 +213,11 @@ std::string tiny_vocabulary_with(const std::string& from, const std::string& to)
 TEST(HostileVocabulary, IsRefusedInOneSentence) {
   const std::string file = "vocab.json";
   expect_load_sentence(load_vocabulary(""), file, "expected JSON");
-  expect_load_sentence(load_vocabulary("{\"a\": 1"), file, "expected JSON");
-  expect_load_sentence(load_vocabulary("{\"\xff\": 1}"), file, "expected JSON");
   expect_load_sentence(load_vocabulary("[]"), file, "found an array");
-  expect_load_sentence(load_vocabulary("7"), file, "found 7");
-  expect_load_sentence(load_vocabulary("null"), file, "found none");
   expect_load_sentence(load_vocabulary(R"({"a": "b"})"), file, "\"a\", found \"b\"");
   expect_load_sentence(load_vocabulary(R"({"a": -1})"), file, "found -1");
-  expect_load_sentence(load_vocabulary(R"({"a": 1.5})"), file, "1.5");
   expect_load_sentence(load_vocabulary(R"({"a": 16777216})"), file, "0 to 16777215");
   expect_load_sentence(load_vocabulary(R"({"a": 1e400})"), file, "found");
-  expect_load_sentence(load_vocabulary(R"({"a": true})"), file, "found true");
   expect_load_sentence(load_vocabulary(R"({"a": 1, "a": 2})"), file, "\"a\" twice");
   expect_load_sentence(load_vocabulary(R"({"a": 1, "b": 1})"), file, "each id once");
 }
@@ -274,7 +246,6 @@ TEST(HostileMerges, AreRefusedInOneSentence) {
   const std::string file = "merges.txt";
   expect_load_sentence(load_vocabulary(vocabulary, "#version: 0.2\nthe\n"), file, "\"the\"");
   expect_load_sentence(load_vocabulary(vocabulary, "t h e\n"), file, "\"t h e\"");
-  expect_load_sentence(load_vocabulary(vocabulary, "t \n"), file, "\"t \"");
   expect_load_sentence(load_vocabulary(vocabulary, " t\n"), file, "\" t\"");
   expect_load_sentence(load_vocabulary(vocabulary, "q\xff \x01z\n"), file,
                        "\"q\\xff\" is not in the vocabulary");
@@ -305,10 +276,8 @@ TEST(HostileTokenizerJson, IsRefusedInOneSentence) {
   const auto expect = [](const std::string& text, const std::string& what) {
     expect_load_sentence(load_tokenizer_json(text), "tokenizer.json", what);
   };
-  expect("", "expected JSON");
   expect("[]", "expected an object");
   expect(repeated("[", 1'000'000), "nested");
-  expect("{}", "pre_tokenizer");
   expect(tokenizer_json_with(R"("normalizer":null)", R"("normalizer":{"type":"NFC"})"),
          R"("normalizer", found "NFC")");
   expect(tokenizer_json_with(R"("type":"ByteLevel")", R"("type":"Whitespace")"), R"(found "Whitespace")");

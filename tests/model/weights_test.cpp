@@ -1,4 +1,4 @@
-// How the tensors of a folder are loaded; load_test.cpp tests published and invalid folders.
+// How the tensors of a folder are loaded; folders_test.cpp tests published and invalid folders.
 #include "model/files/weights.h"
 
 #include <algorithm>
@@ -18,16 +18,10 @@ using namespace headscope::testing;
 
 constexpr int kTokens[] = {3, 1, 4, 1, 5, 9, 2, 6};
 
-std::vector<float> logits_of(const std::filesystem::path& folder, const LoadOptions& options = {}) {
-  const auto transformer = Transformer::load(folder, options);
+std::vector<float> logits_of(const std::filesystem::path& folder) {
+  const auto transformer = Transformer::load(folder);
   Workspace workspace(1);
   return testing::all_logits(*transformer, *transformer->forward(kTokens, workspace), workspace);
-}
-
-std::vector<float> logits_of(const std::vector<RawTensor>& tensors) {
-  const TemporaryFolder folder;
-  write_gpt2(folder, gpt2_config({}), tensors);
-  return logits_of(folder.path());
 }
 
 RawTensor& find(std::vector<RawTensor>& tensors, const std::string& name) {
@@ -35,28 +29,6 @@ RawTensor& find(std::vector<RawTensor>& tensors, const std::string& name) {
     if (tensor.name == name) return tensor;
   }
   throw std::out_of_range(name);
-}
-
-// For a tied matrix, some writers keep only the head's name.
-TEST(Weights, ATiedMatrixMayStandUnderTheNameOfTheHeadAlone) {
-  std::vector<RawTensor> tensors = gpt2_tensors({});
-  const std::vector<float> expected = logits_of(tensors);
-  find(tensors, "wte.weight").name = "lm_head.weight";
-  EXPECT_EQ(logits_of(tensors), expected);
-}
-
-/// Without tying, neither matrix can replace the other.
-TEST(Weights, AnUntiedModelNeedsBoth) {
-  for (const auto& [only, missing] :
-       {std::pair{"lm_head.weight", "wte.weight"}, {"wte.weight", "lm_head.weight"}}) {
-    std::vector<RawTensor> tensors = gpt2_tensors({});
-    find(tensors, "wte.weight").name = only;
-    const TemporaryFolder folder;
-    write_gpt2(folder, gpt2_config({}, R"(,"tie_word_embeddings":false)"), tensors);
-    const std::string message = testing::message_of<LoadError>([&] { load_weights(folder.path(), {}); });
-    EXPECT_THAT(message, HasSubstr(missing));
-    EXPECT_TRUE(testing::is_sentence(message)) << message;
-  }
 }
 
 TEST(Weights, TiedMatricesAreKeptOnce) {

@@ -283,6 +283,8 @@ class TourClaimsTest : public ToursTest {
         shown(core);
         change(core);
         shown(core);
+        for (const viz::Rect& outline : core.window().outlines)
+          EXPECT_TRUE((viz::Rect{0, 0, 1600, 1000}.encloses(outline)));
         const RunReader run = reader(core);
         for (const TourParagraph* paragraph : shown_and_true(core)) {
           for (const std::string_view condition : conditions)
@@ -304,58 +306,50 @@ class TourClaimsTest : public ToursTest {
   }
 };
 
-TEST_F(TourClaimsTest, HoldForASingleToken) {
-  CoreFixture core(with_tours());
-  walk(core, [](Core& c) { replace_prompt(c, "The"); }, {"this prompt"});
-}
-
-TEST_F(TourClaimsTest, HoldForAPromptLongerThanTheContext) {
-  CoreFixture core(with_tours());
-  walk(core, [](Core& c) { replace_prompt(c, long_prompt()); }, {"this prompt"});
-}
-
-TEST_F(TourClaimsTest, HoldForAnotherScriptInAnotherHead) {
-  CoreFixture core(with_tours());
-  walk(core,
-       [](Core& c) {
+TEST_F(TourClaimsTest, HoldForOtherPromptsEditsAndComparisons) {
+  struct Other {
+    std::function<void(Core&)> change;
+    std::vector<std::string_view> conditions;
+  };
+  const std::vector<Other> all{
+      {[](Core& c) { replace_prompt(c, "The"); }, {"this prompt"}},
+      {[](Core& c) { replace_prompt(c, long_prompt()); }, {"this prompt"}},
+      {[](Core& c) {
          replace_prompt(c, "Ein Käfer 🐞 traf die Prinzessin — 王女 ね, ein Käfer 🐞");
          other_head(c);
        },
-       {"this prompt", "this head"});
-}
-
-TEST_F(TourClaimsTest, HoldForAnEditedRun) {
-  CoreFixture core(with_tours());
-  walk(core,
-       [](Core& c) {
+       {"this prompt", "this head"}},
+      {[](Core& c) {
          c.apply(AddEdits{{model::SetMean{{{model::Site::z, 3}, 2, {}, {}}}}});
        },
-       {"these edits"});
-}
-
-TEST_F(TourClaimsTest, HoldForTwoPrompts) {
-  CoreFixture core(with_tours());
-  walk(core,
-       [](Core& c) {
+       {"these edits"}},
+      {[](Core& c) {
          c.apply(CompareWith{true, Alignment::position});
          c.apply(TypeInField{Field::second, Replace{"The queen had a son, and the queen"}});
        },
-       {"these edits", "this comparison"});
+       {"these edits", "this comparison"}},
+  };
+  for (const Other& other : all) {
+    SCOPED_TRACE(&other - all.data());
+    CoreFixture core(with_tours());
+    walk(core, other.change, other.conditions);
+  }
 }
 
-TEST_F(TourClaimsTest, HoldForAModelWithOneLayerAndOneHead) {
-  write_other_model(folder_, {.layers = 1, .heads = 1, .positions = 64, .vocabulary = 4096});
-  CoreFixture core(with_tours());
-  apply_and_show(core, OpenModel{folder_.path()});
-  ASSERT_EQ(core.snapshot().model->folder, folder_.path());
-  walk(core, [](Core&) {}, {"this model"});
-}
-
-TEST_F(TourClaimsTest, HoldForARandomModelAndAForeignPrompt) {
-  write_other_model(folder_, {.layers = 3, .heads = 2, .positions = 64, .vocabulary = 4096});
-  CoreFixture core(with_tours());
-  apply_and_show(core, OpenModel{folder_.path()});
-  walk(core, [](Core& c) { replace_prompt(c, "The fox saw the fox"); }, {"this model", "this prompt"});
+TEST_F(TourClaimsTest, HoldForOtherModels) {
+  for (const auto& [layers, heads, text] : {std::tuple{1, 1, ""}, {3, 2, "The fox saw the fox"}}) {
+    write_other_model(folder_, {.layers = layers, .heads = heads, .positions = 64, .vocabulary = 4096});
+    CoreFixture core(with_tours());
+    apply_and_show(core, OpenModel{folder_.path()});
+    ASSERT_EQ(core.snapshot().model->folder, folder_.path());
+    walk(
+        core,
+        [prompt = text](Core& c) {
+          if (*prompt) replace_prompt(c, prompt);
+        },
+        *text ? std::vector<std::string_view>{"this model", "this prompt"}
+              : std::vector<std::string_view>{"this model"});
+  }
 }
 
 TEST_F(TourClaimsTest, AreAboutTheBundledModelWhereverItsFilesAre) {
@@ -393,33 +387,17 @@ TEST_F(TourClaimsTest, AboutTheToursOwnPromptAndTheBundledModelAreTrue) {
   EXPECT_EQ(used.size(), claims().size()) << "a check is of no sentence";
 }
 
-TEST_F(TourClaimsTest, TheSpikeLeavesTheOthersLessThanItSays) {
-  EXPECT_LT(std::exp(-100.0) + std::exp(-200.0), 1e-43);
-  EXPECT_GT(std::exp(-100.0), 1e-44);
-}
-
-/// config.json may turn the factor 1/√d_head off, or multiply it: {scale} is the model's own.
-TEST_F(TourClaimsTest, SayTheModelsOwnFactorOfScores) {
-  for (const Tour& tour : with_tours().tours)
-    for (const TourStop& stop : tour.stops)
-      for (const TourParagraph& paragraph : stop.caption)
-        EXPECT_THAT(paragraph.words, Not(HasSubstr("√{d_head}")));
-}
-
 TEST_F(TourClaimsTest, AToursFirstWordsCountItsStops) {
-  const std::map<std::string_view, std::string_view> words{{"1-how-gpt2-reads", "twenty-two stops"},
-                                                           {"2-attention", "Eleven stops"},
-                                                           {"3-positions", "Five stops"},
-                                                           {"4-break-a-head", "six stops"},
-                                                           {"5-circuit", "eight stops"}};
-  const std::map<std::string_view, std::size_t> counts{{"1-how-gpt2-reads", 22},
-                                                       {"2-attention", 11},
-                                                       {"3-positions", 5},
-                                                       {"4-break-a-head", 6},
-                                                       {"5-circuit", 8}};
+  const std::map<std::string_view, std::pair<std::string_view, std::size_t>> counts{
+      {"1-how-gpt2-reads", {"twenty-two stops", 22}},
+      {"2-attention", {"Eleven stops", 11}},
+      {"3-positions", {"Five stops", 5}},
+      {"4-break-a-head", {"six stops", 6}},
+      {"5-circuit", {"eight stops", 8}}};
   for (const Tour& tour : with_tours().tours) {
-    EXPECT_THAT(tour.about, HasSubstr(words.at(tour.id)));
-    EXPECT_EQ(tour.stops.size(), counts.at(tour.id));
+    const auto& [words, count] = counts.at(tour.id);
+    EXPECT_THAT(tour.about, HasSubstr(words));
+    EXPECT_EQ(tour.stops.size(), count);
   }
 }
 

@@ -104,22 +104,6 @@ TEST_F(TourPointsTest, EveryGuessThatAStopNamesIsInSight) {
   EXPECT_GT(named, 20);
 }
 
-TEST_F(TourPointsTest, AnyPromptAndModelHaveAnOutline) {
-  write_other_model(folder_, {.layers = 1, .heads = 1, .positions = 64, .vocabulary = 4096});
-  CoreFixture core(with_tours());
-  apply_and_show(core, OpenModel{folder_.path()});
-  for (std::size_t t = 0; t < core.state().tours.size(); ++t) {
-    core.apply(OpenTour{static_cast<int>(t)});
-    for (int i = 0; i < std::ssize(open_tour(core).stops); ++i) {
-      SCOPED_TRACE(open_tour(core).id + ", stop " + std::to_string(i + 1));
-      core.apply(GoToStop{i});
-      core.apply(TypeInField{Field::prompt, Replace{"The"}});
-      shown(core);
-      for (const Rect& outline : shown(core).outlines) EXPECT_TRUE(window_of(1600, 1000).encloses(outline));
-    }
-  }
-}
-
 constexpr std::string_view kFarKey = R"(# T
 
 About.

@@ -5,14 +5,11 @@
 d_logits: a function from the logits, [pos, vocab], to the derivatives of the metric with respect to them. As in TransformerLens
 the derivative at a hook is that of everything that comes after it.
 """
-import json
 import math
-from pathlib import Path
 
 import numpy as np
 
 import gpt2_reference
-import safetensors_io
 from gpt2_reference import Recorder, erf, softmax
 
 
@@ -87,45 +84,10 @@ def gradients(config, weights, tokens, d_logits, keep=lambda name: True, activat
     return {name: value for name, value in record.items() if keep(name)}
 
 
-def gradients_of_folder(folder, tokens, d_logits, keep=lambda name: True):
-    config = json.loads((Path(folder) / "config.json").read_text())
-    return gradients(config, safetensors_io.read(Path(folder) / "model.safetensors"), tokens, d_logits, keep)
-
-
-# Metrics: functions for d_logits.
-
-def logit(token, position=-1, against=None):
-    def d_logits(logits):
-        result = np.zeros_like(logits)
-        result[position, token] += 1
-        if against is not None:
-            result[position, against] -= 1
-        return result
-    return d_logits
-
-
-def log_probability(token, position=-1):
-    def d_logits(logits):
-        result = np.zeros_like(logits)
-        result[position] = -softmax(logits[position])
-        result[position, token] += 1
-        return result
-    return d_logits
-
-
 def loss(tokens):
     def d_logits(logits):
         result = softmax(logits)
         result[np.arange(len(tokens) - 1), tokens[1:]] -= 1
         result[-1] = 0
         return result / (len(tokens) - 1)
-    return d_logits
-
-
-def divergence(baseline, position=-1):
-    """KL(baseline || run); baseline: logits."""
-    def d_logits(logits):
-        result = np.zeros_like(logits)
-        result[position] = softmax(logits[position]) - softmax(baseline.astype(np.float64))
-        return result
     return d_logits

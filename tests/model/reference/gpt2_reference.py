@@ -3,15 +3,10 @@
 sum is numpy's, and there is one plain full pass without chunks or caches.
 
     run(config, weights, tokens) -> {name: array}, every activation under its TransformerLens name
-    run_folder(folder, tokens)   -> the same for a folder of config.json and model.safetensors
 """
-import json
 import math
-from pathlib import Path
 
 import numpy as np
-
-import safetensors_io
 
 
 def erf(x):
@@ -37,15 +32,11 @@ def softmax(x):
 
 
 class Recorder(dict):
-    """Keeps each activation under its name and gives it back, as `edit` leaves it."""
-
-    def __init__(self, edit=lambda name, value: value):
-        super().__init__()
-        self.edit = edit
+    """Keeps each activation under its name and gives it back."""
 
     def __call__(self, name, value):
-        self[name] = self.edit(name, value)
-        return self[name]
+        self[name] = value
+        return value
 
 
 def layer_norm(record, name, x, gain, bias, epsilon):
@@ -54,16 +45,15 @@ def layer_norm(record, name, x, gain, bias, epsilon):
     return record(f"{name}.hook_normalized", centered / scale) * gain + bias
 
 
-def run(config, weights, tokens, keep=lambda name: True, edit=lambda name, value: value):
-    """weights: float arrays under Hugging Face's names without the prefix `transformer.`. `edit` gets each activation of the heads'
-    output (hook_z) and after them, and returns what the pass goes on with."""
+def run(config, weights, tokens, keep=lambda name: True):
+    """weights: float arrays under Hugging Face's names without the prefix `transformer.`."""
     w = {name.removeprefix("transformer."): value for name, value in weights.items()}
     w = {name: value.astype(np.float64, copy=False) for name, value in w.items()}
     heads, d_model = config["n_head"], config["n_embd"]
     d_head, epsilon = d_model // heads, config.get("layer_norm_epsilon", 1e-5)
     activation = ACTIVATIONS[config.get("activation_function", "gelu_new")]
     length = len(tokens)
-    record = Recorder(edit)
+    record = Recorder()
 
     resid = record("hook_embed", w["wte.weight"][tokens]) + record("hook_pos_embed", w["wpe.weight"][:length])
     for layer in range(config["n_layer"]):
@@ -100,8 +90,3 @@ def run(config, weights, tokens, keep=lambda name: True, edit=lambda name, value
     unembedding = w["wte.weight"] if config.get("tie_word_embeddings", True) else w["lm_head.weight"]
     record("logits", x @ unembedding.T)
     return {name: value for name, value in record.items() if keep(name)}
-
-
-def run_folder(folder, tokens, keep=lambda name: True, edit=lambda name, value: value):
-    config = json.loads((Path(folder) / "config.json").read_text())
-    return run(config, safetensors_io.read(Path(folder) / "model.safetensors"), tokens, keep, edit)
