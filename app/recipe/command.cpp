@@ -3,7 +3,6 @@
 #include <cmath>
 
 #include "app/recipe/recipe.h"
-#include "app/run/named.h"
 #include "app/run/sources/model_discovery.h"
 #include "app/run/sources/paths.h"
 #include "app/views/chosen_options.h"
@@ -19,26 +18,21 @@ std::string shell_word(std::string_view word) {
     return std::isalnum(static_cast<unsigned char>(c)) != 0 || kPlain.find(c) != kPlain.npos;
   };
   if (!word.empty() && word.front() != '=' && std::ranges::all_of(word, is_plain)) return std::string(word);
-  bool escapes = false;
   std::string quoted;
   for (const char c : word) {
     const auto byte = static_cast<unsigned char>(c);
-    const bool is_strange = byte < 0x20 || byte >= 0x7f;
-    escapes = escapes || is_strange || c == '\'' || c == '\\';
-    if (is_strange)
+    if (byte < 0x20 || byte >= 0x7f)
       quoted += {'\\', 'x', kHex[byte >> 4], kHex[byte & 15]};
     else if (c == '\'' || c == '\\')
       quoted += {'\\', c};
     else
       quoted += c;
   }
-  return (escapes ? "$'" : "'") + quoted + "'";
+  return (quoted.size() > word.size() ? "$'" : "'") + quoted + "'";
 }
 
-/// A figure's size as --size takes it: "900x600", "900", "fit"; empty: as its target chooses.
+/// A figure's size as --size takes it: "900x600", "900", "fit".
 std::string size_words(const Figure& figure) {
-  const Figure chosen = figure_for(figure.target);
-  if (figure.width == chosen.width && figure.height == chosen.height && figure.page == chosen.page) return "";
   if (figure.page == Page::trimmed && figure.height == 0) return "fit";
   const std::string width = std::to_string(figure.width);
   return figure.height > 0 ? width + "x" + std::to_string(figure.height) : width;
@@ -54,9 +48,8 @@ std::vector<const View*> shown_views(const Recipe& recipe) {
 
 std::vector<std::string> arguments_of(const Recipe& recipe) {
   const Session& s = recipe.session;
-  const Figure figure = recipe.figure.value_or(Figure{});
-  const TargetSpec target = spec_of(figure.target);
-  const bool window = figure.window, patterns = !s.model.attention.empty();
+  const Figure figure = recipe.figure.value_or(Figure{}), chosen = figure_for(figure.target);
+  const bool window = figure.window;
   std::vector<std::string> words{window ? "shot" : s.view};
   const auto say = [&](const std::string& option, std::string_view value) {
     words.push_back("--" + option);
@@ -77,7 +70,7 @@ std::vector<std::string> arguments_of(const Recipe& recipe) {
   say_other("attention", s.model.attention, "");
   std::string ids;
   for (const int id : s.prompt.ids) ids += (ids.empty() ? "" : ",") + std::to_string(id);
-  if (!patterns) say(ids.empty() ? "prompt" : "ids", ids.empty() ? s.prompt.text : ids);
+  if (s.model.attention.empty()) say(ids.empty() ? "prompt" : "ids", ids.empty() ? s.prompt.text : ids);
   const bool start_token = s.prompt.start_token.value_or(s.model.adds_start_token);
   say_if(start_token, "--bos");
   say_if(!start_token && s.model.adds_start_token, "--no-bos");
@@ -106,12 +99,12 @@ std::vector<std::string> arguments_of(const Recipe& recipe) {
         options.push_back(option);
   for (const OptionSpec* option : options)
     say(std::string(window ? option->name : option->flag_name()), to_text(*option, s.options.value(*option)));
-  say_other("size", size_words(figure), "");
+  say_other("size", size_words(figure), size_words(chosen));
   say_other("rows", std::to_string(figure.rows), "0");
   say_other("for", name_of(kTargetNames, figure.target), "screen");
-  say_other("scale", plain(figure.scale), plain(window ? 1 : target.scale));
+  say_other("scale", plain(figure.scale), plain(window ? 1 : chosen.scale));
   say_other("theme", name_of(kThemeNames, s.look.dark), "light");
-  say_other("font-size", plain(s.look.font_size), plain(target.font_size));
+  say_other("font-size", plain(s.look.font_size), plain(spec_of(figure.target).font_size));
   say_if(!window && !figure.title, "--no-title");
   say_if(!window && !figure.caption, "--no-caption");
   say_if(!window && figure.svg_text, "--svg-text");

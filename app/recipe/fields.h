@@ -3,15 +3,14 @@
 #include <filesystem>
 #include <limits>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <string>
 #include <type_traits>
 #include <utility>
-#include <vector>
 
 #include "app/run/named.h"
 #include "app/text/json_text.h"
 #include "model/files/error.h"
+#include "model/files/json.h"
 #include "system/path_text.h"
 
 namespace headscope::app {
@@ -31,21 +30,23 @@ class Fields {
   /// Reads. `where` begins every sentence, `path` every key ("figure."). With `unusable`, nothing throws: an
   /// invalid value keeps its default, and its key is appended there.
   Fields(const nlohmann::json& object, std::string where, std::string* unusable = nullptr,
-         std::string path = {});
+         std::string path = {})
+      : object_(&object), where_(std::move(where)), path_(std::move(path)), unusable_(unusable) {
+    if (!object.is_object()) model::reject_value(where_, "a JSON object", object);
+  }
   /// Writes an object.
   template <class T>
   static nlohmann::ordered_json written(const T& value) {
     static const nlohmann::ordered_json kDefaults = all_of(T{});
-    const nlohmann::ordered_json all = all_of(value);
-    auto differing = nlohmann::ordered_json::object();
+    nlohmann::ordered_json differing = nlohmann::ordered_json::object(), all = all_of(value);
     for (const auto& [key, field] : all.items())
-      if (field != kDefaults.at(key)) differing[key] = field;
+      if (field != kDefaults.at(key)) differing[key] = std::move(field);
     return differing;
   }
 
   template <class T>
   void field(const std::string& key, T& value) {
-    if (!reads()) {
+    if (object_ == nullptr) {
       written_[key] = json_of(value);
     } else if (object_->contains(key))
       try {
@@ -57,14 +58,21 @@ class Fields {
         reject(key, "");
       }
   }
+  /// What is `expected`, for which `fits` is true.
+  template <class T, class Fits>
+  void field(const std::string& key, T& value, const Fits& fits, const std::string& expected) {
+    T found = value;
+    field(key, found);
+    if (fits(found))
+      value = std::move(found);
+    else
+      reject(key, expected);
+  }
   template <class T>
   void field(const std::string& key, T& value, T low, T high) {
-    T number = value;
-    field(key, number);
-    if (number >= low && number <= high)
-      value = number;
-    else
-      reject(key, "a number from " + nlohmann::json(low).dump() + " to " + nlohmann::json(high).dump());
+    field(
+        key, value, [&](T number) { return number >= low && number <= high; },
+        "a number from " + nlohmann::json(low).dump() + " to " + nlohmann::json(high).dump());
   }
   /// One of the names in a table.
   template <class T, std::size_t kCount>
@@ -78,9 +86,14 @@ class Fields {
     reject(key, "one of " + names);
   }
 
-  bool reads() const { return object_ != nullptr; }
   /// Says that the value that was read should be `expected`.
-  void reject(const std::string& key, const std::string& expected) const;
+  void reject(const std::string& key, const std::string& expected) const {
+    if (object_ == nullptr) return;
+    if (unusable_ != nullptr)
+      *unusable_ += (unusable_->empty() ? "" : ", ") + path_ + key;
+    else
+      require(false, path_ + key, expected, object_->contains(key) ? object_->at(key) : nlohmann::json());
+  }
 
  private:
   static constexpr std::size_t kMost = std::size_t{1} << 20;  // bytes of a text, values of a list
@@ -91,8 +104,11 @@ class Fields {
   std::string* unusable_ = nullptr;
 
   Fields() = default;
+
   void require(bool is_expected, const std::string& path, const std::string& expected,
-               const nlohmann::json& found) const;
+               const nlohmann::json& found) const {
+    if (!is_expected) model::reject_value(where_, path + " to be " + expected, found);
+  }
 
   template <class T>
   static nlohmann::ordered_json all_of(T value) {
@@ -145,10 +161,8 @@ class Fields {
       if (!found.is_null()) get(path, found, value.emplace());
     } else if constexpr (requires { value.size(); }) {
       require(found.is_array() && found.size() <= kMost, path, "a list", found);
-      for (const nlohmann::json& one : found) {
-        const std::string place = path + "[" + std::to_string(value.size()) + "]";
-        get(place, one, value.emplace_back());
-      }
+      for (const nlohmann::json& one : found)
+        get(path + "[" + std::to_string(value.size()) + "]", one, value.emplace_back());
     } else {
       require(found.is_object(), path, "an object", found);
       Fields part(found, where_, unusable_, path + ".");
@@ -156,8 +170,5 @@ class Fields {
     }
   }
 };
-
-struct Session;
-void describe(Fields& form, Session& session);
 
 }  // namespace headscope::app

@@ -25,17 +25,21 @@ constexpr int kVersion = 3;
 constexpr Named<Page> kPages[]{
     {"exact", Page::exact}, {"width", Page::width}, {"at least", Page::at_least}, {"fit", Page::trimmed}};
 
+constexpr int kSmallestWindow = 320;
+constexpr int kLargestWindow = 16384;
+constexpr std::size_t kMaxSettingsBytes = 16 * Prompt::kMaxBytes;  // each may be a number on its line
+
 void describe_weights(Fields& form, std::string& weights) {
-  form.field("weights", weights);
-  if (!weights.empty() && !is_weights_hash(weights))
-    form.reject("weights", "\"sha256:\" and 64 hexadecimal digits");
+  form.field(
+      "weights", weights, [](const auto& hash) { return hash.empty() || is_weights_hash(hash); },
+      "\"sha256:\" and 64 hexadecimal digits");
 }
 
 /// Attention files are named, never placed.
 void describe_attention(Fields& form, std::string& name) {
-  form.field("attention", name);
-  if (!name.empty() && !system::is_file_name(name))
-    form.reject("attention", "the name of a file, without a folder");
+  form.field(
+      "attention", name, [](const auto& file) { return file.empty() || system::is_file_name(file); },
+      "the name of a file, without a folder");
 }
 
 void describe_token(Fields& form, const char* key, GivenToken& token) {
@@ -48,13 +52,12 @@ void describe_token(Fields& form, const char* key, GivenToken& token) {
   }
 }
 
-void describe_view(Fields& form, const char* key, std::string& id, bool may_be_none) {
-  std::string read = id;
-  form.field(key, read);
-  if ((may_be_none && read.empty()) || find_view(read) != nullptr)
-    id = std::move(read);
-  else
-    form.reject(key, "a known view");
+bool is_view(std::string_view id) {
+  return find_view(id) != nullptr;
+}
+
+std::filesystem::path without_last_slash(const std::filesystem::path& path) {
+  return path.has_relative_path() && !path.has_filename() ? path.parent_path() : path;
 }
 
 }  // namespace
@@ -162,8 +165,9 @@ void describe(Fields& form, Session& s) {
   describe_edits(form, s.edits);
   form.field("second", s.second);
   form.field("show", s.side, kSideNames);
-  describe_view(form, "view", s.view, false);
-  describe_view(form, "beside", s.second_view, true);
+  form.field("view", s.view, is_view, "a known view");
+  form.field(
+      "beside", s.second_view, [](const auto& id) { return id.empty() || is_view(id); }, "a known view");
   form.field("layer", s.selection.layer, 0, kMaxIndex);
   form.field("head", s.selection.head, 0, kMaxIndex);
   form.field("query", s.selection.query, -1, kMaxIndex);
@@ -185,10 +189,45 @@ void describe(Fields& form, Session& s) {
   if (s.tries.size() > kMaxTries) form.reject("tries", "at most " + std::to_string(kMaxTries));
 }
 
-namespace {
+static void describe(Fields& form, Settings& s) {
+  describe(form, s.session);
+  form.field("has_prompt", s.has_prompt);
+  form.field("window_width", s.window_width, kSmallestWindow, kLargestWindow);
+  form.field("window_height", s.window_height, kSmallestWindow, kLargestWindow);
+  form.field("last_model", s.last_model);
+  for (const auto& [key, recent] : {std::pair("recent_models", &s.recent_models),
+                                    {"recent_folders", &s.recent_folders},
+                                    {"recent_sessions", &s.recent_sessions}}) {
+    form.field(key, *recent);
+    for (const auto& path : std::vector(recent->rbegin(), recent->rend()))
+      remember(*recent, path);  // each once
+  }
+  form.field("export_folder", s.export_folder);
+  form.field("export_scale", s.export_scale, 1, kMaxExportScale);
+  form.field("offer_models", s.offer_models);
+  form.field("all_controls", s.all_controls);
+  form.field("start_token", s.start_token);
+}
 
-Recipe parse_recipe(std::string_view json, const std::string& file) {
-  const nlohmann::json object = model::parse_json(json, file);
+std::string to_json(const Recipe& recipe) {
+  nlohmann::ordered_json json{{"program", version()}, {"version", kVersion}};
+  if (recipe.figure) json["command"] = command_of(recipe);
+  json.update(Fields::written(recipe.session));
+  if (recipe.figure) json["figure"] = Fields::written(*recipe.figure);
+  return json.dump(recipe.figure ? -1 : 1, ' ', true) + (recipe.figure ? "" : "\n");
+}
+
+Recipe recipe_of(std::string_view bytes, const std::string& file) {
+  const std::size_t start = bytes.find_first_not_of(" \t\r\n");
+  const bool is_session = start != bytes.npos && bytes[start] == '{';
+  std::optional<std::string> note;
+  try {
+    if (!is_session) note = viz::find_note(bytes, kRecipeNote);
+  } catch (const std::runtime_error& e) {
+    throw model::LoadError(file + ": " + e.what());
+  }
+  if (!is_session && !note) model::reject(file, "a session, or a picture with a headscope recipe", "none");
+  const nlohmann::json object = model::parse_json(is_session ? bytes : *note, file);
   Fields form(object, file);
   Recipe recipe;
   int format = 0;
@@ -206,30 +245,6 @@ Recipe parse_recipe(std::string_view json, const std::string& file) {
   return recipe;
 }
 
-}  // namespace
-
-std::string to_json(const Recipe& recipe) {
-  nlohmann::ordered_json json{{"program", version()}, {"version", kVersion}};
-  if (recipe.figure) json["command"] = command_of(recipe);
-  json.update(Fields::written(recipe.session));
-  if (recipe.figure) json["figure"] = Fields::written(*recipe.figure);
-  return json.dump(recipe.figure ? -1 : 1, ' ', true) + (recipe.figure ? "" : "\n");
-}
-
-Recipe recipe_of(std::string_view file_bytes, const std::string& file) {
-  const std::size_t start = file_bytes.find_first_not_of(" \t\r\n");
-  if (start != std::string_view::npos && file_bytes[start] == '{') return parse_recipe(file_bytes, file);
-  std::optional<std::string> json;
-  try {
-    json = viz::find_note(file_bytes, kRecipeNote);
-  } catch (const std::runtime_error& e) {
-    throw model::LoadError(file + ": " + e.what());
-  }
-  if (!json)
-    throw model::LoadError(file + ": expected a session, or a picture with a headscope recipe, found none");
-  return parse_recipe(*json, file);
-}
-
 Recipe read_recipe(const std::filesystem::path& file) {
   constexpr std::size_t kMaxBytes = std::size_t{1} << 28;
   return recipe_of(model::read_file(file, kMaxBytes), system::text_of(file));
@@ -237,10 +252,6 @@ Recipe read_recipe(const std::filesystem::path& file) {
 
 viz::Note recipe_note(const Recipe& recipe) {
   return {std::string(kRecipeNote), to_json(recipe)};
-}
-
-bool fits_vocabulary(const TriedText& tried, int vocabulary) {
-  return std::ranges::all_of(tried.ids, [&](int id) { return id < vocabulary; });
 }
 
 Session figure_part(Session s, const View& view) {
@@ -254,6 +265,42 @@ Session figure_part(Session s, const View& view) {
   if (!view.reads_tries) s.tries.clear();
   if (!needs_list(view, s.options)) s.prompts.reset();
   return s;
+}
+
+void remember(std::vector<std::filesystem::path>& recent, const std::filesystem::path& used) {
+  if (used.empty()) return;
+  const std::filesystem::path newest = without_last_slash(used);
+  std::erase_if(recent, [&](const auto& path) { return without_last_slash(path) == newest; });
+  recent.insert(recent.begin(), newest);
+  if (recent.size() > kMaxRecent) recent.resize(kMaxRecent);
+}
+
+std::string to_json(const Settings& settings) {
+  return Fields::written(settings).dump(2) + "\n";
+}
+
+LoadedSettings parse_settings(std::string_view text, const std::string& file) {
+  LoadedSettings loaded;
+  try {
+    const nlohmann::json object = model::parse_json(text, file);
+    Fields form(object, file, &loaded.message);
+    describe(form, loaded.settings);
+    if (!loaded.message.empty())
+      loaded.message = file + ": invalid values were replaced by defaults: " + loaded.message;
+    return loaded;
+  } catch (const std::exception& error) {
+    return {{}, std::string(error.what()) + "; the default settings are used"};
+  }
+}
+
+LoadedSettings load_settings(const std::filesystem::path& file) {
+  std::error_code ignored;
+  if (!std::filesystem::exists(std::filesystem::symlink_status(file, ignored))) return {};
+  try {
+    return parse_settings(model::read_file(file, kMaxSettingsBytes), system::text_of(file));
+  } catch (const std::exception& error) {
+    return {{}, std::string(error.what()) + "; the default settings are used"};
+  }
 }
 
 }  // namespace headscope::app

@@ -13,10 +13,9 @@
 #include "model/kernels/precision.h"
 #include "viz/scene/notes.h"
 
+// What is saved of the window: in a file of its own (a session), in every figure (its recipe), and between
+// starts (the settings). All have the same JSON format, which only this folder reads and writes.
 namespace headscope::app {
-
-// A saved view of the window: in its own file (a session) and in every figure (its recipe). Both have the
-// same JSON format, which only this folder reads and writes.
 
 // The names of values in files and on the command line.
 inline constexpr Named<Alignment> kAlignmentNames[]{{"position", Alignment::position},
@@ -60,9 +59,8 @@ struct Session {
     std::string text;
     bool on = true;
     Alignment alignment = Alignment::position;
-    std::string attention =
-        {};  ///< name of an attention file instead of the text, as in Model; empty: a prompt
-    std::string weights = {};  ///< hash of that file's weights, as in Model
+    std::string attention = {};  ///< an attention file instead of the text, as in Model; empty: a prompt
+    std::string weights = {};    ///< hash of that file's weights, as in Model
     bool operator==(const Second&) const = default;
   };
   struct Look {
@@ -83,8 +81,7 @@ struct Session {
   Options options;
   Selection selection;
   Tries tries;
-  std::optional<PromptList> prompts =
-      {};  ///< for views that can show a list of prompts; nothing: none is open
+  std::optional<PromptList> prompts = {};  ///< for views that can show a list; nothing: none is open
   Look look;
   PaneSizes panes;
   bool operator==(const Session&) const = default;
@@ -121,9 +118,6 @@ std::string to_json(const Recipe& recipe);
 Recipe recipe_of(std::string_view bytes, const std::string& file);
 Recipe read_recipe(const std::filesystem::path& file);
 
-/// Whether all its ids are in a vocabulary of that many tokens.
-bool fits_vocabulary(const TriedText& tried, int vocabulary);
-
 /// The recipe as a text entry of a figure's file.
 viz::Note recipe_note(const Recipe& recipe);
 
@@ -139,5 +133,51 @@ Figure figure_for(Target target);
 
 /// The part of a session that a view's picture depends on, for its recipe.
 Session figure_part(Session session, const View& view);
+
+constexpr int kMaxExportScale = 4;
+constexpr float kSmallestFont = 9, kDefaultFontSize = 14, kLargestFont = 32;  // logical pixels
+
+/// What the window remembers between starts: a part of its session, and paths.
+struct Settings {
+  /// The parts that the next start restores: look, panes, views, selection, kept options, the prompt's text
+  /// and start token. The selection may be of another model: clamp it to the one that is shown.
+  Session session;
+  bool has_prompt = false;  ///< whether the session's prompt was ever set
+  int window_width = 1600;
+  int window_height = 1000;
+  std::filesystem::path last_model;                    ///< empty: the bundled model
+  std::vector<std::filesystem::path> recent_models;    ///< newest first, see `remember`
+  std::vector<std::filesystem::path> recent_folders;   ///< folders browsed or exported to, newest first
+  std::vector<std::filesystem::path> recent_sessions;  ///< newest first
+  std::filesystem::path export_folder;                 ///< folder of the last export; empty: none yet
+  int export_scale = 2;       ///< PNG: device pixels per logical pixel, in [1, kMaxExportScale]
+  bool offer_models = true;   ///< offer larger models while the bundled one is open
+  bool all_controls = false;  ///< all controls of a view are shown, however many
+  bool start_token = false;   ///< the start token toggle for new prompts
+  bool operator==(const Settings&) const = default;
+};
+
+struct LoadedSettings {
+  Settings settings;
+  std::string message;  ///< one sentence if the file or a part of it is invalid; else empty
+};
+
+constexpr std::size_t kMaxRecent = 8;
+
+/// Puts a path at the front of the recent ones, without duplicates (a slash at the end makes no
+/// difference), and keeps the newest kMaxRecent. The empty path is none.
+void remember(std::vector<std::filesystem::path>& recent, const std::filesystem::path& used);
+
+std::string to_json(const Settings& settings);
+
+/// Never throws: values that are missing, of the wrong type or out of range keep their defaults, and the
+/// message names them. `file` is used only in messages.
+LoadedSettings parse_settings(std::string_view json, const std::string& file);
+
+/// In the configuration folder.
+constexpr std::string_view kSettingsFile = "settings.json";
+
+/// The defaults, without a message, if the file does not exist.
+LoadedSettings load_settings(const std::filesystem::path& file);
 
 }  // namespace headscope::app

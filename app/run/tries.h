@@ -1,4 +1,5 @@
 #pragma once
+#include <algorithm>
 #include <cstddef>
 #include <span>
 #include <vector>
@@ -10,6 +11,9 @@ struct TriedText {
   std::vector<int> ids;               ///< from the prompt's first token on
   int start = 0;                      ///< number of ids that were already in the prompt
   std::vector<double> probabilities;  ///< [ids - start]: the model's probability of each; NaN: not known
+  bool fits(int vocabulary) const {   ///< all its ids are in a vocabulary of that many tokens
+    return std::ranges::all_of(ids, [=](int id) { return id < vocabulary; });
+  }
   bool operator==(const TriedText&) const = default;
 };
 

@@ -11,7 +11,7 @@
 
 #include "app/desktop/background.h"
 #include "app/hub/fetch.h"
-#include "app/recipe/settings.h"
+#include "app/recipe/recipe.h"
 #include "app/run/worker.h"
 #include "app/window/keeper.h"
 #include "app/window/kept_sessions.h"

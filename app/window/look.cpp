@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "app/recipe/settings.h"
+#include "app/recipe/recipe.h"
 #include "viz/players/imgui_compat.h"
 
 namespace headscope::app {

@@ -327,7 +327,7 @@ std::string finish_session(UiState& state, const Snapshot& snapshot) {
   if (typed_prompt(state) == Prompt{s.prompt.text, {}, s.prompt.start_token}) state.ids = s.prompt.ids;
   Tries tries = s.tries;
   const int vocabulary = snapshot.model->config().vocab_size;
-  std::erase_if(tries, [&](const TriedText& tried) { return !fits_vocabulary(tried, vocabulary); });
+  std::erase_if(tries, [&](const TriedText& tried) { return !tried.fits(vocabulary); });
   state.tries = std::make_shared<const Tries>(std::move(tries));
   return problem;
 }

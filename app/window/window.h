@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "app/recipe/recipe.h"
-#include "app/recipe/settings.h"
 #include "app/run/prompt_run.h"
 #include "app/views/view.h"
 #include "viz/scene/scene.h"

@@ -7,7 +7,7 @@
 #include "app/cli/command_line.h"
 #include "app/cli/prompts.h"
 #include "app/cli/request.h"
-#include "app/recipe/settings.h"
+#include "app/recipe/recipe.h"
 #include "app/run/analyses/patterns.h"
 #include "app/run/edits/edit_list.h"
 #include "app/run/edits/edit_text.h"

@@ -4,7 +4,7 @@
 #include "app/cli/answer_file.h"
 #include "app/cli/command_line.h"
 #include "app/cli/how.h"
-#include "app/recipe/settings.h"
+#include "app/recipe/recipe.h"
 #include "app/run/sources/model_discovery.h"
 #include "app/run/sources/paths.h"
 #include "app/run/version.h"

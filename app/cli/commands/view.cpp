@@ -294,7 +294,7 @@ class ViewCommand {
     c.font_size = a_.session.look.font_size;
     c.max_rows = is_picture(format_) ? a_.figure.rows : 0;
     const auto fits = [&](const TriedText& tried) {
-      return fits_vocabulary(tried, run->model->config().vocab_size);
+      return tried.fits(run->model->config().vocab_size);
     };
     const Side side = a_.session.side;
     const auto fail = [](const std::string& why) {

@@ -4,7 +4,7 @@
 #include "app/cli/command_line.h"
 #include "app/cli/engine.h"
 #include "app/cli/recipes.h"
-#include "app/recipe/settings.h"
+#include "app/recipe/recipe.h"
 #include "app/run/prompt_list.h"
 #include "app/run/sources/model_discovery.h"
 #include "app/run/sources/paths.h"

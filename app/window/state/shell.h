@@ -2,7 +2,7 @@
 #include <string>
 #include <vector>
 
-#include "app/recipe/settings.h"
+#include "app/recipe/recipe.h"
 #include "app/window/state/slice.h"
 
 namespace headscope::app {

@@ -1,4 +1,4 @@
-#include "app/recipe/settings.h"
+#include "app/recipe/recipe.h"
 
 #include <random>
 
