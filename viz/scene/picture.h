@@ -1,6 +1,7 @@
 #pragma once
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,6 +28,7 @@ struct Picture {
   TableWindow rows = {};
   std::string title = {}, subtitle = {};  ///< what its heading says, drawn or not
   bool cuts_heading = false;              ///< some of the two is not drawn, for want of room
+  std::shared_ptr<void> content = {};     ///< what it was drawn from, for whoever drew it
 };
 
 /// How a picture looks. Sizes are in logical pixels; distances are multiples of `unit`.

@@ -77,12 +77,11 @@ void compare(const ViewContext& c, Numbers& n) {
   n.mean_before = before / n.comparable;
 }
 
-std::optional<Numbers> numbers_of(const ViewContext& c) {
+Numbers numbers_of(const ViewContext& c, std::shared_ptr<const Statistics> answer) {
   Numbers n;
-  n.statistics = c.ask(StatisticsOfTokens{});
+  const Statistics& statistics = *answer;
+  n.statistics = std::move(answer);
   n.is_difference = c.side == Side::difference;
-  if (!c.run || !n.statistics) return std::nullopt;
-  const Statistics& statistics = *n.statistics;
   n.length = c.run->run->length();
   double sum = 0, highest = 0;
   const auto known = std::min<std::size_t>(statistics.positions.size(), static_cast<std::size_t>(n.length));
@@ -144,7 +143,7 @@ void add_guess(List& list, const ViewContext& c, const Numbers& n, std::size_t g
   mark_guesses(column, c, n.of, g);
 }
 
-List list_of(const ViewContext& c, const Numbers& n) {
+std::unique_ptr<List> list_of(const ViewContext& c, const Numbers& n) {
   constexpr std::array<const char*, kGuesses> kNames{"1st guess", "2nd", "3rd", "4th", "5th"};
   const bool is_difference = n.is_difference, two = is_difference && compares_different_inputs(*c.run);
   const PromptTokens& tokens = c.run->tokens;
@@ -156,7 +155,9 @@ List list_of(const ViewContext& c, const Numbers& n) {
     return [last, cell](int i) { return last(i) ? std::nullopt : std::optional(cell(i)); };
   };
   const auto label = [&tokens](int i) { return tokens.labels[i]; };
-  List list(c, kRows, n.count());
+  auto made = std::make_unique<List>(c, kRows, n.count());
+  List& list = *made;
+  list.refers_to = [](int i) { return Ref{.query = i}; };
   list.number("", 7, [](int i) { return i; },
               {.file = key_column("position"), .color = c.theme->text_muted, .digits = 0});
   list.file(note_column("id"), id);
@@ -213,60 +214,9 @@ List list_of(const ViewContext& c, const Numbers& n) {
   if (sorted) list.table.row_names = "rows";
   list.table.first_number = sorted ? 1 : 0;
   list.table.marked = c.selection.query;
+  if (!sorted) list.kept = c.selection.query;
   list.table.mark = c.theme->query;
-  return list;
-}
-
-// ---- the prompt, shaded ----
-
-viz::ColorScale chip_scale(const Numbers& n) {
-  if (n.is_difference) return scale_of_differences(static_cast<double>(n.largest_difference));
-  return viz::linear_scale(n.high);
-}
-
-viz::ChipFlow chips_of(const ViewContext& c, const Numbers& n) {
-  viz::ChipFlow flow;
-  flow.role = kChip;
-  const viz::ColorTable colors(chip_scale(n), *c.theme);
-  const std::vector<double>& shown = n.is_difference ? n.difference : n.loss;
-  for (int i = 0; i < n.length; ++i) {
-    const auto value = static_cast<float>(i > 0 && i <= n.count() ? shown[i - 1] : kNone);
-    const bool shaded = i > 0 && i <= n.count() && !(n.is_difference && std::isnan(value));
-    viz::Chip chip =
-        shaded_chip(c, c.run->tokens.labels[i], shaded ? std::optional(colors(value)) : std::nullopt);
-    if (i == c.selection.query) chip.outline = c.theme->query;
-    flow.chips.push_back(std::move(chip));
-  }
-  return flow;
-}
-
-struct Layout {
-  List list;
-  ShadedTokens tokens;
-  bool fits = false;
-};
-
-/// The first row such that a position's row is visible.
-int first_row_with(List& list, int position, int shown) {
-  const std::vector<int> order = viz::table_rows(list.filled());
-  const auto at = static_cast<int>(std::ranges::find(order, position) - order.begin());
-  return first_row_showing(at, shown);
-}
-
-Layout lay_out(const ViewContext& c, const Numbers& n) {
-  Layout l{list_of(c, n), lay_out_shaded_tokens(c, chips_of(c, n))};
-  // The number of rows that fit does not depend on the first one.
-  l.list.lay_out(l.tokens.list);
-  const std::vector<int>& rows = l.list.layout().rows;
-  const bool sorted = c.options[kSurprisingFirst];
-  if (c.options[kFirstPosition] < 0)
-    l.list.table.first =
-        sorted ? 0 : first_row_with(l.list, c.selection.query, static_cast<int>(rows.size()));
-  l.fits = l.list.lay_out(l.tokens.list);
-  // The chips scroll with the rows, or if these are sorted, with the query.
-  const bool in_order = !sorted && !rows.empty();
-  l.tokens.show_line_of(in_order ? rows.front() : c.selection.query, !in_order);
-  return l;
+  return made;
 }
 
 std::string title_of(const Numbers& n) {
@@ -293,74 +243,19 @@ std::string subtitle_of(const ViewContext& c, const Numbers& n) {
   return words;
 }
 
-/// Whether there is room for a column of guesses.
-bool shows_guesses(const Layout& l) {
-  return std::ranges::any_of(l.list.layout().places, [&](const viz::TableLayout::Place& place) {
-    return !l.list.table.columns[place.column].framed.empty();
-  });
-}
-
-void paint_legend(Picture& picture, const ViewContext& c, const Numbers& n, const Layout& l) {
-  const viz::Style style = style_of(c);
-  const viz::Rect& area = l.tokens.area;
-  const float legend = l.tokens.legend;
-  const float used = viz::paint_color_scale_line(
-      picture.scene, chip_scale(n),
-      (n.is_difference ? difference_prefix(c) : std::string()) +
-          (n.is_difference ? "each token's loss, bits" : "loss of each token, bits"),
-      {area.x, legend}, style);
-  const float gap = 5 * style.unit();
-  float room = area.w - used - gap;
-  if (const std::string words = "guesses: shaded by probability, framed if that token follows";
-      shows_guesses(l) && style.width(words, style.small()) <= room) {
-    paint_note(picture, c, words, {area.x + used + gap, legend});
-    room -= style.width(words, style.small()) + gap;
-  }
-  if (!l.tokens.scrolls()) return;
-  const std::string note = shown_tokens_words(picture, n.length);
-  if (style.width(note, style.small()) > room) return;
-  viz::add_muted(picture.scene, style, note, {area.right(), legend}, viz::Align::right);
-}
-
-Picture build(const ViewContext& c) {
-  const std::optional<Numbers> numbers = numbers_of(c);
-  if (auto words = waiting(c, StatisticsOfTokens{}, numbers.has_value())) return *words;
-  const Numbers& n = *numbers;
-  const Layout l = lay_out(c, n);
-  if (!l.fits) return too_small(c, "for the table");
-  Picture picture = blank(c);
-  paint_title(picture, c, title_of(n), subtitle_of(c, n) + l.list.note("; ") + l.list.left_out("; "));
-  // Scrolled chips do not make the picture incomplete.
-  const bool whole = picture.whole;
-  const ShadedTokens& tokens = l.tokens;
-  if (tokens.shown_lines > 0) {
-    viz::paint_chips(picture, tokens.flow, tokens.places, tokens.first_line, tokens.chips, style_of(c));
-    paint_legend(picture, c, n, l);
-  }
-  picture.whole = whole;
-  l.list.paint(picture);
-  return picture;
-}
-
 std::string guesses_words(const ViewContext& c, const model::PositionStatistics& s) {
   std::string words;
   for (const model::Guess& guess : s.top) words += (words.empty() ? "" : ", ") + guess_words(c, guess);
   return words;
 }
 
-/// The lines about the prediction of the token that follows a position.
+/// What is said of the prediction after a position besides its numbers.
 std::vector<std::string> lines_at(const ViewContext& c, const Numbers& n, int position) {
   const model::PositionStatistics& s = *n.of[position];
   const bool two = n.is_difference && compares_different_inputs(*c.run);
   const std::string there = two ? "in the " + second_name(*c.run) : "before";
   const auto bits = [](double loss) { return viz::number(static_cast<double>(static_cast<float>(loss)), 5); };
   std::vector<std::string> lines;
-  if (position + 1 < n.length) {
-    if (s.next_rank >= 0)
-      lines.push_back("guess " + grouped(s.next_rank + 1) + " of " + grouped(c.run->run->config.vocab_size));
-    lines.push_back("probability " + plain(s.next_probability));
-    lines.push_back("loss −log₂ p = " + viz::number(loss_of(s), 5) + " bits");
-  }
   const model::PositionStatistics* before = n.is_difference ? n.before[position] : nullptr;
   if (n.is_difference && !std::isnan(n.difference[position]))
     lines.push_back("loss " + there + " " + bits(n.loss_before[position]) + " bits, difference " +
@@ -372,85 +267,80 @@ std::vector<std::string> lines_at(const ViewContext& c, const Numbers& n, int po
   return lines;
 }
 
-/// Full precision.
-Table table(const ViewContext& c) {
-  const std::optional<Numbers> n = numbers_of(c);
-  if (!n) return {};
-  Table result = list_of(c, *n).exported();
-  if (n->is_difference && n->comparable > 0) {
-    result.fact("mean difference of loss", n->mean_difference, "bits");
-    result.fact("compared mean loss", n->mean_before, "bits");
-    result.fact("compared tokens", n->comparable);
+Table table(const List& list, const Numbers& n) {
+  Table result = list.exported();
+  if (n.is_difference && n.comparable > 0) {
+    result.fact("mean difference of loss", n.mean_difference, "bits");
+    result.fact("compared mean loss", n.mean_before, "bits");
+    result.fact("compared tokens", n.comparable);
   }
-  if (!n->is_difference && n->tokens > 0) {
-    result.fact("mean loss", n->mean, "bits");
-    result.fact("perplexity", std::exp2(n->mean));
+  if (!n.is_difference && n.tokens > 0) {
+    result.fact("mean loss", n.mean, "bits");
+    result.fact("perplexity", std::exp2(n.mean));
   }
   return result;
 }
 
-ViewActions click(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
-  const viz::Region& region = region_of(picture, hit);
-  if (region.id >= c.run->run->length()) return {};
-  const TableRows rows = rows_in(kRows, c, picture);
-  const std::optional<Numbers> n = numbers_of(c);
-  if (rows.shown == 0 || !n) return {SelectQuery{region.id}};
-  // Keeps the row under the mouse in place; a chip's row becomes visible.
-  if (region.role == kRow) return {SelectQuery{region.id}, rows.from(rows.first)};
-  List list = list_of(c, *n);
-  return {SelectQuery{region.id}, rows.from(first_row_with(list, region.id, rows.shown))};
+/// The guesses after a position, to continue with.
+void add_guesses(Facts& facts, const ViewContext& c, const Numbers& n, int position) {
+  if (position >= n.count()) return;
+  const int after = position + 1 == n.length ? -1 : position;
+  for (const model::Guess& guess : n.of[position]->top)
+    facts.commands.push_back(
+        {"Continue with " + guess_words(c, guess), {AppendToken{guess.id, after, guess.probability, c.run}}});
 }
 
-Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
-  const viz::Region& region = region_of(picture, hit);
-  const std::optional<Numbers> n = numbers_of(c);
-  const int position = region.id;
-  if (!n || position >= c.run->run->length()) return {};
-  const PromptTokens& tokens = c.run->tokens;
-  const bool chip = region.role == kChip;
-  Facts facts = facts_of_row(c, region.rect);
-  facts.commands.push_back(choose_query(c, position));
-  if (position < std::ssize(n->statistics->positions)) {
-    const model::PositionStatistics& s = n->statistics->positions[position];
-    const int after = position + 1 == tokens.length() ? -1 : position;
-    for (const model::Guess& guess : s.top)
-      facts.commands.push_back({"Continue with " + guess_words(c, guess),
-                                {AppendToken{guess.id, after, guess.probability, c.run}}});
-    if (position + 1 < n->length) facts.value("loss", plain(loss_of(s)), Fact::Location::menu);
-  }
-  std::vector<std::string> lines{(chip ? "" : "after ") + token_name(tokens, position)};
-  const int before = chip ? position - 1 : position;  // the predicting position
-  if (before < 0) {
-    lines.emplace_back("the first token is not predicted");
-  } else if (before >= n->count()) {
-    lines.emplace_back(kComputing);
-  } else {
-    if (!chip && before + 1 < n->length) lines.push_back("follows: " + token_name(tokens, before + 1));
-    std::ranges::copy(lines_at(c, *n, before), std::back_inserter(lines));
-  }
-  facts.say(std::move(lines), 5);
-  return facts;
-}
+void declare(Content& it) {
+  const ViewContext& c = it.c;
+  const auto statistics = it.need(StatisticsOfTokens{});
+  if (!statistics) return;
+  const Numbers& n = it.keep(numbers_of(c, statistics));
+  it.title = title_of(n), it.subtitle = subtitle_of(c, n), it.says_difference = true;
 
-float whole_height(const ViewContext& c) {
-  if (!c.run) return c.height;
-  Numbers none;
-  none.length = c.run->run->length();
-  return shaded_tokens_height(c, chips_of(c, none), none.length, 1);
+  auto list = list_of(c, n);
+  list->row_facts = [&](Facts& facts, int i) {
+    if (i + 1 < n.length) facts.say("follows: " + token_name(c.run->tokens, i + 1));
+    facts.say(lines_at(c, n, i), 2);
+    add_guesses(facts, c, n, i);
+  };
+  // A token's colour is the loss of the position before it.
+  std::vector<float> losses{std::numeric_limits<float>::quiet_NaN()};
+  for (const double loss : n.is_difference ? n.difference : n.loss)
+    losses.push_back(static_cast<float>(loss));
+  auto prompt = std::make_unique<ShadedPrompt>(
+      c, kChip, losses,
+      n.is_difference ? scale_of_differences(static_cast<double>(n.largest_difference))
+                      : viz::linear_scale(n.high),
+      difference_prefix(c) + std::string("loss of each token, bits"));
+  prompt->chosen = c.selection.query;
+  prompt->list = list.get();
+  prompt->token_facts = [&](Facts& facts, int i) {
+    if (i == 0) facts.say("the first token is not predicted");
+    if (i > n.count()) facts.say(kComputing);
+    if (i == 0 || i > n.count()) return;
+    const model::PositionStatistics& before = *n.of[i - 1];
+    if (before.next_rank >= 0)
+      facts.say("guess " + grouped(before.next_rank + 1) + " of " + grouped(c.run->run->config.vocab_size));
+    facts.number("probability", before.next_probability);
+    facts.said.push_back({"loss", exact(loss_of(before)), "bits", plain(loss_of(before))});
+    facts.say(lines_at(c, n, i - 1));
+    add_guesses(facts, c, n, i);
+  };
+  it.table = [&n, &rows = *list] { return table(rows, n); };
+  it.body = rows(boxes(may_be_left_out(std::move(prompt), "the prompt"), std::move(list)));
 }
 
 }  // namespace predictions
 
 View predictions_view() {
   using namespace predictions;
-  View view = make_view(Group::output, "predictions", "Predictions",
-                        "the model's predictions at every position, and its loss on the token that follows",
-                        build, facts, table);
+  View view =
+      make_view(Group::output, "predictions", "Predictions",
+                "the model's predictions at every position, and its loss on the token that follows", declare);
   view.part = Part::unembedding;
   view.options = {&kSurprisingFirst, &kFirstPosition};
-  add_list(view, kRows, click);
+  view.has_list = true;
   view.shows_difference = true;
-  view.whole_height = whole_height;
   view.caption = {true, false, false};
   view.landmarks = {landmark("positions", kRow), query_landmark("position", kRow),
                     landmark("shaded tokens", kChip)};

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "app/views/parts/comparison_words.h"
+#include "app/views/parts/parts.h"
 
 namespace headscope::app {
 
@@ -112,7 +112,7 @@ void add_list(View& view, const ListRows& list, PictureClick click, ListKey key)
   view.scrolls = [=](const ViewContext& c, const Picture& picture) { return list_scrolls(list, c, picture); };
 }
 
-List::List(const ViewContext& context, const ListRows& rows, int count) : context_(context) {
+List::List(const ViewContext& context, const ListRows& rows, int count) : context_(context), rows_(rows) {
   table.rows = count;
   table.first = std::max(0, context.options[rows.first]);
   automatic_ = context.options[rows.first] < 0;
@@ -140,6 +140,7 @@ ListColumn& List::add(viz::TableColumn::Kind kind, std::string heading, int impo
   column.least = look.least, column.most = look.most;
   column.is_signed = look.is_signed.value_or(context_.side == Side::difference);
   column.hidden = look.hidden;
+  column.tip = look.tip;
   column.is_blank = look.blank;
   column.file = look.file;
   return column;
@@ -202,11 +203,11 @@ bool List::lay_out(viz::Rect area) {
   return layout_.places.size() >= 2 && !layout_.rows.empty();
 }
 
-bool List::lay_out_showing(viz::Rect area, std::span<const float> strengths) {
+bool List::lay_out_showing(viz::Rect area, std::span<const float> by_row) {
   const bool fits = lay_out(area);
   const auto shown = static_cast<int>(layout_.rows.size());
   if (!fits || !automatic_ || table.in_order_of_strength || shown >= table.rows) return fits;
-  table.first = first_row_showing(strengths, table.kept, shown);
+  table.first = first_row_showing(by_row, table.kept, shown);
   return lay_out(area);
 }
 
@@ -231,6 +232,81 @@ void List::paint(Picture& picture) const {
   const bool whole = picture.whole;
   viz::paint_table(picture, table, layout_, style_of(context_));
   picture.whole = whole;
+}
+
+Wish List::height(const ViewContext& c, float) const {
+  const viz::Style style = style_of(c);
+  const float all = viz::table_height(table, style) + 1;
+  constexpr float kLeastRows = 3;
+  return {std::min(all, kLeastRows * viz::table_row_height(style)), all, all};
+}
+
+bool List::place(const ViewContext&, viz::Rect area) {
+  if (!strengths.empty()) return lay_out_showing(area, strengths);
+  const bool fits = lay_out(area);
+  const auto shown = static_cast<int>(layout_.rows.size());
+  if (!fits || !automatic_ || kept < 0 || shown >= table.rows) return fits;
+  table.first = first_row_showing(kept, shown);
+  return lay_out(area);
+}
+
+int List::row_at(const Picture& picture, const viz::Hit& hit) const {
+  const viz::Region& region = region_of(picture, hit);
+  return region.role == table.row_role && region.id < table.rows ? region.id : -1;
+}
+
+std::optional<Ref> List::ref_at(const Picture& picture, const viz::Hit& hit) const {
+  const int row = row_at(picture, hit);
+  return row >= 0 && refers_to ? std::optional(refers_to(row)) : std::nullopt;
+}
+
+void List::frame(viz::Scene& scene, const ViewContext& c, const Picture& picture, const Ref& ref) const {
+  for (const viz::Region& region : picture.regions)
+    if (refers_to && region.role == table.row_role && region.id < table.rows && refers_to(region.id) == ref)
+      scene.add(viz::StrokeRect{region.rect.inset(0.5F), c.theme->text, 1, 2});
+}
+
+void List::add_facts(Facts& facts, const ViewContext& c, const Picture& picture, const viz::Hit& hit) const {
+  const int row = row_at(picture, hit);
+  if (row < 0) return;
+  if (!refers_to)
+    facts.overlay.add(viz::StrokeRect{region_of(picture, hit).rect.inset(0.5F), c.theme->text, 1, 2});
+  for (const ListColumn& column : columns_) {
+    if (!column.tip || !column.pictured || !column.file_cell || (column.is_blank && column.is_blank(row)))
+      continue;
+    const std::string& label =
+        column.file && column.file->used_as() == Column::Use::value ? column.file->name : column.heading;
+    const Cell cell = column.file_cell(row);
+    const auto* value = std::get_if<double>(&cell);
+    if (value == nullptr || label.empty() || (column.file && column.file->used_as() != Column::Use::value))
+      continue;
+    facts.said.push_back({.label = label,
+                          .value = exact(*value),
+                          .unit = column.file ? column.file->unit : "",
+                          .copied = plain(*value)});
+  }
+  if (row_facts) row_facts(facts, row);
+}
+
+std::optional<ViewActions> List::on(const ViewContext& c, const Picture& picture, const viz::Hit* hit,
+                                    const Gesture& gesture) const {
+  if (gesture.kind == Gesture::Kind::click) {
+    const int row = hit != nullptr ? row_at(picture, *hit) : -1;
+    if (row < 0) return std::nullopt;
+    if (on_click) return on_click(c, row);
+    return refers_to ? choice_of(refers_to(row), c) : ViewActions{};
+  }
+  if (gesture.kind != Gesture::Kind::key && gesture.kind != Gesture::Kind::wheel) return std::nullopt;
+  const TableRows rows = rows_in(rows_, c, picture);
+  if (gesture.kind == Gesture::Kind::wheel) return rows.by_wheel(gesture);
+  if (on_key != nullptr)
+    if (auto actions = on_key(c, rows, gesture)) return actions;
+  const bool page = gesture.key == Key::page_up || gesture.key == Key::page_down;
+  return page || rows_.keys == ListKeys::lines_and_pages ? rows.by_key(gesture.key) : std::nullopt;
+}
+
+void List::add_scrolls(std::vector<Scroll>& scrolls, const ViewContext& c, const Picture& picture) const {
+  std::ranges::move(list_scrolls(rows_, c, picture), std::back_inserter(scrolls));
 }
 
 Table List::exported(int rows) const {

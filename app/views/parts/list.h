@@ -4,10 +4,10 @@
 #include <type_traits>
 #include <utility>
 
+#include "app/views/content.h"
 #include "app/views/parts/declare.h"
 #include "app/views/parts/frame.h"
 #include "app/views/parts/navigation.h"
-#include "app/views/view.h"
 #include "viz/charts/table.h"
 
 // Lists: rows under headings. A picture shows as many rows as fit, a file has all of them. A view declares
@@ -92,6 +92,7 @@ struct ListLook {
   float least = 0, most = 0;                ///< width in logical pixels; 0: as the cells need
   std::optional<bool> is_signed = {};       ///< bars take the colours of their signs; none: of differences
   bool hidden = false;                      ///< not in pictures; files still have it
+  bool tip = true;                          ///< numbers are said at the mouse
   std::function<bool(int row)> blank = {};  ///< which cells are empty, in files too; none: no cell is
 };
 
@@ -104,6 +105,7 @@ struct ListColumn : viz::TableColumn {
   std::function<bool(int row)> is_blank;
   std::optional<Column> file;  ///< without cells
   bool pictured = true;
+  bool tip = true;
 };
 
 template <class T>
@@ -116,10 +118,22 @@ concept ListCells = is_function_of_row<T> || std::ranges::borrowed_range<T>;
 
 /// The columns of a list over its rows, counted from 0. The context and everything that the columns'
 /// functions refer to must outlive it.
-class List {
+class List final : public Box {
  public:
   List(const ViewContext& context, const ListRows& rows, int count);
   List(List&&) = default;
+
+  /// What a row is about: from it follow the words at the mouse, a click and the commands. Null: nothing.
+  std::function<Ref(int row)> refers_to;
+  /// Facts about a row in addition to its numbers.
+  std::function<void(Facts&, int row)> row_facts;
+  /// What a click on a row does; null: it selects what the row is about.
+  std::function<ViewActions(const ViewContext&, int row)> on_click;
+  ListKey on_key = nullptr;  ///< see ListRows::keys
+  /// Unless a first row is chosen, or the rows are sorted by strength, the list begins where the row of the
+  /// largest strength, or the one that is kept in view, is seen; empty: at its first row.
+  std::span<const float> strengths;
+  int kept = -1;  ///< a row that is kept in view in the same way; -1: none
 
   template <ListCells Cells>
   ListColumn& text(std::string heading, int importance, Cells&& cells, const ListLook& look = {}) {
@@ -175,7 +189,7 @@ class List {
   bool lay_out(viz::Rect area);
   /// The same, unless a first row is chosen or the rows are sorted by strength, from the row on that keeps
   /// `table.kept` in view, or else the row of the largest strength: see first_row_showing.
-  bool lay_out_showing(viz::Rect area, std::span<const float> strengths);
+  bool lay_out_showing(viz::Rect area, std::span<const float> by_row);
   const viz::TableLayout& layout() const { return layout_; }
   /// The table with its columns' cells.
   const viz::Table& filled();
@@ -188,10 +202,29 @@ class List {
   /// stays.
   void paint(Picture& picture) const;
 
+  // As a box.
+  Wish height(const ViewContext& context, float width) const override;
+  bool place(const ViewContext& context, viz::Rect area) override;
+  void paint(Picture& picture, const ViewContext&) const override { paint(picture); }
+  std::string note() const override {
+    return note("") + left_out(layout_.note.empty() || layout_.note_below ? "" : "; ");
+  }
+  std::optional<Ref> ref_at(const Picture& picture, const viz::Hit& hit) const override;
+  void frame(viz::Scene& scene, const ViewContext& context, const Picture& picture,
+             const Ref& ref) const override;
+  void add_facts(Facts& facts, const ViewContext& context, const Picture& picture,
+                 const viz::Hit& hit) const override;
+  std::optional<ViewActions> on(const ViewContext& context, const Picture& picture, const viz::Hit* hit,
+                                const Gesture& gesture) const override;
+  void add_scrolls(std::vector<Scroll>& scrolls, const ViewContext& context,
+                   const Picture& picture) const override;
+
   /// The table for files, with `rows` rows; -1: all of the picture's.
   Table exported(int rows = -1) const;
 
  private:
+  /// The row that was hit; -1: none.
+  int row_at(const Picture& picture, const viz::Hit& hit) const;
   ListColumn& add(viz::TableColumn::Kind kind, std::string heading, int importance, const ListLook& look);
   template <class Cells>
   static auto by_row(const std::remove_reference_t<Cells>& cells) {
@@ -205,6 +238,7 @@ class List {
   }
 
   const ViewContext& context_;
+  const ListRows& rows_;
   bool automatic_ = false;  ///< no first row is chosen
   std::deque<ListColumn> columns_;
   std::deque<std::vector<std::string>> texts_;  // texts of the table's columns

@@ -8,10 +8,14 @@ OverPrompts over_list(const ViewContext& c) {
   return {c.prompts, c.run && c.run->tokens.has_start_token};
 }
 
+std::string no_list_words(const ViewContext& c) {
+  return c.in_pane ? "no list of prompts is open: press Ctrl+O to open one (.txt with one prompt per line, or "
+                     ".jsonl), or drop it on the window"
+                   : "no list of prompts is open: name one with --over";
+}
+
 Picture no_list(const ViewContext& c) {
-  return message(c, c.in_pane ? "no list of prompts is open: press Ctrl+O to open one (.txt with one prompt "
-                                "per line, or .jsonl), or drop it on the window"
-                              : "no list of prompts is open: name one with --over");
+  return message(c, no_list_words(c));
 }
 
 std::string list_words(const ViewContext& c, const ListProgress& progress,

@@ -11,6 +11,7 @@ namespace headscope::app {
 /// The context's list of prompts, for questions; it must exist. With the start token if the prompt has one.
 OverPrompts over_list(const ViewContext& context);
 /// The message of a picture about many prompts without a list.
+std::string no_list_words(const ViewContext& context);
 Picture no_list(const ViewContext& context);
 /// "120 prompts of “names.jsonl”", with the progress, and how many were skipped. `of_first`: if only the
 /// first ones are used.

@@ -1,0 +1,433 @@
+#include "app/views/content.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/views/parts/parts.h"
+
+namespace headscope::app {
+
+ViewActions choice_of(const Ref& ref, const ViewContext& c) {
+  ViewActions actions;
+  if (ref.head >= 0) actions.emplace_back(SelectHead{ref.layer, ref.head});
+  if (ref.query >= 0) actions.emplace_back(SelectQuery{ref.query});
+  const int query = ref.query < 0 ? c.selection.query : ref.query;
+  if (ref.key >= 0 && may_see(c, query, ref.key))
+    actions.emplace_back(query == c.selection.query ? clicked_key(c, ref.key) : SelectKey{ref.key});
+  return actions;
+}
+
+void add_place(Facts& facts, const Ref& ref, const ViewContext& c) {
+  const std::string layer = "L" + std::to_string(ref.layer);
+  if (ref.neuron >= 0) {
+    facts.say(layer + " neuron " + std::to_string(ref.neuron));
+    add_neuron_edit(facts.commands, c, ref.layer, ref.neuron);
+  } else if (ref.head >= 0) {
+    const std::string name = head_name(ref.layer, ref.head);
+    facts.say(name);
+    if (ref.layer != c.selection.layer || ref.head != c.selection.head)
+      facts.commands.push_back({"Show " + name, {SelectHead{ref.layer, ref.head}}});
+    add_head_edits(facts.commands, c, ref.layer, ref.head);
+  } else if (ref.layer >= 0) {
+    facts.say(layer);
+  }
+  if (ref.query >= 0) {
+    facts.say("query " + token_name(c.run->tokens, ref.query));
+    facts.commands.push_back(choose_query(c, ref.query));
+  }
+  if (ref.key >= 0) {
+    facts.say("key " + token_name(key_tokens(*c.run), ref.key));
+    add_choice_of_key(facts.commands, c, ref.key, ref.query < 0 ? c.selection.query : ref.query);
+  }
+  if (ref.token >= 0) {
+    facts.say("“" + label_of(c, ref.token) + "”");
+    add_copies_of_token(facts, c, ref.token);
+  }
+}
+
+Wish Box::width(const ViewContext& c) const {
+  return {12 * c.font_size, 40 * c.font_size};
+}
+
+// ---- layout ----
+
+namespace {
+
+/// The sizes between `low` and `high` that add up to `room`, or to all that is wanted, as equal as these
+/// limits allow.
+std::vector<float> levelled(std::span<const float> low, std::span<const float> high, float room) {
+  const auto sizes = [&](float level) {
+    std::vector<float> made;
+    for (std::size_t i = 0; i < low.size(); ++i)
+      made.push_back(std::clamp(level, low[i], std::max(low[i], high[i])));
+    return made;
+  };
+  const auto sum = [](const std::vector<float>& all) {
+    float total = 0;
+    for (const float one : all) total += one;
+    return total;
+  };
+  float below = 0, above = std::max(0.F, room);
+  if (sum(sizes(above)) <= room) return sizes(above);
+  constexpr int kSteps = 24;  // to less than a thousandth of a pixel
+  for (int i = 0; i < kSteps; ++i) {
+    const float middle = (below + above) / 2;
+    (sum(sizes(middle)) > room ? above : below) = middle;
+  }
+  return sizes(below);
+}
+
+/// What each of these gets of `room`, which is at least what all of them need.
+std::vector<float> shares(std::span<const Wish> wishes, float room) {
+  std::vector<float> least, good, most;
+  float wanted = 0;
+  for (const Wish& wish : wishes) {
+    least.push_back(wish.least), good.push_back(wish.good), most.push_back(wish.most);
+    wanted += wish.good;
+  }
+  return wanted <= room ? levelled(good, most, room) : levelled(least, good, room);
+}
+
+enum class Direction { down, across, either };
+
+class Stack final : public Box {
+ public:
+  Stack(Direction direction, std::vector<BoxPtr> boxes) : direction_(direction), boxes_(std::move(boxes)) {
+    std::erase(boxes_, nullptr);
+  }
+
+  Wish width(const ViewContext& c) const override {
+    Wish all{0, 0, 0};
+    const bool down = direction_ == Direction::down;
+    for (const BoxPtr& box : boxes_) {
+      const Wish one = box->width(c);
+      const bool may_go = !box->name.empty();
+      if (down || direction_ == Direction::either)
+        all.least = std::max(all.least, may_go ? 0 : one.least);
+      else
+        all.least += may_go ? 0 : one.least;
+      if (down)
+        all.good = std::max(all.good, one.good), all.most = std::max(all.most, one.most);
+      else
+        all.good += one.good, all.most += one.most;
+    }
+    if (!down) all.good += gaps(c, boxes_.size(), false);
+    return all;
+  }
+
+  Wish height(const ViewContext& c, float width) const override {
+    const bool down = is_down(c, width, boxes_);
+    const std::vector<float> widths = down ? std::vector<float>() : widths_in(c, width, boxes_);
+    Wish all{0, 0, 0};
+    for (std::size_t i = 0; i < boxes_.size(); ++i) {
+      const Wish one = boxes_[i]->height(c, down ? width : widths[i]);
+      const float least = boxes_[i]->name.empty() ? one.least : 0;
+      if (down)
+        all.least += least, all.good += one.good, all.most += one.most;
+      else
+        all.least = std::max(all.least, least), all.good = std::max(all.good, one.good),
+        all.most = std::max(all.most, one.most);
+    }
+    if (down) all.good += gaps(c, boxes_.size(), true);
+    return all;
+  }
+
+  bool place(const ViewContext& c, viz::Rect area) override {
+    placed_.clear(), left_out_.clear();
+    for (const BoxPtr& box : boxes_) placed_.push_back(box.get());
+    while (!placed_.empty()) {
+      if (place_all(c, area)) return true;
+      const auto goes = std::ranges::min_element(placed_, {}, [](const Box* box) {
+        return box->name.empty() ? std::numeric_limits<int>::max() : box->worth;
+      });
+      if ((*goes)->name.empty()) return false;
+      left_out_.insert(left_out_.begin(), (*goes)->name);
+      placed_.erase(goes);
+    }
+    return boxes_.empty();
+  }
+
+  void paint(Picture& picture, const ViewContext& c) const override {
+    if (!left_out_.empty() && !c.in_pane) picture.whole = false;
+    for (const Box* box : placed_) box->paint(picture, c);
+  }
+
+  std::string note() const override {
+    std::string all;
+    const auto add = [&all](const std::string& words) {
+      if (!words.empty()) all += (all.empty() ? "" : "; ") + words;
+    };
+    for (const Box* box : placed_) add(box->note());
+    for (const std::string& one : left_out_) add("no room for " + one);
+    return all;
+  }
+
+  std::optional<Ref> ref_at(const Picture& picture, const viz::Hit& hit) const override {
+    for (const Box* box : placed_)
+      if (const auto ref = box->ref_at(picture, hit)) return ref;
+    return std::nullopt;
+  }
+  void frame(viz::Scene& scene, const ViewContext& c, const Picture& picture, const Ref& ref) const override {
+    for (const Box* box : placed_) box->frame(scene, c, picture, ref);
+  }
+  void add_facts(Facts& facts, const ViewContext& c, const Picture& picture,
+                 const viz::Hit& hit) const override {
+    for (const Box* box : placed_) box->add_facts(facts, c, picture, hit);
+  }
+  std::optional<ViewActions> on(const ViewContext& c, const Picture& picture, const viz::Hit* hit,
+                                const Gesture& gesture) const override {
+    for (const Box* box : placed_)
+      if (auto actions = box->on(c, picture, hit, gesture)) return actions;
+    return std::nullopt;
+  }
+  void add_scrolls(std::vector<Scroll>& scrolls, const ViewContext& c,
+                   const Picture& picture) const override {
+    for (const Box* box : placed_) box->add_scrolls(scrolls, c, picture);
+  }
+
+ private:
+  static float gaps(const ViewContext& c, std::size_t count, bool down) {
+    const float unit = std::max(1.F, std::round(c.font_size / 14 * 4));
+    return (down ? 2.F : 6.F) * unit * static_cast<float>(count > 0 ? count - 1 : 0);
+  }
+  template <class Boxes>
+  bool is_down(const ViewContext& c, float width, const Boxes& some) const {
+    if (direction_ != Direction::either) return direction_ == Direction::down;
+    float least = gaps(c, some.size(), false);
+    for (const auto& box : some) least += box->width(c).least;
+    return least > width;
+  }
+  template <class Boxes>
+  static std::vector<float> widths_in(const ViewContext& c, float width, const Boxes& some) {
+    std::vector<Wish> wishes;
+    for (const auto& box : some) wishes.push_back(box->width(c));
+    return shares(wishes, width - gaps(c, some.size(), false));
+  }
+
+  bool place_all(const ViewContext& c, const viz::Rect& area) {
+    const bool down = is_down(c, area.w, placed_);
+    const float gap = gaps(c, 2, down);
+    const float room = (down ? area.h : area.w) - gaps(c, placed_.size(), down);
+    std::vector<Wish> wishes;
+    float least = 0;
+    for (const Box* box : placed_) {
+      wishes.push_back(down ? box->height(c, area.w) : box->width(c));
+      least += wishes.back().least;
+    }
+    constexpr float kSnapped = 0.5F;
+    if (least > room + kSnapped) return false;
+    const std::vector<float> sizes = shares(wishes, room);
+    float at = down ? area.y : area.x;
+    for (std::size_t i = 0; i < placed_.size(); ++i) {
+      const float size = std::floor(sizes[i] + kSnapped);
+      const viz::Rect place =
+          down ? viz::Rect{area.x, at, area.w, size} : viz::Rect{at, area.y, size, area.h};
+      if (!placed_[i]->place(c, place)) return false;
+      at += size + gap;
+    }
+    return true;
+  }
+
+  Direction direction_;
+  std::vector<BoxPtr> boxes_;
+  std::vector<Box*> placed_;
+  std::vector<std::string> left_out_;
+};
+
+class Notes final : public Box {
+ public:
+  explicit Notes(std::vector<std::string> lines) : lines_(std::move(lines)) {}
+
+  Wish width(const ViewContext&) const override { return {0, 0}; }
+  Wish height(const ViewContext& c, float width) const override {
+    const float all = line(c) * static_cast<float>(wrapped(c, width).size());
+    return {0, all, all};
+  }
+  bool place(const ViewContext& c, viz::Rect area) override {
+    area_ = area;
+    shown_ = wrapped(c, area.w);
+    constexpr float kSnapped = 1;
+    while (!shown_.empty() && line(c) * static_cast<float>(shown_.size()) > area.h + kSnapped)
+      shown_.pop_back();
+    return true;
+  }
+  void paint(Picture& picture, const ViewContext& c) const override {
+    paint_small_lines(picture, c, shown_, {area_.x, area_.y}, area_.w);
+  }
+
+ private:
+  static float line(const ViewContext& c) { return style_of(c).line(style_of(c).small()); }
+  std::vector<std::string> wrapped(const ViewContext& c, float width) const {
+    std::vector<std::string> all;
+    const viz::Style style = style_of(c);
+    for (const std::string& words : lines_)
+      std::ranges::move(viz::wrap(style, words, style.small(), viz::FontStyle::regular, std::max(1.F, width)),
+                        std::back_inserter(all));
+    return all;
+  }
+
+  std::vector<std::string> lines_, shown_;
+  viz::Rect area_;
+};
+
+class Custom final : public Box {
+ public:
+  Custom(Wish width, std::function<Wish(float)> height, Paint paint)
+      : width_(width), height_(std::move(height)), paint_(std::move(paint)) {}
+
+  Wish width(const ViewContext& c) const override { return in_pixels(width_, c); }
+  Wish height(const ViewContext& c, float width) const override {
+    return in_pixels(height_(width / c.font_size), c);
+  }
+  bool place(const ViewContext& c, viz::Rect area) override {
+    constexpr float kSnapped = 0.5F;
+    area_ = area;
+    return area.w + kSnapped >= width_.least * c.font_size;
+  }
+  void paint(Picture& picture, const ViewContext& c) const override { paint_(picture, c, area_); }
+
+ private:
+  static Wish in_pixels(const Wish& ems, const ViewContext& c) {
+    return {ems.least * c.font_size, ems.good * c.font_size, ems.most * c.font_size};
+  }
+
+  Wish width_;
+  std::function<Wish(float)> height_;
+  Paint paint_;
+  viz::Rect area_;
+};
+
+}  // namespace
+
+BoxPtr rows(std::vector<BoxPtr> boxes) {
+  return std::make_unique<Stack>(Direction::down, std::move(boxes));
+}
+BoxPtr columns(std::vector<BoxPtr> boxes) {
+  return std::make_unique<Stack>(Direction::across, std::move(boxes));
+}
+BoxPtr beside(std::vector<BoxPtr> boxes) {
+  return std::make_unique<Stack>(Direction::either, std::move(boxes));
+}
+BoxPtr notes(std::vector<std::string> lines) {
+  std::erase(lines, "");
+  return lines.empty() ? nullptr : std::make_unique<Notes>(std::move(lines));
+}
+BoxPtr custom(Wish width, std::function<Wish(float width)> height, Paint paint) {
+  return std::make_unique<Custom>(width, std::move(height), std::move(paint));
+}
+BoxPtr custom(Wish width, Wish height, Paint paint) {
+  return custom(
+      width, [height](float) { return height; }, std::move(paint));
+}
+BoxPtr legend(viz::ColorScale scale, std::string title) {
+  constexpr float kLine = 1.1F;  // ems
+  return custom({0, 20}, {kLine, kLine, kLine},
+                [scale = std::move(scale), title = std::move(title)](Picture& picture, const ViewContext& c,
+                                                                     viz::Rect area) {
+                  viz::paint_color_scale_in(picture.scene, scale, title, std::nullopt,
+                                            {area.x, area.y + area.h / 2}, area.w, style_of(c));
+                });
+}
+
+// ---- content ----
+
+std::string Content::why_missing(const Question& question) const {
+  if (!c.run) return c.no_run;
+  const std::string failure = c.failure(question);
+  return failure.empty() ? kComputing : failure;
+}
+
+bool Content::lacks_counterpart() {
+  if (c.side != Side::difference || !c.run || compared_query(c) >= 0) return false;
+  message = token_name(c.run->tokens, c.selection.query) + " has " + no_counterpart_words(c);
+  return true;
+}
+
+const Content* content_of(const Picture& picture) {
+  const auto* content = static_cast<const Content*>(picture.content.get());
+  return content != nullptr && content->body != nullptr ? content : nullptr;
+}
+
+Picture drawn(const std::shared_ptr<Content>& content, const ViewContext& c) {
+  if (content->body == nullptr) {
+    Picture words = message(c, content->message.empty() ? c.no_run : content->message);
+    words.content = content;
+    return words;
+  }
+  if (!content->body->place(c, below_title(c))) return too_small(c);
+  Picture picture = blank(c);
+  picture.content = content;
+  const std::string note = content->body->note();
+  paint_title(picture, c, content->title + (content->says_difference ? "" : difference_suffix(c)),
+              content->subtitle + (note.empty() || content->subtitle.empty() ? "" : "; ") + note);
+  content->body->paint(picture, c);
+  return picture;
+}
+
+namespace {
+
+std::shared_ptr<Content> content_in(const ViewContext& c, Declare declare) {
+  auto content = std::make_shared<Content>(c);
+  declare(*content);
+  if (!c.run && content->message.empty()) content->message = c.no_run;
+  if (!content->message.empty()) content->body = nullptr;
+  content->c.answers = nullptr;
+  return content;
+}
+
+/// The height at which nothing of it is missing.
+float whole_height(const Content& content, const ViewContext& c) {
+  if (content.body == nullptr) return 0.7F * c.width;
+  const viz::Rect area = below_title(c);
+  return area.y + content.body->height(c, area.w).good + margin(c) + 1;
+}
+
+Facts facts_in(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
+  Facts facts;
+  const Content* content = content_of(picture);
+  if (content == nullptr) return facts;
+  if (const auto ref = content->body->ref_at(picture, hit)) {
+    content->body->frame(facts.overlay, content->c, picture, *ref);
+    add_place(facts, *ref, content->c);
+  }
+  content->body->add_facts(facts, content->c, picture, hit);
+  if (content->facts) content->facts(facts, c, picture, hit);
+  return facts;
+}
+
+ViewActions on_gesture(const ViewContext& c, const Picture& picture, const viz::Hit* hit,
+                       const Gesture& gesture) {
+  if (!c.run) return {};
+  if (const Content* content = content_of(picture)) {
+    if (content->on)
+      if (auto actions = content->on(c, picture, hit, gesture)) return *std::move(actions);
+    if (auto actions = content->body->on(c, picture, hit, gesture)) return *std::move(actions);
+  }
+  return keys_along_prompt(c, gesture);
+}
+
+std::vector<Scroll> scrolls_in(const ViewContext& c, const Picture& picture) {
+  std::vector<Scroll> scrolls;
+  if (const Content* content = content_of(picture)) content->body->add_scrolls(scrolls, c, picture);
+  return scrolls;
+}
+
+}  // namespace
+
+View make_view(Group group, std::string_view id, std::string_view title, std::string_view help,
+               Declare declare) {
+  View view;
+  view.id = id, view.title = title, view.help = help, view.group = group;
+  view.build = [declare](const ViewContext& c) { return drawn(content_in(c, declare), c); };
+  view.facts = facts_in;
+  view.on = on_gesture;
+  view.scrolls = scrolls_in;
+  view.table = [declare](const ViewContext& c) {
+    const auto content = content_in(c, declare);
+    return content->message.empty() && content->table ? content->table() : Table();
+  };
+  view.whole_height = [declare](const ViewContext& c) { return whole_height(*content_in(c, declare), c); };
+  return view;
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,162 @@
+#pragma once
+#include <functional>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "app/views/view.h"
+#include "viz/scene/scale.h"
+
+// What a view shows, computed once for a run, a side, a selection and options: words, and boxes with data.
+// The picture keeps it, so that drawing again, hovering, clicking and scrolling compute nothing, and none of
+// them finds other numbers than those that are drawn.
+namespace headscope::app {
+
+/// What a mark is about; what it is not about is -1.
+struct Ref {
+  int layer = -1;
+  int head = -1;
+  int query = -1;   ///< position
+  int key = -1;     ///< position, of the query or else of the selected one
+  int neuron = -1;  ///< of the layer's MLP
+  int token = -1;   ///< id
+  bool operator==(const Ref&) const = default;
+};
+
+/// Selects the places that a mark is about.
+ViewActions choice_of(const Ref& ref, const ViewContext& context);
+/// Says them, "L5 H1", "query 8 “·it”", and adds the usual commands: selecting, edits, copying a token.
+void add_place(Facts& facts, const Ref& ref, const ViewContext& context);
+
+/// What a box wants for its width or its height, in logical pixels. With less than `least` it cannot be
+/// drawn; at `good` nothing is missing; with more than `most` it gains nothing.
+struct Wish {
+  float least = 0;
+  float good = 0;
+  float most = std::numeric_limits<float>::infinity();
+};
+
+/// A part of a picture: data and how it is shown.
+class Box {
+ public:
+  Box() = default;
+  Box(Box&&) = default;
+  Box(const Box&) = delete;
+  Box& operator=(const Box&) = delete;
+  Box& operator=(Box&&) = delete;
+  virtual ~Box() = default;
+
+  /// What it is called where it is left out for want of room: "the list". Empty: it never is.
+  std::string name;
+  int worth = 0;  ///< of boxes with a name that of least worth is left out first
+
+  virtual Wish width(const ViewContext& context) const;
+  virtual Wish height(const ViewContext& context, float width) const = 0;
+  /// Places it; false: there is no room.
+  [[nodiscard]] virtual bool place(const ViewContext& context, viz::Rect area) = 0;
+  /// Draws it where it was placed last.
+  virtual void paint(Picture& picture, const ViewContext& context) const = 0;
+  /// What is not seen of it where it was placed: "keys 3 to 12 of 40". Empty: nothing.
+  virtual std::string note() const { return {}; }
+
+  // Of a picture that it was drawn in; what concerns other boxes' regions is passed over.
+  /// What the place is about: from it follow its words, its commands, and the frames around all that is about
+  /// the same. Nothing: the region is another box's.
+  virtual std::optional<Ref> ref_at(const Picture&, const viz::Hit&) const { return std::nullopt; }
+  /// Frames what is about this.
+  virtual void frame(viz::Scene&, const ViewContext&, const Picture&, const Ref&) const {}
+  /// What is said there besides: its numbers.
+  virtual void add_facts(Facts&, const ViewContext&, const Picture&, const viz::Hit&) const {}
+  virtual std::optional<ViewActions> on(const ViewContext&, const Picture&, const viz::Hit*,
+                                        const Gesture&) const {
+    return std::nullopt;
+  }
+  virtual void add_scrolls(std::vector<Scroll>&, const ViewContext&, const Picture&) const {}
+};
+using BoxPtr = std::unique_ptr<Box>;
+
+/// Boxes below each other. Each gets what it needs, then what is good for it, the smallest wish first, then
+/// more; those without room are left out.
+BoxPtr rows(std::vector<BoxPtr> boxes);
+/// The same next to each other.
+BoxPtr columns(std::vector<BoxPtr> boxes);
+/// Next to each other where that has room, else below each other.
+BoxPtr beside(std::vector<BoxPtr> boxes);
+template <class... Boxes>
+std::vector<BoxPtr> boxes(Boxes... some) {
+  std::vector<BoxPtr> all;
+  (all.push_back(std::move(some)), ...);
+  return all;
+}
+/// A box that may be left out.
+template <class B>
+std::unique_ptr<B> may_be_left_out(std::unique_ptr<B> box, std::string name, int worth = 1) {
+  box->name = std::move(name), box->worth = worth;
+  return box;
+}
+
+/// Small, muted lines, wrapped; those without room are left out.
+BoxPtr notes(std::vector<std::string> lines);
+/// A scale of colours with its title.
+BoxPtr legend(viz::ColorScale scale, std::string title);
+/// Drawn by a function, in an area of the size that it got. Wishes are in ems.
+using Paint = std::function<void(Picture&, const ViewContext&, viz::Rect)>;
+BoxPtr custom(Wish width, std::function<Wish(float width)> height, Paint paint);
+BoxPtr custom(Wish width, Wish height, Paint paint);
+
+/// What a view shows.
+class Content {
+ public:
+  explicit Content(const ViewContext& context) : c(context) {}
+
+  ViewContext c;        ///< what it was made for; its answers are there only while the view makes it
+  std::string message;  ///< in place of a picture; empty with a body
+  std::string title;    ///< on the difference side the frame adds that
+  std::string subtitle;
+  bool says_difference = false;  ///< the title says so itself
+  BoxPtr body;
+  /// The numbers, all digits. Null: those of the body's list.
+  std::function<Table()> table;
+  /// Facts in addition to those of the boxes.
+  std::function<void(Facts&, const ViewContext&, const Picture&, const viz::Hit&)> facts;
+  /// What a gesture means other than what the boxes say; nothing for other gestures.
+  std::function<std::optional<ViewActions>(const ViewContext&, const Picture&, const viz::Hit*,
+                                           const Gesture&)>
+      on;
+
+  /// The answer to a question. Null: there is none yet, and `message` says why.
+  template <class Q>
+  std::shared_ptr<const AnswerOf<Q>> need(const Q& question) {
+    auto answer = c.ask(question);
+    if (!answer || !c.run) message = why_missing(question);
+    return c.run ? answer : nullptr;
+  }
+  /// The selected query has no counterpart on the difference side, and `message` says so.
+  bool lacks_counterpart();
+  /// Keeps a value as long as the content: what boxes and functions refer to.
+  template <class T>
+  const T& keep(T value) {
+    auto kept = std::make_shared<const T>(std::move(value));
+    kept_.push_back(kept);
+    return *kept;
+  }
+
+ private:
+  std::string why_missing(const Question& question) const;
+  std::vector<std::shared_ptr<const void>> kept_;
+};
+
+/// A view that declares its content: its picture, facts, gestures, scroll bars, table and sizes follow.
+using Declare = void (*)(Content&);
+View make_view(Group group, std::string_view id, std::string_view title, std::string_view help,
+               Declare declare);
+
+/// The same content on another page.
+Picture drawn(const std::shared_ptr<Content>& content, const ViewContext& context);
+/// The content that a picture of such a view was drawn from; null: it shows a message.
+const Content* content_of(const Picture& picture);
+
+}  // namespace headscope::app

@@ -1,0 +1,279 @@
+#include "app/views/parts/boxes.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/views/parts/parts.h"
+
+namespace headscope::app {
+
+// ---- grids ----
+
+namespace {
+
+constexpr float kCellGood = 3, kCellLeast = 0.6F;  // ems
+constexpr float kGridBeside = 9, kGridAbove = 5;   // ems: labels and scale
+
+}  // namespace
+
+Grid::Grid(const ViewContext& c, int role, std::vector<float> numbers, std::vector<std::string> rows,
+           std::vector<std::string> cols)
+    : numbers_(std::move(numbers)),
+      drawn_(numbers_),
+      row_names_(std::move(rows)),
+      col_names_(std::move(cols)) {
+  std::ranges::replace_if(
+      drawn_, [](float number) { return !std::isfinite(number); }, 0.F);
+  map.cells.matrix = viz::Matrix::row_major(drawn_, static_cast<int>(row_names_.size()),
+                                            static_cast<int>(col_names_.size()));
+  map.rows.labels = row_names_, map.cols.labels = col_names_;
+  map.rows.color = map.cols.color = c.theme->accent;
+  map.rows.title_color = map.cols.title_color = c.theme->text_muted;
+  map.cell_values = std::ranges::all_of(numbers_, [](float number) { return std::isfinite(number); });
+  map.role = role;
+}
+
+Wish Grid::width(const ViewContext& c) const {
+  const auto cols = static_cast<float>(map.cells.matrix.cols);
+  return {12 * c.font_size, (kGridBeside + kCellGood * cols) * c.font_size};
+}
+
+Wish Grid::height(const ViewContext& c, float width) const {
+  const auto rows = static_cast<float>(map.cells.matrix.rows),
+             cols = static_cast<float>(map.cells.matrix.cols);
+  const float cell = std::max(0.F, width - kGridBeside * c.font_size) / std::max(1.F, cols);
+  const float around = kGridAbove * c.font_size, good = std::min(cell, kCellGood * c.font_size);
+  return {around + std::min(rows * kCellLeast, 6.F) * c.font_size, around + rows * good,
+          around + rows * cell};
+}
+
+bool Grid::place(const ViewContext& c, viz::Rect area) {
+  area_ = area;
+  return area.w >= 10 * c.font_size;
+}
+
+void Grid::paint(Picture& picture, const ViewContext& c) const {
+  viz::Heatmap shown = map;
+  shown.centered = map.centered && !c.trimmed;
+  shown.saves_width = c.printed;
+  const viz::Region grid = viz::paint_heatmap(picture, shown, area_, style_of(c));
+  const auto [rows, cols] = std::pair(grid.row_count, grid.col_count);
+  for (int row = 0; row < rows; ++row) {
+    for (int col = 0; col < cols; ++col) {
+      const bool has_number = std::isfinite(number(row, col));
+      if (has_number && !(is_dimmed && is_dimmed(row, col))) continue;
+      picture.scene.add(viz::FillRect{grid.cell_rect(row, col).inset(0.5F),
+                                      has_number ? c.theme->surface.with_alpha(215) : c.theme->raised});
+    }
+  }
+  if (moves_heads && c.selection.layer < rows && c.selection.head < cols)
+    picture.scene.add(
+        viz::StrokeRect{grid.cell_rect(c.selection.layer, c.selection.head), c.theme->accent, 2, 1});
+}
+
+std::optional<Ref> Grid::ref_at(const Picture& picture, const viz::Hit& hit) const {
+  if (!refers_to || region_of(picture, hit).role != map.role) return std::nullopt;
+  return refers_to(hit.row, hit.col);
+}
+
+void Grid::frame(viz::Scene& scene, const ViewContext& c, const Picture& picture, const Ref& ref) const {
+  const auto region = std::ranges::find(picture.regions, map.role, &viz::Region::role);
+  if (!refers_to || region == picture.regions.end()) return;
+  for (int row = 0; row < region->row_count; ++row)
+    for (int col = 0; col < region->col_count; ++col)
+      if (refers_to(row, col) == ref)
+        scene.add(viz::StrokeRect{region->cell_rect(row, col).inset(-0.5F), c.theme->text, 1.5F, 1});
+}
+
+void Grid::add_facts(Facts& facts, const ViewContext& c, const Picture& picture, const viz::Hit& hit) const {
+  if (region_of(picture, hit).role != map.role) return;
+  if (const float value = number(hit.row, hit.col); quantity.empty()) {
+  } else if (std::isnan(value)) {
+    facts.say(missing, Fact::Location::tooltip);
+  } else {
+    facts.said.push_back({.label = difference_prefix(c) + quantity,
+                          .value = exact(value),
+                          .unit = unit,
+                          .copied = plain(value)});
+  }
+  if (cell_facts) cell_facts(facts, hit.row, hit.col);
+}
+
+std::optional<ViewActions> Grid::on(const ViewContext& c, const Picture& picture, const viz::Hit* hit,
+                                    const Gesture& gesture) const {
+  if (gesture.kind == Gesture::Kind::click && hit)
+    if (const auto ref = ref_at(picture, *hit)) return choice_of(*ref, c);
+  if (gesture.kind != Gesture::Kind::key || !moves_heads) return std::nullopt;
+  if (gesture.key == Key::home) return ViewActions{SelectHead{c.selection.layer, 0}};
+  if (gesture.key == Key::end)
+    return ViewActions{SelectHead{c.selection.layer, c.run->run->config.n_head - 1}};
+  return keys_along_heads(c, {}, gesture);
+}
+
+std::unique_ptr<Grid> grid_of_heads(const ViewContext& c, int role, std::vector<float> numbers,
+                                    std::string quantity, std::string unit) {
+  const model::Config& config = c.run->run->config;
+  std::vector<std::string> layers, heads;
+  for (int layer = 0; layer < config.n_layer; ++layer) layers.push_back("L" + std::to_string(layer));
+  for (int head = 0; head < config.n_head; ++head) heads.push_back("H" + std::to_string(head));
+  auto grid = std::make_unique<Grid>(c, role, std::move(numbers), std::move(layers), std::move(heads));
+  viz::Heatmap& map = grid->map;
+  const viz::ValueRange range = viz::value_range(map.cells.matrix);
+  const auto magnitude = static_cast<double>(range.magnitude());
+  map.cells.scale = c.side == Side::difference ? scale_of_differences(magnitude)
+                    : range.low < 0            ? viz::diverging_scale(magnitude)
+                                               : viz::linear_scale(static_cast<double>(range.high));
+  map.rows.title = "layer", map.cols.title = "head";
+  map.rows.emphasised = c.selection.layer, map.cols.emphasised = c.selection.head;
+  map.rows.numbered = map.cols.numbered = true;
+  map.scale_title =
+      std::string(c.side == Side::difference ? "difference, " : "") + (unit.empty() ? quantity : unit);
+  grid->quantity = std::move(quantity), grid->unit = std::move(unit);
+  grid->refers_to = [](int layer, int head) { return Ref{.layer = layer, .head = head}; };
+  grid->moves_heads = true;
+  return grid;
+}
+
+// ---- the prompt, shaded ----
+
+ShadedPrompt::ShadedPrompt(const ViewContext& c, int role, std::span<const float> numbers,
+                           viz::ColorScale scale, std::string legend)
+    : outline(c.theme->query), scale_(std::move(scale)), legend_(std::move(legend)) {
+  const viz::ColorTable colors(scale_, *c.theme);
+  flow_.role = role;
+  const std::vector<std::string>& labels = c.run->tokens.labels;
+  for (std::size_t i = 0; i < labels.size(); ++i) {
+    const bool shaded = i < numbers.size() && !std::isnan(numbers[i]);
+    flow_.chips.push_back(
+        shaded_chip(c, labels[i], shaded ? std::optional(colors(numbers[i])) : std::nullopt));
+  }
+}
+
+int ShadedPrompt::lines(const ViewContext& c, float width) const {
+  const std::vector<viz::ChipPlace> places = viz::place_chips(flow_, width, style_of(c));
+  return places.empty() ? 0 : places.back().line + 1;
+}
+
+Wish ShadedPrompt::width(const ViewContext& c) const {
+  return {14 * c.font_size, 60 * c.font_size};
+}
+
+/// The line of the scale under the chips.
+static float scale_line(const ViewContext& c) {
+  return style_of(c).line(style_of(c).small()) + style_of(c).unit();
+}
+
+Wish ShadedPrompt::height(const ViewContext& c, float width) const {
+  const float line = viz::chip_line_height(style_of(c));
+  const float all = line * static_cast<float>(lines(c, width)) + scale_line(c);
+  return {line + scale_line(c), all, all};
+}
+
+bool ShadedPrompt::place(const ViewContext& c, viz::Rect area) {
+  area_ = area;
+  places_ = viz::place_chips(flow_, area.w, style_of(c));
+  const float line = viz::chip_line_height(style_of(c));
+  shown_ = std::min(places_.empty() ? 0 : places_.back().line + 1,
+                    static_cast<int>(std::floor((area.h - scale_line(c) + 0.5F) / line)));
+  return shown_ > 0;
+}
+
+void ShadedPrompt::paint(Picture& picture, const ViewContext& c) const {
+  const viz::Style style = style_of(c);
+  viz::ChipFlow flow = flow_;
+  if (chosen >= 0 && chosen < std::ssize(flow.chips)) flow.chips[chosen].outline = outline;
+  const int all = places_.back().line + 1;
+  const std::span<const int> rows =
+      list != nullptr && list->table.order.column < 0 ? list->layout().rows : std::span<const int>();
+  const int from = rows.empty() ? places_[std::max(0, chosen)].line - shown_ / 2
+                                : places_[std::min<std::size_t>(rows.front(), places_.size() - 1)].line;
+  const int first = std::clamp(from, 0, all - shown_);
+  const float height = static_cast<float>(shown_) * viz::chip_line_height(style);
+  const bool whole = picture.whole;  // scrolled chips do not make it incomplete
+  viz::paint_chips(picture, flow, places_, first, {area_.x, area_.y, area_.w, height}, style);
+  picture.whole = whole;
+  const float middle = area_.y + height + style.line(style.small()) / 2;
+  std::string note;
+  if (shown_ < all) {
+    const auto on_line = [&](int line) {
+      return [line](const viz::ChipPlace& place) { return place.line == line; };
+    };
+    const auto begin = std::ranges::find_if(places_, on_line(first)) - places_.begin();
+    const auto end = std::ranges::find_if(places_, on_line(first + shown_)) - places_.begin();
+    note = "tokens " + grouped(begin) + "–" + grouped(end - 1) + " of " + grouped(std::ssize(places_));
+  }
+  const float words = note.empty() ? 0 : style.width(note, style.small()) + 5 * style.unit();
+  viz::paint_color_scale_in(picture.scene, scale_, legend_, std::nullopt, {area_.x, middle}, area_.w - words,
+                            style);
+  if (!note.empty()) viz::add_muted(picture.scene, style, note, {area_.right(), middle}, viz::Align::right);
+}
+
+std::optional<Ref> ShadedPrompt::ref_at(const Picture& picture, const viz::Hit& hit) const {
+  const viz::Region& region = region_of(picture, hit);
+  if (region.role != flow_.role) return std::nullopt;
+  return refers_to ? refers_to(region.id) : Ref{.query = region.id};
+}
+
+void ShadedPrompt::frame(viz::Scene& scene, const ViewContext& c, const Picture& picture,
+                         const Ref& ref) const {
+  for (const viz::Region& region : picture.regions)
+    if (region.role == flow_.role && (refers_to ? refers_to(region.id) : Ref{.query = region.id}) == ref)
+      scene.add(viz::StrokeRect{region.rect.inset(0.5F), c.theme->text, 1, 2});
+}
+
+void ShadedPrompt::add_facts(Facts& facts, const ViewContext&, const Picture& picture,
+                             const viz::Hit& hit) const {
+  const viz::Region& region = region_of(picture, hit);
+  if (region.role == flow_.role && token_facts) token_facts(facts, region.id);
+}
+
+std::optional<ViewActions> ShadedPrompt::on(const ViewContext& c, const Picture& picture, const viz::Hit* hit,
+                                            const Gesture& gesture) const {
+  if (gesture.kind != Gesture::Kind::click || !hit) return std::nullopt;
+  const auto ref = ref_at(picture, *hit);
+  return ref ? std::optional(choice_of(*ref, c)) : std::nullopt;
+}
+
+// ---- strips ----
+
+Wish Strips::height(const ViewContext& c, float) const {
+  const auto count = static_cast<float>(strips_.size());
+  const float least = least_strip_step(c);
+  return {count * least, count * std::max(least, 3 * c.font_size), count * std::max(least, 4 * c.font_size)};
+}
+
+bool Strips::place(const ViewContext& c, viz::Rect area) {
+  area_ = area;
+  return area.w >= 8 * c.font_size;
+}
+
+void Strips::paint(Picture& picture, const ViewContext& c) const {
+  const StripStack stack = stack_strips(c, area_, static_cast<int>(strips_.size()));
+  for (int i = 0; i < std::ssize(strips_); ++i) paint_named_strip(picture, c, stack, i, strips_[i], role_);
+}
+
+const NamedStrip* Strips::strip_of(const Picture& picture, const viz::Hit& hit) const {
+  const viz::Region& region = region_of(picture, hit);
+  const auto strip = std::ranges::find(strips_, region.id, &NamedStrip::id);
+  return region.role == role_ && strip != strips_.end() ? &*strip : nullptr;
+}
+
+void Strips::add_facts(Facts& facts, const ViewContext& c, const Picture& picture,
+                       const viz::Hit& hit) const {
+  const NamedStrip* strip = strip_of(picture, hit);
+  if (strip == nullptr || hit.col >= std::ssize(strip->values)) return;
+  paint_hovered_component(facts.overlay, c, region_of(picture, hit), hit.col, strip->parts);
+  if (component_facts)
+    component_facts(facts, *strip, hit.col);
+  else
+    facts.number(strip->name + "[" + std::to_string(hit.col) + "]", strip->values[hit.col]);
+}
+
+std::optional<ViewActions> Strips::on(const ViewContext&, const Picture& picture, const viz::Hit* hit,
+                                      const Gesture& gesture) const {
+  if (gesture.kind != Gesture::Kind::click || !hit || !on_click) return std::nullopt;
+  const NamedStrip* strip = strip_of(picture, *hit);
+  return strip != nullptr ? std::optional(on_click(*strip, hit->col)) : std::nullopt;
+}
+
+}  // namespace headscope::app

@@ -1,0 +1,126 @@
+#pragma once
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/views/content.h"
+#include "app/views/parts/list.h"
+#include "app/views/parts/strips.h"
+#include "viz/charts/chips.h"
+#include "viz/charts/heatmap.h"
+
+// Boxes that several views are made of, besides the list.
+namespace headscope::app {
+
+/// Numbers in labelled rows and columns, as a heatmap.
+class Grid final : public Box {
+ public:
+  /// `numbers`: [rows, columns]; NaN: a cell without a number. Cells are regions of this role.
+  Grid(const ViewContext& context, int role, std::vector<float> numbers, std::vector<std::string> rows,
+       std::vector<std::string> cols);
+
+  viz::Heatmap map;  ///< its look; the numbers, labels and role are there
+  /// What a cell is about. Null: nothing.
+  std::function<Ref(int row, int col)> refers_to;
+  std::string quantity;          ///< what a cell's number is called at the mouse; empty: it is not said
+  std::string unit;              ///< its unit there
+  std::string missing = "none";  ///< what is said there of a cell without a number
+  /// Facts about a cell in addition.
+  std::function<void(Facts&, int row, int col)> cell_facts;
+  /// Whether a cell is dimmed, because it is not what is looked for. Null: none is.
+  std::function<bool(int row, int col)> is_dimmed;
+  bool moves_heads = false;  ///< arrows select the head of the row above, the column beside
+
+  float number(int row, int col) const { return numbers_[row * map.cells.matrix.cols + col]; }
+
+  Wish width(const ViewContext& context) const override;
+  Wish height(const ViewContext& context, float width) const override;
+  bool place(const ViewContext& context, viz::Rect area) override;
+  void paint(Picture& picture, const ViewContext& context) const override;
+  std::optional<Ref> ref_at(const Picture& picture, const viz::Hit& hit) const override;
+  void frame(viz::Scene& scene, const ViewContext& context, const Picture& picture,
+             const Ref& ref) const override;
+  void add_facts(Facts& facts, const ViewContext& context, const Picture& picture,
+                 const viz::Hit& hit) const override;
+  std::optional<ViewActions> on(const ViewContext& context, const Picture& picture, const viz::Hit* hit,
+                                const Gesture& gesture) const override;
+
+ private:
+  std::vector<float> numbers_, drawn_;
+  std::vector<std::string> row_names_, col_names_;
+  viz::Rect area_;
+};
+
+/// A number for each head, [n_layer, n_head]: a row for each layer. Its scale is that of differences on the
+/// difference side, symmetric if numbers are negative, else it begins at 0.
+std::unique_ptr<Grid> grid_of_heads(const ViewContext& context, int role, std::vector<float> numbers,
+                                    std::string quantity, std::string unit = {});
+
+/// The prompt as chips, each shaded by a number, with the scale. They show the line of the list's first row,
+/// or if the list is sorted, of the chosen token.
+class ShadedPrompt final : public Box {
+ public:
+  /// `numbers`: by position; NaN or beyond their end: a chip without a colour. Ids of the regions are
+  /// positions.
+  ShadedPrompt(const ViewContext& context, int role, std::span<const float> numbers, viz::ColorScale scale,
+               std::string legend);
+
+  int chosen = -1;             ///< the outlined token; -1: none
+  viz::Color outline;          ///< the query's colour, unless it is another
+  const List* list = nullptr;  ///< whose first row is followed, in the order of positions; null: none
+  std::function<Ref(int position)> refers_to;             ///< null: the token as a query
+  std::function<void(Facts&, int position)> token_facts;  ///< what is said of a token besides
+
+  Wish width(const ViewContext& context) const override;
+  Wish height(const ViewContext& context, float width) const override;
+  bool place(const ViewContext& context, viz::Rect area) override;
+  void paint(Picture& picture, const ViewContext& context) const override;
+  std::optional<Ref> ref_at(const Picture& picture, const viz::Hit& hit) const override;
+  void frame(viz::Scene& scene, const ViewContext& context, const Picture& picture,
+             const Ref& ref) const override;
+  void add_facts(Facts& facts, const ViewContext& context, const Picture& picture,
+                 const viz::Hit& hit) const override;
+  std::optional<ViewActions> on(const ViewContext& context, const Picture& picture, const viz::Hit* hit,
+                                const Gesture& gesture) const override;
+
+ private:
+  int lines(const ViewContext& context, float width) const;
+
+  viz::ChipFlow flow_;
+  viz::ColorScale scale_;
+  std::string legend_;
+  viz::Rect area_;
+  std::vector<viz::ChipPlace> places_;
+  int shown_ = 0;  ///< lines
+};
+
+/// Named vectors below each other. Ids of the regions are those of the strips, with a column for each
+/// component.
+class Strips final : public Box {
+ public:
+  Strips(int role, std::vector<NamedStrip> strips) : role_(role), strips_(std::move(strips)) {}
+
+  /// What is said of a component; null: "name[i]" and its value.
+  std::function<void(Facts&, const NamedStrip&, int component)> component_facts;
+  /// What a click on a component does; null: nothing.
+  std::function<ViewActions(const NamedStrip&, int component)> on_click;
+
+  Wish height(const ViewContext& context, float width) const override;
+  bool place(const ViewContext& context, viz::Rect area) override;
+  void paint(Picture& picture, const ViewContext& context) const override;
+  void add_facts(Facts& facts, const ViewContext& context, const Picture& picture,
+                 const viz::Hit& hit) const override;
+  std::optional<ViewActions> on(const ViewContext& context, const Picture& picture, const viz::Hit* hit,
+                                const Gesture& gesture) const override;
+
+ private:
+  const NamedStrip* strip_of(const Picture& picture, const viz::Hit& hit) const;
+
+  int role_ = 0;
+  std::vector<NamedStrip> strips_;
+  viz::Rect area_;
+};
+
+}  // namespace headscope::app
