@@ -419,6 +419,9 @@ View make_view(Group group, std::string_view id, std::string_view title, std::st
   View view;
   view.id = id, view.title = title, view.help = help, view.group = group;
   view.build = [declare](const ViewContext& c) { return drawn(content_in(c, declare), c); };
+  view.redraw = [](const ViewContext& c, const std::shared_ptr<void>& content) {
+    return drawn(std::static_pointer_cast<Content>(content), c);
+  };
   view.facts = facts_in;
   view.on = on_gesture;
   view.scrolls = scrolls_in;

@@ -296,6 +296,11 @@ struct View {
   std::vector<KeyCommand> commands;
   std::vector<Landmark> landmarks;  ///< what a tour can point at, besides the whole pane
   std::function<Picture(const ViewContext&)> build;
+  /// Draws the content of another of its pictures again, on another page. Null: it has none.
+  std::function<Picture(const ViewContext&, const std::shared_ptr<void>& content)> redraw;
+  Picture drawn(const ViewContext& context, const std::shared_ptr<void>& content) const {
+    return content && redraw ? redraw(context, content) : build(context);
+  }
   /// The facts and commands at a place in the picture, in addition to those the window offers for every
   /// picture.
   std::function<Facts(const ViewContext&, const Picture&, const viz::Hit&)> facts;

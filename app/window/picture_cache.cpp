@@ -91,16 +91,19 @@ bool waits_for_a_quick_one(const std::vector<AnswerTo>& replies) {
                      [](const AnswerTo& s) { return s.second == nullptr && s.first.quick(); });
 }
 
-/// Whether two contexts give the same picture of a view, given equal answers.
-bool looks_same(const View& view, const ViewContext& a, const ViewContext& b) {
+/// Whether two contexts give the same content of a view, given equal answers.
+bool shows_same(const View& view, const ViewContext& a, const ViewContext& b) {
   const bool options = std::all_of(view.options.begin(), view.options.end(), [&](const OptionSpec* option) {
     return a.options.value(*option) == b.options.value(*option);
   });
   return options && a.run == b.run && a.asked == b.asked && a.side == b.side && a.selection == b.selection &&
          a.chosen_query == b.chosen_query && (a.tries == b.tries || !view.reads_tries) &&
          (a.prompts == b.prompts || (view.over_list == nullptr && view.list_mean == nullptr)) &&
-         a.theme->dark == b.theme->dark && a.width == b.width && a.height == b.height &&
-         a.font_size == b.font_size && a.device_scale == b.device_scale;
+         a.theme->dark == b.theme->dark && a.font_size == b.font_size;
+}
+
+bool is_as_large(const ViewContext& a, const ViewContext& b) {
+  return a.width == b.width && a.height == b.height && a.device_scale == b.device_scale;
 }
 
 }  // namespace
@@ -120,7 +123,9 @@ CachedPicture PictureCache::update(std::shared_ptr<const Slot>& slot, const View
                                    const std::shared_ptr<SnapshotAnswers>& answers, const Build& build) {
   const bool same_kind = slot && slot->view == &view && slot->file == file;
   ViewContext shown_in = wanted;
-  if (same_kind && looks_same(view, slot->context, wanted) && same_replies(slot->replies, *answers)) {
+  const bool same =
+      same_kind && shows_same(view, slot->context, wanted) && same_replies(slot->replies, *answers);
+  if (same && is_as_large(slot->context, wanted)) {
     shown_in.subtitle_lines = slot->context.subtitle_lines;
     return {slot->picture, slot->scrolls, shown_in, answers, waits_for_a_quick_one(slot->replies),
             slot->problem};
@@ -130,8 +135,9 @@ CachedPicture PictureCache::update(std::shared_ptr<const Slot>& slot, const View
   context.answers = &recorded;
   std::shared_ptr<const Picture> picture;
   std::string problem;
+  const bool again = same && !file && slot->picture->content != nullptr;
   try {
-    picture = std::make_shared<const Picture>(build(context));
+    picture = std::make_shared<const Picture>(build(context, again ? slot->picture->content : nullptr));
   } catch (const std::runtime_error& e) {
     if (!file) throw;
     problem = e.what();
@@ -140,7 +146,7 @@ CachedPicture PictureCache::update(std::shared_ptr<const Slot>& slot, const View
   auto scrolls = std::make_shared<const std::vector<Scroll>>(
       view.scrolls && wanted.run && !file ? view.scrolls(context, *picture) : std::vector<Scroll>());
   ++built_;
-  std::vector<AnswerTo> replies = std::move(recorded).replies();
+  std::vector<AnswerTo> replies = again ? slot->replies : std::move(recorded).replies();
   context.answers = nullptr;  // supplied when the slot is shown
   shown_in.subtitle_lines = context.subtitle_lines;
   const bool waits = waits_for_a_quick_one(replies);
@@ -160,15 +166,16 @@ CachedPicture PictureCache::update(std::shared_ptr<const Slot>& slot, const View
 CachedPicture PictureCache::get(const View& view, const ViewContext& wanted,
                                 const std::shared_ptr<SnapshotAnswers>& answers) {
   shown_.insert(view.id);
-  return update(slots_[view.id], view, wanted, std::nullopt, answers, [&](ViewContext& context) {
-    Picture beside = view.build(context);
+  const auto built = [&](ViewContext& context, const std::shared_ptr<void>& content) {
+    Picture beside = view.drawn(context, content);
     context.subtitle_lines = wanted_subtitle_lines(beside, context);
     if (context.subtitle_lines == 0) return beside;
-    Picture under = view.build(context);
+    Picture under = view.drawn(context, beside.content);
     if (under.readable) return under;
     context.subtitle_lines = 0;
     return beside;
-  });
+  };
+  return update(slots_[view.id], view, wanted, std::nullopt, answers, built);
 }
 
 CachedPicture PictureCache::get_file(const View& view, const ViewContext& wanted,
@@ -176,7 +183,7 @@ CachedPicture PictureCache::get_file(const View& view, const ViewContext& wanted
                                      const std::shared_ptr<SnapshotAnswers>& answers) {
   file_shown_ = true;
   return update(file_, view, wanted, options, answers,
-                [&](ViewContext& context) { return export_picture_of(view, context, options); });
+                [&](ViewContext& context, const auto&) { return export_picture_of(view, context, options); });
 }
 
 void PictureCache::drop_unused() {
