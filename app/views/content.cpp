@@ -195,7 +195,8 @@ class Stack final : public Box {
     if (direction_ != Direction::either) return direction_ == Direction::down;
     float least = gaps(c, some.size(), false);
     for (const auto& box : some) least += box->width(c).least;
-    return least > width;
+    constexpr float kRoomy = 1.4F;  // what just fits next to each other is read better below each other
+    return kRoomy * least > width;
   }
   template <class Boxes>
   static std::vector<float> widths_in(const ViewContext& c, float width, const Boxes& some) {

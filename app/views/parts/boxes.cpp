@@ -11,8 +11,13 @@ namespace headscope::app {
 
 namespace {
 
-constexpr float kCellGood = 3, kCellLeast = 0.6F;  // ems
-constexpr float kGridBeside = 9, kGridAbove = 5;   // ems: labels and scale
+constexpr float kCellLeast = 0.6F;                // ems
+constexpr float kGridBeside = 9, kGridAbove = 5;  // ems: labels and scale
+
+/// The side of a cell whose number is read well, in ems; of few cells it is larger.
+float good_cell(int cols) {
+  return std::max(3.F, 24 / static_cast<float>(std::max(4, cols)));
+}
 
 }  // namespace
 
@@ -34,15 +39,16 @@ Grid::Grid(const ViewContext& c, int role, std::vector<float> numbers, std::vect
 }
 
 Wish Grid::width(const ViewContext& c) const {
-  const auto cols = static_cast<float>(map.cells.matrix.cols);
-  return {12 * c.font_size, (kGridBeside + kCellGood * cols) * c.font_size};
+  const int cols = map.cells.matrix.cols;
+  return {12 * c.font_size, (kGridBeside + good_cell(cols) * static_cast<float>(cols)) * c.font_size};
 }
 
 Wish Grid::height(const ViewContext& c, float width) const {
   const auto rows = static_cast<float>(map.cells.matrix.rows),
              cols = static_cast<float>(map.cells.matrix.cols);
   const float cell = std::max(0.F, width - kGridBeside * c.font_size) / std::max(1.F, cols);
-  const float around = kGridAbove * c.font_size, good = std::min(cell, kCellGood * c.font_size);
+  const float around = kGridAbove * c.font_size,
+              good = std::min(cell, good_cell(map.cells.matrix.cols) * c.font_size);
   return {around + std::min(rows * kCellLeast, 6.F) * c.font_size, around + rows * good,
           around + rows * cell};
 }
