@@ -28,7 +28,7 @@ void add_place(Facts& facts, const Ref& ref, const ViewContext& c) {
     if (ref.layer != c.selection.layer || ref.head != c.selection.head)
       facts.commands.push_back({"Show " + name, {SelectHead{ref.layer, ref.head}}});
     add_head_edits(facts.commands, c, ref.layer, ref.head);
-  } else if (ref.layer >= 0) {
+  } else if (ref.layer >= 0 && ref.other < 0) {
     facts.say(layer);
   }
   if (ref.query >= 0) {
@@ -38,6 +38,7 @@ void add_place(Facts& facts, const Ref& ref, const ViewContext& c) {
   if (ref.key >= 0) {
     facts.say("key " + token_name(key_tokens(*c.run), ref.key));
     add_choice_of_key(facts.commands, c, ref.key, ref.query < 0 ? c.selection.query : ref.query);
+    if (has_own_keys(*c.run)) facts.commands.push_back(choose_query(c, ref.key));
   }
   if (ref.token >= 0) {
     facts.say("“" + label_of(c, ref.token) + "”");

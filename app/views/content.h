@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "app/views/parts/frame.h"
 #include "app/views/view.h"
 #include "viz/scene/scale.h"
 
@@ -23,6 +24,7 @@ struct Ref {
   int key = -1;     ///< position, of the query or else of the selected one
   int neuron = -1;  ///< of the layer's MLP
   int token = -1;   ///< id
+  int other = -1;   ///< what has none of these names: a number that the view gives it, which also names it
   bool operator==(const Ref&) const = default;
 };
 
@@ -133,6 +135,13 @@ class Content {
     auto answer = c.ask(question);
     if (!answer || !c.run) message = why_missing(question);
     return c.run ? answer : nullptr;
+  }
+  /// The same; nothing: it is not known yet which question to ask.
+  template <class Q>
+  std::shared_ptr<const AnswerOf<Q>> need(const std::optional<Q>& question) {
+    if (question) return need(*question);
+    message = c.run ? kComputing : c.no_run;
+    return nullptr;
   }
   /// The selected query has no counterpart on the difference side, and `message` says so.
   bool lacks_counterpart();

@@ -44,13 +44,15 @@ Wish Grid::width(const ViewContext& c) const {
 }
 
 Wish Grid::height(const ViewContext& c, float width) const {
+  constexpr float kRows = 60;  // ems for many rows whose cells may have any shape
   const auto rows = static_cast<float>(map.cells.matrix.rows),
              cols = static_cast<float>(map.cells.matrix.cols);
-  const float cell = std::max(0.F, width - kGridBeside * c.font_size) / std::max(1.F, cols);
-  const float around = kGridAbove * c.font_size,
-              good = std::min(cell, good_cell(map.cells.matrix.cols) * c.font_size);
-  return {around + std::min(rows * kCellLeast, 6.F) * c.font_size, around + rows * good,
-          around + rows * cell};
+  const float em = c.font_size, around = kGridAbove * em;
+  const float cell = std::max(0.F, width - kGridBeside * em) / std::max(1.F, cols);
+  const float good = map.stretch == 0 ? std::clamp(kRows / rows, kCellLeast, 2.4F) * em
+                                      : std::min(cell, good_cell(map.cells.matrix.cols) * em);
+  return {around + std::min(rows * kCellLeast, 6.F) * em, around + rows * good,
+          map.stretch == 0 ? std::numeric_limits<float>::infinity() : around + rows * cell};
 }
 
 bool Grid::place(const ViewContext& c, viz::Rect area) {
@@ -58,23 +60,61 @@ bool Grid::place(const ViewContext& c, viz::Rect area) {
   return area.w >= 10 * c.font_size;
 }
 
+/// A number in a cell, over a bar along its bottom that is as long as the number is large.
+static void paint_bar_cell(viz::Scene& scene, const ViewContext& c, const viz::Rect& cell, double value,
+                           double full) {
+  const float height = std::max(2.F, std::floor(0.16F * cell.h)), room = cell.w - 2;
+  const auto width = static_cast<float>(std::min(1.0, std::abs(value) / full)) * room;
+  if (width > 0)
+    scene.add(viz::FillRect{{cell.x + 1, cell.bottom() - 1 - height, width, height},
+                            viz::sign_color(*c.theme, value)});
+  const viz::Style style = style_of(c);
+  if (cell.h >= 1.5F * style.small())
+    viz::add_whole_label(scene, style, viz::fixed_number(value, 3), cell.center(), cell.w - style.unit(),
+                         c.theme->text, viz::FontStyle::regular, viz::Align::center);
+}
+
 void Grid::paint(Picture& picture, const ViewContext& c) const {
+  const viz::Style style = style_of(c);
   viz::Heatmap shown = map;
   shown.centered = map.centered && !c.trimmed;
-  shown.saves_width = c.printed;
-  const viz::Region grid = viz::paint_heatmap(picture, shown, area_, style_of(c));
+  shown.saves_width = map.saves_width || c.printed;
+  const int colored = bars_from < 0 ? map.cells.matrix.cols : bars_from;
+  std::vector<float> values;
+  if (bars_from >= 0) {
+    values = drawn_;
+    for (std::size_t i = 0; i < values.size(); ++i)
+      if (static_cast<int>(i) % map.cells.matrix.cols >= bars_from) values[i] = 0;
+    shown.cells.matrix.data = values.data();
+    shown.cell_values = false;
+  }
+  const viz::Region grid = viz::paint_heatmap(picture, shown, area_, style);
   const auto [rows, cols] = std::pair(grid.row_count, grid.col_count);
+  if (map.cell_values && bars_from > 0) {
+    shown.cells.matrix.cols = colored;
+    viz::Rect left = grid.rect;
+    left.w = grid.cell_rect(0, colored).x - left.x;
+    viz::paint_cell_values(picture.scene, shown.cells, viz::Region::grid(0, 0, left, rows, colored), style);
+  }
   for (int row = 0; row < rows; ++row) {
+    for (int col = colored; col < cols; ++col)
+      paint_bar_cell(picture.scene, c, grid.cell_rect(row, col), static_cast<double>(number(row, col)),
+                     full_bar);
+    const auto has_number = [&](int col) { return std::isfinite(number(row, col)); };
+    const auto is_covered = [&](int col) { return !has_number(col) || (is_dimmed && is_dimmed(row, col)); };
     for (int col = 0; col < cols; ++col) {
-      const bool has_number = std::isfinite(number(row, col));
-      if (has_number && !(is_dimmed && is_dimmed(row, col))) continue;
-      picture.scene.add(viz::FillRect{grid.cell_rect(row, col).inset(0.5F),
-                                      has_number ? c.theme->surface.with_alpha(215) : c.theme->raised});
+      if (!is_covered(col)) continue;
+      const bool dimmed = has_number(col);
+      viz::Rect cells = grid.cell_rect(row, col);
+      while (col + 1 < cols && is_covered(col + 1) && has_number(col + 1) == dimmed) ++col;
+      cells.w = grid.cell_rect(row, col).right() - cells.x;
+      picture.scene.add(
+          viz::FillRect{cells.inset(0.5F), dimmed ? c.theme->surface.with_alpha(215) : c.theme->raised});
     }
   }
-  if (moves_heads && c.selection.layer < rows && c.selection.head < cols)
-    picture.scene.add(
-        viz::StrokeRect{grid.cell_rect(c.selection.layer, c.selection.head), c.theme->accent, 2, 1});
+  if (over) over(picture, c, grid);
+  if (chosen_row >= 0 && chosen_row < rows && chosen_col >= 0 && chosen_col < cols)
+    picture.scene.add(viz::StrokeRect{grid.cell_rect(chosen_row, chosen_col), c.theme->accent, 2, 1});
 }
 
 std::optional<Ref> Grid::ref_at(const Picture& picture, const viz::Hit& hit) const {
@@ -137,6 +177,7 @@ std::unique_ptr<Grid> grid_of_heads(const ViewContext& c, int role, std::vector<
   grid->quantity = std::move(quantity), grid->unit = std::move(unit);
   grid->refers_to = [](int layer, int head) { return Ref{.layer = layer, .head = head}; };
   grid->moves_heads = true;
+  grid->chosen_row = c.selection.layer, grid->chosen_col = c.selection.head;
   return grid;
 }
 

@@ -31,7 +31,14 @@ class Grid final : public Box {
   std::function<void(Facts&, int row, int col)> cell_facts;
   /// Whether a cell is dimmed, because it is not what is looked for. Null: none is.
   std::function<bool(int row, int col)> is_dimmed;
-  bool moves_heads = false;  ///< arrows select the head of the row above, the column beside
+  bool moves_heads = false;              ///< arrows select the head of the row above, the column beside
+  int chosen_row = -1, chosen_col = -1;  ///< the framed cell; -1: none
+  /// Columns from this one on have bars of this length in place of colours, because their numbers are of
+  /// another magnitude; -1: none has.
+  int bars_from = -1;
+  double full_bar = 1;
+  /// Draws over the cells. Null: nothing.
+  std::function<void(Picture&, const ViewContext&, const viz::Region&)> over;
 
   float number(int row, int col) const { return numbers_[row * map.cells.matrix.cols + col]; }
 

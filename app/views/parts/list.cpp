@@ -166,6 +166,13 @@ viz::FixedCell List::sum_cell(int column, std::size_t count) const {
   return sum;
 }
 
+void List::add_footer(int named, std::string words, int number, std::string value,
+                      std::optional<viz::Color> color) {
+  viz::FixedRow& row = table.footer.emplace_back();
+  row = {cell(named, std::move(words)), cell(number, std::move(value))};
+  for (viz::FixedCell& one : row) one.color = color.value_or(context_.theme->text);
+}
+
 /// Differences may be small: they are not written as 0, and what may be rounding has no long bar.
 static void show_small(viz::TableColumn& column) {
   if (column.decimals > 0 && column.scientific_below == 0)

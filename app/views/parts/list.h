@@ -183,6 +183,10 @@ class List final : public Box {
   /// "sum of all 9" under a list of `count`, or "sum".
   viz::FixedCell sum_cell(int column, std::size_t count) const;
 
+  /// Adds a row below the others: a name in one column, a number in another.
+  void add_footer(int named, std::string words, int number, std::string value,
+                  std::optional<viz::Color> color = {});
+
   // For pictures.
   viz::Table table;  ///< complete except for its columns, until it is laid out
   /// Lays out the rows from the table's `first` on. Returns whether there is room for a row of two columns.
