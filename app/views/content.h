@@ -30,7 +30,8 @@ struct Ref {
 
 /// Selects the places that a mark is about.
 ViewActions choice_of(const Ref& ref, const ViewContext& context);
-/// Says them, "L5 H1", "query 8 “·it”", and adds the usual commands: selecting, edits, copying a token.
+/// Says them, "L5 H1", "query 8 “·it”", and adds the usual commands: selecting, edits, copying a token, for a
+/// query and a key how their weight is computed.
 void add_place(Facts& facts, const Ref& ref, const ViewContext& context);
 
 /// What a box wants for its width or its height, in logical pixels. With less than `least` it cannot be
@@ -132,8 +133,14 @@ class Content {
   /// The answer to a question. Null: there is none yet, and `message` says why.
   template <class Q>
   std::shared_ptr<const AnswerOf<Q>> need(const Q& question) {
-    auto answer = c.ask(question);
-    if (!answer || !c.run) message = why_missing(question);
+    return need_on(c.side, question);
+  }
+  /// The same on a given side.
+  template <class Q>
+  std::shared_ptr<const AnswerOf<Q>> need_on(Side side, const Q& question) {
+    auto answer = c.ask_on(side, question);
+    const Question asked = question;
+    if (!answer || !c.run) message = why_missing(side == Side::baseline ? asked.on_baseline() : asked);
     return c.run ? answer : nullptr;
   }
   /// The same; nothing: it is not known yet which question to ask.

@@ -159,8 +159,8 @@ struct SetVisibility {
 struct CopyText {
   std::string text;  ///< into the clipboard
 };
-/// Parts of the model that have their own view.
-enum class Part { embedding, attention, mlp, unembedding };
+/// Parts of the model that have their own view; of attention also the weight of a query on a key.
+enum class Part { embedding, attention, weight, mlp, unembedding };
 struct ShowPart {
   Part part = Part::embedding;  ///< the part whose view is shown
 };

@@ -310,17 +310,20 @@ void Strips::add_facts(Facts& facts, const ViewContext& c, const Picture& pictur
   const NamedStrip* strip = strip_of(picture, hit);
   if (strip == nullptr || hit.col >= std::ssize(strip->values)) return;
   paint_hovered_component(facts.overlay, c, region_of(picture, hit), hit.col, strip->parts);
-  if (component_facts)
-    component_facts(facts, *strip, hit.col);
-  else
-    facts.number(strip->name + "[" + std::to_string(hit.col) + "]", strip->values[hit.col]);
+  facts.number(strip->name + "[" + std::to_string(hit.col) + "]", strip->values[hit.col]);
+  if (component_facts) component_facts(facts, *strip, hit.col);
 }
 
-std::optional<ViewActions> Strips::on(const ViewContext&, const Picture& picture, const viz::Hit* hit,
+std::optional<Ref> Strips::ref_at(const Picture& picture, const viz::Hit& hit) const {
+  const NamedStrip* strip = strip_of(picture, hit);
+  return strip != nullptr && refers_to ? std::optional(refers_to(*strip, hit.col)) : std::nullopt;
+}
+
+std::optional<ViewActions> Strips::on(const ViewContext& c, const Picture& picture, const viz::Hit* hit,
                                       const Gesture& gesture) const {
-  if (gesture.kind != Gesture::Kind::click || !hit || !on_click) return std::nullopt;
-  const NamedStrip* strip = strip_of(picture, *hit);
-  return strip != nullptr ? std::optional(on_click(*strip, hit->col)) : std::nullopt;
+  if (gesture.kind != Gesture::Kind::click || !hit) return std::nullopt;
+  const auto ref = ref_at(picture, *hit);
+  return ref ? std::optional(choice_of(*ref, c)) : std::nullopt;
 }
 
 }  // namespace headscope::app

@@ -109,16 +109,17 @@ class Strips final : public Box {
  public:
   Strips(int role, std::vector<NamedStrip> strips) : role_(role), strips_(std::move(strips)) {}
 
-  /// What is said of a component; null: "name[i]" and its value.
+  /// What a component is about. Null: nothing.
+  std::function<Ref(const NamedStrip&, int component)> refers_to;
+  /// Facts about a component in addition to its name and value.
   std::function<void(Facts&, const NamedStrip&, int component)> component_facts;
-  /// What a click on a component does; null: nothing.
-  std::function<ViewActions(const NamedStrip&, int component)> on_click;
 
   Wish height(const ViewContext& context, float width) const override;
   bool place(const ViewContext& context, viz::Rect area) override;
   void paint(Picture& picture, const ViewContext& context) const override;
   void add_facts(Facts& facts, const ViewContext& context, const Picture& picture,
                  const viz::Hit& hit) const override;
+  std::optional<Ref> ref_at(const Picture& picture, const viz::Hit& hit) const override;
   std::optional<ViewActions> on(const ViewContext& context, const Picture& picture, const viz::Hit* hit,
                                 const Gesture& gesture) const override;
 

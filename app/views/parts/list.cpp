@@ -173,6 +173,14 @@ void List::add_footer(int named, std::string words, int number, std::string valu
   for (viz::FixedCell& one : row) one.color = color.value_or(context_.theme->text);
 }
 
+viz::FixedCell List::strip_cell(int column, int which, std::string called, std::span<const float> vector) {
+  viz::FixedCell made = cell(column, "");
+  made.vector = vector;
+  made.vector_row = which, made.vector_id = table.rows;
+  fixed_.push_back({which, std::move(called), vector});
+  return made;
+}
+
 /// Differences may be small: they are not written as 0, and what may be rounding has no long bar.
 static void show_small(viz::TableColumn& column) {
   if (column.decimals > 0 && column.scientific_below == 0)
@@ -259,12 +267,38 @@ bool List::place(const ViewContext&, viz::Rect area) {
 
 int List::row_at(const Picture& picture, const viz::Hit& hit) const {
   const viz::Region& region = region_of(picture, hit);
-  return region.role == table.row_role && region.id < table.rows ? region.id : -1;
+  const bool hit_row = region.role == table.row_role || strips_at(picture, hit) != nullptr;
+  return hit_row && region.id < table.rows ? region.id : -1;
+}
+
+const ListColumn* List::strips_at(const Picture& picture, const viz::Hit& hit) const {
+  if (region_of(picture, hit).role != table.vector_role) return nullptr;
+  const auto is_hit = [&](const ListColumn& column) { return column.vector && column.vector_row == hit.row; };
+  const auto column = std::ranges::find_if(columns_, is_hit);
+  return column != columns_.end() ? &*column : nullptr;
 }
 
 std::optional<Ref> List::ref_at(const Picture& picture, const viz::Hit& hit) const {
   const int row = row_at(picture, hit);
-  return row >= 0 && refers_to ? std::optional(refers_to(row)) : std::nullopt;
+  const Ref ref = row >= 0 && refers_to ? refers_to(row) : Ref();
+  return ref == Ref() ? std::nullopt : std::optional(ref);
+}
+
+void List::add_component(Facts& facts, const Picture& picture, const viz::Hit& hit) const {
+  const viz::Region& region = region_of(picture, hit);
+  if (region.role != table.vector_role) return;
+  const auto say = [&](const std::string& of, std::span<const float> vector, float factor) {
+    if (hit.col >= std::ssize(vector)) return;
+    facts.overlay.add(
+        viz::StrokeRect{region.cell_rect(hit.row, hit.col).inset(-0.75F), context_.theme->text, 1.5F});
+    facts.number(of + "[" + std::to_string(hit.col) + "]", factor * vector[hit.col]);
+  };
+  const auto fixed = std::ranges::find(fixed_, hit.row, &FixedStrip::which);
+  if (fixed != fixed_.end()) say(fixed->name, fixed->vector, 1);
+  const ListColumn* column = strips_at(picture, hit);
+  if (column == nullptr || region.id >= table.rows) return;
+  say(column->file && !column->file->name.empty() ? column->file->name : column->heading,
+      column->vector(region.id), column->factors.empty() ? 1 : column->factors[region.id]);
 }
 
 void List::frame(viz::Scene& scene, const ViewContext& c, const Picture& picture, const Ref& ref) const {
@@ -274,10 +308,10 @@ void List::frame(viz::Scene& scene, const ViewContext& c, const Picture& picture
 }
 
 void List::add_facts(Facts& facts, const ViewContext& c, const Picture& picture, const viz::Hit& hit) const {
+  add_component(facts, picture, hit);
   const int row = row_at(picture, hit);
   if (row < 0) return;
-  if (!refers_to)
-    facts.overlay.add(viz::StrokeRect{region_of(picture, hit).rect.inset(0.5F), c.theme->text, 1, 2});
+  if (!ref_at(picture, hit)) frame_regions(facts, picture, table.row_role, row, c.theme->text);
   for (const ListColumn& column : columns_) {
     if (!column.tip || !column.pictured || !column.file_cell || (column.is_blank && column.is_blank(row)))
       continue;
@@ -308,8 +342,22 @@ std::optional<ViewActions> List::on(const ViewContext& c, const Picture& picture
   if (gesture.kind == Gesture::Kind::wheel) return rows.by_wheel(gesture);
   if (on_key != nullptr)
     if (auto actions = on_key(c, rows, gesture)) return actions;
+  const bool up = gesture.key == Key::up;
+  if (gesture.modifiers.shift && refers_to && rows.shown > 0 && (up || gesture.key == Key::down))
+    return choose_next(c, rows, up ? -1 : 1);
   const bool page = gesture.key == Key::page_up || gesture.key == Key::page_down;
   return page || rows_.keys == ListKeys::lines_and_pages ? rows.by_key(gesture.key) : std::nullopt;
+}
+
+ViewActions List::choose_next(const ViewContext& c, const TableRows& rows, int by) const {
+  const std::vector<int> order = viz::table_rows(table);
+  const auto marked = std::ranges::find(order, table.marked);
+  const auto at = marked == order.end() ? std::ptrdiff_t{rows.first + (by > 0 ? 0 : rows.shown - 1)}
+                                        : marked - order.begin() + by;
+  if (at < 0 || at >= std::ssize(order)) return {};
+  ViewActions actions = choice_of(refers_to(order[at]), c);
+  if (!rows.shows(static_cast<int>(at))) actions.emplace_back(rows.showing(static_cast<int>(at)));
+  return actions;
 }
 
 void List::add_scrolls(std::vector<Scroll>& scrolls, const ViewContext& c, const Picture& picture) const {

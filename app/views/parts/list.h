@@ -123,7 +123,8 @@ class List final : public Box {
   List(const ViewContext& context, const ListRows& rows, int count);
   List(List&&) = default;
 
-  /// What a row is about: from it follow the words at the mouse, a click and the commands. Null: nothing.
+  /// What a row is about: from it follow the words at the mouse, a click, the commands, and that arrows up
+  /// and down with Shift choose the row next to the marked one. Null, or an empty Ref: nothing.
   std::function<Ref(int row)> refers_to;
   /// Facts about a row in addition to its numbers.
   std::function<void(Facts&, int row)> row_facts;
@@ -182,6 +183,8 @@ class List final : public Box {
   viz::FixedCell cell(int column, std::string text) const;
   /// "sum of all 9" under a list of `count`, or "sum".
   viz::FixedCell sum_cell(int column, std::size_t count) const;
+  /// A vector in a fixed row, and what it is called at the mouse. `which`: as for a column of strips.
+  viz::FixedCell strip_cell(int column, int which, std::string called, std::span<const float> vector);
 
   /// Adds a row below the others: a name in one column, a number in another.
   void add_footer(int named, std::string words, int number, std::string value,
@@ -227,8 +230,20 @@ class List final : public Box {
   Table exported(int rows = -1) const;
 
  private:
-  /// The row that was hit; -1: none.
+  struct FixedStrip {
+    int which = 0;
+    std::string name;
+    std::span<const float> vector;
+  };
+
+  /// The row that was hit, or whose strip was; -1: none.
   int row_at(const Picture& picture, const viz::Hit& hit) const;
+  /// The column whose strip was hit; null: none.
+  const ListColumn* strips_at(const Picture& picture, const viz::Hit& hit) const;
+  /// Says a strip's component that was hit.
+  void add_component(Facts& facts, const Picture& picture, const viz::Hit& hit) const;
+  /// Chooses what a row above or below the marked one is about, and scrolls to it.
+  ViewActions choose_next(const ViewContext& context, const TableRows& rows, int by) const;
   ListColumn& add(viz::TableColumn::Kind kind, std::string heading, int importance, const ListLook& look);
   template <class Cells>
   static auto by_row(const std::remove_reference_t<Cells>& cells) {
@@ -247,6 +262,7 @@ class List final : public Box {
   std::deque<ListColumn> columns_;
   std::deque<std::vector<std::string>> texts_;  // texts of the table's columns
   bool filled_ = false;
+  std::vector<FixedStrip> fixed_;
   viz::TableLayout layout_;
 };
 

@@ -30,8 +30,8 @@ struct HeadEdit {
 std::vector<HeadEdit> head_edits(const ViewContext& context, int layer, int head);
 /// Adds their lines.
 void add_head_edits(std::vector<MenuLine>& menu, const ViewContext& context, int layer, int head);
-/// Adds a weight's edits: masked, all of the query's weight, the row frozen at its unedited values. For a key
-/// that the query cannot see: unmasked.
+/// Adds how a weight is computed, which shows the view of its steps, and its edits: masked, all of the
+/// query's weight, the row frozen at its unedited values. For a key that the query cannot see: unmasked.
 void add_cell_edits(std::vector<MenuLine>& menu, const ViewContext& context, int layer, int head, int query,
                     int key);
 /// Adds the edits of a token's position: none, or its neighbour's.
