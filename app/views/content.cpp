@@ -391,7 +391,7 @@ Facts facts_in(const ViewContext& c, const Picture& picture, const viz::Hit& hit
   Facts facts;
   const Content* content = content_of(picture);
   if (content == nullptr) return facts;
-  if (const auto ref = content->body->ref_at(picture, hit)) {
+  if (const auto ref = content->body->ref_at(picture, hit); ref && *ref != Ref()) {
     content->body->frame(facts.overlay, content->c, picture, *ref);
     add_place(facts, *ref, content->c);
   }

@@ -261,7 +261,8 @@ bool List::place(const ViewContext&, viz::Rect area) {
   const bool fits = lay_out(area);
   const auto shown = static_cast<int>(layout_.rows.size());
   if (!fits || !automatic_ || kept < 0 || shown >= table.rows) return fits;
-  table.first = first_row_showing(kept, shown);
+  const std::vector<int> order = viz::table_rows(table);
+  table.first = first_row_showing(static_cast<int>(std::ranges::find(order, kept) - order.begin()), shown);
   return lay_out(area);
 }
 
