@@ -394,6 +394,7 @@ Facts facts_in(const ViewContext& c, const Picture& picture, const viz::Hit& hit
   if (const auto ref = content->body->ref_at(picture, hit); ref && *ref != Ref()) {
     content->body->frame(facts.overlay, content->c, picture, *ref);
     add_place(facts, *ref, content->c);
+    if (content->place_facts) content->place_facts(facts, *ref);
   }
   content->body->add_facts(facts, content->c, picture, hit);
   if (content->facts) content->facts(facts, c, picture, hit);
@@ -407,6 +408,9 @@ ViewActions on_gesture(const ViewContext& c, const Picture& picture, const viz::
     if (content->on)
       if (auto actions = content->on(c, picture, hit, gesture)) return *std::move(actions);
     if (auto actions = content->body->on(c, picture, hit, gesture)) return *std::move(actions);
+    if (gesture.kind == Gesture::Kind::click && hit != nullptr)
+      if (const auto ref = content->body->ref_at(picture, *hit))
+        return content->choose ? content->choose(c, *ref) : choice_of(*ref, c);
   }
   return keys_along_prompt(c, gesture);
 }

@@ -123,6 +123,10 @@ class Content {
   BoxPtr body;
   /// The numbers, all digits. Null: those of the body's list.
   std::function<Table()> table;
+  /// What is said of a place, and done there, in addition; of an item, all of it.
+  std::function<void(Facts&, const Ref&)> place_facts;
+  /// What a click on a place does; null: it selects what the place is about.
+  std::function<ViewActions(const ViewContext&, const Ref&)> choose;
   /// Facts in addition to those of the boxes.
   std::function<void(Facts&, const ViewContext&, const Picture&, const viz::Hit&)> facts;
   /// What a gesture means other than what the boxes say; nothing for other gestures.

@@ -101,7 +101,9 @@ void Grid::paint(Picture& picture, const ViewContext& c) const {
       paint_bar_cell(picture.scene, c, grid.cell_rect(row, col), static_cast<double>(number(row, col)),
                      full_bar);
     const auto has_number = [&](int col) { return std::isfinite(number(row, col)); };
-    const auto is_covered = [&](int col) { return !has_number(col) || (is_dimmed && is_dimmed(row, col)); };
+    const auto is_covered = [&](int col) {
+      return !map.cells.is_masked(row, col) && (!has_number(col) || (is_dimmed && is_dimmed(row, col)));
+    };
     for (int col = 0; col < cols; ++col) {
       if (!is_covered(col)) continue;
       const bool dimmed = has_number(col);
@@ -145,10 +147,8 @@ void Grid::add_facts(Facts& facts, const ViewContext& c, const Picture& picture,
   if (cell_facts) cell_facts(facts, hit.row, hit.col);
 }
 
-std::optional<ViewActions> Grid::on(const ViewContext& c, const Picture& picture, const viz::Hit* hit,
+std::optional<ViewActions> Grid::on(const ViewContext& c, const Picture&, const viz::Hit*,
                                     const Gesture& gesture) const {
-  if (gesture.kind == Gesture::Kind::click && hit)
-    if (const auto ref = ref_at(picture, *hit)) return choice_of(*ref, c);
   if (gesture.kind != Gesture::Kind::key || !moves_heads) return std::nullopt;
   if (gesture.key == Key::home) return ViewActions{SelectHead{c.selection.layer, 0}};
   if (gesture.key == Key::end)
@@ -272,13 +272,6 @@ void ShadedPrompt::add_facts(Facts& facts, const ViewContext&, const Picture& pi
                              const viz::Hit& hit) const {
   const viz::Region& region = region_of(picture, hit);
   if (region.role == flow_.role && token_facts) token_facts(facts, region.id);
-}
-
-std::optional<ViewActions> ShadedPrompt::on(const ViewContext& c, const Picture& picture, const viz::Hit* hit,
-                                            const Gesture& gesture) const {
-  if (gesture.kind != Gesture::Kind::click || !hit) return std::nullopt;
-  const auto ref = ref_at(picture, *hit);
-  return ref ? std::optional(choice_of(*ref, c)) : std::nullopt;
 }
 
 // ---- strips ----

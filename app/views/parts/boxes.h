@@ -89,8 +89,6 @@ class ShadedPrompt final : public Box {
              const Ref& ref) const override;
   void add_facts(Facts& facts, const ViewContext& context, const Picture& picture,
                  const viz::Hit& hit) const override;
-  std::optional<ViewActions> on(const ViewContext& context, const Picture& picture, const viz::Hit* hit,
-                                const Gesture& gesture) const override;
 
  private:
   int lines(const ViewContext& context, float width) const;

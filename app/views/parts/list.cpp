@@ -332,12 +332,8 @@ void List::add_facts(Facts& facts, const ViewContext& c, const Picture& picture,
 
 std::optional<ViewActions> List::on(const ViewContext& c, const Picture& picture, const viz::Hit* hit,
                                     const Gesture& gesture) const {
-  if (gesture.kind == Gesture::Kind::click) {
-    const int row = hit != nullptr ? row_at(picture, *hit) : -1;
-    if (row < 0) return std::nullopt;
-    if (on_click) return on_click(c, row);
-    return refers_to ? choice_of(refers_to(row), c) : ViewActions{};
-  }
+  const bool clicks = gesture.kind == Gesture::Kind::click && hit != nullptr && on_click;
+  if (const int row = clicks ? row_at(picture, *hit) : -1; row >= 0) return on_click(c, row);
   if (gesture.kind != Gesture::Kind::key && gesture.kind != Gesture::Kind::wheel) return std::nullopt;
   const TableRows rows = rows_in(rows_, c, picture);
   if (gesture.kind == Gesture::Kind::wheel) return rows.by_wheel(gesture);
