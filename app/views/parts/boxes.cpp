@@ -183,6 +183,17 @@ std::unique_ptr<Grid> grid_of_heads(const ViewContext& c, int role, std::vector<
 
 // ---- the prompt, shaded ----
 
+/// A token's chip in a colour; none: the background's, with an outline.
+static viz::Chip shaded_chip(const ViewContext& c, const std::string& label, std::optional<viz::Color> fill) {
+  viz::Chip chip;
+  chip.label = label;
+  chip.break_after = label.ends_with("↵");
+  chip.fill = fill.value_or(c.theme->surface);
+  chip.text = fill ? text_on(c, *fill) : c.theme->text;
+  if (!fill) chip.outline = c.theme->line;
+  return chip;
+}
+
 ShadedPrompt::ShadedPrompt(const ViewContext& c, int role, std::span<const float> numbers,
                            viz::ColorScale scale, std::string legend)
     : outline(c.theme->query), scale_(std::move(scale)), legend_(std::move(legend)) {

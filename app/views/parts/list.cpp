@@ -313,6 +313,10 @@ void List::add_facts(Facts& facts, const ViewContext& c, const Picture& picture,
   const int row = row_at(picture, hit);
   if (row < 0) return;
   if (!ref_at(picture, hit)) frame_regions(facts, picture, table.row_role, row, c.theme->text);
+  say_row(facts, row);
+}
+
+void List::say_row(Facts& facts, int row) const {
   for (const ListColumn& column : columns_) {
     if (!column.tip || !column.pictured || !column.file_cell || (column.is_blank && column.is_blank(row)))
       continue;

@@ -226,6 +226,9 @@ class List final : public Box {
   void add_scrolls(std::vector<Scroll>& scrolls, const ViewContext& context,
                    const Picture& picture) const override;
 
+  /// Says a row's numbers, and its other facts.
+  void say_row(Facts& facts, int row) const;
+
   /// The table for files, with `rows` rows; -1: all of the picture's.
   Table exported(int rows = -1) const;
 

@@ -15,7 +15,6 @@
 #include "app/views/parts/navigation.h"
 #include "app/views/parts/prompt_list_words.h"
 #include "app/views/parts/selected.h"
-#include "app/views/parts/shaded_tokens.h"
 #include "app/views/parts/strips.h"
 #include "app/views/parts/weight_colors.h"
 #include "viz/charts/axis.h"

@@ -1,8 +1,6 @@
 // The picture of saliency compared with the answer, and what its tokens do.
 #include "app/run/analyses/saliency.h"
 
-#include <numbers>
-
 #include "app/views/parts/names.h"
 #include "tests/app/view_fixture.h"
 
@@ -73,33 +71,16 @@ TEST(SaliencyView, LogarithmsAreInBits) {
     EXPECT_NEAR(shares[i], answer->parts[i], 1e-6 * std::abs(answer->parts[i]));
 }
 
-TEST(SaliencyView, TokensAfterTheQueryHaveNoRow) {
+TEST(SaliencyView, AClickChoosesTheTokenAndLaterOnesHaveNoRow) {
   Scenario s(kRobot);
-  s.select({2, 1, 3});
-  const ViewFixture shown("saliency", s, 900, 700);
-  EXPECT_EQ(ids_of_role(shown.picture(), kRow), (std::vector<int>{0, 1, 2, 3}));
-  EXPECT_EQ(std::ssize(ids_of_role(shown.picture(), kChip)), s.length());
-  EXPECT_EQ(in_words(shown.click(shown.find(kChip, 5))), "query 5");
-}
-
-TEST(SaliencyView, AClickChoosesTheToken) {
-  const Scenario s(kRobot);
+  s.select({2, 1, 4});
   const ViewFixture logit("saliency", s, 900, 700);
   EXPECT_EQ(in_words(logit.click(logit.find(kChip, 2))), "key 2");
-  EXPECT_EQ(in_words(logit.click(logit.find(kRow, 4))), "key 4");
+  EXPECT_EQ(in_words(logit.click(logit.find(kRow, 3))), "key 3");
+  EXPECT_EQ(in_words(logit.click(logit.find(kChip, 5))), "query 5");
+  EXPECT_EQ(logit.find(kRow, 5), -1);
   const ViewFixture loss("saliency", s, 900, 700, {{"saliency-metric", "loss"}});
   EXPECT_EQ(in_words(loss.click(loss.find(kRow, 4))), "query 4") << "the loss has no query";
-}
-
-TEST(SaliencyView, SortsByShare) {
-  const Scenario s(kRobot);
-  const ViewFixture shown("saliency", s, 900, 700, {{"salient-first", "yes"}});
-  const auto answer = s.ask(question(s, SaliencyMethod::gradient_input));
-  double last = std::numeric_limits<double>::infinity();
-  for (const int id : ids_of_role(shown.picture(), kRow)) {
-    EXPECT_LE(answer->parts[id], last) << "falling";
-    last = answer->parts[id];
-  }
 }
 
 }  // namespace
