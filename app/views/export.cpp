@@ -27,7 +27,7 @@ std::string png_bytes(const viz::Bitmap& bitmap, float scale, std::span<const vi
   return {png.begin(), png.end()};
 }
 
-constexpr float kLargestSide = 32768;  // device pixels, of a PNG
+constexpr float kLargestSide = viz::kLongestBitmapSide;  // of a PNG
 constexpr float kSheet =
     8.25F * 96;  // the text on letter paper without a caption of three lines, logical pixels
 

@@ -2,10 +2,12 @@
 #include <optional>
 #include <string_view>
 
+#include "viz/players/players.h"
+
 namespace headscope::app {
 
-constexpr int kShortestSide = 16;    ///< of a figure, in logical pixels
-constexpr int kLongestSide = 32768;  ///< limit for a PNG
+constexpr int kShortestSide = 16;                      ///< of a figure, in logical pixels
+constexpr int kLongestSide = viz::kLongestBitmapSide;  ///< limit for a PNG
 
 /// A figure's size in logical pixels, 1/96 inch on paper.
 struct FigureSize {

@@ -64,7 +64,7 @@ TEST(Export, APictureTooLargeForAPngIsRefusedWithAdvice) {
     ADD_FAILURE() << "not refused";
   } catch (const std::runtime_error& error) {
     EXPECT_THAT(error.what(), AllOf(StartsWith("the view heatmap is 40000x300 logical pixels here"),
-                                    HasSubstr("at most 32768"), HasSubstr("--scale 0.81"),
+                                    HasSubstr("at most 32767"), HasSubstr("--scale 0.81"),
                                     Not(HasSubstr("--rows")), HasSubstr("svg or pdf")));
   }
   EXPECT_NO_THROW(export_bytes(FileFormat::svg, shown.view, shown.context, options));

@@ -7,7 +7,6 @@
 
 #include "tests/viz/pictures.h"
 #include "viz/players/imgui_compat.h"
-#include "viz/scene/mesh.h"
 #include "viz/text/utf8.h"
 
 namespace headscope::viz::imgui_player_test {
@@ -108,7 +107,7 @@ TEST_F(ImguiPlayerTest, ShowsWhatTheFileShowsOnDenseDisplays) {
 TEST_F(ImguiPlayerTest, TextImagesAndRectanglesAreTheSameToTheBit) {
   Scene scene = blank(300, 100);
   scene.add(FillRect{{10.3F, 8.6F, 100, 20.4F}, {200, 30, 60, 200}});
-  scene.add(StrokeRect{{130, 10, 50, 30}, {0, 0, 0, 255}, 3});
+  scene.add(StrokeRect{{130.5F, 10.5F, 50, 30}, {0, 0, 0, 255}, 3});
   scene.add(testing::image({200.4F, 7.2F, 83, 61}, testing::noise(17, 9)));
   scene.add(make_text(*fonts(), "Probabilities 0.4123 日本", {10.6F, 60.4F}, 15, {20, 20, 20, 255}));
   scene.add(
@@ -275,69 +274,6 @@ TEST_F(ImguiPlayerTest, UploadsGlyphsOnlyWhenNewOnesAppear) {
   EXPECT_GT(updates, 0);
   for (int i = 0; i < 5; ++i) show(scene);
   EXPECT_EQ(textures_.updates, updates);
-}
-
-/// The coverage of a point by a mesh: the largest opacity of its triangles there.
-float opacity_at(const Mesh& mesh, Point p) {
-  float opacity = 0;
-  for (std::size_t i = 0; i < mesh.indices.size(); i += 3) {
-    const auto &a = mesh.vertices[mesh.indices[i]], &b = mesh.vertices[mesh.indices[i + 1]],
-               &c = mesh.vertices[mesh.indices[i + 2]];
-    const auto area = [](Point u, Point v, Point w) {
-      return (v.x - u.x) * (w.y - u.y) - (w.x - u.x) * (v.y - u.y);
-    };
-    const float whole = area(a.at, b.at, c.at);
-    if (whole == 0) continue;
-    const float of_a = area(p, b.at, c.at) / whole, of_b = area(a.at, p, c.at) / whole,
-                of_c = 1 - of_a - of_b;
-    if (std::min({of_a, of_b, of_c}) < -1e-4F) continue;
-    opacity = std::max(opacity, of_a * a.opacity + of_b * b.opacity + of_c * c.opacity);
-  }
-  return opacity;
-}
-
-TEST(Mesh, OfAStrokeIsRoundOutsideOfSharpCorners) {
-  const Point corner{100, 50};
-  for (const float width : {1.5F, 4.0F, 12.0F}) {
-    for (const float angle :
-         {0.4F, 1.0F, 2.0F, -2.0F, -0.4F, 0.0F}) {  // between the two segments; 0: a reversal
-      const std::vector<Point> points{
-          {0, 50}, corner, {100 - 80 * std::cos(angle), 50 - 80 * std::sin(angle)}};
-      Mesh mesh;
-      add_stroke(mesh, points, width);
-      for (float around = 0; around < 6.3F; around += 0.1F) {
-        const Point to{std::cos(around), std::sin(around)};
-        const auto at = [&](float distance) {
-          return opacity_at(mesh, {corner.x + to.x * distance, corner.y + to.y * distance});
-        };
-        EXPECT_GT(at(0.9F * std::max(width / 2 - 0.5F, 0.0F)), 0.99F)
-            << width << ' ' << angle << ' ' << around;
-        EXPECT_GT(at(width / 2 - 0.2F), 0.4F) << width << ' ' << angle << ' ' << around;
-      }
-    }
-  }
-}
-
-// A noisy curve consists only of sharp corners.
-TEST(Mesh, OfAConvexPolygonHasItsAreaInEitherDirection) {
-  std::vector<Point> points;
-  add_round_rect(points, {10, 10, 60, 40}, 12);
-  for (int direction = 0; direction < 2; ++direction) {
-    Mesh mesh;
-    add_convex(mesh, points);
-    // The opacity, linear over each triangle, integrates to the polygon's area, except for the curvature of
-    // its edge.
-    double covered = 0;
-    for (std::size_t i = 0; i < mesh.indices.size(); i += 3) {
-      const auto &a = mesh.vertices[mesh.indices[i]], &b = mesh.vertices[mesh.indices[i + 1]],
-                 &c = mesh.vertices[mesh.indices[i + 2]];
-      const double area =
-          std::abs((b.at.x - a.at.x) * (c.at.y - a.at.y) - (c.at.x - a.at.x) * (b.at.y - a.at.y)) / 2;
-      covered += area * (a.opacity + b.opacity + c.opacity) / 3;
-    }
-    EXPECT_NEAR(covered, 60 * 40 - (4 - 3.14159265) * 12 * 12, 3);
-    std::ranges::reverse(points);
-  }
 }
 
 }  // namespace

@@ -107,9 +107,9 @@ TEST(EncodePng, GivesTheSameBytesAgain) {
 TEST(EncodePng, RefusesSizesThatNoFileCanHave) {
   EXPECT_THROW(encode_png({0, 5, {}}, 1), std::runtime_error);
   EXPECT_THROW(encode_png({5, 0, {}}, 1), std::runtime_error);
-  EXPECT_THROW(encode_png({32769, 1, std::vector<Color>(32769)}, 1), std::runtime_error);
-  EXPECT_THROW(encode_png({32768, 32768, {}}, 1), std::runtime_error);  // 3 GiB
-  EXPECT_NO_THROW(encode_png({32768, 1, std::vector<Color>(32768)}, 1));
+  EXPECT_THROW(encode_png({32768, 1, std::vector<Color>(32768)}, 1), std::runtime_error);
+  EXPECT_THROW(encode_png({32767, 32767, {}}, 1), std::runtime_error);  // 3 GiB
+  EXPECT_NO_THROW(encode_png({32767, 1, std::vector<Color>(32767)}, 1));
 }
 
 }  // namespace

@@ -4,15 +4,15 @@
 #include <cmath>
 #include <cstdint>
 #include <memory>
+#include <numbers>
 #include <span>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
-#include "viz/players/coverage.h"
-#include "viz/players/device_player.h"
 #include "viz/players/imgui_compat.h"
+#include "viz/players/masks.h"
 #include "viz/players/texture_backend.h"
-#include "viz/scene/mesh.h"
 #include "viz/scene/play.h"
 
 namespace headscope::viz {
@@ -32,10 +32,7 @@ class GlyphAtlas {
     int page = 0;
     int page_x = 0;  ///< position of the mask in the page
     int page_y = 0;
-    int x = 0;  ///< see GlyphMask
-    int y = 0;
-    int width = 0;  ///< 0: nothing to draw
-    int height = 0;
+    PixelRect pixels;  ///< of the mask, from the glyph's origin
   };
 
   /// Starts a frame. Entries from earlier frames must not be used any more.
@@ -50,23 +47,24 @@ class GlyphAtlas {
     const auto [at, added] = entries_.try_emplace(key);
     Entry& entry = at->second;
     if (!added) return entry;
-    const GlyphMask mask = rasterize_glyph(fonts.outline({key.font, key.index, 0}), key);
-    if (mask.width == 0 || mask.height == 0 || mask.width > kSide || mask.height > kSide) return entry;
+    const Mask mask = mask_of_glyph(fonts.outline({key.font, key.index, 0}), key);
+    const int width = mask.pixels.width(), height = mask.pixels.height();
+    if (mask.pixels.empty() || width > kSide || height > kSide) return entry;
     int x = 0, y = 0;
-    if (!place(pages_.back(), mask.width, mask.height, x, y)) {
+    if (!place(pages_.back(), width, height, x, y)) {
       add_page();
-      place(pages_.back(), mask.width, mask.height, x, y);
+      place(pages_.back(), width, height, x, y);
     }
     Page& page = pages_.back();
-    for (int row = 0; row < mask.height; ++row) {
+    for (int row = 0; row < height; ++row) {
       Color* out = &page.bitmap.at(x, y + row);
-      const std::uint8_t* alpha = &mask.alpha[row * mask.width];
-      for (int i = 0; i < mask.width; ++i) out[i].a = alpha[i];
+      const std::uint8_t* alpha = mask.row(mask.pixels.y0 + row);
+      for (int i = 0; i < width; ++i) out[i].a = alpha[i];
     }
     const bool clean = page.dirty_first == page.dirty_end;
     page.dirty_first = clean ? y : std::min(page.dirty_first, y);
-    page.dirty_end = clean ? y + mask.height : std::max(page.dirty_end, y + mask.height);
-    entry = {static_cast<int>(pages_.size()) - 1, x, y, mask.x, mask.y, mask.width, mask.height};
+    page.dirty_end = clean ? y + height : std::max(page.dirty_end, y + height);
+    entry = {static_cast<int>(pages_.size()) - 1, x, y, mask.pixels};
     return entry;
   }
   /// Uploads new glyphs to the textures. Call it before the frame is rendered.
@@ -144,13 +142,21 @@ class GlyphAtlas {
 constexpr std::uint64_t kIdleFrames = 240;
 /// Above this, textures not drawn in the last frame are dropped, least recently used first.
 constexpr std::size_t kMaxTextureBytes = std::size_t{256} << 20;
-/// Rounded rectangles of at most this many pixels in width or height are not drawn as meshes.
-constexpr float kThinnestMesh = 8;
+/// Rounded rectangles of at most this many pixels in width or height are drawn as masks.
+constexpr float kThinnestShape = 8;
 /// The vertices of a primitive must have 16-bit indices.
 constexpr std::size_t kPointsPerStroke = 2000;
+/// Limit of the cosine between two directions. Beyond 60 degrees a mitre would be too long.
+constexpr float kSharpestMitre = 0.5F;
+/// On thinner lines the missing round side of a sharp corner is invisible.
+constexpr float kThinnestRoundJoin = 1.5F;
 
 ImU32 packed(Color c) {
   return IM_COL32(c.r, c.g, c.b, c.a);
+}
+
+Color faded(Color c, float opacity) {
+  return c.with_alpha(static_cast<std::uint8_t>(static_cast<float>(c.a) * opacity + 0.5F));
 }
 
 /// The textures of images, by content id.
@@ -208,40 +214,39 @@ class ImageCache {
   std::uint64_t frame_ = 0;
 };
 
-/// What is drawn one after the other shares this memory, from frame to frame.
-struct Scratch {
-  Mesh mesh;
-  std::vector<Point> points;
-  Coverage path{PixelRect{}};
-  std::vector<float> row, previous;  ///< of the path's rows
-};
-
-/// Removes points that equal the previous one, which lines and polygons must not have.
-void remove_repeated(std::vector<Point>& points) {
-  const auto repeated = std::ranges::unique(points);
-  points.erase(repeated.begin(), repeated.end());
+/// The cosine of the bend at `b`.
+float straightness(Point a, Point b, Point c) {
+  const float in = std::hypot(b.x - a.x, b.y - a.y), out = std::hypot(c.x - b.x, c.y - b.y);
+  return ((b.x - a.x) * (c.x - b.x) + (b.y - a.y) * (c.y - b.y)) / (in * out);
 }
 
 /// Draws one scene into one draw list. Works in device pixels, as the raster player does, and divides by
 /// `pixel_scale` at the end. The scene begins on a whole pixel, so that it looks the same wherever it is.
-class Drawing : public DevicePlayer {
+class Drawing {
  public:
-  Drawing(ImDrawList& list, const Fonts& fonts, GlyphAtlas& atlas, ImageCache& images, Scratch& scratch,
-          float pixel_scale, Point origin, float scale)
-      : DevicePlayer({std::round(origin.x * pixel_scale), std::round(origin.y * pixel_scale)},
-                     scale * pixel_scale),
-        list_(list),
+  Drawing(ImDrawList& list, const Fonts& fonts, GlyphAtlas& atlas, ImageCache& images,
+          std::vector<Point>& scratch, float pixel_scale, Point origin, float scale)
+      : list_(list),
         fonts_(fonts),
         atlas_(atlas),
         images_(images),
-        scratch_(scratch),
-        pixel_scale_(pixel_scale) {}
+        points_(scratch),
+        pixel_scale_(pixel_scale),
+        origin_{std::round(origin.x * pixel_scale), std::round(origin.y * pixel_scale)},
+        scale_(scale * pixel_scale) {}
 
   void draw(const Scene& scene) {
     const Rect whole = device(Rect{0, 0, scene.width, scene.height});
     // A file's picture is rounded up to whole pixels.
     const PixelRect pixels{round_to_pixel(whole.x), round_to_pixel(whole.y),
                            ceil_to_pixel(whole.right() - 1e-3F), ceil_to_pixel(whole.bottom() - 1e-3F)};
+    // Dear ImGui's shapes take the atlas' white spot instead of that of its font.
+    const ImVec2 white(GlyphAtlas::kWhite, GlyphAtlas::kWhite);
+    ImVec2& white_spot = ImGui::GetDrawListSharedData()->TexUvWhitePixel;
+    const ImVec2 white_of_font = std::exchange(white_spot, white);
+    const ImDrawListFlags flags = list_.Flags;
+    list_.Flags |= ImDrawListFlags_AntiAliasedLines | ImDrawListFlags_AntiAliasedFill;
+    list_.Flags &= ~ImDrawListFlags_AntiAliasedLinesUseTex;
     push_clip(pixels);
     compat::sample_nearest(list_, true);  // glyphs are on whole pixels and look the same either way
     use_texture(atlas_.texture(0));
@@ -250,32 +255,48 @@ class Drawing : public DevicePlayer {
     pop_clip();
     if (texture_ != 0) compat::pop_texture(list_);
     compat::sample_nearest(list_, false);
+    list_.Flags = flags;
+    white_spot = white_of_font;
   }
 
-  using DevicePlayer::fill;
+  void fill(const Rect& rect, float radius, Color color) {
+    const Rect r = device(rect);
+    if (!(radius > 0)) return fill_device(r, color);
+    if (std::min(r.w, r.h) <= kThinnestShape) return fill_mask(r, radius * scale_, color);
+    add_round_rect(r, radius * scale_);
+    fill_points(color);
+  }
+
   void fill(std::span<const Point> convex, Color color) {
-    std::vector<Point>& points = scratch_.points;
-    points.clear();
-    for (const Point p : convex) points.push_back(device(p));
-    fill_convex(points, color);
+    double doubled_area = 0;
+    for (std::size_t i = 0; i < convex.size(); ++i) {
+      const Point a = convex[i], b = convex[(i + 1) % convex.size()];
+      doubled_area += double{a.x} * b.y - double{b.x} * a.y;
+    }
+    take(convex);
+    if (doubled_area < 0) std::ranges::reverse(points_);  // Dear ImGui wants them clockwise
+    if (doubled_area != 0) fill_points(color);
   }
 
-  using DevicePlayer::stroke;
+  void stroke(const Rect& rect, float radius, float width, Color color) {
+    const Rect middle = device(rect);
+    const float w = width * scale_;
+    const Rect outer = middle.inset(-w / 2), inner = middle.inset(w / 2);
+    if (inner.w <= 0 || inner.h <= 0) return fill_device(outer, color);
+    add_round_rect(middle, radius * scale_);
+    draw_line(points_, ImDrawFlags_Closed, w, color);
+  }
+
   void stroke(const Lines& lines, float width, Color color) {
-    std::vector<Point>& points = scratch_.points;
     for (const auto& stretch : lines.stretches) {
-      points.clear();
-      for (const Point p : stretch) points.push_back(device(p));
-      remove_repeated(points);
-      stroke_device(points, width * scale_, color);
+      take(stretch);
+      if (points_.size() > 1) stroke_points(width * scale_, color);
     }
   }
 
   void draw(const Image& image) {
-    const PixelRect dest = snapped(device(image.dest));
-    if (dest.empty()) return;
     use_texture(images_.texture(image));
-    add_quad(dest, ImVec2(0, 0), ImVec2(1, 1), IM_COL32_WHITE);
+    add_quad(snapped(device(image.dest)), ImVec2(0, 0), ImVec2(1, 1), IM_COL32_WHITE);
   }
 
   void draw(const GlyphRun& run) {
@@ -285,14 +306,15 @@ class Drawing : public DevicePlayer {
       const PlacedGlyph placed = place_glyph(run, glyph, origin, scale_);
       if (far_from_clip(placed)) continue;
       const GlyphAtlas::Entry& entry = atlas_.find(placed.key, fonts_);
-      if (entry.width == 0) continue;
+      if (entry.pixels.empty()) continue;
       use_texture(atlas_.texture(entry.page));
       const auto uv = [](int x, int y) {
         return ImVec2(static_cast<float>(x) / GlyphAtlas::kSide, static_cast<float>(y) / GlyphAtlas::kSide);
       };
-      const int x = placed.x + entry.x, y = placed.y + entry.y;
-      add_quad({x, y, x + entry.width, y + entry.height}, uv(entry.page_x, entry.page_y),
-               uv(entry.page_x + entry.width, entry.page_y + entry.height), color);
+      const PixelRect& p = entry.pixels;
+      add_quad({placed.x + p.x0, placed.y + p.y0, placed.x + p.x1, placed.y + p.y1},
+               uv(entry.page_x, entry.page_y), uv(entry.page_x + p.width(), entry.page_y + p.height()),
+               color);
     }
   }
 
@@ -300,6 +322,10 @@ class Drawing : public DevicePlayer {
   void pop_clip() { list_.PopClipRect(); }
 
  private:
+  Point device(Point p) const { return {origin_.x + p.x * scale_, origin_.y + p.y * scale_}; }
+  Rect device(const Rect& r) const {
+    return {origin_.x + r.x * scale_, origin_.y + r.y * scale_, r.w * scale_, r.h * scale_};
+  }
   ImVec2 units(Point at) const { return {at.x / pixel_scale_, at.y / pixel_scale_}; }
   ImVec2 units(int x, int y) const { return units(Point{static_cast<float>(x), static_cast<float>(y)}); }
 
@@ -342,111 +368,131 @@ class Drawing : public DevicePlayer {
     list_.PrimRectUV(units(r.x0, r.y0), units(r.x1, r.y1), uv_low, uv_high, color);
   }
 
-  void fill_pixels(const PixelRect& pixels, Color color) override {
+  void fill_pixels(const PixelRect& pixels, Color color) {
     use_texture(atlas_.texture(0));
-    const ImVec2 white(GlyphAtlas::kWhite, GlyphAtlas::kWhite);
-    add_quad(pixels, white, white, packed(color));
+    add_quad(pixels, list_._Data->TexUvWhitePixel, list_._Data->TexUvWhitePixel, packed(color));
   }
 
-  void fill_round(const Rect& rect, float radius, Color color) override {
-    if (!(rect.w > 0) || !(rect.h > 0)) return;
-    if (std::min(rect.w, rect.h) <= kThinnestMesh) return fill_exactly(rect, radius, color);
-    scratch_.points.clear();
-    add_round_rect(scratch_.points, rect, radius);
-    fill_convex(scratch_.points, color);
+  /// Draws the partly covered pixels at the edges separately, so that a rectangle is as in a file.
+  void fill_device(const Rect& rect, Color color) {
+    for (const Span& rows : cover(rect.y, rect.bottom())) {
+      for (const Span& columns : cover(rect.x, rect.right()))
+        fill_pixels({columns.begin, rows.begin, columns.end, rows.end},
+                    faded(color, rows.coverage * columns.coverage));
+    }
   }
 
   /// Draws a rounded rectangle as quads of pixels with equal coverage, as in a file: a thin one consists only
-  /// of corners, which a mesh with soft edges would draw too faint or too wide.
-  void fill_exactly(const Rect& rect, float radius, Color color) {
-    const PixelRect bounds = touched(rect);
-    if (bounds.empty() || outside_clip(bounds)) return;
+  /// of corners, which soft edges would draw too faint or too wide.
+  void fill_mask(const Rect& rect, float radius, Color color) {
+    if (outside_clip(touched(rect))) return;
     const ImVec2 low = list_.GetClipRectMin(), high = list_.GetClipRectMax();
-    Coverage& path = scratch_.path;
-    path.reset(intersect(bounds, touched(low.x * pixel_scale_, low.y * pixel_scale_, high.x * pixel_scale_,
-                                         high.y * pixel_scale_)));
-    add_round_rect(path, rect, radius, true);
-    const PixelRect& b = path.bounds();
-    std::vector<float>&row = scratch_.row, &previous = scratch_.previous;
-    previous.clear();
-    int first = b.y0;  // first of the rows that equal `previous`
-    for (int y = b.y0; y < b.y1; ++y) {
-      path.row(y, row);
-      if (row == previous) continue;
-      fill_columns(previous, b.x0, first, y, color);
-      std::swap(row, previous);
-      first = y;
-    }
-    fill_columns(previous, b.x0, first, b.y1, color);
-  }
-
-  /// Fills rows [y0, y1); the coverage of each pixel from x0 on is in `coverage`.
-  void fill_columns(const std::vector<float>& coverage, int x0, int y0, int y1, Color color) {
-    const int count = static_cast<int>(coverage.size());
-    for (int begin = 0, end = 0; begin < count; begin = end) {
-      while (end < count && coverage[end] == coverage[begin]) ++end;
-      const Color seen = faded(color, coverage[begin]);
-      if (seen.a > 0) fill_pixels({x0 + begin, y0, x0 + end, y1}, seen);
+    const Mask mask = mask_of_round_rect(
+        rect, radius,
+        touched(low.x * pixel_scale_, low.y * pixel_scale_, high.x * pixel_scale_, high.y * pixel_scale_));
+    const PixelRect& p = mask.pixels;
+    for (int y = p.y0, end = 0; y < p.y1; y = end) {
+      const std::span row(mask.row(y), p.width());
+      for (end = y + 1; end < p.y1 && std::ranges::equal(row, std::span(mask.row(end), p.width()));) ++end;
+      for (int x = 0, next = 0; x < p.width(); x = next) {
+        for (next = x + 1; next < p.width() && row[next] == row[x];) ++next;
+        if (row[x] > 0) fill_pixels({p.x0 + x, y, p.x0 + next, end}, faded(color, row[x] / 255.0F));
+      }
     }
   }
 
-  void fill_convex(std::vector<Point>& points, Color color) {
-    if (!std::ranges::all_of(points, is_finite)) return;
-    remove_repeated(points);
-    while (points.size() > 1 && points.back() == points.front()) points.pop_back();
-    scratch_.mesh.clear();
-    add_convex(scratch_.mesh, points);
-    add_mesh(scratch_.mesh, color);
+  // --- shapes of Dear ImGui ---
+
+  /// Makes the points of a line or polygon the current ones, without those that equal the previous one.
+  void take(std::span<const Point> points) {
+    points_.clear();
+    for (const Point p : points)
+      if (const Point q = device(p); points_.empty() || q != points_.back()) points_.push_back(q);
   }
 
-  void stroke_device(std::span<const Point> points, float width, Color color) {
-    if (points.size() < 2) return;
-    const Point a = points[0], b = points[1];
-    if (points.size() == 2 && (a.x == b.x || a.y == b.y)) {  // horizontal or vertical: a rectangle is sharper
-      const float half = width / 2;
-      const Rect rect = a.y == b.y ? Rect{std::min(a.x, b.x), a.y - half, std::abs(b.x - a.x), width}
-                                   : Rect{a.x - half, std::min(a.y, b.y), width, std::abs(b.y - a.y)};
-      return fill_device(rect, color);
+  /// Makes the outline of a rounded rectangle the current points, clockwise.
+  void add_round_rect(const Rect& rect, float radius) {
+    const float r = std::min({radius, rect.w / 2, rect.h / 2});
+    const Rect centres = rect.inset(r);
+    constexpr float kQuarter = std::numbers::pi_v<float> / 2;
+    const Point corners[] = {{centres.x, centres.y},
+                             {centres.right(), centres.y},
+                             {centres.right(), centres.bottom()},
+                             {centres.x, centres.bottom()}};
+    for (int i = 0; i < 4; ++i) {
+      const float angle = static_cast<float>(i + 2) * kQuarter;
+      list_.PathArcTo({corners[i].x, corners[i].y}, r, angle, angle + kQuarter);
     }
-    for (std::size_t start = 0; start + 1 < points.size(); start += kPointsPerStroke - 1) {
-      scratch_.mesh.clear();
-      add_stroke(scratch_.mesh, points.subspan(start, std::min(kPointsPerStroke, points.size() - start)),
-                 width);
-      add_mesh(scratch_.mesh, color);
+    points_.clear();
+    for (const ImVec2 p : list_._Path) {
+      const bool repeated =
+          !points_.empty() && std::hypot(p.x - points_.back().x, p.y - points_.back().y) < 0.01F;
+      if (!repeated) points_.push_back({p.x, p.y});
     }
+    list_.PathClear();
   }
 
-  void stroke_round(const Rect& middle, float radius, float width, Color color) override {
-    if (std::min(middle.w, middle.h) <= width) return fill_device(middle.inset(-width / 2), color);
-    // The outline is closed in the middle of the upper side, where the join is invisible.
-    const Point seam{middle.center().x, middle.y};
-    std::vector<Point>& points = scratch_.points;
-    points.assign(1, seam);
-    add_round_rect(points, middle, radius);
-    points.push_back(seam);
-    if (!std::ranges::all_of(points, is_finite)) return;
-    remove_repeated(points);
-    stroke_device(points, width, color);
-  }
-
-  void add_mesh(const Mesh& mesh, Color color) {
-    if (mesh.indices.empty()) return;
+  /// Draws with Dear ImGui, in device pixels.
+  template <class Draw>
+  void in_pixels(const Draw& draw) {
     use_texture(atlas_.texture(0));
-    list_.PrimReserve(static_cast<int>(mesh.indices.size()), static_cast<int>(mesh.vertices.size()));
-    const unsigned base = list_._VtxCurrentIdx;
-    for (const std::uint32_t i : mesh.indices) list_.PrimWriteIdx(static_cast<ImDrawIdx>(base + i));
-    const ImVec2 white(GlyphAtlas::kWhite, GlyphAtlas::kWhite);
-    for (const Mesh::Vertex& v : mesh.vertices) {
-      list_.PrimWriteVtx(units(v.at), white, packed(faded(color, v.opacity)));
+    const int first = list_.VtxBuffer.Size;
+    draw();
+    for (int i = first; i < list_.VtxBuffer.Size; ++i) {
+      ImVec2& at = list_.VtxBuffer[i].pos;
+      at = units(Point{at.x, at.y});
     }
   }
+
+  /// Fills the polygon of the current points.
+  void fill_points(Color color) {
+    while (points_.size() > 1 && points_.back() == points_.front()) points_.pop_back();
+    in_pixels([&] { list_.AddConvexPolyFilled(as_vectors(points_), as_int(points_), packed(color)); });
+  }
+
+  /// Draws a line without sharp corners.
+  void draw_line(std::span<const Point> points, ImDrawFlags flags, float width, Color color) {
+    const ImU32 seen = packed(faded(color, std::min(width, 1.F)));  // Dear ImGui draws no thinner lines
+    in_pixels([&] { list_.AddPolyline(as_vectors(points), as_int(points), seen, flags, width); });
+  }
+
+  /// Draws the line through the current points. Gentle joins are mitred, sharp ones round.
+  void stroke_points(float width, Color color) {
+    const Point a = points_[0], b = points_[1];
+    if (points_.size() == 2 &&
+        (a.x == b.x || a.y == b.y)) {  // horizontal or vertical: a rectangle is sharper
+      const float half = width / 2;
+      return fill_device(a.y == b.y ? Rect{std::min(a.x, b.x), a.y - half, std::abs(b.x - a.x), width}
+                                    : Rect{a.x - half, std::min(a.y, b.y), width, std::abs(b.y - a.y)},
+                         color);
+    }
+    std::size_t start = 0;
+    for (std::size_t i = 1; i < points_.size(); ++i) {
+      const bool last = i + 1 == points_.size();
+      const bool sharp = !last && straightness(points_[i - 1], points_[i], points_[i + 1]) < kSharpestMitre;
+      if (!last && !sharp && i - start < kPointsPerStroke) continue;
+      draw_line(std::span(points_).subspan(start, i - start + 1), ImDrawFlags_None, width, color);
+      // Over a translucent line it would be a darker dot.
+      if (sharp && width >= kThinnestRoundJoin && color.a == 255)
+        in_pixels([&] { list_.AddCircleFilled({points_[i].x, points_[i].y}, width / 2, packed(color)); });
+      start = i;
+    }
+  }
+
+  static const ImVec2* as_vectors(std::span<const Point> points) {
+    static_assert(sizeof(Point) == sizeof(ImVec2));
+    return reinterpret_cast<const ImVec2*>(points.data());
+  }
+  static int as_int(std::span<const Point> points) { return static_cast<int>(points.size()); }
 
   ImDrawList& list_;
   const Fonts& fonts_;
   GlyphAtlas& atlas_;
   ImageCache& images_;
-  Scratch& scratch_;
-  float pixel_scale_;  ///< device pixels per ImGui unit
+  std::vector<Point>& points_;  ///< of the current shape, in device pixels; keeps its memory
+  float pixel_scale_;           ///< device pixels per ImGui unit
+  Point origin_;                ///< position of the scene, in device pixels
+  float scale_;                 ///< device pixels per logical pixel
   std::uint64_t texture_ = 0;
 };
 
@@ -457,7 +503,7 @@ struct ImguiPlayer::Impl {
   GlyphAtlas atlas;
   ImageCache images;
   float pixel_scale = 1;
-  Scratch scratch = {};
+  std::vector<Point> scratch = {};
 };
 
 ImguiPlayer::ImguiPlayer(std::shared_ptr<const Fonts> fonts, TextureBackend& textures)

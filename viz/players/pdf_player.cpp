@@ -3,12 +3,10 @@
 #include <fontconfig/fontconfig.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <new>
-#include <numbers>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -16,9 +14,9 @@
 #include <vector>
 
 #include "system/path_text.h"
+#include "viz/players/cairo_player.h"
 #include "viz/players/cell_images.h"
 #include "viz/players/players.h"
-#include "viz/scene/play.h"
 #include "viz/text/utf8.h"
 
 namespace headscope::viz {
@@ -27,15 +25,9 @@ namespace {
 constexpr double kPointsPerPixel = 72.0 / 96;
 constexpr float kLongestPdfSide = 19200;  ///< 200 inches, the limit of most readers
 
-struct Release {
-  void operator()(cairo_surface_t* surface) const { cairo_surface_destroy(surface); }
-  void operator()(cairo_t* context) const { cairo_destroy(context); }
-  void operator()(cairo_font_face_t* face) const { cairo_font_face_destroy(face); }
-  void operator()(cairo_font_options_t* options) const { cairo_font_options_destroy(options); }
+struct PatternRelease {
   void operator()(FcPattern* pattern) const { FcPatternDestroy(pattern); }
 };
-template <class T>
-using Handle = std::unique_ptr<T, Release>;
 
 /// The file so far. Cairo forgets some failures to write, so they are kept here.
 struct Output {
@@ -52,12 +44,6 @@ cairo_status_t append(void* to, const unsigned char* bytes, unsigned count) {
     output.is_short = true;
     return CAIRO_STATUS_NO_MEMORY;
   }
-}
-
-void expect(cairo_status_t status) {
-  if (status == CAIRO_STATUS_SUCCESS) return;
-  if (status == CAIRO_STATUS_NO_MEMORY) throw std::bad_alloc();
-  throw std::runtime_error(std::string("cannot write the picture as PDF: ") + cairo_status_to_string(status));
 }
 
 /// A character of a text, and its number of glyphs: one, or none without ink.
@@ -77,57 +63,31 @@ std::vector<Character> characters_of(std::string_view text) {
   return characters;
 }
 
-class PdfWriter {
+class PdfWriter : public CairoPlayer {
  public:
   PdfWriter(const Scene& scene, const Fonts& fonts, Output& output)
-      : fonts_(fonts),
+      : CairoPlayer(CairoHandle<cairo_surface_t>(cairo_pdf_surface_create_for_stream(
+                        append, &output, scene.width * kPointsPerPixel, scene.height * kPointsPerPixel)),
+                    kPointsPerPixel),
+        fonts_(fonts),
         resolution_(image_resolution(scene)),
-        surface_(cairo_pdf_surface_create_for_stream(append, &output, scene.width * kPointsPerPixel,
-                                                     scene.height * kPointsPerPixel)),
         plain_(cairo_font_options_create()) {
-    expect(cairo_surface_status(surface_.get()));
     cairo_font_options_set_hint_style(plain_.get(), CAIRO_HINT_STYLE_NONE);
     cairo_font_options_set_hint_metrics(plain_.get(), CAIRO_HINT_METRICS_OFF);
+    cairo_set_font_options(now(), plain_.get());
   }
 
   void metadata(cairo_pdf_metadata_t key, const std::string& text) {
-    cairo_pdf_surface_set_metadata(surface_.get(), key, drawable(text).c_str());
+    cairo_pdf_surface_set_metadata(surface(), key, drawable(text).c_str());
   }
 
   void draw(const Scene& scene) {
-    context_.reset(cairo_create(surface_.get()));
-    cairo_scale(now(), kPointsPerPixel, kPointsPerPixel);
-    cairo_set_font_options(now(), plain_.get());
-    cairo_set_line_join(now(), CAIRO_LINE_JOIN_ROUND);
     if (scene.background.a > 0) fill({0, 0, scene.width, scene.height}, 0, scene.background);
     play(scene, *this);
-    expect(cairo_status(now()));
-    context_.reset();
-    cairo_surface_finish(surface_.get());
-    expect(cairo_surface_status(surface_.get()));
-  }
-
-  void fill(const Rect& rect, float radius, Color color) {
-    rectangle(rect, radius);
-    fill(color);
-  }
-  void fill(std::span<const Point> convex, Color color) {
-    add_line(convex);
-    cairo_close_path(now());
-    fill(color);
-  }
-
-  void stroke(const Rect& rect, float radius, float width, Color color) {
-    rectangle(rect, radius);
-    stroke(width, color);
-  }
-  void stroke(const Lines& lines, float width, Color color) {
-    for (const auto& points : lines.stretches) add_line(points);
-    stroke(width, color);
+    finish();
   }
 
   void draw(const Image& item) {
-    if (!(item.dest.w > 0) || !(item.dest.h > 0)) return;
     const Bitmap& bitmap = *item.bitmap;
     const auto any = [&](auto holds) { return std::ranges::any_of(bitmap.pixels, holds, &Color::a); };
     const bool has_gaps = any([](int a) { return a == 0; });
@@ -137,7 +97,7 @@ class PdfWriter {
     const Enlargement by = enlargement_of(bitmap, item.dest, resolution_);
     Bitmap cells = enlarged(bitmap, by);
     if (clips) extend_edges(cells, bitmap, by);
-    const Handle<cairo_surface_t> pixels = surface_of(cells);
+    const CairoHandle<cairo_surface_t> pixels = surface_of(cells);
     cairo_save(now());
     if (clips) clip_to_cells(item);
     cairo_translate(now(), item.dest.x, item.dest.y);
@@ -156,7 +116,7 @@ class PdfWriter {
     cairo_save(now());
     cairo_translate(now(), item.origin.x, item.origin.y);
     cairo_rotate(now(), item.angle);
-    color(item.color);
+    set_color(item.color);
     if (glyphs == item.glyphs.size()) {
       write_text(item, characters);
     } else {  // a label stands for a character
@@ -165,47 +125,7 @@ class PdfWriter {
     cairo_restore(now());
   }
 
-  void push_clip(const Rect& rect) {
-    cairo_save(now());
-    rectangle(rect, 0);
-    cairo_clip(now());
-  }
-  void pop_clip() { cairo_restore(now()); }
-
  private:
-  cairo_t* now() const { return context_.get(); }
-
-  void color(Color c) const {
-    cairo_set_source_rgba(now(), c.r / 255.0, c.g / 255.0, c.b / 255.0, c.a / 255.0);
-  }
-  void fill(Color c) const {
-    color(c);
-    cairo_fill(now());
-  }
-  void stroke(float width, Color c) const {
-    color(c);
-    cairo_set_line_width(now(), width);
-    cairo_stroke(now());
-  }
-
-  void add_line(std::span<const Point> points) const {
-    cairo_move_to(now(), points[0].x, points[0].y);
-    for (const Point p : points.subspan(1)) cairo_line_to(now(), p.x, p.y);
-  }
-
-  void rectangle(const Rect& r, float radius) const {
-    const float w = std::max(0.F, r.w), h = std::max(0.F, r.h);
-    const double round = std::min({radius, w / 2, h / 2});
-    if (!(round > 0)) return cairo_rectangle(now(), r.x, r.y, w, h);
-    constexpr double kQuarter = std::numbers::pi / 2;
-    cairo_new_sub_path(now());
-    cairo_arc(now(), r.right() - round, r.y + round, round, -kQuarter, 0);
-    cairo_arc(now(), r.right() - round, r.bottom() - round, round, 0, kQuarter);
-    cairo_arc(now(), r.x + round, r.bottom() - round, round, kQuarter, 2 * kQuarter);
-    cairo_arc(now(), r.x + round, r.y + round, round, 2 * kQuarter, 3 * kQuarter);
-    cairo_close_path(now());
-  }
-
   /// Clips to the cells that are not transparent, as one path, so that no reader draws seams within it.
   void clip_to_cells(const Image& item) const {
     Bitmap cells = *item.bitmap;
@@ -216,26 +136,6 @@ class PdfWriter {
       cairo_rectangle(now(), item.dest.x + b.x * across, item.dest.y + b.y * down, b.width * across,
                       b.height * down);
     cairo_clip(now());
-  }
-
-  static Handle<cairo_surface_t> surface_of(const Bitmap& bitmap) {
-    const bool opaque = std::ranges::all_of(bitmap.pixels, [](Color c) { return c.a == 255; });
-    Handle<cairo_surface_t> surface(cairo_image_surface_create(
-        opaque ? CAIRO_FORMAT_RGB24 : CAIRO_FORMAT_ARGB32, bitmap.width, bitmap.height));
-    expect(cairo_surface_status(surface.get()));
-    cairo_surface_flush(surface.get());
-    unsigned char* rows = cairo_image_surface_get_data(surface.get());
-    const std::ptrdiff_t stride = cairo_image_surface_get_stride(surface.get());
-    for (int y = 0; y < bitmap.height; ++y) {
-      auto* row = reinterpret_cast<std::uint32_t*>(rows + y * stride);
-      for (int x = 0; x < bitmap.width; ++x) {
-        const Color c = bitmap.at(x, y);
-        const auto over = [&](std::uint8_t v) { return (std::uint32_t{v} * c.a + 127) / 255; };
-        row[x] = std::uint32_t{c.a} << 24 | over(c.r) << 16 | over(c.g) << 8 | over(c.b);
-      }
-    }
-    cairo_surface_mark_dirty(surface.get());
-    return surface;
   }
 
   /// Writes runs of the same font, each glyph where it was laid out and mapped to the characters it
@@ -278,27 +178,7 @@ class PdfWriter {
   }
 
   void write_outline(const GlyphRun& item, const Glyph& glyph) const {
-    const auto at = [&](Point p) { return Point{glyph.x + p.x * item.size, p.y * item.size}; };
-    Point from;
-    for (const OutlinePoint& p : fonts_.outline(glyph)) {
-      const Point to = at(p.to), c1 = at(p.c1), c2 = at(p.c2);
-      switch (p.kind) {
-        case OutlinePoint::Kind::move:
-          cairo_move_to(now(), to.x, to.y);
-          break;
-        case OutlinePoint::Kind::line:
-          cairo_line_to(now(), to.x, to.y);
-          break;
-        case OutlinePoint::Kind::quad:  // converted to a cubic
-          cairo_curve_to(now(), from.x + (c1.x - from.x) * 2 / 3, from.y + (c1.y - from.y) * 2 / 3,
-                         to.x + (c1.x - to.x) * 2 / 3, to.y + (c1.y - to.y) * 2 / 3, to.x, to.y);
-          break;
-        case OutlinePoint::Kind::cubic:
-          cairo_curve_to(now(), c1.x, c1.y, c2.x, c2.y, to.x, to.y);
-          break;
-      }
-      from = to;
-    }
+    add_outline(now(), fonts_.outline(glyph), {glyph.x, 0}, item.size);
     cairo_fill(now());
   }
 
@@ -308,12 +188,12 @@ class PdfWriter {
     if (!added) return at->second.get();
     const std::string file = system::text_of(fonts_.file(glyph));
     if (file.empty()) return nullptr;
-    const Handle<FcPattern> pattern(FcPatternCreate());
+    const std::unique_ptr<FcPattern, PatternRelease> pattern(FcPatternCreate());
     if (!pattern ||
         !FcPatternAddString(pattern.get(), FC_FILE, reinterpret_cast<const FcChar8*>(file.c_str())) ||
         !FcPatternAddInteger(pattern.get(), FC_INDEX, 0))
       throw std::bad_alloc();
-    Handle<cairo_font_face_t> face(cairo_ft_font_face_create_for_pattern(pattern.get()));
+    CairoHandle<cairo_font_face_t> face(cairo_ft_font_face_create_for_pattern(pattern.get()));
     const cairo_status_t status = cairo_font_face_status(face.get());
     if (status == CAIRO_STATUS_NO_MEMORY) throw std::bad_alloc();
     if (status == CAIRO_STATUS_SUCCESS) at->second = std::move(face);
@@ -322,10 +202,8 @@ class PdfWriter {
 
   const Fonts& fonts_;
   double resolution_;
-  Handle<cairo_surface_t> surface_;
-  Handle<cairo_font_options_t> plain_;
-  Handle<cairo_t> context_;
-  std::map<std::uint16_t, Handle<cairo_font_face_t>> faces_;
+  CairoHandle<cairo_font_options_t> plain_;
+  std::map<std::uint16_t, CairoHandle<cairo_font_face_t>> faces_;
 };
 
 /// Removes the date, so that the same picture always gives the same file.

@@ -11,16 +11,18 @@
 
 namespace headscope::viz {
 
+inline constexpr int kLongestBitmapSide = 32767;  ///< in pixels; cairo's limit
+
 /// The pixels of a side of a bitmap. Throws like rasterize.
 int bitmap_side(float logical, float scale);
 
 /// Draws a scene as pixels, `scale` device pixels per logical pixel, anti-aliased, with unsmoothed images.
 /// The bitmap is ceil(width * scale) x ceil(height * scale), and opaque where the background is. Throws
-/// std::runtime_error if a side would exceed 32768.
+/// std::runtime_error if a side would exceed kLongestBitmapSide.
 Bitmap rasterize(const Scene& scene, const Fonts& fonts, float scale);
 
 /// A PNG file; `scale` sets its physical resolution (96 dpi times scale). Throws std::runtime_error if a side
-/// is 0 or above 32768, or if all pixels would take more than 2 GiB; std::bad_alloc.
+/// is 0 or above kLongestBitmapSide, or if all pixels would take more than 2 GiB; std::bad_alloc.
 std::vector<std::uint8_t> encode_png(const Bitmap& bitmap, float scale, std::span<const Note> notes = {});
 
 /// What a picture shows, for readers who do not see it and for catalogues; empty: nothing is said. Any bytes:

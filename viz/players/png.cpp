@@ -17,7 +17,6 @@
 namespace headscope::viz {
 namespace {
 
-constexpr int kLongestPngSide = 32768;
 /// Limit of the uncompressed size, so that one chunk of 2 GiB holds all pixels: zlib lengthens what it cannot
 /// compress by less than a thousandth.
 constexpr long long kMaxBytes = INT_MAX - INT_MAX / 1000;
@@ -109,9 +108,9 @@ void append_information(Bytes& bytes, float scale, std::span<const Note> notes) 
 /// A file's beginning: its signature and IHDR. `channels`: 3, or 4 with alpha. Throws like encode_png.
 Bytes header(int width, int height, int channels) {
   const std::string size = std::to_string(width) + " x " + std::to_string(height);
-  if (width < 1 || height < 1 || width > kLongestPngSide || height > kLongestPngSide) {
+  if (width < 1 || height < 1 || width > kLongestBitmapSide || height > kLongestBitmapSide) {
     throw std::runtime_error("a picture of " + size + " pixels cannot be written as PNG: sides may be 1 to " +
-                             std::to_string(kLongestPngSide));
+                             std::to_string(kLongestBitmapSide));
   }
   if ((static_cast<long long>(width) * channels + 1) * height > kMaxBytes) {
     throw std::runtime_error("a picture of " + size + " pixels is too large to be written as PNG");

@@ -169,7 +169,6 @@ class SvgWriter {
   }
 
   void draw(const Image& image) {
-    if (!(image.dest.w > 0) || !(image.dest.h > 0)) return;
     const bool small = std::max(image.bitmap->width, image.bitmap->height) <= kLargestRectImage;
     small ? write_blocks(image) : write_embedded(image);
   }

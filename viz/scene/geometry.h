@@ -23,6 +23,8 @@ struct Rect {
   float right() const { return x + w; }
   float bottom() const { return y + h; }
   Point center() const { return {x + w / 2, y + h / 2}; }
+  /// Whether its sides are finite and longer than 0.
+  bool has_area() const { return is_finite({x, y}) && is_finite({w, h}) && w > 0 && h > 0; }
   bool contains(Point p) const { return p.x >= x && p.x < right() && p.y >= y && p.y < bottom(); }
   bool encloses(const Rect& r) const {
     return r.x >= x && r.right() <= right() && r.y >= y && r.bottom() <= bottom();

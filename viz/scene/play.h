@@ -19,7 +19,7 @@ struct Lines {
 
 /// The interface of a player. A scene is reduced to these few calls, in order and with valid arguments. Lines
 /// are cut far outside the scene, because cairo and the readers based on it overflow at coordinates of 2^23.
-/// Colours may be transparent; rectangles may be empty or have NaN sides.
+/// Colours may be transparent, and clips and stroked rectangles empty; all numbers are finite.
 template <class T>
 concept Player = requires(T player, Rect rect, Color color, float number, std::span<const Point> convex,
                           const Lines& lines, const Image& image, const GlyphRun& run) {
@@ -41,8 +41,14 @@ class Lowering {
   Lowering(const Scene& scene, T& player)
       : player_(player), far_(Rect{0, 0, scene.width, scene.height}.inset(-kFar)) {}
 
-  void operator()(const FillRect& item) { player_.fill(item.rect, item.radius, item.color); }
-  void operator()(const StrokeRect& item) { player_.stroke(item.rect, item.radius, item.width, item.color); }
+  void operator()(const FillRect& item) {
+    if (item.rect.has_area()) player_.fill(item.rect, item.radius, item.color);
+  }
+  void operator()(const StrokeRect& item) {
+    const Rect& r = item.rect;
+    if (is_finite({r.x, r.y}) && is_finite({r.w, r.h}))
+      player_.stroke(r, item.radius, item.width, item.color);
+  }
   void operator()(const Polyline& item) {
     stretches_.clear();
     const auto end = item.points.end();
@@ -66,13 +72,13 @@ class Lowering {
       player_.fill(std::span(item.points), item.color);
   }
   void operator()(const Image& item) {
-    if (item.bitmap != nullptr && !item.bitmap->empty()) player_.draw(item);
+    if (item.bitmap != nullptr && !item.bitmap->empty() && item.dest.has_area()) player_.draw(item);
   }
   void operator()(const GlyphRun& item) {
     if (!item.glyphs.empty()) player_.draw(item);
   }
   void operator()(const PushClip& item) {
-    player_.push_clip(item.rect);
+    player_.push_clip(item.rect.has_area() ? item.rect : Rect{});
     ++clips_;
   }
   void operator()(const PopClip&) {

@@ -15,7 +15,7 @@ TEST(FigureSize, IsAWidthOrBothSidesInAnyUnit) {
   EXPECT_EQ(parse_figure_size("6.5in x 4"), (FigureSize{624, 384}));
   EXPECT_EQ(parse_figure_size("84mm x 6cm"), (FigureSize{317, 227}));
   EXPECT_EQ(parse_figure_size("72pt"), (FigureSize{96, 0}));
-  EXPECT_EQ(parse_figure_size("16x32768"), (FigureSize{16, 32768}));
+  EXPECT_EQ(parse_figure_size("16x32767"), (FigureSize{16, 32767}));
 }
 
 TEST(FigureSize, IsNothingElse) {
