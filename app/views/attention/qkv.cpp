@@ -1,6 +1,5 @@
 #include <array>
 #include <ranges>
-#include <tuple>
 
 #include "app/run/analyses/token_pass.h"
 #include "app/run/analyses/vectors.h"
@@ -11,16 +10,7 @@ namespace qkv {
 
 enum Role { kComponent };  // Region::id: a Row
 /// Strips, from above.
-enum Row { kResidual, kNormed, kBias, kOutput, kQuery, kKey, kValue, kQueryHead, kKeyHead, kValueHead };
-constexpr int kRows = kValueHead + 1, kAll = kQueryHead;  // the first ones are of all heads
-
-AttentionInputOf question_of(const ViewContext& c) {
-  return {c.selection.layer, c.selection.query};
-}
-
-std::shared_ptr<const AttentionInput> current_input(const ViewContext& c) {
-  return c.run ? c.ask(question_of(c)) : nullptr;
-}
+enum Row { kResidual, kNormed, kBias, kOutput, kQuery, kKey, kValue, kQueryHead, kKeyHead, kValueHead, kEnd };
 
 std::vector<NamedStrip> strips_of(const ViewContext& c, const AttentionInput& input) {
   const model::Config& config = c.run->run->config;
@@ -71,93 +61,19 @@ std::vector<NamedStrip> strips_of(const ViewContext& c, const AttentionInput& in
   return strips;
 }
 
-/// The strips of all heads, and below them those of the chosen head, as many as fit.
-struct Layout {
-  int first = 0, end = 0;  ///< the strips [first, end) show; none: no room
-  StripStack all, head;
-  const StripStack& of(int row) const { return row < kAll ? all : head; }
-  int number_of(int row) const { return row < kAll ? row - first : row - kAll; }
-  viz::Rect rect(int row) const { return of(row).rect(number_of(row)); }
-  bool shows(int row) const { return row >= first && row < end; }
-};
-
-Layout lay_out(const ViewContext& c, viz::Rect area) {
-  constexpr std::array<std::pair<int, int>, 4> kChoices{
-      {{kResidual, kRows}, {kOutput, kRows}, {kQuery, kRows}, {kQuery, kAll}}};
-  Layout layout;
-  if (area.w < 16 * c.font_size) return layout;
-  const auto fits = [&](const auto& choice) {
-    return area.h >= static_cast<float>(choice.second - choice.first) * least_strip_step(c);
-  };
-  const auto choice = std::ranges::find_if(kChoices, fits);
-  if (choice == kChoices.end()) return layout;
-  std::tie(layout.first, layout.end) = *choice;
-  const int count = layout.end - layout.first, all = kAll - layout.first, of_head = count - all;
-  const float spare = area.h - static_cast<float>(count) * least_strip_step(c);
-  const float leads = of_head > 0 ? std::min(spare / 4, 1.4F * c.font_size) : 0;
-  const float step = (area.h - leads) / static_cast<float>(count);
-  layout.all = stack_strips(c, {area.x, area.y, area.w, step * static_cast<float>(all)}, all);
-  if (of_head == 0) return layout;
-  const float y = layout.all.bottom(all) + layout.all.gap + leads;
-  layout.head = stack_strips(c, {area.x, y, area.w, step * static_cast<float>(of_head)}, of_head);
-  return layout;
-}
-
-/// Draws lines from the chosen piece to its own strip.
-void paint_leads(viz::Scene& scene, const ViewContext& c, const Layout& layout, int heads) {
-  const viz::Rect last = layout.rect(kValue), first = layout.rect(kQueryHead);
-  const float part = last.w / static_cast<float>(heads),
-              x = last.x + static_cast<float>(c.selection.head) * part;
-  const float y0 = last.bottom() + 1, y1 = first.y - layout.head.words;
-  if (y1 <= y0) return;
-  scene.add(viz::Segments{{{x, y0}, {first.x, y1}, {x + part, y0}, {first.right(), y1}}, c.theme->accent, 1});
-}
-
-Picture build(const ViewContext& c) {
-  if (auto words = waiting_for_run(c, AttentionInputOf{c.selection.layer, 0})) return *words;
-  const auto input = current_input(c);
-  if (auto words = waiting_for(c, question_of(c), input != nullptr)) return *words;
-  const Layout layout = lay_out(c, below_title(c));
-  if (layout.end == 0) return too_small(c, "for the vectors");
-  Picture picture = blank(c);
-  const bool is_difference = c.side == Side::difference;
-  paint_title(
-      picture, c, "q, k, v of " + token_name(c.run->tokens, c.selection.query) + difference_suffix(c),
-      (is_difference ? difference_subtitle(c, {input->residual, input->normed, input->output}) + "; layer "
-                     : "layer ") +
-          std::to_string(c.selection.layer) + ": from the residual stream into the heads");
-  if (layout.shows(kQueryHead)) paint_leads(picture.scene, c, layout, c.run->run->config.n_head);
-  picture.whole &= layout.first == 0 && layout.end == kRows;
-  for (const NamedStrip& strip : strips_of(c, *input))
-    if (layout.shows(strip.id))
-      paint_named_strip(picture, c, layout.of(strip.id), layout.number_of(strip.id), strip, kComponent);
-  return picture;
-}
-
-/// The strip and its component; for q, k and v also the component's head.
-struct Place {
-  Row row = kResidual;
-  int component = 0;
-  int head = -1;
-};
-Place place_of(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
-  const viz::Region& region = region_of(picture, hit);
+/// The head that a component of q, k or v belongs to; -1: none.
+int head_of(const ViewContext& c, int row, int component) {
   const model::Config& config = c.run->run->config;
-  Place place{static_cast<Row>(region.id), hit.col};
-  if (place.row >= kQuery && place.row <= kValue) place.head = hit.col / config.d_head();
-  if (place.row == kOutput) place.head = hit.col % config.n_embd / config.d_head();
-  if (place.row >= kQueryHead) place.head = c.selection.head;
-  return place;
+  if (row >= kQueryHead) return c.selection.head;
+  if (row >= kQuery) return component / config.d_head();
+  return row == kOutput ? component % config.n_embd / config.d_head() : -1;
 }
 
 /// A row for each component of the longest strip.
-Table table(const ViewContext& c) {
-  const auto input = current_input(c);
-  if (!input) return {};
-  const std::vector<NamedStrip> strips = strips_of(c, *input);
+Table table(const ViewContext& c, const std::vector<NamedStrip>& strips) {
   Table result{key_column("component")};
   for (const NamedStrip& strip : strips) result.columns.emplace_back(strip.name);
-  for (std::size_t i = 0; i < input->output.size(); ++i)
+  for (std::size_t i = 0; i < strips[kOutput].values.size(); ++i)
     add_row(result, i, strips | std::views::transform([i](const NamedStrip& strip) {
                          return i < strip.values.size() ? std::optional(strip.values[i]) : std::nullopt;
                        }));
@@ -166,49 +82,62 @@ Table table(const ViewContext& c) {
   return result;
 }
 
-ViewActions click(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
-  const Place place = place_of(c, picture, hit);
-  if (place.head < 0) return {};
-  return {SelectHead{c.selection.layer, place.head}};
+/// Lines from the chosen head's piece of the strips above to its own strips below.
+BoxPtr leads() {
+  constexpr float kHeight = 1.4F;  // ems
+  return custom({}, {kHeight, kHeight, kHeight}, [](Picture& picture, const ViewContext& c, viz::Rect area) {
+    area = stack_strips(c, area, 1).area;
+    const float part = area.w / static_cast<float>(c.run->run->config.n_head),
+                x = area.x + static_cast<float>(c.selection.head) * part;
+    picture.scene.add(viz::Segments{
+        {{x, area.y}, {area.x, area.bottom()}, {x + part, area.y}, {area.right(), area.bottom()}},
+        c.theme->accent,
+        1});
+  });
 }
 
-Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
-  Facts facts;
-  const auto input = current_input(c);
-  if (!input) return facts;
-  const Place place = place_of(c, picture, hit);
-  const NamedStrip strip = strips_of(c, *input)[place.row];
-  const std::string head = place.head >= 0 ? head_name(c.selection.layer, place.head) : "";
-  if (place.head >= 0)
-    facts.commands.push_back({"Show " + head, {SelectHead{c.selection.layer, place.head}}});
-  if (place.component >= std::ssize(strip.values)) return facts;
-  const model::Config& config = c.run->run->config;
-  paint_hovered_component(facts.overlay, c, region_of(picture, hit), place.component,
-                          place.row >= kQuery && place.row <= kValue ? config.n_head : 1);
-  facts.number(strip.name + "[" + std::to_string(place.component) + "] =", strip.values[place.component]);
-  if (place.row == kOutput || place.row == kBias) {
-    const char* const parts[] = {"q", "k", "v"};
-    facts.say(std::string("of ") + parts[place.component / config.n_embd] + ", component " +
-              std::to_string(place.component % config.n_embd));
-  }
-  if (place.head >= 0)
-    facts.say(head + ", component " +
-              std::to_string(place.row >= kQueryHead ? place.component : place.component % config.d_head()));
-  return facts;
+void declare(Content& it) {
+  const ViewContext& c = it.c;
+  if (it.lacks_counterpart()) return;
+  const auto input = it.need(AttentionInputOf{c.selection.layer, std::max(0, c.selection.query)});
+  if (!input) return;
+  it.keep(input);
+  const std::vector<NamedStrip>& strips = it.keep(strips_of(c, *input));
+  it.title = "q, k, v of " + token_name(c.run->tokens, c.selection.query);
+  it.subtitle = (c.side == Side::difference
+                     ? difference_subtitle(c, {input->residual, input->normed, input->output}) + "; "
+                     : "") +
+                "layer " + std::to_string(c.selection.layer);
+  it.table = [&] { return table(c, strips); };
+  const auto part = [&](Row first, Row end) {
+    auto box =
+        std::make_unique<Strips>(kComponent, std::vector(strips.begin() + first, strips.begin() + end));
+    box->refers_to = [&c](const NamedStrip& strip, int component) {
+      const int head = head_of(c, strip.id, component);
+      return head < 0 ? Ref() : Ref{c.selection.layer, head};
+    };
+    box->component_facts = [&c](Facts& facts, const NamedStrip& strip, int component) {
+      if (strip.id >= kQueryHead || head_of(c, strip.id, component) < 0) return;
+      facts.say("component " + std::to_string(component % c.run->run->config.d_head()));
+    };
+    return box;
+  };
+  it.on = [](const ViewContext& now, const Picture&, const viz::Hit*, const Gesture& gesture) {
+    return gesture.kind == Gesture::Kind::key ? heads_by_lines(now, gesture) : std::nullopt;
+  };
+  it.body = rows(boxes(
+      may_be_left_out(part(kResidual, kOutput), "the input", 1),
+      may_be_left_out(part(kOutput, kQuery), "the product", 2), part(kQuery, kQueryHead),
+      may_be_left_out(rows(boxes(leads(), part(kQueryHead, kEnd))), "the chosen head's q, k and v", 3)));
 }
 
 }  // namespace qkv
 
 View qkv_view() {
   using namespace qkv;
-  View view =
-      make_view(Group::attention, "qkv", "Q, K, V",
-                "how a token gets its query, key and value: ln_1, one matrix product, split into heads",
-                build, facts, table);
-  add_gestures(view, click, heads_by_lines);
-  view.figure_size = [](const ViewContext& c) -> viz::Point {
-    return {56 * c.font_size, static_cast<float>(kRows) * 3.3F * c.font_size + 5 * c.font_size};
-  };
+  View view = make_view(
+      Group::attention, "qkv", "Q, K, V",
+      "how a token gets its query, key and value: ln_1, one matrix product, split into heads", declare);
   view.caption = {true, true, true};
   view.shows_difference = true;
   view.landmarks = {landmark("input", kComponent, kResidual), landmark("query", kComponent, kQueryHead),
