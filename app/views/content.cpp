@@ -184,6 +184,10 @@ class Stack final : public Box {
       if (auto actions = box->on(c, picture, hit, gesture)) return actions;
     return std::nullopt;
   }
+  void settle(ViewActions& actions, const ViewContext& c, const Picture& picture,
+              const viz::Hit& hit) const override {
+    for (const Box* box : placed_) box->settle(actions, c, picture, hit);
+  }
   void add_scrolls(std::vector<Scroll>& scrolls, const ViewContext& c,
                    const Picture& picture) const override {
     for (const Box* box : placed_) box->add_scrolls(scrolls, c, picture);
@@ -404,13 +408,19 @@ Facts facts_in(const ViewContext& c, const Picture& picture, const viz::Hit& hit
 ViewActions on_gesture(const ViewContext& c, const Picture& picture, const viz::Hit* hit,
                        const Gesture& gesture) {
   if (!c.run) return {};
-  if (const Content* content = content_of(picture)) {
+  const Content* content = content_of(picture);
+  const bool points = gesture.kind != Gesture::Kind::key && gesture.kind != Gesture::Kind::wheel;
+  if (content != nullptr && points && content->c.run != c.run) return {};  // its places are another run's
+  if (content != nullptr) {
     if (content->on)
       if (auto actions = content->on(c, picture, hit, gesture)) return *std::move(actions);
     if (auto actions = content->body->on(c, picture, hit, gesture)) return *std::move(actions);
-    if (gesture.kind == Gesture::Kind::click && hit != nullptr)
-      if (const auto ref = content->body->ref_at(picture, *hit))
-        return content->choose ? content->choose(c, *ref) : choice_of(*ref, c);
+    const bool clicks = gesture.kind == Gesture::Kind::click && hit != nullptr;
+    if (const auto ref = clicks ? content->body->ref_at(picture, *hit) : std::nullopt) {
+      ViewActions actions = content->choose ? content->choose(c, *ref) : choice_of(*ref, c);
+      content->body->settle(actions, c, picture, *hit);
+      return actions;
+    }
   }
   return keys_along_prompt(c, gesture);
 }

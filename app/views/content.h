@@ -77,6 +77,9 @@ class Box {
                                         const Gesture&) const {
     return std::nullopt;
   }
+  /// Adds to the actions of a click that selects another place what keeps its own place under the mouse, or
+  /// brings it into view.
+  virtual void settle(ViewActions&, const ViewContext&, const Picture&, const viz::Hit&) const {}
   virtual void add_scrolls(std::vector<Scroll>&, const ViewContext&, const Picture&) const {}
 };
 using BoxPtr = std::unique_ptr<Box>;

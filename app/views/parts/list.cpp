@@ -361,6 +361,14 @@ ViewActions List::choose_next(const ViewContext& c, const TableRows& rows, int b
   return actions;
 }
 
+void List::settle(ViewActions& actions, const ViewContext& c, const Picture& picture,
+                  const viz::Hit& hit) const {
+  const TableRows rows = rows_in(rows_, c, picture);
+  if (actions.empty() || kept < 0 || rows.shown == 0) return;
+  actions.emplace_back(row_at(picture, hit) >= 0 ? rows.from(rows.first)
+                                                 : SetOption{&rows_.first, rows_.first.default_value});
+}
+
 void List::add_scrolls(std::vector<Scroll>& scrolls, const ViewContext& c, const Picture& picture) const {
   std::ranges::move(list_scrolls(rows_, c, picture), std::back_inserter(scrolls));
 }

@@ -223,6 +223,8 @@ class List final : public Box {
                  const viz::Hit& hit) const override;
   std::optional<ViewActions> on(const ViewContext& context, const Picture& picture, const viz::Hit* hit,
                                 const Gesture& gesture) const override;
+  void settle(ViewActions& actions, const ViewContext& context, const Picture& picture,
+              const viz::Hit& hit) const override;
   void add_scrolls(std::vector<Scroll>& scrolls, const ViewContext& context,
                    const Picture& picture) const override;
 

@@ -9,9 +9,10 @@ OverPrompts over_list(const ViewContext& c) {
 }
 
 std::string no_list_words(const ViewContext& c) {
-  return c.in_pane ? "no list of prompts is open: press Ctrl+O to open one (.txt with one prompt per line, or "
-                     ".jsonl), or drop it on the window"
-                   : "no list of prompts is open: name one with --over";
+  return c.in_pane
+             ? "no list of prompts is open: press Ctrl+O to open one (.txt with one prompt per line, or "
+               ".jsonl), or drop it on the window"
+             : "no list of prompts is open: name one with --over";
 }
 
 Picture no_list(const ViewContext& c) {
