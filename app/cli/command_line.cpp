@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "app/cli/recipes.h"
-#include "app/run/version.h"
+#include "app/run/sources/paths.h"
 #include "model/files/quote.h"
 #include "system/path_text.h"
 

@@ -3,7 +3,7 @@
 #include "app/cli/recipes.h"
 #include "app/run/edits/edit_text.h"
 #include "app/run/named.h"
-#include "app/run/version.h"
+#include "app/run/sources/paths.h"
 #include "app/text/json_text.h"
 
 namespace headscope::app {

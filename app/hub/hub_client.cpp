@@ -11,7 +11,7 @@
 
 #include "app/ascii.h"
 #include "app/run/sources/model_discovery.h"
-#include "app/run/version.h"
+#include "app/run/sources/paths.h"
 #include "model/files/file_io.h"
 #include "model/files/quote.h"
 #include "system/file.h"

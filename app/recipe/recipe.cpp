@@ -6,9 +6,8 @@
 
 #include "app/recipe/fields.h"
 #include "app/run/edits/edit_text.h"
-#include "app/run/named.h"
+#include "app/run/sources/paths.h"
 #include "app/run/sources/weights_hash.h"
-#include "app/run/version.h"
 #include "app/views/chosen_options.h"
 #include "app/views/figure_size.h"
 #include "model/files/error.h"

@@ -1,7 +1,6 @@
 #include "app/run/kept_models.h"
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <utility>
 
@@ -22,17 +21,12 @@ struct Files {
   std::uintmax_t weights = 0;  ///< bytes of the files that have weights
 };
 
-/// The files that loading reads; a hub's folder also has others. The file of a model's weights stands for its
-/// folder.
+/// The files next to those that loading reads. The file of a model's weights stands for its folder.
 Files files_of(const fs::path& place) {
-  constexpr std::array<std::string_view, 4> kEndings{".json", ".txt", ".safetensors", ".bin"};
   const bool is_file = system::is_file(place);
   const fs::path folder = is_file ? place.parent_path() : place;
   std::vector<fs::path> paths;
   if (!is_file || system::is_there(folder / "config.json")) paths = model::entries_of(folder);
-  std::erase_if(paths, [&](const fs::path& path) {
-    return std::ranges::count(kEndings, system::text_of(path.extension())) == 0;
-  });
   if (is_file && paths.empty()) paths = {place};
   Files files;
   for (const fs::path& path : paths) {

@@ -77,7 +77,7 @@ std::string letters_of(std::string_view key) {
 /// for would not be the one that is measured.
 void reject_other_spellings(const json& line, const std::string& where) {
   for (const auto& [key, value] : line.items())
-    for (const char* known : {"second", "from", "token", "other_token", "position"})
+    for (const char* known : {"second", "token", "other_token", "position"})
       if (key != known && letters_of(key) == letters_of(known))
         throw model::LoadError(where + ": expected the key \"" + known + "\", found " + model::quote(key));
 }
@@ -85,12 +85,8 @@ void reject_other_spellings(const json& line, const std::string& where) {
 /// What an object says besides its prompt.
 void read_measured(const json& line, const std::string& where, ListedPrompt& prompt) {
   reject_other_spellings(line, where);
-  const json &second = model::member(line, "second"), &from = model::member(line, "from"),
-             &position = model::member(line, "position");
-  if (!second.is_null() && !from.is_null())
-    throw model::LoadError(where + ": \"second\" and \"from\" are two names of one text; give only one");
+  const json &second = model::member(line, "second"), &position = model::member(line, "position");
   if (!second.is_null()) prompt.second = string_of(second, where, "second");
-  if (!from.is_null()) prompt.second = string_of(from, where, "from");
   prompt.token = token_at(line, where, "token");
   prompt.other_token = token_at(line, where, "other_token");
   prompt.position = int_of(position);

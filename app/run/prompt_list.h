@@ -38,9 +38,9 @@ struct PromptList {
 };
 
 /// Parses a line of a list: a JSON string, or an object with either "prompt" (a string) or "ids" (an array of
-/// whole numbers), and perhaps "second" or "from" (the same), "token", "other_token" and "position". Other
-/// keys are ignored, and so are these where they are null; what is wrong with them is kept as `problem`,
-/// since lists made for something else use such names, too. Throws model::LoadError that begins with `where`.
+/// whole numbers), and perhaps "second", "token", "other_token" and "position". Other keys are ignored, and
+/// so are these where they are null; what is wrong with them is kept as `problem`, since lists made for
+/// something else use such names, too. Throws model::LoadError that begins with `where`.
 ListedPrompt parse_prompt_line(std::string_view line, const std::string& where);
 
 /// Whether each prompt of a list names the one that it is patched from.

@@ -60,6 +60,15 @@ model::Tokenizer tokenizer_in(const std::filesystem::path& folder, const std::st
   }
 }
 
+/// Throws RunError for a part of a layer, one of `count`, that the model does not have.
+void check_part(const LoadedModel& model, const char* kind, int layer, int part, int count) {
+  const int layers = model.config().n_layer;
+  if (layer >= 0 && layer < layers && part >= 0 && part < count) return;
+  throw model::RunError(model.name + " has no " + kind + " " + std::to_string(layer) + "." +
+                        std::to_string(part) + ": it has layers 0 to " + std::to_string(layers - 1) +
+                        " with " + kind + "s 0 to " + std::to_string(count - 1));
+}
+
 /// Labels that identify tokens: ids of two files need not mean the same.
 std::vector<int> aligned_labels(const PromptTokens& tokens, const PromptTokens& others, Alignment by) {
   std::map<std::string_view, int> numbers;
@@ -201,6 +210,14 @@ bool compares_texts(const PromptRun& run) {
   const Prompt &prompt = run.prompt, &baseline = run.baseline->prompt;
   return prompt.text != baseline.text || prompt.ids != baseline.ids ||
          run.tokens.has_start_token != run.baseline->tokens.has_start_token;
+}
+
+void check_head(const LoadedModel& model, int layer, int head) {
+  check_part(model, "head", layer, head, model.config().n_head);
+}
+
+void check_neuron(const LoadedModel& model, int layer, int neuron) {
+  check_part(model, "neuron", layer, neuron, model.config().n_inner);
 }
 
 void check_comparable(const LoadedModel& first, const LoadedModel& second) {

@@ -160,6 +160,10 @@ std::shared_ptr<const model::Plan> plan_for(std::span<const int> tokens,
                                             const LoadedModel* second, model::Workspace& workspace,
                                             std::stop_token stop = {});
 
+/// Throws model::RunError for a head, or a neuron, that the model does not have.
+void check_head(const LoadedModel& model, int layer, int head);
+void check_neuron(const LoadedModel& model, int layer, int neuron);
+
 /// Throws model::RunError if runs of two models cannot be compared: they differ in layers, heads, widths or
 /// vocabulary, or one has patterns only.
 void check_comparable(const LoadedModel& first, const LoadedModel& second);

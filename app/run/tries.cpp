@@ -1,6 +1,5 @@
 #include "app/run/tries.h"
 
-#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <utility>

@@ -202,12 +202,13 @@ struct Worker::Impl {
     return found;
   }
 
+  void add_answers(Snapshot& s) const {
+    s.answers = std::make_shared<const KnownAnswers>(memo.newest_answers());
+    s.memo_bytes = memo.bytes() + second_memo.bytes();
+  }
+
   void publish_answers(double fraction) {
-    publish([&](Snapshot& s) {
-      s.fraction = fraction;
-      s.answers = std::make_shared<const KnownAnswers>(memo.newest_answers());
-      s.memo_bytes = memo.bytes() + second_memo.bytes();
-    });
+    publish([&](Snapshot& s) { s.fraction = fraction, add_answers(s); });
   }
 
   /// A stop token for work that begins now; already stopped if `is_over` is true for the current request.
@@ -345,9 +346,8 @@ struct Worker::Impl {
     run->milliseconds = milliseconds_since(start);
     publish([&](Snapshot& s) {
       s.run = run;
-      s.answers = std::make_shared<const KnownAnswers>(memo.newest_answers());
-      s.memo_bytes = memo.bytes() + second_memo.bytes();
       s.error = second_problem;
+      add_answers(s);
     });
   }
 

@@ -7,7 +7,6 @@
 #include "app/recipe/recipe.h"
 #include "app/run/sources/model_discovery.h"
 #include "app/run/sources/paths.h"
-#include "app/run/version.h"
 #include "app/text/json_text.h"
 #include "app/text/terminal_text.h"
 #include "app/window/window.h"

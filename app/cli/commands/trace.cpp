@@ -12,7 +12,7 @@
 #include "app/run/analyses/predictions.h"
 #include "app/run/edits/edit_text.h"
 #include "app/run/given_token.h"
-#include "app/run/version.h"
+#include "app/run/sources/paths.h"
 #include "app/text/json_text.h"
 #include "model/files/quote.h"
 #include "model/files/safetensors.h"

@@ -1,12 +1,7 @@
 #include "app/run/analyses/attribution.h"
 
 #include <algorithm>
-#include <cmath>
 #include <functional>
-#include <numeric>
-#include <string>
-#include <utility>
-#include <vector>
 
 #include "app/counted.h"
 #include "app/run/analyses/parameters.h"

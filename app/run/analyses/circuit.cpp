@@ -2,11 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdint>
 #include <limits>
 #include <numeric>
 #include <set>
-#include <string>
 #include <utility>
 
 #include "app/counted.h"

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <cstddef>
 #include <span>
-#include <string>
 
 #include "app/run/analyses/parameters.h"
 #include "model/files/error.h"

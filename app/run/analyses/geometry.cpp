@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <limits>
 #include <numbers>
-#include <span>
 
 #include "app/run/analyses/over_prompts.h"
 #include "model/files/error.h"

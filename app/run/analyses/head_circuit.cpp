@@ -6,9 +6,7 @@
 #include <memory>
 #include <numeric>
 #include <string>
-#include <string_view>
 #include <tuple>
-#include <vector>
 
 #include "app/run/analyses/vectors.h"
 #include "model/files/error.h"
@@ -115,11 +113,6 @@ ParameterRows receivers_of(const model::Transformer& transformer, int layer, Com
 namespace {
 
 constexpr int kVocabularyRows = 256;  // rows of the vocabulary at a time
-
-void check_head(const model::Config& config, int layer, int head) {
-  if (layer < 0 || layer >= config.n_layer || head < 0 || head >= config.n_head)
-    throw model::RunError("the model has no head " + std::to_string(layer) + "." + std::to_string(head));
-}
 
 /// [d_model, d_head]: ln_1's gain times W_Q, W_K or W_V of a head.
 ParameterRows reading_of(const model::Transformer& transformer, int layer, int head,
@@ -228,7 +221,7 @@ ParameterRows TokenRows::rows(int first, int count, model::Workspace& workspace)
 
 HeadTokens TokensOfHead::compute(const PromptRun& run, const Computation<HeadTokens>& computation) const {
   const model::Transformer& transformer = *run.model->transformer;
-  check_head(transformer.config(), layer, head);
+  check_head(*run.model, layer, head);
   const ParameterRows token = TokenRows(transformer, layer, reading).rows(id, 1, computation.workspace);
   const std::vector<float> value =
       carried(token.values, reading_of(transformer, layer, head, AttentionColumns::value));
@@ -274,7 +267,7 @@ std::vector<HeadCopying> copying_of(const model::Transformer& transformer, int l
 
 HeadCopying CopyingOfHead::compute(const PromptRun& run, const Computation<HeadCopying>& computation) const {
   const model::Transformer& transformer = *run.model->transformer;
-  check_head(transformer.config(), layer, head);
+  check_head(*run.model, layer, head);
   return copying_of(transformer, layer, {&head, 1}, reading, computation.workspace, computation.stop).front();
 }
 
@@ -298,7 +291,7 @@ ModelCopying CopyingOfModel::compute(const PromptRun& run,
 HeadTokens KeysOfToken::compute(const PromptRun& run, const Computation<HeadTokens>& computation) const {
   const model::Transformer& transformer = *run.model->transformer;
   const model::Config& config = transformer.config();
-  check_head(config, layer, head);
+  check_head(*run.model, layer, head);
   const ParameterRows token = TokenRows(transformer, layer, reading).rows(id, 1, computation.workspace);
   std::vector<float> query =
       carried(token.values, reading_of(transformer, layer, head, AttentionColumns::query));
@@ -317,7 +310,7 @@ HeadTokens KeysOfToken::compute(const PromptRun& run, const Computation<HeadToke
 TokenPairs PairsOfHead::compute(const PromptRun& run, const Computation<TokenPairs>& computation) const {
   const model::Transformer& transformer = *run.model->transformer;
   const model::Config& config = transformer.config();
-  check_head(config, layer, head);
+  check_head(*run.model, layer, head);
   ParameterRows to_query = reading_of(transformer, layer, head, AttentionColumns::query);
   for (float& v : to_query.values) v *= config.attention_scale(layer);
   const ParameterRows to_key = reading_of(transformer, layer, head, AttentionColumns::key);

@@ -1,13 +1,10 @@
 #include "app/run/analyses/heads.h"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cmath>
-#include <cstdint>
 #include <cstdlib>
 #include <limits>
-#include <string>
 #include <unordered_map>
 
 #include "app/run/analyses/over_prompts.h"
@@ -45,7 +42,6 @@ Number weight_on_followers(const QueryWeights& q) {
 constexpr HeadMetricKind kTable[] = {
     {.id = HeadMetric::first,
      .name = "first",
-     .heading = "first",
      .label = "First",
      .help = "Weight on the first token",
      .title = "Weight on the first token",
@@ -54,7 +50,6 @@ constexpr HeadMetricKind kTable[] = {
      .of = [](const QueryWeights& q) { return Number(weight(q, 0)); }},
     {.id = HeadMetric::previous,
      .name = "previous",
-     .heading = "previous",
      .label = "Previous",
      .help = "Weight on the token before the query",
      .title = "Weight on the previous token",
@@ -64,7 +59,6 @@ constexpr HeadMetricKind kTable[] = {
      .of = [](const QueryWeights& q) { return Number(weight(q, q.query - 1)); }},
     {.id = HeadMetric::self,
      .name = "self",
-     .heading = "itself",
      .label = "Itself",
      .help = "Weight on the query's own position",
      .title = "Weight on the query itself",
@@ -74,7 +68,6 @@ constexpr HeadMetricKind kTable[] = {
      .of = [](const QueryWeights& q) { return Number(weight(q, q.query)); }},
     {.id = HeadMetric::induction,
      .name = "induction",
-     .heading = "induction",
      .label = "Induction",
      .help = "Weight on the token after an earlier occurrence of the query's token",
      .title = "Induction",
@@ -86,7 +79,6 @@ constexpr HeadMetricKind kTable[] = {
      .of = weight_on_followers},
     {.id = HeadMetric::duplicate,
      .name = "duplicate",
-     .heading = "duplicate",
      .label = "Duplicate",
      .help = "Weight on earlier occurrences of the query's token",
      .title = "Duplicate tokens",
@@ -98,7 +90,6 @@ constexpr HeadMetricKind kTable[] = {
      .of = weight_on_repeats},
     {.id = HeadMetric::entropy,
      .name = "entropy",
-     .heading = "entropy",
      .label = "Entropy",
      .help = "How widely the weights are spread, in bits",
      .title = "Entropy of the weights",
@@ -110,7 +101,6 @@ constexpr HeadMetricKind kTable[] = {
      .of = [](const QueryWeights& q) { return Number(q.entropy); }},
     {.id = HeadMetric::distance,
      .name = "distance",
-     .heading = "distance",
      .label = "Distance",
      .help = "How far from the query the head looks, in tokens",
      .title = "Distance",
@@ -123,7 +113,6 @@ constexpr HeadMetricKind kTable[] = {
      .of = [](const QueryWeights& q) { return Number(q.distance); }},
     {.id = HeadMetric::sink,
      .name = "sink",
-     .heading = "sink",
      .label = "Sink",
      .help = "Share of queries with more than half of their weight on the first token",
      .title = "First-token sink",

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "app/ascii.h"
 #include "app/run/prompt_list.h"
 #include "app/run/question.h"
 #include "model/kernels/view.h"
@@ -37,8 +38,7 @@ struct QueryWeights {
 struct HeadMetricKind {
   HeadMetric id;
   std::string_view name;     ///< in files and on the command line: "induction"
-  std::string_view heading;  ///< heading of its column
-  std::string_view label;    ///< label of its choice in an option
+  std::string_view label;    ///< label of its choice in an option: "Induction"
   std::string_view help;     ///< help for that choice
   std::string_view title;    ///< "Weight on the first token"
   std::string_view phrase;   ///< after a head's name: "first token"
@@ -53,6 +53,7 @@ struct HeadMetricKind {
   /// The metric of one query; nothing if the query does not count.
   std::optional<double> (*of)(const QueryWeights&) = nullptr;
 
+  std::string heading() const { return lowered(label); }  ///< of its column
   /// Its unit for headings of files; empty: weights and shares have none.
   std::string_view unit_in_files() const { return unit == "weight" || unit == "share" ? "" : unit; }
 };

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdint>
 #include <filesystem>
 #include <limits>
 #include <stdexcept>
@@ -76,9 +75,25 @@ ParameterRows transposed(const ParameterRows& x) {
   return result;
 }
 
+std::string_view unembedding_name(const model::Transformer& transformer) {
+  return transformer.config().tie_word_embeddings ? "wte.weight" : "lm_head.weight";
+}
+
 ParameterRows unembedding_rows(const model::Transformer& transformer, int first, int count) {
-  const bool tied = transformer.config().tie_word_embeddings;
-  return parameter_rows(transformer, tied ? "wte.weight" : "lm_head.weight", first, count);
+  return parameter_rows(transformer, unembedding_name(transformer), first, count);
+}
+
+std::vector<double> mean_of_tokens(const model::Transformer& transformer, std::string_view name) {
+  constexpr int kRows = 1024;  // in memory at a time
+  const int vocabulary = transformer.config().vocab_size;
+  std::vector<double> mean(transformer.config().n_embd);
+  for (int first = 0; first < vocabulary; first += kRows) {
+    const ParameterRows rows = parameter_rows(transformer, name, first, std::min(kRows, vocabulary - first));
+    for (int row = 0; row < rows.rows; ++row)
+      for (std::size_t i = 0; i < mean.size(); ++i) mean[i] += static_cast<double>(rows.row(row)[i]);
+  }
+  for (double& value : mean) value /= vocabulary;
+  return mean;
 }
 
 TensorPicture PictureOfTensor::compute(const PromptRun& run,

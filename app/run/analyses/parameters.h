@@ -36,8 +36,11 @@ enum class AttentionColumns { query, key, value };
 ParameterRows zeros(int rows, int cols);
 ParameterRows transposed(const ParameterRows& x);
 
-/// Rows of the unembedding: of `lm_head.weight`, or if the two are tied, of `wte.weight`.
+/// The parameter with the unembedding: "lm_head.weight", or if the two are tied, "wte.weight".
+std::string_view unembedding_name(const model::Transformer& transformer);
 ParameterRows unembedding_rows(const model::Transformer& transformer, int first, int count);
+/// The mean of all rows of a parameter that has one for each token of the vocabulary.
+std::vector<double> mean_of_tokens(const model::Transformer& transformer, std::string_view name);
 
 /// The values of a parameter at a glance. A vector is one row.
 struct TensorPicture {

@@ -2,10 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 #include <limits>
-#include <span>
-#include <string>
 #include <type_traits>
 #include <variant>
 

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <iterator>
 #include <memory>
-#include <span>
 
 #include "app/run/run_prompt.h"
 #include "model/pass/hooks.h"

@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
-#include <numeric>
 #include <span>
 #include <utility>
 
 #include "app/run/analyses/parameters.h"
+#include "app/run/analyses/vectors.h"
 #include "app/run/run_prompt.h"
 #include "model/files/error.h"
 
@@ -83,18 +83,8 @@ std::vector<float> start_of(SaliencyBaseline baseline, const LoadedModel& model)
           "possible");
     return parameter_rows(transformer, "wte.weight", *id, 1).values;
   }
-  constexpr int kRows = 1024;  // in memory at a time
-  const int vocabulary = transformer.config().vocab_size;
-  std::vector<double> sum(transformer.config().n_embd);
-  for (int first = 0; first < vocabulary; first += kRows) {
-    const ParameterRows rows =
-        parameter_rows(transformer, "wte.weight", first, std::min(kRows, vocabulary - first));
-    for (int row = 0; row < rows.rows; ++row)
-      for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += static_cast<double>(rows.row(row)[i]);
-  }
-  std::vector<float> mean;
-  for (const double value : sum) mean.push_back(static_cast<float>(value / vocabulary));
-  return mean;
+  const std::vector<double> mean = mean_of_tokens(transformer, "wte.weight");
+  return {mean.begin(), mean.end()};
 }
 
 /// The edits that move all embeddings to a part of the way from the start, after the run's own.
@@ -242,9 +232,7 @@ Saliency SaliencyOf::compute(const PromptRun& run, const Computation<Saliency>& 
   for (int i = 0; i < passes.length; ++i) {
     const std::span<const float> slope = gradient.row(i);
     const std::span<const float> with = method == SaliencyMethod::gradient_input ? embeddings.row(i) : slope;
-    double sum = 0;
-    for (std::size_t j = 0; j < slope.size(); ++j)
-      sum += static_cast<double>(slope[j]) * static_cast<double>(with[j]);
+    const double sum = dot(slope, with);
     result.parts[i] = method == SaliencyMethod::gradient_input ? sum : std::sqrt(sum);
   }
   return in_unit(std::move(result));

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <functional>
-#include <numeric>
 #include <string>
 
 #include "app/run/analyses/parameters.h"
@@ -152,18 +151,11 @@ Parts parts_of(const PromptRun& run, const ScoreSourcesOf& of, Site side, bool e
   return parts;
 }
 
-void check_place(const PromptRun& run, const ScoreSourcesOf& of) {
-  const model::Config& config = run.run->config;
-  if (of.layer < 0 || of.layer >= config.n_layer || of.head < 0 || of.head >= config.n_head)
-    throw model::RunError("the model has no head " + std::to_string(of.layer) + "." +
-                          std::to_string(of.head));
-  model::check_positions(*run.run, of.query);
-  model::check_positions(*run.run, of.key);
-}
-
 ScoreSources sources_with(const PromptRun& run, const ScoreSourcesOf& of, bool edited,
                           const Computation<ScoreSources>& computation) {
-  check_place(run, of);
+  check_head(*run.model, of.layer, of.head);
+  model::check_positions(*run.run, of.query);
+  model::check_positions(*run.run, of.key);
   const model::Transformer& transformer = *run.model->transformer;
   const model::Config& config = transformer.config();
   ScoreSources result;

@@ -5,7 +5,6 @@
 #include <iterator>
 #include <optional>
 #include <stop_token>
-#include <string>
 #include <tuple>
 #include <utility>
 
@@ -76,16 +75,8 @@ void join_found(Found<One>& all, const BestFound<One>& found, int prompt, std::s
 }
 
 std::vector<model::HeadIndex> heads_of(const WeightSearch& search, const PromptRun& run) {
-  const model::Config& config = run.run->config;
-  for (const auto& [layer, head] : search.heads) {
-    if (layer < 0 || layer >= config.n_layer || head < 0 || head >= config.n_head) {
-      throw model::RunError(run.model->name + " has no head " + std::to_string(layer) + "." +
-                            std::to_string(head) + ": it has layers 0 to " +
-                            std::to_string(config.n_layer - 1) + " with heads 0 to " +
-                            std::to_string(config.n_head - 1));
-    }
-  }
-  return search.heads.empty() ? all_heads(config) : search.heads;
+  for (const auto& [layer, head] : search.heads) check_head(*run.model, layer, head);
+  return search.heads.empty() ? all_heads(run.run->config) : search.heads;
 }
 
 int key_id(const PromptRun& run, int key) {
@@ -278,15 +269,9 @@ FoundWeights WeightsOverList::compute(const PromptRun& run,
 
 WatchedNeurons::WatchedNeurons(std::vector<NeuronIndex> neurons, const LoadedModel& model)
     : neurons_(std::move(neurons)), values_(neurons_.size()) {
-  const model::Config& config = model.transformer->config();
   for (std::size_t i = 0; i < neurons_.size(); ++i) {
     const auto [layer, neuron] = neurons_[i];
-    if (layer < 0 || layer >= config.n_layer || neuron < 0 || neuron >= config.n_inner) {
-      throw model::RunError(model.name + " has no neuron " + std::to_string(layer) + "." +
-                            std::to_string(neuron) + ": it has layers 0 to " +
-                            std::to_string(config.n_layer - 1) + " with neurons 0 to " +
-                            std::to_string(config.n_inner - 1));
-    }
+    check_neuron(model, layer, neuron);
     hooks_.watch({model::Site::mlp_post, layer},
                  [&values = values_[i], neuron = neuron](const model::ConstActivation2d& piece) {
                    values.resize(static_cast<std::size_t>(piece.first_pos) + piece.rows);

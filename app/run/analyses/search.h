@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "app/run/place_names.h"
+#include "app/run/named.h"
 #include "app/run/prompt_list.h"
 #include "app/run/question.h"
 #include "model/pass/hooks.h"

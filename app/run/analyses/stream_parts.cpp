@@ -62,20 +62,6 @@ std::vector<double> unembedding_of(const model::Transformer& transformer, int to
   return {row.values.begin(), row.values.end()};
 }
 
-/// The mean of all rows of the unembedding.
-std::vector<double> mean_unembedding(const model::Transformer& transformer) {
-  constexpr int kRows = 1024;  // in memory at a time
-  const int vocabulary = transformer.config().vocab_size;
-  std::vector<double> mean(transformer.config().n_embd);
-  for (int first = 0; first < vocabulary; first += kRows) {
-    const ParameterRows rows = unembedding_rows(transformer, first, std::min(kRows, vocabulary - first));
-    for (int row = 0; row < rows.rows; ++row)
-      for (std::size_t i = 0; i < mean.size(); ++i) mean[i] += static_cast<double>(rows.row(row)[i]);
-  }
-  for (double& value : mean) value /= vocabulary;
-  return mean;
-}
-
 }  // namespace
 
 void WatchedRows::watch(const PromptRun& run, int position, model::Workspace& workspace,
@@ -152,8 +138,9 @@ LogitDirection logit_direction(const PromptRun& run, int position, int token, in
   const model::Config& config = transformer.config();
   std::vector<double> unembedding = unembedding_of(transformer, token);
   if (against != -1) {
-    const std::vector<double> other =
-        against == kVocabularyMean ? mean_unembedding(transformer) : unembedding_of(transformer, against);
+    const std::vector<double> other = against == kVocabularyMean
+                                          ? mean_of_tokens(transformer, unembedding_name(transformer))
+                                          : unembedding_of(transformer, against);
     std::ranges::transform(unembedding, other, unembedding.begin(), std::minus<>());
   }
   const std::vector<float> gain = parameter_rows(transformer, "ln_f.weight").values;

@@ -1,14 +1,10 @@
 #include "app/run/analyses/sweep.h"
 
-#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <limits>
 #include <numeric>
-#include <span>
-#include <string>
 #include <utility>
-#include <vector>
 
 #include "app/run/analyses/predictions.h"
 #include "app/run/run_prompt.h"

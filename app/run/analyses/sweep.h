@@ -10,7 +10,7 @@
 
 #include "app/run/analyses/activation_means.h"
 #include "app/run/analyses/attribution.h"
-#include "app/run/place_names.h"
+#include "app/run/named.h"
 #include "app/run/question.h"
 #include "model/pass/edits.h"
 

@@ -1,7 +1,6 @@
 #include "app/run/analyses/sweep.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <limits>
 #include <utility>

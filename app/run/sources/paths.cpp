@@ -11,6 +11,10 @@ namespace headscope::app {
 
 namespace fs = std::filesystem;
 
+std::string version() {
+  return HEADSCOPE_VERSION;
+}
+
 fs::path assets_folder(const fs::path& program_folder) {
   fs::path installed = (program_folder / ".." / "share" / "headscope").lexically_normal();
   if (system::is_folder(installed / "models")) return installed;

@@ -1,6 +1,7 @@
 #pragma once
 #include <filesystem>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "system/folders.h"
@@ -9,6 +10,9 @@ namespace headscope::app {
 
 using system::Environment;
 using system::process_environment;
+
+/// The program's version, "0.1.0".
+std::string version();
 
 /// The program's own files: `../share/headscope` next to the program's folder (installed, wherever that is),
 /// else `assets/` of the source tree it was built from. Throws std::runtime_error (one sentence, naming both)

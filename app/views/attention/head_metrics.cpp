@@ -161,7 +161,7 @@ std::unique_ptr<List> list_of(const ViewContext& c, const Numbers& n, const std:
   const auto add = [&](List& list, const HeadMetricKind& metric, int importance,
                        ListLook look) -> ListColumn& {
     look.blank = [of = value(metric.id)](int row) { return std::isnan(of(row)); };
-    return list.number(std::string(metric.heading), importance, value(metric.id), look);
+    return list.number(metric.heading(), importance, value(metric.id), look);
   };
   auto list = std::make_unique<List>(c, kRows, static_cast<int>(heads.size()));
   const auto place = [&heads, &n](int row) { return Ref{heads[row] / n.heads, heads[row] % n.heads}; };
@@ -264,7 +264,7 @@ void declare(Content& it) {
   it.subtitle = (is_difference(c) ? subtraction_words(c) + "; " : "") + detail_of(c, n);
   it.table = [&] { return table(c, n); };
 
-  auto grid = grid_of_heads(c, kCell, n.shown(c), std::string(metric.heading), std::string(metric.unit));
+  auto grid = grid_of_heads(c, kCell, n.shown(c), metric.heading(), std::string(metric.unit));
   grid->missing = "none";
   grid->is_dimmed = [&](int layer, int head) {
     return !std::ranges::binary_search(heads, layer * n.heads + head);

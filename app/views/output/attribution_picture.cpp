@@ -2,7 +2,7 @@
 
 #include <array>
 
-#include "app/run/strongest_first.h"
+#include "app/run/analyses/best_found.h"
 #include "app/views/parts/parts.h"
 
 namespace headscope::app {

@@ -1,6 +1,6 @@
 #pragma once
 #include "app/counted.h"
-#include "app/run/place_names.h"
+#include "app/run/named.h"
 #include "app/views/view.h"
 
 // Names of heads, neurons and tokens, and numbers as text.

@@ -1,8 +1,8 @@
 // Direct logit attribution: each part against the definition in double precision, and their sum.
 #include "app/run/analyses/attribution.h"
 
+#include "app/run/analyses/best_found.h"
 #include "app/run/analyses/predictions.h"
-#include "app/run/strongest_first.h"
 #include "app/views/parts/names.h"
 #include "model/files/error.h"
 #include "model/pass/statistics.h"

@@ -1,9 +1,0 @@
-#include "app/run/version.h"
-
-namespace headscope::app {
-
-std::string version() {
-  return HEADSCOPE_VERSION;
-}
-
-}  // namespace headscope::app
