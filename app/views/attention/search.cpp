@@ -134,18 +134,6 @@ std::string refuse(const ViewContext& c) {
   return "";
 }
 
-/// The question and its answer; nothing if there is no question.
-std::optional<Reply<FoundWeights>> search_reply(const ViewContext& c) {
-  if (!c.run || !refuse(c).empty() || (uses_list(c) && !c.prompts)) return std::nullopt;
-  if (uses_list(c)) return reply_to(c, WeightsOverList{over_list(c), search_of(c)});
-  return reply_to(c, WeightsOfRun{search_of(c)});
-}
-
-std::shared_ptr<const FoundWeights> found_of(const ViewContext& c) {
-  const auto reply = search_reply(c);
-  return reply ? reply->answer : nullptr;
-}
-
 std::string words_of(const TokenSelector& selector, const char* any) {
   switch (selector.kind) {
     case TokenSelector::Kind::any:
@@ -225,39 +213,25 @@ int chosen_row(const ViewContext& c, const FoundWeights& found) {
 }
 
 const ListRows kRows{.role = kRow, .first = kFirstRow, .names = "matches"};
-constexpr std::string_view kContext = "context";  // heading of the column of excerpts
 
-std::vector<std::string> excerpts_of(const FoundWeights& found) {
-  std::vector<std::string> texts;
-  for (const Excerpt& excerpt : found.excerpts) texts.push_back(excerpt.text());
-  return texts;
-}
-
-/// The end of an excerpt that fits a width: what comes last is the query. Cut before a space if there is one.
-std::string end_of(const std::string& excerpt, float width, const viz::Style& style) {
-  const auto fits = [&](const std::string& words) { return style.width(words, style.font_size) <= width; };
-  if (fits(excerpt)) return excerpt;
+/// The end of an excerpt, whose last token is the query, from the beginning of a token on.
+std::string end_of(const std::string& excerpt) {
+  constexpr std::size_t kLongest = 48;  // bytes
   const std::string_view space = "·";
-  for (std::size_t at = excerpt.find(space, 1); at != excerpt.npos; at = excerpt.find(space, at + 1))
-    if (std::string end = "…" + excerpt.substr(at); fits(end)) return end;
-  return excerpt;
+  if (excerpt.size() <= kLongest) return excerpt;
+  const std::size_t at = excerpt.find(space, excerpt.size() - kLongest);
+  return at == excerpt.npos ? excerpt : "…" + excerpt.substr(at);
 }
 
-/// What a row has in common with the shown row above it becomes a ditto mark.
-void say_repeated_once(std::vector<std::string>& excerpts, const std::vector<int>& rows) {
-  for (std::size_t i = rows.size(); i-- > 1;)
-    if (excerpts[rows[i]] == excerpts[rows[i - 1]]) excerpts[rows[i]] = "″";
-}
-
-/// `excerpts`: one for each match, as they are shown.
-List list_of(const ViewContext& c, const FoundWeights& found, const std::vector<std::string>& excerpts) {
+std::unique_ptr<List> list_of(const ViewContext& c, const FoundWeights& found) {
   const viz::Theme& theme = *c.theme;
   const auto of = [&found](auto field) {
     return [&found, field](int row) { return found.best[row].*field; };
   };
   const auto query_label = [&c, &found](int row) { return query_of(c, found.best[row]); };
   const auto key_label = [&c, &found](int row) { return key_of(c, found.best[row]); };
-  List list(c, kRows, static_cast<int>(found.best.size()));
+  auto made = std::make_unique<List>(c, kRows, static_cast<int>(found.best.size()));
+  List& list = *made;
   list.text("head", 8, [&c, &found](int row) {
     const FoundWeight& one = found.best[row];
     return head_label(c, one.layer, one.head);
@@ -284,77 +258,12 @@ List list_of(const ViewContext& c, const FoundWeights& found, const std::vector<
     list.file(note_column("query id"), of(&FoundWeight::query_id));
     list.file(note_column("key id"), of(&FoundWeight::key_id));
   }
-  const std::string context(kContext);
-  list.text(context, 4, excerpts,
-            {.file = note_column(context), .color = theme.text_muted, .most = 34 * c.font_size});
+  const auto excerpt = [&found](int row) { return found.excerpts[row].text(); };
+  list.file(note_column("context"), excerpt);
+  list.text("context", 4, [excerpt](int row) { return end_of(excerpt(row)); },
+            {.color = theme.text_muted, .least = 20 * c.font_size, .most = 34 * c.font_size});
   list.table.marked = chosen_row(c, found);
-  return list;
-}
-
-Picture build(const ViewContext& c) {
-  if (auto words = waiting(c)) return *words;
-  if (const std::string words = refuse(c); !words.empty()) return message(c, words);
-  if (uses_list(c) && !c.prompts) return no_list(c);
-  const auto [question, found] = *search_reply(c);
-  if (auto words = waiting(c, question, found != nullptr)) return *words;
-  const viz::Style style = style_of(c);
-  viz::Rect area = below_title(c);
-  const float line = style.line(style.small());
-  const std::string subtitle = subtitle_of(c, *found);
-  const bool subtitle_fits = !c.titled ||  // a heading has as many lines as it needs
-                             style.width(title_of(c), style.title(), viz::FontStyle::medium) +
-                                     style.width(subtitle, style.small()) <=
-                                 area.w - 4 * style.font_size;
-  if (!subtitle_fits)
-    area.h = std::max(0.F, area.h - line - style.unit());  // a line of its own, under the list
-  if (area.h < 3 * line) return too_small(c, "for the list");
-  const std::vector<std::string> whole_excerpts = excerpts_of(*found);
-  std::vector<std::string> excerpts = whole_excerpts;
-  if (List wide = list_of(c, *found, whole_excerpts); wide.lay_out(area)) {
-    for (const viz::TableLayout::Place& place : wide.layout().places)
-      if (wide.table.columns[static_cast<std::size_t>(place.column)].heading == kContext)
-        for (std::string& excerpt : excerpts) excerpt = end_of(excerpt, place.w, style);
-    say_repeated_once(excerpts, wide.layout().rows);
-  }
-  List list = list_of(c, *found, excerpts);
-  if (!list.lay_out(area) && !found->best.empty()) return too_small(c, "for the list");
-  Picture picture = blank(c);
-  const std::string rows = (c.in_pane ? "" : list.note("; ")) + list.left_out("; ");
-  paint_title(picture, c, title_of(c), subtitle_fits ? subtitle + rows : "");
-  if (!subtitle_fits)
-    paint_small_lines(picture, c, {subtitle + rows}, {area.x, area.bottom() + style.unit()}, area.w);
-  const bool whole = picture.whole;
-  list.paint(picture);
-  const std::size_t prompts = uses_list(c) ? c.prompts->prompts.size() : 0;  // as the answer counts them
-  if (found->best.empty() && found->progress.done == prompts) {
-    const float top = list.layout().rows_top + line / 2;
-    std::vector<std::string> words =
-        viz::wrap(style,
-                  std::string("nothing found: lower the threshold or choose other tokens") +
-                      (first_sees_others(c) ? "" : "; query 0 is left out"),
-                  style.small(), viz::FontStyle::regular, area.w);
-    const auto room = static_cast<std::size_t>(std::max(1.F, (area.bottom() - top) / line));
-    words.resize(std::min(words.size(), room));
-    paint_small_lines(picture, c, words, {area.x, top}, area.w);
-  }
-  picture.whole = whole;
-  return picture;
-}
-
-/// The match under the mouse; -1: it no longer exists.
-int row_at(const FoundWeights* found, const Picture& picture, const viz::Hit& hit) {
-  const int row = region_of(picture, hit).id;
-  return found != nullptr && row < std::ssize(found->best) ? row : -1;
-}
-
-Table table(const ViewContext& c) {
-  const auto found = found_of(c);
-  if (!found) return {};
-  const std::vector<std::string> excerpts = excerpts_of(*found);
-  Table result = list_of(c, *found, excerpts).exported();
-  result.ranked_by = of_shape(c) ? "share" : "weight";
-  result.fact("found", found->count);
-  return result;
+  return made;
 }
 
 /// Shows the place of a match without altering the search: the place shares the searched tokens with the
@@ -375,73 +284,66 @@ ViewActions go_to(const ViewContext& c, const FoundWeights& found, int row) {
 }
 
 /// Selects the previous or next result, even if its run is pending; without a selected one, the first.
-ViewActions step(const ViewContext& c, const TableRows& rows, int by) {
-  const auto found = found_of(c);
-  if (!found || found->best.empty()) return {};
-  const int marked = chosen_row(c, *found), from = marked >= 0 ? marked : c.options[kChosenRow];
-  const int last = static_cast<int>(found->best.size()) - 1,
+std::optional<ViewActions> on_key(const ViewContext& c, const FoundWeights& found, const TableRows& rows,
+                                  Key key) {
+  if ((key != Key::up && key != Key::down) || found.best.empty()) return std::nullopt;
+  const int marked = chosen_row(c, found), from = marked >= 0 ? marked : c.options[kChosenRow];
+  const int last = static_cast<int>(found.best.size()) - 1, by = key == Key::up ? -1 : 1,
             row = from < 0 ? 0 : std::clamp(from + by, 0, last);
-  ViewActions actions = go_to(c, *found, row);
+  ViewActions actions = go_to(c, found, row);
   if (rows.shown > 0 && !rows.shows(row)) actions.emplace_back(rows.showing(row));
   return actions;
 }
 
-std::optional<ViewActions> on_key(const ViewContext& c, const TableRows& rows, const Gesture& gesture) {
-  if (gesture.key != Key::up && gesture.key != Key::down) return std::nullopt;
-  return step(c, rows, gesture.key == Key::up ? -1 : 1);
-}
-
-ViewActions click(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
-  const auto found = found_of(c);
-  const int row = row_at(found.get(), picture, hit);
-  return row >= 0 ? go_to(c, *found, row) : ViewActions{};
-}
-
-Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
-  const auto found = found_of(c);
-  const int row = row_at(found.get(), picture, hit);
-  if (row < 0) return {};
-  const FoundWeight& one = found->best[row];
-  const auto token = [&](int position, const std::string& label) {
-    return std::to_string(position) + " “" + label + "”";
+void declare(Content& it) {
+  const ViewContext& c = it.c;
+  if (c.run) it.message = refuse(c);
+  if (uses_list(c) && !c.prompts) it.message = no_list_words(c);
+  if (!c.run || !it.message.empty()) return;
+  const auto answer = uses_list(c) ? it.need(WeightsOverList{over_list(c), search_of(c)})
+                                   : it.need(WeightsOfRun{search_of(c)});
+  if (!answer) return;
+  const FoundWeights& found = *it.keep(answer);
+  it.title = title_of(c), it.subtitle = subtitle_of(c, found);
+  auto list = list_of(c, found);
+  list->on_key = [&found](const ViewContext& now, const TableRows& rows, const Gesture& gesture) {
+    return on_key(now, found, rows, gesture.key);
   };
-  Facts facts = facts_of_row(c, region_of(picture, hit).rect);
-  facts.say(head_name(one.layer, one.head));
-  facts.say("query " + token(one.query, query_of(c, one)) + " → key " + token(one.key, key_of(c, one)));
-  facts.number(of_shape(c) ? "weight in the shape" : "weight", one.weight);
-  if (uses_list(c)) facts.say("prompt " + grouped(one.prompt));
-  facts.say(found->excerpts[row].text());
-  facts.commands.push_back(
-      {uses_list(c) ? "Show prompt " + grouped(one.prompt) : "Go to this cell", go_to(c, *found, row)});
-  return facts;
-}
-
-/// Only panes scroll: a figure shows as many as fit, with a note.
-std::vector<Scroll> scrolls(const ViewContext& c, const Picture& picture) {
-  return c.in_pane ? list_scrolls(kRows, c, picture) : std::vector<Scroll>();
-}
-
-/// High enough for the rows that are asked for, or else for a sheet of them.
-viz::Point figure_size(const ViewContext& c) {
-  constexpr int kSome = 40;
-  const viz::Style style = style_of(c);
-  const auto found = found_of(c);
-  viz::Table table;
-  table.rows =
-      std::min(found ? static_cast<int>(found->best.size()) : 0, c.max_rows > 0 ? c.max_rows : kSome);
-  const float rows =
-      below_title(c).y + viz::table_height(table, style) + 2 * style.line(style.small()) + margin(c);
-  return {70 * c.font_size, std::max(12 * c.font_size, rows)};
+  list->on_click = [&found](const ViewContext& now, int row) { return go_to(now, found, row); };
+  list->row_facts = [&](Facts& facts, int row) {
+    const FoundWeight& one = found.best[row];
+    const auto token = [](int position, const std::string& label) {
+      return std::to_string(position) + " “" + label + "”";
+    };
+    facts.say(head_name(one.layer, one.head));
+    facts.say("query " + token(one.query, query_of(c, one)) + " → key " + token(one.key, key_of(c, one)));
+    if (uses_list(c)) facts.say("prompt " + grouped(one.prompt));
+    facts.say(found.excerpts[row].text());
+    facts.commands.push_back(
+        {uses_list(c) ? "Show prompt " + grouped(one.prompt) : "Go to this cell", go_to(c, found, row)});
+  };
+  it.table = [&c, &found, &rows = *list] {
+    Table result = rows.exported();
+    result.ranked_by = of_shape(c) ? "share" : "weight";
+    result.fact("found", found.count);
+    return result;
+  };
+  const std::size_t prompts = uses_list(c) ? c.prompts->prompts.size() : 0;  // as the answer counts them
+  if (found.best.empty() && found.progress.done == prompts)
+    it.body = rows(boxes(std::move(list), notes({std::string("nothing found: lower the threshold or choose "
+                                                             "other tokens") +
+                                                 (first_sees_others(c) ? "" : "; query 0 is left out")})));
+  else
+    it.body = std::move(list);
 }
 
 }  // namespace search
 
 View search_view() {
   using namespace search;
-  View view =
-      make_view(Group::attention, "search", "Search",
-                "which heads attend from tokens like the query to tokens like the key, or in a marked shape",
-                build, facts, table);
+  View view = make_view(
+      Group::attention, "search", "Search",
+      "which heads attend from tokens like the query to tokens like the key, or in a marked shape", declare);
   view.over_list = &kText;
   view.over_list_value = static_cast<int>(Text::list);
   view.options = {&kText,  &kTarget, &kQueries, &kKeys,     &kHeads,
@@ -452,12 +354,10 @@ View search_view() {
                       return ViewActions{SetOption{&kShape, std::vector<int>()}};
                     },
                     "No shape is marked."}};
-  add_list(view, kRows, click, on_key);
-  view.scrolls = scrolls;
+  view.has_list = true;
   view.shows_parts = true;
   view.refuse = refuse;
   view.needs = Capability::patterns;
-  view.figure_size = figure_size;
   view.of_model = uses_list;
   view.caption = {true, false, true};
   view.uses = [](const ViewContext& c, const OptionSpec& option) {

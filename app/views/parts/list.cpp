@@ -85,7 +85,7 @@ TableRows rows_in(const ListRows& list, const ViewContext& c, const Picture& pic
   return rows;
 }
 
-ViewActions list_gesture(const ListRows& list, PictureClick click, ListKey key, const ViewContext& c,
+ViewActions list_gesture(const ListRows& list, PictureClick click, const ListKey& key, const ViewContext& c,
                          const Picture& picture, const viz::Hit* hit, const Gesture& gesture) {
   if (!c.run) return {};
   if (gesture.kind == Gesture::Kind::click) return hit && click ? click(c, picture, *hit) : ViewActions{};
@@ -104,7 +104,7 @@ std::vector<Scroll> list_scrolls(const ListRows& list, const ViewContext& c, con
   return rows_in(list, c, picture).bars(c.width - kScrollBar * c.font_size);
 }
 
-void add_list(View& view, const ListRows& list, PictureClick click, ListKey key) {
+void add_list(View& view, const ListRows& list, PictureClick click, const ListKey& key) {
   view.has_list = true;
   view.on = [=](const ViewContext& c, const Picture& picture, const viz::Hit* hit, const Gesture& gesture) {
     return list_gesture(list, click, key, c, picture, hit, gesture);
@@ -341,7 +341,7 @@ std::optional<ViewActions> List::on(const ViewContext& c, const Picture& picture
   if (gesture.kind != Gesture::Kind::key && gesture.kind != Gesture::Kind::wheel) return std::nullopt;
   const TableRows rows = rows_in(rows_, c, picture);
   if (gesture.kind == Gesture::Kind::wheel) return rows.by_wheel(gesture);
-  if (on_key != nullptr)
+  if (on_key)
     if (auto actions = on_key(c, rows, gesture)) return actions;
   const bool up = gesture.key == Key::up;
   if (gesture.modifiers.shift && refers_to && rows.shown > 0 && (up || gesture.key == Key::down))

@@ -63,20 +63,22 @@ struct ListRows {
 };
 
 /// Keys with another meaning here than ListRows::keys says. Nothing: this key has none; null: no key has.
-using ListKey = std::optional<ViewActions> (*)(const ViewContext&, const TableRows&, const Gesture&);
+using ListKey =
+    std::function<std::optional<ViewActions>(const ViewContext&, const TableRows&, const Gesture&)>;
 
 /// Arrows select another layer or head, for lists next to a grid of heads.
 std::optional<ViewActions> keys_along_heads(const ViewContext&, const TableRows&, const Gesture& gesture);
 
 /// The rows that a picture shows.
 TableRows rows_in(const ListRows& list, const ViewContext& context, const Picture& picture);
-ViewActions list_gesture(const ListRows& list, PictureClick click, ListKey key, const ViewContext& context,
-                         const Picture& picture, const viz::Hit* hit, const Gesture& gesture);
+ViewActions list_gesture(const ListRows& list, PictureClick click, const ListKey& key,
+                         const ViewContext& context, const Picture& picture, const viz::Hit* hit,
+                         const Gesture& gesture);
 /// The scroll bar at the picture's right.
 std::vector<Scroll> list_scrolls(const ListRows& list, const ViewContext& context, const Picture& picture);
 
 /// Gives a view the gestures and the scroll bar of its list, which refers to an option of the view.
-void add_list(View& view, const ListRows& list, PictureClick click = nullptr, ListKey key = nullptr);
+void add_list(View& view, const ListRows& list, PictureClick click = nullptr, const ListKey& key = nullptr);
 
 /// A column's look and its heading in files; see viz::TableColumn.
 struct ListLook {
@@ -130,7 +132,7 @@ class List final : public Box {
   std::function<void(Facts&, int row)> row_facts;
   /// What a click on a row does; null: it selects what the row is about.
   std::function<ViewActions(const ViewContext&, int row)> on_click;
-  ListKey on_key = nullptr;  ///< see ListRows::keys
+  ListKey on_key;  ///< see ListRows::keys
   /// Unless a first row is chosen, or the rows are sorted by strength, the list begins where the row of the
   /// largest strength, or the one that is kept in view, is seen; empty: at its first row.
   std::span<const float> strengths;
