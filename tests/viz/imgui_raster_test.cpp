@@ -73,7 +73,6 @@ TEST_F(ImguiRasterTest, SmoothTexturesBlendTheTexelsAroundAMiddle) {
   EXPECT_EQ(row(true), (std::vector<int>{0, 0, 255, 255}));
 }
 
-// Pairs of triangles that are not quite a rectangle of one colour, or not quite of one texel.
 // A pixel on a common side belongs to one of two neighbours: with translucent colours there is neither a gap
 // nor a pixel painted twice, for corners in the middle of pixels and between them.
 TEST_F(ImguiRasterTest, NeighboursShareNoPixelAndLeaveNone) {
@@ -161,23 +160,6 @@ TEST_F(ImguiRasterTest, PicturesAreOpaque) {
   const Bitmap picture = rasterize(data, textures_.store(), {100, 50, 200, 0});
   EXPECT_EQ(picture.at(3, 3), (Color{100, 50, 200, 255}));
   EXPECT_EQ(picture.at(1, 3), (Color{80, 40, 160, 255}));
-}
-
-TEST_F(ImguiRasterTest, NamesATextureThatIsMissingOrEmpty) {
-  const auto sentence = [&](std::uint64_t texture) -> std::string {
-    try {
-      drawn(list_frame(20, 20, 1, texture, [](ImDrawList& list) {
-        list.AddRectFilled(ImVec2(0, 0), ImVec2(20, 20), IM_COL32_BLACK);
-      }));
-    } catch (const std::invalid_argument& error) {
-      return error.what();
-    }
-    return {};
-  };
-  const std::uint64_t gone = white();
-  textures_.destroy(gone);
-  EXPECT_NE(sentence(gone).find("Texture " + std::to_string(gone)), std::string::npos) << sentence(gone);
-  EXPECT_NE(sentence(textures_.create({3, 2, {}}, true)).find("3 x 2 pixels has 0"), std::string::npos);
 }
 
 // The guarantee: the picture in the file is the picture on the screen.

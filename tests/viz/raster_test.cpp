@@ -307,7 +307,7 @@ TEST(GlyphPixels, OfTurnedTextAreThoseOfLevelTextTurned) {
                                               Align::left, -std::numbers::pi_v<float> / 2),
                                     60, 60);
   for (int y = 0; y < 60; ++y) {
-    for (int x = 0; x < 60; ++x) EXPECT_NEAR(turned.at(y, 59 - x).g, level.at(x, y).g, 10) << x << " " << y;
+    for (int x = 0; x < 60; ++x) EXPECT_NEAR(turned.at(y, 59 - x).g, level.at(x, y).g, 16) << x << " " << y;
   }
 }
 

@@ -31,12 +31,10 @@ class SoftwareTextures : public TextureBackend {
 };
 
 /// Renders a frame of Dear ImGui in software, with OpenGL's rules: corners are rounded to 1/256 of a pixel; a
-/// pixel belongs to a triangle if its middle does, and a middle exactly on a side belongs to the triangle of
-/// which that is the left or lower side (OpenGL counts rows from below); alpha is straight; textures are
-/// clamped to their edges. Clips are rounded to whole pixels. The picture is as large as the display, rounded
-/// up to whole pixels, opaque, and `clear` where nothing was drawn. Callbacks in the lists are ignored,
-/// because they call the graphics API; textures are sampled as specified when they were created. Throws
-/// std::invalid_argument if a command's texture is not in the store or has no pixels.
+/// pixel belongs to a triangle if its middle does; alpha is straight; textures are clamped to their edges.
+/// Clips are rounded to whole pixels. The picture is as large as the display, rounded up to whole pixels,
+/// opaque, and `clear` where nothing was drawn. Callbacks in the lists are ignored, because they call the
+/// graphics API; textures are sampled as specified when they were created.
 Bitmap rasterize(const ImDrawData& data, const TextureStore& textures, Color clear);
 
 }  // namespace headscope::viz

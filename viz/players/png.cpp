@@ -1,7 +1,6 @@
 #include <zlib.h>
 
 #include <algorithm>
-#include <array>
 #include <climits>
 #include <cmath>
 #include <new>
@@ -9,7 +8,6 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
-#include <utility>
 
 #include "viz/players/players.h"
 #include "viz/scene/crc32.h"
@@ -58,46 +56,6 @@ Bytes international_text(const Note& note) {
   return {data.begin(), data.end()};
 }
 
-/// Compresses bytes piece by piece.
-class Compressor {
- public:
-  Compressor() { check(deflateInit(&stream_, Z_DEFAULT_COMPRESSION)); }
-  ~Compressor() { deflateEnd(&stream_); }
-  Compressor(const Compressor&) = delete;
-  Compressor& operator=(const Compressor&) = delete;
-
-  void add(std::span<std::uint8_t> bytes) {
-    stream_.next_in = bytes.data();
-    stream_.avail_in = static_cast<uInt>(bytes.size());
-    advance(Z_NO_FLUSH);
-  }
-  Bytes take() && {
-    advance(Z_FINISH);
-    return std::move(out_);
-  }
-
- private:
-  static void check(int status) {
-    if (status == Z_MEM_ERROR) throw std::bad_alloc();
-    const bool goes_on = status == Z_OK || status == Z_BUF_ERROR;  // the latter: all was done before
-    if (!goes_on && status != Z_STREAM_END)
-      throw std::runtime_error("zlib could not compress a picture: " + std::string(zError(status)));
-  }
-
-  void advance(int flush) {
-    do {
-      stream_.next_out = piece_.data();
-      stream_.avail_out = static_cast<uInt>(piece_.size());
-      check(deflate(&stream_, flush));
-      out_.insert(out_.end(), piece_.data(), stream_.next_out);
-    } while (stream_.avail_out == 0);
-  }
-
-  z_stream stream_{};
-  std::array<std::uint8_t, 16384> piece_;
-  Bytes out_;
-};
-
 /// The chunks between the header and the pixels: resolution, program and notes; see encode_png.
 void append_information(Bytes& bytes, float scale, std::span<const Note> notes) {
   append_chunk(bytes, "pHYs", resolution(scale));
@@ -127,23 +85,26 @@ Bytes header(int width, int height, int channels) {
   return file;
 }
 
-/// What IDAT chunks hold of a bitmap: its rows, compressed. Throws std::bad_alloc; std::runtime_error for
-/// what zlib says else.
+/// What IDAT chunks hold of a bitmap: its rows, compressed.
 Bytes compressed(const Bitmap& bitmap, int channels) {
   // Rows are not filtered: areas of one colour and repeated letters compress better so, and sooner.
   constexpr std::uint8_t kNoFilter = 0;
-  Compressor compressor;
-  Bytes row(1 + std::size_t{1} * channels * bitmap.width, kNoFilter);
+  Bytes rows;
+  rows.reserve((std::size_t{1} * channels * bitmap.width + 1) * bitmap.height);
   for (int y = 0; y < bitmap.height; ++y) {
-    std::uint8_t* out = &row[1];
+    rows.push_back(kNoFilter);
     for (int x = 0; x < bitmap.width; ++x) {
       const Color c = bitmap.at(x, y);
-      *out++ = c.r, *out++ = c.g, *out++ = c.b;
-      if (channels == 4) *out++ = c.a;
+      rows.insert(rows.end(), {c.r, c.g, c.b});
+      if (channels == 4) rows.push_back(c.a);
     }
-    compressor.add(row);
   }
-  return std::move(compressor).take();
+  uLongf size = compressBound(static_cast<uLong>(rows.size()));
+  Bytes packed(size);
+  if (compress(packed.data(), &size, rows.data(), static_cast<uLong>(rows.size())) != Z_OK)
+    throw std::bad_alloc();
+  packed.resize(size);
+  return packed;
 }
 
 }  // namespace
