@@ -49,9 +49,6 @@ if(NOT HEADSCOPE_MODEL_ONLY)
   headscope_find(zlib ZLIB::ZLIB ZLIB 1.2.9)  # crc32_z
   headscope_find_module(stb STB stb)
   headscope_find_module(imgui IMGUI imgui freetype2)  # Debian's libimgui.a calls FreeType, and its imgui.pc does not say so
-  if(NOT WIN32)  # whose fonts have the same names everywhere
-    find_package(Fontconfig QUIET)  # optional: finds fonts of other names than Debian's
-  endif()
 endif()
 if(HEADSCOPE_TESTS)
   headscope_find(googletest GTest::gmock_main GTest 1.12)

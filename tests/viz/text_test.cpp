@@ -245,12 +245,13 @@ TEST_F(FontFolder, WithABrokenFontIsAsGoodAsEmpty) {
   EXPECT_THAT(message(), HasSubstr("no usable font"));
 }
 
-TEST_F(FontFolder, WithOneFontServesEveryStyle) {
-  const std::filesystem::path file = fonts().file(FontStyle::mono);
-  std::filesystem::copy(file, folder_ / file.filename());
+TEST_F(FontFolder, WithOneFontSomewhereBelowServesEveryStyle) {
+  const std::filesystem::path file = fonts().file(FontStyle::mono), deep = folder_ / "a/\u00e9t\u00e9";
+  std::filesystem::create_directories(deep / "DejaVuSans.ttf");  // a folder is no font
+  std::filesystem::copy(file, deep / file.filename());
   const auto loaded = Fonts::load(std::span(&folder_, 1));
   for (const FontStyle style : {FontStyle::regular, FontStyle::medium, FontStyle::bold, FontStyle::mono}) {
-    EXPECT_EQ(loaded->file(style).parent_path(), folder_);
+    EXPECT_EQ(loaded->file(style).parent_path(), deep);
     EXPECT_GT(loaded->width("any", style, 10), 10);
   }
 }

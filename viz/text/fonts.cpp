@@ -11,7 +11,6 @@
 #include "system/path_text.h"
 #include "system/threads.h"
 #include "viz/text/font_files.h"
-#include "viz/text/fontconfig.h"
 #include "viz/text/text.h"
 #include "viz/text/utf8.h"
 
@@ -201,13 +200,6 @@ Outline outline(char32_t code, const FontFace& digits) {
 }
 }  // namespace missing_glyph
 
-[[noreturn]] void throw_no_fonts() {
-  throw std::runtime_error(
-      "no usable font found: install Inter, DejaVu or Noto (on Debian, the package fonts-inter, "
-      "fonts-dejavu-core "
-      "or fonts-noto-core)");
-}
-
 /// Glyphs of this font index are boxes, and their index is the code point.
 constexpr std::uint16_t kBoxFont = 0xFFFF;
 
@@ -378,16 +370,15 @@ Fonts::Fonts(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Fonts::~Fonts() = default;
 
 std::shared_ptr<const Fonts> Fonts::load() {
-  std::unique_ptr<Impl> found =
-      Impl::open(find_font_files(system::font_folders(system::process_environment())));
-  if (!found) found = Impl::open(find_font_files_by_fontconfig());
-  if (!found) throw_no_fonts();
-  return std::shared_ptr<const Fonts>(new Fonts(std::move(found)));
+  return load(system::font_folders(system::process_environment()));
 }
 
 std::shared_ptr<const Fonts> Fonts::load(std::span<const std::filesystem::path> folders) {
   std::unique_ptr<Impl> found = Impl::open(find_font_files(folders));
-  if (!found) throw_no_fonts();
+  if (!found)
+    throw std::runtime_error(
+        "no usable font found: install Inter, DejaVu or Noto (on Debian, the package fonts-inter, "
+        "fonts-dejavu-core or fonts-noto-core)");
   return std::shared_ptr<const Fonts>(new Fonts(std::move(found)));
 }
 

@@ -40,8 +40,8 @@ using Outline = std::vector<OutlinePoint>;
 /// fallbacks (DejaVu, CJK, symbols). Immutable and thread-safe. Turns bytes into glyphs.
 class Fonts {
  public:
-  /// Searches the default folders (XDG data, /usr/share/fonts, ~/.fonts), then asks fontconfig. Throws
-  /// std::runtime_error (one sentence that names packages) if no usable font is installed.
+  /// Searches the default folders (XDG data, /usr/share/fonts, ~/.fonts). Throws std::runtime_error (one
+  /// sentence that names packages) if no usable font is installed.
   static std::shared_ptr<const Fonts> load();
   /// Searches only these folders, recursively.
   static std::shared_ptr<const Fonts> load(std::span<const std::filesystem::path> folders);
