@@ -175,23 +175,6 @@ TEST(FitGrid, SquareWholePixelsInsideTheArea) {
   EXPECT_EQ(zoomed.first_col, 0);
 }
 
-TEST(Labels, OfTheStrongestCellsComeFirst) {
-  using ::testing::ElementsAre;
-  std::vector<float> strengths(30, 0.01F);
-  strengths[7] = 1, strengths[9] = 0.9F, strengths[13] = 0.2F, strengths[21] = -0.5F;
-  EXPECT_THAT(labelled_cells(0, 30, 30, 4, 15, -1, strengths), ElementsAre(0, 7, 13, 21, 25))
-      << "9 would touch 7, which is stronger; 5, 10, 15 and 20 would touch one of these";
-  EXPECT_THAT(labelled_cells(0, 30, 30, 4, 15, 8, strengths), ElementsAre(0, 8, 13, 21, 25))
-      << "what is chosen comes before anything";
-  EXPECT_THAT(labelled_cells(10, 20, 30, 4, 15, -1, strengths), ElementsAre(13, 21, 25))
-      << "strength counts among the cells that are shown";
-  EXPECT_THAT(labelled_cells(0, 30, 30, 20, 15, -1, strengths).size(), 30) << "there is room for all";
-  EXPECT_THAT(labelled_cells(0, 30, 30, 4, 15, -1, std::vector<float>(30, 0)),
-              ElementsAre(0, 5, 10, 15, 20, 25));
-  EXPECT_THAT(labelled_cells(0, 30, 30, 4, 15, -1, std::vector<float>(30, NAN)),
-              ElementsAre(0, 5, 10, 15, 20, 25));
-}
-
 TEST(Labels, AreThinnedToNiceSteps) {
   EXPECT_EQ(label_step(20, 15), 1);
   EXPECT_EQ(label_step(8, 15), 2);

@@ -2,10 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
-#include <iterator>
+#include <cstdlib>
 #include <numbers>
-#include <set>
 
 namespace headscope::viz {
 namespace {
@@ -31,8 +29,7 @@ float widest_written_label(const AxisLabels& axis, float cell, float most, const
   const int count = static_cast<int>(axis.labels.size()), step = label_step(cell, row_pitch(style));
   float widest = 0;
   for (const float size : {0.92F * cell, cell, 1.08F * cell})
-    for (const int i :
-         labelled_cells(0, count, count, size, row_pitch(style), axis.emphasised, axis.strengths))
+    for (const int i : labelled_cells(0, count, count, size, row_pitch(style), axis.emphasised))
       widest = std::max(widest, style.width(written(axis, i, step), style.small()));
   return std::ceil(std::min(widest, most));
 }
@@ -62,20 +59,6 @@ float title_room(const AxisLabels& axis, const Style& style) {
   return axis.title.empty() ? 0 : style.line(style.small()) + style.unit();
 }
 
-/// The cells in [begin, end] that are at least a tenth as strong as the strongest, the strongest first.
-std::vector<int> strongest_cells(std::span<const float> strengths, int begin, int end) {
-  constexpr float kConsiderable = 0.1F;
-  std::vector<int> cells;
-  const int last = std::min(end, static_cast<int>(strengths.size()) - 1);
-  float largest = 0;
-  for (int i = begin; i <= last; ++i) largest = std::max(largest, std::abs(strengths[i]));
-  for (int i = begin; i <= last; ++i)
-    if (const float strength = std::abs(strengths[i]); strength > 0 && strength >= kConsiderable * largest)
-      cells.push_back(i);
-  std::ranges::stable_sort(cells, std::greater<>(), [&](int i) { return std::abs(strengths[i]); });
-  return cells;
-}
-
 /// A side of a grid with labels: its cells along that side, and the direction away from the edge.
 struct Side {
   const Region& grid;
@@ -86,11 +69,9 @@ struct Side {
   float length() const { return rows ? grid.rect.h : grid.rect.w; }
   float cell() const { return length() / static_cast<float>(rows ? grid.rows : grid.cols); }
   float turn() const { return rows ? -kQuarterTurn : 0; }  ///< rotation of text along the side
-  std::vector<int> labelled(float needed, int emphasised, std::span<const float> strengths = {}) const {
-    return rows ? labelled_cells(grid.first_row, grid.rows, grid.row_count, cell(), needed, emphasised,
-                                 strengths)
-                : labelled_cells(grid.first_col, grid.cols, grid.col_count, cell(), needed, emphasised,
-                                 strengths);
+  std::vector<int> labelled(float needed, int emphasised) const {
+    return rows ? labelled_cells(grid.first_row, grid.rows, grid.row_count, cell(), needed, emphasised)
+                : labelled_cells(grid.first_col, grid.cols, grid.col_count, cell(), needed, emphasised);
   }
   /// A point `out` pixels from the edge, at a cell's middle (-1: at the side's).
   Point at(int i, float out) const {
@@ -105,7 +86,7 @@ struct Side {
 void paint_level_numbers(Scene& scene, const AxisLabels& axis, const Side& side, float limit,
                          const Style& style) {
   const float widest = style.width(std::to_string(axis.labels.size()), style.small());
-  for (const int i : side.labelled(widest + 2 * style.unit(), axis.emphasised, axis.strengths)) {
+  for (const int i : side.labelled(widest + 2 * style.unit(), axis.emphasised)) {
     const bool marked = i == axis.emphasised;
     const std::string number = std::to_string(i);
     const float half = style.width(number, style.small()) / 2;
@@ -133,7 +114,7 @@ bool paint_labels(Scene& scene, const AxisLabels& axis, const LabelRoom& room, c
   }
   // Rotated labels begin or end at the grid, like those of rows.
   const Align inner = side.before == side.rows ? Align::right : Align::left;
-  for (const int i : side.labelled(row_pitch(style), axis.emphasised, axis.strengths)) {
+  for (const int i : side.labelled(row_pitch(style), axis.emphasised)) {
     const bool marked = i == axis.emphasised;
     const auto add = [&](Point at, Align align, float most, float angle) {
       add_label(scene, style, written(axis, i, step), at, size, marked ? axis.color : style.theme.text,
@@ -167,25 +148,18 @@ int label_step(float cell, float needed) {
 }
 
 std::vector<int> labelled_cells(double first, double count, int total, float cell, float needed,
-                                int emphasised, std::span<const float> strengths) {
+                                int emphasised) {
   const int step = label_step(cell, needed);
   // Only cells whose middle is visible.
   const int begin = std::max(0, static_cast<int>(std::ceil(first - 0.5)));
   const int end = std::min(total - 1, static_cast<int>(std::floor(first + count - 0.5)));
-  std::set<int> labelled;
   const int clear = static_cast<int>(std::ceil(needed / std::max(cell, 1e-3F)));
-  const auto add = [&](int i) {
-    const auto next = labelled.lower_bound(i);
-    if (next != labelled.end() && *next - i < clear) return;
-    if (next != labelled.begin() && i - *std::prev(next) < clear) return;
-    labelled.insert(next, i);
-  };
-  if (step > 1) {
-    if (emphasised >= begin && emphasised <= end) add(emphasised);
-    for (const int i : strongest_cells(strengths, begin, end)) add(i);
-  }
-  for (int i = (begin + step - 1) / step * step; i <= end; i += step) add(i);
-  return {labelled.begin(), labelled.end()};
+  const bool is_extra = step > 1 && emphasised >= begin && emphasised <= end && emphasised % step != 0;
+  std::vector<int> labelled;
+  for (int i = (begin + step - 1) / step * step; i <= end; i += step)
+    if (!is_extra || std::abs(i - emphasised) >= clear) labelled.push_back(i);
+  if (is_extra) labelled.insert(std::ranges::lower_bound(labelled, emphasised), emphasised);
+  return labelled;
 }
 
 /// A room that grows in steps where labels may change, so that the grid does not move with every typed

@@ -15,9 +15,6 @@ struct AxisLabels {
   Color color;          ///< colour of the emphasised label, and of the title unless it has its own
   int emphasised = -1;  ///< always labelled, even if others are left out
   std::optional<Color> title_color = {};
-  /// One per row (column): where there is no room for all labels, those of the largest strengths stay; empty:
-  /// those at regular steps.
-  std::span<const float> strengths = {};
   bool numbered = false;  ///< labels have the number of their row (column): it is not put before them
   /// All rows (columns) are shown, and labels may change their room: it is no larger than those need that are
   /// written. Else it is that of the widest, so that nothing moves.
@@ -25,11 +22,10 @@ struct AxisLabels {
 };
 
 /// The cells among [first, first + count) of `total` that get a label, if a cell is `cell` pixels and a label
-/// needs `needed`: all, or those at multiples of 2, 5, 10, 20, ... Before these come `emphasised`, then the
-/// cells of considerable strength (`strengths`: one per cell, or empty), the strongest first; what would
-/// touch a label that is there already is left out. Ascending.
+/// needs `needed`: all, or `emphasised` and those at multiples of 2, 5, 10, 20, ... that do not touch it.
+/// Ascending.
 std::vector<int> labelled_cells(double first, double count, int total, float cell, float needed,
-                                int emphasised, std::span<const float> strengths = {});
+                                int emphasised);
 
 /// The step between labels in `labelled_cells`.
 int label_step(float cell, float needed);

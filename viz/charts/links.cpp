@@ -4,7 +4,6 @@
 #include <array>
 #include <cmath>
 #include <numbers>
-#include <numeric>
 #include <utility>
 
 #include "viz/scene/colormap.h"
@@ -251,22 +250,6 @@ float paint_widths(Scene& scene, const Links& links, Point right_middle, float r
   return width;
 }
 
-/// The sum of the weights of the lines to each item that has far more than most, 0 for the others.
-std::vector<float> arriving_weights(const LinkChart& chart) {
-  constexpr float kFarMore = 2;  // of the mean
-  const bool is_row = chart.arrangement == LinkChart::Arrangement::arcs;
-  std::vector<float> sums((is_row ? chart.from : chart.to).labels.size(), 0.F);
-  for (const Link& link : chart.links) sums[link.to] += link.weight;
-  const float mean = std::accumulate(sums.begin(), sums.end(), 0.F) / static_cast<float>(sums.size());
-  std::ranges::replace_if(
-      sums, [&](float sum) { return sum < kFarMore * mean; }, 0.F);
-  return sums;
-}
-AxisLabels with_strengths(AxisLabels axis, std::span<const float> strengths) {
-  axis.strengths = strengths;
-  return axis;
-}
-
 void place_columns(LinkLayout& layout, const LinkChart& chart, Rect inner, const Style& style) {
   const Links links{chart, layout, style};
   constexpr float kTallestRow = 2.6F, kMin = 6, kWidest = 34;  // ems
@@ -334,7 +317,6 @@ LinkLayout lay_out_links(const LinkChart& chart, Rect area, const Style& style) 
 
 void paint_links(Picture& picture, const LinkChart& chart, const LinkLayout& layout, const Style& style) {
   Scene& scene = picture.scene;
-  const std::vector<float> arriving = arriving_weights(chart);
   const Links links{chart, layout, style};
   const Rect& area = layout.area;
   picture.whole &= layout.legend && layout.note;
@@ -344,16 +326,16 @@ void paint_links(Picture& picture, const LinkChart& chart, const LinkLayout& lay
   const Region grid = links.grid();
   float bottom = layout.drawing.bottom();
   if (links.is_row()) {
-    picture.whole &= paint_column_labels(scene, with_strengths(chart.from, arriving), layout.from_room, grid,
-                                         area.x, style, LabelSide::after);
+    picture.whole &=
+        paint_column_labels(scene, chart.from, layout.from_room, grid, area.x, style, LabelSide::after);
     bottom += layout.from_room.size;
     const float y = layout.drawing.bottom();
     scene.add_line({layout.drawing.x, y}, {layout.drawing.right(), y}, style.theme.line);
     picture.regions.push_back(layout.from);
   } else {
     picture.whole &= paint_row_labels(scene, chart.from, layout.from_room, grid, style);
-    picture.whole &= paint_row_labels(scene, with_strengths(chart.to, arriving), layout.to_room,
-                                      links.grid(End::to), style, LabelSide::after);
+    picture.whole &=
+        paint_row_labels(scene, chart.to, layout.to_room, links.grid(End::to), style, LabelSide::after);
     picture.regions.push_back(layout.from);
     picture.regions.push_back(layout.to);
   }

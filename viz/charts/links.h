@@ -54,9 +54,8 @@ struct LinkLayout {
 
 LinkLayout lay_out_links(const LinkChart& chart, Rect area, const Style& style);
 
-/// Draws names of series, items, lines, and the legend of widths. Where not all items can be named, those
-/// that far more weight leads to than to most are. The picture is not whole if any other of these does not
-/// fit.
+/// Draws names of series, items, lines, and the legend of widths. The picture is not whole if any of these
+/// does not fit.
 void paint_links(Picture& picture, const LinkChart& chart, const LinkLayout& layout, const Style& style);
 
 /// Draws only some lines, as in `paint_links`; the chart's own links are ignored.
