@@ -1,10 +1,18 @@
-#include "app/views/output/attribution_picture.h"
+#include "app/run/analyses/attribution.h"
+
+#include "app/run/analyses/best_found.h"
 #include "app/views/output/logit_options.h"
 #include "app/views/parts/parts.h"
 
 namespace headscope::app {
+namespace attribution {
 
-const Option<AttributionList> kAttributionList = choice_option<AttributionList>(
+/// Roles of regions. cell: row: layer; col: a head, or after the heads attention's bias and the MLP. end:
+/// col: a part outside the layers. row: id: a row of the list.
+enum Role { kCell, kEnd, kRow };
+enum class Listed { parts, layers, sources, neurons };
+
+const auto kList = choice_option<Listed>(
     "attribution-list", "List", "cC", "what is listed next to the grid",
     {{"parts", "Parts", "All parts of the model, strongest first"},
      {"layers", "Layers", "Each layer's heads, bias and MLP together", "by layer"},
@@ -12,11 +20,37 @@ const Option<AttributionList> kAttributionList = choice_option<AttributionList>(
       "the head's source tokens"},
      {"neurons", "Neurons", "The neurons of the MLP's part in the chosen layer, strongest first",
       "the layer's neurons"}});
-const Option<int> kFirstContribution = first_row_option("first-contribution", true);
+const auto kFirstRow = first_row_option("first-contribution", true);
 
-namespace attribution {
+/// A part of the model, in the order of the pass.
+struct Part {
+  Ref ref;  ///< a head; or else `other` is its index
+  std::string name;
+  double value = 0;
+  bool is_mlp = false;
+};
 
-using Numbers = AttributionNumbers;
+/// A row of the list.
+struct Row {
+  Ref ref;
+  std::string name;
+  double value = 0;
+  int id = -1;  ///< index of a part, position of a source, number of a neuron; -1: a layer
+};
+
+struct Numbers {
+  std::shared_ptr<const Attribution> of;
+  // What the list splits: the part of the chosen head, or of the chosen layer's MLP. Null: it is not listed,
+  // or pending.
+  std::shared_ptr<const SourceParts> sources;
+  std::shared_ptr<const NeuronParts> neurons;
+  std::vector<Part> parts;
+  std::vector<int> ends;  ///< indices of the parts outside the layers
+  std::vector<Row> rows;
+  double sum = 0;  ///< of the rows; NaN while they are pending
+
+  const Part& cell(int layer, int col) const { return parts[2 + layer * (of->n_head() + 2) + col]; }
+};
 
 /// Nullopt until it is known which token's logit is attributed.
 std::optional<AttributionOf> question_of(const ViewContext& c) {
@@ -25,148 +59,242 @@ std::optional<AttributionOf> question_of(const ViewContext& c) {
   return AttributionOf{std::max(0, c.selection.query), tokens->token, tokens->against};
 }
 
-std::string target_of(const ViewContext& c, const Attribution& a) {
-  return logit_words(c, a.token, a.against);
+void add_parts(Numbers& n) {
+  const Attribution& a = *n.of;
+  const auto add = [&](int layer, int head, std::string name, double value, bool is_mlp = false) {
+    const auto index = static_cast<int>(n.parts.size());
+    const Ref ref{.layer = layer, .head = head, .other = head < 0 ? index : -1};
+    n.parts.push_back({ref, std::move(name), value, is_mlp});
+    if (layer < 0) n.ends.push_back(index);
+  };
+  add(-1, -1, "token embedding", a.token_embedding);
+  add(-1, -1, "position embedding", a.position_embedding);
+  for (int layer = 0; layer < a.layers; ++layer) {
+    const std::string name = "L" + std::to_string(layer);
+    for (int head = 0; head < a.n_head(); ++head)
+      add(layer, head, head_name(layer, head), a.head(layer, head));
+    add(layer, -1, name + " bias", a.attention_bias[layer]);
+    add(layer, -1, name + " MLP", a.mlps[layer], true);
+  }
+  add(-1, -1, "ln_f bias", a.final_bias);
+  if (a.edited) add(-1, -1, "edits", a.edits);
 }
 
-std::optional<Numbers> numbers_of(const ViewContext& c) {
-  const auto question = question_of(c);
-  auto of = c.run && question ? c.ask(*question) : nullptr;
-  if (!of) return std::nullopt;
+void add_rows(const ViewContext& c, Numbers& n) {
+  const Attribution& a = *n.of;
+  const auto add_strongest = [&](const std::vector<double>& values, const auto& ref, const auto& name) {
+    for (const int i : strongest_first(values)) n.rows.push_back({ref(i), name(i), values[i], i});
+  };
+  const auto part_ref = [&](int i) { return n.parts[i].ref; };
+  const auto part_name = [&](int i) { return n.parts[i].name; };
+  n.sum = a.sum();
+  switch (c.options[kList]) {
+    case Listed::parts: {
+      std::vector<double> values;
+      for (const Part& part : n.parts) values.push_back(part.value);
+      add_strongest(values, part_ref, part_name);
+      break;
+    }
+    case Listed::layers:
+      for (int i = 0; i < std::ssize(n.parts); ++i) {
+        const auto& [ref, name, value, is_mlp] = n.parts[i];
+        if (ref.layer < 0) n.rows.push_back({ref, name, value, i});
+        if (ref.head == 0)
+          n.rows.push_back({{.layer = ref.layer}, "L" + std::to_string(ref.layer), a.layer(ref.layer)});
+      }
+      break;
+    case Listed::sources:
+      n.sum = n.sources ? n.sources->sum() : std::numeric_limits<double>::quiet_NaN();
+      if (n.sources)
+        add_strongest(
+            n.sources->parts, [](int key) { return Ref{.key = key}; },
+            [&](int key) { return c.run->tokens.labels[key]; });
+      break;
+    case Listed::neurons:
+      n.sum = n.neurons ? n.neurons->sum() : std::numeric_limits<double>::quiet_NaN();
+      if (n.neurons)
+        add_strongest(
+            n.neurons->parts, [&](int neuron) { return Ref{.layer = c.selection.layer, .neuron = neuron}; },
+            [](int neuron) { return std::to_string(neuron); });
+      break;
+  }
+}
+
+Numbers numbers_of(const ViewContext& c, std::shared_ptr<const Attribution> of) {
   const Selection& at = c.selection;
-  const AttributionList list = c.options[kAttributionList];
-  AttributionSplit split;
-  if (list == AttributionList::sources)
-    split.sources = c.ask(SourcesOf{at.layer, at.head, at.query, of->token, of->against});
-  if (list == AttributionList::neurons)
-    split.neurons = c.ask(NeuronsOf{at.layer, at.query, of->token, of->against});
-  return attribution_numbers(std::move(of), list, std::move(split), c.run->tokens);
+  Numbers n;
+  n.of = std::move(of);
+  if (c.options[kList] == Listed::sources)
+    n.sources = c.ask(SourcesOf{at.layer, at.head, at.query, n.of->token, n.of->against});
+  if (c.options[kList] == Listed::neurons)
+    n.neurons = c.ask(NeuronsOf{at.layer, at.query, n.of->token, n.of->against});
+  add_parts(n);
+  add_rows(c, n);
+  return n;
 }
 
-/// The picture if there is nothing to ask.
-std::optional<Picture> unasked(const ViewContext& c) {
-  const auto question = question_of(c);
-  if (auto words = waiting_for_run(c, question)) return words;
-  if (c.side == Side::difference && compared_query(c) < 0) return no_counterpart(c);
-  return question ? std::nullopt : std::optional(message(c, kComputing));
+/// Whether source tokens that only the baseline has contributed.
+bool shows_unmatched(const ViewContext& c, const Numbers& n) {
+  return c.side == Side::difference && compares_different_inputs(*c.run) && n.sources &&
+         n.sources->unmatched != 0;
 }
 
-AttributionWords words_of(const ViewContext& c, const Attribution& of, const Numbers& n) {
-  const std::string title = "Logit of " + target_of(c, of), sum = sum_words(n),
-                    after = "after " + token_name(c.run->tokens, c.selection.query) + ": ";
-  if (c.side != Side::difference)
-    return {
-        title,
-        after + "what each part of the model adds, with the ln_f scale fixed at " + viz::number(of.scale, 4),
-        sum};
-  const bool of_one_logit = of.against < 0;
-  return {
-      title + difference_suffix(c), after + query_difference_words(c) + ", each with its own ln_f scale",
-      sum + (of_one_logit ? "; the probability depends on all logits, so it may move the other way" : "")};
+/// What a part's number is called.
+std::string quantity_of(const ViewContext& c, const Numbers& n) {
+  return c.side == Side::difference || n.of->against >= 0 ? "difference" : "logit";
 }
 
-Picture build(const ViewContext& c) {
-  if (auto words = unasked(c)) return *words;
-  const auto n = numbers_of(c);
-  if (!n) return *waiting(c, *question_of(c), false);
-  return attribution_picture(c, *n, words_of(c, *n->of, *n));
+std::string subtitle_of(const ViewContext& c, const Numbers& n) {
+  const Attribution& a = *n.of;
+  const bool is_difference = c.side == Side::difference;
+  return "after " + token_name(c.run->tokens, c.selection.query) + ": " +
+         (is_difference ? query_difference_words(c) + "; " : "") + "sum of all parts " +
+         viz::fixed_number(a.sum(), 4) + ", the model's " + quantity_of(c, n) + " " +
+         viz::fixed_number(a.logit, 4) + ", rounding error " + viz::number(a.rounding_error(), 2) +
+         (is_difference ? "" : "; ln_f scale " + viz::number(a.scale, 4));
 }
 
-using Target = AttributionTarget;
-
-std::string percent_of_sum(const Attribution& a, double value) {
-  return a.sum() != 0 ? viz::fixed_number(100 * value / a.sum(), 1) + " % of the sum" : "";
+/// Lists the neurons of a layer's MLP.
+ViewActions neurons_shown(const ViewContext& c, int layer) {
+  return {SelectHead{layer, c.selection.head}, SetOption{&kList, static_cast<int>(Listed::neurons)}};
 }
 
-/// "L5 H1" and its contribution.
-std::pair<std::string, double> name_and_value(const ViewContext& c, const Numbers& n, const Target& at) {
-  if (at.part >= 0) return {n.parts[at.part].name, n.parts[at.part].value};
-  if (at.layer >= 0) return {"layer " + std::to_string(at.layer), n.of->layer(at.layer)};
-  if (at.neuron >= 0) return {neuron_name(c.selection.layer, at.neuron), n.split.neurons->parts[at.neuron]};
-  return {token_name(c.run->tokens, at.source) + " through " + head_name(c.selection.layer, c.selection.head),
-          n.split.sources->parts[at.source]};
-}
-
-/// Lists the neurons of a part that is an MLP; nothing for other parts.
-ViewActions neurons_shown(const ViewContext& c, const Numbers& n, int index) {
-  if (index < 0) return {};
-  const Contribution& part = n.parts[index];
-  if (part.layer < 0 || part.col != n.of->n_head() + 1) return {};
-  return {SelectHead{part.layer, c.selection.head},
-          SetOption{&kAttributionList, static_cast<int>(AttributionList::neurons)}};
-}
-
-ViewActions click(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
-  const auto n = numbers_of(c);
-  if (!n) return {};
-  const Target at = attribution_target(c, *n, picture, hit);
-  if (at.source >= 0) return {clicked_key(c, at.source)};
-  const auto head = head_of_part(*n, at.part);
-  if (!head) return neurons_shown(c, *n, at.part);
-  ViewActions actions{*head};
+ViewActions choose(const ViewContext& c, const Numbers& n, const Ref& ref) {
+  if (ref.other >= 0 && n.parts[ref.other].is_mlp) return neurons_shown(c, ref.layer);
+  ViewActions actions = choice_of(ref, c);
   // The list keeps to what was clicked: a head has no neurons.
-  if (c.options[kAttributionList] == AttributionList::neurons)
-    actions.emplace_back(SetOption{&kAttributionList, static_cast<int>(AttributionList::sources)});
+  if (ref.head >= 0 && c.options[kList] == Listed::neurons)
+    actions.emplace_back(SetOption{&kList, static_cast<int>(Listed::sources)});
   return actions;
 }
 
-/// Whether edits of the output of a head or an MLP come after what is listed of it.
-bool is_before_edits(const Numbers& n, const Target& at) {
-  return at.source >= 0 ? n.split.sources->edited : at.neuron >= 0 && n.split.neurons->edited;
+/// Names a part and says its fraction of the sum.
+void say_part(Facts& facts, const ViewContext& c, const Numbers& n, const Ref& ref) {
+  if (ref.key >= 0 || ref.neuron >= 0) return;
+  const Part* part = ref.other >= 0  ? &n.parts[ref.other]
+                     : ref.head >= 0 ? &n.cell(ref.layer, ref.head)
+                                     : nullptr;
+  if (ref.other >= 0) facts.say(part->name);
+  const double value = part != nullptr ? part->value : n.of->layer(ref.layer);
+  if (n.of->sum() != 0) facts.say(viz::fixed_number(100 * value / n.of->sum(), 1) + " % of the sum");
+  if (part != nullptr && part->is_mlp)
+    facts.commands.push_back({"Show neurons of " + part->name, neurons_shown(c, ref.layer)});
 }
 
-Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
-  Facts facts;
-  const auto n = numbers_of(c);
-  const Target at = n ? attribution_target(c, *n, picture, hit) : Target{};
-  if (at == Target{}) return facts;
-  frame_target(facts.overlay, c, *n, picture, at);
-  const auto [name, value] = name_and_value(c, *n, at);
-  const std::string what = n->of->against < 0 ? "logit" : "difference";
-  const bool is_difference = c.side == Side::difference;
-  facts.say(name);
-  facts.say(is_difference ? difference_prefix(c) + what + " through it " + exact(value)
-                          : "adds " + exact(value) + " to the " + what +
-                                (is_before_edits(*n, at) ? ", before the edits of its output" : ""));
-  facts.number("contribution", value, Fact::Location::menu);
-  if (at.source >= 0) {
-    facts.number(is_difference ? difference_prefix(c) + std::string("weight") : "weight",
-                 n->split.sources->weights[at.source]);
-    add_choice_of_key(facts.commands, c, at.source, c.selection.query);
-    facts.commands.push_back(choose_query(c, at.source));
-  } else if (at.neuron >= 0) {
-    facts.number(difference_prefix(c) + std::string("activation"), n->split.neurons->activations[at.neuron]);
-    add_neuron_edit(facts.commands, c, c.selection.layer, at.neuron);
-  } else {
-    facts.say(percent_of_sum(*n->of, value));
+const ListRows kRows{.role = kRow, .first = kFirstRow, .names = "rows", .keys = ListKeys::pages};
+
+std::unique_ptr<List> list_of(const ViewContext& c, const Numbers& n) {
+  const Listed listed = c.options[kList];
+  const auto [layer, head, query, key] = c.selection;
+  const std::string layer_name = "L" + std::to_string(layer);
+  auto made = std::make_unique<List>(c, kRows, static_cast<int>(n.rows.size()));
+  List& list = *made;
+  list.refers_to = [&](int row) { return n.rows[row].ref; };
+  if (listed == Listed::sources)
+    list.number("", 5, [&](int row) { return n.rows[row].id; }, {.color = c.theme->text_muted, .digits = 0});
+  list.text(listed == Listed::sources   ? head_name(layer, head) + " from"
+            : listed == Listed::neurons ? layer_name + " neuron"
+            : listed == Listed::layers  ? "layer"
+                                        : "part",
+            9, [&](int row) { return n.rows[row].name; });
+  const int named = list.last();
+  if (n.sources)
+    list.number(delta(c) + std::string("weight"), 6,
+                [&](int row) { return n.sources->weights[n.rows[row].id]; },
+                {.digits = 4, .scientific = 0.001});
+  if (n.neurons)
+    list.number(delta(c) + std::string("activation"), 6,
+                [&](int row) { return n.neurons->activations[n.rows[row].id]; }, {.digits = 3});
+  list.bar(quantity_of(c, n), 8, [&](int row) { return n.rows[row].value; },
+           {.digits = 4, .most = 20 * c.font_size, .is_signed = true});
+  const int values = list.table.strength = list.last();
+  const auto footer = [&](std::string words, double value) {
+    list.add_footer(named, std::move(words), values, viz::fixed_number(value, 4), c.theme->text_muted);
+  };
+  if (shows_unmatched(c, n)) footer("only in the " + second_name(*c.run), n.sources->unmatched);
+  if (n.neurons) footer("output bias", n.neurons->bias);
+  if (n.sources && n.sources->edited) footer("edits of its output", n.sources->edits);
+  if (n.neurons && n.neurons->edited) footer("edits of its output", n.neurons->edits);
+  list.add_footer(named, "sum", values, std::isnan(n.sum) ? kComputing : viz::fixed_number(n.sum, 4));
+  if (listed != Listed::layers)
+    list.table.row_names = listed == Listed::sources   ? "sources"
+                           : listed == Listed::neurons ? "neurons"
+                                                       : "parts";
+  const Ref chosen = listed == Listed::sources  ? Ref{.key = key}
+                     : listed == Listed::layers ? Ref{.layer = layer}
+                                                : Ref{.layer = layer, .head = head};
+  const auto marked = std::ranges::find(n.rows, chosen, &Row::ref);
+  if (marked != n.rows.end()) list.table.marked = static_cast<int>(marked - n.rows.begin());
+  if (listed == Listed::sources) list.table.mark = c.theme->key;
+  return made;
+}
+
+/// The largest magnitude of the parts that pass.
+template <class Passes>
+double magnitude_of(const Numbers& n, const Passes& passes) {
+  double largest = 0;
+  for (const Part& part : n.parts)
+    if (passes(part) && std::isfinite(part.value)) largest = std::max(largest, std::abs(part.value));
+  return largest;
+}
+
+/// What the cells of a grid are. `part`: that of a row and a column.
+template <class PartAt>
+void give_parts(Grid& grid, const ViewContext& c, const Numbers& n, const PartAt& part) {
+  grid.quantity.clear();
+  grid.refers_to = [part](int row, int col) { return part(row, col).ref; };
+  grid.cell_facts = [&, part](Facts& facts, int row, int col) {
+    facts.number(quantity_of(c, n), part(row, col).value);
+  };
+}
+
+/// The parts in the layers, those outside them, and what bars mean. An MLP or an embedding may add many times
+/// what any head does: they have bars, so that nobody compares the colour of an MLP with that of a head.
+BoxPtr grids_of(const ViewContext& c, const Numbers& n) {
+  const int heads = n.of->n_head(), mlp = heads + 1;
+  const auto in_layer = [](const Part& part) { return part.ref.layer >= 0; };
+  const auto has_bar = [&](const Part& part) { return !in_layer(part) || part.is_mlp; };
+  const double full = std::max(magnitude_of(n, has_bar), kRounding);
+  std::vector<float> cells, ends;
+  std::vector<std::string> end_names;
+  for (const Part& part : n.parts) {
+    (in_layer(part) ? cells : ends).push_back(static_cast<float>(part.value));
+    if (!in_layer(part)) end_names.push_back(part.name);
   }
-  if (const auto head = head_of_part(*n, at.part)) facts.commands.push_back({"Show " + name, {*head}});
-  if (ViewActions neurons = neurons_shown(c, *n, at.part); !neurons.empty())
-    facts.commands.push_back({"Show neurons of " + name, std::move(neurons)});
-  return facts;
+  const std::string logit = delta(c) + std::string("logit of ");
+  auto grid = grid_of_heads(c, kCell, std::move(cells), logit + "heads and bias", "", {"bias", "MLP"});
+  const double colored = magnitude_of(n, [&](const Part& part) { return !has_bar(part); });
+  grid->map.cells.scale =
+      c.side == Side::difference ? scale_of_differences(colored) : viz::diverging_scale(colored);
+  grid->bars_from = mlp, grid->full_bar = full;
+  if (c.options[kList] == Listed::neurons) grid->chosen_col = mlp;
+  give_parts(*grid, c, n, [&](int layer, int col) -> const Part& { return n.cell(layer, col); });
+
+  auto others = std::make_unique<Grid>(c, kEnd, std::move(ends), std::vector<std::string>{""}, end_names);
+  others->map.show_scale = false;
+  others->map.stretch = 0;
+  others->bars_from = 0, others->full_bar = full;
+  give_parts(*others, c, n, [&](int, int col) -> const Part& { return n.parts[n.ends[col]]; });
+  return rows(boxes(std::move(grid), may_be_left_out(std::move(others), "the parts outside the layers"),
+                    notes({"bars: " + logit + "MLPs and other parts, full bar " + viz::number(full, 3)})));
 }
 
 /// Rows of the kind "part" add up to the logit but for the rounding error. Those of the kinds "source" and
 /// "neuron" add up to the part that is listed, those of the kind "layer" are sums of parts.
-Table table(const ViewContext& c) {
-  const auto n = numbers_of(c);
-  if (!n) return {};
-  const Attribution& a = *n->of;
+Table table(const ViewContext& c, const Numbers& n) {
+  const Attribution& a = *n.of;
   const std::string what = difference_column_prefix(c);
-  const auto& [sources, neurons] = n->split;
+  const auto& [sources, neurons] = std::tie(n.sources, n.neurons);
   const auto [layer, head, query, chosen] = c.selection;
   Table result{"kind", "part", key_column("layer"), key_column("head"), what + "logit"};
   result.ranked_by = what + "logit";
   if (sources) result.add_columns({key_column("source"), note_column("source token"), what + "weight"});
   if (neurons) result.add_columns({key_column("neuron"), what + "activation"});
   const auto known = [](bool is_known, int index) { return is_known ? std::optional(index) : std::nullopt; };
-  for (const Contribution& part : n->parts) {
-    const bool in_layer = part.layer >= 0, is_head = in_layer && part.col < a.n_head();
-    add_row(result, "part", part.name, known(in_layer, part.layer), known(is_head, part.col), part.value);
-  }
-  if (c.options[kAttributionList] == AttributionList::layers)
-    for (int i = 0; i < a.layers; ++i)
-      add_row(result, "layer", n->layer_names[i], i, std::nullopt, a.layer(i));
+  for (const auto& [ref, name, value, is_mlp] : n.parts)
+    add_row(result, "part", name, known(ref.layer >= 0, ref.layer), known(ref.head >= 0, ref.head), value);
+  for (const Row& row : n.rows)
+    if (row.id < 0) add_row(result, "layer", row.name, row.ref.layer, std::nullopt, row.value);
   if (sources) {
     const std::string name = head_name(layer, head);
     for (int key = 0; key < std::ssize(sources->parts); ++key)
@@ -174,7 +302,7 @@ Table table(const ViewContext& c) {
               sources->weights[key]);
     if (sources->edited)
       add_row(result, "source", "edits of the output of " + name, layer, head, sources->edits);
-    if (shows_unmatched(c, *n)) result.fact("only in the " + second_name(*c.run), sources->unmatched);
+    if (shows_unmatched(c, n)) result.fact("only in the " + second_name(*c.run), sources->unmatched);
   }
   if (neurons) {
     const std::string name = "L" + std::to_string(layer) + " MLP";
@@ -193,25 +321,36 @@ Table table(const ViewContext& c) {
   return result;
 }
 
+void declare(Content& it) {
+  const ViewContext& c = it.c;
+  const auto of = it.need(question_of(c));
+  if (it.lacks_counterpart() || !of) return;
+  const Numbers& n = it.keep(numbers_of(c, of));
+  it.title = "Logit of " + logit_words(c, of->token, of->against);
+  it.subtitle = subtitle_of(c, n);
+  it.place_facts = [&](Facts& facts, const Ref& ref) { say_part(facts, c, n, ref); };
+  it.choose = [&](const ViewContext& now, const Ref& ref) { return choose(now, n, ref); };
+  it.table = [&] { return table(c, n); };
+  it.body = beside(boxes(grids_of(c, n), may_be_left_out(list_of(c, n), "the list")));
+}
+
 }  // namespace attribution
 
 View attribution_view() {
   using namespace attribution;
-  View view = make_view(Group::output, "attribution", "Attribution",
-                        "what each head, MLP, bias and embedding adds to a logit or logit difference", build,
-                        facts, table);
-  view.options = {&kMeasuredToken, &kSubtractedToken, &kAttributionList, &kFirstContribution};
-  add_list(view, kAttributionRows, click, attribution_key);
+  View view =
+      make_view(Group::output, "attribution", "Attribution",
+                "what each head, MLP, bias and embedding adds to a logit or logit difference", declare);
+  view.options = {&kMeasuredToken, &kSubtractedToken, &kList, &kFirstRow};
+  view.has_list = true;
   view.shows_difference = true;
   view.needs = Capability::weights | Capability::mlp;
-  view.figure_size = attribution_size;
   view.caption = {true, true, true};
-  view.landmarks = {landmark("grid", kAttributionCell),
-                    {"head",
-                     [](const ViewContext& c, const Picture& p) {
-                       return around_cells(p, kAttributionCell, c.selection.layer, c.selection.head);
-                     }},
-                    landmark("list", kAttributionRow)};
+  view.landmarks = {
+      landmark("grid", kCell),
+      {"head", [](const ViewContext& c,
+                  const Picture& p) { return around_cells(p, kCell, c.selection.layer, c.selection.head); }},
+      landmark("list", kRow)};
   return view;
 }
 

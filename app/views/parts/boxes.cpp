@@ -47,7 +47,7 @@ Wish Grid::height(const ViewContext& c, float width) const {
   constexpr float kRows = 60;  // ems for many rows whose cells may have any shape
   const auto rows = static_cast<float>(map.cells.matrix.rows),
              cols = static_cast<float>(map.cells.matrix.cols);
-  const float em = c.font_size, around = kGridAbove * em;
+  const float em = c.font_size, around = (map.show_scale ? kGridAbove : 2) * em;
   const float cell = std::max(0.F, width - kGridBeside * em) / std::max(1.F, cols);
   const float good = map.stretch == 0 ? std::clamp(kRows / rows, kCellLeast, 2.4F) * em
                                       : std::min(cell, good_cell(map.cells.matrix.cols) * em);
@@ -149,7 +149,7 @@ void Grid::add_facts(Facts& facts, const ViewContext& c, const Picture& picture,
 
 std::optional<ViewActions> Grid::on(const ViewContext& c, const Picture&, const viz::Hit*,
                                     const Gesture& gesture) const {
-  if (gesture.kind != Gesture::Kind::key || !moves_heads) return std::nullopt;
+  if (gesture.kind != Gesture::Kind::key || !moves_heads || gesture.modifiers.shift) return std::nullopt;
   if (gesture.key == Key::home) return ViewActions{SelectHead{c.selection.layer, 0}};
   if (gesture.key == Key::end)
     return ViewActions{SelectHead{c.selection.layer, c.run->run->config.n_head - 1}};
@@ -157,11 +157,13 @@ std::optional<ViewActions> Grid::on(const ViewContext& c, const Picture&, const 
 }
 
 std::unique_ptr<Grid> grid_of_heads(const ViewContext& c, int role, std::vector<float> numbers,
-                                    std::string quantity, std::string unit) {
+                                    std::string quantity, std::string unit,
+                                    std::initializer_list<const char*> others) {
   const model::Config& config = c.run->run->config;
   std::vector<std::string> layers, heads;
   for (int layer = 0; layer < config.n_layer; ++layer) layers.push_back("L" + std::to_string(layer));
   for (int head = 0; head < config.n_head; ++head) heads.push_back("H" + std::to_string(head));
+  heads.insert(heads.end(), others.begin(), others.end());
   auto grid = std::make_unique<Grid>(c, role, std::move(numbers), std::move(layers), std::move(heads));
   viz::Heatmap& map = grid->map;
   const viz::ValueRange range = viz::value_range(map.cells.matrix);

@@ -60,10 +60,12 @@ class Grid final : public Box {
   viz::Rect area_;
 };
 
-/// A number for each head, [n_layer, n_head]: a row for each layer. Its scale is that of differences on the
-/// difference side, symmetric if numbers are negative, else it begins at 0.
+/// A number for each head, [n_layer, n_head], and for `others` in further columns: a row for each layer. Its
+/// scale is that of differences on the difference side, symmetric if numbers are negative, else it begins at
+/// 0.
 std::unique_ptr<Grid> grid_of_heads(const ViewContext& context, int role, std::vector<float> numbers,
-                                    std::string quantity, std::string unit = {});
+                                    std::string quantity, std::string unit = {},
+                                    std::initializer_list<const char*> others = {});
 
 /// The prompt as chips, each shaded by a number, with the scale. They show the line of the list's first row,
 /// or if the list is sorted, of the chosen token.
