@@ -453,7 +453,7 @@ View make_view(Group group, std::string_view id, std::string_view title, std::st
   view.scrolls = scrolls_in;
   view.table = [declare](const ViewContext& c) {
     const auto content = content_in(c, declare);
-    return content->message.empty() && content->table ? content->table() : Table();
+    return content->table ? content->table() : Table();
   };
   view.whole_height = [declare](const ViewContext& c) { return whole_height(*content_in(c, declare), c); };
   return view;

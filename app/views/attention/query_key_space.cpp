@@ -32,14 +32,6 @@ bool uses_list(const ViewContext& c) {
   return c.options[kText] == Text::list;
 }
 
-QueryKeySpaceOverList list_question(const ViewContext& c) {
-  return {over_list(c), c.selection.layer, c.selection.head};
-}
-Question question_of(const ViewContext& c) {
-  if (uses_list(c)) return list_question(c);
-  return QueryKeySpaceOf{c.selection.layer, c.selection.head};
-}
-
 /// The queries and keys of one prompt, or of many.
 struct Marks {
   std::shared_ptr<const QueryKeySpace> space;
@@ -49,19 +41,19 @@ struct Marks {
   /// The places of the queries, and of the keys.
   const std::vector<ListQueryKeySpace::Place>& places() const { return list ? list->places : prompt_places; }
 };
-std::optional<Marks> marks_of(const ViewContext& c) {
-  if (!c.run) {
-    if (!uses_list(c)) static_cast<void>(c.ask(QueryKeySpaceOf{c.selection.layer, c.selection.head}));
-    return std::nullopt;
-  }
+/// Nothing while there is no answer.
+std::optional<Marks> marks_of(Content& it) {
+  const ViewContext& c = it.c;
   Marks shown;
   if (uses_list(c)) {
-    shown.list = c.prompts ? c.ask(list_question(c)) : nullptr;
+    if (!c.prompts) it.message = no_list_words(c);
+    if (!c.prompts || !c.run) return std::nullopt;
+    shown.list = it.need(QueryKeySpaceOverList{over_list(c), c.selection.layer, c.selection.head});
     if (!shown.list) return std::nullopt;
     shown.space = {shown.list, &shown.list->space};
     return shown;
   }
-  shown.space = c.ask(QueryKeySpaceOf{c.selection.layer, c.selection.head});
+  shown.space = it.need(QueryKeySpaceOf{c.selection.layer, c.selection.head});
   if (!shown.space) return std::nullopt;
   for (int i = 0; i < shown.space->length; ++i) shown.prompt_places.push_back({0, i, c.run->run->tokens[i]});
   return shown;
@@ -136,7 +128,7 @@ std::string axis_title(const QueryKeySpace& space, std::size_t axis) {
 }
 
 /// The marks are the queries in the order of the places, then the keys.
-viz::ScatterChart chart_of(const ViewContext& c, const Marks& shown) {
+viz::ScatterChart chart_of(const ViewContext& c, const Marks& shown, const Fill& fill) {
   using Shape = viz::ScatterChart::Shape;
   const QueryKeySpace& space = *shown.space;
   viz::ScatterChart chart;
@@ -144,7 +136,6 @@ viz::ScatterChart chart_of(const ViewContext& c, const Marks& shown) {
   chart.x_title = axis_title(space, 0);
   chart.y_title = axis_title(space, 1);
   chart.role = kPlot;
-  const Fill fill = fill_of(c, shown);
   for (const bool key : {false, true}) {
     for (int i = 0; i < space.length; ++i) {
       const ListQueryKeySpace::Place& place = shown.places()[i];
@@ -163,39 +154,30 @@ viz::ScatterChart chart_of(const ViewContext& c, const Marks& shown) {
   return chart;
 }
 
-/// Leaves a line under the chart for the legend of colours.
-viz::Rect chart_area(const ViewContext& c) {
-  viz::Rect area = below_title(c);
-  if (coloring_of(c) != Coloring::kind) area.h -= style_of(c).line(style_of(c).small()) + style_of(c).unit();
-  return area;
-}
-
-/// Tokens that do not fit are left out.
-void paint_legend(Picture& picture, const ViewContext& c, const Marks& shown) {
-  const viz::Style style = style_of(c);
-  const viz::Rect area = below_title(c);
-  const float line = style.line(style.small()), u = style.unit(), y = area.bottom() - line / 2;
-  const Fill fill = fill_of(c, shown);
-  const auto paint_scale = [&](const char* title) {
-    viz::paint_color_scale_line(picture.scene, fill.scale, title, {area.x, y}, style);
-  };
-  if (fill.by == Coloring::position) paint_scale("position");
-  if (fill.by == Coloring::prompt) paint_scale("prompt");
-  if (fill.pattern) paint_scale("weight from the query");
-  if (fill.by != Coloring::token) return;
-  float x = area.x;
-  const auto add = [&](const std::string& words, viz::Color color) {
-    const float w = 2 * u + u + style.width(words, style.small());
-    if (x + w > area.right()) return;
-    picture.scene.add(viz::FillRect{{x, y - u, 2 * u, 2 * u}, color});
-    paint_note(picture, c, words, {x + 3 * u, y});
-    x += w + 3 * u;
-  };
-  for (int color = 0; color < std::ssize(fill.tokens); ++color)
-    add(label_of(c, fill.tokens[color]), viz::categorical(*c.theme, color));
+/// The colours in one line; null: the chart names them. Tokens that do not fit are left out.
+BoxPtr legend_of(const ViewContext& c, const Fill& fill) {
+  if (fill.by == Coloring::kind) return nullptr;
+  if (fill.by != Coloring::token)
+    return legend(fill.scale, fill.by == Coloring::position ? "position"
+                              : fill.by == Coloring::prompt ? "prompt"
+                                                            : "weight from the query");
   if (fill.tokens.empty())
-    paint_note(picture, c, uses_list(c) ? "no token occurs twice" : "no token of this prompt occurs twice",
-               {area.x, y}, area.w);
+    return notes({uses_list(c) ? "no token occurs twice" : "no token of this prompt occurs twice"});
+  constexpr float kLine = 1.1F;  // ems
+  return custom(
+      {0, 20}, {kLine, kLine, kLine}, [&fill](Picture& picture, const ViewContext& now, viz::Rect area) {
+        const viz::Style style = style_of(now);
+        const float u = style.unit(), y = area.center().y;
+        float x = area.x;
+        for (int color = 0; color < std::ssize(fill.tokens); ++color) {
+          const std::string words = label_of(now, fill.tokens[color]);
+          const float w = 3 * u + style.width(words, style.small());
+          if (x + w > area.right()) continue;
+          picture.scene.add(viz::FillRect{{x, y - u, 2 * u, 2 * u}, viz::categorical(*now.theme, color)});
+          paint_note(picture, now, words, {x + 3 * u, y});
+          x += w + 3 * u;
+        }
+      });
 }
 
 /// "62 % of the variance in this plane", after the name of the list.
@@ -209,52 +191,16 @@ std::string subtitle_of(const ViewContext& c, const Marks& shown) {
   return list_words(c, list.progress, list.prompts) + "; " + words;
 }
 
-Picture build(const ViewContext& c) {
-  const std::optional<Marks> shown = marks_of(c);
-  if (uses_list(c) && !c.prompts) return no_list(c);
-  if (auto words = waiting(c, question_of(c), shown.has_value())) return *words;
-  const QueryKeySpace& space = *shown->space;
-  if (!space.finite) return message(c, "this head has non-finite queries or keys");
-  if (space.length == 0) return message(c, list_words(c, shown->list->progress));
-  const viz::ScatterChart chart = chart_of(c, *shown);
-  const viz::ScatterLayout layout = viz::lay_out_scatter(chart, chart_area(c), style_of(c));
-  if (layout.frame.w < 8 * c.font_size || layout.frame.h < 6 * c.font_size)
-    return too_small(c, "for the points");
-  Picture picture = blank(c);
-  const int named = viz::paint_scatter(picture, chart, layout, style_of(c));
-  const std::int64_t all = std::ssize(chart.marks);
-  const std::string some =
-      named < all && !c.in_pane ? "; " + grouped(named) + " of " + grouped(all) + " named" : "";
-  paint_title(picture, c, "Queries and keys of " + head_title(c, c.selection.layer, c.selection.head),
-              subtitle_of(c, *shown) + some);
-  paint_legend(picture, c, *shown);
-  return picture;
-}
-
-/// The mark nearest to the mouse.
+/// A mark, and its place in the picture.
 struct Mark {
   bool key = false;
   ListQueryKeySpace::Place of;  ///< its prompt is only meaningful in a list
   viz::Point place;
 };
-std::optional<Mark> mark_at(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
-  const std::optional<Marks> shown = marks_of(c);
-  if (!shown || !shown->space->finite) return std::nullopt;
-  const int length = shown->space->length;
-  const viz::ScatterChart chart = chart_of(c, *shown);
-  const viz::ScatterLayout layout = viz::lay_out_scatter(chart, chart_area(c), style_of(c));
-  const viz::Region& region = region_of(picture, hit);
-  const int i =
-      viz::nearest_point(layout.places, region.cell_rect(hit.row, hit.col).center(), c.width + c.height);
-  if (i < 0) return std::nullopt;
-  const bool key = i >= length;
-  return Mark{key, shown->places()[key ? i - length : i], layout.places[i]};
-}
 
 /// "with key 1 “·robot”: score 3.93, weight 0.74".
-std::string score_words(const ViewContext& c, int query, int key, const std::string& with) {
-  const auto stages = current_stages(c);
-  if (!stages) return "";
+std::string score_words(const Stages* stages, int query, int key, const std::string& with) {
+  if (stages == nullptr) return "";
   const std::string words = "with " + with + ": score " + exact(stages->matrix(Stage::scaled).at(query, key));
   if (stages->masked(query, key)) return words + ", masked";
   return words + ", weight " + exact(stages->matrix(Stage::pattern).at(query, key));
@@ -270,10 +216,8 @@ std::string opening_words(const ViewContext& c, const ListQueryKeySpace& list, s
   return words + (place != list.places.end() && place->prompt == prompt ? "…" : "");
 }
 
-Table table(const ViewContext& c) {
-  const std::optional<Marks> shown = marks_of(c);
-  if (!shown) return {};
-  const QueryKeySpace& space = *shown->space;
+Table table(const ViewContext& c, const Marks& shown) {
+  const QueryKeySpace& space = *shown.space;
   Table result{key_column("prompt"), "kind",        key_column("position"),
                note_column("token"), "direction 1", "direction 2"};
   if (!uses_list(c)) result.columns.erase(result.columns.begin());
@@ -282,7 +226,7 @@ Table table(const ViewContext& c) {
     result.fact("direction " + std::to_string(i + 1) + "'s share of the variance", space.shares[i]);
   for (const bool key : {false, true}) {
     for (int i = 0; i < space.length; ++i) {
-      const ListQueryKeySpace::Place& place = shown->places()[i];
+      const ListQueryKeySpace::Place& place = shown.places()[i];
       const auto [x, y] = space.at(key, i);
       TableRow row;
       if (uses_list(c)) add_cells(row, place.prompt + 1);
@@ -305,61 +249,93 @@ ViewActions chosen(const ViewContext& c, const Mark& at) {
   return {SelectQuery{c.run->run->length() - 1}, SelectKey{position}};
 }
 
-ViewActions click(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
-  const auto at = mark_at(c, picture, hit);
-  return at ? chosen(c, *at) : ViewActions{};
-}
-
-Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
-  Facts facts;
-  const auto at = mark_at(c, picture, hit);
-  if (!at) return facts;
+/// `stages`: of the head; null: not there yet.
+void add_mark(Facts& facts, const ViewContext& c, const Marks& shown, const Mark& at, const Stages* stages) {
   const float r = 2.5F * style_of(c).unit();
-  facts.overlay.add(
-      viz::StrokeRect{{at->place.x - r, at->place.y - r, 2 * r, 2 * r}, c.theme->text, 1.5F, r});
-  const std::string kind = at->key ? "key " : "query ";
+  facts.overlay.add(viz::StrokeRect{{at.place.x - r, at.place.y - r, 2 * r, 2 * r}, c.theme->text, 1.5F, r});
+  const std::string kind = at.key ? "key " : "query ";
+  const int position = at.of.position;
   if (uses_list(c)) {
-    facts.say(kind + std::to_string(at->of.position) + " “" + label_of(c, at->of.id) + "”");
-    facts.say(opening_words(c, *c.ask(list_question(c)), at->of.prompt));
+    facts.say(kind + std::to_string(position) + " “" + label_of(c, at.of.id) + "”");
+    facts.say(opening_words(c, *shown.list, at.of.prompt));
     facts.commands.push_back(
-        {"Show prompt " + grouped(static_cast<std::int64_t>(at->of.prompt) + 1), chosen(c, *at)});
+        {"Show prompt " + grouped(static_cast<std::int64_t>(at.of.prompt) + 1), chosen(c, at)});
   } else {
     const PromptTokens& tokens = c.run->tokens;
-    facts.say(kind + token_name(tokens, at->of.position));
-    if (at->key) {
-      facts.say(score_words(c, c.selection.query, at->of.position,
-                            "query " + token_name(tokens, c.selection.query)));
-    } else if (c.selection.key >= 0) {
+    facts.say(kind + token_name(tokens, position));
+    if (at.key)
       facts.say(
-          score_words(c, at->of.position, c.selection.key, "key " + token_name(tokens, c.selection.key)));
-    }
-    facts.commands.push_back(choose_query(c, at->of.position));
-    add_choice_of_key(facts.commands, c, at->of.position, c.selection.query);
+          score_words(stages, c.selection.query, position, "query " + token_name(tokens, c.selection.query)));
+    else if (c.selection.key >= 0)
+      facts.say(score_words(stages, position, c.selection.key, "key " + token_name(tokens, c.selection.key)));
+    facts.commands.push_back(choose_query(c, position));
+    add_choice_of_key(facts.commands, c, position, c.selection.query);
   }
-  add_copies_of_token(facts, c, at->of.id);
-  return facts;
+  add_copies_of_token(facts, c, at.of.id);
+}
+
+void declare(Content& it) {
+  const ViewContext& c = it.c;
+  const auto marks = marks_of(it);
+  if (!marks) return;
+  const Marks& shown = it.keep(*marks);
+  const QueryKeySpace& space = *shown.space;
+  if (!space.finite) it.message = "this head has non-finite queries or keys";
+  if (space.length == 0) it.message = list_words(c, shown.list->progress);
+  it.table = [&] { return table(c, shown); };
+  if (!it.message.empty()) return;
+  const Fill& fill = it.keep(fill_of(c, shown));
+  const viz::ScatterChart& chart = it.keep(chart_of(c, shown, fill));
+  const auto stages = uses_list(c) ? nullptr : current_stages(c);
+  const auto layout = std::make_shared<viz::ScatterLayout>();
+  it.title = "Queries and keys of " + head_title(c, c.selection.layer, c.selection.head);
+  it.says_difference = true;
+  it.subtitle = subtitle_of(c, shown);
+  const auto mark_at = [&shown, layout](const Picture& picture, const viz::Hit& hit) -> std::optional<Mark> {
+    const viz::Region& region = region_of(picture, hit);
+    const int length = shown.space->length,
+              i = viz::nearest_point(layout->places, region.cell_rect(hit.row, hit.col).center(),
+                                     picture.scene.width + picture.scene.height);
+    if (region.role != kPlot || i < 0) return std::nullopt;
+    const bool key = i >= length;
+    return Mark{key, shown.places()[key ? i - length : i], layout->places[i]};
+  };
+  it.facts = [&c, &shown, stages, mark_at](Facts& facts, const ViewContext&, const Picture& picture,
+                                           const viz::Hit& hit) {
+    if (const auto at = mark_at(picture, hit)) add_mark(facts, c, shown, *at, stages.get());
+  };
+  it.on = [mark_at](const ViewContext& now, const Picture& picture, const viz::Hit* hit,
+                    const Gesture& gesture) -> std::optional<ViewActions> {
+    const bool clicks = gesture.kind == Gesture::Kind::click && hit != nullptr;
+    const auto at = clicks ? mark_at(picture, *hit) : std::nullopt;
+    return at ? std::optional(chosen(now, *at)) : std::nullopt;
+  };
+  const auto height = [](float width) { return Wish{8, width < 45 ? 0.9F * width : 0.62F * width}; };
+  it.body = rows(boxes(custom({10, 60}, height,
+                              [&chart, layout](Picture& picture, const ViewContext& now, viz::Rect area) {
+                                *layout = viz::lay_out_scatter(chart, area, style_of(now));
+                                viz::paint_scatter(picture, chart, *layout, style_of(now));
+                              }),
+                       legend_of(c, fill)));
 }
 
 }  // namespace query_key_space
 
 View query_key_space_view() {
   using namespace query_key_space;
-  View view =
-      make_view(Group::attention, "query_key_space", "Query-key space",
-                "queries and keys of one head as points, projected onto their two principal directions",
-                build, facts, table);
+  View view = make_view(
+      Group::attention, "query_key_space", "Query-key space",
+      "queries and keys of one head as points, projected onto their two principal directions", declare);
   view.over_list = &kText;
   view.over_list_value = static_cast<int>(Text::list);
   view.of_model = uses_list;
   view.shows_parts = true;
   view.options = {&kText, &kColoring};
-  add_gestures(view, click);
   view.caption = {true, true, true};
   view.uses = [](const ViewContext& c, const OptionSpec& option) {
     return &option != &kColoring || coloring_of(c) != Coloring::kind;
   };
   view.landmarks = {landmark("plot", kPlot)};
-  view.print_shape = [](const ViewContext& c) { return is_column_wide(c) ? 0.95F : 0.7F; };
   return view;
 }
 
