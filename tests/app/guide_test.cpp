@@ -264,6 +264,8 @@ TEST_F(TheGuide, HasTheColumnsAndFactsOfEveryView) {
   };
   std::vector<Shown> shown{
       {of_many, "heads"},
+      {one, "positions", {{"positions-show", "cosines"}}},
+      {one, "positions", {{"positions-show", "shift"}}},
       {one, "heatmap", {{"cell-values", "values"}}},
       {one, "heatmap", {{"cell-values", "rollout"}}},
       {one, "query", {{"strips", "products"}}},

@@ -16,7 +16,7 @@ class PicturesInTheWindow : public CoreTest {
   const PlacedPicture& placed(std::string_view id) { return picture(core_.window(), id); }
 
   std::vector<int> dimensions() const {
-    return std::get<std::vector<int>>(core_.state().options.value(*find_option("dimensions")));
+    return std::get<std::vector<int>>(core_.state().options.value(*find_option("curves")));
   }
   /// The dimensions whose curves are drawn.
   std::vector<int> drawn_dimensions() {
@@ -79,7 +79,7 @@ TEST_F(PicturesInTheWindow, DimensionsAreTyped) {
   shown();
   press(core_, Key::d, {.alt = true}, 'd');  // the field shows the value set by keys
   std::string text;
-  for (const int d : readable) text += (text.empty() ? "" : ",") + std::to_string((d + 4) % config.n_embd);
+  for (const int d : readable) text += (text.empty() ? "" : ",") + std::to_string((d + 2) % config.n_embd);
   EXPECT_EQ(core_.state().option_text.edit.text, text);
 }
 

@@ -73,7 +73,7 @@ TEST_F(WindowTest, NothingIsLostOfWhatComesBetweenTwoFrames) {
   apply_and_show(core, ShowView{"positions"});
   const auto first = core.snapshot().model->readable_dimensions;
   for (int i = 0; i < 2; ++i) press(core, Key::d, {.alt = true}, 'd');
-  const auto second = value<std::vector<int>>(core, "dimensions");
+  const auto second = value<std::vector<int>>(core, "curves");
   ASSERT_EQ(second.size(), first.size());
   EXPECT_EQ(second.front(), first.front() + 2 * static_cast<int>(first.size()));
 }

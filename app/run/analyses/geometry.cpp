@@ -170,7 +170,7 @@ float sinusoidal_value(int position, int dimension, int dimensions) {
 
 std::vector<int> readable_dimensions(std::span<const float> learned, int positions, int dimensions) {
   std::vector<int> chosen;
-  for (const double periods : {4.0, 2.0, 1.0, 0.5}) {
+  for (const double periods : {1.0, 0.125}) {
     int best = -1;
     double best_distance = 0, best_smoothness = 0;
     for (int d = 0; d < dimensions; ++d) {

@@ -14,9 +14,9 @@ namespace headscope::app {
 /// PE(pos, 2i) = sin(pos / 10000^(2i/d)), PE(pos, 2i+1) = cos of the same. It is not GPT-2's, which is
 /// learned.
 std::vector<float> sinusoidal_encoding(int positions, int dimensions);
-/// Up to four dimensions, in ascending order, whose curves are readable over all positions: about 4, 2, 1 and
-/// 1/2 periods of the sinusoids. Of the candidates, those where `learned` ([positions, dimensions] row-major)
-/// is smoothest.
+/// Up to two dimensions, in ascending order, whose curves are readable over all positions: about one period of
+/// the sinusoids and an eighth of one. Of the candidates, those where `learned` ([positions, dimensions]
+/// row-major) is smoothest.
 std::vector<int> readable_dimensions(std::span<const float> learned, int positions, int dimensions);
 /// Radians from one position to the next in a dimension: 1 / 10000^(2i/d) for both dimensions of the i-th
 /// pair.

@@ -1,139 +1,392 @@
+#include <array>
+#include <ranges>
+
 #include "app/run/analyses/geometry.h"
+#include "app/run/analyses/parameters.h"
 #include "app/views/parts/encoding_panels.h"
 #include "app/views/parts/parts.h"
+#include "viz/charts/curves.h"
 
 namespace headscope::app {
 namespace positions {
 
-constexpr double kOutliers = 0.002;  // fraction of values allowed beyond the colour scale
+constexpr int kErrors = kEncodingCurves + 1;  // role of the region with a column for each k
+constexpr double kOutliers = 0.002;           // fraction of values allowed beyond the colour scale
+constexpr double kMaxError = 2;  // larger ones are clipped: a guess twice as long as e itself is useless
+constexpr std::size_t kMaxCurves = 6;  // more colours would not be distinguishable
 
-const auto kDimensions = list_option(
-    "dimensions", "Dimensions",
-    "dimensions drawn as curves (auto: four whose sinusoids have from four periods down to half a period "
-    "over the context)",
-    "curves of {dimension}", "auto");
+enum class Shown { encodings, cosines, shift };
+const auto kShown = choice_option<Shown>(
+    "positions-show", "Show", "",
+    "the encodings, the cosine of every two positions, or how well one linear map shifts them all",
+    {{"encodings", "Encodings", "Position embeddings and sinusoids, a row for each dimension"},
+     {"cosines", "Cosines", "Cosine similarity of every two position vectors", "cosines"},
+     {"shift", "Shift", "One linear map from every position to the next, and its error", "shift"}});
 
+bool has_maps(const Options& options) {
+  return options[kShown] != Shown::shift;
+}
+const auto kCurves = list_option(
+    "curves", "Curves",
+    "rows of the maps drawn as curves: dimensions, or positions of cosines (auto: dimensions whose sinusoids "
+    "have one period and an eighth of one, or three positions, evenly spaced)",
+    "curves of {row}", "auto", {.applies = has_maps});
 const auto kEncodingZoom =
-    gesture_option("encoding-zoom", "Zoom", "only dimensions D to D and positions P to P (ends excluded)",
-                   Zoom{}, 0, 0, "all", {.phrase = "dimensions {}, positions {}"});
+    gesture_option("encoding-zoom", "Zoom", "only rows R to R and positions P to P (ends excluded)", Zoom{},
+                   0, 0, "all", {.phrase = "rows {}, positions {}", .applies = has_maps});
 
-viz::Matrix by_dimension(std::span<const float> values, const model::Config& config) {
-  return viz::Matrix::row_major(values, config.n_ctx, config.n_embd).transposed();
+// ---- maps of encodings or cosines ----
+
+bool shows_cosines(const ViewContext& c) {
+  return c.options[kShown] == Shown::cosines;
+}
+/// Dimensions or positions: the rows of both maps.
+int rows_of(const ViewContext& c) {
+  return shows_cosines(c) ? c.run->run->config.n_ctx : c.run->run->config.n_embd;
+}
+std::string row_name(const ViewContext& c, int row) {
+  return (shows_cosines(c) ? "position " : "dimension ") + std::to_string(row);
+}
+Zoom zoom_of(const ViewContext& c) {
+  return part_of(c.options[kEncodingZoom], rows_of(c), c.run->run->config.n_ctx);
 }
 
-/// The dimensions drawn as curves: the chosen ones that the model has.
-std::vector<int> shown_dimensions(const ViewContext& c) {
-  const model::Config& config = c.run->run->config;
-  std::vector<int> dimensions = c.options[kDimensions];
-  if (dimensions.empty()) return c.run->model->readable_dimensions;
-  std::erase_if(dimensions, [&](int d) { return d >= config.n_embd; });
-  return dimensions.empty() ? c.run->model->readable_dimensions : dimensions;
+/// The rows drawn as curves: the chosen ones that the model has, or readable ones.
+std::vector<int> curves_of(const ViewContext& c) {
+  const int rows = rows_of(c);
+  std::vector<int> curves = c.options[kCurves];
+  std::erase_if(curves, [&](int row) { return row >= rows; });
+  if (!curves.empty()) return curves;
+  if (!shows_cosines(c)) return c.run->model->readable_dimensions;
+  curves = {rows / 6, rows / 2, 5 * rows / 6};
+  curves.erase(std::unique(curves.begin(), curves.end()), curves.end());
+  return curves;
 }
 
-int dimensions_of(const ViewContext& c) {
-  return c.run->run->config.n_embd;
-}
-
-/// Moves all curves by as many dimensions as there are curves.
-ViewActions step(const ViewContext& c, int by) {
-  if (!c.run) return {};
-  const int count = dimensions_of(c);
-  std::vector<int> dimensions = shown_dimensions(c);
-  by *= static_cast<int>(dimensions.size());
-  for (int& d : dimensions) d = ((d + by) % count + count) % count;
-  return {SetOption{&kDimensions, dimensions}};
-}
-
-constexpr EncodingView kEncodings{
-    .curves = kDimensions,
-    .zoom = kEncodingZoom,
-    .row = "dimension",
-    .whole = "Show the whole encodings",
-    .rows = dimensions_of,
-    .shown = shown_dimensions,
-    .step = step,
+/// The numbers of both maps: a row for each dimension or position, a column for each position.
+struct Maps {
+  std::shared_ptr<const void> held;  ///< what the matrices point to
+  std::array<viz::Matrix, 2> of;     ///< [Encoding]
 };
 
-Picture build(const ViewContext& c) {
-  if (auto words = waiting(c)) return *words;
+/// Nothing while there is no answer; the content says why.
+std::optional<Maps> maps_of(Content& it) {
+  const ViewContext& c = it.c;
+  if (shows_cosines(c)) {
+    const auto cosines = it.need(CosinesOfPositions{});
+    if (!cosines) return std::nullopt;
+    return Maps{cosines, {cosines->matrix(true), cosines->matrix(false)}};
+  }
+  if (!c.run) return std::nullopt;
   const model::Config& config = c.run->run->config;
-  Picture picture = blank(c);
-  const viz::Rect area = paint_title(
-      picture, c, "Positional encoding",
-      std::to_string(config.n_ctx) + " positions × " + std::to_string(config.n_embd) + " dimensions");
-  const std::vector<float> encoding = sinusoidal_encoding(config.n_ctx, config.n_embd);
-  const viz::Matrix learned = by_dimension(c.run->model->transformer->position_embedding(), config);
-  // A few dimensions have values far above all others, which would leave the rest without colour.
-  const viz::ColorScale scale = viz::robust_scale(learned, kOutliers, viz::value_range(learned.transposed()));
-  if (!paint_encodings(picture, c,
-                       {{kLearned, kLearnedTitle, learned_note(c), learned, scale, {}},
-                        {kSinusoidal, kSinusoidalTitle, kSinusoidalNote, by_dimension(encoding, config),
-                         viz::diverging_scale(1), sinusoid_formula(config.n_embd)}},
-                       {"dimension", "dim.", shown_dimensions(c), 0, 0, shown_part(kEncodings, c),
-                        viz::Pooling::row_pairs},
-                       area))
-    return too_small(c, "for the encodings");
-  return picture;
+  const auto by_dimension = [&](std::span<const float> values) {
+    return viz::Matrix::row_major(values, config.n_ctx, config.n_embd).transposed();
+  };
+  const auto sinusoids =
+      std::make_shared<const std::vector<float>>(sinusoidal_encoding(config.n_ctx, config.n_embd));
+  return Maps{sinusoids,
+              {by_dimension(c.run->model->transformer->position_embedding()), by_dimension(*sinusoids)}};
 }
 
-float value_of(const ViewContext& c, int encoding, int position, int dimension) {
-  const int n_embd = dimensions_of(c);
-  if (encoding == kSinusoidal) return sinusoidal_value(position, dimension, n_embd);
-  const auto row = static_cast<std::size_t>(position) * static_cast<std::size_t>(n_embd);
-  return c.run->model->transformer->position_embedding()[row + static_cast<std::size_t>(dimension)];
+std::unique_ptr<EncodingPanels> panels_of(const ViewContext& c, const Maps& maps) {
+  auto box = std::make_unique<EncodingPanels>();
+  auto& [learned, sinusoidal] = box->panels;
+  const bool cosines = shows_cosines(c);
+  for (const int encoding : {kLearned, kSinusoidal}) {
+    viz::HeatmapCells& cells = box->panels[encoding].cells;
+    cells.matrix = maps.of[encoding];
+    cells.scale = viz::diverging_scale(1);
+    cells.pooling = cosines ? viz::Pooling::mean : viz::Pooling::row_pairs;
+  }
+  const auto bundled = c.ask(IsBundledModel{});
+  learned.note = bundled && bundled->yes ? "wpe.weight; began as sinusoids" : "wpe.weight";
+  sinusoidal.note = kSinusoidalNote;
+  box->curves = curves_of(c);
+  const Zoom zoom = zoom_of(c);
+  box->zoom = {zoom.row, zoom.col, zoom.rows, zoom.cols};
+  box->length = c.run->tokens.was_empty ? 0 : c.run->run->length();
+  box->square = cosines;
+  box->row_title = cosines ? "position" : "dimension";
+  box->value_title = cosines ? "cosine" : "value";
+  box->curves_title = cosines ? "cosine with pos." : "value of dim.";
+  const viz::ValueRange range = viz::value_range(maps.of[kLearned]);
+  const int d_model = c.run->run->config.n_embd;
+  if (cosines) {
+    const std::string d = std::to_string(d_model);
+    sinusoidal.formula = "at distance k: 2/" + d + " · Σ cos(k / 10000" + viz::superscript("2i/" + d) + ")";
+    const float lowest = std::min(range.low, viz::value_range(maps.of[kSinusoidal]).low);
+    box->low = std::min(0.0, 1.1 * static_cast<double>(lowest)), box->high = 1.05;
+  } else {
+    sinusoidal.formula = sinusoid_formula(d_model);
+    // A few dimensions have values far above all others, which would leave the rest without colour.
+    learned.cells.scale = viz::robust_scale(maps.of[kLearned], kOutliers, range);
+  }
+  return box;
 }
 
-/// The chosen dimensions of both encodings, a row for each position.
-Table table(const ViewContext& c) {
-  if (!c.run) return {};
-  const std::vector<int> dimensions = shown_dimensions(c);
+/// The rows drawn as curves, a line for each position: "learned 8", of cosines "learned with 8".
+Table table(const ViewContext& c, const Maps& maps) {
+  const std::vector<int> curves = curves_of(c);
   Table result{key_column("position")};
-  for (const char* name : {"learned ", "sinusoidal "})
-    for (const int d : dimensions) result.columns.emplace_back(name + std::to_string(d));
-  for (int position = 0; position < c.run->run->config.n_ctx; ++position) {
-    TableRow row{cell_of(position)};
-    for (const int encoding : {kLearned, kSinusoidal})
-      for (const int d : dimensions) add_cells(row, value_of(c, encoding, position, d));
-    result.add(std::move(row));
+  for (const std::string name : {"learned ", "sinusoidal "})
+    for (const int row : curves)
+      result.columns.emplace_back(name + (shows_cosines(c) ? "with " : "") + std::to_string(row));
+  for (int position = 0; position < maps.of[kLearned].cols; ++position) {
+    TableRow cells{cell_of(position)};
+    for (const viz::Matrix& map : maps.of)
+      for (const int row : curves) add_cells(cells, map.at(row, position));
+    result.add(std::move(cells));
   }
   return result;
 }
 
-Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
-  const viz::Region& region = region_of(picture, hit);
-  const bool curve = region.role == kEncodingCurves;
-  if (!c.run || hit.col >= c.run->run->config.n_ctx || (!curve && hit.row >= dimensions_of(c))) return {};
-  Facts facts{.overlay = encoding_cross(c, picture, hit)};
-  facts.commands = encoding_menu(kEncodings, c, curve ? -1 : hit.row);
-  facts.say(position_words(c, hit.col));
-  if (curve) {
-    const std::vector<int> curves = shown_dimensions(c);
-    const std::string name = region.id == kLearned ? "learned" : "sinusoidal";
-    for (const int d : curves)
-      facts.number(name + " dimension " + std::to_string(d) + ":", value_of(c, region.id, hit.col, d),
-                   d == curves.back() ? Fact::Location::both : Fact::Location::tooltip);
-  } else {
-    facts.say("dimension " + std::to_string(hit.row));
-    add_both(facts, value_of(c, kLearned, hit.col, hit.row), value_of(c, kSinusoidal, hit.col, hit.row));
+/// Toggles a curve. At least one stays, and at most as many as are distinguishable.
+ViewActions curve_toggled(const ViewContext& c, int row) {
+  std::vector<int> curves = curves_of(c);
+  const auto found = std::ranges::find(curves, row);
+  if (found == curves.end()) {
+    if (curves.size() >= kMaxCurves) curves.erase(curves.begin());
+    curves.push_back(row);
+  } else if (curves.size() > 1) {
+    curves.erase(found);
   }
-  return facts;
+  return {SetOption{&kCurves, curves}};
+}
+
+/// The curves of the next rows, after the last row those of the first ones.
+ViewActions step(const ViewContext& c, int by) {
+  if (!c.run || !has_maps(c.options)) return {};
+  std::vector<int> curves = curves_of(c);
+  const int rows = rows_of(c);
+  by *= shows_cosines(c) ? 1 : static_cast<int>(curves.size());
+  for (int& row : curves) row = ((row + by) % rows + rows) % rows;
+  return {SetOption{&kCurves, curves}};
+}
+
+ViewActions zoomed(const ViewContext& c, int which) {
+  if (!c.run || !has_maps(c.options)) return {};
+  const int rows = rows_of(c), cols = c.run->run->config.n_ctx;
+  const Zoom now = zoom_of(c);
+  return zoom_about_cell(kEncodingZoom, c.options, rows, cols, now.row + (now.rows > 0 ? now.rows : rows) / 2,
+                         now.col + (now.cols > 0 ? now.cols : cols) / 2, which < 2 ? 1.5 : 1 / 1.5);
+}
+
+std::vector<MenuLine> menu(const ViewContext& c) {
+  std::vector<MenuLine> lines;
+  if (has_maps(c.options)) add_whole(lines, "Show the whole maps", kEncodingZoom, c.options);
+  return lines;
+}
+
+void add_facts(Facts& facts, const ViewContext& c, const Maps& maps, const viz::Region& region,
+               const viz::Hit& hit) {
+  const std::vector<int> curves = curves_of(c);
+  facts.commands = menu(c);
+  facts.say(position_words(c, hit.col));
+  if (region.role == kEncodingCurves) {
+    const std::string which = region.id == kLearned ? "learned " : "sinusoidal ";
+    for (const int row : curves)
+      facts.number(which + (shows_cosines(c) ? "with " : "") + row_name(c, row) + ":",
+                   maps.of[region.id].at(row, hit.col),
+                   row == curves.back() ? Fact::Location::both : Fact::Location::tooltip);
+    return;
+  }
+  facts.say(shows_cosines(c) ? "with " + position_words(c, hit.row) : row_name(c, hit.row));
+  if (shows_cosines(c))
+    facts.say("distance " + std::to_string(std::abs(hit.col - hit.row)), Fact::Location::tooltip);
+  facts.number("learned", maps.of[kLearned].at(hit.row, hit.col));
+  facts.number("sinusoidal", maps.of[kSinusoidal].at(hit.row, hit.col));
+  facts.said.back().unit = "(not GPT-2's)";
+  const bool drawn = std::ranges::count(curves, hit.row) > 0;
+  if (!drawn || curves.size() > 1)
+    facts.commands.push_back({(drawn ? "Hide the curve of " : "Show the curve of ") + row_name(c, hit.row),
+                              curve_toggled(c, hit.row)});
+}
+
+/// Clicks toggle curves; arrows take other curves, or move the maps when they are zoomed.
+std::optional<ViewActions> on(const ViewContext& c, const Picture& picture, const viz::Hit* hit,
+                              const Gesture& gesture) {
+  if (gesture.kind == Gesture::Kind::key) {
+    if (zoom_of(c) != Zoom{})
+      return zoom_keys(kEncodingZoom, c.options, rows_of(c), c.run->run->config.n_ctx, gesture.key);
+    return gesture.key == Key::left ? step(c, -1) : gesture.key == Key::right ? step(c, 1) : ViewActions{};
+  }
+  if (!hit || region_of(picture, *hit).role != kEncodingMap) return std::nullopt;
+  if (gesture.kind == Gesture::Kind::click) return curve_toggled(c, hit->row);
+  return zoom_gesture(kEncodingZoom, c.options, region_of(picture, *hit), gesture);
+}
+
+void declare_maps(Content& it) {
+  const ViewContext& c = it.c;
+  const auto made = maps_of(it);
+  if (!made) return;
+  const Maps& maps = it.keep(*made);
+  const model::Config& config = c.run->run->config;
+  const std::string n = std::to_string(config.n_ctx), d = std::to_string(config.n_embd);
+  it.title = shows_cosines(c) ? "Cosine similarity of all pairs of positions" : "Positional encoding";
+  it.subtitle = shows_cosines(c) ? n + " × " + n + " pairs, in " + d + " dimensions"
+                                 : n + " positions × " + d + " dimensions";
+  it.body = panels_of(c, maps);
+  it.table = [&] { return table(c, maps); };
+  it.facts = [&](Facts& facts, const ViewContext& now, const Picture& picture, const viz::Hit& hit) {
+    add_facts(facts, now, maps, region_of(picture, hit), hit);
+  };
+  it.on = on;
+}
+
+// ---- the linear map from each position to the next ----
+
+/// One way to predict e(t+k) from e(t), whose errors are a curve.
+struct Method {
+  const char* name;   ///< label of its curve
+  const char* words;  ///< in the table
+  const std::vector<float> PositionShift::*errors;
+};
+constexpr std::array<Method, 4> kMethods{{
+    {"sinusoidal", "sinusoidal, T exact", &PositionShift::sinusoidal},
+    {"learned", "learned, T fitted to all t", &PositionShift::learned},
+    {"unseen", "learned at odd t, T fitted to even t", &PositionShift::unseen},
+    {"no map", "learned, T = identity", &PositionShift::stay},
+}};
+
+/// Whether the fitted map can be exact, so that its error is rounding at every k.
+bool fits_exactly(const ViewContext& c, const PositionShift& shift) {
+  return shift.pairs <= c.run->run->config.n_embd;
+}
+
+viz::CurveChart chart_of(const ViewContext& c, const PositionShift& shift) {
+  viz::CurveChart chart;
+  chart.count = shift.steps + 1;
+  chart.role = kErrors;
+  chart.high = 1e-6;
+  for (int i = 0; i < std::ssize(kMethods); ++i) {
+    const std::vector<float>& errors = shift.*kMethods[i].errors;
+    const bool rounds = kMethods[i].errors == &PositionShift::learned && fits_exactly(c, shift);
+    chart.curves.push_back({viz::Matrix::row(errors),
+                            std::string(kMethods[i].name) + (rounds ? ": rounding" : ""),
+                            viz::categorical(*c.theme, i), i});
+    for (const float error : errors)
+      if (std::isfinite(error)) chart.high = std::max(chart.high, 1.08 * static_cast<double>(error));
+  }
+  chart.high = std::min(kMaxError, chart.high);
+  chart.low = -0.03 * chart.high;  // a curve along 0 is seen above the frame
+  return chart;
+}
+
+void paint_chart(Picture& picture, const ViewContext& c, const viz::CurveChart& chart, viz::Rect area) {
+  const viz::Style style = style_of(c);
+  const float above = 3 * style.unit(), left = style.width("0.00", style.small()) + above;
+  const viz::Rect plot{style.snapped(area.x + left), style.snapped(area.y + above),
+                       std::floor(area.w - left - viz::curve_labels_width(chart, style)),
+                       std::floor(area.h - above - viz::column_numbers_height(style))};
+  viz::paint_column_numbers(picture.scene, viz::paint_curves(picture, chart, plot, style),
+                            "k, positions ahead", style);
+}
+
+/// About the two maps, and the errors one position ahead, which the chart may not tell from 0.
+std::vector<std::string> words_of(const ViewContext& c, const PositionShift& shift) {
+  const std::string d = std::to_string(c.run->run->config.n_embd);
+  std::vector<std::string> words{
+      "Sinusoids: T turns each pair (2i, 2i+1) by 1 / 10000" + viz::superscript("2i/" + d) +
+          ", so e(t+k) = T" + viz::superscript("k") + " e(t) but for rounding.",
+      "Learned: T is the " + d + " × " + d + " least-squares map from e(t) to e(t+1), fitted to " +
+          std::to_string(shift.pairs) + " pairs."};
+  if (fits_exactly(c, shift))
+    words[1] +=
+        " So few can be fitted exactly: what grows with k is rounding. Unseen positions are the real test.";
+  if (shift.learned.size() < 2) return words;
+  std::string& first = words.emplace_back("k = 1:");
+  for (const Method& method : kMethods)
+    first += " " + std::string(method.name) + " " +
+             viz::number(static_cast<double>((shift.*method.errors)[1]), 3) + ",";
+  first.pop_back();
+  return words;
+}
+
+Table table(const PositionShift& shift) {
+  Table result{key_column("k")};
+  for (const Method& method : kMethods) result.columns.emplace_back(method.words);
+  for (std::size_t k = 0; k < shift.learned.size(); ++k)
+    add_row(result, k, kMethods | std::views::transform([&](const Method& method) {
+                         return (shift.*method.errors)[k];
+                       }));
+  return result;
+}
+
+void add_facts(Facts& facts, const ViewContext& c, const PositionShift& shift, const viz::Region& region,
+               int k) {
+  if (k >= std::ssize(shift.learned)) return;
+  const float x = region.cell_rect(0, k).center().x;
+  facts.overlay.add(viz::Segments{{{x, region.rect.y}, {x, region.rect.bottom()}}, c.theme->text_muted, 1});
+  facts.say(counted(k, "position") + " ahead");
+  for (const Method& method : kMethods) {
+    const float error = (shift.*method.errors)[k];
+    facts.number(std::string(method.words) + ":", error, Fact::Location::tooltip);
+    facts.said.back().copied.clear();
+    facts.number(std::string(method.name), error, Fact::Location::status);
+  }
+}
+
+void declare_shift(Content& it) {
+  const ViewContext& c = it.c;
+  const auto answer = it.need(ShiftOfPositions{});
+  if (!answer) return;
+  const PositionShift& shift = *it.keep(answer);
+  if (shift.steps < 1) it.message = "a single position has no next one";
+  const auto done = static_cast<int>(shift.learned.size()) - 1;
+  it.title = "From e(t) to e(t+k) by one map T";
+  it.subtitle = (done < shift.steps ? "computing… k up to " : "error, k up to ") + std::to_string(done);
+  const viz::CurveChart& chart = it.keep(chart_of(c, shift));
+  const std::string error = "√(Σ |T" + viz::superscript("k") + " e(t) − e(t+k)|² / Σ |e(t+k)|²)" +
+                            (chart.high < kMaxError ? "" : "; arrow: beyond " + viz::number(kMaxError, 2));
+  // In a paper, the text around the figure explains it.
+  it.body = rows(boxes(c.printed ? nullptr : notes(words_of(c, shift)), notes({error}),
+                       custom(
+                           {15, 60},
+                           [](float w) {
+                             return Wish{8, 0.6F * w};
+                           },
+                           [&](Picture& picture, const ViewContext& page, viz::Rect area) {
+                             paint_chart(picture, page, chart, area);
+                           })));
+  it.table = [&] { return table(shift); };
+  it.facts = [&](Facts& facts, const ViewContext& now, const Picture& picture, const viz::Hit& hit) {
+    add_facts(facts, now, shift, region_of(picture, hit), hit.col);
+  };
+}
+
+void declare(Content& it) {
+  has_maps(it.c.options) ? declare_maps(it) : declare_shift(it);
 }
 
 }  // namespace positions
 
 View positions_view() {
   using namespace positions;
-  View view =
-      make_view(Group::input, "positions", "Positions",
-                "the learned position embeddings as curves and as a heatmap, next to sinusoidal encodings",
-                build, facts, table);
-  view.print_shape = [](const ViewContext& c) { return is_column_wide(c) ? 2.4F : 0.8F; };
-  add_encodings(
-      view, kEncodings,
-      {{"D", "‹", "Previous dimensions", [](const ViewContext& c, int) { return step(c, -1); }},
-       {"d", "›", "Next dimensions", [](const ViewContext& c, int) { return step(c, 1); }}},
-      "Show the whole encodings",
-      "position embeddings of the model next to sinusoids: curves of some dimensions over a map of all");
+  View view = make_view(
+      Group::input, "positions", "Positions",
+      "the learned position embeddings next to sinusoidal encodings: their values, the cosines of all "
+      "pairs, and whether one linear map takes every position to the next",
+      declare);
+  view.options = {&kShown, &kCurves, &kEncodingZoom};
+  view.commands = {{"D", "‹", "Previous curves", [](const ViewContext& c, int) { return step(c, -1); }},
+                   {"d", "›", "Next curves", [](const ViewContext& c, int) { return step(c, 1); }},
+                   {"+=-", "", "Zoom the maps", zoomed},
+                   {"0", "Fit", "Show the whole maps",
+                    [](const ViewContext& c, int) { return show_whole(kEncodingZoom, c.options); },
+                    "The whole maps are shown."}};
+  view.menu = menu;
+  view.scrolls = [](const ViewContext& c, const Picture& picture) {
+    return zoom_scrolls(kEncodingZoom, c, picture, kEncodingMap);
+  };
+  view.refuse = [](const ViewContext& c) {
+    return refuse_numbers(c, kCurves, shows_cosines(c) ? "position" : "dimension", rows_of(c));
+  };
+  view.needs = Capability::weights | Capability::positions_table;
+  view.landmarks = {landmark("learned map", kEncodingMap, kLearned),
+                    landmark("sinusoidal map", kEncodingMap, kSinusoidal),
+                    landmark("learned curves", kEncodingCurves, kLearned),
+                    landmark("sinusoidal curves", kEncodingCurves, kSinusoidal), landmark("errors", kErrors)};
+  view.caption = {.prompt = false, .note = "position embeddings of the model next to sinusoids"};
   return view;
 }
 

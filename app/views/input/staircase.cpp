@@ -37,20 +37,13 @@ const auto kTilt = make_option<double>("tilt", "Tilt", "vertical viewing angle o
 /// A pair of dimensions with about five periods, and the dimension whose sine comes closest to rising over
 /// all positions.
 std::array<int, 3> readable_coordinates(const model::Config& config) {
-  const auto turns = [&](int d) {
-    return config.n_ctx * sinusoidal_frequency(d, config.n_embd) / (2 * std::numbers::pi);
+  const auto nearest_sine = [&](double periods) {
+    const double d =
+        config.n_embd * std::log(config.n_ctx / (2 * std::numbers::pi * periods)) / std::log(10000.0);
+    return 2 * std::clamp(static_cast<int>(std::lround(d / 2)), 0, (config.n_embd - 1) / 2);
   };
-  const auto nearest = [&](double wanted, int other) {
-    int best = -1;
-    for (int d = 0; d < config.n_embd; d += 2) {
-      if (d == other || (other < 0 && d + 1 >= config.n_embd)) continue;
-      const auto far = [&](int of) { return std::abs(std::log2(turns(of) / wanted)); };
-      if (best < 0 || far(d) < far(best)) best = d;
-    }
-    return std::max(best, 0);
-  };
-  const int pair = nearest(5, -1);
-  return {pair, pair + 1, nearest(0.25, pair)};
+  const int pair = std::min(nearest_sine(5), 2 * (config.n_embd / 2 - 1)), rising = nearest_sine(0.25);
+  return {pair, pair + 1, rising != pair ? rising : pair > 0 ? pair - 2 : 2};
 }
 
 std::string refuse(const ViewContext& c) {
@@ -69,8 +62,9 @@ std::array<int, 3> coordinates_of(const ViewContext& c) {
   return {chosen[0], chosen[1], chosen[2]};
 }
 
+/// One path with the words over it.
 struct PathPanel {
-  std::string title, note;
+  std::string note;
   viz::Path3 path;
 };
 
@@ -83,119 +77,70 @@ void include(viz::Path3& path, const viz::Point3& point) {
   path.points.push_back(point);
 }
 
-void finish(const ViewContext& c, viz::Path3& path, Encoding encoding) {
-  const auto n = path.points.size();
-  for (std::size_t i = 0; i < n; ++i) {
-    // The palest colours would be invisible.
-    const double along = n > 1 ? static_cast<double>(i) / static_cast<double>(n - 1) : 1;
-    path.colors.push_back(viz::sequential(*c.theme, 0.3 + 0.7 * along));
-  }
-  constexpr int kLabels = 5;
-  const int last = static_cast<int>(n) - 1;
-  for (const int part : {0, kLabels - 1, 2, 1, 3}) path.labelled.push_back(part * last / (kLabels - 1));
-  path.camera = {c.options[kTurn], c.options[kTilt]};
-  path.role = kSpace;
-  path.id = encoding;
-}
-
-PathPanel sinusoidal_panel(const ViewContext& c) {
+/// Both encodings' paths.
+std::array<PathPanel, 2> panels_of(const ViewContext& c, const PositionPath& answer) {
   const model::Config& config = c.run->run->config;
-  PathPanel panel{kSinusoidalTitle, kSinusoidalNote, {}};
+  const auto directions = static_cast<std::size_t>(answer.directions);
   const std::array<int, 3> dimensions = coordinates_of(c);
+  std::array<PathPanel, 2> panels;
+  viz::Path3 &learned = panels[kLearned].path, &sinusoidal = panels[kSinusoidal].path;
   for (int p = 0; p < config.n_ctx; ++p) {
-    viz::Point3 point;
-    for (std::size_t i = 0; i < 3; ++i)
-      point[i] = static_cast<double>(sinusoidal_value(p, dimensions[i], config.n_embd));
-    include(panel.path, point);
-  }
-  for (std::size_t i = 0; i < 3; ++i) panel.path.titles[i] = "dimension " + std::to_string(dimensions[i]);
-  finish(c, panel.path, kSinusoidal);
-  return panel;
-}
-
-PathPanel learned_panel(const ViewContext& c, const PositionPath& path) {
-  const double share = std::accumulate(path.shares.begin(), path.shares.end(), 0.0);
-  PathPanel panel{kLearnedTitle,
-                  "wpe.weight in its three principal directions: " + percent(share) + " of the variance",
-                  {}};
-  const auto directions = static_cast<std::size_t>(path.directions);
-  for (std::size_t p = 0; p < path.coordinates.size() / directions; ++p) {
-    viz::Point3 point{};
-    for (std::size_t i = 0; i < directions; ++i)
-      point[i] = static_cast<double>(path.coordinates[p * directions + i]);
-    include(panel.path, point);
+    viz::Point3 point{}, on_spiral{};
+    for (std::size_t i = 0; i < 3; ++i) {
+      if (i < directions) point[i] = static_cast<double>(answer.coordinates[p * directions + i]);
+      on_spiral[i] = static_cast<double>(sinusoidal_value(p, dimensions[i], config.n_embd));
+    }
+    include(learned, point);
+    include(sinusoidal, on_spiral);
   }
   for (std::size_t i = 0; i < 3; ++i) {
-    panel.path.titles[i] = "direction " + std::to_string(i + 1);
-    if (i < directions) panel.path.titles[i] += ": " + percent(path.shares[i]);
+    learned.titles[i] = "direction " + std::to_string(i + 1);
+    if (i < directions) learned.titles[i] += ": " + percent(answer.shares[i]);
+    sinusoidal.titles[i] = "dimension " + std::to_string(dimensions[i]);
   }
-  finish(c, panel.path, kLearned);
-  return panel;
+  const double share = std::accumulate(answer.shares.begin(), answer.shares.end(), 0.0);
+  panels[kLearned].note =
+      "wpe.weight in its three principal directions: " + percent(share) + " of the variance";
+  panels[kSinusoidal].note = kSinusoidalNote;
+  const int last = config.n_ctx - 1;
+  for (const int encoding : {kLearned, kSinusoidal}) {
+    viz::Path3& path = panels[encoding].path;
+    for (int p = 0; p <= last; ++p)  // the palest colours would be invisible
+      path.colors.push_back(viz::sequential(*c.theme, last > 0 ? 0.3 + 0.7 * p / last : 1));
+    for (const int quarter : {0, 4, 2, 1, 3}) path.labelled.push_back(quarter * last / 4);
+    path.camera = {c.options[kTurn], c.options[kTilt]};
+    path.role = kSpace;
+    path.id = encoding;
+  }
+  return panels;
 }
 
-/// In float32, like the model's own numbers.
-std::array<float, 3> in_float(const viz::Point3& point) {
-  return {static_cast<float>(point[0]), static_cast<float>(point[1]), static_cast<float>(point[2])};
-}
-
-std::optional<PathPanel> panel_of(const ViewContext& c, int encoding) {
-  const auto path = c.run ? c.ask(PathOfPositions{}) : nullptr;
-  if (!path || c.run->run->config.n_embd < 3) return std::nullopt;
-  return encoding == kLearned ? learned_panel(c, *path) : sinusoidal_panel(c);
-}
-
-/// Draws title and note over the path; an encoding that is not GPT-2's always keeps its title. False: no
-/// room.
-bool paint_panel(Picture& picture, const ViewContext& c, const PathPanel& panel, viz::Rect area) {
-  const viz::Style style = style_of(c);
-  float y = area.y;
-  const auto say = [&](const std::string& words, float size, viz::FontStyle face, viz::Color color) {
-    const float line = style.line(size);
-    for (const std::string& text : viz::wrap(style, words, size, face, area.w)) {
-      viz::add_label(picture.scene, style, text, {area.x, y + line / 2}, size, color, face);
-      y += line;
-    }
-  };
-  say(panel.title, style.font_size, viz::FontStyle::medium, c.theme->text);
-  say(panel.note, style.small(), viz::FontStyle::regular, c.theme->text_muted);
-  y += style.unit();
-  const viz::Rect space{area.x, y, area.w, area.bottom() - y};
-  if (space.h < 6 * style.font_size || space.w < 6 * style.font_size) return false;
-  viz::paint_path(picture, panel.path, space, style);
-  return true;
-}
-
-Picture build(const ViewContext& c) {
-  const auto path = c.ask(PathOfPositions{});
-  if (auto words = waiting(c, PathOfPositions{}, path != nullptr)) return *words;
-  const model::Config& config = c.run->run->config;
-  if (config.n_embd < 3) return message(c, "a 3D path needs three dimensions");
-  Picture picture = blank(c);
-  const viz::Rect area = paint_title(picture, c, "Positions as a 3D path", sinusoid_formula(config.n_embd));
-  const float gap = 5 * style_of(c).unit();
-  const bool side_by_side = area.w >= area.h;
-  const float w = side_by_side ? (area.w - gap) / 2 : area.w, h = side_by_side ? area.h : (area.h - gap) / 2;
-  const viz::Rect first{area.x, area.y, w, h};
-  const viz::Rect second{side_by_side ? area.x + w + gap : area.x, side_by_side ? area.y : area.y + h + gap,
-                         w, h};
-  if (!paint_panel(picture, c, learned_panel(c, *path), first) ||
-      !paint_panel(picture, c, sinusoidal_panel(c), second))
-    return too_small(c, "for the paths");
-  return picture;
+BoxPtr box_of(const PathPanel& panel) {
+  return custom(
+      {14, 30},
+      [](float width) {
+        return Wish{12, width};
+      },
+      [&](Picture& picture, const ViewContext& c, viz::Rect area) {
+        const viz::Style style = style_of(c);
+        const float head =
+            paint_encoding_head(picture, panel.path.id, panel.note, "", area, style) + style.unit();
+        viz::paint_path(picture, panel.path, {area.x, area.y + head, area.w, area.h - head}, style);
+      });
 }
 
 /// The coordinates of both paths, a row for each position.
-Table table(const ViewContext& c) {
-  const auto learned = panel_of(c, kLearned);
-  if (!learned) return {};
-  const PathPanel sinusoidal = sinusoidal_panel(c);
+Table table(const ViewContext& c, const PositionPath& path, const std::array<PathPanel, 2>& panels) {
   Table result{key_column("position"), "learned direction 1", "learned direction 2", "learned direction 3"};
   for (const int d : coordinates_of(c)) result.columns.emplace_back("sinusoidal " + std::to_string(d));
-  const std::vector<double> shares = c.ask(PathOfPositions{})->shares;
-  for (std::size_t i = 0; i < shares.size(); ++i)
-    result.fact("direction " + std::to_string(i + 1) + "'s share of the variance", shares[i]);
-  for (std::size_t p = 0; p < sinusoidal.path.points.size(); ++p)
-    add_row(result, p, in_float(learned->path.points[p]), in_float(sinusoidal.path.points[p]));
+  for (std::size_t i = 0; i < path.shares.size(); ++i)
+    result.fact("direction " + std::to_string(i + 1) + "'s share of the variance", path.shares[i]);
+  for (std::size_t p = 0; p < panels[kLearned].path.points.size(); ++p) {
+    TableRow row{cell_of(p)};
+    for (const PathPanel& panel : panels)  // in float32, like the model's own numbers
+      for (const double x : panel.path.points[p]) add_cells(row, static_cast<float>(x));
+    result.add(std::move(row));
+  }
   return result;
 }
 
@@ -209,49 +154,61 @@ ViewActions turned(const ViewContext& c, double turn, double tilt) {
   return actions;
 }
 
-ViewActions on(const ViewContext& c, const Picture&, const viz::Hit* hit, const Gesture& gesture) {
-  if (!c.run) return {};
+std::optional<ViewActions> on(const ViewContext& c, const Picture&, const viz::Hit* hit,
+                              const Gesture& gesture) {
   constexpr double kDegreesPerPixel = 0.4, kStep = 5;
   if (gesture.kind == Gesture::Kind::drag && hit)
     return turned(c, kDegreesPerPixel * static_cast<double>(gesture.by.x),
                   kDegreesPerPixel * static_cast<double>(gesture.by.y));
-  if (gesture.kind != Gesture::Kind::key) return {};
   const auto step = [&](Key back, Key on) {
     return gesture.key == back ? -kStep : gesture.key == on ? kStep : 0;
   };
   return turned(c, step(Key::left, Key::right), step(Key::up, Key::down));
 }
 
-Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
-  Facts facts;
-  const viz::Region& region = region_of(picture, hit);
-  const auto panel = panel_of(c, region.id);
-  if (!panel) return facts;
+void add_facts(Facts& facts, const ViewContext& c, const std::array<PathPanel, 2>& panels,
+               const Picture& picture, const viz::Hit& hit) {
   if (c.options[kTilt] != 90) facts.commands.push_back({"View from above", {SetOption{&kTilt, 90.0}}});
   if (c.options[kTilt] != 0) facts.commands.push_back({"View from the side", {SetOption{&kTilt, 0.0}}});
-  const int position = viz::nearest_point(viz::projected(panel->path, region.rect),
+  const viz::Region& region = region_of(picture, hit);
+  const viz::Path3& path = panels[region.id].path;
+  const int position = viz::nearest_point(viz::projected(path, region.rect),
                                           region.cell_rect(hit.row, hit.col).center(), 0.8F * c.font_size);
-  if (position < 0) return facts;
-  // The same position in both panels.
-  for (const viz::Region& in : picture.regions) {
-    const auto shown = panel_of(c, in.id);
-    if (!shown || position >= std::ssize(shown->path.points)) continue;
-    const viz::Point p = viz::projected(shown->path, in.rect)[position];
+  if (position < 0) return;
+  for (const viz::Region& in : picture.regions) {  // the same position in both panels
+    const viz::Point p = viz::projected(panels[in.id].path, in.rect)[position];
     const float r = 1.25F * style_of(c).unit();
     facts.overlay.add(viz::StrokeRect{{p.x - r, p.y - r, 2 * r, 2 * r}, c.theme->text, 1.5F, r});
   }
   facts.say(position_words(c, position));
-  facts.say(panel->title, Fact::Location::status);
-  const std::array<float, 3> point = in_float(panel->path.points[position]);
+  facts.say(region.id == kLearned ? "learned" : "sinusoidal", Fact::Location::status);
   std::string all;
   for (std::size_t i = 0; i < 3; ++i) {
-    const std::string name = region.id == kLearned ? "direction " + std::to_string(i + 1)
-                                                   : "dimension " + std::to_string(coordinates_of(c)[i]);
-    facts.say(name + ": " + exact(point[i]), Fact::Location::tooltip);
-    all += (i > 0 ? " " : "") + plain(point[i]);
+    const auto x = static_cast<float>(path.points[position][i]);
+    facts.say(path.titles[i] + " = " + exact(x), Fact::Location::tooltip);
+    all += (i > 0 ? " " : "") + plain(x);
   }
   facts.copy("the coordinates of " + position_words(c, position), std::move(all));
-  return facts;
+}
+
+void declare(Content& it) {
+  const ViewContext& c = it.c;
+  const auto answer = it.need(PathOfPositions{});
+  if (!answer) return;
+  if (c.run->run->config.n_embd < 3) {
+    it.message = "a 3D path needs three dimensions";
+    return;
+  }
+  const PositionPath& path = *it.keep(answer);
+  const std::array<PathPanel, 2>& panels = it.keep(panels_of(c, path));
+  it.title = "Positions as a 3D path";
+  it.subtitle = sinusoid_formula(c.run->run->config.n_embd);
+  it.body = beside(boxes(box_of(panels[kLearned]), box_of(panels[kSinusoidal])));
+  it.table = [&] { return table(c, path, panels); };
+  it.facts = [&](Facts& facts, const ViewContext& now, const Picture& picture, const viz::Hit& hit) {
+    add_facts(facts, now, panels, picture, hit);
+  };
+  it.on = on;
 }
 
 }  // namespace staircase
@@ -262,14 +219,12 @@ View staircase_view() {
       Group::input, "staircase", "Staircase",
       "positions as a path in 3D: the sinusoids' spiral staircase, and the learned embeddings in their "
       "three principal directions",
-      build, facts, table);
+      declare);
   view.options = {&kCoordinates, &kTurn, &kTilt};
   view.commands = {{"", "Reset view", "Reset the viewing angle", [](const ViewContext& c, int) {
                       if (!c.run) return ViewActions();
                       return ViewActions{SetOption{&kTurn, kDefaultTurn}, SetOption{&kTilt, kDefaultTilt}};
                     }}};
-  view.print_shape = [](const ViewContext& c) { return is_column_wide(c) ? 1.7F : 0.62F; };
-  view.on = on;
   view.refuse = refuse;
   view.needs = Capability::weights | Capability::positions_table;
   view.caption = {

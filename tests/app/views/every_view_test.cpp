@@ -169,8 +169,7 @@ bool goes_without_answers(const std::string& view) {
 
 /// Views whose questions do not depend on the selection.
 bool goes_without_selection(const std::string& view) {
-  return view == "positions" || view == "cosines" || view == "staircase" || view == "shift" ||
-         view == "tree" || view == "cache";
+  return view == "positions" || view == "staircase" || view == "tree" || view == "cache";
 }
 
 TEST_P(EveryView, SaysInWordsWhatIsMissing) {

@@ -1,7 +1,9 @@
 // Positional encodings: curves, colours and limits read from the picture, compared with the weights.
 
 #include "app/run/analyses/geometry.h"
+#include "app/views/parts/names.h"
 #include "tests/app/view_fixture.h"
+#include "viz/scene/scale.h"
 
 namespace headscope::app::positions_test {
 namespace {
@@ -26,15 +28,13 @@ struct DrawnCurve {
   double rounding = 0;  ///< value of one pixel
 };
 
-/// Reads the curves of a plot, and removes the numbers to its left and the names to its right from the page.
-std::vector<DrawnCurve> read_curves(const viz::Scene& scene, const viz::Region& plot, DrawnPage& page,
-                                    std::vector<std::string>& names) {
+/// Reads the curves of a plot, and removes the numbers to its left from the page.
+std::vector<DrawnCurve> read_curves(const viz::Scene& scene, const viz::Region& plot, DrawnPage& page) {
   const viz::Rect& r = plot.rect;
   std::vector<std::pair<double, double>> marks;  // height, value
   for (const auto& box : page.take(viz::Rect{r.x - 60, r.y - 8, 60, r.h + 16})) {
     if (const auto number = read_number(box.text)) marks.emplace_back(box.bounds.center().y, number->value);
   }
-  for (const auto& box : page.take(viz::Rect{r.right(), r.y - 4, 70, r.h + 8})) names.push_back(box.text);
   if (marks.size() < 2) return {};
   const auto [low, high] = std::minmax_element(marks.begin(), marks.end());
   const double per_pixel = (high->second - low->second) / (high->first - low->first);
@@ -65,15 +65,13 @@ double reference_encoding(const Scenario& s, int encoding, int position, int dim
 TEST(Positions, CurvesColoursAndTableAreTheWeightsOfTheModelAndThePaper) {
   const Scenario& s = scenario(12);
   constexpr std::array<int, 3> kDimensions{3, 8, 151};
-  const ViewFixture shown("positions", s, 1500, 900, {{"dimensions", "3,8,151"}}, light(), 2);
+  const ViewFixture shown("positions", s, 1500, 900, {{"curves", "3,8,151"}}, light(), 2);
   const auto rows = text_rows(shown.table());
   ASSERT_EQ(rows.size(), static_cast<std::size_t>(s.config().n_ctx));
   DrawnPage page = shown.page();
   for (const int encoding : {0, 1}) {
-    std::vector<std::string> names;
-    const auto curves = read_curves(shown.scene(), shown.region(shown.curves(encoding)), page, names);
+    const auto curves = read_curves(shown.scene(), shown.region(shown.curves(encoding)), page);
     ASSERT_EQ(curves.size(), kDimensions.size());
-    EXPECT_THAT(names, UnorderedElementsAre("3", "8", "151"));
     for (std::size_t i = 0; i < kDimensions.size(); ++i) {
       ASSERT_EQ(curves[i].values.size(), rows.size());
       for (std::size_t position = 0; position < rows.size(); ++position) {
@@ -86,9 +84,9 @@ TEST(Positions, CurvesColoursAndTableAreTheWeightsOfTheModelAndThePaper) {
       }
     }
     const int grid = shown.encoding(encoding);
-    const auto bar = color_bar_of(shown.scene(), shown.region(grid).rect);
-    ASSERT_TRUE(bar);
-    const DrawnScale scale(page, *bar);
+    const auto bars = lying_bars(shown.scene());
+    ASSERT_EQ(bars.size(), 2U);
+    const DrawnScale scale(page, bars[encoding]);
     EXPECT_NEAR(scale.low(), -scale.high(), 0.02 * scale.high());
     if (encoding == 1) {
       EXPECT_NEAR(scale.high(), 1, 0.02);
@@ -114,17 +112,65 @@ TEST(Positions, CurvesColoursAndTableAreTheWeightsOfTheModelAndThePaper) {
 
 TEST(Positions, KeysTakeOtherDimensionsAndMoveAZoomedMap) {
   const Scenario& s = scenario(12);
-  const NamedOptions curves{{"dimensions", "4,5"}};
-  const ViewFixture whole("positions", s, 900, 700, curves);
-  EXPECT_EQ(in_words(whole.press(Key::right)), "dimensions 6,7");
-  EXPECT_EQ(in_words(whole.press(Key::left)), "dimensions 2,3");
+  const ViewFixture whole("positions", s, 900, 700, {{"curves", "4,5"}});
+  EXPECT_EQ(in_words(whole.press(Key::right)), "curves 6,7");
+  EXPECT_EQ(in_words(whole.press(Key::left)), "curves 2,3");
   EXPECT_EQ(in_words(whole.press(Key::down)), "");
-  const ViewFixture zoomed("positions", s, 900, 700,
-                           {{"dimensions", "4,5"}, {"encoding-zoom", "16:32,40:80"}});
+  const ViewFixture zoomed("positions", s, 900, 700, {{"curves", "4,5"}, {"encoding-zoom", "16:32,40:80"}});
   EXPECT_EQ(in_words(zoomed.press(Key::right)), "encoding-zoom 16:32,45:85");
   EXPECT_EQ(in_words(zoomed.press(Key::up)), "encoding-zoom 14:30,40:80");
   EXPECT_EQ(in_words(zoomed.press(Key::page_down)), "encoding-zoom 32:48,40:80");
   EXPECT_EQ(in_words(zoomed.press(Key::home)), "encoding-zoom 16:32,0:40");
+}
+
+TEST(Positions, DrawnCosinesAreTheTables) {
+  const ViewFixture shown("positions", scenario(12), 1600, 1000,
+                          {{"positions-show", "cosines"}, {"curves", "3,255"}});
+  const auto cosines = scenario(12).ask(CosinesOfPositions{});
+  const viz::ColorTable color_of(viz::diverging_scale(1), light());
+  const Table table = shown.table();
+  for (const bool learned : {true, false}) {
+    const std::string with = learned ? "learned with " : "sinusoidal with ";
+    for (const auto& [row, col] : {std::pair{3, 0}, {3, 200}, {255, 255}}) {
+      const auto color = shown.color_of(shown.encoding(learned ? 0 : 1), row, col);
+      ASSERT_TRUE(color);
+      EXPECT_EQ(*color, color_of(cosines->matrix(learned).at(row, col)));
+      EXPECT_EQ(numbers_of(table, with + std::to_string(row))[col],
+                decimal(cosines->matrix(learned).at(row, col)));
+    }
+  }
+}
+
+TEST(Positions, AClickOnARowOfCosinesDrawsItsCurveAndTakesItAway) {
+  const ViewFixture shown("positions", scenario(12), 900, 700,
+                          {{"positions-show", "cosines"}, {"curves", "10,20"}});
+  EXPECT_EQ(in_words(shown.click(shown.encoding(1), 40, 3)), "curves 10,20,40");
+  EXPECT_EQ(in_words(shown.click(shown.encoding(1), 10, 3)), "curves 20");
+  EXPECT_EQ(in_words(shown.press(Key::right)), "curves 11,21");
+}
+
+TEST(Positions, TooltipAndTableTellTheErrorsOfTheShift) {
+  const ViewFixture shown("positions", scenario(12), 900, 700, {{"positions-show", "shift"}});
+  const auto shift = scenario(12).ask(ShiftOfPositions{});
+  const auto lines = shown.tooltip(0, 0, 3);
+  EXPECT_THAT(lines, Contains("3 positions ahead"));
+  EXPECT_THAT(lines, Contains("learned, T fitted to all t: " + exact(shift->learned[3])));
+  EXPECT_THAT(lines, Contains("learned at odd t, T fitted to even t: " + exact(shift->unseen[3])));
+  const auto rows = text_rows(shown.table());
+  ASSERT_EQ(rows.size(), shift->learned.size());
+  EXPECT_EQ(rows[9][1], plain(shift->sinusoidal[9]));
+  EXPECT_EQ(rows[9][4], plain(shift->stay[9]));
+}
+
+TEST(Positions, TheShiftShowsPartsWhileItIsComputed) {
+  PositionShift part = *scenario(12).ask(ShiftOfPositions{});
+  for (auto* errors : {&part.sinusoidal, &part.learned, &part.unseen, &part.stay}) errors->resize(9);
+  OneAnswer answers(ShiftOfPositions{}, part, false);
+  ViewContext c = scenario(12).context(900, 700, answers);
+  set(c, "positions-show", "shift");
+  const Picture picture = find_view("positions")->build(c);
+  EXPECT_THAT(texts(picture.scene), Contains("computing… k up to 8"));
+  EXPECT_TRUE(find_view("positions")->facts(c, picture, {0, 0, 30}).tooltip().empty());
 }
 
 }  // namespace

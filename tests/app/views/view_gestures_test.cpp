@@ -259,7 +259,6 @@ TEST_P(ViewGestures, ScrollsToWhereItsBarIs) {
         c.in_pane = true;
         for (const auto& [name, value] : NamedOptions{{"zoom", "3:8,2:8"},
                                                       {"encoding-zoom", "10:50,20:80"},
-                                                      {"cosine-zoom", "10:50,20:80"},
                                                       {"heads-zoom", "2.5"},
                                                       {"heads-scroll", "0.5"},
                                                       {"sweep-over", "neurons"}})

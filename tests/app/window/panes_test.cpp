@@ -45,9 +45,9 @@ TEST_F(PanesTest, TwoViewsStandSideBySide) {
 TEST_F(PanesTest, AKeyOfOneOfTwoViewsReachesIt) {
   Core core(options());
   apply_and_show(core, ShowView{"positions", true});
-  const auto before = value<std::vector<int>>(core, "dimensions");
+  const auto before = value<std::vector<int>>(core, "curves");
   press(core, Key::d, {.alt = true}, 'd');
-  EXPECT_NE(value<std::vector<int>>(core, "dimensions"), before);
+  EXPECT_NE(value<std::vector<int>>(core, "curves"), before);
 }
 
 TEST_F(PanesTest, AGapIsDraggedAndKeptAndResetByADoubleClick) {
@@ -140,7 +140,7 @@ TEST_F(PanesTest, ARestartBringsBackEverything) {
   EXPECT_EQ(s.panes.next, 222);
   EXPECT_TRUE(s.start_token);
   EXPECT_EQ(s.options[kTemperature], 0.5);
-  EXPECT_EQ(value<std::vector<int>>(core, "dimensions"), (std::vector{5, 17}));
+  EXPECT_EQ(value<std::vector<int>>(core, "curves"), (std::vector{5, 17}));
   EXPECT_EQ(s.option_text.edit.text, "5,17");
   EXPECT_EQ(s.export_form.folder, folder_.path());
   EXPECT_EQ(s.export_form.scale, 4);

@@ -164,15 +164,15 @@ class ReachTest : public HandsTest {
          [&scale](const Core& core) { return core.state().options.value(scale) == OptionValue(1); }},
         {"the second of two lists", index_of<TypeOption>(),
          [](Core& core) {
-           click_item(core, "Dimensions as text");
+           click_item(core, "Curves as text");
            type(core, "7");
          },
          [](Core& core) {
-           tab_and_press(core, "Dimensions as text");
+           tab_and_press(core, "Curves as text");
            type(core, "7");
          },
          [](const Core& core) {
-           return core.state().options.value(option("dimensions")) == OptionValue(std::vector{7});
+           return core.state().options.value(option("curves")) == OptionValue(std::vector{7});
          },
          doing(ShowView{"lines"}, ShowView{"positions", true})},
         {"zoom", index_of<DoAll>(),
