@@ -17,7 +17,7 @@ constexpr std::size_t kMaxCurves = 6;  // more colours would not be distinguisha
 
 enum class Shown { encodings, cosines, shift };
 const auto kShown = choice_option<Shown>(
-    "positions-show", "Show", "",
+    "positions-show", "Show", "fF",
     "the encodings, the cosine of every two positions, or how well one linear map shifts them all",
     {{"encodings", "Encodings", "Position embeddings and sinusoids, a row for each dimension"},
      {"cosines", "Cosines", "Cosine similarity of every two position vectors", "cosines"},
