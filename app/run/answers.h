@@ -10,8 +10,8 @@
 
 namespace headscope::app {
 
-/// Answers immediately, on the calling thread: for the command line and the tests. Each question is computed
-/// once. Throws model::RunError with the message of a failed answer, and model::Stopped.
+/// Answers immediately, on the calling thread, each question once. Throws model::RunError with the message of
+/// a failed answer, and model::Stopped.
 class DirectAnswers final : public Answers {
  public:
   /// Called with the work in progress (see Question::work) and the fraction done, in [0, 1]; in the end

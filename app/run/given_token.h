@@ -18,15 +18,14 @@ struct GivenToken {
 };
 
 /// "text:4", "id:4", "rank:4" (from 1), or a text that is no number. Throws std::invalid_argument, also for a
-/// number alone, which could be any of them; its words go on after the name of what was given: " is empty:
-/// ...".
+/// number alone, which could be any of them; its words go on after the name of what was given.
 GivenToken parse_given_token(std::string_view text);
 
 /// The text that parse_given_token reads back, with the kind of a token before it; empty: none was given.
 std::string text_of(const GivenToken& token);
 
-/// A token as it was given; `default_` if none was. Throws model::RunError that names the option for a text
-/// that is not a single token, and for ids and ranks that the vocabulary does not have.
+/// The token that was given, else `default_`. Throws model::RunError, which names the option, for a text that
+/// is not a single token, and for ids and ranks that the vocabulary does not have.
 TokenChoice token_of(const LoadedModel& model, const GivenToken& token, const std::string& option,
                      TokenChoice default_);
 

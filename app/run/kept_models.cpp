@@ -80,12 +80,4 @@ std::shared_ptr<const LoadedModel> KeptModels::find_or_load(const fs::path& give
   return loaded;
 }
 
-std::shared_ptr<const LoadedModel> KeptModels::model(const fs::path& folder, model::Precision precision) {
-  return find_or_load(folder, precision);
-}
-
-std::shared_ptr<const LoadedModel> KeptModels::patterns(const fs::path& file) {
-  return find_or_load(file, std::nullopt);
-}
-
 }  // namespace headscope::app

@@ -12,19 +12,20 @@
 
 namespace headscope::app {
 
-/// Models and attention files that stay loaded in a process that runs many commands. What was
-/// loaded from a file is loaded again when the file has another size or time. Not for several threads.
+/// Models and attention files that stay loaded for many commands, and are loaded again when a file has
+/// another size or time. Not for several threads.
 class KeptModels {
  public:
-  /// Keeps at most `limit` bytes: what was used longest ago is dropped first, also before something that
-  /// would go beyond the limit is loaded, and what is larger by itself is not kept. What is still used
-  /// elsewhere stays in memory until it no longer is.
+  /// Keeps at most `limit` bytes: what was used longest ago is dropped first, before something that would go
+  /// beyond the limit is loaded; what is larger by itself is not kept.
   explicit KeptModels(std::size_t limit) : limit_(limit) {}
   KeptModels(const KeptModels&) = delete;
   KeptModels& operator=(const KeptModels&) = delete;
 
-  std::shared_ptr<const LoadedModel> model(const std::filesystem::path& folder, model::Precision precision);
-  std::shared_ptr<const LoadedModel> patterns(const std::filesystem::path& file);
+  auto model(const std::filesystem::path& folder, model::Precision precision) {
+    return find_or_load(folder, precision);
+  }
+  auto patterns(const std::filesystem::path& file) { return find_or_load(file, std::nullopt); }
 
   /// Whether a warning is told for the first time: each is shown once a process.
   bool is_new(const std::string& warning) { return told_.insert(warning).second; }

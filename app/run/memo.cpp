@@ -20,13 +20,10 @@ std::size_t new_page_bytes(const model::Config& config, const model::Run* base,
   return static_cast<std::size_t>(std::max(pages, 0)) * model::Page::bytes(config);
 }
 
-bool same_edits(const model::Run& a, const model::Run& b) {
-  return same_edits(a.plan.get(), b.plan.get());
-}
-
 /// Whether a run contains all positions of another with the same values.
 bool has_all_of(const model::Run& run, const model::Run& other) {
-  return same_edits(run, other) && common_tokens(run.tokens, other.tokens) == other.length();
+  return same_edits(run.plan.get(), other.plan.get()) &&
+         common_tokens(run.tokens, other.tokens) == other.length();
 }
 
 /// The run's whole pages up to `positions`; null if there are none.
@@ -134,7 +131,7 @@ std::shared_ptr<const model::Run> Memo::make_room_for(const std::vector<int>& to
 void Memo::remember(std::shared_ptr<const model::Run> run) {
   RunEntry newest{std::move(run), {}, ++clock_};
   for (RunEntry& kept : runs_)
-    if (kept.run->tokens == newest.run->tokens && same_edits(*kept.run, *newest.run))
+    if (kept.run->tokens == newest.run->tokens && same_edits(kept.run->plan.get(), newest.run->plan.get()))
       newest.answers = std::move(kept.answers);
   std::erase_if(runs_, [&](const RunEntry& kept) { return has_all_of(*newest.run, *kept.run); });
   runs_.insert(runs_.begin(), std::move(newest));

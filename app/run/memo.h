@@ -14,8 +14,8 @@
 
 namespace headscope::app {
 
-/// Answers by question: a hash table of immutable parts, so that copying it is cheap however many answers
-/// there are. One thread may read a copy while another sets answers in its own.
+/// Answers by question: a hash table of immutable parts, cheap to copy. One thread may read a copy while
+/// another sets answers in its own.
 class AnswerList {
  public:
   struct Entry {
@@ -58,10 +58,9 @@ struct KnownAnswers {
   }
 };
 
-/// Keeps the runs of previous prompts with their answers, so that returning to one computes nothing, and
-/// extending one computes only what is new. Edited and unedited runs are kept apart. Bounded in bytes; shared
-/// pages count once; the least recently used run is dropped first. Answers about the model alone are kept for
-/// all of its runs.
+/// Keeps the runs of previous prompts with their answers, so that only what is new is computed. Edited and
+/// unedited runs are kept apart. Bounded in bytes; shared pages count once; what was used longest ago is
+/// dropped first. Answers about the model alone are kept for all of its runs.
 class Memo {
  public:
   /// Bytes for runs and answers, including the shown run and the one being computed: two runs of the longest
@@ -75,13 +74,12 @@ class Memo {
   std::shared_ptr<const model::Run> best_base(const std::vector<int>& tokens,
                                               const model::Plan* plan = nullptr) const;
 
-  /// The unedited run of exactly these tokens, marked as used; null: none is kept.
+  /// The unedited run of these tokens, marked as used; null: none is kept.
   std::shared_ptr<const model::Run> find_clean(const std::vector<int>& tokens);
 
-  /// The best base for a pass over the tokens (null: none), after freeing enough room for the new pages,
-  /// least recently used first. The newest run stays, because it is shown; a base that is too large is
-  /// reduced to the whole pages that it shares with the tokens. So there is always room for two of the
-  /// longest runs.
+  /// The best base for a pass over the tokens (null: none), after freeing room for the new pages. The newest
+  /// run stays, because it is shown; a base that is too large is reduced to the whole pages that it shares
+  /// with the tokens. So there is always room for two of the longest runs.
   std::shared_ptr<const model::Run> make_room_for(const std::vector<int>& tokens, const model::Config& config,
                                                   const model::Plan* plan = nullptr);
 
@@ -95,8 +93,8 @@ class Memo {
 
   const model::Run* newest() const { return runs_.empty() ? nullptr : runs_.front().run.get(); }
 
-  /// The answer for the newest run, marked as used. Null: none is kept. An answer about the baseline is then
-  /// kept for this run, too, as `keep` does.
+  /// The answer for the newest run, marked as used; one about the baseline is then kept for this run, too.
+  /// Null: none is kept.
   std::shared_ptr<const Answer> find(const Question& question, const std::vector<Question>& wanted = {});
 
   /// Keeps an answer for the newest run; an answer about its baseline, for all runs with that baseline.
@@ -115,7 +113,6 @@ class Memo {
   /// Drops the previous answers, and those about the baseline, to all other questions.
   void forget_unasked(const std::vector<Question>& questions);
 
-  /// Sets the baseline of the newest run; null: none.
   void set_baseline(std::shared_ptr<const model::Run> baseline);
 
   /// Inputs of answers other than the tokens of their run.

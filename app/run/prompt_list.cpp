@@ -40,16 +40,10 @@ std::vector<int> ids_of(const json& value, const std::string& where) {
   return ids;
 }
 
-/// A value as JSON, for messages.
-std::string found(const json& value) {
-  constexpr std::size_t kMost = 60;
-  const std::string text = value.dump(-1, ' ', true, json::error_handler_t::replace);
-  return text.size() <= kMost ? text : text.substr(0, kMost) + "...";
-}
-
 std::string string_of(const json& value, const std::string& where, const char* key, const char* hint = "") {
   if (!value.is_string())
-    throw model::LoadError(where + ": \"" + key + "\" must be a string, found " + found(value) + hint);
+    throw model::LoadError(where + ": \"" + key + "\" must be a string, found " + model::described(value) +
+                           hint);
   return value.get<std::string>();
 }
 
@@ -92,7 +86,7 @@ void read_measured(const json& line, const std::string& where, ListedPrompt& pro
   prompt.position = int_of(position);
   if (!position.is_null() && prompt.position.value_or(-2) < -1)
     throw model::LoadError(where + ": \"position\" must be a whole number from -1 up, found " +
-                           found(position));
+                           model::described(position));
 }
 
 /// Calls `visit` with each line that has a prompt, and with its number, from 1.
@@ -164,10 +158,6 @@ bool is_prompt_line(std::string_view line) {
 bool may_hold_prompts(const std::filesystem::path& file) {
   const std::filesystem::path extension = file.extension();
   return extension == ".jsonl" || extension == ".ndjson" || has_plain_lines(file);
-}
-
-std::string no_prompt_in(const std::string& name) {
-  return "there is no prompt in " + name;
 }
 
 PromptList read_prompt_list(const std::filesystem::path& file) {

@@ -43,7 +43,6 @@ struct PromptList {
 /// something else use such names, too. Throws model::LoadError that begins with `where`.
 ListedPrompt parse_prompt_line(std::string_view line, const std::string& where);
 
-/// Whether each prompt of a list names the one that it is patched from.
 bool all_have_second(const PromptList& list);
 
 /// A text file's bytes without UTF-8's byte order mark, which some editors write and which is no text.
@@ -61,15 +60,15 @@ bool has_plain_lines(const std::filesystem::path& file);
 bool may_hold_prompts(const std::filesystem::path& file);
 
 /// Reads one prompt per line: of a .txt file the line as it is, else as parse_prompt_line reads it. Throws
-/// model::LoadError, one sentence that names file and line, also for a file without prompts and for one with
-/// too many.
+/// model::LoadError that names file and line, also for a file without prompts or with too many.
 PromptList read_prompt_list(const std::filesystem::path& file);
-/// The same from the bytes of the file.
 PromptList parse_prompt_list(std::string_view bytes, const std::filesystem::path& file);
 /// The number of each prompt's line, from 1.
 std::vector<int> lines_with_prompts(std::string_view bytes);
 
-std::string no_prompt_in(const std::string& name);
+inline std::string no_prompt_in(const std::string& name) {
+  return "there is no prompt in " + name;
+}
 
 /// The list of prompts that a question is about, compared by identity.
 struct OverPrompts {

@@ -48,10 +48,8 @@ constexpr Capabilities operator|(Capability a, Capability b) {
   return Capabilities(a) | b;
 }
 
-/// The error if `model` lacks needed capabilities, for pictures and messages: one sentence; empty: it has
-/// them.
+/// What a model lacks of the needed capabilities, one sentence; empty: nothing.
 std::string missing(const LoadedModel& model, Capabilities needed);
-/// The same for a model called `name` with these capabilities.
 std::string missing(const std::string& name, Capabilities there, Capabilities needed);
 /// Throws model::RunError with that sentence.
 void require(const LoadedModel& model, Capabilities needed);
@@ -115,8 +113,7 @@ struct PromptRun {
   Prompt prompt;
   PromptTokens tokens;
   std::shared_ptr<const model::Run> run;
-  /// The run it is compared with: the same tokens without edits, a second prompt, or either in another model;
-  /// null: none.
+  /// The run it is compared with: without edits, of a second prompt, or either in another model; null: none.
   std::shared_ptr<const PromptRun> baseline = {};
   /// The run of the same tokens without edits, if it was made already; null: see unedited_run.
   std::shared_ptr<const model::Run> unedited = {};
@@ -141,8 +138,7 @@ const std::vector<int>& aligned_keys(const PromptRun& run);
 /// baseline, the position itself.
 int counterpart_of(const PromptRun& run, int position);
 
-/// Whether the baseline is another prompt, another model or other patterns, not just the run without its
-/// edits.
+/// Whether the baseline is another prompt, model or file of patterns, not just the run without its edits.
 bool compares_different_inputs(const PromptRun& run);
 /// Whether the baseline ran in another model, on this prompt or on a second one.
 bool compares_models(const PromptRun& run);
@@ -164,8 +160,8 @@ std::shared_ptr<const model::Plan> plan_for(std::span<const int> tokens,
 void check_head(const LoadedModel& model, int layer, int head);
 void check_neuron(const LoadedModel& model, int layer, int neuron);
 
-/// Throws model::RunError if runs of two models cannot be compared: they differ in layers, heads, widths or
-/// vocabulary, or one has patterns only.
+/// Throws model::RunError if runs of two models cannot be compared: their shapes or vocabularies differ, or
+/// one has patterns only.
 void check_comparable(const LoadedModel& first, const LoadedModel& second);
 
 /// Makes `other` the baseline of a run whose tokens are known.

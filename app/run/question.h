@@ -68,8 +68,7 @@ struct Answer {
   std::string skipped = {};           ///< prompts of a list that it leaves out: one sentence; empty: none
 };
 
-/// A question about a run: a small comparable value that can compute its answer. Any type Q qualifies that
-/// has
+/// A question about a run: a small comparable value that can compute its answer, of any type Q that has
 ///
 ///     static constexpr std::string_view kName;  what is computed, for the status line
 ///     static constexpr bool kQuick = true;    if it takes a few ms: a run is shown together with the answer
@@ -82,20 +81,16 @@ struct Answer {
 ///     std::size_t hash() const;  equal for equal ones
 ///
 /// compute throws RunError or Stopped. The last two are optional: reusable_part if part of another run's
-/// answer is valid for this run without any work, which is then shown with the run; hash if many such
-/// questions are kept and the default hash, of the bytes of types without padding, is not enough. An answer
-/// that can be subtracted from that of `run.baseline` provides one of two functions, and every view and
-/// command gets the difference from it:
+/// answer is valid for this run without any work; hash if many such questions are kept and the default hash,
+/// of the bytes of types without padding, is not enough. Where that of `run.baseline` can be subtracted from
+/// the answer, either the answer or its question does so for every view and command:
 ///
-///     Answer difference(const Answer& after, const Answer& before, const PromptRun& run) const;
+///     Answer minus(const Answer& before, const PromptRun& run) const;
 ///     Answer compute_difference(const PromptRun& run, const Computation<Answer>& computation) const;
 ///
 /// the second if the difference is not made from two answers. `before` is complete and answers the question's
-/// counterpart: for a question with a `position`, the one about its counterpart in the baseline. If the
-/// answer is shown in parts, `after` may be a part, for which the difference is computed; difference() may
-/// return a std::optional, which is empty if a part cannot be subtracted.
-///
-/// Nothing else knows the type: the worker, commands and the tests answer any question.
+/// counterpart: for a question with a `position`, the one about its counterpart in the baseline. minus() may
+/// be called for a part, and return a std::optional, which is empty if a part cannot be subtracted.
 class Question {
  public:
   /// A Computation without the answer's type.
@@ -197,8 +192,8 @@ class Question {
   template <class Q>
   struct Holder final : Base {
     using A = AnswerOf<Q>;
-    static constexpr bool kSubtracts = requires(const Q& q, const A& a, const PromptRun& run) {
-      { q.difference(a, a, run) } -> std::convertible_to<std::optional<A>>;
+    static constexpr bool kSubtracts = requires(const A& a, const PromptRun& run) {
+      { a.minus(a, run) } -> std::convertible_to<std::optional<A>>;
     };
     static constexpr bool kComputesDifference =
         requires(const Q& q, const PromptRun& run, const Computation<A>& computation) {
@@ -263,7 +258,7 @@ class Question {
     app::Answer subtract(const app::Answer& after, const app::Answer& before,
                          const PromptRun& run) const override {
       if constexpr (kSubtracts) {
-        std::optional<A> difference = question.difference(*to_typed(&after), *to_typed(&before), run);
+        std::optional<A> difference = to_typed(&after)->minus(*to_typed(&before), run);
         if (difference) return to_answer(std::move(*difference), after.whole);
       }
       return {};

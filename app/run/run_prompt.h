@@ -56,9 +56,8 @@ struct RunTools {
   std::function<std::shared_ptr<const model::Run>(PassOfRun)> pass = {};
 };
 
-/// Runs a prompt, sets its baseline, and if it has edits, `unedited` as well, except where it is compared
-/// with nothing. Throws model::RunError for prompts and edits that the model cannot run, about the second
-/// prompt with "second prompt: " in front, and model::Stopped.
+/// Runs a prompt, sets its baseline, and if it has edits, `unedited`, except where it is compared with
+/// nothing. Throws model::RunError for prompts and edits that the model cannot run, and model::Stopped.
 PromptRun run_prompt(const PromptToRun& what, const RunTools& with);
 
 /// Recomputes positions [first, end) of a run with its edits, so that hooks can watch them; also positions

@@ -24,10 +24,6 @@ namespace {
 using Clock = std::chrono::steady_clock;
 constexpr auto kShowEvery = std::chrono::milliseconds(40);  // parts of an answer, progress of a load
 
-double milliseconds_since(Clock::time_point start) {
-  return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
-}
-
 /// Whether to stop work on `question`: it is no longer asked, or a question that was not asked before now
 /// comes first.
 bool should_yield(const Question& question, const std::vector<Question>& before,
@@ -174,11 +170,8 @@ struct Worker::Impl {
     if (!shown->model) return false;
     // A prompt waits for the second model only if it cannot run without it.
     const bool due = second_is_due(want);
-    if (due && (want.second_model.empty() || model::patches_from_second(want.prompt.edits))) {
-      second_becomes(want);
-      return true;
-    }
-    if (!tried || !runs_the_same(*tried, want)) {
+    const bool first = due && (want.second_model.empty() || model::patches_from_second(want.prompt.edits));
+    if (!first && (!tried || !runs_the_same(*tried, want))) {
       tried = want;
       tried->questions.clear();
       run_wanted(want, stop);
@@ -343,7 +336,7 @@ struct Worker::Impl {
         memo.keep(question, std::make_shared<const Answer>(std::move(*part)), questions);
       }
     }
-    run->milliseconds = milliseconds_since(start);
+    run->milliseconds = std::chrono::duration<double, std::milli>(Clock::now() - start).count();
     publish([&](Snapshot& s) {
       s.run = run;
       s.error = second_problem;

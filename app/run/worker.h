@@ -16,8 +16,7 @@ namespace headscope::app {
 /// What the worker is doing.
 enum class Busy { settled, loading, loading_second, running, answering };
 
-/// Everything computed so far, as one immutable value: what the window shows. Parts may be null until they
-/// are computed.
+/// Everything computed so far, as one immutable value. Parts may be null until they are computed.
 struct Snapshot {
   std::shared_ptr<const LoadedModel> model;
   std::shared_ptr<const PromptRun> run;  ///< an older prompt's or model's run until the new one is there
@@ -58,11 +57,10 @@ struct WorkerOptions {
   std::function<void()> wake;  ///< called on the worker's thread for every new snapshot
 };
 
-/// One thread that computes what is requested, in this order: load the model, run the prompt, load the second
-/// model and run the comparison in it, answer the questions one after the other. A new prompt stops work on
-/// the old one (finished chunks are kept). A question is stopped when it is no longer asked, or when a more
-/// urgent one arrives; parts of its answer that were shown are kept. Questions never stop a run, and neither
-/// stops a load. Failures are retried only when the prompt, the model or the question changes.
+/// One thread that loads the model, runs the prompt, loads the second model and runs the comparison in it,
+/// and answers the questions one after the other. A new prompt stops work on the old one (finished chunks are
+/// kept); a question is stopped when it is no longer asked, or a more urgent one arrives (parts of its answer
+/// that were shown are kept). Failures are retried only when the prompt, the model or the question changes.
 class Worker {
  public:
   explicit Worker(WorkerOptions options);
@@ -72,8 +70,7 @@ class Worker {
 
   void want(WorkerRequest wanted);                   ///< returns immediately
   std::shared_ptr<const Snapshot> snapshot() const;  ///< never null, never waits for work
-  /// Waits until everything requested is computed (or has failed). For pictures without a window, and for
-  /// tests.
+  /// Waits until everything requested is computed, or has failed.
   std::shared_ptr<const Snapshot> settle();
 
  private:

@@ -9,9 +9,8 @@
 #include "app/run/question.h"
 #include "model/pass/edits.h"
 
-// Mean activations over a list of prompts: what mean ablation sets where a part is to lose what tells a
-// prompt from others like it, and to keep what all of them have (Wang et al. 2022, "Interpretability in the
-// Wild").
+// Mean activations over a list of prompts: a part at its mean loses what tells a prompt from others like it,
+// and keeps what all of them have (Wang et al. 2022, "Interpretability in the Wild").
 namespace headscope::app {
 
 /// The means at one point of the pass, over all positions of all prompts.
@@ -31,8 +30,7 @@ struct ActivationMeans {
 
   /// [heads, units]; the point must be among those asked for.
   const PointMeans& at(model::HookPoint point) const;
-  /// Sets a place to its means, and says over which list. The site has no cells, and its point is among those
-  /// asked for.
+  /// Sets a place to its means, and says over which list. Its point is among those asked for.
   model::SetValues edit(const model::EditSite& at) const;
   std::size_t bytes() const;
 };

@@ -8,6 +8,7 @@
 #include "app/run/analyses/patterns.h"
 #include "app/run/analyses/predictions.h"
 #include "app/run/analyses/stream_parts.h"
+#include "app/run/analyses/vectors.h"
 #include "model/files/error.h"
 #include "model/pass/each_kind.h"
 #include "model/pass/plan.h"
@@ -141,21 +142,19 @@ double Attribution::sum() const {
   return all + final_bias + edits;
 }
 
-Attribution AttributionOf::difference(const Attribution& after, const Attribution& before,
-                                      const PromptRun&) const {
-  Attribution result = after;
+Attribution Attribution::minus(const Attribution& before, const PromptRun&) const {
+  Attribution result = *this;
   for (const auto part : {&Attribution::logit, &Attribution::token_embedding,
                           &Attribution::position_embedding, &Attribution::final_bias, &Attribution::edits})
     result.*part -= before.*part;
   for (const auto parts : {&Attribution::heads, &Attribution::attention_bias, &Attribution::mlps})
     std::ranges::transform(result.*parts, before.*parts, (result.*parts).begin(), std::minus());
-  result.edited = after.edited || before.edited;
+  result.edited |= before.edited;
   return result;
 }
 
-SourceParts SourcesOf::difference(const SourceParts& after, const SourceParts& before,
-                                  const PromptRun& run) const {
-  SourceParts result = after;
+SourceParts SourceParts::minus(const SourceParts& before, const PromptRun& run) const {
+  SourceParts result = *this;
   result.unmatched = -std::accumulate(before.parts.begin(), before.parts.end(), 0.0);
   result.edits -= before.edits;
   result.edited |= before.edited;
@@ -237,9 +236,8 @@ SourceParts SourcesOf::compute(const PromptRun& run, const Computation<SourcePar
   return result;
 }
 
-NeuronParts NeuronsOf::difference(const NeuronParts& after, const NeuronParts& before,
-                                  const PromptRun&) const {
-  NeuronParts result = after;
+NeuronParts NeuronParts::minus(const NeuronParts& before, const PromptRun&) const {
+  NeuronParts result = *this;
   std::ranges::transform(result.activations, before.activations, result.activations.begin(), std::minus());
   std::ranges::transform(result.parts, before.parts, result.parts.begin(), std::minus());
   result.bias -= before.bias;
@@ -260,8 +258,7 @@ NeuronParts NeuronsOf::compute(const PromptRun& run, const Computation<NeuronPar
   seen.watch(run, position, computation.workspace, computation.stop);
   const LogitDirection direction =
       logit_direction(run, position, token, against, seen.at(Site::ln_final_scale));
-  const auto activations = seen.at(Site::mlp_post, layer);
-  result.activations.assign(activations.begin(), activations.end());
+  result.activations = vector_of(seen.at(Site::mlp_post, layer));
   const int neurons = static_cast<int>(result.activations.size());
   for (int first = 0; first < neurons; first += kRows) {
     if (computation.stop.stop_requested()) throw model::Stopped();

@@ -10,8 +10,8 @@
 
 namespace headscope::app {
 
-/// A token of the vocabulary, given by its id or by its rank among the model's guesses after a position, or
-/// as the most probable one that is not the token it is compared with.
+/// A token by its id, by its rank among the model's guesses after a position, or as the most probable one
+/// that is not the token it is compared with.
 struct TokenChoice {
   enum class By { none, rank, id, other };
   By by = By::none;
@@ -105,6 +105,8 @@ struct Attribution {
   int n_head() const { return static_cast<int>(heads.size()) / layers; }
   double head(int layer, int head) const { return heads[layer * n_head() + head]; }
   double layer(int layer) const;  ///< sum of its heads, its bias and its MLP
+  /// Part by part, for the same tokens; each side with its own scale of ln_f.
+  Attribution minus(const Attribution& before, const PromptRun& run) const;
   std::size_t bytes() const { return bytes_of(heads, attention_bias, mlps); }
 };
 
@@ -116,8 +118,6 @@ struct AttributionOf {
   bool operator==(const AttributionOf&) const = default;
   /// Throws RunError for an id outside the vocabulary.
   Attribution compute(const PromptRun& run, const Computation<Attribution>& computation) const;
-  /// The difference for the same tokens, part by part; each side with its own scale of ln_f.
-  Attribution difference(const Attribution& after, const Attribution& before, const PromptRun& run) const;
 };
 
 /// What a head adds to a logit, split by source position: weight times value, through the head's rows of
@@ -130,6 +130,8 @@ struct SourceParts {
   /// On the difference side: minus the contribution of baseline positions without a counterpart here.
   double unmatched = 0;
   double sum() const { return std::accumulate(parts.begin(), parts.end(), unmatched) + edits; }
+  /// A source without a counterpart in the baseline contributed nothing there.
+  SourceParts minus(const SourceParts& before, const PromptRun& run) const;
   std::size_t bytes() const { return bytes_of(weights, parts); }
 };
 
@@ -142,8 +144,6 @@ struct SourcesOf {
   int against = -1;  ///< -1: none
   bool operator==(const SourcesOf&) const = default;
   SourceParts compute(const PromptRun& run, const Computation<SourceParts>& computation) const;
-  /// Source by source; a source without a counterpart in the baseline contributed nothing there.
-  SourceParts difference(const SourceParts& after, const SourceParts& before, const PromptRun& run) const;
 };
 
 /// What an MLP adds to a logit, split by neuron: its activation after the nonlinearity times its row of
@@ -156,6 +156,7 @@ struct NeuronParts {
   double edits = 0;     ///< what edits of the MLP's output, which come after the sum of its neurons, add
   bool edited = false;  ///< whether there are such edits
   double sum() const { return std::accumulate(parts.begin(), parts.end(), bias) + edits; }
+  NeuronParts minus(const NeuronParts& before, const PromptRun& run) const;
   std::size_t bytes() const { return bytes_of(activations, parts); }
 };
 
@@ -168,8 +169,6 @@ struct NeuronsOf {
   int against = -1;  ///< -1: none
   bool operator==(const NeuronsOf&) const = default;
   NeuronParts compute(const PromptRun& run, const Computation<NeuronParts>& computation) const;
-  /// Neuron by neuron; each side with its own weights and scale of ln_f.
-  NeuronParts difference(const NeuronParts& after, const NeuronParts& before, const PromptRun& run) const;
 };
 
 }  // namespace headscope::app

@@ -69,8 +69,7 @@ struct CutOf {
   /// The means that edges carry, in any model of this shape.
   static MeansOverList means_over(const OverPrompts& list, const model::Config& config);
 
-  /// What edges are cut to unless something else is asked for: the second prompt if there is one, else means,
-  /// but zeros for a single token, which is its own mean.
+  /// The second prompt if there is one, else means, but zeros for a single token, which is its own mean.
   static CutOf default_for(const PromptRun& run);
   /// Why there is no circuit of a run with this cut, one sentence; empty: there is one.
   std::string problem(const PromptRun& run) const;
@@ -112,7 +111,6 @@ struct CircuitOf {
 /// not flow themselves.
 ///
 /// Returns the edges' shares, [1, edges] or by position [T, edges]; those to the logits add up to 1.
-/// `progress`: called with the fraction done. Throws model::Stopped.
 std::vector<float> flow_shares(const PromptRun& run, const model::StreamWrites& writes,
                                const model::Metric& metric, bool by_position, const std::stop_token& stop,
                                const std::function<void(double done)>& progress);

@@ -94,7 +94,6 @@ class MappedRows {
 /// angle. A last dimension without its pair is left out.
 float turned_error(model::ConstFloatRows x, int k) {
   const int pairs = x.cols / 2;
-  std::vector<float> guess(static_cast<std::size_t>(2 * pairs));
   double missed = 0, met = 0;
   std::vector<double> sines, cosines;
   for (int i = 0; i < pairs; ++i) {

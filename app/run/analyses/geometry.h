@@ -66,8 +66,8 @@ struct PathOfPositions : PositionsQuestion {
 
 struct ShiftInProgress;
 
-/// How far e(t) T^k is from e(t + k). Errors are relative: the length of the residual divided by the length
-/// of the target, both over all t of one k (root of the sums of squares).
+/// How far e(t) T^k is from e(t + k): the length of the residual divided by that of the target, both over all
+/// t of one k.
 struct PositionShift {
   static constexpr int kMax = 128;  ///< steps
   int steps = 0;  ///< k goes from 0 to this; the lists are shorter while the answer is being computed
@@ -85,8 +85,7 @@ struct ShiftOfPositions : PositionsQuestion {
   PositionShift compute(const PromptRun& run, const Computation<PositionShift>& computation) const;
 };
 
-/// A head's queries and keys in two dimensions: their first two principal components, taken together, about
-/// their common mean.
+/// A head's queries and keys together in their first two principal components.
 struct QueryKeySpace {
   int length = 0;                  ///< T
   std::vector<float> coordinates;  ///< [2 T, 2]: the queries by position, then the keys

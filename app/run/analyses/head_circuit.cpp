@@ -5,7 +5,6 @@
 #include <limits>
 #include <memory>
 #include <numeric>
-#include <string>
 #include <tuple>
 
 #include "app/run/analyses/vectors.h"
@@ -377,9 +376,8 @@ Composition CompositionOf::compute(const PromptRun& run, const Computation<Compo
   return result;
 }
 
-Composition CompositionOf::difference(const Composition& after, const Composition& before,
-                                      const PromptRun&) const {
-  Composition result = after;
+Composition Composition::minus(const Composition& before, const PromptRun&) const {
+  Composition result = *this;
   result.baseline -= before.baseline;
   for (std::size_t i = 0; i < result.values.size(); ++i) result.values[i] -= before.values[i];
   return result;

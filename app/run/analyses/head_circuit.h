@@ -60,8 +60,7 @@ struct HeadTokens : TokenPushes {
   int own_rank = 0;  ///< 0: no token's logit is larger
 };
 
-/// Questions about a circuit, and about one token's part in it. `reading` has padding, hence `hash`: see
-/// Question::hash.
+/// Questions about a circuit, and about one token's part in it. `reading` has padding, hence `hash`.
 struct CircuitQuestion {
   static constexpr bool kModelOnly = true;
   int layer = 0;
@@ -178,11 +177,9 @@ constexpr const CompositionKindSpec& spec_of(CompositionKind kind) {
   return kCompositionKinds[static_cast<std::size_t>(kind)];
 }
 
-/// What random matrices of these shapes have: 1 / sqrt(d_model - 1). That is exactly the root mean square
-/// over all rotations of the receiver's input against the sender's output, in the d_model - 1 dimensions that
-/// the means leave, whatever the singular values are; so it holds for normally distributed weights, too.
-/// Their mean is smaller by about 1 / (4 d_head^2) of it. NaN for a single dimension, where a layer norm
-/// leaves nothing.
+/// What random matrices of these shapes have: 1 / sqrt(d_model - 1), exactly the root mean square over all
+/// rotations of the receiver's input against the sender's output in the d_model - 1 dimensions that the means
+/// leave. NaN for a single dimension, where a layer norm leaves nothing.
 double random_composition(const model::Config& config);
 
 /// The composition of every pair of heads, a head being layer * n_head + head.
@@ -204,6 +201,7 @@ struct Composition {
   double excess(int sender, int receiver) const {
     return static_cast<double>(value(sender, receiver)) - baseline;
   }
+  Composition minus(const Composition& before, const PromptRun& run) const;  ///< pair by pair, of two models
   std::size_t bytes() const { return bytes_of(values); }
 };
 
@@ -214,8 +212,6 @@ struct CompositionOf {
   bool operator==(const CompositionOf&) const = default;
   /// Shows the receivers layer by layer. Throws Stopped.
   Composition compute(const PromptRun& run, const Computation<Composition>& computation) const;
-  /// Pair by pair, for two models.
-  Composition difference(const Composition& after, const Composition& before, const PromptRun& run) const;
 };
 
 /// A pair of heads, and its value minus the baseline.

@@ -25,17 +25,12 @@ int before(const QueryWeights& q, int position) {
   return q.earlier.empty() ? -1 : q.earlier[position];
 }
 
+/// Weight on the tokens so far after earlier occurrences of the query's token, but not on the query itself.
+template <int kAfter>
 Number weight_on_repeats(const QueryWeights& q) {
   Number sum;
-  for (int at = before(q, q.query); at >= 0; at = before(q, at)) sum = sum.value_or(0) + weight(q, at);
-  return sum;
-}
-/// Weight on the tokens after earlier occurrences of the query's token. An occurrence directly before the
-/// query does not count: the query itself comes after it.
-Number weight_on_followers(const QueryWeights& q) {
-  Number sum;
   for (int at = before(q, q.query); at >= 0; at = before(q, at))
-    if (at + 1 != q.query) sum = sum.value_or(0) + weight(q, at + 1);
+    if (at + kAfter != q.query) sum = sum.value_or(0) + weight(q, at + kAfter);
   return sum;
 }
 
@@ -76,7 +71,7 @@ constexpr HeadMetricKind kTable[] = {
      .detail = "mean weight on tokens after earlier occurrences of the query's token",
      .lacking = "no token of this prompt recurs after other tokens",
      .of_text = true,
-     .of = weight_on_followers},
+     .of = weight_on_repeats<1>},
     {.id = HeadMetric::duplicate,
      .name = "duplicate",
      .label = "Duplicate",
@@ -87,7 +82,7 @@ constexpr HeadMetricKind kTable[] = {
      .detail = "mean weight on earlier occurrences of the query's token",
      .lacking = "no token of this prompt occurs twice",
      .of_text = true,
-     .of = weight_on_repeats},
+     .of = weight_on_repeats<0>},
     {.id = HeadMetric::entropy,
      .name = "entropy",
      .label = "Entropy",
@@ -127,13 +122,6 @@ constexpr HeadMetricKind kTable[] = {
          }},
 };
 static_assert(std::size(kTable) == kHeadMetrics, "every HeadMetric has a row");
-static_assert(
-    [] {
-      for (std::size_t i = 0; i < kHeadMetrics; ++i)
-        if (kTable[i].id != static_cast<HeadMetric>(i) || kTable[i].of == nullptr) return false;
-      return true;
-    }(),
-    "the rows stand in the order of HeadMetric, each with its function");
 
 /// log2 of a positive normal number, to 2e-7; of 0 some finite number, so that 0 log 0 is 0. Without a
 /// branch: there are millions of weights.
@@ -205,7 +193,7 @@ std::span<const HeadMetricKind> head_metrics() {
 }
 
 const HeadMetricKind& kind_of(HeadMetric metric) {
-  return kTable[static_cast<std::size_t>(metric)];
+  return *std::ranges::find(kTable, metric, &HeadMetricKind::id);
 }
 
 std::vector<int> earlier_occurrences(std::span<const int> tokens) {
@@ -307,9 +295,9 @@ std::vector<int> RepeatedTokens::sequence(int number, int vocabulary, std::optio
   return tokens;
 }
 
-std::optional<HeadMetricsOf> difference_of(const HeadMetricsOf& after, const HeadMetricsOf& before) {
-  if (after.sequences != before.sequences || after.progress.done != before.progress.done) return std::nullopt;
-  HeadMetricsOf result = after;
+std::optional<HeadMetricsOf> HeadMetricsOf::minus(const HeadMetricsOf& before, const PromptRun&) const {
+  if (sequences != before.sequences || progress.done != before.progress.done) return std::nullopt;
+  HeadMetricsOf result = *this;
   result.sums.clear();
   const HeadMetricValues none = HeadMetrics{}.values();
   for (std::size_t i = 0; i < result.heads.size(); ++i)
@@ -479,7 +467,7 @@ Thumbnails ThumbnailsOfHeads::compute_difference(const PromptRun& run,
     if (computation.stop.stop_requested()) throw model::Stopped();
     const PatternOf pattern{result.done / config.n_head, result.done % config.n_head};
     const Pattern after = pattern.compute(run, of_patterns), before = pattern.compute(baseline, of_patterns),
-                  difference = pattern_difference(after, before, run);
+                  difference = after.minus(before, run);
     ThumbnailMaker maker(length, keys, has_own_keys(run), {});
     maker.add(0, {difference.values.data(), length, keys, keys}, difference.masked.cells,
               !difference.masked.causal());

@@ -18,8 +18,8 @@
 #include "model/pass/transformer.h"
 #include "viz/scene/scale.h"
 
-// What the patterns of all heads show at a glance: metrics, means over queries of one text or of many, and
-// thumbnails. Files, the command line and the views are all made from the table of metrics.
+// What the patterns of all heads show at a glance: metrics, means over queries of one text or many,
+// thumbnails.
 namespace headscope::app {
 
 enum class HeadMetric { first, previous, self, induction, duplicate, entropy, distance, sink };
@@ -58,7 +58,6 @@ struct HeadMetricKind {
   std::string_view unit_in_files() const { return unit == "weight" || unit == "share" ? "" : unit; }
 };
 
-/// All metrics, in the order of HeadMetric.
 std::span<const HeadMetricKind> head_metrics();
 const HeadMetricKind& kind_of(HeadMetric metric);
 
@@ -73,16 +72,14 @@ struct HeadMetricValues {
   double operator[](HeadMetric metric) const { return all[static_cast<std::size_t>(metric)]; }
 };
 
-/// "left out: 1 to 3 queries of a head, whose weights are all 0": what is said of heads with these numbers of
-/// queries that are left out; empty: of none.
+/// "left out: 1 to 3 queries of a head, whose weights are all 0"; empty: none is.
 std::string left_out_words(std::span<const std::int64_t> of_heads);
 
 /// After minus before, each rounded to float32 as in pictures.
 HeadMetricValues difference_of(const HeadMetricValues& after, const HeadMetricValues& before);
 
 /// The metrics of one head over the queries of any number of texts. The first query of a text sees only
-/// itself and does not count. A query whose weights are all 0, because all of its keys are masked or an edit
-/// says so, attends to nothing: it is left out of all metrics, and counted.
+/// itself and does not count. A query whose weights are all 0 is left out of all metrics, and counted.
 class HeadMetrics {
  public:
   /// Adds the weights of a query of a text, query >= 1: [query + 1], or [T] if it may see later keys.
@@ -122,21 +119,20 @@ struct RepeatedTokens {
   /// The longest length that fits into a context.
   static int longest(int n_ctx) { return (n_ctx - 1) / 2; }
 
-  /// One of the sequences; it depends only on its number and the seed: [1 + 2 length], the start token first
-  /// if there is one. The other tokens are drawn from all ids below `vocabulary` except the start token.
+  /// One of the sequences, by its number and the seed: [1 + 2 length], the start token first if there is one.
+  /// The others are drawn from all ids below `vocabulary` but the start token.
   std::vector<int> sequence(int number, int vocabulary, std::optional<int> start_token) const;
 };
 
-/// Metrics of all heads over a number of sequences or prompts. Two parts can be subtracted if they cover the
-/// same texts.
+/// Metrics of all heads over some texts. Two parts can be subtracted if they cover the same ones.
 struct HeadMetricsOf {
   std::vector<HeadMetricValues> heads;  ///< layer * n_head + head
   std::vector<HeadMetrics> sums;        ///< the sums, to which more texts can be added; empty: a difference
   int sequences = 0;                    ///< number of sequences of random tokens
   ListProgress progress;                ///< progress of a list
+  std::optional<HeadMetricsOf> minus(const HeadMetricsOf& before, const PromptRun& run) const;
   std::size_t bytes() const { return bytes_of(heads, sums) + progress.problem.size(); }
 };
-std::optional<HeadMetricsOf> difference_of(const HeadMetricsOf& after, const HeadMetricsOf& before);
 
 /// The metrics of all heads over a list of prompts, independent of the prompt.
 struct MetricsOnList {
@@ -146,10 +142,6 @@ struct MetricsOnList {
   bool operator==(const MetricsOnList&) const = default;
   /// Parts cover the first prompts.
   HeadMetricsOf compute(const PromptRun& run, const Computation<HeadMetricsOf>& computation) const;
-  std::optional<HeadMetricsOf> difference(const HeadMetricsOf& after, const HeadMetricsOf& before,
-                                          const PromptRun&) const {
-    return difference_of(after, before);
-  }
 };
 
 /// The metrics of all heads on repeated random tokens, independent of the prompt.
@@ -160,10 +152,6 @@ struct MetricsOnRepeated {
   bool operator==(const MetricsOnRepeated&) const = default;
   /// Parts cover the first sequences. Throws RunError for sequences that do not fit into the context.
   HeadMetricsOf compute(const PromptRun& run, const Computation<HeadMetricsOf>& computation) const;
-  std::optional<HeadMetricsOf> difference(const HeadMetricsOf& after, const HeadMetricsOf& before,
-                                          const PromptRun&) const {
-    return difference_of(after, before);
-  }
 };
 
 /// A head's pattern, max-pooled to at most 64 x 64 (row: query, column: key), and the exact metrics of the

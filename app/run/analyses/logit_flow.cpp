@@ -247,10 +247,9 @@ class BackwardPass {
       heads[head].sent.resize(positions_);
       heads[head].arrived.resize(positions_);
     }
-    std::vector<double> together;  // [positions, positions], if the heads are added up
     const std::size_t cells =
         question_.by_head ? 0 : static_cast<std::size_t>(positions_) * static_cast<std::size_t>(positions_);
-    together.resize(cells);
+    std::vector<double> together(cells);  // [positions, positions], if the heads are added up
     // Matrices of few heads at once; their number does not depend on the threads.
     constexpr int kAtOnce = 4;
     const int at_once = question_.by_head ? config_.n_head : std::min(kAtOnce, config_.n_head);

@@ -25,10 +25,9 @@ struct ListOptions {
   std::size_t most = std::numeric_limits<std::size_t>::max();  ///< how many of the first prompts
 };
 
-/// Answers a question about the prompts of a list, one after the other. `Answer` has a member `progress`, a
-/// ListProgress. `add(run, index, answer)` adds one prompt's share; if it throws Stopped, the answer must be
-/// unchanged. Prompts that cannot be run, such as those beyond the context, and those for which `add` throws
-/// RunError or LoadError are skipped and counted.
+/// Answers a question about the prompts of a list, one after the other. `add(run, index, answer)` adds one
+/// prompt's share; if it throws Stopped, the answer must be unchanged. Prompts that cannot be run, and those
+/// for which `add` throws RunError or LoadError, are skipped and counted in the answer's `progress`.
 template <class Answer, class Add>
 Answer over_prompts(const OverPrompts& over, const PromptRun& of, const Computation<Answer>& computation,
                     const Add& add, const ListOptions<Answer>& options = {}) {

@@ -88,7 +88,6 @@ struct IsBundled {
   std::size_t bytes() const { return sizeof(*this); }
 };
 
-/// What is true of the bundled model alone, such as how its training began, may be said only if this is so.
 struct IsBundledModel {
   static constexpr std::string_view kName = "whether this is the bundled model";
   static constexpr bool kQuick = true;  // large files are not read: their size is enough

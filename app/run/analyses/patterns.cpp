@@ -45,6 +45,11 @@ bool edits_cells_up_to(const model::Run& run, int layer) {
   return false;
 }
 
+/// In the order of Stage.
+constexpr std::vector<float> model::AttentionStages::*kStageValues[] = {
+    &model::AttentionStages::scores, &model::AttentionStages::scaled, &model::AttentionStages::masked,
+    &model::AttentionStages::pattern};
+
 /// The shapes of two patterns that are compared.
 struct Shapes {
   int queries = 0, keys = 0, baseline_keys = 0;
@@ -194,12 +199,12 @@ bool sets_cell(const model::Edit& edit, model::HeadIndex head, int query, int ke
                     edit);
 }
 
-Pattern pattern_difference(const Pattern& after, const Pattern& before, const PromptRun& run) {
-  Pattern result = after;
-  result.masked = compare_cells(after.masked, before.masked, {after.length, after.keys(), before.keys()}, run,
+Pattern Pattern::minus(const Pattern& before, const PromptRun& run) const {
+  Pattern result = *this;
+  result.masked = compare_cells(masked, before.masked, {length, keys(), before.keys()}, run,
                                 [&](std::size_t cell, std::ptrdiff_t there) {
                                   result.values[cell] =
-                                      there < 0 ? 0 : difference(after.values[cell], before.values[there]);
+                                      there < 0 ? 0 : difference(values[cell], before.values[there]);
                                 });
   return result;
 }
@@ -213,28 +218,23 @@ Pattern PatternOf::compute(const PromptRun& run, const Computation<Pattern>&) co
   return pattern;
 }
 
-Stages StagesOf::difference(const Stages& after, const Stages& before, const PromptRun& run) const {
-  Stages result = after;
-  const int length = after.values.length;
-  using Values = model::AttentionStages;
-  result.masked = compare_cells(
-      after.masked, before.masked, {length, length, before.values.length}, run,
-      [&](std::size_t cell, std::ptrdiff_t there) {
-        for (const auto stage : {&Values::scores, &Values::scaled, &Values::masked, &Values::pattern}) {
-          float& value = (result.values.*stage)[cell];
-          value = there < 0 ? std::numeric_limits<float>::quiet_NaN()
-                            : app::difference(value, (before.values.*stage)[there]);
-        }
-      });
+Stages Stages::minus(const Stages& before, const PromptRun& run) const {
+  Stages result = *this;
+  const int length = values.length;
+  result.masked = compare_cells(masked, before.masked, {length, length, before.values.length}, run,
+                                [&](std::size_t cell, std::ptrdiff_t there) {
+                                  for (const auto stage : kStageValues) {
+                                    float& value = (result.values.*stage)[cell];
+                                    value = there < 0 ? std::numeric_limits<float>::quiet_NaN()
+                                                      : difference(value, (before.values.*stage)[there]);
+                                  }
+                                });
   return result;
 }
 
 viz::Matrix Stages::matrix(Stage stage) const {
-  const std::vector<float>& cells = stage == Stage::scores   ? values.scores
-                                    : stage == Stage::scaled ? values.scaled
-                                    : stage == Stage::masked ? values.masked
-                                                             : values.pattern;
-  return viz::Matrix::row_major(cells, values.length, values.length);
+  return viz::Matrix::row_major(values.*kStageValues[static_cast<std::size_t>(stage)], values.length,
+                                values.length);
 }
 
 Stages StagesOf::compute(const PromptRun& run, const Computation<Stages>&) const {

@@ -11,8 +11,7 @@
 #include "model/pass/transformer.h"
 #include "viz/scene/matrix.h"
 
-// Attention patterns of a run, whether recomputed from its queries and keys or read from a file, and their
-// masks: the keys after a query, or what edits make of the mask.
+// Attention patterns of a run, recomputed from its queries and keys or read from a file, and their masks.
 namespace headscope::app {
 
 /// The mask of a head's pattern. A cell is masked if its score is −∞ and no edit gave it a weight.
@@ -70,11 +69,10 @@ struct Pattern {
   int keys() const { return length > 0 ? static_cast<int>(std::ssize(values) / length) : 0; }
   std::size_t bytes() const { return bytes_of(values, masked.cells); }
   viz::Matrix matrix() const { return viz::Matrix::row_major(values, length, keys()); }
+  /// Signed differences between a cell and its counterpart. Masked if both are masked, or if a token has no
+  /// counterpart.
+  Pattern minus(const Pattern& before, const PromptRun& run) const;
 };
-
-/// After minus before: signed differences between a cell and its counterpart. Masked if both are masked, or
-/// if a token has no counterpart.
-Pattern pattern_difference(const Pattern& after, const Pattern& before, const PromptRun& run);
 
 struct PatternOf {
   static constexpr std::string_view kName = "attention pattern";
@@ -84,9 +82,6 @@ struct PatternOf {
   int head = 0;
   bool operator==(const PatternOf&) const = default;
   Pattern compute(const PromptRun& run, const Computation<Pattern>& computation) const;
-  Pattern difference(const Pattern& after, const Pattern& before, const PromptRun& run) const {
-    return pattern_difference(after, before, run);
-  }
 };
 
 enum class Stage { scores, scaled, masked, pattern };
@@ -100,6 +95,9 @@ struct Stages {
     return bytes_of(values.scores, values.scaled, values.masked, values.pattern, masked.cells);
   }
   viz::Matrix matrix(Stage stage) const;
+  /// Masked like the difference of patterns; NaN if a token has no counterpart, ±inf where only one side is
+  /// masked.
+  Stages minus(const Stages& before, const PromptRun& run) const;
 };
 
 struct StagesOf {
@@ -109,9 +107,6 @@ struct StagesOf {
   int head = 0;
   bool operator==(const StagesOf&) const = default;
   Stages compute(const PromptRun& run, const Computation<Stages>& computation) const;
-  /// Masked like pattern_difference; NaN if a token has no counterpart, ±inf where only one side is
-  /// masked.
-  Stages difference(const Stages& after, const Stages& before, const PromptRun& run) const;
 };
 
 /// How one query's weights are computed, step by step.
@@ -146,15 +141,11 @@ struct WeightedValuesOf {
   int head = 0;
   bool operator==(const WeightedValuesOf&) const = default;
   Pattern compute(const PromptRun& run, const Computation<Pattern>& computation) const;
-  Pattern difference(const Pattern& after, const Pattern& before, const PromptRun& run) const {
-    return pattern_difference(after, before, run);
-  }
 };
 
 /// Attention rollout (Abnar & Zuidema 2020, "Quantifying Attention Flow in Transformers"): how much of each
-/// position's embedding reaches each position by the end of a layer, if all heads count equally and the
-/// residual stream counts half: the product of 0.5 I + 0.5 mean over heads of the patterns, from layer 0 on.
-/// Rows add up to 1 if the patterns' rows do.
+/// position's embedding reaches each position by the end of a layer: the product of 0.5 I + 0.5 mean over
+/// heads of the patterns, from layer 0 on. Rows add up to 1 if the patterns' rows do.
 struct RolloutOf {
   static constexpr std::string_view kName = "attention rollout";
   static constexpr Capabilities kNeeds = Capability::patterns;
@@ -162,9 +153,6 @@ struct RolloutOf {
   bool operator==(const RolloutOf&) const = default;
   /// Throws RunError if keys are not the queries' tokens, and Stopped.
   Pattern compute(const PromptRun& run, const Computation<Pattern>& computation) const;
-  Pattern difference(const Pattern& after, const Pattern& before, const PromptRun& run) const {
-    return pattern_difference(after, before, run);
-  }
 };
 
 }  // namespace headscope::app

@@ -171,12 +171,11 @@ Statistics StatisticsOfTokens::compute(const PromptRun& run,
   return result;
 }
 
-Statistics StatisticsOfTokens::difference(const Statistics& after, const Statistics& before,
-                                          const PromptRun& run) const {
-  Statistics result = after;
-  for (int i = 0; i < std::ssize(after.positions); ++i) {
+Statistics Statistics::minus(const Statistics& of_baseline, const PromptRun& run) const {
+  Statistics result = *this;
+  for (int i = 0; i < std::ssize(positions); ++i) {
     const int there = counterpart_of(run, i);
-    result.before.push_back(there < 0 ? std::nullopt : std::optional(before.positions[there]));
+    result.before.push_back(there < 0 ? std::nullopt : std::optional(of_baseline.positions[there]));
   }
   return result;
 }

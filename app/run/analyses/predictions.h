@@ -24,8 +24,7 @@ struct NextToken {
 /// The logits of the whole vocabulary after a position.
 std::vector<float> logits_after(const PromptRun& run, int position, model::Workspace& workspace);
 
-/// Kullback-Leibler divergence KL(p || q) of two distributions over the same tokens, in nats. Infinite where
-/// q is 0 and p is not.
+/// KL(p || q) of two distributions over the same tokens, in nats; infinite where q is 0 and p is not.
 double divergence(std::span<const double> p, std::span<const double> q);
 /// Nats as bits, the unit of all information that is shown, such as losses and entropies.
 inline double bits(double nats) {
@@ -46,6 +45,8 @@ struct Statistics {
   std::vector<int> tokens;                           ///< [T], the tokens they belong to
   /// On the difference side: the statistics of each position's counterpart; nothing without one.
   std::vector<std::optional<model::PositionStatistics>> before = {};
+  /// With `before`.
+  Statistics minus(const Statistics& of_baseline, const PromptRun& run) const;
   std::size_t bytes() const;
 };
 
@@ -54,8 +55,6 @@ struct StatisticsOfTokens {
   bool operator==(const StatisticsOfTokens&) const = default;
   /// Positions that the previous run had with the same tokens, including the one after, are taken from it.
   Statistics compute(const PromptRun& run, const Computation<Statistics>& computation) const;
-  /// The positions of the run together with those of its baseline.
-  Statistics difference(const Statistics& after, const Statistics& before, const PromptRun& run) const;
 };
 
 /// A drawn token, and the forward pass that read it; the last token of a text may not have been read.

@@ -98,9 +98,8 @@ model::Edits at_part(const Passes& passes, const std::vector<float>& start, doub
 }
 
 /// The way from the baseline to the embeddings, as [0, 1]. A trained model's metric changes within a few
-/// hundredths of it, where the stream's first layer norm magnifies little: gradients at places chosen in
-/// advance would miss that. But the metric's own values tell how far the gradients of each stretch are off,
-/// so the worst stretch is halved until all of them together are good enough.
+/// hundredths of it, which gradients at places chosen in advance would miss. But the metric's own values tell
+/// how far the gradients of each stretch are off: the worst is halved until all together are good enough.
 class Way {
  public:
   Way(const SaliencyOf& question, const Passes& passes)
@@ -227,31 +226,26 @@ Saliency SaliencyOf::compute(const PromptRun& run, const Computation<Saliency>& 
   }
   ParameterRows gradient;
   result.value = passes.differentiate(*run.run, &gradient);
-  const ParameterRows embeddings =
-      method == SaliencyMethod::gradient_input ? passes.embeddings() : ParameterRows();
-  for (int i = 0; i < passes.length; ++i) {
-    const std::span<const float> slope = gradient.row(i);
-    const std::span<const float> with = method == SaliencyMethod::gradient_input ? embeddings.row(i) : slope;
-    const double sum = dot(slope, with);
-    result.parts[i] = method == SaliencyMethod::gradient_input ? sum : std::sqrt(sum);
-  }
+  const bool by_input = method == SaliencyMethod::gradient_input;
+  const ParameterRows embeddings = by_input ? passes.embeddings() : ParameterRows();
+  for (int i = 0; i < passes.length; ++i)
+    result.parts[i] = by_input ? dot(gradient.row(i), embeddings.row(i)) : norm_of(gradient.row(i));
   return in_unit(std::move(result));
 }
 
-std::optional<Saliency> SaliencyOf::difference(const Saliency& after, const Saliency& before,
-                                               const PromptRun& run) const {
-  if (!after.whole || !before.whole) return std::nullopt;
-  Saliency result = after;
+std::optional<Saliency> Saliency::minus(const Saliency& before, const PromptRun& run) const {
+  if (!whole || !before.whole) return std::nullopt;
+  Saliency result = *this;
   result.value -= before.value;
   result.start -= before.start;
-  std::vector<double> unmatched = before.parts;
+  std::vector<double> missed = before.parts;
   for (std::size_t i = 0; i < result.parts.size(); ++i) {
     const int there = counterpart_of(run, static_cast<int>(i));
     if (there < 0) continue;
     result.parts[i] -= before.parts[there];
-    unmatched[there] = 0;
+    missed[there] = 0;
   }
-  result.unmatched = -std::accumulate(unmatched.begin(), unmatched.end(), 0.0);
+  result.unmatched = -std::accumulate(missed.begin(), missed.end(), 0.0);
   return result;
 }
 

@@ -49,6 +49,8 @@ struct Saliency {
   /// Number of tokens that may have a share: up to the position, or with edits that let it see later tokens,
   /// up to the last one that has one.
   int reach() const;
+  /// Token by token; one without a counterpart had no share there. Nothing while one is not whole.
+  std::optional<Saliency> minus(const Saliency& before, const PromptRun& run) const;
   std::size_t bytes() const { return bytes_of(parts); }
 };
 
@@ -70,9 +72,6 @@ struct SaliencyOf {
   /// Throws RunError for a position, a token or a baseline that does not exist, and for the loss of a single
   /// token.
   Saliency compute(const PromptRun& run, const Computation<Saliency>& computation) const;
-  /// Token by token; one without a counterpart had no share there. Nothing while one is not whole.
-  std::optional<Saliency> difference(const Saliency& after, const Saliency& before,
-                                     const PromptRun& run) const;
 };
 
 }  // namespace headscope::app

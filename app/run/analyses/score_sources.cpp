@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <functional>
-#include <string>
 
 #include "app/run/analyses/parameters.h"
 #include "app/run/analyses/patterns.h"
 #include "app/run/analyses/stream_parts.h"
+#include "app/run/analyses/vectors.h"
 #include "model/files/error.h"
 #include "model/pass/plan.h"
 
@@ -16,10 +16,6 @@ namespace {
 using model::Site;
 using Kind = ScoreSource::Kind;
 using Vector = std::vector<double>;
-
-Vector in_double(std::span<const float> values) {
-  return {values.begin(), values.end()};
-}
 
 /// How a head reads the residual stream, for its queries or its keys: Site::q or Site::k.
 struct Reading {

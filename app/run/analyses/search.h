@@ -12,8 +12,8 @@
 #include "app/run/question.h"
 #include "model/pass/hooks.h"
 
-// Searches over any number of prompts, for the largest attention weights between chosen tokens, and for the
-// largest activations of neurons.
+// Searches for the largest attention weights between chosen tokens, and for the largest activations of
+// neurons.
 namespace headscope::app {
 
 /// A condition on tokens.
@@ -60,8 +60,7 @@ struct Found {
   }
 };
 
-/// Its excerpt has the tokens up to the query, what it can attend to, with the query's weight on each; of an
-/// attention file, which has no activations to take the weights from, without numbers.
+/// Its excerpt has the tokens up to the query, with the query's weight on each; of an attention file without.
 struct FoundWeight {
   int prompt = 1;  ///< from 1
   int layer = 0, head = 0, query = 0, key = 0;
@@ -80,9 +79,8 @@ struct WeightSearch {
   TokenSelector from, to;               ///< queries, keys
   double above = 0;                     ///< weights larger than this
   std::vector<model::HeadIndex> heads;  ///< none: all
-  /// Used instead of tokens: the attention of these cells' queries to the cells, as the mean over queries of
-  /// each query's sum of weights. The match is reported at the last query, at its largest weight in the
-  /// shape. Cells must be unique.
+  /// Used instead of tokens: the mean over these cells' queries of each query's sum of weights on the cells,
+  /// reported at the last query, at its largest weight in the shape. Cells must be unique.
   std::vector<Cell> shape = {};
   bool moves = true;  ///< the shape may move along the diagonal to the best place for each head
 
@@ -129,8 +127,8 @@ struct ActivationSearch {
   bool operator==(const ActivationSearch&) const = default;
 };
 
-/// Keeps the activations of neurons at all positions of a pass (mlp.hook_post, after the nonlinearity and
-/// edits) that has its hooks; each pass replaces those of the one before.
+/// Keeps the activations of neurons (mlp.hook_post, after edits) at all positions of the last pass that had
+/// its hooks.
 class WatchedNeurons {
  public:
   /// Throws model::RunError for a neuron that the model does not have.

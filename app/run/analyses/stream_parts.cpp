@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "app/run/analyses/parameters.h"
+#include "app/run/analyses/vectors.h"
 #include "app/run/run_prompt.h"
 #include "model/files/error.h"
 #include "model/pass/plan.h"
@@ -56,12 +57,6 @@ std::vector<double> edits_of(const PromptRun& run, const StreamParts& parts, con
   return edits;
 }
 
-/// One token's row of the unembedding, in double.
-std::vector<double> unembedding_of(const model::Transformer& transformer, int token) {
-  const ParameterRows row = unembedding_rows(transformer, token, 1);
-  return {row.values.begin(), row.values.end()};
-}
-
 }  // namespace
 
 void WatchedRows::watch(const PromptRun& run, int position, model::Workspace& workspace,
@@ -102,10 +97,7 @@ StreamParts stream_parts(const PromptRun& run, int position, int layers, const W
   const model::Transformer& transformer = *run.model->transformer;
   StreamParts parts;
   parts.layers = layers;
-  const auto copy = [&](Site site, int layer) {
-    const std::span<const float> row = rows.at(site, layer);
-    return std::vector<float>(row.begin(), row.end());
-  };
+  const auto copy = [&](Site site, int layer) { return vector_of(rows.at(site, layer)); };
   parts.token_embedding = copy(Site::embed, 0);
   parts.position_embedding = copy(Site::pos_embed, 0);
   for (int layer = 0; layer < layers; ++layer) {
@@ -136,11 +128,12 @@ LogitDirection logit_direction(const PromptRun& run, int position, int token, in
                                std::span<const float> edited_scale) {
   const model::Transformer& transformer = *run.model->transformer;
   const model::Config& config = transformer.config();
-  std::vector<double> unembedding = unembedding_of(transformer, token);
+  const auto of_token = [&](int id) { return in_double(unembedding_rows(transformer, id, 1).values); };
+  std::vector<double> unembedding = of_token(token);
   if (against != -1) {
     const std::vector<double> other = against == kVocabularyMean
                                           ? mean_of_tokens(transformer, unembedding_name(transformer))
-                                          : unembedding_of(transformer, against);
+                                          : of_token(against);
     std::ranges::transform(unembedding, other, unembedding.begin(), std::minus<>());
   }
   const std::vector<float> gain = parameter_rows(transformer, "ln_f.weight").values;

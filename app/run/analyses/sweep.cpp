@@ -233,21 +233,11 @@ std::span<const model::Site> sites_of(SweepOver over) {
   static constexpr Site kMlps[] = {Site::mlp_out}, kNeurons[] = {Site::mlp_post};
   static constexpr Site kPositions[] = {Site::resid_pre, Site::attn_out, Site::mlp_out, Site::z,
                                         Site::q,         Site::k,        Site::v};
-  switch (over) {
-    case SweepOver::heads:
-      return kHeads;
-    case SweepOver::positions:
-      return kPositions;
-    case SweepOver::senders:
-      break;
-    case SweepOver::head_positions:
-      return std::span(kHeads).first(4);  // a pattern's position is a query's row
-    case SweepOver::mlps:
-      return kMlps;
-    case SweepOver::neurons:
-      return kNeurons;
-  }
-  return std::span(kHeads).first(1);
+  if (over == SweepOver::positions) return kPositions;
+  if (over == SweepOver::mlps) return kMlps;
+  if (over == SweepOver::neurons) return kNeurons;
+  // A position of a pattern would be a query's row; senders are what heads write.
+  return std::span(kHeads).first(over == SweepOver::heads ? 5 : over == SweepOver::head_positions ? 4 : 1);
 }
 
 PatchPrompt patch_prompt_of(const PromptRun& run) {

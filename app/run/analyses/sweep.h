@@ -198,22 +198,17 @@ struct SweepOf {
   /// Whether there are any.
   bool has_edits(const SweepPlace& place) const;
 
-  /// Throws RunError for an id outside the vocabulary, for a site that cannot be edited so, for another
-  /// prompt of a different length, for patterns if its positions correspond to others, for a receiver that
-  /// the model does not have or that has no senders, if the run has no second model to patch from, and for
-  /// neurons with the largest estimates of the divergence, or without the means of the list.
+  /// Throws RunError for an id outside the vocabulary, and for edits that this run cannot have: see
+  /// check_question in sweep.cpp.
   Sweep compute(const PromptRun& run, const Computation<Sweep>& computation) const;
 };
 
 /// First-order estimates of all cells of a sweep at once (attribution patching: Nanda 2023): for each cell
 /// the sum, over the values that its edit replaces, of the metric's derivative with respect to the value
 /// times the amount by which the edit changes it. One pass for the values and one for the derivatives of each
-/// metric, instead of a pass for each cell. NaN for cells without an edit. `sweep` has its position and its
-/// tokens; of neurons, no cells yet: there are estimates of all neurons, [n_layer, n_inner]. Throws RunError
-/// or Stopped.
-///
-/// There are none of the KL divergence: it is smallest, 0, at the run itself, so that all of its derivatives
-/// are 0 there.
+/// metric, instead of a pass for each cell. NaN for cells without an edit, and for the divergence, which is
+/// smallest at the run itself. `sweep` has its position and its tokens; of neurons, no cells yet: there are
+/// estimates of all neurons, [n_layer, n_inner].
 std::vector<SweepReading> estimate_cells(const SweepOf& question, const Sweep& sweep, const PromptRun& run,
                                          model::Workspace& workspace, const std::stop_token& stop);
 
@@ -222,13 +217,12 @@ std::vector<SweepReading> estimate_cells(const SweepOf& question, const Sweep& s
 SweepReading source_reading(const Sweep& sweep, std::span<const float> logits);
 
 /// (patched - corrupted) / (clean - corrupted), where the run is the corrupted prompt and its baseline the
-/// clean one (Zhang and Nanda 2024, "Towards best practices of activation patching"): 0 where the patch
-/// changes nothing, 1 where it goes all the way. NaN if both prompts have the same metric.
+/// clean one (Zhang and Nanda 2024, "Towards best practices of activation patching"). NaN if both are equal.
 double restored(const Sweep& sweep, const SweepReading& source, SweepMetric metric, double change);
 
-/// Spearman's rank correlation of two lists of equal length: the correlation of their ranks, in [-1, 1].
-/// Equal values share the mean of their ranks. Pairs with a value that is not finite are left out. NaN with
-/// fewer than two pairs, and if all values of a list are equal.
+/// Spearman's rank correlation of two lists of equal length. Equal values share the mean of their ranks;
+/// pairs with a value that is not finite are left out. NaN with fewer than two pairs, or if all of a list are
+/// equal.
 double rank_correlation(std::span<const double> a, std::span<const double> b);
 
 }  // namespace headscope::app

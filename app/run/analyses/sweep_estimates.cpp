@@ -182,11 +182,8 @@ std::vector<SweepReading> estimate_cells(const SweepOf& question, const Sweep& s
   for (std::size_t cell = 0; cell < count; ++cell) {
     constexpr double kNothing = std::numeric_limits<double>::quiet_NaN();
     // The derivative of a probability is the probability times that of its logarithm.
-    const auto columns = static_cast<std::size_t>(sweep.columns);
-    const SweepPlace place =
-        question.place_of(static_cast<int>(cell / columns), static_cast<int>(cell % columns));
     estimates[cell] =
-        question.has_edits(place)
+        question.has_edits(question.place_of(sweep, cell))
             ? SweepReading{logits[cell], others[cell], sweep.before.probability * logs[cell], kNothing}
             : SweepReading{kNothing, kNothing, kNothing, kNothing};
   }

@@ -33,19 +33,19 @@ void measure(BlockPass& block) {
 
 }  // namespace
 
-TokenPass PassOfToken::difference(const TokenPass& after, const TokenPass& before, const PromptRun&) const {
+TokenPass TokenPass::minus(const TokenPass& before, const PromptRun&) const {
   TokenPass result;
-  result.position = after.position;
-  result.embedded = difference_of(after.embedded, before.embedded);
+  result.position = position;
+  result.embedded = difference_of(embedded, before.embedded);
   result.embedded_norm = norm_of(result.embedded);
-  for (std::size_t i = 0; i < std::min(after.blocks.size(), before.blocks.size()); ++i) {
-    const BlockPass &a = *after.blocks[i], &b = *before.blocks[i];
+  for (std::size_t i = 0; i < std::min(blocks.size(), before.blocks.size()); ++i) {
+    const BlockPass &a = *blocks[i], &b = *before.blocks[i];
     BlockPass block;
     for (const auto& [site, vector] : kVectors) block.*vector = difference_of(a.*vector, b.*vector);
     measure(block);
     result.blocks.push_back(std::make_shared<const BlockPass>(std::move(block)));
   }
-  result.ln_f = difference_of(after.ln_f, before.ln_f);
+  result.ln_f = difference_of(ln_f, before.ln_f);
   return result;
 }
 
@@ -91,22 +91,18 @@ TokenPass PassOfToken::compute(const PromptRun& run, const Computation<TokenPass
   return pass;
 }
 
-AttentionInput AttentionInputOf::difference(const AttentionInput& after, const AttentionInput& before,
-                                            const PromptRun&) const {
-  return {difference_of(after.residual, before.residual), difference_of(after.normed, before.normed),
-          difference_of(after.bias, before.bias), difference_of(after.output, before.output)};
+AttentionInput AttentionInput::minus(const AttentionInput& before, const PromptRun&) const {
+  return {difference_of(residual, before.residual), difference_of(normed, before.normed),
+          difference_of(bias, before.bias), difference_of(output, before.output)};
 }
 
 AttentionInput AttentionInputOf::compute(const PromptRun& run, const Computation<AttentionInput>&) const {
   const model::Run& kept = *run.run;
   const model::Transformer& transformer = *run.model->transformer;
   AttentionInput input;
-  const auto residual = kept.resid(layer, position);
-  input.residual.assign(residual.begin(), residual.end());
+  input.residual = vector_of(kept.resid(layer, position));
   input.normed = transformer.attention_input(kept, layer, position);
-  const auto bias = transformer.attention_bias(layer);
-  input.bias.assign(bias.begin(), bias.end());
-  input.output.reserve(bias.size());
+  input.bias = vector_of(transformer.attention_bias(layer));
   const auto append = [&](const auto& of_head) {
     for (int head = 0; head < kept.config.n_head; ++head) {
       const auto values = of_head(head);
@@ -119,14 +115,13 @@ AttentionInput AttentionInputOf::compute(const PromptRun& run, const Computation
   return input;
 }
 
-MergedHeads MergedHeadsOf::difference(const MergedHeads& after, const MergedHeads& before,
-                                      const PromptRun&) const {
-  return {{difference_of(after.of.z, before.of.z), difference_of(after.of.results, before.of.results),
-           difference_of(after.of.out, before.of.out)},
-          difference_of(after.bias, before.bias),
-          after.edits,  // the baseline is unedited
-          difference_of(after.before, before.before),
-          difference_of(after.after, before.after)};
+MergedHeads MergedHeads::minus(const MergedHeads& other, const PromptRun&) const {
+  return {{difference_of(of.z, other.of.z), difference_of(of.results, other.of.results),
+           difference_of(of.out, other.of.out)},
+          difference_of(bias, other.bias),
+          edits,  // the baseline is unedited
+          difference_of(before, other.before),
+          difference_of(after, other.after)};
 }
 
 MergedHeads MergedHeadsOf::compute(const PromptRun& run, const Computation<MergedHeads>& computation) const {
@@ -134,9 +129,8 @@ MergedHeads MergedHeadsOf::compute(const PromptRun& run, const Computation<Merge
   const model::Transformer& transformer = *run.model->transformer;
   MergedHeads merged;
   merged.of = transformer.attention_output(kept, layer, position, computation.workspace);
-  const auto bias = transformer.projection_bias(layer), before = kept.resid(layer, position);
-  merged.bias.assign(bias.begin(), bias.end());
-  merged.before.assign(before.begin(), before.end());
+  merged.bias = vector_of(transformer.projection_bias(layer));
+  merged.before = vector_of(kept.resid(layer, position));
   if (kept.plan != nullptr && kept.plan->edits({model::Site::attn_out, layer})) {
     merged.edits = merged.of.out;
     for (std::size_t at = 0; at < merged.of.results.size(); ++at)

@@ -30,6 +30,8 @@ struct TokenPass {
   std::vector<std::shared_ptr<const BlockPass>> blocks;  ///< a partial answer has those computed so far
   std::vector<float> ln_f;  ///< [d_model], normalized, before gain and bias; empty until all blocks are done
   std::size_t bytes() const;
+  /// The differences of the vectors, with their norms and cosines; a cosine is NaN where a vector is 0.
+  TokenPass minus(const TokenPass& before, const PromptRun& run) const;
 
   /// The residual stream that enters a block; for a block after the last, or as long as that block is not
   /// known, the one that leaves the block before it. It must be there.
@@ -49,9 +51,6 @@ struct PassOfToken {
   int position = -1;  ///< -1, or beyond the run: the last position
   bool operator==(const PassOfToken&) const = default;
   TokenPass compute(const PromptRun& run, const Computation<TokenPass>& computation) const;
-  /// The difference of the vectors, with the norms and cosines of the differences; a cosine is NaN where one
-  /// of its vectors is 0.
-  TokenPass difference(const TokenPass& after, const TokenPass& before, const PromptRun& run) const;
 };
 
 /// The input of a layer's attention at one position, as the model computed it.
@@ -60,6 +59,7 @@ struct AttentionInput {
   std::vector<float> normed;    ///< [d_model]: ln_1 of it
   std::vector<float> bias;      ///< [3 d_model]: c_attn's
   std::vector<float> output;    ///< [3 d_model]: normed * c_attn.weight + bias: q, k and v of all heads
+  AttentionInput minus(const AttentionInput& before, const PromptRun& run) const;
   std::size_t bytes() const { return bytes_of(residual, normed, bias, output); }
 };
 
@@ -70,8 +70,6 @@ struct AttentionInputOf {
   int position = 0;  ///< in the run
   bool operator==(const AttentionInputOf&) const = default;
   AttentionInput compute(const PromptRun& run, const Computation<AttentionInput>& computation) const;
-  AttentionInput difference(const AttentionInput& after, const AttentionInput& before,
-                            const PromptRun& run) const;
 };
 
 /// The output of a layer's attention at one position, as the model computed it.
@@ -81,6 +79,8 @@ struct MergedHeads {
   std::vector<float> edits;   ///< [d_model]: what edits of the sum add to it; empty: there are none
   std::vector<float> before;  ///< [d_model]: the residual stream before the block
   std::vector<float> after;   ///< [d_model]: with the attention's output added
+  /// c_proj is linear: the differences of the parts add up to the difference of the sum.
+  MergedHeads minus(const MergedHeads& other, const PromptRun& run) const;
   std::size_t bytes() const { return bytes_of(of.z, of.results, of.out, bias, edits, before, after); }
 };
 
@@ -91,8 +91,6 @@ struct MergedHeadsOf {
   int position = 0;  ///< in the run
   bool operator==(const MergedHeadsOf&) const = default;
   MergedHeads compute(const PromptRun& run, const Computation<MergedHeads>& computation) const;
-  /// c_proj is linear: the differences of the parts add up to the difference of the sum.
-  MergedHeads difference(const MergedHeads& after, const MergedHeads& before, const PromptRun& run) const;
 };
 
 }  // namespace headscope::app

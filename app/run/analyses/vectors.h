@@ -12,6 +12,12 @@ inline double dot(std::span<const float> a, std::span<const float> b) {
   for (std::size_t i = 0; i < a.size(); ++i) sum += static_cast<double>(a[i]) * static_cast<double>(b[i]);
   return sum;
 }
+inline std::vector<float> vector_of(std::span<const float> values) {
+  return {values.begin(), values.end()};
+}
+inline std::vector<double> in_double(std::span<const float> values) {
+  return {values.begin(), values.end()};
+}
 /// Euclidean.
 inline double norm_of(std::span<const float> vector) {
   return std::sqrt(dot(vector, vector));

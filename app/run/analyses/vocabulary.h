@@ -86,8 +86,7 @@ struct NearestTo {
   NearestTokens compute(const PromptRun& run, const Computation<NearestTokens>& computation) const;
 };
 
-/// The merges that built the tokens, starting from single bytes. Empty for a single byte, and for a special
-/// token, which is not the result of merges.
+/// The merges that built the tokens from single bytes; none for a single byte and for a special token.
 struct TokenMerges {
   std::map<int, std::vector<model::MergeStep>> of_id;  ///< for each distinct token of the run
   std::size_t bytes() const;

@@ -9,19 +9,16 @@
 
 namespace headscope::app {
 
-/// Everything the program knows about one kind of edit. Each alternative of model::Edit specialises it, with
-/// static members only (kinds/); the compiler reports missing members of a new kind:
+/// All about one kind of edit. Each alternative of model::Edit specialises it, with static members only
+/// (kinds/):
 /// - kGrammar: its lines in edit_grammar();
 /// - kOperator, after a place, or kName, before "=": how its text begins; read: parses the rest, returning
 ///   nothing if another kind with the same operator is meant (with kName: adds one edit for each layer);
 /// - text, which parse_edits reads back, words for labels, and phrase for captions, where code says nothing;
-/// - numbers: approximate count of its numbers, for the overall limit; length: approximate length of its
-/// text;
-/// - kOverwrites: whether it discards the values at its place; replaces: whether it replaces another edit of
-/// its kind;
+/// - numbers: about how many it has, for the overall limit; length: about that of its text;
+/// - kOverwrites: whether it discards the values at its place; replaces: another edit of its kind;
 /// - kHasParts: adjacent edits that replace each other are one edit;
-/// - append, merge, contains, remove, join: combine an edit with one that is typed, added, removed or
-///   dragged;
+/// - append, merge, contains, remove, join: combine it with an edit that is typed, added, removed or dragged;
 /// - is_beyond, has_positions, move: about positions;
 /// - strength, set_strength: the value for a slider;
 /// - fills: whether it sets a cell of a head, even if that is masked.
@@ -59,9 +56,9 @@ inline bool is_at_head(model::HookPoint point, const std::optional<int>& chosen,
   return model::has_cells(point.site) && point.layer == head.layer && chosen.value_or(head.head) == head.head;
 }
 
-/// Base of kinds that edit values at a place, `at`; in cells only where the query sees the key. kSources: a
-/// list parallel to the place's positions, or empty. Instead of text and words such a kind has only what
-/// follows the place there: operand, what and done; and values, how many numbers it holds in addition.
+/// Base of kinds that edit values at a place, `at`. kSources: a list parallel to the place's positions, or
+/// empty. Instead of text and words such a kind has only what follows the place there: operand, what and
+/// done; and values, how many numbers it holds in addition.
 template <class T, std::vector<int> T::*kSources = nullptr>
 struct EditAtPlace : WholeEdit<T> {
   static std::size_t values(const T&) { return 0; }

@@ -27,8 +27,7 @@ struct EditList {
 /// place, one that scales or adds there in the same way, other values of the same cells, another mask of the
 /// same heads, other position ids.
 EditList with_edit(EditList list, model::Edit edit);
-/// Adds an edit and joins it with one at the same place that differs only in its positions, so that cells
-/// dragged over are one edit.
+/// Adds an edit, joined with one at the same place that differs only in its positions.
 EditList with_joined_edit(EditList list, const model::Edit& edit);
 /// The list without edits equal to it; for cells, without these cells.
 EditList without_edit(EditList list, const model::Edit& edit);
@@ -39,8 +38,8 @@ bool has_edit(const model::Edits& edits, const model::Edit& edit);
 /// row.
 EditList with_position_id(EditList list, int position, int id);
 
-/// Sets in a head's mask whether a query sees a key; both are less than `length`, the number of positions.
-/// The rest of the mask is unchanged, and so is the list if the query would see no key.
+/// Sets in a head's mask whether a query sees a key, of `length` positions. The list is unchanged if the
+/// query would see no key.
 EditList with_visibility(EditList list, model::HeadIndex head, int length, int query, int key, bool sees);
 
 /// Whether an edit applies only to positions that a prompt of this length does not have.
@@ -58,10 +57,9 @@ std::optional<Strength> strength_of(const model::Edit& edit);
 /// The edit with another strength; unchanged if its kind has none.
 model::Edit with_strength(model::Edit edit, double value);
 
-/// Maps positions of a prompt to positions after its text was edited: the common beginning and end move
-/// along, and a token in between keeps its position while there is one. For each old position the new one,
-/// -1: the token is gone. Empty: no token in common. `fixed`: leading tokens that are ignored in the
-/// comparison (the start token).
+/// For each position of a prompt the one after its text was edited, -1: the token is gone. The common
+/// beginning and end move along, and a token in between keeps its position while there is one. Empty: no
+/// token in common but the first `fixed` (the start token).
 std::vector<int> moved_positions(std::span<const int> before, std::span<const int> now, int fixed = 0);
 
 /// Moves the positions of one edit, and records whether one was lost.
@@ -108,12 +106,10 @@ struct MovedEdits {
 };
 MovedEdits moved_edits(EditList list, std::span<const int> positions, int n_ctx);
 
-/// The same for one edit; returns whether anything of it is left.
+/// Returns whether anything of it is left.
 bool move_edit(model::Edit& edit, PositionMap& map);
 
-/// Whether an edit names positions.
 bool names_positions(const model::Edit& edit);
-/// Whether any edit of the list does.
 bool has_positions(const EditList& list);
 
 }  // namespace headscope::app

@@ -34,20 +34,17 @@ bool is_content_hash(std::string_view text);
 /// if the system lacks it.
 system::Hash hash_like(std::string_view content_hash, std::uint64_t bytes);
 
-/// The GPT-2 models of a cache by name: folders `models--ORGANISATION--NAME` with a snapshot whose
-/// config.json says `"model_type": "gpt2"`. Of several snapshots the one named by refs/main, else the newest.
-/// Anything unreadable or different is skipped; never throws.
+/// The GPT-2 models of a cache by name: folders `models--ORGANISATION--NAME` with a snapshot that is one. Of
+/// several snapshots the one named by refs/main, else the newest. Skips what cannot be read; never throws.
 std::vector<DiscoveredModel> discover_models(const std::filesystem::path& cache);
 
 /// The folder of the model with that name, which is never taken for a path: the bundled model, or one of
-/// `models` with that name or that last part of a name ("gpt2" for "openai-community/gpt2"); nothing if there
-/// is none.
+/// `models` with that name or that last part of a name ("gpt2" for "openai-community/gpt2").
 std::optional<std::filesystem::path> model_named(const std::string& name,
                                                  const std::vector<DiscoveredModel>& models);
 
-/// The file of attention patterns with that name, which is never taken for a path. `places` are candidate
-/// files and folders: among files with that name, the first with these weights (see weights_hash; empty:
-/// any), else the first. Nothing if there is none. Reads whole files.
+/// The file of attention patterns with that name, which is never taken for a path, among files and folders:
+/// the first with these weights (see weights_hash; empty: any), else the first. Reads whole files.
 std::optional<std::filesystem::path> attention_named(const std::string& name, const std::string& weights,
                                                      const std::vector<std::filesystem::path>& places);
 

@@ -340,12 +340,12 @@ std::shared_ptr<const LoadedModel> load_patterns(const std::filesystem::path& fi
 }
 
 PromptRun run_of_patterns(std::shared_ptr<const LoadedModel> model) {
-  auto stands = std::make_shared<model::Run>();
-  stands->config = model->config();
-  stands->tokens = model->patterns->ids();
+  auto placeholder = std::make_shared<model::Run>();
+  placeholder->config = model->config();
+  placeholder->tokens = model->patterns->ids();
   PromptRun run;
   run.tokens = model->patterns->queries();
-  run.run = std::move(stands);
+  run.run = std::move(placeholder);
   run.model = std::move(model);
   return run;
 }

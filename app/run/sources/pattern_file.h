@@ -17,12 +17,10 @@ namespace headscope::app {
 /// same for all layers from 0 on, as caches of TransformerLens and `headscope trace` name them. Other tensors
 /// are ignored. Optional contents:
 ///
-/// - the tokens: the tensors `tokens` and `key_tokens` ([n] or [1, n] ids), or metadata of those names (JSON
-///   lists of texts), or both. Without `key_tokens`, and with as many keys as queries, keys are the queries'
-///   tokens; else they are other tokens.
+/// - the tensors `tokens` and `key_tokens` ([n] or [1, n] ids), or metadata of those names (JSON lists of
+///   texts), or both. Without `key_tokens`, and with as many keys as queries, keys are the queries' tokens.
 /// - the metadata `causal`, "true" or "false"; without it patterns are causal if keys are the queries' tokens
-///   and no query has weight on a later one. `model`: what made them. `text`: the text they belong to.
-///   `edits`: those of their run.
+///   and no query has weight on a later one; `model` that made them, and `text` and `edits` of their run.
 ///
 /// Keeps the file open and no weights in memory. Reading is thread-safe.
 class PatternFile {
@@ -30,8 +28,8 @@ class PatternFile {
   static constexpr int kMaxPositions = 4096;  ///< queries, and keys
   static constexpr int kMaxHeads = 1 << 14;   ///< limit over all layers
 
-  /// Opens a file and reads all of it once, a block of rows at a time, to check its weights. Throws
-  /// model::LoadError, one sentence that names the file, and model::Stopped.
+  /// Opens a file and reads all of it once, to check its weights. Throws model::LoadError, and
+  /// model::Stopped.
   static std::shared_ptr<const PatternFile> open(const std::filesystem::path& file,
                                                  const model::LoadOptions& options = {});
   /// Whether a file's header has patterns; never throws.
@@ -58,7 +56,7 @@ class PatternFile {
   std::string mask_words() const;
   /// Whether each row adds up to 1, within the precision.
   bool rows_sum_to_one() const { return odd_sum_.empty(); }
-  /// Anomalies of the weights, a phrase each: not finite, below 0, rows that do not add up to 1.
+  /// Weights that are not finite, below 0, or do not add up to 1 in a row, a phrase each.
   std::vector<std::string> notes() const;
   /// "12 layers of 12 heads, 30 tokens, no mask (inferred)".
   std::string summary() const;

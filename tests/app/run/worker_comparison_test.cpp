@@ -16,9 +16,13 @@ TEST(Alignment, IsByPositionOrByTheLongestCommonSubsequence) {
             (std::vector<int>{0, -1, 1}));
 }
 
-/// The lengths of the prompt and of its baseline.
+/// The lengths of the prompt and of its baseline. Nothing can be subtracted from 0.
 struct Length {
   int tokens = 0;
+  std::optional<Length> minus(const Length& before, const PromptRun&) const {
+    if (tokens == 0) return std::nullopt;
+    return Length{tokens - before.tokens};
+  }
   std::size_t bytes() const { return sizeof tokens; }
 };
 struct LengthOf {
@@ -26,9 +30,6 @@ struct LengthOf {
   static constexpr bool kQuick = true;
   bool operator==(const LengthOf&) const = default;
   Length compute(const PromptRun& run, const Computation<Length>&) const { return {run.run->length()}; }
-  Length difference(const Length& after, const Length& before, const PromptRun&) const {
-    return {after.tokens - before.tokens};
-  }
 };
 
 TEST_F(WorkerOfTales, AQuestionIsAskedOfEitherSideAndOfTheDifference) {
@@ -64,7 +65,7 @@ TEST_F(WorkerOfTales, AQuestionIsAskedOfEitherSideAndOfTheDifference) {
   EXPECT_EQ(tokens(*shown, difference), 0);
 }
 
-/// Counts up to the prompt's length, and shows each number. Nothing can be subtracted from 0.
+/// Counts up to the prompt's length, and shows each number.
 struct CountOf {
   static constexpr std::string_view kName = "count";
   bool operator==(const CountOf&) const = default;
@@ -72,10 +73,6 @@ struct CountOf {
     Length count = computation.partial != nullptr ? *computation.partial : Length();
     for (; count.tokens < run.run->length(); ++count.tokens) computation.show(count, 0.5);
     return count;
-  }
-  std::optional<Length> difference(const Length& after, const Length& before, const PromptRun&) const {
-    if (after.tokens == 0) return std::nullopt;
-    return Length{after.tokens - before.tokens};
   }
 };
 
