@@ -26,7 +26,9 @@ struct Numbers {
   std::vector<float> token;
   std::vector<float> no_position;  ///< zeros if the position is removed
   std::array<std::span<const float>, kVectors> vectors;
-  std::array<std::string, kVectors> names;  ///< "wte[464]"
+  std::array<std::string, kVectors> names;       ///< "wte[464]"
+  std::shared_ptr<const NearestTokens> nearest;  ///< null: not there yet
+  std::vector<std::vector<float>> rows;          ///< of wte, of the nearest tokens
   viz::ColorScale scale;
   bool edited = false;  ///< by edits of the two vectors or of their sum: it is not that of the rows
 
@@ -42,7 +44,7 @@ std::vector<float> row_of_wte(const ViewContext& c, int id) {
   return row;
 }
 
-Numbers numbers_of(const ViewContext& c) {
+Numbers numbers_of(const ViewContext& c, std::shared_ptr<const NearestTokens> nearest) {
   const model::Run& run = *c.run->run;
   const auto d = static_cast<std::size_t>(run.config.n_embd);
   Numbers n;
@@ -64,30 +66,46 @@ Numbers numbers_of(const ViewContext& c) {
   std::vector<float> all;
   for (const auto& vector : n.vectors) all.insert(all.end(), vector.begin(), vector.end());
   n.scale = viz::robust_scale(viz::Matrix::row(all), kOutliers);
+  if (nearest == nullptr || nearest->id != n.id) return n;
+  for (const Neighbour& neighbour : nearest->tokens) n.rows.push_back(row_of_wte(c, neighbour.id));
+  n.nearest = std::move(nearest);
   return n;
 }
 
 const ListRows kRows{.role = kNeighbour, .first = kFirstNeighbour, .names = "nearest"};
 
-/// `vectors`: the rows of wte shown as strips.
-List list_of(const ViewContext& c, const Numbers& n, const NearestTokens& nearest,
-             const std::vector<std::vector<float>>& vectors) {
-  const auto at = [&nearest](int place) -> const Neighbour& { return nearest.tokens[place]; };
-  const bool negative =
-      std::ranges::any_of(nearest.tokens, [](const Neighbour& one) { return !(one.cosine >= 0); });
-  List list(c, kRows, static_cast<int>(nearest.tokens.size()));
-  list.number("", 1, [](int place) { return place + 1; }, {.color = c.theme->text_muted, .digits = 0});
-  list.text("nearest in wte", 4, [&c, at](int place) { return label_of(c, at(place).id); });
-  list.number("id", 0, [at](int place) { return at(place).id; }, {.digits = 0});
-  list.bar("cosine", 3, [at](int place) { return at(place).cosine; },
-           {.digits = 4,
-            .low = negative ? -1. : 0.,
-            .high = 1,
-            .axis = true,
-            .least = std::min(21 * c.font_size, 0.32F * c.width),
-            .is_signed = true});
-  list.strip("its row of wte", 2, 0, vectors, {.most = 1e4F}).scale = n.scale;  // all remaining room
-  list.table.vector_role = kNeighbourStrip;
+/// "cosine 0.74 = product 5.1 / (2.3 × 3.0, the norms)"
+std::string cosine_words(const NearestTokens& nearest, const Neighbour& neighbour) {
+  return "cosine " + exact(neighbour.cosine) + " = product " + exact(neighbour.dot) + " / (" +
+         exact(nearest.norm) + " × " + exact(neighbour.norm) + ", the norms)";
+}
+
+std::unique_ptr<List> list_of(const ViewContext& c, const Numbers& n) {
+  const std::vector<Neighbour>& nearest = n.nearest->tokens;
+  const bool negative = std::ranges::any_of(nearest, [](const Neighbour& one) { return !(one.cosine >= 0); });
+  auto list = std::make_unique<List>(c, kRows, static_cast<int>(nearest.size()));
+  list->refers_to = [&nearest](int place) { return Ref{.token = nearest[place].id}; };
+  list->on_click = [](const ViewContext&, int) { return ViewActions{}; };
+  list->number("", 1, [](int place) { return place + 1; }, {.color = c.theme->text_muted, .digits = 0});
+  list->text("nearest in wte", 4, [&c, &nearest](int place) { return label_of(c, nearest[place].id); });
+  list->number("id", 0, [&nearest](int place) { return nearest[place].id; }, {.digits = 0, .tip = false});
+  list->bar("cosine", 3, [&nearest](int place) { return nearest[place].cosine; },
+            {.digits = 4,
+             .low = negative ? -1. : 0.,
+             .high = 1,
+             .axis = true,
+             .least = 16 * c.font_size,
+             .is_signed = true,
+             .tip = false});
+  list->strip("its row of wte", 2, 0, n.rows, {.most = 1e4F}).scale = n.scale;  // all remaining room
+  list->table.vector_role = kNeighbourStrip;
+  list->row_facts = [&](Facts& facts, int place) {
+    const Neighbour& one = nearest[place];
+    facts.say("id " + std::to_string(one.id) + ", bytes " +
+              bytes_as_hex(c.run->model->tokenizer->bytes(one.id)));
+    facts.say(cosine_words(*n.nearest, one));
+    facts.number("cosine", one.cosine, Fact::Location::menu);
+  };
   return list;
 }
 
@@ -112,20 +130,6 @@ std::array<ProductPart, 3> product_parts(const ViewContext& c, const Numbers& n)
   return {{{"one-hot of id " + id, shape(1, config.vocab_size)},
            {"wte", shape(config.vocab_size, config.n_embd)},
            {"its row " + id, shape(1, config.n_embd)}}};
-}
-
-float product_height(const viz::Style& style) {
-  return kMatrixHeight * style.font_size + style.unit() + 2 * style.line(style.small());
-}
-
-/// The width below which names or shapes would be truncated.
-float least_product_width(const ViewContext& c, const Numbers& n) {
-  const viz::Style style = style_of(c);
-  float widest = 4 * style.font_size;
-  for (const auto& [name, shape] : product_parts(c, n))
-    widest = std::max({widest, style.width(name, style.small(), viz::FontStyle::medium),
-                       style.width(shape, style.small())});
-  return std::ceil(3 * widest + 2 * kSignWidth * style.font_size);
 }
 
 /// The one-hot row with its single 1, the matrix with the selected line, and that line's values.
@@ -184,167 +188,23 @@ void paint_one_hot_product(viz::Scene& scene, const ViewContext& c, const Number
   }
 }
 
-/// From the top: why the product is a look-up, the strips, the nearest tokens. What does not fit is left out,
-/// the strips last.
-struct Layout {
-  viz::Rect product;  ///< h is 0: not there
-  std::array<viz::Rect, kVectors> strips;
-  float labels = 0;  ///< room left of the strips
-  float norms = 0;   ///< width right of them; 0: no room
-  float legend = 0;  ///< middle of its line; 0: not there
-  viz::Rect nearest;
-};
-
-float label_width(const ViewContext& c, const Numbers& n) {
-  const viz::Style style = style_of(c);
-  float width = 0;
-  for (const std::string& name : n.names)
-    width = std::max(width, style.width("→ " + name, style.small(), viz::FontStyle::medium));
-  return std::ceil(width) + 2 * style.unit();
-}
-
-Layout lay_out(const ViewContext& c, const Numbers& n) {
-  const viz::Style style = style_of(c);
-  const float em = style.font_size, u = style.unit(), line = style.line(style.small());
-  const viz::Rect area = below_title(c);
-  const float strip_h = std::round((area.h >= 24 * em ? 1.6F : 1.2F) * em), pitch = strip_h + u;
-  const float row = viz::table_row_height(style), head = line + 2 * u;
-  const float strips_h = kVectors * pitch + line + 3 * u;
-  const float all_rows = head + NearestTokens::kMax * row,
-              product_h = product_height(style) + 2 * line + 4 * u;
-  Layout l;
-  float y = area.y;
-  if (area.h >= product_h + strips_h + all_rows && area.w >= least_product_width(c, n)) {
-    l.product = {area.x, y + line / 2, area.w, product_height(style)};  // leaves a line for the 1 above it
-    y += product_h;
-  }
-  l.labels = label_width(c, n);
-  if (area.w >= 30 * em) l.norms = std::ceil(style.width("norm 0000.0", style.small())) + 3 * u;
-  for (viz::Rect& strip : l.strips) {
-    strip = {area.x + l.labels, y, std::max(0.F, area.w - l.labels - l.norms), strip_h};
-    y += pitch;
-  }
-  if (y + line + u <= area.bottom()) {
-    l.legend = y + u + line / 2;
-    y += line + 3 * u;
-  }
-  l.nearest = {area.x, y, area.w, std::max(0.F, area.bottom() - y)};
-  return l;
-}
-
-void paint_product(Picture& picture, const ViewContext& c, const Numbers& n, const Layout& l) {
-  const viz::Style style = style_of(c);
-  paint_one_hot_product(picture.scene, c, n, l.product);
-  const std::string words =
-      "The one-hot vector selects row " + std::to_string(n.id) + " of wte: the product is a table lookup.";
-  if (style.width(words, style.small()) > l.product.w) return;
-  paint_small_lines(picture, c, {words}, {l.product.x, l.product.bottom() + style.unit()});
-}
-
-void paint_strips(Picture& picture, const ViewContext& c, const Numbers& n, const Layout& l) {
-  const viz::Style style = style_of(c);
-  const std::array<const char*, kVectors> signs{"", "+", n.edited ? "→" : "="};
-  const float x = below_title(c).x, sign_w = style.width("→ ", style.small(), viz::FontStyle::medium);
-  const auto word = [&](std::string_view words, viz::Point at, viz::Color color, viz::FontStyle face,
-                        viz::Align align = viz::Align::left) {
-    viz::add_label(picture.scene, style, words, at, style.small(), color, face, align);
-  };
-  for (std::size_t i = 0; i < kVectors; ++i) {
-    const viz::Rect& rect = l.strips[i];
-    const float middle = rect.center().y;
-    word(signs[i], {x, middle}, c.theme->text_muted, viz::FontStyle::medium);
-    word(n.names[i], {x + sign_w, middle}, c.theme->text, viz::FontStyle::medium);
-    const int index = static_cast<int>(i);
-    viz::paint_vector_strip(picture, {n.vectors[i], n.scale, kStrip, index, index}, rect, style);
-    if (l.norms > 0) {
-      word("norm " + viz::number(norm_of(n.vectors[i]), 4), {rect.right() + l.norms, middle},
-           c.theme->text_muted, viz::FontStyle::regular, viz::Align::right);
-    }
-  }
-  if (l.legend <= 0) return;
-  // Under the strips, or where that leaves too little room, from the margin on.
-  viz::Scene legend;
-  const float used = viz::paint_color_scale_line(legend, n.scale, "value", {0, 0}, style);
-  const float right = below_title(c).right(), at = l.strips[0].x + used <= right ? l.strips[0].x : x;
-  if (at + used > right) return;
-  viz::append(picture.scene, legend, {at, l.legend});
-  const std::string note = "one column per dimension, " + grouped(std::ssize(n.token)) + " in all";
-  const float from = at + used + 4 * style.unit();
-  if (from + style.width(note, style.small()) <= right)
-    word(note, {from, l.legend}, c.theme->text_muted, viz::FontStyle::regular);
-}
-
-/// Draws the table, or why it is missing.
-void paint_nearest(Picture& picture, const ViewContext& c, const Numbers& n, const Layout& l,
-                   const NearestTokens* nearest) {
-  const viz::Style style = style_of(c);
-  const float line = style.line(style.small());
-  if (l.nearest.h < line || l.nearest.w < 6 * style.font_size) return;
-  if (nearest == nullptr || nearest->id != n.id) {
-    const std::string failure = c.failure(NearestTo{c.chosen_query});
-    const std::string words = failure.empty() ? "nearest in wte: computing…" : failure;
-    paint_small_lines(picture, c, {words}, {l.nearest.x, l.nearest.y}, l.nearest.w);
-    return;
-  }
-  std::vector<std::vector<float>> vectors;
-  for (const Neighbour& neighbour : nearest->tokens) vectors.push_back(row_of_wte(c, neighbour.id));
-  List list = list_of(c, n, *nearest, vectors);
-  if (list.lay_out(l.nearest)) list.paint(picture);
-}
-
-Picture build(const ViewContext& c) {
-  const auto nearest = c.ask(NearestTo{c.chosen_query});
-  if (auto words = waiting(c)) return *words;
-  const Numbers n = numbers_of(c);
-  const Layout l = lay_out(c, n);
-  if (l.strips[0].w < 4 * c.font_size || l.strips[kSum].bottom() > c.height - 1) return too_small(c);
-  const model::Config& config = c.run->run->config;
-  Picture picture = blank(c);
-  paint_title(picture, c, "Embedding of " + token_name(c.run->tokens, n.position),
-              "row " + std::to_string(n.id) + " of wte " + shape(config.vocab_size, config.n_embd) +
-                  (n.row_of_wpe < 0 ? ", without a position"
-                                    : " + row " + std::to_string(n.row_of_wpe) + " of wpe " +
-                                          shape(config.n_ctx, config.n_embd)) +
-                  (n.edited ? "; edits make another vector of their sum" : ""));
-  // Scrolled rows and parts left out for lack of room do not make the picture incomplete.
-  const bool whole = picture.whole;
-  if (l.product.h > 0) paint_product(picture, c, n, l);
-  paint_strips(picture, c, n, l);
-  paint_nearest(picture, c, n, l, nearest.get());
-  picture.whole = whole;
-  return picture;
-}
-
-/// "cosine 0.74 = 5.1 / (2.3 × 3.0)"
-std::string cosine_words(const NearestTokens& nearest, const Neighbour& neighbour) {
-  return "cosine " + exact(neighbour.cosine) + " = product " + exact(neighbour.dot) + " / (" +
-         exact(nearest.norm) + " × " + exact(neighbour.norm) + ", the norms)";
-}
-
 /// A row for each vector: the token's, the position's, their sum, and those of the nearest tokens.
-Table table(const ViewContext& c) {
-  const auto nearest = c.ask(NearestTo{c.chosen_query});
-  if (!c.run) return {};
-  const Numbers n = numbers_of(c);
+Table table(const ViewContext& c, const Numbers& n) {
   Table result{"vector", note_column("id"), note_column("token"), "cosine", "norm"};
   result.add_components(c.run->run->config.n_embd);
   add_query_facts(result, c);
   for (std::size_t i = 0; i < kVectors; ++i)
     add_row(result, n.names[i], n.id, c.run->tokens.labels[n.position], std::nullopt, norm_of(n.vectors[i]),
             n.vectors[i]);
-  if (!nearest || nearest->id != n.id) return result;
-  for (const auto& [id, dot, norm, cosine] : nearest->tokens)
-    add_row(result, "wte[" + std::to_string(id) + "]", id, label_of(c, id), cosine, norm, row_of_wte(c, id));
+  for (std::size_t i = 0; i < n.rows.size(); ++i) {
+    const auto& [id, dot, norm, cosine] = n.nearest->tokens[i];
+    add_row(result, "wte[" + std::to_string(id) + "]", id, label_of(c, id), cosine, norm, n.rows[i]);
+  }
   return result;
 }
 
 /// The facts of one dimension: the token's row, the position's row and their sum.
-Facts facts_of_component(const ViewContext& c, const Picture& picture, const Numbers& n, int dimension) {
-  Facts facts;
-  for (const viz::Region& strip : picture.regions)
-    if (strip.role == kStrip)
-      facts.overlay.add(
-          viz::StrokeRect{strip.cell_rect(strip.id, dimension).inset(-0.75F), c.theme->text, 1.5F});
+void add_component(Facts& facts, const Numbers& n, int dimension) {
   const auto equation = [&](int vector) {
     return n.component_name(vector, dimension) + " = " + exact(n.vectors[vector][dimension]);
   };
@@ -354,34 +214,46 @@ Facts facts_of_component(const ViewContext& c, const Picture& picture, const Num
   facts.say((n.edited ? "edited to " : "= ") + exact(n.vectors[kSum][dimension]) + ", the input of block 0");
   for (int i = 0; i < kVectors; ++i)
     facts.number(n.component_name(i, dimension), n.vectors[i][dimension], Fact::Location::menu);
-  return facts;
 }
 
-Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
-  const viz::Region& region = region_of(picture, hit);
-  if (!c.run || hit.col >= c.run->run->config.n_embd) return {};
-  const Numbers n = numbers_of(c);
-  if (region.role == kStrip) return facts_of_component(c, picture, n, hit.col);
-  Facts facts = facts_of_row(c, region.rect);
-  const auto nearest = c.ask(NearestTo{c.chosen_query});
-  if (!nearest || region.id >= std::ssize(nearest->tokens)) {
-    facts.say(kComputing);
-    return facts;
-  }
-  const Neighbour& neighbour = nearest->tokens[region.id];
-  const int id = neighbour.id;
-  const std::string name = std::to_string(id);
-  facts.say("“" + label_of(c, id) + "”, id " + name + ", bytes " +
-            bytes_as_hex(c.run->model->tokenizer->bytes(id)));
-  facts.say(cosine_words(*nearest, neighbour));
-  facts.number("cosine", neighbour.cosine, Fact::Location::menu);
-  if (region.role == kNeighbourStrip) {
-    facts.number("wte[" + name + "][" + std::to_string(hit.col) + "] =", row_of_wte(c, id)[hit.col],
-                 Fact::Location::tooltip);
-    facts.number(n.component_name(kToken, hit.col) + " =", n.token[hit.col], Fact::Location::tooltip);
-  }
-  add_copies_of_token(facts, c, id);
-  return facts;
+void declare(Content& it) {
+  const ViewContext& c = it.c;
+  auto nearest = c.ask(NearestTo{c.chosen_query});
+  if (!c.run) return;
+  const Numbers& n = it.keep(numbers_of(c, std::move(nearest)));
+  const model::Config& config = c.run->run->config;
+  it.title = "Embedding of " + token_name(c.run->tokens, n.position);
+  it.says_difference = true;
+  it.subtitle = "row " + std::to_string(n.id) + " of wte " + shape(config.vocab_size, config.n_embd) +
+                (n.row_of_wpe < 0 ? ", without a position"
+                                  : " + row " + std::to_string(n.row_of_wpe) + " of wpe " +
+                                        shape(config.n_ctx, config.n_embd)) +
+                (n.edited ? "; edits make another vector of their sum" : "");
+  it.table = [&] { return table(c, n); };
+  const std::array<const char*, kVectors> signs{"", "+ ", n.edited ? "→ " : "= "};
+  std::vector<NamedStrip> vectors;
+  for (int i = 0; i < kVectors; ++i)
+    vectors.push_back({.id = i,
+                       .name = signs[i] + n.names[i],
+                       .shape = "norm " + viz::number(norm_of(n.vectors[i]), 4),
+                       .detail = {},
+                       .color = c.theme->text,
+                       .values = n.vectors[i],
+                       .scale = n.scale});
+  auto strips = std::make_unique<Strips>(kStrip, std::move(vectors));
+  strips->component_facts = [&n](Facts& facts, const NamedStrip&, int dimension) {
+    add_component(facts, n, dimension);
+  };
+  constexpr float kProduct = kMatrixHeight + 4;  // with the 1 above it and two lines below
+  auto product = custom({30, 70}, {kProduct, kProduct, kProduct},
+                        [&n](Picture& picture, const ViewContext& now, viz::Rect area) {
+                          area.y += now.font_size;
+                          paint_one_hot_product(picture.scene, now, n, area);
+                        });
+  const std::string failure = c.failure(NearestTo{c.chosen_query});
+  it.body = rows(boxes(may_be_left_out(std::move(product), "the look-up"), BoxPtr(std::move(strips)),
+                       n.nearest ? BoxPtr(may_be_left_out(list_of(c, n), "the nearest tokens", 2))
+                                 : notes({failure.empty() ? "nearest in wte: computing…" : failure})));
 }
 
 }  // namespace embedding
@@ -391,10 +263,10 @@ View embedding_view() {
   View view = make_view(
       Group::input, "embedding", "Embedding",
       "how a token becomes a vector: its row of wte, its position's row of wpe, and the nearest tokens",
-      build, facts, table);
+      declare);
   view.part = Part::embedding;
   view.options = {&kFirstNeighbour};
-  add_list(view, kRows);
+  view.has_list = true;
   view.caption = {true, false, true};
   view.landmarks = {landmark("token row", kStrip, kToken), landmark("position row", kStrip, kPosition),
                     landmark("sum", kStrip, kSum), landmark("nearest tokens", kNeighbour)};
