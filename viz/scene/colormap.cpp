@@ -10,136 +10,47 @@
 namespace headscope::viz {
 namespace {
 
-constexpr double kPi = 3.14159265358979323846;
-
-/// Oklab, where equal distances look equal. See B. Ottosson, "A perceptual color space for image processing",
-/// 2020.
-struct Oklab {
-  double l = 0;
-  double a = 0;
-  double b = 0;
-};
-
-Oklab lch(double l, double chroma, double hue_degrees) {
-  const double h = hue_degrees * kPi / 180;
-  return {l, chroma * std::cos(h), chroma * std::sin(h)};
-}
-
-Oklab mix(Oklab p, Oklab q, double t) {
-  return {p.l + (q.l - p.l) * t, p.a + (q.a - p.a) * t, p.b + (q.b - p.b) * t};
-}
-
-double distance(Oklab p, Oklab q) {
-  return std::hypot(p.l - q.l, p.a - q.a, p.b - q.b);
-}
-
-/// Components may be outside [0, 1] if the screen cannot show the colour.
-struct LinearRgb {
-  double r = 0;
-  double g = 0;
-  double b = 0;
-};
-
-LinearRgb to_linear(Oklab c) {
-  const auto cube = [](double x) { return x * x * x; };
-  const double l = cube(c.l + 0.3963377774 * c.a + 0.2158037573 * c.b);
-  const double m = cube(c.l - 0.1055613458 * c.a - 0.0638541728 * c.b);
-  const double s = cube(c.l - 0.0894841775 * c.a - 1.2914855480 * c.b);
-  return {4.0767416621 * l - 3.3077115913 * m + 0.2309699292 * s,
-          -1.2684380046 * l + 2.6097574011 * m - 0.3413193965 * s,
-          -0.0041960863 * l - 0.7034186147 * m + 1.7076147010 * s};
-}
-
-bool in_gamut(LinearRgb c) {
-  constexpr double kSlack = 1e-4;
-  const auto inside = [](double v) { return v >= -kSlack && v <= 1 + kSlack; };
-  return inside(c.r) && inside(c.g) && inside(c.b);
-}
-
-std::uint8_t to_srgb(double linear) {
-  linear = std::clamp(linear, 0.0, 1.0);
-  const double encoded = linear <= 0.0031308 ? 12.92 * linear : 1.055 * std::pow(linear, 1 / 2.4) - 0.055;
-  return static_cast<std::uint8_t>(std::lround(encoded * 255));
-}
-
-/// The nearest colour of the same lightness and hue that a screen can show.
-Color to_color(Oklab c) {
-  double low = 0, high = 1;
-  if (!in_gamut(to_linear(c))) {
-    for (int i = 0; i < 20; ++i) {
-      const double middle = (low + high) / 2;
-      (in_gamut(to_linear({c.l, c.a * middle, c.b * middle})) ? low : high) = middle;
-    }
-    c = {c.l, c.a * low, c.b * low};
-  }
-  const LinearRgb rgb = to_linear(c);
-  return {to_srgb(rgb.r), to_srgb(rgb.g), to_srgb(rgb.b)};
-}
-
-using Curve = std::array<Oklab, 5>;  ///< control points of a Bezier curve of degree four
-
-Oklab at(Curve points, double t) {
-  for (std::size_t left = points.size() - 1; left > 0; --left) {
-    for (std::size_t i = 0; i < left; ++i) points[i] = mix(points[i], points[i + 1], t);
-  }
-  return points[0];
-}
-
-constexpr std::size_t kSteps = 1024;
-using Table = std::array<Color, kSteps + 1>;
-
-/// The curve sampled at equal distances in Oklab: all steps of the table look equally large.
-Table even_table(const Curve& curve) {
-  constexpr std::size_t kFine = 4 * kSteps;
-  std::array<double, kFine + 1> length{};
-  Oklab previous = at(curve, 0);
-  for (std::size_t i = 1; i <= kFine; ++i) {
-    const Oklab here = at(curve, static_cast<double>(i) / kFine);
-    length[i] = length[i - 1] + distance(previous, here);
-    previous = here;
-  }
-  Table table;
-  std::size_t fine = 1;
-  for (std::size_t i = 0; i <= kSteps; ++i) {
-    const double wanted = length.back() * static_cast<double>(i) / kSteps;
-    while (fine < kFine && length[fine] < wanted) ++fine;
-    const double step = length[fine] - length[fine - 1];
-    const double part = step > 0 ? (wanted - length[fine - 1]) / step : 0;
-    table[i] = to_color(at(curve, (static_cast<double>(fine - 1) + part) / kFine));
-  }
-  return table;
-}
-
-Color pick(const Table& table, double t) {
-  return table[std::lround(std::clamp(t, 0.0, 1.0) * kSteps)];
-}
+// Samples at equal distances, in Oklab, of curves of degree four through colours chosen there, so that all
+// steps look equally large. See B. Ottosson, "A perceptual color space for image processing", 2020.
+constexpr int kSamples = 25;
+using Samples = std::array<std::uint32_t, kSamples>;  // 0xRRGGBB
 
 // From paper through mint and teal to a deep indigo; in the dark theme from near black to a pale lime.
-const Table& sequential_light() {
-  static const Table table = even_table({lch(0.985, 0.006, 190), lch(0.90, 0.07, 178), lch(0.64, 0.16, 212),
-                                         lch(0.42, 0.21, 276), lch(0.24, 0.11, 289)});
-  return table;
-}
-const Table& sequential_dark() {
-  static const Table table = even_table({lch(0.235, 0.025, 283), lch(0.36, 0.19, 284), lch(0.60, 0.17, 238),
-                                         lch(0.82, 0.17, 172), lch(0.965, 0.07, 118)});
-  return table;
-}
-
+constexpr Samples kSequentialLight{0xf6fbfb, 0xe0f6f3, 0xccf0ed, 0xb8e8e8, 0xa5dfe3, 0x93d6df, 0x82ccdb,
+                                   0x72c2d7, 0x64b8d4, 0x57add0, 0x4ba2cb, 0x4198c7, 0x388cc2, 0x3281bd,
+                                   0x2e76b7, 0x2c6ab1, 0x2b5eaa, 0x2b53a3, 0x2b479a, 0x2b3c90, 0x2b3086,
+                                   0x2a267a, 0x281c6c, 0x25145e, 0x210d4e};
+constexpr Samples kSequentialDark{0x1c1d2a, 0x20203b, 0x23244c, 0x272a5d, 0x29326d, 0x2a3b7c, 0x2b4689,
+                                  0x2a5194, 0x295c9e, 0x2768a6, 0x2574ae, 0x2480b4, 0x258cb9, 0x2898bd,
+                                  0x2fa3c0, 0x39afc3, 0x46bac4, 0x55c5c5, 0x66cfc5, 0x79d9c5, 0x8ee2c4,
+                                  0xa4ebc4, 0xbdf2c4, 0xd5f7c4, 0xeffbc5};
 // Both arms have the same lightness at the same distance from 0.
-const Table& diverging_arm(bool dark, bool positive) {
-  static const Table light_positive =
-      even_table({lch(0.97, 0, 250), lch(0.88, 0.05, 245), lch(0.70, 0.12, 246), lch(0.55, 0.16, 251),
-                  lch(0.40, 0.13, 257)});
-  static const Table light_negative = even_table(
-      {lch(0.97, 0, 50), lch(0.88, 0.05, 60), lch(0.70, 0.12, 50), lch(0.55, 0.16, 43), lch(0.40, 0.13, 38)});
-  static const Table dark_positive =
-      even_table({lch(0.25, 0, 250), lch(0.33, 0.06, 256), lch(0.48, 0.14, 253), lch(0.64, 0.15, 248),
-                  lch(0.80, 0.11, 240)});
-  static const Table dark_negative = even_table(
-      {lch(0.25, 0, 50), lch(0.33, 0.06, 36), lch(0.48, 0.14, 40), lch(0.64, 0.15, 48), lch(0.80, 0.11, 60)});
-  if (dark) return positive ? dark_positive : dark_negative;
-  return positive ? light_positive : light_negative;
+constexpr Samples kPositiveLight{0xf5f5f5, 0xe8eff5, 0xdbe9f5, 0xcee2f4, 0xc1dbf3, 0xb5d4f1, 0xa9cdef,
+                                 0x9dc6ed, 0x91bfeb, 0x86b8e8, 0x7ab1e4, 0x6fa9e1, 0x64a2dd, 0x599ad9,
+                                 0x4f92d4, 0x458bcf, 0x3b83c9, 0x327bc4, 0x2973bd, 0x216bb6, 0x1a63af,
+                                 0x145ba7, 0x0f549e, 0x0d4c95, 0x0d458c};
+constexpr Samples kPositiveDark{0x222222, 0x22272d, 0x222c39, 0x223144, 0x233750, 0x233d5b, 0x234367,
+                                0x234972, 0x244f7d, 0x255588, 0x265c93, 0x27639d, 0x2a6aa7, 0x2c71b1,
+                                0x3078ba, 0x3480c3, 0x3988cc, 0x3f8fd4, 0x4597dc, 0x4c9fe3, 0x54a7e9,
+                                0x5cafef, 0x65b7f5, 0x6ebff9, 0x78c7fd};
+constexpr Samples kNegativeLight{0xf5f5f5, 0xf4ece6, 0xf3e3d9, 0xf1dacb, 0xefd1be, 0xedc8b1, 0xeabea5,
+                                 0xe7b598, 0xe4ac8d, 0xe0a281, 0xdc9976, 0xd8906b, 0xd38760, 0xce7d55,
+                                 0xc9754b, 0xc36b41, 0xbd6238, 0xb75a2f, 0xb05126, 0xa9491d, 0xa14115,
+                                 0x99390d, 0x903106, 0x872b03, 0x7e2401};
+constexpr Samples kNegativeDark{0x222222, 0x2d2422, 0x372722, 0x422922, 0x4d2c22, 0x572f22, 0x613322,
+                                0x6c3622, 0x753a23, 0x803e24, 0x8a4325, 0x934826, 0x9d4e28, 0xa6542b,
+                                0xaf5a2e, 0xb86132, 0xc06837, 0xc86f3d, 0xcf7743, 0xd68049, 0xdd8851,
+                                0xe39159, 0xe99a61, 0xeda36a, 0xf2ad73};
+
+/// The colour between samples; `t` is clamped to [0, 1].
+Color pick(const Samples& samples, double t) {
+  const double place = std::clamp(t, 0.0, 1.0) * (kSamples - 1);
+  const int first = std::min(static_cast<int>(place), kSamples - 2);
+  const auto channel = [&](int shift) {
+    const auto at = [&](int i) { return static_cast<double>(samples[i] >> shift & 255); };
+    return static_cast<std::uint8_t>(std::lround(std::lerp(at(first), at(first + 1), place - first)));
+  };
+  return {channel(16), channel(8), channel(0)};
 }
 
 constexpr Color kNotANumber{255, 0, 255};
@@ -213,12 +124,14 @@ Step nice_step(double rough) {
 
 Color sequential(const Theme& theme, double t) {
   if (std::isnan(t)) return kNotANumber;
-  return pick(theme.dark ? sequential_dark() : sequential_light(), t);
+  return pick(theme.dark ? kSequentialDark : kSequentialLight, t);
 }
 
 Color diverging(const Theme& theme, double t) {
   if (std::isnan(t)) return kNotANumber;
-  return pick(diverging_arm(theme.dark, t >= 0), std::abs(t));
+  const Samples& positive = theme.dark ? kPositiveDark : kPositiveLight;
+  const Samples& negative = theme.dark ? kNegativeDark : kNegativeLight;
+  return pick(t >= 0 ? positive : negative, std::abs(t));
 }
 
 Color sign_color(const Theme& theme, double value) {
