@@ -162,7 +162,7 @@ void show_warnings(std::span<const std::string> warnings, KeptModels* kept, std:
     if (kept == nullptr || kept->is_new(warning)) err << "headscope: " << one_line(warning) << '\n';
 }
 
-Engine start_engine(Arguments& a, const Streams& streams, Capabilities needs) {
+Engine start_engine(Arguments& a, const Streams& streams, Capability needs) {
   fetch_if_missing(a.model, streams);
   if (!a.session.edits.empty() || !a.edits_file.empty() || !a.mean_over.empty())
     needs = needs | Capability::weights;

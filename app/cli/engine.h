@@ -61,7 +61,7 @@ struct Engine {
 /// Loads the models, unless they are kept, and reads the edits. Means over a list become their values, which
 /// may take a while. Throws model::LoadError, and model::RunError for edits that cannot be parsed and for a
 /// model without what is needed. Shows the models' warnings.
-Engine start_engine(Arguments& arguments, const Streams& streams, Capabilities needs = Capability::weights);
+Engine start_engine(Arguments& arguments, const Streams& streams, Capability needs = Capability::weights);
 
 /// The edits of a file, then those of texts. Throws like start_engine.
 model::Edits edits_from(const Arguments& arguments, const LoadedModel& model);

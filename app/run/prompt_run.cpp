@@ -84,7 +84,7 @@ std::vector<int> aligned_labels(const PromptTokens& tokens, const PromptTokens& 
 
 }  // namespace
 
-std::string missing(const std::string& name, Capabilities there, Capabilities needed) {
+std::string missing(const std::string& name, Capability there, Capability needed) {
   struct Lack {
     Capability capability;
     const char *what, *instead;
@@ -95,19 +95,19 @@ std::string missing(const std::string& name, Capabilities there, Capabilities ne
                              {Capability::mlp, "an MLP with neurons", "has none"},
                              {Capability::tokenizer, "a tokenizer", "has none"}};
   for (const auto& [capability, what, instead] : kLacks)
-    if (needed.has(capability) && !there.has(capability))
+    if (has_all(needed, capability) && !has_all(there, capability))
       return std::string("this needs ") + what + "; " + model::quote(name) + " " + instead;
   return "";
 }
 
-std::string missing(const LoadedModel& model, Capabilities needed) {
-  const Capabilities there = model.capabilities();
-  if (there.has(needed)) return "";
+std::string missing(const LoadedModel& model, Capability needed) {
+  const Capability there = model.capabilities();
+  if (has_all(there, needed)) return "";
   const std::string why = missing(system::text_of(model.folder.filename()), there, needed);
-  return needed.without(there) == Capability::tokenizer ? why + ": " + model.tokenizer->problem() : why;
+  return needed - there == Capability::tokenizer ? why + ": " + model.tokenizer->problem() : why;
 }
 
-void require(const LoadedModel& model, Capabilities needed) {
+void require(const LoadedModel& model, Capability needed) {
   if (const std::string why = missing(model, needed); !why.empty()) throw model::RunError(why);
 }
 
@@ -152,9 +152,9 @@ model::Config LoadedModel::config() const {
   return config;
 }
 
-Capabilities LoadedModel::capabilities() const {
+Capability LoadedModel::capabilities() const {
   if (patterns) return Capability::patterns;
-  const Capabilities of_gpt2 =
+  const Capability of_gpt2 =
       Capability::patterns | Capability::weights | Capability::positions_table | Capability::mlp;
   return tokenizer && tokenizer->problem().empty() ? of_gpt2 | Capability::tokenizer : of_gpt2;
 }

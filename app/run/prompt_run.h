@@ -16,43 +16,31 @@ namespace headscope::app {
 
 struct LoadedModel;
 
-/// What an open model supports. A GPT-2 has all capabilities, a file of attention patterns only the patterns.
+/// What an open model supports, or what a view or a question needs: one, or several joined by |. A GPT-2 has
+/// all, a file of attention patterns only the patterns.
 enum class Capability : unsigned {
+  none = 0,
   patterns = 1U << 0U,         ///< patterns of every head
   weights = 1U << 1U,          ///< runs a prompt: everything computed from one
   positions_table = 1U << 2U,  ///< wpe: a learned vector for each position
   mlp = 1U << 3U,              ///< neurons between two matrices in each layer
   tokenizer = 1U << 4U,        ///< the merges that create tokens; without them a prompt is given as ids
 };
-
-/// A set of capabilities: what a model has (LoadedModel::capabilities), or what a view or a question needs.
-class Capabilities {
- public:
-  constexpr Capabilities() = default;
-  constexpr Capabilities(Capability one)  // NOLINT(google-explicit-constructor): one is a set of one
-      : bits_(static_cast<unsigned>(one)) {}
-  constexpr Capabilities operator|(Capabilities other) const { return of(bits_ | other.bits_); }
-  constexpr Capabilities without(Capabilities other) const { return of(bits_ & ~other.bits_); }
-  constexpr bool has(Capabilities all) const { return all.without(*this).bits_ == 0; }
-  bool operator==(const Capabilities&) const = default;
-
- private:
-  static constexpr Capabilities of(unsigned bits) {
-    Capabilities set;
-    set.bits_ = bits;
-    return set;
-  }
-  unsigned bits_ = 0;
-};
-constexpr Capabilities operator|(Capability a, Capability b) {
-  return Capabilities(a) | b;
+constexpr Capability operator|(Capability a, Capability b) {
+  return static_cast<Capability>(static_cast<unsigned>(a) | static_cast<unsigned>(b));
+}
+constexpr Capability operator-(Capability all, Capability without) {
+  return static_cast<Capability>(static_cast<unsigned>(all) & ~static_cast<unsigned>(without));
+}
+constexpr bool has_all(Capability there, Capability needed) {
+  return needed - there == Capability::none;
 }
 
 /// What a model lacks of the needed capabilities, one sentence; empty: nothing.
-std::string missing(const LoadedModel& model, Capabilities needed);
-std::string missing(const std::string& name, Capabilities there, Capabilities needed);
+std::string missing(const LoadedModel& model, Capability needed);
+std::string missing(const std::string& name, Capability there, Capability needed);
 /// Throws model::RunError with that sentence.
-void require(const LoadedModel& model, Capabilities needed);
+void require(const LoadedModel& model, Capability needed);
 
 class PatternFile;
 
@@ -71,7 +59,7 @@ struct LoadedModel {
 
   /// For patterns only layers, heads and positions are meaningful.
   model::Config config() const;
-  Capabilities capabilities() const;
+  Capability capabilities() const;
 };
 
 /// What to run: text, or ids if given, with edits.

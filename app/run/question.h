@@ -73,7 +73,7 @@ struct Answer {
 ///     static constexpr std::string_view kName;  what is computed, for the status line
 ///     static constexpr bool kQuick = true;    if it takes a few ms: a run is shown together with the answer
 ///     static constexpr bool kModelOnly = true;  if the answer depends on the model alone, not on the run
-///     static constexpr Capabilities kNeeds;   if it is not the weights of a GPT-2: see Capabilities
+///     static constexpr Capability kNeeds;   if it is not the weights of a GPT-2: see Capability
 ///     bool operator==(const Q&) const;
 ///     Answer compute(const PromptRun& run, const Computation<Answer>& computation) const;
 ///                                             immutable once computed; Answer::bytes() counts its memory
@@ -125,7 +125,7 @@ class Question {
   Question difference() const;
   bool has_difference() const { return self_->traits.has_difference; }
   /// What a model must have to answer it; any other model gets a failure.
-  Capabilities needs() const { return self_->traits.needs; }
+  Capability needs() const { return self_->traits.needs; }
   bool is_on_baseline() const { return self_->traits.on_baseline; }  ///< made by on_baseline
   /// Whether it was made by on_baseline or difference.
   bool is_comparison() const { return self_->traits.comparison; }
@@ -142,7 +142,7 @@ class Question {
   /// Properties of a question.
   struct Traits {
     std::string_view name;
-    Capabilities needs = Capability::weights;
+    Capability needs = Capability::weights;
     bool quick = false, model_only = false, has_difference = false;
     bool on_baseline = false, comparison = false;
   };

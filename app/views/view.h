@@ -335,8 +335,8 @@ struct View {
   const OptionSpec* with_other_token = nullptr;
   OptionValue with_other_token_value = {};
   /// The capabilities it needs of the model. If the model lacks one, the view gets no run: see `on_side`.
-  Capabilities needs = Capability::weights;
-  bool can_be_made_of(Capabilities there) const { return there.has(needs); }
+  Capability needs = Capability::weights;
+  bool can_be_made_of(Capability there) const { return has_all(there, needs); }
   /// Why an option's value is not possible with this model, for the command line: one sentence, or empty.
   std::function<std::string(const ViewContext&)> refuse;
   /// The height at which nothing scrolls, at the context's width; null: the view fits any height.

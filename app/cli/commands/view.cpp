@@ -293,9 +293,7 @@ class ViewCommand {
     c.fonts = fonts_.get();
     c.font_size = a_.session.look.font_size;
     c.max_rows = is_picture(format_) ? a_.figure.rows : 0;
-    const auto fits = [&](const TriedText& tried) {
-      return tried.fits(run->model->config().vocab_size);
-    };
+    const auto fits = [&](const TriedText& tried) { return tried.fits(run->model->config().vocab_size); };
     const Side side = a_.session.side;
     const auto fail = [](const std::string& why) {
       if (!why.empty()) throw model::RunError(why);
@@ -509,7 +507,7 @@ Run describe_view(CLI::App& app, const std::shared_ptr<Arguments>& a, const View
   for (const OptionSpec* option : view.options)
     if (!option->pane_only) add_view_option(app, *a, *option, std::string(option->flag_name()), "View");
   add_computing(app, *a);
-  if (Capabilities(Capability::patterns).has(view.needs)) add_attention(app, *a);
+  if (has_all(Capability::patterns, view.needs)) add_attention(app, *a);
   add_prompt(app, *a, true);
   add_over(app, *a);
   add_edits(app, *a);

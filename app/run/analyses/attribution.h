@@ -162,7 +162,7 @@ struct NeuronParts {
 
 struct NeuronsOf {
   static constexpr std::string_view kName = "neurons of an MLP";
-  static constexpr Capabilities kNeeds = Capability::weights | Capability::mlp;
+  static constexpr Capability kNeeds = Capability::weights | Capability::mlp;
   int layer = 0;
   int position = 0;  ///< in the run
   int token = 0;

@@ -14,8 +14,8 @@ namespace headscope::app {
 /// PE(pos, 2i) = sin(pos / 10000^(2i/d)), PE(pos, 2i+1) = cos of the same. It is not GPT-2's, which is
 /// learned.
 std::vector<float> sinusoidal_encoding(int positions, int dimensions);
-/// Up to two dimensions, in ascending order, whose curves are readable over all positions: about one period of
-/// the sinusoids and an eighth of one. Of the candidates, those where `learned` ([positions, dimensions]
+/// Up to two dimensions, in ascending order, whose curves are readable over all positions: about one period
+/// of the sinusoids and an eighth of one. Of the candidates, those where `learned` ([positions, dimensions]
 /// row-major) is smoothest.
 std::vector<int> readable_dimensions(std::span<const float> learned, int positions, int dimensions);
 /// Radians from one position to the next in a dimension: 1 / 10000^(2i/d) for both dimensions of the i-th
@@ -30,7 +30,7 @@ float sinusoidal_value(int position, int dimension, int dimensions);
 /// Base of the questions about positions.
 struct PositionsQuestion {
   static constexpr bool kModelOnly = true;
-  static constexpr Capabilities kNeeds = Capability::weights | Capability::positions_table;
+  static constexpr Capability kNeeds = Capability::weights | Capability::positions_table;
   bool operator==(const PositionsQuestion&) const = default;
 };
 

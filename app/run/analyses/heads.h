@@ -203,7 +203,7 @@ struct Thumbnails {
 
 struct ThumbnailsOfHeads {
   static constexpr std::string_view kName = "thumbnails";
-  static constexpr Capabilities kNeeds = Capability::patterns;
+  static constexpr Capability kNeeds = Capability::patterns;
   bool operator==(const ThumbnailsOfHeads&) const = default;
   Thumbnails compute(const PromptRun& run, const Computation<Thumbnails>& computation) const;
   /// Thumbnails of differences of patterns, pooled after the subtraction; their metrics are the differences

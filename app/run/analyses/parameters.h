@@ -92,7 +92,7 @@ struct IsBundledModel {
   static constexpr std::string_view kName = "whether this is the bundled model";
   static constexpr bool kQuick = true;  // large files are not read: their size is enough
   static constexpr bool kModelOnly = true;
-  static constexpr Capabilities kNeeds = Capability::patterns;
+  static constexpr Capability kNeeds = Capability::patterns;
   bool operator==(const IsBundledModel&) const = default;
   /// No also if one of the models' files cannot be read.
   IsBundled compute(const PromptRun& run, const Computation<IsBundled>& computation) const;

@@ -77,7 +77,7 @@ struct Pattern {
 struct PatternOf {
   static constexpr std::string_view kName = "attention pattern";
   static constexpr bool kQuick = true;
-  static constexpr Capabilities kNeeds = Capability::patterns;
+  static constexpr Capability kNeeds = Capability::patterns;
   int layer = 0;
   int head = 0;
   bool operator==(const PatternOf&) const = default;
@@ -148,7 +148,7 @@ struct WeightedValuesOf {
 /// heads of the patterns, from layer 0 on. Rows add up to 1 if the patterns' rows do.
 struct RolloutOf {
   static constexpr std::string_view kName = "attention rollout";
-  static constexpr Capabilities kNeeds = Capability::patterns;
+  static constexpr Capability kNeeds = Capability::patterns;
   int layer = 0;  ///< the last layer included
   bool operator==(const RolloutOf&) const = default;
   /// Throws RunError if keys are not the queries' tokens, and Stopped.

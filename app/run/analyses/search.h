@@ -93,7 +93,7 @@ struct WeightSearch {
 struct WeightsOfRun {
   static constexpr std::size_t kMax = 200;  ///< how many are kept
   static constexpr std::string_view kName = "weight search";
-  static constexpr Capabilities kNeeds = Capability::patterns;
+  static constexpr Capability kNeeds = Capability::patterns;
   WeightSearch search;
   bool operator==(const WeightsOfRun&) const = default;
   FoundWeights compute(const PromptRun& run, const Computation<FoundWeights>& computation) const;
@@ -153,7 +153,7 @@ void add_activations(const PromptRun& run, const ActivationSearch& search, const
 
 struct ActivationsOfRun {
   static constexpr std::string_view kName = "activations of neurons";
-  static constexpr Capabilities kNeeds = Capability::weights | Capability::mlp;
+  static constexpr Capability kNeeds = Capability::weights | Capability::mlp;
   static constexpr std::size_t kMax = 200;  ///< how many are kept
   ActivationSearch search;
   bool operator==(const ActivationsOfRun&) const = default;
@@ -162,7 +162,7 @@ struct ActivationsOfRun {
 
 struct ActivationsOverList {
   static constexpr std::string_view kName = "activations of neurons over many prompts";
-  static constexpr Capabilities kNeeds = ActivationsOfRun::kNeeds;
+  static constexpr Capability kNeeds = ActivationsOfRun::kNeeds;
   static constexpr bool kModelOnly = true;
   OverPrompts over;
   ActivationSearch search;

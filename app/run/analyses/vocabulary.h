@@ -38,7 +38,7 @@ struct NeuronTokens : TokenPushes {
 struct TokensOfNeuron {
   static constexpr std::string_view kName = "neuron tokens";
   static constexpr bool kModelOnly = true;
-  static constexpr Capabilities kNeeds = Capability::weights | Capability::mlp;
+  static constexpr Capability kNeeds = Capability::weights | Capability::mlp;
   int layer = 0;
   int neuron = 0;
   // For a difference between two models: the neuron's activation in the run, and in its baseline.
@@ -95,7 +95,7 @@ struct TokenMerges {
 struct MergesOfTokens {
   static constexpr std::string_view kName = "token merges";
   static constexpr bool kQuick = true;
-  static constexpr Capabilities kNeeds = Capability::weights | Capability::tokenizer;
+  static constexpr Capability kNeeds = Capability::weights | Capability::tokenizer;
   bool operator==(const MergesOfTokens&) const = default;
   TokenMerges compute(const PromptRun& run, const Computation<TokenMerges>& computation) const;
 };

@@ -39,7 +39,7 @@ struct WeightsHash {
 struct HashOfWeights {
   static constexpr std::string_view kName = "the weights' hash";
   static constexpr bool kModelOnly = true;
-  static constexpr Capabilities kNeeds = Capability::patterns;
+  static constexpr Capability kNeeds = Capability::patterns;
   bool operator==(const HashOfWeights&) const = default;
   WeightsHash compute(const PromptRun& run, const Computation<WeightsHash>& computation) const;
 };

@@ -278,7 +278,7 @@ static void add_means(std::function<Result(const ViewContext&, Rest...)>& member
 
 View with_means(View view) {
   using namespace list_means;
-  const bool has_numbers = !view.needs.has(Capability::tokenizer);  // else it is about tokens alone
+  const bool has_numbers = !has_all(view.needs, Capability::tokenizer);  // else it is about tokens alone
   if (view.place != Place::tab || !view.caption.prompt || !has_numbers || view.over_list != nullptr)
     return view;
   add_means(view.build, view.id, build);

@@ -13,24 +13,24 @@ INSTANTIATE_TEST_SUITE_P(Views, EveryView, ::testing::ValuesIn(ids_of_views()),
 /// Answers from a scenario, and checks the questions.
 class CheckedAnswers final : public Answers {
  public:
-  CheckedAnswers(Answers& inner, Capabilities declared) : inner_(inner), declared_(declared) {}
+  CheckedAnswers(Answers& inner, Capability declared) : inner_(inner), declared_(declared) {}
   std::shared_ptr<const Answer> ask(const Question& question) override {
-    EXPECT_TRUE(declared_.has(question.needs())) << question.name();
+    EXPECT_TRUE(has_all(declared_, question.needs())) << question.name();
     return inner_.ask(question);
   }
 
  private:
   Answers& inner_;
-  Capabilities declared_;
+  Capability declared_;
 };
 
 TEST_P(EveryView, AsksForNothingButWhatItSaysThatItNeeds) {
   const Scenario s("The old king and the dog");
   // A model with weights has patterns. Without weights some options are rejected; see PatternViews.
-  const Capabilities with_options = view().needs | Capability::patterns | Capability::weights;
+  const Capability with_options = view().needs | Capability::patterns | Capability::weights;
   for (const OptionSpec* option : view().options)
     for (const OptionValue& end : ends_of(*option)) {
-      const bool is_default = end == option->default_value && !view().needs.has(Capability::weights);
+      const bool is_default = end == option->default_value && !has_all(view().needs, Capability::weights);
       CheckedAnswers answers(s.answers(), is_default ? view().needs : with_options);
       ViewContext c = s.context(900, 700, answers);
       c.options.set(*option, end);
