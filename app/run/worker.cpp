@@ -178,7 +178,7 @@ struct Worker::Impl {
       return true;
     }
     if (due) {
-      second_becomes(want);
+      load_second_model(want);
       return true;
     }
     // If the newest prompt failed, questions about the shown one are still answered.
@@ -262,7 +262,7 @@ struct Worker::Impl {
   }
 
   /// Loads the second model if needed, and runs the prompt again with it.
-  void second_becomes(const WorkerRequest& want) {
+  void load_second_model(const WorkerRequest& want) {
     auto loaded = shown->second_model;
     second_tried = want.second_model;
     second_request = want.second_request;
