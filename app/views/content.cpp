@@ -281,8 +281,8 @@ class Notes final : public Box {
 
 class Custom final : public Box {
  public:
-  Custom(Wish width, std::function<Wish(float)> height, Paint paint)
-      : width_(width), height_(std::move(height)), paint_(std::move(paint)) {}
+  Custom(Wish width, std::function<Wish(float)> height, Paint paint, Places places)
+      : width_(width), height_(std::move(height)), paint_(std::move(paint)), places_(std::move(places)) {}
 
   Wish width(const ViewContext& c) const override { return in_pixels(width_, c); }
   Wish height(const ViewContext& c, float width) const override {
@@ -294,6 +294,12 @@ class Custom final : public Box {
     return area.w + kSnapped >= width_.least * c.font_size;
   }
   void paint(Picture& picture, const ViewContext& c) const override { paint_(picture, c, area_); }
+  std::optional<Ref> ref_at(const Picture& picture, const viz::Hit& hit) const override {
+    return places_.ref_at ? places_.ref_at(picture, hit) : std::nullopt;
+  }
+  void frame(viz::Scene& scene, const ViewContext& c, const Picture& picture, const Ref& ref) const override {
+    if (places_.frame) places_.frame(scene, c, picture, ref);
+  }
 
  private:
   static Wish in_pixels(const Wish& ems, const ViewContext& c) {
@@ -303,6 +309,7 @@ class Custom final : public Box {
   Wish width_;
   std::function<Wish(float)> height_;
   Paint paint_;
+  Places places_;
   viz::Rect area_;
 };
 
@@ -321,12 +328,12 @@ BoxPtr notes(std::vector<std::string> lines) {
   std::erase(lines, "");
   return lines.empty() ? nullptr : std::make_unique<Notes>(std::move(lines));
 }
-BoxPtr custom(Wish width, std::function<Wish(float width)> height, Paint paint) {
-  return std::make_unique<Custom>(width, std::move(height), std::move(paint));
+BoxPtr custom(Wish width, std::function<Wish(float width)> height, Paint paint, Places places) {
+  return std::make_unique<Custom>(width, std::move(height), std::move(paint), std::move(places));
 }
-BoxPtr custom(Wish width, Wish height, Paint paint) {
-  return custom(
-      width, [height](float) { return height; }, std::move(paint));
+BoxPtr custom(Wish width, Wish height, Paint paint, Places places) {
+  const auto any_width = [height](float) { return height; };
+  return custom(width, any_width, std::move(paint), std::move(places));
 }
 BoxPtr legend(viz::ColorScale scale, std::string title) {
   constexpr float kLine = 1.1F;  // ems

@@ -110,8 +110,13 @@ BoxPtr notes(std::vector<std::string> lines);
 BoxPtr legend(viz::ColorScale scale, std::string title);
 /// Drawn by a function, in an area of the size that it got. Wishes are in ems.
 using Paint = std::function<void(Picture&, const ViewContext&, viz::Rect)>;
-BoxPtr custom(Wish width, std::function<Wish(float width)> height, Paint paint);
-BoxPtr custom(Wish width, Wish height, Paint paint);
+/// What places in it are about, and where in a picture that is framed; see Box.
+struct Places {
+  std::function<std::optional<Ref>(const Picture&, const viz::Hit&)> ref_at;
+  std::function<void(viz::Scene&, const ViewContext&, const Picture&, const Ref&)> frame;
+};
+BoxPtr custom(Wish width, std::function<Wish(float width)> height, Paint paint, Places places = {});
+BoxPtr custom(Wish width, Wish height, Paint paint, Places places = {});
 
 /// What a view shows.
 class Content {

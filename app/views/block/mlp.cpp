@@ -24,11 +24,29 @@ constexpr std::size_t kTokens = 3;  // in each direction, in the table
 enum Vector { kInput, kBefore, kAfter, kOutput };
 constexpr std::size_t kVectors = 4;
 
+/// How a neuron moves tokens' logits here: the answer times `times`.
+struct LogitEffect {
+  std::shared_ptr<const NeuronTokens> tokens = nullptr;  ///< null: not known
+  float times = 0;
+  std::string failure = "";  ///< why not
+
+  /// The tokens whose logits it raises or lowers most, in descending order; none while pending.
+  std::span<const TokenPush> pushed(bool up) const {
+    if (!tokens) return {};
+    return (times >= 0) == up ? tokens->up : tokens->down;
+  }
+  /// The neuron's direct contribution to a token's logit, without the final layer norm.
+  double push(const TokenPush& token) const {
+    return static_cast<double>(times) * static_cast<double>(token.logit);
+  }
+};
+
 struct Numbers {
   std::shared_ptr<const BlockPass> block;
   std::array<std::span<const float>, kVectors> vectors;
   std::array<viz::ColorScale, kVectors> scales;
-  std::vector<int> order;  ///< the strongest neurons, by descending magnitude of their output
+  std::vector<int> order;            ///< the strongest neurons, by descending magnitude of their output
+  std::vector<LogitEffect> effects;  ///< of these
 };
 
 /// `listed`: how many neurons to list, at most all; those of output 0 are left out, but for the first.
@@ -66,10 +84,8 @@ viz::PlotPoint point_of(const Numbers& n, int neuron) {
           static_cast<double>(value_of(n, kAfter, neuron))};
 }
 
-/// The curve of the nonlinearity with all neurons on it, and dots for those in `shown`, indices into the
-/// order.
-viz::FunctionPlot plot_of(const model::Config& config, const Numbers& n, std::span<const int> shown,
-                          const viz::Theme& theme) {
+/// The curve of the nonlinearity with all neurons on it, and dots for those that are listed.
+viz::FunctionPlot plot_of(const model::Config& config, const Numbers& n, const viz::Theme& theme) {
   viz::FunctionPlot plot;
   const viz::ValueRange x = viz::value_range(viz::Matrix::row(n.vectors[kBefore])),
                         y = viz::value_range(viz::Matrix::row(n.vectors[kAfter]));
@@ -92,9 +108,9 @@ viz::FunctionPlot plot_of(const model::Config& config, const Numbers& n, std::sp
   plot.dot_color = theme.bar;
   plot.point_color = theme.text_muted.with_alpha(150);
   for (int i = 0; i < std::ssize(n.vectors[kBefore]); ++i) plot.points.push_back(point_of(n, i));
-  for (const int row : shown) plot.dots.push_back(point_of(n, n.order[row]));
+  for (const int neuron : n.order) plot.dots.push_back(point_of(n, neuron));
   plot.x_title = "before";
-  plot.y_title = activation_name(config) + ": after" + (shown.empty() ? "" : "; dots: listed");
+  plot.y_title = activation_name(config) + ": after; dots: listed";
   return plot;
 }
 
@@ -102,34 +118,13 @@ viz::FunctionPlot plot_of(const model::Config& config, const Numbers& n, std::sp
 std::shared_ptr<const BlockPass> block_of(const ViewContext& c, Side side, int position) {
   const auto pass = c.ask_on(side, PassOfToken{position});
   const int layer = c.selection.layer;
-  return c.run && pass && layer < std::ssize(pass->blocks) ? pass->blocks[layer] : nullptr;
-}
-
-std::shared_ptr<const BlockPass> block_of(const ViewContext& c) {
-  return block_of(c, c.side, c.chosen_query);
+  return pass && layer < std::ssize(pass->blocks) ? pass->blocks[layer] : nullptr;
 }
 
 /// Whether this is the difference of two models, whose weights differ.
 bool is_between_models(const ViewContext& c) {
   return c.side == Side::difference && compares_models(*c.run);
 }
-
-/// How a neuron moves tokens' logits here: the answer times `times`.
-struct LogitEffect {
-  std::shared_ptr<const NeuronTokens> tokens = nullptr;  ///< null: not known
-  float times = 0;
-  std::string failure = "";  ///< why not
-
-  /// The tokens whose logits it raises or lowers most, in descending order; none while pending.
-  std::span<const TokenPush> pushed(bool up) const {
-    if (!tokens) return {};
-    return (times >= 0) == up ? tokens->up : tokens->down;
-  }
-  /// The neuron's direct contribution to a token's logit, without the final layer norm.
-  double push(const TokenPush& token) const {
-    return static_cast<double>(times) * static_cast<double>(token.logit);
-  }
-};
 
 template <class Q>
 LogitEffect logit_effect(const ViewContext& c, const Q& question, float times) {
@@ -157,23 +152,17 @@ std::string signed_number(double value) {
   return (value > 0 ? "+" : "") + viz::number(value, 2);
 }
 
-/// Per listed neuron: how it moves tokens' logits.
-using LogitEffects = std::vector<LogitEffect>;
-
-/// Asks for the visible neurons from the top; the others are unknown.
-LogitEffects logit_effects_of(const ViewContext& c, const Numbers& n, std::span<const int> rows) {
-  LogitEffects result(n.order.size());
-  for (const int row : rows) result[row] = logit_effect_of(c, n, n.order[row]);
-  return result;
-}
-
-/// `waiting`: the row that says why the tokens of a neuron are missing; -1: none.
-List list_of(const ViewContext& c, const Numbers& n, const LogitEffects& effects, int waiting = -1) {
+std::unique_ptr<List> list_of(const ViewContext& c, const Numbers& n) {
+  const std::vector<LogitEffect>& effects = n.effects;
+  const auto waits = std::ranges::find(effects, nullptr, &LogitEffect::tokens);
+  const int waiting = waits == effects.end() ? -1 : static_cast<int>(waits - effects.begin());
   const std::string prefix = delta(c), file_prefix = difference_column_prefix(c);
   const auto value = [&n](Vector vector) {
     return [&n, vector](int row) { return value_of(n, vector, n.order[row]); };
   };
-  List list(c, kRows, static_cast<int>(n.order.size()));
+  auto made = std::make_unique<List>(c, kRows, static_cast<int>(n.order.size()));
+  List& list = *made;
+  list.refers_to = [&c, &n](int row) { return Ref{.layer = c.selection.layer, .neuron = n.order[row]}; };
   list.file(note_column("rank"), [](int row) { return row + 1; });
   list.number("neuron", 10, n.order, {.file = key_column("neuron"), .digits = 0});
   list.number(prefix + "before", 5, value(kBefore), {.file = file_prefix + "before"});
@@ -219,25 +208,8 @@ List list_of(const ViewContext& c, const Numbers& n, const LogitEffects& effects
               }));
   }
   if (c.side == Side::difference) list.table.row_names = "neurons that differ most";
-  return list;
+  return made;
 }
-
-// In ems.
-constexpr float kStripHeight = 1.6F;
-constexpr float kPlotBeside = 44;  // minimum width for the plot to be next to the table
-
-constexpr float kPlotShape = 0.8F;  // height divided by width, if it is above the table
-
-struct Layout {
-  std::array<viz::Rect, kVectors> strips;
-  float labels = 0, shapes = 0;  ///< x of these words; 0: no room
-  float scales = 0;              ///< x of the ends of their colours; 0: no room
-  float norms = 0;               ///< right end; 0: no room
-  float legend = 0;              ///< middle of its line; 0: no room
-  viz::Rect plot;                ///< the frame; w is 0: no room
-  viz::Rect note;                ///< the line about the tokens; h is 0: no room
-  viz::Rect neurons;
-};
 
 std::array<std::string, kVectors> names_of(const ViewContext& c) {
   const std::string f = activation_name(c.run->run->config);
@@ -252,239 +224,14 @@ std::array<std::string, kVectors> names_of(const ViewContext& c) {
   return names;
 }
 
-viz::FunctionPlot curve_of(const ViewContext& c, const Numbers& n, std::span<const int> shown) {
-  viz::FunctionPlot plot = plot_of(c.run->run->config, n, shown, *c.theme);
-  plot.role = kCurve;
-  return plot;
-}
-
-Layout lay_out(const ViewContext& c, const Numbers& n) {
-  const viz::Style style = style_of(c);
-  const float em = style.font_size, u = style.unit(), line = style.line(style.small());
-  const viz::Rect area = below_title(c);
-  Layout l;
-  const float strip_h = std::round((area.h >= 30 * em ? kStripHeight : 1.1F) * em), pitch = strip_h + u;
-  float left = area.x, right = area.right();
-  const auto take_left = [&](float& x, float width) {
-    if (right - left - width < 9 * em) return;
-    x = left + 0.01F;
-    left += width;
-  };
-  float names = 0, shapes = 0;
-  for (const std::string& name : names_of(c))
-    names = std::max(names, style.width(name, style.small(), viz::FontStyle::medium));
-  for (const auto& vector : n.vectors)
-    shapes = std::max(shapes, style.width(grouped(std::ssize(vector)), style.small()));
-  take_left(l.labels, std::ceil(names) + 3 * u);
-  take_left(l.shapes, std::ceil(shapes) + 3 * u);
-  const float norm = std::ceil(style.width("norm 0000.0", style.small())) + 3 * u;
-  if (right - left - norm >= 20 * em) {
-    l.norms = right;
-    right -= norm;
-  }
-  const float ends = std::ceil(style.width("±0.0e−00", style.small())) + 2 * u;
-  if (right - left - ends >= 9 * em) {
-    right -= ends;
-    l.scales = right + 2 * u;
-  }
-  float y = area.y;
-  for (viz::Rect& strip : l.strips) {
-    strip = {left, y, right - left, strip_h};
-    y += pitch;
-  }
-  if (l.scales > 0 && (area.h >= 24 * em || c.printed)) {
-    l.legend = y + line / 2;
-    y += line;
-  }
-  y += 2 * u;
-  viz::Rect rest{area.x, y, area.w, std::max(0.F, area.bottom() - y)};
-  const auto plot_in = [&](viz::Rect place) { return viz::plot_frame(curve_of(c, n, {}), place, style); };
-  if (c.side == Side::difference) {
-    // Differences are not on a curve.
-  } else if (area.w >= kPlotBeside * em && rest.h >= 9 * em) {
-    const float w = std::clamp(0.3F * area.w, 16 * em, 34 * em);
-    l.plot = plot_in({rest.x, rest.y, w, std::min(rest.h, 1.1F * w)});
-    rest.x += w + 3 * em;
-    rest.w -= w + 3 * em;
-  } else if (rest.h >= 22 * em) {
-    const float h = std::min(0.42F * rest.h, (c.printed ? 0.55F : kPlotShape) * rest.w);
-    l.plot = plot_in({rest.x, rest.y, rest.w, h});
-    rest.y += h + u;
-    rest.h -= h + u;
-  }
-  if (rest.h >= 12 * em) {
-    viz::Table rows;
-    rows.rows = static_cast<int>(n.order.size());
-    rest.h = std::min(rest.h - line - u, viz::table_height(rows, style) + 1);
-    l.note = {rest.x, rest.bottom() + u, rest.w, line};
-  }
-  l.neurons = rest;
-  return l;
-}
-
-void paint_strips(Picture& picture, const ViewContext& c, const Numbers& n, const Layout& l) {
-  const viz::Style style = style_of(c);
-  const auto names = names_of(c);
-  for (std::size_t i = 0; i < kVectors; ++i) {
-    const viz::Rect& rect = l.strips[i];
-    const float middle = rect.center().y;
-    const auto word = [&](std::string_view words, float x, viz::Color color, viz::FontStyle face,
-                          viz::Align align) {
-      if (x > 0) viz::add_label(picture.scene, style, words, {x, middle}, style.small(), color, face, align);
-    };
-    word(names[i], l.labels, c.theme->text, viz::FontStyle::medium, viz::Align::left);
-    word(grouped(std::ssize(n.vectors[i])), l.shapes, c.theme->text_muted, viz::FontStyle::regular,
-         viz::Align::left);
-    word("±" + viz::number(n.scales[i].high, 2), l.scales, c.theme->text_muted, viz::FontStyle::regular,
-         viz::Align::left);
-    word("norm " + viz::number(norm_of(n.vectors[i]), 4), l.norms, c.theme->text_muted,
-         viz::FontStyle::regular, viz::Align::right);
-    const int index = static_cast<int>(i);
-    viz::paint_vector_strip(picture, {n.vectors[i], n.scales[i], kStrip, index, index}, rect, style);
-  }
-}
-
-/// Every strip has its own limits, at its right: the colours go from minus the limit to the limit.
-void paint_legend(Picture& picture, const ViewContext& c, const Layout& l) {
-  if (l.legend <= 0) return;
-  const viz::Style style = style_of(c);
-  viz::Scene legend;
-  const viz::ColorScale parts = viz::diverging_scale(1);
-  const float room = l.scales + style.width("±0.0e−00", style.small()) - l.strips[0].x;
-  for (const char* high :
-       {"+limit; the limit of each strip is at its right", "+limit, at the right (±)", "+limit"}) {
-    legend.items.clear();
-    if (viz::paint_color_ramp(legend, parts, "−limit", high, {0, 0}, style) <= room) break;
-  }
-  viz::append(picture.scene, legend, {l.strips[0].x, l.legend});
-}
-
 std::string push_formula(const ViewContext& c) {
   if (is_between_models(c)) return "Δ(after × W_out[neuron] · W_U[token]), each with its own model's weights";
   return std::string(delta(c)) + "after × W_out[neuron] · W_U[token]";
 }
 
-void paint_note(Picture& picture, const ViewContext& c, const Layout& l) {
-  if (l.note.h <= 0) return;
-  const viz::Style style = style_of(c);
-  const std::string formula = push_formula(c);
-  for (const std::string& words :
-       {"pushes: a neuron's direct contribution to a token's logit, " + formula + ", without ln_f",
-        "pushes: " + formula + ", without ln_f", std::string("pushes on logits, without ln_f")}) {
-    if (style.width(words, style.small()) > l.note.w) continue;
-    paint_small_lines(picture, c, {words}, {l.note.x, l.note.y});
-    return;
-  }
-}
-
-Picture build(const ViewContext& c) {
-  const auto block = block_of(c);
-  if (auto words = waiting_for(c, PassOfToken{c.chosen_query}, block != nullptr)) return *words;
-  const Numbers n = numbers_of(block, listed(c));
-  const Layout l = lay_out(c, n);
-  // The visible rows do not depend on their contents, and only their neurons are asked about.
-  LogitEffects effects(n.order.size());
-  List places = list_of(c, n, effects);
-  if (!places.lay_out(l.neurons) || l.strips[0].w < 4 * c.font_size) return too_small(c, "for the MLP");
-  effects = logit_effects_of(c, n, places.layout().rows);
-  const auto unknown =
-      std::ranges::find_if(places.layout().rows, [&](int row) { return !effects[row].tokens; });
-  List list = list_of(c, n, effects, unknown == places.layout().rows.end() ? -1 : *unknown);
-  const viz::Style style = style_of(c);
-  Picture picture = blank(c);
-  const model::Config& config = c.run->run->config;
-  const std::string steps =
-      grouped(config.n_embd) + " → " + grouped(config.n_inner) + " → " + grouped(config.n_embd);
-  const bool is_difference = c.side == Side::difference;
-  const std::string title = "MLP of layer " + std::to_string(c.selection.layer) + " at " +
-                            token_name(c.run->tokens, c.selection.query) + difference_suffix(c);
-  const std::string first =
-      is_difference ? difference_subtitle(c, {n.vectors.begin(), n.vectors.end()}) : steps;
-  std::string subtitle = first + places.note("; ") + places.left_out("; ");
-  const float room =
-      c.width - 2 * margin(c) - 3 * style.unit() - style.width(title, style.title(), viz::FontStyle::medium);
-  if (c.titled && style.width(subtitle, style.small()) > room) subtitle = first;
-  paint_title(picture, c, title, subtitle);
-  // Parts left out for lack of room do not make the picture incomplete.
-  const bool whole = picture.whole;
-  paint_strips(picture, c, n, l);
-  paint_legend(picture, c, l);
-  if (l.plot.w > 0 && l.plot.h > 0)
-    viz::paint_function_plot(picture, curve_of(c, n, places.layout().rows), l.plot, style);
-  list.lay_out(l.neurons);
-  list.paint(picture);
-  paint_note(picture, c, l);
-  picture.whole = whole;
-  return picture;
-}
-
-std::vector<std::string> neuron_words(const ViewContext& c, const Numbers& n, int neuron, bool ask) {
-  const std::string prefix = difference_prefix(c);
-  std::vector<std::string> lines{"neuron " + std::to_string(neuron),
-                                 prefix + "before " + exact(value_of(n, kBefore, neuron)),
-                                 prefix + "after " + exact(value_of(n, kAfter, neuron))};
-  if (!ask) return lines;
-  const LogitEffect of = logit_effect_of(c, n, neuron);
-  if (!of.tokens) return lines;
-  for (const bool up : {true, false}) {
-    std::string words;
-    for (const TokenPush& token : of.pushed(up))
-      words += (words.empty() ? "“" : ", “") + label_of(c, token.id) + "” " + signed_number(of.push(token));
-    lines.push_back((up ? "pushes up " : "pushes down ") + words);
-  }
-  lines.emplace_back("directly: " + push_formula(c) + ", without ln_f");
-  return lines;
-}
-
-/// Frames a neuron in the strips, on the curve and in the table.
-void frame_neuron(viz::Scene& overlay, const ViewContext& c, const Picture& picture, const Numbers& n,
-                  int neuron) {
-  const auto frame = [&](const viz::Rect& rect, float width, float radius) {
-    overlay.add(viz::StrokeRect{rect, c.theme->text, width, radius});
-  };
-  for (const viz::Region& region : picture.regions) {
-    if (region.role == kCurve) {
-      const viz::Point at = viz::place_in_plot(curve_of(c, n, {}), region.rect, point_of(n, neuron));
-      const float r = viz::plot_dot_radius(style_of(c));
-      frame({at.x - r, at.y - r, 2 * r, 2 * r}, 2, r);
-    } else if (region.role == kNeuron) {
-      if (n.order[region.id] == neuron) frame(region.rect, 1, 2);
-    } else if (region.id == kBefore || region.id == kAfter) {
-      frame(region.cell_rect(region.id, neuron).inset(-0.75F), 1.5F, 0);
-    }
-  }
-}
-
-/// The neuron of a hit, on the curve the nearest visible one; -1: none.
-int neuron_at(const ViewContext& c, const Picture& picture, const Numbers& n, const viz::Hit& hit) {
-  const viz::Region& region = region_of(picture, hit);
-  const bool is_listed = region.role == kNeuron && region.id < std::ssize(n.order);
-  if (region.role == kNeuron) return is_listed ? n.order[region.id] : -1;
-  if (region.role == kStrip) {
-    const bool is_neuron = region.id == kBefore || region.id == kAfter;
-    return is_neuron && hit.col < std::ssize(n.vectors[kBefore]) ? hit.col : -1;
-  }
-  const double x = viz::x_of_column(curve_of(c, n, {}), hit.col);
-  const auto distance = [&](int neuron) {
-    return std::abs(static_cast<double>(value_of(n, kBefore, neuron)) - x);
-  };
-  int nearest = -1;
-  for (const viz::Region& row : picture.regions) {
-    if (row.role != kNeuron || row.id >= std::ssize(n.order)) continue;
-    const int neuron = n.order[row.id];
-    if (nearest < 0 || distance(neuron) < distance(nearest)) nearest = neuron;
-  }
-  return nearest;
-}
-
 /// A row for each listed neuron, the strongest first.
-Table table(const ViewContext& c) {
-  const auto block = block_of(c);
-  if (!block) return {};
-  const Numbers n = numbers_of(block, listed(c));
-  LogitEffects effects;
-  for (const int neuron : n.order) effects.push_back(logit_effect_of(c, n, neuron));
-  Table result = list_of(c, n, effects).exported();
+Table table(const ViewContext& c, const Numbers& n, const List& list) {
+  Table result = list.exported();
   result.ranked_by = difference_column_prefix(c) + "after";
   result.about("layer", c.selection.layer);
   add_query_facts(result, c);
@@ -495,9 +242,8 @@ Table table(const ViewContext& c) {
   return result;
 }
 
-/// The tokens whose logits a neuron moves most, with the amounts; empty while not known.
-std::string pushes_as_text(const ViewContext& c, const Numbers& n, int neuron) {
-  const LogitEffect of = logit_effect_of(c, n, neuron);
+/// The tokens whose logits a neuron moves most, with the amounts, for copying; empty while not known.
+std::string pushes_as_text(const ViewContext& c, const LogitEffect& of) {
   std::string words;
   for (const bool up : {true, false})
     for (const TokenPush& token : of.pushed(up))
@@ -505,44 +251,101 @@ std::string pushes_as_text(const ViewContext& c, const Numbers& n, int neuron) {
   return words;
 }
 
-Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
-  const viz::Region& region = region_of(picture, hit);
-  Facts facts;
-  const auto block = block_of(c);
-  if (!block) return facts;
-  const Numbers n = numbers_of(block, listed(c));
-  const int neuron = neuron_at(c, picture, n, hit);
-  if (neuron >= 0) {
-    const std::string number = std::to_string(neuron);
-    frame_neuron(facts.overlay, c, picture, n, neuron);
-    facts.say(neuron_words(c, n, neuron, region.role != kStrip), 3);
-    facts.number("before", value_of(n, kBefore, neuron), Fact::Location::menu);
-    facts.number("after", value_of(n, kAfter, neuron), Fact::Location::menu);
-    facts.value("neuron", number, Fact::Location::menu);
-    add_neuron_edit(facts.commands, c, c.selection.layer, neuron);
-    if (region.role != kStrip) facts.copy("its tokens and pushes", pushes_as_text(c, n, neuron));
-  } else if (region.role == kStrip && hit.col < std::ssize(n.vectors[region.id])) {
-    facts.overlay.add(
-        viz::StrokeRect{region.cell_rect(region.id, hit.col).inset(-0.75F), c.theme->text, 1.5F});
-    const auto vector = static_cast<std::size_t>(region.id);
-    facts.say("dimension " + std::to_string(hit.col));
-    facts.number(names_of(c)[vector], n.vectors[vector][hit.col]);
+void add_pushes(Facts& facts, const ViewContext& c, const LogitEffect& of) {
+  if (!of.tokens) return;
+  for (const bool up : {true, false}) {
+    std::string words;
+    for (const TokenPush& token : of.pushed(up))
+      words += (words.empty() ? "“" : ", “") + label_of(c, token.id) + "” " + signed_number(of.push(token));
+    facts.say((up ? "pushes up " : "pushes down ") + words, Fact::Location::tooltip);
   }
-  return facts;
+  facts.copy("its tokens and pushes", pushes_as_text(c, of));
 }
 
-float whole_height(const ViewContext& c) {
-  if (!c.run) return c.height;
-  const viz::Style style = style_of(c);
-  const float em = style.font_size, line = style.line(style.small());
-  const viz::Rect area = below_title(c);
-  viz::Table rows;
-  rows.rows = listed(c);
-  const float strips = kVectors * (kStripHeight * em + style.unit()) + line + 2 * style.unit();
-  const float plot =
-      area.w >= kPlotBeside * em || c.side == Side::difference ? 0 : kPlotShape * area.w + style.unit();
-  const float all = strips + plot + viz::table_height(rows, style) + line + style.unit();
-  return area.y + std::max(all, 30 * em) + margin(c) + 1;
+std::unique_ptr<Strips> strips_of(const ViewContext& c, const Numbers& n) {
+  std::vector<NamedStrip> strips;
+  const auto names = names_of(c);
+  for (std::size_t i = 0; i < kVectors; ++i)
+    strips.push_back({.id = static_cast<int>(i),
+                      .name = names[i],
+                      .shape = grouped(std::ssize(n.vectors[i])),
+                      .detail = "norm " + viz::number(norm_of(n.vectors[i]), 4),
+                      .color = c.theme->text,
+                      .values = n.vectors[i],
+                      .scale = n.scales[i]});
+  auto made = std::make_unique<Strips>(kStrip, std::move(strips));
+  made->refers_to = [&c](const NamedStrip& strip, int component) {
+    const bool is_neuron = strip.id == kBefore || strip.id == kAfter;
+    return is_neuron ? Ref{.layer = c.selection.layer, .neuron = component} : Ref{};
+  };
+  return made;
+}
+
+/// The nonlinearity, with all neurons and the listed ones. A place on it is about the nearest listed neuron.
+BoxPtr curve_of(const ViewContext& c, const Numbers& n, const viz::FunctionPlot& plot) {
+  const auto nearest = [&c, &n, &plot](const Picture& picture, const viz::Hit& hit) -> std::optional<Ref> {
+    if (region_of(picture, hit).role != kCurve) return std::nullopt;
+    const double x = viz::x_of_column(plot, hit.col);
+    const int neuron = *std::ranges::min_element(
+        n.order, {}, [&](int one) { return std::abs(static_cast<double>(value_of(n, kBefore, one)) - x); });
+    return Ref{.layer = c.selection.layer, .neuron = neuron};
+  };
+  const auto frame = [&n, &plot](viz::Scene& scene, const ViewContext& now, const Picture& picture,
+                                 const Ref& ref) {
+    const auto region = std::ranges::find(picture.regions, kCurve, &viz::Region::role);
+    if (region == picture.regions.end() || ref.neuron < 0) return;
+    const viz::Point at = viz::place_in_plot(plot, region->rect, point_of(n, ref.neuron));
+    const float r = viz::plot_dot_radius(style_of(now));
+    scene.add(viz::StrokeRect{{at.x - r, at.y - r, 2 * r, 2 * r}, now.theme->text, 2, r});
+  };
+  return custom(
+      {14, 24, 34},
+      [](float width) {
+        return Wish{9, 0.8F * width, 1.1F * width};
+      },
+      [&plot](Picture& picture, const ViewContext& now, viz::Rect area) {
+        const viz::Style style = style_of(now);
+        viz::paint_function_plot(picture, plot, viz::plot_frame(plot, area, style), style);
+      },
+      {nearest, frame});
+}
+
+void declare(Content& it) {
+  const ViewContext& c = it.c;
+  const auto pass = it.need(PassOfToken{c.chosen_query});
+  if (it.lacks_counterpart() || !pass) return;
+  const auto block = block_of(c, c.side, c.chosen_query);
+  if (!block) {
+    it.message = kComputing;
+    return;
+  }
+  Numbers made = numbers_of(block, listed(c));
+  for (const int neuron : made.order) made.effects.push_back(logit_effect_of(c, made, neuron));
+  const Numbers& n = it.keep(std::move(made));
+  const model::Config& config = c.run->run->config;
+  const bool is_difference = c.side == Side::difference;
+  it.title = "MLP of layer " + std::to_string(c.selection.layer) + " at " +
+             token_name(c.run->tokens, c.selection.query);
+  it.subtitle = is_difference ? difference_subtitle(c, {n.vectors.begin(), n.vectors.end()})
+                              : grouped(config.n_embd) + " → " + grouped(config.n_inner) + " → " +
+                                    grouped(config.n_embd);
+  it.place_facts = [&](Facts& facts, const Ref& ref) {
+    if (ref.neuron < 0) return;
+    facts.value("neuron", std::to_string(ref.neuron), Fact::Location::menu);
+    if (const auto row = std::ranges::find(n.order, ref.neuron); row != n.order.end())
+      add_pushes(facts, c, n.effects[row - n.order.begin()]);
+  };
+  auto list = list_of(c, n);
+  it.table = [&c, &n, &rows = *list] { return table(c, n, rows); };
+  BoxPtr curve;
+  if (!is_difference) {  // differences are not on a curve
+    viz::FunctionPlot plot = plot_of(config, n, *c.theme);
+    plot.role = kCurve;
+    curve = may_be_left_out(curve_of(c, n, it.keep(std::move(plot))), "the curve");
+  }
+  it.body = rows(boxes(BoxPtr(strips_of(c, n)), beside(boxes(std::move(curve), BoxPtr(std::move(list)))),
+                       notes({"pushes: a neuron's direct contribution to a token's logit, " +
+                              push_formula(c) + ", without ln_f"})));
 }
 
 }  // namespace mlp
@@ -552,11 +355,10 @@ View mlp_view() {
   View view = make_view(Group::block, "mlp", "MLP",
                         "the strongest neurons of a layer's MLP at one token, before and after GELU, and the "
                         "tokens they push up or down",
-                        build, facts, table);
+                        declare);
   view.part = Part::mlp;
   view.options = {&kNeurons, &kFirstNeuron};
-  add_list(view, kRows);
-  view.whole_height = whole_height;
+  view.has_list = true;
   view.needs = Capability::weights | Capability::mlp;
   view.caption = {true, false, true};
   view.shows_difference = true;

@@ -311,6 +311,16 @@ const NamedStrip* Strips::strip_of(const Picture& picture, const viz::Hit& hit) 
   return region.role == role_ && strip != strips_.end() ? &*strip : nullptr;
 }
 
+void Strips::frame(viz::Scene& scene, const ViewContext& c, const Picture& picture, const Ref& ref) const {
+  for (const viz::Region& region : picture.regions) {
+    const auto strip = std::ranges::find(strips_, region.id, &NamedStrip::id);
+    if (!refers_to || region.role != role_ || strip == strips_.end()) continue;
+    for (int i = 0; i < region.col_count; ++i)
+      if (refers_to(*strip, i) == ref)
+        scene.add(viz::StrokeRect{region.cell_rect(0, i).inset(-0.75F), c.theme->text, 1.5F});
+  }
+}
+
 void Strips::add_facts(Facts& facts, const ViewContext& c, const Picture& picture,
                        const viz::Hit& hit) const {
   const NamedStrip* strip = strip_of(picture, hit);

@@ -120,6 +120,8 @@ class Strips final : public Box {
   void add_facts(Facts& facts, const ViewContext& context, const Picture& picture,
                  const viz::Hit& hit) const override;
   std::optional<Ref> ref_at(const Picture& picture, const viz::Hit& hit) const override;
+  void frame(viz::Scene& scene, const ViewContext& context, const Picture& picture,
+             const Ref& ref) const override;
   std::optional<ViewActions> on(const ViewContext& context, const Picture& picture, const viz::Hit* hit,
                                 const Gesture& gesture) const override;
 
