@@ -10,7 +10,6 @@
 #include <string_view>
 #include <vector>
 
-#include "app/ascii.h"
 #include "app/run/prompt_list.h"
 #include "app/run/question.h"
 #include "model/kernels/view.h"
@@ -53,7 +52,7 @@ struct HeadMetricKind {
   /// The metric of one query; nothing if the query does not count.
   std::optional<double> (*of)(const QueryWeights&) = nullptr;
 
-  std::string heading() const { return lowered(label); }  ///< of its column
+  std::string heading() const;  ///< of its column
   /// Its unit for headings of files; empty: weights and shares have none.
   std::string_view unit_in_files() const { return unit == "weight" || unit == "share" ? "" : unit; }
 };

@@ -236,7 +236,7 @@ TEST(StrongestPairs, AreSortedAndOfAHead) {
   EXPECT_EQ(in_words(strongest_pairs(c, 0, false, 0)), "0>2 0.250 0>3 −0.125 ");
   EXPECT_EQ(in_words(strongest_pairs(c, 0, false, 3)), "1>3 0.250 0>3 −0.125 ");
   const Composition difference =
-      CompositionOf{}.difference(Composition{2, 2, 2, 0.25, std::vector<float>(16, 0.5F)}, c, PromptRun());
+      Composition{2, 2, 2, 0.25, std::vector<float>(16, 0.5F)}.minus(c, PromptRun());
   EXPECT_EQ(difference.baseline, 0);
   EXPECT_EQ(in_words(strongest_pairs(difference, 2, true)), "0>3 0.375 1>2 −0.250 ");
 }
