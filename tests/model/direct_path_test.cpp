@@ -8,7 +8,6 @@
 #include "tests/model/every_edit.h"
 #include "tests/model/golden.h"
 #include "tests/model/path_by_hand.h"
-#include "tests/support/reference_gpt2.h"
 #include "tests/support/sentences.h"
 
 namespace headscope::model::direct_path_test {
@@ -16,7 +15,6 @@ namespace {
 
 using ::testing::HasSubstr;
 using testing::message_of;
-using testing::ReferenceGpt2;
 
 const std::vector<int> kIds = tokens_of(9), kOthers = tokens_of(9, 4);
 constexpr HookPoint kEnd{Site::resid_post, kLayers - 1};
@@ -25,20 +23,8 @@ EditSite head_of_layer(Site site, int layer, int head) {
   return {{site, layer}, head, {}, {}};
 }
 
-class DirectPathTest : public ::testing::Test {
+class DirectPathTest : public SmallModel {
  protected:
-  static void SetUpTestSuite() {
-    const testing::TemporaryFolder folder;
-    const testing::Gpt2Shape shape = shape_for_edits();
-    write_gpt2(folder, gpt2_config(shape), gpt2_tensors(shape));
-    transformer_ = Transformer::load(folder.path());
-    reference_ = std::make_unique<ReferenceGpt2>(folder.path());
-  }
-  static void TearDownTestSuite() {
-    transformer_.reset();
-    reference_.reset();
-  }
-
   static PatchFrom path(Edit sender, EditSite receiver) {
     return {std::move(receiver), {}, {}, false, {std::move(sender)}, true};
   }
@@ -77,7 +63,7 @@ class DirectPathTest : public ::testing::Test {
     Edits all = edits;
     all.insert(all.end(), paths.begin(), paths.end());
     const std::vector<float> found = logits(all), without = logits(edits);
-    const ReferenceGpt2::Rows expected = logits_by_hand(*reference_, kIds, paths, others_, edits);
+    const auto expected = logits_by_hand(*reference_, kIds, paths, others_, edits);
     double most = 0, wrong = 0, effect = 0;
     for (std::size_t pos = 0; pos < kIds.size(); ++pos)
       for (std::size_t id = 0; id < kVocabulary; ++id) {
@@ -100,14 +86,8 @@ class DirectPathTest : public ::testing::Test {
             PatchFrom{at, kOthers}, PatchFrom{some, kOthers, {1, 7}}};
   }
 
-  Workspace workspace_{2};
   RecordedValues others_ = record_by_hand(*reference_, kOthers);
-  static std::shared_ptr<const Transformer> transformer_;
-  static std::unique_ptr<ReferenceGpt2> reference_;
 };
-
-std::shared_ptr<const Transformer> DirectPathTest::transformer_;
-std::unique_ptr<ReferenceGpt2> DirectPathTest::reference_;
 
 TEST_F(DirectPathTest, IsTheReferencesWithAllElseHeld) {
   const EditSite end{kEnd, {}, {}, {}};

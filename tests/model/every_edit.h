@@ -4,13 +4,15 @@
 
 #include <algorithm>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "model/pass/edits.h"
+#include "model/pass/transformer.h"
 #include "tests/support/gpt2_folder.h"
+#include "tests/support/reference_gpt2.h"
 
 namespace headscope::model {
 
@@ -26,6 +28,28 @@ inline std::vector<int> tokens_of(int length, int seed = 0) {
   for (int i = 0; i < length; ++i) ids.push_back((i * i * 31 + i * (7 + seed) + seed) % kVocabulary);
   return ids;
 }
+
+/// That model, its float64 reference, and a workspace.
+class SmallModel : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() { load(shape_for_edits()); }
+  static void TearDownTestSuite() {
+    transformer_.reset();
+    reference_.reset();
+    folder_.reset();
+  }
+  static void load(const testing::Gpt2Shape& shape) {
+    folder_ = std::make_unique<testing::TemporaryFolder>();
+    write_gpt2(*folder_, gpt2_config(shape), gpt2_tensors(shape));
+    transformer_ = Transformer::load(folder_->path());
+    reference_ = std::make_unique<testing::ReferenceGpt2>(folder_->path());
+  }
+
+  Workspace workspace_{2};
+  static inline std::unique_ptr<testing::TemporaryFolder> folder_;
+  static inline std::shared_ptr<const Transformer> transformer_;
+  static inline std::unique_ptr<testing::ReferenceGpt2> reference_;
+};
 
 /// A kind of edit at one point, in layer kLayer if it is in a block.
 struct EditCase {

@@ -9,7 +9,6 @@
 #include "model/pass/transformer.h"
 #include "tests/model/every_edit.h"
 #include "tests/model/golden.h"
-#include "tests/support/gpt2_folder.h"
 #include "tests/support/sentences.h"
 
 namespace headscope::model::variants_test {
@@ -19,19 +18,8 @@ using ::testing::HasSubstr;
 using testing::message_of;
 using Plans = std::vector<std::shared_ptr<const Plan>>;
 
-class VariantsTest : public ::testing::Test {
+class VariantsTest : public SmallModel {
  protected:
-  static void SetUpTestSuite() { load(shape_for_edits()); }
-  static void TearDownTestSuite() {
-    transformer_.reset();
-    folder_.reset();
-  }
-  static void load(const testing::Gpt2Shape& shape) {
-    folder_ = std::make_unique<testing::TemporaryFolder>();
-    write_gpt2(*folder_, gpt2_config(shape), gpt2_tensors(shape));
-    transformer_ = Transformer::load(folder_->path());
-  }
-
   std::shared_ptr<const Plan> plan(Edits list) { return transformer_->plan(std::move(list), workspace_); }
   std::shared_ptr<const model::Run> run(std::span<const int> ids) {
     return transformer_->forward(ids, workspace_);
@@ -101,14 +89,7 @@ class VariantsTest : public ::testing::Test {
           << "plan " << i << " at " << (plans[i] == nullptr ? "nothing" : hook_name(plans[i]->first_point()));
     }
   }
-
-  Workspace workspace_{2};
-  static std::unique_ptr<testing::TemporaryFolder> folder_;
-  static std::shared_ptr<const Transformer> transformer_;
 };
-
-std::unique_ptr<testing::TemporaryFolder> VariantsTest::folder_;
-std::shared_ptr<const Transformer> VariantsTest::transformer_;
 
 TEST_F(VariantsTest, AreToTheBitWhatEachIsAlone) {
   const Plans plans = every_plan();

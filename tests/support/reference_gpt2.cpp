@@ -8,9 +8,11 @@
 #include <iterator>
 #include <limits>
 #include <numbers>
+#include <numeric>
 #include <stdexcept>
 
 #include "model/files/safetensors.h"
+#include "tests/support/reference_pass.h"
 
 namespace headscope::testing {
 namespace {
@@ -37,12 +39,6 @@ double number_at(std::span<const std::byte> bytes, std::string_view dtype, std::
   return static_cast<double>(number);
 }
 
-double dot(std::span<const double> a, std::span<const double> b) {
-  double sum = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) sum += a[i] * b[i];
-  return sum;
-}
-
 /// exp(x / temperature), normalized.
 std::vector<double> softmax(std::span<const double> x, double temperature) {
   const double most = *std::max_element(x.begin(), x.end());
@@ -51,17 +47,6 @@ std::vector<double> softmax(std::span<const double> x, double temperature) {
   for (const double value : x) sum += result.emplace_back(std::exp((value - most) / temperature));
   for (double& value : result) value /= sum;
   return result;
-}
-
-void apply_edit(const ReferenceGpt2::Edits& edits, const std::string& hook, int head,
-                ReferenceGpt2::Rows& rows) {
-  if (edits.edit) edits.edit(hook, head, rows);
-}
-
-void add(std::vector<std::vector<double>>& to, const std::vector<std::vector<double>>& what) {
-  for (std::size_t pos = 0; pos < to.size(); ++pos) {
-    for (std::size_t i = 0; i < to[pos].size(); ++i) to[pos][i] += what[pos][i];
-  }
 }
 
 }  // namespace
@@ -121,152 +106,49 @@ ReferenceGpt2::ReferenceGpt2(const std::filesystem::path& folder) {
   if (!parameters_.contains("wte.weight")) parameters_["wte.weight"] = parameters_.at("lm_head.weight");
 }
 
-ReferenceGpt2::Rows ReferenceGpt2::affine(const Rows& x, const std::string& name) const {
-  const std::vector<double>&weight = parameter(name + ".weight"), &bias = parameter(name + ".bias");
-  Rows result;
-  for (const std::vector<double>& row : x) {
-    std::vector<double>& out = result.emplace_back(bias);
-    for (std::size_t i = 0; i < row.size(); ++i) {
-      for (std::size_t j = 0; j < out.size(); ++j) out[j] += row[i] * weight[i * out.size() + j];
-    }
-  }
-  return result;
-}
-
-ReferenceGpt2::Rows ReferenceGpt2::layer_norm(const Rows& x, const std::string& name, const std::string& hook,
-                                              const Edits& edits) const {
-  const std::vector<double>&gain = parameter(name + ".weight"), &bias = parameter(name + ".bias");
-  Rows result = x, scales;
-  for (std::vector<double>& row : result) {
-    const auto size = static_cast<double>(row.size());
-    double mean = 0, variance = 0;
-    for (const double value : row) mean += value / size;
-    for (const double value : row) variance += (value - mean) * (value - mean) / size;
-    scales.push_back({std::sqrt(variance + static_cast<double>(config_.layer_norm_epsilon))});
-    for (double& value : row) value -= mean;
-  }
-  apply_edit(edits, hook + ".hook_scale", 0, scales);
-  for (std::size_t pos = 0; pos < result.size(); ++pos)
-    for (double& value : result[pos]) value /= scales[pos][0];
-  apply_edit(edits, hook + ".hook_normalized", 0, result);
-  for (std::vector<double>& row : result)
-    for (std::size_t i = 0; i < row.size(); ++i) row[i] = row[i] * gain[i] + bias[i];
-  return result;
-}
-
-ReferenceGpt2::Head ReferenceGpt2::attend(const Rows& qkv, int layer, int head, const Edits& edits) const {
-  const auto d_head = static_cast<std::ptrdiff_t>(config_.d_head());
-  const std::string hook = "blocks." + std::to_string(layer) + ".attn.hook_";
-  double scale = config_.scale_attn_weights ? 1 / std::sqrt(static_cast<double>(d_head)) : 1;
-  if (config_.scale_attn_by_inverse_layer_idx) scale /= layer + 1;
-  Head result;
-  for (const std::vector<double>& row : qkv) {
-    const auto part = [&](int which) {
-      const auto first = row.begin() + which * config_.n_embd + head * d_head;
-      return std::vector<double>(first, first + d_head);
-    };
-    result.q.push_back(part(0));
-    result.k.push_back(part(1));
-    result.v.push_back(part(2));
-  }
-  apply_edit(edits, hook + "q", head, result.q);
-  apply_edit(edits, hook + "k", head, result.k);
-  apply_edit(edits, hook + "v", head, result.v);
-  const std::size_t length = qkv.size();
-  Rows masked;
-  for (std::size_t query = 0; query < length; ++query) {
-    std::vector<double>&scores = result.scores.emplace_back(), &scaled = result.scaled.emplace_back();
-    for (std::size_t key = 0; key < length; ++key) {
-      scores.push_back(dot(result.q[query], result.k[key]));
-      scaled.push_back(scores.back() * scale);
-    }
-    std::vector<double>& row = masked.emplace_back(scaled);
-    for (std::size_t key = 0; key < length; ++key)
-      if (!(edits.sees ? edits.sees(layer, head, query, key) : key <= query))
-        row[key] = -std::numeric_limits<double>::infinity();
-  }
-  apply_edit(edits, hook + "attn_scores", head, masked);
-  for (const std::vector<double>& row : masked) result.weights.push_back(softmax(row, 1));
-  apply_edit(edits, hook + "pattern", head, result.weights);
-  for (std::size_t query = 0; query < length; ++query) {
-    std::vector<double>& z = result.z.emplace_back(static_cast<std::size_t>(d_head), 0);
-    for (std::size_t key = 0; key < length; ++key)
-      for (std::size_t i = 0; i < z.size(); ++i) z[i] += result.weights[query][key] * result.v[key][i];
-  }
-  apply_edit(edits, hook + "z", head, result.z);
-  return result;
-}
-
-/// The sum of the heads' outputs and the bias.
-ReferenceGpt2::Rows ReferenceGpt2::project(const std::vector<Head>& heads, int layer,
-                                           const Edits& edits) const {
-  const std::string name = "h." + std::to_string(layer) + ".attn.c_proj";
-  const std::vector<double>&weight = parameter(name + ".weight"), &bias = parameter(name + ".bias");
-  const std::size_t d_head = heads.front().z.front().size();
-  Rows sum(heads.front().z.size(), bias);
-  for (std::size_t head = 0; head < heads.size(); ++head) {
-    Rows result(sum.size(), std::vector<double>(bias.size(), 0));
-    for (std::size_t pos = 0; pos < sum.size(); ++pos)
-      for (std::size_t i = 0; i < d_head; ++i)
-        for (std::size_t j = 0; j < bias.size(); ++j)
-          result[pos][j] += heads[head].z[pos][i] * weight[(head * d_head + i) * bias.size() + j];
-    apply_edit(edits, "blocks." + std::to_string(layer) + ".attn.hook_result", static_cast<int>(head),
-               result);
-    add(sum, result);
-  }
-  return sum;
-}
-
 ReferenceGpt2::Result ReferenceGpt2::run(std::span<const int> tokens, const Edits& edits) const {
-  const auto width = static_cast<std::size_t>(config_.n_embd);
-  const std::vector<double>&wte = parameter("wte.weight"), &wpe = parameter("wpe.weight");
+  using model::Site;
   Result result;
-  Rows resid, positions;
-  for (std::size_t pos = 0; pos < tokens.size(); ++pos) {
-    const int id = edits.row_of_wpe ? edits.row_of_wpe(pos) : static_cast<int>(pos);
-    resid.emplace_back();
-    positions.emplace_back();
-    for (std::size_t i = 0; i < width; ++i) {
-      resid.back().push_back(wte[static_cast<std::size_t>(tokens[pos]) * width + i]);
-      positions.back().push_back(id < 0 ? 0 : wpe[static_cast<std::size_t>(id) * width + i]);
-    }
-  }
-  apply_edit(edits, "hook_embed", 0, resid);
-  apply_edit(edits, "hook_pos_embed", 0, positions);
-  add(resid, positions);
-  for (int layer = 0; layer < config_.n_layer; ++layer) {
-    const std::string h = "h." + std::to_string(layer) + ".", hook = "blocks." + std::to_string(layer) + ".";
-    apply_edit(edits, hook + "hook_resid_pre", 0, resid);
-    std::vector<Head>& heads = result.heads.emplace_back();
-    Block& block = result.blocks.emplace_back();
-    block.resid_pre = resid;
-    const Rows qkv = affine(layer_norm(resid, h + "ln_1", hook + "ln1", edits), h + "attn.c_attn");
-    for (int head = 0; head < config_.n_head; ++head) heads.push_back(attend(qkv, layer, head, edits));
-    block.attn_out = project(heads, layer, edits);
-    apply_edit(edits, hook + "hook_attn_out", 0, block.attn_out);
-    add(resid, block.attn_out);
-    apply_edit(edits, hook + "hook_resid_mid", 0, resid);
-    block.resid_mid = resid;
-    block.mlp_pre = affine(layer_norm(resid, h + "ln_2", hook + "ln2", edits), h + "mlp.c_fc");
-    apply_edit(edits, hook + "mlp.hook_pre", 0, block.mlp_pre);
-    block.mlp_post = block.mlp_pre;
-    for (std::vector<double>& row : block.mlp_post) {
-      for (double& value : row) value = activated(config_.activation, value);
-    }
-    apply_edit(edits, hook + "mlp.hook_post", 0, block.mlp_post);
-    block.mlp_out = affine(block.mlp_post, h + "mlp.c_proj");
-    apply_edit(edits, hook + "hook_mlp_out", 0, block.mlp_out);
-    add(resid, block.mlp_out);
-    apply_edit(edits, hook + "hook_resid_post", 0, resid);
-    block.resid_post = resid;
-  }
-  const std::vector<double>& unembedding = config_.tie_word_embeddings ? wte : parameter("lm_head.weight");
-  for (const std::vector<double>& row : layer_norm(resid, "ln_f", "ln_final", edits)) {
-    std::vector<double>& logits = result.logits.emplace_back();
-    for (std::size_t id = 0; id < static_cast<std::size_t>(config_.vocab_size); ++id)
-      logits.push_back(dot(row, std::span(unembedding).subspan(id * width, width)));
-  }
-  apply_edit(edits, "logits", 0, result.logits);
+  result.blocks.resize(config_.n_layer);
+  result.heads.resize(config_.n_layer, std::vector<Head>(config_.n_head));
+  ReferencePass<double> pass{
+      .config = config_,
+      .parameter = [this](const std::string& name) -> const std::vector<double>& { return parameter(name); },
+      .hook = {},
+      .sees =
+          edits.sees ? edits.sees : [](int, int, std::size_t query, std::size_t key) { return key <= query; },
+      .row_of_wpe =
+          edits.row_of_wpe ? edits.row_of_wpe : [](std::size_t pos) { return static_cast<int>(pos); },
+      .activated = [this](double x) { return testing::activated(config_.activation, x); }};
+  pass.hook = [&](model::HookPoint point, std::vector<Rows>& heads) {
+    for (std::size_t head = 0; head < heads.size(); ++head)
+      if (edits.edit) edits.edit(hook_name(point), static_cast<int>(head), heads[head]);
+    static const std::map<Site, Rows Head::*> of_heads{{Site::q, &Head::q},
+                                                       {Site::k, &Head::k},
+                                                       {Site::v, &Head::v},
+                                                       {Site::pattern, &Head::weights},
+                                                       {Site::z, &Head::z}};
+    static const std::map<Site, Rows Block::*> of_blocks{
+        {Site::resid_pre, &Block::resid_pre},  {Site::attn_out, &Block::attn_out},
+        {Site::resid_mid, &Block::resid_mid},  {Site::mlp_pre, &Block::mlp_pre},
+        {Site::mlp_post, &Block::mlp_post},    {Site::mlp_out, &Block::mlp_out},
+        {Site::resid_post, &Block::resid_post}};
+    if (const auto kept = of_blocks.find(point.site); kept != of_blocks.end())
+      result.blocks[point.layer].*kept->second = heads[0];
+    if (const auto kept = of_heads.find(point.site); kept != of_heads.end())
+      for (std::size_t head = 0; head < heads.size(); ++head)
+        result.heads[point.layer][head].*kept->second = heads[head];
+  };
+  result.logits = pass.run(tokens);
+  for (int layer = 0; layer < config_.n_layer; ++layer)
+    for (Head& head : result.heads[layer])
+      for (const auto& q : head.q) {
+        std::vector<double>&scores = head.scores.emplace_back(), &scaled = head.scaled.emplace_back();
+        for (const auto& k : head.k) {
+          scores.push_back(std::inner_product(q.begin(), q.end(), k.begin(), 0.0));
+          scaled.push_back(scores.back() * attention_scale(config_, layer));
+        }
+      }
   return result;
 }
 

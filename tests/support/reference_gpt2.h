@@ -67,12 +67,6 @@ class ReferenceGpt2 {
   const std::vector<double>& parameter(const std::string& name) const { return parameters_.at(name); }
 
  private:
-  Rows affine(const Rows& x, const std::string& name) const;
-  /// hook: "blocks.0.ln1", the prefix for the scale and the normalized rows.
-  Rows layer_norm(const Rows& x, const std::string& name, const std::string& hook, const Edits& edits) const;
-  Head attend(const Rows& qkv, int layer, int head, const Edits& edits) const;
-  Rows project(const std::vector<Head>& heads, int layer, const Edits& edits) const;
-
   model::Config config_;
   std::map<std::string, std::vector<double>> parameters_;
 };

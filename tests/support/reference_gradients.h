@@ -38,7 +38,6 @@ class ReferenceGradients {
              const Offset& offset) const;
 
  private:
-  class Pass;
   ReferenceGpt2 parameters_;
   model::Config config_;
 };

@@ -55,6 +55,9 @@ struct Taped {
   Taped marked(Tape& on) const { return {value, on.add({node, 1}), &on}; }
 };
 
+inline double value_of(const Taped& a) {
+  return a.value;
+}
 inline Taped operator+(const Taped& a, const Taped& b) {
   return Taped::of(a.value + b.value, a, 1, b, 1);
 }
