@@ -110,12 +110,6 @@ TEST(Allocation, GradientsHoldNothingOfTheSizeOfAPattern) {
   EXPECT_LT(largest, sizeof(float) * kLength * kLength);
 }
 
-TEST(Allocation, TheCounterCounts) {
-  const int before = allocations;
-  const auto memory = std::make_unique<std::vector<int>>(10);
-  EXPECT_EQ(allocations - before, 2);
-}
-
 TEST(Allocation, AStepOfOneTokenAllocatesOnlyTheRunItGives) {
   const testing::TemporaryFolder folder;
   const testing::Gpt2Shape shape{.positions = 200};

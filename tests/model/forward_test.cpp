@@ -358,29 +358,6 @@ TEST_F(Forward, HooksComeInTheOrderOfThePassHeadByHead) {
 
 // --- attention on demand ---
 
-TEST_F(Forward, ARowOfAHeadIsThatOfThePassToTheBit) {
-  const std::vector<int> ids = tokens(150);
-  const auto found = run(ids);
-  const Activations passed =
-      record(*transformer_, ids, workspace_, {{Site::attn_scores, 1}, {Site::pattern, 1}});
-  for (const int head : {0, 2}) {
-    for (const std::size_t query : {0U, 1U, 15U, 16U, 63U, 64U, 130U, 149U}) {
-      const AttentionRow row = transformer_->attention_row(*found, 1, head, static_cast<int>(query));
-      const auto part = [&](Site site) {
-        return std::span(passed.at(hook_name({site, 1})).values)
-            .subspan((static_cast<std::size_t>(head) * 150 + query) * 150, query + 1);
-      };
-      EXPECT_TRUE(same_bits(row.scaled, part(Site::attn_scores))) << query;
-      EXPECT_TRUE(same_bits(row.weights, part(Site::pattern))) << query;
-      std::vector<float> shares = row.powers;
-      for (float& share : shares) share *= 1.0F / row.sum;
-      EXPECT_TRUE(same_bits(shares, row.weights)) << "the sum is the pass's own, at query " << query;
-      EXPECT_EQ(row.scaled[row.largest_key], row.largest);
-    }
-  }
-  EXPECT_THROW(static_cast<void>(transformer_->attention_row(*found, 2, 0, 0)), RunError);
-}
-
 TEST_F(Forward, StagesAreWhatTheirNamesSay) {
   const auto found = run(tokens(70));
   const AttentionStages stages = transformer_->attention(*found, 1, 2);

@@ -48,8 +48,6 @@ TEST(ParseJson, RefusesDepthAndRepetition) {
   expect_load_sentence(message(repeated("{\"a\":", 1'000'000), 32), "f.json", "at most 32 levels");
   expect_load_sentence(message(R"({"a":1,"b":{"a":1,"c":2,"a":3}})", 8), "f.json", "\"a\" twice");
   expect_load_sentence(message("", 8), "f.json", "expected JSON");
-  expect_load_sentence(message("{", 8), "f.json", "its end too early, after byte 1");
-  expect_load_sentence(message("{]", 8), "f.json", "a syntax error at column 2");
   expect_load_sentence(message("{\n\"\xc3\xa9\": ]}", 8), "f.json", "a syntax error at line 2, column 6");
   expect_load_sentence(message(R"("a\ud83d")", 8), "f.json", "half of a surrogate pair");
   expect_load_sentence(message("{\"\xff\":1}", 8), "f.json", "expected JSON");
@@ -93,42 +91,24 @@ std::vector<HostileFile> hostile_files() {
   const std::string maximum = "9223372036854775807";
   return {
       {"Empty", "", "only 0 bytes (the file is truncated; download it again)"},
-      {"NoHeader", std::string(8, '\0'), "expected JSON"},
       {"HeaderLongerThanFile", std::string("\x10\0\0\0\0\0\0\0{}", 10), "truncated"},
       {"HeaderBeyondTheCap", std::string("\x01\xe1\xf5\x05\0\0\0\0{}", 10), "at most 100000000 bytes"},
-      {"HeaderOfAllBits", std::string(8, '\xff') + "{}", "18446744073709551615"},
       {"LfsPointer", "version https://git-lfs.github.com/spec/v1\noid sha256:4d7a2\nsize 548105171\n",
        "git lfs pull"},
-      {"ZipFile", std::string("PK\x03\x04\0\0\0\0\0\0", 10), "expected a safetensors header"},
       {"NoJson", safetensors_of_header("hello"), "expected JSON"},
-      {"Array", safetensors_of_header("[]"), "expected an object"},
       {"DeepArrays", safetensors_of_header(R"({"x":)" + repeated("[", 500'000)), "nested"},
       {"TwiceTheSameTensor", safetensors_of_header(R"({"x":1,"x":1})"), "\"x\" twice"},
-      {"TensorIsANumber", safetensors_of_header(R"({"x":7})"), "expected an object, found 7"},
       {"MetadataOfNumbers", safetensors_of_header(R"({"__metadata__":{"a":1}})"), "\"a\""},
       {"NoDtype", one_tensor(R"("shape":[1],"data_offsets":[0,4])", 4), "dtype: expected a name, found none"},
-      {"NoShape", one_tensor(R"("dtype":"F32","data_offsets":[0,4])", 4),
-       "shape: expected an array of whole numbers, found none"},
-      {"NoOffsets", one_tensor(R"("dtype":"F32","shape":[1])", 4),
-       "data_offsets: expected an array of whole numbers, found none"},
       {"NegativeSize", one_tensor(R"("dtype":"F32","shape":[-1],"data_offsets":[0,4])", 4), "found -1"},
-      {"FractionalSize", one_tensor(R"("dtype":"F32","shape":[1.0],"data_offsets":[0,4])", 4), "found 1.0"},
-      {"SizeBeyond64Bits",
-       one_tensor(R"("dtype":"F32","shape":[99999999999999999999],"data_offsets":[0,4])", 4),
-       "whole numbers"},
       {"ProductOverflows",
        one_tensor(R"("dtype":"F32","shape":[)" + maximum + "," + maximum + R"(],"data_offsets":[0,4])", 4),
        "a size that can be addressed"},
       {"ProductOverflowsToTheRightSize",  // 2^32 * 2^32 * 4 bytes is 0 modulo 2^64
        one_tensor(R"("dtype":"F32","shape":[4294967296,4294967296],"data_offsets":[0,0])", 0),
        "a size that can be addressed"},
-      {"BitsOverflow", one_tensor(R"("dtype":"F64","shape":[)" + maximum + R"(],"data_offsets":[0,8])", 8),
-       "a size that can be addressed"},
-      {"OneOffset", one_tensor(R"("dtype":"F32","shape":[1],"data_offsets":[4])", 4),
-       "[begin, end], found [4]"},
       {"OffsetsBackwards", one_tensor(R"("dtype":"F32","shape":[1],"data_offsets":[4,0])", 4),
        "found [4, 0]"},
-      {"NegativeOffset", one_tensor(R"("dtype":"F32","shape":[1],"data_offsets":[-4,0])", 4), "found -4"},
       {"OffsetBeyondTheFile", one_tensor(R"("dtype":"F32","shape":[2],"data_offsets":[0,8])", 4),
        "the file's 4 bytes"},
       {"LengthTooSmall", one_tensor(R"("dtype":"F32","shape":[2],"data_offsets":[0,4])", 4),
@@ -137,11 +117,6 @@ std::vector<HostileFile> hostile_files() {
        safetensors_of_header(R"({"a":{"dtype":"U8","shape":[3],"data_offsets":[0,3]},
                                  "b":{"dtype":"U8","shape":[3],"data_offsets":[2,5]}})",
                              "12345"),
-       "overlapping"},
-      {"SameRangeTwice",
-       safetensors_of_header(R"({"a":{"dtype":"U8","shape":[3],"data_offsets":[0,3]},
-                                 "b":{"dtype":"?","shape":[3],"data_offsets":[0,3]}})",
-                             "123"),
        "overlapping"},
       {"Hole",
        safetensors_of_header(R"({"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]},
@@ -152,9 +127,6 @@ std::vector<HostileFile> hostile_files() {
       {"LastByteLost", whole.substr(0, whole.size() - 1), "truncated"},
       {"TerminalCodesInAName", safetensors_of_header("{\"\\u001b[2J\\n\\u0000\":0}"), "\\x1b[2J\\x0a\\x00"},
       {"EndlessName", safetensors_of_header("{\"" + std::string(1'000'000, 'n') + "\":0}"), "nnn\"..."},
-      {"EndlessShape",
-       one_tensor(R"("dtype":"U8","shape":[)" + repeated("1,", 100'000) + R"(2],"data_offsets":[0,1])", 1),
-       "..."},
   };
 }
 
@@ -215,9 +187,7 @@ TEST(HostileVocabulary, IsRefusedInOneSentence) {
   expect_load_sentence(load_vocabulary(""), file, "expected JSON");
   expect_load_sentence(load_vocabulary("[]"), file, "found an array");
   expect_load_sentence(load_vocabulary(R"({"a": "b"})"), file, "\"a\", found \"b\"");
-  expect_load_sentence(load_vocabulary(R"({"a": -1})"), file, "found -1");
   expect_load_sentence(load_vocabulary(R"({"a": 16777216})"), file, "0 to 16777215");
-  expect_load_sentence(load_vocabulary(R"({"a": 1e400})"), file, "found");
   expect_load_sentence(load_vocabulary(R"({"a": 1, "a": 2})"), file, "\"a\" twice");
   expect_load_sentence(load_vocabulary(R"({"a": 1, "b": 1})"), file, "each id once");
 }
@@ -245,11 +215,8 @@ TEST(HostileMerges, AreRefusedInOneSentence) {
   const std::string vocabulary = read_file(kTiny / "vocab.json");
   const std::string file = "merges.txt";
   expect_load_sentence(load_vocabulary(vocabulary, "#version: 0.2\nthe\n"), file, "\"the\"");
-  expect_load_sentence(load_vocabulary(vocabulary, "t h e\n"), file, "\"t h e\"");
-  expect_load_sentence(load_vocabulary(vocabulary, " t\n"), file, "\" t\"");
   expect_load_sentence(load_vocabulary(vocabulary, "q\xff \x01z\n"), file,
                        "\"q\\xff\" is not in the vocabulary");
-  expect_load_sentence(load_vocabulary(vocabulary, "Q Z\n"), file, "\"QZ\" is not in the vocabulary");
   expect_load_sentence(load_vocabulary(vocabulary, std::string(1'000'000, 'x')), file, "xxx\"...");
   expect_load_sentence(load_vocabulary(vocabulary, "#version: 0.2\n"), file, "mix the files of two models");
 }
@@ -286,19 +253,14 @@ TEST(HostileTokenizerJson, IsRefusedInOneSentence) {
   expect(tokenizer_json_with(R"("dropout":null)", R"("dropout":0.1)"), "model.dropout");
   expect(tokenizer_json_with(R"("continuing_subword_prefix":"")", R"("continuing_subword_prefix":"##")"),
          "##");
-  expect(tokenizer_json_with(R"("end_of_word_suffix":"")", R"("end_of_word_suffix":"</w>")"), "</w>");
   expect(tokenizer_json_with(R"("ignore_merges":false)", R"("ignore_merges":true)"), "ignore_merges");
   expect(tokenizer_json_with(R"("merges":["r e"])", R"("merges":null)"), "model.merges");
   expect(tokenizer_json_with(R"("merges":["r e"])", R"("merges":[["a"]])"), "merge 0");
-  expect(tokenizer_json_with(R"("merges":["r e"])", R"("merges":["a b","ab"])"), "merge 1");
-  expect(tokenizer_json_with(R"("merges":["r e"])", R"("merges":[["a",3]])"), "merge 0");
   expect(tokenizer_json_with(R"("merges":["r e"])", R"("merges":[["Q","Z"]])"), "QZ");
   expect(tokenizer_json_with(R"("id":9000)", R"("id":-1)"), "\"<x>\", found -1");
   expect(tokenizer_json_with(R"("id":9000)", R"("id":3)"), "the id 3");
   expect(tokenizer_json_with(R"("content":"<x>")", R"("content":"")"), "added_tokens.content");
-  expect(tokenizer_json_with(R"("content":"<x>")", R"("content":7)"), "added_tokens.content");
   expect(tokenizer_json_with(R"("added_tokens":[)", R"("added_tokens":7,"x":[)"), "added_tokens");
-  expect(tokenizer_json_with(R"("added_tokens":[)", R"("added_tokens":["x",)"), "found none");
   expect(tokenizer_json_with(R"("vocab":{)", R"("vocab":[],"x":{)"), "model.vocab");
 }
 

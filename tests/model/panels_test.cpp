@@ -54,7 +54,6 @@ std::vector<int> row_counts() {
   return rows;
 }
 
-/// A few rows are multiplied by several panels concurrently; each result is the same as alone.
 TEST_P(WeightPanels, SideBySideAreThoseOfEachAloneToTheBit) {
   for (int rows = 1; panels_beside(rows) > 1; ++rows) {
     for (int panels = 2; panels <= panels_beside(rows); ++panels) {
@@ -88,22 +87,6 @@ TEST_P(WeightPanels, SideBySideAreThoseOfEachAloneToTheBit) {
         }
         EXPECT_TRUE(together.surroundings_untouched());
       }
-    }
-  }
-}
-
-/// The next panel is only prefetched, never read: here there is none.
-TEST_P(WeightPanels, AskingForTheNextPanelChangesNothing) {
-  for (const int rows : row_counts()) {
-    for (const int depth : {1, 129, 300}) {
-      const NumberMatrix x(rows, depth, Precision::f32, generator);
-      const NumberMatrix w(depth, kPanelCols, precision(), generator);
-      Surrounded without(rows, kPanelCols), with(rows, kPanelCols);
-      kernels().multiply_panels(product(x, w.data(), without, rows, depth));
-      PanelProduct p = product(x, w.data(), with, rows, depth);
-      p.another_follows = true;
-      kernels().multiply_panels(p);
-      EXPECT_EQ(with.values(), without.values()) << rows << "x" << depth;
     }
   }
 }

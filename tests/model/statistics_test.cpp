@@ -10,6 +10,7 @@
 #include "tests/model/golden.h"
 #include "tests/support/gpt2_folder.h"
 #include "tests/support/matchers.h"
+#include "tests/support/textbook.h"
 
 namespace headscope::model::statistics_test {
 namespace {
@@ -167,37 +168,37 @@ TEST_F(Sweeps, GuessesAreAsManyAsThereAreIdsAtMost) {
   }
 }
 
+bool same_bits(double a, double b) {
+  return std::memcmp(&a, &b, sizeof a) == 0;
+}
+
+void expect_same_bits(const PositionStatistics& a, const PositionStatistics& b) {
+  EXPECT_TRUE(same_bits(a.log_sum_exp, b.log_sum_exp));
+  EXPECT_TRUE(same_bits(a.next_logit, b.next_logit));
+  EXPECT_TRUE(same_bits(a.next_probability, b.next_probability));
+  EXPECT_EQ(a.next_rank, b.next_rank);
+  ASSERT_EQ(ids_of(a.top), ids_of(b.top));
+  for (std::size_t guess = 0; guess < a.top.size(); ++guess) {
+    EXPECT_TRUE(same_bits(a.top[guess].logit, b.top[guess].logit));
+    EXPECT_TRUE(same_bits(a.top[guess].probability, b.top[guess].probability));
+  }
+}
+
 TEST_F(Sweeps, AreTheSameToTheBitForAnyNumberOfThreads) {
-  const auto same_bits = [](auto a, auto b) { return std::memcmp(&a, &b, sizeof(a)) == 0; };
   for (const int count : {1, 12, 130}) {
     std::vector<PositionStatistics> expected;
     for (const int threads : {1, 2, 5}) {
+      SCOPED_TRACE(std::to_string(count) + " positions, " + std::to_string(threads) + " threads");
       Workspace workspace(threads);
       const auto found = transformer_->statistics(*run_, kLength - count, count, 12, workspace);
       if (threads == 1) expected = found;
       ASSERT_EQ(found.size(), expected.size());
-      for (std::size_t i = 0; i < found.size(); ++i) {
-        EXPECT_TRUE(same_bits(found[i].log_sum_exp, expected[i].log_sum_exp)) << threads << " " << i;
-        EXPECT_TRUE(same_bits(found[i].next_logit, expected[i].next_logit)) << threads << " " << i;
-        EXPECT_TRUE(same_bits(found[i].next_probability, expected[i].next_probability))
-            << threads << " " << i;
-        EXPECT_EQ(found[i].next_rank, expected[i].next_rank);
-        ASSERT_EQ(found[i].top.size(), expected[i].top.size());
-        for (std::size_t guess = 0; guess < found[i].top.size(); ++guess) {
-          EXPECT_EQ(found[i].top[guess].id, expected[i].top[guess].id);
-          EXPECT_TRUE(same_bits(found[i].top[guess].logit, expected[i].top[guess].logit));
-          EXPECT_TRUE(same_bits(found[i].top[guess].probability, expected[i].top[guess].probability));
-        }
-      }
+      for (std::size_t i = 0; i < found.size(); ++i) expect_same_bits(found[i], expected[i]);
     }
   }
 }
 
 // ---- the logit lens ----
-
-bool same_bits(double a, double b) {
-  return std::memcmp(&a, &b, sizeof a) == 0;
-}
 
 /// The rows of the stream at positions [first, first + count): [count * (n_layer + 1), d_model].
 std::vector<float> stream_of(const model::Run& run, int first, int count) {
@@ -211,52 +212,25 @@ std::vector<float> stream_of(const model::Run& run, int first, int count) {
   return rows;
 }
 
-/// ln_f and the unembedding of a row in double precision, from the stored parameters.
-class LensInDouble {
- public:
-  explicit LensInDouble(const Transformer& transformer)
-      : vocabulary_(static_cast<std::size_t>(transformer.config().vocab_size)),
-        epsilon_(transformer.config().layer_norm_epsilon),
-        gain_(parameter(transformer, "ln_f.weight")),
-        bias_(parameter(transformer, "ln_f.bias")),
-        unembedding_(parameter(transformer, "wte.weight")) {}
-
-  std::vector<double> logits(std::span<const float> row) const {
-    const auto d = static_cast<double>(row.size());
-    double mean = 0, variance = 0;
-    for (const float x : row) mean += x / d;
-    for (const float x : row) variance += (x - mean) * (x - mean) / d;
-    std::vector<double> result(vocabulary_);
-    for (std::size_t id = 0; id < vocabulary_; ++id) {
-      for (std::size_t i = 0; i < row.size(); ++i)
-        result[id] += ((row[i] - mean) / std::sqrt(variance + epsilon_) * gain_[i] + bias_[i]) *
-                      unembedding_[id * row.size() + i];
-    }
-    return result;
-  }
-  std::vector<double> probabilities(std::span<const float> row) const {
-    std::vector<double> p = logits(row);
-    const double most = *std::max_element(p.begin(), p.end());
-    double sum = 0;
-    for (double& x : p) sum += x = std::exp(x - most);
-    for (double& x : p) x /= sum;
-    return p;
-  }
-
- private:
-  static std::vector<float> parameter(const Transformer& transformer, const std::string& name) {
-    const auto& all = transformer.parameters();
-    const auto found = std::ranges::find(all, name, &Parameter::name);
-    const auto count = static_cast<int>(found->shape.size() > 1 ? found->shape[0] : 1);
-    std::vector<float> values(static_cast<std::size_t>(value_count(*found)));
-    transformer.parameter_rows(static_cast<std::size_t>(found - all.begin()), 0, count, values);
-    return values;
-  }
-
-  std::size_t vocabulary_;
-  double epsilon_;
-  std::vector<float> gain_, bias_, unembedding_;
-};
+/// What ln_f and the unembedding make of a row, in double precision.
+std::vector<double> probabilities_in_double(const testing::ReferenceGpt2& model, double epsilon,
+                                            std::span<const float> row) {
+  std::vector<double> x(row.begin(), row.end());
+  const double scale = testing::norm_scale(x, epsilon);
+  x = testing::centered(x);
+  for (std::size_t i = 0; i < x.size(); ++i)
+    x[i] = x[i] / scale * model.parameter("ln_f.weight")[i] + model.parameter("ln_f.bias")[i];
+  const std::vector<double>& unembedding = model.parameter("wte.weight");
+  std::vector<double> p(unembedding.size() / x.size());
+  for (std::size_t id = 0; id < p.size(); ++id)
+    p[id] = std::inner_product(x.begin(), x.end(),
+                               unembedding.begin() + static_cast<std::ptrdiff_t>(id * x.size()), 0.0);
+  const double most = std::ranges::max(p);
+  double sum = 0;
+  for (double& each : p) sum += each = std::exp(each - most);
+  for (double& each : p) each /= sum;
+  return p;
+}
 
 TEST(Lens, IsTheFinalNormAndTheUnembeddingOfEachRow) {
   const auto transformer = Transformer::load(testing::golden_folder("plain"));
@@ -269,7 +243,7 @@ TEST(Lens, IsTheFinalNormAndTheUnembeddingOfEachRow) {
   const auto found = transformer->lens(rows, depth, targets, 5, workspace);
   ASSERT_EQ(found.size(), static_cast<std::size_t>(depth * count));
 
-  const LensInDouble in_double(*transformer);
+  const testing::ReferenceGpt2 reference(testing::golden_folder("plain"));
   const auto d_model = static_cast<std::size_t>(run->config.n_embd);
   const auto row = [&](int i) {
     return std::span(rows).subspan(static_cast<std::size_t>(i) * d_model, d_model);
@@ -278,8 +252,10 @@ TEST(Lens, IsTheFinalNormAndTheUnembeddingOfEachRow) {
   for (int i = 0; i < depth * count; ++i) {
     SCOPED_TRACE("row " + std::to_string(i));
     const LensReading& reading = found[i];
-    const std::vector<double> here = in_double.probabilities(row(i)),
-                              end = in_double.probabilities(row(i / depth * depth + depth - 1));
+    const auto in_double = [&](int of) {
+      return probabilities_in_double(reference, run->config.layer_norm_epsilon, row(of));
+    };
+    const std::vector<double> here = in_double(i), end = in_double(i / depth * depth + depth - 1);
     std::vector<double> sorted = here;
     std::ranges::sort(sorted, std::greater<>());
     ASSERT_EQ(reading.guesses.top.size(), 5U);
@@ -322,15 +298,8 @@ TEST_F(Sweeps, LensEndsInTheStatisticsOfThePosition) {
   const auto found = transformer_->lens(ten_rows_of(*run_, kPositions), 10, targets, 7, workspace);
   for (std::size_t pos = 0; pos < kPositions; ++pos) {
     const LensReading& end = found[10 * pos + 9];
-    const PositionStatistics &a = end.guesses, &b = expected[pos];
     EXPECT_EQ(end.divergence, 0);
-    EXPECT_TRUE(same_bits(a.log_sum_exp, b.log_sum_exp)) << pos;
-    EXPECT_TRUE(same_bits(a.next_logit, b.next_logit)) << pos;
-    EXPECT_TRUE(same_bits(a.next_probability, b.next_probability)) << pos;
-    EXPECT_EQ(a.next_rank, b.next_rank);
-    EXPECT_EQ(ids_of(a.top), ids_of(b.top));
-    for (std::size_t g = 0; g < a.top.size(); ++g)
-      EXPECT_TRUE(same_bits(a.top[g].probability, b.top[g].probability)) << pos;
+    expect_same_bits(end.guesses, expected[pos]);
     EXPECT_GT(found[10 * pos].divergence, 0);
   }
 }
@@ -350,10 +319,7 @@ TEST_F(Sweeps, LensIsTheSameToTheBitForAnyNumberOfThreadsAndPositions) {
       const LensReading& a = expected[10 * pos + i];
       for (const LensReading* b : {&found[10 * pos + i], &alone[i]}) {
         EXPECT_TRUE(same_bits(a.divergence, b->divergence)) << pos << " " << i;
-        EXPECT_TRUE(same_bits(a.guesses.log_sum_exp, b->guesses.log_sum_exp));
-        EXPECT_TRUE(same_bits(a.guesses.next_probability, b->guesses.next_probability));
-        EXPECT_EQ(a.guesses.next_rank, b->guesses.next_rank);
-        EXPECT_EQ(ids_of(a.guesses.top), ids_of(b->guesses.top));
+        expect_same_bits(a.guesses, b->guesses);
       }
     }
   }
