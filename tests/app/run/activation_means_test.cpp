@@ -11,11 +11,11 @@
 #include "app/run/analyses/sweep.h"
 #include "model/files/error.h"
 #include "tests/app/prompt_lists.h"
-#include "tests/model/edits_by_hand.h"
 #include "tests/support/gpt2_folder.h"
 #include "tests/support/matchers.h"
 #include "tests/support/reference_gpt2.h"
 #include "tests/support/sentences.h"
+#include "tests/support/textbook.h"
 
 namespace headscope::app::activation_means_test {
 namespace {
@@ -263,22 +263,16 @@ TEST_F(ActivationMeansTest, ACircuitsEdgesCarryThem) {
     for (std::size_t i = 0; i < kWidth; ++i) stream[i] += vector[i];
   };
   for (int layer = 0; layer < kLayers; ++layer) {
-    const std::string prefix = "h." + std::to_string(layer) + ".attn.c_proj.";
-    const std::vector<double>& weights = reference_->parameter(prefix + "weight");
-    std::vector<double> out = reference_->parameter(prefix + "bias");
-    for (int head = 0; head < kHeads; ++head) {
-      const std::vector<double>& z = means.at({hook_name({Site::z, layer}), head});
-      for (std::size_t i = 0; i < kDHead; ++i)
-        for (std::size_t j = 0; j < kWidth; ++j) out[j] += z[i] * weights[(head * kDHead + i) * kWidth + j];
-    }
-    add(out);
+    add(reference_->parameter("h." + std::to_string(layer) + ".attn.c_proj.bias"));
+    for (int head = 0; head < kHeads; ++head)
+      add(head_output(*reference_, layer, head, means.at({hook_name({Site::z, layer}), head})));
     add(means.at({hook_name({Site::mlp_out, layer}), 0}));
   }
-  double mean = 0, variance = 0, logit = 0;
-  for (const double x : stream) mean += x / kWidth;
-  for (const double x : stream) variance += (x - mean) * (x - mean) / kWidth;
+  const double scale = norm_scale(stream, 1e-5);
+  stream = centered(stream);
+  double logit = 0;
   for (std::size_t i = 0; i < kWidth; ++i)
-    logit += ((stream[i] - mean) / std::sqrt(variance + 1e-5) * reference_->parameter("ln_f.weight")[i] +
+    logit += (stream[i] / scale * reference_->parameter("ln_f.weight")[i] +
               reference_->parameter("ln_f.bias")[i]) *
              reference_->parameter("wte.weight")[7 * kWidth + i];
   EXPECT_NEAR(circuit.cut_value, logit, 2e-5);

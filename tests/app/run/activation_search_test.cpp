@@ -93,7 +93,6 @@ TEST(ActivationsOverList, HaveTheTokensAroundWithTheirActivations) {
   }
 }
 
-/// Any division of a list, in any order: what is kept is the same, and never more than asked for.
 TEST(ActivationSearch, DoesNotDependOnTheOrderOfPrompts) {
   const ActivationSearch search{{{4, 537}, {4, 706}}, {}, 0, {1, 1}};
   const WatchedNeurons watched(search.neurons, *bundled());
@@ -121,21 +120,6 @@ TEST(ActivationSearch, DoesNotDependOnTheOrderOfPrompts) {
       std::ranges::shuffle(order, random);
     }
   }
-}
-
-TEST(ActivationsOverList, GoOnFromTheirParts) {
-  const Scenario s("x");
-  const ActivationSearch search{{{4, 537}, {4, 463}}, {}, 0};
-  const ActivationsOverList question{over(kPrompts), search};
-  const auto whole = s.ask(question);
-  model::Workspace workspace(1);
-  FoundActivations part = *Scenario(kPrompts[0]).ask(ActivationsOfRun{search});
-  part.progress.done = 1;
-  const FoundActivations rest =
-      question.compute(*s.run, {workspace, {}, &part, nullptr, [](auto&&, double) {}});
-  EXPECT_EQ(rest.best, whole->best);
-  EXPECT_EQ(rest.excerpts, whole->excerpts);
-  EXPECT_EQ(rest.count, whole->count);
 }
 
 TEST(ActivationsOfRun, AreThoseOfItsEdits) {

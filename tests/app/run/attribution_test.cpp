@@ -8,6 +8,7 @@
 #include "model/pass/statistics.h"
 #include "tests/app/view_fixture.h"
 #include "tests/support/gpt2_folder.h"
+#include "tests/support/textbook.h"
 
 namespace headscope::app::attribution_test {
 namespace {
@@ -23,10 +24,7 @@ class Textbook {
         config_(s.config()),
         id_(s.run->tokens.ids()[at(position)]),
         position_(at(position)) {
-    const Vector& end = of_.blocks.back().resid_post[position_];
-    double variance = 0;
-    for (const double v : centered(end)) variance += v * v / static_cast<double>(end.size());
-    scale = std::sqrt(variance + config_.layer_norm_epsilon);
+    scale = norm_scale(of_.blocks.back().resid_post[position_], config_.layer_norm_epsilon);
     u_ = row("wte.weight", token);
     if (against >= 0) {
       const Vector other = row("wte.weight", against);
@@ -41,19 +39,21 @@ class Textbook {
   double token_embedding() const { return part(row("wte.weight", id_)); }
   double position_embedding() const { return part(row("wpe.weight", static_cast<int>(position_))); }
   double mlp(int layer) const { return part(of_.blocks[at(layer)].mlp_out[position_]); }
-  double attention_bias(int layer) const { return part(row(projection(layer) + "bias", 0)); }
-  double final_bias() const { return dot(row("ln_f.bias", 0), u_); }
-  double head(int layer, int head) const { return part(written(layer, head, of(layer, head).z[position_])); }
+  double attention_bias(int layer) const { return part(row(projection(layer) + "bias")); }
+  double final_bias() const { return dot(row("ln_f.bias"), u_); }
+  double head(int layer, int head) const {
+    return part(head_output(reference_model(), layer, head, of(layer, head).z[position_]));
+  }
   double neuron(int layer, int neuron) const {
     Vector v = row(mlp_output(layer) + "weight", neuron);
     for (double& x : v) x *= of_.blocks[at(layer)].mlp_post[position_][at(neuron)];
     return part(v);
   }
-  double mlp_bias(int layer) const { return part(row(mlp_output(layer) + "bias", 0)); }
+  double mlp_bias(int layer) const { return part(row(mlp_output(layer) + "bias")); }
   double source(int layer, int head, int key) const {
     Vector v = of(layer, head).v[at(key)];
     for (double& x : v) x *= of(layer, head).weights[position_][at(key)];
-    return part(written(layer, head, v));
+    return part(head_output(reference_model(), layer, head, v));
   }
 
  private:
@@ -67,36 +67,12 @@ class Textbook {
   static std::string projection(int layer) { return "h." + std::to_string(layer) + ".attn.c_proj."; }
   static std::string mlp_output(int layer) { return "h." + std::to_string(layer) + ".mlp.c_proj."; }
   const ReferenceGpt2::Head& of(int layer, int head) const { return of_.heads[at(layer)][at(head)]; }
-  Vector row(const std::string& name, int index) const {
-    const Vector& all = reference_model().parameter(name);
-    const auto first = all.begin() + static_cast<std::ptrdiff_t>(index) * config_.n_embd;
-    return {first, first + config_.n_embd};
-  }
-  static Vector centered(Vector v) {
-    double mean = 0;
-    for (const double x : v) mean += x / static_cast<double>(v.size());
-    for (double& x : v) x -= mean;
-    return v;
-  }
-  static double dot(const Vector& a, const Vector& b) {
-    double sum = 0;
-    for (std::size_t i = 0; i < a.size(); ++i) sum += a[i] * b[i];
-    return sum;
-  }
+  static Vector row(const std::string& name, int index = 0) { return row_of(reference_model(), name, index); }
   double part(const Vector& written) const {
     Vector normalized = centered(written);
-    const Vector gain = row("ln_f.weight", 0);
+    const Vector gain = row("ln_f.weight");
     for (std::size_t i = 0; i < gain.size(); ++i) normalized[i] *= gain[i] / scale;
     return dot(normalized, u_);
-  }
-  /// A head's output: its z times its rows of c_proj.
-  Vector written(int layer, int head, const Vector& z) const {
-    Vector sum(at(config_.n_embd));
-    for (int i = 0; i < config_.d_head(); ++i) {
-      const Vector weights = row(projection(layer) + "weight", head * config_.d_head() + i);
-      for (std::size_t k = 0; k < sum.size(); ++k) sum[k] += z[at(i)] * weights[k];
-    }
-    return sum;
   }
 };
 

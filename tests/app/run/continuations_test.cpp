@@ -1,7 +1,7 @@
 // Texts that a model draws ahead, compared with passes over the whole texts without a cache.
 #include "app/run/analyses/predictions.h"
 
-#include "model/files/error.h"
+#include "tests/app/run/parts.h"
 #include "tests/app/view_fixture.h"
 
 namespace headscope::app::continuations_test {
@@ -63,21 +63,11 @@ TEST(Continuations, EndWhereTheContextDoes) {
 TEST(Continuations, GoOnFromWhatWasShownBeforeTheyWereStopped) {
   const Scenario s(kRobot);
   const ContinuationsOf question{3, 5, 1, 0, 1, 2, true};
-  model::Workspace workspace(1);
-  std::stop_source stop;
-  Continuations partial;
-  Computation<Continuations> computation{workspace, stop.get_token(), nullptr, nullptr,
-                                         [&](Continuations part, double done) {
-                                           EXPECT_GT(done, 0);
-                                           EXPECT_LE(done, 1);
-                                           partial = std::move(part);
-                                           if (partial.texts.size() == 2 && partial.texts[1].size() == 3)
-                                             stop.request_stop();
-                                         }};
-  EXPECT_THROW(question.compute(*s.run, computation), model::Stopped);
-  ASSERT_EQ(partial.texts.size(), 2U);
-  const Continuations rest =
-      question.compute(*s.run, {workspace, {}, &partial, nullptr, [](const Continuations&, double) {}});
+  const Continuations part = part_of(question, *s.run, [](const Continuations& shown) {
+    return shown.texts.size() == 2 && shown.texts[1].size() == 3;
+  });
+  ASSERT_EQ(part.texts.size(), 2U);
+  const Continuations rest = gone_on(question, *s.run, part);
   const auto whole = s.ask(question);
   ASSERT_EQ(rest.texts.size(), whole->texts.size());
   for (std::size_t i = 0; i < rest.texts.size(); ++i) expect_same(rest.texts[i], whole->texts[i]);

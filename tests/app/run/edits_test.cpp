@@ -40,7 +40,6 @@ class Edits : public ::testing::Test {
 
 std::shared_ptr<const LoadedModel> Edits::model_;
 
-/// Every kind of edit, written and read again.
 TEST_F(Edits, AreReadAsTheyWereWritten) {
   for (const char* written : {"L5H1.z[3,4]=0",
                               "L2.resid_pre[7]+=2*0.5",
@@ -163,35 +162,6 @@ TEST_F(Edits, OfCellsOneAfterTheOtherStayThat) {
     EXPECT_THROW(text(wrong), model::RunError) << wrong;
 }
 
-/// Path patching by hand: the previous-token head writes nothing, for the keys of three induction heads
-/// alone, first past the MLP between them, then also through it.
-TEST_F(Edits, OfARunThatIsPatchedFromChangeWhatOneHeadWritesForAnotherAlone) {
-  const std::string fox = "The king gave Mr. Fox a horse. Then the king gave Mr.";
-  const std::vector<int> tokens = ids(fox);
-  model::Workspace workspace;
-  const auto difference_with = [&](const model::Edits& edits) {
-    model::ForwardOptions options;
-    options.plan = model_->transformer->plan(edits, workspace, {}, {nullptr, tokens});
-    const auto run = model_->transformer->forward(tokens, workspace, options);
-    std::vector<float> logits(static_cast<std::size_t>(run->config.vocab_size));
-    model_->transformer->logits(*run, run->length() - 1, 1, workspace, logits);
-    return logits[ids(" Fox").front()] - logits[ids(" Badger").front()];
-  };
-  model::Edits edits;
-  const auto difference = [&](const std::string& sender) {
-    edits.clear();
-    for (const int head : {1, 3, 6})
-      if (!sender.empty())
-        edits.push_back(text("L1H" + std::to_string(head) + ".k<-{" + sender + "}").front());
-    return difference_with(edits);
-  };
-  EXPECT_NEAR(difference(""), 12.930, 1e-3);
-  EXPECT_NEAR(difference("L0H0.z=0; L0.mlp_out<-\"" + fox + "\""), 12.891, 1e-3);
-  EXPECT_NEAR(difference("L0H0.z=0"), 7.338, 1e-3);
-  edits = text("L0H0.z=0 -> L1H1.k; L0H0.z=0 -> L1H3.k; L0H0.z=0 -> L1H6.k");
-  EXPECT_NEAR(difference_with(edits), 12.891, 1e-3) << "the direct path, in short";
-}
-
 TEST_F(Edits, InWords) {
   const auto words = [](std::string_view edit) { return edit_words(text(edit).at(0)); };
   EXPECT_EQ(words("L5H1.z=0"), "L5 H1 off");
@@ -228,50 +198,30 @@ TEST_F(Edits, InWordsAlone) {
 TEST_F(Edits, AWrongTextIsOneSentence) {
   const std::vector<std::pair<std::string, std::string>> wrong = {
       {"", "expected a site"},
-      {R"({"at": "L5H1.z", "set": 0})", "expected a site, as in L5H1.z=0, found \"{"},
       {"L5H1.zz=0", "\"zz\" is not a site"},
       {"z=0", "this site needs a layer, as in L5.z"},
       {"L1.z[2]<-second[1]", "<-second takes positions only after a \"text\" or ids(...)"},
       {"L1.z<-seccond", "expected \"a text\", ids(...), {edits} or second after <-, found \"seccond\""},
-      {"L1.z<-{L0.z=0", "expected \"}\" at the end"},
       {"L1.z<-{ }", "there are no edits in {}"},
-      {"L1.z<-{L0.z=0}[2]", "<-{...} takes positions only after a \"text\" or ids(...)"},
       {"L1.z<-second{L0.z<-second}", "patches from the second model a run that patches from it"},
       {"L1.z<-{L1.z<-{L1.z<-{L1.z<-{L1.z<-{L1.z=0}}}}}", "patches through more than 4 runs"},
       {"L1.z<-" + repeated("{L1.z<-", 20000) + "0" + repeated("}", 20000),
        "patches through more than 4 runs"},
       {"L0H0.z -> L1H6.k = 0", "expected <- after the receiver; other operations stand before ->"},
-      {"L0H0.z=0 ->", "expected a site"},
       {"L0H0.z=0 -> L*.k", "a path has one receiver"},
-      {"L0H0.z=0 -> L1H6.k -> L2H1.q", "unexpected \"-> L2H1.q\""},
-      {"L0H0.z=0 -> L1H9.k", "names head 9"},
-      {"L1H0.z=0 -> L1H6.k", "takes a path from blocks.1.attn.hook_z, which is not in an earlier layer"},
-      {"L0H0.q=0 -> L1H6.k", "only z and mlp_out send"},
-      {"L0H0.z=0 -> L1H6.z", "only q, k, v and the logits"},
-      {"L1.z<-second \"\"", "the prompt to patch from has no tokens"},
       {"L1.logits=0", "\"logits\" takes no layer prefix"},
       {"L5H1.z", "no operation"},
-      {"L5H1.z=", "expected a number at the end"},
       {"L5H1.z=nan", "expected a number at \"nan\""},
       {"L5H1.z[3=0", "expected \"]\" at \"=0\""},
-      {"L5H1.z[8-3]=0", "invalid range 8-3"},
       {"L5H1.z[0-99999999]=0", "invalid range 0-99999999"},
-      {"L5H1.z[-1]=0", "invalid range -1--1"},
-      {"L5H1.z[0-4000,0-4000]=0", "a list of more than 4096 numbers"},
       {"L5H1.pattern[0-4000,0-4000]=0", "there is no position 256"},
       {"positions=0*256,0*1", "the model has only 256 positions"},
       {repeated("L5H1.pattern[0-255,0-255]=0;", 100), "name more than 16777216 positions"},
       {repeated("L5H1.z=0;", 10'001), "at most 10000 edits"},
       {"L5H1.pattern[8,3]~=0.6;L5H1.pattern[8,2]~=0.6", "add up to 1.2"},
-      {"L99999999999.z=0", "expected a whole number"},
       {"L5H1.pattern[8,3]*=2", "single cells take only"},
-      {"L5H1.z~=2", "~= sets single cells"},
-      {"L4.resid_pre<-\"open", R"(expected "\"" at the end)"},
       {"mask=", "expected none, or rows of 0 and 1"},
-      {"L9.z=0", "names layer 9, but the model has layers 0 to 5"},
-      {"L5H1.z[256]=0", "names position 256"},
       {"L5H1.z=\x1b[31m0", "expected a number at \"\\x1b[31m0\""},
-      {"mask=10/11/1", "has a mask whose query 0 has 2 keys instead of 3"},
   };
   for (const auto& [edit, says] : wrong) {
     const std::string said = message_of<model::RunError>([&] { text(edit); });

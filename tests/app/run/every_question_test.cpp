@@ -5,6 +5,7 @@
 #include "app/run/analyses/logit_flow.h"
 #include "app/run/analyses/patterns.h"
 #include "app/run/analyses/predictions.h"
+#include "app/run/analyses/saliency.h"
 #include "app/run/analyses/score_sources.h"
 #include "app/run/analyses/search.h"
 #include "model/files/error.h"
@@ -23,11 +24,11 @@ TEST(EveryQuestion, StopsWhenItIsTold) {
   model::Workspace workspace(1);
   const Question::ComputeContext context{.workspace = workspace, .stop = stop.get_token()};
   for (const Question& question :
-       {Question(AttributionOf{11}), Question(NeuronsOf{2, 11, 11, -1}), Question(LogitFlowOf{11}),
-        Question(LensOf{0}), Question(ScoreSourcesOf{5, 0, 11, 3}), Question(CompositionOf{}),
-        Question(CopyingOfHead{0, 0}), Question(PairsOfHead{0, 0, {}}), Question(RolloutOf{1}),
-        Question(MetricsOnRepeated{{8, 4, 0}}), Question(MetricsOnList{list}),
-        Question(ActivationsOverList{list, {{{1, 1}}, {}, 0}})})
+       {Question(AttributionOf{11}), Question(SaliencyOf{.method = SaliencyMethod::integrated}),
+        Question(NeuronsOf{2, 11, 11, -1}), Question(LogitFlowOf{11}), Question(LensOf{0}),
+        Question(ScoreSourcesOf{5, 0, 11, 3}), Question(CompositionOf{}), Question(CopyingOfHead{0, 0}),
+        Question(PairsOfHead{0, 0, {}}), Question(RolloutOf{1}), Question(MetricsOnRepeated{{8, 4, 0}}),
+        Question(MetricsOnList{list}), Question(ActivationsOverList{list, {{{1, 1}}, {}, 0}})})
     EXPECT_THROW(static_cast<void>(question.compute(*s.run, context)), model::Stopped) << question.name();
 }
 

@@ -3,7 +3,7 @@
 #include "app/run/analyses/heads.h"
 
 #include "app/views/parts/names.h"
-#include "model/files/error.h"
+#include "tests/app/run/parts.h"
 #include "tests/app/view_fixture.h"
 
 namespace headscope::app::head_metrics_test {
@@ -145,38 +145,14 @@ TEST(MetricsOnRepeated, AreTheReferencesForEveryHead) {
   }
 }
 
-/// An induction head, and the previous-token head that it builds on, for any words.
-TEST(MetricsOnRepeated, FindTheBundledModelsInductionHeads) {
-  const Scenario s("A robot must");
-  const auto answer = s.ask(MetricsOnRepeated{});
-  const auto best = [&](HeadMetric metric) {
-    return std::ranges::max_element(answer->heads, {},
-                                    [&](const HeadMetricValues& head) { return head[metric]; }) -
-           answer->heads.begin();
-  };
-  const auto induction = best(HeadMetric::induction), previous = best(HeadMetric::previous);
-  EXPECT_GT(answer->heads[induction][HeadMetric::induction], 0.5);
-  EXPECT_GT(answer->heads[previous][HeadMetric::previous], 0.5);
-  EXPECT_GT(induction / s.config().n_head, previous / s.config().n_head) << "it reads what the other wrote";
-}
-
-TEST(MetricsOnRepeated, ShowPartsGoOnWhereTheyStoppedAndStop) {
+TEST(MetricsOnRepeated, GoOnWhereTheyWereStopped) {
   const Scenario s("A robot must");
   const MetricsOnRepeated question{{8, 4, 0}};
-  model::Workspace workspace(2);
-  std::vector<HeadMetricsOf> parts;
-  const auto compute = [&](const HeadMetricsOf* partial, std::stop_token stop) {
-    return question.compute(*s.run, {workspace, stop, partial, nullptr,
-                                     [&](HeadMetricsOf part, double) { parts.push_back(std::move(part)); }});
-  };
-  const HeadMetricsOf whole = compute(nullptr, {});
-  ASSERT_EQ(parts.size(), 3U);
-  EXPECT_EQ(parts[1].sequences, 2);
-  const HeadMetricsOf second = parts[1];
-  EXPECT_EQ(compute(&second, {}).sums, whole.sums);
-  std::stop_source stop;
-  stop.request_stop();
-  EXPECT_THROW(compute(nullptr, stop.get_token()), model::Stopped);
+  const HeadMetricsOf part =
+      part_of(question, *s.run, [](const HeadMetricsOf& shown) { return shown.sequences == 2; });
+  int parts = 0;
+  EXPECT_EQ(gone_on(question, *s.run, part, &parts).sums, s.ask(question)->sums);
+  EXPECT_EQ(parts, 1) << "of four sequences one is shown, and the last is the whole";
 }
 
 }  // namespace

@@ -2,7 +2,7 @@
 #include "app/run/analyses/predictions.h"
 
 #include "app/run/analyses/token_pass.h"
-#include "model/files/error.h"
+#include "tests/app/run/parts.h"
 #include "tests/app/view_fixture.h"
 
 namespace headscope::app::logit_lens_test {
@@ -81,24 +81,13 @@ TEST(LensOf, ReadsAChosenToken) {
 TEST(LensOf, GoesOnFromWhatWasShownBeforeItWasStopped) {
   const Scenario& s = scenario(70);
   constexpr LensOf kSecond{1};
-  model::Workspace workspace(1);
-  std::stop_source stop;
-  LogitLens partial;
-  std::vector<int> shown;
-  const Computation<LogitLens> computation{workspace, stop.get_token(), nullptr, nullptr,
-                                           [&](LogitLens part, double done) {
-                                             EXPECT_DOUBLE_EQ(done, part.positions() / 32.0);
-                                             shown.push_back(part.positions());
-                                             partial = std::move(part);
-                                             stop.request_stop();
-                                           }};
-  EXPECT_THROW(kSecond.compute(*s.run, computation), model::Stopped);
-  EXPECT_THAT(shown, ElementsAre(16));
-  EXPECT_TRUE(partial.knows(32) && partial.knows(47) && !partial.knows(31) && !partial.knows(48));
-  EXPECT_GT(partial.bytes(), 16U * static_cast<std::size_t>(partial.places) * 5 * sizeof(model::Guess));
-  const auto nothing = [](const LogitLens&, double) { ADD_FAILURE() << "only 16 are left"; };
-  const LogitLens rest = kSecond.compute(*s.run, {workspace, {}, &partial, nullptr, nothing});
-  expect_same(rest, *s.ask(kSecond));
+  const LogitLens part = part_of(kSecond, *s.run, [](const LogitLens&) { return true; });
+  EXPECT_EQ(part.positions(), 16);
+  EXPECT_TRUE(part.knows(32) && part.knows(47) && !part.knows(31) && !part.knows(48));
+  EXPECT_GT(part.bytes(), 16U * static_cast<std::size_t>(part.places) * 5 * sizeof(model::Guess));
+  int parts = 0;
+  expect_same(gone_on(kSecond, *s.run, part, &parts), *s.ask(kSecond));
+  EXPECT_EQ(parts, 0) << "only 16 are left";
 }
 
 TEST(LensOf, TakesTheSameTokensFromThePreviousRun) {

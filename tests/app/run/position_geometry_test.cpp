@@ -4,7 +4,7 @@
 
 #include <cstring>
 
-#include "model/files/error.h"
+#include "tests/app/run/parts.h"
 #include "tests/app/view_fixture.h"
 #include "tests/support/gpt2_folder.h"
 
@@ -74,28 +74,17 @@ TEST(PositionShift, SinusoidsAreCarriedOnExactlyAndSoIsAModelThatLearnedThem) {
 
 TEST(PositionGeometry, PartsAreShownAndItGoesOnFromTheLastAfterAStop) {
   const Scenario& s = scenario(12);
-  model::Workspace workspace(1);
-  std::stop_source source;
-  std::vector<PositionShift> parts;
-  const auto show = [&](PositionShift part, double) {
-    parts.push_back(std::move(part));
-    source.request_stop();
-  };
-  EXPECT_THROW((ShiftOfPositions{}.compute(*s.run, {workspace, source.get_token(), nullptr, nullptr, show})),
-               model::Stopped);
-  ASSERT_EQ(parts.size(), 1U);
-  const PositionShift partial = parts.front();
-  EXPECT_GT(partial.learned.size(), 1U);
-  PositionShift marked = partial;
+  const PositionShift part = part_of(ShiftOfPositions{}, *s.run, [](const PositionShift&) { return true; });
+  EXPECT_GT(part.learned.size(), 1U);
+  PositionShift marked = part;
   marked.stay[1] = 7;  // differs from what a fresh start would find
-  const PositionShift whole = ShiftOfPositions{}.compute(*s.run, {workspace, {}, &marked, nullptr, show});
+  const PositionShift whole = gone_on(ShiftOfPositions{}, *s.run, marked);
   const auto at_once = s.ask(ShiftOfPositions{});
   EXPECT_EQ(whole.stay[1], 7);
   EXPECT_EQ(whole.learned, at_once->learned) << "to the bit";
   EXPECT_EQ(whole.unseen, at_once->unseen);
   EXPECT_EQ(whole.sinusoidal, at_once->sinusoidal);
-  EXPECT_GT(parts[1].learned.size(), partial.learned.size());
-  EXPECT_GT(partial.bytes(), whole.bytes()) << "what it goes on from counts, and goes";
+  EXPECT_GT(part.bytes(), whole.bytes()) << "what it goes on from counts, and goes";
 }
 
 }  // namespace

@@ -8,12 +8,6 @@ namespace {
 
 using Vector = std::vector<double>;
 
-double dot(const Vector& a, const Vector& b) {
-  double sum = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) sum += a[i] * b[i];
-  return sum;
-}
-
 /// The direction of largest variance of rows, by power iteration.
 Vector widest(const std::vector<Vector>& rows) {
   Vector direction(rows.front().size());
@@ -24,8 +18,8 @@ Vector widest(const std::vector<Vector>& rows) {
       const double along = dot(row, direction);
       for (std::size_t i = 0; i < next.size(); ++i) next[i] += along * row[i];
     }
-    const double norm = std::sqrt(dot(next, next));
-    for (std::size_t i = 0; i < next.size(); ++i) direction[i] = next[i] / norm;
+    const double length = norm(next);
+    for (std::size_t i = 0; i < next.size(); ++i) direction[i] = next[i] / length;
   }
   return direction;
 }

@@ -203,20 +203,5 @@ TEST_F(SaliencyTest, WhatCannotBeIsOneSentence) {
               HasSubstr("needs a token of that name, but the model has none"));
 }
 
-TEST_F(SaliencyTest, IsStopped) {
-  const PromptRun of = prompt_run(tokens_of(5));
-  std::stop_source stop;
-  int shown = 0;
-  const auto show = [&](const Saliency& part, double done) {
-    EXPECT_FALSE(part.whole);
-    EXPECT_NEAR(done, shown / double{SaliencyOf::kDefaultSteps}, 1e-12);
-    if (++shown == 3) stop.request_stop();
-  };
-  EXPECT_THROW(SaliencyOf{.method = SaliencyMethod::integrated}.compute(
-                   of, {workspace_, stop.get_token(), nullptr, nullptr, show}),
-               model::Stopped);
-  EXPECT_EQ(shown, 3);
-}
-
 }  // namespace
 }  // namespace headscope::app::saliency_test

@@ -4,6 +4,7 @@
 #include "model/files/error.h"
 #include "model/pass/hooks.h"
 #include "tests/app/view_fixture.h"
+#include "tests/support/textbook.h"
 
 namespace headscope::app::score_sources_test {
 namespace {
@@ -25,24 +26,22 @@ class Textbook {
   /// [sources][d_head]; column 0: q, 1: k.
   std::vector<Vector> parts(int position, int column) const {
     const Vector stream = of_.blocks[at(layer_)].resid_pre[at(position)];
-    double variance = 0;
-    for (const double v : centered(stream)) variance += v * v / static_cast<double>(stream.size());
-    const double scale = std::sqrt(variance + config_.layer_norm_epsilon);
+    const double scale = norm_scale(stream, config_.layer_norm_epsilon);
     std::vector<Vector> parts;
     const auto add = [&](const Vector& written) {
       Vector x = centered(written);
-      for (std::size_t i = 0; i < x.size(); ++i) x[i] *= row(block(layer_) + "ln_1.weight", 0)[i] / scale;
+      for (std::size_t i = 0; i < x.size(); ++i) x[i] *= row(block(layer_) + "ln_1.weight")[i] / scale;
       parts.push_back(read(x, column));
     };
     add(row("wte.weight", ids_[at(position)]));
     add(row("wpe.weight", position));
     for (int layer = 0; layer < layer_; ++layer) {
       for (int head = 0; head < config_.n_head; ++head)
-        add(written(layer, head, of_.heads[at(layer)][at(head)].z[at(position)]));
-      add(row(block(layer) + "attn.c_proj.bias", 0));
+        add(head_output(reference_model(), layer, head, of_.heads[at(layer)][at(head)].z[at(position)]));
+      add(row(block(layer) + "attn.c_proj.bias"));
       add(of_.blocks[at(layer)].mlp_out[at(position)]);
     }
-    parts.push_back(read(row(block(layer_) + "ln_1.bias", 0), column));
+    parts.push_back(read(row(block(layer_) + "ln_1.bias"), column));
     Vector bias;
     for (int j = 0; j < config_.d_head(); ++j)
       bias.push_back(reference_model().parameter(block(layer_) + "attn.c_attn.bias")[at(first(column) + j)]);
@@ -61,31 +60,13 @@ class Textbook {
 
   static std::string block(int layer) { return "h." + std::to_string(layer) + "."; }
   int first(int column) const { return column * config_.n_embd + head_ * config_.d_head(); }
-  Vector row(const std::string& name, int index) const {
-    const Vector& all = reference_model().parameter(name);
-    const auto begin = all.begin() + static_cast<std::ptrdiff_t>(index) * config_.n_embd;
-    return {begin, begin + config_.n_embd};
-  }
-  static Vector centered(Vector v) {
-    double mean = 0;
-    for (const double x : v) mean += x / static_cast<double>(v.size());
-    for (double& x : v) x -= mean;
-    return v;
-  }
+  static Vector row(const std::string& name, int index = 0) { return row_of(reference_model(), name, index); }
   Vector read(const Vector& x, int column) const {
     const Vector& w = reference_model().parameter(block(layer_) + "attn.c_attn.weight");
     Vector sum(at(config_.d_head()));
     for (std::size_t i = 0; i < x.size(); ++i)
       for (std::size_t j = 0; j < sum.size(); ++j)
         sum[j] += x[i] * w[i * at(3 * config_.n_embd) + at(first(column)) + j];
-    return sum;
-  }
-  Vector written(int layer, int head, const Vector& z) const {
-    Vector sum(at(config_.n_embd));
-    for (int i = 0; i < config_.d_head(); ++i) {
-      const Vector weights = row(block(layer) + "attn.c_proj.weight", head * config_.d_head() + i);
-      for (std::size_t k = 0; k < sum.size(); ++k) sum[k] += z[at(i)] * weights[k];
-    }
     return sum;
   }
 };

@@ -1,11 +1,10 @@
 // Sweeps: every cell compared with the float64 reference with the same edit.
 #include "app/run/analyses/sweep.h"
 
-#include "model/files/error.h"
+#include "tests/app/run/parts.h"
+#include "tests/model/every_edit.h"
 #include "tests/model/path_by_hand.h"
-#include "tests/support/gpt2_folder.h"
 #include "tests/support/matchers.h"
-#include "tests/support/reference_gpt2.h"
 #include "tests/support/sentences.h"
 
 namespace headscope::app::sweep_test {
@@ -13,34 +12,26 @@ namespace {
 
 using model::Site;
 
-constexpr int kLayers = 3, kHeads = 3, kVocabulary = 90;
+using model::kHeads;
+using model::kLayers;
+using model::RecordedValues;
+using model::tokens_of;
 
 constexpr SweepMetric kMetrics[] = {SweepMetric::logit, SweepMetric::difference, SweepMetric::probability,
                                     SweepMetric::divergence};
 
-std::vector<int> tokens_of(int length, int seed = 0) {
-  std::vector<int> ids;
-  for (int i = 0; i < length; ++i) ids.push_back((i * i * 31 + i * (7 + seed) + seed) % kVocabulary);
-  return ids;
-}
-
-class SweepTest : public ::testing::Test {
+class SweepTest : public model::SmallModel {
  protected:
   static void SetUpTestSuite() {
-    folder_ = std::make_unique<TemporaryFolder>();
-    const Gpt2Shape shape{
-        .layers = kLayers, .heads = kHeads, .width = 12, .positions = 80, .vocabulary = kVocabulary};
-    write_gpt2(*folder_, gpt2_config(shape), gpt2_tensors(shape));
+    SmallModel::SetUpTestSuite();
     LoadedModel model;
     model.folder = folder_->path();
-    model.transformer = model::Transformer::load(folder_->path());
+    model.transformer = transformer_;
     model_ = std::make_shared<const LoadedModel>(std::move(model));
-    reference_ = std::make_unique<ReferenceGpt2>(folder_->path());
   }
   static void TearDownTestSuite() {
     model_.reset();
-    reference_.reset();
-    folder_.reset();
+    SmallModel::TearDownTestSuite();
   }
 
   PromptRun run_of(const std::vector<int>& ids, const model::Edits& edits = {}, bool with_clean = true) {
@@ -60,37 +51,10 @@ class SweepTest : public ::testing::Test {
     return question.compute(run, {workspace_, {}, nullptr, nullptr, [](const Sweep&, double) {}});
   }
 
-  /// The reference's activations, by hook and head.
-  static std::map<std::string, model::SourceValues> activations(const std::vector<int>& ids) {
-    std::map<std::string, model::SourceValues> all;
-    ReferenceGpt2::Edits watch;
-    watch.edit = [&](const std::string& hook, int head, ReferenceGpt2::Rows& rows) {
-      all[hook][head] = rows;
-    };
-    reference_->run(ids, watch);
-    return all;
-  }
-
   static std::vector<double> reference_logits(const std::vector<int>& ids, const model::Edits& edits,
-                                              int position,
-                                              const std::map<std::string, model::SourceValues>& sources) {
-    ReferenceGpt2::Edits reference_edits;
-    reference_edits.sees = [&](int layer, int, std::size_t query, std::size_t key) {
-      return key <= query || std::ranges::any_of(edits, [&](const model::Edit& edit) {
-               const auto* mask = std::get_if<model::SetMask>(&edit);
-               return mask != nullptr && mask->sees.empty() && mask->layer == layer;
-             });
-    };
-    reference_edits.edit = [&](const std::string& hook, int head, ReferenceGpt2::Rows& rows) {
-      for (const model::Edit& what : edits)
-        if (hook == hook_name(point_of(what))) {
-          const auto found = sources.find(hook);
-          model::ByHand(what, found != sources.end() ? found->second : model::SourceValues{})(head, rows);
-        }
-    };
-    return reference_->run(ids, reference_edits).logits[position];
+                                              int position, const RecordedValues& sources) {
+    return reference_->run(ids, model::by_hand(edits, sources)).logits[position];
   }
-
   static std::vector<double> log_probabilities(std::vector<double> logits) {
     double sum = 0;
     for (const double x : logits) sum += std::exp(x);
@@ -141,8 +105,9 @@ class SweepTest : public ::testing::Test {
   /// Checks every cell, and that the edits reported by the question are the expected ones.
   void expect_reference(const SweepOf& question, const std::vector<int>& ids, const model::Edits& base = {}) {
     const Sweep found = sweep(question, run_of(ids, base));
-    const auto sources = question.from.tokens.empty() ? std::map<std::string, model::SourceValues>()
-                                                      : activations(question.from.tokens);
+    const auto sources = question.from.tokens.empty()
+                             ? RecordedValues()
+                             : model::record_by_hand(*reference_, question.from.tokens);
     ASSERT_EQ(found.readings.size(), cell_count(question));
     EXPECT_EQ(found.known_count(), found.layers * found.columns);
     const auto run = reference_logits(ids, base, question.position, sources);
@@ -167,15 +132,8 @@ class SweepTest : public ::testing::Test {
     EXPECT_GT(largest, 1e-3) << "something has an effect";
   }
 
-  model::Workspace workspace_{2};
-  static std::unique_ptr<TemporaryFolder> folder_;
-  static std::shared_ptr<const LoadedModel> model_;
-  static std::unique_ptr<ReferenceGpt2> reference_;
+  static inline std::shared_ptr<const LoadedModel> model_;
 };
-
-std::unique_ptr<TemporaryFolder> SweepTest::folder_;
-std::shared_ptr<const LoadedModel> SweepTest::model_;
-std::unique_ptr<ReferenceGpt2> SweepTest::reference_;
 
 TEST_F(SweepTest, OverHeadsIsTheReferences) {
   for (const Site site : sites_of(SweepOver::heads))
@@ -208,24 +166,23 @@ TEST_F(SweepTest, PatternsOfAnEditedMaskAreZeroedWhereverTheyAre) {
     EXPECT_NEAR(pattern.readings[cell].logit, z.readings[cell].logit, 1e-6) << "z = sum of 0 times values";
 }
 
-TEST_F(SweepTest, OverPositionsIsTheReferences) {
-  for (const Site site : sites_of(SweepOver::positions))
-    for (const SweepEdit edit : {SweepEdit::zero, SweepEdit::mean, SweepEdit::patch}) {
-      SCOPED_TRACE(model::hook_name({site, 0}) + " " + std::to_string(static_cast<int>(edit)));
-      SweepOf question{.over = SweepOver::positions, .site = site, .edit = edit, .position = 6};
-      if (edit == SweepEdit::patch) question.from.tokens = tokens_of(8, 5);
-      expect_reference(question, tokens_of(8));
-    }
-}
-
-TEST_F(SweepTest, OverHeadsAtPositionsIsTheReferences) {
-  for (const Site site : sites_of(SweepOver::head_positions))
-    for (const SweepEdit edit : {SweepEdit::zero, SweepEdit::mean, SweepEdit::patch}) {
-      SCOPED_TRACE(model::hook_name({site, 0}) + " " + std::to_string(static_cast<int>(edit)));
-      SweepOf question{.over = SweepOver::head_positions, .site = site, .edit = edit, .position = 4};
-      if (edit == SweepEdit::patch) question.from = {tokens_of(8, 4), {0, 1, -1, 5, 6, 7}};
-      expect_reference(question, tokens_of(6));
-    }
+TEST_F(SweepTest, OverPositionsHeadsAtThemAndMlpsIsTheReferences) {
+  struct Case {
+    SweepOver over;
+    int tokens, position;
+    PatchPrompt from;
+  };
+  for (const auto& [over, tokens, position, from] :
+       {Case{SweepOver::positions, 8, 6, {tokens_of(8, 5), {}}},
+        Case{SweepOver::head_positions, 6, 4, {tokens_of(8, 4), {0, 1, -1, 5, 6, 7}}},
+        Case{SweepOver::mlps, 7, 6, {tokens_of(9, 4), {0, 1, -1, 5, 6, 8, 2}}}})
+    for (const Site site : sites_of(over))
+      for (const SweepEdit edit : {SweepEdit::zero, SweepEdit::mean, SweepEdit::patch}) {
+        SCOPED_TRACE(model::hook_name({site, 0}) + " " + std::to_string(static_cast<int>(edit)));
+        SweepOf question{.over = over, .site = site, .edit = edit, .position = position};
+        if (edit == SweepEdit::patch) question.from = from;
+        expect_reference(question, tokens_of(tokens));
+      }
 }
 
 TEST_F(SweepTest, ReachesLaterPositionsWhereTheyAct) {
@@ -239,14 +196,6 @@ TEST_F(SweepTest, ReachesLaterPositionsWhereTheyAct) {
     expect_reference(question, tokens_of(8), base);
     const Sweep found = sweep(question, run_of(tokens_of(8), base));
     EXPECT_GT(std::abs(found.difference(SweepMetric::logit, 1, 7)), 1e-4) << "position 7";
-  }
-}
-
-TEST_F(SweepTest, OverMlpsIsTheReferences) {
-  for (const SweepEdit edit : {SweepEdit::zero, SweepEdit::mean, SweepEdit::patch}) {
-    SweepOf question{.over = SweepOver::mlps, .site = Site::mlp_out, .edit = edit, .position = 6};
-    if (edit == SweepEdit::patch) question.from = {tokens_of(9, 4), {0, 1, -1, 5, 6, 8, 2}};
-    expect_reference(question, tokens_of(7));
   }
 }
 
@@ -314,7 +263,8 @@ TEST_F(SweepTest, OverSendersIsTheReferencesWithAllElseHeld) {
         const Sweep found = sweep(question, run_of(ids, edits));
         ASSERT_EQ(found.columns, kHeads + 1);
         EXPECT_EQ(found.known_count(), kLayers * (kHeads + 1));
-        const auto others = from.tokens.empty() ? model::RecordedValues() : activations(from.tokens);
+        const auto others =
+            from.tokens.empty() ? RecordedValues() : model::record_by_hand(*reference_, from.tokens);
         const auto run = reference_logits(ids, edits, 8, others);
         double largest = 0;
         for (int layer = 0; layer < kLayers; ++layer)
@@ -377,31 +327,18 @@ TEST_F(SweepTest, ShowsPartsAndGoesOnWhereItWasStopped) {
   const PromptRun run = run_of(tokens_of(70));
   const SweepOf question{.over = SweepOver::positions, .site = Site::resid_pre, .position = 69};
   const Sweep whole = sweep(question, run);
-  std::stop_source stop;
-  Sweep part;
-  const auto show = [&](const Sweep& shown, double done) {
-    part = shown;
-    EXPECT_NEAR(done, shown.known_count() / (3.0 * 70), 1e-9);
-    stop.request_stop();
-  };
-  EXPECT_THROW(question.compute(run, {workspace_, stop.get_token(), nullptr, nullptr, show}), model::Stopped);
+  Sweep part = part_of(question, run, [](const Sweep&) { return true; });
   EXPECT_GT(part.known_count(), 0);
   EXPECT_LT(part.known_count(), 3 * 70);
   const auto first_known = static_cast<std::size_t>(std::ranges::find(part.known, true) - part.known.begin());
   EXPECT_GE(first_known, 2U * 70) << "the last layer takes the least work: it comes first";
-  for (std::size_t i = 0; i < part.known.size(); ++i) {
-    if (part.known[i]) {
-      EXPECT_EQ(part.readings[i].logit, whole.readings[i].logit);
-    }
-  }
+  for (std::size_t i = 0; i < part.known.size(); ++i)
+    EXPECT_TRUE(!part.known[i] || part.readings[i].logit == whole.readings[i].logit) << i;
   part.readings[first_known].logit = 1234;  // known cells are not recomputed
-  const Sweep rest = question.compute(run, {workspace_, {}, &part, nullptr, [](const Sweep&, double) {}});
+  const Sweep rest = gone_on(question, run, part);
   EXPECT_EQ(rest.known, whole.known);
-  EXPECT_EQ(rest.readings[first_known].logit, 1234);
   for (std::size_t i = 0; i < rest.readings.size(); ++i)
-    if (i != first_known) {
-      EXPECT_EQ(rest.readings[i].logit, whole.readings[i].logit);
-    }
+    EXPECT_EQ(rest.readings[i].logit, i == first_known ? 1234 : whole.readings[i].logit) << i;
 }
 
 TEST_F(SweepTest, AWholeRowIsPatchedAtAllPositionsThatStandForOthers) {

@@ -3,6 +3,7 @@
 
 #include "model/files/error.h"
 #include "tests/app/view_fixture.h"
+#include "tests/support/textbook.h"
 
 namespace headscope::app::value_attention_test {
 namespace {
@@ -10,31 +11,17 @@ namespace {
 using Head = ReferenceGpt2::Head;
 using ReferenceEdits = ReferenceGpt2::Edits;
 
-/// The norm of a value times the head's rows of c_proj.
-double norm_of_value(const std::vector<double>& v, int layer, int head) {
-  const auto& weights = reference_model().parameter("h." + std::to_string(layer) + ".attn.c_proj.weight");
-  const std::size_t d_model = weights.size() / (v.size() * 8),
-                    first = static_cast<std::size_t>(head) * v.size();
-  double squares = 0;
-  for (std::size_t j = 0; j < d_model; ++j) {
-    double sum = 0;
-    for (std::size_t i = 0; i < v.size(); ++i) sum += v[i] * weights[(first + i) * d_model + j];
-    squares += sum * sum;
-  }
-  return std::sqrt(squares);
-}
-
 TEST(WeightedValuesOf, AreTheNormsOfWhatIsWritten) {
   const Scenario& s = scenario(30);
-  ASSERT_EQ(s.config().n_head, 8);
   for (const auto& [layer, head] : {std::pair{0, 3}, {4, 7}}) {
     const Head& of = reference_head(s, layer, head);
     const auto answer = s.ask(WeightedValuesOf{layer, head});
     EXPECT_TRUE(answer->masked.causal());
     for (std::size_t k = 0; k < 30; ++k) {
-      const double norm = norm_of_value(of.v[k], layer, head);
+      const double written = norm(head_output(reference_model(), layer, head, of.v[k]));
       for (std::size_t q = 0; q < 30; ++q)
-        EXPECT_NEAR(static_cast<double>(answer->values[q * 30 + k]), of.weights[q][k] * norm, 1e-4 * norm);
+        EXPECT_NEAR(static_cast<double>(answer->values[q * 30 + k]), of.weights[q][k] * written,
+                    1e-4 * written);
     }
   }
 }

@@ -1,4 +1,5 @@
 // The worker's answers about a run, its baseline and their difference.
+#include "app/run/analyses/patterns.h"
 #include "tests/app/run/worker_fixture.h"
 
 namespace headscope::app::worker_comparison_test {
@@ -102,16 +103,59 @@ TEST_F(WorkerOfTales, ADifferenceIsShownAsFarAsTheRunsAnswerGoes) {
   EXPECT_EQ(parts, (std::vector<int>{-1, 0, 1, 2})) << "beside the whole of the baseline";
 }
 
-TEST_F(WorkerOfTales, AnswersAboutTheBaselineAreNotRecomputedForEveryEdit) {
-  const Question next = Question(NextAfter{-1}).on_baseline();
-  want_.questions = {next};
-  want_.prompt.edits = kHeadOff;
-  const auto first = show("The old king had a")->answers->find(next);
-  ASSERT_TRUE(first);
-  want_.prompt.edits = {model::ScaleValues{{{model::Site::z, 3}, 1, {}, {}}, 0}};
-  EXPECT_EQ(settled()->answers->find(next)->value, first->value);
-  // For another prompt the answer differs.
-  EXPECT_NE(show("The old king had")->answers->find(next)->value, first->value);
+// --- nothing that is kept from one request is used for a different one ---
+
+/// The answers of a new worker.
+std::shared_ptr<const Snapshot> afresh(const WorkerRequest& want) {
+  Worker fresh({.threads = 1, .wake = nullptr});
+  fresh.want(want);
+  return fresh.settle();
+}
+
+TEST_F(WorkerOfTales, NoPlanIsKeptForAnotherModel) {
+  const testing::TemporaryFolder other;
+  testing::write_other_model(other);
+  want_.prompt.edits = {model::PatchFrom{{{model::Site::attn_out, 0}, {}, {0, 1}, {}}, {11, 12}, {}}};
+  want_.questions = {NextAfter{-1}};
+  show("The old king had three daughters");
+  const auto found = open(other.path()), expected = afresh(want_);
+  EXPECT_EQ(found->error, expected->error);
+  ASSERT_TRUE(answer_of(*found, NextAfter{-1}));
+  EXPECT_EQ(answer_of(*found, NextAfter{-1})->logits, answer_of(*expected, NextAfter{-1})->logits);
+}
+
+TEST_F(WorkerOfTales, NoComparisonOfTokensThatStoodForOthers) {
+  const Question difference = Question(PatternOf{0, 0}).difference();
+  want_.prompt.text = "The old king had three daughters";
+  want_.questions = {difference};
+  want_.second = Prompt{"The king had three daughters", {}, false};
+  for (const Alignment alignment : {Alignment::position, Alignment::subsequence}) {
+    want_.alignment = alignment;
+    const auto found = settled(), expected = afresh(want_);
+    ASSERT_EQ(found->run->aligned, expected->run->aligned);
+    const auto values = [&](const Snapshot& shown) {
+      return std::static_pointer_cast<const Pattern>(shown.answers->find(difference)->value)->values;
+    };
+    EXPECT_EQ(values(*found), values(*expected));
+  }
+}
+
+TEST_F(WorkerOfTales, TheModelIsKeptWhereTheLoadOfAnotherIsGivenUp) {
+  const testing::TemporaryFolder other;
+  testing::write_other_model(other);
+  const auto previous = show("Once");
+  want_.model = other.path();
+  ++want_.load_request;
+  WorkerRequest given_up = want_;
+  given_up.load_cancel = given_up.load_request;
+  on_snapshot_ = [&](const Snapshot& shown) {
+    if (shown.busy == Busy::loading) worker_.want(given_up);
+  };
+  const auto shown = settled();
+  on_snapshot_ = nullptr;
+  EXPECT_EQ(shown->model, previous->model);
+  EXPECT_EQ(shown->error, "");
+  EXPECT_NE(shown->busy, Busy::loading);
 }
 
 }  // namespace

@@ -63,14 +63,6 @@ TEST_F(WorkerOfTales, WhatTakesNoTimeComesWithTheRun) {
   EXPECT_EQ(answer_of(*worker_.settle(), say("waits"))->text, "waits of Once upon a time");
 }
 
-TEST_F(WorkerOfTales, QuestionsAreAnsweredInTheirOrderAndOnce) {
-  want_.questions = {say("one"), say("two")};
-  show("Once");
-  want_.questions = {say("three"), say("two"), say("one")};
-  settled();
-  EXPECT_THAT(log_->names(), ElementsAre("one", "two", "three"));
-}
-
 TEST_F(WorkerOfTales, AnAnswerGoesOnFromThePreviousPromptsAsLongAsItIsAsked) {
   want_.questions = {say("one")};
   show("Once");
@@ -141,17 +133,6 @@ TEST_F(WorkerOfTales, WhatIsNewAndInFrontComesBeforeWhatIsUnderWay) {
   EXPECT_NE(answer_of(*worker_.settle(), say("later")), nullptr);
 }
 
-TEST_F(WorkerOfTales, WhatIsAskedOfThePromptComesBeforeWhatTheModelIsAsked) {
-  show("A prompt");
-  want_.questions = {SayOfModel{"waits", log_}};
-  want_until(1);
-  want_.questions.push_back(say("of the prompt"));  // newer, but lower in priority
-  want_until(3);
-  EXPECT_THAT(log_->names(), ElementsAre("waits", "of the prompt", "waits"));
-  log_->open();
-  worker_.settle();
-}
-
 TEST_F(WorkerOfTales, AFailedAnswerIsASentenceAndIsNotTriedAgain) {
   want_.questions = {say("fails"), say("one")};
   auto snapshot = show("Once");
@@ -186,18 +167,6 @@ TEST_F(WorkerOfTales, AQuickAnswerThatFailsDoesNotKeepTheRunBack) {
   want_.load_cancel = want_.load_request;  // no answer depends on it
   settled();
   EXPECT_THAT(log_->names(), ElementsAre("fails", "fails"));
-}
-
-TEST_F(WorkerOfTales, AModelThatCannotBeLoadedLeavesThePreviousOne) {
-  want_.questions = {PatternOf{0, 0}};
-  const auto previous = show("Once upon a time");
-  const auto shown = open("/nowhere");
-  EXPECT_EQ(shown->run, previous->run);
-  EXPECT_EQ(shown->model, previous->model);
-  EXPECT_EQ(answer_of(*shown, PatternOf{0, 0}), answer_of(*previous, PatternOf{0, 0}));
-  const auto next = show("Twice upon a time");
-  EXPECT_EQ(next->run->prompt.text, "Twice upon a time");
-  EXPECT_EQ(next->error_count, 1U);
 }
 
 // --- prompts that arrive while another is computed ---
@@ -311,19 +280,6 @@ TEST_F(WorkerOfTales, AnEditedRunStandsBesideTheCleanOne) {
   EXPECT_EQ(unedited->run->pages, clean->run->pages) << "nor is it when one goes back";
   EXPECT_EQ(unedited->run->computed_positions, 0);
   EXPECT_EQ(unedited->baseline, nullptr);
-}
-
-TEST_F(WorkerOfTales, TypingGoesOnUnderEdits) {
-  want_.prompt.edits = kHeadOff;
-  show("The old king had three");
-  const auto typed = show("The old king had three daughters")->run;
-  EXPECT_EQ(typed->run->computed_positions, 1);
-  model::Workspace workspace(1);
-  model::ForwardOptions options;
-  options.plan = typed->model->transformer->plan(kHeadOff, workspace);
-  const auto expected = typed->model->transformer->forward(typed->tokens.ids(), workspace, options);
-  for (int pos = 0; pos < expected->length(); ++pos)
-    EXPECT_TRUE(std::ranges::equal(expected->resid(6, pos), typed->run->resid(6, pos))) << pos;
 }
 
 TEST_F(WorkerOfTales, AnswersWithOtherEditsAreNotContinued) {
