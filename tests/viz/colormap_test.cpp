@@ -32,19 +32,8 @@ TEST_P(Themes, TextIsReadable) {
     EXPECT_GE(contrast(theme_.text_muted, ground), 4.5);
   }
   EXPECT_GE(contrast(theme_.on_accent, theme_.accent), 4.5);
-}
-
-TEST_P(Themes, RolesAreReadableAsText) {
-  for (const Color role : {theme_.accent, theme_.query, theme_.key, theme_.value, theme_.error}) {
+  for (const Color role : {theme_.accent, theme_.query, theme_.key, theme_.value, theme_.error})
     EXPECT_GE(contrast(role, theme_.surface), 4.5);
-  }
-}
-
-TEST_P(Themes, QueryKeyValueAndAccentAreToldApart) {
-  const Color roles[] = {theme_.accent, theme_.query, theme_.key, theme_.value};
-  for (int i = 0; i < 4; ++i) {
-    for (int k = i + 1; k < 4; ++k) EXPECT_GT(difference(roles[i], roles[k]), 0.1) << i << " " << k;
-  }
 }
 
 TEST_P(Themes, QueryKeyAndValueAreToldApartByEveryReaderAndAreNoSign) {
@@ -64,24 +53,17 @@ TEST_P(Themes, QueryKeyAndValueAreToldApartByEveryReaderAndAreNoSign) {
     apart([&](Color c) { return testing::oklab(seen_by(matrix, c)); }, 0.055);
 }
 
-TEST_P(Themes, SequentialLightnessIsMonotone) {
-  double previous = lightness(linear(sequential(theme_, 0)));
-  for (int i = 1; i <= 64; ++i) {
-    const double here = lightness(linear(sequential(theme_, i / 64.0)));
-    EXPECT_GT((here - previous) * towards_, 0.25) << i;
-    previous = here;
-  }
-}
-
-TEST_P(Themes, SequentialLightnessIsMonotoneForColourBlindReaders) {
-  for (const auto& matrix : kColourBlindness) {
-    double previous = lightness(seen_by(matrix, sequential(theme_, 0)));
+TEST_P(Themes, SequentialLightnessIsMonotoneForEveryReader) {
+  const auto grows = [&](const auto& seen, double step) {
+    double previous = lightness(seen(sequential(theme_, 0)));
     for (int i = 1; i <= 64; ++i) {
-      const double here = lightness(seen_by(matrix, sequential(theme_, i / 64.0)));
-      EXPECT_GT((here - previous) * towards_, 0) << i;
+      const double here = lightness(seen(sequential(theme_, i / 64.0)));
+      EXPECT_GT((here - previous) * towards_, step) << i;
       previous = here;
     }
-  }
+  };
+  grows([](Color c) { return linear(c); }, 0.25);
+  for (const auto& matrix : kColourBlindness) grows([&](Color c) { return seen_by(matrix, c); }, 0);
 }
 
 /// The ratio of the largest to the smallest of 40 equal steps, which should look alike.

@@ -87,20 +87,6 @@ TEST(HeatmapImage, PoolsByLargestMagnitudeAndLosesNoCell) {
   }
 }
 
-TEST(HeatmapImage, MaskedCellsAreTransparentAlsoWhenPooled) {
-  constexpr int kSide = 200;
-  const std::vector<float> values(kSide * kSide, 1.F);
-  HeatmapCells cells = cells_of(values, kSide, kSide);
-  cells.masked_above_diagonal = true;
-  for (const float size : {50.F, 130.F, 200.F, 800.F}) {
-    const Image image = heatmap_image(cells, whole_grid({0, 0, size, size}, kSide, kSide), grid_style());
-    const int n = image.bitmap->width;
-    for (int y = 0; y < n; ++y)
-      for (int x = 0; x < n; ++x)
-        EXPECT_EQ(image.bitmap->at(x, y).a, x <= y ? 255 : 0) << x << "," << y << " of " << n;
-  }
-}
-
 TEST(HeatmapImage, NanShowsEvenBesideLargeValues) {
   std::vector<float> values(100 * 100, 5.F);
   values[1234] = std::numeric_limits<float>::quiet_NaN();
@@ -119,32 +105,6 @@ TEST(HeatmapImage, ZoomedItCoversTheCellsInSight) {
   EXPECT_EQ(image.bitmap->height, 8);  // rows 3 .. 10
   EXPECT_NEAR(image.dest.x, grid.cell_rect(3, 10).x, 1e-3);
   EXPECT_NEAR(image.dest.right(), grid.cell_rect(10, 17).right(), 1e-3);
-}
-
-TEST(HeatmapImage, EveryRowUnderAPixelCountsHoweverTheMatrixIsStored) {
-  // Three rows per pixel, with the largest value first, in the middle or last; stored by rows and by columns.
-  const std::vector<float> strongest{0.9F, 0.1F, 0.2F, 0.1F, 0.8F, 0.2F, 0.1F, 0.2F, 0.7F};
-  std::vector<float> twice;
-  for (const float v : strongest) twice.insert(twice.end(), {v, v});
-  const std::vector<float> ones(9, 1.F);
-  const Matrix by_rows = Matrix::row_major(twice, 9, 2);
-  std::vector<float> columns(strongest);
-  columns.insert(columns.end(), strongest.begin(), strongest.end());
-  const Matrix by_columns = Matrix::row_major(columns, 2, 9).transposed();
-  for (const Matrix& matrix : {by_rows, by_columns}) {
-    for (const bool with_factors : {false, true}) {
-      HeatmapCells cells = cells_of(twice, 9, 2);
-      cells.matrix = matrix;
-      if (with_factors) cells.row_factors = ones;  // so that it is not pooled as its transpose
-      const Image image = heatmap_image(cells, whole_grid({0, 0, 20, 3}, 9, 2), grid_style());
-      ASSERT_EQ(image.bitmap->height, 3);
-      for (int pixel = 0; pixel < 3; ++pixel) {
-        EXPECT_LE(
-            testing::channel_difference(image.bitmap->at(0, pixel), sequential(kTheme, 0.9 - 0.1 * pixel)), 2)
-            << pixel << " strides " << matrix.row_stride << "," << matrix.col_stride;
-      }
-    }
-  }
 }
 
 TEST(HeatmapImage, OutsideColumnAndRowFactors) {

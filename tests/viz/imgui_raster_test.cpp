@@ -6,7 +6,6 @@
 
 #include "tests/viz/pictures.h"
 #include "viz/players/imgui_compat.h"
-#include "viz/players/imgui_player.h"
 
 namespace headscope::viz::imgui_raster_test {
 namespace {
@@ -160,21 +159,6 @@ TEST_F(ImguiRasterTest, PicturesAreOpaque) {
   const Bitmap picture = rasterize(data, textures_.store(), {100, 50, 200, 0});
   EXPECT_EQ(picture.at(3, 3), (Color{100, 50, 200, 255}));
   EXPECT_EQ(picture.at(1, 3), (Color{80, 40, 160, 255}));
-}
-
-// The guarantee: the picture in the file is the picture on the screen.
-TEST_F(ImguiRasterTest, AScenePlayedThroughItIsTheFilesPicture) {
-  ImguiPlayer player(testing::fonts(), textures_);
-  const Scene scene = testing::everything(light_theme());
-  for (const float scale : {1.0F, 2.0F}) {
-    const Bitmap screen = drawn(frame(400, 300, scale, [&] {
-      player.begin_frame(scale);
-      player.draw(*ImGui::GetBackgroundDrawList(), scene, {0, 0}, 1);
-    }));
-    const Bitmap file = rasterize(scene, *testing::fonts(), scale);
-    EXPECT_LT(testing::differing(file, screen, 48), 0.001);
-    EXPECT_LT(testing::differing(file, screen, 12), 0.01);
-  }
 }
 
 }  // namespace

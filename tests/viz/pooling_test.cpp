@@ -109,18 +109,6 @@ TEST(PooledMeans, AreThoseOfTheCellsUnderEachPixelByTheirParts) {
   }
 }
 
-TEST(PooledMeans, OfSignsThatAlternateAreNeitherSign) {
-  std::vector<float> values;
-  for (int row = 0; row < 768; ++row) values.insert(values.end(), 64, row % 2 == 0 ? 1.F : -1.F);
-  HeatmapCells cells = cells_of(values, 768, 64, diverging_scale(1));
-  const Region grid = whole_grid({0, 0, 64, 384}, 768, 64);
-  EXPECT_EQ(heatmap_image(cells, grid, grid_style()).bitmap->at(5, 100), diverging(kTheme, 1));
-  cells.pooling = Pooling::mean;
-  const Image means = heatmap_image(cells, grid, grid_style());
-  for (const Color c : means.bitmap->pixels)
-    ASSERT_LE(testing::channel_difference(c, diverging(kTheme, 0)), 2);
-}
-
 TEST(PooledMeans, LeaveOutWhatIsMaskedAndKeyZero) {
   constexpr int kSide = 90;
   std::vector<float> values(kSide * kSide, std::numeric_limits<float>::quiet_NaN());

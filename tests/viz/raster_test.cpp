@@ -4,7 +4,6 @@
 #include <numbers>
 
 #include "tests/viz/pictures.h"
-#include "viz/scene/pixel_grid.h"
 
 namespace headscope::viz::raster_test {
 namespace {
@@ -31,41 +30,6 @@ template <class Wanted>
 void expect_pixels(const Bitmap& bitmap, const Wanted& wanted) {
   for (int y = 0; y < bitmap.height; ++y)
     for (int x = 0; x < bitmap.width; ++x) ASSERT_EQ(bitmap.at(x, y), wanted(x, y)) << x << " " << y;
-}
-
-TEST(PixelGrid, CoversAnIntervalExactly) {
-  for (const float low : {0.0F, 0.25F, -3.5F, 7.9F}) {
-    for (const float length : {0.1F, 0.5F, 1.0F, 1.3F, 2.0F, 17.75F}) {
-      float sum = 0;
-      int end = std::numeric_limits<int>::min();
-      for (const Span& span : cover(low, low + length)) {
-        EXPECT_GE(span.begin, end);  // disjoint, in order
-        end = span.end;
-        sum += span.coverage * static_cast<float>(span.end - span.begin);
-      }
-      EXPECT_NEAR(sum, length, 0.004F) << low << " " << length;
-    }
-  }
-  EXPECT_EQ(cover(3, 3).count, 0);
-  EXPECT_EQ(cover(4, 3).count, 0);
-  EXPECT_EQ(cover(2, 5).count, 1);
-  EXPECT_EQ(cover(0, std::numeric_limits<float>::quiet_NaN()).count, 0);
-}
-
-TEST(PixelGrid, NeighboursShareTheirEdge) {
-  for (const float scale : {1.0F, 1.25F, 1.5F, 1.7F, 3.0F}) {
-    const float cell = 7.3F * scale;
-    for (int i = 0; i < 50; ++i) {
-      const float x = 0.4F + static_cast<float>(i) * cell;
-      EXPECT_EQ(snapped({x, 0, cell, 1}).x1,
-                snapped({0.4F + static_cast<float>(i + 1) * cell, 0, cell, 1}).x0);
-    }
-  }
-}
-
-TEST(FillRectPixels, AreExact) {
-  expect_pixels(drawn_alone(FillRect{{3, 4, 5, 6}, kRed}),
-                [](int x, int y) { return x >= 3 && x < 8 && y >= 4 && y < 10 ? kRed : kWhite; });
 }
 
 TEST(FillRectPixels, AreCoveredInPart) {
@@ -145,12 +109,6 @@ TEST(PolygonPixels, CoverWhatLiesInsideThePictureOnly) {
   EXPECT_NEAR(ink(drawn_alone(triangle, 150, 150)), 150 * 150 - 100 * 100 / 2.0, 1);
 }
 
-TEST(LinePixels, OfALevelLineAreExact) {
-  const Bitmap b = drawn_alone(Segments{{{5, 10.5F}, {25, 10.5F}}, kBlack, 1});
-  for (int x = 0; x < 40; ++x) EXPECT_EQ(b.at(x, 10), x >= 5 && x < 25 ? kBlack : kWhite) << x;
-  EXPECT_NEAR(ink(b), 20, 0.01);
-}
-
 TEST(LinePixels, CoverLengthTimesWidth) {
   for (const float width : {0.5F, 1.0F, 2.5F, 6.0F}) {
     for (const float angle : {0.0F, 0.35F, 0.785F, 1.2F}) {
@@ -211,11 +169,6 @@ TEST(Rasterize, PassesOverShapesWithoutAPlace) {
     scene.add(testing::image(r, testing::noise(3, 3)));
   }
   expect_pixels(drawn(scene), [](int, int) { return kWhite; });
-}
-
-TEST(LinePixels, FarOutsideCostNothingAndBreakNothing) {
-  const Bitmap b = drawn_alone(Polyline{{{-1e30F, 10.5F}, {20, 10.5F}, {1e9F, 1e9F}}, kBlack, 1});
-  EXPECT_EQ(b.at(39, 2), kWhite);
 }
 
 TEST(ImagePixels, ShowEveryCellWithExactEdges) {
@@ -291,14 +244,6 @@ TEST(GlyphPixels, CoverTheAreaOfTheOutline) {
     doubled_area += double{at.x} * start.y - double{start.x} * at.y;
     EXPECT_NEAR(ink(drawn_alone(run, 80, 80)), std::abs(doubled_area) / 2 * 64 * 64, 2) << letter;
   }
-}
-
-TEST(GlyphPixels, StandOnTheBaseline) {
-  const Bitmap b = drawn_alone(make_text(*fonts(), "HHH", {2, 20.3F}, 14, kBlack));
-  for (int x = 0; x < 40; ++x) EXPECT_EQ(b.at(x, 20), kWhite);
-  double feet = 0;
-  for (int x = 0; x < 40; ++x) feet += 255 - b.at(x, 19).g;
-  EXPECT_GT(feet, 1000);
 }
 
 TEST(GlyphPixels, OfTurnedTextAreThoseOfLevelTextTurned) {

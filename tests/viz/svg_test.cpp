@@ -94,10 +94,6 @@ TEST(Svg, IsWellFormed) {
   EXPECT_EQ(xml_error(svg_of(Scene{})), "");
 }
 
-TEST(Svg, IsTheSameEveryTime) {
-  EXPECT_EQ(svg_of(testing::everything(light_theme())), svg_of(testing::everything(light_theme())));
-}
-
 TEST(Svg, DefinesEachGlyphOnce) {
   Scene scene = blank(100, 100);
   scene.add(make_text(*fonts(), "aaaa", {0, 20}, 14, {}));

@@ -109,23 +109,6 @@ TEST(TableColumns, WhatMattersLeastGivesWay) {
   EXPECT_THAT(seen, ElementsAre(1, 2, 3, 4, 5)) << "words are cut before they go";
 }
 
-TEST(TableColumns, TakeTheLeastWidthFirstAndNeverMoreThanTheMost) {
-  const Data data;
-  Table table = table_of(data);
-  for (TableColumn& column : table.columns) column.least = 50, column.most = 90;
-  const float gap = 3 * table_style().unit();
-  const auto widths = [&](float width) {
-    std::vector<float> result;
-    for (const auto& place : lay_out_table(table, {0, 0, width, 600}, table_style()).places)
-      result.push_back(place.w);
-    return result;
-  };
-  EXPECT_THAT(widths(5 * 50 + 4 * gap), ElementsAre(50, 50, 50, 50, 50));
-  EXPECT_EQ(widths(5 * 50 + 4 * gap - 1).size(), 4U);
-  EXPECT_THAT(widths(5 * 70 + 4 * gap), ElementsAre(70, 70, 70, 70, 70));
-  EXPECT_THAT(widths(5000), ElementsAre(90, 90, 90, 90, 90));
-}
-
 TEST(TableRows, AreSortedEitherWayAndStably) {
   Data data(6);
   data.scores = {2, 5, 2, std::numeric_limits<float>::quiet_NaN(), 5, -1};

@@ -84,15 +84,6 @@ TEST(Layout, ClustersCoverAnyBytesWithoutGaps) {
   }
 }
 
-TEST(Layout, WidthIsTheSumOfAdvances) {
-  for (const FontStyle style : {FontStyle::regular, FontStyle::medium, FontStyle::bold, FontStyle::mono}) {
-    const TextLayout layout = fonts().layout("AVATAR, To Wa. – été 日本 😀", style, 17);
-    float sum = 0;
-    for (const Cluster& c : layout.clusters) sum += c.advance;
-    EXPECT_NEAR(sum, layout.width, 1e-2F);
-  }
-}
-
 TEST(Layout, Kerns) {
   const std::array<std::filesystem::path, 1> dejavu{
       "/usr/share/fonts/truetype/dejavu"};  // alike in each Debian
@@ -161,11 +152,6 @@ TEST(Layout, IsTheSameFromManyThreads) {
     }
   }
   for (const TextLayout& layout : layouts) EXPECT_EQ(layout.glyphs, expected.glyphs);
-}
-
-TEST(Fit, LeavesAloneWhatFits) {
-  const float width = fonts().width("attention", FontStyle::regular, 14);
-  EXPECT_EQ(fonts().fit("attention", FontStyle::regular, 14, width), "attention");
 }
 
 TEST(Fit, ShortensToAnyWidthAtWholeCharacters) {
