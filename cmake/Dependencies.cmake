@@ -53,9 +53,6 @@ endif()
 if(HEADSCOPE_TESTS)
   headscope_find(googletest GTest::gmock_main GTest 1.12)
 endif()
-if(HEADSCOPE_BENCHMARKS)
-  headscope_find(benchmark benchmark::benchmark benchmark 1.7)
-endif()
 
 # Cairo has its buffers checked.
 if(MINGW AND TARGET PkgConfig::CAIRO)

@@ -25,8 +25,6 @@ headscope_pin(utf8proc libutf8proc-dev https://github.com/JuliaStrings/utf8proc.
               1cb28a66ca79a0845e99433fd1056257456cef8b)  # 2.8.0, Unicode 15
 headscope_pin(googletest "libgtest-dev;libgmock-dev" https://github.com/google/googletest.git
               58d77fa8070e8cec2dc1ed015d66b454c8d78850)  # 1.12.1
-headscope_pin(benchmark libbenchmark-dev https://github.com/google/benchmark.git
-              d572f4777349d43653b21d6c2fc63020ab326db2)  # 1.7.1
 
 # Not pinned: what speaks to the network is the system's own, which keeps it safe and knows its certificates; so is what cairo
 # is made of, and cairo itself.
@@ -121,13 +119,8 @@ function(headscope_fetch_googletest)
   headscope_only_what_is_linked(googletest)
 endfunction()
 
-function(headscope_fetch_benchmark)
-  headscope_only_what_is_linked(benchmark)
-endfunction()
-
 set(CMAKE_POLICY_DEFAULT_CMP0077 NEW)  # lets variables stand in for the options of those projects
 set(CMAKE_POLICY_VERSION_MINIMUM 3.5)  # CMake 4 refuses the minimum that some of them state
 set(GLFW_BUILD_DOCS OFF)
 set(GLFW_BUILD_EXAMPLES OFF)
 set(GLFW_BUILD_TESTS OFF)
-set(BENCHMARK_ENABLE_TESTING OFF)

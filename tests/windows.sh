@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # The Windows program, built on Linux and run by Wine: its tests, every view's picture and the window beside those of the Linux
-# program, the installer, and how long it takes beside Linux. Installs what it needs of Debian's packages.
+# program, and the installer. Installs what it needs of Debian's packages.
 #
-#   tests/windows.sh                    all of it but `speed`, on two cores about half an hour and the time to build
-#   tests/windows.sh views window       some of it: build, tests, views, window, package, installer, speed
+#   tests/windows.sh                    all of it, on two cores about half an hour and the time to build
+#   tests/windows.sh views window       some of it: build, tests, views, window, package, installer
 #   tests/windows.sh tests -R e2e       words with a dash, and what follows them, are ctest's
 #
 #   HEADSCOPE_LINUX=PROGRAM             what to compare with; usual: one built for any processor. Others compute for the
@@ -94,13 +94,6 @@ for part in "${parts[@]}"; do
     installer)
       "$root/tests/windows/installer.sh" "$root"/build/windows/headscope-*-win64.exe "$root/tests/windows/session.headscope" \
         "$out" || good=no
-      ;;
-    speed)
-      linux_program
-      start_windows "$root/build/windows/wine"
-      printf '#!/bin/sh\nexec %q %q\n' "$wine" "$root/build/windows/tests/empty.exe" >"$out/empty" && chmod +x "$out/empty"
-      "$python" "$root/tests/windows/speed.py" "$linux" "$program" "$out/empty" || good=no
-      stop_windows
       ;;
     *) echo "there is no part $part" >&2; exit 2 ;;
   esac
