@@ -1,4 +1,4 @@
-"""Input without an end: one sentence; a signal: no partial files."""
+"""A signal leaves no partial files."""
 import os
 import signal
 import subprocess
@@ -16,16 +16,6 @@ def is_writing(process, folder):
         except OSError:
             pass  # closed meanwhile
     return False
-
-
-class Input(ProgramCase):
-    @only_on_linux("devices without an end")
-    def test_files_without_an_end_are_named(self):
-        for device in ("/dev/urandom", "/dev/zero"):
-            for option in ("--edits", "--prompt-file", "--prompts", "--mean-over"):
-                given = [] if "prompt" in option else ["--prompt", "x", "--edit", "L0H0.z=mean"]
-                message = self.fail_with(1, "predict", *given, option, device, contains=device)
-                self.assertRegex(message, "at most|:1: ")
 
 
 class Output(ProgramCase):

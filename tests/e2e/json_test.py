@@ -1,4 +1,4 @@
-"""The page of the guide about JSON, compared with what commands write that are no views; and answers in files that fail."""
+"""The page of the guide about JSON, compared with what commands write that are no views."""
 import json
 import re
 
@@ -36,15 +36,6 @@ class JsonPage(ProgramCase):
             self.assertEqual(next(iter(answer)), "how")
         self.assertEqual(set(fields(answers)) - named, set())
         self.assertEqual({view["id"] for view in views["views"]} - named, set())
-
-
-class AnswersInFiles(ProgramCase):
-    def test_are_not_there_when_the_run_fails(self):
-        out = self.folder / "answer.json"
-        out.write_text("before")
-        self.fail_with(1, "attribute", *PROMPT, "--query", "9", "--out", out, contains="no token 9")
-        self.assertEqual(out.read_text(), "before")
-        self.assertEqual([file.name for file in self.folder.iterdir()], ["answer.json"])
 
 
 if __name__ == "__main__":

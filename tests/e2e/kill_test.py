@@ -101,18 +101,6 @@ class Kill(ProgramCase):
                 strict_safetensors.read(out)
             self.only(*[out.name] * out.exists(), whole=strict_safetensors.read)
 
-    def test_a_picture(self):
-        out = self.folder / "a.png"
-        arguments = ("heatmap", "--prompt", PROMPT, "--out", out)
-        self.succeed(*arguments)
-        whole = out.read_bytes()
-
-        def check():
-            self.assertEqual(out.read_bytes(), whole)
-            self.only_and_whole([out.name], lambda path: self.assertEqual(path.read_bytes(), whole))
-
-        self.storm(*arguments, check=check)
-
     def test_many_pictures(self):
         prompts = self.folder / "prompts.jsonl"
         prompts.write_text("".join(json.dumps(f"{PROMPT} number {n}") + "\n" for n in range(12)))

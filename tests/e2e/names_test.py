@@ -1,9 +1,9 @@
-"""Folders with names of any script, paths longer than Windows once took (260 characters), and files whose lines end as there."""
+"""Folders with names of any script, paths longer than Windows once took (260 characters)."""
 import json
 import shutil
 
 import strict_safetensors
-from program import PROMPT, TALES, ProgramCase, main, png_size, spelled, text_of
+from program import PROMPT, TALES, ProgramCase, main, png_size, spelled
 
 NAMES = ("Zoë Müller", "日本語 😀", "Ω—naïve & (co) %TEMP%", "a'b`c$d")
 
@@ -42,26 +42,6 @@ class Names(ProgramCase):
         folder = self.folder.joinpath(*[f"{n}" * 60 for n in range(8)])
         self.assertGreater(len(str(folder)), 400)
         self.use(folder)
-
-
-class LineEnds(ProgramCase):
-    def test_of_a_list_of_prompts(self):
-        lines = [json.dumps("one"), "", json.dumps({"prompt": "two\r\nthree"}), json.dumps({"ids": [1, 2]})]
-        ways = []
-        for end in ("\n", "\r\n"):
-            file = self.folder / "prompts.jsonl"
-            file.write_bytes(end.join([*lines, ""]).encode())
-            ways += [self.succeed("predict", "--prompts", file, "--json"), self.succeed("predict", "--prompts", "-", "--json", stdin=file.read_bytes())]
-            self.assertEqual(len(ways[-1].splitlines()), 3)
-        self.assertEqual(set(ways), {ways[0]})
-
-    def test_of_a_prompt_belong_to_it(self):
-        file = self.folder / "prompt.txt"
-        file.write_bytes(b"one\r\ntwo\x1athree")
-        for way in (self.json("tokens", "--prompt-file", file), self.json("tokens", "--prompt-file", "-", stdin=file.read_bytes())):
-            self.assertEqual(text_of(way), file.read_bytes())
-        out = self.succeed("generate", "--prompt-file", file, "--tokens", "0", "--echo")
-        self.assertEqual(out, file.read_bytes())
 
 
 if __name__ == "__main__":

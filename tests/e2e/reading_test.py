@@ -1,8 +1,8 @@
-"""tokens, predict, generate: any bytes, however they are given, and what a terminal is shown."""
+"""tokens, generate: any bytes, however they are given, and what a terminal is shown."""
 import os
 import subprocess
 
-from program import END_OF_TEXT, HEADSCOPE, ON_WINDOWS, PROMPT, TALES, ProgramCase, main, text_of
+from program import END_OF_TEXT, HEADSCOPE, ON_WINDOWS, ProgramCase, main, text_of
 
 HOSTILE_PROMPTS = [
     b"", b" ", b"\n\n\t ", "h\u00e9llo \u4e16\u754c \U0001f642\u200d\U0001f600 e\u0301".encode(), b"\xff\xfe\xe2\x82 \x80", b"--help", b"-", b"{}", b"%s%n",
@@ -34,20 +34,6 @@ class Tokens(ProgramCase):
                 self.assertEqual(text_of(ways[0]), prompt)
                 self.assertEqual(columns["start"], [0, *columns["end"][:-1]])
                 self.assertEqual(columns["end"][-1], len(prompt))
-
-
-class Predictions(ProgramCase):
-    def test_are_the_same_however_they_are_asked_for(self):
-        expected = self.succeed("predict", "--prompt", PROMPT)
-        file = self.folder / "prompt.txt"
-        file.write_text(PROMPT)
-        ids = ",".join(map(str, self.ids(PROMPT)))
-        for way in (["--ids", ids], ["--prompt-file", file], ["--prompt=" + PROMPT], ["--prompt", PROMPT, "--threads", "1"],
-                    ["--prompt", PROMPT, "--threads", "3"], ["--model", TALES, "--prompt", PROMPT]):
-            self.assertEqual(self.succeed("predict", *way), expected, way)
-        empty = self.succeed("predict", "--prompt", "")
-        self.assertEqual(empty, self.succeed("predict", "--prompt", END_OF_TEXT))
-        self.assertEqual(empty, self.succeed("predict", "--ids", ""))
 
 
 class Generate(ProgramCase):

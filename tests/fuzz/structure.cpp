@@ -35,7 +35,7 @@ void difference(json& root, Mutator& mutator) {
   std::vector<json*> all;
   collect(root, all);
   json& value = *all[mutator.below(all.size())];
-  switch (mutator.below(8)) {
+  switch (mutator.below(5)) {
     case 0:
       value = some_value(mutator);
       break;
@@ -64,27 +64,10 @@ void difference(json& root, Mutator& mutator) {
         value.push_back(value.empty() ? some_value(mutator) : json(value[mutator.below(value.size())]));
       if (value.is_object()) value[mutator.word()] = some_value(mutator);
       break;
-    case 4: {  // a copy of a part elsewhere
+    default: {  // a copy of a part elsewhere
       json copy = *all[mutator.below(all.size())];
       value = std::move(copy);
-      break;
     }
-    case 5:
-      if (value.is_object() && !value.empty()) {  // another key
-        auto at = value.begin();
-        std::advance(at, mutator.below(value.size()));
-        json moved = std::move(at.value());
-        value.erase(at);
-        value[mutator.word()] = std::move(moved);
-      }
-      break;
-    case 6: {
-      json inside = std::move(value);
-      value = json::array({std::move(inside)});
-      break;
-    }
-    default:
-      value = mutator.word();
   }
 }
 

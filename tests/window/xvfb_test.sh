@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Runs the real window in a private X server and uses it with keyboard and mouse events.
-#   xvfb_test.sh PROGRAM typing|export|export-by-mouse|restart
+#   xvfb_test.sh PROGRAM typing|export-by-mouse
 set -euo pipefail
 program=$(realpath "$1") case=$2
 work=$(mktemp -d)
@@ -79,17 +79,6 @@ typing)
   close_window
   grep -q 'Once upon a time' "$settings" || fail "the typed text was not kept"
   ;;
-export)
-  start_server
-  start_window --prompt "Once upon"
-  xdotool key ctrl+e
-  sleep 0.5  # a dialog that is drawn has the keys
-  xdotool key ctrl+a
-  xdotool type --delay 20 "$work/picture.png"
-  xdotool key Return
-  wait_for "no picture was written" picture_in "$work/picture.png"
-  close_window
-  ;;
 export-by-mouse)
   cd "$work"  # where pictures go at first
   start_server
@@ -99,24 +88,6 @@ export-by-mouse)
   exported() { xdotool click 1 && picture_in "$work/*.png"; }  # Export, once the dialog is open
   wait_for "no picture was written" exported
   close_window
-  ;;
-restart)
-  start_server
-  start_window --prompt "Once upon"
-  xdotool type --delay 40 " a hill"
-  xdotool key ctrl+Next alt+Down ctrl+d ctrl+t
-  close_window
-  cp "$settings" "$work/first.json"
-  for words in 'Once upon a hill' '"theme": "dark"' '"layer": 1' '"view": "scores"'; do
-    grep -q "$words" "$settings" || fail "$words was not kept"
-  done
-  start_window
-  close_window
-  cmp "$settings" "$work/first.json" || fail "the second start changed what was kept"
-  start_window
-  xdotool type --delay 40 " top"
-  close_window
-  grep -q 'Once upon a hill top' "$settings" || fail "the prompt did not come back"
   ;;
 *) fail "no such case: $case" ;;
 esac
