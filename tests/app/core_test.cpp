@@ -18,14 +18,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-TEST_F(CoreTest, TypingShowsTheNewTokens) {
-  CoreFixture core(options("The cat"));
-  const int before = core.snapshot().run->run->length();
-  handle_and_show(core, TextTyped{" sat"});
-  EXPECT_EQ(core.snapshot().run->prompt.text, "The cat sat");
-  EXPECT_GT(core.snapshot().run->run->length(), before);
-}
-
 TEST_F(CoreTest, EmojiAndBrokenBytesAreKept) {
   CoreFixture core(options(""));
   core.handle(TextTyped{"\xF0\x9F\x98\x80"});
@@ -77,18 +69,6 @@ TEST_F(CoreTest, TheNewestOfManyKeystrokesWins) {
   EXPECT_EQ(core.snapshot().run->prompt.text, typed);
 }
 
-TEST_F(CoreTest, AClickOnASmallMapChoosesTheHead) {
-  Core core(options());
-  const auto& window = shown(core);
-  const int heads = core.snapshot().run->run->config.n_head;
-  click(core, cell(picture(window, "heads"), 1 * heads + 2));
-  EXPECT_EQ(core.state().selection.layer, 1);
-  EXPECT_EQ(core.state().selection.head, 2);
-  shown(core);
-  ASSERT_NE(answer(core, PatternOf{1, 2}), nullptr);
-  EXPECT_TRUE(says(core, "Attention pattern of L1 H2"));
-}
-
 TEST_F(CoreTest, MovingTheMouseBuildsNoPicture) {
   CoreFixture core(options());
   const int built = core.cache().built();
@@ -127,16 +107,6 @@ TEST_F(CoreTest, AFolderThatIsNoModelLeavesTheLastRunOnTheScreen) {
   handle_and_show(core, TextTyped{" again"});
   EXPECT_EQ(core.snapshot().run->prompt.text, run->prompt.text + " again")
       << "and the old model goes on working";
-}
-
-TEST_F(CoreTest, AnotherModelTakesOver) {
-  const testing::TemporaryFolder other;
-  testing::write_other_model(other);
-  CoreFixture core(options());
-  handle_and_show(core, FilesDropped{{other.path()}});
-  EXPECT_EQ(core.snapshot().model->folder, other.path());
-  EXPECT_EQ(core.snapshot().run->model, core.snapshot().model);
-  EXPECT_EQ(core.snapshot().run->run->config.n_layer, 2);
 }
 
 TEST_F(CoreTest, TheExportDialogWritesThePictureOfTheScreen) {
@@ -256,16 +226,6 @@ TEST_F(CoreTest, DialogsTakeTheMouseFromWhatLiesUnderThem) {
   shown(core);
   click(core, chip);
   EXPECT_EQ(core.state().selection.query, 1);
-}
-
-TEST_F(CoreTest, GivenIdsRunAsTheyAreUntilTheTextIsEdited) {
-  CoreOptions o = options();
-  o.window.prompt = Prompt{"", {5, 5, 6, 7}, false};
-  CoreFixture core(std::move(o));
-  EXPECT_EQ(core.snapshot().run->run->tokens, (std::vector<int>{5, 5, 6, 7}));
-  EXPECT_EQ(prompt(core), core.snapshot().model->tokenizer->decode(std::vector<int>{5, 5, 6, 7}));
-  handle_and_show(core, TextTyped{"x"});
-  EXPECT_EQ(core.snapshot().run->prompt.ids, std::vector<int>{});
 }
 
 TEST_F(CoreTest, AnActionThatThrowsLosesNothing) {

@@ -54,15 +54,12 @@ TEST(State, TheQueryFollowsTheEndUntilOneIsChosen) {
   EXPECT_EQ(state.selection.query, 0);
 }
 
-TEST(State, TypingEndsGenerating) {
-  const UiState state = after({}, {Generate{true}, TypeInField{Field::prompt, Insert{"x", true}}});
+TEST(State, TypingEndsGeneratingButMovingTheCaretDoesNot) {
+  UiState state = after({}, {Generate{true}, TypeInField{Field::prompt, Move{Motion::left}}});
+  EXPECT_TRUE(state.generation.running);
+  state = after(state, {TypeInField{Field::prompt, Insert{"x", true}}});
   EXPECT_FALSE(state.generation.running);
   EXPECT_EQ(state.prompt.edit.text, "x");
-}
-
-TEST(State, MovingTheCaretDoesNotEndGenerating) {
-  const UiState state = after({}, {Generate{true}, TypeInField{Field::prompt, Move{Motion::left}}});
-  EXPECT_TRUE(state.generation.running);
 }
 
 TEST(State, ChosenTokensAreOfAPromptThatIsEditedNotOfANewOne) {
@@ -209,14 +206,6 @@ TEST(State, ScrollPositionsAreResetWithAnotherQueryOrPrompt) {
     EXPECT_EQ(state.options.value(*option), other) << option->name;
   }
   EXPECT_GT(following, 0);
-}
-
-TEST(State, ADoubleClickTakesBackWhatItsFirstClickDid) {
-  const Action click = DoAll{{SelectQuery{2}, SetOption{&kValueMax, 0.5}}};
-  const UiState before = after({}, {SelectQuery{1}});
-  const UiState state = after(before, {BeginClick{}, click, UndoClick{}});
-  EXPECT_EQ(state.selection, before.selection);
-  EXPECT_EQ(state.options, before.options);
 }
 
 TEST(State, OpeningAModelAsksForItOnceMore) {

@@ -60,26 +60,6 @@ TEST_F(AttentionWindow, OpensAFileThatIsDroppedAndAModelAgainAfterIt) {
   EXPECT_FALSE(says(core, "this needs a model's weights"));
 }
 
-TEST_F(AttentionWindow, EveryTabShowsItOrSaysWhatItNeeds) {
-  CoreFixture core(with_model(file({2, 3, 7, 7})));
-  for (const View* view : tabs()) {
-    core.apply(ShowView{std::string(view->id)});
-    const WindowPicture& window = shown(core);
-    const PlacedPicture& placed = picture(window, view->id);
-    EXPECT_FALSE(placed.picture->scene.items.empty()) << view->id;
-    EXPECT_EQ(placed.context.run != nullptr, view->can_be_made_of(Capability::patterns)) << view->id;
-    // No mouse event causes an error.
-    const viz::Point middle = placed.where.center();
-    click(core, middle);
-    click(core, middle, 1, 1);
-    press_and_draw(core, Key::escape);
-    for (const Key key : {Key::down, Key::right, Key::page_down, Key::home}) press_and_draw(core, key);
-    for (const KeyCommand& command : view->commands)
-      for (const char key : command.keys) press_and_draw(core, Key::none, {.alt = true}, key);
-  }
-  EXPECT_TRUE(core.state().edits.list.edits.empty()) << "nothing was changed";
-}
-
 TEST_F(AttentionWindow, WhatNeedsWeightsIsSaid) {
   CoreFixture core(with_model(file({2, 3, 7, 7})));
   core.apply(ToggleEdit{head_off(0, 1)});
@@ -158,19 +138,6 @@ TEST_F(AttentionWindow, WhatIsComparedWithIsNotLeftToTheNextModel) {
   EXPECT_TRUE(says(core, "6 tokens")) << "of the one that is shown";
   apply_and_show(core, SetSide{Side::difference}, OpenModel{bundled_folder()});
   EXPECT_EQ(core.state().side, Side::run);
-}
-
-TEST_F(AttentionWindow, IsExportedFromTheWindow) {
-  CoreFixture core(with_model(file({2, 3, 5, 12})));
-  for (const char* view : {"heatmap"}) {
-    core.apply(ShowDialog{Dialog::export_, view});
-    ExportForm form = core.state().export_form;
-    form.path.edit = make_text_state((folder_.path() / (std::string(view) + ".png")).string());
-    apply_and_show(core, SetExport{form}, TypeInField{Field::export_path, Replace{form.path.edit.text}},
-                   DoExport{});
-    EXPECT_TRUE(std::filesystem::exists(folder_.path() / (std::string(view) + ".png")))
-        << core.state().export_form.problem;
-  }
 }
 
 TEST_F(AttentionWindow, ComparesWithASecondFile) {
@@ -273,14 +240,6 @@ TEST_F(AttentionWindow, SessionsWhoseFileIsGoneLeaveAllAsItIs) {
               AllOf(HasSubstr("a.safetensors"), HasSubstr("open that file first")));
   EXPECT_EQ(session_of(core.state(), core.snapshot()), before);
   EXPECT_FALSE(core.snapshot().model->patterns);
-  // Another file with that name is opened, with a warning.
-  folder_.write("elsewhere/a.safetensors",
-                safetensors_bytes(pattern_tensors({2, 3, 6, 6}, even_rows(6)), ""));
-  core.apply(DismissMessage{});
-  core.apply(OpenFile{session});
-  wait_until(core, [&] { return core.snapshot().model->patterns != nullptr; });
-  shown(core);
-  EXPECT_THAT(core.state().message.text, HasSubstr("different weights"));
 }
 
 TEST_F(AttentionWindow, FiguresThatAreDroppedOpenTheirFile) {
@@ -304,15 +263,6 @@ TEST_F(AttentionWindow, FiguresThatAreDroppedOpenTheirFile) {
   EXPECT_EQ(core.state().selection.layer, 1);
   EXPECT_EQ(core.state().view, "heatmap");
   apply_and_show(core, OpenModel{bundled_folder()});
-  EXPECT_EQ(prompt(core), typed);
-  // Attention files cannot be compared with a model if that is not found.
-  apply_and_show(core, OpenModel{first});
-  Session other = session_of(core.state(), core.snapshot());
-  other.model = {"some/model", "", model::Precision::f32};
-  other.prompt.text = "else";
-  core.apply(OpenFile{folder_.write("b.headscope", to_json(Recipe{other, {}}))});
-  wait_until(core, [&] { return !core.state().message.text.empty(); });
-  EXPECT_THAT(core.state().message.text, HasSubstr("not found; open another model first"));
   EXPECT_EQ(prompt(core), typed);
 }
 

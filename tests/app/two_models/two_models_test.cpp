@@ -450,17 +450,6 @@ TEST(TwoModels, ANeuronThatIsNoNumberIsOneQuestion) {
       << "alone it is compared with itself";
 }
 
-TEST_F(WorkerOfTwoModels, OneOfAnotherShapeIsASentence) {
-  const SecondModelFolder small("small", 1, {.positions = 64, .vocabulary = 4096});
-  compare_in(small.path());
-  const auto shown = settled();
-  EXPECT_EQ(shown->error, "tales and small cannot be compared: the first has 6 layers, the second 2");
-  EXPECT_EQ(shown->second_problem, shown->error);
-  EXPECT_FALSE(shown->second_model);
-  ASSERT_TRUE(shown->run);
-  EXPECT_FALSE(shown->run->baseline);
-}
-
 TEST_F(WorkerOfTwoModels, AShorterContextLeavesTheRestWithoutACounterpart) {
   Gpt2Shape shape = SecondModelFolder::kTales;
   shape.positions = 4;

@@ -207,21 +207,6 @@ TEST_F(TwoModelsWindow, TokensAreDrawnFromWhatIsShown) {
   EXPECT_EQ(core.snapshot().run->run->tokens.size(), before.size() + 1) << "a click goes on, too";
 }
 
-TEST_F(TwoModelsWindow, ASecondPromptInItIsWhatGoesOn) {
-  CoreOptions of_second = own();
-  of_second.window.model = second();
-  CoreFixture alone(std::move(of_second));
-  generate(alone, 3);
-  Core core(own());
-  compare(core);
-  apply_and_show(core, CompareWith{true, Alignment::position}, SetSide{Side::baseline});
-  ASSERT_TRUE(compares_one_prompt(*core.snapshot().run)) << "it begins as a copy";
-  const std::string first = prompt(core);
-  generate(core, 3);
-  EXPECT_EQ(core.state().second.text.edit.text, prompt(alone));
-  EXPECT_EQ(prompt(core), first);
-}
-
 TEST_F(TwoModelsWindow, MayLeaveWhileAnyViewShowsDifferences) {
   Core core(own());
   for (const View* view : tabs()) {
@@ -234,17 +219,6 @@ TEST_F(TwoModelsWindow, MayLeaveWhileAnyViewShowsDifferences) {
     EXPECT_FALSE(core.snapshot().run->baseline);
     EXPECT_EQ(core.snapshot().error, "");
   }
-}
-
-TEST_F(TwoModelsWindow, GuessesFollowATextThatGrows) {
-  Core core(own());
-  compare(core);
-  const std::size_t before = core.snapshot().run->run->tokens.size();
-  core.apply(AppendToken{300});
-  while (core.snapshot().run->run->tokens.size() == before) core.take_results();
-  const auto& answers = *core.snapshot().answers;
-  EXPECT_TRUE(answers.find(NextAfter{-1}));
-  EXPECT_TRUE(answers.find(Question(NextAfter{-1}).on_baseline())) << "the picture need not wait";
 }
 
 TEST_F(TwoModelsWindow, PatchesAloneCompareNothing) {

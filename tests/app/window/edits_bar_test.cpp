@@ -127,17 +127,6 @@ TEST_F(EditsBarTest, EitherSideAndTheDifferenceAreShown) {
   EXPECT_EQ(heatmap().context.side, Side::run) << "nothing to compare with";
 }
 
-TEST_F(EditsBarTest, TheBaselineSideIsTheUneditedRun) {
-  CoreFixture core(options());
-  apply_and_show(core, SelectHead{2, 3});
-  const auto clean = answer(core, PatternOf{2, 3})->values;
-  add(core, "L0.attn_out=0");
-  EXPECT_NE(answer(core, PatternOf{2, 3})->values, clean);
-  click_and_show(core, "Show Baseline");
-  const PlacedPicture placed = picture(core.window(), "heatmap");
-  EXPECT_EQ(placed.context.ask(PatternOf{2, 3})->values, clean);
-}
-
 TEST_F(EditsBarTest, PaintingHidesEveryCellOnTheWayOnAPictureThatStandsStill) {
   CoreFixture core(options("The old king had a daughter, and the old king"));
   click_and_show(core, "Mouse Mask");
@@ -239,30 +228,6 @@ TEST_F(EditsBarTest, ABrushEndsWhenThePictureItBeganOnIsGone) {
   core.handle(MouseUp{at(4, 3), 0});
   shown(core);
   EXPECT_EQ(active(core), made);
-}
-
-TEST_F(EditsBarTest, TakingThemAllOutWhileDifferencesAreShownIsSafe) {
-  Core core(options());
-  for (const char* view : {"heatmap", "scores"}) {
-    core.apply(ShowView{view});
-    add(core, "L1.attn_out=0");
-    apply_and_show(core, SetSide{Side::difference});
-    apply_and_show(core, UndoEdits{});
-    apply_and_show(core, ListEdits{});
-    EXPECT_EQ(core.snapshot().error, "");
-  }
-}
-
-TEST_F(EditsBarTest, EditsStayWhileOneTypesAndGenerates) {
-  CoreFixture core(options("The old king had a"));
-  add(core, "L1H6.z=0");
-  type_and_show(core, " daughter");
-  EXPECT_TRUE(run(core).run->plan);
-  EXPECT_EQ(run(core).prompt.text, "The old king had a daughter");
-  core.apply(Generate{true});
-  for (int i = 0; i < 3; ++i) shown(core);
-  EXPECT_GT(run(core).tokens.length(), 6);
-  EXPECT_TRUE(run(core).run->plan);
 }
 
 TEST_F(EditsBarTest, ContinueWithGoesOnWithTheSecondPromptAtItsEnd) {

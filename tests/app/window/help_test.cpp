@@ -106,12 +106,6 @@ TEST_F(HelpTest, ALabelIsDefinedOnceTheMouseRests) {
   EXPECT_FALSE(says(core, "Reading the residual stream early")) << "it moves again";
 }
 
-TEST_F(HelpTest, AWordThatNeedsNoDefinitionWakesNothing) {
-  CoreFixture core(with_guide());
-  point(core, item(core, "Export"), false);
-  EXPECT_FALSE(core.seconds_until_update().has_value());
-}
-
 TEST_F(HelpTest, TextsOfPicturesAreDefinedButNoTokens) {
   CoreOptions o = with_guide();
   o.window.prompt = Prompt{"The key and the key", {}, false};

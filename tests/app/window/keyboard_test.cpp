@@ -198,21 +198,5 @@ TEST_F(KeyboardTest, ArrowsMoveInAMenuAndEnterChooses) {
   EXPECT_EQ(prompt(core), "The second prompt!");
 }
 
-TEST_F(KeyboardTest, AKeyThatIsHeldOnAPictureIsOneStepBack) {
-  CoreFixture core(options());
-  for (int i = 0; i < 9 && keyboard_id(core) != picture(core.window(), "heatmap").id; ++i)
-    press_and_draw(core, Key::f6);
-  for (const auto& [key, modifiers] :
-       {std::pair{Key::up, Modifiers{}}, {Key::left, Modifiers{.shift = true}}}) {
-    const Selection before = core.state().selection;
-    const std::size_t steps = core.state().visits.before.size();
-    for (int i = 0; i < 4; ++i) core.handle(KeyDown{key, modifiers, '\0', i > 0});
-    EXPECT_NE(core.state().selection, before);
-    EXPECT_EQ(core.state().visits.before.size(), steps + 1);
-    press(core, Key::left, {.alt = true});
-    EXPECT_EQ(core.state().selection, before);
-  }
-}
-
 }  // namespace
 }  // namespace headscope::app::keyboard_test

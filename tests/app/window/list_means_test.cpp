@@ -1,7 +1,6 @@
 // Means over a list in the window: computed in the background, with progress, until they are no longer
 // wanted.
 #include "app/views/parts/list_means.h"
-#include "app/window/sessions.h"
 #include "tests/app/window/window_fixture.h"
 
 namespace headscope::app::list_means_test {
@@ -49,6 +48,7 @@ TEST_F(ListMeansWindow, AShownViewShowsTheMeanOfAnOpenedListUntilItIsSwitchedOff
   EXPECT_TRUE(says(core, "in this run"));
   click_and_show(core, "Mean over prompts");
   EXPECT_TRUE(says(core, "mean of 4 prompts"));
+  apply_and_show(core, TypeInField{Field::prompt, Replace{"Something else"}});
   EXPECT_EQ(means(core, "sweep"), found) << "it was kept";
 }
 
@@ -60,18 +60,6 @@ TEST_F(ListMeansWindow, AListOfPairsOpensAViewThatPatches) {
   core.apply(ShowView{"heatmap"});
   open(core, folder_.write("one.txt", "The king had a dog\n"));
   EXPECT_EQ(core.state().view, "search");
-}
-
-TEST_F(ListMeansWindow, APromptThatIsTypedLeavesTheMeansAsTheyAre) {
-  CoreFixture core(options("A robot must obey"));
-  apply_and_show(core, ShowView{"attribution"});
-  open(core, pairs());
-  shown(core);
-  const auto found = means(core, "attribution");
-  ASSERT_TRUE(found);
-  apply_and_show(core, TypeInField{Field::prompt, Replace{"Something else"}});
-  EXPECT_TRUE(says(core, "mean of 4 prompts"));
-  EXPECT_EQ(means(core, "attribution"), found);
 }
 
 TEST_F(ListMeansWindow, AMeanThatIsNoLongerWantedIsStopped) {
@@ -92,19 +80,6 @@ TEST_F(ListMeansWindow, AMeanThatIsNoLongerWantedIsStopped) {
   shown(core);
   EXPECT_FALSE(says(core, "many.txt"));
   EXPECT_LT(part()->progress.done, 5000U) << "what is known of it is kept";
-}
-
-TEST_F(ListMeansWindow, TheFigureAndTheSessionHaveTheListWithAllItsMembers) {
-  CoreFixture core(options("A robot must obey"));
-  core.apply(ShowView{"lens"});
-  open(core, pairs());
-  shown(core);
-  const PromptList& list = *core.state().prompts;
-  ASSERT_TRUE(list.prompts[0].second);
-  const Recipe figure = recipe_of({}, find_view("lens"), core.state(), core.snapshot(), Figure{});
-  EXPECT_EQ(recipe_of(to_json(figure), "figure").session.prompts, list);
-  const Recipe session{session_of(core.state(), core.snapshot()), {}};
-  EXPECT_EQ(recipe_of(to_json(session), "session").session.prompts, list);
 }
 
 }  // namespace

@@ -26,21 +26,6 @@ class OpenDialog : public HandsTest {
   static fs::path folder(const Core& core) { return core.state().open_form.listing.folder; }
 };
 
-TEST_F(OpenDialog, IsBrowsedByTheMouse) {
-  Core core(options());
-  open(core);
-  click_item(core, "folder 2/");
-  listed(core);
-  EXPECT_EQ(folder(core).filename(), "folder 2");
-  EXPECT_EQ(core.state().open_form.path.edit.text, folder(core).string()) << "it says where it is";
-  click_item(core, "Up");
-  listed(core);
-  EXPECT_EQ(folder(core), fs::canonical(folder_.path()));
-  click_and_show(core, "a model");
-  EXPECT_EQ(core.state().dialog, Dialog::none);
-  EXPECT_EQ(core.snapshot().model->folder.filename(), "a model");
-}
-
 TEST_F(OpenDialog, IsBrowsedByTheKeyboard) {
   Core core(options());
   open(core);
@@ -117,24 +102,6 @@ TEST_F(OpenDialog, TakesTheNameOfAModelOnTheHub) {
   }
   EXPECT_THAT(fetched,
               ElementsAre(HubModel{"somebody/their-gpt2", "v2"}, HubModel{"somebody/their-gpt2", "v2"}));
-}
-
-TEST_F(OpenDialog, AModelThatCannotBeLoadedIsSaidAndTheOldOneStays) {
-  Core core(options());
-  open(core);
-  click_item(core, "folder 10/");
-  listed(core);
-  if (find_item(core, "Open this folder")->enabled) {
-    click_item(core, "Open this folder");
-  } else {
-    core.apply(OpenModel{folder_.path() / "folder 10"});
-  }
-  shown(core);
-  EXPECT_TRUE(core.state().message.is_error);
-  EXPECT_THAT(core.state().message.text, HasSubstr("folder 10"));
-  EXPECT_EQ(core.snapshot().model->name, "tales");
-  apply_and_show(core, OpenModel{folder_.path() / "a model"});
-  EXPECT_EQ(core.state().message.text, "") << "its cause is gone";
 }
 
 TEST_F(OpenDialog, NothingWaitsForASearchForModels) {

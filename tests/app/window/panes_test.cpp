@@ -42,14 +42,6 @@ TEST_F(PanesTest, TwoViewsStandSideBySide) {
   EXPECT_NEAR(width(core, "scores"), alone, 1);
 }
 
-TEST_F(PanesTest, AKeyOfOneOfTwoViewsReachesIt) {
-  Core core(options());
-  apply_and_show(core, ShowView{"positions", true});
-  const auto before = value<std::vector<int>>(core, "curves");
-  press(core, Key::d, {.alt = true}, 'd');
-  EXPECT_NE(value<std::vector<int>>(core, "curves"), before);
-}
-
 TEST_F(PanesTest, AGapIsDraggedAndKeptAndResetByADoubleClick) {
   Core core(kept());
   apply_and_show(core, ShowView{"query", true});

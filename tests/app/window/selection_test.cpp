@@ -193,15 +193,6 @@ TEST_F(SelectionTest, TheSameSeedGeneratesTheSameTextAndGeneratingAgainAnother) 
   EXPECT_EQ(prompt(core), text);
 }
 
-TEST_F(SelectionTest, WhileTheRunIsOfAnotherTextAGuessIsAppended) {
-  CoreFixture core(options("The old king had a daughter"));
-  apply_and_show(core, SelectQuery{1});
-  const auto bars = places<AppendToken>(core, "next");
-  type(core, "!");
-  core.apply(bars.front().second);
-  EXPECT_EQ(prompt(core).rfind("The old king had a daughter!", 0), 0U) << "nothing of the text is lost";
-}
-
 TEST_F(SelectionTest, OnItsSideTheSecondPromptIsGenerated) {
   CoreFixture alone(options("A wolf"));
   generate(alone, 3);

@@ -131,14 +131,6 @@ TEST_F(Sessions, ThatCannotBeWrittenSaysWhy) {
   EXPECT_THAT(core.state().save_form.problem, HasSubstr("no/such"));
 }
 
-TEST_F(Sessions, OfAnyBytesAreOpenedAsTheyWere) {
-  CoreFixture first(own("a \xff\xfe b"));
-  save_as(first, "a.headscope");
-  CoreFixture second(own());
-  drop(second, file("a.headscope"));
-  EXPECT_EQ(prompt(second), "a \xff\xfe b");
-}
-
 TEST_F(Sessions, ThatAreHostileLeaveTheWindowAsItIs) {
   CoreFixture core(own());
   const Session before = session(core);
@@ -157,14 +149,23 @@ TEST_F(Sessions, ThatAreHostileLeaveTheWindowAsItIs) {
   }
 }
 
-TEST_F(Sessions, OfAModelThatIsNotHereShowTheRest) {
+TEST_F(Sessions, OfWhatIsNotHereSaySoAndShowTheRest) {
   CoreFixture core(own());
-  Session s = session(core);
-  s.model.name = "../../" + bundled_folder().string();
-  s.prompt.text = "another";
-  drop(core, folder_.write("a.headscope", to_json(Recipe{s, {}})));
-  EXPECT_EQ(prompt(core), "another");
-  EXPECT_THAT(core.state().message.text, HasSubstr("not found"));
+  Session unknown = session(core), changed = unknown, beyond = unknown;
+  unknown.model.name = "../../" + bundled_folder().string();
+  changed.model.weights = "sha256:" + std::string(64, '0');
+  beyond.selection = {4000, 4000, 4000, 4000};
+  beyond.edits = {{"L99H1.z=0", true}, {"L0H1.z=0", true}, {"nonsense", true}};
+  for (auto& [s, words] :
+       {std::pair{&unknown, "not found"}, {&changed, "different weights"}, {&beyond, "Some edits"}}) {
+    core.apply(DismissMessage{});
+    s->prompt.text = words;
+    drop(core, folder_.write("a.headscope", to_json(Recipe{*s, {}})));
+    wait_for(core, [&] { return !core.state().message.text.empty(); });
+    EXPECT_THAT(core.state().message.text, HasSubstr(words));
+    EXPECT_EQ(prompt(core), words);
+  }
+  EXPECT_EQ(core.state().edits.list.edits.size(), 1U);
 }
 
 TEST_F(Sessions, WhoseModelCannotBeLoadedShowTheRestAndAreSavedUnderANewName) {
@@ -195,27 +196,6 @@ TEST_F(Sessions, WhoseModelCannotBeLoadedShowTheRestAndAreSavedUnderANewName) {
   core.apply(OpenFile{file("a.headscope")});
   wait_for(core, [&] { return core.snapshot().model->folder == folder_.path() / "broken"; });
   EXPECT_EQ(core.snapshot().model->folder, folder_.path() / "broken");
-}
-
-TEST_F(Sessions, OfOtherWeightsSaySo) {
-  CoreFixture core(own());
-  Session s = session(core);
-  s.model.weights = "sha256:" + std::string(64, '0');
-  s.prompt.text = "another";
-  drop(core, folder_.write("a.headscope", to_json(Recipe{s, {}})));
-  wait_for(core, [&] { return !core.state().message.text.empty(); });
-  EXPECT_THAT(core.state().message.text, HasSubstr("different weights"));
-}
-
-TEST_F(Sessions, BeyondTheModelAreShownAsFarAsTheyGo) {
-  CoreFixture core(own());
-  Session s = session(core);
-  s.selection = {4000, 4000, 4000, 4000};
-  s.edits = {{"L99H1.z=0", true}, {"L0H1.z=0", true}, {"nonsense", true}};
-  s.prompt.text = "another";
-  drop(core, folder_.write("a.headscope", to_json(Recipe{s, {}})));
-  EXPECT_EQ(core.state().edits.list.edits.size(), 1U);
-  EXPECT_THAT(core.state().message.text, HasSubstr("Some edits"));
 }
 
 TEST_F(Sessions, TheLastOneIsKeptAndOffered) {

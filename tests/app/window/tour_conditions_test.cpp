@@ -1,4 +1,4 @@
-// Conditions of a tour's paragraphs, one by one, as the run and the selection change.
+// Conditions of a tour's paragraphs.
 
 #include "model/pass/edits.h"
 #include "tests/app/window/tours_fixture.h"
@@ -20,124 +20,86 @@ class TourConditionsTest : public ToursTest {
     EXPECT_EQ(words.size(), 1U);
     return words == std::vector<std::string>{"Yes."};
   }
-  template <class... Actions>
-  static bool holds_after(Core& core, const Actions&... actions) {
-    apply_and_show(core, actions...);
-    return holds(core);
-  }
 };
 
-TEST_F(TourConditionsTest, ThisPrompt) {
-  CoreFixture core(asking("this prompt"));
-  EXPECT_TRUE(holds(core));
-  EXPECT_FALSE(holds_after(core, TypeInField{Field::prompt, Replace{"the fox saw the dog"}}));
-  EXPECT_TRUE(holds_after(core, GoToStop{0}));
-  EXPECT_FALSE(holds_after(core, SetStartToken{true})) << "all positions are others";
-}
-
-TEST_F(TourConditionsTest, TheseEdits) {
+TEST_F(TourConditionsTest, HoldAsTheRunAndTheSelectionChange) {
   const model::Edit off = model::ScaleValues{{{model::Site::z, 1}, 6, {}, {}}, 0};
-  CoreFixture core(asking("these edits", "- edit: L1H6.z=0\n"));
-  EXPECT_TRUE(holds(core));
-  EXPECT_FALSE(holds_after(core, ListEdits{}));
-  EXPECT_TRUE(holds_after(core, UndoEdits{}));
-  EXPECT_FALSE(holds_after(core, AddEdits{{off}}));
-}
-
-TEST_F(TourConditionsTest, TheSideThatIsShown) {
-  const std::string edit = "- edit: L1H6.z=0\n";
-  CoreFixture these(asking("these edits", edit)), unedited(asking("unedited run", edit)),
-      difference(asking("difference", edit));
-  EXPECT_FALSE(holds(unedited));
-  EXPECT_FALSE(holds(difference));
-  EXPECT_FALSE(holds_after(these, SetSide{Side::baseline}));
-  EXPECT_FALSE(holds_after(these, SetSide{Side::difference}));
-  EXPECT_TRUE(holds_after(unedited, SetSide{Side::baseline}));
-  EXPECT_FALSE(holds_after(unedited, SetSide{Side::difference}));
-  EXPECT_TRUE(holds_after(difference, SetSide{Side::difference}));
-  EXPECT_FALSE(holds_after(difference, SetSide{Side::baseline}));
-}
-
-TEST_F(TourConditionsTest, ThisComparison) {
-  const Action second = CompareWith{true, Alignment::position};
-  CoreFixture none(asking("this comparison")),
-      own(asking("this comparison", "- second: a cat saw the dog\n"));
-  EXPECT_TRUE(holds(none));
-  EXPECT_TRUE(holds_after(none, AddEdits{{model::ScaleValues{{{model::Site::z, 1}, 6, {}, {}}, 0}}}));
-  EXPECT_FALSE(holds_after(none, SetSide{Side::baseline})) << "the unedited run";
-  EXPECT_FALSE(holds_after(none, TypeInField{Field::second, Replace{"a cat"}}, second, SetSide{Side::run}));
-  EXPECT_TRUE(holds_after(none, GoToStop{0})) << "which puts it aside";
-  EXPECT_TRUE(holds(own));
-  EXPECT_FALSE(holds_after(own, SetSide{Side::baseline}));
-  EXPECT_FALSE(holds_after(own, SetSide{Side::difference}));
-  EXPECT_FALSE(holds_after(own, SetSide{Side::run}, TypeInField{Field::second, Replace{"a cat saw"}}));
-  EXPECT_TRUE(holds_after(own, GoToStop{0}));
-  EXPECT_FALSE(holds_after(own, CompareWith{true, Alignment::subsequence})) << "other tokens are compared";
-  EXPECT_FALSE(holds_after(own, CompareWith{false, Alignment::position}));
-}
-
-TEST_F(TourConditionsTest, TheseEditsAreComparedAsTheStopSays) {
-  const model::Edit off = model::ScaleValues{{{model::Site::z, 1}, 6, {}, {}}, 0};
-  const std::string second = "- second: a cat saw the dog\n";
-  CoreFixture unedited(asking("these edits", second)),
-      edited(asking("these edits", second + "- edit: L1H6.z=0\n"));
-  EXPECT_TRUE(holds(unedited));
-  EXPECT_TRUE(holds(edited));
-  EXPECT_FALSE(holds_after(edited, ListEdits{}));
-  EXPECT_FALSE(holds_after(unedited, AddEdits{{off}}));
-  EXPECT_TRUE(holds_after(unedited, GoToStop{0}));
-  EXPECT_FALSE(holds_after(unedited, CompareWith{false, Alignment::position}));
-}
-
-TEST_F(TourConditionsTest, ThisLayerAndThisHead) {
-  const std::string lines = "- layer: 1\n- head: -1\n";
-  CoreFixture layer(asking("this layer", lines)), head(asking("this head", lines));
-  EXPECT_TRUE(holds(layer));
-  EXPECT_TRUE(holds(head));
-  EXPECT_TRUE(holds_after(layer, SelectHead{1, 2}));
-  EXPECT_FALSE(holds_after(head, SelectHead{1, 2}));
-  EXPECT_FALSE(holds_after(layer, SelectHead{2, 7}));
-  EXPECT_FALSE(holds_after(head, SelectHead{2, 7})) << "the last head of another layer";
-}
-
-TEST_F(TourConditionsTest, ThisTokenAndThisKey) {
-  const std::string lines = "- token: dog\n- key: fox\n";
-  CoreFixture token(asking("this token", lines)), key(asking("this key", lines));
-  EXPECT_TRUE(holds(token));
-  EXPECT_TRUE(holds(key));
-  EXPECT_FALSE(holds_after(token, SelectQuery{5}));
-  EXPECT_FALSE(holds_after(key, SelectKey{0}));
-  EXPECT_FALSE(holds_after(key, SelectKey{-1}));
-}
-
-TEST_F(TourConditionsTest, RepeatedToken) {
-  CoreFixture core(asking("repeated token"));
-  EXPECT_EQ(core.snapshot().run->tokens.labels[7], "·fox");
-  EXPECT_TRUE(holds_after(core, SelectQuery{7}));
-  EXPECT_FALSE(holds_after(core, SelectQuery{2})) << "saw";
-  EXPECT_FALSE(holds_after(core, SelectQuery{1})) << "the first one";
-}
-
-TEST_F(TourConditionsTest, WhereTheStrongestKeyStands) {
-  CoreFixture previous(asking("strongest on previous token", "- layer: 0\n- head: 0\n"));
-  EXPECT_TRUE(holds_after(previous, SelectQuery{4}));
-  EXPECT_FALSE(holds_after(previous, SelectQuery{0})) << "it has only itself";
-  CoreFixture copies(asking("strongest after same token", "- layer: 2\n- head: 5\n"));
-  const std::string text =
-      "The green fish walk under golden bread and sing. Then the green fish walk under golden";
-  apply_and_show(copies, TypeInField{Field::prompt, Replace{text}});
-  EXPECT_TRUE(holds_after(copies, SelectQuery{16}));
-  EXPECT_FALSE(holds_after(copies, SelectQuery{5})) << "the first “golden”";
-}
-
-TEST_F(TourConditionsTest, LimitsOfNumbers) {
-  CoreFixture layers(asking("layers above 5")), more(asking("layers above 6")),
-      less(asking("layers below 7"));
-  EXPECT_TRUE(holds(layers));
-  EXPECT_FALSE(holds(more));
-  EXPECT_TRUE(holds(less));
-  CoreFixture weight(asking("strongest_weight above 90 %", "- layer: 0\n- head: 0\n- token: saw\n"));
-  EXPECT_TRUE(holds(weight)) << "the head attends to the previous token";
+  const auto say = [](std::string text) {
+    return Action(TypeInField{Field::prompt, Replace{std::move(text)}});
+  };
+  const auto say_second = [](std::string text) {
+    return Action(TypeInField{Field::second, Replace{std::move(text)}});
+  };
+  const Action back = GoToStop{0}, add = AddEdits{{off}}, none = ListEdits{},
+               second = CompareWith{true, Alignment::position},
+               alone = CompareWith{false, Alignment::position}, run = SetSide{Side::run},
+               baseline = SetSide{Side::baseline}, difference = SetSide{Side::difference};
+  const std::string edit = "- edit: L1H6.z=0\n", cat = "- second: a cat saw the dog\n",
+                    last_head = "- layer: 1\n- head: -1\n", dog = "- token: dog\n- key: fox\n",
+                    first_head = "- layer: 0\n- head: 0\n";
+  struct Step {
+    bool expected;
+    std::vector<Action> after;
+  };
+  struct Case {
+    const char* conditions;
+    std::string lines;
+    std::vector<Step> steps;
+  };
+  const std::vector<Case> cases{
+      {"this prompt",
+       "",
+       {{true, {}}, {false, {say("the fox saw the dog")}}, {true, {back}}, {false, {SetStartToken{true}}}}},
+      {"these edits", edit, {{true, {}}, {false, {none}}, {true, {UndoEdits{}}}, {false, {add}}}},
+      {"these edits", edit, {{false, {baseline}}, {false, {difference}}}},
+      {"unedited run", edit, {{false, {}}, {true, {baseline}}, {false, {difference}}}},
+      {"difference", edit, {{false, {}}, {true, {difference}}, {false, {baseline}}}},
+      // The unedited run is no comparison; the stop puts a second prompt aside.
+      {"this comparison",
+       "",
+       {{true, {}},
+        {true, {add}},
+        {false, {baseline}},
+        {false, {say_second("a cat"), second, run}},
+        {true, {back}}}},
+      {"this comparison",
+       cat,
+       {{true, {}},
+        {false, {baseline}},
+        {false, {difference}},
+        {false, {run, say_second("a cat saw")}},
+        {true, {back}},
+        {false, {CompareWith{true, Alignment::subsequence}}},
+        {false, {alone}}}},
+      {"these edits", cat, {{true, {}}, {false, {add}}, {true, {back}}, {false, {alone}}}},
+      {"these edits", cat + edit, {{true, {}}, {false, {none}}}},
+      {"this layer", last_head, {{true, {}}, {true, {SelectHead{1, 2}}}, {false, {SelectHead{2, 7}}}}},
+      {"this head", last_head, {{true, {}}, {false, {SelectHead{1, 2}}}, {false, {SelectHead{2, 7}}}}},
+      {"this token", dog, {{true, {}}, {false, {SelectQuery{5}}}}},
+      {"this key", dog, {{true, {}}, {false, {SelectKey{0}}}, {false, {SelectKey{-1}}}}},
+      // The second " fox"; "saw"; the first " fox".
+      {"repeated token",
+       "",
+       {{true, {SelectQuery{7}}}, {false, {SelectQuery{2}}}, {false, {SelectQuery{1}}}}},
+      {"strongest on previous token", first_head, {{true, {SelectQuery{4}}}, {false, {SelectQuery{0}}}}},
+      {"strongest after same token",
+       "- layer: 2\n- head: 5\n",
+       {{true,
+         {say("The green fish walk under golden bread and sing. Then the green fish walk under golden"),
+          SelectQuery{16}}},
+        {false, {SelectQuery{5}}}}},
+      {"layers above 5", "", {{true, {}}}},
+      {"layers above 6", "", {{false, {}}}},
+      {"layers below 7", "", {{true, {}}}},
+      {"strongest_weight above 90 %", first_head + "- token: saw\n", {{true, {}}}}};
+  for (const auto& [conditions, lines, steps] : cases) {
+    CoreFixture core(asking(conditions, lines));
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+      for (const Action& action : steps[i].after) core.apply(action);
+      shown(core);
+      EXPECT_EQ(holds(core), steps[i].expected) << conditions << ", step " << i;
+    }
+  }
 }
 
 TEST_F(TourConditionsTest, TheFirstAlternativeThatHoldsIsShown) {

@@ -135,6 +135,8 @@ TEST_F(TourPointsTest, WhatIsScrolledAwayIsBroughtIntoView) {
   EXPECT_TRUE(window.outlines[0].contains(
       {query.where.x + row->rect.center().x, query.where.y + row->rect.center().y}));
   EXPECT_FALSE(has_left_stop(core.state())) << "the user has done nothing";
+  core.apply(CloseTour{});
+  EXPECT_EQ(value<int>(core, "first-key"), -1) << "auto, as before the tour";
 }
 
 TEST_F(TourPointsTest, WhoScrollsAwayIsLeftAlone) {
@@ -146,14 +148,6 @@ TEST_F(TourPointsTest, WhoScrollsAwayIsLeftAlone) {
   EXPECT_EQ(value<int>(core, "first-key"), 20);
   ASSERT_EQ(window.outlines.size(), 1U);
   EXPECT_EQ(std::ranges::count(panes(core), window.outlines[0]), 1) << "the pane, where it can be found";
-}
-
-TEST_F(TourPointsTest, AScrolledListIsAsBeforeOnceTheTourIsClosed) {
-  CoreFixture core(with_tour(kFarKey));
-  shown(core, 1024, 700);
-  ASSERT_GT(value<int>(core, "first-key"), 0);
-  core.apply(CloseTour{});
-  EXPECT_EQ(value<int>(core, "first-key"), -1) << "auto";
 }
 
 TEST_F(TourPointsTest, AnotherViewHasNoOutline) {

@@ -147,25 +147,6 @@ TEST_F(ToursTest, TheViewAndTheSelectionFromBeforeComeBackToo) {
   EXPECT_EQ(core.state().selection.head, 5);
 }
 
-TEST_F(ToursTest, TheSecondPromptIsPutAwayUntilTheTourIsClosed) {
-  CoreOptions o = options("My own prompt");
-  o.tours = {
-      parse_tour("# T\n\nAbout.\n\n## One\n- prompt: The tour's\n- view: query\n\nText.\n\n"
-                 "## Two\n\nText.\n",
-                 "a.md")};
-  CoreFixture core(std::move(o));
-  apply_and_show(core, CompareWith{true, Alignment::subsequence},
-                 TypeInField{Field::second, Replace{"Another"}}, SetSide{Side::difference}, OpenTour{0});
-  EXPECT_FALSE(core.state().second.on);
-  EXPECT_EQ(core.state().side, Side::run);
-  apply_and_show(core, GoToStop{1});
-  EXPECT_FALSE(core.state().second.on);
-  apply_and_show(core, CloseTour{});
-  EXPECT_TRUE(core.state().second.on);
-  EXPECT_EQ(core.state().second.text.edit.text, "Another");
-  EXPECT_EQ(core.state().side, Side::difference) << "as before the tour";
-}
-
 /// A tour whose second stop has a second prompt.
 constexpr std::string_view kTwoPrompts =
     "# T\n\nAbout.\n\n## One\n- prompt: The tour's\n- view: query\n\nText.\n\n"
@@ -197,13 +178,17 @@ TEST_F(ToursTest, TheUsersSecondPromptComesBackAfterTheTours) {
   o.tours = {parse_tour(kTwoPrompts, "a.md"), parse_tour(kTwoPrompts, "b.md")};
   CoreFixture core(std::move(o));
   apply_and_show(core, CompareWith{true, Alignment::subsequence},
-                 TypeInField{Field::second, Replace{"My second"}}, OpenTour{0}, GoToStop{1});
+                 TypeInField{Field::second, Replace{"My second"}}, SetSide{Side::difference}, OpenTour{0});
+  EXPECT_FALSE(core.state().second.on);
+  EXPECT_EQ(core.state().side, Side::run);
+  apply_and_show(core, GoToStop{1});
   EXPECT_EQ(core.state().second.text.edit.text, "The tour's second");
   EXPECT_EQ(core.state().second.alignment, Alignment::position);
   apply_and_show(core, OpenTour{1}, GoToStop{1}, CloseTour{});
   EXPECT_TRUE(core.state().second.on);
   EXPECT_EQ(core.state().second.text.edit.text, "My second");
   EXPECT_EQ(core.state().second.alignment, Alignment::subsequence);
+  EXPECT_EQ(core.state().side, Side::difference);
   apply_and_show(core, TypeInField{Field::second, Undo{}});
   EXPECT_EQ(core.state().second.text.edit.text, "My own prompt") << "what was typed can be undone";
 }
