@@ -1,7 +1,7 @@
 #include "app/views/export.h"
+
 #include "app/recipe/recipe.h"
-#include "app/run/answers.h"
-#include "app/run/sources/paths.h"
+#include "tests/app/view_fixture.h"
 #include "tests/support/matchers.h"
 #include "tests/support/odd_characters.h"
 
@@ -10,40 +10,12 @@ namespace {
 
 /// A run of the bundled model, and its heatmap.
 struct BundledHeatmap {
-  explicit BundledHeatmap(const std::string& prompt = "Once upon a time") {
-    PromptRun made;
-    made.model = load_model(bundled_model(), {});
-    made.prompt.text = prompt;
-    made.tokens = tokenize(*made.model, made.prompt);
-    made.run = made.model->transformer->forward(made.tokens.ids(), workspace);
-    context.run = std::make_shared<const PromptRun>(std::move(made));
-    answers.emplace(context.run, workspace);
-    context.answers = &*answers;
-    context.selection = clamped({1, 2, -1}, *context.run);
-    context.theme = &theme;
-    context.fonts = fonts.get();
-    context.width = 400;
-    context.height = 300;
-  }
+  explicit BundledHeatmap(const std::string& prompt = "Once upon a time") : scenario(prompt, {1, 2, -1}) {}
 
-  model::Workspace workspace{1};
-  std::optional<DirectAnswers> answers;
-  viz::Theme theme = viz::light_theme();
-  std::shared_ptr<const viz::Fonts> fonts = viz::Fonts::load();
-  ViewContext context;
+  Scenario scenario;
+  ViewContext context = scenario.context(400, 300);
   const View& view = *find_view("heatmap");
 };
-
-/// Width and height in the header of a PNG file.
-std::pair<unsigned, unsigned> png_size(const std::string& png) {
-  const auto number = [&](std::size_t at) {
-    unsigned value = 0;
-    for (std::size_t i = 0; i < 4; ++i) value = value << 8 | static_cast<unsigned char>(png.at(at + i));
-    return value;
-  };
-  EXPECT_THAT(png, StartsWith("\x89PNG\r\n\x1a\n"));
-  return {number(16), number(20)};
-}
 
 TEST(Export, TheExtensionIsTheFormat) {
   for (const FileFormat format : {FileFormat::png, FileFormat::svg, FileFormat::csv})
@@ -70,40 +42,11 @@ TEST(Export, APictureTooLargeForAPngIsRefusedWithAdvice) {
   EXPECT_NO_THROW(export_bytes(FileFormat::svg, shown.view, shown.context, options));
 }
 
-TEST(Export, PngHasTheContextsSizeTimesTheScale) {
-  const BundledHeatmap shown;
-  const ExportOptions options{.scale = 1.5F, .svg_text = false, .caption = false};
-  EXPECT_EQ(png_size(export_bytes(FileFormat::png, shown.view, shown.context, options)),
-            std::pair(600U, 450U));
-  EXPECT_EQ(png_size(export_bytes(FileFormat::png, shown.view, shown.context, {.scale = 1.5F})),
-            std::pair(600U, 450U))
-      << "the caption inside";
-}
-
-TEST(Export, ThePhysicalSizeOfAPngIsThatOfTheContextAtAnyScale) {
-  const BundledHeatmap shown;
-  for (const auto& [scale, per_metre] :
-       {std::pair{1.F, 3780U}, {2.F, 7559U}, {3.F, 11339U}}) {  // 96 dpi x scale
-    const std::string png = export_bytes(FileFormat::png, shown.view, shown.context, {.scale = scale});
-    const std::size_t at = png.find("pHYs");
-    ASSERT_NE(at, std::string::npos);
-    unsigned value = 0;
-    for (std::size_t i = 0; i < 4; ++i) value = value << 8 | static_cast<unsigned char>(png[at + 4 + i]);
-    EXPECT_EQ(value, per_metre) << scale;
-  }
-}
-
 TEST(Export, ThePictureDoesNotDependOnTheScreensScale) {
   BundledHeatmap shown;
   const std::string once = export_bytes(FileFormat::svg, shown.view, shown.context, {});
   shown.context.device_scale = 3;
   EXPECT_EQ(export_bytes(FileFormat::svg, shown.view, shown.context, {}), once);
-}
-
-TEST(Export, CsvIsTheViewsTable) {
-  const BundledHeatmap shown;
-  EXPECT_EQ(export_bytes(FileFormat::csv, shown.view, shown.context, {}),
-            to_csv(shown.view.table(shown.context)));
 }
 
 TEST(Export, APromptOfAnyCharactersIsWhollyInTheRecipe) {

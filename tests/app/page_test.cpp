@@ -125,13 +125,5 @@ TEST_P(EveryPage, OfAWidthIsAsHighAsItsFigure) {
   }
 }
 
-TEST_P(EveryPage, IsTheSameVectorFileForAnyScale) {
-  const ViewContext c = scenario(23).context(700, 500);
-  const std::string file = export_bytes(FileFormat::svg, view(), c, {.scale = 1, .page = Page::trimmed});
-  EXPECT_TRUE(export_bytes(FileFormat::svg, view(), c, {.scale = 8, .page = Page::trimmed}) == file);
-}
-
-// ---- next-token bars ----
-
 }  // namespace
 }  // namespace headscope::app::page_test

@@ -1,5 +1,6 @@
 #include "tests/app/cli/command_runs.h"
 
+#include <iterator>
 #include <sstream>
 
 #include "app/cli/program.h"
@@ -10,6 +11,11 @@ namespace headscope::testing {
 Words operator+(Words a, const Words& b) {
   a.insert(a.end(), b.begin(), b.end());
   return a;
+}
+
+Words split_words(const std::string& line) {
+  std::istringstream stream(line);
+  return {std::istream_iterator<std::string>(stream), {}};
 }
 
 app::Arguments parsed(const Words& arguments) {

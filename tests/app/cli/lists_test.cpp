@@ -155,7 +155,7 @@ TEST_F(Lists, AMeanIsThatOfEachPromptsOwnNumbers) {
 
 TEST_F(Lists, APictureOfMeansIsMadeAgain) {
   const std::string list = file("pairs.jsonl", pairs(3));
-  succeed({"sweep", "--prompts", list, "--mean", "--out", path("a.svg")});
+  EXPECT_EQ(succeed({"sweep", "--prompts", list, "--mean", "--out", path("a.svg")}), "");
   succeed({"sweep", "--recipe", path("a.svg"), "--out", path("b.svg")});
   EXPECT_EQ(bytes_of_file(path("b.svg")), bytes_of_file(path("a.svg")));
 }

@@ -15,22 +15,11 @@ namespace fs = std::filesystem;
 const Words kAsked{
     "--prompt", "The old king had a dog, and the old king", "--layer", "1", "--head", "2", "--query", "6"};
 
-class Recipes : public ::testing::Test {
+class Recipes : public FigureFiles {
  protected:
-  std::string path(const std::string& name) const { return (folder_.path() / name).string(); }
-  std::string bytes(const std::string& name) const { return bytes_of_file(path(name)); }
-  /// The bytes of the file that a command writes.
-  std::string made(const Words& arguments, const std::string& name) const {
-    const Ran ran = run_command(arguments + Words{"--out", path(name)});
-    EXPECT_EQ(ran.status, 0) << ran.err;
-    EXPECT_EQ(ran.err, "");
-    return ran.status == 0 ? bytes(name) : "";
-  }
   Words again(const std::string& view, const std::string& name, const Words& more = {}) const {
     return Words{view, "--recipe", path(name)} + more;
   }
-  Recipe recipe(const std::string& name) const { return read_recipe(path(name)); }
-  TemporaryFolder folder_;
 };
 
 TEST_F(Recipes, GoWithAListAndAnotherView) {

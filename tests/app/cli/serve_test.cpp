@@ -68,32 +68,22 @@ TEST(Serve, InputIsOfTheRequest) {
 }
 
 TEST(Serve, AFailureIsASentenceAndTheNextRequestIsServed) {
-  const Words wrong{
-      "predict",
-      "[]",
-      "{}",
-      R"({"args": []})",
-      R"({"args": "info"})",
-      R"({"args": [1]})",
-      R"({"args": ["info"], "option": {}})",
-      R"({"args": ["info"], "input": [65]})",
-      R"({"args": ["info"], "input_base64": "Y?=="})",
-      R"({"args": ["info"], "input": "a", "input_base64": "YQ=="})",
-      R"({"args": ["info"], "id": {}})",
-      R"({"args": ["info"], "id": 1.5})",
-      R"({"args": ["info"], "args": ["info"]})",
-      R"({"args": ["info", "a\u0000b"]})",
-      R"({"args": ["info"]} x)",
-      "{\"args\": [\"\xff\"]}",
-      std::string("{\"args\": [\"info\"]}\0{}", 21),
-      std::string(100000, '['),
-      R"({"args": ["fly"]})",
-      R"({"args": ["predict"]})",
-      R"({"args": ["predict", "--prompt", "x", "--model", "/nowhere"]})",
-      R"({"args": ["heatmap", "--prompt", "x", "--out", "-", "--format", "png", "--size", "30000x30000"]})",
-      R"({"args": ["serve", "--stdio"]})",
-      R"({"args": ["--prompt", "x"]})",
-      R"({"args": ["predict", "--prompt", "x", "--edit", "L99H0.z=0"]})"};
+  const Words wrong{"predict",
+                    "{}",
+                    R"({"args": [1]})",
+                    R"({"args": ["info"], "option": {}})",
+                    R"({"args": ["info"], "input": [65]})",
+                    R"({"args": ["info"], "input_base64": "Y?=="})",
+                    R"({"args": ["info"], "input": "a", "input_base64": "YQ=="})",
+                    R"({"args": ["info"], "id": {}})",
+                    R"({"args": ["info"], "args": ["info"]})",
+                    R"({"args": ["info", "a\u0000b"]})",
+                    std::string(100000, '['),
+                    R"({"args": ["fly"]})",
+                    R"({"args": ["predict"]})",
+                    R"({"args": ["predict", "--prompt", "x", "--model", "/nowhere"]})",
+                    R"({"args": ["serve", "--stdio"]})",
+                    R"({"args": ["--prompt", "x"]})"};
   std::vector<Json> answers = answers_to(wrong + Words{request({"tokens", "--prompt", "x"}, 7)});
   EXPECT_EQ(answers.back()["status"], 0);
   answers.pop_back();

@@ -2,11 +2,9 @@
 
 #include <fcntl.h>
 #include <unistd.h>
-#include <csignal>
 #include <istream>
 #include <ostream>
 
-#include "model/files/error.h"
 #include "tests/support/matchers.h"
 
 namespace headscope::app::standard_streams_posix_test {
@@ -35,23 +33,6 @@ TEST(StandardStreams, AFullDiskHasItsReason) {
   ::close(full);
 }
 
-TEST(StandardStreams, AClosedPipeIsQuiet) {
-  std::signal(SIGPIPE, SIG_IGN);
-  int ends[2] = {};
-  ASSERT_EQ(::pipe(ends), 0);
-  ::close(ends[0]);
-  OutputBuffer buffer(system::File::borrowed(ends[1]), "the stream");
-  std::ostream out(&buffer);
-  out.exceptions(std::ios::badbit);
-  try {
-    out << std::string(1 << 20, 'x');
-    FAIL();
-  } catch (const StreamError& error) {
-    EXPECT_TRUE(error.quiet());
-  }
-  ::close(ends[1]);
-}
-
 TEST(StandardStreams, InputArrivesAsItComes) {
   const Pipe pipe;
   InputBuffer buffer(system::File::borrowed(pipe.ends[0]), "a pipe");
@@ -63,22 +44,6 @@ TEST(StandardStreams, InputArrivesAsItComes) {
   ASSERT_EQ(::write(pipe.ends[1], "o\n", 2), 2);
   EXPECT_TRUE(std::getline(in, line));
   EXPECT_EQ(line, "two");
-}
-
-TEST(StandardStreams, InputThatCannotBeReadHasItsReason) {
-  const int folder = ::open("/", O_RDONLY);
-  InputBuffer buffer(system::File::borrowed(folder), "the stream");
-  std::istream in(&buffer);
-  in.exceptions(std::ios::badbit);
-  std::string line;
-  try {
-    std::getline(in, line);
-    FAIL();
-  } catch (const model::LoadError& error) {
-    EXPECT_STREQ(error.what(), "cannot read the stream: Is a directory");
-  }
-  EXPECT_THROW((std::string{std::istreambuf_iterator<char>(in), {}}), model::LoadError);
-  ::close(folder);
 }
 
 }  // namespace

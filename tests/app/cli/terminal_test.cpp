@@ -1,8 +1,6 @@
 // Output to a terminal: file names, tokens and a server's messages are shown but never interpreted.
-#include <nlohmann/json.hpp>
 
 #include "app/cli/status_line.h"
-#include "app/text/json_text.h"
 #include "app/text/terminal_text.h"
 #include "tests/app/cli/command_runs.h"
 #include "tests/support/gpt2_folder.h"
@@ -51,14 +49,6 @@ TEST(ViewFixture, ACharacterIsWholeOrToCome) {
   EXPECT_EQ(incomplete_tail("\xf0\x9f\x91"), 3U);
   EXPECT_EQ(incomplete_tail("\xf0\x9f\x91\x8d"), 0U);
   EXPECT_EQ(incomplete_tail("\x80\x80\x80\x80"), 0U);
-}
-
-TEST(JsonLine, HasNoControlCharacters) {
-  const nlohmann::ordered_json value = {{"text", "\x1b \x7f \xc2\x80\xc2\x9f\xc2\xa0 \xe6\xbc\xa2"},
-                                        {"\x7f", 1}};
-  const std::string line = json_line(value);
-  EXPECT_EQ(line, "{\"text\":\"\\u001b \\u007f \\u0080\\u009f\xc2\xa0 \xe6\xbc\xa2\",\"\\u007f\":1}");
-  EXPECT_EQ(nlohmann::ordered_json::parse(line), value);
 }
 
 /// A model in a folder with a hostile name.

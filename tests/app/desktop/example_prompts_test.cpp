@@ -1,7 +1,6 @@
 #include "app/desktop/example_prompts.h"
 
 #include <cctype>
-#include <random>
 
 #include "app/run/sources/paths.h"
 #include "model/files/config.h"
@@ -58,29 +57,6 @@ TEST(ExamplePrompts, WhatIsWrongIsNamedWithItsLine) {
   EXPECT_THAT(error_of("# T\n> l\n@ L99999999999 H2\nx\n"), StartsWith("prompts.txt:3: "));
   EXPECT_THAT(error_of("# T\n> l\n\n# U\n> l\nx\n"), StartsWith("prompts.txt:3: expected the prompt's text"));
   EXPECT_THAT(error_of("# T\n> l\n"), HasSubstr("found the end of the file"));
-}
-
-TEST(ExamplePrompts, AnyTextWhateverGivesPromptsOrAnError) {
-  const std::vector<std::string> pieces = {"#", "# T", "> l",  "@ L1 H2", "@", "%",
-                                           "",  "x",   "\xff", "\r",      " ", "> "};
-  std::mt19937 generator(3);
-  int good = 0, bad = 0;
-  for (int round = 0; round < 5000; ++round) {
-    std::string text;
-    for (auto lines = generator() % 8; lines > 0; --lines)
-      text += pieces[generator() % pieces.size()] + (generator() % 9 ? "\n" : "");
-    try {
-      for (const ExamplePrompt& prompt : parse(text)) {
-        EXPECT_FALSE(prompt.title.empty());
-        EXPECT_FALSE(prompt.text.empty());
-      }
-      ++good;
-    } catch (const model::LoadError&) {
-      ++bad;
-    }
-  }
-  EXPECT_GT(good, 50);
-  EXPECT_GT(bad, 50);
 }
 
 TEST(ExamplePrompts, TheBundledOnesSuitTheBundledModel) {

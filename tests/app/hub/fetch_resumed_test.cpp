@@ -64,13 +64,6 @@ TEST_F(HubFetch, WhatCameBeforeIsNothingNew) {
   EXPECT_EQ(hub_.store_server().requests().size(), 5U);
 }
 
-TEST_F(HubFetch, AServerWithoutRangesBeginsAgain) {
-  leave_part();
-  once_from_store([&](WebReply& reply) { reply = {.body = weights()}; });
-  expect_whole(fetch());
-  EXPECT_THAT(ranges_at_store(), ElementsAre("bytes=777-", ""));
-}
-
 TEST_F(HubFetch, WhatCameFromTheStartIsResumed) {
   leave_part();
   hub_.answer_first({}, [&](const WebRequest& request) -> std::optional<WebReply> {
@@ -148,13 +141,6 @@ TEST_F(HubFetch, AWrongHashIsRefusedAndNothingStays) {
   EXPECT_FALSE(fs::exists(blob("model.safetensors")));
   EXPECT_FALSE(fs::exists(snapshot() / "model.safetensors"));
   EXPECT_EQ(hub_.store_server().requests().size(), 1U) << "what came in one go comes so again";
-}
-
-TEST_F(HubFetch, AWrongHashOfASmallFileIsRefused) {
-  std::string bytes = hub_.files.at("merges.txt");
-  bytes.back() = '!';
-  answer("merges.txt", {.body = bytes});
-  EXPECT_THAT(refused(), HasSubstr("merges.txt"));
 }
 
 TEST_F(HubFetch, MoreThanWasPromisedIsNotWritten) {

@@ -2,9 +2,7 @@
 #include "app/recipe/recipe.h"
 #include "app/run/sources/paths.h"
 #include "app/views/chosen_options.h"
-#include "model/files/file_io.h"
 #include "tests/app/cli/command_runs.h"
-#include "tests/support/temporary_folder.h"
 #include "viz/scene/notes.h"
 
 namespace headscope::app::figures_test {
@@ -12,16 +10,8 @@ namespace {
 
 using namespace headscope::testing;
 
-class Figures : public ::testing::Test {
+class Figures : public FigureFiles {
  protected:
-  std::string path(const std::string& name) const { return (folder_.path() / name).string(); }
-  std::string bytes(const std::string& name) const { return model::read_file(folder_.path() / name); }
-  Recipe recipe(const std::string& name) const { return read_recipe(folder_.path() / name); }
-  /// Runs a command and returns the bytes of the file it writes.
-  std::string made(const Words& words, const std::string& name) const {
-    succeed(words + Words{"--out", path(name)});
-    return bytes(name);
-  }
   /// Expects the same figure of its recipe and, but for a list, of the command that it names.
   void expect_made_again(const std::string& name) const {
     const Recipe of = recipe(name);
@@ -30,8 +20,6 @@ class Figures : public ::testing::Test {
     if (of.session.prompts) return;
     EXPECT_TRUE(made(arguments_of(of), "command-" + name) == first) << command_of(of);
   }
-
-  TemporaryFolder folder_;
 };
 
 const Words kAsked{
@@ -60,8 +48,10 @@ TEST_P(EveryFigure, IsMadeAgainWithItsOptions) {
   const View* const shown[] = {&view};
   for (const OptionSpec* option : chosen_options(shown, changed))
     words = words + Words{"--" + std::string(option->flag_name()), to_text(*option, changed.value(*option))};
-  words = words + Words{"--theme", "dark", "--font-size",  "12.5",  "--size",      "1400x1600",
-                        "--scale", "0.75", "--no-caption", "--bos", "--precision", "f16"};
+  words =
+      words +
+      split_words(
+          "--theme dark --font-size 12.5 --size 1400x1600 --scale 0.75 --no-caption --bos --precision f16");
   if (view.over_list != nullptr || view.list_mean != nullptr)
     words = words + Words{"--over", folder_.write("list.txt", "The old king\nA dog\xff\n").string()};
   const Ran ran = run_command(words + Words{"--out", path("a.png")});
@@ -110,27 +100,9 @@ TEST_F(Figures, OfPromptsOfAnyBytesAreMadeAgain) {
 }
 
 TEST_F(Figures, OfTheWindowAreMadeAgain) {
-  made({"shot",
-        "--view",
-        "sweep",
-        "--beside",
-        "saliency",
-        "--prompt",
-        "The old king had a dog",
-        "--sweep-metric",
-        "kl",
-        "--saliency-metric",
-        "loss",
-        "--layer",
-        "1",
-        "--edit",
-        "L0H1.z=0",
-        "--size",
-        "1024x700",
-        "--font-size",
-        "13",
-        "--theme",
-        "dark"},
+  made(split_words("shot --view sweep --beside saliency --sweep-metric kl --saliency-metric loss --layer 1 "
+                   "--edit L0H1.z=0 --size 1024x700 --font-size 13 --theme dark") +
+           Words{"--prompt", "The old king had a dog"},
        "a.png");
   EXPECT_TRUE(recipe("a.png").figure->window);
   expect_made_again("a.png");

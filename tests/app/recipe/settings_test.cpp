@@ -1,7 +1,5 @@
 #include "app/recipe/recipe.h"
 
-#include <random>
-
 #include "app/views/view.h"
 #include "system/path_text.h"
 #include "tests/support/matchers.h"
@@ -133,24 +131,6 @@ TEST(Settings, BrokenTextGivesDefaultsAndAMessage) {
     const LoadedSettings loaded = parse_settings(text, "settings.json");
     EXPECT_EQ(loaded.settings, Settings{}) << text.substr(0, 40);
     EXPECT_THAT(loaded.message, HasSubstr("settings.json")) << text.substr(0, 40);
-  }
-}
-
-TEST(Settings, BrokenBytesAnywhereNeverThrow) {
-  const std::string good = to_json(non_default_settings());
-  std::mt19937 generator(5);
-  for (int round = 0; round < 3000; ++round) {
-    std::string text = good;
-    for (auto edits = generator() % 4 + 1; edits > 0; --edits)
-      text[generator() % text.size()] = static_cast<char>(generator() % 256);
-    if (generator() % 4 == 0) text.resize(generator() % text.size());
-    const Settings settings = parse_settings(text, "s").settings;
-    EXPECT_LE(settings.session.panes.heads, kWidestPane);
-    EXPECT_GE(settings.window_width, 320);
-    EXPECT_GE(settings.session.selection.layer, 0);
-    EXPECT_GE(settings.session.selection.query, -1);
-    EXPECT_GE(settings.export_scale, 1);
-    EXPECT_LE(settings.recent_models.size(), kMaxRecent);
   }
 }
 
