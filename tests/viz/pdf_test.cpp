@@ -128,7 +128,9 @@ TEST_F(PopplersPdf, LooksAsThePixelsDo) {
   cases.push_back({cells, 2, 0.03});  // one pixel in 40 lies on an edge
   for (std::size_t i = 0; i < cases.size(); ++i) {
     const auto& [scene, scale, most] = cases[i];
-    EXPECT_LT(difference(pixels_of(scene, scale), rasterize(scene, *fonts(), scale)), most) << i;
+    EXPECT_LT(difference(pixels_of(scene, scale), rasterize(scene, *fonts(), static_cast<float>(scale))),
+              most)
+        << i;
   }
 }
 

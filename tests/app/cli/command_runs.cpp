@@ -53,7 +53,7 @@ std::string fail(const Words& arguments, int status, const std::string& input) {
   return ran.err;
 }
 
-std::vector<std::string> lines_of(const std::string& text) {
+std::vector<std::string> lines_written(const std::string& text) {
   std::vector<std::string> lines;
   std::istringstream stream(text);
   for (std::string line; std::getline(stream, line);)

@@ -31,7 +31,7 @@ Json answer_of(const Words& arguments, const std::string& input = "");
 /// The sentence of a run that fails without output.
 std::string fail(const Words& arguments, int status = 1, const std::string& input = "");
 
-std::vector<std::string> lines_of(const std::string& text);
+std::vector<std::string> lines_written(const std::string& text);
 
 /// Figures in a folder of their own.
 class FigureFiles : public ::testing::Test {

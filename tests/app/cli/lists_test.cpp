@@ -48,14 +48,14 @@ class Lists : public ::testing::Test {
 
 TEST_F(Lists, HaveAnAnswerForEachPrompt) {
   const Words tokens{"tokens", "--prompts", "-"};
-  const Words lines = lines_of(succeed(tokens + Words{"--json"}, kSeven));
+  const Words lines = lines_written(succeed(tokens + Words{"--json"}, kSeven));
   ASSERT_THAT(lines, SizeIs(7));
   expect_same(lines[2], 3, answer_of({"tokens", "--prompt", "four and five"}));
   EXPECT_EQ(succeed({"tokens", "--prompts", "-"}, "\"one\"\n\"two\"\n"),
             "prompt 1:\n" + succeed({"tokens", "--prompt", "one"}) + "\nprompt 2:\n" +
                 succeed({"tokens", "--prompt", "two"}));
   succeed(tokens + Words{"--out", path("all.jsonl")}, kSeven);
-  EXPECT_EQ(lines_of(bytes_of_file(path("all.jsonl"))), lines);
+  EXPECT_EQ(lines_written(bytes_of_file(path("all.jsonl"))), lines);
   succeed(tokens + Words{"--out", path("{n}.csv")}, kSeven);
   EXPECT_EQ(folder_.file_count(), 8U);
   EXPECT_EQ(bytes_of_file(path("3.csv")),
@@ -64,7 +64,7 @@ TEST_F(Lists, HaveAnAnswerForEachPrompt) {
 
 TEST_F(Lists, OfTextHaveAPromptOnEachLineAsItIs) {
   const std::string list = file("a.txt", "\xef\xbb\xbf\"The king\" said\r\n\n{1}\n");
-  const Words lines = lines_of(succeed({"tokens", "--json", "--prompts", list}));
+  const Words lines = lines_written(succeed({"tokens", "--json", "--prompts", list}));
   ASSERT_THAT(lines, SizeIs(2));
   EXPECT_EQ(Json::parse(lines[0])["how"]["prompt"], "\"The king\" said");
   EXPECT_EQ(Json::parse(lines[1])["how"]["prompt"], "{1}");
@@ -83,7 +83,7 @@ TEST_F(Lists, AFileIsAPromptWhole) {
 }
 
 TEST_F(Lists, LinesSayHowTheyAreMeasured) {
-  const Words lines = lines_of(succeed(
+  const Words lines = lines_written(succeed(
       {"sweep", "--prompts", "-", "--json"},
       R"({"prompt": "The old king", "second": "The old queen", "token": " was", "other_token": "id:5", "position": 1})"
       "\n\"The old king\"\n"));
@@ -112,7 +112,7 @@ TEST_F(Lists, AMeanIsThatOfEachPromptsOwnNumbers) {
                                Words{"lens", "--lens-at", "query"}, Words{"metrics"}}) {
     SCOPED_TRACE(command[0]);
     const Json mean = answer_of(command + Words{"--prompts", "-", "--mean"}, pairs(4));
-    const Words each = lines_of(succeed(command + Words{"--prompts", "-", "--json"}, pairs(4)));
+    const Words each = lines_written(succeed(command + Words{"--prompts", "-", "--json"}, pairs(4)));
     EXPECT_EQ(mean["facts"]["prompts"], 4);
     EXPECT_EQ(mean["skipped"], 0);
     EXPECT_EQ(mean["how"]["list"]["prompts"], 4);
@@ -163,14 +163,14 @@ TEST_F(Lists, APictureOfMeansIsMadeAgain) {
 // ---- shards ----
 
 TEST_F(Lists, ShardsTakeEachPromptOnceAndReadNoOtherLine) {
-  const Words whole = lines_of(succeed({"tokens", "--json", "--prompts", "-"}, kSeven));
+  const Words whole = lines_written(succeed({"tokens", "--json", "--prompts", "-"}, kSeven));
   for (const int count : {1, 2, 3, 9}) {
     Words all;
     for (int index = 0; index < count; ++index)
-      all = all + lines_of(run_command({"tokens", "--json", "--prompts", "-", "--shard",
-                                        std::to_string(index) + "/" + std::to_string(count)},
-                                       kSeven)
-                               .out);
+      all = all + lines_written(run_command({"tokens", "--json", "--prompts", "-", "--shard",
+                                             std::to_string(index) + "/" + std::to_string(count)},
+                                            kSeven)
+                                    .out);
     EXPECT_THAT(all, ::testing::UnorderedElementsAreArray(whole)) << count;
   }
   const std::string list = "\"good\"\nnot json\n\"good, too\"\n";
@@ -269,11 +269,11 @@ TEST_F(Lists, APromptThatFailsEndsTheWorkUnlessItIsSkipped) {
   const Words command{"predict", "--json", "--prompts", "-"};
   const Ran ends = run_command(command, kBad);
   EXPECT_EQ(ends.status, 1);
-  EXPECT_THAT(lines_of(ends.out), SizeIs(1));
+  EXPECT_THAT(lines_written(ends.out), SizeIs(1));
   const Ran continues = run_command(command + Words{"--skip-errors"}, kBad);
   EXPECT_EQ(continues.status, 0);
-  EXPECT_THAT(lines_of(continues.out), SizeIs(2));
-  EXPECT_THAT(lines_of(continues.err),
+  EXPECT_THAT(lines_written(continues.out), SizeIs(2));
+  EXPECT_THAT(lines_written(continues.err),
               ElementsAre(AllOf(HasSubstr("standard input:2"), HasSubstr("; skipped")),
                           AllOf(HasSubstr("standard input:3"), HasSubstr("; skipped")),
                           HasSubstr("2 of 4 prompts were skipped")));
@@ -287,7 +287,7 @@ TEST_F(Lists, APromptThatFailsEndsTheWorkUnlessItIsSkipped) {
   EXPECT_EQ(mean["columns"], others["columns"]);
   const Ran none = run_command(command + Words{"--skip-errors"}, "not json\n[]\n");
   EXPECT_EQ(none.status, 1);
-  EXPECT_THAT(lines_of(none.err).back(), HasSubstr("all 2 prompts failed"));
+  EXPECT_THAT(lines_written(none.err).back(), HasSubstr("all 2 prompts failed"));
 }
 
 TEST_F(Lists, AreNotBlamedForTheCommand) {

@@ -16,7 +16,7 @@ std::vector<Json> answers_to(const Words& requests) {
   std::string input;
   for (const std::string& request : requests) input += request + "\n";
   std::vector<Json> answers;
-  for (const std::string& line : lines_of(succeed({"serve", "--stdio"}, input)))
+  for (const std::string& line : lines_written(succeed({"serve", "--stdio"}, input)))
     answers.push_back(Json::parse(line));
   EXPECT_EQ(answers.size(), requests.size());
   answers.resize(requests.size());
@@ -54,7 +54,7 @@ TEST(Serve, InputIsOfTheRequest) {
        R"({"args": ["tokens", "--prompt-file", "-", "--json"], "input_base64": "/wBh"})",
        R"({"args": ["tokens", "--prompt-file", "-", "--json"], "input_base64": ""})",
        R"({"args": ["tokens", "--prompt-file", "-"]})"});
-  EXPECT_THAT(lines_of(answers[0]["text"]), SizeIs(2));
+  EXPECT_THAT(lines_written(answers[0]["text"]), SizeIs(2));
   EXPECT_THAT(answers[0]["messages"][0].get<std::string>(), StartsWith("standard input:2: "));
   EXPECT_THAT(answers[0]["messages"], SizeIs(2));
   const auto prompt = [](const Json& answer) {

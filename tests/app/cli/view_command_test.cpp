@@ -227,9 +227,9 @@ TEST(ViewCommand, WarnsOfWhatIsNotUsed) {
   const Ran ran = run_command({"next", "--prompts", "-", "--json", "--model", folder.path().string()},
                               "\"one\"\n\"two\"\n");
   EXPECT_EQ(ran.status, 0);
-  EXPECT_THAT(lines_of(ran.err),
+  EXPECT_THAT(lines_written(ran.err),
               AllOf(SizeIs(4), Each(StartsWith("headscope: ")), Contains(HasSubstr("h.7.ln_1.weight"))));
-  for (const std::string& line : lines_of(ran.out))
+  for (const std::string& line : lines_written(ran.out))
     EXPECT_THAT(Json::parse(line)["how"]["warnings"], SizeIs(4));
   EXPECT_THAT(
       run_command({"lens", "--prompt", "one two", "--edit", "L1.resid_pre[7]=0; L1.resid_pre[0]=0"}).err,
