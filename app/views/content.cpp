@@ -416,7 +416,8 @@ ViewActions on_gesture(const ViewContext& c, const Picture& picture, const viz::
                        const Gesture& gesture) {
   if (!c.run) return {};
   const Content* content = content_of(picture);
-  const bool points = gesture.kind != Gesture::Kind::key && gesture.kind != Gesture::Kind::wheel;
+  // A drag goes on while its edits are computed.
+  const bool points = gesture.kind == Gesture::Kind::click || gesture.kind == Gesture::Kind::double_click;
   if (content != nullptr && points && content->c.run != c.run) return {};  // its places are another run's
   if (content != nullptr) {
     if (content->on)

@@ -1,5 +1,4 @@
 #include "app/run/analyses/attribution.h"
-
 #include "app/run/analyses/best_found.h"
 #include "app/views/output/logit_options.h"
 #include "app/views/parts/parts.h"

@@ -1,9 +1,7 @@
 #include "app/run/analyses/sweep.h"
-
 #include "app/run/edits/edit_text.h"
 #include "app/run/named.h"
 #include "app/views/output/logit_options.h"
-#include "app/views/output/sweep_grid.h"
 #include "app/views/output/sweep_question.h"
 #include "app/views/output/sweep_words.h"
 #include "app/views/parts/parts.h"
@@ -11,238 +9,290 @@
 namespace headscope::app {
 namespace sweep {
 
+/// Roles of regions. cell: of the grid, row: a layer, or a head at positions; col: a head, the MLP or a
+/// position. row: of the list, its id is the row.
+enum Role { kCell, kRow };
+const auto kFirstRow = first_row_option("first-swept", true);
+const ListRows kRows{.role = kRow, .first = kFirstRow, .names = "MLPs"};
+
+/// The rows and columns of a sweep that is no list; its cells are those of the sweep, row by row.
+struct Shape {
+  int rows = 0;
+  int cols = 0;
+  int rows_per_layer = 1;    ///< heads at positions: the heads of a layer
+  bool by_position = false;  ///< columns are positions
+
+  int row(int layer, int head) const { return layer * rows_per_layer + (rows_per_layer > 1 ? head : 0); }
+  int row(const SweepPlace& place) const { return row(place.layer, place.head.value_or(0)); }
+  int col(const SweepPlace& place) const {
+    return by_position ? *place.position : place.is_mlp ? cols - 1 : *place.head;
+  }
+  std::size_t cell(int row, int col) const {
+    return static_cast<std::size_t>(row) * static_cast<std::size_t>(cols) + static_cast<std::size_t>(col);
+  }
+};
+
+Shape shape_of(const ViewContext& c, const SweepOf& question) {
+  const model::Config& config = c.run->run->config;
+  const int positions = question.edited_positions();
+  if (question.over == SweepOver::positions) return {config.n_layer, positions, 1, true};
+  if (question.over == SweepOver::head_positions)
+    return {config.n_layer * config.n_head, positions, config.n_head, true};
+  return {config.n_layer, config.n_head + (question.over == SweepOver::senders), 1, false};
+}
+
 /// All places of a row together: a head, or a layer, of senders its heads.
 SweepPlace whole_row(const SweepOf& question, const SweepPlace& place) {
   if (question.over == SweepOver::head_positions) return {.layer = place.layer, .head = place.head};
   return question.place_of(place.layer, -1);
 }
 
-/// What is drawn below the picture's title.
-struct Drawn {
-  float bottom = 0;
-  bool applied = false;  ///< some edit is there already
-};
-
-Drawn paint_grid(Picture& picture, const ViewContext& c, const SweepOf& question, const Sweep& sweep,
-                 const viz::Rect& area) {
-  const std::vector<float> values = shown_values(c, sweep);
-  SweptCells cells{question, sweep, values};
-  const SweepGrid grid = sweep_grid(c.run->run->config, question);
-  for (int row = 0; row < grid.rows; ++row)
-    for (int col = 0; col < grid.cols; ++col)
-      cells.nothing.push_back(question.has_edits(grid.place(question, row, col)) ? 0 : 1);
-  cells.applied = applied_places(c, question);
-  const float bottom = paint_sweep_grid(picture, c, cells, area, kSweptCell);
-  return {bottom, !cells.applied.empty()};
+/// A cell; an MLP is named by the view.
+Ref ref_to(const Swept& swept, std::size_t cell) {
+  const SweepPlace place = swept.place(cell);
+  return {.layer = place.layer,
+          .head = place.head.value_or(-1),
+          .key = place.position.value_or(-1),
+          .neuron = place.neuron.value_or(-1),
+          .other = place.is_mlp ? static_cast<int>(cell) : -1};
 }
 
-/// Nothing if there is no room.
-std::optional<Drawn> paint_list(Picture& picture, const ViewContext& c, const SweepOf& question,
-                                const Sweep& sweep, const viz::Rect& area) {
-  const std::vector<std::size_t> cells = listed_cells(question, sweep, c.options[kSweptMetric]);
-  List list = sweep_list(c, question, sweep, cells);
-  if (!list.lay_out(area)) return std::nullopt;
-  list.paint(picture);
-  const bool applied = std::ranges::any_of(
-      cells, [&](std::size_t cell) { return is_applied(c, question, question.place_of(sweep, cell)); });
-  const float bottom = list.layout().note_below ? area.bottom() : picture.regions.back().rect.bottom();
-  return Drawn{bottom, applied};
-}
-
-Picture build(const ViewContext& c) {
-  const SweepOf question = sweep_question(c);
-  if (auto words = waiting_for_run(c, question)) return *words;
-  if (question.edit == SweepEdit::list_mean)
-    if (auto words = waiting_for_means(c, means_of(c, question))) return *words;
-  if (!has_source(question))
-    return message(c, c.side == Side::baseline
-                          ? "patches come from this run; show the other run to see their effect"
-                          : "nothing to patch from: set a second prompt or model, or edit "
-                            "this run");
-  if (const std::string why = refuse_sweep(c, question).why; !why.empty()) return message(c, why);
-  if (!can_be_asked(question)) return message(c, kComputing);
-  const auto sweep = c.ask(question);
-  if (auto words = waiting(c, question, sweep != nullptr)) return *words;
-  const viz::Style style = style_of(c);
-  viz::Rect area = below_title(c);
-  const float line = style.line(style.small());
-  const auto [wide, narrow] = words_on_estimates(c, question, *sweep);
-  const std::string& on_estimates = style.width(wide, style.small()) <= area.w ? wide : narrow;
-  area.h -= (on_estimates.empty() ? 1.5F : 2.5F) * line;
-  if (area.w < 10 * c.font_size || area.h < 6 * c.font_size) return too_small(c, "for a sweep");
-  Picture picture = blank(c);
-  paint_title(picture, c, sweep_title(*c.run, question), sweep_subtitle(c, question, *sweep));
-  const auto drawn = is_listed(question.over) ? paint_list(picture, c, question, *sweep, area)
-                                              : paint_grid(picture, c, question, *sweep, area);
-  if (!drawn) return too_small(c, "for a sweep");
-  const std::string words = sweep_state(c, question, *sweep) + (drawn->applied ? "   • already edited" : "");
-  float y = std::min(area.bottom(), drawn->bottom + line / 2) + line;
-  for (const std::string& one : {words, on_estimates}) {
-    viz::add_label(picture.scene, style, one, {area.x, y}, style.small(), c.theme->text_muted,
-                   viz::FontStyle::regular, viz::Align::left, area.w);
-    y += line;
-  }
-  return picture;
-}
-
-/// A cell of the answer.
-struct CellAt {
-  std::shared_ptr<const Sweep> sweep;
-  SweepOf question;
-  std::size_t cell = 0;
-  SweepPlace place;
-};
-
-/// Nothing while there is no answer, and if the hit is not one of its cells.
-std::optional<CellAt> cell_at(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
-  if (!c.run) return std::nullopt;
-  CellAt at;
-  at.question = sweep_question(c);
-  if (!can_be_asked(at.question)) return std::nullopt;
-  at.sweep = c.ask(at.question);
-  if (!at.sweep) return std::nullopt;
-  const viz::Region& region = region_of(picture, hit);
-  if (is_listed(at.question.over)) {
-    const std::vector<std::size_t> cells = listed_cells(at.question, *at.sweep, c.options[kSweptMetric]);
-    if (region.role != kSweptRow || region.id >= std::ssize(cells)) return std::nullopt;
-    at.cell = cells[static_cast<std::size_t>(region.id)];
-  } else {
-    const SweepGrid grid = sweep_grid(c.run->run->config, at.question);
-    if (region.role != kSweptCell || hit.row >= grid.rows || hit.col >= grid.cols) return std::nullopt;
-    at.cell = grid.cell(hit.row, hit.col);
-  }
-  at.place = at.question.place_of(*at.sweep, at.cell);
-  return at;
-}
-
-ViewActions on_key(const ViewContext& c, const Gesture& gesture) {
-  const SweepOver over = c.options[kSweptOver];
-  const bool by_position = over == SweepOver::positions || over == SweepOver::head_positions;
-  const bool sideways = gesture.key == Key::left || gesture.key == Key::right;
-  if (by_position || gesture.modifiers.shift || !sideways) return keys_along_layers(c, gesture);
-  return {MoveHead{0, gesture.key == Key::left ? -1 : 1}};
-}
-
-/// Dragging over cells applies the edits of all of them, whether or not the sweep knows them yet.
-ViewActions edits_of_drag(const ViewContext& c, const Picture& picture, const viz::Hit& hit,
-                          const Gesture& gesture) {
-  const SweepOf question = sweep_question(c);
-  if (!has_source(question) || !can_edit(c) || is_listed(question.over)) return {};
-  if (region_of(picture, hit).role != kSweptCell) return {};
-  const SweepGrid grid = sweep_grid(c.run->run->config, question);
-  ViewActions actions;
-  for (const auto& [row, col] : dragged_cells(picture, hit, gesture)) {
-    if (row >= grid.rows || col >= grid.cols) continue;
-    const SweepPlace place = grid.place(question, row, col);
-    for (model::Edit& edit : question.edits(gesture.modifiers.shift ? whole_row(question, place) : place))
-      actions.emplace_back(DragEdit{std::move(edit)});
-  }
-  return actions;
-}
-
-ViewActions on(const ViewContext& c, const Picture& picture, const viz::Hit* hit, const Gesture& gesture) {
-  if (!c.run) return {};
-  const bool moves = gesture.kind == Gesture::Kind::key || gesture.kind == Gesture::Kind::wheel;
-  if (moves && is_listed(c.options[kSweptOver]))
-    return list_gesture(kSweptRows, nullptr, nullptr, c, picture, hit, gesture);
-  if (gesture.kind == Gesture::Kind::key) return on_key(c, gesture);
-  if (hit != nullptr && gesture.kind == Gesture::Kind::drag) return edits_of_drag(c, picture, *hit, gesture);
-  const auto at = hit != nullptr ? cell_at(c, picture, *hit) : std::nullopt;
-  if (!at) return {};
-  if (gesture.kind == Gesture::Kind::double_click) {
-    const bool row = gesture.modifiers.shift && !is_listed(at->question.over);
-    const model::Edits edits = at->question.edits(row ? whole_row(at->question, at->place) : at->place);
-    return edits.empty() ? ViewActions{} : toggled(edits.front());
-  }
-  if (gesture.kind != Gesture::Kind::click) return {};
-  ViewActions actions{SelectHead{at->place.layer, at->place.head.value_or(c.selection.head)}};
-  if (at->place.position) actions.emplace_back(SelectKey{*at->place.position});
-  return actions;
-}
+// ---- what is said of a cell ----
 
 std::string with_sign(double value) {
   return (value > 0 ? "+" : "") + exact(value);
 }
 
-/// What is done at a place: its edits, those of its row, and what else can be shown of it.
-void add_commands(std::vector<MenuLine>& menu, const ViewContext& c, const CellAt& at) {
-  const auto add = [&](const char* apply, const char* back, const SweepPlace& place) {
-    const model::Edits edits = at.question.edits(place);
+/// What is done at a place: its edits, those of its row, and the paths to it.
+void add_commands(std::vector<MenuLine>& menu, const ViewContext& c, const SweepOf& question,
+                  const SweepPlace& place) {
+  const auto add = [&](const char* apply, const char* back, const SweepPlace& at) {
+    const model::Edits edits = question.edits(at);
     if (edits.empty()) return;
-    const std::string words = "“" + edit_words(at.question, place) + "”";
+    const std::string words = "“" + edit_words(question, at) + "”";
     menu.push_back({(is_edited(c, edits.front()) ? back : apply) + words, toggled(edits.front())});
   };
-  add("Apply ", "Undo ", at.place);
-  if (!is_listed(at.question.over))
-    add("Apply to the whole row: ", "Undo for the whole row: ", whole_row(at.question, at.place));
-  if (at.place.position) menu.push_back(choose_query(c, *at.place.position));
-  if (!at.place.head) return;
-  const int layer = at.place.layer, head = *at.place.head;
-  menu.push_back({"Show " + head_name(layer, head), {SelectHead{layer, head}}});
-  if (layer > 0) menu.push_back(show_paths(c.options, layer, head));
+  add("Apply ", "Undo ", place);
+  if (!is_listed(question.over))
+    add("Apply to the whole row: ", "Undo for the whole row: ", whole_row(question, place));
+  if (place.head && place.layer > 0) menu.push_back(show_paths(c.options, place.layer, *place.head));
 }
 
-Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
-  const auto at = cell_at(c, picture, hit);
-  if (!at) return {};
-  const viz::Region& region = region_of(picture, hit);
-  Facts facts;
-  if (region.role == kSweptRow)
-    facts = facts_of_row(c, region.rect);
-  else
-    viz::paint_crosshair(facts.overlay, region, hit.row, hit.col, c.theme->text_muted,
-                         at->place.position ? c.theme->key : c.theme->text_muted, style_of(c));
-  facts.say(place_name(c, at->place));
-  add_commands(facts.commands, c, *at);
-  const model::Edits edits = at->question.edits(at->place);
+void say_cell(Facts& facts, const ViewContext& c, const Swept& swept, std::size_t cell) {
+  const SweepOf& question = swept.question;
+  const SweepPlace place = swept.place(cell);
+  add_commands(facts.commands, c, question, place);
+  const model::Edits edits = question.edits(place);
   if (edits.empty()) {
-    const bool before =
-        at->question.over != SweepOver::senders || at->question.receiver.is_after(at->place.layer);
+    const bool before = question.over != SweepOver::senders || question.receiver.is_after(place.layer);
     facts.say(before ? "no counterpart in the other prompt" : "not before the receiver");
-    return facts;
+    return;
   }
-  const std::string words = edit_words(at->question, at->place);
+  const std::string words = edit_words(question, place), name = change_name(swept.metric);
   facts.copy("the edit “" + words + "”", edit_text(edits.front()));
-  const Sweep& sweep = *at->sweep;
-  const double estimate = shown_estimate(c, sweep, at->cell);
-  const auto say_estimate = [&] {
-    if (!std::isnan(estimate))
-      facts.said.push_back({.label = sweep_scale_title(c) + ", estimated",
-                            .value = with_sign(estimate),
-                            .copied = plain(estimate)});
-  };
-  if (!sweep.known[at->cell]) {
-    say_estimate();
-    facts.say(kComputing);
-    return facts;
-  }
   facts.say(words);
-  const SweepMetric metric = c.options[kSweptMetric];
-  const double before = sweep.before.of(metric), after = sweep.readings[at->cell].of(metric);
-  const double difference = shown_difference(c, sweep, at->cell);
-  facts.said.push_back(
-      {.label = sweep_scale_title(c), .value = with_sign(difference), .copied = plain(difference)});
-  if (metric != SweepMetric::divergence) facts.say("from " + exact(before) + " to " + exact(after));
-  say_estimate();
-  return facts;
+  if (swept.is_known(cell)) {
+    const double difference = swept.difference(cell);
+    facts.said.push_back({.label = name, .value = with_sign(difference), .copied = plain(difference)});
+    if (swept.metric != SweepMetric::divergence)
+      facts.say("from " + exact(swept.before()) + " to " + exact(swept.with_edit(cell)));
+  } else {
+    facts.say(kComputing);
+  }
+  if (const double estimate = swept.estimate(cell); !std::isnan(estimate))
+    facts.said.push_back(
+        {.label = name + ", estimated", .value = with_sign(estimate), .copied = plain(estimate)});
+}
+
+// ---- the grid ----
+
+viz::ColorScale scale_of(const Swept& swept, const Shape& shape, std::span<const float> values) {
+  const viz::ValueRange range = viz::value_range(viz::Matrix::row(values));
+  if (swept.metric == SweepMetric::divergence) return viz::linear_scale(static_cast<double>(range.high));
+  // The first token may be far beyond all others; it must not take their colours away.
+  std::vector<float> others;
+  for (std::size_t i = 0; i < values.size(); ++i)
+    if (!shape.by_position || shape.cols == 1 || i % static_cast<std::size_t>(shape.cols) > 0)
+      others.push_back(values[i]);
+  return beyond_rounding(viz::robust_scale(viz::Matrix::row(others), 0, range));
+}
+
+/// Cells that are only estimated are half as high, which a cell of a single pixel's width shows as well.
+void halve_estimated(viz::Scene& scene, const ViewContext& c, const Swept& swept, const Shape& shape,
+                     const viz::Region& grid) {
+  for (int row = 0; row < shape.rows; ++row)
+    for (int col = 0; col < shape.cols; ++col) {
+      const auto is_known = [&](int at) { return swept.is_known(shape.cell(row, at)); };
+      if (is_known(col)) continue;
+      viz::Rect cells = grid.cell_rect(row, col);
+      while (col + 1 < shape.cols && !is_known(col + 1)) ++col;
+      cells.w = grid.cell_rect(row, col).right() - cells.x;
+      const float h = cells.h / 4;
+      scene.add(viz::FillRect{{cells.x, cells.y, cells.w, h}, c.theme->surface});
+      scene.add(viz::FillRect{{cells.x, cells.bottom() - h, cells.w, h}, c.theme->surface});
+    }
+}
+
+/// Lines between layers that have several rows; where rows are low, a line would cover one: ticks.
+void separate_layers(viz::Scene& scene, const ViewContext& c, const Shape& shape, const viz::Region& grid) {
+  constexpr float kRowWithLine = 3;  // device pixels
+  const viz::Style style = style_of(c);
+  const viz::Rect& rect = grid.rect;
+  const bool ticks = grid.cell_rect(0, 0).h * c.device_scale < kRowWithLine;
+  viz::Segments lines{{}, c.theme->text_muted, 1};
+  for (int row = shape.rows_per_layer; shape.rows_per_layer > 1 && row < shape.rows;
+       row += shape.rows_per_layer) {
+    const float y = style.snapped(grid.cell_rect(row, 0).y);
+    lines.points.push_back({ticks ? rect.x - style.unit() : rect.x, y});
+    lines.points.push_back({ticks ? rect.x : rect.right(), y});
+  }
+  if (!lines.points.empty()) scene.add(std::move(lines));
+}
+
+/// Draws a dot in a corner of the cell.
+void mark_applied(viz::Scene& scene, const ViewContext& c, const viz::Rect& cell) {
+  const float size = std::clamp(0.2F * std::min(cell.w, cell.h), 2.F, 0.5F * c.font_size);
+  const viz::Rect dot{cell.right() - 1.7F * size, cell.y + 0.7F * size, size, size};
+  const float ring = 0.25F * size;
+  scene.add(viz::FillRect{dot.inset(-ring), c.theme->surface, size / 2 + ring});
+  scene.add(viz::FillRect{dot, c.theme->text, size / 2});
+}
+
+std::unique_ptr<Grid> grid_by_position(const ViewContext& c, const Shape& shape, std::vector<float> values) {
+  std::vector<std::string> names;
+  for (int row = 0; row < shape.rows; ++row) {
+    const int layer = row / shape.rows_per_layer, head = row % shape.rows_per_layer;
+    names.push_back(shape.rows_per_layer > 1 ? head_name(layer, head) : "L" + std::to_string(layer));
+  }
+  const auto labels = std::span(c.run->tokens.labels).first(static_cast<std::size_t>(shape.cols));
+  auto grid = std::make_unique<Grid>(c, kCell, std::move(values), std::move(names),
+                                     std::vector<std::string>(labels.begin(), labels.end()));
+  viz::Heatmap& map = grid->map;
+  map.rows.title = shape.rows_per_layer > 1 ? "head" : "layer", map.rows.numbered = true;
+  map.rows.emphasised = shape.row(c.selection.layer, c.selection.head);
+  map.cols = token_axis(c, "position", c.theme->key, c.selection.key);
+  map.cols.labels = labels;
+  map.stretch = 0;
+  grid->chosen_row = map.rows.emphasised, grid->chosen_col = c.selection.key;
+  return grid;
+}
+
+std::unique_ptr<Grid> grid_of(Content& it, const Swept& swept, const std::vector<SweepPlace>& applied) {
+  const ViewContext& c = it.c;
+  const Shape shape = shape_of(c, swept.question);
+  std::vector<float> values;
+  std::vector<std::uint8_t> nothing;
+  for (std::size_t cell = 0; cell < swept.cells.size(); ++cell) {
+    values.push_back(swept.shown(cell));
+    nothing.push_back(swept.question.has_edits(swept.place(cell)) ? 0 : 1);
+  }
+  const viz::ColorScale scale = scale_of(swept, shape, values);
+  auto grid = shape.by_position ? grid_by_position(c, shape, std::move(values))
+              : over_senders(c.options)
+                  ? grid_of_heads(c, kCell, std::move(values), change_name(swept.metric), "", {"MLP"})
+                  : grid_of_heads(c, kCell, std::move(values), change_name(swept.metric));
+  if (over_senders(c.options)) grid->map.cols.title = "sender";
+  grid->quantity.clear();
+  grid->map.scale_title = change_name(swept.metric);
+  grid->map.cells.scale = scale;
+  grid->map.cells.masked = it.keep(std::move(nothing));
+  grid->map.cell_values = swept.is_complete();
+  grid->map.saves_width = true;
+  grid->refers_to = [&swept, shape](int row, int col) { return ref_to(swept, shape.cell(row, col)); };
+  grid->cell_facts = [&, shape](Facts& facts, int row, int col) {
+    say_cell(facts, c, swept, shape.cell(row, col));
+  };
+  grid->over = [&, shape](Picture& picture, const ViewContext& page, const viz::Region& region) {
+    if (swept.is_estimated()) halve_estimated(picture.scene, page, swept, shape, region);
+    separate_layers(picture.scene, page, shape, region);
+    for (const SweepPlace& place : applied)
+      mark_applied(picture.scene, page, region.cell_rect(shape.row(place), shape.col(place)));
+  };
+  return grid;
+}
+
+// ---- the list ----
+
+std::unique_ptr<List> list_of(const ViewContext& c, const Swept& swept, const std::vector<bool>& applied) {
+  const bool neurons = swept.question.over == SweepOver::neurons;
+  auto made = std::make_unique<List>(c, kRows, static_cast<int>(swept.cells.size()));
+  List& list = *made;
+  const auto cell = [&](int row) { return swept.cells[static_cast<std::size_t>(row)]; };
+  const auto lacks_edit = [&swept, cell](int row) {
+    return !swept.question.has_edits(swept.place(cell(row)));
+  };
+  list.refers_to = [&swept, cell](int row) { return ref_to(swept, cell(row)); };
+  list.row_facts = [&, cell](Facts& facts, int row) { say_cell(facts, c, swept, cell(row)); };
+  list.text(neurons ? "neuron" : "MLP", 9, [&, cell](int row) {
+    return part_name(swept.place(cell(row))) + (applied[cell(row)] ? "  •" : "");
+  });
+  list.bar(change_name(swept.metric), 8, [&swept, cell](int row) { return swept.difference(cell(row)); },
+           {.digits = 4,
+            .scientific = 1e-4,
+            .rounds = true,
+            .axis = true,
+            .is_signed = swept.metric != SweepMetric::divergence,
+            .tip = false,
+            .blank = [&swept, cell, lacks_edit](int row) {
+              return !swept.is_known(cell(row)) || lacks_edit(row);
+            }});
+  list.table.strength = list.last();
+  if (swept.is_estimated())
+    list.number(
+        "estimate", 5, [&swept, cell](int row) { return swept.estimate(cell(row)); },
+        {.color = c.theme->text_muted, .digits = 4, .scientific = 1e-4, .tip = false, .blank = lacks_edit});
+  if (neurons)
+    list.table.row_names = "strongest neurons", list.table.in_order_of_strength = true;
+  else if (c.in_pane)  // a figure is not about the selected layer
+    list.table.marked = std::min(c.selection.layer, swept.sweep->layers - 1);
+  return made;
+}
+
+// ---- gestures ----
+
+ViewActions choose(const ViewContext& c, const Ref& ref) {
+  ViewActions actions{SelectHead{ref.layer, ref.head < 0 ? c.selection.head : ref.head}};
+  if (ref.key >= 0) actions.emplace_back(SelectKey{ref.key});
+  return actions;
+}
+
+/// Dragging over cells applies the edits of all of them, whether or not the sweep knows them yet. A double
+/// click applies one, or undoes it; with Shift they are about the whole row.
+std::optional<ViewActions> on(const ViewContext& c, const Swept& swept, const Picture& picture,
+                              const viz::Hit* hit, const Gesture& gesture) {
+  const SweepOf& question = swept.question;
+  const bool listed = is_listed(question.over);
+  if (gesture.kind == Gesture::Kind::key && is_by_position(question.over))
+    return keys_along_layers(c, gesture);
+  if (hit == nullptr) return std::nullopt;
+  const Shape shape = shape_of(c, question);
+  const auto edits_at = [&](std::size_t cell) {
+    const SweepPlace place = swept.place(cell);
+    return question.edits(gesture.modifiers.shift && !listed ? whole_row(question, place) : place);
+  };
+  if (gesture.kind == Gesture::Kind::double_click) {
+    const int id = region_of(picture, *hit).id;
+    const std::size_t cell =
+        listed ? swept.cells[static_cast<std::size_t>(id)] : shape.cell(hit->row, hit->col);
+    const model::Edits edits = edits_at(cell);
+    return edits.empty() ? ViewActions{} : toggled(edits.front());
+  }
+  if (gesture.kind != Gesture::Kind::drag || listed || !can_edit(c)) return std::nullopt;
+  ViewActions actions;
+  for (const auto& [row, col] : dragged_cells(picture, *hit, gesture))
+    for (model::Edit& edit : edits_at(shape.cell(row, col))) actions.emplace_back(DragEdit{std::move(edit)});
+  return actions;
 }
 
 /// A row for each cell that is known or estimated.
-Table table(const ViewContext& c) {
-  const SweepOf question = sweep_question(c);
-  const auto sweep = c.run && can_be_asked(question) ? c.ask(question) : nullptr;
-  if (!sweep) return {};
-  const SweepMetric metric = c.options[kSweptMetric];
+Table table(const ViewContext& c, const Swept& swept) {
+  const auto& [question, sweep, metric, cells, source] = swept;
   const std::string unit = metric == SweepMetric::divergence ? "bits" : "";
-  const bool estimated = sweep->estimates_metric(metric);
-  std::optional<SweepReading> source;  // what is patched from
-  if (question.edit == SweepEdit::patch && token_count(metric) > 0)
-    if (const auto next = compared_next(c)) source = source_reading(*sweep, next->logits);
+  const bool estimated = swept.is_estimated();
   Table result{"part", key_column("layer")};
   result.ranked_by = "change";
   const SweepOver over = question.over;
-  const bool by_position = over == SweepOver::positions || over == SweepOver::head_positions,
-             by_head = over != SweepOver::positions && !is_listed(over),
+  const bool by_position = is_by_position(over), by_head = over != SweepOver::positions && !is_listed(over),
              by_neuron = over == SweepOver::neurons;
   if (by_head) result.add_columns({key_column("head")});
   if (by_position) result.add_columns({key_column("position"), note_column("token")});
@@ -250,19 +300,19 @@ Table table(const ViewContext& c) {
   result.add_columns({note_column("edit"), Column("change", unit), Column("with the edit", unit)});
   if (estimated) result.add_columns({Column("estimated change", unit)});
   if (source) result.add_columns({"restored"});
-  for (const std::size_t cell : listed_cells(question, *sweep, metric)) {
-    const SweepPlace place = question.place_of(*sweep, cell);
-    const bool known = sweep->known[cell];
+  for (const std::size_t cell : cells) {
+    const SweepPlace place = swept.place(cell);
+    const bool known = swept.is_known(cell);
     if (!question.has_edits(place) || (!known && !estimated)) continue;
     const auto if_known = [&](double number) { return known ? std::optional(number) : std::nullopt; };
-    const double change = shown_difference(c, *sweep, cell);
+    const double change = swept.difference(cell);
     TableRow row;
     add_cells(row, part_name(place), place.layer);
     if (by_head) add_cells(row, place.head);
     if (by_position) add_cells(row, place.position, c.run->tokens.labels[place.position.value()]);
     if (by_neuron) add_cells(row, place.neuron);
-    add_cells(row, edit_words(question, place), if_known(change), if_known(sweep->readings[cell].of(metric)));
-    if (estimated) add_cells(row, shown_estimate(c, *sweep, cell));
+    add_cells(row, edit_words(question, place), if_known(change), if_known(swept.with_edit(cell)));
+    if (estimated) add_cells(row, swept.estimate(cell));
     if (source) add_cells(row, if_known(restored(*sweep, *source, metric, change)));
     result.add(std::move(row));
   }
@@ -271,17 +321,65 @@ Table table(const ViewContext& c) {
                {name_of(kSweepMetrics, metric), sweep->position, tokens > 0 ? sweep->token : -1,
                 tokens > 1 ? sweep->against : -1});
   result.fact("edit", sweep_title(*c.run, question));
-  result.fact("before", sweep->before.of(metric), unit);
+  result.fact("before", swept.before(), unit);
   if (source) result.fact("second", source->of(metric), unit);
   if (estimated) result.fact("rank correlation", sweep->estimate_correlation(metric));
   return result;
 }
 
-viz::Point figure_size(const ViewContext& c) {
-  if (!c.run) return {60 * c.font_size, 40 * c.font_size};
+/// What has to be known before the sweep can be asked for; else the message says what lacks.
+bool is_ready(Content& it, const SweepOf& question) {
+  const ViewContext& c = it.c;
+  if (question.edit == SweepEdit::list_mean) {
+    if (!c.prompts) it.message = no_list_words(c);
+    const auto means = c.prompts ? it.need(means_of(c, question)) : nullptr;
+    if (means && !means->whole) it.message = "means: " + list_words(c, means->progress);
+    if (!means || !means->whole) return false;
+  }
+  if (!has_source(question))
+    it.message = c.side == Side::baseline
+                     ? "patches come from this run; show the other run to see their effect"
+                     : "nothing to patch from: set a second prompt or model, or edit this run";
+  else if (const std::string why = refuse_sweep(c, question).why; !why.empty())
+    it.message = why;
+  else if (!can_be_asked(question))
+    it.message = kComputing;
+  return it.message.empty();
+}
+
+void declare(Content& it) {
+  const ViewContext& c = it.c;
   const SweepOf question = sweep_question(c);
-  if (is_listed(question.over)) return sweep_list_size(c, question);
-  return sweep_grid_size(c, sweep_grid(c.run->run->config, question));
+  if (c.run && !is_ready(it, question)) return;
+  const auto sweep = it.need(question);
+  if (!sweep) return;
+  const Swept& swept = it.keep(swept_of(c, question, sweep));
+  it.title = sweep_title(*c.run, question), it.subtitle = sweep_subtitle(c, swept);
+  it.says_difference = true;
+  BoxPtr body;
+  bool any_applied = false;
+  if (is_listed(question.over)) {
+    std::vector<bool> applied;
+    for (std::size_t cell = 0; cell < swept.cells.size(); ++cell)
+      applied.push_back(is_applied(c, question, swept.place(cell)));
+    any_applied = std::ranges::count(applied, true) > 0;
+    body = list_of(c, swept, it.keep(std::move(applied)));
+  } else {
+    const std::vector<SweepPlace>& applied = it.keep(applied_places(c, question));
+    any_applied = !applied.empty();
+    body = grid_of(it, swept, applied);
+  }
+  it.place_facts = [&](Facts& facts, const Ref& ref) {
+    if (ref.other >= 0) facts.say(part_name(swept.place(static_cast<std::size_t>(ref.other))));
+  };
+  it.choose = choose;
+  it.on = [&](const ViewContext& now, const Picture& picture, const viz::Hit* hit, const Gesture& gesture) {
+    return on(now, swept, picture, hit, gesture);
+  };
+  it.table = [&] { return table(c, swept); };
+  it.body =
+      rows(boxes(std::move(body), notes({sweep_state(c, swept) + (any_applied ? "   • already edited" : ""),
+                                         words_on_estimates(swept)})));
 }
 
 std::string refuse(const ViewContext& c) {
@@ -296,27 +394,22 @@ View sweep_view() {
       Group::output, "sweep", "Sweep",
       "how much a prediction changes when each head, each layer or head at each position, each MLP, "
       "the strongest neurons, or each path to a head or the logits is ablated or patched",
-      build, facts, table);
+      declare);
   view.options = {&kSweptMetric,   &kSweptOver,    &kSweptEdit,     &kSweptSite,  &kSweptNeurons, &kReceiver,
-                  &kReceiverLayer, &kReceiverHead, &kMeasuredToken, &kOtherToken, &kFirstSwept};
+                  &kReceiverLayer, &kReceiverHead, &kMeasuredToken, &kOtherToken, &kFirstRow};
   view.named_tokens = swept_tokens;
   view.with_other_token = &kSweptMetric;
   view.with_other_token_value = static_cast<int>(SweepMetric::difference);
   view.with_second = &kSweptEdit;
   view.with_second_value = static_cast<int>(SweepEdit::patch);
-  view.on = on;
   view.has_list = true;
-  view.scrolls = [](const ViewContext& c, const Picture& picture) {
-    return list_scrolls(kSweptRows, c, picture);
-  };
   view.shows_parts = true;
   view.refuse = refuse;
-  view.figure_size = figure_size;
   view.caption = {true, false, true};
   view.on_baseline = [](const ViewContext& c) { return c.options[kSweptEdit] == SweepEdit::patch; };
   view.list_mean = &kSweptEdit;
   view.list_mean_value = static_cast<int>(SweepEdit::list_mean);
-  view.landmarks = {landmark("grid", kSweptCell), landmark("list", kSweptRow)};
+  view.landmarks = {landmark("grid", kCell), landmark("list", kRow)};
   return view;
 }
 

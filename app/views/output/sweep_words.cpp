@@ -4,15 +4,12 @@
 
 #include "app/run/edits/edit_text.h"
 #include "app/run/named.h"
+#include "app/views/output/logit_options.h"
 #include "app/views/output/sweep_question.h"
 #include "app/views/parts/parts.h"
 
 namespace headscope::app {
 namespace {
-
-std::string quoted(const ViewContext& c, int id) {
-  return "“" + label_of(c, id) + "”";
-}
 
 /// The source of patches, with the second model's name.
 std::string source_words(const PromptRun& run) {
@@ -21,11 +18,11 @@ std::string source_words(const PromptRun& run) {
 }
 
 /// "logit of “·the” − “·a”".
-std::string metric_name(const ViewContext& c, const Sweep& sweep) {
-  const SweepMetric metric = c.options[kSweptMetric];
-  if (metric == SweepMetric::divergence) return "KL(run ‖ edited), bits";
-  return (metric == SweepMetric::probability ? "probability of " : "logit of ") + quoted(c, sweep.token) +
-         (metric == SweepMetric::difference ? " − " + quoted(c, sweep.against) : "");
+std::string metric_name(const ViewContext& c, const Swept& swept) {
+  if (swept.metric == SweepMetric::divergence) return "KL(run ‖ edited), bits";
+  const bool is_difference = swept.metric == SweepMetric::difference;
+  return (swept.metric == SweepMetric::probability ? "probability of " : "logit of ") +
+         logit_words(c, swept.sweep->token, is_difference ? swept.sweep->against : -1);
 }
 
 /// "; 11 of 27 positions patched, each from the equal token": which ones a patch reaches.
@@ -51,42 +48,23 @@ std::string chosen_words(const ViewContext& c, const Sweep& sweep) {
          counted(std::int64_t{config.n_layer} * config.n_inner, "neuron");
 }
 
-/// The strongest difference so far.
-std::string strongest_words(const ViewContext& c, const SweepOf& question, const Sweep& sweep) {
+/// "L4 at 8 “·it”: +0.1234", the strongest difference so far.
+std::string strongest_words(const ViewContext& c, const Swept& swept) {
   double most = 0;
   std::size_t strongest = 0;
-  for (std::size_t cell = 0; cell < sweep.known.size(); ++cell) {
-    const double difference = sweep.known[cell] ? shown_difference(c, sweep, cell) : 0;
+  for (std::size_t cell = 0; cell < swept.sweep->known.size(); ++cell) {
+    const double difference = swept.is_known(cell) ? swept.difference(cell) : 0;
     if (std::abs(difference) > std::abs(most)) most = difference, strongest = cell;
   }
   if (most == 0) return "no effect";
-  return "strongest: " + place_name(c, question.place_of(sweep, strongest)) + "  " + (most > 0 ? "+" : "") +
-         viz::number(most, 4);
-}
-
-}  // namespace
-
-double shown_difference(const ViewContext& c, const Sweep& sweep, std::size_t cell) {
-  const SweepMetric metric = c.options[kSweptMetric];
-  return sweep.readings[cell].of(metric) - sweep.before.of(metric);
-}
-
-double shown_estimate(const ViewContext& c, const Sweep& sweep, std::size_t cell) {
-  const SweepMetric metric = c.options[kSweptMetric];
-  return sweep.estimates_metric(metric) ? sweep.estimates[cell].of(metric)
-                                        : std::numeric_limits<double>::quiet_NaN();
-}
-
-std::vector<float> shown_values(const ViewContext& c, const Sweep& sweep) {
-  std::vector<float> values;
-  for (std::size_t cell = 0; cell < sweep.known.size(); ++cell)
-    values.push_back(static_cast<float>(sweep.known[cell] ? shown_difference(c, sweep, cell)
-                                                          : shown_estimate(c, sweep, cell)));
-  return values;
+  const SweepPlace place = swept.place(strongest);
+  return "strongest: " + part_name(place) +
+         (place.position ? " at " + token_name(c.run->tokens, *place.position) : "") + "  " +
+         (most > 0 ? "+" : "") + viz::number(most, 4);
 }
 
 /// What is edited in each cell: "Each head".
-static std::string sweep_subject(const SweepOf& question) {
+std::string sweep_subject(const SweepOf& question) {
   const std::string site(name_of(kSweepSites, question.site));
   const bool is_default = question.site == sites_of(question.over).front();
   switch (question.over) {
@@ -106,6 +84,33 @@ static std::string sweep_subject(const SweepOf& question) {
   return site;
 }
 
+}  // namespace
+
+double Swept::estimate(std::size_t cell) const {
+  return is_estimated() ? sweep->estimates[cell].of(metric) : std::numeric_limits<double>::quiet_NaN();
+}
+
+Swept swept_of(const ViewContext& c, const SweepOf& question, std::shared_ptr<const Sweep> sweep) {
+  Swept swept{question, std::move(sweep), c.options[kSweptMetric], {}, {}};
+  swept.cells.resize(swept.sweep->known.size());
+  std::iota(swept.cells.begin(), swept.cells.end(), std::size_t{0});
+  if (question.over == SweepOver::neurons && swept.is_complete())
+    std::ranges::stable_sort(swept.cells, std::greater(), [&](std::size_t cell) {
+      const double difference = std::abs(swept.difference(cell));
+      return std::isfinite(difference) ? difference : -1;
+    });
+  if (question.edit == SweepEdit::patch && token_count(swept.metric) > 0)
+    if (const auto next = compared_next(c)) swept.source = source_reading(*swept.sweep, next->logits);
+  return swept;
+}
+
+bool is_listed(SweepOver over) {
+  return over == SweepOver::mlps || over == SweepOver::neurons;
+}
+bool is_by_position(SweepOver over) {
+  return over == SweepOver::positions || over == SweepOver::head_positions;
+}
+
 std::string sweep_title(const PromptRun& run, const SweepOf& question) {
   const bool from_other = run.baseline && compares_different_inputs(run);
   const std::string patched_from = from_other ? source_words(run) : "the unedited run";
@@ -118,21 +123,17 @@ std::string sweep_title(const PromptRun& run, const SweepOf& question) {
          (question.over == SweepOver::positions ? ", by layer and position" : "");
 }
 
-std::string sweep_subtitle(const ViewContext& c, const SweepOf& question, const Sweep& sweep) {
-  const std::string after = " after " + token_name(c.run->tokens, sweep.position),
-                    patched = source_words(c, question);
-  const SweepMetric metric = c.options[kSweptMetric];
-  if (metric == SweepMetric::divergence) return metric_name(c, sweep) + "," + after + patched;
-  const char* changes =
-      is_listed(question.over) ? ": what each edit changes, from " : ": what each cell changes, from ";
-  return metric_name(c, sweep) + after + changes + viz::number(sweep.before.of(metric), 4) +
-         (c.run->prompt.edits.empty() ? " in this run" : " in the edited run") + patched +
-         chosen_words(c, sweep) +
-         (question.over == SweepOver::senders ? "; direct paths, past other heads and MLPs" : "");
+std::string sweep_subtitle(const ViewContext& c, const Swept& swept) {
+  const std::string after = " after " + token_name(c.run->tokens, swept.sweep->position);
+  const std::string from = swept.metric == SweepMetric::divergence
+                               ? ""
+                               : "; change from " + viz::number(swept.before(), 4) +
+                                     (c.run->prompt.edits.empty() ? "" : " in the edited run");
+  return metric_name(c, swept) + after + from + source_words(c, swept.question) +
+         chosen_words(c, *swept.sweep);
 }
 
-std::string sweep_scale_title(const ViewContext& c) {
-  const SweepMetric metric = c.options[kSweptMetric];
+std::string change_name(SweepMetric metric) {
   if (metric == SweepMetric::divergence) return "KL, bits";
   if (metric == SweepMetric::difference) return "Δ logit difference";
   return "Δ " + std::string(name_of(kSweepMetrics, metric));
@@ -146,60 +147,25 @@ std::string edit_words(const SweepOf& question, const SweepPlace& place) {
   return edit_words(of_run.edits(place).front(), "the list");
 }
 
-std::string place_name(const ViewContext& c, const SweepPlace& place) {
-  return part_name(place) + (place.position ? " at " + token_name(c.run->tokens, *place.position) : "");
-}
-
-std::string sweep_state(const ViewContext& c, const SweepOf& question, const Sweep& sweep) {
-  const std::string words = strongest_words(c, question, sweep);
-  if (is_complete(sweep)) return words;
-  const int known = sweep.known_count();
-  return "computing… " + grouped(known) + " of " + grouped(std::ssize(sweep.known)) +
+std::string sweep_state(const ViewContext& c, const Swept& swept) {
+  const std::string words = strongest_words(c, swept);
+  if (swept.is_complete()) return words;
+  const int known = swept.sweep->known_count();
+  return "computing… " + grouped(known) + " of " + grouped(std::ssize(swept.sweep->known)) +
          (known > 0 ? "; so far " + words : "");
 }
 
-std::pair<std::string, std::string> words_on_estimates(const ViewContext& c, const SweepOf& question,
-                                                       const Sweep& sweep) {
-  const SweepMetric metric = c.options[kSweptMetric];
-  const bool complete = is_complete(sweep);
-  // In print, where room is for the plot, nothing hints at estimates once the cells are exact.
-  if (sweep.estimates.empty() || (complete && c.printed)) return {};
-  if (!sweep.estimates_metric(metric)) {
-    if (complete) return {};
-    return {"no estimates: KL is smallest at the run itself, so its slope is 0 there",
-            "no estimates: KL's slope is 0 at the run"};
-  }
-  const bool plain = complete || is_listed(question.over);
-  std::string words = plain ? "first-order estimates" : "half-height cells are first-order estimates",
-              narrow = plain ? "estimates" : "half height: estimates";
-  const double correlation = sweep.estimate_correlation(metric);
-  if (std::isnan(correlation))
-    return complete ? std::pair<std::string, std::string>() : std::pair(words, narrow);
-  const std::string number = viz::fixed_number(correlation, 2);
-  words += (complete ? ": rank correlation with the exact differences "
-                     : "; rank correlation with the exact differences so far ") +
-           number;
-  narrow += (complete ? ": rank correlation " : "; rank correlation ") + number;
-  return {words, narrow};
-}
-
-bool is_complete(const Sweep& sweep) {
-  return sweep.known_count() == std::ssize(sweep.known);
-}
-
-bool is_listed(SweepOver over) {
-  return over == SweepOver::mlps || over == SweepOver::neurons;
-}
-
-std::vector<std::size_t> listed_cells(const SweepOf& question, const Sweep& sweep, SweepMetric metric) {
-  std::vector<std::size_t> cells(sweep.known.size());
-  std::iota(cells.begin(), cells.end(), std::size_t{0});
-  if (question.over != SweepOver::neurons || !is_complete(sweep)) return cells;
-  std::ranges::stable_sort(cells, std::greater(), [&](std::size_t cell) {
-    const double difference = std::abs(sweep.readings[cell].of(metric) - sweep.before.of(metric));
-    return std::isfinite(difference) ? difference : -1;
-  });
-  return cells;
+std::string words_on_estimates(const Swept& swept) {
+  const bool complete = swept.is_complete();
+  if (swept.sweep->estimates.empty() || (complete && !swept.is_estimated())) return "";
+  if (!swept.is_estimated()) return "no estimates: KL's slope is 0 at the run";
+  const double correlation = swept.sweep->estimate_correlation(swept.metric);
+  if (complete && std::isnan(correlation)) return "";
+  return std::string(complete || is_listed(swept.question.over) ? "" : "half-height cells: ") +
+         "first-order estimates" +
+         (std::isnan(correlation)
+              ? ""
+              : "; rank correlation with the exact differences " + viz::fixed_number(correlation, 2));
 }
 
 }  // namespace headscope::app

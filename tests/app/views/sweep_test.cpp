@@ -2,7 +2,6 @@
 
 #include "app/run/analyses/sweep.h"
 
-#include <numbers>
 #include <set>
 
 #include "app/counted.h"
@@ -55,17 +54,12 @@ TEST(SweepView, HeadsAtPositionsHaveARowEach) {
   const viz::Region& grid = shown.region(kGrid);
   ASSERT_EQ(grid.row_count, layers * heads);
   ASSERT_EQ(grid.col_count, s.selection.query + 1);
-  const auto bars = upright_bars(shown.scene());
-  ASSERT_EQ(bars.size(), 1U);
-  auto page = shown.page();
-  const DrawnScale scale(page, bars[0]);
   for (const auto& [layer, head, position] :
        {std::tuple(0, 0, 3), std::tuple(2, 7, 1), std::tuple(5, 3, 6)}) {
     const int row = layer * heads + head;
-    const std::size_t cell = static_cast<std::size_t>(row * grid.col_count + position);
     const double difference =
-        sweep->readings[cell].of(SweepMetric::difference) - sweep->before.of(SweepMetric::difference);
-    EXPECT_TRUE(reads(scale, shown.color_of(kGrid, row, position), difference));
+        sweep->difference(SweepMetric::difference, layer, head * grid.col_count + position);
+    EXPECT_THAT(shown.tooltip(kGrid, row, position), Contains(HasSubstr(exact(difference))));
     EXPECT_EQ(
         in_words(shown.click(kGrid, row, position)),
         "head " + std::to_string(layer) + " " + std::to_string(head) + ", key " + std::to_string(position));
@@ -263,7 +257,10 @@ TEST(SweepView, PatchesFromWhatTheRunIsComparedWithAndSaysWhatThatRestores) {
   const ViewFixture shown("sweep", s, 900, 600, {{"sweep-change", "patch"}});
   EXPECT_THAT(texts(shown.scene()), Contains("Each head patched from the second prompt"));
   const auto menu = find_view("sweep")->facts(shown.context(), shown.picture(), {kGrid, 4, 3}).menu();
-  EXPECT_EQ(std::get<ToggleEdit>(menu[0].actions.at(0)).edit, question.edits(4, 3).at(0));
+  const auto apply =
+      std::ranges::find_if(menu, [](const auto& line) { return line.label.starts_with("Apply “"); });
+  ASSERT_NE(apply, menu.end());
+  EXPECT_EQ(std::get<ToggleEdit>(apply->actions.at(0)).edit, question.edits(4, 3).at(0));
   const auto sweep = s.ask(question);
   model::Workspace workspace(1);
   const auto there = logits_after(*s.run->baseline, counterpart_of(*s.run, sweep->position), workspace);
