@@ -392,7 +392,7 @@ std::shared_ptr<Content> content_in(const ViewContext& c, Declare declare) {
 }
 
 /// The height at which nothing of it is missing.
-float whole_height(const Content& content, const ViewContext& c) {
+float height_of(const Content& content, const ViewContext& c) {
   if (content.body == nullptr) return 0.7F * c.width;
   const viz::Rect area = below_title(c);
   return area.y + content.body->height(c, area.w).good + margin(c) + 1;
@@ -412,7 +412,7 @@ Facts facts_in(const ViewContext& c, const Picture& picture, const viz::Hit& hit
   return facts;
 }
 
-ViewActions on_gesture(const ViewContext& c, const Picture& picture, const viz::Hit* hit,
+ViewActions gesture_in(const ViewContext& c, const Picture& picture, const viz::Hit* hit,
                        const Gesture& gesture) {
   if (!c.run) return {};
   const Content* content = content_of(picture);
@@ -450,13 +450,13 @@ View make_view(Group group, std::string_view id, std::string_view title, std::st
     return drawn(std::static_pointer_cast<Content>(content), c);
   };
   view.facts = facts_in;
-  view.on = on_gesture;
+  view.on = gesture_in;
   view.scrolls = scrolls_in;
   view.table = [declare](const ViewContext& c) {
     const auto content = content_in(c, declare);
     return content->table ? content->table() : Table();
   };
-  view.whole_height = [declare](const ViewContext& c) { return whole_height(*content_in(c, declare), c); };
+  view.whole_height = [declare](const ViewContext& c) { return height_of(*content_in(c, declare), c); };
   return view;
 }
 

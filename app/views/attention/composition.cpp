@@ -64,8 +64,6 @@ struct Numbers {
   std::vector<ComposedPair> listed;
   std::size_t pairs = 0;  ///< of which `listed` has the first
 
-  std::vector<float> first_of_layer;  ///< 1 for the first head of a layer, else 0: labelled before others
-
   int receiver(int col) const { return col + of->heads_per_layer; }
   /// A pair as an item; nothing where the two are no pair.
   Ref ref(int sender, int receiver) const {
@@ -80,7 +78,6 @@ Numbers numbers_of(const ViewContext& c, std::shared_ptr<const Composition> of) 
   for (int row = 0; row < n.rows; ++row) {
     n.senders.push_back(name_of(*n.of, row));
     n.receivers.push_back(name_of(*n.of, n.receiver(row)));
-    n.first_of_layer.push_back(row % n.of->heads_per_layer == 0 ? 1.F : 0.F);
     for (int col = 0; col < n.rows; ++col) {
       n.excess.push_back(static_cast<float>(n.of->excess(row, n.receiver(col))));
       n.apart.push_back(n.of->is_pair(row, n.receiver(col)) ? 0 : 1);
@@ -136,7 +133,6 @@ std::unique_ptr<Grid> grid_of(const ViewContext& c, const Numbers& n) {
   map.rows.title = "sender", map.rows.emphasised = senders.empty() ? -1 : senders.front();
   map.rows.color = c.theme->text;
   map.cols.title = "receiver", map.cols.emphasised = chosen_head(c, *n.of) - n.of->heads_per_layer;
-  map.rows.strengths = map.cols.strengths = n.first_of_layer;
   map.scale_title = quantity(c);
   map.cell_values = n.of->complete() && n.rows <= 12;
   map.says_pooling = true;

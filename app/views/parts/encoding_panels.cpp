@@ -82,11 +82,11 @@ Wish EncodingPanels::width(const ViewContext& c) const {
 }
 
 Wish EncodingPanels::height(const ViewContext& c, float width) const {
-  constexpr float kLeastBeside = 14, kShape = 1.1F;  // ems; height of curves and map by their width
+  constexpr float kLeastBeside = 14, kHigh = 1.1F;  // ems; height of curves and map by their width
   constexpr float kEnough = 1e4F;
   const auto good = [&](bool beside) {
     const Layout one = arranged(c, {0, 0, width, kEnough}, beside)[kSinusoidal];
-    const float panel = one.head + one.names + kShape * one.curves.w + height_beneath(style_of(c));
+    const float panel = one.head + one.names + kHigh * one.curves.w + height_beneath(style_of(c));
     return std::pair(one.curves.w, beside ? panel : 2 * panel + 5 * style_of(c).unit());
   };
   const auto [plot, side_by_side] = good(true);
