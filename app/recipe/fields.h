@@ -23,7 +23,8 @@ namespace headscope::app {
 ///
 /// Their types say how they are written: numbers, texts of any bytes, lists, optional values, and objects
 /// that have a `describe` of their own. What is as in a new object is not written. What is read is untrusted:
-/// a value of the wrong type or out of range throws model::LoadError, one sentence with the file and the key.
+/// a missing field keeps its default; a value of the wrong type or out of range throws model::LoadError, one
+/// sentence with the file, the key, what was expected and what was found.
 class Fields {
  public:
   /// Reads. `where` begins every sentence, `path` every key ("figure."). With `unusable`, nothing throws: an
@@ -76,13 +77,13 @@ class Fields {
   /// One of the names in a table.
   template <class T, std::size_t kCount>
   void field(const std::string& key, T& value, const Named<T> (&all)[kCount]) {
-    std::string name(name_of(all, value)), names = "one of";
+    std::string name(name_of(all, value)), names;
     field(key, name);
     for (const Named<T>& row : all) {
       if (row.name == name) return void(value = row.value);
-      names.append(&row == all ? " " : ", ").append(row.name);
+      names += (names.empty() ? "" : ", ") + std::string(row.name);
     }
-    reject(key, names);
+    reject(key, "one of " + names);
   }
 
   /// Says that the value that was read should be `expected`.

@@ -88,40 +88,36 @@ std::optional<Maps> maps_of(Content& it) {
               {by_dimension(c.run->model->transformer->position_embedding()), by_dimension(*sinusoids)}};
 }
 
-std::unique_ptr<EncodingPanels> panels_of(const ViewContext& c, const Maps& maps) {
-  auto box = std::make_unique<EncodingPanels>();
-  auto& [learned, sinusoidal] = box->panels;
+EncodingMaps drawn_maps(const ViewContext& c, const Maps& maps) {
   const bool cosines = shows_cosines(c);
-  for (const int encoding : {kLearned, kSinusoidal}) {
-    viz::HeatmapCells& cells = box->panels[encoding].cells;
+  const viz::ValueRange learned = viz::value_range(maps.of[kLearned]);
+  const auto bundled = c.ask(IsBundledModel{});
+  const std::string d = std::to_string(c.run->run->config.n_embd);
+  EncodingMaps drawn;
+  drawn.words.notes = {bundled && bundled->yes ? "wpe.weight; began as sinusoids" : "wpe.weight",
+                       kSinusoidalNote};
+  drawn.row_title = "dimension", drawn.value_title = "value", drawn.curves_title = "value of dim.";
+  drawn.words.formula = sinusoid_formula(c.run->run->config.n_embd);
+  for (const Encoding encoding : {kLearned, kSinusoidal}) {
+    viz::HeatmapCells& cells = drawn.cells[encoding];
     cells.matrix = maps.of[encoding];
     cells.scale = viz::diverging_scale(1);
     cells.pooling = cosines ? viz::Pooling::mean : viz::Pooling::row_pairs;
   }
-  const auto bundled = c.ask(IsBundledModel{});
-  learned.note = bundled && bundled->yes ? "wpe.weight; began as sinusoids" : "wpe.weight";
-  sinusoidal.note = kSinusoidalNote;
-  box->curves = curves_of(c);
-  const Zoom zoom = zoom_of(c);
-  box->zoom = {zoom.row, zoom.col, zoom.rows, zoom.cols};
-  box->length = c.run->tokens.was_empty ? 0 : c.run->run->length();
-  box->square = cosines;
-  box->row_title = cosines ? "position" : "dimension";
-  box->value_title = cosines ? "cosine" : "value";
-  box->curves_title = cosines ? "cosine with pos." : "value of dim.";
-  const viz::ValueRange range = viz::value_range(maps.of[kLearned]);
-  const int d_model = c.run->run->config.n_embd;
   if (cosines) {
-    const std::string d = std::to_string(d_model);
-    sinusoidal.formula = "at distance k: 2/" + d + " · Σ cos(k / 10000" + viz::superscript("2i/" + d) + ")";
-    const float lowest = std::min(range.low, viz::value_range(maps.of[kSinusoidal]).low);
-    box->low = std::min(0.0, 1.1 * static_cast<double>(lowest)), box->high = 1.05;
+    drawn.row_title = "position", drawn.value_title = "cosine", drawn.curves_title = "cosine with pos.";
+    drawn.words.formula = "at distance k: 2/" + d + " · Σ cos(k / 10000" + viz::superscript("2i/" + d) + ")";
+    const float lowest = std::min(learned.low, viz::value_range(maps.of[kSinusoidal]).low);
+    drawn.low = std::min(0.0, 1.1 * static_cast<double>(lowest)), drawn.high = 1.05;
   } else {
-    sinusoidal.formula = sinusoid_formula(d_model);
     // A few dimensions have values far above all others, which would leave the rest without colour.
-    learned.cells.scale = viz::robust_scale(maps.of[kLearned], kOutliers, range);
+    drawn.cells[kLearned].scale = viz::robust_scale(maps.of[kLearned], kOutliers, learned);
   }
-  return box;
+  drawn.curves = curves_of(c);
+  const Zoom zoom = zoom_of(c);
+  drawn.zoom = {zoom.row, zoom.col, zoom.rows, zoom.cols};
+  drawn.length = c.run->tokens.was_empty ? 0 : c.run->run->length();
+  return drawn;
 }
 
 /// The rows drawn as curves, a line for each position: "learned 8", of cosines "learned with 8".
@@ -177,8 +173,23 @@ std::vector<MenuLine> menu(const ViewContext& c) {
   return lines;
 }
 
-void add_facts(Facts& facts, const ViewContext& c, const Maps& maps, const viz::Region& region,
+/// Marks the column under the mouse in all regions, and in maps its row.
+void add_cross(viz::Scene& scene, const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
+  const viz::Color color = c.theme->text_muted;
+  for (const viz::Region& region : picture.regions) {
+    if (region.role == kEncodingMap && region_of(picture, hit).role == kEncodingMap) {
+      viz::paint_crosshair(scene, region, hit.row, hit.col, color, color, style_of(c));
+    } else {
+      const float x = region.cell_rect(0, hit.col).center().x;
+      scene.add(viz::Segments{{{x, region.rect.y}, {x, region.rect.bottom()}}, color, 1});
+    }
+  }
+}
+
+void add_facts(Facts& facts, const ViewContext& c, const Maps& maps, const Picture& picture,
                const viz::Hit& hit) {
+  const viz::Region& region = region_of(picture, hit);
+  add_cross(facts.overlay, c, picture, hit);
   const std::vector<int> curves = curves_of(c);
   facts.commands = menu(c);
   facts.say(position_words(c, hit.col));
@@ -225,10 +236,11 @@ void declare_maps(Content& it) {
   it.title = shows_cosines(c) ? "Cosine similarity of all pairs of positions" : "Positional encoding";
   it.subtitle = shows_cosines(c) ? n + " × " + n + " pairs, in " + d + " dimensions"
                                  : n + " positions × " + d + " dimensions";
-  it.body = panels_of(c, maps);
+  const EncodingMaps& drawn = it.keep(drawn_maps(c, maps));
+  it.body = beside(boxes(encoding_panel(kLearned, drawn), encoding_panel(kSinusoidal, drawn)));
   it.table = [&] { return table(c, maps); };
   it.facts = [&](Facts& facts, const ViewContext& now, const Picture& picture, const viz::Hit& hit) {
-    add_facts(facts, now, maps, region_of(picture, hit), hit);
+    add_facts(facts, now, maps, picture, hit);
   };
   it.on = on;
 }
@@ -312,11 +324,7 @@ Table table(const PositionShift& shift) {
   return result;
 }
 
-void add_facts(Facts& facts, const ViewContext& c, const PositionShift& shift, const viz::Region& region,
-               int k) {
-  if (k >= std::ssize(shift.learned)) return;
-  const float x = region.cell_rect(0, k).center().x;
-  facts.overlay.add(viz::Segments{{{x, region.rect.y}, {x, region.rect.bottom()}}, c.theme->text_muted, 1});
+void add_facts(Facts& facts, const PositionShift& shift, int k) {
   facts.say(counted(k, "position") + " ahead");
   for (const Method& method : kMethods) {
     const float error = (shift.*method.errors)[k];
@@ -350,7 +358,9 @@ void declare_shift(Content& it) {
                            })));
   it.table = [&] { return table(shift); };
   it.facts = [&](Facts& facts, const ViewContext& now, const Picture& picture, const viz::Hit& hit) {
-    add_facts(facts, now, shift, region_of(picture, hit), hit.col);
+    if (hit.col >= std::ssize(shift.learned)) return;
+    add_cross(facts.overlay, now, picture, hit);
+    add_facts(facts, shift, hit.col);
   };
 }
 

@@ -62,10 +62,9 @@ std::array<int, 3> coordinates_of(const ViewContext& c) {
   return {chosen[0], chosen[1], chosen[2]};
 }
 
-/// One path with the words over it.
-struct PathPanel {
-  std::string note;
-  viz::Path3 path;
+struct Paths {
+  EncodingWords words;
+  std::array<viz::Path3, 2> of;  ///< [Encoding]
 };
 
 /// Adds a point; the axes reach from 0 as far as the points do.
@@ -77,13 +76,12 @@ void include(viz::Path3& path, const viz::Point3& point) {
   path.points.push_back(point);
 }
 
-/// Both encodings' paths.
-std::array<PathPanel, 2> panels_of(const ViewContext& c, const PositionPath& answer) {
+Paths paths_of(const ViewContext& c, const PositionPath& answer) {
   const model::Config& config = c.run->run->config;
   const auto directions = static_cast<std::size_t>(answer.directions);
   const std::array<int, 3> dimensions = coordinates_of(c);
-  std::array<PathPanel, 2> panels;
-  viz::Path3 &learned = panels[kLearned].path, &sinusoidal = panels[kSinusoidal].path;
+  Paths paths;
+  auto& [learned, sinusoidal] = paths.of;
   for (int p = 0; p < config.n_ctx; ++p) {
     viz::Point3 point{}, on_spiral{};
     for (std::size_t i = 0; i < 3; ++i) {
@@ -99,12 +97,11 @@ std::array<PathPanel, 2> panels_of(const ViewContext& c, const PositionPath& ans
     sinusoidal.titles[i] = "dimension " + std::to_string(dimensions[i]);
   }
   const double share = std::accumulate(answer.shares.begin(), answer.shares.end(), 0.0);
-  panels[kLearned].note =
-      "wpe.weight in its three principal directions: " + percent(share) + " of the variance";
-  panels[kSinusoidal].note = kSinusoidalNote;
+  paths.words.notes = {"wpe.weight in its three principal directions: " + percent(share) + " of the variance",
+                       kSinusoidalNote};
   const int last = config.n_ctx - 1;
   for (const int encoding : {kLearned, kSinusoidal}) {
-    viz::Path3& path = panels[encoding].path;
+    viz::Path3& path = paths.of[encoding];
     for (int p = 0; p <= last; ++p)  // the palest colours would be invisible
       path.colors.push_back(viz::sequential(*c.theme, last > 0 ? 0.3 + 0.7 * p / last : 1));
     for (const int quarter : {0, 4, 2, 1, 3}) path.labelled.push_back(quarter * last / 4);
@@ -112,71 +109,62 @@ std::array<PathPanel, 2> panels_of(const ViewContext& c, const PositionPath& ans
     path.role = kSpace;
     path.id = encoding;
   }
-  return panels;
+  return paths;
 }
 
-BoxPtr box_of(const PathPanel& panel) {
-  return custom(
-      {14, 30},
-      [](float width) {
-        return Wish{12, width};
-      },
-      [&](Picture& picture, const ViewContext& c, viz::Rect area) {
-        const viz::Style style = style_of(c);
-        const float head =
-            paint_encoding_head(picture, panel.path.id, panel.note, "", area, style) + style.unit();
-        viz::paint_path(picture, panel.path, {area.x, area.y + head, area.w, area.h - head}, style);
-      });
+BoxPtr box_of(const Paths& paths, Encoding encoding) {
+  const auto height = [](float width) { return Wish{8, width}; };
+  const auto paint = [&path = paths.of[encoding]](Picture& picture, const ViewContext& c, viz::Rect area) {
+    viz::paint_path(picture, path, area, style_of(c));
+  };
+  return rows(boxes(encoding_heading(encoding, paths.words), custom({10.5F, 30}, height, paint)));
 }
 
 /// The coordinates of both paths, a row for each position.
-Table table(const ViewContext& c, const PositionPath& path, const std::array<PathPanel, 2>& panels) {
+Table table(const ViewContext& c, const PositionPath& answer, const Paths& paths) {
   Table result{key_column("position"), "learned direction 1", "learned direction 2", "learned direction 3"};
   for (const int d : coordinates_of(c)) result.columns.emplace_back("sinusoidal " + std::to_string(d));
-  for (std::size_t i = 0; i < path.shares.size(); ++i)
-    result.fact("direction " + std::to_string(i + 1) + "'s share of the variance", path.shares[i]);
-  for (std::size_t p = 0; p < panels[kLearned].path.points.size(); ++p) {
+  for (std::size_t i = 0; i < answer.shares.size(); ++i)
+    result.fact("direction " + std::to_string(i + 1) + "'s share of the variance", answer.shares[i]);
+  for (std::size_t p = 0; p < paths.of[kLearned].points.size(); ++p) {
     TableRow row{cell_of(p)};
-    for (const PathPanel& panel : panels)  // in float32, like the model's own numbers
-      for (const double x : panel.path.points[p]) add_cells(row, static_cast<float>(x));
+    for (const viz::Path3& path : paths.of)  // in float32, like the model's own numbers
+      for (const double x : path.points[p]) add_cells(row, static_cast<float>(x));
     result.add(std::move(row));
   }
   return result;
 }
 
-/// Turns the path, with wrap-around, and tilts it, up to a view from above.
-ViewActions turned(const ViewContext& c, double turn, double tilt) {
-  ViewActions actions;
-  const double to = std::remainder(c.options[kTurn] + turn, 360),
-               up = std::clamp(c.options[kTilt] + tilt, kTilt.low, kTilt.high);
-  if (turn != 0) actions.emplace_back(SetOption{&kTurn, to});
-  if (tilt != 0) actions.emplace_back(SetOption{&kTilt, up});
-  return actions;
-}
-
+/// Drags and arrows turn the paths, all the way round, and tilt them, up to a view from above.
 std::optional<ViewActions> on(const ViewContext& c, const Picture&, const viz::Hit* hit,
                               const Gesture& gesture) {
   constexpr double kDegreesPerPixel = 0.4, kStep = 5;
-  if (gesture.kind == Gesture::Kind::drag && hit)
-    return turned(c, kDegreesPerPixel * static_cast<double>(gesture.by.x),
-                  kDegreesPerPixel * static_cast<double>(gesture.by.y));
   const auto step = [&](Key back, Key on) {
     return gesture.key == back ? -kStep : gesture.key == on ? kStep : 0;
   };
-  return turned(c, step(Key::left, Key::right), step(Key::up, Key::down));
+  double turn = step(Key::left, Key::right), tilt = step(Key::up, Key::down);
+  if (gesture.kind == Gesture::Kind::drag && hit) {
+    turn = kDegreesPerPixel * static_cast<double>(gesture.by.x);
+    tilt = kDegreesPerPixel * static_cast<double>(gesture.by.y);
+  }
+  ViewActions actions;
+  if (turn != 0) actions.emplace_back(SetOption{&kTurn, std::remainder(c.options[kTurn] + turn, 360)});
+  if (tilt != 0)
+    actions.emplace_back(SetOption{&kTilt, std::clamp(c.options[kTilt] + tilt, kTilt.low, kTilt.high)});
+  return actions;
 }
 
-void add_facts(Facts& facts, const ViewContext& c, const std::array<PathPanel, 2>& panels,
-               const Picture& picture, const viz::Hit& hit) {
+void add_facts(Facts& facts, const ViewContext& c, const Paths& paths, const Picture& picture,
+               const viz::Hit& hit) {
   if (c.options[kTilt] != 90) facts.commands.push_back({"View from above", {SetOption{&kTilt, 90.0}}});
   if (c.options[kTilt] != 0) facts.commands.push_back({"View from the side", {SetOption{&kTilt, 0.0}}});
   const viz::Region& region = region_of(picture, hit);
-  const viz::Path3& path = panels[region.id].path;
+  const viz::Path3& path = paths.of[region.id];
   const int position = viz::nearest_point(viz::projected(path, region.rect),
                                           region.cell_rect(hit.row, hit.col).center(), 0.8F * c.font_size);
   if (position < 0) return;
   for (const viz::Region& in : picture.regions) {  // the same position in both panels
-    const viz::Point p = viz::projected(panels[in.id].path, in.rect)[position];
+    const viz::Point p = viz::projected(paths.of[in.id], in.rect)[position];
     const float r = 1.25F * style_of(c).unit();
     facts.overlay.add(viz::StrokeRect{{p.x - r, p.y - r, 2 * r, 2 * r}, c.theme->text, 1.5F, r});
   }
@@ -199,14 +187,14 @@ void declare(Content& it) {
     it.message = "a 3D path needs three dimensions";
     return;
   }
-  const PositionPath& path = *it.keep(answer);
-  const std::array<PathPanel, 2>& panels = it.keep(panels_of(c, path));
+  const PositionPath& kept = *it.keep(answer);
+  const Paths& paths = it.keep(paths_of(c, kept));
   it.title = "Positions as a 3D path";
   it.subtitle = sinusoid_formula(c.run->run->config.n_embd);
-  it.body = beside(boxes(box_of(panels[kLearned]), box_of(panels[kSinusoidal])));
-  it.table = [&] { return table(c, path, panels); };
+  it.body = beside(boxes(box_of(paths, kLearned), box_of(paths, kSinusoidal)));
+  it.table = [&] { return table(c, kept, paths); };
   it.facts = [&](Facts& facts, const ViewContext& now, const Picture& picture, const viz::Hit& hit) {
-    add_facts(facts, now, panels, picture, hit);
+    add_facts(facts, now, paths, picture, hit);
   };
   it.on = on;
 }

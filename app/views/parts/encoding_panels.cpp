@@ -10,8 +10,7 @@
 namespace headscope::app {
 namespace {
 
-constexpr const char* kColumn = "position";  // what a column is
-constexpr float kLeast = 3.5F;               // ems, the smaller side of a map
+constexpr const char* kColumnTitle = "position";  // what a column is
 
 /// The names of curves, after what they are: "value of dim.". In as many lines as needed; returns their
 /// height.
@@ -32,9 +31,130 @@ float paint_names(viz::Scene& scene, const std::string& title, std::span<const i
   return at.y + line / 2 - area.y;
 }
 
-/// Height of the numbers and the scale under a map.
-float height_beneath(const viz::Style& style) {
-  return viz::column_numbers_height(style) + style.unit() + style.line(style.small());
+float paint_encoding_words(Picture& picture, const EncodingWords& words, Encoding encoding, viz::Rect area,
+                           const viz::Style& style) {
+  float y = area.y;
+  const auto say = [&](const std::string& text, float size, viz::FontStyle face, viz::Color color) {
+    for (const std::string& line : viz::wrap(style, text, size, face, area.w)) {
+      viz::add_label(picture.scene, style, line, {area.x, y + style.line(size) / 2}, size, color, face);
+      y += style.line(size);
+    }
+  };
+  say(encoding == kLearned ? "Learned by this model" : "Sinusoids (Vaswani et al. 2017)", style.font_size,
+      viz::FontStyle::medium, style.theme.text);
+  say(words.notes[encoding], style.small(), viz::FontStyle::regular, style.theme.text_muted);
+  const bool has_formula = encoding == kSinusoidal && !words.formula.empty();
+  if (has_formula && style.width(words.formula, style.small()) <= area.w)
+    say(words.formula, style.small(), viz::FontStyle::regular, style.theme.text);
+  return y - area.y;
+}
+
+class Heading final : public Box {
+ public:
+  Heading(Encoding encoding, EncodingWords words) : encoding_(encoding), words_(std::move(words)) {}
+  Wish height(const ViewContext& c, float width) const override {
+    Picture scratch;
+    const auto of = [&](Encoding one) {
+      return paint_encoding_words(scratch, words_, one, {0, 0, width, 0}, style_of(c));
+    };
+    const float high = std::max(of(kLearned), of(kSinusoidal));
+    return {high, high, high};
+  }
+  Wish width(const ViewContext&) const override { return {0, 0}; }
+  bool place(const ViewContext&, viz::Rect area) override {
+    area_ = area;
+    return true;
+  }
+  void paint(Picture& picture, const ViewContext& c) const override {
+    paint_encoding_words(picture, words_, encoding_, area_, style_of(c));
+  }
+
+ private:
+  Encoding encoding_;
+  EncodingWords words_;
+  viz::Rect area_;
+};
+
+/// The part of an area between the numbers at its left, the same for curves and maps, and a margin.
+viz::Rect plot_in(const EncodingMaps& maps, viz::Rect area, float above, float below,
+                  const viz::Style& style) {
+  const float u = style.unit();
+  const float left = std::max(viz::row_numbers_width(maps.cells[0].matrix.rows, style),
+                              style.width("−0.00", style.small()) + 2 * u);
+  return {style.snapped(area.x + left), style.snapped(area.y + above), area.w - left - 2 * u,
+          std::max(1.F, std::floor(area.h - above - below))};
+}
+
+/// The part of a map that is shown, in the area of its plot.
+viz::Region region_of_map(Encoding encoding, const EncodingMaps& maps, viz::Rect plot,
+                          const viz::Style& style) {
+  const viz::Matrix& matrix = maps.cells[encoding].matrix;
+  viz::Region region = viz::fit_grid(plot, matrix.rows, matrix.cols, maps.zoom, 0, style);
+  region.role = kEncodingMap, region.id = encoding;
+  return region;
+}
+
+void paint_curves(Picture& picture, Encoding encoding, const EncodingMaps& maps, viz::Rect area,
+                  const viz::Style& style) {
+  const float names = paint_names(picture.scene, maps.curves_title, maps.curves, area, style);
+  viz::Rect plot = plot_in(maps, area, names + style.line(style.small()) + style.unit(), 0, style);
+  const viz::Region map = region_of_map(encoding, maps, plot, style);
+  plot.w = map.rect.w;
+  viz::CurveChart chart;
+  chart.role = kEncodingCurves;
+  chart.id = encoding;
+  chart.count = map.col_count;
+  chart.first = map.first_col, chart.shown = map.cols;
+  chart.names_beside = false;
+  if (maps.length > 0 && maps.length < chart.count) {
+    chart.marked_x = maps.length;
+    chart.mark_color = style.theme.text_muted;
+    chart.mark_label = "prompt: " + std::to_string(maps.length);
+  }
+  float magnitude = 0;
+  for (int i = 0; i < std::ssize(maps.curves); ++i) {
+    viz::Matrix row = maps.cells[encoding].matrix;
+    row.data += maps.curves[i] * row.row_stride;
+    row.rows = 1;
+    magnitude = std::max(magnitude, viz::value_range(row).magnitude());
+    chart.curves.push_back({row, "", viz::categorical(style.theme, i), i});
+  }
+  const bool limited = maps.high > maps.low;
+  chart.high = limited ? maps.high : magnitude > 0 ? 1.05 * magnitude : 1;
+  chart.low = limited ? maps.low : -chart.high;
+  viz::paint_curves(picture, chart, plot, style);
+}
+
+/// What of a map's cells is drawn, where a pixel has several.
+std::string pooled_words(const EncodingMaps& maps, const viz::Region& map, float room,
+                         const viz::Style& style) {
+  const std::string rows = maps.row_title + "s", cols = std::string(kColumnTitle) + "s";
+  viz::PooledCells pooled = viz::pooled_cells(map, style);
+  pooled.row_names = rows.c_str(), pooled.col_names = cols.c_str();
+  return viz::pooling_words(maps.cells[0].pooling, pooled, room, style);
+}
+
+void paint_map(Picture& picture, Encoding encoding, const EncodingMaps& maps, viz::Rect area,
+               const viz::Style& style) {
+  viz::Scene& scene = picture.scene;
+  const float line = style.line(style.small()), beneath = viz::column_numbers_height(style) + style.unit();
+  const viz::HeatmapCells& cells = maps.cells[encoding];
+  const auto map_over = [&](float lines) {
+    return region_of_map(encoding, maps, plot_in(maps, area, 0, beneath + lines * line, style), style);
+  };
+  viz::Region map = map_over(1);
+  if (!pooled_words(maps, map, area.w, style).empty()) map = map_over(2);
+  viz::paint_cells(scene, cells, map, style);
+  const float end = map.cell_rect(0, maps.length).x;
+  if (maps.length > 0 && maps.length < map.col_count && end >= map.rect.x && end <= map.rect.right())
+    scene.add(viz::Segments{{{end, map.rect.y}, {end, map.rect.bottom()}}, style.theme.text_muted, 1.5F});
+  viz::paint_row_numbers(scene, map, maps.row_title, style);
+  viz::paint_column_numbers(scene, map, kColumnTitle, style);
+  if (style.width(maps.row_title, style.small()) > map.rect.h) picture.whole = false;
+  const viz::Point foot{area.x, map.rect.bottom() + beneath + line / 2};
+  viz::paint_color_scale_in(scene, cells.scale, maps.value_title, std::nullopt, foot, area.w, style);
+  viz::add_muted(scene, style, pooled_words(maps, map, area.w, style), {foot.x, foot.y + line});
+  picture.regions.push_back(map);
 }
 
 }  // namespace
@@ -60,151 +180,24 @@ std::string refuse_numbers(const ViewContext& c, const Option<std::vector<int>>&
   return "";
 }
 
-float paint_encoding_head(viz::Picture& picture, int encoding, const std::string& note,
-                          const std::string& formula, viz::Rect area, const viz::Style& style) {
-  float y = area.y;
-  const auto say = [&](const std::string& text, float size, viz::FontStyle face, viz::Color color) {
-    for (const std::string& words : viz::wrap(style, text, size, face, area.w)) {
-      viz::add_label(picture.scene, style, words, {area.x, y + style.line(size) / 2}, size, color, face);
-      y += style.line(size);
-    }
-  };
-  say(encoding == kLearned ? "Learned by this model" : "Sinusoids (Vaswani et al. 2017)", style.font_size,
-      viz::FontStyle::medium, style.theme.text);
-  say(note, style.small(), viz::FontStyle::regular, style.theme.text_muted);
-  if (!formula.empty() && style.width(formula, style.small()) <= area.w)
-    say(formula, style.small(), viz::FontStyle::regular, style.theme.text);
-  return y - area.y;
+BoxPtr encoding_heading(Encoding encoding, EncodingWords words) {
+  return std::make_unique<Heading>(encoding, std::move(words));
 }
 
-Wish EncodingPanels::width(const ViewContext& c) const {
-  return {10 * c.font_size, 60 * c.font_size};
-}
-
-Wish EncodingPanels::height(const ViewContext& c, float width) const {
-  constexpr float kLeastBeside = 14, kHigh = 1.1F;  // ems; height of curves and map by their width
-  constexpr float kEnough = 1e4F;
-  const auto good = [&](bool beside) {
-    const Layout one = arranged(c, {0, 0, width, kEnough}, beside)[kSinusoidal];
-    const float panel = one.head + one.names + kHigh * one.curves.w + height_beneath(style_of(c));
-    return std::pair(one.curves.w, beside ? panel : 2 * panel + 5 * style_of(c).unit());
-  };
-  const auto [plot, side_by_side] = good(true);
-  const Layout least = arranged(c, {0, 0, width, 0}, true)[kSinusoidal];
-  return {least.head + height_beneath(style_of(c)) + kLeast * c.font_size,
-          plot >= kLeastBeside * c.font_size ? side_by_side : good(false).second};
-}
-
-EncodingPanels::Layout EncodingPanels::layout(const ViewContext& c, viz::Rect area, int encoding) const {
-  constexpr float kLeastWithCurves = 10;  // ems
-  const viz::Style style = style_of(c);
-  const viz::Matrix& values = panels[encoding].cells.matrix;
-  const float u = style.unit(), line = style.line(style.small());
-  Layout made;
-  made.area = area;
-  viz::Picture scratch;
-  for (int other = 0; other < std::ssize(panels); ++other)  // the higher one, so that the plots are aligned
-    made.head = std::max(made.head, paint_encoding_head(scratch, other, panels[other].note,
-                                                        panels[other].formula, area, style));
-  made.names = paint_names(scratch.scene, curves_title, curves, area, style) + line + u;
-  const float room = area.h - made.head - u - height_beneath(style);
-  if (room - made.names < kLeastWithCurves * style.font_size) made.names = 0;
-  const float left =
-      std::max(viz::row_numbers_width(values.rows, style), style.width("−0.00", style.small()) + 2 * u);
-  const float gap = made.names > 0 ? 4 * u : 0, plots = std::max(0.F, room - made.names - gap);
-  const float map = made.names == 0 ? plots : (square ? 0.68F : 0.58F) * plots;
-  made.curves = {style.snapped(area.x + left), style.snapped(area.y + made.head + u + made.names),
-                 area.w - left - 2 * u, std::floor(plots - map)};
-  made.map = viz::fit_grid({made.curves.x, made.curves.bottom() + gap, made.curves.w, map}, values.rows,
-                           values.cols, zoom, square ? 1 : 0, style);
-  made.map.role = kEncodingMap, made.map.id = encoding;
-  return made;
-}
-
-std::array<EncodingPanels::Layout, 2> EncodingPanels::arranged(const ViewContext& c, viz::Rect area,
-                                                               bool beside) const {
-  const float gap = 5 * style_of(c).unit();
-  (beside ? area.w : area.h) = ((beside ? area.w : area.h) - gap) / 2;
-  viz::Rect second = area;
-  (beside ? second.x : second.y) += (beside ? area.w : area.h) + gap;
-  return {layout(c, area, kLearned), layout(c, second, kSinusoidal)};
-}
-
-bool EncodingPanels::place(const ViewContext& c, viz::Rect area) {
-  const auto side = [](const std::array<Layout, 2>& layouts) {
-    return std::min(layouts[0].map.rect.w, layouts[0].map.rect.h);
-  };
-  layouts_ = arranged(c, area, true);
-  if (const auto stacked = arranged(c, area, false); side(stacked) > side(layouts_)) layouts_ = stacked;
-  if (side(layouts_) < kLeast * c.font_size) return false;
-  const viz::Style style = style_of(c);
-  const std::string rows = row_title + "s", cols = std::string(kColumn) + "s";
-  viz::PooledCells pooled = viz::pooled_cells(layouts_[0].map, style);
-  pooled.row_names = rows.c_str(), pooled.col_names = cols.c_str();
-  note_ = viz::pooling_words(panels[0].cells.pooling, pooled, 14 * style.font_size, style);
-  if (layouts_[0].names == 0) note_ += note_.empty() ? "no room for curves" : "; no room for curves";
-  return true;
-}
-
-void EncodingPanels::paint(Picture& picture, const ViewContext& c) const {
-  const viz::Style style = style_of(c);
-  viz::Scene& scene = picture.scene;
-  for (int encoding = 0; encoding < std::ssize(panels); ++encoding) {
-    const auto& [note, formula, cells] = panels[encoding];
-    const Layout& its = layouts_[encoding];
-    const viz::Region& map = its.map;
-    paint_encoding_head(picture, encoding, note, formula, its.area, style);
-    viz::CurveChart chart;
-    chart.role = kEncodingCurves;
-    chart.id = encoding;
-    chart.count = map.col_count;
-    chart.first = map.first_col, chart.shown = map.cols;
-    chart.names_beside = false;
-    if (length > 0 && length < chart.count) {
-      chart.marked_x = length;
-      chart.mark_color = c.theme->text_muted;
-      chart.mark_label = "prompt: " + std::to_string(length);
-    }
-    float magnitude = 0;
-    for (int i = 0; i < std::ssize(curves); ++i) {
-      viz::Matrix row = cells.matrix;
-      row.data += curves[i] * row.row_stride;
-      row.rows = 1;
-      magnitude = std::max(magnitude, viz::value_range(row).magnitude());
-      chart.curves.push_back({row, "", viz::categorical(*c.theme, i), i});
-    }
-    chart.high = high > low ? high : magnitude > 0 ? 1.05 * magnitude : 1;
-    chart.low = high > low ? low : -chart.high;
-    if (its.names > 0) {
-      paint_names(scene, curves_title, curves, {its.area.x, its.area.y + its.head, its.area.w, 0}, style);
-      viz::paint_curves(picture, chart, {its.curves.x, its.curves.y, map.rect.w, its.curves.h}, style);
-    }
-    viz::paint_cells(scene, cells, map, style);
-    const viz::Rect& rect = map.rect;
-    const float end = map.cell_rect(0, length).x;
-    if (chart.marked_x >= 0 && end >= rect.x && end <= rect.right())
-      scene.add(viz::Segments{{{end, rect.y}, {end, rect.bottom()}}, chart.mark_color, 1.5F});
-    viz::paint_row_numbers(scene, map, row_title, style);
-    viz::paint_column_numbers(scene, map, kColumn, style);
-    const float foot = rect.bottom() + height_beneath(style) - style.line(style.small()) / 2;
-    const bool all = viz::paint_color_scale_in(scene, cells.scale, value_title, std::nullopt,
-                                               {its.area.x, foot}, its.area.w, style);
-    if (!all || its.names == 0 || style.width(row_title, style.small()) > rect.h) picture.whole = false;
-    picture.regions.push_back(map);
-  }
-}
-
-void EncodingPanels::add_facts(Facts& facts, const ViewContext& c, const Picture& picture,
-                               const viz::Hit& hit) const {
-  const viz::Color color = c.theme->text_muted;
-  for (const viz::Region& region : picture.regions) {
-    if (region.role == kEncodingMap && region_of(picture, hit).role == kEncodingMap) {
-      viz::paint_crosshair(facts.overlay, region, hit.row, hit.col, color, color, style_of(c));
-    } else {
-      const float x = region.cell_rect(0, hit.col).center().x;
-      facts.overlay.add(viz::Segments{{{x, region.rect.y}, {x, region.rect.bottom()}}, color, 1});
-    }
-  }
+BoxPtr encoding_panel(Encoding encoding, const EncodingMaps& maps) {
+  const Wish width{10.5F, 40};
+  const auto curves_height = [](float w) { return Wish{8, 4 + 0.3F * w, 4 + 0.5F * w}; };
+  const auto map_height = [](float w) { return Wish{8, 4 + 0.6F * w}; };
+  auto curves =
+      custom(width, curves_height, [&maps, encoding](Picture& picture, const ViewContext& c, viz::Rect area) {
+        paint_curves(picture, encoding, maps, area, style_of(c));
+      });
+  auto map =
+      custom(width, map_height, [&maps, encoding](Picture& picture, const ViewContext& c, viz::Rect area) {
+        paint_map(picture, encoding, maps, area, style_of(c));
+      });
+  return rows(boxes(encoding_heading(encoding, maps.words), may_be_left_out(std::move(curves), "the curves"),
+                    std::move(map)));
 }
 
 }  // namespace headscope::app

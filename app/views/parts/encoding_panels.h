@@ -20,21 +20,21 @@ std::string position_words(const ViewContext& context, int position);
 /// of them; empty: it can.
 std::string refuse_numbers(const ViewContext& context, const Option<std::vector<int>>& option,
                            const std::string& what, int count);
-/// Draws the name of an encoding, a note, and a formula if it fits on one line. Returns their height.
-float paint_encoding_head(viz::Picture& picture, int encoding, const std::string& note,
-                          const std::string& formula, viz::Rect area, const viz::Style& style);
+/// The names of both encodings over their pictures, each with what is said of it. All boxes of the same words
+/// are equally high, so that what is under them is aligned.
+struct EncodingWords {
+  std::array<std::string, 2> notes;
+  std::string formula = {};  ///< of the sinusoids, where it fits on one line
+};
+BoxPtr encoding_heading(Encoding encoding, EncodingWords words);
 
 /// Roles of regions: the map, with cells (row, position), and the curves, with cells (0, position).
 enum EncodingRole { kEncodingMap, kEncodingCurves };
 
-/// Both encodings: each as curves of some rows over a map of all, with a column for each position.
-class EncodingPanels final : public Box {
- public:
-  struct Panel {
-    std::string note, formula;
-    viz::HeatmapCells cells;
-  };
-  std::array<Panel, 2> panels;
+/// Both encodings, with a column for each position.
+struct EncodingMaps {
+  EncodingWords words;
+  std::array<viz::HeatmapCells, 2> cells;
   std::string row_title;     ///< "dimension"
   std::string value_title;   ///< what curves and colours show
   std::string curves_title;  ///< "value of dim."
@@ -42,31 +42,8 @@ class EncodingPanels final : public Box {
   double low = 0, high = 0;  ///< limits of the curves; equal: symmetric about 0, as far as they go
   viz::ShownCells zoom;      ///< of the maps
   int length = 0;            ///< positions of the prompt, whose end is marked; 0: no prompt
-  bool square = false;       ///< the maps are: rows and columns are the same things
-
-  Wish width(const ViewContext& context) const override;
-  Wish height(const ViewContext& context, float width) const override;
-  bool place(const ViewContext& context, viz::Rect area) override;
-  void paint(Picture& picture, const ViewContext& context) const override;
-  std::string note() const override { return note_; }
-  /// Marks the position in all regions, and its row in the maps.
-  void add_facts(Facts& facts, const ViewContext& context, const Picture& picture,
-                 const viz::Hit& hit) const override;
-
- private:
-  /// How a panel is divided, from top to bottom.
-  struct Layout {
-    viz::Rect area;
-    float head = 0;   ///< height of the words about it
-    float names = 0;  ///< height of the curves' names and the prompt's mark; 0: there are no curves
-    viz::Rect curves;
-    viz::Region map;
-  };
-  Layout layout(const ViewContext& context, viz::Rect area, int encoding) const;
-  std::array<Layout, 2> arranged(const ViewContext& context, viz::Rect area, bool beside) const;
-
-  std::array<Layout, 2> layouts_;
-  std::string note_;
 };
+/// One of them: curves of some rows over a map of all. The maps have to live as long.
+BoxPtr encoding_panel(Encoding encoding, const EncodingMaps& maps);
 
 }  // namespace headscope::app
