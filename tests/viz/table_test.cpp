@@ -122,20 +122,6 @@ TEST(TableRows, AreSortedEitherWayAndStably) {
   EXPECT_THAT(table_rows(table), ElementsAre(5, 4, 3, 2, 1, 0));
 }
 
-TEST(TableRows, AFilterKeepsThoseThatContainIt) {
-  const Data data;
-  Table table = table_of(data);
-  table.filter = "long";
-  EXPECT_THAT(table_rows(table), ElementsAre(6, 13, 20));
-  table.order = {kIndex, true};
-  EXPECT_THAT(table_rows(table), ElementsAre(20, 13, 6)) << "sorted too";
-  table.filter = "nothing like it";
-  EXPECT_THAT(table_rows(table), ElementsAre());
-  const TableLayout none = lay_out_table(table, {0, 0, 900, 600}, table_style());
-  EXPECT_THAT(none.rows, ElementsAre());
-  EXPECT_EQ(none.note, "0 of 23 rows with “nothing like it”");
-}
-
 TEST(TableRows, ShowFromTheFirstOnAsFarAsThereIsRoom) {
   const Data data;
   Table table = table_of(data);
@@ -165,8 +151,6 @@ TEST(TableRows, ShowFromTheFirstOnAsFarAsThereIsRoom) {
   table.first_number = 1;
   EXPECT_EQ(laid_out(5, eight).rows.front(), 17) << "a place in the order, not an index";
   EXPECT_EQ(laid_out(5, eight).note, "last rows 6 to 13 of 23");
-  table.filter = "w1";
-  EXPECT_EQ(laid_out(0, all - 21 * h).note, "last rows 1 to 2 of 10 with “w1”");
 }
 
 TEST(Table, TextsNeitherTouchNorLeaveThePicture) {

@@ -37,52 +37,42 @@ Segments hatching(const HeatmapCells& cells, const Region& grid, const Style& st
   return hatch;
 }
 
-/// Lines between neighbouring cells unless both are masked, cell by cell.
-void add_gaps_of_cells(Segments& lines, const HeatmapCells& cells, const Region& grid, const Style& style) {
-  const Rect& r = grid.rect;
-  const auto inside = [&](Point at) {
-    return Point{std::clamp(style.snapped(at.x), r.x, r.right()),
-                 std::clamp(style.snapped(at.y), r.y, r.bottom())};
-  };
-  const auto add = [&](Point from, Point to) {
-    from = inside(from);
-    to = inside(to);
-    if (from.x < to.x || from.y < to.y) lines.points.insert(lines.points.end(), {from, to});
-  };
-  for (int row = 0; row < grid.row_count; ++row) {
-    for (int col = 0; col < grid.col_count; ++col) {
-      const bool masked = cells.is_masked(row, col);
-      const Rect cell = grid.cell_rect(row, col);
-      if (row > 0 && cell.y > r.y && cell.y < r.bottom() && !(masked && cells.is_masked(row - 1, col)))
-        add({cell.x, cell.y}, {cell.right(), cell.y});
-      if (col > 0 && cell.x > r.x && cell.x < r.right() && !(masked && cells.is_masked(row, col - 1)))
-        add({cell.x, cell.y}, {cell.x, cell.bottom()});
-    }
-  }
-}
-
 /// Lines between neighbouring cells; none between masked ones.
 Segments gaps(const HeatmapCells& cells, const Region& grid, const Style& style) {
   Segments lines{{}, style.theme.surface, 1};
-  if (!cells.masked.empty()) {
-    add_gaps_of_cells(lines, cells, grid, style);
-    return lines;
-  }
   const Rect& r = grid.rect;
-  const int last_row = std::min(grid.row_count, static_cast<int>(std::ceil(grid.first_row + grid.rows))) - 1;
-  const int last_col = std::min(grid.col_count, static_cast<int>(std::ceil(grid.first_col + grid.cols))) - 1;
-  for (int row = std::max(1, static_cast<int>(std::ceil(grid.first_row))); row <= last_row; ++row) {
-    const float y = style.snapped(grid.cell_rect(row, 0).y);
-    const float end = cells.masked_above_diagonal ? style.snapped(grid.cell_rect(0, row + 1).x) : r.right();
-    if (y > r.y && end > r.x)
-      lines.points.insert(lines.points.end(), {{r.x, y}, {std::min(end, r.right()), y}});
-  }
-  for (int col = std::max(1, static_cast<int>(std::ceil(grid.first_col))); col <= last_col; ++col) {
-    const float x = style.snapped(grid.cell_rect(0, col).x);
-    const float start = cells.masked_above_diagonal ? style.snapped(grid.cell_rect(col - 1, 0).y) : r.y;
-    if (x > r.x && start < r.bottom())
-      lines.points.insert(lines.points.end(), {{x, std::max(start, r.y)}, {x, r.bottom()}});
-  }
+  const auto x_of = [&](int col) {
+    return std::clamp(style.snapped(grid.cell_rect(0, col).x), r.x, r.right());
+  };
+  const auto y_of = [&](int row) {
+    return std::clamp(style.snapped(grid.cell_rect(row, 0).y), r.y, r.bottom());
+  };
+  const int top = std::max(0, static_cast<int>(grid.first_row)),
+            bottom = std::min(grid.row_count, static_cast<int>(std::ceil(grid.first_row + grid.rows))),
+            left = std::max(0, static_cast<int>(grid.first_col)),
+            right = std::min(grid.col_count, static_cast<int>(std::ceil(grid.first_col + grid.cols)));
+  const auto add = [&](Point from, Point to) { lines.points.insert(lines.points.end(), {from, to}); };
+  // Calls `add_part(begin, end)` for the parts of a line where a cell on either side is not masked.
+  const auto for_parts = [](int from, int to, const auto& parts_cells, const auto& add_part) {
+    for (int begin = from, end = from; begin < to; begin = end) {
+      end = begin + 1;
+      if (!parts_cells(begin)) continue;
+      while (end < to && parts_cells(end)) ++end;
+      add_part(begin, end);
+    }
+  };
+  for (int row = top + 1; row < bottom; ++row)
+    for_parts(
+        left, right, [&](int col) { return !cells.is_masked(row - 1, col) || !cells.is_masked(row, col); },
+        [&](int begin, int end) {
+          add({x_of(begin), y_of(row)}, {x_of(end), y_of(row)});
+        });
+  for (int col = left + 1; col < right; ++col)
+    for_parts(
+        top, bottom, [&](int row) { return !cells.is_masked(row, col - 1) || !cells.is_masked(row, col); },
+        [&](int begin, int end) {
+          add({x_of(col), y_of(begin)}, {x_of(col), y_of(end)});
+        });
   return lines;
 }
 

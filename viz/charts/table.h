@@ -96,8 +96,7 @@ struct Table {
   int kept = -1;      ///< another row that is always selected, unless in order of strength; -1: none
   Color mark;
   TableOrder order;
-  std::string filter;     ///< only rows in which some text contains it, byte by byte; empty: all
-  std::string row_names;  ///< in the note: "keys", "strongest keys"
+  std::string row_names;                ///< in the note: "keys", "strongest keys"
   std::string strongest = "strongest";  ///< in the note: what rows with large numbers of `strength` are
   bool in_order_of_strength = false;    ///< the rows are sorted so, and `row_names` says it
   int first_number = 0;                 ///< number of the first row in the note
@@ -106,7 +105,7 @@ struct Table {
       0;  ///< role of the strips' regions: a column for each component, ids are the rows' indices
 };
 
-/// The rows that pass the filter, sorted as requested: stable, NaN last.
+/// The rows sorted as requested: stable, NaN last.
 std::vector<int> table_rows(const Table& table);
 
 /// The layout.
@@ -121,7 +120,7 @@ struct TableLayout {
   Rect area;
   std::vector<Place> places;  ///< places of the columns that fit, from left to right
   std::vector<int> rows;      ///< the visible rows, from the top
-  TableWindow window;         ///< the same as indices among all rows that pass the filter
+  TableWindow window;         ///< the same as indices among all rows
   float rows_top = 0;
   bool note_below = false;  ///< the note has a line under the rows
   bool masked = false;      ///< whether the hatched line fits
@@ -135,8 +134,7 @@ struct TableLayout {
 };
 
 float table_row_height(const Style& style);
-/// The height at which all rows fit, or the maximum number of rows, whatever the filter; the columns may be
-/// missing.
+/// The height at which all rows fit, or the maximum number of rows; the columns may be missing.
 float table_height(const Table& table, const Style& style);
 
 TableLayout lay_out_table(const Table& table, Rect area, const Style& style);

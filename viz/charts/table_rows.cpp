@@ -5,17 +5,11 @@
 #include <cmath>
 #include <functional>
 #include <iterator>
+#include <numeric>
 #include <span>
 
 namespace headscope::viz {
 namespace {
-
-bool passes(const Table& table, int row) {
-  return table.filter.empty() || std::ranges::any_of(table.columns, [&](const TableColumn& column) {
-           return column.kind == TableColumn::Kind::text && row < std::ssize(column.texts) &&
-                  column.texts[row].find(table.filter) != std::string::npos;
-         });
-}
 
 /// These rows, the strongest first if the table says how strong they are.
 std::vector<int> by_strength(const Table& table, std::span<const int> rows) {
@@ -37,9 +31,8 @@ bool strongest_has(const Table& table, std::span<const int> rows, std::size_t co
 }  // namespace
 
 std::vector<int> table_rows(const Table& table) {
-  std::vector<int> rows;
-  for (int row = 0; row < table.rows; ++row)
-    if (passes(table, row)) rows.push_back(row);
+  std::vector<int> rows(static_cast<std::size_t>(table.rows));
+  std::iota(rows.begin(), rows.end(), 0);
   if (table.order.column < 0) return rows;
   const TableColumn& column = table.columns[table.order.column];
   assert(column.kind == TableColumn::Kind::number || column.kind == TableColumn::Kind::bar);
@@ -52,14 +45,10 @@ std::vector<int> table_rows(const Table& table) {
 }
 
 std::string note_of(const Table& table, int rows, int first, int count) {
-  const auto text = [](int n) { return std::to_string(n); };
+  if (count >= rows) return {};
   const int start = first + table.first_number;
-  std::string note;
-  if (count < rows)
-    note = table.row_names + " " + text(start) + " to " + text(start + count - 1) + " of " + text(rows);
-  if (table.filter.empty()) return note;
-  if (note.empty()) note = text(rows) + " of " + text(table.rows) + " " + table.row_names;
-  return note + " with “" + table.filter + "”";
+  return table.row_names + " " + std::to_string(start) + " to " + std::to_string(start + count - 1) + " of " +
+         std::to_string(rows);
 }
 
 std::vector<int> selected_rows(const Table& table, std::span<const int> rows, int count) {

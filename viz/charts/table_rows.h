@@ -8,8 +8,7 @@
 // Which rows of a table are shown, and the line that says so.
 namespace headscope::viz {
 
-/// "keys 3 to 12 of 40": `count` of `rows` rows, from `first` on; empty if these are all, unless rows are
-/// left out by the filter.
+/// "keys 3 to 12 of 40": `count` of `rows` rows, from `first` on; empty if these are all.
 std::string note_of(const Table& table, int rows, int first, int count);
 
 /// `count` of these rows, which are in the table's order: the marked and the kept one, and the strongest

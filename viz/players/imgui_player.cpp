@@ -142,8 +142,6 @@ class GlyphAtlas {
 constexpr std::uint64_t kIdleFrames = 240;
 /// Above this, textures not drawn in the last frame are dropped, least recently used first.
 constexpr std::size_t kMaxTextureBytes = std::size_t{256} << 20;
-/// Rounded rectangles of at most this many pixels in width or height are drawn as masks.
-constexpr float kThinnestShape = 8;
 /// The vertices of a primitive must have 16-bit indices.
 constexpr std::size_t kPointsPerStroke = 2000;
 /// Limit of the cosine between two directions. Beyond 60 degrees a mitre would be too long.
@@ -250,7 +248,7 @@ class Drawing {
     push_clip(pixels);
     compat::sample_nearest(list_, true);  // glyphs are on whole pixels and look the same either way
     use_texture(atlas_.texture(0));
-    if (scene.background.a > 0) fill_pixels(pixels, scene.background);
+    if (scene.background.a > 0) add_quad(pixels, white, white, packed(scene.background));
     play(scene, *this);
     pop_clip();
     if (texture_ != 0) compat::pop_texture(list_);
@@ -261,10 +259,10 @@ class Drawing {
 
   void fill(const Rect& rect, float radius, Color color) {
     const Rect r = device(rect);
-    if (!(radius > 0)) return fill_device(r, color);
-    if (std::min(r.w, r.h) <= kThinnestShape) return fill_mask(r, radius * scale_, color);
-    add_round_rect(r, radius * scale_);
-    fill_points(color);
+    // Soft edges take a pixel: what is thinner is fainter instead.
+    const float w = std::max(r.w, 1.F), h = std::max(r.h, 1.F);
+    take_round_rect({r.center().x - w / 2, r.center().y - h / 2, w, h}, radius * scale_);
+    fill_points(faded(color, r.w / w * r.h / h));
   }
 
   void fill(std::span<const Point> convex, Color color) {
@@ -281,9 +279,11 @@ class Drawing {
   void stroke(const Rect& rect, float radius, float width, Color color) {
     const Rect middle = device(rect);
     const float w = width * scale_;
-    const Rect outer = middle.inset(-w / 2), inner = middle.inset(w / 2);
-    if (inner.w <= 0 || inner.h <= 0) return fill_device(outer, color);
-    add_round_rect(middle, radius * scale_);
+    if (std::min(middle.w, middle.h) <= w) {
+      take_round_rect(middle.inset(-w / 2), 0);
+      return fill_points(color);
+    }
+    take_round_rect(middle, radius * scale_);
     draw_line(points_, ImDrawFlags_Closed, w, color);
   }
 
@@ -368,39 +368,6 @@ class Drawing {
     list_.PrimRectUV(units(r.x0, r.y0), units(r.x1, r.y1), uv_low, uv_high, color);
   }
 
-  void fill_pixels(const PixelRect& pixels, Color color) {
-    use_texture(atlas_.texture(0));
-    add_quad(pixels, list_._Data->TexUvWhitePixel, list_._Data->TexUvWhitePixel, packed(color));
-  }
-
-  /// Draws the partly covered pixels at the edges separately, so that a rectangle is as in a file.
-  void fill_device(const Rect& rect, Color color) {
-    for (const Span& rows : cover(rect.y, rect.bottom())) {
-      for (const Span& columns : cover(rect.x, rect.right()))
-        fill_pixels({columns.begin, rows.begin, columns.end, rows.end},
-                    faded(color, rows.coverage * columns.coverage));
-    }
-  }
-
-  /// Draws a rounded rectangle as quads of pixels with equal coverage, as in a file: a thin one consists only
-  /// of corners, which soft edges would draw too faint or too wide.
-  void fill_mask(const Rect& rect, float radius, Color color) {
-    if (outside_clip(touched(rect))) return;
-    const ImVec2 low = list_.GetClipRectMin(), high = list_.GetClipRectMax();
-    const Mask mask = mask_of_round_rect(
-        rect, radius,
-        touched(low.x * pixel_scale_, low.y * pixel_scale_, high.x * pixel_scale_, high.y * pixel_scale_));
-    const PixelRect& p = mask.pixels;
-    for (int y = p.y0, end = 0; y < p.y1; y = end) {
-      const std::span row(mask.row(y), p.width());
-      for (end = y + 1; end < p.y1 && std::ranges::equal(row, std::span(mask.row(end), p.width()));) ++end;
-      for (int x = 0, next = 0; x < p.width(); x = next) {
-        for (next = x + 1; next < p.width() && row[next] == row[x];) ++next;
-        if (row[x] > 0) fill_pixels({p.x0 + x, y, p.x0 + next, end}, faded(color, row[x] / 255.0F));
-      }
-    }
-  }
-
   // --- shapes of Dear ImGui ---
 
   /// Makes the points of a line or polygon the current ones, without those that equal the previous one.
@@ -411,7 +378,7 @@ class Drawing {
   }
 
   /// Makes the outline of a rounded rectangle the current points, clockwise.
-  void add_round_rect(const Rect& rect, float radius) {
+  void take_round_rect(const Rect& rect, float radius) {
     const float r = std::min({radius, rect.w / 2, rect.h / 2});
     const Rect centres = rect.inset(r);
     constexpr float kQuarter = std::numbers::pi_v<float> / 2;
@@ -458,14 +425,6 @@ class Drawing {
 
   /// Draws the line through the current points. Gentle joins are mitred, sharp ones round.
   void stroke_points(float width, Color color) {
-    const Point a = points_[0], b = points_[1];
-    if (points_.size() == 2 &&
-        (a.x == b.x || a.y == b.y)) {  // horizontal or vertical: a rectangle is sharper
-      const float half = width / 2;
-      return fill_device(a.y == b.y ? Rect{std::min(a.x, b.x), a.y - half, std::abs(b.x - a.x), width}
-                                    : Rect{a.x - half, std::min(a.y, b.y), width, std::abs(b.y - a.y)},
-                         color);
-    }
     std::size_t start = 0;
     for (std::size_t i = 1; i < points_.size(); ++i) {
       const bool last = i + 1 == points_.size();

@@ -35,24 +35,6 @@ Quarters to_quarters(float v) {
   return {quarters >> 2, static_cast<std::uint8_t>(quarters & 3)};
 }
 
-/// Rasterizes the path that `add_path` adds to a context.
-template <class AddPath>
-Mask mask_of(const PixelRect& pixels, const AddPath& add_path) {
-  if (pixels.empty()) return {};
-  Mask mask{pixels, cairo_format_stride_for_width(CAIRO_FORMAT_A8, pixels.width()), {}};
-  mask.alpha.resize(std::size_t{1} * mask.stride * pixels.height());
-  const CairoHandle<cairo_surface_t> surface(cairo_image_surface_create_for_data(
-      mask.alpha.data(), CAIRO_FORMAT_A8, pixels.width(), pixels.height(), mask.stride));
-  const CairoHandle<cairo_t> context(cairo_create(surface.get()));
-  cairo_set_tolerance(context.get(), kTolerance);
-  cairo_translate(context.get(), -pixels.x0, -pixels.y0);
-  add_path(context.get());
-  cairo_fill(context.get());
-  expect_success(cairo_status(context.get()));
-  cairo_surface_flush(surface.get());
-  return mask;
-}
-
 }  // namespace
 
 std::size_t GlyphKeyHash::operator()(const GlyphKey& key) const {
@@ -84,19 +66,31 @@ Mask mask_of_glyph(const Outline& outline, const GlyphKey& key) {
     add_outline(context, outline, {}, key.em_pixels);
     cairo_identity_matrix(context);
   };
-  const CairoHandle<cairo_surface_t> none(cairo_image_surface_create(CAIRO_FORMAT_A8, 0, 0));
-  const CairoHandle<cairo_t> context(cairo_create(none.get()));
-  add_path(context.get());
+  const auto context_of = [](cairo_surface_t* surface) {
+    CairoHandle<cairo_t> context(cairo_create(surface));
+    cairo_set_tolerance(context.get(), kTolerance);
+    return context;
+  };
+  const CairoHandle<cairo_surface_t> nowhere(cairo_image_surface_create(CAIRO_FORMAT_A8, 0, 0));
+  const CairoHandle<cairo_t> measure = context_of(nowhere.get());
+  add_path(measure.get());
   double left = 0, top = 0, right = 0, bottom = 0;
-  cairo_path_extents(context.get(), &left, &top, &right, &bottom);
-  return mask_of(touched(static_cast<float>(left), static_cast<float>(top), static_cast<float>(right),
-                         static_cast<float>(bottom)),
-                 add_path);
-}
+  cairo_path_extents(measure.get(), &left, &top, &right, &bottom);
+  const PixelRect pixels = touched(static_cast<float>(left), static_cast<float>(top),
+                                   static_cast<float>(right), static_cast<float>(bottom));
+  if (pixels.empty()) return {};
 
-Mask mask_of_round_rect(const Rect& device, float radius, const PixelRect& clip) {
-  return mask_of(intersect(touched(device), clip),
-                 [&](cairo_t* context) { add_rectangle(context, device, radius); });
+  Mask mask{pixels, cairo_format_stride_for_width(CAIRO_FORMAT_A8, pixels.width()), {}};
+  mask.alpha.resize(std::size_t{1} * mask.stride * pixels.height());
+  const CairoHandle<cairo_surface_t> surface(cairo_image_surface_create_for_data(
+      mask.alpha.data(), CAIRO_FORMAT_A8, pixels.width(), pixels.height(), mask.stride));
+  const CairoHandle<cairo_t> context = context_of(surface.get());
+  cairo_translate(context.get(), -pixels.x0, -pixels.y0);
+  add_path(context.get());
+  cairo_fill(context.get());
+  expect_success(cairo_status(context.get()));
+  cairo_surface_flush(surface.get());
+  return mask;
 }
 
 }  // namespace headscope::viz

@@ -9,7 +9,7 @@
 
 namespace headscope::viz {
 
-/// How much of each pixel a shape covers, 0..255. The players of bitmaps and of screens draw the same masks.
+/// How much of each pixel a glyph covers, 0..255. The players of bitmaps and of screens draw the same masks.
 struct Mask {
   PixelRect pixels;
   int stride = 0;  ///< bytes from row to row
@@ -45,7 +45,5 @@ PlacedGlyph place_glyph(const GlyphRun& run, const Glyph& glyph, Point origin, f
 
 /// The mask of a glyph, whose origin is in the pixel (0, 0).
 Mask mask_of_glyph(const Outline& outline, const GlyphKey& key);
-/// The mask of the part of a rounded rectangle that is inside `clip`.
-Mask mask_of_round_rect(const Rect& device, float radius, const PixelRect& clip);
 
 }  // namespace headscope::viz

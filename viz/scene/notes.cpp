@@ -67,10 +67,8 @@ std::string without_entities(std::string_view text) {
       {"&amp;", '&'}, {"&lt;", '<'}, {"&gt;", '>'}, {"&quot;", '"'}, {"&apos;", '\''}};
   std::string plain;
   while (!text.empty()) {
-    if (text.front() == '<')
-      throw std::runtime_error("its recipe contains XML elements, which headscope does not support");
     if (text.front() != '&') {
-      const std::size_t end = std::min(text.find_first_of("&<"), text.size());
+      const std::size_t end = std::min(text.find('&'), text.size());
       plain += text.substr(0, end);
       text.remove_prefix(end);
       continue;
@@ -88,28 +86,24 @@ std::string without_entities(std::string_view text) {
   return plain;
 }
 
-std::optional<std::string> note_of_svg(std::string_view rest, std::string_view name) {
-  constexpr std::string_view kOpen = "metadata", kClose = "metadata>";
+/// The text of the <metadata> element with that id, before which an editor may have put other attributes and
+/// a namespace.
+std::optional<std::string> note_of_svg(std::string_view file, std::string_view name) {
+  constexpr std::string_view kSpaces = " \t\r\n";
   const std::string id = "id=\"" + std::string(name) + "\"";
-  for (std::size_t at = rest.find(kOpen); at != std::string_view::npos; at = rest.find(kOpen)) {
-    const std::size_t start =
-        rest.find_last_of("<> \t\r\n/", at);  // a namespace prefix and a colon may come before
-    const bool opens = start != std::string_view::npos && rest[start] == '<';
-    const std::string prefix(opens ? rest.substr(start + 1, at - start - 1) : "");
-    rest.remove_prefix(at + kOpen.size());
-    if (!opens || !(prefix.empty() || prefix.ends_with(':'))) continue;
-    const std::size_t end = rest.find('>');
-    if (end == std::string_view::npos) break;
-    const std::string_view attributes = rest.substr(0, end);
-    rest.remove_prefix(end + 1);
-    const std::size_t found = attributes.find(id);
-    constexpr std::string_view kSpaces = " \t\r\n";
-    if (found == std::string_view::npos || found == 0 ||
-        kSpaces.find(attributes[found - 1]) == std::string_view::npos)
-      continue;
-    const std::size_t close = rest.find("</" + prefix + std::string(kClose));
-    if (close == std::string_view::npos) throw std::runtime_error("its recipe is truncated");
-    return without_entities(rest.substr(0, close));
+  for (std::size_t at = file.find(id); at != std::string_view::npos; at = file.find(id, at + 1)) {
+    const std::size_t open = file.rfind('<', at), end = file.find('>', at);
+    if (open == std::string_view::npos || end == std::string_view::npos) continue;
+    const std::string_view tag = file.substr(open + 1, at - open - 1);
+    const std::string_view element = tag.substr(0, tag.find_first_of(kSpaces));
+    const bool separate = !tag.empty() && kSpaces.find(tag.back()) != std::string_view::npos;
+    if (!separate || (element != "metadata" && !element.ends_with(":metadata"))) continue;
+    const std::string_view text = file.substr(end + 1);
+    const std::string_view close = text.substr(std::min(text.find('<'), text.size()));
+    if (close.size() < 2) throw std::runtime_error("its recipe is truncated");
+    if (close[1] != '/')
+      throw std::runtime_error("its recipe contains XML elements, which headscope does not support");
+    return without_entities(text.substr(0, text.size() - close.size()));
   }
   return std::nullopt;
 }

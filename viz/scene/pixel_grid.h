@@ -46,56 +46,11 @@ inline int ceil_to_pixel(float v) {
 inline PixelRect touched(float left, float top, float right, float bottom) {
   return {floor_to_pixel(left), floor_to_pixel(top), ceil_to_pixel(right), ceil_to_pixel(bottom)};
 }
-inline PixelRect touched(const Rect& r) {
-  return touched(r.x, r.y, r.right(), r.bottom());
-}
-
 /// Images and clips cover whole pixels. Each edge is rounded separately, so that neighbours with a common
 /// edge leave no gap.
 inline PixelRect snapped(const Rect& device) {
   return {round_to_pixel(device.x), round_to_pixel(device.y), round_to_pixel(device.right()),
           round_to_pixel(device.bottom())};
-}
-
-/// Pixels [begin, end) along one axis with equal coverage.
-struct Span {
-  int begin = 0;
-  int end = 0;
-  float coverage = 0;
-};
-
-/// An interval as at most three spans: a partly covered pixel, whole ones, and another partly covered one.
-struct Spans {
-  Span span[3];
-  int count = 0;
-  const Span* begin() const { return span; }
-  const Span* end() const { return span + count; }
-};
-
-inline Spans cover(float low, float high) {
-  Spans result;
-  if (!(high > low)) return result;
-  low = bounded(low);
-  high = bounded(high);
-  // Coverages that differ from 0 or 1 by less than this are rounding errors.
-  constexpr float kNegligible = 1.0F / 512;
-  const auto push = [&](int begin, int end, float coverage) {
-    if (end <= begin || coverage < kNegligible) return;
-    result.span[result.count++] = {begin, end, coverage > 1 - kNegligible ? 1.0F : coverage};
-  };
-  const int first = floor_to_pixel(low + kNegligible);
-  const int last = ceil_to_pixel(high - kNegligible);
-  if (last - first <= 1) {
-    push(first, first + 1, high - low);
-    return result;
-  }
-  const float head = static_cast<float>(first + 1) - low, tail = high - static_cast<float>(last - 1);
-  const int whole_begin = head > 1 - kNegligible ? first : first + 1;
-  const int whole_end = tail > 1 - kNegligible ? last : last - 1;
-  push(first, whole_begin, head);
-  push(whole_begin, whole_end, 1);
-  push(whole_end, last, tail);
-  return result;
 }
 
 }  // namespace headscope::viz

@@ -1,10 +1,8 @@
 #pragma once
 #include <algorithm>
 #include <span>
-#include <utility>
 #include <vector>
 
-#include "viz/scene/cut_lines.h"
 #include "viz/scene/dashes.h"
 #include "viz/scene/scene.h"
 
@@ -17,8 +15,9 @@ struct Lines {
   bool joined = true;  ///< false: all stretches are lines of two points
 };
 
-/// The interface of a player. A scene is reduced to these few calls, in order and with valid arguments. Lines
-/// are cut far outside the scene, because cairo and the readers based on it overflow at coordinates of 2^23.
+/// The interface of a player. A scene is reduced to these few calls, in order and with valid arguments. The
+/// points of lines are at most kFar away, because cairo and the readers based on it overflow at coordinates
+/// of 2^23.
 /// Colours may be transparent, and clips and stroked rectangles empty; all numbers are finite.
 template <class T>
 concept Player = requires(T player, Rect rect, Color color, float number, std::span<const Point> convex,
@@ -38,8 +37,7 @@ namespace detail {
 template <Player T>
 class Lowering {
  public:
-  Lowering(const Scene& scene, T& player)
-      : player_(player), far_(Rect{0, 0, scene.width, scene.height}.inset(-kFar)) {}
+  explicit Lowering(T& player) : player_(player) {}
 
   void operator()(const FillRect& item) {
     if (item.rect.has_area()) player_.fill(item.rect, item.radius, item.color);
@@ -50,22 +48,22 @@ class Lowering {
       player_.stroke(r, item.radius, item.width, item.color);
   }
   void operator()(const Polyline& item) {
-    stretches_.clear();
-    const auto end = item.points.end();
-    for (auto at = std::find_if(item.points.begin(), end, is_finite); at != end;) {
-      const auto stop = std::find_if_not(at, end, is_finite);
-      stretches_.emplace_back(at, stop);
-      at = std::find_if(stop, end, is_finite);
+    lines_.clear();
+    bool drawing = false;  // whether the last line goes on
+    for (const Point p : item.points) {
+      if (is_finite(p)) drawing ? lines_.go_on(near(p)) : lines_.begin(near(p));
+      drawing = is_finite(p);
     }
-    stroke({stretches_}, item.width, item.color, item.dashes);
+    stroke(true, item.width, item.color, item.dashes);
   }
   void operator()(const Segments& item) {
-    stretches_.clear();
+    lines_.clear();
     for (std::size_t i = 0; i + 1 < item.points.size(); i += 2) {
-      if (is_finite(item.points[i]) && is_finite(item.points[i + 1]))
-        stretches_.emplace_back(&item.points[i], 2);
+      if (!is_finite(item.points[i]) || !is_finite(item.points[i + 1])) continue;
+      lines_.begin(near(item.points[i]));
+      lines_.go_on(near(item.points[i + 1]));
     }
-    stroke({stretches_, false}, item.width, item.color, item.dashes);
+    stroke(false, item.width, item.color, item.dashes);
   }
   void operator()(const FillPolygon& item) {
     if (item.points.size() >= 3 && std::ranges::all_of(item.points, is_finite))
@@ -91,41 +89,23 @@ class Lowering {
   }
 
  private:
-  static constexpr float kFar = 30000;  ///< logical pixels
+  static constexpr float kFar = 1e6F;  ///< logical pixels
+  static Point near(Point p) { return {std::clamp(p.x, -kFar, kFar), std::clamp(p.y, -kFar, kFar)}; }
 
-  void stroke(const Lines& lines, float width, Color color, std::span<const float> dashes) {
-    const auto is_near = [&](std::span<const Point> points) {
-      return std::ranges::all_of(points, [&](Point p) { return far_.contains(p); });
-    };
-    if (std::ranges::all_of(lines.stretches, is_near)) return dash(lines, width, color, dashes);
-    std::vector<std::vector<Point>> cut;  // owns the points of cut lines
-    std::vector<std::span<const Point>> near;
-    for (const std::span<const Point> stretch : lines.stretches) {
-      if (is_near(stretch)) {
-        near.push_back(stretch);
-      } else {
-        for (std::vector<Point>& part : cut_to(stretch, far_))
-          near.emplace_back(cut.emplace_back(std::move(part)));
-      }
-    }
-    dash({near, lines.joined}, width, color, dashes);
-  }
-
-  /// All players draw the same dashes, because they are cut here.
-  void dash(const Lines& lines, float width, Color color, std::span<const float> dashes) {
-    if (dashes.empty()) return player_.stroke(lines, width, color);
-    pieces_.clear();
-    for (const std::span<const Point> stretch : lines.stretches) cut_dashes(stretch, dashes, pieces_);
+  /// Draws the current lines. All players draw the same dashes, because they are cut here.
+  void stroke(bool joined, float width, Color color, std::span<const float> dashes) {
     dashed_.clear();
-    for (std::size_t i = 0; i < pieces_.size(); ++i) dashed_.push_back(pieces_[i]);
-    player_.stroke({dashed_, lines.joined}, width, color);
+    for (std::size_t i = 0; i < lines_.size() && !dashes.empty(); ++i) cut_dashes(lines_[i], dashes, dashed_);
+    const Pieces& lines = dashes.empty() ? lines_ : dashed_;
+    stretches_.clear();
+    for (std::size_t i = 0; i < lines.size(); ++i) stretches_.push_back(lines[i]);
+    player_.stroke({stretches_, joined}, width, color);
   }
 
   T& player_;
-  Rect far_;
   int clips_ = 0;
-  std::vector<std::span<const Point>> stretches_, dashed_;  ///< of one item; keep their memory for the next
-  Pieces pieces_;
+  Pieces lines_, dashed_;  ///< of one item; keep their memory for the next
+  std::vector<std::span<const Point>> stretches_;
 };
 
 }  // namespace detail
@@ -133,7 +113,7 @@ class Lowering {
 /// Draws the items of a scene with `player`.
 template <Player T>
 void play(const Scene& scene, T& player) {
-  detail::Lowering<T> lowering(scene, player);
+  detail::Lowering<T> lowering(player);
   for (const Item& item : scene.items) std::visit(lowering, item);
   lowering.close_clips();
 }
