@@ -36,32 +36,23 @@ Questions questions_of(const ViewContext& c) {
 
 }  // namespace
 
-std::optional<QueryRows> rows_of_query(const ViewContext& c) {
-  if (!c.run) return std::nullopt;
-  const Questions questions = questions_of(c);
-  if (c.side != Side::difference) {
-    QueryRows rows{c.ask(questions.now), nullptr, {}};
-    return rows.now ? std::optional(std::move(rows)) : std::nullopt;
+std::optional<QueryRows> rows_of_query(Content& it) {
+  const ViewContext& c = it.c;
+  if (!c.run) {
+    // Arrives with the first run.
+    static_cast<void>(it.need(SoftmaxRowOf{c.selection.layer, c.selection.head, 0}));
+    return std::nullopt;
   }
-  if (compared_query(c) < 0) return std::nullopt;
-  QueryRows rows{c.ask_on(Side::run, questions.now), c.ask_on(Side::baseline, questions.before), {}};
+  if (it.lacks_counterpart()) return std::nullopt;
+  const Questions questions = questions_of(c);
+  const bool differs = c.side == Side::difference;
+  QueryRows rows{it.need_on(differs ? Side::run : c.side, questions.now), nullptr, {}};
+  if (!differs) return rows.now ? std::optional(std::move(rows)) : std::nullopt;
+  rows.before = it.need_on(Side::baseline, questions.before);
   if (!rows.now || !rows.before) return std::nullopt;
   const std::vector<int>& counterparts = aligned_keys(*c.run);
   rows.counterparts.assign(counterparts.begin(), counterparts.begin() + std::ssize(rows.now->scores));
   return rows;
-}
-
-std::optional<Picture> waiting_for_rows(const ViewContext& c, bool known) {
-  if (!c.run) {
-    // Arrives with the first run.
-    static_cast<void>(c.ask(SoftmaxRowOf{c.selection.layer, c.selection.head, 0}));
-    return waiting(c);
-  }
-  const Questions questions = questions_of(c);
-  if (c.side != Side::difference) return waiting(c, questions.now, known);
-  if (compared_query(c) < 0) return no_counterpart(c);
-  const bool here = c.ask_on(Side::run, questions.now) != nullptr;
-  return waiting(c, here ? Question(questions.before).on_baseline() : Question(questions.now), known);
 }
 
 std::pair<const char*, const char*> names_of_sides(const ViewContext& c) {

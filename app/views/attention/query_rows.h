@@ -2,7 +2,7 @@
 #include <utility>
 
 #include "app/run/analyses/patterns.h"
-#include "app/views/view.h"
+#include "app/views/content.h"
 
 // The attention of the selected query, step by step, in the run and, on the difference side, in the baseline.
 namespace headscope::app {
@@ -16,10 +16,8 @@ struct QueryRows {
                                   ///< `before`, -1: none; else empty
 };
 
-/// None while an answer is missing, and if the query has no counterpart.
-std::optional<QueryRows> rows_of_query(const ViewContext& context);
-/// The picture to show while the rows are not `known`; null if they are.
-std::optional<Picture> waiting_for_rows(const ViewContext& context, bool known);
+/// None while an answer is missing, and if the query has no counterpart; the content says why.
+std::optional<QueryRows> rows_of_query(Content& content);
 
 /// The names of the two sides in pictures: "edited", "unedited".
 std::pair<const char*, const char*> names_of_sides(const ViewContext& context);

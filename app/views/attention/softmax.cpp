@@ -36,9 +36,8 @@ struct Numbers {
   std::vector<std::string> names;
   std::vector<float> scores, scaled, weights;
   std::vector<float> other;  ///< the same at another scale, for comparison; empty: none
-  std::string other_name, other_column;
+  std::string other_name;
   std::string title, note;
-  std::string other_note;  ///< continues the note if the other weights are shown
   double scale = 1;
   double entropy = 0;  ///< bits, of the first group
   bool one_group = true;
@@ -100,12 +99,12 @@ Numbers numbers_of_row(const ViewContext& c, const SoftmaxRow& row) {
     n.scores[key] = row.masked[key] / of_model;
     edited = true;
   }
-  n.other_name = n.other_column = "unscaled";
+  n.other_name = "unscaled";
   n.note = std::string(edited ? "scores as edited × " : "scores × ") +
            (factor == 1 ? "" : viz::number(factor, 3) + " × ") + scale_factor(config, c.selection.layer);
   n.replaced = is_edited_at(c, model::Site::pattern, c.selection.layer, c.selection.head);
-  n.other_note = "; last column: without the scale";
   finish(n, factor * double{of_model}, 1, {n.scores.size()});
+  n.note += "; unscaled: entropy " + viz::number(entropy_of(n.other), 3) + " bits";
   return n;
 }
 
@@ -140,11 +139,9 @@ Numbers numbers_of_robot(double factor) {
       n.scores.push_back(kRobotScores[query][key]);
     }
   }
-  n.other_name = "score ÷ 4";
-  n.other_column = "of a quarter";
+  n.other_name = "of a quarter";
   n.note =
       "the weights usually given for these scores (0.48, 0.52, …) are the softmax of the scores divided by 4";
-  n.other_note = ": the last column";
   finish(n, factor, 0.25, sizes);
   return n;
 }
@@ -161,28 +158,29 @@ Numbers numbers_of_three(float size, double factor) {
 }
 
 /// None while the scores of the query, or of its counterpart, are missing.
-std::optional<Numbers> numbers_of(const ViewContext& c) {
-  if (!c.run) return std::nullopt;
-  // Also for the examples, so that the view always asks the same questions.
-  const auto rows = rows_of_query(c);
-  const Source source = c.options[kSource];
-  // An example is the same on all sides, even without a counterpart of the query.
-  const bool no_counterpart_exists = c.side == Side::difference && compared_query(c) < 0;
-  if (!rows && (source == Source::row || !no_counterpart_exists)) return std::nullopt;
+std::optional<Numbers> numbers_of(Content& it) {
+  const ViewContext& c = it.c;
   const double factor = c.options[kScale];
-  if (source == Source::robot) return numbers_of_robot(factor);
-  if (source != Source::row)
-    return numbers_of_three(source == Source::one ? 1.F : source == Source::ten ? 10.F : 100.F, factor);
+  switch (c.options[kSource]) {
+    case Source::row:
+      break;
+    case Source::one:
+      return numbers_of_three(1, factor);
+    case Source::ten:
+      return numbers_of_three(10, factor);
+    case Source::hundred:
+      return numbers_of_three(100, factor);
+    case Source::robot:
+      return numbers_of_robot(factor);
+  }
+  const auto rows = rows_of_query(it);
+  if (!rows) return std::nullopt;
   Numbers n = numbers_of_row(c, *rows->now);
   for (int key = 0; key < std::ssize(n.scores); ++key) n.names.push_back(token_name(c.run->tokens, key));
-  if (rows->before)
-    return difference_of_rows(std::move(n), numbers_of_row(c, *rows->before), rows->counterparts,
-                              second_name(*c.run));
-  n.other_note += ", entropy " + viz::number(entropy_of(n.other), 3) + " bits";
-  return n;
+  if (!rows->before) return n;
+  return difference_of_rows(std::move(n), numbers_of_row(c, *rows->before), rows->counterparts,
+                            second_name(*c.run));
 }
-
-constexpr int kOtherColumn = 4;  // in the list
 
 /// The largest magnitude of the finite values; 0: none is.
 float largest(const std::vector<float>& values) {
@@ -192,10 +190,15 @@ float largest(const std::vector<float>& values) {
 const ListRows kRows{.role = kRow, .first = kFirst, .names = "rows", .keys = ListKeys::pages};
 
 /// Differences have the two colours of signed values, and are blank if not finite.
-List list_of(const ViewContext& c, const Numbers& n) {
+std::unique_ptr<List> list_of(const ViewContext& c, const Numbers& n) {
   const viz::Theme& theme = *c.theme;
   const bool row = c.options[kSource] == Source::row;
-  List list(c, kRows, static_cast<int>(n.scores.size()));
+  auto made = std::make_unique<List>(c, kRows, static_cast<int>(n.scores.size()));
+  List& list = *made;
+  if (row) list.refers_to = [](int key) { return Ref{.key = key}; };
+  list.row_facts = [&n, row](Facts& facts, int i) {
+    if (!row) facts.say(n.names[i]);
+  };
   const auto bars = [&](std::string heading, std::string file, int importance,
                         const std::vector<float>& values, ListLook look) {
     look.file = (n.is_difference ? difference_column_prefix(c) : "") + file;
@@ -205,9 +208,8 @@ List list_of(const ViewContext& c, const Numbers& n) {
   // Both on one axis, so that a spike stands out from the others. Differences have their own axes, because
   // spikes would hide the rest.
   const int together = n.is_difference ? 0 : 1;
-  const auto weights = [&](const std::string& heading, const std::string& file, int importance,
-                           const std::vector<float>& values) {
-    bars(heading, file, importance, values,
+  const auto weights = [&](const std::string& heading, int importance, const std::vector<float>& values) {
+    bars(heading, heading, importance, values,
          {.digits = 4,
           .scientific = 0.001,
           .rounds = true,
@@ -225,26 +227,28 @@ List list_of(const ViewContext& c, const Numbers& n) {
   bars("score", "score", 6, n.scores, {.is_signed = true});
   bars(n.is_difference ? "scaled" : "× " + viz::number(n.scale, 3), "scaled", 5, n.scaled,
        {.is_signed = true, .hidden = n.scale == 1});
-  weights("weight", "weight", 8, n.weights);
+  weights("weight", 8, n.weights);
   int order = list.last();
-  if (!n.other.empty()) weights(n.other_name, n.other_column, n.is_difference ? 4 : 7, n.other);
+  if (!n.other.empty()) weights(n.other_name, n.is_difference ? 4 : 7, n.other);
   const bool sorted = row && c.options[kStrongestFirst];
   if (n.is_difference) {
     const auto magnitude = [&](int at) { return std::abs(n.weights[at]); };
     list.number("", 0, magnitude, {.hidden = true});
     order = list.last();
   }
-  if (row) list.table.strength = order;
   if (sorted) list.table.order = {order};
-  list.table.marked = row ? c.selection.key : -1;
-  list.table.mark = theme.key;
-  list.table.kept = row ? wanted_key(c, c.selection.query, static_cast<int>(n.names.size())) : -1;
   list.table.in_order_of_strength = sorted;
   list.table.row_names = sorted ? n.is_difference ? "keys that differ most" : "strongest keys"
                          : row  ? "keys"
                                 : "rows";
   list.table.first_number = sorted ? 1 : 0;
-  return list;
+  if (!row) return made;
+  list.table.strength = order;
+  list.strengths = n.weights;
+  list.table.marked = c.selection.key;
+  list.table.mark = theme.key;
+  list.table.kept = wanted_key(c, c.selection.query, static_cast<int>(n.names.size()));
+  return made;
 }
 
 std::string summary(const ViewContext& c, const Numbers& n) {
@@ -253,7 +257,7 @@ std::string summary(const ViewContext& c, const Numbers& n) {
     return before_edits + difference_subtitle(c, {n.scores, n.weights}) + "; entropy " +
            (n.entropy > 0 ? "+" : "") + viz::number(n.entropy, 3) + " bits";
   }
-  if (!n.one_group) return "each query's weights sum to 1; later keys are masked";
+  if (!n.one_group) return "each query's weights sum to 1";
   const auto seen = std::ranges::count_if(
       n.scaled, [](float score) { return score > -std::numeric_limits<float>::infinity(); });
   const double most = std::log2(static_cast<double>(std::max<std::ptrdiff_t>(seen, 1)));
@@ -261,95 +265,34 @@ std::string summary(const ViewContext& c, const Numbers& n) {
          " bits, largest weight " + viz::number(largest(n.weights), 3);
 }
 
-/// The list's area above the note, which is empty if there is no room.
-viz::Rect lay_out(const ViewContext& c, const Numbers& n, List& list, std::vector<std::string>& note) {
-  const viz::Style style = style_of(c);
-  viz::Rect area = below_title(c);
-  list.lay_out(area);
-  const bool other = !n.other.empty() && list.layout().place_of(kOtherColumn) != nullptr;
-  note =
-      viz::wrap(style, n.note + (other ? n.other_note : ""), style.small(), viz::FontStyle::regular, area.w);
-  const float height = static_cast<float>(note.size()) * style.line(style.small()) + 2 * style.unit();
-  // In a low pane keys are more important than the note on the scale.
-  const float some_rows = viz::table_height(viz::Table{}, style) + 6 * viz::table_row_height(style);
-  if (c.in_pane && c.options[kSource] == Source::row && area.h - height < some_rows) {
-    note.clear();
-  } else {
-    area.h -= height;
-  }
-  return area;
-}
-
-Picture build(const ViewContext& c) {
-  const auto n = numbers_of(c);
-  if (!n) return *waiting_for_rows(c, false);
-  const viz::Style style = style_of(c);
-  List list = list_of(c, *n);
-  std::vector<std::string> note;
-  const viz::Rect area = lay_out(c, *n, list, note);
-  const bool row = c.options[kSource] == Source::row;  // the numbers of an example begin at their first
-  if (!(row ? list.lay_out_showing(area, n->weights) : list.lay_out(area)))
-    return too_small(c, "for the table");
-  Picture picture = blank(c);
-  const std::string shown_keys = list.note("");
-  paint_title(picture, c, n->title + (n->is_difference ? difference_suffix(c) : ""),
-              shown_keys + (shown_keys.empty() ? "" : "; ") + summary(c, *n) + list.left_out("; "));
-  list.paint(picture);
-  const float y = std::min(area.bottom(), area.y + viz::table_height(list.table, style)) + 2 * style.unit();
-  paint_small_lines(picture, c, note, {area.x, y});
-  return picture;
-}
-
-Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
-  const auto n = numbers_of(c);
-  const viz::Region& region = region_of(picture, hit);
-  if (!n || region.id >= std::ssize(n->scores)) return {};
-  const int i = region.id;
-  Facts facts = facts_of_row(c, region.rect, c.theme->query);
-  facts.say(n->names[i]);
-  if (std::isnan(n->weights[i]) && n->is_difference) {
-    facts.say(no_counterpart_words(c));
-    return facts;
-  }
-  const std::string prefix = n->is_difference ? difference_prefix(c) : "";
-  facts.number(prefix + "score", n->scores[i]);
-  facts.number(prefix + "scaled", n->scaled[i]);
-  facts.number(prefix + "weight", n->weights[i]);
-  if (!n->other.empty()) facts.number(prefix + n->other_name, n->other[i]);
-  return facts;
-}
-
-Table table(const ViewContext& c) {
-  const auto n = numbers_of(c);
-  if (!n) return {};
-  Table result = list_of(c, *n).exported();
-  result.ranked_by = (n->is_difference ? difference_column_prefix(c) : "") + "weight";
+Table table(const ViewContext& c, const Numbers& n, const List& list) {
+  const std::string prefix = n.is_difference ? difference_column_prefix(c) : "";
+  Table result = list.exported();
+  result.ranked_by = prefix + "weight";
   if (c.options[kSource] == Source::row) {
     add_head_facts(result, c);
     add_query_facts(result, c);
   }
-  if (!n->one_group) return result;
-  result.fact((n->is_difference ? difference_column_prefix(c) : "") + "entropy", n->entropy, "bits");
-  if (n->is_difference) return result;
-  result.fact("largest weight", largest(n->weights));
-  if (n->other.empty()) return result;
-  result.fact(n->other_column + " entropy", entropy_of(n->other), "bits");
-  result.fact("largest " + n->other_column, largest(n->other));
+  if (!n.one_group) return result;
+  result.fact(prefix + "entropy", n.entropy, "bits");
+  if (n.is_difference) return result;
+  result.fact("largest weight", largest(n.weights));
+  if (n.other.empty()) return result;
+  result.fact(n.other_name + " entropy", entropy_of(n.other), "bits");
+  result.fact("largest " + n.other_name, largest(n.other));
   return result;
 }
 
-ViewActions click(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
-  const int key = region_of(picture, hit).id;
-  if (c.options[kSource] != Source::row || !may_see(c, c.selection.query, key)) return {};
-  return {clicked_key(c, key)};
-}
-
-float whole_height(const ViewContext& c) {
-  const viz::Style style = style_of(c);
-  viz::Table table;
-  table.rows = c.selection.query + 1;
-  if (const auto n = numbers_of(c)) table.rows = static_cast<int>(n->scores.size());
-  return below_title(c).y + viz::table_height(table, style) + 4 * style.line(style.small()) + margin(c) + 1;
+void declare(Content& it) {
+  const ViewContext& c = it.c;
+  auto numbers = numbers_of(it);
+  if (!numbers) return;
+  const Numbers& n = it.keep(*std::move(numbers));
+  it.title = n.title, it.subtitle = summary(c, n);
+  it.says_difference = !n.is_difference;
+  auto list = list_of(c, n);
+  it.table = [&c, &n, &list = *list] { return table(c, n, list); };
+  it.body = rows(boxes(std::move(list), notes({n.note})));
 }
 
 }  // namespace softmax
@@ -359,10 +302,9 @@ View softmax_view() {
   View view = make_view(
       Group::attention, "softmax", "Softmax",
       "softmax of the scores at any scale: why 1/√d_head keeps the weights from collapsing onto one key",
-      build, facts, table);
+      declare);
   view.options = {&kSource, &kScale, &kStrongestFirst, &kFirst};
-  add_list(view, kRows, click);
-  view.whole_height = whole_height;
+  view.has_list = true;
   view.caption = {true, true, true};
   view.uses = [](const ViewContext& c, const OptionSpec& option) {
     return &option != &kStrongestFirst || c.options[kSource] == Source::row;
