@@ -269,6 +269,7 @@ TEST_F(TheGuide, HasTheColumnsAndFactsOfEveryView) {
       {one, "heatmap", {{"cell-values", "values"}}},
       {one, "heatmap", {{"cell-values", "rollout"}}},
       {one, "query", {{"strips", "products"}}},
+      {one, "query", {{"strips", "breakdown"}}},
       {one, "softmax", {{"scores-from", "ten"}}},
       {one, "softmax", {{"scores-from", "robot"}}},
       {one, "search", {{"search-text", "list"}}},

@@ -1,6 +1,7 @@
 #include <array>
 
 #include "app/run/analyses/token_pass.h"
+#include "app/views/attention/score_breakdown.h"
 #include "app/views/parts/parts.h"
 #include "model/pass/plan.h"
 
@@ -8,20 +9,24 @@ namespace headscope::app {
 namespace query {
 
 /// Roles of regions. key: Region::id: position. component, over its key's region: Region::id: key position;
-/// row: a Vector; col: component.
-enum Role { kKey, kComponent };
+/// row: a Vector; col: component. term: id: a strip of the score breakdown; step: id: one of its steps.
+enum Role { kKey, kComponent, kTerm, kStep };
 enum class Vector : int { query, key, value, weighted_value, z, product, edited_z };
-enum class Strips { values, products };
+enum class Shown { values, products, breakdown };
 
 const Option<int> kFirstKey = first_row_option("first-key", true, -1);
-const Option<Strips> kStrips = choice_option<Strips>(
+const Option<Shown> kStrips = choice_option<Shown>(
     "strips", "Strips", "qQ", "which vectors are shown next to the keys",
     {{"values", "Values", "The values, as weighted by attention, and their sum"},
      {"products", "q × k", "Query times key, component by component: they add up to the score",
-      "products of q and k"}});
+      "products of q and k"},
+     {"breakdown", "Score breakdown",
+      "None: the score of the chosen or else the strongest key, step by step; its numbers are the table's",
+      "score breakdown"}});
 
 /// Everything the table shows, computed once. Vectors are of one head, [d_head].
 struct Numbers {
+  std::shared_ptr<const Stages> answer;
   int layer = 0;
   int query = 0;
   int keys = 0;  ///< number of keys in the table: up to the query, or to the last key that it sees
@@ -48,9 +53,11 @@ bool is_difference(const ViewContext& c) {
   return c.side == Side::difference;
 }
 
-Numbers numbers_of(const ViewContext& c, const Stages& stages) {
+Numbers numbers_of(const ViewContext& c, std::shared_ptr<const Stages> answer) {
+  const Stages& stages = *answer;
   const model::Run& run = *c.run->run;
   Numbers n;
+  n.answer = std::move(answer);
   n.layer = c.selection.layer;
   n.query = c.selection.query;
   n.keys = stages.masked.end_of(n.query);
@@ -66,7 +73,7 @@ Numbers numbers_of(const ViewContext& c, const Stages& stages) {
   for (int key = 0; key < n.keys; ++key) {
     n.k.push_back(run.k(n.layer, head, key));
     n.v.push_back(run.v(n.layer, head, key));
-    if (c.options[kStrips] == Strips::products) {
+    if (c.options[kStrips] == Shown::products) {
       n.products.push_back(n.k.back());
       for (std::size_t i = 0; i < n.d_head; ++i) n.products.back()[i] *= n.q[i];
     }
@@ -110,71 +117,43 @@ float weighted_magnitude(const Numbers& n) {
   return largest;
 }
 
-int key_count(const ViewContext& c) {
-  const auto stages = current_stages(c);
-  return stages ? stages->masked.end_of(c.selection.query) : c.selection.query + 1;
-}
-
 const ListRows kRows{.role = kKey, .first = kFirstKey, .names = "keys"};
 
 constexpr int kTokenColumn = 1, kKeyColumn = 2, kWeightColumn = 7, kWeightedColumn = 9;  // in the list
 
-/// The list without its columns: enough to know its height.
-List empty_list(const ViewContext& c) {
-  List list(c, kRows, key_count(c));
-  viz::Table& table = list.table;
-  if (is_difference(c)) return list;
-  const bool scaled = c.run && z_factor(c, c.selection.layer, c.selection.head, c.selection.query) != 1;
-  table.header.resize(1);
-  table.footer.resize(scaled ? 2 : 1);
-  table.legend = true;
-  if (const int later = c.run ? c.run->run->length() - table.rows : 0; later > 0)
-    table.masked =
-        std::to_string(later) + (later == 1 ? " later key" : " later keys") + ": masked (score −∞, weight 0)";
-  return list;
-}
-
-viz::FixedCell vector_cell(const List& list, int column, std::span<const float> values, Vector which,
-                           int query, viz::Color color) {
-  viz::FixedCell cell = list.cell(column, "");
-  cell.vector = values;
-  cell.vector_id = query;
-  cell.vector_row = static_cast<int>(which);
-  cell.color = color;
-  return cell;
-}
-
-viz::FixedRow query_row(const ViewContext& c, const Numbers& n, const List& list) {
+/// Rows of the query, of sums, and of what edits that switch the head off or scale it make of them.
+void add_fixed_rows(List& list, const ViewContext& c, const Numbers& n) {
   viz::FixedCell token = list.cell(kTokenColumn, c.run->tokens.labels[n.query]);
   token.size = c.font_size;
   token.color = c.theme->query;
-  viz::FixedCell vector = vector_cell(list, kKeyColumn, n.q, Vector::query, n.query, c.theme->query);
+  const auto strip = [&](int column, Vector which, const char* name, std::span<const float> values,
+                         viz::Color color) {
+    viz::FixedCell cell = list.strip_cell(column, static_cast<int>(which), name, values);
+    cell.color = color;
+    return cell;
+  };
+  viz::FixedCell vector = strip(kKeyColumn, Vector::query, "q", n.q, c.theme->query);
   vector.after = "← query q";
   vector.instead = "the query";
-  return {token, vector};
-}
-
-viz::FixedRow sum_row(const ViewContext& c, const Numbers& n, const List& list) {
-  viz::FixedRow row{list.sum_cell(kTokenColumn, n.k.size()),
-                    list.cell(kWeightColumn, viz::fixed_number(n.weight_sum, 4))};
-  if (c.options[kStrips] == Strips::products) return row;
-  row.push_back(vector_cell(list, kWeightedColumn, n.z, Vector::z, n.query, c.theme->value));
+  list.table.header = {{token, vector}};
+  list.table.footer = {{list.sum_cell(kTokenColumn, n.k.size()),
+                        list.cell(kWeightColumn, viz::fixed_number(n.weight_sum, 4))}};
+  const auto add_sum = [&](Vector which, const char* name, const char* before,
+                           std::span<const float> values) {
+    if (c.options[kStrips] != Shown::values) return;
+    list.table.footer.back().push_back(strip(kWeightedColumn, which, name, values, c.theme->value));
+    list.table.footer.back().back().before = before;
+  };
   // Edits of z come after this sum.
   const model::Plan* plan = c.run->run->plan.get();
-  row.back().before = plan && plan->edits({model::Site::z, c.selection.layer}) ? "sum =" : "z =";
-  return row;
-}
-
-/// What edits that switch the head off or scale it make of the sum.
-viz::FixedRow edited_row(const ViewContext& c, const Numbers& n, const List& list) {
+  const bool is_sum = plan != nullptr && plan->edits({model::Site::z, c.selection.layer});
+  add_sum(Vector::z, is_sum ? "sum" : "z", is_sum ? "sum =" : "z =", n.z);
+  if (!n.edited) return;
   const std::string words =
       n.set ? "edited" : factor_words(n.factor) + (n.factor == 0 ? ": this head writes nothing" : ": edited");
-  viz::FixedRow row{list.cell(kTokenColumn, words)};
-  row.front().color = c.theme->accent;
-  if (c.options[kStrips] == Strips::products) return row;
-  row.push_back(vector_cell(list, kWeightedColumn, n.edited_z, Vector::edited_z, n.query, c.theme->value));
-  row.back().before = "z =";
-  return row;
+  list.table.footer.push_back({list.cell(kTokenColumn, words)});
+  list.table.footer.back().front().color = c.theme->accent;
+  add_sum(Vector::edited_z, "z", "z =", n.edited_z);
 }
 
 /// Whether the difference of scores is another before the mask, or an edit, than after it.
@@ -187,18 +166,25 @@ bool masks_differ(const Numbers& n) {
 }
 
 /// Columns by importance: the keys, their weights and scores, then the sum, then the steps between.
-List list_of(const ViewContext& c, const Numbers& n) {
+std::unique_ptr<List> list_of(const ViewContext& c, const Numbers& n) {
   const viz::Theme& theme = *c.theme;
-  const bool products = c.options[kStrips] == Strips::products, differs = is_difference(c);
-  List list = empty_list(c);
+  const Shown shown = c.options[kStrips];
+  const bool differs = is_difference(c);
+  auto made = std::make_unique<List>(c, kRows, n.keys);
+  List& list = *made;
+  list.refers_to = [](int key) { return Ref{.key = key}; };
+  list.row_facts = [&c, &n, differs](Facts& facts, int key) {
+    if (differs && std::isnan(n.at(Stage::pattern, key))) facts.say(no_counterpart_words(c));
+    if (!differs && n.answer->masked(n.query, key)) facts.say("masked: " + why_masked(n.query, key));
+  };
   const auto strip = [&](const std::string& heading, int importance, Vector which, viz::Color color,
                          float largest, const std::string& scale, const auto& vectors, bool hidden,
                          const char* file) -> ListColumn& {
     ListLook look{.heading = color, .hidden = hidden || differs};
     if (!look.hidden) look.file = file;
-    ListColumn& made = list.strip(heading, importance, static_cast<int>(which), vectors, look);
-    made.scale = viz::diverging_scale(largest), made.scale_title = scale;
-    return made;
+    ListColumn& column = list.strip(heading, importance, static_cast<int>(which), vectors, look);
+    column.scale = viz::diverging_scale(largest), column.scale_title = scale;
+    return column;
   };
   // Differences are blank without a counterpart, and if a score is masked on one side.
   const auto bar = [&](const std::string& heading, int importance, Stage stage, const std::string& file,
@@ -212,23 +198,26 @@ List list_of(const ViewContext& c, const Numbers& n) {
               {.file = key_column("key"), .color = theme.text_muted, .digits = 0});
   list.text("token", 9, c.run->tokens.labels, {.file = note_column("token"), .heading = theme.key});
   strip("key k", 2, Vector::key, theme.key, std::max(magnitude(n.q), largest_magnitude(n.k)), "q, k", n.k,
-        false, "k");
+        shown == Shown::breakdown, "k");
   strip("q × k", 7, Vector::product, theme.query, largest_magnitude(n.products), "q × k", n.products,
-        !products, "q*k");
+        shown != Shown::products, "q*k");
   bar("score q·k", 6, Stage::scores, "score", {.is_signed = true});
   bar("× " + scale_factor(c.run->run->config, n.layer), 3, Stage::scaled, "scaled", {.is_signed = true});
   bar("masked", 1, Stage::masked, "masked", {.is_signed = true, .hidden = differs && !masks_differ(n)});
   bar("weight", 8, Stage::pattern, "weight",
       {.digits = 4, .scientific = 0.001, .rounds = !differs, .axis = !differs});
-  strip("value v", 4, Vector::value, theme.value, largest_magnitude(n.v), "v", n.v, products, "v");
+  strip("value v", 4, Vector::value, theme.value, largest_magnitude(n.v), "v", n.v, shown != Shown::values,
+        "v");
   strip("weight × v", 5, Vector::weighted_value, theme.value, weighted_magnitude(n), "weight × v, z", n.v,
-        products, "weight*v")
+        shown != Shown::values, "weight*v")
       .factors.assign(weights.begin(), weights.end());
   if (!differs) {
-    list.table.header = {query_row(c, n, list)};
-    list.table.footer = {sum_row(c, n, list)};
-    if (n.edited) list.table.footer.push_back(edited_row(c, n, list));
+    add_fixed_rows(list, c, n);
+    list.table.legend = true;
+    if (const int later = c.run->run->length() - n.keys; later > 0)
+      list.table.masked = counted(later, "later key") + ": masked (score −∞, weight 0)";
   }
+  list.strengths = weights;
   list.table.strength = kWeightColumn;
   if (c.options[kStrongestFirst]) {
     if (differs)
@@ -243,61 +232,12 @@ List list_of(const ViewContext& c, const Numbers& n) {
   list.table.mark = theme.key;
   list.table.kept = wanted_key(c, n.query, n.keys);
   list.table.vector_role = kComponent;
-  return list;
-}
-
-Picture build(const ViewContext& c) {
-  const auto stages = current_stages(c);
-  if (auto words = waiting(c, StagesOf{c.selection.layer, c.selection.head}, stages != nullptr))
-    return *words;
-  if (is_difference(c) && compared_query(c) < 0) return no_counterpart(c);
-  const Numbers n = numbers_of(c, *stages);
-  List list = list_of(c, n);
-  if (!list.lay_out_showing(below_title(c), n.of(Stage::pattern).first(n.k.size())))
-    return too_small(c, "for the table");
-  Picture picture = blank(c);
-  const std::string words = is_difference(c) ? ", " + query_difference_words(c) : "";
-  paint_title(picture, c, "Attention from query " + token_name(c.run->tokens, n.query) + difference_suffix(c),
-              head_title(c, n.layer, c.selection.head) + words +
-                  (n.silent && !is_difference(c) ? ": writes nothing" : "") + list.note(", ") +
-                  list.left_out("; "));
-  list.paint(picture);
-  return picture;
-}
-
-/// "v[17] = 0.1234" and its product with the weight, if any.
-std::vector<std::string> component_lines(const Numbers& n, Vector which, int key, int i) {
-  const std::string at = "[" + std::to_string(i) + "]";
-  const auto weight = n.at(Stage::pattern, key);
-  const auto product = [&] { return "q" + at + " × k" + at + " = " + exact(n.q[i] * n.k[key][i]); };
-  switch (which) {
-    case Vector::query:
-      return {"q" + at + " = " + exact(n.q[i])};
-    case Vector::key:
-      return {"k" + at + " = " + exact(n.k[key][i]), product()};
-    case Vector::value:
-      return {"v" + at + " = " + exact(n.v[key][i])};
-    case Vector::weighted_value:
-      return {exact(weight) + " × v" + at + " = " + exact(weight * n.v[key][i])};
-    case Vector::product:
-      return {product(), exact(n.q[i]) + " × " + exact(n.k[key][i])};
-    case Vector::z:
-      return {"z" + at + " = " + exact(n.z[i]), "the sum of weight × v" + at + " over all keys"};
-    case Vector::edited_z:
-      return {"z" + at + " = " + exact(n.edited_z[i]), n.set           ? "as an edit makes it"
-                                                       : n.factor == 0 ? "set to 0 by an edit"
-                                                                       : exact(n.factor) + " × the sum"};
-  }
-  return {};
+  return made;
 }
 
 /// Numbers of all keys, vectors of those that the query sees.
-Table table(const ViewContext& c) {
-  const auto stages = current_stages(c);
-  if (!stages) return {};
-  const Numbers n = numbers_of(c, *stages);
-  const List list = list_of(c, n);
-  Table result = list.exported(is_difference(c) ? -1 : stages->values.length);
+Table table(const ViewContext& c, const Numbers& n, const List& list) {
+  Table result = list.exported(is_difference(c) ? -1 : n.answer->values.length);
   result.ranked_by = difference_column_prefix(c) + "weight";
   add_head_facts(result, c);
   add_query_facts(result, c);
@@ -305,93 +245,30 @@ Table table(const ViewContext& c) {
   return result;
 }
 
-float whole_height(const ViewContext& c) {
-  return below_title(c).y + viz::table_height(empty_list(c).table, style_of(c)) + margin(c) + 1;
-}
+void declare(Content& it) {
+  const ViewContext& c = it.c;
+  if (it.lacks_counterpart()) return;
+  const auto stages = it.need(StagesOf{c.selection.layer, c.selection.head});
+  if (!stages) return;
+  const Numbers& n = it.keep(numbers_of(c, stages));
+  it.title = "Attention from query " + token_name(c.run->tokens, n.query);
+  it.subtitle = head_title(c, n.layer, c.selection.head) + (n.silent ? ": writes nothing" : "") +
+                (is_difference(c) ? "; " + query_difference_words(c) : "");
+  auto list = list_of(c, n);
+  it.table = [&c, &n, &list = *list] { return table(c, n, list); };
 
-/// Selects the key of the row above or below, in the table's order, and scrolls to it.
-ViewActions move_key_by_row(const ViewContext& c, const TableRows& rows, int by) {
-  const auto stages = current_stages(c);
-  if (!stages) return {};
-  const Numbers n = numbers_of(c, *stages);
-  const std::vector<int> order = viz::table_rows(list_of(c, n).filled());
-  const auto now = std::ranges::find(order, c.selection.key);
-  const auto at = now == order.end() ? rows.first + (by > 0 ? 0 : rows.shown - 1)
-                                     : static_cast<int>(now - order.begin()) + by;
-  const int to = std::clamp(at, 0, static_cast<int>(order.size()) - 1);
-  ViewActions actions{SelectKey{order[to]}};
-  if (!rows.shows(to)) actions.emplace_back(rows.showing(to));
-  return actions;
-}
-
-std::optional<ViewActions> on_key(const ViewContext& c, const TableRows& rows, const Gesture& gesture) {
-  const bool up = gesture.key == Key::up, down = gesture.key == Key::down;
-  if (!gesture.modifiers.shift || !(up || down) || rows.shown == 0) return std::nullopt;
-  return move_key_by_row(c, rows, up ? -1 : 1);
-}
-
-/// Whether it is a vector of the query, above or below the keys.
-bool is_fixed(Vector which) {
-  return which == Vector::query || which == Vector::z || which == Vector::edited_z;
-}
-
-/// The key whose row or vector was hit; none: it is the query's, or the sum.
-std::optional<int> key_at(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
-  const viz::Region& region = region_of(picture, hit);
-  const auto which = static_cast<Vector>(hit.row);
-  if (region.role == kComponent && is_fixed(which)) return std::nullopt;
-  if (!c.run || region.id >= key_count(c)) return std::nullopt;
-  return region.id;
-}
-
-ViewActions click(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
-  const auto key = key_at(c, picture, hit);
-  return key && may_see(c, c.selection.query, *key) ? ViewActions{clicked_key(c, *key)} : ViewActions{};
-}
-
-Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
-  Facts facts;
-  if (const auto key = key_at(c, picture, hit)) {
-    add_choice_of_key(facts.commands, c, *key, c.selection.query);
-    facts.commands.push_back(choose_query(c, *key));
+  // Of a chosen key wherever there is room and its numbers are there.
+  const bool asked = c.options[kStrips] == Shown::breakdown;
+  auto breakdown = asked || c.selection.key >= 0 ? score_breakdown::breakdown_of(it) : std::nullopt;
+  if (asked && !breakdown) return;
+  it.message.clear();
+  BoxPtr steps;
+  if (breakdown) {
+    const auto& kept = it.keep(*std::move(breakdown));
+    steps = may_be_left_out(score_breakdown::box_of(it, kept, kTerm, kStep), "the score breakdown");
+    if (asked) it.table = [&] { return score_breakdown::table_of(c, kept); };
   }
-  const auto stages = current_stages(c);
-  const viz::Region& region = region_of(picture, hit);
-  const bool component = region.role == kComponent;
-  if (!stages || (!component && region.role != kKey)) return facts;
-  const Numbers n = numbers_of(c, *stages);
-  const int key = region.id;
-  if (key >= n.keys) return facts;
-  for (const viz::Region& row : picture.regions)
-    if (row.role == kKey && row.id == key && (!component || row.rect.contains(region.rect.center())))
-      facts.overlay.add(viz::StrokeRect{row.rect.inset(0.5F), c.theme->query, 1, 2});
-  const auto which = static_cast<Vector>(hit.row);
-  const bool own = component && is_fixed(which);
-  facts.say(head_name(n.layer, c.selection.head) + "   query " + token_name(c.run->tokens, n.query) + " →",
-            Fact::Location::status);
-  facts.say((own ? "query " : "key ") + token_name(c.run->tokens, key));
-  if (is_difference(c) && std::isnan(n.at(Stage::pattern, key))) {
-    facts.say(no_counterpart_words(c));
-    return facts;
-  }
-  if (component && hit.col < static_cast<int>(n.d_head)) {
-    facts.overlay.add(viz::StrokeRect{region.cell_rect(hit.row, hit.col).inset(-0.75F), c.theme->text, 1.5F});
-    facts.say(component_lines(n, which, key, hit.col));
-  }
-  const auto say = [&](const char* name, Stage stage, Fact::Location location) {
-    facts.number(difference_prefix(c) + std::string(name), n.at(stage, key), location);
-  };
-  const auto rows = component && !is_difference(c) ? Fact::Location::menu : Fact::Location::tooltip;
-  say("score", Stage::scores, rows);
-  if (rows != Fact::Location::menu) say("scaled", Stage::scaled, rows);
-  if (!component && !is_difference(c) && stages->masked(n.query, key))
-    facts.say("masked: " + why_masked(n.query, key));
-  say("weight", Stage::pattern, is_difference(c) ? Fact::Location::both : rows);
-  if (is_difference(c) || own) return facts;
-  const auto digits = [&](Stage stage) { return viz::number(n.at(stage, key), 4); };
-  facts.say("q·k = " + digits(Stage::scores) + "; × " + scale_factor(c.run->run->config, n.layer) + " = " +
-            digits(Stage::scaled) + "; softmax → " + digits(Stage::pattern));
-  return facts;
+  it.body = rows(boxes(std::move(list), std::move(steps)));
 }
 
 }  // namespace query
@@ -400,17 +277,21 @@ View query_view() {
   using namespace query;
   View view = make_view(Group::attention, "query", "Query",
                         "one query: its scores and weights for each key, stage by stage, and the weighted "
-                        "values with their sum",
-                        build, facts, table);
+                        "values with their sum; of a chosen key also how its score is computed",
+                        declare);
+  view.part = Part::weight;
   view.options = {&kFirstKey, &kStrongestFirst, &kStrips};
-  add_list(view, kRows, click, on_key);
+  view.has_list = true;
   view.shows_difference = true;
-  view.whole_height = whole_height;
   view.caption = {true, true, true};
-  view.landmarks = {landmark("keys", kKey), key_landmark("key", kKey),
+  view.landmarks = {landmark("keys", kKey),
+                    key_landmark("key", kKey),
                     vector_landmark("weighted values", kComponent, static_cast<int>(Vector::weighted_value)),
                     vector_landmark("products", kComponent, static_cast<int>(Vector::product)),
-                    vector_landmark("sum", kComponent, static_cast<int>(Vector::z))};
+                    vector_landmark("sum", kComponent, static_cast<int>(Vector::z)),
+                    landmark("terms", kTerm),
+                    landmark("steps", kStep),
+                    landmark("score", kStep, 0)};
   return view;
 }
 

@@ -1,422 +1,283 @@
+#include "app/views/attention/score_breakdown.h"
+
 #include "app/views/attention/query_rows.h"
-#include "app/views/attention/score_terms.h"
 #include "app/views/parts/parts.h"
-#include "viz/charts/number_axis.h"
+#include "model/pass/plan.h"
 
-namespace headscope::app {
-namespace score_breakdown {
+namespace headscope::app::score_breakdown {
+namespace {
 
-/// Roles of regions. component: id: a Vector, with a column for each component; step: id: index of a step;
-/// key: a column for each key of the query's row.
-enum Role { kComponent, kStep, kKey };
-enum Vector { kQuery, kKeyVector, kProduct };
+ScoreTerms terms_of(const PromptRun& of, const Selection& selection, int query, int key,
+                    std::shared_ptr<const SoftmaxRow> row) {
+  const model::Run& run = *of.run;
+  ScoreTerms terms;
+  terms.layer = selection.layer, terms.head = selection.head, terms.query = query, terms.key = key;
+  const auto q = run.q(terms.layer, terms.head, query);
+  terms.q.assign(q.begin(), q.end());
+  terms.k = run.k(terms.layer, terms.head, key);
+  for (std::size_t i = 0; i < terms.k.size(); ++i) {
+    const double product = static_cast<double>(terms.q[i]) * static_cast<double>(terms.k[i]);
+    terms.products.push_back(product);
+    (product < 0 ? terms.negative : terms.positive) += product;
+  }
+  terms.q_norm = norm_of(terms.q);
+  terms.k_norm = norm_of(terms.k);
+  terms.row = std::move(row);
+  return terms;
+}
 
-constexpr const char* kNote = "= exact, ≈ rounded so that each line adds up";
-constexpr const char* kMore = "; hover for all digits";
+/// The difference of the weight on each key; NaN without a counterpart.
+std::vector<float> weight_differences(const QueryRows& rows) {
+  std::vector<float> differences;
+  for (std::size_t key = 0; key < rows.counterparts.size(); ++key) {
+    const int on_baseline = rows.counterparts[key];
+    differences.push_back(on_baseline < 0
+                              ? std::numeric_limits<float>::quiet_NaN()
+                              : difference(rows.now->weights[key], rows.before->weights[on_baseline]));
+  }
+  return differences;
+}
 
-/// Heights of the parts: vectors, bars and their numbers, steps, the row, the note.
-struct Heights {
-  float strip = 0, bars = 0, numbers = 0, step = 0, steps = 0, keys = 0, note = 0, gap = 0;
-  float around_bars() const { return 2 * strip + gap / 2 + gap + numbers; }
+/// The strongest key, on the difference side the one with the largest difference; without any, the strongest
+/// that has a counterpart.
+int default_key(const QueryRows& rows) {
+  const auto& weights = rows.now->weights;
+  if (!rows.before) return static_cast<int>(std::ranges::max_element(weights) - weights.begin());
+  const std::vector<float> differences = weight_differences(rows);
+  int best = 0;
+  const auto rank = [&](int key) {
+    return std::isnan(differences[key]) ? std::pair(-1.F, 0.F)
+                                        : std::pair(std::abs(differences[key]), weights[key]);
+  };
+  for (int key = 1; key < std::ssize(differences); ++key)
+    if (rank(key) > rank(best)) best = key;
+  return best;
+}
+
+void set_differences(Breakdown& n) {
+  const ScoreTerms &now = n.now, &before = *n.before;
+  n.q = difference_of(now.q, before.q);
+  n.k = difference_of(now.k, before.k);
+  for (std::size_t i = 0; i < now.k.size(); ++i) {
+    n.products.push_back(difference(now.products[i], before.products[i]));
+    const double q = double{now.q[i]}, q0 = double{before.q[i]}, k = double{now.k[i]},
+                 k0 = double{before.k[i]};
+    n.through_q += (q - q0) * (k + k0) / 2;
+    n.through_k += (k - k0) * (q + q0) / 2;
+  }
+}
+
+// ---- the numbers from the vectors to the weight ----
+
+struct Quantity {
+  const char* name;  ///< in files
+  const char* step;  ///< in the list of steps
+  double (*of)(const ScoreTerms&);
+  bool wide = false;  ///< computed in double
+};
+enum Id { kQNorm, kKNorm, kCosine, kScore, kScaled, kMasked, kLargest, kShifted, kPower, kSum, kWeight };
+constexpr Quantity kQuantities[]{
+    {"norm of q", "", [](const ScoreTerms& t) { return t.q_norm; }, true},
+    {"norm of k", "", [](const ScoreTerms& t) { return t.k_norm; }, true},
+    {"cosine", "cosine, for reference", [](const ScoreTerms& t) { return t.cosine(); }, true},
+    {"score", "score q·k", [](const ScoreTerms& t) { return double{t.score()}; }},
+    {"scaled", "scaled", [](const ScoreTerms& t) { return double{t.scaled()}; }},
+    {"masked", "masked", [](const ScoreTerms& t) { return double{t.masked()}; }},
+    {"largest", "", [](const ScoreTerms& t) { return double{t.row->largest}; }},
+    {"difference", "minus the row's maximum", [](const ScoreTerms& t) { return double{t.shifted()}; }},
+    {"exponential", "exponential", [](const ScoreTerms& t) { return double{t.power()}; }},
+    {"row sum", "row sum", [](const ScoreTerms& t) { return double{t.row->sum}; }},
+    {"weight", "weight", [](const ScoreTerms& t) { return double{t.weight()}; }}};
+
+bool is_edited_pair(const Breakdown& n) {
+  return n.now.edited() || (n.before && n.before->edited());
+}
+
+/// With the digits of its own type.
+double value_of(const Breakdown& n, const Quantity& quantity) {
+  const double now = quantity.of(n.now), value = n.before ? difference(now, quantity.of(*n.before)) : now;
+  return quantity.wide ? value : decimal(static_cast<float>(value));
+}
+
+// ---- the steps in words ----
+
+constexpr int kDecimals = 4;
+
+/// Decimals for which a and b, rounded, add up to the rounded sum: four if they do, else others, not more
+/// than float32 has.
+int decimals_that_add_up(double a, double b, double sum) {
+  constexpr int kFloatDigits = 7;
+  const double largest = std::max(std::abs(a), std::abs(b));
+  if (!std::isfinite(a + b + sum) || largest > 1e15) return kDecimals;
+  const int before = largest >= 1 ? static_cast<int>(std::log10(largest)) + 1 : 0;
+  for (const int decimals : {4, 5, 6, 7, 3, 2, 1}) {
+    const double unit = std::pow(10, decimals);
+    if (before + decimals <= kFloatDigits &&
+        std::llround(a * unit) + std::llround(b * unit) == std::llround(sum * unit))
+      return decimals;
+  }
+  return std::clamp(kFloatDigits - before, 0, kDecimals);
+}
+
+/// Very small numbers with significant digits.
+std::string written(double value, int decimals) {
+  if (std::isnan(value)) return "none";
+  if (value != 0 && std::abs(value) < 10 * std::pow(10, -decimals)) return viz::number(value, 4);
+  return viz::fixed_number(value, decimals);
+}
+
+/// "− 9.8765", "+ 1.2": a second term.
+std::string added(double value, int decimals) {
+  return (value < 0 ? " − " : " + ") + written(std::abs(value), decimals);
+}
+
+struct Step {
+  std::string name, computation, result;
+  double value = no_number();  ///< what the result is the short form of
 };
 
-/// In ems: narrower strips have their colour scale on a line of its own, under the numbers' title.
-constexpr float kScaleBesideTitle = 32;
-
-/// `vectors_w`: width of the vectors.
-Heights heights_of(const ViewContext& c, float vectors_w) {
-  const viz::Style style = style_of(c);
-  const float line = style.line(style.small());
-  Heights h;
-  h.gap = 3 * style.unit();
-  h.strip = std::round(1.5F * style.font_size);
-  h.bars = std::round(6 * style.font_size);
-  h.numbers = viz::column_numbers_height(style);
-  if (vectors_w < kScaleBesideTitle * style.font_size) h.numbers += line;
-  h.step = std::round(1.65F * style.font_size);
-  h.steps = static_cast<float>(step_count(c)) * h.step;
-  h.note = line;
-  h.keys = h.note + style.unit() + h.strip;
-  return h;
+Step step_of(std::string name, const std::string& computation, double value, int decimals) {
+  const double unit = std::pow(10, decimals);
+  const bool whole = !std::isfinite(value) || std::round(value * unit) / unit == value;
+  return {std::move(name), computation + (whole ? " =" : " ≈"), written(value, decimals), value};
 }
 
-std::string name_of(const ViewContext& c, Vector which) {
-  const std::string prefix = delta(c);
-  if (which == kProduct) return prefix.empty() ? "q × k" : prefix + "(q × k)";
-  return prefix + (which == kQuery ? "query q" : "key k");
+/// Whether an edit replaced the weight that softmax gives.
+bool is_weight_edited(const ViewContext& c, const ScoreTerms& t) {
+  const model::Plan* plan = c.run->run->plan.get();
+  return plan != nullptr && plan->edits({model::Site::pattern, t.layer}) &&
+         t.weight() != t.power() * (1 / t.row->sum);
 }
 
-struct Layout {
-  viz::Rect area;
-  viz::Rect q, k, bars;  ///< areas of the vectors; height 0: no room
-  viz::Rect steps;
-  viz::Rect keys;    ///< strip of the row
-  float line = 0;    ///< height of a step
-  float note_y = 0;  ///< middle of the note
-  bool fits = true;
-};
-
-/// Width of the vectors' names, with the numbers of the bars' axis after the products' own.
-float names_width(const ViewContext& c) {
-  const viz::Style style = style_of(c);
-  const auto width = [&](Vector which) {
-    return style.width(name_of(c, which), style.font_size, viz::FontStyle::medium);
+std::vector<Step> pair_steps(const ViewContext& c, const Breakdown& n) {
+  const ScoreTerms& t = n.now;
+  const double score = double{t.score()}, masked = double{t.masked()}, largest = double{t.row->largest},
+               shifted = double{t.shifted()}, power = double{t.power()}, sum = double{t.row->sum};
+  const int of_score = decimals_that_add_up(t.positive, t.negative, score),
+            of_shift = decimals_that_add_up(masked, -largest, shifted),
+            of_sum = decimals_that_add_up(power, t.other_powers(), sum);
+  std::vector<Step> steps;
+  const auto add = [&](Id id, const std::string& computation, int decimals) {
+    steps.push_back(step_of(kQuantities[id].step, computation, value_of(n, kQuantities[id]), decimals));
   };
-  const float numbers = style.width("−0.00", style.small()) + style.unit();
-  return std::ceil(std::max({width(kQuery), width(kKeyVector), width(kProduct) + numbers})) +
-         3 * style.unit();
-}
-
-/// Places the vectors in `area`, the bars up to their largest useful height.
-void place_vectors(Layout& layout, const Heights& h, float names, float bars, viz::Rect area) {
-  const float x = area.x + names, w = area.w - names;
-  layout.q = {x, area.y, w, h.strip};
-  layout.k = {x, layout.q.bottom(), w, h.strip};
-  layout.bars = {x, layout.k.bottom() + h.gap / 2, w, bars};
-}
-
-Layout lay_out(const ViewContext& c) {
-  const viz::Style style = style_of(c);
-  Layout layout;
-  layout.area = below_title(c);
-  const viz::Rect& area = layout.area;
-  const float em = style.font_size, widest = 90 * em, names = names_width(c);
-  const float wide = std::min(area.w, widest + names);
-  Heights h = heights_of(c, wide - names);
-  layout.line = h.step;
-  // The products are what the steps begin with: in a low area they are next to these if it is wide; else they
-  // get shorter, then replace the row.
-  const float least = std::round(2.5F * em), most = h.bars + 6 * em;
-  const float under = h.keys + h.gap + h.note;
-  const float between = 3 * em, full_steps = 38 * em, brief_steps = 29 * em;
-  const float steps_w = area.w >= full_steps + between + names + 32 * em ? full_steps : brief_steps;
-  const float beside_w = area.w - steps_w - between;
-  float room = area.h - h.around_bars() - h.gap - h.steps - h.gap - under;
-  float y = area.y;
-  if (const Heights beside = heights_of(c, beside_w - names);
-      room < h.bars && beside_w >= names + 20 * em && area.h >= beside.steps + beside.gap + under) {
-    h = beside;
-    room = std::min(area.h - under - h.gap - h.around_bars(), most);
-    place_vectors(layout, h, names, room, {area.x, y, std::min(beside_w, widest + names), 0});
-    layout.steps = {area.right() - steps_w, y, steps_w, h.steps};
-    y = std::max(layout.bars.bottom() + h.gap + h.numbers, layout.steps.bottom()) + h.gap;
-    layout.keys.w = area.w;
-  } else {
-    if (room < least) room += h.keys + h.gap;
-    if (room >= least) {
-      place_vectors(layout, h, names, std::min(room, most), {area.x, y, wide, 0});
-      y = layout.bars.bottom() + h.gap + h.numbers + h.gap;
-    }
-    layout.steps = {area.x, y, wide, h.steps};
-    y = layout.steps.bottom() + h.gap;
-    layout.keys.w = wide;
-  }
-  if (y + under <= area.bottom() + 0.5F) {
-    layout.keys = {area.x, y, layout.keys.w, h.keys};
-    y += h.keys + h.gap;
-  }
-  layout.note_y = y + h.note / 2;
-  layout.fits = layout.steps.bottom() <= area.bottom() + 0.5F && area.w >= 15 * em;
-  return layout;
-}
-
-viz::Color signed_color(const ViewContext& c, bool positive) {
-  constexpr double kStrong = 0.75;
-  return viz::diverging(*c.theme, positive ? kStrong : -kStrong);
-}
-
-void paint_products(Picture& picture, const ViewContext& c, const std::vector<double>& products,
-                    const viz::Rect& area) {
-  const viz::Style style = style_of(c);
-  double largest = 0;
-  for (const double p : products)
-    if (std::isfinite(p)) largest = std::max(largest, std::abs(p));
-  const double limit = viz::round_limit(largest);
-  constexpr int kTicks = 5;
-  viz::PlotFrame axes{area, {}, {-limit, limit}};
-  const double step = viz::upright_tick_count(area.h, kTicks, style) == kTicks ? limit / 2 : limit;
-  for (double value = -limit; value <= limit; value += step)
-    axes.y.ticks.push_back({value, viz::tick_label(value, step)});
-  viz::paint_y_numbers(picture.scene, axes, style);
-  const float width = area.w / static_cast<float>(products.size()), zero = axes.y_of(0);
-  const float thin = std::max(1.F, std::floor(0.7F * width));
-  for (std::size_t i = 0; i < products.size(); ++i) {
-    if (!std::isfinite(products[i])) continue;
-    const float end = axes.y_of(products[i]), h = std::abs(end - zero);
-    const float x = area.x + (static_cast<float>(i) + 0.5F) * width - thin / 2;
-    if (h > 0)
-      picture.scene.add(viz::FillRect{{x, std::min(zero, end), thin, h}, signed_color(c, products[i] >= 0)});
-  }
-  picture.scene.add(viz::Segments{{{area.x, zero}, {area.right(), zero}}, c.theme->text_muted, 1});
-  viz::Region region;
-  region.role = kComponent;
-  region.id = kProduct;
-  region.rect = area;
-  region.cols = region.col_count = static_cast<int>(products.size());
-  viz::paint_column_numbers(picture.scene, region, "component", style);
-  picture.regions.push_back(region);
-}
-
-void paint_vectors(Picture& picture, const ViewContext& c, const Numbers& n, const Layout& layout) {
-  const viz::Style style = style_of(c);
-  const auto name = [&](Vector which, viz::Color color, float y) {
-    viz::add_label(picture.scene, style, name_of(c, which), {layout.area.x, y}, style.font_size, color,
-                   viz::FontStyle::medium);
-  };
-  float largest = 0;
-  for (std::size_t i = 0; i < n.k.size(); ++i)
-    largest = std::max({largest, std::abs(n.q[i]), std::abs(n.k[i])});
-  const viz::ColorScale scale = viz::diverging_scale(largest);
-  const std::string scale_title = difference_prefix(c) + std::string("q, k");
-  const auto strip = [&](std::span<const float> values, Vector which, viz::Rect rect) {
-    viz::paint_vector_strip(picture, {values, scale, kComponent, which, 0}, rect, style);
-  };
-  name(kQuery, c.theme->query, layout.q.center().y);
-  name(kKeyVector, c.theme->key, layout.k.center().y);
-  name(kProduct, c.theme->text, layout.bars.center().y);
-  strip(n.q, kQuery, layout.q);
-  strip(n.k, kKeyVector, layout.k);
-  paint_products(picture, c, n.products, layout.bars);
-  // After the numbers' title or, in narrow pictures, under it.
-  const float line = style.line(style.small());
-  const bool beside = layout.bars.w >= kScaleBesideTitle * style.font_size;
-  const float y = layout.bars.bottom() + 1.5F * style.unit() + (beside ? 1.5F : 2.5F) * line;
-  viz::Scene measured;
-  const float w = viz::paint_color_scale_line(measured, scale, scale_title, {0, 0}, style);
-  const float title = beside ? style.width("component", style.small()) / 2 + 3 * style.unit() : 0;
-  if (w <= (beside ? layout.bars.w / 2 : layout.bars.w) - title)
-    viz::paint_color_scale_line(picture.scene, scale, scale_title, {layout.bars.right() - w, y}, style);
+  add(kScore, written(t.positive, of_score) + added(t.negative, of_score), of_score);
+  add(kCosine,
+      written(score, of_score) + " / (" + written(t.q_norm, kDecimals) + " × " +
+          written(t.k_norm, kDecimals) + ")",
+      kDecimals);
+  add(kScaled, written(score, of_score) + " × " + scale_factor(c.run->run->config, t.layer), of_shift);
+  if (t.edited())
+    add(kMasked, "by an edit", of_shift);
   else
-    picture.whole = false;
-}
-
-/// The colour of a result: differences by their sign, else the weight is highlighted.
-viz::Color color_of(const ViewContext& c, const Step& step, bool last) {
-  if (step.difference > 0) return signed_color(c, true);
-  if (step.difference < 0) return signed_color(c, false);
-  return last && c.side != Side::difference ? c.theme->key : c.theme->text;
-}
-
-void paint_steps(Picture& picture, const ViewContext& c, const std::vector<Step>& steps,
-                 const Layout& layout) {
-  const viz::Style style = style_of(c);
-  const float u = style.unit(), size = style.font_size;
-  viz::Scene& scene = picture.scene;
-  // Results are aligned with each other, expressions end at the sign.
-  float results = 0, expressions = 0;
-  for (const Step& step : steps) {
-    results = std::max(results, style.width(step.result, size, viz::FontStyle::medium));
-    expressions = std::max(expressions, style.width(step.expression, size));
+    steps.push_back({"mask",
+                     "key " + std::to_string(t.key) + (t.key <= t.query ? " ≤ query " : " > query ") +
+                         std::to_string(t.query) + " →",
+                     "visible"});
+  if (std::isinf(largest)) {  // there is no softmax of no key: the model sets all weights to 0
+    add(kWeight, "all keys are masked", kDecimals);
+    return steps;
   }
-  const auto widest = [&](std::string Step::*name) {
-    float most = 0;
-    for (const Step& step : steps) most = std::max(most, style.width(step.*name, style.small()));
-    return most;
-  };
-  const float sign = style.width("≈", size) + 4 * u, numbers = 4 * u + expressions + sign + results + u;
-  const bool in_full = widest(&Step::name) + numbers <= layout.steps.w;
-  std::string Step::*const said = in_full ? &Step::name : &Step::brief;
-  const float names = widest(said);
-  const bool all = names + numbers <= layout.steps.w;
-  const float sign_x = all ? layout.steps.x + names + 4 * u + expressions + sign / 2
-                           : layout.steps.right() - results - sign / 2 - u;
-  picture.whole &= all;
-  for (std::size_t i = 0; i < steps.size(); ++i) {
-    const Step& step = steps[i];
-    const viz::Rect rect{layout.steps.x, layout.steps.y + static_cast<float>(i) * layout.line, layout.steps.w,
-                         layout.line};
-    const float y = rect.center().y;
-    paint_note(picture, c, step.*said, {rect.x, y},
-               all ? names + 1 : std::max(0.F, sign_x - sign / 2 - 2 * u - rect.x));
-    // Without room for all expressions, those that fit beside their own step's name.
-    const float name = rect.x + style.width(step.*said, style.small()) + 4 * u;
-    if (all || name + style.width(step.expression, size) <= sign_x - sign / 2) {
-      viz::add_label(scene, style, step.expression, {sign_x - sign / 2, y}, size, c.theme->text,
-                     viz::FontStyle::regular, viz::Align::right);
-      viz::add_label(scene, style, step.sign, {sign_x, y}, size, c.theme->text_muted, viz::FontStyle::regular,
-                     viz::Align::center);
-    }
-    viz::add_label(scene, style, step.result, {sign_x + sign / 2, y}, size,
-                   color_of(c, step, i + 1 == steps.size()), viz::FontStyle::medium);
-    viz::Region region;
-    region.role = kStep;
-    region.id = static_cast<int>(i);
-    region.rect = rect;
-    picture.regions.push_back(region);
+  add(kShifted, written(masked, of_shift) + added(-largest, of_shift), of_shift);
+  add(kPower, "e" + viz::superscript(written(shifted, of_shift)), of_sum);
+  add(kSum, written(power, of_sum) + added(t.other_powers(), of_sum), of_sum);
+  add(kWeight, is_weight_edited(c, t) ? "by an edit" : written(power, of_sum) + " / " + written(sum, of_sum),
+      kDecimals);
+  return steps;
+}
+
+/// Each number on one side less that on the other, and what of the score's difference is due to q and k.
+std::vector<Step> difference_steps(const Breakdown& n) {
+  std::vector<Step> steps;
+  for (const Id id : {kScore, kCosine, kScaled, kMasked, kShifted, kPower, kSum, kWeight}) {
+    if (id == kMasked && !is_edited_pair(n)) continue;
+    const Quantity& quantity = kQuantities[id];
+    const double now = quantity.of(n.now), before = quantity.of(*n.before), value = value_of(n, quantity);
+    const int decimals = decimals_that_add_up(now, -before, value);
+    steps.push_back(step_of("Δ " + std::string(quantity.step),
+                            written(now, decimals) + added(-before, decimals), value, decimals));
+    if (id != kScore) continue;
+    const double both = n.through_q + n.through_k;
+    const int of_both = decimals_that_add_up(n.through_q, n.through_k, both);
+    steps.push_back(step_of("through q, through k",
+                            written(n.through_q, of_both) + added(n.through_k, of_both), both, of_both));
   }
+  return steps;
 }
 
-/// Symmetric about zero for differences.
-viz::ColorScale scale_of_keys(const Numbers& n) {
-  if (!n.before) return viz::linear_scale(1);
-  return scale_of_differences(static_cast<double>(viz::value_range(viz::Matrix::row(n.of_keys)).magnitude()));
-}
+}  // namespace
 
-/// Draws the terms of the row sum, or the differences of the weights, one cell per key; a click selects
-/// another key.
-void paint_row(Picture& picture, const ViewContext& c, const Numbers& n, const viz::Rect& area) {
-  const viz::Style style = style_of(c);
-  const float line = style.line(style.small()), u = style.unit();
-  const viz::ColorScale scale = scale_of_keys(n);
-  const std::string words =
-      n.before ? difference_prefix(c) + std::string("weight for each key of this query: ") +
-                     viz::number(scale.low, 3) + " to " + viz::number(scale.high, 3)
-      : std::ranges::all_of(n.of_keys, [](float value) { return std::isnan(value); })
-          ? "no exponentials: this query sees no key"
-          : "exponentials of all keys of this query, 0 to 1; they add up to the row sum";
-  std::vector<std::uint8_t> absent;
-  for (const float value : n.of_keys) absent.push_back(std::isnan(value) ? 1 : 0);
-  paint_note(picture, c, words + (c.in_pane ? "; click one for its breakdown" : ""),
-             {area.x, area.y + line / 2}, area.w);
-  const viz::Rect strip{area.x, area.y + line + u, area.w, area.h - line - u};
-  const viz::Region region =
-      viz::paint_vector_strip(picture, {n.of_keys, scale, kKey, n.now.query, 0, absent}, strip, style);
-  viz::Rect chosen = region.cell_rect(0, n.key());
-  const float widest = std::max(chosen.w, 2 * u);
-  chosen.x = std::clamp(chosen.center().x - widest / 2, strip.x, strip.right() - widest);
-  chosen.w = widest;
-  picture.scene.add(viz::StrokeRect{chosen.inset(0.5F), c.theme->key, 2, 1});
-}
-
-std::string subtitle_of(const ViewContext& c, const Numbers& n) {
-  const std::string head = head_title(c, n.now.layer, n.now.head);
-  const bool chosen = c.selection.key >= 0;
-  if (!n.before) return head + ": attention to " + (chosen ? "the chosen key" : "the strongest key");
-  return query_difference_words(c) + (unchanged(n) ? kNoDifference : "") + "; " + head +
-         (chosen         ? ", the chosen key"
-          : unchanged(n) ? ""
-                         : ", the key that differs most");
-}
-
-Picture build(const ViewContext& c) {
-  const auto n = numbers_of(c);
-  if (auto words = score_breakdown::waiting_for(c, n.has_value())) return *words;
-  const Layout layout = lay_out(c);
-  if (!layout.fits) return too_small(c, "for the breakdown");
-  Picture picture = blank(c);
-  paint_title(picture, c,
-              token_name(c.run->tokens, n->now.query) + " → " + token_name(c.run->tokens, n->key()) +
-                  (n->before ? difference_suffix(c) : ""),
-              subtitle_of(c, *n));
-  picture.whole &= layout.bars.h > 0 && layout.keys.h > 0;
-  if (layout.bars.h > 0) paint_vectors(picture, c, *n, layout);
-  paint_steps(picture, c, steps_of(c, *n), layout);
-  if (layout.keys.h > 0) {
-    paint_row(picture, c, *n, layout.keys);
-    paint_note(picture, c, std::string(kNote) + (c.in_pane ? kMore : ""), {layout.area.x, layout.note_y},
-               layout.area.w);
+std::optional<Breakdown> breakdown_of(Content& it) {
+  const auto rows = rows_of_query(it);
+  if (!rows) return std::nullopt;
+  const ViewContext& c = it.c;
+  const int key = c.selection.key >= 0 ? c.selection.key : default_key(*rows);
+  Breakdown n;
+  n.now = terms_of(*c.run, c.selection, c.selection.query, key, rows->now);
+  if (!rows->before) {
+    n.q = n.now.q, n.k = n.now.k, n.products = n.now.products;
+    return n;
   }
-  return picture;
+  if (rows->counterparts[key] < 0) {
+    it.message = token_name(c.run->tokens, key) + " has " + no_counterpart_words(c);
+    return std::nullopt;
+  }
+  n.before =
+      terms_of(*c.run->baseline, c.selection, compared_query(c), rows->counterparts[key], rows->before);
+  set_differences(n);
+  return n;
 }
 
-/// A component's numbers, on the difference side those of both sides.
-std::vector<std::string> component_lines(const ViewContext& c, const Numbers& n, int i) {
-  const std::string at = "[" + std::to_string(i) + "]";
-  const auto sides = names_of_sides(c);
-  std::vector<std::string> lines;
-  const auto add = [&](const std::string& name, auto shown, auto now, const auto& before) {
-    lines.push_back(difference_prefix(c) + name + (n.before ? " " : " = ") + exact(shown));
-    if (n.before)
-      lines.back() += std::string(": ") + sides.first + " " + exact(now) + ", " + sides.second + " " +
-                      exact(before(*n.before));
-  };
-  add("q" + at, n.q[i], n.now.q[i], [i](const ScoreTerms& terms) { return terms.q[i]; });
-  add("k" + at, n.k[i], n.now.k[i], [i](const ScoreTerms& terms) { return terms.k[i]; });
-  add("q" + at + " × k" + at, n.products[i], n.now.products[i],
-      [i](const ScoreTerms& terms) { return terms.products[i]; });
-  return lines;
-}
-
-std::vector<std::string> key_lines(const ViewContext& c, const Numbers& n, int key) {
-  const std::string name = "key " + token_name(c.run->tokens, key);
-  const float weight = n.now.row->weights[key];
-  if (!n.before) return {name, "exponential " + exact(n.now.row->powers[key]), "weight " + exact(weight)};
-  if (std::isnan(n.of_keys[key])) return {name, no_counterpart_words(c)};
-  return {name, difference_prefix(c) + ("weight " + exact(n.of_keys[key])),
-          std::string(names_of_sides(c).first) + " " + exact(weight)};
-}
-
-/// The components; facts are each number from the score to the weight that is not missing on one side.
-Table table(const ViewContext& c) {
-  const auto n = numbers_of(c);
-  if (!n) return {};
+Table table_of(const ViewContext& c, const Breakdown& n) {
   const std::string prefix = difference_column_prefix(c);
   Table result{key_column("component"), prefix + "q", prefix + "k", prefix + "q*k"};
-  for (std::size_t i = 0; i < n->q.size(); ++i) add_row(result, i, n->q[i], n->k[i], n->products[i]);
+  for (std::size_t i = 0; i < n.q.size(); ++i) add_row(result, i, n.q[i], n.k[i], n.products[i]);
   add_head_facts(result, c);
   const auto positions = [&](const PromptRun& run, const ScoreTerms& terms, const std::string& compared) {
     add_token_facts(result, run.tokens, compared + "query", terms.query);
     add_token_facts(result, run.tokens, compared + "key", terms.key);
   };
-  positions(*c.run, n->now, "");
-  if (n->before) {
-    positions(*c.run->baseline, *n->before, "compared ");
-    result.fact(prefix + "score through q", n->through_q);
-    result.fact(prefix + "score through k", n->through_k);
+  positions(*c.run, n.now, "");
+  if (n.before) {
+    positions(*c.run->baseline, *n.before, "compared ");
+    result.fact(prefix + "score through q", n.through_q);
+    result.fact(prefix + "score through k", n.through_k);
   }
-  visit_quantities(*n, [&](const char* name, auto value) {
-    if (!n->before || !std::isnan(value)) result.fact(prefix + name, value);
-  });
+  for (const Quantity& quantity : kQuantities) {
+    const double value = value_of(n, quantity);
+    if (&quantity == &kQuantities[kMasked] && !is_edited_pair(n)) continue;
+    if (!n.before || !std::isnan(value)) result.fact(prefix + quantity.name, value);
+  }
   return result;
 }
 
-ViewActions click(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
-  if (region_of(picture, hit).role != kKey || !may_see(c, c.selection.query, hit.col)) return {};
-  return {clicked_key(c, hit.col)};
-}
-
-Facts facts(const ViewContext& c, const Picture& picture, const viz::Hit& hit) {
-  Facts facts;
-  const auto n = numbers_of(c);
-  if (!n) return facts;
-  const std::string prefix = difference_prefix(c);
-  const viz::Region& region = region_of(picture, hit);
-  const int i = hit.col;
-  const auto frame_cell = [&](const viz::Region& of) {
-    facts.overlay.add(viz::StrokeRect{of.cell_rect(0, i).inset(-0.5F), c.theme->text, 1});
+BoxPtr box_of(Content& it, const Breakdown& n, int strip_role, int step_role) {
+  const ViewContext& c = it.c;
+  const viz::Theme& theme = *c.theme;
+  const std::vector<float>& products = it.keep(std::vector<float>(n.products.begin(), n.products.end()));
+  const float largest = std::max(viz::value_range(viz::Matrix::row(n.q)).magnitude(),
+                                 viz::value_range(viz::Matrix::row(n.k)).magnitude());
+  const std::string shape = shape_of(n.q.size()), prefix = delta(c);
+  const viz::ColorScale scale = viz::diverging_scale(largest);
+  std::vector<NamedStrip> strips{
+      {0, prefix + "query q", shape, "", theme.query, n.q, scale},
+      {1, prefix + "key k", shape, "", theme.key, n.k, scale},
+      {2, prefix + "q × k", shape, "they add up to the score", theme.text, products, strip_scale(products)}};
+  const std::vector<Step>& steps = it.keep(n.before ? difference_steps(n) : pair_steps(c, n));
+  auto list = std::make_unique<List>(c, step_role, static_cast<int>(steps.size()));
+  const auto said = [&steps](std::string Step::*words) {
+    return [&steps, words](int row) { return steps[row].*words; };
   };
-  if (region.role == kComponent && i < std::ssize(n->k)) {
-    for (const viz::Region& other : picture.regions)
-      if (other.role == kComponent) frame_cell(other);
-    facts.say(component_lines(c, *n, i));
-    facts.number(prefix + "q", n->q[i], Fact::Location::menu);
-    facts.number(prefix + "k", n->k[i], Fact::Location::menu);
-  } else if (region.role == kStep) {
-    facts.overlay.add(viz::StrokeRect{region.rect.inset(0.5F), c.theme->line, 1, 2});
-    facts.say(steps_of(c, *n)[region.id].exact);
-    const auto of = [&](float now, float before) { return n->before ? difference(now, before) : now; };
-    const ScoreTerms& before = n->before ? *n->before : n->now;
-    facts.number(prefix + "score", of(n->now.score(), before.score()), Fact::Location::menu);
-    facts.number(prefix + "weight", of(n->now.weight(), before.weight()), Fact::Location::menu);
-  } else if (region.role == kKey && i < std::ssize(n->of_keys)) {
-    frame_cell(region);
-    facts.say(key_lines(c, *n, i));
-    add_choice_of_key(facts.commands, c, i, c.selection.query);
-  }
-  return facts;
+  const auto value = [&steps](int row) { return steps[row].value; };
+  list->text(token_name(c.run->tokens, n.now.query) + " → " + token_name(c.run->tokens, n.now.key), 9,
+             said(&Step::name));
+  list->number("computation", 7, value, {.tip = false}).text = said(&Step::computation);
+  list->number("result", 8, value, {.tip = false}).text = said(&Step::result);
+  list->row_facts = [&steps](Facts& facts, int row) {
+    facts.say(steps[row].name + ": " + steps[row].computation);
+    if (!std::isnan(steps[row].value)) facts.number("result", steps[row].value);
+  };
+  return beside(boxes(may_be_left_out(std::make_unique<Strips>(strip_role, std::move(strips)), "the vectors"),
+                      std::move(list)));
 }
 
-float whole_height(const ViewContext& c) {
-  const viz::Rect area = below_title(c);
-  const Heights h = heights_of(c, area.w - names_width(c));
-  return area.y + h.around_bars() + h.bars + 3 * h.gap + h.steps + h.keys + h.note + margin(c) +
-         2 * c.font_size;
-}
-
-}  // namespace score_breakdown
-
-View score_view() {
-  using namespace score_breakdown;
-  View view = make_view(Group::attention, "score", "Score breakdown",
-                        "one query and one key, step by step: products, score, scaling, softmax, weight",
-                        build, facts, table);
-  add_gestures(view, click);
-  view.whole_height = whole_height;
-  view.caption = {true, true, true};
-  view.shows_difference = true;
-  view.landmarks = {landmark("products", kComponent, kProduct), landmark("vectors", kComponent),
-                    landmark("steps", kStep), landmark("score", kStep, 0), landmark("keys", kKey)};
-  return view;
-}
-
-}  // namespace headscope::app
+}  // namespace headscope::app::score_breakdown

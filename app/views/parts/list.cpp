@@ -112,14 +112,18 @@ void add_list(View& view, const ListRows& list, PictureClick click, const ListKe
   view.scrolls = [=](const ViewContext& c, const Picture& picture) { return list_scrolls(list, c, picture); };
 }
 
-List::List(const ViewContext& context, const ListRows& rows, int count) : context_(context), rows_(rows) {
+List::List(const ViewContext& context, int role, int count) : context_(context) {
   table.rows = count;
+  table.mark = context.theme->accent;
+  table.row_role = role;
+}
+
+List::List(const ViewContext& context, const ListRows& rows, int count) : List(context, rows.role, count) {
+  rows_ = &rows;
   table.first = std::max(0, context.options[rows.first]);
   automatic_ = context.options[rows.first] < 0;
-  table.mark = context.theme->accent;
   table.row_names = rows.names;
   table.first_number = 1;
-  table.row_role = rows.role;
   table.max_rows = context.max_rows;
   table.note_below = !context.in_pane;
   const bool by_default = context.options[rows.first] == std::get<int>(rows.first.default_value);
@@ -245,15 +249,17 @@ std::string List::left_out(std::string_view after) const {
 
 void List::paint(Picture& picture) const {
   const bool whole = picture.whole;
+  const viz::TableWindow window = picture.rows;
   viz::paint_table(picture, table, layout_, style_of(context_));
   picture.whole = whole;
+  if (rows_ == nullptr) picture.rows = window;
 }
 
 Wish List::height(const ViewContext& c, float) const {
   const viz::Style style = style_of(c);
   const float all = viz::table_height(table, style) + 1;
   constexpr float kLeastRows = 3;
-  return {std::min(all, kLeastRows * viz::table_row_height(style)), all, all};
+  return {rows_ == nullptr ? all : std::min(all, kLeastRows * viz::table_row_height(style)), all, all};
 }
 
 bool List::place(const ViewContext&, viz::Rect area) {
@@ -338,8 +344,9 @@ std::optional<ViewActions> List::on(const ViewContext& c, const Picture& picture
                                     const Gesture& gesture) const {
   const bool clicks = gesture.kind == Gesture::Kind::click && hit != nullptr && on_click;
   if (const int row = clicks ? row_at(picture, *hit) : -1; row >= 0) return on_click(c, row);
-  if (gesture.kind != Gesture::Kind::key && gesture.kind != Gesture::Kind::wheel) return std::nullopt;
-  const TableRows rows = rows_in(rows_, c, picture);
+  const bool moves = gesture.kind == Gesture::Kind::key || gesture.kind == Gesture::Kind::wheel;
+  if (!moves || rows_ == nullptr) return std::nullopt;
+  const TableRows rows = rows_in(*rows_, c, picture);
   if (gesture.kind == Gesture::Kind::wheel) return rows.by_wheel(gesture);
   if (on_key)
     if (auto actions = on_key(c, rows, gesture)) return actions;
@@ -347,7 +354,7 @@ std::optional<ViewActions> List::on(const ViewContext& c, const Picture& picture
   if (gesture.modifiers.shift && refers_to && rows.shown > 0 && (up || gesture.key == Key::down))
     return choose_next(c, rows, up ? -1 : 1);
   const bool page = gesture.key == Key::page_up || gesture.key == Key::page_down;
-  return page || rows_.keys == ListKeys::lines_and_pages ? rows.by_key(gesture.key) : std::nullopt;
+  return page || rows_->keys == ListKeys::lines_and_pages ? rows.by_key(gesture.key) : std::nullopt;
 }
 
 ViewActions List::choose_next(const ViewContext& c, const TableRows& rows, int by) const {
@@ -363,14 +370,16 @@ ViewActions List::choose_next(const ViewContext& c, const TableRows& rows, int b
 
 void List::settle(ViewActions& actions, const ViewContext& c, const Picture& picture,
                   const viz::Hit& hit) const {
-  const TableRows rows = rows_in(rows_, c, picture);
-  if (actions.empty() || kept < 0 || rows.shown == 0) return;
+  if (actions.empty() || kept < 0 || rows_ == nullptr) return;
+  const TableRows rows = rows_in(*rows_, c, picture);
+  if (rows.shown == 0) return;
   actions.emplace_back(row_at(picture, hit) >= 0 ? rows.from(rows.first)
-                                                 : SetOption{&rows_.first, rows_.first.default_value});
+                                                 : SetOption{&rows_->first, rows_->first.default_value});
 }
 
 void List::add_scrolls(std::vector<Scroll>& scrolls, const ViewContext& c, const Picture& picture) const {
-  std::ranges::move(list_scrolls(rows_, c, picture), std::back_inserter(scrolls));
+  if (rows_ == nullptr) return;
+  std::ranges::move(list_scrolls(*rows_, c, picture), std::back_inserter(scrolls));
 }
 
 Table List::exported(int rows) const {

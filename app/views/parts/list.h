@@ -123,6 +123,8 @@ concept ListCells = is_function_of_row<T> || std::ranges::borrowed_range<T>;
 class List final : public Box {
  public:
   List(const ViewContext& context, const ListRows& rows, int count);
+  /// Few rows, which are all shown.
+  List(const ViewContext& context, int role, int count);
   List(List&&) = default;
 
   /// What a row is about: from it follow the words at the mouse, a click, the commands, and that arrows up
@@ -264,8 +266,8 @@ class List final : public Box {
   }
 
   const ViewContext& context_;
-  const ListRows& rows_;
-  bool automatic_ = false;  ///< no first row is chosen
+  const ListRows* rows_ = nullptr;  ///< null: all are shown
+  bool automatic_ = false;          ///< no first row is chosen
   std::deque<ListColumn> columns_;
   std::deque<std::vector<std::string>> texts_;  // texts of the table's columns
   bool filled_ = false;

@@ -227,7 +227,7 @@ TEST(EditedAttention, PooledMapsKeepTheMask) {
 TEST(EditedOutput, OnlyTheQueriesOfAnEditAreOff) {
   const auto shows_edited_sum = [](const char* edits, int query) {
     const ViewFixture shown("query", scenario_of(edits, {kLayer, kHead, query, -1}), 1700, 700);
-    return shown.strip(Vector::edited_z, query) >= 0;
+    return shown.fixed_strip(Vector::edited_z) >= 0;
   };
   EXPECT_TRUE(shows_edited_sum("L2H1.z[5]=0", 5));
   EXPECT_FALSE(shows_edited_sum("L2H1.z[5]=0", 4));

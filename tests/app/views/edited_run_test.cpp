@@ -58,14 +58,14 @@ TEST(EditedVectors, AZThatIsSetIsShown) {
        {"L2H1.z=mean", "L2H1.z[5][3]=1", "L2H1.z[5]*=0.5", "L2H1.z<-\"The old king had a daughter\""}) {
     const Scenario s = scenario_of(edits);
     const ViewFixture shown("query", s, 1400, 800);
-    const int sum = shown.strip(Vector::edited_z, kQuery);
+    const int sum = shown.fixed_strip(Vector::edited_z);
     ASSERT_GE(sum, 0) << edits;
     const auto merged = s.ask(MergedHeadsOf{kLayer, kQuery});
     const auto d = static_cast<std::size_t>(s.config().d_head());
     const auto z = std::span(merged->of.z).subspan(kHead * d, d);
     for (std::size_t i = 0; i < d; ++i)
       EXPECT_NEAR(
-          number_after(shown.tooltip(sum, static_cast<int>(Vector::edited_z), static_cast<int>(i)), "] = ")
+          number_after(shown.tooltip(sum, static_cast<int>(Vector::edited_z), static_cast<int>(i)), "] ")
               ->value,
           z[i], 1e-5)
           << edits << " " << i;

@@ -40,48 +40,6 @@ TEST(Query, NumbersInTheRowsAreThoseOfTheTableAndTheReference) {
   EXPECT_TRUE(agree(drawn[1].text, facts_of(table).at("sum of weights"), 1, 1e-5));
 }
 
-/// The horizontal bars of the legend, from left to right: q and k, v, weight × v.
-std::vector<viz::Image> legend_bars(const ViewFixture& shown) {
-  std::vector<viz::Image> bars;
-  const float bottom = shown.region(shown.strip(Vector::z, kQuery)).rect.bottom();
-  for (viz::Image& image : items_of<viz::Image>(shown.scene())) {
-    if (image.bitmap->height == 1 && image.dest.y >= bottom) bars.push_back(std::move(image));
-  }
-  std::sort(bars.begin(), bars.end(), [](const auto& a, const auto& b) { return a.dest.x < b.dest.x; });
-  return bars;
-}
-
-TEST(Query, WhoLooksUpAComponentInTheLegendReadsItsValue) {
-  const Scenario s = robot_with_query(kQuery);
-  const auto& head = reference_head(s);
-  constexpr float kFine = 8;  // device pixels: the legend's bars are short
-  const ViewFixture shown("query", s, 1700, 700, {}, light(), kFine);
-  DrawnPage page = shown.page();
-  std::vector<DrawnScale> scales;
-  for (const viz::Image& bar : legend_bars(shown)) scales.emplace_back(page, bar, DrawnScale::Kind::linear);
-  ASSERT_EQ(scales.size(), 3U);
-  const auto expect_strip = [&](Vector which, int key, const DrawnScale& scale,
-                                const std::vector<double>& values) {
-    const int strip = shown.strip(which, key);
-    ASSERT_GE(strip, 0);
-    for (std::size_t i = 0; i < values.size(); ++i) {
-      EXPECT_TRUE(
-          reads(scale, shown.color_of(strip, static_cast<int>(which), static_cast<int>(i)), values[i]))
-          << "vector " << static_cast<int>(which) << " of key " << key << ", component " << i;
-    }
-  };
-  expect_strip(Vector::query, kQuery, scales[0], head.q[kQuery]);
-  expect_strip(Vector::z, kQuery, scales[2], head.z[kQuery]);
-  for (int key = 0; key <= kQuery; ++key) {
-    const auto k = static_cast<std::size_t>(key);
-    std::vector<double> weighted = head.v[k];
-    for (double& value : weighted) value *= head.weights[kQuery][k];
-    expect_strip(Vector::key, key, scales[0], head.k[k]);
-    expect_strip(Vector::value, key, scales[1], head.v[k]);
-    expect_strip(Vector::weighted_value, key, scales[2], weighted);
-  }
-}
-
 TEST(Query, TheTableHasTheVectorsOfTheReference) {
   const Scenario s = robot_with_query(kQuery);
   const auto& head = reference_head(s);
@@ -99,26 +57,13 @@ TEST(Query, TheTableHasTheVectorsOfTheReference) {
   }
 }
 
-TEST(Query, StrongestFirstSortsByWeight) {
-  const ViewFixture shown("query", scenario(100), 1200, 700, {{"strongest-first", "yes"}});
-  float before = 2;
-  for (const int key : ids_of_role(shown.picture(), kKeyRole)) {
-    const float weight = scenario(100).weight(shown.context().selection.query, key);
-    EXPECT_LE(weight, before);
-    before = weight;
-  }
-  EXPECT_LT(before, 2);
-}
-
 TEST(Query, ARowChoosesItsKeyAndGivesItBack) {
   Scenario s = robot_with_query(kQuery);
   ViewFixture shown("query", s, 1700, 700);
   EXPECT_EQ(in_words(shown.click(shown.key_row(3))), "key 3");
   EXPECT_EQ(in_words(shown.click(shown.strip(Vector::value, 2), static_cast<int>(Vector::value), 4)),
             "key 2");
-  EXPECT_EQ(in_words(shown.click(shown.strip(Vector::query, kQuery), static_cast<int>(Vector::query), 4)),
-            "");
-  EXPECT_EQ(in_words(shown.click(shown.strip(Vector::z, kQuery), static_cast<int>(Vector::z), 4)), "");
+  EXPECT_EQ(in_words(shown.click(shown.fixed_strip(Vector::z), static_cast<int>(Vector::z), 4)), "");
   s.select({1, 2, kQuery, 3});
   EXPECT_EQ(in_words(ViewFixture("query", s, 1700, 700).click(shown.key_row(3))), "key -1");
 }
@@ -149,8 +94,14 @@ TEST(Query, WithShiftTheyChooseTheKeyInTheOrderOfTheRows) {
   const NamedOptions strongest{{"strongest-first", "yes"}};
   const auto order = ids_of_role(ViewFixture("query", s, 900, 4000, strongest).picture(), kKeyRole);
   s.select({1, 2, 60, order[4]});
-  EXPECT_EQ(in_words(ViewFixture("query", s, 900, 500, strongest).press(Key::down, true)),
+  EXPECT_EQ(in_words(ViewFixture("query", s, 900, 1200, strongest).press(Key::down, true)),
             "key " + std::to_string(order[5]));
+}
+
+TEST(Query, ACellsMenuLeadsToHowItsWeightIsComputed) {
+  const ViewFixture shown("heatmap", robot_with_query(kQuery), 900, 700);
+  EXPECT_EQ(in_words(shown.choose("How this weight is computed", shown.grid(), 4, 3)),
+            "head 1 2, query 4, key 3, show query");
 }
 
 TEST(Query, ProductsOfTheComponentsAddUpToTheScore) {
